@@ -1,0 +1,182 @@
+/* Perdure: the resilience runtime for parallel programs. C API.
+ *
+ * Conventions
+ *  1. Every function returns a perdure_status: PERDURE_OK (0), or what went wrong. perdure_error_text() gives the object,
+ *     the cause and the remedy of the last failure on that handle. The library never exits, aborts or prints.
+ *  2. A handle is made by perdure_open*() and ended by perdure_close(). There is no global state; any number of handles
+ *     may be open at once. A handle serialises the calls made on it, so any thread may call; calls marked [collective]
+ *     must be made by every rank of the handle's communicator, in the same order, and with MPI from a thread that may
+ *     call MPI. Calls marked [local] never communicate with other ranks.
+ *  3. Sizes are bytes unless the name says otherwise; times are seconds. Versions are non-negative.
+ *  4. Pointers given to perdure_protect() must stay valid until perdure_unprotect(), re-protect or perdure_close().
+ *     Strings and structures given to any other call are not kept. NULL is refused with PERDURE_INVALID_ARGUMENT.
+ *  5. Names of checkpoints: 1 to 128 of the characters A-Z a-z 0-9 . _ -, beginning with a letter or a digit.
+ *  6. After fork(), the child may not use handles of the parent: its calls return PERDURE_WRONG_PROCESS.
+ */
+#ifndef PERDURE_PERDURE_H
+#define PERDURE_PERDURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define PERDURE_API __attribute__((visibility("default")))
+#else
+#define PERDURE_API
+#endif
+
+#define PERDURE_VERSION_MAJOR 0
+#define PERDURE_VERSION_MINOR 1
+#define PERDURE_VERSION_PATCH 0
+
+/** Outcome of a call. Values never change their meaning. */
+typedef enum perdure_status {
+  PERDURE_OK = 0,
+  PERDURE_INVALID_ARGUMENT = 1, /**< a wrong argument; nothing was done */
+  PERDURE_NOT_FOUND = 2,        /**< no such checkpoint, version, region, file */
+  PERDURE_EXISTS = 3,           /**< this version is already taken */
+  PERDURE_MISMATCH = 4,         /**< ranks disagree, or a region's size differs from what was stored */
+  PERDURE_CORRUPT = 5,          /**< data that failed verification; it was set aside and not used */
+  PERDURE_NO_SPACE = 6,         /**< a tier, the store or memory is full, or a quota is reached */
+  PERDURE_IO = 7,               /**< a device or file system failed */
+  PERDURE_PERMISSION = 8,       /**< access denied, or a read-only file system */
+  PERDURE_UNAVAILABLE = 9,      /**< the engine or the store cannot be reached at the moment */
+  PERDURE_TIMEOUT = 10,         /**< the time given to the call ran out */
+  PERDURE_CLOSED = 11,          /**< the handle was closed */
+  PERDURE_WRONG_PROCESS = 12,   /**< the handle belongs to the process that forked this one */
+  PERDURE_UNSUPPORTED = 13,     /**< written by a newer Perdure, or not possible on this system */
+  PERDURE_PEER_FAILED = 14,     /**< another rank failed; its own error says why */
+  PERDURE_BUSY = 15,            /**< somebody else holds it */
+  PERDURE_INTERNAL = 16         /**< a defect of Perdure; please report it */
+} perdure_status;
+
+/** How much a checkpoint survives by now; each level includes those before it. */
+typedef enum perdure_level {
+  PERDURE_LEVEL_NONE = 0,    /**< nothing that could be restored */
+  PERDURE_LEVEL_PROCESS = 1, /**< the death of every process of the application and of the engines */
+  PERDURE_LEVEL_NODE = 2,    /**< the loss of a node */
+  PERDURE_LEVEL_STORE = 3    /**< the loss of everything but the store */
+} perdure_level;
+
+/** In place of a version: the newest that every rank can restore. */
+#define PERDURE_LATEST ((int64_t)-1)
+/** In place of a timeout: as long as it takes. */
+#define PERDURE_FOREVER (-1.0)
+
+typedef struct perdure perdure_t;
+
+/** What the library needs of a group of ranks when they are not MPI's (perdure_mpi.h makes one from MPI_COMM).
+ *  Every function returns 0, or non-zero when the group is broken. They are called on the calling thread only, within
+ *  [collective] calls. The structure is copied; `context` must live until the handle is closed. */
+typedef struct perdure_communicator {
+  int rank;
+  int size;
+  void* context;
+  int (*barrier)(void* context);
+  /** Element-wise over `count` numbers, in place; `operation`: 0 minimum, 1 maximum, 2 sum. */
+  int (*allreduce)(void* context, uint64_t* values, size_t count, int operation);
+  /** Every rank gives `bytes` bytes (the same number everywhere); `all` gets size*bytes, in rank order. */
+  int (*allgather)(void* context, const void* mine, size_t bytes, void* all);
+  int (*broadcast)(void* context, void* data, size_t bytes, int root);
+  /** Called once when the handle is closed; may be NULL. */
+  void (*release)(void* context);
+} perdure_communicator;
+
+/** What one region looks like in a stored checkpoint. */
+typedef struct perdure_region_size {
+  uint64_t element_bytes;
+  uint64_t count;
+} perdure_region_size;
+
+/** The background work of this rank's node and what this handle did so far. */
+typedef struct perdure_progress {
+  uint64_t bytes_pending;      /**< captured, not yet at the store */
+  uint64_t bytes_flushed;      /**< written to the store since the engine started */
+  uint64_t versions_pending;   /**< checkpoints not yet at the store */
+  uint64_t versions_failed;    /**< checkpoints whose flush was given up; they are still on the node */
+  double flush_bytes_per_s;    /**< moving average of the observed flush bandwidth; 0 before the first flush */
+  double last_blocking_s;      /**< how long the last checkpoint stopped this rank */
+  double last_flush_s;         /**< how long the last flush of this node took */
+  double last_restore_s;       /**< how long the last restore took on this rank */
+  uint64_t last_bytes;         /**< bytes of the last checkpoint of this rank */
+  int64_t restored_version;    /**< version of the last restore, or -1 */
+  int restore_source;          /**< where this rank's data came from: 0 nowhere, 1 tier, 2 store, 3 both */
+} perdure_progress;
+
+/** Opens for a single process, without MPI. [collective over this process alone]
+ *  `options`: "key=value" settings separated by newlines or semicolons, or NULL; see docs/configuration.md. Environment and
+ *  configuration file override them. On failure *out is NULL and `message` (may be NULL) gets the text. */
+PERDURE_API perdure_status perdure_open(const char* options, perdure_t** out, char* message, size_t message_bytes);
+
+/** Opens for a group of ranks. [collective] Options must be the same on all ranks. */
+PERDURE_API perdure_status perdure_open_communicator(const perdure_communicator* communicator, const char* options,
+                                                     perdure_t** out, char* message, size_t message_bytes);
+
+/** Registers memory: `count` elements of `element_bytes` bytes at `address`. [local]
+ *  Protecting an id again replaces address and size (re-protect). `count` may be 0, then `address` may be NULL.
+ *  Overlapping regions are refused. Ids are chosen by the caller, non-negative. */
+PERDURE_API perdure_status perdure_protect(perdure_t* handle, int id, void* address, size_t element_bytes, size_t count);
+PERDURE_API perdure_status perdure_unprotect(perdure_t* handle, int id);
+
+/** Captures all protected regions of all ranks as `name`, `version`; returns at level `process`. [collective]
+ *  The content is that at the moment of the call; the regions may change as soon as it returns. If any rank fails, all
+ *  ranks get an error and nothing of this version remains. */
+PERDURE_API perdure_status perdure_checkpoint(perdure_t* handle, const char* name, int64_t version);
+
+/** The newest version of `name` that every rank can restore; PERDURE_NOT_FOUND when there is none. [collective] */
+PERDURE_API perdure_status perdure_latest(perdure_t* handle, const char* name, int64_t* version);
+
+/** The size of this rank's region `id` in a stored checkpoint, before restoring it. [collective] */
+PERDURE_API perdure_status perdure_stored_size(perdure_t* handle, const char* name, int64_t version, int id,
+                                               perdure_region_size* size);
+
+/** Fills the protected regions from a checkpoint; every byte is verified. [collective]
+ *  All protected regions must be in it with the same element size and count (PERDURE_MISMATCH otherwise, before anything
+ *  is touched). With PERDURE_LATEST, versions that fail verification are set aside and the next older one is taken. When it fails
+ *  with PERDURE_CORRUPT or PERDURE_IO the content of the regions is undefined. */
+PERDURE_API perdure_status perdure_restore(perdure_t* handle, const char* name, int64_t version);
+
+/** The same for the regions in `ids` only (every rank may name others; all must be protected). [collective] */
+PERDURE_API perdure_status perdure_restore_regions(perdure_t* handle, const char* name, int64_t version, const int* ids,
+                                                   size_t count);
+
+/** Waits until the checkpoint has reached `level` on all ranks. [collective]
+ *  PERDURE_TIMEOUT when `timeout_s` passed; the flush's own error when it was given up. */
+PERDURE_API perdure_status perdure_wait(perdure_t* handle, const char* name, int64_t version, perdure_level level,
+                                        double timeout_s);
+
+/** The level that the checkpoint has reached, as far as this rank's node knows. [local] */
+PERDURE_API perdure_status perdure_level_reached(perdure_t* handle, const char* name, int64_t version, perdure_level* level);
+
+/** What the background is doing. [local] */
+PERDURE_API perdure_status perdure_get_progress(perdure_t* handle, perdure_progress* progress);
+
+/** Takes the oldest report of the background (a failed flush, a quarantined piece) that was not taken yet. [local]
+ *  Returns PERDURE_NOT_FOUND when there is none. Each report is given once per node. */
+PERDURE_API perdure_status perdure_next_report(perdure_t* handle, char* text, size_t text_bytes);
+
+/** Gives up a version on purpose, on tiers and store. [collective] */
+PERDURE_API perdure_status perdure_retire(perdure_t* handle, const char* name, int64_t version);
+
+/** Ends the handle and sets it to NULL. [collective] With an embedded engine, waits until what was captured is at
+ *  the store or was given up (option `engine.drain_timeout`); PERDURE_OK when nothing remains behind. The handle is gone whatever
+ *  is returned. Calls with a closed handle give PERDURE_CLOSED if the pointer was kept in another variable. */
+PERDURE_API perdure_status perdure_close(perdure_t** handle);
+
+/** The text of the last failure on this handle, valid until its next call; "" when there was none. [local] */
+PERDURE_API const char* perdure_error_text(perdure_t* handle);
+/** True (1) when the last failure may go away by itself. [local] */
+PERDURE_API int perdure_error_retryable(perdure_t* handle);
+/** The code's name, e.g. "not-found". [local, any thread] */
+PERDURE_API const char* perdure_status_name(perdure_status status);
+/** "0.1.0". [local, any thread] */
+PERDURE_API const char* perdure_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* PERDURE_PERDURE_H */

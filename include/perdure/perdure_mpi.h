@@ -1,0 +1,25 @@
+/* Perdure with MPI: one function. Link with libperdure_mpi. The conventions are those of perdure.h. */
+#ifndef PERDURE_PERDURE_MPI_H
+#define PERDURE_PERDURE_MPI_H
+
+#include <mpi.h>
+
+#include "perdure/perdure.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Opens Perdure for the ranks of `communicator`, which is duplicated. [collective]
+ *  MPI must be initialised; MPI_Finalize must come after perdure_close(). No MPI call is made outside [collective] calls. */
+PERDURE_API perdure_status perdure_open_mpi(MPI_Comm communicator, const char* options, perdure_t** out, char* message,
+                                            size_t message_bytes);
+
+/** The same for a Fortran communicator handle (MPI_Fint). */
+PERDURE_API perdure_status perdure_open_mpi_fortran(MPI_Fint communicator, const char* options, perdure_t** out,
+                                                    char* message, size_t message_bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* PERDURE_PERDURE_MPI_H */

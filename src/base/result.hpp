@@ -1,0 +1,61 @@
+#pragma once
+// Errors are values. Every failure carries a code, the object it is about, the cause, what to do, and whether trying
+// again can help. Nothing in the library throws on purpose, exits, aborts or prints.
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+
+#include "perdure/perdure.h"
+
+namespace perdure::base {
+
+/// The codes are those of the C API (perdure.h), so that no table has to translate them.
+using ErrorCode = perdure_status;
+
+struct Error {
+  ErrorCode code = PERDURE_INTERNAL;
+  std::string object;      ///< what it is about: a path, "region 3", "nbody version 7"
+  std::string cause;       ///< why, as a sentence without full stop
+  std::string remedy;      ///< what the user can do; empty when there is nothing to advise
+  bool retryable = false;  ///< true when the same call can succeed later without anybody changing anything
+
+  /// "OBJECT: CAUSE (CODE); REMEDY"
+  std::string text() const;
+};
+
+/// A value or an Error; must not be ignored.
+template <class T>
+class [[nodiscard]] Result : public tl::expected<T, Error> {
+ public:
+  using tl::expected<T, Error>::expected;
+};
+
+using Status = Result<void>;
+
+inline tl::unexpected<Error> fail(ErrorCode code, std::string object, std::string cause, std::string remedy = {},
+                                  bool retryable = false) {
+  return tl::unexpected<Error>(Error{code, std::move(object), std::move(cause), std::move(remedy), retryable});
+}
+inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
+
+/// The error of a failed system call: code, cause and retryability follow from errno (pure).
+Error errno_error(int error_number, std::string call, std::string object);
+
+/// The name of a code as the command line and the messages print it, e.g. "not-found".
+const char* code_name(ErrorCode code);
+
+}  // namespace perdure::base
+
+#define PERDURE_CONCAT_(a, b) a##b
+#define PERDURE_CONCAT(a, b) PERDURE_CONCAT_(a, b)
+/// PERDURE_TRY(auto x, expression): x gets the value, or the enclosing function returns the error.
+#define PERDURE_TRY_(tmp, decl, ...)                                   \
+  auto tmp = (__VA_ARGS__);                                            \
+  if (!tmp) return ::perdure::base::fail(std::move(tmp).error());      \
+  decl = std::move(*tmp)
+#define PERDURE_TRY(decl, ...) PERDURE_TRY_(PERDURE_CONCAT(result_, __COUNTER__), decl, __VA_ARGS__)
+/// PERDURE_CHECK(expression): the enclosing function returns the error if there is one.
+#define PERDURE_CHECK(...)                                                                  \
+  do {                                                                                      \
+    if (auto status_ = (__VA_ARGS__); !status_) return ::perdure::base::fail(std::move(status_).error()); \
+  } while (false)

@@ -1,0 +1,76 @@
+#pragma once
+// Named places where a test can let the process die as if by kill -9. The table below is complete: tests enumerate it.
+#include <array>
+#include <atomic>
+#include <string_view>
+
+namespace perdure::os {
+
+// name of the enumerator, who runs it (rank or engine)
+#define PERDURE_CRASH_POINTS(X)         \
+  X(checkpoint_begin, rank)             \
+  X(checkpoint_agreed, rank)            \
+  X(checkpoint_slot_granted, rank)      \
+  X(checkpoint_chunk_half, rank)        \
+  X(checkpoint_chunk_written, rank)     \
+  X(checkpoint_before_stage, rank)      \
+  X(checkpoint_staged, rank)            \
+  X(checkpoint_before_commit, rank)     \
+  X(checkpoint_committed, rank)         \
+  X(restore_begin, rank)                \
+  X(restore_located, rank)              \
+  X(restore_chunk, rank)                \
+  X(restore_before_agree, rank)         \
+  X(restore_done, rank)                 \
+  X(engine_grant, engine)               \
+  X(engine_stage_before_catalog, engine)\
+  X(engine_stage_after_catalog, engine) \
+  X(engine_commit_before_catalog, engine)\
+  X(engine_commit_after_catalog, engine)\
+  X(flush_begin, engine)                \
+  X(flush_created, engine)              \
+  X(flush_chunk, engine)                \
+  X(flush_before_sync, engine)          \
+  X(flush_before_rename, engine)        \
+  X(flush_after_rename, engine)         \
+  X(flush_before_catalog, engine)       \
+  X(flush_after_catalog, engine)        \
+  X(retire_begin, engine)               \
+  X(retire_hidden, engine)              \
+  X(retire_half_deleted, engine)        \
+  X(retire_done, engine)                \
+  X(evict_before_catalog, engine)       \
+  X(evict_after_catalog, engine)        \
+  X(catalog_compact_written, engine)    \
+  X(catalog_compact_renamed, engine)
+
+enum class CrashPoint {
+#define X(name, role) name,
+  PERDURE_CRASH_POINTS(X)
+#undef X
+      count
+};
+
+struct CrashPointInfo {
+  std::string_view name;
+  std::string_view role;  ///< "rank" or "engine"
+};
+inline constexpr std::array<CrashPointInfo, static_cast<std::size_t>(CrashPoint::count)> kCrashPoints = {{
+#define X(name, role) {#name, #role},
+    PERDURE_CRASH_POINTS(X)
+#undef X
+}};
+
+/// Arms one point of this process: the `hit`-th time (1 = first) it is reached, the process kills itself with SIGKILL.
+void arm_crash_point(CrashPoint point, int hit);
+/// Arms what PERDURE_TEST_CRASH="<point>[:<hit>]" names, if anything; called when a handle or an engine starts.
+void arm_crash_point_from_environment();
+
+extern std::atomic<int> armed_crash_point;
+void crash_point_reached(CrashPoint point);
+
+inline void crash_point(CrashPoint point) {
+  if (armed_crash_point.load(std::memory_order_relaxed) == static_cast<int>(point)) crash_point_reached(point);
+}
+
+}  // namespace perdure::os

@@ -1,0 +1,88 @@
+#pragma once
+// Files and directories. All functions retry EINTR, complete partial transfers, and return errors that name call and path.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "base/result.hpp"
+
+namespace perdure::os {
+
+/// Owns a descriptor; closes it. All descriptors are close-on-exec.
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(other.release()) {}
+  Fd& operator=(Fd&& other) noexcept;
+  ~Fd() { reset(); }
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+  int release();
+  void reset();
+
+ private:
+  int fd_ = -1;
+};
+
+enum class Open { read, read_write, create, create_new };  ///< create*: read-write, mode 0600; create_new fails if it exists
+
+/// An open regular file; never follows a symbolic link in the last component. Thread-safe: all positions are explicit.
+class File {
+ public:
+  File() = default;
+  static base::Result<File> open(const std::string& path, Open mode);
+  const std::string& path() const { return path_; }
+  int fd() const { return fd_.get(); }
+  explicit operator bool() const { return static_cast<bool>(fd_); }
+  base::Result<std::uint64_t> size() const;
+  base::Status read(std::uint64_t offset, base::ByteSpan target) const;       ///< all of it, or an error
+  base::Result<std::size_t> read_some(std::uint64_t offset, base::ByteSpan target) const;  ///< up to the end of the file
+  base::Status write(std::uint64_t offset, base::ConstByteSpan data) const;   ///< all of it, or an error
+  base::Status truncate(std::uint64_t bytes) const;
+  base::Status preallocate(std::uint64_t bytes) const;  ///< real room for [0, bytes); success where the file system cannot
+  base::Status punch(std::uint64_t offset, std::uint64_t bytes) const;        ///< gives the room back
+  void start_writeback(std::uint64_t offset, std::uint64_t bytes) const;      ///< a hint; returns at once
+  base::Status sync() const;       ///< fsync
+  base::Status sync_data() const;  ///< fdatasync
+  /// Advisory lock of this open file (flock); PERDURE_BUSY when somebody else holds it.
+  base::Status try_lock() const;
+
+ private:
+  Fd fd_;
+  std::string path_;
+};
+
+struct Entry {
+  std::string name;
+  bool directory = false;
+};
+
+base::Result<std::vector<Entry>> list_directory(const std::string& path);  ///< without . and ..; sorted by name
+base::Status make_directory(const std::string& path);                      ///< mode 0700; success if it is there
+/// All missing parents too, each synced into its parent.
+base::Status make_directories(const std::string& path);
+/// A directory only this user can enter: created 0700; if there, must be a real directory owned by us without access for
+/// others, else PERDURE_PERMISSION.
+base::Status make_private_directory(const std::string& path);
+base::Status sync_directory(const std::string& path);
+base::Status rename_path(const std::string& from, const std::string& to);
+base::Status remove_file(const std::string& path);       ///< success if it is not there
+base::Status remove_directory(const std::string& path);  ///< an empty one; success if it is not there
+base::Status remove_tree(const std::string& path);       ///< does not follow links
+base::Result<bool> exists(const std::string& path);
+base::Result<std::string> absolute_path(const std::string& path);  ///< lexical, from the working directory
+base::Result<std::vector<std::byte>> read_file(const std::string& path, std::uint64_t limit_bytes);
+/// Temporary name, write, sync, rename, sync of the directory.
+base::Status write_file_atomically(const std::string& path, base::ConstByteSpan data);
+
+struct Space {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t available_bytes = 0;  ///< to us
+  std::string type;                   ///< "tmpfs", "ext4", "nfs", "0x..." ...
+};
+base::Result<Space> space(const std::string& path);
+
+}  // namespace perdure::os

@@ -1,0 +1,42 @@
+#pragma once
+// The seam through which faults, crash points and recordings come in. Every system call of os/ that touches a file, a
+// directory or a socket asks the installed Hooks first. Without hooks the cost is one relaxed load.
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "base/bytes.hpp"
+
+namespace perdure::os {
+
+/// One file operation, as hooks see it.
+struct Operation {
+  const char* call;        ///< "open", "pwrite", "pread", "fsync", "fdatasync", "rename", "unlink", "mkdir", "rmdir", "ftruncate",
+                           ///< "fallocate", "fsync_dir", "connect", "send", ...
+  std::string path;        ///< of the file the call is about ("rename": the old name)
+  std::string new_path;    ///< "rename" only
+  std::uint64_t offset = 0;
+  base::ConstByteSpan data;  ///< "pwrite" only; valid during the call
+  std::uint64_t length = 0;  ///< "ftruncate", "fallocate": the new size
+  int flags = 0;             ///< "open" only
+};
+
+/// Called by any thread. `before` returns 0 to let the call happen, or an errno that it shall fail with.
+class Hooks {
+ public:
+  virtual ~Hooks() = default;
+  virtual int before(const Operation&) { return 0; }
+  virtual void after(const Operation&, int /*error_number*/) {}
+};
+
+/// Installs (or with nullptr removes) the hooks of this process; the caller keeps ownership. For tests and PERDURE_TEST_FAULTS.
+void install_hooks(Hooks* hooks);
+Hooks* installed_hooks();
+
+/// Asks the hooks; 0 when there are none.
+inline int ask_hooks(const Operation& operation) {
+  Hooks* hooks = installed_hooks();
+  return hooks == nullptr ? 0 : hooks->before(operation);
+}
+
+}  // namespace perdure::os

@@ -1,0 +1,23 @@
+#pragma once
+// Manifests and pieces as CBOR maps, the same in segments, catalogs and messages (docs/format/segment.md).
+#include "base/cbor.hpp"
+#include "segment/manifest.hpp"
+
+namespace perdure::segment {
+
+base::Json to_json(const Attempt& attempt);
+base::Json to_json(const VersionId& id);
+base::Json to_json(const Piece& piece);
+base::Json to_json(const Manifest& manifest);
+
+/// Every field is checked for presence, type and range, and the lengths for agreement (chunks cover exactly the regions' bytes, no
+/// overflow); PERDURE_CORRUPT about `object` otherwise.
+base::Result<Attempt> attempt_from_json(const base::Json& json, const std::string& object);
+base::Result<VersionId> version_id_from_json(const base::Json& json, const std::string& object);
+base::Result<Piece> piece_from_json(const base::Json& json, const std::string& object);
+base::Result<Manifest> manifest_from_json(const base::Json& json, const std::string& object);
+
+/// Name rule of perdure.h convention 5. PERDURE_INVALID_ARGUMENT with the rule in words.
+base::Status check_name(std::string_view name);
+
+}  // namespace perdure::segment

@@ -1,0 +1,76 @@
+#pragma once
+// The external, durable home of checkpoints. One interface; members are enrolled in store/conformance_test.cpp.
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "segment/manifest.hpp"
+#include "segment/reader.hpp"
+
+namespace perdure::store {
+
+struct Properties {
+  std::string kind;      ///< "posix"
+  std::string location;  ///< absolute path or URL, for messages
+  bool writable = true;
+};
+
+/// A segment being written. Called by one flush worker for begin/commit/abort; write() by several workers at once.
+/// Nothing is visible before commit() returned; destruction without commit aborts and leaves nothing behind.
+class SegmentSink {
+ public:
+  virtual ~SegmentSink() = default;
+  /// May block; may be repeated for the same range after an error. `offset` from the start of the segment.
+  virtual base::Status write(std::uint64_t offset, base::ConstByteSpan data) = 0;
+  /// Makes everything durable, then visible, atomically. Numbered steps at the head of the implementation.
+  virtual base::Status commit() = 0;
+};
+
+/// One segment as the store lists it, judged by name only.
+struct SegmentRef {
+  std::uint32_t index = 0;
+  std::uint32_t count = 0;
+  segment::Attempt attempt;
+  std::string path;  ///< within the store
+};
+
+/// All segments of one attempt at one version that the store holds.
+struct VersionListing {
+  segment::VersionId id;
+  std::uint32_t segment_count = 0;   ///< how many it needs
+  std::vector<SegmentRef> segments;  ///< what is there, ascending by index
+  bool all_present() const { return segment_count > 0 && segments.size() == segment_count; }
+};
+
+/// Any process may call any of these at any time; concurrent writers of *different* segments never disturb each other.
+class Store {
+ public:
+  virtual ~Store() = default;
+  virtual const Properties& properties() const = 0;
+
+  /// Creates what the store needs (directories). Repeatable.
+  virtual base::Status prepare() = 0;
+  /// Starts writing a segment of `file_bytes` bytes. Room is reserved where the file system can, so that NO_SPACE comes early.
+  virtual base::Result<std::unique_ptr<SegmentSink>> begin(const segment::Manifest& manifest, std::uint64_t file_bytes) = 0;
+  virtual base::Result<std::vector<std::string>> names() = 0;
+  /// Every attempt of every version of `name`, ascending by (version, attempt); incomplete ones too. Retired ones never.
+  virtual base::Result<std::vector<VersionListing>> list(const std::string& name) = 0;
+  virtual base::Result<std::unique_ptr<segment::ByteSource>> open(const SegmentRef& segment) = 0;
+  /// Hides this attempt at once, then deletes it. Repeatable; finishing what a killed process began is `clean`'s work.
+  virtual base::Status remove(const segment::VersionId& id) = 0;
+  /// Sets a segment aside with a report (`why`); it is not listed any more and not deleted.
+  virtual base::Status quarantine(const SegmentRef& segment, const segment::VersionId& id, const base::Error& why) = 0;
+  /// Deletes what killed processes left: hidden versions, and temporary segments whose `owner` (see begin) is `abandoned`.
+  virtual base::Status clean(const std::function<bool(const segment::VersionId&, std::uint32_t segment_index)>& abandoned) = 0;
+};
+
+/// The store for a location: a path is a posix directory. PERDURE_INVALID_ARGUMENT for an unknown scheme, with the known ones.
+base::Result<std::unique_ptr<Store>> make_store(const std::string& location);
+
+/// Reads the manifests of all segments of a version and judges: complete exactly when every segment is there, its manifest verifies, all agree,
+/// and every rank appears once. Returns the manifests in segment order. The chunks are not read.
+base::Result<std::vector<segment::Manifest>> read_version(Store& store, const VersionListing& listing);
+
+}  // namespace perdure::store
