@@ -67,7 +67,7 @@ typedef enum perdure_level {
 /** In place of a timeout: as long as it takes. */
 #define PERDURE_FOREVER (-1.0)
 
-typedef struct perdure perdure_t;
+typedef struct perdure_handle perdure_t;
 
 /** What the library needs of a group of ranks when they are not MPI's (perdure_mpi.h makes one from MPI_COMM).
  *  Every function returns 0, or non-zero when the group is broken. They are called on the calling thread only, within
