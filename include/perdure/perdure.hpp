@@ -1,0 +1,348 @@
+// Perdure for C++17 and later: a thin, header-only veneer over perdure.h, whose conventions and thread contract hold.
+//
+// Every operation returns a Result. Both styles are the caller's choice, call by call:
+//   if (auto done = handle.checkpoint("run", step); !done) std::cerr << done.error().text;   // errors as values
+//   handle.checkpoint("run", step).value();                                                  // errors as exceptions
+// value() throws perdure::Failure when the Result holds an error.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "perdure/perdure.h"
+
+namespace perdure {
+
+/// What went wrong: the code of perdure.h, a text that names object, cause and remedy, and whether trying again can help.
+struct Error {
+  perdure_status code = PERDURE_INTERNAL;
+  std::string text;
+  bool retryable = false;
+};
+
+/// What value() throws.
+class Failure : public std::runtime_error {
+ public:
+  explicit Failure(Error error) : std::runtime_error(error.text), error_(std::move(error)) {}
+  const Error& error() const noexcept { return error_; }
+
+ private:
+  Error error_;
+};
+
+/// A value or an Error.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {}
+  bool ok() const noexcept { return content_.index() == 0; }
+  explicit operator bool() const noexcept { return ok(); }
+  /// Throws Failure when there is an error.
+  T& value() & { return require(), std::get<0>(content_); }
+  const T& value() const& { return require(), std::get<0>(content_); }
+  T&& value() && { return require(), std::get<0>(std::move(content_)); }
+  T value_or(T other) const& { return ok() ? std::get<0>(content_) : std::move(other); }
+  /// Only when not ok().
+  const Error& error() const { return std::get<1>(content_); }
+
+ private:
+  void require() const {
+    if (!ok()) throw Failure(std::get<1>(content_));
+  }
+  std::variant<T, Error> content_;
+};
+
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  Result() = default;
+  Result(Error error) : error_(std::move(error)) {}
+  bool ok() const noexcept { return !error_; }
+  explicit operator bool() const noexcept { return ok(); }
+  void value() const {
+    if (error_) throw Failure(*error_);
+  }
+  const Error& error() const { return error_.value(); }
+
+ private:
+  std::optional<Error> error_;
+};
+
+using Status = Result<void>;
+
+enum class Level {
+  none = PERDURE_LEVEL_NONE,
+  process = PERDURE_LEVEL_PROCESS,
+  node = PERDURE_LEVEL_NODE,
+  store = PERDURE_LEVEL_STORE
+};
+
+inline constexpr std::int64_t latest = PERDURE_LATEST;  ///< in place of a version: the newest every rank can restore
+inline constexpr double forever = PERDURE_FOREVER;
+
+using RegionSize = perdure_region_size;
+using Progress = perdure_progress;
+using Communicator = perdure_communicator;
+
+namespace detail {
+
+template <class T, class = void>
+struct HasData : std::false_type {};
+template <class T>
+struct HasData<T, std::void_t<decltype(std::declval<T&>().data()), decltype(std::declval<T&>().size())>>
+    : std::true_type {};
+
+template <class T>
+constexpr void check_element() {
+  static_assert(std::is_trivially_copyable_v<T>, "only trivially copyable elements can be protected");
+  static_assert(!std::is_const_v<T>, "protected memory is written by restore: it must not be const");
+  static_assert(!std::is_pointer_v<T>, "a pointer means nothing after a restart; protect what it points to");
+}
+
+}  // namespace detail
+
+/// An open Perdure. Move-only; the destructor closes it, which is [collective]. Calls on a moved-from or closed Handle give
+/// PERDURE_CLOSED.
+class Handle {
+ public:
+  Handle() = default;
+  /// Takes over what perdure_open*() made.
+  explicit Handle(perdure_t* native) noexcept : native_(native) {}
+  Handle(Handle&& other) noexcept
+      : native_(std::exchange(other.native_, nullptr)), resizable_(std::move(other.resizable_)) {}
+  Handle& operator=(Handle&& other) noexcept {
+    if (this != &other) {
+      (void)close();
+      native_ = std::exchange(other.native_, nullptr);
+      resizable_ = std::move(other.resizable_);
+    }
+    return *this;
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() { (void)close(); }
+
+  perdure_t* native() const noexcept { return native_; }
+  explicit operator bool() const noexcept { return native_ != nullptr; }
+
+  /// Registers `count` elements at `data`. [local] Again with the same id: re-protects.
+  template <class T>
+  Status protect(int id, T* data, std::size_t count) {
+    detail::check_element<T>();
+    resizable_.erase(id);
+    return status(perdure_protect(native_, id, const_cast<void*>(static_cast<const volatile void*>(data)), sizeof(T),
+                                  count));
+  }
+
+  /// Registers one object, an array, or the elements of a container or view with data() and size() (std::array,
+  /// std::span, ...). [local] The elements, not the view, must stay where they are.
+  template <class T>
+  Status protect(int id, T&& object) {
+    using Plain = std::remove_reference_t<T>;
+    if constexpr (detail::HasData<Plain>::value) {
+      if constexpr (std::is_lvalue_reference_v<T>) return protect(id, object.data(), object.size());
+      // A temporary owner would take its elements with it; a temporary view gives writable elements even when const.
+      else return protect(id, std::as_const(object).data(), object.size());
+    } else {
+      static_assert(std::is_lvalue_reference_v<T>, "a temporary cannot be protected");
+      using Element = std::remove_all_extents_t<Plain>;
+      return protect(id, reinterpret_cast<Element*>(&object), sizeof(Plain) / sizeof(Element));
+    }
+  }
+
+  /// Registers the elements a vector has now. [local] After anything that moves or resizes them, protect again before the
+  /// next checkpoint. restore_resizing() does so itself.
+  template <class T, class Allocator>
+  Status protect(int id, std::vector<T, Allocator>& vector) {
+    static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no addressable elements");
+    Status done = protect(id, vector.data(), vector.size());
+    if (done) resizable_[id] = [id, &vector](Handle& handle, RegionSize size) { return handle.resize(id, vector, size); };
+    return done;
+  }
+
+  Status unprotect(int id) {
+    resizable_.erase(id);
+    return status(perdure_unprotect(native_, id));
+  }
+
+  /// Captures all protected regions; returns at level `process`. [collective]
+  Status checkpoint(const std::string& name, std::int64_t version) {
+    return status(perdure_checkpoint(native_, name.c_str(), version));
+  }
+
+  /// The newest version every rank can restore; nothing when there is none. [collective]
+  Result<std::optional<std::int64_t>> latest_version(const std::string& name) {
+    std::int64_t version = latest;
+    const perdure_status code = perdure_latest(native_, name.c_str(), &version);
+    if (code == PERDURE_NOT_FOUND) return std::optional<std::int64_t>();
+    if (code != PERDURE_OK) return error(code);
+    return std::optional<std::int64_t>(version);
+  }
+
+  /// [collective]
+  Result<RegionSize> stored_size(const std::string& name, std::int64_t version, int id) {
+    RegionSize size{};
+    return result(perdure_stored_size(native_, name.c_str(), version, id, &size), size);
+  }
+
+  /// Fills the protected regions and gives the version that was taken. [collective]
+  Result<std::int64_t> restore(const std::string& name, std::int64_t version = latest) {
+    return restored(perdure_restore(native_, name.c_str(), version));
+  }
+
+  /// The same for some regions. [collective]
+  Result<std::int64_t> restore_regions(const std::string& name, const std::vector<int>& ids,
+                                       std::int64_t version = latest) {
+    static const int none = 0;
+    return restored(perdure_restore_regions(native_, name.c_str(), version, ids.empty() ? &none : ids.data(), ids.size()));
+  }
+
+  /// restore() that first gives every protected std::vector the size it has in the checkpoint. [collective] Every rank must
+  /// have protected vectors under the same ids. Vectors are resized even when the restore itself then fails.
+  Result<std::int64_t> restore_resizing(const std::string& name, std::int64_t version = latest) {
+    if (version != latest) return resize_and_restore(name, version).second;
+    std::int64_t wanted = latest;
+    const perdure_status code = perdure_latest(native_, name.c_str(), &wanted);
+    if (code != PERDURE_OK) return error(code);
+    while (true) {
+      auto [everywhere, done] = resize_and_restore(name, wanted);
+      // What failed verification was set aside: then "latest" means an older version by now. All ranks decide alike,
+      // because restore and latest give the same answer on all.
+      std::int64_t older = wanted;
+      if (everywhere || perdure_latest(native_, name.c_str(), &older) != PERDURE_OK || older == wanted) return done;
+      wanted = older;
+    }
+  }
+
+  /// Waits until the checkpoint has reached `level` on all ranks. [collective]
+  Status wait(const std::string& name, std::int64_t version, Level level = Level::store, double timeout_s = forever) {
+    return status(perdure_wait(native_, name.c_str(), version, static_cast<perdure_level>(level), timeout_s));
+  }
+
+  /// As far as this rank's node knows. [local]
+  Result<Level> level(const std::string& name, std::int64_t version) {
+    perdure_level reached = PERDURE_LEVEL_NONE;
+    const perdure_status code = perdure_level_reached(native_, name.c_str(), version, &reached);
+    return result(code, static_cast<Level>(reached));
+  }
+
+  /// [local]
+  Result<Progress> progress() {
+    Progress progress{};
+    return result(perdure_get_progress(native_, &progress), progress);
+  }
+
+  /// The oldest report of the background that was not taken yet; nothing when there is none. [local]
+  Result<std::optional<std::string>> next_report() {
+    std::string text(4096, '\0');
+    const perdure_status code = perdure_next_report(native_, text.data(), text.size());
+    if (code == PERDURE_NOT_FOUND) return std::optional<std::string>();
+    if (code != PERDURE_OK) return error(code);
+    return std::optional<std::string>(text.c_str());
+  }
+
+  /// Gives up a version on purpose. [collective]
+  Status retire(const std::string& name, std::int64_t version) {
+    return status(perdure_retire(native_, name.c_str(), version));
+  }
+
+  /// [collective] Nothing to do, and no error, when it is closed already.
+  Status close() noexcept {
+    if (native_ == nullptr) return {};
+    resizable_.clear();
+    const perdure_status code = perdure_close(&native_);
+    native_ = nullptr;
+    if (code == PERDURE_OK) return {};
+    return Error{code, std::string("close: ") + perdure_status_name(code), false};
+  }
+
+ private:
+  using Resize = std::function<Status(Handle&, RegionSize)>;
+
+  Error error(perdure_status code) const {
+    if (native_ == nullptr) return Error{PERDURE_CLOSED, "handle: closed (closed)", false};
+    std::string text = perdure_error_text(native_);
+    if (text.empty()) text = perdure_status_name(code);
+    return Error{code, std::move(text), perdure_error_retryable(native_) != 0};
+  }
+  Status status(perdure_status code) const { return code == PERDURE_OK ? Status() : Status(error(code)); }
+  template <class T>
+  Result<T> result(perdure_status code, T value) const {
+    if (code != PERDURE_OK) return error(code);
+    return value;
+  }
+  Result<std::int64_t> restored(perdure_status code) {
+    if (code != PERDURE_OK) return error(code);
+    Progress progress{};
+    return result(perdure_get_progress(native_, &progress), progress.restored_version);
+  }
+
+  template <class T, class Allocator>
+  Status resize(int id, std::vector<T, Allocator>& vector, RegionSize size) {
+    if (size.element_bytes != sizeof(T) || size.count == vector.size()) return {};  // a mismatch is the restore's to refuse
+    try {
+      vector.resize(static_cast<std::size_t>(size.count));
+    } catch (const std::exception& cause) {
+      return Error{PERDURE_NO_SPACE, "region " + std::to_string(id) + ": cannot be resized: " + cause.what(), false};
+    }
+    return protect(id, vector);
+  }
+
+  // A rank whose resize fails must not leave the others alone in a collective call. It keeps the old size, so the restore
+  // is refused with PERDURE_MISMATCH on all ranks; the rank's own error is the one that it reports.
+  // Returns whether the restore succeeded (the same on all ranks), and this rank's result.
+  std::pair<bool, Result<std::int64_t>> resize_and_restore(const std::string& name, std::int64_t version) {
+    Status local;
+    const auto resizable = resizable_;
+    for (const auto& [id, resize_region] : resizable) {
+      auto size = stored_size(name, version, id);
+      Status done = size ? resize_region(*this, size.value()) : Status(size.error());
+      if (!done && local) local = std::move(done);
+    }
+    auto done = restore(name, version);
+    const bool everywhere = done.ok();
+    if (!everywhere && !local) done = local.error();
+    return {everywhere, std::move(done)};
+  }
+
+  perdure_t* native_ = nullptr;
+  std::map<int, Resize> resizable_;
+};
+
+namespace detail {
+
+template <class Open>
+Result<Handle> open_with(Open&& call) {
+  perdure_t* native = nullptr;
+  std::string message(2048, '\0');
+  const perdure_status code = call(&native, message.data(), message.size());
+  if (code == PERDURE_OK) return Handle(native);
+  return Error{code, message.c_str(), code == PERDURE_UNAVAILABLE || code == PERDURE_BUSY || code == PERDURE_TIMEOUT};
+}
+
+}  // namespace detail
+
+/// Opens for a single process. `options` as in perdure_open().
+inline Result<Handle> open(const std::string& options = {}) {
+  return detail::open_with(
+      [&](perdure_t** out, char* text, std::size_t bytes) { return perdure_open(options.c_str(), out, text, bytes); });
+}
+
+/// Opens for a group of ranks of your own making. [collective] For MPI include perdure/perdure_mpi.hpp.
+inline Result<Handle> open(const Communicator& communicator, const std::string& options = {}) {
+  return detail::open_with([&](perdure_t** out, char* text, std::size_t bytes) {
+    return perdure_open_communicator(&communicator, options.c_str(), out, text, bytes);
+  });
+}
+
+}  // namespace perdure
