@@ -1,0 +1,88 @@
+#include "config/config.hpp"
+
+#include <gtest/gtest.h>
+
+namespace perdure::config {
+namespace {
+
+TEST(Config, StartsWithTheDefaults) {
+  const Config config;
+  EXPECT_EQ(config.text("store.path"), "./perdure-store");
+  EXPECT_EQ(config.bytes("chunk_bytes"), 64U << 20U);
+  EXPECT_EQ(config.integer("flush.threads"), 2);
+  EXPECT_EQ(config.real("flush.retry_initial"), 0.1);
+  EXPECT_TRUE(config.boolean("engine.spawn"));
+  EXPECT_EQ(config.values().size(), options().size());
+  EXPECT_EQ(config.values().at("job").origin, Origin::default_value);
+}
+
+TEST(Config, NamesTheNearestKeyOfAnUnknownOne) {
+  Config config;
+  const auto status = config.set("tier.memroy.max_bytes", "1GiB", Origin::program);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, PERDURE_INVALID_ARGUMENT);
+  EXPECT_NE(status.error().text().find("'tier.memory.max_bytes'"), std::string::npos) << status.error().text();
+}
+
+TEST(Config, KeepsTheOldValueWhenTheNewOneIsRefused) {
+  Config config;
+  const auto status = config.set("flush.threads", "many", Origin::file, "/etc/p.toml");
+  ASSERT_FALSE(status);
+  EXPECT_NE(status.error().text().find("/etc/p.toml: flush.threads"), std::string::npos) << status.error().text();
+  EXPECT_EQ(config.integer("flush.threads"), 2);
+}
+
+TEST(Config, LetsLaterOriginsWinInWhateverOrderTheyCome) {
+  Config config;
+  ASSERT_TRUE(config.set("flush.threads", "5", Origin::environment, "PERDURE_FLUSH_THREADS"));
+  ASSERT_TRUE(config.set("flush.threads", "3", Origin::file, "f"));
+  EXPECT_EQ(config.integer("flush.threads"), 5);
+  EXPECT_EQ(config.values().at("flush.threads").source, "PERDURE_FLUSH_THREADS");
+  ASSERT_TRUE(config.set("flush.threads", "6", Origin::environment, "PERDURE_FLUSH_THREADS"));
+  EXPECT_EQ(config.integer("flush.threads"), 6);
+  EXPECT_FALSE(config.set("flush.threads", "0", Origin::program)) << "a loser is checked too";
+}
+
+TEST(Config, ReadsWhatItSerialised) {
+  Config config;
+  ASSERT_TRUE(config.set("store.path", "/s;tore/\"x\"", Origin::program));
+  ASSERT_TRUE(config.set("chunk_bytes", "1MiB", Origin::program));
+  Config copy;
+  const auto status = copy.set_all(config.serialise(), Origin::command_line);
+  ASSERT_TRUE(status) << status.error().text();
+  for (const auto& [key, value] : config.values()) EXPECT_EQ(copy.text(key), value.text) << key;
+  EXPECT_EQ(copy.fingerprint(), config.fingerprint());
+}
+
+TEST(Config, HasAFingerprintOfTheEnginesOptionsOnly) {
+  for (const Option& option : options()) {
+    Config config;
+    std::string other = option.type == Type::choice ? std::string(option.choices).substr(0, 5) : "8";
+    if (option.type == Type::boolean) other = std::string_view(option.default_value) == "true" ? "false" : "true";
+    if (option.type == Type::bytes) other = "128KiB";
+    if (std::string_view(option.key) == "tier.order") other = "file";
+    if (std::string_view(option.key) == "engine.mode") other = "daemon";
+    ASSERT_TRUE(config.set(option.key, other, Origin::program)) << option.key;
+    EXPECT_EQ(config.fingerprint() != Config().fingerprint(), option.engine) << option.key;
+  }
+}
+
+TEST(Config, HasOneFingerprintHoweverAValueIsWritten) {
+  Config one;
+  Config other;
+  ASSERT_TRUE(one.set("chunk_bytes", "1MiB", Origin::program));
+  ASSERT_TRUE(other.set("chunk_bytes", "1048576", Origin::environment));
+  EXPECT_EQ(one.fingerprint(), other.fingerprint());
+  EXPECT_EQ(one.fingerprint().size(), 16U);
+  EXPECT_EQ(one.fingerprint().find_first_not_of("0123456789abcdef"), std::string::npos);
+}
+
+TEST(Config, AnswersWrongKeysWithAnEmptyValue) {
+  const Config config;
+  EXPECT_EQ(config.text("no.such"), "");
+  EXPECT_EQ(config.integer("store.path"), 0);
+  EXPECT_EQ(config.bytes("no.such"), 0U);
+}
+
+}  // namespace
+}  // namespace perdure::config

@@ -1,0 +1,88 @@
+// docs/configuration.md, from the table.
+#include "config/config.hpp"
+
+namespace perdure::config {
+namespace {
+
+const char* type_name(Type type) {
+  switch (type) {
+    case Type::text:
+      return "text";
+    case Type::boolean:
+      return "true or false";
+    case Type::integer:
+      return "whole number";
+    case Type::real:
+      return "number";
+    case Type::bytes:
+      return "size";
+    case Type::choice:
+      return "choice";
+  }
+  return "";
+}
+
+// "embedded|daemon" -> "`embedded` or `daemon`"; a bar would end the cell of the table.
+std::string choices_text(std::string_view choices) {
+  std::string text = "`";
+  for (const char c : choices) text += c == '|' ? std::string("` or `") : std::string(1, c);
+  return text + "`";
+}
+
+std::string row(const Option& option) {
+  const std::string kind = option.type == Type::choice ? choices_text(option.choices) : type_name(option.type);
+  const std::string value = *option.default_value == '\0' ? "(empty)" : "`" + std::string(option.default_value) + "`";
+  return "| `" + std::string(option.key) + "` | " + kind + " | " + value + " | " + option.unit + " | " +
+         (option.engine ? "yes" : "") + " | " + option.documentation + " |\n";
+}
+
+constexpr const char* kHead = R"(# Configuration
+
+*Generated from the options table (`src/config/options.cpp`) by `tools/generate_configuration`; do not edit.*
+
+An option is set in any of these places; a later one wins over an earlier one:
+
+1. its default;
+2. the program: the `options` text of `perdure_open()`, `"key=value"` separated by newlines or semicolons (a value that
+   contains a semicolon stands in double quotes);
+3. a TOML file: the one that `PERDURE_CONFIG` names, else `perdure.toml` in the working directory if it is there;
+4. the environment: `PERDURE_` and the key in capitals, with `_` for each dot (`tier.memory.max_bytes` is
+   `PERDURE_TIER_MEMORY_MAX_BYTES`);
+5. the command line of the tools: `--set key=value`.
+
+An unknown key, or an unknown variable that begins with `PERDURE_`, is an error that names the nearest known one.
+Variables that begin with `PERDURE_TEST_` or `PERDURE_DEMO_` are no options. `perdure config` shows the values in
+force and where each came from.
+
+Sizes are bytes, or a number with a unit: `64k`, `1.5GiB`, `2GB` (`K KiB M MiB G GiB T TiB` are powers of 1024,
+`KB MB GB TB` powers of 1000). Times are seconds.
+
+A file that sets some of them:
+
+```toml
+[store]
+path = "/scratch/me/perdure-store"
+
+[tier]
+order = ["memory", "file"]
+memory.max_bytes = "8GiB"
+
+[retention]
+keep_last = 3
+```
+
+**Engine**: jobs that differ in an option marked *yes* never share an engine, even on one node and with one store.
+
+| option | type | default | unit | engine | meaning |
+| --- | --- | --- | --- | --- | --- |
+)";
+
+}  // namespace
+
+std::string markdown() {
+  std::string page = kHead;
+  for (const Option& option : options()) page += row(option);
+  return page;
+}
+
+}  // namespace perdure::config

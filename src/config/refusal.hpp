@@ -1,0 +1,15 @@
+#pragma once
+// Checks of single options that a type and a range cannot express. Each returns nullptr, or the reason for refusing.
+#include <string_view>
+
+namespace perdure::config {
+
+const char* refuse_empty(std::string_view value);
+/// 1 to 128 characters; the name may become part of a message or a title, never of a path.
+const char* refuse_job(std::string_view value);
+/// At least one tier, none twice, each with options of its own in the table.
+const char* refuse_tier_order(std::string_view value);
+/// "node", "rank", or a number of segments from 1 to a million.
+const char* refuse_segment_per(std::string_view value);
+
+}  // namespace perdure::config
