@@ -4,6 +4,8 @@
 #include <atomic>
 #include <string_view>
 
+#include "base/result.hpp"
+
 namespace perdure::os {
 
 // name of the enumerator, who runs it (rank or engine)
@@ -63,8 +65,9 @@ inline constexpr std::array<CrashPointInfo, static_cast<std::size_t>(CrashPoint:
 
 /// Arms one point of this process: the `hit`-th time (1 = first) it is reached, the process kills itself with SIGKILL.
 void arm_crash_point(CrashPoint point, int hit);
-/// Arms what PERDURE_TEST_CRASH="<point>[:<hit>]" names, if anything; called when a handle or an engine starts.
-void arm_crash_point_from_environment();
+/// Arms what PERDURE_TEST_CRASH="<point>[:<hit>]" names, if anything; called when a handle or an engine starts. A second call
+/// with the same value does not start counting again. PERDURE_INVALID_ARGUMENT for an unknown point or a bad hit.
+base::Status arm_crash_point_from_environment();
 
 extern std::atomic<int> armed_crash_point;
 void crash_point_reached(CrashPoint point);

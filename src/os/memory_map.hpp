@@ -1,6 +1,7 @@
 #pragma once
 // Shared mappings of files.
 #include <cstdint>
+#include <string>
 
 #include "base/bytes.hpp"
 #include "os/file.hpp"
@@ -15,16 +16,23 @@ class Mapping {
   Mapping& operator=(Mapping&& other) noexcept;
   ~Mapping();
   /// Maps [offset, offset + bytes), offset a multiple of the page size; aligned to 2 MiB in memory when offset is.
+  /// PERDURE_CORRUPT when the file is shorter.
   static base::Result<Mapping> map(const File& file, std::uint64_t offset, std::uint64_t bytes, bool writable);
   std::byte* data() const { return data_; }
   std::uint64_t size() const { return size_; }
   void advise_huge_pages() const;  ///< best effort
-  /// Backs [offset, offset + bytes) with pages now. PERDURE_NO_SPACE instead of a later SIGBUS when there is no room.
+  /// Backs [offset, offset + bytes) with pages now; for a writable mapping. PERDURE_NO_SPACE instead of a later SIGBUS
+  /// when there is no room.
   base::Status populate(std::uint64_t offset, std::uint64_t bytes) const;
 
  private:
+  base::Status populate_through_file(std::uint64_t first, std::uint64_t length) const;
+
   std::byte* data_ = nullptr;
   std::uint64_t size_ = 0;
+  std::uint64_t offset_ = 0;
+  std::string path_;  ///< for messages
+  Fd file_;           ///< open only on a kernel that cannot populate a mapping
 };
 
 }  // namespace perdure::os

@@ -1,0 +1,143 @@
+#include "base/hash.hpp"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "base/hash_kernels.hpp"
+
+namespace perdure::base {
+namespace {
+
+constexpr std::size_t kBlock = 64 * KiB;        // fits the second-level cache beside everything else
+constexpr std::size_t kStreamFrom = 256 * KiB;  // below, the target is wanted in the caches
+constexpr std::size_t kLine = 64;
+constexpr std::align_val_t kStateAlignment{alignof(XXH3_state_t)};
+
+XXH3_state_t* state_of(void* state) { return static_cast<XXH3_state_t*>(state); }
+
+void update_baseline(void* state, const void* data, std::size_t bytes) {
+  XXH3_128bits_update(state_of(state), data, bytes);
+}
+
+#if defined(__x86_64__)
+void stream_copy_baseline(void* target, const void* source, std::size_t bytes) {
+  auto* to = static_cast<__m128i*>(target);
+  const auto* from = static_cast<const __m128i*>(source);
+  for (std::size_t lines = bytes / kLine; lines > 0; --lines, to += 4, from += 4) {
+    const __m128i a = _mm_loadu_si128(from);
+    const __m128i b = _mm_loadu_si128(from + 1);
+    const __m128i c = _mm_loadu_si128(from + 2);
+    const __m128i d = _mm_loadu_si128(from + 3);
+    _mm_stream_si128(to, a);
+    _mm_stream_si128(to + 1, b);
+    _mm_stream_si128(to + 2, c);
+    _mm_stream_si128(to + 3, d);
+  }
+}
+void fence() { _mm_sfence(); }
+#else
+void stream_copy_baseline(void* target, const void* source, std::size_t bytes) { std::memcpy(target, source, bytes); }
+void fence() {}
+#endif
+
+struct Kernels {
+  kernels::Update update = update_baseline;
+  kernels::StreamCopy stream_copy = stream_copy_baseline;
+};
+
+Kernels choose_kernels() {
+#if defined(PERDURE_HAVE_AVX2_KERNELS)
+  if (__builtin_cpu_supports("avx2")) return {kernels::update_avx2, kernels::stream_copy_avx2};
+#endif
+  return {};
+}
+
+const Kernels& best_kernels() {
+  static const Kernels chosen = choose_kernels();
+  return chosen;
+}
+
+}  // namespace
+
+std::array<std::byte, 16> Hash128::bytes() const {
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH128_hash_t{low, high});
+  std::array<std::byte, 16> out{};
+  std::memcpy(out.data(), canonical.digest, out.size());
+  return out;
+}
+
+Hash128 Hash128::from_bytes(const std::array<std::byte, 16>& canonical) {
+  XXH128_canonical_t raw;
+  std::memcpy(raw.digest, canonical.data(), canonical.size());
+  const XXH128_hash_t hash = XXH128_hashFromCanonical(&raw);
+  return {hash.low64, hash.high64};
+}
+
+std::string Hash128::hex() const {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (std::byte b : bytes()) {
+    text += kDigits[std::to_integer<unsigned>(b >> 4)];
+    text += kDigits[std::to_integer<unsigned>(b & std::byte{15})];
+  }
+  return text;
+}
+
+Hash128 hash128(ConstByteSpan data) {
+  if (data.size() > kBlock) {  // the running hash is the one that uses the wide kernel
+    Hasher hasher;
+    hasher.update(data);
+    return hasher.digest();
+  }
+  const XXH128_hash_t hash = XXH3_128bits(data.data(), data.size());
+  return {hash.low64, hash.high64};
+}
+
+std::uint64_t hash64(ConstByteSpan data) { return XXH3_64bits(data.data(), data.size()); }
+
+Hasher::Hasher() : state_(::operator new(sizeof(XXH3_state_t), kStateAlignment)) {
+  std::memset(state_, 0, sizeof(XXH3_state_t));
+  reset();
+}
+Hasher::~Hasher() { ::operator delete(state_, kStateAlignment); }
+void Hasher::reset() { XXH3_128bits_reset(state_of(state_)); }
+void Hasher::update(ConstByteSpan data) {
+  if (!data.empty()) best_kernels().update(state_, data.data(), data.size());
+}
+Hash128 Hasher::digest() const {
+  const XXH128_hash_t hash = XXH3_128bits_digest(state_of(state_));
+  return {hash.low64, hash.high64};
+}
+
+void copy_and_hash(std::byte* target, const std::byte* source, std::size_t bytes, Hasher& hasher) {
+  if (bytes < kStreamFrom) return copy_then_hash(target, source, bytes, hasher);
+  const Kernels& kernels = best_kernels();
+  // Whole cache lines only: a line that is partly streamed is written to memory twice.
+  const std::size_t head = (kLine - reinterpret_cast<std::uintptr_t>(target) % kLine) % kLine;
+  copy_then_hash(target, source, head, hasher);
+  std::size_t done = head;
+  while (bytes - done >= kLine) {
+    const std::size_t block = std::min(kBlock, (bytes - done) / kLine * kLine);
+    kernels.update(hasher.state_, source + done, block);  // brings the block into the cache that the copy reads
+    kernels.stream_copy(target + done, source + done, block);
+    done += block;
+  }
+  fence();
+  copy_then_hash(target + done, source + done, bytes - done, hasher);
+}
+
+void copy_then_hash(std::byte* target, const std::byte* source, std::size_t bytes, Hasher& hasher) {
+  if (bytes == 0) return;
+  std::memcpy(target, source, bytes);
+  hasher.update({target, bytes});
+}
+
+}  // namespace perdure::base

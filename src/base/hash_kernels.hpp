@@ -1,0 +1,17 @@
+#pragma once
+// The two inner loops of hash.cpp, compiled once for the baseline and once for AVX2. Plain C types only: hash_avx2.cpp
+// is compiled with other machine flags, and an inline function from a C++ header would leak from there into the
+// program.
+#include <cstddef>
+
+namespace perdure::base::kernels {
+
+/// Feeds bytes to an XXH3 state (XXH3_state_t; its layout does not depend on the machine flags).
+using Update = void (*)(void* state, const void* data, std::size_t bytes);
+/// Copies past the caches. `target` is aligned to 64 bytes, `bytes` a multiple of 64. The caller fences.
+using StreamCopy = void (*)(void* target, const void* source, std::size_t bytes);
+
+void update_avx2(void* state, const void* data, std::size_t bytes);
+void stream_copy_avx2(void* target, const void* source, std::size_t bytes);
+
+}  // namespace perdure::base::kernels

@@ -1,0 +1,98 @@
+#include "base/result.hpp"
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+namespace perdure::base {
+namespace {
+
+struct ErrnoRule {
+  int number;
+  ErrorCode code;
+  bool retryable;
+  const char* remedy;
+};
+
+constexpr const char* kFreeSpace = "free space on this file system or set the path elsewhere";
+constexpr const char* kFreeMemory = "free memory or raise the memory limit of this job";
+constexpr const char* kRaiseQuota = "delete files of yours or ask for a larger quota";
+constexpr const char* kAccess = "give this user access to the path or set the path elsewhere";
+constexpr const char* kReadOnly = "mount the file system writable or set the path elsewhere";
+constexpr const char* kNoLinks = "name the real path: symbolic links are not followed here";
+constexpr const char* kDescriptors = "raise the limit of open files (ulimit -n)";
+constexpr const char* kDevice = "check the device and the system's log";
+constexpr const char* kOtherType = "move the object away that is in the way or set the path elsewhere";
+constexpr const char* kShorter = "use a shorter path";
+
+// What is retryable here can pass without anybody changing anything *here*: other users free space, servers come back,
+// devices recover. ENOENT is not: whether a missing file may come back only the caller knows (a store that vanished).
+constexpr std::array kErrnoRules = {
+    ErrnoRule{ENOSPC, PERDURE_NO_SPACE, true, kFreeSpace},
+    ErrnoRule{EDQUOT, PERDURE_NO_SPACE, true, kRaiseQuota},
+    ErrnoRule{ENOMEM, PERDURE_NO_SPACE, true, kFreeMemory},
+    ErrnoRule{EACCES, PERDURE_PERMISSION, false, kAccess},
+    ErrnoRule{EPERM, PERDURE_PERMISSION, false, kAccess},
+    ErrnoRule{EROFS, PERDURE_PERMISSION, false, kReadOnly},
+    ErrnoRule{ELOOP, PERDURE_PERMISSION, false, kNoLinks},
+    ErrnoRule{ENOENT, PERDURE_NOT_FOUND, false, ""},
+    ErrnoRule{EEXIST, PERDURE_EXISTS, false, ""},
+    ErrnoRule{ETIMEDOUT, PERDURE_TIMEOUT, true, ""},
+    ErrnoRule{ECONNREFUSED, PERDURE_UNAVAILABLE, true, ""},
+    ErrnoRule{ECONNRESET, PERDURE_UNAVAILABLE, true, ""},
+    ErrnoRule{ENOTCONN, PERDURE_UNAVAILABLE, true, ""},
+    ErrnoRule{EPIPE, PERDURE_UNAVAILABLE, true, ""},
+    ErrnoRule{EHOSTDOWN, PERDURE_UNAVAILABLE, true, ""},
+    ErrnoRule{EHOSTUNREACH, PERDURE_UNAVAILABLE, true, ""},
+    ErrnoRule{ENETUNREACH, PERDURE_UNAVAILABLE, true, ""},
+    ErrnoRule{EBUSY, PERDURE_BUSY, true, ""},
+    ErrnoRule{EAGAIN, PERDURE_BUSY, true, ""},
+    ErrnoRule{EMFILE, PERDURE_IO, true, kDescriptors},
+    ErrnoRule{ENFILE, PERDURE_IO, true, kDescriptors},
+    ErrnoRule{EIO, PERDURE_IO, true, kDevice},
+    ErrnoRule{EREMOTEIO, PERDURE_IO, true, kDevice},
+    ErrnoRule{ESTALE, PERDURE_IO, true, ""},
+    ErrnoRule{EINTR, PERDURE_IO, true, ""},
+    ErrnoRule{ENOLCK, PERDURE_IO, true, ""},
+    ErrnoRule{EOPNOTSUPP, PERDURE_UNSUPPORTED, false, ""},
+    ErrnoRule{ENOSYS, PERDURE_UNSUPPORTED, false, ""},
+    ErrnoRule{ENOTDIR, PERDURE_IO, false, kOtherType},
+    ErrnoRule{EISDIR, PERDURE_IO, false, kOtherType},
+    ErrnoRule{ENAMETOOLONG, PERDURE_IO, false, kShorter},
+    ErrnoRule{EFBIG, PERDURE_IO, false,
+              "raise the limit of file sizes (ulimit -f) or use a file system for large files"},
+};
+
+constexpr std::array<const char*, 17> kCodeNames = {
+    "ok",         "invalid-argument", "not-found", "exists", "mismatch",      "corrupt",     "no-space",    "io",
+    "permission", "unavailable",      "timeout",   "closed", "wrong-process", "unsupported", "peer-failed", "busy",
+    "internal"};
+
+}  // namespace
+
+std::string Error::text() const {
+  std::string all = object.empty() ? cause : object + ": " + cause;
+  all += std::string(" (") + code_name(code) + ")";
+  if (!remedy.empty()) all += "; " + remedy;
+  return all;
+}
+
+Error errno_error(int error_number, std::string call, std::string object) {
+  Error error{
+      PERDURE_IO, std::move(object), std::move(call) + ": " + std::generic_category().message(error_number), {}, false};
+  for (const ErrnoRule& rule : kErrnoRules) {
+    if (rule.number != error_number) continue;
+    error.code = rule.code;
+    error.remedy = rule.remedy;
+    error.retryable = rule.retryable;
+    break;
+  }
+  return error;
+}
+
+const char* code_name(ErrorCode code) {
+  const auto index = static_cast<std::size_t>(code);
+  return index < kCodeNames.size() ? kCodeNames[index] : "unknown";
+}
+
+}  // namespace perdure::base

@@ -1,0 +1,194 @@
+// Directories and paths of file.hpp.
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "os/file.hpp"
+#include "os/system_call.hpp"
+
+namespace perdure::os {
+namespace {
+
+constexpr mode_t kPrivateDirectory = 0700;
+constexpr mode_t kOthers = 0077;
+constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+
+using Stream = std::unique_ptr<DIR, int (*)(DIR*)>;
+
+base::Result<Fd> open_directory(const std::string& path, int more_flags = 0) {
+  const int flags = kDirectory | more_flags;
+  Fd fd(system_call({.call = "open", .path = path, .flags = flags}, [&] { return ::open(path.c_str(), flags); }));
+  if (!fd) return call_failed("open", path);
+  return fd;
+}
+
+base::Result<bool> is_directory(int parent, const dirent& entry, const std::string& path) {
+  if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_DIR;
+  struct stat facts {};
+  PERDURE_CHECK(checked_call({.call = "fstatat", .path = path},
+                             [&] { return ::fstatat(parent, entry.d_name, &facts, AT_SYMLINK_NOFOLLOW); }));
+  return S_ISDIR(facts.st_mode);
+}
+
+base::Result<std::vector<Entry>> list_open(Fd fd, const std::string& path) {
+  Stream stream(::fdopendir(fd.get()), ::closedir);
+  if (!stream) return call_failed("opendir", path);
+  fd.release();  // the stream owns it now
+  std::vector<Entry> entries;
+  for (;;) {
+    errno = 0;
+    const dirent* entry = nullptr;
+    if (system_call({.call = "readdir", .path = path}, [&] {
+          entry = ::readdir(stream.get());
+          return errno == 0 ? 0 : -1;
+        }) < 0)
+      return call_failed("readdir", path);
+    if (entry == nullptr) break;
+    const std::string name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    auto directory = is_directory(::dirfd(stream.get()), *entry, path + "/" + name);
+    if (directory) {
+      entries.push_back({name, *directory});
+    } else if (directory.error().code != PERDURE_NOT_FOUND) {  // somebody else removed it meanwhile
+      return base::fail(std::move(directory).error());
+    }
+  }
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  return entries;
+}
+
+base::Status unlink_in(int parent, const std::string& name, const std::string& path, bool directory) {
+  const Call call{.call = directory ? "rmdir" : "unlink", .path = path};
+  const int result = system_call(call, [&] { return ::unlinkat(parent, name.c_str(), directory ? AT_REMOVEDIR : 0); });
+  if (result < 0 && errno != ENOENT) return call_failed(call.call, path);
+  return {};
+}
+
+// Goes down by descriptors and never by path, so that a directory replaced by a link meanwhile leads nowhere.
+base::Status remove_inside(int parent, const std::string& name, const std::string& path) {
+  constexpr int kFlags = kDirectory | O_NOFOLLOW;
+  Fd fd(system_call({.call = "open", .path = path, .flags = kFlags},
+                    [&] { return ::openat(parent, name.c_str(), kFlags); }));
+  if (!fd && errno == ENOENT) return {};
+  if (!fd && (errno == ENOTDIR || errno == ELOOP)) return unlink_in(parent, name, path, false);
+  if (!fd) return call_failed("open", path);
+  Fd listed(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
+  if (!listed) return call_failed("fcntl", path);
+  PERDURE_TRY(const std::vector<Entry> entries, list_open(std::move(listed), path));
+  for (const Entry& entry : entries) {
+    const std::string inner = path + "/" + entry.name;
+    PERDURE_CHECK(entry.directory ? remove_inside(fd.get(), entry.name, inner)
+                                  : unlink_in(fd.get(), entry.name, inner, false));
+  }
+  return unlink_in(parent, name, path, true);
+}
+
+std::string parent_of(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+tl::unexpected<base::Error> not_private(const std::string& path, const char* cause) {
+  return base::fail(PERDURE_PERMISSION, path, cause, "remove it, or set the path to a directory only you can enter");
+}
+
+}  // namespace
+
+base::Result<std::vector<Entry>> list_directory(const std::string& path) {
+  PERDURE_TRY(Fd fd, open_directory(path));
+  return list_open(std::move(fd), path);
+}
+
+base::Status make_directory(const std::string& path) {
+  const int result =
+      system_call({.call = "mkdir", .path = path}, [&] { return ::mkdir(path.c_str(), kPrivateDirectory); });
+  if (result == 0) return {};
+  if (errno != EEXIST) return call_failed("mkdir", path);
+  struct stat facts {};
+  if (system_call({.call = "stat", .path = path}, [&] { return ::stat(path.c_str(), &facts); }) < 0)
+    return call_failed("stat", path);
+  if (S_ISDIR(facts.st_mode)) return {};
+  errno = ENOTDIR;
+  return call_failed("mkdir", path);
+}
+
+base::Status make_directories(const std::string& path) {
+  PERDURE_TRY(std::string level, absolute_path(path));
+  std::vector<std::string> missing;
+  for (;; level = parent_of(level)) {
+    PERDURE_TRY(const bool there, exists(level));
+    if (there) break;
+    missing.push_back(level);
+  }
+  if (missing.empty()) return make_directory(path);  // refuses what is not a directory
+  // A level that somebody else makes at the same moment is synced too: we promise that it stays, whoever made it.
+  for (auto next = missing.rbegin(); next != missing.rend(); ++next) {
+    PERDURE_CHECK(make_directory(*next));
+    PERDURE_CHECK(sync_directory(parent_of(*next)));
+  }
+  return {};
+}
+
+base::Status make_private_directory(const std::string& path) {
+  const int made =
+      system_call({.call = "mkdir", .path = path}, [&] { return ::mkdir(path.c_str(), kPrivateDirectory); });
+  if (made < 0 && errno != EEXIST) return call_failed("mkdir", path);
+  const Fd fd(system_call({.call = "open", .path = path, .flags = kDirectory | O_NOFOLLOW},
+                          [&] { return ::open(path.c_str(), kDirectory | O_NOFOLLOW); }));
+  if (!fd && (errno == ENOTDIR || errno == ELOOP)) return not_private(path, "is a link or a file, not a directory");
+  if (!fd) return call_failed("open", path);
+  struct stat facts {};
+  PERDURE_CHECK(checked_call({.call = "fstat", .path = path}, [&] { return ::fstat(fd.get(), &facts); }));
+  if (facts.st_uid != ::geteuid()) return not_private(path, "belongs to another user");
+  if ((facts.st_mode & kOthers) != 0) return not_private(path, "is open to other users");
+  return {};
+}
+
+base::Status sync_directory(const std::string& path) {
+  PERDURE_TRY(const Fd fd, open_directory(path));
+  const int result = system_call({.call = "fsync_dir", .path = path}, [&] { return ::fsync(fd.get()); });
+  // Some file systems keep their directories in order by themselves and refuse the call.
+  if (result < 0 && errno != EINVAL) return call_failed("fsync of the directory", path);
+  return {};
+}
+
+base::Status rename_path(const std::string& from, const std::string& to) {
+  const int result =
+      system_call({.call = "rename", .path = from, .new_path = to}, [&] { return ::rename(from.c_str(), to.c_str()); });
+  if (result < 0) return call_failed("rename to " + to, from);
+  return {};
+}
+
+base::Status remove_file(const std::string& path) { return unlink_in(AT_FDCWD, path, path, false); }
+
+base::Status remove_directory(const std::string& path) { return unlink_in(AT_FDCWD, path, path, true); }
+
+base::Status remove_tree(const std::string& path) { return remove_inside(AT_FDCWD, path, path); }
+
+base::Result<bool> exists(const std::string& path) {
+  struct stat facts {};
+  const int result = system_call({.call = "lstat", .path = path}, [&] { return ::lstat(path.c_str(), &facts); });
+  if (result == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  return call_failed("lstat", path);
+}
+
+base::Result<std::string> absolute_path(const std::string& path) {
+  std::filesystem::path whole(path);
+  if (!whole.is_absolute()) {
+    std::error_code error;
+    const auto working_directory = std::filesystem::current_path(error);
+    if (error) return base::fail(base::errno_error(error.value(), "getcwd", path));
+    whole = working_directory / whole;
+  }
+  std::string normal = whole.lexically_normal().string();
+  while (normal.size() > 1 && normal.back() == '/') normal.pop_back();
+  return normal;
+}
+
+}  // namespace perdure::os

@@ -1,0 +1,158 @@
+// One open file. Directories and paths: directory.cpp.
+#include "os/file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "os/system_call.hpp"
+
+namespace perdure::os {
+namespace {
+
+constexpr mode_t kPrivateFile = 0600;
+// The kernel transfers at most 0x7ffff000 bytes per call; a round number below keeps transfers aligned.
+constexpr std::size_t kMostPerCall = 1U << 30;
+
+int flags_of(Open mode) {
+  // O_NONBLOCK: opening a FIFO that somebody put there must not hang; it changes nothing for regular files.
+  constexpr int kCommon = O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
+  switch (mode) {
+    case Open::read:
+      return kCommon | O_RDONLY;
+    case Open::read_write:
+      return kCommon | O_RDWR;
+    case Open::create:
+      return kCommon | O_RDWR | O_CREAT;
+    case Open::create_new:
+      return kCommon | O_RDWR | O_CREAT | O_EXCL;
+  }
+  return kCommon;
+}
+
+bool cannot(int error_number) { return error_number == EOPNOTSUPP || error_number == ENOSYS; }
+
+}  // namespace
+
+Fd& Fd::operator=(Fd&& other) noexcept {
+  if (this != &other) {
+    reset();
+    fd_ = other.release();
+  }
+  return *this;
+}
+
+int Fd::release() { return std::exchange(fd_, -1); }
+
+void Fd::reset() {
+  const int kept = errno;  // destructors run between a failure and the reading of its errno
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+  errno = kept;
+}
+
+base::Result<File> File::open(const std::string& path, Open mode) {
+  const int flags = flags_of(mode);
+  File file;
+  file.path_ = path;
+  file.fd_ = Fd(system_call({.call = "open", .path = path, .flags = flags},
+                            [&] { return ::open(path.c_str(), flags, kPrivateFile); }));
+  if (!file.fd_) return call_failed("open", path);
+  struct stat facts {};
+  PERDURE_CHECK(checked_call({.call = "fstat", .path = path}, [&] { return ::fstat(file.fd(), &facts); }));
+  if (!S_ISREG(facts.st_mode)) return base::fail(PERDURE_IO, path, "open: not a regular file");
+  return file;
+}
+
+base::Result<std::uint64_t> File::size() const {
+  struct stat facts {};
+  PERDURE_CHECK(checked_call({.call = "fstat", .path = path_}, [&] { return ::fstat(fd(), &facts); }));
+  return static_cast<std::uint64_t>(facts.st_size);
+}
+
+base::Status File::read(std::uint64_t offset, base::ByteSpan target) const {
+  PERDURE_TRY(const std::size_t got, read_some(offset, target));
+  if (got == target.size()) return {};
+  return base::fail(PERDURE_CORRUPT, path_,
+                    "pread at offset " + std::to_string(offset) + ": the file ends after " +
+                        std::to_string(offset + got) + " bytes, " + std::to_string(offset + target.size()) +
+                        " expected");
+}
+
+base::Result<std::size_t> File::read_some(std::uint64_t offset, base::ByteSpan target) const {
+  std::size_t done = 0;
+  while (done < target.size()) {
+    const std::uint64_t at = offset + done;
+    const std::size_t bytes = std::min(target.size() - done, kMostPerCall);
+    const ssize_t got = system_call({.call = "pread", .path = path_, .offset = at, .length = bytes},
+                                    [&] { return ::pread(fd(), target.data() + done, bytes, static_cast<off_t>(at)); });
+    if (got < 0) return call_failed("pread", at, path_);
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+base::Status File::write(std::uint64_t offset, base::ConstByteSpan data) const {
+  while (!data.empty()) {
+    const base::ConstByteSpan piece = data.first(std::min(data.size(), kMostPerCall));
+    const ssize_t put = system_call({.call = "pwrite", .path = path_, .offset = offset, .data = piece}, [&] {
+      return ::pwrite(fd(), piece.data(), piece.size(), static_cast<off_t>(offset));
+    });
+    if (put < 0) return call_failed("pwrite", offset, path_);
+    if (put == 0)
+      return base::fail(PERDURE_IO, path_, "pwrite at offset " + std::to_string(offset) + ": nothing written");
+    data = data.subspan(static_cast<std::size_t>(put));
+    offset += static_cast<std::uint64_t>(put);
+  }
+  return {};
+}
+
+base::Status File::truncate(std::uint64_t bytes) const {
+  return checked_call({.call = "ftruncate", .path = path_, .length = bytes},
+                      [&] { return ::ftruncate(fd(), static_cast<off_t>(bytes)); });
+}
+
+base::Status File::preallocate(std::uint64_t bytes) const {
+  if (bytes == 0) return {};
+  // Not posix_fallocate: where the file system cannot, that would write every block.
+  const int result = system_call({.call = "fallocate", .path = path_, .length = bytes},
+                                 [&] { return ::fallocate(fd(), 0, 0, static_cast<off_t>(bytes)); });
+  if (result < 0 && !cannot(errno)) return call_failed("fallocate", path_);
+  return {};
+}
+
+base::Status File::punch(std::uint64_t offset, std::uint64_t bytes) const {
+  if (bytes == 0) return {};
+  return checked_call({.call = "punch", .path = path_, .offset = offset, .length = bytes}, [&] {
+    return ::fallocate(fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                       static_cast<off_t>(bytes));
+  });
+}
+
+void File::start_writeback(std::uint64_t offset, std::uint64_t bytes) const {
+  // A hint: an error met here comes again, and is reported, at the sync.
+  (void)system_call({.call = "sync_file_range", .path = path_, .offset = offset, .length = bytes}, [&] {
+    return ::sync_file_range(fd(), static_cast<off_t>(offset), static_cast<off_t>(bytes), SYNC_FILE_RANGE_WRITE);
+  });
+}
+
+base::Status File::sync() const {
+  return checked_call({.call = "fsync", .path = path_}, [&] { return ::fsync(fd()); });
+}
+
+base::Status File::sync_data() const {
+  return checked_call({.call = "fdatasync", .path = path_}, [&] { return ::fdatasync(fd()); });
+}
+
+base::Status File::try_lock() const {
+  const int result = system_call({.call = "flock", .path = path_}, [&] { return ::flock(fd(), LOCK_EX | LOCK_NB); });
+  if (result == 0) return {};
+  if (errno != EWOULDBLOCK) return call_failed("flock", path_);
+  return base::fail(PERDURE_BUSY, path_, "flock: locked by somebody else", {}, true);
+}
+
+}  // namespace perdure::os

@@ -1,0 +1,124 @@
+// What the hooks do not see: these functions read facts of the kernel, never a file of ours.
+#include "os/system.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "os/cgroup.hpp"
+
+namespace perdure::os {
+namespace {
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// A field of /proc/meminfo in bytes; 0 when it is missing.
+std::uint64_t meminfo_bytes(const std::string& field) {
+  std::istringstream lines(read_text("/proc/meminfo"));
+  for (std::string line; std::getline(lines, line);)
+    if (line.rfind(field + ":", 0) == 0) return std::strtoull(line.c_str() + field.size() + 1, nullptr, 10) * 1024;
+  return 0;
+}
+
+MemoryLimit our_limit() { return cgroup_memory(read_text("/proc/self/cgroup"), "/sys/fs/cgroup"); }
+
+std::uint64_t clock_ns(clockid_t clock) {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+std::string program_path() {
+  std::array<char, PATH_MAX> buffer{};
+  const ssize_t length = ::readlink("/proc/self/exe", buffer.data(), buffer.size());
+  return length > 0 ? std::string(buffer.data(), static_cast<std::size_t>(length)) : std::string();
+}
+
+}  // namespace
+
+std::uint64_t total_memory_bytes() { return std::min(meminfo_bytes("MemTotal"), our_limit().limit_bytes); }
+
+std::uint64_t available_memory_bytes() { return std::min(meminfo_bytes("MemAvailable"), our_limit().available_bytes); }
+
+std::string host_name() {
+  std::array<char, HOST_NAME_MAX + 1> buffer{};
+  return ::gethostname(buffer.data(), buffer.size() - 1) == 0 ? buffer.data() : "localhost";
+}
+
+std::string host_identity() {
+  std::istringstream boot(read_text("/proc/sys/kernel/random/boot_id"));
+  std::string id;
+  boot >> id;
+  return host_name() + "/" + id;
+}
+
+unsigned cpu_count() {
+  cpu_set_t mine;
+  if (::sched_getaffinity(0, sizeof mine, &mine) == 0) return static_cast<unsigned>(std::max(CPU_COUNT(&mine), 1));
+  return std::max(std::thread::hardware_concurrency(), 1U);  // more processors than a cpu_set_t holds
+}
+
+std::uint32_t user_id() { return ::geteuid(); }
+
+std::int32_t process_id() { return ::getpid(); }
+
+bool process_alive(std::int32_t pid) {
+  if (pid <= 0) return false;
+  if (::kill(pid, 0) != 0) return errno == EPERM;
+  // "pid (name) state ...": the name may hold anything, so look behind its last bracket. Z and X are dead, if not
+  // buried.
+  const std::string stat = read_text("/proc/" + std::to_string(pid) + "/stat");
+  const std::size_t bracket = stat.rfind(") ");
+  if (bracket == std::string::npos || bracket + 2 >= stat.size()) return ::kill(pid, 0) == 0 || errno == EPERM;
+  const char state = stat[bracket + 2];
+  return state != 'Z' && state != 'X';
+}
+
+std::uint64_t random_u64() {
+  std::uint64_t value = 0;
+  // Eight bytes come whole; the call only fails while a signal interrupts the wait for the pool at boot.
+  while (::getrandom(&value, sizeof value, 0) != static_cast<ssize_t>(sizeof value)) {
+  }
+  return value;
+}
+
+std::uint64_t wall_clock_ns() { return clock_ns(CLOCK_REALTIME); }
+
+std::uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
+
+void sleep_ns(std::uint64_t nanoseconds) {
+  timespec left{static_cast<time_t>(nanoseconds / 1'000'000'000U), static_cast<long>(nanoseconds % 1'000'000'000U)};
+  while (::clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR) {
+  }
+}
+
+std::string library_path() {
+  Dl_info info{};
+  void* extra = nullptr;
+  const int found = ::dladdr1(reinterpret_cast<const void*>(&library_path), &info, &extra, RTLD_DL_LINKMAP);
+  const auto* map = static_cast<const link_map*>(extra);
+  // The program itself has an empty name here (and dli_fname is only what it was called by).
+  if (found == 0 || map == nullptr || map->l_name == nullptr || *map->l_name == '\0') return program_path();
+  std::array<char, PATH_MAX> real{};
+  return ::realpath(map->l_name, real.data()) != nullptr ? real.data() : map->l_name;
+}
+
+}  // namespace perdure::os

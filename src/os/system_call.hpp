@@ -1,0 +1,58 @@
+#pragma once
+// Private to os/: runs one system call under the hooks, repeating it when a signal interrupted it.
+#include <cerrno>
+#include <string_view>
+
+#include "os/hooks.hpp"
+
+namespace perdure::os {
+
+/// An Operation that owns nothing, so that a call without hooks copies no path.
+struct Call {
+  const char* call;
+  std::string_view path;
+  std::string_view new_path = {};
+  std::uint64_t offset = 0;
+  base::ConstByteSpan data = {};
+  std::uint64_t length = 0;
+  int flags = 0;
+
+  Operation operation() const { return {call, std::string(path), std::string(new_path), offset, data, length, flags}; }
+};
+
+/// What `function` returns (negative: failed, errno says why). A hook that refuses gives -1 with its errno.
+template <class Function>
+auto system_call(const Call& call, Function&& function) -> decltype(function()) {
+  for (;;) {
+    Hooks* hooks = installed_hooks();
+    if (hooks == nullptr) {
+      const auto result = function();
+      if (result >= 0 || errno != EINTR) return result;
+      continue;
+    }
+    const Operation operation = call.operation();
+    const int refused = hooks->before(operation);
+    const auto result = refused != 0 ? decltype(function()){-1} : function();
+    const int error = refused != 0 ? refused : (result < 0 ? errno : 0);
+    hooks->after(operation, error);
+    errno = error;
+    if (result >= 0 || error != EINTR) return result;
+  }
+}
+
+/// The error of the system call that just failed (errno), about `path`.
+inline tl::unexpected<base::Error> call_failed(std::string call, const std::string& path) {
+  return base::fail(base::errno_error(errno, std::move(call), path));
+}
+inline tl::unexpected<base::Error> call_failed(const char* call, std::uint64_t offset, const std::string& path) {
+  return call_failed(std::string(call) + " at offset " + std::to_string(offset), path);
+}
+
+/// For calls that give no value: 0 is success.
+template <class Function>
+base::Status checked_call(const Call& call, Function&& function) {
+  if (system_call(call, std::forward<Function>(function)) < 0) return call_failed(call.call, std::string(call.path));
+  return {};
+}
+
+}  // namespace perdure::os

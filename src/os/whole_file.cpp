@@ -1,0 +1,80 @@
+// What file.hpp offers on whole files and file systems, built on its smaller pieces.
+#include <sys/vfs.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+
+#include "os/file.hpp"
+#include "os/system.hpp"
+#include "os/system_call.hpp"
+
+namespace perdure::os {
+namespace {
+
+struct FileSystem {
+  std::uint64_t magic;
+  const char* name;
+};
+
+constexpr std::array kFileSystems = {
+    FileSystem{0x01021994, "tmpfs"},  FileSystem{0xEF53, "ext4"},          FileSystem{0x58465342, "xfs"},
+    FileSystem{0x9123683E, "btrfs"},  FileSystem{0x794C7630, "overlay"},   FileSystem{0x6969, "nfs"},
+    FileSystem{0x0BD00BD0, "lustre"}, FileSystem{0x47504653, "gpfs"},      FileSystem{0x19830326, "beegfs"},
+    FileSystem{0x65735546, "fuse"},   FileSystem{0x2FC12FC1, "zfs"},       FileSystem{0x858458F6, "ramfs"},
+    FileSystem{0x00C36400, "ceph"},   FileSystem{0x958458F6, "hugetlbfs"}, FileSystem{0xF2F52010, "f2fs"},
+};
+
+std::string file_system_name(std::uint64_t magic) {
+  for (const FileSystem& known : kFileSystems)
+    if (known.magic == magic) return known.name;
+  std::array<char, 32> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "0x%llx", static_cast<unsigned long long>(magic));
+  return buffer.data();
+}
+
+base::Status write_and_rename(const std::string& temporary, const std::string& path, base::ConstByteSpan data) {
+  {
+    PERDURE_TRY(const File file, File::open(temporary, Open::create_new));
+    PERDURE_CHECK(file.write(0, data));
+    PERDURE_CHECK(file.sync());
+  }
+  return rename_path(temporary, path);
+}
+
+}  // namespace
+
+base::Result<std::vector<std::byte>> read_file(const std::string& path, std::uint64_t limit_bytes) {
+  PERDURE_TRY(const File file, File::open(path, Open::read));
+  PERDURE_TRY(const std::uint64_t bytes, file.size());
+  if (bytes > limit_bytes)
+    return base::fail(
+        PERDURE_CORRUPT, path,
+        "holds " + base::format_bytes(bytes) + ", at most " + base::format_bytes(limit_bytes) + " expected");
+  std::vector<std::byte> content(bytes);
+  PERDURE_TRY(const std::size_t got, file.read_some(0, content));
+  content.resize(got);
+  return content;
+}
+
+base::Status write_file_atomically(const std::string& path, base::ConstByteSpan data) {
+  std::array<char, 32> suffix{};
+  std::snprintf(suffix.data(), suffix.size(), ".tmp-%016llx", static_cast<unsigned long long>(random_u64()));
+  const std::string temporary = path + suffix.data();
+  if (auto written = write_and_rename(temporary, path, data); !written) {
+    (void)remove_file(temporary);  // best effort: the first error is the one to report
+    return written;
+  }
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  return sync_directory(parent.empty() ? "." : parent);
+}
+
+base::Result<Space> space(const std::string& path) {
+  struct statfs facts {};
+  PERDURE_CHECK(checked_call({.call = "statfs", .path = path}, [&] { return ::statfs(path.c_str(), &facts); }));
+  const auto block = static_cast<std::uint64_t>(facts.f_bsize);
+  return Space{static_cast<std::uint64_t>(facts.f_blocks) * block, static_cast<std::uint64_t>(facts.f_bavail) * block,
+               file_system_name(static_cast<std::uint32_t>(facts.f_type))};
+}
+
+}  // namespace perdure::os
