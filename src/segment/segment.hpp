@@ -13,6 +13,8 @@ inline constexpr std::uint32_t kFormatVersion = 1;
 inline constexpr std::uint64_t kHeaderBytes = 4096;  ///< the header block
 inline constexpr std::uint64_t kTrailerBytes = 64;   ///< the last bytes of the file
 inline constexpr std::uint64_t kMaxManifestBytes = 1ULL << 30;
+inline constexpr std::uint64_t kMinSegmentBytes = kHeaderBytes + kAlignment;
+inline constexpr std::uint32_t kNoRank = 0xFFFFFFFF;  ///< first and last rank of a segment without pieces
 
 /// The header block, kHeaderBytes long: magic, format version, byte order, identity, its own hash. The rest is zero and is hashed too.
 std::vector<std::byte> encode_header(const Manifest& manifest);
@@ -35,6 +37,17 @@ struct Trailer {
 /// `object` is the path for messages; each error says which field is wrong and at which offset of the file.
 base::Result<Trailer> decode_trailer(base::ConstByteSpan trailer, std::uint64_t file_bytes, const std::string& object);
 base::Result<Manifest> decode_manifest(base::ConstByteSpan manifest, const Trailer& trailer, const std::string& object);
+/// What the header block says by itself; enough to attribute a segment whose manifest is damaged.
+struct Header {
+  VersionId id;
+  std::uint32_t ranks = 0;
+  std::uint32_t segment_index = 0;
+  std::uint32_t segment_count = 0;
+  std::uint32_t first_rank = kNoRank;
+  std::uint32_t last_rank = kNoRank;
+};
+/// PERDURE_UNSUPPORTED for a newer format, PERDURE_CORRUPT for everything else that is wrong.
+base::Result<Header> decode_header(base::ConstByteSpan header, const std::string& object);
 /// Checks the header block against the manifest that the trailer led to.
 base::Status check_header(base::ConstByteSpan header, const Manifest& manifest, const std::string& object);
 

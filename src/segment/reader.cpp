@@ -1,0 +1,84 @@
+#include "segment/reader.hpp"
+
+#include <algorithm>
+
+#include "base/hash.hpp"
+#include "segment/stages.hpp"
+
+namespace perdure::segment {
+namespace {
+
+// Small enough to stay in the second-level cache between reading and hashing.
+constexpr std::size_t kBlockBytes = base::MiB / 2;
+
+}  // namespace
+
+base::Status check_size(std::uint64_t bytes, const std::string& object) {
+  if (bytes == 0) return base::fail(PERDURE_CORRUPT, object, "the file is empty");
+  if (bytes < kMinSegmentBytes)
+    return base::fail(PERDURE_CORRUPT, object,
+                      "too short for a segment: " + std::to_string(bytes) + " bytes, the smallest has " +
+                          std::to_string(kMinSegmentBytes));
+  if (bytes % kAlignment != 0)
+    return base::fail(PERDURE_CORRUPT, object,
+                      "the size of " + std::to_string(bytes) +
+                          " bytes is not a multiple of 4096: the file is truncated or something was appended");
+  return {};
+}
+
+base::Result<std::vector<std::byte>> read_header(const ByteSource& source) {
+  std::vector<std::byte> header(kHeaderBytes);
+  PERDURE_CHECK(source.read(0, header));
+  return header;
+}
+
+base::Result<Trailer> read_trailer(const ByteSource& source) {
+  std::vector<std::byte> trailer(kTrailerBytes);
+  PERDURE_CHECK(source.read(source.size() - kTrailerBytes, trailer));
+  return decode_trailer(trailer, source.size(), source.name());
+}
+
+base::Result<Manifest> read_table(const ByteSource& source, const Trailer& trailer) {
+  std::vector<std::byte> bytes(trailer.manifest_length);
+  PERDURE_CHECK(source.read(trailer.manifest_offset, bytes));
+  return decode_manifest(bytes, trailer, source.name());
+}
+
+base::Error chunk_damage(const Piece& piece, std::size_t index, const base::Hash128& found, const std::string& object) {
+  const ChunkEntry& chunk = piece.chunks[index];
+  return {PERDURE_CORRUPT, object,
+          "chunk " + std::to_string(index) + " of rank " + std::to_string(piece.rank) + " at offset " +
+              std::to_string(chunk.offset) + " (" + std::to_string(chunk.length) + " bytes) damaged: its hash is " +
+              found.hex() + ", the manifest says " + chunk.hash.hex(),
+          "", false};
+}
+
+base::Result<Manifest> read_manifest(const ByteSource& source) {
+  PERDURE_CHECK(check_size(source.size(), source.name()));
+  PERDURE_TRY(std::vector<std::byte> header, read_header(source));
+  if (auto decoded = decode_header(header, source.name()); !decoded) return base::fail(std::move(decoded).error());
+  PERDURE_TRY(Trailer trailer, read_trailer(source));
+  PERDURE_TRY(Manifest manifest, read_table(source, trailer));
+  PERDURE_CHECK(check_header(header, manifest, source.name()));
+  return manifest;
+}
+
+base::Status read_chunk(const ByteSource& source, const Piece& piece, std::size_t chunk_index, base::ByteSpan target) {
+  if (chunk_index >= piece.chunks.size() || piece.chunks[chunk_index].length != target.size())
+    return base::fail(PERDURE_INVALID_ARGUMENT, source.name(),
+                      "chunk " + std::to_string(chunk_index) + " of rank " + std::to_string(piece.rank) +
+                          " does not have " + std::to_string(target.size()) + " bytes");
+  const ChunkEntry& chunk = piece.chunks[chunk_index];
+  base::Hasher hasher;
+  for (std::size_t done = 0; done < target.size();) {
+    base::ByteSpan block = target.subspan(done, std::min(kBlockBytes, target.size() - done));
+    PERDURE_CHECK(source.read(chunk.offset + done, block));
+    hasher.update(block);
+    done += block.size();
+  }
+  if (const base::Hash128 found = hasher.digest(); found != chunk.hash)
+    return base::fail(chunk_damage(piece, chunk_index, found, source.name()));
+  return {};
+}
+
+}  // namespace perdure::segment

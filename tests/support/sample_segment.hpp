@@ -1,0 +1,62 @@
+#pragma once
+// Versions and segments with content that can be told from any other, for tests.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "segment/segment.hpp"
+
+namespace perdure::test_support {
+
+/// Byte i of the capture of `rank`; differs with rank, version and attempt.
+inline std::byte sample_byte(const segment::VersionId& id, std::uint32_t rank, std::uint64_t i) {
+  const std::uint64_t mix = (i + 1) * 0x9E3779B97F4A7C15ULL ^ (rank * 0x85EBCA6BULL) ^ (id.version * 0xC2B2AE35ULL) ^
+                            (id.attempt.nonce * 0x27D4EB2FULL);
+  return static_cast<std::byte>((mix ^ (mix >> 29)) & 0xFF);
+}
+
+inline std::vector<std::byte> sample_capture(const segment::VersionId& id, std::uint32_t rank, std::uint64_t bytes) {
+  std::vector<std::byte> capture(bytes);
+  for (std::uint64_t i = 0; i < bytes; ++i) capture[i] = sample_byte(id, rank, i);
+  return capture;
+}
+
+/// One rank's piece: two regions (ids 0 and 7) that share `bytes`, cut into chunks. Offsets are not assigned.
+inline segment::Piece sample_piece(const segment::VersionId& id, std::uint32_t rank, std::uint64_t bytes,
+                                   std::uint64_t chunk_bytes) {
+  segment::Piece piece{rank, chunk_bytes, {{0, 1, bytes / 3}, {7, 1, bytes - bytes / 3}}, {}};
+  const std::vector<std::byte> capture = sample_capture(id, rank, bytes);
+  for (std::uint64_t begin = 0; begin < bytes; begin += chunk_bytes) {
+    const std::uint64_t length = std::min(chunk_bytes, bytes - begin);
+    piece.chunks.push_back({0, length, base::hash128(base::ConstByteSpan(capture).subspan(begin, length)), 0});
+  }
+  return piece;
+}
+
+/// The manifest of one segment with the pieces of `ranks_here`, laid out.
+inline segment::Manifest sample_manifest(const segment::VersionId& id, std::uint32_t ranks, std::uint32_t index,
+                                         std::uint32_t count, const std::vector<std::uint32_t>& ranks_here,
+                                         std::uint64_t bytes, std::uint64_t chunk_bytes) {
+  segment::Manifest manifest{id, ranks, index, count, "perdure test", {}};
+  for (std::uint32_t rank : ranks_here) manifest.pieces.push_back(sample_piece(id, rank, bytes, chunk_bytes));
+  segment::lay_out(manifest);
+  return manifest;
+}
+
+/// The whole file. `manifest` must be laid out.
+inline std::vector<std::byte> sample_file(segment::Manifest manifest) {
+  const std::uint64_t manifest_offset = segment::lay_out(manifest);
+  std::vector<std::byte> file = segment::encode_header(manifest);
+  file.resize(manifest_offset);
+  for (const segment::Piece& piece : manifest.pieces) {
+    const std::vector<std::byte> capture = sample_capture(manifest.id, piece.rank, piece.capture_bytes());
+    for (std::size_t i = 0; i < piece.chunks.size(); ++i)
+      std::copy_n(capture.begin() + static_cast<std::ptrdiff_t>(i * piece.chunk_bytes), piece.chunks[i].length,
+                  file.begin() + static_cast<std::ptrdiff_t>(piece.chunks[i].offset));
+  }
+  const std::vector<std::byte> tail = segment::encode_tail(manifest, manifest_offset);
+  file.insert(file.end(), tail.begin(), tail.end());
+  return file;
+}
+
+}  // namespace perdure::test_support

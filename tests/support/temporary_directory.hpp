@@ -1,0 +1,20 @@
+#pragma once
+// A directory of the test's own, removed at its end.
+#include <string>
+
+namespace perdure::test_support {
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();  ///< /tmp/perdure-test-XXXXXX
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  const std::string& path() const { return path_; }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace perdure::test_support
