@@ -43,9 +43,9 @@ base::Status check_chunk_ranges(const Manifest& manifest, std::uint64_t manifest
     if (std::string what = misplaced(chunk, manifest_offset); !what.empty())
       return base::fail(PERDURE_CORRUPT, object, chunk_text(chunk) + what);
     if (previous != nullptr && previous->offset + previous->length > chunk.offset)
-      return base::fail(PERDURE_CORRUPT, object,
-                        chunk_text(chunk) + ": offset " + std::to_string(chunk.offset) + " overlaps " +
-                            chunk_text(*previous));
+      return base::fail(
+          PERDURE_CORRUPT, object,
+          chunk_text(chunk) + ": offset " + std::to_string(chunk.offset) + " overlaps " + chunk_text(*previous));
     previous = &chunk;
   }
   return {};

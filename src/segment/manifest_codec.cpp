@@ -27,7 +27,8 @@ bool is_numbers(const Json& json, std::size_t count) {
 
 /// It ends up on terminals and in JSON for programs, so nothing but plain text is let in.
 bool is_printable(const std::string& text) {
-  return text.size() <= kMaxWriterBytes && std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  return text.size() <= kMaxWriterBytes &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
 Result<std::pair<std::uint64_t, std::uint64_t>> get_pair(const Json& map, const char* key, const std::string& object) {

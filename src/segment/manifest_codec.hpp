@@ -10,8 +10,8 @@ base::Json to_json(const VersionId& id);
 base::Json to_json(const Piece& piece);
 base::Json to_json(const Manifest& manifest);
 
-/// Every field is checked for presence, type and range, and the lengths for agreement (chunks cover exactly the regions' bytes, no
-/// overflow); PERDURE_CORRUPT about `object` otherwise.
+/// Every field is checked for presence, type and range, and the lengths for agreement (chunks cover exactly the
+/// regions' bytes, no overflow); PERDURE_CORRUPT about `object` otherwise.
 base::Result<Attempt> attempt_from_json(const base::Json& json, const std::string& object);
 base::Result<VersionId> version_id_from_json(const base::Json& json, const std::string& object);
 base::Result<Piece> piece_from_json(const base::Json& json, const std::string& object);

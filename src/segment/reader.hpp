@@ -19,19 +19,20 @@ class ByteSource {
 /// Reads trailer, manifest and header and checks them and their agreement, not the chunks. Cost: a few small reads.
 base::Result<Manifest> read_manifest(const ByteSource& source);
 
-/// Reads and verifies the bytes [begin, begin + target.size()) of one whole chunk into `target` (target.size() == chunk.length), hashing in the same pass.
+/// Reads and verifies the bytes [begin, begin + target.size()) of one whole chunk into `target` (target.size() ==
+/// chunk.length), hashing in the same pass.
 base::Status read_chunk(const ByteSource& source, const Piece& piece, std::size_t chunk_index, base::ByteSpan target);
 
 /// One thing wrong with a segment.
 struct Defect {
-  std::uint64_t offset = 0;       ///< in the file
-  std::int64_t rank = -1;         ///< whose data it hits; -1 when it is not one rank's
-  std::int64_t chunk = -1;        ///< index of the chunk in its rank's capture, or -1
+  std::uint64_t offset = 0;  ///< in the file
+  std::int64_t rank = -1;    ///< whose data it hits; -1 when it is not one rank's
+  std::int64_t chunk = -1;   ///< index of the chunk in its rank's capture, or -1
   base::Error error;
 };
 
-/// Reads every byte: header, chunks, the zero padding between them, manifest, trailer. Returns all defects; empty when the segment is good.
-/// `progress(bytes)` is called after each block read. Uses one buffer of at most 4 MiB.
+/// Reads every byte: header, chunks, the zero padding between them, manifest, trailer. Returns all defects; empty when
+/// the segment is good. `progress(bytes)` is called after each block read. Uses one buffer of at most 4 MiB.
 std::vector<Defect> verify(const ByteSource& source, const std::function<void(std::uint64_t)>& progress);
 
 }  // namespace perdure::segment

@@ -26,11 +26,26 @@ constexpr std::uint64_t kNameBytes = 128;
 
 /// Offsets of the fields, as in docs/format/segment.md.
 enum HeaderField : std::size_t {
-  kFormatAt = 8, kByteOrderAt = 12, kVersionAt = 16, kCreatedAt = 24, kNonceAt = 32, kRanksAt = 40, kIndexAt = 44,
-  kCountAt = 48, kFirstRankAt = 52, kLastRankAt = 56, kNameLengthAt = 60, kNameAt = 64, kHeaderHashAt = 4080
+  kFormatAt = 8,
+  kByteOrderAt = 12,
+  kVersionAt = 16,
+  kCreatedAt = 24,
+  kNonceAt = 32,
+  kRanksAt = 40,
+  kIndexAt = 44,
+  kCountAt = 48,
+  kFirstRankAt = 52,
+  kLastRankAt = 56,
+  kNameLengthAt = 60,
+  kNameAt = 64,
+  kHeaderHashAt = 4080
 };
 enum TrailerField : std::size_t {
-  kManifestOffsetAt = 8, kManifestLengthAt = 16, kManifestHashAt = 24, kFileBytesAt = 40, kTrailerHashAt = 48
+  kManifestOffsetAt = 8,
+  kManifestLengthAt = 16,
+  kManifestHashAt = 24,
+  kFileBytesAt = 40,
+  kTrailerHashAt = 48
 };
 
 tl::unexpected<base::Error> wrong(const std::string& object, std::string cause) {
@@ -185,8 +200,8 @@ Result<Trailer> decode_trailer(ConstByteSpan block, std::uint64_t file_bytes, co
   // The offset is compared alone first, so that the sum cannot overflow.
   if (trailer.manifest_offset > file_bytes ||
       trailer.manifest_offset + base::round_up(trailer.manifest_length + kTrailerBytes, kAlignment) != file_bytes)
-    return wrong(object, offset + " and length " + std::to_string(trailer.manifest_length) + " do not fit the file of " +
-                             std::to_string(file_bytes) + " bytes");
+    return wrong(object, offset + " and length " + std::to_string(trailer.manifest_length) +
+                             " do not fit the file of " + std::to_string(file_bytes) + " bytes");
   return trailer;
 }
 

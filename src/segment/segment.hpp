@@ -1,14 +1,14 @@
 #pragma once
-// The segment file (docs/format/segment.md): header block, chunks at 4 KiB boundaries, manifest, trailer. Pure layout and
-// codec here; reading and writing of files is in reader.hpp and in the stores.
+// The segment file (docs/format/segment.md): header block, chunks at 4 KiB boundaries, manifest, trailer. Pure layout
+// and codec here; reading and writing of files is in reader.hpp and in the stores.
 #include <optional>
 
-#include "segment/manifest.hpp"
 #include "base/result.hpp"
+#include "segment/manifest.hpp"
 
 namespace perdure::segment {
 
-inline constexpr std::uint64_t kAlignment = 4096;    ///< chunk offsets and the manifest's offset are multiples of it
+inline constexpr std::uint64_t kAlignment = 4096;  ///< chunk offsets and the manifest's offset are multiples of it
 inline constexpr std::uint32_t kFormatVersion = 1;
 inline constexpr std::uint64_t kHeaderBytes = 4096;  ///< the header block
 inline constexpr std::uint64_t kTrailerBytes = 64;   ///< the last bytes of the file
@@ -16,15 +16,17 @@ inline constexpr std::uint64_t kMaxManifestBytes = 1ULL << 30;
 inline constexpr std::uint64_t kMinSegmentBytes = kHeaderBytes + kAlignment;
 inline constexpr std::uint32_t kNoRank = 0xFFFFFFFF;  ///< first and last rank of a segment without pieces
 
-/// The header block, kHeaderBytes long: magic, format version, byte order, identity, its own hash. The rest is zero and is hashed too.
+/// The header block, kHeaderBytes long: magic, format version, byte order, identity, its own hash. The rest is zero and
+/// is hashed too.
 std::vector<std::byte> encode_header(const Manifest& manifest);
 
-/// Assigns the offset of every chunk of every piece (in order, each at the next multiple of kAlignment after kHeaderBytes) and
-/// returns the offset of the manifest. Gaps are zero bytes.
+/// Assigns the offset of every chunk of every piece (in order, each at the next multiple of kAlignment after
+/// kHeaderBytes) and returns the offset of the manifest. Gaps are zero bytes.
 std::uint64_t lay_out(Manifest& manifest);
 
-/// Manifest (CBOR) followed by zero padding and the trailer, so that written at `manifest_offset` it ends the file. The trailer is the file's last
-/// kTrailerBytes and holds: magic, manifest offset, manifest length, manifest hash, file length, its own hash.
+/// Manifest (CBOR) followed by zero padding and the trailer, so that written at `manifest_offset` it ends the file. The
+/// trailer is the file's last kTrailerBytes and holds: magic, manifest offset, manifest length, manifest hash, file
+/// length, its own hash.
 std::vector<std::byte> encode_tail(const Manifest& manifest, std::uint64_t manifest_offset);
 
 struct Trailer {

@@ -27,7 +27,8 @@ class Verifier {
   void advance(std::uint64_t bytes) const {
     if (progress_) progress_(bytes);
   }
-  /// Calls `use(offset, block)` for [begin, end) in blocks of the buffer; false after an error, which is reported for `rank`.
+  /// Calls `use(offset, block)` for [begin, end) in blocks of the buffer; false after an error, which is reported for
+  /// `rank`.
   template <class Use>
   bool for_blocks(std::uint64_t begin, std::uint64_t end, std::int64_t rank, const Use& use);
 
@@ -44,7 +45,7 @@ class Verifier {
 template <class Use>
 bool Verifier::for_blocks(std::uint64_t begin, std::uint64_t end, std::int64_t rank, const Use& use) {
   for (std::uint64_t offset = begin; offset < end;) {
-    buffer_.resize(4 * base::MiB);
+    buffer_.resize(std::min<std::uint64_t>(4 * base::MiB, source_.size()));
     base::ByteSpan block = base::ByteSpan(buffer_).first(std::min<std::uint64_t>(buffer_.size(), end - offset));
     if (auto read = source_.read(offset, block); !read) {
       defects_.push_back({offset, rank, -1, std::move(read).error()});
@@ -132,8 +133,7 @@ void Verifier::name_ranks() {
       defect.rank = first_rank_;
       defect.error.cause += "; it holds rank " + std::to_string(first_rank_);
     } else {
-      defect.error.cause +=
-          "; it holds ranks " + std::to_string(first_rank_) + " to " + std::to_string(last_rank_);
+      defect.error.cause += "; it holds ranks " + std::to_string(first_rank_) + " to " + std::to_string(last_rank_);
     }
   }
 }

@@ -22,8 +22,9 @@ struct CrashState {
   std::string description;            ///< for failure messages: after which operation, what was lost
 };
 
-/// For every prefix of the log: unsynced directory operations lost in every combination (up to four of them; beyond that none, all, each
-/// one alone, all but each one) and unsynced file data kept, dropped, zeroed, torn. Equal states are visited once. Returns their number.
+/// For every prefix of the log: unsynced directory operations lost in every combination (up to four of them; beyond
+/// that none, all, each one alone, all but each one) and unsynced file data kept, dropped, zeroed, torn. Equal states
+/// are visited once. Returns their number.
 std::size_t for_each_crash_state(const OperationLog& log, const std::function<void(const CrashState&)>& visit);
 
 }  // namespace perdure::test_support

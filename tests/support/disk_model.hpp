@@ -65,7 +65,7 @@ class DiskModel {
   static void collect(const Node& node, const std::string& path, UnsyncedData fate, DiskImage& image);
 
   NodePointer root_;
-  std::map<std::string, NodePointer> open_;  ///< by the path under which the file was opened
+  std::map<std::string, NodePointer> open_;               ///< by the path under which the file was opened
   std::map<std::size_t, std::set<NodePointer>> pending_;  ///< directory operation -> directories that still need a sync
 };
 

@@ -9,7 +9,7 @@ namespace perdure::test_support {
 namespace {
 
 const std::set<std::string>& recorded_calls() {
-  static const std::set<std::string> calls = {"open",  "pwrite", "ftruncate", "fallocate", "fsync", "fdatasync",
+  static const std::set<std::string> calls = {"open",  "pwrite", "ftruncate", "fallocate", "fsync",    "fdatasync",
                                               "mkdir", "rmdir",  "rename",    "unlink",    "fsync_dir"};
   return calls;
 }

@@ -8,7 +8,8 @@
 
 namespace perdure::test_support {
 
-/// Installed as the process's hooks while it lives. Operations that fail are not recorded, nor are those outside `root`.
+/// Installed as the process's hooks while it lives. Operations that fail are not recorded, nor are those outside
+/// `root`.
 class OperationLog : public os::Hooks {
  public:
   /// What is below `root` now is taken as durable. `root` is an absolute path of an existing directory.

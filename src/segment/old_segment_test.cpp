@@ -1,0 +1,61 @@
+// One segment of every format version is kept in tests/data and must stay readable. Nothing here uses the encoder, so
+// that an encoder and a decoder that changed together are noticed.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "segment/reader.hpp"
+#include "support/memory_source.hpp"
+
+namespace perdure::segment {
+namespace {
+
+std::vector<std::byte> read_all(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const auto* first = reinterpret_cast<const std::byte*>(text.data());
+  return {first, first + text.size()};
+}
+
+class SegmentV1 : public testing::Test {
+ protected:
+  test_support::MemorySource source_{read_all(std::string(PERDURE_TEST_DATA) + "/segment-v1.pds"), "segment-v1.pds"};
+};
+
+TEST_F(SegmentV1, IsTheFileThatWasWrittenThen) {
+  ASSERT_EQ(source_.size(), 12288U);
+  EXPECT_EQ(base::hash128(source_.bytes()).hex(), "330debbffcaef5b402e25674fd7521f4");
+}
+
+TEST_F(SegmentV1, SaysWhatItSaidThen) {
+  auto manifest = read_manifest(source_);
+  ASSERT_TRUE(manifest) << manifest.error().text();
+  EXPECT_EQ(manifest->id, (VersionId{"nbody", 7, {1700000000123456789, 0x1122334455667788}}));
+  EXPECT_EQ(manifest->ranks, 4U);
+  EXPECT_EQ(manifest->segment_index, 1U);
+  EXPECT_EQ(manifest->segment_count, 2U);
+  EXPECT_EQ(manifest->writer, "perdure 0.1.0");
+  ASSERT_EQ(manifest->pieces.size(), 2U);
+  const Piece& piece = manifest->pieces[0];
+  EXPECT_EQ(piece.rank, 2U);
+  EXPECT_EQ(piece.chunk_bytes, 65536U);
+  EXPECT_EQ(piece.regions, (std::vector<RegionEntry>{{0, 8, 100}, {3, 4, 25}}));
+  ASSERT_EQ(piece.chunks.size(), 1U);
+  EXPECT_EQ(piece.chunks[0].offset, 4096U);
+  EXPECT_EQ(piece.chunks[0].length, 900U);
+  EXPECT_EQ(piece.chunks[0].hash.hex(), "6ccd558ec97551e4a6cd0508ccaf50a8");
+  EXPECT_EQ(manifest->pieces[1], (Piece{3, 65536, {}, {}}));
+}
+
+TEST_F(SegmentV1, HoldsWhatItHeldThen) {
+  auto manifest = read_manifest(source_);
+  ASSERT_TRUE(manifest) << manifest.error().text();
+  std::vector<std::byte> chunk(900);
+  ASSERT_TRUE(read_chunk(source_, manifest->pieces[0], 0, chunk));
+  for (std::size_t i = 0; i < chunk.size(); ++i) ASSERT_EQ(chunk[i], static_cast<std::byte>((7 * i + 5) & 0xFF)) << i;
+  EXPECT_TRUE(verify(source_, nullptr).empty());
+}
+
+}  // namespace
+}  // namespace perdure::segment
