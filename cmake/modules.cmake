@@ -18,3 +18,21 @@ perdure_module(catalog DEPENDS base os segment TEST_LIBRARIES perdure_test_suppo
 perdure_module(ipc DEPENDS base os segment)
 perdure_module(engine DEPENDS base os config metrics segment tier store placement plan catalog ipc)
 perdure_module(session DEPENDS base os config comm metrics segment region tier store plan ipc engine)
+
+perdure_module(capi DEPENDS base os comm session segment)
+
+# The library that applications load. Everything inside is hidden but the perdure_* functions.
+file(GLOB capi_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/capi/*.cpp)
+list(FILTER capi_sources EXCLUDE REGEX "_test\\.cpp$")
+add_library(perdure_shared SHARED ${capi_sources})
+target_include_directories(perdure_shared INTERFACE ${PROJECT_SOURCE_DIR}/include)
+target_link_libraries(perdure_shared PRIVATE perdure_session perdure_warnings)
+target_link_options(perdure_shared PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/perdure.map)
+set_target_properties(perdure_shared PROPERTIES OUTPUT_NAME perdure VERSION ${PROJECT_VERSION} SOVERSION 0
+  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/perdure.map)
+
+if(PERDURE_MPI)
+  add_library(perdure_mpi SHARED src/capi_mpi/open_mpi.cpp)
+  target_link_libraries(perdure_mpi PUBLIC perdure_shared MPI::MPI_C PRIVATE MPI::MPI_CXX perdure_warnings)
+  set_target_properties(perdure_mpi PROPERTIES OUTPUT_NAME perdure_mpi VERSION ${PROJECT_VERSION} SOVERSION 0)
+endif()

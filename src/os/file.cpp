@@ -54,6 +54,13 @@ void Fd::reset() {
   errno = kept;
 }
 
+File File::adopt(Fd fd, std::string path) {
+  File file;
+  file.fd_ = std::move(fd);
+  file.path_ = std::move(path);
+  return file;
+}
+
 base::Result<File> File::open(const std::string& path, Open mode) {
   const int flags = flags_of(mode);
   File file;

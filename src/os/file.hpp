@@ -34,6 +34,8 @@ class File {
  public:
   File() = default;
   static base::Result<File> open(const std::string& path, Open mode);
+  /// A file that is open already (a descriptor handed over by another process).
+  static File adopt(Fd fd, std::string path);
   const std::string& path() const { return path_; }
   int fd() const { return fd_.get(); }
   explicit operator bool() const { return static_cast<bool>(fd_); }

@@ -1,0 +1,197 @@
+// The C functions: argument checks and calls, nothing else. Exceptions (memory) stop here.
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "base/version.hpp"
+#include "capi/handles.hpp"
+#include "os/system.hpp"
+
+namespace {
+
+using namespace perdure;
+using capi::Handle;
+
+base::Status refuse(const char* what, const char* why) { return base::fail(PERDURE_INVALID_ARGUMENT, what, why); }
+
+perdure_status finish(Handle& handle, const base::Status& status) {
+  handle.error_text = status ? std::string() : status.error().text();
+  handle.error_retryable = !status && status.error().retryable;
+  return status ? PERDURE_OK : status.error().code;
+}
+
+void copy_text(const std::string& text, char* target, std::size_t bytes) {
+  if (target == nullptr || bytes == 0) return;
+  const std::size_t length = std::min(text.size(), bytes - 1);
+  std::memcpy(target, text.data(), length);
+  target[length] = '\0';
+}
+
+// Runs `body` on the session of a live handle of this process.
+template <class Body>
+perdure_status on_session(perdure_t* handle, Body body) {
+  if (handle == nullptr) return PERDURE_INVALID_ARGUMENT;
+  auto found = capi::find_handle(handle);
+  if (!found) return PERDURE_CLOSED;
+  // A child after fork() must not even take the mutex: another thread of the parent may have held it.
+  if (found->session && found->session->process() != os::process_id()) return PERDURE_WRONG_PROCESS;
+  std::lock_guard guard(found->mutex);
+  if (!found->session) return PERDURE_CLOSED;
+  try {
+    return finish(*found, body(*found->session));
+  } catch (const std::bad_alloc&) {
+    return finish(*found, base::fail(PERDURE_NO_SPACE, "memory", "the allocation of working memory failed"));
+  } catch (const std::exception& error) {
+    return finish(*found, base::fail(PERDURE_INTERNAL, "perdure", error.what(), "please report this"));
+  }
+}
+
+perdure_status open(std::unique_ptr<comm::Communicator> comm, const char* options, perdure_t** out, char* message, std::size_t message_bytes) {
+  try {
+    auto session = session::Session::open(std::move(comm), options);
+    if (!session) {
+      copy_text(session.error().text(), message, message_bytes);
+      return session.error().code;
+    }
+    auto handle = std::make_shared<Handle>();
+    handle->session = std::move(*session);
+    *out = capi::add_handle(std::move(handle));
+    copy_text({}, message, message_bytes);
+    return PERDURE_OK;
+  } catch (const std::exception& error) {
+    copy_text(error.what(), message, message_bytes);
+    return PERDURE_INTERNAL;
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+perdure_status perdure_open(const char* options, perdure_t** out, char* message, size_t message_bytes) {
+  if (out == nullptr) return PERDURE_INVALID_ARGUMENT;
+  *out = nullptr;
+  return open(comm::make_solo(), options, out, message, message_bytes);
+}
+
+perdure_status perdure_open_communicator(const perdure_communicator* communicator, const char* options, perdure_t** out, char* message,
+                                         size_t message_bytes) {
+  if (out == nullptr) return PERDURE_INVALID_ARGUMENT;
+  *out = nullptr;
+  if (communicator == nullptr) {
+    copy_text("communicator: it is null", message, message_bytes);
+    return PERDURE_INVALID_ARGUMENT;
+  }
+  auto comm = comm::make_from_c(*communicator);
+  if (!comm) {
+    copy_text(comm.error().text(), message, message_bytes);
+    return comm.error().code;
+  }
+  return open(std::move(*comm), options, out, message, message_bytes);
+}
+
+perdure_status perdure_protect(perdure_t* handle, int id, void* address, size_t element_bytes, size_t count) {
+  return on_session(handle, [&](session::Session& s) { return s.protect({id, static_cast<std::byte*>(address), element_bytes, count}); });
+}
+
+perdure_status perdure_unprotect(perdure_t* handle, int id) {
+  return on_session(handle, [&](session::Session& s) { return s.unprotect(id); });
+}
+
+perdure_status perdure_checkpoint(perdure_t* handle, const char* name, int64_t version) {
+  // A null name is refused collectively, as an empty one: the other ranks must not be left waiting.
+  return on_session(handle, [&](session::Session& s) { return s.checkpoint(name == nullptr ? "" : name, version); });
+}
+
+perdure_status perdure_latest(perdure_t* handle, const char* name, int64_t* version) {
+  return on_session(handle, [&](session::Session& s) -> base::Status {
+    PERDURE_TRY(const std::uint64_t found, s.latest(name == nullptr ? "" : name));
+    if (version == nullptr) return refuse("version", "the pointer is null");
+    *version = static_cast<std::int64_t>(found);
+    return {};
+  });
+}
+
+perdure_status perdure_stored_size(perdure_t* handle, const char* name, int64_t version, int id, perdure_region_size* size) {
+  return on_session(handle, [&](session::Session& s) -> base::Status {
+    PERDURE_TRY(const auto region, s.stored_size(name == nullptr ? "" : name, version, id));
+    if (size == nullptr) return refuse("size", "the pointer is null");
+    *size = {region.element_bytes, region.count};
+    return {};
+  });
+}
+
+perdure_status perdure_restore(perdure_t* handle, const char* name, int64_t version) {
+  return on_session(handle, [&](session::Session& s) { return s.restore(name == nullptr ? "" : name, version, std::nullopt); });
+}
+
+perdure_status perdure_restore_regions(perdure_t* handle, const char* name, int64_t version, const int* ids, size_t count) {
+  return on_session(handle, [&](session::Session& s) {
+    // Null ids with a count: -1 is protected nowhere, so that the refusal is collective.
+    std::vector<std::int32_t> wanted(count == 0 || ids != nullptr ? 0 : 1, -1);
+    if (ids != nullptr) wanted.assign(ids, ids + count);
+    return s.restore(name == nullptr ? "" : name, version, wanted);
+  });
+}
+
+perdure_status perdure_wait(perdure_t* handle, const char* name, int64_t version, perdure_level level, double timeout_s) {
+  return on_session(handle, [&](session::Session& s) { return s.wait(name == nullptr ? "" : name, version, level, timeout_s); });
+}
+
+perdure_status perdure_level_reached(perdure_t* handle, const char* name, int64_t version, perdure_level* level) {
+  return on_session(handle, [&](session::Session& s) -> base::Status {
+    if (name == nullptr || level == nullptr) return refuse("name or level", "the pointer is null");
+    PERDURE_TRY(*level, s.level_reached(name, version));
+    return {};
+  });
+}
+
+perdure_status perdure_get_progress(perdure_t* handle, perdure_progress* progress) {
+  return on_session(handle, [&](session::Session& s) -> base::Status {
+    if (progress == nullptr) return refuse("progress", "the pointer is null");
+    PERDURE_TRY(*progress, s.progress());
+    return {};
+  });
+}
+
+perdure_status perdure_next_report(perdure_t* handle, char* text, size_t text_bytes) {
+  return on_session(handle, [&](session::Session& s) -> base::Status {
+    if (text == nullptr || text_bytes == 0) return refuse("text", "there is no room for the report");
+    PERDURE_TRY(const std::string report, s.next_report());
+    copy_text(report, text, text_bytes);
+    return {};
+  });
+}
+
+perdure_status perdure_retire(perdure_t* handle, const char* name, int64_t version) {
+  return on_session(handle, [&](session::Session& s) { return s.retire(name == nullptr ? "" : name, version); });
+}
+
+perdure_status perdure_close(perdure_t** handle) {
+  if (handle == nullptr) return PERDURE_INVALID_ARGUMENT;
+  if (*handle == nullptr) return PERDURE_CLOSED;
+  const perdure_status status = on_session(*handle, [](session::Session& s) { return s.close(); });
+  if (status == PERDURE_WRONG_PROCESS) return status;
+  if (auto taken = capi::take_handle(*handle)) {
+    std::lock_guard guard(taken->mutex);
+    taken->session.reset();
+  }
+  *handle = nullptr;
+  return status;
+}
+
+const char* perdure_error_text(perdure_t* handle) {
+  auto found = capi::find_handle(handle);
+  return found ? found->error_text.c_str() : "the handle is closed";
+}
+
+int perdure_error_retryable(perdure_t* handle) {
+  auto found = capi::find_handle(handle);
+  return found && found->error_retryable ? 1 : 0;
+}
+
+const char* perdure_status_name(perdure_status status) { return base::code_name(status); }
+
+const char* perdure_version(void) { return base::kVersion; }
+
+}  // extern "C"

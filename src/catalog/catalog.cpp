@@ -1,0 +1,149 @@
+// Compaction is the only rewrite: (1) write the snapshot to catalog.new, (2) sync it, (3) rename over catalog, (4) sync the directory. A death
+// before (3) leaves the old log, after it the new one; both say the same.
+#include "catalog/catalog.hpp"
+
+#include <cstring>
+
+#include "os/crash_point.hpp"
+
+namespace perdure::catalog {
+namespace {
+
+constexpr char kFileMagic[8] = {'P', 'D', 'C', 'A', 'T', 'L', 'G', '1'};
+constexpr std::uint32_t kRecordMagic = 0x52434450;  // "PDCR"
+constexpr std::uint64_t kMaxRecord = 64 * base::MiB;
+constexpr std::uint64_t kMaxLog = 1 * base::GiB;
+constexpr std::uint64_t kCompactAbove = 4 * base::MiB;
+
+struct RecordHeader {
+  std::uint32_t magic;
+  std::uint32_t length;
+  std::uint64_t hash;
+};
+
+// The header at `at` if a whole, undamaged record begins there.
+bool record_at(base::ConstByteSpan log, std::uint64_t at, RecordHeader& header) {
+  if (log.size() - at < sizeof header) return false;
+  std::memcpy(&header, log.data() + at, sizeof header);
+  if (header.magic != kRecordMagic || header.length > kMaxRecord) return false;
+  if (log.size() - at - sizeof header < header.length) return false;
+  return base::hash64(log.subspan(at + sizeof header, header.length)) == header.hash;
+}
+
+// Where the next undamaged record begins at or after `at`; log.size() when there is none.
+std::uint64_t next_record(base::ConstByteSpan log, std::uint64_t at) {
+  RecordHeader header{};
+  for (; at + sizeof header <= log.size(); ++at)
+    if (record_at(log, at, header)) return at;
+  return log.size();
+}
+
+std::vector<std::byte> encode_log(const State& state) {
+  std::vector<std::byte> log(sizeof kFileMagic);
+  std::memcpy(log.data(), kFileMagic, sizeof kFileMagic);
+  for (const Record& record : state.snapshot()) {
+    const auto bytes = encode_record(record);
+    log.insert(log.end(), bytes.begin(), bytes.end());
+  }
+  return log;
+}
+
+}  // namespace
+
+std::vector<std::byte> encode_record(const Record& record) {
+  const auto payload = base::encode_cbor(to_json(record));
+  const RecordHeader header{kRecordMagic, static_cast<std::uint32_t>(payload.size()), base::hash64(payload)};
+  std::vector<std::byte> bytes(sizeof header + payload.size());
+  std::memcpy(bytes.data(), &header, sizeof header);
+  std::memcpy(bytes.data() + sizeof header, payload.data(), payload.size());
+  return bytes;
+}
+
+State replay_bytes(base::ConstByteSpan log, const std::string& object, ReplayReport& report, std::uint64_t& good_end) {
+  State state;
+  good_end = sizeof kFileMagic;
+  std::uint64_t at = sizeof kFileMagic;
+  while (at < log.size()) {
+    RecordHeader header{};
+    if (!record_at(log, at, header)) {
+      const std::uint64_t next = next_record(log, at + 1);
+      if (next == log.size()) break;
+      report.skipped_bytes += next - at;
+      report.damage.push_back({PERDURE_CORRUPT, object, "damaged record at offset " + std::to_string(at), "", false});
+      at = next;
+      continue;
+    }
+    auto json = base::decode_cbor(log.subspan(at + sizeof header, header.length), object);
+    auto record = json ? record_from_json(*json, object) : base::Result<Record>(base::fail(json.error()));
+    if (record) {
+      state.apply(*record);
+      ++report.records;
+    } else {
+      report.damage.push_back(record.error());
+    }
+    at += sizeof header + header.length;
+    good_end = at;
+  }
+  report.torn_bytes = log.size() > good_end ? log.size() - good_end : 0;
+  return state;
+}
+
+base::Result<Catalog> Catalog::open(const std::string& directory) {
+  Catalog catalog;
+  catalog.directory_ = directory;
+  PERDURE_CHECK(os::remove_file(directory + "/catalog.new"));
+  PERDURE_TRY(catalog.file_, os::File::open(directory + "/catalog", os::Open::create));
+  PERDURE_CHECK(catalog.replay());
+  return catalog;
+}
+
+base::Status Catalog::replay() {
+  PERDURE_TRY(const std::uint64_t size, file_.size());
+  if (size > kMaxLog) return base::fail(PERDURE_CORRUPT, file_.path(), "larger than any catalog can be", "remove it");
+  std::vector<std::byte> log(size);
+  PERDURE_CHECK(file_.read(0, log));
+  const bool ours = size >= sizeof kFileMagic && std::memcmp(log.data(), kFileMagic, sizeof kFileMagic) == 0;
+  if (!ours) {
+    if (size != 0) report_.damage.push_back({PERDURE_CORRUPT, file_.path(), "not a catalog; it was begun anew", "", false});
+    PERDURE_CHECK(file_.truncate(0));
+    PERDURE_CHECK(file_.write(0, std::as_bytes(std::span(kFileMagic))));
+    end_ = sizeof kFileMagic;
+    return {};
+  }
+  state_ = replay_bytes(log, file_.path(), report_, end_);
+  if (report_.torn_bytes > 0) PERDURE_CHECK(file_.truncate(end_));
+  return {};
+}
+
+base::Status Catalog::append(const Record& record) {
+  const auto bytes = encode_record(record);
+  PERDURE_CHECK(file_.write(end_, bytes));
+  end_ += bytes.size();
+  state_.apply(record);
+  return {};
+}
+
+base::Status Catalog::sync() { return file_.sync_data(); }
+
+base::Status Catalog::compact_if_worthwhile() {
+  if (end_ < kCompactAbove || end_ < 4 * compacted_) return {};
+  return compact();
+}
+
+base::Status Catalog::compact() {
+  const auto log = encode_log(state_);
+  const std::string path = directory_ + "/catalog", fresh = path + ".new";
+  PERDURE_CHECK(os::remove_file(fresh));
+  PERDURE_TRY(auto file, os::File::open(fresh, os::Open::create_new));
+  PERDURE_CHECK(file.write(0, log));
+  PERDURE_CHECK(file.sync());
+  os::crash_point(os::CrashPoint::catalog_compact_written);
+  PERDURE_CHECK(os::rename_path(fresh, path));
+  os::crash_point(os::CrashPoint::catalog_compact_renamed);
+  PERDURE_CHECK(os::sync_directory(directory_));
+  PERDURE_TRY(file_, os::File::open(path, os::Open::read_write));
+  end_ = compacted_ = log.size();
+  return {};
+}
+
+}  // namespace perdure::catalog

@@ -1,0 +1,118 @@
+#include "catalog/state.hpp"
+#include "segment/manifest_codec.hpp"
+
+namespace perdure::catalog {
+namespace {
+
+using base::Json;
+
+Json segments_to_json(const std::vector<LocalSegment>& segments) {
+  Json list = Json::array();
+  for (const auto& segment : segments)
+    list.push_back({{"index", segment.index}, {"count", segment.count}, {"ranks", segment.ranks}, {"stored", segment.stored}});
+  return list;
+}
+
+base::Result<std::uint32_t> get_u32(const Json& map, const char* key, const std::string& object) {
+  PERDURE_TRY(const std::uint64_t value, base::get_u64(map, key, object));
+  if (value > 0xffffffffULL) return base::fail(PERDURE_CORRUPT, object, std::string("field '") + key + "' is out of range");
+  return static_cast<std::uint32_t>(value);
+}
+
+base::Result<segment::VersionId> get_id(const Json& json, const std::string& object) {
+  if (!json.contains("id")) return base::fail(PERDURE_CORRUPT, object, "field 'id' is missing");
+  return segment::version_id_from_json(json["id"], object);
+}
+
+base::Result<LocalSegment> segment_from_json(const Json& json, const std::string& object) {
+  LocalSegment segment;
+  PERDURE_TRY(segment.index, get_u32(json, "index", object));
+  PERDURE_TRY(segment.count, get_u32(json, "count", object));
+  PERDURE_TRY(segment.stored, base::get_bool(json, "stored", object));
+  PERDURE_TRY(const Json* ranks, base::get_array(json, "ranks", object));
+  for (const Json& rank : *ranks) {
+    if (!rank.is_number_unsigned() || rank.get<std::uint64_t>() > 0xffffffffULL)
+      return base::fail(PERDURE_CORRUPT, object, "a rank of a segment is not a number");
+    segment.ranks.push_back(rank.get<std::uint32_t>());
+  }
+  if (segment.index >= segment.count) return base::fail(PERDURE_CORRUPT, object, "a segment's index is not below its count");
+  return segment;
+}
+
+base::Result<Record> tier_from_json(const Json& json, const std::string& object) {
+  TierRecord record;
+  PERDURE_TRY(record.tier, get_u32(json, "tier", object));
+  PERDURE_TRY(record.name, base::get_text(json, "name", object));
+  PERDURE_TRY(record.incarnation, base::get_u64(json, "incarnation", object));
+  return Record{record};
+}
+
+base::Result<Record> stage_from_json(const Json& json, const std::string& object) {
+  StageRecord record;
+  PERDURE_TRY(record.id, get_id(json, object));
+  PERDURE_TRY(record.ranks, get_u32(json, "ranks", object));
+  if (!json.contains("piece")) return base::fail(PERDURE_CORRUPT, object, "field 'piece' is missing");
+  PERDURE_TRY(record.piece, segment::piece_from_json(json["piece"], object));
+  if (record.piece.rank >= record.ranks) return base::fail(PERDURE_CORRUPT, object, "the piece's rank is not below the number of ranks");
+  return Record{record};
+}
+
+base::Result<Record> commit_from_json(const Json& json, const std::string& object) {
+  CommitRecord record;
+  PERDURE_TRY(record.id, get_id(json, object));
+  PERDURE_TRY(const Json* segments, base::get_array(json, "segments", object));
+  for (const Json& item : *segments) {
+    PERDURE_TRY(auto segment, segment_from_json(item, object));
+    record.segments.push_back(std::move(segment));
+  }
+  return Record{record};
+}
+
+base::Result<Record> quarantine_from_json(const Json& json, const std::string& object) {
+  QuarantineRecord record;
+  PERDURE_TRY(record.id, get_id(json, object));
+  PERDURE_TRY(record.rank, get_u32(json, "rank", object));
+  PERDURE_TRY(record.chunk, get_u32(json, "chunk", object));
+  PERDURE_TRY(record.why, base::get_text(json, "why", object));
+  return Record{record};
+}
+
+struct Encoder {
+  Json operator()(const TierRecord& r) const { return {{"record", "tier"}, {"tier", r.tier}, {"name", r.name}, {"incarnation", r.incarnation}}; }
+  Json operator()(const StageRecord& r) const {
+    return {{"record", "stage"}, {"id", segment::to_json(r.id)}, {"ranks", r.ranks}, {"piece", segment::to_json(r.piece)}};
+  }
+  Json operator()(const CommitRecord& r) const {
+    return {{"record", "commit"}, {"id", segment::to_json(r.id)}, {"segments", segments_to_json(r.segments)}};
+  }
+  Json operator()(const StoredRecord& r) const { return {{"record", "stored"}, {"id", segment::to_json(r.id)}, {"segment", r.segment}}; }
+  Json operator()(const DropRecord& r) const { return {{"record", "drop"}, {"id", segment::to_json(r.id)}}; }
+  Json operator()(const QuarantineRecord& r) const {
+    return {{"record", "quarantine"}, {"id", segment::to_json(r.id)}, {"rank", r.rank}, {"chunk", r.chunk}, {"why", r.why}};
+  }
+};
+
+}  // namespace
+
+Json to_json(const Record& record) { return std::visit(Encoder{}, record); }
+
+base::Result<Record> record_from_json(const Json& json, const std::string& object) {
+  PERDURE_TRY(const std::string kind, base::get_text(json, "record", object));
+  if (kind == "tier") return tier_from_json(json, object);
+  if (kind == "stage") return stage_from_json(json, object);
+  if (kind == "commit") return commit_from_json(json, object);
+  if (kind == "quarantine") return quarantine_from_json(json, object);
+  if (kind == "drop") {
+    PERDURE_TRY(auto id, get_id(json, object));
+    return Record{DropRecord{std::move(id)}};
+  }
+  if (kind == "stored") {
+    StoredRecord record;
+    PERDURE_TRY(record.id, get_id(json, object));
+    PERDURE_TRY(record.segment, get_u32(json, "segment", object));
+    return Record{record};
+  }
+  return base::fail(PERDURE_CORRUPT, object, "unknown kind of record '" + kind + "'");
+}
+
+}  // namespace perdure::catalog

@@ -1,0 +1,74 @@
+#include "catalog/state.hpp"
+
+#include <algorithm>
+
+namespace perdure::catalog {
+namespace {
+
+// Content of a tier that came up under another incarnation is gone: pieces with chunks there cannot be used any more.
+void forget_tier(State& state, std::uint32_t tier) {
+  for (auto& [id, held] : state.versions)
+    std::erase_if(held.pieces, [tier](const auto& entry) {
+      const auto& chunks = entry.second.chunks;
+      return std::any_of(chunks.begin(), chunks.end(), [tier](const auto& chunk) { return chunk.place == tier; });
+    });
+  std::erase_if(state.versions, [](const auto& entry) { return entry.second.pieces.empty(); });
+}
+
+}  // namespace
+
+bool HeldVersion::all_stored() const {
+  return committed && std::all_of(segments.begin(), segments.end(), [](const LocalSegment& s) { return s.stored; });
+}
+
+std::uint64_t HeldVersion::bytes() const {
+  std::uint64_t total = 0;
+  for (const auto& [rank, piece] : pieces) total += piece.capture_bytes();
+  return total;
+}
+
+bool HeldVersion::restorable(std::uint32_t rank) const {
+  if (!pieces.contains(rank)) return false;
+  return std::none_of(quarantined.begin(), quarantined.end(), [rank](const auto& entry) { return entry.first == rank; });
+}
+
+void State::apply(const Record& record) {
+  if (const auto* tier = std::get_if<TierRecord>(&record)) {
+    auto it = tiers.find(tier->tier);
+    if (it == tiers.end() || it->second.incarnation != tier->incarnation || it->second.name != tier->name)
+      forget_tier(*this, tier->tier);
+    tiers[tier->tier] = *tier;
+  } else if (const auto* stage = std::get_if<StageRecord>(&record)) {
+    HeldVersion& held = versions[stage->id];
+    held.id = stage->id;
+    held.ranks = stage->ranks;
+    held.pieces[stage->piece.rank] = stage->piece;
+  } else if (const auto* commit = std::get_if<CommitRecord>(&record)) {
+    if (auto it = versions.find(commit->id); it != versions.end()) {
+      it->second.committed = true;
+      it->second.segments = commit->segments;
+    }
+  } else if (const auto* stored = std::get_if<StoredRecord>(&record)) {
+    if (auto it = versions.find(stored->id); it != versions.end())
+      for (LocalSegment& segment : it->second.segments)
+        if (segment.index == stored->segment) segment.stored = true;
+  } else if (const auto* drop = std::get_if<DropRecord>(&record)) {
+    versions.erase(drop->id);
+  } else if (const auto* quarantine = std::get_if<QuarantineRecord>(&record)) {
+    if (auto it = versions.find(quarantine->id); it != versions.end())
+      it->second.quarantined.insert({quarantine->rank, quarantine->chunk});
+  }
+}
+
+std::vector<Record> State::snapshot() const {
+  std::vector<Record> records;
+  for (const auto& [number, tier] : tiers) records.emplace_back(tier);
+  for (const auto& [id, held] : versions) {
+    for (const auto& [rank, piece] : held.pieces) records.emplace_back(StageRecord{id, held.ranks, piece});
+    if (held.committed) records.emplace_back(CommitRecord{id, held.segments});
+    for (const auto& [rank, chunk] : held.quarantined) records.emplace_back(QuarantineRecord{id, rank, chunk, "kept from before"});
+  }
+  return records;
+}
+
+}  // namespace perdure::catalog

@@ -1,0 +1,87 @@
+#pragma once
+// What a node holds, as a fold over the catalog's records. Pure.
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/cbor.hpp"
+#include "segment/manifest.hpp"
+
+namespace perdure::catalog {
+
+/// A segment that this node writes to the store.
+struct LocalSegment {
+  std::uint32_t index = 0;
+  std::uint32_t count = 0;
+  std::vector<std::uint32_t> ranks;
+  bool stored = false;
+  friend bool operator==(const LocalSegment&, const LocalSegment&) = default;
+};
+
+// ---- records: what can happen to a version on a node -------------------------------------------------------------
+/// The tier in use; when its incarnation differs from the one before, all its slots' content is gone.
+struct TierRecord {
+  std::uint32_t tier = 0;
+  std::string name;
+  std::uint64_t incarnation = 0;
+};
+/// A rank's piece is complete in its slots (ChunkEntry: place = tier, offset = slot).
+struct StageRecord {
+  segment::VersionId id;
+  std::uint32_t ranks = 0;
+  segment::Piece piece;
+};
+/// All ranks agreed; these are the segments to write.
+struct CommitRecord {
+  segment::VersionId id;
+  std::vector<LocalSegment> segments;
+};
+/// One of them is durable and visible in the store.
+struct StoredRecord {
+  segment::VersionId id;
+  std::uint32_t segment = 0;
+};
+/// The node gives up its slots of this version (abort, eviction, retirement).
+struct DropRecord {
+  segment::VersionId id;
+};
+/// A chunk failed verification: it is never used again.
+struct QuarantineRecord {
+  segment::VersionId id;
+  std::uint32_t rank = 0;
+  std::uint32_t chunk = 0;
+  std::string why;
+};
+using Record = std::variant<TierRecord, StageRecord, CommitRecord, StoredRecord, DropRecord, QuarantineRecord>;
+
+base::Json to_json(const Record& record);
+base::Result<Record> record_from_json(const base::Json& json, const std::string& object);
+
+// ---- state -------------------------------------------------------------------------------------------------------
+struct HeldVersion {
+  segment::VersionId id;
+  std::uint32_t ranks = 0;
+  std::map<std::uint32_t, segment::Piece> pieces;  ///< by rank
+  bool committed = false;
+  std::vector<LocalSegment> segments;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> quarantined;  ///< (rank, chunk)
+
+  bool all_stored() const;
+  std::uint64_t bytes() const;
+  bool restorable(std::uint32_t rank) const;  ///< the piece is here and no chunk of it is quarantined
+};
+
+struct State {
+  std::map<segment::VersionId, HeldVersion> versions;
+  std::map<std::uint32_t, TierRecord> tiers;
+
+  /// Applies one record. Records about versions that are not held have no effect (replay after lost records).
+  void apply(const Record& record);
+  /// Records that rebuild this state from nothing.
+  std::vector<Record> snapshot() const;
+};
+
+}  // namespace perdure::catalog

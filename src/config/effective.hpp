@@ -1,0 +1,11 @@
+#pragma once
+// The configuration of a handle: loaded, with every path absolute, so that an engine elsewhere means the same places.
+#include "config/config.hpp"
+
+namespace perdure::config {
+
+base::Result<Config> effective_config(const char* options);
+/// Makes store.path, node.path and the tiers' paths absolute, from the working directory; URLs stay.
+base::Status make_paths_absolute(Config& config);
+
+}  // namespace perdure::config

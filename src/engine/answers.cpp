@@ -1,0 +1,199 @@
+// What the server answers to each request.
+#include "engine/flusher.hpp"
+#include "engine/janitor.hpp"
+#include "engine/prefaulter.hpp"
+#include "engine/server.hpp"
+#include "ipc/address_codec.hpp"
+#include "segment/manifest_codec.hpp"
+
+namespace perdure::engine {
+namespace {
+
+using base::Json;
+
+Json ok() { return {{"ok", true}}; }
+Json reply_of(const base::Status& status) { return status ? ok() : ipc::error_reply(status.error()); }
+
+Json wire(const tier::SlotAddress& a) { return ipc::to_json(ipc::WireAddress{a.tier, a.slot, a.path, a.offset, a.capacity, a.mapped}); }
+
+Json timed_out_reply(const std::string& object, const std::string& what) {
+  return ipc::error_reply({PERDURE_TIMEOUT, object, what, "give it more time, or see the reports of the engine", true});
+}
+
+}  // namespace
+
+std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, bool timed_out) {
+  if (const auto* hello = std::get_if<ipc::Hello>(&request)) return answer_hello(id, *hello);
+  if (const auto* locate = std::get_if<ipc::Locate>(&request)) return answer_locate(id, *locate);
+  if (std::holds_alternative<ipc::Progress>(request)) return answer_progress();
+  if (const auto* reserve = std::get_if<ipc::Reserve>(&request)) {
+    std::lock_guard guard(lock_);
+    prefaulter_.add(core_.reserve(id, reserve->chunk_bytes));
+    return ok();
+  }
+  if (const auto* stage = std::get_if<ipc::Stage>(&request)) {
+    std::lock_guard guard(lock_);
+    return reply_of(core_.stage(id, *stage));
+  }
+  if (const auto* commit = std::get_if<ipc::Commit>(&request)) {
+    base::Status status;
+    {
+      std::lock_guard guard(lock_);
+      status = core_.commit(*commit);
+    }
+    if (status) flusher_.notify();
+    return reply_of(status);
+  }
+  if (const auto* abort = std::get_if<ipc::Abort>(&request)) {
+    refuse_waiting_grants(id, abort->id);
+    std::lock_guard guard(lock_);
+    return reply_of(core_.abort(id, abort->id));
+  }
+  if (const auto* inventory = std::get_if<ipc::Inventory>(&request)) {
+    Json reply = ok(), list = Json::array();
+    std::lock_guard guard(lock_);
+    for (const auto& summary : core_.inventory(inventory->name)) list.push_back(ipc::to_json(summary));
+    reply["held"] = std::move(list);
+    return reply;
+  }
+  if (const auto* quarantine = std::get_if<ipc::Quarantine>(&request)) {
+    std::lock_guard guard(lock_);
+    return reply_of(core_.quarantine(*quarantine));
+  }
+  if (std::holds_alternative<ipc::Unpin>(request)) {
+    std::lock_guard guard(lock_);
+    core_.unpin(id);
+    return ok();
+  }
+  if (std::holds_alternative<ipc::NextReport>(request)) {
+    Json reply = ok();
+    if (auto text = reports_.take()) reply["report"] = *text;
+    return reply;
+  }
+  if (std::holds_alternative<ipc::Shutdown>(request)) {
+    draining_ = true;
+    return ok();
+  }
+  // Nobody overtakes a rank that waits for a slot.
+  if (std::holds_alternative<ipc::Grant>(request) && !timed_out)
+    for (const auto& waiting : waiting_)
+      if (std::holds_alternative<ipc::Grant>(waiting.request)) return std::nullopt;
+  if (std::holds_alternative<ipc::Drain>(request)) janitor_.tend_all();
+  return answer_waiting(id, request, timed_out);
+}
+
+std::optional<Json> Server::answer_waiting(ClientId id, const ipc::Request& request, bool timed_out) {
+  if (const auto* grant = std::get_if<ipc::Grant>(&request)) return answer_grant(id, *grant, timed_out);
+  if (const auto* wait = std::get_if<ipc::WaitStored>(&request)) return answer_wait_stored(*wait, timed_out);
+  if (const auto* retire = std::get_if<ipc::Retire>(&request)) return answer_retire(*retire, timed_out);
+  if (std::holds_alternative<ipc::Drain>(request)) return answer_drain(timed_out);
+  return ipc::error_reply({PERDURE_INTERNAL, "message", "this request cannot wait", "", false});
+}
+
+// An abort also answers the client's requests for slots of that version that are still waiting.
+void Server::refuse_waiting_grants(ClientId id, const segment::VersionId& version) {
+  for (auto it = waiting_.begin(); it != waiting_.end();) {
+    const auto* grant = std::get_if<ipc::Grant>(&it->request);
+    if (grant == nullptr || it->client != id || grant->id != version) {
+      ++it;
+      continue;
+    }
+    send(id, it->sequence, ipc::error_reply({PERDURE_PEER_FAILED, version.text(), "the checkpoint was aborted", "", true}));
+    it = waiting_.erase(it);
+  }
+}
+
+Json Server::answer_hello(ClientId id, const ipc::Hello& hello) {
+  if (hello.protocol != ipc::kProtocol)
+    return ipc::error_reply({PERDURE_UNSUPPORTED, "engine", "it speaks protocol " + std::to_string(ipc::kProtocol) + ", the client " +
+                                 std::to_string(hello.protocol), "use the same release of Perdure for library and perdured", false});
+  if (hello.client && hello.fingerprint != options_.fingerprint)
+    return ipc::error_reply({PERDURE_BUSY, "engine", "it serves a job with another configuration", "", false});
+  Client& client = clients_[id];
+  client.greeted = true;
+  client.counts = hello.client;
+  if (hello.first_node) janitor_.activate();
+  Json reply = ok();
+  reply["chunk_bytes"] = options_.chunk_bytes;
+  return reply;
+}
+
+Json Server::answer_locate(ClientId id, const ipc::Locate& locate) {
+  std::lock_guard guard(lock_);
+  auto piece = core_.locate(id, locate.id, locate.rank);
+  if (!piece) return ipc::error_reply(piece.error());
+  Json reply = ok(), slots = Json::array(), bad = Json::array();
+  for (const auto& chunk : (*piece)->chunks) slots.push_back(wire(core_.address(chunk)));
+  const catalog::HeldVersion* held = core_.find(locate.id);
+  for (const auto& [rank, chunk] : held->quarantined)
+    if (rank == locate.rank) bad.push_back(chunk);
+  reply["piece"] = segment::to_json(**piece);
+  reply["slots"] = std::move(slots);
+  reply["quarantined"] = std::move(bad);
+  return reply;
+}
+
+Json Server::answer_progress() {
+  std::lock_guard guard(lock_);
+  const Statistics& s = core_.statistics();
+  Json reply = ok();
+  reply["bytes_pending"] = core_.pending_bytes();
+  reply["versions_pending"] = static_cast<std::uint64_t>(core_.pending_versions());
+  reply["versions_failed"] = static_cast<std::uint64_t>(core_.given_up_versions());
+  reply["bytes_flushed"] = s.bytes_flushed;
+  reply["flush_bytes_per_s"] = static_cast<std::uint64_t>(s.flush_bytes_per_s.mean());
+  reply["last_flush_ns"] = static_cast<std::uint64_t>(s.last_flush_s * 1e9);
+  return reply;
+}
+
+std::optional<Json> Server::answer_grant(ClientId id, const ipc::Grant& grant, bool timed_out) {
+  std::lock_guard guard(lock_);
+  GrantOutcome outcome = core_.grant(id, grant.id, grant.bytes);
+  if (outcome.kind == GrantOutcome::Kind::granted) {
+    Json reply = ok();
+    reply["slot"] = wire(outcome.address);
+    return reply;
+  }
+  if (outcome.kind == GrantOutcome::Kind::refused) return ipc::error_reply(outcome.error);
+  if (timed_out) return timed_out_reply(grant.id.text(), "no slot became free in time: the store takes data too slowly, or not at all");
+  return std::nullopt;
+}
+
+std::optional<Json> Server::answer_wait_stored(const ipc::WaitStored& wait, bool timed_out) {
+  std::lock_guard guard(lock_);
+  const catalog::HeldVersion* held = core_.find(wait.id);
+  Json reply = ok();
+  reply["held"] = held != nullptr;
+  if (held == nullptr || held->all_stored()) return reply;
+  const Runtime* run = core_.runtime(wait.id);
+  if (run != nullptr && run->flush == FlushState::given_up && run->error) return ipc::error_reply(*run->error);
+  if (timed_out && run != nullptr && run->error) {
+    base::Error error = *run->error;
+    error.cause += " (still being retried)";
+    error.code = PERDURE_TIMEOUT;
+    return ipc::error_reply(error);
+  }
+  if (timed_out) return timed_out_reply(wait.id.text(), "it did not reach the store in time");
+  return std::nullopt;
+}
+
+std::optional<Json> Server::answer_drain(bool timed_out) {
+  std::lock_guard guard(lock_);
+  const bool done = core_.pending_versions() == 0 && janitor_.idle();
+  if (!done && !timed_out) return std::nullopt;
+  Json reply = ok();
+  reply["remaining"] = static_cast<std::uint64_t>(core_.pending_versions() + core_.given_up_versions());
+  return reply;
+}
+
+std::optional<Json> Server::answer_retire(const ipc::Retire& retire, bool timed_out) {
+  std::lock_guard guard(lock_);
+  for (const auto& summary : core_.inventory(retire.name)) {
+    const Runtime* run = core_.runtime(summary.id);
+    const bool busy = run != nullptr && run->flush == FlushState::running && !summary.stored;
+    if (summary.id.version == retire.version && busy && !timed_out) return std::nullopt;
+  }
+  return reply_of(core_.retire(retire.name, retire.version));
+}
+
+}  // namespace perdure::engine

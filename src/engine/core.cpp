@@ -1,0 +1,390 @@
+#include "engine/core.hpp"
+
+#include <algorithm>
+
+#include "base/bytes.hpp"
+#include "os/crash_point.hpp"
+#include "placement/policy.hpp"
+
+namespace perdure::engine {
+namespace {
+
+base::Error not_held(const segment::VersionId& id) {
+  return {PERDURE_NOT_FOUND, id.text(), "this node holds nothing of it", "", false};
+}
+
+bool piece_exists(const catalog::HeldVersion& held, const std::vector<std::uint32_t>& ranks) {
+  return std::all_of(ranks.begin(), ranks.end(), [&](std::uint32_t rank) { return held.pieces.contains(rank); });
+}
+
+}  // namespace
+
+// ---- start -------------------------------------------------------------------------------------------------------
+
+base::Status Core::recover() {
+  tier_failed_.assign(tiers_.size(), false);
+  for (const auto& error : catalog_.replay_report().damage) reports_.add("catalog: " + error.text());
+  for (std::size_t i = 0; i < tiers_.size(); ++i) {
+    const auto number = static_cast<std::uint32_t>(i);
+    PERDURE_CHECK(catalog_.append(catalog::TierRecord{number, tiers_[i]->properties().name, tiers_[i]->incarnation()}));
+  }
+  std::vector<segment::VersionId> impossible;
+  for (const auto& [id, held] : catalog_.state().versions) {
+    bool good = true;
+    for (const auto& [rank, piece] : held.pieces)
+      for (const auto& chunk : piece.chunks)
+        good = good && chunk.place < tiers_.size() && tiers_[chunk.place]->adopt(chunk.offset, chunk.length).has_value();
+    if (!good) impossible.push_back(id);
+    Runtime& run = runtime_[id];
+    if (held.committed) run.order = next_order_++;
+  }
+  return drop_impossible(impossible);
+}
+
+// A version whose slots the tiers do not know (a damaged catalog): its records go; slots that others use stay theirs.
+base::Status Core::drop_impossible(const std::vector<segment::VersionId>& ids) {
+  for (const auto& id : ids) {
+    reports_.add(id.text() + ": the catalog and the tiers disagree about its slots; this node's copy was given up");
+    PERDURE_CHECK(catalog_.append(catalog::DropRecord{id}));
+    runtime_.erase(id);
+  }
+  if (ids.empty()) return {};
+  for (auto& tier : tiers_)
+    for (std::uint64_t slot = 0; slot < tier->usage().slots; ++slot) tier->release(slot);
+  for (const auto& [id, held] : catalog_.state().versions)
+    for (const auto& [rank, piece] : held.pieces)
+      for (const auto& chunk : piece.chunks) PERDURE_CHECK(tiers_[chunk.place]->adopt(chunk.offset, chunk.length));
+  return {};
+}
+
+// ---- slots -------------------------------------------------------------------------------------------------------
+
+bool Core::evictable(const catalog::HeldVersion& held) const {
+  auto it = runtime_.find(held.id);
+  return held.all_stored() && (it == runtime_.end() || it->second.pinned_by.empty());
+}
+
+// While the store is failing, an older version may go when a newer one of the same name is safe here.
+bool Core::superseded_and_stuck(const catalog::HeldVersion& held) const {
+  auto it = runtime_.find(held.id);
+  if (!held.committed || it == runtime_.end() || !it->second.pinned_by.empty()) return false;
+  if (it->second.flush != FlushState::waiting && it->second.flush != FlushState::given_up) return false;
+  const auto& versions = catalog_.state().versions;
+  return std::any_of(versions.begin(), versions.end(), [&](const auto& entry) {
+    return entry.second.committed && entry.first.name == held.id.name && entry.first.attempt > held.id.attempt;
+  });
+}
+
+bool Core::make_room(std::uint32_t tier, std::uint64_t bytes, const segment::VersionId& for_version) {
+  while (!tiers_[tier]->can_hold(bytes)) {
+    const catalog::HeldVersion* victim = nullptr;
+    for (const auto& [id, held] : catalog_.state().versions) {
+      if (id == for_version || (!evictable(held) && !superseded_and_stuck(held))) continue;
+      const bool uses_tier = std::any_of(held.pieces.begin(), held.pieces.end(), [tier](const auto& entry) {
+        return std::any_of(entry.second.chunks.begin(), entry.second.chunks.end(), [tier](const auto& c) { return c.place == tier; });
+      });
+      if (!uses_tier) continue;
+      const bool better = victim == nullptr || (held.all_stored() && !victim->all_stored()) ||
+                          (held.all_stored() == victim->all_stored() && id.attempt < victim->id.attempt);
+      if (better) victim = &held;
+    }
+    if (victim == nullptr) return false;
+    const segment::VersionId id = victim->id;
+    if (!victim->all_stored()) reports_.add(id.text() + ": given up before it reached the store, to make room for newer ones");
+    os::crash_point(os::CrashPoint::evict_before_catalog);
+    if (!drop(id)) return false;
+    os::crash_point(os::CrashPoint::evict_after_catalog);
+  }
+  return true;
+}
+
+// Waiting for a slot makes sense only while something can free one.
+bool Core::may_become_free(const segment::VersionId& for_version) const {
+  for (const auto& [id, held] : catalog_.state().versions) {
+    if (id == for_version) continue;
+    auto it = runtime_.find(id);
+    const bool stuck = it != runtime_.end() && it->second.flush == FlushState::given_up;
+    const bool pinned = it != runtime_.end() && !it->second.pinned_by.empty();
+    if ((held.committed && !stuck) || pinned) return true;
+  }
+  return std::any_of(in_flight_.begin(), in_flight_.end(), [&](const auto& entry) { return entry.second.id != for_version; });
+}
+
+GrantOutcome Core::grant(ClientId client, const segment::VersionId& id, std::uint64_t bytes) {
+  os::crash_point(os::CrashPoint::engine_grant);
+  std::vector<placement::TierView> views;
+  for (std::uint32_t t = 0; t < tiers_.size(); ++t) {
+    const auto writers = std::count_if(in_flight_.begin(), in_flight_.end(), [t](const auto& e) { return e.first.first == t; });
+    views.push_back({make_room(t, bytes, id), tier_failed_[t], static_cast<unsigned>(writers)});
+    if (views.back().can_hold && !tier_failed_[t]) break;  // slower tiers are not asked, so nothing is evicted from them
+  }
+  GrantOutcome outcome;
+  outcome.error = {PERDURE_NO_SPACE, "tiers", "no tier has room for a chunk of " + base::format_bytes(bytes),
+                   "raise tier.memory.max_bytes or tier.file.max_bytes, or free space on tier.file.path", false};
+  while (auto choice = placement::first_with_room(views)) {
+    const auto t = static_cast<std::uint32_t>(*choice);
+    auto slot = tiers_[t]->acquire(bytes);
+    if (slot) {
+      tier_failed_[t] = false;
+      in_flight_[{t, *slot}] = {client, id, bytes};
+      outcome.kind = GrantOutcome::Kind::granted;
+      outcome.address = tiers_[t]->address(*slot);
+      return outcome;
+    }
+    if (!tier_failed_[t]) reports_.add("tier " + tiers_[t]->properties().name + ": " + slot.error().text() + "; using the next tier");
+    tier_failed_[t] = true;
+    outcome.error = slot.error();
+    views[t].can_hold = false;
+    for (std::size_t next = views.size(); next < tiers_.size(); ++next)
+      views.push_back({make_room(static_cast<std::uint32_t>(next), bytes, id), tier_failed_[next], 0});
+  }
+  outcome.kind = may_become_free(id) ? GrantOutcome::Kind::wait : GrantOutcome::Kind::refused;
+  return outcome;
+}
+
+void Core::release_slots(const catalog::HeldVersion& held) {
+  for (const auto& [rank, piece] : held.pieces)
+    for (const auto& chunk : piece.chunks)
+      if (chunk.place < tiers_.size()) tiers_[chunk.place]->release(chunk.offset);
+}
+
+// A slot is recycled only after the catalog says so.
+base::Status Core::drop(const segment::VersionId& id) {
+  auto it = catalog_.state().versions.find(id);
+  if (it == catalog_.state().versions.end()) return {};
+  const catalog::HeldVersion held = it->second;
+  PERDURE_CHECK(catalog_.append(catalog::DropRecord{id}));
+  release_slots(held);
+  runtime_.erase(id);
+  return {};
+}
+
+std::vector<tier::SlotAddress> Core::reserve(ClientId client, const std::vector<std::uint64_t>& chunk_bytes) {
+  reserved_[client] = chunk_bytes;
+  std::vector<std::uint64_t> wanted;
+  for (int version = 0; version < 2; ++version)
+    for (const auto& [id, sizes] : reserved_) wanted.insert(wanted.end(), sizes.begin(), sizes.end());
+  std::sort(wanted.rbegin(), wanted.rend());
+  if (tiers_.empty()) return {};
+  const tier::Usage usage = tiers_[0]->usage();
+  const std::uint64_t used = usage.slots - usage.free_slots;
+  wanted.resize(wanted.size() > used ? wanted.size() - used : 0);
+  std::vector<tier::SlotAddress> addresses;
+  const auto slots = tiers_[0]->reserve(wanted);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    addresses.push_back(tiers_[0]->address(slots[i]));
+    addresses.back().capacity = wanted[i];  // only so much needs memory
+  }
+  return addresses;
+}
+
+// ---- versions ----------------------------------------------------------------------------------------------------
+
+base::Status Core::stage(ClientId client, const ipc::Stage& stage) {
+  for (const auto& chunk : stage.piece.chunks) {
+    auto it = in_flight_.find({chunk.place, chunk.offset});
+    if (it == in_flight_.end() || it->second.client != client || it->second.id != stage.id || chunk.length > it->second.bytes)
+      return base::fail(PERDURE_INVALID_ARGUMENT, stage.id.text(), "a chunk names a slot that was not granted for it");
+  }
+  if (auto it = catalog_.state().versions.find(stage.id);
+      it != catalog_.state().versions.end() && it->second.pieces.contains(stage.piece.rank))
+    return base::fail(PERDURE_EXISTS, stage.id.text(), "rank " + std::to_string(stage.piece.rank) + " has staged it already");
+  os::crash_point(os::CrashPoint::engine_stage_before_catalog);
+  PERDURE_CHECK(catalog_.append(catalog::StageRecord{stage.id, stage.ranks, stage.piece}));
+  os::crash_point(os::CrashPoint::engine_stage_after_catalog);
+  for (const auto& chunk : stage.piece.chunks) in_flight_.erase({chunk.place, chunk.offset});
+  runtime_.try_emplace(stage.id);
+  return {};
+}
+
+base::Status Core::commit(const ipc::Commit& commit) {
+  auto it = catalog_.state().versions.find(commit.id);
+  if (it == catalog_.state().versions.end()) return base::fail(not_held(commit.id));
+  if (it->second.committed) return {};
+  std::vector<catalog::LocalSegment> segments;
+  for (const auto& planned : commit.segments) {
+    if (!piece_exists(it->second, planned.ranks))
+      return base::fail(PERDURE_NOT_FOUND, commit.id.text(), "not every rank of this node has staged its piece");
+    segments.push_back({planned.index, planned.count, planned.ranks, false});
+  }
+  os::crash_point(os::CrashPoint::engine_commit_before_catalog);
+  PERDURE_CHECK(catalog_.append(catalog::CommitRecord{commit.id, segments}));
+  os::crash_point(os::CrashPoint::engine_commit_after_catalog);
+  Runtime& run = runtime_[commit.id];
+  run.order = next_order_++;
+  run.flush = FlushState::queued;
+  // The store may work again by now: versions that were given up get another chance, in their old order.
+  for (auto& [id, other] : runtime_)
+    if (other.flush == FlushState::given_up && other.error && other.error->code != PERDURE_CORRUPT) other.flush = FlushState::queued;
+  return {};
+}
+
+base::Status Core::abort(ClientId client, const segment::VersionId& id) {
+  for (auto it = in_flight_.begin(); it != in_flight_.end();) {
+    if (it->second.client == client && it->second.id == id) {
+      tiers_[it->first.first]->release(it->first.second);
+      it = in_flight_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  auto held = catalog_.state().versions.find(id);
+  if (held != catalog_.state().versions.end() && held->second.committed)
+    return base::fail(PERDURE_BUSY, id.text(), "it is committed and cannot be aborted", "retire it instead");
+  return drop(id);
+}
+
+base::Result<const segment::Piece*> Core::locate(ClientId client, const segment::VersionId& id, std::uint32_t rank) {
+  auto it = catalog_.state().versions.find(id);
+  if (it == catalog_.state().versions.end() || !it->second.pieces.contains(rank)) return base::fail(not_held(id));
+  runtime_[id].pinned_by.insert(client);
+  return &it->second.pieces.at(rank);
+}
+
+void Core::unpin(ClientId client) {
+  for (auto& [id, run] : runtime_) run.pinned_by.erase(client);
+}
+
+base::Status Core::quarantine(const ipc::Quarantine& quarantine) {
+  auto it = catalog_.state().versions.find(quarantine.id);
+  if (it == catalog_.state().versions.end()) return base::fail(not_held(quarantine.id));
+  if (it->second.quarantined.contains({quarantine.rank, quarantine.chunk})) return {};
+  PERDURE_CHECK(catalog_.append(catalog::QuarantineRecord{quarantine.id, quarantine.rank, quarantine.chunk, quarantine.why}));
+  reports_.add("quarantine: " + quarantine.id.text() + ", rank " + std::to_string(quarantine.rank) + ", chunk " +
+               std::to_string(quarantine.chunk) + " in a tier: " + quarantine.why + "; it will not be used");
+  return {};
+}
+
+base::Status Core::retire(const std::string& name, std::uint64_t version) {
+  std::vector<segment::VersionId> ids;
+  for (const auto& [id, held] : catalog_.state().versions)
+    if (id.name == name && id.version == version) ids.push_back(id);
+  for (const auto& id : ids) PERDURE_CHECK(drop(id));
+  return {};
+}
+
+void Core::client_gone(ClientId client) {
+  for (auto it = in_flight_.begin(); it != in_flight_.end();) {
+    if (it->second.client == client) {
+      tiers_[it->first.first]->release(it->first.second);
+      it = in_flight_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  reserved_.erase(client);
+  unpin(client);
+}
+
+std::vector<ipc::HeldSummary> Core::inventory(const std::string& name) const {
+  std::vector<ipc::HeldSummary> list;
+  for (const auto& [id, held] : catalog_.state().versions) {
+    if (!name.empty() && id.name != name) continue;
+    ipc::HeldSummary summary{id, held.ranks, {}, held.committed, held.all_stored()};
+    for (const auto& [rank, piece] : held.pieces)
+      if (held.restorable(rank)) summary.held.push_back(rank);
+    list.push_back(std::move(summary));
+  }
+  return list;
+}
+
+// ---- flush -------------------------------------------------------------------------------------------------------
+
+std::optional<segment::VersionId> Core::next_flush() {
+  const catalog::HeldVersion* best = nullptr;
+  std::uint64_t best_order = 0;
+  for (const auto& [id, held] : catalog_.state().versions) {
+    const Runtime& run = runtime_[id];
+    const bool wants = held.committed && !held.all_stored() && (run.flush == FlushState::queued || run.flush == FlushState::waiting);
+    if (!wants || (best != nullptr && run.order >= best_order)) continue;
+    best = &held;
+    best_order = run.order;
+  }
+  if (best == nullptr) return std::nullopt;
+  runtime_[best->id].flush = FlushState::running;
+  return best->id;
+}
+
+base::Status Core::segment_stored(const segment::VersionId& id, std::uint32_t segment) {
+  if (!catalog_.state().versions.contains(id)) return {};
+  os::crash_point(os::CrashPoint::flush_before_catalog);
+  PERDURE_CHECK(catalog_.append(catalog::StoredRecord{id, segment}));
+  os::crash_point(os::CrashPoint::flush_after_catalog);
+  return {};
+}
+
+void Core::flush_succeeded(const segment::VersionId& id, std::uint64_t bytes, double seconds) {
+  statistics_.bytes_flushed += bytes;
+  statistics_.last_flush_s = seconds;
+  if (bytes > 0 && seconds > 0) statistics_.flush_bytes_per_s.add(static_cast<double>(bytes) / seconds);
+  auto it = runtime_.find(id);
+  if (it == runtime_.end()) return;
+  it->second.flush = FlushState::queued;
+  it->second.error.reset();
+  for (auto& [other, run] : runtime_)
+    if (run.flush == FlushState::given_up && run.error && run.error->code != PERDURE_CORRUPT) run.flush = FlushState::queued;
+}
+
+void Core::flush_failed(const segment::VersionId& id, const base::Error& error, bool give_up) {
+  auto it = runtime_.find(id);
+  if (it == runtime_.end()) return;
+  it->second.error = error;
+  it->second.flush = give_up ? FlushState::given_up : FlushState::waiting;
+}
+
+base::Status Core::forget_old(const std::string& name, std::uint64_t keep) {
+  std::vector<segment::VersionId> stored;
+  for (const auto& [id, held] : catalog_.state().versions)
+    if (id.name == name && evictable(held)) stored.push_back(id);
+  std::sort(stored.begin(), stored.end(), [](const auto& a, const auto& b) { return a.attempt > b.attempt; });
+  for (std::size_t i = keep; i < stored.size(); ++i) PERDURE_CHECK(drop(stored[i]));
+  return {};
+}
+
+// ---- looking -----------------------------------------------------------------------------------------------------
+
+const catalog::HeldVersion* Core::find(const segment::VersionId& id) const {
+  auto it = catalog_.state().versions.find(id);
+  return it == catalog_.state().versions.end() ? nullptr : &it->second;
+}
+
+const Runtime* Core::runtime(const segment::VersionId& id) const {
+  auto it = runtime_.find(id);
+  return it == runtime_.end() ? nullptr : &it->second;
+}
+
+std::uint64_t Core::pending_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& [id, held] : catalog_.state().versions)
+    if (held.committed && !held.all_stored()) bytes += held.bytes();
+  return bytes;
+}
+
+std::size_t Core::pending_versions() const {
+  std::size_t count = 0;
+  for (const auto& [id, held] : catalog_.state().versions) {
+    const Runtime* run = runtime(id);
+    if (held.committed && !held.all_stored() && (run == nullptr || run->flush != FlushState::given_up)) ++count;
+  }
+  return count;
+}
+
+std::size_t Core::given_up_versions() const {
+  std::size_t count = 0;
+  for (const auto& [id, run] : runtime_)
+    if (run.flush == FlushState::given_up) ++count;
+  return count;
+}
+
+bool Core::holds_unstored() const {
+  const auto& versions = catalog_.state().versions;
+  return std::any_of(versions.begin(), versions.end(), [](const auto& entry) { return !entry.second.all_stored(); });
+}
+
+std::uint64_t Core::slot_bytes() const {
+  std::uint64_t smallest = ~0ULL;
+  for (const auto& tier : tiers_) smallest = std::min(smallest, tier->properties().slot_bytes);
+  return smallest;
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,114 @@
+#pragma once
+// What the engine knows and decides about slots and versions. No threads and no sockets here: callers hold the engine's lock.
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "catalog/catalog.hpp"
+#include "engine/reports.hpp"
+#include "ipc/messages.hpp"
+#include "metrics/moving_average.hpp"
+#include "tier/tier.hpp"
+
+namespace perdure::engine {
+
+using ClientId = std::uint64_t;
+
+enum class FlushState { queued, running, waiting, given_up };  ///< waiting: for the next retry
+
+/// What the catalog does not say about a held version.
+struct Runtime {
+  std::uint64_t order = 0;  ///< of commit; flushes keep it
+  FlushState flush = FlushState::queued;
+  std::optional<base::Error> error;  ///< of the last failed flush
+  std::set<ClientId> pinned_by;
+};
+
+struct Statistics {
+  std::uint64_t bytes_flushed = 0;
+  double last_flush_s = 0;
+  metrics::MovingAverage flush_bytes_per_s;
+};
+
+/// Answer to a request for a slot.
+struct GrantOutcome {
+  enum class Kind { granted, wait, refused } kind = Kind::wait;
+  tier::SlotAddress address;
+  base::Error error;
+};
+
+class Core {
+ public:
+  Core(catalog::Catalog catalog, std::vector<std::unique_ptr<tier::Tier>> tiers, Reports& reports)
+      : catalog_(std::move(catalog)), tiers_(std::move(tiers)), reports_(reports) {}
+
+  /// Records the tiers, marks the catalog's slots as in use, drops what cannot be there any more, queues unfinished flushes.
+  base::Status recover();
+
+  // ---- from ranks
+  GrantOutcome grant(ClientId client, const segment::VersionId& id, std::uint64_t bytes);
+  base::Status stage(ClientId client, const ipc::Stage& stage);
+  base::Status commit(const ipc::Commit& commit);
+  base::Status abort(ClientId client, const segment::VersionId& id);
+  base::Result<const segment::Piece*> locate(ClientId client, const segment::VersionId& id, std::uint32_t rank);
+  void unpin(ClientId client);
+  base::Status quarantine(const ipc::Quarantine& quarantine);
+  base::Status retire(const std::string& name, std::uint64_t version);
+  void client_gone(ClientId client);
+  std::vector<ipc::HeldSummary> inventory(const std::string& name) const;
+  std::vector<tier::SlotAddress> reserve(ClientId client, const std::vector<std::uint64_t>& chunk_bytes);
+
+  // ---- from the flusher
+  /// The next version to flush (commit order), now running; nothing when there is none.
+  std::optional<segment::VersionId> next_flush();
+  base::Status segment_stored(const segment::VersionId& id, std::uint32_t segment);
+  void flush_succeeded(const segment::VersionId& id, std::uint64_t bytes, double seconds);
+  void flush_failed(const segment::VersionId& id, const base::Error& error, bool give_up);
+  /// Gives up versions of `name` that are stored and beyond the newest `keep`.
+  base::Status forget_old(const std::string& name, std::uint64_t keep);
+  base::Status compact() { return catalog_.compact_if_worthwhile(); }
+
+  // ---- looking
+  const catalog::HeldVersion* find(const segment::VersionId& id) const;
+  const Runtime* runtime(const segment::VersionId& id) const;
+  tier::SlotAddress address(const segment::ChunkEntry& chunk) const { return tiers_[chunk.place]->address(chunk.offset); }
+  std::uint64_t pending_bytes() const;
+  std::size_t pending_versions() const;  ///< committed, not stored, not given up
+  std::size_t given_up_versions() const;
+  bool holds_unstored() const;           ///< anything whose only copy is here
+  std::uint64_t slot_bytes() const;      ///< the largest chunk that every tier takes
+  const Statistics& statistics() const { return statistics_; }
+  std::vector<std::unique_ptr<tier::Tier>>& tiers() { return tiers_; }
+
+ private:
+  struct InFlight {
+    ClientId client = 0;
+    segment::VersionId id;
+    std::uint64_t bytes = 0;
+  };
+  using SlotKey = std::pair<std::uint32_t, std::uint64_t>;  // tier, slot
+
+  base::Status drop(const segment::VersionId& id);
+  bool evictable(const catalog::HeldVersion& held) const;
+  bool superseded_and_stuck(const catalog::HeldVersion& held) const;
+  bool make_room(std::uint32_t tier, std::uint64_t bytes, const segment::VersionId& for_version);
+  bool may_become_free(const segment::VersionId& for_version) const;
+  void release_slots(const catalog::HeldVersion& held);
+  base::Status drop_impossible(const std::vector<segment::VersionId>& ids);
+
+  catalog::Catalog catalog_;
+  std::vector<std::unique_ptr<tier::Tier>> tiers_;
+  Reports& reports_;
+  std::vector<bool> tier_failed_ = {};
+  std::map<SlotKey, InFlight> in_flight_;
+  std::map<segment::VersionId, Runtime> runtime_;
+  std::map<ClientId, std::vector<std::uint64_t>> reserved_;
+  std::uint64_t next_order_ = 1;
+  Statistics statistics_;
+};
+
+}  // namespace perdure::engine

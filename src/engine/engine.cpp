@@ -1,0 +1,152 @@
+#include "engine/engine.hpp"
+
+#include <sstream>
+
+#include "engine/core.hpp"
+#include "engine/flusher.hpp"
+#include "engine/janitor.hpp"
+#include "engine/prefaulter.hpp"
+#include "engine/server.hpp"
+#include "os/crash_point.hpp"
+#include "os/socket.hpp"
+
+namespace perdure::engine {
+namespace {
+
+std::uint64_t seconds_to_ns(double seconds) { return seconds <= 0 ? 0 : static_cast<std::uint64_t>(seconds * 1e9); }
+
+std::vector<std::string> tier_names(const std::string& order) {
+  std::vector<std::string> names;
+  std::stringstream list(order);
+  for (std::string name; std::getline(list, name, ',');) {
+    std::erase(name, ' ');
+    if (!name.empty()) names.push_back(name);
+  }
+  return names;
+}
+
+// A tier that cannot be opened is left out with a report: the next one serves. Without any there is no engine.
+base::Result<std::vector<std::unique_ptr<tier::Tier>>> open_tiers(const config::Config& config, const NodePaths& paths, Reports& reports) {
+  std::vector<std::unique_ptr<tier::Tier>> tiers;
+  base::Error last{PERDURE_INVALID_ARGUMENT, "tier.order", "it names no tier", "name at least one", false};
+  for (const std::string& name : tier_names(config.text("tier.order"))) {
+    tier::TierOptions options;
+    options.number = static_cast<std::uint32_t>(tiers.size());
+    options.directory = name == "memory" ? paths.memory : paths.file;
+    options.slot_bytes = config.bytes("chunk_bytes");
+    options.max_bytes = config.bytes("tier." + name + ".max_bytes");
+    auto tier = tier::make_tier(name, options);
+    if (tier) {
+      tiers.push_back(std::move(*tier));
+      continue;
+    }
+    if (tier.error().code == PERDURE_INVALID_ARGUMENT) return base::fail(tier.error());
+    last = tier.error();
+    reports.add("tier " + name + " cannot be used: " + last.text());
+  }
+  if (tiers.empty()) return base::fail(last);
+  return tiers;
+}
+
+FlusherOptions flusher_options(const config::Config& config) {
+  FlusherOptions options;
+  options.threads = static_cast<unsigned>(config.integer("flush.threads"));
+  options.max_bytes_per_s = config.bytes("flush.max_bandwidth");
+  options.backoff = {seconds_to_ns(config.real("flush.retry_initial")), seconds_to_ns(config.real("flush.retry_max")),
+                     seconds_to_ns(config.real("flush.give_up_after"))};
+  options.keep_in_tiers = static_cast<std::uint64_t>(config.integer("retention.keep_last"));
+  return options;
+}
+
+plan::RetentionPolicy retention_policy(const config::Config& config) {
+  plan::RetentionPolicy policy;
+  policy.keep_last = static_cast<std::uint64_t>(config.integer("retention.keep_last"));
+  policy.keep_every = static_cast<std::uint64_t>(config.integer("retention.keep_every"));
+  return policy;
+}
+
+}  // namespace
+
+// In the order of construction; threads of later members use earlier ones, so they end in reverse.
+struct Engine::Parts {
+  Claim claim;
+  std::string socket;
+  Reports reports;
+  std::mutex lock;
+  std::unique_ptr<store::Store> store;
+  std::unique_ptr<Core> core;
+  std::unique_ptr<Prefaulter> prefaulter;
+  std::unique_ptr<Janitor> janitor;
+  std::unique_ptr<Flusher> flusher;
+  std::unique_ptr<Server> server;
+  std::mutex server_mutex;  // the server pointer: threads of the others call wake() while it is being made or unmade
+  bool stopped = false;
+
+  void wake() {
+    std::lock_guard guard(server_mutex);
+    if (server) server->wake();
+  }
+};
+
+Engine::Engine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Engine::~Engine() { stop(); }
+const std::string& Engine::socket_path() const { return parts_->socket; }
+
+base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config, Claim claim, bool idle_exit) {
+  PERDURE_CHECK(os::arm_crash_point_from_environment());
+  auto parts = std::make_unique<Parts>();
+  Parts* p = parts.get();
+  p->claim = std::move(claim);
+  const NodePaths& paths = p->claim.paths;
+  p->socket = paths.socket();
+  PERDURE_CHECK(p->reports.log_to(paths.node + "/engine.log"));
+  PERDURE_TRY(p->store, store::make_store(config.text("store.path")));
+  PERDURE_TRY(auto tiers, open_tiers(config, paths, p->reports));
+  PERDURE_TRY(auto catalog, catalog::Catalog::open(paths.node));
+  p->core = std::make_unique<Core>(std::move(catalog), std::move(tiers), p->reports);
+  PERDURE_CHECK(p->core->recover());
+  PERDURE_TRY(auto listener, os::listen_at(p->socket));
+
+  p->prefaulter = std::make_unique<Prefaulter>(config.boolean("tier.memory.prefault"));
+  p->janitor = std::make_unique<Janitor>(*p->store, p->reports, retention_policy(config), [p] { p->wake(); });
+  p->flusher = std::make_unique<Flusher>(*p->core, p->lock, *p->store, p->reports, flusher_options(config),
+                                         [p](const segment::VersionId& id, bool stored) {
+                                           if (stored) p->janitor->tend(id.name);
+                                           p->wake();
+                                         });
+  ServerOptions options;
+  options.fingerprint = config.fingerprint();
+  options.chunk_bytes = std::min(config.bytes("chunk_bytes"), p->core->slot_bytes());
+  options.idle_exit_ns = idle_exit ? seconds_to_ns(config.real("engine.idle_exit")) : 0;
+  auto server = std::make_unique<Server>(*p->core, p->lock, *p->flusher, *p->janitor, *p->prefaulter, p->reports, std::move(listener), options);
+  {
+    std::lock_guard guard(p->server_mutex);
+    p->server = std::move(server);
+  }
+  return std::unique_ptr<Engine>(new Engine(std::move(parts)));
+}
+
+void Engine::wait_until_over() { parts_->server->wait_until_over(); }
+
+void Engine::stop() {
+  Parts& p = *parts_;
+  if (std::exchange(p.stopped, true)) return;
+  p.server->stop();
+  p.flusher->stop();
+  p.janitor->stop();
+  p.prefaulter->stop();
+  {
+    std::lock_guard guard(p.server_mutex);
+    p.server.reset();  // closes listener and connections
+  }
+  if (!p.core->holds_unstored()) {
+    for (auto& tier : p.core->tiers()) (void)tier->remove_all();
+    p.core.reset();
+    remove_directories(p.claim);
+  } else {
+    (void)os::remove_file(p.socket);
+  }
+  p.claim.lock = os::File();
+}
+
+}  // namespace perdure::engine

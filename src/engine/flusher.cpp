@@ -1,0 +1,119 @@
+#include "engine/flusher.hpp"
+
+#include "os/system.hpp"
+
+namespace perdure::engine {
+namespace {
+
+std::string described(const base::Error& error) { return error.text(); }
+
+// On the way to the store a missing directory is an unmounted or vanished store: it can come back.
+bool worth_retrying(const base::Error& error) { return error.retryable || error.code == PERDURE_NOT_FOUND; }
+
+}  // namespace
+
+Flusher::Flusher(Core& core, std::mutex& lock, store::Store& store, Reports& reports, FlusherOptions options,
+                 std::function<void(const segment::VersionId&, bool)> changed)
+    : core_(core), lock_(lock), store_(store), reports_(reports), options_(options), changed_(std::move(changed)) {
+  thread_ = std::thread([this] { run(); });
+}
+
+void Flusher::notify() {
+  {
+    std::lock_guard guard(lock_);
+    work_ = true;
+  }
+  wake_.notify_all();
+}
+
+void Flusher::stop() {
+  {
+    std::lock_guard guard(lock_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Flusher::run() {
+  for (;;) {
+    std::optional<segment::VersionId> id;
+    {
+      std::unique_lock guard(lock_);
+      wake_.wait(guard, [this] { return work_ || stopping_; });
+      if (stopping_) return;
+      id = core_.next_flush();
+      if (!id) work_ = false;
+    }
+    if (id) flush_one(*id);
+  }
+}
+
+void Flusher::flush_one(const segment::VersionId& id) {
+  FlushJob job;
+  {
+    std::lock_guard guard(lock_);
+    const catalog::HeldVersion* held = core_.find(id);
+    if (held == nullptr) return;
+    job.version = *held;
+  }
+  job.address = [this](const segment::ChunkEntry& chunk) {
+    std::lock_guard guard(lock_);
+    return core_.address(chunk);
+  };
+  job.threads = options_.threads;
+  job.max_bytes_per_s = options_.max_bytes_per_s;
+  job.cancelled = &stopping_;
+  job.stored = [this, &id](std::uint32_t segment) {
+    std::lock_guard guard(lock_);
+    return core_.segment_stored(id, segment);
+  };
+  const std::uint64_t begin = os::monotonic_ns();
+  // A store that was not there before (or whose root was removed) is made again; a mounted one is left as it is.
+  FlushOutcome outcome;
+  outcome.status = store_.prepare();
+  if (outcome.status) outcome = flush(store_, slots_, job);
+  if (stopping_) return;
+  finish(id, outcome, static_cast<double>(os::monotonic_ns() - begin) * 1e-9);
+}
+
+void Flusher::finish(const segment::VersionId& id, const FlushOutcome& outcome, double seconds) {
+  if (outcome.status) {
+    if (failures_ > 0) reports_.add("store " + store_.properties().location + ": works again; " + id.text() + " is stored");
+    failures_ = 0;
+    {
+      std::lock_guard guard(lock_);
+      core_.flush_succeeded(id, outcome.bytes, seconds);
+      if (auto status = core_.forget_old(id.name, options_.keep_in_tiers); !status) reports_.add(status.error().text());
+      if (auto status = core_.compact(); !status) reports_.add("catalog: " + status.error().text());
+    }
+    changed_(id, true);
+    return;
+  }
+  const base::Error& error = outcome.status.error();
+  if (outcome.damaged) {
+    std::lock_guard guard(lock_);
+    (void)core_.quarantine({id, outcome.rank, outcome.chunk, error.cause});
+  }
+  const std::uint64_t now = os::monotonic_ns();
+  if (failures_ == 0) failing_since_ns_ = now;
+  std::optional<std::uint64_t> delay;
+  if (!outcome.damaged && worth_retrying(error))
+    delay = plan::next_delay_ns(options_.backoff, failures_ + 1, now - failing_since_ns_);
+  if (delay && failures_ == 0) reports_.add("flush of " + id.text() + " failed and is being retried: " + described(error));
+  if (!delay) reports_.add("flush of " + id.text() + " was given up (it stays on this node): " + described(error));
+  failures_ = delay ? failures_ + 1 : failures_;
+  {
+    std::lock_guard guard(lock_);
+    core_.flush_failed(id, error, !delay);
+  }
+  changed_(id, false);
+  if (delay) wait_before_retry(*delay);
+}
+
+void Flusher::wait_before_retry(std::uint64_t delay_ns) {
+  std::unique_lock guard(lock_);
+  wake_.wait_for(guard, std::chrono::nanoseconds(delay_ns), [this] { return stopping_.load(); });
+}
+
+}  // namespace perdure::engine

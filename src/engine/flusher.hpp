@@ -1,0 +1,51 @@
+#pragma once
+// The thread that brings committed versions to the store, in commit order, retrying what can be retried.
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "engine/core.hpp"
+#include "engine/segment_flush.hpp"
+#include "plan/backoff.hpp"
+
+namespace perdure::engine {
+
+struct FlusherOptions {
+  unsigned threads = 2;
+  std::uint64_t max_bytes_per_s = 0;
+  plan::Backoff backoff;
+  std::uint64_t keep_in_tiers = 2;  ///< stored versions of a name that stay in tiers as a cache
+};
+
+class Flusher {
+ public:
+  /// `lock` guards `core`. `changed(id, stored)` is called without the lock after every attempt.
+  Flusher(Core& core, std::mutex& lock, store::Store& store, Reports& reports, FlusherOptions options,
+          std::function<void(const segment::VersionId&, bool stored)> changed);
+  ~Flusher() { stop(); }
+  void notify();  ///< there may be something to flush
+  void stop();    ///< ends the flush in flight at its next block; returns when the thread has ended
+
+ private:
+  void run();
+  void flush_one(const segment::VersionId& id);
+  void finish(const segment::VersionId& id, const FlushOutcome& outcome, double seconds);
+  void wait_before_retry(std::uint64_t delay_ns);
+
+  Core& core_;
+  std::mutex& lock_;
+  store::Store& store_;
+  Reports& reports_;
+  FlusherOptions options_;
+  std::function<void(const segment::VersionId&, bool)> changed_;
+  tier::SlotIo slots_;
+  std::condition_variable wake_;
+  bool work_ = true;
+  std::atomic<bool> stopping_ = false;
+  unsigned failures_ = 0;
+  std::uint64_t failing_since_ns_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace perdure::engine

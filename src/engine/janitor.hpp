@@ -1,0 +1,44 @@
+#pragma once
+// The thread of the first node's engine that keeps the store in order: retention, leftovers of killed processes.
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "engine/reports.hpp"
+#include "engine/retention.hpp"
+
+namespace perdure::engine {
+
+class Janitor {
+ public:
+  Janitor(store::Store& store, Reports& reports, plan::RetentionPolicy policy, std::function<void()> idle);
+  ~Janitor() { stop(); }
+  /// From now on this engine is responsible; tends every name in the store once. Repeatable.
+  void activate();
+  void tend(const std::string& name);  ///< something of this name was stored; no effect before activate()
+  void tend_all();                     ///< looks once more at every name tended so far
+  bool idle();                         ///< nothing to do now (a later look may be planned)
+  void stop();
+
+ private:
+  void run();
+  void tend_one(const std::string& name);
+  void first_look();
+  base::Result<std::vector<JudgedListing>> judge(const std::string& name);
+
+  store::Store& store_;
+  Reports& reports_;
+  plan::RetentionPolicy policy_;
+  std::function<void()> idle_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool active_ = false, look_ = false, busy_ = false, stopping_ = false;
+  std::set<std::string> names_, queue_, again_;
+  std::uint64_t again_delay_ms_ = 50;
+  std::thread thread_;
+};
+
+}  // namespace perdure::engine

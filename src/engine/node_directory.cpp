@@ -1,0 +1,113 @@
+#include "engine/node_directory.hpp"
+
+#include <sys/stat.h>
+
+#include <cstdlib>
+
+#include "base/hash.hpp"
+#include "os/system.hpp"
+
+namespace perdure::engine {
+namespace {
+
+constexpr unsigned kMaxInstances = 64;
+
+std::string user_directory(const char* parent) { return std::string(parent) + "/perdure-" + std::to_string(os::user_id()); }
+
+std::string node_root(const config::Config& config) {
+  const std::string set = config.text("node.path");
+  return set.empty() ? user_directory("/dev/shm") : set;
+}
+
+NodePaths paths_for(const config::Config& config, const std::string& entry) {
+  const std::string memory = config.text("tier.memory.path"), file = config.text("tier.file.path");
+  const char* temporary = std::getenv("TMPDIR");
+  NodePaths paths;
+  paths.node = node_root(config) + "/" + entry;
+  paths.memory = (memory.empty() ? node_root(config) : memory) + "/" + entry;
+  paths.file = (file.empty() ? user_directory(temporary == nullptr ? "/tmp" : temporary) : file) + "/" + entry + ".slots";
+  return paths;
+}
+
+// A claimed lock counts only while the path still leads to it: its former owner may have removed the directory.
+bool still_there(const os::File& lock) {
+  struct stat opened {}, named {};
+  return ::fstat(lock.fd(), &opened) == 0 && ::stat(lock.path().c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
+         opened.st_dev == named.st_dev;
+}
+
+std::string fingerprint_of(const NodePaths& paths) {
+  auto bytes = os::read_file(paths.node + "/fingerprint", 4096);
+  if (!bytes) return {};
+  return {reinterpret_cast<const char*>(bytes->data()), bytes->size()};
+}
+
+// The owner writes its fingerprint right after taking the lock; give it that moment.
+std::string await_fingerprint(const NodePaths& paths) {
+  for (int i = 0; i < 100; ++i) {
+    std::string found = fingerprint_of(paths);
+    if (!found.empty()) return found;
+    os::sleep_ns(10'000'000);
+  }
+  return {};
+}
+
+base::Status make_parents(const NodePaths& paths) {
+  for (const std::string& path : {paths.node, paths.memory, paths.file}) {
+    const std::string parent = path.substr(0, path.rfind('/'));
+    PERDURE_CHECK(os::make_private_directory(parent));
+  }
+  return os::make_private_directory(paths.node);
+}
+
+enum class Outcome { claimed, other_owner, vanished };
+
+base::Result<Outcome> try_instance(const NodePaths& paths, const std::string& fingerprint, Claim& claim) {
+  PERDURE_CHECK(make_parents(paths));
+  auto lock = os::File::open(paths.node + "/engine.lock", os::Open::create);
+  if (!lock && lock.error().code == PERDURE_NOT_FOUND) return Outcome::vanished;
+  if (!lock) return base::fail(lock.error());
+  if (auto locked = lock->try_lock(); !locked) {
+    if (locked.error().code != PERDURE_BUSY) return base::fail(locked.error());
+    return Outcome::other_owner;
+  }
+  if (!still_there(*lock)) return Outcome::vanished;
+  PERDURE_CHECK(os::write_file_atomically(paths.node + "/fingerprint", base::as_bytes(fingerprint)));
+  claim = Claim{paths, std::move(*lock)};
+  return Outcome::claimed;
+}
+
+}  // namespace
+
+std::string node_key(const config::Config& config, const std::string& node_label) {
+  std::string store = config.text("store.path");
+  if (auto absolute = os::absolute_path(store); absolute && store.find("://") == std::string::npos) store = *absolute;
+  const std::string text = store + '\n' + config.text("job") + '\n' + node_label;
+  return base::hash128(base::as_bytes(text)).hex().substr(0, 16);
+}
+
+base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, const std::string& node_label) {
+  const std::string key = node_key(config, node_label), fingerprint = config.fingerprint();
+  for (unsigned instance = 0, retries = 0; instance < kMaxInstances;) {
+    const NodePaths paths = paths_for(config, key + "." + std::to_string(instance));
+    Claim claim;
+    PERDURE_TRY(const Outcome outcome, try_instance(paths, fingerprint, claim));
+    if (outcome == Outcome::claimed) return std::variant<Claim, Existing>(std::move(claim));
+    if (outcome == Outcome::other_owner) {
+      if (await_fingerprint(paths) == fingerprint) return std::variant<Claim, Existing>(Existing{paths});
+      ++instance;
+    } else if (++retries > 1000) {
+      return base::fail(PERDURE_BUSY, paths.node, "the directory keeps vanishing while it is being claimed");
+    }
+  }
+  return base::fail(PERDURE_BUSY, node_root(config), "64 engines of other configurations live here already",
+                    "end them or set node.path or job to something else");
+}
+
+void remove_directories(const Claim& claim) {
+  for (const char* name : {"/catalog", "/catalog.new", "/socket", "/fingerprint", "/engine.log", "/config.toml", "/engine.lock"})
+    (void)os::remove_file(claim.paths.node + name);
+  for (const std::string& path : {claim.paths.memory, claim.paths.file, claim.paths.node}) (void)os::remove_directory(path);
+}
+
+}  // namespace perdure::engine

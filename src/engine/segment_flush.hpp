@@ -1,0 +1,34 @@
+#pragma once
+// Writes one version's segments of this node to the store, verifying every chunk on the way out of its slot.
+#include <atomic>
+#include <functional>
+#include <vector>
+
+#include "catalog/state.hpp"
+#include "store/store.hpp"
+#include "tier/slot_io.hpp"
+
+namespace perdure::engine {
+
+/// Everything a flush needs, copied out of the core so that no lock is held during it.
+struct FlushJob {
+  catalog::HeldVersion version;
+  std::function<tier::SlotAddress(const segment::ChunkEntry&)> address;
+  unsigned threads = 1;
+  std::uint64_t max_bytes_per_s = 0;
+  const std::atomic<bool>* cancelled = nullptr;
+  std::function<base::Status(std::uint32_t segment)> stored;  ///< called after each segment is published
+};
+
+struct FlushOutcome {
+  std::uint64_t bytes = 0;  ///< written
+  base::Status status;
+  /// Set when a chunk in a slot failed verification.
+  bool damaged = false;
+  std::uint32_t rank = 0, chunk = 0;
+};
+
+/// Segments that are stored already are left out. Blocks; uses up to job.threads threads.
+FlushOutcome flush(store::Store& store, tier::SlotIo& slots, const FlushJob& job);
+
+}  // namespace perdure::engine

@@ -1,0 +1,238 @@
+#include "engine/server.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "engine/flusher.hpp"
+#include "engine/janitor.hpp"
+#include "engine/prefaulter.hpp"
+#include "os/system.hpp"
+
+namespace perdure::engine {
+namespace {
+
+void make_nonblocking(const os::Fd& fd) { ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK); }
+
+}  // namespace
+
+Server::Server(Core& core, std::mutex& lock, Flusher& flusher, Janitor& janitor, Prefaulter& prefaulter, Reports& reports,
+               os::Fd listener, ServerOptions options)
+    : core_(core), lock_(lock), flusher_(flusher), janitor_(janitor), prefaulter_(prefaulter), reports_(reports),
+      listener_(std::move(listener)), wake_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), options_(std::move(options)),
+      idle_since_ns_(os::monotonic_ns()) {
+  make_nonblocking(listener_);
+  thread_ = std::thread([this] { run(); });
+}
+
+void Server::wake() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(wake_fd_.get(), &one, sizeof one);
+}
+
+void Server::stop() {
+  stopping_ = true;
+  wake();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Server::wait_until_over() {
+  std::unique_lock guard(over_mutex_);
+  over_changed_.wait(guard, [this] { return over_; });
+}
+
+void Server::run() {
+  std::vector<pollfd> fds;
+  std::vector<ClientId> order;
+  while (!stopping_) {
+    fds = {{listener_.get(), POLLIN, 0}, {wake_fd_.get(), POLLIN, 0}};
+    order.clear();
+    for (auto& [id, client] : clients_) {
+      const short events = static_cast<short>(client.outbox.empty() ? POLLIN : POLLIN | POLLOUT);
+      fds.push_back({client.socket.get(), events, 0});
+      order.push_back(id);
+    }
+    if (::poll(fds.data(), fds.size(), poll_timeout_ms()) < 0 && errno != EINTR) break;
+    if ((fds[1].revents & POLLIN) != 0) {
+      std::uint64_t count = 0;
+      [[maybe_unused]] const ssize_t got = ::read(wake_fd_.get(), &count, sizeof count);
+    }
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      auto it = clients_.find(order[i]);
+      if (it == clients_.end()) continue;
+      if ((fds[i + 2].revents & POLLOUT) != 0) push(it->second);
+      if ((fds[i + 2].revents & (POLLIN | POLLHUP | POLLERR)) != 0) serve(order[i]);
+    }
+    if ((fds[0].revents & POLLIN) != 0) accept_all();
+    drop_dead();
+    reconsider_waiting();
+    drop_dead();
+    finish_if_idle();
+  }
+}
+
+void Server::accept_all() {
+  for (;;) {
+    auto socket = os::accept_from(listener_);
+    if (!socket) {
+      // Out of descriptors: the connection stays in the backlog; a pause keeps the loop from spinning on it.
+      os::sleep_ns(10'000'000);
+      return;
+    }
+    if (!*socket) return;
+    make_nonblocking(*socket);
+    clients_[next_client_++].socket = std::move(*socket);
+  }
+}
+
+void Server::serve(ClientId id) {
+  std::array<std::byte, 65536> bytes;
+  Client& client = clients_[id];
+  for (;;) {
+    const ssize_t got = ::recv(client.socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
+    if (got <= 0) {
+      client.dead = true;
+      return;
+    }
+    client.decoder.feed(base::ConstByteSpan(bytes).first(static_cast<std::size_t>(got)));
+    if (static_cast<std::size_t>(got) < bytes.size()) break;
+  }
+  while (!client.dead) {
+    auto message = client.decoder.next();
+    if (!message) {
+      reports_.add("a connection sent what is no message and was closed: " + message.error().cause);
+      client.dead = true;
+      return;
+    }
+    if (!message->has_value()) return;
+    handle(id, **message);
+  }
+}
+
+void Server::handle(ClientId id, const base::Json& message) {
+  auto sequence = base::get_u64(message, "seq", "message");
+  auto request = ipc::request_from_json(message);
+  Client& client = clients_[id];
+  if (!sequence) {
+    client.dead = true;
+    return;
+  }
+  if (!request) return send(id, *sequence, ipc::error_reply(request.error()));
+  const bool hello = std::holds_alternative<ipc::Hello>(*request);
+  if (!client.greeted && !hello)
+    return send(id, *sequence, ipc::error_reply({PERDURE_INVALID_ARGUMENT, "message", "the first message is not hello", "", false}));
+  std::optional<base::Json> reply = answer(id, *request, false);
+  if (reply) return send(id, *sequence, std::move(*reply));
+  std::uint64_t timeout_ns = 0;
+  if (const auto* grant = std::get_if<ipc::Grant>(&*request)) timeout_ns = grant->timeout_ns;
+  if (const auto* wait = std::get_if<ipc::WaitStored>(&*request)) timeout_ns = wait->timeout_ns;
+  if (const auto* drain = std::get_if<ipc::Drain>(&*request)) timeout_ns = drain->timeout_ns;
+  const std::uint64_t now = os::monotonic_ns();
+  const std::uint64_t deadline = timeout_ns == 0 || timeout_ns > ~0ULL - now ? 0 : now + timeout_ns;
+  waiting_.push_back({id, *sequence, deadline, std::move(*request)});
+}
+
+// First come, first served: slots are looked at in order of arrival, and nobody overtakes the first who waits for one.
+void Server::reconsider_waiting() {
+  bool slot_refused = false;
+  const std::uint64_t now = os::monotonic_ns();
+  for (auto it = waiting_.begin(); it != waiting_.end();) {
+    const bool timed_out = it->deadline_ns != 0 && now >= it->deadline_ns;
+    const bool grant = std::holds_alternative<ipc::Grant>(it->request);
+    if (grant && slot_refused && !timed_out) {
+      ++it;
+      continue;
+    }
+    auto reply = answer_waiting(it->client, it->request, timed_out);
+    if (!reply) {
+      slot_refused = slot_refused || grant;
+      ++it;
+      continue;
+    }
+    send(it->client, it->sequence, std::move(*reply));
+    it = waiting_.erase(it);
+  }
+}
+
+void Server::send(ClientId id, std::uint64_t sequence, base::Json reply) {
+  auto it = clients_.find(id);
+  if (it == clients_.end()) return;
+  reply["seq"] = sequence;
+  const auto frame = ipc::encode_frame(reply);
+  it->second.outbox.insert(it->second.outbox.end(), frame.begin(), frame.end());
+  push(it->second);
+}
+
+void Server::push(Client& client) {
+  while (!client.outbox.empty()) {
+    const ssize_t sent = ::send(client.socket.get(), client.outbox.data(), client.outbox.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) {
+      if (errno != EAGAIN && errno != EWOULDBLOCK) client.dead = true;
+      return;
+    }
+    client.outbox.erase(client.outbox.begin(), client.outbox.begin() + sent);
+  }
+  std::vector<std::byte>().swap(client.outbox);
+}
+
+void Server::drop_dead() {
+  for (auto it = clients_.begin(); it != clients_.end();) {
+    if (!it->second.dead) {
+      ++it;
+      continue;
+    }
+    const ClientId id = it->first;
+    std::erase_if(waiting_, [id](const Waiting& waiting) { return waiting.client == id; });
+    {
+      std::lock_guard guard(lock_);
+      core_.client_gone(id);
+    }
+    it = clients_.erase(it);
+    idle_since_ns_ = os::monotonic_ns();
+  }
+}
+
+int Server::poll_timeout_ms() {
+  std::uint64_t next = 0;
+  for (const auto& waiting : waiting_)
+    if (waiting.deadline_ns != 0 && (next == 0 || waiting.deadline_ns < next)) next = waiting.deadline_ns;
+  if (options_.idle_exit_ns != 0 && quiet()) {
+    const std::uint64_t over = idle_since_ns_ + options_.idle_exit_ns;
+    if (next == 0 || over < next) next = over;
+  }
+  if (next == 0) return -1;
+  const std::uint64_t now = os::monotonic_ns();
+  return next <= now ? 0 : static_cast<int>(std::min<std::uint64_t>((next - now) / 1'000'000 + 1, 3'600'000));
+}
+
+bool Server::quiet() {
+  for (const auto& [id, client] : clients_)
+    if (client.counts) return false;
+  std::lock_guard guard(lock_);
+  return core_.pending_versions() == 0;
+}
+
+void Server::finish_if_idle() {
+  const bool idle_over = options_.idle_exit_ns != 0 && os::monotonic_ns() >= idle_since_ns_ + options_.idle_exit_ns;
+  if (!quiet()) {
+    idle_since_ns_ = os::monotonic_ns();
+    return;
+  }
+  if (!idle_over && !draining_) return;
+  if (!janitor_.idle()) return;
+  {
+    std::lock_guard guard(over_mutex_);
+    over_ = true;
+  }
+  over_changed_.notify_all();
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,96 @@
+#pragma once
+// The engine's event loop: connections, frames, requests, and the answers that have to wait.
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "engine/core.hpp"
+#include "ipc/channel.hpp"
+
+namespace perdure::engine {
+
+class Flusher;
+class Janitor;
+class Prefaulter;
+
+struct ServerOptions {
+  std::string fingerprint;
+  std::uint64_t chunk_bytes = 0;   ///< told to clients
+  std::uint64_t idle_exit_ns = 0;  ///< 0: never
+};
+
+class Server {
+ public:
+  Server(Core& core, std::mutex& lock, Flusher& flusher, Janitor& janitor, Prefaulter& prefaulter, Reports& reports, os::Fd listener,
+         ServerOptions options);
+  ~Server() { stop(); }
+  /// Something changed that waiting requests may be interested in. Any thread.
+  void wake();
+  void stop();
+  /// Blocks until a client asked for shutdown or the idle time passed.
+  void wait_until_over();
+
+ private:
+  struct Client {
+    os::Fd socket;
+    ipc::Decoder decoder;
+    std::vector<std::byte> outbox;
+    bool greeted = false;
+    bool counts = true;  // keeps the engine alive
+    bool dead = false;
+  };
+  struct Waiting {
+    ClientId client = 0;
+    std::uint64_t sequence = 0;
+    std::uint64_t deadline_ns = 0;  // 0: none
+    ipc::Request request;
+  };
+
+  void run();
+  void accept_all();
+  void serve(ClientId id);
+  void handle(ClientId id, const base::Json& message);
+  /// The reply, or nothing when the request has to wait.
+  std::optional<base::Json> answer(ClientId id, const ipc::Request& request, bool timed_out);
+  std::optional<base::Json> answer_waiting(ClientId id, const ipc::Request& request, bool timed_out);
+  base::Json answer_hello(ClientId id, const ipc::Hello& hello);
+  base::Json answer_locate(ClientId id, const ipc::Locate& locate);
+  base::Json answer_progress();
+  std::optional<base::Json> answer_grant(ClientId id, const ipc::Grant& grant, bool timed_out);
+  std::optional<base::Json> answer_wait_stored(const ipc::WaitStored& wait, bool timed_out);
+  std::optional<base::Json> answer_drain(bool timed_out);
+  std::optional<base::Json> answer_retire(const ipc::Retire& retire, bool timed_out);
+  void refuse_waiting_grants(ClientId id, const segment::VersionId& version);
+  void reconsider_waiting();
+  void send(ClientId id, std::uint64_t sequence, base::Json reply);
+  void push(Client& client);
+  void drop_dead();
+  int poll_timeout_ms();
+  bool quiet();
+  void finish_if_idle();
+
+  Core& core_;
+  std::mutex& lock_;
+  Flusher& flusher_;
+  Janitor& janitor_;
+  Prefaulter& prefaulter_;
+  Reports& reports_;
+  os::Fd listener_;
+  os::Fd wake_fd_;
+  ServerOptions options_;
+  std::map<ClientId, Client> clients_;
+  std::deque<Waiting> waiting_;
+  ClientId next_client_ = 1;
+  std::uint64_t idle_since_ns_ = 0;
+  bool draining_ = false;
+  std::atomic<bool> stopping_ = false;
+  std::mutex over_mutex_;
+  std::condition_variable over_changed_;
+  bool over_ = false;
+  std::thread thread_;
+};
+
+}  // namespace perdure::engine

@@ -1,0 +1,234 @@
+#include "ipc/messages.hpp"
+
+#include <array>
+
+#include "segment/manifest_codec.hpp"
+
+namespace perdure::ipc {
+namespace {
+
+using base::Json;
+using base::Result;
+
+const std::string kObject = "message";
+
+Result<std::uint32_t> get_u32(const Json& json, const char* key) {
+  PERDURE_TRY(const std::uint64_t value, base::get_u64(json, key, kObject));
+  if (value > 0xffffffffULL) return base::fail(PERDURE_CORRUPT, kObject, std::string("field '") + key + "' is out of range");
+  return static_cast<std::uint32_t>(value);
+}
+
+Result<segment::VersionId> get_id(const Json& json) {
+  if (!json.is_object() || !json.contains("id")) return base::fail(PERDURE_CORRUPT, kObject, "field 'id' is missing");
+  return segment::version_id_from_json(json["id"], kObject);
+}
+
+template <class T>
+Result<std::vector<T>> get_numbers(const Json& json, const char* key) {
+  PERDURE_TRY(const Json* list, base::get_array(json, key, kObject));
+  std::vector<T> numbers;
+  for (const Json& item : *list) {
+    if (!item.is_number_unsigned() || item.get<std::uint64_t>() > std::numeric_limits<T>::max())
+      return base::fail(PERDURE_CORRUPT, kObject, std::string("field '") + key + "' holds something that is no number");
+    numbers.push_back(item.get<T>());
+  }
+  return numbers;
+}
+
+struct Encoder {
+  Json operator()(const Hello& r) const {
+    return {{"op", "hello"}, {"protocol", r.protocol}, {"fingerprint", r.fingerprint}, {"rank", r.rank},
+            {"first_node", r.first_node}, {"client", r.client}};
+  }
+  Json operator()(const Reserve& r) const { return {{"op", "reserve"}, {"chunk_bytes", r.chunk_bytes}}; }
+  Json operator()(const Grant& r) const {
+    return {{"op", "grant"}, {"id", segment::to_json(r.id)}, {"bytes", r.bytes}, {"timeout_ns", r.timeout_ns}};
+  }
+  Json operator()(const Stage& r) const {
+    return {{"op", "stage"}, {"id", segment::to_json(r.id)}, {"ranks", r.ranks}, {"piece", segment::to_json(r.piece)}};
+  }
+  Json operator()(const Commit& r) const {
+    Json segments = Json::array();
+    for (const auto& s : r.segments) segments.push_back({{"index", s.index}, {"count", s.count}, {"ranks", s.ranks}});
+    return {{"op", "commit"}, {"id", segment::to_json(r.id)}, {"segments", segments}};
+  }
+  Json operator()(const Abort& r) const { return {{"op", "abort"}, {"id", segment::to_json(r.id)}}; }
+  Json operator()(const Inventory& r) const { return {{"op", "inventory"}, {"name", r.name}}; }
+  Json operator()(const Locate& r) const { return {{"op", "locate"}, {"id", segment::to_json(r.id)}, {"rank", r.rank}}; }
+  Json operator()(const Unpin&) const { return {{"op", "unpin"}}; }
+  Json operator()(const Quarantine& r) const {
+    return {{"op", "quarantine"}, {"id", segment::to_json(r.id)}, {"rank", r.rank}, {"chunk", r.chunk}, {"why", r.why}};
+  }
+  Json operator()(const WaitStored& r) const {
+    return {{"op", "wait_stored"}, {"id", segment::to_json(r.id)}, {"timeout_ns", r.timeout_ns}};
+  }
+  Json operator()(const Progress&) const { return {{"op", "progress"}}; }
+  Json operator()(const NextReport&) const { return {{"op", "next_report"}}; }
+  Json operator()(const Retire& r) const { return {{"op", "retire"}, {"name", r.name}, {"version", r.version}}; }
+  Json operator()(const Drain& r) const { return {{"op", "drain"}, {"timeout_ns", r.timeout_ns}}; }
+  Json operator()(const Shutdown&) const { return {{"op", "shutdown"}}; }
+};
+
+Result<Request> parse_hello(const Json& json) {
+  Hello r;
+  PERDURE_TRY(r.protocol, base::get_u64(json, "protocol", kObject));
+  PERDURE_TRY(r.fingerprint, base::get_text(json, "fingerprint", kObject));
+  PERDURE_TRY(r.rank, get_u32(json, "rank"));
+  PERDURE_TRY(r.first_node, base::get_bool(json, "first_node", kObject));
+  PERDURE_TRY(r.client, base::get_bool(json, "client", kObject));
+  return Request{r};
+}
+
+Result<Request> parse_reserve(const Json& json) {
+  Reserve r;
+  PERDURE_TRY(r.chunk_bytes, get_numbers<std::uint64_t>(json, "chunk_bytes"));
+  return Request{r};
+}
+
+Result<Request> parse_grant(const Json& json) {
+  Grant r;
+  PERDURE_TRY(r.id, get_id(json));
+  PERDURE_TRY(r.bytes, base::get_u64(json, "bytes", kObject));
+  PERDURE_TRY(r.timeout_ns, base::get_u64(json, "timeout_ns", kObject));
+  return Request{r};
+}
+
+Result<Request> parse_stage(const Json& json) {
+  Stage r;
+  PERDURE_TRY(r.id, get_id(json));
+  PERDURE_TRY(r.ranks, get_u32(json, "ranks"));
+  if (!json.contains("piece")) return base::fail(PERDURE_CORRUPT, kObject, "field 'piece' is missing");
+  PERDURE_TRY(r.piece, segment::piece_from_json(json["piece"], kObject));
+  if (r.piece.rank >= r.ranks) return base::fail(PERDURE_CORRUPT, kObject, "the piece's rank is not below the number of ranks");
+  return Request{r};
+}
+
+Result<Request> parse_commit(const Json& json) {
+  Commit r;
+  PERDURE_TRY(r.id, get_id(json));
+  PERDURE_TRY(const Json* segments, base::get_array(json, "segments", kObject));
+  for (const Json& item : *segments) {
+    PlannedSegment segment;
+    PERDURE_TRY(segment.index, get_u32(item, "index"));
+    PERDURE_TRY(segment.count, get_u32(item, "count"));
+    PERDURE_TRY(segment.ranks, get_numbers<std::uint32_t>(item, "ranks"));
+    if (segment.index >= segment.count) return base::fail(PERDURE_CORRUPT, kObject, "a segment's index is not below its count");
+    r.segments.push_back(std::move(segment));
+  }
+  return Request{r};
+}
+
+template <class T>
+Result<Request> parse_id_only(const Json& json) {
+  PERDURE_TRY(auto id, get_id(json));
+  return Request{T{std::move(id)}};
+}
+
+template <class T>
+Result<Request> parse_empty(const Json&) {
+  return Request{T{}};
+}
+
+Result<Request> parse_inventory(const Json& json) {
+  PERDURE_TRY(auto name, base::get_text(json, "name", kObject));
+  return Request{Inventory{std::move(name)}};
+}
+
+Result<Request> parse_locate(const Json& json) {
+  Locate r;
+  PERDURE_TRY(r.id, get_id(json));
+  PERDURE_TRY(r.rank, get_u32(json, "rank"));
+  return Request{r};
+}
+
+Result<Request> parse_quarantine(const Json& json) {
+  Quarantine r;
+  PERDURE_TRY(r.id, get_id(json));
+  PERDURE_TRY(r.rank, get_u32(json, "rank"));
+  PERDURE_TRY(r.chunk, get_u32(json, "chunk"));
+  PERDURE_TRY(r.why, base::get_text(json, "why", kObject));
+  return Request{r};
+}
+
+Result<Request> parse_wait_stored(const Json& json) {
+  WaitStored r;
+  PERDURE_TRY(r.id, get_id(json));
+  PERDURE_TRY(r.timeout_ns, base::get_u64(json, "timeout_ns", kObject));
+  return Request{r};
+}
+
+Result<Request> parse_retire(const Json& json) {
+  Retire r;
+  PERDURE_TRY(r.name, base::get_text(json, "name", kObject));
+  PERDURE_CHECK(segment::check_name(r.name));
+  PERDURE_TRY(r.version, base::get_u64(json, "version", kObject));
+  return Request{r};
+}
+
+Result<Request> parse_drain(const Json& json) {
+  Drain r;
+  PERDURE_TRY(r.timeout_ns, base::get_u64(json, "timeout_ns", kObject));
+  return Request{r};
+}
+
+struct Parser {
+  const char* op;
+  Result<Request> (*parse)(const Json&);
+};
+constexpr std::array kParsers = {
+    Parser{"hello", parse_hello},           Parser{"reserve", parse_reserve},
+    Parser{"grant", parse_grant},           Parser{"stage", parse_stage},
+    Parser{"commit", parse_commit},         Parser{"abort", parse_id_only<Abort>},
+    Parser{"inventory", parse_inventory},   Parser{"locate", parse_locate},
+    Parser{"unpin", parse_empty<Unpin>},    Parser{"quarantine", parse_quarantine},
+    Parser{"wait_stored", parse_wait_stored}, Parser{"progress", parse_empty<Progress>},
+    Parser{"next_report", parse_empty<NextReport>}, Parser{"retire", parse_retire},
+    Parser{"drain", parse_drain},           Parser{"shutdown", parse_empty<Shutdown>},
+};
+
+}  // namespace
+
+Json to_json(const Request& request) { return std::visit(Encoder{}, request); }
+
+Result<Request> request_from_json(const Json& json) {
+  PERDURE_TRY(const std::string op, base::get_text(json, "op", kObject));
+  for (const Parser& parser : kParsers)
+    if (op == parser.op) return parser.parse(json);
+  return base::fail(PERDURE_CORRUPT, kObject, "unknown operation '" + op.substr(0, 40) + "'");
+}
+
+Json to_json(const HeldSummary& s) {
+  return {{"id", segment::to_json(s.id)}, {"ranks", s.ranks}, {"held", s.held}, {"committed", s.committed}, {"stored", s.stored}};
+}
+
+Result<HeldSummary> summary_from_json(const Json& json) {
+  HeldSummary s;
+  PERDURE_TRY(s.id, get_id(json));
+  PERDURE_TRY(s.ranks, get_u32(json, "ranks"));
+  PERDURE_TRY(s.held, get_numbers<std::uint32_t>(json, "held"));
+  PERDURE_TRY(s.committed, base::get_bool(json, "committed", kObject));
+  PERDURE_TRY(s.stored, base::get_bool(json, "stored", kObject));
+  return s;
+}
+
+Json error_reply(const base::Error& error) {
+  return {{"error",
+           {{"code", static_cast<unsigned>(error.code)}, {"object", error.object}, {"cause", error.cause}, {"remedy", error.remedy},
+            {"retryable", error.retryable}}}};
+}
+
+Result<Json> check_reply(Json reply) {
+  if (!reply.is_object()) return base::fail(PERDURE_CORRUPT, kObject, "the reply is not a map");
+  auto it = reply.find("error");
+  if (it == reply.end()) return reply;
+  base::Error error;
+  PERDURE_TRY(const std::uint64_t code, base::get_u64(*it, "code", kObject));
+  error.code = code >= 1 && code <= PERDURE_INTERNAL ? static_cast<base::ErrorCode>(code) : PERDURE_INTERNAL;
+  PERDURE_TRY(error.object, base::get_text(*it, "object", kObject));
+  PERDURE_TRY(error.cause, base::get_text(*it, "cause", kObject));
+  PERDURE_TRY(error.remedy, base::get_text(*it, "remedy", kObject));
+  PERDURE_TRY(error.retryable, base::get_bool(*it, "retryable", kObject));
+  return base::fail(std::move(error));
+}
+
+}  // namespace perdure::ipc

@@ -1,0 +1,113 @@
+#pragma once
+// What ranks and engines say to each other. One CBOR map per message; a request carries "op" and "seq", its reply the same "seq" and either
+// "ok": true with fields, or "error". Everything received is checked here before anybody acts on it.
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/cbor.hpp"
+#include "base/result.hpp"
+#include "segment/manifest.hpp"
+
+namespace perdure::ipc {
+
+inline constexpr std::uint64_t kProtocol = 1;
+
+// ---- requests ----------------------------------------------------------------------------------------------------
+/// First on every connection. Refused with PERDURE_BUSY when the engine serves another configuration.
+struct Hello {
+  std::uint64_t protocol = kProtocol;
+  std::string fingerprint;
+  std::uint32_t rank = 0;
+  bool first_node = false;  ///< the engine of the job's first node looks after retention in the store
+  bool client = true;       ///< false: a tool that only asks; does not keep the engine alive
+};
+/// The sizes of the chunks of this rank's next capture, so that slots can be made ready.
+struct Reserve {
+  std::vector<std::uint64_t> chunk_bytes;
+};
+/// A slot for one chunk; answered in order of arrival. Reply: slot address.
+struct Grant {
+  segment::VersionId id;
+  std::uint64_t bytes = 0;
+  std::uint64_t timeout_ns = 0;
+};
+/// This rank's piece is complete; chunk.place and chunk.offset name tier and slot.
+struct Stage {
+  segment::VersionId id;
+  std::uint32_t ranks = 0;
+  segment::Piece piece;
+};
+struct PlannedSegment {
+  std::uint32_t index = 0;
+  std::uint32_t count = 0;
+  std::vector<std::uint32_t> ranks;
+};
+/// All ranks agreed; the segments of this node. Repeatable.
+struct Commit {
+  segment::VersionId id;
+  std::vector<PlannedSegment> segments;
+};
+/// The version is given up everywhere. Repeatable.
+struct Abort {
+  segment::VersionId id;
+};
+/// What this node holds. `name` empty: everything. Reply: list of HeldSummary.
+struct Inventory {
+  std::string name;
+};
+/// Where a rank's piece is; keeps its slots from being recycled until Unpin or the end of the connection. Reply: piece and slot addresses.
+struct Locate {
+  segment::VersionId id;
+  std::uint32_t rank = 0;
+};
+struct Unpin {};
+struct Quarantine {
+  segment::VersionId id;
+  std::uint32_t rank = 0;
+  std::uint32_t chunk = 0;
+  std::string why;
+};
+/// Answered when this node's segments of the version are in the store, or can't be, or the time is over (0: no limit).
+struct WaitStored {
+  segment::VersionId id;
+  std::uint64_t timeout_ns = 0;
+};
+struct Progress {};
+struct NextReport {};
+/// Gives up all attempts at a version on this node; the first node's engine also removes it from the store.
+struct Retire {
+  std::string name;
+  std::uint64_t version = 0;
+};
+/// Answered when nothing is left to flush or retire, or all that is left was given up. Reply: "remaining" versions.
+struct Drain {
+  std::uint64_t timeout_ns = 0;
+};
+/// Ends a perdured when it is done (`drain` first on another call if wanted).
+struct Shutdown {};
+
+using Request = std::variant<Hello, Reserve, Grant, Stage, Commit, Abort, Inventory, Locate, Unpin, Quarantine, WaitStored,
+                             Progress, NextReport, Retire, Drain, Shutdown>;
+
+base::Json to_json(const Request& request);
+/// PERDURE_CORRUPT when anything is missing or out of range.
+base::Result<Request> request_from_json(const base::Json& json);
+
+// ---- replies -----------------------------------------------------------------------------------------------------
+struct HeldSummary {
+  segment::VersionId id;
+  std::uint32_t ranks = 0;
+  std::vector<std::uint32_t> held;  ///< ranks whose piece is here and restorable
+  bool committed = false;
+  bool stored = false;  ///< this node's segments are in the store
+};
+base::Json to_json(const HeldSummary& summary);
+base::Result<HeldSummary> summary_from_json(const base::Json& json);
+
+base::Json error_reply(const base::Error& error);
+/// The reply itself, or the error that it carries.
+base::Result<base::Json> check_reply(base::Json reply);
+
+}  // namespace perdure::ipc

@@ -1,0 +1,27 @@
+#pragma once
+// Mean over the last few observations (VeloC IPDPS'19, Algorithm 3: the average flush bandwidth). Not thread-safe.
+#include <cstddef>
+#include <deque>
+
+namespace perdure::metrics {
+
+class MovingAverage {
+ public:
+  explicit MovingAverage(std::size_t window = 16) : window_(window) {}
+  void add(double value) {
+    values_.push_back(value);
+    sum_ += value;
+    if (values_.size() > window_) {
+      sum_ -= values_.front();
+      values_.pop_front();
+    }
+  }
+  double mean() const { return values_.empty() ? 0 : sum_ / static_cast<double>(values_.size()); }
+
+ private:
+  std::size_t window_;
+  std::deque<double> values_;
+  double sum_ = 0;
+};
+
+}  // namespace perdure::metrics

@@ -1,0 +1,23 @@
+#pragma once
+// Which versions of a checkpoint a store gives up. Pure; the engine and `perdure prune` call the same function.
+#include <cstdint>
+#include <vector>
+
+namespace perdure::plan {
+
+struct RetentionPolicy {
+  std::uint64_t keep_last = 2;   ///< the newest so many complete versions stay; 0 counts as 1
+  std::uint64_t keep_every = 0;  ///< complete versions that are multiples of it stay too; 0: none
+};
+
+struct StoredVersion {
+  std::uint64_t version = 0;
+  bool complete = false;  ///< verified at least to manifest level
+};
+
+/// Versions to give up, ascending, each once: complete ones that are neither among the newest keep_last complete ones nor multiples
+/// of keep_every, and incomplete ones older than the newest complete one. Never the newest complete one. Incomplete ones that are newer
+/// stay: they may still become complete. A version that occurs twice (two attempts) is complete if one of them is.
+std::vector<std::uint64_t> retire(const RetentionPolicy& policy, std::vector<StoredVersion> stored);
+
+}  // namespace perdure::plan

@@ -1,0 +1,21 @@
+#pragma once
+// Which version a restore takes. Pure.
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace perdure::plan {
+
+/// A version as the decision sees it: number and attempt (two numbers that order in time).
+struct Candidate {
+  std::uint64_t version = 0;
+  std::uint64_t attempt_time = 0;
+  std::uint64_t attempt_nonce = 0;
+  friend auto operator<=>(const Candidate&, const Candidate&) = default;
+};
+
+/// The newest candidate that is in every rank's set (architecture, promise 2), or nothing.
+std::optional<Candidate> newest_common(const std::vector<std::vector<Candidate>>& per_rank);
+
+}  // namespace perdure::plan

@@ -1,0 +1,35 @@
+#pragma once
+// How ranks agree: on what they are about to do, and on whether it worked everywhere.
+#include <cstdint>
+#include <string>
+
+#include "comm/communicator.hpp"
+
+namespace perdure::session {
+
+enum class Operation : std::uint32_t { open = 1, checkpoint, latest, stored_size, restore, wait, retire, close };
+const char* operation_name(Operation operation);
+
+/// What a rank brings to the beginning of a collective call.
+struct Opening {
+  Operation operation = Operation::open;
+  std::string name;
+  std::int64_t version = 0;
+  std::uint64_t detail = 0;     ///< anything else that must be equal everywhere (a level)
+  bool engine_lost = false;
+  std::uint64_t root_words[2] = {0, 0};  ///< what rank 0 tells the others
+};
+
+struct Opened {
+  bool any_engine_lost = false;
+  std::uint64_t root_words[2] = {0, 0};
+};
+
+/// One exchange. Ranks that call different operations, or with other names, versions or details: PERDURE_MISMATCH on all. If
+/// `mine` is an error, this rank gets it back and all others PERDURE_PEER_FAILED naming the lowest such rank.
+base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& opening, const base::Status& mine);
+
+/// One exchange: success if all ranks bring success; otherwise as above.
+base::Status agree(comm::Communicator& comm, const base::Status& mine);
+
+}  // namespace perdure::session

@@ -1,0 +1,183 @@
+// Opening, and getting an engine again when one died.
+#include <algorithm>
+
+#include "os/crash_point.hpp"
+#include "os/fault_rules.hpp"
+#include "os/system.hpp"
+#include "config/effective.hpp"
+#include "session/session.hpp"
+
+namespace perdure::session {
+namespace {
+
+// What a leader tells the ranks of its node.
+base::Json host_to_json(const base::Result<HostedEngine>& hosted) {
+  if (hosted) return {{"socket", hosted->socket}};
+  return ipc::error_reply(hosted.error());
+}
+
+std::vector<std::uint32_t> united_ranks(const std::vector<ipc::HeldSummary>& all, const segment::VersionId& id) {
+  std::vector<std::uint32_t> ranks;
+  for (const auto& summary : all)
+    if (summary.id == id) ranks.insert(ranks.end(), summary.held.begin(), summary.held.end());
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
+}
+
+base::Json summaries_to_json(const std::vector<ipc::HeldSummary>& summaries, std::uint32_t node) {
+  base::Json list = base::Json::array();
+  for (const auto& summary : summaries) list.push_back(ipc::to_json(summary));
+  return {{"node", node}, {"held", list}};
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<comm::Communicator> comm, const char* options) {
+  auto session = std::unique_ptr<Session>(new Session);
+  session->process_ = os::process_id();
+  session->comm_ = std::move(comm);
+  base::Status ready = os::arm_crash_point_from_environment();
+  if (ready) ready = os::install_faults_from_environment();
+  auto config = config::effective_config(options);
+  if (ready && !config) ready = base::fail(config.error());
+  if (config) session->config_ = *config;
+  if (ready) {
+    auto aggregation = plan::parse_aggregation(session->config_.text("segment.per"));
+    if (aggregation) session->aggregation_ = *aggregation;
+    else ready = base::fail(aggregation.error());
+  }
+  if (ready) {
+    auto store = store::make_store(session->config_.text("store.path"));
+    if (store) session->store_ = std::move(*store);
+    else ready = base::fail(store.error());
+  }
+  Opening opening;
+  opening.operation = Operation::open;
+  opening.name = session->config_.serialise();
+  auto opened = open_collective(*session->comm_, opening, ready);
+  if (!opened && opened.error().code == PERDURE_MISMATCH)
+    return base::fail(PERDURE_MISMATCH, "configuration", "it is not the same on all ranks", "give all ranks the same options, environment and file");
+  if (!opened) return base::fail(opened.error());
+  session->label_ = node_label(session->config_, session->comm_->rank());
+  PERDURE_TRY(session->nodes_, find_nodes(*session->comm_, session->label_));
+  PERDURE_CHECK(session->attach());
+  session->progress_.restored_version = -1;
+  return session;
+}
+
+// Leaders get engines, everybody connects, and what an earlier life left undecided is settled.
+base::Status Session::attach() {
+  channel_.close();
+  slots_.clear();
+  announced_.clear();
+  base::Json mine = base::Json::object();
+  if (leads()) {
+    engine_.reset();
+    auto hosted = obtain_engine(config_, label_);
+    if (hosted) engine_ = hosted->engine;
+    mine = host_to_json(hosted);
+  }
+  PERDURE_TRY(const auto all, comm::allgather_bytes(*comm_, base::encode_cbor(mine)));
+  base::Status outcome;
+  std::string socket;
+  for (std::size_t rank = 0; rank < all.size() && outcome; ++rank) {
+    auto json = base::decode_cbor(all[rank], "engine announcement");
+    auto checked = json ? ipc::check_reply(std::move(*json)) : base::Result<base::Json>(base::fail(json.error()));
+    if (!checked) outcome = base::fail(checked.error());
+    else if (static_cast<int>(rank) == nodes_.leader) socket = checked->value("socket", std::string());
+  }
+  if (outcome) outcome = connect_engine(socket);
+  PERDURE_CHECK(agree(*comm_, outcome));
+  return settle();
+}
+
+base::Status Session::connect_engine(const std::string& socket) {
+  PERDURE_TRY(channel_, ipc::Channel::connect(socket));
+  ipc::Hello hello;
+  hello.fingerprint = config_.fingerprint();
+  hello.rank = rank();
+  hello.first_node = nodes_.first();
+  PERDURE_TRY(const auto reply, channel_.call(hello));
+  PERDURE_TRY(chunk_bytes_, base::get_u64(reply, "chunk_bytes", "hello"));
+  if (chunk_bytes_ == 0) return base::fail(PERDURE_CORRUPT, "engine", "it says that chunks have 0 bytes");
+  return announce();
+}
+
+// Tells the engine what a capture of this rank will need, when that changed.
+base::Status Session::announce() {
+  std::vector<std::uint64_t> sizes;
+  for (const auto& range : region::cut(regions_.bytes(), chunk_bytes_)) sizes.push_back(range.length);
+  if (sizes == announced_) return {};
+  PERDURE_CHECK(channel_.call(ipc::Reserve{sizes}));
+  announced_ = sizes;
+  return {};
+}
+
+base::Result<std::vector<ipc::HeldSummary>> Session::inventory(const std::string& name) {
+  PERDURE_TRY(const auto reply, channel_.call(ipc::Inventory{name}));
+  PERDURE_TRY(const base::Json* list, base::get_array(reply, "held", "inventory"));
+  std::vector<ipc::HeldSummary> held;
+  for (const auto& item : *list) {
+    PERDURE_TRY(auto summary, ipc::summary_from_json(item));
+    held.push_back(std::move(summary));
+  }
+  return held;
+}
+
+// A death between staging and commit leaves versions of which some engines do not know the outcome. If every rank's piece is somewhere, the
+// checkpoint had succeeded: commit it everywhere. If not, it can never be whole: give it up. (docs/adr/0002)
+base::Status Session::settle() {
+  base::Result<std::vector<ipc::HeldSummary>> held = std::vector<ipc::HeldSummary>{};
+  if (leads()) held = inventory("");
+  const auto mine = base::encode_cbor(summaries_to_json(held ? *held : std::vector<ipc::HeldSummary>{}, nodes_.mine));
+  PERDURE_TRY(const auto all_bytes, comm::allgather_bytes(*comm_, mine));
+  std::vector<ipc::HeldSummary> all;
+  std::map<segment::VersionId, std::vector<std::uint32_t>> node_of;  // where each rank's piece is
+  for (const auto& bytes : all_bytes) {
+    PERDURE_TRY(const auto json, base::decode_cbor(bytes, "inventory"));
+    for (const auto& item : json["held"]) {
+      PERDURE_TRY(auto summary, ipc::summary_from_json(item));
+      auto& map = node_of[summary.id];
+      map.resize(std::max<std::size_t>(map.size(), summary.ranks));
+      for (std::uint32_t rank : summary.held)
+        if (rank < map.size()) map[rank] = json["node"].get<std::uint32_t>();
+      all.push_back(std::move(summary));
+    }
+  }
+  base::Status outcome = held ? base::Status() : base::Status(base::fail(held.error()));
+  for (const auto& summary : leads() && held ? *held : std::vector<ipc::HeldSummary>{}) {
+    if (summary.committed || !outcome) continue;
+    if (united_ranks(all, summary.id).size() == summary.ranks) {
+      ipc::Commit commit{summary.id, {}};
+      for (const auto& plan : plan::lay_out_segments(node_of[summary.id], aggregation_))
+        if (plan.node == nodes_.mine) commit.segments.push_back({plan.index, plan.count, plan.ranks});
+      if (auto done = channel_.call(commit); !done) outcome = base::fail(done.error());
+    } else if (auto done = channel_.call(ipc::Abort{summary.id}); !done) {
+      outcome = base::fail(done.error());
+    }
+  }
+  return agree(*comm_, outcome);
+}
+
+base::Result<Opened> Session::begin(Opening opening, const base::Status& mine) {
+  opening.engine_lost = channel_.engine_gone();
+  PERDURE_TRY(auto opened, open_collective(*comm_, opening, mine));
+  if (opened.any_engine_lost) PERDURE_CHECK(attach());
+  return opened;
+}
+
+base::Status Session::protect(const region::Region& region) {
+  PERDURE_CHECK(regions_.protect(region));
+  // A dead engine is no reason to refuse memory: the next collective call attaches again and announces then.
+  if (auto told = announce(); !told && told.error().code != PERDURE_UNAVAILABLE) return told;
+  return {};
+}
+
+base::Status Session::unprotect(std::int32_t id) {
+  PERDURE_CHECK(regions_.unprotect(id));
+  if (auto told = announce(); !told && told.error().code != PERDURE_UNAVAILABLE) return told;
+  return {};
+}
+
+}  // namespace perdure::session

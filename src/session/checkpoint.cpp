@@ -1,0 +1,131 @@
+// The capture (VeloC IPDPS'19, Algorithm 1): for every chunk ask the engine for a slot, copy and hash it there; then the agreement.
+#include <utility>
+
+#include "os/crash_point.hpp"
+#include "os/system.hpp"
+#include "segment/manifest_codec.hpp"
+#include "session/session.hpp"
+#include "session/slot_codec.hpp"
+
+namespace perdure::session {
+namespace {
+
+std::uint64_t seconds_to_ns(double seconds) { return seconds <= 0 ? 0 : static_cast<std::uint64_t>(seconds * 1e9); }
+
+base::Status check_version(std::int64_t version) {
+  if (version >= 0) return {};
+  return base::fail(PERDURE_INVALID_ARGUMENT, "version " + std::to_string(version), "versions are not negative");
+}
+
+}  // namespace
+
+base::Status Session::checkpoint(const std::string& name, std::int64_t version) {
+  const std::uint64_t begun = os::monotonic_ns();
+  os::crash_point(os::CrashPoint::checkpoint_begin);
+  base::Status ready = segment::check_name(name);
+  if (ready) ready = check_version(version);
+  Opening opening{Operation::checkpoint, name, version};
+  if (comm_->rank() == 0 && ready) {
+    ready = check_version_free(name, static_cast<std::uint64_t>(version));
+    opening.root_words[0] = os::wall_clock_ns();
+    opening.root_words[1] = os::random_u64();
+  }
+  PERDURE_TRY(const Opened opened, begin(std::move(opening), ready));
+  os::crash_point(os::CrashPoint::checkpoint_agreed);
+  const segment::VersionId id{name, static_cast<std::uint64_t>(version), {opened.root_words[0], opened.root_words[1]}};
+  const base::Status captured = capture(id);
+  os::crash_point(os::CrashPoint::checkpoint_staged);
+  const base::Status outcome = commit_or_abort(id, agree(*comm_, captured));
+  os::crash_point(os::CrashPoint::checkpoint_committed);
+  if (outcome && comm_->rank() == 0) taken_[name].insert(id.version);
+  progress_.last_blocking_s = static_cast<double>(os::monotonic_ns() - begun) * 1e-9;
+  progress_.last_bytes = regions_.bytes();
+  return outcome;
+}
+
+// Versions are written once: what exists is never overwritten silently (option checkpoint.replace).
+base::Status Session::check_version_free(const std::string& name, std::uint64_t version) {
+  if (config_.boolean("checkpoint.replace")) return {};
+  auto known = taken_.find(name);
+  if (known == taken_.end()) {
+    std::set<std::uint64_t> versions;
+    auto listings = store_->list(name);
+    if (listings) {
+      for (const auto& listing : *listings)
+        if (listing.all_present() && store::read_version(*store_, listing)) versions.insert(listing.id.version);
+    }  // a store that cannot be read now is the flush's trouble, not a reason to stop the application
+    if (auto held = inventory(name))
+      for (const auto& summary : *held)
+        if (summary.committed) versions.insert(summary.id.version);
+    known = taken_.emplace(name, std::move(versions)).first;
+  }
+  if (!known->second.contains(version)) return {};
+  return base::fail(PERDURE_EXISTS, name + " version " + std::to_string(version), "this version exists already",
+                    "use a higher version, retire the old one, or set checkpoint.replace");
+}
+
+base::Status Session::capture(const segment::VersionId& id) {
+  PERDURE_CHECK(announce());
+  segment::Piece piece;
+  piece.rank = rank();
+  piece.chunk_bytes = chunk_bytes_;
+  piece.regions = regions_.entries();
+  const auto ranges = region::cut(regions_.bytes(), chunk_bytes_);
+  const std::uint64_t timeout_ns = seconds_to_ns(config_.real("checkpoint.timeout"));
+  // The next slot is asked for before the current chunk is copied, so that the engine's answer costs no time.
+  auto ask = [&](std::size_t i) -> base::Status {
+    outstanding_ = 0;
+    if (i >= ranges.size()) return {};
+    PERDURE_TRY(outstanding_, channel_.post(ipc::Grant{id, ranges[i].length, timeout_ns}));
+    return {};
+  };
+  PERDURE_CHECK(ask(0));
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    PERDURE_TRY(const auto reply, channel_.await(std::exchange(outstanding_, 0)));
+    PERDURE_TRY(const auto slot, slot_from_json(reply.value("slot", base::Json())));
+    os::crash_point(os::CrashPoint::checkpoint_slot_granted);
+    PERDURE_CHECK(ask(i + 1));
+    PERDURE_TRY(auto chunk, capture_chunk(slot, ranges[i]));
+    piece.chunks.push_back(chunk);
+    os::crash_point(os::CrashPoint::checkpoint_chunk_written);
+  }
+  os::crash_point(os::CrashPoint::checkpoint_before_stage);
+  PERDURE_CHECK(channel_.call(ipc::Stage{id, static_cast<std::uint32_t>(comm_->size()), std::move(piece)}));
+  return {};
+}
+
+base::Result<segment::ChunkEntry> Session::capture_chunk(const tier::SlotAddress& slot, region::ChunkRange range) {
+  if (auto prepared = slots_.prepare(slot, range.length); !prepared) return base::fail(prepared.error());
+  base::Hasher hasher;
+  std::uint64_t offset = 0;
+  for (const auto& part : region::capture_parts(regions_, range)) {
+    PERDURE_CHECK(slots_.write(slot, offset, base::ConstByteSpan(part.address, part.length), hasher));
+    offset += part.length;
+    os::crash_point(os::CrashPoint::checkpoint_chunk_half);
+  }
+  return segment::ChunkEntry{slot.slot, range.length, hasher.digest(), slot.tier};
+}
+
+std::vector<ipc::PlannedSegment> Session::my_segments() const {
+  std::vector<ipc::PlannedSegment> segments;
+  for (const auto& plan : plan::lay_out_segments(nodes_.node_of_rank, aggregation_))
+    if (plan.node == nodes_.mine) segments.push_back({plan.index, plan.count, plan.ranks});
+  return segments;
+}
+
+// All ranks know the outcome now and tell their engine. Where that message gets lost, settle() finds out the same.
+base::Status Session::commit_or_abort(const segment::VersionId& id, const base::Status& outcome) {
+  if (!outcome) {
+    if (channel_.connected()) (void)channel_.call(ipc::Abort{id});
+    // A slot that was asked for ahead: the engine has answered it by now, with a slot that it took back or with a refusal.
+    if (outstanding_ != 0 && channel_.connected()) (void)channel_.await(std::exchange(outstanding_, 0));
+    return outcome;
+  }
+  os::crash_point(os::CrashPoint::checkpoint_before_commit);
+  // An engine that dies here has the piece in its catalog: the checkpoint holds, and the next collective call settles the rest.
+  auto done = channel_.call(ipc::Commit{id, my_segments()});
+  if (!done && done.error().code != PERDURE_UNAVAILABLE) return base::fail(done.error());
+  return {};
+}
+
+}  // namespace perdure::session

@@ -1,0 +1,167 @@
+// Which version a restore takes, decided by all ranks together, and where this rank's piece of it is.
+#include <algorithm>
+#include <cstring>
+
+#include "ipc/messages.hpp"
+#include "plan/selection.hpp"
+#include "segment/manifest_codec.hpp"
+#include "session/session.hpp"
+#include "session/slot_codec.hpp"
+
+namespace perdure::session {
+namespace {
+
+plan::Candidate candidate(const segment::VersionId& id) { return {id.version, id.attempt.created_ns, id.attempt.nonce}; }
+
+base::Result<std::vector<std::vector<plan::Candidate>>> share(comm::Communicator& comm, const std::vector<plan::Candidate>& mine) {
+  PERDURE_TRY(const auto all, comm::allgather_bytes(comm, std::as_bytes(std::span(mine))));
+  std::vector<std::vector<plan::Candidate>> lists;
+  for (const auto& bytes : all) {
+    lists.emplace_back(bytes.size() / sizeof(plan::Candidate));
+    if (!lists.back().empty()) std::memcpy(lists.back().data(), bytes.data(), lists.back().size() * sizeof(plan::Candidate));
+  }
+  return lists;
+}
+
+base::Error nothing_found(const std::string& name, std::int64_t version, bool excluded_some) {
+  const std::string object = version < 0 ? name : name + " version " + std::to_string(version);
+  if (excluded_some)
+    return {PERDURE_CORRUPT, object, "no version passed verification on all ranks", "the pieces that failed are in quarantine; see perdure ls --quarantine", false};
+  return {PERDURE_NOT_FOUND, object, "there is no version that every rank can restore", "see perdure ls for what the store holds", false};
+}
+
+// The manifests of one attempt that verify; damaged segments go to quarantine.
+StoredVersionView judge(store::Store& store, const store::VersionListing& listing) {
+  StoredVersionView view{listing.id, 0, {}};
+  for (const auto& ref : listing.segments) {
+    auto source = store.open(ref);
+    if (!source) continue;
+    auto manifest = segment::read_manifest(**source);
+    if (!manifest) {
+      if (manifest.error().code == PERDURE_CORRUPT) (void)store.quarantine(ref, listing.id, manifest.error());
+      continue;
+    }
+    const bool agrees = manifest->id == listing.id && manifest->segment_index == ref.index && manifest->segment_count == ref.count &&
+                        (view.ranks == 0 || view.ranks == manifest->ranks);
+    if (!agrees) {
+      (void)store.quarantine(ref, listing.id, {PERDURE_CORRUPT, ref.path, "its manifest belongs to another segment than its name says", "", false});
+      continue;
+    }
+    view.ranks = manifest->ranks;
+    StoredSegment segment{ref, {}};
+    for (const auto& piece : manifest->pieces) segment.ranks.push_back(piece.rank);
+    view.segments.push_back(std::move(segment));
+  }
+  return view;
+}
+
+bool whole(const StoredVersionView& view) {
+  std::size_t ranks = 0;
+  for (const auto& segment : view.segments) ranks += segment.ranks.size();
+  return view.ranks > 0 && ranks == view.ranks;
+}
+
+// Rank 0 alone reads the store, newest first, down to the first whole version that is not excluded.
+base::Result<StoreView> read_store(store::Store& store, const std::string& name, std::int64_t version, const std::set<segment::VersionId>& excluded) {
+  StoreView view;
+  auto listings = store.list(name);
+  if (!listings) {
+    if (listings.error().code == PERDURE_NOT_FOUND) return view;
+    return base::fail(listings.error());
+  }
+  for (auto it = listings->rbegin(); it != listings->rend(); ++it) {
+    if (excluded.contains(it->id) || (version >= 0 && it->id.version != static_cast<std::uint64_t>(version))) continue;
+    view.versions.push_back(judge(store, *it));
+    if (version < 0 && whole(view.versions.back())) break;
+  }
+  return view;
+}
+
+}  // namespace
+
+base::Result<Selected> Session::select(const std::string& name, std::int64_t version, const std::set<segment::VersionId>& excluded) {
+  base::Json told = base::Json::object();
+  if (comm_->rank() == 0) {
+    auto view = read_store(*store_, name, version, excluded);
+    // A store that cannot be read now does not keep anybody from restoring out of tiers.
+    told = view ? to_json(*view) : to_json(StoreView{});
+    if (!view) told["error"] = ipc::error_reply(view.error())["error"];
+  }
+  PERDURE_TRY(const auto bytes, comm::broadcast_bytes(*comm_, base::encode_cbor(told), 0));
+  PERDURE_TRY(const auto json, base::decode_cbor(bytes, "store view"));
+  PERDURE_TRY(const auto view, store_view_from_json(json));
+  std::vector<plan::Candidate> mine;
+  std::set<segment::VersionId> in_tier;
+  auto held = inventory(name);
+  for (const auto& summary : held ? *held : std::vector<ipc::HeldSummary>{}) {
+    const bool here = std::find(summary.held.begin(), summary.held.end(), rank()) != summary.held.end();
+    const bool wanted = version < 0 || summary.id.version == static_cast<std::uint64_t>(version);
+    if (!here || !wanted || excluded.contains(summary.id) || summary.ranks != static_cast<std::uint32_t>(comm_->size())) continue;
+    in_tier.insert(summary.id);
+    mine.push_back(candidate(summary.id));
+  }
+  std::uint32_t other_size = 0;
+  for (const auto& stored : view.versions) {
+    if (stored.ranks != static_cast<std::uint32_t>(comm_->size())) other_size = stored.ranks;
+    else if (stored.segment_of(rank()) != nullptr && !in_tier.contains(stored.id)) mine.push_back(candidate(stored.id));
+  }
+  PERDURE_TRY(const auto lists, share(*comm_, mine));
+  const auto chosen = plan::newest_common(lists);
+  if (!chosen) {
+    if (json.contains("error")) return base::fail(ipc::check_reply(json).error());
+    if (other_size != 0)
+      return base::fail(PERDURE_MISMATCH, name, "it was written by " + std::to_string(other_size) + " ranks, this run has " + std::to_string(comm_->size()),
+                        "run with as many ranks as wrote it");
+    return base::fail(nothing_found(name, version, !excluded.empty()));
+  }
+  Selected selected{{name, chosen->version, {chosen->attempt_time, chosen->attempt_nonce}}, false, {}};
+  selected.in_tier = in_tier.contains(selected.id);
+  if (const auto* stored = view.find(selected.id))
+    if (const auto* segment = stored->segment_of(rank())) selected.in_store = *segment;
+  return selected;
+}
+
+base::Result<PieceSource> Session::find_piece(const Selected& selected) {
+  PieceSource source;
+  source.id = selected.id;
+  source.stored = selected.in_store;
+  if (selected.in_tier) {
+    PERDURE_TRY(const auto reply, channel_.call(ipc::Locate{selected.id, rank()}));
+    if (!reply.contains("piece")) return base::fail(PERDURE_CORRUPT, "engine", "the reply has no piece");
+    PERDURE_TRY(source.piece, segment::piece_from_json(reply["piece"], "piece"));
+    PERDURE_TRY(const base::Json* slots, base::get_array(reply, "slots", "piece"));
+    for (const auto& item : *slots) {
+      PERDURE_TRY(auto slot, slot_from_json(item));
+      source.slots.push_back(std::move(slot));
+    }
+    if (source.slots.size() != source.piece.chunks.size()) return base::fail(PERDURE_CORRUPT, "engine", "slots and chunks differ in number");
+    source.bad.assign(source.slots.size(), false);
+    return source;
+  }
+  if (!source.stored) return base::fail(PERDURE_NOT_FOUND, selected.id.text(), "this rank's piece is nowhere");
+  PERDURE_TRY(source.bytes, store_->open(source.stored->ref));
+  PERDURE_TRY(const auto manifest, segment::read_manifest(*source.bytes));
+  for (const auto& piece : manifest.pieces)
+    if (piece.rank == rank()) source.piece = source.stored_piece = piece;
+  return source;
+}
+
+base::Result<std::uint64_t> Session::latest(const std::string& name) {
+  PERDURE_TRY([[maybe_unused]] const auto opened, begin({Operation::latest, name, -1}, segment::check_name(name)));
+  auto selected = select(name, -1, {});
+  if (!selected) return base::fail(selected.error());
+  return selected->id.version;
+}
+
+base::Result<segment::RegionEntry> Session::stored_size(const std::string& name, std::int64_t version, std::int32_t id) {
+  PERDURE_TRY([[maybe_unused]] const auto opened, begin({Operation::stored_size, name, version}, segment::check_name(name)));
+  PERDURE_TRY(const auto selected, select(name, version, {}));
+  auto source = find_piece(selected);
+  if (channel_.connected()) (void)channel_.call(ipc::Unpin{});
+  PERDURE_CHECK(agree(*comm_, source ? base::Status() : base::Status(base::fail(source.error()))));
+  for (const auto& region : source->piece.regions)
+    if (region.id == id) return region;
+  return base::fail(PERDURE_NOT_FOUND, "region " + std::to_string(id), "it is not part of " + selected.id.text());
+}
+
+}  // namespace perdure::session

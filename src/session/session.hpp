@@ -1,0 +1,99 @@
+#pragma once
+// What an application process holds: the state behind a perdure_t. The C functions check arguments and call these; collective calls
+// are those that perdure.h marks so. Every call is made under the handle's mutex (capi), so nothing here is thread-safe by itself.
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "config/config.hpp"
+#include "ipc/channel.hpp"
+#include "region/region.hpp"
+#include "session/agreement.hpp"
+#include "session/engine_host.hpp"
+#include "session/nodes.hpp"
+#include "session/sources.hpp"
+#include "store/store.hpp"
+#include "tier/slot_io.hpp"
+
+namespace perdure::session {
+
+class Session {
+ public:
+  static base::Result<std::unique_ptr<Session>> open(std::unique_ptr<comm::Communicator> comm, const char* options);
+
+  base::Status protect(const region::Region& region);
+  base::Status unprotect(std::int32_t id);
+  base::Status checkpoint(const std::string& name, std::int64_t version);
+  base::Result<std::uint64_t> latest(const std::string& name);
+  base::Result<segment::RegionEntry> stored_size(const std::string& name, std::int64_t version, std::int32_t id);
+  /// `ids` nothing: all protected regions.
+  base::Status restore(const std::string& name, std::int64_t version, const std::optional<std::vector<std::int32_t>>& ids);
+  base::Status wait(const std::string& name, std::int64_t version, perdure_level level, double timeout_s);
+  base::Result<perdure_level> level_reached(const std::string& name, std::int64_t version);
+  base::Result<perdure_progress> progress();
+  base::Result<std::string> next_report();
+  base::Status retire(const std::string& name, std::int64_t version);
+  base::Status close();
+  std::int32_t process() const { return process_; }
+
+ private:
+  Session() = default;
+  bool leads() const { return comm_->rank() == nodes_.leader; }
+  std::uint32_t rank() const { return static_cast<std::uint32_t>(comm_->rank()); }
+
+  // attach.cpp: engines
+  base::Status attach();
+  base::Status connect_engine(const std::string& socket);
+  base::Status settle();
+  base::Result<std::vector<ipc::HeldSummary>> inventory(const std::string& name);
+  base::Status announce();
+  /// The beginning of every collective call: agreement on the call, new engines where some died.
+  base::Result<Opened> begin(Opening opening, const base::Status& mine);
+
+  // checkpoint.cpp
+  base::Status check_version_free(const std::string& name, std::uint64_t version);
+  base::Status capture(const segment::VersionId& id);
+  base::Result<segment::ChunkEntry> capture_chunk(const tier::SlotAddress& slot, region::ChunkRange range);
+  base::Status commit_or_abort(const segment::VersionId& id, const base::Status& outcome);
+  std::vector<ipc::PlannedSegment> my_segments() const;
+
+  // select.cpp: which version, and where it is
+  base::Result<StoreView> look_at_store(const std::string& name, std::int64_t version);
+  base::Result<Selected> select(const std::string& name, std::int64_t version, const std::set<segment::VersionId>& excluded);
+  base::Result<PieceSource> find_piece(const Selected& selected);
+
+  // restore.cpp
+  base::Status restore_from(PieceSource& source, const std::vector<std::int32_t>& wanted);
+  base::Status restore_chunk(PieceSource& source, std::size_t chunk, const std::vector<region::Part>& parts);
+  base::Status read_from_slot(const PieceSource& source, std::size_t chunk, const std::vector<region::Part>& parts);
+  base::Status read_from_store(PieceSource& source, std::size_t chunk, const std::vector<region::Part>& parts);
+
+  // levels.cpp
+  base::Result<std::optional<segment::VersionId>> held_id(const std::string& name, std::uint64_t version);
+  base::Result<bool> complete_in_store(const std::string& name, std::uint64_t version);
+  base::Status wait_here(const std::string& name, std::uint64_t version, perdure_level level, std::uint64_t timeout_ns);
+  base::Status remove_from_store(const std::string& name, std::uint64_t version, bool& found);
+
+  std::unique_ptr<comm::Communicator> comm_;
+  config::Config config_;
+  plan::Aggregation aggregation_;
+  std::unique_ptr<store::Store> store_;
+  Nodes nodes_;
+  std::string label_;
+  std::shared_ptr<engine::Engine> engine_;  // set where this process hosts it
+  ipc::Channel channel_;
+  std::uint64_t chunk_bytes_ = 0;
+  tier::SlotIo slots_;
+  region::RegionTable regions_;
+  std::vector<std::uint64_t> announced_;
+  std::uint64_t outstanding_ = 0;  // a request for a slot that was posted and not awaited yet
+  std::map<std::string, std::set<std::uint64_t>> taken_;  // rank 0: versions that exist, by name
+  perdure_progress progress_{};
+  std::int32_t process_ = 0;
+};
+
+}  // namespace perdure::session

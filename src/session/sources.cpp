@@ -1,0 +1,76 @@
+#include "session/sources.hpp"
+
+#include <algorithm>
+
+#include "segment/manifest_codec.hpp"
+
+namespace perdure::session {
+namespace {
+
+using base::Json;
+
+const std::string kObject = "store view";
+
+base::Result<std::uint32_t> get_u32(const Json& json, const char* key) {
+  PERDURE_TRY(const std::uint64_t value, base::get_u64(json, key, kObject));
+  if (value > 0xffffffffULL) return base::fail(PERDURE_CORRUPT, kObject, "number out of range");
+  return static_cast<std::uint32_t>(value);
+}
+
+base::Result<StoredSegment> segment_from_json(const Json& json, const segment::Attempt& attempt) {
+  StoredSegment segment;
+  segment.ref.attempt = attempt;
+  PERDURE_TRY(segment.ref.index, get_u32(json, "index"));
+  PERDURE_TRY(segment.ref.count, get_u32(json, "count"));
+  PERDURE_TRY(segment.ref.path, base::get_text(json, "path", kObject));
+  PERDURE_TRY(const Json* ranks, base::get_array(json, "ranks", kObject));
+  for (const Json& rank : *ranks) {
+    if (!rank.is_number_unsigned()) return base::fail(PERDURE_CORRUPT, kObject, "a rank is not a number");
+    segment.ranks.push_back(rank.get<std::uint32_t>());
+  }
+  return segment;
+}
+
+}  // namespace
+
+const StoredSegment* StoredVersionView::segment_of(std::uint32_t rank) const {
+  for (const auto& segment : segments)
+    if (std::find(segment.ranks.begin(), segment.ranks.end(), rank) != segment.ranks.end()) return &segment;
+  return nullptr;
+}
+
+const StoredVersionView* StoreView::find(const segment::VersionId& id) const {
+  auto it = std::find_if(versions.begin(), versions.end(), [&](const auto& version) { return version.id == id; });
+  return it == versions.end() ? nullptr : &*it;
+}
+
+Json to_json(const StoreView& view) {
+  Json list = Json::array();
+  for (const auto& version : view.versions) {
+    Json segments = Json::array();
+    for (const auto& s : version.segments)
+      segments.push_back({{"index", s.ref.index}, {"count", s.ref.count}, {"path", s.ref.path}, {"ranks", s.ranks}});
+    list.push_back({{"id", segment::to_json(version.id)}, {"ranks", version.ranks}, {"segments", segments}});
+  }
+  return {{"versions", list}};
+}
+
+base::Result<StoreView> store_view_from_json(const Json& json) {
+  StoreView view;
+  PERDURE_TRY(const Json* list, base::get_array(json, "versions", kObject));
+  for (const Json& item : *list) {
+    StoredVersionView version;
+    if (!item.is_object() || !item.contains("id")) return base::fail(PERDURE_CORRUPT, kObject, "a version has no id");
+    PERDURE_TRY(version.id, segment::version_id_from_json(item["id"], kObject));
+    PERDURE_TRY(version.ranks, get_u32(item, "ranks"));
+    PERDURE_TRY(const Json* segments, base::get_array(item, "segments", kObject));
+    for (const Json& entry : *segments) {
+      PERDURE_TRY(auto segment, segment_from_json(entry, version.id.attempt));
+      version.segments.push_back(std::move(segment));
+    }
+    view.versions.push_back(std::move(version));
+  }
+  return view;
+}
+
+}  // namespace perdure::session

@@ -1,0 +1,154 @@
+#include "tier/file_tier.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/bytes.hpp"
+#include "os/file.hpp"
+#include "os/system.hpp"
+
+namespace perdure::tier {
+namespace {
+
+constexpr std::uint64_t kBlock = 64 * base::KiB;  // room is taken in steps of it
+const std::string kPrefix = "slot-";
+
+struct Slot {
+  bool used = false;
+  std::uint64_t backed = 0;
+};
+
+class FileTier final : public Tier {
+ public:
+  FileTier(const TierOptions& options, std::uint64_t incarnation) : number_(options.number), incarnation_(incarnation) {
+    properties_ = {"file", options.directory, options.max_bytes, base::round_up(options.slot_bytes, kBlock), false};
+  }
+
+  const Properties& properties() const override { return properties_; }
+  std::uint64_t incarnation() const override { return incarnation_; }
+
+  base::Status discover() {
+    PERDURE_TRY(const auto entries, os::list_directory(properties_.directory));
+    for (const auto& entry : entries) {
+      std::uint64_t number = 0;
+      if (entry.directory || !entry.name.starts_with(kPrefix)) continue;
+      const char* end = entry.name.data() + entry.name.size();
+      auto [stop, error] = std::from_chars(entry.name.data() + kPrefix.size(), end, number);
+      if (error != std::errc{} || stop != end || number > 1'000'000) continue;
+      PERDURE_TRY(const auto file, os::File::open(path(number), os::Open::read));
+      PERDURE_TRY(const std::uint64_t bytes, file.size());
+      if (slots_.size() <= number) slots_.resize(number + 1);
+      slots_[number].backed = bytes;
+      backed_ += bytes;
+    }
+    return {};
+  }
+
+  bool can_hold(std::uint64_t bytes) override {
+    if (bytes > properties_.slot_bytes) return false;
+    const std::size_t slot = best_free();
+    const std::uint64_t has = slot == slots_.size() ? 0 : slots_[slot].backed;
+    const std::uint64_t need = base::round_up(std::max<std::uint64_t>(bytes, 1), kBlock);
+    return need <= has || room_for(need - has);
+  }
+
+  base::Result<std::uint64_t> acquire(std::uint64_t bytes) override {
+    if (!can_hold(bytes))
+      return base::fail(PERDURE_NO_SPACE, "tier file in " + properties_.directory,
+                        "no room for " + base::format_bytes(bytes) + " beside the " + base::format_bytes(backed_) + " in use",
+                        "free space there, or set tier.file.path or tier.file.max_bytes");
+    const std::size_t slot = best_free();
+    const std::uint64_t need = base::round_up(std::max<std::uint64_t>(bytes, 1), kBlock);
+    if (slot == slots_.size()) slots_.push_back({});
+    if (slots_[slot].backed < need) {
+      PERDURE_TRY(const auto file, os::File::open(path(slot), os::Open::create));
+      PERDURE_CHECK(file.preallocate(need));
+      PERDURE_CHECK(file.truncate(need));  // where the file system cannot preallocate
+      backed_ += need - slots_[slot].backed;
+      slots_[slot].backed = need;
+    }
+    slots_[slot].used = true;
+    return slot;
+  }
+
+  void release(std::uint64_t slot) override {
+    if (slot < slots_.size()) slots_[slot].used = false;
+  }
+
+  base::Status adopt(std::uint64_t slot, std::uint64_t bytes) override {
+    if (slot >= slots_.size() || slots_[slot].used || bytes > slots_[slot].backed)
+      return base::fail(PERDURE_CORRUPT, "tier file in " + properties_.directory,
+                        "the catalog names slot " + std::to_string(slot) + ", which is not there or too small");
+    slots_[slot].used = true;
+    return {};
+  }
+
+  SlotAddress address(std::uint64_t slot) const override { return {number_, slot, path(slot), 0, properties_.slot_bytes, false}; }
+
+  Usage usage() const override {
+    const auto free = static_cast<std::uint64_t>(std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return !s.used; }));
+    return {slots_.size(), free, backed_};
+  }
+
+  // Slot files are made when they are needed: creating them takes a few system calls, not a pass over memory.
+  std::vector<std::uint64_t> reserve(const std::vector<std::uint64_t>&) override { return {}; }
+
+  base::Status remove_all() override {
+    for (std::uint64_t slot = 0; slot < slots_.size(); ++slot) PERDURE_CHECK(os::remove_file(path(slot)));
+    PERDURE_CHECK(os::remove_file(properties_.directory + "/incarnation"));
+    slots_.clear();
+    backed_ = 0;
+    return {};
+  }
+
+ private:
+  std::string path(std::uint64_t slot) const { return properties_.directory + "/" + kPrefix + std::to_string(slot); }
+
+  // The free slot with the most room: least to preallocate.
+  std::size_t best_free() const {
+    std::size_t best = slots_.size();
+    for (std::size_t i = 0; i < slots_.size(); ++i)
+      if (!slots_[i].used && (best == slots_.size() || slots_[i].backed > slots_[best].backed)) best = i;
+    return best;
+  }
+
+  // By default at most half of what the file system would have free without our slots.
+  bool room_for(std::uint64_t bytes) const {
+    auto room = os::space(properties_.directory);
+    if (!room || room->available_bytes < bytes) return false;
+    const std::uint64_t limit = properties_.max_bytes != 0 ? properties_.max_bytes : (room->available_bytes + backed_) / 2;
+    return backed_ + bytes <= limit;
+  }
+
+  std::uint32_t number_;
+  std::uint64_t incarnation_;
+  Properties properties_;
+  std::vector<Slot> slots_;
+  std::uint64_t backed_ = 0;
+};
+
+base::Result<std::uint64_t> read_or_make_incarnation(const std::string& directory) {
+  std::uint64_t value = 0;
+  auto raw = std::as_writable_bytes(std::span(&value, 1));
+  PERDURE_TRY(const auto file, os::File::open(directory + "/incarnation", os::Open::create));
+  PERDURE_TRY(const std::uint64_t size, file.size());
+  if (size == sizeof value) {
+    PERDURE_CHECK(file.read(0, raw));
+    return value;
+  }
+  value = os::random_u64();
+  PERDURE_CHECK(file.write(0, raw));
+  return value;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Tier>> make_file_tier(const TierOptions& options) {
+  PERDURE_CHECK(os::make_private_directory(options.directory));
+  PERDURE_TRY(const std::uint64_t incarnation, read_or_make_incarnation(options.directory));
+  auto tier = std::make_unique<FileTier>(options, incarnation);
+  PERDURE_CHECK(tier->discover());
+  return std::unique_ptr<Tier>(std::move(tier));
+}
+
+}  // namespace perdure::tier

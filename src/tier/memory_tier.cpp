@@ -1,0 +1,199 @@
+#include "tier/memory_tier.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/bytes.hpp"
+#include "os/file.hpp"
+#include "os/system.hpp"
+
+namespace perdure::tier {
+namespace {
+
+using base::MiB;
+
+constexpr std::uint64_t kPage = 2 * MiB;  // backing grows by huge pages
+constexpr std::uint64_t kFirstSlot = kPage;
+constexpr char kMagic[8] = {'P', 'D', 'A', 'R', 'E', 'N', 'A', '1'};
+
+struct ArenaHeader {
+  char magic[8];
+  std::uint64_t incarnation;
+  std::uint64_t stride;  // distance of slots in bytes
+};
+
+struct Slot {
+  bool used = false;
+  std::uint64_t backed = 0;  // bytes from the slot's beginning that have, or were promised, memory
+};
+
+class MemoryTier final : public Tier {
+ public:
+  MemoryTier(const TierOptions& options, os::File file, const ArenaHeader& header)
+      : number_(options.number), file_(std::move(file)), incarnation_(header.incarnation) {
+    properties_ = {"memory", options.directory, options.max_bytes, header.stride, true};
+    if (properties_.max_bytes == 0) properties_.max_bytes = os::total_memory_bytes() / 5;
+  }
+
+  const Properties& properties() const override { return properties_; }
+  std::uint64_t incarnation() const override { return incarnation_; }
+
+  // What an earlier engine left: slots beyond the header, with the backing that they already have.
+  base::Status discover() {
+    PERDURE_TRY(const std::uint64_t size, file_.size());
+    for (std::uint64_t at = kFirstSlot; at + properties_.slot_bytes <= size; at += properties_.slot_bytes) {
+      Slot slot;
+      const off_t data = ::lseek(file_.fd(), static_cast<off_t>(at), SEEK_DATA);
+      if (data == static_cast<off_t>(at)) {
+        const off_t hole = ::lseek(file_.fd(), static_cast<off_t>(at), SEEK_HOLE);
+        const auto end = hole < 0 ? at : static_cast<std::uint64_t>(hole);
+        slot.backed = std::min(end - at, properties_.slot_bytes) / kPage * kPage;
+      }
+      slots_.push_back(slot);
+      backed_ += slot.backed;
+    }
+    return {};
+  }
+
+  bool can_hold(std::uint64_t bytes) override {
+    if (bytes > properties_.slot_bytes) return false;
+    const std::uint64_t need = std::max(base::round_up(bytes, kPage), kPage);
+    if (best_free(need) != slots_.size()) return true;
+    const std::uint64_t reclaim = free_backing();
+    const std::uint64_t extra = need > reclaim ? need - reclaim : 0;
+    return backed_ - reclaim + need <= properties_.max_bytes && system_has(extra);
+  }
+
+  base::Result<std::uint64_t> acquire(std::uint64_t bytes) override {
+    const std::uint64_t need = std::max(base::round_up(bytes, kPage), kPage);
+    if (!can_hold(bytes))
+      return base::fail(PERDURE_NO_SPACE, "tier memory",
+                        "no room for " + base::format_bytes(bytes) + ": " + base::format_bytes(backed_) + " of " +
+                            base::format_bytes(properties_.max_bytes) + " in use",
+                        "raise tier.memory.max_bytes or give the next tier room");
+    std::size_t slot = best_free(need);
+    if (slot == slots_.size()) {
+      PERDURE_TRY(slot, grow(need));
+    }
+    slots_[slot].used = true;
+    return slot;
+  }
+
+  void release(std::uint64_t slot) override {
+    if (slot < slots_.size()) slots_[slot].used = false;
+  }
+
+  base::Status adopt(std::uint64_t slot, std::uint64_t bytes) override {
+    if (slot >= slots_.size() || bytes > properties_.slot_bytes || slots_[slot].used)
+      return base::fail(PERDURE_CORRUPT, "tier memory", "the catalog names slot " + std::to_string(slot) + ", which cannot be in use");
+    slots_[slot].used = true;
+    return {};
+  }
+
+  SlotAddress address(std::uint64_t slot) const override {
+    return {number_, slot, file_.path(), kFirstSlot + slot * properties_.slot_bytes, properties_.slot_bytes, true};
+  }
+
+  Usage usage() const override {
+    const auto free = static_cast<std::uint64_t>(std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return !s.used; }));
+    return {slots_.size(), free, backed_};
+  }
+
+  std::vector<std::uint64_t> reserve(const std::vector<std::uint64_t>& chunk_bytes) override {
+    std::vector<std::uint64_t> planned;
+    for (std::uint64_t bytes : chunk_bytes) {
+      auto slot = acquire(bytes);
+      if (!slot) break;
+      planned.push_back(*slot);
+    }
+    for (std::uint64_t slot : planned) release(slot);
+    return planned;
+  }
+
+  base::Status remove_all() override { return os::remove_file(file_.path()); }
+
+ private:
+  // The free slot with the least backing that suffices; slots_.size() when there is none.
+  std::size_t best_free(std::uint64_t need) const {
+    std::size_t best = slots_.size();
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      if (slots_[i].used || slots_[i].backed < need) continue;
+      if (best == slots_.size() || slots_[i].backed < slots_[best].backed) best = i;
+    }
+    return best;
+  }
+
+  std::uint64_t free_backing() const {
+    std::uint64_t bytes = 0;
+    for (const Slot& slot : slots_)
+      if (!slot.used) bytes += slot.backed;
+    return bytes;
+  }
+
+  bool system_has(std::uint64_t bytes) const {
+    if (bytes == 0) return true;
+    auto room = os::space(properties_.directory);
+    if (!room) return false;
+    return memory_allows({room->available_bytes, os::available_memory_bytes(), os::total_memory_bytes()}, bytes);
+  }
+
+  // Extends a free slot, or adds one, so that it has `need` bytes; takes backing from other free slots when the limit asks for it.
+  base::Result<std::size_t> grow(std::uint64_t need) {
+    std::size_t slot = slots_.size();
+    for (std::size_t i = 0; i < slots_.size(); ++i)
+      if (!slots_[i].used && (slot == slots_.size() || slots_[i].backed > slots_[slot].backed)) slot = i;
+    const std::uint64_t has = slot == slots_.size() ? 0 : slots_[slot].backed;
+    for (std::size_t i = 0; i < slots_.size() && (backed_ - has + need > properties_.max_bytes || !system_has(need - has)); ++i) {
+      if (slots_[i].used || i == slot || slots_[i].backed == 0) continue;
+      PERDURE_CHECK(file_.punch(address(i).offset, properties_.slot_bytes));
+      backed_ -= slots_[i].backed;
+      slots_[i].backed = 0;
+    }
+    if (slot == slots_.size()) {
+      PERDURE_CHECK(file_.truncate(kFirstSlot + (slots_.size() + 1) * properties_.slot_bytes));
+      slots_.push_back({});
+    }
+    backed_ += need - slots_[slot].backed;
+    slots_[slot].backed = need;
+    return slot;
+  }
+
+  std::uint32_t number_;
+  os::File file_;
+  std::uint64_t incarnation_;
+  Properties properties_;
+  std::vector<Slot> slots_;
+  std::uint64_t backed_ = 0;
+};
+
+base::Result<ArenaHeader> read_or_make_header(const os::File& file, std::uint64_t slot_bytes) {
+  ArenaHeader header{};
+  auto raw = std::as_writable_bytes(std::span(&header, 1));
+  PERDURE_TRY(const std::uint64_t size, file.size());
+  if (size >= kFirstSlot && file.read(0, raw) && std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 &&
+      header.stride >= kPage && header.stride % kPage == 0 && header.stride <= (1ULL << 40))
+    return header;
+  PERDURE_CHECK(file.truncate(0));
+  PERDURE_CHECK(file.truncate(kFirstSlot));
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  header.incarnation = os::random_u64();
+  header.stride = std::max(base::round_up(slot_bytes, kPage), kPage);
+  PERDURE_CHECK(file.write(0, raw));
+  return header;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Tier>> make_memory_tier(const TierOptions& options) {
+  PERDURE_CHECK(os::make_private_directory(options.directory));
+  PERDURE_TRY(auto file, os::File::open(options.directory + "/arena", os::Open::create));
+  PERDURE_TRY(const auto header, read_or_make_header(file, options.slot_bytes));
+  auto tier = std::make_unique<MemoryTier>(options, std::move(file), header);
+  PERDURE_CHECK(tier->discover());
+  return std::unique_ptr<Tier>(std::move(tier));
+}
+
+}  // namespace perdure::tier

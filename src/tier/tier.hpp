@@ -1,0 +1,78 @@
+#pragma once
+// Node-local storage that caches chunks. The engine owns tiers and hands out slots; whoever holds a slot's address moves the
+// bytes with SlotIo. Members are enrolled in tier/conformance_test.cpp.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace perdure::tier {
+
+struct Properties {
+  std::string name;            ///< as in tier.order: "memory", "file"
+  std::string directory;       ///< where its slots are
+  std::uint64_t max_bytes = 0;
+  std::uint64_t slot_bytes = 0;  ///< capacity of a slot
+  bool mapped = false;           ///< slots are memory: written through a shared mapping
+};
+
+/// Where a slot is; plain data that travels to clients.
+struct SlotAddress {
+  std::uint32_t tier = 0;
+  std::uint64_t slot = 0;
+  std::string path;          ///< file that holds the slot
+  std::uint64_t offset = 0;  ///< in that file
+  std::uint64_t capacity = 0;
+  bool mapped = false;
+  friend bool operator==(const SlotAddress&, const SlotAddress&) = default;
+};
+
+struct Usage {
+  std::uint64_t slots = 0, free_slots = 0;
+  std::uint64_t bytes = 0;  ///< really backed by memory or disk
+};
+
+/// Called by the engine under its lock; no call blocks for longer than a few system calls, except prepare().
+class Tier {
+ public:
+  virtual ~Tier() = default;
+  virtual const Properties& properties() const = 0;
+  /// Random number that changes when the tier's content was lost; slots recorded under another one are void.
+  virtual std::uint64_t incarnation() const = 0;
+  /// True when acquire() would succeed for a chunk of `bytes` now.
+  virtual bool can_hold(std::uint64_t bytes) = 0;
+  /// A free slot for `bytes`, now in use. PERDURE_NO_SPACE when there is none and none can be made.
+  virtual base::Result<std::uint64_t> acquire(std::uint64_t bytes) = 0;
+  virtual void release(std::uint64_t slot) = 0;
+  /// Marks a slot as in use, as the catalog says it is (replay).
+  virtual base::Status adopt(std::uint64_t slot, std::uint64_t bytes) = 0;
+  virtual SlotAddress address(std::uint64_t slot) const = 0;
+  virtual Usage usage() const = 0;
+  /// The sizes of the chunks that may come at once: plans room for them. Returns slots to be pre-faulted by SlotIo::prepare on
+  /// a background thread.
+  virtual std::vector<std::uint64_t> reserve(const std::vector<std::uint64_t>& chunk_bytes) = 0;
+  /// Deletes everything; only when nothing is held any more.
+  virtual base::Status remove_all() = 0;
+};
+
+struct TierOptions {
+  std::uint32_t number = 0;  ///< position in tier.order
+  std::string directory;
+  std::uint64_t slot_bytes = 0;
+  std::uint64_t max_bytes = 0;  ///< 0: the tier's own default
+};
+/// The tier named `kind`; PERDURE_INVALID_ARGUMENT with the known kinds otherwise.
+base::Result<std::unique_ptr<Tier>> make_tier(const std::string& kind, const TierOptions& options);
+
+/// Room that growing by `bytes` would leave: the decision "does the system have it" (pure).
+struct SystemRoom {
+  std::uint64_t file_system_bytes = 0;  ///< free on the file system
+  std::uint64_t memory_bytes = 0;       ///< available memory; ignored for tiers that are not memory
+  std::uint64_t total_memory_bytes = 0;
+};
+bool memory_allows(const SystemRoom& room, std::uint64_t bytes);
+
+}  // namespace perdure::tier

@@ -1,0 +1,29 @@
+#pragma once
+// A small program to protect: ranks that compute steps, checkpoint each, and can tell whether their state is right.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "perdure/perdure.h"
+#include "ranks.hpp"
+
+namespace perdure::test_support {
+
+/// State of a rank after `step` steps: a pure function of rank and step, so that any restored state can be judged.
+std::vector<std::uint64_t> state_at(int rank, std::uint64_t step, std::size_t words);
+
+/// Options for a store and node directories inside `directory`, small chunks and arena.
+std::string options_in(const std::string& directory, const std::string& mode, const std::string& more = {});
+
+/// Protects state as regions 1 (step) and 2 (words), restores the newest version of "app" if there is one, and steps to `last`, with a
+/// checkpoint after each step. Exit code 0; 91: wrong content restored; 92: an unexpected error (printed); 93: restored something not expected.
+struct Program {
+  std::string options;
+  std::uint64_t last = 5;
+  std::size_t words = 40000;
+  std::int64_t must_restore_at_least = -1;  ///< -1: may start from nothing
+  bool wait_for_store = false;
+  int run(const Rank& rank) const;
+};
+
+}  // namespace perdure::test_support
