@@ -52,25 +52,32 @@ class Store {
 
   /// Creates what the store needs (directories). Repeatable.
   virtual base::Status prepare() = 0;
-  /// Starts writing a segment of `file_bytes` bytes. Room is reserved where the file system can, so that NO_SPACE comes early.
-  virtual base::Result<std::unique_ptr<SegmentSink>> begin(const segment::Manifest& manifest, std::uint64_t file_bytes) = 0;
+  /// Starts writing a segment of `file_bytes` bytes. Room is reserved where the file system can, so that NO_SPACE comes
+  /// early.
+  virtual base::Result<std::unique_ptr<SegmentSink>> begin(const segment::Manifest& manifest,
+                                                           std::uint64_t file_bytes) = 0;
   virtual base::Result<std::vector<std::string>> names() = 0;
-  /// Every attempt of every version of `name`, ascending by (version, attempt); incomplete ones too. Retired ones never.
+  /// Every attempt of every version of `name`, ascending by (version, attempt); incomplete ones too. Retired ones
+  /// never.
   virtual base::Result<std::vector<VersionListing>> list(const std::string& name) = 0;
   virtual base::Result<std::unique_ptr<segment::ByteSource>> open(const SegmentRef& segment) = 0;
   /// Hides this attempt at once, then deletes it. Repeatable; finishing what a killed process began is `clean`'s work.
   virtual base::Status remove(const segment::VersionId& id) = 0;
   /// Sets a segment aside with a report (`why`); it is not listed any more and not deleted.
   virtual base::Status quarantine(const SegmentRef& segment, const segment::VersionId& id, const base::Error& why) = 0;
-  /// Deletes what killed processes left: hidden versions, and temporary segments whose `owner` (see begin) is `abandoned`.
-  virtual base::Status clean(const std::function<bool(const segment::VersionId&, std::uint32_t segment_index)>& abandoned) = 0;
+  /// Deletes what killed processes left: hidden versions, and temporary segments whose `owner` (see begin) is
+  /// `abandoned`.
+  virtual base::Status clean(
+      const std::function<bool(const segment::VersionId&, std::uint32_t segment_index)>& abandoned) = 0;
 };
 
-/// The store for a location: a path is a posix directory. PERDURE_INVALID_ARGUMENT for an unknown scheme, with the known ones.
+/// The store for a location: a path is a posix directory. PERDURE_INVALID_ARGUMENT for an unknown scheme, with the
+/// known ones.
 base::Result<std::unique_ptr<Store>> make_store(const std::string& location);
 
-/// Reads the manifests of all segments of a version and judges: complete exactly when every segment is there, its manifest verifies, all agree,
-/// and every rank appears once. Returns the manifests in segment order. The chunks are not read.
+/// Reads the manifests of all segments of a version and judges: complete exactly when every segment is there, its
+/// manifest verifies, all agree, and every rank appears once. Returns the manifests in segment order. The chunks are
+/// not read.
 base::Result<std::vector<segment::Manifest>> read_version(Store& store, const VersionListing& listing);
 
 }  // namespace perdure::store

@@ -1,0 +1,367 @@
+// What every store promises. A new member is one line in kMembers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "store/store.hpp"
+#include "support/temporary_directory.hpp"
+#include "support/write_segment.hpp"
+
+namespace perdure::store {
+namespace {
+
+using segment::Manifest;
+using segment::VersionId;
+using test_support::check_version;
+using test_support::sample_version;
+using test_support::write_segment;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+struct Member {
+  const char* kind;
+  std::function<std::string(const std::string& directory)> location;
+};
+void PrintTo(const Member& member, std::ostream* out) { *out << member.kind; }
+
+const Member kMembers[] = {{"posix", [](const std::string& directory) { return directory + "/store"; }}};
+
+const VersionId kOne{"nbody", 1, {1000, 7}};
+
+bool never(const VersionId&, std::uint32_t) { return false; }
+bool always(const VersionId&, std::uint32_t) { return true; }
+
+class StoreConformance : public testing::TestWithParam<Member> {
+ protected:
+  void SetUp() override {
+    store_ = open();
+    ASSERT_TRUE(store_->prepare());
+  }
+  std::unique_ptr<Store> open() { return make_store(GetParam().location(directory_.path())).value(); }
+
+  void write(const VersionId& id, std::uint32_t count) {
+    for (const Manifest& manifest : sample_version(id, count)) ASSERT_TRUE(write_segment(*store_, manifest));
+  }
+  /// The listings of `name`; a name that is not there has none.
+  std::vector<VersionListing> list(const std::string& name = "nbody") {
+    auto listings = store_->list(name);
+    if (listings) return *listings;
+    EXPECT_EQ(listings.error().code, PERDURE_NOT_FOUND) << listings.error().text();
+    return {};
+  }
+  test_support::TemporaryDirectory directory_;
+  std::unique_ptr<Store> store_;
+};
+
+TEST_P(StoreConformance, SaysWhatItIs) {
+  EXPECT_EQ(store_->properties().kind, GetParam().kind);
+  EXPECT_FALSE(store_->properties().location.empty());
+  EXPECT_TRUE(store_->properties().writable);
+}
+
+TEST_P(StoreConformance, IsEmptyAtFirstAndMayBePreparedAgain) {
+  EXPECT_TRUE(store_->prepare());
+  EXPECT_THAT(store_->names().value(), IsEmpty());
+  EXPECT_EQ(store_->list("nbody").error().code, PERDURE_NOT_FOUND);
+  EXPECT_TRUE(store_->clean(always));
+}
+
+TEST_P(StoreConformance, GivesBackWhatWasWritten) {
+  write(kOne, 3);
+  const auto listings = list();
+  ASSERT_EQ(listings.size(), 1U);
+  EXPECT_EQ(listings[0].id, kOne);
+  EXPECT_EQ(listings[0].segment_count, 3U);
+  EXPECT_TRUE(listings[0].all_present());
+  EXPECT_EQ(check_version(*store_, listings[0]), "");
+  EXPECT_EQ(read_version(*store_, listings[0]).value(), sample_version(kOne, 3));
+}
+
+TEST_P(StoreConformance, ShowsItsContentToAnotherProcess) {
+  write(kOne, 2);
+  auto other = open();
+  EXPECT_THAT(other->names().value(), ElementsAre("nbody"));
+  EXPECT_EQ(check_version(*other, other->list("nbody").value().at(0)), "");
+}
+
+TEST_P(StoreConformance, ShowsNothingBeforeTheCommit) {
+  const Manifest manifest = sample_version(kOne, 1)[0];
+  const auto file = test_support::sample_file(manifest);
+  auto sink = store_->begin(manifest, file.size());
+  ASSERT_TRUE(sink) << sink.error().text();
+  EXPECT_THAT(list(), IsEmpty());
+  ASSERT_TRUE((*sink)->write(0, file));
+  EXPECT_THAT(list(), IsEmpty());
+  ASSERT_TRUE((*sink)->commit());
+  EXPECT_EQ(list().size(), 1U);
+  sink->reset();
+  EXPECT_EQ(check_version(*store_, list().at(0)), "");
+}
+
+TEST_P(StoreConformance, ShowsNothingOfASegmentThatWasGivenUp) {
+  const Manifest manifest = sample_version(kOne, 1)[0];
+  const auto file = test_support::sample_file(manifest);
+  {
+    auto sink = store_->begin(manifest, file.size());
+    ASSERT_TRUE(sink);
+    ASSERT_TRUE((*sink)->write(0, file));
+  }
+  EXPECT_THAT(list(), IsEmpty());
+  ASSERT_TRUE(write_segment(*store_, manifest));
+  EXPECT_EQ(check_version(*store_, list().at(0)), "");
+}
+
+TEST_P(StoreConformance, RefusesTheCommitOfASegmentThatIsNotWhole) {
+  const Manifest manifest = sample_version(kOne, 1)[0];
+  auto sink = store_->begin(manifest, 8192);
+  ASSERT_TRUE(sink);
+  EXPECT_EQ((*sink)->write(8000, std::vector<std::byte>(193)).error().code, PERDURE_INVALID_ARGUMENT);
+  EXPECT_EQ((*sink)->write(~0ULL, std::vector<std::byte>(1)).error().code, PERDURE_INVALID_ARGUMENT);
+}
+
+TEST_P(StoreConformance, RefusesToUseASinkAfterItsCommit) {
+  const Manifest manifest = sample_version(kOne, 1)[0];
+  const auto file = test_support::sample_file(manifest);
+  auto sink = store_->begin(manifest, file.size()).value();
+  ASSERT_TRUE(sink->write(0, file));
+  ASSERT_TRUE(sink->commit());
+  EXPECT_EQ(sink->write(0, file).error().code, PERDURE_CLOSED);
+  EXPECT_EQ(sink->commit().error().code, PERDURE_CLOSED);
+  EXPECT_EQ(check_version(*store_, list().at(0)), "");
+}
+
+TEST_P(StoreConformance, TakesTheSameSegmentAgain) {
+  write(kOne, 1);
+  write(kOne, 1);
+  ASSERT_EQ(list().size(), 1U);
+  EXPECT_EQ(check_version(*store_, list().at(0)), "");
+}
+
+TEST_P(StoreConformance, TakesTheSameBytesAgain) {
+  const Manifest manifest = sample_version(kOne, 1)[0];
+  const auto file = test_support::sample_file(manifest);
+  auto sink = store_->begin(manifest, file.size()).value();
+  ASSERT_TRUE(sink->write(0, std::vector<std::byte>(file.size(), std::byte{1})));
+  ASSERT_TRUE(sink->write(0, file));
+  ASSERT_TRUE(sink->commit());
+  EXPECT_EQ(check_version(*store_, list().at(0)), "");
+}
+
+TEST_P(StoreConformance, NeverMixesTwoAttempts) {
+  const VersionId first{"nbody", 1, {1000, 7}};
+  const VersionId second{"nbody", 1, {2000, 3}};
+  ASSERT_TRUE(write_segment(*store_, sample_version(first, 2)[0]));
+  ASSERT_TRUE(write_segment(*store_, sample_version(second, 2)[1]));
+  const auto listings = list();
+  ASSERT_EQ(listings.size(), 2U);
+  for (const VersionListing& listing : listings) {
+    EXPECT_FALSE(listing.all_present());
+    auto version = read_version(*store_, listing);
+    ASSERT_FALSE(version);
+    EXPECT_EQ(version.error().code, PERDURE_NOT_FOUND);
+  }
+}
+
+TEST_P(StoreConformance, NeverMixesTwoWaysToCutAnAttempt) {
+  ASSERT_TRUE(write_segment(*store_, sample_version(kOne, 1)[0]));
+  ASSERT_TRUE(write_segment(*store_, sample_version(kOne, 2)[0]));
+  const auto listings = list();
+  ASSERT_EQ(listings.size(), 2U);
+  EXPECT_TRUE(listings[0].all_present());
+  EXPECT_FALSE(listings[1].all_present());
+}
+
+TEST_P(StoreConformance, ListsNamesVersionsAndAttemptsInOrder) {
+  for (const VersionId& id : std::vector<VersionId>{{"nbody", 10, {1, 1}},
+                                                    {"nbody", 9, {5, 1}},
+                                                    {"heat.2d", 0, {1, 1}},
+                                                    {"nbody", 9, {4, 9}},
+                                                    {"nbody", 100, {1, 1}},
+                                                    {"Zeta", 9223372036854775807, {1, 1}}})
+    write(id, 1);
+  EXPECT_THAT(store_->names().value(), ElementsAre("Zeta", "heat.2d", "nbody"));
+  std::vector<std::string> order;
+  for (const VersionListing& listing : list())
+    order.push_back(std::to_string(listing.id.version) + ":" + std::to_string(listing.id.attempt.created_ns));
+  EXPECT_THAT(order, ElementsAre("9:4", "9:5", "10:1", "100:1"));
+  EXPECT_EQ(list("Zeta").at(0).id.version, 9223372036854775807U);
+}
+
+TEST_P(StoreConformance, ListsSegmentsByIndex) {
+  const auto manifests = sample_version(kOne, 12);
+  for (std::size_t i = 12; i-- > 0;) ASSERT_TRUE(write_segment(*store_, manifests[i]));
+  const auto listing = list().at(0);
+  for (std::uint32_t i = 0; i < 12; ++i) EXPECT_EQ(listing.segments[i].index, i);
+  EXPECT_EQ(check_version(*store_, listing), "");
+}
+
+TEST_P(StoreConformance, HidesARemovedVersionAtOnceAndMayRemoveItAgain) {
+  const VersionId other{"nbody", 1, {2000, 1}};
+  const VersionId next{"nbody", 2, {3000, 1}};
+  write(kOne, 2);
+  write(other, 2);
+  write(next, 1);
+  ASSERT_TRUE(store_->remove(kOne));
+  ASSERT_EQ(list().size(), 2U);
+  EXPECT_EQ(list()[0].id, other);
+  EXPECT_EQ(check_version(*store_, list()[0]), "");
+  EXPECT_TRUE(store_->remove(kOne));
+  ASSERT_TRUE(store_->remove(other));
+  ASSERT_TRUE(store_->remove(next));
+  EXPECT_THAT(list(), IsEmpty());
+  EXPECT_TRUE(store_->remove({"never-written", 5, {1, 1}}));
+}
+
+TEST_P(StoreConformance, TakesARemovedVersionAgain) {
+  write(kOne, 2);
+  ASSERT_TRUE(store_->remove(kOne));
+  write(kOne, 2);
+  ASSERT_TRUE(store_->clean(never));
+  EXPECT_EQ(check_version(*store_, list().at(0)), "");
+}
+
+TEST_P(StoreConformance, SaysThatARemovedSegmentIsNotThere) {
+  write(kOne, 1);
+  const auto listing = list().at(0);
+  ASSERT_TRUE(store_->remove(kOne));
+  auto source = store_->open(listing.segments[0]);
+  ASSERT_FALSE(source);
+  EXPECT_EQ(source.error().code, PERDURE_NOT_FOUND);
+}
+
+TEST_P(StoreConformance, TakesDifferentSegmentsFromManyWritersAtOnce) {
+  std::vector<VersionId> ids;
+  for (std::uint64_t version = 0; version < 4; ++version) ids.push_back({"nbody", version, {version + 1, 1}});
+  std::vector<std::thread> writers;
+  for (const VersionId& id : ids)
+    for (std::uint32_t i = 0; i < 2; ++i)
+      writers.emplace_back([&, i] { EXPECT_TRUE(write_segment(*store_, sample_version(id, 2)[i])); });
+  for (std::thread& writer : writers) writer.join();
+  const auto listings = list();
+  ASSERT_EQ(listings.size(), 4U);
+  for (const VersionListing& listing : listings) EXPECT_EQ(check_version(*store_, listing), "");
+}
+
+TEST_P(StoreConformance, LetsWritersAndRemoversOfOneVersionPassEachOther) {
+  const VersionId kept{"nbody", 1, {5000, 5}};
+  std::thread remover([&] {
+    for (std::uint64_t round = 0; round < 20; ++round) {
+      const VersionId id{"nbody", 1, {round + 1, 1}};
+      EXPECT_TRUE(write_segment(*store_, sample_version(id, 1)[0]));
+      EXPECT_TRUE(store_->remove(id));
+    }
+  });
+  for (int round = 0; round < 20; ++round) {
+    auto written = write_segment(*store_, sample_version(kept, 1)[0]);
+    if (!written) {
+      EXPECT_TRUE(written.error().retryable) << written.error().text();
+      continue;
+    }
+    auto listings = store_->list("nbody").value();
+    const auto mine = std::find_if(listings.begin(), listings.end(), [&](const auto& l) { return l.id == kept; });
+    ASSERT_NE(mine, listings.end());
+    EXPECT_EQ(check_version(*store_, *mine), "");
+    ASSERT_TRUE(store_->remove(kept));
+  }
+  remover.join();
+}
+
+TEST_P(StoreConformance, TakesOneSegmentFromManyThreadsAtOnce) {
+  const Manifest manifest = test_support::sample_manifest(kOne, 1, 0, 1, {0}, 20 * base::MiB, base::MiB);
+  const auto file = test_support::sample_file(manifest);
+  auto sink = store_->begin(manifest, file.size()).value();
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      const std::size_t share = file.size() / 4 + 1;
+      const std::size_t begin = t * share;
+      EXPECT_TRUE(sink->write(begin, base::ConstByteSpan(file).subspan(begin, std::min(share, file.size() - begin))));
+    });
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_TRUE(sink->commit());
+  EXPECT_EQ(check_version(*store_, list().at(0)), "");
+}
+
+TEST_P(StoreConformance, SetsADamagedSegmentAsideAndTakesItAgain) {
+  write(kOne, 2);
+  const auto listing = list().at(0);
+  const base::Error why{PERDURE_CORRUPT, "here", "chunk 0 of rank 1 at offset 4096 damaged", "", false};
+  ASSERT_TRUE(store_->quarantine(listing.segments[1], kOne, why));
+  ASSERT_EQ(list().size(), 1U);
+  EXPECT_FALSE(list()[0].all_present());
+  EXPECT_EQ(read_version(*store_, list()[0]).error().code, PERDURE_NOT_FOUND);
+  EXPECT_TRUE(store_->quarantine(listing.segments[1], kOne, why));
+  EXPECT_THAT(store_->names().value(), ElementsAre("nbody"));
+  ASSERT_TRUE(write_segment(*store_, sample_version(kOne, 2)[1]));
+  EXPECT_EQ(check_version(*store_, list().at(0)), "");
+  EXPECT_TRUE(store_->quarantine(list()[0].segments[1], kOne, why));
+  EXPECT_EQ(store_->quarantine({5, 6, {9, 9}, "nbody/1/x"}, kOne, why).error().code, PERDURE_NOT_FOUND);
+}
+
+TEST_P(StoreConformance, CleansOnlyWhatIsAbandoned) {
+  const VersionId dead{"nbody", 2, {2000, 1}};
+  write(kOne, 1);
+  const Manifest manifest = sample_version(dead, 1)[0];
+  const auto file = test_support::sample_file(manifest);
+  auto sink = store_->begin(manifest, file.size()).value();
+  ASSERT_TRUE(sink->write(0, file));
+  std::vector<VersionId> asked;
+  ASSERT_TRUE(store_->clean([&](const VersionId& id, std::uint32_t index) {
+    asked.push_back(id);
+    EXPECT_EQ(index, 0U);
+    return false;
+  }));
+  EXPECT_THAT(asked, ElementsAre(dead));
+  ASSERT_TRUE(sink->commit());
+  EXPECT_EQ(list().size(), 2U);
+  ASSERT_TRUE(store_->clean(always));
+  EXPECT_EQ(list().size(), 2U);
+}
+
+TEST_P(StoreConformance, TellsAWriterWhoseSegmentWasCleanedAwayToTryAgain) {
+  const Manifest manifest = sample_version(kOne, 1)[0];
+  const auto file = test_support::sample_file(manifest);
+  auto sink = store_->begin(manifest, file.size()).value();
+  ASSERT_TRUE(sink->write(0, file));
+  ASSERT_TRUE(store_->clean(always));
+  auto committed = sink->commit();
+  ASSERT_FALSE(committed);
+  EXPECT_TRUE(committed.error().retryable);
+  EXPECT_THAT(list(), IsEmpty());
+  EXPECT_TRUE(write_segment(*store_, manifest));
+}
+
+TEST_P(StoreConformance, RefusesNamesThatAreNone) {
+  for (const std::string& name :
+       {std::string("../x"), std::string(".quarantine"), std::string(), std::string(10000, 'x')}) {
+    Manifest manifest = sample_version(kOne, 1)[0];
+    manifest.id.name = name;
+    EXPECT_EQ(store_->begin(manifest, 8192).error().code, PERDURE_INVALID_ARGUMENT);
+    EXPECT_EQ(store_->list(name).error().code, PERDURE_INVALID_ARGUMENT);
+    EXPECT_EQ(store_->remove({name, 1, {1, 1}}).error().code, PERDURE_INVALID_ARGUMENT);
+    EXPECT_EQ(store_->quarantine({0, 1, {1, 1}, "x"}, {name, 1, {1, 1}}, base::Error{}).error().code,
+              PERDURE_INVALID_ARGUMENT);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Members, StoreConformance, testing::ValuesIn(kMembers),
+                         [](const auto& member) { return std::string(member.param.kind); });
+
+TEST(MakeStore, RefusesWhatItDoesNotKnowAndNamesWhatItKnows) {
+  auto store = make_store("s3://bucket/prefix");
+  ASSERT_FALSE(store);
+  EXPECT_EQ(store.error().code, PERDURE_INVALID_ARGUMENT);
+  EXPECT_EQ(store.error().cause, "unknown kind of store 's3'");
+  EXPECT_NE(store.error().remedy.find("file://PATH"), std::string::npos);
+  EXPECT_EQ(make_store("").error().code, PERDURE_INVALID_ARGUMENT);
+}
+
+TEST(MakeStore, MakesAPathAbsolute) {
+  EXPECT_EQ(make_store("/tmp/a//b/../c/").value()->properties().location, "/tmp/a/c");
+  EXPECT_EQ(make_store("file:///tmp/a").value()->properties().location, "/tmp/a");
+  EXPECT_EQ(make_store("perdure-store").value()->properties().location.front(), '/');
+}
+
+}  // namespace
+}  // namespace perdure::store

@@ -1,0 +1,132 @@
+// The posix store:
+//
+//   <root>/<name>/<version>/<index>-of-<count>.<attempt>.pds   a segment: complete and durable, or not there
+//   <root>/<name>/<version>/.tmp-<file name>                   a segment being written          (posix_sink.cpp, steps
+//   1-6) <root>/<name>/.retired-<version>-<attempt>/                hides an attempt being removed (posix_removal.cpp,
+//   steps 1-6) <root>/.quarantine/<name>.<version>.<file name>[.json]     set aside, with its report
+//   (posix_quarantine.cpp, steps 1-4)
+//
+// No state is kept in memory: any number of processes on any number of nodes may work in one store. Entries that are
+// none of these are left alone and never listed; directories are never reached through symbolic links.
+#include "store/posix.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "os/file.hpp"
+#include "segment/manifest_codec.hpp"
+#include "store/posix_quarantine.hpp"
+#include "store/posix_removal.hpp"
+#include "store/posix_sink.hpp"
+
+namespace perdure::store {
+namespace {
+
+using base::Result;
+using base::Status;
+
+class PosixSource : public segment::ByteSource {
+ public:
+  PosixSource(os::File file, std::uint64_t size) : file_(std::move(file)), size_(size) {}
+  std::uint64_t size() const override { return size_; }
+  const std::string& name() const override { return file_.path(); }
+  Status read(std::uint64_t offset, base::ByteSpan target) const override { return file_.read(offset, target); }
+
+ private:
+  os::File file_;
+  std::uint64_t size_;
+};
+
+/// Segments that belong together. Those of another count would be another way to cut the same attempt.
+using ListingKey = std::tuple<std::uint64_t, segment::Attempt, std::uint32_t>;
+
+void add_segment(std::map<ListingKey, VersionListing>& listings, const std::string& name, std::uint64_t version,
+                 const std::string& file) {
+  const auto parsed = segment::parse_file_name(file);
+  if (!parsed) return;
+  VersionListing& listing = listings[{version, parsed->attempt, parsed->count}];
+  listing.id = {name, version, parsed->attempt};
+  listing.segment_count = parsed->count;
+  listing.segments.push_back(
+      {parsed->index, parsed->count, parsed->attempt, name + "/" + std::to_string(version) + "/" + file});
+}
+
+}  // namespace
+
+PosixStore::PosixStore(std::string root) : layout_(root), properties_{"posix", std::move(root), true} {}
+
+Status PosixStore::prepare() { return os::make_directories(layout_.root()); }
+
+Status PosixStore::check_root() const {
+  PERDURE_TRY(bool there, os::exists(layout_.root()));
+  if (there) return {};
+  return base::fail(PERDURE_NOT_FOUND, layout_.root(), "the store's directory is not there",
+                    "check the path of the store (store.path) and whether its file system is mounted");
+}
+
+Result<std::unique_ptr<SegmentSink>> PosixStore::begin(const segment::Manifest& manifest, std::uint64_t file_bytes) {
+  PERDURE_CHECK(segment::check_name(manifest.id.name));
+  return PosixSink::begin(layout_, manifest, file_bytes);
+}
+
+Result<std::vector<std::string>> PosixStore::names() {
+  PERDURE_CHECK(check_root());
+  PERDURE_TRY(auto entries, os::list_directory(layout_.root()));
+  std::vector<std::string> names;
+  for (const os::Entry& entry : entries)
+    if (entry.directory && segment::check_name(entry.name)) names.push_back(entry.name);
+  return names;
+}
+
+Result<std::vector<VersionListing>> PosixStore::list(const std::string& name) {
+  PERDURE_CHECK(segment::check_name(name));
+  PERDURE_CHECK(check_root());
+  PERDURE_TRY(auto entries, os::list_directory(layout_.name_directory(name)));
+  std::set<RetiredMark> retired;
+  for (const os::Entry& entry : entries)
+    if (auto mark = parse_retired_mark(entry.name)) retired.insert(*mark);
+  std::map<ListingKey, VersionListing> found;
+  for (const os::Entry& entry : entries) {
+    const auto version = entry.directory ? parse_version(entry.name) : std::nullopt;
+    if (!version) continue;
+    auto files = os::list_directory(layout_.name_directory(name) + "/" + entry.name);
+    if (!files && files.error().code == PERDURE_NOT_FOUND) continue;  // removed meanwhile
+    if (!files) return base::fail(std::move(files).error());
+    for (const os::Entry& file : *files)
+      if (!file.directory) add_segment(found, name, *version, file.name);
+  }
+  std::vector<VersionListing> listings;
+  for (auto& [key, listing] : found) {
+    if (retired.contains({listing.id.version, listing.id.attempt})) continue;
+    std::sort(listing.segments.begin(), listing.segments.end(),
+              [](const SegmentRef& a, const SegmentRef& b) { return a.index < b.index; });
+    listings.push_back(std::move(listing));
+  }
+  return listings;
+}
+
+Result<std::unique_ptr<segment::ByteSource>> PosixStore::open(const SegmentRef& segment) {
+  PERDURE_TRY(os::File file, os::File::open(layout_.root() + "/" + segment.path, os::Open::read));
+  PERDURE_TRY(std::uint64_t size, file.size());
+  return std::make_unique<PosixSource>(std::move(file), size);
+}
+
+Status PosixStore::remove(const segment::VersionId& id) {
+  PERDURE_CHECK(segment::check_name(id.name));
+  return remove_attempt(layout_, id);
+}
+
+Status PosixStore::quarantine(const SegmentRef& segment, const segment::VersionId& id, const base::Error& why) {
+  PERDURE_CHECK(segment::check_name(id.name));
+  return quarantine_segment(layout_, segment, id, why);
+}
+
+Status PosixStore::clean(const std::function<bool(const segment::VersionId&, std::uint32_t)>& abandoned) {
+  PERDURE_TRY(auto all, names());
+  for (const std::string& name : all) PERDURE_CHECK(clean_name(layout_, name, abandoned));
+  return {};
+}
+
+}  // namespace perdure::store

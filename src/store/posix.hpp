@@ -1,0 +1,30 @@
+#pragma once
+// A store in a directory of a file system that several nodes see. Inside this module only; made by make_store.
+#include "store/posix_layout.hpp"
+#include "store/store.hpp"
+
+namespace perdure::store {
+
+class PosixStore : public Store {
+ public:
+  /// `root`: an absolute path; need not exist.
+  explicit PosixStore(std::string root);
+  const Properties& properties() const override { return properties_; }
+  base::Status prepare() override;
+  base::Result<std::unique_ptr<SegmentSink>> begin(const segment::Manifest& manifest,
+                                                   std::uint64_t file_bytes) override;
+  base::Result<std::vector<std::string>> names() override;
+  base::Result<std::vector<VersionListing>> list(const std::string& name) override;
+  base::Result<std::unique_ptr<segment::ByteSource>> open(const SegmentRef& segment) override;
+  base::Status remove(const segment::VersionId& id) override;
+  base::Status quarantine(const SegmentRef& segment, const segment::VersionId& id, const base::Error& why) override;
+  base::Status clean(const std::function<bool(const segment::VersionId&, std::uint32_t)>& abandoned) override;
+
+ private:
+  base::Status check_root() const;
+
+  const PosixLayout layout_;
+  const Properties properties_;
+};
+
+}  // namespace perdure::store

@@ -1,0 +1,41 @@
+#pragma once
+// Names of files and directories in a posix store. Pure.
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "segment/segment.hpp"
+
+namespace perdure::store {
+
+/// A version's directory as its name says; nothing for any other spelling.
+std::optional<std::uint64_t> parse_version(std::string_view name);
+
+/// The marker that hides an attempt while it is being removed: ".retired-<version>-<attempt hex>".
+struct RetiredMark {
+  std::uint64_t version = 0;
+  segment::Attempt attempt;
+  friend auto operator<=>(const RetiredMark&, const RetiredMark&) = default;
+};
+std::optional<RetiredMark> parse_retired_mark(std::string_view name);
+
+inline constexpr std::string_view kTemporaryPrefix = ".tmp-";
+inline constexpr std::string_view kQuarantine = ".quarantine";
+
+/// <root>/<name>/<version>/<file name of the segment>
+class PosixLayout {
+ public:
+  explicit PosixLayout(std::string root) : root_(std::move(root)) {}
+  const std::string& root() const { return root_; }
+  std::string name_directory(const std::string& name) const { return root_ + "/" + name; }
+  std::string version_directory(const segment::VersionId& id) const {
+    return name_directory(id.name) + "/" + std::to_string(id.version);
+  }
+  std::string retired_mark(const segment::VersionId& id) const;
+  std::string quarantine_directory() const { return root_ + "/" + std::string(kQuarantine); }
+
+ private:
+  std::string root_;
+};
+
+}  // namespace perdure::store

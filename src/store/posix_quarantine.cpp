@@ -1,0 +1,92 @@
+// Setting a segment aside, so that it is where it was or in quarantine, and in quarantine never without its report:
+//   1. make <root>/.quarantine, synced into <root>
+//   2. write the report <name>.<version>.<file name>.json, synced
+//   3. rename the segment to <name>.<version>.<file name>
+//   4. sync both directories
+// A name that is taken by an earlier victim gets a number: nothing in quarantine is ever overwritten.
+#include "store/posix_quarantine.hpp"
+
+#include <array>
+#include <charconv>
+#include <ctime>
+
+#include "base/cbor.hpp"
+#include "os/file.hpp"
+#include "os/system.hpp"
+#include "store/posix_removal.hpp"
+
+namespace perdure::store {
+namespace {
+
+using base::Status;
+
+/// The first "offset N" of a message, for programs that read the report.
+base::Json offset_in(std::string_view text) {
+  constexpr std::string_view kWord = "offset ";
+  const std::size_t begin = text.find(kWord);
+  if (begin == std::string_view::npos) return nullptr;
+  const std::string_view digits = text.substr(begin + kWord.size());
+  std::uint64_t offset = 0;
+  if (std::from_chars(digits.data(), digits.data() + digits.size(), offset).ec != std::errc()) return nullptr;
+  return offset;
+}
+
+std::string now_utc() {
+  const auto seconds = static_cast<std::time_t>(os::wall_clock_ns() / 1'000'000'000);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+std::string report(const std::string& path, const segment::VersionId& id, const base::Error& why) {
+  const base::Json json = {{"what", path},
+                           {"name", id.name},
+                           {"version", id.version},
+                           {"why", why.text()},
+                           {"code", base::code_name(why.code)},
+                           {"offset", offset_in(why.cause)},
+                           {"when", now_utc()}};
+  return json.dump(2, ' ', true, base::Json::error_handler_t::replace) + "\n";
+}
+
+Status write_report(const std::string& path, const std::string& text) {
+  PERDURE_TRY(os::File file, os::File::open(path, os::Open::create));
+  PERDURE_CHECK(file.truncate(0));
+  PERDURE_CHECK(file.write(0, base::as_bytes(text)));
+  return file.sync();
+}
+
+base::Result<std::string> free_name(const std::string& wanted) {
+  std::string path = wanted;
+  for (int number = 2;; ++number) {
+    PERDURE_TRY(bool taken, os::exists(path));
+    if (!taken) return path;
+    path = wanted + "." + std::to_string(number);
+  }
+}
+
+}  // namespace
+
+Status quarantine_segment(const PosixLayout& layout, const SegmentRef& segment, const segment::VersionId& id,
+                          const base::Error& why) {
+  const std::string name = segment::file_name(segment.index, segment.count, segment.attempt);
+  const std::string path = layout.version_directory(id) + "/" + name;
+  const std::string wanted =
+      layout.quarantine_directory() + "/" + id.name + "." + std::to_string(id.version) + "." + name;
+  PERDURE_TRY(bool there, os::exists(path));
+  PERDURE_TRY(bool done, os::exists(wanted));
+  if (!there && done) return {};  // somebody found the same damage
+  if (!there) return base::fail(PERDURE_NOT_FOUND, path, "no such segment to set aside");
+  PERDURE_CHECK(os::make_directory(layout.quarantine_directory()));  // 1
+  PERDURE_CHECK(os::sync_directory(layout.root()));
+  PERDURE_TRY(std::string aside, free_name(wanted));
+  PERDURE_CHECK(write_report(aside + ".json", report(path, id, why)));  // 2
+  PERDURE_CHECK(os::rename_path(path, aside));                          // 3
+  PERDURE_CHECK(os::sync_directory(layout.quarantine_directory()));     // 4
+  PERDURE_CHECK(os::sync_directory(layout.version_directory(id)));
+  return remove_if_empty(layout, id);
+}
+
+}  // namespace perdure::store

@@ -1,0 +1,11 @@
+#pragma once
+// Quarantine of a posix store. Inside this module only.
+#include "store/posix_layout.hpp"
+#include "store/store.hpp"
+
+namespace perdure::store {
+
+base::Status quarantine_segment(const PosixLayout& layout, const SegmentRef& segment, const segment::VersionId& id,
+                                const base::Error& why);
+
+}  // namespace perdure::store

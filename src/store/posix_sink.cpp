@@ -1,0 +1,131 @@
+// Writing a segment, so that it is invisible or complete and durable, whenever the process or the machine dies:
+//   1. make <name> and <name>/<version>, each synced into its parent (also when they were there: whoever made them may
+//      have died before the sync)
+//   2. create <name>/<version>/.tmp-<file name> anew and reserve its room
+//   3. write; every 8 MiB the system is asked to start writing back, so that the sync has little left to wait for
+//   4. sync the file's data
+//   5. rename it to <file name>: from here on it is visible
+//   6. sync <name>/<version>: from here on it stays visible
+// Every result is checked. A failed sync may have dropped data that a second one would not miss: after any failure of
+// 4 to 6 the segment is given up and must be written again from 1.
+#include "store/posix_sink.hpp"
+
+#include <algorithm>
+
+#include "os/crash_point.hpp"
+#include "store/posix_removal.hpp"
+
+namespace perdure::store {
+namespace {
+
+using base::Status;
+
+constexpr std::uint64_t kWritebackBytes = 8 * base::MiB;
+constexpr const char* kBringBack = "bring the store's directory back (is its file system mounted?)";
+
+/// A path that is missing while we write is a store that vanished, and may return.
+Status vanished(Status status) {
+  if (!status && status.error().code == PERDURE_NOT_FOUND) {
+    status.error().retryable = true;
+    status.error().remedy = kBringBack;
+  }
+  return status;
+}
+
+}  // namespace
+
+PosixSink::PosixSink(const PosixLayout& layout, const segment::Manifest& manifest, std::uint64_t file_bytes)
+    : layout_(layout), id_(manifest.id), file_bytes_(file_bytes) {
+  const std::string name = segment::file_name(manifest.segment_index, manifest.segment_count, manifest.id.attempt);
+  temporary_ = layout_.version_directory(id_) + "/" + std::string(kTemporaryPrefix) + name;
+  final_ = layout_.version_directory(id_) + "/" + name;
+}
+
+base::Result<std::unique_ptr<SegmentSink>> PosixSink::begin(const PosixLayout& layout,
+                                                            const segment::Manifest& manifest,
+                                                            std::uint64_t file_bytes) {
+  std::unique_ptr<PosixSink> sink(new PosixSink(layout, manifest, file_bytes));
+  PERDURE_TRY(bool there, os::exists(layout.root()));
+  // The root is not made here: where a file system is not mounted, that would fill the disk below the mount point.
+  if (!there)
+    return base::fail(PERDURE_NOT_FOUND, layout.root(), "the store's directory is not there", kBringBack, true);
+  PERDURE_CHECK(vanished(finish_removal(layout, manifest.id)));
+  Status created;
+  // A cleaner may remove the still empty version directory between steps 1 and 2: then again.
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    PERDURE_CHECK(vanished(sink->make_directories()));
+    created = sink->create();
+    if (created || created.error().code != PERDURE_NOT_FOUND) break;
+  }
+  PERDURE_CHECK(vanished(std::move(created)));
+  return sink;
+}
+
+Status PosixSink::make_directories() const {
+  PERDURE_CHECK(os::make_directory(layout_.name_directory(id_.name)));
+  PERDURE_CHECK(os::sync_directory(layout_.root()));
+  PERDURE_CHECK(os::make_directory(layout_.version_directory(id_)));
+  return os::sync_directory(layout_.name_directory(id_.name));
+}
+
+Status PosixSink::create() {
+  PERDURE_CHECK(os::remove_file(temporary_));  // what a killed process left
+  PERDURE_TRY(file_, os::File::open(temporary_, os::Open::create_new));
+  os::crash_point(os::CrashPoint::flush_created);
+  return file_.preallocate(file_bytes_);
+}
+
+Status PosixSink::write(std::uint64_t offset, base::ConstByteSpan data) {
+  if (!file_) return base::fail(PERDURE_CLOSED, final_, "the segment was committed or given up already");
+  if (offset > file_bytes_ || data.size() > file_bytes_ - offset)
+    return base::fail(PERDURE_INVALID_ARGUMENT, final_,
+                      "bytes " + std::to_string(offset) + " to " + std::to_string(offset + data.size()) +
+                          " are outside the segment of " + std::to_string(file_bytes_) + " bytes");
+  for (std::size_t done = 0; done < data.size();) {
+    const auto block = data.subspan(done, std::min<std::size_t>(kWritebackBytes, data.size() - done));
+    PERDURE_CHECK(vanished(file_.write(offset + done, block)));
+    file_.start_writeback(offset + done, block.size());
+    done += block.size();
+  }
+  return {};
+}
+
+Status PosixSink::check_whole() const {
+  PERDURE_TRY(std::uint64_t size, file_.size());
+  if (size == file_bytes_) return {};
+  return base::fail(
+      PERDURE_INTERNAL, final_,
+      "the segment has " + std::to_string(size) + " bytes at its commit instead of " + std::to_string(file_bytes_));
+}
+
+Status PosixSink::publish() {
+  PERDURE_CHECK(check_whole());
+  os::crash_point(os::CrashPoint::flush_before_sync);
+  PERDURE_CHECK(file_.sync_data());
+  os::crash_point(os::CrashPoint::flush_before_rename);
+  PERDURE_CHECK(os::rename_path(temporary_, final_));
+  os::crash_point(os::CrashPoint::flush_after_rename);
+  return os::sync_directory(layout_.version_directory(id_));
+}
+
+Status PosixSink::commit() {
+  if (!file_) return base::fail(PERDURE_CLOSED, final_, "the segment was committed or given up already");
+  Status published = vanished(publish());
+  finished_ = true;
+  file_ = os::File();
+  // At once, not in the destructor, so that a retry finds room for the next attempt.
+  if (!published) discard();
+  return published;
+}
+
+PosixSink::~PosixSink() {
+  if (!finished_) discard();
+}
+
+// Best effort: what cannot be deleted now is clean()'s work.
+void PosixSink::discard() const {
+  (void)os::remove_file(temporary_);
+  (void)remove_if_empty(layout_, id_);
+}
+
+}  // namespace perdure::store

@@ -1,0 +1,34 @@
+#pragma once
+// Writes one segment of a posix store. Inside this module only.
+#include "os/file.hpp"
+#include "store/posix_layout.hpp"
+#include "store/store.hpp"
+
+namespace perdure::store {
+
+class PosixSink : public SegmentSink {
+ public:
+  static base::Result<std::unique_ptr<SegmentSink>> begin(const PosixLayout& layout, const segment::Manifest& manifest,
+                                                          std::uint64_t file_bytes);
+  ~PosixSink() override;
+  base::Status write(std::uint64_t offset, base::ConstByteSpan data) override;
+  base::Status commit() override;
+
+ private:
+  PosixSink(const PosixLayout& layout, const segment::Manifest& manifest, std::uint64_t file_bytes);
+  base::Status make_directories() const;
+  base::Status create();
+  base::Status check_whole() const;
+  base::Status publish();
+  void discard() const;
+
+  const PosixLayout layout_;
+  const segment::VersionId id_;
+  const std::uint64_t file_bytes_;
+  std::string temporary_;
+  std::string final_;
+  os::File file_;          ///< closed once the segment was committed or given up
+  bool finished_ = false;  ///< commit() was called: nothing of ours is left under the temporary name
+};
+
+}  // namespace perdure::store

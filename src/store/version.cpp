@@ -1,0 +1,71 @@
+// Whether a version is complete: judged from its segments alone, without MPI and without the application.
+#include <algorithm>
+
+#include "store/store.hpp"
+
+namespace perdure::store {
+namespace {
+
+using base::Status;
+using segment::Manifest;
+
+Status check_present(const VersionListing& listing) {
+  const std::string object = listing.id.text();
+  for (std::uint32_t i = 0; i < listing.segments.size(); ++i)
+    if (listing.segments[i].index != i)
+      return base::fail(
+          PERDURE_NOT_FOUND, object,
+          "incomplete: segment " + std::to_string(i) + " of " + std::to_string(listing.segment_count) + " is missing");
+  if (listing.all_present()) return {};
+  return base::fail(PERDURE_NOT_FOUND, object,
+                    "incomplete: " + std::to_string(listing.segments.size()) + " of " +
+                        std::to_string(listing.segment_count) + " segments are there");
+}
+
+/// The manifest must say what the file's name and place say, and what the other segments say.
+Status check_agreement(const Manifest& manifest, const Manifest& first, const VersionListing& listing,
+                       const SegmentRef& segment) {
+  auto wrong = [&](const char* what) {
+    return base::fail(PERDURE_CORRUPT, segment.path,
+                      std::string("the manifest disagrees with ") + what + ": it says " + manifest.id.text() +
+                          ", segment " + std::to_string(manifest.segment_index) + " of " +
+                          std::to_string(manifest.segment_count) + ", " + std::to_string(manifest.ranks) + " ranks");
+  };
+  if (manifest.id != listing.id) return wrong("the place and name of its file");
+  if (manifest.segment_index != segment.index || manifest.segment_count != listing.segment_count)
+    return wrong("the name of its file");
+  if (manifest.ranks != first.ranks) return wrong("segment 0");
+  return {};
+}
+
+Status check_ranks(const std::vector<Manifest>& manifests, const std::string& object) {
+  std::vector<std::uint32_t> ranks;
+  for (const Manifest& manifest : manifests)
+    for (const segment::Piece& piece : manifest.pieces) ranks.push_back(piece.rank);
+  std::sort(ranks.begin(), ranks.end());
+  for (std::uint32_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i] < i)
+      return base::fail(PERDURE_CORRUPT, object, "rank " + std::to_string(ranks[i]) + " appears in two segments");
+    if (ranks[i] > i) return base::fail(PERDURE_CORRUPT, object, "rank " + std::to_string(i) + " is in no segment");
+  }
+  if (ranks.size() != manifests.front().ranks)
+    return base::fail(PERDURE_CORRUPT, object, "rank " + std::to_string(ranks.size()) + " is in no segment");
+  return {};
+}
+
+}  // namespace
+
+base::Result<std::vector<Manifest>> read_version(Store& store, const VersionListing& listing) {
+  PERDURE_CHECK(check_present(listing));
+  std::vector<Manifest> manifests;
+  for (const SegmentRef& segment : listing.segments) {
+    PERDURE_TRY(auto source, store.open(segment));
+    PERDURE_TRY(Manifest manifest, segment::read_manifest(*source));
+    manifests.push_back(std::move(manifest));
+    PERDURE_CHECK(check_agreement(manifests.back(), manifests.front(), listing, segment));
+  }
+  PERDURE_CHECK(check_ranks(manifests, listing.id.text()));
+  return manifests;
+}
+
+}  // namespace perdure::store
