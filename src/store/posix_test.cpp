@@ -1,0 +1,349 @@
+// What only the posix store promises: its files, its errors, and what it does with things that it did not make.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+
+#include "base/cbor.hpp"
+#include "os/file.hpp"
+#include "os/hooks.hpp"
+#include "store/posix_layout.hpp"
+#include "support/temporary_directory.hpp"
+#include "support/write_segment.hpp"
+
+namespace perdure::store {
+namespace {
+
+using segment::Manifest;
+using segment::VersionId;
+using test_support::check_version;
+using test_support::sample_version;
+using test_support::write_segment;
+using testing::HasSubstr;
+using testing::IsEmpty;
+namespace fs = std::filesystem;
+
+const VersionId kOne{"nbody", 1, {1000, 7}};
+const std::string kFile = segment::file_name(0, 1, kOne.attempt);
+
+bool always(const VersionId&, std::uint32_t) { return true; }
+
+/// Lets the calls named `call` on paths that contain `part` fail with `error_number`, and counts all calls.
+class Failing : public os::Hooks {
+ public:
+  Failing(std::string call, std::string part, int error_number)
+      : call_(std::move(call)), part_(std::move(part)), error_number_(error_number) {
+    os::install_hooks(this);
+  }
+  ~Failing() override { os::install_hooks(nullptr); }
+  int before(const os::Operation& operation) override {
+    std::lock_guard lock(mutex_);
+    ++counts_[operation.call];
+    return call_ == operation.call && operation.path.find(part_) != std::string::npos ? error_number_ : 0;
+  }
+  int count(const std::string& call) { return counts_[call]; }
+
+ private:
+  std::string call_;
+  std::string part_;
+  int error_number_;
+  std::mutex mutex_;
+  std::map<std::string, int> counts_;
+};
+
+class PosixStoreTest : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(store_->prepare()); }
+  std::vector<std::string> files() const {
+    std::vector<std::string> result;
+    for (const auto& entry : fs::recursive_directory_iterator(root_))
+      result.push_back(fs::relative(entry.path(), root_).string());
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+  void touch(const std::string& path) const {
+    fs::create_directories(fs::path(root_ + "/" + path).parent_path());
+    std::ofstream(root_ + "/" + path) << "something";
+  }
+  base::Status write_one() { return write_segment(*store_, sample_version(kOne, 1)[0]); }
+
+  test_support::TemporaryDirectory directory_;
+  const std::string root_ = directory_ / "deep/er/store";
+  std::unique_ptr<Store> store_ = make_store(root_).value();
+};
+
+TEST_F(PosixStoreTest, KeepsASegmentWhereTheDocumentationSays) {
+  ASSERT_TRUE(write_one());
+  EXPECT_THAT(files(), testing::ElementsAre("nbody", "nbody/1", "nbody/1/" + kFile));
+  EXPECT_THAT((*store_->open(store_->list("nbody")->at(0).segments[0]))->name(), root_ + "/nbody/1/" + kFile);
+}
+
+TEST_F(PosixStoreTest, LeavesNothingOfASegmentThatWasGivenUp) {
+  {
+    auto sink = store_->begin(sample_version(kOne, 1)[0], 8192);
+    ASSERT_TRUE(sink);
+    EXPECT_TRUE(fs::exists(root_ + "/nbody/1/.tmp-" + kFile));
+  }
+  EXPECT_THAT(files(), testing::ElementsAre("nbody"));
+}
+
+TEST_F(PosixStoreTest, LeavesNothingOfARemovedVersionButItsName) {
+  ASSERT_TRUE(write_one());
+  ASSERT_TRUE(store_->remove(kOne));
+  EXPECT_THAT(files(), testing::ElementsAre("nbody"));
+}
+
+TEST_F(PosixStoreTest, IgnoresWhatIsNoSegment) {
+  for (const char* path : {"core", "nbody/core", "nbody/1/core", "nbody/1/.hidden", "nbody/01/x", "nbody/-1/x", ".git/x",
+                           "nbody/99999999999999999999/x", "nbody/18446744073709551615/x", "bad name/1/x"})
+    touch(path);
+  touch("nbody/01/" + kFile);
+  touch("nbody/1/.tmp-core");
+  ASSERT_TRUE(write_one());
+  EXPECT_THAT(store_->names().value(), testing::ElementsAre("nbody"));
+  ASSERT_EQ(store_->list("nbody").value().size(), 1U);
+  EXPECT_EQ(check_version(*store_, store_->list("nbody").value()[0]), "");
+  const auto before = files();
+  EXPECT_TRUE(store_->clean(always));
+  EXPECT_EQ(files(), before);
+}
+
+TEST_F(PosixStoreTest, DoesNotFollowSymbolicLinks) {
+  ASSERT_TRUE(write_one());
+  fs::create_directory_symlink(root_ + "/nbody", root_ + "/linked");
+  fs::create_directory_symlink(root_ + "/nbody/1", root_ + "/nbody/2");
+  const VersionId other{"nbody", 1, {1000, 8}};
+  const std::string link = segment::file_name(0, 1, other.attempt);
+  fs::create_symlink(root_ + "/nbody/1/" + kFile, root_ + "/nbody/1/" + link);
+  EXPECT_THAT(store_->names().value(), testing::ElementsAre("nbody"));
+  const auto listings = store_->list("nbody").value();
+  ASSERT_EQ(listings.size(), 2U);
+  EXPECT_EQ(check_version(*store_, listings[0]), "");
+  EXPECT_EQ(read_version(*store_, listings[1]).error().code, PERDURE_PERMISSION);
+}
+
+TEST_F(PosixStoreTest, RefusesAPipeInPlaceOfASegment) {
+  fs::create_directories(root_ + "/nbody/1");
+  ASSERT_EQ(mkfifo((root_ + "/nbody/1/" + kFile).c_str(), 0600), 0);
+  EXPECT_FALSE(read_version(*store_, store_->list("nbody").value().at(0)));
+}
+
+TEST_F(PosixStoreTest, TakesEightZeroBytesForNoCheckpoint) {
+  fs::create_directories(root_ + "/nbody/1");
+  std::ofstream(root_ + "/nbody/1/" + kFile) << std::string(8, '\0');
+  auto version = read_version(*store_, store_->list("nbody").value().at(0));
+  EXPECT_EQ(version.error().cause, "too short for a segment: 8 bytes, the smallest has 8192");
+}
+
+TEST_F(PosixStoreTest, SaysThatAMissingRootIsMissing) {
+  auto missing = make_store(directory_ / "nowhere").value();
+  for (const base::Error& error : {missing->names().error(), missing->list("nbody").error(),
+                                   missing->clean(always).error()}) {
+    EXPECT_EQ(error.code, PERDURE_NOT_FOUND);
+    EXPECT_EQ(error.object, directory_ / "nowhere");
+    EXPECT_THAT(error.remedy, HasSubstr("store.path"));
+  }
+}
+
+TEST_F(PosixStoreTest, SaysThatAFileIsInTheWay) {
+  std::ofstream(directory_ / "file") << "x";
+  auto store = make_store(directory_ / "file").value();
+  for (const base::Error& error : {store->prepare().error(), store->names().error(), store->list("nbody").error(),
+                                   store->begin(sample_version(kOne, 1)[0], 8192).error()}) {
+    EXPECT_THAT(error.object, HasSubstr(directory_ / "file"));
+    EXPECT_FALSE(error.retryable) << error.text();
+    EXPECT_FALSE(error.remedy.empty()) << error.text();
+  }
+}
+
+TEST_F(PosixStoreTest, SaysThatAccessIsDenied) {
+  for (int number : {EACCES, EROFS}) {
+    Failing hooks("open", root_, number);
+    auto written = write_one();
+    ASSERT_FALSE(written);
+    EXPECT_EQ(written.error().code, PERDURE_PERMISSION);
+    EXPECT_FALSE(written.error().retryable);
+    EXPECT_FALSE(written.error().remedy.empty());
+    EXPECT_EQ(store_->names().error().code, PERDURE_PERMISSION);
+  }
+}
+
+TEST_F(PosixStoreTest, ReportsEveryFailingCallOfAFlushAndLeavesNothing) {
+  for (const char* call : {"open", "fallocate", "pwrite", "fdatasync", "rename"}) {
+    for (int number : {ENOSPC, EDQUOT, EIO}) {
+      {
+        Failing hooks(call, ".tmp-", number);
+        auto written = write_one();
+        ASSERT_FALSE(written) << call;
+        EXPECT_EQ(written.error().code, number == EIO ? PERDURE_IO : PERDURE_NO_SPACE) << written.error().text();
+        EXPECT_TRUE(written.error().retryable) << written.error().text();
+        EXPECT_THAT(written.error().text(), HasSubstr(root_ + "/nbody/1/.tmp-" + kFile));
+      }
+      EXPECT_THAT(files(), testing::ElementsAre("nbody")) << call;
+      ASSERT_TRUE(write_one()) << call;
+      ASSERT_TRUE(store_->remove(kOne));
+    }
+  }
+}
+
+TEST_F(PosixStoreTest, ReportsAFailingSyncOfADirectory) {
+  for (const char* directory : {"store", "nbody", "nbody/1"}) {
+    Failing hooks("fsync_dir", directory, EIO);
+    auto written = write_one();
+    ASSERT_FALSE(written) << directory;
+    EXPECT_EQ(written.error().code, PERDURE_IO);
+  }
+}
+
+TEST_F(PosixStoreTest, SyncsDataBeforeTheNameAndReservesRoomOnce) {
+  Failing hooks("", "", 0);
+  ASSERT_TRUE(write_segment(*store_, test_support::sample_manifest(kOne, 1, 0, 1, {0}, 20 * base::MiB, base::MiB),
+                            64 * base::MiB));
+  EXPECT_EQ(hooks.count("fallocate"), 1);
+  EXPECT_EQ(hooks.count("fdatasync"), 1);
+  EXPECT_EQ(hooks.count("rename"), 1);
+  EXPECT_EQ(hooks.count("fsync_dir"), 3);
+  EXPECT_EQ(hooks.count("sync_file_range"), 3);  // 8 + 8 + the rest of 20 MiB and a manifest
+}
+
+TEST_F(PosixStoreTest, CallsAVanishedRootRetryableAndGoesOnWhenItReturns) {
+  const Manifest manifest = sample_version(kOne, 1)[0];
+  const auto file = test_support::sample_file(manifest);
+  auto sink = store_->begin(manifest, file.size()).value();
+  ASSERT_TRUE(sink->write(0, file));
+  fs::rename(root_, root_ + ".away");
+  auto committed = sink->commit();
+  ASSERT_FALSE(committed);
+  EXPECT_TRUE(committed.error().retryable);
+  EXPECT_THAT(committed.error().remedy, HasSubstr("bring the store's directory back"));
+  sink.reset();
+  auto again = store_->begin(manifest, file.size());
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, PERDURE_NOT_FOUND);
+  EXPECT_EQ(again.error().object, root_);
+  EXPECT_TRUE(again.error().retryable);
+  EXPECT_FALSE(fs::exists(root_));
+  fs::rename(root_ + ".away", root_);
+  ASSERT_TRUE(write_one());
+  EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
+  EXPECT_THAT(files(), testing::ElementsAre("nbody", "nbody/1", "nbody/1/" + kFile));
+}
+
+TEST_F(PosixStoreTest, MakesAnEmptiedRootUsableAgainByPreparing) {
+  fs::remove_all(directory_ / "deep");
+  EXPECT_FALSE(write_one());
+  ASSERT_TRUE(store_->prepare());
+  EXPECT_TRUE(write_one());
+}
+
+TEST_F(PosixStoreTest, ReplacesTheTemporaryFileOfAKilledWriter) {
+  touch("nbody/1/.tmp-" + kFile);
+  ASSERT_TRUE(write_one());
+  EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
+}
+
+TEST_F(PosixStoreTest, CleansTemporaryFilesAndEmptyVersionsOfKilledWriters) {
+  touch("nbody/1/.tmp-" + kFile);
+  fs::create_directories(root_ + "/nbody/2");
+  ASSERT_TRUE(store_->clean(always));
+  EXPECT_THAT(files(), testing::ElementsAre("nbody"));
+}
+
+TEST_F(PosixStoreTest, HidesAndFinishesARemovalThatWasCutShort) {
+  const VersionId other{"nbody", 1, {2000, 1}};
+  for (const Manifest& manifest : sample_version(kOne, 2)) ASSERT_TRUE(write_segment(*store_, manifest));
+  for (const Manifest& manifest : sample_version(other, 2)) ASSERT_TRUE(write_segment(*store_, manifest));
+  fs::create_directory(root_ + "/nbody/.retired-1-" + kOne.attempt.hex());
+  ASSERT_EQ(store_->list("nbody").value().size(), 1U);
+  EXPECT_EQ(store_->list("nbody").value()[0].id, other);
+  ASSERT_TRUE(store_->clean([](const VersionId&, std::uint32_t) { return false; }));
+  EXPECT_EQ(files().size(), 4U);
+  EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
+}
+
+TEST_F(PosixStoreTest, WritesAnAttemptAgainWhoseRemovalWasCutShort) {
+  ASSERT_TRUE(write_one());
+  fs::create_directory(root_ + "/nbody/.retired-1-" + kOne.attempt.hex());
+  ASSERT_TRUE(write_one());
+  ASSERT_TRUE(store_->clean(always));
+  EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
+}
+
+TEST_F(PosixStoreTest, WritesAReportBesideWhatItSetsAside) {
+  ASSERT_TRUE(write_one());
+  const auto segment = store_->list("nbody").value().at(0).segments[0];
+  const base::Error why{PERDURE_CORRUPT, "x.pds", "chunk 0 of rank 0 at offset 4096 damaged \xff", "", false};
+  ASSERT_TRUE(store_->quarantine(segment, kOne, why));
+  const std::string aside = root_ + "/.quarantine/nbody.1." + kFile;
+  EXPECT_TRUE(fs::exists(aside));
+  std::ifstream report(aside + ".json");
+  const base::Json json = base::Json::parse(report);
+  EXPECT_EQ(json["what"], root_ + "/nbody/1/" + kFile);
+  EXPECT_EQ(json["offset"], 4096);
+  EXPECT_EQ(json["code"], "corrupt");
+  EXPECT_THAT(json["why"].get<std::string>(), HasSubstr("chunk 0 of rank 0 at offset 4096 damaged"));
+  EXPECT_THAT(json["when"].get<std::string>(), testing::MatchesRegex("....-..-..T..:..:..Z"));
+  EXPECT_FALSE(fs::exists(root_ + "/nbody/1"));
+}
+
+TEST_F(PosixStoreTest, NeverOverwritesWhatItSetAsideBefore) {
+  const base::Error why{PERDURE_CORRUPT, "x.pds", "damaged", "", false};
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(write_one());
+    ASSERT_TRUE(store_->quarantine(store_->list("nbody").value().at(0).segments[0], kOne, why));
+  }
+  const std::string aside = root_ + "/.quarantine/nbody.1." + kFile;
+  for (const char* end : {"", ".2", ".3", ".json", ".2.json", ".3.json"}) EXPECT_TRUE(fs::exists(aside + end)) << end;
+}
+
+TEST_F(PosixStoreTest, CannotSetAsideWhereItCannotWriteAndSaysSo) {
+  ASSERT_TRUE(write_one());
+  const auto segment = store_->list("nbody").value().at(0).segments[0];
+  for (const char* call : {"mkdir", "rename"}) {
+    Failing hooks(call, root_, EROFS);
+    auto status = store_->quarantine(segment, kOne, base::Error{});
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().code, PERDURE_PERMISSION);
+  }
+  EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
+}
+
+TEST_F(PosixStoreTest, DoesNotHideWhatItCannotRemove) {
+  ASSERT_TRUE(write_one());
+  {
+    Failing hooks("mkdir", ".retired", EROFS);
+    EXPECT_EQ(store_->remove(kOne).error().code, PERDURE_PERMISSION);
+  }
+  EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
+}
+
+TEST_F(PosixStoreTest, RemovesTheRestLaterWhenDeletingFailed) {
+  ASSERT_TRUE(write_one());
+  {
+    Failing hooks("unlink", "/nbody/1/", EIO);
+    EXPECT_EQ(store_->remove(kOne).error().code, PERDURE_IO);
+    EXPECT_THAT(store_->list("nbody").value(), IsEmpty());
+  }
+  EXPECT_TRUE(store_->remove(kOne));
+  EXPECT_THAT(files(), testing::ElementsAre("nbody"));
+}
+
+TEST(PosixLayout, ParsesItsOwnNamesAndNoOthers) {
+  EXPECT_EQ(parse_version("0"), 0U);
+  EXPECT_EQ(parse_version("9223372036854775807"), 9223372036854775807U);
+  for (const char* name : {"", "00", "01", "+1", "-1", "1 ", "1x", "9223372036854775808", "99999999999999999999"})
+    EXPECT_FALSE(parse_version(name)) << name;
+  const PosixLayout layout("/store");
+  EXPECT_EQ(layout.retired_mark(kOne), "/store/nbody/.retired-1-00000000000003e80000000000000007");
+  EXPECT_EQ(parse_retired_mark(".retired-1-00000000000003e80000000000000007"), (RetiredMark{1, {1000, 7}}));
+  for (const char* name : {".retired-1", ".retired--00000000000003e80000000000000007", ".retired-1-xx",
+                           ".retired-01-00000000000003e80000000000000007", ".retired-1-00000000000003E80000000000000007"})
+    EXPECT_FALSE(parse_retired_mark(name)) << name;
+}
+
+}  // namespace
+}  // namespace perdure::store
