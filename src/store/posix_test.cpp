@@ -98,8 +98,8 @@ TEST_F(PosixStoreTest, LeavesNothingOfARemovedVersionButItsName) {
 }
 
 TEST_F(PosixStoreTest, IgnoresWhatIsNoSegment) {
-  for (const char* path : {"core", "nbody/core", "nbody/1/core", "nbody/1/.hidden", "nbody/01/x", "nbody/-1/x", ".git/x",
-                           "nbody/99999999999999999999/x", "nbody/18446744073709551615/x", "bad name/1/x"})
+  for (const char* path : {"core", "nbody/core", "nbody/1/core", "nbody/1/.hidden", "nbody/01/x", "nbody/-1/x",
+                           ".git/x", "nbody/99999999999999999999/x", "nbody/18446744073709551615/x", "bad name/1/x"})
     touch(path);
   touch("nbody/01/" + kFile);
   touch("nbody/1/.tmp-core");
@@ -141,8 +141,8 @@ TEST_F(PosixStoreTest, TakesEightZeroBytesForNoCheckpoint) {
 
 TEST_F(PosixStoreTest, SaysThatAMissingRootIsMissing) {
   auto missing = make_store(directory_ / "nowhere").value();
-  for (const base::Error& error : {missing->names().error(), missing->list("nbody").error(),
-                                   missing->clean(always).error()}) {
+  for (const base::Error& error :
+       {missing->names().error(), missing->list("nbody").error(), missing->clean(always).error()}) {
     EXPECT_EQ(error.code, PERDURE_NOT_FOUND);
     EXPECT_EQ(error.object, directory_ / "nowhere");
     EXPECT_THAT(error.remedy, HasSubstr("store.path"));
@@ -340,8 +340,9 @@ TEST(PosixLayout, ParsesItsOwnNamesAndNoOthers) {
   const PosixLayout layout("/store");
   EXPECT_EQ(layout.retired_mark(kOne), "/store/nbody/.retired-1-00000000000003e80000000000000007");
   EXPECT_EQ(parse_retired_mark(".retired-1-00000000000003e80000000000000007"), (RetiredMark{1, {1000, 7}}));
-  for (const char* name : {".retired-1", ".retired--00000000000003e80000000000000007", ".retired-1-xx",
-                           ".retired-01-00000000000003e80000000000000007", ".retired-1-00000000000003E80000000000000007"})
+  for (const char* name :
+       {".retired-1", ".retired--00000000000003e80000000000000007", ".retired-1-xx",
+        ".retired-01-00000000000003e80000000000000007", ".retired-1-00000000000003E80000000000000007"})
     EXPECT_FALSE(parse_retired_mark(name)) << name;
 }
 

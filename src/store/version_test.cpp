@@ -37,9 +37,10 @@ class ReadVersion : public testing::Test {
 TEST_F(ReadVersion, AcceptsACompleteOne) { EXPECT_EQ(judge(sample_version(kId, 3)).cause, "complete"); }
 
 TEST_F(ReadVersion, AcceptsManyRanksInOneSegmentInAnyDistribution) {
-  EXPECT_EQ(judge({sample_manifest(kId, 4, 0, 2, {1, 3}, 5000, 4096), sample_manifest(kId, 4, 1, 2, {0, 2}, 5000, 4096)})
-                .cause,
-            "complete");
+  EXPECT_EQ(
+      judge({sample_manifest(kId, 4, 0, 2, {1, 3}, 5000, 4096), sample_manifest(kId, 4, 1, 2, {0, 2}, 5000, 4096)})
+          .cause,
+      "complete");
 }
 
 TEST_F(ReadVersion, RefusesAMissingSegment) {
@@ -75,7 +76,8 @@ TEST_F(ReadVersion, RefusesSegmentsThatDisagreeAboutTheRanks) {
 }
 
 TEST_F(ReadVersion, RefusesASegmentUnderAnotherName) {
-  for (const VersionId& other : std::vector<VersionId>{{"nbody", 3, {1000, 8}}, {"nbody", 4, {1000, 7}}, {"mbody", 3, {1000, 7}}}) {
+  for (const VersionId& other :
+       std::vector<VersionId>{{"nbody", 3, {1000, 8}}, {"nbody", 4, {1000, 7}}, {"mbody", 3, {1000, 7}}}) {
     const base::Error error = judge(sample_version(other, 1), sample_version(kId, 1));
     EXPECT_EQ(error.code, PERDURE_CORRUPT);
     EXPECT_NE(error.cause.find("the manifest disagrees with the place and name of its file: it says " + other.text()),
