@@ -14,18 +14,19 @@ struct RelaunchPolicy {
 /// How one launch of the program ended.
 struct ProgramEnd {
   enum class Kind { exited, killed, not_started } kind = Kind::exited;
-  int value = 0;              ///< exit status, or signal, or errno of the launch
-  double lasted_s = 0;        ///< from its launch to its end
-  bool newer_version = false;  ///< the store has a newer complete version than before the launch
+  int value = 0;                ///< exit status, or signal, or errno of the launch
+  double lasted_s = 0;          ///< from its launch to its end
+  bool newer_version = false;   ///< the store has a newer complete version than before the launch
   bool stop_requested = false;  ///< SIGINT or SIGTERM was passed on to the program during this launch
 };
 
 /// Carried from launch to launch; starts as {}.
 struct RelaunchState {
   std::uint64_t launches = 0;
-  std::uint64_t failures = 0;        ///< in all
+  std::uint64_t failures = 0;         ///< in all
   std::uint64_t failures_in_row = 0;  ///< since the last settled run
-  std::uint64_t early_failures_in_row = 0;  ///< within 5 s of the launch and without a newer version: the program does not get going
+  std::uint64_t early_failures_in_row =
+      0;  ///< within 5 s of the launch and without a newer version: the program does not get going
 };
 
 enum class RelaunchAction { launch, end };

@@ -15,9 +15,10 @@ struct StoredVersion {
   bool complete = false;  ///< verified at least to manifest level
 };
 
-/// Versions to give up, ascending, each once: complete ones that are neither among the newest keep_last complete ones nor multiples
-/// of keep_every, and incomplete ones older than the newest complete one. Never the newest complete one. Incomplete ones that are newer
-/// stay: they may still become complete. A version that occurs twice (two attempts) is complete if one of them is.
+/// Versions to give up, ascending, each once: complete ones that are neither among the newest keep_last complete ones
+/// nor multiples of keep_every, and incomplete ones older than the newest complete one. Never the newest complete one.
+/// Incomplete ones that are newer stay: they may still become complete. A version that occurs twice (two attempts) is
+/// complete if one of them is.
 std::vector<std::uint64_t> retire(const RetentionPolicy& policy, std::vector<StoredVersion> stored);
 
 }  // namespace perdure::plan

@@ -69,7 +69,8 @@ TEST(Retention, NeverLeavesAStoreWithoutACompleteVersionOverRandomStores) {
     for (auto version : given_up) {
       EXPECT_TRUE(all_complete.empty() || version < *all_complete.rbegin());
       all_complete.erase(version);
-      stored.erase(std::remove_if(stored.begin(), stored.end(), [&](auto& s) { return s.version == version; }), stored.end());
+      stored.erase(std::remove_if(stored.begin(), stored.end(), [&](auto& s) { return s.version == version; }),
+                   stored.end());
     }
     const bool had = std::any_of(stored.begin(), stored.end(), [](auto& s) { return s.complete; });
     EXPECT_EQ(had, !all_complete.empty());
