@@ -33,7 +33,8 @@ void write(Store& store, const VersionId& id, std::uint32_t count) {
   }
 }
 
-/// "present <version>": from this mark on, this attempt is complete. "maybe": no more. "absent": it is never offered.
+/// What holds about an attempt from this mark on. "present": it is complete; "whole": complete or not listed at all;
+/// "absent": never offered; "maybe": anything but a partial one offered as complete.
 std::string promise(const char* kind, const VersionId& id) { return std::string(kind) + " " + id.attempt.hex(); }
 
 /// The last promise about an attempt counts.
@@ -62,6 +63,8 @@ std::string judge(const CrashState& state, Store& store) {
   std::string defect;
   const std::set<VersionId> complete = complete_versions(store, defect);
   if (!defect.empty()) return "a partial version is offered: " + defect;
+  for (const VersionListing& listing : store.list("nbody").value_or(std::vector<VersionListing>()))
+    if (promised(state, listing.id) == "whole" && !listing.all_present()) return "half removed: " + listing.id.text();
   for (const VersionId& id : {kOld, kNew, kNext}) {
     const std::string expected = promised(state, id);
     if (expected == "present" && !complete.contains(id)) return "lost: " + id.text() + " of " + id.attempt.hex();
@@ -164,7 +167,7 @@ TEST_F(CrashConsistency, OfWritingAVersionOverAnOlderAttempt) {
     marks.mark(promise("present", kOld));
     write(*store_, kNew, 2);
     marks.mark(promise("present", kNew));
-    marks.mark(promise("maybe", kOld));
+    marks.mark(promise("whole", kOld));
     ASSERT_TRUE(store_->remove(kOld));
     marks.mark(promise("absent", kOld));
   });
