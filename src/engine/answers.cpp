@@ -4,6 +4,7 @@
 #include "engine/prefaulter.hpp"
 #include "engine/server.hpp"
 #include "ipc/address_codec.hpp"
+#include "os/system.hpp"
 #include "segment/manifest_codec.hpp"
 
 namespace perdure::engine {
@@ -71,7 +72,7 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
     return reply;
   }
   if (std::holds_alternative<ipc::Shutdown>(request)) {
-    draining_ = true;
+    if (draining_since_ns_ == 0) draining_since_ns_ = os::monotonic_ns();
     return ok();
   }
   // Nobody overtakes a rank that waits for a slot.

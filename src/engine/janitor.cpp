@@ -52,6 +52,11 @@ bool Janitor::idle() {
   return !active_ || (!look_ && !busy_ && queue_.empty());
 }
 
+bool Janitor::settled() {
+  std::lock_guard guard(mutex_);
+  return !active_ || (!look_ && !busy_ && queue_.empty() && again_.empty());
+}
+
 void Janitor::stop() {
   {
     std::lock_guard guard(mutex_);

@@ -21,6 +21,7 @@ class Janitor {
   void tend(const std::string& name);  ///< something of this name was stored; no effect before activate()
   void tend_all();                     ///< looks once more at every name tended so far
   bool idle();                         ///< nothing to do now (a later look may be planned)
+  bool settled();                      ///< idle, and no later look is planned
   void stop();
 
  private:

@@ -17,6 +17,8 @@
 namespace perdure::engine {
 namespace {
 
+constexpr std::uint64_t kPatienceNs = 5'000'000'000, kLookAgainNs = 20'000'000;
+
 void make_nonblocking(const os::Fd& fd) { ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK); }
 
 }  // namespace
@@ -208,6 +210,7 @@ int Server::poll_timeout_ms() {
     const std::uint64_t over = idle_since_ns_ + options_.idle_exit_ns;
     if (next == 0 || over < next) next = over;
   }
+  if (draining_since_ns_ != 0) next = next == 0 ? os::monotonic_ns() + kLookAgainNs : std::min(next, os::monotonic_ns() + kLookAgainNs);
   if (next == 0) return -1;
   const std::uint64_t now = os::monotonic_ns();
   return next <= now ? 0 : static_cast<int>(std::min<std::uint64_t>((next - now) / 1'000'000 + 1, 3'600'000));
@@ -226,8 +229,10 @@ void Server::finish_if_idle() {
     idle_since_ns_ = os::monotonic_ns();
     return;
   }
-  if (!idle_over && !draining_) return;
-  if (!janitor_.idle()) return;
+  if (!idle_over && draining_since_ns_ == 0) return;
+  // Other nodes may still be writing their part of the newest version; retention waits for them, but not for ever.
+  const bool patient = os::monotonic_ns() < std::max(draining_since_ns_, idle_since_ns_) + kPatienceNs;
+  if (!janitor_.idle() || (patient && !janitor_.settled())) return;
   {
     std::lock_guard guard(over_mutex_);
     over_ = true;

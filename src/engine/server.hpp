@@ -85,7 +85,7 @@ class Server {
   std::deque<Waiting> waiting_;
   ClientId next_client_ = 1;
   std::uint64_t idle_since_ns_ = 0;
-  bool draining_ = false;
+  std::uint64_t draining_since_ns_ = 0;  // 0: nobody asked for shutdown
   std::atomic<bool> stopping_ = false;
   std::mutex over_mutex_;
   std::condition_variable over_changed_;

@@ -51,10 +51,15 @@ base::Status start_daemon(const config::Config& config, const std::string& label
 }
 
 // Until somebody listens there, or the time is over, or the daemon is seen to be gone.
-base::Status await_engine(const config::Config& config, const std::string& socket) {
+base::Status await_engine(const config::Config& config, const engine::NodePaths& paths) {
+  const std::string socket = paths.socket();
   const std::uint64_t deadline = os::monotonic_ns() + static_cast<std::uint64_t>(config.real("engine.start_timeout") * 1e9);
   for (;;) {
     if (ipc::Channel::connect(socket)) return {};
+    // An engine that is starting holds the lock; when nobody does, it is dead.
+    auto lock = os::File::open(paths.node + "/engine.lock", os::Open::read_write);
+    if (!lock || lock->try_lock())
+      return base::fail(PERDURE_UNAVAILABLE, "perdured at " + socket, "it ended before it answered", "look at engine.log beside the socket", true);
     if (os::monotonic_ns() >= deadline) break;
     os::sleep_ns(5'000'000);
   }
@@ -84,18 +89,20 @@ base::Result<std::string> find_daemon(const config::Config& config) {
 base::Result<HostedEngine> obtain_engine(const config::Config& config, const std::string& label) {
   if (config.text("engine.mode") != "daemon") return host_here(config, label);
   PERDURE_TRY(auto claimed, engine::claim(config, label));
-  HostedEngine hosted;
+  engine::NodePaths paths;
   if (auto* existing = std::get_if<engine::Existing>(&claimed)) {
-    hosted.socket = existing->paths.socket();
+    paths = existing->paths;
   } else {
     auto& claim = std::get<engine::Claim>(claimed);
-    hosted.socket = claim.paths.socket();
+    paths = claim.paths;
     if (!config.boolean("engine.spawn"))
       return base::fail(PERDURE_UNAVAILABLE, "perdured", "none runs for this store, job and configuration, and engine.spawn is off",
                         "start perdured on this node with the same configuration", true);
     PERDURE_CHECK(start_daemon(config, label, std::move(claim)));
   }
-  PERDURE_CHECK(await_engine(config, hosted.socket));
+  PERDURE_CHECK(await_engine(config, paths));
+  HostedEngine hosted;
+  hosted.socket = paths.socket();
   return hosted;
 }
 

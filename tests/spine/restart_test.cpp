@@ -25,6 +25,7 @@ TEST_P(Restart, AnUndisturbedRunEndsAndTheNextRestoresItsLastVersion) {
   program.last = 6;
   outcome = run_ranks({}, [&](const Rank& rank) { return program.run(rank); });
   EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  stop_daemons(directory.path());
 }
 
 TEST_P(Restart, AKilledRankLosesNothingThatWasCheckpointed) {
@@ -38,6 +39,7 @@ TEST_P(Restart, AKilledRankLosesNothingThatWasCheckpointed) {
   program.must_restore_at_least = 1;
   outcome = run_ranks({}, [&](const Rank& rank) { return program.run(rank); });
   EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  stop_daemons(directory.path());
 }
 
 }  // namespace

@@ -1,6 +1,16 @@
 #include "scenario.hpp"
 
+#include <gtest/gtest.h>
+
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "ipc/channel.hpp"
+#include "os/file.hpp"
+#include "os/system.hpp"
+#include "segment/reader.hpp"
+#include "store/store.hpp"
 
 namespace perdure::test_support {
 namespace {
@@ -15,6 +25,17 @@ std::uint64_t mix(std::uint64_t x) {
 int complain(perdure_t* handle, int rank, const char* what, perdure_status status) {
   std::fprintf(stderr, "rank %d: %s: %s: %s\n", rank, what, perdure_status_name(status), perdure_error_text(handle));
   return 92;
+}
+
+// Each engine may die once; the one that is started in its place shall live.
+template <class Call>
+perdure_status repeated(bool tolerant, Call call) {
+  perdure_status status = call();
+  for (int tries = 0; tolerant && tries < 8 && (status == PERDURE_UNAVAILABLE || status == PERDURE_PEER_FAILED); ++tries) {
+    ::unsetenv("PERDURE_TEST_CRASH");
+    status = call();
+  }
+  return status;
 }
 
 }  // namespace
@@ -38,7 +59,7 @@ int Program::run(const Rank& rank) const {
   std::vector<std::uint64_t> state = state_at(rank.rank, 0, words);
   perdure_protect(handle, 1, &step, sizeof step, 1);
   perdure_protect(handle, 2, state.data(), sizeof(std::uint64_t), state.size());
-  perdure_status status = perdure_restore(handle, "app", PERDURE_LATEST);
+  perdure_status status = repeated(tolerate_lost_engine, [&] { return perdure_restore(handle, "app", PERDURE_LATEST); });
   if (status != PERDURE_OK && status != PERDURE_NOT_FOUND) return complain(handle, rank.rank, "restore", status);
   if (status == PERDURE_OK && state != state_at(rank.rank, step, words)) return 91;
   const std::int64_t restored = status == PERDURE_OK ? static_cast<std::int64_t>(step) : -1;
@@ -51,15 +72,61 @@ int Program::run(const Rank& rank) const {
     state = state_at(rank.rank, step, words);
     // The regions moved with the assignment? They must not: same size, same buffer.
     status = perdure_protect(handle, 2, state.data(), sizeof(std::uint64_t), state.size());
-    if (status == PERDURE_OK) status = perdure_checkpoint(handle, "app", static_cast<std::int64_t>(step));
+    if (status == PERDURE_OK)
+      status = repeated(tolerate_lost_engine, [&] { return perdure_checkpoint(handle, "app", static_cast<std::int64_t>(step)); });
+    if (status == PERDURE_EXISTS && tolerate_lost_engine) status = PERDURE_OK;  // the lost engine had all it needed
     if (status != PERDURE_OK) return complain(handle, rank.rank, "checkpoint", status);
   }
   if (wait_for_store) {
-    status = perdure_wait(handle, "app", static_cast<std::int64_t>(last), PERDURE_LEVEL_STORE, 30);
+    status = repeated(tolerate_lost_engine,
+                      [&] { return perdure_wait(handle, "app", static_cast<std::int64_t>(last), PERDURE_LEVEL_STORE, 30); });
     if (status != PERDURE_OK) return complain(handle, rank.rank, "wait", status);
   }
   status = perdure_close(&handle);
-  return status == PERDURE_OK ? 0 : 94;
+  if (status != PERDURE_OK && !tolerate_lost_engine) {
+    std::fprintf(stderr, "rank %d: close: %s\n", rank.rank, perdure_status_name(status));
+    return 94;
+  }
+  return 0;
+}
+
+void stop_daemons(const std::string& directory) {
+  auto nodes = os::list_directory(directory + "/node");
+  if (!nodes) return;
+  for (const auto& node : *nodes) {
+    const std::string path = directory + "/node/" + node.name;
+    for (int tries = 0; tries < 2000; ++tries) {
+      auto lock = os::File::open(path + "/engine.lock", os::Open::read_write);
+      if (!lock || lock->try_lock()) break;
+      if (auto channel = ipc::Channel::connect(path + "/socket")) {
+        ipc::Hello tool;
+        tool.client = false;
+        if (channel->call(tool)) (void)channel->call(ipc::Shutdown{});
+      }
+      os::sleep_ns(5'000'000);
+    }
+  }
+}
+
+void expect_clean_store(const std::string& path, const std::string& name, const std::vector<std::uint64_t>& versions) {
+  auto made = store::make_store(path);
+  ASSERT_TRUE(made) << made.error().text();
+  auto listings = (*made)->list(name);
+  ASSERT_TRUE(listings) << listings.error().text();
+  std::vector<std::uint64_t> found;
+  for (const auto& listing : *listings) {
+    EXPECT_TRUE(listing.all_present()) << listing.id.text() << " is partial";
+    EXPECT_TRUE(store::read_version(**made, listing)) << listing.id.text();
+    for (const auto& ref : listing.segments) {
+      auto source = (*made)->open(ref);
+      ASSERT_TRUE(source);
+      EXPECT_TRUE(segment::verify(**source, [](std::uint64_t) {}).empty()) << ref.path;
+    }
+    found.push_back(listing.id.version);
+  }
+  EXPECT_EQ(found, versions);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path))
+    EXPECT_NE(entry.path().filename().string()[0], '.') << "left behind: " << entry.path();
 }
 
 }  // namespace perdure::test_support

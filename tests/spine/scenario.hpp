@@ -23,7 +23,16 @@ struct Program {
   std::size_t words = 40000;
   std::int64_t must_restore_at_least = -1;  ///< -1: may start from nothing
   bool wait_for_store = false;
+  /// A checkpoint that fails because its engine died is repeated once (daemon mode: the next call starts a new engine).
+  bool tolerate_lost_engine = false;
   int run(const Rank& rank) const;
 };
+
+/// Ends the perdureds of options_in(directory, ...) in order: they finish their flushes first. Returns when none holds a lock there any more.
+void stop_daemons(const std::string& directory);
+
+/// The store holds exactly `versions` of `name`, each complete and with every byte verified, and nothing else: no temporary file, no hidden
+/// directory, no partial version.
+void expect_clean_store(const std::string& path, const std::string& name, const std::vector<std::uint64_t>& versions);
 
 }  // namespace perdure::test_support

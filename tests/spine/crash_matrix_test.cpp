@@ -1,0 +1,82 @@
+// Every named crash point, in every process that passes it: after the restart the newest complete version is there, its content is right, and
+// nothing partial is listed or left behind.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "os/crash_point.hpp"
+#include "scenario.hpp"
+#include "store/store.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace {
+
+using namespace perdure;
+using namespace perdure::test_support;
+
+struct Case {
+  std::string mode;
+  os::CrashPoint point;
+  int hit;
+};
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (const char* mode : {"embedded", "daemon"})
+    for (std::size_t i = 0; i < os::kCrashPoints.size(); ++i)
+      for (int hit : {1, 3}) cases.push_back({mode, static_cast<os::CrashPoint>(i), hit});
+  return cases;
+}
+
+std::string case_name(const ::testing::TestParamInfo<Case>& info) {
+  const auto& c = info.param;
+  return c.mode + "_" + std::string(os::kCrashPoints[static_cast<std::size_t>(c.point)].name) + "_" + std::to_string(c.hit);
+}
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.mode << ' ' << os::kCrashPoints[static_cast<std::size_t>(c.point)].name << ':' << c.hit; }
+
+class CrashMatrix : public ::testing::TestWithParam<Case> {};
+INSTANTIATE_TEST_SUITE_P(Every, CrashMatrix, ::testing::ValuesIn(all_cases()), case_name);
+
+// Two nodes of one rank each (rank 0's node also does retention); the second rank's process, or both engines, die.
+TEST_P(CrashMatrix, RestoresTheNewestCompleteVersionAndLeavesNothingPartial) {
+  const Case& c = GetParam();
+  const std::string name(os::kCrashPoints[static_cast<std::size_t>(c.point)].name);
+  TemporaryDirectory directory;
+  Program program{options_in(directory.path(), c.mode, "node.ranks_per_node=1;retention.keep_last=1")};
+  program.words = 24000;  // two chunks
+  RunOptions run;
+  run.ranks = 2;
+
+  // A first life, so that there is something to restore and to retire.
+  program.last = 2;
+  program.wait_for_store = true;
+  auto outcome = run_ranks(run, [&](const Rank& rank) { return program.run(rank); });
+  ASSERT_TRUE(outcome.all(0)) << outcome.text();
+  stop_daemons(directory.path());
+
+  // The life that dies: in all processes that reach the point, at its `hit`-th time.
+  program.last = 6;
+  program.tolerate_lost_engine = true;
+  const std::string crash = name + ":" + std::to_string(c.hit);
+  outcome = run_ranks(run, [&](const Rank& rank) {
+    ::setenv("PERDURE_TEST_CRASH", crash.c_str(), 1);
+    return program.run(rank);
+  });
+  for (int code : outcome.exit_codes) EXPECT_TRUE(code == 0 || code == 128 + SIGKILL) << name << ": " << outcome.text();
+
+  // The life after it, with engines that will not die again: those that survived have passed the point or never reached it.
+  stop_daemons(directory.path());
+  program.tolerate_lost_engine = false;
+  program.must_restore_at_least = 2;
+  program.last = 8;
+  outcome = run_ranks(run, [&](const Rank& rank) { return program.run(rank); });
+  ASSERT_TRUE(outcome.all(0)) << name << ": " << outcome.text();
+  stop_daemons(directory.path());
+  expect_clean_store(directory.path() + "/store", "app", {8});
+}
+
+}  // namespace
