@@ -6,7 +6,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")  # chosen at run time, see src
 endif()
 perdure_module(os DEPENDS base LIBRARIES Threads::Threads ${CMAKE_DL_LIBS})
 perdure_module(config DEPENDS base os)
-perdure_module(comm DEPENDS base)
+perdure_module(comm DEPENDS base TEST_LIBRARIES perdure_test_support)
 perdure_module(metrics DEPENDS base)
 perdure_module(segment DEPENDS base os TEST_LIBRARIES perdure_test_support)
 perdure_module(region DEPENDS base segment)

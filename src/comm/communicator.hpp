@@ -12,8 +12,8 @@ namespace perdure::comm {
 
 enum class Reduce { minimum, maximum, sum };
 
-/// All calls but rank() and size() are collective, block until every rank called, and run on the calling thread. A failure means
-/// that the group is broken: PERDURE_PEER_FAILED.
+/// All calls but rank() and size() are collective, block until every rank called, and run on the calling thread. A
+/// failure means that the group is broken: PERDURE_PEER_FAILED.
 class Communicator {
  public:
   virtual ~Communicator() = default;

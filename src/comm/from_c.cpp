@@ -1,16 +1,12 @@
+// The group behind a perdure_communicator: MPI's, or a caller's own.
 #include "comm/communicator.hpp"
 
 namespace perdure::comm {
 namespace {
 
-base::Status checked(int result, const char* call) {
-  if (result == 0) return {};
-  return base::fail(PERDURE_PEER_FAILED, "communicator", std::string(call) + " failed with " + std::to_string(result),
-                    "the group of ranks is broken; end the program and start it again");
-}
+using base::Status;
 
-/// The caller's functions behind our interface; released once, when the handle ends.
-class FromC final : public Communicator {
+class FromC : public Communicator {
  public:
   explicit FromC(const perdure_communicator& c) : c_(c) {}
   ~FromC() override {
@@ -18,22 +14,48 @@ class FromC final : public Communicator {
   }
   FromC(const FromC&) = delete;
   FromC& operator=(const FromC&) = delete;
+
   int rank() const override { return c_.rank; }
   int size() const override { return c_.size; }
-  base::Status barrier() override { return checked(c_.barrier(c_.context), "barrier"); }
-  base::Status allreduce(std::span<std::uint64_t> values, Reduce operation) override {
-    return checked(c_.allreduce(c_.context, values.data(), values.size(), static_cast<int>(operation)), "allreduce");
+  Status barrier() override { return judge("barrier", c_.barrier(c_.context)); }
+  Status allreduce(std::span<std::uint64_t> values, Reduce operation) override {
+    if (values.empty()) return {};
+    return judge("allreduce", c_.allreduce(c_.context, values.data(), values.size(), number_of(operation)));
   }
-  base::Status allgather(base::ConstByteSpan mine, base::ByteSpan all) override {
+  Status allgather(base::ConstByteSpan mine, base::ByteSpan all) override {
     if (all.size() != mine.size() * static_cast<std::size_t>(c_.size))
-      return base::fail(PERDURE_INTERNAL, "communicator", "the room for allgather has the wrong size");
-    return checked(c_.allgather(c_.context, mine.data(), mine.size(), all.data()), "allgather");
+      return base::fail(PERDURE_INVALID_ARGUMENT, "allgather", "room for a group of another size");
+    if (mine.empty()) return {};
+    return judge("allgather", c_.allgather(c_.context, mine.data(), mine.size(), all.data()));
   }
-  base::Status broadcast(base::ByteSpan data, int root) override {
-    return checked(c_.broadcast(c_.context, data.data(), data.size(), root), "broadcast");
+  Status broadcast(base::ByteSpan data, int root) override {
+    if (root < 0 || root >= c_.size)
+      return base::fail(PERDURE_INVALID_ARGUMENT, "broadcast",
+                        "rank " + std::to_string(root) + " is not in this group of " + std::to_string(c_.size));
+    if (data.empty()) return {};
+    return judge("broadcast", c_.broadcast(c_.context, data.data(), data.size(), root));
   }
 
  private:
+  /// The numbers of perdure.h.
+  static int number_of(Reduce operation) {
+    switch (operation) {
+      case Reduce::minimum:
+        return 0;
+      case Reduce::maximum:
+        return 1;
+      case Reduce::sum:
+        return 2;
+    }
+    return -1;
+  }
+  static Status judge(const char* call, int result) {
+    if (result == 0) return {};
+    return base::fail(PERDURE_PEER_FAILED, call,
+                      "the communicator failed with status " + std::to_string(result) + ": another rank may have died",
+                      "end this run and start it again from its newest checkpoint");
+  }
+
   perdure_communicator c_;
 };
 
@@ -42,10 +64,15 @@ class FromC final : public Communicator {
 base::Result<std::unique_ptr<Communicator>> make_from_c(const perdure_communicator& c) {
   if (c.size < 1 || c.rank < 0 || c.rank >= c.size)
     return base::fail(PERDURE_INVALID_ARGUMENT, "communicator",
-                      "rank " + std::to_string(c.rank) + " of " + std::to_string(c.size) + " is impossible");
-  if (c.barrier == nullptr || c.allreduce == nullptr || c.allgather == nullptr || c.broadcast == nullptr)
-    return base::fail(PERDURE_INVALID_ARGUMENT, "communicator", "one of its functions is null");
-  return std::unique_ptr<Communicator>(std::make_unique<FromC>(c));
+                      "rank " + std::to_string(c.rank) + " of size " + std::to_string(c.size) + " is impossible");
+  const char* missing = c.barrier == nullptr     ? "barrier"
+                        : c.allreduce == nullptr ? "allreduce"
+                        : c.allgather == nullptr ? "allgather"
+                        : c.broadcast == nullptr ? "broadcast"
+                                                 : nullptr;
+  if (missing != nullptr)
+    return base::fail(PERDURE_INVALID_ARGUMENT, "communicator", std::string("its function '") + missing + "' is NULL");
+  return std::make_unique<FromC>(c);
 }
 
 }  // namespace perdure::comm
