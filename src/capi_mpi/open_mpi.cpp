@@ -1,6 +1,7 @@
 // The MPI communicator as a perdure_communicator. MPI is called only here, on the thread that makes a collective call.
 #include <cstdio>
 #include <memory>
+#include <new>
 
 #include "perdure/perdure_mpi.h"
 
@@ -13,7 +14,8 @@ int barrier(void* context) { return MPI_Barrier(*static_cast<MPI_Comm*>(context)
 int allreduce(void* context, uint64_t* values, size_t count, int operation) {
   const MPI_Op operations[] = {MPI_MIN, MPI_MAX, MPI_SUM};
   if (operation < 0 || operation > 2 || count > kMaxCount) return MPI_ERR_ARG;
-  return MPI_Allreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_UINT64_T, operations[operation], *static_cast<MPI_Comm*>(context));
+  return MPI_Allreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_UINT64_T, operations[operation],
+                       *static_cast<MPI_Comm*>(context));
 }
 
 int allgather(void* context, const void* mine, size_t bytes, void* all) {
@@ -34,6 +36,18 @@ void release(void* context) {
   if (finalized == 0) MPI_Comm_free(comm.get());
 }
 
+/// A duplicate whose errors are returned. The caller's own error handler, which may abort, is put aside meanwhile.
+int duplicate(MPI_Comm communicator, MPI_Comm* own) {
+  MPI_Errhandler theirs;
+  if (const int failed = MPI_Comm_get_errhandler(communicator, &theirs); failed != MPI_SUCCESS) return failed;
+  MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
+  int result = MPI_Comm_dup(communicator, own);
+  MPI_Comm_set_errhandler(communicator, theirs);
+  MPI_Errhandler_free(&theirs);
+  if (result == MPI_SUCCESS) result = MPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN);
+  return result;
+}
+
 void say(const char* text, char* message, size_t bytes) {
   if (message != nullptr && bytes > 0) std::snprintf(message, bytes, "%s", text);
 }
@@ -42,26 +56,27 @@ void say(const char* text, char* message, size_t bytes) {
 
 extern "C" {
 
-perdure_status perdure_open_mpi(MPI_Comm communicator, const char* options, perdure_t** out, char* message, size_t message_bytes) {
+perdure_status perdure_open_mpi(MPI_Comm communicator, const char* options, perdure_t** out, char* message,
+                                size_t message_bytes) {
   if (out == nullptr) return PERDURE_INVALID_ARGUMENT;
   *out = nullptr;
   int initialized = 0, finalized = 0;
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
   if (initialized == 0 || finalized != 0) {
-    say("MPI: it is not initialised, or finalised already; open Perdure between MPI_Init and MPI_Finalize", message, message_bytes);
+    say("MPI: it is not initialised, or finalised already; open Perdure between MPI_Init and MPI_Finalize", message,
+        message_bytes);
     return PERDURE_INVALID_ARGUMENT;
   }
   if (communicator == MPI_COMM_NULL) {
     say("communicator: it is MPI_COMM_NULL", message, message_bytes);
     return PERDURE_INVALID_ARGUMENT;
   }
-  auto own = std::make_unique<MPI_Comm>();
-  if (MPI_Comm_dup(communicator, own.get()) != MPI_SUCCESS) {
+  std::unique_ptr<MPI_Comm> own(new (std::nothrow) MPI_Comm(MPI_COMM_NULL));
+  if (own == nullptr || duplicate(communicator, own.get()) != MPI_SUCCESS) {
     say("communicator: MPI_Comm_dup failed", message, message_bytes);
     return PERDURE_PEER_FAILED;
   }
-  MPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN);
   perdure_communicator c{};
   MPI_Comm_rank(*own, &c.rank);
   MPI_Comm_size(*own, &c.size);
@@ -74,7 +89,8 @@ perdure_status perdure_open_mpi(MPI_Comm communicator, const char* options, perd
   return perdure_open_communicator(&c, options, out, message, message_bytes);
 }
 
-perdure_status perdure_open_mpi_fortran(MPI_Fint communicator, const char* options, perdure_t** out, char* message, size_t message_bytes) {
+perdure_status perdure_open_mpi_fortran(MPI_Fint communicator, const char* options, perdure_t** out, char* message,
+                                        size_t message_bytes) {
   return perdure_open_mpi(MPI_Comm_f2c(communicator), options, out, message, message_bytes);
 }
 
