@@ -1,5 +1,7 @@
 #include "config/settings.hpp"
 
+#include <algorithm>
+
 namespace perdure::config {
 namespace {
 
@@ -16,16 +18,18 @@ base::Result<std::string> unquoted(std::string_view text) {
   return base::fail(PERDURE_INVALID_ARGUMENT, std::string(text), "the value has no closing quote at its end");
 }
 
-// Where the setting that `text` begins with ends: at a newline, or at a semicolon outside quotes.
+// Where the setting that `text` begins with ends: at a newline, or at a semicolon that is not in a quoted value.
 std::size_t end_of_setting(std::string_view text) {
-  bool quoted = false;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == '\n') return at;
-    if (text[at] == ';' && !quoted) return at;
-    if (text[at] == '\\' && quoted && at + 1 < text.size() && text[at + 1] != '\n') ++at;
-    if (text[at] == '"') quoted = !quoted;
+  const std::size_t line = std::min(text.find('\n'), text.size());
+  const std::size_t plain = std::min(text.find(';'), line);
+  const std::size_t equals = text.find('=');
+  if (equals >= plain) return plain;
+  std::size_t at = text.find_first_not_of(" \t", equals + 1);
+  if (at >= plain || text[at] != '"') return plain;
+  for (++at; at < line && text[at] != '"'; ++at) {
+    if (text[at] == '\\') ++at;
   }
-  return text.size();
+  return at >= line ? line : std::min(text.find(';', at), line);
 }
 
 base::Result<Setting> parse_setting(std::string_view text) {

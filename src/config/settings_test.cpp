@@ -33,6 +33,13 @@ TEST(Settings, KeepSemicolonsInQuotes) {
   EXPECT_EQ((*settings)[1].value, "2");
 }
 
+TEST(Settings, TakeAQuoteInsideAValueAsAPlainCharacter) {
+  const auto settings = parse_settings("a=it\"s;b=2");
+  ASSERT_TRUE(settings);
+  ASSERT_EQ(settings->size(), 2U);
+  EXPECT_EQ((*settings)[0].value, "it\"s");
+}
+
 TEST(Settings, WithoutEqualsSignOrClosingQuoteAreRefused) {
   EXPECT_FALSE(parse_settings("a"));
   EXPECT_FALSE(parse_settings("a=1;b"));

@@ -1,0 +1,33 @@
+# A thin front over the CMake presets (CMakePresets.json). Everything else is done by the scripts in tools/.
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+.PHONY: help demo test build bench format clean bootstrap
+
+help:
+	@echo "make demo     kill a rank of an N-body run, restart it, compare the results"
+	@echo "make test     everything that CI runs"
+	@echo "make build    the release preset, in build/release"
+	@echo "make bench    the asynchronous checkpointing benchmark on 1, 2 and 4 ranks"
+	@echo "make format   clang-format over the tree"
+	@echo "make clean    removes build/"
+
+demo: bootstrap build
+	@tools/demo
+
+test: bootstrap
+	@tools/test
+
+build:
+	@tools/build release
+
+bench: build
+	@tools/bench
+
+format:
+	@tools/format
+
+clean:
+	rm -rf build
+
+bootstrap:
+	@tools/bootstrap
