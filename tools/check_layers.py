@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Includes go down the layers only: src/LAYERS says which module may include which. Programs that stand for an application
+(apps, bench, fronts) see nothing but include/perdure. Usage: check_layers.py [ROOT]"""
+import pathlib
+import re
+import sys
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
+SUFFIXES = {".cpp", ".hpp", ".c", ".h"}
+
+
+def read_layers(path):
+    """{module: set of modules it may include}, and a list of defects of the file itself."""
+    layers, defects = {}, []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        line = line.split("#")[0].strip()
+        if not line:
+            continue
+        name, colon, allowed = line.partition(":")
+        if not colon or name in layers:
+            defects.append(f"{path}:{number}: not a new 'module: modules' line")
+            continue
+        for other in allowed.split():
+            # A module may only name those above it, so that there can be no cycle.
+            if other not in layers:
+                defects.append(f"{path}:{number}: {name} names {other}, which does not stand above it")
+        layers[name] = set(allowed.split())
+    return layers, defects
+
+
+def includes(path):
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+        match = INCLUDE.match(line)
+        if match:
+            yield number, match.group(1)
+
+
+def sources(folder):
+    return sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES) if folder.is_dir() else []
+
+
+def check_module(root, layers, folder):
+    if folder.name not in layers:
+        yield f"src/{folder.name}: is not in src/LAYERS"
+        return
+    allowed = layers[folder.name] | {folder.name}
+    for path in sources(folder):
+        for number, include in includes(path):
+            module = include.split("/")[0]
+            if module in layers and module not in allowed:
+                yield f"{path.relative_to(root)}:{number}: {folder.name} may not include {include}"
+
+
+def check_outside(root, layers, folder):
+    for path in sources(folder):
+        for number, include in includes(path):
+            if include.split("/")[0] in layers:
+                yield f"{path.relative_to(root)}:{number}: an application sees only include/perdure, not {include}"
+
+
+def check_public(root):
+    for path in sources(root / "include"):
+        for number, include in includes(path):
+            if not include.startswith("perdure/"):
+                yield f"{path.relative_to(root)}:{number}: a public header includes {include}"
+
+
+def check(root):
+    layers, defects = read_layers(root / "src" / "LAYERS")
+    for folder in sorted((root / "src").iterdir()):
+        if folder.is_dir() and sources(folder):
+            defects += check_module(root, layers, folder)
+    for name in ("apps", "bench", "fronts"):
+        defects += check_outside(root, layers, root / name)
+    return defects + list(check_public(root))
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
+    defects = check(root)
+    print("\n".join(defects) if defects else "layers: good")
+    return 1 if defects else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""A check that finds nothing is worth nothing: small trees with one violation each."""
+import pathlib
+import tempfile
+import unittest
+
+import check_layers
+
+GOOD = {
+    "src/LAYERS": "# comment\nbase:\nos: base\n",
+    "src/base/a.hpp": '#include <vector>\n#include "base/b.hpp"\n#include "perdure/perdure.h"\n',
+    "src/os/c.cpp": '#include "os/c.hpp"\n#include "base/a.hpp"\n',
+    "apps/x/main.c": '#include "perdure/perdure.h"\n',
+    "include/perdure/perdure.h": "\n",
+}
+
+
+def defects(changes):
+    with tempfile.TemporaryDirectory() as name:
+        root = pathlib.Path(name)
+        for path, text in {**GOOD, **changes}.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+        return check_layers.check(root)
+
+
+class CheckLayers(unittest.TestCase):
+    def test_accepts_what_goes_down(self):
+        self.assertEqual(defects({}), [])
+
+    def test_refuses_what_goes_up(self):
+        self.assertEqual(defects({"src/base/d.cpp": '\n#include "os/c.hpp"\n'}),
+                         ["src/base/d.cpp:2: base may not include os/c.hpp"])
+
+    def test_refuses_what_goes_up_with_odd_blanks(self):
+        self.assertEqual(len(defects({"src/base/d.cpp": '  #  include   "os/c.hpp"\n'})), 1)
+
+    def test_refuses_a_module_that_is_not_listed(self):
+        self.assertEqual(defects({"src/new/x.cpp": "\n"}), ["src/new: is not in src/LAYERS"])
+
+    def test_refuses_a_cycle_in_the_list(self):
+        self.assertEqual(len(defects({"src/LAYERS": "base: os\nos: base\n"})), 1)
+
+    def test_refuses_the_inside_in_an_application(self):
+        self.assertEqual(len(defects({"bench/y.cpp": '#include "base/a.hpp"\n'})), 1)
+
+    def test_refuses_the_inside_in_a_public_header(self):
+        self.assertEqual(len(defects({"include/perdure/z.hpp": '#include "base/a.hpp"\n'})), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
