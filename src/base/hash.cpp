@@ -47,24 +47,21 @@ void stream_copy_baseline(void* target, const void* source, std::size_t bytes) {
 void fence() {}
 #endif
 
-struct Kernels {
-  kernels::Update update = update_baseline;
-  kernels::StreamCopy stream_copy = stream_copy_baseline;
-};
-
-Kernels choose_kernels() {
-#if defined(PERDURE_HAVE_AVX2_KERNELS)
-  if (__builtin_cpu_supports("avx2")) return {kernels::update_avx2, kernels::stream_copy_avx2};
-#endif
-  return {};
-}
-
-const Kernels& best_kernels() {
-  static const Kernels chosen = choose_kernels();
+const kernels::Set& chosen_kernels() {
+  static const kernels::Set chosen = kernels::best();
   return chosen;
 }
 
 }  // namespace
+
+kernels::Set kernels::baseline() { return {update_baseline, stream_copy_baseline}; }
+
+kernels::Set kernels::best() {
+#if defined(PERDURE_HAVE_AVX2_KERNELS)
+  if (__builtin_cpu_supports("avx2")) return {update_avx2, stream_copy_avx2};
+#endif
+  return baseline();
+}
 
 std::array<std::byte, 16> Hash128::bytes() const {
   XXH128_canonical_t canonical;
@@ -110,7 +107,7 @@ Hasher::Hasher() : state_(::operator new(sizeof(XXH3_state_t), kStateAlignment))
 Hasher::~Hasher() { ::operator delete(state_, kStateAlignment); }
 void Hasher::reset() { XXH3_128bits_reset(state_of(state_)); }
 void Hasher::update(ConstByteSpan data) {
-  if (!data.empty()) best_kernels().update(state_, data.data(), data.size());
+  if (!data.empty()) chosen_kernels().update(state_, data.data(), data.size());
 }
 Hash128 Hasher::digest() const {
   const XXH128_hash_t hash = XXH3_128bits_digest(state_of(state_));
@@ -119,15 +116,15 @@ Hash128 Hasher::digest() const {
 
 void copy_and_hash(std::byte* target, const std::byte* source, std::size_t bytes, Hasher& hasher) {
   if (bytes < kStreamFrom) return copy_then_hash(target, source, bytes, hasher);
-  const Kernels& kernels = best_kernels();
+  const kernels::Set& chosen = chosen_kernels();
   // Whole cache lines only: a line that is partly streamed is written to memory twice.
   const std::size_t head = (kLine - reinterpret_cast<std::uintptr_t>(target) % kLine) % kLine;
   copy_then_hash(target, source, head, hasher);
   std::size_t done = head;
   while (bytes - done >= kLine) {
     const std::size_t block = std::min(kBlock, (bytes - done) / kLine * kLine);
-    kernels.update(hasher.state_, source + done, block);  // brings the block into the cache that the copy reads
-    kernels.stream_copy(target + done, source + done, block);
+    chosen.update(hasher.state_, source + done, block);  // brings the block into the cache that the copy reads
+    chosen.stream_copy(target + done, source + done, block);
     done += block;
   }
   fence();

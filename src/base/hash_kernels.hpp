@@ -11,6 +11,13 @@ using Update = void (*)(void* state, const void* data, std::size_t bytes);
 /// Copies past the caches. `target` is aligned to 64 bytes, `bytes` a multiple of 64. The caller fences.
 using StreamCopy = void (*)(void* target, const void* source, std::size_t bytes);
 
+struct Set {
+  Update update;
+  StreamCopy stream_copy;
+};
+Set baseline();  ///< what every processor of this architecture runs
+Set best();      ///< what this processor runs fastest
+
 void update_avx2(void* state, const void* data, std::size_t bytes);
 void stream_copy_avx2(void* target, const void* source, std::size_t bytes);
 

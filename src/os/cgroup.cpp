@@ -49,9 +49,10 @@ void apply_group(const std::string& directory, const Names& names, MemoryLimit& 
 
 // In a container the path may be that of the host and not exist here; the walk up then ends at the root, which is ours.
 void apply_path(const std::string& mount, std::string path, const Names& names, MemoryLimit& least) {
-  while (!path.empty() && path != "/") {
+  while (!path.empty()) {
     apply_group(mount + path, names, least);
-    path.erase(std::min(path.rfind('/'), path.size()));
+    const std::size_t slash = path.rfind('/');
+    path.resize(slash == std::string::npos ? 0 : slash);
   }
   apply_group(mount, names, least);
 }

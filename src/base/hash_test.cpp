@@ -1,0 +1,130 @@
+#include "base/hash.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "base/hash_kernels.hpp"
+
+namespace perdure::base {
+namespace {
+
+std::vector<std::byte> random_bytes(std::size_t bytes, std::mt19937_64& random) {
+  std::vector<std::byte> data(bytes);
+  for (std::byte& b : data) b = static_cast<std::byte>(random());
+  return data;
+}
+
+Hash128 hash_in_pieces(ConstByteSpan data, std::mt19937_64& random) {
+  Hasher hasher;
+  while (!data.empty()) {
+    const std::size_t piece = 1 + random() % data.size();
+    hasher.update(data.first(piece));
+    data = data.subspan(piece);
+  }
+  return hasher.digest();
+}
+
+TEST(Hash, IsTheOneThatXxhashPublishes) {
+  // XXH3 of no bytes, as `xxhsum -H2` and `xxhsum -H3` print it: other programs must be able to verify our segments.
+  EXPECT_EQ(hash128({}).hex(), "99aa06d3014798d86001c324468d497f");
+  EXPECT_EQ(hash64({}), 0x2d06800538d394c2U);
+}
+
+TEST(Hash, DoesNotDependOnHowTheDataIsCut) {
+  std::mt19937_64 random(1);
+  for (std::size_t bytes : {0, 1, 16, 17, 128, 129, 240, 241, 255, 256, 257, 1024, 65535, 65536, 65537, 200'000}) {
+    const auto data = random_bytes(bytes, random);
+    EXPECT_EQ(hash_in_pieces(data, random), hash128(data)) << bytes;
+  }
+}
+
+TEST(Hash, ChangesWithEveryFlippedBit) {
+  std::mt19937_64 random(2);
+  auto data = random_bytes(100'000, random);
+  const Hash128 before = hash128(data);
+  for (std::size_t at : {std::size_t{0}, std::size_t{63}, std::size_t{65'536}, data.size() - 1}) {
+    data[at] ^= std::byte{0x10};
+    EXPECT_NE(hash128(data), before) << at;
+    data[at] ^= std::byte{0x10};
+  }
+  EXPECT_EQ(hash128(data), before);
+}
+
+TEST(Hasher, BeginsAnewAfterReset) {
+  std::mt19937_64 random(3);
+  const auto data = random_bytes(5000, random);
+  Hasher hasher;
+  hasher.update(data);
+  hasher.reset();
+  EXPECT_EQ(hasher.digest(), hash128({}));
+  hasher.update(data);
+  EXPECT_EQ(hasher.digest(), hash128(data));
+  EXPECT_EQ(hasher.digest(), hash128(data)) << "a digest must not change the state";
+}
+
+TEST(Hash128, ComesBackFromItsCanonicalForm) {
+  const Hash128 hash{0x0123456789abcdefU, 0xfedcba9876543210U};
+  EXPECT_EQ(hash.hex(), "fedcba98765432100123456789abcdef");
+  EXPECT_EQ(hash.bytes()[0], std::byte{0xfe});
+  EXPECT_EQ(Hash128::from_bytes(hash.bytes()), hash);
+}
+
+// One copy between odd addresses, in two calls; what lies around the target must stay as it was.
+void check_one_copy(std::size_t bytes, std::mt19937_64& random) {
+  constexpr std::size_t kMargin = 256;
+  constexpr std::byte kUntouched{0xA5};
+  const std::size_t source_shift = random() % 130;
+  const std::size_t target_shift = random() % 130;
+  const auto source = random_bytes(bytes + source_shift, random);
+  std::vector<std::byte> target(bytes + 2 * kMargin, kUntouched);
+  std::byte* to = target.data() + target_shift;
+  const std::byte* from = source.data() + source_shift;
+  const std::size_t split = bytes == 0 ? 0 : random() % bytes;
+
+  Hasher fast;
+  copy_and_hash(to, from, split, fast);
+  copy_and_hash(to + split, from + split, bytes - split, fast);
+  EXPECT_EQ(fast.digest(), hash128({from, bytes})) << bytes;
+  EXPECT_TRUE(std::equal(from, from + bytes, to)) << bytes;
+  EXPECT_TRUE(std::all_of(target.begin(), target.begin() + static_cast<std::ptrdiff_t>(target_shift),
+                          [](std::byte b) { return b == kUntouched; }));
+  EXPECT_TRUE(std::all_of(target.begin() + static_cast<std::ptrdiff_t>(target_shift + bytes), target.end(),
+                          [](std::byte b) { return b == kUntouched; }));
+
+  Hasher reference;
+  std::vector<std::byte> plain(bytes);
+  copy_then_hash(plain.data(), from, bytes, reference);
+  EXPECT_EQ(fast.digest(), reference.digest());
+  EXPECT_TRUE(std::equal(plain.begin(), plain.end(), to));
+}
+
+TEST(CopyAndHash, EqualsCopyThenHashAndTheOneShotHash) {
+  std::mt19937_64 random(4);
+  for (std::size_t bytes : {0, 1, 63, 64, 65, 4096, 65'536, 262'143, 262'144, 262'145, 327'680, 1'048'576})
+    check_one_copy(bytes, random);
+  for (int round = 0; round < 40; ++round) check_one_copy(random() % (MiB + 1), random);
+}
+
+TEST(HashKernels, OfThisProcessorCopyLikeTheBaseline) {
+  std::mt19937_64 random(7);
+  constexpr std::size_t kAlignment = 64;
+  for (std::size_t lines : {0, 1, 2, 3, 1000}) {
+    const std::size_t bytes = lines * kAlignment;
+    const auto source = random_bytes(bytes + 1, random);
+    for (const kernels::Set& set : {kernels::baseline(), kernels::best()}) {
+      std::vector<std::byte> room(bytes + 2 * kAlignment, std::byte{0});
+      auto address = reinterpret_cast<std::uintptr_t>(room.data());
+      std::byte* target = room.data() + (kAlignment - address % kAlignment) % kAlignment;
+      set.stream_copy(target, source.data() + 1, bytes);
+      EXPECT_TRUE(std::equal(source.begin() + 1, source.end(), target));
+      EXPECT_EQ(target[bytes], std::byte{0});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace perdure::base

@@ -1,0 +1,210 @@
+#include "os/file.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "os/fault_rules.hpp"
+#include "os/test_directory.hpp"
+
+namespace perdure::os {
+namespace {
+
+using testing::HasSubstr;
+
+std::string read_text(const File& file) {
+  std::string text(file.size().value(), '\0');
+  EXPECT_TRUE(file.read(0, std::as_writable_bytes(std::span(text))));
+  return text;
+}
+
+mode_t mode_of(const std::string& path) {
+  struct stat facts {};
+  EXPECT_EQ(::lstat(path.c_str(), &facts), 0);
+  return facts.st_mode & 07777;
+}
+
+TEST(Fd, ClosesWhatItOwnsAndOnlyThat) {
+  const int raw = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  {
+    Fd first(raw);
+    Fd second(std::move(first));
+    EXPECT_FALSE(first);
+    first = std::move(second);
+    EXPECT_EQ(first.get(), raw);
+    EXPECT_EQ(::fcntl(raw, F_GETFD), FD_CLOEXEC);
+  }
+  EXPECT_EQ(::fcntl(raw, F_GETFD), -1);
+}
+
+TEST(Fd, KeepsErrnoWhenItCloses) {
+  errno = ENOSPC;
+  { Fd wrong(1'000'000); }
+  EXPECT_EQ(errno, ENOSPC);
+}
+
+TEST(File, ReadsBackWhatWasWrittenAtAnyOffset) {
+  const TestDirectory directory;
+  const File file = File::open(directory / "a", Open::create_new).value();
+  ASSERT_TRUE(file.write(5, base::as_bytes("world")));
+  ASSERT_TRUE(file.write(0, base::as_bytes("hello")));
+  EXPECT_EQ(read_text(file), "helloworld");
+  ASSERT_TRUE(file.truncate(7));
+  EXPECT_EQ(read_text(file), "hellowo");
+  EXPECT_TRUE(file.sync());
+  EXPECT_TRUE(file.sync_data());
+}
+
+TEST(File, IsPrivateAndNotInheritedByOtherPrograms) {
+  const TestDirectory directory;
+  const File file = File::open(directory / "a", Open::create).value();
+  EXPECT_EQ(mode_of(file.path()), 0600U);
+  EXPECT_EQ(::fcntl(file.fd(), F_GETFD), FD_CLOEXEC);
+}
+
+TEST(File, OpensByTheModeAsked) {
+  const TestDirectory directory;
+  const std::string path = directory / "a";
+  EXPECT_EQ(File::open(path, Open::read).error().code, PERDURE_NOT_FOUND);
+  EXPECT_EQ(File::open(path, Open::read_write).error().code, PERDURE_NOT_FOUND);
+  ASSERT_TRUE(File::open(path, Open::create_new));
+  EXPECT_EQ(File::open(path, Open::create_new).error().code, PERDURE_EXISTS);
+  ASSERT_TRUE(File::open(path, Open::create).value().write(0, base::as_bytes("kept")));
+  EXPECT_EQ(read_text(File::open(path, Open::create).value()), "kept");
+  EXPECT_FALSE(File::open(path, Open::read).value().write(0, base::as_bytes("x")));
+}
+
+TEST(File, DoesNotFollowASymbolicLink) {
+  const TestDirectory directory;
+  ASSERT_TRUE(File::open(directory / "real", Open::create_new));
+  ASSERT_EQ(::symlink("real", (directory / "link").c_str()), 0);
+  ASSERT_EQ(::symlink("nowhere", (directory / "dangling").c_str()), 0);
+  for (Open mode : {Open::read, Open::read_write, Open::create}) {
+    EXPECT_EQ(File::open(directory / "link", mode).error().code, PERDURE_PERMISSION);
+    EXPECT_EQ(File::open(directory / "dangling", mode).error().code, PERDURE_PERMISSION);
+  }
+  EXPECT_FALSE(exists(directory / "nowhere").value());
+}
+
+TEST(File, RefusesWhatIsNotARegularFileWithoutHanging) {
+  const TestDirectory directory;
+  ASSERT_EQ(::mkfifo((directory / "fifo").c_str(), 0600), 0);
+  EXPECT_FALSE(File::open(directory / "fifo", Open::read));
+  EXPECT_FALSE(File::open(directory / "fifo", Open::read_write));
+  EXPECT_FALSE(File::open(directory.path(), Open::read));
+}
+
+TEST(File, SaysWhereAFileThatIsTooShortEnds) {
+  const TestDirectory directory;
+  const File file = File::open(directory / "a", Open::create_new).value();
+  ASSERT_TRUE(file.write(0, base::as_bytes("12345")));
+  std::array<std::byte, 8> room{};
+  const auto failed = file.read(2, room);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, PERDURE_CORRUPT);
+  EXPECT_THAT(failed.error().text(), HasSubstr("ends after 5 bytes, 10 expected"));
+  EXPECT_EQ(file.read_some(2, room).value(), 3U);
+  EXPECT_EQ(file.read_some(5, room).value(), 0U);
+}
+
+TEST(File, PreallocatesWithoutTouchingWhatIsThere) {
+  const TestDirectory directory;
+  const File file = File::open(directory / "a", Open::create_new).value();
+  ASSERT_TRUE(file.write(0, base::as_bytes("data")));
+  ASSERT_TRUE(file.preallocate(base::MiB));
+  EXPECT_EQ(file.size().value(), base::MiB);
+  EXPECT_EQ(read_text(file).substr(0, 4), "data");
+  struct stat facts {};
+  ASSERT_EQ(::fstat(file.fd(), &facts), 0);
+  EXPECT_GE(static_cast<std::uint64_t>(facts.st_blocks) * 512, base::MiB);
+}
+
+TEST(File, PreallocateSucceedsWhereTheFileSystemCannot) {
+  const TestDirectory directory;
+  FaultRules faults(parse_fault_rules("fallocate::EOPNOTSUPP").value());
+  const InstalledHooks installed(faults);
+  EXPECT_TRUE(File::open(directory / "a", Open::create_new).value().preallocate(base::MiB));
+}
+
+TEST(File, PreallocateReportsThatThereIsNoRoom) {
+  const TestDirectory directory;
+  FaultRules faults(parse_fault_rules("fallocate::ENOSPC").value());
+  const InstalledHooks installed(faults);
+  const auto failed = File::open(directory / "a", Open::create_new).value().preallocate(base::MiB);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, PERDURE_NO_SPACE);
+}
+
+TEST(File, PunchGivesTheRoomBackAndKeepsTheSize) {
+  const TestDirectory directory("/dev/shm");
+  const File file = File::open(directory / "a", Open::create_new).value();
+  ASSERT_TRUE(file.preallocate(base::MiB));
+  ASSERT_TRUE(file.write(base::MiB - 1, base::as_bytes("x")));
+  ASSERT_TRUE(file.punch(0, base::MiB / 2));
+  file.start_writeback(0, base::MiB);
+  struct stat facts {};
+  ASSERT_EQ(::fstat(file.fd(), &facts), 0);
+  EXPECT_EQ(static_cast<std::uint64_t>(facts.st_blocks) * 512, base::MiB / 2);
+  EXPECT_EQ(file.size().value(), base::MiB);
+}
+
+TEST(File, LocksAgainstEveryOtherOpeningUntilItIsClosed) {
+  const TestDirectory directory;
+  const std::string path = directory / "lock";
+  {
+    const File first = File::open(path, Open::create).value();
+    const File second = File::open(path, Open::create).value();
+    ASSERT_TRUE(first.try_lock());
+    const auto refused = second.try_lock();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, PERDURE_BUSY);
+    EXPECT_TRUE(refused.error().retryable);
+  }
+  EXPECT_TRUE(File::open(path, Open::create).value().try_lock());
+}
+
+TEST(ReadFile, GivesTheWholeContentUpToALimit) {
+  const TestDirectory directory;
+  ASSERT_TRUE(write_file_atomically(directory / "a", base::as_bytes("12345")));
+  EXPECT_EQ(read_file(directory / "a", 5).value().size(), 5U);
+  EXPECT_EQ(read_file(directory / "a", 4).error().code, PERDURE_CORRUPT);
+  EXPECT_EQ(read_file(directory / "missing", 4).error().code, PERDURE_NOT_FOUND);
+}
+
+TEST(WriteFileAtomically, ReplacesTheContentAndLeavesNothingElse) {
+  const TestDirectory directory;
+  ASSERT_TRUE(write_file_atomically(directory / "a", base::as_bytes("old and long")));
+  ASSERT_TRUE(write_file_atomically(directory / "a", base::as_bytes("new")));
+  EXPECT_EQ(read_text(File::open(directory / "a", Open::read).value()), "new");
+  EXPECT_EQ(list_directory(directory.path()).value().size(), 1U);
+}
+
+TEST(WriteFileAtomically, KeepsTheOldContentWhateverStepFails) {
+  const TestDirectory directory;
+  const std::string path = directory / "a";
+  ASSERT_TRUE(write_file_atomically(path, base::as_bytes("old")));
+  for (const char* call : {"open", "fstat", "pwrite", "fsync", "rename"}) {
+    FaultRules faults(parse_fault_rules(std::string(call) + ":.tmp-:EIO").value());
+    {
+      const InstalledHooks installed(faults);
+      EXPECT_FALSE(write_file_atomically(path, base::as_bytes("new"))) << call;
+    }
+    EXPECT_EQ(read_text(File::open(path, Open::read).value()), "old") << call;
+    EXPECT_EQ(list_directory(directory.path()).value().size(), 1U) << call;
+  }
+}
+
+TEST(Space, KnowsTheFileSystemAndItsRoom) {
+  const Space shared = space("/dev/shm").value();
+  EXPECT_EQ(shared.type, "tmpfs");
+  EXPECT_GT(shared.total_bytes, 0U);
+  EXPECT_LE(shared.available_bytes, shared.total_bytes);
+  EXPECT_EQ(space("/nonexistent/path").error().code, PERDURE_NOT_FOUND);
+}
+
+}  // namespace
+}  // namespace perdure::os

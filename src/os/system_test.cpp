@@ -1,0 +1,119 @@
+#include "os/system.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "os/cgroup.hpp"
+#include "os/test_directory.hpp"
+
+namespace perdure::os {
+namespace {
+
+TEST(ProcessAlive, SeesLivingProcessesOfAnyUser) {
+  EXPECT_TRUE(process_alive(process_id()));
+  EXPECT_TRUE(process_alive(1));
+  EXPECT_FALSE(process_alive(0));
+  EXPECT_FALSE(process_alive(-1));
+}
+
+TEST(ProcessAlive, TakesAProcessThatNobodyBuriedForDead) {
+  const pid_t pid = ::fork();
+  if (pid == 0) ::_exit(0);
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT), 0);  // dead now, and still a zombie
+  EXPECT_FALSE(process_alive(pid));
+  ASSERT_EQ(::waitpid(pid, nullptr, 0), pid);
+  EXPECT_FALSE(process_alive(pid));
+}
+
+TEST(Memory, IsBoundedByTheMachine) {
+  EXPECT_GT(total_memory_bytes(), 16U << 20);
+  EXPECT_GT(available_memory_bytes(), 0U);
+  EXPECT_LE(available_memory_bytes(), total_memory_bytes());
+}
+
+TEST(Host, IdentityHoldsTheNameAndTheBoot) {
+  EXPECT_FALSE(host_name().empty());
+  EXPECT_EQ(host_identity().rfind(host_name() + "/", 0), 0U);
+  EXPECT_GT(host_identity().size(), host_name().size() + 10);
+  EXPECT_GE(cpu_count(), 1U);
+}
+
+TEST(Random, DoesNotRepeat) {
+  std::set<std::uint64_t> seen;
+  for (int i = 0; i < 1000; ++i) seen.insert(random_u64());
+  EXPECT_EQ(seen.size(), 1000U);
+}
+
+TEST(Clock, SleepsAtLeastAsLongAsAsked) {
+  const std::uint64_t before = monotonic_ns();
+  sleep_ns(2'000'000);
+  EXPECT_GE(monotonic_ns() - before, 2'000'000U);
+  EXPECT_GT(wall_clock_ns(), 1'700'000'000'000'000'000U);
+}
+
+TEST(LibraryPath, IsThisProgramWhenLinkedStatically) {
+  EXPECT_EQ(library_path(), std::filesystem::read_symlink("/proc/self/exe").string());
+}
+
+class Cgroup : public testing::Test {
+ protected:
+  void write(const std::string& path, const std::string& text) {
+    const std::filesystem::path whole = root_ / path;
+    std::filesystem::create_directories(whole.parent_path());
+    std::ofstream(whole) << text;
+  }
+  MemoryLimit limit(const std::string& membership) { return cgroup_memory(membership, root_.path()); }
+  TestDirectory root_;
+};
+
+TEST_F(Cgroup, TakesTheLeastLimitOnTheWayUp) {
+  write("job/memory.max", "1000000\n");
+  write("job/memory.current", "900000\n");
+  write("job/step/memory.max", "max\n");
+  write("job/step/task/memory.max", "4000000\n");
+  write("job/step/task/memory.current", "100000\n");
+  const MemoryLimit found = limit("0::/job/step/task\n");
+  EXPECT_EQ(found.limit_bytes, 1'000'000U);
+  EXPECT_EQ(found.available_bytes, 100'000U);
+}
+
+TEST_F(Cgroup, CountsCacheThatCanBeDroppedAsFree) {
+  write("memory.max", "1000\n");
+  write("memory.current", "900\n");
+  write("memory.stat", "anon 100\ninactive_file 700\nactive_file 100\n");
+  EXPECT_EQ(limit("0::/").available_bytes, 800U);
+}
+
+TEST_F(Cgroup, HasNothingLeftWhenItIsOverItsLimit) {
+  write("memory.max", "1000\n");
+  write("memory.current", "2000\n");
+  EXPECT_EQ(limit("0::/").available_bytes, 0U);
+}
+
+TEST_F(Cgroup, ReadsVersionOne) {
+  write("memory/slurm/job/memory.limit_in_bytes", "5000");
+  write("memory/slurm/job/memory.usage_in_bytes", "3000");
+  write("memory/slurm/job/memory.stat", "cache 1\ntotal_inactive_file 500\n");
+  const MemoryLimit found = limit("12:cpu,cpuacct:/x\n4:memory:/slurm/job\n1:name=systemd:/y\n0::/z\n");
+  EXPECT_EQ(found.limit_bytes, 5000U);
+  EXPECT_EQ(found.available_bytes, 2500U);
+}
+
+TEST_F(Cgroup, FindsTheLimitOfAContainerWhoseHostPathIsNotVisible) {
+  write("memory/memory.limit_in_bytes", "7000");
+  EXPECT_EQ(limit("4:memory:/docker/0123456789\n").limit_bytes, 7000U);
+}
+
+TEST_F(Cgroup, LimitsNothingWhereNothingCanBeRead) {
+  for (const char* membership : {"", "garbage", "0::", "0::/missing/group\n", "::::\n", "1:memory:\n"})
+    EXPECT_EQ(limit(membership).limit_bytes, UINT64_MAX) << membership;
+}
+
+}  // namespace
+}  // namespace perdure::os
