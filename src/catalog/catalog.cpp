@@ -103,16 +103,22 @@ base::Status Catalog::replay() {
   std::vector<std::byte> log(size);
   PERDURE_CHECK(file_.read(0, log));
   const bool ours = size >= sizeof kFileMagic && std::memcmp(log.data(), kFileMagic, sizeof kFileMagic) == 0;
-  if (!ours) {
-    if (size != 0) report_.damage.push_back({PERDURE_CORRUPT, file_.path(), "not a catalog; it was begun anew", "", false});
-    PERDURE_CHECK(file_.truncate(0));
-    PERDURE_CHECK(file_.write(0, std::as_bytes(std::span(kFileMagic))));
-    end_ = sizeof kFileMagic;
-    return {};
-  }
   state_ = replay_bytes(log, file_.path(), report_, end_);
+  if (!ours) return mend_magic(size);
   if (report_.torn_bytes > 0) PERDURE_CHECK(file_.truncate(end_));
   return {};
+}
+
+// Records prove themselves: a damaged magic in front of good ones costs nothing. Without any the file is begun anew.
+base::Status Catalog::mend_magic(std::uint64_t size) {
+  const bool anew = report_.records == 0;
+  if (anew) report_ = {};
+  if (size != 0)
+    report_.damage.push_back({PERDURE_CORRUPT, file_.path(), anew ? "not a catalog; it was begun anew" : "its magic was damaged; it was mended", "", false});
+  PERDURE_CHECK(file_.truncate(anew ? 0 : end_));
+  PERDURE_CHECK(file_.write(0, std::as_bytes(std::span(kFileMagic))));
+  if (anew) end_ = sizeof kFileMagic;
+  return os::sync_directory(directory_);  // a new file's name must be as durable as what sync() promises about its content
 }
 
 base::Status Catalog::append(const Record& record) {
@@ -139,10 +145,12 @@ base::Status Catalog::compact() {
   PERDURE_CHECK(file.sync());
   os::crash_point(os::CrashPoint::catalog_compact_written);
   PERDURE_CHECK(os::rename_path(fresh, path));
+  // From here on this is the log, whatever fails: an append to the old file would be lost with it.
+  file_ = std::move(file);
+  end_ = compacted_ = log.size();
   os::crash_point(os::CrashPoint::catalog_compact_renamed);
   PERDURE_CHECK(os::sync_directory(directory_));
-  PERDURE_TRY(file_, os::File::open(path, os::Open::read_write));
-  end_ = compacted_ = log.size();
+  if (auto named = os::File::open(path, os::Open::read_write)) file_ = std::move(*named);  // the same file, for messages
   return {};
 }
 

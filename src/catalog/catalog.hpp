@@ -34,6 +34,7 @@ class Catalog {
 
  private:
   base::Status replay();
+  base::Status mend_magic(std::uint64_t size);
   std::string directory_;
   os::File file_;
   std::uint64_t end_ = 0;

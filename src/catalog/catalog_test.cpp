@@ -1,0 +1,254 @@
+// The log: what was appended is there after any death, and damage costs only what it hit.
+#include "catalog/catalog.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "os/hooks.hpp"
+#include "support/sample_records.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace perdure::catalog {
+namespace {
+
+using test_support::described;
+using test_support::fold;
+using test_support::sample_id;
+using test_support::sample_log;
+using test_support::sample_records;
+using test_support::sample_stage;
+using test_support::TemporaryDirectory;
+
+using Bytes = std::vector<std::byte>;
+
+class CatalogFile : public testing::Test {
+ protected:
+  Catalog open() {
+    auto catalog = Catalog::open(directory_.path());
+    if (!catalog) ADD_FAILURE() << catalog.error().text();
+    return catalog ? std::move(*catalog) : Catalog();
+  }
+  void append_samples() {
+    Catalog catalog = open();
+    for (const Record& record : sample_records()) ASSERT_TRUE(catalog.append(record));
+  }
+  Bytes content() { return os::read_file(path_, 1 << 26).value(); }
+  void set_content(const Bytes& bytes) {
+    auto file = os::File::open(path_, os::Open::create).value();
+    ASSERT_TRUE(file.truncate(0));
+    if (!bytes.empty()) ASSERT_TRUE(file.write(0, bytes));
+  }
+
+  TemporaryDirectory directory_;
+  const std::string path_ = directory_.path() + "/catalog";
+};
+
+/// Fails the next call of one kind.
+class FailOnce : public os::Hooks {
+ public:
+  FailOnce(std::string call, int error) : call_(std::move(call)), error_(error) { os::install_hooks(this); }
+  ~FailOnce() override { os::install_hooks(nullptr); }
+  int before(const os::Operation& operation) override {
+    return operation.call == call_ ? std::exchange(error_, 0) : 0;
+  }
+
+ private:
+  std::string call_;
+  int error_;
+};
+
+TEST_F(CatalogFile, ReplaysWhatWasAppended) {
+  append_samples();
+  const Catalog catalog = open();
+  EXPECT_EQ(described(catalog.state()), described(fold(sample_records())));
+  EXPECT_EQ(catalog.replay_report().records, sample_records().size());
+  EXPECT_EQ(catalog.replay_report().torn_bytes, 0U);
+  EXPECT_TRUE(catalog.replay_report().damage.empty());
+}
+
+TEST_F(CatalogFile, TheBytesAreThoseOfTheFormatPage) {
+  append_samples();
+  EXPECT_EQ(content(), sample_log(sample_records()));
+}
+
+TEST_F(CatalogFile, ReplaysATornTailAsIfItWereNotThere) {
+  auto records = sample_records();
+  const Bytes whole = sample_log(records);
+  const Record last = records.back();
+  records.pop_back();
+  const Bytes before = sample_log(records);
+  for (std::size_t length = before.size(); length < whole.size(); ++length) {
+    set_content(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)));
+    {
+      Catalog catalog = open();
+      EXPECT_EQ(described(catalog.state()), described(fold(records)));
+      EXPECT_EQ(catalog.replay_report().torn_bytes, length - before.size());
+      EXPECT_TRUE(catalog.replay_report().damage.empty());
+      ASSERT_TRUE(catalog.append(last));
+    }
+    EXPECT_EQ(content(), whole) << "cut at " << length;
+  }
+}
+
+TEST_F(CatalogFile, AFileThatIsCutInItsMagicIsBegunAnew) {
+  const Bytes whole = sample_log({});
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    set_content(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)));
+    EXPECT_TRUE(open().state().versions.empty());
+    EXPECT_EQ(content(), whole);
+  }
+}
+
+TEST_F(CatalogFile, AForeignFileIsBegunAnewAndReported) {
+  set_content(Bytes(5000, std::byte{0x5a}));
+  Catalog catalog = open();
+  ASSERT_EQ(catalog.replay_report().damage.size(), 1U);
+  EXPECT_NE(catalog.replay_report().damage[0].text().find("not a catalog"), std::string::npos);
+  ASSERT_TRUE(catalog.append(sample_stage(sample_id(1), 0, 1)));
+  EXPECT_EQ(open().state().versions.size(), 1U);
+}
+
+TEST_F(CatalogFile, ADamagedMagicCostsNoRecord) {
+  append_samples();
+  const Bytes whole = content();
+  for (std::size_t at = 0; at < 8; ++at) {
+    Bytes damaged = whole;
+    damaged[at] ^= std::byte{4};
+    set_content(damaged);
+    const Catalog catalog = open();
+    EXPECT_EQ(described(catalog.state()), described(fold(sample_records())));
+    EXPECT_EQ(catalog.replay_report().damage.size(), 1U);
+    EXPECT_EQ(content(), whole) << "the magic is mended";
+  }
+}
+
+TEST_F(CatalogFile, AFileLargerThanAnyCatalogIsRefusedWithARemedy) {
+  ASSERT_TRUE(os::File::open(path_, os::Open::create).value().truncate(base::GiB + 1));
+  auto catalog = Catalog::open(directory_.path());
+  ASSERT_FALSE(catalog);
+  EXPECT_EQ(catalog.error().code, PERDURE_CORRUPT);
+  EXPECT_NE(catalog.error().remedy, "");
+}
+
+// The record that the bit is in is lost; all others count. What the last one loses looks like a torn append.
+TEST(Replay, AFlippedBitAtAnyByteCostsOneRecordAndMakesNone) {
+  const auto records = sample_records();
+  const Bytes log = sample_log(records);
+  std::size_t number = 0, end = 8 + encode_record(records[0]).size();
+  for (std::size_t at = 8; at < log.size(); ++at) {
+    if (at == end) end += encode_record(records[++number]).size();
+    auto others = records;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(number));
+    for (int bit = 0; bit < 8; ++bit) {
+      Bytes damaged = log;
+      damaged[at] ^= static_cast<std::byte>(1 << bit);
+      ReplayReport report;
+      std::uint64_t good_end = 0;
+      const State state = replay_bytes(damaged, "log", report, good_end);
+      EXPECT_EQ(report.records, others.size()) << "byte " << at << " bit " << bit;
+      EXPECT_EQ(described(state), described(fold(others))) << "byte " << at << " bit " << bit;
+      EXPECT_EQ(report.damage.size(), number + 1 < records.size() ? 1U : 0U);
+      EXPECT_EQ(report.skipped_bytes + report.torn_bytes, encode_record(records[number]).size());
+    }
+  }
+}
+
+TEST(Replay, ARecordThatClaimsMoreThanThereIsIsSteppedOver) {
+  const Record good = sample_stage(sample_id(1), 0, 1);
+  for (std::uint32_t claim : {0xffffffffU, 64U << 20, 1U << 20}) {
+    Bytes log = sample_log({good, good});
+    std::memcpy(log.data() + 8 + 4, &claim, sizeof claim);
+    ReplayReport report;
+    std::uint64_t end = 0;
+    EXPECT_EQ(replay_bytes(log, "log", report, end).versions.size(), 1U);
+    EXPECT_EQ(end, log.size());
+    EXPECT_EQ(report.skipped_bytes, encode_record(good).size());
+  }
+}
+
+TEST(Replay, AWholeRecordOfUnknownContentIsReportedAndSteppedOver) {
+  Bytes log = sample_log({sample_stage(sample_id(1), 0, 1)});
+  const Bytes payload = base::encode_cbor({{"record", "of a later release"}});
+  const std::uint32_t header[2] = {0x52434450, static_cast<std::uint32_t>(payload.size())};
+  const std::uint64_t hash = base::hash64(payload);
+  for (const base::ConstByteSpan part : {std::as_bytes(std::span(header)), std::as_bytes(std::span(&hash, 1)),
+                                         base::ConstByteSpan(payload)})
+    log.insert(log.end(), part.begin(), part.end());
+  ReplayReport report;
+  std::uint64_t end = 0;
+  EXPECT_EQ(replay_bytes(log, "log", report, end).versions.size(), 1U);
+  EXPECT_EQ(end, log.size());
+  ASSERT_EQ(report.damage.size(), 1U);
+  EXPECT_NE(report.damage[0].text().find("of a later release"), std::string::npos);
+}
+
+TEST_F(CatalogFile, AFailedAppendAppliesNothingAndTheNextTakesItsPlace) {
+  Catalog catalog = open();
+  ASSERT_TRUE(catalog.append(sample_stage(sample_id(1), 0, 1)));
+  {
+    FailOnce full("pwrite", ENOSPC);
+    auto status = catalog.append(sample_stage(sample_id(2), 0, 1));
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().code, PERDURE_NO_SPACE);
+  }
+  EXPECT_FALSE(catalog.state().versions.contains(sample_id(2)));
+  ASSERT_TRUE(catalog.append(sample_stage(sample_id(3), 0, 1)));
+  const Catalog again = open();
+  EXPECT_EQ(described(again.state()), described(catalog.state()));
+  EXPECT_TRUE(again.replay_report().damage.empty());
+}
+
+TEST_F(CatalogFile, CompactionKeepsTheStateAndForgetsTheHistory) {
+  Catalog catalog = open();
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    ASSERT_TRUE(catalog.append(sample_stage(sample_id(i), 0, 1)));
+    if (i > 0) ASSERT_TRUE(catalog.append(DropRecord{sample_id(i - 1)}));
+  }
+  const std::size_t before = content().size();
+  ASSERT_TRUE(catalog.compact());
+  EXPECT_LT(content().size(), before / 20);
+  ASSERT_TRUE(catalog.append(CommitRecord{sample_id(49), {{0, 1, {0}, false}}}));
+  const Catalog again = open();
+  EXPECT_EQ(described(again.state()), described(catalog.state()));
+  EXPECT_TRUE(again.state().versions.at(sample_id(49)).committed);
+  EXPECT_FALSE(os::exists(path_ + ".new").value());
+}
+
+TEST_F(CatalogFile, ASmallLogIsNotWorthCompacting) {
+  append_samples();
+  Catalog catalog = open();
+  const Bytes before = content();
+  ASSERT_TRUE(catalog.compact_if_worthwhile());
+  EXPECT_EQ(content(), before);
+}
+
+TEST_F(CatalogFile, ALogThatGrewFarBeyondItsStateIsCompacted) {
+  Catalog catalog = open();
+  const Record long_text = QuarantineRecord{sample_id(1), 0, 0, std::string(base::MiB, 'x')};
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(catalog.append(long_text));
+  ASSERT_TRUE(catalog.compact_if_worthwhile());
+  EXPECT_LT(content().size(), base::MiB);
+}
+
+// Whatever call of a compaction fails: the log in place is the one that the next append goes to.
+TEST_F(CatalogFile, AfterACompactionThatFailedAnywhereAppendsAreStillReplayed) {
+  for (const char* call : {"open", "pwrite", "fsync", "rename", "fsync_dir"}) {
+    ASSERT_TRUE(os::remove_file(path_));
+    Catalog catalog = open();
+    for (const Record& record : sample_records()) ASSERT_TRUE(catalog.append(record));
+    {
+      FailOnce fault(call, EIO);
+      auto status = catalog.compact();
+      ASSERT_FALSE(status) << call;
+      EXPECT_EQ(status.error().code, PERDURE_IO) << call;
+    }
+    ASSERT_TRUE(catalog.append(sample_stage(sample_id(8), 0, 1)));
+    const Catalog again = open();
+    EXPECT_TRUE(again.state().versions.contains(sample_id(8))) << call;
+    EXPECT_EQ(described(again.state()), described(catalog.state())) << call;
+  }
+}
+
+}  // namespace
+}  // namespace perdure::catalog

@@ -1,0 +1,77 @@
+// Records as CBOR maps: what is written is read again, and nothing else is believed.
+#include <gtest/gtest.h>
+
+#include "support/damaged_fields.hpp"
+#include "support/sample_records.hpp"
+
+namespace perdure::catalog {
+namespace {
+
+using base::Json;
+
+Json decoded(const Record& record) { return base::decode_cbor(base::encode_cbor(to_json(record)), "test").value(); }
+
+void expect_refused(const Json& json, const std::string& word) {
+  auto record = record_from_json(json, "log");
+  ASSERT_FALSE(record) << json;
+  EXPECT_EQ(record.error().code, PERDURE_CORRUPT) << json;
+  EXPECT_NE(record.error().text().find(word), std::string::npos) << record.error().text() << " for " << json;
+}
+
+TEST(RecordCodec, EveryKindOfRecordRoundTripsThroughCbor) {
+  for (const Record& record : test_support::sample_records()) {
+    auto again = record_from_json(decoded(record), "log");
+    ASSERT_TRUE(again) << again.error().text();
+    EXPECT_EQ(again->index(), record.index());
+    EXPECT_EQ(to_json(*again), to_json(record));
+  }
+}
+
+TEST(RecordCodec, AFieldThatIsMissingOrOfAnotherTypeIsRefusedByName) {
+  for (const Record& record : test_support::sample_records())
+    test_support::for_each_damaged_field(
+        decoded(record), [](const Json& damaged, const std::string& key, bool nested) {
+          expect_refused(damaged, nested ? "" : "'" + key + "'");
+        });
+}
+
+TEST(RecordCodec, NumbersOutOfRangeAreRefused) {
+  const auto id = test_support::sample_id(1);
+  const std::uint64_t giant = 1ULL << 32;
+  Json tier = to_json(TierRecord{0, "memory", 1});
+  tier["tier"] = giant;
+  expect_refused(tier, "'tier'");
+  Json stage = to_json(test_support::sample_stage(id, 0, 1));
+  stage["ranks"] = giant;
+  expect_refused(stage, "'ranks'");
+  stage["ranks"] = 0U;
+  expect_refused(stage, "rank");
+  Json commit = to_json(CommitRecord{id, {{0, 1, {0}, false}}});
+  commit["segments"][0]["count"] = 0U;
+  expect_refused(commit, "index");
+  commit["segments"][0]["count"] = giant;
+  expect_refused(commit, "'count'");
+  commit["segments"][0]["count"] = 1U;
+  commit["segments"][0]["ranks"][0] = giant;
+  expect_refused(commit, "rank");
+  Json quarantine = to_json(QuarantineRecord{id, 0, 0, "why"});
+  quarantine["chunk"] = giant;
+  expect_refused(quarantine, "'chunk'");
+}
+
+TEST(RecordCodec, AnUnknownKindOfRecordIsRefused) {
+  expect_refused({{"record", "surprise"}}, "surprise");
+  expect_refused(Json::object(), "'record'");
+  for (const Json& json : {Json(nullptr), Json(3), Json("tier"), Json::array({1, 2})}) expect_refused(json, "'record'");
+}
+
+TEST(RecordCodec, ANameThatCouldLeaveTheStoreIsRefused) {
+  Json drop = to_json(DropRecord{test_support::sample_id(1)});
+  for (const char* name : {"", "../x", "a/b", ".hidden"}) {
+    drop["id"]["name"] = name;
+    expect_refused(drop, "'name'");
+  }
+}
+
+}  // namespace
+}  // namespace perdure::catalog

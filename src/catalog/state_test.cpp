@@ -1,0 +1,108 @@
+// What a node holds, as a fold over records.
+#include "catalog/state.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/sample_records.hpp"
+
+namespace perdure::catalog {
+namespace {
+
+using test_support::described;
+using test_support::fold;
+using test_support::sample_id;
+using test_support::sample_stage;
+
+const segment::VersionId kId = sample_id(1);
+
+TEST(State, AStagedVersionIsHeldAndACommitMakesItCommitted) {
+  State state = fold({sample_stage(kId, 0, 2)});
+  ASSERT_TRUE(state.versions.contains(kId));
+  EXPECT_FALSE(state.versions[kId].committed);
+  EXPECT_EQ(state.versions[kId].ranks, 2U);
+  EXPECT_EQ(state.versions[kId].bytes(), 5000U);
+  EXPECT_TRUE(state.versions[kId].restorable(0));
+  EXPECT_FALSE(state.versions[kId].restorable(1));
+  state.apply(CommitRecord{kId, {{0, 1, {0}, false}}});
+  EXPECT_TRUE(state.versions[kId].committed);
+}
+
+TEST(State, AVersionIsStoredWhenEverySegmentIs) {
+  State state = fold({sample_stage(kId, 0, 2), CommitRecord{kId, {{0, 2, {0}, false}, {1, 2, {1}, false}}}});
+  EXPECT_FALSE(state.versions[kId].all_stored());
+  state.apply(StoredRecord{kId, 1});
+  EXPECT_FALSE(state.versions[kId].all_stored());
+  state.apply(StoredRecord{kId, 7});  // no such segment
+  EXPECT_FALSE(state.versions[kId].all_stored());
+  state.apply(StoredRecord{kId, 0});
+  EXPECT_TRUE(state.versions[kId].all_stored());
+}
+
+TEST(State, AVersionThatIsNotCommittedIsNeverStored) {
+  State state = fold({sample_stage(kId, 0, 1)});
+  EXPECT_FALSE(state.versions[kId].all_stored());
+}
+
+TEST(State, RecordsAboutVersionsThatAreNotHeldHaveNoEffect) {
+  const State state = fold({CommitRecord{kId, {{0, 1, {0}, false}}}, StoredRecord{kId, 0},
+                            QuarantineRecord{kId, 0, 0, "why"}, DropRecord{kId}});
+  EXPECT_TRUE(state.versions.empty());
+}
+
+TEST(State, AttemptsAtOneVersionAreKeptApart) {
+  segment::VersionId other = kId;
+  other.attempt.nonce += 1;
+  State state = fold({sample_stage(kId, 0, 1), sample_stage(other, 0, 1), DropRecord{kId}});
+  EXPECT_FALSE(state.versions.contains(kId));
+  EXPECT_TRUE(state.versions.contains(other));
+}
+
+TEST(State, AQuarantinedChunkTakesItsRankAndNoOther) {
+  State state = fold({sample_stage(kId, 0, 2), sample_stage(kId, 1, 2), QuarantineRecord{kId, 1, 0, "why"}});
+  EXPECT_TRUE(state.versions[kId].restorable(0));
+  EXPECT_FALSE(state.versions[kId].restorable(1));
+}
+
+TEST(State, ATierThatComesUpAnewLosesItsPiecesAndOnlyThose) {
+  State state = fold({TierRecord{0, "memory", 1}, TierRecord{1, "file", 1}, sample_stage(kId, 0, 2, 0),
+                      sample_stage(kId, 1, 2, 1), sample_stage(sample_id(2), 0, 1, 0)});
+  state.apply(TierRecord{1, "file", 1});  // the same as before
+  EXPECT_EQ(state.versions.size(), 2U);
+  state.apply(TierRecord{0, "memory", 2});
+  ASSERT_EQ(state.versions.size(), 1U);
+  EXPECT_FALSE(state.versions[kId].pieces.contains(0));
+  EXPECT_TRUE(state.versions[kId].pieces.contains(1));
+}
+
+TEST(State, ATierOfAnotherNameUnderTheSameNumberIsAnotherTier) {
+  const State state = fold({TierRecord{0, "memory", 1}, sample_stage(kId, 0, 1), TierRecord{0, "file", 1}});
+  EXPECT_TRUE(state.versions.empty());
+}
+
+TEST(State, ASnapshotRebuildsAnyState) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    std::mt19937_64 random(seed);
+    State state;
+    for (int i = 0; i < 40; ++i) {
+      state.apply(test_support::random_record(random));
+      EXPECT_EQ(described(fold(state.snapshot())), described(state)) << "seed " << seed << " step " << i;
+    }
+  }
+}
+
+TEST(State, ARecordThatIsAppliedTwiceHasTheEffectOfOne) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    std::mt19937_64 random(seed);
+    State once, twice;
+    for (int i = 0; i < 40; ++i) {
+      const Record record = test_support::random_record(random);
+      once.apply(record);
+      twice.apply(record);
+      twice.apply(record);
+    }
+    EXPECT_EQ(described(once), described(twice)) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace perdure::catalog

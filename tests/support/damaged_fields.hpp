@@ -1,0 +1,33 @@
+#pragma once
+// Every way to damage one field of a decoded message or record: gone, or of any other type.
+#include <functional>
+#include <string>
+
+#include "base/cbor.hpp"
+
+namespace perdure::test_support {
+
+/// Calls `use(damaged, key, nested)` for every field of the map `good` and of the maps in it. `nested`: the field holds
+/// a map itself, so that a refusal may name a field in it.
+inline void for_each_damaged_field(const base::Json& good,
+                                   const std::function<void(const base::Json&, const std::string&, bool)>& use) {
+  const base::Json others[] = {nullptr,           true,  std::uint64_t{7}, -7, 1.5, "text", base::Json::array({"text"}),
+                               base::Json::object(), base::Json::binary({1, 2})};
+  for (const auto& [key, value] : good.items()) {
+    base::Json damaged = good;
+    damaged.erase(key);
+    use(damaged, key, value.is_object());
+    for (const base::Json& other : others) {
+      if (other.type() == value.type()) continue;
+      damaged[key] = other;
+      use(damaged, key, value.is_object());
+    }
+    if (!value.is_object()) continue;
+    for_each_damaged_field(value, [&](const base::Json& inner, const std::string& inner_key, bool nested) {
+      damaged[key] = inner;
+      use(damaged, inner_key, nested);
+    });
+  }
+}
+
+}  // namespace perdure::test_support

@@ -1,0 +1,85 @@
+#pragma once
+// Catalog records, as ranks and flushes make them, for tests and fuzz targets.
+#include <random>
+#include <vector>
+
+#include "catalog/catalog.hpp"
+#include "support/sample_segment.hpp"
+
+namespace perdure::test_support {
+
+inline segment::VersionId sample_id(std::uint64_t version, const std::string& name = "nbody") {
+  return {name, version, {1000 + version, 7 * version + 1}};
+}
+
+/// A staged piece: its chunks are in slots of `tier`.
+inline catalog::StageRecord sample_stage(const segment::VersionId& id, std::uint32_t rank, std::uint32_t ranks,
+                                         std::uint32_t tier = 0, std::uint64_t bytes = 5000) {
+  segment::Piece piece = sample_piece(id, rank, bytes, 4096);
+  for (std::size_t i = 0; i < piece.chunks.size(); ++i) {
+    piece.chunks[i].offset = 10 * rank + i;
+    piece.chunks[i].place = tier;
+  }
+  return {id, ranks, piece};
+}
+
+/// One record of every kind, in an order in which all have an effect.
+inline std::vector<catalog::Record> sample_records() {
+  const auto first = sample_id(1), second = sample_id(2);
+  return {catalog::TierRecord{0, "memory", 4711},
+          catalog::TierRecord{1, "file", 42},
+          sample_stage(first, 0, 2),
+          sample_stage(first, 1, 2, 1),
+          catalog::CommitRecord{first, {{0, 2, {0}, false}, {1, 2, {1}, false}}},
+          catalog::StoredRecord{first, 1},
+          sample_stage(second, 0, 1, 0, 0),
+          catalog::QuarantineRecord{first, 1, 0, "its hash is wrong"},
+          catalog::DropRecord{second}};
+}
+
+/// Any record about one of a few versions, most of them with an effect.
+inline catalog::Record random_record(std::mt19937_64& random) {
+  const auto id = sample_id(random() % 4, random() % 2 == 0 ? "nbody" : "heat");
+  const auto rank = static_cast<std::uint32_t>(random() % 3);
+  switch (random() % 10) {
+    case 0:
+      return catalog::TierRecord{static_cast<std::uint32_t>(random() % 2), "memory", random() % 3};
+    case 1:
+      return catalog::DropRecord{id};
+    case 2:
+    case 3:
+      return catalog::CommitRecord{id, {{0, 2, {0, 1}, false}, {1, 2, {2}, false}}};
+    case 4:
+      return catalog::StoredRecord{id, static_cast<std::uint32_t>(random() % 2)};
+    case 5:
+      return catalog::QuarantineRecord{id, rank, static_cast<std::uint32_t>(random() % 2), "damaged"};
+    default:
+      return sample_stage(id, rank, 3, static_cast<std::uint32_t>(random() % 2), 1 + random() % 9000);
+  }
+}
+
+inline catalog::State fold(const std::vector<catalog::Record>& records) {
+  catalog::State state;
+  for (const auto& record : records) state.apply(record);
+  return state;
+}
+
+/// Equal for equal states: the records of the snapshot.
+inline base::Json described(const catalog::State& state) {
+  base::Json list = base::Json::array();
+  for (const auto& record : state.snapshot()) list.push_back(catalog::to_json(record));
+  return list;
+}
+
+/// A log file's bytes.
+inline std::vector<std::byte> sample_log(const std::vector<catalog::Record>& records) {
+  std::vector<std::byte> log;
+  for (char c : std::string_view("PDCATLG1")) log.push_back(static_cast<std::byte>(c));
+  for (const auto& record : records) {
+    const auto bytes = catalog::encode_record(record);
+    log.insert(log.end(), bytes.begin(), bytes.end());
+  }
+  return log;
+}
+
+}  // namespace perdure::test_support
