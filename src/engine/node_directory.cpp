@@ -105,7 +105,7 @@ base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, 
 }
 
 void remove_directories(const Claim& claim) {
-  for (const char* name : {"/catalog", "/catalog.new", "/socket", "/fingerprint", "/engine.log", "/config.toml", "/engine.lock"})
+  for (const char* name : {"/catalog", "/catalog.new", "/socket", "/fingerprint", "/engine.log", "/engine.conf", "/engine.lock"})
     (void)os::remove_file(claim.paths.node + name);
   for (const std::string& path : {claim.paths.memory, claim.paths.file, claim.paths.node}) (void)os::remove_directory(path);
 }

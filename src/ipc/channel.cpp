@@ -35,8 +35,9 @@ std::vector<std::byte> encode_frame(const base::Json& message) {
 }
 
 void Decoder::feed(base::ConstByteSpan bytes) {
-  if (begin_ > 0 && begin_ == buffer_.size()) {
-    buffer_.clear();
+  // A stream that never pauses must not keep what was taken from it.
+  if (begin_ > buffer_.size() / 2) {
+    buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(begin_));
     begin_ = 0;
   }
   buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
