@@ -37,7 +37,7 @@ class CatalogFile : public testing::Test {
   void set_content(const Bytes& bytes) {
     auto file = os::File::open(path_, os::Open::create).value();
     ASSERT_TRUE(file.truncate(0));
-    if (!bytes.empty()) ASSERT_TRUE(file.write(0, bytes));
+    ASSERT_TRUE(file.write(0, bytes));
   }
 
   TemporaryDirectory directory_;
@@ -172,8 +172,8 @@ TEST(Replay, AWholeRecordOfUnknownContentIsReportedAndSteppedOver) {
   const Bytes payload = base::encode_cbor({{"record", "of a later release"}});
   const std::uint32_t header[2] = {0x52434450, static_cast<std::uint32_t>(payload.size())};
   const std::uint64_t hash = base::hash64(payload);
-  for (const base::ConstByteSpan part : {std::as_bytes(std::span(header)), std::as_bytes(std::span(&hash, 1)),
-                                         base::ConstByteSpan(payload)})
+  for (const base::ConstByteSpan part : std::initializer_list<base::ConstByteSpan>{
+           std::as_bytes(std::span(header)), std::as_bytes(std::span(&hash, 1)), payload})
     log.insert(log.end(), part.begin(), part.end());
   ReplayReport report;
   std::uint64_t end = 0;
@@ -203,7 +203,7 @@ TEST_F(CatalogFile, CompactionKeepsTheStateAndForgetsTheHistory) {
   Catalog catalog = open();
   for (std::uint64_t i = 0; i < 50; ++i) {
     ASSERT_TRUE(catalog.append(sample_stage(sample_id(i), 0, 1)));
-    if (i > 0) ASSERT_TRUE(catalog.append(DropRecord{sample_id(i - 1)}));
+    ASSERT_TRUE(i == 0 || catalog.append(DropRecord{sample_id(i - 1)}));
   }
   const std::size_t before = content().size();
   ASSERT_TRUE(catalog.compact());

@@ -1,0 +1,59 @@
+// Any bytes as a segment file; with mode 1, as a manifest behind a trailer that is right.
+#include "segment/manifest_codec.hpp"
+#include "segment/reader.hpp"
+#include "support/memory_source.hpp"
+#include "support/sample_segment.hpp"
+#include "target.hpp"
+
+namespace perdure::fuzz {
+namespace {
+
+void as_file(base::ConstByteSpan input) {
+  const test_support::MemorySource source({input.begin(), input.end()});
+  const auto defects = segment::verify(source, nullptr);
+  const auto manifest = segment::read_manifest(source);
+  require(!defects.empty() || manifest.has_value());
+  if (!manifest) return;
+  for (const auto& piece : manifest->pieces)
+    for (std::size_t i = 0; i < piece.chunks.size(); ++i) {
+      require(piece.chunks[i].length <= input.size());  // no claim beyond the file is believed
+      Bytes target(piece.chunks[i].length);
+      const auto read = segment::read_chunk(source, piece, i, target);
+      require(read.has_value() || !defects.empty());
+    }
+}
+
+void as_manifest(base::ConstByteSpan input) {
+  segment::Trailer trailer;
+  trailer.manifest_offset = 1 << 20;
+  trailer.manifest_length = input.size();
+  trailer.manifest_hash = base::hash128(input);
+  trailer.file_bytes = trailer.manifest_offset + base::round_up(input.size() + segment::kTrailerBytes, segment::kAlignment);
+  const auto manifest = segment::decode_manifest(input, trailer, "input");
+  if (!manifest) return;
+  const auto again = segment::manifest_from_json(segment::to_json(*manifest), "again");
+  require(again.has_value() && *again == *manifest);
+}
+
+}  // namespace
+
+void run_one(base::ConstByteSpan input) {
+  if (input.empty()) return as_file(input);
+  if (input[0] == std::byte{1}) return as_manifest(input.subspan(1));
+  as_file(input.subspan(1));
+}
+
+std::vector<Bytes> seeds() {
+  std::vector<Bytes> list;
+  const segment::VersionId id{"nbody", 7, {1000, 1}};
+  for (std::uint64_t bytes : {0U, 1U, 5000U, 9000U}) {
+    auto manifest = test_support::sample_manifest(id, 4, 1, 2, {2, 3}, bytes, 4096);
+    list.push_back(with_mode(0, test_support::sample_file(manifest)));
+    list.push_back(with_mode(1, base::encode_cbor(segment::to_json(manifest))));
+  }
+  list.push_back(with_mode(0, test_support::sample_file(test_support::sample_manifest(id, 1, 0, 1, {}, 0, 4096))));
+  list.push_back(with_mode(0, Bytes(8)));
+  return list;
+}
+
+}  // namespace perdure::fuzz

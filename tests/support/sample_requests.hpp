@@ -1,0 +1,46 @@
+#pragma once
+// One of every message between ranks and engines, for tests and fuzz targets.
+#include <vector>
+
+#include "ipc/address_codec.hpp"
+#include "ipc/messages.hpp"
+#include "support/sample_segment.hpp"
+
+namespace perdure::test_support {
+
+inline std::vector<ipc::Request> sample_requests() {
+  const segment::VersionId id{"nbody", 7, {1000, 0xfedcba9876543210ULL}};
+  return {ipc::Hello{ipc::kProtocol, "0123456789abcdef", 3, true, false},
+          ipc::Reserve{{4096, 1ULL << 40}},
+          ipc::Grant{.id = id, .bytes = 5000, .timeout_ns = 17},
+          ipc::Stage{id, 4, sample_piece(id, 3, 9000, 4096)},
+          ipc::Commit{id, {{0, 2, {0, 1}}, {1, 2, {}}}},
+          ipc::Abort{id},
+          ipc::Inventory{"nbody"},
+          ipc::Locate{id, 3},
+          ipc::Unpin{},
+          ipc::Quarantine{id, 3, 1, "its hash is wrong"},
+          ipc::WaitStored{id, 1'000'000'000},
+          ipc::Progress{},
+          ipc::NextReport{},
+          ipc::Retire{"nbody", 7},
+          ipc::Drain{5},
+          ipc::Shutdown{}};
+}
+
+inline ipc::HeldSummary sample_summary() { return {{"nbody", 7, {1000, 1}}, 4, {0, 2}, true, false}; }
+
+inline ipc::WireAddress sample_address() { return {1, 5, "/dev/shm/perdure-0/arena", 2ULL << 20, 4096, true}; }
+
+/// Requests, and what replies are made of.
+inline std::vector<base::Json> sample_messages() {
+  std::vector<base::Json> list;
+  for (const auto& request : sample_requests()) list.push_back(ipc::to_json(request));
+  list.push_back(ipc::to_json(sample_summary()));
+  list.push_back(ipc::to_json(sample_address()));
+  list.push_back(ipc::error_reply({PERDURE_NO_SPACE, "tier memory", "it is full", "make room", true}));
+  list.push_back({{"ok", true}, {"slot", ipc::to_json(sample_address())}});
+  return list;
+}
+
+}  // namespace perdure::test_support
