@@ -1,14 +1,13 @@
 # perdure_module(NAME [DEPENDS module...] [LIBRARIES target...] [TEST_LIBRARIES target...] [LABELS label...])
 # One folder under src/ = one target perdure_<name> (alias perdure::<name>). Sources are every *.cpp of the folder;
-# *_test.cpp become one test program, test_<name>, whose cases ctest finds one by one; each *_fuzz.cpp becomes the libFuzzer
-# program fuzz/<file name> when PERDURE_FUZZ is on.
+# *_test.cpp become one test program, test_<name>, whose cases ctest finds one by one.
 include(GoogleTest)
 
 function(perdure_module name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LIBRARIES;TEST_LIBRARIES;LABELS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${name}/*.cpp)
   set(tests ${sources})
-  list(FILTER sources EXCLUDE REGEX "_(test|fuzz)\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(TRANSFORM ARG_DEPENDS PREPEND perdure_)
   if(sources)
@@ -25,16 +24,6 @@ function(perdure_module name)
   if(tests AND PERDURE_TESTS)
     perdure_test(test_${name} SOURCES ${tests} LIBRARIES perdure_${name} ${ARG_TEST_LIBRARIES}
       LABELS ${ARG_LABELS})
-  endif()
-  if(PERDURE_FUZZ)
-    file(GLOB fuzzers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${name}/*_fuzz.cpp)
-    foreach(fuzzer ${fuzzers})
-      get_filename_component(program ${fuzzer} NAME_WE)
-      add_executable(${program} ${fuzzer})
-      target_link_libraries(${program} PRIVATE perdure_${name})
-      target_link_options(${program} PRIVATE -fsanitize=fuzzer)
-      set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
-    endforeach()
   endif()
 endfunction()
 

@@ -15,7 +15,7 @@ perdure_module(store DEPENDS base os segment TEST_LIBRARIES perdure_test_support
 perdure_module(placement DEPENDS base)
 perdure_module(plan DEPENDS base)
 perdure_module(catalog DEPENDS base os segment TEST_LIBRARIES perdure_test_support LABELS engine)
-perdure_module(ipc DEPENDS base os segment LABELS engine)
+perdure_module(ipc DEPENDS base os segment TEST_LIBRARIES perdure_test_support LABELS engine)
 perdure_module(engine DEPENDS base os config metrics segment tier store placement plan catalog ipc LABELS engine)
 perdure_module(session DEPENDS base os config comm metrics segment region tier store plan ipc engine LABELS engine)
 
@@ -25,7 +25,7 @@ perdure_module(capi DEPENDS base os comm session segment LABELS engine)
 file(GLOB capi_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/capi/*.cpp)
 list(FILTER capi_sources EXCLUDE REGEX "_test\\.cpp$")
 add_library(perdure_shared SHARED ${capi_sources})
-target_include_directories(perdure_shared INTERFACE ${PROJECT_SOURCE_DIR}/include)
+target_include_directories(perdure_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
 target_link_libraries(perdure_shared PRIVATE perdure_session perdure_warnings)
 target_link_options(perdure_shared PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/perdure.map)
 set_target_properties(perdure_shared PROPERTIES OUTPUT_NAME perdure VERSION ${PROJECT_VERSION} SOVERSION 0
