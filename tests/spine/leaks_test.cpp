@@ -1,0 +1,235 @@
+// What is used goes back: after a thousand checkpoints, after a hundred handles, after a job that was killed.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+
+#include "os/socket.hpp"
+#include "os/test_directory.hpp"
+#include "scenario.hpp"
+#include "usage.hpp"
+
+namespace {
+
+using namespace perdure;
+using namespace perdure::test_support;
+
+constexpr std::uint64_t kMiB = 1 << 20;
+
+// Everything is in memory here, so that thousands of syncs take no time.
+class Leaks : public ::testing::TestWithParam<const char*> {
+ protected:
+  bool daemon() const { return std::string(GetParam()) == "daemon"; }
+  std::string options(const std::string& more) const {
+    return options_in(path(), GetParam(), "retention.keep_last=2;engine.idle_exit=30;" + more);
+  }
+  const std::string& path() const { return directory_.path(); }
+
+ private:
+  os::TestDirectory directory_{"/dev/shm"};
+};
+INSTANTIATE_TEST_SUITE_P(Modes, Leaks, ::testing::Values("embedded", "daemon"), [](const auto& param) { return std::string(param.param); });
+
+std::set<std::string> node_directories(const std::string& directory) {
+  std::set<std::string> names;
+  for (const char* part : {"/node", "/file"})
+    if (auto entries = os::list_directory(directory + part))
+      for (const auto& entry : *entries) names.insert(part + ("/" + entry.name));
+  return names;
+}
+
+// The process behind the only socket below `directory`: the perdured, or the rank that hosts the engine.
+int engine_pid(const std::string& directory) {
+  auto nodes = os::list_directory(directory + "/node");
+  if (!nodes || nodes->size() != 1) return -1;
+  auto socket = os::connect_to(directory + "/node/" + nodes->front().name + "/socket");
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  if (!socket || ::getsockopt(socket->get(), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) return -1;
+  return peer.pid;
+}
+
+int complain(const char* what, std::uint64_t before, std::uint64_t after) {
+  std::fprintf(stderr, "%s: %llu before, %llu after\n", what, static_cast<unsigned long long>(before), static_cast<unsigned long long>(after));
+  return 1;
+}
+
+// 0, or 1 and a message when `after` uses more than `before` and the slack.
+int judge(const char* whose, const Usage& before, const Usage& after, std::uint64_t slack_bytes) {
+  std::fprintf(stderr, "%s: ", whose);
+  if (after.descriptors > before.descriptors) return complain("descriptors", before.descriptors, after.descriptors);
+  if (after.threads > before.threads) return complain("threads", before.threads, after.threads);
+  if (after.mappings > before.mappings + 8) return complain("mappings", before.mappings, after.mappings);
+  if (kMemoryIsMeasurable && after.anonymous_bytes > before.anonymous_bytes + slack_bytes)
+    return complain("anonymous memory", before.anonymous_bytes, after.anonymous_bytes);
+  std::fprintf(stderr, "good\n");
+  return 0;
+}
+
+perdure_progress progress_of(perdure_t* handle) {
+  perdure_progress progress{};
+  perdure_get_progress(handle, &progress);
+  return progress;
+}
+
+// What there is when nothing is under way: processes, and files on the node and in the store.
+struct Snapshot {
+  Usage rank, engine;
+  Files node, store;
+  std::uint64_t pending = 0;
+};
+
+Snapshot snapshot(perdure_t* handle, const std::string& directory, int engine) {
+  Snapshot s;
+  for (int tries = 0; tries < 2000; ++tries) {  // retention works behind the checkpoints
+    s.pending = progress_of(handle).versions_pending;
+    s.store = files_below(directory + "/store");
+    if (s.pending == 0 && s.store.count <= 2) break;
+    ::usleep(5000);
+  }
+  s.rank = usage_of(::getpid());
+  s.engine = usage_of(engine);
+  s.node = files_below(directory + "/node");
+  const Files file_tier = files_below(directory + "/file");
+  s.node.count += file_tier.count;
+  s.node.bytes += file_tier.bytes;
+  return s;
+}
+
+int judge(const Snapshot& before, const Snapshot& after) {
+  int bad = judge("rank", before.rank, after.rank, kMiB) + judge("engine", before.engine, after.engine, kMiB);
+  if (after.pending != 0) bad += complain("versions pending", 0, after.pending);
+  if (after.store.count > 2) bad += complain("segments in the store", 2, after.store.count);
+  if (after.node.count > before.node.count) bad += complain("files on the node", before.node.count, after.node.count);
+  // The catalog's log may grow (it is compacted later); slots of 2 MiB may not.
+  if (after.node.bytes > before.node.bytes + kMiB) bad += complain("bytes on the node", before.node.bytes, after.node.bytes);
+  return bad;
+}
+
+int checkpoint_up_to(perdure_t* handle, std::int64_t& version, std::int64_t last) {
+  while (version < last) {
+    if (perdure_checkpoint(handle, "app", ++version) != PERDURE_OK) return 2;
+    if (version % 4 == 0 && perdure_wait(handle, "app", version, PERDURE_LEVEL_STORE, 60) != PERDURE_OK) return 3;
+  }
+  return 0;
+}
+
+TEST_P(Leaks, AThousandCheckpointsLeaveNothing) {
+  RunOptions run;
+  run.ranks = 1;
+  auto outcome = run_ranks(run, [&](const Rank& rank) {
+    perdure_t* handle = rank.open(options(""));
+    std::vector<std::uint64_t> words(500);
+    perdure_protect(handle, 1, words.data(), sizeof(std::uint64_t), words.size());
+    std::int64_t version = 0;
+    if (int failed = checkpoint_up_to(handle, version, 200)) return failed;
+    const int engine = engine_pid(path());
+    const Snapshot before = snapshot(handle, path(), engine);
+    if (int failed = checkpoint_up_to(handle, version, 1000)) return failed;
+    const Snapshot after = snapshot(handle, path(), engine);
+    if (perdure_close(&handle) != PERDURE_OK) return 4;
+    return judge(before, after) == 0 ? 0 : 5;
+  });
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  stop_daemons(path());
+  EXPECT_EQ(node_directories(path()), std::set<std::string>());
+  expect_clean_store(path() + "/store", "app", {999, 1000});
+}
+
+TEST_P(Leaks, AHundredHandlesLeaveNothing) {
+  RunOptions run;
+  run.ranks = 1;
+  auto outcome = run_ranks(run, [&](const Rank& rank) {
+    std::vector<std::uint64_t> words(500);
+    auto cycle = [&](std::int64_t version) {
+      perdure_t* handle = rank.open(options(""));
+      perdure_protect(handle, 1, words.data(), sizeof(std::uint64_t), words.size());
+      const bool good = perdure_checkpoint(handle, "app", version) == PERDURE_OK &&
+                        perdure_restore(handle, "app", PERDURE_LATEST) == PERDURE_OK;
+      return perdure_close(&handle) == PERDURE_OK && good;
+    };
+    Usage before, engine_before;
+    int engine = -1;
+    for (std::int64_t version = 1; version <= 110; ++version) {
+      if (!cycle(version)) return 2;
+      if (version != 10) continue;
+      before = usage_of(::getpid());
+      if (daemon()) engine_before = usage_of(engine = engine_pid(path()));
+    }
+    int bad = judge("rank", before, usage_of(::getpid()), kMiB);
+    // The last connection may still be ending on the engine's side.
+    for (int tries = 0; tries < 2000 && usage_of(engine).descriptors > engine_before.descriptors; ++tries) ::usleep(1000);
+    if (daemon()) bad += judge("engine", engine_before, usage_of(engine), kMiB);
+    return bad == 0 ? 0 : 5;
+  });
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  stop_daemons(path());
+  EXPECT_EQ(node_directories(path()), std::set<std::string>());
+}
+
+TEST_P(Leaks, AKilledJobLeavesItsNodeDirectoryToTheNextWhichRemovesItInTheEnd) {
+  Program program{options("node.ranks_per_node=2")};
+  RunOptions run;
+  run.ranks = 2;
+  std::set<std::string> directories;
+  Files before;
+  for (int life = 0; life < 4; ++life) {
+    auto outcome = run_ranks(run, [&](const Rank& rank) {
+      if (rank.rank == 0) ::setenv("PERDURE_TEST_CRASH", "checkpoint_chunk_written:5", 1);
+      return program.run(rank);
+    });
+    EXPECT_EQ(outcome.exit_codes[0], 128 + SIGKILL) << outcome.text();
+    stop_daemons(path());  // it ends in order and leaves nothing but what no store has
+    const auto found = node_directories(path());
+    const Files files = files_below(path() + "/node");
+    if (!daemon()) {
+      EXPECT_EQ(found.size(), 2U) << "one on the node, one for the file tier";
+    }
+    if (life > 0 && !found.empty() && !directories.empty()) {
+      EXPECT_EQ(found, directories) << "every life uses the same";
+      EXPECT_LE(files.count, before.count);
+      EXPECT_LE(files.bytes, before.bytes + 8 * kMiB) << "slots of the dead are used again";
+    }
+    directories = found;
+    before = files;
+    program.last += 5;
+  }
+  auto outcome = run_ranks(run, [&](const Rank& rank) { return program.run(rank); });
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  stop_daemons(path());
+  EXPECT_EQ(node_directories(path()), std::set<std::string>());
+}
+
+// Whatever the checkpoint's size, the library's own memory stays small: capture, flush and restore work in pieces.
+TEST_P(Leaks, TheLibrarysOwnMemoryOutsideTheArenaIsBounded) {
+  RunOptions run;
+  run.ranks = 1;
+  auto outcome = run_ranks(run, [&](const Rank& rank) {
+    std::vector<std::uint64_t> words(64 * kMiB / sizeof(std::uint64_t), 42);
+    const std::uint64_t begun = usage_of(::getpid()).anonymous_bytes;
+    PeakMemory peak(::getpid());
+    perdure_t* handle = rank.open(options("chunk_bytes=16MiB;tier.memory.max_bytes=160MiB"));
+    const int engine = engine_pid(path());
+    PeakMemory engine_peak(engine);
+    perdure_protect(handle, 1, words.data(), sizeof(std::uint64_t), words.size());
+    for (std::int64_t version = 1; version <= 3; ++version)
+      if (perdure_checkpoint(handle, "app", version) != PERDURE_OK) return 2;
+    if (perdure_wait(handle, "app", 3, PERDURE_LEVEL_STORE, 60) != PERDURE_OK) return 3;
+    if (perdure_restore(handle, "app", 3) != PERDURE_OK) return 4;
+    if (perdure_restore(handle, "app", 2) != PERDURE_OK) return 5;
+    if (perdure_close(&handle) != PERDURE_OK) return 6;
+    const std::uint64_t own = peak.stop() - begun, engines = engine_peak.stop();
+    const std::uint64_t bound = kMemoryIsMeasurable ? 16 * kMiB : 1024 * kMiB;
+    if (own > bound) return 7 + 0 * complain("own memory", bound, own);
+    if (daemon() && engines > bound) return 8 + 0 * complain("memory of perdured", bound, engines);
+    return 0;
+  });
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  stop_daemons(path());
+}
+
+}  // namespace
