@@ -17,9 +17,9 @@ perdure_module(plan DEPENDS base)
 perdure_module(catalog DEPENDS base os segment TEST_LIBRARIES perdure_test_support LABELS engine)
 perdure_module(ipc DEPENDS base os segment TEST_LIBRARIES perdure_test_support LABELS engine)
 perdure_module(engine DEPENDS base os config metrics segment tier store placement plan catalog ipc LABELS engine)
-perdure_module(session DEPENDS base os config comm metrics segment region tier store plan ipc engine LABELS engine)
+perdure_module(session DEPENDS base os config comm metrics segment region tier store plan ipc engine TEST_LIBRARIES perdure_test_support LABELS engine)
 
-perdure_module(capi DEPENDS base os comm session segment LABELS engine)
+perdure_module(capi DEPENDS base os comm session segment TEST_LIBRARIES perdure_test_support LABELS engine)
 
 # The library that applications load. Everything inside is hidden but the perdure_* functions.
 file(GLOB capi_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/capi/*.cpp)

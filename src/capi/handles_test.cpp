@@ -1,0 +1,125 @@
+// Handles as numbers of a table: a stale one is an error, never a crash; and what the C functions check themselves.
+#include "capi/handles.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+#include <thread>
+
+#include "support/temporary_directory.hpp"
+
+namespace perdure::capi {
+namespace {
+
+TEST(Handles, AreFoundUntilTheyAreTaken) {
+  auto handle = std::make_shared<Handle>();
+  perdure_t* key = add_handle(handle);
+  EXPECT_NE(key, nullptr);
+  EXPECT_EQ(find_handle(key), handle);
+  EXPECT_EQ(take_handle(key), handle);
+  EXPECT_EQ(find_handle(key), nullptr);
+  EXPECT_EQ(take_handle(key), nullptr);
+}
+
+TEST(Handles, ANumberIsNeverUsedTwice) {
+  std::set<perdure_t*> keys;
+  for (int i = 0; i < 100; ++i) {
+    perdure_t* key = add_handle(std::make_shared<Handle>());
+    EXPECT_TRUE(keys.insert(key).second);
+    take_handle(key);
+  }
+}
+
+TEST(Handles, SurviveThreadsThatAddFindAndTakeAtOnce) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([] {
+      for (int i = 0; i < 500; ++i) {
+        auto handle = std::make_shared<Handle>();
+        perdure_t* key = add_handle(handle);
+        EXPECT_EQ(find_handle(key), handle);
+        EXPECT_EQ(take_handle(key), handle);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(CApi, ANullHandleIsAnInvalidArgument) {
+  EXPECT_EQ(perdure_protect(nullptr, 1, nullptr, 8, 0), PERDURE_INVALID_ARGUMENT);
+  EXPECT_EQ(perdure_checkpoint(nullptr, "a", 1), PERDURE_INVALID_ARGUMENT);
+  EXPECT_EQ(perdure_close(nullptr), PERDURE_INVALID_ARGUMENT);
+  EXPECT_NE(perdure_error_text(nullptr), nullptr);
+  EXPECT_EQ(perdure_error_retryable(nullptr), 0);
+}
+
+TEST(CApi, AHandleThatNeverWasIsClosedForEveryCall) {
+  auto* stale = reinterpret_cast<perdure_t*>(std::uintptr_t{1} << 40);
+  std::int64_t version = 0;
+  perdure_level level{};
+  perdure_progress progress{};
+  perdure_region_size size{};
+  char text[8];
+  EXPECT_EQ(perdure_protect(stale, 1, nullptr, 8, 0), PERDURE_CLOSED);
+  EXPECT_EQ(perdure_unprotect(stale, 1), PERDURE_CLOSED);
+  EXPECT_EQ(perdure_checkpoint(stale, "a", 1), PERDURE_CLOSED);
+  EXPECT_EQ(perdure_latest(stale, "a", &version), PERDURE_CLOSED);
+  EXPECT_EQ(perdure_stored_size(stale, "a", 1, 1, &size), PERDURE_CLOSED);
+  EXPECT_EQ(perdure_restore(stale, "a", 1), PERDURE_CLOSED);
+  EXPECT_EQ(perdure_restore_regions(stale, "a", 1, nullptr, 0), PERDURE_CLOSED);
+  EXPECT_EQ(perdure_wait(stale, "a", 1, PERDURE_LEVEL_STORE, 1), PERDURE_CLOSED);
+  EXPECT_EQ(perdure_level_reached(stale, "a", 1, &level), PERDURE_CLOSED);
+  EXPECT_EQ(perdure_get_progress(stale, &progress), PERDURE_CLOSED);
+  EXPECT_EQ(perdure_next_report(stale, text, sizeof text), PERDURE_CLOSED);
+  EXPECT_EQ(perdure_retire(stale, "a", 1), PERDURE_CLOSED);
+  EXPECT_EQ(perdure_close(&stale), PERDURE_CLOSED);
+}
+
+TEST(CApi, AFailedOpenGivesNoHandleAndAMessageThatFitsTheRoom) {
+  auto* handle = reinterpret_cast<perdure_t*>(std::uintptr_t{77});
+  char message[24];
+  std::memset(message, 'x', sizeof message);
+  EXPECT_EQ(perdure_open("no_such_option=1", &handle, message, sizeof message), PERDURE_INVALID_ARGUMENT);
+  EXPECT_EQ(handle, nullptr);
+  EXPECT_EQ(std::strlen(message), sizeof message - 1);
+  EXPECT_EQ(perdure_open("no_such_option=1", &handle, nullptr, 0), PERDURE_INVALID_ARGUMENT);
+  EXPECT_EQ(perdure_open("", nullptr, message, sizeof message), PERDURE_INVALID_ARGUMENT);
+  EXPECT_EQ(perdure_open_communicator(nullptr, "", &handle, message, sizeof message), PERDURE_INVALID_ARGUMENT);
+  perdure_communicator none{};
+  EXPECT_EQ(perdure_open_communicator(&none, "", &handle, message, sizeof message), PERDURE_INVALID_ARGUMENT);
+}
+
+TEST(CApi, ASingleProcessCheckpointsRestoresAndClosesTwice) {
+  test_support::TemporaryDirectory directory;
+  const std::string options = "store.path=" + directory.path() + "/store;node.path=" + directory.path() +
+                              "/node;tier.file.path=" + directory.path() + "/file;chunk_bytes=128KiB";
+  perdure_t* handle = nullptr;
+  char message[512];
+  ASSERT_EQ(perdure_open(options.c_str(), &handle, message, sizeof message), PERDURE_OK) << message;
+  EXPECT_STREQ(message, "");
+  std::uint64_t word = 42;
+  ASSERT_EQ(perdure_protect(handle, 1, &word, sizeof word, 1), PERDURE_OK);
+  ASSERT_EQ(perdure_checkpoint(handle, "a", 1), PERDURE_OK) << perdure_error_text(handle);
+  word = 0;
+  EXPECT_EQ(perdure_restore(handle, "a", 2), PERDURE_NOT_FOUND);
+  EXPECT_STRNE(perdure_error_text(handle), "");
+  ASSERT_EQ(perdure_restore(handle, "a", PERDURE_LATEST), PERDURE_OK) << perdure_error_text(handle);
+  EXPECT_STREQ(perdure_error_text(handle), "") << "the last call was good";
+  EXPECT_EQ(word, 42U);
+  perdure_t* copy = handle;
+  EXPECT_EQ(perdure_close(&handle), PERDURE_OK);
+  EXPECT_EQ(handle, nullptr);
+  EXPECT_EQ(perdure_close(&handle), PERDURE_CLOSED);
+  EXPECT_EQ(perdure_checkpoint(copy, "a", 2), PERDURE_CLOSED);
+  EXPECT_EQ(perdure_close(&copy), PERDURE_CLOSED);
+}
+
+TEST(CApi, EveryStatusHasAName) {
+  std::set<std::string> names;
+  for (int i = PERDURE_OK; i <= PERDURE_INTERNAL; ++i) names.insert(perdure_status_name(static_cast<perdure_status>(i)));
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(PERDURE_INTERNAL) + 1);
+  EXPECT_NE(perdure_version(), nullptr);
+}
+
+}  // namespace
+}  // namespace perdure::capi
