@@ -1,0 +1,27 @@
+#pragma once
+// What the benchmark measured, and how it is printed.
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace perdure::bench {
+
+/// Seconds of the slowest rank, one entry per repetition.
+struct Samples {
+  std::vector<double> memcpy, fresh_write, store_write, blocking, flush, total, restore, empty_checkpoint, barrier;
+};
+
+struct Context {
+  int ranks = 0;
+  std::size_t bytes_per_rank = 0;
+  std::string mode, tiers, store;
+  double first_blocking_s = 0;
+  long first_faults = 0;
+  std::size_t own_memory_bytes = 0;
+};
+
+double median(std::vector<double> values);
+nlohmann::json to_json(const Context& context, const Samples& samples);
+void print_table(const nlohmann::json& result);
+
+}  // namespace perdure::bench
