@@ -108,7 +108,7 @@ class CrashConsistency : public testing::Test {
   void expect_consistent(const OperationLog& log) {
     const std::size_t states = test_support::for_each_crash_state(log, [&](const CrashState& state) {
       if (HasFatalFailure()) return;
-      TemporaryDirectory disk;
+      TemporaryDirectory disk(TemporaryDirectory::Place::memory);
       state.image.write_to(disk.path());
       auto store = open(disk.path());
       EXPECT_EQ(judge(state, *store), "") << state.description;
@@ -257,7 +257,7 @@ class CarelessWriter : public CrashConsistency {
     });
     std::size_t count = 0;
     test_support::for_each_crash_state(*log, [&](const CrashState& state) {
-      TemporaryDirectory disk;
+      TemporaryDirectory disk(TemporaryDirectory::Place::memory);
       state.image.write_to(disk.path());
       if (!judge(state, *open(disk.path())).empty()) ++count;
     });

@@ -1,5 +1,6 @@
 #pragma once
-// Ranks without MPI: forked processes that share a communicator in memory. When one dies, the others are killed, as mpirun does.
+// Ranks without MPI: forked processes that share a communicator in memory. When one dies, the others are killed, as
+// mpirun does.
 #include <functional>
 #include <string>
 #include <vector>
@@ -24,13 +25,14 @@ struct Outcome {
   std::string text() const;
 };
 
-/// Runs `body` in `ranks` processes; its return value is the exit code. After `timeout_s` all are killed (exit code 128+9, and `timed_out`).
+/// Runs `body` in `ranks` processes; its return value is the exit code. After `timeout_s` all are killed (exit code
+/// 128+9, and `timed_out`).
 struct RunOptions {
   int ranks = 4;
   double timeout_s = 60;
   bool kill_all_when_one_dies = true;
   std::function<void(const std::vector<int>& pids)> meanwhile;  ///< runs in the parent after the start
-  std::function<void(int rank)> in_child;                        ///< before the body: environment of this rank
+  std::function<void(int rank)> in_child;                       ///< before the body: environment of this rank
 };
 Outcome run_ranks(const RunOptions& options, const std::function<int(const Rank&)>& body);
 

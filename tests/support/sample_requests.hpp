@@ -12,7 +12,7 @@ inline std::vector<ipc::Request> sample_requests() {
   const segment::VersionId id{"nbody", 7, {1000, 0xfedcba9876543210ULL}};
   return {ipc::Hello{ipc::kProtocol, "0123456789abcdef", 3, true, false},
           ipc::Reserve{{4096, 1ULL << 40}},
-          ipc::Grant{.id = id, .bytes = 5000, .timeout_ns = 17},
+          ipc::Grant{id, 5000, 17, {0, 1}, "no space in the first two tiers"},
           ipc::Stage{id, 4, sample_piece(id, 3, 9000, 4096)},
           ipc::Commit{id, {{0, 2, {0, 1}}, {1, 2, {}}}},
           ipc::Abort{id},

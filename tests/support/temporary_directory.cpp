@@ -1,14 +1,17 @@
 #include "support/temporary_directory.hpp"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 
 namespace perdure::test_support {
 
-TemporaryDirectory::TemporaryDirectory() {
-  std::string pattern = "/tmp/perdure-test-XXXXXX";
-  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed in /tmp");
+TemporaryDirectory::TemporaryDirectory(Place place) {
+  const bool memory = place == Place::memory && access("/dev/shm", W_OK) == 0;
+  std::string pattern = std::string(memory ? "/dev/shm" : "/tmp") + "/perdure-test-XXXXXX";
+  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed: " + pattern);
   path_ = pattern;
 }
 

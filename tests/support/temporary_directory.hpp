@@ -6,7 +6,9 @@ namespace perdure::test_support {
 
 class TemporaryDirectory {
  public:
-  TemporaryDirectory();  ///< /tmp/perdure-test-XXXXXX
+  enum class Place { disk, memory };
+  /// /tmp/perdure-test-XXXXXX; with `memory` in /dev/shm where there is one, for tests that make thousands of syncs.
+  explicit TemporaryDirectory(Place place = Place::disk);
   ~TemporaryDirectory();
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
