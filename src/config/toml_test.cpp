@@ -56,5 +56,11 @@ TEST(Toml, RefusesHostileInputWithoutExhaustingTheStack) {
   EXPECT_EQ(parsed("# " + repeated(".", 100) + "\njob='y'").at("job"), "y");
 }
 
+// toml++ 3.3 ends a debug build on these.
+TEST(Toml, RefusesTableHeadersThatDoNotBeginWithAKey) {
+  for (const char* text : {"[=", "[!x]", "[[=]]", "[\x01[r", "[a.=]", "[ \t#"})
+    EXPECT_FALSE(parse_toml(text, "p.toml")) << text;
+}
+
 }  // namespace
 }  // namespace perdure::config

@@ -35,6 +35,11 @@ base::Status RegionTable::protect(const Region& region) {
                       "check that the count is not a negative number");
   if (region.address == nullptr && region.bytes() > 0)
     return base::fail(PERDURE_INVALID_ARGUMENT, object, "the address is null but the count is not 0");
+  if (region.bytes() > std::numeric_limits<std::uintptr_t>::max() - reinterpret_cast<std::uintptr_t>(region.address))
+    return base::fail(PERDURE_INVALID_ARGUMENT, object, "it reaches beyond the end of the address space", "check the count");
+  const Region* before = find(region.id);
+  if (region.bytes() > kLimit - (bytes() - (before == nullptr ? 0 : before->bytes())))
+    return base::fail(PERDURE_INVALID_ARGUMENT, object, "all regions together would have 2^63 bytes or more", "check the count");
   for (const auto& [id, other] : regions_)
     if (id != region.id && overlaps(region, other))
       return base::fail(PERDURE_INVALID_ARGUMENT, object, "its memory overlaps " + label(id), "unprotect one of the two first");
