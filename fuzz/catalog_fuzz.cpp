@@ -15,7 +15,8 @@ void check_replay(base::ConstByteSpan log) {
   const catalog::State state = catalog::replay_bytes(log, "log", report, end);
   require(report.torn_bytes + report.skipped_bytes <= log.size());
   catalog::ReplayReport second;
-  const catalog::State again = catalog::replay_bytes(test_support::sample_log(state.snapshot()), "snapshot", second, end);
+  const catalog::State again =
+      catalog::replay_bytes(test_support::sample_log(state.snapshot()), "snapshot", second, end);
   require(second.damage.empty() && second.torn_bytes == 0);
   require(test_support::described(again) == test_support::described(state));
 }
@@ -25,7 +26,7 @@ Bytes framed(base::ConstByteSpan payload) {
   const std::uint32_t header[2] = {0x52434450, static_cast<std::uint32_t>(payload.size())};
   const std::uint64_t hash = base::hash64(payload);
   for (const auto part : std::initializer_list<base::ConstByteSpan>{std::as_bytes(std::span(header)),
-                                                                     std::as_bytes(std::span(&hash, 1)), payload})
+                                                                    std::as_bytes(std::span(&hash, 1)), payload})
     log.insert(log.end(), part.begin(), part.end());
   return log;
 }

@@ -42,9 +42,10 @@ std::vector<Bytes> seeds() {
                                 std::string_view("job = \"a\\\"b\\\\;c\"\nretention.keep_last=3; ;"),
                                 std::string_view("store.path=/tmp/x;tier.order=file,memory;flush.retry_max=1e3")})
     list.push_back(with_mode(0, base::as_bytes(text)));
-  for (std::string_view text : {"[tier.memory]\nmax_bytes = '1GiB'\nprefault = true\n", "tier.order = ['memory', 'file']\n",
-                                "[retention]\nkeep_last = 0x10\n[engine]\nidle_exit = 1.5\nmode = \"daemon\"\n",
-                                "job = \"\"\"\na\nb\"\"\"\n[[x]]\ny = 2024-02-29T12:00:00Z\n", "a.b.c = { d = 1, e = [1, [2]] }\n"})
+  for (std::string_view text :
+       {"[tier.memory]\nmax_bytes = '1GiB'\nprefault = true\n", "tier.order = ['memory', 'file']\n",
+        "[retention]\nkeep_last = 0x10\n[engine]\nidle_exit = 1.5\nmode = \"daemon\"\n",
+        "job = \"\"\"\na\nb\"\"\"\n[[x]]\ny = 2024-02-29T12:00:00Z\n", "a.b.c = { d = 1, e = [1, [2]] }\n"})
     list.push_back(with_mode(1, base::as_bytes(text)));
   return list;
 }

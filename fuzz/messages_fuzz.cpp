@@ -13,8 +13,10 @@ void judge(const base::Json& message) {
     auto again = ipc::request_from_json(json);
     require(again.has_value() && ipc::to_json(*again) == json);
   }
-  if (auto summary = ipc::summary_from_json(message)) require(ipc::summary_from_json(ipc::to_json(*summary)).has_value());
-  if (auto address = ipc::address_from_json(message)) require(ipc::address_from_json(ipc::to_json(*address)).has_value());
+  if (auto summary = ipc::summary_from_json(message))
+    require(ipc::summary_from_json(ipc::to_json(*summary)).has_value());
+  if (auto address = ipc::address_from_json(message))
+    require(ipc::address_from_json(ipc::to_json(*address)).has_value());
   if (auto reply = ipc::check_reply(message); !reply) require(reply.error().code != PERDURE_OK);
 }
 

@@ -24,7 +24,8 @@ class Mutator {
   auto at(Bytes& bytes, std::size_t position) { return bytes.begin() + static_cast<std::ptrdiff_t>(position); }
 
   void change(Bytes& bytes, const Bytes& other) {
-    static constexpr std::array kSpecial = {0x00, 0x01, 0x1b, 0x3b, 0x5b, 0x7b, 0x7f, 0x80, 0x9b, 0x9f, 0xbb, 0xbf, 0xfb, 0xff};
+    static constexpr std::array kSpecial = {0x00, 0x01, 0x1b, 0x3b, 0x5b, 0x7b, 0x7f,
+                                            0x80, 0x9b, 0x9f, 0xbb, 0xbf, 0xfb, 0xff};
     if (bytes.empty()) bytes.push_back(std::byte{0});
     const std::size_t where = below(bytes.size()), length = 1 + below(std::min<std::size_t>(bytes.size() - where, 16));
     switch (below(7)) {
@@ -50,7 +51,8 @@ class Mutator {
       }
       default:
         bytes.resize(where);
-        bytes.insert(bytes.end(), other.begin() + static_cast<std::ptrdiff_t>(std::min(where, other.size())), other.end());
+        bytes.insert(bytes.end(), other.begin() + static_cast<std::ptrdiff_t>(std::min(where, other.size())),
+                     other.end());
     }
   }
 

@@ -28,7 +28,8 @@ void as_manifest(base::ConstByteSpan input) {
   trailer.manifest_offset = 1 << 20;
   trailer.manifest_length = input.size();
   trailer.manifest_hash = base::hash128(input);
-  trailer.file_bytes = trailer.manifest_offset + base::round_up(input.size() + segment::kTrailerBytes, segment::kAlignment);
+  trailer.file_bytes =
+      trailer.manifest_offset + base::round_up(input.size() + segment::kTrailerBytes, segment::kAlignment);
   const auto manifest = segment::decode_manifest(input, trailer, "input");
   if (!manifest) return;
   const auto again = segment::manifest_from_json(segment::to_json(*manifest), "again");

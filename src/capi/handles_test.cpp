@@ -116,7 +116,8 @@ TEST(CApi, ASingleProcessCheckpointsRestoresAndClosesTwice) {
 
 TEST(CApi, EveryStatusHasAName) {
   std::set<std::string> names;
-  for (int i = PERDURE_OK; i <= PERDURE_INTERNAL; ++i) names.insert(perdure_status_name(static_cast<perdure_status>(i)));
+  for (int i = PERDURE_OK; i <= PERDURE_INTERNAL; ++i)
+    names.insert(perdure_status_name(static_cast<perdure_status>(i)));
   EXPECT_EQ(names.size(), static_cast<std::size_t>(PERDURE_INTERNAL) + 1);
   EXPECT_NE(perdure_version(), nullptr);
 }

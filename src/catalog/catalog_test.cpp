@@ -50,9 +50,7 @@ class FailOnce : public os::Hooks {
  public:
   FailOnce(std::string call, int error) : call_(std::move(call)), error_(error) { os::install_hooks(this); }
   ~FailOnce() override { os::install_hooks(nullptr); }
-  int before(const os::Operation& operation) override {
-    return operation.call == call_ ? std::exchange(error_, 0) : 0;
-  }
+  int before(const os::Operation& operation) override { return operation.call == call_ ? std::exchange(error_, 0) : 0; }
 
  private:
   std::string call_;

@@ -29,10 +29,9 @@ TEST(RecordCodec, EveryKindOfRecordRoundTripsThroughCbor) {
 
 TEST(RecordCodec, AFieldThatIsMissingOrOfAnotherTypeIsRefusedByName) {
   for (const Record& record : test_support::sample_records())
-    test_support::for_each_damaged_field(
-        decoded(record), [](const Json& damaged, const std::string& key, bool nested) {
-          expect_refused(damaged, nested ? "" : "'" + key + "'");
-        });
+    test_support::for_each_damaged_field(decoded(record), [](const Json& damaged, const std::string& key, bool nested) {
+      expect_refused(damaged, nested ? "" : "'" + key + "'");
+    });
 }
 
 TEST(RecordCodec, NumbersOutOfRangeAreRefused) {

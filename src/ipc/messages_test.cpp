@@ -44,10 +44,10 @@ TEST(Messages, EveryRequestRoundTripsThroughCbor) {
 
 TEST(Messages, AFieldThatIsMissingOrOfAnotherTypeIsRefusedByName) {
   for (const Request& request : sample_requests())
-    test_support::for_each_damaged_field(
-        through_cbor(to_json(request)), [](const Json& damaged, const std::string& key, bool nested) {
-          expect_refused(damaged, nested ? "" : "'" + key + "'");
-        });
+    test_support::for_each_damaged_field(through_cbor(to_json(request)),
+                                         [](const Json& damaged, const std::string& key, bool nested) {
+                                           expect_refused(damaged, nested ? "" : "'" + key + "'");
+                                         });
 }
 
 TEST(Messages, NumbersOutOfRangeAreRefusedByName) {

@@ -148,14 +148,14 @@ TEST(Parts, OfARestoreLeadToTheWantedRegionsAndNowhereElse) {
       const bool take = random() % 3 != 0;
       ASSERT_TRUE(now.protect({id, moved.data() + offset, region.element_bytes, region.count}));
       if (take) wanted.push_back(id);
-      for (std::uint64_t i = 0; i < region.bytes(); ++i)
-        expected.push_back(take ? moved.data() + offset + i : nullptr);
+      for (std::uint64_t i = 0; i < region.bytes(); ++i) expected.push_back(take ? moved.data() + offset + i : nullptr);
       offset += region.bytes();
     }
     std::vector<std::byte*> found;
     for (const auto& range : cut(then.bytes(), 1 + random() % 50))
       for (const auto& part : restore_parts(now, then.entries(), wanted, range))
-        for (std::uint64_t i = 0; i < part.length; ++i) found.push_back(part.address == nullptr ? nullptr : part.address + i);
+        for (std::uint64_t i = 0; i < part.length; ++i)
+          found.push_back(part.address == nullptr ? nullptr : part.address + i);
     EXPECT_EQ(found, expected) << "seed " << seed;
   }
 }

@@ -1,8 +1,8 @@
-// How a leader gets an engine: one for all handles of a process that are alike, and one of its own for each that is not.
+// How a leader gets an engine: one for all handles of a process that are alike, and one of its own for each that is
+// not.
 #include "session/engine_host.hpp"
 
 #include <gtest/gtest.h>
-
 #include <sys/stat.h>
 
 #include <array>
@@ -20,7 +20,8 @@ class EngineHost : public testing::Test {
     config::Config config;
     const std::string settings = "store.path=" + directory_.path() + "/store;node.path=" + directory_.path() +
                                  "/node;tier.file.path=" + directory_.path() +
-                                 "/file;chunk_bytes=128KiB;tier.memory.max_bytes=16MiB;tier.file.max_bytes=16MiB;" + more;
+                                 "/file;chunk_bytes=128KiB;tier.memory.max_bytes=16MiB;tier.file.max_bytes=16MiB;" +
+                                 more;
     auto set = config.set_all(settings, config::Origin::program);
     EXPECT_TRUE(set) << (set ? "" : set.error().text());
     return config;
@@ -100,7 +101,8 @@ TEST_F(EngineHost, ADaemonThatIsNotThereIsNotFoundAndNamed) {
 }
 
 TEST_F(EngineHost, ADaemonThatEndsAtOnceIsReportedAndNotWaitedFor) {
-  auto hosted = obtain_engine(configured("engine.mode=daemon;engine.start_timeout=1000;engine.daemon_path=/bin/true"), "here");
+  auto hosted =
+      obtain_engine(configured("engine.mode=daemon;engine.start_timeout=1000;engine.daemon_path=/bin/true"), "here");
   ASSERT_FALSE(hosted);
   EXPECT_EQ(hosted.error().code, PERDURE_UNAVAILABLE);
   EXPECT_NE(hosted.error().text().find("ended before it answered"), std::string::npos) << hosted.error().text();

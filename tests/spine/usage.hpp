@@ -58,7 +58,8 @@ struct Files {
 inline Files files_below(const std::string& directory) {
   Files files;
   std::error_code error;
-  for (std::filesystem::recursive_directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+  for (std::filesystem::recursive_directory_iterator it(directory, error), end; !error && it != end;
+       it.increment(error)) {
     std::error_code gone;
     if (!it->is_regular_file(gone) || gone) continue;
     ++files.count;
@@ -70,12 +71,13 @@ inline Files files_below(const std::string& directory) {
 /// Samples RssAnon of a process until it is stopped; for peaks.
 class PeakMemory {
  public:
-  explicit PeakMemory(int pid) : thread_([this, pid] {
-    while (!stop_) {
-      peak_ = std::max(peak_.load(), usage_of(pid).anonymous_bytes);
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-  }) {}
+  explicit PeakMemory(int pid)
+      : thread_([this, pid] {
+          while (!stop_) {
+            peak_ = std::max(peak_.load(), usage_of(pid).anonymous_bytes);
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+          }
+        }) {}
   std::uint64_t stop() {
     stop_ = true;
     if (thread_.joinable()) thread_.join();

@@ -11,8 +11,15 @@ namespace perdure::test_support {
 /// a map itself, so that a refusal may name a field in it.
 inline void for_each_damaged_field(const base::Json& good,
                                    const std::function<void(const base::Json&, const std::string&, bool)>& use) {
-  const base::Json others[] = {nullptr,           true,  std::uint64_t{7}, -7, 1.5, "text", base::Json::array({"text"}),
-                               base::Json::object(), base::Json::binary({1, 2})};
+  const base::Json others[] = {nullptr,
+                               true,
+                               std::uint64_t{7},
+                               -7,
+                               1.5,
+                               "text",
+                               base::Json::array({"text"}),
+                               base::Json::object(),
+                               base::Json::binary({1, 2})};
   for (const auto& [key, value] : good.items()) {
     base::Json damaged = good;
     damaged.erase(key);
