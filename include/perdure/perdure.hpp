@@ -192,7 +192,8 @@ class Handle {
   /// [collective]
   Result<RegionSize> stored_size(const std::string& name, std::int64_t version, int id) {
     RegionSize size{};
-    return result(perdure_stored_size(native_, name.c_str(), version, id, &size), size);
+    const perdure_status code = perdure_stored_size(native_, name.c_str(), version, id, &size);
+    return result(code, size);
   }
 
   /// Fills the protected regions and gives the version that was taken. [collective]
@@ -239,7 +240,8 @@ class Handle {
   /// [local]
   Result<Progress> progress() {
     Progress progress{};
-    return result(perdure_get_progress(native_, &progress), progress);
+    const perdure_status code = perdure_get_progress(native_, &progress);
+    return result(code, progress);
   }
 
   /// The oldest report of the background that was not taken yet; nothing when there is none. [local]
@@ -284,7 +286,8 @@ class Handle {
   Result<std::int64_t> restored(perdure_status code) {
     if (code != PERDURE_OK) return error(code);
     Progress progress{};
-    return result(perdure_get_progress(native_, &progress), progress.restored_version);
+    const perdure_status asked = perdure_get_progress(native_, &progress);
+    return result(asked, progress.restored_version);
   }
 
   template <class T, class Allocator>

@@ -1,0 +1,116 @@
+// Jacobi heat solver with halo exchange, protected through the C++ veneer. The problem is described in its twin heat2d.c;
+// numerics and order of operations are the same, and so are the final bits.
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "app.h"
+#include "perdure/perdure_mpi.hpp"
+
+namespace {
+
+class Plate {
+ public:
+  explicit Plate(app_t* app)
+      : rows_(size(app_share(app_integer(app, "height", 256), app_ranks(app), app_rank(app)))),
+        line_(size(app_integer(app, "width", 256)) + 2),
+        above_(app_rank(app) > 0 ? app_rank(app) - 1 : MPI_PROC_NULL),
+        below_(app_rank(app) + 1 < app_ranks(app) ? app_rank(app) + 1 : MPI_PROC_NULL),
+        now_((rows_ + 2) * line_, 0.0) {
+    if (app_rank(app) == 0) std::fill_n(now_.begin(), line_, 1.0);
+    next_ = now_;
+  }
+
+  std::int64_t step() const { return step_; }
+
+  void advance() {
+    exchange_halo();
+    for (std::size_t i = 1; i <= rows_; ++i) {
+      const double* row = now_.data() + i * line_;
+      double* out = next_.data() + i * line_;
+      for (std::size_t j = 1; j + 1 < line_; ++j) {
+        out[j] = 0.25 * ((row[j - line_] + row[j + line_]) + (row[j - 1] + row[j + 1]));
+      }
+    }
+    std::swap(now_, next_);
+    ++step_;
+  }
+
+  /// The vectors take turns in being the state: the one of the moment is protected anew each time.
+  void protect(perdure::Handle& handle) {
+    handle.protect(0, now_).value();
+    handle.protect(1, step_).value();
+  }
+
+  void hash(app_t* app) const { app_hash(app, now_.data() + line_, rows_ * line_ * sizeof(double)); }
+
+ private:
+  static std::size_t size(long number) { return static_cast<std::size_t>(number); }
+
+  void exchange_halo() {
+    double* first = now_.data() + line_;
+    double* last = now_.data() + rows_ * line_;
+    const int count = static_cast<int>(line_);
+    MPI_Sendrecv(first, count, MPI_DOUBLE, above_, 1, last + line_, count, MPI_DOUBLE, below_, 1, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(last, count, MPI_DOUBLE, below_, 2, now_.data(), count, MPI_DOUBLE, above_, 2, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+  }
+
+  std::size_t rows_, line_;  ///< of this rank without halo; cells of a row with its frame
+  int above_, below_;        ///< neighbours, or MPI_PROC_NULL
+  std::vector<double> now_, next_;
+  std::int64_t step_ = 0;
+};
+
+template <class T>
+perdure_status code_of(const perdure::Result<T>& result) {
+  return result ? PERDURE_OK : result.error().code;
+}
+
+perdure::Handle open_and_restore(app_t* app, Plate& plate) {
+  auto handle = perdure::open_mpi(MPI_COMM_WORLD).value();
+  plate.protect(handle);
+  app_restored(app, handle.native(), code_of(handle.restore("heat2d")));
+  return handle;
+}
+
+void checkpoint(app_t* app, perdure::Handle& handle, Plate& plate) {
+  const double begin = MPI_Wtime();
+  plate.protect(handle);
+  const auto status = code_of(handle.checkpoint("heat2d", plate.step()));
+  app_checkpointed(app, handle.native(), status, static_cast<long>(plate.step()), MPI_Wtime() - begin);
+}
+
+void simulate(app_t* app) {
+  const long steps = app_integer(app, "steps", 100);
+  Plate plate(app);
+  perdure::Handle handle;
+  if (app_checkpoints(app)) handle = open_and_restore(app, plate);
+  while (plate.step() < steps) {
+    app_step(app, static_cast<long>(plate.step()), steps);
+    plate.advance();
+    if (app_checkpoint_due(app, static_cast<long>(plate.step()))) checkpoint(app, handle, plate);
+  }
+  plate.hash(app);
+  app_end(app, handle.native());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  try {
+    simulate(app_begin("heat2d", argc, argv));
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "heat2d: %s\n", failure.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Finalize();
+  return 0;
+}

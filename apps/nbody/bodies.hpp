@@ -1,0 +1,45 @@
+// The bodies of one rank, and the physics of one rank's bodies against a block of others. No communication here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace nbody {
+
+/// One array per coordinate, so that the inner loops run over neighbouring numbers.
+struct Vectors {
+  std::vector<double> x, y, z;
+  explicit Vectors(std::size_t count = 0) : x(count), y(count), z(count) {}
+  std::size_t size() const { return x.size(); }
+};
+
+/// What travels around the ring: positions and masses.
+struct Block {
+  Vectors position;
+  std::vector<double> mass;
+  explicit Block(std::size_t count = 0) : position(count), mass(count) {}
+  std::size_t size() const { return mass.size(); }
+};
+
+struct Bodies {
+  Block block;
+  Vectors velocity;
+  explicit Bodies(std::size_t count = 0) : block(count), velocity(count) {}
+  std::size_t size() const { return block.size(); }
+};
+
+/// Bodies number `first` to `first + count - 1` of `total`: a cold cube, the same whatever the number of ranks.
+Bodies initial_bodies(std::uint64_t seed, std::size_t total, std::size_t first, std::size_t count);
+
+/// Adds to `acceleration` what `sources` exert on `targets` (G = 1, Plummer softening). A body exerts nothing on itself.
+void add_acceleration(const Vectors& targets, const Block& sources, double softening, Vectors& acceleration);
+
+/// The sum of m_i m_j / distance over targets and sources; `same` leaves out a body with itself.
+double pair_sum(const Block& targets, const Block& sources, double softening, bool same);
+
+double kinetic_energy(const Bodies& bodies);
+void kick(Vectors& velocity, const Vectors& acceleration, double time);
+void drift(Vectors& position, const Vectors& velocity, double time);
+
+}  // namespace nbody

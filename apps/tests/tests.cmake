@@ -1,0 +1,26 @@
+# Whole runs of the applications under mpirun; one script, apps/tests/run_app, knows the scenarios.
+function(app_test name)
+  add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tests/run_app ${ARGN})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 PROCESSORS 2 LABELS apps
+    ENVIRONMENT "PERDURE_TEST_MPIRUN=${MPIEXEC_EXECUTABLE}")
+endfunction()
+
+set(heat2d_programs $<TARGET_FILE:heat2d_c> $<TARGET_FILE:heat2d_cpp>)
+if(PERDURE_FORTRAN)
+  list(APPEND heat2d_programs $<TARGET_FILE:heat2d_f90>)
+endif()
+app_test(Apps.TheTwinsOfHeat2dGiveTheSameBits same_bits 3 heat2d.txt ${heat2d_programs})
+app_test(Apps.NbodyGivesTheSameBitsWithAndWithoutPerdure with_and_without 4 nbody.txt $<TARGET_FILE:nbody>)
+app_test(Apps.NbodyKilledAndStartedAgainGivesTheSameBits kill_and_restart 4 nbody.txt $<TARGET_FILE:nbody>)
+app_test(Apps.NbodyKilledBeforeItsFirstCheckpointStartsFromTheBeginning kill_early 2 nbody.txt $<TARGET_FILE:nbody>)
+app_test(Apps.NbodyOnOneRankRuns with_and_without 1 nbody.txt $<TARGET_FILE:nbody>)
+app_test(Apps.ATwinGoesOnFromAnotherTwinsCheckpoint twin_takes_over 2 heat2d.txt ${heat2d_programs})
+app_test(Apps.AWrongInputFileEndsTheJobWithAMessage wrong_input 2 heat2d.txt $<TARGET_FILE:heat2d_c>)
+foreach(program IN ITEMS c cpp f90)
+  if(TARGET heat2d_${program})
+    app_test(Apps.Heat2d_${program}_GivesTheSameBitsWithAndWithoutPerdure with_and_without 2 heat2d.txt
+             $<TARGET_FILE:heat2d_${program}>)
+    app_test(Apps.Heat2d_${program}_KilledAndStartedAgainGivesTheSameBits kill_and_restart 3 heat2d.txt
+             $<TARGET_FILE:heat2d_${program}>)
+  endif()
+endforeach()

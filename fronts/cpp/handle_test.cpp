@@ -1,0 +1,167 @@
+// The C++ veneer over the real library.
+#include "perdure/perdure.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <array>
+#include <filesystem>
+#include <numeric>
+#include <span>
+
+namespace {
+
+class Front : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = "/tmp/perdure-cpp-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  perdure::Handle open() { return perdure::open(settings()).value(); }
+  std::string settings() const {
+    return "store.path=" + directory_ + "/store;node.path=" + directory_ + "/node;tier.file.path=" + directory_ +
+           "/file;tier.memory.max_bytes=64MiB";
+  }
+  std::string directory_;
+};
+
+TEST_F(Front, RestoresScalarsArraysVectorsAndSpans) {
+  auto handle = open();
+  double scalar = 1.5;
+  int matrix[2][3] = {{1, 2, 3}, {4, 5, 6}};
+  std::array<float, 3> fixed = {7, 8, 9};
+  std::vector<long> vector(100);
+  std::iota(vector.begin(), vector.end(), 0L);
+  std::vector<char> text(10, 'x');
+  handle.protect(1, scalar).value();
+  handle.protect(2, matrix).value();
+  handle.protect(3, fixed).value();
+  handle.protect(4, vector).value();
+  handle.protect(5, std::span<char>(text).first(4)).value();
+  handle.checkpoint("all", 3).value();
+  scalar = 0;
+  matrix[1][2] = 0;
+  fixed.fill(0);
+  vector.assign(100, 0L);
+  text.assign(10, 'y');
+  handle.protect(4, vector).value();
+  EXPECT_EQ(handle.restore("all").value(), 3);
+  EXPECT_EQ(scalar, 1.5);
+  EXPECT_EQ(matrix[1][2], 6);
+  EXPECT_EQ(fixed, (std::array<float, 3>{7, 8, 9}));
+  EXPECT_EQ(vector[99], 99);
+  EXPECT_EQ(std::string(text.begin(), text.end()), "xxxxyyyyyy");
+  EXPECT_EQ(handle.stored_size("all", 3, 2).value().element_bytes, sizeof(int));
+  EXPECT_EQ(handle.stored_size("all", 3, 2).value().count, 6U);
+}
+
+TEST_F(Front, SaysWhatIsMissingInBothStyles) {
+  auto handle = open();
+  EXPECT_FALSE(handle.latest_version("nothing").value().has_value());
+  const auto missing = handle.restore("nothing");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, PERDURE_NOT_FOUND);
+  EXPECT_EQ(missing.value_or(-7), -7);
+  try {
+    handle.restore("no/such/name").value();
+    FAIL() << "a name with slashes was taken";
+  } catch (const perdure::Failure& failure) {
+    EXPECT_EQ(failure.error().code, PERDURE_INVALID_ARGUMENT);
+    EXPECT_STRNE(failure.what(), "");
+  }
+}
+
+TEST_F(Front, AFailedOpenSaysWhy) {
+  const auto opened = perdure::open("no.such.option=1");
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, PERDURE_INVALID_ARGUMENT);
+  EXPECT_NE(opened.error().text.find("no.such.option"), std::string::npos);
+}
+
+TEST_F(Front, ResizesVectorsToWhatWasStored) {
+  {
+    auto handle = open();
+    std::vector<double> grown(5000, 2.5), emptied;
+    int step = 9;
+    handle.protect(1, grown).value();
+    handle.protect(2, emptied).value();
+    handle.protect(3, step).value();
+    handle.checkpoint("sizes", 9).value();
+    handle.close().value();
+  }
+  auto handle = open();
+  std::vector<double> grown(3, 0.0), emptied(70, 1.0);
+  int step = 0;
+  handle.protect(1, grown).value();
+  handle.protect(2, emptied).value();
+  handle.protect(3, step).value();
+  const auto as_they_are = handle.restore("sizes");
+  ASSERT_FALSE(as_they_are);
+  EXPECT_EQ(as_they_are.error().code, PERDURE_MISMATCH);
+  EXPECT_EQ(handle.restore_resizing("sizes").value(), 9);
+  EXPECT_EQ(grown, std::vector<double>(5000, 2.5));
+  EXPECT_TRUE(emptied.empty());
+  EXPECT_EQ(step, 9);
+  // What was resized is protected where it lies now.
+  std::fill(grown.begin(), grown.end(), 3.5);
+  handle.checkpoint("sizes", 10).value();
+  std::fill(grown.begin(), grown.end(), 0.0);
+  handle.restore("sizes", 10).value();
+  EXPECT_EQ(grown, std::vector<double>(5000, 3.5));
+}
+
+TEST_F(Front, ResizingRefusesAnotherElementTypeAndLeavesTheVectorAlone) {
+  auto handle = open();
+  std::vector<double> doubles(10, 1.0);
+  handle.protect(1, doubles).value();
+  handle.checkpoint("types", 1).value();
+  std::vector<float> floats(4, 2.0F);
+  handle.protect(1, floats).value();
+  const auto restored = handle.restore_resizing("types");
+  ASSERT_FALSE(restored);
+  EXPECT_EQ(restored.error().code, PERDURE_MISMATCH);
+  EXPECT_EQ(floats, std::vector<float>(4, 2.0F));
+}
+
+TEST_F(Front, RestoresChosenRegions) {
+  auto handle = open();
+  int a = 1, b = 2;
+  handle.protect(1, a).value();
+  handle.protect(2, b).value();
+  handle.checkpoint("some", 1).value();
+  a = b = 7;
+  handle.restore_regions("some", {2}).value();
+  EXPECT_EQ(a, 7);
+  EXPECT_EQ(b, 2);
+}
+
+TEST_F(Front, WaitsTellsTheLevelAndRetires) {
+  auto handle = open();
+  int a = 1;
+  handle.protect(1, a).value();
+  handle.checkpoint("levels", 1).value();
+  handle.wait("levels", 1).value();
+  EXPECT_EQ(handle.level("levels", 1).value(), perdure::Level::store);
+  EXPECT_EQ(handle.progress().value().last_bytes, sizeof(int));
+  EXPECT_FALSE(handle.next_report().value().has_value());
+  handle.retire("levels", 1).value();
+  EXPECT_FALSE(handle.latest_version("levels").value().has_value());
+}
+
+TEST_F(Front, AMovedHandleGoesOnAndTheOldOneIsClosed) {
+  auto first = open();
+  std::vector<int> values(3, 1);
+  first.protect(1, values).value();
+  perdure::Handle second = std::move(first);
+  EXPECT_EQ(first.checkpoint("moved", 1).error().code, PERDURE_CLOSED);  // NOLINT: the moved-from state is what is tested
+  second.checkpoint("moved", 1).value();
+  values.assign(1, 0);
+  second.protect(1, values).value();
+  second.restore_resizing("moved").value();
+  EXPECT_EQ(values, std::vector<int>(3, 1));
+}
+
+}  // namespace

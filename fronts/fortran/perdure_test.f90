@@ -1,0 +1,224 @@
+! Tests of the Fortran front, run by ctest with the directory to work in as argument. Prints what failed; status 1 then.
+module expectation
+  implicit none
+  integer :: failures = 0
+contains
+  subroutine expect(truth, what)
+    logical, intent(in) :: truth
+    character(*), intent(in) :: what
+    if (truth) return
+    failures = failures + 1
+    print '(2a)', "FAILED: ", what
+  end subroutine
+end module
+
+program perdure_test
+  use iso_fortran_env, only: int64, real64
+  use iso_c_binding, only: c_float_complex
+  use expectation
+  use perdure
+  implicit none
+  type :: particle
+    real(real64) :: position(3)
+    integer :: kind
+  end type
+  type(perdure_handle) :: handle
+  character(1024) :: directory
+  integer :: status
+
+  call get_command_argument(1, directory)
+  call perdure_open(handle, status, options=settings(trim(directory)))
+  call expect(status == perdure_ok, "open")
+  if (status == perdure_ok) then
+    call restores_every_kind_and_rank()
+    call refuses_what_is_not_in_one_piece()
+    call takes_contiguous_sections()
+    call restores_chosen_regions_only()
+    call tells_sizes_levels_and_progress()
+    call gives_up_a_version()
+    call perdure_close(handle, status)
+    call expect(status == perdure_ok, "close")
+    call perdure_unprotect(handle, 1, status)
+    call expect(status /= perdure_ok, "calls with a closed handle fail")
+  end if
+  call perdure_open(handle, status, options="no.such.option=1")
+  call expect(status == perdure_invalid_argument, "an unknown option is refused")
+  call expect(len(perdure_version()) > 0 .and. perdure_status_name(perdure_not_found) == "not-found", "names")
+  if (failures > 0) error stop 1
+  print '(a)', "all passed"
+
+contains
+
+  function settings(path) result(text)
+    character(*), intent(in) :: path
+    character(:), allocatable :: text
+    text = "store.path="//path//"/store;node.path="//path//"/node;tier.file.path="//path// &
+           "/file;tier.memory.max_bytes=64MiB"
+  end function
+
+  subroutine restores_every_kind_and_rank()
+    integer, target :: number
+    real(real64), target :: line(1000)
+    complex(c_float_complex), target :: grid(7, 5)
+    logical, target :: flags(2, 3, 4)
+    integer(int64), allocatable, target :: block(:, :, :, :)
+    character(12), target :: words(3)
+    type(particle), target :: particles(10)
+    real, target :: nothing(0)
+    integer :: i
+    allocate (block(2, 3, 4, 5))
+    number = 42
+    line = [(real(i, real64), i=1, 1000)]
+    grid = reshape([(cmplx(i, -i), i=1, 35)], [7, 5])
+    flags = reshape([(mod(i, 3) == 0, i=1, 24)], [2, 3, 4])
+    block = reshape([(int(i, int64)**3, i=1, 120)], [2, 3, 4, 5])
+    words = ["first ", "second", "third "]
+    particles%kind = [(i, i=1, 10)]
+    call protect(1, number)
+    call perdure_protect(handle, 2, line, status)
+    call expect(status == perdure_ok, "protect rank 1")
+    call perdure_protect(handle, 3, grid, status)
+    call expect(status == perdure_ok, "protect rank 2")
+    call perdure_protect(handle, 4, flags, status)
+    call expect(status == perdure_ok, "protect rank 3")
+    call perdure_protect(handle, 5, block, status)
+    call expect(status == perdure_ok, "protect rank 4")
+    call perdure_protect(handle, 6, words, status)
+    call expect(status == perdure_ok, "protect text")
+    call perdure_protect(handle, 7, particles, status)
+    call expect(status == perdure_ok, "protect a derived type")
+    call perdure_protect(handle, 8, nothing, status)
+    call expect(status == perdure_ok, "protect an empty array")
+    call perdure_checkpoint(handle, "kinds", 1_int64, status)
+    call expect(status == perdure_ok, "checkpoint: "//perdure_error_text(handle))
+    number = 0
+    line = 0
+    grid = 0
+    flags = .false.
+    block = 0
+    words = ""
+    particles%kind = 0
+    call perdure_restore(handle, "kinds", perdure_latest_version, status)
+    call expect(status == perdure_ok, "restore: "//perdure_error_text(handle))
+    call expect(number == 42, "scalar restored")
+    call expect(all(line == [(real(i, real64), i=1, 1000)]), "rank 1 restored")
+    call expect(all(grid == reshape([(cmplx(i, -i), i=1, 35)], [7, 5])), "rank 2 restored")
+    call expect(all(flags .eqv. reshape([(mod(i, 3) == 0, i=1, 24)], [2, 3, 4])), "rank 3 restored")
+    call expect(all(block == reshape([(int(i, int64)**3, i=1, 120)], [2, 3, 4, 5])), "rank 4 restored")
+    call expect(words(2) == "second" .and. words(3) == "third", "text restored")
+    call expect(all(particles%kind == [(i, i=1, 10)]), "derived type restored")
+    call expect_stored(1, 4_int64, 1_int64)
+    call expect_stored(2, 8_int64, 1000_int64)
+    call expect_stored(3, 8_int64, 35_int64)
+    call expect_stored(5, 8_int64, 120_int64)
+    call expect_stored(6, 12_int64, 3_int64)
+    call expect_stored(8, 4_int64, 0_int64)
+    do i = 1, 8
+      call perdure_unprotect(handle, i, status)
+      call expect(status == perdure_ok, "unprotect")
+    end do
+  end subroutine
+
+  subroutine protect(id, region)
+    integer, intent(in) :: id
+    integer, intent(inout), target :: region
+    call perdure_protect(handle, id, region, status)
+    call expect(status == perdure_ok, "protect a scalar")
+  end subroutine
+
+  subroutine expect_stored(id, element_bytes, count)
+    integer, intent(in) :: id
+    integer(int64), intent(in) :: element_bytes, count
+    integer(int64) :: stored_bytes, stored_count
+    call perdure_stored_size(handle, "kinds", 1_int64, id, stored_bytes, stored_count, status)
+    call expect(status == perdure_ok .and. stored_bytes == element_bytes .and. stored_count == count, "stored size")
+  end subroutine
+
+  subroutine refuses_what_is_not_in_one_piece()
+    real, target :: field(10, 10), line(10)
+    field = 1
+    call perdure_protect(handle, 20, field(1:9:2, :), status)
+    call expect(status == perdure_invalid_argument, "a strided section is refused")
+    call expect(index(perdure_error_text(handle), "not contiguous") > 0, "and says why")
+    call expect(.not. perdure_error_retryable(handle), "and that trying again is of no use")
+    call perdure_protect(handle, 20, field(2, :), status)
+    call expect(status == perdure_invalid_argument, "a row is refused")
+    call perdure_protect(handle, 20, field(1:5, 1:2), status)
+    call expect(status == perdure_invalid_argument, "half columns are refused")
+    line = 0
+    call perdure_protect(handle, 20, line(10:1:-1), status)
+    call expect(status == perdure_invalid_argument, "a reversed array is refused")
+    call assumed_size(line)
+    call perdure_unprotect(handle, 20, status)
+    call expect(status == perdure_not_found, "nothing refused was registered")
+    call expect(index(perdure_error_text(handle), "contiguous") == 0, "the next call's error replaces the refusal")
+  end subroutine
+
+  subroutine assumed_size(array)
+    real, intent(inout), target :: array(*)
+    call perdure_protect(handle, 20, array, status)
+    call expect(status == perdure_invalid_argument, "an assumed-size array is refused")
+  end subroutine
+
+  subroutine takes_contiguous_sections()
+    real, target :: field(10, 10)
+    field = 1
+    field(:, 3:4) = 2
+    call perdure_protect(handle, 30, field(:, 3:4), status)
+    call expect(status == perdure_ok, "whole columns are contiguous")
+    call perdure_checkpoint(handle, "sections", 1_int64, status)
+    call expect(status == perdure_ok, "checkpoint of a section")
+    field = 5
+    call perdure_restore(handle, "sections", 1_int64, status)
+    call expect(status == perdure_ok, "restore of a section")
+    call expect(all(field(:, 3:4) == 2) .and. count(field == 5.0) == 80, "no more and no less than the section")
+    call perdure_unprotect(handle, 30, status)
+  end subroutine
+
+  subroutine restores_chosen_regions_only()
+    integer, target :: a(4), b(4)
+    a = 1
+    b = 2
+    call perdure_protect(handle, 1, a, status)
+    call perdure_protect(handle, 2, b, status)
+    call perdure_checkpoint(handle, "some", 1_int64, status)
+    a = 7
+    b = 7
+    call perdure_restore_regions(handle, "some", 1_int64, [2], status)
+    call expect(status == perdure_ok .and. all(a == 7) .and. all(b == 2), "only the chosen region")
+    call perdure_unprotect(handle, 1, status)
+    call perdure_unprotect(handle, 2, status)
+  end subroutine
+
+  subroutine tells_sizes_levels_and_progress()
+    type(perdure_progress) :: progress
+    integer, target :: a(4)
+    integer(int64) :: version
+    integer :: level
+    character(:), allocatable :: report
+    a = 1
+    call perdure_latest(handle, "levels", version, status)
+    call expect(status == perdure_not_found, "nothing yet")
+    call perdure_protect(handle, 1, a, status)
+    call perdure_checkpoint(handle, "levels", 5_int64, status)
+    call perdure_wait(handle, "levels", 5_int64, perdure_level_store, perdure_forever, status)
+    call expect(status == perdure_ok, "wait")
+    call perdure_level_reached(handle, "levels", 5_int64, level, status)
+    call expect(status == perdure_ok .and. level == perdure_level_store, "level store")
+    call perdure_latest(handle, "levels", version, status)
+    call expect(status == perdure_ok .and. version == 5, "latest")
+    call perdure_get_progress(handle, progress, status)
+    call expect(status == perdure_ok .and. progress%last_bytes == 16, "progress")
+    call perdure_next_report(handle, report, status)
+    call expect(status == perdure_not_found .and. report == "", "nothing to report")
+    call perdure_unprotect(handle, 1, status)
+  end subroutine
+
+  subroutine gives_up_a_version()
+    integer(int64) :: version
+    call perdure_retire(handle, "levels", 5_int64, status)
+    call expect(status == perdure_ok, "retire")
+    call perdure_latest(handle, "levels", version, status)
+    call expect(status == perdure_not_found, "a retired version is gone")
+  end subroutine
+end program
