@@ -1,0 +1,108 @@
+#include "cli/node_directories.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "os/file.hpp"
+#include "os/system.hpp"
+
+namespace perdure::cli {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::string_view kSlots = ".slots";
+constexpr const char* kLock = "/engine.lock";
+
+std::string user_directory(const std::string& parent) { return parent + "/perdure-" + std::to_string(os::user_id()); }
+
+/// "<16 hexadecimal digits>.<number>", as engines name their directories; nothing else is ever touched.
+bool is_engine_name(std::string_view name) {
+  if (name.size() < 18 || name[16] != '.') return false;
+  auto all = [](std::string_view text, const char* allowed) {
+    return text.find_first_not_of(allowed) == std::string_view::npos;
+  };
+  return all(name.substr(0, 16), "0123456789abcdef") && all(name.substr(17), "0123456789");
+}
+
+/// What is really backed: the memory tier's arena has holes.
+std::uint64_t backed_bytes(const std::string& directory) {
+  std::uint64_t bytes = 0;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+    struct stat facts {};
+    if (::lstat(at->path().c_str(), &facts) == 0) bytes += static_cast<std::uint64_t>(facts.st_blocks) * 512;
+  }
+  return bytes;
+}
+
+base::Result<os::File> lock_of(const std::string& path) {
+  PERDURE_TRY(auto lock, os::File::open(path + kLock, os::Open::read));
+  PERDURE_CHECK(lock.try_lock());
+  return lock;
+}
+
+/// Missing roots have no entries.
+std::vector<std::string> engine_entries(const std::string& root, std::string_view ending) {
+  std::vector<std::string> names;
+  auto entries = os::list_directory(root);
+  if (!entries) return names;
+  for (const os::Entry& entry : *entries) {
+    std::string_view name = entry.name;
+    if (!entry.directory || !name.ends_with(ending)) continue;
+    name.remove_suffix(ending.size());
+    if (is_engine_name(name)) names.emplace_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string node_root(const config::Config& config) {
+  const std::string set = config.text("node.path");
+  return set.empty() ? user_directory("/dev/shm") : set;
+}
+
+std::string file_tier_root(const config::Config& config) {
+  const std::string set = config.text("tier.file.path");
+  const char* temporary = std::getenv("TMPDIR");
+  return set.empty() ? user_directory(temporary == nullptr ? "/tmp" : temporary) : set;
+}
+
+base::Result<std::vector<NodeDirectory>> find_node_directories(const config::Config& config) {
+  const std::string root = node_root(config), files = file_tier_root(config), memory = config.text("tier.memory.path");
+  std::vector<std::string> names = engine_entries(root, "");
+  for (const auto& orphans :
+       {engine_entries(files, kSlots), memory.empty() ? std::vector<std::string>{} : engine_entries(memory, "")})
+    names.insert(names.end(), orphans.begin(), orphans.end());
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  std::vector<NodeDirectory> found;
+  for (const std::string& name : names) {
+    NodeDirectory directory{root + "/" + name, {}, 0, false};
+    std::vector<std::string> parts{directory.path, files + "/" + name + std::string(kSlots)};
+    if (!memory.empty() && memory != root) parts.push_back(memory + "/" + name);
+    for (const std::string& part : parts) {
+      if (!os::exists(part).value_or(false)) continue;
+      directory.directories.push_back(part);
+      directory.bytes += backed_bytes(part);
+    }
+    const auto lock = lock_of(directory.path);
+    directory.alive = !lock && lock.error().code == PERDURE_BUSY;
+    found.push_back(std::move(directory));
+  }
+  return found;
+}
+
+base::Status remove_node_directory(const NodeDirectory& directory) {
+  auto lock = lock_of(directory.path);
+  if (!lock && lock.error().code != PERDURE_NOT_FOUND) return base::fail(lock.error());
+  // The tiers first: while the engine's own directory is there, its lock keeps others out.
+  for (auto part = directory.directories.rbegin(); part != directory.directories.rend(); ++part)
+    PERDURE_CHECK(os::remove_tree(*part));
+  return {};
+}
+
+}  // namespace perdure::cli

@@ -1,0 +1,27 @@
+#pragma once
+// What engines keep on this machine, and which of it nobody uses any more.
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+
+namespace perdure::cli {
+
+struct NodeDirectory {
+  std::string path;                      ///< the engine's directory; its lock is engine.lock
+  std::vector<std::string> directories;  ///< that one and its tiers' directories, those that are there
+  std::uint64_t bytes = 0;               ///< memory and disk they take
+  bool alive = false;                    ///< an engine holds the lock
+};
+
+/// Where directories of engines are by this configuration: node.path, or its default.
+std::string node_root(const config::Config& config);
+/// The file tier's root: tier.file.path, or its default.
+std::string file_tier_root(const config::Config& config);
+
+base::Result<std::vector<NodeDirectory>> find_node_directories(const config::Config& config);
+
+/// Takes the lock, so that no engine starts there meanwhile, and removes everything. PERDURE_BUSY when an engine lives.
+base::Status remove_node_directory(const NodeDirectory& directory);
+
+}  // namespace perdure::cli

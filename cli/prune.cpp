@@ -1,0 +1,213 @@
+// perdure prune: gives up versions by policy or by name, and removes what killed jobs left. Says what it would do; does
+// it with --yes.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "base/bytes.hpp"
+#include "cli/audit.hpp"
+#include "cli/node_directories.hpp"
+#include "cli/progress.hpp"
+#include "cli/prune_plan.hpp"
+#include "cli/residue.hpp"
+#include "cli/table.hpp"
+#include "cli/verb.hpp"
+#include "config/effective.hpp"
+#include "os/system.hpp"
+
+namespace perdure::cli {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> checkpoints;
+  std::string store;
+  std::uint64_t keep_last = 0, keep_every = 0;
+  double min_age_s = 600;
+  bool leftovers = false, node = false, yes = false, even_the_last = false, json = false;
+  bool has_policy = false;
+};
+
+struct Wish {
+  std::map<std::string, std::set<std::uint64_t>> removals;  ///< NAME@VERSION
+  std::set<std::string> names;                              ///< NAME: the retention is limited to these
+  bool retention = false;                                   ///< without any other wish, the configured one
+  bool store = false;                                       ///< something is to be done there
+};
+
+base::Result<Wish> wish_of(const Arguments& arguments) {
+  Wish wish;
+  for (const std::string& text : arguments.checkpoints) {
+    PERDURE_TRY(const auto spec, parse_checkpoint(text));
+    if (spec.version) {
+      wish.removals[spec.name].insert(*spec.version);
+    } else {
+      wish.names.insert(spec.name);
+    }
+  }
+  if (arguments.has_policy && !wish.removals.empty())
+    return base::fail(PERDURE_INVALID_ARGUMENT, "prune", "retention and NAME@VERSION at once", "one after the other");
+  wish.retention = arguments.has_policy ||
+                   (wish.removals.empty() && !arguments.leftovers && (!arguments.node || !wish.names.empty()));
+  wish.store = wish.retention || arguments.leftovers || !wish.removals.empty();
+  return wish;
+}
+
+DeepCheck deep_check(store::Store& store, Terminal& terminal) {
+  auto known = std::make_shared<std::map<segment::VersionId, bool>>();  // each version is read once
+  return [&store, &terminal, known](const VersionFacts& facts) {
+    const auto [entry, fresh] = known->try_emplace(facts.listing.id, false);
+    if (!fresh) return entry->second;
+    AuditPlan plan{{facts.listing}, {}, facts.bytes};
+    for (const SegmentFacts& segment : facts.segments)
+      plan.segments.push_back({segment.ref, facts.listing.id, segment.bytes});
+    Progress progress(terminal, "verifying what stays", plan.bytes);
+    const auto result = audit(store, plan, os::cpu_count(), [&](std::uint64_t bytes) { progress.add(bytes); });
+    return entry->second = result.defects.empty() && result.incomplete.empty();
+  };
+}
+
+double age_s(const std::string& path) {
+  std::error_code error;
+  const auto changed = std::filesystem::last_write_time(path, error);
+  if (error) return 0;
+  return std::chrono::duration<double>(std::filesystem::file_time_type::clock::now() - changed).count();
+}
+
+/// Temporary segments and unfinished removals. What changed lately may be a running job's.
+base::Status plan_leftovers(store::Store& store, const Arguments& arguments, PrunePlan& plan) {
+  PERDURE_TRY(const auto residue, find_residue(store));
+  for (const Residue& piece : residue) {
+    const bool temporary = piece.kind == Residue::Kind::temporary, retired = piece.kind == Residue::Kind::retired;
+    if (!temporary && !retired) continue;
+    if (temporary && age_s(piece.path) < arguments.min_age_s) {
+      plan.refused.push_back(
+          piece.path + fmt::format(" is kept: it changed less than {:.0f} s ago (--min-age)", arguments.min_age_s));
+      continue;
+    }
+    const segment::VersionId id{piece.name, piece.version, piece.attempt};
+    plan.actions.push_back(
+        {piece.path, retired ? "a removal that was not finished" : "a segment whose writer is gone", piece.bytes,
+         [&store, id] { return store.clean([id](const auto& other, std::uint32_t) { return other == id; }); }});
+  }
+  return {};
+}
+
+plan::RetentionPolicy policy_of(const Arguments& arguments, const Wish& wish, const config::Config& config) {
+  if (!wish.retention) return {UINT64_MAX, 0};  // leftovers: only what is incomplete and superseded
+  const auto keep_last = static_cast<std::uint64_t>(config.integer("retention.keep_last"));
+  if (!arguments.has_policy) return {keep_last, static_cast<std::uint64_t>(config.integer("retention.keep_every"))};
+  return {arguments.keep_last > 0 ? arguments.keep_last : keep_last, arguments.keep_every};
+}
+
+base::Status plan_store(store::Store& store, const Arguments& arguments, const Wish& wish,
+                        const plan::RetentionPolicy& policy, const DeepCheck& check, PrunePlan& plan) {
+  PERDURE_TRY(const auto names, store.names());
+  for (const auto& [name, versions] : wish.removals) {
+    PERDURE_TRY(const auto facts, inventory(store, name));
+    PERDURE_CHECK(plan_removal(store, facts, versions, arguments.even_the_last, check, plan));
+  }
+  for (const std::string& name : names) {
+    if (!wish.retention && !arguments.leftovers) break;
+    if (!wish.names.empty() && !wish.names.contains(name)) continue;
+    PERDURE_TRY(auto facts, inventory(store, name));
+    plan_retention(store, std::move(facts), policy, check, plan);
+  }
+  return arguments.leftovers ? plan_leftovers(store, arguments, plan) : base::Status{};
+}
+
+base::Status plan_nodes(const config::Config& config, PrunePlan& plan) {
+  PERDURE_TRY(const auto directories, find_node_directories(config));
+  for (const NodeDirectory& directory : directories) {
+    if (directory.alive) {
+      plan.refused.push_back(directory.path + " is kept: its engine lives");
+      continue;
+    }
+    plan.actions.push_back({directory.path, "its engine is gone; what it holds beyond the store is lost with it",
+                            directory.bytes, [directory] { return remove_node_directory(directory); }});
+  }
+  return {};
+}
+
+int carry_out(const PrunePlan& plan, const Arguments& arguments, Terminal& terminal) {
+  base::Json actions = base::Json::array();
+  Table table({{arguments.yes ? "REMOVED" : "WOULD REMOVE"}, {"SIZE", Table::Align::right}, {"WHY"}});
+  std::uint64_t bytes = 0;
+  bool failed = false;
+  for (const PruneAction& action : plan.actions) {
+    const base::Status done = arguments.yes ? action.act() : base::Status{};
+    failed |= !done;
+    if (done) bytes += action.bytes;
+    if (!done) report(terminal, done.error());
+    table.row({action.what, base::format_bytes(action.bytes), done ? action.why : "FAILED: " + done.error().cause});
+    actions.push_back({{"what", action.what},
+                       {"why", action.why},
+                       {"bytes", action.bytes},
+                       {"done", arguments.yes && done},
+                       {"error", done ? base::Json() : error_json(done.error())}});
+  }
+  if (arguments.json) {
+    print_json(terminal, {{"done", arguments.yes}, {"actions", actions}, {"kept", plan.refused}, {"bytes", bytes}});
+  } else {
+    if (!table.empty()) print(terminal.out, table.text());
+    for (const std::string& text : plan.refused) print(terminal.out, printable(text) + "\n");
+    print(terminal.out, table.empty() ? "nothing to remove\n"
+                                      : base::format_bytes(bytes) +
+                                            (arguments.yes ? " removed\n" : " would be removed; --yes does it\n"));
+  }
+  return failed ? kCannot : kGood;
+}
+
+int prune(const Arguments& arguments, Terminal& terminal) {
+  auto config = config::effective_config(nullptr);
+  if (!config) return report(terminal, config.error());
+  auto wish = wish_of(arguments);
+  if (!wish) return report(terminal, wish.error());
+  PrunePlan plan;
+  std::unique_ptr<store::Store> store;  // lives until the actions are done
+  if (wish->store) {
+    auto opened = open_store(arguments.store);
+    if (!opened) return report(terminal, opened.error());
+    store = std::move(*opened);
+    const auto planned =
+        plan_store(*store, arguments, *wish, policy_of(arguments, *wish, *config), deep_check(*store, terminal), plan);
+    if (!planned) return report(terminal, planned.error());
+  }
+  if (arguments.node)
+    if (auto planned = plan_nodes(*config, plan); !planned) return report(terminal, planned.error());
+  const int status = carry_out(plan, arguments, terminal);
+  return status == kGood && !wish->removals.empty() && !plan.refused.empty() ? kBad : status;
+}
+
+}  // namespace
+
+Action enrol_prune(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  app.add_option("NAME[@VERSION]", arguments->checkpoints,
+                 "remove these versions; a NAME alone limits the retention to it");
+  app.add_option("--store", arguments->store, "the store; by default the configured one (store.path)");
+  auto* last = app.add_option("--keep-last", arguments->keep_last,
+                              "keep the newest so many complete versions of each name; at least 1")
+                   ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62));
+  auto* every = app.add_option("--keep-every", arguments->keep_every, "keep the multiples of this too");
+  app.add_flag("--leftovers", arguments->leftovers,
+               "remove what killed jobs left in the store: incomplete versions that are superseded, "
+               "temporary segments, unfinished removals");
+  app.add_option("--min-age", arguments->min_age_s,
+                 "temporary segments that changed within so many seconds may be a running job's and stay")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  app.add_flag("--node", arguments->node, "remove what dead engines left on this machine");
+  app.add_flag("--even-the-last", arguments->even_the_last, "NAME@VERSION may be the last verified version of NAME");
+  app.add_flag("--yes", arguments->yes, "do it; without this, only say what would be done");
+  app.add_flag("--json", arguments->json, "for programs");
+  return [arguments, last, every](Terminal& terminal) {
+    arguments->has_policy = last->count() > 0 || every->count() > 0;
+    return prune(*arguments, terminal);
+  };
+}
+
+}  // namespace perdure::cli

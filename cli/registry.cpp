@@ -1,0 +1,19 @@
+// The verbs there are, in the order of the help page.
+#include "cli/verb.hpp"
+
+namespace perdure::cli {
+
+const std::vector<Verb>& verbs() {
+  static const std::vector<Verb> kVerbs = {
+      {"run", "Launch a program, watch it, and launch it again after a failure", enrol_run},
+      {"ls", "List the checkpoints in a store", enrol_ls},
+      {"show", "Show everything about a checkpoint: segments, ranks, regions, chunks", enrol_show},
+      {"verify", "Read and verify every byte of a store or of one checkpoint", enrol_verify},
+      {"prune", "Retire old versions and remove what killed jobs left", enrol_prune},
+      {"config", "Show the effective configuration and where each value came from", enrol_config},
+      {"doctor", "Check whether this machine is fit for Perdure, and what to do if not", enrol_doctor},
+  };
+  return kVerbs;
+}
+
+}  // namespace perdure::cli

@@ -1,0 +1,57 @@
+#include "cli/relaunch_loop.hpp"
+
+#include <fmt/format.h>
+
+namespace perdure::cli {
+namespace {
+
+constexpr int kSignalBase = 128;
+
+std::string relaunch_text(const plan::RelaunchPolicy& policy, const plan::RelaunchDecision& decision,
+                          const plan::ProgramEnd& end) {
+  return fmt::format("the program {} after {:.1f} s; restart {} of {} in {:.1f} s{}", end_text(end), end.lasted_s,
+                     decision.state.failures_in_row, policy.restarts, decision.delay_s,
+                     decision.state.early_failures_in_row > 1
+                         ? fmt::format(" ({} early failures in a row without a newer checkpoint)",
+                                       decision.state.early_failures_in_row)
+                         : "");
+}
+
+}  // namespace
+
+bool progressed(const Versions& before, const Versions& after) {
+  for (const auto& [name, version] : after) {
+    const auto known = before.find(name);
+    if (known == before.end() || known->second < version) return true;
+  }
+  return false;
+}
+
+LoopSummary run_loop(const Loop& loop, Supervisor& supervisor) {
+  LoopSummary summary;
+  summary.versions = loop.look();
+  for (;;) {
+    plan::ProgramEnd end = supervisor.run(loop.command, loop.environment);
+    Versions now = loop.look();
+    end.newer_version = progressed(summary.versions, now);
+    summary.versions = std::move(now);
+    summary.computing_s += end.lasted_s;
+    const auto decision = plan::after_end(loop.policy, summary.state, end);
+    summary.state = decision.state;
+    summary.status = decision.status;
+    summary.reason = decision.reason;
+    if (end.kind != plan::ProgramEnd::Kind::exited || end.value != 0)
+      summary.failures.push_back(fmt::format("{} after {:.1f} s", end_text(end), end.lasted_s));
+    if (decision.action == plan::RelaunchAction::end) return summary;
+
+    loop.announce(relaunch_text(loop.policy, decision, end));
+    summary.waiting_s += decision.delay_s;
+    if (const auto signal = supervisor.sleep(decision.delay_s)) {
+      summary.status = kSignalBase + *signal;
+      summary.reason = plan::RelaunchReason::stopped;
+      return summary;
+    }
+  }
+}
+
+}  // namespace perdure::cli

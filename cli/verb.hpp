@@ -1,0 +1,62 @@
+#pragma once
+// What every verb shares: where it writes, how it ends, how it is enrolled. A new verb is one file and one line in
+// registry.cpp.
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/cbor.hpp"
+#include "base/result.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace perdure::cli {
+
+/// Exit statuses of every verb; `run` ends with the status of its program instead. Part of the documented interface.
+enum Exit : int {
+  kGood = 0,
+  kBad = 1,     ///< the answer is bad: defects found, a problem with this machine
+  kUsage = 2,   ///< wrong usage
+  kCannot = 3,  ///< it could not be found out or done
+};
+
+struct Terminal {
+  std::FILE* out = stdout;           ///< answers: tables or one JSON value
+  std::FILE* err = stderr;           ///< errors and progress
+  bool live = false;                 ///< err is a terminal that can redraw a line
+  std::vector<std::string> program;  ///< what stands behind "--" of `run`: nothing of ours
+};
+
+/// The arguments after the verb are parsed when this is called.
+using Action = std::function<int(Terminal&)>;
+
+struct Verb {
+  const char* name;
+  const char* summary;
+  /// Declares the verb's options on `app` and returns what to do.
+  Action (*enrol)(CLI::App& app);
+};
+
+const std::vector<Verb>& verbs();
+
+Action enrol_ls(CLI::App& app);
+Action enrol_show(CLI::App& app);
+Action enrol_verify(CLI::App& app);
+Action enrol_prune(CLI::App& app);
+Action enrol_config(CLI::App& app);
+Action enrol_doctor(CLI::App& app);
+Action enrol_run(CLI::App& app);
+
+/// The whole program: parses `arguments` (without the program's name), does what they say, returns the exit status.
+int run_command_line(const std::vector<std::string>& arguments, Terminal& terminal);
+
+/// "perdure: ERROR" on err; the exit status that fits: kUsage for wrong arguments, kCannot otherwise.
+int report(Terminal& terminal, const base::Error& error);
+void print(std::FILE* file, const std::string& text);
+void print_json(Terminal& terminal, const base::Json& json);
+base::Json error_json(const base::Error& error);
+
+}  // namespace perdure::cli
