@@ -1,7 +1,6 @@
 // What the server answers to each request.
 #include "engine/flusher.hpp"
 #include "engine/janitor.hpp"
-#include "engine/prefaulter.hpp"
 #include "engine/server.hpp"
 #include "ipc/address_codec.hpp"
 #include "os/system.hpp"
@@ -29,8 +28,14 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
   if (std::holds_alternative<ipc::Progress>(request)) return answer_progress();
   if (const auto* reserve = std::get_if<ipc::Reserve>(&request)) {
     std::lock_guard guard(lock_);
-    prefaulter_.add(core_.reserve(id, reserve->chunk_bytes));
-    return ok();
+    Json reply = ok(), slots = Json::array(), bytes = Json::array();
+    for (const auto& [address, wanted] : core_.reserve(id, reserve->chunk_bytes)) {
+      slots.push_back(wire(address));
+      bytes.push_back(wanted);
+    }
+    reply["slots"] = std::move(slots);
+    reply["bytes"] = std::move(bytes);
+    return reply;
   }
   if (const auto* stage = std::get_if<ipc::Stage>(&request)) {
     std::lock_guard guard(lock_);
@@ -80,6 +85,7 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
     for (const auto& waiting : waiting_)
       if (std::holds_alternative<ipc::Grant>(waiting.request)) return std::nullopt;
   if (std::holds_alternative<ipc::Drain>(request)) janitor_.tend_all();
+  if (std::holds_alternative<ipc::Drain>(request) || std::holds_alternative<ipc::WaitStored>(request)) flusher_.notify();
   return answer_waiting(id, request, timed_out);
 }
 
@@ -149,10 +155,11 @@ Json Server::answer_progress() {
 
 std::optional<Json> Server::answer_grant(ClientId id, const ipc::Grant& grant, bool timed_out) {
   std::lock_guard guard(lock_);
-  GrantOutcome outcome = core_.grant(id, grant.id, grant.bytes);
+  GrantOutcome outcome = core_.grant(id, grant);
   if (outcome.kind == GrantOutcome::Kind::granted) {
     Json reply = ok();
     reply["slot"] = wire(outcome.address);
+    reply["fresh"] = outcome.address.fresh;
     return reply;
   }
   if (outcome.kind == GrantOutcome::Kind::refused) return ipc::error_reply(outcome.error);
@@ -165,6 +172,9 @@ std::optional<Json> Server::answer_wait_stored(const ipc::WaitStored& wait, bool
   const catalog::HeldVersion* held = core_.find(wait.id);
   Json reply = ok();
   reply["held"] = held != nullptr;
+  if (core_.lost(wait.id))
+    return ipc::error_reply({PERDURE_NO_SPACE, wait.id.text(), "it was given up before it reached the store, to make room for newer ones",
+                             "mend the store, or give the tiers more room", false});
   if (held == nullptr || held->all_stored()) return reply;
   const Runtime* run = core_.runtime(wait.id);
   if (run != nullptr && run->flush == FlushState::given_up && run->error) return ipc::error_reply(*run->error);

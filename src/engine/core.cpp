@@ -1,6 +1,7 @@
 #include "engine/core.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/bytes.hpp"
 #include "os/crash_point.hpp"
@@ -8,6 +9,8 @@
 
 namespace perdure::engine {
 namespace {
+
+constexpr std::size_t kLostRemembered = 256;
 
 base::Error not_held(const segment::VersionId& id) {
   return {PERDURE_NOT_FOUND, id.text(), "this node holds nothing of it", "", false};
@@ -22,7 +25,7 @@ bool piece_exists(const catalog::HeldVersion& held, const std::vector<std::uint3
 // ---- start -------------------------------------------------------------------------------------------------------
 
 base::Status Core::recover() {
-  tier_failed_.assign(tiers_.size(), false);
+  trouble_.assign(tiers_.size(), {});
   for (const auto& error : catalog_.replay_report().damage) reports_.add("catalog: " + error.text());
   for (std::size_t i = 0; i < tiers_.size(); ++i) {
     const auto number = static_cast<std::uint32_t>(i);
@@ -64,42 +67,91 @@ bool Core::evictable(const catalog::HeldVersion& held) const {
   return held.all_stored() && (it == runtime_.end() || it->second.pinned_by.empty());
 }
 
-// While the store is failing, an older version may go when a newer one of the same name is safe here.
+bool Core::flushing() const {
+  return std::any_of(runtime_.begin(), runtime_.end(), [](const auto& entry) { return entry.second.flush == FlushState::running; });
+}
+
+// While the store is failing, an older version may go when a newer one of the same name is safe here. Those that queue behind the one that
+// fails are as stuck as it is, but not while it is being tried again.
 bool Core::superseded_and_stuck(const catalog::HeldVersion& held) const {
   auto it = runtime_.find(held.id);
   if (!held.committed || it == runtime_.end() || !it->second.pinned_by.empty()) return false;
-  if (it->second.flush != FlushState::waiting && it->second.flush != FlushState::given_up) return false;
+  const FlushState flush = it->second.flush;
+  const bool stuck_behind = flush == FlushState::queued && store_failing_ && !flushing();
+  if (flush != FlushState::waiting && flush != FlushState::given_up && !stuck_behind) return false;
   const auto& versions = catalog_.state().versions;
   return std::any_of(versions.begin(), versions.end(), [&](const auto& entry) {
     return entry.second.committed && entry.first.name == held.id.name && entry.first.attempt > held.id.attempt;
   });
 }
 
+bool Core::uses_tier(const catalog::HeldVersion& held, std::uint32_t tier) {
+  return std::any_of(held.pieces.begin(), held.pieces.end(), [tier](const auto& entry) {
+    const auto& chunks = entry.second.chunks;
+    return std::any_of(chunks.begin(), chunks.end(), [tier](const auto& chunk) { return chunk.place == tier; });
+  });
+}
+
+// The version to drop next for room on `tier`: the oldest that is stored, else the oldest that is superseded and stuck.
+const catalog::HeldVersion* Core::victim(std::uint32_t tier, const segment::VersionId& for_version, bool stored_only) const {
+  const catalog::HeldVersion* best = nullptr;
+  for (const auto& [id, held] : catalog_.state().versions) {
+    const bool may_go = evictable(held) || (!stored_only && superseded_and_stuck(held));
+    if (id == for_version || !may_go || !uses_tier(held, tier)) continue;
+    const bool better = best == nullptr || (held.all_stored() && !best->all_stored()) ||
+                        (held.all_stored() == best->all_stored() && id.attempt < best->id.attempt);
+    if (better) best = &held;
+  }
+  return best;
+}
+
+bool Core::evict(const catalog::HeldVersion& held) {
+  const segment::VersionId id = held.id;
+  const bool stored = held.all_stored();
+  os::crash_point(os::CrashPoint::evict_before_catalog);
+  if (auto dropped = drop(id); !dropped) {
+    catalog_error_ = dropped.error();
+    return false;
+  }
+  os::crash_point(os::CrashPoint::evict_after_catalog);
+  if (!stored) note_lost(id);
+  return true;
+}
+
+// Said once for as long as the store fails: a long outage must not bury other reports.
+void Core::note_lost(const segment::VersionId& id) {
+  if (dropped_++ == 0)
+    reports_.add(id.text() + ": given up before it reached the store, to make room for newer ones; so will others until the store works again");
+  lost_.push_back(id);
+  if (lost_.size() > kLostRemembered) lost_.pop_front();
+}
+
+bool Core::lost(const segment::VersionId& id) const { return std::find(lost_.begin(), lost_.end(), id) != lost_.end(); }
+
+// A tier that failed is avoided until the next checkpoint, and spoken of once until a capture used it again.
+void Core::tier_failed(std::uint32_t tier, const std::string& why) {
+  if (!trouble_[tier].reported) reports_.add("tier " + tiers_[tier]->properties().name + ": " + why + "; using the next tier");
+  trouble_[tier] = {true, true};
+}
+
+// A tier grows to what two versions need. Beyond that, versions that are safe in the store go before more is taken from the system.
 bool Core::make_room(std::uint32_t tier, std::uint64_t bytes, const segment::VersionId& for_version) {
+  std::uint64_t target = 0;
+  for (const auto& [client, sizes] : reserved_) target += 2 * std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
+  while (!tiers_[tier]->has_free(bytes) && tiers_[tier]->usage().bytes + bytes > target) {
+    const auto* held = victim(tier, for_version, true);
+    if (held == nullptr || !evict(*held)) break;
+  }
   while (!tiers_[tier]->can_hold(bytes)) {
-    const catalog::HeldVersion* victim = nullptr;
-    for (const auto& [id, held] : catalog_.state().versions) {
-      if (id == for_version || (!evictable(held) && !superseded_and_stuck(held))) continue;
-      const bool uses_tier = std::any_of(held.pieces.begin(), held.pieces.end(), [tier](const auto& entry) {
-        return std::any_of(entry.second.chunks.begin(), entry.second.chunks.end(), [tier](const auto& c) { return c.place == tier; });
-      });
-      if (!uses_tier) continue;
-      const bool better = victim == nullptr || (held.all_stored() && !victim->all_stored()) ||
-                          (held.all_stored() == victim->all_stored() && id.attempt < victim->id.attempt);
-      if (better) victim = &held;
-    }
-    if (victim == nullptr) return false;
-    const segment::VersionId id = victim->id;
-    if (!victim->all_stored()) reports_.add(id.text() + ": given up before it reached the store, to make room for newer ones");
-    os::crash_point(os::CrashPoint::evict_before_catalog);
-    if (!drop(id)) return false;
-    os::crash_point(os::CrashPoint::evict_after_catalog);
+    const auto* held = victim(tier, for_version, false);
+    if (held == nullptr || !evict(*held)) return false;
   }
   return true;
 }
 
 // Waiting for a slot makes sense only while something can free one.
 bool Core::may_become_free(const segment::VersionId& for_version) const {
+  if (catalog_error_) return false;
   for (const auto& [id, held] : catalog_.state().versions) {
     if (id == for_version) continue;
     auto it = runtime_.find(id);
@@ -110,35 +162,49 @@ bool Core::may_become_free(const segment::VersionId& for_version) const {
   return std::any_of(in_flight_.begin(), in_flight_.end(), [&](const auto& entry) { return entry.second.id != for_version; });
 }
 
-GrantOutcome Core::grant(ClientId client, const segment::VersionId& id, std::uint64_t bytes) {
-  os::crash_point(os::CrashPoint::engine_grant);
+// Nothing is evicted for a tier that the rank avoids, nor for slower ones while a faster one has room.
+std::vector<placement::TierView> Core::look_at_tiers(const ipc::Grant& request, std::size_t first) {
   std::vector<placement::TierView> views;
-  for (std::uint32_t t = 0; t < tiers_.size(); ++t) {
+  for (auto t = static_cast<std::uint32_t>(first); t < tiers_.size(); ++t) {
     const auto writers = std::count_if(in_flight_.begin(), in_flight_.end(), [t](const auto& e) { return e.first.first == t; });
-    views.push_back({make_room(t, bytes, id), tier_failed_[t], static_cast<unsigned>(writers)});
-    if (views.back().can_hold && !tier_failed_[t]) break;  // slower tiers are not asked, so nothing is evicted from them
+    const bool avoided = std::find(request.avoid.begin(), request.avoid.end(), t) != request.avoid.end();
+    views.push_back({!avoided && make_room(t, request.bytes, request.id), trouble_[t].failed, static_cast<unsigned>(writers)});
+    if (views.back().can_hold && !trouble_[t].failed) break;
+  }
+  return views;
+}
+
+GrantOutcome Core::grant(ClientId client, const ipc::Grant& request) {
+  os::crash_point(os::CrashPoint::engine_grant);
+  catalog_error_.reset();
+  std::size_t avoided = 0;
+  for (std::uint32_t t = 0; t < tiers_.size(); ++t) {
+    if (std::find(request.avoid.begin(), request.avoid.end(), t) == request.avoid.end()) continue;
+    tier_failed(t, request.why);
+    ++avoided;
   }
   GrantOutcome outcome;
-  outcome.error = {PERDURE_NO_SPACE, "tiers", "no tier has room for a chunk of " + base::format_bytes(bytes),
+  outcome.error = {PERDURE_NO_SPACE, "tiers", "no tier has room for a chunk of " + base::format_bytes(request.bytes),
                    "raise tier.memory.max_bytes or tier.file.max_bytes, or free space on tier.file.path", false};
+  if (avoided == tiers_.size()) outcome.error.cause = "no tier can be written: " + request.why;
+  auto views = look_at_tiers(request, 0);
   while (auto choice = placement::first_with_room(views)) {
     const auto t = static_cast<std::uint32_t>(*choice);
-    auto slot = tiers_[t]->acquire(bytes);
+    auto slot = tiers_[t]->acquire(request.bytes, client);
     if (slot) {
-      tier_failed_[t] = false;
-      in_flight_[{t, *slot}] = {client, id, bytes};
+      in_flight_[{t, *slot}] = {client, request.id, request.bytes};
       outcome.kind = GrantOutcome::Kind::granted;
       outcome.address = tiers_[t]->address(*slot);
       return outcome;
     }
-    if (!tier_failed_[t]) reports_.add("tier " + tiers_[t]->properties().name + ": " + slot.error().text() + "; using the next tier");
-    tier_failed_[t] = true;
+    tier_failed(t, slot.error().text());
     outcome.error = slot.error();
     views[t].can_hold = false;
-    for (std::size_t next = views.size(); next < tiers_.size(); ++next)
-      views.push_back({make_room(static_cast<std::uint32_t>(next), bytes, id), tier_failed_[next], 0});
+    for (const auto& slower : look_at_tiers(request, views.size())) views.push_back(slower);
   }
-  outcome.kind = may_become_free(id) ? GrantOutcome::Kind::wait : GrantOutcome::Kind::refused;
+  if (catalog_error_) outcome.error = *catalog_error_;
+  const bool wait = avoided < tiers_.size() && may_become_free(request.id);
+  outcome.kind = wait ? GrantOutcome::Kind::wait : GrantOutcome::Kind::refused;
   return outcome;
 }
 
@@ -156,26 +222,19 @@ base::Status Core::drop(const segment::VersionId& id) {
   PERDURE_CHECK(catalog_.append(catalog::DropRecord{id}));
   release_slots(held);
   runtime_.erase(id);
+  delayed_commits_.erase(id);
   return {};
 }
 
-std::vector<tier::SlotAddress> Core::reserve(ClientId client, const std::vector<std::uint64_t>& chunk_bytes) {
+std::vector<std::pair<tier::SlotAddress, std::uint64_t>> Core::reserve(ClientId client, const std::vector<std::uint64_t>& chunk_bytes) {
   reserved_[client] = chunk_bytes;
-  std::vector<std::uint64_t> wanted;
-  for (int version = 0; version < 2; ++version)
-    for (const auto& [id, sizes] : reserved_) wanted.insert(wanted.end(), sizes.begin(), sizes.end());
+  std::vector<std::uint64_t> wanted = chunk_bytes;  // of two versions
+  wanted.insert(wanted.end(), chunk_bytes.begin(), chunk_bytes.end());
   std::sort(wanted.rbegin(), wanted.rend());
-  if (tiers_.empty()) return {};
-  const tier::Usage usage = tiers_[0]->usage();
-  const std::uint64_t used = usage.slots - usage.free_slots;
-  wanted.resize(wanted.size() > used ? wanted.size() - used : 0);
-  std::vector<tier::SlotAddress> addresses;
-  const auto slots = tiers_[0]->reserve(wanted);
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    addresses.push_back(tiers_[0]->address(slots[i]));
-    addresses.back().capacity = wanted[i];  // only so much needs memory
-  }
-  return addresses;
+  std::vector<std::pair<tier::SlotAddress, std::uint64_t>> slots;
+  if (tiers_.empty()) return slots;
+  for (const auto& reserved : tiers_[0]->reserve(wanted, client)) slots.emplace_back(tiers_[0]->address(reserved.slot), reserved.bytes);
+  return slots;
 }
 
 // ---- versions ----------------------------------------------------------------------------------------------------
@@ -192,7 +251,11 @@ base::Status Core::stage(ClientId client, const ipc::Stage& stage) {
   os::crash_point(os::CrashPoint::engine_stage_before_catalog);
   PERDURE_CHECK(catalog_.append(catalog::StageRecord{stage.id, stage.ranks, stage.piece}));
   os::crash_point(os::CrashPoint::engine_stage_after_catalog);
-  for (const auto& chunk : stage.piece.chunks) in_flight_.erase({chunk.place, chunk.offset});
+  for (const auto& chunk : stage.piece.chunks) {
+    in_flight_.erase({chunk.place, chunk.offset});
+    trouble_[chunk.place].reported = false;
+  }
+  release_in_flight(client, &stage.id);  // slots that the rank could not write
   runtime_.try_emplace(stage.id);
   return {};
 }
@@ -200,7 +263,7 @@ base::Status Core::stage(ClientId client, const ipc::Stage& stage) {
 base::Status Core::commit(const ipc::Commit& commit) {
   auto it = catalog_.state().versions.find(commit.id);
   if (it == catalog_.state().versions.end()) return base::fail(not_held(commit.id));
-  if (it->second.committed) return {};
+  if (it->second.committed || delayed_commits_.contains(commit.id)) return {};
   std::vector<catalog::LocalSegment> segments;
   for (const auto& planned : commit.segments) {
     if (!piece_exists(it->second, planned.ranks))
@@ -208,28 +271,48 @@ base::Status Core::commit(const ipc::Commit& commit) {
     segments.push_back({planned.index, planned.count, planned.ranks, false});
   }
   os::crash_point(os::CrashPoint::engine_commit_before_catalog);
-  PERDURE_CHECK(catalog_.append(catalog::CommitRecord{commit.id, segments}));
+  const bool first_delayed = delayed_commits_.empty();
+  delayed_commits_.emplace(commit.id, catalog::CommitRecord{commit.id, segments});
+  if (auto written = write_delayed_commits(); !written && first_delayed)
+    reports_.add("catalog: " + written.error().text() + "; " + commit.id.text() + " will be flushed when it can be written again");
   os::crash_point(os::CrashPoint::engine_commit_after_catalog);
   Runtime& run = runtime_[commit.id];
   run.order = next_order_++;
   run.flush = FlushState::queued;
-  // The store may work again by now: versions that were given up get another chance, in their old order.
-  for (auto& [id, other] : runtime_)
-    if (other.flush == FlushState::given_up && other.error && other.error->code != PERDURE_CORRUPT) other.flush = FlushState::queued;
+  for (TierTrouble& trouble : trouble_) trouble.failed = false;
+  requeue_given_up();
   return {};
 }
 
-base::Status Core::abort(ClientId client, const segment::VersionId& id) {
-  for (auto it = in_flight_.begin(); it != in_flight_.end();) {
-    if (it->second.client == client && it->second.id == id) {
-      tiers_[it->first.first]->release(it->first.second);
-      it = in_flight_.erase(it);
-    } else {
-      ++it;
-    }
+base::Status Core::write_delayed_commits() {
+  while (!delayed_commits_.empty()) {
+    PERDURE_CHECK(catalog_.append(delayed_commits_.begin()->second));
+    delayed_commits_.erase(delayed_commits_.begin());
   }
+  return {};
+}
+
+// The store may work again by now: versions that were given up get another chance, in their old order.
+void Core::requeue_given_up() {
+  for (auto& [id, run] : runtime_)
+    if (run.flush == FlushState::given_up && run.error && run.error->code != PERDURE_CORRUPT) run.flush = FlushState::queued;
+}
+
+void Core::release_in_flight(ClientId client, const segment::VersionId* id) {
+  for (auto it = in_flight_.begin(); it != in_flight_.end();) {
+    if (it->second.client != client || (id != nullptr && it->second.id != *id)) {
+      ++it;
+      continue;
+    }
+    tiers_[it->first.first]->release(it->first.second);
+    it = in_flight_.erase(it);
+  }
+}
+
+base::Status Core::abort(ClientId client, const segment::VersionId& id) {
+  release_in_flight(client, &id);
   auto held = catalog_.state().versions.find(id);
-  if (held != catalog_.state().versions.end() && held->second.committed)
+  if (delayed_commits_.contains(id) || (held != catalog_.state().versions.end() && held->second.committed))
     return base::fail(PERDURE_BUSY, id.text(), "it is committed and cannot be aborted", "retire it instead");
   return drop(id);
 }
@@ -264,15 +347,9 @@ base::Status Core::retire(const std::string& name, std::uint64_t version) {
 }
 
 void Core::client_gone(ClientId client) {
-  for (auto it = in_flight_.begin(); it != in_flight_.end();) {
-    if (it->second.client == client) {
-      tiers_[it->first.first]->release(it->first.second);
-      it = in_flight_.erase(it);
-    } else {
-      ++it;
-    }
-  }
+  release_in_flight(client, nullptr);
   reserved_.erase(client);
+  for (auto& tier : tiers_) tier->disown(client);
   unpin(client);
 }
 
@@ -280,7 +357,7 @@ std::vector<ipc::HeldSummary> Core::inventory(const std::string& name) const {
   std::vector<ipc::HeldSummary> list;
   for (const auto& [id, held] : catalog_.state().versions) {
     if (!name.empty() && id.name != name) continue;
-    ipc::HeldSummary summary{id, held.ranks, {}, held.committed, held.all_stored()};
+    ipc::HeldSummary summary{id, held.ranks, {}, held.committed || delayed_commits_.contains(id), held.all_stored()};
     for (const auto& [rank, piece] : held.pieces)
       if (held.restorable(rank)) summary.held.push_back(rank);
     list.push_back(std::move(summary));
@@ -291,6 +368,7 @@ std::vector<ipc::HeldSummary> Core::inventory(const std::string& name) const {
 // ---- flush -------------------------------------------------------------------------------------------------------
 
 std::optional<segment::VersionId> Core::next_flush() {
+  (void)write_delayed_commits();  // reported when it began to fail
   const catalog::HeldVersion* best = nullptr;
   std::uint64_t best_order = 0;
   for (const auto& [id, held] : catalog_.state().versions) {
@@ -317,15 +395,18 @@ void Core::flush_succeeded(const segment::VersionId& id, std::uint64_t bytes, do
   statistics_.bytes_flushed += bytes;
   statistics_.last_flush_s = seconds;
   if (bytes > 0 && seconds > 0) statistics_.flush_bytes_per_s.add(static_cast<double>(bytes) / seconds);
+  if (dropped_ > 1) reports_.add(std::to_string(dropped_) + " checkpoints were given up to make room while the store failed");
+  dropped_ = 0;
+  store_failing_ = false;
+  requeue_given_up();
   auto it = runtime_.find(id);
   if (it == runtime_.end()) return;
   it->second.flush = FlushState::queued;
   it->second.error.reset();
-  for (auto& [other, run] : runtime_)
-    if (run.flush == FlushState::given_up && run.error && run.error->code != PERDURE_CORRUPT) run.flush = FlushState::queued;
 }
 
 void Core::flush_failed(const segment::VersionId& id, const base::Error& error, bool give_up) {
+  store_failing_ = store_failing_ || error.code != PERDURE_CORRUPT;
   auto it = runtime_.find(id);
   if (it == runtime_.end()) return;
   it->second.error = error;
@@ -366,7 +447,7 @@ std::size_t Core::pending_versions() const {
     const Runtime* run = runtime(id);
     if (held.committed && !held.all_stored() && (run == nullptr || run->flush != FlushState::given_up)) ++count;
   }
-  return count;
+  return count + delayed_commits_.size();
 }
 
 std::size_t Core::given_up_versions() const {

@@ -1,6 +1,7 @@
 #pragma once
 // What the engine knows and decides about slots and versions. No threads and no sockets here: callers hold the engine's lock.
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "engine/reports.hpp"
 #include "ipc/messages.hpp"
 #include "metrics/moving_average.hpp"
+#include "placement/policy.hpp"
 #include "tier/tier.hpp"
 
 namespace perdure::engine {
@@ -50,8 +52,9 @@ class Core {
   base::Status recover();
 
   // ---- from ranks
-  GrantOutcome grant(ClientId client, const segment::VersionId& id, std::uint64_t bytes);
+  GrantOutcome grant(ClientId client, const ipc::Grant& request);
   base::Status stage(ClientId client, const ipc::Stage& stage);
+  /// Every piece is staged, so that the version holds: where the catalog cannot take the record now, that is made up for later.
   base::Status commit(const ipc::Commit& commit);
   base::Status abort(ClientId client, const segment::VersionId& id);
   base::Result<const segment::Piece*> locate(ClientId client, const segment::VersionId& id, std::uint32_t rank);
@@ -60,10 +63,11 @@ class Core {
   base::Status retire(const std::string& name, std::uint64_t version);
   void client_gone(ClientId client);
   std::vector<ipc::HeldSummary> inventory(const std::string& name) const;
-  std::vector<tier::SlotAddress> reserve(ClientId client, const std::vector<std::uint64_t>& chunk_bytes);
+  /// Free slots kept for this client, with the bytes it will want of each.
+  std::vector<std::pair<tier::SlotAddress, std::uint64_t>> reserve(ClientId client, const std::vector<std::uint64_t>& chunk_bytes);
 
   // ---- from the flusher
-  /// The next version to flush (commit order), now running; nothing when there is none.
+  /// The next version to flush (commit order), now running; nothing when there is none. Writes delayed commit records first.
   std::optional<segment::VersionId> next_flush();
   base::Status segment_stored(const segment::VersionId& id, std::uint32_t segment);
   void flush_succeeded(const segment::VersionId& id, std::uint64_t bytes, double seconds);
@@ -80,6 +84,7 @@ class Core {
   std::size_t pending_versions() const;  ///< committed, not stored, not given up
   std::size_t given_up_versions() const;
   bool holds_unstored() const;           ///< anything whose only copy is here
+  bool lost(const segment::VersionId& id) const;  ///< dropped before it reached the store, to make room
   std::uint64_t slot_bytes() const;      ///< the largest chunk that every tier takes
   const Statistics& statistics() const { return statistics_; }
   std::vector<std::unique_ptr<tier::Tier>>& tiers() { return tiers_; }
@@ -91,10 +96,24 @@ class Core {
     std::uint64_t bytes = 0;
   };
   using SlotKey = std::pair<std::uint32_t, std::uint64_t>;  // tier, slot
+  struct TierTrouble {
+    bool failed = false;    // its last operation failed; forgotten at the next commit, so that it gets another chance
+    bool reported = false;  // until a capture used it again
+  };
 
   base::Status drop(const segment::VersionId& id);
+  void note_lost(const segment::VersionId& id);
+  std::vector<placement::TierView> look_at_tiers(const ipc::Grant& request, std::size_t first);
+  void tier_failed(std::uint32_t tier, const std::string& why);
+  void release_in_flight(ClientId client, const segment::VersionId* id);
+  bool flushing() const;
+  base::Status write_delayed_commits();
+  void requeue_given_up();
   bool evictable(const catalog::HeldVersion& held) const;
   bool superseded_and_stuck(const catalog::HeldVersion& held) const;
+  static bool uses_tier(const catalog::HeldVersion& held, std::uint32_t tier);
+  const catalog::HeldVersion* victim(std::uint32_t tier, const segment::VersionId& for_version, bool stored_only) const;
+  bool evict(const catalog::HeldVersion& held);
   bool make_room(std::uint32_t tier, std::uint64_t bytes, const segment::VersionId& for_version);
   bool may_become_free(const segment::VersionId& for_version) const;
   void release_slots(const catalog::HeldVersion& held);
@@ -103,7 +122,12 @@ class Core {
   catalog::Catalog catalog_;
   std::vector<std::unique_ptr<tier::Tier>> tiers_;
   Reports& reports_;
-  std::vector<bool> tier_failed_ = {};
+  std::vector<TierTrouble> trouble_ = {};
+  std::map<segment::VersionId, catalog::CommitRecord> delayed_commits_;
+  bool store_failing_ = false;
+  std::uint64_t dropped_ = 0;            // for want of room while the store fails
+  std::deque<segment::VersionId> lost_;  // the last of them
+  std::optional<base::Error> catalog_error_;  // of the last eviction that the catalog refused
   std::map<SlotKey, InFlight> in_flight_;
   std::map<segment::VersionId, Runtime> runtime_;
   std::map<ClientId, std::vector<std::uint64_t>> reserved_;

@@ -5,7 +5,6 @@
 #include "engine/core.hpp"
 #include "engine/flusher.hpp"
 #include "engine/janitor.hpp"
-#include "engine/prefaulter.hpp"
 #include "engine/server.hpp"
 #include "os/crash_point.hpp"
 #include "os/socket.hpp"
@@ -75,7 +74,6 @@ struct Engine::Parts {
   std::mutex lock;
   std::unique_ptr<store::Store> store;
   std::unique_ptr<Core> core;
-  std::unique_ptr<Prefaulter> prefaulter;
   std::unique_ptr<Janitor> janitor;
   std::unique_ptr<Flusher> flusher;
   std::unique_ptr<Server> server;
@@ -107,7 +105,6 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
   PERDURE_CHECK(p->core->recover());
   PERDURE_TRY(auto listener, os::listen_at(p->socket));
 
-  p->prefaulter = std::make_unique<Prefaulter>(config.boolean("tier.memory.prefault"));
   p->janitor = std::make_unique<Janitor>(*p->store, p->reports, retention_policy(config), [p] { p->wake(); });
   p->flusher = std::make_unique<Flusher>(*p->core, p->lock, *p->store, p->reports, flusher_options(config),
                                          [p](const segment::VersionId& id, bool stored) {
@@ -118,7 +115,7 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
   options.fingerprint = config.fingerprint();
   options.chunk_bytes = std::min(config.bytes("chunk_bytes"), p->core->slot_bytes());
   options.idle_exit_ns = idle_exit ? seconds_to_ns(config.real("engine.idle_exit")) : 0;
-  auto server = std::make_unique<Server>(*p->core, p->lock, *p->flusher, *p->janitor, *p->prefaulter, p->reports, std::move(listener), options);
+  auto server = std::make_unique<Server>(*p->core, p->lock, *p->flusher, *p->janitor, p->reports, std::move(listener), options);
   {
     std::lock_guard guard(p->server_mutex);
     p->server = std::move(server);
@@ -134,7 +131,6 @@ void Engine::stop() {
   p.server->stop();
   p.flusher->stop();
   p.janitor->stop();
-  p.prefaulter->stop();
   {
     std::lock_guard guard(p.server_mutex);
     p.server.reset();  // closes listener and connections

@@ -5,8 +5,6 @@
 namespace perdure::engine {
 namespace {
 
-std::string described(const base::Error& error) { return error.text(); }
-
 // On the way to the store a missing directory is an unmounted or vanished store: it can come back.
 bool worth_retrying(const base::Error& error) { return error.retryable || error.code == PERDURE_NOT_FOUND; }
 
@@ -49,12 +47,12 @@ void Flusher::run() {
   }
 }
 
-void Flusher::flush_one(const segment::VersionId& id) {
+FlushOutcome Flusher::attempt(const segment::VersionId& id) {
   FlushJob job;
   {
     std::lock_guard guard(lock_);
     const catalog::HeldVersion* held = core_.find(id);
-    if (held == nullptr) return;
+    if (held == nullptr) return {};
     job.version = *held;
   }
   job.address = [this](const segment::ChunkEntry& chunk) {
@@ -68,47 +66,75 @@ void Flusher::flush_one(const segment::VersionId& id) {
     std::lock_guard guard(lock_);
     return core_.segment_stored(id, segment);
   };
-  const std::uint64_t begin = os::monotonic_ns();
-  // A store that was not there before (or whose root was removed) is made again; a mounted one is left as it is.
+  // A new store is made; one that was there and is missing now is not: its file system may be unmounted, and come back with all it held.
   FlushOutcome outcome;
-  outcome.status = store_.prepare();
-  if (outcome.status) outcome = flush(store_, slots_, job);
-  if (stopping_) return;
-  finish(id, outcome, static_cast<double>(os::monotonic_ns() - begin) * 1e-9);
+  if (!prepared_) outcome.status = store_.prepare();
+  if (!outcome.status) return outcome;
+  prepared_ = true;
+  return flush(store_, slots_, job);
+}
+
+void Flusher::flush_one(const segment::VersionId& id) {
+  const std::uint64_t begin = os::monotonic_ns();
+  const FlushOutcome outcome = attempt(id);
+  if (!stopping_) finish(id, outcome, static_cast<double>(os::monotonic_ns() - begin) * 1e-9);
 }
 
 void Flusher::finish(const segment::VersionId& id, const FlushOutcome& outcome, double seconds) {
-  if (outcome.status) {
-    if (failures_ > 0) reports_.add("store " + store_.properties().location + ": works again; " + id.text() + " is stored");
-    failures_ = 0;
-    {
-      std::lock_guard guard(lock_);
-      core_.flush_succeeded(id, outcome.bytes, seconds);
-      if (auto status = core_.forget_old(id.name, options_.keep_in_tiers); !status) reports_.add(status.error().text());
-      if (auto status = core_.compact(); !status) reports_.add("catalog: " + status.error().text());
-    }
-    changed_(id, true);
-    return;
+  if (outcome.status) return succeeded(id, outcome, seconds);
+  if (outcome.damaged) return chunk_damaged(id, outcome);
+  store_failed(id, outcome.status.error());
+}
+
+void Flusher::succeeded(const segment::VersionId& id, const FlushOutcome& outcome, double seconds) {
+  if (failures_ > 0) reports_.add("store " + store_.properties().location + ": works again; " + id.text() + " is stored");
+  failures_ = 0;
+  told_.clear();
+  told_given_up_ = false;
+  {
+    std::lock_guard guard(lock_);
+    core_.flush_succeeded(id, outcome.bytes, seconds);
+    if (auto status = core_.forget_old(id.name, options_.keep_in_tiers); !status) reports_.add(status.error().text());
+    if (auto status = core_.compact(); !status) reports_.add("catalog: " + status.error().text());
   }
+  changed_(id, true);
+}
+
+void Flusher::chunk_damaged(const segment::VersionId& id, const FlushOutcome& outcome) {
   const base::Error& error = outcome.status.error();
-  if (outcome.damaged) {
+  reports_.add("flush of " + id.text() + " was given up: " + error.text());
+  {
     std::lock_guard guard(lock_);
     (void)core_.quarantine({id, outcome.rank, outcome.chunk, error.cause});
+    core_.flush_failed(id, error, true);
   }
+  changed_(id, false);
+}
+
+void Flusher::store_failed(const segment::VersionId& id, const base::Error& error) {
   const std::uint64_t now = os::monotonic_ns();
-  if (failures_ == 0) failing_since_ns_ = now;
+  if (failures_++ == 0) failing_since_ns_ = now;
   std::optional<std::uint64_t> delay;
-  if (!outcome.damaged && worth_retrying(error))
-    delay = plan::next_delay_ns(options_.backoff, failures_ + 1, now - failing_since_ns_);
-  if (delay && failures_ == 0) reports_.add("flush of " + id.text() + " failed and is being retried: " + described(error));
-  if (!delay) reports_.add("flush of " + id.text() + " was given up (it stays on this node): " + described(error));
-  failures_ = delay ? failures_ + 1 : failures_;
+  if (worth_retrying(error)) delay = plan::next_delay_ns(options_.backoff, failures_, now - failing_since_ns_);
+  report(id, error, delay.has_value());
   {
     std::lock_guard guard(lock_);
     core_.flush_failed(id, error, !delay);
   }
   changed_(id, false);
   if (delay) wait_before_retry(*delay);
+}
+
+// Each kind of error once from the first failure until the store works again, and once that trying was given up.
+void Flusher::report(const segment::VersionId& id, const base::Error& error, bool retried) {
+  const bool news = told_.insert(error.code).second;
+  base::Error told = error;
+  if (told.remedy.empty()) told.remedy = "check the store (option store.path) and the file system it is on";
+  if (retried && news) reports_.add("flush of " + id.text() + " failed and is being retried; until then it stays on this node: " + told.text());
+  if (retried || (!news && told_given_up_)) return;
+  told_given_up_ = true;
+  const std::string what = "flush of " + id.text() + " was given up; it stays on this node and is tried again after the next checkpoint";
+  reports_.add(news ? what + ": " + told.text() : what);
 }
 
 void Flusher::wait_before_retry(std::uint64_t delay_ns) {

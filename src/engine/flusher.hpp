@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "engine/core.hpp"
@@ -30,7 +31,12 @@ class Flusher {
  private:
   void run();
   void flush_one(const segment::VersionId& id);
+  FlushOutcome attempt(const segment::VersionId& id);
   void finish(const segment::VersionId& id, const FlushOutcome& outcome, double seconds);
+  void succeeded(const segment::VersionId& id, const FlushOutcome& outcome, double seconds);
+  void chunk_damaged(const segment::VersionId& id, const FlushOutcome& outcome);
+  void store_failed(const segment::VersionId& id, const base::Error& error);
+  void report(const segment::VersionId& id, const base::Error& error, bool retried);
   void wait_before_retry(std::uint64_t delay_ns);
 
   Core& core_;
@@ -43,8 +49,11 @@ class Flusher {
   std::condition_variable wake_;
   bool work_ = true;
   std::atomic<bool> stopping_ = false;
-  unsigned failures_ = 0;
+  bool prepared_ = false;  // the store was there once: when it is missing later, it vanished and is waited for
+  unsigned failures_ = 0;  // in a row: an episode
   std::uint64_t failing_since_ns_ = 0;
+  std::set<base::ErrorCode> told_;  // what the episode was reported for
+  bool told_given_up_ = false;
   std::thread thread_;
 };
 

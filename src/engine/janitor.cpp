@@ -10,6 +10,8 @@ namespace perdure::engine {
 namespace {
 
 constexpr std::uint64_t kFirstDelayMs = 50, kLongestDelayMs = 5000;
+// A part that never comes (its node is gone) must not be looked for until the end of time.
+constexpr unsigned kMostLooks = 40;
 
 }  // namespace
 
@@ -34,6 +36,7 @@ void Janitor::tend(const std::string& name) {
     if (!active_) return;
     queue_.insert(name);
     again_delay_ms_ = kFirstDelayMs;
+    looks_ = 0;
   }
   wake_.notify_all();
 }
@@ -76,6 +79,7 @@ void Janitor::run() {
       queue_.swap(again_);
       again_.clear();
       again_delay_ms_ = std::min(again_delay_ms_ * 2, kLongestDelayMs);
+      if (++looks_ >= kMostLooks) again_.clear();
     }
     if (stopping_) return;
     busy_ = true;
@@ -131,24 +135,29 @@ base::Result<std::vector<JudgedListing>> Janitor::judge(const std::string& name)
   return judged;
 }
 
-void Janitor::tend_one(const std::string& name) {
-  auto judged = judge(name);
-  if (!judged) {
-    if (judged.error().code != PERDURE_NOT_FOUND) reports_.add("retention of " + name + ": " + judged.error().text());
-    return;
-  }
-  const RetentionDecision decision = decide_retention(policy_, *judged);
+// True when something is still arriving, so that another look is due.
+base::Result<bool> Janitor::retire_old(const std::string& name) {
+  // A removal that failed half way is hidden from the listing: it is finished first, and nothing else is cleaned.
+  if (failing_.contains(name)) PERDURE_CHECK(store_.clean([](const segment::VersionId&, std::uint32_t) { return false; }));
+  PERDURE_TRY(const auto judged, judge(name));
+  const RetentionDecision decision = decide_retention(policy_, judged);
   for (const auto& id : decision.remove) {
     os::crash_point(os::CrashPoint::retire_begin);
-    if (auto removed = store_.remove(id); !removed) {
-      reports_.add("retiring " + id.text() + ": " + removed.error().text());
-      return;
-    }
+    PERDURE_CHECK(store_.remove(id));
     os::crash_point(os::CrashPoint::retire_done);
   }
-  if (!decision.unfinished) return;
+  return decision.unfinished;
+}
+
+// What fails is tried again, and reported once until it works.
+void Janitor::tend_one(const std::string& name) {
+  const auto unfinished = retire_old(name);
+  if (unfinished) failing_.erase(name);
+  else if (unfinished.error().code == PERDURE_NOT_FOUND) return;  // no store, or nothing of this name in it
+  else if (failing_.insert(name).second) reports_.add("retention of " + name + " failed and is being retried: " + unfinished.error().text());
+  if (unfinished && !*unfinished) return;
   std::lock_guard guard(mutex_);
-  again_.insert(name);
+  if (looks_ < kMostLooks) again_.insert(name);
 }
 
 }  // namespace perdure::engine

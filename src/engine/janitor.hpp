@@ -27,6 +27,7 @@ class Janitor {
  private:
   void run();
   void tend_one(const std::string& name);
+  base::Result<bool> retire_old(const std::string& name);
   void first_look();
   base::Result<std::vector<JudgedListing>> judge(const std::string& name);
 
@@ -38,7 +39,9 @@ class Janitor {
   std::condition_variable wake_;
   bool active_ = false, look_ = false, busy_ = false, stopping_ = false;
   std::set<std::string> names_, queue_, again_;
+  std::set<std::string> failing_;  // names whose trouble was reported; the thread's own
   std::uint64_t again_delay_ms_ = 50;
+  unsigned looks_ = 0;
   std::thread thread_;
 };
 

@@ -11,7 +11,6 @@
 
 #include "engine/flusher.hpp"
 #include "engine/janitor.hpp"
-#include "engine/prefaulter.hpp"
 #include "os/system.hpp"
 
 namespace perdure::engine {
@@ -23,9 +22,9 @@ void make_nonblocking(const os::Fd& fd) { ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.
 
 }  // namespace
 
-Server::Server(Core& core, std::mutex& lock, Flusher& flusher, Janitor& janitor, Prefaulter& prefaulter, Reports& reports,
+Server::Server(Core& core, std::mutex& lock, Flusher& flusher, Janitor& janitor, Reports& reports,
                os::Fd listener, ServerOptions options)
-    : core_(core), lock_(lock), flusher_(flusher), janitor_(janitor), prefaulter_(prefaulter), reports_(reports),
+    : core_(core), lock_(lock), flusher_(flusher), janitor_(janitor), reports_(reports),
       listener_(std::move(listener)), wake_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), options_(std::move(options)),
       idle_since_ns_(os::monotonic_ns()) {
   make_nonblocking(listener_);

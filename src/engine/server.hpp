@@ -14,7 +14,6 @@ namespace perdure::engine {
 
 class Flusher;
 class Janitor;
-class Prefaulter;
 
 struct ServerOptions {
   std::string fingerprint;
@@ -24,7 +23,7 @@ struct ServerOptions {
 
 class Server {
  public:
-  Server(Core& core, std::mutex& lock, Flusher& flusher, Janitor& janitor, Prefaulter& prefaulter, Reports& reports, os::Fd listener,
+  Server(Core& core, std::mutex& lock, Flusher& flusher, Janitor& janitor, Reports& reports, os::Fd listener,
          ServerOptions options);
   ~Server() { stop(); }
   /// Something changed that waiting requests may be interested in. Any thread.
@@ -76,7 +75,6 @@ class Server {
   std::mutex& lock_;
   Flusher& flusher_;
   Janitor& janitor_;
-  Prefaulter& prefaulter_;
   Reports& reports_;
   os::Fd listener_;
   os::Fd wake_fd_;

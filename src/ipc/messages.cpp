@@ -42,7 +42,8 @@ struct Encoder {
   }
   Json operator()(const Reserve& r) const { return {{"op", "reserve"}, {"chunk_bytes", r.chunk_bytes}}; }
   Json operator()(const Grant& r) const {
-    return {{"op", "grant"}, {"id", segment::to_json(r.id)}, {"bytes", r.bytes}, {"timeout_ns", r.timeout_ns}};
+    return {{"op", "grant"}, {"id", segment::to_json(r.id)}, {"bytes", r.bytes}, {"timeout_ns", r.timeout_ns},
+            {"avoid", r.avoid}, {"why", r.why}};
   }
   Json operator()(const Stage& r) const {
     return {{"op", "stage"}, {"id", segment::to_json(r.id)}, {"ranks", r.ranks}, {"piece", segment::to_json(r.piece)}};
@@ -90,6 +91,8 @@ Result<Request> parse_grant(const Json& json) {
   PERDURE_TRY(r.id, get_id(json));
   PERDURE_TRY(r.bytes, base::get_u64(json, "bytes", kObject));
   PERDURE_TRY(r.timeout_ns, base::get_u64(json, "timeout_ns", kObject));
+  PERDURE_TRY(r.avoid, get_numbers<std::uint32_t>(json, "avoid"));
+  PERDURE_TRY(r.why, base::get_text(json, "why", kObject));
   return Request{r};
 }
 

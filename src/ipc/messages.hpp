@@ -32,6 +32,8 @@ struct Grant {
   segment::VersionId id;
   std::uint64_t bytes = 0;
   std::uint64_t timeout_ns = 0;
+  std::vector<std::uint32_t> avoid;  ///< tiers whose slots this rank could not write
+  std::string why;                   ///< the error of the last of them
 };
 /// This rank's piece is complete; chunk.place and chunk.offset name tier and slot.
 struct Stage {

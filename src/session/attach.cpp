@@ -6,6 +6,7 @@
 #include "os/system.hpp"
 #include "config/effective.hpp"
 #include "session/session.hpp"
+#include "session/slot_codec.hpp"
 
 namespace perdure::session {
 namespace {
@@ -69,12 +70,13 @@ base::Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<comm::Commu
 // Leaders get engines, everybody connects, and what an earlier life left undecided is settled.
 base::Status Session::attach() {
   channel_.close();
+  warmer_.stop();
   slots_.clear();
   announced_.clear();
   base::Json mine = base::Json::object();
   if (leads()) {
-    engine_.reset();
-    auto hosted = obtain_engine(config_, label_);
+    // An engine that this process hosts is alive: another node's died, and its work must not suffer for that.
+    auto hosted = engine_ ? base::Result<HostedEngine>(HostedEngine{engine_, engine_->socket_path()}) : obtain_engine(config_, label_);
     if (hosted) engine_ = hosted->engine;
     mine = host_to_json(hosted);
   }
@@ -109,8 +111,15 @@ base::Status Session::announce() {
   std::vector<std::uint64_t> sizes;
   for (const auto& range : region::cut(regions_.bytes(), chunk_bytes_)) sizes.push_back(range.length);
   if (sizes == announced_) return {};
-  PERDURE_CHECK(channel_.call(ipc::Reserve{sizes}));
+  PERDURE_TRY(const auto reply, channel_.call(ipc::Reserve{sizes}));
   announced_ = sizes;
+  if (!config_.boolean("tier.memory.prefault")) return {};
+  PERDURE_TRY(const base::Json* slots, base::get_array(reply, "slots", "reserve"));
+  PERDURE_TRY(const base::Json* bytes, base::get_array(reply, "bytes", "reserve"));
+  for (std::size_t i = 0; i < slots->size() && i < bytes->size(); ++i) {
+    PERDURE_TRY(const auto slot, slot_from_json((*slots)[i]));
+    if ((*bytes)[i].is_number_unsigned()) warmer_.add(slot, (*bytes)[i].get<std::uint64_t>());
+  }
   return {};
 }
 
@@ -145,6 +154,9 @@ base::Status Session::settle() {
       all.push_back(std::move(summary));
     }
   }
+  whole_in_tiers_.clear();
+  for (const auto& summary : all)
+    if (united_ranks(all, summary.id).size() == summary.ranks) whole_in_tiers_[summary.id.name].insert(summary.id.version);
   base::Status outcome = held ? base::Status() : base::Status(base::fail(held.error()));
   for (const auto& summary : leads() && held ? *held : std::vector<ipc::HeldSummary>{}) {
     if (summary.committed || !outcome) continue;

@@ -1,4 +1,5 @@
 // The capture (VeloC IPDPS'19, Algorithm 1): for every chunk ask the engine for a slot, copy and hash it there; then the agreement.
+#include <algorithm>
 #include <utility>
 
 #include "os/crash_point.hpp"
@@ -48,15 +49,12 @@ base::Status Session::check_version_free(const std::string& name, std::uint64_t 
   if (config_.boolean("checkpoint.replace")) return {};
   auto known = taken_.find(name);
   if (known == taken_.end()) {
-    std::set<std::uint64_t> versions;
+    std::set<std::uint64_t> versions = whole_in_tiers_[name];
     auto listings = store_->list(name);
     if (listings) {
       for (const auto& listing : *listings)
         if (listing.all_present() && store::read_version(*store_, listing)) versions.insert(listing.id.version);
     }  // a store that cannot be read now is the flush's trouble, not a reason to stop the application
-    if (auto held = inventory(name))
-      for (const auto& summary : *held)
-        if (summary.committed) versions.insert(summary.id.version);
     known = taken_.emplace(name, std::move(versions)).first;
   }
   if (!known->second.contains(version)) return {};
@@ -71,27 +69,42 @@ base::Status Session::capture(const segment::VersionId& id) {
   piece.chunk_bytes = chunk_bytes_;
   piece.regions = regions_.entries();
   const auto ranges = region::cut(regions_.bytes(), chunk_bytes_);
-  const std::uint64_t timeout_ns = seconds_to_ns(config_.real("checkpoint.timeout"));
+  ipc::Grant grant{id, 0, seconds_to_ns(config_.real("checkpoint.timeout")), {}, {}};
   // The next slot is asked for before the current chunk is copied, so that the engine's answer costs no time.
   auto ask = [&](std::size_t i) -> base::Status {
     outstanding_ = 0;
     if (i >= ranges.size()) return {};
-    PERDURE_TRY(outstanding_, channel_.post(ipc::Grant{id, ranges[i].length, timeout_ns}));
+    grant.bytes = ranges[i].length;
+    PERDURE_TRY(outstanding_, channel_.post(grant));
     return {};
   };
   PERDURE_CHECK(ask(0));
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     PERDURE_TRY(const auto reply, channel_.await(std::exchange(outstanding_, 0)));
-    PERDURE_TRY(const auto slot, slot_from_json(reply.value("slot", base::Json())));
+    PERDURE_TRY(auto slot, granted_slot(reply));
     os::crash_point(os::CrashPoint::checkpoint_slot_granted);
     PERDURE_CHECK(ask(i + 1));
-    PERDURE_TRY(auto chunk, capture_chunk(slot, ranges[i]));
+    PERDURE_TRY(const auto chunk, capture_somewhere(std::move(slot), ranges[i], grant));
     piece.chunks.push_back(chunk);
     os::crash_point(os::CrashPoint::checkpoint_chunk_written);
   }
   os::crash_point(os::CrashPoint::checkpoint_before_stage);
   PERDURE_CHECK(channel_.call(ipc::Stage{id, static_cast<std::uint32_t>(comm_->size()), std::move(piece)}));
   return {};
+}
+
+// A slot that cannot be written (a full memory file system, a failing disk) is no reason to give up while another tier takes the chunk.
+base::Result<segment::ChunkEntry> Session::capture_somewhere(tier::SlotAddress slot, region::ChunkRange range, ipc::Grant& grant) {
+  for (;;) {
+    auto chunk = capture_chunk(slot, range);
+    if (chunk) return chunk;
+    if (std::find(grant.avoid.begin(), grant.avoid.end(), slot.tier) == grant.avoid.end()) grant.avoid.push_back(slot.tier);
+    grant.why = chunk.error().text();
+    grant.bytes = range.length;
+    auto reply = channel_.call(grant);
+    if (!reply) return base::fail(reply.error());
+    PERDURE_TRY(slot, granted_slot(*reply));
+  }
 }
 
 base::Result<segment::ChunkEntry> Session::capture_chunk(const tier::SlotAddress& slot, region::ChunkRange range) {

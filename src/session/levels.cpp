@@ -112,6 +112,7 @@ base::Status Session::retire(const std::string& name, std::int64_t version) {
   PERDURE_CHECK(agree(*comm_, outcome));
   if (comm_->rank() == 0) outcome = remove_from_store(name, number, found);
   if (comm_->rank() == 0) taken_[name].erase(number);
+  whole_in_tiers_[name].erase(number);
   PERDURE_CHECK(agree(*comm_, outcome));
   std::uint64_t anybody = found ? 1 : 0;
   PERDURE_CHECK(comm_->allreduce(std::span(&anybody, 1), comm::Reduce::maximum));
@@ -144,6 +145,7 @@ base::Status Session::close() {
                          "mend the store and start the program again on the same nodes", true);
   const base::Status agreed = opened ? agree(*comm_, outcome) : outcome;
   channel_.close();
+  warmer_.stop();
   slots_.clear();
   engine_.reset();
   if (opened) (void)comm_->barrier();

@@ -30,15 +30,19 @@ base::Error nothing_found(const std::string& name, std::int64_t version, bool ex
   return {PERDURE_NOT_FOUND, object, "there is no version that every rank can restore", "see perdure ls for what the store holds", false};
 }
 
-// The manifests of one attempt that verify; damaged segments go to quarantine.
-StoredVersionView judge(store::Store& store, const store::VersionListing& listing) {
+// The manifests of one attempt that verify; damaged segments go to quarantine. `unreadable`: why something could not be read at all.
+StoredVersionView judge(store::Store& store, const store::VersionListing& listing, std::optional<base::Error>& unreadable) {
   StoredVersionView view{listing.id, 0, {}};
   for (const auto& ref : listing.segments) {
     auto source = store.open(ref);
-    if (!source) continue;
+    if (!source) {
+      if (source.error().code != PERDURE_NOT_FOUND) unreadable = source.error();
+      continue;
+    }
     auto manifest = segment::read_manifest(**source);
     if (!manifest) {
       if (manifest.error().code == PERDURE_CORRUPT) (void)store.quarantine(ref, listing.id, manifest.error());
+      else unreadable = manifest.error();
       continue;
     }
     const bool agrees = manifest->id == listing.id && manifest->segment_index == ref.index && manifest->segment_count == ref.count &&
@@ -62,7 +66,8 @@ bool whole(const StoredVersionView& view) {
 }
 
 // Rank 0 alone reads the store, newest first, down to the first whole version that is not excluded.
-base::Result<StoreView> read_store(store::Store& store, const std::string& name, std::int64_t version, const std::set<segment::VersionId>& excluded) {
+base::Result<StoreView> read_store(store::Store& store, const std::string& name, std::int64_t version, const std::set<segment::VersionId>& excluded,
+                                   std::optional<base::Error>& unreadable) {
   StoreView view;
   auto listings = store.list(name);
   if (!listings) {
@@ -71,7 +76,7 @@ base::Result<StoreView> read_store(store::Store& store, const std::string& name,
   }
   for (auto it = listings->rbegin(); it != listings->rend(); ++it) {
     if (excluded.contains(it->id) || (version >= 0 && it->id.version != static_cast<std::uint64_t>(version))) continue;
-    view.versions.push_back(judge(store, *it));
+    view.versions.push_back(judge(store, *it, unreadable));
     if (version < 0 && whole(view.versions.back())) break;
   }
   return view;
@@ -82,10 +87,13 @@ base::Result<StoreView> read_store(store::Store& store, const std::string& name,
 base::Result<Selected> Session::select(const std::string& name, std::int64_t version, const std::set<segment::VersionId>& excluded) {
   base::Json told = base::Json::object();
   if (comm_->rank() == 0) {
-    auto view = read_store(*store_, name, version, excluded);
+    std::optional<base::Error> unreadable;
+    auto view = read_store(*store_, name, version, excluded, unreadable);
     // A store that cannot be read now does not keep anybody from restoring out of tiers.
     told = view ? to_json(*view) : to_json(StoreView{});
-    if (!view) told["error"] = ipc::error_reply(view.error())["error"];
+    // But "there is nothing" is said only of a store that was read: otherwise a program would begin anew for a passing error.
+    if (!view) unreadable = view.error();
+    if (unreadable) told["error"] = ipc::error_reply(*unreadable)["error"];
   }
   PERDURE_TRY(const auto bytes, comm::broadcast_bytes(*comm_, base::encode_cbor(told), 0));
   PERDURE_TRY(const auto json, base::decode_cbor(bytes, "store view"));

@@ -16,6 +16,7 @@
 #include "session/engine_host.hpp"
 #include "session/nodes.hpp"
 #include "session/sources.hpp"
+#include "session/warmer.hpp"
 #include "store/store.hpp"
 #include "tier/slot_io.hpp"
 
@@ -57,6 +58,7 @@ class Session {
   // checkpoint.cpp
   base::Status check_version_free(const std::string& name, std::uint64_t version);
   base::Status capture(const segment::VersionId& id);
+  base::Result<segment::ChunkEntry> capture_somewhere(tier::SlotAddress slot, region::ChunkRange range, ipc::Grant& grant);
   base::Result<segment::ChunkEntry> capture_chunk(const tier::SlotAddress& slot, region::ChunkRange range);
   base::Status commit_or_abort(const segment::VersionId& id, const base::Status& outcome);
   std::vector<ipc::PlannedSegment> my_segments() const;
@@ -88,10 +90,12 @@ class Session {
   ipc::Channel channel_;
   std::uint64_t chunk_bytes_ = 0;
   tier::SlotIo slots_;
+  Warmer warmer_{slots_};
   region::RegionTable regions_;
   std::vector<std::uint64_t> announced_;
   std::uint64_t outstanding_ = 0;  // a request for a slot that was posted and not awaited yet
   std::map<std::string, std::set<std::uint64_t>> taken_;  // rank 0: versions that exist, by name
+  std::map<std::string, std::set<std::uint64_t>> whole_in_tiers_;  // when the engines were attached
   perdure_progress progress_{};
   std::int32_t process_ = 0;
 };

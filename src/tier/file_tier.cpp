@@ -44,6 +44,11 @@ class FileTier final : public Tier {
     return {};
   }
 
+  bool has_free(std::uint64_t bytes) const override {
+    const std::size_t slot = best_free();
+    return slot != slots_.size() && slots_[slot].backed >= bytes;
+  }
+
   bool can_hold(std::uint64_t bytes) override {
     if (bytes > properties_.slot_bytes) return false;
     const std::size_t slot = best_free();
@@ -52,7 +57,7 @@ class FileTier final : public Tier {
     return need <= has || room_for(need - has);
   }
 
-  base::Result<std::uint64_t> acquire(std::uint64_t bytes) override {
+  base::Result<std::uint64_t> acquire(std::uint64_t bytes, std::uint64_t) override {
     if (!can_hold(bytes))
       return base::fail(PERDURE_NO_SPACE, "tier file in " + properties_.directory,
                         "no room for " + base::format_bytes(bytes) + " beside the " + base::format_bytes(backed_) + " in use",
@@ -83,7 +88,7 @@ class FileTier final : public Tier {
     return {};
   }
 
-  SlotAddress address(std::uint64_t slot) const override { return {number_, slot, path(slot), 0, properties_.slot_bytes, false}; }
+  SlotAddress address(std::uint64_t slot) const override { return {number_, slot, path(slot), 0, properties_.slot_bytes, false, false}; }
 
   Usage usage() const override {
     const auto free = static_cast<std::uint64_t>(std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return !s.used; }));
@@ -91,7 +96,8 @@ class FileTier final : public Tier {
   }
 
   // Slot files are made when they are needed: creating them takes a few system calls, not a pass over memory.
-  std::vector<std::uint64_t> reserve(const std::vector<std::uint64_t>&) override { return {}; }
+  std::vector<Reserved> reserve(const std::vector<std::uint64_t>&, std::uint64_t) override { return {}; }
+  void disown(std::uint64_t) override {}
 
   base::Status remove_all() override {
     for (std::uint64_t slot = 0; slot < slots_.size(); ++slot) PERDURE_CHECK(os::remove_file(path(slot)));

@@ -27,6 +27,8 @@ struct ArenaHeader {
 
 struct Slot {
   bool used = false;
+  bool fresh = false;
+  std::uint64_t owner = 0;
   std::uint64_t backed = 0;  // bytes from the slot's beginning that have, or were promised, memory
 };
 
@@ -58,6 +60,8 @@ class MemoryTier final : public Tier {
     return {};
   }
 
+  bool has_free(std::uint64_t bytes) const override { return best_free(std::max(base::round_up(bytes, kPage), kPage)) != slots_.size(); }
+
   bool can_hold(std::uint64_t bytes) override {
     if (bytes > properties_.slot_bytes) return false;
     const std::uint64_t need = std::max(base::round_up(bytes, kPage), kPage);
@@ -67,23 +71,24 @@ class MemoryTier final : public Tier {
     return backed_ - reclaim + need <= properties_.max_bytes && system_has(extra);
   }
 
-  base::Result<std::uint64_t> acquire(std::uint64_t bytes) override {
+  base::Result<std::uint64_t> acquire(std::uint64_t bytes, std::uint64_t owner) override {
     const std::uint64_t need = std::max(base::round_up(bytes, kPage), kPage);
     if (!can_hold(bytes))
       return base::fail(PERDURE_NO_SPACE, "tier memory",
                         "no room for " + base::format_bytes(bytes) + ": " + base::format_bytes(backed_) + " of " +
                             base::format_bytes(properties_.max_bytes) + " in use",
                         "raise tier.memory.max_bytes or give the next tier room");
-    std::size_t slot = best_free(need);
+    std::size_t slot = best_free(need, owner);
     if (slot == slots_.size()) {
       PERDURE_TRY(slot, grow(need));
     }
     slots_[slot].used = true;
+    slots_[slot].owner = owner;
     return slot;
   }
 
   void release(std::uint64_t slot) override {
-    if (slot < slots_.size()) slots_[slot].used = false;
+    if (slot < slots_.size()) slots_[slot].used = slots_[slot].fresh = false;
   }
 
   base::Status adopt(std::uint64_t slot, std::uint64_t bytes) override {
@@ -94,7 +99,7 @@ class MemoryTier final : public Tier {
   }
 
   SlotAddress address(std::uint64_t slot) const override {
-    return {number_, slot, file_.path(), kFirstSlot + slot * properties_.slot_bytes, properties_.slot_bytes, true};
+    return {number_, slot, file_.path(), kFirstSlot + slot * properties_.slot_bytes, properties_.slot_bytes, true, slot < slots_.size() && slots_[slot].fresh};
   }
 
   Usage usage() const override {
@@ -102,28 +107,60 @@ class MemoryTier final : public Tier {
     return {slots_.size(), free, backed_};
   }
 
-  std::vector<std::uint64_t> reserve(const std::vector<std::uint64_t>& chunk_bytes) override {
-    std::vector<std::uint64_t> planned;
+  std::vector<Reserved> reserve(const std::vector<std::uint64_t>& chunk_bytes, std::uint64_t owner) override {
+    std::vector<Reserved> ready;
+    std::vector<bool> taken(slots_.size(), false);
     for (std::uint64_t bytes : chunk_bytes) {
-      auto slot = acquire(bytes);
-      if (!slot) break;
-      planned.push_back(*slot);
+      const std::uint64_t need = std::max(base::round_up(bytes, kPage), kPage);
+      std::size_t slot = find_reservable(need, owner, taken);
+      if (slot == slots_.size()) {
+        if (bytes > properties_.slot_bytes || backed_ + need > properties_.max_bytes || !system_has(need) || !add_slot(need)) break;
+        taken.push_back(false);
+      }
+      taken[slot] = true;
+      slots_[slot].owner = owner;
+      if (!slots_[slot].used) ready.push_back({slot, bytes});
     }
-    for (std::uint64_t slot : planned) release(slot);
-    return planned;
+    return ready;
+  }
+
+  void disown(std::uint64_t owner) override {
+    for (Slot& slot : slots_)
+      if (slot.owner == owner) slot.owner = 0;
   }
 
   base::Status remove_all() override { return os::remove_file(file_.path()); }
 
  private:
-  // The free slot with the least backing that suffices; slots_.size() when there is none.
-  std::size_t best_free(std::uint64_t need) const {
+  // The free slot with the least backing that suffices, the owner's before nobody's before others'; slots_.size() when there is none.
+  std::size_t best_free(std::uint64_t need, std::uint64_t owner = 0) const {
+    const auto rank = [owner](const Slot& slot) { return slot.owner == owner ? 0 : slot.owner == 0 ? 1 : 2; };
     std::size_t best = slots_.size();
     for (std::size_t i = 0; i < slots_.size(); ++i) {
       if (slots_[i].used || slots_[i].backed < need) continue;
-      if (best == slots_.size() || slots_[i].backed < slots_[best].backed) best = i;
+      const bool better = best == slots_.size() || rank(slots_[i]) < rank(slots_[best]) ||
+                          (rank(slots_[i]) == rank(slots_[best]) && slots_[i].backed < slots_[best].backed);
+      if (better) best = i;
     }
     return best;
+  }
+
+  // A slot of the owner, used or free, or a free one of nobody.
+  std::size_t find_reservable(std::uint64_t need, std::uint64_t owner, const std::vector<bool>& taken) const {
+    std::size_t found = slots_.size();
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      if (taken[i] || slots_[i].backed < need) continue;
+      if (slots_[i].owner == owner) return i;
+      if (slots_[i].owner == 0 && !slots_[i].used && found == slots_.size()) found = i;
+    }
+    return found;
+  }
+
+  base::Status add_slot(std::uint64_t need) {
+    PERDURE_CHECK(file_.truncate(kFirstSlot + (slots_.size() + 1) * properties_.slot_bytes));
+    slots_.push_back({.used = false, .fresh = true, .owner = 0, .backed = need});
+    backed_ += need;
+    return {};
   }
 
   std::uint64_t free_backing() const {
@@ -151,13 +188,15 @@ class MemoryTier final : public Tier {
       PERDURE_CHECK(file_.punch(address(i).offset, properties_.slot_bytes));
       backed_ -= slots_[i].backed;
       slots_[i].backed = 0;
+      slots_[i].fresh = true;
     }
     if (slot == slots_.size()) {
-      PERDURE_CHECK(file_.truncate(kFirstSlot + (slots_.size() + 1) * properties_.slot_bytes));
-      slots_.push_back({});
+      PERDURE_CHECK(add_slot(need));
+      return slot;
     }
     backed_ += need - slots_[slot].backed;
     slots_[slot].backed = need;
+    slots_[slot].fresh = true;
     return slot;
   }
 

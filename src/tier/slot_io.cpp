@@ -35,7 +35,8 @@ base::Status SlotIo::prepare(const SlotAddress& slot, std::uint64_t bytes) {
   PERDURE_CHECK(check_range(slot, 0, bytes));
   if (!slot.mapped) return {};
   PERDURE_TRY(auto entry, open(slot));
-  if (entry->populated >= bytes) return {};
+  std::lock_guard guard(entry->preparing);
+  if (entry->populated >= bytes && !slot.fresh) return {};
   PERDURE_CHECK(entry->mapping.populate(0, bytes));
   entry->populated = bytes;
   return {};

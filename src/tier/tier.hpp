@@ -27,12 +27,18 @@ struct SlotAddress {
   std::uint64_t offset = 0;  ///< in that file
   std::uint64_t capacity = 0;
   bool mapped = false;
+  bool fresh = false;  ///< its memory was not backed yet when it was acquired
   friend bool operator==(const SlotAddress&, const SlotAddress&) = default;
 };
 
 struct Usage {
   std::uint64_t slots = 0, free_slots = 0;
   std::uint64_t bytes = 0;  ///< really backed by memory or disk
+};
+
+struct Reserved {
+  std::uint64_t slot = 0;
+  std::uint64_t bytes = 0;
 };
 
 /// Called by the engine under its lock; no call blocks for longer than a few system calls, except prepare().
@@ -42,18 +48,23 @@ class Tier {
   virtual const Properties& properties() const = 0;
   /// Random number that changes when the tier's content was lost; slots recorded under another one are void.
   virtual std::uint64_t incarnation() const = 0;
+  /// True when acquire() would succeed for a chunk of `bytes` now, without taking more from the system.
+  virtual bool has_free(std::uint64_t bytes) const = 0;
   /// True when acquire() would succeed for a chunk of `bytes` now.
   virtual bool can_hold(std::uint64_t bytes) = 0;
   /// A free slot for `bytes`, now in use. PERDURE_NO_SPACE when there is none and none can be made.
-  virtual base::Result<std::uint64_t> acquire(std::uint64_t bytes) = 0;
+  /// Slots that the same owner (any number but 0: a client) had before are preferred: its page tables know them.
+  virtual base::Result<std::uint64_t> acquire(std::uint64_t bytes, std::uint64_t owner = 0) = 0;
   virtual void release(std::uint64_t slot) = 0;
   /// Marks a slot as in use, as the catalog says it is (replay).
   virtual base::Status adopt(std::uint64_t slot, std::uint64_t bytes) = 0;
   virtual SlotAddress address(std::uint64_t slot) const = 0;
   virtual Usage usage() const = 0;
-  /// The sizes of the chunks that may come at once: plans room for them. Returns slots to be pre-faulted by SlotIo::prepare on
-  /// a background thread.
-  virtual std::vector<std::uint64_t> reserve(const std::vector<std::uint64_t>& chunk_bytes) = 0;
+  /// The sizes of the chunks that `owner` may need at once: makes room for them, as far as the limits allow, and keeps it for this
+  /// owner while others have room too. Returns its free slots with the bytes wanted of each, to be prepared ahead (SlotIo::prepare).
+  virtual std::vector<Reserved> reserve(const std::vector<std::uint64_t>& chunk_bytes, std::uint64_t owner) = 0;
+  /// The owner is gone: its slots are for everybody.
+  virtual void disown(std::uint64_t owner) = 0;
   /// Deletes everything; only when nothing is held any more.
   virtual base::Status remove_all() = 0;
 };

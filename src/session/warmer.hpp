@@ -1,0 +1,33 @@
+#pragma once
+// Prepares slots ahead of the first capture, on a thread of its own: pages are zeroed and mapped while the application starts up, not while it waits.
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "tier/slot_io.hpp"
+
+namespace perdure::session {
+
+class Warmer {
+ public:
+  explicit Warmer(tier::SlotIo& slots) : slots_(slots) {}
+  ~Warmer() { stop(); }
+  /// Prepares `bytes` of the slot soon. A failure is no loss: the capture prepares again and hears the reason.
+  void add(const tier::SlotAddress& slot, std::uint64_t bytes);
+  void stop();  ///< forgets what was not begun; add() starts anew
+
+ private:
+  struct Task {
+    tier::SlotAddress slot;
+    std::uint64_t bytes = 0;
+  };
+  void run();
+  tier::SlotIo& slots_;
+  std::mutex mutex_;
+  std::deque<Task> tasks_;
+  bool running_ = false;
+  std::thread thread_;
+};
+
+}  // namespace perdure::session
