@@ -41,9 +41,9 @@ base::Result<std::vector<Entry>> list_open(Fd fd, const std::string& path) {
   fd.release();  // the stream owns it now
   std::vector<Entry> entries;
   for (;;) {
-    errno = 0;
     const dirent* entry = nullptr;
     if (system_call({.call = "readdir", .path = path}, [&] {
+          errno = 0;  // here, not before the hooks: the end is told from an error by errno alone
           entry = ::readdir(stream.get());
           return errno == 0 ? 0 : -1;
         }) < 0)
