@@ -95,7 +95,7 @@ TEST_P(TierFaults, TiersThatHoldOneVersionMakeTheNextWaitForItsFlush) {
 
 TEST_P(TierFaults, AVersionThatCanNeverFitIsRefusedAndTheHandleStaysUsable) {
   expect_success([&](const Rank& rank) {
-    Protected app(rank, options("tier.memory.max_bytes=1MiB;tier.file.max_bytes=256KiB"));
+    Protected app(rank, options("tier.memory.max_bytes=1MiB;tier.file.max_bytes=128KiB"));
     RANK_CHECK(app.checkpoint(1) == PERDURE_NO_SPACE, app.error());
     RANK_CHECK(app.error().find("tier.memory.max_bytes") != std::string::npos, app.error());
     perdure_unprotect(app.handle(), 2);
@@ -112,7 +112,7 @@ struct Fault {
 };
 
 TEST_P(TierFaults, ATierThatCannotBeWrittenIsReplacedByTheNextAndReportedOnce) {
-  const std::vector<Fault> all = {{"no memory behind a slot", "memory,file", "madvise:/arena:EFAULT"},
+  const std::vector<Fault> all = {{"no memory behind a slot", "memory,file", "madvise:/arena:EFAULT;fallocate:/arena:ENOSPC"},
                                   {"no room for a slot file", "file,memory", "fallocate:/slot-:ENOSPC"},
                                   {"quota on slot files", "file,memory", "open:/slot-:EDQUOT"},
                                   {"a failing disk", "file,memory", "pwrite:/slot-:EIO"}};
@@ -135,7 +135,7 @@ TEST_P(TierFaults, ATierThatCannotBeWrittenIsReplacedByTheNextAndReportedOnce) {
 TEST_P(TierFaults, WhenNoTierCanBeWrittenTheCheckpointFailsWithTheReasonAndTheNextSucceeds) {
   expect_success([&](const Rank& rank) {
     Protected app(rank, options("tier.memory.prefault=false"));
-    faults.set("madvise:/arena:EFAULT;fallocate:/slot-:ENOSPC");
+    faults.set("madvise:/arena:EFAULT;fallocate:/arena:ENOSPC;fallocate:/slot-:ENOSPC");
     RANK_CHECK(app.checkpoint(1) == PERDURE_NO_SPACE, app.error());
     faults.set("");
     RANK_CHECK(app.checkpoint(2) == PERDURE_OK && app.wait(2) == PERDURE_OK, app.error());
