@@ -1,8 +1,71 @@
+// perdure doctor: is this machine fit for Perdure, and what to do if not. Writes into directories of its own only, and
+// removes them.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
+#include "cli/check.hpp"
+#include "cli/table.hpp"
 #include "cli/verb.hpp"
+#include "config/effective.hpp"
+
 namespace perdure::cli {
-Action enrol_doctor(CLI::App&) {
-  return [](Terminal&) { return 0; };
+namespace {
+
+struct Arguments {
+  bool json = false, quick = false;
+};
+
+std::vector<Check> all_checks(const config::Config& config, const DoctorOptions& options) {
+  std::vector<Check> all;
+  auto add = [&](std::vector<Check> checks) { std::move(checks.begin(), checks.end(), std::back_inserter(all)); };
+  add(check_memory(config));
+  add(check_memory_tier(config, options));
+  add(check_file_tier(config, options));
+  add(check_store(config, options));
+  add(check_limits(config));
+  add(check_sockets(config));
+  add(check_programs(config));
+  add(check_node_directories(config));
+  return all;
 }
+
+int examine(const Arguments& arguments, Terminal& terminal) {
+  auto config = config::effective_config(nullptr);
+  if (!config) return report(terminal, config.error());
+  DoctorOptions options;
+  if (arguments.quick) options.sample_bytes = 0;
+  const auto checks = all_checks(*config, options);
+  const auto problems =
+      std::count_if(checks.begin(), checks.end(), [](const Check& c) { return c.verdict == Verdict::problem; });
+  const auto warnings =
+      std::count_if(checks.begin(), checks.end(), [](const Check& c) { return c.verdict == Verdict::warning; });
+  if (arguments.json) {
+    base::Json list = base::Json::array();
+    for (const Check& check : checks)
+      list.push_back({{"check", check.name},
+                      {"verdict", verdict_name(check.verdict)},
+                      {"finding", check.finding},
+                      {"remedy", check.remedy}});
+    print_json(terminal, {{"checks", list}, {"problems", problems}, {"warnings", warnings}});
+    return problems > 0 ? kBad : kGood;
+  }
+  for (const Check& check : checks) {
+    std::string verdict = verdict_name(check.verdict);
+    verdict.resize(9, ' ');
+    print(terminal.out, verdict + check.name + ": " + check.finding + "\n");
+    if (!check.remedy.empty()) print(terminal.out, "           remedy: " + check.remedy + "\n");
+  }
+  print(terminal.out, std::to_string(problems) + " problems, " + std::to_string(warnings) + " warnings\n");
+  return problems > 0 ? kBad : kGood;
+}
+
+}  // namespace
+
+Action enrol_doctor(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  app.add_flag("--quick", arguments->quick, "measure no speeds");
+  app.add_flag("--json", arguments->json, "for programs");
+  return [arguments](Terminal& terminal) { return examine(*arguments, terminal); };
+}
+
 }  // namespace perdure::cli
