@@ -10,7 +10,7 @@
 namespace perdure::config {
 
 /// The largest configuration file that is read.
-inline constexpr std::size_t kMaxFileBytes = 64 * 1024;
+inline constexpr std::size_t kMaxFileBytes = 65536;
 
 /// "[tier.memory] max_bytes = '1GiB'" -> tier.memory.max_bytes. An array of texts becomes a list with commas. Errors
 /// name `path` and, where the text is no TOML, line and column. Takes any input.
