@@ -1,0 +1,191 @@
+// What every tier must do. A new member is enrolled with one line at the end.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "base/bytes.hpp"
+#include "os/file.hpp"
+#include "os/test_directory.hpp"
+#include "tier/slot_io.hpp"
+
+namespace perdure::tier {
+namespace {
+
+constexpr std::uint64_t kSlot = 2 * base::MiB;
+
+class Conformance : public ::testing::TestWithParam<const char*> {
+ protected:
+  std::unique_ptr<Tier> make(std::uint64_t max_bytes = 8 * base::MiB) {
+    auto tier = make_tier(GetParam(), {3, directory / "slots", kSlot, max_bytes});
+    EXPECT_TRUE(tier) << (tier ? "" : tier.error().text());
+    return tier ? std::move(*tier) : nullptr;
+  }
+  static std::vector<std::byte> content(std::uint64_t seed, std::size_t bytes) {
+    std::mt19937_64 random(seed);
+    std::vector<std::byte> data(bytes);
+    for (auto& b : data) b = static_cast<std::byte>(random());
+    return data;
+  }
+  static void write(const SlotAddress& slot, const std::vector<std::byte>& data) {
+    SlotIo io;
+    base::Hasher hasher;
+    ASSERT_TRUE(io.prepare(slot, data.size()));
+    ASSERT_TRUE(io.write(slot, 0, data, hasher));
+    EXPECT_EQ(hasher.digest(), base::hash128(data));
+  }
+  static std::vector<std::byte> read(const SlotAddress& slot, std::size_t bytes) {
+    SlotIo io;
+    base::Hasher hasher;
+    std::vector<std::byte> data(bytes);
+    EXPECT_TRUE(io.read(slot, 0, data, hasher));
+    EXPECT_EQ(hasher.digest(), base::hash128(data));
+    return data;
+  }
+  os::TestDirectory directory;
+};
+
+TEST_P(Conformance, NamesItselfItsPlaceAndItsNumber) {
+  auto tier = make();
+  EXPECT_EQ(tier->properties().name, GetParam());
+  EXPECT_EQ(tier->properties().directory, directory / "slots");
+  EXPECT_GE(tier->properties().slot_bytes, kSlot);
+  auto slot = tier->acquire(1000);
+  ASSERT_TRUE(slot);
+  const SlotAddress address = tier->address(*slot);
+  EXPECT_EQ(address.tier, 3u);
+  EXPECT_EQ(address.slot, *slot);
+  EXPECT_EQ(address.mapped, tier->properties().mapped);
+  EXPECT_GE(address.capacity, kSlot);
+}
+
+TEST_P(Conformance, SlotsInUseNeverOverlap) {
+  auto tier = make();
+  std::vector<SlotAddress> slots;
+  for (std::size_t i = 0; i < 4; ++i) {
+    auto slot = tier->acquire(100'000);
+    ASSERT_TRUE(slot);
+    slots.push_back(tier->address(*slot));
+    write(slots.back(), content(i, 100'000));
+  }
+  for (std::size_t i = 0; i < slots.size(); ++i) EXPECT_EQ(read(slots[i], 100'000), content(i, 100'000)) << i;
+}
+
+TEST_P(Conformance, AReleasedSlotIsRecycledWithoutTakingMoreFromTheSystem) {
+  auto tier = make();
+  auto slot = tier->acquire(500'000);
+  ASSERT_TRUE(slot);
+  const std::uint64_t bytes = tier->usage().bytes;
+  for (int i = 0; i < 50; ++i) {
+    tier->release(*slot);
+    ASSERT_TRUE(tier->has_free(500'000));
+    auto again = tier->acquire(500'000);
+    ASSERT_TRUE(again);
+    slot = again;
+  }
+  EXPECT_EQ(tier->usage().bytes, bytes);
+  EXPECT_EQ(tier->usage().slots, 1u);
+  EXPECT_EQ(tier->usage().free_slots, 0u);
+}
+
+TEST_P(Conformance, StaysWithinItsLimitAndSaysSo) {
+  auto tier = make(8 * base::MiB);
+  std::size_t got = 0;
+  for (; got < 100 && tier->can_hold(kSlot); ++got) ASSERT_TRUE(tier->acquire(kSlot));
+  EXPECT_EQ(got, 4u);
+  EXPECT_LE(tier->usage().bytes, 8 * base::MiB);
+  auto refused = tier->acquire(kSlot);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PERDURE_NO_SPACE);
+  EXPECT_NE(refused.error().text().find(std::string("tier.") + GetParam() + ".max_bytes"), std::string::npos) << refused.error().text();
+}
+
+TEST_P(Conformance, CanHoldAgreesWithAcquireOverRandomUse) {
+  auto tier = make();
+  std::mt19937_64 random(17);
+  std::set<std::uint64_t> used;
+  for (int step = 0; step < 400; ++step) {
+    if (!used.empty() && random() % 2 == 0) {
+      tier->release(*used.begin());
+      used.erase(used.begin());
+      continue;
+    }
+    const std::uint64_t bytes = random() % (kSlot + 1000);
+    const bool promised = tier->can_hold(bytes);
+    EXPECT_LE(tier->has_free(bytes), promised);
+    auto slot = tier->acquire(bytes);
+    ASSERT_EQ(promised, slot.has_value()) << bytes;
+    if (slot) {
+      ASSERT_TRUE(used.insert(*slot).second) << "a slot was given twice";
+    }
+    ASSERT_LE(tier->usage().bytes, 8 * base::MiB);
+    ASSERT_EQ(tier->usage().slots - tier->usage().free_slots, used.size());
+  }
+}
+
+TEST_P(Conformance, RefusesAChunkLargerThanASlot) {
+  auto tier = make();
+  EXPECT_FALSE(tier->can_hold(tier->properties().slot_bytes + 1));
+  EXPECT_FALSE(tier->acquire(tier->properties().slot_bytes + 1));
+}
+
+TEST_P(Conformance, ContentAndIncarnationSurviveTheEngine) {
+  std::uint64_t slot = 0, incarnation = 0;
+  {
+    auto tier = make();
+    ASSERT_TRUE(tier->acquire(10));
+    slot = *tier->acquire(70'000);
+    incarnation = tier->incarnation();
+    write(tier->address(slot), content(1, 70'000));
+  }
+  auto tier = make();
+  EXPECT_EQ(tier->incarnation(), incarnation);
+  ASSERT_TRUE(tier->adopt(slot, 70'000));
+  EXPECT_EQ(read(tier->address(slot), 70'000), content(1, 70'000));
+  auto other = tier->acquire(70'000);
+  ASSERT_TRUE(other);
+  EXPECT_NE(*other, slot);
+}
+
+TEST_P(Conformance, RefusesToAdoptWhatItDoesNotHaveOrHasGivenAway) {
+  auto tier = make();
+  auto slot = tier->acquire(1000);
+  ASSERT_TRUE(slot);
+  for (std::uint64_t wrong : {*slot, *slot + 1, std::uint64_t{1} << 60}) {
+    auto refused = tier->adopt(wrong, 1000);
+    ASSERT_FALSE(refused) << wrong;
+    EXPECT_EQ(refused.error().code, PERDURE_CORRUPT);
+  }
+  tier->release(*slot);
+  EXPECT_FALSE(tier->adopt(*slot, 1ULL << 50));
+}
+
+TEST_P(Conformance, AReservationIsRoomThatIsFreeAfterwards) {
+  auto tier = make();
+  const auto planned = tier->reserve({kSlot, kSlot, 1000}, 1);
+  EXPECT_EQ(tier->usage().free_slots, tier->usage().slots);
+  for (const Reserved& reserved : planned) EXPECT_LT(reserved.slot, tier->usage().slots);
+  (void)tier->reserve(std::vector<std::uint64_t>(1000, kSlot), 2);  // as much as it can
+  EXPECT_LE(tier->usage().bytes, 8 * base::MiB);
+}
+
+TEST_P(Conformance, RemoveAllLeavesAnEmptyDirectory) {
+  auto tier = make();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(tier->acquire(1000));
+  ASSERT_TRUE(tier->remove_all());
+  auto left = os::list_directory(directory / "slots");
+  ASSERT_TRUE(left);
+  EXPECT_TRUE(left->empty());
+}
+
+TEST_P(Conformance, ContentThatWasLostHasAnotherIncarnation) {
+  const std::uint64_t before = make()->incarnation();
+  ASSERT_TRUE(os::remove_tree(directory / "slots"));
+  EXPECT_NE(make()->incarnation(), before);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiers, Conformance, ::testing::Values("memory", "file"), [](const auto& param) { return std::string(param.param); });
+
+}  // namespace
+}  // namespace perdure::tier

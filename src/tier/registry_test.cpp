@@ -1,0 +1,28 @@
+#include <gtest/gtest.h>
+
+#include "base/bytes.hpp"
+#include "os/test_directory.hpp"
+#include "tier/tier.hpp"
+
+namespace perdure::tier {
+namespace {
+
+TEST(Registry, MakesTheTiersItKnows) {
+  os::TestDirectory directory;
+  for (const char* kind : {"memory", "file"}) {
+    auto tier = make_tier(kind, {0, directory / kind, base::MiB, 4 * base::MiB});
+    ASSERT_TRUE(tier) << kind;
+    EXPECT_EQ((*tier)->properties().name, kind);
+  }
+}
+
+TEST(Registry, RefusesAnotherKindAndNamesTheKnownOnes) {
+  auto refused = make_tier("tape", {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PERDURE_INVALID_ARGUMENT);
+  EXPECT_NE(refused.error().text().find("'tape'"), std::string::npos);
+  EXPECT_NE(refused.error().text().find("memory, file"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace perdure::tier

@@ -1,0 +1,97 @@
+#include "tier/slot_io.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "base/bytes.hpp"
+#include "os/fault_rules.hpp"
+#include "os/test_directory.hpp"
+
+namespace perdure::tier {
+namespace {
+
+using base::MiB;
+
+class SlotIoTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    auto made = make_tier(GetParam(), {0, directory / "slots", 2 * MiB, 8 * MiB});
+    ASSERT_TRUE(made);
+    tier = std::move(*made);
+    slot = tier->address(*tier->acquire(2 * MiB));
+  }
+  os::TestDirectory directory;
+  std::unique_ptr<Tier> tier;
+  SlotAddress slot;
+  SlotIo io;
+};
+
+TEST_P(SlotIoTest, PartsWrittenInPiecesReadBackInOtherPiecesWithTheSameHash) {
+  std::mt19937_64 random(1);
+  std::vector<std::byte> data(1'500'001), back(data.size());
+  for (auto& b : data) b = static_cast<std::byte>(random());
+  ASSERT_TRUE(io.prepare(slot, data.size()));
+  base::Hasher writing, reading;
+  for (std::size_t at = 0; at < data.size();) {
+    const std::size_t bytes = std::min<std::size_t>(data.size() - at, random() % 400'000);
+    ASSERT_TRUE(io.write(slot, at, base::ConstByteSpan(data).subspan(at, bytes), writing));
+    at += bytes;
+  }
+  for (std::size_t at = 0; at < data.size();) {
+    const std::size_t bytes = std::min<std::size_t>(data.size() - at, random() % 300'000);
+    ASSERT_TRUE(io.read(slot, at, base::ByteSpan(back).subspan(at, bytes), reading));
+    at += bytes;
+  }
+  EXPECT_EQ(back, data);
+  EXPECT_EQ(writing.digest(), base::hash128(data));
+  EXPECT_EQ(reading.digest(), base::hash128(data));
+}
+
+TEST_P(SlotIoTest, NothingIsTouchedBeyondTheSlot) {
+  base::Hasher hasher;
+  std::vector<std::byte> byte(2);
+  for (std::uint64_t offset : {slot.capacity - 1, slot.capacity + 1, ~std::uint64_t{0}}) {
+    EXPECT_EQ(io.write(slot, offset, byte, hasher).error().code, PERDURE_INTERNAL) << offset;
+    EXPECT_EQ(io.read(slot, offset, byte, hasher).error().code, PERDURE_INTERNAL) << offset;
+  }
+  EXPECT_FALSE(io.prepare(slot, slot.capacity + 1));
+  EXPECT_FALSE(io.view(slot, slot.capacity + 1));
+}
+
+TEST_P(SlotIoTest, AViewShowsWhatIsMemoryAndNothingElse) {
+  const auto view = io.view(slot, 1000);
+  ASSERT_TRUE(view);
+  EXPECT_EQ(view->size(), slot.mapped ? 1000u : 0u);
+}
+
+TEST_P(SlotIoTest, AMissingFileIsAnErrorThatNamesIt) {
+  SlotAddress gone = slot;
+  gone.path = directory / "gone";
+  base::Hasher hasher;
+  std::vector<std::byte> byte(1);
+  const auto failed = io.read(gone, 0, byte, hasher);
+  ASSERT_FALSE(failed);
+  EXPECT_NE(failed.error().text().find(gone.path), std::string::npos);
+  EXPECT_TRUE(io.read(slot, 0, byte, hasher));
+}
+
+TEST_P(SlotIoTest, AFailingDeviceIsAnErrorAndWorksAgainAfterwards) {
+  base::Hasher hasher;
+  const std::vector<std::byte> data(1000);
+  {
+    os::FaultRules faults(*os::parse_fault_rules("pwrite:slots:EIO;madvise:slots:EFAULT;fallocate:slots:ENOSPC"));
+    os::InstalledHooks installed(faults);
+    const auto prepared = io.prepare(slot, data.size());
+    const auto failed = prepared ? io.write(slot, 0, data, hasher) : prepared;
+    ASSERT_FALSE(failed);
+    EXPECT_NE(failed.error().text().find(directory.path()), std::string::npos) << failed.error().text();
+  }
+  io.clear();
+  EXPECT_TRUE(io.prepare(slot, data.size()) && io.write(slot, 0, data, hasher));
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiers, SlotIoTest, ::testing::Values("memory", "file"), [](const auto& param) { return std::string(param.param); });
+
+}  // namespace
+}  // namespace perdure::tier
