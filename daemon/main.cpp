@@ -60,11 +60,11 @@ base::Status serve(const Arguments& arguments) {
     engine->wait_until_over();
     ::kill(::getpid(), SIGTERM);
   });
-  over.detach();
   int received = 0;
   ::sigwait(&signals, &received);
   engine->stop();
-  ::_exit(0);  // the waiting thread may still be there; everything that matters is done
+  over.join();  // its signal, if it sends another, stays blocked
+  return {};
 }
 
 }  // namespace

@@ -131,10 +131,7 @@ void Engine::stop() {
   p.server->stop();
   p.flusher->stop();
   p.janitor->stop();
-  {
-    std::lock_guard guard(p.server_mutex);
-    p.server.reset();  // closes listener and connections
-  }
+  p.server->close();
   if (!p.core->holds_unstored()) {
     for (auto& tier : p.core->tiers()) (void)tier->remove_all();
     p.core.reset();

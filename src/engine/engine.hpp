@@ -15,7 +15,7 @@ class Engine {
   static base::Result<std::unique_ptr<Engine>> start(const config::Config& config, Claim claim, bool idle_exit);
   ~Engine();  ///< stop()
   const std::string& socket_path() const;
-  /// Blocks until a client asked for shutdown or the idle time passed.
+  /// Blocks until a client asked for shutdown, the idle time passed, or stop().
   void wait_until_over();
   /// Ends all threads; a flush in flight stops at its next block and is resumed by the next engine. When everything is in the store,
   /// tiers, catalog and directories are removed. Repeatable.

@@ -40,6 +40,17 @@ void Server::stop() {
   stopping_ = true;
   wake();
   if (thread_.joinable()) thread_.join();
+  {
+    std::lock_guard guard(over_mutex_);
+    over_ = true;
+  }
+  over_changed_.notify_all();
+}
+
+void Server::close() {
+  stop();
+  clients_.clear();
+  listener_.reset();
 }
 
 void Server::wait_until_over() {

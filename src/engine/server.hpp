@@ -29,7 +29,9 @@ class Server {
   /// Something changed that waiting requests may be interested in. Any thread.
   void wake();
   void stop();
-  /// Blocks until a client asked for shutdown or the idle time passed.
+  /// Stops, and closes listener and connections.
+  void close();
+  /// Blocks until a client asked for shutdown, the idle time passed, or stop().
   void wait_until_over();
 
  private:
