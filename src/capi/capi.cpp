@@ -34,7 +34,7 @@ perdure_status on_session(perdure_t* handle, Body body) {
   auto found = capi::find_handle(handle);
   if (!found) return PERDURE_CLOSED;
   // A child after fork() must not even take the mutex: another thread of the parent may have held it.
-  if (found->session && found->session->process() != os::process_id()) return PERDURE_WRONG_PROCESS;
+  if (found->process != os::process_id()) return PERDURE_WRONG_PROCESS;
   std::lock_guard guard(found->mutex);
   if (!found->session) return PERDURE_CLOSED;
   try {
@@ -55,6 +55,7 @@ perdure_status open(std::unique_ptr<comm::Communicator> comm, const char* option
     }
     auto handle = std::make_shared<Handle>();
     handle->session = std::move(*session);
+    handle->process = handle->session->process();
     *out = capi::add_handle(std::move(handle));
     copy_text({}, message, message_bytes);
     return PERDURE_OK;

@@ -10,6 +10,7 @@
 namespace perdure::capi {
 
 struct Handle {
+  std::int32_t process = 0;  ///< that opened it; never changes, so that it may be read without the mutex
   std::mutex mutex;
   std::unique_ptr<session::Session> session;
   std::string error_text;

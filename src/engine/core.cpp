@@ -419,6 +419,21 @@ base::Status Core::forget_old(const std::string& name, std::uint64_t keep) {
     if (id.name == name && evictable(held)) stored.push_back(id);
   std::sort(stored.begin(), stored.end(), [](const auto& a, const auto& b) { return a.attempt > b.attempt; });
   for (std::size_t i = keep; i < stored.size(); ++i) PERDURE_CHECK(drop(stored[i]));
+  return stored.empty() ? base::Status() : drop_damaged(name, stored.front().attempt);
+}
+
+// What failed verification can never be stored: once a newer version is, it only keeps its slots from others, over every restart.
+base::Status Core::drop_damaged(const std::string& name, const segment::Attempt& newest_stored) {
+  std::vector<segment::VersionId> hopeless;
+  for (const auto& [id, held] : catalog_.state().versions) {
+    const Runtime* run = runtime(id);
+    const bool idle = run != nullptr && run->flush == FlushState::given_up && run->pinned_by.empty();
+    if (id.name == name && id.attempt < newest_stored && idle && !held.quarantined.empty()) hopeless.push_back(id);
+  }
+  for (const auto& id : hopeless) {
+    reports_.add(id.text() + ": damaged on this node; its slots are given up, because a newer version is at the store");
+    PERDURE_CHECK(drop(id));
+  }
   return {};
 }
 

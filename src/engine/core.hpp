@@ -101,6 +101,7 @@ class Core {
     bool reported = false;  // until a capture used it again
   };
 
+  base::Status drop_damaged(const std::string& name, const segment::Attempt& newest_stored);
   base::Status drop(const segment::VersionId& id);
   void note_lost(const segment::VersionId& id);
   std::vector<placement::TierView> look_at_tiers(const ipc::Grant& request, std::size_t first);

@@ -11,6 +11,8 @@
 namespace perdure::session {
 namespace {
 
+constexpr std::uint64_t kMaxChunks = 1 << 20;  // of one rank: what one message can describe
+
 // What a leader tells the ranks of its node.
 base::Json host_to_json(const base::Result<HostedEngine>& hosted) {
   if (hosted) return {{"socket", hosted->socket}};
@@ -179,7 +181,20 @@ base::Result<Opened> Session::begin(Opening opening, const base::Status& mine) {
   return opened;
 }
 
+// No memory is that large, and the tables for so many chunks would exhaust it: refused before anything is allocated.
+base::Status Session::check_chunks(const region::Region& region) const {
+  std::uint64_t bytes = 0;
+  const region::Region* replaced = regions_.find(region.id);
+  const std::uint64_t others = regions_.bytes() - (replaced == nullptr ? 0 : replaced->bytes());
+  const bool huge = __builtin_mul_overflow(region.element_bytes, region.count, &bytes) || __builtin_add_overflow(bytes, others, &bytes);
+  if (!huge && bytes / std::max<std::uint64_t>(chunk_bytes_, 1) < kMaxChunks) return {};
+  return base::fail(PERDURE_INVALID_ARGUMENT, "region " + std::to_string(region.id),
+                    "with it this rank would need more than " + std::to_string(kMaxChunks) + " chunks",
+                    "check that the count is not a negative number, or raise chunk_bytes");
+}
+
 base::Status Session::protect(const region::Region& region) {
+  PERDURE_CHECK(check_chunks(region));
   PERDURE_CHECK(regions_.protect(region));
   // A dead engine is no reason to refuse memory: the next collective call attaches again and announces then.
   if (auto told = announce(); !told && told.error().code != PERDURE_UNAVAILABLE) return told;

@@ -10,7 +10,11 @@ namespace {
 
 std::string text(const std::string& name, std::uint64_t version) { return name + " version " + std::to_string(version); }
 
-std::uint64_t nanoseconds(double seconds) { return seconds < 0 ? 0 : std::max<std::uint64_t>(1, static_cast<std::uint64_t>(seconds * 1e9)); }
+// 0 stands for ever; so do times that no clock can count.
+std::uint64_t nanoseconds(double seconds) {
+  if (!(seconds >= 0 && seconds < 1e9)) return 0;
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(seconds * 1e9));
+}
 
 }  // namespace
 

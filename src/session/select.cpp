@@ -162,7 +162,10 @@ base::Result<std::uint64_t> Session::latest(const std::string& name) {
 }
 
 base::Result<segment::RegionEntry> Session::stored_size(const std::string& name, std::int64_t version, std::int32_t id) {
-  PERDURE_TRY([[maybe_unused]] const auto opened, begin({Operation::stored_size, name, version}, segment::check_name(name)));
+  base::Status ready = segment::check_name(name);
+  if (ready && version < PERDURE_LATEST)
+    ready = base::fail(PERDURE_INVALID_ARGUMENT, "version " + std::to_string(version), "versions are not negative");
+  PERDURE_TRY([[maybe_unused]] const auto opened, begin({Operation::stored_size, name, version}, ready));
   PERDURE_TRY(const auto selected, select(name, version, {}));
   auto source = find_piece(selected);
   if (channel_.connected()) (void)channel_.call(ipc::Unpin{});

@@ -52,6 +52,7 @@ class Session {
   base::Status settle();
   base::Result<std::vector<ipc::HeldSummary>> inventory(const std::string& name);
   base::Status announce();
+  base::Status check_chunks(const region::Region& region) const;
   /// The beginning of every collective call: agreement on the call, new engines where some died.
   base::Result<Opened> begin(Opening opening, const base::Status& mine);
 

@@ -1,0 +1,144 @@
+#pragma once
+// Helpers of the tests about damage, wrong use and death: checks inside ranks, bits to flip, engines to find and kill.
+#include <signal.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "scenario.hpp"
+
+/// For the function of a rank: a failed check is printed and ends the rank with status 1.
+#define REQUIRE(condition)                                                                  \
+  do {                                                                                      \
+    if (!(condition)) {                                                                     \
+      std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);          \
+      return 1;                                                                             \
+    }                                                                                       \
+  } while (false)
+/// The same for the outcome of a call.
+#define REQUIRE_STATUS(expected, handle, call)                                                                              \
+  do {                                                                                                                      \
+    const perdure_status status_ = (call);                                                                                  \
+    if (status_ != (expected)) {                                                                                            \
+      std::fprintf(stderr, "%s:%d: %s gave %s: %s\n", __FILE__, __LINE__, #call, perdure_status_name(status_),              \
+                   perdure_error_text(handle));                                                                             \
+      return 1;                                                                                                             \
+    }                                                                                                                       \
+  } while (false)
+
+namespace perdure::test_support {
+
+namespace fs = std::filesystem;
+
+inline std::vector<char> read_bytes(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline void write_bytes(const fs::path& path, const std::vector<char>& bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+inline void flip_bit(const fs::path& path, std::uint64_t offset) {
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekg(static_cast<std::streamoff>(offset));
+  const char byte = static_cast<char>(file.get() ^ 4);
+  file.seekp(static_cast<std::streamoff>(offset));
+  file.put(byte);
+}
+
+/// The slots of the tiers in options_in(directory, ...) that hold the state of `rank` at `step`: file and offset of its first word.
+struct FoundState {
+  fs::path file;
+  std::uint64_t offset = 0;
+};
+inline std::vector<FoundState> find_state(const std::string& directory, int rank, std::uint64_t step) {
+  const auto words = state_at(rank, step, 16);
+  std::vector<FoundState> found;
+  for (const char* tier : {"/node", "/file"}) {
+    if (!fs::exists(directory + tier)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(directory + tier)) {
+      const std::string name = entry.path().filename().string();
+      if (!entry.is_regular_file() || (name != "arena" && !name.starts_with("slot-"))) continue;
+      const auto bytes = read_bytes(entry.path());
+      const void* at = ::memmem(bytes.data(), bytes.size(), words.data(), words.size() * sizeof words[0]);
+      if (at != nullptr) found.push_back({entry.path(), static_cast<std::uint64_t>(static_cast<const char*>(at) - bytes.data())});
+    }
+  }
+  return found;
+}
+
+/// Flips a bit of that state wherever a slot holds it; how many slots that were.
+inline std::size_t damage_slots(const std::string& directory, int rank, std::uint64_t step) {
+  const auto found = find_state(directory, rank, step);
+  for (const auto& place : found) flip_bit(place.file, place.offset + 77);
+  return found.size();
+}
+
+/// The perdureds that work in `directory`, by the settings they were started with.
+inline std::vector<int> engine_pids(const std::string& directory) {
+  std::vector<int> pids;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const auto line = read_bytes(entry.path() / "cmdline");
+    const std::string text(line.begin(), line.end());
+    const bool daemon = text.substr(0, text.find('\0')).ends_with("perdured");
+    if (daemon && text.find(directory + "/node") != std::string::npos) pids.push_back(std::stoi(name));
+  }
+  return pids;
+}
+
+inline void kill_engines(const std::string& directory) {
+  for (int pid : engine_pids(directory)) ::kill(pid, SIGKILL);
+}
+
+/// Memory that the test and all its ranks share.
+template <class T>
+class SharedMemory {
+ public:
+  SharedMemory() : data_(new (::mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) T{}) {}
+  ~SharedMemory() { ::munmap(data_, sizeof(T)); }
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+  T& operator*() const { return *data_; }
+  T* operator->() const { return data_; }
+
+ private:
+  T* data_;
+};
+
+/// A rank's protected memory as Program has it: regions 1 (step) and 2 (words).
+struct State {
+  int rank = 0;
+  std::uint64_t step = 0;
+  std::vector<std::uint64_t> words;
+
+  State(int of_rank, std::size_t count) : rank(of_rank), words(state_at(of_rank, 0, count)) {}
+  void protect(perdure_t* handle) {
+    perdure_protect(handle, 1, &step, sizeof step, 1);
+    perdure_protect(handle, 2, words.data(), sizeof words[0], words.size());
+  }
+  void advance(std::uint64_t to) {
+    step = to;
+    const auto next = state_at(rank, to, words.size());
+    std::copy(next.begin(), next.end(), words.begin());
+  }
+  bool right() const { return words == state_at(rank, step, words.size()); }
+};
+
+/// Every report that the background has for this handle, one a line.
+inline std::string all_reports(perdure_t* handle) {
+  std::string all;
+  for (char text[1024]; perdure_next_report(handle, text, sizeof text) == PERDURE_OK;) all += std::string(text) + "\n";
+  return all;
+}
+
+}  // namespace perdure::test_support

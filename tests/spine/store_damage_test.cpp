@@ -1,0 +1,205 @@
+// Damage in the store: whatever is wrong with a segment, it is refused with the reason and set aside, and all ranks take the next older version.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <functional>
+
+#include "base/hash.hpp"
+#include "damage.hpp"
+#include "segment/segment.hpp"
+#include "store/store.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace {
+
+using namespace perdure;
+using namespace perdure::test_support;
+
+constexpr std::size_t kWords = 24000;  // two chunks
+
+RunOptions two_ranks() {
+  RunOptions run;
+  run.ranks = 2;
+  return run;
+}
+
+std::string options(const std::string& directory, const std::string& mode) {
+  return options_in(directory, mode, "node.ranks_per_node=1;retention.keep_last=3");
+}
+
+// A store with versions 1 to 3 of two segments each, made once.
+const std::string& sample_store() {
+  static TemporaryDirectory directory;
+  static const std::string path = [] {
+    Program program{options(directory.path(), "embedded")};
+    program.words = kWords;
+    program.last = 3;
+    program.wait_for_store = true;
+    const auto outcome = run_ranks(two_ranks(), [&](const Rank& rank) { return program.run(rank); });
+    EXPECT_TRUE(outcome.all(0)) << outcome.text();
+    return directory.path() + "/store";
+  }();
+  return path;
+}
+
+fs::path segment_of(const std::string& store, int version, const std::string& index) {
+  for (const auto& entry : fs::directory_iterator(store + "/app/" + std::to_string(version)))
+    if (entry.path().filename().string().starts_with(index)) return entry.path();
+  return {};
+}
+
+std::uint64_t trailer_at(const fs::path& path) { return fs::file_size(path) - segment::kTrailerBytes; }
+
+std::uint64_t manifest_at(const fs::path& path) {
+  std::uint64_t offset = 0;
+  std::memcpy(&offset, read_bytes(path).data() + trailer_at(path) + 8, sizeof offset);
+  return offset;
+}
+
+// A trailer that hashes well and says that the manifest has `length` bytes.
+void claim_manifest_of(const fs::path& path, std::uint64_t length) {
+  auto bytes = read_bytes(path);
+  char* trailer = bytes.data() + trailer_at(path);
+  std::memcpy(trailer + 16, &length, sizeof length);
+  const auto hash = base::hash128(std::as_bytes(std::span(trailer, 48))).bytes();
+  std::memcpy(trailer + 48, hash.data(), hash.size());
+  write_bytes(path, bytes);
+}
+
+// A segment whose every hash is right, but whose manifest claims a capture of 2^60 bytes in one chunk.
+void claim_giant_region(const fs::path& path) {
+  const auto name = *segment::parse_file_name(path.filename().string());
+  segment::Manifest manifest{{"app", 3, name.attempt}, 2, name.index, name.count, "test", {}};
+  manifest.pieces.push_back({name.index, 1ULL << 60, {{1, 8, 1}, {2, 8, (1ULL << 57) - 1}}, {{4096, 1ULL << 60, {}, 0}}});
+  auto file = segment::encode_header(manifest);
+  file.resize(8192);
+  const auto tail = segment::encode_tail(manifest, 8192);
+  file.insert(file.end(), tail.begin(), tail.end());
+  write_bytes(path, {reinterpret_cast<const char*>(file.data()), reinterpret_cast<const char*>(file.data()) + file.size()});
+}
+
+struct Damage {
+  std::string name, reason;
+  std::function<void(const fs::path&)> harm;
+};
+void PrintTo(const Damage& damage, std::ostream* out) { *out << damage.name; }
+
+std::vector<Damage> damages() {
+  return {
+      {"Header", "header block damaged", [](const fs::path& p) { flip_bit(p, 300); }},
+      {"Magic", "not a Perdure segment", [](const fs::path& p) { flip_bit(p, 1); }},
+      {"Chunk", "does not match its hash", [](const fs::path& p) { flip_bit(p, 4096 + 777); }},
+      {"SecondChunk", "does not match its hash", [](const fs::path& p) { flip_bit(p, 4096 + (128 << 10) + 5); }},
+      {"Manifest", "manifest damaged", [](const fs::path& p) { flip_bit(p, manifest_at(p) + 9); }},
+      {"Trailer", "trailer damaged", [](const fs::path& p) { flip_bit(p, trailer_at(p) + 20); }},
+      {"Truncated", "truncated", [](const fs::path& p) { fs::resize_file(p, fs::file_size(p) / 2 / 4096 * 4096); }},
+      {"TruncatedByOneByte", "truncated", [](const fs::path& p) { fs::resize_file(p, fs::file_size(p) - 1); }},
+      {"Empty", "the file is empty", [](const fs::path& p) { fs::resize_file(p, 0); }},
+      {"EightZeroBytes", "too short for a segment", [](const fs::path& p) { write_bytes(p, std::vector<char>(8)); }},
+      {"Foreign", "not a Perdure segment", [](const fs::path& p) { write_bytes(p, std::vector<char>(16384, 'x')); }},
+      {"GiantManifest", "manifest length", [](const fs::path& p) { claim_manifest_of(p, 1ULL << 40); }},
+      {"GiantRegion", "reach beyond", claim_giant_region},
+      {"AnotherVersionsSegment", "belongs to another segment",
+       [](const fs::path& p) { write_bytes(p, read_bytes(segment_of(p.parent_path().parent_path().parent_path(), 2, "0001"))); }},
+  };
+}
+
+class StoreDamage : public ::testing::TestWithParam<std::tuple<std::string, Damage>> {};
+INSTANTIATE_TEST_SUITE_P(Every, StoreDamage, ::testing::Combine(::testing::Values("embedded", "daemon"), ::testing::ValuesIn(damages())),
+                         [](const auto& param) { return std::get<0>(param.param) + "_" + std::get<1>(param.param).name; });
+
+std::string quarantine_reports(const std::string& store) {
+  std::string all;
+  if (!fs::exists(store + "/.quarantine")) return "no quarantine";
+  for (const auto& entry : fs::directory_iterator(store + "/.quarantine"))
+    if (entry.path().extension() == ".json") {
+      const auto bytes = read_bytes(entry.path());
+      all.append(bytes.begin(), bytes.end());
+    }
+  return all;
+}
+
+TEST_P(StoreDamage, IsRefusedWithTheReasonAndTheNextOlderVersionIsTaken) {
+  const auto& [mode, damage] = GetParam();
+  TemporaryDirectory directory;
+  const std::string store = directory.path() + "/store";
+  fs::copy(sample_store(), store, fs::copy_options::recursive);
+  damage.harm(segment_of(store, 3, "0001"));
+  const auto outcome = run_ranks(two_ranks(), [&, mode = mode](const Rank& rank) {
+    perdure_t* handle = rank.open(options(directory.path(), mode));
+    State state(rank.rank, kWords);
+    state.protect(handle);
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
+    REQUIRE(state.step == 2 && state.right());
+    std::int64_t latest = -1;
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_latest(handle, "app", &latest));
+    REQUIRE(latest == 2);
+    for (int version : {3, 4}) {
+      state.advance(static_cast<std::uint64_t>(version));
+      REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", version));
+    }
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_close(&handle));
+    return 0;
+  });
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  stop_daemons(directory.path());
+  EXPECT_NE(quarantine_reports(store).find(damage.reason), std::string::npos) << quarantine_reports(store);
+  EXPECT_EQ(std::distance(fs::directory_iterator(store + "/.quarantine"), fs::directory_iterator{}), 2) << "the piece and its report";
+  fs::remove_all(store + "/.quarantine");
+  expect_clean_store(store, "app", {2, 3, 4});
+}
+
+class Store : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Modes, Store, ::testing::Values("embedded", "daemon"), [](const auto& param) { return std::string(param.param); });
+
+TEST_P(Store, AFileOfEightZeroBytesIsNoCheckpoint) {
+  TemporaryDirectory directory;
+  const std::string version = directory.path() + "/store/app/9";
+  fs::create_directories(version);
+  write_bytes(version + "/" + segment::file_name(0, 1, {1700000000000000000ULL, 7}), std::vector<char>(8));
+  write_bytes(version + "/app-9.ckpt", std::vector<char>(8));
+  const auto outcome = run_ranks(two_ranks(), [&](const Rank& rank) {
+    perdure_t* handle = rank.open(options(directory.path(), GetParam()));
+    State state(rank.rank, kWords);
+    state.protect(handle);
+    std::int64_t latest = -1;
+    REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_latest(handle, "app", &latest));
+    REQUIRE(latest == -1);
+    REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_restore(handle, "app", 9));
+    perdure_level level;
+    REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_level_reached(handle, "app", 9, &level));
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 9));
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_latest(handle, "app", &latest));
+    REQUIRE(latest == 9);
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_close(&handle));
+    return 0;
+  });
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  stop_daemons(directory.path());
+}
+
+TEST_P(Store, WithNothingButDamageGivesAnErrorAndStillWorks) {
+  TemporaryDirectory directory;
+  const std::string store = directory.path() + "/store";
+  fs::copy(sample_store(), store, fs::copy_options::recursive);
+  for (int version : {1, 2, 3}) flip_bit(segment_of(store, version, version == 2 ? "0000" : "0001"), 5000);
+  const auto outcome = run_ranks(two_ranks(), [&](const Rank& rank) {
+    perdure_t* handle = rank.open(options(directory.path(), GetParam()));
+    State state(rank.rank, kWords);
+    state.protect(handle);
+    REQUIRE_STATUS(PERDURE_CORRUPT, handle, perdure_restore(handle, "app", PERDURE_LATEST));
+    REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_restore(handle, "app", PERDURE_LATEST));
+    state.advance(7);
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 7));
+    state.advance(0);
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
+    REQUIRE(state.step == 7 && state.right());
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_close(&handle));
+    return 0;
+  });
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  stop_daemons(directory.path());
+  EXPECT_EQ(std::distance(fs::directory_iterator(store + "/.quarantine"), fs::directory_iterator{}), 6);
+}
+
+}  // namespace
