@@ -1,7 +1,7 @@
 # A thin front over the CMake presets (CMakePresets.json). Everything else is done by the scripts in tools/.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help demo test build bench format clean bootstrap
+.PHONY: help demo test build bench format clean bootstrap bootstrap-required
 
 help:
 	@echo "make demo     kill a rank of an N-body run, restart it, compare the results"
@@ -11,7 +11,7 @@ help:
 	@echo "make format   clang-format over the tree"
 	@echo "make clean    removes build/"
 
-demo: bootstrap build
+demo: bootstrap-required build
 	@tools/demo
 
 test: bootstrap
@@ -31,3 +31,6 @@ clean:
 
 bootstrap:
 	@tools/bootstrap
+
+bootstrap-required:
+	@tools/bootstrap --required

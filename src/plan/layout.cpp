@@ -34,8 +34,8 @@ std::vector<SegmentPlan> lay_out_segments(const std::vector<std::uint32_t>& node
   for (const auto& [node, ranks] : ranks_of_node) {
     const std::uint32_t here = segments_on_node(ranks.size(), ranks_of_node.size(), aggregation);
     for (std::uint32_t s = 0; s < here; ++s) {
-      const std::size_t first = ranks.size() * s / here, last = ranks.size() * (s + 1) / here;
-      plans.push_back({static_cast<std::uint32_t>(plans.size()), 0, node, {ranks.begin() + first, ranks.begin() + last}});
+      const auto at = [&](std::size_t part) { return ranks.begin() + static_cast<std::ptrdiff_t>(ranks.size() * part / here); };
+      plans.push_back({static_cast<std::uint32_t>(plans.size()), 0, node, {at(s), at(s + 1)}});
     }
   }
   for (auto& plan : plans) plan.count = static_cast<std::uint32_t>(plans.size());

@@ -5,7 +5,7 @@
 
 namespace perdure::plan {
 
-std::vector<std::uint64_t> retire(const RetentionPolicy& policy, std::vector<StoredVersion> stored) {
+std::vector<std::uint64_t> retire(const RetentionPolicy& policy, const std::vector<StoredVersion>& stored) {
   std::map<std::uint64_t, bool> complete;
   for (const auto& [version, is_complete] : stored) complete[version] |= is_complete;
 

@@ -19,6 +19,6 @@ struct StoredVersion {
 /// nor multiples of keep_every, and incomplete ones older than the newest complete one. Never the newest complete one.
 /// Incomplete ones that are newer stay: they may still become complete. A version that occurs twice (two attempts) is
 /// complete if one of them is.
-std::vector<std::uint64_t> retire(const RetentionPolicy& policy, std::vector<StoredVersion> stored);
+std::vector<std::uint64_t> retire(const RetentionPolicy& policy, const std::vector<StoredVersion>& stored);
 
 }  // namespace perdure::plan
