@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/bytes.hpp"
+#include "cli/arguments.hpp"
 #include "cli/audit.hpp"
 #include "cli/node_directories.hpp"
 #include "cli/progress.hpp"
@@ -191,15 +192,17 @@ Action enrol_prune(CLI::App& app) {
   app.add_option("--store", arguments->store, "the store; by default the configured one (store.path)");
   auto* last = app.add_option("--keep-last", arguments->keep_last,
                               "keep the newest so many complete versions of each name; at least 1")
-                   ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62));
-  auto* every = app.add_option("--keep-every", arguments->keep_every, "keep the multiples of this too");
+                   ->check(whole_number)
+                   ->check(CLI::PositiveNumber);
+  auto* every =
+      app.add_option("--keep-every", arguments->keep_every, "keep the multiples of this too")->check(whole_number);
   app.add_flag("--leftovers", arguments->leftovers,
                "remove what killed jobs left in the store: incomplete versions that are superseded, "
                "temporary segments, unfinished removals");
   app.add_option("--min-age", arguments->min_age_s,
                  "temporary segments that changed within so many seconds may be a running job's and stay")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(seconds);
   app.add_flag("--node", arguments->node, "remove what dead engines left on this machine");
   app.add_flag("--even-the-last", arguments->even_the_last, "NAME@VERSION may be the last verified version of NAME");
   app.add_flag("--yes", arguments->yes, "do it; without this, only say what would be done");

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 
+#include "cli/arguments.hpp"
 #include "cli/inventory.hpp"
 #include "cli/relaunch_loop.hpp"
 #include "cli/verb.hpp"
@@ -105,13 +106,16 @@ Action enrol_run(CLI::App& app) {
   plan::RelaunchPolicy& policy = arguments->policy;
   app.add_option("--restarts", policy.restarts,
                  "launch again after so many failures in a row (a run of 10 minutes starts the count afresh)")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(whole_number)
+      ->take_last();
   app.add_option("--backoff", policy.backoff_s,
                  "seconds to wait after the first failure; doubles with each one in a row, up to 60")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 3600.0));
+      ->check(seconds)
+      ->take_last();
   app.add_option("--set", arguments->set, "a setting KEY=VALUE for the program (repeatable)")->allow_extra_args(false);
-  app.add_option("--store", arguments->store, "the same as --set store.path=...");
+  app.add_option("--store", arguments->store, "the same as --set store.path=...")->take_last();
   app.add_option("--engine", arguments->engine, "the same as --set engine.mode=...: embedded or daemon")
       ->check(CLI::IsMember({"embedded", "daemon"}));
   app.add_option("--json", arguments->json_file, "write the summary to this file, for programs");

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/bytes.hpp"
+#include "cli/arguments.hpp"
 #include "cli/audit.hpp"
 #include "cli/progress.hpp"
 #include "cli/table.hpp"
@@ -152,6 +153,7 @@ Action enrol_verify(CLI::App& app) {
   app.add_option("--store", arguments->option, "the store, as an option");
   app.add_option("--threads", arguments->threads, "how many segments to read at once")
       ->capture_default_str()
+      ->check(whole_number)
       ->check(CLI::Range(1, 1024));
   app.add_flag("--complete", arguments->complete, "an incomplete version is bad too (exit status 1)");
   app.add_flag("--json", arguments->json, "for programs");

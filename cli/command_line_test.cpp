@@ -1,0 +1,135 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "cli/check.hpp"
+#include "cli/progress.hpp"
+#include "cli/table.hpp"
+#include "cli/testing.hpp"
+#include "config/config.hpp"
+
+namespace perdure::cli {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(CommandLine, HelpsOnRequestAndRefusesEverythingElse) {
+  EXPECT_EQ(run_verb({"--help"}).status, kGood);
+  EXPECT_EQ(run_verb({"--version"}).status, kGood);
+  EXPECT_EQ(run_verb({}).status, kUsage);
+  EXPECT_EQ(run_verb({""}).status, kUsage);
+  EXPECT_EQ(run_verb({"nonsense"}).status, kUsage);
+  EXPECT_EQ(run_verb({"ls", "--nonsense"}).status, kUsage);
+  EXPECT_EQ(run_verb({"ls", "a", "b"}).status, kUsage);
+  EXPECT_EQ(run_verb({"show"}).status, kUsage);
+}
+
+TEST(CommandLine, EveryVerbHasHelpAndKnowsJson) {
+  for (const Verb& verb : verbs()) {
+    const Ran ran = run_verb({verb.name, "--help"});
+    EXPECT_EQ(ran.status, kGood) << verb.name;
+    EXPECT_THAT(ran.out, HasSubstr("--json")) << verb.name;
+  }
+}
+
+TEST(CommandLine, SurvivesHostileArguments) {
+  SampleStore store;
+  const std::vector<std::string> hostile{"",
+                                         "@",
+                                         "@1",
+                                         "a@",
+                                         "a@@1",
+                                         "a@-1",
+                                         "a@99999999999999999999",
+                                         "../../etc@1",
+                                         "a/b",
+                                         std::string(10'000, 'x'),
+                                         "a@1 ",
+                                         "a@0x1",
+                                         "\x01\x02",
+                                         "-",
+                                         "--",
+                                         "%s%n",
+                                         "a@9223372036854775808",
+                                         "\xff\xfe"};
+  for (const std::string& text : hostile) {
+    for (const char* verb : {"show", "prune"}) {
+      const Ran ran = run_verb({verb, "--store", store.path(), "--", text});
+      EXPECT_THAT(ran.status, testing::AnyOf(kUsage, kCannot, kGood)) << verb << " " << text;
+      if (std::string(verb) == "show") {
+        EXPECT_NE(ran.status, kGood) << text;
+      }
+    }
+    EXPECT_NE(run_verb({"verify", store.path(), "--threads", text}).status, kGood) << text;
+    EXPECT_NE(run_verb({"ls", "--", "/nonexistent/" + text}).status, kGood) << text;
+    EXPECT_EQ(run_verb({"config", "--set=" + text}).status, kUsage) << text;
+  }
+  EXPECT_EQ(run_verb({"verify", store.path(), "--threads", "0"}).status, kUsage);
+  EXPECT_EQ(run_verb({"ls", "s3://bucket"}).status, kUsage);
+}
+
+TEST(Config, SaysWhereEachValueCameFrom) {
+  const Variable variable("PERDURE_FLUSH_THREADS", "5");
+  const auto json = run_verb({"config", "--set", "job=mine", "--json"}).json();
+  std::map<std::string, std::string> origin;
+  for (const auto& option : json["options"]) origin[option["key"]] = option["origin"];
+  EXPECT_EQ(origin["flush.threads"], config::origin_name(config::Origin::environment));
+  EXPECT_EQ(origin["job"], config::origin_name(config::Origin::command_line));
+  EXPECT_EQ(origin["chunk_bytes"], config::origin_name(config::Origin::default_value));
+  EXPECT_EQ(origin.size(), config::options().size());
+  EXPECT_THAT(run_verb({"config"}).out, HasSubstr("environment PERDURE_FLUSH_THREADS"));
+}
+
+TEST(Config, PrintsItsPage) { EXPECT_EQ(run_verb({"config", "--markdown"}).out, config::markdown()); }
+
+TEST(Config, RefusesAnUnknownKeyAndNamesTheNearest) {
+  const Ran ran = run_verb({"config", "--set", "flush.thread=3"});
+  EXPECT_EQ(ran.status, kUsage);
+  EXPECT_THAT(ran.err, HasSubstr("flush.threads"));
+}
+
+TEST(Doctor, ChecksEverythingAndLeavesNothingBehind) {
+  test_support::TemporaryDirectory directory;
+  const Variable node("PERDURE_NODE_PATH", directory / "node"), file("PERDURE_TIER_FILE_PATH", directory / "file");
+  const Variable stores("PERDURE_STORE_PATH", directory / "store");
+  const auto json = run_verb({"doctor", "--json"}).json();
+  EXPECT_GE(json["checks"].size(), 10u);
+  EXPECT_EQ(json["problems"], 0) << json.dump(2);
+  for (const auto& check : json["checks"]) EXPECT_EQ(check["verdict"] == "ok", check["remedy"] == "") << check.dump();
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+}
+
+TEST(Doctor, AStoreThatIsAFileIsAProblemWithARemedy) {
+  test_support::TemporaryDirectory directory;
+  const Variable node("PERDURE_NODE_PATH", directory / "node"), file("PERDURE_TIER_FILE_PATH", directory / "file");
+  const Variable stores("PERDURE_STORE_PATH", "/etc/passwd");
+  const Ran ran = run_verb({"doctor", "--quick"});
+  EXPECT_EQ(ran.status, kBad);
+  EXPECT_THAT(ran.out, HasSubstr("problem  store:"));
+  EXPECT_THAT(ran.out, HasSubstr("remedy: set store.path"));
+}
+
+TEST(Doctor, ReadsTheChosenWordOfAKernelSetting) {
+  EXPECT_EQ(bracketed("always within_size advise [never] deny force\n"), "never");
+  EXPECT_EQ(bracketed("none"), "");
+  EXPECT_EQ(bracketed("]x["), "");
+}
+
+TEST(Table, AlignsColumnsAndHidesControlCharacters) {
+  Table table({{"NAME"}, {"SIZE", Table::Align::right}});
+  table.row({"a\x1b[2Jb", "1"});
+  table.row({"\xc3\xa4", "1000"});
+  EXPECT_EQ(table.text(), "NAME    SIZE\na?[2Jb     1\n\xc3\xa4       1000\n");
+}
+
+TEST(Progress, TellsHowFarHowFastAndHowLong) {
+  EXPECT_THAT(progress_line("verifying", 50 << 20, 100 << 20, 2), HasSubstr("verifying  50%"));
+  EXPECT_THAT(progress_line("verifying", 50 << 20, 100 << 20, 2), HasSubstr("25.0 MiB/s, 2 s left"));
+  EXPECT_THAT(progress_line("verifying", 0, 100, 0), HasSubstr("  0%"));
+  EXPECT_THAT(progress_line("verifying", 0, 0, 1), HasSubstr("100%"));
+  EXPECT_THAT(progress_line("verifying", 200, 100, 1), HasSubstr("100%"));
+}
+
+}  // namespace
+}  // namespace perdure::cli

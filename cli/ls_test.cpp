@@ -1,0 +1,114 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "cli/inventory.hpp"
+#include "cli/testing.hpp"
+
+namespace perdure::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+TEST(Ls, ListsEveryVersionWithItsState) {
+  SampleStore store;
+  store.add("nbody", 1);
+  store.add("nbody", 2, 4, {0, 3});
+  const auto json = run_verb({"ls", "--json", store.path()}).json();
+  ASSERT_EQ(json["checkpoints"].size(), 2u);
+  EXPECT_EQ(json["checkpoints"][0]["state"], "complete");
+  EXPECT_EQ(json["checkpoints"][0]["ranks"], 2);
+  EXPECT_EQ(json["checkpoints"][1]["state"], "incomplete");
+  EXPECT_EQ(json["checkpoints"][1]["missing_segments"], "1-2");
+  EXPECT_EQ(json["checkpoints"][1]["missing_ranks"], "1-2");
+  const Ran ran = run_verb({"ls", store.path()});
+  EXPECT_EQ(ran.status, kGood);
+  EXPECT_THAT(ran.out, HasSubstr("incomplete: segment 1-2 missing, rank 1-2"));
+}
+
+TEST(Ls, CallsAVersionWithADamagedManifestDamaged) {
+  SampleStore store;
+  const std::string path = store.add("nbody", 1)[0];
+  flip_byte(path, fs::file_size(path) - 1);
+  EXPECT_EQ(run_verb({"ls", "--json", store.path()}).json()["checkpoints"][0]["state"], "damaged");
+}
+
+TEST(Ls, ShowsWhatIsInQuarantineAndWhy) {
+  SampleStore store;
+  store.add("nbody", 1);
+  const auto listing = store.store().list("nbody").value().front();
+  ASSERT_TRUE(store.store().quarantine(listing.segments[0], listing.id,
+                                       {PERDURE_CORRUPT, "x", "hash differs at offset 4096", "", false}));
+  const auto json = run_verb({"ls", "--quarantine", "--json", store.path()}).json();
+  ASSERT_EQ(json["quarantine"].size(), 1u);
+  EXPECT_THAT(json["quarantine"][0]["report"]["why"].get<std::string>(), HasSubstr("hash differs"));
+  EXPECT_EQ(run_verb({"ls", "--json", store.path()}).json()["checkpoints"][0]["quarantined"], 1);
+  EXPECT_THAT(run_verb({"ls", store.path()}).out, HasSubstr("1 in quarantine"));
+}
+
+TEST(Ls, SurvivesAnythingThatLiesInQuarantine) {
+  SampleStore store;
+  fs::create_directory(store.path() + "/.quarantine");
+  std::ofstream(store.path() + "/.quarantine/x") << "x";
+  std::ofstream(store.path() + "/.quarantine/x.json") << std::string(100'000, '[');
+  std::ofstream(store.path() + "/.quarantine/y") << "y";
+  std::ofstream(store.path() + "/.quarantine/y.json") << R"({"name": 5, "version": -1, "why": [[[]]]})";
+  const Ran ran = run_verb({"ls", "--quarantine", "--json", store.path()});
+  EXPECT_EQ(ran.status, kGood);
+  EXPECT_EQ(ran.json()["quarantine"].size(), 2u);
+}
+
+TEST(Ls, SaysThatAnEmptyStoreHasNoCheckpoints) {
+  SampleStore store;
+  EXPECT_EQ(run_verb({"ls", store.path()}).out, "no checkpoints\n");
+}
+
+TEST(Show, TellsRegionsAndChunksOfEveryRank) {
+  SampleStore store;
+  store.add("nbody", 1);
+  store.add("nbody", 2);
+  const auto json = run_verb({"show", "nbody@1", "--json", "--store", store.path()}).json();
+  ASSERT_EQ(json["versions"].size(), 1u);
+  const auto& piece = json["versions"][0]["segments"][1]["pieces"][0];
+  EXPECT_EQ(piece["rank"], 1);
+  EXPECT_EQ(piece["regions"].size(), 2u);
+  EXPECT_EQ(piece["regions"][1]["id"], 7);
+  ASSERT_EQ(piece["chunks"].size(), 2u);
+  EXPECT_EQ(piece["chunks"][0]["offset"], 4096);
+  EXPECT_EQ(piece["chunks"][0]["hash"].get<std::string>().size(), 32u);
+  EXPECT_THAT(run_verb({"show", "nbody@1", "--store", store.path()}).out,
+              HasSubstr(piece["chunks"][0]["hash"].get<std::string>()));
+}
+
+TEST(Show, TakesTheNewestCompleteVersionUnlessToldOtherwise) {
+  SampleStore store;
+  store.add("nbody", 1);
+  store.add("nbody", 2);
+  store.add("nbody", 3, 2, {0});
+  EXPECT_EQ(run_verb({"show", "nbody", "--json", "--store", store.path()}).json()["versions"][0]["version"], 2);
+  EXPECT_EQ(run_verb({"show", "nbody", "--all", "--json", "--store", store.path()}).json()["versions"].size(), 3u);
+  EXPECT_EQ(run_verb({"show", "nbody@9", "--store", store.path()}).status, kCannot);
+  EXPECT_EQ(run_verb({"show", "other", "--store", store.path()}).status, kCannot);
+}
+
+TEST(Inventory, NamesWhatIsMissingAsRangesHoweverManyAreClaimed) {
+  EXPECT_EQ(missing_ranges({}, 0), "");
+  EXPECT_EQ(missing_ranges({0, 1, 2}, 3), "");
+  EXPECT_EQ(missing_ranges({1, 4}, 8), "0,2-3,5-7");
+  EXPECT_EQ(missing_ranges({0}, UINT32_MAX), "1-4294967294");
+  EXPECT_EQ(ranges_text({0, 1, 2, 5}), "0-2,5");
+}
+
+TEST(Inventory, TheNewestCompleteVersionIsNotTheNewestOne) {
+  SampleStore store;
+  store.add("nbody", 1);
+  store.add("nbody", 2, 2, {1});
+  store.add("heat", 1, 2, {1});
+  EXPECT_EQ(newest_complete(store.store()).value(), (std::map<std::string, std::uint64_t>{{"nbody", 1}}));
+}
+
+}  // namespace
+}  // namespace perdure::cli

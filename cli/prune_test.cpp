@@ -1,0 +1,131 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "cli/testing.hpp"
+#include "os/file.hpp"
+
+namespace perdure::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::uint64_t> versions_left(SampleStore& store, const std::string& name) {
+  std::vector<std::uint64_t> versions;
+  for (const auto& listing : store.store().list(name).value()) versions.push_back(listing.id.version);
+  return versions;
+}
+
+TEST(Prune, SaysWhatItWouldDoAndDoesNothingWithoutYes) {
+  SampleStore store;
+  for (std::uint64_t version : {1, 2, 3}) store.add("nbody", version);
+  const Ran ran = run_verb({"prune", "--keep-last", "1", "--store", store.path()});
+  EXPECT_EQ(ran.status, kGood);
+  EXPECT_THAT(ran.out, HasSubstr("nbody version 1"));
+  EXPECT_THAT(ran.out, HasSubstr("--yes does it"));
+  EXPECT_THAT(versions_left(store, "nbody"), ElementsAre(1, 2, 3));
+}
+
+TEST(Prune, KeepsTheNewestAndEveryKthVersion) {
+  SampleStore store;
+  for (std::uint64_t version : {5, 10, 11, 12, 13}) store.add("nbody", version);
+  const auto json =
+      run_verb({"prune", "--keep-last", "2", "--keep-every", "10", "--yes", "--json", "--store", store.path()}).json();
+  EXPECT_EQ(json["actions"].size(), 2u);
+  EXPECT_EQ(json["actions"][0]["done"], true);
+  EXPECT_GT(json["bytes"].get<std::uint64_t>(), 0u);
+  EXPECT_THAT(versions_left(store, "nbody"), ElementsAre(10, 12, 13));
+}
+
+TEST(Prune, AppliesTheConfiguredRetentionByDefaultAndOnlyToTheNamesGiven) {
+  SampleStore store;
+  for (std::uint64_t version : {1, 2, 3}) store.add("nbody", version), store.add("heat", version);
+  EXPECT_EQ(run_verb({"prune", "heat", "--yes", "--store", store.path()}).status, kGood);
+  EXPECT_THAT(versions_left(store, "heat"), ElementsAre(2, 3));
+  EXPECT_THAT(versions_left(store, "nbody"), ElementsAre(1, 2, 3));
+}
+
+TEST(Prune, GivesNothingUpForANewestVersionThatIsDamaged) {
+  SampleStore store;
+  store.add("nbody", 1);
+  flip_byte(store.add("nbody", 2)[0], 5000);  // complete by its manifest, but a chunk is damaged
+  const Ran ran = run_verb({"prune", "--keep-last", "1", "--yes", "--store", store.path()});
+  EXPECT_THAT(ran.out, HasSubstr("nbody version 2 is damaged"));
+  EXPECT_THAT(versions_left(store, "nbody"), ElementsAre(1, 2));
+}
+
+TEST(Prune, NeverRemovesTheLastVerifiedVersionUnlessTold) {
+  SampleStore store;
+  store.add("nbody", 1);
+  EXPECT_EQ(run_verb({"prune", "nbody@1", "--yes", "--store", store.path()}).status, kBad);
+  EXPECT_THAT(versions_left(store, "nbody"), ElementsAre(1));
+  flip_byte(store.add("nbody", 2)[0], 5000);
+  EXPECT_EQ(run_verb({"prune", "nbody@1", "--yes", "--store", store.path()}).status, kBad) << "what is left is damaged";
+  store.add("nbody", 3);
+  EXPECT_EQ(run_verb({"prune", "nbody@1", "nbody@3", "--yes", "--store", store.path()}).status, kBad) << "both at once";
+  EXPECT_EQ(run_verb({"prune", "nbody@1", "--yes", "--store", store.path()}).status, kGood);
+  EXPECT_THAT(versions_left(store, "nbody"), ElementsAre(2, 3));
+  EXPECT_EQ(run_verb({"prune", "nbody@3", "--even-the-last", "--yes", "--store", store.path()}).status, kGood);
+  EXPECT_THAT(versions_left(store, "nbody"), ElementsAre(2));
+}
+
+TEST(Prune, RemovesLeftoversButKeepsWhatMayStillBeWritten) {
+  SampleStore store;
+  store.add("nbody", 1, 2, {0});
+  const std::string path = store.add("nbody", 2)[0];
+  store.add("nbody", 3, 2, {0});
+  const std::string temporary = store.version_path("nbody", 2) + "/.tmp-" + segment::file_name(0, 2, {9, 9});
+  std::ofstream(temporary) << "half";
+  const std::string mark = store.path() + "/nbody/.retired-0-" + std::string(32, 'a');
+  fs::create_directory(mark);
+
+  EXPECT_EQ(run_verb({"prune", "--leftovers", "--yes", "--store", store.path()}).status, kGood);
+  EXPECT_THAT(versions_left(store, "nbody"), ElementsAre(2, 3)) << "3 may still become complete";
+  EXPECT_TRUE(fs::exists(temporary)) << "it changed just now";
+  EXPECT_FALSE(fs::exists(mark));
+  EXPECT_EQ(run_verb({"prune", "--leftovers", "--min-age", "0", "--yes", "--store", store.path()}).status, kGood);
+  EXPECT_FALSE(fs::exists(temporary));
+  EXPECT_TRUE(fs::exists(path));
+}
+
+TEST(Prune, ReportsWhatIsNotThereAndWhatDoesNotGoTogether) {
+  SampleStore store;
+  store.add("nbody", 1);
+  EXPECT_EQ(run_verb({"prune", "nbody@7", "--store", store.path()}).status, kCannot);
+  EXPECT_EQ(run_verb({"prune", "nbody@1", "--keep-last", "1", "--store", store.path()}).status, kUsage);
+  EXPECT_EQ(run_verb({"prune", "--keep-last", "0", "--store", store.path()}).status, kUsage);
+  EXPECT_EQ(run_verb({"prune", "--keep-last", "-1", "--store", store.path()}).status, kUsage);
+}
+
+TEST(Prune, RemovesOnlyNodeDirectoriesOfDeadEngines) {
+  test_support::TemporaryDirectory directory;
+  const Variable node("PERDURE_NODE_PATH", directory / "node"), file("PERDURE_TIER_FILE_PATH", directory / "file");
+  const std::string dead = directory / "node/0123456789abcdef.0", alive = directory / "node/0123456789abcdef.1";
+  const std::string slots = directory / "file/0123456789abcdef.0.slots",
+                    orphan = directory / "file/fedcba9876543210.0.slots";
+  for (const std::string& path : {dead, alive, slots, orphan, directory / "node/mine"}) fs::create_directories(path);
+  std::ofstream(dead + "/engine.lock") << "";
+  std::ofstream(dead + "/arena") << std::string(10'000, 'x');
+  const auto lock = os::File::open(alive + "/engine.lock", os::Open::create).value();
+  ASSERT_TRUE(lock.try_lock());
+
+  EXPECT_EQ(run_verb({"prune", "--node"}).status, kGood);
+  EXPECT_TRUE(fs::exists(dead));
+  const Ran ran = run_verb({"prune", "--node", "--yes"});
+  EXPECT_EQ(ran.status, kGood) << ran.err;
+  EXPECT_FALSE(fs::exists(dead));
+  EXPECT_FALSE(fs::exists(slots));
+  EXPECT_FALSE(fs::exists(orphan));
+  EXPECT_TRUE(fs::exists(alive));
+  EXPECT_TRUE(fs::exists(directory / "node/mine"));
+  EXPECT_THAT(ran.out, HasSubstr("its engine lives"));
+}
+
+}  // namespace
+}  // namespace perdure::cli

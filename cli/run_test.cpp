@@ -1,0 +1,174 @@
+// The real program `perdure run` with real children.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "cli/testing.hpp"
+#include "os/system.hpp"
+
+namespace perdure::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string text_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+/// `perdure run` in the background, in a directory of its own; output goes to files there.
+class Launched {
+ public:
+  explicit Launched(std::vector<std::string> arguments, const std::string& input = "") {
+    std::ofstream(directory_ / "in") << input;
+    arguments.insert(arguments.begin(), {PERDURE_PROGRAM, "run", "--store", directory_ / "store", "--backoff", "0.05"});
+    std::vector<char*> argv;
+    for (auto& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, (directory_ / "in").c_str(), O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 1, (directory_ / "out").c_str(), O_WRONLY | O_CREAT, 0600);
+    posix_spawn_file_actions_addopen(&actions, 2, (directory_ / "err").c_str(), O_WRONLY | O_CREAT, 0600);
+    EXPECT_EQ(::posix_spawn(&pid_, PERDURE_PROGRAM, &actions, nullptr, argv.data(), environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+  }
+  int wait() {
+    int status = 0;
+    ::waitpid(pid_, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+  /// Waits until the program wrote something that ends with a new line.
+  std::string first_line() const {
+    for (;;) {
+      const std::string text = out();
+      if (text.find('\n') != std::string::npos) return text.substr(0, text.find('\n'));
+      os::sleep_ns(2'000'000);
+    }
+  }
+  void signal(int number) const { ::kill(pid_, number); }
+  std::string out() const { return text_of(directory_ / "out"); }
+  std::string err() const { return text_of(directory_ / "err"); }
+  std::string path(const std::string& name) const { return directory_ / name; }
+
+ private:
+  test_support::TemporaryDirectory directory_;
+  pid_t pid_ = -1;
+};
+
+TEST(Run, PassesInputAndOutputThroughUntouchedAndEndsWithTheProgramsStatus) {
+  Launched run({"--restarts", "0", "--", "sh", "-c", "cat; echo to-stderr >&2; exit 7"}, "some input");
+  EXPECT_EQ(run.wait(), 7);
+  EXPECT_EQ(run.out(), "some input");
+  EXPECT_THAT(run.err(), HasSubstr("to-stderr\n"));
+  EXPECT_THAT(run.err(), HasSubstr("1 launches, 1 failures, status 7"));
+}
+
+TEST(Run, LaunchesAgainAfterASignalAndEndsWellWhenTheProgramDoes) {
+  test_support::TemporaryDirectory directory;
+  const std::string script = "echo $PERDURE_JOB; if [ -e " + (directory / "was") + " ]; then exit 0; fi; touch " +
+                             (directory / "was") + "; kill -9 $$";
+  Launched run({"--json", directory / "summary", "--", "sh", "-c", script});
+  EXPECT_EQ(run.wait(), 0);
+  EXPECT_THAT(run.err(), HasSubstr("killed by signal 9"));
+  const std::string out = run.out(), job = out.substr(0, out.find('\n'));
+  EXPECT_EQ(out, job + "\n" + job + "\n") << "the job's name stays the same over restarts";
+  EXPECT_GT(job.size(), 10u);
+  const auto json = base::Json::parse(text_of(directory / "summary"), nullptr, false);
+  EXPECT_EQ(json["launches"], 2);
+  EXPECT_EQ(json["failures"].size(), 1u);
+  EXPECT_EQ(json["status"], 0);
+}
+
+TEST(Run, GivesUpWhenItIsOutOfRestarts) {
+  Launched run({"--restarts", "2", "--", "sh", "-c", "echo again; kill -SEGV $$"});
+  EXPECT_EQ(run.wait(), 128 + SIGSEGV);
+  EXPECT_EQ(run.out(), "again\nagain\nagain\n");
+}
+
+TEST(Run, EndsAtOnceWhenThereIsNoSuchProgram) {
+  Launched missing({"--", "/nonexistent/program"});
+  EXPECT_EQ(missing.wait(), 127);
+  EXPECT_THAT(missing.err(), HasSubstr("1 launches"));
+  Launched unusable({"--", "/etc/passwd"});
+  EXPECT_EQ(unusable.wait(), 126);
+}
+
+TEST(Run, HandsSettingsOnAsVariables) {
+  Launched run(
+      {"--set", "flush.threads=3", "--set", "job=mine", "--engine", "daemon", "--", "sh", "-c",
+       "echo $PERDURE_FLUSH_THREADS $PERDURE_JOB $PERDURE_ENGINE_MODE $PERDURE_STORE_PATH $PERDURE_CHUNK_BYTES"});
+  EXPECT_EQ(run.wait(), 0);
+  EXPECT_EQ(run.out(), "3 mine daemon " + run.path("store") + "\n");
+}
+
+TEST(Run, LeavesAJobNameOfTheEnvironmentAlone) {
+  const Variable job("PERDURE_JOB", "theirs");
+  Launched run({"--", "sh", "-c", "echo $PERDURE_JOB"});
+  EXPECT_EQ(run.wait(), 0);
+  EXPECT_EQ(run.out(), "theirs\n");
+}
+
+TEST(Run, PassesAStopOnToTheWholeProgramAndDoesNotLaunchAgain) {
+  for (int signal : {SIGTERM, SIGINT}) {
+    Launched run({"--", "sh", "-c", "echo ready; sleep 60; echo never"});
+    run.first_line();
+    run.signal(signal);
+    EXPECT_EQ(run.wait(), 128 + signal);
+    EXPECT_THAT(run.err(), HasSubstr("stopped on request: 1 launches"));
+  }
+}
+
+TEST(Run, PassesUserSignalsOnAndGoesOn) {
+  Launched run({"--", "sh", "-c", "trap 'echo got; exit 0' USR1; echo ready; while :; do sleep 0.01; done"});
+  run.first_line();
+  run.signal(SIGUSR1);
+  EXPECT_EQ(run.wait(), 0);
+  EXPECT_THAT(run.out(), HasSubstr("got"));
+}
+
+TEST(Run, DoesNotLeaveTheProgramBehindWhenItIsKilled) {
+  Launched run({"--", "sh", "-c", "echo $$; exec sleep 60"});
+  const int child = std::stoi(run.first_line());
+  run.signal(SIGKILL);
+  run.wait();
+  while (os::process_alive(child)) os::sleep_ns(2'000'000);
+}
+
+TEST(Run, EndsWhenItIsStoppedWhileItWaitsForARestart) {
+  Launched run({"--backoff", "3000", "--", "sh", "-c", "echo ready; exit 1"});
+  run.first_line();
+  while (run.err().find("restart 1") == std::string::npos) os::sleep_ns(2'000'000);
+  run.signal(SIGTERM);
+  EXPECT_EQ(run.wait(), 128 + SIGTERM);
+}
+
+TEST(Run, NamesTheNewestCompleteCheckpoints) {
+  SampleStore store;
+  store.add("nbody", 4);
+  store.add("nbody", 5, 2, {1});
+  Launched run({"--set", "store.path=" + store.path(), "--store", store.path(), "--", "true"});
+  EXPECT_EQ(run.wait(), 0);
+  EXPECT_THAT(run.err(), HasSubstr("newest complete: nbody@4"));
+}
+
+TEST(Run, IsWronglyUsedWithoutAProgram) {
+  EXPECT_EQ(run_verb({"run"}).status, kUsage);
+  EXPECT_EQ(run_verb({"run", "--"}).status, kUsage);
+  EXPECT_EQ(run_verb({"run", "true"}).status, kUsage);
+  EXPECT_EQ(run_verb({"run", "--restarts", "-1", "--", "true"}).status, kUsage);
+  EXPECT_EQ(run_verb({"run", "--set", "no.such=1", "--", "true"}).status, kUsage);
+  EXPECT_EQ(run_verb({"run", "--backoff", "nan", "--", "true"}).status, kUsage);
+}
+
+}  // namespace
+}  // namespace perdure::cli
