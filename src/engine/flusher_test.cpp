@@ -1,0 +1,166 @@
+#include "engine/flusher.hpp"
+
+#include "engine/core_fixture.hpp"
+#include "os/fault_rules.hpp"
+#include "os/system.hpp"
+
+namespace perdure::engine {
+namespace {
+
+constexpr std::uint64_t kMillisecond = 1'000'000, kHour = 3'600'000'000'000;
+
+class FlusherTest : public CoreFixture {
+ protected:
+  void start(plan::Backoff backoff = {kMillisecond, 4 * kMillisecond, kHour}) {
+    open({8});
+    made = std::move(*store::make_store(directory / "store"));
+    FlusherOptions options;
+    options.backoff = backoff;
+    options.keep_in_tiers = 8;
+    flusher = std::make_unique<Flusher>(*core, lock, *made, reports, options, [this](const segment::VersionId&, bool) { ++attempts; });
+  }
+  void commit(std::uint64_t version) {
+    {
+      std::lock_guard guard(lock);
+      ASSERT_TRUE(checkpoint(version));
+    }
+    flusher->notify();
+  }
+  template <class Condition>
+  bool await(Condition condition) {
+    for (int i = 0; i < 20000; ++i) {
+      {
+        std::lock_guard guard(lock);
+        if (condition()) return true;
+      }
+      os::sleep_ns(kMillisecond);
+    }
+    return false;
+  }
+  bool await_stored(std::uint64_t version) {
+    return await([&] { return core->find(id(version))->all_stored() && core->runtime(id(version))->flush == FlushState::queued; });
+  }
+  bool await_given_up(std::uint64_t version) {
+    return await([&] { return core->runtime(id(version))->flush == FlushState::given_up; });
+  }
+  void TearDown() override { flusher.reset(); }
+  std::mutex lock;
+  std::unique_ptr<store::Store> made;
+  std::atomic<int> attempts = 0;
+  std::unique_ptr<Flusher> flusher;
+};
+
+TEST_F(FlusherTest, StoresWhatWasCommittedAndReportsNothing) {
+  start();
+  for (std::uint64_t version : {1, 2, 3}) commit(version);
+  EXPECT_TRUE(await_stored(3));
+  flusher->stop();
+  EXPECT_EQ(made->list("app")->size(), 3u);
+  EXPECT_TRUE(taken_reports().empty());
+  EXPECT_EQ(attempts, 3);
+}
+
+TEST_F(FlusherTest, RetriesWhatCanPassAndSpeaksOfTheEpisodeAtItsBeginningAndItsEnd) {
+  start();
+  {
+    os::FaultRules faults(*os::parse_fault_rules("pwrite:/store:ENOSPC"));
+    os::InstalledHooks installed(faults);
+    commit(1);
+    commit(2);
+    EXPECT_TRUE(await([&] { return attempts > 5; }));
+    // Only a flush holds on to the hooks; stop it before they go.
+    flusher->stop();
+  }
+  const auto told = taken_reports();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_NE(told[0].find(directory / "store"), std::string::npos) << told[0];
+  EXPECT_NE(told[0].find("free space"), std::string::npos) << told[0];
+}
+
+TEST_F(FlusherTest, GoesOnWhenTheStoreWorksAgain) {
+  start();
+  os::FaultRules faults(*os::parse_fault_rules("fdatasync:/store:EIO:1:3"));
+  os::InstalledHooks installed(faults);
+  commit(1);
+  EXPECT_TRUE(await_stored(1));
+  commit(2);
+  EXPECT_TRUE(await_stored(2));
+  flusher->stop();
+  const auto told = taken_reports();
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_NE(told[1].find("works again"), std::string::npos) << told[1];
+}
+
+TEST_F(FlusherTest, GivesUpAtOnceWhatCannotPassAndTriesItAgainAfterTheNextCommit) {
+  start();
+  os::FaultRules faults(*os::parse_fault_rules("mkdir:/store/app:EACCES:1:2"));
+  os::InstalledHooks installed(faults);
+  commit(1);
+  EXPECT_TRUE(await_given_up(1));
+  EXPECT_EQ(attempts, 1);
+  commit(2);
+  EXPECT_TRUE(await_stored(1));
+  EXPECT_TRUE(await_stored(2));
+  flusher->stop();
+  EXPECT_EQ(taken_reports().size(), 2u);  // given up; works again
+}
+
+TEST_F(FlusherTest, GivesUpWhenTheTimeIsOver) {
+  start({kMillisecond, kMillisecond, 0});
+  os::FaultRules faults(*os::parse_fault_rules("pwrite:/store:EIO"));
+  os::InstalledHooks installed(faults);
+  for (std::uint64_t version : {1, 2, 3}) commit(version);
+  EXPECT_TRUE(await_given_up(3));
+  flusher->stop();
+  const auto told = taken_reports();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_NE(told[0].find("given up"), std::string::npos) << told[0];
+}
+
+TEST_F(FlusherTest, DoesNotMakeAStoreAnewThatVanished) {
+  start();
+  commit(1);
+  ASSERT_TRUE(await_stored(1));
+  std::filesystem::rename(directory / "store", directory / "away");
+  commit(2);
+  EXPECT_TRUE(await([&] { return attempts > 3; }));
+  EXPECT_FALSE(std::filesystem::exists(directory / "store"));
+  std::filesystem::rename(directory / "away", directory / "store");
+  EXPECT_TRUE(await_stored(2));
+  flusher->stop();
+  EXPECT_EQ(made->list("app")->size(), 2u);
+}
+
+TEST_F(FlusherTest, SetsADamagedVersionAsideAndGoesOnWithTheNext) {
+  start();
+  {
+    std::lock_guard guard(lock);
+    ASSERT_TRUE(checkpoint(1));
+    const auto slot = core->address(core->find(id(1))->pieces.at(0).chunks[0]);
+    const std::byte flipped{1};
+    ASSERT_TRUE(os::File::open(slot.path, os::Open::read_write)->write(0, base::ConstByteSpan(&flipped, 1)));
+  }
+  commit(2);
+  EXPECT_TRUE(await_stored(2));
+  flusher->stop();
+  const auto listings = made->list("app");
+  ASSERT_TRUE(listings && listings->size() == 1);
+  EXPECT_EQ(listings->front().id, id(2));
+  const auto told = taken_reports();
+  ASSERT_GE(told.size(), 2u);
+  EXPECT_NE(told[0].find("flush of app version 1 was given up"), std::string::npos) << told[0];
+  EXPECT_NE(told[1].find("quarantine: app version 1, rank 0, chunk 0"), std::string::npos) << told[1];
+}
+
+TEST_F(FlusherTest, EndsAtOnceWhileItWaitsForARetry) {
+  start({kHour, kHour, 100 * kHour});
+  os::FaultRules faults(*os::parse_fault_rules("pwrite:/store:EIO"));
+  os::InstalledHooks installed(faults);
+  commit(1);
+  EXPECT_TRUE(await([&] { return attempts == 1; }));
+  flusher->stop();
+  EXPECT_EQ(core->pending_versions(), 1u);
+}
+
+}  // namespace
+}  // namespace perdure::engine

@@ -1,0 +1,80 @@
+#include "engine/node_directory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "os/test_directory.hpp"
+
+namespace perdure::engine {
+namespace {
+
+class NodeDirectory : public ::testing::Test {
+ protected:
+  config::Config configuration(const std::string& more = {}) {
+    config::Config config;
+    const std::string settings = "store.path=" + directory / "store" + ";node.path=" + directory / "node" + ";tier.file.path=" + directory / "file";
+    EXPECT_TRUE(config.set_all(settings + (more.empty() ? "" : ";" + more), config::Origin::program));
+    return config;
+  }
+  os::TestDirectory directory;
+};
+
+TEST_F(NodeDirectory, AnotherStoreJobOrNodeHasAnotherKey) {
+  const auto config = configuration();
+  const std::string key = node_key(config, "host");
+  EXPECT_EQ(key.size(), 16u);
+  EXPECT_EQ(node_key(configuration("retention.keep_last=9"), "host"), key);
+  EXPECT_NE(node_key(config, "host#1"), key);
+  EXPECT_NE(node_key(configuration("job=b"), "host"), key);
+  EXPECT_NE(node_key(configuration("store.path=/elsewhere"), "host"), key);
+}
+
+TEST_F(NodeDirectory, ALiveEngineWithTheSameConfigurationIsNamedInsteadOfASecondClaim) {
+  const auto config = configuration();
+  auto first = claim(config, "host");
+  ASSERT_TRUE(first && std::holds_alternative<Claim>(*first));
+  auto second = claim(config, "host");
+  ASSERT_TRUE(second && std::holds_alternative<Existing>(*second));
+  EXPECT_EQ(std::get<Existing>(*second).paths.socket(), std::get<Claim>(*first).paths.socket());
+}
+
+TEST_F(NodeDirectory, AnotherConfigurationGetsAnInstanceOfItsOwn) {
+  auto first = claim(configuration(), "host");
+  auto second = claim(configuration("retention.keep_last=9"), "host");
+  ASSERT_TRUE(first && second && std::holds_alternative<Claim>(*second));
+  EXPECT_NE(std::get<Claim>(*second).paths.node, std::get<Claim>(*first).paths.node);
+}
+
+TEST_F(NodeDirectory, ADeadEnginesDirectoryIsTakenOverWithWhatItHolds) {
+  std::string node;
+  {
+    auto dead = claim(configuration(), "host");
+    ASSERT_TRUE(dead);
+    node = std::get<Claim>(*dead).paths.node;
+    ASSERT_TRUE(os::write_file_atomically(node + "/catalog", base::as_bytes(std::string("kept"))));
+  }
+  auto next = claim(configuration(), "host");
+  ASSERT_TRUE(next && std::holds_alternative<Claim>(*next));
+  EXPECT_EQ(std::get<Claim>(*next).paths.node, node);
+  EXPECT_TRUE(std::filesystem::exists(node + "/catalog"));
+}
+
+TEST_F(NodeDirectory, RefusesADirectoryThatOthersCanEnter) {
+  std::filesystem::create_directory(directory / "node");
+  std::filesystem::permissions(directory / "node", std::filesystem::perms::all);
+  auto refused = claim(configuration(), "host");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PERDURE_PERMISSION);
+}
+
+TEST_F(NodeDirectory, AnEmptyClaimLeavesNothingBehind) {
+  auto claimed = claim(configuration(), "host");
+  ASSERT_TRUE(claimed);
+  const auto paths = std::get<Claim>(*claimed).paths;
+  remove_directories(std::get<Claim>(*claimed));
+  for (const std::string& path : {paths.node, paths.memory, paths.file}) EXPECT_FALSE(std::filesystem::exists(path)) << path;
+}
+
+}  // namespace
+}  // namespace perdure::engine
