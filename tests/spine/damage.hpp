@@ -8,7 +8,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -38,8 +37,16 @@ namespace perdure::test_support {
 namespace fs = std::filesystem;
 
 inline std::vector<char> read_bytes(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::vector<char> bytes;
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return bytes;
+  std::vector<char> block(1U << 20);
+  for (std::size_t got = 1; got > 0;) {
+    got = std::fread(block.data(), 1, block.size(), file);
+    bytes.insert(bytes.end(), block.data(), block.data() + got);
+  }
+  std::fclose(file);
+  return bytes;
 }
 
 inline void write_bytes(const fs::path& path, const std::vector<char>& bytes) {

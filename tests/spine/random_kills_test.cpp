@@ -1,0 +1,114 @@
+// kill -9 of one rank, of all ranks, of the engines, of both, at random moments: whatever every rank was told is captured is there afterwards, and
+// right. The moments follow from the seed and from the machine's speed; what they leave must hold for every moment.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <random>
+
+#include "damage.hpp"
+#include "os/system.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace {
+
+using namespace perdure;
+using namespace perdure::test_support;
+
+constexpr int kRanks = 4, kRounds = 15;
+constexpr std::size_t kWords = 24000;  // two chunks
+
+struct Ledger {
+  std::array<std::atomic<std::uint64_t>, kRanks> captured{};  ///< the newest version that the rank was told is captured
+  std::atomic<int> running = 0;                               ///< ranks that are past their restore
+  std::uint64_t captured_by_all() const {
+    std::uint64_t least = ~std::uint64_t{0};
+    for (const auto& version : captured) least = std::min(least, version.load());
+    return least;
+  }
+};
+
+enum class Victims { one_rank, all_ranks, engines, everything };
+
+void kill_victims(Victims victims, const std::vector<int>& pids, const std::string& directory, std::mt19937& random) {
+  if (victims == Victims::engines || victims == Victims::everything) kill_engines(directory);
+  if (victims == Victims::one_rank) ::kill(pids[random() % pids.size()], SIGKILL);
+  if (victims == Victims::all_ranks || victims == Victims::everything)
+    for (int pid : pids) ::kill(pid, SIGKILL);
+}
+
+// Restores what the ledger says must be there, and steps on until it is killed; `last` ends it in order.
+int live(const Rank& rank, const std::string& options, Ledger& ledger, std::uint64_t last) {
+  perdure_t* handle = nullptr;
+  char message[500] = "";
+  // An engine killed while it starts is an error that may be tried again.
+  for (int tries = 0; handle == nullptr && tries < 20; ++tries)
+    (void)perdure_open_communicator(&rank.communicator, options.c_str(), &handle, message, sizeof message);
+  if (handle == nullptr) std::fprintf(stderr, "rank %d: %s\n", rank.rank, message);
+  REQUIRE(handle != nullptr);
+  const std::uint64_t expected = ledger.captured_by_all();
+  State state(rank.rank, kWords);
+  state.protect(handle);
+  const auto repeat = [&](auto call) {
+    perdure_status status = call();
+    for (int tries = 0; tries < 50 && (status == PERDURE_UNAVAILABLE || status == PERDURE_PEER_FAILED); ++tries) status = call();
+    return status;
+  };
+  const perdure_status restored = repeat([&] { return perdure_restore(handle, "app", PERDURE_LATEST); });
+  REQUIRE(restored == PERDURE_OK || (restored == PERDURE_NOT_FOUND && expected == 0));
+  REQUIRE(state.right());
+  REQUIRE(state.step >= expected);
+  rank.barrier();
+  ledger.captured[static_cast<std::size_t>(rank.rank)] = state.step;
+  ++ledger.running;
+  while (state.step < last) {
+    state.advance(state.step + 1);
+    const auto version = static_cast<std::int64_t>(state.step);
+    const perdure_status status = repeat([&] { return perdure_checkpoint(handle, "app", version); });
+    if (status != PERDURE_EXISTS) REQUIRE_STATUS(PERDURE_OK, handle, status);  // taken: the lost engine had all it needed
+    ledger.captured[static_cast<std::size_t>(rank.rank)] = state.step;
+  }
+  REQUIRE_STATUS(PERDURE_OK, handle, repeat([&] { return perdure_wait(handle, "app", static_cast<std::int64_t>(last), PERDURE_LEVEL_STORE, 30); }));
+  (void)perdure_close(&handle);
+  return 0;
+}
+
+class RandomKills : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Modes, RandomKills, ::testing::Values("embedded", "daemon"), [](const auto& param) { return std::string(param.param); });
+
+TEST_P(RandomKills, NeverLoseWhatEveryRankWasToldIsCaptured) {
+  const bool daemon = std::string(GetParam()) == "daemon";
+  TemporaryDirectory directory;
+  const std::string options = options_in(directory.path(), GetParam(), "node.ranks_per_node=2");
+  SharedMemory<Ledger> ledger;
+  std::mt19937 random(daemon ? 6 : 28);
+  for (int round = 0; round < kRounds; ++round) {
+    const auto victims = static_cast<Victims>(random() % 4);
+    const std::uint64_t pause_ns = (random() % 120) * 1'000'000;
+    const bool early = random() % 4 == 0;  // not waiting for the restore: opening and restoring are killed too
+    RunOptions run;
+    run.ranks = kRanks;
+    ledger->running = 0;
+    run.meanwhile = [&](const std::vector<int>& pids) {
+      for (int i = 0; !early && ledger->running < kRanks && i < 4000; ++i) os::sleep_ns(2'000'000);
+      os::sleep_ns(pause_ns);
+      kill_victims(victims, pids, directory.path(), random);
+      if (!daemon || victims != Victims::engines) return;
+      // The application goes on without its engines: it gets new ones. Then it ends with everything else.
+      os::sleep_ns(150'000'000);
+      kill_victims(Victims::everything, pids, directory.path(), random);
+    };
+    if (!daemon && victims == Victims::engines) continue;  // embedded engines die with their ranks
+    const auto outcome = run_ranks(run, [&](const Rank& rank) { return live(rank, options, *ledger, ~std::uint64_t{0} >> 1); });
+    for (int code : outcome.exit_codes) ASSERT_EQ(code, 128 + SIGKILL) << "round " << round << ": " << outcome.text();
+  }
+  const std::uint64_t last = ledger->captured_by_all() + 3;
+  const auto outcome = run_ranks({}, [&](const Rank& rank) { return live(rank, options, *ledger, last); });
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  stop_daemons(directory.path());
+  EXPECT_FALSE(fs::exists(directory.path() + "/store/.quarantine"));
+}
+
+}  // namespace
