@@ -23,7 +23,6 @@ double copy_to_warm_memory(std::vector<char>& target, const std::vector<char>& s
 
 double write_fresh_file(const std::string& path, const std::vector<char>& source, bool sync, std::string& why) {
   constexpr std::size_t kBlock = 1U << 20;
-  ::unlink(path.c_str());
   const double begin = now_s();
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   bool good = fd >= 0;
@@ -36,7 +35,6 @@ double write_fresh_file(const std::string& path, const std::vector<char>& source
   const double seconds = now_s() - begin;
   if (!good) why = path + ": " + std::strerror(errno);
   if (fd >= 0) ::close(fd);
-  ::unlink(path.c_str());
   return good ? seconds : -1;
 }
 

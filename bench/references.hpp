@@ -1,6 +1,6 @@
 #pragma once
-// What the benchmark compares with: the plain ways to move the same bytes. Each returns seconds of this rank, or a negative number with the reason
-// in `why`.
+// What the benchmark compares with: the plain ways to move the same bytes. Each returns seconds of this rank, or a
+// negative number with the reason in `why`.
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -9,7 +9,8 @@ namespace perdure::bench {
 
 double now_s();
 double copy_to_warm_memory(std::vector<char>& target, const std::vector<char>& source);
-/// write() in blocks of 1 MiB to a file that did not exist before; removed afterwards, outside the time. With `sync`, fsync is part of it.
+/// write() in blocks of 1 MiB to a file that did not exist before; the caller removes it, outside the time. With
+/// `sync`, fsync is part of it.
 double write_fresh_file(const std::string& path, const std::vector<char>& source, bool sync, std::string& why);
 
 /// RssAnon of this process, bytes.

@@ -20,6 +20,16 @@ struct Context {
   std::size_t own_memory_bytes = 0;
 };
 
+/// One of the project's goals for speed and thrift.
+struct Goal {
+  std::string what, comparison;
+  double value = 0, wanted = 0;
+  bool met = false;
+};
+/// Judged from the figures of to_json().
+std::vector<Goal> goals(const nlohmann::json& result);
+
+/// 0 for no values.
 double median(std::vector<double> values);
 nlohmann::json to_json(const Context& context, const Samples& samples);
 void print_table(const nlohmann::json& result);

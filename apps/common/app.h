@@ -18,7 +18,8 @@ extern "C" {
 
 typedef struct app app_t;
 
-/** Reads command line and input file; MPI must be initialised. [collective] Ends the job with a message when they are wrong. */
+/** Reads command line and input file; MPI must be initialised. [collective] Ends the job with a message when they are
+ * wrong. */
 app_t* app_begin(const char* name, int argc, char** argv);
 /** The number the input file gives for `key`, or `otherwise`. A value that is no number ends the job. */
 double app_number(app_t* app, const char* key, double otherwise);
@@ -33,20 +34,22 @@ int app_ranks(const app_t* app);
 long app_share(long total, int ranks, int rank);
 long app_first(long total, int ranks, int rank);
 
-/** To be called at the start of every step: says now and then how far it is, and dies when the demonstration wants that. */
+/** To be called at the start of every step: says now and then how far it is, and dies when the demonstration wants
+ * that. */
 void app_step(app_t* app, long step, long steps);
 /** Records the outcome of perdure_checkpoint(). An application that loses a checkpoint goes on. */
 void app_checkpointed(app_t* app, perdure_t* handle, perdure_status status, long step, double seconds);
-/** Records the outcome of perdure_restore(PERDURE_LATEST) and gives the step to go on from: 0 when nothing was stored. Any
- *  other failure ends the job, because the content of the regions is undefined then. */
+/** Records the outcome of perdure_restore(PERDURE_LATEST) and gives the step to go on from: 0 when nothing was stored.
+ * Any other failure ends the job, because the content of the regions is undefined then. */
 long app_restored(app_t* app, perdure_t* handle, perdure_status status);
 /** Ends the job with a message when `status` is not PERDURE_OK. */
 void app_require(app_t* app, perdure_t* handle, perdure_status status, const char* what);
 
-/** FNV-1a over `bytes` bytes of every rank, continued from rank to rank in rank order; valid on all ranks. [collective] */
+/** FNV-1a over `bytes` bytes of every rank, continued from rank to rank in rank order; valid on all ranks. [collective]
+ */
 void app_hash(app_t* app, const void* data, size_t bytes);
-/** Waits for the flush of the last checkpoint, prints hash and statistics, writes --json-stats, frees `app`. [collective]
- *  `handle` may be NULL. */
+/** Waits for the flush of the last checkpoint, prints hash and statistics, writes --json-stats, frees `app`.
+ * [collective] `handle` may be NULL. */
 void app_end(app_t* app, perdure_t* handle);
 
 #ifdef __cplusplus

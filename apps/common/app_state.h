@@ -21,7 +21,7 @@ struct app {
   const char* json_path; /* NULL: none wanted */
 
   long checkpoints, checkpoint_capacity, failed_checkpoints;
-  double* blocking_s; /* of this rank, one per checkpoint that succeeded */
+  double* blocking_s;                       /* of this rank, one per checkpoint that succeeded */
   long last_checkpoint_step, restored_step; /* -1: none */
   uint64_t hash;
 };

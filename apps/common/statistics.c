@@ -115,7 +115,8 @@ static void print_json(const app_t* app, const figures* f) {
   FILE* file = fopen(app->json_path, "w");
   if (file == NULL) app_fail(app, "cannot write the statistics", app->json_path);
   fprintf(file,
-          "{\"application\":\"%s\",\"ranks\":%d,\"hash\":\"%016" PRIx64 "\",\"restored_step\":%ld,"
+          "{\"application\":\"%s\",\"ranks\":%d,\"hash\":\"%016" PRIx64
+          "\",\"restored_step\":%ld,"
           "\"checkpoints\":%ld,\"failed_checkpoints\":%ld,\"blocking_median_s\":%.9f,\"blocking_max_s\":%.9f,"
           "\"flush_s\":%.9f,\"restore_s\":%.9f,\"checkpoint_bytes\":%" PRIu64 "}\n",
           app->name, app->ranks, app->hash, app->restored_step, app->checkpoints, app->failed_checkpoints,
@@ -126,7 +127,8 @@ static void print_json(const app_t* app, const figures* f) {
 static void print_figures(const app_t* app, const figures* f) {
   printf("final state hash: %016" PRIx64 "\n", app->hash);
   if (app_checkpoints(app)) {
-    printf("checkpoints: %ld, blocking median %.6f s, max %.6f s, last flush %.6f s, restore %.6f s, %" PRIu64 " bytes\n",
+    printf("checkpoints: %ld, blocking median %.6f s, max %.6f s, last flush %.6f s, restore %.6f s, %" PRIu64
+           " bytes\n",
            app->checkpoints, f->blocking_median_s, f->blocking_max_s, f->flush_s, f->restore_s, f->bytes);
   }
   fflush(stdout);

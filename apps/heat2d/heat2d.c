@@ -1,8 +1,9 @@
 /* Jacobi heat solver with halo exchange, protected through the C API. heat2d.cpp and heat2d.f90 are its twins: the same
  * numerics in the same order, so the same final bits.
  *
- * The plate has height x width cells in a frame of fixed ones; rows are shared out in blocks. The row above the first (the
- * upper edge) is at 1, the rest of the frame at 0. Every rank has one more row on either side: its neighbours' or the frame. */
+ * The plate has height x width cells in a frame of fixed ones; rows are shared out in blocks. The row above the first
+ * (the upper edge) is at 1, the rest of the frame at 0. Every rank has one more row on either side: its neighbours' or
+ * the frame. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>

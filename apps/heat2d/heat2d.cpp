@@ -1,5 +1,5 @@
-// Jacobi heat solver with halo exchange, protected through the C++ veneer. The problem is described in its twin heat2d.c;
-// numerics and order of operations are the same, and so are the final bits.
+// Jacobi heat solver with halo exchange, protected through the C++ veneer. The problem is described in its twin
+// heat2d.c; numerics and order of operations are the same, and so are the final bits.
 #include <mpi.h>
 
 #include <algorithm>

@@ -32,7 +32,8 @@ struct Bodies {
 /// Bodies number `first` to `first + count - 1` of `total`: a cold cube, the same whatever the number of ranks.
 Bodies initial_bodies(std::uint64_t seed, std::size_t total, std::size_t first, std::size_t count);
 
-/// Adds to `acceleration` what `sources` exert on `targets` (G = 1, Plummer softening). A body exerts nothing on itself.
+/// Adds to `acceleration` what `sources` exert on `targets` (G = 1, Plummer softening). A body exerts nothing on
+/// itself.
 void add_acceleration(const Vectors& targets, const Block& sources, double softening, Vectors& acceleration);
 
 /// The sum of m_i m_j / distance over targets and sources; `same` leaves out a body with itself.

@@ -1,5 +1,5 @@
-// The DEEP-ER N-body mock-up: all pairs with softening, leap-frog (kick, drift, kick), bodies exchanged in a ring. Besides
-// the bodies it keeps the trajectory of the last steps, which is most of what a checkpoint holds.
+// The DEEP-ER N-body mock-up: all pairs with softening, leap-frog (kick, drift, kick), bodies exchanged in a ring.
+// Besides the bodies it keeps the trajectory of the last steps, which is most of what a checkpoint holds.
 #include <mpi.h>
 
 #include <cstdio>
@@ -64,8 +64,8 @@ struct Simulation {
   }
 
   void hash() {
-    for (auto* values : {&bodies.block.position.x, &bodies.block.position.y, &bodies.block.position.z, &bodies.velocity.x,
-                         &bodies.velocity.y, &bodies.velocity.z, &bodies.block.mass, &trajectory}) {
+    for (auto* values : {&bodies.block.position.x, &bodies.block.position.y, &bodies.block.position.z,
+                         &bodies.velocity.x, &bodies.velocity.y, &bodies.velocity.z, &bodies.block.mass, &trajectory}) {
       app_hash(app, values->data(), values->size() * sizeof(double));
     }
   }

@@ -11,7 +11,8 @@ class Ring {
  public:
   /// `total` bodies in blocks over `ranks` ranks of MPI_COMM_WORLD.
   Ring(std::size_t total, int rank, int ranks);
-  /// Calls `meet(block, own)` once for every rank's block, own block first, then from the left neighbour on. [collective]
+  /// Calls `meet(block, own)` once for every rank's block, own block first, then from the left neighbour on.
+  /// [collective]
   void travel(const Block& own, const std::function<void(const Block&, bool own)>& meet);
 
  private:

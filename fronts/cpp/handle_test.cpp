@@ -1,6 +1,4 @@
 // The C++ veneer over the real library.
-#include "perdure/perdure.hpp"
-
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -8,6 +6,8 @@
 #include <filesystem>
 #include <numeric>
 #include <span>
+
+#include "perdure/perdure.hpp"
 
 namespace {
 
@@ -156,7 +156,8 @@ TEST_F(Front, AMovedHandleGoesOnAndTheOldOneIsClosed) {
   std::vector<int> values(3, 1);
   first.protect(1, values).value();
   perdure::Handle second = std::move(first);
-  EXPECT_EQ(first.checkpoint("moved", 1).error().code, PERDURE_CLOSED);  // NOLINT: the moved-from state is what is tested
+  EXPECT_EQ(first.checkpoint("moved", 1).error().code,
+            PERDURE_CLOSED);  // NOLINT: the moved-from state is what is tested
   second.checkpoint("moved", 1).value();
   values.assign(1, 0);
   second.protect(1, values).value();

@@ -1,5 +1,5 @@
-/* The part of the Fortran front that Fortran cannot say: where an array of any kind and rank lies, and that it lies there in
- * one piece. The descriptor is looked at, never copied from: what is protected is the caller's own memory. */
+/* The part of the Fortran front that Fortran cannot say: where an array of any kind and rank lies, and that it lies
+ * there in one piece. The descriptor is looked at, never copied from: what is protected is the caller's own memory. */
 #include <ISO_Fortran_binding.h>
 
 #include "perdure/perdure.h"

@@ -22,7 +22,8 @@
 
 namespace perdure {
 
-/// What went wrong: the code of perdure.h, a text that names object, cause and remedy, and whether trying again can help.
+/// What went wrong: the code of perdure.h, a text that names object, cause and remedy, and whether trying again can
+/// help.
 struct Error {
   perdure_status code = PERDURE_INTERNAL;
   std::string text;
@@ -111,8 +112,8 @@ constexpr void check_element() {
 
 }  // namespace detail
 
-/// An open Perdure. Move-only; the destructor closes it, which is [collective]. Calls on a moved-from or closed Handle give
-/// PERDURE_CLOSED.
+/// An open Perdure. Move-only; the destructor closes it, which is [collective]. Calls on a moved-from or closed Handle
+/// give PERDURE_CLOSED.
 class Handle {
  public:
   Handle() = default;
@@ -140,8 +141,8 @@ class Handle {
   Status protect(int id, T* data, std::size_t count) {
     detail::check_element<T>();
     resizable_.erase(id);
-    return status(perdure_protect(native_, id, const_cast<void*>(static_cast<const volatile void*>(data)), sizeof(T),
-                                  count));
+    return status(
+        perdure_protect(native_, id, const_cast<void*>(static_cast<const volatile void*>(data)), sizeof(T), count));
   }
 
   /// Registers one object, an array, or the elements of a container or view with data() and size() (std::array,
@@ -152,7 +153,8 @@ class Handle {
     if constexpr (detail::HasData<Plain>::value) {
       if constexpr (std::is_lvalue_reference_v<T>) return protect(id, object.data(), object.size());
       // A temporary owner would take its elements with it; a temporary view gives writable elements even when const.
-      else return protect(id, std::as_const(object).data(), object.size());
+      else
+        return protect(id, std::as_const(object).data(), object.size());
     } else {
       static_assert(std::is_lvalue_reference_v<T>, "a temporary cannot be protected");
       using Element = std::remove_all_extents_t<Plain>;
@@ -160,13 +162,14 @@ class Handle {
     }
   }
 
-  /// Registers the elements a vector has now. [local] After anything that moves or resizes them, protect again before the
-  /// next checkpoint. restore_resizing() does so itself.
+  /// Registers the elements a vector has now. [local] After anything that moves or resizes them, protect again before
+  /// the next checkpoint. restore_resizing() does so itself.
   template <class T, class Allocator>
   Status protect(int id, std::vector<T, Allocator>& vector) {
     static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no addressable elements");
     Status done = protect(id, vector.data(), vector.size());
-    if (done) resizable_[id] = [id, &vector](Handle& handle, RegionSize size) { return handle.resize(id, vector, size); };
+    if (done)
+      resizable_[id] = [id, &vector](Handle& handle, RegionSize size) { return handle.resize(id, vector, size); };
     return done;
   }
 
@@ -205,11 +208,12 @@ class Handle {
   Result<std::int64_t> restore_regions(const std::string& name, const std::vector<int>& ids,
                                        std::int64_t version = latest) {
     static const int none = 0;
-    return restored(perdure_restore_regions(native_, name.c_str(), version, ids.empty() ? &none : ids.data(), ids.size()));
+    return restored(
+        perdure_restore_regions(native_, name.c_str(), version, ids.empty() ? &none : ids.data(), ids.size()));
   }
 
-  /// restore() that first gives every protected std::vector the size it has in the checkpoint. [collective] Every rank must
-  /// have protected vectors under the same ids. Vectors are resized even when the restore itself then fails.
+  /// restore() that first gives every protected std::vector the size it has in the checkpoint. [collective] Every rank
+  /// must have protected vectors under the same ids. Vectors are resized even when the restore itself then fails.
   Result<std::int64_t> restore_resizing(const std::string& name, std::int64_t version = latest) {
     if (version != latest) return resize_and_restore(name, version).second;
     std::int64_t wanted = latest;
@@ -292,7 +296,8 @@ class Handle {
 
   template <class T, class Allocator>
   Status resize(int id, std::vector<T, Allocator>& vector, RegionSize size) {
-    if (size.element_bytes != sizeof(T) || size.count == vector.size()) return {};  // a mismatch is the restore's to refuse
+    if (size.element_bytes != sizeof(T) || size.count == vector.size())
+      return {};  // a mismatch is the restore's to refuse
     try {
       vector.resize(static_cast<std::size_t>(size.count));
     } catch (const std::exception& cause) {
@@ -301,9 +306,9 @@ class Handle {
     return protect(id, vector);
   }
 
-  // A rank whose resize fails must not leave the others alone in a collective call. It keeps the old size, so the restore
-  // is refused with PERDURE_MISMATCH on all ranks; the rank's own error is the one that it reports.
-  // Returns whether the restore succeeded (the same on all ranks), and this rank's result.
+  // A rank whose resize fails must not leave the others alone in a collective call. It keeps the old size, so the
+  // restore is refused with PERDURE_MISMATCH on all ranks; the rank's own error is the one that it reports. Returns
+  // whether the restore succeeded (the same on all ranks), and this rank's result.
   std::pair<bool, Result<std::int64_t>> resize_and_restore(const std::string& name, std::int64_t version) {
     Status local;
     const auto resizable = resizable_;
