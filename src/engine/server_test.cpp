@@ -1,0 +1,131 @@
+// Clients that misbehave: each is dropped or told, and the engine serves the others.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "engine/engine.hpp"
+#include "ipc/channel.hpp"
+#include "support/sample_requests.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace perdure::engine {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+class ServerOfAnEngine : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string at = directory_.path();
+    ASSERT_TRUE(config_.set_all("store.path=" + at + "/store;node.path=" + at + "/node;tier.file.path=" + at +
+                                    "/file;chunk_bytes=128KiB;tier.memory.max_bytes=16MiB;tier.file.max_bytes=16MiB",
+                                config::Origin::program));
+    auto claimed = claim(config_, "here");
+    ASSERT_TRUE(claimed) << claimed.error().text();
+    auto engine = Engine::start(config_, std::get<Claim>(std::move(*claimed)), false);
+    ASSERT_TRUE(engine) << engine.error().text();
+    engine_ = std::move(*engine);
+    good_ = ipc::Channel::connect(engine_->socket_path()).value();
+    ASSERT_TRUE(good_.call(hello()));
+  }
+  ipc::Hello hello() const {
+    ipc::Hello request;
+    request.fingerprint = config_.fingerprint();
+    return request;
+  }
+  void expect_good_client_is_served() {
+    auto reply = good_.call(ipc::Progress{});
+    EXPECT_TRUE(reply) << reply.error().text();
+  }
+  /// Everything that comes until the engine ends the connection.
+  static Bytes answer_to(const std::string& socket_path, const Bytes& sent) {
+    const os::Fd socket = os::connect_to(socket_path).value();
+    (void)os::send_all(socket, sent);
+    Bytes all, block(4096);
+    for (;;) {
+      auto got = os::receive_some(socket, block, 0);
+      if (!got || *got == 0) return all;
+      all.insert(all.end(), block.begin(), block.begin() + static_cast<std::ptrdiff_t>(*got));
+    }
+  }
+
+  test_support::TemporaryDirectory directory_;
+  config::Config config_;
+  std::unique_ptr<Engine> engine_;
+  ipc::Channel good_;
+};
+
+TEST_F(ServerOfAnEngine, WhoSendsNoMessagesIsDroppedAndReported) {
+  const Bytes good = ipc::encode_frame({{"op", "progress"}});
+  Bytes bad_magic = good, bad_length = good, bad_payload = good;
+  bad_magic[0] ^= std::byte{1};
+  std::fill_n(bad_length.begin() + 4, 4, std::byte{0xff});
+  std::fill(bad_payload.begin() + 8, bad_payload.end(), std::byte{0xff});
+  for (const Bytes& bytes : {bad_magic, bad_length, bad_payload, Bytes(100'000, std::byte{0x41})}) {
+    EXPECT_EQ(answer_to(engine_->socket_path(), bytes), Bytes());
+    expect_good_client_is_served();
+    auto report = good_.call(ipc::NextReport{});
+    ASSERT_TRUE(report && report->contains("report"));
+    EXPECT_NE((*report)["report"].get<std::string>().find("no message"), std::string::npos);
+  }
+}
+
+TEST_F(ServerOfAnEngine, AMessageWithoutASequenceNumberEndsTheConnection) {
+  EXPECT_EQ(answer_to(engine_->socket_path(), ipc::encode_frame({{"op", "progress"}})), Bytes());
+  EXPECT_EQ(answer_to(engine_->socket_path(), ipc::encode_frame(base::Json::array({1, 2}))), Bytes());
+  expect_good_client_is_served();
+}
+
+TEST_F(ServerOfAnEngine, NothingIsDoneBeforeHello) {
+  ipc::Channel stranger = ipc::Channel::connect(engine_->socket_path()).value();
+  for (const auto& request : test_support::sample_requests()) {
+    if (std::holds_alternative<ipc::Hello>(request)) continue;
+    EXPECT_EQ(stranger.call(request).error().code, PERDURE_INVALID_ARGUMENT);
+  }
+  EXPECT_TRUE(stranger.call(hello())) << "and it may still begin properly";
+  expect_good_client_is_served();
+}
+
+TEST_F(ServerOfAnEngine, AnotherProtocolOrConfigurationIsRefusedWithTheReason) {
+  ipc::Channel stranger = ipc::Channel::connect(engine_->socket_path()).value();
+  ipc::Hello other = hello();
+  other.protocol = 99;
+  EXPECT_EQ(stranger.call(other).error().code, PERDURE_UNSUPPORTED);
+  other = hello();
+  other.fingerprint = "of another job";
+  EXPECT_EQ(stranger.call(other).error().code, PERDURE_BUSY);
+  other.client = false;  // a tool only asks
+  EXPECT_TRUE(stranger.call(other));
+}
+
+TEST_F(ServerOfAnEngine, AHalfSentMessageWhoseSenderGoesDisturbsNobody) {
+  const Bytes frame = ipc::encode_frame(ipc::to_json(ipc::Request(hello())));
+  for (std::size_t length = 0; length < frame.size(); length += 5) {
+    const os::Fd socket = os::connect_to(engine_->socket_path()).value();
+    ASSERT_TRUE(os::send_all(socket, base::ConstByteSpan(frame).first(length)));
+  }
+  expect_good_client_is_served();
+}
+
+TEST_F(ServerOfAnEngine, RequestsThatMakeNoSenseHereAreAnsweredWithErrorsAndChangeNothing) {
+  const segment::VersionId id{"nbody", 7, {1000, 1}};
+  EXPECT_FALSE(good_.call(ipc::Stage{id, 1, test_support::sample_piece(id, 0, 5000, 4096)})) << "slots not granted";
+  EXPECT_FALSE(good_.call(ipc::Locate{id, 0}));
+  EXPECT_FALSE(good_.call(ipc::Commit{id, {{0, 1, {0}}}}));
+  (void)good_.call(ipc::Abort{id});
+  (void)good_.call(ipc::Quarantine{id, 0, 0, "no reason"});
+  auto held = good_.call(ipc::Inventory{""});
+  ASSERT_TRUE(held);
+  EXPECT_TRUE((*held)["held"].empty());
+}
+
+TEST_F(ServerOfAnEngine, StoppingEndsTheWaitForItsEnd) {
+  std::thread waiting([this] { engine_->wait_until_over(); });
+  engine_->stop();
+  waiting.join();
+  EXPECT_TRUE(good_.engine_gone());
+}
+
+}  // namespace
+}  // namespace perdure::engine
