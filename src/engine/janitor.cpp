@@ -129,8 +129,10 @@ base::Result<std::vector<JudgedListing>> Janitor::judge(const std::string& name)
     if (judged[i].complete) order.push_back(i);
   std::sort(order.begin(), order.end(), [&](auto a, auto b) { return judged[a].id.attempt > judged[b].id.attempt; });
   for (std::size_t i : order) {
-    if (store::read_version(store_, listings[i])) break;
+    const auto read = store::read_version(store_, listings[i]);
+    if (read) break;
     judged[i].complete = false;
+    judged[i].damaged = read.error().code == PERDURE_CORRUPT;
   }
   return judged;
 }

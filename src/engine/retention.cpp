@@ -13,7 +13,7 @@ RetentionDecision decide_retention(const plan::RetentionPolicy& policy, const st
   std::map<std::uint64_t, std::vector<JudgedListing>> by_version;
   for (const auto& listing : listings) {
     if (!listing.complete && listing.id.attempt > newest) {
-      decision.unfinished = true;
+      decision.unfinished = decision.unfinished || !listing.damaged;
       continue;
     }
     by_version[listing.id.version].push_back(listing);

@@ -11,6 +11,7 @@ namespace perdure::engine {
 struct JudgedListing {
   segment::VersionId id;
   bool complete = false;  ///< every segment is there; the newest one was verified to manifest level
+  bool damaged = false;   ///< every segment is there, but they do not verify: nothing more is to come
 };
 
 struct RetentionDecision {

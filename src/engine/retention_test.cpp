@@ -45,6 +45,14 @@ TEST(RetentionDecision, AnUnfinishedReplacementLeavesTheOldAttemptAlone) {
   EXPECT_TRUE(decision.unfinished);
 }
 
+TEST(RetentionDecision, WaitsForNothingWhenTheNewestIsDamaged) {
+  auto damaged = listing(3, 3, false);
+  damaged.damaged = true;
+  const auto decision = decide_retention({1, 0}, {listing(1, 1, true), listing(2, 2, true), damaged});
+  EXPECT_EQ(removed(decision), (Pairs{{1, 1}}));
+  EXPECT_FALSE(decision.unfinished);
+}
+
 // A program that was restored to an older version and went on from there: the newest attempt is not the highest version.
 TEST(RetentionDecision, NeverGivesUpTheNewestAttempt) {
   const auto decision = decide_retention({1, 0}, {listing(9, 1, true), listing(2, 5, true)});

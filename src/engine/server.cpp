@@ -207,8 +207,8 @@ void Server::drop_dead() {
       std::lock_guard guard(lock_);
       core_.client_gone(id);
     }
+    if (it->second.counts) idle_since_ns_ = os::monotonic_ns();  // a tool that looks in again and again must not put off the end
     it = clients_.erase(it);
-    idle_since_ns_ = os::monotonic_ns();
   }
 }
 
