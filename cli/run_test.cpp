@@ -39,7 +39,17 @@ class Launched {
     posix_spawn_file_actions_addopen(&actions, 0, (directory_ / "in").c_str(), O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, 1, (directory_ / "out").c_str(), O_WRONLY | O_CREAT, 0600);
     posix_spawn_file_actions_addopen(&actions, 2, (directory_ / "err").c_str(), O_WRONLY | O_CREAT, 0600);
-    EXPECT_EQ(::posix_spawn(&pid_, PERDURE_PROGRAM, &actions, nullptr, argv.data(), environ), 0);
+    // A shell in the background lets its children ignore SIGINT, and perdure run respects that: here we want it to
+    // hear.
+    sigset_t heard;
+    ::sigemptyset(&heard);
+    for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) ::sigaddset(&heard, signal);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigdefault(&attributes, &heard);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    EXPECT_EQ(::posix_spawn(&pid_, PERDURE_PROGRAM, &actions, &attributes, argv.data(), environ), 0);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
   }
   int wait() {
