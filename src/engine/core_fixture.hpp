@@ -18,17 +18,21 @@ class CoreFixture : public ::testing::Test {
     core.reset();
     std::vector<std::unique_ptr<tier::Tier>> tiers;
     for (std::size_t i = 0; i < slots.size(); ++i) {
-      const tier::TierOptions options{static_cast<std::uint32_t>(i), directory / ("tier" + std::to_string(i)), kChunk, slots[i] * kChunk};
+      const tier::TierOptions options{static_cast<std::uint32_t>(i), directory / ("tier" + std::to_string(i)), kChunk,
+                                      slots[i] * kChunk};
       tiers.push_back(std::move(*tier::make_tier("file", options)));
     }
     core = std::make_unique<Core>(std::move(*catalog::Catalog::open(directory.path())), std::move(tiers), reports);
     ASSERT_TRUE(core->recover());
   }
-  static segment::VersionId id(std::uint64_t version, const std::string& name = "app") { return {name, version, {version, 1}}; }
+  static segment::VersionId id(std::uint64_t version, const std::string& name = "app") {
+    return {name, version, {version, 1}};
+  }
   GrantOutcome grant(ClientId client, const segment::VersionId& version, std::vector<std::uint32_t> avoid = {}) {
     return core->grant(client, {version, kChunk, 0, std::move(avoid), "it burns"});
   }
-  static ipc::Stage staged(const segment::VersionId& version, const std::vector<tier::SlotAddress>& slots, std::uint32_t rank = 0) {
+  static ipc::Stage staged(const segment::VersionId& version, const std::vector<tier::SlotAddress>& slots,
+                           std::uint32_t rank = 0) {
     ipc::Stage stage{version, 1, {rank, kChunk, {{0, 1, kChunk * slots.size()}}, {}}};
     for (const auto& slot : slots) stage.piece.chunks.push_back({slot.slot, kChunk, content_hash(), slot.tier});
     return stage;

@@ -17,7 +17,8 @@ class FlusherTest : public CoreFixture {
     FlusherOptions options;
     options.backoff = backoff;
     options.keep_in_tiers = 8;
-    flusher = std::make_unique<Flusher>(*core, lock, *made, reports, options, [this](const segment::VersionId&, bool) { ++attempts; });
+    flusher = std::make_unique<Flusher>(*core, lock, *made, reports, options,
+                                        [this](const segment::VersionId&, bool) { ++attempts; });
   }
   void commit(std::uint64_t version) {
     {
@@ -38,7 +39,9 @@ class FlusherTest : public CoreFixture {
     return false;
   }
   bool await_stored(std::uint64_t version) {
-    return await([&] { return core->find(id(version))->all_stored() && core->runtime(id(version))->flush == FlushState::queued; });
+    return await([&] {
+      return core->find(id(version))->all_stored() && core->runtime(id(version))->flush == FlushState::queued;
+    });
   }
   bool await_given_up(std::uint64_t version) {
     return await([&] { return core->runtime(id(version))->flush == FlushState::given_up; });

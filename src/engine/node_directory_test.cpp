@@ -13,7 +13,8 @@ class NodeDirectory : public ::testing::Test {
  protected:
   config::Config configuration(const std::string& more = {}) {
     config::Config config;
-    const std::string settings = "store.path=" + directory / "store" + ";node.path=" + directory / "node" + ";tier.file.path=" + directory / "file";
+    const std::string settings = "store.path=" + directory / "store" + ";node.path=" + directory / "node" +
+                                 ";tier.file.path=" + directory / "file";
     EXPECT_TRUE(config.set_all(settings + (more.empty() ? "" : ";" + more), config::Origin::program));
     return config;
   }
@@ -73,7 +74,8 @@ TEST_F(NodeDirectory, AnEmptyClaimLeavesNothingBehind) {
   ASSERT_TRUE(claimed);
   const auto paths = std::get<Claim>(*claimed).paths;
   remove_directories(std::get<Claim>(*claimed));
-  for (const std::string& path : {paths.node, paths.memory, paths.file}) EXPECT_FALSE(std::filesystem::exists(path)) << path;
+  for (const std::string& path : {paths.node, paths.memory, paths.file})
+    EXPECT_FALSE(std::filesystem::exists(path)) << path;
 }
 
 }  // namespace

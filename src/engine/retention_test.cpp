@@ -8,7 +8,9 @@
 namespace perdure::engine {
 namespace {
 
-JudgedListing listing(std::uint64_t version, std::uint64_t attempt, bool complete) { return {{"app", version, {attempt, 1}}, complete}; }
+JudgedListing listing(std::uint64_t version, std::uint64_t attempt, bool complete) {
+  return {{"app", version, {attempt, 1}}, complete};
+}
 std::vector<std::pair<std::uint64_t, std::uint64_t>> removed(const RetentionDecision& decision) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> list;
   for (const auto& id : decision.remove) list.emplace_back(id.version, id.attempt.created_ns);
@@ -53,7 +55,8 @@ TEST(RetentionDecision, WaitsForNothingWhenTheNewestIsDamaged) {
   EXPECT_FALSE(decision.unfinished);
 }
 
-// A program that was restored to an older version and went on from there: the newest attempt is not the highest version.
+// A program that was restored to an older version and went on from there: the newest attempt is not the highest
+// version.
 TEST(RetentionDecision, NeverGivesUpTheNewestAttempt) {
   const auto decision = decide_retention({1, 0}, {listing(9, 1, true), listing(2, 5, true)});
   for (const auto& id : decision.remove) EXPECT_NE(id.version, 2u);
@@ -63,7 +66,8 @@ TEST(RetentionDecision, AlwaysLeavesACompleteVersionOverRandomStores) {
   std::mt19937_64 random(23);
   for (int round = 0; round < 2000; ++round) {
     std::vector<JudgedListing> all;
-    for (std::uint64_t i = 0, n = random() % 9; i < n; ++i) all.push_back(listing(random() % 5, i + 1, random() % 2 == 0));
+    for (std::uint64_t i = 0, n = random() % 9; i < n; ++i)
+      all.push_back(listing(random() % 5, i + 1, random() % 2 == 0));
     const auto decision = decide_retention({random() % 3, random() % 4}, all);
     const bool had = std::any_of(all.begin(), all.end(), [](const auto& l) { return l.complete; });
     const bool has = std::any_of(all.begin(), all.end(), [&](const auto& l) {

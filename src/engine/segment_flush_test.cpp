@@ -12,7 +12,8 @@ class SegmentFlush : public CoreFixture {
     open({8});
     made = std::move(*store::make_store(directory / "store"));
     ASSERT_TRUE(made->prepare());
-    std::vector<tier::SlotAddress> first{grant(1, id(1)).address, grant(1, id(1)).address}, second{grant(2, id(1)).address};
+    std::vector<tier::SlotAddress> first{grant(1, id(1)).address, grant(1, id(1)).address},
+        second{grant(2, id(1)).address};
     auto stage = staged(id(1), first);
     stage.ranks = 2;
     ASSERT_TRUE(core->stage(1, stage));

@@ -48,7 +48,8 @@ TEST(Pacing, ASenderThatSleepsAsToldNeverExceedsTheRate) {
     now += random() % 20'000'000;  // how long the write itself took
     sent += random() % 1'000'000;
     now += pacing_delay_ns(sent, now, rate);
-    ASSERT_LE(static_cast<double>(sent), static_cast<double>(rate) * static_cast<double>(now) * 1e-9 * 1.0001 + 1) << block;
+    ASSERT_LE(static_cast<double>(sent), static_cast<double>(rate) * static_cast<double>(now) * 1e-9 * 1.0001 + 1)
+        << block;
   }
 }
 

@@ -98,7 +98,8 @@ TEST_P(Conformance, StaysWithinItsLimitAndSaysSo) {
   auto refused = tier->acquire(kSlot);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, PERDURE_NO_SPACE);
-  EXPECT_NE(refused.error().text().find(std::string("tier.") + GetParam() + ".max_bytes"), std::string::npos) << refused.error().text();
+  EXPECT_NE(refused.error().text().find(std::string("tier.") + GetParam() + ".max_bytes"), std::string::npos)
+      << refused.error().text();
 }
 
 TEST_P(Conformance, CanHoldAgreesWithAcquireOverRandomUse) {
@@ -185,7 +186,8 @@ TEST_P(Conformance, ContentThatWasLostHasAnotherIncarnation) {
   EXPECT_NE(make()->incarnation(), before);
 }
 
-INSTANTIATE_TEST_SUITE_P(Tiers, Conformance, ::testing::Values("memory", "file"), [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(Tiers, Conformance, ::testing::Values("memory", "file"),
+                         [](const auto& param) { return std::string(param.param); });
 
 }  // namespace
 }  // namespace perdure::tier

@@ -91,7 +91,8 @@ TEST_P(SlotIoTest, AFailingDeviceIsAnErrorAndWorksAgainAfterwards) {
   EXPECT_TRUE(io.prepare(slot, data.size()) && io.write(slot, 0, data, hasher));
 }
 
-INSTANTIATE_TEST_SUITE_P(Tiers, SlotIoTest, ::testing::Values("memory", "file"), [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(Tiers, SlotIoTest, ::testing::Values("memory", "file"),
+                         [](const auto& param) { return std::string(param.param); });
 
 }  // namespace
 }  // namespace perdure::tier

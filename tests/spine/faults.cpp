@@ -35,7 +35,8 @@ perdure_status Protected::checkpoint(std::int64_t step) {
 bool Protected::restores(std::int64_t version, std::uint64_t step) {
   std::fill(words_.begin(), words_.end(), 0);
   step_ = ~0ULL;
-  return perdure_restore(handle_, "app", version) == PERDURE_OK && step_ == step && words_ == state_at(rank_, step, words_.size());
+  return perdure_restore(handle_, "app", version) == PERDURE_OK && step_ == step &&
+         words_ == state_at(rank_, step, words_.size());
 }
 
 std::vector<std::string> Protected::reports(const std::string& awaited) {
@@ -58,8 +59,8 @@ perdure_progress Protected::progress() {
 void Protected::pause() { ::usleep(5000); }
 
 std::size_t count_containing(const std::vector<std::string>& texts, const std::string& part) {
-  return static_cast<std::size_t>(
-      std::count_if(texts.begin(), texts.end(), [&](const std::string& text) { return text.find(part) != std::string::npos; }));
+  return static_cast<std::size_t>(std::count_if(
+      texts.begin(), texts.end(), [&](const std::string& text) { return text.find(part) != std::string::npos; }));
 }
 
 std::string joined(const std::vector<std::string>& texts) {

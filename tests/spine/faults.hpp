@@ -1,5 +1,6 @@
 #pragma once
-// What the tests of storage faults share: rules that change while processes run, and a rank's checkpoints with its reports.
+// What the tests of storage faults share: rules that change while processes run, and a rank's checkpoints with its
+// reports.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,7 +10,8 @@
 
 namespace perdure::test_support {
 
-/// Fault rules in a file that all processes of a test watch. Put into force by rename, so that nobody reads half of them.
+/// Fault rules in a file that all processes of a test watch. Put into force by rename, so that nobody reads half of
+/// them.
 class Faults {
  public:
   explicit Faults(const std::string& directory) : path_(directory + "/faults") {}
@@ -59,12 +61,12 @@ std::size_t count_containing(const std::vector<std::string>& texts, const std::s
 std::string joined(const std::vector<std::string>& texts);
 
 /// Ends the body of a rank with a code that names the line, and the text: EXPECT_* of a forked rank would be lost.
-#define RANK_CHECK(condition, text)                                                                         \
-  do {                                                                                                      \
-    if (!(condition)) {                                                                                     \
-      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, std::string(text).c_str());    \
-      return 95;                                                                                            \
-    }                                                                                                       \
+#define RANK_CHECK(condition, text)                                                                       \
+  do {                                                                                                    \
+    if (!(condition)) {                                                                                   \
+      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, std::string(text).c_str()); \
+      return 95;                                                                                          \
+    }                                                                                                     \
   } while (false)
 
 }  // namespace perdure::test_support

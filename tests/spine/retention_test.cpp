@@ -24,7 +24,8 @@ class Retention : public ::testing::TestWithParam<const char*> {
       Protected app(rank, options_in(directory.path(), GetParam(), more));
       if (rank.rank == 0) faults.set(rules);
       rank.barrier();
-      for (int step = first; step <= last; ++step) RANK_CHECK(app.checkpoint(step) == PERDURE_OK && app.wait(step) == PERDURE_OK, app.error());
+      for (int step = first; step <= last; ++step)
+        RANK_CHECK(app.checkpoint(step) == PERDURE_OK && app.wait(step) == PERDURE_OK, app.error());
       if (!rules.empty() && rank.rank == 0) {
         const auto told = app.reports("retention of app");
         RANK_CHECK(count_containing(told, "retention of app") == 1, joined(told));
@@ -43,7 +44,8 @@ class Retention : public ::testing::TestWithParam<const char*> {
   TemporaryDirectory directory;
   Faults faults{directory.path()};
 };
-INSTANTIATE_TEST_SUITE_P(Modes, Retention, ::testing::Values("embedded", "daemon"), [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(Modes, Retention, ::testing::Values("embedded", "daemon"),
+                         [](const auto& param) { return std::string(param.param); });
 
 TEST_P(Retention, KeepsTheNewestAndEveryKth) {
   checkpoints(1, 9, "retention.keep_last=2;retention.keep_every=4");
@@ -58,7 +60,8 @@ TEST_P(Retention, CountsVersionsOfAllNodesAsOne) {
 // The newest version has all its segments, but its manifest is damaged: what is older is all there is.
 TEST_P(Retention, NeverGivesUpTheLastVersionThatVerifies) {
   checkpoints(1, 3, "retention.keep_last=3");
-  for (const auto& entry : fs::directory_iterator(store() + "/app/3")) fs::resize_file(entry.path(), fs::file_size(entry.path()) - 8);
+  for (const auto& entry : fs::directory_iterator(store() + "/app/3"))
+    fs::resize_file(entry.path(), fs::file_size(entry.path()) - 8);
   checkpoints(1, 0, "retention.keep_last=1");
   EXPECT_FALSE(fs::exists(store() + "/app/1"));
   EXPECT_TRUE(fs::exists(store() + "/app/2"));

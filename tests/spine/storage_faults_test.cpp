@@ -1,5 +1,5 @@
-// A store that fails while versions are flushed to it, in every way a file system can: the application goes on, hears of it once, keeps what it
-// has, and everything reaches the store when the fault is over.
+// A store that fails while versions are flushed to it, in every way a file system can: the application goes on, hears
+// of it once, keeps what it has, and everything reaches the store when the fault is over.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -24,12 +24,15 @@ bool reads(const std::string& call) { return call == "open" || call == "lstat"; 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const char* mode : {"embedded", "daemon"}) {
-    for (const char* call : {"open", "pwrite", "fdatasync", "rename", "fsync_dir", "mkdir", "unlink", "fallocate", "lstat"})
+    for (const char* call :
+         {"open", "pwrite", "fdatasync", "rename", "fsync_dir", "mkdir", "unlink", "fallocate", "lstat"})
       cases.push_back({mode, call, "EIO", PERDURE_IO, false, reads(call)});
     for (const char* error : {"ENOSPC", "EDQUOT"})
-      for (const char* call : {"open", "pwrite", "fallocate", "mkdir"}) cases.push_back({mode, call, error, PERDURE_NO_SPACE, false, reads(call)});
+      for (const char* call : {"open", "pwrite", "fallocate", "mkdir"})
+        cases.push_back({mode, call, error, PERDURE_NO_SPACE, false, reads(call)});
     for (const char* error : {"EACCES", "EROFS"})
-      for (const char* call : {"open", "mkdir"}) cases.push_back({mode, call, error, PERDURE_PERMISSION, true, reads(call)});
+      for (const char* call : {"open", "mkdir"})
+        cases.push_back({mode, call, error, PERDURE_PERMISSION, true, reads(call)});
     cases.push_back({mode, "*", "ENOENT", PERDURE_NOT_FOUND, false, true});
     cases.push_back({mode, "*", "ESTALE", PERDURE_IO, false, true});
   }
@@ -77,7 +80,8 @@ TEST_P(FailingStore, IsReportedOnceAndGetsEverythingWhenItWorksAgain) {
   const Faults faults(directory.path());
   RunOptions run;
   run.ranks = 1;
-  const auto outcome = run_ranks(run, [&](const Rank& rank) { return live_through(rank, GetParam(), directory.path(), faults); });
+  const auto outcome =
+      run_ranks(run, [&](const Rank& rank) { return live_through(rank, GetParam(), directory.path(), faults); });
   faults.set("");
   EXPECT_TRUE(outcome.all(0)) << outcome.text();
   stop_daemons(directory.path());

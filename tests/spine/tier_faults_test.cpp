@@ -43,7 +43,8 @@ class TierFaults : public ::testing::TestWithParam<const char*> {
   TemporaryDirectory directory;
   Faults faults{directory.path()};
 };
-INSTANTIATE_TEST_SUITE_P(Modes, TierFaults, ::testing::Values("embedded", "daemon"), [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(Modes, TierFaults, ::testing::Values("embedded", "daemon"),
+                         [](const auto& param) { return std::string(param.param); });
 
 // Room for one version in memory and five in files; the store takes nothing for twelve checkpoints.
 TEST_P(TierFaults, MemoryStaysBoundedWhileTheStoreFailsAndTheNewestVersionsSurvive) {
@@ -112,15 +113,17 @@ struct Fault {
 };
 
 TEST_P(TierFaults, ATierThatCannotBeWrittenIsReplacedByTheNextAndReportedOnce) {
-  const std::vector<Fault> all = {{"no memory behind a slot", "memory,file", "madvise:/arena:EFAULT;fallocate:/arena:ENOSPC"},
-                                  {"no room for a slot file", "file,memory", "fallocate:/slot-:ENOSPC"},
-                                  {"quota on slot files", "file,memory", "open:/slot-:EDQUOT"},
-                                  {"a failing disk", "file,memory", "pwrite:/slot-:EIO"}};
+  const std::vector<Fault> all = {
+      {"no memory behind a slot", "memory,file", "madvise:/arena:EFAULT;fallocate:/arena:ENOSPC"},
+      {"no room for a slot file", "file,memory", "fallocate:/slot-:ENOSPC"},
+      {"quota on slot files", "file,memory", "open:/slot-:EDQUOT"},
+      {"a failing disk", "file,memory", "pwrite:/slot-:EIO"}};
   for (std::size_t i = 0; i < all.size(); ++i) {
     SCOPED_TRACE(all[i].what);
     expect_success([&](const Rank& rank) {
       faults.set(all[i].rules);
-      Protected app(rank, options("tier.order=" + all[i].order + ";tier.memory.prefault=false;retention.keep_last=99;job=" + std::to_string(i)));
+      Protected app(rank, options("tier.order=" + all[i].order +
+                                  ";tier.memory.prefault=false;retention.keep_last=99;job=" + std::to_string(i)));
       const auto first = static_cast<std::int64_t>(10 * i);
       for (auto step : {first, first + 1, first + 2}) RANK_CHECK(app.checkpoint(step) == PERDURE_OK, app.error());
       const auto told = app.reports("using the next tier");

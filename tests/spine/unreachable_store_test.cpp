@@ -15,7 +15,9 @@ namespace fs = std::filesystem;
 
 class UnreachableStore : public ::testing::TestWithParam<const char*> {
  protected:
-  std::string options(const std::string& more) const { return options_in(directory.path(), GetParam(), "retention.keep_last=10;" + more); }
+  std::string options(const std::string& more) const {
+    return options_in(directory.path(), GetParam(), "retention.keep_last=10;" + more);
+  }
   bool embedded() const { return std::string(GetParam()) == "embedded"; }
   void expect_success(int ranks, const std::function<int(const Rank&)>& body) {
     RunOptions run;
@@ -27,7 +29,8 @@ class UnreachableStore : public ::testing::TestWithParam<const char*> {
   TemporaryDirectory directory;
   Faults faults{directory.path()};
 };
-INSTANTIATE_TEST_SUITE_P(Modes, UnreachableStore, ::testing::Values("embedded", "daemon"), [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(Modes, UnreachableStore, ::testing::Values("embedded", "daemon"),
+                         [](const auto& param) { return std::string(param.param); });
 
 TEST_P(UnreachableStore, ThatIsMovedAwayIsNotMadeAnewAndIsFilledWhenItReturns) {
   const std::string store = directory.path() + "/store", away = directory.path() + "/away";
@@ -37,7 +40,8 @@ TEST_P(UnreachableStore, ThatIsMovedAwayIsNotMadeAnewAndIsFilledWhenItReturns) {
     fs::rename(store, away);
     for (int step : {2, 3, 4}) RANK_CHECK(app.checkpoint(step) == PERDURE_OK, app.error());
     const auto told = app.reports("flush of app version 2");
-    RANK_CHECK(count_containing(told, store) == 1 && count_containing(told, "bring the store's directory back") == 1, joined(told));
+    RANK_CHECK(count_containing(told, store) == 1 && count_containing(told, "bring the store's directory back") == 1,
+               joined(told));
     RANK_CHECK(app.wait(4, 0.2) == PERDURE_TIMEOUT, app.error());
     RANK_CHECK(app.restores(3, 3) && app.restores(PERDURE_LATEST, 4), app.error());
     RANK_CHECK(!fs::exists(store), "it was made anew");
@@ -104,7 +108,8 @@ TEST_P(UnreachableStore, IsGivenUpAfterTheLimitAndTriedAgainAfterTheNextCheckpoi
     RANK_CHECK(app.wait(3, PERDURE_FOREVER) == PERDURE_IO, app.error());
     RANK_CHECK(app.progress().versions_failed > 0, "progress");
     const auto told = app.reports("given up");
-    RANK_CHECK(count_containing(told, "flush of") <= 2 && count_containing(told, "Input/output error") == 1, joined(told));
+    RANK_CHECK(count_containing(told, "flush of") <= 2 && count_containing(told, "Input/output error") == 1,
+               joined(told));
     faults.set("");
     RANK_CHECK(app.checkpoint(4) == PERDURE_OK, app.error());
     for (int step : {1, 2, 3, 4}) RANK_CHECK(app.wait(step) == PERDURE_OK, app.error());
@@ -127,7 +132,8 @@ TEST_P(UnreachableStore, IsNotTakenForAnEmptyOneWhenItCannotBeRead) {
     Protected app(rank, options(""));
     for (const char* call : {"pread", "open", "readdir"}) {
       faults.set(std::string(call) + ":/store:EIO");
-      RANK_CHECK(perdure_restore(app.handle(), "app", PERDURE_LATEST) == PERDURE_IO, std::string(call) + ": " + app.error());
+      RANK_CHECK(perdure_restore(app.handle(), "app", PERDURE_LATEST) == PERDURE_IO,
+                 std::string(call) + ": " + app.error());
     }
     faults.set("");
     RANK_CHECK(app.restores(PERDURE_LATEST, 1), app.error());
