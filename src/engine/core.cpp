@@ -221,6 +221,7 @@ base::Status Core::drop(const segment::VersionId& id) {
   const catalog::HeldVersion held = it->second;
   PERDURE_CHECK(catalog_.append(catalog::DropRecord{id}));
   release_slots(held);
+  in_hand_.erase(id);
   runtime_.erase(id);
   delayed_commits_.erase(id);
   return {};
@@ -257,6 +258,7 @@ base::Status Core::stage(ClientId client, const ipc::Stage& stage) {
   }
   release_in_flight(client, &stage.id);  // slots that the rank could not write
   runtime_.try_emplace(stage.id);
+  in_hand_[stage.id].insert(client);
   return {};
 }
 
@@ -276,6 +278,7 @@ base::Status Core::commit(const ipc::Commit& commit) {
   if (auto written = write_delayed_commits(); !written && first_delayed)
     reports_.add("catalog: " + written.error().text() + "; " + commit.id.text() + " will be flushed when it can be written again");
   os::crash_point(os::CrashPoint::engine_commit_after_catalog);
+  in_hand_.erase(commit.id);
   Runtime& run = runtime_[commit.id];
   run.order = next_order_++;
   run.flush = FlushState::queued;
@@ -349,6 +352,8 @@ base::Status Core::retire(const std::string& name, std::uint64_t version) {
 void Core::client_gone(ClientId client) {
   release_in_flight(client, nullptr);
   reserved_.erase(client);
+  for (auto& [id, clients] : in_hand_) clients.erase(client);
+  std::erase_if(in_hand_, [](const auto& entry) { return entry.second.empty(); });
   for (auto& tier : tiers_) tier->disown(client);
   unpin(client);
 }
@@ -357,7 +362,9 @@ std::vector<ipc::HeldSummary> Core::inventory(const std::string& name) const {
   std::vector<ipc::HeldSummary> list;
   for (const auto& [id, held] : catalog_.state().versions) {
     if (!name.empty() && id.name != name) continue;
-    ipc::HeldSummary summary{id, held.ranks, {}, held.committed || delayed_commits_.contains(id), held.all_stored()};
+    // Asked for everything, to settle what dead ranks left: a capture whose ranks are still connected is theirs to decide.
+    const bool theirs = name.empty() && in_hand_.contains(id);
+    ipc::HeldSummary summary{id, held.ranks, {}, held.committed || delayed_commits_.contains(id) || theirs, held.all_stored()};
     for (const auto& [rank, piece] : held.pieces)
       if (held.restorable(rank)) summary.held.push_back(rank);
     list.push_back(std::move(summary));

@@ -131,6 +131,7 @@ class Core {
   std::optional<base::Error> catalog_error_;  // of the last eviction that the catalog refused
   std::map<SlotKey, InFlight> in_flight_;
   std::map<segment::VersionId, Runtime> runtime_;
+  std::map<segment::VersionId, std::set<ClientId>> in_hand_;  // staged, not committed: the ranks that are still connected
   std::map<ClientId, std::vector<std::uint64_t>> reserved_;
   std::uint64_t next_order_ = 1;
   Statistics statistics_;

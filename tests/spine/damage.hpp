@@ -2,7 +2,9 @@
 // Helpers of the tests about damage, wrong use and death: checks inside ranks, bits to flip, engines to find and kill.
 #include <signal.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -103,8 +105,15 @@ inline std::vector<int> engine_pids(const std::string& directory) {
   return pids;
 }
 
+/// Returns when they are gone (after a generous while at the latest).
 inline void kill_engines(const std::string& directory) {
-  for (int pid : engine_pids(directory)) ::kill(pid, SIGKILL);
+  auto pids = engine_pids(directory);
+  for (int pid : pids) ::kill(pid, SIGKILL);
+  for (int i = 0; !pids.empty() && i < 2000; ++i) {
+    const auto living = engine_pids(directory);
+    std::erase_if(pids, [&](int pid) { return std::find(living.begin(), living.end(), pid) == living.end(); });
+    if (!pids.empty()) ::usleep(2000);
+  }
 }
 
 /// Memory that the test and all its ranks share.
