@@ -171,7 +171,13 @@ perdure_status perdure_retire(perdure_t* handle, const char* name, int64_t versi
 perdure_status perdure_close(perdure_t** handle) {
   if (handle == nullptr) return PERDURE_INVALID_ARGUMENT;
   if (*handle == nullptr) return PERDURE_CLOSED;
-  const perdure_status status = on_session(*handle, [](session::Session& s) { return s.close(); });
+  const auto found = capi::find_handle(*handle);
+  std::unique_ptr<session::Session> closed;  // taken out under the handle's mutex: whoever waits for it finds it closed
+  const perdure_status status = on_session(*handle, [&](session::Session& s) {
+    auto outcome = s.close();
+    closed = std::move(found->session);
+    return outcome;
+  });
   if (status == PERDURE_WRONG_PROCESS) return status;
   if (auto taken = capi::take_handle(*handle)) {
     std::lock_guard guard(taken->mutex);

@@ -105,15 +105,19 @@ inline std::vector<int> engine_pids(const std::string& directory) {
   return pids;
 }
 
-/// Returns when they are gone (after a generous while at the latest).
+/// A process that is gone, or a zombie: its locks and sockets are given back by then.
+inline bool is_over(int pid) {
+  const auto stat = read_bytes("/proc/" + std::to_string(pid) + "/stat");
+  const std::string text(stat.begin(), stat.end());
+  const std::size_t end = text.rfind(')');
+  return end == std::string::npos || end + 2 >= text.size() || text[end + 2] == 'Z' || text[end + 2] == 'X';
+}
+
+/// Returns when they are over (after a generous while at the latest).
 inline void kill_engines(const std::string& directory) {
-  auto pids = engine_pids(directory);
+  const auto pids = engine_pids(directory);
   for (int pid : pids) ::kill(pid, SIGKILL);
-  for (int i = 0; !pids.empty() && i < 2000; ++i) {
-    const auto living = engine_pids(directory);
-    std::erase_if(pids, [&](int pid) { return std::find(living.begin(), living.end(), pid) == living.end(); });
-    if (!pids.empty()) ::usleep(2000);
-  }
+  for (int i = 0; i < 2000 && !std::all_of(pids.begin(), pids.end(), is_over); ++i) ::usleep(2000);
 }
 
 /// Memory that the test and all its ranks share.
