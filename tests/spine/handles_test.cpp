@@ -84,7 +84,11 @@ TEST_P(Handles, OfTwoStoresKeepTheirVersionsApart) {
 }
 
 // Two communicators on one node share an engine: whatever one group does, and when it opens and closes, the other's checkpoints hold.
-TEST_P(Handles, OfTwoCommunicatorsDoNotSettleEachOthersCheckpoints) {
+// (With an embedded engine the other group's end is the engine's end: an error that may be repeated, not the subject here.)
+class DaemonHandles : public Handles {};
+INSTANTIATE_TEST_SUITE_P(Modes, DaemonHandles, ::testing::Values("daemon"), [](const auto& param) { return std::string(param.param); });
+
+TEST_P(DaemonHandles, OfTwoCommunicatorsDoNotSettleEachOthersCheckpoints) {
   SharedMemory<std::atomic<int>> busy;
   *busy = 1;
   RunOptions two;
@@ -97,15 +101,15 @@ TEST_P(Handles, OfTwoCommunicatorsDoNotSettleEachOthersCheckpoints) {
           return run;
         }(),
         [&](const Rank& rank) {
-          for (int round = 0; *busy != 0 && round < 1000; ++round) {
+          for (int round = 0; round < 1000; ++round) {
             perdure_t* handle = rank.open(options());
             State state(rank.rank + 100, 500);
             state.protect(handle);
             perdure_close(&handle);
             rank.barrier();
-            const bool over = *busy == 0;
+            if (rank.rank == 0 && *busy == 0) *busy = -1;  // one decides for both
             rank.barrier();
-            if (over) break;
+            if (*busy == -1) break;
           }
           return 0;
         });
@@ -114,7 +118,10 @@ TEST_P(Handles, OfTwoCommunicatorsDoNotSettleEachOthersCheckpoints) {
   const auto outcome = run_ranks(two, [&](const Rank& rank) {
     struct Over {
       std::atomic<int>& flag;
-      ~Over() { flag = 0; }
+      ~Over() {
+        int expected = 1;
+        flag.compare_exchange_strong(expected, 0);
+      }
     } over{*busy};
     perdure_t* handle = rank.open(options());
     State state(rank.rank, 60000);
@@ -129,7 +136,6 @@ TEST_P(Handles, OfTwoCommunicatorsDoNotSettleEachOthersCheckpoints) {
     perdure_status last = perdure_checkpoint(handle, "steady", 41);
     for (int tries = 0; last != PERDURE_OK && tries < 50; ++tries) last = perdure_checkpoint(handle, "steady", 41);
     REQUIRE_STATUS(PERDURE_OK, handle, last);
-    *busy = 0;
     perdure_status restored = perdure_restore(handle, "steady", PERDURE_LATEST);
     for (int tries = 0; restored != PERDURE_OK && tries < 50; ++tries) restored = perdure_restore(handle, "steady", PERDURE_LATEST);
     REQUIRE_STATUS(PERDURE_OK, handle, restored);
