@@ -5,8 +5,8 @@
 #include <optional>
 #include <sstream>
 
-// toml++ asserts (and with NDEBUG lets the compiler assume) what a file can break: "[=" is enough. The checks behind its
-// assertions report these as errors, so both are switched off for it.
+// toml++ asserts (and with NDEBUG lets the compiler assume) what a file can break: "[=" is enough. The checks behind
+// its assertions report these as errors, so both are switched off for it.
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_assert(true)
 #define TOML_EXCEPTIONS 0
