@@ -18,7 +18,8 @@ using testing::IsEmpty;
 
 std::vector<std::uint64_t> versions_left(SampleStore& store, const std::string& name) {
   std::vector<std::uint64_t> versions;
-  for (const auto& listing : store.store().list(name).value()) versions.push_back(listing.id.version);
+  const auto listings = store.store().list(name).value();
+  for (const auto& listing : listings) versions.push_back(listing.id.version);
   return versions;
 }
 
