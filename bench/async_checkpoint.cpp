@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 
 #include "measurement.hpp"
 
@@ -40,7 +42,11 @@ void remove_store(const Arguments& arguments, bool temporary) {
   std::error_code ignored;
   const std::filesystem::path store = arguments.store;
   if (temporary) {
-    std::filesystem::remove_all(store, ignored);
+    // A daemon may still be retiring versions in there: what it changes meanwhile is removed in the next round.
+    for (int round = 0; round < 100 && std::filesystem::exists(store, ignored); ++round) {
+      std::filesystem::remove_all(store, ignored);
+      if (round > 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
     return;
   }
   for (const char* name : {"bench", "empty"}) std::filesystem::remove_all(store / name, ignored);

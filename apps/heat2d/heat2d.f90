@@ -1,5 +1,5 @@
-! Jacobi heat solver with halo exchange, protected through the Fortran module. The problem is described in its twin heat2d.c;
-! what is a row there is a column here, so memory, numerics and final bits are the same.
+! Jacobi heat solver with halo exchange, protected through the Fortran module. The problem is described in its twin
+! heat2d.c; what is a row there is a column here, so memory, numerics and final bits are the same.
 program heat2d
   use iso_c_binding
   use iso_fortran_env, only: int64, real64

@@ -1,15 +1,18 @@
 // Opening, and getting an engine again when one died.
 #include <algorithm>
 
+#include "config/effective.hpp"
 #include "os/crash_point.hpp"
 #include "os/fault_rules.hpp"
 #include "os/system.hpp"
-#include "config/effective.hpp"
 #include "session/session.hpp"
 #include "session/slot_codec.hpp"
 
 namespace perdure::session {
 namespace {
+
+constexpr unsigned kMostTries = 5;
+constexpr std::uint64_t kPauseNs = 20'000'000;
 
 constexpr std::uint64_t kMaxChunks = 1 << 20;  // of one rank: what one message can describe
 
@@ -47,20 +50,25 @@ base::Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<comm::Commu
   if (config) session->config_ = *config;
   if (ready) {
     auto aggregation = plan::parse_aggregation(session->config_.text("segment.per"));
-    if (aggregation) session->aggregation_ = *aggregation;
-    else ready = base::fail(aggregation.error());
+    if (aggregation)
+      session->aggregation_ = *aggregation;
+    else
+      ready = base::fail(aggregation.error());
   }
   if (ready) {
     auto store = store::make_store(session->config_.text("store.path"));
-    if (store) session->store_ = std::move(*store);
-    else ready = base::fail(store.error());
+    if (store)
+      session->store_ = std::move(*store);
+    else
+      ready = base::fail(store.error());
   }
   Opening opening;
   opening.operation = Operation::open;
   opening.name = session->config_.serialise();
   auto opened = open_collective(*session->comm_, opening, ready);
   if (!opened && opened.error().code == PERDURE_MISMATCH)
-    return base::fail(PERDURE_MISMATCH, "configuration", "it is not the same on all ranks", "give all ranks the same options, environment and file");
+    return base::fail(PERDURE_MISMATCH, "configuration", "it is not the same on all ranks",
+                      "give all ranks the same options, environment and file");
   if (!opened) return base::fail(opened.error());
   session->label_ = node_label(session->config_, session->comm_->rank());
   PERDURE_TRY(session->nodes_, find_nodes(*session->comm_, session->label_));
@@ -69,8 +77,22 @@ base::Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<comm::Commu
   return session;
 }
 
-// Leaders get engines, everybody connects, and what an earlier life left undecided is settled.
+// An engine may be found in the moment in which it ends: then there is a better one to be had at once. All ranks decide
+// alike.
 base::Status Session::attach() {
+  for (unsigned tries = 1;; ++tries) {
+    const base::Status outcome = attach_once();
+    if (outcome || tries == kMostTries) return outcome;
+    const bool passing = outcome.error().code == PERDURE_UNAVAILABLE || outcome.error().code == PERDURE_PEER_FAILED;
+    std::uint64_t lasting = passing ? 0 : 1;  // a peer's failure is judged by that peer
+    PERDURE_CHECK(comm_->allreduce(std::span(&lasting, 1), comm::Reduce::maximum));
+    if (lasting != 0) return outcome;
+    os::sleep_ns(tries * kPauseNs);
+  }
+}
+
+// Leaders get engines, everybody connects, and what an earlier life left undecided is settled.
+base::Status Session::attach_once() {
   channel_.close();
   warmer_.stop();
   slots_.clear();
@@ -78,7 +100,8 @@ base::Status Session::attach() {
   base::Json mine = base::Json::object();
   if (leads()) {
     // An engine that this process hosts is alive: another node's died, and its work must not suffer for that.
-    auto hosted = engine_ ? base::Result<HostedEngine>(HostedEngine{engine_, engine_->socket_path()}) : obtain_engine(config_, label_);
+    auto hosted = engine_ ? base::Result<HostedEngine>(HostedEngine{engine_, engine_->socket_path()})
+                          : obtain_engine(config_, label_);
     if (hosted) engine_ = hosted->engine;
     mine = host_to_json(hosted);
   }
@@ -88,8 +111,10 @@ base::Status Session::attach() {
   for (std::size_t rank = 0; rank < all.size() && outcome; ++rank) {
     auto json = base::decode_cbor(all[rank], "engine announcement");
     auto checked = json ? ipc::check_reply(std::move(*json)) : base::Result<base::Json>(base::fail(json.error()));
-    if (!checked) outcome = base::fail(checked.error());
-    else if (static_cast<int>(rank) == nodes_.leader) socket = checked->value("socket", std::string());
+    if (!checked)
+      outcome = base::fail(checked.error());
+    else if (static_cast<int>(rank) == nodes_.leader)
+      socket = checked->value("socket", std::string());
   }
   if (outcome) outcome = connect_engine(socket);
   PERDURE_CHECK(agree(*comm_, outcome));
@@ -136,8 +161,9 @@ base::Result<std::vector<ipc::HeldSummary>> Session::inventory(const std::string
   return held;
 }
 
-// A death between staging and commit leaves versions of which some engines do not know the outcome. If every rank's piece is somewhere, the
-// checkpoint had succeeded: commit it everywhere. If not, it can never be whole: give it up. (docs/adr/0002)
+// A death between staging and commit leaves versions of which some engines do not know the outcome. If every rank's
+// piece is somewhere, the checkpoint had succeeded: commit it everywhere. If not, it can never be whole: give it up.
+// (docs/adr/0002)
 base::Status Session::settle() {
   base::Result<std::vector<ipc::HeldSummary>> held = std::vector<ipc::HeldSummary>{};
   if (leads()) held = inventory("");
@@ -158,7 +184,8 @@ base::Status Session::settle() {
   }
   whole_in_tiers_.clear();
   for (const auto& summary : all)
-    if (united_ranks(all, summary.id).size() == summary.ranks) whole_in_tiers_[summary.id.name].insert(summary.id.version);
+    if (united_ranks(all, summary.id).size() == summary.ranks)
+      whole_in_tiers_[summary.id.name].insert(summary.id.version);
   base::Status outcome = held ? base::Status() : base::Status(base::fail(held.error()));
   for (const auto& summary : leads() && held ? *held : std::vector<ipc::HeldSummary>{}) {
     if (summary.committed || !outcome) continue;
@@ -186,7 +213,8 @@ base::Status Session::check_chunks(const region::Region& region) const {
   std::uint64_t bytes = 0;
   const region::Region* replaced = regions_.find(region.id);
   const std::uint64_t others = regions_.bytes() - (replaced == nullptr ? 0 : replaced->bytes());
-  const bool huge = __builtin_mul_overflow(region.element_bytes, region.count, &bytes) || __builtin_add_overflow(bytes, others, &bytes);
+  const bool huge = __builtin_mul_overflow(region.element_bytes, region.count, &bytes) ||
+                    __builtin_add_overflow(bytes, others, &bytes);
   if (!huge && bytes / std::max<std::uint64_t>(chunk_bytes_, 1) < kMaxChunks) return {};
   return base::fail(PERDURE_INVALID_ARGUMENT, "region " + std::to_string(region.id),
                     "with it this rank would need more than " + std::to_string(kMaxChunks) + " chunks",

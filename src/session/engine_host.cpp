@@ -63,7 +63,7 @@ base::Status await_engine(const config::Config& config, const engine::NodePaths&
     if (os::monotonic_ns() >= deadline) break;
     os::sleep_ns(5'000'000);
   }
-  return base::fail(PERDURE_UNAVAILABLE, "perdured at " + socket, "it does not answer within engine.start_timeout",
+  return base::fail(PERDURE_TIMEOUT, "perdured at " + socket, "it does not answer within engine.start_timeout",
                     "look at engine.log beside the socket, or run perdured by hand to see why it ends", true);
 }
 

@@ -48,6 +48,7 @@ class Session {
 
   // attach.cpp: engines
   base::Status attach();
+  base::Status attach_once();
   base::Status connect_engine(const std::string& socket);
   base::Status settle();
   base::Result<std::vector<ipc::HeldSummary>> inventory(const std::string& name);
