@@ -7,10 +7,10 @@
 #include <cstdio>
 #include <thread>
 
+#include "config/effective.hpp"
 #include "engine/engine.hpp"
 #include "os/fault_rules.hpp"
 #include "os/system.hpp"
-#include "config/effective.hpp"
 
 namespace {
 
@@ -29,7 +29,8 @@ base::Result<config::Config> configuration(const Arguments& arguments) {
     PERDURE_TRY(config, config::load("", arguments.set));
   } else {
     PERDURE_TRY(const auto bytes, os::read_file(arguments.settings, 1 << 20));
-    PERDURE_CHECK(config.set_all({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, config::Origin::file, arguments.settings));
+    PERDURE_CHECK(config.set_all({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, config::Origin::file,
+                                 arguments.settings));
   }
   PERDURE_CHECK(config::make_paths_absolute(config));
   return config;
@@ -42,7 +43,8 @@ base::Result<engine::Claim> claim(const Arguments& arguments, const config::Conf
   }
   PERDURE_TRY(auto claimed, engine::claim(config, arguments.node_label));
   if (auto* existing = std::get_if<engine::Existing>(&claimed))
-    return base::fail(PERDURE_BUSY, existing->paths.node, "an engine for this store, job and configuration runs already");
+    return base::fail(PERDURE_BUSY, existing->paths.node,
+                      "an engine for this store, job and configuration runs already");
   return std::get<engine::Claim>(std::move(claimed));
 }
 
@@ -70,12 +72,15 @@ base::Status serve(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"perdured: the Perdure engine of one node and one job. Reads the same configuration as the application."};
+  CLI::App app{
+      "perdured: the Perdure engine of one node and one job. Reads the same configuration as the application."};
   Arguments arguments;
   arguments.node_label = os::host_name();
   app.add_option("--set", arguments.set, "a setting, key=value (repeatable)");
-  app.add_option("--node-label", arguments.node_label, "which node this is; simulated nodes are HOST#N")->capture_default_str();
-  app.add_flag("--idle-exit", arguments.idle_exit, "end after engine.idle_exit seconds without clients and without work");
+  app.add_option("--node-label", arguments.node_label, "which node this is; simulated nodes are HOST#N")
+      ->capture_default_str();
+  app.add_flag("--idle-exit", arguments.idle_exit,
+               "end after engine.idle_exit seconds without clients and without work");
   app.add_option("--settings", arguments.settings, "settings written by the client that starts us")->group("");
   app.add_option("--claimed-fd", arguments.claimed_fd, "descriptor of the lock that the client took for us")->group("");
   app.add_option("--claimed-paths", arguments.claimed_paths, "directories that go with it")->expected(3)->group("");

@@ -1,8 +1,8 @@
 /* Perdure: the resilience runtime for parallel programs. C API.
  *
  * Conventions
- *  1. Every function returns a perdure_status: PERDURE_OK (0), or what went wrong. perdure_error_text() gives the object,
- *     the cause and the remedy of the last failure on that handle. The library never exits, aborts or prints.
+ *  1. Every function returns a perdure_status: PERDURE_OK (0), or what went wrong. perdure_error_text() gives the
+ * object, the cause and the remedy of the last failure on that handle. The library never exits, aborts or prints.
  *  2. A handle is made by perdure_open*() and ended by perdure_close(). There is no global state; any number of handles
  *     may be open at once. A handle serialises the calls made on it, so any thread may call; calls marked [collective]
  *     must be made by every rank of the handle's communicator, in the same order, and with MPI from a thread that may
@@ -94,22 +94,22 @@ typedef struct perdure_region_size {
 
 /** The background work of this rank's node and what this handle did so far. */
 typedef struct perdure_progress {
-  uint64_t bytes_pending;      /**< captured, not yet at the store */
-  uint64_t bytes_flushed;      /**< written to the store since the engine started */
-  uint64_t versions_pending;   /**< checkpoints not yet at the store */
-  uint64_t versions_failed;    /**< checkpoints whose flush was given up; they are still on the node */
-  double flush_bytes_per_s;    /**< moving average of the observed flush bandwidth; 0 before the first flush */
-  double last_blocking_s;      /**< how long the last checkpoint stopped this rank */
-  double last_flush_s;         /**< how long the last flush of this node took */
-  double last_restore_s;       /**< how long the last restore took on this rank */
-  uint64_t last_bytes;         /**< bytes of the last checkpoint of this rank */
-  int64_t restored_version;    /**< version of the last restore, or -1 */
-  int restore_source;          /**< where this rank's data came from: 0 nowhere, 1 tier, 2 store, 3 both */
+  uint64_t bytes_pending;    /**< captured, not yet at the store */
+  uint64_t bytes_flushed;    /**< written to the store since the engine started */
+  uint64_t versions_pending; /**< checkpoints not yet at the store */
+  uint64_t versions_failed;  /**< checkpoints whose flush was given up; they are still on the node */
+  double flush_bytes_per_s;  /**< moving average of the observed flush bandwidth; 0 before the first flush */
+  double last_blocking_s;    /**< how long the last checkpoint stopped this rank */
+  double last_flush_s;       /**< how long the last flush of this node took */
+  double last_restore_s;     /**< how long the last restore took on this rank */
+  uint64_t last_bytes;       /**< bytes of the last checkpoint of this rank */
+  int64_t restored_version;  /**< version of the last restore, or -1 */
+  int restore_source;        /**< where this rank's data came from: 0 nowhere, 1 tier, 2 store, 3 both */
 } perdure_progress;
 
 /** Opens for a single process, without MPI. [collective over this process alone]
- *  `options`: "key=value" settings separated by newlines or semicolons, or NULL; see docs/configuration.md. Environment and
- *  configuration file override them. On failure *out is NULL and `message` (may be NULL) gets the text. */
+ *  `options`: "key=value" settings separated by newlines or semicolons, or NULL; see docs/configuration.md. Environment
+ * and configuration file override them. On failure *out is NULL and `message` (may be NULL) gets the text. */
 PERDURE_API perdure_status perdure_open(const char* options, perdure_t** out, char* message, size_t message_bytes);
 
 /** Opens for a group of ranks. [collective] Options must be the same on all ranks. */
@@ -119,7 +119,8 @@ PERDURE_API perdure_status perdure_open_communicator(const perdure_communicator*
 /** Registers memory: `count` elements of `element_bytes` bytes at `address`. [local]
  *  Protecting an id again replaces address and size (re-protect). `count` may be 0, then `address` may be NULL.
  *  Overlapping regions are refused. Ids are chosen by the caller, non-negative. */
-PERDURE_API perdure_status perdure_protect(perdure_t* handle, int id, void* address, size_t element_bytes, size_t count);
+PERDURE_API perdure_status perdure_protect(perdure_t* handle, int id, void* address, size_t element_bytes,
+                                           size_t count);
 PERDURE_API perdure_status perdure_unprotect(perdure_t* handle, int id);
 
 /** Captures all protected regions of all ranks as `name`, `version`; returns at level `process`. [collective]
@@ -135,9 +136,9 @@ PERDURE_API perdure_status perdure_stored_size(perdure_t* handle, const char* na
                                                perdure_region_size* size);
 
 /** Fills the protected regions from a checkpoint; every byte is verified. [collective]
- *  All protected regions must be in it with the same element size and count (PERDURE_MISMATCH otherwise, before anything
- *  is touched). With PERDURE_LATEST, versions that fail verification are set aside and the next older one is taken. When it fails
- *  with PERDURE_CORRUPT or PERDURE_IO the content of the regions is undefined. */
+ *  All protected regions must be in it with the same element size and count (PERDURE_MISMATCH otherwise, before
+ * anything is touched). With PERDURE_LATEST, versions that fail verification are set aside and the next older one is
+ * taken. When it fails with PERDURE_CORRUPT or PERDURE_IO the content of the regions is undefined. */
 PERDURE_API perdure_status perdure_restore(perdure_t* handle, const char* name, int64_t version);
 
 /** The same for the regions in `ids` only (every rank may name others; all must be protected). [collective] */
@@ -150,7 +151,8 @@ PERDURE_API perdure_status perdure_wait(perdure_t* handle, const char* name, int
                                         double timeout_s);
 
 /** The level that the checkpoint has reached, as far as this rank's node knows. [local] */
-PERDURE_API perdure_status perdure_level_reached(perdure_t* handle, const char* name, int64_t version, perdure_level* level);
+PERDURE_API perdure_status perdure_level_reached(perdure_t* handle, const char* name, int64_t version,
+                                                 perdure_level* level);
 
 /** What the background is doing. [local] */
 PERDURE_API perdure_status perdure_get_progress(perdure_t* handle, perdure_progress* progress);
@@ -163,8 +165,9 @@ PERDURE_API perdure_status perdure_next_report(perdure_t* handle, char* text, si
 PERDURE_API perdure_status perdure_retire(perdure_t* handle, const char* name, int64_t version);
 
 /** Ends the handle and sets it to NULL. [collective] With an embedded engine, waits until what was captured is at
- *  the store or was given up (option `engine.drain_timeout`); PERDURE_OK when nothing remains behind. The handle is gone whatever
- *  is returned. Calls with a closed handle give PERDURE_CLOSED if the pointer was kept in another variable. */
+ *  the store or was given up (option `engine.drain_timeout`); PERDURE_OK when nothing remains behind. The handle is
+ * gone whatever is returned. Calls with a closed handle give PERDURE_CLOSED if the pointer was kept in another
+ * variable. */
 PERDURE_API perdure_status perdure_close(perdure_t** handle);
 
 /** The text of the last failure on this handle, valid until its next call; "" when there was none. [local] */

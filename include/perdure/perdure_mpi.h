@@ -11,7 +11,8 @@ extern "C" {
 #endif
 
 /** Opens Perdure for the ranks of `communicator`, which is duplicated. [collective]
- *  MPI must be initialised; MPI_Finalize must come after perdure_close(). No MPI call is made outside [collective] calls. */
+ *  MPI must be initialised; MPI_Finalize must come after perdure_close(). No MPI call is made outside [collective]
+ * calls. */
 PERDURE_API perdure_status perdure_open_mpi(MPI_Comm communicator, const char* options, perdure_t** out, char* message,
                                             size_t message_bytes);
 

@@ -19,7 +19,8 @@ using ConstByteSpan = std::span<const std::byte>;
 /// The smallest multiple of `unit` (> 0) that is not below `value`.
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-/// "256MiB", "1.5 GiB", "64k", "1000" -> bytes. Units: B, K/KiB, M/MiB, G/GiB, T/TiB (powers of 1024), KB/MB/GB/TB (powers of 1000).
+/// "256MiB", "1.5 GiB", "64k", "1000" -> bytes. Units: B, K/KiB, M/MiB, G/GiB, T/TiB (powers of 1024), KB/MB/GB/TB
+/// (powers of 1000).
 Result<std::uint64_t> parse_bytes(std::string_view text);
 
 /// 268435456 -> "256.0 MiB".

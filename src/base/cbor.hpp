@@ -13,8 +13,8 @@ using Json = nlohmann::json;
 
 std::vector<std::byte> encode_cbor(const Json& value);
 
-/// Decodes exactly one CBOR item that fills `data`. Refuses nesting deeper than 16, more than 4 Mi items, and trailing bytes, with
-/// PERDURE_CORRUPT about `object`. Never throws.
+/// Decodes exactly one CBOR item that fills `data`. Refuses nesting deeper than 16, more than 4 Mi items, and trailing
+/// bytes, with PERDURE_CORRUPT about `object`. Never throws.
 Result<Json> decode_cbor(ConstByteSpan data, const std::string& object);
 
 /// Typed access to a decoded map, with errors instead of exceptions. `object` names what is being read.

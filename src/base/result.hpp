@@ -49,13 +49,13 @@ const char* code_name(ErrorCode code);
 #define PERDURE_CONCAT_(a, b) a##b
 #define PERDURE_CONCAT(a, b) PERDURE_CONCAT_(a, b)
 /// PERDURE_TRY(auto x, expression): x gets the value, or the enclosing function returns the error.
-#define PERDURE_TRY_(tmp, decl, ...)                                   \
-  auto tmp = (__VA_ARGS__);                                            \
-  if (!tmp) return ::perdure::base::fail(std::move(tmp).error());      \
+#define PERDURE_TRY_(tmp, decl, ...)                              \
+  auto tmp = (__VA_ARGS__);                                       \
+  if (!tmp) return ::perdure::base::fail(std::move(tmp).error()); \
   decl = std::move(*tmp)
 #define PERDURE_TRY(decl, ...) PERDURE_TRY_(PERDURE_CONCAT(result_, __COUNTER__), decl, __VA_ARGS__)
 /// PERDURE_CHECK(expression): the enclosing function returns the error if there is one.
-#define PERDURE_CHECK(...)                                                                  \
-  do {                                                                                      \
+#define PERDURE_CHECK(...)                                                                                \
+  do {                                                                                                    \
     if (auto status_ = (__VA_ARGS__); !status_) return ::perdure::base::fail(std::move(status_).error()); \
   } while (false)

@@ -6,6 +6,6 @@
 
 namespace perdure::base {
 /// "0.1.0"
-inline constexpr const char* kVersion =
-    PERDURE_STRING(PERDURE_VERSION_MAJOR) "." PERDURE_STRING(PERDURE_VERSION_MINOR) "." PERDURE_STRING(PERDURE_VERSION_PATCH);
+inline constexpr const char* kVersion = PERDURE_STRING(PERDURE_VERSION_MAJOR) "." PERDURE_STRING(
+    PERDURE_VERSION_MINOR) "." PERDURE_STRING(PERDURE_VERSION_PATCH);
 }  // namespace perdure::base

@@ -46,7 +46,8 @@ perdure_status on_session(perdure_t* handle, Body body) {
   }
 }
 
-perdure_status open(std::unique_ptr<comm::Communicator> comm, const char* options, perdure_t** out, char* message, std::size_t message_bytes) {
+perdure_status open(std::unique_ptr<comm::Communicator> comm, const char* options, perdure_t** out, char* message,
+                    std::size_t message_bytes) {
   try {
     auto session = session::Session::open(std::move(comm), options);
     if (!session) {
@@ -75,8 +76,8 @@ perdure_status perdure_open(const char* options, perdure_t** out, char* message,
   return open(comm::make_solo(), options, out, message, message_bytes);
 }
 
-perdure_status perdure_open_communicator(const perdure_communicator* communicator, const char* options, perdure_t** out, char* message,
-                                         size_t message_bytes) {
+perdure_status perdure_open_communicator(const perdure_communicator* communicator, const char* options, perdure_t** out,
+                                         char* message, size_t message_bytes) {
   if (out == nullptr) return PERDURE_INVALID_ARGUMENT;
   *out = nullptr;
   if (communicator == nullptr) {
@@ -92,7 +93,9 @@ perdure_status perdure_open_communicator(const perdure_communicator* communicato
 }
 
 perdure_status perdure_protect(perdure_t* handle, int id, void* address, size_t element_bytes, size_t count) {
-  return on_session(handle, [&](session::Session& s) { return s.protect({id, static_cast<std::byte*>(address), element_bytes, count}); });
+  return on_session(handle, [&](session::Session& s) {
+    return s.protect({id, static_cast<std::byte*>(address), element_bytes, count});
+  });
 }
 
 perdure_status perdure_unprotect(perdure_t* handle, int id) {
@@ -113,7 +116,8 @@ perdure_status perdure_latest(perdure_t* handle, const char* name, int64_t* vers
   });
 }
 
-perdure_status perdure_stored_size(perdure_t* handle, const char* name, int64_t version, int id, perdure_region_size* size) {
+perdure_status perdure_stored_size(perdure_t* handle, const char* name, int64_t version, int id,
+                                   perdure_region_size* size) {
   return on_session(handle, [&](session::Session& s) -> base::Status {
     PERDURE_TRY(const auto region, s.stored_size(name == nullptr ? "" : name, version, id));
     if (size == nullptr) return refuse("size", "the pointer is null");
@@ -123,10 +127,12 @@ perdure_status perdure_stored_size(perdure_t* handle, const char* name, int64_t 
 }
 
 perdure_status perdure_restore(perdure_t* handle, const char* name, int64_t version) {
-  return on_session(handle, [&](session::Session& s) { return s.restore(name == nullptr ? "" : name, version, std::nullopt); });
+  return on_session(handle,
+                    [&](session::Session& s) { return s.restore(name == nullptr ? "" : name, version, std::nullopt); });
 }
 
-perdure_status perdure_restore_regions(perdure_t* handle, const char* name, int64_t version, const int* ids, size_t count) {
+perdure_status perdure_restore_regions(perdure_t* handle, const char* name, int64_t version, const int* ids,
+                                       size_t count) {
   return on_session(handle, [&](session::Session& s) {
     // Null ids with a count: -1 is protected nowhere, so that the refusal is collective.
     std::vector<std::int32_t> wanted(count == 0 || ids != nullptr ? 0 : 1, -1);
@@ -135,8 +141,10 @@ perdure_status perdure_restore_regions(perdure_t* handle, const char* name, int6
   });
 }
 
-perdure_status perdure_wait(perdure_t* handle, const char* name, int64_t version, perdure_level level, double timeout_s) {
-  return on_session(handle, [&](session::Session& s) { return s.wait(name == nullptr ? "" : name, version, level, timeout_s); });
+perdure_status perdure_wait(perdure_t* handle, const char* name, int64_t version, perdure_level level,
+                            double timeout_s) {
+  return on_session(
+      handle, [&](session::Session& s) { return s.wait(name == nullptr ? "" : name, version, level, timeout_s); });
 }
 
 perdure_status perdure_level_reached(perdure_t* handle, const char* name, int64_t version, perdure_level* level) {

@@ -1,6 +1,6 @@
 #pragma once
-// The handles of this process. A perdure_t* is a number in this table, not an address, so that a call with a closed handle is an error and not
-// a crash (docs/adr/0001).
+// The handles of this process. A perdure_t* is a number in this table, not an address, so that a call with a closed
+// handle is an error and not a crash (docs/adr/0001).
 #include <memory>
 #include <mutex>
 #include <string>

@@ -1,5 +1,5 @@
-// Compaction is the only rewrite: (1) write the snapshot to catalog.new, (2) sync it, (3) rename over catalog, (4) sync the directory. A death
-// before (3) leaves the old log, after it the new one; both say the same.
+// Compaction is the only rewrite: (1) write the snapshot to catalog.new, (2) sync it, (3) rename over catalog, (4) sync
+// the directory. A death before (3) leaves the old log, after it the new one; both say the same.
 #include "catalog/catalog.hpp"
 
 #include <cstring>
@@ -114,11 +114,14 @@ base::Status Catalog::mend_magic(std::uint64_t size) {
   const bool anew = report_.records == 0;
   if (anew) report_ = {};
   if (size != 0)
-    report_.damage.push_back({PERDURE_CORRUPT, file_.path(), anew ? "not a catalog; it was begun anew" : "its magic was damaged; it was mended", "", false});
+    report_.damage.push_back({PERDURE_CORRUPT, file_.path(),
+                              anew ? "not a catalog; it was begun anew" : "its magic was damaged; it was mended", "",
+                              false});
   PERDURE_CHECK(file_.truncate(anew ? 0 : end_));
   PERDURE_CHECK(file_.write(0, std::as_bytes(std::span(kFileMagic))));
   if (anew) end_ = sizeof kFileMagic;
-  return os::sync_directory(directory_);  // a new file's name must be as durable as what sync() promises about its content
+  return os::sync_directory(
+      directory_);  // a new file's name must be as durable as what sync() promises about its content
 }
 
 base::Status Catalog::append(const Record& record) {
@@ -150,7 +153,8 @@ base::Status Catalog::compact() {
   end_ = compacted_ = log.size();
   os::crash_point(os::CrashPoint::catalog_compact_renamed);
   PERDURE_CHECK(os::sync_directory(directory_));
-  if (auto named = os::File::open(path, os::Open::read_write)) file_ = std::move(*named);  // the same file, for messages
+  if (auto named = os::File::open(path, os::Open::read_write))
+    file_ = std::move(*named);  // the same file, for messages
   return {};
 }
 

@@ -17,15 +17,16 @@ struct ReplayReport {
   std::vector<base::Error> damage;
 };
 
-/// Appends and replays. One thread at a time. A record is in effect when append() returned: it survives the death of every process
-/// (the kernel has it); sync() makes it survive the machine.
+/// Appends and replays. One thread at a time. A record is in effect when append() returned: it survives the death of
+/// every process (the kernel has it); sync() makes it survive the machine.
 class Catalog {
  public:
   /// Opens or creates `<directory>/catalog` and replays it.
   static base::Result<Catalog> open(const std::string& directory);
   const State& state() const { return state_; }
   const ReplayReport& replay_report() const { return report_; }
-  /// Writes the record, then applies it. After a failed write nothing is applied and the torn bytes are overwritten by the next append.
+  /// Writes the record, then applies it. After a failed write nothing is applied and the torn bytes are overwritten by
+  /// the next append.
   base::Status append(const Record& record);
   base::Status sync();
   /// Rewrites the log as a snapshot when it has grown far beyond one; atomic.

@@ -9,13 +9,15 @@ using base::Json;
 Json segments_to_json(const std::vector<LocalSegment>& segments) {
   Json list = Json::array();
   for (const auto& segment : segments)
-    list.push_back({{"index", segment.index}, {"count", segment.count}, {"ranks", segment.ranks}, {"stored", segment.stored}});
+    list.push_back(
+        {{"index", segment.index}, {"count", segment.count}, {"ranks", segment.ranks}, {"stored", segment.stored}});
   return list;
 }
 
 base::Result<std::uint32_t> get_u32(const Json& map, const char* key, const std::string& object) {
   PERDURE_TRY(const std::uint64_t value, base::get_u64(map, key, object));
-  if (value > 0xffffffffULL) return base::fail(PERDURE_CORRUPT, object, std::string("field '") + key + "' is out of range");
+  if (value > 0xffffffffULL)
+    return base::fail(PERDURE_CORRUPT, object, std::string("field '") + key + "' is out of range");
   return static_cast<std::uint32_t>(value);
 }
 
@@ -35,7 +37,8 @@ base::Result<LocalSegment> segment_from_json(const Json& json, const std::string
       return base::fail(PERDURE_CORRUPT, object, "a rank of a segment is not a number");
     segment.ranks.push_back(rank.get<std::uint32_t>());
   }
-  if (segment.index >= segment.count) return base::fail(PERDURE_CORRUPT, object, "a segment's index is not below its count");
+  if (segment.index >= segment.count)
+    return base::fail(PERDURE_CORRUPT, object, "a segment's index is not below its count");
   return segment;
 }
 
@@ -53,7 +56,8 @@ base::Result<Record> stage_from_json(const Json& json, const std::string& object
   PERDURE_TRY(record.ranks, get_u32(json, "ranks", object));
   if (!json.contains("piece")) return base::fail(PERDURE_CORRUPT, object, "field 'piece' is missing");
   PERDURE_TRY(record.piece, segment::piece_from_json(json["piece"], object));
-  if (record.piece.rank >= record.ranks) return base::fail(PERDURE_CORRUPT, object, "the piece's rank is not below the number of ranks");
+  if (record.piece.rank >= record.ranks)
+    return base::fail(PERDURE_CORRUPT, object, "the piece's rank is not below the number of ranks");
   return Record{record};
 }
 
@@ -78,17 +82,23 @@ base::Result<Record> quarantine_from_json(const Json& json, const std::string& o
 }
 
 struct Encoder {
-  Json operator()(const TierRecord& r) const { return {{"record", "tier"}, {"tier", r.tier}, {"name", r.name}, {"incarnation", r.incarnation}}; }
+  Json operator()(const TierRecord& r) const {
+    return {{"record", "tier"}, {"tier", r.tier}, {"name", r.name}, {"incarnation", r.incarnation}};
+  }
   Json operator()(const StageRecord& r) const {
-    return {{"record", "stage"}, {"id", segment::to_json(r.id)}, {"ranks", r.ranks}, {"piece", segment::to_json(r.piece)}};
+    return {
+        {"record", "stage"}, {"id", segment::to_json(r.id)}, {"ranks", r.ranks}, {"piece", segment::to_json(r.piece)}};
   }
   Json operator()(const CommitRecord& r) const {
     return {{"record", "commit"}, {"id", segment::to_json(r.id)}, {"segments", segments_to_json(r.segments)}};
   }
-  Json operator()(const StoredRecord& r) const { return {{"record", "stored"}, {"id", segment::to_json(r.id)}, {"segment", r.segment}}; }
+  Json operator()(const StoredRecord& r) const {
+    return {{"record", "stored"}, {"id", segment::to_json(r.id)}, {"segment", r.segment}};
+  }
   Json operator()(const DropRecord& r) const { return {{"record", "drop"}, {"id", segment::to_json(r.id)}}; }
   Json operator()(const QuarantineRecord& r) const {
-    return {{"record", "quarantine"}, {"id", segment::to_json(r.id)}, {"rank", r.rank}, {"chunk", r.chunk}, {"why", r.why}};
+    return {
+        {"record", "quarantine"}, {"id", segment::to_json(r.id)}, {"rank", r.rank}, {"chunk", r.chunk}, {"why", r.why}};
   }
 };
 

@@ -29,7 +29,8 @@ std::uint64_t HeldVersion::bytes() const {
 
 bool HeldVersion::restorable(std::uint32_t rank) const {
   if (!pieces.contains(rank)) return false;
-  return std::none_of(quarantined.begin(), quarantined.end(), [rank](const auto& entry) { return entry.first == rank; });
+  return std::none_of(quarantined.begin(), quarantined.end(),
+                      [rank](const auto& entry) { return entry.first == rank; });
 }
 
 void State::apply(const Record& record) {
@@ -66,7 +67,8 @@ std::vector<Record> State::snapshot() const {
   for (const auto& [id, held] : versions) {
     for (const auto& [rank, piece] : held.pieces) records.emplace_back(StageRecord{id, held.ranks, piece});
     if (held.committed) records.emplace_back(CommitRecord{id, held.segments});
-    for (const auto& [rank, chunk] : held.quarantined) records.emplace_back(QuarantineRecord{id, rank, chunk, "kept from before"});
+    for (const auto& [rank, chunk] : held.quarantined)
+      records.emplace_back(QuarantineRecord{id, rank, chunk, "kept from before"});
   }
   return records;
 }

@@ -14,7 +14,9 @@ using base::Json;
 Json ok() { return {{"ok", true}}; }
 Json reply_of(const base::Status& status) { return status ? ok() : ipc::error_reply(status.error()); }
 
-Json wire(const tier::SlotAddress& a) { return ipc::to_json(ipc::WireAddress{a.tier, a.slot, a.path, a.offset, a.capacity, a.mapped}); }
+Json wire(const tier::SlotAddress& a) {
+  return ipc::to_json(ipc::WireAddress{a.tier, a.slot, a.path, a.offset, a.capacity, a.mapped});
+}
 
 Json timed_out_reply(const std::string& object, const std::string& what) {
   return ipc::error_reply({PERDURE_TIMEOUT, object, what, "give it more time, or see the reports of the engine", true});
@@ -85,7 +87,8 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
     for (const auto& waiting : waiting_)
       if (std::holds_alternative<ipc::Grant>(waiting.request)) return std::nullopt;
   if (std::holds_alternative<ipc::Drain>(request)) janitor_.tend_all();
-  if (std::holds_alternative<ipc::Drain>(request) || std::holds_alternative<ipc::WaitStored>(request)) flusher_.notify();
+  if (std::holds_alternative<ipc::Drain>(request) || std::holds_alternative<ipc::WaitStored>(request))
+    flusher_.notify();
   return answer_waiting(id, request, timed_out);
 }
 
@@ -105,15 +108,18 @@ void Server::refuse_waiting_grants(ClientId id, const segment::VersionId& versio
       ++it;
       continue;
     }
-    send(id, it->sequence, ipc::error_reply({PERDURE_PEER_FAILED, version.text(), "the checkpoint was aborted", "", true}));
+    send(id, it->sequence,
+         ipc::error_reply({PERDURE_PEER_FAILED, version.text(), "the checkpoint was aborted", "", true}));
     it = waiting_.erase(it);
   }
 }
 
 Json Server::answer_hello(ClientId id, const ipc::Hello& hello) {
   if (hello.protocol != ipc::kProtocol)
-    return ipc::error_reply({PERDURE_UNSUPPORTED, "engine", "it speaks protocol " + std::to_string(ipc::kProtocol) + ", the client " +
-                                 std::to_string(hello.protocol), "use the same release of Perdure for library and perdured", false});
+    return ipc::error_reply(
+        {PERDURE_UNSUPPORTED, "engine",
+         "it speaks protocol " + std::to_string(ipc::kProtocol) + ", the client " + std::to_string(hello.protocol),
+         "use the same release of Perdure for library and perdured", false});
   if (hello.client && hello.fingerprint != options_.fingerprint)
     return ipc::error_reply({PERDURE_BUSY, "engine", "it serves a job with another configuration", "", false});
   Client& client = clients_[id];
@@ -163,7 +169,9 @@ std::optional<Json> Server::answer_grant(ClientId id, const ipc::Grant& grant, b
     return reply;
   }
   if (outcome.kind == GrantOutcome::Kind::refused) return ipc::error_reply(outcome.error);
-  if (timed_out) return timed_out_reply(grant.id.text(), "no slot became free in time: the store takes data too slowly, or not at all");
+  if (timed_out)
+    return timed_out_reply(grant.id.text(),
+                           "no slot became free in time: the store takes data too slowly, or not at all");
   return std::nullopt;
 }
 
@@ -173,7 +181,8 @@ std::optional<Json> Server::answer_wait_stored(const ipc::WaitStored& wait, bool
   Json reply = ok();
   reply["held"] = held != nullptr;
   if (core_.lost(wait.id))
-    return ipc::error_reply({PERDURE_NO_SPACE, wait.id.text(), "it was given up before it reached the store, to make room for newer ones",
+    return ipc::error_reply({PERDURE_NO_SPACE, wait.id.text(),
+                             "it was given up before it reached the store, to make room for newer ones",
                              "mend the store, or give the tiers more room", false});
   if (held == nullptr || held->all_stored()) return reply;
   const Runtime* run = core_.runtime(wait.id);

@@ -36,7 +36,8 @@ base::Status Core::recover() {
     bool good = true;
     for (const auto& [rank, piece] : held.pieces)
       for (const auto& chunk : piece.chunks)
-        good = good && chunk.place < tiers_.size() && tiers_[chunk.place]->adopt(chunk.offset, chunk.length).has_value();
+        good =
+            good && chunk.place < tiers_.size() && tiers_[chunk.place]->adopt(chunk.offset, chunk.length).has_value();
     if (!good) impossible.push_back(id);
     Runtime& run = runtime_[id];
     if (held.committed) run.order = next_order_++;
@@ -68,11 +69,12 @@ bool Core::evictable(const catalog::HeldVersion& held) const {
 }
 
 bool Core::flushing() const {
-  return std::any_of(runtime_.begin(), runtime_.end(), [](const auto& entry) { return entry.second.flush == FlushState::running; });
+  return std::any_of(runtime_.begin(), runtime_.end(),
+                     [](const auto& entry) { return entry.second.flush == FlushState::running; });
 }
 
-// While the store is failing, an older version may go when a newer one of the same name is safe here. Those that queue behind the one that
-// fails are as stuck as it is, but not while it is being tried again.
+// While the store is failing, an older version may go when a newer one of the same name is safe here. Those that queue
+// behind the one that fails are as stuck as it is, but not while it is being tried again.
 bool Core::superseded_and_stuck(const catalog::HeldVersion& held) const {
   auto it = runtime_.find(held.id);
   if (!held.committed || it == runtime_.end() || !it->second.pinned_by.empty()) return false;
@@ -93,7 +95,8 @@ bool Core::uses_tier(const catalog::HeldVersion& held, std::uint32_t tier) {
 }
 
 // The version to drop next for room on `tier`: the oldest that is stored, else the oldest that is superseded and stuck.
-const catalog::HeldVersion* Core::victim(std::uint32_t tier, const segment::VersionId& for_version, bool stored_only) const {
+const catalog::HeldVersion* Core::victim(std::uint32_t tier, const segment::VersionId& for_version,
+                                         bool stored_only) const {
   const catalog::HeldVersion* best = nullptr;
   for (const auto& [id, held] : catalog_.state().versions) {
     const bool may_go = evictable(held) || (!stored_only && superseded_and_stuck(held));
@@ -121,7 +124,9 @@ bool Core::evict(const catalog::HeldVersion& held) {
 // Said once for as long as the store fails: a long outage must not bury other reports.
 void Core::note_lost(const segment::VersionId& id) {
   if (dropped_++ == 0)
-    reports_.add(id.text() + ": given up before it reached the store, to make room for newer ones; so will others until the store works again");
+    reports_.add(id.text() +
+                 ": given up before it reached the store, to make room for newer ones; so will others until the store "
+                 "works again");
   lost_.push_back(id);
   if (lost_.size() > kLostRemembered) lost_.pop_front();
 }
@@ -130,14 +135,17 @@ bool Core::lost(const segment::VersionId& id) const { return std::find(lost_.beg
 
 // A tier that failed is avoided until the next checkpoint, and spoken of once until a capture used it again.
 void Core::tier_failed(std::uint32_t tier, const std::string& why) {
-  if (!trouble_[tier].reported) reports_.add("tier " + tiers_[tier]->properties().name + ": " + why + "; using the next tier");
+  if (!trouble_[tier].reported)
+    reports_.add("tier " + tiers_[tier]->properties().name + ": " + why + "; using the next tier");
   trouble_[tier] = {true, true};
 }
 
-// A tier grows to what two versions need. Beyond that, versions that are safe in the store go before more is taken from the system.
+// A tier grows to what two versions need. Beyond that, versions that are safe in the store go before more is taken from
+// the system.
 bool Core::make_room(std::uint32_t tier, std::uint64_t bytes, const segment::VersionId& for_version) {
   std::uint64_t target = 0;
-  for (const auto& [client, sizes] : reserved_) target += 2 * std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
+  for (const auto& [client, sizes] : reserved_)
+    target += 2 * std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
   while (!tiers_[tier]->has_free(bytes) && tiers_[tier]->usage().bytes + bytes > target) {
     const auto* held = victim(tier, for_version, true);
     if (held == nullptr || !evict(*held)) break;
@@ -159,16 +167,19 @@ bool Core::may_become_free(const segment::VersionId& for_version) const {
     const bool pinned = it != runtime_.end() && !it->second.pinned_by.empty();
     if ((held.committed && !stuck) || pinned) return true;
   }
-  return std::any_of(in_flight_.begin(), in_flight_.end(), [&](const auto& entry) { return entry.second.id != for_version; });
+  return std::any_of(in_flight_.begin(), in_flight_.end(),
+                     [&](const auto& entry) { return entry.second.id != for_version; });
 }
 
 // Nothing is evicted for a tier that the rank avoids, nor for slower ones while a faster one has room.
 std::vector<placement::TierView> Core::look_at_tiers(const ipc::Grant& request, std::size_t first) {
   std::vector<placement::TierView> views;
   for (auto t = static_cast<std::uint32_t>(first); t < tiers_.size(); ++t) {
-    const auto writers = std::count_if(in_flight_.begin(), in_flight_.end(), [t](const auto& e) { return e.first.first == t; });
+    const auto writers =
+        std::count_if(in_flight_.begin(), in_flight_.end(), [t](const auto& e) { return e.first.first == t; });
     const bool avoided = std::find(request.avoid.begin(), request.avoid.end(), t) != request.avoid.end();
-    views.push_back({!avoided && make_room(t, request.bytes, request.id), trouble_[t].failed, static_cast<unsigned>(writers)});
+    views.push_back(
+        {!avoided && make_room(t, request.bytes, request.id), trouble_[t].failed, static_cast<unsigned>(writers)});
     if (views.back().can_hold && !trouble_[t].failed) break;
   }
   return views;
@@ -227,14 +238,16 @@ base::Status Core::drop(const segment::VersionId& id) {
   return {};
 }
 
-std::vector<std::pair<tier::SlotAddress, std::uint64_t>> Core::reserve(ClientId client, const std::vector<std::uint64_t>& chunk_bytes) {
+std::vector<std::pair<tier::SlotAddress, std::uint64_t>> Core::reserve(ClientId client,
+                                                                       const std::vector<std::uint64_t>& chunk_bytes) {
   reserved_[client] = chunk_bytes;
   std::vector<std::uint64_t> wanted = chunk_bytes;  // of two versions
   wanted.insert(wanted.end(), chunk_bytes.begin(), chunk_bytes.end());
   std::sort(wanted.rbegin(), wanted.rend());
   std::vector<std::pair<tier::SlotAddress, std::uint64_t>> slots;
   if (tiers_.empty()) return slots;
-  for (const auto& reserved : tiers_[0]->reserve(wanted, client)) slots.emplace_back(tiers_[0]->address(reserved.slot), reserved.bytes);
+  for (const auto& reserved : tiers_[0]->reserve(wanted, client))
+    slots.emplace_back(tiers_[0]->address(reserved.slot), reserved.bytes);
   return slots;
 }
 
@@ -243,12 +256,14 @@ std::vector<std::pair<tier::SlotAddress, std::uint64_t>> Core::reserve(ClientId 
 base::Status Core::stage(ClientId client, const ipc::Stage& stage) {
   for (const auto& chunk : stage.piece.chunks) {
     auto it = in_flight_.find({chunk.place, chunk.offset});
-    if (it == in_flight_.end() || it->second.client != client || it->second.id != stage.id || chunk.length > it->second.bytes)
+    if (it == in_flight_.end() || it->second.client != client || it->second.id != stage.id ||
+        chunk.length > it->second.bytes)
       return base::fail(PERDURE_INVALID_ARGUMENT, stage.id.text(), "a chunk names a slot that was not granted for it");
   }
   if (auto it = catalog_.state().versions.find(stage.id);
       it != catalog_.state().versions.end() && it->second.pieces.contains(stage.piece.rank))
-    return base::fail(PERDURE_EXISTS, stage.id.text(), "rank " + std::to_string(stage.piece.rank) + " has staged it already");
+    return base::fail(PERDURE_EXISTS, stage.id.text(),
+                      "rank " + std::to_string(stage.piece.rank) + " has staged it already");
   os::crash_point(os::CrashPoint::engine_stage_before_catalog);
   PERDURE_CHECK(catalog_.append(catalog::StageRecord{stage.id, stage.ranks, stage.piece}));
   os::crash_point(os::CrashPoint::engine_stage_after_catalog);
@@ -276,7 +291,8 @@ base::Status Core::commit(const ipc::Commit& commit) {
   const bool first_delayed = delayed_commits_.empty();
   delayed_commits_.emplace(commit.id, catalog::CommitRecord{commit.id, segments});
   if (auto written = write_delayed_commits(); !written && first_delayed)
-    reports_.add("catalog: " + written.error().text() + "; " + commit.id.text() + " will be flushed when it can be written again");
+    reports_.add("catalog: " + written.error().text() + "; " + commit.id.text() +
+                 " will be flushed when it can be written again");
   os::crash_point(os::CrashPoint::engine_commit_after_catalog);
   in_hand_.erase(commit.id);
   Runtime& run = runtime_[commit.id];
@@ -298,7 +314,8 @@ base::Status Core::write_delayed_commits() {
 // The store may work again by now: versions that were given up get another chance, in their old order.
 void Core::requeue_given_up() {
   for (auto& [id, run] : runtime_)
-    if (run.flush == FlushState::given_up && run.error && run.error->code != PERDURE_CORRUPT) run.flush = FlushState::queued;
+    if (run.flush == FlushState::given_up && run.error && run.error->code != PERDURE_CORRUPT)
+      run.flush = FlushState::queued;
 }
 
 void Core::release_in_flight(ClientId client, const segment::VersionId* id) {
@@ -335,7 +352,8 @@ base::Status Core::quarantine(const ipc::Quarantine& quarantine) {
   auto it = catalog_.state().versions.find(quarantine.id);
   if (it == catalog_.state().versions.end()) return base::fail(not_held(quarantine.id));
   if (it->second.quarantined.contains({quarantine.rank, quarantine.chunk})) return {};
-  PERDURE_CHECK(catalog_.append(catalog::QuarantineRecord{quarantine.id, quarantine.rank, quarantine.chunk, quarantine.why}));
+  PERDURE_CHECK(
+      catalog_.append(catalog::QuarantineRecord{quarantine.id, quarantine.rank, quarantine.chunk, quarantine.why}));
   reports_.add("quarantine: " + quarantine.id.text() + ", rank " + std::to_string(quarantine.rank) + ", chunk " +
                std::to_string(quarantine.chunk) + " in a tier: " + quarantine.why + "; it will not be used");
   return {};
@@ -362,9 +380,11 @@ std::vector<ipc::HeldSummary> Core::inventory(const std::string& name) const {
   std::vector<ipc::HeldSummary> list;
   for (const auto& [id, held] : catalog_.state().versions) {
     if (!name.empty() && id.name != name) continue;
-    // Asked for everything, to settle what dead ranks left: a capture whose ranks are still connected is theirs to decide.
+    // Asked for everything, to settle what dead ranks left: a capture whose ranks are still connected is theirs to
+    // decide.
     const bool theirs = name.empty() && in_hand_.contains(id);
-    ipc::HeldSummary summary{id, held.ranks, {}, held.committed || delayed_commits_.contains(id) || theirs, held.all_stored()};
+    ipc::HeldSummary summary{
+        id, held.ranks, {}, held.committed || delayed_commits_.contains(id) || theirs, held.all_stored()};
     for (const auto& [rank, piece] : held.pieces)
       if (held.restorable(rank)) summary.held.push_back(rank);
     list.push_back(std::move(summary));
@@ -380,7 +400,8 @@ std::optional<segment::VersionId> Core::next_flush() {
   std::uint64_t best_order = 0;
   for (const auto& [id, held] : catalog_.state().versions) {
     const Runtime& run = runtime_[id];
-    const bool wants = held.committed && !held.all_stored() && (run.flush == FlushState::queued || run.flush == FlushState::waiting);
+    const bool wants =
+        held.committed && !held.all_stored() && (run.flush == FlushState::queued || run.flush == FlushState::waiting);
     if (!wants || (best != nullptr && run.order >= best_order)) continue;
     best = &held;
     best_order = run.order;
@@ -402,7 +423,8 @@ void Core::flush_succeeded(const segment::VersionId& id, std::uint64_t bytes, do
   statistics_.bytes_flushed += bytes;
   statistics_.last_flush_s = seconds;
   if (bytes > 0 && seconds > 0) statistics_.flush_bytes_per_s.add(static_cast<double>(bytes) / seconds);
-  if (dropped_ > 1) reports_.add(std::to_string(dropped_) + " checkpoints were given up to make room while the store failed");
+  if (dropped_ > 1)
+    reports_.add(std::to_string(dropped_) + " checkpoints were given up to make room while the store failed");
   dropped_ = 0;
   store_failing_ = false;
   requeue_given_up();
@@ -429,7 +451,8 @@ base::Status Core::forget_old(const std::string& name, std::uint64_t keep) {
   return stored.empty() ? base::Status() : drop_damaged(name, stored.front().attempt);
 }
 
-// What failed verification can never be stored: once a newer version is, it only keeps its slots from others, over every restart.
+// What failed verification can never be stored: once a newer version is, it only keeps its slots from others, over
+// every restart.
 base::Status Core::drop_damaged(const std::string& name, const segment::Attempt& newest_stored) {
   std::vector<segment::VersionId> hopeless;
   for (const auto& [id, held] : catalog_.state().versions) {

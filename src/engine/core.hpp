@@ -1,5 +1,6 @@
 #pragma once
-// What the engine knows and decides about slots and versions. No threads and no sockets here: callers hold the engine's lock.
+// What the engine knows and decides about slots and versions. No threads and no sockets here: callers hold the engine's
+// lock.
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -48,13 +49,15 @@ class Core {
   Core(catalog::Catalog catalog, std::vector<std::unique_ptr<tier::Tier>> tiers, Reports& reports)
       : catalog_(std::move(catalog)), tiers_(std::move(tiers)), reports_(reports) {}
 
-  /// Records the tiers, marks the catalog's slots as in use, drops what cannot be there any more, queues unfinished flushes.
+  /// Records the tiers, marks the catalog's slots as in use, drops what cannot be there any more, queues unfinished
+  /// flushes.
   base::Status recover();
 
   // ---- from ranks
   GrantOutcome grant(ClientId client, const ipc::Grant& request);
   base::Status stage(ClientId client, const ipc::Stage& stage);
-  /// Every piece is staged, so that the version holds: where the catalog cannot take the record now, that is made up for later.
+  /// Every piece is staged, so that the version holds: where the catalog cannot take the record now, that is made up
+  /// for later.
   base::Status commit(const ipc::Commit& commit);
   base::Status abort(ClientId client, const segment::VersionId& id);
   base::Result<const segment::Piece*> locate(ClientId client, const segment::VersionId& id, std::uint32_t rank);
@@ -64,10 +67,12 @@ class Core {
   void client_gone(ClientId client);
   std::vector<ipc::HeldSummary> inventory(const std::string& name) const;
   /// Free slots kept for this client, with the bytes it will want of each.
-  std::vector<std::pair<tier::SlotAddress, std::uint64_t>> reserve(ClientId client, const std::vector<std::uint64_t>& chunk_bytes);
+  std::vector<std::pair<tier::SlotAddress, std::uint64_t>> reserve(ClientId client,
+                                                                   const std::vector<std::uint64_t>& chunk_bytes);
 
   // ---- from the flusher
-  /// The next version to flush (commit order), now running; nothing when there is none. Writes delayed commit records first.
+  /// The next version to flush (commit order), now running; nothing when there is none. Writes delayed commit records
+  /// first.
   std::optional<segment::VersionId> next_flush();
   base::Status segment_stored(const segment::VersionId& id, std::uint32_t segment);
   void flush_succeeded(const segment::VersionId& id, std::uint64_t bytes, double seconds);
@@ -79,13 +84,15 @@ class Core {
   // ---- looking
   const catalog::HeldVersion* find(const segment::VersionId& id) const;
   const Runtime* runtime(const segment::VersionId& id) const;
-  tier::SlotAddress address(const segment::ChunkEntry& chunk) const { return tiers_[chunk.place]->address(chunk.offset); }
+  tier::SlotAddress address(const segment::ChunkEntry& chunk) const {
+    return tiers_[chunk.place]->address(chunk.offset);
+  }
   std::uint64_t pending_bytes() const;
   std::size_t pending_versions() const;  ///< committed, not stored, not given up
   std::size_t given_up_versions() const;
-  bool holds_unstored() const;           ///< anything whose only copy is here
+  bool holds_unstored() const;                    ///< anything whose only copy is here
   bool lost(const segment::VersionId& id) const;  ///< dropped before it reached the store, to make room
-  std::uint64_t slot_bytes() const;      ///< the largest chunk that every tier takes
+  std::uint64_t slot_bytes() const;               ///< the largest chunk that every tier takes
   const Statistics& statistics() const { return statistics_; }
   std::vector<std::unique_ptr<tier::Tier>>& tiers() { return tiers_; }
 
@@ -126,12 +133,13 @@ class Core {
   std::vector<TierTrouble> trouble_ = {};
   std::map<segment::VersionId, catalog::CommitRecord> delayed_commits_;
   bool store_failing_ = false;
-  std::uint64_t dropped_ = 0;            // for want of room while the store fails
-  std::deque<segment::VersionId> lost_;  // the last of them
+  std::uint64_t dropped_ = 0;                 // for want of room while the store fails
+  std::deque<segment::VersionId> lost_;       // the last of them
   std::optional<base::Error> catalog_error_;  // of the last eviction that the catalog refused
   std::map<SlotKey, InFlight> in_flight_;
   std::map<segment::VersionId, Runtime> runtime_;
-  std::map<segment::VersionId, std::set<ClientId>> in_hand_;  // staged, not committed: the ranks that are still connected
+  std::map<segment::VersionId, std::set<ClientId>>
+      in_hand_;  // staged, not committed: the ranks that are still connected
   std::map<ClientId, std::vector<std::uint64_t>> reserved_;
   std::uint64_t next_order_ = 1;
   Statistics statistics_;

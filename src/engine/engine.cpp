@@ -25,7 +25,8 @@ std::vector<std::string> tier_names(const std::string& order) {
 }
 
 // A tier that cannot be opened is left out with a report: the next one serves. Without any there is no engine.
-base::Result<std::vector<std::unique_ptr<tier::Tier>>> open_tiers(const config::Config& config, const NodePaths& paths, Reports& reports) {
+base::Result<std::vector<std::unique_ptr<tier::Tier>>> open_tiers(const config::Config& config, const NodePaths& paths,
+                                                                  Reports& reports) {
   std::vector<std::unique_ptr<tier::Tier>> tiers;
   base::Error last{PERDURE_INVALID_ARGUMENT, "tier.order", "it names no tier", "name at least one", false};
   for (const std::string& name : tier_names(config.text("tier.order"))) {
@@ -115,7 +116,8 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
   options.fingerprint = config.fingerprint();
   options.chunk_bytes = std::min(config.bytes("chunk_bytes"), p->core->slot_bytes());
   options.idle_exit_ns = idle_exit ? seconds_to_ns(config.real("engine.idle_exit")) : 0;
-  auto server = std::make_unique<Server>(*p->core, p->lock, *p->flusher, *p->janitor, p->reports, std::move(listener), options);
+  auto server =
+      std::make_unique<Server>(*p->core, p->lock, *p->flusher, *p->janitor, p->reports, std::move(listener), options);
   {
     std::lock_guard guard(p->server_mutex);
     p->server = std::move(server);

@@ -10,15 +10,15 @@ namespace perdure::engine {
 
 class Engine {
  public:
-  /// Replays the catalog, resumes unfinished flushes and listens on claim.paths.socket(). `idle_exit` (perdured started by a client):
-  /// end when nobody needed it for option engine.idle_exit.
+  /// Replays the catalog, resumes unfinished flushes and listens on claim.paths.socket(). `idle_exit` (perdured started
+  /// by a client): end when nobody needed it for option engine.idle_exit.
   static base::Result<std::unique_ptr<Engine>> start(const config::Config& config, Claim claim, bool idle_exit);
   ~Engine();  ///< stop()
   const std::string& socket_path() const;
   /// Blocks until a client asked for shutdown, the idle time passed, or stop().
   void wait_until_over();
-  /// Ends all threads; a flush in flight stops at its next block and is resumed by the next engine. When everything is in the store,
-  /// tiers, catalog and directories are removed. Repeatable.
+  /// Ends all threads; a flush in flight stops at its next block and is resumed by the next engine. When everything is
+  /// in the store, tiers, catalog and directories are removed. Repeatable.
   void stop();
 
  private:

@@ -66,7 +66,8 @@ FlushOutcome Flusher::attempt(const segment::VersionId& id) {
     std::lock_guard guard(lock_);
     return core_.segment_stored(id, segment);
   };
-  // A new store is made; one that was there and is missing now is not: its file system may be unmounted, and come back with all it held.
+  // A new store is made; one that was there and is missing now is not: its file system may be unmounted, and come back
+  // with all it held.
   FlushOutcome outcome;
   if (!prepared_) outcome.status = store_.prepare();
   if (!outcome.status) return outcome;
@@ -87,7 +88,8 @@ void Flusher::finish(const segment::VersionId& id, const FlushOutcome& outcome, 
 }
 
 void Flusher::succeeded(const segment::VersionId& id, const FlushOutcome& outcome, double seconds) {
-  if (failures_ > 0) reports_.add("store " + store_.properties().location + ": works again; " + id.text() + " is stored");
+  if (failures_ > 0)
+    reports_.add("store " + store_.properties().location + ": works again; " + id.text() + " is stored");
   failures_ = 0;
   told_.clear();
   told_given_up_ = false;
@@ -130,10 +132,13 @@ void Flusher::report(const segment::VersionId& id, const base::Error& error, boo
   const bool news = told_.insert(error.code).second;
   base::Error told = error;
   if (told.remedy.empty()) told.remedy = "check the store (option store.path) and the file system it is on";
-  if (retried && news) reports_.add("flush of " + id.text() + " failed and is being retried; until then it stays on this node: " + told.text());
+  if (retried && news)
+    reports_.add("flush of " + id.text() +
+                 " failed and is being retried; until then it stays on this node: " + told.text());
   if (retried || (!news && told_given_up_)) return;
   told_given_up_ = true;
-  const std::string what = "flush of " + id.text() + " was given up; it stays on this node and is tried again after the next checkpoint";
+  const std::string what =
+      "flush of " + id.text() + " was given up; it stays on this node and is tried again after the next checkpoint";
   reports_.add(news ? what + ": " + told.text() : what);
 }
 

@@ -113,7 +113,8 @@ void Janitor::first_look() {
     auto it = newest.find(id.name);
     return it != newest.end() && id.attempt < it->second;
   });
-  if (!cleaned && cleaned.error().code != PERDURE_NOT_FOUND) reports_.add("cleaning the store: " + cleaned.error().text());
+  if (!cleaned && cleaned.error().code != PERDURE_NOT_FOUND)
+    reports_.add("cleaning the store: " + cleaned.error().text());
   std::lock_guard guard(mutex_);
   names_.insert(names->begin(), names->end());
   queue_.insert(names->begin(), names->end());
@@ -123,7 +124,8 @@ base::Result<std::vector<JudgedListing>> Janitor::judge(const std::string& name)
   PERDURE_TRY(const auto listings, store_.list(name));
   std::vector<JudgedListing> judged;
   for (const auto& listing : listings) judged.push_back({listing.id, listing.all_present()});
-  // What everything older will be given up for must be good: verify manifests from the newest attempt down to the first good one.
+  // What everything older will be given up for must be good: verify manifests from the newest attempt down to the first
+  // good one.
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < judged.size(); ++i)
     if (judged[i].complete) order.push_back(i);
@@ -140,7 +142,8 @@ base::Result<std::vector<JudgedListing>> Janitor::judge(const std::string& name)
 // True when something is still arriving, so that another look is due.
 base::Result<bool> Janitor::retire_old(const std::string& name) {
   // A removal that failed half way is hidden from the listing: it is finished first, and nothing else is cleaned.
-  if (failing_.contains(name)) PERDURE_CHECK(store_.clean([](const segment::VersionId&, std::uint32_t) { return false; }));
+  if (failing_.contains(name))
+    PERDURE_CHECK(store_.clean([](const segment::VersionId&, std::uint32_t) { return false; }));
   PERDURE_TRY(const auto judged, judge(name));
   const RetentionDecision decision = decide_retention(policy_, judged);
   for (const auto& id : decision.remove) {
@@ -154,9 +157,12 @@ base::Result<bool> Janitor::retire_old(const std::string& name) {
 // What fails is tried again, and reported once until it works.
 void Janitor::tend_one(const std::string& name) {
   const auto unfinished = retire_old(name);
-  if (unfinished) failing_.erase(name);
-  else if (unfinished.error().code == PERDURE_NOT_FOUND) return;  // no store, or nothing of this name in it
-  else if (failing_.insert(name).second) reports_.add("retention of " + name + " failed and is being retried: " + unfinished.error().text());
+  if (unfinished)
+    failing_.erase(name);
+  else if (unfinished.error().code == PERDURE_NOT_FOUND)
+    return;  // no store, or nothing of this name in it
+  else if (failing_.insert(name).second)
+    reports_.add("retention of " + name + " failed and is being retried: " + unfinished.error().text());
   if (unfinished && !*unfinished) return;
   std::lock_guard guard(mutex_);
   if (looks_ < kMostLooks) again_.insert(name);

@@ -12,7 +12,9 @@ namespace {
 
 constexpr unsigned kMaxInstances = 64;
 
-std::string user_directory(const char* parent) { return std::string(parent) + "/perdure-" + std::to_string(os::user_id()); }
+std::string user_directory(const char* parent) {
+  return std::string(parent) + "/perdure-" + std::to_string(os::user_id());
+}
 
 std::string node_root(const config::Config& config) {
   const std::string set = config.text("node.path");
@@ -25,15 +27,17 @@ NodePaths paths_for(const config::Config& config, const std::string& entry) {
   NodePaths paths;
   paths.node = node_root(config) + "/" + entry;
   paths.memory = (memory.empty() ? node_root(config) : memory) + "/" + entry;
-  paths.file = (file.empty() ? user_directory(temporary == nullptr ? "/tmp" : temporary) : file) + "/" + entry + ".slots";
+  paths.file =
+      (file.empty() ? user_directory(temporary == nullptr ? "/tmp" : temporary) : file) + "/" + entry + ".slots";
   return paths;
 }
 
 // A claimed lock counts only while the path still leads to it: its former owner may have removed the directory.
 bool still_there(const os::File& lock) {
-  struct stat opened {}, named {};
-  return ::fstat(lock.fd(), &opened) == 0 && ::stat(lock.path().c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
-         opened.st_dev == named.st_dev;
+  struct stat opened {
+  }, named{};
+  return ::fstat(lock.fd(), &opened) == 0 && ::stat(lock.path().c_str(), &named) == 0 &&
+         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
 std::string fingerprint_of(const NodePaths& paths) {
@@ -105,9 +109,11 @@ base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, 
 }
 
 void remove_directories(const Claim& claim) {
-  for (const char* name : {"/catalog", "/catalog.new", "/socket", "/fingerprint", "/engine.log", "/engine.conf", "/engine.lock"})
+  for (const char* name :
+       {"/catalog", "/catalog.new", "/socket", "/fingerprint", "/engine.log", "/engine.conf", "/engine.lock"})
     (void)os::remove_file(claim.paths.node + name);
-  for (const std::string& path : {claim.paths.memory, claim.paths.file, claim.paths.node}) (void)os::remove_directory(path);
+  for (const std::string& path : {claim.paths.memory, claim.paths.file, claim.paths.node})
+    (void)os::remove_directory(path);
 }
 
 }  // namespace perdure::engine

@@ -1,6 +1,7 @@
 #pragma once
-// Where a node keeps what belongs to one job: lock, catalog, socket, log and the tiers' slots. Keyed by store, job and node, so
-// that a restarted job finds its data; numbered, so that a job with another configuration gets an engine of its own (docs/adr/0003).
+// Where a node keeps what belongs to one job: lock, catalog, socket, log and the tiers' slots. Keyed by store, job and
+// node, so that a restarted job finds its data; numbered, so that a job with another configuration gets an engine of
+// its own (docs/adr/0003).
 #include <string>
 #include <variant>
 
@@ -30,7 +31,8 @@ struct Existing {
 /// 16 hexadecimal digits from store location, job name and node label.
 std::string node_key(const config::Config& config, const std::string& node_label);
 
-/// Takes the lowest free instance, or names the live engine with our fingerprint. PERDURE_BUSY when 64 other engines live.
+/// Takes the lowest free instance, or names the live engine with our fingerprint. PERDURE_BUSY when 64 other engines
+/// live.
 base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, const std::string& node_label);
 
 /// Removes the directories of a claim that holds nothing any more.

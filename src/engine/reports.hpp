@@ -1,5 +1,6 @@
 #pragma once
-// What the background has to tell the user: each report is kept until somebody took it, at most 256 (the oldest go first).
+// What the background has to tell the user: each report is kept until somebody took it, at most 256 (the oldest go
+// first).
 #include <cstdint>
 #include <deque>
 #include <mutex>

@@ -30,7 +30,8 @@ RetentionDecision decide_retention(const plan::RetentionPolicy& policy, const st
   }
   for (std::uint64_t version : plan::retire(policy, versions)) {
     for (const auto& attempt : by_version[version]) {
-      const bool listed = std::find(decision.remove.begin(), decision.remove.end(), attempt.id) != decision.remove.end();
+      const bool listed =
+          std::find(decision.remove.begin(), decision.remove.end(), attempt.id) != decision.remove.end();
       if (!listed && attempt.id.attempt != newest) decision.remove.push_back(attempt.id);
     }
   }

@@ -19,8 +19,8 @@ struct RetentionDecision {
   bool unfinished = false;  ///< something newer than the newest complete version is still arriving: look again later
 };
 
-/// Attempts newer than the newest complete one are still being written by some node and are never touched. Of a version with
-/// several complete attempts the newest stays.
+/// Attempts newer than the newest complete one are still being written by some node and are never touched. Of a version
+/// with several complete attempts the newest stays.
 RetentionDecision decide_retention(const plan::RetentionPolicy& policy, const std::vector<JudgedListing>& listings);
 
 }  // namespace perdure::engine

@@ -34,7 +34,8 @@ struct Work {
 
 Work plan_segment(const FlushJob& job, const catalog::LocalSegment& segment) {
   Work work;
-  work.manifest = {job.version.id, job.version.ranks, segment.index, segment.count, std::string("perdure ") + base::kVersion, {}};
+  work.manifest = {
+      job.version.id, job.version.ranks, segment.index, segment.count, std::string("perdure ") + base::kVersion, {}};
   for (std::uint32_t rank : segment.ranks) work.manifest.pieces.push_back(job.version.pieces.at(rank));
   work.manifest_offset = segment::lay_out(work.manifest);
   for (auto& piece : work.manifest.pieces) {
@@ -51,7 +52,8 @@ Work plan_segment(const FlushJob& job, const catalog::LocalSegment& segment) {
 // Shared by the threads of one segment.
 class Writer {
  public:
-  Writer(const FlushJob& job, tier::SlotIo& slots, store::SegmentSink& sink, const std::vector<Item>& items, FlushOutcome& outcome)
+  Writer(const FlushJob& job, tier::SlotIo& slots, store::SegmentSink& sink, const std::vector<Item>& items,
+         FlushOutcome& outcome)
       : job_(job), slots_(slots), sink_(sink), items_(items), outcome_(outcome), started_ns_(os::monotonic_ns()) {}
 
   void run() {
@@ -65,7 +67,8 @@ class Writer {
     base::Hasher hasher;
     PERDURE_TRY(const base::ConstByteSpan view, slots_.view(item.slot, item.length));
     for (std::uint64_t done = 0; done < item.length; done += kBlock) {
-      if (job_.cancelled != nullptr && *job_.cancelled) return base::fail(PERDURE_UNAVAILABLE, "flush", "the engine is stopping", "", true);
+      if (job_.cancelled != nullptr && *job_.cancelled)
+        return base::fail(PERDURE_UNAVAILABLE, "flush", "the engine is stopping", "", true);
       const std::uint64_t bytes = std::min(kBlock, item.length - done);
       base::ConstByteSpan block = item.slot.mapped ? view.subspan(done, bytes) : base::ConstByteSpan{};
       if (item.slot.mapped) {
@@ -85,8 +88,9 @@ class Writer {
     outcome_.rank = item.rank;
     outcome_.chunk = item.chunk;
     return base::fail(PERDURE_CORRUPT, job_.version.id.text(),
-                      "rank " + std::to_string(item.rank) + " chunk " + std::to_string(item.chunk) + " changed in its slot in " +
-                          item.slot.path + " at offset " + std::to_string(item.slot.offset),
+                      "rank " + std::to_string(item.rank) + " chunk " + std::to_string(item.chunk) +
+                          " changed in its slot in " + item.slot.path + " at offset " +
+                          std::to_string(item.slot.offset),
                       "check this node's memory or disk");
   }
 
@@ -112,7 +116,8 @@ class Writer {
   std::mutex mutex_;
 };
 
-void write_chunks(const FlushJob& job, tier::SlotIo& slots, store::SegmentSink& sink, const Work& work, FlushOutcome& outcome) {
+void write_chunks(const FlushJob& job, tier::SlotIo& slots, store::SegmentSink& sink, const Work& work,
+                  FlushOutcome& outcome) {
   Writer writer(job, slots, sink, work.items, outcome);
   const std::size_t helpers = std::min<std::size_t>(job.threads, work.items.size());
   std::vector<std::jthread> threads;
@@ -120,8 +125,8 @@ void write_chunks(const FlushJob& job, tier::SlotIo& slots, store::SegmentSink& 
   writer.run();
 }
 
-base::Status flush_segment(store::Store& store, tier::SlotIo& slots, const FlushJob& job, const catalog::LocalSegment& segment,
-                           FlushOutcome& outcome) {
+base::Status flush_segment(store::Store& store, tier::SlotIo& slots, const FlushJob& job,
+                           const catalog::LocalSegment& segment, FlushOutcome& outcome) {
   const Work work = plan_segment(job, segment);
   const std::uint64_t bytes = work.manifest_offset + work.tail.size();
   PERDURE_TRY(auto sink, store.begin(work.manifest, bytes));

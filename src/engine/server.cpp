@@ -22,10 +22,16 @@ void make_nonblocking(const os::Fd& fd) { ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.
 
 }  // namespace
 
-Server::Server(Core& core, std::mutex& lock, Flusher& flusher, Janitor& janitor, Reports& reports,
-               os::Fd listener, ServerOptions options)
-    : core_(core), lock_(lock), flusher_(flusher), janitor_(janitor), reports_(reports),
-      listener_(std::move(listener)), wake_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), options_(std::move(options)),
+Server::Server(Core& core, std::mutex& lock, Flusher& flusher, Janitor& janitor, Reports& reports, os::Fd listener,
+               ServerOptions options)
+    : core_(core),
+      lock_(lock),
+      flusher_(flusher),
+      janitor_(janitor),
+      reports_(reports),
+      listener_(std::move(listener)),
+      wake_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      options_(std::move(options)),
       idle_since_ns_(os::monotonic_ns()) {
   make_nonblocking(listener_);
   thread_ = std::thread([this] { run(); });
@@ -139,7 +145,8 @@ void Server::handle(ClientId id, const base::Json& message) {
   if (!request) return send(id, *sequence, ipc::error_reply(request.error()));
   const bool hello = std::holds_alternative<ipc::Hello>(*request);
   if (!client.greeted && !hello)
-    return send(id, *sequence, ipc::error_reply({PERDURE_INVALID_ARGUMENT, "message", "the first message is not hello", "", false}));
+    return send(id, *sequence,
+                ipc::error_reply({PERDURE_INVALID_ARGUMENT, "message", "the first message is not hello", "", false}));
   std::optional<base::Json> reply = answer(id, *request, false);
   if (reply) return send(id, *sequence, std::move(*reply));
   std::uint64_t timeout_ns = 0;
@@ -184,7 +191,8 @@ void Server::send(ClientId id, std::uint64_t sequence, base::Json reply) {
 
 void Server::push(Client& client) {
   while (!client.outbox.empty()) {
-    const ssize_t sent = ::send(client.socket.get(), client.outbox.data(), client.outbox.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent =
+        ::send(client.socket.get(), client.outbox.data(), client.outbox.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0) {
       if (errno != EAGAIN && errno != EWOULDBLOCK) client.dead = true;
@@ -207,7 +215,8 @@ void Server::drop_dead() {
       std::lock_guard guard(lock_);
       core_.client_gone(id);
     }
-    if (it->second.counts) idle_since_ns_ = os::monotonic_ns();  // a tool that looks in again and again must not put off the end
+    if (it->second.counts)
+      idle_since_ns_ = os::monotonic_ns();  // a tool that looks in again and again must not put off the end
     it = clients_.erase(it);
   }
 }
@@ -220,7 +229,8 @@ int Server::poll_timeout_ms() {
     const std::uint64_t over = idle_since_ns_ + options_.idle_exit_ns;
     if (next == 0 || over < next) next = over;
   }
-  if (draining_since_ns_ != 0) next = next == 0 ? os::monotonic_ns() + kLookAgainNs : std::min(next, os::monotonic_ns() + kLookAgainNs);
+  if (draining_since_ns_ != 0)
+    next = next == 0 ? os::monotonic_ns() + kLookAgainNs : std::min(next, os::monotonic_ns() + kLookAgainNs);
   if (next == 0) return -1;
   const std::uint64_t now = os::monotonic_ns();
   return next <= now ? 0 : static_cast<int>(std::min<std::uint64_t>((next - now) / 1'000'000 + 1, 3'600'000));

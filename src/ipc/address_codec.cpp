@@ -3,7 +3,8 @@
 namespace perdure::ipc {
 
 base::Json to_json(const WireAddress& a) {
-  return {{"tier", a.tier}, {"slot", a.slot}, {"path", a.path}, {"offset", a.offset}, {"capacity", a.capacity}, {"mapped", a.mapped}};
+  return {{"tier", a.tier},     {"slot", a.slot},         {"path", a.path},
+          {"offset", a.offset}, {"capacity", a.capacity}, {"mapped", a.mapped}};
 }
 
 base::Result<WireAddress> address_from_json(const base::Json& json) {

@@ -19,8 +19,10 @@ struct FrameHeader {
 };
 
 base::Error gone() {
-  return {PERDURE_UNAVAILABLE, "engine", "the connection ended",
-          "the next collective call connects again or starts a new engine; data already at the store or in tiers is kept", true};
+  return {
+      PERDURE_UNAVAILABLE, "engine", "the connection ended",
+      "the next collective call connects again or starts a new engine; data already at the store or in tiers is kept",
+      true};
 }
 
 }  // namespace
@@ -48,7 +50,8 @@ base::Result<std::optional<base::Json>> Decoder::next() {
   const std::size_t available = buffer_.size() - begin_;
   if (available < sizeof header) return std::optional<base::Json>{};
   std::memcpy(&header, buffer_.data() + begin_, sizeof header);
-  if (header.magic != kFrameMagic) return base::fail(PERDURE_CORRUPT, "message", "a frame does not begin with the magic number");
+  if (header.magic != kFrameMagic)
+    return base::fail(PERDURE_CORRUPT, "message", "a frame does not begin with the magic number");
   if (header.length > kMaxFrame) return base::fail(PERDURE_CORRUPT, "message", "a frame claims more than 64 MiB");
   if (available - sizeof header < header.length) return std::optional<base::Json>{};
   const base::ConstByteSpan payload(buffer_.data() + begin_ + sizeof header, header.length);
@@ -95,7 +98,8 @@ base::Result<base::Json> Channel::receive(std::uint64_t timeout_ns) {
     if (!got || *got == 0) {
       close();
       if (!got && got.error().code == PERDURE_TIMEOUT)
-        return base::fail(PERDURE_TIMEOUT, "engine", "it did not answer in time", "look at the engine's log, see perdure doctor", true);
+        return base::fail(PERDURE_TIMEOUT, "engine", "it did not answer in time",
+                          "look at the engine's log, see perdure doctor", true);
       return base::fail(gone());
     }
     decoder_.feed(base::ConstByteSpan(bytes).first(*got));

@@ -1,5 +1,6 @@
 #pragma once
-// Frames on a stream: magic, length, CBOR. Decoder for the engine's non-blocking side, Channel for a client's blocking calls.
+// Frames on a stream: magic, length, CBOR. Decoder for the engine's non-blocking side, Channel for a client's blocking
+// calls.
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -33,8 +34,8 @@ class Channel {
   static base::Result<Channel> connect(const std::string& socket_path);
   /// Sends a request without waiting; returns its sequence number.
   base::Result<std::uint64_t> post(const Request& request);
-  /// The reply to a posted request, or the error it carries. PERDURE_TIMEOUT after `timeout_ns` (0: no limit): then the connection is
-  /// closed, because the reply could come later.
+  /// The reply to a posted request, or the error it carries. PERDURE_TIMEOUT after `timeout_ns` (0: no limit): then the
+  /// connection is closed, because the reply could come later.
   base::Result<base::Json> await(std::uint64_t sequence, std::uint64_t timeout_ns = 0);
   base::Result<base::Json> call(const Request& request, std::uint64_t timeout_ns = 0);
   bool connected() const { return static_cast<bool>(socket_); }

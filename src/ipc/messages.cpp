@@ -14,7 +14,8 @@ const std::string kObject = "message";
 
 Result<std::uint32_t> get_u32(const Json& json, const char* key) {
   PERDURE_TRY(const std::uint64_t value, base::get_u64(json, key, kObject));
-  if (value > 0xffffffffULL) return base::fail(PERDURE_CORRUPT, kObject, std::string("field '") + key + "' is out of range");
+  if (value > 0xffffffffULL)
+    return base::fail(PERDURE_CORRUPT, kObject, std::string("field '") + key + "' is out of range");
   return static_cast<std::uint32_t>(value);
 }
 
@@ -37,12 +38,13 @@ Result<std::vector<T>> get_numbers(const Json& json, const char* key) {
 
 struct Encoder {
   Json operator()(const Hello& r) const {
-    return {{"op", "hello"}, {"protocol", r.protocol}, {"fingerprint", r.fingerprint}, {"rank", r.rank},
-            {"first_node", r.first_node}, {"client", r.client}};
+    return {{"op", "hello"},  {"protocol", r.protocol},     {"fingerprint", r.fingerprint},
+            {"rank", r.rank}, {"first_node", r.first_node}, {"client", r.client}};
   }
   Json operator()(const Reserve& r) const { return {{"op", "reserve"}, {"chunk_bytes", r.chunk_bytes}}; }
   Json operator()(const Grant& r) const {
-    return {{"op", "grant"}, {"id", segment::to_json(r.id)}, {"bytes", r.bytes}, {"timeout_ns", r.timeout_ns},
+    return {{"op", "grant"},    {"id", segment::to_json(r.id)},
+            {"bytes", r.bytes}, {"timeout_ns", r.timeout_ns},
             {"avoid", r.avoid}, {"why", r.why}};
   }
   Json operator()(const Stage& r) const {
@@ -55,7 +57,9 @@ struct Encoder {
   }
   Json operator()(const Abort& r) const { return {{"op", "abort"}, {"id", segment::to_json(r.id)}}; }
   Json operator()(const Inventory& r) const { return {{"op", "inventory"}, {"name", r.name}}; }
-  Json operator()(const Locate& r) const { return {{"op", "locate"}, {"id", segment::to_json(r.id)}, {"rank", r.rank}}; }
+  Json operator()(const Locate& r) const {
+    return {{"op", "locate"}, {"id", segment::to_json(r.id)}, {"rank", r.rank}};
+  }
   Json operator()(const Unpin&) const { return {{"op", "unpin"}}; }
   Json operator()(const Quarantine& r) const {
     return {{"op", "quarantine"}, {"id", segment::to_json(r.id)}, {"rank", r.rank}, {"chunk", r.chunk}, {"why", r.why}};
@@ -102,7 +106,8 @@ Result<Request> parse_stage(const Json& json) {
   PERDURE_TRY(r.ranks, get_u32(json, "ranks"));
   if (!json.contains("piece")) return base::fail(PERDURE_CORRUPT, kObject, "field 'piece' is missing");
   PERDURE_TRY(r.piece, segment::piece_from_json(json["piece"], kObject));
-  if (r.piece.rank >= r.ranks) return base::fail(PERDURE_CORRUPT, kObject, "the piece's rank is not below the number of ranks");
+  if (r.piece.rank >= r.ranks)
+    return base::fail(PERDURE_CORRUPT, kObject, "the piece's rank is not below the number of ranks");
   return Request{r};
 }
 
@@ -115,7 +120,8 @@ Result<Request> parse_commit(const Json& json) {
     PERDURE_TRY(segment.index, get_u32(item, "index"));
     PERDURE_TRY(segment.count, get_u32(item, "count"));
     PERDURE_TRY(segment.ranks, get_numbers<std::uint32_t>(item, "ranks"));
-    if (segment.index >= segment.count) return base::fail(PERDURE_CORRUPT, kObject, "a segment's index is not below its count");
+    if (segment.index >= segment.count)
+      return base::fail(PERDURE_CORRUPT, kObject, "a segment's index is not below its count");
     r.segments.push_back(std::move(segment));
   }
   return Request{r};
@@ -179,14 +185,22 @@ struct Parser {
   Result<Request> (*parse)(const Json&);
 };
 constexpr std::array kParsers = {
-    Parser{"hello", parse_hello},           Parser{"reserve", parse_reserve},
-    Parser{"grant", parse_grant},           Parser{"stage", parse_stage},
-    Parser{"commit", parse_commit},         Parser{"abort", parse_id_only<Abort>},
-    Parser{"inventory", parse_inventory},   Parser{"locate", parse_locate},
-    Parser{"unpin", parse_empty<Unpin>},    Parser{"quarantine", parse_quarantine},
-    Parser{"wait_stored", parse_wait_stored}, Parser{"progress", parse_empty<Progress>},
-    Parser{"next_report", parse_empty<NextReport>}, Parser{"retire", parse_retire},
-    Parser{"drain", parse_drain},           Parser{"shutdown", parse_empty<Shutdown>},
+    Parser{"hello", parse_hello},
+    Parser{"reserve", parse_reserve},
+    Parser{"grant", parse_grant},
+    Parser{"stage", parse_stage},
+    Parser{"commit", parse_commit},
+    Parser{"abort", parse_id_only<Abort>},
+    Parser{"inventory", parse_inventory},
+    Parser{"locate", parse_locate},
+    Parser{"unpin", parse_empty<Unpin>},
+    Parser{"quarantine", parse_quarantine},
+    Parser{"wait_stored", parse_wait_stored},
+    Parser{"progress", parse_empty<Progress>},
+    Parser{"next_report", parse_empty<NextReport>},
+    Parser{"retire", parse_retire},
+    Parser{"drain", parse_drain},
+    Parser{"shutdown", parse_empty<Shutdown>},
 };
 
 }  // namespace
@@ -201,7 +215,11 @@ Result<Request> request_from_json(const Json& json) {
 }
 
 Json to_json(const HeldSummary& s) {
-  return {{"id", segment::to_json(s.id)}, {"ranks", s.ranks}, {"held", s.held}, {"committed", s.committed}, {"stored", s.stored}};
+  return {{"id", segment::to_json(s.id)},
+          {"ranks", s.ranks},
+          {"held", s.held},
+          {"committed", s.committed},
+          {"stored", s.stored}};
 }
 
 Result<HeldSummary> summary_from_json(const Json& json) {
@@ -216,7 +234,10 @@ Result<HeldSummary> summary_from_json(const Json& json) {
 
 Json error_reply(const base::Error& error) {
   return {{"error",
-           {{"code", static_cast<unsigned>(error.code)}, {"object", error.object}, {"cause", error.cause}, {"remedy", error.remedy},
+           {{"code", static_cast<unsigned>(error.code)},
+            {"object", error.object},
+            {"cause", error.cause},
+            {"remedy", error.remedy},
             {"retryable", error.retryable}}}};
 }
 

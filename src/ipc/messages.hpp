@@ -1,6 +1,7 @@
 #pragma once
-// What ranks and engines say to each other. One CBOR map per message; a request carries "op" and "seq", its reply the same "seq" and either
-// "ok": true with fields, or "error". Everything received is checked here before anybody acts on it.
+// What ranks and engines say to each other. One CBOR map per message; a request carries "op" and "seq", its reply the
+// same "seq" and either "ok": true with fields, or "error". Everything received is checked here before anybody acts on
+// it.
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -59,7 +60,8 @@ struct Abort {
 struct Inventory {
   std::string name;
 };
-/// Where a rank's piece is; keeps its slots from being recycled until Unpin or the end of the connection. Reply: piece and slot addresses.
+/// Where a rank's piece is; keeps its slots from being recycled until Unpin or the end of the connection. Reply: piece
+/// and slot addresses.
 struct Locate {
   segment::VersionId id;
   std::uint32_t rank = 0;
@@ -90,8 +92,8 @@ struct Drain {
 /// Ends a perdured when it is done (`drain` first on another call if wanted).
 struct Shutdown {};
 
-using Request = std::variant<Hello, Reserve, Grant, Stage, Commit, Abort, Inventory, Locate, Unpin, Quarantine, WaitStored,
-                             Progress, NextReport, Retire, Drain, Shutdown>;
+using Request = std::variant<Hello, Reserve, Grant, Stage, Commit, Abort, Inventory, Locate, Unpin, Quarantine,
+                             WaitStored, Progress, NextReport, Retire, Drain, Shutdown>;
 
 base::Json to_json(const Request& request);
 /// PERDURE_CORRUPT when anything is missing or out of range.

@@ -9,41 +9,41 @@
 namespace perdure::os {
 
 // name of the enumerator, who runs it (rank or engine)
-#define PERDURE_CRASH_POINTS(X)         \
-  X(checkpoint_begin, rank)             \
-  X(checkpoint_agreed, rank)            \
-  X(checkpoint_slot_granted, rank)      \
-  X(checkpoint_chunk_half, rank)        \
-  X(checkpoint_chunk_written, rank)     \
-  X(checkpoint_before_stage, rank)      \
-  X(checkpoint_staged, rank)            \
-  X(checkpoint_before_commit, rank)     \
-  X(checkpoint_committed, rank)         \
-  X(restore_begin, rank)                \
-  X(restore_located, rank)              \
-  X(restore_chunk, rank)                \
-  X(restore_before_agree, rank)         \
-  X(restore_done, rank)                 \
-  X(engine_grant, engine)               \
-  X(engine_stage_before_catalog, engine)\
-  X(engine_stage_after_catalog, engine) \
-  X(engine_commit_before_catalog, engine)\
-  X(engine_commit_after_catalog, engine)\
-  X(flush_begin, engine)                \
-  X(flush_created, engine)              \
-  X(flush_chunk, engine)                \
-  X(flush_before_sync, engine)          \
-  X(flush_before_rename, engine)        \
-  X(flush_after_rename, engine)         \
-  X(flush_before_catalog, engine)       \
-  X(flush_after_catalog, engine)        \
-  X(retire_begin, engine)               \
-  X(retire_hidden, engine)              \
-  X(retire_half_deleted, engine)        \
-  X(retire_done, engine)                \
-  X(evict_before_catalog, engine)       \
-  X(evict_after_catalog, engine)        \
-  X(catalog_compact_written, engine)    \
+#define PERDURE_CRASH_POINTS(X)           \
+  X(checkpoint_begin, rank)               \
+  X(checkpoint_agreed, rank)              \
+  X(checkpoint_slot_granted, rank)        \
+  X(checkpoint_chunk_half, rank)          \
+  X(checkpoint_chunk_written, rank)       \
+  X(checkpoint_before_stage, rank)        \
+  X(checkpoint_staged, rank)              \
+  X(checkpoint_before_commit, rank)       \
+  X(checkpoint_committed, rank)           \
+  X(restore_begin, rank)                  \
+  X(restore_located, rank)                \
+  X(restore_chunk, rank)                  \
+  X(restore_before_agree, rank)           \
+  X(restore_done, rank)                   \
+  X(engine_grant, engine)                 \
+  X(engine_stage_before_catalog, engine)  \
+  X(engine_stage_after_catalog, engine)   \
+  X(engine_commit_before_catalog, engine) \
+  X(engine_commit_after_catalog, engine)  \
+  X(flush_begin, engine)                  \
+  X(flush_created, engine)                \
+  X(flush_chunk, engine)                  \
+  X(flush_before_sync, engine)            \
+  X(flush_before_rename, engine)          \
+  X(flush_after_rename, engine)           \
+  X(flush_before_catalog, engine)         \
+  X(flush_after_catalog, engine)          \
+  X(retire_begin, engine)                 \
+  X(retire_hidden, engine)                \
+  X(retire_half_deleted, engine)          \
+  X(retire_done, engine)                  \
+  X(evict_before_catalog, engine)         \
+  X(evict_after_catalog, engine)          \
+  X(catalog_compact_written, engine)      \
   X(catalog_compact_renamed, engine)
 
 enum class CrashPoint {
@@ -65,8 +65,9 @@ inline constexpr std::array<CrashPointInfo, static_cast<std::size_t>(CrashPoint:
 
 /// Arms one point of this process: the `hit`-th time (1 = first) it is reached, the process kills itself with SIGKILL.
 void arm_crash_point(CrashPoint point, int hit);
-/// Arms what PERDURE_TEST_CRASH="<point>[:<hit>]" names, if anything; called when a handle or an engine starts. A second call
-/// with the same value does not start counting again. PERDURE_INVALID_ARGUMENT for an unknown point or a bad hit.
+/// Arms what PERDURE_TEST_CRASH="<point>[:<hit>]" names, if anything; called when a handle or an engine starts. A
+/// second call with the same value does not start counting again. PERDURE_INVALID_ARGUMENT for an unknown point or a
+/// bad hit.
 base::Status arm_crash_point_from_environment();
 
 extern std::atomic<int> armed_crash_point;

@@ -1,5 +1,6 @@
 #pragma once
-// Files and directories. All functions retry EINTR, complete partial transfers, and return errors that name call and path.
+// Files and directories. All functions retry EINTR, complete partial transfers, and return errors that name call and
+// path.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,7 +28,12 @@ class Fd {
   int fd_ = -1;
 };
 
-enum class Open { read, read_write, create, create_new };  ///< create*: read-write, mode 0600; create_new fails if it exists
+enum class Open {
+  read,
+  read_write,
+  create,
+  create_new
+};  ///< create*: read-write, mode 0600; create_new fails if it exists
 
 /// An open regular file; never follows a symbolic link in the last component. Thread-safe: all positions are explicit.
 class File {
@@ -40,15 +46,17 @@ class File {
   int fd() const { return fd_.get(); }
   explicit operator bool() const { return static_cast<bool>(fd_); }
   base::Result<std::uint64_t> size() const;
-  base::Status read(std::uint64_t offset, base::ByteSpan target) const;       ///< all of it, or an error
-  base::Result<std::size_t> read_some(std::uint64_t offset, base::ByteSpan target) const;  ///< up to the end of the file
-  base::Status write(std::uint64_t offset, base::ConstByteSpan data) const;   ///< all of it, or an error
+  base::Status read(std::uint64_t offset, base::ByteSpan target) const;  ///< all of it, or an error
+  base::Result<std::size_t> read_some(std::uint64_t offset,
+                                      base::ByteSpan target) const;          ///< up to the end of the file
+  base::Status write(std::uint64_t offset, base::ConstByteSpan data) const;  ///< all of it, or an error
   base::Status truncate(std::uint64_t bytes) const;
-  base::Status preallocate(std::uint64_t bytes) const;  ///< real room for [0, bytes); success where the file system cannot
-  base::Status punch(std::uint64_t offset, std::uint64_t bytes) const;        ///< gives the room back
-  void start_writeback(std::uint64_t offset, std::uint64_t bytes) const;      ///< a hint; returns at once
-  base::Status sync() const;       ///< fsync
-  base::Status sync_data() const;  ///< fdatasync
+  base::Status preallocate(
+      std::uint64_t bytes) const;  ///< real room for [0, bytes); success where the file system cannot
+  base::Status punch(std::uint64_t offset, std::uint64_t bytes) const;    ///< gives the room back
+  void start_writeback(std::uint64_t offset, std::uint64_t bytes) const;  ///< a hint; returns at once
+  base::Status sync() const;                                              ///< fsync
+  base::Status sync_data() const;                                         ///< fdatasync
   /// Advisory lock of this open file (flock); PERDURE_BUSY when somebody else holds it.
   base::Status try_lock() const;
 
@@ -66,8 +74,8 @@ base::Result<std::vector<Entry>> list_directory(const std::string& path);  ///< 
 base::Status make_directory(const std::string& path);                      ///< mode 0700; success if it is there
 /// All missing parents too, each synced into its parent.
 base::Status make_directories(const std::string& path);
-/// A directory only this user can enter: created 0700; if there, must be a real directory owned by us without access for
-/// others, else PERDURE_PERMISSION.
+/// A directory only this user can enter: created 0700; if there, must be a real directory owned by us without access
+/// for others, else PERDURE_PERMISSION.
 base::Status make_private_directory(const std::string& path);
 base::Status sync_directory(const std::string& path);
 base::Status rename_path(const std::string& from, const std::string& to);

@@ -11,10 +11,10 @@ namespace perdure::os {
 
 /// One file operation, as hooks see it.
 struct Operation {
-  const char* call;        ///< "open", "pwrite", "pread", "fsync", "fdatasync", "rename", "unlink", "mkdir", "rmdir", "ftruncate",
-                           ///< "fallocate", "fsync_dir", "connect", "send", ...
-  std::string path;        ///< of the file the call is about ("rename": the old name)
-  std::string new_path;    ///< "rename" only
+  const char* call;  ///< "open", "pwrite", "pread", "fsync", "fdatasync", "rename", "unlink", "mkdir", "rmdir",
+                     ///< "ftruncate", "fallocate", "fsync_dir", "connect", "send", ...
+  std::string path;      ///< of the file the call is about ("rename": the old name)
+  std::string new_path;  ///< "rename" only
   std::uint64_t offset = 0;
   base::ConstByteSpan data;  ///< "pwrite" only; valid during the call
   std::uint64_t length = 0;  ///< "ftruncate", "fallocate": the new size
@@ -29,7 +29,8 @@ class Hooks {
   virtual void after(const Operation&, int /*error_number*/) {}
 };
 
-/// Installs (or with nullptr removes) the hooks of this process; the caller keeps ownership. For tests and PERDURE_TEST_FAULTS.
+/// Installs (or with nullptr removes) the hooks of this process; the caller keeps ownership. For tests and
+/// PERDURE_TEST_FAULTS.
 void install_hooks(Hooks* hooks);
 Hooks* installed_hooks();
 

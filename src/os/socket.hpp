@@ -7,7 +7,8 @@
 
 namespace perdure::os {
 
-/// Binds and listens at `path` (replacing a dead socket), mode 0600. Paths too long for sockaddr_un go through /proc/self/fd.
+/// Binds and listens at `path` (replacing a dead socket), mode 0600. Paths too long for sockaddr_un go through
+/// /proc/self/fd.
 base::Result<Fd> listen_at(const std::string& path);
 /// Takes one waiting connection whose peer has our user id (others are dropped); an invalid Fd when none is waiting.
 base::Result<Fd> accept_from(const Fd& listener);

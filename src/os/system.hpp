@@ -12,7 +12,7 @@ std::uint64_t available_memory_bytes();  ///< MemAvailable, or what our cgroup l
 std::string host_name();
 /// Tells hosts apart even when their names are equal: host name and boot id.
 std::string host_identity();
-unsigned cpu_count();           ///< processors this process may use
+unsigned cpu_count();  ///< processors this process may use
 std::uint32_t user_id();
 std::int32_t process_id();
 bool process_alive(std::int32_t pid);
@@ -20,6 +20,6 @@ std::uint64_t random_u64();     ///< from the system's random source
 std::uint64_t wall_clock_ns();  ///< since 1970
 std::uint64_t monotonic_ns();
 void sleep_ns(std::uint64_t nanoseconds);
-std::string library_path();     ///< of the shared object or program that contains this function
+std::string library_path();  ///< of the shared object or program that contains this function
 
 }  // namespace perdure::os

@@ -1,6 +1,6 @@
 #pragma once
-// Where the next chunk goes. Pure: the engine says what it sees, the policy decides. (VeloC IPDPS'19, Algorithm 2 has this shape; the
-// model-driven policies of that paper join this family in issue 3.)
+// Where the next chunk goes. Pure: the engine says what it sees, the policy decides. (VeloC IPDPS'19, Algorithm 2 has
+// this shape; the model-driven policies of that paper join this family in issue 3.)
 #include <cstddef>
 #include <optional>
 #include <span>

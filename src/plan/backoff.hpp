@@ -11,8 +11,8 @@ struct Backoff {
   std::uint64_t give_up_after_ns = 600'000'000'000;
 };
 
-/// Delay before attempt number `failures + 1` after `failures` (>= 1) failures in a row, doubling from initial to maximum;
-/// nothing when `failing_for_ns` passed the limit: give up.
+/// Delay before attempt number `failures + 1` after `failures` (>= 1) failures in a row, doubling from initial to
+/// maximum; nothing when `failing_for_ns` passed the limit: give up.
 std::optional<std::uint64_t> next_delay_ns(const Backoff& backoff, unsigned failures, std::uint64_t failing_for_ns);
 
 /// A flush bandwidth limit as a pure decision: how long to wait so that `bytes` sent since `elapsed_ns` ago stay below

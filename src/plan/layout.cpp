@@ -34,7 +34,9 @@ std::vector<SegmentPlan> lay_out_segments(const std::vector<std::uint32_t>& node
   for (const auto& [node, ranks] : ranks_of_node) {
     const std::uint32_t here = segments_on_node(ranks.size(), ranks_of_node.size(), aggregation);
     for (std::uint32_t s = 0; s < here; ++s) {
-      const auto at = [&](std::size_t part) { return ranks.begin() + static_cast<std::ptrdiff_t>(ranks.size() * part / here); };
+      const auto at = [&](std::size_t part) {
+        return ranks.begin() + static_cast<std::ptrdiff_t>(ranks.size() * part / here);
+      };
       plans.push_back({static_cast<std::uint32_t>(plans.size()), 0, node, {at(s), at(s + 1)}});
     }
   }

@@ -11,7 +11,7 @@ namespace perdure::plan {
 struct SegmentPlan {
   std::uint32_t index = 0;  ///< among all segments of the version
   std::uint32_t count = 0;
-  std::uint32_t node = 0;   ///< whose engine writes it
+  std::uint32_t node = 0;            ///< whose engine writes it
   std::vector<std::uint32_t> ranks;  ///< ascending
   friend bool operator==(const SegmentPlan&, const SegmentPlan&) = default;
 };
@@ -23,8 +23,8 @@ struct Aggregation {
 };
 base::Result<Aggregation> parse_aggregation(const std::string& text);
 
-/// `node_of_rank[r]` is the node index of rank r. A segment never spans nodes, so that each node can write alone: a wished number is
-/// met as closely as that allows (at least one per node that has ranks, at most one per rank).
+/// `node_of_rank[r]` is the node index of rank r. A segment never spans nodes, so that each node can write alone: a
+/// wished number is met as closely as that allows (at least one per node that has ranks, at most one per rank).
 std::vector<SegmentPlan> lay_out_segments(const std::vector<std::uint32_t>& node_of_rank, Aggregation aggregation);
 
 }  // namespace perdure::plan

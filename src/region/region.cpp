@@ -14,7 +14,8 @@ bool overlaps(const Region& a, const Region& b) {
 }
 
 // Appends what of the region at [start, start + bytes) of the capture lies inside `range`.
-void append_part(std::vector<Part>& parts, ChunkRange range, std::uint64_t start, std::uint64_t bytes, std::byte* address) {
+void append_part(std::vector<Part>& parts, ChunkRange range, std::uint64_t start, std::uint64_t bytes,
+                 std::byte* address) {
   const std::uint64_t begin = std::max(start, range.begin);
   const std::uint64_t end = std::min(start + bytes, range.begin + range.length);
   if (begin >= end) return;
@@ -25,7 +26,8 @@ void append_part(std::vector<Part>& parts, ChunkRange range, std::uint64_t start
 
 base::Status RegionTable::protect(const Region& region) {
   const std::string object = label(region.id);
-  if (region.id < 0) return base::fail(PERDURE_INVALID_ARGUMENT, object, "the id is negative", "use ids from 0 upwards");
+  if (region.id < 0)
+    return base::fail(PERDURE_INVALID_ARGUMENT, object, "the id is negative", "use ids from 0 upwards");
   if (region.element_bytes == 0) return base::fail(PERDURE_INVALID_ARGUMENT, object, "the element size is 0 bytes");
   constexpr std::uint64_t kLimit = std::numeric_limits<std::int64_t>::max();
   if (region.count > kLimit / region.element_bytes)
@@ -36,13 +38,16 @@ base::Status RegionTable::protect(const Region& region) {
   if (region.address == nullptr && region.bytes() > 0)
     return base::fail(PERDURE_INVALID_ARGUMENT, object, "the address is null but the count is not 0");
   if (region.bytes() > std::numeric_limits<std::uintptr_t>::max() - reinterpret_cast<std::uintptr_t>(region.address))
-    return base::fail(PERDURE_INVALID_ARGUMENT, object, "it reaches beyond the end of the address space", "check the count");
+    return base::fail(PERDURE_INVALID_ARGUMENT, object, "it reaches beyond the end of the address space",
+                      "check the count");
   const Region* before = find(region.id);
   if (region.bytes() > kLimit - (bytes() - (before == nullptr ? 0 : before->bytes())))
-    return base::fail(PERDURE_INVALID_ARGUMENT, object, "all regions together would have 2^63 bytes or more", "check the count");
+    return base::fail(PERDURE_INVALID_ARGUMENT, object, "all regions together would have 2^63 bytes or more",
+                      "check the count");
   for (const auto& [id, other] : regions_)
     if (id != region.id && overlaps(region, other))
-      return base::fail(PERDURE_INVALID_ARGUMENT, object, "its memory overlaps " + label(id), "unprotect one of the two first");
+      return base::fail(PERDURE_INVALID_ARGUMENT, object, "its memory overlaps " + label(id),
+                        "unprotect one of the two first");
   regions_[region.id] = region;
   return {};
 }

@@ -1,5 +1,6 @@
 #pragma once
-// Protected regions, and how a capture is cut into chunks and a chunk into pieces of memory. Pure but for the table's state.
+// Protected regions, and how a capture is cut into chunks and a chunk into pieces of memory. Pure but for the table's
+// state.
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -20,7 +21,8 @@ struct Region {
 /// The regions of one handle, ordered by id. Not thread-safe.
 class RegionTable {
  public:
-  /// Adds or replaces. PERDURE_INVALID_ARGUMENT: negative id, null address with bytes, overflow, overlap with another region.
+  /// Adds or replaces. PERDURE_INVALID_ARGUMENT: negative id, null address with bytes, overflow, overlap with another
+  /// region.
   base::Status protect(const Region& region);
   base::Status unprotect(std::int32_t id);
   const Region* find(std::int32_t id) const;
@@ -54,7 +56,8 @@ std::vector<Part> capture_parts(const RegionTable& table, ChunkRange range);
 std::vector<Part> restore_parts(const RegionTable& table, const std::vector<segment::RegionEntry>& stored,
                                 const std::vector<std::int32_t>& wanted, ChunkRange range);
 
-/// Every wanted id must be stored with the protected element size and count: PERDURE_NOT_FOUND or PERDURE_MISMATCH with both sizes.
+/// Every wanted id must be stored with the protected element size and count: PERDURE_NOT_FOUND or PERDURE_MISMATCH with
+/// both sizes.
 base::Status check_sizes(const RegionTable& table, const std::vector<segment::RegionEntry>& stored,
                          const std::vector<std::int32_t>& wanted);
 

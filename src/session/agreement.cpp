@@ -25,17 +25,22 @@ base::Error peer_failed(std::size_t rank, std::uint32_t code, const std::string&
 }
 
 std::string described(const Wire& wire) {
-  return std::string(operation_name(static_cast<Operation>(wire.operation))) + " of version " + std::to_string(wire.version);
+  return std::string(operation_name(static_cast<Operation>(wire.operation))) + " of version " +
+         std::to_string(wire.version);
 }
 
 base::Status compare(const std::vector<Wire>& all, std::size_t mine) {
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const Wire &a = all[0], &b = all[rank];
-    const bool same = a.operation == b.operation && a.name_hash == b.name_hash && a.version == b.version && a.detail == b.detail;
+    const bool same =
+        a.operation == b.operation && a.name_hash == b.name_hash && a.version == b.version && a.detail == b.detail;
     if (same) continue;
-    const std::string what = a.operation != b.operation || a.version != b.version ? described(a) + " and " + described(b) : "another name or level";
+    const std::string what = a.operation != b.operation || a.version != b.version
+                                 ? described(a) + " and " + described(b)
+                                 : "another name or level";
     return base::fail(PERDURE_MISMATCH, "collective call",
-                      "rank 0 and rank " + std::to_string(rank) + " disagree: " + what + " (this is rank " + std::to_string(mine) + ")",
+                      "rank 0 and rank " + std::to_string(rank) + " disagree: " + what + " (this is rank " +
+                          std::to_string(mine) + ")",
                       "make the same calls with the same names and versions, in the same order, on all ranks");
   }
   return {};
@@ -45,14 +50,22 @@ base::Status compare(const std::vector<Wire>& all, std::size_t mine) {
 
 const char* operation_name(Operation operation) {
   switch (operation) {
-    case Operation::open: return "open";
-    case Operation::checkpoint: return "checkpoint";
-    case Operation::latest: return "latest";
-    case Operation::stored_size: return "stored size";
-    case Operation::restore: return "restore";
-    case Operation::wait: return "wait";
-    case Operation::retire: return "retire";
-    case Operation::close: return "close";
+    case Operation::open:
+      return "open";
+    case Operation::checkpoint:
+      return "checkpoint";
+    case Operation::latest:
+      return "latest";
+    case Operation::stored_size:
+      return "stored size";
+    case Operation::restore:
+      return "restore";
+    case Operation::wait:
+      return "wait";
+    case Operation::retire:
+      return "retire";
+    case Operation::close:
+      return "close";
   }
   return "unknown call";
 }
@@ -71,7 +84,8 @@ base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& op
   if (!mine) return base::fail(mine.error());
   PERDURE_CHECK(compare(all, static_cast<std::size_t>(comm.rank())));
   for (std::size_t rank = 0; rank < all.size(); ++rank)
-    if (all[rank].status != 0) return base::fail(peer_failed(rank, all[rank].status, operation_name(opening.operation)));
+    if (all[rank].status != 0)
+      return base::fail(peer_failed(rank, all[rank].status, operation_name(opening.operation)));
   Opened opened;
   for (const Wire& other : all) opened.any_engine_lost = opened.any_engine_lost || other.engine_lost != 0;
   std::memcpy(opened.root_words, all[0].root_words, sizeof opened.root_words);

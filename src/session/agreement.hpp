@@ -15,7 +15,7 @@ struct Opening {
   Operation operation = Operation::open;
   std::string name;
   std::int64_t version = 0;
-  std::uint64_t detail = 0;     ///< anything else that must be equal everywhere (a level)
+  std::uint64_t detail = 0;  ///< anything else that must be equal everywhere (a level)
   bool engine_lost = false;
   std::uint64_t root_words[2] = {0, 0};  ///< what rank 0 tells the others
 };
@@ -25,8 +25,8 @@ struct Opened {
   std::uint64_t root_words[2] = {0, 0};
 };
 
-/// One exchange. Ranks that call different operations, or with other names, versions or details: PERDURE_MISMATCH on all. If
-/// `mine` is an error, this rank gets it back and all others PERDURE_PEER_FAILED naming the lowest such rank.
+/// One exchange. Ranks that call different operations, or with other names, versions or details: PERDURE_MISMATCH on
+/// all. If `mine` is an error, this rank gets it back and all others PERDURE_PEER_FAILED naming the lowest such rank.
 base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& opening, const base::Status& mine);
 
 /// One exchange: success if all ranks bring success; otherwise as above.

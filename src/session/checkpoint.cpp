@@ -1,4 +1,5 @@
-// The capture (VeloC IPDPS'19, Algorithm 1): for every chunk ask the engine for a slot, copy and hash it there; then the agreement.
+// The capture (VeloC IPDPS'19, Algorithm 1): for every chunk ask the engine for a slot, copy and hash it there; then
+// the agreement.
 #include <algorithm>
 #include <utility>
 
@@ -93,12 +94,15 @@ base::Status Session::capture(const segment::VersionId& id) {
   return {};
 }
 
-// A slot that cannot be written (a full memory file system, a failing disk) is no reason to give up while another tier takes the chunk.
-base::Result<segment::ChunkEntry> Session::capture_somewhere(tier::SlotAddress slot, region::ChunkRange range, ipc::Grant& grant) {
+// A slot that cannot be written (a full memory file system, a failing disk) is no reason to give up while another tier
+// takes the chunk.
+base::Result<segment::ChunkEntry> Session::capture_somewhere(tier::SlotAddress slot, region::ChunkRange range,
+                                                             ipc::Grant& grant) {
   for (;;) {
     auto chunk = capture_chunk(slot, range);
     if (chunk) return chunk;
-    if (std::find(grant.avoid.begin(), grant.avoid.end(), slot.tier) == grant.avoid.end()) grant.avoid.push_back(slot.tier);
+    if (std::find(grant.avoid.begin(), grant.avoid.end(), slot.tier) == grant.avoid.end())
+      grant.avoid.push_back(slot.tier);
     grant.why = chunk.error().text();
     grant.bytes = range.length;
     auto reply = channel_.call(grant);
@@ -130,12 +134,14 @@ std::vector<ipc::PlannedSegment> Session::my_segments() const {
 base::Status Session::commit_or_abort(const segment::VersionId& id, const base::Status& outcome) {
   if (!outcome) {
     if (channel_.connected()) (void)channel_.call(ipc::Abort{id});
-    // A slot that was asked for ahead: the engine has answered it by now, with a slot that it took back or with a refusal.
+    // A slot that was asked for ahead: the engine has answered it by now, with a slot that it took back or with a
+    // refusal.
     if (outstanding_ != 0 && channel_.connected()) (void)channel_.await(std::exchange(outstanding_, 0));
     return outcome;
   }
   os::crash_point(os::CrashPoint::checkpoint_before_commit);
-  // An engine that dies here has the piece in its catalog: the checkpoint holds, and the next collective call settles the rest.
+  // An engine that dies here has the piece in its catalog: the checkpoint holds, and the next collective call settles
+  // the rest.
   auto done = channel_.call(ipc::Commit{id, my_segments()});
   if (!done && done.error().code != PERDURE_UNAVAILABLE) return base::fail(done.error());
   return {};

@@ -44,22 +44,25 @@ base::Status start_daemon(const config::Config& config, const std::string& label
   PERDURE_TRY(const std::string program, find_daemon(config));
   const std::string settings = claim.paths.node + "/engine.conf", text = config.serialise();
   PERDURE_CHECK(os::write_file_atomically(settings, base::as_bytes(text)));
-  return os::spawn_daemon(program,
-                          {"--settings", settings, "--node-label", label, "--idle-exit", "--claimed-fd", std::to_string(claim.lock.fd()),
-                           "--claimed-paths", claim.paths.node, claim.paths.memory, claim.paths.file},
-                          claim.lock.fd());
+  return os::spawn_daemon(
+      program,
+      {"--settings", settings, "--node-label", label, "--idle-exit", "--claimed-fd", std::to_string(claim.lock.fd()),
+       "--claimed-paths", claim.paths.node, claim.paths.memory, claim.paths.file},
+      claim.lock.fd());
 }
 
 // Until somebody listens there, or the time is over, or the daemon is seen to be gone.
 base::Status await_engine(const config::Config& config, const engine::NodePaths& paths) {
   const std::string socket = paths.socket();
-  const std::uint64_t deadline = os::monotonic_ns() + static_cast<std::uint64_t>(config.real("engine.start_timeout") * 1e9);
+  const std::uint64_t deadline =
+      os::monotonic_ns() + static_cast<std::uint64_t>(config.real("engine.start_timeout") * 1e9);
   for (;;) {
     if (ipc::Channel::connect(socket)) return {};
     // An engine that is starting holds the lock; when nobody does, it is dead.
     auto lock = os::File::open(paths.node + "/engine.lock", os::Open::read_write);
     if (!lock || lock->try_lock())
-      return base::fail(PERDURE_UNAVAILABLE, "perdured at " + socket, "it ended before it answered", "look at engine.log beside the socket", true);
+      return base::fail(PERDURE_UNAVAILABLE, "perdured at " + socket, "it ended before it answered",
+                        "look at engine.log beside the socket", true);
     if (os::monotonic_ns() >= deadline) break;
     os::sleep_ns(5'000'000);
   }
@@ -96,7 +99,8 @@ base::Result<HostedEngine> obtain_engine(const config::Config& config, const std
     auto& claim = std::get<engine::Claim>(claimed);
     paths = claim.paths;
     if (!config.boolean("engine.spawn"))
-      return base::fail(PERDURE_UNAVAILABLE, "perdured", "none runs for this store, job and configuration, and engine.spawn is off",
+      return base::fail(PERDURE_UNAVAILABLE, "perdured",
+                        "none runs for this store, job and configuration, and engine.spawn is off",
                         "start perdured on this node with the same configuration", true);
     PERDURE_CHECK(start_daemon(config, label, std::move(claim)));
   }

@@ -13,8 +13,8 @@ struct HostedEngine {
   std::string socket;
 };
 
-/// Embedded: hosts an engine, shared by all handles of this process with the same store, job and configuration; or, when another process
-/// hosts it, uses that one. Daemon: finds the running perdured or (engine.spawn) starts one.
+/// Embedded: hosts an engine, shared by all handles of this process with the same store, job and configuration; or,
+/// when another process hosts it, uses that one. Daemon: finds the running perdured or (engine.spawn) starts one.
 base::Result<HostedEngine> obtain_engine(const config::Config& config, const std::string& node_label);
 
 /// The perdured to start: engine.daemon_path, beside the library, ../bin beside it, or the PATH.

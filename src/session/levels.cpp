@@ -8,7 +8,9 @@
 namespace perdure::session {
 namespace {
 
-std::string text(const std::string& name, std::uint64_t version) { return name + " version " + std::to_string(version); }
+std::string text(const std::string& name, std::uint64_t version) {
+  return name + " version " + std::to_string(version);
+}
 
 // 0 stands for ever; so do times that no clock can count.
 std::uint64_t nanoseconds(double seconds) {
@@ -23,7 +25,8 @@ base::Result<std::optional<segment::VersionId>> Session::held_id(const std::stri
   PERDURE_TRY(const auto held, inventory(name));
   std::optional<segment::VersionId> newest;
   for (const auto& summary : held)
-    if (summary.id.version == version && summary.committed && (!newest || newest->attempt < summary.id.attempt)) newest = summary.id;
+    if (summary.id.version == version && summary.committed && (!newest || newest->attempt < summary.id.attempt))
+      newest = summary.id;
   return newest;
 }
 
@@ -38,7 +41,8 @@ base::Result<bool> Session::complete_in_store(const std::string& name, std::uint
 
 base::Result<perdure_level> Session::level_reached(const std::string& name, std::int64_t version) {
   PERDURE_CHECK(segment::check_name(name));
-  if (version < 0) return base::fail(PERDURE_INVALID_ARGUMENT, "version " + std::to_string(version), "versions are not negative");
+  if (version < 0)
+    return base::fail(PERDURE_INVALID_ARGUMENT, "version " + std::to_string(version), "versions are not negative");
   const auto number = static_cast<std::uint64_t>(version);
   auto stored = complete_in_store(name, number);
   if (stored && *stored) return PERDURE_LEVEL_STORE;
@@ -49,7 +53,8 @@ base::Result<perdure_level> Session::level_reached(const std::string& name, std:
 }
 
 // Node and store are one level until there is redundancy across nodes: what survives a node is what is in the store.
-base::Status Session::wait_here(const std::string& name, std::uint64_t version, perdure_level level, std::uint64_t timeout_ns) {
+base::Status Session::wait_here(const std::string& name, std::uint64_t version, perdure_level level,
+                                std::uint64_t timeout_ns) {
   PERDURE_TRY(const auto held, held_id(name, version));
   if (held && level > PERDURE_LEVEL_PROCESS) PERDURE_CHECK(channel_.call(ipc::WaitStored{*held, timeout_ns}));
   if (held) return {};
@@ -60,10 +65,12 @@ base::Status Session::wait_here(const std::string& name, std::uint64_t version, 
 
 base::Status Session::wait(const std::string& name, std::int64_t version, perdure_level level, double timeout_s) {
   base::Status ready = segment::check_name(name);
-  if (ready && version < 0) ready = base::fail(PERDURE_INVALID_ARGUMENT, "version " + std::to_string(version), "versions are not negative");
+  if (ready && version < 0)
+    ready = base::fail(PERDURE_INVALID_ARGUMENT, "version " + std::to_string(version), "versions are not negative");
   if (ready && (level < PERDURE_LEVEL_PROCESS || level > PERDURE_LEVEL_STORE))
     ready = base::fail(PERDURE_INVALID_ARGUMENT, "level " + std::to_string(level), "there is no such level");
-  PERDURE_TRY([[maybe_unused]] const auto opened, begin({Operation::wait, name, version, static_cast<std::uint64_t>(level)}, ready));
+  PERDURE_TRY([[maybe_unused]] const auto opened,
+              begin({Operation::wait, name, version, static_cast<std::uint64_t>(level)}, ready));
   return agree(*comm_, wait_here(name, static_cast<std::uint64_t>(version), level, nanoseconds(timeout_s)));
 }
 
@@ -101,7 +108,8 @@ base::Status Session::remove_from_store(const std::string& name, std::uint64_t v
 
 base::Status Session::retire(const std::string& name, std::int64_t version) {
   base::Status ready = segment::check_name(name);
-  if (ready && version < 0) ready = base::fail(PERDURE_INVALID_ARGUMENT, "version " + std::to_string(version), "versions are not negative");
+  if (ready && version < 0)
+    ready = base::fail(PERDURE_INVALID_ARGUMENT, "version " + std::to_string(version), "versions are not negative");
   PERDURE_TRY([[maybe_unused]] const auto opened, begin({Operation::retire, name, version}, ready));
   const auto number = static_cast<std::uint64_t>(version);
   base::Status outcome;
@@ -136,8 +144,10 @@ base::Status Session::close() {
   std::uint64_t remaining = 0;
   auto drain = [&] {
     auto reply = channel_.call(ipc::Drain{timeout_ns});
-    if (reply) remaining = base::get_u64(*reply, "remaining", "drain").value_or(0);
-    else outcome = base::fail(reply.error());
+    if (reply)
+      remaining = base::get_u64(*reply, "remaining", "drain").value_or(0);
+    else
+      outcome = base::fail(reply.error());
   };
   if (outcome && embedded && leads() && channel_.connected()) drain();
   // Retention may look only when every node has stored its part.

@@ -1,5 +1,6 @@
-// Restore: every chunk is verified in the pass that copies it back. A chunk that fails is set aside and read from the next source; a version that
-// fails is left for the next older one, by all ranks together (architecture, promises 1 and 2).
+// Restore: every chunk is verified in the pass that copies it back. A chunk that fails is set aside and read from the
+// next source; a version that fails is left for the next older one, by all ranks together (architecture, promises 1 and
+// 2).
 #include <algorithm>
 
 #include "os/crash_point.hpp"
@@ -41,7 +42,8 @@ base::Status for_each_block(const std::vector<region::Part>& parts, std::vector<
 
 }  // namespace
 
-base::Status Session::restore(const std::string& name, std::int64_t version, const std::optional<std::vector<std::int32_t>>& ids) {
+base::Status Session::restore(const std::string& name, std::int64_t version,
+                              const std::optional<std::vector<std::int32_t>>& ids) {
   const std::uint64_t begun = os::monotonic_ns();
   base::Status ready = segment::check_name(name);
   if (ready && version < PERDURE_LATEST)
@@ -53,8 +55,10 @@ base::Status Session::restore(const std::string& name, std::int64_t version, con
   for (;;) {
     PERDURE_TRY(const Selected selected, select(name, version, excluded));
     auto source = find_piece(selected);
-    base::Status outcome = source ? region::check_sizes(regions_, source->piece.regions, wanted) : base::Status(base::fail(source.error()));
-    const bool wrong_use = !outcome && (outcome.error().code == PERDURE_MISMATCH || (source && outcome.error().code == PERDURE_NOT_FOUND));
+    base::Status outcome = source ? region::check_sizes(regions_, source->piece.regions, wanted)
+                                  : base::Status(base::fail(source.error()));
+    const bool wrong_use =
+        !outcome && (outcome.error().code == PERDURE_MISMATCH || (source && outcome.error().code == PERDURE_NOT_FOUND));
     std::uint64_t anybody_wrong = wrong_use ? 1 : 0;
     PERDURE_CHECK(comm_->allreduce(std::span(&anybody_wrong, 1), comm::Reduce::maximum));
     if (anybody_wrong != 0) {
@@ -80,7 +84,8 @@ base::Status Session::restore(const std::string& name, std::int64_t version, con
 
 base::Status Session::restore_from(PieceSource& source, const std::vector<std::int32_t>& wanted) {
   const auto ranges = region::cut(source.piece.capture_bytes(), std::max<std::uint64_t>(source.piece.chunk_bytes, 1));
-  if (ranges.size() != source.piece.chunks.size()) return base::fail(PERDURE_CORRUPT, source.id.text(), "its chunks do not cover its regions");
+  if (ranges.size() != source.piece.chunks.size())
+    return base::fail(PERDURE_CORRUPT, source.id.text(), "its chunks do not cover its regions");
   for (std::size_t chunk = 0; chunk < ranges.size(); ++chunk) {
     const auto parts = region::restore_parts(regions_, source.piece.regions, wanted, ranges[chunk]);
     if (!wanted_at_all(parts)) continue;
@@ -91,7 +96,8 @@ base::Status Session::restore_from(PieceSource& source, const std::vector<std::i
 }
 
 base::Status Session::restore_chunk(PieceSource& source, std::size_t chunk, const std::vector<region::Part>& parts) {
-  base::Status outcome = base::fail(PERDURE_NOT_FOUND, source.id.text(), "no source has chunk " + std::to_string(chunk));
+  base::Status outcome =
+      base::fail(PERDURE_NOT_FOUND, source.id.text(), "no source has chunk " + std::to_string(chunk));
   if (!source.slots.empty() && !source.bad[chunk]) {
     outcome = read_from_slot(source, chunk, parts);
     if (outcome) {
@@ -104,22 +110,27 @@ base::Status Session::restore_chunk(PieceSource& source, std::size_t chunk, cons
   }
   if (!source.stored) return outcome;
   outcome = read_from_store(source, chunk, parts);
-  if (outcome) source.used_store = true;
-  else if (outcome.error().code == PERDURE_CORRUPT) (void)store_->quarantine(source.stored->ref, source.id, outcome.error());
+  if (outcome)
+    source.used_store = true;
+  else if (outcome.error().code == PERDURE_CORRUPT)
+    (void)store_->quarantine(source.stored->ref, source.id, outcome.error());
   return outcome;
 }
 
-base::Status Session::read_from_slot(const PieceSource& source, std::size_t chunk, const std::vector<region::Part>& parts) {
+base::Status Session::read_from_slot(const PieceSource& source, std::size_t chunk,
+                                     const std::vector<region::Part>& parts) {
   base::Hasher hasher;
   std::vector<std::byte> scratch;
   const auto& slot = source.slots[chunk];
   // Maps the slot's pages in one call instead of one fault each.
   PERDURE_CHECK(slots_.prepare(slot, source.piece.chunks[chunk].length));
-  PERDURE_CHECK(for_each_block(parts, scratch, [&](std::uint64_t offset, base::ByteSpan target) { return slots_.read(slot, offset, target, hasher); }));
+  PERDURE_CHECK(for_each_block(parts, scratch, [&](std::uint64_t offset, base::ByteSpan target) {
+    return slots_.read(slot, offset, target, hasher);
+  }));
   if (hasher.digest() == source.piece.chunks[chunk].hash) return {};
   return base::fail(PERDURE_CORRUPT, source.id.text(),
-                    "rank " + std::to_string(rank()) + " chunk " + std::to_string(chunk) + " does not match its hash in " + slot.path + " at offset " +
-                        std::to_string(slot.offset));
+                    "rank " + std::to_string(rank()) + " chunk " + std::to_string(chunk) +
+                        " does not match its hash in " + slot.path + " at offset " + std::to_string(slot.offset));
 }
 
 base::Status Session::read_from_store(PieceSource& source, std::size_t chunk, const std::vector<region::Part>& parts) {
@@ -134,7 +145,8 @@ base::Status Session::read_from_store(PieceSource& source, std::size_t chunk, co
   const auto& stored = source.stored_piece.chunks;
   const auto& expected = source.piece.chunks[chunk];
   if (chunk >= stored.size() || stored[chunk].hash != expected.hash || stored[chunk].length != expected.length)
-    return base::fail(PERDURE_CORRUPT, source.bytes->name(), "it has another chunk " + std::to_string(chunk) + " of rank " + std::to_string(rank()));
+    return base::fail(PERDURE_CORRUPT, source.bytes->name(),
+                      "it has another chunk " + std::to_string(chunk) + " of rank " + std::to_string(rank()));
   base::Hasher hasher;
   std::vector<std::byte> scratch;
   const std::uint64_t begin = stored[chunk].offset;
@@ -149,7 +161,8 @@ base::Status Session::read_from_store(PieceSource& source, std::size_t chunk, co
   PERDURE_CHECK(for_each_block(parts, scratch, read));
   if (hasher.digest() == expected.hash) return {};
   return base::fail(PERDURE_CORRUPT, source.bytes->name(),
-                    "rank " + std::to_string(rank()) + " chunk " + std::to_string(chunk) + " at offset " + std::to_string(begin) + " does not match its hash");
+                    "rank " + std::to_string(rank()) + " chunk " + std::to_string(chunk) + " at offset " +
+                        std::to_string(begin) + " does not match its hash");
 }
 
 }  // namespace perdure::session

@@ -11,14 +11,18 @@
 namespace perdure::session {
 namespace {
 
-plan::Candidate candidate(const segment::VersionId& id) { return {id.version, id.attempt.created_ns, id.attempt.nonce}; }
+plan::Candidate candidate(const segment::VersionId& id) {
+  return {id.version, id.attempt.created_ns, id.attempt.nonce};
+}
 
-base::Result<std::vector<std::vector<plan::Candidate>>> share(comm::Communicator& comm, const std::vector<plan::Candidate>& mine) {
+base::Result<std::vector<std::vector<plan::Candidate>>> share(comm::Communicator& comm,
+                                                              const std::vector<plan::Candidate>& mine) {
   PERDURE_TRY(const auto all, comm::allgather_bytes(comm, std::as_bytes(std::span(mine))));
   std::vector<std::vector<plan::Candidate>> lists;
   for (const auto& bytes : all) {
     lists.emplace_back(bytes.size() / sizeof(plan::Candidate));
-    if (!lists.back().empty()) std::memcpy(lists.back().data(), bytes.data(), lists.back().size() * sizeof(plan::Candidate));
+    if (!lists.back().empty())
+      std::memcpy(lists.back().data(), bytes.data(), lists.back().size() * sizeof(plan::Candidate));
   }
   return lists;
 }
@@ -26,12 +30,16 @@ base::Result<std::vector<std::vector<plan::Candidate>>> share(comm::Communicator
 base::Error nothing_found(const std::string& name, std::int64_t version, bool excluded_some) {
   const std::string object = version < 0 ? name : name + " version " + std::to_string(version);
   if (excluded_some)
-    return {PERDURE_CORRUPT, object, "no version passed verification on all ranks", "the pieces that failed are in quarantine; see perdure ls --quarantine", false};
-  return {PERDURE_NOT_FOUND, object, "there is no version that every rank can restore", "see perdure ls for what the store holds", false};
+    return {PERDURE_CORRUPT, object, "no version passed verification on all ranks",
+            "the pieces that failed are in quarantine; see perdure ls --quarantine", false};
+  return {PERDURE_NOT_FOUND, object, "there is no version that every rank can restore",
+          "see perdure ls for what the store holds", false};
 }
 
-// The manifests of one attempt that verify; damaged segments go to quarantine. `unreadable`: why something could not be read at all.
-StoredVersionView judge(store::Store& store, const store::VersionListing& listing, std::optional<base::Error>& unreadable) {
+// The manifests of one attempt that verify; damaged segments go to quarantine. `unreadable`: why something could not be
+// read at all.
+StoredVersionView judge(store::Store& store, const store::VersionListing& listing,
+                        std::optional<base::Error>& unreadable) {
   StoredVersionView view{listing.id, 0, {}};
   for (const auto& ref : listing.segments) {
     auto source = store.open(ref);
@@ -41,14 +49,18 @@ StoredVersionView judge(store::Store& store, const store::VersionListing& listin
     }
     auto manifest = segment::read_manifest(**source);
     if (!manifest) {
-      if (manifest.error().code == PERDURE_CORRUPT) (void)store.quarantine(ref, listing.id, manifest.error());
-      else unreadable = manifest.error();
+      if (manifest.error().code == PERDURE_CORRUPT)
+        (void)store.quarantine(ref, listing.id, manifest.error());
+      else
+        unreadable = manifest.error();
       continue;
     }
-    const bool agrees = manifest->id == listing.id && manifest->segment_index == ref.index && manifest->segment_count == ref.count &&
-                        (view.ranks == 0 || view.ranks == manifest->ranks);
+    const bool agrees = manifest->id == listing.id && manifest->segment_index == ref.index &&
+                        manifest->segment_count == ref.count && (view.ranks == 0 || view.ranks == manifest->ranks);
     if (!agrees) {
-      (void)store.quarantine(ref, listing.id, {PERDURE_CORRUPT, ref.path, "its manifest belongs to another segment than its name says", "", false});
+      (void)store.quarantine(
+          ref, listing.id,
+          {PERDURE_CORRUPT, ref.path, "its manifest belongs to another segment than its name says", "", false});
       continue;
     }
     view.ranks = manifest->ranks;
@@ -66,7 +78,8 @@ bool whole(const StoredVersionView& view) {
 }
 
 // Rank 0 alone reads the store, newest first, down to the first whole version that is not excluded.
-base::Result<StoreView> read_store(store::Store& store, const std::string& name, std::int64_t version, const std::set<segment::VersionId>& excluded,
+base::Result<StoreView> read_store(store::Store& store, const std::string& name, std::int64_t version,
+                                   const std::set<segment::VersionId>& excluded,
                                    std::optional<base::Error>& unreadable) {
   StoreView view;
   auto listings = store.list(name);
@@ -84,14 +97,16 @@ base::Result<StoreView> read_store(store::Store& store, const std::string& name,
 
 }  // namespace
 
-base::Result<Selected> Session::select(const std::string& name, std::int64_t version, const std::set<segment::VersionId>& excluded) {
+base::Result<Selected> Session::select(const std::string& name, std::int64_t version,
+                                       const std::set<segment::VersionId>& excluded) {
   base::Json told = base::Json::object();
   if (comm_->rank() == 0) {
     std::optional<base::Error> unreadable;
     auto view = read_store(*store_, name, version, excluded, unreadable);
     // A store that cannot be read now does not keep anybody from restoring out of tiers.
     told = view ? to_json(*view) : to_json(StoreView{});
-    // But "there is nothing" is said only of a store that was read: otherwise a program would begin anew for a passing error.
+    // But "there is nothing" is said only of a store that was read: otherwise a program would begin anew for a passing
+    // error.
     if (!view) unreadable = view.error();
     if (unreadable) told["error"] = ipc::error_reply(*unreadable)["error"];
   }
@@ -104,22 +119,27 @@ base::Result<Selected> Session::select(const std::string& name, std::int64_t ver
   for (const auto& summary : held ? *held : std::vector<ipc::HeldSummary>{}) {
     const bool here = std::find(summary.held.begin(), summary.held.end(), rank()) != summary.held.end();
     const bool wanted = version < 0 || summary.id.version == static_cast<std::uint64_t>(version);
-    if (!here || !wanted || excluded.contains(summary.id) || summary.ranks != static_cast<std::uint32_t>(comm_->size())) continue;
+    if (!here || !wanted || excluded.contains(summary.id) || summary.ranks != static_cast<std::uint32_t>(comm_->size()))
+      continue;
     in_tier.insert(summary.id);
     mine.push_back(candidate(summary.id));
   }
   std::uint32_t other_size = 0;
   for (const auto& stored : view.versions) {
-    if (stored.ranks != static_cast<std::uint32_t>(comm_->size())) other_size = stored.ranks;
-    else if (stored.segment_of(rank()) != nullptr && !in_tier.contains(stored.id)) mine.push_back(candidate(stored.id));
+    if (stored.ranks != static_cast<std::uint32_t>(comm_->size()))
+      other_size = stored.ranks;
+    else if (stored.segment_of(rank()) != nullptr && !in_tier.contains(stored.id))
+      mine.push_back(candidate(stored.id));
   }
   PERDURE_TRY(const auto lists, share(*comm_, mine));
   const auto chosen = plan::newest_common(lists);
   if (!chosen) {
     if (json.contains("error")) return base::fail(ipc::check_reply(json).error());
     if (other_size != 0)
-      return base::fail(PERDURE_MISMATCH, name, "it was written by " + std::to_string(other_size) + " ranks, this run has " + std::to_string(comm_->size()),
-                        "run with as many ranks as wrote it");
+      return base::fail(
+          PERDURE_MISMATCH, name,
+          "it was written by " + std::to_string(other_size) + " ranks, this run has " + std::to_string(comm_->size()),
+          "run with as many ranks as wrote it");
     return base::fail(nothing_found(name, version, !excluded.empty()));
   }
   Selected selected{{name, chosen->version, {chosen->attempt_time, chosen->attempt_nonce}}, false, {}};
@@ -142,7 +162,8 @@ base::Result<PieceSource> Session::find_piece(const Selected& selected) {
       PERDURE_TRY(auto slot, slot_from_json(item));
       source.slots.push_back(std::move(slot));
     }
-    if (source.slots.size() != source.piece.chunks.size()) return base::fail(PERDURE_CORRUPT, "engine", "slots and chunks differ in number");
+    if (source.slots.size() != source.piece.chunks.size())
+      return base::fail(PERDURE_CORRUPT, "engine", "slots and chunks differ in number");
     source.bad.assign(source.slots.size(), false);
     return source;
   }
@@ -161,7 +182,8 @@ base::Result<std::uint64_t> Session::latest(const std::string& name) {
   return selected->id.version;
 }
 
-base::Result<segment::RegionEntry> Session::stored_size(const std::string& name, std::int64_t version, std::int32_t id) {
+base::Result<segment::RegionEntry> Session::stored_size(const std::string& name, std::int64_t version,
+                                                        std::int32_t id) {
   base::Status ready = segment::check_name(name);
   if (ready && version < PERDURE_LATEST)
     ready = base::fail(PERDURE_INVALID_ARGUMENT, "version " + std::to_string(version), "versions are not negative");

@@ -1,6 +1,7 @@
 #pragma once
-// What an application process holds: the state behind a perdure_t. The C functions check arguments and call these; collective calls
-// are those that perdure.h marks so. Every call is made under the handle's mutex (capi), so nothing here is thread-safe by itself.
+// What an application process holds: the state behind a perdure_t. The C functions check arguments and call these;
+// collective calls are those that perdure.h marks so. Every call is made under the handle's mutex (capi), so nothing
+// here is thread-safe by itself.
 #include <map>
 #include <memory>
 #include <optional>
@@ -32,7 +33,8 @@ class Session {
   base::Result<std::uint64_t> latest(const std::string& name);
   base::Result<segment::RegionEntry> stored_size(const std::string& name, std::int64_t version, std::int32_t id);
   /// `ids` nothing: all protected regions.
-  base::Status restore(const std::string& name, std::int64_t version, const std::optional<std::vector<std::int32_t>>& ids);
+  base::Status restore(const std::string& name, std::int64_t version,
+                       const std::optional<std::vector<std::int32_t>>& ids);
   base::Status wait(const std::string& name, std::int64_t version, perdure_level level, double timeout_s);
   base::Result<perdure_level> level_reached(const std::string& name, std::int64_t version);
   base::Result<perdure_progress> progress();
@@ -60,14 +62,16 @@ class Session {
   // checkpoint.cpp
   base::Status check_version_free(const std::string& name, std::uint64_t version);
   base::Status capture(const segment::VersionId& id);
-  base::Result<segment::ChunkEntry> capture_somewhere(tier::SlotAddress slot, region::ChunkRange range, ipc::Grant& grant);
+  base::Result<segment::ChunkEntry> capture_somewhere(tier::SlotAddress slot, region::ChunkRange range,
+                                                      ipc::Grant& grant);
   base::Result<segment::ChunkEntry> capture_chunk(const tier::SlotAddress& slot, region::ChunkRange range);
   base::Status commit_or_abort(const segment::VersionId& id, const base::Status& outcome);
   std::vector<ipc::PlannedSegment> my_segments() const;
 
   // select.cpp: which version, and where it is
   base::Result<StoreView> look_at_store(const std::string& name, std::int64_t version);
-  base::Result<Selected> select(const std::string& name, std::int64_t version, const std::set<segment::VersionId>& excluded);
+  base::Result<Selected> select(const std::string& name, std::int64_t version,
+                                const std::set<segment::VersionId>& excluded);
   base::Result<PieceSource> find_piece(const Selected& selected);
 
   // restore.cpp
@@ -95,7 +99,7 @@ class Session {
   Warmer warmer_{slots_};
   region::RegionTable regions_;
   std::vector<std::uint64_t> announced_;
-  std::uint64_t outstanding_ = 0;  // a request for a slot that was posted and not awaited yet
+  std::uint64_t outstanding_ = 0;                         // a request for a slot that was posted and not awaited yet
   std::map<std::string, std::set<std::uint64_t>> taken_;  // rank 0: versions that exist, by name
   std::map<std::string, std::set<std::uint64_t>> whole_in_tiers_;  // when the engines were attached
   perdure_progress progress_{};

@@ -37,19 +37,19 @@ base::Result<StoreView> store_view_from_json(const base::Json& json);
 /// The version that the ranks agreed on.
 struct Selected {
   segment::VersionId id;
-  bool in_tier = false;                    ///< this rank's piece is on this node
-  std::optional<StoredSegment> in_store;   ///< the segment that has this rank's piece
+  bool in_tier = false;                   ///< this rank's piece is on this node
+  std::optional<StoredSegment> in_store;  ///< the segment that has this rank's piece
 };
 
 /// Everything needed to read one rank's piece.
 struct PieceSource {
   segment::VersionId id;
-  segment::Piece piece;                       ///< regions, lengths and hashes (the same wherever it comes from)
-  std::vector<tier::SlotAddress> slots;       ///< per chunk; empty: not on this node
-  std::vector<bool> bad;                      ///< per chunk: do not use the slot
+  segment::Piece piece;                  ///< regions, lengths and hashes (the same wherever it comes from)
+  std::vector<tier::SlotAddress> slots;  ///< per chunk; empty: not on this node
+  std::vector<bool> bad;                 ///< per chunk: do not use the slot
   std::optional<StoredSegment> stored;
-  std::unique_ptr<segment::ByteSource> bytes; ///< the stored segment, opened when first needed
-  segment::Piece stored_piece;                ///< with offsets in that segment
+  std::unique_ptr<segment::ByteSource> bytes;  ///< the stored segment, opened when first needed
+  segment::Piece stored_piece;                 ///< with offsets in that segment
   bool used_tier = false, used_store = false;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
-// Prepares slots ahead of the first capture, on a thread of its own: pages are zeroed and mapped while the application starts up, not while it waits.
+// Prepares slots ahead of the first capture, on a thread of its own: pages are zeroed and mapped while the application
+// starts up, not while it waits.
 #include <condition_variable>
 #include <deque>
 #include <mutex>

@@ -59,9 +59,10 @@ class FileTier final : public Tier {
 
   base::Result<std::uint64_t> acquire(std::uint64_t bytes, std::uint64_t) override {
     if (!can_hold(bytes))
-      return base::fail(PERDURE_NO_SPACE, "tier file in " + properties_.directory,
-                        "no room for " + base::format_bytes(bytes) + " beside the " + base::format_bytes(backed_) + " in use",
-                        "free space there, or set tier.file.path or tier.file.max_bytes");
+      return base::fail(
+          PERDURE_NO_SPACE, "tier file in " + properties_.directory,
+          "no room for " + base::format_bytes(bytes) + " beside the " + base::format_bytes(backed_) + " in use",
+          "free space there, or set tier.file.path or tier.file.max_bytes");
     const std::size_t slot = best_free();
     const std::uint64_t need = base::round_up(std::max<std::uint64_t>(bytes, 1), kBlock);
     if (slot == slots_.size()) slots_.push_back({});
@@ -88,10 +89,13 @@ class FileTier final : public Tier {
     return {};
   }
 
-  SlotAddress address(std::uint64_t slot) const override { return {number_, slot, path(slot), 0, properties_.slot_bytes, false, false}; }
+  SlotAddress address(std::uint64_t slot) const override {
+    return {number_, slot, path(slot), 0, properties_.slot_bytes, false, false};
+  }
 
   Usage usage() const override {
-    const auto free = static_cast<std::uint64_t>(std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return !s.used; }));
+    const auto free =
+        static_cast<std::uint64_t>(std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return !s.used; }));
     return {slots_.size(), free, backed_};
   }
 
@@ -122,7 +126,8 @@ class FileTier final : public Tier {
   bool room_for(std::uint64_t bytes) const {
     auto room = os::space(properties_.directory);
     if (!room || room->available_bytes < bytes) return false;
-    const std::uint64_t limit = properties_.max_bytes != 0 ? properties_.max_bytes : (room->available_bytes + backed_) / 2;
+    const std::uint64_t limit =
+        properties_.max_bytes != 0 ? properties_.max_bytes : (room->available_bytes + backed_) / 2;
     return backed_ + bytes <= limit;
   }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The file tier: one preallocated file per slot on a node-local directory, overwritten in place and never truncated (the DEEP-ER
-// measurements show what truncation and deletion cost).
+// The file tier: one preallocated file per slot on a node-local directory, overwritten in place and never truncated
+// (the DEEP-ER measurements show what truncation and deletion cost).
 #include "tier/tier.hpp"
 
 namespace perdure::tier {

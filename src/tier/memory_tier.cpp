@@ -60,7 +60,9 @@ class MemoryTier final : public Tier {
     return {};
   }
 
-  bool has_free(std::uint64_t bytes) const override { return best_free(std::max(base::round_up(bytes, kPage), kPage)) != slots_.size(); }
+  bool has_free(std::uint64_t bytes) const override {
+    return best_free(std::max(base::round_up(bytes, kPage), kPage)) != slots_.size();
+  }
 
   bool can_hold(std::uint64_t bytes) override {
     if (bytes > properties_.slot_bytes) return false;
@@ -93,17 +95,25 @@ class MemoryTier final : public Tier {
 
   base::Status adopt(std::uint64_t slot, std::uint64_t bytes) override {
     if (slot >= slots_.size() || bytes > properties_.slot_bytes || slots_[slot].used)
-      return base::fail(PERDURE_CORRUPT, "tier memory", "the catalog names slot " + std::to_string(slot) + ", which cannot be in use");
+      return base::fail(PERDURE_CORRUPT, "tier memory",
+                        "the catalog names slot " + std::to_string(slot) + ", which cannot be in use");
     slots_[slot].used = true;
     return {};
   }
 
   SlotAddress address(std::uint64_t slot) const override {
-    return {number_, slot, file_.path(), kFirstSlot + slot * properties_.slot_bytes, properties_.slot_bytes, true, slot < slots_.size() && slots_[slot].fresh};
+    return {number_,
+            slot,
+            file_.path(),
+            kFirstSlot + slot * properties_.slot_bytes,
+            properties_.slot_bytes,
+            true,
+            slot < slots_.size() && slots_[slot].fresh};
   }
 
   Usage usage() const override {
-    const auto free = static_cast<std::uint64_t>(std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return !s.used; }));
+    const auto free =
+        static_cast<std::uint64_t>(std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return !s.used; }));
     return {slots_.size(), free, backed_};
   }
 
@@ -114,7 +124,9 @@ class MemoryTier final : public Tier {
       const std::uint64_t need = std::max(base::round_up(bytes, kPage), kPage);
       std::size_t slot = find_reservable(need, owner, taken);
       if (slot == slots_.size()) {
-        if (bytes > properties_.slot_bytes || backed_ + need > properties_.max_bytes || !system_has(need) || !add_slot(need)) break;
+        if (bytes > properties_.slot_bytes || backed_ + need > properties_.max_bytes || !system_has(need) ||
+            !add_slot(need))
+          break;
         taken.push_back(false);
       }
       taken[slot] = true;
@@ -132,7 +144,8 @@ class MemoryTier final : public Tier {
   base::Status remove_all() override { return os::remove_file(file_.path()); }
 
  private:
-  // The free slot with the least backing that suffices, the owner's before nobody's before others'; slots_.size() when there is none.
+  // The free slot with the least backing that suffices, the owner's before nobody's before others'; slots_.size() when
+  // there is none.
   std::size_t best_free(std::uint64_t need, std::uint64_t owner = 0) const {
     const auto rank = [owner](const Slot& slot) { return slot.owner == owner ? 0 : slot.owner == 0 ? 1 : 2; };
     std::size_t best = slots_.size();
@@ -177,13 +190,15 @@ class MemoryTier final : public Tier {
     return memory_allows({room->available_bytes, os::available_memory_bytes(), os::total_memory_bytes()}, bytes);
   }
 
-  // Extends a free slot, or adds one, so that it has `need` bytes; takes backing from other free slots when the limit asks for it.
+  // Extends a free slot, or adds one, so that it has `need` bytes; takes backing from other free slots when the limit
+  // asks for it.
   base::Result<std::size_t> grow(std::uint64_t need) {
     std::size_t slot = slots_.size();
     for (std::size_t i = 0; i < slots_.size(); ++i)
       if (!slots_[i].used && (slot == slots_.size() || slots_[i].backed > slots_[slot].backed)) slot = i;
     const std::uint64_t has = slot == slots_.size() ? 0 : slots_[slot].backed;
-    for (std::size_t i = 0; i < slots_.size() && (backed_ - has + need > properties_.max_bytes || !system_has(need - has)); ++i) {
+    for (std::size_t i = 0;
+         i < slots_.size() && (backed_ - has + need > properties_.max_bytes || !system_has(need - has)); ++i) {
       if (slots_[i].used || i == slot || slots_[i].backed == 0) continue;
       PERDURE_CHECK(file_.punch(address(i).offset, properties_.slot_bytes));
       backed_ -= slots_[i].backed;

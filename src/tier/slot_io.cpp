@@ -11,7 +11,8 @@ constexpr std::uint64_t kBlock = 256 * base::KiB;
 
 base::Status check_range(const SlotAddress& slot, std::uint64_t offset, std::uint64_t bytes) {
   if (offset <= slot.capacity && bytes <= slot.capacity - offset) return {};
-  return base::fail(PERDURE_INTERNAL, slot.path, "access beyond the slot's capacity of " + std::to_string(slot.capacity) + " bytes");
+  return base::fail(PERDURE_INTERNAL, slot.path,
+                    "access beyond the slot's capacity of " + std::to_string(slot.capacity) + " bytes");
 }
 
 }  // namespace
@@ -42,7 +43,8 @@ base::Status SlotIo::prepare(const SlotAddress& slot, std::uint64_t bytes) {
   return {};
 }
 
-base::Status SlotIo::write(const SlotAddress& slot, std::uint64_t offset, base::ConstByteSpan data, base::Hasher& hasher) {
+base::Status SlotIo::write(const SlotAddress& slot, std::uint64_t offset, base::ConstByteSpan data,
+                           base::Hasher& hasher) {
   PERDURE_CHECK(check_range(slot, offset, data.size()));
   PERDURE_TRY(auto entry, open(slot));
   if (slot.mapped) {

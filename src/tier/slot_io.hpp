@@ -22,8 +22,9 @@ class SlotIo {
   base::Status read(const SlotAddress& slot, std::uint64_t offset, base::ByteSpan target, base::Hasher& hasher);
   /// Direct view of a mapped slot; empty for a slot that is not memory.
   base::Result<base::ConstByteSpan> view(const SlotAddress& slot, std::uint64_t bytes);
-  /// Backs the first `bytes` bytes with memory and maps them now (mapped slots; nothing to do for others). Remembers what it did, but for a slot
-  /// that is fresh. PERDURE_NO_SPACE when there is no room. May be called for a slot that another thread prepares.
+  /// Backs the first `bytes` bytes with memory and maps them now (mapped slots; nothing to do for others). Remembers
+  /// what it did, but for a slot that is fresh. PERDURE_NO_SPACE when there is no room. May be called for a slot that
+  /// another thread prepares.
   base::Status prepare(const SlotAddress& slot, std::uint64_t bytes);
   /// Forgets all files and mappings.
   void clear();

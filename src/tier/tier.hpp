@@ -1,6 +1,6 @@
 #pragma once
-// Node-local storage that caches chunks. The engine owns tiers and hands out slots; whoever holds a slot's address moves the
-// bytes with SlotIo. Members are enrolled in tier/conformance_test.cpp.
+// Node-local storage that caches chunks. The engine owns tiers and hands out slots; whoever holds a slot's address
+// moves the bytes with SlotIo. Members are enrolled in tier/conformance_test.cpp.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,8 +12,8 @@
 namespace perdure::tier {
 
 struct Properties {
-  std::string name;            ///< as in tier.order: "memory", "file"
-  std::string directory;       ///< where its slots are
+  std::string name;       ///< as in tier.order: "memory", "file"
+  std::string directory;  ///< where its slots are
   std::uint64_t max_bytes = 0;
   std::uint64_t slot_bytes = 0;  ///< capacity of a slot
   bool mapped = false;           ///< slots are memory: written through a shared mapping
@@ -60,8 +60,9 @@ class Tier {
   virtual base::Status adopt(std::uint64_t slot, std::uint64_t bytes) = 0;
   virtual SlotAddress address(std::uint64_t slot) const = 0;
   virtual Usage usage() const = 0;
-  /// The sizes of the chunks that `owner` may need at once: makes room for them, as far as the limits allow, and keeps it for this
-  /// owner while others have room too. Returns its free slots with the bytes wanted of each, to be prepared ahead (SlotIo::prepare).
+  /// The sizes of the chunks that `owner` may need at once: makes room for them, as far as the limits allow, and keeps
+  /// it for this owner while others have room too. Returns its free slots with the bytes wanted of each, to be prepared
+  /// ahead (SlotIo::prepare).
   virtual std::vector<Reserved> reserve(const std::vector<std::uint64_t>& chunk_bytes, std::uint64_t owner) = 0;
   /// The owner is gone: its slots are for everybody.
   virtual void disown(std::uint64_t owner) = 0;

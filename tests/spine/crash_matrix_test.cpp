@@ -1,5 +1,5 @@
-// Every named crash point, in every process that passes it: after the restart the newest complete version is there, its content is right, and
-// nothing partial is listed or left behind.
+// Every named crash point, in every process that passes it: after the restart the newest complete version is there, its
+// content is right, and nothing partial is listed or left behind.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -33,10 +33,13 @@ std::vector<Case> all_cases() {
 
 std::string case_name(const ::testing::TestParamInfo<Case>& info) {
   const auto& c = info.param;
-  return c.mode + "_" + std::string(os::kCrashPoints[static_cast<std::size_t>(c.point)].name) + "_" + std::to_string(c.hit);
+  return c.mode + "_" + std::string(os::kCrashPoints[static_cast<std::size_t>(c.point)].name) + "_" +
+         std::to_string(c.hit);
 }
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.mode << ' ' << os::kCrashPoints[static_cast<std::size_t>(c.point)].name << ':' << c.hit; }
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.mode << ' ' << os::kCrashPoints[static_cast<std::size_t>(c.point)].name << ':' << c.hit;
+}
 
 class CrashMatrix : public ::testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Every, CrashMatrix, ::testing::ValuesIn(all_cases()), case_name);
@@ -68,7 +71,8 @@ TEST_P(CrashMatrix, RestoresTheNewestCompleteVersionAndLeavesNothingPartial) {
   });
   for (int code : outcome.exit_codes) EXPECT_TRUE(code == 0 || code == 128 + SIGKILL) << name << ": " << outcome.text();
 
-  // The life after it, with engines that will not die again: those that survived have passed the point or never reached it.
+  // The life after it, with engines that will not die again: those that survived have passed the point or never reached
+  // it.
   stop_daemons(directory.path());
   program.tolerate_lost_engine = false;
   program.must_restore_at_least = 2;

@@ -16,22 +16,22 @@
 #include "scenario.hpp"
 
 /// For the function of a rank: a failed check is printed and ends the rank with status 1.
-#define REQUIRE(condition)                                                                  \
-  do {                                                                                      \
-    if (!(condition)) {                                                                     \
-      std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);          \
-      return 1;                                                                             \
-    }                                                                                       \
+#define REQUIRE(condition)                                                         \
+  do {                                                                             \
+    if (!(condition)) {                                                            \
+      std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+      return 1;                                                                    \
+    }                                                                              \
   } while (false)
 /// The same for the outcome of a call.
-#define REQUIRE_STATUS(expected, handle, call)                                                                              \
-  do {                                                                                                                      \
-    const perdure_status status_ = (call);                                                                                  \
-    if (status_ != (expected)) {                                                                                            \
-      std::fprintf(stderr, "%s:%d: %s gave %s: %s\n", __FILE__, __LINE__, #call, perdure_status_name(status_),              \
-                   perdure_error_text(handle));                                                                             \
-      return 1;                                                                                                             \
-    }                                                                                                                       \
+#define REQUIRE_STATUS(expected, handle, call)                                                                 \
+  do {                                                                                                         \
+    const perdure_status status_ = (call);                                                                     \
+    if (status_ != (expected)) {                                                                               \
+      std::fprintf(stderr, "%s:%d: %s gave %s: %s\n", __FILE__, __LINE__, #call, perdure_status_name(status_), \
+                   perdure_error_text(handle));                                                                \
+      return 1;                                                                                                \
+    }                                                                                                          \
   } while (false)
 
 namespace perdure::test_support {
@@ -52,7 +52,8 @@ inline std::vector<char> read_bytes(const fs::path& path) {
 }
 
 inline void write_bytes(const fs::path& path, const std::vector<char>& bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(path, std::ios::binary | std::ios::trunc)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
 inline void flip_bit(const fs::path& path, std::uint64_t offset) {
@@ -63,7 +64,8 @@ inline void flip_bit(const fs::path& path, std::uint64_t offset) {
   file.put(byte);
 }
 
-/// The slots of the tiers in options_in(directory, ...) that hold the state of `rank` at `step`: file and offset of its first word.
+/// The slots of the tiers in options_in(directory, ...) that hold the state of `rank` at `step`: file and offset of its
+/// first word.
 struct FoundState {
   fs::path file;
   std::uint64_t offset = 0;
@@ -78,7 +80,8 @@ inline std::vector<FoundState> find_state(const std::string& directory, int rank
       if (!entry.is_regular_file() || (name != "arena" && !name.starts_with("slot-"))) continue;
       const auto bytes = read_bytes(entry.path());
       const void* at = ::memmem(bytes.data(), bytes.size(), words.data(), words.size() * sizeof words[0]);
-      if (at != nullptr) found.push_back({entry.path(), static_cast<std::uint64_t>(static_cast<const char*>(at) - bytes.data())});
+      if (at != nullptr)
+        found.push_back({entry.path(), static_cast<std::uint64_t>(static_cast<const char*>(at) - bytes.data())});
     }
   }
   return found;
@@ -124,7 +127,8 @@ inline void kill_engines(const std::string& directory) {
 template <class T>
 class SharedMemory {
  public:
-  SharedMemory() : data_(new (::mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) T{}) {}
+  SharedMemory()
+      : data_(new (::mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) T{}) {}
   ~SharedMemory() { ::munmap(data_, sizeof(T)); }
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;

@@ -42,7 +42,8 @@ class Disagreement : public ::testing::TestWithParam<const char*> {
   TemporaryDirectory directory_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Modes, Disagreement, ::testing::Values("embedded", "daemon"), [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(Modes, Disagreement, ::testing::Values("embedded", "daemon"),
+                         [](const auto& param) { return std::string(param.param); });
 
 TEST_P(Disagreement, AboutNamesIsAnErrorOnAllRanks) {
   run([](const Rank& rank, perdure_t* handle, State&) {
@@ -71,12 +72,16 @@ TEST_P(Disagreement, AboutVersionsIsAnErrorOnAllRanks) {
 TEST_P(Disagreement, AboutTheCallIsAnErrorOnAllRanks) {
   run([](const Rank& rank, perdure_t* handle, State&) {
     const bool odd = rank.rank % 2 == 1;
-    REQUIRE_STATUS(PERDURE_MISMATCH, handle, odd ? perdure_checkpoint(handle, "app", 1) : perdure_restore(handle, "app", 1));
-    REQUIRE(std::strstr(perdure_error_text(handle), "checkpoint") != nullptr || std::strstr(perdure_error_text(handle), "restore") != nullptr);
-    REQUIRE_STATUS(PERDURE_MISMATCH, handle, odd ? perdure_retire(handle, "app", 1) : perdure_wait(handle, "app", 1, PERDURE_LEVEL_STORE, 5));
+    REQUIRE_STATUS(PERDURE_MISMATCH, handle,
+                   odd ? perdure_checkpoint(handle, "app", 1) : perdure_restore(handle, "app", 1));
+    REQUIRE(std::strstr(perdure_error_text(handle), "checkpoint") != nullptr ||
+            std::strstr(perdure_error_text(handle), "restore") != nullptr);
+    REQUIRE_STATUS(PERDURE_MISMATCH, handle,
+                   odd ? perdure_retire(handle, "app", 1) : perdure_wait(handle, "app", 1, PERDURE_LEVEL_STORE, 5));
     perdure_region_size size;
     std::int64_t version = -1;
-    REQUIRE_STATUS(PERDURE_MISMATCH, handle, odd ? perdure_stored_size(handle, "app", -1, 1, &size) : perdure_latest(handle, "app", &version));
+    REQUIRE_STATUS(PERDURE_MISMATCH, handle,
+                   odd ? perdure_stored_size(handle, "app", -1, 1, &size) : perdure_latest(handle, "app", &version));
     return 0;
   });
 }
@@ -85,7 +90,8 @@ TEST_P(Disagreement, OneRankWithABadArgumentFailsAllRanks) {
   run([](const Rank& rank, perdure_t* handle, State&) {
     const bool bad = rank.rank == 3;
     const perdure_status expected = bad ? PERDURE_INVALID_ARGUMENT : PERDURE_PEER_FAILED;
-    for (const std::string& name : {std::string("no/slash"), std::string(), std::string(10000, 'x'), std::string(".dot")}) {
+    for (const std::string& name :
+         {std::string("no/slash"), std::string(), std::string(10000, 'x'), std::string(".dot")}) {
       const char* mine = bad ? name.c_str() : "app";
       REQUIRE(perdure_checkpoint(handle, mine, 5) != PERDURE_OK);
       REQUIRE(perdure_restore(handle, mine, PERDURE_LATEST) != PERDURE_OK);
@@ -107,9 +113,11 @@ TEST_P(Disagreement, OneRankWithAnotherRegionSizeFailsAllRanksAndTouchesNothing)
   run([](const Rank& rank, perdure_t* handle, State& state) {
     const bool bad = rank.rank == 1;
     std::uint64_t extra = 5;
-    if (bad) REQUIRE_STATUS(PERDURE_OK, handle, perdure_protect(handle, 2, state.words.data(), 8, state.words.size() - 1));
+    if (bad)
+      REQUIRE_STATUS(PERDURE_OK, handle, perdure_protect(handle, 2, state.words.data(), 8, state.words.size() - 1));
     REQUIRE_STATUS(bad ? PERDURE_MISMATCH : PERDURE_PEER_FAILED, handle, perdure_restore(handle, "app", 1));
-    REQUIRE_STATUS(bad ? PERDURE_MISMATCH : PERDURE_PEER_FAILED, handle, perdure_restore(handle, "app", PERDURE_LATEST));
+    REQUIRE_STATUS(bad ? PERDURE_MISMATCH : PERDURE_PEER_FAILED, handle,
+                   perdure_restore(handle, "app", PERDURE_LATEST));
     state.protect(handle);
     if (bad) REQUIRE_STATUS(PERDURE_OK, handle, perdure_protect(handle, 3, &extra, 8, 1));
     REQUIRE_STATUS(bad ? PERDURE_NOT_FOUND : PERDURE_PEER_FAILED, handle, perdure_restore(handle, "app", 1));
@@ -124,10 +132,12 @@ TEST_P(Disagreement, AboutOptionsKeepsAllRanksFromOpening) {
     char message[1024] = "";
     perdure_t* handle = nullptr;
     const std::string other = options(rank.rank == 2 ? "retention.keep_last=7" : "");
-    REQUIRE(perdure_open_communicator(&rank.communicator, other.c_str(), &handle, message, sizeof message) == PERDURE_MISMATCH);
+    REQUIRE(perdure_open_communicator(&rank.communicator, other.c_str(), &handle, message, sizeof message) ==
+            PERDURE_MISMATCH);
     REQUIRE(handle == nullptr && message[0] != '\0');
     const std::string wrong = options(rank.rank == 2 ? "retention.keep_lats=7" : "");
-    const perdure_status expected = rank.rank == 2 ? PERDURE_INVALID_ARGUMENT : PERDURE_MISMATCH;  // rank 2's options are others
+    const perdure_status expected =
+        rank.rank == 2 ? PERDURE_INVALID_ARGUMENT : PERDURE_MISMATCH;  // rank 2's options are others
     REQUIRE(perdure_open_communicator(&rank.communicator, wrong.c_str(), &handle, message, sizeof message) == expected);
     handle = rank.open(options());
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_close(&handle));
@@ -140,7 +150,8 @@ TEST_P(Disagreement, AboutOptionsKeepsAllRanksFromOpening) {
 TEST_P(Disagreement, OneRankThatClosesWhileTheOthersGoOnIsAnErrorAndNoHang) {
   const auto outcome = run_ranks({}, [&](const Rank& rank) {
     perdure_t* handle = rank.open(options());
-    REQUIRE_STATUS(PERDURE_MISMATCH, handle, rank.rank == 1 ? perdure_close(&handle) : perdure_checkpoint(handle, "app", 1));
+    REQUIRE_STATUS(PERDURE_MISMATCH, handle,
+                   rank.rank == 1 ? perdure_close(&handle) : perdure_checkpoint(handle, "app", 1));
     REQUIRE((handle == nullptr) == (rank.rank == 1));
     return 0;
   });

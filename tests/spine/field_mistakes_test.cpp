@@ -46,7 +46,8 @@ void set_rules(const std::string& file, const std::string& rules) {
 std::vector<std::uint64_t> complete_versions(const std::string& path, const std::string& name) {
   std::vector<std::uint64_t> found;
   auto made = store::make_store(path);
-  auto listings = made ? (*made)->list(name) : base::Result<std::vector<store::VersionListing>>(base::fail(made.error()));
+  auto listings =
+      made ? (*made)->list(name) : base::Result<std::vector<store::VersionListing>>(base::fail(made.error()));
   if (!listings) return found;
   for (const auto& listing : *listings)
     if (listing.all_present() && store::read_version(**made, listing)) found.push_back(listing.id.version);
@@ -60,10 +61,12 @@ class FieldMistakes : public ::testing::TestWithParam<const char*> {
   std::string store() const { return directory_.path() + "/store"; }
   TemporaryDirectory directory_;
 };
-INSTANTIATE_TEST_SUITE_P(Modes, FieldMistakes, ::testing::Values("embedded", "daemon"), [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(Modes, FieldMistakes, ::testing::Values("embedded", "daemon"),
+                         [](const auto& param) { return std::string(param.param); });
 
 class DaemonMistakes : public FieldMistakes {};
-INSTANTIATE_TEST_SUITE_P(Modes, DaemonMistakes, ::testing::Values("daemon"), [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(Modes, DaemonMistakes, ::testing::Values("daemon"),
+                         [](const auto& param) { return std::string(param.param); });
 
 TEST_P(DaemonMistakes, AnEngineThatDiesWhileIdleNeitherKillsNorHangsTheApplication) {
   const auto outcome = run_ranks(ranks(2), [&](const Rank& rank) {
@@ -77,14 +80,16 @@ TEST_P(DaemonMistakes, AnEngineThatDiesWhileIdleNeitherKillsNorHangsTheApplicati
       for (int tries = 0; taken != PERDURE_OK && perdure_error_retryable(handle) == 1 && tries < 20; ++tries)
         taken = perdure_checkpoint(handle, "app", static_cast<std::int64_t>(version));
       REQUIRE_STATUS(PERDURE_OK, handle, taken);
-      REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", static_cast<std::int64_t>(version), PERDURE_LEVEL_STORE, 30));
+      REQUIRE_STATUS(PERDURE_OK, handle,
+                     perdure_wait(handle, "app", static_cast<std::int64_t>(version), PERDURE_LEVEL_STORE, 30));
       rank.barrier();
       if (rank.rank == 0) kill_engines(directory_.path());
       if (rank.rank == 0) REQUIRE(until([&] { return engine_pids(directory_.path()).empty(); }));
       rank.barrier();
       perdure_progress progress;
       char text[200];
-      perdure_status status = version == 1 ? perdure_get_progress(handle, &progress) : perdure_next_report(handle, text, sizeof text);
+      perdure_status status =
+          version == 1 ? perdure_get_progress(handle, &progress) : perdure_next_report(handle, text, sizeof text);
       REQUIRE(status == PERDURE_UNAVAILABLE && perdure_error_retryable(handle) == 1);
       REQUIRE_STATUS(PERDURE_OK, handle, perdure_protect(handle, 2, state.words.data(), 8, state.words.size()));
     }
@@ -103,7 +108,8 @@ TEST_P(DaemonMistakes, AnEngineThatDiesWhileIdleNeitherKillsNorHangsTheApplicati
 }
 
 TEST_P(FieldMistakes, AnEngineThatDiesInAFlushNeverOffersAPartialFile) {
-  for (const char* point : {"flush_created", "flush_chunk", "flush_before_sync", "flush_before_rename", "flush_after_rename"}) {
+  for (const char* point :
+       {"flush_created", "flush_chunk", "flush_before_sync", "flush_before_rename", "flush_after_rename"}) {
     (void)run_ranks(ranks(2), [&](const Rank& rank) {
       ::setenv("PERDURE_TEST_CRASH", (std::string(point) + ":1").c_str(), 1);
       perdure_t* handle = rank.open(options());
@@ -120,7 +126,9 @@ TEST_P(FieldMistakes, AnEngineThatDiesInAFlushNeverOffersAPartialFile) {
     EXPECT_EQ(complete_versions(store(), "app").size(), published ? 1U : 0U) << point;
     if (!fs::exists(store())) continue;
     for (const auto& entry : fs::recursive_directory_iterator(store()))
-      EXPECT_TRUE(published || entry.path().extension() != ".pds" || entry.path().filename().string().starts_with(".tmp-")) << entry.path();
+      EXPECT_TRUE(published || entry.path().extension() != ".pds" ||
+                  entry.path().filename().string().starts_with(".tmp-"))
+          << entry.path();
     for (const char* part : {"/node", "/file", "/store"}) fs::remove_all(directory_.path() + part);
   }
 }
@@ -170,7 +178,8 @@ TEST_P(FieldMistakes, WhenOneRankMissesTheNewestVersionAllTakeTheNewestThatAllHa
 
 // Two jobs of one user on one node, in one store, at the same time: rank 0 is one, rank 1 the other.
 TEST_P(FieldMistakes, ASecondJobWithAnotherConfigurationGetsItsOwnEngineAndSettings) {
-  for (const std::string& other : {std::string("retention.keep_last=3"), std::string("job=second;retention.keep_last=3")}) {
+  for (const std::string& other :
+       {std::string("retention.keep_last=3"), std::string("job=second;retention.keep_last=3")}) {
     const auto outcome = run_ranks(ranks(2), [&](const Rank& rank) {
       perdure_t* handle = nullptr;
       char message[500] = "";
@@ -183,8 +192,10 @@ TEST_P(FieldMistakes, ASecondJobWithAnotherConfigurationGetsItsOwnEngineAndSetti
       REQUIRE(std::distance(fs::directory_iterator(directory_.path() + "/node"), fs::directory_iterator{}) == 2);
       for (std::uint64_t version = 1; version <= 5; ++version) {
         state.advance(version);
-        REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, name.c_str(), static_cast<std::int64_t>(version)));
-        REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, name.c_str(), static_cast<std::int64_t>(version), PERDURE_LEVEL_STORE, 30));
+        REQUIRE_STATUS(PERDURE_OK, handle,
+                       perdure_checkpoint(handle, name.c_str(), static_cast<std::int64_t>(version)));
+        REQUIRE_STATUS(PERDURE_OK, handle,
+                       perdure_wait(handle, name.c_str(), static_cast<std::int64_t>(version), PERDURE_LEVEL_STORE, 30));
       }
       rank.barrier();
       REQUIRE_STATUS(PERDURE_OK, handle, perdure_close(&handle));
@@ -193,7 +204,8 @@ TEST_P(FieldMistakes, ASecondJobWithAnotherConfigurationGetsItsOwnEngineAndSetti
     EXPECT_TRUE(outcome.all(0)) << outcome.text();
     stop_daemons(directory_.path());
     EXPECT_EQ(complete_versions(store(), "first" + std::to_string(other.size())), std::vector<std::uint64_t>{5});
-    EXPECT_EQ(complete_versions(store(), "second" + std::to_string(other.size())), (std::vector<std::uint64_t>{3, 4, 5}));
+    EXPECT_EQ(complete_versions(store(), "second" + std::to_string(other.size())),
+              (std::vector<std::uint64_t>{3, 4, 5}));
   }
 }
 
@@ -207,7 +219,8 @@ TEST_P(FieldMistakes, FastAndSlowRanksWithARetentionOfOneNeverLeaveZeroCompleteV
       const std::uint64_t end = os::monotonic_ns() + (60 + random() % 250) * 1'000'000;
       // The first round lasts until there is something to lose.
       for (int i = 0; os::monotonic_ns() < end || (!seen_complete && i < 4000); ++i) {
-        // Between listing and reading a version may be retired for a newer one: only a store without any, again and again, is empty.
+        // Between listing and reading a version may be retired for a newer one: only a store without any, again and
+        // again, is empty.
         bool complete = false;
         for (int look = 0; look < 20 && !complete; ++look) complete = !complete_versions(store(), "app").empty();
         EXPECT_TRUE(complete || !seen_complete) << "round " << round;
@@ -223,13 +236,16 @@ TEST_P(FieldMistakes, FastAndSlowRanksWithARetentionOfOneNeverLeaveZeroCompleteV
       State state(rank.rank, kWords);
       state.protect(handle);
       const perdure_status status = perdure_restore(handle, "app", PERDURE_LATEST);
-      // With kill -9 of all, nothing that was captured may be lost, so that after the first round there is always something.
-      REQUIRE(status == PERDURE_OK || status == PERDURE_NOT_FOUND || status == PERDURE_UNAVAILABLE || status == PERDURE_PEER_FAILED);
+      // With kill -9 of all, nothing that was captured may be lost, so that after the first round there is always
+      // something.
+      REQUIRE(status == PERDURE_OK || status == PERDURE_NOT_FOUND || status == PERDURE_UNAVAILABLE ||
+              status == PERDURE_PEER_FAILED);
       if (status == PERDURE_OK) REQUIRE(state.right());
       if (status == PERDURE_NOT_FOUND) REQUIRE(!seen_complete);
       for (std::uint64_t version = state.step + 1;; ++version) {
         state.advance(version);
-        if (perdure_checkpoint(handle, "app", static_cast<std::int64_t>(version)) != PERDURE_OK) os::sleep_ns(1'000'000);
+        if (perdure_checkpoint(handle, "app", static_cast<std::int64_t>(version)) != PERDURE_OK)
+          os::sleep_ns(1'000'000);
       }
     });
     for (int code : outcome.exit_codes) EXPECT_EQ(code, 128 + SIGKILL) << outcome.text();
@@ -239,7 +255,8 @@ TEST_P(FieldMistakes, FastAndSlowRanksWithARetentionOfOneNeverLeaveZeroCompleteV
 }
 
 // Two clients of one engine: one is killed where it waits, the other goes on with the same engine.
-void kill_the_one_that_waits(const std::string& directory, const std::string& options, const std::function<int(perdure_t*, const std::string&)>& wait) {
+void kill_the_one_that_waits(const std::string& directory, const std::string& options,
+                             const std::function<int(perdure_t*, const std::string&)>& wait) {
   const std::string rules = directory + "/rules";
   set_rules(rules, "pwrite:" + directory + "/store:ENOSPC");
   SharedMemory<std::atomic<int>> waiting;

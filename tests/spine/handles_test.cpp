@@ -17,7 +17,8 @@ class Handles : public ::testing::TestWithParam<const char*> {
   std::string options(const std::string& more = {}) const { return options_in(directory_.path(), GetParam(), more); }
   TemporaryDirectory directory_;
 };
-INSTANTIATE_TEST_SUITE_P(Modes, Handles, ::testing::Values("embedded", "daemon"), [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(Modes, Handles, ::testing::Values("embedded", "daemon"),
+                         [](const auto& param) { return std::string(param.param); });
 
 TEST_P(Handles, TwoOfTheSameStoreInOneProcessDoNotDisturbEachOther) {
   RunOptions run;
@@ -83,10 +84,12 @@ TEST_P(Handles, OfTwoStoresKeepTheirVersionsApart) {
   }
 }
 
-// Two communicators on one node share an engine: whatever one group does, and when it opens and closes, the other's checkpoints hold.
-// (With an embedded engine the other group's end is the engine's end: an error that may be repeated, not the subject here.)
+// Two communicators on one node share an engine: whatever one group does, and when it opens and closes, the other's
+// checkpoints hold. (With an embedded engine the other group's end is the engine's end: an error that may be repeated,
+// not the subject here.)
 class DaemonHandles : public Handles {};
-INSTANTIATE_TEST_SUITE_P(Modes, DaemonHandles, ::testing::Values("daemon"), [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(Modes, DaemonHandles, ::testing::Values("daemon"),
+                         [](const auto& param) { return std::string(param.param); });
 
 TEST_P(DaemonHandles, OfTwoCommunicatorsDoNotSettleEachOthersCheckpoints) {
   SharedMemory<std::atomic<int>> busy;
@@ -137,7 +140,8 @@ TEST_P(DaemonHandles, OfTwoCommunicatorsDoNotSettleEachOthersCheckpoints) {
     for (int tries = 0; last != PERDURE_OK && tries < 50; ++tries) last = perdure_checkpoint(handle, "steady", 41);
     REQUIRE_STATUS(PERDURE_OK, handle, last);
     perdure_status restored = perdure_restore(handle, "steady", PERDURE_LATEST);
-    for (int tries = 0; restored != PERDURE_OK && tries < 50; ++tries) restored = perdure_restore(handle, "steady", PERDURE_LATEST);
+    for (int tries = 0; restored != PERDURE_OK && tries < 50; ++tries)
+      restored = perdure_restore(handle, "steady", PERDURE_LATEST);
     REQUIRE_STATUS(PERDURE_OK, handle, restored);
     REQUIRE(state.step == 41 && state.right());
     perdure_close(&handle);

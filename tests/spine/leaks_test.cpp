@@ -73,7 +73,8 @@ int judge(const char* whose, const Usage& before, const Usage& after, std::uint6
   if (after.descriptors > before.descriptors) return complain("descriptors", before.descriptors, after.descriptors);
   if (after.threads > before.threads) return complain("threads", before.threads, after.threads);
   // Sanitizers map as they go.
-  if (kMemoryIsMeasurable && after.mappings > before.mappings + 8) return complain("mappings", before.mappings, after.mappings);
+  if (kMemoryIsMeasurable && after.mappings > before.mappings + 8)
+    return complain("mappings", before.mappings, after.mappings);
   if (kMemoryIsMeasurable && after.anonymous_bytes > before.anonymous_bytes + slack_bytes)
     return complain("anonymous memory", before.anonymous_bytes, after.anonymous_bytes);
   std::fprintf(stderr, "good\n");

@@ -1,5 +1,6 @@
-// kill -9 of one rank, of all ranks, of the engines, of both, at random moments: whatever every rank was told is captured is there afterwards, and
-// right. The moments follow from the seed and from the machine's speed; what they leave must hold for every moment.
+// kill -9 of one rank, of all ranks, of the engines, of both, at random moments: whatever every rank was told is
+// captured is there afterwards, and right. The moments follow from the seed and from the machine's speed; what they
+// leave must hold for every moment.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -53,7 +54,8 @@ int live(const Rank& rank, const std::string& options, Ledger& ledger, std::uint
   state.protect(handle);
   const auto repeat = [&](auto call) {
     perdure_status status = call();
-    for (int tries = 0; tries < 50 && (status == PERDURE_UNAVAILABLE || status == PERDURE_PEER_FAILED); ++tries) status = call();
+    for (int tries = 0; tries < 50 && (status == PERDURE_UNAVAILABLE || status == PERDURE_PEER_FAILED); ++tries)
+      status = call();
     return status;
   };
   const perdure_status restored = repeat([&] { return perdure_restore(handle, "app", PERDURE_LATEST); });
@@ -67,16 +69,20 @@ int live(const Rank& rank, const std::string& options, Ledger& ledger, std::uint
     state.advance(state.step + 1);
     const auto version = static_cast<std::int64_t>(state.step);
     const perdure_status status = repeat([&] { return perdure_checkpoint(handle, "app", version); });
-    if (status != PERDURE_EXISTS) REQUIRE_STATUS(PERDURE_OK, handle, status);  // taken: the lost engine had all it needed
+    if (status != PERDURE_EXISTS)
+      REQUIRE_STATUS(PERDURE_OK, handle, status);  // taken: the lost engine had all it needed
     ledger.captured[static_cast<std::size_t>(rank.rank)] = state.step;
   }
-  REQUIRE_STATUS(PERDURE_OK, handle, repeat([&] { return perdure_wait(handle, "app", static_cast<std::int64_t>(last), PERDURE_LEVEL_STORE, 30); }));
+  REQUIRE_STATUS(PERDURE_OK, handle, repeat([&] {
+                   return perdure_wait(handle, "app", static_cast<std::int64_t>(last), PERDURE_LEVEL_STORE, 30);
+                 }));
   (void)perdure_close(&handle);
   return 0;
 }
 
 class RandomKills : public ::testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Modes, RandomKills, ::testing::Values("embedded", "daemon"), [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(Modes, RandomKills, ::testing::Values("embedded", "daemon"),
+                         [](const auto& param) { return std::string(param.param); });
 
 TEST_P(RandomKills, NeverLoseWhatEveryRankWasToldIsCaptured) {
   const bool daemon = std::string(GetParam()) == "daemon";
@@ -101,7 +107,8 @@ TEST_P(RandomKills, NeverLoseWhatEveryRankWasToldIsCaptured) {
       kill_victims(Victims::everything, pids, directory.path(), random);
     };
     if (!daemon && victims == Victims::engines) continue;  // embedded engines die with their ranks
-    const auto outcome = run_ranks(run, [&](const Rank& rank) { return live(rank, options, *ledger, ~std::uint64_t{0} >> 1); });
+    const auto outcome =
+        run_ranks(run, [&](const Rank& rank) { return live(rank, options, *ledger, ~std::uint64_t{0} >> 1); });
     for (int code : outcome.exit_codes) ASSERT_EQ(code, 128 + SIGKILL) << "round " << round << ": " << outcome.text();
   }
   const std::uint64_t last = ledger->captured_by_all() + 3;

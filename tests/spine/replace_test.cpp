@@ -1,5 +1,5 @@
-// A version is written again over an older one (checkpoint.replace) and dies half way, at every named crash point: afterwards there is the old
-// content or the new, the same on all ranks, never a mixture.
+// A version is written again over an older one (checkpoint.replace) and dies half way, at every named crash point:
+// afterwards there is the old content or the new, the same on all ranks, never a mixture.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -58,7 +58,8 @@ const std::string& sample_store() {
 }
 
 class Replace : public ::testing::TestWithParam<Case> {};
-INSTANTIATE_TEST_SUITE_P(Every, Replace, ::testing::ValuesIn(all_cases()), [](const auto& param) { return param.param.mode + "_" + param.param.point; });
+INSTANTIATE_TEST_SUITE_P(Every, Replace, ::testing::ValuesIn(all_cases()),
+                         [](const auto& param) { return param.param.mode + "_" + param.param.point; });
 
 TEST_P(Replace, HalfWayLeavesTheOldContentOrTheNewOnAllRanks) {
   const auto& [mode, point] = GetParam();

@@ -13,7 +13,8 @@ namespace {
 using namespace perdure::test_support;
 
 class Restart : public ::testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Modes, Restart, ::testing::Values("embedded", "daemon"), [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(Modes, Restart, ::testing::Values("embedded", "daemon"),
+                         [](const auto& param) { return std::string(param.param); });
 
 TEST_P(Restart, AnUndisturbedRunEndsAndTheNextRestoresItsLastVersion) {
   TemporaryDirectory directory;

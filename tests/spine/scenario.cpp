@@ -31,7 +31,8 @@ int complain(perdure_t* handle, int rank, const char* what, perdure_status statu
 template <class Call>
 perdure_status repeated(bool tolerant, Call call) {
   perdure_status status = call();
-  for (int tries = 0; tolerant && tries < 8 && (status == PERDURE_UNAVAILABLE || status == PERDURE_PEER_FAILED); ++tries) {
+  for (int tries = 0; tolerant && tries < 8 && (status == PERDURE_UNAVAILABLE || status == PERDURE_PEER_FAILED);
+       ++tries) {
     ::unsetenv("PERDURE_TEST_CRASH");
     status = call();
   }
@@ -49,8 +50,9 @@ std::vector<std::uint64_t> state_at(int rank, std::uint64_t step, std::size_t wo
 
 std::string options_in(const std::string& directory, const std::string& mode, const std::string& more) {
   return "store.path=" + directory + "/store;node.path=" + directory + "/node;tier.file.path=" + directory +
-         "/file;chunk_bytes=128KiB;tier.memory.max_bytes=256MiB;tier.file.max_bytes=256MiB;engine.idle_exit=1;engine.mode=" + mode +
-         ";flush.retry_initial=0.02;flush.retry_max=0.2" + (more.empty() ? "" : ";" + more);
+         "/file;chunk_bytes=128KiB;tier.memory.max_bytes=256MiB;tier.file.max_bytes=256MiB;engine.idle_exit=1;engine."
+         "mode=" +
+         mode + ";flush.retry_initial=0.02;flush.retry_max=0.2" + (more.empty() ? "" : ";" + more);
 }
 
 int Program::run(const Rank& rank) const {
@@ -59,12 +61,14 @@ int Program::run(const Rank& rank) const {
   std::vector<std::uint64_t> state = state_at(rank.rank, 0, words);
   perdure_protect(handle, 1, &step, sizeof step, 1);
   perdure_protect(handle, 2, state.data(), sizeof(std::uint64_t), state.size());
-  perdure_status status = repeated(tolerate_lost_engine, [&] { return perdure_restore(handle, "app", PERDURE_LATEST); });
+  perdure_status status =
+      repeated(tolerate_lost_engine, [&] { return perdure_restore(handle, "app", PERDURE_LATEST); });
   if (status != PERDURE_OK && status != PERDURE_NOT_FOUND) return complain(handle, rank.rank, "restore", status);
   if (status == PERDURE_OK && state != state_at(rank.rank, step, words)) return 91;
   const std::int64_t restored = status == PERDURE_OK ? static_cast<std::int64_t>(step) : -1;
   if (restored < must_restore_at_least) {
-    std::fprintf(stderr, "rank %d restored %ld, expected at least %ld\n", rank.rank, static_cast<long>(restored), static_cast<long>(must_restore_at_least));
+    std::fprintf(stderr, "rank %d restored %ld, expected at least %ld\n", rank.rank, static_cast<long>(restored),
+                 static_cast<long>(must_restore_at_least));
     return 93;
   }
   while (step < last) {
@@ -73,13 +77,15 @@ int Program::run(const Rank& rank) const {
     // The regions moved with the assignment? They must not: same size, same buffer.
     status = perdure_protect(handle, 2, state.data(), sizeof(std::uint64_t), state.size());
     if (status == PERDURE_OK)
-      status = repeated(tolerate_lost_engine, [&] { return perdure_checkpoint(handle, "app", static_cast<std::int64_t>(step)); });
+      status = repeated(tolerate_lost_engine,
+                        [&] { return perdure_checkpoint(handle, "app", static_cast<std::int64_t>(step)); });
     if (status == PERDURE_EXISTS && tolerate_lost_engine) status = PERDURE_OK;  // the lost engine had all it needed
     if (status != PERDURE_OK) return complain(handle, rank.rank, "checkpoint", status);
   }
   if (wait_for_store) {
-    status = repeated(tolerate_lost_engine,
-                      [&] { return perdure_wait(handle, "app", static_cast<std::int64_t>(last), PERDURE_LEVEL_STORE, 30); });
+    status = repeated(tolerate_lost_engine, [&] {
+      return perdure_wait(handle, "app", static_cast<std::int64_t>(last), PERDURE_LEVEL_STORE, 30);
+    });
     if (status != PERDURE_OK) return complain(handle, rank.rank, "wait", status);
   }
   status = perdure_close(&handle);

@@ -15,8 +15,9 @@ std::vector<std::uint64_t> state_at(int rank, std::uint64_t step, std::size_t wo
 /// Options for a store and node directories inside `directory`, small chunks and arena.
 std::string options_in(const std::string& directory, const std::string& mode, const std::string& more = {});
 
-/// Protects state as regions 1 (step) and 2 (words), restores the newest version of "app" if there is one, and steps to `last`, with a
-/// checkpoint after each step. Exit code 0; 91: wrong content restored; 92: an unexpected error (printed); 93: restored something not expected.
+/// Protects state as regions 1 (step) and 2 (words), restores the newest version of "app" if there is one, and steps to
+/// `last`, with a checkpoint after each step. Exit code 0; 91: wrong content restored; 92: an unexpected error
+/// (printed); 93: restored something not expected.
 struct Program {
   std::string options;
   std::uint64_t last = 5;
@@ -28,11 +29,12 @@ struct Program {
   int run(const Rank& rank) const;
 };
 
-/// Ends the perdureds of options_in(directory, ...) in order: they finish their flushes first. Returns when none holds a lock there any more.
+/// Ends the perdureds of options_in(directory, ...) in order: they finish their flushes first. Returns when none holds
+/// a lock there any more.
 void stop_daemons(const std::string& directory);
 
-/// The store holds exactly `versions` of `name`, each complete and with every byte verified, and nothing else: no temporary file, no hidden
-/// directory, no partial version.
+/// The store holds exactly `versions` of `name`, each complete and with every byte verified, and nothing else: no
+/// temporary file, no hidden directory, no partial version.
 void expect_clean_store(const std::string& path, const std::string& name, const std::vector<std::uint64_t>& versions);
 
 }  // namespace perdure::test_support

@@ -1,4 +1,5 @@
-// Damage in the store: whatever is wrong with a segment, it is refused with the reason and set aside, and all ranks take the next older version.
+// Damage in the store: whatever is wrong with a segment, it is refused with the reason and set aside, and all ranks
+// take the next older version.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -70,12 +71,14 @@ void claim_manifest_of(const fs::path& path, std::uint64_t length) {
 void claim_giant_region(const fs::path& path) {
   const auto name = *segment::parse_file_name(path.filename().string());
   segment::Manifest manifest{{"app", 3, name.attempt}, 2, name.index, name.count, "test", {}};
-  manifest.pieces.push_back({name.index, 1ULL << 60, {{1, 8, 1}, {2, 8, (1ULL << 57) - 1}}, {{4096, 1ULL << 60, {}, 0}}});
+  manifest.pieces.push_back(
+      {name.index, 1ULL << 60, {{1, 8, 1}, {2, 8, (1ULL << 57) - 1}}, {{4096, 1ULL << 60, {}, 0}}});
   auto file = segment::encode_header(manifest);
   file.resize(8192);
   const auto tail = segment::encode_tail(manifest, 8192);
   file.insert(file.end(), tail.begin(), tail.end());
-  write_bytes(path, {reinterpret_cast<const char*>(file.data()), reinterpret_cast<const char*>(file.data()) + file.size()});
+  write_bytes(path,
+              {reinterpret_cast<const char*>(file.data()), reinterpret_cast<const char*>(file.data()) + file.size()});
 }
 
 struct Damage {
@@ -100,13 +103,18 @@ std::vector<Damage> damages() {
       {"GiantManifest", "manifest length", [](const fs::path& p) { claim_manifest_of(p, 1ULL << 40); }},
       {"GiantRegion", "reach beyond", claim_giant_region},
       {"AnotherVersionsSegment", "belongs to another segment",
-       [](const fs::path& p) { write_bytes(p, read_bytes(segment_of(p.parent_path().parent_path().parent_path(), 2, "0001"))); }},
+       [](const fs::path& p) {
+         write_bytes(p, read_bytes(segment_of(p.parent_path().parent_path().parent_path(), 2, "0001")));
+       }},
   };
 }
 
 class StoreDamage : public ::testing::TestWithParam<std::tuple<std::string, Damage>> {};
-INSTANTIATE_TEST_SUITE_P(Every, StoreDamage, ::testing::Combine(::testing::Values("embedded", "daemon"), ::testing::ValuesIn(damages())),
-                         [](const auto& param) { return std::get<0>(param.param) + "_" + std::get<1>(param.param).name; });
+INSTANTIATE_TEST_SUITE_P(Every, StoreDamage,
+                         ::testing::Combine(::testing::Values("embedded", "daemon"), ::testing::ValuesIn(damages())),
+                         [](const auto& param) {
+                           return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
+                         });
 
 std::string quarantine_reports(const std::string& store) {
   std::string all;
@@ -144,13 +152,15 @@ TEST_P(StoreDamage, IsRefusedWithTheReasonAndTheNextOlderVersionIsTaken) {
   EXPECT_TRUE(outcome.all(0)) << outcome.text();
   stop_daemons(directory.path());
   EXPECT_NE(quarantine_reports(store).find(damage.reason), std::string::npos) << quarantine_reports(store);
-  EXPECT_EQ(std::distance(fs::directory_iterator(store + "/.quarantine"), fs::directory_iterator{}), 2) << "the piece and its report";
+  EXPECT_EQ(std::distance(fs::directory_iterator(store + "/.quarantine"), fs::directory_iterator{}), 2)
+      << "the piece and its report";
   fs::remove_all(store + "/.quarantine");
   expect_clean_store(store, "app", {2, 3, 4});
 }
 
 class Store : public ::testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Modes, Store, ::testing::Values("embedded", "daemon"), [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(Modes, Store, ::testing::Values("embedded", "daemon"),
+                         [](const auto& param) { return std::string(param.param); });
 
 TEST_P(Store, AFileOfEightZeroBytesIsNoCheckpoint) {
   TemporaryDirectory directory;

@@ -1,5 +1,5 @@
-// Damage on a node: flipped bits in slots and in the catalog. What fails verification is set aside with a report, the next source or the next
-// older version is taken, and all ranks take the same.
+// Damage on a node: flipped bits in slots and in the catalog. What fails verification is set aside with a report, the
+// next source or the next older version is taken, and all ranks take the same.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -23,7 +23,8 @@ void PrintTo(const Case& c, std::ostream* out) { *out << c.mode << ' ' << c.tier
 class TierDamage : public ::testing::TestWithParam<Case> {
  protected:
   std::string options(const std::string& more = {}) const {
-    return options_in(directory_.path(), GetParam().mode, "node.ranks_per_node=1;tier.order=" + GetParam().tier + (more.empty() ? "" : ";" + more));
+    return options_in(directory_.path(), GetParam().mode,
+                      "node.ranks_per_node=1;tier.order=" + GetParam().tier + (more.empty() ? "" : ";" + more));
   }
   std::string no_store() const { return "pwrite:" + directory_.path() + "/store:ENOSPC"; }
   static RunOptions two_ranks() {
@@ -42,7 +43,8 @@ class TierDamage : public ::testing::TestWithParam<Case> {
       for (int version = 1; version <= last; ++version) {
         state.advance(static_cast<std::uint64_t>(version));
         REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", version));
-        if (store_works) REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", version, PERDURE_LEVEL_STORE, 30));
+        if (store_works)
+          REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", version, PERDURE_LEVEL_STORE, 30));
       }
       rank.barrier();
       ::raise(SIGKILL);
@@ -55,7 +57,8 @@ class TierDamage : public ::testing::TestWithParam<Case> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Both, TierDamage,
-                         ::testing::Values(Case{"embedded", "memory"}, Case{"embedded", "file"}, Case{"daemon", "memory"}, Case{"daemon", "file"}),
+                         ::testing::Values(Case{"embedded", "memory"}, Case{"embedded", "file"},
+                                           Case{"daemon", "memory"}, Case{"daemon", "file"}),
                          [](const auto& param) { return param.param.mode + "_" + param.param.tier; });
 
 TEST_P(TierDamage, AFlippedBitBeforeRestoreIsReplacedFromTheStore) {
@@ -70,8 +73,10 @@ TEST_P(TierDamage, AFlippedBitBeforeRestoreIsReplacedFromTheStore) {
     perdure_progress progress;
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_get_progress(handle, &progress));
     REQUIRE(progress.restored_version == 3);
-    REQUIRE(progress.restore_source == (rank.rank == 1 ? 3 : 1));  // the good chunk from the tier, the other from the store
-    if (rank.rank == 1) REQUIRE(all_reports(handle).find("quarantine: app version 3, rank 1, chunk 0") != std::string::npos);
+    REQUIRE(progress.restore_source ==
+            (rank.rank == 1 ? 3 : 1));  // the good chunk from the tier, the other from the store
+    if (rank.rank == 1)
+      REQUIRE(all_reports(handle).find("quarantine: app version 3, rank 1, chunk 0") != std::string::npos);
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_close(&handle));
     return 0;
   });
@@ -88,7 +93,8 @@ TEST_P(TierDamage, AFlippedBitInTheOnlyCopyLetsAllRanksTakeTheNextOlderVersion) 
     state.protect(handle);
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
     REQUIRE(state.step == 2 && state.right());
-    if (rank.rank == 1) REQUIRE(all_reports(handle).find("quarantine: app version 3, rank 1, chunk 0") != std::string::npos);
+    if (rank.rank == 1)
+      REQUIRE(all_reports(handle).find("quarantine: app version 3, rank 1, chunk 0") != std::string::npos);
     std::int64_t latest = -1;
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_latest(handle, "app", &latest));
     REQUIRE(latest == 2);
@@ -131,7 +137,8 @@ TEST_P(TierDamage, AFlippedBitBeforeFlushNeverReachesTheStore) {
     REQUIRE_STATUS(expected, handle, perdure_wait(handle, "app", 2, PERDURE_LEVEL_STORE, 30));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
     REQUIRE(state.step == 1 && state.right());
-    if (rank.rank == 1) REQUIRE(all_reports(handle).find("quarantine: app version 2, rank 1, chunk 0") != std::string::npos);
+    if (rank.rank == 1)
+      REQUIRE(all_reports(handle).find("quarantine: app version 2, rank 1, chunk 0") != std::string::npos);
     perdure_close(&handle);
     return 0;
   });
@@ -139,12 +146,14 @@ TEST_P(TierDamage, AFlippedBitBeforeFlushNeverReachesTheStore) {
   kill_engines(directory_.path());
 }
 
-// Whatever record is hit: a version that can still be restored whole by all ranks, or none; never a crash, never something else.
+// Whatever record is hit: a version that can still be restored whole by all ranks, or none; never a crash, never
+// something else.
 TEST_P(TierDamage, AFlippedBitInACatalogRecordNeverSplitsTheRanks) {
   for (int tenth : {1, 4, 7, 9}) {
     live_and_die(3, false);
     for (const auto& entry : fs::recursive_directory_iterator(directory_.path() + "/node"))
-      if (entry.path().filename() == "catalog" && !find_state(entry.path().parent_path().parent_path().parent_path(), 0, 3).empty())
+      if (entry.path().filename() == "catalog" &&
+          !find_state(entry.path().parent_path().parent_path().parent_path(), 0, 3).empty())
         flip_bit(entry.path(), fs::file_size(entry.path()) * static_cast<std::uint64_t>(tenth) / 10);
     const auto outcome = run_ranks(two_ranks(), [&](const Rank& rank) {
       ::setenv("PERDURE_TEST_FAULTS", no_store().c_str(), 1);  // all there is, is on the nodes
@@ -157,7 +166,8 @@ TEST_P(TierDamage, AFlippedBitInACatalogRecordNeverSplitsTheRanks) {
       rank.barrier();
       ::_exit(status == PERDURE_OK ? 10 + static_cast<int>(state.step) : 10);
     });
-    EXPECT_TRUE(outcome.all(outcome.exit_codes[0]) && outcome.exit_codes[0] >= 10) << "flipped at " << tenth << " tenths: " << outcome.text();
+    EXPECT_TRUE(outcome.all(outcome.exit_codes[0]) && outcome.exit_codes[0] >= 10)
+        << "flipped at " << tenth << " tenths: " << outcome.text();
     kill_engines(directory_.path());
     for (const char* part : {"/node", "/file", "/store"}) fs::remove_all(directory_.path() + part);
   }

@@ -44,7 +44,8 @@ class WrongUse : public ::testing::TestWithParam<const char*> {
   TemporaryDirectory directory_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Modes, WrongUse, ::testing::Values("embedded", "daemon"), [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(Modes, WrongUse, ::testing::Values("embedded", "daemon"),
+                         [](const auto& param) { return std::string(param.param); });
 
 TEST_P(WrongUse, ProtectingAnIdAgainReplacesAddressAndSize) {
   run_alone([](perdure_t* handle) {
@@ -70,7 +71,8 @@ TEST_P(WrongUse, RegionsThatCannotBeAreRefused) {
   run_alone([](perdure_t* handle) {
     int number = 0;
     for (long count : {-1L, -2L, -1000000L, std::numeric_limits<long>::min()})
-      REQUIRE_STATUS(PERDURE_INVALID_ARGUMENT, handle, perdure_protect(handle, 1, &number, sizeof number, static_cast<size_t>(count)));
+      REQUIRE_STATUS(PERDURE_INVALID_ARGUMENT, handle,
+                     perdure_protect(handle, 1, &number, sizeof number, static_cast<size_t>(count)));
     // Sizes that do not overflow and still are larger than any memory: refused before anything is allocated for them.
     for (size_t count : {size_t{1} << 60, (size_t{1} << 60) - 1, size_t{1} << 58, size_t{1} << 50})
       REQUIRE_STATUS(PERDURE_INVALID_ARGUMENT, handle, perdure_protect(handle, 1, &number, 8, count));
@@ -149,8 +151,9 @@ TEST_P(WrongUse, NamesThatCouldLeaveTheStoreAreRefused) {
   run_alone([](perdure_t* handle) {
     int number = 1;
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_protect(handle, 1, &number, 4, 1));
-    const std::vector<std::string> names = {"",      ".",     "..",       ".hidden", "../up",      "a/b",  "/etc/passwd", "a b", "a\nb",
-                                            "-dash", "_line", "\xc3\xa4", "a;b",     "name\x7f", std::string(129, 'a'), std::string(10000, 'a')};
+    const std::vector<std::string> names = {
+        "",     ".",     "..",    ".hidden",  "../up", "a/b",      "/etc/passwd",         "a b",
+        "a\nb", "-dash", "_line", "\xc3\xa4", "a;b",   "name\x7f", std::string(129, 'a'), std::string(10000, 'a')};
     for (const auto& name : names) {
       REQUIRE_STATUS(PERDURE_INVALID_ARGUMENT, handle, perdure_checkpoint(handle, name.c_str(), 1));
       REQUIRE_STATUS(PERDURE_INVALID_ARGUMENT, handle, perdure_restore(handle, name.c_str(), PERDURE_LATEST));
@@ -183,7 +186,8 @@ TEST_P(WrongUse, VersionsLevelsAndTimesThatCannotBeAreRefused) {
     }
     REQUIRE_STATUS(PERDURE_INVALID_ARGUMENT, handle, perdure_checkpoint(handle, "app", PERDURE_LATEST));
     for (int level : {-1, 0, 4, 99})
-      REQUIRE_STATUS(PERDURE_INVALID_ARGUMENT, handle, perdure_wait(handle, "app", 1, static_cast<perdure_level>(level), 1));
+      REQUIRE_STATUS(PERDURE_INVALID_ARGUMENT, handle,
+                     perdure_wait(handle, "app", 1, static_cast<perdure_level>(level), 1));
     for (double timeout : {30.0, 1e300, PERDURE_FOREVER, std::numeric_limits<double>::infinity()})
       REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", 1, PERDURE_LEVEL_STORE, timeout));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", std::numeric_limits<std::int64_t>::max()));
@@ -343,7 +347,8 @@ TEST_P(WrongUse, OptionsThatCannotBeAreRefusedByName) {
       char message[2048] = "";
       const auto status = perdure_open(options(more).c_str(), &handle, message, sizeof message);
       const bool named = std::string(message).find(expected) != std::string::npos;
-      if (status == PERDURE_OK || handle != nullptr || !named) std::fprintf(stderr, "%s: %s: %s\n", more.c_str(), perdure_status_name(status), message);
+      if (status == PERDURE_OK || handle != nullptr || !named)
+        std::fprintf(stderr, "%s: %s: %s\n", more.c_str(), perdure_status_name(status), message);
       return status != PERDURE_OK && handle == nullptr && named;
     };
     REQUIRE(refused("stroe.path=/tmp", "store.path"));
@@ -376,7 +381,8 @@ TEST_P(WrongUse, AStoreThatIsAFileIsReportedAndTheApplicationGoesOn) {
   const auto outcome = run_ranks(run, [&](const Rank&) {
     perdure_t* handle = nullptr;
     char message[1024] = "";
-    if (perdure_open(options("flush.give_up_after=0.1").c_str(), &handle, message, sizeof message) != PERDURE_OK) return 7;
+    if (perdure_open(options("flush.give_up_after=0.1").c_str(), &handle, message, sizeof message) != PERDURE_OK)
+      return 7;
     int number = 1;
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_protect(handle, 1, &number, 4, 1));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 1));

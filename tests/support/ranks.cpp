@@ -42,8 +42,10 @@ int barrier(void* context) {
     return 0;
   }
   for (int spins = 0; s.round.load() == round; ++spins) {
-    if (spins < 200) std::this_thread::yield();
-    else std::this_thread::sleep_for(std::chrono::microseconds(50));
+    if (spins < 200)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
   return 0;
 }
@@ -53,7 +55,8 @@ int allgather(void* context, const void* mine, std::size_t bytes, void* all) {
   if (bytes > kRoom) return 1;
   std::memcpy(c->shared->room[c->rank], mine, bytes);
   barrier(context);
-  for (int r = 0; r < c->shared->size; ++r) std::memcpy(static_cast<std::byte*>(all) + static_cast<std::size_t>(r) * bytes, c->shared->room[r], bytes);
+  for (int r = 0; r < c->shared->size; ++r)
+    std::memcpy(static_cast<std::byte*>(all) + static_cast<std::size_t>(r) * bytes, c->shared->room[r], bytes);
   return barrier(context);
 }
 
@@ -81,7 +84,8 @@ int broadcast(void* context, void* data, std::size_t bytes, int root) {
   return barrier(context);
 }
 
-[[noreturn]] void run_child(Shared* shared, int rank, const RunOptions& options, const std::function<int(const Rank&)>& body) {
+[[noreturn]] void run_child(Shared* shared, int rank, const RunOptions& options,
+                            const std::function<int(const Rank&)>& body) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (options.in_child) options.in_child(rank);
   auto* context = new Context{shared, rank};
@@ -101,7 +105,8 @@ int exit_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128
 perdure_t* Rank::open(const std::string& options) const {
   perdure_t* handle = nullptr;
   char message[1024];
-  if (perdure_open_communicator(&communicator, options.c_str(), &handle, message, sizeof message) == PERDURE_OK) return handle;
+  if (perdure_open_communicator(&communicator, options.c_str(), &handle, message, sizeof message) == PERDURE_OK)
+    return handle;
   std::fprintf(stderr, "rank %d cannot open: %s\n", rank, message);
   ::_exit(90);
 }
