@@ -1,10 +1,10 @@
-! Perdure for Fortran 2018: module perdure. The conventions, the meaning of every call and which of them are [collective]
-! are those of perdure.h; every subroutine ends with the status (perdure_ok or what went wrong).
+! Perdure for Fortran 2018: module perdure. The conventions, the meaning of every call and which are [collective] are
+! those of perdure.h; every subroutine ends with the status (perdure_ok or what went wrong).
 !
 ! Arrays of any kind and rank are protected where they lie, without copies; so are scalars. They must be contiguous, and
 ! they must not be moved or deallocated while protected. Declare them with the attribute `target` (restore writes them
-! behind the compiler's back). Versions are integer(int64). What an allocatable or pointer component refers to is not part
-! of a region.
+! behind the compiler's back). Versions are integer(int64). What an allocatable or pointer component refers to is not
+! part of a region.
 module perdure
   use iso_c_binding
   use iso_fortran_env, only: int64, real64
@@ -13,8 +13,8 @@ module perdure
   private
 
   integer, parameter, public :: perdure_ok = 0, perdure_invalid_argument = 1, perdure_not_found = 2, &
-    perdure_exists = 3, perdure_mismatch = 4, perdure_corrupt = 5, perdure_no_space = 6, perdure_io = 7, perdure_permission = 8, &
-    perdure_unavailable = 9, perdure_timeout = 10, perdure_closed = 11, perdure_wrong_process = 12, &
+    perdure_exists = 3, perdure_mismatch = 4, perdure_corrupt = 5, perdure_no_space = 6, perdure_io = 7, &
+    perdure_permission = 8, perdure_unavailable = 9, perdure_timeout = 10, perdure_closed = 11, perdure_wrong_process = 12, &
     perdure_unsupported = 13, perdure_peer_failed = 14, perdure_busy = 15, perdure_internal = 16
   integer, parameter, public :: perdure_level_none = 0, perdure_level_process = 1, perdure_level_node = 2, &
     perdure_level_store = 3
