@@ -11,8 +11,9 @@ namespace perdure::os {
 
 /// One file operation, as hooks see it.
 struct Operation {
-  const char* call;  ///< "open", "pwrite", "pread", "fsync", "fdatasync", "rename", "unlink", "mkdir", "rmdir",
-                     ///< "ftruncate", "fallocate", "fsync_dir", "connect", "send", ...
+  /// "open", "pwrite", "pread", "fsync", "fdatasync", "rename", "unlink", "mkdir", "rmdir", "ftruncate", "fallocate",
+  /// "fsync_dir", "connect", "send", ...
+  const char* call;
   std::string path;      ///< of the file the call is about ("rename": the old name)
   std::string new_path;  ///< "rename" only
   std::uint64_t offset = 0;
