@@ -14,7 +14,8 @@ module perdure
 
   integer, parameter, public :: perdure_ok = 0, perdure_invalid_argument = 1, perdure_not_found = 2, &
     perdure_exists = 3, perdure_mismatch = 4, perdure_corrupt = 5, perdure_no_space = 6, perdure_io = 7, &
-    perdure_permission = 8, perdure_unavailable = 9, perdure_timeout = 10, perdure_closed = 11, perdure_wrong_process = 12, &
+    perdure_permission = 8, perdure_unavailable = 9, perdure_timeout = 10, perdure_closed = 11, &
+    perdure_wrong_process = 12, &
     perdure_unsupported = 13, perdure_peer_failed = 14, perdure_busy = 15, perdure_internal = 16
   integer, parameter, public :: perdure_level_none = 0, perdure_level_process = 1, perdure_level_node = 2, &
     perdure_level_store = 3
