@@ -35,7 +35,8 @@ class JanitorTest : public ::testing::Test {
   }
   std::vector<std::uint64_t> versions() {
     std::vector<std::uint64_t> found;
-    for (const auto& listing : *made->list("app")) found.push_back(listing.id.version);
+    const auto listings = made->list("app");
+    for (const auto& listing : *listings) found.push_back(listing.id.version);
     return found;
   }
   os::TestDirectory directory;
