@@ -143,8 +143,12 @@ perdure_status perdure_restore_regions(perdure_t* handle, const char* name, int6
 
 perdure_status perdure_wait(perdure_t* handle, const char* name, int64_t version, perdure_level level,
                             double timeout_s) {
+  // A C program may pass any number; what is no level is refused collectively.
+  int number = 0;
+  static_assert(sizeof number == sizeof level);
+  std::memcpy(&number, &level, sizeof number);
   return on_session(
-      handle, [&](session::Session& s) { return s.wait(name == nullptr ? "" : name, version, level, timeout_s); });
+      handle, [&](session::Session& s) { return s.wait(name == nullptr ? "" : name, version, number, timeout_s); });
 }
 
 perdure_status perdure_level_reached(perdure_t* handle, const char* name, int64_t version, perdure_level* level) {

@@ -53,8 +53,7 @@ base::Result<perdure_level> Session::level_reached(const std::string& name, std:
 }
 
 // Node and store are one level until there is redundancy across nodes: what survives a node is what is in the store.
-base::Status Session::wait_here(const std::string& name, std::uint64_t version, perdure_level level,
-                                std::uint64_t timeout_ns) {
+base::Status Session::wait_here(const std::string& name, std::uint64_t version, int level, std::uint64_t timeout_ns) {
   PERDURE_TRY(const auto held, held_id(name, version));
   if (held && level > PERDURE_LEVEL_PROCESS) PERDURE_CHECK(channel_.call(ipc::WaitStored{*held, timeout_ns}));
   if (held) return {};
@@ -63,7 +62,7 @@ base::Status Session::wait_here(const std::string& name, std::uint64_t version, 
   return base::fail(PERDURE_NOT_FOUND, text(name, version), "neither this node nor the store has it");
 }
 
-base::Status Session::wait(const std::string& name, std::int64_t version, perdure_level level, double timeout_s) {
+base::Status Session::wait(const std::string& name, std::int64_t version, int level, double timeout_s) {
   base::Status ready = segment::check_name(name);
   if (ready && version < 0)
     ready = base::fail(PERDURE_INVALID_ARGUMENT, "version " + std::to_string(version), "versions are not negative");

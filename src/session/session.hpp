@@ -35,7 +35,7 @@ class Session {
   /// `ids` nothing: all protected regions.
   base::Status restore(const std::string& name, std::int64_t version,
                        const std::optional<std::vector<std::int32_t>>& ids);
-  base::Status wait(const std::string& name, std::int64_t version, perdure_level level, double timeout_s);
+  base::Status wait(const std::string& name, std::int64_t version, int level, double timeout_s);
   base::Result<perdure_level> level_reached(const std::string& name, std::int64_t version);
   base::Result<perdure_progress> progress();
   base::Result<std::string> next_report();
@@ -83,7 +83,7 @@ class Session {
   // levels.cpp
   base::Result<std::optional<segment::VersionId>> held_id(const std::string& name, std::uint64_t version);
   base::Result<bool> complete_in_store(const std::string& name, std::uint64_t version);
-  base::Status wait_here(const std::string& name, std::uint64_t version, perdure_level level, std::uint64_t timeout_ns);
+  base::Status wait_here(const std::string& name, std::uint64_t version, int level, std::uint64_t timeout_ns);
   base::Status remove_from_store(const std::string& name, std::uint64_t version, bool& found);
 
   std::unique_ptr<comm::Communicator> comm_;
