@@ -13,7 +13,6 @@ constexpr char kFileMagic[8] = {'P', 'D', 'C', 'A', 'T', 'L', 'G', '1'};
 constexpr std::uint32_t kRecordMagic = 0x52434450;  // "PDCR"
 constexpr std::uint64_t kMaxRecord = 64 * base::MiB;
 constexpr std::uint64_t kMaxLog = 1 * base::GiB;
-constexpr std::uint64_t kCompactAbove = 4 * base::MiB;
 
 struct RecordHeader {
   std::uint32_t magic;
@@ -88,9 +87,10 @@ State replay_bytes(base::ConstByteSpan log, const std::string& object, ReplayRep
   return state;
 }
 
-base::Result<Catalog> Catalog::open(const std::string& directory) {
+base::Result<Catalog> Catalog::open(const std::string& directory, std::uint64_t compact_above_bytes) {
   Catalog catalog;
   catalog.directory_ = directory;
+  catalog.compact_above_ = compact_above_bytes;
   PERDURE_CHECK(os::remove_file(directory + "/catalog.new"));
   PERDURE_TRY(catalog.file_, os::File::open(directory + "/catalog", os::Open::create));
   PERDURE_CHECK(catalog.replay());
@@ -135,7 +135,7 @@ base::Status Catalog::append(const Record& record) {
 base::Status Catalog::sync() { return file_.sync_data(); }
 
 base::Status Catalog::compact_if_worthwhile() {
-  if (end_ < kCompactAbove || end_ < 4 * compacted_) return {};
+  if (end_ < compact_above_ || end_ < 4 * compacted_) return {};
   return compact();
 }
 

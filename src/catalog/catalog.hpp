@@ -22,7 +22,8 @@ struct ReplayReport {
 class Catalog {
  public:
   /// Opens or creates `<directory>/catalog` and replays it.
-  static base::Result<Catalog> open(const std::string& directory);
+  /// Compaction is worth while for logs longer than `compact_above_bytes`.
+  static base::Result<Catalog> open(const std::string& directory, std::uint64_t compact_above_bytes = 4 * base::MiB);
   const State& state() const { return state_; }
   const ReplayReport& replay_report() const { return report_; }
   /// Writes the record, then applies it. After a failed write nothing is applied and the torn bytes are overwritten by
@@ -39,6 +40,7 @@ class Catalog {
   std::string directory_;
   os::File file_;
   std::uint64_t end_ = 0;
+  std::uint64_t compact_above_ = 0;
   std::uint64_t compacted_ = 0;  // size of the last snapshot
   State state_;
   ReplayReport report_;

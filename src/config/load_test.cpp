@@ -44,9 +44,9 @@ TEST_F(Load, TakesEachSourceOverTheOneBefore) {
 
 TEST_F(Load, SaysWhereEachValueCameFrom) {
   write("perdure.toml", "job = 'mine'\n");
-  const auto config = load_from("log.level=debug", {{"PERDURE_CHUNK_BYTES", "1MiB"}}, directory_, {"segment.per=rank"});
+  const auto config = load_from("flush.threads=3", {{"PERDURE_CHUNK_BYTES", "1MiB"}}, directory_, {"segment.per=rank"});
   ASSERT_TRUE(config) << config.error().text();
-  EXPECT_EQ(config->values().at("log.level").origin, Origin::program);
+  EXPECT_EQ(config->values().at("flush.threads").origin, Origin::program);
   EXPECT_EQ(config->values().at("job").source, directory_ + "/perdure.toml");
   EXPECT_EQ(config->values().at("chunk_bytes").source, "PERDURE_CHUNK_BYTES");
   EXPECT_EQ(config->values().at("segment.per").origin, Origin::command_line);

@@ -198,12 +198,14 @@ constexpr auto kOptions = std::to_array<Option>({
      .environment = "PERDURE_RETENTION_KEEP_EVERY",
      .engine = true,
      .documentation = "Versions that are multiples of this are kept for good. 0: none."},
-    {.key = "log.level",
-     .type = Type::choice,
-     .default_value = "info",
-     .environment = "PERDURE_LOG_LEVEL",
-     .choices = "error|warning|info|debug",
-     .documentation = "What the engine writes to its log."},
+    {.key = "catalog.compact_above",
+     .type = Type::bytes,
+     .default_value = "4MiB",
+     .environment = "PERDURE_CATALOG_COMPACT_ABOVE",
+     .engine = true,
+     .documentation =
+         "The catalog's log is rewritten as a snapshot when it is longer than this and has grown fourfold.",
+     .minimum = 1024},
 });
 
 }  // namespace

@@ -338,6 +338,7 @@ base::Status Core::abort(ClientId client, const segment::VersionId& id) {
 }
 
 base::Result<const segment::Piece*> Core::locate(ClientId client, const segment::VersionId& id, std::uint32_t rank) {
+  os::crash_point(os::CrashPoint::engine_locate);
   auto it = catalog_.state().versions.find(id);
   if (it == catalog_.state().versions.end() || !it->second.pieces.contains(rank)) return base::fail(not_held(id));
   runtime_[id].pinned_by.insert(client);
@@ -377,6 +378,7 @@ void Core::client_gone(ClientId client) {
 }
 
 std::vector<ipc::HeldSummary> Core::inventory(const std::string& name) const {
+  os::crash_point(os::CrashPoint::engine_inventory);
   std::vector<ipc::HeldSummary> list;
   for (const auto& [id, held] : catalog_.state().versions) {
     if (!name.empty() && id.name != name) continue;

@@ -101,7 +101,7 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
   PERDURE_CHECK(p->reports.log_to(paths.node + "/engine.log"));
   PERDURE_TRY(p->store, store::make_store(config.text("store.path")));
   PERDURE_TRY(auto tiers, open_tiers(config, paths, p->reports));
-  PERDURE_TRY(auto catalog, catalog::Catalog::open(paths.node));
+  PERDURE_TRY(auto catalog, catalog::Catalog::open(paths.node, config.bytes("catalog.compact_above")));
   p->core = std::make_unique<Core>(std::move(catalog), std::move(tiers), p->reports);
   PERDURE_CHECK(p->core->recover());
   PERDURE_TRY(auto listener, os::listen_at(p->socket));

@@ -1,5 +1,6 @@
 #include "os/crash_point.hpp"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@ namespace perdure::os {
 namespace {
 
 constexpr const char* kVariable = "PERDURE_TEST_CRASH";
+constexpr const char* kMarkerVariable = "PERDURE_TEST_CRASH_MARKER";
 std::atomic<int> hits_left{0};
 
 std::optional<CrashPoint> find_point(std::string_view name) {
@@ -61,6 +63,9 @@ base::Status arm_crash_point_from_environment() {
 void crash_point_reached(CrashPoint point) {
   if (armed_crash_point.load() != static_cast<int>(point)) return;
   if (hits_left.fetch_sub(1) != 1) return;
+  // A test that waits for a death must be able to tell whether it came.
+  if (const char* marker = std::getenv(kMarkerVariable))
+    ::close(::open(marker, O_WRONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
   ::kill(::getpid(), SIGKILL);
   for (;;) ::pause();  // the signal may go to another thread first
 }

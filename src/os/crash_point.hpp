@@ -24,6 +24,8 @@ namespace perdure::os {
   X(restore_chunk, rank)                  \
   X(restore_before_agree, rank)           \
   X(restore_done, rank)                   \
+  X(engine_inventory, engine)             \
+  X(engine_locate, engine)                \
   X(engine_grant, engine)                 \
   X(engine_stage_before_catalog, engine)  \
   X(engine_stage_after_catalog, engine)   \
@@ -67,7 +69,7 @@ inline constexpr std::array<CrashPointInfo, static_cast<std::size_t>(CrashPoint:
 void arm_crash_point(CrashPoint point, int hit);
 /// Arms what PERDURE_TEST_CRASH="<point>[:<hit>]" names, if anything; called when a handle or an engine starts. A
 /// second call with the same value does not start counting again. PERDURE_INVALID_ARGUMENT for an unknown point or a
-/// bad hit.
+/// bad hit. With PERDURE_TEST_CRASH_MARKER set, the process creates the file of that name before it dies.
 base::Status arm_crash_point_from_environment();
 
 extern std::atomic<int> armed_crash_point;

@@ -22,21 +22,6 @@ base::Json host_to_json(const base::Result<HostedEngine>& hosted) {
   return ipc::error_reply(hosted.error());
 }
 
-std::vector<std::uint32_t> united_ranks(const std::vector<ipc::HeldSummary>& all, const segment::VersionId& id) {
-  std::vector<std::uint32_t> ranks;
-  for (const auto& summary : all)
-    if (summary.id == id) ranks.insert(ranks.end(), summary.held.begin(), summary.held.end());
-  std::sort(ranks.begin(), ranks.end());
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  return ranks;
-}
-
-base::Json summaries_to_json(const std::vector<ipc::HeldSummary>& summaries, std::uint32_t node) {
-  base::Json list = base::Json::array();
-  for (const auto& summary : summaries) list.push_back(ipc::to_json(summary));
-  return {{"node", node}, {"held", list}};
-}
-
 }  // namespace
 
 base::Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<comm::Communicator> comm, const char* options) {
@@ -161,44 +146,21 @@ base::Result<std::vector<ipc::HeldSummary>> Session::inventory(const std::string
   return held;
 }
 
-// A death between staging and commit leaves versions of which some engines do not know the outcome. If every rank's
-// piece is somewhere, the checkpoint had succeeded: commit it everywhere. If not, it can never be whole: give it up.
-// (docs/adr/0002)
-base::Status Session::settle() {
-  base::Result<std::vector<ipc::HeldSummary>> held = std::vector<ipc::HeldSummary>{};
-  if (leads()) held = inventory("");
-  const auto mine = base::encode_cbor(summaries_to_json(held ? *held : std::vector<ipc::HeldSummary>{}, nodes_.mine));
-  PERDURE_TRY(const auto all_bytes, comm::allgather_bytes(*comm_, mine));
-  std::vector<ipc::HeldSummary> all;
-  std::map<segment::VersionId, std::vector<std::uint32_t>> node_of;  // where each rank's piece is
-  for (const auto& bytes : all_bytes) {
-    PERDURE_TRY(const auto json, base::decode_cbor(bytes, "inventory"));
-    for (const auto& item : json["held"]) {
-      PERDURE_TRY(auto summary, ipc::summary_from_json(item));
-      auto& map = node_of[summary.id];
-      map.resize(std::max<std::size_t>(map.size(), summary.ranks));
-      for (std::uint32_t rank : summary.held)
-        if (rank < map.size()) map[rank] = json["node"].get<std::uint32_t>();
-      all.push_back(std::move(summary));
-    }
+base::Result<bool> Session::any_engine_gone() {
+  std::uint64_t gone = channel_.engine_gone() ? 1 : 0;
+  PERDURE_CHECK(comm_->allreduce(std::span(&gone, 1), comm::Reduce::maximum));
+  return gone != 0;
+}
+
+base::Result<std::vector<ipc::HeldSummary>> Session::inventory_together(const std::string& name) {
+  for (unsigned tries = 1;; ++tries) {
+    auto held = inventory(name);
+    const base::Status outcome = agree(*comm_, held ? base::Status() : base::Status(base::fail(held.error())));
+    if (outcome) return held;
+    PERDURE_TRY(const bool gone, any_engine_gone());
+    if (!gone || tries == kMostTries) return base::fail(outcome.error());
+    PERDURE_CHECK(attach());
   }
-  whole_in_tiers_.clear();
-  for (const auto& summary : all)
-    if (united_ranks(all, summary.id).size() == summary.ranks)
-      whole_in_tiers_[summary.id.name].insert(summary.id.version);
-  base::Status outcome = held ? base::Status() : base::Status(base::fail(held.error()));
-  for (const auto& summary : leads() && held ? *held : std::vector<ipc::HeldSummary>{}) {
-    if (summary.committed || !outcome) continue;
-    if (united_ranks(all, summary.id).size() == summary.ranks) {
-      ipc::Commit commit{summary.id, {}};
-      for (const auto& plan : plan::lay_out_segments(node_of[summary.id], aggregation_))
-        if (plan.node == nodes_.mine) commit.segments.push_back({plan.index, plan.count, plan.ranks});
-      if (auto done = channel_.call(commit); !done) outcome = base::fail(done.error());
-    } else if (auto done = channel_.call(ipc::Abort{summary.id}); !done) {
-      outcome = base::fail(done.error());
-    }
-  }
-  return agree(*comm_, outcome);
 }
 
 base::Result<Opened> Session::begin(Opening opening, const base::Status& mine) {

@@ -12,6 +12,7 @@ namespace perdure::session {
 namespace {
 
 constexpr std::uint64_t kBlock = 1 * base::MiB;
+constexpr unsigned kMostLostEngines = 5;  // in one call
 
 std::vector<std::int32_t> all_ids(const region::RegionTable& table) {
   std::vector<std::int32_t> ids;
@@ -52,7 +53,7 @@ base::Status Session::restore(const std::string& name, std::int64_t version,
   PERDURE_TRY([[maybe_unused]] const auto opened, begin({Operation::restore, name, version}, ready));
   const std::vector<std::int32_t> wanted = ids ? *ids : all_ids(regions_);
   std::set<segment::VersionId> excluded;
-  for (;;) {
+  for (unsigned engines_lost = 0;;) {
     PERDURE_TRY(const Selected selected, select(name, version, excluded));
     auto source = find_piece(selected);
     base::Status outcome = source ? region::check_sizes(regions_, source->piece.regions, wanted)
@@ -77,7 +78,13 @@ base::Status Session::restore(const std::string& name, std::int64_t version,
       os::crash_point(os::CrashPoint::restore_done);
       return {};
     }
-    if (version >= 0) return agreed;
+    // That an engine died says nothing about the version: what it held is still there for the next one.
+    PERDURE_TRY(const bool engine_gone, any_engine_gone());
+    if (engine_gone && ++engines_lost < kMostLostEngines) {
+      PERDURE_CHECK(attach());
+      continue;
+    }
+    if (version >= 0 || engine_gone) return agreed;
     excluded.insert(selected.id);
   }
 }

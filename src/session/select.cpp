@@ -36,41 +36,6 @@ base::Error nothing_found(const std::string& name, std::int64_t version, bool ex
           "see perdure ls for what the store holds", false};
 }
 
-// The manifests of one attempt that verify; damaged segments go to quarantine. `unreadable`: why something could not be
-// read at all.
-StoredVersionView judge(store::Store& store, const store::VersionListing& listing,
-                        std::optional<base::Error>& unreadable) {
-  StoredVersionView view{listing.id, 0, {}};
-  for (const auto& ref : listing.segments) {
-    auto source = store.open(ref);
-    if (!source) {
-      if (source.error().code != PERDURE_NOT_FOUND) unreadable = source.error();
-      continue;
-    }
-    auto manifest = segment::read_manifest(**source);
-    if (!manifest) {
-      if (manifest.error().code == PERDURE_CORRUPT)
-        (void)store.quarantine(ref, listing.id, manifest.error());
-      else
-        unreadable = manifest.error();
-      continue;
-    }
-    const bool agrees = manifest->id == listing.id && manifest->segment_index == ref.index &&
-                        manifest->segment_count == ref.count && (view.ranks == 0 || view.ranks == manifest->ranks);
-    if (!agrees) {
-      (void)store.quarantine(
-          ref, listing.id,
-          {PERDURE_CORRUPT, ref.path, "its manifest belongs to another segment than its name says", "", false});
-      continue;
-    }
-    view.ranks = manifest->ranks;
-    StoredSegment segment{ref, {}};
-    for (const auto& piece : manifest->pieces) segment.ranks.push_back(piece.rank);
-    view.segments.push_back(std::move(segment));
-  }
-  return view;
-}
-
 bool whole(const StoredVersionView& view) {
   std::size_t ranks = 0;
   for (const auto& segment : view.segments) ranks += segment.ranks.size();
@@ -89,7 +54,7 @@ base::Result<StoreView> read_store(store::Store& store, const std::string& name,
   }
   for (auto it = listings->rbegin(); it != listings->rend(); ++it) {
     if (excluded.contains(it->id) || (version >= 0 && it->id.version != static_cast<std::uint64_t>(version))) continue;
-    view.versions.push_back(judge(store, *it, unreadable));
+    view.versions.push_back(view_stored(store, *it, unreadable));
     if (version < 0 && whole(view.versions.back())) break;
   }
   return view;
@@ -115,8 +80,8 @@ base::Result<Selected> Session::select(const std::string& name, std::int64_t ver
   PERDURE_TRY(const auto view, store_view_from_json(json));
   std::vector<plan::Candidate> mine;
   std::set<segment::VersionId> in_tier;
-  auto held = inventory(name);
-  for (const auto& summary : held ? *held : std::vector<ipc::HeldSummary>{}) {
+  PERDURE_TRY(const auto held, inventory_together(name));
+  for (const auto& summary : held) {
     const bool here = std::find(summary.held.begin(), summary.held.end(), rank()) != summary.held.end();
     const bool wanted = version < 0 || summary.id.version == static_cast<std::uint64_t>(version);
     if (!here || !wanted || excluded.contains(summary.id) || summary.ranks != static_cast<std::uint32_t>(comm_->size()))

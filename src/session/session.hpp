@@ -12,6 +12,7 @@
 #include "comm/communicator.hpp"
 #include "config/config.hpp"
 #include "ipc/channel.hpp"
+#include "plan/settlement.hpp"
 #include "region/region.hpp"
 #include "session/agreement.hpp"
 #include "session/engine_host.hpp"
@@ -22,6 +23,12 @@
 #include "tier/slot_io.hpp"
 
 namespace perdure::session {
+
+/// What the engine of one node holds of one version.
+struct NodeHolding {
+  std::uint32_t node = 0;
+  ipc::HeldSummary held;
+};
 
 class Session {
  public:
@@ -52,12 +59,20 @@ class Session {
   base::Status attach();
   base::Status attach_once();
   base::Status connect_engine(const std::string& socket);
-  base::Status settle();
   base::Result<std::vector<ipc::HeldSummary>> inventory(const std::string& name);
+  /// The same as a collective call: where an engine died, all ranks attach again and ask again.
+  base::Result<std::vector<ipc::HeldSummary>> inventory_together(const std::string& name);
+  base::Result<bool> any_engine_gone();
   base::Status announce();
   base::Status check_chunks(const region::Region& region) const;
   /// The beginning of every collective call: agreement on the call, new engines where some died.
   base::Result<Opened> begin(Opening opening, const base::Status& mine);
+
+  // settle.cpp
+  base::Status settle();
+  base::Result<std::vector<NodeHolding>> gather_holdings();
+  base::Result<StoreView> stored_parts(const std::vector<segment::VersionId>& ids, bool& unread);
+  base::Status carry_out(const segment::VersionId& id, const plan::Settlement& settlement);
 
   // checkpoint.cpp
   base::Status check_version_free(const std::string& name, std::uint64_t version);

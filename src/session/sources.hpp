@@ -26,6 +26,11 @@ struct StoredVersionView {
   const StoredSegment* segment_of(std::uint32_t rank) const;
 };
 
+/// Reads the manifests of one attempt; those that verify are in the view, damaged segments go to quarantine.
+/// `unreadable` is set to the reason when something could not be read at all.
+StoredVersionView view_stored(store::Store& store, const store::VersionListing& listing,
+                              std::optional<base::Error>& unreadable);
+
 struct StoreView {
   std::vector<StoredVersionView> versions;
   const StoredVersionView* find(const segment::VersionId& id) const;

@@ -1,9 +1,10 @@
-// Every named crash point, in every process that passes it: after the restart the newest complete version is there, its
-// content is right, and nothing partial is listed or left behind.
+// Every named crash point, in every process that passes it: after the restart the newest version that any rank was told
+// it has is there, its content is right, and nothing partial is listed or left behind.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -23,11 +24,21 @@ struct Case {
   int hit;
 };
 
+// The first time that the scenario below passes a point, with slots in memory, and a later one, with slots in files and
+// versions in all states behind it. Its dying life restores twice and compacts once; an engine that is asked for the
+// first time is asked by a handle that is being opened, which fails when every new engine dies.
+std::vector<int> hits_of(std::string_view point) {
+  if (point.starts_with("catalog_") || point == "engine_locate") return {1};
+  if (point == "engine_inventory") return {2};
+  if (point.starts_with("evict_") || point.starts_with("restore_")) return {1, 2};
+  return {1, 3};
+}
+
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const char* mode : {"embedded", "daemon"})
     for (std::size_t i = 0; i < os::kCrashPoints.size(); ++i)
-      for (int hit : {1, 3}) cases.push_back({mode, static_cast<os::CrashPoint>(i), hit});
+      for (int hit : hits_of(os::kCrashPoints[i].name)) cases.push_back({mode, static_cast<os::CrashPoint>(i), hit});
   return cases;
 }
 
@@ -49,8 +60,16 @@ TEST_P(CrashMatrix, RestoresTheNewestCompleteVersionAndLeavesNothingPartial) {
   const Case& c = GetParam();
   const std::string name(os::kCrashPoints[static_cast<std::size_t>(c.point)].name);
   TemporaryDirectory directory;
-  Program program{options_in(directory.path(), c.mode, "node.ranks_per_node=1;retention.keep_last=1")};
+  // Room for two versions while three are kept at the store, and a catalog that is compacted often: so each point is
+  // passed.
+  const std::string tier =
+      c.hit == 1 ? "tier.order=memory;tier.memory.max_bytes=8MiB" : "tier.order=file;tier.file.max_bytes=512KiB";
+  Program program{options_in(directory.path(), c.mode,
+                             "node.ranks_per_node=1;retention.keep_last=3;catalog.compact_above=1KiB;" + tier)};
+  program.restore_at_end = true;
   program.words = 24000;  // two chunks
+  program.acknowledged = directory.path() + "/acknowledged";
+  const std::string marker = directory.path() + "/died";
   RunOptions run;
   run.ranks = 2;
 
@@ -67,20 +86,24 @@ TEST_P(CrashMatrix, RestoresTheNewestCompleteVersionAndLeavesNothingPartial) {
   const std::string crash = name + ":" + std::to_string(c.hit);
   outcome = run_ranks(run, [&](const Rank& rank) {
     ::setenv("PERDURE_TEST_CRASH", crash.c_str(), 1);
+    ::setenv("PERDURE_TEST_CRASH_MARKER", marker.c_str(), 1);
     return program.run(rank);
   });
   for (int code : outcome.exit_codes) EXPECT_TRUE(code == 0 || code == 128 + SIGKILL) << name << ": " << outcome.text();
 
+  // Daemons may die after their clients have ended.
+  stop_daemons(directory.path());
+  EXPECT_TRUE(std::filesystem::exists(marker)) << name << " was never passed for the " << c.hit << ". time";
+
   // The life after it, with engines that will not die again: those that survived have passed the point or never reached
   // it.
-  stop_daemons(directory.path());
   program.tolerate_lost_engine = false;
-  program.must_restore_at_least = 2;
+  program.must_restore_at_least = std::max<std::int64_t>(2, newest_acknowledged(program.acknowledged, run.ranks));
   program.last = 8;
   outcome = run_ranks(run, [&](const Rank& rank) { return program.run(rank); });
   ASSERT_TRUE(outcome.all(0)) << name << ": " << outcome.text();
   stop_daemons(directory.path());
-  expect_clean_store(directory.path() + "/store", "app", {8});
+  expect_clean_store(directory.path() + "/store", "app", {6, 7, 8});
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <span>
 
 #include "ipc/channel.hpp"
 #include "os/file.hpp"
@@ -81,6 +83,7 @@ int Program::run(const Rank& rank) const {
                         [&] { return perdure_checkpoint(handle, "app", static_cast<std::int64_t>(step)); });
     if (status == PERDURE_EXISTS && tolerate_lost_engine) status = PERDURE_OK;  // the lost engine had all it needed
     if (status != PERDURE_OK) return complain(handle, rank.rank, "checkpoint", status);
+    note_acknowledged(rank.rank, step);
   }
   if (wait_for_store) {
     status = repeated(tolerate_lost_engine, [&] {
@@ -88,12 +91,35 @@ int Program::run(const Rank& rank) const {
     });
     if (status != PERDURE_OK) return complain(handle, rank.rank, "wait", status);
   }
+  if (restore_at_end) {
+    std::fill(state.begin(), state.end(), 0);
+    status = repeated(tolerate_lost_engine, [&] { return perdure_restore(handle, "app", PERDURE_LATEST); });
+    if (status != PERDURE_OK) return complain(handle, rank.rank, "second restore", status);
+    if (step != last || state != state_at(rank.rank, last, words)) return 91;
+  }
   status = perdure_close(&handle);
   if (status != PERDURE_OK && !tolerate_lost_engine) {
     std::fprintf(stderr, "rank %d: close: %s\n", rank.rank, perdure_status_name(status));
     return 94;
   }
   return 0;
+}
+
+void Program::note_acknowledged(int rank, std::uint64_t step) const {
+  if (acknowledged.empty()) return;
+  auto file = os::File::open(acknowledged + "." + std::to_string(rank), os::Open::create);
+  if (!file || !file->write(0, std::as_bytes(std::span(&step, 1))))
+    std::fprintf(stderr, "rank %d cannot note step %lu\n", rank, static_cast<unsigned long>(step));
+}
+
+std::int64_t newest_acknowledged(const std::string& prefix, int ranks) {
+  std::uint64_t newest = 0;
+  for (int rank = 0; rank < ranks; ++rank) {
+    std::uint64_t step = 0;
+    auto file = os::File::open(prefix + "." + std::to_string(rank), os::Open::read);
+    if (file && file->read(0, std::as_writable_bytes(std::span(&step, 1)))) newest = std::max(newest, step);
+  }
+  return static_cast<std::int64_t>(newest);
 }
 
 void stop_daemons(const std::string& directory) {

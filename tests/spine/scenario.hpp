@@ -24,10 +24,20 @@ struct Program {
   std::size_t words = 40000;
   std::int64_t must_restore_at_least = -1;  ///< -1: may start from nothing
   bool wait_for_store = false;
+  bool restore_at_end = false;  ///< once more, out of the tiers
+  /// Each rank writes to `<acknowledged>.<rank>` the last version whose checkpoint returned with success: from then on
+  /// it must survive every process. Empty: nowhere.
+  std::string acknowledged{};
   /// A checkpoint that fails because its engine died is repeated once (daemon mode: the next call starts a new engine).
   bool tolerate_lost_engine = false;
   int run(const Rank& rank) const;
+
+ private:
+  void note_acknowledged(int rank, std::uint64_t step) const;
 };
+
+/// The newest step that any of the ranks noted as acknowledged under `prefix`; 0: none.
+std::int64_t newest_acknowledged(const std::string& prefix, int ranks);
 
 /// Ends the perdureds of options_in(directory, ...) in order: they finish their flushes first. Returns when none holds
 /// a lock there any more.

@@ -1,0 +1,42 @@
+#pragma once
+// What becomes of a version that some engines staged and never heard the outcome of. Pure. (docs/adr/0002)
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "plan/layout.hpp"
+
+namespace perdure::plan {
+
+/// A segment of the version that the store holds and whose manifest verifies.
+struct StoredPart {
+  std::uint32_t index = 0;
+  std::uint32_t count = 0;
+  std::vector<std::uint32_t> ranks;  ///< ascending
+};
+
+/// All that is known about one attempt at one version.
+struct Evidence {
+  std::vector<std::optional<std::uint32_t>> node_of_rank;  ///< the node whose tiers hold a rank's piece, by rank
+  std::vector<StoredPart> stored;
+  bool store_unread = false;  ///< the store could not be asked: it may hold more than `stored`
+  bool superseded = false;    ///< a later attempt at a version of the same name is whole
+};
+
+enum class Verdict {
+  commit,     ///< every rank's piece is somewhere: the checkpoint had succeeded, and may have been reported so
+  abort,      ///< it can never be whole
+  undecided,  ///< keep the pieces: the store may know more later, or they can be restored but not stored as they are
+};
+
+struct Settlement {
+  Verdict verdict = Verdict::undecided;
+  std::vector<SegmentPlan> segments;  ///< with `commit`: of all nodes
+};
+
+/// `nodes_now[r]` is the node that rank r runs on now: it stands in for the node of a piece that only the store has.
+/// The stored segments must be those that this layout gives; otherwise the version can be restored, but its missing
+/// segments cannot be written to match.
+Settlement settle(const Evidence& evidence, const std::vector<std::uint32_t>& nodes_now, Aggregation aggregation);
+
+}  // namespace perdure::plan

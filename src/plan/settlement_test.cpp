@@ -1,0 +1,67 @@
+#include "plan/settlement.hpp"
+
+#include <gtest/gtest.h>
+
+namespace perdure::plan {
+namespace {
+
+constexpr Aggregation kPerNode{Aggregation::Per::node, 0};
+const std::vector<std::uint32_t> kTwoNodes = {0, 0, 1, 1};
+
+Evidence in_tiers(std::vector<std::optional<std::uint32_t>> nodes) {
+  Evidence evidence;
+  evidence.node_of_rank = std::move(nodes);
+  return evidence;
+}
+
+TEST(Settle, CommitsWhatIsWholeInTiers) {
+  const auto settled = settle(in_tiers({0, 0, 1, 1}), kTwoNodes, kPerNode);
+  EXPECT_EQ(settled.verdict, Verdict::commit);
+  EXPECT_EQ(settled.segments, lay_out_segments(kTwoNodes, kPerNode));
+}
+
+TEST(Settle, LaysOutByWhereThePiecesAreNotByWhereTheRanksRunNow) {
+  const auto settled = settle(in_tiers({1, 1, 0, 0}), kTwoNodes, kPerNode);
+  EXPECT_EQ(settled.verdict, Verdict::commit);
+  EXPECT_EQ(settled.segments, lay_out_segments({1, 1, 0, 0}, kPerNode));
+}
+
+TEST(Settle, GivesUpWhatCanNeverBeWhole) {
+  EXPECT_EQ(settle(in_tiers({0, 0, 1, std::nullopt}), kTwoNodes, kPerNode).verdict, Verdict::abort);
+  EXPECT_EQ(settle(in_tiers({std::nullopt}), {0}, kPerNode).verdict, Verdict::abort);
+}
+
+// A node may have stored its segment and let go of its slots while another died before it heard of the commit.
+TEST(Settle, ASegmentAtTheStoreIsAsGoodAsPiecesInTiers) {
+  auto evidence = in_tiers({std::nullopt, std::nullopt, 1, 1});
+  evidence.stored = {{0, 2, {0, 1}}};
+  const auto settled = settle(evidence, kTwoNodes, kPerNode);
+  EXPECT_EQ(settled.verdict, Verdict::commit);
+  EXPECT_EQ(settled.segments, lay_out_segments(kTwoNodes, kPerNode));
+}
+
+TEST(Settle, KeepsPiecesWhoseSegmentsCannotBeWrittenToMatchUntilSomethingNewerIsWhole) {
+  auto evidence = in_tiers({std::nullopt, std::nullopt, 1, 1});
+  evidence.stored = {{0, 3, {0, 1}}};
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::undecided);
+  evidence.superseded = true;
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::abort);
+}
+
+TEST(Settle, GivesNothingUpForAStoreThatCouldNotBeRead) {
+  auto evidence = in_tiers({0, 0, 1, std::nullopt});
+  evidence.store_unread = true;
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::undecided);
+  evidence.superseded = true;
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::abort);
+}
+
+TEST(Settle, AnotherNumberOfRanksThanRunsNowIsJudgedByItsOwnPieces) {
+  EXPECT_EQ(settle(in_tiers({0, 1}), {0}, kPerNode).verdict, Verdict::commit);
+  auto evidence = in_tiers({0, std::nullopt});
+  evidence.stored = {{1, 2, {1}}};
+  EXPECT_EQ(settle(evidence, {0}, kPerNode).verdict, Verdict::undecided);
+}
+
+}  // namespace
+}  // namespace perdure::plan

@@ -1,0 +1,114 @@
+// A version that some engine never heard the outcome of: what a rank was told it has must survive the deaths that come
+// while the outcome is being found out.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "scenario.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace {
+
+using namespace perdure;
+using namespace perdure::test_support;
+
+// Two nodes of one rank each, an engine of its own for each.
+std::string two_nodes(const std::string& directory) {
+  return options_in(directory, "daemon", "node.ranks_per_node=1;retention.keep_last=2");
+}
+
+// Checkpoints 1 to 3. Engine 0 dies when it is told that the third is committed.
+int three_checkpoints(const Rank& rank, perdure_t* handle, std::uint64_t& step, std::vector<std::uint64_t>& state) {
+  perdure_protect(handle, 1, &step, sizeof step, 1);
+  perdure_protect(handle, 2, state.data(), sizeof(std::uint64_t), state.size());
+  for (step = 1; step <= 3; ++step) {
+    const auto fresh = state_at(rank.rank, step, state.size());
+    std::copy(fresh.begin(), fresh.end(), state.begin());
+    if (perdure_checkpoint(handle, "app", static_cast<std::int64_t>(step)) != PERDURE_OK) return 50;
+  }
+  return 0;
+}
+
+void expect_version_three_comes_back(const std::string& directory) {
+  Program program{two_nodes(directory)};
+  program.words = 24000;
+  program.last = 4;
+  program.must_restore_at_least = 3;
+  RunOptions run;
+  run.ranks = 2;
+  const auto outcome = run_ranks(run, [&](const Rank& rank) { return program.run(rank); });
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  stop_daemons(directory);
+}
+
+TEST(Settlement, AnEngineThatDiesWhenAskedWhatItHoldsDoesNotCostTheVersion) {
+  TemporaryDirectory directory;
+  RunOptions run;
+  run.ranks = 2;
+  // Engine 1 lives through its first inventory, when the handle is opened, and dies in the next.
+  run.in_child = [](int rank) {
+    ::setenv("PERDURE_TEST_CRASH", rank == 0 ? "engine_commit_before_catalog:3" : "engine_inventory:2", 1);
+  };
+  const auto outcome = run_ranks(run, [&](const Rank& rank) {
+    perdure_t* handle = rank.open(two_nodes(directory.path()));
+    std::uint64_t step = 0;
+    std::vector<std::uint64_t> state(24000);
+    if (int bad = three_checkpoints(rank, handle, step, state)) return bad;
+    ::unsetenv("PERDURE_TEST_CRASH");  // engines that are started now shall live
+    if (perdure_wait(handle, "app", 3, PERDURE_LEVEL_STORE, 30) != PERDURE_OK) return 51;
+    return perdure_close(&handle) == PERDURE_OK ? 0 : 52;
+  });
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  stop_daemons(directory.path());
+  expect_version_three_comes_back(directory.path());
+}
+
+// Node 1 has its segment at the store, and its engine ended in order and left nothing; node 0 has its piece in memory
+// and does not know that the version was agreed.
+TEST(Settlement, ASegmentAtTheStoreCountsWhereItsNodeLetGo) {
+  TemporaryDirectory directory;
+  RunOptions run;
+  run.ranks = 2;
+  run.kill_all_when_one_dies = false;
+  run.in_child = [](int rank) {
+    if (rank == 0) ::setenv("PERDURE_TEST_CRASH", "engine_commit_before_catalog:3", 1);
+  };
+  const auto outcome = run_ranks(run, [&](const Rank& rank) {
+    perdure_t* handle = rank.open(two_nodes(directory.path()));
+    std::uint64_t step = 0;
+    std::vector<std::uint64_t> state(24000);
+    if (int bad = three_checkpoints(rank, handle, step, state)) return bad;
+    rank.barrier();
+    ::_exit(0);  // as if the batch system had ended the job here
+  });
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  stop_daemons(directory.path());
+  expect_version_three_comes_back(directory.path());
+}
+
+TEST(Settlement, AnEngineThatDiesWhenARestoreAsksItDoesNotMakeTheRanksTakeAnOlderVersion) {
+  for (const char* point : {"engine_locate:1", "engine_inventory:2"}) {
+    TemporaryDirectory directory;
+    RunOptions run;
+    run.ranks = 2;
+    run.in_child = [&](int rank) {
+      if (rank == 1) ::setenv("PERDURE_TEST_CRASH", point, 1);
+    };
+    const auto outcome = run_ranks(run, [&](const Rank& rank) {
+      perdure_t* handle = rank.open(two_nodes(directory.path()));
+      std::uint64_t step = 0;
+      std::vector<std::uint64_t> state(24000);
+      if (int bad = three_checkpoints(rank, handle, step, state)) return bad;
+      ::unsetenv("PERDURE_TEST_CRASH");
+      if (perdure_restore(handle, "app", PERDURE_LATEST) != PERDURE_OK) return 51;
+      if (step != 3 || state != state_at(rank.rank, 3, state.size())) return 52;
+      return perdure_close(&handle) == PERDURE_OK ? 0 : 53;
+    });
+    EXPECT_TRUE(outcome.all(0)) << point << ": " << outcome.text();
+    stop_daemons(directory.path());
+  }
+}
+
+}  // namespace
