@@ -87,6 +87,16 @@ perdure_progress progress_of(perdure_t* handle) {
   return progress;
 }
 
+// A leak lasts; a descriptor that the background work holds for a moment does not.
+Usage lasting_usage(int pid) {
+  Usage least = usage_of(pid);
+  for (int i = 0; i < 20; ++i) {
+    ::usleep(5000);
+    least.descriptors = std::min(least.descriptors, usage_of(pid).descriptors);
+  }
+  return least;
+}
+
 // What there is when nothing is under way: processes, and files on the node and in the store.
 struct Snapshot {
   Usage rank, engine;
@@ -102,8 +112,8 @@ Snapshot snapshot(perdure_t* handle, const std::string& directory, int engine) {
     if (s.pending == 0 && s.store.count <= 2) break;
     ::usleep(5000);
   }
-  s.rank = usage_of(::getpid());
-  s.engine = usage_of(engine);
+  s.rank = lasting_usage(::getpid());
+  s.engine = lasting_usage(engine);
   s.node = files_below(directory + "/node");
   const Files file_tier = files_below(directory + "/file");
   s.node.count += file_tier.count;
