@@ -8,7 +8,7 @@
 
 #include "base/hash.hpp"
 #include "cli/check.hpp"
-#include "cli/node_directories.hpp"
+#include "config/directories.hpp"
 #include "os/file.hpp"
 #include "os/memory_map.hpp"
 #include "os/system.hpp"
@@ -23,11 +23,6 @@ constexpr int kRounds = 5;
 std::string text_of(const std::string& path) {
   auto bytes = os::read_file(path, 4096);
   return bytes ? std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()) : std::string();
-}
-
-std::string memory_tier_root(const config::Config& config) {
-  const std::string set = config.text("tier.memory.path");
-  return set.empty() ? node_root(config) : set;
 }
 
 Check check_huge_pages() {
@@ -104,7 +99,7 @@ std::vector<Check> check_memory(const config::Config&) {
 }
 
 std::vector<Check> check_memory_tier(const config::Config& config, const DoctorOptions& options) {
-  const std::string root = memory_tier_root(config);
+  const std::string root = config::memory_tier_root(config);
   std::vector<Check> checks{check_room(config, root), check_huge_pages()};
   const auto space = os::space(nearest_existing(root));
   if (options.sample_bytes == 0 || checks.front().verdict == Verdict::problem) return checks;

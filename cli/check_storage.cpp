@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/check.hpp"
-#include "cli/node_directories.hpp"
+#include "config/directories.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"
 
@@ -48,8 +48,8 @@ Check check_place(const std::string& name, const std::string& path, const std::s
 }  // namespace
 
 std::vector<Check> check_file_tier(const config::Config& config, const DoctorOptions& options) {
-  Check check = check_place("file tier", file_tier_root(config), "tier.file.path", options);
-  const auto space = os::space(nearest_existing(file_tier_root(config)));
+  Check check = check_place("file tier", config::file_tier_root(config), "tier.file.path", options);
+  const auto space = os::space(nearest_existing(config::file_tier_root(config)));
   if (check.verdict == Verdict::ok && space && space->type == "tmpfs") {
     check.verdict = Verdict::warning;
     check.finding += "; this is memory, not a disk";

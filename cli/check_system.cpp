@@ -11,6 +11,7 @@
 #include "base/bytes.hpp"
 #include "cli/check.hpp"
 #include "cli/node_directories.hpp"
+#include "config/directories.hpp"
 #include "os/file.hpp"
 #include "os/socket.hpp"
 
@@ -100,7 +101,7 @@ std::vector<Check> check_limits(const config::Config&) {
 }
 
 std::vector<Check> check_sockets(const config::Config& config) {
-  const std::string root = node_root(config);
+  const std::string root = config::node_root(config);
   struct stat facts {};
   if (::lstat(root.c_str(), &facts) == 0 &&
       (!S_ISDIR(facts.st_mode) || facts.st_uid != ::geteuid() || (facts.st_mode & 077) != 0))

@@ -3,11 +3,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
+#include "config/directories.hpp"
 #include "os/file.hpp"
-#include "os/system.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -15,8 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::string_view kSlots = ".slots";
 constexpr const char* kLock = "/engine.lock";
-
-std::string user_directory(const std::string& parent) { return parent + "/perdure-" + std::to_string(os::user_id()); }
 
 /// "<16 hexadecimal digits>.<number>", as engines name their directories; nothing else is ever touched.
 bool is_engine_name(std::string_view name) {
@@ -60,22 +57,11 @@ std::vector<std::string> engine_entries(const std::string& root, std::string_vie
 
 }  // namespace
 
-std::string node_root(const config::Config& config) {
-  const std::string set = config.text("node.path");
-  return set.empty() ? user_directory("/dev/shm") : set;
-}
-
-std::string file_tier_root(const config::Config& config) {
-  const std::string set = config.text("tier.file.path");
-  const char* temporary = std::getenv("TMPDIR");
-  return set.empty() ? user_directory(temporary == nullptr ? "/tmp" : temporary) : set;
-}
-
 base::Result<std::vector<NodeDirectory>> find_node_directories(const config::Config& config) {
-  const std::string root = node_root(config), files = file_tier_root(config), memory = config.text("tier.memory.path");
+  const std::string root = config::node_root(config), files = config::file_tier_root(config),
+                    memory = config::memory_tier_root(config);
   std::vector<std::string> names = engine_entries(root, "");
-  for (const auto& orphans :
-       {engine_entries(files, kSlots), memory.empty() ? std::vector<std::string>{} : engine_entries(memory, "")})
+  for (const auto& orphans : {engine_entries(files, kSlots), engine_entries(memory, "")})
     names.insert(names.end(), orphans.begin(), orphans.end());
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -83,7 +69,7 @@ base::Result<std::vector<NodeDirectory>> find_node_directories(const config::Con
   for (const std::string& name : names) {
     NodeDirectory directory{root + "/" + name, {}, 0, false};
     std::vector<std::string> parts{directory.path, files + "/" + name + std::string(kSlots)};
-    if (!memory.empty() && memory != root) parts.push_back(memory + "/" + name);
+    if (memory != root) parts.push_back(memory + "/" + name);
     for (const std::string& part : parts) {
       if (!os::exists(part).value_or(false)) continue;
       directory.directories.push_back(part);

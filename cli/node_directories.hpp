@@ -14,11 +14,6 @@ struct NodeDirectory {
   bool alive = false;                    ///< an engine holds the lock
 };
 
-/// Where directories of engines are by this configuration: node.path, or its default.
-std::string node_root(const config::Config& config);
-/// The file tier's root: tier.file.path, or its default.
-std::string file_tier_root(const config::Config& config);
-
 base::Result<std::vector<NodeDirectory>> find_node_directories(const config::Config& config);
 
 /// Takes the lock, so that no engine starts there meanwhile, and removes everything. PERDURE_BUSY when an engine lives.

@@ -2,9 +2,8 @@
 
 #include <sys/stat.h>
 
-#include <cstdlib>
-
 #include "base/hash.hpp"
+#include "config/directories.hpp"
 #include "os/system.hpp"
 
 namespace perdure::engine {
@@ -12,24 +11,9 @@ namespace {
 
 constexpr unsigned kMaxInstances = 64;
 
-std::string user_directory(const char* parent) {
-  return std::string(parent) + "/perdure-" + std::to_string(os::user_id());
-}
-
-std::string node_root(const config::Config& config) {
-  const std::string set = config.text("node.path");
-  return set.empty() ? user_directory("/dev/shm") : set;
-}
-
 NodePaths paths_for(const config::Config& config, const std::string& entry) {
-  const std::string memory = config.text("tier.memory.path"), file = config.text("tier.file.path");
-  const char* temporary = std::getenv("TMPDIR");
-  NodePaths paths;
-  paths.node = node_root(config) + "/" + entry;
-  paths.memory = (memory.empty() ? node_root(config) : memory) + "/" + entry;
-  paths.file =
-      (file.empty() ? user_directory(temporary == nullptr ? "/tmp" : temporary) : file) + "/" + entry + ".slots";
-  return paths;
+  return {config::node_root(config) + "/" + entry, config::memory_tier_root(config) + "/" + entry,
+          config::file_tier_root(config) + "/" + entry + ".slots"};
 }
 
 // A claimed lock counts only while the path still leads to it: its former owner may have removed the directory.
@@ -104,7 +88,7 @@ base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, 
       return base::fail(PERDURE_BUSY, paths.node, "the directory keeps vanishing while it is being claimed");
     }
   }
-  return base::fail(PERDURE_BUSY, node_root(config), "64 engines of other configurations live here already",
+  return base::fail(PERDURE_BUSY, config::node_root(config), "64 engines of other configurations live here already",
                     "end them or set node.path or job to something else");
 }
 
