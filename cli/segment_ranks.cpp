@@ -1,24 +1,11 @@
 // Whose data a segment file holds, even when it is damaged.
 #include "cli/residue.hpp"
-#include "os/file.hpp"
+#include "segment/file_source.hpp"
 
 namespace perdure::cli {
 namespace {
 
 using base::Result;
-using base::Status;
-
-class FileSource : public segment::ByteSource {
- public:
-  FileSource(os::File file, std::uint64_t size) : file_(std::move(file)), size_(size) {}
-  std::uint64_t size() const override { return size_; }
-  const std::string& name() const override { return file_.path(); }
-  Status read(std::uint64_t offset, base::ByteSpan target) const override { return file_.read(offset, target); }
-
- private:
-  os::File file_;
-  std::uint64_t size_;
-};
 
 std::optional<std::string> range(std::uint32_t first, std::uint32_t last) {
   if (first == segment::kNoRank) return std::nullopt;
@@ -51,11 +38,8 @@ std::optional<std::string> ranks_of(const segment::ByteSource& source) {
 }
 
 std::optional<std::string> ranks_of_file(const std::string& path) {
-  auto file = os::File::open(path, os::Open::read);
-  if (!file) return std::nullopt;
-  auto size = file->size();
-  if (!size) return std::nullopt;
-  return ranks_of(FileSource(std::move(*file), *size));
+  const auto file = segment::open_file(path);
+  return file ? ranks_of(**file) : std::nullopt;
 }
 
 }  // namespace perdure::cli

@@ -6,7 +6,8 @@
 
 namespace perdure::segment {
 
-/// Random access to the bytes of one stored object. Thread-safe. Implementations: the stores'.
+/// Random access to the bytes of one stored object. Thread-safe. Implementations: file_source.hpp, and those of stores
+/// that are no files.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;

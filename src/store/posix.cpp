@@ -16,6 +16,7 @@
 #include <tuple>
 
 #include "os/file.hpp"
+#include "segment/file_source.hpp"
 #include "segment/manifest_codec.hpp"
 #include "store/posix_quarantine.hpp"
 #include "store/posix_removal.hpp"
@@ -26,18 +27,6 @@ namespace {
 
 using base::Result;
 using base::Status;
-
-class PosixSource : public segment::ByteSource {
- public:
-  PosixSource(os::File file, std::uint64_t size) : file_(std::move(file)), size_(size) {}
-  std::uint64_t size() const override { return size_; }
-  const std::string& name() const override { return file_.path(); }
-  Status read(std::uint64_t offset, base::ByteSpan target) const override { return file_.read(offset, target); }
-
- private:
-  os::File file_;
-  std::uint64_t size_;
-};
 
 /// Segments that belong together. Those of another count would be another way to cut the same attempt.
 using ListingKey = std::tuple<std::uint64_t, segment::Attempt, std::uint32_t>;
@@ -108,9 +97,7 @@ Result<std::vector<VersionListing>> PosixStore::list(const std::string& name) {
 }
 
 Result<std::unique_ptr<segment::ByteSource>> PosixStore::open(const SegmentRef& segment) {
-  PERDURE_TRY(os::File file, os::File::open(layout_.root() + "/" + segment.path, os::Open::read));
-  PERDURE_TRY(std::uint64_t size, file.size());
-  return std::make_unique<PosixSource>(std::move(file), size);
+  return segment::open_file(layout_.root() + "/" + segment.path);
 }
 
 Status PosixStore::remove(const segment::VersionId& id) {
