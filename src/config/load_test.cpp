@@ -1,22 +1,17 @@
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "config/config.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace perdure::config {
 namespace {
 
 class Load : public testing::Test {
  protected:
-  Load() {
-    std::string pattern = "/tmp/perdure-load-XXXXXX";
-    directory_ = ::mkdtemp(pattern.data());
-  }
-  ~Load() override { std::filesystem::remove_all(directory_); }
   void write(const std::string& name, const std::string& text) const { std::ofstream(directory_ + "/" + name) << text; }
   std::string failure(const std::map<std::string, std::string>& environment, std::string_view program = {},
                       const std::vector<std::string>& command_line = {}) const {
@@ -24,7 +19,8 @@ class Load : public testing::Test {
     return config ? "" : config.error().text();
   }
 
-  std::string directory_;
+  const test_support::TemporaryDirectory temporary_;
+  const std::string& directory_ = temporary_.path();
 };
 
 TEST_F(Load, TakesEachSourceOverTheOneBefore) {

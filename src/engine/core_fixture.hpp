@@ -4,7 +4,7 @@
 
 #include "base/bytes.hpp"
 #include "engine/core.hpp"
-#include "os/test_directory.hpp"
+#include "support/temporary_directory.hpp"
 #include "tier/slot_io.hpp"
 
 namespace perdure::engine {
@@ -62,7 +62,7 @@ class CoreFixture : public ::testing::Test {
     return usage.slots - usage.free_slots;
   }
 
-  os::TestDirectory directory;
+  test_support::TemporaryDirectory directory;
   Reports reports;
   std::unique_ptr<Core> core;
 };

@@ -1,6 +1,9 @@
 // The order of flushes, giving up, and what a new core finds in the catalog.
+#include <filesystem>
+
 #include "engine/core_fixture.hpp"
 #include "os/fault_rules.hpp"
+#include "support/installed_hooks.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -96,7 +99,7 @@ TEST_F(CoreFlushTest, AFullCatalogDelaysCommitsUntilItCanBeWritten) {
   ASSERT_TRUE(core->stage(1, staged(id(1), {slot})));
   {
     os::FaultRules faults(*os::parse_fault_rules("pwrite:/catalog:ENOSPC"));
-    os::InstalledHooks installed(faults);
+    test_support::InstalledHooks installed(faults);
     EXPECT_TRUE(core->commit(commit_of(id(1))));
     EXPECT_EQ(core->next_flush(), std::nullopt);
     EXPECT_TRUE(core->inventory("app")[0].committed);
@@ -113,7 +116,7 @@ TEST_F(CoreFlushTest, AnEvictionThatTheCatalogRefusesIsARefusalWithItsReason) {
   ASSERT_TRUE(checkpoint(1));
   store(1);
   os::FaultRules faults(*os::parse_fault_rules("pwrite:/catalog:EIO"));
-  os::InstalledHooks installed(faults);
+  test_support::InstalledHooks installed(faults);
   const auto refused = grant(1, id(2));
   EXPECT_EQ(refused.kind, GrantOutcome::Kind::refused);
   EXPECT_NE(refused.error.text().find("/catalog"), std::string::npos) << refused.error.text();

@@ -1,8 +1,11 @@
 #include "engine/flusher.hpp"
 
+#include <filesystem>
+
 #include "engine/core_fixture.hpp"
 #include "os/fault_rules.hpp"
 #include "os/system.hpp"
+#include "support/installed_hooks.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -67,7 +70,7 @@ TEST_F(FlusherTest, RetriesWhatCanPassAndSpeaksOfTheEpisodeAtItsBeginningAndItsE
   start();
   {
     os::FaultRules faults(*os::parse_fault_rules("pwrite:/store:ENOSPC"));
-    os::InstalledHooks installed(faults);
+    test_support::InstalledHooks installed(faults);
     commit(1);
     commit(2);
     EXPECT_TRUE(await([&] { return attempts > 5; }));
@@ -83,7 +86,7 @@ TEST_F(FlusherTest, RetriesWhatCanPassAndSpeaksOfTheEpisodeAtItsBeginningAndItsE
 TEST_F(FlusherTest, GoesOnWhenTheStoreWorksAgain) {
   start();
   os::FaultRules faults(*os::parse_fault_rules("fdatasync:/store:EIO:1:3"));
-  os::InstalledHooks installed(faults);
+  test_support::InstalledHooks installed(faults);
   commit(1);
   EXPECT_TRUE(await_stored(1));
   commit(2);
@@ -97,7 +100,7 @@ TEST_F(FlusherTest, GoesOnWhenTheStoreWorksAgain) {
 TEST_F(FlusherTest, GivesUpAtOnceWhatCannotPassAndTriesItAgainAfterTheNextCommit) {
   start();
   os::FaultRules faults(*os::parse_fault_rules("mkdir:/store/app:EACCES:1:2"));
-  os::InstalledHooks installed(faults);
+  test_support::InstalledHooks installed(faults);
   commit(1);
   EXPECT_TRUE(await_given_up(1));
   EXPECT_EQ(attempts, 1);
@@ -111,7 +114,7 @@ TEST_F(FlusherTest, GivesUpAtOnceWhatCannotPassAndTriesItAgainAfterTheNextCommit
 TEST_F(FlusherTest, GivesUpWhenTheTimeIsOver) {
   start({kMillisecond, kMillisecond, 0});
   os::FaultRules faults(*os::parse_fault_rules("pwrite:/store:EIO"));
-  os::InstalledHooks installed(faults);
+  test_support::InstalledHooks installed(faults);
   for (std::uint64_t version : {1, 2, 3}) commit(version);
   EXPECT_TRUE(await_given_up(3));
   flusher->stop();
@@ -158,7 +161,7 @@ TEST_F(FlusherTest, SetsADamagedVersionAsideAndGoesOnWithTheNext) {
 TEST_F(FlusherTest, EndsAtOnceWhileItWaitsForARetry) {
   start({kHour, kHour, 100 * kHour});
   os::FaultRules faults(*os::parse_fault_rules("pwrite:/store:EIO"));
-  os::InstalledHooks installed(faults);
+  test_support::InstalledHooks installed(faults);
   commit(1);
   EXPECT_TRUE(await([&] { return attempts == 1; }));
   flusher->stop();

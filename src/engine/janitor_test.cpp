@@ -6,7 +6,8 @@
 
 #include "os/fault_rules.hpp"
 #include "os/system.hpp"
-#include "os/test_directory.hpp"
+#include "support/installed_hooks.hpp"
+#include "support/temporary_directory.hpp"
 #include "support/write_segment.hpp"
 
 namespace perdure::engine {
@@ -39,7 +40,7 @@ class JanitorTest : public ::testing::Test {
     for (const auto& listing : *listings) found.push_back(listing.id.version);
     return found;
   }
-  os::TestDirectory directory;
+  test_support::TemporaryDirectory directory;
   Reports reports;
   std::unique_ptr<store::Store> made;
 };
@@ -102,7 +103,7 @@ TEST_F(JanitorTest, CleansUpAfterKilledProcesses) {
 TEST_F(JanitorTest, ReportsAFailureOnceAndFinishesWhenItIsOver) {
   for (std::uint64_t version : {1, 2, 3}) write(version);
   os::FaultRules faults(*os::parse_fault_rules("rmdir:/store:EIO:1:4"));
-  os::InstalledHooks installed(faults);
+  test_support::InstalledHooks installed(faults);
   auto janitor = start({1, 0});
   janitor->activate();
   EXPECT_TRUE(settle(*janitor));

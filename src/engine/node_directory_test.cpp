@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "os/test_directory.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -18,7 +18,7 @@ class NodeDirectory : public ::testing::Test {
     EXPECT_TRUE(config.set_all(settings + (more.empty() ? "" : ";" + more), config::Origin::program));
     return config;
   }
-  os::TestDirectory directory;
+  test_support::TemporaryDirectory directory;
 };
 
 TEST_F(NodeDirectory, AnotherStoreJobOrNodeHasAnotherKey) {

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "os/fault_rules.hpp"
-#include "os/test_directory.hpp"
+#include "support/installed_hooks.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -31,7 +32,7 @@ TEST(Reports, ThatNobodyTakesAreBoundedAndTheirNumberIsTold) {
 }
 
 TEST(Reports, AreAlsoInTheLogWhichIsAppendedTo) {
-  os::TestDirectory directory;
+  test_support::TemporaryDirectory directory;
   for (const char* text : {"first life", "second life"}) {
     Reports reports;
     ASSERT_TRUE(reports.log_to(directory / "engine.log"));
@@ -45,11 +46,11 @@ TEST(Reports, AreAlsoInTheLogWhichIsAppendedTo) {
 }
 
 TEST(Reports, ALogThatCannotBeWrittenLosesNoReport) {
-  os::TestDirectory directory;
+  test_support::TemporaryDirectory directory;
   Reports reports;
   ASSERT_TRUE(reports.log_to(directory / "engine.log"));
   os::FaultRules faults(*os::parse_fault_rules("pwrite:engine.log:ENOSPC"));
-  os::InstalledHooks installed(faults);
+  test_support::InstalledHooks installed(faults);
   reports.add("text");
   EXPECT_EQ(reports.take(), "text");
 }

@@ -1,7 +1,10 @@
 #include "engine/segment_flush.hpp"
 
+#include <filesystem>
+
 #include "engine/core_fixture.hpp"
 #include "os/fault_rules.hpp"
+#include "support/installed_hooks.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -88,7 +91,7 @@ TEST_F(SegmentFlush, StopsAtTheNextBlockWhenItIsCancelledAndLeavesNothing) {
 TEST_F(SegmentFlush, AfterAFailureTheSegmentsThatWereStoredAreNotWrittenAgain) {
   {
     os::FaultRules faults(*os::parse_fault_rules("rename:/store:EIO:2"));
-    os::InstalledHooks installed(faults);
+    test_support::InstalledHooks installed(faults);
     EXPECT_FALSE(flush(*made, slots, job()).status);
   }
   ASSERT_TRUE(flush(*made, slots, job()).status);

@@ -4,14 +4,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "os/fault_rules.hpp"
 #include "os/file.hpp"
-#include "os/test_directory.hpp"
+#include "support/installed_hooks.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace perdure::os {
 namespace {
 
+using test_support::InstalledHooks;
+using test_support::TemporaryDirectory;
 using testing::ElementsAre;
 
 void touch(const std::string& path) { ASSERT_TRUE(File::open(path, Open::create)) << path; }
@@ -23,7 +27,7 @@ mode_t mode_of(const std::string& path) {
 }
 
 TEST(ListDirectory, GivesSortedNamesAndTellsDirectoriesApart) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   touch(directory / "b");
   touch(directory / ".hidden");
   ASSERT_TRUE(make_directory(directory / "a"));
@@ -40,14 +44,14 @@ TEST(ListDirectory, GivesSortedNamesAndTellsDirectoriesApart) {
 }
 
 TEST(ListDirectory, FailsOnWhatIsMissingOrNoDirectory) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   touch(directory / "file");
   EXPECT_EQ(list_directory(directory / "missing").error().code, PERDURE_NOT_FOUND);
   EXPECT_FALSE(list_directory(directory / "file"));
 }
 
 TEST(MakeDirectory, IsPrivateAndRepeatable) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   ASSERT_TRUE(make_directory(directory / "a"));
   EXPECT_TRUE(make_directory(directory / "a"));
   EXPECT_EQ(mode_of(directory / "a"), 0700U);
@@ -64,7 +68,7 @@ struct Recorder : Hooks {
 };
 
 TEST(MakeDirectories, SyncsEveryNewDirectoryIntoItsParentBeforeGoingDeeper) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   Recorder recorder;
   {
     const InstalledHooks installed(recorder);
@@ -78,7 +82,7 @@ TEST(MakeDirectories, SyncsEveryNewDirectoryIntoItsParentBeforeGoingDeeper) {
 }
 
 TEST(MakeDirectories, SucceedsOnWhatIsThereAndFailsOnAFileInTheWay) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   EXPECT_TRUE(make_directories(directory.path()));
   touch(directory / "file");
   EXPECT_FALSE(make_directories(directory / "file"));
@@ -86,7 +90,7 @@ TEST(MakeDirectories, SucceedsOnWhatIsThereAndFailsOnAFileInTheWay) {
 }
 
 TEST(MakePrivateDirectory, AcceptsOnlyADirectoryOfOursThatNobodyElseCanEnter) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   const std::string path = directory / "private";
   ASSERT_TRUE(make_private_directory(path));
   EXPECT_EQ(mode_of(path), 0700U);
@@ -96,7 +100,7 @@ TEST(MakePrivateDirectory, AcceptsOnlyADirectoryOfOursThatNobodyElseCanEnter) {
 }
 
 TEST(MakePrivateDirectory, RefusesALinkAndAFile) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   ASSERT_TRUE(make_private_directory(directory / "real"));
   ASSERT_EQ(::symlink("real", (directory / "link").c_str()), 0);
   touch(directory / "file");
@@ -106,14 +110,14 @@ TEST(MakePrivateDirectory, RefusesALinkAndAFile) {
 
 TEST(MakePrivateDirectory, RefusesTheDirectoryOfAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   ASSERT_TRUE(make_private_directory(directory / "a"));
   ASSERT_EQ(::chown((directory / "a").c_str(), 12345, 12345), 0);
   EXPECT_EQ(make_private_directory(directory / "a").error().code, PERDURE_PERMISSION);
 }
 
 TEST(SyncDirectory, AcceptsFileSystemsThatRefuseTheCallButNoOtherFailure) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   EXPECT_TRUE(sync_directory(directory.path()));
   FaultRules faults(parse_fault_rules("fsync_dir::EINVAL:1:1;fsync_dir::EIO:2").value());
   const InstalledHooks installed(faults);
@@ -122,14 +126,14 @@ TEST(SyncDirectory, AcceptsFileSystemsThatRefuseTheCallButNoOtherFailure) {
 }
 
 TEST(Remove, SucceedsWhenNothingIsThere) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   EXPECT_TRUE(remove_file(directory / "x"));
   EXPECT_TRUE(remove_directory(directory / "x"));
   EXPECT_TRUE(remove_tree(directory / "x"));
 }
 
 TEST(RemoveDirectory, RefusesOneThatIsNotEmpty) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   ASSERT_TRUE(make_directory(directory / "a"));
   touch(directory / "a/file");
   EXPECT_FALSE(remove_directory(directory / "a"));
@@ -138,7 +142,7 @@ TEST(RemoveDirectory, RefusesOneThatIsNotEmpty) {
 }
 
 TEST(RemoveTree, RemovesEverythingBelowAndNothingBehindLinks) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   ASSERT_TRUE(make_directories(directory / "kept"));
   touch(directory / "kept/file");
   ASSERT_TRUE(make_directories(directory / "tree/a/b"));
@@ -154,14 +158,14 @@ TEST(RemoveTree, RemovesEverythingBelowAndNothingBehindLinks) {
 }
 
 TEST(RemoveTree, RemovesASingleFile) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   touch(directory / "file");
   EXPECT_TRUE(remove_tree(directory / "file"));
   EXPECT_FALSE(exists(directory / "file").value());
 }
 
 TEST(RenamePath, NamesBothPathsWhenItFails) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   const auto failed = rename_path(directory / "from", directory / "to");
   ASSERT_FALSE(failed);
   EXPECT_THAT(failed.error().text(), testing::HasSubstr("/from"));
@@ -169,7 +173,7 @@ TEST(RenamePath, NamesBothPathsWhenItFails) {
 }
 
 TEST(Exists, SeesLinksThemselvesAndNothingBelowAFile) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   touch(directory / "file");
   ASSERT_EQ(::symlink("nowhere", (directory / "dangling").c_str()), 0);
   EXPECT_TRUE(exists(directory / "dangling").value());
@@ -185,7 +189,7 @@ TEST(AbsolutePath, StartsFromTheWorkingDirectoryAndIsLexical) {
 }
 
 TEST(Directories, ReportEveryCallThatFailsWithCallAndPath) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   ASSERT_TRUE(make_directory(directory / "full"));
   touch(directory / "full/file");
   const std::string full = directory / "full";

@@ -7,14 +7,17 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 
 #include "os/file.hpp"
-#include "os/test_directory.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace perdure::os {
 namespace {
+
+using test_support::TemporaryDirectory;
 
 int ask(FaultRules& rules, const char* call, const std::string& path) {
   return rules.before({.call = call, .path = path, .new_path = {}, .data = {}});
@@ -90,7 +93,7 @@ TEST(FaultRules, DelayWithoutFailing) {
 }
 
 TEST(FaultRules, FollowTheFileTheyWatch) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   const std::string path = directory / "rules";
   const auto replace_rules = [&](const std::string& text) {
     std::ofstream(path + ".new") << text;
@@ -132,7 +135,7 @@ TEST(FaultsFromEnvironment, AreInstalledOnce) {
 }
 
 TEST(FaultsFromEnvironment, ComeFromAFileThatMayChange) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   const std::string path = directory / "rules";
   EXPECT_TRUE(in_child(("@" + path).c_str(), [&] {
     const bool before = install_faults_from_environment() && !exists(directory / "x").value_or(true);

@@ -9,11 +9,14 @@
 #include <cstring>
 
 #include "os/fault_rules.hpp"
-#include "os/test_directory.hpp"
+#include "support/installed_hooks.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace perdure::os {
 namespace {
 
+using test_support::InstalledHooks;
+using test_support::TemporaryDirectory;
 using testing::HasSubstr;
 
 std::string read_text(const File& file) {
@@ -48,7 +51,7 @@ TEST(Fd, KeepsErrnoWhenItCloses) {
 }
 
 TEST(File, ReadsBackWhatWasWrittenAtAnyOffset) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   const File file = File::open(directory / "a", Open::create_new).value();
   ASSERT_TRUE(file.write(5, base::as_bytes("world")));
   ASSERT_TRUE(file.write(0, base::as_bytes("hello")));
@@ -60,14 +63,14 @@ TEST(File, ReadsBackWhatWasWrittenAtAnyOffset) {
 }
 
 TEST(File, IsPrivateAndNotInheritedByOtherPrograms) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   const File file = File::open(directory / "a", Open::create).value();
   EXPECT_EQ(mode_of(file.path()), 0600U);
   EXPECT_EQ(::fcntl(file.fd(), F_GETFD), FD_CLOEXEC);
 }
 
 TEST(File, OpensByTheModeAsked) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   const std::string path = directory / "a";
   EXPECT_EQ(File::open(path, Open::read).error().code, PERDURE_NOT_FOUND);
   EXPECT_EQ(File::open(path, Open::read_write).error().code, PERDURE_NOT_FOUND);
@@ -79,7 +82,7 @@ TEST(File, OpensByTheModeAsked) {
 }
 
 TEST(File, DoesNotFollowASymbolicLink) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   ASSERT_TRUE(File::open(directory / "real", Open::create_new));
   ASSERT_EQ(::symlink("real", (directory / "link").c_str()), 0);
   ASSERT_EQ(::symlink("nowhere", (directory / "dangling").c_str()), 0);
@@ -91,7 +94,7 @@ TEST(File, DoesNotFollowASymbolicLink) {
 }
 
 TEST(File, RefusesWhatIsNotARegularFileWithoutHanging) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   ASSERT_EQ(::mkfifo((directory / "fifo").c_str(), 0600), 0);
   EXPECT_FALSE(File::open(directory / "fifo", Open::read));
   EXPECT_FALSE(File::open(directory / "fifo", Open::read_write));
@@ -99,7 +102,7 @@ TEST(File, RefusesWhatIsNotARegularFileWithoutHanging) {
 }
 
 TEST(File, SaysWhereAFileThatIsTooShortEnds) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   const File file = File::open(directory / "a", Open::create_new).value();
   ASSERT_TRUE(file.write(0, base::as_bytes("12345")));
   std::array<std::byte, 8> room{};
@@ -112,7 +115,7 @@ TEST(File, SaysWhereAFileThatIsTooShortEnds) {
 }
 
 TEST(File, PreallocatesWithoutTouchingWhatIsThere) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   const File file = File::open(directory / "a", Open::create_new).value();
   ASSERT_TRUE(file.write(0, base::as_bytes("data")));
   ASSERT_TRUE(file.preallocate(base::MiB));
@@ -124,14 +127,14 @@ TEST(File, PreallocatesWithoutTouchingWhatIsThere) {
 }
 
 TEST(File, PreallocateSucceedsWhereTheFileSystemCannot) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   FaultRules faults(parse_fault_rules("fallocate::EOPNOTSUPP").value());
   const InstalledHooks installed(faults);
   EXPECT_TRUE(File::open(directory / "a", Open::create_new).value().preallocate(base::MiB));
 }
 
 TEST(File, PreallocateReportsThatThereIsNoRoom) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   FaultRules faults(parse_fault_rules("fallocate::ENOSPC").value());
   const InstalledHooks installed(faults);
   const auto failed = File::open(directory / "a", Open::create_new).value().preallocate(base::MiB);
@@ -140,7 +143,7 @@ TEST(File, PreallocateReportsThatThereIsNoRoom) {
 }
 
 TEST(File, PunchGivesTheRoomBackAndKeepsTheSize) {
-  const TestDirectory directory("/dev/shm");
+  const TemporaryDirectory directory(TemporaryDirectory::Place::memory);
   const File file = File::open(directory / "a", Open::create_new).value();
   ASSERT_TRUE(file.preallocate(base::MiB));
   ASSERT_TRUE(file.write(base::MiB - 1, base::as_bytes("x")));
@@ -153,7 +156,7 @@ TEST(File, PunchGivesTheRoomBackAndKeepsTheSize) {
 }
 
 TEST(File, LocksAgainstEveryOtherOpeningUntilItIsClosed) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   const std::string path = directory / "lock";
   {
     const File first = File::open(path, Open::create).value();
@@ -168,7 +171,7 @@ TEST(File, LocksAgainstEveryOtherOpeningUntilItIsClosed) {
 }
 
 TEST(ReadFile, GivesTheWholeContentUpToALimit) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   ASSERT_TRUE(write_file_atomically(directory / "a", base::as_bytes("12345")));
   EXPECT_EQ(read_file(directory / "a", 5).value().size(), 5U);
   EXPECT_EQ(read_file(directory / "a", 4).error().code, PERDURE_CORRUPT);
@@ -176,7 +179,7 @@ TEST(ReadFile, GivesTheWholeContentUpToALimit) {
 }
 
 TEST(WriteFileAtomically, ReplacesTheContentAndLeavesNothingElse) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   ASSERT_TRUE(write_file_atomically(directory / "a", base::as_bytes("old and long")));
   ASSERT_TRUE(write_file_atomically(directory / "a", base::as_bytes("new")));
   EXPECT_EQ(read_text(File::open(directory / "a", Open::read).value()), "new");
@@ -184,7 +187,7 @@ TEST(WriteFileAtomically, ReplacesTheContentAndLeavesNothingElse) {
 }
 
 TEST(WriteFileAtomically, KeepsTheOldContentWhateverStepFails) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   const std::string path = directory / "a";
   ASSERT_TRUE(write_file_atomically(path, base::as_bytes("old")));
   for (const char* call : {"open", "fstat", "pwrite", "fsync", "rename"}) {

@@ -5,11 +5,14 @@
 
 #include "os/fault_rules.hpp"
 #include "os/file.hpp"
-#include "os/test_directory.hpp"
+#include "support/installed_hooks.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace perdure::os {
 namespace {
 
+using test_support::InstalledHooks;
+using test_support::TemporaryDirectory;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -29,7 +32,7 @@ struct Recorder : Hooks {
 };
 
 TEST(Hooks, AreAskedBeforeEveryCallAndToldItsOutcome) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   const std::string path = directory / "a";
   Recorder recorder;
   {
@@ -52,7 +55,7 @@ TEST(Hooks, AreAskedBeforeEveryCallAndToldItsOutcome) {
 }
 
 TEST(Hooks, PreventTheCallsTheyRefuse) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   const std::string path = directory / "a";
   const File file = File::open(path, Open::create_new).value();
   Recorder recorder;
@@ -70,7 +73,7 @@ TEST(Hooks, PreventTheCallsTheyRefuse) {
 }
 
 TEST(Hooks, FailuresOfAWriteNameThePathAndTheOffset) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   const File file = File::open(directory / "a", Open::create_new).value();
   FaultRules faults(parse_fault_rules("pwrite::ENOSPC").value());
   const InstalledHooks installed(faults);
@@ -82,7 +85,7 @@ TEST(Hooks, FailuresOfAWriteNameThePathAndTheOffset) {
 }
 
 TEST(Hooks, EveryCallOfAFileThatFailsIsReportedWithCallAndPath) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   const File file = File::open(directory / "a", Open::create_new).value();
   ASSERT_TRUE(file.write(0, base::as_bytes("content")));
   std::array<std::byte, 4> room{};
@@ -116,7 +119,7 @@ TEST(Hooks, EveryCallOfAFileThatFailsIsReportedWithCallAndPath) {
 }
 
 TEST(Hooks, InterruptedCallsAreRepeated) {
-  const TestDirectory directory;
+  const TemporaryDirectory directory;
   FaultRules faults(parse_fault_rules("*::EINTR:1:3").value());
   const InstalledHooks installed(faults);
   EXPECT_TRUE(File::open(directory / "a", Open::create_new));

@@ -8,10 +8,14 @@
 #include <cstring>
 
 #include "os/fault_rules.hpp"
-#include "os/test_directory.hpp"
+#include "support/installed_hooks.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace perdure::os {
 namespace {
+
+using test_support::InstalledHooks;
+using test_support::TemporaryDirectory;
 
 constexpr std::uint64_t kHugePage = 2 * base::MiB;
 
@@ -29,7 +33,7 @@ class MappingOfSharedMemory : public testing::Test {
     return static_cast<std::size_t>(
         std::count_if(state.begin(), state.end(), [](unsigned char s) { return (s & 1) != 0; }));
   }
-  TestDirectory directory_{"/dev/shm"};
+  TemporaryDirectory directory_{TemporaryDirectory::Place::memory};
 };
 
 TEST_F(MappingOfSharedMemory, ShowsWhatIsInTheFileAndWritesToItAfterTheFileWasClosed) {

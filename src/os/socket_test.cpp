@@ -14,10 +14,14 @@
 
 #include "os/fault_rules.hpp"
 #include "os/system.hpp"
-#include "os/test_directory.hpp"
+#include "support/installed_hooks.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace perdure::os {
 namespace {
+
+using test_support::InstalledHooks;
+using test_support::TemporaryDirectory;
 
 constexpr std::uint64_t kLong_ns = 60'000'000'000;
 
@@ -33,7 +37,7 @@ class Socket : public testing::Test {
     }
     return text;
   }
-  TestDirectory directory_;
+  TemporaryDirectory directory_;
   std::string path_ = directory_ / "engine.sock";
 };
 

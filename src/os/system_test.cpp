@@ -9,10 +9,12 @@
 #include <set>
 
 #include "os/cgroup.hpp"
-#include "os/test_directory.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace perdure::os {
 namespace {
+
+using test_support::TemporaryDirectory;
 
 TEST(ProcessAlive, SeesLivingProcessesOfAnyUser) {
   EXPECT_TRUE(process_alive(process_id()));
@@ -69,7 +71,7 @@ class Cgroup : public testing::Test {
     std::ofstream(whole) << text;
   }
   MemoryLimit limit(const std::string& membership) { return cgroup_memory(membership, root_.path()); }
-  TestDirectory root_;
+  TemporaryDirectory root_;
 };
 
 TEST_F(Cgroup, TakesTheLeastLimitOnTheWayUp) {

@@ -7,7 +7,7 @@
 
 #include "base/bytes.hpp"
 #include "os/file.hpp"
-#include "os/test_directory.hpp"
+#include "support/temporary_directory.hpp"
 #include "tier/slot_io.hpp"
 
 namespace perdure::tier {
@@ -43,7 +43,7 @@ class Conformance : public ::testing::TestWithParam<const char*> {
     EXPECT_EQ(hasher.digest(), base::hash128(data));
     return data;
   }
-  os::TestDirectory directory;
+  test_support::TemporaryDirectory directory;
 };
 
 TEST_P(Conformance, NamesItselfItsPlaceAndItsNumber) {

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "base/bytes.hpp"
 #include "os/fault_rules.hpp"
 #include "os/file.hpp"
-#include "os/test_directory.hpp"
+#include "support/installed_hooks.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace perdure::tier {
 namespace {
@@ -14,7 +17,7 @@ using base::KiB;
 using base::MiB;
 
 TEST(FileTier, GivesTheFreeSlotWithTheMostRoomSoThatLeastIsPreallocated) {
-  os::TestDirectory directory;
+  test_support::TemporaryDirectory directory;
   auto tier = make_file_tier({0, directory / "slots", MiB, 8 * MiB});
   ASSERT_TRUE(tier);
   const auto small = *(*tier)->acquire(64 * KiB), large = *(*tier)->acquire(MiB);
@@ -24,12 +27,12 @@ TEST(FileTier, GivesTheFreeSlotWithTheMostRoomSoThatLeastIsPreallocated) {
 }
 
 TEST(FileTier, AFailedPreallocationLeavesTheSlotFreeAndTheTierUsable) {
-  os::TestDirectory directory;
+  test_support::TemporaryDirectory directory;
   auto tier = make_file_tier({0, directory / "slots", MiB, 8 * MiB});
   ASSERT_TRUE(tier);
   for (const char* rule : {"fallocate:/slot-:ENOSPC", "open:/slot-:EDQUOT", "ftruncate:/slot-:EIO"}) {
     os::FaultRules faults(*os::parse_fault_rules(rule));
-    os::InstalledHooks installed(faults);
+    test_support::InstalledHooks installed(faults);
     auto slot = (*tier)->acquire(MiB);
     ASSERT_FALSE(slot) << rule;
     EXPECT_NE(slot.error().text().find("slot-0"), std::string::npos) << slot.error().text();
@@ -39,7 +42,7 @@ TEST(FileTier, AFailedPreallocationLeavesTheSlotFreeAndTheTierUsable) {
 }
 
 TEST(FileTier, IgnoresFilesThatAreNoSlots) {
-  os::TestDirectory directory;
+  test_support::TemporaryDirectory directory;
   ASSERT_TRUE(os::make_private_directory(directory / "slots"));
   for (const char* name : {"slot-", "slot-x", "slot-1x", "slot-99999999", "other"})
     ASSERT_TRUE(os::write_file_atomically((directory / "slots/") + name, {}));
@@ -49,7 +52,7 @@ TEST(FileTier, IgnoresFilesThatAreNoSlots) {
 }
 
 TEST(FileTier, RefusesADirectoryThatOthersCanEnter) {
-  os::TestDirectory directory;
+  test_support::TemporaryDirectory directory;
   ASSERT_TRUE(os::make_private_directory(directory / "slots"));
   std::filesystem::permissions(directory / "slots", std::filesystem::perms::all);
   auto tier = make_file_tier({0, directory / "slots", MiB, 8 * MiB});

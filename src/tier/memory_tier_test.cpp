@@ -7,7 +7,7 @@
 
 #include "base/bytes.hpp"
 #include "os/file.hpp"
-#include "os/test_directory.hpp"
+#include "support/temporary_directory.hpp"
 #include "tier/slot_io.hpp"
 
 namespace perdure::tier {
@@ -21,7 +21,7 @@ std::uint64_t blocks_of(const std::string& path) {
 }
 
 TEST(MemoryTier, TakesMemoryOnlyForWhatChunksNeed) {
-  os::TestDirectory directory("/dev/shm");
+  test_support::TemporaryDirectory directory(test_support::TemporaryDirectory::Place::memory);
   auto tier = make_memory_tier({0, directory.path(), 64 * MiB, 16 * MiB});
   ASSERT_TRUE(tier);
   auto slot = (*tier)->acquire(3 * MiB);
@@ -34,7 +34,7 @@ TEST(MemoryTier, TakesMemoryOnlyForWhatChunksNeed) {
 
 // Four small chunks use up the limit; a large one then takes their memory over when they are free.
 TEST(MemoryTier, BackingMovesFromFreeSlotsToALargerOne) {
-  os::TestDirectory directory("/dev/shm");
+  test_support::TemporaryDirectory directory(test_support::TemporaryDirectory::Place::memory);
   auto tier = make_memory_tier({0, directory.path(), 8 * MiB, 8 * MiB});
   ASSERT_TRUE(tier);
   std::vector<std::uint64_t> slots;
@@ -48,7 +48,7 @@ TEST(MemoryTier, BackingMovesFromFreeSlotsToALargerOne) {
 }
 
 TEST(MemoryTier, AForeignOrDamagedArenaIsBegunAnew) {
-  os::TestDirectory directory("/dev/shm");
+  test_support::TemporaryDirectory directory(test_support::TemporaryDirectory::Place::memory);
   auto first = make_memory_tier({0, directory.path(), 2 * MiB, 8 * MiB});
   ASSERT_TRUE(first);
   ASSERT_TRUE((*first)->acquire(MiB));
@@ -65,7 +65,7 @@ TEST(MemoryTier, AForeignOrDamagedArenaIsBegunAnew) {
 }
 
 TEST(MemoryTier, RefusesWhatTheSystemDoesNotHaveHoweverLargeItsLimit) {
-  os::TestDirectory directory("/dev/shm");
+  test_support::TemporaryDirectory directory(test_support::TemporaryDirectory::Place::memory);
   auto tier = make_memory_tier({0, directory.path(), 1ULL << 40, 1ULL << 50});
   ASSERT_TRUE(tier);
   EXPECT_FALSE((*tier)->can_hold(1ULL << 40));

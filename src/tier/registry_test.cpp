@@ -1,14 +1,14 @@
 #include <gtest/gtest.h>
 
 #include "base/bytes.hpp"
-#include "os/test_directory.hpp"
+#include "support/temporary_directory.hpp"
 #include "tier/tier.hpp"
 
 namespace perdure::tier {
 namespace {
 
 TEST(Registry, MakesTheTiersItKnows) {
-  os::TestDirectory directory;
+  test_support::TemporaryDirectory directory;
   for (const char* kind : {"memory", "file"}) {
     auto tier = make_tier(kind, {0, directory / kind, base::MiB, 4 * base::MiB});
     ASSERT_TRUE(tier) << kind;

@@ -6,7 +6,8 @@
 
 #include "base/bytes.hpp"
 #include "os/fault_rules.hpp"
-#include "os/test_directory.hpp"
+#include "support/installed_hooks.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace perdure::tier {
 namespace {
@@ -21,7 +22,7 @@ class SlotIoTest : public ::testing::TestWithParam<const char*> {
     tier = std::move(*made);
     slot = tier->address(*tier->acquire(2 * MiB));
   }
-  os::TestDirectory directory;
+  test_support::TemporaryDirectory directory;
   std::unique_ptr<Tier> tier;
   SlotAddress slot;
   SlotIo io;
@@ -81,7 +82,7 @@ TEST_P(SlotIoTest, AFailingDeviceIsAnErrorAndWorksAgainAfterwards) {
   const std::vector<std::byte> data(1000);
   {
     os::FaultRules faults(*os::parse_fault_rules("pwrite:slots:EIO;madvise:slots:EFAULT;fallocate:slots:ENOSPC"));
-    os::InstalledHooks installed(faults);
+    test_support::InstalledHooks installed(faults);
     const auto prepared = io.prepare(slot, data.size());
     const auto failed = prepared ? io.write(slot, 0, data, hasher) : prepared;
     ASSERT_FALSE(failed);

@@ -9,8 +9,8 @@
 #include <set>
 
 #include "os/socket.hpp"
-#include "os/test_directory.hpp"
 #include "scenario.hpp"
+#include "support/temporary_directory.hpp"
 #include "usage.hpp"
 
 namespace {
@@ -31,7 +31,7 @@ class Leaks : public ::testing::TestWithParam<const char*> {
   const std::string& path() const { return directory_.path(); }
 
  private:
-  os::TestDirectory directory_{"/dev/shm"};
+  test_support::TemporaryDirectory directory_{test_support::TemporaryDirectory::Place::memory};
 };
 INSTANTIATE_TEST_SUITE_P(Modes, Leaks, ::testing::Values("embedded", "daemon"),
                          [](const auto& param) { return std::string(param.param); });
