@@ -25,6 +25,7 @@ void Janitor::activate() {
     std::lock_guard guard(mutex_);
     if (active_) return;
     active_ = look_ = true;
+    queue_ = names_;
   }
   wake_.notify_all();
 }
@@ -115,9 +116,6 @@ void Janitor::first_look() {
   });
   if (!cleaned && cleaned.error().code != PERDURE_NOT_FOUND)
     reports_.add("cleaning the store: " + cleaned.error().text());
-  std::lock_guard guard(mutex_);
-  names_.insert(names->begin(), names->end());
-  queue_.insert(names->begin(), names->end());
 }
 
 base::Result<std::vector<JudgedListing>> Janitor::judge(const std::string& name) {

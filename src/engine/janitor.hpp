@@ -1,5 +1,6 @@
 #pragma once
-// The thread of the first node's engine that keeps the store in order: retention, leftovers of killed processes.
+// The thread of the first node's engine that keeps the store in order: leftovers of killed processes, and retention of
+// the names that its own job writes. Other jobs may use the same store with policies of their own.
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -16,9 +17,9 @@ class Janitor {
  public:
   Janitor(store::Store& store, Reports& reports, plan::RetentionPolicy policy, std::function<void()> idle);
   ~Janitor() { stop(); }
-  /// From now on this engine is responsible; tends every name in the store once. Repeatable.
+  /// From now on this engine is responsible: cleans the store and tends the names given to tend() so far. Repeatable.
   void activate();
-  void tend(const std::string& name);  ///< something of this name was stored; no effect before activate()
+  void tend(const std::string& name);  ///< the job writes this name, and something of it was stored or held
   void tend_all();                     ///< looks once more at every name tended so far
   bool idle();                         ///< nothing to do now (a later look may be planned)
   bool settled();                      ///< idle, and no later look is planned

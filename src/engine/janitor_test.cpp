@@ -22,9 +22,11 @@ class JanitorTest : public ::testing::Test {
     made = std::move(*store::make_store(directory / "store"));
     ASSERT_TRUE(made->prepare());
   }
-  static segment::VersionId id(std::uint64_t version) { return {"app", version, {version, 1}}; }
-  void write(std::uint64_t version, std::uint32_t segments = 2) {
-    const auto manifests = sample_version(id(version), 2);
+  static segment::VersionId id(std::uint64_t version, const std::string& name = "app") {
+    return {name, version, {version, 1}};
+  }
+  void write(std::uint64_t version, std::uint32_t segments = 2, const std::string& name = "app") {
+    const auto manifests = sample_version(id(version, name), 2);
     for (std::uint32_t i = 0; i < segments; ++i) ASSERT_TRUE(write_segment(*made, manifests[i])) << version;
   }
   std::unique_ptr<Janitor> start(plan::RetentionPolicy policy) {
@@ -34,9 +36,9 @@ class JanitorTest : public ::testing::Test {
     for (int i = 0; i < 20000 && !janitor.settled(); ++i) os::sleep_ns(1'000'000);
     return janitor.settled();
   }
-  std::vector<std::uint64_t> versions() {
+  std::vector<std::uint64_t> versions(const std::string& name = "app") {
     std::vector<std::uint64_t> found;
-    const auto listings = made->list("app");
+    const auto listings = made->list(name);
     for (const auto& listing : *listings) found.push_back(listing.id.version);
     return found;
   }
@@ -55,19 +57,36 @@ TEST_F(JanitorTest, DoesNothingBeforeItIsResponsible) {
   EXPECT_EQ(versions(), (Versions{1, 2, 3}));
 }
 
-TEST_F(JanitorTest, LooksAtEveryNameOnceItIs) {
+TEST_F(JanitorTest, TendsTheJobsNamesOnceItIs) {
   for (std::uint64_t version : {1, 2, 3, 4}) write(version);
   auto janitor = start({1, 2});
+  janitor->tend("app");
   janitor->activate();
   EXPECT_TRUE(settle(*janitor));
   EXPECT_EQ(versions(), (Versions{2, 4}));
   EXPECT_EQ(reports.take(), std::nullopt);
 }
 
+TEST_F(JanitorTest, LeavesTheNamesOfOtherJobsAlone) {
+  for (std::uint64_t version : {1, 2, 3}) write(version);
+  for (std::uint64_t version : {1, 2, 3}) write(version, 2, "other");
+  auto janitor = start({1, 0});
+  janitor->activate();
+  EXPECT_TRUE(settle(*janitor));
+  EXPECT_EQ(versions(), (Versions{1, 2, 3})) << "nobody said yet that it is this job's";
+  janitor->tend("app");
+  EXPECT_TRUE(settle(*janitor));
+  janitor->tend_all();
+  EXPECT_TRUE(settle(*janitor));
+  EXPECT_EQ(versions(), (Versions{3}));
+  EXPECT_EQ(versions("other"), (Versions{1, 2, 3}));
+}
+
 TEST_F(JanitorTest, WaitsForTheOtherNodesPartOfTheNewestVersion) {
   write(1);
   write(2, 1);
   auto janitor = start({1, 0});
+  janitor->tend("app");
   janitor->activate();
   for (int i = 0; i < 20000 && !janitor->idle(); ++i) os::sleep_ns(1'000'000);
   EXPECT_EQ(versions(), (Versions{1, 2}));
@@ -82,6 +101,7 @@ TEST_F(JanitorTest, ANewestVersionThatDoesNotVerifyIsNoReasonToGiveUpOlderOnes) 
   for (const auto& entry : std::filesystem::directory_iterator(directory / "store/app/3"))
     std::filesystem::resize_file(entry.path(), std::filesystem::file_size(entry.path()) - 8);
   auto janitor = start({1, 0});
+  janitor->tend("app");
   janitor->activate();
   EXPECT_TRUE(settle(*janitor)) << "damage is no reason to look again";
   EXPECT_EQ(versions(), (Versions{2, 3}));
@@ -105,6 +125,7 @@ TEST_F(JanitorTest, ReportsAFailureOnceAndFinishesWhenItIsOver) {
   os::FaultRules faults(*os::parse_fault_rules("rmdir:/store:EIO:1:4"));
   test_support::InstalledHooks installed(faults);
   auto janitor = start({1, 0});
+  janitor->tend("app");
   janitor->activate();
   EXPECT_TRUE(settle(*janitor));
   janitor->stop();

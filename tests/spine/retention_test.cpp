@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "damage.hpp"
 #include "faults.hpp"
 #include "scenario.hpp"
 #include "store/store.hpp"
@@ -12,11 +13,11 @@
 namespace {
 
 using namespace perdure::test_support;
-namespace fs = std::filesystem;
+enum class End { closed, killed };
 
 class Retention : public ::testing::TestWithParam<const char*> {
  protected:
-  void checkpoints(int first, int last, const std::string& more, const std::string& rules = {}) {
+  void checkpoints(int first, int last, const std::string& more, const std::string& rules = {}, End end = End::closed) {
     RunOptions run;
     run.ranks = 2;
     const auto outcome = run_ranks(run, [&](const Rank& rank) {
@@ -34,10 +35,12 @@ class Retention : public ::testing::TestWithParam<const char*> {
       rank.barrier();
       if (rank.rank == 0) faults.set("");
       rank.barrier();
+      if (end == End::killed) ::raise(SIGKILL);
       RANK_CHECK(app.close() == PERDURE_OK, "close");
       return 0;
     });
-    EXPECT_TRUE(outcome.all(0)) << outcome.text();
+    EXPECT_TRUE(outcome.all(end == End::killed ? 128 + SIGKILL : 0)) << outcome.text();
+    if (end == End::killed) kill_engines(directory.path());
     stop_daemons(directory.path());
   }
   std::string store() const { return directory.path() + "/store"; }
@@ -57,9 +60,31 @@ TEST_P(Retention, CountsVersionsOfAllNodesAsOne) {
   expect_clean_store(store(), "app", {4});
 }
 
-// The newest version has all its segments, but its manifest is damaged: what is older is all there is.
+TEST_P(Retention, OfTwoJobsInOneStoreKeepsToTheNamesOfEach) {
+  checkpoints(1, 4, "job=careful;retention.keep_last=3");
+  RunOptions run;
+  run.ranks = 2;
+  const auto outcome = run_ranks(run, [&](const Rank& rank) {
+    perdure_t* handle = rank.open(options_in(directory.path(), GetParam(), "job=frugal;retention.keep_last=1"));
+    State state(rank.rank, 1000);
+    state.protect(handle);
+    for (int step = 1; step <= 3; ++step) {
+      REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "other", step));
+      REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "other", step, PERDURE_LEVEL_STORE, 20));
+    }
+    REQUIRE(perdure_close(&handle) == PERDURE_OK);
+    return 0;
+  });
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  stop_daemons(directory.path());
+  expect_clean_store(store(), "app", {2, 3, 4});
+  expect_clean_store(store(), "other", {3});
+}
+
+// The newest version has all its segments, but its manifest is damaged: what is older is all there is. The job was
+// killed, so that the next engine knows from its catalog that the name is this job's.
 TEST_P(Retention, NeverGivesUpTheLastVersionThatVerifies) {
-  checkpoints(1, 3, "retention.keep_last=3");
+  checkpoints(1, 3, "retention.keep_last=3", {}, End::killed);
   for (const auto& entry : fs::directory_iterator(store() + "/app/3"))
     fs::resize_file(entry.path(), fs::file_size(entry.path()) - 8);
   checkpoints(1, 0, "retention.keep_last=1");
