@@ -121,7 +121,8 @@ Json Server::answer_hello(ClientId id, const ipc::Hello& hello) {
          "it speaks protocol " + std::to_string(ipc::kProtocol) + ", the client " + std::to_string(hello.protocol),
          "use the same release of Perdure for library and perdured", false});
   if (hello.client && hello.fingerprint != options_.fingerprint)
-    return ipc::error_reply({PERDURE_BUSY, "engine", "it serves a job with another configuration", "", false});
+    // Who took us for its own read an old fingerprint: the next look finds the right engine.
+    return ipc::error_reply({PERDURE_BUSY, "engine", "it serves a job with another configuration", "", true});
   Client& client = clients_[id];
   client.greeted = true;
   client.counts = hello.client;

@@ -10,6 +10,7 @@ namespace perdure::engine {
 namespace {
 
 constexpr unsigned kMaxInstances = 64;
+constexpr std::uint64_t kSecondLookNs = 5'000'000;
 
 NodePaths paths_for(const config::Config& config, const std::string& entry) {
   return {config::node_root(config) + "/" + entry, config::memory_tier_root(config) + "/" + entry,
@@ -30,7 +31,7 @@ std::string fingerprint_of(const NodePaths& paths) {
   return {reinterpret_cast<const char*>(bytes->data()), bytes->size()};
 }
 
-// The owner writes its fingerprint right after taking the lock; give it that moment.
+// The owner removes its predecessor's fingerprint and writes its own right after taking the lock; give it that moment.
 std::string await_fingerprint(const NodePaths& paths) {
   for (int i = 0; i < 100; ++i) {
     std::string found = fingerprint_of(paths);
@@ -38,6 +39,14 @@ std::string await_fingerprint(const NodePaths& paths) {
     os::sleep_ns(10'000'000);
   }
   return {};
+}
+
+// A first look may come between the lock and the removal, so another's fingerprint is believed when it is still there
+// at the second. Ours, left by a dead owner and seen in the same moment, is found out by the engine's answer to hello.
+bool owner_serves(const NodePaths& paths, const std::string& fingerprint) {
+  if (await_fingerprint(paths) == fingerprint) return true;
+  os::sleep_ns(kSecondLookNs);
+  return await_fingerprint(paths) == fingerprint;
 }
 
 base::Status make_parents(const NodePaths& paths) {
@@ -60,6 +69,8 @@ base::Result<Outcome> try_instance(const NodePaths& paths, const std::string& fi
     return Outcome::other_owner;
   }
   if (!still_there(*lock)) return Outcome::vanished;
+  // Whoever finds the lock taken must not believe what a dead owner left.
+  PERDURE_CHECK(os::remove_file(paths.node + "/fingerprint"));
   PERDURE_CHECK(os::write_file_atomically(paths.node + "/fingerprint", base::as_bytes(fingerprint)));
   claim = Claim{paths, std::move(*lock)};
   return Outcome::claimed;
@@ -82,7 +93,7 @@ base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, 
     PERDURE_TRY(const Outcome outcome, try_instance(paths, fingerprint, claim));
     if (outcome == Outcome::claimed) return std::variant<Claim, Existing>(std::move(claim));
     if (outcome == Outcome::other_owner) {
-      if (await_fingerprint(paths) == fingerprint) return std::variant<Claim, Existing>(Existing{paths});
+      if (owner_serves(paths, fingerprint)) return std::variant<Claim, Existing>(Existing{paths});
       ++instance;
     } else if (++retries > 1000) {
       return base::fail(PERDURE_BUSY, paths.node, "the directory keeps vanishing while it is being claimed");

@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
+#include <utility>
 
+#include "os/hooks.hpp"
+#include "support/installed_hooks.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::engine {
@@ -59,6 +63,49 @@ TEST_F(NodeDirectory, ADeadEnginesDirectoryIsTakenOverWithWhatItHolds) {
   ASSERT_TRUE(next && std::holds_alternative<Claim>(*next));
   EXPECT_EQ(std::get<Claim>(*next).paths.node, node);
   EXPECT_TRUE(std::filesystem::exists(node + "/catalog"));
+}
+
+/// Calls `act` after the first operation of that name on a path with that ending.
+class OnceAfter : public os::Hooks {
+ public:
+  OnceAfter(std::string call, std::string ending, std::function<void()> act)
+      : call_(std::move(call)), ending_(std::move(ending)), act_(std::move(act)) {}
+  void after(const os::Operation& operation, int) override {
+    if (operation.call == call_ && operation.path.ends_with(ending_))
+      if (auto act = std::exchange(act_, nullptr)) act();
+  }
+  bool acted() const { return !act_; }
+
+ private:
+  std::string call_, ending_;
+  std::function<void()> act_;
+};
+
+TEST_F(NodeDirectory, WhatADeadOwnerServedIsForgottenBeforeItsSuccessorsOwnIsWritten) {
+  { ASSERT_TRUE(claim(configuration("retention.keep_last=9"), "host")); }
+  bool stale_seen = false;
+  OnceAfter writing("fsync", "", [&] {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory / "node"))
+      stale_seen = stale_seen || entry.path().filename() == "fingerprint";
+  });
+  test_support::InstalledHooks installed(writing);
+  ASSERT_TRUE(claim(configuration(), "host"));
+  EXPECT_TRUE(writing.acted());
+  EXPECT_FALSE(stale_seen);
+}
+
+TEST_F(NodeDirectory, AFingerprintSeenBeforeTheNewOwnerReplacedItIsLookedAtAgain) {
+  auto owner = claim(configuration(), "host");
+  ASSERT_TRUE(owner);
+  const std::string path = std::get<Claim>(*owner).paths.node + "/fingerprint";
+  const std::string old = configuration("retention.keep_last=9").fingerprint(), own = configuration().fingerprint();
+  ASSERT_TRUE(os::write_file_atomically(path, base::as_bytes(old)));
+  OnceAfter reading("pread", "/fingerprint",
+                    [&] { ASSERT_TRUE(os::write_file_atomically(path, base::as_bytes(own))); });
+  test_support::InstalledHooks installed(reading);
+  auto found = claim(configuration(), "host");
+  ASSERT_TRUE(found && reading.acted());
+  EXPECT_TRUE(std::holds_alternative<Existing>(*found)) << "a second engine for the same job and configuration";
 }
 
 TEST_F(NodeDirectory, RefusesADirectoryThatOthersCanEnter) {

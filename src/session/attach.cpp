@@ -16,6 +16,12 @@ constexpr std::uint64_t kPauseNs = 20'000'000;
 
 constexpr std::uint64_t kMaxChunks = 1 << 20;  // of one rank: what one message can describe
 
+// An engine that ended, or that turned out to be another configuration's: the next look finds a better one.
+bool passes(const base::Error& error) {
+  return error.code == PERDURE_UNAVAILABLE || error.code == PERDURE_PEER_FAILED ||
+         (error.code == PERDURE_BUSY && error.retryable);
+}
+
 // What a leader tells the ranks of its node.
 base::Json host_to_json(const base::Result<HostedEngine>& hosted) {
   if (hosted) return {{"socket", hosted->socket}};
@@ -62,14 +68,13 @@ base::Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<comm::Commu
   return session;
 }
 
-// An engine may be found in the moment in which it ends: then there is a better one to be had at once. All ranks decide
-// alike.
+// An engine may be found in the moment in which it ends, or begins: then there is a better one to be had at once. All
+// ranks decide alike.
 base::Status Session::attach() {
   for (unsigned tries = 1;; ++tries) {
     const base::Status outcome = attach_once();
     if (outcome || tries == kMostTries) return outcome;
-    const bool passing = outcome.error().code == PERDURE_UNAVAILABLE || outcome.error().code == PERDURE_PEER_FAILED;
-    std::uint64_t lasting = passing ? 0 : 1;  // a peer's failure is judged by that peer
+    std::uint64_t lasting = passes(outcome.error()) ? 0 : 1;  // a peer's failure is judged by that peer
     PERDURE_CHECK(comm_->allreduce(std::span(&lasting, 1), comm::Reduce::maximum));
     if (lasting != 0) return outcome;
     os::sleep_ns(tries * kPauseNs);
