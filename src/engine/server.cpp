@@ -17,6 +17,9 @@ namespace perdure::engine {
 namespace {
 
 constexpr std::uint64_t kPatienceNs = 5'000'000'000, kLookAgainNs = 20'000'000;
+// A client has a few requests out at a time, so what waits for it is never more than a few replies. One reply may be
+// large, so only what waits when the next one comes is judged.
+constexpr std::size_t kMostUnread = 4 * base::MiB;
 
 void make_nonblocking(const os::Fd& fd) { ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK); }
 
@@ -182,7 +185,13 @@ void Server::reconsider_waiting() {
 
 void Server::send(ClientId id, std::uint64_t sequence, base::Json reply) {
   auto it = clients_.find(id);
-  if (it == clients_.end()) return;
+  if (it == clients_.end() || it->second.dead) return;
+  if (it->second.outbox.size() > kMostUnread) {
+    reports_.add("a connection did not read its replies and was closed: " + std::to_string(it->second.outbox.size()) +
+                 " bytes waited for it");
+    it->second.dead = true;
+    return;
+  }
   reply["seq"] = sequence;
   const auto frame = ipc::encode_frame(reply);
   it->second.outbox.insert(it->second.outbox.end(), frame.begin(), frame.end());

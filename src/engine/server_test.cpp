@@ -108,6 +108,23 @@ TEST_F(ServerOfAnEngine, AHalfSentMessageWhoseSenderGoesDisturbsNobody) {
   expect_good_client_is_served();
 }
 
+TEST_F(ServerOfAnEngine, WhoNeverReadsTheRepliesIsDroppedAndReported) {
+  const os::Fd socket = os::connect_to(engine_->socket_path()).value();
+  base::Json greeting = ipc::to_json(ipc::Request(hello())), request = ipc::to_json(ipc::Request(ipc::Progress{}));
+  greeting["seq"] = request["seq"] = 1;
+  ASSERT_TRUE(os::send_all(socket, ipc::encode_frame(greeting)));
+  Bytes many;
+  for (const Bytes frame = ipc::encode_frame(request); many.size() < 64 * base::KiB;)
+    many.insert(many.end(), frame.begin(), frame.end());
+  std::size_t sent = 0;
+  while (sent < 8 * base::MiB && os::send_all(socket, many)) sent += many.size();
+  EXPECT_LT(sent, 8 * base::MiB) << "replies without bound were kept for it";
+  expect_good_client_is_served();
+  auto report = good_.call(ipc::NextReport{});
+  ASSERT_TRUE(report && report->contains("report"));
+  EXPECT_NE((*report)["report"].get<std::string>().find("did not read its replies"), std::string::npos);
+}
+
 TEST_F(ServerOfAnEngine, RequestsThatMakeNoSenseHereAreAnsweredWithErrorsAndChangeNothing) {
   const segment::VersionId id{"nbody", 7, {1000, 1}};
   EXPECT_FALSE(good_.call(ipc::Stage{id, 1, test_support::sample_piece(id, 0, 5000, 4096)})) << "slots not granted";
