@@ -7,6 +7,7 @@
 #include "engine/janitor.hpp"
 #include "engine/server.hpp"
 #include "os/crash_point.hpp"
+#include "os/fork.hpp"
 #include "os/socket.hpp"
 
 namespace perdure::engine {
@@ -96,6 +97,7 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
   auto parts = std::make_unique<Parts>();
   Parts* p = parts.get();
   p->claim = std::move(claim);
+  os::keep_from_children(p->claim.lock.fd());
   const NodePaths& paths = p->claim.paths;
   p->socket = paths.socket();
   PERDURE_CHECK(p->reports.log_to(paths.node + "/engine.log"));

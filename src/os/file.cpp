@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "os/fork.hpp"
 #include "os/system_call.hpp"
 
 namespace perdure::os {
@@ -49,7 +50,10 @@ int Fd::release() { return std::exchange(fd_, -1); }
 
 void Fd::reset() {
   const int kept = errno;  // destructors run between a failure and the reading of its errno
-  if (fd_ >= 0) ::close(fd_);
+  if (fd_ >= 0) {
+    forget_descriptor(fd_);  // before its number can become somebody else's
+    ::close(fd_);
+  }
   fd_ = -1;
   errno = kept;
 }

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "os/fork.hpp"
 #include "os/system.hpp"
 #include "os/system_call.hpp"
 
@@ -53,6 +54,7 @@ base::Result<Fd> make_socket(const std::string& path, int more_flags) {
   Fd fd(system_call({.call = "socket", .path = path},
                     [&] { return ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | more_flags, 0); }));
   if (!fd) return call_failed("socket", path);
+  keep_from_children(fd.get());
   return fd;
 }
 
@@ -137,6 +139,7 @@ base::Result<Fd> accept_from(const Fd& listener) {
   for (;;) {
     Fd peer(system_call({.call = "accept", .path = kNoPath},
                         [&] { return ::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC); }));
+    if (peer) keep_from_children(peer.get());
     if (peer && peer_is_us(peer)) return peer;
     if (peer || errno == ECONNABORTED) continue;
     if (errno == EAGAIN || errno == EWOULDBLOCK) return Fd();
