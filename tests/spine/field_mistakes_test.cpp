@@ -213,7 +213,7 @@ TEST_P(FieldMistakes, ASecondJobWithAnotherConfigurationGetsItsOwnEngineAndSetti
 TEST_P(FieldMistakes, FastAndSlowRanksWithARetentionOfOneNeverLeaveZeroCompleteVersions) {
   std::mt19937 random(20260731);
   bool seen_complete = false;
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < 20; ++round) {
     RunOptions run = ranks(2);
     run.meanwhile = [&](const std::vector<int>& pids) {
       const std::uint64_t end = os::monotonic_ns() + (60 + random() % 250) * 1'000'000;

@@ -18,7 +18,7 @@ namespace {
 using namespace perdure;
 using namespace perdure::test_support;
 
-constexpr int kRanks = 4, kRounds = 15;
+constexpr int kRanks = 4, kRounds = 30;
 constexpr std::size_t kWords = 24000;  // two chunks
 
 struct Ledger {
