@@ -3,6 +3,7 @@
 #include "engine/janitor.hpp"
 #include "engine/server.hpp"
 #include "ipc/address_codec.hpp"
+#include "os/crash_point.hpp"
 #include "os/system.hpp"
 #include "segment/manifest_codec.hpp"
 
@@ -58,6 +59,7 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
     return reply_of(core_.abort(id, abort->id));
   }
   if (const auto* inventory = std::get_if<ipc::Inventory>(&request)) {
+    os::crash_point(os::CrashPoint::engine_inventory);
     Json reply = ok(), list = Json::array();
     std::lock_guard guard(lock_);
     for (const auto& summary : core_.inventory(inventory->name)) list.push_back(ipc::to_json(summary));

@@ -378,7 +378,6 @@ void Core::client_gone(ClientId client) {
 }
 
 std::vector<ipc::HeldSummary> Core::inventory(const std::string& name) const {
-  os::crash_point(os::CrashPoint::engine_inventory);
   std::vector<ipc::HeldSummary> list;
   for (const auto& [id, held] : catalog_.state().versions) {
     if (!name.empty() && id.name != name) continue;
