@@ -31,7 +31,9 @@ std::vector<SegmentPlan> lay_out_segments(const std::vector<std::uint32_t>& node
   std::map<std::uint32_t, std::vector<std::uint32_t>> ranks_of_node;
   for (std::uint32_t rank = 0; rank < node_of_rank.size(); ++rank) ranks_of_node[node_of_rank[rank]].push_back(rank);
   std::vector<SegmentPlan> plans;
-  for (const auto& [node, ranks] : ranks_of_node) {
+  for (const auto& entry : ranks_of_node) {
+    const std::uint32_t node = entry.first;
+    const std::vector<std::uint32_t>& ranks = entry.second;  // a structured binding could not be captured by clang 14
     const std::uint32_t here = segments_on_node(ranks.size(), ranks_of_node.size(), aggregation);
     for (std::uint32_t s = 0; s < here; ++s) {
       const auto at = [&](std::size_t part) {

@@ -68,9 +68,10 @@ TEST_P(Replace, HalfWayLeavesTheOldContentOrTheNewOnAllRanks) {
   const std::string settings = options(directory.path(), mode);
 
   auto outcome = run_ranks(two_ranks(), [&, point = point](const Rank& rank) {
-    // Only one rank (and its node's engine) dies, so that the others are caught at every stage. An engine is first asked
-    // for what it holds by a handle that is being opened, which fails when every engine dies of that.
-    if (rank.rank == 1) ::setenv("PERDURE_TEST_CRASH", (point + (point == "engine_inventory" ? ":2" : ":1")).c_str(), 1);
+    // Only one rank (and its node's engine) dies, so that the others are caught at every stage. An engine is first
+    // asked for what it holds by a handle that is being opened, which fails when every engine dies of that.
+    if (rank.rank == 1)
+      ::setenv("PERDURE_TEST_CRASH", (point + (point == "engine_inventory" ? ":2" : ":1")).c_str(), 1);
     perdure_t* handle = rank.open(settings);
     State state(rank.rank, kWords);
     state.protect(handle);

@@ -1,0 +1,82 @@
+// What is flushed next, and what a flush leaves behind.
+#include <algorithm>
+
+#include "engine/core.hpp"
+#include "os/crash_point.hpp"
+
+namespace perdure::engine {
+
+std::optional<segment::VersionId> Core::next_flush() {
+  (void)write_delayed_commits();  // reported when it began to fail
+  const catalog::HeldVersion* best = nullptr;
+  std::uint64_t best_order = 0;
+  for (const auto& [id, held] : catalog_.state().versions) {
+    const Runtime& run = runtime_[id];
+    const bool wants =
+        held.committed && !held.all_stored() && (run.flush == FlushState::queued || run.flush == FlushState::waiting);
+    if (!wants || (best != nullptr && run.order >= best_order)) continue;
+    best = &held;
+    best_order = run.order;
+  }
+  if (best == nullptr) return std::nullopt;
+  runtime_[best->id].flush = FlushState::running;
+  return best->id;
+}
+
+base::Status Core::segment_stored(const segment::VersionId& id, std::uint32_t segment) {
+  if (!catalog_.state().versions.contains(id)) return {};
+  os::crash_point(os::CrashPoint::flush_before_catalog);
+  PERDURE_CHECK(catalog_.append(catalog::StoredRecord{id, segment}));
+  os::crash_point(os::CrashPoint::flush_after_catalog);
+  return {};
+}
+
+void Core::flush_succeeded(const segment::VersionId& id, std::uint64_t bytes, double seconds) {
+  statistics_.bytes_flushed += bytes;
+  statistics_.last_flush_s = seconds;
+  if (bytes > 0 && seconds > 0) statistics_.flush_bytes_per_s.add(static_cast<double>(bytes) / seconds);
+  if (dropped_ > 1)
+    reports_.add(std::to_string(dropped_) + " checkpoints were given up to make room while the store failed");
+  dropped_ = 0;
+  store_failing_ = false;
+  requeue_given_up();
+  auto it = runtime_.find(id);
+  if (it == runtime_.end()) return;
+  it->second.flush = FlushState::queued;
+  it->second.error.reset();
+}
+
+void Core::flush_failed(const segment::VersionId& id, const base::Error& error, bool give_up) {
+  store_failing_ = store_failing_ || error.code != PERDURE_CORRUPT;
+  auto it = runtime_.find(id);
+  if (it == runtime_.end()) return;
+  it->second.error = error;
+  it->second.flush = give_up ? FlushState::given_up : FlushState::waiting;
+}
+
+base::Status Core::forget_old(const std::string& name, std::uint64_t keep) {
+  std::vector<segment::VersionId> stored;
+  for (const auto& [id, held] : catalog_.state().versions)
+    if (id.name == name && evictable(held)) stored.push_back(id);
+  std::sort(stored.begin(), stored.end(), [](const auto& a, const auto& b) { return a.attempt > b.attempt; });
+  for (std::size_t i = keep; i < stored.size(); ++i) PERDURE_CHECK(drop(stored[i]));
+  return stored.empty() ? base::Status() : drop_damaged(name, stored.front().attempt);
+}
+
+// What failed verification can never be stored: once a newer version is, it only keeps its slots from others, over
+// every restart.
+base::Status Core::drop_damaged(const std::string& name, const segment::Attempt& newest_stored) {
+  std::vector<segment::VersionId> hopeless;
+  for (const auto& [id, held] : catalog_.state().versions) {
+    const Runtime* run = runtime(id);
+    const bool idle = run != nullptr && run->flush == FlushState::given_up && run->pinned_by.empty();
+    if (id.name == name && id.attempt < newest_stored && idle && !held.quarantined.empty()) hopeless.push_back(id);
+  }
+  for (const auto& id : hopeless) {
+    reports_.add(id.text() + ": damaged on this node; its slots are given up, because a newer version is at the store");
+    PERDURE_CHECK(drop(id));
+  }
+  return {};
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,179 @@
+// The life of a version on this node: staged, committed or aborted, read, set aside, dropped.
+#include <algorithm>
+
+#include "engine/core.hpp"
+#include "os/crash_point.hpp"
+
+namespace perdure::engine {
+namespace {
+
+base::Error not_held(const segment::VersionId& id) {
+  return {PERDURE_NOT_FOUND, id.text(), "this node holds nothing of it", "", false};
+}
+
+bool piece_exists(const catalog::HeldVersion& held, const std::vector<std::uint32_t>& ranks) {
+  return std::all_of(ranks.begin(), ranks.end(), [&](std::uint32_t rank) { return held.pieces.contains(rank); });
+}
+
+}  // namespace
+
+base::Status Core::stage(ClientId client, const ipc::Stage& stage) {
+  for (const auto& chunk : stage.piece.chunks) {
+    auto it = in_flight_.find({chunk.place, chunk.offset});
+    if (it == in_flight_.end() || it->second.client != client || it->second.id != stage.id ||
+        chunk.length > it->second.bytes)
+      return base::fail(PERDURE_INVALID_ARGUMENT, stage.id.text(), "a chunk names a slot that was not granted for it");
+  }
+  if (auto it = catalog_.state().versions.find(stage.id);
+      it != catalog_.state().versions.end() && it->second.pieces.contains(stage.piece.rank))
+    return base::fail(PERDURE_EXISTS, stage.id.text(),
+                      "rank " + std::to_string(stage.piece.rank) + " has staged it already");
+  os::crash_point(os::CrashPoint::engine_stage_before_catalog);
+  PERDURE_CHECK(catalog_.append(catalog::StageRecord{stage.id, stage.ranks, stage.piece}));
+  os::crash_point(os::CrashPoint::engine_stage_after_catalog);
+  for (const auto& chunk : stage.piece.chunks) {
+    in_flight_.erase({chunk.place, chunk.offset});
+    trouble_[chunk.place].reported = false;
+  }
+  release_in_flight(client, &stage.id);  // slots that the rank could not write
+  runtime_.try_emplace(stage.id);
+  in_hand_[stage.id].insert(client);
+  return {};
+}
+
+base::Status Core::commit(const ipc::Commit& commit) {
+  auto it = catalog_.state().versions.find(commit.id);
+  if (it == catalog_.state().versions.end()) return base::fail(not_held(commit.id));
+  if (it->second.committed || delayed_commits_.contains(commit.id)) return {};
+  std::vector<catalog::LocalSegment> segments;
+  for (const auto& planned : commit.segments) {
+    if (!piece_exists(it->second, planned.ranks))
+      return base::fail(PERDURE_NOT_FOUND, commit.id.text(), "not every rank of this node has staged its piece");
+    segments.push_back({planned.index, planned.count, planned.ranks, false});
+  }
+  os::crash_point(os::CrashPoint::engine_commit_before_catalog);
+  const bool first_delayed = delayed_commits_.empty();
+  delayed_commits_.emplace(commit.id, catalog::CommitRecord{commit.id, segments});
+  if (auto written = write_delayed_commits(); !written && first_delayed)
+    reports_.add("catalog: " + written.error().text() + "; " + commit.id.text() +
+                 " will be flushed when it can be written again");
+  os::crash_point(os::CrashPoint::engine_commit_after_catalog);
+  in_hand_.erase(commit.id);
+  Runtime& run = runtime_[commit.id];
+  run.order = next_order_++;
+  run.flush = FlushState::queued;
+  for (TierTrouble& trouble : trouble_) trouble.failed = false;
+  requeue_given_up();
+  return {};
+}
+
+base::Status Core::write_delayed_commits() {
+  while (!delayed_commits_.empty()) {
+    PERDURE_CHECK(catalog_.append(delayed_commits_.begin()->second));
+    delayed_commits_.erase(delayed_commits_.begin());
+  }
+  return {};
+}
+
+// The store may work again by now: versions that were given up get another chance, in their old order.
+void Core::requeue_given_up() {
+  for (auto& [id, run] : runtime_)
+    if (run.flush == FlushState::given_up && run.error && run.error->code != PERDURE_CORRUPT)
+      run.flush = FlushState::queued;
+}
+
+void Core::release_in_flight(ClientId client, const segment::VersionId* id) {
+  for (auto it = in_flight_.begin(); it != in_flight_.end();) {
+    if (it->second.client != client || (id != nullptr && it->second.id != *id)) {
+      ++it;
+      continue;
+    }
+    tiers_[it->first.first]->release(it->first.second);
+    it = in_flight_.erase(it);
+  }
+}
+
+base::Status Core::abort(ClientId client, const segment::VersionId& id) {
+  release_in_flight(client, &id);
+  auto held = catalog_.state().versions.find(id);
+  if (delayed_commits_.contains(id) || (held != catalog_.state().versions.end() && held->second.committed))
+    return base::fail(PERDURE_BUSY, id.text(), "it is committed and cannot be aborted", "retire it instead");
+  return drop(id);
+}
+
+base::Result<const segment::Piece*> Core::locate(ClientId client, const segment::VersionId& id, std::uint32_t rank) {
+  os::crash_point(os::CrashPoint::engine_locate);
+  auto it = catalog_.state().versions.find(id);
+  if (it == catalog_.state().versions.end() || !it->second.pieces.contains(rank)) return base::fail(not_held(id));
+  runtime_[id].pinned_by.insert(client);
+  return &it->second.pieces.at(rank);
+}
+
+void Core::unpin(ClientId client) {
+  for (auto& [id, run] : runtime_) run.pinned_by.erase(client);
+}
+
+base::Status Core::quarantine(const ipc::Quarantine& quarantine) {
+  auto it = catalog_.state().versions.find(quarantine.id);
+  if (it == catalog_.state().versions.end()) return base::fail(not_held(quarantine.id));
+  if (it->second.quarantined.contains({quarantine.rank, quarantine.chunk})) return {};
+  PERDURE_CHECK(
+      catalog_.append(catalog::QuarantineRecord{quarantine.id, quarantine.rank, quarantine.chunk, quarantine.why}));
+  reports_.add("quarantine: " + quarantine.id.text() + ", rank " + std::to_string(quarantine.rank) + ", chunk " +
+               std::to_string(quarantine.chunk) + " in a tier: " + quarantine.why + "; it will not be used");
+  return {};
+}
+
+base::Status Core::retire(const std::string& name, std::uint64_t version) {
+  std::vector<segment::VersionId> ids;
+  for (const auto& [id, held] : catalog_.state().versions)
+    if (id.name == name && id.version == version) ids.push_back(id);
+  for (const auto& id : ids) PERDURE_CHECK(drop(id));
+  return {};
+}
+
+void Core::client_gone(ClientId client) {
+  release_in_flight(client, nullptr);
+  reserved_.erase(client);
+  for (auto& [id, clients] : in_hand_) clients.erase(client);
+  std::erase_if(in_hand_, [](const auto& entry) { return entry.second.empty(); });
+  for (auto& tier : tiers_) tier->disown(client);
+  unpin(client);
+}
+
+std::vector<ipc::HeldSummary> Core::inventory(const std::string& name) const {
+  std::vector<ipc::HeldSummary> list;
+  for (const auto& [id, held] : catalog_.state().versions) {
+    if (!name.empty() && id.name != name) continue;
+    // Asked for everything, to settle what dead ranks left: a capture whose ranks are still connected is theirs to
+    // decide.
+    const bool theirs = name.empty() && in_hand_.contains(id);
+    ipc::HeldSummary summary{
+        id, held.ranks, {}, held.committed || delayed_commits_.contains(id) || theirs, held.all_stored()};
+    for (const auto& [rank, piece] : held.pieces)
+      if (held.restorable(rank)) summary.held.push_back(rank);
+    list.push_back(std::move(summary));
+  }
+  return list;
+}
+
+void Core::release_slots(const catalog::HeldVersion& held) {
+  for (const auto& [rank, piece] : held.pieces)
+    for (const auto& chunk : piece.chunks)
+      if (chunk.place < tiers_.size()) tiers_[chunk.place]->release(chunk.offset);
+}
+
+// A slot is recycled only after the catalog says so.
+base::Status Core::drop(const segment::VersionId& id) {
+  auto it = catalog_.state().versions.find(id);
+  if (it == catalog_.state().versions.end()) return {};
+  const catalog::HeldVersion held = it->second;
+  PERDURE_CHECK(catalog_.append(catalog::DropRecord{id}));
+  release_slots(held);
+  in_hand_.erase(id);
+  runtime_.erase(id);
+  delayed_commits_.erase(id);
+  return {};
+}
+
+}  // namespace perdure::engine
