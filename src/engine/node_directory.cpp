@@ -60,7 +60,11 @@ base::Status make_parents(const NodePaths& paths) {
 enum class Outcome { claimed, other_owner, vanished };
 
 base::Result<Outcome> try_instance(const NodePaths& paths, const std::string& fingerprint, Claim& claim) {
-  PERDURE_CHECK(make_parents(paths));
+  // A former owner may be removing its directory right now.
+  if (auto made = make_parents(paths); !made) {
+    if (made.error().code != PERDURE_NOT_FOUND) return base::fail(made.error());
+    return Outcome::vanished;
+  }
   auto lock = os::File::open(paths.node + "/engine.lock", os::Open::create);
   if (!lock && lock.error().code == PERDURE_NOT_FOUND) return Outcome::vanished;
   if (!lock) return base::fail(lock.error());
@@ -103,12 +107,15 @@ base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, 
                     "end them or set node.path or job to something else");
 }
 
+// Once the lock's file is gone a successor may be at work here: by then nothing else is left to remove but the
+// directory, which stays if the successor uses it.
 void remove_directories(const Claim& claim) {
-  for (const char* name :
-       {"/catalog", "/catalog.new", "/socket", "/fingerprint", "/engine.log", "/engine.conf", "/engine.lock"})
+  for (const char* name : {"/catalog", "/catalog.new", "/socket", "/fingerprint", "/engine.log", "/engine.conf"})
     (void)os::remove_file(claim.paths.node + name);
-  for (const std::string& path : {claim.paths.memory, claim.paths.file, claim.paths.node})
-    (void)os::remove_directory(path);
+  for (const std::string& path : {claim.paths.memory, claim.paths.file})
+    if (path != claim.paths.node) (void)os::remove_directory(path);
+  (void)os::remove_file(claim.paths.node + "/engine.lock");
+  (void)os::remove_directory(claim.paths.node);
 }
 
 }  // namespace perdure::engine

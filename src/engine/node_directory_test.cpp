@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "os/hooks.hpp"
@@ -106,6 +107,39 @@ TEST_F(NodeDirectory, AFingerprintSeenBeforeTheNewOwnerReplacedItIsLookedAtAgain
   auto found = claim(configuration(), "host");
   ASSERT_TRUE(found && reading.acted());
   EXPECT_TRUE(std::holds_alternative<Existing>(*found)) << "a second engine for the same job and configuration";
+}
+
+TEST_F(NodeDirectory, ADirectoryThatItsFormerOwnerRemovesMeanwhileIsMadeAgain) {
+  const std::string parent = directory / "node";
+  std::filesystem::create_directory(parent);
+  std::filesystem::permissions(parent, std::filesystem::perms::owner_all);
+  OnceAfter making("mkdir", ".0", [&] {
+    for (const auto& entry : std::filesystem::directory_iterator(parent)) std::filesystem::remove(entry.path());
+  });
+  test_support::InstalledHooks installed(making);
+  auto claimed = claim(configuration(), "host");
+  ASSERT_TRUE(claimed) << claimed.error().text();
+  EXPECT_TRUE(making.acted());
+  EXPECT_TRUE(std::filesystem::exists(std::get<Claim>(*claimed).paths.node + "/engine.lock"));
+}
+
+TEST_F(NodeDirectory, WhatASuccessorMadeSurvivesTheEndOfItsPredecessor) {
+  auto first = claim(configuration(), "host");
+  ASSERT_TRUE(first);
+  const auto paths = std::get<Claim>(*first).paths;
+  std::filesystem::create_directories(paths.file);
+  std::optional<std::variant<Claim, Existing>> second;
+  OnceAfter ending("unlink", "/engine.lock", [&] {
+    second = claim(configuration(), "host").value();
+    std::filesystem::create_directories(paths.file);
+  });
+  {
+    test_support::InstalledHooks installed(ending);
+    remove_directories(std::get<Claim>(*first));
+  }
+  ASSERT_TRUE(second && std::holds_alternative<Claim>(*second));
+  EXPECT_TRUE(std::filesystem::exists(paths.file));
+  EXPECT_TRUE(std::filesystem::exists(paths.node + "/engine.lock"));
 }
 
 TEST_F(NodeDirectory, RefusesADirectoryThatOthersCanEnter) {
