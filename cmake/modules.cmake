@@ -21,6 +21,7 @@ perdure_module(store DEPENDS base os segment TEST_LIBRARIES perdure_test_support
 perdure_module(placement DEPENDS base)
 target_link_libraries(perdure_placement PRIVATE Boost::headers)
 perdure_module(plan DEPENDS base)
+perdure_module(simulate DEPENDS base metrics device placement plan)
 perdure_module(catalog DEPENDS base os segment TEST_LIBRARIES perdure_test_support LABELS engine)
 perdure_module(ipc DEPENDS base os segment TEST_LIBRARIES perdure_test_support LABELS engine)
 perdure_module(engine DEPENDS base os config metrics segment tier store placement plan catalog ipc TEST_LIBRARIES perdure_test_support LABELS engine)

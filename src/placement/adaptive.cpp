@@ -21,6 +21,7 @@ namespace perdure::placement {
 namespace {
 
 constexpr double kAsGoodAsBest = 0.98;
+constexpr double kUsableOverlap = 0.5;
 
 struct SweetSpot {
   unsigned streams = 1;
@@ -68,11 +69,13 @@ bool flushes_would_starve(const View& view, const TierState& top, double write_s
   return write_s > in_top / view.flush.bytes_per_s;
 }
 
-// A model of writes stands for reads, which are no slower on what we know of.
+// A model of writes stands for reads, which are no slower on what we know of. Half of the flush threads read a slow tier at
+// most (flush_order.hpp), and each of them moves one chunk at a time, so that no more than about half of the time that the
+// fastest tier needs can be used in full.
 bool would_be_flushed_last(const View& view, const TierState& tier, const TierState& top) {
-  const double flush = view.flush.bytes_per_s, read = sweet_spot(*tier.model, view.flush.threads).bytes_per_s;
+  const double flush = view.flush.bytes_per_s, read = sweet_spot(*tier.model, view.flush.threads / 2).bytes_per_s;
   if (read >= flush) return false;
-  const double allowed = static_cast<double>(top.slots) * read / (flush - read);
+  const double allowed = kUsableOverlap * static_cast<double>(top.slots) * read / (flush - read);
   return static_cast<double>(tier.chunks_unflushed + 1) > allowed;
 }
 
