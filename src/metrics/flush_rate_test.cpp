@@ -21,9 +21,8 @@ TEST(FlushRate, CountsOnlyTheTimeThatFlushesOverlap) {
   const auto a = rate.started(0), b = rate.started(1);
   rate.finished(2, a, 150);  // alone for 1 s, then with another: 1.5 on average
   EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 150 * 1.5 / 2);
-  rate.abandoned(3);
+  rate.abandoned(3, b);
   EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 150 * 1.5 / 2) << "a failed flush says nothing";
-  (void)b;
 }
 
 TEST(FlushRate, ForgetsWhatIsBeyondItsWindow) {
@@ -35,6 +34,18 @@ TEST(FlushRate, ForgetsWhatIsBeyondItsWindow) {
   for (int i = 0; i < 2; ++i) rate.finished(i + 1, rate.started(i), i == 0 ? 10 : 30);
   EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 20);
   EXPECT_DOUBLE_EQ(rate.deviation_bytes_per_s(), 10);
+}
+
+TEST(FlushRate, PredictsWhenTheOldestRunningFlushEnds) {
+  FlushRate rate;
+  EXPECT_EQ(rate.next_end_s(0), 0);
+  rate.finished(4, rate.started(0), 10);
+  rate.finished(10, rate.started(4), 10);
+  EXPECT_EQ(rate.next_end_s(10), 0) << "nothing runs";
+  rate.started(11);
+  rate.started(12);
+  EXPECT_DOUBLE_EQ(rate.next_end_s(13), 3) << "it takes 5 s on average";
+  EXPECT_EQ(rate.next_end_s(20), 0) << "overdue";
 }
 
 TEST(FlushRate, AFlushThatTookNoTimeIsNoObservation) {

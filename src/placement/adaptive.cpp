@@ -9,7 +9,9 @@
 //  2. Nobody gets trapped: the write ends before flushes would have made room for everything still to come, with
 //  flushes
 //     that are taken to be slower than on average by as much as they usually differ from it.
-//  3. The flushes do not starve: while this producer is away, others fill the fastest tier, or there is enough in it.
+//  3. The flushes do not starve: while this producer is away, others fill the fastest tier, or there is enough in it to
+//  keep
+//     all flush threads busy.
 //  4. The store has everything no later: what piles up on a tier that reads more slowly than the store takes it must be
 //     flushed in the time that the full fastest tier needs in any case.
 #include <algorithm>
@@ -65,15 +67,14 @@ bool flushes_would_starve(const View& view, const TierState& top, double write_s
   const std::uint64_t feeders = view.queue.waiting - std::min<std::uint64_t>(view.queue.waiting, 1) + top.writers;
   const auto count = static_cast<unsigned>(std::min<std::uint64_t>(feeders, kMaxModelledWriters));
   if (count > 0 && top.model->bytes_per_s(count) >= view.flush.bytes_per_s) return false;
-  const auto in_top = static_cast<double>(top.chunks_unflushed) * static_cast<double>(view.chunk_bytes);
-  return write_s > in_top / view.flush.bytes_per_s;
+  const std::uint64_t spare = top.chunks_unflushed - std::min<std::uint64_t>(top.chunks_unflushed, view.flush.threads);
+  return write_s > static_cast<double>(spare) * static_cast<double>(view.chunk_bytes) / view.flush.bytes_per_s;
 }
 
-// A model of writes stands for reads, which are no slower on what we know of. Half of the flush threads read a slow tier at
-// most (flush_order.hpp), and each of them moves one chunk at a time, so that no more than about half of the time that the
-// fastest tier needs can be used in full.
+// A model of writes stands for reads, which are no slower on what we know of. Flushes of whole chunks do not overlap
+// perfectly, so that only a part of the time that the fastest tier needs is counted on.
 bool would_be_flushed_last(const View& view, const TierState& tier, const TierState& top) {
-  const double flush = view.flush.bytes_per_s, read = sweet_spot(*tier.model, view.flush.threads / 2).bytes_per_s;
+  const double flush = view.flush.bytes_per_s, read = sweet_spot(*tier.model, view.flush.threads).bytes_per_s;
   if (read >= flush) return false;
   const double allowed = kUsableOverlap * static_cast<double>(top.slots) * read / (flush - read);
   return static_cast<double>(tier.chunks_unflushed + 1) > allowed;
@@ -96,7 +97,7 @@ Decision judge(const View& view, std::size_t index, const TierState& top) {
   if (flush.bytes_per_s <= 0) return decision;  // nothing known yet: up to the sweet spot nobody is trapped for long
   const double cautious = std::max(flush.bytes_per_s - flush.deviation_bytes_per_s, flush.bytes_per_s / 4);
   const auto to_come = static_cast<double>(std::max(view.queue.chunks_to_come, view.queue.waiting));
-  decision.rest_s = to_come * chunk_bytes / cautious;
+  decision.rest_s = std::max(to_come * chunk_bytes / cautious, flush.next_slot_s);
   if (decision.write_s > decision.rest_s || flushes_would_starve(view, top, decision.write_s))
     decision.reason = Reason::wait_flush_faster;
   else if (would_be_flushed_last(view, tier, top))

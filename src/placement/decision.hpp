@@ -38,6 +38,9 @@ struct FlushState {
   double bytes_per_s = 0;            ///< moving average of the node's aggregate (Algorithm 3); 0: nothing observed yet
   double deviation_bytes_per_s = 0;  ///< standard deviation over the same window
   unsigned threads = 16;             ///< so many flushes run at once at most
+  /// Predicted seconds until the next flush ends. Flushes that began together end together, so that the next slot can
+  /// be much further away than one chunk divided by the aggregate. 0: not known.
+  double next_slot_s = 0;
 };
 
 /// The producers of this node.

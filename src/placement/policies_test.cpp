@@ -90,6 +90,14 @@ TEST(Adaptive, DoesNotTrapTheLastProducersOnASlowTier) {
   EXPECT_TRUE(decide_adaptive(s.view()).tier);
 }
 
+TEST(Adaptive, DoesNotWaitForFlushesThatAllEndTogetherMuchLater) {
+  Situation s = full_cache(200e6);
+  s.queue = {1, 1};
+  EXPECT_EQ(decide_adaptive(s.view()).reason, Reason::wait_flush_faster);
+  s.flush.next_slot_s = 5;
+  EXPECT_EQ(decide_adaptive(s.view()).reason, Reason::helps_meanwhile);
+}
+
 TEST(Adaptive, TrustsFlushesThatVaryLess) {
   Situation s = full_cache(400e6);
   s.queue = {15, 15};

@@ -167,7 +167,7 @@ TEST(FlushOrder, FreesTheFirstTierWhileProducersWait) {
 
 TEST(FlushOrder, OtherwiseStartsWithWhatTakesLongestButLeavesThreadsForTheRest) {
   EXPECT_EQ(next_to_flush(std::vector<FlushQueue>{{30, 0, 20e9}, {5, 0, 1e8}}, false, 8), 1u);
-  EXPECT_EQ(next_to_flush(std::vector<FlushQueue>{{30, 0, 20e9}, {5, 4, 1e8}}, false, 8), 0u);
+  EXPECT_EQ(next_to_flush(std::vector<FlushQueue>{{30, 0, 20e9}, {5, 7, 1e8}}, false, 8), 0u);
   EXPECT_EQ(next_to_flush(std::vector<FlushQueue>{{0, 0, 20e9}, {5, 7, 1e8}}, false, 8), 1u);
   EXPECT_EQ(next_to_flush(std::vector<FlushQueue>{{1, 0, 0}, {5, 0, 1e8}}, false, 1), 0u) << "unknown: might be slow";
   EXPECT_EQ(next_to_flush(std::vector<FlushQueue>{{0, 1, 1}, {0, 0, 1}}, false, 1), std::nullopt);

@@ -97,18 +97,18 @@ void Node::request(double now_s, placement::Producer producer, bool first) {
   first ? queue_.enqueue_first(producer) : queue_.enqueue(producer);
 }
 
-placement::View Node::view() {
+placement::View Node::view(double now_s) {
   states_.clear();
   for (const Tier& tier : tiers_) states_.push_back(tier.state);
   return {states_,
-          {rate_.bytes_per_s(), rate_.deviation_bytes_per_s(), threads_},
+          {rate_.bytes_per_s(), rate_.deviation_bytes_per_s(), threads_, rate_.next_end_s(now_s)},
           {queue_.size(), unplaced_},
           static_cast<std::uint64_t>(chunk_bytes_)};
 }
 
 void Node::assign(double now_s) {
   while (const auto producer = queue_.head()) {
-    const auto decision = decide_(view());
+    const auto decision = decide_(view(now_s));
     if (!decision.tier) return;
     queue_.served();
     if (now_s > asked_s_[*producer]) {
@@ -161,13 +161,13 @@ std::optional<std::size_t> Node::next_tier_to_flush() {
 }
 
 void Node::start_flushes(double now_s) {
-  while (flushing_ < threads_) {
+  while (reading_ + read_.size() < threads_) {
     const auto index = next_tier_to_flush();
     if (!index) return;
     Tier& tier = tiers_[*index];
     --tier.pending;
     ++tier.state.readers;
-    ++flushing_;
+    ++reading_;
     const auto started = rate_.started(now_s);
     tier.jobs[tier.device.start(now_s, chunk_bytes_)] = {false, 0, started};
   }
@@ -175,16 +175,23 @@ void Node::start_flushes(double now_s) {
 
 void Node::read_done(const device::Completion& completion, std::size_t tier, const Job& job) {
   --tiers_[tier].state.readers;
-  flushes_[store_.start(completion.time_s, chunk_bytes_)] = {tier, job.flush};
+  --reading_;
+  read_.push_back({tier, job.flush});
+  start_storing(completion.time_s);
+}
+
+void Node::start_storing(double now_s) {
+  for (; !read_.empty() && flushes_.size() < threads_; read_.pop_front())
+    flushes_[store_.start(now_s, chunk_bytes_)] = read_.front();
 }
 
 void Node::stored(const device::Completion& completion) {
   const Flush flush = flushes_.extract(completion.stream).mapped();
   rate_.finished(completion.time_s, flush.started, chunk_bytes_);
   free_slot(tiers_[flush.tier].state);
-  --flushing_;
   ++stored_;
   outcome_.flush_completion_s = completion.time_s;
+  start_storing(completion.time_s);
 }
 
 std::string Node::state() const {

@@ -60,9 +60,10 @@ class Node {
   std::optional<std::size_t> next_tier_to_flush();
   void written(const device::Completion& completion, std::size_t tier, const Job& job);
   void read_done(const device::Completion& completion, std::size_t tier, const Job& job);
+  void start_storing(double now_s);
   void stored(const device::Completion& completion);
   void free_slot(placement::TierState& tier);
-  placement::View view();
+  placement::View view(double now_s);
 
   Decide decide_;
   double chunk_bytes_;
@@ -72,7 +73,8 @@ class Node {
   std::vector<placement::TierState> states_;  // what a policy sees; refreshed by view()
   device::SharedDevice store_;
   std::unordered_map<device::StreamId, Flush> flushes_;  // writing to the store
-  unsigned flushing_ = 0;                                // flush threads at work
+  std::deque<Flush> read_;                               // chunks that were read and wait for a stream to the store
+  unsigned reading_ = 0;                                 // streams that flushes read from tiers
   metrics::FlushRate rate_;
   placement::ProducerQueue queue_;
   std::vector<std::uint64_t> left_;                              // chunks of each writer that it has not written
