@@ -110,10 +110,10 @@ TEST(Adaptive, TrustsFlushesThatVaryLess) {
 }
 
 TEST(Adaptive, LeavesNoMoreOnASlowTierThanIsFlushedMeanwhile) {
-  Situation s = full_cache(2.1e9);  // 700 MB/s against 2.1 GB/s: half of the 32 cached chunks
-  s.tiers[1].chunks_unflushed = 15;
+  Situation s = full_cache(2.1e9);  // 700 MB/s against 2.1 GB/s, half of the overlap: 8 for 32 cached chunks
+  s.tiers[1].chunks_unflushed = 7;
   EXPECT_TRUE(decide_adaptive(s.view()).tier);
-  s.tiers[1].chunks_unflushed = 16;
+  s.tiers[1].chunks_unflushed = 8;
   EXPECT_EQ(decide_adaptive(s.view()).reason, Reason::wait_backlog);
 }
 
