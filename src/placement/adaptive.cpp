@@ -22,15 +22,13 @@
 namespace perdure::placement {
 namespace {
 
-constexpr double kAsGoodAsBest = 0.98;
+constexpr double kAsGoodAsBest = 0.995;
 constexpr double kUsableOverlap = 0.5;
 
 struct SweetSpot {
   unsigned streams = 1;
   double bytes_per_s = 0;  ///< aggregate there
 };
-
-unsigned streams(const TierState& tier) { return tier.writers + tier.readers; }
 
 /// With at most `most` streams.
 SweetSpot sweet_spot(const DeviceModel& model, std::uint64_t most) {
@@ -42,9 +40,10 @@ SweetSpot sweet_spot(const DeviceModel& model, std::uint64_t most) {
   return {k, model.bytes_per_s(k)};
 }
 
-/// With at most those that write or read now and those that wait.
+/// With at most those that write now and those that wait. Flushes that read do not count: they slow down what is
+/// written, but fewer writers would leave them a larger part.
 SweetSpot sweet_spot(const View& view, const TierState& tier) {
-  return sweet_spot(*tier.model, streams(tier) + view.queue.waiting);
+  return sweet_spot(*tier.model, tier.writers + view.queue.waiting);
 }
 
 /// The tier worth waiting for: the fastest of those that have room or will have it.
@@ -63,21 +62,31 @@ std::optional<std::size_t> fastest_to_be(const View& view) {
   return best;
 }
 
-bool flushes_would_starve(const View& view, const TierState& top, double write_s) {
-  const std::uint64_t feeders = view.queue.waiting - std::min<std::uint64_t>(view.queue.waiting, 1) + top.writers;
-  const auto count = static_cast<unsigned>(std::min<std::uint64_t>(feeders, kMaxModelledWriters));
-  if (count > 0 && top.model->bytes_per_s(count) >= view.flush.bytes_per_s) return false;
-  const std::uint64_t spare = top.chunks_unflushed - std::min<std::uint64_t>(top.chunks_unflushed, view.flush.threads);
-  return write_s > static_cast<double>(spare) * static_cast<double>(view.chunk_bytes) / view.flush.bytes_per_s;
+// As fast as flushes can read the tier. A model of writes stands for reads, which are no slower on what we know of.
+double read_bytes_per_s(const View& view, const TierState& tier) {
+  return sweet_spot(*tier.model, view.flush.threads).bytes_per_s;
 }
 
-// A model of writes stands for reads, which are no slower on what we know of. Flushes of whole chunks do not overlap
-// perfectly, so that only a part of the time that the fastest tier needs is counted on.
+bool flushes_would_starve(const View& view, const TierState& tier, const TierState& top, double write_s) {
+  const double flush = view.flush.bytes_per_s;
+  if (read_bytes_per_s(view, tier) >= flush) return false;  // what is written here keeps them busy too
+  const std::uint64_t feeders = view.queue.waiting - std::min<std::uint64_t>(view.queue.waiting, 1) + top.writers;
+  const auto count = static_cast<unsigned>(std::min<std::uint64_t>(feeders, kMaxModelledWriters));
+  if (count > 0 && top.model->bytes_per_s(count) >= flush) return false;
+  const std::uint64_t keep = std::min<std::uint64_t>(view.flush.threads, top.slots / 2);
+  const auto spare = static_cast<double>(top.chunks_unflushed - std::min(top.chunks_unflushed, keep));
+  return write_s > spare * static_cast<double>(view.chunk_bytes) / flush;
+}
+
+// When the last chunk is placed, the fastest tier is full, and d chunks lie here: reading them and storing the last
+// must take no longer than storing everything, d/read + threads/store <= (slots + d)/store. A model of writes stands
+// for reads, which are no slower on what we know of. Only a part of that is used, as flushes of whole chunks never
+// overlap perfectly.
 bool would_be_flushed_last(const View& view, const TierState& tier, const TierState& top) {
-  const double flush = view.flush.bytes_per_s, read = sweet_spot(*tier.model, view.flush.threads).bytes_per_s;
+  const double flush = view.flush.bytes_per_s, read = read_bytes_per_s(view, tier);
   if (read >= flush) return false;
-  const double allowed = kUsableOverlap * static_cast<double>(top.slots) * read / (flush - read);
-  return static_cast<double>(tier.chunks_unflushed + 1) > allowed;
+  const double spare = static_cast<double>(top.slots) - view.flush.threads;
+  return static_cast<double>(tier.chunks_unflushed + 1) > kUsableOverlap * spare * read / (flush - read);
 }
 
 /// Take this slower tier, or why not.
@@ -85,11 +94,11 @@ Decision judge(const View& view, std::size_t index, const TierState& top) {
   const TierState& tier = view.tiers[index];
   const SweetSpot sweet = sweet_spot(view, tier);
   const auto chunk_bytes = static_cast<double>(view.chunk_bytes);
-  const unsigned soon = std::max(sweet.streams, streams(tier) + 1);
+  const unsigned soon = std::max(sweet.streams, tier.writers + 1);
   Decision decision = take(view, index, Reason::helps_meanwhile);
   decision.tier_bytes_per_s = tier.model->bytes_per_s(soon);
   decision.write_s = chunk_bytes * soon / decision.tier_bytes_per_s;
-  if (streams(tier) >= sweet.streams) {
+  if (tier.writers >= sweet.streams) {
     decision.reason = Reason::wait_saturated;
     return decision;
   }
@@ -98,7 +107,7 @@ Decision judge(const View& view, std::size_t index, const TierState& top) {
   const double cautious = std::max(flush.bytes_per_s - flush.deviation_bytes_per_s, flush.bytes_per_s / 4);
   const auto to_come = static_cast<double>(std::max(view.queue.chunks_to_come, view.queue.waiting));
   decision.rest_s = std::max(to_come * chunk_bytes / cautious, flush.next_slot_s);
-  if (decision.write_s > decision.rest_s || flushes_would_starve(view, top, decision.write_s))
+  if (decision.write_s > decision.rest_s || flushes_would_starve(view, tier, top, decision.write_s))
     decision.reason = Reason::wait_flush_faster;
   else if (would_be_flushed_last(view, tier, top))
     decision.reason = Reason::wait_backlog;
