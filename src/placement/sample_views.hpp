@@ -1,11 +1,16 @@
 #pragma once
 // For tests: models and views.
+#include <ostream>
 #include <random>
 #include <vector>
 
 #include "placement/decision.hpp"
+#include "placement/registry.hpp"
 
 namespace perdure::placement {
+
+/// How GoogleTest shows a policy.
+inline void PrintTo(const Policy& policy, std::ostream* out) { *out << policy.name; }
 
 inline DeviceModel model_of(std::vector<double> bytes_per_s) {
   std::vector<Sample> samples;

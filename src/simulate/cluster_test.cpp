@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "placement/choices.hpp"
+#include "placement/sample_views.hpp"
 #include "simulate/sample_scenario.hpp"
 
 namespace perdure::simulate {
