@@ -16,7 +16,7 @@
 
 #if defined(__SANITIZE_THREAD__)
 // Ranks end in the middle of everything here, without joining a thread that has finished.
-extern "C" const char* __tsan_default_options();
+extern "C" [[gnu::visibility("default")]] const char* __tsan_default_options();
 extern "C" const char* __tsan_default_options() { return "report_thread_leaks=0"; }
 #endif
 
