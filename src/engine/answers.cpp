@@ -202,7 +202,7 @@ std::optional<Json> Server::answer_wait_stored(const ipc::WaitStored& wait, bool
 
 std::optional<Json> Server::answer_drain(bool timed_out) {
   std::lock_guard guard(lock_);
-  const bool done = core_.pending_versions() == 0 && janitor_.idle();
+  const bool done = flusher_.idle() && core_.pending_versions() == 0 && janitor_.idle();
   if (!done && !timed_out) return std::nullopt;
   Json reply = ok();
   reply["remaining"] = static_cast<std::uint64_t>(core_.pending_versions() + core_.given_up_versions());

@@ -111,11 +111,13 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
   p->janitor = std::make_unique<Janitor>(*p->store, p->reports, retention_policy(config), [p] { p->wake(); });
   // What an earlier engine of this job held is this job's, too: its retention may have been cut short.
   for (const auto& held : p->core->inventory("")) p->janitor->tend(held.id.name);
-  p->flusher = std::make_unique<Flusher>(*p->core, p->lock, *p->store, p->reports, flusher_options(config),
-                                         [p](const segment::VersionId& id, bool stored) {
-                                           if (stored) p->janitor->tend(id.name);
-                                           p->wake();
-                                         });
+  p->flusher = std::make_unique<Flusher>(
+      *p->core, p->lock, *p->store, p->reports, flusher_options(config),
+      [p](const segment::VersionId& id, bool stored) {
+        if (stored) p->janitor->tend(id.name);
+        p->wake();
+      },
+      [p] { p->wake(); });
   ServerOptions options;
   options.fingerprint = config.fingerprint();
   options.chunk_bytes = std::min(config.bytes("chunk_bytes"), p->core->slot_bytes());

@@ -11,8 +11,14 @@ bool worth_retrying(const base::Error& error) { return error.retryable || error.
 }  // namespace
 
 Flusher::Flusher(Core& core, std::mutex& lock, store::Store& store, Reports& reports, FlusherOptions options,
-                 std::function<void(const segment::VersionId&, bool)> changed)
-    : core_(core), lock_(lock), store_(store), reports_(reports), options_(options), changed_(std::move(changed)) {
+                 std::function<void(const segment::VersionId&, bool)> changed, std::function<void()> idle)
+    : core_(core),
+      lock_(lock),
+      store_(store),
+      reports_(reports),
+      options_(options),
+      changed_(std::move(changed)),
+      idle_(std::move(idle)) {
   thread_ = std::thread([this] { run(); });
 }
 
@@ -41,9 +47,13 @@ void Flusher::run() {
       wake_.wait(guard, [this] { return work_ || stopping_; });
       if (stopping_) return;
       id = core_.next_flush();
-      if (!id) work_ = false;
+      work_ = id.has_value();
+      busy_ = busy_ || work_;
     }
-    if (id) flush_one(*id);
+    if (id)
+      flush_one(*id);
+    else if (busy_.exchange(false))
+      idle_();
   }
 }
 
@@ -143,6 +153,7 @@ void Flusher::report(const segment::VersionId& id, const base::Error& error, boo
 }
 
 void Flusher::wait_before_retry(std::uint64_t delay_ns) {
+  if (busy_.exchange(false)) idle_();
   std::unique_lock guard(lock_);
   wake_.wait_for(guard, std::chrono::nanoseconds(delay_ns), [this] { return stopping_.load(); });
 }

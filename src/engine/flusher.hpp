@@ -21,12 +21,17 @@ struct FlusherOptions {
 
 class Flusher {
  public:
-  /// `lock` guards `core`. `changed(id, stored)` is called without the lock after every attempt.
-  Flusher(Core& core, std::mutex& lock, store::Store& store, Reports& reports, FlusherOptions options,
-          std::function<void(const segment::VersionId&, bool stored)> changed);
+  /// `lock` guards `core`. `changed(id, stored)` is called without the lock after every attempt, and `idle()` when
+  /// nothing is left to flush and every `changed` has returned.
+  Flusher(
+      Core& core, std::mutex& lock, store::Store& store, Reports& reports, FlusherOptions options,
+      std::function<void(const segment::VersionId&, bool stored)> changed, std::function<void()> idle = [] {});
   ~Flusher() { stop(); }
   void notify();  ///< there may be something to flush
-  void stop();    ///< ends the flush in flight at its next block; returns when the thread has ended
+  /// No attempt is under way whose end others still have to hear of: what was stored may be all there is, and yet
+  /// retention not know of it.
+  bool idle() const { return !busy_; }
+  void stop();  ///< ends the flush in flight at its next block; returns when the thread has ended
 
  private:
   void run();
@@ -45,9 +50,11 @@ class Flusher {
   Reports& reports_;
   FlusherOptions options_;
   std::function<void(const segment::VersionId&, bool)> changed_;
+  std::function<void()> idle_;
   tier::SlotIo slots_;
   std::condition_variable wake_;
   bool work_ = true;
+  std::atomic<bool> busy_ = false;
   std::atomic<bool> stopping_ = false;
   bool prepared_ = false;  // the store was there once: when it is missing later, it vanished and is waited for
   unsigned failures_ = 0;  // in a row: an episode

@@ -20,8 +20,13 @@ class FlusherTest : public CoreFixture {
     FlusherOptions options;
     options.backoff = backoff;
     options.keep_in_tiers = 8;
-    flusher = std::make_unique<Flusher>(*core, lock, *made, reports, options,
-                                        [this](const segment::VersionId&, bool) { ++attempts; });
+    flusher = std::make_unique<Flusher>(
+        *core, lock, *made, reports, options,
+        [this](const segment::VersionId&, bool) {
+          ++attempts;
+          while (held) os::sleep_ns(kMillisecond);
+        },
+        [this] { ++rests; });
   }
   void commit(std::uint64_t version) {
     {
@@ -52,7 +57,8 @@ class FlusherTest : public CoreFixture {
   void TearDown() override { flusher.reset(); }
   std::mutex lock;
   std::unique_ptr<store::Store> made;
-  std::atomic<int> attempts = 0;
+  std::atomic<int> attempts = 0, rests = 0;
+  std::atomic<bool> held = false;  ///< whoever is told of an attempt does not get on
   std::unique_ptr<Flusher> flusher;
 };
 
@@ -64,6 +70,20 @@ TEST_F(FlusherTest, StoresWhatWasCommittedAndReportsNothing) {
   EXPECT_EQ(made->list("app")->size(), 3u);
   EXPECT_TRUE(taken_reports().empty());
   EXPECT_EQ(attempts, 3);
+}
+
+// Retention hears of a version when it is stored: an engine that ended between the two would leave it undone.
+TEST_F(FlusherTest, IsIdleOnlyWhenEverybodyHasHeardOfWhatItDid) {
+  start();
+  held = true;
+  commit(1);
+  EXPECT_TRUE(await([&] { return attempts == 1; }));
+  EXPECT_TRUE(core->find(id(1))->all_stored());
+  EXPECT_FALSE(flusher->idle());
+  EXPECT_EQ(rests, 0);
+  held = false;
+  EXPECT_TRUE(await([&] { return rests == 1; }));
+  EXPECT_TRUE(flusher->idle());
 }
 
 TEST_F(FlusherTest, RetriesWhatCanPassAndSpeaksOfTheEpisodeAtItsBeginningAndItsEnd) {

@@ -248,6 +248,7 @@ int Server::poll_timeout_ms() {
 bool Server::quiet() {
   for (const auto& [id, client] : clients_)
     if (client.counts) return false;
+  if (!flusher_.idle()) return false;
   std::lock_guard guard(lock_);
   return core_.pending_versions() == 0;
 }
