@@ -6,10 +6,11 @@
 #include <sstream>
 
 // toml++ asserts (and with NDEBUG lets the compiler assume) what a file can break: "[=" is enough. The checks behind
-// its assertions report these as errors, so both are switched off for it.
+// its assertions report these as errors, so both are switched off for it. With exceptions its parser ends at the first
+// error; without, it goes on with what it has, such as no character at all after broken UTF-8, and assumes it is one.
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_assert(true)
-#define TOML_EXCEPTIONS 0
+#define TOML_EXCEPTIONS 1
 #define TOML_HEADER_ONLY 1
 #include <toml++/toml.h>
 
@@ -84,16 +85,17 @@ Status flatten(const toml::table& table, const std::string& prefix, const std::s
 Result<std::vector<Setting>> parse_toml(std::string_view text, const std::string& path) {
   if (text.size() > kMaxFileBytes) return fail(PERDURE_INVALID_ARGUMENT, path, "is larger than 64 KiB");
   PERDURE_CHECK(check_depth(text, path));
-  const toml::parse_result result = toml::parse(text);
-  if (!result) {
-    const toml::source_position where = result.error().source().begin;
+  try {
+    const toml::table table = toml::parse(text);
+    std::vector<Setting> settings;
+    PERDURE_CHECK(flatten(table, "", path, settings));
+    return settings;
+  } catch (const toml::parse_error& error) {
+    const toml::source_position where = error.source().begin;
     return fail(PERDURE_INVALID_ARGUMENT,
                 path + " line " + std::to_string(where.line) + " column " + std::to_string(where.column),
-                std::string(result.error().description()));
+                std::string(error.description()));
   }
-  std::vector<Setting> settings;
-  PERDURE_CHECK(flatten(result.table(), "", path, settings));
-  return settings;
 }
 
 }  // namespace perdure::config

@@ -56,6 +56,14 @@ TEST(Toml, RefusesHostileInputWithoutExhaustingTheStack) {
   EXPECT_EQ(parsed("# " + repeated(".", 100) + "\njob='y'").at("job"), "y");
 }
 
+// Without exceptions toml++ reads on after broken UTF-8, with no character where it assumes one.
+TEST(Toml, RefusesBrokenUtf8) {
+  for (const char* text : {"a = [\xcd\xa2\nb\xb2"
+                           "c = 1",
+                           "a = [\n'x\xde\x1c\x0f''", "\xff = 1", "a = '\xc3'"})
+    EXPECT_EQ(parsed(text).count("error"), 1U) << text;
+}
+
 // toml++ 3.3 ends a debug build on these.
 TEST(Toml, RefusesTableHeadersThatDoNotBeginWithAKey) {
   for (const char* text : {"[=", "[!x]", "[[=]]", "[\x01[r", "[a.=]", "[ \t#"})
