@@ -1,5 +1,6 @@
 #pragma once
 // Mean over the last few observations (VeloC IPDPS'19, Algorithm 3: the average flush bandwidth). Not thread-safe.
+#include <cmath>
 #include <cstddef>
 #include <deque>
 
@@ -17,6 +18,13 @@ class MovingAverage {
     }
   }
   double mean() const { return values_.empty() ? 0 : sum_ / static_cast<double>(values_.size()); }
+  /// Standard deviation of the values in the window; 0 for fewer than two.
+  double deviation() const {
+    if (values_.size() < 2) return 0;
+    double squares = 0;
+    for (double value : values_) squares += (value - mean()) * (value - mean());
+    return std::sqrt(squares / static_cast<double>(values_.size()));
+  }
 
  private:
   std::size_t window_;

@@ -1,0 +1,70 @@
+#pragma once
+// The flush bandwidth of a node as a whole: VeloC IPDPS'19, Algorithm 3 (AvgFlushBW), in the units that Algorithm 2
+// needs. A flush that moved b bytes in t seconds while on average n flushes ran says that the node moved n * b / t
+// bytes/s. Knows no clock. Not thread-safe.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+
+#include "metrics/moving_average.hpp"
+
+namespace perdure::metrics {
+
+class FlushRate {
+ public:
+  /// Looks at the last `window` flushes.
+  explicit FlushRate(std::size_t window = 32) : rates_(window), durations_s_(window) {}
+
+  struct Started {
+    double time_s = 0;
+    double flush_seconds = 0;  ///< integral of the number of running flushes up to then
+  };
+
+  /// A flush begins; give what this returns to finished() or abandoned(). Times never go back.
+  Started started(double now_s) {
+    pass(now_s);
+    running_.insert(now_s);
+    return {now_s, flush_seconds_};
+  }
+  /// It moved so many bytes to the store.
+  void finished(double now_s, const Started& start, double bytes) {
+    abandoned(now_s, start);
+    const double seconds = now_s - start.time_s;
+    if (seconds <= 0 || bytes <= 0) return;
+    durations_s_.add(seconds);
+    rates_.add(bytes * (flush_seconds_ - start.flush_seconds) / (seconds * seconds));
+  }
+  /// It failed: says nothing about the bandwidth.
+  void abandoned(double now_s, const Started& start) {
+    pass(now_s);
+    if (const auto it = running_.find(start.time_s); it != running_.end()) running_.erase(it);
+  }
+  /// What is known from elsewhere, such as an earlier run: counts as one observation.
+  void assume(double bytes_per_s) {
+    if (bytes_per_s > 0) rates_.add(bytes_per_s);
+  }
+
+  double bytes_per_s() const { return rates_.mean(); }                 ///< aggregate of the node; 0: nothing known
+  double deviation_bytes_per_s() const { return rates_.deviation(); }  ///< standard deviation in the window
+  std::uint64_t running() const { return running_.size(); }
+  /// Predicted seconds from `now_s` until the oldest running flush ends, if it takes as long as those in the window; 0
+  /// when nothing is known, nothing runs, or it is overdue.
+  double next_end_s(double now_s) const {
+    return running_.empty() ? 0 : std::max(*running_.begin() + durations_s_.mean() - now_s, 0.0);
+  }
+
+ private:
+  void pass(double now_s) {
+    if (now_s > now_s_) {
+      flush_seconds_ += static_cast<double>(running_.size()) * (now_s - now_s_);
+      now_s_ = now_s;
+    }
+  }
+
+  MovingAverage rates_, durations_s_;
+  std::multiset<double> running_;  // when each began
+  double now_s_ = 0, flush_seconds_ = 0;
+};
+
+}  // namespace perdure::metrics

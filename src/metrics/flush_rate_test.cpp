@@ -1,0 +1,58 @@
+#include "metrics/flush_rate.hpp"
+
+#include <gtest/gtest.h>
+
+namespace perdure::metrics {
+namespace {
+
+TEST(FlushRate, IsTheAggregateOfAllFlushesAndNotTheRateOfOne) {
+  FlushRate rate;
+  std::vector<FlushRate::Started> flushes;
+  for (int i = 0; i < 4; ++i) flushes.push_back(rate.started(1));
+  EXPECT_EQ(rate.running(), 4u);
+  for (const auto& flush : flushes) rate.finished(3, flush, 100);
+  EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 200) << "4 * 100 bytes in 2 s";
+  EXPECT_EQ(rate.deviation_bytes_per_s(), 0);
+  EXPECT_EQ(rate.running(), 0u);
+}
+
+TEST(FlushRate, CountsOnlyTheTimeThatFlushesOverlap) {
+  FlushRate rate;
+  const auto a = rate.started(0), b = rate.started(1);
+  rate.finished(2, a, 150);  // alone for 1 s, then with another: 1.5 on average
+  EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 150 * 1.5 / 2);
+  rate.abandoned(3, b);
+  EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 150 * 1.5 / 2) << "a failed flush says nothing";
+}
+
+TEST(FlushRate, ForgetsWhatIsBeyondItsWindow) {
+  FlushRate rate(2);
+  EXPECT_EQ(rate.bytes_per_s(), 0);
+  rate.assume(1000);
+  rate.assume(-1);
+  EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 1000);
+  for (int i = 0; i < 2; ++i) rate.finished(i + 1, rate.started(i), i == 0 ? 10 : 30);
+  EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 20);
+  EXPECT_DOUBLE_EQ(rate.deviation_bytes_per_s(), 10);
+}
+
+TEST(FlushRate, PredictsWhenTheOldestRunningFlushEnds) {
+  FlushRate rate;
+  EXPECT_EQ(rate.next_end_s(0), 0);
+  rate.finished(4, rate.started(0), 10);
+  rate.finished(10, rate.started(4), 10);
+  EXPECT_EQ(rate.next_end_s(10), 0) << "nothing runs";
+  rate.started(11);
+  rate.started(12);
+  EXPECT_DOUBLE_EQ(rate.next_end_s(13), 3) << "it takes 5 s on average";
+  EXPECT_EQ(rate.next_end_s(20), 0) << "overdue";
+}
+
+TEST(FlushRate, AFlushThatTookNoTimeIsNoObservation) {
+  FlushRate rate;
+  rate.finished(1, rate.started(1), 10);
+  EXPECT_EQ(rate.bytes_per_s(), 0);
+}
+
+}  // namespace
+}  // namespace perdure::metrics

@@ -1,0 +1,133 @@
+// Our own policy: the earliest predicted end of the whole checkpoint, first in the store, then on the tiers.
+//
+// The fastest tier takes what it has room for. When it is full, a producer can wait until a flush frees a slot there,
+// or take a slower tier now. Slower is better when all of these hold; each is what Algorithm 2 of VeloC IPDPS'19 lacks:
+//  1. The tier is below its sweet spot: the fewest writers with which it is about as fast as it gets. Those behind in
+//  the
+//     queue count, so that a tier that is poor with one writer and good with sixteen is judged by sixteen; and nobody
+//     joins where more writers only slow down those that are there.
+//  2. Nobody gets trapped: the write ends before flushes would have made room for everything still to come, with
+//  flushes
+//     that are taken to be slower than on average by as much as they usually differ from it.
+//  3. The flushes do not starve: while this producer is away, others fill the fastest tier, or there is enough in it to
+//  keep
+//     all flush threads busy.
+//  4. The store has everything no later: what piles up on a tier that reads more slowly than the store takes it must be
+//     flushed in the time that the full fastest tier needs in any case.
+#include <algorithm>
+
+#include "placement/choices.hpp"
+#include "placement/registry.hpp"
+
+namespace perdure::placement {
+namespace {
+
+constexpr double kAsGoodAsBest = 0.995;
+constexpr double kUsableOverlap = 0.5;
+
+struct SweetSpot {
+  unsigned streams = 1;
+  double bytes_per_s = 0;  ///< aggregate there
+};
+
+/// With at most `most` streams.
+SweetSpot sweet_spot(const DeviceModel& model, std::uint64_t most) {
+  const auto last = static_cast<unsigned>(std::clamp<std::uint64_t>(most, 1, model.max_writers()));
+  double best = 0;
+  for (unsigned k = 1; k <= last; ++k) best = std::max(best, model.bytes_per_s(k));
+  unsigned k = 1;
+  while (model.bytes_per_s(k) < kAsGoodAsBest * best) ++k;
+  return {k, model.bytes_per_s(k)};
+}
+
+/// With at most those that write now and those that wait. Flushes that read do not count: they slow down what is
+/// written, but fewer writers would leave them a larger part.
+SweetSpot sweet_spot(const View& view, const TierState& tier) {
+  return sweet_spot(*tier.model, tier.writers + view.queue.waiting);
+}
+
+/// The tier worth waiting for: the fastest of those that have room or will have it.
+std::optional<std::size_t> fastest_to_be(const View& view) {
+  std::optional<std::size_t> best;
+  double best_rate = 0;
+  for (std::size_t i = 0; i < view.tiers.size(); ++i) {
+    const TierState& tier = view.tiers[i];
+    if (tier.failed || tier.free_slots + tier.slots_to_come == 0) continue;
+    const double rate = sweet_spot(view, tier).bytes_per_s;
+    if (!best || rate > best_rate) {
+      best = i;
+      best_rate = rate;
+    }
+  }
+  return best;
+}
+
+// As fast as flushes can read the tier. A model of writes stands for reads, which are no slower on what we know of.
+double read_bytes_per_s(const View& view, const TierState& tier) {
+  return sweet_spot(*tier.model, view.flush.threads).bytes_per_s;
+}
+
+bool flushes_would_starve(const View& view, const TierState& tier, const TierState& top, double write_s) {
+  const double flush = view.flush.bytes_per_s;
+  if (read_bytes_per_s(view, tier) >= flush) return false;  // what is written here keeps them busy too
+  const std::uint64_t feeders = view.queue.waiting - std::min<std::uint64_t>(view.queue.waiting, 1) + top.writers;
+  const auto count = static_cast<unsigned>(std::min<std::uint64_t>(feeders, kMaxModelledWriters));
+  if (count > 0 && top.model->bytes_per_s(count) >= flush) return false;
+  const std::uint64_t keep = std::min<std::uint64_t>(view.flush.threads, top.slots / 2);
+  const auto spare = static_cast<double>(top.chunks_unflushed - std::min(top.chunks_unflushed, keep));
+  return write_s > spare * static_cast<double>(view.chunk_bytes) / flush;
+}
+
+// When the last chunk is placed, the fastest tier is full, and d chunks lie here: reading them and storing the last
+// must take no longer than storing everything, d/read + threads/store <= (slots + d)/store. A model of writes stands
+// for reads, which are no slower on what we know of. Only a part of that is used, as flushes of whole chunks never
+// overlap perfectly.
+bool would_be_flushed_last(const View& view, const TierState& tier, const TierState& top) {
+  const double flush = view.flush.bytes_per_s, read = read_bytes_per_s(view, tier);
+  if (read >= flush) return false;
+  const double spare = static_cast<double>(top.slots) - view.flush.threads;
+  return static_cast<double>(tier.chunks_unflushed + 1) > kUsableOverlap * spare * read / (flush - read);
+}
+
+/// Take this slower tier, or why not.
+Decision judge(const View& view, std::size_t index, const TierState& top) {
+  const TierState& tier = view.tiers[index];
+  const SweetSpot sweet = sweet_spot(view, tier);
+  const auto chunk_bytes = static_cast<double>(view.chunk_bytes);
+  const unsigned soon = std::max(sweet.streams, tier.writers + 1);
+  Decision decision = take(view, index, Reason::helps_meanwhile);
+  decision.tier_bytes_per_s = tier.model->bytes_per_s(soon);
+  decision.write_s = chunk_bytes * soon / decision.tier_bytes_per_s;
+  if (tier.writers >= sweet.streams) {
+    decision.reason = Reason::wait_saturated;
+    return decision;
+  }
+  const FlushState& flush = view.flush;
+  if (flush.bytes_per_s <= 0) return decision;  // nothing known yet: up to the sweet spot nobody is trapped for long
+  const double cautious = std::max(flush.bytes_per_s - flush.deviation_bytes_per_s, flush.bytes_per_s / 4);
+  const auto to_come = static_cast<double>(std::max(view.queue.chunks_to_come, view.queue.waiting));
+  decision.rest_s = std::max(to_come * chunk_bytes / cautious, flush.next_slot_s);
+  if (decision.write_s > decision.rest_s || flushes_would_starve(view, tier, top, decision.write_s))
+    decision.reason = Reason::wait_flush_faster;
+  else if (would_be_flushed_last(view, tier, top))
+    decision.reason = Reason::wait_backlog;
+  return decision;
+}
+
+}  // namespace
+
+Decision decide_adaptive(const View& view) {
+  const auto top = fastest_to_be(view);
+  Decision why{std::nullopt, Reason::wait_full, 0, view.flush.bytes_per_s, 0, 0};
+  if (!top) return wait_or_take_any(view, why);
+  if (view.tiers[*top].free_slots > 0) return take(view, *top, Reason::fastest);
+  for (std::size_t i = 0; i < view.tiers.size(); ++i) {
+    if (!usable(view.tiers[i])) continue;
+    const Decision decision = judge(view, i, view.tiers[*top]);
+    if (!is_wait(decision.reason)) return decision;
+    if (why.reason == Reason::wait_full) why = decision;
+  }
+  return wait_or_take_any(view, why);
+}
+
+}  // namespace perdure::placement

@@ -1,0 +1,12 @@
+// The first tier only: the ideal when it holds everything (VeloC IPDPS'19, V-B). Others only where waiting has no hope.
+#include "placement/choices.hpp"
+#include "placement/registry.hpp"
+
+namespace perdure::placement {
+
+Decision decide_cache_only(const View& view) {
+  if (!view.tiers.empty() && usable(view.tiers.front())) return take(view, 0, Reason::only_choice);
+  return wait_or_take_any(view, {std::nullopt, Reason::wait_full, 0, view.flush.bytes_per_s, 0, 0});
+}
+
+}  // namespace perdure::placement

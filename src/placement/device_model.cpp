@@ -1,0 +1,112 @@
+// The only translation unit that sees Boost.
+#include "placement/device_model.hpp"
+
+#include <algorithm>
+#include <boost/math/interpolators/cardinal_cubic_b_spline.hpp>
+#include <cmath>
+#include <exception>
+#include <string>
+
+namespace perdure::placement {
+namespace {
+
+using base::fail;
+using base::Result;
+using base::Status;
+
+constexpr std::size_t kMinSplineSamples = 5;  // what the spline needs to estimate the slopes at its ends
+
+bool is_throughput(double value) { return std::isfinite(value) && value > 0 && value <= kMaxBytesPerS; }
+
+Status refuse(const Sample& sample, std::string cause) {
+  return fail(PERDURE_INVALID_ARGUMENT, "sample with " + std::to_string(sample.writers) + " writers", std::move(cause),
+              "calibrate again");
+}
+
+Status check(std::span<const Sample> samples, unsigned max_writers) {
+  if (max_writers == 0 || max_writers > kMaxModelledWriters)
+    return fail(PERDURE_INVALID_ARGUMENT, "device model",
+                "covers 1 to 65536 writers, not " + std::to_string(max_writers));
+  const bool complete = samples.size() == max_writers;
+  if (samples.empty() || (samples.size() < kMinSplineSamples && !complete))
+    return fail(PERDURE_INVALID_ARGUMENT, "device model",
+                "needs at least 5 samples, or one for every writer count; there are " + std::to_string(samples.size()),
+                "calibrate again with more writer counts");
+  const unsigned step = samples.size() > 1 ? samples[1].writers - samples[0].writers : 1;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const Sample& sample = samples[i];
+    if (sample.writers == 0) return refuse(sample, "a sample needs a writer");
+    if (!is_throughput(sample.bytes_per_s)) return refuse(sample, "its throughput is no positive number of bytes/s");
+    if (i > 0 && (sample.writers <= samples[i - 1].writers || sample.writers - samples[i - 1].writers != step))
+      return refuse(sample, "the samples are not equally spaced in ascending order");
+  }
+  if (samples.back().writers > max_writers) return refuse(samples.back(), "it is beyond the range of the model");
+  return {};
+}
+
+/// A spline can swing far beyond samples that jump; a device does not.
+double within_reason(double value, double a, double b) {
+  const double low = std::min(a, b) / 2, high = std::max(a, b) * 1.5;
+  return std::isfinite(value) ? std::clamp(value, low, high) : (a + b) / 2;
+}
+
+std::vector<double> evaluate(std::span<const Sample> samples, unsigned max_writers) {
+  std::vector<double> values;
+  for (const Sample& sample : samples) values.push_back(sample.bytes_per_s);
+  const unsigned first = samples.front().writers, last = samples.back().writers;
+  std::vector<double> table(max_writers, values.front());
+  if (samples.size() < kMinSplineSamples) {
+    std::copy(values.begin(), values.end(), table.begin());
+    return table;
+  }
+  const unsigned step = samples[1].writers - first;
+  const boost::math::interpolators::cardinal_cubic_b_spline<double> spline(values.begin(), values.end(), first, step);
+  for (unsigned writers = first; writers <= max_writers; ++writers) {
+    const std::size_t left = std::min<std::size_t>((writers - first) / step, values.size() - 2);
+    const bool sampled = writers <= last && (writers - first) % step == 0;
+    table[writers - 1] = writers > last ? values.back()
+                         : sampled      ? values[(writers - first) / step]
+                                        : within_reason(spline(writers), values[left], values[left + 1]);
+  }
+  return table;
+}
+
+}  // namespace
+
+Result<DeviceModel> DeviceModel::fit(std::span<const Sample> samples, unsigned max_writers) {
+  PERDURE_CHECK(check(samples, max_writers));
+  try {  // the library throws where it refuses; what was checked above leaves it no reason to
+    return DeviceModel(evaluate(samples, max_writers), true);
+  } catch (const std::exception& refused) {
+    return fail(PERDURE_INVALID_ARGUMENT, "device model", refused.what());
+  }
+}
+
+DeviceModel DeviceModel::assumed(double bytes_per_s, unsigned max_writers) {
+  const unsigned counts = std::clamp(max_writers, 1U, kMaxModelledWriters);
+  return {std::vector<double>(counts, is_throughput(bytes_per_s) ? bytes_per_s : kAssumedBytesPerS), false};
+}
+
+double DeviceModel::bytes_per_s(unsigned writers) const {
+  return table_[std::clamp<std::size_t>(writers, 1, table_.size()) - 1];
+}
+
+// In logarithms, so that nothing becomes negative. Neighbours are those with a similar count relative to it: devices
+// change quickly from 1 to 4 writers and slowly from 100 to 104. An uncalibrated curve has no shape to keep, so that an
+// observation reaches further.
+void DeviceModel::observe(unsigned writers, double bytes_per_s) {
+  if (writers == 0 || !is_throughput(bytes_per_s)) return;
+  ++observations_;
+  const double reach = calibrated_ ? 0.25 : 1.0, gain = calibrated_ ? 0.1 : 0.3;
+  const double centre = std::log2(std::min<double>(writers, max_writers()));
+  const double difference = std::clamp(std::log2(bytes_per_s / this->bytes_per_s(writers)), -1 / gain, 1 / gain);
+  const auto from = static_cast<unsigned>(std::max(1.0, std::floor(std::exp2(centre - 3 * reach))));
+  const auto to = static_cast<unsigned>(std::min<double>(max_writers(), std::ceil(std::exp2(centre + 3 * reach))));
+  for (unsigned k = from; k <= to; ++k) {
+    const double distance = (std::log2(k) - centre) / reach;
+    const double moved = table_[k - 1] * std::exp2(gain * difference * std::exp(-distance * distance));
+    table_[k - 1] = std::clamp(moved, 1.0, kMaxBytesPerS);
+  }
+}
+
+}  // namespace perdure::placement

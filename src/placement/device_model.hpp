@@ -1,0 +1,57 @@
+#pragma once
+// How fast a tier takes chunks, as a function of how many ranks write to it at once (VeloC IPDPS'19, IV-C). Pure.
+//
+// Units: every throughput here is the aggregate of one node in bytes per second: what all writers get together, not
+// what one of them gets. A cubic B-spline goes through equally spaced samples; it is evaluated at every writer count
+// when it is fitted, so that a prediction is one look into a table.
+#include <span>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace perdure::placement {
+
+/// Aggregate write throughput of a node's tier, measured with so many concurrent writers of one chunk each.
+struct Sample {
+  unsigned writers = 0;
+  double bytes_per_s = 0;
+};
+
+inline constexpr unsigned kMaxModelledWriters = 65536;
+inline constexpr double kMaxBytesPerS = 1e15;  ///< more is nonsense
+
+class DeviceModel {
+ public:
+  /// Spline through `samples`, which have equally spaced ascending writer counts, at least 5 of them, or all counts up
+  /// to `max_writers`. Between two samples a prediction stays between half the lower and 1.5 times the higher one;
+  /// outside of them it is that of the nearest. Errors: PERDURE_INVALID_ARGUMENT, which names the sample.
+  static base::Result<DeviceModel> fit(std::span<const Sample> samples, unsigned max_writers);
+
+  /// Without calibration: the same throughput at every count until observations say otherwise. Assume what the tier
+  /// should reach at least: a guess that is too low makes producers wait for flushes instead of trying, and so is
+  /// never corrected; one that is too high is corrected by the first chunks. Values that are no throughput are replaced
+  /// by kAssumedBytesPerS.
+  static DeviceModel assumed(double bytes_per_s, unsigned max_writers = 256);
+  static constexpr double kAssumedBytesPerS = 500e6;
+
+  /// Predicted aggregate, bytes/s, with so many concurrent writers (0 counts as 1; beyond the largest: as that). Never
+  /// 0.
+  double bytes_per_s(unsigned writers) const;
+  unsigned max_writers() const { return static_cast<unsigned>(table_.size()); }
+  bool calibrated() const { return calibrated_; }
+  std::uint64_t observations() const { return observations_; }
+
+  /// Refinement while running: `writers` writers together got `bytes_per_s` (node aggregate: writers times the
+  /// rate of one). Moves the prediction there by a part of the difference, and its neighbours by less. What is no
+  /// throughput is ignored, and one observation never moves anything by more than a factor of 2.
+  void observe(unsigned writers, double bytes_per_s);
+
+ private:
+  DeviceModel(std::vector<double> table, bool calibrated) : table_(std::move(table)), calibrated_(calibrated) {}
+
+  std::vector<double> table_;  // [writers - 1]
+  bool calibrated_ = false;
+  std::uint64_t observations_ = 0;
+};
+
+}  // namespace perdure::placement

@@ -1,0 +1,12 @@
+// The last tier only: as if there were no cache (VeloC IPDPS'19, V-B). Others only where waiting has no hope.
+#include "placement/choices.hpp"
+#include "placement/registry.hpp"
+
+namespace perdure::placement {
+
+Decision decide_ssd_only(const View& view) {
+  if (!view.tiers.empty() && usable(view.tiers.back())) return take(view, view.tiers.size() - 1, Reason::only_choice);
+  return wait_or_take_any(view, {std::nullopt, Reason::wait_full, 0, view.flush.bytes_per_s, 0, 0});
+}
+
+}  // namespace perdure::placement

@@ -1,0 +1,90 @@
+#pragma once
+// One simulated node: writers, the queue, tiers, flush threads, and its way to the store. Decides with the policies
+// that the engine uses. Knows no clock: advance(t) is called with the time of its next event, or earlier.
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "device/shared_device.hpp"
+#include "metrics/flush_rate.hpp"
+#include "placement/flush_order.hpp"
+#include "placement/producer_queue.hpp"
+#include "simulate/scenario.hpp"
+
+namespace perdure::simulate {
+
+class Node {
+ public:
+  /// `models`: one per tier, must outlive the node. `number` makes its chance differ from that of other nodes.
+  Node(const Scenario& scenario, const std::vector<placement::DeviceModel>& models, Decide decide,
+       std::uint64_t number);
+
+  void advance(double now_s);
+  double next_event_s() const;  ///< infinity: nothing will ever happen again
+  bool done() const { return stored_ == total_; }
+  bool uses_store() const { return !store_.idle(); }
+  /// What the other nodes leave to this one, bytes/s.
+  void limit_store(double now_s, double bytes_per_s) { store_.limit(now_s, bytes_per_s); }
+  const Outcome& outcome() const { return outcome_; }
+  /// For reports of a deadlock.
+  std::string state() const;
+
+ private:
+  struct Job {
+    bool write = false;
+    placement::Producer producer = 0;
+    metrics::FlushRate::Started flush;
+  };
+  struct Tier {
+    device::SharedDevice device;
+    placement::TierState state;
+    std::uint64_t pending = 0;  // written, not being flushed
+    double read_bytes_per_s = 0;
+    std::unordered_map<device::StreamId, Job> jobs;
+  };
+  struct Flush {
+    std::size_t tier = 0;
+    metrics::FlushRate::Started started;
+  };
+  struct Change {  // of a tier's health
+    double time_s;
+    std::size_t tier;
+    bool failed;
+  };
+
+  void add_tiers(const Scenario& scenario, const std::vector<placement::DeviceModel>& models, std::uint64_t seed);
+  bool step(double now_s);
+  void request(double now_s, placement::Producer producer, bool first);
+  void assign(double now_s);
+  void start_flushes(double now_s);
+  std::size_t flushes_at_once() const;
+  std::optional<std::size_t> next_tier_to_flush();
+  void written(const device::Completion& completion, std::size_t tier, const Job& job);
+  void read_done(const device::Completion& completion, std::size_t tier, const Job& job);
+  void start_storing(double now_s);
+  void stored(const device::Completion& completion);
+  void free_slot(placement::TierState& tier);
+  placement::View view(double now_s);
+
+  Decide decide_;
+  double chunk_bytes_;
+  unsigned threads_;
+  FlushOrder order_;
+  std::vector<Tier> tiers_;
+  std::vector<placement::TierState> states_;  // what a policy sees; refreshed by view()
+  device::SharedDevice store_;
+  std::unordered_map<device::StreamId, Flush> flushes_;  // writing to the store
+  std::deque<Flush> read_;                               // chunks that were read and wait for a stream to the store
+  unsigned reading_ = 0;                                 // streams that flushes read from tiers
+  metrics::FlushRate rate_;
+  placement::ProducerQueue queue_;
+  std::vector<std::uint64_t> left_;                              // chunks of each writer that it has not written
+  std::vector<double> asked_s_;                                  // when each writer that waits asked
+  std::deque<std::pair<double, placement::Producer>> arrivals_;  // first requests, in order of time
+  std::deque<std::size_t> arrived_;                              // tiers of pending chunks as they were written
+  std::deque<Change> changes_;
+  std::uint64_t total_ = 0, unplaced_ = 0, stored_ = 0;
+  Outcome outcome_;
+};
+
+}  // namespace perdure::simulate
