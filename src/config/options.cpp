@@ -206,6 +206,26 @@ constexpr auto kOptions = std::to_array<Option>({
      .documentation =
          "The catalog's log is rewritten as a snapshot when it is longer than this and has grown fourfold.",
      .minimum = 1024},
+    {.key = "emulate.description",
+     .environment = "PERDURE_EMULATE_DESCRIPTION",
+     .engine = true,
+     .documentation =
+         "File that describes a node's devices (`share/perdure/devices/*.toml`): the store, and the tiers by their "
+         "position in `tier.order`, then take the time and have the capacity that it says. For studies. Empty: off."},
+    {.key = "emulate.seed",
+     .type = Type::integer,
+     .default_value = "1",
+     .environment = "PERDURE_EMULATE_SEED",
+     .engine = true,
+     .documentation = "Of the emulated devices' variability: the same seed, the same load."},
+    {.key = "emulate.nodes",
+     .type = Type::integer,
+     .default_value = "1",
+     .environment = "PERDURE_EMULATE_NODES",
+     .engine = true,
+     .documentation = "So many nodes share the emulated store: each engine gets the share that the description gives.",
+     .minimum = 1,
+     .maximum = 1e6},
 });
 
 }  // namespace

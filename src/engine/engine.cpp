@@ -3,12 +3,14 @@
 #include <sstream>
 
 #include "engine/core.hpp"
+#include "engine/emulation.hpp"
 #include "engine/flusher.hpp"
 #include "engine/janitor.hpp"
 #include "engine/server.hpp"
 #include "os/crash_point.hpp"
 #include "os/fork.hpp"
 #include "os/socket.hpp"
+#include "store/emulated.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -74,6 +76,7 @@ struct Engine::Parts {
   std::string socket;
   Reports reports;
   std::mutex lock;
+  std::optional<Emulation> emulation;
   std::unique_ptr<store::Store> store;
   std::unique_ptr<Core> core;
   std::unique_ptr<Janitor> janitor;
@@ -102,6 +105,8 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
   p->socket = paths.socket();
   PERDURE_CHECK(p->reports.log_to(paths.node + "/engine.log"));
   PERDURE_TRY(p->store, store::make_store(config.text("store.path")));
+  PERDURE_TRY(p->emulation, make_emulation(config));
+  if (p->emulation) p->store = store::emulate(std::move(p->store), p->emulation->store);
   PERDURE_TRY(auto tiers, open_tiers(config, paths, p->reports));
   PERDURE_TRY(auto catalog, catalog::Catalog::open(paths.node, config.bytes("catalog.compact_above")));
   p->core = std::make_unique<Core>(std::move(catalog), std::move(tiers), p->reports);
@@ -135,6 +140,7 @@ void Engine::stop() {
   Parts& p = *parts_;
   if (std::exchange(p.stopped, true)) return;
   p.server->stop();
+  if (p.emulation) p.emulation->shut();
   p.flusher->stop();
   p.janitor->stop();
   p.server->close();

@@ -1,0 +1,24 @@
+#pragma once
+// The emulated devices of one engine: what option emulate.description makes of its tiers and its store.
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "config/config.hpp"
+#include "device/emulator.hpp"
+#include "store/store.hpp"
+
+namespace perdure::engine {
+
+struct Emulation {
+  device::Node node;
+  std::shared_ptr<device::Emulator> store;
+
+  /// Nobody waits for an emulated device any more.
+  void shut() const;
+};
+
+/// Nothing when the option is empty. Errors: the file cannot be read, or is no description.
+base::Result<std::optional<Emulation>> make_emulation(const config::Config& config);
+
+}  // namespace perdure::engine
