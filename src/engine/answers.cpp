@@ -40,6 +40,10 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
     reply["bytes"] = std::move(bytes);
     return reply;
   }
+  if (const auto* written = std::get_if<ipc::Written>(&request)) {
+    os::crash_point(os::CrashPoint::engine_written);
+    return answer_written(id, *written);
+  }
   if (const auto* stage = std::get_if<ipc::Stage>(&request)) {
     std::lock_guard guard(lock_);
     return reply_of(core_.stage(id, *stage));
@@ -96,6 +100,7 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
 
 std::optional<Json> Server::answer_waiting(ClientId id, const ipc::Request& request, bool timed_out) {
   if (const auto* grant = std::get_if<ipc::Grant>(&request)) return answer_grant(id, *grant, timed_out);
+  if (const auto* written = std::get_if<ipc::Written>(&request)) return answer_written(id, *written);
   if (const auto* wait = std::get_if<ipc::WaitStored>(&request)) return answer_wait_stored(*wait, timed_out);
   if (const auto* retire = std::get_if<ipc::Retire>(&request)) return answer_retire(*retire, timed_out);
   if (std::holds_alternative<ipc::Drain>(request)) return answer_drain(timed_out);
@@ -131,6 +136,8 @@ Json Server::answer_hello(ClientId id, const ipc::Hello& hello) {
   if (hello.first_node) janitor_.activate();
   Json reply = ok();
   reply["chunk_bytes"] = options_.chunk_bytes;
+  std::lock_guard guard(lock_);
+  reply["paced"] = core_.emulated();
   return reply;
 }
 
@@ -176,6 +183,12 @@ std::optional<Json> Server::answer_grant(ClientId id, const ipc::Grant& grant, b
     return timed_out_reply(grant.id.text(),
                            "no slot became free in time: the store takes data too slowly, or not at all");
   return std::nullopt;
+}
+
+std::optional<Json> Server::answer_written(ClientId id, const ipc::Written& written) {
+  std::lock_guard guard(lock_);
+  const auto status = core_.written(id, written);
+  return status ? std::optional(reply_of(*status)) : std::nullopt;
 }
 
 std::optional<Json> Server::answer_wait_stored(const ipc::WaitStored& wait, bool timed_out) {

@@ -12,14 +12,13 @@
 
 #include "catalog/catalog.hpp"
 #include "engine/reports.hpp"
+#include "engine/write_times.hpp"
 #include "ipc/messages.hpp"
 #include "metrics/moving_average.hpp"
 #include "placement/policy.hpp"
 #include "tier/tier.hpp"
 
 namespace perdure::engine {
-
-using ClientId = std::uint64_t;
 
 enum class FlushState { queued, running, waiting, given_up };  ///< waiting: for the next retry
 
@@ -47,7 +46,7 @@ struct GrantOutcome {
 class Core {
  public:
   Core(catalog::Catalog catalog, std::vector<std::unique_ptr<tier::Tier>> tiers, Reports& reports)
-      : catalog_(std::move(catalog)), tiers_(std::move(tiers)), reports_(reports) {}
+      : catalog_(std::move(catalog)), tiers_(std::move(tiers)), reports_(reports), writes_(tiers_.size()) {}
 
   /// Records the tiers, marks the catalog's slots as in use, drops what cannot be there any more, queues unfinished
   /// flushes.
@@ -55,6 +54,8 @@ class Core {
 
   // ---- from ranks
   GrantOutcome grant(ClientId client, const ipc::Grant& request);
+  /// Nothing while the emulated device of its tier is still writing the chunk: ask again.
+  std::optional<base::Status> written(ClientId client, const ipc::Written& written);
   base::Status stage(ClientId client, const ipc::Stage& stage);
   /// Every piece is staged, so that the version holds: where the catalog cannot take the record now, that is made up
   /// for later.
@@ -87,6 +88,9 @@ class Core {
   tier::SlotAddress address(const segment::ChunkEntry& chunk) const {
     return tiers_[chunk.place]->address(chunk.offset);
   }
+  bool emulated() const;  ///< some tier is
+  /// In so many seconds at the latest a write to an emulated tier may be over; nothing while there is none.
+  std::optional<double> next_device_event_in_s() const;
   std::uint64_t pending_bytes() const;
   std::size_t pending_versions() const;  ///< committed, not stored, not given up
   std::size_t given_up_versions() const;
@@ -101,8 +105,9 @@ class Core {
     ClientId client = 0;
     segment::VersionId id;
     std::uint64_t bytes = 0;
+    device::StreamId stream = 0;  // of the tier's emulated device
+    bool written = false;
   };
-  using SlotKey = std::pair<std::uint32_t, std::uint64_t>;  // tier, slot
   struct TierTrouble {
     bool failed = false;    // its last operation failed; forgotten at the next commit, so that it gets another chance
     bool reported = false;  // until a capture used it again
@@ -113,6 +118,8 @@ class Core {
   void note_lost(const segment::VersionId& id);
   std::vector<placement::TierView> look_at_tiers(const ipc::Grant& request, std::size_t first);
   void tier_failed(std::uint32_t tier, const std::string& why);
+  void take_in_flight(ClientId client, const ipc::Grant& request, SlotKey slot);
+  void forget_in_flight(SlotKey slot, const InFlight& in_flight);
   void release_in_flight(ClientId client, const segment::VersionId* id);
   bool flushing() const;
   base::Status write_delayed_commits();
@@ -137,6 +144,7 @@ class Core {
   std::deque<segment::VersionId> lost_;       // the last of them
   std::optional<base::Error> catalog_error_;  // of the last eviction that the catalog refused
   std::map<SlotKey, InFlight> in_flight_;
+  WriteTimes writes_;
   std::map<segment::VersionId, Runtime> runtime_;
   std::map<segment::VersionId, std::set<ClientId>>
       in_hand_;  // staged, not committed: the ranks that are still connected

@@ -12,11 +12,8 @@ namespace perdure::engine {
 std::vector<placement::TierView> Core::look_at_tiers(const ipc::Grant& request, std::size_t first) {
   std::vector<placement::TierView> views;
   for (auto t = static_cast<std::uint32_t>(first); t < tiers_.size(); ++t) {
-    const auto writers =
-        std::count_if(in_flight_.begin(), in_flight_.end(), [t](const auto& e) { return e.first.first == t; });
     const bool avoided = std::find(request.avoid.begin(), request.avoid.end(), t) != request.avoid.end();
-    views.push_back(
-        {!avoided && make_room(t, request.bytes, request.id), trouble_[t].failed, static_cast<unsigned>(writers)});
+    views.push_back({!avoided && make_room(t, request.bytes, request.id), trouble_[t].failed, writes_.writers(t)});
     if (views.back().can_hold && !trouble_[t].failed) break;
   }
   return views;
@@ -40,7 +37,7 @@ GrantOutcome Core::grant(ClientId client, const ipc::Grant& request) {
     const auto t = static_cast<std::uint32_t>(*choice);
     auto slot = tiers_[t]->acquire(request.bytes, client);
     if (slot) {
-      in_flight_[{t, *slot}] = {client, request.id, request.bytes};
+      take_in_flight(client, request, {t, *slot});
       outcome.kind = GrantOutcome::Kind::granted;
       outcome.address = tiers_[t]->address(*slot);
       return outcome;

@@ -32,7 +32,8 @@ base::Status Core::stage(ClientId client, const ipc::Stage& stage) {
   PERDURE_CHECK(catalog_.append(catalog::StageRecord{stage.id, stage.ranks, stage.piece}));
   os::crash_point(os::CrashPoint::engine_stage_after_catalog);
   for (const auto& chunk : stage.piece.chunks) {
-    in_flight_.erase({chunk.place, chunk.offset});
+    const auto staged = in_flight_.extract(SlotKey{chunk.place, chunk.offset});
+    forget_in_flight(staged.key(), staged.mapped());
     trouble_[chunk.place].reported = false;
   }
   release_in_flight(client, &stage.id);  // slots that the rank could not write
@@ -88,6 +89,7 @@ void Core::release_in_flight(ClientId client, const segment::VersionId* id) {
       ++it;
       continue;
     }
+    forget_in_flight(it->first, it->second);
     tiers_[it->first.first]->release(it->first.second);
     it = in_flight_.erase(it);
   }

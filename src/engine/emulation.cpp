@@ -4,10 +4,19 @@
 
 #include "config/toml.hpp"
 #include "os/file.hpp"
+#include "tier/emulated_tier.hpp"
 
 namespace perdure::engine {
 
-void Emulation::shut() const { store->shut(); }
+std::unique_ptr<tier::Tier> Emulation::wrap(std::unique_ptr<tier::Tier> tier, std::size_t position) const {
+  if (position >= tiers.size()) return tier;
+  return tier::emulate(std::move(tier), tiers[position], node.tiers[position].capacity_bytes);
+}
+
+void Emulation::shut() const {
+  store->shut();
+  for (const auto& tier : tiers) tier->shut();
+}
 
 base::Result<std::optional<Emulation>> make_emulation(const config::Config& config) {
   const std::string path = config.text("emulate.description");
@@ -18,6 +27,9 @@ base::Result<std::optional<Emulation>> make_emulation(const config::Config& conf
               device::parse_description({reinterpret_cast<const char*>(content.data()), content.size()}, path));
   const auto seed = static_cast<std::uint64_t>(config.integer("emulate.seed"));
   emulation.store = std::make_shared<device::Emulator>(emulation.node.store, emulation.node.time_scale, seed);
+  for (const auto& tier : emulation.node.tiers)
+    emulation.tiers.push_back(std::make_shared<device::Emulator>(tier, emulation.node.time_scale,
+                                                                 seed + 1000 * (emulation.tiers.size() + 1)));
   const auto nodes = static_cast<double>(config.integer("emulate.nodes"));
   emulation.store->limit(device::share_of_store(emulation.node, nodes));
   return std::optional(std::move(emulation));

@@ -7,13 +7,17 @@
 #include "config/config.hpp"
 #include "device/emulator.hpp"
 #include "store/store.hpp"
+#include "tier/tier.hpp"
 
 namespace perdure::engine {
 
 struct Emulation {
   device::Node node;
   std::shared_ptr<device::Emulator> store;
+  std::vector<std::shared_ptr<device::Emulator>> tiers;  ///< by position in tier.order
 
+  /// `tier`, which stands there in tier.order; as it is when the description has fewer.
+  std::unique_ptr<tier::Tier> wrap(std::unique_ptr<tier::Tier> tier, std::size_t position) const;
   /// Nobody waits for an emulated device any more.
   void shut() const;
 };

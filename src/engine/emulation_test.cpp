@@ -71,6 +71,54 @@ TEST_F(EmulatedEngine, ASlowStoreIsWaitedForAndDoesNotKeepTheEngineFromStopping)
   engine_->stop();
 }
 
+/// A slot of the only tier, granted to `channel`, and what says that it was written.
+ipc::Written granted(ipc::Channel& channel, const segment::VersionId& id) {
+  const auto reply = channel.call(ipc::Grant{id, kChunk, 0, {}, {}});
+  const auto slot = reply ? ipc::address_from_json((*reply)["slot"]) : base::Result<ipc::WireAddress>({});
+  EXPECT_TRUE(reply && slot);
+  return {id, 0, 0, slot->tier, slot->slot, kChunk, base::hash128(std::vector<std::byte>(kChunk)), true};
+}
+
+TEST_F(EmulatedEngine, AWriteIsAnsweredWhenTheDeviceSaysThatItIsOver) {
+  ASSERT_TRUE(start(node("1TB", "1TB")));
+  auto channel = client();
+  for (int i = 0; i < 5; ++i) {
+    const auto written = granted(channel, id_);
+    EXPECT_TRUE(channel.call(written));
+    EXPECT_TRUE(channel.call(written)) << "and again: nothing changed";
+  }
+}
+
+TEST_F(EmulatedEngine, WhoDiesWhileADeviceWritesLeavesItsSlotToOthers) {
+  ASSERT_TRUE(start(node("1", "1TB"), "tier.file.max_bytes=64KiB"));
+  auto first = client(), second = client();
+  const auto written = granted(first, id_);
+  EXPECT_EQ(first.call(written, 1'000'000).error().code, PERDURE_TIMEOUT);  // closes the connection
+  const auto sequence = second.post(ipc::Grant{{"app", 2, {2, 2}}, kChunk, 0, {}, {}});
+  ASSERT_TRUE(sequence);
+  EXPECT_TRUE(second.await(*sequence)) << "there is room for one chunk only";
+}
+
+TEST_F(EmulatedEngine, AnAbortAnswersTheWriteThatIsWaitedFor) {
+  ASSERT_TRUE(start(node("1", "1TB")));
+  auto channel = client();
+  const auto waited = channel.post(granted(channel, id_));
+  ASSERT_TRUE(waited);
+  EXPECT_TRUE(channel.call(ipc::Abort{id_}));
+  EXPECT_EQ(channel.await(*waited).error().code, PERDURE_INVALID_ARGUMENT);
+}
+
+TEST_F(EmulatedEngine, ASlotThatWasNotGrantedCannotBeWritten) {
+  ASSERT_TRUE(start(node("1TB", "1TB")));
+  auto mine = client(), stranger = client();
+  ipc::Written written = granted(mine, id_);
+  EXPECT_EQ(stranger.call(written).error().code, PERDURE_INVALID_ARGUMENT);
+  written.slot = 17;
+  EXPECT_EQ(mine.call(written).error().code, PERDURE_INVALID_ARGUMENT);
+  written.tier = 5;
+  EXPECT_EQ(mine.call(written).error().code, PERDURE_INVALID_ARGUMENT);
+}
+
 TEST_F(EmulatedEngine, ADescriptionThatIsNoneIsRefusedByNameAndKey) {
   const auto refused = start("tiers = []\n");
   ASSERT_FALSE(refused);

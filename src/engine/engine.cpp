@@ -29,10 +29,13 @@ std::vector<std::string> tier_names(const std::string& order) {
 
 // A tier that cannot be opened is left out with a report: the next one serves. Without any there is no engine.
 base::Result<std::vector<std::unique_ptr<tier::Tier>>> open_tiers(const config::Config& config, const NodePaths& paths,
+                                                                  const std::optional<Emulation>& emulation,
                                                                   Reports& reports) {
   std::vector<std::unique_ptr<tier::Tier>> tiers;
   base::Error last{PERDURE_INVALID_ARGUMENT, "tier.order", "it names no tier", "name at least one", false};
+  std::size_t position = 0;
   for (const std::string& name : tier_names(config.text("tier.order"))) {
+    const std::size_t at = position++;
     tier::TierOptions options;
     options.number = static_cast<std::uint32_t>(tiers.size());
     options.directory = name == "memory" ? paths.memory : paths.file;
@@ -40,7 +43,7 @@ base::Result<std::vector<std::unique_ptr<tier::Tier>>> open_tiers(const config::
     options.max_bytes = config.bytes("tier." + name + ".max_bytes");
     auto tier = tier::make_tier(name, options);
     if (tier) {
-      tiers.push_back(std::move(*tier));
+      tiers.push_back(emulation ? emulation->wrap(std::move(*tier), at) : std::move(*tier));
       continue;
     }
     if (tier.error().code == PERDURE_INVALID_ARGUMENT) return base::fail(tier.error());
@@ -107,7 +110,7 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
   PERDURE_TRY(p->store, store::make_store(config.text("store.path")));
   PERDURE_TRY(p->emulation, make_emulation(config));
   if (p->emulation) p->store = store::emulate(std::move(p->store), p->emulation->store);
-  PERDURE_TRY(auto tiers, open_tiers(config, paths, p->reports));
+  PERDURE_TRY(auto tiers, open_tiers(config, paths, p->emulation, p->reports));
   PERDURE_TRY(auto catalog, catalog::Catalog::open(paths.node, config.bytes("catalog.compact_above")));
   p->core = std::make_unique<Core>(std::move(catalog), std::move(tiers), p->reports);
   PERDURE_CHECK(p->core->recover());

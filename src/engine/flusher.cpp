@@ -59,6 +59,7 @@ FlushOutcome Flusher::attempt(const segment::VersionId& id) {
     std::lock_guard guard(lock_);
     return core_.address(chunk);
   };
+  job.device = [this](std::uint32_t tier) { return core_.tiers()[tier]->device(); };
   job.threads = options_.threads;
   job.max_bytes_per_s = options_.max_bytes_per_s;
   job.cancelled = &stopping_;

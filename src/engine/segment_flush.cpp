@@ -65,6 +65,7 @@ class Writer {
  private:
   base::Status write_item(const Item& item, std::vector<std::byte>& buffer) {
     base::Hasher hasher;
+    if (auto* device = job_.device ? job_.device(item.slot.tier) : nullptr) device->transfer(item.length);
     PERDURE_TRY(const base::ConstByteSpan view, slots_.view(item.slot, item.length));
     for (std::uint64_t done = 0; done < item.length; done += kBlock) {
       if (job_.cancelled != nullptr && *job_.cancelled)

@@ -14,6 +14,8 @@ namespace perdure::engine {
 struct FlushJob {
   catalog::HeldVersion version;
   std::function<tier::SlotAddress(const segment::ChunkEntry&)> address;
+  /// The emulated device of a tier, nullptr for a real one; may be empty.
+  std::function<device::Emulator*(std::uint32_t tier)> device;
   unsigned threads = 1;
   std::uint64_t max_bytes_per_s = 0;
   const std::atomic<bool>* cancelled = nullptr;

@@ -61,6 +61,7 @@ class Server {
   base::Json answer_locate(ClientId id, const ipc::Locate& locate);
   base::Json answer_progress();
   std::optional<base::Json> answer_grant(ClientId id, const ipc::Grant& grant, bool timed_out);
+  std::optional<base::Json> answer_written(ClientId id, const ipc::Written& written);
   std::optional<base::Json> answer_wait_stored(const ipc::WaitStored& wait, bool timed_out);
   std::optional<base::Json> answer_drain(bool timed_out);
   std::optional<base::Json> answer_retire(const ipc::Retire& retire, bool timed_out);
@@ -69,7 +70,9 @@ class Server {
   void send(ClientId id, std::uint64_t sequence, base::Json reply);
   void push(Client& client);
   void drop_dead();
-  int poll_timeout_ms();
+  /// Until something has to be done without a message or a call of wake(); nothing: never.
+  std::optional<std::uint64_t> poll_timeout_ns();
+  std::uint64_t next_device_event_ns();
   bool quiet();
   void finish_if_idle();
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "device/emulator.hpp"
 
 namespace perdure::tier {
 
@@ -64,6 +65,8 @@ class Tier {
   /// it for this owner while others have room too. Returns its free slots with the bytes wanted of each, to be prepared
   /// ahead (SlotIo::prepare).
   virtual std::vector<Reserved> reserve(const std::vector<std::uint64_t>& chunk_bytes, std::uint64_t owner) = 0;
+  /// The emulated device that transfers have to wait for (tier/emulated_tier.hpp); nullptr: there is none.
+  virtual device::Emulator* device() const { return nullptr; }
   /// The owner is gone: its slots are for everybody.
   virtual void disown(std::uint64_t owner) = 0;
   /// Deletes everything; only when nothing is held any more.
