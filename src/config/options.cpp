@@ -123,6 +123,18 @@ constexpr auto kOptions = std::to_array<Option>({
      .environment = "PERDURE_TIER_FILE_MAX_BYTES",
      .engine = true,
      .documentation = "The file tier grows up to this. 0: half of what is free on its file system."},
+    {.key = "placement.policy",
+     .type = Type::choice,
+     .default_value = "hybrid-naive",
+     .environment = "PERDURE_PLACEMENT_POLICY",
+     .choices = "hybrid-naive|hybrid-opt|adaptive|cache-only|ssd-only",
+     .engine = true,
+     .documentation =
+         "Which tier takes the next chunk. `hybrid-naive`: the first with room. `hybrid-opt`: the one predicted to be "
+         "fastest, or none while flushes are predicted to be faster (VeloC). `adaptive`: the earliest predicted end of "
+         "the whole checkpoint. `cache-only`, `ssd-only`: the first, the last, as long as waiting has hope. The "
+         "default "
+         "predicts nothing, and so is never wrong about tiers that were not calibrated."},
     {.key = "checkpoint.timeout",
      .type = Type::real,
      .default_value = "600",

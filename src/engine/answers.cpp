@@ -1,4 +1,6 @@
 // What the server answers to each request.
+#include <algorithm>
+
 #include "engine/flusher.hpp"
 #include "engine/janitor.hpp"
 #include "engine/server.hpp"
@@ -171,7 +173,9 @@ Json Server::answer_progress() {
 
 std::optional<Json> Server::answer_grant(ClientId id, const ipc::Grant& grant, bool timed_out) {
   std::lock_guard guard(lock_);
-  GrantOutcome outcome = core_.grant(id, grant);
+  const auto waiting = static_cast<std::uint64_t>(std::count_if(
+      waiting_.begin(), waiting_.end(), [](const auto& w) { return std::holds_alternative<ipc::Grant>(w.request); }));
+  GrantOutcome outcome = core_.grant(id, grant, {std::max<std::uint64_t>(waiting, 1), timed_out});
   if (outcome.kind == GrantOutcome::Kind::granted) {
     Json reply = ok();
     reply["slot"] = wire(outcome.address);

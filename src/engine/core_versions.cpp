@@ -37,7 +37,7 @@ base::Status Core::stage(ClientId client, const ipc::Stage& stage) {
     trouble_[chunk.place].reported = false;
   }
   release_in_flight(client, &stage.id);  // slots that the rank could not write
-  runtime_.try_emplace(stage.id);
+  count_chunks(stage.id, stage.piece);
   in_hand_[stage.id].insert(client);
   return {};
 }
@@ -137,6 +137,7 @@ base::Status Core::retire(const std::string& name, std::uint64_t version) {
 void Core::client_gone(ClientId client) {
   release_in_flight(client, nullptr);
   reserved_.erase(client);
+  captures_.erase(client);
   for (auto& [id, clients] : in_hand_) clients.erase(client);
   std::erase_if(in_hand_, [](const auto& entry) { return entry.second.empty(); });
   for (auto& tier : tiers_) tier->disown(client);

@@ -2,17 +2,15 @@
 #include <algorithm>
 
 #include "engine/core.hpp"
-#include "os/system.hpp"
+#include "engine/now.hpp"
 
 namespace perdure::engine {
-namespace {
 
-double now_s() { return static_cast<double>(os::monotonic_ns()) * 1e-9; }
-
-}  // namespace
-
-void Core::take_in_flight(ClientId client, const ipc::Grant& request, SlotKey slot) {
-  InFlight& taken = in_flight_[slot] = {client, request.id, request.bytes, 0, false};
+void Core::take_in_flight(ClientId client, const ipc::Grant& request, SlotKey slot, bool fresh) {
+  InFlight& taken = in_flight_[slot] = {client, request.id, request.bytes, 0, fresh, false};
+  Capture& capture = captures_[client];
+  if (capture.id != request.id) capture = {request.id, 0};
+  ++capture.granted;
   if (auto* device = tiers_[slot.first]->device()) taken.stream = device->start(request.bytes);
   writes_.granted(now_s(), client, slot);
 }
@@ -25,8 +23,16 @@ std::optional<base::Status> Core::written(ClientId client, const ipc::Written& w
     return base::fail(PERDURE_INVALID_ARGUMENT, written.id.text(), "a chunk is in a slot that was not granted for it");
   auto* device = tiers_[written.tier]->device();
   if (device != nullptr && !device->over(it->second.stream)) return std::nullopt;
-  if (!std::exchange(it->second.written, true)) (void)writes_.written(now_s(), client, slot, written.bytes);
+  if (!std::exchange(it->second.written, true))
+    learn(it->second, written.tier, writes_.written(now_s(), client, slot, written.bytes));
   return base::Status();
+}
+
+// A first use of memory, and the short chunk at the end of a capture, are slow for reasons that are not the tier's.
+void Core::learn(const InFlight& in_flight, std::uint32_t tier,
+                 const std::optional<WriteTimes::Observation>& observed) {
+  if (!observed || in_flight.fresh || in_flight.bytes < options_.chunk_bytes / 2) return;
+  models_[tier].observe(observed->writers, observed->bytes_per_s);
 }
 
 // Staged or given back: nobody writes it any more.

@@ -4,13 +4,28 @@
 
 #include "config/toml.hpp"
 #include "os/file.hpp"
+#include "placement/sampling.hpp"
 #include "tier/emulated_tier.hpp"
 
 namespace perdure::engine {
+namespace {
+
+constexpr unsigned kModelled = 256;
+
+}  // namespace
 
 std::unique_ptr<tier::Tier> Emulation::wrap(std::unique_ptr<tier::Tier> tier, std::size_t position) const {
   if (position >= tiers.size()) return tier;
   return tier::emulate(std::move(tier), tiers[position], node.tiers[position].capacity_bytes);
+}
+
+std::optional<placement::DeviceModel> Emulation::model(std::size_t position) const {
+  if (position >= tiers.size()) return std::nullopt;
+  std::vector<placement::Sample> samples;
+  for (const unsigned writers : placement::counts_to_measure(kModelled))
+    samples.push_back({writers, node.tiers[position].throughput.at(writers) / node.time_scale});
+  auto fitted = placement::DeviceModel::fit(samples, kModelled);
+  return fitted ? std::optional(std::move(*fitted)) : std::nullopt;
 }
 
 void Emulation::shut() const {

@@ -6,6 +6,7 @@
 
 #include "config/config.hpp"
 #include "device/emulator.hpp"
+#include "placement/device_model.hpp"
 #include "store/store.hpp"
 #include "tier/tier.hpp"
 
@@ -18,6 +19,8 @@ struct Emulation {
 
   /// `tier`, which stands there in tier.order; as it is when the description has fewer.
   std::unique_ptr<tier::Tier> wrap(std::unique_ptr<tier::Tier> tier, std::size_t position) const;
+  /// What a calibration of the tier there would find; nothing where none is described.
+  std::optional<placement::DeviceModel> model(std::size_t position) const;
   /// Nobody waits for an emulated device any more.
   void shut() const;
 };

@@ -59,10 +59,18 @@ class Writer {
   void run() {
     std::vector<std::byte> buffer;
     for (std::size_t i = next_++; i < items_.size() && !failed_; i = next_++)
-      if (auto status = write_item(items_[i], buffer); !status) fail(status.error());
+      if (auto status = watched(items_[i], buffer); !status) fail(status.error());
   }
 
  private:
+  base::Status watched(const Item& item, std::vector<std::byte>& buffer) {
+    metrics::FlushRate::Started started;
+    if (job_.chunk_begins) started = job_.chunk_begins(item.slot.tier);
+    base::Status status = write_item(item, buffer);
+    if (job_.chunk_ended) job_.chunk_ended(item.slot.tier, started, item.length, status.has_value());
+    return status;
+  }
+
   base::Status write_item(const Item& item, std::vector<std::byte>& buffer) {
     base::Hasher hasher;
     if (auto* device = job_.device ? job_.device(item.slot.tier) : nullptr) device->transfer(item.length);

@@ -102,6 +102,8 @@ TEST_P(Conformance, StaysWithinItsLimitAndSaysSo) {
   std::size_t got = 0;
   for (; got < 100 && tier->can_hold(kSlot); ++got) ASSERT_TRUE(tier->acquire(kSlot));
   EXPECT_EQ(got, 4u);
+  EXPECT_EQ(tier->capacity(kSlot), 4u) << "whatever it holds";
+  EXPECT_EQ(tier->capacity(tier->properties().slot_bytes + 1), 0u);
   EXPECT_LE(tier->usage().bytes, 8 * base::MiB);
   auto refused = tier->acquire(kSlot);
   ASSERT_FALSE(refused);

@@ -40,6 +40,10 @@ class EmulatedTier final : public Tier {
   }
   SlotAddress address(std::uint64_t slot) const override { return real_->address(slot); }
   Usage usage() const override { return real_->usage(); }
+  std::uint64_t capacity(std::uint64_t bytes) const override {
+    const std::uint64_t real = real_->capacity(bytes);
+    return capacity_ == 0 ? real : std::min(real, capacity_ / std::max<std::uint64_t>(bytes, 1));
+  }
 
   std::vector<Reserved> reserve(const std::vector<std::uint64_t>& chunk_bytes, std::uint64_t owner) override {
     std::vector<std::uint64_t> fitting;

@@ -27,6 +27,7 @@ TEST_F(EmulatedTierTest, HasRoomForTheBytesOfTheDescriptionWhateverSlotsTake) {
     ASSERT_TRUE(first && second) << kind;
     EXPECT_FALSE(tier->can_hold(100'000));
     EXPECT_FALSE(tier->has_free(100'000));
+    EXPECT_EQ(tier->capacity(100'000), 2u);
     EXPECT_EQ(tier->acquire(100'000).error().code, PERDURE_NO_SPACE);
     EXPECT_TRUE(tier->can_hold(50'000));
     tier->release(*first);

@@ -61,6 +61,8 @@ class Tier {
   virtual base::Status adopt(std::uint64_t slot, std::uint64_t bytes) = 0;
   virtual SlotAddress address(std::uint64_t slot) const = 0;
   virtual Usage usage() const = 0;
+  /// So many chunks of `bytes` its limits allow in all, whatever it holds now.
+  virtual std::uint64_t capacity(std::uint64_t bytes) const = 0;
   /// The sizes of the chunks that `owner` may need at once: makes room for them, as far as the limits allow, and keeps
   /// it for this owner while others have room too. Returns its free slots with the bytes wanted of each, to be prepared
   /// ahead (SlotIo::prepare).
