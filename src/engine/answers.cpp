@@ -3,6 +3,7 @@
 
 #include "engine/flusher.hpp"
 #include "engine/janitor.hpp"
+#include "engine/overview.hpp"
 #include "engine/server.hpp"
 #include "ipc/address_codec.hpp"
 #include "os/crash_point.hpp"
@@ -13,6 +14,8 @@ namespace perdure::engine {
 namespace {
 
 using base::Json;
+
+constexpr std::size_t kMostShown = 256;
 
 Json ok() { return {{"ok", true}}; }
 Json reply_of(const base::Status& status) { return status ? ok() : ipc::error_reply(status.error()); }
@@ -31,6 +34,7 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
   if (const auto* hello = std::get_if<ipc::Hello>(&request)) return answer_hello(id, *hello);
   if (const auto* locate = std::get_if<ipc::Locate>(&request)) return answer_locate(id, *locate);
   if (std::holds_alternative<ipc::Progress>(request)) return answer_progress();
+  if (std::holds_alternative<ipc::Top>(request)) return answer_top();
   if (const auto* reserve = std::get_if<ipc::Reserve>(&request)) {
     std::lock_guard guard(lock_);
     Json reply = ok(), slots = Json::array(), bytes = Json::array();
@@ -135,6 +139,7 @@ Json Server::answer_hello(ClientId id, const ipc::Hello& hello) {
   Client& client = clients_[id];
   client.greeted = true;
   client.counts = hello.client;
+  client.rank = hello.rank;
   if (hello.first_node) janitor_.activate();
   Json reply = ok();
   reply["chunk_bytes"] = options_.chunk_bytes;
@@ -171,11 +176,33 @@ Json Server::answer_progress() {
   return reply;
 }
 
+// Everything that waits here, and since when; of many the first.
+Json Server::answer_top() {
+  Json reply = ok(), queue = Json::array();
+  const std::uint64_t now = os::monotonic_ns();
+  for (const Waiting& waiting : waiting_) {
+    if (queue.size() == kMostShown) break;
+    const Json request = ipc::to_json(waiting.request);
+    const auto client = clients_.find(waiting.client);
+    queue.push_back({{"rank", client == clients_.end() ? 0 : client->second.rank},
+                     {"for", request["op"]},
+                     {"seconds", static_cast<double>(now - waiting.since_ns) * 1e-9}});
+  }
+  std::lock_guard guard(lock_);
+  reply["engine"] = overview(core_);
+  reply["engine"]["process"] = os::process_id();
+  reply["engine"]["clients"] = static_cast<std::uint64_t>(
+      std::count_if(clients_.begin(), clients_.end(), [](const auto& entry) { return entry.second.counts; }));
+  reply["engine"]["waiting"] = static_cast<std::uint64_t>(waiting_.size());
+  reply["engine"]["queue"] = std::move(queue);
+  return reply;
+}
+
 std::optional<Json> Server::answer_grant(ClientId id, const ipc::Grant& grant, bool timed_out) {
   std::lock_guard guard(lock_);
   const auto waiting = static_cast<std::uint64_t>(std::count_if(
       waiting_.begin(), waiting_.end(), [](const auto& w) { return std::holds_alternative<ipc::Grant>(w.request); }));
-  GrantOutcome outcome = core_.grant(id, grant, {std::max<std::uint64_t>(waiting, 1), timed_out});
+  GrantOutcome outcome = core_.grant(id, grant, {std::max<std::uint64_t>(waiting, 1), clients_[id].rank, timed_out});
   if (outcome.kind == GrantOutcome::Kind::granted) {
     Json reply = ok();
     reply["slot"] = wire(outcome.address);

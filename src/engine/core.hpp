@@ -52,6 +52,7 @@ enum class Sacrifice {
 /// What the core does not know of the producers.
 struct GrantContext {
   std::uint64_t waiting = 1;  ///< for a slot, the one that asks included
+  std::uint32_t rank = 0;     ///< that asks
   bool last_chance = false;   ///< it will not be asked again: better a slow tier than none
 };
 
@@ -127,6 +128,9 @@ class Core {
   bool lost(const segment::VersionId& id) const;  ///< dropped before it reached the store, to make room
   std::uint64_t slot_bytes() const;               ///< the largest chunk that every tier takes
   const Statistics& statistics() const { return statistics_; }
+  const CoreOptions& options() const { return options_; }
+  const std::map<segment::VersionId, catalog::HeldVersion>& versions() const { return catalog_.state().versions; }
+  std::uint64_t chunks_being_flushed() const { return flush_rate_.running(); }
   const DecisionLog& decisions() const { return decisions_; }
   /// What a policy would be shown for a chunk of `request`.
   std::vector<placement::TierState> look_at_tiers(ClientId client, const ipc::Grant& request, bool last_chance,

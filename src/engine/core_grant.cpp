@@ -46,7 +46,7 @@ bool Core::place(ClientId client, const ipc::Grant& request, const GrantContext&
     const bool taken = decision.tier && take_slot(client, request, static_cast<std::uint32_t>(t), sacrifice, outcome);
     const bool nowhere = !decision.tier && !placement::is_wait(decision.reason);
     if (taken || (!decision.tier && !(nowhere && sacrifice == Sacrifice::stored)))
-      decisions_.note({os::wall_clock_ns(), client, request.id, decision});
+      decisions_.note({os::wall_clock_ns(), client, context.rank, request.id, decision});
     if (taken || !decision.tier) return !nowhere;
     states[t].free_slots = 0;  // it has none after all
     states[t].failed = trouble_[t].failed;

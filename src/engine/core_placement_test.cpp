@@ -95,7 +95,7 @@ TEST_F(CorePlacement, ChunksToComeAreThoseOfAllRanksThatWereNotGranted) {
   open_shown({8}, {take(0)});
   (void)core->reserve(1, {kChunk, kChunk, kChunk});
   (void)core->reserve(2, {kChunk, kChunk});
-  ASSERT_EQ(core->grant(1, {id(1), kChunk, 0, {}, {}}, {2, false}).kind, Kind::granted);
+  ASSERT_EQ(core->grant(1, {id(1), kChunk, 0, {}, {}}, {2, 0, false}).kind, Kind::granted);
   EXPECT_EQ(seen.queue.waiting, 2u);
   EXPECT_EQ(seen.queue.chunks_to_come, 5u) << "the one that is asked for included";
   ASSERT_EQ(grant(1, id(1)).kind, Kind::granted);
@@ -132,7 +132,8 @@ TEST_F(CorePlacement, HybridOptWaitsForAFasterFlushAndTakesTheSlowTierRatherThan
   flush_slowly(1, 1ULL << 40);  // far faster than any tier
   EXPECT_EQ(grant(1, id(4)).kind, Kind::wait);
   EXPECT_EQ(core->decisions().recent().back().decision.reason, Reason::wait_flush_faster);
-  EXPECT_EQ(core->grant(1, {id(4), kChunk, 0, {}, {}}, {1, true}).address.tier, 1u) << "the last chance";
+  EXPECT_EQ(core->grant(1, {id(4), kChunk, 0, {}, {}}, {1, 7, true}).address.tier, 1u) << "the last chance";
+  EXPECT_EQ(core->decisions().recent().back().rank, 7u);
   core->flush_failed(id(1), {PERDURE_IO, "store", "it burns", "", true}, false);
   EXPECT_EQ(grant(2, id(4)).address.tier, 1u) << "no flush will free anything";
 }

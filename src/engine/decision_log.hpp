@@ -13,6 +13,7 @@ namespace perdure::engine {
 struct NotedDecision {
   std::uint64_t wall_ns = 0;
   std::uint64_t client = 0;
+  std::uint32_t rank = 0;
   segment::VersionId id;
   placement::Decision decision;
   std::uint64_t times = 1;  ///< so often in a row: who waits is decided about again whenever something changed

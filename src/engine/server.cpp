@@ -168,7 +168,7 @@ void Server::handle(ClientId id, const base::Json& message) {
   if (const auto* drain = std::get_if<ipc::Drain>(&*request)) timeout_ns = drain->timeout_ns;
   const std::uint64_t now = os::monotonic_ns();
   const std::uint64_t deadline = timeout_ns == 0 || timeout_ns > ~0ULL - now ? 0 : now + timeout_ns;
-  waiting_.push_back({id, *sequence, deadline, std::move(*request)});
+  waiting_.push_back({id, *sequence, deadline, now, std::move(*request)});
 }
 
 // First come, first served: slots are looked at in order of arrival, and nobody overtakes the first who waits for one.

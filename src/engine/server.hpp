@@ -39,6 +39,7 @@ class Server {
     os::Fd socket;
     ipc::Decoder decoder;
     std::vector<std::byte> outbox;
+    std::uint32_t rank = 0;
     bool greeted = false;
     bool counts = true;  // keeps the engine alive
     bool dead = false;
@@ -47,6 +48,7 @@ class Server {
     ClientId client = 0;
     std::uint64_t sequence = 0;
     std::uint64_t deadline_ns = 0;  // 0: none
+    std::uint64_t since_ns = 0;
     ipc::Request request;
   };
 
@@ -60,6 +62,7 @@ class Server {
   base::Json answer_hello(ClientId id, const ipc::Hello& hello);
   base::Json answer_locate(ClientId id, const ipc::Locate& locate);
   base::Json answer_progress();
+  base::Json answer_top();
   std::optional<base::Json> answer_grant(ClientId id, const ipc::Grant& grant, bool timed_out);
   std::optional<base::Json> answer_written(ClientId id, const ipc::Written& written);
   std::optional<base::Json> answer_wait_stored(const ipc::WaitStored& wait, bool timed_out);

@@ -92,6 +92,7 @@ struct Encoder {
     return {{"op", "wait_stored"}, {"id", segment::to_json(r.id)}, {"timeout_ns", r.timeout_ns}};
   }
   Json operator()(const Progress&) const { return {{"op", "progress"}}; }
+  Json operator()(const Top&) const { return {{"op", "top"}}; }
   Json operator()(const NextReport&) const { return {{"op", "next_report"}}; }
   Json operator()(const Retire& r) const { return {{"op", "retire"}, {"name", r.name}, {"version", r.version}}; }
   Json operator()(const Drain& r) const { return {{"op", "drain"}, {"timeout_ns", r.timeout_ns}}; }
@@ -235,6 +236,7 @@ constexpr std::array kParsers = {
     Parser{"quarantine", parse_quarantine},
     Parser{"wait_stored", parse_wait_stored},
     Parser{"progress", parse_empty<Progress>},
+    Parser{"top", parse_empty<Top>},
     Parser{"next_report", parse_empty<NextReport>},
     Parser{"retire", parse_retire},
     Parser{"drain", parse_drain},

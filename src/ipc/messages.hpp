@@ -92,6 +92,8 @@ struct WaitStored {
   std::uint64_t timeout_ns = 0;
 };
 struct Progress {};
+/// What the engine sees and decides, for people: reply as src/engine/overview.hpp says. Changes nothing.
+struct Top {};
 struct NextReport {};
 /// Gives up all attempts at a version on this node; the first node's engine also removes it from the store.
 struct Retire {
@@ -106,7 +108,7 @@ struct Drain {
 struct Shutdown {};
 
 using Request = std::variant<Hello, Reserve, Grant, Written, Stage, Commit, Abort, Inventory, Locate, Unpin, Quarantine,
-                             WaitStored, Progress, NextReport, Retire, Drain, Shutdown>;
+                             WaitStored, Progress, Top, NextReport, Retire, Drain, Shutdown>;
 
 base::Json to_json(const Request& request);
 /// PERDURE_CORRUPT when anything is missing or out of range.

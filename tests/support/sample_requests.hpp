@@ -23,6 +23,7 @@ inline std::vector<ipc::Request> sample_requests() {
           ipc::Quarantine{id, 3, 1, "its hash is wrong"},
           ipc::WaitStored{id, 1'000'000'000},
           ipc::Progress{},
+          ipc::Top{},
           ipc::NextReport{},
           ipc::Retire{"nbody", 7},
           ipc::Drain{5},
