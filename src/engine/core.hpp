@@ -101,6 +101,8 @@ class Core {
   /// The next version to flush (commit order), now running; nothing when there is none. Writes delayed commit records
   /// first.
   std::optional<segment::VersionId> next_flush();
+  /// What each tier gives to all flushes together, as predicted. A model of writes stands for reads.
+  std::vector<double> read_bytes_per_s() const;
   /// Around each chunk that a flush brings to the store.
   metrics::FlushRate::Started flush_chunk_begins(std::uint32_t tier);
   void flush_chunk_ended(const segment::VersionId& id, std::uint32_t tier, const metrics::FlushRate::Started& started,

@@ -81,6 +81,12 @@ placement::QueueState Core::look_at_queue(const segment::VersionId& id, std::uin
   return {waiting, std::max(to_come, waiting)};
 }
 
+std::vector<double> Core::read_bytes_per_s() const {
+  std::vector<double> rates;
+  for (const auto& model : models_) rates.push_back(model.bytes_per_s(options_.flush_threads));
+  return rates;
+}
+
 metrics::FlushRate::Started Core::flush_chunk_begins(std::uint32_t tier) {
   ++readers_[tier];
   return flush_rate_.started(now_s());

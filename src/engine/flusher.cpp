@@ -54,6 +54,7 @@ FlushOutcome Flusher::attempt(const segment::VersionId& id) {
     const catalog::HeldVersion* held = core_.find(id);
     if (held == nullptr) return {};
     job.version = *held;
+    job.read_bytes_per_s = core_.read_bytes_per_s();
   }
   job.address = [this](const segment::ChunkEntry& chunk) {
     std::lock_guard guard(lock_);

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/version.hpp"
+#include "engine/flush_sequence.hpp"
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
 #include "plan/backoff.hpp"
@@ -54,15 +55,35 @@ class Writer {
  public:
   Writer(const FlushJob& job, tier::SlotIo& slots, store::SegmentSink& sink, const std::vector<Item>& items,
          FlushOutcome& outcome)
-      : job_(job), slots_(slots), sink_(sink), items_(items), outcome_(outcome), started_ns_(os::monotonic_ns()) {}
+      : job_(job),
+        slots_(slots),
+        sink_(sink),
+        items_(items),
+        outcome_(outcome),
+        started_ns_(os::monotonic_ns()),
+        sequence_(tiers_of(items), job.read_bytes_per_s, job.threads) {}
 
   void run() {
     std::vector<std::byte> buffer;
-    for (std::size_t i = next_++; i < items_.size() && !failed_; i = next_++)
-      if (auto status = watched(items_[i], buffer); !status) fail(status.error());
+    while (const auto i = next()) {
+      if (auto status = watched(items_[*i], buffer); !status) fail(status.error());
+      std::lock_guard lock(mutex_);
+      sequence_.ended(*i);
+    }
   }
 
  private:
+  static std::vector<std::uint32_t> tiers_of(const std::vector<Item>& items) {
+    std::vector<std::uint32_t> tiers;
+    for (const Item& item : items) tiers.push_back(item.slot.tier);
+    return tiers;
+  }
+
+  std::optional<std::size_t> next() {
+    std::lock_guard lock(mutex_);
+    return failed_ ? std::nullopt : sequence_.next();
+  }
+
   base::Status watched(const Item& item, std::vector<std::byte>& buffer) {
     metrics::FlushRate::Started started;
     if (job_.chunk_begins) started = job_.chunk_begins(item.slot.tier);
@@ -119,10 +140,10 @@ class Writer {
   const std::vector<Item>& items_;
   FlushOutcome& outcome_;
   std::uint64_t started_ns_;
-  std::atomic<std::size_t> next_ = 0;
   std::atomic<std::uint64_t> written_ = 0;
   std::atomic<bool> failed_ = false;
-  std::mutex mutex_;
+  std::mutex mutex_;  // of what follows and of the outcome
+  FlushSequence sequence_;
 };
 
 void write_chunks(const FlushJob& job, tier::SlotIo& slots, store::SegmentSink& sink, const Work& work,

@@ -21,6 +21,8 @@ struct FlushJob {
   std::function<metrics::FlushRate::Started(std::uint32_t tier)> chunk_begins;
   std::function<void(std::uint32_t tier, const metrics::FlushRate::Started&, std::uint64_t bytes, bool stored)>
       chunk_ended;
+  /// What each tier gives to all flushes together, as far as known; decides about the order of chunks.
+  std::vector<double> read_bytes_per_s;
   unsigned threads = 1;
   std::uint64_t max_bytes_per_s = 0;
   const std::atomic<bool>* cancelled = nullptr;
