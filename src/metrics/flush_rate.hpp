@@ -14,7 +14,7 @@ namespace perdure::metrics {
 class FlushRate {
  public:
   /// Looks at the last `window` flushes.
-  explicit FlushRate(std::size_t window = 32) : rates_(window), durations_s_(window) {}
+  explicit FlushRate(std::size_t window = 32) : rates_(window), durations_s_(window), bytes_(window) {}
 
   struct Started {
     double time_s = 0;
@@ -33,6 +33,7 @@ class FlushRate {
     const double seconds = now_s - start.time_s;
     if (seconds <= 0 || bytes <= 0) return;
     durations_s_.add(seconds);
+    bytes_.add(bytes);
     rates_.add(bytes * (flush_seconds_ - start.flush_seconds) / (seconds * seconds));
   }
   /// It failed: says nothing about the bandwidth.
@@ -48,10 +49,14 @@ class FlushRate {
   double bytes_per_s() const { return rates_.mean(); }                 ///< aggregate of the node; 0: nothing known
   double deviation_bytes_per_s() const { return rates_.deviation(); }  ///< standard deviation in the window
   std::uint64_t running() const { return running_.size(); }
-  /// Predicted seconds from `now_s` until the oldest running flush ends, if it takes as long as those in the window; 0
-  /// when nothing is known, nothing runs, or it is overdue.
+  /// Predicted seconds from `now_s` until the oldest running flush ends. It is taken to last as long as those in the
+  /// window, or as all that run now need at the present rate, and, however long it has been running, to need the
+  /// standard deviation of the durations from now on. 0 when nothing is known or nothing runs.
   double next_end_s(double now_s) const {
-    return running_.empty() ? 0 : std::max(*running_.begin() + durations_s_.mean() - now_s, 0.0);
+    if (running_.empty() || durations_s_.mean() <= 0) return 0;
+    const double together_s = static_cast<double>(running_.size()) * bytes_.mean() / bytes_per_s();
+    const double expected_s = std::max(durations_s_.mean(), together_s);
+    return std::max(*running_.begin() + expected_s - now_s, durations_s_.deviation());
   }
 
  private:
@@ -62,7 +67,7 @@ class FlushRate {
     }
   }
 
-  MovingAverage rates_, durations_s_;
+  MovingAverage rates_, durations_s_, bytes_;
   std::multiset<double> running_;  // when each began
   double now_s_ = 0, flush_seconds_ = 0;
 };

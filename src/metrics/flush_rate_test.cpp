@@ -39,13 +39,14 @@ TEST(FlushRate, ForgetsWhatIsBeyondItsWindow) {
 TEST(FlushRate, PredictsWhenTheOldestRunningFlushEnds) {
   FlushRate rate;
   EXPECT_EQ(rate.next_end_s(0), 0);
-  rate.finished(4, rate.started(0), 10);
-  rate.finished(10, rate.started(4), 10);
+  rate.finished(4, rate.started(0), 40);
+  rate.finished(10, rate.started(4), 60);  // 10 bytes/s, 50 bytes each, 5 s on average, deviation 1 s
   EXPECT_EQ(rate.next_end_s(10), 0) << "nothing runs";
   rate.started(11);
+  EXPECT_DOUBLE_EQ(rate.next_end_s(13), 3);
   rate.started(12);
-  EXPECT_DOUBLE_EQ(rate.next_end_s(13), 3) << "it takes 5 s on average";
-  EXPECT_EQ(rate.next_end_s(20), 0) << "overdue";
+  EXPECT_DOUBLE_EQ(rate.next_end_s(13), 8) << "two at once move 100 bytes in 10 s";
+  EXPECT_DOUBLE_EQ(rate.next_end_s(50), 1) << "overdue";
 }
 
 TEST(FlushRate, AFlushThatTookNoTimeIsNoObservation) {

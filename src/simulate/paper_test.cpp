@@ -1,0 +1,110 @@
+// The claims of VeloC IPDPS'19, V-D to V-F, in the simulator on the shipped description of its node; and what
+// `adaptive` promises beside them. One seed each; docs/emulated-devices.md has the figures.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "placement/sampling.hpp"
+#include "simulate/oracle.hpp"
+
+namespace perdure::simulate {
+namespace {
+
+constexpr double kNoise = 1.02;
+
+Scenario shipped(const std::string& name, unsigned nodes, unsigned writers, unsigned chunks) {
+  const std::string path = std::string(PERDURE_DEVICES) + "/" + name;
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  Scenario scenario;
+  scenario.node = device::parse_description(text.str(), path).value();
+  scenario.nodes = nodes;
+  scenario.writers = writers;
+  scenario.chunks = chunks;
+  scenario.max_simulated = 8;
+  return scenario;
+}
+Scenario paper(unsigned writers, unsigned chunks) { return shipped("veloc-node.toml", 1, writers, chunks); }
+Outcome of(const char* policy, const Scenario& scenario) {
+  return run(scenario, *placement::find_policy(policy).value()).value();
+}
+
+TEST(Paper, WeakScalingHybridOptBeatsNaiveAndSsdOnlyAndIsCloseToTheIdeal) {
+  const Scenario scenario = paper(256, 4);
+  const Outcome opt = of("hybrid-opt", scenario), naive = of("hybrid-naive", scenario);
+  EXPECT_GE(naive.local_phase_s, 1.4 * opt.local_phase_s);
+  EXPECT_GE(naive.flush_completion_s, 2 * opt.flush_completion_s);
+  EXPECT_GE(of("ssd-only", scenario).flush_completion_s, 2.5 * opt.flush_completion_s);
+  EXPECT_LE(opt.flush_completion_s, 1.1 * of("cache-only", scenario).flush_completion_s);
+  EXPECT_LT(opt.chunks[1], naive.chunks[1] / 4);
+}
+
+TEST(Paper, StrongScalingHybridOptBeatsNaiveAtEveryWriterCount) {
+  for (unsigned writers = 1; writers <= 256; writers *= 2) {
+    const Scenario scenario = paper(writers, 1024 / writers);
+    EXPECT_LT(of("hybrid-opt", scenario).local_phase_s, of("hybrid-naive", scenario).local_phase_s) << writers;
+  }
+}
+
+TEST(Paper, StrongScalingHybridOptIsSixTimesFasterThanSsdOnlyAt16Writers) {
+  const Scenario scenario = paper(16, 64);
+  EXPECT_GE(of("ssd-only", scenario).local_phase_s, 6 * of("hybrid-opt", scenario).local_phase_s);
+}
+
+TEST(Paper, HybridOptLosesLittleWithASmallCache) {
+  for (unsigned writers : {16U, 64U}) {
+    Scenario scenario = paper(writers, 1024 / writers);
+    const double small = of("hybrid-opt", scenario).local_phase_s;
+    scenario.node.tiers[0].capacity_bytes *= 4;
+    // The cache itself holds 9 % more of the 64 GiB, which no policy can make up for.
+    EXPECT_LE(small, 1.12 * of("hybrid-opt", scenario).local_phase_s) << writers;
+  }
+}
+
+void expect_no_loss(const std::string& name, unsigned nodes, unsigned writers) {
+  const Scenario scenario = shipped(name, nodes, writers, 256 / writers);
+  const Outcome opt = of("hybrid-opt", scenario), adaptive = of("adaptive", scenario);
+  EXPECT_LE(adaptive.local_phase_s, kNoise * opt.local_phase_s) << name << " " << nodes << " " << writers;
+  EXPECT_LE(adaptive.flush_completion_s, kNoise * opt.flush_completion_s) << name << " " << nodes << " " << writers;
+}
+
+TEST(Paper, AdaptiveNeverLosesToHybridOpt) {
+  for (unsigned writers : {4U, 16U, 64U}) {
+    for (unsigned nodes : {1U, 64U, 256U, 1024U, 16384U}) {
+      expect_no_loss("veloc-node.toml", nodes, writers);
+      expect_no_loss("modern-node.toml", nodes, writers);
+    }
+    expect_no_loss("laptop.toml", 1, writers);
+  }
+}
+
+TEST(Paper, AdaptiveIsCloseToTheBestPlanInHindsight) {
+  for (unsigned nodes : {1U, 256U, 1024U})
+    for (unsigned writers : {4U, 16U, 64U}) {
+      Scenario scenario = shipped("veloc-node.toml", nodes, writers, 256 / writers);
+      scenario.max_simulated = 2;
+      const Outcome best = oracle(scenario)->outcome, adaptive = of("adaptive", scenario);
+      EXPECT_LE(adaptive.local_phase_s, 1.1 * best.local_phase_s) << nodes << " " << writers;
+      EXPECT_LE(adaptive.flush_completion_s, 1.1 * best.flush_completion_s) << nodes << " " << writers;
+    }
+}
+
+// Of the other two, worst errors reach 29 % near 4 streams: a step of 10 cannot see a kink that lies below it.
+TEST(Paper, ATenthOfTheMeasurementsPredictsTheShippedDevices) {
+  for (const char* name : {"veloc-node.toml", "modern-node.toml", "laptop.toml"}) {
+    const Scenario scenario = shipped(name, 1, 256, 1);
+    const auto models = calibrate(scenario).value();
+    for (std::size_t i = 0; i < models.size(); ++i) {
+      std::vector<placement::Sample> every;
+      for (unsigned k = 1; k <= 256; ++k) every.push_back({k, scenario.node.tiers[i].throughput.at(k)});
+      const auto result = placement::accuracy(models[i], every);
+      EXPECT_LT(result.mean_error, 0.05) << name << " " << i;
+      EXPECT_LT(result.worst_error, std::string(name) == "veloc-node.toml" ? 0.15 : 0.3)
+          << name << " " << i << " at " << result.worst_writers;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace perdure::simulate
