@@ -9,8 +9,8 @@ namespace perdure::studies {
 base::Result<Results> run_horizontal(const Context& context) {
   std::vector<simulate::Scenario> cells;
   const std::vector<unsigned> counts =
-      context.full ? std::vector<unsigned>{64, 96, 128, 192, 256, 512, 1024, 2048, 4096, 8192, 16384}
-                   : std::vector<unsigned>{64, 128, 256, 1024, 16384};
+      context.full ? std::vector<unsigned>{64, 80, 96, 128, 160, 192, 224, 256, 384, 512, 1024, 2048, 4096, 8192, 16384}
+                   : std::vector<unsigned>{64, 96, 128, 192, 256, 512, 1024, 4096, 16384};
   for (unsigned nodes : counts) {
     cells.push_back(paper_scenario(context, 16, 32));
     cells.back().nodes = nodes;
