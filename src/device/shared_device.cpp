@@ -41,8 +41,10 @@ double SharedDevice::first_end_s() const {
 }
 
 double SharedDevice::step_end_s() const {
-  const double arrival = arriving_.empty() ? kNever : arriving_.front().time_s;
-  return std::min({first_end_s(), arrival, active_.empty() ? kNever : change_s_});
+  double next = first_end_s();
+  if (!arriving_.empty()) next = std::min(next, arriving_.front().time_s);
+  if (!active_.empty()) next = std::min(next, change_s_);
+  return next;
 }
 
 void SharedDevice::begin(const Arriving& arriving) {

@@ -63,12 +63,11 @@ class Contest {
     entries_.push_back({std::move(outcome), std::move(plan), 0});
   }
   Hindsight best() const {
-    const Hindsight* best = nullptr;
-    for (const Hindsight& entry : entries_) {
-      if (entry.outcome.flush_completion_s > 1.01 * earliest_s_) continue;
-      if (best == nullptr || entry.outcome.local_phase_s < best->outcome.local_phase_s) best = &entry;
-    }
-    Hindsight result = *best;
+    const auto rank = [this](const Hindsight& entry) {
+      return std::pair(entry.outcome.flush_completion_s > 1.01 * earliest_s_, entry.outcome.local_phase_s);
+    };
+    Hindsight result = *std::min_element(entries_.begin(), entries_.end(),
+                                         [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
     result.simulated = static_cast<unsigned>(entries_.size());
     return result;
   }
