@@ -8,7 +8,6 @@ namespace perdure::calibration {
 namespace {
 
 using base::Result;
-using placement::Sample;
 
 class EmulatedBench final : public Bench {
  public:
@@ -68,7 +67,7 @@ Result<Measured> measure(Bench& bench, const Plan& plan) {
       }
       recycled[i].push_back(round->recycled);
       if (round->fresh > 0) fresh[i].push_back(round->fresh);
-      if (plan.progress) plan.progress(2 * plan.counts[i] * plan.chunk_bytes);
+      if (plan.progress) plan.progress(2 * plan.chunk_bytes * plan.counts[i]);
     }
   Measured measured;
   for (std::size_t i = 0; i < plan.counts.size(); ++i) {
