@@ -73,7 +73,8 @@ TEST_F(Calibrate, EmulatedDevicesAreCheckedInVirtualTimeAndNotStored) {
   for (const char* name : {"veloc-node", "modern-node", "laptop"}) {
     const Ran ran = run_verb({"calibrate", "--emulated", description(name), "--check", "--repetitions", "5", "--json"});
     ASSERT_EQ(ran.status, kGood) << name << ran.out << ran.err;
-    for (const auto& tier : ran.json()["tiers"]) {
+    const auto answer = ran.json();
+    for (const auto& tier : answer["tiers"]) {
       EXPECT_LE(tier["recycled"].size(), 26u);
       EXPECT_EQ(tier["measured"].size(), 256u);
       EXPECT_LT(tier["accuracy"]["mean_error"], 0.05) << name << tier["tier"];

@@ -8,6 +8,7 @@
 
 #include "os/fault_rules.hpp"
 #include "os/file.hpp"
+#include "os/system.hpp"
 #include "placement/sampling.hpp"
 #include "support/installed_hooks.hpp"
 #include "support/temporary_directory.hpp"
@@ -77,6 +78,18 @@ TEST_P(Tiers, AreMeasuredWithFreshAndRecycledSlotsAndLeftClean) {
   EXPECT_EQ(reported, bytes_to_write(plan));
   EXPECT_EQ(reported, 2u * 2 * 6 * kChunk);
   EXPECT_TRUE(os::list_directory(directory / "tier")->empty());
+}
+
+TEST_P(Tiers, RemoveWhatAKilledCalibrationLeft) {
+  const TemporaryDirectory directory(TemporaryDirectory::Place::memory);
+  const std::string mine = "calibrate-" + std::to_string(os::process_id()) + "-1";
+  for (const std::string& name : {std::string("calibrate-2000000000-1"), mine, std::string("calibrate-x")})
+    ASSERT_TRUE(os::make_directories(directory / "tier/" + name));
+  ASSERT_TRUE(measure(*tier_bench({GetParam(), directory / "tier", 64 << 20}), {{1}, kChunk, 1, {}}));
+  std::vector<std::string> left;
+  const auto entries = os::list_directory(directory / "tier").value();
+  for (const auto& entry : entries) left.push_back(entry.name);
+  EXPECT_THAT(left, testing::UnorderedElementsAre(mine, "calibrate-x")) << "only the one whose process is gone";
 }
 
 TEST_P(Tiers, WithoutRoomSayWhatToDo) {

@@ -1,9 +1,11 @@
 // Real writers into the slots of a real tier, as ranks write: prepare, then copy and hash. A file tier is written
 // without waiting for the disk, as by ranks, so that its figure includes what the kernel's cache takes.
 #include <algorithm>
+#include <charconv>
 #include <latch>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -19,6 +21,8 @@ namespace {
 
 using base::Result;
 using base::Status;
+
+constexpr std::string_view kPrefix = "calibrate-";  // followed by the process, and a random number
 
 /// Content that no file system can compress.
 std::vector<std::byte> noise(std::uint64_t bytes) {
@@ -136,8 +140,23 @@ class TierBench final : public Bench {
 
   Status make_directory() {
     PERDURE_CHECK(os::make_directories(tier_.parent));
-    directory_ = tier_.parent + "/calibrate-" + std::to_string(os::random_u64());
+    remove_what_the_dead_left();
+    directory_ = tier_.parent + "/" + std::string(kPrefix) + std::to_string(os::process_id()) + "-" +
+                 std::to_string(os::random_u64());
     return os::make_private_directory(directory_);
+  }
+  // A calibration that was killed leaves slots, which in memory take room until somebody removes them.
+  void remove_what_the_dead_left() const {
+    const auto entries = os::list_directory(tier_.parent);
+    if (!entries) return;
+    for (const auto& entry : *entries) {
+      std::int32_t pid = 0;
+      if (!entry.directory || !entry.name.starts_with(kPrefix)) continue;
+      const char* end = entry.name.data() + entry.name.size();
+      const auto [stop, error] = std::from_chars(entry.name.data() + kPrefix.size(), end, pid);
+      if (error == std::errc() && stop != end && *stop == '-' && !os::process_alive(pid))
+        (void)os::remove_tree(tier_.parent + "/" + entry.name);
+    }
   }
   void clean_up() {
     if (!directory_.empty()) (void)os::remove_tree(directory_);
