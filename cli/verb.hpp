@@ -49,6 +49,7 @@ Action enrol_prune(CLI::App& app);
 Action enrol_config(CLI::App& app);
 Action enrol_doctor(CLI::App& app);
 Action enrol_run(CLI::App& app);
+Action enrol_calibrate(CLI::App& app);
 Action enrol_simulate(CLI::App& app);
 Action enrol_top(CLI::App& app);
 

@@ -17,10 +17,12 @@ perdure_module(tier DEPENDS base os device segment TEST_LIBRARIES perdure_test_s
 perdure_module(store DEPENDS base os device segment TEST_LIBRARIES perdure_test_support)
 perdure_module(placement DEPENDS base)
 target_link_libraries(perdure_placement PRIVATE Boost::headers)
+perdure_module(calibration DEPENDS base os config device tier placement TEST_LIBRARIES perdure_test_support)
+perdure_module(plot DEPENDS base)
 perdure_module(plan DEPENDS base)
 perdure_module(simulate DEPENDS base metrics device placement plan)
 if(PERDURE_TESTS)  # they read the descriptions that are shipped
-  foreach(test test_device test_simulate)
+  foreach(test test_device test_calibration test_simulate)
     target_compile_definitions(${test} PRIVATE PERDURE_DEVICES="${PROJECT_SOURCE_DIR}/share/devices")
   endforeach()
 endif()
