@@ -61,13 +61,29 @@ base::Result<Record> stage_from_json(const Json& json, const std::string& object
   return Record{record};
 }
 
-base::Result<Record> commit_from_json(const Json& json, const std::string& object) {
-  CommitRecord record;
+/// CommitRecord or BegunRecord.
+template <class WithSegments>
+base::Result<Record> segments_from_json(const Json& json, const std::string& object) {
+  WithSegments record;
   PERDURE_TRY(record.id, get_id(json, object));
   PERDURE_TRY(const Json* segments, base::get_array(json, "segments", object));
   for (const Json& item : *segments) {
     PERDURE_TRY(auto segment, segment_from_json(item, object));
     record.segments.push_back(std::move(segment));
+  }
+  return Record{record};
+}
+
+base::Result<Record> moved_from_json(const Json& json, const std::string& object) {
+  MovedRecord record;
+  PERDURE_TRY(record.id, get_id(json, object));
+  PERDURE_TRY(record.rank, get_u32(json, "rank", object));
+  PERDURE_TRY(const Json* chunks, base::get_array(json, "chunks", object));
+  for (const Json& item : *chunks) {
+    if (!item.is_array() || item.size() != 2 || !item[0].is_number_unsigned() || !item[1].is_number_unsigned() ||
+        item[0].get<std::uint64_t>() > 0xffffffffULL)
+      return base::fail(PERDURE_CORRUPT, object, "a moved chunk is not [chunk, offset]");
+    record.chunks.push_back({item[0].get<std::uint32_t>(), item[1].get<std::uint64_t>()});
   }
   return Record{record};
 }
@@ -92,6 +108,14 @@ struct Encoder {
   Json operator()(const CommitRecord& r) const {
     return {{"record", "commit"}, {"id", segment::to_json(r.id)}, {"segments", segments_to_json(r.segments)}};
   }
+  Json operator()(const BegunRecord& r) const {
+    return {{"record", "begun"}, {"id", segment::to_json(r.id)}, {"segments", segments_to_json(r.segments)}};
+  }
+  Json operator()(const MovedRecord& r) const {
+    Json chunks = Json::array();
+    for (const auto& chunk : r.chunks) chunks.push_back(Json::array({chunk.chunk, chunk.offset}));
+    return {{"record", "moved"}, {"id", segment::to_json(r.id)}, {"rank", r.rank}, {"chunks", std::move(chunks)}};
+  }
   Json operator()(const StoredRecord& r) const {
     return {{"record", "stored"}, {"id", segment::to_json(r.id)}, {"segment", r.segment}};
   }
@@ -110,7 +134,9 @@ base::Result<Record> record_from_json(const Json& json, const std::string& objec
   PERDURE_TRY(const std::string kind, base::get_text(json, "record", object));
   if (kind == "tier") return tier_from_json(json, object);
   if (kind == "stage") return stage_from_json(json, object);
-  if (kind == "commit") return commit_from_json(json, object);
+  if (kind == "commit") return segments_from_json<CommitRecord>(json, object);
+  if (kind == "begun") return segments_from_json<BegunRecord>(json, object);
+  if (kind == "moved") return moved_from_json(json, object);
   if (kind == "quarantine") return quarantine_from_json(json, object);
   if (kind == "drop") {
     PERDURE_TRY(auto id, get_id(json, object));

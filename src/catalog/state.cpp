@@ -15,6 +15,35 @@ void forget_tier(State& state, std::uint32_t tier) {
   std::erase_if(state.versions, [](const auto& entry) { return entry.second.pieces.empty(); });
 }
 
+bool has_moved(const segment::Piece& piece) {
+  return std::any_of(piece.chunks.begin(), piece.chunks.end(),
+                     [](const auto& chunk) { return chunk.place == kInTemporarySegment; });
+}
+
+bool is_quarantined(const HeldVersion& held, std::uint32_t rank) {
+  return std::any_of(held.quarantined.begin(), held.quarantined.end(),
+                     [rank](const auto& entry) { return entry.first == rank; });
+}
+
+void apply_stored(State& state, const StoredRecord& stored) {
+  const auto it = state.versions.find(stored.id);
+  if (it == state.versions.end()) return;
+  for (LocalSegment& segment : it->second.segments)
+    if (segment.index == stored.segment) segment.stored = true;
+  if (it->second.all_stored()) state.begun.erase(stored.id);
+}
+
+void apply_moved(State& state, const MovedRecord& moved) {
+  const auto it = state.versions.find(moved.id);
+  const auto piece = it == state.versions.end() ? decltype(it->second.pieces.begin()){} : it->second.pieces.find(moved.rank);
+  if (it == state.versions.end() || piece == it->second.pieces.end()) return;
+  for (const auto& chunk : moved.chunks) {
+    if (chunk.chunk >= piece->second.chunks.size()) continue;
+    piece->second.chunks[chunk.chunk].place = kInTemporarySegment;
+    piece->second.chunks[chunk.chunk].offset = chunk.offset;
+  }
+}
+
 }  // namespace
 
 bool HeldVersion::all_stored() const {
@@ -28,9 +57,17 @@ std::uint64_t HeldVersion::bytes() const {
 }
 
 bool HeldVersion::restorable(std::uint32_t rank) const {
-  if (!pieces.contains(rank)) return false;
-  return std::none_of(quarantined.begin(), quarantined.end(),
-                      [rank](const auto& entry) { return entry.first == rank; });
+  const auto piece = pieces.find(rank);
+  return piece != pieces.end() && !is_quarantined(*this, rank) && !has_moved(piece->second);
+}
+
+bool HeldVersion::moved(std::uint32_t rank) const {
+  const auto piece = pieces.find(rank);
+  return piece != pieces.end() && !is_quarantined(*this, rank) && has_moved(piece->second);
+}
+
+bool HeldVersion::any_moved() const {
+  return std::any_of(pieces.begin(), pieces.end(), [](const auto& entry) { return has_moved(entry.second); });
 }
 
 void State::apply(const Record& record) {
@@ -50,11 +87,14 @@ void State::apply(const Record& record) {
       it->second.segments = commit->segments;
     }
   } else if (const auto* stored = std::get_if<StoredRecord>(&record)) {
-    if (auto it = versions.find(stored->id); it != versions.end())
-      for (LocalSegment& segment : it->second.segments)
-        if (segment.index == stored->segment) segment.stored = true;
+    apply_stored(*this, *stored);
+  } else if (const auto* begun_now = std::get_if<BegunRecord>(&record)) {
+    begun[begun_now->id] = begun_now->segments;
+  } else if (const auto* moved = std::get_if<MovedRecord>(&record)) {
+    apply_moved(*this, *moved);
   } else if (const auto* drop = std::get_if<DropRecord>(&record)) {
     versions.erase(drop->id);
+    begun.erase(drop->id);
   } else if (const auto* quarantine = std::get_if<QuarantineRecord>(&record)) {
     if (auto it = versions.find(quarantine->id); it != versions.end())
       it->second.quarantined.insert({quarantine->rank, quarantine->chunk});
@@ -64,6 +104,7 @@ void State::apply(const Record& record) {
 std::vector<Record> State::snapshot() const {
   std::vector<Record> records;
   for (const auto& [number, tier] : tiers) records.emplace_back(tier);
+  for (const auto& [id, segments] : begun) records.emplace_back(BegunRecord{id, segments});
   for (const auto& [id, held] : versions) {
     for (const auto& [rank, piece] : held.pieces) records.emplace_back(StageRecord{id, held.ranks, piece});
     if (held.committed) records.emplace_back(CommitRecord{id, held.segments});

@@ -12,6 +12,9 @@
 
 namespace perdure::catalog {
 
+/// As a chunk's place: it is not in a tier any more, but in the temporary segment of its version, at ChunkEntry::offset.
+inline constexpr std::uint32_t kInTemporarySegment = 0xFFFFFFFF;
+
 /// A segment that this node writes to the store.
 struct LocalSegment {
   std::uint32_t index = 0;
@@ -55,7 +58,24 @@ struct QuarantineRecord {
   std::uint32_t chunk = 0;
   std::string why;
 };
-using Record = std::variant<TierRecord, StageRecord, CommitRecord, StoredRecord, DropRecord, QuarantineRecord>;
+/// Before the first byte of them is written: temporary segments of a version that is not committed yet.
+struct BegunRecord {
+  segment::VersionId id;
+  std::vector<LocalSegment> segments;
+};
+/// Chunks of a piece left their slots: they are in the temporary segment now.
+struct MovedRecord {
+  struct Chunk {
+    std::uint32_t chunk = 0;
+    std::uint64_t offset = 0;  ///< in the segment
+    friend bool operator==(const Chunk&, const Chunk&) = default;
+  };
+  segment::VersionId id;
+  std::uint32_t rank = 0;
+  std::vector<Chunk> chunks;
+};
+using Record = std::variant<TierRecord, StageRecord, CommitRecord, StoredRecord, DropRecord, QuarantineRecord,
+                            BegunRecord, MovedRecord>;
 
 base::Json to_json(const Record& record);
 base::Result<Record> record_from_json(const base::Json& json, const std::string& object);
@@ -71,12 +91,18 @@ struct HeldVersion {
 
   bool all_stored() const;
   std::uint64_t bytes() const;
-  bool restorable(std::uint32_t rank) const;  ///< the piece is here and no chunk of it is quarantined
+  /// The piece is here, in slots only, and no chunk of it is quarantined.
+  bool restorable(std::uint32_t rank) const;
+  /// The same, but some of its chunks are in a temporary segment: it cannot be restored before it is stored.
+  bool moved(std::uint32_t rank) const;
+  bool any_moved() const;
 };
 
 struct State {
   std::map<segment::VersionId, HeldVersion> versions;
   std::map<std::uint32_t, TierRecord> tiers;
+  /// Temporary segments that were begun before the commit, until the version is dropped or all of it is stored.
+  std::map<segment::VersionId, std::vector<LocalSegment>> begun;
 
   /// Applies one record. Records about versions that are not held have no effect (replay after lost records).
   void apply(const Record& record);

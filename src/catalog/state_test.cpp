@@ -63,6 +63,41 @@ TEST(State, AQuarantinedChunkTakesItsRankAndNoOther) {
   EXPECT_FALSE(state.versions[kId].restorable(1));
 }
 
+TEST(State, AChunkThatMovedIsHeldButCannotBeRestoredFromHere) {
+  State state = fold({sample_stage(kId, 0, 2), sample_stage(kId, 1, 2), MovedRecord{kId, 1, {{0, 8192}, {77, 1}}}});
+  const HeldVersion& held = state.versions[kId];
+  EXPECT_TRUE(held.restorable(0));
+  EXPECT_FALSE(held.moved(0));
+  EXPECT_FALSE(held.restorable(1));
+  EXPECT_TRUE(held.moved(1));
+  EXPECT_TRUE(held.any_moved());
+  EXPECT_EQ(held.pieces.at(1).chunks[0].place, kInTemporarySegment);
+  EXPECT_EQ(held.pieces.at(1).chunks[0].offset, 8192U);
+  state.apply(QuarantineRecord{kId, 1, 0, "why"});
+  EXPECT_FALSE(held.moved(1));
+}
+
+TEST(State, AChunkThatMovedDoesNotGoWithItsTier) {
+  State state = fold({TierRecord{0, "memory", 1}, sample_stage(kId, 0, 1),
+                      MovedRecord{kId, 0, {{0, 4096}, {1, 8192}}}, TierRecord{0, "memory", 2}});
+  EXPECT_TRUE(state.versions[kId].moved(0));
+}
+
+TEST(State, WhatWasBegunIsOursUntilItIsDroppedOrAllStored) {
+  const std::vector<LocalSegment> segments{{0, 2, {0}, false}, {1, 2, {1}, false}};
+  State state = fold({BegunRecord{kId, segments}, BegunRecord{sample_id(2), segments}});
+  EXPECT_TRUE(state.versions.empty());
+  EXPECT_EQ(state.begun.size(), 2U);
+  state.apply(DropRecord{sample_id(2)});
+  EXPECT_EQ(state.begun.size(), 1U);
+  for (std::uint32_t rank : {0, 1}) state.apply(sample_stage(kId, rank, 2));
+  state.apply(CommitRecord{kId, segments});
+  state.apply(StoredRecord{kId, 0});
+  EXPECT_EQ(state.begun.at(kId), segments);
+  state.apply(StoredRecord{kId, 1});
+  EXPECT_TRUE(state.begun.empty());
+}
+
 TEST(State, ATierThatComesUpAnewLosesItsPiecesAndOnlyThose) {
   State state = fold({TierRecord{0, "memory", 1}, TierRecord{1, "file", 1}, sample_stage(kId, 0, 2, 0),
                       sample_stage(kId, 1, 2, 1), sample_stage(sample_id(2), 0, 1, 0)});

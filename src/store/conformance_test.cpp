@@ -156,6 +156,51 @@ TEST_P(StoreConformance, TakesTheSameBytesAgain) {
   EXPECT_EQ(check_version(*store_, list().at(0)), "");
 }
 
+TEST_P(StoreConformance, GoesOnWithASegmentThatWasKept) {
+  const Manifest manifest = sample_version(kOne, 1)[0];
+  const auto file = test_support::sample_file(manifest);
+  const base::ConstByteSpan all(file);
+  {
+    auto sink = store_->begin(manifest, file.size()).value();
+    ASSERT_TRUE(sink->write(0, all.first(5000)));
+    sink->keep();
+  }
+  EXPECT_THAT(list(), IsEmpty());
+  auto sink = open()->resume(manifest, file.size());
+  ASSERT_TRUE(sink) << sink.error().text();
+  std::vector<std::byte> read(5000);
+  ASSERT_TRUE((*sink)->read(0, read));
+  EXPECT_TRUE(std::equal(read.begin(), read.end(), file.begin()));
+  EXPECT_EQ((*sink)->read(file.size(), base::ByteSpan(read).first(1)).error().code, PERDURE_INVALID_ARGUMENT);
+  ASSERT_TRUE((*sink)->write(5000, all.subspan(5000)));
+  ASSERT_TRUE((*sink)->commit());
+  EXPECT_EQ(check_version(*store_, list().at(0)), "");
+}
+
+TEST_P(StoreConformance, ResumesOnlyWhatIsThereAndFits) {
+  const Manifest manifest = sample_version(kOne, 1)[0];
+  EXPECT_EQ(store_->resume(manifest, 20000).error().code, PERDURE_NOT_FOUND);
+  {
+    auto sink = store_->begin(manifest, 20000).value();
+    ASSERT_TRUE(sink->write(0, std::vector<std::byte>(20000)));
+    sink->keep();
+  }
+  EXPECT_EQ(store_->resume(manifest, 10000).error().code, PERDURE_CORRUPT);
+  { EXPECT_TRUE(store_->resume(manifest, 20000)); }  // given up without keep()
+  EXPECT_EQ(store_->resume(manifest, 20000).error().code, PERDURE_NOT_FOUND);
+}
+
+TEST_P(StoreConformance, DiscardsWhatWasKept) {
+  const Manifest manifest = sample_version(kOne, 1)[0];
+  store_->begin(manifest, 20000).value()->keep();
+  ASSERT_TRUE(store_->discard(kOne, 0, 1));
+  EXPECT_EQ(store_->resume(manifest, 20000).error().code, PERDURE_NOT_FOUND);
+  EXPECT_TRUE(store_->discard(kOne, 0, 1));
+  write(kOne, 1);
+  EXPECT_TRUE(store_->discard(kOne, 0, 1));
+  EXPECT_EQ(check_version(*store_, list().at(0)), "");
+}
+
 TEST_P(StoreConformance, NeverMixesTwoAttempts) {
   const VersionId first{"nbody", 1, {1000, 7}};
   const VersionId second{"nbody", 1, {2000, 3}};

@@ -18,6 +18,11 @@ class EmulatedSink final : public SegmentSink {
     return status;
   }
   base::Status commit() override { return real_->commit(); }
+  base::Status read(std::uint64_t offset, base::ByteSpan target) override {
+    device_->transfer(target.size());
+    return real_->read(offset, target);
+  }
+  void keep() override { real_->keep(); }
 
  private:
   std::unique_ptr<SegmentSink> real_;
@@ -35,6 +40,14 @@ class EmulatedStore final : public Store {
                                                    std::uint64_t file_bytes) override {
     PERDURE_TRY(auto sink, real_->begin(manifest, file_bytes));
     return std::make_unique<EmulatedSink>(std::move(sink), device_);
+  }
+  base::Result<std::unique_ptr<SegmentSink>> resume(const segment::Manifest& manifest,
+                                                    std::uint64_t file_bytes) override {
+    PERDURE_TRY(auto sink, real_->resume(manifest, file_bytes));
+    return std::make_unique<EmulatedSink>(std::move(sink), device_);
+  }
+  base::Status discard(const segment::VersionId& id, std::uint32_t index, std::uint32_t count) override {
+    return real_->discard(id, index, count);
   }
   base::Result<std::vector<std::string>> names() override { return real_->names(); }
   base::Result<std::vector<VersionListing>> list(const std::string& name) override { return real_->list(name); }

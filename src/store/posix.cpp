@@ -44,7 +44,7 @@ void add_segment(std::map<ListingKey, VersionListing>& listings, const std::stri
 
 }  // namespace
 
-PosixStore::PosixStore(std::string root) : layout_(root), properties_{"posix", std::move(root), true} {}
+PosixStore::PosixStore(std::string root) : layout_(root), properties_{"posix", std::move(root), true, true} {}
 
 Status PosixStore::prepare() { return os::make_directories(layout_.root()); }
 
@@ -58,6 +58,18 @@ Status PosixStore::check_root() const {
 Result<std::unique_ptr<SegmentSink>> PosixStore::begin(const segment::Manifest& manifest, std::uint64_t file_bytes) {
   PERDURE_CHECK(segment::check_name(manifest.id.name));
   return PosixSink::begin(layout_, manifest, file_bytes);
+}
+
+Result<std::unique_ptr<SegmentSink>> PosixStore::resume(const segment::Manifest& manifest, std::uint64_t file_bytes) {
+  PERDURE_CHECK(segment::check_name(manifest.id.name));
+  return PosixSink::resume(layout_, manifest, file_bytes);
+}
+
+Status PosixStore::discard(const segment::VersionId& id, std::uint32_t index, std::uint32_t count) {
+  PERDURE_CHECK(segment::check_name(id.name));
+  const std::string file = segment::file_name(index, count, id.attempt);
+  PERDURE_CHECK(os::remove_file(layout_.version_directory(id) + "/" + std::string(kTemporaryPrefix) + file));
+  return remove_if_empty(layout_, id);
 }
 
 Result<std::vector<std::string>> PosixStore::names() {

@@ -32,6 +32,13 @@ Status vanished(Status status) {
   return status;
 }
 
+// The root is not made here: where a file system is not mounted, that would fill the disk below the mount point.
+Status check_root(const PosixLayout& layout) {
+  PERDURE_TRY(const bool there, os::exists(layout.root()));
+  if (there) return {};
+  return base::fail(PERDURE_NOT_FOUND, layout.root(), "the store's directory is not there", kBringBack, true);
+}
+
 }  // namespace
 
 PosixSink::PosixSink(const PosixLayout& layout, const segment::Manifest& manifest, std::uint64_t file_bytes)
@@ -45,10 +52,7 @@ base::Result<std::unique_ptr<SegmentSink>> PosixSink::begin(const PosixLayout& l
                                                             const segment::Manifest& manifest,
                                                             std::uint64_t file_bytes) {
   std::unique_ptr<PosixSink> sink(new PosixSink(layout, manifest, file_bytes));
-  PERDURE_TRY(bool there, os::exists(layout.root()));
-  // The root is not made here: where a file system is not mounted, that would fill the disk below the mount point.
-  if (!there)
-    return base::fail(PERDURE_NOT_FOUND, layout.root(), "the store's directory is not there", kBringBack, true);
+  PERDURE_CHECK(check_root(layout));
   PERDURE_CHECK(vanished(finish_removal(layout, manifest.id)));
   Status created;
   // A cleaner may remove the still empty version directory between steps 1 and 2: then again.
@@ -75,12 +79,47 @@ Status PosixSink::create() {
   return file_.preallocate(file_bytes_);
 }
 
-Status PosixSink::write(std::uint64_t offset, base::ConstByteSpan data) {
+base::Result<std::unique_ptr<SegmentSink>> PosixSink::resume(const PosixLayout& layout,
+                                                             const segment::Manifest& manifest,
+                                                             std::uint64_t file_bytes) {
+  std::unique_ptr<PosixSink> sink(new PosixSink(layout, manifest, file_bytes));
+  sink->kept_ = true;
+  PERDURE_CHECK(check_root(layout));
+  PERDURE_CHECK(sink->reopen());
+  sink->kept_ = false;
+  return sink;
+}
+
+// A commit that failed after its rename left it under its final name: it is hidden again.
+Status PosixSink::reopen() {
+  PERDURE_TRY(const bool waits, os::exists(temporary_));
+  PERDURE_TRY(const bool published, os::exists(final_));
+  if (!waits && published) PERDURE_CHECK(os::rename_path(final_, temporary_));
+  PERDURE_TRY(file_, os::File::open(temporary_, os::Open::read_write));
+  PERDURE_TRY(const std::uint64_t size, file_.size());
+  if (size > file_bytes_)
+    return base::fail(PERDURE_CORRUPT, temporary_,
+                      "what was begun has " + std::to_string(size) + " bytes, the segment only " +
+                          std::to_string(file_bytes_),
+                      "it belongs to another way of cutting this version");
+  return file_.preallocate(file_bytes_);
+}
+
+Status PosixSink::check_range(std::uint64_t offset, std::uint64_t bytes) const {
   if (!file_) return base::fail(PERDURE_CLOSED, final_, "the segment was committed or given up already");
-  if (offset > file_bytes_ || data.size() > file_bytes_ - offset)
-    return base::fail(PERDURE_INVALID_ARGUMENT, final_,
-                      "bytes " + std::to_string(offset) + " to " + std::to_string(offset + data.size()) +
-                          " are outside the segment of " + std::to_string(file_bytes_) + " bytes");
+  if (offset <= file_bytes_ && bytes <= file_bytes_ - offset) return {};
+  return base::fail(PERDURE_INVALID_ARGUMENT, final_,
+                    "bytes " + std::to_string(offset) + " to " + std::to_string(offset + bytes) +
+                        " are outside the segment of " + std::to_string(file_bytes_) + " bytes");
+}
+
+Status PosixSink::read(std::uint64_t offset, base::ByteSpan target) {
+  PERDURE_CHECK(check_range(offset, target.size()));
+  return file_.read(offset, target);
+}
+
+Status PosixSink::write(std::uint64_t offset, base::ConstByteSpan data) {
+  PERDURE_CHECK(check_range(offset, data.size()));
   for (std::size_t done = 0; done < data.size();) {
     const auto block = data.subspan(done, std::min<std::size_t>(kWritebackBytes, data.size() - done));
     PERDURE_CHECK(vanished(file_.write(offset + done, block)));
@@ -114,12 +153,12 @@ Status PosixSink::commit() {
   finished_ = true;
   file_ = os::File();
   // At once, not in the destructor, so that a retry finds room for the next attempt.
-  if (!published) discard();
+  if (!published && !kept_) discard();
   return published;
 }
 
 PosixSink::~PosixSink() {
-  if (!finished_) discard();
+  if (!finished_ && !kept_) discard();
 }
 
 // Best effort: what cannot be deleted now is clean()'s work.

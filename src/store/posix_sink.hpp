@@ -1,5 +1,7 @@
 #pragma once
 // Writes one segment of a posix store. Inside this module only.
+#include <atomic>
+
 #include "os/file.hpp"
 #include "store/posix_layout.hpp"
 #include "store/store.hpp"
@@ -10,14 +12,20 @@ class PosixSink : public SegmentSink {
  public:
   static base::Result<std::unique_ptr<SegmentSink>> begin(const PosixLayout& layout, const segment::Manifest& manifest,
                                                           std::uint64_t file_bytes);
+  static base::Result<std::unique_ptr<SegmentSink>> resume(const PosixLayout& layout, const segment::Manifest& manifest,
+                                                           std::uint64_t file_bytes);
   ~PosixSink() override;
   base::Status write(std::uint64_t offset, base::ConstByteSpan data) override;
   base::Status commit() override;
+  base::Status read(std::uint64_t offset, base::ByteSpan target) override;
+  void keep() override { kept_ = true; }
 
  private:
   PosixSink(const PosixLayout& layout, const segment::Manifest& manifest, std::uint64_t file_bytes);
   base::Status make_directories() const;
   base::Status create();
+  base::Status reopen();
+  base::Status check_range(std::uint64_t offset, std::uint64_t bytes) const;
   base::Status check_whole() const;
   base::Status publish();
   void discard() const;
@@ -28,6 +36,7 @@ class PosixSink : public SegmentSink {
   std::string temporary_;
   std::string final_;
   os::File file_;          ///< closed once the segment was committed or given up
+  std::atomic<bool> kept_ = false;
   bool finished_ = false;  ///< commit() was called: nothing of ours is left under the temporary name
 };
 

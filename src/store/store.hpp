@@ -15,10 +15,12 @@ struct Properties {
   std::string kind;      ///< "posix"
   std::string location;  ///< absolute path or URL, for messages
   bool writable = true;
+  bool resumable = false;  ///< sinks can be read and kept, and resume() goes on with them
 };
 
 /// A segment being written. Called by one flush worker for begin/commit/abort; write() by several workers at once.
-/// Nothing is visible before commit() returned; destruction without commit aborts and leaves nothing behind.
+/// Nothing is visible before commit() returned; destruction without commit aborts and leaves nothing behind, unless the
+/// sink was told to keep what it has.
 class SegmentSink {
  public:
   virtual ~SegmentSink() = default;
@@ -26,6 +28,10 @@ class SegmentSink {
   virtual base::Status write(std::uint64_t offset, base::ConstByteSpan data) = 0;
   /// Makes everything durable, then visible, atomically. Numbered steps at the head of the implementation.
   virtual base::Status commit() = 0;
+  /// What was written there. PERDURE_UNSUPPORTED unless the store is resumable.
+  virtual base::Status read(std::uint64_t offset, base::ByteSpan target) = 0;
+  /// From now on the end of the sink without a successful commit leaves what was written, for Store::resume.
+  virtual void keep() = 0;
 };
 
 /// One segment as the store lists it, judged by name only.
@@ -56,6 +62,12 @@ class Store {
   /// early.
   virtual base::Result<std::unique_ptr<SegmentSink>> begin(const segment::Manifest& manifest,
                                                            std::uint64_t file_bytes) = 0;
+  /// Goes on with the segment that an earlier sink left, kept or killed. PERDURE_NOT_FOUND when there is none,
+  /// PERDURE_CORRUPT when it is not of this size.
+  virtual base::Result<std::unique_ptr<SegmentSink>> resume(const segment::Manifest& manifest,
+                                                            std::uint64_t file_bytes) = 0;
+  /// Removes what an earlier sink left of this segment. Repeatable.
+  virtual base::Status discard(const segment::VersionId& id, std::uint32_t index, std::uint32_t count) = 0;
   virtual base::Result<std::vector<std::string>> names() = 0;
   /// Every attempt of every version of `name`, ascending by (version, attempt); incomplete ones too. Retired ones
   /// never.

@@ -28,8 +28,10 @@ inline std::vector<catalog::Record> sample_records() {
   const auto first = sample_id(1), second = sample_id(2);
   return {catalog::TierRecord{0, "memory", 4711},
           catalog::TierRecord{1, "file", 42},
+          catalog::BegunRecord{first, {{0, 2, {0}, false}, {1, 2, {1}, false}}},
           sample_stage(first, 0, 2),
           sample_stage(first, 1, 2, 1),
+          catalog::MovedRecord{first, 0, {{0, 4096}}},
           catalog::CommitRecord{first, {{0, 2, {0}, false}, {1, 2, {1}, false}}},
           catalog::StoredRecord{first, 1},
           sample_stage(second, 0, 1, 0, 0),
@@ -41,7 +43,7 @@ inline std::vector<catalog::Record> sample_records() {
 inline catalog::Record random_record(std::mt19937_64& random) {
   const auto id = sample_id(random() % 4, random() % 2 == 0 ? "nbody" : "heat");
   const auto rank = static_cast<std::uint32_t>(random() % 3);
-  switch (random() % 10) {
+  switch (random() % 12) {
     case 0:
       return catalog::TierRecord{static_cast<std::uint32_t>(random() % 2), "memory", random() % 3};
     case 1:
@@ -53,6 +55,10 @@ inline catalog::Record random_record(std::mt19937_64& random) {
       return catalog::StoredRecord{id, static_cast<std::uint32_t>(random() % 2)};
     case 5:
       return catalog::QuarantineRecord{id, rank, static_cast<std::uint32_t>(random() % 2), "damaged"};
+    case 6:
+      return catalog::BegunRecord{id, {{0, 2, {0, 1}, false}, {1, 2, {2}, false}}};
+    case 7:
+      return catalog::MovedRecord{id, rank, {{static_cast<std::uint32_t>(random() % 4), 4096}}};
     default:
       return sample_stage(id, rank, 3, static_cast<std::uint32_t>(random() % 2), 1 + random() % 9000);
   }
