@@ -30,7 +30,6 @@ void apply_stored(State& state, const StoredRecord& stored) {
   if (it == state.versions.end()) return;
   for (LocalSegment& segment : it->second.segments)
     if (segment.index == stored.segment) segment.stored = true;
-  if (it->second.all_stored()) state.begun.erase(stored.id);
 }
 
 void apply_moved(State& state, const MovedRecord& moved) {
@@ -89,12 +88,14 @@ void State::apply(const Record& record) {
   } else if (const auto* stored = std::get_if<StoredRecord>(&record)) {
     apply_stored(*this, *stored);
   } else if (const auto* begun_now = std::get_if<BegunRecord>(&record)) {
-    begun[begun_now->id] = begun_now->segments;
+    if (begun_now->segments.empty())
+      begun.erase(begun_now->id);
+    else
+      begun[begun_now->id] = begun_now->segments;
   } else if (const auto* moved = std::get_if<MovedRecord>(&record)) {
     apply_moved(*this, *moved);
   } else if (const auto* drop = std::get_if<DropRecord>(&record)) {
     versions.erase(drop->id);
-    begun.erase(drop->id);
   } else if (const auto* quarantine = std::get_if<QuarantineRecord>(&record)) {
     if (auto it = versions.find(quarantine->id); it != versions.end())
       it->second.quarantined.insert({quarantine->rank, quarantine->chunk});

@@ -58,7 +58,8 @@ struct QuarantineRecord {
   std::uint32_t chunk = 0;
   std::string why;
 };
-/// Before the first byte of them is written: temporary segments of a version that is not committed yet.
+/// Before the first byte of them is written: temporary segments of a version that is not committed yet. Without
+/// segments: none of them is left.
 struct BegunRecord {
   segment::VersionId id;
   std::vector<LocalSegment> segments;
@@ -101,7 +102,7 @@ struct HeldVersion {
 struct State {
   std::map<segment::VersionId, HeldVersion> versions;
   std::map<std::uint32_t, TierRecord> tiers;
-  /// Temporary segments that were begun before the commit, until the version is dropped or all of it is stored.
+  /// Temporary segments that were begun before the commit and may be there still.
   std::map<segment::VersionId, std::vector<LocalSegment>> begun;
 
   /// Applies one record. Records about versions that are not held have no effect (replay after lost records).

@@ -135,6 +135,16 @@ constexpr auto kOptions = std::to_array<Option>({
          "the whole checkpoint. `cache-only`, `ssd-only`: the first, the last, as long as waiting has hope. The "
          "default "
          "predicts nothing, and so is never wrong about tiers that were not calibrated."},
+    {.key = "flush.during_capture",
+     .type = Type::choice,
+     .default_value = "auto",
+     .environment = "PERDURE_FLUSH_DURING_CAPTURE",
+     .choices = "auto|always|never",
+     .engine = true,
+     .documentation =
+         "When chunks are flushed before all ranks have finished their capture. `auto`: when the capture does not fit "
+         "into what the first tier can give at once. `always` costs memory bandwidth during the capture, and what is "
+         "aborted was written to the store for nothing. With `never`, a checkpoint larger than the tiers fails."},
     {.key = "checkpoint.timeout",
      .type = Type::real,
      .default_value = "600",

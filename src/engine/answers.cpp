@@ -46,6 +46,11 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
     reply["bytes"] = std::move(bytes);
     return reply;
   }
+  if (const auto* begin = std::get_if<ipc::Begin>(&request)) {
+    std::lock_guard guard(lock_);
+    core_.begin_capture(id, *begin);
+    return std::nullopt;
+  }
   if (const auto* written = std::get_if<ipc::Written>(&request)) {
     os::crash_point(os::CrashPoint::engine_written);
     return answer_written(id, *written);

@@ -47,8 +47,9 @@ base::Status Core::recover() {
     bool good = true;
     for (const auto& [rank, piece] : held.pieces)
       for (const auto& chunk : piece.chunks)
-        good =
-            good && chunk.place < tiers_.size() && tiers_[chunk.place]->adopt(chunk.offset, chunk.length).has_value();
+        good = good && (chunk.place == catalog::kInTemporarySegment ||
+                        (chunk.place < tiers_.size() &&
+                         tiers_[chunk.place]->adopt(chunk.offset, chunk.length).has_value()));
     if (!good) impossible.push_back(id);
     for (const auto& [rank, piece] : held.pieces) count_chunks(id, piece);
     Runtime& run = runtime_[id];
@@ -69,7 +70,9 @@ base::Status Core::drop_impossible(const std::vector<segment::VersionId>& ids) {
     for (std::uint64_t slot = 0; slot < tier->usage().slots; ++slot) tier->release(slot);
   for (const auto& [id, held] : catalog_.state().versions)
     for (const auto& [rank, piece] : held.pieces)
-      for (const auto& chunk : piece.chunks) PERDURE_CHECK(tiers_[chunk.place]->adopt(chunk.offset, chunk.length));
+      for (const auto& chunk : piece.chunks)
+        if (chunk.place != catalog::kInTemporarySegment)
+          PERDURE_CHECK(tiers_[chunk.place]->adopt(chunk.offset, chunk.length));
   return {};
 }
 

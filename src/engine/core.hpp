@@ -12,6 +12,7 @@
 
 #include "catalog/catalog.hpp"
 #include "engine/decision_log.hpp"
+#include "engine/open_capture.hpp"
 #include "engine/reports.hpp"
 #include "engine/write_times.hpp"
 #include "ipc/messages.hpp"
@@ -41,6 +42,8 @@ struct CoreOptions {
   const placement::Policy* policy = nullptr;  ///< nullptr: the first tier with room
   unsigned flush_threads = 2;
   std::uint64_t chunk_bytes = 0;  ///< smaller chunks than half of this say nothing about a tier's throughput
+  /// `never` for a store that is not resumable.
+  DuringCapture during_capture = DuringCapture::never;
 };
 
 /// Which held versions may be given up for room.
@@ -62,6 +65,32 @@ struct Statistics {
   metrics::MovingAverage flush_bytes_per_s;
 };
 
+/// A version on its way to the store.
+struct FlushUnderWay {
+  struct Flushed {
+    ChunkName name;
+    std::uint64_t offset = 0;  ///< in the segment
+  };
+  bool early = false;  ///< it began before the commit and goes on beyond it
+  /// Slots whose chunk is in the temporary segment, too: they can be used again once the catalog says so.
+  std::map<SlotKey, Flushed> flushed;
+};
+
+/// A chunk that a flush reads from `slot` and writes to `offset` of its segment.
+struct FlushedChunk {
+  ChunkName name;
+  SlotKey slot;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// What a flush that began before the commit has to know next.
+struct CaptureNews {
+  enum class State { open, committed, over } state = State::over;
+  std::vector<ChunkName> written;
+  std::vector<segment::ChunkEntry> chunks;  ///< as long as `written`
+};
+
 /// Answer to a request for a slot.
 struct GrantOutcome {
   enum class Kind { granted, wait, refused } kind = Kind::wait;
@@ -79,6 +108,8 @@ class Core {
   base::Status recover();
 
   // ---- from ranks
+  /// What contradicts itself is flushed after the commit only.
+  void begin_capture(ClientId client, const ipc::Begin& begin);
   GrantOutcome grant(ClientId client, const ipc::Grant& request, const GrantContext& context = {});
   /// Nothing while the emulated device of its tier is still writing the chunk: ask again.
   std::optional<base::Status> written(ClientId client, const ipc::Written& written);
@@ -101,12 +132,31 @@ class Core {
   /// The next version to flush (commit order), now running; nothing when there is none. Writes delayed commit records
   /// first.
   std::optional<segment::VersionId> next_flush();
+  /// The next capture whose flush begins before its commit; it is under way from now on.
+  std::optional<segment::VersionId> next_early_flush();
+  /// Some capture is, or its flush has not ended yet.
+  bool any_flushed_early() const;
+  /// What is to be flushed: of an open capture all that is announced, with place kNotWritten where it is not written.
+  /// Nothing when it was given up.
+  std::optional<catalog::HeldVersion> begin_attempt(const segment::VersionId& id);
+  /// Of chunks written since the first `seen`, which grows.
+  CaptureNews capture_news(const segment::VersionId& id, std::size_t& seen) const;
+  /// Before temporary segments of a version that is not committed are written.
+  base::Status note_begun(const segment::VersionId& id, const std::vector<catalog::LocalSegment>& segments);
+  /// An attempt ended, with what it wrote still there. True when a part of the version is nowhere else.
+  bool attempt_over(const segment::VersionId& id);
+  void early_flush_over(const segment::VersionId& id, const std::optional<base::Error>& error);
+  /// Temporary segments that nobody writes and nobody needs.
+  std::optional<catalog::BegunRecord> next_leftover() const;
+  /// Producers wait for slots, or will ask for more.
+  bool slots_wanted() const;
   /// What each tier gives to all flushes together, as predicted. A model of writes stands for reads.
   std::vector<double> read_bytes_per_s() const;
-  /// Around each chunk that a flush brings to the store.
-  metrics::FlushRate::Started flush_chunk_begins(std::uint32_t tier);
-  void flush_chunk_ended(const segment::VersionId& id, std::uint32_t tier, const metrics::FlushRate::Started& started,
-                         std::uint64_t bytes, bool stored);
+  /// Around each chunk that a flush reads from a slot. Nothing when it is not there any more: its version was given up.
+  std::optional<metrics::FlushRate::Started> flush_chunk_begins(const segment::VersionId& id, const FlushedChunk& chunk);
+  /// `movable`: the chunk can be read back from the segment.
+  void flush_chunk_ended(const segment::VersionId& id, const FlushedChunk& chunk,
+                         const metrics::FlushRate::Started& started, bool stored, bool movable);
   base::Status segment_stored(const segment::VersionId& id, std::uint32_t segment);
   void flush_succeeded(const segment::VersionId& id, std::uint64_t bytes, double seconds);
   void flush_failed(const segment::VersionId& id, const base::Error& error, bool give_up);
@@ -159,6 +209,19 @@ class Core {
     bool reported = false;  // until a capture used it again
   };
 
+  void consider_early_flush(const segment::VersionId& id, const GrantOutcome& outcome);
+  base::Status note_written(const ipc::Written& written);
+  base::Result<segment::Piece> placed(ClientId client, const ipc::Stage& stage);
+  void capture_fails(const segment::VersionId& id, const base::Error& error);
+  void leave_captures(ClientId client);
+  const segment::ChunkEntry* find_chunk(const segment::VersionId& id, const ChunkName& name) const;
+  bool is_in(const segment::VersionId& id, const ChunkName& name, SlotKey slot) const;
+  bool may_move(const segment::VersionId& id) const;
+  std::uint64_t count_flushed(std::uint32_t tier) const;
+  bool flushed_early(const segment::VersionId& id) const;
+  bool move_one(std::uint32_t tier);
+  base::Status move(const segment::VersionId& id, SlotKey slot, const FlushUnderWay::Flushed& flushed);
+  void release_slot(const segment::VersionId& id, SlotKey slot);
   base::Status drop_damaged(const std::string& name, const segment::Attempt& newest_stored);
   base::Status drop(const segment::VersionId& id);
   void note_lost(const segment::VersionId& id);
@@ -185,6 +248,7 @@ class Core {
                                      Sacrifice sacrifice) const;
   bool evict(const catalog::HeldVersion& held);
   bool make_room(std::uint32_t tier, std::uint64_t bytes, const segment::VersionId& for_version, Sacrifice sacrifice);
+  bool staged_in_slots(const segment::VersionId& id) const;
   bool may_become_free(const segment::VersionId& for_version) const;
   void release_slots(const catalog::HeldVersion& held);
   base::Status drop_impossible(const std::vector<segment::VersionId>& ids);
@@ -205,6 +269,10 @@ class Core {
   std::deque<segment::VersionId> lost_;       // the last of them
   std::optional<base::Error> catalog_error_;  // of the last eviction that the catalog refused
   std::map<SlotKey, InFlight> in_flight_;
+  std::map<segment::VersionId, OpenCapture> open_captures_;
+  std::map<segment::VersionId, FlushUnderWay> under_way_;
+  std::map<SlotKey, bool> being_read_;  // by a flush; true: to be released then
+  std::uint64_t moved_chunks_ = 0;      // since the start
   WriteTimes writes_;
   std::map<segment::VersionId, Runtime> runtime_;
   std::map<segment::VersionId, std::set<ClientId>>

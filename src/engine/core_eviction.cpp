@@ -101,10 +101,18 @@ bool Core::make_room(std::uint32_t tier, std::uint64_t bytes, const segment::Ver
     if (held == nullptr || !evict(*held)) break;
   }
   while (!tiers_[tier]->can_hold(bytes)) {
-    const auto* held = victim(tier, for_version, sacrifice);
+    const auto* stored = victim(tier, for_version, Sacrifice::stored);
+    if (stored == nullptr && move_one(tier)) continue;
+    const auto* held = stored != nullptr ? stored : victim(tier, for_version, sacrifice);
     if (held == nullptr || !evict(*held)) return false;
   }
   return true;
+}
+
+bool Core::staged_in_slots(const segment::VersionId& id) const {
+  const auto run = runtime_.find(id);
+  return run != runtime_.end() && std::any_of(run->second.chunks.begin(), run->second.chunks.end(),
+                                              [](std::uint64_t chunks) { return chunks > 0; });
 }
 
 // Waiting for a slot makes sense only while something can free one.
@@ -113,12 +121,15 @@ bool Core::may_become_free(const segment::VersionId& for_version) const {
   for (const auto& [id, held] : catalog_.state().versions) {
     if (id == for_version) continue;
     auto it = runtime_.find(id);
+    if (flushed_early(id)) return true;
     const bool stuck = it != runtime_.end() && it->second.flush == FlushState::given_up;
     const bool pinned = it != runtime_.end() && !it->second.pinned_by.empty();
     if ((held.committed && !stuck) || pinned) return true;
   }
-  return std::any_of(in_flight_.begin(), in_flight_.end(),
-                     [&](const auto& entry) { return entry.second.id != for_version; });
+  // Of a capture that is flushed early, what is written comes back, and who writes does not wait for anybody.
+  return std::any_of(in_flight_.begin(), in_flight_.end(), [&](const auto& entry) {
+    return entry.second.id != for_version || flushed_early(for_version);
+  }) || (flushed_early(for_version) && staged_in_slots(for_version));
 }
 
 }  // namespace perdure::engine

@@ -12,15 +12,14 @@ std::optional<segment::VersionId> Core::next_flush() {
   std::uint64_t best_order = 0;
   for (const auto& [id, held] : catalog_.state().versions) {
     const Runtime& run = runtime_[id];
-    const bool wants =
-        held.committed && !held.all_stored() && (run.flush == FlushState::queued || run.flush == FlushState::waiting);
+    const bool wants = held.committed && !held.all_stored() && !flushed_early(id) &&
+                       (run.flush == FlushState::queued || run.flush == FlushState::waiting);
     if (!wants || (best != nullptr && run.order >= best_order)) continue;
     best = &held;
     best_order = run.order;
   }
   if (best == nullptr) return std::nullopt;
   runtime_[best->id].flush = FlushState::running;
-  runtime_[best->id].bytes_flushed = 0;
   return best->id;
 }
 

@@ -48,9 +48,12 @@ class CorePlacement : public CoreFixture {
   /// A flush of one chunk of tier 0 that took its time; the first version that waits for one is stored by it.
   void flush_slowly(std::uint64_t version, std::uint64_t bytes) {
     ASSERT_EQ(core->next_flush(), id(version));
-    const auto started = core->flush_chunk_begins(0);
+    const auto& held = core->find(id(version))->pieces.at(0).chunks[0];
+    const FlushedChunk chunk{{0, 0}, {held.place, held.offset}, 4096, bytes};
+    const auto started = core->flush_chunk_begins(id(version), chunk);
+    ASSERT_TRUE(started);
     os::sleep_ns(1'000'000);
-    core->flush_chunk_ended(id(version), 0, started, bytes, true);
+    core->flush_chunk_ended(id(version), chunk, *started, true, false);
   }
 };
 

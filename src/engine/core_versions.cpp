@@ -18,27 +18,25 @@ bool piece_exists(const catalog::HeldVersion& held, const std::vector<std::uint3
 }  // namespace
 
 base::Status Core::stage(ClientId client, const ipc::Stage& stage) {
-  for (const auto& chunk : stage.piece.chunks) {
-    auto it = in_flight_.find({chunk.place, chunk.offset});
-    if (it == in_flight_.end() || it->second.client != client || it->second.id != stage.id ||
-        chunk.length > it->second.bytes)
-      return base::fail(PERDURE_INVALID_ARGUMENT, stage.id.text(), "a chunk names a slot that was not granted for it");
-  }
+  PERDURE_TRY(const segment::Piece piece, placed(client, stage));
   if (auto it = catalog_.state().versions.find(stage.id);
       it != catalog_.state().versions.end() && it->second.pieces.contains(stage.piece.rank))
     return base::fail(PERDURE_EXISTS, stage.id.text(),
                       "rank " + std::to_string(stage.piece.rank) + " has staged it already");
   os::crash_point(os::CrashPoint::engine_stage_before_catalog);
-  PERDURE_CHECK(catalog_.append(catalog::StageRecord{stage.id, stage.ranks, stage.piece}));
+  PERDURE_CHECK(catalog_.append(catalog::StageRecord{stage.id, stage.ranks, piece}));
   os::crash_point(os::CrashPoint::engine_stage_after_catalog);
-  for (const auto& chunk : stage.piece.chunks) {
+  for (const auto& chunk : piece.chunks) {
+    if (chunk.place == catalog::kInTemporarySegment) continue;
     const auto staged = in_flight_.extract(SlotKey{chunk.place, chunk.offset});
     forget_in_flight(staged.key(), staged.mapped());
     trouble_[chunk.place].reported = false;
   }
   release_in_flight(client, &stage.id);  // slots that the rank could not write
-  count_chunks(stage.id, stage.piece);
+  count_chunks(stage.id, piece);
   in_hand_[stage.id].insert(client);
+  if (const auto capture = open_captures_.find(stage.id); capture != open_captures_.end())
+    capture->second.complete(piece);
   return {};
 }
 
@@ -52,6 +50,11 @@ base::Status Core::commit(const ipc::Commit& commit) {
       return base::fail(PERDURE_NOT_FOUND, commit.id.text(), "not every rank of this node has staged its piece");
     segments.push_back({planned.index, planned.count, planned.ranks, false});
   }
+  const auto begun = catalog_.state().begun.find(commit.id);
+  if (it->second.any_moved() && begun != catalog_.state().begun.end() && begun->second != segments)
+    return base::fail(PERDURE_MISMATCH, commit.id.text(),
+                      "a part of it is in segments that were begun with other ranks together",
+                      "restart with the ranks on the same nodes as before");
   os::crash_point(os::CrashPoint::engine_commit_before_catalog);
   const bool first_delayed = delayed_commits_.empty();
   delayed_commits_.emplace(commit.id, catalog::CommitRecord{commit.id, segments});
@@ -62,7 +65,8 @@ base::Status Core::commit(const ipc::Commit& commit) {
   in_hand_.erase(commit.id);
   Runtime& run = runtime_[commit.id];
   run.order = next_order_++;
-  run.flush = FlushState::queued;
+  run.flush = flushed_early(commit.id) ? FlushState::running : FlushState::queued;
+  if (!flushed_early(commit.id)) open_captures_.erase(commit.id);
   for (TierTrouble& trouble : trouble_) trouble.failed = false;
   requeue_given_up();
   return {};
@@ -90,7 +94,7 @@ void Core::release_in_flight(ClientId client, const segment::VersionId* id) {
       continue;
     }
     forget_in_flight(it->first, it->second);
-    tiers_[it->first.first]->release(it->first.second);
+    release_slot(it->second.id, it->first);
     it = in_flight_.erase(it);
   }
 }
@@ -100,13 +104,15 @@ base::Status Core::abort(ClientId client, const segment::VersionId& id) {
   auto held = catalog_.state().versions.find(id);
   if (delayed_commits_.contains(id) || (held != catalog_.state().versions.end() && held->second.committed))
     return base::fail(PERDURE_BUSY, id.text(), "it is committed and cannot be aborted", "retire it instead");
+  open_captures_.erase(id);
   return drop(id);
 }
 
 base::Result<const segment::Piece*> Core::locate(ClientId client, const segment::VersionId& id, std::uint32_t rank) {
   os::crash_point(os::CrashPoint::engine_locate);
   auto it = catalog_.state().versions.find(id);
-  if (it == catalog_.state().versions.end() || !it->second.pieces.contains(rank)) return base::fail(not_held(id));
+  if (it == catalog_.state().versions.end() || !it->second.pieces.contains(rank) || it->second.moved(rank))
+    return base::fail(not_held(id));
   runtime_[id].pinned_by.insert(client);
   return &it->second.pieces.at(rank);
 }
@@ -136,6 +142,7 @@ base::Status Core::retire(const std::string& name, std::uint64_t version) {
 
 void Core::client_gone(ClientId client) {
   release_in_flight(client, nullptr);
+  leave_captures(client);
   reserved_.erase(client);
   captures_.erase(client);
   for (auto& [id, clients] : in_hand_) clients.erase(client);
@@ -152,9 +159,13 @@ std::vector<ipc::HeldSummary> Core::inventory(const std::string& name) const {
     // decide.
     const bool theirs = name.empty() && in_hand_.contains(id);
     ipc::HeldSummary summary{
-        id, held.ranks, {}, held.committed || delayed_commits_.contains(id) || theirs, held.all_stored()};
-    for (const auto& [rank, piece] : held.pieces)
+        id, held.ranks, {}, held.committed || delayed_commits_.contains(id) || theirs, held.all_stored(), {}, {}};
+    for (const auto& [rank, piece] : held.pieces) {
       if (held.restorable(rank)) summary.held.push_back(rank);
+      if (held.moved(rank) && !summary.stored) summary.moved.push_back(rank);
+    }
+    if (const auto begun = catalog_.state().begun.find(id); begun != catalog_.state().begun.end())
+      for (const auto& segment : begun->second) summary.begun.push_back({segment.index, segment.count, segment.ranks});
     list.push_back(std::move(summary));
   }
   return list;
@@ -163,7 +174,7 @@ std::vector<ipc::HeldSummary> Core::inventory(const std::string& name) const {
 void Core::release_slots(const catalog::HeldVersion& held) {
   for (const auto& [rank, piece] : held.pieces)
     for (const auto& chunk : piece.chunks)
-      if (chunk.place < tiers_.size()) tiers_[chunk.place]->release(chunk.offset);
+      if (chunk.place < tiers_.size()) release_slot(held.id, {chunk.place, chunk.offset});
 }
 
 // A slot is recycled only after the catalog says so.
@@ -175,6 +186,7 @@ base::Status Core::drop(const segment::VersionId& id) {
   release_slots(held);
   in_hand_.erase(id);
   runtime_.erase(id);
+  open_captures_.erase(id);
   delayed_commits_.erase(id);
   return {};
 }

@@ -9,7 +9,7 @@ namespace perdure::engine {
 // Only what comes without anybody's help counts as coming: the flushes of committed versions, while the store works. A
 // rank that waited for slots that another capture holds could wait for one that waits behind it.
 bool Core::will_be_flushed(const catalog::HeldVersion& held, const Runtime& run) const {
-  return held.committed && !held.all_stored() && !store_failing_ &&
+  return (held.committed || flushed_early(held.id)) && !held.all_stored() && !store_failing_ &&
          (run.flush == FlushState::queued || run.flush == FlushState::running);
 }
 
@@ -25,8 +25,14 @@ placement::TierState Core::look_at_tier(const ipc::Grant& request, std::uint32_t
     if (!held.all_stored()) state.chunks_unflushed += chunks;
     if (will_be_flushed(held, run->second)) state.slots_to_come += chunks;
   }
-  for (auto it = in_flight_.lower_bound({t, 0}); it != in_flight_.end() && it->first.first == t; ++it)
+  for (auto it = in_flight_.lower_bound({t, 0}); it != in_flight_.end() && it->first.first == t; ++it) {
     ++state.chunks_unflushed;
+    if (flushed_early(it->second.id) && !store_failing_) ++state.slots_to_come;
+  }
+  const std::uint64_t flushed = count_flushed(t);
+  in_use -= std::min(in_use, flushed);
+  state.chunks_unflushed -= std::min(state.chunks_unflushed, flushed);
+  state.slots_to_come -= std::min(state.slots_to_come, flushed);
   state.slots = std::max(tiers_[t]->capacity(request.bytes), usage.slots);
   state.readers = readers_[t];
   state.failed = trouble_[t].failed;
@@ -35,7 +41,7 @@ placement::TierState Core::look_at_tier(const ipc::Grant& request, std::uint32_t
   if (avoided) {
     state.failed = true;
     state.slots_to_come = 0;
-  } else if (tiers_[t]->can_hold(request.bytes) || victim(t, request.id, sacrifice) != nullptr) {
+  } else if (tiers_[t]->can_hold(request.bytes) || flushed > 0 || victim(t, request.id, sacrifice) != nullptr) {
     state.free_slots = std::max<std::uint64_t>(state.slots - std::min(state.slots, in_use), 1);
   }
   return state;
@@ -58,15 +64,7 @@ placement::FlushState Core::look_at_flushes() const {
   state.bytes_per_s = flush_rate_.plausible_bytes_per_s(now);
   state.deviation_bytes_per_s = flush_rate_.deviation_bytes_per_s();
   state.threads = options_.flush_threads;
-  // Slots become free when the whole version is stored.
-  std::uint64_t order = ~0ULL, left = 0;
-  for (const auto& [id, run] : runtime_) {
-    const catalog::HeldVersion* held = find(id);
-    if (held == nullptr || !will_be_flushed(*held, run) || run.order >= order) continue;
-    order = run.order;
-    left = held->bytes() - std::min(held->bytes(), run.bytes_flushed);
-  }
-  if (state.bytes_per_s > 0) state.next_slot_s = static_cast<double>(left) / state.bytes_per_s;
+  state.next_slot_s = flush_rate_.next_end_s(now);
   return state;
 }
 
@@ -85,19 +83,6 @@ std::vector<double> Core::read_bytes_per_s() const {
   std::vector<double> rates;
   for (const auto& model : models_) rates.push_back(model.bytes_per_s(options_.flush_threads));
   return rates;
-}
-
-metrics::FlushRate::Started Core::flush_chunk_begins(std::uint32_t tier) {
-  ++readers_[tier];
-  return flush_rate_.started(now_s());
-}
-
-void Core::flush_chunk_ended(const segment::VersionId& id, std::uint32_t tier,
-                             const metrics::FlushRate::Started& started, std::uint64_t bytes, bool stored) {
-  --readers_[tier];
-  if (!stored) return flush_rate_.abandoned(now_s(), started);
-  flush_rate_.finished(now_s(), started, static_cast<double>(bytes));
-  if (const auto run = runtime_.find(id); run != runtime_.end()) run->second.bytes_flushed += bytes;
 }
 
 }  // namespace perdure::engine

@@ -23,9 +23,9 @@ std::optional<base::Status> Core::written(ClientId client, const ipc::Written& w
     return base::fail(PERDURE_INVALID_ARGUMENT, written.id.text(), "a chunk is in a slot that was not granted for it");
   auto* device = tiers_[written.tier]->device();
   if (device != nullptr && !device->over(it->second.stream)) return std::nullopt;
-  if (!std::exchange(it->second.written, true))
-    learn(it->second, written.tier, writes_.written(now_s(), client, slot, written.bytes));
-  return base::Status();
+  if (std::exchange(it->second.written, true)) return base::Status();
+  learn(it->second, written.tier, writes_.written(now_s(), client, slot, written.bytes));
+  return note_written(written);
 }
 
 // A first use of memory, and the short chunk at the end of a capture, are slow for reasons that are not the tier's.

@@ -71,6 +71,11 @@ FlusherOptions flusher_options(const config::Config& config) {
   return options;
 }
 
+DuringCapture during_capture(const std::string& text) {
+  if (text == "always") return DuringCapture::always;
+  return text == "never" ? DuringCapture::never : DuringCapture::automatic;
+}
+
 plan::RetentionPolicy retention_policy(const config::Config& config) {
   plan::RetentionPolicy policy;
   policy.keep_last = static_cast<std::uint64_t>(config.integer("retention.keep_last"));
@@ -122,6 +127,8 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
   CoreOptions placing{std::move(open.models), nullptr, static_cast<unsigned>(config.integer("flush.threads")),
                       config.bytes("chunk_bytes")};
   PERDURE_TRY(placing.policy, placement::find_policy(config.text("placement.policy")));
+  // A store that cannot be gone on with gets only what is whole.
+  if (p->store->properties().resumable) placing.during_capture = during_capture(config.text("flush.during_capture"));
   p->core = std::make_unique<Core>(std::move(catalog), std::move(open.tiers), p->reports, std::move(placing));
   PERDURE_CHECK(p->core->recover());
   PERDURE_TRY(auto listener, os::listen_at(p->socket));
@@ -129,8 +136,10 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
   p->janitor = std::make_unique<Janitor>(*p->store, p->reports, retention_policy(config), [p] { p->wake(); });
   // What an earlier engine of this job held is this job's, too: its retention may have been cut short.
   for (const auto& held : p->core->inventory("")) p->janitor->tend(held.id.name);
+  FlusherOptions flushing = flusher_options(config);
+  if (p->store->properties().resumable) flushing.room = [p] { p->wake(); };
   p->flusher = std::make_unique<Flusher>(
-      *p->core, p->lock, *p->store, p->reports, flusher_options(config),
+      *p->core, p->lock, *p->store, p->reports, std::move(flushing),
       [p](const segment::VersionId& id, bool stored) {
         if (stored) p->janitor->tend(id.name);
         p->wake();

@@ -1,7 +1,8 @@
 #pragma once
-// In which order a segment's chunks are flushed. Plain state, not thread-safe.
+// In which order chunks are flushed. Plain state, not thread-safe.
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -11,39 +12,42 @@ namespace perdure::engine {
 
 class FlushSequence {
  public:
-  /// `tiers`: where each chunk is, in the order of the segment. `read_bytes_per_s`: what each tier gives to all flushes
-  /// together, as far as known.
-  FlushSequence(const std::vector<std::uint32_t>& tiers, const std::vector<double>& read_bytes_per_s, unsigned threads)
-      : tiers_(tiers), threads_(threads) {
-    for (std::size_t chunk = 0; chunk < tiers.size(); ++chunk) {
-      while (queues_.size() <= tiers[chunk]) {
-        const double rate = queues_.size() < read_bytes_per_s.size() ? read_bytes_per_s[queues_.size()] : 0;
-        queues_.push_back({0, 0, rate});
-        chunks_.emplace_back();
-      }
-      ++queues_[tiers[chunk]].pending;
-      chunks_[tiers[chunk]].push_back(chunk);
-    }
+  /// `read_bytes_per_s`: what each tier gives to all flushes together, as far as known.
+  FlushSequence(std::vector<double> read_bytes_per_s, unsigned threads)
+      : read_bytes_per_s_(std::move(read_bytes_per_s)), threads_(threads) {}
+
+  /// A chunk can be flushed; `place`: its tier, or a number beyond all tiers for a place that frees no slots.
+  void add(std::size_t chunk, std::uint32_t place) {
+    places_[place].push_back(chunk);
+    place_of_[chunk] = place;
   }
 
-  /// The chunk to flush next, now being flushed; nothing when all are.
-  std::optional<std::size_t> next() {
-    // Slots become free when the whole version is stored, so that whoever waits for one wants what ends it earliest.
-    const auto tier = placement::next_to_flush(queues_, false, threads_);
-    if (!tier) return std::nullopt;
-    --queues_[*tier].pending;
-    ++queues_[*tier].readers;
-    const std::size_t chunk = chunks_[*tier].front();
-    chunks_[*tier].pop_front();
+  /// The chunk to flush next, now being flushed; nothing when none is left. `slots_wanted` as in
+  /// placement::next_to_flush.
+  std::optional<std::size_t> next(bool slots_wanted) {
+    std::vector<placement::FlushQueue> queues;  // in the order of tiers
+    std::vector<std::uint32_t> places;
+    for (const auto& [place, chunks] : places_) {
+      const double rate = place < read_bytes_per_s_.size() ? read_bytes_per_s_[place] : 0;
+      queues.push_back({chunks.size(), readers_[place], rate});
+      places.push_back(place);
+    }
+    const auto queue = placement::next_to_flush(queues, slots_wanted, threads_);
+    if (!queue) return std::nullopt;
+    auto& chunks = places_[places[*queue]];
+    const std::size_t chunk = chunks.front();
+    chunks.pop_front();
+    ++readers_[places[*queue]];
     return chunk;
   }
-  void ended(std::size_t chunk) { --queues_[tiers_[chunk]].readers; }
+  void ended(std::size_t chunk) { --readers_[place_of_.at(chunk)]; }
 
  private:
-  std::vector<std::uint32_t> tiers_;
-  std::vector<placement::FlushQueue> queues_;    // by tier
-  std::vector<std::deque<std::size_t>> chunks_;  // by tier
+  std::vector<double> read_bytes_per_s_;
   unsigned threads_;
+  std::map<std::uint32_t, std::deque<std::size_t>> places_;  // what is there to be flushed
+  std::map<std::uint32_t, unsigned> readers_;                // by place
+  std::map<std::size_t, std::uint32_t> place_of_;            // by chunk
 };
 
 }  // namespace perdure::engine

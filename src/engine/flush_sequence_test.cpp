@@ -10,9 +10,17 @@ namespace {
 
 using Chunks = std::vector<std::size_t>;
 
-Chunks all_one_after_the_other(FlushSequence sequence) {
+FlushSequence sequence_of(const std::vector<std::uint32_t>& tiers, const std::vector<double>& rates, unsigned threads) {
+  FlushSequence sequence(rates, threads);
+  for (std::size_t chunk = 0; chunk < tiers.size(); ++chunk) sequence.add(chunk, tiers[chunk]);
+  return sequence;
+}
+
+Chunks all_one_after_the_other(const std::vector<std::uint32_t>& tiers, const std::vector<double>& rates,
+                               unsigned threads, bool slots_wanted = false) {
+  FlushSequence sequence = sequence_of(tiers, rates, threads);
   Chunks order;
-  while (const auto chunk = sequence.next()) {
+  while (const auto chunk = sequence.next(slots_wanted)) {
     order.push_back(*chunk);
     sequence.ended(*chunk);
   }
@@ -20,20 +28,33 @@ Chunks all_one_after_the_other(FlushSequence sequence) {
 }
 
 TEST(FlushSequence, KeepsTheOrderOfTheSegmentOnOneTier) {
-  EXPECT_EQ(all_one_after_the_other({{0, 0, 0}, {1e9}, 4}), (Chunks{0, 1, 2}));
-  EXPECT_EQ(all_one_after_the_other({{}, {}, 4}), Chunks());
+  EXPECT_EQ(all_one_after_the_other({0, 0, 0}, {1e9}, 4), (Chunks{0, 1, 2}));
+  EXPECT_EQ(all_one_after_the_other({}, {}, 4), Chunks());
 }
 
 TEST(FlushSequence, BeginsWithTheTierThatTakesLongestToEmpty) {
-  EXPECT_EQ(all_one_after_the_other({{0, 1, 0}, {1e9, 1e8}, 1}), (Chunks{1, 0, 2}));
-  EXPECT_EQ(all_one_after_the_other({{1, 0, 0, 0}, {1e8, 1e9}, 1}), (Chunks{1, 2, 3, 0}));
+  EXPECT_EQ(all_one_after_the_other({0, 1, 0}, {1e9, 1e8}, 1), (Chunks{1, 0, 2}));
+  EXPECT_EQ(all_one_after_the_other({1, 0, 0, 0}, {1e8, 1e9}, 1), (Chunks{1, 2, 3, 0}));
+}
+
+TEST(FlushSequence, BeginsWithTheTierThatProducersWaitForAndLeavesWhatFreesNoSlotsForTheEnd) {
+  EXPECT_EQ(all_one_after_the_other({0xFFFFFFFF, 1, 0, 1, 0}, {1e9, 1e8}, 1, true), (Chunks{2, 4, 1, 3, 0}));
+}
+
+TEST(FlushSequence, TakesWhatIsAddedLater) {
+  FlushSequence sequence({1e9}, 1);
+  EXPECT_EQ(sequence.next(false), std::nullopt);
+  sequence.add(7, 0);
+  EXPECT_EQ(sequence.next(false), 7u);
+  sequence.ended(7);
+  EXPECT_EQ(sequence.next(false), std::nullopt);
 }
 
 TEST(FlushSequence, KeepsAThreadForTheOthersWhileTheSlowTierIsRead) {
-  FlushSequence sequence({0, 1, 1, 1, 1}, {1e9, 1e8}, 2);
-  EXPECT_EQ(sequence.next(), 1u);
-  EXPECT_EQ(sequence.next(), 0u);
-  EXPECT_EQ(sequence.next(), 2u) << "nothing else is left";
+  FlushSequence sequence = sequence_of({0, 1, 1, 1, 1}, {1e9, 1e8}, 2);
+  EXPECT_EQ(sequence.next(false), 1u);
+  EXPECT_EQ(sequence.next(false), 0u);
+  EXPECT_EQ(sequence.next(false), 2u) << "nothing else is left";
 }
 
 TEST(FlushSequence, GivesEveryChunkOnceInAnyInterleaving) {
@@ -41,7 +62,7 @@ TEST(FlushSequence, GivesEveryChunkOnceInAnyInterleaving) {
   for (int round = 0; round < 200; ++round) {
     std::vector<std::uint32_t> tiers(random() % 40);
     for (auto& tier : tiers) tier = static_cast<std::uint32_t>(random() % 3);
-    FlushSequence sequence(tiers, {1e9, 0, 1e7}, 1 + static_cast<unsigned>(random() % 8));
+    FlushSequence sequence = sequence_of(tiers, {1e9, 0, 1e7}, 1 + static_cast<unsigned>(random() % 8));
     Chunks running, given;
     for (;;) {
       if (!running.empty() && random() % 2 == 0) {
@@ -49,7 +70,7 @@ TEST(FlushSequence, GivesEveryChunkOnceInAnyInterleaving) {
         running.pop_back();
         continue;
       }
-      const auto chunk = sequence.next();
+      const auto chunk = sequence.next(false);
       if (!chunk) break;
       running.push_back(*chunk);
       given.push_back(*chunk);

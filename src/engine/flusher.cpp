@@ -30,16 +30,43 @@ void Flusher::notify() {
   wake_.notify_all();
 }
 
+void Flusher::look_at_captures() {
+  {
+    std::lock_guard guard(lock_);
+    std::erase_if(early_, [](Early& early) {
+      if (early.over) early.thread.join();
+      return early.over.load();
+    });
+    while (const auto id = stopping_ ? std::nullopt : core_.next_early_flush()) {
+      Early& early = early_.emplace_back();
+      early.thread = std::thread([this, id, &early] { run_early(*id, early); });
+    }
+  }
+  news_.notify_all();
+}
+
 void Flusher::stop() {
   {
     std::lock_guard guard(lock_);
     stopping_ = true;
   }
   wake_.notify_all();
+  news_.notify_all();
   if (thread_.joinable()) thread_.join();
+  for (Early& early : early_)
+    if (early.thread.joinable()) early.thread.join();
+}
+
+void Flusher::works(bool& busy) {
+  if (!std::exchange(busy, true)) ++working_;
+}
+
+void Flusher::rests(bool& busy) {
+  if (std::exchange(busy, false) && --working_ == 0) idle_();
 }
 
 void Flusher::run() {
+  bool busy = false;
   for (;;) {
     std::optional<segment::VersionId> id;
     {
@@ -48,71 +75,172 @@ void Flusher::run() {
       if (stopping_) return;
       id = core_.next_flush();
       work_ = id.has_value();
-      busy_ = busy_ || work_;
+      if (id) works(busy);
     }
-    if (id)
-      flush_one(*id);
-    else if (busy_.exchange(false))
-      idle_();
+    if (id) {
+      const std::uint64_t begin = os::monotonic_ns();
+      const FlushOutcome outcome = attempt(*id, busy);
+      if (!stopping_) (void)finish(*id, outcome, static_cast<double>(os::monotonic_ns() - begin) * 1e-9, busy);
+    } else {
+      clean_leftovers();
+      rests(busy);
+    }
   }
 }
 
-FlushOutcome Flusher::attempt(const segment::VersionId& id) {
-  FlushJob job;
+void Flusher::run_early(const segment::VersionId& id, Early& self) {
+  const auto error = flush_early(id);
   {
     std::lock_guard guard(lock_);
-    const catalog::HeldVersion* held = core_.find(id);
-    if (held == nullptr) return {};
-    job.version = *held;
-    job.read_bytes_per_s = core_.read_bytes_per_s();
+    core_.early_flush_over(id, error);
   }
+  if (!stopping_) {
+    changed_(id, false);  // who waits for a slot of it is told why there is none
+    notify();             // to remove what it left, or to try again later
+  }
+  self.over = true;
+}
+
+// The error that it was given up for; nothing when it is stored, or nobody wants it any more.
+std::optional<base::Error> Flusher::flush_early(const segment::VersionId& id) {
+  bool busy = false;
+  for (;;) {
+    const std::uint64_t begin = os::monotonic_ns();
+    const FlushOutcome outcome = attempt(id, busy);
+    works(busy);
+    Next next = Next::done;
+    if (!stopping_) next = finish(id, outcome, static_cast<double>(os::monotonic_ns() - begin) * 1e-9, busy);
+    if (next == Next::again && !stopping_) continue;
+    rests(busy);
+    if (next == Next::given_up) return outcome.status.error();
+    return std::nullopt;
+  }
+}
+
+FlushJob Flusher::job_for(const segment::VersionId& id, catalog::HeldVersion version) {
+  FlushJob job;
+  job.version = std::move(version);
   job.address = [this](const segment::ChunkEntry& chunk) {
     std::lock_guard guard(lock_);
     return core_.address(chunk);
   };
   job.device = [this](std::uint32_t tier) { return core_.tiers()[tier]->device(); };
-  job.chunk_begins = [this](std::uint32_t tier) {
+  job.chunk_begins = [this, id](const FlushedChunk& chunk) {
     std::lock_guard guard(lock_);
-    return core_.flush_chunk_begins(tier);
+    return core_.flush_chunk_begins(id, chunk);
   };
-  job.chunk_ended = [this, &id](std::uint32_t tier, const auto& started, std::uint64_t bytes, bool stored) {
+  job.chunk_ended = [this, id](const FlushedChunk& chunk, const auto& started, bool stored) {
+    bool wanted = false;
+    {
+      std::lock_guard guard(lock_);
+      core_.flush_chunk_ended(id, chunk, started, stored, options_.room != nullptr);
+      wanted = stored && core_.slots_wanted();
+    }
+    if (wanted && options_.room) options_.room();
+  };
+  job.slots_wanted = [this] {
     std::lock_guard guard(lock_);
-    core_.flush_chunk_ended(id, tier, started, bytes, stored);
+    return core_.slots_wanted();
+  };
+  job.over = [this, id] {
+    std::lock_guard guard(lock_);
+    return core_.attempt_over(id);
   };
   job.threads = options_.threads;
   job.max_bytes_per_s = options_.max_bytes_per_s;
   job.cancelled = &stopping_;
-  job.stored = [this, &id](std::uint32_t segment) {
+  job.stored = [this, id](std::uint32_t segment) {
     std::lock_guard guard(lock_);
     return core_.segment_stored(id, segment);
   };
+  return job;
+}
+
+// `busy`: this thread does something other than to wait for ranks.
+FlushOutcome Flusher::attempt(const segment::VersionId& id, bool& busy) {
+  FlushOutcome outcome;
+  FlushJob job;
+  {
+    std::unique_lock guard(lock_);
+    auto view = core_.begin_attempt(id);
+    if (!view) {
+      outcome.status = base::fail(PERDURE_NOT_FOUND, id.text(), "it was given up");
+      outcome.gone = true;
+      return outcome;
+    }
+    const auto rates = core_.read_bytes_per_s();
+    job = job_for(id, std::move(*view));
+    job.read_bytes_per_s = rates;
+  }
   // A new store is made; one that was there and is missing now is not: its file system may be unmounted, and come back
   // with all it held.
-  FlushOutcome outcome;
   if (!prepared_) outcome.status = store_.prepare();
   if (!outcome.status) return outcome;
   prepared_ = true;
-  return flush(store_, slots_, job);
+  if (!job.version.committed) {
+    job.news = [this, id, &busy, seen = std::size_t{0}]() mutable { return await_news(id, seen, busy); };
+    std::lock_guard guard(lock_);
+    outcome.status = core_.note_begun(id, job.version.segments);
+  }
+  return outcome.status ? flush(store_, slots_, job) : outcome;
 }
 
-void Flusher::flush_one(const segment::VersionId& id) {
-  const std::uint64_t begin = os::monotonic_ns();
-  const FlushOutcome outcome = attempt(id);
-  if (!stopping_) finish(id, outcome, static_cast<double>(os::monotonic_ns() - begin) * 1e-9);
+CaptureNews Flusher::await_news(const segment::VersionId& id, std::size_t& seen, bool& busy) {
+  CaptureNews news;
+  std::unique_lock guard(lock_);
+  news_.wait(guard, [&] {
+    news = core_.capture_news(id, seen);
+    return stopping_ || !news.written.empty() || news.state != CaptureNews::State::open;
+  });
+  if (stopping_) news.state = CaptureNews::State::over;
+  if (news.state == CaptureNews::State::committed) works(busy);
+  return news;
 }
 
-void Flusher::finish(const segment::VersionId& id, const FlushOutcome& outcome, double seconds) {
-  if (outcome.status) return succeeded(id, outcome, seconds);
-  if (outcome.damaged) return chunk_damaged(id, outcome);
-  store_failed(id, outcome.status.error());
+// What cannot be removed now is tried again with the next flush.
+void Flusher::clean_leftovers() {
+  for (;;) {
+    std::optional<catalog::BegunRecord> left;
+    {
+      std::lock_guard guard(lock_);
+      left = core_.next_leftover();
+    }
+    if (!left) return;
+    for (const auto& segment : left->segments)
+      if (!store_.discard(left->id, segment.index, segment.count)) return;
+    std::lock_guard guard(lock_);
+    if (!core_.note_begun(left->id, {})) return;
+  }
+}
+
+Flusher::Next Flusher::finish(const segment::VersionId& id, const FlushOutcome& outcome, double seconds, bool& busy) {
+  if (outcome.gone) {
+    changed_(id, false);
+    return Next::done;
+  }
+  if (outcome.status) {
+    succeeded(id, outcome, seconds);
+    return Next::done;
+  }
+  if (outcome.damaged) {
+    chunk_damaged(id, outcome);
+    return Next::given_up;
+  }
+  const auto delay = store_failed(id, outcome.status.error());
+  if (!delay) return Next::given_up;
+  wait_before_retry(*delay, busy);
+  return Next::again;
 }
 
 void Flusher::succeeded(const segment::VersionId& id, const FlushOutcome& outcome, double seconds) {
-  if (failures_ > 0)
-    reports_.add("store " + store_.properties().location + ": works again; " + id.text() + " is stored");
-  failures_ = 0;
-  told_.clear();
-  told_given_up_ = false;
+  {
+    std::lock_guard guard(episode_);
+    if (failures_ > 0)
+      reports_.add("store " + store_.properties().location + ": works again; " + id.text() + " is stored");
+    failures_ = 0;
+    told_.clear();
+    told_given_up_ = false;
+  }
   {
     std::lock_guard guard(lock_);
     core_.flush_succeeded(id, outcome.bytes, seconds);
@@ -133,18 +261,22 @@ void Flusher::chunk_damaged(const segment::VersionId& id, const FlushOutcome& ou
   changed_(id, false);
 }
 
-void Flusher::store_failed(const segment::VersionId& id, const base::Error& error) {
+// After how long to try again; nothing: never.
+std::optional<std::uint64_t> Flusher::store_failed(const segment::VersionId& id, const base::Error& error) {
   const std::uint64_t now = os::monotonic_ns();
-  if (failures_++ == 0) failing_since_ns_ = now;
   std::optional<std::uint64_t> delay;
-  if (worth_retrying(error)) delay = plan::next_delay_ns(options_.backoff, failures_, now - failing_since_ns_);
-  report(id, error, delay.has_value());
+  {
+    std::lock_guard guard(episode_);
+    if (failures_++ == 0) failing_since_ns_ = now;
+    if (worth_retrying(error)) delay = plan::next_delay_ns(options_.backoff, failures_, now - failing_since_ns_);
+    report(id, error, delay.has_value());
+  }
   {
     std::lock_guard guard(lock_);
     core_.flush_failed(id, error, !delay);
   }
   changed_(id, false);
-  if (delay) wait_before_retry(*delay);
+  return delay;
 }
 
 // Each kind of error once from the first failure until the store works again, and once that trying was given up.
@@ -162,8 +294,8 @@ void Flusher::report(const segment::VersionId& id, const base::Error& error, boo
   reports_.add(news ? what + ": " + told.text() : what);
 }
 
-void Flusher::wait_before_retry(std::uint64_t delay_ns) {
-  if (busy_.exchange(false)) idle_();
+void Flusher::wait_before_retry(std::uint64_t delay_ns, bool& busy) {
+  rests(busy);
   std::unique_lock guard(lock_);
   wake_.wait_for(guard, std::chrono::nanoseconds(delay_ns), [this] { return stopping_.load(); });
 }

@@ -1,7 +1,9 @@
 #pragma once
-// The thread that brings committed versions to the store, in commit order, retrying what can be retried.
+// Brings versions to the store: one thread the committed ones, in commit order, and one thread each those that are
+// flushed while they are captured. What can be retried is.
 #include <condition_variable>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -16,6 +18,9 @@ struct FlusherOptions {
   unsigned threads = 2;
   std::uint64_t max_bytes_per_s = 0;
   plan::Backoff backoff;
+  /// Called when a slot that producers wait for can be used again before its version is stored: the store is resumable.
+  /// Empty: slots become free with their version.
+  std::function<void()> room = {};
   std::uint64_t keep_in_tiers = 2;  ///< stored versions of a name that stay in tiers as a cache
 };
 
@@ -28,21 +33,35 @@ class Flusher {
       std::function<void(const segment::VersionId&, bool stored)> changed, std::function<void()> idle = [] {});
   ~Flusher() { stop(); }
   void notify();  ///< there may be something to flush
+  /// Something changed in an open capture.
+  void look_at_captures();
   /// No attempt is under way whose end others still have to hear of: what was stored may be all there is, and yet
   /// retention not know of it.
-  bool idle() const { return !busy_; }
-  void stop();  ///< ends the flush in flight at its next block; returns when the thread has ended
+  bool idle() const { return working_ == 0; }
+  void stop();  ///< ends the flushes in flight at their next block; returns when all threads have ended
 
  private:
+  struct Early {
+    std::atomic<bool> over = false;
+    std::thread thread;
+  };
+  enum class Next { done, again, given_up };
+
   void run();
-  void flush_one(const segment::VersionId& id);
-  FlushOutcome attempt(const segment::VersionId& id);
-  void finish(const segment::VersionId& id, const FlushOutcome& outcome, double seconds);
+  void run_early(const segment::VersionId& id, Early& self);
+  std::optional<base::Error> flush_early(const segment::VersionId& id);
+  FlushOutcome attempt(const segment::VersionId& id, bool& busy);
+  FlushJob job_for(const segment::VersionId& id, catalog::HeldVersion version);
+  CaptureNews await_news(const segment::VersionId& id, std::size_t& seen, bool& busy);
+  void clean_leftovers();
+  void works(bool& busy);
+  void rests(bool& busy);
+  Next finish(const segment::VersionId& id, const FlushOutcome& outcome, double seconds, bool& busy);
   void succeeded(const segment::VersionId& id, const FlushOutcome& outcome, double seconds);
   void chunk_damaged(const segment::VersionId& id, const FlushOutcome& outcome);
-  void store_failed(const segment::VersionId& id, const base::Error& error);
+  std::optional<std::uint64_t> store_failed(const segment::VersionId& id, const base::Error& error);
   void report(const segment::VersionId& id, const base::Error& error, bool retried);
-  void wait_before_retry(std::uint64_t delay_ns);
+  void wait_before_retry(std::uint64_t delay_ns, bool& busy);
 
   Core& core_;
   std::mutex& lock_;
@@ -53,14 +72,17 @@ class Flusher {
   std::function<void()> idle_;
   tier::SlotIo slots_;
   std::condition_variable wake_;
+  std::condition_variable news_;  // of captures
   bool work_ = true;
-  std::atomic<bool> busy_ = false;
+  std::atomic<unsigned> working_ = 0;  // threads with an attempt under way, or whose end is being told
   std::atomic<bool> stopping_ = false;
-  bool prepared_ = false;  // the store was there once: when it is missing later, it vanished and is waited for
-  unsigned failures_ = 0;  // in a row: an episode
+  std::atomic<bool> prepared_ = false;  // the store was there once: when it is missing later, it is waited for
+  std::mutex episode_;                  // of the next four
+  unsigned failures_ = 0;               // in a row: an episode
   std::uint64_t failing_since_ns_ = 0;
   std::set<base::ErrorCode> told_;  // what the episode was reported for
   bool told_given_up_ = false;
+  std::list<Early> early_;  // guarded by lock_
   std::thread thread_;
 };
 

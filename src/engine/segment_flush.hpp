@@ -4,35 +4,44 @@
 #include <functional>
 #include <vector>
 
-#include "catalog/state.hpp"
-#include "metrics/flush_rate.hpp"
+#include "engine/core.hpp"
 #include "store/store.hpp"
 #include "tier/slot_io.hpp"
 
 namespace perdure::engine {
 
-/// Everything a flush needs, copied out of the core so that no lock is held during it.
+/// Everything a flush needs, copied out of the core so that no lock is held during it. The functions are called by all
+/// flushing threads.
 struct FlushJob {
-  catalog::HeldVersion version;
+  catalog::HeldVersion version;  ///< committed; or an open capture as announced (Core::flush_view), with `news`
   std::function<tier::SlotAddress(const segment::ChunkEntry&)> address;
   /// The emulated device of a tier, nullptr for a real one; may be empty.
   std::function<device::Emulator*(std::uint32_t tier)> device;
-  /// Around each chunk; may be empty. Called by all flushing threads.
-  std::function<metrics::FlushRate::Started(std::uint32_t tier)> chunk_begins;
-  std::function<void(std::uint32_t tier, const metrics::FlushRate::Started&, std::uint64_t bytes, bool stored)>
-      chunk_ended;
+  /// Around each chunk that is read from a slot; may be empty. Nothing when it is not there any more.
+  std::function<std::optional<metrics::FlushRate::Started>(const FlushedChunk&)> chunk_begins;
+  std::function<void(const FlushedChunk&, const metrics::FlushRate::Started&, bool stored)> chunk_ended;
   /// What each tier gives to all flushes together, as far as known; decides about the order of chunks.
   std::vector<double> read_bytes_per_s;
+  std::function<bool()> slots_wanted;  ///< producers will want slots; may be empty: no
   unsigned threads = 1;
   std::uint64_t max_bytes_per_s = 0;
   const std::atomic<bool>* cancelled = nullptr;
+  /// Of an open capture: blocks until more is written or the state changed. Empty: everything is there.
+  std::function<CaptureNews()> news;
+  /// Of an open capture: called before its first segment is begun.
+  std::function<base::Status()> begun;
+  /// Called when no chunk is written any more, while the segments are still there; true: what was not published must be
+  /// kept. May be empty: no.
+  std::function<bool()> over;
   std::function<base::Status(std::uint32_t segment)> stored;  ///< called after each segment is published
 };
 
 struct FlushOutcome {
   std::uint64_t bytes = 0;  ///< written
   base::Status status;
-  /// Set when a chunk in a slot failed verification.
+  /// The version was given up while it was flushed; status is an error.
+  bool gone = false;
+  /// Set when a chunk failed verification.
   bool damaged = false;
   std::uint32_t rank = 0, chunk = 0;
 };

@@ -70,13 +70,11 @@ TEST_F(SegmentFlush, BeginsWithTheTierThatTakesLongestAndWatchesEachChunk) {
   flush_job.read_bytes_per_s = {1e9, 1e7};
   std::vector<std::uint32_t> begun;
   std::uint64_t bytes = 0;
-  flush_job.chunk_begins = [&](std::uint32_t tier) {
-    begun.push_back(tier);
+  flush_job.chunk_begins = [&](const FlushedChunk& chunk) {
+    begun.push_back(chunk.slot.first);
     return metrics::FlushRate::Started{};
   };
-  flush_job.chunk_ended = [&](std::uint32_t, const auto&, std::uint64_t length, bool well) {
-    bytes += well ? length : 0;
-  };
+  flush_job.chunk_ended = [&](const FlushedChunk& chunk, const auto&, bool well) { bytes += well ? chunk.bytes : 0; };
   ASSERT_TRUE(flush(*made, slots, flush_job).status);
   EXPECT_EQ(begun, (std::vector<std::uint32_t>{1, 0}));
   EXPECT_EQ(bytes, 2 * kChunk);

@@ -102,6 +102,7 @@ void Server::run() {
     drop_dead();
     reconsider_waiting();
     drop_dead();
+    if (any_flushed_early()) flusher_.look_at_captures();
     finish_if_idle();
   }
 }
@@ -160,7 +161,8 @@ void Server::handle(ClientId id, const base::Json& message) {
     return send(id, *sequence,
                 ipc::error_reply({PERDURE_INVALID_ARGUMENT, "message", "the first message is not hello", "", false}));
   std::optional<base::Json> reply = answer(id, *request, false);
-  if (const auto* written = std::get_if<ipc::Written>(&*request); written != nullptr && !written->reply) return;
+  const auto* written = std::get_if<ipc::Written>(&*request);
+  if (std::holds_alternative<ipc::Begin>(*request) || (written != nullptr && !written->reply)) return;
   if (reply) return send(id, *sequence, std::move(*reply));
   std::uint64_t timeout_ns = 0;
   if (const auto* grant = std::get_if<ipc::Grant>(&*request)) timeout_ns = grant->timeout_ns;
@@ -265,6 +267,11 @@ std::uint64_t Server::next_device_event_ns() {
   std::lock_guard guard(lock_);
   const auto seconds = core_.next_device_event_in_s();
   return seconds ? os::monotonic_ns() + static_cast<std::uint64_t>(std::min(*seconds, 3600.0) * 1e9) + 1000 : 0;
+}
+
+bool Server::any_flushed_early() {
+  std::lock_guard guard(lock_);
+  return core_.any_flushed_early();
 }
 
 bool Server::quiet() {

@@ -76,6 +76,7 @@ class Server {
   /// Until something has to be done without a message or a call of wake(); nothing: never.
   std::optional<std::uint64_t> poll_timeout_ns();
   std::uint64_t next_device_event_ns();
+  bool any_flushed_early();
   bool quiet();
   void finish_if_idle();
 

@@ -53,12 +53,40 @@ Result<std::vector<T>> get_numbers(const Json& json, const char* key) {
   return numbers;
 }
 
+Json segments_to_json(const std::vector<PlannedSegment>& segments) {
+  Json list = Json::array();
+  for (const auto& s : segments) list.push_back({{"index", s.index}, {"count", s.count}, {"ranks", s.ranks}});
+  return list;
+}
+
+Result<std::vector<PlannedSegment>> get_segments(const Json& json, const char* key) {
+  std::vector<PlannedSegment> segments;
+  PERDURE_TRY(const Json* list, base::get_array(json, key, kObject));
+  for (const Json& item : *list) {
+    PlannedSegment segment;
+    PERDURE_TRY(segment.index, get_u32(item, "index"));
+    PERDURE_TRY(segment.count, get_u32(item, "count"));
+    PERDURE_TRY(segment.ranks, get_numbers<std::uint32_t>(item, "ranks"));
+    if (segment.index >= segment.count)
+      return base::fail(PERDURE_CORRUPT, kObject, "a segment's index is not below its count");
+    segments.push_back(std::move(segment));
+  }
+  return segments;
+}
+
 struct Encoder {
   Json operator()(const Hello& r) const {
     return {{"op", "hello"},  {"protocol", r.protocol},     {"fingerprint", r.fingerprint},
             {"rank", r.rank}, {"first_node", r.first_node}, {"client", r.client}};
   }
   Json operator()(const Reserve& r) const { return {{"op", "reserve"}, {"chunk_bytes", r.chunk_bytes}}; }
+  Json operator()(const Begin& r) const {
+    return {{"op", "begin"},
+            {"id", segment::to_json(r.id)},
+            {"ranks", r.ranks},
+            {"piece", segment::to_json(r.piece)},
+            {"segments", segments_to_json(r.segments)}};
+  }
   Json operator()(const Grant& r) const {
     return {{"op", "grant"},    {"id", segment::to_json(r.id)},
             {"bytes", r.bytes}, {"timeout_ns", r.timeout_ns},
@@ -75,9 +103,7 @@ struct Encoder {
     return {{"op", "stage"}, {"id", segment::to_json(r.id)}, {"ranks", r.ranks}, {"piece", segment::to_json(r.piece)}};
   }
   Json operator()(const Commit& r) const {
-    Json segments = Json::array();
-    for (const auto& s : r.segments) segments.push_back({{"index", s.index}, {"count", s.count}, {"ranks", s.ranks}});
-    return {{"op", "commit"}, {"id", segment::to_json(r.id)}, {"segments", segments}};
+    return {{"op", "commit"}, {"id", segment::to_json(r.id)}, {"segments", segments_to_json(r.segments)}};
   }
   Json operator()(const Abort& r) const { return {{"op", "abort"}, {"id", segment::to_json(r.id)}}; }
   Json operator()(const Inventory& r) const { return {{"op", "inventory"}, {"name", r.name}}; }
@@ -138,30 +164,34 @@ Result<Request> parse_written(const Json& json) {
   return Request{r};
 }
 
-Result<Request> parse_stage(const Json& json) {
-  Stage r;
+/// Stage or Begin.
+template <class WithPiece>
+Result<WithPiece> parse_piece(const Json& json) {
+  WithPiece r;
   PERDURE_TRY(r.id, get_id(json));
   PERDURE_TRY(r.ranks, get_u32(json, "ranks"));
   if (!json.contains("piece")) return base::fail(PERDURE_CORRUPT, kObject, "field 'piece' is missing");
   PERDURE_TRY(r.piece, segment::piece_from_json(json["piece"], kObject));
   if (r.piece.rank >= r.ranks)
     return base::fail(PERDURE_CORRUPT, kObject, "the piece's rank is not below the number of ranks");
-  return Request{r};
+  return r;
+}
+
+Result<Request> parse_stage(const Json& json) {
+  PERDURE_TRY(auto r, parse_piece<Stage>(json));
+  return Request{std::move(r)};
+}
+
+Result<Request> parse_begin(const Json& json) {
+  PERDURE_TRY(auto r, parse_piece<Begin>(json));
+  PERDURE_TRY(r.segments, get_segments(json, "segments"));
+  return Request{std::move(r)};
 }
 
 Result<Request> parse_commit(const Json& json) {
   Commit r;
   PERDURE_TRY(r.id, get_id(json));
-  PERDURE_TRY(const Json* segments, base::get_array(json, "segments", kObject));
-  for (const Json& item : *segments) {
-    PlannedSegment segment;
-    PERDURE_TRY(segment.index, get_u32(item, "index"));
-    PERDURE_TRY(segment.count, get_u32(item, "count"));
-    PERDURE_TRY(segment.ranks, get_numbers<std::uint32_t>(item, "ranks"));
-    if (segment.index >= segment.count)
-      return base::fail(PERDURE_CORRUPT, kObject, "a segment's index is not below its count");
-    r.segments.push_back(std::move(segment));
-  }
+  PERDURE_TRY(r.segments, get_segments(json, "segments"));
   return Request{r};
 }
 
@@ -225,6 +255,7 @@ struct Parser {
 constexpr std::array kParsers = {
     Parser{"hello", parse_hello},
     Parser{"reserve", parse_reserve},
+    Parser{"begin", parse_begin},
     Parser{"grant", parse_grant},
     Parser{"written", parse_written},
     Parser{"stage", parse_stage},
@@ -259,7 +290,9 @@ Json to_json(const HeldSummary& s) {
           {"ranks", s.ranks},
           {"held", s.held},
           {"committed", s.committed},
-          {"stored", s.stored}};
+          {"stored", s.stored},
+          {"moved", s.moved},
+          {"begun", segments_to_json(s.begun)}};
 }
 
 Result<HeldSummary> summary_from_json(const Json& json) {
@@ -269,6 +302,8 @@ Result<HeldSummary> summary_from_json(const Json& json) {
   PERDURE_TRY(s.held, get_numbers<std::uint32_t>(json, "held"));
   PERDURE_TRY(s.committed, base::get_bool(json, "committed", kObject));
   PERDURE_TRY(s.stored, base::get_bool(json, "stored", kObject));
+  PERDURE_TRY(s.moved, get_numbers<std::uint32_t>(json, "moved"));
+  PERDURE_TRY(s.begun, get_segments(json, "begun"));
   return s;
 }
 

@@ -28,6 +28,19 @@ struct Hello {
 struct Reserve {
   std::vector<std::uint64_t> chunk_bytes;
 };
+struct PlannedSegment {
+  std::uint32_t index = 0;
+  std::uint32_t count = 0;
+  std::vector<std::uint32_t> ranks;
+};
+/// A capture of this rank begins: what it will be (chunks without hashes and places), and the segments that the version
+/// will have on this node. From then on the engine can flush what is written. No answer.
+struct Begin {
+  segment::VersionId id;
+  std::uint32_t ranks = 0;
+  segment::Piece piece;
+  std::vector<PlannedSegment> segments;
+};
 /// A slot for one chunk; answered in order of arrival. Reply: slot address.
 struct Grant {
   segment::VersionId id;
@@ -54,11 +67,6 @@ struct Stage {
   segment::VersionId id;
   std::uint32_t ranks = 0;
   segment::Piece piece;
-};
-struct PlannedSegment {
-  std::uint32_t index = 0;
-  std::uint32_t count = 0;
-  std::vector<std::uint32_t> ranks;
 };
 /// All ranks agreed; the segments of this node. Repeatable.
 struct Commit {
@@ -107,7 +115,7 @@ struct Drain {
 /// Ends a perdured when it is done (`drain` first on another call if wanted).
 struct Shutdown {};
 
-using Request = std::variant<Hello, Reserve, Grant, Written, Stage, Commit, Abort, Inventory, Locate, Unpin, Quarantine,
+using Request = std::variant<Hello, Reserve, Begin, Grant, Written, Stage, Commit, Abort, Inventory, Locate, Unpin, Quarantine,
                              WaitStored, Progress, Top, NextReport, Retire, Drain, Shutdown>;
 
 base::Json to_json(const Request& request);
@@ -120,7 +128,9 @@ struct HeldSummary {
   std::uint32_t ranks = 0;
   std::vector<std::uint32_t> held;  ///< ranks whose piece is here and restorable
   bool committed = false;
-  bool stored = false;  ///< this node's segments are in the store
+  bool stored = false;               ///< this node's segments are in the store
+  std::vector<std::uint32_t> moved;  ///< ranks whose piece is here, but can be restored only after its flush
+  std::vector<PlannedSegment> begun;  ///< the segments that the moved pieces are tied to
 };
 base::Json to_json(const HeldSummary& summary);
 base::Result<HeldSummary> summary_from_json(const base::Json& json);

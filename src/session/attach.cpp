@@ -152,6 +152,21 @@ base::Result<std::vector<ipc::HeldSummary>> Session::inventory(const std::string
   return held;
 }
 
+// What is in a temporary segment can be restored from the published one only: its flush is under way, or about to be.
+// One that fails is no reason to stop: other versions are left, and the engine reports it.
+base::Result<std::vector<ipc::HeldSummary>> Session::inventory_for_restore(const std::string& name) {
+  PERDURE_TRY(auto held, inventory(name));
+  bool waited = false;
+  for (const auto& summary : held) {
+    if (summary.moved.empty() || !summary.committed) continue;
+    auto stored = channel_.call(ipc::WaitStored{summary.id, 0});
+    if (!stored && !channel_.connected()) return base::fail(stored.error());
+    waited = true;
+  }
+  if (!waited) return held;
+  return inventory(name);
+}
+
 base::Result<bool> Session::any_engine_gone() {
   std::uint64_t gone = channel_.engine_gone() ? 1 : 0;
   PERDURE_CHECK(comm_->allreduce(std::span(&gone, 1), comm::Reduce::maximum));
@@ -160,7 +175,7 @@ base::Result<bool> Session::any_engine_gone() {
 
 base::Result<std::vector<ipc::HeldSummary>> Session::inventory_together(const std::string& name) {
   for (unsigned tries = 1;; ++tries) {
-    auto held = inventory(name);
+    auto held = inventory_for_restore(name);
     const base::Status outcome = agree(*comm_, held ? base::Status() : base::Status(base::fail(held.error())));
     if (outcome) return held;
     PERDURE_TRY(const bool gone, any_engine_gone());

@@ -70,6 +70,7 @@ base::Status Session::capture(const segment::VersionId& id) {
   piece.chunk_bytes = chunk_bytes_;
   piece.regions = regions_.entries();
   const auto ranges = region::cut(regions_.bytes(), chunk_bytes_);
+  PERDURE_CHECK(tell_begun(id, piece, ranges));
   ipc::Grant grant{id, 0, seconds_to_ns(config_.real("checkpoint.timeout")), {}, {}};
   // The next slot is asked for before the current chunk is copied, so that the engine's answer costs no time. An
   // emulated tier writes from the grant on: there it is asked for afterwards, so that no rank writes two chunks at
@@ -96,6 +97,12 @@ base::Status Session::capture(const segment::VersionId& id) {
   os::crash_point(os::CrashPoint::checkpoint_before_stage);
   PERDURE_CHECK(channel_.call(ipc::Stage{id, static_cast<std::uint32_t>(comm_->size()), std::move(piece)}));
   return {};
+}
+
+base::Status Session::tell_begun(const segment::VersionId& id, segment::Piece piece,
+                                 const std::vector<region::ChunkRange>& ranges) {
+  for (const auto& range : ranges) piece.chunks.push_back({0, range.length, {}, 0});
+  return channel_.tell(ipc::Begin{id, static_cast<std::uint32_t>(comm_->size()), std::move(piece), my_segments()});
 }
 
 base::Status Session::tell_written(const segment::VersionId& id, std::size_t index, const segment::ChunkEntry& chunk) {

@@ -64,6 +64,8 @@ base::Result<StoreView> read_store(store::Store& store, const std::string& name,
 
 base::Result<Selected> Session::select(const std::string& name, std::int64_t version,
                                        const std::set<segment::VersionId>& excluded) {
+  // First the tiers, then the store: what leaves a temporary segment meanwhile is there.
+  PERDURE_TRY(const auto held, inventory_together(name));
   base::Json told = base::Json::object();
   if (comm_->rank() == 0) {
     std::optional<base::Error> unreadable;
@@ -80,7 +82,6 @@ base::Result<Selected> Session::select(const std::string& name, std::int64_t ver
   PERDURE_TRY(const auto view, store_view_from_json(json));
   std::vector<plan::Candidate> mine;
   std::set<segment::VersionId> in_tier;
-  PERDURE_TRY(const auto held, inventory_together(name));
   for (const auto& summary : held) {
     const bool here = std::find(summary.held.begin(), summary.held.end(), rank()) != summary.held.end();
     const bool wanted = version < 0 || summary.id.version == static_cast<std::uint64_t>(version);
@@ -118,8 +119,11 @@ base::Result<PieceSource> Session::find_piece(const Selected& selected) {
   PieceSource source;
   source.id = selected.id;
   source.stored = selected.in_store;
-  if (selected.in_tier) {
-    PERDURE_TRY(const auto reply, channel_.call(ipc::Locate{selected.id, rank()}));
+  auto located = selected.in_tier ? channel_.call(ipc::Locate{selected.id, rank()}) : base::Json();
+  // It may have made room for others meanwhile, because the store has it.
+  const bool left = !located && located.error().code == PERDURE_NOT_FOUND && source.stored;
+  if (selected.in_tier && !left) {
+    PERDURE_TRY(const auto reply, std::move(located));
     if (!reply.contains("piece")) return base::fail(PERDURE_CORRUPT, "engine", "the reply has no piece");
     PERDURE_TRY(source.piece, segment::piece_from_json(reply["piece"], "piece"));
     PERDURE_TRY(const base::Json* slots, base::get_array(reply, "slots", "piece"));

@@ -61,6 +61,7 @@ class Session {
   base::Status connect_engine(const std::string& socket);
   base::Result<std::vector<ipc::HeldSummary>> inventory(const std::string& name);
   /// The same as a collective call: where an engine died, all ranks attach again and ask again.
+  base::Result<std::vector<ipc::HeldSummary>> inventory_for_restore(const std::string& name);
   base::Result<std::vector<ipc::HeldSummary>> inventory_together(const std::string& name);
   base::Result<bool> any_engine_gone();
   base::Status announce();
@@ -79,6 +80,8 @@ class Session {
   base::Status capture(const segment::VersionId& id);
   base::Result<segment::ChunkEntry> capture_somewhere(tier::SlotAddress slot, region::ChunkRange range,
                                                       ipc::Grant& grant);
+  base::Status tell_begun(const segment::VersionId& id, segment::Piece piece,
+                          const std::vector<region::ChunkRange>& ranges);
   base::Status tell_written(const segment::VersionId& id, std::size_t index, const segment::ChunkEntry& chunk);
   base::Result<segment::ChunkEntry> capture_chunk(const tier::SlotAddress& slot, region::ChunkRange range);
   base::Status commit_or_abort(const segment::VersionId& id, const base::Status& outcome);

@@ -19,6 +19,8 @@ std::vector<std::optional<std::uint32_t>> nodes_of_pieces(const std::vector<Node
     nodes.resize(std::max<std::size_t>(nodes.size(), held.ranks));
     for (std::uint32_t rank : held.held)
       if (rank < nodes.size()) nodes[rank] = node;
+    for (std::uint32_t rank : held.moved)
+      if (rank < nodes.size()) nodes[rank] = node;
   }
   return nodes;
 }
@@ -32,6 +34,15 @@ bool superseded(const std::vector<NodeHolding>& all, const segment::VersionId& i
   return std::any_of(all.begin(), all.end(), [&](const NodeHolding& other) {
     return other.held.id.name == id.name && id.attempt < other.held.id.attempt && whole_in_tiers(all, other.held.id);
   });
+}
+
+// The segments that moved chunks are in.
+std::vector<plan::StoredPart> begun(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
+  std::vector<plan::StoredPart> parts;
+  for (const auto& [node, held] : all)
+    if (held.id == id && !held.moved.empty())
+      for (const auto& segment : held.begun) parts.push_back({segment.index, segment.count, segment.ranks});
+  return parts;
 }
 
 // Each version that some engine does not know the outcome of, once; the same list on all ranks.
@@ -61,7 +72,7 @@ base::Status Session::settle() {
   }
   base::Status outcome;
   for (const auto& id : open_questions) {
-    plan::Evidence evidence{nodes_of_pieces(all, id), {}, store_unread, superseded(all, id)};
+    plan::Evidence evidence{nodes_of_pieces(all, id), {}, begun(all, id), store_unread, superseded(all, id)};
     if (const auto* view = stored.find(id))
       for (const auto& segment : view->segments)
         evidence.stored.push_back({segment.ref.index, segment.ref.count, segment.ranks});

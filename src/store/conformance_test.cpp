@@ -163,7 +163,7 @@ TEST_P(StoreConformance, GoesOnWithASegmentThatWasKept) {
   {
     auto sink = store_->begin(manifest, file.size()).value();
     ASSERT_TRUE(sink->write(0, all.first(5000)));
-    sink->keep();
+    sink->keep(true);
   }
   EXPECT_THAT(list(), IsEmpty());
   auto sink = open()->resume(manifest, file.size());
@@ -183,16 +183,20 @@ TEST_P(StoreConformance, ResumesOnlyWhatIsThereAndFits) {
   {
     auto sink = store_->begin(manifest, 20000).value();
     ASSERT_TRUE(sink->write(0, std::vector<std::byte>(20000)));
-    sink->keep();
+    sink->keep(true);
   }
   EXPECT_EQ(store_->resume(manifest, 10000).error().code, PERDURE_CORRUPT);
-  { EXPECT_TRUE(store_->resume(manifest, 20000)); }  // given up without keep()
+  {
+    auto sink = store_->resume(manifest, 20000).value();
+    sink->keep(true);
+    sink->keep(false);
+  }
   EXPECT_EQ(store_->resume(manifest, 20000).error().code, PERDURE_NOT_FOUND);
 }
 
 TEST_P(StoreConformance, DiscardsWhatWasKept) {
   const Manifest manifest = sample_version(kOne, 1)[0];
-  store_->begin(manifest, 20000).value()->keep();
+  store_->begin(manifest, 20000).value()->keep(true);
   ASSERT_TRUE(store_->discard(kOne, 0, 1));
   EXPECT_EQ(store_->resume(manifest, 20000).error().code, PERDURE_NOT_FOUND);
   EXPECT_TRUE(store_->discard(kOne, 0, 1));

@@ -22,7 +22,7 @@ class EmulatedSink final : public SegmentSink {
     device_->transfer(target.size());
     return real_->read(offset, target);
   }
-  void keep() override { real_->keep(); }
+  void keep(bool kept) override { real_->keep(kept); }
 
  private:
   std::unique_ptr<SegmentSink> real_;

@@ -150,7 +150,7 @@ Status PosixSink::publish() {
 Status PosixSink::commit() {
   if (!file_) return base::fail(PERDURE_CLOSED, final_, "the segment was committed or given up already");
   Status published = vanished(publish());
-  finished_ = true;
+  published_ = published.has_value();
   file_ = os::File();
   // At once, not in the destructor, so that a retry finds room for the next attempt.
   if (!published && !kept_) discard();
@@ -158,7 +158,7 @@ Status PosixSink::commit() {
 }
 
 PosixSink::~PosixSink() {
-  if (!finished_ && !kept_) discard();
+  if (!published_ && !kept_) discard();
 }
 
 // Best effort: what cannot be deleted now is clean()'s work.

@@ -18,7 +18,7 @@ class PosixSink : public SegmentSink {
   base::Status write(std::uint64_t offset, base::ConstByteSpan data) override;
   base::Status commit() override;
   base::Status read(std::uint64_t offset, base::ByteSpan target) override;
-  void keep() override { kept_ = true; }
+  void keep(bool kept) override { kept_ = kept; }
 
  private:
   PosixSink(const PosixLayout& layout, const segment::Manifest& manifest, std::uint64_t file_bytes);
@@ -37,7 +37,7 @@ class PosixSink : public SegmentSink {
   std::string final_;
   os::File file_;          ///< closed once the segment was committed or given up
   std::atomic<bool> kept_ = false;
-  bool finished_ = false;  ///< commit() was called: nothing of ours is left under the temporary name
+  bool published_ = false;
 };
 
 }  // namespace perdure::store

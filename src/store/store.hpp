@@ -30,8 +30,8 @@ class SegmentSink {
   virtual base::Status commit() = 0;
   /// What was written there. PERDURE_UNSUPPORTED unless the store is resumable.
   virtual base::Status read(std::uint64_t offset, base::ByteSpan target) = 0;
-  /// From now on the end of the sink without a successful commit leaves what was written, for Store::resume.
-  virtual void keep() = 0;
+  /// Whether the end of the sink without a successful commit leaves what was written, for Store::resume. Any thread.
+  virtual void keep(bool kept) = 0;
 };
 
 /// One segment as the store lists it, judged by name only.

@@ -12,6 +12,7 @@ inline std::vector<ipc::Request> sample_requests() {
   const segment::VersionId id{"nbody", 7, {1000, 0xfedcba9876543210ULL}};
   return {ipc::Hello{ipc::kProtocol, "0123456789abcdef", 3, true, false},
           ipc::Reserve{{4096, 1ULL << 40}},
+          ipc::Begin{id, 4, sample_piece(id, 3, 9000, 4096), {{0, 2, {3}}}},
           ipc::Grant{id, 5000, 17, {0, 1}, "no space in the first two tiers"},
           ipc::Written{id, 3, 2, 1, 9, 4096, base::hash128(std::vector<std::byte>(7)), true},
           ipc::Stage{id, 4, sample_piece(id, 3, 9000, 4096)},
@@ -30,7 +31,9 @@ inline std::vector<ipc::Request> sample_requests() {
           ipc::Shutdown{}};
 }
 
-inline ipc::HeldSummary sample_summary() { return {{"nbody", 7, {1000, 1}}, 4, {0, 2}, true, false}; }
+inline ipc::HeldSummary sample_summary() {
+  return {{"nbody", 7, {1000, 1}}, 4, {0, 2}, true, false, {1}, {{0, 2, {0, 1, 2}}}};
+}
 
 inline ipc::WireAddress sample_address() { return {1, 5, "/dev/shm/perdure-0/arena", 2ULL << 20, 4096, true}; }
 
