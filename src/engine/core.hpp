@@ -3,6 +3,7 @@
 // lock.
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -146,6 +147,9 @@ class Core {
   /// An attempt ended, with what it wrote still there. True when a part of the version is nowhere else.
   bool attempt_over(const segment::VersionId& id);
   void early_flush_over(const segment::VersionId& id, const std::optional<base::Error>& error);
+  /// No older version of its name is still on its way: versions are published in the order of their commits, so that
+  /// whoever sees one at the store can count on the older ones to be there, or never to come.
+  bool may_be_published(const segment::VersionId& id) const;
   /// Temporary segments that nobody writes and nobody needs.
   std::optional<catalog::BegunRecord> next_leftover() const;
   /// Producers wait for slots, or will ask for more.
@@ -219,6 +223,8 @@ class Core {
   bool may_move(const segment::VersionId& id) const;
   std::uint64_t count_flushed(std::uint32_t tier) const;
   bool flushed_early(const segment::VersionId& id) const;
+  bool may_follow(const segment::VersionId& id) const;
+  bool none_before(const segment::VersionId& id, const std::function<bool(const segment::VersionId&)>& counts) const;
   bool move_one(std::uint32_t tier);
   base::Status move(const segment::VersionId& id, SlotKey slot, const FlushUnderWay::Flushed& flushed);
   void release_slot(const segment::VersionId& id, SlotKey slot);

@@ -14,13 +14,33 @@ std::optional<segment::VersionId> Core::next_flush() {
     const Runtime& run = runtime_[id];
     const bool wants = held.committed && !held.all_stored() && !flushed_early(id) &&
                        (run.flush == FlushState::queued || run.flush == FlushState::waiting);
-    if (!wants || (best != nullptr && run.order >= best_order)) continue;
+    if (!wants || (best != nullptr && run.order >= best_order) || !may_follow(id)) continue;
     best = &held;
     best_order = run.order;
   }
   if (best == nullptr) return std::nullopt;
   runtime_[best->id].flush = FlushState::running;
   return best->id;
+}
+
+bool Core::may_be_published(const segment::VersionId& id) const {
+  return none_before(id, [](const segment::VersionId&) { return true; });
+}
+
+// Others in the queue are older than it and come first in any case: only those have to be looked at that are not in it.
+bool Core::may_follow(const segment::VersionId& id) const {
+  return none_before(id, [this](const segment::VersionId& other) { return flushed_early(other); });
+}
+
+bool Core::none_before(const segment::VersionId& id,
+                       const std::function<bool(const segment::VersionId&)>& counts) const {
+  const Runtime* mine = runtime(id);
+  return std::none_of(catalog_.state().versions.begin(), catalog_.state().versions.end(), [&](const auto& entry) {
+    const auto& [other, held] = entry;
+    const Runtime* run = runtime(other);
+    return other != id && other.name == id.name && held.committed && !held.all_stored() && run != nullptr &&
+           mine != nullptr && run->order < mine->order && run->flush != FlushState::given_up && counts(other);
+  });
 }
 
 base::Status Core::segment_stored(const segment::VersionId& id, std::uint32_t segment) {

@@ -79,7 +79,7 @@ void Flusher::run() {
     }
     if (id) {
       const std::uint64_t begin = os::monotonic_ns();
-      const FlushOutcome outcome = attempt(*id, busy);
+      const FlushOutcome outcome = attempt(*id, false, busy);
       if (!stopping_) (void)finish(*id, outcome, static_cast<double>(os::monotonic_ns() - begin) * 1e-9, busy);
     } else {
       clean_leftovers();
@@ -106,7 +106,7 @@ std::optional<base::Error> Flusher::flush_early(const segment::VersionId& id) {
   bool busy = false;
   for (;;) {
     const std::uint64_t begin = os::monotonic_ns();
-    const FlushOutcome outcome = attempt(id, busy);
+    const FlushOutcome outcome = attempt(id, true, busy);
     works(busy);
     Next next = Next::done;
     if (!stopping_) next = finish(id, outcome, static_cast<double>(os::monotonic_ns() - begin) * 1e-9, busy);
@@ -157,7 +157,7 @@ FlushJob Flusher::job_for(const segment::VersionId& id, catalog::HeldVersion ver
 }
 
 // `busy`: this thread does something other than to wait for ranks.
-FlushOutcome Flusher::attempt(const segment::VersionId& id, bool& busy) {
+FlushOutcome Flusher::attempt(const segment::VersionId& id, bool early, bool& busy) {
   FlushOutcome outcome;
   FlushJob job;
   {
@@ -174,6 +174,7 @@ FlushOutcome Flusher::attempt(const segment::VersionId& id, bool& busy) {
   }
   // A new store is made; one that was there and is missing now is not: its file system may be unmounted, and come back
   // with all it held.
+  if (early) job.turn = [this, id] { return await_turn(id); };
   if (!prepared_) outcome.status = store_.prepare();
   if (!outcome.status) return outcome;
   prepared_ = true;
@@ -197,6 +198,13 @@ CaptureNews Flusher::await_news(const segment::VersionId& id, std::size_t& seen,
   return news;
 }
 
+base::Status Flusher::await_turn(const segment::VersionId& id) {
+  std::unique_lock guard(lock_);
+  news_.wait(guard, [&] { return stopping_ || core_.find(id) == nullptr || core_.may_be_published(id); });
+  if (!stopping_ && core_.find(id) != nullptr) return {};
+  return base::fail(PERDURE_UNAVAILABLE, id.text(), "the engine is stopping, or it was given up", "", true);
+}
+
 // What cannot be removed now is tried again with the next flush.
 void Flusher::clean_leftovers() {
   for (;;) {
@@ -214,6 +222,10 @@ void Flusher::clean_leftovers() {
 }
 
 Flusher::Next Flusher::finish(const segment::VersionId& id, const FlushOutcome& outcome, double seconds, bool& busy) {
+  struct Tell {  // those that wait for their turn
+    std::condition_variable& news;
+    ~Tell() { news.notify_all(); }
+  } tell{news_};
   if (outcome.gone) {
     changed_(id, false);
     return Next::done;

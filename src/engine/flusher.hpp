@@ -50,9 +50,10 @@ class Flusher {
   void run();
   void run_early(const segment::VersionId& id, Early& self);
   std::optional<base::Error> flush_early(const segment::VersionId& id);
-  FlushOutcome attempt(const segment::VersionId& id, bool& busy);
+  FlushOutcome attempt(const segment::VersionId& id, bool early, bool& busy);
   FlushJob job_for(const segment::VersionId& id, catalog::HeldVersion version);
   CaptureNews await_news(const segment::VersionId& id, std::size_t& seen, bool& busy);
+  base::Status await_turn(const segment::VersionId& id);
   void clean_leftovers();
   void works(bool& busy);
   void rests(bool& busy);

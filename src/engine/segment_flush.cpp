@@ -32,7 +32,10 @@ class ChunkFlush {
   /// Returns when every chunk is in its place and the version is committed, or something failed.
   void run() {
     start_threads();
-    while (job_.news && !failed_ && receive(job_.news())) start_threads();
+    for (bool more = job_.news != nullptr; more && !failed_;) {
+      more = receive(job_.news());
+      start_threads();
+    }
     finish();
   }
 
@@ -79,7 +82,10 @@ class ChunkFlush {
       lock.lock();
       ++idle_;
       sequence_.ended(item);
-      if (!written.status) note_failure(items_[item], written);
+      if (written.status)
+        ++done_;
+      else
+        note_failure(items_[item], written);
     }
   }
 
@@ -108,6 +114,10 @@ class ChunkFlush {
     }
     changed_.notify_all();
     for (auto& thread : threads_) thread.join();
+    if (failed_ || done_ == items_.size()) return;
+    outcome_.status = base::fail(PERDURE_INTERNAL, job_.version.id.text(),
+                                 "only " + std::to_string(done_) + " of " + std::to_string(items_.size()) +
+                                     " chunks came to be flushed");
   }
 
   const FlushJob& job_;
@@ -120,6 +130,7 @@ class ChunkFlush {
   std::condition_variable changed_;
   FlushSequence sequence_;
   std::size_t ready_ = 0;  // chunks that nobody has begun
+  std::size_t done_ = 0;   // chunks in their place
   std::size_t idle_ = 0;   // threads without a chunk
   bool over_ = false;      // no more become ready
   std::atomic<bool> failed_ = false;
@@ -133,6 +144,10 @@ void flush_segments(store::Store& store, tier::SlotIo& slots, const FlushJob& jo
   // Whatever happens from the first chunk on, even in the commit: a slot may have been given away meanwhile.
   open.keep(true);
   if (outcome.status) ChunkFlush(job, slots, open, outcome).run();
+  if (outcome.status && job.turn) {
+    outcome.status = job.turn();
+    outcome.gone = !outcome.status;
+  }
   if (outcome.status) outcome.status = open.publish(outcome.bytes, job.stored);
   open.keep(job.over && job.over());
 }

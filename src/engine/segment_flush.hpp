@@ -28,8 +28,8 @@ struct FlushJob {
   const std::atomic<bool>* cancelled = nullptr;
   /// Of an open capture: blocks until more is written or the state changed. Empty: everything is there.
   std::function<CaptureNews()> news;
-  /// Of an open capture: called before its first segment is begun.
-  std::function<base::Status()> begun;
+  /// Blocks until it is this version's turn to be published, or it was given up: an error. May be empty.
+  std::function<base::Status()> turn;
   /// Called when no chunk is written any more, while the segments are still there; true: what was not published must be
   /// kept. May be empty: no.
   std::function<bool()> over;

@@ -22,12 +22,14 @@ struct Case {
   std::string mode;
   os::CrashPoint point;
   int hit;
+  bool overflow = false;  ///< the tiers are smaller than one checkpoint
 };
 
 // The first time that the scenario below passes a point, with slots in memory, and a later one, with slots in files and
 // versions in all states behind it. Its dying life restores twice and compacts once; an engine that is asked for the
 // first time is asked by a handle that is being opened, which fails when every new engine dies.
 std::vector<int> hits_of(std::string_view point) {
+  if (point.starts_with("move_")) return {};  // only where a checkpoint is larger than the tiers
   if (point.starts_with("catalog_") || point == "engine_locate") return {1};
   if (point == "engine_inventory") return {2};
   if (point.starts_with("evict_") || point.starts_with("restore_")) return {1, 2};
@@ -42,10 +44,27 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
+// A checkpoint that is larger than the tiers passes most points more often. It never has a stored version to evict, and
+// is restored from the store.
+std::vector<Case> overflow_cases() {
+  std::vector<Case> cases;
+  for (const char* mode : {"embedded", "daemon"})
+    for (std::size_t i = 0; i < os::kCrashPoints.size(); ++i) {
+      const std::string_view point = os::kCrashPoints[i].name;
+      if (point.starts_with("evict_") || point == "engine_locate") continue;
+      const bool often = point.starts_with("move_") || point == "flush_chunk" || point == "engine_written";
+      std::vector<int> hits{point.starts_with("catalog_") ? 1 : 2};
+      if (often) hits = point.starts_with("move_") ? std::vector<int>{1, 2} : std::vector<int>{1, 2, 5};
+      for (int hit : hits)
+        cases.push_back({mode, static_cast<os::CrashPoint>(i), hit, true});
+    }
+  return cases;
+}
+
 std::string case_name(const ::testing::TestParamInfo<Case>& info) {
   const auto& c = info.param;
   return c.mode + "_" + std::string(os::kCrashPoints[static_cast<std::size_t>(c.point)].name) + "_" +
-         std::to_string(c.hit);
+         std::to_string(c.hit) + (c.overflow ? "_overflow" : "");
 }
 
 void PrintTo(const Case& c, std::ostream* out) {
@@ -54,6 +73,7 @@ void PrintTo(const Case& c, std::ostream* out) {
 
 class CrashMatrix : public ::testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Every, CrashMatrix, ::testing::ValuesIn(all_cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(Overflow, CrashMatrix, ::testing::ValuesIn(overflow_cases()), case_name);
 
 // Two nodes of one rank each (rank 0's node also does retention); the second rank's process, or both engines, die.
 TEST_P(CrashMatrix, RestoresTheNewestCompleteVersionAndLeavesNothingPartial) {
@@ -62,13 +82,23 @@ TEST_P(CrashMatrix, RestoresTheNewestCompleteVersionAndLeavesNothingPartial) {
   TemporaryDirectory directory;
   // Room for two versions while three are kept at the store, and a catalog that is compacted often: so each point is
   // passed.
-  const std::string tier =
+  std::string tier =
       c.hit == 1 ? "tier.order=memory;tier.memory.max_bytes=8MiB" : "tier.order=file;tier.file.max_bytes=512KiB";
+  if (c.overflow)
+    tier = c.hit % 2 == 1 ? "tier.order=memory;tier.memory.max_bytes=4MiB" : "tier.order=file;tier.file.max_bytes=256KiB";
   Program program{options_in(directory.path(), c.mode,
-                             "node.ranks_per_node=1;retention.keep_last=3;catalog.compact_above=1KiB;" + tier)};
+                             (name.starts_with("move_") ? "" : "node.ranks_per_node=1;") +
+                                 std::string("retention.keep_last=3;catalog.compact_above=1KiB;") + tier)};
   program.restore_at_end = true;
-  program.words = 24000;  // two chunks
+  program.words = c.overflow ? 70000 : 24000;  // five chunks, or two
   program.acknowledged = directory.path() + "/acknowledged";
+  // The rank with less is ready long before the other, which then needs its slots.
+  const bool uneven = name.starts_with("move_");
+  const auto life_of = [&](const Rank& rank) {
+    Program mine = program;
+    if (uneven && rank.rank == 1) mine.words *= 3;
+    return mine.run(rank);
+  };
   const std::string marker = directory.path() + "/died";
   RunOptions run;
   run.ranks = 2;
@@ -76,7 +106,7 @@ TEST_P(CrashMatrix, RestoresTheNewestCompleteVersionAndLeavesNothingPartial) {
   // A first life, so that there is something to restore and to retire.
   program.last = 2;
   program.wait_for_store = true;
-  auto outcome = run_ranks(run, [&](const Rank& rank) { return program.run(rank); });
+  auto outcome = run_ranks(run, life_of);
   ASSERT_TRUE(outcome.all(0)) << outcome.text();
   stop_daemons(directory.path());
 
@@ -87,7 +117,7 @@ TEST_P(CrashMatrix, RestoresTheNewestCompleteVersionAndLeavesNothingPartial) {
   outcome = run_ranks(run, [&](const Rank& rank) {
     ::setenv("PERDURE_TEST_CRASH", crash.c_str(), 1);
     ::setenv("PERDURE_TEST_CRASH_MARKER", marker.c_str(), 1);
-    return program.run(rank);
+    return life_of(rank);
   });
   for (int code : outcome.exit_codes) EXPECT_TRUE(code == 0 || code == 128 + SIGKILL) << name << ": " << outcome.text();
 
@@ -100,7 +130,7 @@ TEST_P(CrashMatrix, RestoresTheNewestCompleteVersionAndLeavesNothingPartial) {
   program.tolerate_lost_engine = false;
   program.must_restore_at_least = std::max<std::int64_t>(2, newest_acknowledged(program.acknowledged, run.ranks));
   program.last = 8;
-  outcome = run_ranks(run, [&](const Rank& rank) { return program.run(rank); });
+  outcome = run_ranks(run, life_of);
   ASSERT_TRUE(outcome.all(0)) << name << ": " << outcome.text();
   stop_daemons(directory.path());
   expect_clean_store(directory.path() + "/store", "app", {6, 7, 8});
