@@ -179,19 +179,26 @@ FlushOutcome Flusher::attempt(const segment::VersionId& id, bool early, bool& bu
   if (!outcome.status) return outcome;
   prepared_ = true;
   if (!job.version.committed) {
-    job.news = [this, id, &busy, seen = std::size_t{0}]() mutable { return await_news(id, seen, busy); };
+    job.news = [this, id, &busy, seen = std::size_t{0}](const std::atomic<bool>& failed) mutable {
+      return await_news(id, seen, busy, failed);
+    };
+    job.wake_news = [this] {
+      { const std::lock_guard nobody_is_between_looking_and_waiting(lock_); }
+      news_.notify_all();
+    };
     std::lock_guard guard(lock_);
     outcome.status = core_.note_begun(id, job.version.segments);
   }
   return outcome.status ? flush(store_, slots_, job) : outcome;
 }
 
-CaptureNews Flusher::await_news(const segment::VersionId& id, std::size_t& seen, bool& busy) {
+CaptureNews Flusher::await_news(const segment::VersionId& id, std::size_t& seen, bool& busy,
+                                const std::atomic<bool>& failed) {
   CaptureNews news;
   std::unique_lock guard(lock_);
   news_.wait(guard, [&] {
     news = core_.capture_news(id, seen);
-    return stopping_ || !news.written.empty() || news.state != CaptureNews::State::open;
+    return stopping_ || failed || !news.written.empty() || news.state != CaptureNews::State::open;
   });
   if (stopping_) news.state = CaptureNews::State::over;
   if (news.state == CaptureNews::State::committed) works(busy);

@@ -52,7 +52,8 @@ class Flusher {
   std::optional<base::Error> flush_early(const segment::VersionId& id);
   FlushOutcome attempt(const segment::VersionId& id, bool early, bool& busy);
   FlushJob job_for(const segment::VersionId& id, catalog::HeldVersion version);
-  CaptureNews await_news(const segment::VersionId& id, std::size_t& seen, bool& busy);
+  CaptureNews await_news(const segment::VersionId& id, std::size_t& seen, bool& busy,
+                         const std::atomic<bool>& failed);
   base::Status await_turn(const segment::VersionId& id);
   void clean_leftovers();
   void works(bool& busy);

@@ -33,7 +33,7 @@ class ChunkFlush {
   void run() {
     start_threads();
     for (bool more = job_.news != nullptr; more && !failed_;) {
-      more = receive(job_.news());
+      more = receive(job_.news(failed_));
       start_threads();
     }
     finish();
@@ -105,6 +105,7 @@ class ChunkFlush {
     }
     failed_ = true;
     changed_.notify_all();
+    if (job_.wake_news) job_.wake_news();
   }
 
   void finish() {

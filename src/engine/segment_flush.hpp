@@ -26,8 +26,10 @@ struct FlushJob {
   unsigned threads = 1;
   std::uint64_t max_bytes_per_s = 0;
   const std::atomic<bool>* cancelled = nullptr;
-  /// Of an open capture: blocks until more is written or the state changed. Empty: everything is there.
-  std::function<CaptureNews()> news;
+  /// Of an open capture: blocks until more is written, the state changed, or `failed` is set and wake_news() called.
+  /// Empty: everything is there.
+  std::function<CaptureNews(const std::atomic<bool>& failed)> news;
+  std::function<void()> wake_news;
   /// Blocks until it is this version's turn to be published, or it was given up: an error. May be empty.
   std::function<base::Status()> turn;
   /// Called when no chunk is written any more, while the segments are still there; true: what was not published must be
