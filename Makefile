@@ -1,13 +1,14 @@
 # A thin front over the CMake presets (CMakePresets.json). Everything else is done by the scripts in tools/.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help demo test build bench format clean bootstrap bootstrap-required
+.PHONY: help demo test build bench studies format clean bootstrap bootstrap-required
 
 help:
 	@echo "make demo     kill a rank of an N-body run, restart it, compare the results"
 	@echo "make test     everything that CI runs"
 	@echo "make build    the release preset, in build/release"
 	@echo "make bench    the asynchronous checkpointing benchmark on 1, 2 and 4 ranks"
+	@echo "make studies  the six studies of adaptive checkpointing, in virtual time; results in build/studies"
 	@echo "make format   clang-format over the tree"
 	@echo "make clean    removes build/"
 
@@ -22,6 +23,9 @@ build:
 
 bench: build
 	@tools/bench
+
+studies: bootstrap-required
+	@bench/studies/run all
 
 format:
 	@tools/format

@@ -12,6 +12,8 @@ const std::vector<Verb>& verbs() {
       {"prune", "Retire old versions and remove what killed jobs left", enrol_prune},
       {"config", "Show the effective configuration and where each value came from", enrol_config},
       {"doctor", "Check whether this machine is fit for Perdure, and what to do if not", enrol_doctor},
+      {"top", "Show what the engines on this machine hold, flush, decide and wait for", enrol_top},
+      {"calibrate", "Measure how fast this node's tiers take chunks, and store the model", enrol_calibrate},
       {"simulate", "Predict checkpoints of many nodes in virtual time, policies side by side", enrol_simulate},
   };
   return kVerbs;

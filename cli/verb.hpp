@@ -49,7 +49,9 @@ Action enrol_prune(CLI::App& app);
 Action enrol_config(CLI::App& app);
 Action enrol_doctor(CLI::App& app);
 Action enrol_run(CLI::App& app);
+Action enrol_calibrate(CLI::App& app);
 Action enrol_simulate(CLI::App& app);
+Action enrol_top(CLI::App& app);
 
 /// The whole program: parses `arguments` (without the program's name), does what they say, returns the exit status.
 int run_command_line(const std::vector<std::string>& arguments, Terminal& terminal);

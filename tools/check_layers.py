@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Includes go down the layers only: src/LAYERS says which module may include which. Programs that stand for an application
-(apps, bench, fronts) see nothing but include/perdure. Usage: check_layers.py [ROOT]"""
+(apps, bench, fronts) see nothing but include/perdure; a program with a line of its own there (a path, such as bench/studies)
+sees what that line says. Usage: check_layers.py [ROOT]"""
 import pathlib
 import re
 import sys
@@ -51,8 +52,20 @@ def check_module(root, layers, folder):
                 yield f"{path.relative_to(root)}:{number}: {folder.name} may not include {include}"
 
 
+def check_program(root, layers, name):
+    """A folder outside src that stands in src/LAYERS with its path: its own headers it includes by their bare names."""
+    for path in sources(root / name):
+        for number, include in includes(path):
+            module = include.split("/")[0]
+            if module in layers and module not in layers[name]:
+                yield f"{path.relative_to(root)}:{number}: {name} may not include {include}"
+
+
 def check_outside(root, layers, folder):
+    programs = [root / name for name in layers if "/" in name]
     for path in sources(folder):
+        if any(program in path.parents for program in programs):
+            continue
         for number, include in includes(path):
             if include.split("/")[0] in layers:
                 yield f"{path.relative_to(root)}:{number}: an application sees only include/perdure, not {include}"
@@ -70,6 +83,9 @@ def check(root):
     for folder in sorted((root / "src").iterdir()):
         if folder.is_dir() and sources(folder):
             defects += check_module(root, layers, folder)
+    for name in layers:
+        if "/" in name:
+            defects += check_program(root, layers, name)
     for name in ("apps", "bench", "fronts"):
         defects += check_outside(root, layers, root / name)
     return defects + list(check_public(root))

@@ -44,6 +44,13 @@ class CheckLayers(unittest.TestCase):
     def test_refuses_the_inside_in_an_application(self):
         self.assertEqual(len(defects({"bench/y.cpp": '#include "base/a.hpp"\n'})), 1)
 
+    def test_a_listed_program_sees_what_its_line_says_and_no_more(self):
+        listed = {"src/LAYERS": "base:\nos: base\nbench/s: base\n"}
+        self.assertEqual(defects({**listed, "bench/s/y.cpp": '#include "base/a.hpp"\n#include "own.hpp"\n'}), [])
+        self.assertEqual(defects({**listed, "bench/s/y.cpp": '#include "os/c.hpp"\n'}),
+                         ["bench/s/y.cpp:1: bench/s may not include os/c.hpp"])
+        self.assertEqual(len(defects({**listed, "bench/y.cpp": '#include "base/a.hpp"\n'})), 1)
+
     def test_refuses_the_inside_in_a_public_header(self):
         self.assertEqual(len(defects({"include/perdure/z.hpp": '#include "base/a.hpp"\n'})), 1)
 

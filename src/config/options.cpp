@@ -123,6 +123,18 @@ constexpr auto kOptions = std::to_array<Option>({
      .environment = "PERDURE_TIER_FILE_MAX_BYTES",
      .engine = true,
      .documentation = "The file tier grows up to this. 0: half of what is free on its file system."},
+    {.key = "placement.policy",
+     .type = Type::choice,
+     .default_value = "hybrid-naive",
+     .environment = "PERDURE_PLACEMENT_POLICY",
+     .choices = "hybrid-naive|hybrid-opt|adaptive|cache-only|ssd-only",
+     .engine = true,
+     .documentation =
+         "Which tier takes the next chunk. `hybrid-naive`: the first with room. `hybrid-opt`: the one predicted to be "
+         "fastest, or none while flushes are predicted to be faster (VeloC). `adaptive`: the earliest predicted end of "
+         "the whole checkpoint. `cache-only`, `ssd-only`: the first, the last, as long as waiting has hope. The "
+         "default "
+         "predicts nothing, and so is never wrong about tiers that were not calibrated."},
     {.key = "checkpoint.timeout",
      .type = Type::real,
      .default_value = "600",
@@ -206,6 +218,26 @@ constexpr auto kOptions = std::to_array<Option>({
      .documentation =
          "The catalog's log is rewritten as a snapshot when it is longer than this and has grown fourfold.",
      .minimum = 1024},
+    {.key = "emulate.description",
+     .environment = "PERDURE_EMULATE_DESCRIPTION",
+     .engine = true,
+     .documentation =
+         "File that describes a node's devices (`share/perdure/devices/*.toml`): the store, and the tiers by their "
+         "position in `tier.order`, then take the time and have the capacity that it says. For studies. Empty: off."},
+    {.key = "emulate.seed",
+     .type = Type::integer,
+     .default_value = "1",
+     .environment = "PERDURE_EMULATE_SEED",
+     .engine = true,
+     .documentation = "Of the emulated devices' variability: the same seed, the same load."},
+    {.key = "emulate.nodes",
+     .type = Type::integer,
+     .default_value = "1",
+     .environment = "PERDURE_EMULATE_NODES",
+     .engine = true,
+     .documentation = "So many nodes share the emulated store: each engine gets the share that the description gives.",
+     .minimum = 1,
+     .maximum = 1e6},
 });
 
 }  // namespace

@@ -1,6 +1,9 @@
 // What the server answers to each request.
+#include <algorithm>
+
 #include "engine/flusher.hpp"
 #include "engine/janitor.hpp"
+#include "engine/overview.hpp"
 #include "engine/server.hpp"
 #include "ipc/address_codec.hpp"
 #include "os/crash_point.hpp"
@@ -11,6 +14,8 @@ namespace perdure::engine {
 namespace {
 
 using base::Json;
+
+constexpr std::size_t kMostShown = 256;
 
 Json ok() { return {{"ok", true}}; }
 Json reply_of(const base::Status& status) { return status ? ok() : ipc::error_reply(status.error()); }
@@ -29,6 +34,7 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
   if (const auto* hello = std::get_if<ipc::Hello>(&request)) return answer_hello(id, *hello);
   if (const auto* locate = std::get_if<ipc::Locate>(&request)) return answer_locate(id, *locate);
   if (std::holds_alternative<ipc::Progress>(request)) return answer_progress();
+  if (std::holds_alternative<ipc::Top>(request)) return answer_top();
   if (const auto* reserve = std::get_if<ipc::Reserve>(&request)) {
     std::lock_guard guard(lock_);
     Json reply = ok(), slots = Json::array(), bytes = Json::array();
@@ -39,6 +45,10 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
     reply["slots"] = std::move(slots);
     reply["bytes"] = std::move(bytes);
     return reply;
+  }
+  if (const auto* written = std::get_if<ipc::Written>(&request)) {
+    os::crash_point(os::CrashPoint::engine_written);
+    return answer_written(id, *written);
   }
   if (const auto* stage = std::get_if<ipc::Stage>(&request)) {
     std::lock_guard guard(lock_);
@@ -96,6 +106,7 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
 
 std::optional<Json> Server::answer_waiting(ClientId id, const ipc::Request& request, bool timed_out) {
   if (const auto* grant = std::get_if<ipc::Grant>(&request)) return answer_grant(id, *grant, timed_out);
+  if (const auto* written = std::get_if<ipc::Written>(&request)) return answer_written(id, *written);
   if (const auto* wait = std::get_if<ipc::WaitStored>(&request)) return answer_wait_stored(*wait, timed_out);
   if (const auto* retire = std::get_if<ipc::Retire>(&request)) return answer_retire(*retire, timed_out);
   if (std::holds_alternative<ipc::Drain>(request)) return answer_drain(timed_out);
@@ -128,9 +139,12 @@ Json Server::answer_hello(ClientId id, const ipc::Hello& hello) {
   Client& client = clients_[id];
   client.greeted = true;
   client.counts = hello.client;
+  client.rank = hello.rank;
   if (hello.first_node) janitor_.activate();
   Json reply = ok();
   reply["chunk_bytes"] = options_.chunk_bytes;
+  std::lock_guard guard(lock_);
+  reply["paced"] = core_.emulated();
   return reply;
 }
 
@@ -162,9 +176,33 @@ Json Server::answer_progress() {
   return reply;
 }
 
+// Everything that waits here, and since when; of many the first.
+Json Server::answer_top() {
+  Json reply = ok(), queue = Json::array();
+  const std::uint64_t now = os::monotonic_ns();
+  for (const Waiting& waiting : waiting_) {
+    if (queue.size() == kMostShown) break;
+    const Json request = ipc::to_json(waiting.request);
+    const auto client = clients_.find(waiting.client);
+    queue.push_back({{"rank", client == clients_.end() ? 0 : client->second.rank},
+                     {"for", request["op"]},
+                     {"seconds", static_cast<double>(now - waiting.since_ns) * 1e-9}});
+  }
+  std::lock_guard guard(lock_);
+  reply["engine"] = overview(core_);
+  reply["engine"]["process"] = os::process_id();
+  reply["engine"]["clients"] = static_cast<std::uint64_t>(
+      std::count_if(clients_.begin(), clients_.end(), [](const auto& entry) { return entry.second.counts; }));
+  reply["engine"]["waiting"] = static_cast<std::uint64_t>(waiting_.size());
+  reply["engine"]["queue"] = std::move(queue);
+  return reply;
+}
+
 std::optional<Json> Server::answer_grant(ClientId id, const ipc::Grant& grant, bool timed_out) {
   std::lock_guard guard(lock_);
-  GrantOutcome outcome = core_.grant(id, grant);
+  const auto waiting = static_cast<std::uint64_t>(std::count_if(
+      waiting_.begin(), waiting_.end(), [](const auto& w) { return std::holds_alternative<ipc::Grant>(w.request); }));
+  GrantOutcome outcome = core_.grant(id, grant, {std::max<std::uint64_t>(waiting, 1), clients_[id].rank, timed_out});
   if (outcome.kind == GrantOutcome::Kind::granted) {
     Json reply = ok();
     reply["slot"] = wire(outcome.address);
@@ -176,6 +214,12 @@ std::optional<Json> Server::answer_grant(ClientId id, const ipc::Grant& grant, b
     return timed_out_reply(grant.id.text(),
                            "no slot became free in time: the store takes data too slowly, or not at all");
   return std::nullopt;
+}
+
+std::optional<Json> Server::answer_written(ClientId id, const ipc::Written& written) {
+  std::lock_guard guard(lock_);
+  const auto status = core_.written(id, written);
+  return status ? std::optional(reply_of(*status)) : std::nullopt;
 }
 
 std::optional<Json> Server::answer_wait_stored(const ipc::WaitStored& wait, bool timed_out) {

@@ -5,6 +5,36 @@
 
 namespace perdure::engine {
 
+namespace {
+
+// What a tier should reach at least: too low a guess makes producers wait for flushes, and is never corrected.
+constexpr double kMemoryBytesPerS = 4e9, kFileBytesPerS = 500e6;
+
+}  // namespace
+
+Core::Core(catalog::Catalog catalog, std::vector<std::unique_ptr<tier::Tier>> tiers, Reports& reports,
+           CoreOptions options)
+    : catalog_(std::move(catalog)),
+      tiers_(std::move(tiers)),
+      reports_(reports),
+      options_(std::move(options)),
+      models_(std::move(options_.models)),
+      readers_(tiers_.size()),
+      writes_(tiers_.size()) {
+  if (options_.policy == nullptr) options_.policy = placement::find_policy("hybrid-naive").value();
+  while (models_.size() < tiers_.size()) {
+    const bool memory = tiers_[models_.size()]->properties().mapped;
+    models_.push_back(placement::DeviceModel::assumed(memory ? kMemoryBytesPerS : kFileBytesPerS));
+  }
+}
+
+void Core::count_chunks(const segment::VersionId& id, const segment::Piece& piece) {
+  auto& counts = runtime_[id].chunks;
+  counts.resize(tiers_.size());
+  for (const auto& chunk : piece.chunks)
+    if (chunk.place < counts.size()) ++counts[chunk.place];
+}
+
 base::Status Core::recover() {
   trouble_.assign(tiers_.size(), {});
   for (const auto& error : catalog_.replay_report().damage) reports_.add("catalog: " + error.text());
@@ -20,6 +50,7 @@ base::Status Core::recover() {
         good =
             good && chunk.place < tiers_.size() && tiers_[chunk.place]->adopt(chunk.offset, chunk.length).has_value();
     if (!good) impossible.push_back(id);
+    for (const auto& [rank, piece] : held.pieces) count_chunks(id, piece);
     Runtime& run = runtime_[id];
     if (held.committed) run.order = next_order_++;
   }

@@ -11,15 +11,16 @@
 #include <vector>
 
 #include "catalog/catalog.hpp"
+#include "engine/decision_log.hpp"
 #include "engine/reports.hpp"
+#include "engine/write_times.hpp"
 #include "ipc/messages.hpp"
+#include "metrics/flush_rate.hpp"
 #include "metrics/moving_average.hpp"
-#include "placement/policy.hpp"
+#include "placement/registry.hpp"
 #include "tier/tier.hpp"
 
 namespace perdure::engine {
-
-using ClientId = std::uint64_t;
 
 enum class FlushState { queued, running, waiting, given_up };  ///< waiting: for the next retry
 
@@ -29,6 +30,30 @@ struct Runtime {
   FlushState flush = FlushState::queued;
   std::optional<base::Error> error;  ///< of the last failed flush
   std::set<ClientId> pinned_by;
+  std::vector<std::uint64_t> chunks = {};  ///< on each tier
+  std::uint64_t bytes_flushed = 0;         ///< of the flush that runs or failed last
+};
+
+/// How the core places chunks.
+struct CoreOptions {
+  /// What to predict with; a tier without one gets an assumption. Refined by what is observed.
+  std::vector<placement::DeviceModel> models = {};
+  const placement::Policy* policy = nullptr;  ///< nullptr: the first tier with room
+  unsigned flush_threads = 2;
+  std::uint64_t chunk_bytes = 0;  ///< smaller chunks than half of this say nothing about a tier's throughput
+};
+
+/// Which held versions may be given up for room.
+enum class Sacrifice {
+  stored,     ///< those that are safe in the store
+  superseded  ///< while the store fails also those that are not, when a newer one is safe here
+};
+
+/// What the core does not know of the producers.
+struct GrantContext {
+  std::uint64_t waiting = 1;  ///< for a slot, the one that asks included
+  std::uint32_t rank = 0;     ///< that asks
+  bool last_chance = false;   ///< it will not be asked again: better a slow tier than none
 };
 
 struct Statistics {
@@ -46,15 +71,17 @@ struct GrantOutcome {
 
 class Core {
  public:
-  Core(catalog::Catalog catalog, std::vector<std::unique_ptr<tier::Tier>> tiers, Reports& reports)
-      : catalog_(std::move(catalog)), tiers_(std::move(tiers)), reports_(reports) {}
+  Core(catalog::Catalog catalog, std::vector<std::unique_ptr<tier::Tier>> tiers, Reports& reports,
+       CoreOptions options = {});
 
   /// Records the tiers, marks the catalog's slots as in use, drops what cannot be there any more, queues unfinished
   /// flushes.
   base::Status recover();
 
   // ---- from ranks
-  GrantOutcome grant(ClientId client, const ipc::Grant& request);
+  GrantOutcome grant(ClientId client, const ipc::Grant& request, const GrantContext& context = {});
+  /// Nothing while the emulated device of its tier is still writing the chunk: ask again.
+  std::optional<base::Status> written(ClientId client, const ipc::Written& written);
   base::Status stage(ClientId client, const ipc::Stage& stage);
   /// Every piece is staged, so that the version holds: where the catalog cannot take the record now, that is made up
   /// for later.
@@ -74,6 +101,12 @@ class Core {
   /// The next version to flush (commit order), now running; nothing when there is none. Writes delayed commit records
   /// first.
   std::optional<segment::VersionId> next_flush();
+  /// What each tier gives to all flushes together, as predicted. A model of writes stands for reads.
+  std::vector<double> read_bytes_per_s() const;
+  /// Around each chunk that a flush brings to the store.
+  metrics::FlushRate::Started flush_chunk_begins(std::uint32_t tier);
+  void flush_chunk_ended(const segment::VersionId& id, std::uint32_t tier, const metrics::FlushRate::Started& started,
+                         std::uint64_t bytes, bool stored);
   base::Status segment_stored(const segment::VersionId& id, std::uint32_t segment);
   void flush_succeeded(const segment::VersionId& id, std::uint64_t bytes, double seconds);
   void flush_failed(const segment::VersionId& id, const base::Error& error, bool give_up);
@@ -87,6 +120,9 @@ class Core {
   tier::SlotAddress address(const segment::ChunkEntry& chunk) const {
     return tiers_[chunk.place]->address(chunk.offset);
   }
+  bool emulated() const;  ///< some tier is
+  /// In so many seconds at the latest a write to an emulated tier may be over; nothing while there is none.
+  std::optional<double> next_device_event_in_s() const;
   std::uint64_t pending_bytes() const;
   std::size_t pending_versions() const;  ///< committed, not stored, not given up
   std::size_t given_up_versions() const;
@@ -94,6 +130,15 @@ class Core {
   bool lost(const segment::VersionId& id) const;  ///< dropped before it reached the store, to make room
   std::uint64_t slot_bytes() const;               ///< the largest chunk that every tier takes
   const Statistics& statistics() const { return statistics_; }
+  const CoreOptions& options() const { return options_; }
+  const std::map<segment::VersionId, catalog::HeldVersion>& versions() const { return catalog_.state().versions; }
+  std::uint64_t chunks_being_flushed() const { return flush_rate_.running(); }
+  const DecisionLog& decisions() const { return decisions_; }
+  /// What a policy would be shown for a chunk of `request`.
+  std::vector<placement::TierState> look_at_tiers(ClientId client, const ipc::Grant& request, bool last_chance,
+                                                  Sacrifice sacrifice = Sacrifice::stored);
+  placement::FlushState look_at_flushes() const;
+  placement::QueueState look_at_queue(const segment::VersionId& id, std::uint64_t waiting) const;
   std::vector<std::unique_ptr<tier::Tier>>& tiers() { return tiers_; }
 
  private:
@@ -101,8 +146,14 @@ class Core {
     ClientId client = 0;
     segment::VersionId id;
     std::uint64_t bytes = 0;
+    device::StreamId stream = 0;  // of the tier's emulated device
+    bool fresh = false;           // the write also has to get memory
+    bool written = false;
   };
-  using SlotKey = std::pair<std::uint32_t, std::uint64_t>;  // tier, slot
+  struct Capture {  // the last one of a client
+    segment::VersionId id;
+    std::uint64_t granted = 0;
+  };
   struct TierTrouble {
     bool failed = false;    // its last operation failed; forgotten at the next commit, so that it gets another chance
     bool reported = false;  // until a capture used it again
@@ -111,8 +162,18 @@ class Core {
   base::Status drop_damaged(const std::string& name, const segment::Attempt& newest_stored);
   base::Status drop(const segment::VersionId& id);
   void note_lost(const segment::VersionId& id);
-  std::vector<placement::TierView> look_at_tiers(const ipc::Grant& request, std::size_t first);
+  void count_chunks(const segment::VersionId& id, const segment::Piece& piece);
+  std::size_t avoid_tiers(const ipc::Grant& request);
+  bool will_be_flushed(const catalog::HeldVersion& held, const Runtime& run) const;
+  placement::TierState look_at_tier(const ipc::Grant& request, std::uint32_t tier, Sacrifice sacrifice);
+  bool place(ClientId client, const ipc::Grant& request, const GrantContext& context, Sacrifice sacrifice,
+             GrantOutcome& outcome);
+  bool take_slot(ClientId client, const ipc::Grant& request, std::uint32_t tier, Sacrifice sacrifice,
+                 GrantOutcome& outcome);
+  void learn(const InFlight& in_flight, std::uint32_t tier, const std::optional<WriteTimes::Observation>& observed);
   void tier_failed(std::uint32_t tier, const std::string& why);
+  void take_in_flight(ClientId client, const ipc::Grant& request, SlotKey slot, bool fresh);
+  void forget_in_flight(SlotKey slot, const InFlight& in_flight);
   void release_in_flight(ClientId client, const segment::VersionId* id);
   bool flushing() const;
   base::Status write_delayed_commits();
@@ -120,9 +181,10 @@ class Core {
   bool evictable(const catalog::HeldVersion& held) const;
   bool superseded_and_stuck(const catalog::HeldVersion& held) const;
   static bool uses_tier(const catalog::HeldVersion& held, std::uint32_t tier);
-  const catalog::HeldVersion* victim(std::uint32_t tier, const segment::VersionId& for_version, bool stored_only) const;
+  const catalog::HeldVersion* victim(std::uint32_t tier, const segment::VersionId& for_version,
+                                     Sacrifice sacrifice) const;
   bool evict(const catalog::HeldVersion& held);
-  bool make_room(std::uint32_t tier, std::uint64_t bytes, const segment::VersionId& for_version);
+  bool make_room(std::uint32_t tier, std::uint64_t bytes, const segment::VersionId& for_version, Sacrifice sacrifice);
   bool may_become_free(const segment::VersionId& for_version) const;
   void release_slots(const catalog::HeldVersion& held);
   base::Status drop_impossible(const std::vector<segment::VersionId>& ids);
@@ -130,6 +192,12 @@ class Core {
   catalog::Catalog catalog_;
   std::vector<std::unique_ptr<tier::Tier>> tiers_;
   Reports& reports_;
+  CoreOptions options_;
+  std::vector<placement::DeviceModel> models_;  // by tier
+  std::vector<unsigned> readers_;               // flushes that read from each tier
+  metrics::FlushRate flush_rate_;
+  DecisionLog decisions_ = {};
+  std::map<ClientId, Capture> captures_ = {};
   std::vector<TierTrouble> trouble_ = {};
   std::map<segment::VersionId, catalog::CommitRecord> delayed_commits_;
   bool store_failing_ = false;
@@ -137,6 +205,7 @@ class Core {
   std::deque<segment::VersionId> lost_;       // the last of them
   std::optional<base::Error> catalog_error_;  // of the last eviction that the catalog refused
   std::map<SlotKey, InFlight> in_flight_;
+  WriteTimes writes_;
   std::map<segment::VersionId, Runtime> runtime_;
   std::map<segment::VersionId, std::set<ClientId>>
       in_hand_;  // staged, not committed: the ranks that are still connected

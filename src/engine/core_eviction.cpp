@@ -45,10 +45,10 @@ bool Core::uses_tier(const catalog::HeldVersion& held, std::uint32_t tier) {
 
 // The version to drop next for room on `tier`: the oldest that is stored, else the oldest that is superseded and stuck.
 const catalog::HeldVersion* Core::victim(std::uint32_t tier, const segment::VersionId& for_version,
-                                         bool stored_only) const {
+                                         Sacrifice sacrifice) const {
   const catalog::HeldVersion* best = nullptr;
   for (const auto& [id, held] : catalog_.state().versions) {
-    const bool may_go = evictable(held) || (!stored_only && superseded_and_stuck(held));
+    const bool may_go = evictable(held) || (sacrifice == Sacrifice::superseded && superseded_and_stuck(held));
     if (id == for_version || !may_go || !uses_tier(held, tier)) continue;
     const bool better = best == nullptr || (held.all_stored() && !best->all_stored()) ||
                         (held.all_stored() == best->all_stored() && id.attempt < best->id.attempt);
@@ -91,16 +91,17 @@ void Core::tier_failed(std::uint32_t tier, const std::string& why) {
 
 // A tier grows to what two versions need. Beyond that, versions that are safe in the store go before more is taken from
 // the system.
-bool Core::make_room(std::uint32_t tier, std::uint64_t bytes, const segment::VersionId& for_version) {
+bool Core::make_room(std::uint32_t tier, std::uint64_t bytes, const segment::VersionId& for_version,
+                     Sacrifice sacrifice) {
   std::uint64_t target = 0;
   for (const auto& [client, sizes] : reserved_)
     target += 2 * std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
   while (!tiers_[tier]->has_free(bytes) && tiers_[tier]->usage().bytes + bytes > target) {
-    const auto* held = victim(tier, for_version, true);
+    const auto* held = victim(tier, for_version, Sacrifice::stored);
     if (held == nullptr || !evict(*held)) break;
   }
   while (!tiers_[tier]->can_hold(bytes)) {
-    const auto* held = victim(tier, for_version, false);
+    const auto* held = victim(tier, for_version, sacrifice);
     if (held == nullptr || !evict(*held)) return false;
   }
   return true;

@@ -14,7 +14,7 @@ inline constexpr std::uint64_t kChunk = 64 * base::KiB;
 class CoreFixture : public ::testing::Test {
  protected:
   /// Tiers with so many slots each; what an earlier core left in the directory is replayed.
-  void open(const std::vector<std::uint64_t>& slots) {
+  void open(const std::vector<std::uint64_t>& slots, CoreOptions placing = {}) {
     core.reset();
     std::vector<std::unique_ptr<tier::Tier>> tiers;
     for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -22,7 +22,8 @@ class CoreFixture : public ::testing::Test {
                                       slots[i] * kChunk};
       tiers.push_back(std::move(*tier::make_tier("file", options)));
     }
-    core = std::make_unique<Core>(std::move(*catalog::Catalog::open(directory.path())), std::move(tiers), reports);
+    core = std::make_unique<Core>(std::move(*catalog::Catalog::open(directory.path())), std::move(tiers), reports,
+                                  std::move(placing));
     ASSERT_TRUE(core->recover());
   }
   static segment::VersionId id(std::uint64_t version, const std::string& name = "app") {

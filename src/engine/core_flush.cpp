@@ -20,6 +20,7 @@ std::optional<segment::VersionId> Core::next_flush() {
   }
   if (best == nullptr) return std::nullopt;
   runtime_[best->id].flush = FlushState::running;
+  runtime_[best->id].bytes_flushed = 0;
   return best->id;
 }
 

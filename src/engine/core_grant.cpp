@@ -4,52 +4,66 @@
 #include "base/bytes.hpp"
 #include "engine/core.hpp"
 #include "os/crash_point.hpp"
-#include "placement/policy.hpp"
+#include "os/system.hpp"
 
 namespace perdure::engine {
 
-// Nothing is evicted for a tier that the rank avoids, nor for slower ones while a faster one has room.
-std::vector<placement::TierView> Core::look_at_tiers(const ipc::Grant& request, std::size_t first) {
-  std::vector<placement::TierView> views;
-  for (auto t = static_cast<std::uint32_t>(first); t < tiers_.size(); ++t) {
-    const auto writers =
-        std::count_if(in_flight_.begin(), in_flight_.end(), [t](const auto& e) { return e.first.first == t; });
-    const bool avoided = std::find(request.avoid.begin(), request.avoid.end(), t) != request.avoid.end();
-    views.push_back(
-        {!avoided && make_room(t, request.bytes, request.id), trouble_[t].failed, static_cast<unsigned>(writers)});
-    if (views.back().can_hold && !trouble_[t].failed) break;
-  }
-  return views;
-}
-
-GrantOutcome Core::grant(ClientId client, const ipc::Grant& request) {
-  os::crash_point(os::CrashPoint::engine_grant);
-  catalog_error_.reset();
+// How many of the tiers the rank could not write.
+std::size_t Core::avoid_tiers(const ipc::Grant& request) {
   std::size_t avoided = 0;
   for (std::uint32_t t = 0; t < tiers_.size(); ++t) {
     if (std::find(request.avoid.begin(), request.avoid.end(), t) == request.avoid.end()) continue;
     tier_failed(t, request.why);
     ++avoided;
   }
+  return avoided;
+}
+
+// Nothing is evicted before a policy chose the tier. False when it then has no room after all.
+bool Core::take_slot(ClientId client, const ipc::Grant& request, std::uint32_t tier, Sacrifice sacrifice,
+                     GrantOutcome& outcome) {
+  if (!make_room(tier, request.bytes, request.id, sacrifice)) return false;
+  auto slot = tiers_[tier]->acquire(request.bytes, client);
+  if (!slot) {
+    tier_failed(tier, slot.error().text());
+    outcome.error = slot.error();
+    return false;
+  }
+  outcome.kind = GrantOutcome::Kind::granted;
+  outcome.address = tiers_[tier]->address(*slot);
+  take_in_flight(client, request, {tier, *slot}, outcome.address.fresh);
+  return true;
+}
+
+// True when that is all there is to it: a slot was taken, or the policy waits for something that comes.
+bool Core::place(ClientId client, const ipc::Grant& request, const GrantContext& context, Sacrifice sacrifice,
+                 GrantOutcome& outcome) {
+  auto states = look_at_tiers(client, request, context.last_chance, sacrifice);
+  const placement::View view{states, look_at_flushes(), look_at_queue(request.id, context.waiting), request.bytes};
+  for (;;) {
+    const placement::Decision decision = options_.policy->decide(view);
+    const std::size_t t = decision.tier.value_or(0);
+    const bool taken = decision.tier && take_slot(client, request, static_cast<std::uint32_t>(t), sacrifice, outcome);
+    const bool nowhere = !decision.tier && !placement::is_wait(decision.reason);
+    if (taken || (!decision.tier && !(nowhere && sacrifice == Sacrifice::stored)))
+      decisions_.note({os::wall_clock_ns(), client, context.rank, request.id, decision});
+    if (taken || !decision.tier) return !nowhere;
+    states[t].free_slots = 0;  // it has none after all
+    states[t].failed = trouble_[t].failed;
+  }
+}
+
+GrantOutcome Core::grant(ClientId client, const ipc::Grant& request, const GrantContext& context) {
+  os::crash_point(os::CrashPoint::engine_grant);
+  catalog_error_.reset();
+  const std::size_t avoided = avoid_tiers(request);
   GrantOutcome outcome;
   outcome.error = {PERDURE_NO_SPACE, "tiers", "no tier has room for a chunk of " + base::format_bytes(request.bytes),
                    "raise tier.memory.max_bytes or tier.file.max_bytes, or free space on tier.file.path", false};
   if (avoided == tiers_.size()) outcome.error.cause = "no tier can be written: " + request.why;
-  auto views = look_at_tiers(request, 0);
-  while (auto choice = placement::first_with_room(views)) {
-    const auto t = static_cast<std::uint32_t>(*choice);
-    auto slot = tiers_[t]->acquire(request.bytes, client);
-    if (slot) {
-      in_flight_[{t, *slot}] = {client, request.id, request.bytes};
-      outcome.kind = GrantOutcome::Kind::granted;
-      outcome.address = tiers_[t]->address(*slot);
-      return outcome;
-    }
-    tier_failed(t, slot.error().text());
-    outcome.error = slot.error();
-    views[t].can_hold = false;
-    for (const auto& slower : look_at_tiers(request, views.size())) views.push_back(slower);
-  }
+  if (!place(client, request, context, Sacrifice::stored, outcome))
+    (void)place(client, request, context, Sacrifice::superseded, outcome);
+  if (outcome.kind == GrantOutcome::Kind::granted) return outcome;
   if (catalog_error_) outcome.error = *catalog_error_;
   const bool wait = avoided < tiers_.size() && may_become_free(request.id);
   outcome.kind = wait ? GrantOutcome::Kind::wait : GrantOutcome::Kind::refused;

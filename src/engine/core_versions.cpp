@@ -32,11 +32,12 @@ base::Status Core::stage(ClientId client, const ipc::Stage& stage) {
   PERDURE_CHECK(catalog_.append(catalog::StageRecord{stage.id, stage.ranks, stage.piece}));
   os::crash_point(os::CrashPoint::engine_stage_after_catalog);
   for (const auto& chunk : stage.piece.chunks) {
-    in_flight_.erase({chunk.place, chunk.offset});
+    const auto staged = in_flight_.extract(SlotKey{chunk.place, chunk.offset});
+    forget_in_flight(staged.key(), staged.mapped());
     trouble_[chunk.place].reported = false;
   }
   release_in_flight(client, &stage.id);  // slots that the rank could not write
-  runtime_.try_emplace(stage.id);
+  count_chunks(stage.id, stage.piece);
   in_hand_[stage.id].insert(client);
   return {};
 }
@@ -88,6 +89,7 @@ void Core::release_in_flight(ClientId client, const segment::VersionId* id) {
       ++it;
       continue;
     }
+    forget_in_flight(it->first, it->second);
     tiers_[it->first.first]->release(it->first.second);
     it = in_flight_.erase(it);
   }
@@ -135,6 +137,7 @@ base::Status Core::retire(const std::string& name, std::uint64_t version) {
 void Core::client_gone(ClientId client) {
   release_in_flight(client, nullptr);
   reserved_.erase(client);
+  captures_.erase(client);
   for (auto& [id, clients] : in_hand_) clients.erase(client);
   std::erase_if(in_hand_, [](const auto& entry) { return entry.second.empty(); });
   for (auto& tier : tiers_) tier->disown(client);

@@ -3,12 +3,14 @@
 #include <sstream>
 
 #include "engine/core.hpp"
+#include "engine/emulation.hpp"
 #include "engine/flusher.hpp"
 #include "engine/janitor.hpp"
 #include "engine/server.hpp"
 #include "os/crash_point.hpp"
 #include "os/fork.hpp"
 #include "os/socket.hpp"
+#include "store/emulated.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -25,12 +27,20 @@ std::vector<std::string> tier_names(const std::string& order) {
   return names;
 }
 
-// A tier that cannot be opened is left out with a report: the next one serves. Without any there is no engine.
-base::Result<std::vector<std::unique_ptr<tier::Tier>>> open_tiers(const config::Config& config, const NodePaths& paths,
-                                                                  Reports& reports) {
+struct OpenTiers {
   std::vector<std::unique_ptr<tier::Tier>> tiers;
+  std::vector<placement::DeviceModel> models;  // of the first of them, as far as they are known
+};
+
+// A tier that cannot be opened is left out with a report: the next one serves. Without any there is no engine.
+base::Result<OpenTiers> open_tiers(const config::Config& config, const NodePaths& paths,
+                                   const std::optional<Emulation>& emulation, Reports& reports) {
+  OpenTiers open;
+  auto& tiers = open.tiers;
   base::Error last{PERDURE_INVALID_ARGUMENT, "tier.order", "it names no tier", "name at least one", false};
+  std::size_t position = 0;
   for (const std::string& name : tier_names(config.text("tier.order"))) {
+    const std::size_t at = position++;
     tier::TierOptions options;
     options.number = static_cast<std::uint32_t>(tiers.size());
     options.directory = name == "memory" ? paths.memory : paths.file;
@@ -38,7 +48,9 @@ base::Result<std::vector<std::unique_ptr<tier::Tier>>> open_tiers(const config::
     options.max_bytes = config.bytes("tier." + name + ".max_bytes");
     auto tier = tier::make_tier(name, options);
     if (tier) {
-      tiers.push_back(std::move(*tier));
+      const auto model = emulation ? emulation->model(at) : std::nullopt;
+      if (model && open.models.size() == tiers.size()) open.models.push_back(*model);
+      tiers.push_back(emulation ? emulation->wrap(std::move(*tier), at) : std::move(*tier));
       continue;
     }
     if (tier.error().code == PERDURE_INVALID_ARGUMENT) return base::fail(tier.error());
@@ -46,7 +58,7 @@ base::Result<std::vector<std::unique_ptr<tier::Tier>>> open_tiers(const config::
     reports.add("tier " + name + " cannot be used: " + last.text());
   }
   if (tiers.empty()) return base::fail(last);
-  return tiers;
+  return open;
 }
 
 FlusherOptions flusher_options(const config::Config& config) {
@@ -74,6 +86,7 @@ struct Engine::Parts {
   std::string socket;
   Reports reports;
   std::mutex lock;
+  std::optional<Emulation> emulation;
   std::unique_ptr<store::Store> store;
   std::unique_ptr<Core> core;
   std::unique_ptr<Janitor> janitor;
@@ -102,9 +115,14 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
   p->socket = paths.socket();
   PERDURE_CHECK(p->reports.log_to(paths.node + "/engine.log"));
   PERDURE_TRY(p->store, store::make_store(config.text("store.path")));
-  PERDURE_TRY(auto tiers, open_tiers(config, paths, p->reports));
+  PERDURE_TRY(p->emulation, make_emulation(config));
+  if (p->emulation) p->store = store::emulate(std::move(p->store), p->emulation->store);
+  PERDURE_TRY(auto open, open_tiers(config, paths, p->emulation, p->reports));
   PERDURE_TRY(auto catalog, catalog::Catalog::open(paths.node, config.bytes("catalog.compact_above")));
-  p->core = std::make_unique<Core>(std::move(catalog), std::move(tiers), p->reports);
+  CoreOptions placing{std::move(open.models), nullptr, static_cast<unsigned>(config.integer("flush.threads")),
+                      config.bytes("chunk_bytes")};
+  PERDURE_TRY(placing.policy, placement::find_policy(config.text("placement.policy")));
+  p->core = std::make_unique<Core>(std::move(catalog), std::move(open.tiers), p->reports, std::move(placing));
   PERDURE_CHECK(p->core->recover());
   PERDURE_TRY(auto listener, os::listen_at(p->socket));
 
@@ -137,6 +155,7 @@ void Engine::stop() {
   Parts& p = *parts_;
   if (std::exchange(p.stopped, true)) return;
   p.server->stop();
+  if (p.emulation) p.emulation->shut();
   p.flusher->stop();
   p.janitor->stop();
   p.server->close();

@@ -64,10 +64,20 @@ FlushOutcome Flusher::attempt(const segment::VersionId& id) {
     const catalog::HeldVersion* held = core_.find(id);
     if (held == nullptr) return {};
     job.version = *held;
+    job.read_bytes_per_s = core_.read_bytes_per_s();
   }
   job.address = [this](const segment::ChunkEntry& chunk) {
     std::lock_guard guard(lock_);
     return core_.address(chunk);
+  };
+  job.device = [this](std::uint32_t tier) { return core_.tiers()[tier]->device(); };
+  job.chunk_begins = [this](std::uint32_t tier) {
+    std::lock_guard guard(lock_);
+    return core_.flush_chunk_begins(tier);
+  };
+  job.chunk_ended = [this, &id](std::uint32_t tier, const auto& started, std::uint64_t bytes, bool stored) {
+    std::lock_guard guard(lock_);
+    core_.flush_chunk_ended(id, tier, started, bytes, stored);
   };
   job.threads = options_.threads;
   job.max_bytes_per_s = options_.max_bytes_per_s;

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/version.hpp"
+#include "engine/flush_sequence.hpp"
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
 #include "plan/backoff.hpp"
@@ -54,17 +55,46 @@ class Writer {
  public:
   Writer(const FlushJob& job, tier::SlotIo& slots, store::SegmentSink& sink, const std::vector<Item>& items,
          FlushOutcome& outcome)
-      : job_(job), slots_(slots), sink_(sink), items_(items), outcome_(outcome), started_ns_(os::monotonic_ns()) {}
+      : job_(job),
+        slots_(slots),
+        sink_(sink),
+        items_(items),
+        outcome_(outcome),
+        started_ns_(os::monotonic_ns()),
+        sequence_(tiers_of(items), job.read_bytes_per_s, job.threads) {}
 
   void run() {
     std::vector<std::byte> buffer;
-    for (std::size_t i = next_++; i < items_.size() && !failed_; i = next_++)
-      if (auto status = write_item(items_[i], buffer); !status) fail(status.error());
+    while (const auto i = next()) {
+      if (auto status = watched(items_[*i], buffer); !status) fail(status.error());
+      std::lock_guard lock(mutex_);
+      sequence_.ended(*i);
+    }
   }
 
  private:
+  static std::vector<std::uint32_t> tiers_of(const std::vector<Item>& items) {
+    std::vector<std::uint32_t> tiers;
+    for (const Item& item : items) tiers.push_back(item.slot.tier);
+    return tiers;
+  }
+
+  std::optional<std::size_t> next() {
+    std::lock_guard lock(mutex_);
+    return failed_ ? std::nullopt : sequence_.next();
+  }
+
+  base::Status watched(const Item& item, std::vector<std::byte>& buffer) {
+    metrics::FlushRate::Started started;
+    if (job_.chunk_begins) started = job_.chunk_begins(item.slot.tier);
+    base::Status status = write_item(item, buffer);
+    if (job_.chunk_ended) job_.chunk_ended(item.slot.tier, started, item.length, status.has_value());
+    return status;
+  }
+
   base::Status write_item(const Item& item, std::vector<std::byte>& buffer) {
     base::Hasher hasher;
+    if (auto* device = job_.device ? job_.device(item.slot.tier) : nullptr) device->transfer(item.length);
     PERDURE_TRY(const base::ConstByteSpan view, slots_.view(item.slot, item.length));
     for (std::uint64_t done = 0; done < item.length; done += kBlock) {
       if (job_.cancelled != nullptr && *job_.cancelled)
@@ -110,10 +140,10 @@ class Writer {
   const std::vector<Item>& items_;
   FlushOutcome& outcome_;
   std::uint64_t started_ns_;
-  std::atomic<std::size_t> next_ = 0;
   std::atomic<std::uint64_t> written_ = 0;
   std::atomic<bool> failed_ = false;
-  std::mutex mutex_;
+  std::mutex mutex_;  // of what follows and of the outcome
+  FlushSequence sequence_;
 };
 
 void write_chunks(const FlushJob& job, tier::SlotIo& slots, store::SegmentSink& sink, const Work& work,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "catalog/state.hpp"
+#include "metrics/flush_rate.hpp"
 #include "store/store.hpp"
 #include "tier/slot_io.hpp"
 
@@ -14,6 +15,14 @@ namespace perdure::engine {
 struct FlushJob {
   catalog::HeldVersion version;
   std::function<tier::SlotAddress(const segment::ChunkEntry&)> address;
+  /// The emulated device of a tier, nullptr for a real one; may be empty.
+  std::function<device::Emulator*(std::uint32_t tier)> device;
+  /// Around each chunk; may be empty. Called by all flushing threads.
+  std::function<metrics::FlushRate::Started(std::uint32_t tier)> chunk_begins;
+  std::function<void(std::uint32_t tier, const metrics::FlushRate::Started&, std::uint64_t bytes, bool stored)>
+      chunk_ended;
+  /// What each tier gives to all flushes together, as far as known; decides about the order of chunks.
+  std::vector<double> read_bytes_per_s;
   unsigned threads = 1;
   std::uint64_t max_bytes_per_s = 0;
   const std::atomic<bool>* cancelled = nullptr;

@@ -57,6 +57,31 @@ TEST_F(SegmentFlush, WritesAVersionThatIsCompleteAndHoldsTheChunks) {
   EXPECT_EQ(manifests->at(0).pieces[0].chunks[1].hash, content_hash());
 }
 
+TEST_F(SegmentFlush, BeginsWithTheTierThatTakesLongestAndWatchesEachChunk) {
+  open({4, 8});  // version 1 has three of the first tier
+  std::vector<tier::SlotAddress> both{grant(1, id(2)).address, grant(1, id(2)).address};
+  ASSERT_EQ(both[0].tier + both[1].tier, 1u);
+  ASSERT_TRUE(core->stage(1, staged(id(2), both)));
+  ASSERT_TRUE(core->commit(commit_of(id(2))));
+  FlushJob flush_job = job();
+  flush_job.version = *core->find(id(2));
+  flush_job.stored = [](std::uint32_t) { return base::Status(); };
+  flush_job.threads = 1;
+  flush_job.read_bytes_per_s = {1e9, 1e7};
+  std::vector<std::uint32_t> begun;
+  std::uint64_t bytes = 0;
+  flush_job.chunk_begins = [&](std::uint32_t tier) {
+    begun.push_back(tier);
+    return metrics::FlushRate::Started{};
+  };
+  flush_job.chunk_ended = [&](std::uint32_t, const auto&, std::uint64_t length, bool well) {
+    bytes += well ? length : 0;
+  };
+  ASSERT_TRUE(flush(*made, slots, flush_job).status);
+  EXPECT_EQ(begun, (std::vector<std::uint32_t>{1, 0}));
+  EXPECT_EQ(bytes, 2 * kChunk);
+}
+
 TEST_F(SegmentFlush, LeavesOutWhatIsStoredAlready) {
   ASSERT_TRUE(core->segment_stored(id(1), 0));
   ASSERT_TRUE(flush(*made, slots, job()).status);

@@ -23,6 +23,13 @@ constexpr std::size_t kMostUnread = 4 * base::MiB;
 
 void make_nonblocking(const os::Fd& fd) { ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK); }
 
+/// Of two times, where 0 is never.
+std::uint64_t earlier(std::uint64_t a, std::uint64_t b) { return a == 0 || (b != 0 && b < a) ? b : a; }
+
+timespec as_timespec(std::uint64_t ns) {
+  return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+}
+
 }  // namespace
 
 Server::Server(Core& core, std::mutex& lock, Flusher& flusher, Janitor& janitor, Reports& reports, os::Fd listener,
@@ -78,7 +85,9 @@ void Server::run() {
       fds.push_back({client.socket.get(), events, 0});
       order.push_back(id);
     }
-    if (::poll(fds.data(), fds.size(), poll_timeout_ms()) < 0 && errno != EINTR) break;
+    const auto timeout_ns = poll_timeout_ns();
+    const timespec timeout = as_timespec(timeout_ns.value_or(0));
+    if (::ppoll(fds.data(), fds.size(), timeout_ns ? &timeout : nullptr, nullptr) < 0 && errno != EINTR) break;
     if ((fds[1].revents & POLLIN) != 0) {
       std::uint64_t count = 0;
       [[maybe_unused]] const ssize_t got = ::read(wake_fd_.get(), &count, sizeof count);
@@ -151,6 +160,7 @@ void Server::handle(ClientId id, const base::Json& message) {
     return send(id, *sequence,
                 ipc::error_reply({PERDURE_INVALID_ARGUMENT, "message", "the first message is not hello", "", false}));
   std::optional<base::Json> reply = answer(id, *request, false);
+  if (const auto* written = std::get_if<ipc::Written>(&*request); written != nullptr && !written->reply) return;
   if (reply) return send(id, *sequence, std::move(*reply));
   std::uint64_t timeout_ns = 0;
   if (const auto* grant = std::get_if<ipc::Grant>(&*request)) timeout_ns = grant->timeout_ns;
@@ -158,7 +168,7 @@ void Server::handle(ClientId id, const base::Json& message) {
   if (const auto* drain = std::get_if<ipc::Drain>(&*request)) timeout_ns = drain->timeout_ns;
   const std::uint64_t now = os::monotonic_ns();
   const std::uint64_t deadline = timeout_ns == 0 || timeout_ns > ~0ULL - now ? 0 : now + timeout_ns;
-  waiting_.push_back({id, *sequence, deadline, std::move(*request)});
+  waiting_.push_back({id, *sequence, deadline, now, std::move(*request)});
 }
 
 // First come, first served: slots are looked at in order of arrival, and nobody overtakes the first who waits for one.
@@ -230,19 +240,31 @@ void Server::drop_dead() {
   }
 }
 
-int Server::poll_timeout_ms() {
+std::optional<std::uint64_t> Server::poll_timeout_ns() {
   std::uint64_t next = 0;
-  for (const auto& waiting : waiting_)
+  bool writing = false;
+  for (const auto& waiting : waiting_) {
     if (waiting.deadline_ns != 0 && (next == 0 || waiting.deadline_ns < next)) next = waiting.deadline_ns;
+    writing |= std::holds_alternative<ipc::Written>(waiting.request);
+  }
+  if (writing) next = earlier(next, next_device_event_ns());
   if (options_.idle_exit_ns != 0 && quiet()) {
     const std::uint64_t over = idle_since_ns_ + options_.idle_exit_ns;
     if (next == 0 || over < next) next = over;
   }
   if (draining_since_ns_ != 0)
     next = next == 0 ? os::monotonic_ns() + kLookAgainNs : std::min(next, os::monotonic_ns() + kLookAgainNs);
-  if (next == 0) return -1;
+  if (next == 0) return std::nullopt;
   const std::uint64_t now = os::monotonic_ns();
-  return next <= now ? 0 : static_cast<int>(std::min<std::uint64_t>((next - now) / 1'000'000 + 1, 3'600'000));
+  return next <= now ? 0 : std::min<std::uint64_t>(next - now, 3'600'000'000'000);
+}
+
+// When a write to an emulated tier may be over; 0: none runs. A little later, so that it is over then, in spite of
+// rounding.
+std::uint64_t Server::next_device_event_ns() {
+  std::lock_guard guard(lock_);
+  const auto seconds = core_.next_device_event_in_s();
+  return seconds ? os::monotonic_ns() + static_cast<std::uint64_t>(std::min(*seconds, 3600.0) * 1e9) + 1000 : 0;
 }
 
 bool Server::quiet() {

@@ -39,6 +39,7 @@ class Server {
     os::Fd socket;
     ipc::Decoder decoder;
     std::vector<std::byte> outbox;
+    std::uint32_t rank = 0;
     bool greeted = false;
     bool counts = true;  // keeps the engine alive
     bool dead = false;
@@ -47,6 +48,7 @@ class Server {
     ClientId client = 0;
     std::uint64_t sequence = 0;
     std::uint64_t deadline_ns = 0;  // 0: none
+    std::uint64_t since_ns = 0;
     ipc::Request request;
   };
 
@@ -60,7 +62,9 @@ class Server {
   base::Json answer_hello(ClientId id, const ipc::Hello& hello);
   base::Json answer_locate(ClientId id, const ipc::Locate& locate);
   base::Json answer_progress();
+  base::Json answer_top();
   std::optional<base::Json> answer_grant(ClientId id, const ipc::Grant& grant, bool timed_out);
+  std::optional<base::Json> answer_written(ClientId id, const ipc::Written& written);
   std::optional<base::Json> answer_wait_stored(const ipc::WaitStored& wait, bool timed_out);
   std::optional<base::Json> answer_drain(bool timed_out);
   std::optional<base::Json> answer_retire(const ipc::Retire& retire, bool timed_out);
@@ -69,7 +73,9 @@ class Server {
   void send(ClientId id, std::uint64_t sequence, base::Json reply);
   void push(Client& client);
   void drop_dead();
-  int poll_timeout_ms();
+  /// Until something has to be done without a message or a call of wake(); nothing: never.
+  std::optional<std::uint64_t> poll_timeout_ns();
+  std::uint64_t next_device_event_ns();
   bool quiet();
   void finish_if_idle();
 

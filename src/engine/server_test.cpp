@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "engine/engine.hpp"
+#include "ipc/address_codec.hpp"
 #include "ipc/channel.hpp"
 #include "support/sample_requests.hpp"
 #include "support/temporary_directory.hpp"
@@ -135,6 +136,22 @@ TEST_F(ServerOfAnEngine, RequestsThatMakeNoSenseHereAreAnsweredWithErrorsAndChan
   auto held = good_.call(ipc::Inventory{""});
   ASSERT_TRUE(held);
   EXPECT_TRUE((*held)["held"].empty());
+}
+
+TEST_F(ServerOfAnEngine, ARealTierAnswersThatAChunkIsWrittenAtOnceOrNotAtAll) {
+  const segment::VersionId id{"nbody", 7, {1000, 1}};
+  const auto granted = good_.call(ipc::Grant{id, 5000, 0, {}, {}});
+  ASSERT_TRUE(granted);
+  const auto slot = ipc::address_from_json((*granted)["slot"]);
+  ASSERT_TRUE(slot);
+  ipc::Written written{id, 0, 0, slot->tier, slot->slot, 5000, {}, false};
+  ASSERT_TRUE(good_.tell(written));
+  ipc::Written nonsense = written;
+  nonsense.slot += 100;
+  ASSERT_TRUE(good_.tell(nonsense)) << "nobody hears of the error";
+  EXPECT_EQ((*good_.call(ipc::Progress{}))["seq"], 5u) << "no reply to the two came before";
+  written.reply = true;
+  EXPECT_TRUE(good_.call(written));
 }
 
 TEST_F(ServerOfAnEngine, StoppingEndsTheWaitForItsEnd) {

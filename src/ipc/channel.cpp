@@ -82,6 +82,11 @@ base::Result<std::uint64_t> Channel::post(const Request& request) {
   return sequence_;
 }
 
+base::Status Channel::tell(const Request& request) {
+  if (auto sent = post(request); !sent) return base::fail(sent.error());
+  return {};
+}
+
 base::Result<base::Json> Channel::receive(std::uint64_t timeout_ns) {
   std::array<std::byte, 16384> bytes;
   const std::uint64_t deadline = timeout_ns == 0 ? 0 : os::monotonic_ns() + timeout_ns;

@@ -34,6 +34,8 @@ class Channel {
   static base::Result<Channel> connect(const std::string& socket_path);
   /// Sends a request without waiting; returns its sequence number.
   base::Result<std::uint64_t> post(const Request& request);
+  /// Sends a request that has no reply.
+  base::Status tell(const Request& request);
   /// The reply to a posted request, or the error it carries. PERDURE_TIMEOUT after `timeout_ns` (0: no limit): then the
   /// connection is closed, because the reply could come later.
   base::Result<base::Json> await(std::uint64_t sequence, std::uint64_t timeout_ns = 0);

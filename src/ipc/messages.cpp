@@ -1,5 +1,6 @@
 #include "ipc/messages.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "segment/manifest_codec.hpp"
@@ -22,6 +23,22 @@ Result<std::uint32_t> get_u32(const Json& json, const char* key) {
 Result<segment::VersionId> get_id(const Json& json) {
   if (!json.is_object() || !json.contains("id")) return base::fail(PERDURE_CORRUPT, kObject, "field 'id' is missing");
   return segment::version_id_from_json(json["id"], kObject);
+}
+
+Json hash_to_json(const base::Hash128& hash) {
+  const auto bytes = hash.bytes();
+  const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  return Json::binary(std::vector<std::uint8_t>(first, first + bytes.size()));
+}
+
+Result<base::Hash128> get_hash(const Json& json, const char* key) {
+  const auto it = json.find(key);
+  std::array<std::byte, 16> bytes{};
+  if (it == json.end() || !it->is_binary() || it->get_binary().size() != bytes.size())
+    return base::fail(PERDURE_CORRUPT, kObject, std::string("field '") + key + "' is not a byte string of 16 bytes");
+  std::transform(it->get_binary().begin(), it->get_binary().end(), bytes.begin(),
+                 [](std::uint8_t byte) { return static_cast<std::byte>(byte); });
+  return base::Hash128::from_bytes(bytes);
 }
 
 template <class T>
@@ -47,6 +64,13 @@ struct Encoder {
             {"bytes", r.bytes}, {"timeout_ns", r.timeout_ns},
             {"avoid", r.avoid}, {"why", r.why}};
   }
+  Json operator()(const Written& r) const {
+    return {{"op", "written"},  {"id", segment::to_json(r.id)},
+            {"rank", r.rank},   {"chunk", r.chunk},
+            {"tier", r.tier},   {"slot", r.slot},
+            {"bytes", r.bytes}, {"hash", hash_to_json(r.hash)},
+            {"reply", r.reply}};
+  }
   Json operator()(const Stage& r) const {
     return {{"op", "stage"}, {"id", segment::to_json(r.id)}, {"ranks", r.ranks}, {"piece", segment::to_json(r.piece)}};
   }
@@ -68,6 +92,7 @@ struct Encoder {
     return {{"op", "wait_stored"}, {"id", segment::to_json(r.id)}, {"timeout_ns", r.timeout_ns}};
   }
   Json operator()(const Progress&) const { return {{"op", "progress"}}; }
+  Json operator()(const Top&) const { return {{"op", "top"}}; }
   Json operator()(const NextReport&) const { return {{"op", "next_report"}}; }
   Json operator()(const Retire& r) const { return {{"op", "retire"}, {"name", r.name}, {"version", r.version}}; }
   Json operator()(const Drain& r) const { return {{"op", "drain"}, {"timeout_ns", r.timeout_ns}}; }
@@ -97,6 +122,19 @@ Result<Request> parse_grant(const Json& json) {
   PERDURE_TRY(r.timeout_ns, base::get_u64(json, "timeout_ns", kObject));
   PERDURE_TRY(r.avoid, get_numbers<std::uint32_t>(json, "avoid"));
   PERDURE_TRY(r.why, base::get_text(json, "why", kObject));
+  return Request{r};
+}
+
+Result<Request> parse_written(const Json& json) {
+  Written r;
+  PERDURE_TRY(r.id, get_id(json));
+  PERDURE_TRY(r.rank, get_u32(json, "rank"));
+  PERDURE_TRY(r.chunk, get_u32(json, "chunk"));
+  PERDURE_TRY(r.tier, get_u32(json, "tier"));
+  PERDURE_TRY(r.slot, base::get_u64(json, "slot", kObject));
+  PERDURE_TRY(r.bytes, base::get_u64(json, "bytes", kObject));
+  PERDURE_TRY(r.hash, get_hash(json, "hash"));
+  PERDURE_TRY(r.reply, base::get_bool(json, "reply", kObject));
   return Request{r};
 }
 
@@ -188,6 +226,7 @@ constexpr std::array kParsers = {
     Parser{"hello", parse_hello},
     Parser{"reserve", parse_reserve},
     Parser{"grant", parse_grant},
+    Parser{"written", parse_written},
     Parser{"stage", parse_stage},
     Parser{"commit", parse_commit},
     Parser{"abort", parse_id_only<Abort>},
@@ -197,6 +236,7 @@ constexpr std::array kParsers = {
     Parser{"quarantine", parse_quarantine},
     Parser{"wait_stored", parse_wait_stored},
     Parser{"progress", parse_empty<Progress>},
+    Parser{"top", parse_empty<Top>},
     Parser{"next_report", parse_empty<NextReport>},
     Parser{"retire", parse_retire},
     Parser{"drain", parse_drain},

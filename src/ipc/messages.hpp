@@ -13,7 +13,7 @@
 
 namespace perdure::ipc {
 
-inline constexpr std::uint64_t kProtocol = 1;
+inline constexpr std::uint64_t kProtocol = 2;
 
 // ---- requests ----------------------------------------------------------------------------------------------------
 /// First on every connection. Refused with PERDURE_BUSY when the engine serves another configuration.
@@ -35,6 +35,19 @@ struct Grant {
   std::uint64_t timeout_ns = 0;
   std::vector<std::uint32_t> avoid;  ///< tiers whose slots this rank could not write
   std::string why;                   ///< the error of the last of them
+};
+/// A chunk is in its slot.
+struct Written {
+  segment::VersionId id;
+  std::uint32_t rank = 0;
+  std::uint32_t chunk = 0;
+  std::uint32_t tier = 0;
+  std::uint64_t slot = 0;
+  std::uint64_t bytes = 0;
+  base::Hash128 hash;
+  /// The rank waits for the answer, which comes when an emulated tier says that the write is over. Otherwise there is
+  /// none, so that saying it costs the capture nothing.
+  bool reply = false;
 };
 /// This rank's piece is complete; chunk.place and chunk.offset name tier and slot.
 struct Stage {
@@ -79,6 +92,8 @@ struct WaitStored {
   std::uint64_t timeout_ns = 0;
 };
 struct Progress {};
+/// What the engine sees and decides, for people: reply as src/engine/overview.hpp says. Changes nothing.
+struct Top {};
 struct NextReport {};
 /// Gives up all attempts at a version on this node; the first node's engine also removes it from the store.
 struct Retire {
@@ -92,8 +107,8 @@ struct Drain {
 /// Ends a perdured when it is done (`drain` first on another call if wanted).
 struct Shutdown {};
 
-using Request = std::variant<Hello, Reserve, Grant, Stage, Commit, Abort, Inventory, Locate, Unpin, Quarantine,
-                             WaitStored, Progress, NextReport, Retire, Drain, Shutdown>;
+using Request = std::variant<Hello, Reserve, Grant, Written, Stage, Commit, Abort, Inventory, Locate, Unpin, Quarantine,
+                             WaitStored, Progress, Top, NextReport, Retire, Drain, Shutdown>;
 
 base::Json to_json(const Request& request);
 /// PERDURE_CORRUPT when anything is missing or out of range.

@@ -46,7 +46,14 @@ class FlushRate {
     if (bytes_per_s > 0) rates_.add(bytes_per_s);
   }
 
-  double bytes_per_s() const { return rates_.mean(); }                 ///< aggregate of the node; 0: nothing known
+  double bytes_per_s() const { return rates_.mean(); }  ///< aggregate of the node; 0: nothing known
+  /// The same, but no more than is plausible when the oldest running flush takes much longer than usual: a store that
+  /// hangs says nothing, and must not be counted on.
+  double plausible_bytes_per_s(double now_s) const {
+    const double usual = kOverdue * durations_s_.mean();
+    const double longest = running_.empty() ? 0 : now_s - *running_.begin();
+    return usual > 0 && longest > usual ? bytes_per_s() * usual / longest : bytes_per_s();
+  }
   double deviation_bytes_per_s() const { return rates_.deviation(); }  ///< standard deviation in the window
   std::uint64_t running() const { return running_.size(); }
   /// Predicted seconds from `now_s` until the oldest running flush ends. It is taken to last as long as those in the
@@ -60,6 +67,7 @@ class FlushRate {
   }
 
  private:
+  static constexpr double kOverdue = 4;  // times as long as usual
   void pass(double now_s) {
     if (now_s > now_s_) {
       flush_seconds_ += static_cast<double>(running_.size()) * (now_s - now_s_);

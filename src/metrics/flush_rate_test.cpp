@@ -25,6 +25,18 @@ TEST(FlushRate, CountsOnlyTheTimeThatFlushesOverlap) {
   EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 150 * 1.5 / 2) << "a failed flush says nothing";
 }
 
+TEST(FlushRate, AFlushThatHangsIsCountedOnLessAndLess) {
+  FlushRate rate;
+  const auto quick = rate.started(0);
+  rate.finished(1, quick, 100);
+  const auto hanging = rate.started(1);
+  EXPECT_DOUBLE_EQ(rate.plausible_bytes_per_s(5), 100) << "four times as long as usual happens";
+  EXPECT_DOUBLE_EQ(rate.plausible_bytes_per_s(9), 50);
+  EXPECT_DOUBLE_EQ(rate.plausible_bytes_per_s(401), 1);
+  rate.abandoned(402, hanging);
+  EXPECT_DOUBLE_EQ(rate.plausible_bytes_per_s(402), 100);
+}
+
 TEST(FlushRate, ForgetsWhatIsBeyondItsWindow) {
   FlushRate rate(2);
   EXPECT_EQ(rate.bytes_per_s(), 0);

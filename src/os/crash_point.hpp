@@ -27,6 +27,7 @@ namespace perdure::os {
   X(engine_inventory, engine)             \
   X(engine_locate, engine)                \
   X(engine_grant, engine)                 \
+  X(engine_written, engine)               \
   X(engine_stage_before_catalog, engine)  \
   X(engine_stage_after_catalog, engine)   \
   X(engine_commit_before_catalog, engine) \

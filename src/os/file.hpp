@@ -92,6 +92,7 @@ struct Space {
   std::uint64_t total_bytes = 0;
   std::uint64_t available_bytes = 0;  ///< to us
   std::string type;                   ///< "tmpfs", "ext4", "nfs", "0x..." ...
+  std::uint64_t device_id = 0;        ///< tells file systems of one machine apart (st_dev); may change at a boot
 };
 base::Result<Space> space(const std::string& path);
 

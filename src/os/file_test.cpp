@@ -206,6 +206,8 @@ TEST(Space, KnowsTheFileSystemAndItsRoom) {
   EXPECT_EQ(shared.type, "tmpfs");
   EXPECT_GT(shared.total_bytes, 0U);
   EXPECT_LE(shared.available_bytes, shared.total_bytes);
+  EXPECT_EQ(space("/dev/shm").value().device_id, shared.device_id);
+  EXPECT_NE(space("/proc").value().device_id, shared.device_id);
   EXPECT_EQ(space("/nonexistent/path").error().code, PERDURE_NOT_FOUND);
 }
 

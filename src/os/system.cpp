@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/random.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -68,6 +69,20 @@ std::string host_identity() {
   std::string id;
   boot >> id;
   return host_name() + "/" + id;
+}
+
+std::string kernel_release() {
+  utsname facts{};
+  return ::uname(&facts) == 0 ? facts.release : "unknown";
+}
+
+std::string processor_name() {
+  std::istringstream lines(read_text("/proc/cpuinfo"));
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown";
 }
 
 unsigned cpu_count() {

@@ -12,7 +12,9 @@ std::uint64_t available_memory_bytes();  ///< MemAvailable, or what our cgroup l
 std::string host_name();
 /// Tells hosts apart even when their names are equal: host name and boot id.
 std::string host_identity();
-unsigned cpu_count();  ///< processors this process may use
+std::string kernel_release();  ///< "6.1.0-18-amd64"
+std::string processor_name();  ///< the first processor's model; "unknown" where the kernel does not say
+unsigned cpu_count();          ///< processors this process may use
 std::uint32_t user_id();
 std::int32_t process_id();
 bool process_alive(std::int32_t pid);

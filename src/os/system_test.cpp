@@ -46,6 +46,11 @@ TEST(Host, IdentityHoldsTheNameAndTheBoot) {
   EXPECT_GE(cpu_count(), 1U);
 }
 
+TEST(Host, SaysWhatItIs) {
+  EXPECT_FALSE(processor_name().empty());
+  EXPECT_NE(kernel_release().find('.'), std::string::npos);
+}
+
 TEST(Random, DoesNotRepeat) {
   std::set<std::uint64_t> seen;
   for (int i = 0; i < 1000; ++i) seen.insert(random_u64());

@@ -1,4 +1,5 @@
 // What file.hpp offers on whole files and file systems, built on its smaller pieces.
+#include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include <array>
@@ -72,9 +73,11 @@ base::Status write_file_atomically(const std::string& path, base::ConstByteSpan 
 base::Result<Space> space(const std::string& path) {
   struct statfs facts {};
   PERDURE_CHECK(checked_call({.call = "statfs", .path = path}, [&] { return ::statfs(path.c_str(), &facts); }));
+  struct stat file {};
+  PERDURE_CHECK(checked_call({.call = "stat", .path = path}, [&] { return ::stat(path.c_str(), &file); }));
   const auto block = static_cast<std::uint64_t>(facts.f_bsize);
   return Space{static_cast<std::uint64_t>(facts.f_blocks) * block, static_cast<std::uint64_t>(facts.f_bavail) * block,
-               file_system_name(static_cast<std::uint32_t>(facts.f_type))};
+               file_system_name(static_cast<std::uint32_t>(facts.f_type)), file.st_dev};
 }
 
 }  // namespace perdure::os

@@ -23,6 +23,12 @@ Status refuse(const Sample& sample, std::string cause) {
               "calibrate again");
 }
 
+Status check_figures(std::span<const Sample> samples) {
+  for (const Sample& sample : samples)
+    if (!is_throughput(sample.bytes_per_s)) return refuse(sample, "its throughput is no positive number of bytes/s");
+  return {};
+}
+
 Status check(std::span<const Sample> samples, unsigned max_writers) {
   if (max_writers == 0 || max_writers > kMaxModelledWriters)
     return fail(PERDURE_INVALID_ARGUMENT, "device model",
@@ -36,12 +42,19 @@ Status check(std::span<const Sample> samples, unsigned max_writers) {
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const Sample& sample = samples[i];
     if (sample.writers == 0) return refuse(sample, "a sample needs a writer");
-    if (!is_throughput(sample.bytes_per_s)) return refuse(sample, "its throughput is no positive number of bytes/s");
     if (i > 0 && (sample.writers <= samples[i - 1].writers || sample.writers - samples[i - 1].writers != step))
       return refuse(sample, "the samples are not equally spaced in ascending order");
   }
   if (samples.back().writers > max_writers) return refuse(samples.back(), "it is beyond the range of the model");
-  return {};
+  return check_figures(samples);
+}
+
+/// How many samples at the front are those with 1, 2, 3, ... writers while others follow at wider steps; 0: none, all
+/// have the same step.
+std::size_t close_part(std::span<const Sample> samples) {
+  std::size_t close = 0;
+  while (close < samples.size() && samples[close].writers == close + 1) ++close;
+  return close < 2 || close == samples.size() ? 0 : close;
 }
 
 /// A spline can swing far beyond samples that jump; a device does not.
@@ -74,9 +87,14 @@ std::vector<double> evaluate(std::span<const Sample> samples, unsigned max_write
 }  // namespace
 
 Result<DeviceModel> DeviceModel::fit(std::span<const Sample> samples, unsigned max_writers) {
-  PERDURE_CHECK(check(samples, max_writers));
+  const std::size_t close = close_part(samples);
+  const auto wide = samples.subspan(close > 0 ? close - 1 : 0);
+  PERDURE_CHECK(check(wide, max_writers));
+  PERDURE_CHECK(check_figures(samples.first(close)));
   try {  // the library throws where it refuses; what was checked above leaves it no reason to
-    return DeviceModel(evaluate(samples, max_writers), true);
+    auto table = evaluate(wide, max_writers);
+    for (const Sample& sample : samples.first(close)) table[sample.writers - 1] = sample.bytes_per_s;
+    return DeviceModel(std::move(table), true);
   } catch (const std::exception& refused) {
     return fail(PERDURE_INVALID_ARGUMENT, "device model", refused.what());
   }

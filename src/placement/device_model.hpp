@@ -23,8 +23,9 @@ inline constexpr double kMaxBytesPerS = 1e15;  ///< more is nonsense
 class DeviceModel {
  public:
   /// Spline through `samples`, which have equally spaced ascending writer counts, at least 5 of them, or all counts up
-  /// to `max_writers`. Between two samples a prediction stays between half the lower and 1.5 times the higher one;
-  /// outside of them it is that of the nearest. Errors: PERDURE_INVALID_ARGUMENT, which names the sample.
+  /// to `max_writers`; or all counts from 1 to some L and from L on at least 5 (L included) at equal wider steps.
+  /// Between two samples a prediction stays between half the lower and 1.5 times the higher one; outside of them it is
+  /// that of the nearest. Errors: PERDURE_INVALID_ARGUMENT, which names the sample.
   static base::Result<DeviceModel> fit(std::span<const Sample> samples, unsigned max_writers);
 
   /// Without calibration: the same throughput at every count until observations say otherwise. Assume what the tier

@@ -69,6 +69,20 @@ TEST(DeviceModel, TakesAFewSamplesWhenTheyAreAllThereCanBe) {
   EXPECT_DOUBLE_EQ(DeviceModel::fit(Samples{{1, 10}}, 1).value().bytes_per_s(9), 10);
 }
 
+TEST(DeviceModel, TakesTheFirstCountsOneByOneAndTheRestAtWiderSteps) {
+  const auto samples = measure(counts_to_measure_closely(256));
+  const auto model = DeviceModel::fit(samples, 256).value();
+  for (const Sample& sample : samples) EXPECT_DOUBLE_EQ(model.bytes_per_s(sample.writers), sample.bytes_per_s);
+  EXPECT_NEAR(model.bytes_per_s(100) / ssd(100), 1, 0.02);
+  Samples zero = samples;
+  zero[2].bytes_per_s = 0;
+  EXPECT_FALSE(DeviceModel::fit(zero, 256));
+  EXPECT_FALSE(DeviceModel::fit(std::span(samples).first(18), 256)) << "only 4 at wider steps";
+  Samples uneven = samples;
+  ++uneven.back().writers;
+  EXPECT_FALSE(DeviceModel::fit(uneven, 256));
+}
+
 std::string refusal(const Samples& samples, unsigned max_writers) {
   const auto model = DeviceModel::fit(samples, max_writers);
   if (model) return "accepted";
@@ -152,6 +166,22 @@ TEST(Sampling, MeasuresAtMostATenthOfTheRangeAtEqualSteps) {
     ASSERT_TRUE(DeviceModel::fit(samples, range)) << range;
   }
   EXPECT_TRUE(counts_to_measure(0).empty());
+}
+
+TEST(Sampling, MeasuresCloselyWhereFewWrite) {
+  const auto counts = counts_to_measure_closely(256);
+  EXPECT_EQ(counts.size(), 26u);
+  EXPECT_EQ(counts[14], 15u);
+  EXPECT_EQ(counts[15], 36u);
+  for (unsigned range = 1; range <= 2000; ++range) {
+    const auto close = counts_to_measure_closely(range);
+    EXPECT_EQ(close.size(), counts_to_measure(range).size()) << range;
+    EXPECT_LE(close.back(), range);
+    std::vector<Sample> samples;
+    for (unsigned k : close) samples.push_back({k, 1e8});
+    ASSERT_TRUE(DeviceModel::fit(samples, range)) << range;
+  }
+  EXPECT_TRUE(counts_to_measure_closely(0).empty());
 }
 
 TEST(Sampling, ReportsMeanAndWorstErrorAndWhere) {

@@ -4,15 +4,30 @@
 #include <cmath>
 
 namespace perdure::placement {
+namespace {
+
+constexpr unsigned kFewestForSpline = 5;
+
+}  // namespace
 
 std::vector<unsigned> counts_to_measure(unsigned max_writers) {
   if (max_writers == 0 || max_writers > kMaxModelledWriters) return {};
-  const unsigned wanted = std::min(std::max((max_writers + 9) / 10, 5U), max_writers);
+  const unsigned wanted = std::min(std::max((max_writers + 9) / 10, kFewestForSpline), max_writers);
   // With n counts from 1 on, the widest step that stays in the range reaches furthest; one more than `wanted` must not
   // fit.
   const unsigned step = wanted > 1 ? std::max((max_writers - 1) / (wanted - 1), 1U) : 1;
   std::vector<unsigned> counts;
   for (unsigned i = 0; i < wanted; ++i) counts.push_back(1 + i * step);
+  return counts;
+}
+
+std::vector<unsigned> counts_to_measure_closely(unsigned max_writers) {
+  auto counts = counts_to_measure(max_writers);
+  const auto wanted = static_cast<unsigned>(counts.size());
+  const unsigned close = std::min(wanted * 3 / 5, wanted - std::min(wanted, kFewestForSpline - 1));
+  if (close < 2 || wanted == max_writers) return counts;
+  const unsigned step = (max_writers - close) / (wanted - close);
+  for (unsigned i = 0; i < wanted; ++i) counts[i] = i < close ? i + 1 : close + (i + 1 - close) * step;
   return counts;
 }
 

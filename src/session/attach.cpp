@@ -119,6 +119,7 @@ base::Status Session::connect_engine(const std::string& socket) {
   hello.first_node = nodes_.first();
   PERDURE_TRY(const auto reply, channel_.call(hello));
   PERDURE_TRY(chunk_bytes_, base::get_u64(reply, "chunk_bytes", "hello"));
+  PERDURE_TRY(paced_, base::get_bool(reply, "paced", "hello"));
   if (chunk_bytes_ == 0) return base::fail(PERDURE_CORRUPT, "engine", "it says that chunks have 0 bytes");
   return announce();
 }

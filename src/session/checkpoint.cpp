@@ -71,7 +71,9 @@ base::Status Session::capture(const segment::VersionId& id) {
   piece.regions = regions_.entries();
   const auto ranges = region::cut(regions_.bytes(), chunk_bytes_);
   ipc::Grant grant{id, 0, seconds_to_ns(config_.real("checkpoint.timeout")), {}, {}};
-  // The next slot is asked for before the current chunk is copied, so that the engine's answer costs no time.
+  // The next slot is asked for before the current chunk is copied, so that the engine's answer costs no time. An
+  // emulated tier writes from the grant on: there it is asked for afterwards, so that no rank writes two chunks at
+  // once.
   auto ask = [&](std::size_t i) -> base::Status {
     outstanding_ = 0;
     if (i >= ranges.size()) return {};
@@ -84,13 +86,23 @@ base::Status Session::capture(const segment::VersionId& id) {
     PERDURE_TRY(const auto reply, channel_.await(std::exchange(outstanding_, 0)));
     PERDURE_TRY(auto slot, granted_slot(reply));
     os::crash_point(os::CrashPoint::checkpoint_slot_granted);
-    PERDURE_CHECK(ask(i + 1));
+    if (!paced_) PERDURE_CHECK(ask(i + 1));
     PERDURE_TRY(const auto chunk, capture_somewhere(std::move(slot), ranges[i], grant));
     piece.chunks.push_back(chunk);
     os::crash_point(os::CrashPoint::checkpoint_chunk_written);
+    PERDURE_CHECK(tell_written(id, i, chunk));
+    if (paced_) PERDURE_CHECK(ask(i + 1));
   }
   os::crash_point(os::CrashPoint::checkpoint_before_stage);
   PERDURE_CHECK(channel_.call(ipc::Stage{id, static_cast<std::uint32_t>(comm_->size()), std::move(piece)}));
+  return {};
+}
+
+base::Status Session::tell_written(const segment::VersionId& id, std::size_t index, const segment::ChunkEntry& chunk) {
+  const ipc::Written written{
+      id, rank(), static_cast<std::uint32_t>(index), chunk.place, chunk.offset, chunk.length, chunk.hash, paced_};
+  if (!paced_) return channel_.tell(written);
+  PERDURE_CHECK(channel_.call(written));
   return {};
 }
 

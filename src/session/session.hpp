@@ -79,6 +79,7 @@ class Session {
   base::Status capture(const segment::VersionId& id);
   base::Result<segment::ChunkEntry> capture_somewhere(tier::SlotAddress slot, region::ChunkRange range,
                                                       ipc::Grant& grant);
+  base::Status tell_written(const segment::VersionId& id, std::size_t index, const segment::ChunkEntry& chunk);
   base::Result<segment::ChunkEntry> capture_chunk(const tier::SlotAddress& slot, region::ChunkRange range);
   base::Status commit_or_abort(const segment::VersionId& id, const base::Status& outcome);
   std::vector<ipc::PlannedSegment> my_segments() const;
@@ -110,6 +111,7 @@ class Session {
   std::shared_ptr<engine::Engine> engine_;  // set where this process hosts it
   ipc::Channel channel_;
   std::uint64_t chunk_bytes_ = 0;
+  bool paced_ = false;  // the engine emulates tiers: it says when a chunk is written
   tier::SlotIo slots_;
   Warmer warmer_{slots_};
   region::RegionTable regions_;

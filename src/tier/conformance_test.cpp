@@ -8,6 +8,7 @@
 #include "base/bytes.hpp"
 #include "os/file.hpp"
 #include "support/temporary_directory.hpp"
+#include "tier/emulated_tier.hpp"
 #include "tier/slot_io.hpp"
 
 namespace perdure::tier {
@@ -18,9 +19,16 @@ constexpr std::uint64_t kSlot = 2 * base::MiB;
 class Conformance : public ::testing::TestWithParam<const char*> {
  protected:
   std::unique_ptr<Tier> make(std::uint64_t max_bytes = 8 * base::MiB) {
-    auto tier = make_tier(GetParam(), {3, directory / "slots", kSlot, max_bytes});
+    auto tier = make_tier(kind(), {3, directory / "slots", kSlot, max_bytes});
     EXPECT_TRUE(tier) << (tier ? "" : tier.error().text());
-    return tier ? std::move(*tier) : nullptr;
+    if (!tier) return nullptr;
+    if (std::string(GetParam()) == kind()) return std::move(*tier);
+    return emulate(std::move(*tier), std::make_shared<device::Emulator>(device::Device{}, 1, 0), 0);
+  }
+  /// "emulated_file": an emulated one before a file tier.
+  static std::string kind() {
+    const std::string name = GetParam();
+    return name.substr(name.rfind('_') + 1);
   }
   static std::vector<std::byte> content(std::uint64_t seed, std::size_t bytes) {
     std::mt19937_64 random(seed);
@@ -48,7 +56,7 @@ class Conformance : public ::testing::TestWithParam<const char*> {
 
 TEST_P(Conformance, NamesItselfItsPlaceAndItsNumber) {
   auto tier = make();
-  EXPECT_EQ(tier->properties().name, GetParam());
+  EXPECT_EQ(tier->properties().name, kind());
   EXPECT_EQ(tier->properties().directory, directory / "slots");
   EXPECT_GE(tier->properties().slot_bytes, kSlot);
   auto slot = tier->acquire(1000);
@@ -94,12 +102,13 @@ TEST_P(Conformance, StaysWithinItsLimitAndSaysSo) {
   std::size_t got = 0;
   for (; got < 100 && tier->can_hold(kSlot); ++got) ASSERT_TRUE(tier->acquire(kSlot));
   EXPECT_EQ(got, 4u);
+  EXPECT_EQ(tier->capacity(kSlot), 4u) << "whatever it holds";
+  EXPECT_EQ(tier->capacity(tier->properties().slot_bytes + 1), 0u);
   EXPECT_LE(tier->usage().bytes, 8 * base::MiB);
   auto refused = tier->acquire(kSlot);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, PERDURE_NO_SPACE);
-  EXPECT_NE(refused.error().text().find(std::string("tier.") + GetParam() + ".max_bytes"), std::string::npos)
-      << refused.error().text();
+  EXPECT_NE(refused.error().text().find("tier." + kind() + ".max_bytes"), std::string::npos) << refused.error().text();
 }
 
 TEST_P(Conformance, CanHoldAgreesWithAcquireOverRandomUse) {
@@ -186,7 +195,7 @@ TEST_P(Conformance, ContentThatWasLostHasAnotherIncarnation) {
   EXPECT_NE(make()->incarnation(), before);
 }
 
-INSTANTIATE_TEST_SUITE_P(Tiers, Conformance, ::testing::Values("memory", "file"),
+INSTANTIATE_TEST_SUITE_P(Tiers, Conformance, ::testing::Values("memory", "file", "emulated_memory", "emulated_file"),
                          [](const auto& param) { return std::string(param.param); });
 
 }  // namespace

@@ -99,6 +99,10 @@ class FileTier final : public Tier {
     return {slots_.size(), free, backed_};
   }
 
+  std::uint64_t capacity(std::uint64_t bytes) const override {
+    return bytes > properties_.slot_bytes ? 0 : limit() / base::round_up(std::max<std::uint64_t>(bytes, 1), kBlock);
+  }
+
   // Slot files are made when they are needed: creating them takes a few system calls, not a pass over memory.
   std::vector<Reserved> reserve(const std::vector<std::uint64_t>&, std::uint64_t) override { return {}; }
   void disown(std::uint64_t) override {}
@@ -123,12 +127,15 @@ class FileTier final : public Tier {
   }
 
   // By default at most half of what the file system would have free without our slots.
+  std::uint64_t limit() const {
+    if (properties_.max_bytes != 0) return properties_.max_bytes;
+    const auto room = os::space(properties_.directory);
+    return room ? (room->available_bytes + backed_) / 2 : backed_;
+  }
+
   bool room_for(std::uint64_t bytes) const {
-    auto room = os::space(properties_.directory);
-    if (!room || room->available_bytes < bytes) return false;
-    const std::uint64_t limit =
-        properties_.max_bytes != 0 ? properties_.max_bytes : (room->available_bytes + backed_) / 2;
-    return backed_ + bytes <= limit;
+    const auto room = os::space(properties_.directory);
+    return room && room->available_bytes >= bytes && backed_ + bytes <= limit();
   }
 
   std::uint32_t number_;

@@ -117,6 +117,10 @@ class MemoryTier final : public Tier {
     return {slots_.size(), free, backed_};
   }
 
+  std::uint64_t capacity(std::uint64_t bytes) const override {
+    return bytes > properties_.slot_bytes ? 0 : properties_.max_bytes / std::max(base::round_up(bytes, kPage), kPage);
+  }
+
   std::vector<Reserved> reserve(const std::vector<std::uint64_t>& chunk_bytes, std::uint64_t owner) override {
     std::vector<Reserved> ready;
     std::vector<bool> taken(slots_.size(), false);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "device/emulator.hpp"
 
 namespace perdure::tier {
 
@@ -60,10 +61,14 @@ class Tier {
   virtual base::Status adopt(std::uint64_t slot, std::uint64_t bytes) = 0;
   virtual SlotAddress address(std::uint64_t slot) const = 0;
   virtual Usage usage() const = 0;
+  /// So many chunks of `bytes` its limits allow in all, whatever it holds now.
+  virtual std::uint64_t capacity(std::uint64_t bytes) const = 0;
   /// The sizes of the chunks that `owner` may need at once: makes room for them, as far as the limits allow, and keeps
   /// it for this owner while others have room too. Returns its free slots with the bytes wanted of each, to be prepared
   /// ahead (SlotIo::prepare).
   virtual std::vector<Reserved> reserve(const std::vector<std::uint64_t>& chunk_bytes, std::uint64_t owner) = 0;
+  /// The emulated device that transfers have to wait for (tier/emulated_tier.hpp); nullptr: there is none.
+  virtual device::Emulator* device() const { return nullptr; }
   /// The owner is gone: its slots are for everybody.
   virtual void disown(std::uint64_t owner) = 0;
   /// Deletes everything; only when nothing is held any more.

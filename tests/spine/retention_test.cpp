@@ -20,9 +20,11 @@ class Retention : public ::testing::TestWithParam<const char*> {
   void checkpoints(int first, int last, const std::string& more, const std::string& rules = {}, End end = End::closed) {
     RunOptions run;
     run.ranks = 2;
+    // Who is to be killed must not end before by itself.
+    const std::string options = end == End::killed ? more + ";engine.idle_exit=60" : more;
     const auto outcome = run_ranks(run, [&](const Rank& rank) {
       faults.install();
-      Protected app(rank, options_in(directory.path(), GetParam(), more));
+      Protected app(rank, options_in(directory.path(), GetParam(), options));
       if (rank.rank == 0) faults.set(rules);
       rank.barrier();
       for (int step = first; step <= last; ++step)

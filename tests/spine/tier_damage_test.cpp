@@ -24,7 +24,7 @@ class TierDamage : public ::testing::TestWithParam<Case> {
  protected:
   std::string options(const std::string& more = {}) const {
     return options_in(directory_.path(), GetParam().mode,
-                      "node.ranks_per_node=1;tier.order=" + GetParam().tier + (more.empty() ? "" : ";" + more));
+                      "engine.idle_exit=60;node.ranks_per_node=1;tier.order=" + GetParam().tier + (more.empty() ? "" : ";" + more));
   }
   std::string no_store() const { return "pwrite:" + directory_.path() + "/store:ENOSPC"; }
   static RunOptions two_ranks() {
@@ -53,6 +53,7 @@ class TierDamage : public ::testing::TestWithParam<Case> {
     ASSERT_TRUE(outcome.all(128 + SIGKILL)) << outcome.text();
     kill_engines(directory_.path());
   }
+  void TearDown() override { stop_daemons(directory_.path()); }
   TemporaryDirectory directory_;
 };
 

@@ -1,0 +1,43 @@
+#pragma once
+// Medians over the repetitions of a study's cells.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "row.hpp"
+
+namespace perdure::studies {
+
+double median(std::vector<double> values);  ///< 0 for none
+
+/// What one cell is: everything but policy and repetition.
+struct Cell {
+  std::string application;
+  unsigned nodes = 1, writers = 0, chunks = 0;
+  std::uint64_t cache_bytes = 0;
+  auto operator<=>(const Cell&) const = default;
+  std::string text() const;
+};
+Cell cell_of(const Row& row);
+
+using Figure = std::function<double(const Row&)>;
+inline double local_phase(const Row& row) { return row.local_phase_s; }
+inline double flush_completion(const Row& row) { return row.flush_completion_s; }
+
+class Medians {
+ public:
+  explicit Medians(const std::vector<Row>& rows) : rows_(rows) {}
+  /// In the order of the rows.
+  std::vector<Cell> cells() const;
+  std::vector<std::string> policies() const;
+  bool has(const Cell& cell, const std::string& policy) const;
+  double of(const Cell& cell, const std::string& policy, const Figure& figure) const;
+  /// figure(above) / figure(below), each a median.
+  double ratio(const Cell& cell, const std::string& above, const std::string& below, const Figure& figure) const;
+
+ private:
+  std::vector<double> values(const Cell& cell, const std::string& policy, const Figure& figure) const;
+  const std::vector<Row>& rows_;
+};
+
+}  // namespace perdure::studies

@@ -1,0 +1,30 @@
+#pragma once
+// What `perdure calibrate` found out about one tier, and how it is shown.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/cbor.hpp"
+#include "calibration/model_file.hpp"
+#include "placement/sampling.hpp"
+
+namespace perdure::cli {
+
+struct Calibrated {
+  calibration::Calibration calibration;
+  bool emulated = false;                    ///< in virtual time; machine and device say nothing then
+  std::vector<placement::Sample> measured;  ///< every count of the range, with --check
+  std::optional<placement::Accuracy> accuracy;
+  std::string model_file, plot_file;  ///< empty: not written
+};
+
+/// Beyond these a model is not good enough (with --check).
+inline constexpr double kMeanErrorBound = 0.05, kWorstErrorBound = 0.15;
+bool good_enough(const placement::Accuracy& accuracy);
+
+base::Json calibrated_json(const Calibrated& tier, const placement::DeviceModel& model);
+/// Heading, one row per count that was measured, where files went, and the accuracy.
+std::string calibrated_text(const Calibrated& tier, const placement::DeviceModel& model);
+std::string calibrated_svg(const Calibrated& tier, const placement::DeviceModel& model);
+
+}  // namespace perdure::cli

@@ -1,0 +1,157 @@
+#include "cli/engine_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/bytes.hpp"
+#include "cli/node_directories.hpp"
+#include "cli/table.hpp"
+#include "cli/verb.hpp"
+#include "ipc/channel.hpp"
+
+namespace perdure::cli {
+namespace {
+
+using base::Json;
+using Right = Table::Align;
+
+constexpr std::uint64_t kPatienceNs = 2'000'000'000;
+
+base::Result<Json> ask(const std::string& directory) {
+  PERDURE_TRY(auto channel, ipc::Channel::connect(directory + "/socket"));
+  ipc::Hello hello;
+  hello.client = false;
+  PERDURE_CHECK(channel.call(hello, kPatienceNs));
+  PERDURE_TRY(auto reply, channel.call(ipc::Top{}, kPatienceNs));
+  if (!reply.contains("engine") || !reply["engine"].is_object())
+    return base::fail(PERDURE_CORRUPT, directory, "its engine answers something else");
+  return std::move(reply["engine"]);
+}
+
+// What an engine sends is shown as far as it can be understood.
+const Json& list(const Json& json, const char* key) {
+  static const Json kEmpty = Json::array();
+  const auto it = json.is_object() ? json.find(key) : json.end();
+  return it != json.end() && it->is_array() ? *it : kEmpty;
+}
+double number(const Json& json, const char* key) {
+  const auto it = json.is_object() ? json.find(key) : json.end();
+  return it != json.end() && it->is_number() ? it->get<double>() : 0;
+}
+std::string text(const Json& json, const char* key) {
+  const auto it = json.is_object() ? json.find(key) : json.end();
+  return it != json.end() && it->is_string() ? it->get<std::string>() : "";
+}
+bool flag(const Json& json, const char* key) {
+  const auto it = json.is_object() ? json.find(key) : json.end();
+  return it != json.end() && it->is_boolean() && it->get<bool>();
+}
+std::string count(const Json& json, const char* key) { return fmt::format("{:.0f}", number(json, key)); }
+std::string size(const Json& json, const char* key) {
+  return base::format_bytes(static_cast<std::uint64_t>(std::clamp(number(json, key), 0.0, 1e18)));
+}
+
+std::string tiers_text(const Json& engine) {
+  Table table({{"tier", Right::left},
+               {"slots", Right::right},
+               {"free", Right::right},
+               {"to come", Right::right},
+               {"unflushed", Right::right},
+               {"writers", Right::right},
+               {"readers", Right::right},
+               {"predicted/s", Right::right},
+               {"", Right::left}});
+  for (const Json& tier : list(engine, "tiers")) {
+    std::string note = flag(tier, "failed") ? "failed" : flag(tier, "emulated") ? "emulated" : "";
+    if (!flag(tier, "calibrated"))
+      note += fmt::format("{}not calibrated, {} writes seen", note.empty() ? "" : ", ", count(tier, "observations"));
+    table.row({text(tier, "name"), count(tier, "slots"), count(tier, "free_slots"), count(tier, "slots_to_come"),
+               count(tier, "chunks_unflushed"), count(tier, "writers"), count(tier, "readers"),
+               size(tier, "predicted_bytes_per_s"), note});
+  }
+  return table.text();
+}
+
+std::string flush_text(const Json& engine) {
+  const auto it = engine.find("flush");
+  const Json flush = it == engine.end() ? Json::object() : *it;
+  return fmt::format("flush: {}/s (+- {}/s), {} of {} threads, {} stored, {} to go\n", size(flush, "bytes_per_s"),
+                     size(flush, "deviation_bytes_per_s"), count(flush, "chunks_under_way"), count(flush, "threads"),
+                     size(flush, "bytes_flushed"), size(flush, "bytes_pending"));
+}
+
+std::string queue_text(const Json& engine) {
+  std::string lines;
+  for (const Json& waiting : list(engine, "queue"))
+    lines += fmt::format("waiting: rank {} for {}, {:.1f} s\n", count(waiting, "rank"), text(waiting, "for"),
+                         number(waiting, "seconds"));
+  return lines;
+}
+
+std::string versions_text(const Json& engine) {
+  std::string lines;
+  for (const Json& version : list(engine, "versions")) {
+    if (text(version, "state") == "stored") continue;
+    lines += fmt::format("pending: {} version {}, {}, {}: {}{}\n", text(version, "name"), count(version, "version"),
+                         size(version, "bytes"), size(version, "bytes_flushed") + " flushed", text(version, "state"),
+                         text(version, "error").empty() ? "" : " (" + text(version, "error") + ")");
+  }
+  return lines;
+}
+
+std::string decisions_text(const Json& engine, std::size_t most) {
+  std::string lines;
+  if (const auto reasons = engine.find("reasons"); reasons != engine.end() && reasons->is_object())
+    for (const auto& [reason, times] : reasons->items())
+      if (times.is_number()) lines += fmt::format("{}{} {}", lines.empty() ? "" : ", ", reason, times.get<double>());
+  lines = "decisions: " + (lines.empty() ? "none" : lines) + "\n";
+  const Json& all = list(engine, "decisions");
+  for (std::size_t i = all.size() - std::min(all.size(), most); i < all.size(); ++i) {
+    const Json& d = all[i];
+    const std::string where = text(d, "tier").empty() ? "no slot" : text(d, "tier");
+    lines += fmt::format("  {} version {}, rank {}: {}: {} (tier {}/s, flush {}/s){}\n", text(d, "name"),
+                         count(d, "version"), count(d, "rank"), where, text(d, "text"), size(d, "tier_bytes_per_s"),
+                         size(d, "flush_bytes_per_s"), number(d, "times") > 1 ? ", x" + count(d, "times") : "");
+  }
+  return lines;
+}
+
+/// Names of checkpoints must not drive the terminal; the line ends are ours.
+std::string printable_lines(const std::string& text) {
+  std::string out;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    out += printable(text.substr(from, end - from)) + "\n";
+    from = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+base::Result<std::vector<EngineState>> ask_engines(const config::Config& config) {
+  PERDURE_TRY(const auto directories, find_node_directories(config));
+  std::vector<EngineState> states;
+  for (const NodeDirectory& directory : directories)
+    if (directory.alive) states.push_back({directory.path, ask(directory.path)});
+  return states;
+}
+
+Json engine_json(const EngineState& state) {
+  Json json = state.overview ? *state.overview : Json{{"error", error_json(state.overview.error())}};
+  json["directory"] = state.directory;
+  return json;
+}
+
+std::string engine_text(const EngineState& state, std::size_t decisions) {
+  if (!state.overview) return state.directory + ": " + printable(state.overview.error().text()) + "\n";
+  const Json& engine = *state.overview;
+  return fmt::format("{}: process {}, {} clients, {} waiting, policy {}\n", state.directory, count(engine, "process"),
+                     count(engine, "clients"), count(engine, "waiting"), text(engine, "policy")) +
+         tiers_text(engine) +
+         printable_lines(flush_text(engine) + queue_text(engine) + versions_text(engine) +
+                         decisions_text(engine, decisions));
+}
+
+}  // namespace perdure::cli

@@ -1,0 +1,53 @@
+#pragma once
+// Measures how fast a device takes chunks from many writers at once.
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "device/description.hpp"
+#include "placement/device_model.hpp"
+
+namespace perdure::calibration {
+
+/// Aggregates in bytes/s; 0: not told apart from the other.
+struct Round {
+  double fresh = 0;
+  double recycled = 0;
+};
+
+/// What can be measured.
+class Bench {
+ public:
+  virtual ~Bench() = default;
+  /// So many concurrent writers of one chunk each, into fresh slots and then into the same ones again.
+  virtual base::Result<Round> round(unsigned writers, std::uint64_t chunk_bytes) = 0;
+};
+
+/// A tier of this machine (threads, each a writer), in a directory of its own below `parent`, which it removes again.
+struct TierToMeasure {
+  std::string kind;             ///< as in tier.order
+  std::string parent;           ///< made if need be, private
+  std::uint64_t max_bytes = 0;  ///< as in tier::TierOptions
+};
+std::unique_ptr<Bench> tier_bench(const TierToMeasure& tier);
+
+/// An emulated device in virtual time.
+std::unique_ptr<Bench> emulated_bench(const device::Device& device, std::uint64_t seed);
+
+struct Measured {
+  std::vector<placement::Sample> recycled, fresh;
+};
+struct Plan {
+  std::vector<unsigned> counts;
+  std::uint64_t chunk_bytes = 0;
+  unsigned repetitions = 0;
+  std::function<void(std::uint64_t)> progress;  ///< called with the bytes written since the last call
+};
+/// Bytes that a plan writes: every repetition writes fresh slots and then the same ones again.
+std::uint64_t bytes_to_write(const Plan& plan);
+
+/// Medians over the repetitions. All counts are measured once before any is measured again, so that a load that comes
+/// and goes spoils no count alone. Errors: those of the device, with what to do.
+base::Result<Measured> measure(Bench& bench, const Plan& plan);
+
+}  // namespace perdure::calibration

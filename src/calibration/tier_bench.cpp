@@ -1,0 +1,175 @@
+// Real writers into the slots of a real tier, as ranks write: prepare, then copy and hash. A file tier is written
+// without waiting for the disk, as by ranks, so that its figure includes what the kernel's cache takes.
+#include <algorithm>
+#include <charconv>
+#include <latch>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "calibration/measure.hpp"
+#include "os/file.hpp"
+#include "os/system.hpp"
+#include "tier/slot_io.hpp"
+#include "tier/tier.hpp"
+
+namespace perdure::calibration {
+namespace {
+
+using base::Result;
+using base::Status;
+
+constexpr std::string_view kPrefix = "calibrate-";  // followed by the process, and a random number
+
+/// Content that no file system can compress.
+std::vector<std::byte> noise(std::uint64_t bytes) {
+  std::vector<std::byte> content(bytes);
+  std::uint64_t state = 1;
+  for (std::byte& byte : content) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    byte = static_cast<std::byte>(state >> 56U);
+  }
+  return content;
+}
+
+/// Slots in use while it lives.
+class Slots {
+ public:
+  static Result<Slots> acquire(tier::Tier& tier, unsigned count, std::uint64_t bytes) {
+    Slots slots(tier);
+    for (unsigned i = 0; i < count; ++i) {
+      PERDURE_TRY(const std::uint64_t slot, tier.acquire(bytes));
+      slots.numbers_.push_back(slot);
+      slots.addresses_.push_back(tier.address(slot));
+    }
+    return slots;
+  }
+  Slots(Slots&& other) noexcept = default;
+  Slots& operator=(Slots&&) = delete;
+  ~Slots() {
+    for (std::uint64_t slot : numbers_) tier_->release(slot);
+  }
+  const std::vector<tier::SlotAddress>& addresses() const { return addresses_; }
+
+ private:
+  explicit Slots(tier::Tier& tier) : tier_(&tier) {}
+  tier::Tier* tier_;
+  std::vector<std::uint64_t> numbers_;
+  std::vector<tier::SlotAddress> addresses_;
+};
+
+/// One thread per slot; all begin to write at the same moment.
+class Writers {
+ public:
+  Writers(const std::vector<tier::SlotAddress>& slots, tier::SlotIo& io, base::ConstByteSpan content)
+      : slots_(slots), io_(io), content_(content), ready_(static_cast<std::ptrdiff_t>(slots.size())) {}
+
+  /// Aggregate until the last has ended, bytes/s.
+  Result<double> run() {
+    start_threads();
+    if (!failed_) ready_.wait();
+    begin_ns_ = os::monotonic_ns();
+    go_.count_down();
+    for (std::thread& thread : threads_) thread.join();
+    if (failed_) return base::fail(*failed_);
+    const double seconds = static_cast<double>(std::max<std::uint64_t>(end_ns_ - begin_ns_, 1)) * 1e-9;
+    return static_cast<double>(slots_.size()) * static_cast<double>(content_.size()) / seconds;
+  }
+
+ private:
+  void start_threads() {
+    try {
+      for (const auto& slot : slots_) threads_.emplace_back([this, &slot] { write(slot); });
+    } catch (const std::system_error& refused) {
+      std::lock_guard lock(mutex_);
+      failed_ = base::Error{PERDURE_UNAVAILABLE, std::to_string(slots_.size()) + " writers",
+                            std::string("the system starts no more threads: ") + refused.what(),
+                            "raise the limit of processes (ulimit -u), or lower --max-writers", true};
+    }
+  }
+
+  void write(const tier::SlotAddress& slot) {
+    ready_.count_down();
+    go_.wait();
+    base::Hasher hasher;
+    Status status = io_.prepare(slot, content_.size());
+    if (status) status = io_.write(slot, 0, content_, hasher);
+    const std::uint64_t now = os::monotonic_ns();
+    std::lock_guard lock(mutex_);
+    end_ns_ = std::max(end_ns_, now);
+    if (!status && !failed_) failed_ = status.error();
+  }
+
+  const std::vector<tier::SlotAddress>& slots_;
+  tier::SlotIo& io_;
+  base::ConstByteSpan content_;
+  std::latch ready_, go_{1};
+  std::vector<std::thread> threads_;
+  std::mutex mutex_;
+  std::optional<base::Error> failed_;
+  std::uint64_t begin_ns_ = 0, end_ns_ = 0;
+};
+
+class TierBench final : public Bench {
+ public:
+  explicit TierBench(TierToMeasure tier) : tier_(std::move(tier)) {}
+  ~TierBench() override { clean_up(); }
+
+  Result<Round> round(unsigned writers, std::uint64_t chunk_bytes) override {
+    if (content_.size() != chunk_bytes) content_ = noise(chunk_bytes);
+    PERDURE_CHECK(make_directory());
+    auto measured = in_directory(writers, chunk_bytes);
+    clean_up();
+    return measured;
+  }
+
+ private:
+  Result<Round> in_directory(unsigned writers, std::uint64_t chunk_bytes) {
+    PERDURE_TRY(const auto tier, tier::make_tier(tier_.kind, {0, directory_, chunk_bytes, tier_.max_bytes}));
+    tier::SlotIo io;
+    Round measured;
+    for (double* figure : {&measured.fresh, &measured.recycled}) {
+      PERDURE_TRY(const Slots slots, Slots::acquire(*tier, writers, chunk_bytes));
+      PERDURE_TRY(*figure, Writers(slots.addresses(), io, content_).run());
+    }
+    return measured;
+  }
+
+  Status make_directory() {
+    PERDURE_CHECK(os::make_directories(tier_.parent));
+    remove_what_the_dead_left();
+    directory_ = tier_.parent + "/" + std::string(kPrefix) + std::to_string(os::process_id()) + "-" +
+                 std::to_string(os::random_u64());
+    return os::make_private_directory(directory_);
+  }
+  // A calibration that was killed leaves slots, which in memory take room until somebody removes them.
+  void remove_what_the_dead_left() const {
+    const auto entries = os::list_directory(tier_.parent);
+    if (!entries) return;
+    for (const auto& entry : *entries) {
+      std::int32_t pid = 0;
+      if (!entry.directory || !entry.name.starts_with(kPrefix)) continue;
+      const char* end = entry.name.data() + entry.name.size();
+      const auto [stop, error] = std::from_chars(entry.name.data() + kPrefix.size(), end, pid);
+      if (error == std::errc() && stop != end && *stop == '-' && !os::process_alive(pid))
+        (void)os::remove_tree(tier_.parent + "/" + entry.name);
+    }
+  }
+  void clean_up() {
+    if (!directory_.empty()) (void)os::remove_tree(directory_);
+    directory_.clear();
+  }
+
+  TierToMeasure tier_;
+  std::string directory_;
+  std::vector<std::byte> content_;
+};
+
+}  // namespace
+
+std::unique_ptr<Bench> tier_bench(const TierToMeasure& tier) { return std::make_unique<TierBench>(tier); }
+
+}  // namespace perdure::calibration

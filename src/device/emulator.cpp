@@ -1,0 +1,97 @@
+#include "device/emulator.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace perdure::device {
+namespace {
+
+class RealClock final : public Clock {
+ public:
+  double now_s() override {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+  void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, double seconds) override {
+    changed.wait_for(lock, std::chrono::duration<double>(std::min(seconds, 3600.0)));
+  }
+};
+
+}  // namespace
+
+Clock& real_clock() {
+  static RealClock clock;
+  return clock;
+}
+
+Emulator::Emulator(const Device& description, double time_scale, std::uint64_t seed, Clock& clock)
+    : clock_(clock), time_scale_(time_scale), epoch_s_(clock.now_s()), device_(description, seed) {}
+
+void Emulator::advance() {
+  device_.advance(described_now_s());
+  for (const Completion& completion : device_.take_completed()) running_.erase(completion.stream);
+}
+
+void Emulator::limit(double bytes_per_s) {
+  std::lock_guard guard(mutex_);
+  advance();
+  device_.limit(described_now_s(), bytes_per_s);
+  changed_.notify_all();
+}
+
+// Everybody looks again: one stream more can make the others slower, and on some devices faster.
+StreamId Emulator::start(std::uint64_t bytes) {
+  std::lock_guard guard(mutex_);
+  advance();
+  const StreamId stream = device_.start(described_now_s(), static_cast<double>(bytes));
+  running_.insert(stream);
+  changed_.notify_all();
+  return stream;
+}
+
+void Emulator::cancel(StreamId stream) {
+  std::lock_guard guard(mutex_);
+  advance();
+  if (running_.erase(stream) > 0) device_.cancel(described_now_s(), stream);
+  changed_.notify_all();
+}
+
+bool Emulator::over(StreamId stream) {
+  std::lock_guard guard(mutex_);
+  advance();
+  return shut_ || !running_.contains(stream);
+}
+
+void Emulator::wait(StreamId stream) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    advance();
+    if (shut_ || !running_.contains(stream)) return;
+    clock_.wait(lock, changed_, to_next_event_s().value_or(0));
+  }
+}
+
+std::optional<double> Emulator::to_next_event_s() const {
+  const auto next = device_.next_event();
+  if (!next) return std::nullopt;
+  return std::max(*next - device_.now_s(), 0.0) * time_scale_;
+}
+
+std::optional<double> Emulator::next_event_in_s() {
+  std::lock_guard guard(mutex_);
+  advance();
+  return to_next_event_s();
+}
+
+unsigned Emulator::streams() {
+  std::lock_guard guard(mutex_);
+  advance();
+  return static_cast<unsigned>(running_.size());
+}
+
+void Emulator::shut() {
+  std::lock_guard guard(mutex_);
+  shut_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace perdure::device

@@ -1,0 +1,196 @@
+// What policies are shown, and what becomes of their decisions.
+#include "config/config.hpp"
+#include "engine/core_fixture.hpp"
+#include "os/system.hpp"
+
+namespace perdure::engine {
+namespace {
+
+using Kind = GrantOutcome::Kind;
+using placement::Reason;
+
+// What a test's policy saw last, and what it answers.
+struct Seen {
+  std::vector<placement::TierState> tiers;
+  placement::FlushState flush;
+  placement::QueueState queue;
+  std::vector<placement::Decision> answers;  // one after the other, the last for ever
+  std::size_t asked = 0;
+};
+Seen seen;
+
+placement::Decision show(const placement::View& view) {
+  seen.tiers.assign(view.tiers.begin(), view.tiers.end());
+  seen.flush = view.flush;
+  seen.queue = view.queue;
+  return seen.answers[std::min(seen.asked++, seen.answers.size() - 1)];
+}
+const placement::Policy kShow{"show", "for tests", show};
+
+placement::Decision take(std::size_t tier) { return {tier, Reason::fastest, 0, 0, 0, 0}; }
+placement::Decision wait() { return {std::nullopt, Reason::wait_flush_faster, 0, 0, 0, 0}; }
+
+class CorePlacement : public CoreFixture {
+ protected:
+  void open_shown(const std::vector<std::uint64_t>& slots, std::vector<placement::Decision> answers) {
+    seen = {};
+    seen.answers = std::move(answers);
+    CoreOptions options;
+    options.policy = &kShow;
+    open(slots, options);
+  }
+  static CoreOptions with_policy(const char* name) {
+    CoreOptions options;
+    options.policy = placement::find_policy(name).value();
+    options.chunk_bytes = kChunk;
+    return options;
+  }
+  /// A flush of one chunk of tier 0 that took its time; the first version that waits for one is stored by it.
+  void flush_slowly(std::uint64_t version, std::uint64_t bytes) {
+    ASSERT_EQ(core->next_flush(), id(version));
+    const auto started = core->flush_chunk_begins(0);
+    os::sleep_ns(1'000'000);
+    core->flush_chunk_ended(id(version), 0, started, bytes, true);
+  }
+};
+
+TEST_F(CorePlacement, PoliciesSeeSlotsThatAreFreeThatCanBeFreedAndThatWillBeFreed) {
+  open_shown({4, 3}, {take(0)});
+  ASSERT_TRUE(checkpoint(1));  // will be stored: can be freed
+  ASSERT_TRUE(checkpoint(2));  // will be flushed
+  ASSERT_EQ(core->next_flush(), id(1));
+  store(1);
+  ASSERT_EQ(grant(5, id(3)).kind, Kind::granted);  // is being written
+  ASSERT_EQ(grant(6, id(3)).kind, Kind::granted);
+  EXPECT_EQ(seen.tiers[0].slots, 4u);
+  EXPECT_EQ(seen.tiers[0].free_slots, 2u) << "one was never used, and version 1 can go";
+  EXPECT_EQ(seen.tiers[0].slots_to_come, 1u) << "version 2";
+  EXPECT_EQ(seen.tiers[0].chunks_unflushed, 2u) << "version 2, and what client 5 writes";
+  EXPECT_EQ(seen.tiers[0].writers, 1u) << "client 5; the one that asks does not count";
+  EXPECT_EQ(seen.tiers[1].slots, 3u);
+  EXPECT_EQ(seen.tiers[1].free_slots, 3u);
+  EXPECT_FALSE(seen.tiers[0].failed || seen.tiers[1].failed);
+}
+
+TEST_F(CorePlacement, NothingIsToComeFromAStoreThatFails) {
+  open_shown({2}, {take(0)});
+  ASSERT_TRUE(checkpoint(1));
+  (void)core->look_at_tiers(1, {id(2), kChunk, 0, {}, {}}, false);
+  EXPECT_EQ(core->look_at_tiers(1, {id(2), kChunk, 0, {}, {}}, false)[0].slots_to_come, 1u);
+  (void)core->next_flush();
+  core->flush_failed(id(1), {PERDURE_IO, "store", "it burns", "", true}, false);
+  EXPECT_EQ(core->look_at_tiers(1, {id(2), kChunk, 0, {}, {}}, false)[0].slots_to_come, 0u);
+}
+
+TEST_F(CorePlacement, ATierThatARankAvoidsHasNothingForIt) {
+  open_shown({2, 2}, {take(0)});
+  ASSERT_TRUE(checkpoint(1));
+  seen.answers = {take(1)};
+  ASSERT_EQ(grant(1, id(2), {0}).kind, Kind::granted);
+  EXPECT_TRUE(seen.tiers[0].failed);
+  EXPECT_EQ(seen.tiers[0].free_slots + seen.tiers[0].slots_to_come, 0u);
+}
+
+TEST_F(CorePlacement, ChunksToComeAreThoseOfAllRanksThatWereNotGranted) {
+  open_shown({8}, {take(0)});
+  (void)core->reserve(1, {kChunk, kChunk, kChunk});
+  (void)core->reserve(2, {kChunk, kChunk});
+  ASSERT_EQ(core->grant(1, {id(1), kChunk, 0, {}, {}}, {2, 0, false}).kind, Kind::granted);
+  EXPECT_EQ(seen.queue.waiting, 2u);
+  EXPECT_EQ(seen.queue.chunks_to_come, 5u) << "the one that is asked for included";
+  ASSERT_EQ(grant(1, id(1)).kind, Kind::granted);
+  EXPECT_EQ(seen.queue.chunks_to_come, 4u);
+  core->client_gone(1);
+  ASSERT_EQ(grant(2, id(2)).kind, Kind::granted);
+  EXPECT_EQ(seen.queue.chunks_to_come, 2u) << "of another checkpoint";
+}
+
+TEST_F(CorePlacement, WhenTheChosenTierFailsThePolicyIsAskedAgain) {
+  open_shown({1, 1}, {take(0)});
+  ASSERT_EQ(grant(1, id(1)).kind, Kind::granted);
+  seen.asked = 0;
+  seen.answers = {take(0), take(1)};  // tier 0 has no room
+  EXPECT_EQ(grant(2, id(1)).address.tier, 1u);
+  EXPECT_EQ(seen.tiers[0].free_slots, 0u);
+  EXPECT_EQ(seen.asked, 2u);
+}
+
+TEST_F(CorePlacement, NothingIsEvictedForAPolicyThatWaits) {
+  open_shown({1}, {take(0), wait()});
+  ASSERT_TRUE(checkpoint(1));
+  store(1);
+  ASSERT_EQ(core->grant(1, {id(2), kChunk, 0, {}, {}}).kind, Kind::wait);
+  EXPECT_NE(core->find(id(1)), nullptr);
+}
+
+TEST_F(CorePlacement, HybridOptWaitsForAFasterFlushAndTakesTheSlowTierRatherThanNothing) {
+  open({1, 4}, with_policy("hybrid-opt"));
+  ASSERT_TRUE(checkpoint(1));
+  EXPECT_EQ(grant(1, id(2)).address.tier, 1u) << "nothing is known of flushes yet";
+  ASSERT_TRUE(core->abort(1, id(2)));
+  ASSERT_TRUE(checkpoint(3, 3));
+  flush_slowly(1, 1ULL << 40);  // far faster than any tier
+  EXPECT_EQ(grant(1, id(4)).kind, Kind::wait);
+  EXPECT_EQ(core->decisions().recent().back().decision.reason, Reason::wait_flush_faster);
+  EXPECT_EQ(core->grant(1, {id(4), kChunk, 0, {}, {}}, {1, 7, true}).address.tier, 1u) << "the last chance";
+  EXPECT_EQ(core->decisions().recent().back().rank, 7u);
+  core->flush_failed(id(1), {PERDURE_IO, "store", "it burns", "", true}, false);
+  EXPECT_EQ(grant(2, id(4)).address.tier, 1u) << "no flush will free anything";
+}
+
+TEST_F(CorePlacement, NothingIsLostToTheFastTierWhileASlowerOneHasRoom) {
+  open({1, 2});
+  for (std::uint64_t version : {1, 2}) ASSERT_TRUE(checkpoint(version));
+  (void)core->next_flush();
+  core->flush_failed(id(1), {PERDURE_IO, "store", "it burns", "", true}, false);
+  EXPECT_EQ(grant(1, id(3)).address.tier, 1u);
+  EXPECT_NE(core->find(id(1)), nullptr) << "superseded, but not stored";
+  EXPECT_EQ(grant(1, id(3)).address.tier, 0u) << "now it has to go";
+  EXPECT_TRUE(core->lost(id(1)));
+}
+
+TEST_F(CorePlacement, PredictionsFollowWhatIsObserved) {
+  open({4}, with_policy("hybrid-opt"));
+  const ipc::Grant request{id(1), kChunk, 0, {}, {}};
+  const double before = core->look_at_tiers(1, request, false)[0].model->bytes_per_s(1);
+  const auto slot = core->grant(1, request).address;
+  os::sleep_ns(5'000'000);  // at most 13 MB/s
+  const ipc::Written written{id(1), 0, 0, slot.tier, slot.slot, kChunk, {}, false};
+  const auto status = core->written(1, written);
+  ASSERT_TRUE(status && *status);
+  EXPECT_LT(core->look_at_tiers(1, request, false)[0].model->bytes_per_s(1), before);
+  EXPECT_EQ(core->look_at_tiers(1, request, false)[0].model->observations(), 1u);
+  const auto small = core->grant(1, {id(1), 100, 0, {}, {}}).address;
+  const auto said = core->written(1, {id(1), 0, 1, small.tier, small.slot, 100, {}, false});
+  ASSERT_TRUE(said && *said);
+  EXPECT_EQ(core->look_at_tiers(1, request, false)[0].model->observations(), 1u) << "too small to say anything";
+}
+
+TEST_F(CorePlacement, DecisionsAreCountedAndTheLastAreKept) {
+  open({100});
+  for (std::uint64_t version = 1; version <= 100; ++version) ASSERT_TRUE(checkpoint(version));
+  EXPECT_EQ(core->decisions().counts().at(Reason::first_with_room), 100u);
+  EXPECT_EQ(core->decisions().recent().size(), DecisionLog::kKept);
+  EXPECT_EQ(core->decisions().recent().back().id, id(100));
+  for (int again = 0; again < 10; ++again) EXPECT_EQ(grant(1, id(102)).kind, Kind::wait);
+  EXPECT_EQ(core->decisions().counts().at(Reason::wait_full), 1u) << "one wait, however often it is looked at";
+  EXPECT_EQ(core->decisions().recent().back().times, 10u);
+  EXPECT_EQ(core->decisions().recent().size(), DecisionLog::kKept);
+}
+
+TEST(PlacementPolicy, TheOptionOffersThePoliciesThereAre) {
+  std::string known;
+  for (const auto& policy : placement::policies()) known += std::string(policy.name) + " ";
+  const std::string offered = config::find_option("placement.policy")->choices;
+  std::size_t count = 0;
+  for (std::size_t from = 0; from <= offered.size();) {
+    const std::size_t bar = std::min(offered.find('|', from), offered.size());
+    EXPECT_TRUE(placement::find_policy(offered.substr(from, bar - from))) << offered.substr(from, bar - from);
+    from = bar + 1;
+    ++count;
+  }
+  EXPECT_EQ(count, placement::policies().size()) << known;
+}
+
+}  // namespace
+}  // namespace perdure::engine

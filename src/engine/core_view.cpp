@@ -1,0 +1,103 @@
+// What a placement policy is shown of this node, and what is learnt from writes and flushes.
+#include <algorithm>
+
+#include "engine/core.hpp"
+#include "engine/now.hpp"
+
+namespace perdure::engine {
+
+// Only what comes without anybody's help counts as coming: the flushes of committed versions, while the store works. A
+// rank that waited for slots that another capture holds could wait for one that waits behind it.
+bool Core::will_be_flushed(const catalog::HeldVersion& held, const Runtime& run) const {
+  return held.committed && !held.all_stored() && !store_failing_ &&
+         (run.flush == FlushState::queued || run.flush == FlushState::running);
+}
+
+placement::TierState Core::look_at_tier(const ipc::Grant& request, std::uint32_t t, Sacrifice sacrifice) {
+  placement::TierState state;
+  const tier::Usage usage = tiers_[t]->usage();
+  std::uint64_t in_use = usage.slots - usage.free_slots;
+  for (const auto& [id, held] : catalog_.state().versions) {
+    const auto run = runtime_.find(id);
+    if (run == runtime_.end() || run->second.chunks.size() <= t) continue;
+    const std::uint64_t chunks = run->second.chunks[t];
+    if (id != request.id && evictable(held)) in_use -= std::min(in_use, chunks);
+    if (!held.all_stored()) state.chunks_unflushed += chunks;
+    if (will_be_flushed(held, run->second)) state.slots_to_come += chunks;
+  }
+  for (auto it = in_flight_.lower_bound({t, 0}); it != in_flight_.end() && it->first.first == t; ++it)
+    ++state.chunks_unflushed;
+  state.slots = std::max(tiers_[t]->capacity(request.bytes), usage.slots);
+  state.readers = readers_[t];
+  state.failed = trouble_[t].failed;
+  state.model = &models_[t];
+  const bool avoided = std::find(request.avoid.begin(), request.avoid.end(), t) != request.avoid.end();
+  if (avoided) {
+    state.failed = true;
+    state.slots_to_come = 0;
+  } else if (tiers_[t]->can_hold(request.bytes) || victim(t, request.id, sacrifice) != nullptr) {
+    state.free_slots = std::max<std::uint64_t>(state.slots - std::min(state.slots, in_use), 1);
+  }
+  return state;
+}
+
+std::vector<placement::TierState> Core::look_at_tiers(ClientId client, const ipc::Grant& request, bool last_chance,
+                                                      Sacrifice sacrifice) {
+  std::vector<placement::TierState> states;
+  for (std::uint32_t t = 0; t < tiers_.size(); ++t) {
+    states.push_back(look_at_tier(request, t, sacrifice));
+    states.back().writers = writes_.writers(t, client);
+    if (last_chance) states.back().slots_to_come = 0;
+  }
+  return states;
+}
+
+placement::FlushState Core::look_at_flushes() const {
+  placement::FlushState state;
+  const double now = now_s();
+  state.bytes_per_s = flush_rate_.plausible_bytes_per_s(now);
+  state.deviation_bytes_per_s = flush_rate_.deviation_bytes_per_s();
+  state.threads = options_.flush_threads;
+  // Slots become free when the whole version is stored.
+  std::uint64_t order = ~0ULL, left = 0;
+  for (const auto& [id, run] : runtime_) {
+    const catalog::HeldVersion* held = find(id);
+    if (held == nullptr || !will_be_flushed(*held, run) || run.order >= order) continue;
+    order = run.order;
+    left = held->bytes() - std::min(held->bytes(), run.bytes_flushed);
+  }
+  if (state.bytes_per_s > 0) state.next_slot_s = static_cast<double>(left) / state.bytes_per_s;
+  return state;
+}
+
+placement::QueueState Core::look_at_queue(const segment::VersionId& id, std::uint64_t waiting) const {
+  std::uint64_t to_come = 0;
+  for (const auto& [client, sizes] : reserved_) {
+    const auto capture = captures_.find(client);
+    const bool begun = capture != captures_.end() && capture->second.id == id;
+    const std::uint64_t granted = begun ? capture->second.granted : 0;
+    to_come += sizes.size() - std::min<std::uint64_t>(sizes.size(), granted);
+  }
+  return {waiting, std::max(to_come, waiting)};
+}
+
+std::vector<double> Core::read_bytes_per_s() const {
+  std::vector<double> rates;
+  for (const auto& model : models_) rates.push_back(model.bytes_per_s(options_.flush_threads));
+  return rates;
+}
+
+metrics::FlushRate::Started Core::flush_chunk_begins(std::uint32_t tier) {
+  ++readers_[tier];
+  return flush_rate_.started(now_s());
+}
+
+void Core::flush_chunk_ended(const segment::VersionId& id, std::uint32_t tier,
+                             const metrics::FlushRate::Started& started, std::uint64_t bytes, bool stored) {
+  --readers_[tier];
+  if (!stored) return flush_rate_.abandoned(now_s(), started);
+  flush_rate_.finished(now_s(), started, static_cast<double>(bytes));
+  if (const auto run = runtime_.find(id); run != runtime_.end()) run->second.bytes_flushed += bytes;
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,57 @@
+// Slots between their grant and the stage of the piece that they belong to.
+#include <algorithm>
+
+#include "engine/core.hpp"
+#include "engine/now.hpp"
+
+namespace perdure::engine {
+
+void Core::take_in_flight(ClientId client, const ipc::Grant& request, SlotKey slot, bool fresh) {
+  InFlight& taken = in_flight_[slot] = {client, request.id, request.bytes, 0, fresh, false};
+  Capture& capture = captures_[client];
+  if (capture.id != request.id) capture = {request.id, 0};
+  ++capture.granted;
+  if (auto* device = tiers_[slot.first]->device()) taken.stream = device->start(request.bytes);
+  writes_.granted(now_s(), client, slot);
+}
+
+std::optional<base::Status> Core::written(ClientId client, const ipc::Written& written) {
+  const SlotKey slot{written.tier, written.slot};
+  const auto it = in_flight_.find(slot);
+  if (it == in_flight_.end() || it->second.client != client || it->second.id != written.id ||
+      written.bytes > it->second.bytes)
+    return base::fail(PERDURE_INVALID_ARGUMENT, written.id.text(), "a chunk is in a slot that was not granted for it");
+  auto* device = tiers_[written.tier]->device();
+  if (device != nullptr && !device->over(it->second.stream)) return std::nullopt;
+  if (!std::exchange(it->second.written, true))
+    learn(it->second, written.tier, writes_.written(now_s(), client, slot, written.bytes));
+  return base::Status();
+}
+
+// A first use of memory, and the short chunk at the end of a capture, are slow for reasons that are not the tier's.
+void Core::learn(const InFlight& in_flight, std::uint32_t tier,
+                 const std::optional<WriteTimes::Observation>& observed) {
+  if (!observed || in_flight.fresh || in_flight.bytes < options_.chunk_bytes / 2) return;
+  models_[tier].observe(observed->writers, observed->bytes_per_s);
+}
+
+// Staged or given back: nobody writes it any more.
+void Core::forget_in_flight(SlotKey slot, const InFlight& in_flight) {
+  if (auto* device = tiers_[slot.first]->device()) device->cancel(in_flight.stream);
+  if (!in_flight.written) writes_.dropped(now_s(), in_flight.client, slot);
+}
+
+bool Core::emulated() const {
+  return std::any_of(tiers_.begin(), tiers_.end(), [](const auto& tier) { return tier->device() != nullptr; });
+}
+
+std::optional<double> Core::next_device_event_in_s() const {
+  std::optional<double> next;
+  for (const auto& tier : tiers_) {
+    const auto event = tier->device() == nullptr ? std::nullopt : tier->device()->next_event_in_s();
+    if (event && (!next || *event < *next)) next = event;
+  }
+  return next;
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,136 @@
+// Engines with emulated devices behind option emulate.description.
+#include "engine/emulation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "engine/engine.hpp"
+#include "ipc/address_codec.hpp"
+#include "ipc/channel.hpp"
+#include "support/temporary_directory.hpp"
+#include "tier/slot_io.hpp"
+
+namespace perdure::engine {
+namespace {
+
+constexpr std::uint64_t kChunk = 64 * base::KiB;
+
+class EmulatedEngine : public testing::Test {
+ protected:
+  base::Status start(const std::string& description, const std::string& more = {}) {
+    std::ofstream(directory_ / "node.toml") << description;
+    const std::string at = directory_.path();
+    PERDURE_CHECK(config_.set_all("store.path=" + at + "/store;node.path=" + at + "/node;tier.file.path=" + at +
+                                      "/file;tier.order=file;chunk_bytes=64KiB;emulate.description=" + at +
+                                      "/node.toml;" + more,
+                                  config::Origin::program));
+    PERDURE_TRY(auto claimed, claim(config_, "here"));
+    PERDURE_TRY(engine_, Engine::start(config_, std::get<Claim>(std::move(claimed)), false));
+    return {};
+  }
+  ipc::Channel client() const {
+    auto channel = ipc::Channel::connect(engine_->socket_path()).value();
+    ipc::Hello hello;
+    hello.fingerprint = config_.fingerprint();
+    EXPECT_TRUE(channel.call(hello));
+    return channel;
+  }
+  /// One chunk of zeros, as rank 0 of 1.
+  static base::Status checkpoint(ipc::Channel& channel, const segment::VersionId& id) {
+    PERDURE_TRY(const auto reply, channel.call(ipc::Grant{id, kChunk, 0, {}, {}}));
+    PERDURE_TRY(const auto slot, ipc::address_from_json(reply["slot"]));
+    const auto hash = base::hash128(std::vector<std::byte>(kChunk));  // preallocated slots are zeros
+    PERDURE_CHECK(
+        channel.call(ipc::Stage{id, 1, {0, kChunk, {{0, 1, kChunk}}, {{slot.slot, kChunk, hash, slot.tier}}}}));
+    PERDURE_CHECK(channel.call(ipc::Commit{id, {{0, 1, {0}}}}));
+    return {};
+  }
+  static std::string node(const std::string& tier_rate, const std::string& store_rate) {
+    return "tiers = [\"file\"]\n[tier.file]\nstreams = [1]\nbytes_per_s = [\"" + tier_rate +
+           "\"]\n[store]\nstreams = [1]\nbytes_per_s = [\"" + store_rate + "\"]\n";
+  }
+  const segment::VersionId id_{"app", 1, {1, 1}};
+  test_support::TemporaryDirectory directory_;
+  config::Config config_;
+  std::unique_ptr<Engine> engine_;
+};
+
+TEST_F(EmulatedEngine, StoresThroughAFastEmulatedStore) {
+  ASSERT_TRUE(start(node("1TB", "1TB")));
+  auto channel = client();
+  ASSERT_TRUE(checkpoint(channel, id_));
+  EXPECT_TRUE(channel.call(ipc::WaitStored{id_, 0}));
+}
+
+TEST_F(EmulatedEngine, ASlowStoreIsWaitedForAndDoesNotKeepTheEngineFromStopping) {
+  ASSERT_TRUE(start(node("1TB", "1")));  // it would take a day
+  auto channel = client();
+  ASSERT_TRUE(checkpoint(channel, id_));
+  EXPECT_EQ(channel.call(ipc::WaitStored{id_, 1'000'000}).error().code, PERDURE_TIMEOUT);
+  engine_->stop();
+}
+
+/// A slot of the only tier, granted to `channel`, and what says that it was written.
+ipc::Written granted(ipc::Channel& channel, const segment::VersionId& id) {
+  const auto reply = channel.call(ipc::Grant{id, kChunk, 0, {}, {}});
+  const auto slot = reply ? ipc::address_from_json((*reply)["slot"]) : base::Result<ipc::WireAddress>({});
+  EXPECT_TRUE(reply && slot);
+  return {id, 0, 0, slot->tier, slot->slot, kChunk, base::hash128(std::vector<std::byte>(kChunk)), true};
+}
+
+TEST_F(EmulatedEngine, AWriteIsAnsweredWhenTheDeviceSaysThatItIsOver) {
+  ASSERT_TRUE(start(node("1TB", "1TB")));
+  auto channel = client();
+  for (int i = 0; i < 5; ++i) {
+    const auto written = granted(channel, id_);
+    EXPECT_TRUE(channel.call(written));
+    EXPECT_TRUE(channel.call(written)) << "and again: nothing changed";
+  }
+}
+
+TEST_F(EmulatedEngine, WhoDiesWhileADeviceWritesLeavesItsSlotToOthers) {
+  ASSERT_TRUE(start(node("1", "1TB"), "tier.file.max_bytes=64KiB"));
+  auto first = client(), second = client();
+  const auto written = granted(first, id_);
+  EXPECT_EQ(first.call(written, 1'000'000).error().code, PERDURE_TIMEOUT);  // closes the connection
+  const auto sequence = second.post(ipc::Grant{{"app", 2, {2, 2}}, kChunk, 0, {}, {}});
+  ASSERT_TRUE(sequence);
+  EXPECT_TRUE(second.await(*sequence)) << "there is room for one chunk only";
+}
+
+TEST_F(EmulatedEngine, AnAbortAnswersTheWriteThatIsWaitedFor) {
+  ASSERT_TRUE(start(node("1", "1TB")));
+  auto channel = client();
+  const auto waited = channel.post(granted(channel, id_));
+  ASSERT_TRUE(waited);
+  EXPECT_TRUE(channel.call(ipc::Abort{id_}));
+  EXPECT_EQ(channel.await(*waited).error().code, PERDURE_INVALID_ARGUMENT);
+}
+
+TEST_F(EmulatedEngine, ASlotThatWasNotGrantedCannotBeWritten) {
+  ASSERT_TRUE(start(node("1TB", "1TB")));
+  auto mine = client(), stranger = client();
+  ipc::Written written = granted(mine, id_);
+  EXPECT_EQ(stranger.call(written).error().code, PERDURE_INVALID_ARGUMENT);
+  written.slot = 17;
+  EXPECT_EQ(mine.call(written).error().code, PERDURE_INVALID_ARGUMENT);
+  written.tier = 5;
+  EXPECT_EQ(mine.call(written).error().code, PERDURE_INVALID_ARGUMENT);
+}
+
+TEST_F(EmulatedEngine, ADescriptionThatIsNoneIsRefusedByNameAndKey) {
+  const auto refused = start("tiers = []\n");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PERDURE_INVALID_ARGUMENT);
+  EXPECT_NE(refused.error().text().find("node.toml: tiers"), std::string::npos) << refused.error().text();
+}
+
+TEST_F(EmulatedEngine, AMissingDescriptionIsAnError) {
+  const auto refused = start("", "emulate.description=" + directory_.path() + "/nowhere.toml");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PERDURE_NOT_FOUND);
+}
+
+}  // namespace
+}  // namespace perdure::engine

@@ -1,0 +1,10 @@
+#pragma once
+// What time it is for the engine's observations.
+#include "os/system.hpp"
+
+namespace perdure::engine {
+
+/// Seconds that never go back.
+inline double now_s() { return static_cast<double>(os::monotonic_ns()) * 1e-9; }
+
+}  // namespace perdure::engine

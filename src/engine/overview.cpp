@@ -1,0 +1,112 @@
+#include "engine/overview.hpp"
+
+namespace perdure::engine {
+namespace {
+
+using base::Json;
+
+constexpr std::size_t kMostVersions = 256;
+
+std::string tier_name(Core& core, std::optional<std::size_t> tier) {
+  return tier && *tier < core.tiers().size() ? core.tiers()[*tier]->properties().name : std::string();
+}
+
+// As a policy would see them for a whole chunk of a checkpoint that does not exist.
+Json tiers_of(Core& core) {
+  Json list = Json::array();
+  const auto states = core.look_at_tiers(0, {{}, core.options().chunk_bytes, 0, {}, {}}, false);
+  for (std::size_t t = 0; t < states.size(); ++t) {
+    const placement::TierState& state = states[t];
+    const tier::Usage usage = core.tiers()[t]->usage();
+    list.push_back({{"name", tier_name(core, t)},
+                    {"emulated", core.tiers()[t]->device() != nullptr},
+                    {"failed", state.failed},
+                    {"slots", state.slots},
+                    {"free_slots", state.free_slots},
+                    {"used_slots", usage.slots - usage.free_slots},
+                    {"bytes", usage.bytes},
+                    {"writers", state.writers},
+                    {"readers", state.readers},
+                    {"chunks_unflushed", state.chunks_unflushed},
+                    {"slots_to_come", state.slots_to_come},
+                    {"predicted_bytes_per_s", state.model->bytes_per_s(state.writers + 1)},
+                    {"calibrated", state.model->calibrated()},
+                    {"observations", state.model->observations()}});
+  }
+  return list;
+}
+
+Json flushes_of(const Core& core) {
+  const placement::FlushState flush = core.look_at_flushes();
+  return {{"bytes_per_s", flush.bytes_per_s},
+          {"deviation_bytes_per_s", flush.deviation_bytes_per_s},
+          {"threads", flush.threads},
+          {"chunks_under_way", core.chunks_being_flushed()},
+          {"next_slot_s", flush.next_slot_s},
+          {"bytes_flushed", core.statistics().bytes_flushed},
+          {"bytes_pending", core.pending_bytes()}};
+}
+
+const char* flush_name(const catalog::HeldVersion& held, const Runtime* run) {
+  if (!held.committed) return "being written";
+  if (held.all_stored()) return "stored";
+  switch (run == nullptr ? FlushState::queued : run->flush) {
+    case FlushState::queued:
+      return "queued";
+    case FlushState::running:
+      return "being flushed";
+    case FlushState::waiting:
+      return "waits for its next try";
+    case FlushState::given_up:
+      return "given up";
+  }
+  return "unknown";
+}
+
+Json versions_of(const Core& core) {
+  Json list = Json::array();
+  for (const auto& [id, held] : core.versions()) {
+    if (list.size() == kMostVersions) break;
+    const Runtime* run = core.runtime(id);
+    Json version = {{"name", id.name},
+                    {"version", id.version},
+                    {"state", flush_name(held, run)},
+                    {"bytes", held.bytes()},
+                    {"bytes_flushed", run == nullptr ? 0 : run->bytes_flushed},
+                    {"being_restored", run != nullptr && !run->pinned_by.empty()}};
+    if (run != nullptr && run->error) version["error"] = run->error->text();
+    list.push_back(std::move(version));
+  }
+  return list;
+}
+
+Json decisions_of(Core& core) {
+  Json list = Json::array();
+  for (const NotedDecision& noted : core.decisions().recent()) {
+    const placement::Decision& d = noted.decision;
+    list.push_back({{"time_ns", noted.wall_ns},
+                    {"rank", noted.rank},
+                    {"name", noted.id.name},
+                    {"version", noted.id.version},
+                    {"tier", tier_name(core, d.tier)},
+                    {"reason", placement::reason_name(d.reason)},
+                    {"text", placement::reason_text(d.reason)},
+                    {"times", noted.times},
+                    {"tier_bytes_per_s", d.tier_bytes_per_s},
+                    {"flush_bytes_per_s", d.flush_bytes_per_s},
+                    {"write_s", d.write_s},
+                    {"rest_s", d.rest_s}});
+  }
+  return list;
+}
+
+}  // namespace
+
+Json overview(Core& core) {
+  Json reasons = Json::object();
+  for (const auto& [reason, count] : core.decisions().counts()) reasons[placement::reason_name(reason)] = count;
+  return {{"policy", core.options().policy->name}, {"tiers", tiers_of(core)}, {"flush", flushes_of(core)},
+          {"versions", versions_of(core)},         {"reasons", reasons},      {"decisions", decisions_of(core)}};
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,63 @@
+#include "store/emulated.hpp"
+
+namespace perdure::store {
+namespace {
+
+class EmulatedSink final : public SegmentSink {
+ public:
+  EmulatedSink(std::unique_ptr<SegmentSink> real, std::shared_ptr<device::Emulator> device)
+      : real_(std::move(real)), device_(std::move(device)) {}
+
+  base::Status write(std::uint64_t offset, base::ConstByteSpan data) override {
+    const device::StreamId stream = device_->start(data.size());
+    const base::Status status = real_->write(offset, data);
+    if (status)
+      device_->wait(stream);
+    else
+      device_->cancel(stream);
+    return status;
+  }
+  base::Status commit() override { return real_->commit(); }
+
+ private:
+  std::unique_ptr<SegmentSink> real_;
+  std::shared_ptr<device::Emulator> device_;
+};
+
+class EmulatedStore final : public Store {
+ public:
+  EmulatedStore(std::unique_ptr<Store> real, std::shared_ptr<device::Emulator> device)
+      : real_(std::move(real)), device_(std::move(device)) {}
+
+  const Properties& properties() const override { return real_->properties(); }
+  base::Status prepare() override { return real_->prepare(); }
+  base::Result<std::unique_ptr<SegmentSink>> begin(const segment::Manifest& manifest,
+                                                   std::uint64_t file_bytes) override {
+    PERDURE_TRY(auto sink, real_->begin(manifest, file_bytes));
+    return std::make_unique<EmulatedSink>(std::move(sink), device_);
+  }
+  base::Result<std::vector<std::string>> names() override { return real_->names(); }
+  base::Result<std::vector<VersionListing>> list(const std::string& name) override { return real_->list(name); }
+  base::Result<std::unique_ptr<segment::ByteSource>> open(const SegmentRef& segment) override {
+    return real_->open(segment);
+  }
+  base::Status remove(const segment::VersionId& id) override { return real_->remove(id); }
+  base::Status quarantine(const SegmentRef& segment, const segment::VersionId& id, const base::Error& why) override {
+    return real_->quarantine(segment, id, why);
+  }
+  base::Status clean(const std::function<bool(const segment::VersionId&, std::uint32_t)>& abandoned) override {
+    return real_->clean(abandoned);
+  }
+
+ private:
+  std::unique_ptr<Store> real_;
+  std::shared_ptr<device::Emulator> device_;
+};
+
+}  // namespace
+
+std::unique_ptr<Store> emulate(std::unique_ptr<Store> real, std::shared_ptr<device::Emulator> device) {
+  return std::make_unique<EmulatedStore>(std::move(real), std::move(device));
+}
+
+}  // namespace perdure::store
