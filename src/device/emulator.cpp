@@ -66,20 +66,18 @@ void Emulator::wait(StreamId stream) {
   for (;;) {
     advance();
     if (shut_ || !running_.contains(stream)) return;
-    clock_.wait(lock, changed_, to_next_event_s().value_or(0));
+    clock_.wait(lock, changed_, to_next_event_s());
   }
 }
 
-std::optional<double> Emulator::to_next_event_s() const {
-  const auto next = device_.next_event();
-  if (!next) return std::nullopt;
-  return std::max(*next - device_.now_s(), 0.0) * time_scale_;
+double Emulator::to_next_event_s() const {
+  return std::max(device_.next_event().value_or(0) - device_.now_s(), 0.0) * time_scale_;
 }
 
-std::optional<double> Emulator::next_event_in_s() {
+double Emulator::look_again_in_s(StreamId stream) {
   std::lock_guard guard(mutex_);
   advance();
-  return to_next_event_s();
+  return shut_ || !running_.contains(stream) ? 0 : to_next_event_s();
 }
 
 unsigned Emulator::streams() {

@@ -35,8 +35,8 @@ class Emulator {
   /// Returns when it is over, or at once after shut().
   void wait(StreamId stream);
   void transfer(std::uint64_t bytes) { wait(start(bytes)); }
-  /// In so many seconds of the clock look again: until then nothing ends. Nothing while idle.
-  std::optional<double> next_event_in_s();
+  /// In so many seconds of the clock look again whether it is over: 0 when it is.
+  double look_again_in_s(StreamId stream);
   unsigned streams();
   /// Nobody waits any more: for the end of an engine, which must not take as long as a slow device would.
   void shut();
@@ -44,7 +44,7 @@ class Emulator {
  private:
   double described_now_s() { return (clock_.now_s() - epoch_s_) / time_scale_; }
   void advance();
-  std::optional<double> to_next_event_s() const;
+  double to_next_event_s() const;
 
   Clock& clock_;
   const double time_scale_, epoch_s_;

@@ -68,18 +68,26 @@ TEST(Emulator, WhatIsCancelledLeavesItsShareToOthers) {
   EXPECT_TRUE(emulator.over(second));
 }
 
-TEST(Emulator, SaysWhenToLookAgainAndNothingWhileIdle) {
+TEST(Emulator, SaysWhenToLookAgain) {
   TestClock clock;
   Emulator emulator(device_of({{1, 100}}), 2, 0, clock);
-  EXPECT_FALSE(emulator.next_event_in_s());
   const StreamId stream = emulator.start(100);
-  EXPECT_NEAR(emulator.next_event_in_s().value(), 2, 1e-9);
+  EXPECT_NEAR(emulator.look_again_in_s(stream), 2, 1e-9);
   clock.pass(1.5);
-  EXPECT_NEAR(emulator.next_event_in_s().value(), 0.5, 1e-9);
+  EXPECT_NEAR(emulator.look_again_in_s(stream), 0.5, 1e-9);
   EXPECT_FALSE(emulator.over(stream));
   clock.pass(0.6);
+  EXPECT_EQ(emulator.look_again_in_s(stream), 0) << "it ended, and this is the first who hears of it";
   EXPECT_TRUE(emulator.over(stream));
-  EXPECT_FALSE(emulator.next_event_in_s());
+}
+
+TEST(Emulator, WhatIsOverIsLookedAtNowAlsoWhileOthersRun) {
+  TestClock clock;
+  Emulator emulator(device_of({{1, 100}}), 1, 0, clock);
+  const StreamId first = emulator.start(100), second = emulator.start(1'000'000);
+  clock.pass(3);
+  EXPECT_EQ(emulator.look_again_in_s(first), 0);
+  EXPECT_GT(emulator.look_again_in_s(second), 1);
 }
 
 TEST(Emulator, ALimitFromOutsideHolds) {

@@ -175,8 +175,8 @@ class Core {
     return tiers_[chunk.place]->address(chunk.offset);
   }
   bool emulated() const;  ///< some tier is
-  /// In so many seconds at the latest a write to an emulated tier may be over; nothing while there is none.
-  std::optional<double> next_device_event_in_s() const;
+  /// In so many seconds at the latest this write to an emulated tier may be over; 0: ask written() now.
+  double look_again_in_s(const ipc::Written& written) const;
   std::uint64_t pending_bytes() const;
   std::size_t pending_versions() const;  ///< committed, not stored, not given up
   std::size_t given_up_versions() const;

@@ -45,13 +45,13 @@ bool Core::emulated() const {
   return std::any_of(tiers_.begin(), tiers_.end(), [](const auto& tier) { return tier->device() != nullptr; });
 }
 
-std::optional<double> Core::next_device_event_in_s() const {
-  std::optional<double> next;
-  for (const auto& tier : tiers_) {
-    const auto event = tier->device() == nullptr ? std::nullopt : tier->device()->next_event_in_s();
-    if (event && (!next || *event < *next)) next = event;
-  }
-  return next;
+// Asked for each write that is waited for: a device that fell idle since somebody looked has no next event, and yet news
+// for whoever waits.
+double Core::look_again_in_s(const ipc::Written& written) const {
+  const auto it = in_flight_.find({written.tier, written.slot});
+  if (it == in_flight_.end()) return 0;
+  auto* device = tiers_[written.tier]->device();
+  return device == nullptr ? 0 : device->look_again_in_s(it->second.stream);
 }
 
 }  // namespace perdure::engine

@@ -72,11 +72,11 @@ TEST_F(EmulatedEngine, ASlowStoreIsWaitedForAndDoesNotKeepTheEngineFromStopping)
 }
 
 /// A slot of the only tier, granted to `channel`, and what says that it was written.
-ipc::Written granted(ipc::Channel& channel, const segment::VersionId& id) {
-  const auto reply = channel.call(ipc::Grant{id, kChunk, 0, {}, {}});
+ipc::Written granted(ipc::Channel& channel, const segment::VersionId& id, std::uint64_t bytes = kChunk) {
+  const auto reply = channel.call(ipc::Grant{id, bytes, 0, {}, {}});
   const auto slot = reply ? ipc::address_from_json((*reply)["slot"]) : base::Result<ipc::WireAddress>({});
   EXPECT_TRUE(reply && slot);
-  return {id, 0, 0, slot->tier, slot->slot, kChunk, base::hash128(std::vector<std::byte>(kChunk)), true};
+  return {id, 0, 0, slot->tier, slot->slot, bytes, base::hash128(std::vector<std::byte>(bytes)), true};
 }
 
 TEST_F(EmulatedEngine, AWriteIsAnsweredWhenTheDeviceSaysThatItIsOver) {
@@ -86,6 +86,19 @@ TEST_F(EmulatedEngine, AWriteIsAnsweredWhenTheDeviceSaysThatItIsOver) {
     const auto written = granted(channel, id_);
     EXPECT_TRUE(channel.call(written));
     EXPECT_TRUE(channel.call(written)) << "and again: nothing changed";
+  }
+}
+
+// The end of a write must be heard of wherever between two looks at the device it falls. Before, the server slept for
+// ever when it fell between its look at who waits and its look at the next event.
+TEST_F(EmulatedEngine, EveryWriteIsAnsweredWheneverItEnds) {
+  ASSERT_TRUE(start(node("40MB", "1TB")));  // a chunk: up to 1.6 ms, about as long as it takes to ask
+  auto channel = client();
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    const segment::VersionId version{"app", i, {i + 1, 1}};
+    const auto answer = channel.call(granted(channel, version, 1 + i * 31 % kChunk), 10'000'000'000);
+    ASSERT_TRUE(answer) << "write " << i << ": " << answer.error().text();
+    ASSERT_TRUE(channel.call(ipc::Abort{version}));
   }
 }
 

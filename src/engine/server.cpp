@@ -244,29 +244,23 @@ void Server::drop_dead() {
 
 std::optional<std::uint64_t> Server::poll_timeout_ns() {
   std::uint64_t next = 0;
-  bool writing = false;
   for (const auto& waiting : waiting_) {
-    if (waiting.deadline_ns != 0 && (next == 0 || waiting.deadline_ns < next)) next = waiting.deadline_ns;
-    writing |= std::holds_alternative<ipc::Written>(waiting.request);
+    next = earlier(next, waiting.deadline_ns);
+    if (const auto* written = std::get_if<ipc::Written>(&waiting.request))
+      next = earlier(next, look_again_at_ns(*written));
   }
-  if (writing) next = earlier(next, next_device_event_ns());
-  if (options_.idle_exit_ns != 0 && quiet()) {
-    const std::uint64_t over = idle_since_ns_ + options_.idle_exit_ns;
-    if (next == 0 || over < next) next = over;
-  }
-  if (draining_since_ns_ != 0)
-    next = next == 0 ? os::monotonic_ns() + kLookAgainNs : std::min(next, os::monotonic_ns() + kLookAgainNs);
+  if (options_.idle_exit_ns != 0 && quiet()) next = earlier(next, idle_since_ns_ + options_.idle_exit_ns);
+  if (draining_since_ns_ != 0) next = earlier(next, os::monotonic_ns() + kLookAgainNs);
   if (next == 0) return std::nullopt;
   const std::uint64_t now = os::monotonic_ns();
   return next <= now ? 0 : std::min<std::uint64_t>(next - now, 3'600'000'000'000);
 }
 
-// When a write to an emulated tier may be over; 0: none runs. A little later, so that it is over then, in spite of
-// rounding.
-std::uint64_t Server::next_device_event_ns() {
+// A little later than the device says, so that it is over then, in spite of rounding.
+std::uint64_t Server::look_again_at_ns(const ipc::Written& written) {
   std::lock_guard guard(lock_);
-  const auto seconds = core_.next_device_event_in_s();
-  return seconds ? os::monotonic_ns() + static_cast<std::uint64_t>(std::min(*seconds, 3600.0) * 1e9) + 1000 : 0;
+  const double seconds = core_.look_again_in_s(written);
+  return os::monotonic_ns() + static_cast<std::uint64_t>(std::min(seconds, 3600.0) * 1e9) + 1000;
 }
 
 bool Server::any_flushed_early() {

@@ -23,8 +23,9 @@ void PrintTo(const Case& c, std::ostream* out) { *out << c.mode << ' ' << c.tier
 class TierDamage : public ::testing::TestWithParam<Case> {
  protected:
   std::string options(const std::string& more = {}) const {
-    return options_in(directory_.path(), GetParam().mode,
-                      "engine.idle_exit=60;node.ranks_per_node=1;tier.order=" + GetParam().tier + (more.empty() ? "" : ";" + more));
+    return options_in(
+        directory_.path(), GetParam().mode,
+        "engine.idle_exit=60;node.ranks_per_node=1;tier.order=" + GetParam().tier + (more.empty() ? "" : ";" + more));
   }
   std::string no_store() const { return "pwrite:" + directory_.path() + "/store:ENOSPC"; }
   static RunOptions two_ranks() {
