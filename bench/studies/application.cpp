@@ -134,6 +134,7 @@ base::Result<Results> run_application(const Context& context) {
       at_most("increase: adaptive / hybrid-opt, worst cell", kNoise, worst_against(medians, "hybrid-opt"))};
   if (context.oracle)
     results.goals.push_back(at_most("increase: adaptive / oracle, worst cell", 1.1, worst_against(medians, "oracle")));
+  for (Goal& goal : adaptive_goals(results.rows)) results.goals.push_back(std::move(goal));
   for (Goal& goal : claims(medians)) results.goals.push_back(std::move(goal));
   for (const char* name : {"heat2d", "nbody"}) {
     std::vector<Row> chosen;

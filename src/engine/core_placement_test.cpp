@@ -141,6 +141,19 @@ TEST_F(CorePlacement, HybridOptWaitsForAFasterFlushAndTakesTheSlowTierRatherThan
   EXPECT_EQ(grant(2, id(4)).address.tier, 1u) << "no flush will free anything";
 }
 
+TEST_F(CorePlacement, PoliciesSeeWhatTheFlushesSustain) {
+  open_shown({4}, {take(0)});
+  ASSERT_TRUE(checkpoint(1));
+  EXPECT_EQ(seen.flush.sustained_bytes_per_s, 0) << "nothing was flushed yet";
+  flush_slowly(1, 1ULL << 40);
+  const auto slower = core->flush_chunk_begins(0);
+  os::sleep_ns(1'000'000);
+  core->flush_chunk_ended(id(1), 0, slower, 1 << 20, true);
+  ASSERT_EQ(grant(1, id(2)).kind, Kind::granted);
+  EXPECT_GT(seen.flush.sustained_bytes_per_s, 0);
+  EXPECT_LT(seen.flush.sustained_bytes_per_s, seen.flush.bytes_per_s / 2) << "the burst counts as long as it took";
+}
+
 TEST_F(CorePlacement, NothingIsLostToTheFastTierWhileASlowerOneHasRoom) {
   open({1, 2});
   for (std::uint64_t version : {1, 2}) ASSERT_TRUE(checkpoint(version));

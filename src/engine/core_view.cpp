@@ -62,6 +62,7 @@ placement::FlushState Core::look_at_flushes() const {
   placement::FlushState state;
   const double now = now_s();
   state.bytes_per_s = flush_rate_.plausible_bytes_per_s(now);
+  state.sustained_bytes_per_s = flush_rate_.plausible_sustained_bytes_per_s(now);
   state.deviation_bytes_per_s = flush_rate_.deviation_bytes_per_s();
   state.threads = options_.flush_threads;
   state.next_slot_s = flush_rate_.next_end_s(now);

@@ -32,6 +32,7 @@ TEST(FlushRate, AFlushThatHangsIsCountedOnLessAndLess) {
   const auto hanging = rate.started(1);
   EXPECT_DOUBLE_EQ(rate.plausible_bytes_per_s(5), 100) << "four times as long as usual happens";
   EXPECT_DOUBLE_EQ(rate.plausible_bytes_per_s(9), 50);
+  EXPECT_DOUBLE_EQ(rate.plausible_sustained_bytes_per_s(9), 50);
   EXPECT_DOUBLE_EQ(rate.plausible_bytes_per_s(401), 1);
   rate.abandoned(402, hanging);
   EXPECT_DOUBLE_EQ(rate.plausible_bytes_per_s(402), 100);
@@ -46,6 +47,45 @@ TEST(FlushRate, ForgetsWhatIsBeyondItsWindow) {
   for (int i = 0; i < 2; ++i) rate.finished(i + 1, rate.started(i), i == 0 ? 10 : 30);
   EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 20);
   EXPECT_DOUBLE_EQ(rate.deviation_bytes_per_s(), 10);
+}
+
+/// Flushes of 100 bytes, one after the other, each at one of these rates.
+double flush_at(FlushRate& rate, double now_s, std::initializer_list<double> rates) {
+  for (double bytes_per_s : rates) {
+    const auto flush = rate.started(now_s);
+    now_s += 100 / bytes_per_s;
+    rate.finished(now_s, flush, 100);
+  }
+  return now_s;
+}
+
+TEST(FlushRate, WhatIsSustainedIsTheMeanOverDataAndNotOverFlushes) {
+  FlushRate rate;
+  EXPECT_EQ(rate.sustained_bytes_per_s(), 0);
+  flush_at(rate, 0, {100, 25});
+  EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 62.5);
+  EXPECT_DOUBLE_EQ(rate.sustained_bytes_per_s(), 40) << "200 bytes in 5 s";
+}
+
+TEST(FlushRate, ASlumpDoesNotLowerWhatIsSustainedButALongOneDoes) {
+  FlushRate rate(2);
+  double now_s = 0;
+  for (int i = 0; i < 32; ++i) now_s = flush_at(rate, now_s, {100});
+  now_s = flush_at(rate, now_s, {50, 50});
+  EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 50);
+  EXPECT_NEAR(rate.sustained_bytes_per_s(), 100 * 32 / 34.0, 1e-9);
+  for (int i = 0; i < 30; ++i) now_s = flush_at(rate, now_s, {50});
+  EXPECT_NEAR(rate.sustained_bytes_per_s(), 50, 1e-9);
+  flush_at(rate, now_s, {100, 100});
+  EXPECT_NEAR(rate.sustained_bytes_per_s(), 100, 1e-9) << "a rise counts at once";
+}
+
+TEST(FlushRate, WhatIsKnownFromElsewhereWasSustained) {
+  FlushRate rate(2);
+  rate.assume(100);
+  flush_at(rate, 0, {20, 20});
+  EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 20);
+  EXPECT_NEAR(rate.sustained_bytes_per_s(), 32 / (30 / 100.0 + 2 / 20.0), 1e-9);
 }
 
 TEST(FlushRate, PredictsWhenTheOldestRunningFlushEnds) {

@@ -17,6 +17,11 @@ class MovingAverage {
       values_.pop_front();
     }
   }
+  /// As if the last observations had all been this one.
+  void fill(double value) {
+    values_.assign(window_, value);
+    sum_ = value * static_cast<double>(window_);
+  }
   double mean() const { return values_.empty() ? 0 : sum_ / static_cast<double>(values_.size()); }
   /// Standard deviation of the values in the window; 0 for fewer than two.
   double deviation() const {

@@ -12,38 +12,21 @@
 //  3. The flushes do not starve: while this producer is away, others fill the fastest tier, or there is enough in it to
 //  keep
 //     all flush threads busy.
-//  4. The store has everything no later: what piles up on a tier that reads more slowly than the store takes it must be
-//     flushed in the time that the full fastest tier needs in any case.
+//  4. The store has everything hardly later: what piles up on a tier that reads more slowly than the store takes it is
+//     flushed while the store still has the content of the fastest tier to take, or nearly so (backlog.hpp).
 #include <algorithm>
 
+#include "placement/backlog.hpp"
 #include "placement/choices.hpp"
 #include "placement/registry.hpp"
 
 namespace perdure::placement {
 namespace {
 
-constexpr double kAsGoodAsBest = 0.995;
-constexpr double kUsableOverlap = 0.5;
-
-struct SweetSpot {
-  unsigned streams = 1;
-  double bytes_per_s = 0;  ///< aggregate there
-};
-
-/// With at most `most` streams.
-SweetSpot sweet_spot(const DeviceModel& model, std::uint64_t most) {
-  const auto last = static_cast<unsigned>(std::clamp<std::uint64_t>(most, 1, model.max_writers()));
-  double best = 0;
-  for (unsigned k = 1; k <= last; ++k) best = std::max(best, model.bytes_per_s(k));
-  unsigned k = 1;
-  while (model.bytes_per_s(k) < kAsGoodAsBest * best) ++k;
-  return {k, model.bytes_per_s(k)};
-}
-
 /// With at most those that write now and those that wait. Flushes that read do not count: they slow down what is
 /// written, but fewer writers would leave them a larger part.
 SweetSpot sweet_spot(const View& view, const TierState& tier) {
-  return sweet_spot(*tier.model, tier.writers + view.queue.waiting);
+  return tier.model->sweet_spot(tier.writers + view.queue.waiting);
 }
 
 /// The tier worth waiting for: the fastest of those that have room or will have it.
@@ -64,7 +47,7 @@ std::optional<std::size_t> fastest_to_be(const View& view) {
 
 // As fast as flushes can read the tier. A model of writes stands for reads, which are no slower on what we know of.
 double read_bytes_per_s(const View& view, const TierState& tier) {
-  return sweet_spot(*tier.model, view.flush.threads).bytes_per_s;
+  return tier.model->sweet_spot(view.flush.threads).bytes_per_s;
 }
 
 bool flushes_would_starve(const View& view, const TierState& tier, const TierState& top, double write_s) {
@@ -78,27 +61,16 @@ bool flushes_would_starve(const View& view, const TierState& tier, const TierSta
   return write_s > spare * static_cast<double>(view.chunk_bytes) / flush;
 }
 
-// When the last chunk is placed, the fastest tier is full, and d chunks lie here: reading them and storing the last
-// must take no longer than storing everything, d/read + threads/store <= (slots + d)/store. A model of writes stands
-// for reads, which are no slower on what we know of. Only a part of that is used, as flushes of whole chunks never
-// overlap perfectly.
-bool would_be_flushed_last(const View& view, const TierState& tier, const TierState& top) {
-  const double flush = view.flush.bytes_per_s, read = read_bytes_per_s(view, tier);
-  if (read >= flush) return false;
-  const double spare = static_cast<double>(top.slots) - view.flush.threads;
-  return static_cast<double>(tier.chunks_unflushed + 1) > kUsableOverlap * spare * read / (flush - read);
-}
-
 /// Take this slower tier, or why not.
 Decision judge(const View& view, std::size_t index, const TierState& top) {
   const TierState& tier = view.tiers[index];
   const SweetSpot sweet = sweet_spot(view, tier);
   const auto chunk_bytes = static_cast<double>(view.chunk_bytes);
-  const unsigned soon = std::max(sweet.streams, tier.writers + 1);
+  const unsigned soon = std::max(sweet.writers, tier.writers + 1);
   Decision decision = take(view, index, Reason::helps_meanwhile);
   decision.tier_bytes_per_s = tier.model->bytes_per_s(soon);
   decision.write_s = chunk_bytes * soon / decision.tier_bytes_per_s;
-  if (tier.writers >= sweet.streams) {
+  if (tier.writers >= sweet.writers) {
     decision.reason = Reason::wait_saturated;
     return decision;
   }
@@ -109,7 +81,7 @@ Decision judge(const View& view, std::size_t index, const TierState& top) {
   decision.rest_s = std::max(to_come * chunk_bytes / cautious, flush.next_slot_s);
   if (decision.write_s > decision.rest_s || flushes_would_starve(view, tier, top, decision.write_s))
     decision.reason = Reason::wait_flush_faster;
-  else if (would_be_flushed_last(view, tier, top))
+  else if (!worth_it(backlog(view, tier, top, tier.chunks_unflushed + 1)))
     decision.reason = Reason::wait_backlog;
   return decision;
 }

@@ -41,7 +41,15 @@ struct FlushState {
   /// Predicted seconds until the next flush ends. Flushes that began together end together, so that the next slot can
   /// be much further away than one chunk divided by the aggregate. 0: not known.
   double next_slot_s = 0;
+  /// What the flushes sustain over a longer time, bursts and slumps set off against each other, for what is decided
+  /// about the end of the checkpoint. 0: not known.
+  double sustained_bytes_per_s = 0;
 };
+/// The aggregate to plan the end of a checkpoint with: what is sustained, or the moving average while that is not
+/// known.
+inline double to_count_on(const FlushState& flush) {
+  return flush.sustained_bytes_per_s > 0 ? flush.sustained_bytes_per_s : flush.bytes_per_s;
+}
 
 /// The producers of this node.
 struct QueueState {

@@ -109,6 +109,23 @@ double DeviceModel::bytes_per_s(unsigned writers) const {
   return table_[std::clamp<std::size_t>(writers, 1, table_.size()) - 1];
 }
 
+SweetSpot DeviceModel::sweet_spot(std::uint64_t most) const {
+  const unsigned writers = sweet_[std::clamp<std::uint64_t>(most, 1, sweet_.size()) - 1];
+  return {writers, table_[writers - 1]};
+}
+
+// The best only grows with the number of writers allowed, so that its sweet spot only moves up: one pass finds all.
+void DeviceModel::find_sweet_spots() {
+  sweet_.resize(table_.size());
+  double best = 0;
+  unsigned writers = 1;
+  for (std::size_t most = 1; most <= table_.size(); ++most) {
+    best = std::max(best, table_[most - 1]);
+    while (table_[writers - 1] < kAsGoodAsBest * best) ++writers;
+    sweet_[most - 1] = writers;
+  }
+}
+
 // In logarithms, so that nothing becomes negative. Neighbours are those with a similar count relative to it: devices
 // change quickly from 1 to 4 writers and slowly from 100 to 104. An uncalibrated curve has no shape to keep, so that an
 // observation reaches further.
@@ -125,6 +142,7 @@ void DeviceModel::observe(unsigned writers, double bytes_per_s) {
     const double moved = table_[k - 1] * std::exp2(gain * difference * std::exp(-distance * distance));
     table_[k - 1] = std::clamp(moved, 1.0, kMaxBytesPerS);
   }
+  find_sweet_spots();
 }
 
 }  // namespace perdure::placement

@@ -11,6 +11,13 @@
 
 namespace perdure::placement {
 
+/// Where a tier is about as fast as it gets, with the fewest writers.
+struct SweetSpot {
+  unsigned writers = 1;
+  double bytes_per_s = 0;  ///< aggregate there
+};
+inline constexpr double kAsGoodAsBest = 0.995;  ///< of the best counts as being as fast
+
 /// Aggregate write throughput of a node's tier, measured with so many concurrent writers of one chunk each.
 struct Sample {
   unsigned writers = 0;
@@ -38,6 +45,9 @@ class DeviceModel {
   /// Predicted aggregate, bytes/s, with so many concurrent writers (0 counts as 1; beyond the largest: as that). Never
   /// 0.
   double bytes_per_s(unsigned writers) const;
+  /// With at most so many writers (0 counts as 1): the fewest that get kAsGoodAsBest of the best there is up to there.
+  /// One look into a table, as policies ask for every tier whenever a producer waits.
+  SweetSpot sweet_spot(std::uint64_t most) const;
   unsigned max_writers() const { return static_cast<unsigned>(table_.size()); }
   bool calibrated() const { return calibrated_; }
   std::uint64_t observations() const { return observations_; }
@@ -48,9 +58,13 @@ class DeviceModel {
   void observe(unsigned writers, double bytes_per_s);
 
  private:
-  DeviceModel(std::vector<double> table, bool calibrated) : table_(std::move(table)), calibrated_(calibrated) {}
+  DeviceModel(std::vector<double> table, bool calibrated) : table_(std::move(table)), calibrated_(calibrated) {
+    find_sweet_spots();
+  }
+  void find_sweet_spots();
 
-  std::vector<double> table_;  // [writers - 1]
+  std::vector<double> table_;    // [writers - 1]
+  std::vector<unsigned> sweet_;  // [most - 1], refreshed with the table
   bool calibrated_ = false;
   std::uint64_t observations_ = 0;
 };

@@ -13,8 +13,10 @@ double time_to_empty(const FlushQueue& tier) {
 
 }  // namespace
 
+unsigned most_readers(unsigned threads) { return std::max(threads - std::min(threads, std::max(threads / 8, 1U)), 1U); }
+
 std::optional<std::size_t> next_to_flush(std::span<const FlushQueue> tiers, bool slots_wanted, unsigned threads) {
-  const unsigned share = std::max(threads - std::min(threads, std::max(threads / 8, 1U)), 1U);
+  const unsigned share = most_readers(threads);
   std::optional<std::size_t> best, busy;
   for (std::size_t i = 0; i < tiers.size(); ++i) {
     if (tiers[i].pending == 0) continue;

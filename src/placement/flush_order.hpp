@@ -13,10 +13,13 @@ struct FlushQueue {
   double read_bytes_per_s = 0;  ///< its aggregate as far as known (bytes/s), for how long it will take; 0: unknown
 };
 
+/// Of so many threads, how many read from one tier at most while others have something too: an eighth (at least one) is
+/// kept from it, as it would keep them from the store.
+unsigned most_readers(unsigned threads);
+
 /// While slots are wanted (producers wait, or the checkpoint has chunks to come): the first tier with something
 /// pending, as its slots are what they wait for. Otherwise the tier that takes longest to empty, so that it does not
-/// end last; while others have something too, an eighth of `threads` (at least one) is kept from it: it would keep them
-/// from the store. Nothing when nothing is pending.
+/// end last, with most_readers(). Nothing when nothing is pending.
 std::optional<std::size_t> next_to_flush(std::span<const FlushQueue> tiers, bool slots_wanted, unsigned threads);
 
 }  // namespace perdure::placement

@@ -110,10 +110,23 @@ TEST(Adaptive, TrustsFlushesThatVaryLess) {
 }
 
 TEST(Adaptive, LeavesNoMoreOnASlowTierThanIsFlushedMeanwhile) {
-  Situation s = full_cache(2.1e9);  // 700 MB/s against 2.1 GB/s: half of 16 spare cached chunks, half of those used
-  s.tiers[1].chunks_unflushed = 3;
+  Situation s =
+      full_cache(1e9);  // 26 are read at 620 MB/s while 16 of memory are stored, two more cost hardly anything
+  s.tiers[1].chunks_unflushed = 27;
   EXPECT_TRUE(decide_adaptive(s.view()).tier);
-  s.tiers[1].chunks_unflushed = 4;
+  s.tiers[1].chunks_unflushed = 28;
+  EXPECT_EQ(decide_adaptive(s.view()).reason, Reason::wait_backlog);
+}
+
+TEST(Adaptive, LeavesNothingWhereOneReaderIsTooSlowForAFastStore) {
+  EXPECT_EQ(decide_adaptive(full_cache(2.1e9).view()).reason, Reason::wait_backlog);
+}
+
+TEST(Adaptive, ASlumpOfTheStoreDoesNotMakeItLeaveMore) {
+  Situation s = full_cache(750e6);
+  s.tiers[1].chunks_unflushed = 28;
+  EXPECT_TRUE(decide_adaptive(s.view()).tier);
+  s.flush.sustained_bytes_per_s = 1e9;
   EXPECT_EQ(decide_adaptive(s.view()).reason, Reason::wait_backlog);
 }
 

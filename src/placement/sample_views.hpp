@@ -67,6 +67,7 @@ inline Situation random_situation(std::mt19937_64& random) {
   s.flush.deviation_bytes_per_s = s.flush.bytes_per_s * static_cast<double>(below(200)) / 100;
   s.queue = {1 + below(300), below(5000)};
   s.chunk_bytes = 1 + below(200'000'000);
+  if (below(2) == 0) s.flush.sustained_bytes_per_s = static_cast<double>(below(5'000'000'000));
   return s;
 }
 

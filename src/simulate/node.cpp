@@ -101,7 +101,8 @@ placement::View Node::view(double now_s) {
   states_.clear();
   for (const Tier& tier : tiers_) states_.push_back(tier.state);
   return {states_,
-          {rate_.bytes_per_s(), rate_.deviation_bytes_per_s(), threads_, rate_.next_end_s(now_s)},
+          {rate_.bytes_per_s(), rate_.deviation_bytes_per_s(), threads_, rate_.next_end_s(now_s),
+           rate_.sustained_bytes_per_s()},
           {queue_.size(), unplaced_},
           static_cast<std::uint64_t>(chunk_bytes_)};
 }

@@ -62,8 +62,8 @@ TEST(Paper, HybridOptLosesLittleWithASmallCache) {
   }
 }
 
-void expect_no_loss(const std::string& name, unsigned nodes, unsigned writers) {
-  const Scenario scenario = shipped(name, nodes, writers, 256 / writers);
+void expect_no_loss(const std::string& name, unsigned nodes, unsigned writers, unsigned chunks) {
+  const Scenario scenario = shipped(name, nodes, writers, chunks);
   const Outcome opt = of("hybrid-opt", scenario), adaptive = of("adaptive", scenario);
   EXPECT_LE(adaptive.local_phase_s, kNoise * opt.local_phase_s) << name << " " << nodes << " " << writers;
   EXPECT_LE(adaptive.flush_completion_s, kNoise * opt.flush_completion_s) << name << " " << nodes << " " << writers;
@@ -71,23 +71,44 @@ void expect_no_loss(const std::string& name, unsigned nodes, unsigned writers) {
 
 TEST(Paper, AdaptiveNeverLosesToHybridOpt) {
   for (unsigned writers : {4U, 16U, 64U}) {
-    for (unsigned nodes : {1U, 64U, 256U, 1024U, 16384U}) {
-      expect_no_loss("veloc-node.toml", nodes, writers);
-      expect_no_loss("modern-node.toml", nodes, writers);
+    for (unsigned nodes : {1U, 64U, 192U, 256U, 1024U, 16384U}) {
+      expect_no_loss("veloc-node.toml", nodes, writers, 256 / writers);
+      expect_no_loss("modern-node.toml", nodes, writers, 256 / writers);
     }
-    expect_no_loss("laptop.toml", 1, writers);
+    expect_no_loss("laptop.toml", 1, writers, 256 / writers);
   }
 }
 
+// 10 % is asked for; bounds are what is reached.
+void expect_close_to_the_best(Scenario scenario) {
+  scenario.max_simulated = 2;
+  const Outcome best = oracle(scenario)->outcome, adaptive = of("adaptive", scenario);
+  EXPECT_LE(adaptive.local_phase_s, 1.07 * best.local_phase_s) << scenario.nodes << " " << scenario.writers;
+  EXPECT_LE(adaptive.flush_completion_s, 1.03 * best.flush_completion_s) << scenario.nodes << " " << scenario.writers;
+}
+
 TEST(Paper, AdaptiveIsCloseToTheBestPlanInHindsight) {
-  for (unsigned nodes : {1U, 256U, 1024U})
-    for (unsigned writers : {4U, 16U, 64U}) {
-      Scenario scenario = shipped("veloc-node.toml", nodes, writers, 256 / writers);
-      scenario.max_simulated = 2;
-      const Outcome best = oracle(scenario)->outcome, adaptive = of("adaptive", scenario);
-      EXPECT_LE(adaptive.local_phase_s, 1.1 * best.local_phase_s) << nodes << " " << writers;
-      EXPECT_LE(adaptive.flush_completion_s, 1.1 * best.flush_completion_s) << nodes << " " << writers;
-    }
+  for (unsigned nodes : {1U, 128U, 256U, 1024U})
+    for (unsigned writers : {4U, 16U, 64U})
+      expect_close_to_the_best(shipped("veloc-node.toml", nodes, writers, 256 / writers));
+}
+
+// A node's share of the store is 1.45 to 1.02 times what its SSD gives to flushes that read it, so that how much is
+// left there decides: with half of what can be read in time the local phase of 192 nodes was 23 % longer than the best.
+TEST(Paper, AdaptiveIsCloseToTheBestWhereTheSsdReadsHardlyMoreSlowlyThanTheStoreTakes) {
+  for (unsigned nodes : {128U, 160U, 192U, 208U}) {
+    expect_close_to_the_best(shipped("veloc-node.toml", nodes, 16, 32));
+    expect_no_loss("veloc-node.toml", nodes, 16, 32);
+  }
+  expect_close_to_the_best(shipped("veloc-node.toml", 128, 8, 21));
+}
+
+// A small fast tier and a store three times as fast as the SSD: nothing can be left there without ending later.
+TEST(Paper, AdaptiveEndsNoLaterThanHybridOptWhereNothingCanBeLeftOnTheSsd) {
+  for (const Scenario& scenario : {paper(64, 4), shipped("veloc-node.toml", 8, 8, 10)}) {
+    const double opt = of("hybrid-opt", scenario).flush_completion_s;
+    EXPECT_LE(of("adaptive", scenario).flush_completion_s, 1.005 * opt) << scenario.nodes;
+  }
 }
 
 // Of the other two, worst errors reach 29 % near 4 streams: a step of 10 cannot see a kink that lies below it.
