@@ -35,8 +35,14 @@ base::Result<Pipe> make_pipe() {
   return Pipe{os::Fd(ends[0]), os::Fd(ends[1])};
 }
 
+// Containers may have a memory file system that is too small for anything.
+bool memory_has_room() {
+  const auto room = os::space("/dev/shm");
+  return ::access("/dev/shm", W_OK) == 0 && room && room->available_bytes >= base::GiB;
+}
+
 base::Result<std::string> make_directory() {
-  std::string path = std::string(::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp") + "/perdure-study-XXXXXX";
+  std::string path = std::string(memory_has_room() ? "/dev/shm" : "/tmp") + "/perdure-study-XXXXXX";
   if (::mkdtemp(path.data()) == nullptr) return base::fail(base::errno_error(errno, "mkdtemp", path));
   return path;
 }

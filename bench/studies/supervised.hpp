@@ -8,7 +8,7 @@
 
 namespace perdure::studies {
 
-/// Forks; `work` gets a new private directory (in memory where there is such a file system), in which it also works,
+/// Forks; `work` gets a new private directory (in memory where a file system has room there), in which it also works,
 /// an environment without PERDURE_*, and no handles of this process. What it returns comes back; after `timeout_s` it
 /// is killed: PERDURE_TIMEOUT. PERDURE_PEER_FAILED when it died. To be called by a process without other threads.
 base::Result<base::Json> run_supervised(double timeout_s,
