@@ -8,7 +8,7 @@ help:
 	@echo "make test     everything that CI runs"
 	@echo "make build    the release preset, in build/release"
 	@echo "make bench    the asynchronous checkpointing benchmark on 1, 2 and 4 ranks"
-	@echo "make studies  the six studies of adaptive checkpointing, in virtual time; results in build/studies"
+	@echo "make studies  the six studies of adaptive checkpointing, in virtual time and some by the engine; results in build/studies"
 	@echo "make format   clang-format over the tree"
 	@echo "make clean    removes build/"
 
@@ -25,7 +25,7 @@ bench: build
 	@tools/bench
 
 studies: bootstrap-required
-	@bench/studies/run all
+	@bench/studies/run all --driver both
 
 format:
 	@tools/format

@@ -61,6 +61,7 @@ TEST_F(Top, ShowsTiersWhoWaitsAndWhy) {
   EXPECT_EQ(engine["tiers"][0]["slots"], 2);
   EXPECT_EQ(engine["tiers"][0]["free_slots"], 0);
   EXPECT_EQ(engine["tiers"][0]["used_slots"], 2);
+  EXPECT_EQ(engine["tiers"][0]["chunks_placed"], 2) << "waiting is no placement";
   EXPECT_EQ(engine["tiers"][0]["writers"], 1);
   EXPECT_EQ(engine["waiting"], 1);
   EXPECT_EQ(engine["queue"][0]["rank"], 5);

@@ -40,7 +40,8 @@ base::Result<Results> run_cache(const Context& context) {
   const Medians medians(results.rows);
   for (const Cell& small : medians.cells()) {
     const Cell large = with_cache(small, 8 * GiB);
-    if (small.cache_bytes != 2 * GiB || !medians.has(large, "hybrid-opt")) continue;
+    if (small.cache_bytes != 2 * GiB || !medians.has(small, "hybrid-opt") || !medians.has(large, "hybrid-opt"))
+      continue;
     const auto loss = [&](const char* policy) {
       return medians.of(small, policy, local_phase) / medians.of(large, policy, local_phase);
     };

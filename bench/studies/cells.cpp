@@ -19,8 +19,13 @@ Row made_of(const char* driver, const simulate::Scenario& scenario, unsigned rep
 base::Status run_once(const Context& context, const simulate::Scenario& scenario, unsigned repetition,
                       std::vector<Row>& rows) {
   for (const auto& policy : placement::policies()) {
-    PERDURE_TRY(const auto outcome, context.driver->run(scenario, policy));
-    rows.push_back(made_of(context.driver->name(), scenario, repetition, outcome, policy.name));
+    const auto outcome = context.driver->run(scenario, policy);
+    if (!outcome && !context.driver->may_fail()) return base::fail(outcome.error());
+    rows.push_back(
+        made_of(context.driver->name(), scenario, repetition, outcome.value_or(simulate::Outcome{}), policy.name));
+    rows.back().size_scale = context.driver->scale().size;
+    rows.back().time_scale = context.driver->scale().time;
+    if (!outcome) rows.back().error = outcome.error().text();
   }
   if (!context.oracle) return {};
   PERDURE_TRY(const auto best, simulate::oracle(scenario));  // knows the future: only virtual time has one
@@ -44,8 +49,11 @@ simulate::Scenario paper_scenario(const Context& context, unsigned writers, unsi
 unsigned chunks_of_64_gib(unsigned writers) { return 1024 / writers; }
 
 base::Result<std::vector<Row>> run_cells(const Context& context, std::vector<simulate::Scenario> cells) {
+  std::erase_if(
+      cells, [&](const auto& cell) { return !context.driver->takes(cell) || (context.takes && !context.takes(cell)); });
+  if (cells.empty())
+    return base::fail(PERDURE_INVALID_ARGUMENT, "study", "none of its cells can be run here", "choose another driver");
   if (context.max_cells > 0 && cells.size() > context.max_cells) cells.resize(context.max_cells);
-  std::erase_if(cells, [&](const auto& cell) { return cell.nodes > context.driver->max_nodes(); });
   std::vector<Row> rows;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (context.progress)

@@ -1,6 +1,6 @@
 #pragma once
-// What runs a checkpoint: now the simulator; the real engine on emulated devices can be another one, with the same
-// scenarios.
+// What runs a checkpoint: the simulator in virtual time, or the real engine on emulated devices in real time, with the
+// same scenarios.
 #include <memory>
 
 #include "base/result.hpp"
@@ -8,13 +8,22 @@
 
 namespace perdure::studies {
 
+/// What a driver changed to be able to run a scenario; its outcome is in described seconds and chunks all the same.
+struct Scale {
+  double size = 1;  ///< sizes and throughputs were divided by this
+  double time = 0;  ///< real seconds that a described second took; 0: virtual time
+};
+
 class Driver {
  public:
   virtual ~Driver() = default;
   /// Stands in every row: "simulator" is virtual time.
   virtual const char* name() const = 0;
-  /// The largest number of nodes it can run; cells with more are left out.
-  virtual unsigned max_nodes() const = 0;
+  /// Cells that it does not take are left out.
+  virtual bool takes(const simulate::Scenario& scenario) const = 0;
+  virtual Scale scale() const { return {}; }
+  /// A run that fails is a row that says why; otherwise it is the end of the study.
+  virtual bool may_fail() const { return false; }
   virtual base::Result<simulate::Outcome> run(const simulate::Scenario& scenario, const placement::Policy& policy) = 0;
 };
 

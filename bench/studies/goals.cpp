@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/cbor.hpp"
 
 namespace perdure::studies {
 namespace {
+
+std::string value_text(double value) { return std::isnan(value) ? "no figure" : fmt::format("{:.3f}", value); }
 
 struct Worst {
   double ratio = 0;
@@ -59,9 +62,9 @@ std::string goals_text(const std::vector<Goal>& goals) {
   std::string text;
   for (const Goal& goal : goals) {
     if (goal.kind == Goal::Kind::claimed)
-      text += fmt::format("  {:8} {:.3f}  (paper: {:.3g})  {}\n", "", goal.value, goal.wanted, goal.what);
+      text += fmt::format("  {:8} {}  (paper: {:.3g})  {}\n", "", value_text(goal.value), goal.wanted, goal.what);
     else
-      text += fmt::format("  {:8} {:.3f}  (asked: {} {:.3g})  {}\n", goal.met() ? "met" : "NOT met", goal.value,
+      text += fmt::format("  {:8} {}  (asked: {} {:.3g})  {}\n", goal.met() ? "met" : "NOT met", value_text(goal.value),
                           goal.comparison, goal.wanted, goal.what);
   }
   return text;

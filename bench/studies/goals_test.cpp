@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace perdure::studies {
 namespace {
 
@@ -23,6 +25,8 @@ TEST(Goals, AreMetAtTheirBound) {
   EXPECT_TRUE(at_most("a", 2, 2).met());
   EXPECT_FALSE(at_most("a", 2, 2.01).met());
   EXPECT_TRUE(claim("a", 2, 1).met()) << "what the paper claims is no goal";
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(at_least("a", 2, none).met() || at_most("a", 2, none).met()) << "all runs failed";
 }
 
 TEST(Goals, SayWhatWasAskedAndWhetherItIsMet) {
@@ -30,6 +34,7 @@ TEST(Goals, SayWhatWasAskedAndWhetherItIsMet) {
   EXPECT_THAT(text, HasSubstr("NOT met  1.500  (asked: >= 2)  speed"));
   EXPECT_THAT(text, HasSubstr("met      1.000  (asked: <= 1.1)  loss"));
   EXPECT_THAT(text, HasSubstr("2.000  (paper: 3)  gain"));
+  EXPECT_THAT(goals_text({at_most("loss", 1, std::numeric_limits<double>::quiet_NaN())}), HasSubstr("no figure"));
   EXPECT_THAT(goals_json({at_least("speed", 2, 1.5)}), HasSubstr("\"met\": false"));
 }
 

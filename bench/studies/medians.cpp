@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/bytes.hpp"
 
@@ -39,7 +40,7 @@ std::vector<std::string> Medians::policies() const {
 std::vector<double> Medians::values(const Cell& cell, const std::string& policy, const Figure& figure) const {
   std::vector<double> values;
   for (const Row& row : rows_)
-    if (row.policy == policy && cell_of(row) == cell) values.push_back(figure(row));
+    if (row.policy == policy && row.error.empty() && cell_of(row) == cell) values.push_back(figure(row));
   return values;
 }
 
@@ -53,6 +54,7 @@ double Medians::of(const Cell& cell, const std::string& policy, const Figure& fi
 
 double Medians::ratio(const Cell& cell, const std::string& above, const std::string& below,
                       const Figure& figure) const {
+  if (!has(cell, above) || !has(cell, below)) return std::numeric_limits<double>::quiet_NaN();
   const double divisor = of(cell, below, figure);
   return divisor > 0 ? of(cell, above, figure) / divisor : 0;
 }

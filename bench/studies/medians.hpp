@@ -24,15 +24,16 @@ using Figure = std::function<double(const Row&)>;
 inline double local_phase(const Row& row) { return row.local_phase_s; }
 inline double flush_completion(const Row& row) { return row.flush_completion_s; }
 
+/// Of rows by one driver.
 class Medians {
  public:
   explicit Medians(const std::vector<Row>& rows) : rows_(rows) {}
-  /// In the order of the rows.
+  /// In the order of the rows. A row with an error has no figures.
   std::vector<Cell> cells() const;
   std::vector<std::string> policies() const;
   bool has(const Cell& cell, const std::string& policy) const;
   double of(const Cell& cell, const std::string& policy, const Figure& figure) const;
-  /// figure(above) / figure(below), each a median.
+  /// figure(above) / figure(below), each a median; not a number where one of them has no rows.
   double ratio(const Cell& cell, const std::string& above, const std::string& below, const Figure& figure) const;
 
  private:

@@ -6,7 +6,7 @@ namespace {
 class SimulatorDriver final : public Driver {
  public:
   const char* name() const override { return "simulator"; }
-  unsigned max_nodes() const override { return 1'000'000; }
+  bool takes(const simulate::Scenario&) const override { return true; }
   base::Result<simulate::Outcome> run(const simulate::Scenario& scenario, const placement::Policy& policy) override {
     return simulate::run(scenario, policy);
   }

@@ -1,5 +1,6 @@
 // Vertical strong scaling: 64 GiB of one node divided among 1 to 256 writers (VeloC IPDPS'19, V-D, Fig. 5).
 #include <algorithm>
+#include <cmath>
 
 #include "cells.hpp"
 
@@ -9,8 +10,11 @@ namespace {
 /// The cell where hybrid-opt gains least.
 double least_gain(const Medians& medians) {
   double least = 1e9;
-  for (const Cell& cell : medians.cells())
-    least = std::min(least, medians.ratio(cell, "hybrid-naive", "hybrid-opt", local_phase));
+  for (const Cell& cell : medians.cells()) {
+    const double gain = medians.ratio(cell, "hybrid-naive", "hybrid-opt", local_phase);
+    if (std::isnan(gain)) return gain;  // a cell that could not be run is no gain
+    least = std::min(least, gain);
+  }
   return least;
 }
 

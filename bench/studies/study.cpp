@@ -1,10 +1,13 @@
 // The program behind bench/studies/run: one study, its rows, plots and verdicts.
 #include "study.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "config/toml.hpp"
+#include "engine_part.hpp"
 #include "os/file.hpp"
 #include "summary.hpp"
 
@@ -12,9 +15,10 @@ namespace perdure::studies {
 namespace {
 
 struct Arguments {
-  std::string study, description = PERDURE_DEVICES "/veloc-node.toml", directory;
-  bool full = false, no_oracle = false, strict = false, quiet = false;
-  unsigned repetitions = 5, max_cells = 0;
+  std::string study, description = PERDURE_DEVICES "/veloc-node.toml", directory, driver = "simulator";
+  bool full = false, no_oracle = false, strict = false, quiet = false, verify = false;
+  unsigned repetitions = 5, engine_repetitions = 3, max_cells = 0;
+  double time_scale = kEngineTimeScale;
   std::uint64_t seed = 1;
 };
 
@@ -27,23 +31,55 @@ base::Status write(const std::string& path, const std::string& text) {
   return os::write_file_atomically(path, base::as_bytes(text));
 }
 
-base::Status write_all(const Results& results, const std::string& directory) {
+/// What a study has to say: its rows, for files, and two texts, for people.
+struct Report {
+  Results results;
+  std::string table, text;
+};
+
+base::Status write_all(const Report& report, const std::string& directory) {
   PERDURE_CHECK(os::make_directories(directory));
-  PERDURE_CHECK(write(directory + "/results.json", rows_json(results.rows)));
-  PERDURE_CHECK(write(directory + "/results.csv", rows_csv(results.rows)));
-  PERDURE_CHECK(write(directory + "/goals.json", goals_json(results.goals)));
-  PERDURE_CHECK(write(directory + "/table.txt", summary_table(results.rows)));
-  for (const Plot& plot : results.plots)
+  PERDURE_CHECK(write(directory + "/results.json", rows_json(report.results.rows)));
+  PERDURE_CHECK(write(directory + "/results.csv", rows_csv(report.results.rows)));
+  PERDURE_CHECK(write(directory + "/goals.json", goals_json(report.results.goals)));
+  PERDURE_CHECK(write(directory + "/table.txt", report.table));
+  for (const Plot& plot : report.results.plots)
     PERDURE_CHECK(write(directory + "/" + plot.file + ".svg", plot::svg(plot.chart)));
+  return {};
+}
+
+base::Status simulate(const Arguments& arguments, const Study& study, Context context, Report& report) {
+  const auto driver = simulator_driver();
+  context.driver = driver.get();
+  PERDURE_TRY(report.results, study.run(context));
+  report.table = summary_table(report.results.rows);
+  report.text =
+      fmt::format("{}, {}; {} runs by the simulator in virtual time, medians of {}\n\n{}\n{}", context.node.name,
+                  arguments.full ? "full size" : "reduced size", report.results.rows.size(), context.repetitions,
+                  report.table, goals_text(report.results.goals));
+  return {};
+}
+
+// Goals are those of the simulator where it ran, too: few cells and few repetitions in real time are no verdict.
+base::Status run_engine(const Arguments& arguments, const Study& study, Context context, Report& report) {
+  context.repetitions = arguments.engine_repetitions;
+  EngineDriverOptions options;
+  options.scale.time = arguments.time_scale;
+  options.verify = arguments.verify;
+  PERDURE_TRY(EnginePart part, run_engine_part(study, context, options));
+  const bool alone = arguments.driver == "engine";
+  report.text += (alone ? "" : "\n") + part.text + "\n" + goals_text(part.results.goals);
+  report.table += (alone ? "" : "\n") + part.text;
+  report.results.rows = all_rows(std::move(report.results.rows), part);
+  if (alone) report.results.goals = part.results.goals;
+  for (Plot& plot : part.results.plots) report.results.plots.push_back({"engine_" + plot.file, std::move(plot.chart)});
   return {};
 }
 
 base::Result<bool> run(const Arguments& arguments) {
   PERDURE_TRY(const Study* const study, find_study(arguments.study));
-  const auto driver = simulator_driver();
   Context context;
   PERDURE_TRY(context.node, read_node(arguments.description));
-  context.driver = driver.get();
   context.repetitions = arguments.repetitions;
   context.seed = arguments.seed;
   context.full = arguments.full;
@@ -51,14 +87,14 @@ base::Result<bool> run(const Arguments& arguments) {
   context.max_cells = arguments.max_cells;
   if (!arguments.quiet)
     context.progress = [&](const std::string& what) { std::fprintf(stderr, "%s: %s\n", study->name, what.c_str()); };
-  PERDURE_TRY(const Results results, study->run(context));
-  PERDURE_CHECK(write_all(results, arguments.directory));
-  std::printf("Study %s: %s\n%s, %s; %zu runs by the %s%s, medians of %u; in %s\n\n%s\n%s", study->name, study->summary,
-              context.node.name.c_str(), arguments.full ? "full size" : "reduced size", results.rows.size(),
-              driver->name(), " in virtual time", arguments.repetitions, arguments.directory.c_str(),
-              summary_table(results.rows).c_str(), goals_text(results.goals).c_str());
+  Report report;
+  const bool engine = arguments.driver == "engine" || (arguments.driver == "both" && study->by_engine != nullptr);
+  if (arguments.driver != "engine") PERDURE_CHECK(simulate(arguments, *study, context, report));
+  if (engine) PERDURE_CHECK(run_engine(arguments, *study, context, report));
+  PERDURE_CHECK(write_all(report, arguments.directory));
+  std::printf("Study %s: %s; in %s\n%s", study->name, study->summary, arguments.directory.c_str(), report.text.c_str());
   bool met = true;
-  for (const Goal& goal : results.goals) met = met && goal.met();
+  for (const Goal& goal : report.results.goals) met = met && goal.met();
   return met;
 }
 
@@ -68,12 +104,23 @@ base::Result<bool> run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   perdure::studies::Arguments arguments;
   CLI::App app{
-      "One study of adaptive checkpointing, in virtual time. Exit status: 0 done, 1 a goal is not met (with "
+      "One study of adaptive checkpointing, in virtual time or by the real engine on emulated devices. Exit status: 0 "
+      "done, 1 a goal is not met (with "
       "--strict), 2 wrong usage, 3 it could not be done."};
   app.add_option("STUDY", arguments.study, "model, weak, strong, cache, horizontal or application")->required();
   app.add_option("--out", arguments.directory, "where results go")->required();
   app.add_option("--description", arguments.description, "of the devices")->capture_default_str();
   app.add_option("--repetitions", arguments.repetitions, "seeds per cell")->check(CLI::Range(1, 1000));
+  app.add_option("--driver", arguments.driver, "who runs it; both: the engine runs few cells beside all simulated ones")
+      ->check(CLI::IsMember({"simulator", "engine", "both"}))
+      ->capture_default_str();
+  app.add_option("--engine-repetitions", arguments.engine_repetitions, "seeds per cell that the engine runs")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--time-scale", arguments.time_scale, "real seconds of the engine per described second")
+      ->check(CLI::Range(1e-4, 100.0))
+      ->capture_default_str();
+  app.add_flag("--verify", arguments.verify, "restore after each run of the engine, and compare every byte");
   app.add_option("--seed", arguments.seed, "the first one");
   app.add_option("--max-cells", arguments.max_cells, "only the first so many cells; 0: all");
   app.add_flag("--full", arguments.full, "more cells, and more nodes simulated one by one");

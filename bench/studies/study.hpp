@@ -18,6 +18,8 @@ struct Context {
   bool full = false;       ///< more cells, and more nodes simulated one by one
   bool oracle = true;      ///< the best plan in hindsight too; takes most of the time
   unsigned max_cells = 0;  ///< only the first so many cells; 0: all (for tests)
+  /// Only cells that this takes; empty: all.
+  std::function<bool(const simulate::Scenario&)> takes;
   std::function<void(const std::string&)> progress;
 };
 
@@ -36,6 +38,8 @@ struct Study {
   const char* name;
   const char* summary;  ///< with the paper's figure
   base::Result<Results> (*run)(const Context&);
+  /// The few cells that the real engine runs, too; nullptr: it runs none of this study.
+  bool (*by_engine)(const simulate::Scenario&);
 };
 
 const std::vector<Study>& studies();

@@ -3,33 +3,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
+#include <cmath>
 
 #include "cells.hpp"
 #include "synchronous.hpp"
+#include "testing.hpp"
 
 namespace perdure::studies {
 namespace {
-
-Context tiny(Driver& driver) {
-  const std::string path = std::string(PERDURE_DEVICES) + "/veloc-node.toml";
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  Context context;
-  context.node = device::parse_description(text.str(), path).value();
-  context.driver = &driver;
-  context.repetitions = 2;
-  context.max_cells = 1;
-  context.oracle = false;
-  return context;
-}
 
 /// Takes part where the simulator does, and can run few nodes only.
 class CountingDriver final : public Driver {
  public:
   const char* name() const override { return "counting"; }
-  unsigned max_nodes() const override { return 1; }
+  bool takes(const simulate::Scenario& scenario) const override { return scenario.nodes == 1; }
   base::Result<simulate::Outcome> run(const simulate::Scenario& scenario, const placement::Policy&) override {
     ++runs;
     simulate::Outcome outcome;
@@ -41,9 +28,29 @@ class CountingDriver final : public Driver {
   unsigned runs = 0;
 };
 
+/// As a real engine: `adaptive` finds no room.
+class FailingDriver final : public Driver {
+ public:
+  explicit FailingDriver(bool may_fail) : may_fail_(may_fail) {}
+  const char* name() const override { return "failing"; }
+  bool takes(const simulate::Scenario&) const override { return true; }
+  Scale scale() const override { return {1024, 0.5}; }
+  bool may_fail() const override { return may_fail_; }
+  base::Result<simulate::Outcome> run(const simulate::Scenario&, const placement::Policy& policy) override {
+    if (std::string(policy.name) == "adaptive") return base::fail(PERDURE_NO_SPACE, "tiers", "\"full\", all");
+    simulate::Outcome outcome;
+    outcome.local_phase_s = outcome.flush_completion_s = 1;
+    outcome.chunks = {1, 2};
+    return outcome;
+  }
+
+ private:
+  bool may_fail_;
+};
+
 TEST(Cells, RunEveryPolicyWithEverySeedByTheDriver) {
   CountingDriver driver;
-  Context context = tiny(driver);
+  Context context = veloc_node(driver);
   context.max_cells = 0;
   auto many = paper_scenario(context, 4, 2);
   many.nodes = 2;
@@ -56,6 +63,40 @@ TEST(Cells, RunEveryPolicyWithEverySeedByTheDriver) {
   EXPECT_EQ(rows.back().repetition, 1u);
 }
 
+TEST(Cells, AreLeftOutWhenNotChosenAndNoneAtAllIsAnError) {
+  CountingDriver driver;
+  Context context = veloc_node(driver);
+  context.takes = [](const simulate::Scenario& scenario) { return scenario.writers == 8; };
+  const auto rows = run_cells(context, {paper_scenario(context, 4, 2), paper_scenario(context, 8, 2)}).value();
+  EXPECT_EQ(rows.front().writers, 8u);
+  EXPECT_EQ(rows.size(), 2 * placement::policies().size());
+  EXPECT_EQ(run_cells(context, {paper_scenario(context, 4, 2)}).error().code, PERDURE_INVALID_ARGUMENT);
+}
+
+TEST(Cells, AFailureIsARowWhereItMayHappenAndTheEndWhereNot) {
+  FailingDriver real(true), virtual_time(false);
+  Context context = veloc_node(real);
+  const auto rows = run_cells(context, {paper_scenario(context, 4, 2)}).value();
+  ASSERT_EQ(rows.size(), 2 * placement::policies().size());
+  unsigned failed = 0;
+  for (const Row& row : rows) {
+    EXPECT_EQ(row.size_scale, 1024);
+    EXPECT_EQ(row.time_scale, 0.5);
+    EXPECT_EQ(row.error.empty(), row.policy != "adaptive");
+    failed += row.error.empty() ? 0 : 1;
+  }
+  EXPECT_EQ(failed, 2u);
+  const Medians medians(rows);
+  const Cell cell = medians.cells().front();
+  EXPECT_FALSE(medians.has(cell, "adaptive"));
+  EXPECT_TRUE(std::isnan(medians.ratio(cell, "adaptive", "hybrid-opt", local_phase)));
+  EXPECT_FALSE(at_most("nothing", 1, medians.ratio(cell, "adaptive", "hybrid-opt", local_phase)).met());
+  EXPECT_THAT(rows_csv(rows), testing::HasSubstr(",\"tiers: \"\"full\"\", all"));
+  EXPECT_THAT(rows_json(rows), testing::HasSubstr("\"error\": \"tiers: "));
+  context.driver = &virtual_time;
+  EXPECT_EQ(run_cells(context, {paper_scenario(context, 4, 2)}).error().code, PERDURE_NO_SPACE);
+}
+
 TEST(Studies, AreFoundByName) {
   EXPECT_EQ(studies().size(), 6u);
   EXPECT_STREQ(find_study("weak").value()->name, "weak");
@@ -64,7 +105,7 @@ TEST(Studies, AreFoundByName) {
 
 TEST(Studies, ASynchronousWriterGetsItsShareOfTheStore) {
   const auto driver = simulator_driver();
-  simulate::Scenario scenario = paper_scenario(tiny(*driver), 16, 10);
+  simulate::Scenario scenario = paper_scenario(veloc_node(*driver), 16, 10);
   scenario.node.store.variability = {};
   scenario.node.store.latency_s = 0;
   const double bytes = 160.0 * static_cast<double>(scenario.chunk_bytes);

@@ -1,5 +1,6 @@
 #pragma once
-// Why slots were given where they were: how often for each reason, and the last decisions. Bounded. Not thread-safe.
+// Why slots were given where they were: how often for each reason and on each tier, and the last decisions. Bounded.
+// Not thread-safe.
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -30,11 +31,17 @@ class DecisionLog {
       return;
     }
     ++counts_[noted.decision.reason];
+    if (noted.decision.tier) ++placed_[*noted.decision.tier];
     recent_.push_back(std::move(noted));
     if (recent_.size() > kKept) recent_.pop_front();
   }
   /// Each wait once, however often it was looked at.
   const std::map<placement::Reason, std::uint64_t>& counts() const { return counts_; }
+  /// Chunks that got a slot on this tier since the engine began, those written again elsewhere included.
+  std::uint64_t placed(std::size_t tier) const {
+    const auto found = placed_.find(tier);
+    return found == placed_.end() ? 0 : found->second;
+  }
   const std::deque<NotedDecision>& recent() const { return recent_; }  ///< the oldest first
 
  private:
@@ -42,6 +49,7 @@ class DecisionLog {
     return !a.decision.tier && a.client == b.client && a.id == b.id && a.decision.reason == b.decision.reason;
   }
   std::map<placement::Reason, std::uint64_t> counts_;
+  std::map<std::size_t, std::uint64_t> placed_;  // by tier
   std::deque<NotedDecision> recent_;
 };
 

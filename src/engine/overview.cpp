@@ -28,6 +28,7 @@ Json tiers_of(Core& core) {
                     {"writers", state.writers},
                     {"readers", state.readers},
                     {"chunks_unflushed", state.chunks_unflushed},
+                    {"chunks_placed", core.decisions().placed(t)},
                     {"slots_to_come", state.slots_to_come},
                     {"predicted_bytes_per_s", state.model->bytes_per_s(state.writers + 1)},
                     {"calibrated", state.model->calibrated()},

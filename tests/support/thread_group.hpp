@@ -1,5 +1,6 @@
 #pragma once
-// A group of ranks that are threads of one process, as a perdure_communicator: collectives without MPI, for tests.
+// A group of ranks that are threads of one process, as a perdure_communicator: collectives without MPI, for tests and
+// studies.
 #include <algorithm>
 #include <barrier>
 #include <cstring>
