@@ -52,6 +52,20 @@ std::string size(const Json& json, const char* key) {
   return base::format_bytes(static_cast<std::uint64_t>(std::clamp(number(json, key), 0.0, 1e18)));
 }
 
+/// Where the predictions come from: "calibrated 2026-11-21, refined by 12 writes".
+std::string model_text(const Json& tier) {
+  static const Json kNone;
+  const auto it = tier.is_object() ? tier.find("model") : tier.end();
+  const Json& model = it == tier.end() ? kNone : *it;
+  std::string source = text(model, "source");
+  if (source == "calibrated")
+    source +=
+        " " + date_text(static_cast<std::uint64_t>(std::clamp(number(model, "calibrated_ns"), 0.0, 1e19)), "%Y-%m-%d");
+  const double writes = number(tier, "observations");
+  if (writes > 0) source += fmt::format(", refined by {:.0f} write{}", writes, writes == 1 ? "" : "s");
+  return source;
+}
+
 std::string tiers_text(const Json& engine) {
   Table table({{"tier", Right::left},
                {"slots", Right::right},
@@ -63,9 +77,7 @@ std::string tiers_text(const Json& engine) {
                {"predicted/s", Right::right},
                {"", Right::left}});
   for (const Json& tier : list(engine, "tiers")) {
-    std::string note = flag(tier, "failed") ? "failed" : flag(tier, "emulated") ? "emulated" : "";
-    if (!flag(tier, "calibrated"))
-      note += fmt::format("{}not calibrated, {} writes seen", note.empty() ? "" : ", ", count(tier, "observations"));
+    const std::string note = (flag(tier, "failed") ? "failed, " : "") + model_text(tier);
     table.row({text(tier, "name"), count(tier, "slots"), count(tier, "free_slots"), count(tier, "slots_to_come"),
                count(tier, "chunks_unflushed"), count(tier, "writers"), count(tier, "readers"),
                size(tier, "predicted_bytes_per_s"), note});

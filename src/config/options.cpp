@@ -135,6 +135,10 @@ constexpr auto kOptions = std::to_array<Option>({
          "the whole checkpoint. `cache-only`, `ssd-only`: the first, the last, as long as waiting has hope. The "
          "default "
          "predicts nothing, and so is never wrong about tiers that were not calibrated."},
+    {.key = "placement.models",
+     .environment = "PERDURE_PLACEMENT_MODELS",
+     .documentation = "Directory of the tiers' models, which `perdure calibrate` makes and engines start from. Empty: "
+                      "`perdure-models` beside the configuration file; without one in `~/.config/perdure`."},
     {.key = "checkpoint.timeout",
      .type = Type::real,
      .default_value = "600",

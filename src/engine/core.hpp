@@ -14,6 +14,7 @@
 #include "engine/decision_log.hpp"
 #include "engine/reports.hpp"
 #include "engine/write_times.hpp"
+#include "engine/tier_models.hpp"
 #include "ipc/messages.hpp"
 #include "metrics/flush_rate.hpp"
 #include "metrics/moving_average.hpp"
@@ -37,7 +38,7 @@ struct Runtime {
 /// How the core places chunks.
 struct CoreOptions {
   /// What to predict with; a tier without one gets an assumption. Refined by what is observed.
-  std::vector<placement::DeviceModel> models = {};
+  std::vector<TierModel> models = {};
   const placement::Policy* policy = nullptr;  ///< nullptr: the first tier with room
   unsigned flush_threads = 2;
   std::uint64_t chunk_bytes = 0;  ///< smaller chunks than half of this say nothing about a tier's throughput
@@ -141,6 +142,7 @@ class Core {
   placement::QueueState look_at_queue(const segment::VersionId& id, std::uint64_t waiting) const;
   std::vector<std::unique_ptr<tier::Tier>>& tiers() { return tiers_; }
 
+  const ModelSource& model_source(std::size_t tier) const { return options_.models[tier].source; }
  private:
   struct InFlight {
     ClientId client = 0;

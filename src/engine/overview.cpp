@@ -11,6 +11,14 @@ std::string tier_name(Core& core, std::optional<std::size_t> tier) {
   return tier && *tier < core.tiers().size() ? core.tiers()[*tier]->properties().name : std::string();
 }
 
+Json model_of(const Core& core, std::size_t tier) {
+  const ModelSource& source = core.model_source(tier);
+  return {{"source", source_name(source.kind)},
+          {"calibrated_ns", source.created_ns},
+          {"file", source.file},
+          {"why", source.why}};
+}
+
 // As a policy would see them for a whole chunk of a checkpoint that does not exist.
 Json tiers_of(Core& core) {
   Json list = Json::array();
@@ -30,7 +38,7 @@ Json tiers_of(Core& core) {
                     {"chunks_unflushed", state.chunks_unflushed},
                     {"slots_to_come", state.slots_to_come},
                     {"predicted_bytes_per_s", state.model->bytes_per_s(state.writers + 1)},
-                    {"calibrated", state.model->calibrated()},
+                    {"model", model_of(core, t)},
                     {"observations", state.model->observations()}});
   }
   return list;
