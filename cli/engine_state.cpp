@@ -93,6 +93,17 @@ std::string flush_text(const Json& engine) {
                      size(flush, "bytes_flushed"), size(flush, "bytes_pending"));
 }
 
+/// What flushing costs the application, as far as steps with and without a flush could be compared.
+std::string application_text(const Json& engine) {
+  const auto it = engine.find("application");
+  const Json application = it == engine.end() ? Json::object() : *it;
+  const double steps = number(application, "steps");
+  const bool known = application.contains("slowdown") && application["slowdown"].is_number();
+  if (!known) return fmt::format("application: unknown whether flushes slow it down ({:.0f} steps seen)\n", steps);
+  return fmt::format("application: {:.1f} % slower while a flush runs (steps of {:.3g} s, {:.0f} seen)\n",
+                     100 * number(application, "slowdown"), number(application, "step_s"), steps);
+}
+
 std::string queue_text(const Json& engine) {
   std::string lines;
   for (const Json& waiting : list(engine, "queue"))
@@ -162,7 +173,7 @@ std::string engine_text(const EngineState& state, std::size_t decisions) {
   return fmt::format("{}: process {}, {} clients, {} waiting, policy {}\n", state.directory, count(engine, "process"),
                      count(engine, "clients"), count(engine, "waiting"), text(engine, "policy")) +
          tiers_text(engine) +
-         printable_lines(flush_text(engine) + queue_text(engine) + versions_text(engine) +
+         printable_lines(flush_text(engine) + application_text(engine) + queue_text(engine) + versions_text(engine) +
                          decisions_text(engine, decisions));
 }
 

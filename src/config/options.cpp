@@ -164,9 +164,20 @@ constexpr auto kOptions = std::to_array<Option>({
      .default_value = "2",
      .environment = "PERDURE_FLUSH_THREADS",
      .engine = true,
-     .documentation = "Threads of an engine that write to the store.",
+     .documentation = "The most threads of an engine that write to the store at once.",
      .minimum = 1,
      .maximum = 64},
+    {.key = "flush.max_slowdown",
+     .type = Type::real,
+     .default_value = "0",
+     .unit = "fraction",
+     .environment = "PERDURE_FLUSH_MAX_SLOWDOWN",
+     .engine = true,
+     .documentation =
+         "How much slower the application may run while a flush runs: 0.05 is 5 % more time between its checkpoints. "
+         "Fewer threads flush, or none for a while, when the engine measures more; what a checkpoint waits for is "
+         "flushed all the same. 0: no limit.",
+     .maximum = 1},
     {.key = "flush.max_bandwidth",
      .type = Type::bytes,
      .default_value = "0",

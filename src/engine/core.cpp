@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "engine/now.hpp"
+
 namespace perdure::engine {
 
 namespace {
@@ -19,6 +21,7 @@ Core::Core(catalog::Catalog catalog, std::vector<std::unique_ptr<tier::Tier>> ti
       reports_(reports),
       options_(std::move(options)),
       readers_(tiers_.size()),
+      interference_(now_s()),
       writes_(tiers_.size()) {
   if (options_.policy == nullptr) options_.policy = placement::find_policy("hybrid-naive").value();
   options_.models.resize(tiers_.size());

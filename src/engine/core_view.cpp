@@ -89,15 +89,19 @@ std::vector<double> Core::read_bytes_per_s() const {
 
 metrics::FlushRate::Started Core::flush_chunk_begins(std::uint32_t tier) {
   ++readers_[tier];
+  interference_.flush_begins(now_s());
   return flush_rate_.started(now_s());
 }
 
 void Core::flush_chunk_ended(const segment::VersionId& id, std::uint32_t tier,
                              const metrics::FlushRate::Started& started, std::uint64_t bytes, bool stored) {
   --readers_[tier];
+  interference_.flush_ends(now_s());
   if (!stored) return flush_rate_.abandoned(now_s(), started);
   flush_rate_.finished(now_s(), started, static_cast<double>(bytes));
   if (const auto run = runtime_.find(id); run != runtime_.end()) run->second.bytes_flushed += bytes;
 }
+
+void Core::step(ClientId client, double seconds) { interference_.step(client, now_s(), seconds); }
 
 }  // namespace perdure::engine

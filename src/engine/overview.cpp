@@ -55,6 +55,14 @@ Json flushes_of(const Core& core) {
           {"bytes_pending", core.pending_bytes()}};
 }
 
+Json application_of(const Core& core) {
+  const Interference& interference = core.interference();
+  Json application = {{"slowdown", nullptr}, {"steps", interference.steps()}, {"step_s", nullptr}};
+  if (const auto slowdown = interference.slowdown()) application["slowdown"] = *slowdown;
+  if (const auto seconds = interference.quiet_step_s()) application["step_s"] = *seconds;
+  return application;
+}
+
 const char* flush_name(const catalog::HeldVersion& held, const Runtime* run) {
   if (!held.committed) return "being written";
   if (held.all_stored()) return "stored";
@@ -113,8 +121,9 @@ Json decisions_of(Core& core) {
 Json overview(Core& core) {
   Json reasons = Json::object();
   for (const auto& [reason, count] : core.decisions().counts()) reasons[placement::reason_name(reason)] = count;
-  return {{"policy", core.options().policy->name}, {"tiers", tiers_of(core)}, {"flush", flushes_of(core)},
-          {"versions", versions_of(core)},         {"reasons", reasons},      {"decisions", decisions_of(core)}};
+  return {{"policy", core.options().policy->name}, {"tiers", tiers_of(core)},       {"flush", flushes_of(core)},
+          {"application", application_of(core)},   {"versions", versions_of(core)}, {"reasons", reasons},
+          {"decisions", decisions_of(core)}};
 }
 
 }  // namespace perdure::engine

@@ -74,6 +74,7 @@ struct Encoder {
   Json operator()(const Stage& r) const {
     return {{"op", "stage"}, {"id", segment::to_json(r.id)}, {"ranks", r.ranks}, {"piece", segment::to_json(r.piece)}};
   }
+  Json operator()(const Step& r) const { return {{"op", "step"}, {"ns", r.ns}}; }
   Json operator()(const Commit& r) const {
     Json segments = Json::array();
     for (const auto& s : r.segments) segments.push_back({{"index", s.index}, {"count", s.count}, {"ranks", s.ranks}});
@@ -146,6 +147,12 @@ Result<Request> parse_stage(const Json& json) {
   PERDURE_TRY(r.piece, segment::piece_from_json(json["piece"], kObject));
   if (r.piece.rank >= r.ranks)
     return base::fail(PERDURE_CORRUPT, kObject, "the piece's rank is not below the number of ranks");
+  return Request{r};
+}
+
+Result<Request> parse_step(const Json& json) {
+  Step r;
+  PERDURE_TRY(r.ns, base::get_u64(json, "ns", kObject));
   return Request{r};
 }
 
@@ -228,6 +235,7 @@ constexpr std::array kParsers = {
     Parser{"grant", parse_grant},
     Parser{"written", parse_written},
     Parser{"stage", parse_stage},
+    Parser{"step", parse_step},
     Parser{"commit", parse_commit},
     Parser{"abort", parse_id_only<Abort>},
     Parser{"inventory", parse_inventory},
