@@ -6,8 +6,8 @@
 namespace perdure::engine {
 
 void Interference::step(ClientId client, double now_s, double seconds) {
-  if (const auto flushed = flushing_.fraction(now_s - seconds, now_s))
-    ranks_[client].step(now_s - seconds, now_s, *flushed);
+  if (const auto load = flushing_.load(now_s - seconds, now_s))
+    ranks_[client].step(now_s - seconds, now_s, load->fraction, load->at_once);
 }
 
 std::optional<double> Interference::middle(std::optional<double> (metrics::StepTime::*value)() const) const {

@@ -8,6 +8,7 @@
 #include "engine/write_times.hpp"
 #include "metrics/busy_history.hpp"
 #include "metrics/step_time.hpp"
+#include "placement/slowdown_budget.hpp"
 
 namespace perdure::engine {
 
@@ -25,10 +26,16 @@ class Interference {
   /// As metrics::StepTime; of the ranks for which it is known the middle one. Ranks that compute together wait for
   /// each other in every step, so that what slows down one shows at all, while chance shows at few.
   std::optional<double> slowdown() const { return middle(&metrics::StepTime::slowdown); }
+  std::optional<double> at_least() const { return middle(&metrics::StepTime::at_least); }
+  std::optional<double> threads() const { return middle(&metrics::StepTime::threads); }
   std::optional<double> quiet_step_s() const { return middle(&metrics::StepTime::quiet_step_s); }
   /// Of the rank with the most; fewer after that has gone.
   std::uint64_t steps() const { return most(&metrics::StepTime::steps); }
   std::uint64_t flushed_steps() const { return most(&metrics::StepTime::flushed_steps); }
+  /// All of it, as placement::FlushPool wants to know it.
+  placement::Pressure pressure(double max_slowdown) const {
+    return {max_slowdown, slowdown(), at_least(), threads().value_or(0), steps(), flushed_steps()};
+  }
 
  private:
   std::optional<double> middle(std::optional<double> (metrics::StepTime::*value)() const) const;

@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
+
 #include "config/config.hpp"
 #include "engine/core_fixture.hpp"
 #include "engine/engine.hpp"
 #include "ipc/channel.hpp"
 #include "os/system.hpp"
+#include "placement/flush_pool.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -61,6 +65,74 @@ TEST(Interference, WhatAClientInventsSaysNothing) {
   EXPECT_EQ(interference.steps(), 0u) << "no length, or longer than the engine lives";
   interference.step(1, 120, 20);
   EXPECT_EQ(interference.steps(), 1u);
+}
+
+/// An application, its flushes and the pool that limits them, in ticks of virtual time: `price` is the slow-down by
+/// each thread, and every checkpoint of a second's work leaves 40 chunks of a fiftieth of a second each.
+struct Loop {
+  placement::FlushPool pool = {};
+  Interference interference{0};
+  double price, budget, noise, now_s = 0, entered_s = 0, work_s = 0, all_work_s = 1, chunks = 0;
+  std::mt19937 random{1};
+  unsigned running = 0;
+  double flush_s = 0, over_budget_s = 0, most_chunks = 0;
+
+  Loop(double the_price, double the_budget, double the_noise = 0)
+      : price(the_price), budget(the_budget), noise(the_noise) {}
+  void tick() {
+    constexpr double kTickS = 0.005;
+    const placement::Pressure pressure = interference.pressure(budget);
+    const auto pending = static_cast<std::uint64_t>(std::ceil(chunks));
+    const unsigned threads = pool.decide({now_s, running, 4, pending, chunks > 400, pressure}).threads;
+    for (; running < threads; ++running) interference.flush_begins(now_s);
+    for (; running > threads; --running) interference.flush_ends(now_s);
+    now_s += kTickS;
+    pool.observe(now_s, threads, threads);
+    chunks = std::max(chunks - threads * kTickS * 50, 0.0);
+    work_s += kTickS / (1 + price * threads);
+    flush_s += threads > 0 ? kTickS : 0;
+    over_budget_s += price * threads > budget ? kTickS : 0;
+    if (work_s < all_work_s) return;
+    all_work_s = std::uniform_real_distribution(1 - noise, 1 + noise)(random);
+    interference.step(1, now_s, now_s - entered_s);
+    now_s += 0.1;  // the checkpoint
+    entered_s = now_s;
+    work_s = 0;
+    chunks += 40;
+    most_chunks = std::max(most_chunks, chunks);
+  }
+  void run(double seconds) {
+    flush_s = over_budget_s = most_chunks = 0;
+    for (const double end_s = now_s + seconds; now_s < end_s;) tick();
+  }
+};
+
+TEST(Interference, WithTheFlushPoolKeepsTheApplicationWithinItsBudget) {
+  Loop without(0.08, 0);
+  without.run(2000);
+  EXPECT_NEAR(without.interference.slowdown().value_or(0.32), 0.32, 0.05);
+  Loop loop(0.08, 0.1);
+  loop.run(2000);
+  EXPECT_NEAR(loop.interference.slowdown().value(), 0.08, 0.03);
+  loop.run(4000);
+  EXPECT_LT(loop.over_budget_s, 0.05 * loop.flush_s);
+  EXPECT_GT(loop.flush_s, 1000);
+  EXPECT_LE(loop.most_chunks, 400 + 40) << "what waits is bounded";
+}
+
+TEST(Interference, WithTheFlushPoolSeesTheBudgetThroughNoise) {
+  Loop loop(0.04, 0.1, 0.05);
+  loop.run(2000);
+  loop.run(4000);
+  EXPECT_LT(loop.over_budget_s, 0.35 * loop.flush_s);
+  EXPECT_GT(loop.flush_s, 1000);
+}
+
+TEST(Interference, ABudgetThatNoFlushKeepsStillLetsEverythingReachTheStore) {
+  Loop loop(0.5, 0.05);
+  loop.run(5000);
+  EXPECT_LE(loop.most_chunks, 400 + 40);
+  EXPECT_GT(loop.flush_s, 50);
 }
 
 using CoreInterference = CoreFixture;

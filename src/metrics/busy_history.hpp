@@ -1,5 +1,6 @@
 #pragma once
-// When something was busy lately: for which fraction of a time that is over. Bounded; knows no clock. Not thread-safe.
+// When something was busy lately: for which fraction of a time that is over, and with how much at once. Bounded; knows
+// no clock. Not thread-safe.
 #include <algorithm>
 #include <cstddef>
 #include <deque>
@@ -20,38 +21,60 @@ class BusyHistory {
     pass(now_s);
     if (running_++ > 0) return;
     if (!past_.empty() && now_s_ - past_.back().end_s <= same_s_) {
-      since_s_ = past_.back().begin_s;
+      begin_s_ = past_.back().begin_s;
+      total_ = past_.back().total;
       past_.pop_back();
     } else {
-      since_s_ = now_s_;
+      begin_s_ = now_s_;
+      total_ = 0;
     }
   }
   void ends(double now_s) {
     pass(now_s);
     if (running_ == 0 || --running_ > 0) return;
-    past_.push_back({since_s_, now_s_});
+    past_.push_back({begin_s_, now_s_, total_});
     if (past_.size() <= kKept) return;
     known_from_s_ = past_.front().end_s;
     past_.pop_front();
   }
+  struct Load {
+    double fraction = 0;  ///< of the time, busy
+    double at_once = 0;   ///< on average while busy
+  };
   /// Nothing for a time that begins before what is still known, or that has no length.
-  std::optional<double> fraction(double from_s, double to_s) const {
+  std::optional<Load> load(double from_s, double to_s) const {
     if (!(to_s > from_s) || from_s < known_from_s_) return std::nullopt;
-    double busy_s = running_ > 0 ? std::max(to_s - std::max(since_s_, from_s), 0.0) : 0;
-    for (const Busy& busy : past_) busy_s += std::max(std::min(busy.end_s, to_s) - std::max(busy.begin_s, from_s), 0.0);
-    return std::clamp(busy_s / (to_s - from_s), 0.0, 1.0);
+    Load load;
+    double total = 0;
+    const auto count = [&](const Busy& busy) {
+      const double seconds = std::min(busy.end_s, to_s) - std::max(busy.begin_s, from_s);
+      if (seconds <= 0) return;
+      load.fraction += seconds / (to_s - from_s);
+      total += busy.total / (busy.end_s - busy.begin_s) * seconds / (to_s - from_s);
+    };
+    for (const Busy& busy : past_) count(busy);
+    if (running_ > 0) count({begin_s_, to_s, total_ + static_cast<double>(running_) * std::max(to_s - now_s_, 0.0)});
+    load.fraction = std::min(load.fraction, 1.0);
+    if (load.fraction > 0) load.at_once = total / load.fraction;
+    return load;
   }
 
  private:
   struct Busy {
     double begin_s = 0, end_s = 0;
+    double total = 0;  // seconds of all together
   };
-  void pass(double now_s) { now_s_ = std::max(now_s_, now_s); }
+  void pass(double now_s) {
+    if (!(now_s > now_s_)) return;
+    total_ += static_cast<double>(running_) * (now_s - now_s_);
+    now_s_ = now_s;
+  }
 
   double same_s_;
   std::deque<Busy> past_;
   std::size_t running_ = 0;
-  double since_s_ = 0, now_s_ = 0, known_from_s_;
+  double begin_s_ = 0, total_ = 0;  // of the busy time that is not over
+  double now_s_ = 0, known_from_s_;
 };
 
 }  // namespace perdure::metrics

@@ -18,7 +18,7 @@ struct Application {
 
   void step(double flushed, double held_up_s = 0) {
     const double chance = noise == 0 ? 1 : std::normal_distribution(1.0, noise)(random);
-    const double seconds = quiet_s * (1 + slowdown * flushed) * chance + held_up_s;
+    const double seconds = quiet_s * chance * (1 + slowdown) / (1 + slowdown * (1 - flushed)) + held_up_s;
     times.step(now_s, now_s + seconds, flushed);
     now_s += seconds + 0.1;
   }
@@ -50,6 +50,43 @@ TEST(StepTime, StepsThatWereFlushedInPartAreComparedByThatPart) {
     EXPECT_NEAR(app.times.slowdown().value(), slowdown, 1e-9);
     EXPECT_NEAR(app.times.quiet_step_s().value(), 1, 1e-9);
   }
+}
+
+TEST(StepTime, FlushesOfTheSameTimeInStepsOfDifferentLengthSayNothing) {
+  std::mt19937 random(5);
+  StepTime times;
+  double now_s = 0;
+  for (int i = 0; i < 500; ++i) {
+    const double own_s = std::uniform_real_distribution(0.2, 2.0)(random), flush_s = 0.5;
+    // 20 % slower while the flush runs, which is the whole step where that is short.
+    const double seconds = own_s * 1.2 <= flush_s ? own_s * 1.2 : own_s + flush_s * 0.2 / 1.2;
+    times.step(now_s, now_s + seconds, std::min(flush_s / seconds, 1.0));
+    now_s += seconds;
+    EXPECT_FALSE(times.slowdown()) << i;
+  }
+  for (int i = 0; i < 4; ++i) {  // a pause of the flusher tells
+    times.step(now_s, now_s + 1.1, 0);
+    now_s += 1.1;
+  }
+  EXPECT_TRUE(times.slowdown());
+}
+
+TEST(StepTime, FewerThreadsThatFlushLongerAreNotTakenForAFlushThatCostsNothing) {
+  StepTime times;
+  double now_s = 0;
+  const auto step = [&](unsigned threads, double chunk_seconds) {
+    const double flush_s = threads == 0 ? 0 : chunk_seconds / threads, price = 0.1 * threads;
+    const double seconds = 1 + flush_s * price / (1 + price);
+    times.step(now_s, now_s + seconds, flush_s / seconds, threads);
+    now_s += seconds;
+  };
+  for (int i = 0; i < 20; ++i) step(1 + i % 2, 0.8);
+  EXPECT_FALSE(times.slowdown()) << "the same flush, with one thread and with two";
+  for (int i = 0; i < 3; ++i) step(0, 0.8);
+  for (int i = 0; i < 3; ++i) step(2, 0.8);
+  EXPECT_NEAR(times.slowdown().value(), 0.2, 0.02);
+  for (int i = 0; i < 3; ++i) step(1, 0.8);
+  EXPECT_NEAR(times.slowdown().value(), 0.1, 0.02);
 }
 
 TEST(StepTime, ScalesWithTheApplication) {
@@ -90,6 +127,8 @@ TEST(StepTime, ARealSlowDownIsSeenThroughTheNoise) {
     app.random.seed(seed);
     for (int i = 0; i < 64; ++i) app.step(i % 2);
     EXPECT_NEAR(app.times.slowdown().value(), 0.5, 0.2) << seed;
+    EXPECT_LT(app.times.at_least().value(), 0.55) << seed;
+    EXPECT_GT(app.times.at_least().value(), 0.25) << seed;
   }
 }
 
@@ -99,7 +138,7 @@ TEST(StepTime, FollowsAChangeAndKeepsWhatItKnowsOfQuietSteps) {
   for (int i = 0; i < 100; ++i) app.step(1);
   EXPECT_NEAR(app.times.slowdown().value(), 0.2, 1e-9);
   app.slowdown = 0.05;
-  for (int i = 0; i < 6; ++i) app.step(1);
+  for (int i = 0; i < 9; ++i) app.step(1);
   EXPECT_NEAR(app.times.slowdown().value(), 0.05, 1e-9);
   for (int i = 0; i < 256; ++i) app.step(1);
   EXPECT_FALSE(app.times.slowdown()) << "what the application was like long ago says nothing";

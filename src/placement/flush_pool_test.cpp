@@ -231,11 +231,29 @@ TEST(FlushBudget, WhereFlushesAlwaysRunTheyPauseToHaveSomethingToCompareWith) {
   EXPECT_LT(deaf.quiet, 20'000u / 20) << "but ever more seldom";
 }
 
+TEST(FlushBudget, WhatMayBeChanceIsNotAboveIt) {
+  FlushPool pool;
+  Pressure pressure{0.1, 0.15, 0.09, 0, 100, 100};
+  EXPECT_EQ(pool.decide({0, 0, 4, 100, false, pressure}).threads, 2u);
+  pressure.at_least = 0.11;
+  EXPECT_EQ(pool.decide({0, 0, 4, 100, false, pressure}).threads, 1u);
+}
+
+TEST(FlushBudget, WhatMoreThreadsCostThanItAllowsSaysNothingAgainstThoseItAllows) {
+  FlushPool pool;
+  Pressure pressure{0.1, 0.16, 0.16, 2, 100, 100};
+  EXPECT_EQ(pool.decide({0, 0, 4, 100, false, pressure}).threads, 1u);
+  pressure = {0.1, 0.32, 0.32, 4, 200, 200};  // while a checkpoint waited
+  EXPECT_EQ(pool.decide({0, 0, 4, 100, false, pressure}).threads, 1u);
+  pressure = {0.1, 0.42, 0.42, 4, 300, 300};
+  EXPECT_EQ(pool.decide({0, 0, 4, 100, false, pressure}).threads, 0u);
+}
+
 TEST(FlushBudget, AnApplicationThatIsGoneHasNone) {
   Application app(0.01, 5);
   app.steps(100);
   EXPECT_EQ(app.threads.back(), 0u);
-  app.pressure = {0.01, {}, 0, 0};
+  app.pressure = {0.01, {}, {}, 0, 0, 0};
   EXPECT_GE(app.pool.decide({app.now_s, 0, 4, 10, false, app.pressure}).threads, 2u);
 }
 
@@ -244,7 +262,7 @@ TEST(FlushPool, WhateverComesItIsWithinTheLimitMakesProgressAndIsTheSameAgain) {
     FlushPool one, other;
     std::mt19937_64 random(seed);
     double now_s = 0, idle_since_s = 0;
-    Pressure pressure{0.05, {}, 0, 0};
+    Pressure pressure{0.05, {}, {}, 0, 0, 0};
     for (int i = 0; i < 20'000; ++i) {
       now_s += std::exponential_distribution(1.0)(random);
       const unsigned limit = 1 + random() % 8;

@@ -20,18 +20,18 @@ SlowdownBudget::Answer SlowdownBudget::threads(double now_s, const Pressure& pre
 void SlowdownBudget::judge(double now_s, const Pressure& pressure, unsigned wanted) {
   changed_at_ = std::min(changed_at_, pressure.flushed_steps);  // the application was started anew
   const bool believed = pressure.slowdown && pressure.flushed_steps - changed_at_ >= kNewSteps;
-  const unsigned before = allowed_;
-  if (believed && *pressure.slowdown > pressure.max_slowdown) {
-    const unsigned ran = std::min(allowed_, wanted);
-    if (ran == 0) return;
-    const auto fitting = static_cast<unsigned>(ran * (pressure.max_slowdown / *pressure.slowdown));
-    allowed_ = std::min(fitting, ran - 1);
+  const unsigned before = allowed_, ran = std::min(allowed_, wanted);
+  const double slowdown = pressure.slowdown.value_or(0), at_once = pressure.threads > 0 ? pressure.threads : ran;
+  const double part = ran / at_once;  // of the slow-down that was seen is due to as many as are allowed
+  if (believed && ran > 0 && pressure.at_least.value_or(slowdown) * part > pressure.max_slowdown) {
+    const auto fitting = static_cast<unsigned>(at_once * pressure.max_slowdown / slowdown);
+    allowed_ = ran == 1 ? 0 : std::clamp(fitting, 1U, ran - 1);  // none only after one alone was too much
     too_many_ = ran;
-    retry_s_ = now_s + retry_after_s_;
+    retry_s_ = now_s + (allowed_ > 0 ? retry_after_s_ : std::min(retry_after_s_, kLongestRestS));
     retry_after_s_ = std::min(2 * retry_after_s_, kLongestRetryS);
-  } else if (believed && allowed_ != kAll) {
+  } else if (believed && ran > 0 && allowed_ != kAll) {
     if (allowed_ >= too_many_) too_many_ = kAll, retry_after_s_ = kFirstRetryS;  // it is not, any more
-    const bool dare = *pressure.slowdown <= kComfort * pressure.max_slowdown || now_s >= retry_s_;
+    const bool dare = slowdown * part <= kComfort * pressure.max_slowdown || now_s >= retry_s_;
     if (dare && allowed_ < wanted && (allowed_ + 1 < too_many_ || now_s >= retry_s_)) ++allowed_;
   } else if (allowed_ == 0 && now_s >= retry_s_) {
     allowed_ = 1;  // a pause shows nothing new: only a flush does
