@@ -119,11 +119,12 @@ Result<Calibrated> calibrate(const Arguments& arguments, const Subject& subject,
 }
 
 /// What is found about this machine is kept, about emulated devices only when a directory is named.
-base::Status store(const Arguments& arguments, const placement::DeviceModel& model, Calibrated& result) {
+base::Status store(const Arguments& arguments, const config::Config& config, const placement::DeviceModel& model,
+                   Calibrated& result) {
   std::string directory = arguments.directory;
   if (directory.empty() && result.emulated) return {};
   if (directory.empty()) {
-    PERDURE_TRY(directory, calibration::model_directory());
+    PERDURE_TRY(directory, config::model_root(config));
   }
   result.model_file = calibration::model_path(directory, result.calibration.tier);
   PERDURE_CHECK(calibration::save(result.calibration, result.model_file));
@@ -149,7 +150,7 @@ Result<bool> calibrate_all(const Arguments& arguments, Terminal& terminal) {
   for (const Subject& subject : subjects) {
     PERDURE_TRY(auto result, calibrate(arguments, subject, chunk_bytes, terminal));
     PERDURE_TRY(const auto model, calibration::model_of(result.calibration));
-    PERDURE_CHECK(store(arguments, model, result));
+    PERDURE_CHECK(store(arguments, config, model, result));
     if (result.accuracy) good = good && good_enough(*result.accuracy);
     list.push_back(calibrated_json(result, model));
     if (!arguments.json) print(terminal.out, calibrated_text(result, model));
@@ -181,7 +182,7 @@ Action enrol_calibrate(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--chunk-bytes", arguments->chunk_bytes, "size of a chunk, instead of the configured one");
   app.add_option("--directory", arguments->directory,
-                 "where models and plots go; by default perdure-models beside the configuration");
+                 "where models and plots go; by default placement.models, or perdure-models beside the configuration");
   app.add_option("--emulated", arguments->emulated,
                  "the tiers of a device description (file or name) in virtual time; kept only with --directory");
   app.add_option("--seed", arguments->seed, "of an emulated device's load")->check(whole_number)->capture_default_str();

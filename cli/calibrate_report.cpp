@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <ctime>
-
 #include "base/bytes.hpp"
 #include "cli/table.hpp"
 #include "plot/chart.hpp"
@@ -14,15 +12,6 @@ namespace {
 using calibration::Calibration;
 using placement::DeviceModel;
 using placement::Sample;
-
-std::string date_text(std::uint64_t created_ns) {
-  const auto seconds = static_cast<std::time_t>(created_ns / 1'000'000'000U);
-  std::tm broken{};
-  ::gmtime_r(&seconds, &broken);
-  std::string text(32, '\0');
-  text.resize(std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M UTC", &broken));
-  return text;
-}
 
 base::Json samples_json(const std::vector<Sample>& samples) {
   base::Json list = base::Json::array();
@@ -46,7 +35,7 @@ std::string heading(const Calibrated& tier) {
   else
     text += fmt::format("{} ({}, device {})\nmachine {}: {}, {} processors, kernel {}; {}\n", c.device.path,
                         c.device.file_system, c.device.device_id, c.machine.host, c.machine.processor,
-                        c.machine.processors, c.machine.kernel, date_text(c.created_ns));
+                        c.machine.processors, c.machine.kernel, date_text(c.created_ns, "%Y-%m-%d %H:%M UTC"));
   return text +
          fmt::format("chunks of {}, 1 to {} writers, medians of {} repetitions; aggregates of the node in GB/s\n",
                      base::format_bytes(c.chunk_bytes), c.max_writers, c.repetitions);

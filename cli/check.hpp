@@ -27,6 +27,7 @@ struct DoctorOptions {
 std::vector<Check> check_memory(const config::Config& config);
 std::vector<Check> check_memory_tier(const config::Config& config, const DoctorOptions& options);
 std::vector<Check> check_file_tier(const config::Config& config, const DoctorOptions& options);
+std::vector<Check> check_models(const config::Config& config);
 std::vector<Check> check_store(const config::Config& config, const DoctorOptions& options);
 std::vector<Check> check_limits(const config::Config& config);
 std::vector<Check> check_sockets(const config::Config& config);

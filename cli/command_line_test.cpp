@@ -8,6 +8,7 @@
 #include "cli/table.hpp"
 #include "cli/testing.hpp"
 #include "config/config.hpp"
+#include "os/file.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -108,6 +109,39 @@ TEST(Doctor, AStoreThatIsAFileIsAProblemWithARemedy) {
   EXPECT_EQ(ran.status, kBad);
   EXPECT_THAT(ran.out, HasSubstr("problem  store:"));
   EXPECT_THAT(ran.out, HasSubstr("remedy: set store.path"));
+}
+
+class DoctorOnModels : public testing::Test {
+ protected:
+  base::Json verdict() {
+    const auto json = run_verb({"doctor", "--quick", "--json"}).json();
+    for (const auto& check : json["checks"])
+      if (check["check"] == "model of tier file") return check;
+    return {};
+  }
+  test_support::TemporaryDirectory directory_;
+  Variable node_{"PERDURE_NODE_PATH", directory_ / "node"}, file_{"PERDURE_TIER_FILE_PATH", directory_ / "file"};
+  Variable models_{"PERDURE_PLACEMENT_MODELS", directory_ / "models"};
+};
+
+TEST_F(DoctorOnModels, AMissingOneMattersToPoliciesThatPredict) {
+  EXPECT_EQ(verdict()["verdict"], "ok");
+  EXPECT_THAT(verdict()["finding"], HasSubstr("not calibrated"));
+  const Variable policy("PERDURE_PLACEMENT_POLICY", "adaptive");
+  EXPECT_EQ(verdict()["verdict"], "warning");
+  EXPECT_EQ(verdict()["remedy"], "perdure calibrate --tier file");
+}
+
+TEST_F(DoctorOnModels, TheOneThatCalibrateStoresIsGoodAndABrokenOneIsAWarning) {
+  ASSERT_EQ(
+      run_verb({"calibrate", "--tier", "file", "--chunk-bytes", "64KiB", "--max-writers", "5", "--repetitions", "1"})
+          .status,
+      kGood);
+  EXPECT_EQ(verdict()["verdict"], "ok");
+  EXPECT_THAT(verdict()["finding"], testing::AllOf(HasSubstr("calibrated 20"), HasSubstr("models/file.json")));
+  ASSERT_TRUE(os::write_file_atomically(directory_ / "models/file.json", {}));
+  EXPECT_EQ(verdict()["verdict"], "warning");
+  EXPECT_THAT(verdict()["finding"], HasSubstr("file.json cannot be used"));
 }
 
 TEST(Doctor, ReadsTheChosenWordOfAKernelSetting) {

@@ -21,6 +21,7 @@ std::vector<Check> all_checks(const config::Config& config, const DoctorOptions&
   add(check_memory(config));
   add(check_memory_tier(config, options));
   add(check_file_tier(config, options));
+  add(check_models(config));
   add(check_store(config, options));
   add(check_limits(config));
   add(check_sockets(config));

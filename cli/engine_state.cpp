@@ -52,6 +52,20 @@ std::string size(const Json& json, const char* key) {
   return base::format_bytes(static_cast<std::uint64_t>(std::clamp(number(json, key), 0.0, 1e18)));
 }
 
+/// Where the predictions come from: "calibrated 2026-11-21, refined by 12 writes".
+std::string model_text(const Json& tier) {
+  static const Json kNone;
+  const auto it = tier.is_object() ? tier.find("model") : tier.end();
+  const Json& model = it == tier.end() ? kNone : *it;
+  std::string source = text(model, "source");
+  if (source == "calibrated")
+    source +=
+        " " + date_text(static_cast<std::uint64_t>(std::clamp(number(model, "calibrated_ns"), 0.0, 1e19)), "%Y-%m-%d");
+  const double writes = number(tier, "observations");
+  if (writes > 0) source += fmt::format(", refined by {:.0f} write{}", writes, writes == 1 ? "" : "s");
+  return source;
+}
+
 std::string tiers_text(const Json& engine) {
   Table table({{"tier", Right::left},
                {"slots", Right::right},
@@ -63,9 +77,7 @@ std::string tiers_text(const Json& engine) {
                {"predicted/s", Right::right},
                {"", Right::left}});
   for (const Json& tier : list(engine, "tiers")) {
-    std::string note = flag(tier, "failed") ? "failed" : flag(tier, "emulated") ? "emulated" : "";
-    if (!flag(tier, "calibrated"))
-      note += fmt::format("{}not calibrated, {} writes seen", note.empty() ? "" : ", ", count(tier, "observations"));
+    const std::string note = (flag(tier, "failed") ? "failed, " : "") + model_text(tier);
     table.row({text(tier, "name"), count(tier, "slots"), count(tier, "free_slots"), count(tier, "slots_to_come"),
                count(tier, "chunks_unflushed"), count(tier, "writers"), count(tier, "readers"),
                size(tier, "predicted_bytes_per_s"), note});
@@ -79,6 +91,17 @@ std::string flush_text(const Json& engine) {
   return fmt::format("flush: {}/s (+- {}/s), {} of {} threads, {} stored, {} to go\n", size(flush, "bytes_per_s"),
                      size(flush, "deviation_bytes_per_s"), count(flush, "chunks_under_way"), count(flush, "threads"),
                      size(flush, "bytes_flushed"), size(flush, "bytes_pending"));
+}
+
+/// What flushing costs the application, as far as steps with and without a flush could be compared.
+std::string application_text(const Json& engine) {
+  const auto it = engine.find("application");
+  const Json application = it == engine.end() ? Json::object() : *it;
+  const double steps = number(application, "steps");
+  const bool known = application.contains("slowdown") && application["slowdown"].is_number();
+  if (!known) return fmt::format("application: unknown whether flushes slow it down ({:.0f} steps seen)\n", steps);
+  return fmt::format("application: {:.1f} % slower while a flush runs (steps of {:.3g} s, {:.0f} seen)\n",
+                     100 * number(application, "slowdown"), number(application, "step_s"), steps);
 }
 
 std::string queue_text(const Json& engine) {
@@ -150,7 +173,7 @@ std::string engine_text(const EngineState& state, std::size_t decisions) {
   return fmt::format("{}: process {}, {} clients, {} waiting, policy {}\n", state.directory, count(engine, "process"),
                      count(engine, "clients"), count(engine, "waiting"), text(engine, "policy")) +
          tiers_text(engine) +
-         printable_lines(flush_text(engine) + queue_text(engine) + versions_text(engine) +
+         printable_lines(flush_text(engine) + application_text(engine) + queue_text(engine) + versions_text(engine) +
                          decisions_text(engine, decisions));
 }
 

@@ -1,6 +1,7 @@
 #include "cli/table.hpp"
 
 #include <algorithm>
+#include <ctime>
 
 namespace perdure::cli {
 namespace {
@@ -17,6 +18,15 @@ std::string padded(const std::string& text, std::size_t width, Table::Align alig
 std::string printable(std::string text) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  return text;
+}
+
+std::string date_text(std::uint64_t since_1970_ns, const char* form) {
+  const auto seconds = static_cast<std::time_t>(since_1970_ns / 1'000'000'000U);
+  std::tm broken{};
+  ::gmtime_r(&seconds, &broken);
+  std::string text(32, '\0');
+  text.resize(std::strftime(text.data(), text.size(), form, &broken));
   return text;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 // Tables for people: columns as wide as their widest cell.
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ class Table {
 
 /// `text` without control characters.
 std::string printable(std::string text);
+/// A date in UTC, in the form that strftime knows.
+std::string date_text(std::uint64_t since_1970_ns, const char* form);
 /// Columns that `text` (UTF-8) takes.
 std::size_t display_width(const std::string& text);
 

@@ -2,8 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "calibration/sample_calibration.hpp"
+#include "calibration/storage.hpp"
 #include "cli/testing.hpp"
 #include "engine/engine.hpp"
+#include "ipc/address_codec.hpp"
 #include "ipc/channel.hpp"
 
 namespace perdure::cli {
@@ -16,8 +19,8 @@ class Top : public testing::Test {
   void start(const std::string& more = {}) {
     const std::string at = directory_.path();
     ASSERT_TRUE(config_.set_all("store.path=" + at + "/store;node.path=" + at + "/node;tier.file.path=" + at +
-                                    "/file;tier.memory.path=" + at +
-                                    "/memory;tier.order=file;tier.file.max_bytes=128KiB;chunk_bytes=64KiB;" + more,
+                                    "/file;tier.memory.path=" + at + "/memory;placement.models=" + at +
+                                    "/models;tier.order=file;tier.file.max_bytes=128KiB;chunk_bytes=64KiB;" + more,
                                 config::Origin::program));
     auto claimed = engine::claim(config_, "here");
     ASSERT_TRUE(claimed);
@@ -63,6 +66,7 @@ TEST_F(Top, ShowsTiersWhoWaitsAndWhy) {
   EXPECT_EQ(engine["tiers"][0]["used_slots"], 2);
   EXPECT_EQ(engine["tiers"][0]["chunks_placed"], 2) << "waiting is no placement";
   EXPECT_EQ(engine["tiers"][0]["writers"], 1);
+  EXPECT_EQ(engine["tiers"][0]["model"]["source"], "assumed");
   EXPECT_EQ(engine["waiting"], 1);
   EXPECT_EQ(engine["queue"][0]["rank"], 5);
   EXPECT_EQ(engine["queue"][0]["for"], "grant");
@@ -73,6 +77,21 @@ TEST_F(Top, ShowsTiersWhoWaitsAndWhy) {
   EXPECT_THAT(text, HasSubstr("policy adaptive"));
   EXPECT_THAT(text, HasSubstr("waiting: rank 5 for grant"));
   EXPECT_THAT(text, HasSubstr("app version 2, rank 5: no slot: "));
+}
+
+TEST_F(Top, SaysWhereEachModelComesFrom) {
+  calibration::Calibration model = calibration::sample_calibration();
+  model.tier = "file";
+  model.machine = calibration::this_machine();
+  model.device = calibration::device_at(directory_.path()).value();
+  ASSERT_TRUE(calibration::save(model, directory_ / "models/file.json"));
+  start();
+  EXPECT_THAT(run_verb({"top", "--once"}).out, HasSubstr("calibrated 2023-11-14\n"));
+  const auto granted = rank_.call(request(1)).value();
+  const auto slot = ipc::address_from_json(granted["slot"]).value();
+  const ipc::Written written{request(1).id, 5, 0, slot.tier, slot.slot, 64 * 1024, {}, true};
+  ASSERT_TRUE(rank_.call(written));
+  EXPECT_THAT(run_verb({"top", "--once"}).out, HasSubstr("calibrated 2023-11-14, refined by 1 write\n"));
 }
 
 TEST_F(Top, LookingInChangesNothing) {

@@ -28,7 +28,7 @@ if(PERDURE_TESTS)  # they read the descriptions that are shipped
 endif()
 perdure_module(catalog DEPENDS base os segment TEST_LIBRARIES perdure_test_support LABELS engine)
 perdure_module(ipc DEPENDS base os segment TEST_LIBRARIES perdure_test_support LABELS engine)
-perdure_module(engine DEPENDS base os config metrics device segment tier store placement plan catalog ipc TEST_LIBRARIES perdure_test_support LABELS engine)
+perdure_module(engine DEPENDS base os config metrics device segment tier store placement calibration plan catalog ipc TEST_LIBRARIES perdure_test_support LABELS engine)
 perdure_module(session DEPENDS base os config comm metrics segment region tier store plan ipc engine TEST_LIBRARIES perdure_test_support LABELS engine)
 
 perdure_module(capi DEPENDS base os comm session segment TEST_LIBRARIES perdure_test_support LABELS engine)

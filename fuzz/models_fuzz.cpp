@@ -1,7 +1,7 @@
 // Any text as the file of a calibration.
 #include <cmath>
 
-#include "calibration/model_file.hpp"
+#include "calibration/storage.hpp"
 #include "target.hpp"
 
 namespace perdure::fuzz {
@@ -14,6 +14,10 @@ void run_one(base::ConstByteSpan input) {
   require(model.has_value());
   for (unsigned writers : {0U, 1U, 7U, 256U, 4'000'000'000U})
     require(std::isfinite(model->bytes_per_s(writers)) && model->bytes_per_s(writers) > 0);
+  // What an engine starts from is what a device can be like, and so is every prediction (a spline may swing by half).
+  if (calibration::plausible(*calibration, "memory.json"))
+    for (unsigned writers = 1; writers <= 256; ++writers)
+      require(model->bytes_per_s(writers) >= 5e3 && model->bytes_per_s(writers) <= 1.5e13);
   const std::string text = calibration::encode(*calibration);
   const auto again = calibration::decode(text, "memory.json");
   require(again.has_value() && calibration::encode(*again) == text);

@@ -1,7 +1,5 @@
 #include "calibration/storage.hpp"
 
-#include <cstdlib>
-
 #include "os/file.hpp"
 #include "os/system.hpp"
 
@@ -11,25 +9,28 @@ namespace {
 using base::fail;
 using base::Result;
 using base::Status;
-using Environment = std::map<std::string, std::string>;
 
 constexpr const char* kRemedy = "calibrate here: perdure calibrate";
-
-std::string value_of(const Environment& environment, const char* name) {
-  const auto found = environment.find(name);
-  return found == environment.end() ? "" : found->second;
-}
+// A floppy disk, and a thousand times what the memory of a node reaches.
+constexpr double kSlowestBytesPerS = 1e4, kFastestBytesPerS = 1e13;
 
 std::string parent_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
+/// What a file says goes into reports and logs: it must not forge their lines or drive a terminal.
+std::string quoted(const std::string& text) {
+  std::string shown = text.substr(0, 200);
+  for (char& c : shown)
+    if (c < ' ' || c > '~') c = '?';
+  return "'" + shown + "'";
+}
+
 Status differs(const Calibration& calibration, const std::string& what, const std::string& there,
                const std::string& here) {
-  return fail(PERDURE_MISMATCH, "calibration of tier " + calibration.tier,
-              "it is of another " + what + ": '" + there.substr(0, 200) + "', here '" + here.substr(0, 200) + "'",
-              kRemedy);
+  return fail(PERDURE_MISMATCH, "calibration of tier " + quoted(calibration.tier),
+              "it is of another " + what + ": " + quoted(there) + ", here " + quoted(here), kRemedy);
 }
 
 }  // namespace
@@ -42,28 +43,6 @@ Result<Device> device_at(const std::string& path) {
   while (place != "/" && !os::exists(place).value_or(false)) place = parent_of(place);
   PERDURE_TRY(auto space, os::space(place));
   return Device{whole, std::move(space.type), space.device_id};
-}
-
-Result<std::string> model_directory(const Environment& environment, const std::string& directory) {
-  std::string file = value_of(environment, "PERDURE_CONFIG");
-  const bool named = !file.empty();
-  if (!named) file = "perdure.toml";
-  if (!file.starts_with('/')) file = directory + "/" + file;
-  if (named || os::exists(file).value_or(false)) return parent_of(file) + "/perdure-models";
-  if (const std::string xdg = value_of(environment, "XDG_CONFIG_HOME"); !xdg.empty())
-    return xdg + "/perdure/perdure-models";
-  if (const std::string home = value_of(environment, "HOME"); !home.empty())
-    return home + "/.config/perdure/perdure-models";
-  return fail(PERDURE_NOT_FOUND, "directory of device models", "there is no configuration file, and HOME is not set",
-              "name a directory with --directory, or a configuration file with PERDURE_CONFIG");
-}
-
-Result<std::string> model_directory() {
-  Environment environment;
-  for (const char* name : {"PERDURE_CONFIG", "XDG_CONFIG_HOME", "HOME"})
-    if (const char* value = std::getenv(name)) environment.emplace(name, value);
-  PERDURE_TRY(const std::string directory, os::absolute_path("."));
-  return model_directory(environment, directory);
 }
 
 Status save(const Calibration& calibration, const std::string& path) {
@@ -90,11 +69,23 @@ Status holds_for(const Calibration& calibration, const Machine& machine, const D
   return {};
 }
 
-Result<placement::DeviceModel> load_model(const std::string& path, const std::string& slots) {
+Status plausible(const Calibration& calibration, const std::string& object) {
+  for (const auto& sample : calibration.recycled)
+    if (!(sample.bytes_per_s >= kSlowestBytesPerS && sample.bytes_per_s <= kFastestBytesPerS))
+      return fail(PERDURE_CORRUPT, object,
+                  "its throughput with " + std::to_string(sample.writers) + " writers is none that a device has",
+                  kRemedy);
+  return {};
+}
+
+Result<Loaded> load_model(const std::string& path, const std::string& tier, const std::string& slots) {
   PERDURE_TRY(const auto calibration, load(path));
+  if (calibration.tier != tier) return fail(differs(calibration, "tier", calibration.tier, tier).error());
   PERDURE_TRY(const auto device, device_at(slots));
   PERDURE_CHECK(holds_for(calibration, this_machine(), device));
-  return model_of(calibration);
+  PERDURE_CHECK(plausible(calibration, path));
+  PERDURE_TRY(auto model, model_of(calibration));
+  return Loaded{std::move(model), calibration.created_ns};
 }
 
 }  // namespace perdure::calibration

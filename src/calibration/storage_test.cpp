@@ -20,33 +20,33 @@ Calibration of_here(const std::string& slots) {
   return calibration;
 }
 
-TEST(ModelDirectory, IsBesideTheConfigurationFile) {
-  const TemporaryDirectory directory;
-  EXPECT_EQ(model_directory({{"PERDURE_CONFIG", "/etc/p.toml"}}, "/x").value(), "/etc/perdure-models");
-  EXPECT_EQ(model_directory({{"PERDURE_CONFIG", "sub/p.toml"}}, "/x").value(), "/x/sub/perdure-models");
-  ASSERT_TRUE(os::write_file_atomically(directory / "perdure.toml", {}));
-  EXPECT_EQ(model_directory({{"HOME", "/home/me"}}, directory.path()).value(), directory / "perdure-models");
-}
-
-TEST(ModelDirectory, IsTheUsersWhereThereIsNoConfigurationFile) {
-  const TemporaryDirectory empty;
-  EXPECT_EQ(model_directory({{"HOME", "/home/me"}}, empty.path()).value(), "/home/me/.config/perdure/perdure-models");
-  EXPECT_EQ(model_directory({{"HOME", "/home/me"}, {"XDG_CONFIG_HOME", "/c"}}, empty.path()).value(),
-            "/c/perdure/perdure-models");
-  const auto nowhere = model_directory({}, empty.path());
-  ASSERT_FALSE(nowhere);
-  EXPECT_THAT(nowhere.error().remedy, HasSubstr("PERDURE_CONFIG"));
-}
-
 TEST(Storage, AModelThatWasSavedIsLoadedWhereItHolds) {
   const TemporaryDirectory directory;
   const std::string path = model_path(directory / "new/models", "memory");
   const std::string slots = directory / "not/there/yet";
   ASSERT_TRUE(save(of_here(slots), path));
-  const auto model = load_model(path, slots);
-  ASSERT_TRUE(model) << model.error().text();
-  EXPECT_TRUE(model->calibrated());
-  EXPECT_EQ(load_model(directory / "none.json", slots).error().code, PERDURE_NOT_FOUND);
+  const auto loaded = load_model(path, "memory", slots);
+  ASSERT_TRUE(loaded) << loaded.error().text();
+  EXPECT_TRUE(loaded->model.calibrated());
+  EXPECT_EQ(loaded->created_ns, sample_calibration().created_ns);
+  EXPECT_EQ(load_model(directory / "none.json", "memory", slots).error().code, PERDURE_NOT_FOUND);
+  const auto other = load_model(path, "file", slots);
+  ASSERT_FALSE(other) << "a file that was copied";
+  EXPECT_EQ(other.error().code, PERDURE_MISMATCH);
+}
+
+TEST(Storage, FiguresThatNoDeviceHasAreRefused) {
+  const TemporaryDirectory directory;
+  const std::string path = model_path(directory.path(), "memory");
+  for (const double rate : {1e-300, 1.0, 9e3, 1e14}) {
+    Calibration calibration = of_here(directory.path());
+    calibration.recycled[3].bytes_per_s = rate;
+    ASSERT_TRUE(save(calibration, path));
+    const auto loaded = load_model(path, "memory", directory.path());
+    ASSERT_FALSE(loaded) << rate;
+    EXPECT_EQ(loaded.error().code, PERDURE_CORRUPT);
+    EXPECT_THAT(loaded.error().text(), HasSubstr("memory.json: its throughput with 31 writers"));
+  }
 }
 
 TEST(Storage, RefusesAModelOfAnotherMachineOrDevice) {
@@ -64,6 +64,7 @@ TEST(Storage, RefusesAModelOfAnotherMachineOrDevice) {
   EXPECT_EQ(verdict([](Calibration&) {}), "holds");
   EXPECT_EQ(verdict([](Calibration& c) { c.machine.kernel = "7.0"; }), "holds");
   EXPECT_THAT(verdict([](Calibration& c) { c.machine.host = "elsewhere"; }), HasSubstr("another machine: 'elsewhere'"));
+  EXPECT_THAT(verdict([](Calibration& c) { c.machine.host = "a\nb\x1b[2J\xc3\xa9"; }), HasSubstr("'a?b?[2J?"));
   EXPECT_THAT(verdict([](Calibration& c) { c.machine.processor = "abacus"; }), HasSubstr("another processor"));
   EXPECT_THAT(verdict([](Calibration& c) { c.device.file_system = "floppy"; }), HasSubstr("another file system"));
   if (good.device.file_system == "tmpfs") return;  // see below

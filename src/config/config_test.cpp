@@ -66,6 +66,7 @@ TEST(Config, HasAFingerprintOfTheEnginesOptionsOnly) {
     if (option.type == Type::boolean) other = std::string_view(option.default_value) == "true" ? "false" : "true";
     if (option.type == Type::bytes) other = "128KiB";
     if (std::string_view(option.key) == "tier.order") other = "file";
+    if (option.maximum <= 1) other = "0.5";
     ASSERT_TRUE(config.set(option.key, other, Origin::program)) << option.key;
     EXPECT_EQ(config.fingerprint() != Config().fingerprint(), option.engine) << option.key;
   }

@@ -4,7 +4,9 @@
 
 #include <cstdlib>
 
+#include "os/file.hpp"
 #include "os/system.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace perdure::config {
 namespace {
@@ -52,6 +54,28 @@ TEST_F(Directories, AreThoseThatWereSet) {
   set("tier.memory.path", "/memory");
   EXPECT_EQ(memory_tier_root(config_), "/memory");
   EXPECT_EQ(node_root(config_), "/node");
+}
+
+TEST_F(Directories, OfModelsIsBesideTheConfigurationFile) {
+  const test_support::TemporaryDirectory directory;
+  EXPECT_EQ(model_root(config_, {{"PERDURE_CONFIG", "/etc/p.toml"}}, "/x").value(), "/etc/perdure-models");
+  EXPECT_EQ(model_root(config_, {{"PERDURE_CONFIG", "/p.toml"}}, "/x").value(), "/perdure-models");
+  EXPECT_EQ(model_root(config_, {{"PERDURE_CONFIG", "sub/p.toml"}}, "/x").value(), "/x/sub/perdure-models");
+  ASSERT_TRUE(os::write_file_atomically(directory / "perdure.toml", {}));
+  EXPECT_EQ(model_root(config_, {{"HOME", "/home/me"}}, directory.path()).value(), directory / "perdure-models");
+  set("placement.models", "/models");
+  EXPECT_EQ(model_root(config_, {{"PERDURE_CONFIG", "/etc/p.toml"}}, "/x").value(), "/models");
+}
+
+TEST_F(Directories, OfModelsIsTheUsersWhereThereIsNoConfigurationFile) {
+  const test_support::TemporaryDirectory empty;
+  EXPECT_EQ(model_root(config_, {{"HOME", "/home/me"}}, empty.path()).value(),
+            "/home/me/.config/perdure/perdure-models");
+  EXPECT_EQ(model_root(config_, {{"HOME", "/home/me"}, {"XDG_CONFIG_HOME", "/c"}}, empty.path()).value(),
+            "/c/perdure/perdure-models");
+  const auto nowhere = model_root(config_, {}, empty.path());
+  ASSERT_FALSE(nowhere);
+  EXPECT_NE(nowhere.error().remedy.find("placement.models"), std::string::npos);
 }
 
 }  // namespace

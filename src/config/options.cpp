@@ -145,6 +145,10 @@ constexpr auto kOptions = std::to_array<Option>({
          "When chunks are flushed before all ranks have finished their capture. `auto`: when the capture does not fit "
          "into what the first tier can give at once. `always` costs memory bandwidth during the capture, and what is "
          "aborted was written to the store for nothing. With `never`, a checkpoint larger than the tiers fails."},
+    {.key = "placement.models",
+     .environment = "PERDURE_PLACEMENT_MODELS",
+     .documentation = "Directory of the tiers' models, which `perdure calibrate` makes and engines start from. Empty: "
+                      "`perdure-models` beside the configuration file; without one in `~/.config/perdure`."},
     {.key = "checkpoint.timeout",
      .type = Type::real,
      .default_value = "600",
@@ -170,9 +174,20 @@ constexpr auto kOptions = std::to_array<Option>({
      .default_value = "2",
      .environment = "PERDURE_FLUSH_THREADS",
      .engine = true,
-     .documentation = "Threads of an engine that write to the store.",
+     .documentation = "The most threads of an engine that write to the store at once.",
      .minimum = 1,
      .maximum = 64},
+    {.key = "flush.max_slowdown",
+     .type = Type::real,
+     .default_value = "0",
+     .unit = "fraction",
+     .environment = "PERDURE_FLUSH_MAX_SLOWDOWN",
+     .engine = true,
+     .documentation =
+         "How much slower the application may run while a flush runs: 0.05 is 5 % more time between its checkpoints. "
+         "Fewer threads flush, or none for a while, when the engine measures more; what a checkpoint waits for is "
+         "flushed all the same. 0: no limit.",
+     .maximum = 1},
     {.key = "flush.max_bandwidth",
      .type = Type::bytes,
      .default_value = "0",

@@ -55,6 +55,11 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
     os::crash_point(os::CrashPoint::engine_written);
     return answer_written(id, *written);
   }
+  if (const auto* step = std::get_if<ipc::Step>(&request)) {
+    std::lock_guard guard(lock_);
+    core_.step(id, static_cast<double>(step->ns) * 1e-9);
+    return std::nullopt;
+  }
   if (const auto* stage = std::get_if<ipc::Stage>(&request)) {
     std::lock_guard guard(lock_);
     return reply_of(core_.stage(id, *stage));

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "engine/now.hpp"
+
 namespace perdure::engine {
 
 namespace {
@@ -18,13 +20,15 @@ Core::Core(catalog::Catalog catalog, std::vector<std::unique_ptr<tier::Tier>> ti
       tiers_(std::move(tiers)),
       reports_(reports),
       options_(std::move(options)),
-      models_(std::move(options_.models)),
       readers_(tiers_.size()),
+      interference_(now_s()),
       writes_(tiers_.size()) {
   if (options_.policy == nullptr) options_.policy = placement::find_policy("hybrid-naive").value();
-  while (models_.size() < tiers_.size()) {
-    const bool memory = tiers_[models_.size()]->properties().mapped;
-    models_.push_back(placement::DeviceModel::assumed(memory ? kMemoryBytesPerS : kFileBytesPerS));
+  options_.models.resize(tiers_.size());
+  for (std::size_t t = 0; t < tiers_.size(); ++t) {
+    const bool memory = tiers_[t]->properties().mapped;
+    const auto assumed = placement::DeviceModel::assumed(memory ? kMemoryBytesPerS : kFileBytesPerS);
+    models_.push_back(options_.models[t].model.value_or(assumed));
   }
 }
 

@@ -13,8 +13,10 @@
 
 #include "catalog/catalog.hpp"
 #include "engine/decision_log.hpp"
+#include "engine/interference.hpp"
 #include "engine/open_capture.hpp"
 #include "engine/reports.hpp"
+#include "engine/tier_models.hpp"
 #include "engine/write_times.hpp"
 #include "ipc/messages.hpp"
 #include "metrics/flush_rate.hpp"
@@ -39,7 +41,7 @@ struct Runtime {
 /// How the core places chunks.
 struct CoreOptions {
   /// What to predict with; a tier without one gets an assumption. Refined by what is observed.
-  std::vector<placement::DeviceModel> models = {};
+  std::vector<TierModel> models = {};
   const placement::Policy* policy = nullptr;  ///< nullptr: the first tier with room
   unsigned flush_threads = 2;
   std::uint64_t chunk_bytes = 0;  ///< smaller chunks than half of this say nothing about a tier's throughput
@@ -124,6 +126,9 @@ class Core {
   base::Status quarantine(const ipc::Quarantine& quarantine);
   base::Status retire(const std::string& name, std::uint64_t version);
   void client_gone(ClientId client);
+  /// This client was the application's own for so long, until now.
+  void step(ClientId client, double seconds);
+  void steps_end(ClientId client) { interference_.client_gone(client); }
   std::vector<ipc::HeldSummary> inventory(const std::string& name) const;
   /// Free slots kept for this client, with the bytes it will want of each.
   std::vector<std::pair<tier::SlotAddress, std::uint64_t>> reserve(ClientId client,
@@ -187,7 +192,11 @@ class Core {
   const CoreOptions& options() const { return options_; }
   const std::map<segment::VersionId, catalog::HeldVersion>& versions() const { return catalog_.state().versions; }
   std::uint64_t chunks_being_flushed() const { return flush_rate_.running(); }
+  /// How much slower the application runs while a flush runs (0.1: 10 %); nothing while that is unknown.
+  std::optional<double> slowdown() const { return interference_.slowdown(); }
+  const Interference& interference() const { return interference_; }
   const DecisionLog& decisions() const { return decisions_; }
+  const ModelSource& model_source(std::size_t tier) const { return options_.models[tier].source; }
   /// What a policy would be shown for a chunk of `request`.
   std::vector<placement::TierState> look_at_tiers(ClientId client, const ipc::Grant& request, bool last_chance,
                                                   Sacrifice sacrifice = Sacrifice::stored);
@@ -266,6 +275,7 @@ class Core {
   std::vector<placement::DeviceModel> models_;  // by tier
   std::vector<unsigned> readers_;               // flushes that read from each tier
   metrics::FlushRate flush_rate_;
+  Interference interference_;
   DecisionLog decisions_ = {};
   std::map<ClientId, Capture> captures_ = {};
   std::vector<TierTrouble> trouble_ = {};

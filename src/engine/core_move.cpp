@@ -27,12 +27,14 @@ std::optional<metrics::FlushRate::Started> Core::flush_chunk_begins(const segmen
   if (!is_in(id, chunk.name, chunk.slot)) return std::nullopt;
   being_read_[chunk.slot] = false;
   ++readers_[chunk.slot.first];
+  interference_.flush_begins(now_s());
   return flush_rate_.started(now_s());
 }
 
 void Core::flush_chunk_ended(const segment::VersionId& id, const FlushedChunk& chunk,
                              const metrics::FlushRate::Started& started, bool stored, bool movable) {
   --readers_[chunk.slot.first];
+  interference_.flush_ends(now_s());
   const auto read = being_read_.extract(chunk.slot);
   const bool given_up = !read.empty() && read.mapped();
   if (given_up) tiers_[chunk.slot.first]->release(chunk.slot.second);

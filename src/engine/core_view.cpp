@@ -86,4 +86,6 @@ std::vector<double> Core::read_bytes_per_s() const {
   return rates;
 }
 
+void Core::step(ClientId client, double seconds) { interference_.step(client, now_s(), seconds); }
+
 }  // namespace perdure::engine

@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "config/directories.hpp"
 #include "engine/core.hpp"
 #include "engine/emulation.hpp"
 #include "engine/flusher.hpp"
@@ -29,8 +30,15 @@ std::vector<std::string> tier_names(const std::string& order) {
 
 struct OpenTiers {
   std::vector<std::unique_ptr<tier::Tier>> tiers;
-  std::vector<placement::DeviceModel> models;  // of the first of them, as far as they are known
+  std::vector<TierModel> models;  // of each
 };
+
+TierModel model_for(const config::Config& config, const std::string& name, const tier::TierOptions& options,
+                    const std::optional<Emulation>& emulation, std::size_t position, Reports& reports) {
+  if (emulation && position < emulation->tiers.size())
+    return {emulation->model(position), {ModelSource::Kind::emulated, 0, config.text("emulate.description"), {}}};
+  return stored_model(config::model_root(config), name, options.directory, reports);
+}
 
 // A tier that cannot be opened is left out with a report: the next one serves. Without any there is no engine.
 base::Result<OpenTiers> open_tiers(const config::Config& config, const NodePaths& paths,
@@ -48,8 +56,7 @@ base::Result<OpenTiers> open_tiers(const config::Config& config, const NodePaths
     options.max_bytes = config.bytes("tier." + name + ".max_bytes");
     auto tier = tier::make_tier(name, options);
     if (tier) {
-      const auto model = emulation ? emulation->model(at) : std::nullopt;
-      if (model && open.models.size() == tiers.size()) open.models.push_back(*model);
+      open.models.push_back(model_for(config, name, options, emulation, at, reports));
       tiers.push_back(emulation ? emulation->wrap(std::move(*tier), at) : std::move(*tier));
       continue;
     }

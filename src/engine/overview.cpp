@@ -11,6 +11,14 @@ std::string tier_name(Core& core, std::optional<std::size_t> tier) {
   return tier && *tier < core.tiers().size() ? core.tiers()[*tier]->properties().name : std::string();
 }
 
+Json model_of(const Core& core, std::size_t tier) {
+  const ModelSource& source = core.model_source(tier);
+  return {{"source", source_name(source.kind)},
+          {"calibrated_ns", source.created_ns},
+          {"file", source.file},
+          {"why", source.why}};
+}
+
 // As a policy would see them for a whole chunk of a checkpoint that does not exist.
 Json tiers_of(Core& core) {
   Json list = Json::array();
@@ -31,7 +39,7 @@ Json tiers_of(Core& core) {
                     {"chunks_placed", core.decisions().placed(t)},
                     {"slots_to_come", state.slots_to_come},
                     {"predicted_bytes_per_s", state.model->bytes_per_s(state.writers + 1)},
-                    {"calibrated", state.model->calibrated()},
+                    {"model", model_of(core, t)},
                     {"observations", state.model->observations()}});
   }
   return list;
@@ -46,6 +54,14 @@ Json flushes_of(const Core& core) {
           {"next_slot_s", flush.next_slot_s},
           {"bytes_flushed", core.statistics().bytes_flushed},
           {"bytes_pending", core.pending_bytes()}};
+}
+
+Json application_of(const Core& core) {
+  const Interference& interference = core.interference();
+  Json application = {{"slowdown", nullptr}, {"steps", interference.steps()}, {"step_s", nullptr}};
+  if (const auto slowdown = interference.slowdown()) application["slowdown"] = *slowdown;
+  if (const auto seconds = interference.quiet_step_s()) application["step_s"] = *seconds;
+  return application;
 }
 
 const char* flush_name(const catalog::HeldVersion& held, const Runtime* run) {
@@ -106,8 +122,9 @@ Json decisions_of(Core& core) {
 Json overview(Core& core) {
   Json reasons = Json::object();
   for (const auto& [reason, count] : core.decisions().counts()) reasons[placement::reason_name(reason)] = count;
-  return {{"policy", core.options().policy->name}, {"tiers", tiers_of(core)}, {"flush", flushes_of(core)},
-          {"versions", versions_of(core)},         {"reasons", reasons},      {"decisions", decisions_of(core)}};
+  return {{"policy", core.options().policy->name}, {"tiers", tiers_of(core)},       {"flush", flushes_of(core)},
+          {"application", application_of(core)},   {"versions", versions_of(core)}, {"reasons", reasons},
+          {"decisions", decisions_of(core)}};
 }
 
 }  // namespace perdure::engine

@@ -35,6 +35,15 @@ void Reports::add(const std::string& text) {
     ++lost_;
   }
   waiting_.push_back(text);
+  log(text);
+}
+
+void Reports::note(const std::string& text) {
+  std::lock_guard lock(mutex_);
+  log(text);
+}
+
+void Reports::log(const std::string& text) {
   if (!log_ || log_end_ > kMaxLogBytes) return;
   const std::string line = timestamp() + text + "\n";
   if (log_.write(log_end_, base::as_bytes(line))) log_end_ += line.size();

@@ -18,9 +18,13 @@ class Reports {
   /// Every report is also appended to this log file, with the time.
   base::Status log_to(const std::string& path);
   void add(const std::string& text);
+  /// Into the log only: worth knowing for who looks, nothing to be told about.
+  void note(const std::string& text);
   std::optional<std::string> take();
 
  private:
+  void log(const std::string& text);
+
   std::mutex mutex_;
   std::deque<std::string> waiting_;
   std::uint64_t lost_ = 0;

@@ -162,7 +162,8 @@ void Server::handle(ClientId id, const base::Json& message) {
                 ipc::error_reply({PERDURE_INVALID_ARGUMENT, "message", "the first message is not hello", "", false}));
   std::optional<base::Json> reply = answer(id, *request, false);
   const auto* written = std::get_if<ipc::Written>(&*request);
-  if (std::holds_alternative<ipc::Begin>(*request) || (written != nullptr && !written->reply)) return;
+  const bool told = std::holds_alternative<ipc::Begin>(*request) || std::holds_alternative<ipc::Step>(*request);
+  if (told || (written != nullptr && !written->reply)) return;
   if (reply) return send(id, *sequence, std::move(*reply));
   std::uint64_t timeout_ns = 0;
   if (const auto* grant = std::get_if<ipc::Grant>(&*request)) timeout_ns = grant->timeout_ns;
@@ -235,6 +236,7 @@ void Server::drop_dead() {
     {
       std::lock_guard guard(lock_);
       core_.client_gone(id);
+      core_.steps_end(id);
     }
     if (it->second.counts)
       idle_since_ns_ = os::monotonic_ns();  // a tool that looks in again and again must not put off the end

@@ -102,6 +102,7 @@ struct Encoder {
   Json operator()(const Stage& r) const {
     return {{"op", "stage"}, {"id", segment::to_json(r.id)}, {"ranks", r.ranks}, {"piece", segment::to_json(r.piece)}};
   }
+  Json operator()(const Step& r) const { return {{"op", "step"}, {"ns", r.ns}}; }
   Json operator()(const Commit& r) const {
     return {{"op", "commit"}, {"id", segment::to_json(r.id)}, {"segments", segments_to_json(r.segments)}};
   }
@@ -188,6 +189,12 @@ Result<Request> parse_begin(const Json& json) {
   return Request{std::move(r)};
 }
 
+Result<Request> parse_step(const Json& json) {
+  Step r;
+  PERDURE_TRY(r.ns, base::get_u64(json, "ns", kObject));
+  return Request{r};
+}
+
 Result<Request> parse_commit(const Json& json) {
   Commit r;
   PERDURE_TRY(r.id, get_id(json));
@@ -259,6 +266,7 @@ constexpr std::array kParsers = {
     Parser{"grant", parse_grant},
     Parser{"written", parse_written},
     Parser{"stage", parse_stage},
+    Parser{"step", parse_step},
     Parser{"commit", parse_commit},
     Parser{"abort", parse_id_only<Abort>},
     Parser{"inventory", parse_inventory},

@@ -68,6 +68,11 @@ struct Stage {
   std::uint32_t ranks = 0;
   segment::Piece piece;
 };
+/// So long a rank was the application's own: from leaving its last checkpoint to entering this one, nothing else of
+/// Perdure in between. Never answered, so that saying it costs the capture nothing.
+struct Step {
+  std::uint64_t ns = 0;
+};
 /// All ranks agreed; the segments of this node. Repeatable.
 struct Commit {
   segment::VersionId id;
@@ -115,8 +120,9 @@ struct Drain {
 /// Ends a perdured when it is done (`drain` first on another call if wanted).
 struct Shutdown {};
 
-using Request = std::variant<Hello, Reserve, Begin, Grant, Written, Stage, Commit, Abort, Inventory, Locate, Unpin, Quarantine,
-                             WaitStored, Progress, Top, NextReport, Retire, Drain, Shutdown>;
+using Request =
+    std::variant<Hello, Reserve, Begin, Grant, Written, Stage, Step, Commit, Abort, Inventory, Locate, Unpin,
+                 Quarantine, WaitStored, Progress, Top, NextReport, Retire, Drain, Shutdown>;
 
 base::Json to_json(const Request& request);
 /// PERDURE_CORRUPT when anything is missing or out of range.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 
 #include "metrics/moving_average.hpp"
@@ -32,14 +33,21 @@ class FlushRate {
     running_.insert(now_s);
     return {now_s, flush_seconds_};
   }
-  /// It moved so many bytes to the store.
-  void finished(double now_s, const Started& start, double bytes) {
+  /// What one flush says of the node: so many ran on average meanwhile, and moved so much together.
+  struct Observation {
+    double flushes = 0;
+    double bytes_per_s = 0;
+  };
+  /// It moved so many bytes to the store. Nothing when it took no time, or moved nothing.
+  std::optional<Observation> finished(double now_s, const Started& start, double bytes) {
     abandoned(now_s, start);
     const double seconds = now_s - start.time_s;
-    if (seconds <= 0 || bytes <= 0) return;
+    if (seconds <= 0 || bytes <= 0) return std::nullopt;
+    const double flushes = (flush_seconds_ - start.flush_seconds) / seconds;
     durations_s_.add(seconds);
     bytes_.add(bytes);
-    add(bytes * (flush_seconds_ - start.flush_seconds) / (seconds * seconds));
+    add(bytes * flushes / seconds);
+    return Observation{flushes, bytes * flushes / seconds};
   }
   /// It failed: says nothing about the bandwidth.
   void abandoned(double now_s, const Started& start) {

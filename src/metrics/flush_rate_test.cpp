@@ -25,6 +25,16 @@ TEST(FlushRate, CountsOnlyTheTimeThatFlushesOverlap) {
   EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 150 * 1.5 / 2) << "a failed flush says nothing";
 }
 
+TEST(FlushRate, TellsHowManyFlushesRanWhileOneDid) {
+  FlushRate rate;
+  const auto a = rate.started(0), b = rate.started(1);
+  const auto observed = rate.finished(2, a, 150);
+  ASSERT_TRUE(observed);
+  EXPECT_DOUBLE_EQ(observed->flushes, 1.5);
+  EXPECT_DOUBLE_EQ(observed->bytes_per_s, 150 * 1.5 / 2);
+  EXPECT_FALSE(rate.finished(2, b, 0));
+}
+
 TEST(FlushRate, AFlushThatHangsIsCountedOnLessAndLess) {
   FlushRate rate;
   const auto quick = rate.started(0);

@@ -24,6 +24,7 @@ base::Status check_version(std::int64_t version) {
 base::Status Session::checkpoint(const std::string& name, std::int64_t version) {
   const std::uint64_t begun = os::monotonic_ns();
   os::crash_point(os::CrashPoint::checkpoint_begin);
+  tell_step(begun);
   base::Status ready = segment::check_name(name);
   if (ready) ready = check_version(version);
   Opening opening{Operation::checkpoint, name, version};
@@ -40,9 +41,17 @@ base::Status Session::checkpoint(const std::string& name, std::int64_t version) 
   const base::Status outcome = commit_or_abort(id, agree(*comm_, captured));
   os::crash_point(os::CrashPoint::checkpoint_committed);
   if (outcome && comm_->rank() == 0) taken_[name].insert(id.version);
-  progress_.last_blocking_s = static_cast<double>(os::monotonic_ns() - begun) * 1e-9;
+  left_ns_ = os::monotonic_ns();
+  progress_.last_blocking_s = static_cast<double>(left_ns_ - begun) * 1e-9;
   progress_.last_bytes = regions_.bytes();
   return outcome;
+}
+
+// A lost engine is the next call's trouble.
+void Session::tell_step(std::uint64_t entered_ns) {
+  const std::uint64_t left_ns = std::exchange(left_ns_, 0);
+  if (left_ns != 0 && entered_ns > left_ns && channel_.connected())
+    (void)channel_.tell(ipc::Step{entered_ns - left_ns});
 }
 
 // Versions are written once: what exists is never overwritten silently (option checkpoint.replace).

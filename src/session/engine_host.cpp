@@ -7,6 +7,7 @@
 #include <mutex>
 #include <sstream>
 
+#include "config/directories.hpp"
 #include "ipc/channel.hpp"
 #include "os/spawn.hpp"
 #include "os/system.hpp"
@@ -42,7 +43,10 @@ bool executable(const std::string& path) { return ::access(path.c_str(), X_OK) =
 
 base::Status start_daemon(const config::Config& config, const std::string& label, engine::Claim claim) {
   PERDURE_TRY(const std::string program, find_daemon(config));
-  const std::string settings = claim.paths.node + "/engine.conf", text = config.serialise();
+  config::Config told = config;  // it runs elsewhere: what follows from our working directory is said
+  if (const auto models = config::model_root(config))
+    PERDURE_CHECK(told.set("placement.models", *models, config::Origin::program));
+  const std::string settings = claim.paths.node + "/engine.conf", text = told.serialise();
   PERDURE_CHECK(os::write_file_atomically(settings, base::as_bytes(text)));
   return os::spawn_daemon(
       program,

@@ -108,6 +108,20 @@ TEST_F(EngineHost, ADaemonThatEndsAtOnceIsReportedAndNotWaitedFor) {
   EXPECT_NE(hosted.error().text().find("ended before it answered"), std::string::npos) << hosted.error().text();
 }
 
+TEST_F(EngineHost, ADaemonIsToldWhereTheModelsAreSinceItRunsElsewhere) {
+  ::setenv("PERDURE_CONFIG", "/etc/ours/perdure.toml", 1);
+  auto hosted = obtain_engine(configured("engine.mode=daemon;engine.daemon_path=/bin/true"), "here");
+  ::unsetenv("PERDURE_CONFIG");
+  ASSERT_FALSE(hosted);
+  const std::string node = directory_.path() + "/node/";
+  std::string told;
+  const auto entries = os::list_directory(node).value();
+  for (const auto& entry : entries)
+    if (const auto content = os::read_file(node + entry.name + "/engine.conf", 1 << 20))
+      told.assign(reinterpret_cast<const char*>(content->data()), content->size());
+  EXPECT_NE(told.find("placement.models = /etc/ours/perdure-models\n"), std::string::npos) << told;
+}
+
 TEST_F(EngineHost, TheDaemonIsFoundOnThePath) {
   auto file = os::File::open(directory_.path() + "/perdured", os::Open::create);
   ASSERT_TRUE(file);

@@ -63,6 +63,7 @@ base::Status Session::wait_here(const std::string& name, std::uint64_t version, 
 }
 
 base::Status Session::wait(const std::string& name, std::int64_t version, int level, double timeout_s) {
+  left_ns_ = 0;  // what is between checkpoints now is not only the application's own time
   base::Status ready = segment::check_name(name);
   if (ready && version < 0)
     ready = base::fail(PERDURE_INVALID_ARGUMENT, "version " + std::to_string(version), "versions are not negative");

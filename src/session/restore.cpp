@@ -46,6 +46,7 @@ base::Status for_each_block(const std::vector<region::Part>& parts, std::vector<
 base::Status Session::restore(const std::string& name, std::int64_t version,
                               const std::optional<std::vector<std::int32_t>>& ids) {
   const std::uint64_t begun = os::monotonic_ns();
+  left_ns_ = 0;  // what is between checkpoints now is not only the application's own time
   base::Status ready = segment::check_name(name);
   if (ready && version < PERDURE_LATEST)
     ready = base::fail(PERDURE_INVALID_ARGUMENT, "version " + std::to_string(version), "versions are not negative");

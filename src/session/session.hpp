@@ -76,6 +76,7 @@ class Session {
   base::Status carry_out(const segment::VersionId& id, const plan::Settlement& settlement);
 
   // checkpoint.cpp
+  void tell_step(std::uint64_t entered_ns);
   base::Status check_version_free(const std::string& name, std::uint64_t version);
   base::Status capture(const segment::VersionId& id);
   base::Result<segment::ChunkEntry> capture_somewhere(tier::SlotAddress slot, region::ChunkRange range,
@@ -119,6 +120,7 @@ class Session {
   Warmer warmer_{slots_};
   region::RegionTable regions_;
   std::vector<std::uint64_t> announced_;
+  std::uint64_t left_ns_ = 0;                             // the last checkpoint; 0: the time since says nothing
   std::uint64_t outstanding_ = 0;                         // a request for a slot that was posted and not awaited yet
   std::map<std::string, std::set<std::uint64_t>> taken_;  // rank 0: versions that exist, by name
   std::map<std::string, std::set<std::uint64_t>> whole_in_tiers_;  // when the engines were attached

@@ -16,6 +16,7 @@ inline std::vector<ipc::Request> sample_requests() {
           ipc::Grant{id, 5000, 17, {0, 1}, "no space in the first two tiers"},
           ipc::Written{id, 3, 2, 1, 9, 4096, base::hash128(std::vector<std::byte>(7)), true},
           ipc::Stage{id, 4, sample_piece(id, 3, 9000, 4096)},
+          ipc::Step{1'500'000'000},
           ipc::Commit{id, {{0, 2, {0, 1}}, {1, 2, {}}}},
           ipc::Abort{id},
           ipc::Inventory{"nbody"},

@@ -1,0 +1,43 @@
+#pragma once
+// How many threads of a node flush now (VeloC IPDPS'19, IV-A and Algorithm 3: the elastic pool). Decides only; knows no
+// clock and no thread.
+//
+// Threads appear with the chunks that wait, up to the limit. One that brings no more bandwidth goes again
+// (ThreadSearch), and all but as many as the application's budget allows (SlowdownBudget) - unless somebody waits for
+// slots: a checkpoint that waits stops the application altogether, which no slow-down can outweigh.
+#include <cstdint>
+
+#include "placement/slowdown_budget.hpp"
+#include "placement/thread_search.hpp"
+
+namespace perdure::placement {
+
+struct FlushPoolView {
+  double now_s = 0;  ///< never goes back
+  unsigned running = 0;
+  unsigned limit = 1;
+  std::uint64_t chunks = 0;  ///< to be flushed, those under way included
+  /// A producer waits for a slot, or somebody for the end of a flush (a level, a drain).
+  bool somebody_waits = false;
+  Pressure pressure = {};
+};
+
+class FlushPool {
+ public:
+  using Answer = SlowdownBudget::Answer;
+
+  /// As ThreadSearch::observe().
+  void observe(double now_s, double threads, double bytes_per_s) { search_.observe(now_s, threads, bytes_per_s); }
+
+  /// So many may run now: fewer than do means that the next ones to end their chunk take no other. Never 0 for good
+  /// while there are chunks, and never 0 while somebody waits.
+  Answer decide(const FlushPoolView& view);
+
+  const ThreadSearch& search() const { return search_; }
+
+ private:
+  ThreadSearch search_;
+  SlowdownBudget budget_;
+};
+
+}  // namespace perdure::placement

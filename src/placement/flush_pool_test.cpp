@@ -1,0 +1,288 @@
+#include "placement/flush_pool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <random>
+
+namespace perdure::placement {
+namespace {
+
+/// A store that takes chunks of one unit from n threads at rate(n), and flushes without end.
+struct Device {
+  std::function<double(unsigned)> rate;
+  double noise = 0;
+  std::mt19937_64 random{11};
+  double now_s = 0;
+
+  /// Flushes so many chunks with as many threads as the pool says; how often with how many.
+  std::map<unsigned, unsigned> flush(FlushPool& pool, unsigned chunks, unsigned limit) {
+    std::map<unsigned, unsigned> used;
+    for (unsigned i = 0; i < chunks; ++i) {
+      const unsigned threads = pool.decide({now_s, 0, limit, 1000, false, {}}).threads;
+      EXPECT_GE(threads, 1u);
+      EXPECT_LE(threads, limit);
+      ++used[threads];
+      now_s += 1 / rate(threads);
+      const double chance = noise == 0 ? 1 : std::exp(std::normal_distribution(0.0, noise)(random));
+      pool.observe(now_s, threads, rate(threads) * chance);
+    }
+    return used;
+  }
+};
+
+std::function<double(unsigned)> peak_at(unsigned k, double decline) {
+  return [k, decline](unsigned n) { return n <= k ? n : std::max(k - decline * (n - k), 0.1); };
+}
+
+TEST(FlushPool, ThreadsAppearWithTheChunksUpToTheLimit) {
+  FlushPool pool;
+  EXPECT_EQ(pool.decide({0, 0, 4, 0, true, {}}).threads, 0u);
+  EXPECT_EQ(pool.decide({0, 0, 4, 1, false, {}}).threads, 1u);
+  EXPECT_EQ(pool.decide({0, 0, 4, 9, false, {}}).threads, ThreadSearch::kFirst);
+  EXPECT_EQ(pool.decide({0, 0, 1, 9, false, {}}).threads, 1u);
+  EXPECT_EQ(pool.decide({0, 0, 0, 9, false, {}}).threads, 1u) << "a limit of none would be no flush";
+}
+
+TEST(FlushPool, FindsThePeakOfADeviceAndStaysWithinOneStepOfIt) {
+  for (const double decline : {0.0, 0.3, 1.0})
+    for (const unsigned limit : {1U, 2U, 3U, 8U, 64U})
+      for (unsigned k = 1; k <= 64; k += k < 8 ? 1 : 7) {
+        FlushPool pool;
+        Device device{peak_at(k, decline)};
+        device.flush(pool, 4000, limit);
+        const unsigned best = std::min(k, limit);
+        EXPECT_EQ(pool.search().settled(), best) << "peak " << k << ", limit " << limit << ", decline " << decline;
+        unsigned elsewhere = 0;
+        for (const auto& [threads, times] : device.flush(pool, 2000, limit)) {
+          EXPECT_LE(std::abs(static_cast<int>(threads) - static_cast<int>(best)), 1);
+          if (threads != best) elsewhere += times;
+        }
+        EXPECT_LT(elsewhere, 1000u);
+      }
+}
+
+TEST(FlushPool, TrialsBecomeSeldom) {
+  FlushPool pool;
+  Device device{[](unsigned n) { return 10 * peak_at(4, 0.5)(n); }};
+  device.flush(pool, 200'000, 8);  // more than an hour
+  const auto used = device.flush(pool, 50'000, 8);
+  EXPECT_GT(used.at(4), 49'900u);
+}
+
+TEST(FlushPool, FindsThePeakThroughNoise) {
+  unsigned near = 0;
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    FlushPool pool;
+    Device device{peak_at(6, 0.5), 0.1};
+    device.random.seed(seed);
+    device.flush(pool, 2000, 16);
+    near += pool.search().settled() >= 5 && pool.search().settled() <= 7 ? 1 : 0;
+  }
+  EXPECT_GE(near, 48u);
+}
+
+TEST(FlushPool, StopsWhereOneMoreIsNotWorthItAndDoesNotCreepDown) {
+  FlushPool pool;
+  Device device{[](unsigned n) { return 100 * std::pow(n, 0.3); }};  // 5 % more from the sixth to the seventh
+  device.flush(pool, 2000, 16);
+  EXPECT_EQ(pool.search().settled(), 6u);
+  device.flush(pool, 1'000'000, 16);
+  EXPECT_EQ(pool.search().settled(), 6u);
+}
+
+TEST(FlushPool, FollowsAStoreThatChanges) {
+  FlushPool pool;
+  Device device{peak_at(2, 0.5)};
+  device.flush(pool, 2000, 16);
+  EXPECT_EQ(pool.search().settled(), 2u);
+  device.rate = peak_at(9, 0.5);
+  device.flush(pool, 40'000, 16);
+  EXPECT_EQ(pool.search().settled(), 9u);
+  device.rate = [](unsigned n) { return n == 1 ? 1.0 : 0.5 / n; };  // others use it now
+  device.flush(pool, 2000, 16);
+  EXPECT_EQ(pool.search().settled(), 1u);
+}
+
+TEST(FlushPool, ObservationsThatAreNoneOrOfAnotherNumberOfThreadsDoNotCount) {
+  FlushPool pool;
+  (void)pool.decide({0, 0, 8, 100, false, {}});
+  for (int i = 0; i < 1000; ++i)
+    for (const double threads : {0.0, 1.0, 1.5, 3.0, -2.0, 1e300, std::nan("")}) pool.observe(i, threads, 1e9);
+  for (int i = 0; i < 1000; ++i)
+    for (const double rate : {0.0, -1.0, std::nan(""), HUGE_VAL}) pool.observe(i, 2, rate);
+  EXPECT_EQ(pool.decide({1000, 0, 8, 100, false, {}}).threads, 2u);
+}
+
+// ---- the application's budget
+
+/// An application whose steps of one second are slowed down by `price` per thread that flushes, and what its estimate
+/// says: the mean over the last 8 steps that a flush was in, known only while a quiet step is remembered.
+struct Application {
+  FlushPool pool = {};
+  Pressure pressure = {};
+  double price = 0.1;
+  unsigned limit = 4;
+  double now_s = 0;
+  bool known = true;  // by itself; otherwise after 3 quiet steps
+  unsigned quiet = 0;
+  std::vector<double> costs = {};
+  std::vector<unsigned> threads = {};  // of each step
+
+  Application(double max_slowdown, double the_price) : price(the_price) {
+    pressure.max_slowdown = max_slowdown;
+    now_s = 5;
+  }
+  void steps(unsigned count, bool somebody_waits = false) {
+    for (unsigned i = 0; i < count; ++i) {
+      const unsigned running = threads.empty() ? 0 : threads.back();
+      const unsigned now = pool.decide({now_s, running, limit, 1000, somebody_waits, pressure}).threads;
+      for (int chunk = 0; chunk < 10; ++chunk)
+        if (now > 0) pool.observe(now_s, now, now);  // each thread brings bandwidth
+      threads.push_back(now);
+      now_s += 1 + price * now;
+      ++pressure.steps;
+      if (now > 0) ++pressure.flushed_steps, costs.push_back(price * now);
+      quiet = now == 0 ? quiet + 1 : quiet;
+      if (costs.size() > 8) costs.erase(costs.begin());
+      double sum = 0;
+      for (const double cost : costs) sum += cost;
+      if ((known || quiet >= 3) && !costs.empty()) pressure.slowdown = sum / static_cast<double>(costs.size());
+    }
+  }
+  double mean_threads(std::size_t last) const {
+    double sum = 0;
+    for (std::size_t i = threads.size() - last; i < threads.size(); ++i) sum += threads[i];
+    return sum / static_cast<double>(last);
+  }
+};
+
+TEST(FlushBudget, WithoutOneNothingIsLimited) {
+  Application app(0, 10);
+  app.steps(500);
+  EXPECT_EQ(app.threads.back(), 4u);
+}
+
+TEST(FlushBudget, AsManyThreadsRunAsItAllows) {
+  for (const auto& [price, fitting] : std::map<double, unsigned>{{0.01, 4}, {0.04, 2}, {0.06, 1}, {0.2, 0}}) {
+    Application app(0.1, price);
+    app.steps(2000);
+    app.threads.clear();
+    app.steps(1000);
+    EXPECT_NEAR(app.mean_threads(1000), fitting, 0.25) << price;
+    for (const unsigned threads : app.threads) EXPECT_LE(threads, fitting + 1) << "no more than one step off";
+  }
+}
+
+TEST(FlushBudget, APauseIsNeverForEver) {
+  Application app(0.01, 5);
+  app.steps(100);
+  app.pressure.slowdown = 5;
+  app.limit = 64;
+  double last_s = app.now_s;
+  for (int i = 0; i < 100'000; ++i) {  // no step ends any more: the application is stuck, or takes its time
+    app.now_s += 0.5;
+    const auto answer = app.pool.decide({app.now_s, 0, 64, 1, false, app.pressure});
+    if (answer.threads > 0) {
+      (void)app.pool.decide({app.now_s, 1, 64, 1, false, app.pressure});
+      last_s = app.now_s;
+    } else {
+      EXPECT_GT(answer.again_s, app.now_s);
+      EXPECT_LE(answer.again_s, last_s + SlowdownBudget::kLongestPauseS + 1);
+    }
+    ASSERT_LE(app.now_s - last_s, SlowdownBudget::kLongestPauseS + 1);
+  }
+}
+
+TEST(FlushBudget, ACheckpointThatWaitsBeatsIt) {
+  Application app(0.01, 5);
+  app.steps(100);
+  EXPECT_EQ(app.threads.back(), 0u);
+  app.steps(1, true);
+  EXPECT_GE(app.threads.back(), 1u);
+  app.steps(1);
+  EXPECT_EQ(app.threads.back(), 0u);
+}
+
+TEST(FlushBudget, ThreadsComeBackOneByOneWhenTheApplicationFeelsNothingAnyMore) {
+  Application app(0.1, 0.08);
+  app.steps(300);
+  EXPECT_EQ(app.threads.back(), 1u);
+  app.price = 0.001;
+  app.threads = {1};
+  app.steps(5000);
+  EXPECT_EQ(app.threads.back(), 4u);
+  for (std::size_t i = 1; i < app.threads.size(); ++i) EXPECT_LE(app.threads[i], app.threads[i - 1] + 1);
+}
+
+TEST(FlushBudget, WhereFlushesAlwaysRunTheyPauseToHaveSomethingToCompareWith) {
+  Application app(0.1, 0.2);
+  app.known = false;
+  app.steps(200);
+  EXPECT_GE(app.quiet, 3u);
+  EXPECT_TRUE(app.pressure.slowdown);
+  app.steps(500);
+  EXPECT_EQ(app.threads.back(), 0u);
+  Application deaf(0.1, 0.2);
+  deaf.known = false;
+  for (int i = 0; i < 20'000; ++i) deaf.steps(1), deaf.pressure.slowdown.reset();
+  EXPECT_LT(deaf.quiet, 20'000u / 20) << "but ever more seldom";
+}
+
+TEST(FlushBudget, WhatMayBeChanceIsNotAboveIt) {
+  FlushPool pool;
+  Pressure pressure{0.1, 0.15, 0.09, 0, 100, 100};
+  EXPECT_EQ(pool.decide({0, 0, 4, 100, false, pressure}).threads, 2u);
+  pressure.at_least = 0.11;
+  EXPECT_EQ(pool.decide({0, 0, 4, 100, false, pressure}).threads, 1u);
+}
+
+TEST(FlushBudget, WhatMoreThreadsCostThanItAllowsSaysNothingAgainstThoseItAllows) {
+  FlushPool pool;
+  Pressure pressure{0.1, 0.16, 0.16, 2, 100, 100};
+  EXPECT_EQ(pool.decide({0, 0, 4, 100, false, pressure}).threads, 1u);
+  pressure = {0.1, 0.32, 0.32, 4, 200, 200};  // while a checkpoint waited
+  EXPECT_EQ(pool.decide({0, 0, 4, 100, false, pressure}).threads, 1u);
+  pressure = {0.1, 0.42, 0.42, 4, 300, 300};
+  EXPECT_EQ(pool.decide({0, 0, 4, 100, false, pressure}).threads, 0u);
+}
+
+TEST(FlushBudget, AnApplicationThatIsGoneHasNone) {
+  Application app(0.01, 5);
+  app.steps(100);
+  EXPECT_EQ(app.threads.back(), 0u);
+  app.pressure = {0.01, {}, {}, 0, 0, 0};
+  EXPECT_GE(app.pool.decide({app.now_s, 0, 4, 10, false, app.pressure}).threads, 2u);
+}
+
+TEST(FlushPool, WhateverComesItIsWithinTheLimitMakesProgressAndIsTheSameAgain) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    FlushPool one, other;
+    std::mt19937_64 random(seed);
+    double now_s = 0, idle_since_s = 0;
+    Pressure pressure{0.05, {}, {}, 0, 0, 0};
+    for (int i = 0; i < 20'000; ++i) {
+      now_s += std::exponential_distribution(1.0)(random);
+      const unsigned limit = 1 + random() % 8;
+      if (random() % 3 == 0) ++pressure.steps, pressure.flushed_steps += random() % 2;
+      if (random() % 100 == 0) pressure.steps = pressure.flushed_steps = 0;
+      if (random() % 10 == 0) pressure.slowdown = std::exponential_distribution(10.0)(random);
+      if (random() % 50 == 0) pressure.slowdown.reset();
+      const FlushPoolView view{now_s, 0, limit, random() % 5, random() % 7 == 0, pressure};
+      const auto answer = one.decide(view);
+      EXPECT_EQ(answer.threads, other.decide(view).threads);
+      EXPECT_LE(answer.threads, std::min<std::uint64_t>(limit, view.chunks));
+      EXPECT_TRUE(answer.threads > 0 || !view.somebody_waits || view.chunks == 0);
+      if (answer.threads > 0 || view.chunks == 0) idle_since_s = now_s;
+      EXPECT_LT(now_s - idle_since_s, SlowdownBudget::kLongestPauseS + 20);
+      const double rate = std::exponential_distribution(1.0)(random);
+      one.observe(now_s, answer.threads, rate);
+      other.observe(now_s, answer.threads, rate);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace perdure::placement

@@ -1,0 +1,72 @@
+#include "placement/slowdown_budget.hpp"
+
+#include <algorithm>
+
+namespace perdure::placement {
+
+SlowdownBudget::Answer SlowdownBudget::threads(double now_s, const Pressure& pressure, unsigned wanted,
+                                               unsigned running) {
+  if (!(pressure.max_slowdown > 0) || pressure.steps == 0) {
+    *this = {};  // there is no application to be slowed down, or it does not mind
+    return {wanted};
+  }
+  judge(now_s, pressure, wanted);
+  if (listens(now_s, pressure)) return paused(now_s, running, listen_until_s_);
+  if (allowed_ == 0) return paused(now_s, running, retry_s_);
+  last_ran_s_ = -1;
+  return {std::min(allowed_, wanted)};
+}
+
+void SlowdownBudget::judge(double now_s, const Pressure& pressure, unsigned wanted) {
+  changed_at_ = std::min(changed_at_, pressure.flushed_steps);  // the application was started anew
+  const bool believed = pressure.slowdown && pressure.flushed_steps - changed_at_ >= kNewSteps;
+  const unsigned before = allowed_, ran = std::min(allowed_, wanted);
+  const double slowdown = pressure.slowdown.value_or(0), at_once = pressure.threads > 0 ? pressure.threads : ran;
+  const double part = ran / at_once;  // of the slow-down that was seen is due to as many as are allowed
+  if (believed && ran > 0 && pressure.at_least.value_or(slowdown) * part > pressure.max_slowdown) {
+    const auto fitting = static_cast<unsigned>(at_once * pressure.max_slowdown / slowdown);
+    allowed_ = ran == 1 ? 0 : std::clamp(fitting, 1U, ran - 1);  // none only after one alone was too much
+    too_many_ = ran;
+    retry_s_ = now_s + (allowed_ > 0 ? retry_after_s_ : std::min(retry_after_s_, kLongestRestS));
+    retry_after_s_ = std::min(2 * retry_after_s_, kLongestRetryS);
+  } else if (believed && ran > 0 && allowed_ != kAll) {
+    if (allowed_ >= too_many_) too_many_ = kAll, retry_after_s_ = kFirstRetryS;  // it is not, any more
+    const bool dare = slowdown * part <= kComfort * pressure.max_slowdown || now_s >= retry_s_;
+    if (dare && allowed_ < wanted && (allowed_ + 1 < too_many_ || now_s >= retry_s_)) ++allowed_;
+  } else if (allowed_ == 0 && now_s >= retry_s_) {
+    allowed_ = 1;  // a pause shows nothing new: only a flush does
+  }
+  if (allowed_ != before) changed_at_ = pressure.flushed_steps;
+}
+
+bool SlowdownBudget::listens(double now_s, const Pressure& pressure) {
+  if (pressure.slowdown) {
+    listen_every_ = kFirstListen;
+    listen_at_ = pressure.steps + listen_every_;
+    listen_until_s_ = -1;
+    return false;
+  }
+  if (listen_until_s_ < 0) {
+    listen_at_ = std::min(listen_at_, pressure.steps + listen_every_);  // the application was started anew
+    if (pressure.steps < listen_at_) return false;
+    listen_until_s_ = now_s + kLongestPauseS;
+    listen_at_ = pressure.steps + kListenSteps;
+    return true;
+  }
+  if (pressure.steps < listen_at_ && now_s < listen_until_s_) return true;
+  listen_until_s_ = -1;
+  listen_every_ = std::min(2 * listen_every_, kLongestListen);
+  listen_at_ = pressure.steps + listen_every_;
+  return false;
+}
+
+// None starts a chunk, but for one when the last one was long ago: what waits here reaches the store some day, even if
+// the application is slowed down by the least flush there is.
+SlowdownBudget::Answer SlowdownBudget::paused(double now_s, unsigned running, double until_s) {
+  if (running > 0 || last_ran_s_ < 0) last_ran_s_ = now_s;
+  const double turn_s = last_ran_s_ + kLongestPauseS;
+  if (now_s >= turn_s) return {1};
+  return {0, until_s > now_s ? std::min(turn_s, until_s) : turn_s};
+}
+
+}  // namespace perdure::placement

@@ -1,0 +1,44 @@
+#pragma once
+// With how many threads a node flushes fastest: each one more must bring bandwidth, or it goes again. Looks at its own
+// measurements only, since the store is shared and nobody knows what it can do today. Knows no clock.
+#include <optional>
+
+namespace perdure::placement {
+
+class ThreadSearch {
+ public:
+  static constexpr unsigned kFirst = 2;                              ///< where it begins
+  static constexpr double kFirstPauseS = 10, kLongestPauseS = 1280;  ///< between trials of what was no better before
+  static constexpr double kWorth = 0.05;      ///< one more thread stays for this gain, or for half of its fair share
+  static constexpr double kNoLoss = 0.02;     ///< one fewer stays for less loss, or for a fifth of a fair share
+  static constexpr double kBelowBest = 0.05;  ///< many such losses together lose no more
+  static constexpr double kChanged = 0.2;     ///< so far below the best: the store has changed
+
+  /// A chunk was flushed while `threads` ran on average, and the node moved `bytes_per_s` as a whole
+  /// (metrics::FlushRate). Only what fits the number that is being tried counts.
+  void observe(double now_s, double threads, double bytes_per_s);
+
+  /// To be run now, at most `limit`: the best so far, or one next to it on trial.
+  unsigned threads(unsigned limit) const { return trial_ < limit ? trial_ : limit; }
+  unsigned settled() const { return settled_; }
+
+  void set_limit(unsigned limit) { limit_ = limit; }
+
+ private:
+  void judge(double now_s, double rate);
+  void rest(double now_s, double rate);
+  void accept(double now_s, double rate);
+  void reject(double now_s);
+  void go(unsigned threads);
+
+  unsigned limit_ = kFirst;
+  unsigned settled_ = kFirst, trial_ = kFirst;  // the same: no trial
+  double sum_ = 0;                              // of the observations with trial_ threads
+  unsigned count_ = 0;
+  double settled_rate_ = 0, best_rate_ = 0;
+  bool climbing_ = true;  // in larger steps, until one brought nothing
+  bool upwards_ = true;   // the next trial
+  double next_trial_s_ = 0, pause_s_ = kFirstPauseS;
+};
+
+}  // namespace perdure::placement
