@@ -140,13 +140,16 @@ using CoreInterference = CoreFixture;
 TEST_F(CoreInterference, IsFedByStepsAndByTheChunksThatAreFlushed) {
   open({4});
   ASSERT_TRUE(checkpoint(1));
+  const auto& held = core->find(id(1))->pieces.at(0).chunks[0];
+  const FlushedChunk chunk{{0, 0}, {held.place, held.offset}, 4096, kChunk};
   for (int i = 0; i < 6; ++i) {
     os::sleep_ns(2'000'000);
     core->step(1, 0.001);
-    const auto started = core->flush_chunk_begins(0);
+    const auto started = core->flush_chunk_begins(id(1), chunk);
+    ASSERT_TRUE(started);
     os::sleep_ns(4'000'000);
     core->step(1, 0.003);
-    core->flush_chunk_ended(id(1), 0, started, kChunk, true);
+    core->flush_chunk_ended(id(1), chunk, *started, true, false);
   }
   EXPECT_EQ(core->interference().steps(), 12u);
   EXPECT_EQ(core->interference().flushed_steps(), 6u);
