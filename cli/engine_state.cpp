@@ -88,9 +88,12 @@ std::string tiers_text(const Json& engine) {
 std::string flush_text(const Json& engine) {
   const auto it = engine.find("flush");
   const Json flush = it == engine.end() ? Json::object() : *it;
-  return fmt::format("flush: {}/s (+- {}/s), {} of {} threads, {} stored, {} to go\n", size(flush, "bytes_per_s"),
+  // For flush.max_slowdown, or because with them it would be no faster.
+  const std::string held_back =
+      number(flush, "threads_held_back") > 0 ? " (" + count(flush, "threads_held_back") + " held back)" : "";
+  return fmt::format("flush: {}/s (+- {}/s), {} of {} threads{}, {} stored, {} to go\n", size(flush, "bytes_per_s"),
                      size(flush, "deviation_bytes_per_s"), count(flush, "chunks_under_way"), count(flush, "threads"),
-                     size(flush, "bytes_flushed"), size(flush, "bytes_pending"));
+                     held_back, size(flush, "bytes_flushed"), size(flush, "bytes_pending"));
 }
 
 /// What flushing costs the application, as far as steps with and without a flush could be compared.

@@ -34,7 +34,8 @@ void apply_stored(State& state, const StoredRecord& stored) {
 
 void apply_moved(State& state, const MovedRecord& moved) {
   const auto it = state.versions.find(moved.id);
-  const auto piece = it == state.versions.end() ? decltype(it->second.pieces.begin()){} : it->second.pieces.find(moved.rank);
+  const auto piece =
+      it == state.versions.end() ? decltype(it->second.pieces.begin()){} : it->second.pieces.find(moved.rank);
   if (it == state.versions.end() || piece == it->second.pieces.end()) return;
   for (const auto& chunk : moved.chunks) {
     if (chunk.chunk >= piece->second.chunks.size()) continue;

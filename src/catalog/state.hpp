@@ -12,7 +12,8 @@
 
 namespace perdure::catalog {
 
-/// As a chunk's place: it is not in a tier any more, but in the temporary segment of its version, at ChunkEntry::offset.
+/// As a chunk's place: it is not in a tier any more, but in the temporary segment of its version, at
+/// ChunkEntry::offset.
 inline constexpr std::uint32_t kInTemporarySegment = 0xFFFFFFFF;
 
 /// A segment that this node writes to the store.

@@ -78,8 +78,8 @@ TEST(State, AChunkThatMovedIsHeldButCannotBeRestoredFromHere) {
 }
 
 TEST(State, AChunkThatMovedDoesNotGoWithItsTier) {
-  State state = fold({TierRecord{0, "memory", 1}, sample_stage(kId, 0, 1),
-                      MovedRecord{kId, 0, {{0, 4096}, {1, 8192}}}, TierRecord{0, "memory", 2}});
+  State state = fold({TierRecord{0, "memory", 1}, sample_stage(kId, 0, 1), MovedRecord{kId, 0, {{0, 4096}, {1, 8192}}},
+                      TierRecord{0, "memory", 2}});
   EXPECT_TRUE(state.versions[kId].moved(0));
 }
 

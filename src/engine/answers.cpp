@@ -56,8 +56,11 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
     return answer_written(id, *written);
   }
   if (const auto* step = std::get_if<ipc::Step>(&request)) {
-    std::lock_guard guard(lock_);
-    core_.step(id, static_cast<double>(step->ns) * 1e-9);
+    {
+      std::lock_guard guard(lock_);
+      core_.step(id, static_cast<double>(step->ns) * 1e-9);
+    }
+    flusher_.look_at_application();
     return std::nullopt;
   }
   if (const auto* stage = std::get_if<ipc::Stage>(&request)) {
@@ -200,6 +203,7 @@ Json Server::answer_top() {
   }
   std::lock_guard guard(lock_);
   reply["engine"] = overview(core_);
+  reply["engine"]["flush"]["threads_held_back"] = flusher_.gate_status().waiting;
   reply["engine"]["process"] = os::process_id();
   reply["engine"]["clients"] = static_cast<std::uint64_t>(
       std::count_if(clients_.begin(), clients_.end(), [](const auto& entry) { return entry.second.counts; }));

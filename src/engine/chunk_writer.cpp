@@ -14,7 +14,7 @@ constexpr std::uint64_t kBlock = 4 * base::MiB;
 }  // namespace
 
 ChunkWriter::ChunkWriter(const FlushJob& job, tier::SlotIo& slots, OpenSegments& segments)
-    : job_(job), slots_(slots), segments_(segments), started_ns_(os::monotonic_ns()) {}
+    : job_(job), slots_(slots), segments_(segments) {}
 
 WriteOutcome ChunkWriter::write(const FlushItem& item, std::vector<std::byte>& buffer) {
   return item.source.place == catalog::kInTemporarySegment ? again(item, buffer) : from_slot(item, buffer);
@@ -44,6 +44,7 @@ base::Status ChunkWriter::copy(const FlushItem& item, std::vector<std::byte>& bu
   PERDURE_TRY(const base::ConstByteSpan view, slots_.view(slot, length));
   for (std::uint64_t done = 0; done < length; done += kBlock) {
     PERDURE_CHECK(check_cancelled());
+    const std::uint64_t begun = os::monotonic_ns();
     const std::uint64_t bytes = std::min(kBlock, length - done);
     base::ConstByteSpan block = slot.mapped ? view.subspan(done, bytes) : base::ConstByteSpan{};
     if (slot.mapped) {
@@ -54,13 +55,13 @@ base::Status ChunkWriter::copy(const FlushItem& item, std::vector<std::byte>& bu
       block = base::ConstByteSpan(buffer).first(bytes);
     }
     PERDURE_CHECK(segments_.sink(item).write(item.target + done, block));
-    pace(bytes);
+    if (job_.pace) job_.pace(begun, bytes);
   }
   return {};
 }
 
-// Its slot was used again: what an earlier attempt wrote is all there is. It is verified, and written once more, because
-// a sync that failed may have left it in the kernel's memory only, and marked as written.
+// Its slot was used again: what an earlier attempt wrote is all there is. It is verified, and written once more,
+// because a sync that failed may have left it in the kernel's memory only, and marked as written.
 WriteOutcome ChunkWriter::again(const FlushItem& item, std::vector<std::byte>& buffer) {
   if (item.source.offset != item.target)
     return {base::fail(PERDURE_INTERNAL, job_.version.id.text(), "the temporary segment was laid out differently")};
@@ -69,32 +70,28 @@ WriteOutcome ChunkWriter::again(const FlushItem& item, std::vector<std::byte>& b
   buffer.resize(kBlock);
   for (std::uint64_t done = 0; done < item.source.length; done += kBlock) {
     if (auto status = check_cancelled(); !status) return {status};
+    const std::uint64_t begun = os::monotonic_ns();
     const auto block = base::ByteSpan(buffer).first(std::min(kBlock, item.source.length - done));
     if (auto status = sink.read(item.target + done, block); !status) return {status};
     hasher.update(block);
     if (auto status = sink.write(item.target + done, block); !status) return {status};
-    pace(block.size());
+    if (job_.pace) job_.pace(begun, block.size());
   }
   return verified(item, hasher, "the temporary segment at offset " + std::to_string(item.target));
 }
 
 WriteOutcome ChunkWriter::verified(const FlushItem& item, const base::Hasher& hasher, const std::string& where) const {
   if (hasher.digest() == item.source.hash) return {};
-  return {base::fail(PERDURE_CORRUPT, job_.version.id.text(),
-                     "rank " + std::to_string(item.rank) + " chunk " + std::to_string(item.chunk) + " changed in " +
-                         where,
-                     "check this node's memory or disk"),
-          true};
+  return {
+      base::fail(PERDURE_CORRUPT, job_.version.id.text(),
+                 "rank " + std::to_string(item.rank) + " chunk " + std::to_string(item.chunk) + " changed in " + where,
+                 "check this node's memory or disk"),
+      true};
 }
 
 base::Status ChunkWriter::check_cancelled() const {
   if (job_.cancelled == nullptr || !*job_.cancelled) return {};
   return base::fail(PERDURE_UNAVAILABLE, "flush", "the engine is stopping", "", true);
-}
-
-void ChunkWriter::pace(std::uint64_t bytes) {
-  const std::uint64_t sent = written_ += bytes;
-  os::sleep_ns(plan::pacing_delay_ns(sent, os::monotonic_ns() - started_ns_, job_.max_bytes_per_s));
 }
 
 }  // namespace perdure::engine

@@ -26,13 +26,10 @@ class ChunkWriter {
   base::Status copy(const FlushItem& item, std::vector<std::byte>& buffer, base::Hasher& hasher);
   WriteOutcome verified(const FlushItem& item, const base::Hasher& hasher, const std::string& where) const;
   base::Status check_cancelled() const;
-  void pace(std::uint64_t bytes);
 
   const FlushJob& job_;
   tier::SlotIo& slots_;
   OpenSegments& segments_;
-  std::uint64_t started_ns_;
-  std::atomic<std::uint64_t> written_ = 0;
 };
 
 }  // namespace perdure::engine

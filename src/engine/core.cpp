@@ -51,9 +51,9 @@ base::Status Core::recover() {
     bool good = true;
     for (const auto& [rank, piece] : held.pieces)
       for (const auto& chunk : piece.chunks)
-        good = good && (chunk.place == catalog::kInTemporarySegment ||
-                        (chunk.place < tiers_.size() &&
-                         tiers_[chunk.place]->adopt(chunk.offset, chunk.length).has_value()));
+        good = good &&
+               (chunk.place == catalog::kInTemporarySegment ||
+                (chunk.place < tiers_.size() && tiers_[chunk.place]->adopt(chunk.offset, chunk.length).has_value()));
     if (!good) impossible.push_back(id);
     for (const auto& [rank, piece] : held.pieces) count_chunks(id, piece);
     Runtime& run = runtime_[id];

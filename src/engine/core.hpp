@@ -162,10 +162,14 @@ class Core {
   /// What each tier gives to all flushes together, as predicted. A model of writes stands for reads.
   std::vector<double> read_bytes_per_s() const;
   /// Around each chunk that a flush reads from a slot. Nothing when it is not there any more: its version was given up.
-  std::optional<metrics::FlushRate::Started> flush_chunk_begins(const segment::VersionId& id, const FlushedChunk& chunk);
+  std::optional<metrics::FlushRate::Started> flush_chunk_begins(const segment::VersionId& id,
+                                                                const FlushedChunk& chunk);
   /// `movable`: the chunk can be read back from the segment.
-  void flush_chunk_ended(const segment::VersionId& id, const FlushedChunk& chunk,
-                         const metrics::FlushRate::Started& started, bool stored, bool movable);
+  /// What it says of the store; nothing when it failed.
+  std::optional<metrics::FlushRate::Observation> flush_chunk_ended(const segment::VersionId& id,
+                                                                   const FlushedChunk& chunk,
+                                                                   const metrics::FlushRate::Started& started,
+                                                                   bool stored, bool movable);
   base::Status segment_stored(const segment::VersionId& id, std::uint32_t segment);
   void flush_succeeded(const segment::VersionId& id, std::uint64_t bytes, double seconds);
   void flush_failed(const segment::VersionId& id, const base::Error& error, bool give_up);

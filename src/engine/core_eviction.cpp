@@ -127,9 +127,9 @@ bool Core::may_become_free(const segment::VersionId& for_version) const {
     if ((held.committed && !stuck) || pinned) return true;
   }
   // Of a capture that is flushed early, what is written comes back, and who writes does not wait for anybody.
-  return std::any_of(in_flight_.begin(), in_flight_.end(), [&](const auto& entry) {
-    return entry.second.id != for_version || flushed_early(for_version);
-  }) || (flushed_early(for_version) && staged_in_slots(for_version));
+  return std::any_of(in_flight_.begin(), in_flight_.end(),
+                     [&](const auto& entry) { return entry.second.id != for_version || flushed_early(for_version); }) ||
+         (flushed_early(for_version) && staged_in_slots(for_version));
 }
 
 }  // namespace perdure::engine

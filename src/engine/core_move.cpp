@@ -31,18 +31,24 @@ std::optional<metrics::FlushRate::Started> Core::flush_chunk_begins(const segmen
   return flush_rate_.started(now_s());
 }
 
-void Core::flush_chunk_ended(const segment::VersionId& id, const FlushedChunk& chunk,
-                             const metrics::FlushRate::Started& started, bool stored, bool movable) {
+std::optional<metrics::FlushRate::Observation> Core::flush_chunk_ended(const segment::VersionId& id,
+                                                                       const FlushedChunk& chunk,
+                                                                       const metrics::FlushRate::Started& started,
+                                                                       bool stored, bool movable) {
   --readers_[chunk.slot.first];
   interference_.flush_ends(now_s());
   const auto read = being_read_.extract(chunk.slot);
   const bool given_up = !read.empty() && read.mapped();
   if (given_up) tiers_[chunk.slot.first]->release(chunk.slot.second);
-  if (!stored) return flush_rate_.abandoned(now_s(), started);
-  flush_rate_.finished(now_s(), started, static_cast<double>(chunk.bytes));
+  if (!stored) {
+    flush_rate_.abandoned(now_s(), started);
+    return std::nullopt;
+  }
+  const auto observed = flush_rate_.finished(now_s(), started, static_cast<double>(chunk.bytes));
   if (const auto run = runtime_.find(id); run != runtime_.end()) run->second.bytes_flushed += chunk.bytes;
   if (movable && !given_up && is_in(id, chunk.name, chunk.slot))
     under_way_[id].flushed[chunk.slot] = {chunk.name, chunk.offset};
+  return observed;
 }
 
 // Nobody may get a slot that a flush still reads.

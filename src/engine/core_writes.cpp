@@ -45,8 +45,8 @@ bool Core::emulated() const {
   return std::any_of(tiers_.begin(), tiers_.end(), [](const auto& tier) { return tier->device() != nullptr; });
 }
 
-// Asked for each write that is waited for: a device that fell idle since somebody looked has no next event, and yet news
-// for whoever waits.
+// Asked for each write that is waited for: a device that fell idle since somebody looked has no next event, and yet
+// news for whoever waits.
 double Core::look_again_in_s(const ipc::Written& written) const {
   const auto it = in_flight_.find({written.tier, written.slot});
   if (it == in_flight_.end()) return 0;

@@ -72,6 +72,7 @@ FlusherOptions flusher_options(const config::Config& config) {
   FlusherOptions options;
   options.threads = static_cast<unsigned>(config.integer("flush.threads"));
   options.max_bytes_per_s = config.bytes("flush.max_bandwidth");
+  options.max_slowdown = config.real("flush.max_slowdown");
   options.backoff = {seconds_to_ns(config.real("flush.retry_initial")), seconds_to_ns(config.real("flush.retry_max")),
                      seconds_to_ns(config.real("flush.give_up_after"))};
   options.keep_in_tiers = static_cast<std::uint64_t>(config.integer("retention.keep_last"));

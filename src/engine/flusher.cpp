@@ -18,7 +18,9 @@ Flusher::Flusher(Core& core, std::mutex& lock, store::Store& store, Reports& rep
       reports_(reports),
       options_(options),
       changed_(std::move(changed)),
-      idle_(std::move(idle)) {
+      idle_(std::move(idle)),
+      gate_(lock, options.threads, [this] { return core_.interference().pressure(options_.max_slowdown); }),
+      pacing_(options.max_bytes_per_s) {
   thread_ = std::thread([this] { run(); });
 }
 
@@ -49,12 +51,40 @@ void Flusher::stop() {
   {
     std::lock_guard guard(lock_);
     stopping_ = true;
+    gate_.shut();
   }
   wake_.notify_all();
   news_.notify_all();
   if (thread_.joinable()) thread_.join();
   for (Early& early : early_)
     if (early.thread.joinable()) early.thread.join();
+}
+
+void Flusher::somebody_waits(bool waits) {
+  std::lock_guard guard(lock_);
+  gate_.somebody_waits(waits);
+}
+
+void Flusher::look_at_application() {
+  std::lock_guard guard(lock_);
+  gate_.look_again();
+}
+
+void Flusher::pace(std::uint64_t begun_ns, std::uint64_t bytes) {
+  std::uint64_t delay = 0;
+  {
+    std::lock_guard guard(pacing_mutex_);
+    delay = pacing_.delay_ns(begun_ns, os::monotonic_ns(), bytes);
+  }
+  os::sleep_ns(delay);
+}
+
+void Flusher::wake_all() {
+  {
+    const std::lock_guard nobody_is_between_looking_and_waiting(lock_);
+    gate_.look_again();
+  }
+  news_.notify_all();
 }
 
 void Flusher::works(bool& busy) {
@@ -133,7 +163,8 @@ FlushJob Flusher::job_for(const segment::VersionId& id, catalog::HeldVersion ver
     bool wanted = false;
     {
       std::lock_guard guard(lock_);
-      core_.flush_chunk_ended(id, chunk, started, stored, options_.room != nullptr);
+      const auto observed = core_.flush_chunk_ended(id, chunk, started, stored, options_.room != nullptr);
+      if (observed) gate_.observe(*observed);
       wanted = stored && core_.slots_wanted();
     }
     if (wanted && options_.room) options_.room();
@@ -147,7 +178,11 @@ FlushJob Flusher::job_for(const segment::VersionId& id, catalog::HeldVersion ver
     return core_.attempt_over(id);
   };
   job.threads = options_.threads;
-  job.max_bytes_per_s = options_.max_bytes_per_s;
+  job.enter = [this](const std::atomic<bool>& failed) { gate_.enter(failed); };
+  job.leave = [this] { gate_.leave(); };
+  if (options_.max_bytes_per_s != 0)
+    job.pace = [this](std::uint64_t begun_ns, std::uint64_t bytes) { pace(begun_ns, bytes); };
+  job.wake = [this] { wake_all(); };
   job.cancelled = &stopping_;
   job.stored = [this, id](std::uint32_t segment) {
     std::lock_guard guard(lock_);
@@ -181,10 +216,6 @@ FlushOutcome Flusher::attempt(const segment::VersionId& id, bool early, bool& bu
   if (!job.version.committed) {
     job.news = [this, id, &busy, seen = std::size_t{0}](const std::atomic<bool>& failed) mutable {
       return await_news(id, seen, busy, failed);
-    };
-    job.wake_news = [this] {
-      { const std::lock_guard nobody_is_between_looking_and_waiting(lock_); }
-      news_.notify_all();
     };
     std::lock_guard guard(lock_);
     outcome.status = core_.note_begun(id, job.version.segments);

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "engine/core.hpp"
+#include "engine/flush_gate.hpp"
 #include "engine/segment_flush.hpp"
 #include "plan/backoff.hpp"
 
@@ -17,6 +18,7 @@ namespace perdure::engine {
 struct FlusherOptions {
   unsigned threads = 2;
   std::uint64_t max_bytes_per_s = 0;
+  double max_slowdown = 0;  ///< of the application while a flush runs, as a fraction; 0: no limit
   plan::Backoff backoff;
   /// Called when a slot that producers wait for can be used again before its version is stored: the store is resumable.
   /// Empty: slots become free with their version.
@@ -38,6 +40,11 @@ class Flusher {
   /// No attempt is under way whose end others still have to hear of: what was stored may be all there is, and yet
   /// retention not know of it.
   bool idle() const { return working_ == 0; }
+  /// Somebody waits for what is flushed. Cheap when that is no news.
+  void somebody_waits(bool waits);
+  /// What is known of the application changed.
+  void look_at_application();
+  FlushGate::Status gate_status() const { return gate_.status(); }  ///< with the lock held
   void stop();  ///< ends the flushes in flight at their next block; returns when all threads have ended
 
  private:
@@ -51,9 +58,10 @@ class Flusher {
   void run_early(const segment::VersionId& id, Early& self);
   std::optional<base::Error> flush_early(const segment::VersionId& id);
   FlushOutcome attempt(const segment::VersionId& id, bool early, bool& busy);
+  void pace(std::uint64_t begun_ns, std::uint64_t bytes);
+  void wake_all();
   FlushJob job_for(const segment::VersionId& id, catalog::HeldVersion version);
-  CaptureNews await_news(const segment::VersionId& id, std::size_t& seen, bool& busy,
-                         const std::atomic<bool>& failed);
+  CaptureNews await_news(const segment::VersionId& id, std::size_t& seen, bool& busy, const std::atomic<bool>& failed);
   base::Status await_turn(const segment::VersionId& id);
   void clean_leftovers();
   void works(bool& busy);
@@ -73,6 +81,9 @@ class Flusher {
   std::function<void(const segment::VersionId&, bool)> changed_;
   std::function<void()> idle_;
   tier::SlotIo slots_;
+  FlushGate gate_;
+  std::mutex pacing_mutex_;
+  plan::Pacing pacing_;
   std::condition_variable wake_;
   std::condition_variable news_;  // of captures
   bool work_ = true;

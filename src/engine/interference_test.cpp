@@ -70,7 +70,7 @@ TEST(Interference, WhatAClientInventsSaysNothing) {
 /// An application, its flushes and the pool that limits them, in ticks of virtual time: `price` is the slow-down by
 /// each thread, and every checkpoint of a second's work leaves 40 chunks of a fiftieth of a second each.
 struct Loop {
-  placement::FlushPool pool = {};
+  placement::FlushPool pool;
   Interference interference{0};
   double price, budget, noise, now_s = 0, entered_s = 0, work_s = 0, all_work_s = 1, chunks = 0;
   std::mt19937 random{1};

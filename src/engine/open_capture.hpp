@@ -44,8 +44,8 @@ struct OpenCapture {
   const segment::ChunkEntry* find(const ChunkName& name) const { return const_cast<OpenCapture*>(this)->find(name); }
 };
 
-/// Whether a capture of `bytes` is flushed before its commit when the first tier can give `room_bytes` at once: one that
-/// fits is not slowed down by its own flush, and when it is aborted the store never hears of it.
+/// Whether a capture of `bytes` is flushed before its commit when the first tier can give `room_bytes` at once: one
+/// that fits is not slowed down by its own flush, and when it is aborted the store never hears of it.
 bool flush_before_commit(DuringCapture mode, std::uint64_t bytes, std::uint64_t room_bytes);
 
 }  // namespace perdure::engine

@@ -34,10 +34,10 @@ base::Status OpenSegments::open_one(store::Store& store, Open& segment) {
       segment.manifest_offset + segment::encode_tail(segment.manifest, segment.manifest_offset).size();
   auto sink = segment.resumed ? store.resume(segment.manifest, bytes) : store.begin(segment.manifest, bytes);
   if (!sink && segment.resumed && sink.error().code == PERDURE_NOT_FOUND && !sink.error().retryable)
-    return base::fail(PERDURE_CORRUPT, segment.manifest.id.text(),
-                      "a part of it was in a temporary segment at the store only, and that is gone: " +
-                          sink.error().text(),
-                      "give the tiers room for a whole checkpoint");
+    return base::fail(
+        PERDURE_CORRUPT, segment.manifest.id.text(),
+        "a part of it was in a temporary segment at the store only, and that is gone: " + sink.error().text(),
+        "give the tiers room for a whole checkpoint");
   if (!sink) return base::fail(sink.error());
   segment.sink = std::move(*sink);
   return segment.sink->write(0, segment::encode_header(segment.manifest));

@@ -12,6 +12,22 @@
 namespace perdure::engine {
 namespace {
 
+/// While a thread flushes a chunk.
+class Admission {
+ public:
+  Admission(const FlushJob& job, const std::atomic<bool>& failed) : job_(job) {
+    if (job_.enter) job_.enter(failed);
+  }
+  ~Admission() {
+    if (job_.leave) job_.leave();
+  }
+  Admission(const Admission&) = delete;
+  Admission& operator=(const Admission&) = delete;
+
+ private:
+  const FlushJob& job_;
+};
+
 // Brings the chunks of open segments to their places. The thread that made it sees to it that others work: it waits for
 // news and starts threads while there is more to do than those that are there can begin with.
 class ChunkFlush {
@@ -49,7 +65,8 @@ class ChunkFlush {
       items_[number->second].source = news.chunks[i];
       make_ready(number->second);
     }
-    if (news.state == CaptureNews::State::over) fail({PERDURE_PEER_FAILED, job_.version.id.text(), "it was given up", "", true}, true);
+    if (news.state == CaptureNews::State::over)
+      fail({PERDURE_PEER_FAILED, job_.version.id.text(), "it was given up", "", true}, true);
     changed_.notify_all();
     return news.state == CaptureNews::State::open;
   }
@@ -69,24 +86,37 @@ class ChunkFlush {
 
   void work() {
     std::vector<std::byte> buffer;
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      changed_.wait(lock, [this] { return ready_ > 0 || over_ || failed_; });
-      if (failed_ || ready_ == 0) return;
-      const bool wanted = job_.slots_wanted && job_.slots_wanted();
-      const std::size_t item = *sequence_.next(wanted);
-      --ready_;
-      --idle_;
-      lock.unlock();
-      const WriteOutcome written = writer_.write(items_[item], buffer);
-      lock.lock();
-      ++idle_;
-      sequence_.ended(item);
-      if (written.status)
-        ++done_;
-      else
-        note_failure(items_[item], written);
+    while (await_chunk()) {
+      const Admission admission(job_, failed_);
+      const auto item = take();
+      if (item) note(*item, writer_.write(items_[*item], buffer));
     }
+  }
+
+  /// False when none comes any more.
+  bool await_chunk() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return ready_ > 0 || over_ || failed_; });
+    return !failed_ && ready_ > 0;
+  }
+
+  /// Nothing when others were faster.
+  std::optional<std::size_t> take() {
+    std::lock_guard lock(mutex_);
+    if (failed_ || ready_ == 0) return std::nullopt;
+    --ready_;
+    --idle_;
+    return sequence_.next(job_.slots_wanted && job_.slots_wanted());
+  }
+
+  void note(std::size_t item, const WriteOutcome& written) {
+    std::lock_guard lock(mutex_);
+    ++idle_;
+    sequence_.ended(item);
+    if (written.status)
+      ++done_;
+    else
+      note_failure(items_[item], written);
   }
 
   void note_failure(const FlushItem& item, const WriteOutcome& written) {
@@ -105,7 +135,7 @@ class ChunkFlush {
     }
     failed_ = true;
     changed_.notify_all();
-    if (job_.wake_news) job_.wake_news();
+    if (job_.wake) job_.wake();
   }
 
   void finish() {
@@ -116,9 +146,9 @@ class ChunkFlush {
     changed_.notify_all();
     for (auto& thread : threads_) thread.join();
     if (failed_ || done_ == items_.size()) return;
-    outcome_.status = base::fail(PERDURE_INTERNAL, job_.version.id.text(),
-                                 "only " + std::to_string(done_) + " of " + std::to_string(items_.size()) +
-                                     " chunks came to be flushed");
+    outcome_.status = base::fail(
+        PERDURE_INTERNAL, job_.version.id.text(),
+        "only " + std::to_string(done_) + " of " + std::to_string(items_.size()) + " chunks came to be flushed");
   }
 
   const FlushJob& job_;
@@ -167,8 +197,7 @@ FlushOutcome flush(store::Store& store, tier::SlotIo& slots, const FlushJob& job
     flush_segments(store, slots, job, left, outcome);
     return outcome;
   }
-  for (std::size_t i = 0; i < left.size() && outcome.status; ++i)
-    flush_segments(store, slots, job, {left[i]}, outcome);
+  for (std::size_t i = 0; i < left.size() && outcome.status; ++i) flush_segments(store, slots, job, {left[i]}, outcome);
   return outcome;
 }
 

@@ -24,12 +24,16 @@ struct FlushJob {
   std::vector<double> read_bytes_per_s;
   std::function<bool()> slots_wanted;  ///< producers will want slots; may be empty: no
   unsigned threads = 1;
-  std::uint64_t max_bytes_per_s = 0;
+  /// Around each chunk, blocking until one more may be flushed, or `failed` is set and wake() called; may be empty.
+  std::function<void(const std::atomic<bool>& failed)> enter;
+  std::function<void()> leave;
+  /// Blocks after so many bytes that were begun then for as long as the bandwidth limit wants; may be empty.
+  std::function<void(std::uint64_t begun_ns, std::uint64_t bytes)> pace;
   const std::atomic<bool>* cancelled = nullptr;
-  /// Of an open capture: blocks until more is written, the state changed, or `failed` is set and wake_news() called.
+  /// Of an open capture: blocks until more is written, the state changed, or `failed` is set and wake() called.
   /// Empty: everything is there.
   std::function<CaptureNews(const std::atomic<bool>& failed)> news;
-  std::function<void()> wake_news;
+  std::function<void()> wake;  ///< may be empty where news and enter are
   /// Blocks until it is this version's turn to be published, or it was given up: an error. May be empty.
   std::function<base::Status()> turn;
   /// Called when no chunk is written any more, while the segments are still there; true: what was not published must be

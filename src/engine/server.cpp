@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -194,6 +195,12 @@ void Server::reconsider_waiting() {
     send(it->client, it->sequence, std::move(*reply));
     it = waiting_.erase(it);
   }
+  // Everything that waits here waits for flushes, but for writes to an emulated tier.
+  const bool wait_for_flush =
+      draining_since_ns_ != 0 || std::any_of(waiting_.begin(), waiting_.end(), [](const auto& w) {
+        return !std::holds_alternative<ipc::Written>(w.request);
+      });
+  if (std::exchange(told_waiting_, wait_for_flush) != wait_for_flush) flusher_.somebody_waits(wait_for_flush);
 }
 
 void Server::send(ClientId id, std::uint64_t sequence, base::Json reply) {
@@ -238,6 +245,7 @@ void Server::drop_dead() {
       core_.client_gone(id);
       core_.steps_end(id);
     }
+    flusher_.look_at_application();
     if (it->second.counts)
       idle_since_ns_ = os::monotonic_ns();  // a tool that looks in again and again must not put off the end
     it = clients_.erase(it);

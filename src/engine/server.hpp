@@ -83,6 +83,7 @@ class Server {
   Core& core_;
   std::mutex& lock_;
   Flusher& flusher_;
+  bool told_waiting_ = false;  // what the flusher was told last of whether somebody waits
   Janitor& janitor_;
   Reports& reports_;
   os::Fd listener_;

@@ -294,12 +294,8 @@ Result<Request> request_from_json(const Json& json) {
 }
 
 Json to_json(const HeldSummary& s) {
-  return {{"id", segment::to_json(s.id)},
-          {"ranks", s.ranks},
-          {"held", s.held},
-          {"committed", s.committed},
-          {"stored", s.stored},
-          {"moved", s.moved},
+  return {{"id", segment::to_json(s.id)},      {"ranks", s.ranks},   {"held", s.held},
+          {"committed", s.committed},          {"stored", s.stored}, {"moved", s.moved},
           {"begun", segments_to_json(s.begun)}};
 }
 

@@ -26,6 +26,9 @@ class FlushPool {
  public:
   using Answer = SlowdownBudget::Answer;
 
+  /// Begins with so many threads, where nothing is known of the store yet.
+  explicit FlushPool(unsigned first = ThreadSearch::kFirst) : search_(first) {}
+
   /// As ThreadSearch::observe().
   void observe(double now_s, double threads, double bytes_per_s) { search_.observe(now_s, threads, bytes_per_s); }
 

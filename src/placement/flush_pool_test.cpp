@@ -46,6 +46,16 @@ TEST(FlushPool, ThreadsAppearWithTheChunksUpToTheLimit) {
   EXPECT_EQ(pool.decide({0, 0, 0, 9, false, {}}).threads, 1u) << "a limit of none would be no flush";
 }
 
+TEST(FlushPool, ThatBeginsWithAllThreadsComesDownToThePeak) {
+  for (const unsigned k : {1U, 3U, 6U, 16U}) {
+    FlushPool pool(16);
+    EXPECT_EQ(pool.decide({0, 0, 16, 40, false, {}}).threads, 16u) << "a burst is not kept waiting for measurements";
+    Device device{peak_at(k, 0.3)};
+    device.flush(pool, 4000, 16);
+    EXPECT_EQ(pool.search().settled(), k);
+  }
+}
+
 TEST(FlushPool, FindsThePeakOfADeviceAndStaysWithinOneStepOfIt) {
   for (const double decline : {0.0, 0.3, 1.0})
     for (const unsigned limit : {1U, 2U, 3U, 8U, 64U})
@@ -121,7 +131,7 @@ TEST(FlushPool, ObservationsThatAreNoneOrOfAnotherNumberOfThreadsDoNotCount) {
 /// An application whose steps of one second are slowed down by `price` per thread that flushes, and what its estimate
 /// says: the mean over the last 8 steps that a flush was in, known only while a quiet step is remembered.
 struct Application {
-  FlushPool pool = {};
+  FlushPool pool;
   Pressure pressure = {};
   double price = 0.1;
   unsigned limit = 4;

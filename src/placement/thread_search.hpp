@@ -7,12 +7,14 @@ namespace perdure::placement {
 
 class ThreadSearch {
  public:
-  static constexpr unsigned kFirst = 2;                              ///< where it begins
+  static constexpr unsigned kFirst = 2;                              ///< where it begins, unless told otherwise
   static constexpr double kFirstPauseS = 10, kLongestPauseS = 1280;  ///< between trials of what was no better before
   static constexpr double kWorth = 0.05;      ///< one more thread stays for this gain, or for half of its fair share
   static constexpr double kNoLoss = 0.02;     ///< one fewer stays for less loss, or for a fifth of a fair share
   static constexpr double kBelowBest = 0.05;  ///< many such losses together lose no more
   static constexpr double kChanged = 0.2;     ///< so far below the best: the store has changed
+
+  explicit ThreadSearch(unsigned first = kFirst) : limit_(first), settled_(first), trial_(first) {}
 
   /// A chunk was flushed while `threads` ran on average, and the node moved `bytes_per_s` as a whole
   /// (metrics::FlushRate). Only what fits the number that is being tried counts.
@@ -31,9 +33,9 @@ class ThreadSearch {
   void reject(double now_s);
   void go(unsigned threads);
 
-  unsigned limit_ = kFirst;
-  unsigned settled_ = kFirst, trial_ = kFirst;  // the same: no trial
-  double sum_ = 0;                              // of the observations with trial_ threads
+  unsigned limit_;
+  unsigned settled_, trial_;  // the same: no trial
+  double sum_ = 0;            // of the observations with trial_ threads
   unsigned count_ = 0;
   double settled_rate_ = 0, best_rate_ = 0;
   bool climbing_ = true;  // in larger steps, until one brought nothing

@@ -11,10 +11,11 @@ std::optional<std::uint64_t> next_delay_ns(const Backoff& backoff, unsigned fail
   return std::min(delay, backoff.maximum_ns);
 }
 
-std::uint64_t pacing_delay_ns(std::uint64_t bytes, std::uint64_t elapsed_ns, std::uint64_t bytes_per_s) {
-  if (bytes_per_s == 0) return 0;
-  const double due_ns = static_cast<double>(bytes) * 1e9 / static_cast<double>(bytes_per_s);
-  const double wait = due_ns - static_cast<double>(elapsed_ns);
+std::uint64_t Pacing::delay_ns(std::uint64_t begun_ns, std::uint64_t ended_ns, std::uint64_t bytes) {
+  if (bytes_per_s_ == 0) return 0;
+  const double costs_ns = static_cast<double>(bytes) * 1e9 / static_cast<double>(bytes_per_s_);
+  free_ns_ = std::max(free_ns_, static_cast<double>(begun_ns)) + costs_ns;
+  const double wait = free_ns_ - static_cast<double>(ended_ns);
   return wait <= 0 ? 0 : static_cast<std::uint64_t>(wait);
 }
 

@@ -15,8 +15,17 @@ struct Backoff {
 /// maximum; nothing when `failing_for_ns` passed the limit: give up.
 std::optional<std::uint64_t> next_delay_ns(const Backoff& backoff, unsigned failures, std::uint64_t failing_for_ns);
 
-/// A flush bandwidth limit as a pure decision: how long to wait so that `bytes` sent since `elapsed_ns` ago stay below
-/// `bytes_per_s` (0: no limit).
-std::uint64_t pacing_delay_ns(std::uint64_t bytes, std::uint64_t elapsed_ns, std::uint64_t bytes_per_s);
+/// A bandwidth limit for all writers of an engine together. Not thread-safe.
+class Pacing {
+ public:
+  explicit Pacing(std::uint64_t bytes_per_s) : bytes_per_s_(bytes_per_s) {}  ///< 0: no limit
+  /// A write of `bytes` began and ended: its writer begins no other for so many nanoseconds. Time in which nobody wrote
+  /// is not made up for: a limit that only holds on average would let a burst through after every pause.
+  std::uint64_t delay_ns(std::uint64_t begun_ns, std::uint64_t ended_ns, std::uint64_t bytes);
+
+ private:
+  std::uint64_t bytes_per_s_;
+  double free_ns_ = 0;  // when what was written so far is paid for
+};
 
 }  // namespace perdure::plan

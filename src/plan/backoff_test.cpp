@@ -30,33 +30,51 @@ TEST(Backoff, GivesUpWhenItHasFailedForTheWholeTime) {
 
 TEST(Backoff, AnInitialDelayAboveTheMaximumIsTheMaximum) { EXPECT_EQ(next_delay_ns({500, 100, kSecond}, 1, 0), 100u); }
 
-TEST(Pacing, WithoutALimitNobodyWaits) { EXPECT_EQ(pacing_delay_ns(1ULL << 40, 0, 0), 0u); }
+TEST(Pacing, WithoutALimitNobodyWaits) { EXPECT_EQ(Pacing(0).delay_ns(0, 0, 1ULL << 40), 0u); }
 
 TEST(Pacing, WaitsForWhatIsAheadOfTheRate) {
-  EXPECT_EQ(pacing_delay_ns(1000, 0, 1000), kSecond);
-  EXPECT_EQ(pacing_delay_ns(1000, kSecond / 4, 1000), kSecond - kSecond / 4);
-  EXPECT_EQ(pacing_delay_ns(1000, kSecond, 1000), 0u);
-  EXPECT_EQ(pacing_delay_ns(1000, 5 * kSecond, 1000), 0u);
+  EXPECT_EQ(Pacing(1000).delay_ns(0, 0, 1000), kSecond);
+  EXPECT_EQ(Pacing(1000).delay_ns(5 * kSecond, 5 * kSecond + kSecond / 4, 1000), kSecond - kSecond / 4);
+  EXPECT_EQ(Pacing(1000).delay_ns(0, kSecond, 1000), 0u);
+  EXPECT_EQ(Pacing(1000).delay_ns(0, 5 * kSecond, 1000), 0u);
 }
 
-// A sender that sleeps as it is told, on a clock of the test's own.
-TEST(Pacing, ASenderThatSleepsAsToldNeverExceedsTheRate) {
+TEST(Pacing, APauseIsNotMadeUpFor) {
+  Pacing pacing(1000);
+  EXPECT_EQ(pacing.delay_ns(0, 0, 1000), kSecond);
+  EXPECT_EQ(pacing.delay_ns(100 * kSecond, 100 * kSecond, 1000), kSecond);
+}
+
+// Senders that sleep as they are told, on a clock of the test's own: in no second is more sent than the limit and what
+// each may have under way.
+TEST(Pacing, SendersThatSleepAsToldKeepToTheRateTogetherWheneverTheyBegin) {
   std::mt19937_64 random(3);
-  const std::uint64_t rate = 50'000'000;
-  std::uint64_t now = 0, sent = 0;
-  for (int block = 0; block < 2000; ++block) {
-    now += random() % 20'000'000;  // how long the write itself took
-    sent += random() % 1'000'000;
-    now += pacing_delay_ns(sent, now, rate);
-    ASSERT_LE(static_cast<double>(sent), static_cast<double>(rate) * static_cast<double>(now) * 1e-9 * 1.0001 + 1)
-        << block;
+  const std::uint64_t rate = 50'000'000, largest = 1'000'000;
+  Pacing pacing(rate);
+  struct Sender {
+    std::uint64_t begun_ns = 0, ends_ns = 0, bytes = 0;
+  };
+  std::vector<Sender> senders(4);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> sent;  // when, how much
+  for (int block = 0; block < 4000; ++block) {
+    Sender& next = *std::min_element(senders.begin(), senders.end(),
+                                     [](const auto& a, const auto& b) { return a.ends_ns < b.ends_ns; });
+    sent.emplace_back(next.ends_ns, next.bytes);
+    next.begun_ns = next.ends_ns + pacing.delay_ns(next.begun_ns, next.ends_ns, next.bytes);
+    if (random() % 50 == 0) next.begun_ns += 3 * kSecond;  // nothing to do
+    next.bytes = random() % largest;
+    next.ends_ns = next.begun_ns + random() % 20'000'000;
+  }
+  for (std::size_t first = 0, last = 0, sum = 0; last < sent.size(); ++last) {
+    sum += sent[last].second;
+    while (sent[last].first - sent[first].first > kSecond) sum -= sent[first++].second;
+    ASSERT_LE(sum, rate + 2 * senders.size() * largest);
   }
 }
 
 TEST(Pacing, IsExactEnoughForPetabytes) {
   const std::uint64_t petabyte = 1'000'000'000'000'000;
-  const double wait = static_cast<double>(pacing_delay_ns(petabyte, 0, 1'000'000'000));
-  EXPECT_NEAR(wait, 1e15, 1e3);
+  EXPECT_NEAR(static_cast<double>(Pacing(1'000'000'000).delay_ns(0, 0, petabyte)), 1e15, 1e3);
 }
 
 }  // namespace

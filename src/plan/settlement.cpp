@@ -38,7 +38,8 @@ Settlement settle(const Evidence& evidence, const std::vector<std::uint32_t>& no
   const auto planned = [&](const StoredPart& part) { return is_planned(part, segments); };
   const bool fits_stored = std::all_of(evidence.stored.begin(), evidence.stored.end(), planned);
   const bool fits_begun = std::all_of(evidence.begun.begin(), evidence.begun.end(), planned);
-  if ((only_stored && !fits_stored) || !fits_begun) return {evidence.superseded ? Verdict::abort : Verdict::undecided, {}};
+  if ((only_stored && !fits_stored) || !fits_begun)
+    return {evidence.superseded ? Verdict::abort : Verdict::undecided, {}};
   return {Verdict::commit, std::move(segments)};
 }
 

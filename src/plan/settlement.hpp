@@ -20,8 +20,8 @@ struct Evidence {
   std::vector<std::optional<std::uint32_t>> node_of_rank;  ///< the node whose tiers hold a rank's piece, by rank
   std::vector<StoredPart> stored;
   std::vector<StoredPart> begun;  ///< not published yet, but some of their chunks are nowhere else
-  bool store_unread = false;  ///< the store could not be asked: it may hold more than `stored`
-  bool superseded = false;    ///< a later attempt at a version of the same name is whole
+  bool store_unread = false;      ///< the store could not be asked: it may hold more than `stored`
+  bool superseded = false;        ///< a later attempt at a version of the same name is whole
 };
 
 enum class Verdict {
@@ -36,8 +36,8 @@ struct Settlement {
 };
 
 /// `nodes_now[r]` is the node that rank r runs on now: it stands in for the node of a piece that only the store has.
-/// The stored and the begun segments must be those that this layout gives; otherwise the version can be restored, but its missing
-/// segments cannot be written to match.
+/// The stored and the begun segments must be those that this layout gives; otherwise the version can be restored, but
+/// its missing segments cannot be written to match.
 Settlement settle(const Evidence& evidence, const std::vector<std::uint32_t>& nodes_now, Aggregation aggregation);
 
 }  // namespace perdure::plan

@@ -98,10 +98,10 @@ Status PosixSink::reopen() {
   PERDURE_TRY(file_, os::File::open(temporary_, os::Open::read_write));
   PERDURE_TRY(const std::uint64_t size, file_.size());
   if (size > file_bytes_)
-    return base::fail(PERDURE_CORRUPT, temporary_,
-                      "what was begun has " + std::to_string(size) + " bytes, the segment only " +
-                          std::to_string(file_bytes_),
-                      "it belongs to another way of cutting this version");
+    return base::fail(
+        PERDURE_CORRUPT, temporary_,
+        "what was begun has " + std::to_string(size) + " bytes, the segment only " + std::to_string(file_bytes_),
+        "it belongs to another way of cutting this version");
   return file_.preallocate(file_bytes_);
 }
 

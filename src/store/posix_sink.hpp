@@ -35,7 +35,7 @@ class PosixSink : public SegmentSink {
   const std::uint64_t file_bytes_;
   std::string temporary_;
   std::string final_;
-  os::File file_;          ///< closed once the segment was committed or given up
+  os::File file_;  ///< closed once the segment was committed or given up
   std::atomic<bool> kept_ = false;
   bool published_ = false;
 };

@@ -55,8 +55,7 @@ std::vector<Case> overflow_cases() {
       const bool often = point.starts_with("move_") || point == "flush_chunk" || point == "engine_written";
       std::vector<int> hits{point.starts_with("catalog_") ? 1 : 2};
       if (often) hits = point.starts_with("move_") ? std::vector<int>{1, 2} : std::vector<int>{1, 2, 5};
-      for (int hit : hits)
-        cases.push_back({mode, static_cast<os::CrashPoint>(i), hit, true});
+      for (int hit : hits) cases.push_back({mode, static_cast<os::CrashPoint>(i), hit, true});
     }
   return cases;
 }
@@ -85,7 +84,8 @@ TEST_P(CrashMatrix, RestoresTheNewestCompleteVersionAndLeavesNothingPartial) {
   std::string tier =
       c.hit == 1 ? "tier.order=memory;tier.memory.max_bytes=8MiB" : "tier.order=file;tier.file.max_bytes=512KiB";
   if (c.overflow)
-    tier = c.hit % 2 == 1 ? "tier.order=memory;tier.memory.max_bytes=4MiB" : "tier.order=file;tier.file.max_bytes=256KiB";
+    tier =
+        c.hit % 2 == 1 ? "tier.order=memory;tier.memory.max_bytes=4MiB" : "tier.order=file;tier.file.max_bytes=256KiB";
   Program program{options_in(directory.path(), c.mode,
                              (name.starts_with("move_") ? "" : "node.ranks_per_node=1;") +
                                  std::string("retention.keep_last=3;catalog.compact_above=1KiB;") + tier)};

@@ -22,15 +22,14 @@ void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
 class SmallTiers : public ::testing::TestWithParam<Shape> {};
 INSTANTIATE_TEST_SUITE_P(
     Every, SmallTiers,
-    ::testing::Values(Shape{"embedded_one_slot", "embedded", "tier.order=memory;tier.memory.max_bytes=2MiB"},
-                      Shape{"daemon_one_slot", "daemon", "tier.order=file;tier.file.max_bytes=128KiB"},
-                      Shape{"daemon_three_slots", "daemon", "tier.order=memory;tier.memory.max_bytes=6MiB"},
-                      Shape{"embedded_two_tiers", "embedded",
-                            "tier.order=memory,file;tier.memory.max_bytes=4MiB;tier.file.max_bytes=256KiB"},
-                      Shape{"daemon_segment_per_rank", "daemon",
-                            "tier.order=memory;tier.memory.max_bytes=6MiB;segment.per=rank"},
-                      Shape{"daemon_always", "daemon",
-                            "tier.order=memory;tier.memory.max_bytes=64MiB;flush.during_capture=always"}),
+    ::testing::Values(
+        Shape{"embedded_one_slot", "embedded", "tier.order=memory;tier.memory.max_bytes=2MiB"},
+        Shape{"daemon_one_slot", "daemon", "tier.order=file;tier.file.max_bytes=128KiB"},
+        Shape{"daemon_three_slots", "daemon", "tier.order=memory;tier.memory.max_bytes=6MiB"},
+        Shape{"embedded_two_tiers", "embedded",
+              "tier.order=memory,file;tier.memory.max_bytes=4MiB;tier.file.max_bytes=256KiB"},
+        Shape{"daemon_segment_per_rank", "daemon", "tier.order=memory;tier.memory.max_bytes=6MiB;segment.per=rank"},
+        Shape{"daemon_always", "daemon", "tier.order=memory;tier.memory.max_bytes=64MiB;flush.during_capture=always"}),
     [](const auto& shape) { return std::string(shape.param.name); });
 
 Program program_in(const TemporaryDirectory& directory, const Shape& shape, const std::string& more = {}) {
