@@ -125,16 +125,15 @@ constexpr auto kOptions = std::to_array<Option>({
      .documentation = "The file tier grows up to this. 0: half of what is free on its file system."},
     {.key = "placement.policy",
      .type = Type::choice,
-     .default_value = "hybrid-naive",
+     .default_value = "adaptive",
      .environment = "PERDURE_PLACEMENT_POLICY",
      .choices = "hybrid-naive|hybrid-opt|adaptive|cache-only|ssd-only",
      .engine = true,
      .documentation =
-         "Which tier takes the next chunk. `hybrid-naive`: the first with room. `hybrid-opt`: the one predicted to be "
-         "fastest, or none while flushes are predicted to be faster (VeloC). `adaptive`: the earliest predicted end of "
-         "the whole checkpoint. `cache-only`, `ssd-only`: the first, the last, as long as waiting has hope. The "
-         "default "
-         "predicts nothing, and so is never wrong about tiers that were not calibrated."},
+         "Which tier takes the next chunk. `adaptive`: the earliest predicted end of the whole checkpoint. "
+         "`hybrid-opt`: the one predicted to be fastest, or none while flushes are predicted to be faster (VeloC). "
+         "`hybrid-naive`: the first with room; it predicts nothing, and so is never wrong about a tier. `cache-only`, "
+         "`ssd-only`: the first, the last, as long as waiting has hope."},
     {.key = "flush.during_capture",
      .type = Type::choice,
      .default_value = "auto",
