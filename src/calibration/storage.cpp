@@ -13,7 +13,7 @@ using base::Result;
 using base::Status;
 using Environment = std::map<std::string, std::string>;
 
-constexpr const char* kRemedy = "calibrate here: perdure calibrate";
+constexpr const char* kCalibrateHere = "calibrate here: perdure calibrate";
 
 std::string value_of(const Environment& environment, const char* name) {
   const auto found = environment.find(name);
@@ -29,7 +29,7 @@ Status differs(const Calibration& calibration, const std::string& what, const st
                const std::string& here) {
   return fail(PERDURE_MISMATCH, "calibration of tier " + calibration.tier,
               "it is of another " + what + ": '" + there.substr(0, 200) + "', here '" + here.substr(0, 200) + "'",
-              kRemedy);
+              kCalibrateHere);
 }
 
 }  // namespace
