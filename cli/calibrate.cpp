@@ -22,7 +22,7 @@ namespace {
 
 using base::Result;
 
-struct Arguments {
+struct CalibrateArguments {
   std::vector<std::string> tiers;
   std::string emulated, directory, chunk_bytes, spacing = "close";
   unsigned max_writers = 0, repetitions = 3;
@@ -50,7 +50,7 @@ Result<std::vector<Subject>> real_tiers(const config::Config& config) {
   return subjects;
 }
 
-Result<std::vector<Subject>> emulated_tiers(const Arguments& arguments) {
+Result<std::vector<Subject>> emulated_tiers(const CalibrateArguments& arguments) {
   PERDURE_TRY(const std::string path, description_path(arguments.emulated));
   PERDURE_TRY(const auto content, os::read_file(path, config::kMaxFileBytes));
   PERDURE_TRY(const auto node,
@@ -74,7 +74,7 @@ base::Status keep_chosen(std::vector<Subject>& subjects, const std::vector<std::
 }
 
 // Ranks per node are as many as its processors, or a small multiple of them.
-unsigned range_of(const Arguments& arguments) {
+unsigned range_of(const CalibrateArguments& arguments) {
   if (arguments.max_writers > 0) return arguments.max_writers;
   return arguments.emulated.empty() ? std::clamp(4 * os::cpu_count(), 16U, 256U) : 256;
 }
@@ -85,7 +85,7 @@ Result<calibration::Measured> measure(const Subject& subject, calibration::Plan 
   return calibration::measure(*subject.bench, plan);
 }
 
-Result<Calibrated> calibrate(const Arguments& arguments, const Subject& subject, std::uint64_t chunk_bytes,
+Result<Calibrated> calibrate(const CalibrateArguments& arguments, const Subject& subject, std::uint64_t chunk_bytes,
                              Terminal& terminal) {
   Calibrated result;
   result.emulated = !arguments.emulated.empty();
@@ -119,8 +119,8 @@ Result<Calibrated> calibrate(const Arguments& arguments, const Subject& subject,
 }
 
 /// What is found about this machine is kept, about emulated devices only when a directory is named.
-base::Status store(const Arguments& arguments, const config::Config& config, const placement::DeviceModel& model,
-                   Calibrated& result) {
+base::Status store(const CalibrateArguments& arguments, const config::Config& config,
+                   const placement::DeviceModel& model, Calibrated& result) {
   std::string directory = arguments.directory;
   if (directory.empty() && result.emulated) return {};
   if (directory.empty()) {
@@ -132,7 +132,7 @@ base::Status store(const Arguments& arguments, const config::Config& config, con
   return os::write_file_atomically(result.plot_file, base::as_bytes(calibrated_svg(result, model)));
 }
 
-Result<std::uint64_t> chunk_bytes_of(const Arguments& arguments, const config::Config& config) {
+Result<std::uint64_t> chunk_bytes_of(const CalibrateArguments& arguments, const config::Config& config) {
   if (arguments.chunk_bytes.empty()) return config.bytes("chunk_bytes");
   auto bytes = base::parse_bytes(arguments.chunk_bytes);
   if (bytes && *bytes > 0 && *bytes <= 16 * base::GiB) return *bytes;
@@ -140,7 +140,7 @@ Result<std::uint64_t> chunk_bytes_of(const Arguments& arguments, const config::C
                     "'" + arguments.chunk_bytes + "' is no size up to 16 GiB");
 }
 
-Result<bool> calibrate_all(const Arguments& arguments, Terminal& terminal) {
+Result<bool> calibrate_all(const CalibrateArguments& arguments, Terminal& terminal) {
   PERDURE_TRY(const auto config, config::effective_config(nullptr));
   PERDURE_TRY(const std::uint64_t chunk_bytes, chunk_bytes_of(arguments, config));
   PERDURE_TRY(auto subjects, arguments.emulated.empty() ? real_tiers(config) : emulated_tiers(arguments));
@@ -159,7 +159,7 @@ Result<bool> calibrate_all(const Arguments& arguments, Terminal& terminal) {
   return good;
 }
 
-int run(const Arguments& arguments, Terminal& terminal) {
+int run(const CalibrateArguments& arguments, Terminal& terminal) {
   const auto good = calibrate_all(arguments, terminal);
   if (!good) return report(terminal, good.error());
   return *good ? kGood : kBad;
@@ -168,7 +168,7 @@ int run(const Arguments& arguments, Terminal& terminal) {
 }  // namespace
 
 Action enrol_calibrate(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<CalibrateArguments>();
   app.add_option("--tier", arguments->tiers, "only this one; several with commas")->delimiter(',');
   app.add_option("--max-writers", arguments->max_writers,
                  "range of the model; by default 4 for each processor (16 to 256), 256 for emulated devices")

@@ -9,7 +9,7 @@
 namespace perdure::cli {
 namespace {
 
-struct Arguments {
+struct ConfigArguments {
   std::vector<std::string> set;
   bool json = false, markdown = false, verbose = false;
 };
@@ -25,7 +25,7 @@ std::string origin_text(const config::Value& value) {
   }
 }
 
-int show(const Arguments& arguments, Terminal& terminal) {
+int show(const ConfigArguments& arguments, Terminal& terminal) {
   if (arguments.markdown) {
     print(terminal.out, config::markdown());
     return kGood;
@@ -59,7 +59,7 @@ int show(const Arguments& arguments, Terminal& terminal) {
 }  // namespace
 
 Action enrol_config(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ConfigArguments>();
   app.add_option("--set", arguments->set,
                  "a setting KEY=VALUE, as the program under --set of `perdure run` would see it (repeatable)")
       ->allow_extra_args(false);

@@ -11,7 +11,7 @@
 namespace perdure::cli {
 namespace {
 
-struct Arguments {
+struct DoctorArguments {
   bool json = false, quick = false;
 };
 
@@ -30,7 +30,7 @@ std::vector<Check> all_checks(const config::Config& config, const DoctorOptions&
   return all;
 }
 
-int examine(const Arguments& arguments, Terminal& terminal) {
+int examine(const DoctorArguments& arguments, Terminal& terminal) {
   auto config = config::effective_config(nullptr);
   if (!config) return report(terminal, config.error());
   DoctorOptions options;
@@ -63,7 +63,7 @@ int examine(const Arguments& arguments, Terminal& terminal) {
 }  // namespace
 
 Action enrol_doctor(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<DoctorArguments>();
   app.add_flag("--quick", arguments->quick, "measure no speeds");
   app.add_flag("--json", arguments->json, "for programs");
   return [arguments](Terminal& terminal) { return examine(*arguments, terminal); };

@@ -12,7 +12,7 @@ namespace {
 
 using Right = Table::Align;
 
-struct Arguments {
+struct LsArguments {
   std::string positional, option;
   bool json = false, quarantine = false;
 };
@@ -96,7 +96,7 @@ int show_quarantine(const Listing& listing, const std::string& location, bool js
   return kGood;
 }
 
-int list(const Arguments& arguments, Terminal& terminal) {
+int list(const LsArguments& arguments, Terminal& terminal) {
   auto store = open_store(arguments.positional.empty() ? arguments.option : arguments.positional);
   if (!store) return report(terminal, store.error());
   const std::string location = (*store)->properties().location;
@@ -126,7 +126,7 @@ int list(const Arguments& arguments, Terminal& terminal) {
 }  // namespace
 
 Action enrol_ls(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<LsArguments>();
   app.add_option("STORE", arguments->positional, "the store; by default the configured one (store.path)");
   app.add_option("--store", arguments->option, "the same as an option");
   app.add_flag("--quarantine", arguments->quarantine, "list what failed verification and was set aside, and why");

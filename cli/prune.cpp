@@ -23,7 +23,7 @@
 namespace perdure::cli {
 namespace {
 
-struct Arguments {
+struct PruneArguments {
   std::vector<std::string> checkpoints;
   std::string store;
   std::uint64_t keep_last = 0, keep_every = 0;
@@ -39,7 +39,7 @@ struct Wish {
   bool store = false;                                       ///< something is to be done there
 };
 
-base::Result<Wish> wish_of(const Arguments& arguments) {
+base::Result<Wish> wish_of(const PruneArguments& arguments) {
   Wish wish;
   for (const std::string& text : arguments.checkpoints) {
     PERDURE_TRY(const auto spec, parse_checkpoint(text));
@@ -79,7 +79,7 @@ double age_s(const std::string& path) {
 }
 
 /// Temporary segments and unfinished removals. What changed lately may be a running job's.
-base::Status plan_leftovers(store::Store& store, const Arguments& arguments, PrunePlan& plan) {
+base::Status plan_leftovers(store::Store& store, const PruneArguments& arguments, PrunePlan& plan) {
   PERDURE_TRY(const auto residue, find_residue(store));
   for (const Residue& piece : residue) {
     const bool temporary = piece.kind == Residue::Kind::temporary, retired = piece.kind == Residue::Kind::retired;
@@ -97,14 +97,14 @@ base::Status plan_leftovers(store::Store& store, const Arguments& arguments, Pru
   return {};
 }
 
-plan::RetentionPolicy policy_of(const Arguments& arguments, const Wish& wish, const config::Config& config) {
+plan::RetentionPolicy policy_of(const PruneArguments& arguments, const Wish& wish, const config::Config& config) {
   if (!wish.retention) return {UINT64_MAX, 0};  // leftovers: only what is incomplete and superseded
   const auto keep_last = static_cast<std::uint64_t>(config.integer("retention.keep_last"));
   if (!arguments.has_policy) return {keep_last, static_cast<std::uint64_t>(config.integer("retention.keep_every"))};
   return {arguments.keep_last > 0 ? arguments.keep_last : keep_last, arguments.keep_every};
 }
 
-base::Status plan_store(store::Store& store, const Arguments& arguments, const Wish& wish,
+base::Status plan_store(store::Store& store, const PruneArguments& arguments, const Wish& wish,
                         const plan::RetentionPolicy& policy, const DeepCheck& check, PrunePlan& plan) {
   PERDURE_TRY(const auto names, store.names());
   for (const auto& [name, versions] : wish.removals) {
@@ -133,7 +133,7 @@ base::Status plan_nodes(const config::Config& config, PrunePlan& plan) {
   return {};
 }
 
-int carry_out(const PrunePlan& plan, const Arguments& arguments, Terminal& terminal) {
+int carry_out(const PrunePlan& plan, const PruneArguments& arguments, Terminal& terminal) {
   base::Json actions = base::Json::array();
   Table table({{arguments.yes ? "REMOVED" : "WOULD REMOVE"}, {"SIZE", Table::Align::right}, {"WHY"}});
   std::uint64_t bytes = 0;
@@ -162,7 +162,7 @@ int carry_out(const PrunePlan& plan, const Arguments& arguments, Terminal& termi
   return failed ? kCannot : kGood;
 }
 
-int prune(const Arguments& arguments, Terminal& terminal) {
+int prune(const PruneArguments& arguments, Terminal& terminal) {
   auto config = config::effective_config(nullptr);
   if (!config) return report(terminal, config.error());
   auto wish = wish_of(arguments);
@@ -186,7 +186,7 @@ int prune(const Arguments& arguments, Terminal& terminal) {
 }  // namespace
 
 Action enrol_prune(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<PruneArguments>();
   app.add_option("NAME[@VERSION]", arguments->checkpoints,
                  "remove these versions; a NAME alone limits the retention to it");
   app.add_option("--store", arguments->store, "the store; by default the configured one (store.path)");

@@ -14,7 +14,7 @@
 namespace perdure::cli {
 namespace {
 
-struct Arguments {
+struct RunArguments {
   plan::RelaunchPolicy policy;
   std::vector<std::string> set;
   std::string engine, store, json_file;
@@ -32,7 +32,7 @@ base::Result<Environment> environment_for(const config::Config& config) {
   return environment;
 }
 
-base::Result<config::Config> configuration(const Arguments& arguments) {
+base::Result<config::Config> configuration(const RunArguments& arguments) {
   std::vector<std::string> settings = arguments.set;
   PERDURE_TRY(auto config, config::load("", settings));
   if (!arguments.engine.empty())
@@ -79,7 +79,7 @@ bool write_json(const LoopSummary& summary, const std::string& path) {
   return std::fclose(file) == 0;
 }
 
-int run(const Arguments& arguments, Terminal& terminal) {
+int run(const RunArguments& arguments, Terminal& terminal) {
   if (terminal.program.empty())
     return report(terminal, {PERDURE_INVALID_ARGUMENT, "run", "no program given",
                              "perdure run [OPTIONS] -- PROGRAM [ARGUMENTS]; perdure run --help", false});
@@ -102,7 +102,7 @@ int run(const Arguments& arguments, Terminal& terminal) {
 }  // namespace
 
 Action enrol_run(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RunArguments>();
   plan::RelaunchPolicy& policy = arguments->policy;
   app.add_option("--restarts", policy.restarts,
                  "launch again after so many failures in a row (a run of 10 minutes starts the count afresh)")

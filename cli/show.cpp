@@ -12,12 +12,12 @@ namespace {
 
 using Right = Table::Align;
 
-struct Arguments {
+struct ShowArguments {
   std::string checkpoint, store;
   bool json = false, all = false;
 };
 
-base::Json to_json(const segment::Piece& piece) {
+base::Json piece_json(const segment::Piece& piece) {
   base::Json regions = base::Json::array(), chunks = base::Json::array();
   for (const auto& region : piece.regions)
     regions.push_back({{"id", region.id}, {"element_bytes", region.element_bytes}, {"count", region.count}});
@@ -35,7 +35,7 @@ base::Json to_json(const VersionFacts& facts, const std::string& location) {
     if (segment.manifest) {
       json["writer"] = segment.manifest->writer;
       json["pieces"] = base::Json::array();
-      for (const auto& piece : segment.manifest->pieces) json["pieces"].push_back(to_json(piece));
+      for (const auto& piece : segment.manifest->pieces) json["pieces"].push_back(piece_json(piece));
     }
     segments.push_back(std::move(json));
   }
@@ -105,7 +105,7 @@ std::vector<VersionFacts> choose(std::vector<VersionFacts> facts, const Checkpoi
   return chosen;
 }
 
-int show(const Arguments& arguments, Terminal& terminal) {
+int show(const ShowArguments& arguments, Terminal& terminal) {
   auto spec = parse_checkpoint(arguments.checkpoint);
   if (!spec) return report(terminal, spec.error());
   auto store = open_store(arguments.store);
@@ -132,7 +132,7 @@ int show(const Arguments& arguments, Terminal& terminal) {
 }  // namespace
 
 Action enrol_show(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ShowArguments>();
   app.add_option("NAME[@VERSION]", arguments->checkpoint, "the checkpoint; without a version its newest complete one")
       ->required();
   app.add_option("--store", arguments->store, "the store; by default the configured one (store.path)");

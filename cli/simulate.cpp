@@ -15,7 +15,7 @@
 namespace perdure::cli {
 namespace {
 
-struct Arguments {
+struct SimulateArguments {
   std::string description = "veloc-node";
   std::vector<unsigned> nodes{1}, writers{16};
   unsigned chunks = 4, repetitions = 1, flush_threads = 16, exact = 64;
@@ -32,7 +32,7 @@ base::Result<device::Node> read_node(const std::string& name) {
   return device::parse_description({reinterpret_cast<const char*>(content.data()), content.size()}, path);
 }
 
-base::Result<std::vector<const placement::Policy*>> chosen_policies(const Arguments& arguments) {
+base::Result<std::vector<const placement::Policy*>> chosen_policies(const SimulateArguments& arguments) {
   std::vector<const placement::Policy*> chosen;
   for (const std::string& name : arguments.policies) {
     PERDURE_TRY(const auto* policy, placement::find_policy(name));
@@ -43,7 +43,8 @@ base::Result<std::vector<const placement::Policy*>> chosen_policies(const Argume
   return chosen;
 }
 
-base::Result<unsigned> chunks_per_writer(const Arguments& arguments, std::uint64_t chunk_bytes, unsigned writers) {
+base::Result<unsigned> chunks_per_writer(const SimulateArguments& arguments, std::uint64_t chunk_bytes,
+                                         unsigned writers) {
   if (arguments.total_bytes.empty()) return arguments.chunks;
   PERDURE_TRY(const std::uint64_t total, base::parse_bytes(arguments.total_bytes));
   const std::uint64_t chunks = total / chunk_bytes / std::max(writers, 1U);
@@ -54,7 +55,7 @@ base::Result<unsigned> chunks_per_writer(const Arguments& arguments, std::uint64
 }
 
 /// All but what the lists vary.
-base::Result<simulate::Scenario> base_scenario(const Arguments& arguments) {
+base::Result<simulate::Scenario> base_scenario(const SimulateArguments& arguments) {
   simulate::Scenario scenario;
   PERDURE_TRY(scenario.node, read_node(arguments.description));
   PERDURE_TRY(scenario.chunk_bytes, base::parse_bytes(arguments.chunk_bytes));
@@ -67,7 +68,7 @@ base::Result<simulate::Scenario> base_scenario(const Arguments& arguments) {
   return scenario;
 }
 
-base::Result<std::vector<simulate::Scenario>> scenarios(const Arguments& arguments) {
+base::Result<std::vector<simulate::Scenario>> scenarios(const SimulateArguments& arguments) {
   PERDURE_TRY(const auto common, base_scenario(arguments));
   std::vector<std::uint64_t> caches;
   for (const std::string& text : arguments.cache) {
@@ -90,7 +91,7 @@ base::Result<std::vector<simulate::Scenario>> scenarios(const Arguments& argumen
   return all;
 }
 
-base::Result<std::vector<SimulatedRow>> simulate_all(const Arguments& arguments) {
+base::Result<std::vector<SimulatedRow>> simulate_all(const SimulateArguments& arguments) {
   PERDURE_TRY(const auto policies, chosen_policies(arguments));
   PERDURE_TRY(const auto cells, scenarios(arguments));
   std::vector<SimulatedRow> rows;
@@ -111,7 +112,7 @@ base::Result<std::vector<SimulatedRow>> simulate_all(const Arguments& arguments)
   return rows;
 }
 
-int show(const Arguments& arguments, Terminal& terminal) {
+int show(const SimulateArguments& arguments, Terminal& terminal) {
   const auto rows = simulate_all(arguments);
   if (!rows) return report(terminal, rows.error());
   if (arguments.json) {
@@ -124,7 +125,7 @@ int show(const Arguments& arguments, Terminal& terminal) {
   return kGood;
 }
 
-void enrol_scenario(CLI::App& app, Arguments& arguments) {
+void enrol_scenario(CLI::App& app, SimulateArguments& arguments) {
   app.add_option("DESCRIPTION", arguments.description, "a file, or the name of one that is installed")
       ->capture_default_str();
   app.add_option("--nodes", arguments.nodes, "nodes that share the store; several with commas")->delimiter(',');
@@ -146,7 +147,7 @@ void enrol_scenario(CLI::App& app, Arguments& arguments) {
 }  // namespace
 
 Action enrol_simulate(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<SimulateArguments>();
   enrol_scenario(app, *arguments);
   app.add_option("--seed", arguments->seed, "of all chance; a repetition adds its number")
       ->check(whole_number)

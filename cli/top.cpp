@@ -11,13 +11,13 @@
 namespace perdure::cli {
 namespace {
 
-struct Arguments {
+struct TopArguments {
   bool json = false, once = false;
   double interval_s = 2;
   std::size_t decisions = 8;
 };
 
-int show_once(const Arguments& arguments, const config::Config& config, Terminal& terminal) {
+int show_once(const TopArguments& arguments, const config::Config& config, Terminal& terminal) {
   const auto states = ask_engines(config);
   if (!states) return report(terminal, states.error());
   if (arguments.json) {
@@ -32,7 +32,7 @@ int show_once(const Arguments& arguments, const config::Config& config, Terminal
   return kGood;
 }
 
-int show(const Arguments& arguments, Terminal& terminal) {
+int show(const TopArguments& arguments, Terminal& terminal) {
   const auto config = config::effective_config(nullptr);
   if (!config) return report(terminal, config.error());
   const bool screen = ::isatty(::fileno(terminal.out)) == 1 && !arguments.json;
@@ -48,7 +48,7 @@ int show(const Arguments& arguments, Terminal& terminal) {
 }  // namespace
 
 Action enrol_top(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<TopArguments>();
   app.add_flag("--once", arguments->once, "show it and end");
   app.add_option("--interval", arguments->interval_s, "seconds between two looks")
       ->check(CLI::Range(0.05, 86400.0))

@@ -16,7 +16,7 @@
 namespace perdure::cli {
 namespace {
 
-struct Arguments {
+struct VerifyArguments {
   std::string positional, checkpoint, option;
   unsigned threads = os::cpu_count();
   bool json = false, complete = false;
@@ -28,7 +28,7 @@ struct Target {
 };
 
 /// One argument with an '@' that is no directory is a checkpoint of the configured store.
-base::Result<Target> target_of(const Arguments& arguments) {
+base::Result<Target> target_of(const VerifyArguments& arguments) {
   std::string location = arguments.positional, checkpoint = arguments.checkpoint;
   if (checkpoint.empty() && location.find('@') != std::string::npos && !os::exists(location).value_or(true))
     std::swap(location, checkpoint);
@@ -111,7 +111,7 @@ void print_report(const Report& report, Terminal& terminal) {
                                                   : fmt::format("{} DEFECTS", report.result.defects.size())));
 }
 
-base::Result<Report> examine(store::Store& store, const Target& target, const Arguments& arguments,
+base::Result<Report> examine(store::Store& store, const Target& target, const VerifyArguments& arguments,
                              Terminal& terminal) {
   PERDURE_TRY(const AuditPlan plan, plan_audit(store, target.spec.name, target.spec.version));
   if (!target.spec.name.empty() && plan.versions.empty())
@@ -128,7 +128,7 @@ base::Result<Report> examine(store::Store& store, const Target& target, const Ar
   return report;
 }
 
-int verify(const Arguments& arguments, Terminal& terminal) {
+int verify(const VerifyArguments& arguments, Terminal& terminal) {
   auto target = target_of(arguments);
   if (!target) return report(terminal, target.error());
   auto store = open_store(target->location);
@@ -147,7 +147,7 @@ int verify(const Arguments& arguments, Terminal& terminal) {
 }  // namespace
 
 Action enrol_verify(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<VerifyArguments>();
   app.add_option("STORE", arguments->positional, "the store; by default the configured one (store.path)");
   app.add_option("NAME[@VERSION]", arguments->checkpoint, "only this checkpoint");
   app.add_option("--store", arguments->option, "the store, as an option");

@@ -10,7 +10,7 @@ using base::fail;
 using base::Result;
 using base::Status;
 
-constexpr const char* kRemedy = "calibrate here: perdure calibrate";
+constexpr const char* kCalibrateHere = "calibrate here: perdure calibrate";
 // A floppy disk, and a thousand times what the memory of a node reaches.
 constexpr double kSlowestBytesPerS = 1e4, kFastestBytesPerS = 1e13;
 
@@ -30,7 +30,7 @@ std::string quoted(const std::string& text) {
 Status differs(const Calibration& calibration, const std::string& what, const std::string& there,
                const std::string& here) {
   return fail(PERDURE_MISMATCH, "calibration of tier " + quoted(calibration.tier),
-              "it is of another " + what + ": " + quoted(there) + ", here " + quoted(here), kRemedy);
+              "it is of another " + what + ": " + quoted(there) + ", here " + quoted(here), kCalibrateHere);
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ Status plausible(const Calibration& calibration, const std::string& object) {
     if (!(sample.bytes_per_s >= kSlowestBytesPerS && sample.bytes_per_s <= kFastestBytesPerS))
       return fail(PERDURE_CORRUPT, object,
                   "its throughput with " + std::to_string(sample.writers) + " writers is none that a device has",
-                  kRemedy);
+                  kCalibrateHere);
   return {};
 }
 

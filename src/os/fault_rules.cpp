@@ -16,7 +16,7 @@
 namespace perdure::os {
 namespace {
 
-constexpr const char* kVariable = "PERDURE_TEST_FAULTS";
+constexpr const char* kRulesVariable = "PERDURE_TEST_FAULTS";
 constexpr std::uint64_t kNsPerMs = 1'000'000;
 
 struct ErrnoName {
@@ -193,7 +193,7 @@ int FaultRules::before(const Operation& operation) {
 base::Status install_faults_from_environment() {
   static std::mutex mutex;
   static bool done = false;
-  const char* value = std::getenv(kVariable);
+  const char* value = std::getenv(kRulesVariable);
   const std::lock_guard lock(mutex);
   if (done || value == nullptr || *value == '\0') return {};
   PERDURE_CHECK(install(value));

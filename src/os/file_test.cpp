@@ -25,7 +25,7 @@ std::string read_text(const File& file) {
   return text;
 }
 
-mode_t mode_of(const std::string& path) {
+mode_t file_mode(const std::string& path) {
   struct stat facts {};
   EXPECT_EQ(::lstat(path.c_str(), &facts), 0);
   return facts.st_mode & 07777;
@@ -65,7 +65,7 @@ TEST(File, ReadsBackWhatWasWrittenAtAnyOffset) {
 TEST(File, IsPrivateAndNotInheritedByOtherPrograms) {
   const TemporaryDirectory directory;
   const File file = File::open(directory / "a", Open::create).value();
-  EXPECT_EQ(mode_of(file.path()), 0600U);
+  EXPECT_EQ(file_mode(file.path()), 0600U);
   EXPECT_EQ(::fcntl(file.fd(), F_GETFD), FD_CLOEXEC);
 }
 

@@ -16,7 +16,7 @@ using test_support::TemporaryDirectory;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-struct Recorder : Hooks {
+struct CallRecorder : Hooks {
   int before(const Operation& operation) override {
     operations.push_back(operation);
     written.append(reinterpret_cast<const char*>(operation.data.data()), operation.data.size());
@@ -34,7 +34,7 @@ struct Recorder : Hooks {
 TEST(Hooks, AreAskedBeforeEveryCallAndToldItsOutcome) {
   const TemporaryDirectory directory;
   const std::string path = directory / "a";
-  Recorder recorder;
+  CallRecorder recorder;
   {
     const InstalledHooks installed(recorder);
     const File file = File::open(path, Open::create_new).value();
@@ -58,7 +58,7 @@ TEST(Hooks, PreventTheCallsTheyRefuse) {
   const TemporaryDirectory directory;
   const std::string path = directory / "a";
   const File file = File::open(path, Open::create_new).value();
-  Recorder recorder;
+  CallRecorder recorder;
   recorder.refuse = EROFS;
   {
     const InstalledHooks installed(recorder);

@@ -24,7 +24,7 @@ namespace {
 constexpr int kBacklog = 1024;
 constexpr mode_t kPrivateSocket = 0600;
 constexpr time_t kConnectPatience_s = 10;
-constexpr std::uint64_t kNsPerMs = 1'000'000;
+constexpr std::uint64_t kNsPerMillisecond = 1'000'000;
 const std::string kNoPath = "socket";  // what messages and hooks call a connection
 
 struct Address {
@@ -108,7 +108,8 @@ base::Result<bool> wait_for(const Fd& socket, short events, std::uint64_t deadli
     if (deadline_ns != 0) {
       const std::uint64_t now = monotonic_ns();
       const std::uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
-      timeout_ms = static_cast<int>(std::min<std::uint64_t>((left + kNsPerMs - 1) / kNsPerMs, INT_MAX));
+      timeout_ms =
+          static_cast<int>(std::min<std::uint64_t>((left + kNsPerMillisecond - 1) / kNsPerMillisecond, INT_MAX));
     }
     pollfd waiting{socket.get(), events, 0};
     const int ready = ::poll(&waiting, 1, timeout_ms);

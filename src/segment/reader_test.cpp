@@ -12,15 +12,15 @@ namespace {
 
 using test_support::MemorySource;
 
-const VersionId kId{"nbody", 7, {1700000000123456789, 42}};
+const VersionId kReadId{"nbody", 7, {1700000000123456789, 42}};
 
 std::vector<std::byte> sample_file(const std::vector<std::uint32_t>& ranks, std::uint64_t bytes,
                                    std::uint64_t chunk_bytes) {
-  return test_support::sample_file(test_support::sample_manifest(kId, 4, 1, 2, ranks, bytes, chunk_bytes));
+  return test_support::sample_file(test_support::sample_manifest(kReadId, 4, 1, 2, ranks, bytes, chunk_bytes));
 }
 
 /// How the refusal of a file reads.
-base::Error refusal(std::vector<std::byte> file) {
+base::Error refusal_of(std::vector<std::byte> file) {
   MemorySource source(std::move(file), "file.pds");
   auto manifest = read_manifest(source);
   EXPECT_FALSE(manifest);
@@ -33,12 +33,12 @@ TEST(Reader, ReadsManifestAndEveryChunk) {
   MemorySource source(sample_file({2, 3}, 10000, 4096));
   auto manifest = read_manifest(source);
   ASSERT_TRUE(manifest) << manifest.error().text();
-  EXPECT_EQ(*manifest, test_support::sample_manifest(kId, 4, 1, 2, {2, 3}, 10000, 4096));
+  EXPECT_EQ(*manifest, test_support::sample_manifest(kReadId, 4, 1, 2, {2, 3}, 10000, 4096));
   for (const Piece& piece : manifest->pieces) {
     std::vector<std::byte> capture(piece.capture_bytes());
     for (std::size_t i = 0; i < piece.chunks.size(); ++i)
       ASSERT_TRUE(read_chunk(source, piece, i, base::ByteSpan(capture).subspan(i * 4096, piece.chunks[i].length)));
-    EXPECT_EQ(capture, test_support::sample_capture(kId, piece.rank, 10000));
+    EXPECT_EQ(capture, test_support::sample_capture(kReadId, piece.rank, 10000));
   }
 }
 
@@ -47,7 +47,7 @@ TEST(Reader, ReadsManyBlocksOfABigChunk) {
   auto manifest = read_manifest(source).value();
   std::vector<std::byte> target(2 * base::MiB);
   ASSERT_TRUE(read_chunk(source, manifest.pieces[0], 0, target));
-  const auto capture = test_support::sample_capture(kId, 0, 3 * base::MiB + 5);
+  const auto capture = test_support::sample_capture(kReadId, 0, 3 * base::MiB + 5);
   EXPECT_TRUE(std::equal(target.begin(), target.end(), capture.begin()));
 }
 
@@ -72,11 +72,11 @@ TEST(Reader, RefusesATargetOfAnotherSizeOrAMissingChunk) {
 }
 
 TEST(Reader, RefusesEmptyShortAndForeignFiles) {
-  EXPECT_EQ(refusal({}).cause, "the file is empty");
-  EXPECT_EQ(refusal(std::vector<std::byte>(8)).cause, "too short for a segment: 8 bytes, the smallest has 8192");
-  EXPECT_EQ(refusal(std::vector<std::byte>(8193)).cause,
+  EXPECT_EQ(refusal_of({}).cause, "the file is empty");
+  EXPECT_EQ(refusal_of(std::vector<std::byte>(8)).cause, "too short for a segment: 8 bytes, the smallest has 8192");
+  EXPECT_EQ(refusal_of(std::vector<std::byte>(8193)).cause,
             "the size of 8193 bytes is not a multiple of 4096: the file is truncated or something was appended");
-  const base::Error foreign = refusal(std::vector<std::byte>(16384, std::byte{'x'}));
+  const base::Error foreign = refusal_of(std::vector<std::byte>(16384, std::byte{'x'}));
   EXPECT_EQ(foreign.cause, "not a Perdure segment: wrong magic at offset 0");
   EXPECT_EQ(foreign.code, PERDURE_CORRUPT);
   EXPECT_EQ(foreign.object, "file.pds");
@@ -85,15 +85,15 @@ TEST(Reader, RefusesEmptyShortAndForeignFiles) {
 TEST(Reader, RefusesEveryTruncationAndWhatIsAppended) {
   const auto good = sample_file({2}, 5000, 4096);
   for (std::size_t size = 0; size < good.size(); size += size % 4096 < 64 || size % 4096 > 4000 ? 1 : 37)
-    EXPECT_EQ(refusal(std::vector<std::byte>(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size))).code,
+    EXPECT_EQ(refusal_of(std::vector<std::byte>(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size))).code,
               PERDURE_CORRUPT)
         << size;
   auto longer = good;
   longer.resize(good.size() + 4096);
-  EXPECT_NE(refusal(longer).cause.find("no trailer at offset"), std::string::npos);
+  EXPECT_NE(refusal_of(longer).cause.find("no trailer at offset"), std::string::npos);
   auto moved = good;  // the trailer is there, but the file has a page too much
   moved.insert(moved.begin() + 4096, 4096, std::byte{0});
-  EXPECT_NE(refusal(moved).cause.find("says the file has"), std::string::npos);
+  EXPECT_NE(refusal_of(moved).cause.find("says the file has"), std::string::npos);
 }
 
 TEST(Reader, RefusesANewerFormatAsUnsupportedEvenWhenTheRestIsUnknown) {
@@ -102,7 +102,7 @@ TEST(Reader, RefusesANewerFormatAsUnsupportedEvenWhenTheRestIsUnknown) {
   const auto hash = base::hash128(base::ConstByteSpan(file).first(4080)).bytes();
   std::copy(hash.begin(), hash.end(), file.begin() + 4080);
   std::fill(file.end() - 4096, file.end(), std::byte{0xAA});
-  const base::Error error = refusal(file);
+  const base::Error error = refusal_of(file);
   EXPECT_EQ(error.code, PERDURE_UNSUPPORTED);
   EXPECT_EQ(error.cause, "written by a newer Perdure (format 7, this one reads up to 1)");
 }
@@ -148,7 +148,7 @@ void expect_found(const MemorySource& source, const Manifest& manifest, std::uin
 }
 
 TEST(Verify, FindsEveryFlippedByteOfASegmentOfTwoRanks) {
-  Manifest manifest = test_support::sample_manifest(kId, 4, 1, 2, {2, 3}, 5000, 4096);
+  Manifest manifest = test_support::sample_manifest(kReadId, 4, 1, 2, {2, 3}, 5000, 4096);
   const std::uint64_t manifest_offset = lay_out(manifest);
   MemorySource source(test_support::sample_file(manifest), "file.pds");
   for (std::size_t i = 0; i < source.bytes().size(); ++i) {
@@ -159,7 +159,7 @@ TEST(Verify, FindsEveryFlippedByteOfASegmentOfTwoRanks) {
 }
 
 TEST(Verify, NamesTheOnlyRankOfASegmentWhereverAByteIsFlipped) {
-  Manifest manifest = test_support::sample_manifest(kId, 4, 1, 2, {3}, 100, 4096);
+  Manifest manifest = test_support::sample_manifest(kReadId, 4, 1, 2, {3}, 100, 4096);
   const std::uint64_t manifest_offset = lay_out(manifest);
   MemorySource source(test_support::sample_file(manifest), "file.pds");
   for (std::size_t i = 0; i < source.bytes().size(); ++i) {

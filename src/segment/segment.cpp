@@ -48,7 +48,7 @@ enum TrailerField : std::size_t {
   kTrailerHashAt = 48
 };
 
-tl::unexpected<base::Error> wrong(const std::string& object, std::string cause) {
+tl::unexpected<base::Error> damaged(const std::string& object, std::string cause) {
   return base::fail(PERDURE_CORRUPT, object, std::move(cause));
 }
 
@@ -79,7 +79,7 @@ Status check_format(ConstByteSpan header, const std::string& object) {
                       "written by a newer Perdure (format " + std::to_string(format) + ", this one reads up to " +
                           std::to_string(kFormatVersion) + ")",
                       "read it with the Perdure that wrote it, or a newer one");
-  if (format == 0) return wrong(object, "format version 0 at offset 8 does not exist");
+  if (format == 0) return damaged(object, "format version 0 at offset 8 does not exist");
   if (format < kOldestFormat)
     return base::fail(PERDURE_UNSUPPORTED, object,
                       "written by an old Perdure (format " + std::to_string(format) + ", this one reads from " +
@@ -111,16 +111,17 @@ std::vector<std::byte> encode_header(const Manifest& manifest) {
 }
 
 Result<Header> decode_header(ConstByteSpan block, const std::string& object) {
-  if (block.size() != kHeaderBytes) return wrong(object, "header block cut short");
-  if (!has_magic(block, kHeaderMagic)) return wrong(object, "not a Perdure segment: wrong magic at offset 0");
+  if (block.size() != kHeaderBytes) return damaged(object, "header block cut short");
+  if (!has_magic(block, kHeaderMagic)) return damaged(object, "not a Perdure segment: wrong magic at offset 0");
   if (get_hash(block, kHeaderHashAt) != base::hash128(block.first(kHeaderHashAt)))
-    return wrong(object, "header block damaged: wrong hash at offset 4080");
+    return damaged(object, "header block damaged: wrong hash at offset 4080");
   PERDURE_CHECK(check_format(block, object));
   const auto length = get_le<std::uint32_t>(block, kNameLengthAt);
-  if (length > kNameBytes) return wrong(object, "name length " + std::to_string(length) + " at offset 60 is above 128");
+  if (length > kNameBytes)
+    return damaged(object, "name length " + std::to_string(length) + " at offset 60 is above 128");
   Header header;
   header.id.name.assign(reinterpret_cast<const char*>(block.data()) + kNameAt, length);
-  if (!check_name(header.id.name)) return wrong(object, "name at offset 64 is not allowed");
+  if (!check_name(header.id.name)) return damaged(object, "name at offset 64 is not allowed");
   header.id.version = get_le<std::uint64_t>(block, kVersionAt);
   header.id.attempt = {get_le<std::uint64_t>(block, kCreatedAt), get_le<std::uint64_t>(block, kNonceAt)};
   header.ranks = get_le<std::uint32_t>(block, kRanksAt);
@@ -134,7 +135,7 @@ Result<Header> decode_header(ConstByteSpan block, const std::string& object) {
 Status check_header(ConstByteSpan block, const Manifest& manifest, const std::string& object) {
   PERDURE_TRY(Header header, decode_header(block, object));
   auto differ = [&](const char* what) {
-    return wrong(object, std::string("header and manifest disagree about the ") + what);
+    return damaged(object, std::string("header and manifest disagree about the ") + what);
   };
   if (header.id.name != manifest.id.name) return differ("name");
   if (header.id.version != manifest.id.version) return differ("version");
@@ -147,7 +148,7 @@ Status check_header(ConstByteSpan block, const Manifest& manifest, const std::st
   if (header.last_rank != (manifest.pieces.empty() ? kNoRank : manifest.pieces.back().rank)) return differ("last rank");
   // What is left are the reserved bytes: those that this format would have written are the only ones allowed.
   if (const auto expected = encode_header(manifest); !std::equal(block.begin(), block.end(), expected.begin()))
-    return wrong(object, "reserved bytes of the header block are not zero");
+    return damaged(object, "reserved bytes of the header block are not zero");
   return {};
 }
 
@@ -178,37 +179,38 @@ std::vector<std::byte> encode_tail(const Manifest& manifest, std::uint64_t manif
 }
 
 Result<Trailer> decode_trailer(ConstByteSpan block, std::uint64_t file_bytes, const std::string& object) {
-  if (block.size() != kTrailerBytes || file_bytes < kMinSegmentBytes) return wrong(object, "trailer cut short");
+  if (block.size() != kTrailerBytes || file_bytes < kMinSegmentBytes) return damaged(object, "trailer cut short");
   const std::string at = "at offset " + std::to_string(file_bytes - kTrailerBytes);
-  if (!has_magic(block, kTrailerMagic)) return wrong(object, "no trailer " + at + ": the file is truncated or damaged");
+  if (!has_magic(block, kTrailerMagic))
+    return damaged(object, "no trailer " + at + ": the file is truncated or damaged");
   if (get_hash(block, kTrailerHashAt) != base::hash128(block.first(kTrailerHashAt)))
-    return wrong(object, "trailer damaged: wrong hash " + at);
+    return damaged(object, "trailer damaged: wrong hash " + at);
   Trailer trailer;
   trailer.manifest_offset = get_le<std::uint64_t>(block, kManifestOffsetAt);
   trailer.manifest_length = get_le<std::uint64_t>(block, kManifestLengthAt);
   trailer.manifest_hash = get_hash(block, kManifestHashAt);
   trailer.file_bytes = get_le<std::uint64_t>(block, kFileBytesAt);
   if (trailer.file_bytes != file_bytes)
-    return wrong(object, "the trailer " + at + " says the file has " + std::to_string(trailer.file_bytes) +
-                             " bytes, it has " + std::to_string(file_bytes));
+    return damaged(object, "the trailer " + at + " says the file has " + std::to_string(trailer.file_bytes) +
+                               " bytes, it has " + std::to_string(file_bytes));
   const std::string offset = "manifest offset " + std::to_string(trailer.manifest_offset);
   const std::string length = "manifest length " + std::to_string(trailer.manifest_length);
   if (trailer.manifest_offset < kHeaderBytes || trailer.manifest_offset % kAlignment != 0)
-    return wrong(object, offset + " is not a multiple of 4096 behind the header");
+    return damaged(object, offset + " is not a multiple of 4096 behind the header");
   if (trailer.manifest_length == 0 || trailer.manifest_length > kMaxManifestBytes)
-    return wrong(object, length + " is not between 1 and 2^30");
+    return damaged(object, length + " is not between 1 and 2^30");
   // The offset is compared alone first, so that the sum cannot overflow.
   if (trailer.manifest_offset > file_bytes ||
       trailer.manifest_offset + base::round_up(trailer.manifest_length + kTrailerBytes, kAlignment) != file_bytes)
-    return wrong(object, offset + " and length " + std::to_string(trailer.manifest_length) +
-                             " do not fit the file of " + std::to_string(file_bytes) + " bytes");
+    return damaged(object, offset + " and length " + std::to_string(trailer.manifest_length) +
+                               " do not fit the file of " + std::to_string(file_bytes) + " bytes");
   return trailer;
 }
 
 Result<Manifest> decode_manifest(ConstByteSpan bytes, const Trailer& trailer, const std::string& object) {
   const std::string at = "manifest at offset " + std::to_string(trailer.manifest_offset);
-  if (bytes.size() != trailer.manifest_length) return wrong(object, at + " cut short");
-  if (base::hash128(bytes) != trailer.manifest_hash) return wrong(object, "manifest damaged: wrong hash, " + at);
+  if (bytes.size() != trailer.manifest_length) return damaged(object, at + " cut short");
+  if (base::hash128(bytes) != trailer.manifest_hash) return damaged(object, "manifest damaged: wrong hash, " + at);
   const std::string inside = object + ": " + at;
   PERDURE_TRY(base::Json json, base::decode_cbor(bytes, inside));
   PERDURE_TRY(Manifest manifest, manifest_from_json(json, inside));

@@ -10,9 +10,9 @@
 namespace perdure::segment {
 namespace {
 
-const VersionId kId{"nbody", 7, {1700000000123456789, 42}};
+const VersionId kLaidOutId{"nbody", 7, {1700000000123456789, 42}};
 
-Manifest sample() { return test_support::sample_manifest(kId, 4, 1, 2, {2, 3}, 10000, 4096); }
+Manifest laid_out_sample() { return test_support::sample_manifest(kLaidOutId, 4, 1, 2, {2, 3}, 10000, 4096); }
 
 void rehash(std::vector<std::byte>& block, std::size_t hash_offset) {
   const auto hash = base::hash128(base::ConstByteSpan(block).first(hash_offset)).bytes();
@@ -30,7 +30,7 @@ TEST(LittleEndian, PutsTheLowestByteFirst) {
 }
 
 TEST(Layout, PutsEveryChunkAtTheNextMultipleOf4096) {
-  Manifest manifest = sample();
+  Manifest manifest = laid_out_sample();
   EXPECT_EQ(lay_out(manifest), 4096U + 2 * 3 * 4096);
   std::uint64_t expected = 4096;
   for (const Piece& piece : manifest.pieces) {
@@ -45,7 +45,7 @@ TEST(Layout, PutsEveryChunkAtTheNextMultipleOf4096) {
 
 TEST(Tail, EndsTheFileAtAMultipleOf4096WhateverTheManifestsLength) {
   for (std::size_t length = 0; length < 256; ++length) {
-    Manifest manifest = sample();
+    Manifest manifest = laid_out_sample();
     manifest.writer = std::string(length, 'w');
     const std::uint64_t offset = lay_out(manifest);
     const auto tail = encode_tail(manifest, offset);
@@ -59,13 +59,13 @@ TEST(Tail, EndsTheFileAtAMultipleOf4096WhateverTheManifestsLength) {
 }
 
 TEST(Header, SaysWhatTheManifestSays) {
-  const Manifest manifest = sample();
+  const Manifest manifest = laid_out_sample();
   const auto block = encode_header(manifest);
   ASSERT_EQ(block.size(), kHeaderBytes);
   EXPECT_TRUE(check_header(block, manifest, "x"));
   auto header = decode_header(block, "x");
   ASSERT_TRUE(header);
-  EXPECT_EQ(header->id, kId);
+  EXPECT_EQ(header->id, kLaidOutId);
   EXPECT_EQ(header->ranks, 4U);
   EXPECT_EQ(header->segment_index, 1U);
   EXPECT_EQ(header->segment_count, 2U);
@@ -74,7 +74,7 @@ TEST(Header, SaysWhatTheManifestSays) {
 }
 
 TEST(Header, WithoutPiecesHasNoRanks) {
-  Manifest manifest = sample();
+  Manifest manifest = laid_out_sample();
   manifest.pieces.clear();
   EXPECT_EQ(decode_header(encode_header(manifest), "x")->first_rank, kNoRank);
   EXPECT_TRUE(check_header(encode_header(manifest), manifest, "x"));
@@ -82,10 +82,10 @@ TEST(Header, WithoutPiecesHasNoRanks) {
 
 /// What check_header says when the 32-bit field at `offset` has another value and the block's hash is right again.
 base::Error changed_header(std::size_t offset, std::uint32_t value) {
-  auto block = encode_header(sample());
+  auto block = encode_header(laid_out_sample());
   put_le<std::uint32_t>(block, offset, value);
   rehash(block, 4080);
-  auto status = check_header(block, sample(), "file.pds");
+  auto status = check_header(block, laid_out_sample(), "file.pds");
   return status ? base::Error{PERDURE_OK, "", "accepted", "", false} : status.error();
 }
 
@@ -120,9 +120,9 @@ TEST(CorruptHeader, EveryFieldMustAgreeWithTheManifest) {
 }
 
 TEST(CorruptHeader, NameOfAnotherCheckpoint) {
-  Manifest other = sample();
+  Manifest other = laid_out_sample();
   other.id.name = "mbody";
-  EXPECT_EQ(check_header(encode_header(other), sample(), "x").error().cause,
+  EXPECT_EQ(check_header(encode_header(other), laid_out_sample(), "x").error().cause,
             "header and manifest disagree about the name");
   EXPECT_EQ(changed_header(60, 129).cause, "name length 129 at offset 60 is above 128");
   EXPECT_EQ(changed_header(60, 0xFFFFFFFF).cause, "name length 4294967295 at offset 60 is above 128");
@@ -137,11 +137,13 @@ TEST(CorruptHeader, ReservedBytesMustBeZero) {
 }
 
 TEST(CorruptHeader, HashFindsEveryFlippedBit) {
-  const auto good = encode_header(sample());
+  const auto good = encode_header(laid_out_sample());
   for (std::size_t i = 8; i < good.size(); ++i) {
     auto block = good;
     block[i] ^= std::byte{1};
-    EXPECT_EQ(check_header(block, sample(), "x").error().cause, "header block damaged: wrong hash at offset 4080") << i;
+    EXPECT_EQ(check_header(block, laid_out_sample(), "x").error().cause,
+              "header block damaged: wrong hash at offset 4080")
+        << i;
   }
 }
 
@@ -149,7 +151,7 @@ TEST(CorruptHeader, CutShortIsRefused) { EXPECT_FALSE(decode_header(std::vector<
 
 class CorruptTrailer : public testing::Test {
  protected:
-  CorruptTrailer() : manifest_(sample()) {
+  CorruptTrailer() : manifest_(laid_out_sample()) {
     const std::uint64_t offset = lay_out(manifest_);
     const auto tail = encode_tail(manifest_, offset);
     file_bytes_ = offset + tail.size();
@@ -207,7 +209,7 @@ TEST_F(CorruptTrailer, SizesThatAreNone) {
 }
 
 TEST(CorruptManifestBytes, HashAndLengthAreChecked) {
-  const Manifest manifest = sample();
+  const Manifest manifest = laid_out_sample();
   auto bytes = base::encode_cbor(base::Json::array({1, 2}));
   const Trailer trailer{8192, bytes.size(), base::hash128(bytes), 12288};
   EXPECT_NE(decode_manifest(bytes, trailer, "x").error().cause.find("field 'name'"), std::string::npos);
@@ -244,7 +246,7 @@ TEST(CorruptManifestBytes, HostileCborIsRefused) {
 
 class CorruptChunk : public testing::Test {
  protected:
-  CorruptChunk() : manifest_(sample()), manifest_offset_(lay_out(manifest_)) {}
+  CorruptChunk() : manifest_(laid_out_sample()), manifest_offset_(lay_out(manifest_)) {}
   std::string refusal() {
     auto status = check_chunk_ranges(manifest_, manifest_offset_, "x");
     return status ? "accepted" : status.error().cause;
@@ -297,12 +299,12 @@ TEST_F(CorruptChunk, WithAPlace) {
 
 TEST(FileName, IsParsedBack) {
   for (std::uint32_t count : {1U, 2U, 9999U, 10000U, 4000000000U}) {
-    const std::string name = file_name(count - 1, count, kId.attempt);
+    const std::string name = file_name(count - 1, count, kLaidOutId.attempt);
     auto parsed = parse_file_name(name);
     ASSERT_TRUE(parsed) << name;
     EXPECT_EQ(parsed->index, count - 1);
     EXPECT_EQ(parsed->count, count);
-    EXPECT_EQ(parsed->attempt, kId.attempt);
+    EXPECT_EQ(parsed->attempt, kLaidOutId.attempt);
   }
   EXPECT_EQ(file_name(0, 2, {1, 2}), "0000-of-0002.00000000000000010000000000000002.pds");
 }

@@ -27,10 +27,10 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 namespace fs = std::filesystem;
 
-const VersionId kOne{"nbody", 1, {1000, 7}};
-const std::string kFile = segment::file_name(0, 1, kOne.attempt);
+const VersionId kFirst{"nbody", 1, {1000, 7}};
+const std::string kFile = segment::file_name(0, 1, kFirst.attempt);
 
-bool always(const VersionId&, std::uint32_t) { return true; }
+bool no_matter_which(const VersionId&, std::uint32_t) { return true; }
 
 /// Lets the calls named `call` on paths that contain `part` fail with `error_number`, and counts all calls.
 class Failing : public os::Hooks {
@@ -69,7 +69,7 @@ class PosixStoreTest : public testing::Test {
     fs::create_directories(fs::path(root_ + "/" + path).parent_path());
     std::ofstream(root_ + "/" + path) << "something";
   }
-  base::Status write_one() { return write_segment(*store_, sample_version(kOne, 1)[0]); }
+  base::Status write_one() { return write_segment(*store_, sample_version(kFirst, 1)[0]); }
 
   test_support::TemporaryDirectory directory_;
   const std::string root_ = directory_ / "deep/er/store";
@@ -84,7 +84,7 @@ TEST_F(PosixStoreTest, KeepsASegmentWhereTheDocumentationSays) {
 
 TEST_F(PosixStoreTest, LeavesNothingOfASegmentThatWasGivenUp) {
   {
-    auto sink = store_->begin(sample_version(kOne, 1)[0], 8192);
+    auto sink = store_->begin(sample_version(kFirst, 1)[0], 8192);
     ASSERT_TRUE(sink);
     EXPECT_TRUE(fs::exists(root_ + "/nbody/1/.tmp-" + kFile));
   }
@@ -93,7 +93,7 @@ TEST_F(PosixStoreTest, LeavesNothingOfASegmentThatWasGivenUp) {
 
 TEST_F(PosixStoreTest, LeavesNothingOfARemovedVersionButItsName) {
   ASSERT_TRUE(write_one());
-  ASSERT_TRUE(store_->remove(kOne));
+  ASSERT_TRUE(store_->remove(kFirst));
   EXPECT_THAT(files(), testing::ElementsAre("nbody"));
 }
 
@@ -108,7 +108,7 @@ TEST_F(PosixStoreTest, IgnoresWhatIsNoSegment) {
   ASSERT_EQ(store_->list("nbody").value().size(), 1U);
   EXPECT_EQ(check_version(*store_, store_->list("nbody").value()[0]), "");
   const auto before = files();
-  EXPECT_TRUE(store_->clean(always));
+  EXPECT_TRUE(store_->clean(no_matter_which));
   EXPECT_EQ(files(), before);
 }
 
@@ -142,7 +142,7 @@ TEST_F(PosixStoreTest, TakesEightZeroBytesForNoCheckpoint) {
 TEST_F(PosixStoreTest, SaysThatAMissingRootIsMissing) {
   auto missing = make_store(directory_ / "nowhere").value();
   for (const base::Error& error :
-       {missing->names().error(), missing->list("nbody").error(), missing->clean(always).error()}) {
+       {missing->names().error(), missing->list("nbody").error(), missing->clean(no_matter_which).error()}) {
     EXPECT_EQ(error.code, PERDURE_NOT_FOUND);
     EXPECT_EQ(error.object, directory_ / "nowhere");
     EXPECT_THAT(error.remedy, HasSubstr("store.path"));
@@ -153,7 +153,7 @@ TEST_F(PosixStoreTest, SaysThatAFileIsInTheWay) {
   std::ofstream(directory_ / "file") << "x";
   auto store = make_store(directory_ / "file").value();
   for (const base::Error& error : {store->prepare().error(), store->names().error(), store->list("nbody").error(),
-                                   store->begin(sample_version(kOne, 1)[0], 8192).error()}) {
+                                   store->begin(sample_version(kFirst, 1)[0], 8192).error()}) {
     EXPECT_THAT(error.object, HasSubstr(directory_ / "file"));
     EXPECT_FALSE(error.retryable) << error.text();
     EXPECT_FALSE(error.remedy.empty()) << error.text();
@@ -185,7 +185,7 @@ TEST_F(PosixStoreTest, ReportsEveryFailingCallOfAFlushAndLeavesNothing) {
       }
       EXPECT_THAT(files(), testing::ElementsAre("nbody")) << call;
       ASSERT_TRUE(write_one()) << call;
-      ASSERT_TRUE(store_->remove(kOne));
+      ASSERT_TRUE(store_->remove(kFirst));
     }
   }
 }
@@ -201,7 +201,7 @@ TEST_F(PosixStoreTest, ReportsAFailingSyncOfADirectory) {
 
 TEST_F(PosixStoreTest, SyncsDataBeforeTheNameAndReservesRoomOnce) {
   Failing hooks("", "", 0);
-  ASSERT_TRUE(write_segment(*store_, test_support::sample_manifest(kOne, 1, 0, 1, {0}, 20 * base::MiB, base::MiB),
+  ASSERT_TRUE(write_segment(*store_, test_support::sample_manifest(kFirst, 1, 0, 1, {0}, 20 * base::MiB, base::MiB),
                             64 * base::MiB));
   EXPECT_EQ(hooks.count("fallocate"), 1);
   EXPECT_EQ(hooks.count("fdatasync"), 1);
@@ -211,7 +211,7 @@ TEST_F(PosixStoreTest, SyncsDataBeforeTheNameAndReservesRoomOnce) {
 }
 
 TEST_F(PosixStoreTest, CallsAVanishedRootRetryableAndGoesOnWhenItReturns) {
-  const Manifest manifest = sample_version(kOne, 1)[0];
+  const Manifest manifest = sample_version(kFirst, 1)[0];
   const auto file = test_support::sample_file(manifest);
   auto sink = store_->begin(manifest, file.size()).value();
   ASSERT_TRUE(sink->write(0, file));
@@ -249,15 +249,15 @@ TEST_F(PosixStoreTest, ReplacesTheTemporaryFileOfAKilledWriter) {
 TEST_F(PosixStoreTest, CleansTemporaryFilesAndEmptyVersionsOfKilledWriters) {
   touch("nbody/1/.tmp-" + kFile);
   fs::create_directories(root_ + "/nbody/2");
-  ASSERT_TRUE(store_->clean(always));
+  ASSERT_TRUE(store_->clean(no_matter_which));
   EXPECT_THAT(files(), testing::ElementsAre("nbody"));
 }
 
 TEST_F(PosixStoreTest, HidesAndFinishesARemovalThatWasCutShort) {
   const VersionId other{"nbody", 1, {2000, 1}};
-  for (const Manifest& manifest : sample_version(kOne, 2)) ASSERT_TRUE(write_segment(*store_, manifest));
+  for (const Manifest& manifest : sample_version(kFirst, 2)) ASSERT_TRUE(write_segment(*store_, manifest));
   for (const Manifest& manifest : sample_version(other, 2)) ASSERT_TRUE(write_segment(*store_, manifest));
-  fs::create_directory(root_ + "/nbody/.retired-1-" + kOne.attempt.hex());
+  fs::create_directory(root_ + "/nbody/.retired-1-" + kFirst.attempt.hex());
   ASSERT_EQ(store_->list("nbody").value().size(), 1U);
   EXPECT_EQ(store_->list("nbody").value()[0].id, other);
   ASSERT_TRUE(store_->clean([](const VersionId&, std::uint32_t) { return false; }));
@@ -267,9 +267,9 @@ TEST_F(PosixStoreTest, HidesAndFinishesARemovalThatWasCutShort) {
 
 TEST_F(PosixStoreTest, WritesAnAttemptAgainWhoseRemovalWasCutShort) {
   ASSERT_TRUE(write_one());
-  fs::create_directory(root_ + "/nbody/.retired-1-" + kOne.attempt.hex());
+  fs::create_directory(root_ + "/nbody/.retired-1-" + kFirst.attempt.hex());
   ASSERT_TRUE(write_one());
-  ASSERT_TRUE(store_->clean(always));
+  ASSERT_TRUE(store_->clean(no_matter_which));
   EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
 }
 
@@ -277,7 +277,7 @@ TEST_F(PosixStoreTest, WritesAReportBesideWhatItSetsAside) {
   ASSERT_TRUE(write_one());
   const auto segment = store_->list("nbody").value().at(0).segments[0];
   const base::Error why{PERDURE_CORRUPT, "x.pds", "chunk 0 of rank 0 at offset 4096 damaged \xff", "", false};
-  ASSERT_TRUE(store_->quarantine(segment, kOne, why));
+  ASSERT_TRUE(store_->quarantine(segment, kFirst, why));
   const std::string aside = root_ + "/.quarantine/nbody.1." + kFile;
   EXPECT_TRUE(fs::exists(aside));
   std::ifstream report(aside + ".json");
@@ -294,7 +294,7 @@ TEST_F(PosixStoreTest, NeverOverwritesWhatItSetAsideBefore) {
   const base::Error why{PERDURE_CORRUPT, "x.pds", "damaged", "", false};
   for (int round = 0; round < 3; ++round) {
     ASSERT_TRUE(write_one());
-    ASSERT_TRUE(store_->quarantine(store_->list("nbody").value().at(0).segments[0], kOne, why));
+    ASSERT_TRUE(store_->quarantine(store_->list("nbody").value().at(0).segments[0], kFirst, why));
   }
   const std::string aside = root_ + "/.quarantine/nbody.1." + kFile;
   for (const char* end : {"", ".2", ".3", ".json", ".2.json", ".3.json"}) EXPECT_TRUE(fs::exists(aside + end)) << end;
@@ -305,7 +305,7 @@ TEST_F(PosixStoreTest, CannotSetAsideWhereItCannotWriteAndSaysSo) {
   const auto segment = store_->list("nbody").value().at(0).segments[0];
   for (const char* call : {"mkdir", "rename"}) {
     Failing hooks(call, root_, EROFS);
-    auto status = store_->quarantine(segment, kOne, base::Error{});
+    auto status = store_->quarantine(segment, kFirst, base::Error{});
     ASSERT_FALSE(status);
     EXPECT_EQ(status.error().code, PERDURE_PERMISSION);
   }
@@ -316,7 +316,7 @@ TEST_F(PosixStoreTest, DoesNotHideWhatItCannotRemove) {
   ASSERT_TRUE(write_one());
   {
     Failing hooks("mkdir", ".retired", EROFS);
-    EXPECT_EQ(store_->remove(kOne).error().code, PERDURE_PERMISSION);
+    EXPECT_EQ(store_->remove(kFirst).error().code, PERDURE_PERMISSION);
   }
   EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
 }
@@ -325,10 +325,10 @@ TEST_F(PosixStoreTest, RemovesTheRestLaterWhenDeletingFailed) {
   ASSERT_TRUE(write_one());
   {
     Failing hooks("unlink", "/nbody/1/", EIO);
-    EXPECT_EQ(store_->remove(kOne).error().code, PERDURE_IO);
+    EXPECT_EQ(store_->remove(kFirst).error().code, PERDURE_IO);
     EXPECT_THAT(store_->list("nbody").value(), IsEmpty());
   }
-  EXPECT_TRUE(store_->remove(kOne));
+  EXPECT_TRUE(store_->remove(kFirst));
   EXPECT_THAT(files(), testing::ElementsAre("nbody"));
 }
 
@@ -338,7 +338,7 @@ TEST(PosixLayout, ParsesItsOwnNamesAndNoOthers) {
   for (const char* name : {"", "00", "01", "+1", "-1", "1 ", "1x", "9223372036854775808", "99999999999999999999"})
     EXPECT_FALSE(parse_version(name)) << name;
   const PosixLayout layout("/store");
-  EXPECT_EQ(layout.retired_mark(kOne), "/store/nbody/.retired-1-00000000000003e80000000000000007");
+  EXPECT_EQ(layout.retired_mark(kFirst), "/store/nbody/.retired-1-00000000000003e80000000000000007");
   EXPECT_EQ(parse_retired_mark(".retired-1-00000000000003e80000000000000007"), (RetiredMark{1, {1000, 7}}));
   for (const char* name :
        {".retired-1", ".retired--00000000000003e80000000000000007", ".retired-1-xx",

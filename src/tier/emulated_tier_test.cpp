@@ -9,11 +9,11 @@
 namespace perdure::tier {
 namespace {
 
-constexpr std::uint64_t kSlot = 2 * base::MiB;
+constexpr std::uint64_t kSlotBytes = 2 * base::MiB;
 
 struct EmulatedTierTest : testing::Test {
   std::unique_ptr<Tier> make(const char* kind, std::uint64_t capacity) {
-    auto real = make_tier(kind, {0, directory / kind, kSlot, 64 * base::MiB});
+    auto real = make_tier(kind, {0, directory / kind, kSlotBytes, 64 * base::MiB});
     return emulate(std::move(*real), device_, capacity);
   }
   test_support::TemporaryDirectory directory;
@@ -50,8 +50,8 @@ TEST_F(EmulatedTierTest, KeepsWhatAnEarlierEngineLeftThoughItIsFullerThanItMayBe
 }
 
 TEST_F(EmulatedTierTest, PreparesNoMoreThanItWillHold) {
-  auto tier = make("memory", 2 * kSlot);
-  EXPECT_LE(tier->reserve(std::vector<std::uint64_t>(10, kSlot), 1).size(), 2u);
+  auto tier = make("memory", 2 * kSlotBytes);
+  EXPECT_LE(tier->reserve(std::vector<std::uint64_t>(10, kSlotBytes), 1).size(), 2u);
   EXPECT_EQ(tier->device(), device_.get());
 }
 

@@ -25,7 +25,7 @@ struct ArenaHeader {
   std::uint64_t stride;  // distance of slots in bytes
 };
 
-struct Slot {
+struct MemorySlot {
   bool used = false;
   bool fresh = false;
   std::uint64_t owner = 0;
@@ -47,7 +47,7 @@ class MemoryTier final : public Tier {
   base::Status discover() {
     PERDURE_TRY(const std::uint64_t size, file_.size());
     for (std::uint64_t at = kFirstSlot; at + properties_.slot_bytes <= size; at += properties_.slot_bytes) {
-      Slot slot;
+      MemorySlot slot;
       const off_t data = ::lseek(file_.fd(), static_cast<off_t>(at), SEEK_DATA);
       if (data == static_cast<off_t>(at)) {
         const off_t hole = ::lseek(file_.fd(), static_cast<off_t>(at), SEEK_HOLE);
@@ -112,8 +112,8 @@ class MemoryTier final : public Tier {
   }
 
   Usage usage() const override {
-    const auto free =
-        static_cast<std::uint64_t>(std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return !s.used; }));
+    const auto free = static_cast<std::uint64_t>(
+        std::count_if(slots_.begin(), slots_.end(), [](const MemorySlot& s) { return !s.used; }));
     return {slots_.size(), free, backed_};
   }
 
@@ -141,7 +141,7 @@ class MemoryTier final : public Tier {
   }
 
   void disown(std::uint64_t owner) override {
-    for (Slot& slot : slots_)
+    for (MemorySlot& slot : slots_)
       if (slot.owner == owner) slot.owner = 0;
   }
 
@@ -151,7 +151,7 @@ class MemoryTier final : public Tier {
   // The free slot with the least backing that suffices, the owner's before nobody's before others'; slots_.size() when
   // there is none.
   std::size_t best_free(std::uint64_t need, std::uint64_t owner = 0) const {
-    const auto rank = [owner](const Slot& slot) { return slot.owner == owner ? 0 : slot.owner == 0 ? 1 : 2; };
+    const auto rank = [owner](const MemorySlot& slot) { return slot.owner == owner ? 0 : slot.owner == 0 ? 1 : 2; };
     std::size_t best = slots_.size();
     for (std::size_t i = 0; i < slots_.size(); ++i) {
       if (slots_[i].used || slots_[i].backed < need) continue;
@@ -182,7 +182,7 @@ class MemoryTier final : public Tier {
 
   std::uint64_t free_backing() const {
     std::uint64_t bytes = 0;
-    for (const Slot& slot : slots_)
+    for (const MemorySlot& slot : slots_)
       if (!slot.used) bytes += slot.backed;
     return bytes;
   }
@@ -223,7 +223,7 @@ class MemoryTier final : public Tier {
   os::File file_;
   std::uint64_t incarnation_;
   Properties properties_;
-  std::vector<Slot> slots_;
+  std::vector<MemorySlot> slots_;
   std::uint64_t backed_ = 0;
 };
 

@@ -7,7 +7,7 @@ namespace perdure::tier {
 namespace {
 
 // File slots: hash a block while it is in the cache that the kernel is about to read it from (or has just filled).
-constexpr std::uint64_t kBlock = 256 * base::KiB;
+constexpr std::uint64_t kIoBlock = 256 * base::KiB;
 
 base::Status check_range(const SlotAddress& slot, std::uint64_t offset, std::uint64_t bytes) {
   if (offset <= slot.capacity && bytes <= slot.capacity - offset) return {};
@@ -51,8 +51,8 @@ base::Status SlotIo::write(const SlotAddress& slot, std::uint64_t offset, base::
     base::copy_and_hash(entry->mapping.data() + offset, data.data(), data.size(), hasher);
     return {};
   }
-  for (std::uint64_t done = 0; done < data.size(); done += kBlock) {
-    auto block = data.subspan(done, std::min<std::uint64_t>(kBlock, data.size() - done));
+  for (std::uint64_t done = 0; done < data.size(); done += kIoBlock) {
+    auto block = data.subspan(done, std::min<std::uint64_t>(kIoBlock, data.size() - done));
     hasher.update(block);
     PERDURE_CHECK(entry->file.write(slot.offset + offset + done, block));
   }
@@ -66,8 +66,8 @@ base::Status SlotIo::read(const SlotAddress& slot, std::uint64_t offset, base::B
     base::copy_and_hash(target.data(), entry->mapping.data() + offset, target.size(), hasher);
     return {};
   }
-  for (std::uint64_t done = 0; done < target.size(); done += kBlock) {
-    auto block = target.subspan(done, std::min<std::uint64_t>(kBlock, target.size() - done));
+  for (std::uint64_t done = 0; done < target.size(); done += kIoBlock) {
+    auto block = target.subspan(done, std::min<std::uint64_t>(kIoBlock, target.size() - done));
     PERDURE_CHECK(entry->file.read(slot.offset + offset + done, block));
     hasher.update(block);
   }
