@@ -40,13 +40,13 @@ Row row_of(const char* policy, const Sample& sample, unsigned repetition, std::u
   return row;
 }
 
-struct Errors {
+struct ModelErrors {
   std::vector<double> mean, worst;
 };
 
 /// One calibration at `counts` and what it predicts for every count.
 base::Status judge(const Context& context, const char* policy, std::vector<unsigned> counts, unsigned repetition,
-                   const std::vector<Sample>& every, Results& results, Errors& errors) {
+                   const std::vector<Sample>& every, Results& results, ModelErrors& errors) {
   const std::uint64_t seed = context.seed + repetition;
   PERDURE_TRY(const auto samples, measured(context.node.tiers.back(), seed, kRounds, std::move(counts)));
   PERDURE_TRY(const auto model, DeviceModel::fit(samples, kRange));
@@ -65,7 +65,7 @@ base::Result<Results> run_model(const Context& context) {
   std::vector<unsigned> counts;
   for (unsigned k = 1; k <= kRange; ++k) counts.push_back(k);
   Results results;
-  Errors close, equal;
+  ModelErrors close, equal;
   for (unsigned repetition = 0; repetition < context.repetitions; ++repetition) {
     const std::uint64_t seed = context.seed + 1000 + repetition;  // another time than that of the calibration
     PERDURE_TRY(const auto every, measured(tier, seed, kRounds, counts));

@@ -51,6 +51,11 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
     core_.begin_capture(id, *begin);
     return std::nullopt;
   }
+  if (const auto* back = std::get_if<ipc::GiveBack>(&request)) {
+    std::lock_guard guard(lock_);
+    core_.give_back(id, *back);
+    return std::nullopt;
+  }
   if (const auto* written = std::get_if<ipc::Written>(&request)) {
     os::crash_point(os::CrashPoint::engine_written);
     return answer_written(id, *written);

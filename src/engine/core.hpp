@@ -114,6 +114,8 @@ class Core {
   /// What contradicts itself is flushed after the commit only.
   void begin_capture(ClientId client, const ipc::Begin& begin);
   GrantOutcome grant(ClientId client, const ipc::Grant& request, const GrantContext& context = {});
+  /// What is not a slot of this client's capture that is still to be written stays as it is.
+  void give_back(ClientId client, const ipc::GiveBack& back);
   /// Nothing while the emulated device of its tier is still writing the chunk: ask again.
   std::optional<base::Status> written(ClientId client, const ipc::Written& written);
   base::Status stage(ClientId client, const ipc::Stage& stage);
@@ -267,8 +269,7 @@ class Core {
                                      Sacrifice sacrifice) const;
   bool evict(const catalog::HeldVersion& held);
   bool make_room(std::uint32_t tier, std::uint64_t bytes, const segment::VersionId& for_version, Sacrifice sacrifice);
-  bool staged_in_slots(const segment::VersionId& id) const;
-  bool may_become_free(const segment::VersionId& for_version) const;
+  bool may_become_free(const ipc::Grant& request) const;
   void release_slots(const catalog::HeldVersion& held);
   base::Status drop_impossible(const std::vector<segment::VersionId>& ids);
 

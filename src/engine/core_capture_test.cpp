@@ -46,6 +46,42 @@ TEST_F(CoreCapture, WaitsForTheOtherRanksToSayWhatTheyWrite) {
   EXPECT_EQ(grant(1, id(1)).kind, Kind::granted);
 }
 
+// Of its own capture, that is flushed early, everything that was granted is in a tier that the rank cannot write.
+TEST_F(CoreCapture, NobodyWaitsForSlotsOfATierThatHeCannotWrite) {
+  open({2, 1}, early());
+  os::FaultRules faults(*os::parse_fault_rules("fallocate:tier1:ENOSPC"));
+  test_support::InstalledHooks installed(faults);
+  announce(1, id(1), 2, 2);
+  announce(2, id(1), 2, 2);
+  ASSERT_EQ(core->next_early_flush(), id(1));
+  const auto mine = write(1, id(1), 0);
+  ASSERT_EQ(grant(2, id(1)).kind, Kind::granted);
+  EXPECT_EQ(grant(1, id(1)).kind, Kind::wait);
+  const auto refused = grant(1, id(1), {0});
+  EXPECT_EQ(refused.kind, Kind::refused);
+  EXPECT_EQ(refused.error.code, PERDURE_NO_SPACE);
+  EXPECT_EQ(grant(1, id(1), {0, 1}).error.cause, "no tier can be written: it burns");
+  flush(id(1), chunk_in(mine, 0));
+  EXPECT_EQ(grant(1, id(1), {0}).kind, Kind::refused);
+}
+
+TEST_F(CoreCapture, ASlotThatIsGivenBackIsWaitedForByNobodyAndFreeForOthers) {
+  open({1}, early());
+  announce(1, id(1), 2);
+  ASSERT_EQ(core->next_early_flush(), id(1));
+  const auto slot = grant(1, id(1)).address;
+  EXPECT_EQ(grant(1, id(1)).kind, Kind::wait);
+  core->give_back(2, {id(1), slot.tier, slot.slot});
+  core->give_back(1, {id(2), slot.tier, slot.slot});
+  EXPECT_EQ(used(0), 1u) << "it is neither another client's nor another version's";
+  core->give_back(1, {id(1), slot.tier, slot.slot});
+  EXPECT_EQ(used(0), 0u);
+  EXPECT_EQ(grant(1, id(1), {0}).kind, Kind::refused);
+  const auto again = write(1, id(1), 0);
+  core->give_back(1, {id(1), again.tier, again.slot});
+  EXPECT_EQ(used(0), 1u) << "it is written";
+}
+
 TEST_F(CoreCapture, ContradictionsAreFlushedAfterTheCommitOnly) {
   open({1}, early());
   announce(1, id(1), 2, 2);
@@ -111,6 +147,8 @@ TEST_F(CoreCapture, ASlotThatAFlushReadsIsNotGivenToAnybody) {
   ASSERT_TRUE(started);
   ASSERT_TRUE(core->abort(1, id(1)));
   EXPECT_EQ(used(0), 1u);
+  EXPECT_EQ(grant(2, id(2)).kind, Kind::wait) << "it comes";
+  EXPECT_EQ(grant(2, id(2), {0}).kind, Kind::refused);
   core->flush_chunk_ended(id(1), chunk_in(slot, 0), *started, true, true);
   EXPECT_EQ(used(0), 0u);
   EXPECT_FALSE(core->flush_chunk_begins(id(1), chunk_in(slot, 0))) << "it is not there any more";

@@ -109,27 +109,26 @@ bool Core::make_room(std::uint32_t tier, std::uint64_t bytes, const segment::Ver
   return true;
 }
 
-bool Core::staged_in_slots(const segment::VersionId& id) const {
-  const auto run = runtime_.find(id);
-  return run != runtime_.end() && std::any_of(run->second.chunks.begin(), run->second.chunks.end(),
-                                              [](std::uint64_t chunks) { return chunks > 0; });
-}
-
-// Waiting for a slot makes sense only while something can free one.
-bool Core::may_become_free(const segment::VersionId& for_version) const {
+// Waiting for a slot makes sense only while something can free one that the rank can write. Every slot that was granted
+// is written or given back by a rank that waits for nobody; of a capture that is flushed early it then comes back.
+bool Core::may_become_free(const ipc::Grant& request) const {
   if (catalog_error_) return false;
-  for (const auto& [id, held] : catalog_.state().versions) {
-    if (id == for_version) continue;
-    auto it = runtime_.find(id);
+  const auto usable = [&](std::uint64_t tier) {
+    return std::find(request.avoid.begin(), request.avoid.end(), tier) == request.avoid.end();
+  };
+  for (const auto& [id, run] : runtime_) {
+    bool holds_usable = false;
+    for (std::size_t t = 0; t < run.chunks.size(); ++t) holds_usable |= run.chunks[t] > 0 && usable(t);
+    if (!holds_usable) continue;
     if (flushed_early(id)) return true;
-    const bool stuck = it != runtime_.end() && it->second.flush == FlushState::given_up;
-    const bool pinned = it != runtime_.end() && !it->second.pinned_by.empty();
-    if ((held.committed && !stuck) || pinned) return true;
+    const auto* held = find(id);
+    const bool coming = held != nullptr && held->committed && run.flush != FlushState::given_up;
+    if (id != request.id && (coming || !run.pinned_by.empty())) return true;
   }
-  // Of a capture that is flushed early, what is written comes back, and who writes does not wait for anybody.
-  return std::any_of(in_flight_.begin(), in_flight_.end(),
-                     [&](const auto& entry) { return entry.second.id != for_version || flushed_early(for_version); }) ||
-         (flushed_early(for_version) && staged_in_slots(for_version));
+  for (const auto& [slot, taken] : in_flight_)
+    if (usable(slot.first) && (taken.id != request.id || flushed_early(request.id))) return true;
+  return std::any_of(being_read_.begin(), being_read_.end(),
+                     [&](const auto& entry) { return entry.second && usable(entry.first.first); });
 }
 
 }  // namespace perdure::engine

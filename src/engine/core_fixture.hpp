@@ -10,6 +10,7 @@
 namespace perdure::engine {
 
 inline constexpr std::uint64_t kChunk = 64 * base::KiB;
+inline constexpr std::uint64_t kMillisecond = 1'000'000, kHour = 3'600'000'000'000;  // ns
 
 class CoreFixture : public ::testing::Test {
  protected:

@@ -72,7 +72,7 @@ GrantOutcome Core::grant(ClientId client, const ipc::Grant& request, const Grant
   // Once the other ranks have said what they will write, what is written can be flushed.
   const bool early_soon = options_.during_capture != DuringCapture::never && capture != open_captures_.end() &&
                           !capture->second.announced();
-  const bool wait = !failed && avoided < tiers_.size() && (early_soon || may_become_free(request.id));
+  const bool wait = !failed && avoided < tiers_.size() && (early_soon || may_become_free(request));
   outcome.kind = wait ? GrantOutcome::Kind::wait : GrantOutcome::Kind::refused;
   return outcome;
 }

@@ -28,6 +28,14 @@ std::optional<base::Status> Core::written(ClientId client, const ipc::Written& w
   return note_written(written);
 }
 
+void Core::give_back(ClientId client, const ipc::GiveBack& back) {
+  const auto it = in_flight_.find({back.tier, back.slot});
+  if (it == in_flight_.end() || it->second.client != client || it->second.id != back.id || it->second.written) return;
+  forget_in_flight(it->first, it->second);
+  release_slot(back.id, it->first);
+  in_flight_.erase(it);
+}
+
 // A first use of memory, and the short chunk at the end of a capture, are slow for reasons that are not the tier's.
 void Core::learn(const InFlight& in_flight, std::uint32_t tier,
                  const std::optional<WriteTimes::Observation>& observed) {

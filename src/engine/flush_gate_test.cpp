@@ -5,12 +5,11 @@
 #include <thread>
 #include <vector>
 
+#include "engine/core_fixture.hpp"
 #include "os/system.hpp"
 
 namespace perdure::engine {
 namespace {
-
-constexpr std::uint64_t kMillisecond = 1'000'000;
 
 class FlushGateTest : public testing::Test {
  protected:

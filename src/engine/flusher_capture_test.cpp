@@ -10,8 +10,6 @@
 namespace perdure::engine {
 namespace {
 
-constexpr std::uint64_t kMillisecond = 1'000'000, kHour = 3'600'000'000'000;
-
 class FlusherCapture : public CaptureFixture {
  protected:
   void start(std::uint64_t room, std::uint64_t give_up_after_ns = kHour) {

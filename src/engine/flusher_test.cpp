@@ -10,8 +10,6 @@
 namespace perdure::engine {
 namespace {
 
-constexpr std::uint64_t kMillisecond = 1'000'000, kHour = 3'600'000'000'000;
-
 class FlusherTest : public CoreFixture {
  protected:
   void start(plan::Backoff backoff = {kMillisecond, 4 * kMillisecond, kHour}) {

@@ -163,7 +163,8 @@ void Server::handle(ClientId id, const base::Json& message) {
                 ipc::error_reply({PERDURE_INVALID_ARGUMENT, "message", "the first message is not hello", "", false}));
   std::optional<base::Json> reply = answer(id, *request, false);
   const auto* written = std::get_if<ipc::Written>(&*request);
-  const bool told = std::holds_alternative<ipc::Begin>(*request) || std::holds_alternative<ipc::Step>(*request);
+  const bool told = std::holds_alternative<ipc::Begin>(*request) || std::holds_alternative<ipc::Step>(*request) ||
+                    std::holds_alternative<ipc::GiveBack>(*request);
   if (told || (written != nullptr && !written->reply)) return;
   if (reply) return send(id, *sequence, std::move(*reply));
   std::uint64_t timeout_ns = 0;

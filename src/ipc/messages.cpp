@@ -92,6 +92,9 @@ struct Encoder {
             {"bytes", r.bytes}, {"timeout_ns", r.timeout_ns},
             {"avoid", r.avoid}, {"why", r.why}};
   }
+  Json operator()(const GiveBack& r) const {
+    return {{"op", "give_back"}, {"id", segment::to_json(r.id)}, {"tier", r.tier}, {"slot", r.slot}};
+  }
   Json operator()(const Written& r) const {
     return {{"op", "written"},  {"id", segment::to_json(r.id)},
             {"rank", r.rank},   {"chunk", r.chunk},
@@ -149,6 +152,14 @@ Result<Request> parse_grant(const Json& json) {
   PERDURE_TRY(r.timeout_ns, base::get_u64(json, "timeout_ns", kObject));
   PERDURE_TRY(r.avoid, get_numbers<std::uint32_t>(json, "avoid"));
   PERDURE_TRY(r.why, base::get_text(json, "why", kObject));
+  return Request{r};
+}
+
+Result<Request> parse_give_back(const Json& json) {
+  GiveBack r;
+  PERDURE_TRY(r.id, get_id(json));
+  PERDURE_TRY(r.tier, get_u32(json, "tier"));
+  PERDURE_TRY(r.slot, base::get_u64(json, "slot", kObject));
   return Request{r};
 }
 
@@ -264,6 +275,7 @@ constexpr std::array kParsers = {
     Parser{"reserve", parse_reserve},
     Parser{"begin", parse_begin},
     Parser{"grant", parse_grant},
+    Parser{"give_back", parse_give_back},
     Parser{"written", parse_written},
     Parser{"stage", parse_stage},
     Parser{"step", parse_step},

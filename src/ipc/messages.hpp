@@ -49,6 +49,12 @@ struct Grant {
   std::vector<std::uint32_t> avoid;  ///< tiers whose slots this rank could not write
   std::string why;                   ///< the error of the last of them
 };
+/// A slot that was granted will not be written: it could not be, or is not needed. No answer.
+struct GiveBack {
+  segment::VersionId id;
+  std::uint32_t tier = 0;
+  std::uint64_t slot = 0;
+};
 /// A chunk is in its slot.
 struct Written {
   segment::VersionId id;
@@ -120,8 +126,8 @@ struct Drain {
 /// Ends a perdured when it is done (`drain` first on another call if wanted).
 struct Shutdown {};
 
-using Request = std::variant<Hello, Reserve, Begin, Grant, Written, Stage, Step, Commit, Abort, Inventory, Locate,
-                             Unpin, Quarantine, WaitStored, Progress, Top, NextReport, Retire, Drain, Shutdown>;
+using Request = std::variant<Hello, Reserve, Begin, Grant, GiveBack, Written, Stage, Step, Commit, Abort, Inventory,
+                             Locate, Unpin, Quarantine, WaitStored, Progress, Top, NextReport, Retire, Drain, Shutdown>;
 
 base::Json to_json(const Request& request);
 /// PERDURE_CORRUPT when anything is missing or out of range.

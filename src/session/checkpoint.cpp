@@ -101,7 +101,7 @@ base::Status Session::capture(const segment::VersionId& id) {
     piece.chunks.push_back(chunk);
     os::crash_point(os::CrashPoint::checkpoint_chunk_written);
     PERDURE_CHECK(tell_written(id, i, chunk));
-    if (paced_) PERDURE_CHECK(ask(i + 1));
+    if (outstanding_ == 0) PERDURE_CHECK(ask(i + 1));
   }
   os::crash_point(os::CrashPoint::checkpoint_before_stage);
   PERDURE_CHECK(channel_.call(ipc::Stage{id, static_cast<std::uint32_t>(comm_->size()), std::move(piece)}));
@@ -123,7 +123,8 @@ base::Status Session::tell_written(const segment::VersionId& id, std::size_t ind
 }
 
 // A slot that cannot be written (a full memory file system, a failing disk) is no reason to give up while another tier
-// takes the chunk.
+// takes the chunk. Who waits for another one keeps none that is not written, so that nobody, not even this rank, waits
+// for a slot that never comes back; therefore what was asked for ahead goes, too.
 base::Result<segment::ChunkEntry> Session::capture_somewhere(tier::SlotAddress slot, region::ChunkRange range,
                                                              ipc::Grant& grant) {
   for (;;) {
@@ -133,10 +134,20 @@ base::Result<segment::ChunkEntry> Session::capture_somewhere(tier::SlotAddress s
       grant.avoid.push_back(slot.tier);
     grant.why = chunk.error().text();
     grant.bytes = range.length;
+    PERDURE_CHECK(give_back(grant.id, slot));
+    if (outstanding_ != 0) {
+      const auto ahead = channel_.await(std::exchange(outstanding_, 0));
+      const auto unused = ahead ? granted_slot(*ahead) : base::Result<tier::SlotAddress>(base::fail(ahead.error()));
+      if (unused) PERDURE_CHECK(give_back(grant.id, *unused));
+    }
     auto reply = channel_.call(grant);
     if (!reply) return base::fail(reply.error());
     PERDURE_TRY(slot, granted_slot(*reply));
   }
+}
+
+base::Status Session::give_back(const segment::VersionId& id, const tier::SlotAddress& slot) {
+  return channel_.tell(ipc::GiveBack{id, slot.tier, slot.slot});
 }
 
 base::Result<segment::ChunkEntry> Session::capture_chunk(const tier::SlotAddress& slot, region::ChunkRange range) {

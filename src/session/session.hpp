@@ -81,6 +81,7 @@ class Session {
   base::Status capture(const segment::VersionId& id);
   base::Result<segment::ChunkEntry> capture_somewhere(tier::SlotAddress slot, region::ChunkRange range,
                                                       ipc::Grant& grant);
+  base::Status give_back(const segment::VersionId& id, const tier::SlotAddress& slot);
   base::Status tell_begun(const segment::VersionId& id, segment::Piece piece,
                           const std::vector<region::ChunkRange>& ranges);
   base::Status tell_written(const segment::VersionId& id, std::size_t index, const segment::ChunkEntry& chunk);

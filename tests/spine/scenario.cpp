@@ -84,13 +84,11 @@ int Program::run(const Rank& rank) const {
     if (status == PERDURE_EXISTS && tolerate_lost_engine) status = PERDURE_OK;  // the lost engine had all it needed
     if (status != PERDURE_OK) return complain(handle, rank.rank, "checkpoint", status);
     note_acknowledged(rank.rank, step);
-  }
-  if (wait_for_store) {
-    status = repeated(tolerate_lost_engine, [&] {
-      return perdure_wait(handle, "app", static_cast<std::int64_t>(last), PERDURE_LEVEL_STORE, 30);
-    });
+    status = store_each_step ? wait_until_stored(handle, step) : PERDURE_OK;
     if (status != PERDURE_OK) return complain(handle, rank.rank, "wait", status);
   }
+  status = wait_for_store ? wait_until_stored(handle, last) : PERDURE_OK;
+  if (status != PERDURE_OK) return complain(handle, rank.rank, "wait", status);
   if (restore_at_end) {
     std::fill(state.begin(), state.end(), 0);
     status = repeated(tolerate_lost_engine, [&] { return perdure_restore(handle, "app", PERDURE_LATEST); });
@@ -103,6 +101,12 @@ int Program::run(const Rank& rank) const {
     return 94;
   }
   return 0;
+}
+
+perdure_status Program::wait_until_stored(perdure_t* handle, std::uint64_t step) const {
+  return repeated(tolerate_lost_engine, [&] {
+    return perdure_wait(handle, "app", static_cast<std::int64_t>(step), PERDURE_LEVEL_STORE, 30);
+  });
 }
 
 void Program::note_acknowledged(int rank, std::uint64_t step) const {

@@ -23,8 +23,9 @@ struct Program {
   std::uint64_t last = 5;
   std::size_t words = 40000;
   std::int64_t must_restore_at_least = -1;  ///< -1: may start from nothing
-  bool wait_for_store = false;
-  bool restore_at_end = false;  ///< once more, out of the tiers
+  bool wait_for_store = false;              ///< at the end
+  bool store_each_step = false;             ///< waits for the store after each checkpoint, too
+  bool restore_at_end = false;              ///< once more, out of the tiers
   /// Each rank writes to `<acknowledged>.<rank>` the last version whose checkpoint returned with success: from then on
   /// it must survive every process. Empty: nowhere.
   std::string acknowledged{};
@@ -33,6 +34,7 @@ struct Program {
   int run(const Rank& rank) const;
 
  private:
+  perdure_status wait_until_stored(perdure_t* handle, std::uint64_t step) const;
   void note_acknowledged(int rank, std::uint64_t step) const;
 };
 

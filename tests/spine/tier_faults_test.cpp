@@ -96,7 +96,7 @@ TEST_P(TierFaults, TiersThatHoldOneVersionMakeTheNextWaitForItsFlush) {
 
 TEST_P(TierFaults, AVersionThatCanNeverFitIsRefusedAndTheHandleStaysUsable) {
   expect_success([&](const Rank& rank) {
-    Protected app(rank, options("tier.memory.max_bytes=1MiB;tier.file.max_bytes=128KiB"));
+    Protected app(rank, options("tier.memory.max_bytes=1MiB;tier.file.max_bytes=128KiB;flush.during_capture=never"));
     RANK_CHECK(app.checkpoint(1) == PERDURE_NO_SPACE, app.error());
     RANK_CHECK(app.error().find("tier.memory.max_bytes") != std::string::npos, app.error());
     perdure_unprotect(app.handle(), 2);
@@ -105,6 +105,24 @@ TEST_P(TierFaults, AVersionThatCanNeverFitIsRefusedAndTheHandleStaysUsable) {
     return 0;
   });
   expect_clean_store(directory.path() + "/store", "app", {2});
+}
+
+// It fits only when its slots are used again: it depends on the store from its beginning.
+TEST_P(TierFaults, AVersionLargerThanAllTiersFailsWithTheReasonWhileTheStoreDoesAndTheHandleStaysUsable) {
+  expect_success([&](const Rank& rank) {
+    Protected app(rank, options("tier.memory.max_bytes=1MiB;tier.file.max_bytes=128KiB;checkpoint.timeout=2"));
+    faults.set("pwrite:/store:EIO");
+    RANK_CHECK(app.checkpoint(1) == PERDURE_TIMEOUT, app.error());
+    RANK_CHECK(app.error().find("the store takes data too slowly, or not at all") != std::string::npos, app.error());
+    faults.set("pwrite:/store:EINVAL");
+    RANK_CHECK(app.checkpoint(2) != PERDURE_OK, app.error());
+    RANK_CHECK(app.error().find("/store") != std::string::npos, app.error());
+    faults.set("");
+    RANK_CHECK(app.checkpoint(3) == PERDURE_OK && app.wait(3) == PERDURE_OK, app.error());
+    RANK_CHECK(app.restores(PERDURE_LATEST, 3) && app.close() == PERDURE_OK, app.error());
+    return 0;
+  });
+  expect_clean_store(directory.path() + "/store", "app", {3});
 }
 
 struct Fault {
@@ -123,7 +141,8 @@ TEST_P(TierFaults, ATierThatCannotBeWrittenIsReplacedByTheNextAndReportedOnce) {
     expect_success([&](const Rank& rank) {
       faults.set(all[i].rules);
       Protected app(rank, options("tier.order=" + all[i].order +
-                                  ";tier.memory.prefault=false;retention.keep_last=99;job=" + std::to_string(i)));
+                                  ";placement.policy=hybrid-naive;tier.memory.prefault=false;retention.keep_last=99;job=" +
+                                  std::to_string(i)));
       const auto first = static_cast<std::int64_t>(10 * i);
       for (auto step : {first, first + 1, first + 2}) RANK_CHECK(app.checkpoint(step) == PERDURE_OK, app.error());
       const auto told = app.reports("using the next tier");
@@ -146,6 +165,28 @@ TEST_P(TierFaults, WhenNoTierCanBeWrittenTheCheckpointFailsWithTheReasonAndTheNe
     return 0;
   });
   expect_clean_store(directory.path() + "/store", "app", {2});
+}
+
+// What was asked for ahead must not wait for the slot that its own rank cannot write, nor the rank for it.
+TEST_P(TierFaults, NorDoesARankWaitForItselfWhereTheTiersAreSmallerThanTheCheckpoint) {
+  for (const std::string tiers : {"tier.memory.max_bytes=2MiB;tier.file.max_bytes=128KiB",
+                                  "tier.memory.max_bytes=4MiB;tier.file.max_bytes=128KiB"}) {
+    SCOPED_TRACE(tiers);
+    expect_success([&](const Rank& rank) {
+      Protected app(rank, options(tiers + ";tier.memory.prefault=false;retention.keep_last=99"), 70000);
+      const std::int64_t first = tiers.find("2MiB") == std::string::npos ? 10 : 1;
+      faults.set("madvise:/arena:EFAULT;fallocate:/arena:ENOSPC;fallocate:/slot-:ENOSPC");
+      RANK_CHECK(app.checkpoint(first) == PERDURE_NO_SPACE, app.error());
+      faults.set("madvise:/arena:EFAULT;fallocate:/arena:ENOSPC");
+      RANK_CHECK(app.checkpoint(first + 1) == PERDURE_OK && app.wait(first + 1) == PERDURE_OK, app.error());
+      faults.set("");
+      RANK_CHECK(app.checkpoint(first + 2) == PERDURE_OK && app.wait(first + 2) == PERDURE_OK, app.error());
+      RANK_CHECK(app.restores(PERDURE_LATEST, static_cast<std::uint64_t>(first + 2)), app.error());
+      RANK_CHECK(app.close() == PERDURE_OK, "close");
+      return 0;
+    });
+  }
+  expect_clean_store(directory.path() + "/store", "app", {2, 3, 11, 12});
 }
 
 TEST_P(TierFaults, AFullCatalogFailsTheCheckpointCleanlyOrDelaysItsFlush) {

@@ -14,6 +14,7 @@ inline std::vector<ipc::Request> sample_requests() {
           ipc::Reserve{{4096, 1ULL << 40}},
           ipc::Begin{id, 4, sample_piece(id, 3, 9000, 4096), {{0, 2, {3}}}},
           ipc::Grant{id, 5000, 17, {0, 1}, "no space in the first two tiers"},
+          ipc::GiveBack{id, 1, 9},
           ipc::Written{id, 3, 2, 1, 9, 4096, base::hash128(std::vector<std::byte>(7)), true},
           ipc::Stage{id, 4, sample_piece(id, 3, 9000, 4096)},
           ipc::Step{1'500'000'000},
