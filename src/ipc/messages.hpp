@@ -13,7 +13,7 @@
 
 namespace perdure::ipc {
 
-inline constexpr std::uint64_t kProtocol = 2;
+inline constexpr std::uint64_t kProtocol = 3;
 
 // ---- requests ----------------------------------------------------------------------------------------------------
 /// First on every connection. Refused with PERDURE_BUSY when the engine serves another configuration.

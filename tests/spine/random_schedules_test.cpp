@@ -23,8 +23,9 @@ class Schedule {
 
   std::string options() {
     std::ofstream(directory_ + "/node.toml") << node();
-    std::string all = options_in(directory_, pick({"embedded", "daemon"}),
-                                 "node.ranks_per_node=2;engine.idle_exit=60;checkpoint.timeout=20;flush.give_up_after=600");
+    std::string all =
+        options_in(directory_, pick({"embedded", "daemon"}),
+                   "node.ranks_per_node=2;engine.idle_exit=60;checkpoint.timeout=20;flush.give_up_after=600");
     all += ";placement.policy=" + pick({"adaptive", "hybrid-opt", "hybrid-naive", "cache-only", "ssd-only"});
     all += ";flush.during_capture=" + pick({"auto", "always", "auto", "never"});
     all += ";flush.threads=" + std::to_string(1 + random_() % 4);
@@ -43,7 +44,9 @@ class Schedule {
 
  private:
   std::string pick(const std::vector<std::string>& from) { return from[random_() % from.size()]; }
-  std::string rate(unsigned least, unsigned most) { return "\"" + std::to_string(least + random_() % (most - least)) + "MB\""; }
+  std::string rate(unsigned least, unsigned most) {
+    return "\"" + std::to_string(least + random_() % (most - least)) + "MB\"";
+  }
   std::string device(unsigned least, unsigned most) {
     return "streams = [1, 4]\nbytes_per_s = [" + rate(least, most) + ", " + rate(least, 2 * most) +
            "]\nvariability = 0.3\nvariability_period_s = 0.05\n";
@@ -104,10 +107,11 @@ INSTANTIATE_TEST_SUITE_P(Modes, TwoApplications, ::testing::Values("embedded", "
 TEST_P(TwoApplications, OnOneNodeWithTheSameTiersDoNotDisturbEachOther) {
   const TemporaryDirectory directory;
   const auto program = [&](const std::string& name) {
-    Program made{options_in(directory.path(), GetParam(),
-                            "engine.idle_exit=60;node.ranks_per_node=2;tier.file.max_bytes=512KiB;tier.memory.max_bytes="
-                            "4MiB;checkpoint.timeout=40;store.path=" +
-                                directory.path() + "/store-" + name)};
+    Program made{
+        options_in(directory.path(), GetParam(),
+                   "engine.idle_exit=60;node.ranks_per_node=2;tier.file.max_bytes=512KiB;tier.memory.max_bytes="
+                   "4MiB;checkpoint.timeout=40;store.path=" +
+                       directory.path() + "/store-" + name)};
     made.wait_for_store = made.restore_at_end = true;
     return made;
   };
