@@ -30,6 +30,7 @@ base::Status Core::stage(ClientId client, const ipc::Stage& stage) {
     if (chunk.place == catalog::kInTemporarySegment) continue;
     const auto staged = in_flight_.extract(SlotKey{chunk.place, chunk.offset});
     forget_in_flight(staged.key(), staged.mapped());
+    tiers_[chunk.place]->written(chunk.offset);
     trouble_[chunk.place].reported = false;
   }
   release_in_flight(client, &stage.id);  // slots that the rank could not write

@@ -24,6 +24,7 @@ std::optional<base::Status> Core::written(ClientId client, const ipc::Written& w
   auto* device = tiers_[written.tier]->device();
   if (device != nullptr && !device->over(it->second.stream)) return std::nullopt;
   if (std::exchange(it->second.written, true)) return base::Status();
+  tiers_[written.tier]->written(written.slot);
   learn(it->second, written.tier, writes_.written(now_s(), client, slot, written.bytes));
   return note_written(written);
 }

@@ -28,6 +28,7 @@ class EmulatedTier final : public Tier {
     take(slot, bytes);
     return slot;
   }
+  void written(std::uint64_t slot) override { real_->written(slot); }
   void release(std::uint64_t slot) override {
     real_->release(slot);
     if (const auto entry = held_.extract(slot)) used_ -= entry.mapped();

@@ -90,7 +90,10 @@ class MemoryTier final : public Tier {
   }
 
   void release(std::uint64_t slot) override {
-    if (slot < slots_.size()) slots_[slot].used = slots_[slot].fresh = false;
+    if (slot < slots_.size()) slots_[slot].used = false;
+  }
+  void written(std::uint64_t slot) override {
+    if (slot < slots_.size()) slots_[slot].fresh = false;
   }
 
   base::Status adopt(std::uint64_t slot, std::uint64_t bytes) override {

@@ -47,6 +47,24 @@ TEST(MemoryTier, BackingMovesFromFreeSlotsToALargerOne) {
   EXPECT_FALSE((*tier)->can_hold(1));
 }
 
+// Whoever had the slot before it was given up remembers that it is backed; only `fresh` tells him that it is not any
+// more.
+TEST(MemoryTier, ASlotThatIsReleasedUnwrittenIsStillFreshForTheNext) {
+  test_support::TemporaryDirectory directory(test_support::TemporaryDirectory::Place::memory);
+  auto tier = make_memory_tier({0, directory.path(), 2 * MiB, 8 * MiB});
+  ASSERT_TRUE(tier);
+  const std::uint64_t slot = *(*tier)->acquire(MiB);
+  EXPECT_TRUE((*tier)->address(slot).fresh);
+  (*tier)->release(slot);
+  ASSERT_EQ(*(*tier)->acquire(MiB), slot);
+  EXPECT_TRUE((*tier)->address(slot).fresh);
+  (*tier)->written(slot);
+  EXPECT_FALSE((*tier)->address(slot).fresh);
+  (*tier)->release(slot);
+  ASSERT_EQ(*(*tier)->acquire(MiB), slot);
+  EXPECT_FALSE((*tier)->address(slot).fresh);
+}
+
 TEST(MemoryTier, AForeignOrDamagedArenaIsBegunAnew) {
   test_support::TemporaryDirectory directory(test_support::TemporaryDirectory::Place::memory);
   auto first = make_memory_tier({0, directory.path(), 2 * MiB, 8 * MiB});

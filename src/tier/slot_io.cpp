@@ -38,6 +38,7 @@ base::Status SlotIo::prepare(const SlotAddress& slot, std::uint64_t bytes) {
   PERDURE_TRY(auto entry, open(slot));
   std::lock_guard guard(entry->preparing);
   if (entry->populated >= bytes && !slot.fresh) return {};
+  entry->populated = 0;  // should it fail
   PERDURE_CHECK(entry->mapping.populate(0, bytes));
   entry->populated = bytes;
   return {};

@@ -57,6 +57,9 @@ class Tier {
   /// Slots that the same owner (any number but 0: a client) had before are preferred: its page tables know them.
   virtual base::Result<std::uint64_t> acquire(std::uint64_t bytes, std::uint64_t owner = 0) = 0;
   virtual void release(std::uint64_t slot) = 0;
+  /// The bytes of the slot that were acquired have been written: it is not fresh any more. One that is released
+  /// unwritten still is, for whoever gets it next.
+  virtual void written(std::uint64_t /*slot*/) {}
   /// Marks a slot as in use, as the catalog says it is (replay).
   virtual base::Status adopt(std::uint64_t slot, std::uint64_t bytes) = 0;
   virtual SlotAddress address(std::uint64_t slot) const = 0;
