@@ -1,16 +1,12 @@
 // Flushes that begin before the commit, with threads and a store: what fails, what is damaged, what is given up.
 #include <filesystem>
 
-#include "engine/capture_fixture.hpp"
-#include "engine/flusher.hpp"
-#include "os/fault_rules.hpp"
-#include "os/system.hpp"
-#include "support/installed_hooks.hpp"
+#include "engine/flusher_fixture.hpp"
 
 namespace perdure::engine {
 namespace {
 
-class FlusherCapture : public CaptureFixture {
+class FlusherCapture : public FlusherFixture {
  protected:
   void start(std::uint64_t room, std::uint64_t give_up_after_ns = kHour) {
     flusher.reset();
@@ -20,18 +16,6 @@ class FlusherCapture : public CaptureFixture {
     options.backoff = {kMillisecond, 4 * kMillisecond, give_up_after_ns};
     options.room = [] {};
     flusher = std::make_unique<Flusher>(*core, lock, *made, reports, options, [](const segment::VersionId&, bool) {});
-  }
-  void TearDown() override { flusher.reset(); }
-  template <class Condition>
-  bool await(Condition condition) {
-    for (int i = 0; i < 20000; ++i) {
-      {
-        std::lock_guard guard(lock);
-        if (condition()) return true;
-      }
-      os::sleep_ns(kMillisecond);
-    }
-    return false;
   }
   /// A capture of one rank, each chunk as soon as it gets a slot. False when it is refused one.
   bool capture(std::uint64_t version, std::uint32_t chunks) {
@@ -73,13 +57,20 @@ class FlusherCapture : public CaptureFixture {
     auto source = made->open(listings->back().segments[0]);
     EXPECT_TRUE(segment::verify(**source, nullptr).empty());
   }
+  /// A capture of six chunks, while the store fails as the rules say.
+  void expect_stored_in_spite_of(const char* rules) {
+    os::FaultRules faults(*os::parse_fault_rules(rules));
+    test_support::InstalledHooks installed(faults);
+    ASSERT_TRUE(capture(1, 6));
+    ASSERT_TRUE(stage_and_commit(1));
+    ASSERT_TRUE(await_stored(1));
+    flusher->stop();
+    expect_stored(1);
+  }
   bool store_is_empty() const { return !std::filesystem::exists(directory / "store/app/1"); }
   std::string temporary() const { return directory / "store/app/1/.tmp-" + segment::file_name(0, 1, id(1).attempt); }
-  std::mutex lock;
-  std::unique_ptr<store::Store> made;
   std::vector<tier::SlotAddress> slots;
   base::Error refusal;
-  std::unique_ptr<Flusher> flusher;
 };
 
 TEST_F(FlusherCapture, ALargeCaptureGoesThroughOneSlot) {
@@ -108,25 +99,13 @@ TEST_F(FlusherCapture, AnAbortLeavesNothingInTheStoreAndNothingInUse) {
 
 TEST_F(FlusherCapture, AStoreThatFailsForAWhileDelaysTheCaptureAndLosesNothing) {
   start(1);
-  os::FaultRules faults(*os::parse_fault_rules("pwrite:/store:EIO:3:2"));
-  test_support::InstalledHooks installed(faults);
-  ASSERT_TRUE(capture(1, 6));
-  ASSERT_TRUE(stage_and_commit(1));
-  ASSERT_TRUE(await_stored(1));
-  flusher->stop();
-  expect_stored(1);
+  expect_stored_in_spite_of("pwrite:/store:EIO:3:2");
 }
 
 // A sync that fails says nothing about what is on the disk: all of it is written again, also what has no slot any more.
 TEST_F(FlusherCapture, WhatHasNoSlotAnyMoreIsWrittenAgainAfterASyncThatFailed) {
   start(2);
-  os::FaultRules faults(*os::parse_fault_rules("fdatasync:/store:EIO:1:1;fsync:/store/app/1:EIO:1:1"));
-  test_support::InstalledHooks installed(faults);
-  ASSERT_TRUE(capture(1, 6));
-  ASSERT_TRUE(stage_and_commit(1));
-  ASSERT_TRUE(await_stored(1));
-  flusher->stop();
-  expect_stored(1);
+  expect_stored_in_spite_of("fdatasync:/store:EIO:1:1;fsync:/store/app/1:EIO:1:1");
 }
 
 TEST_F(FlusherCapture, AStoreThatIsGivenUpFailsTheCaptureWithItsError) {

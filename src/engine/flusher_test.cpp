@@ -2,21 +2,17 @@
 
 #include <filesystem>
 
-#include "engine/core_fixture.hpp"
-#include "os/fault_rules.hpp"
-#include "os/system.hpp"
-#include "support/installed_hooks.hpp"
+#include "engine/flusher_fixture.hpp"
 
 namespace perdure::engine {
 namespace {
 
-class FlusherTest : public CoreFixture {
+class FlusherTest : public FlusherFixture {
  protected:
   void start(plan::Backoff backoff = {kMillisecond, 4 * kMillisecond, kHour}) {
+    options.backoff = backoff;
     open({8});
     made = std::move(*store::make_store(directory / "store"));
-    FlusherOptions options;
-    options.backoff = backoff;
     options.keep_in_tiers = 8;
     flusher = std::make_unique<Flusher>(
         *core, lock, *made, reports, options,
@@ -33,17 +29,6 @@ class FlusherTest : public CoreFixture {
     }
     flusher->notify();
   }
-  template <class Condition>
-  bool await(Condition condition) {
-    for (int i = 0; i < 20000; ++i) {
-      {
-        std::lock_guard guard(lock);
-        if (condition()) return true;
-      }
-      os::sleep_ns(kMillisecond);
-    }
-    return false;
-  }
   bool await_stored(std::uint64_t version) {
     return await([&] {
       return core->find(id(version))->all_stored() && core->runtime(id(version))->flush == FlushState::queued;
@@ -52,12 +37,9 @@ class FlusherTest : public CoreFixture {
   bool await_given_up(std::uint64_t version) {
     return await([&] { return core->runtime(id(version))->flush == FlushState::given_up; });
   }
-  void TearDown() override { flusher.reset(); }
-  std::mutex lock;
-  std::unique_ptr<store::Store> made;
+  FlusherOptions options;
   std::atomic<int> attempts = 0, rests = 0;
   std::atomic<bool> held = false;  ///< whoever is told of an attempt does not get on
-  std::unique_ptr<Flusher> flusher;
 };
 
 TEST_F(FlusherTest, StoresWhatWasCommittedAndReportsNothing) {
@@ -68,6 +50,45 @@ TEST_F(FlusherTest, StoresWhatWasCommittedAndReportsNothing) {
   EXPECT_EQ(made->list("app")->size(), 3u);
   EXPECT_TRUE(taken_reports().empty());
   EXPECT_EQ(attempts, 3);
+}
+
+// A lower bound only: a machine under load takes longer, and none takes less.
+TEST_F(FlusherTest, TheBandwidthLimitHoldsOverAllVersions) {
+  options.max_bytes_per_s = 4 * kChunk;
+  start();
+  const std::uint64_t begin = os::monotonic_ns();
+  for (std::uint64_t version : {1, 2, 3}) commit(version);
+  ASSERT_TRUE(await_stored(3));
+  EXPECT_GE(os::monotonic_ns() - begin, 3 * 1000 * kMillisecond / 4) << "three chunks, four a second";
+}
+
+// The application is three times as slow while a chunk is flushed, as far as the core can tell.
+TEST_F(FlusherTest, WhatTheApplicationFeelsTooMuchStaysHereUntilSomebodyWaitsForIt) {
+  options.threads = 1;
+  options.max_slowdown = 0.05;
+  start();
+  commit(1);
+  ASSERT_TRUE(await_stored(1));
+  {
+    std::lock_guard guard(lock);
+    const auto& first = core->find(id(1))->pieces.at(0).chunks[0];
+    const FlushedChunk chunk{{0, 0}, {first.place, first.offset}, 4096, kChunk};
+    for (int i = 0; i < 12; ++i) {
+      os::sleep_ns(2 * kMillisecond);
+      core->step(1, 0.001);
+      const auto started = core->flush_chunk_begins(id(1), chunk);
+      ASSERT_TRUE(started);
+      os::sleep_ns(4 * kMillisecond);
+      core->step(1, 0.003);
+      core->flush_chunk_ended(id(1), chunk, *started, true, false);
+    }
+    ASSERT_GT(core->interference().at_least().value_or(0), options.max_slowdown);
+  }
+  commit(2);
+  EXPECT_TRUE(await([&] { return flusher->gate_status().waiting == 1; }));
+  EXPECT_FALSE(core->find(id(2))->all_stored());
+  flusher->somebody_waits(true);
+  EXPECT_TRUE(await_stored(2));
 }
 
 // Retention hears of a version when it is stored: an engine that ended between the two would leave it undone.
