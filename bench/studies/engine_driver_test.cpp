@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "cells.hpp"
+#include "simulate/sample_scenario.hpp"
 #include "testing.hpp"
 
 namespace perdure::studies {
@@ -19,8 +20,9 @@ constexpr std::uint64_t kChunk = 64U << 10U;
 /// takes them in 1.
 simulate::Scenario small_node(std::uint64_t cache_chunks, double ssd_chunks_per_s = 16) {
   simulate::Scenario scenario;
-  scenario.node.tiers = {plain("cache", 64.0 * kChunk, cache_chunks * kChunk), plain("ssd", ssd_chunks_per_s * kChunk)};
-  scenario.node.store = plain("store", 32.0 * kChunk);
+  scenario.node.tiers = {simulate::steady("cache", 64.0 * kChunk, cache_chunks * kChunk),
+                         simulate::steady("ssd", ssd_chunks_per_s * kChunk)};
+  scenario.node.store = simulate::steady("store", 32.0 * kChunk);
   scenario.writers = 8;
   scenario.chunks = 4;
   scenario.chunk_bytes = kChunk;
@@ -90,7 +92,7 @@ TEST(EngineDriver, WhatTheEngineRefusesIsAnErrorWithItsReason) {
   EXPECT_EQ(refused.error().code, PERDURE_INVALID_ARGUMENT);
   EXPECT_THAT(refused.error().text(), testing::HasSubstr("chunk_bytes"));
   scenario = small_node(32);
-  scenario.node.tiers.push_back(plain("third", 1e6));
+  scenario.node.tiers.push_back(simulate::steady("third", 1e6));
   const auto third = engine_driver({{1, 0.01}, 60, false})->run(scenario, placement::policies().front());
   ASSERT_FALSE(third);
   EXPECT_EQ(third.error().code, PERDURE_UNSUPPORTED);

@@ -20,13 +20,4 @@ inline Context veloc_node(Driver& driver) {
   return context;
 }
 
-/// A device without latency and variability.
-inline device::Device plain(std::string name, double bytes_per_s, std::uint64_t capacity_bytes = 0) {
-  device::Device device;
-  device.name = std::move(name);
-  device.throughput = device::Curve::constant(bytes_per_s);
-  device.capacity_bytes = capacity_bytes;
-  return device;
-}
-
 }  // namespace perdure::studies

@@ -130,7 +130,6 @@ class Core {
   void client_gone(ClientId client);
   /// This client was the application's own for so long, until now.
   void step(ClientId client, double seconds);
-  void steps_end(ClientId client) { interference_.client_gone(client); }
   std::vector<ipc::HeldSummary> inventory(const std::string& name) const;
   /// Free slots kept for this client, with the bytes it will want of each.
   std::vector<std::pair<tier::SlotAddress, std::uint64_t>> reserve(ClientId client,
@@ -198,8 +197,6 @@ class Core {
   const CoreOptions& options() const { return options_; }
   const std::map<segment::VersionId, catalog::HeldVersion>& versions() const { return catalog_.state().versions; }
   std::uint64_t chunks_being_flushed() const { return flush_rate_.running(); }
-  /// How much slower the application runs while a flush runs (0.1: 10 %); nothing while that is unknown.
-  std::optional<double> slowdown() const { return interference_.slowdown(); }
   const Interference& interference() const { return interference_; }
   const DecisionLog& decisions() const { return decisions_; }
   const ModelSource& model_source(std::size_t tier) const { return options_.models[tier].source; }

@@ -142,6 +142,7 @@ base::Status Core::retire(const std::string& name, std::uint64_t version) {
 }
 
 void Core::client_gone(ClientId client) {
+  interference_.client_gone(client);
   release_in_flight(client, nullptr);
   leave_captures(client);
   reserved_.erase(client);

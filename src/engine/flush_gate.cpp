@@ -12,7 +12,6 @@ void FlushGate::enter(const std::atomic<bool>& given_up) {
   ++waiting_;
   while (!shut_ && !given_up) {
     const auto answer = pool_.decide({now_s(), inside_, limit_, inside_ + waiting_, somebody_waits_, pressure_()});
-    may_enter_ = answer.threads;
     if (inside_ < answer.threads) break;
     const double wait_s = answer.again_s - now_s();
     if (std::isfinite(wait_s))

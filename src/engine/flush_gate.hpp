@@ -30,9 +30,8 @@ class FlushGate {
 
   struct Status {
     unsigned inside = 0, waiting = 0;
-    unsigned may_enter = 0;  ///< altogether, when somebody asked last
   };
-  Status status() const { return {inside_, waiting_, may_enter_}; }
+  Status status() const { return {inside_, waiting_}; }
 
  private:
   std::mutex& lock_;
@@ -40,7 +39,7 @@ class FlushGate {
   std::function<placement::Pressure()> pressure_;
   placement::FlushPool pool_;
   std::condition_variable changed_;
-  unsigned inside_ = 0, waiting_ = 0, may_enter_ = 0;
+  unsigned inside_ = 0, waiting_ = 0;
   bool somebody_waits_ = false, shut_ = false;
 };
 

@@ -153,9 +153,9 @@ TEST_F(CoreInterference, IsFedByStepsAndByTheChunksThatAreFlushed) {
   }
   EXPECT_EQ(core->interference().steps(), 12u);
   EXPECT_EQ(core->interference().flushed_steps(), 6u);
-  EXPECT_TRUE(core->slowdown());
-  core->steps_end(1);
-  EXPECT_FALSE(core->slowdown());
+  EXPECT_TRUE(core->interference().slowdown());
+  core->client_gone(1);
+  EXPECT_FALSE(core->interference().slowdown());
 }
 
 TEST(EngineInterference, AStepIsCountedAndNeverAnswered) {

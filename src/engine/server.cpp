@@ -244,7 +244,6 @@ void Server::drop_dead() {
     {
       std::lock_guard guard(lock_);
       core_.client_gone(id);
-      core_.steps_end(id);
     }
     flusher_.look_at_application();
     if (it->second.counts)
