@@ -8,6 +8,7 @@
 #include "engine/engine.hpp"
 #include "ipc/address_codec.hpp"
 #include "ipc/channel.hpp"
+#include "os/system.hpp"
 #include "support/temporary_directory.hpp"
 #include "tier/slot_io.hpp"
 
@@ -100,6 +101,28 @@ TEST_F(EmulatedEngine, EveryWriteIsAnsweredWheneverItEnds) {
     ASSERT_TRUE(answer) << "write " << i << ": " << answer.error().text();
     ASSERT_TRUE(channel.call(ipc::Abort{version}));
   }
+}
+
+// From the option to the thread that is held back: steps that are slow whenever a flush runs. As many as it takes until
+// the engine believes them.
+TEST_F(EmulatedEngine, HoldsFlushesBackForTheApplicationButNotFromWhomWaitsForThem) {
+  ASSERT_TRUE(start(node("1TB", "2MB"), "flush.max_slowdown=0.01;flush.threads=1"));  // a flush: 33 ms
+  auto channel = client(), watcher = client();
+  const auto held_back = [&] {
+    return watcher.call(ipc::Top{}).value()["engine"]["flush"]["threads_held_back"].get<unsigned>() == 1;
+  };
+  segment::VersionId version{"app", 0, {0, 1}};
+  for (std::uint64_t i = 1; i <= 400 && !held_back(); ++i) {
+    ASSERT_TRUE(channel.call(ipc::WaitStored{version, 0}));
+    os::sleep_ns(10'000'000);
+    ASSERT_TRUE(channel.tell(ipc::Step{5'000'000}));  // quiet
+    version = {"app", i, {i, 1}};
+    ASSERT_TRUE(checkpoint(channel, version));
+    os::sleep_ns(20'000'000);
+    ASSERT_TRUE(channel.tell(ipc::Step{15'000'000}));  // while it was flushed
+  }
+  EXPECT_TRUE(held_back());
+  EXPECT_TRUE(channel.call(ipc::WaitStored{version, 0}, 20'000'000'000));
 }
 
 TEST_F(EmulatedEngine, WhoDiesWhileADeviceWritesLeavesItsSlotToOthers) {
