@@ -122,20 +122,17 @@ void Server::accept_all() {
   }
 }
 
+// One block at a time: who sends faster than it is read would keep all others waiting, and fill the memory.
 void Server::serve(ClientId id) {
   std::array<std::byte, 65536> bytes;
   Client& client = clients_[id];
-  for (;;) {
-    const ssize_t got = ::recv(client.socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
-    if (got <= 0) {
-      client.dead = true;
-      return;
-    }
-    client.decoder.feed(base::ConstByteSpan(bytes).first(static_cast<std::size_t>(got)));
-    if (static_cast<std::size_t>(got) < bytes.size()) break;
+  const ssize_t got = ::recv(client.socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  if (got < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) return;  // poll tells again
+  if (got <= 0) {
+    client.dead = true;
+    return;
   }
+  client.decoder.feed(base::ConstByteSpan(bytes).first(static_cast<std::size_t>(got)));
   while (!client.dead) {
     auto message = client.decoder.next();
     if (!message) {
