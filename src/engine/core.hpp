@@ -127,7 +127,8 @@ class Core {
   void unpin(ClientId client);
   base::Status quarantine(const ipc::Quarantine& quarantine);
   base::Status retire(const std::string& name, std::uint64_t version);
-  void client_gone(ClientId client);
+  /// `rank`: what it said it is; nothing for a tool.
+  void client_gone(ClientId client, std::optional<std::uint32_t> rank = std::nullopt);
   /// This client was the application's own for so long, until now.
   void step(ClientId client, double seconds);
   std::vector<ipc::HeldSummary> inventory(const std::string& name) const;
@@ -229,12 +230,13 @@ class Core {
   base::Status note_written(const ipc::Written& written);
   base::Result<segment::Piece> placed(ClientId client, const ipc::Stage& stage);
   void capture_fails(const segment::VersionId& id, const base::Error& error);
-  void leave_captures(ClientId client);
+  void leave_captures(ClientId client, std::optional<std::uint32_t> rank);
   const segment::ChunkEntry* find_chunk(const segment::VersionId& id, const ChunkName& name) const;
   bool is_in(const segment::VersionId& id, const ChunkName& name, SlotKey slot) const;
   bool may_move(const segment::VersionId& id) const;
   std::uint64_t count_flushed(std::uint32_t tier) const;
   bool flushed_early(const segment::VersionId& id) const;
+  bool may_be_flushed_early(const segment::VersionId& id) const;
   bool may_follow(const segment::VersionId& id) const;
   bool none_before(const segment::VersionId& id, const std::function<bool(const segment::VersionId&)>& counts) const;
   bool move_one(std::uint32_t tier);

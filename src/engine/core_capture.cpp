@@ -18,16 +18,22 @@ std::uint64_t largest_chunk(const OpenCapture& capture) {
 
 void Core::begin_capture(ClientId client, const ipc::Begin& begin) {
   OpenCapture& capture = open_captures_[begin.id];
+  const bool before = capture.contradicted;
   if (!capture.add(client, begin)) {
-    reports_.add(begin.id.text() + ": rank " + std::to_string(begin.piece.rank) +
-                 " announced a capture that contradicts what others said; it is flushed after the checkpoint only");
-    open_captures_.erase(begin.id);
+    if (!before)
+      reports_.add(begin.id.text() + ": rank " + std::to_string(begin.piece.rank) +
+                   " announced a capture that contradicts what others said; it is flushed after the checkpoint only");
     return;
   }
   const std::uint64_t bytes = largest_chunk(capture);
   if (!capture.announced() || bytes == 0 || tiers_.empty()) return;
   const auto first = look_at_tier({begin.id, bytes, 0, {}, {}}, 0, Sacrifice::stored);
-  capture.flushed_early = flush_before_commit(options_.during_capture, capture.bytes(), first.free_slots * bytes);
+  const auto own =
+      static_cast<std::uint64_t>(std::count_if(in_flight_.begin(), in_flight_.end(), [&](const auto& taken) {
+        return taken.first.first == 0 && taken.second.id == begin.id;
+      }));
+  const std::uint64_t room = (first.free_slots + own) * bytes;
+  capture.flushed_early |= flush_before_commit(options_.during_capture, capture.bytes(), room);
 }
 
 // It was thought to fit, but others were there first.
@@ -41,7 +47,7 @@ void Core::consider_early_flush(const segment::VersionId& id, const GrantOutcome
 // A hash that is told twice must be the same: the first may be what a flush went by.
 base::Status Core::note_written(const ipc::Written& written) {
   const auto capture = open_captures_.find(written.id);
-  if (capture == open_captures_.end()) return {};
+  if (capture == open_captures_.end() || capture->second.contradicted) return {};
   const ChunkName name{written.rank, written.chunk};
   auto* chunk = capture->second.find(name);
   if (chunk == nullptr || chunk->length != written.bytes || chunk->place != kNotWritten)
@@ -84,6 +90,14 @@ bool Core::flushed_early(const segment::VersionId& id) const {
   if (const auto flush = under_way_.find(id); flush != under_way_.end() && flush->second.early) return true;
   const auto capture = open_captures_.find(id);
   return capture != open_captures_.end() && capture->second.flushed_early && !capture->second.failure;
+}
+
+// It is, or will be when its ranks have said what they write, should slots run out.
+bool Core::may_be_flushed_early(const segment::VersionId& id) const {
+  if (flushed_early(id)) return true;
+  const auto capture = open_captures_.find(id);
+  return capture != open_captures_.end() && options_.during_capture != DuringCapture::never &&
+         capture->second.being_announced();
 }
 
 void Core::capture_fails(const segment::VersionId& id, const base::Error& error) {
@@ -146,8 +160,11 @@ void Core::early_flush_over(const segment::VersionId& id, const std::optional<ba
   if (const auto* held = find(id); held != nullptr && held->committed) open_captures_.erase(id);
 }
 
-// Who died before it staged its piece has taken the whole version with it.
-void Core::leave_captures(ClientId client) {
+// Who died before it staged its piece has taken the whole version with it. Of who has not announced one only the rank
+// is known, which may be that of another application: nobody counts on such a capture any more.
+void Core::leave_captures(ClientId client, std::optional<std::uint32_t> rank) {
+  for (auto& [id, capture] : open_captures_)
+    if (rank && capture.has(*rank) && !capture.pieces.contains(*rank)) capture.deserted = true;
   for (auto it = open_captures_.begin(); it != open_captures_.end();) {
     OpenCapture& capture = it->second;
     const auto gone = std::erase_if(capture.clients, [client](const auto& entry) { return entry.second == client; });

@@ -46,6 +46,49 @@ TEST_F(CoreCapture, WaitsForTheOtherRanksToSayWhatTheyWrite) {
   EXPECT_EQ(grant(1, id(1)).kind, Kind::granted);
 }
 
+// Policies would rather fill a slow tier than wait for what does not come.
+TEST_F(CoreCapture, SlotsCountAsComingUntilNobodyCanBeExpectedToSayWhatHeWrites) {
+  const auto to_come = [this] { return core->look_at_tiers(1, {id(1), kChunk, 0, {}, {}}, false)[0].slots_to_come; };
+  open({1, 1}, early());
+  announce(1, id(1), 2, 2);
+  write(1, id(1), 0);
+  EXPECT_EQ(to_come(), 1u);
+  core->client_gone(9, 5);
+  core->client_gone(10);
+  EXPECT_EQ(to_come(), 1u) << "they have nothing to do with it";
+  core->client_gone(11, 1);
+  EXPECT_EQ(to_come(), 0u) << "it may have been its second rank";
+  announce(2, id(1), 2, 2);
+  EXPECT_EQ(to_come(), 1u) << "it was not";
+}
+
+TEST_F(CoreCapture, OneThatFitsIsNotFlushedEarlyHoweverMuchWasWrittenBeforeTheLastAnnouncement) {
+  open({2, 2}, early());
+  announce(1, id(1), 1, 2);
+  write(1, id(1), 0);
+  announce(2, id(1), 1, 2);
+  EXPECT_EQ(core->next_early_flush(), std::nullopt);
+}
+
+TEST_F(CoreCapture, NothingComesOfACaptureThatContradictsItselfOrIsNotToBeFlushed) {
+  const auto to_come = [this] { return core->look_at_tiers(1, {id(1), kChunk, 0, {}, {}}, false)[0].slots_to_come; };
+  open({2}, early());
+  announce(1, id(1), 2, 3);
+  write(1, id(1), 0);
+  EXPECT_EQ(to_come(), 1u);
+  announce(1, id(1), 2, 3);
+  EXPECT_EQ(to_come(), 0u);
+  announce(2, id(1), 2, 3);
+  announce(3, id(1), 2, 3);
+  EXPECT_EQ(core->next_early_flush(), std::nullopt) << "what contradicts itself once is never known";
+  write(1, id(1), 1);
+  EXPECT_EQ(grant(2, id(1)).kind, Kind::refused);
+  open({2}, early(DuringCapture::never));
+  announce(1, id(2), 2, 2);
+  ASSERT_EQ(grant(1, id(2)).kind, Kind::granted);
+  EXPECT_EQ(core->look_at_tiers(1, {id(2), kChunk, 0, {}, {}}, false)[0].slots_to_come, 0u);
+}
+
 // Of its own capture, that is flushed early, everything that was granted is in a tier that the rank cannot write.
 TEST_F(CoreCapture, NobodyWaitsForSlotsOfATierThatHeCannotWrite) {
   open({2, 1}, early());
@@ -88,6 +131,19 @@ TEST_F(CoreCapture, ContradictionsAreFlushedAfterTheCommitOnly) {
   announce(2, id(1), 2, 3);
   EXPECT_EQ(core->next_early_flush(), std::nullopt);
   EXPECT_EQ(taken_reports().size(), 1u);
+}
+
+TEST_F(CoreCapture, WhatIsCompleteIsNotContradicted) {
+  open({1}, early());
+  announce(1, id(1), 2);
+  ASSERT_EQ(core->next_early_flush(), id(1));
+  const auto slot = write(1, id(1), 0);
+  announce(1, id(1), 3);
+  EXPECT_EQ(taken_reports().size(), 1u);
+  std::size_t seen = 0;
+  EXPECT_EQ(core->capture_news(id(1), seen).written.size(), 1u);
+  flush(id(1), chunk_in(slot, 0));
+  write(1, id(1), 1);
 }
 
 TEST_F(CoreCapture, ASlotIsUsedAgainOnceItsChunkIsInTheSegmentAndOnlyWhenItIsNeeded) {

@@ -120,13 +120,13 @@ bool Core::may_become_free(const ipc::Grant& request) const {
     bool holds_usable = false;
     for (std::size_t t = 0; t < run.chunks.size(); ++t) holds_usable |= run.chunks[t] > 0 && usable(t);
     if (!holds_usable) continue;
-    if (flushed_early(id)) return true;
+    if (may_be_flushed_early(id)) return true;
     const auto* held = find(id);
     const bool coming = held != nullptr && held->committed && run.flush != FlushState::given_up;
     if (id != request.id && (coming || !run.pinned_by.empty())) return true;
   }
   for (const auto& [slot, taken] : in_flight_)
-    if (usable(slot.first) && (taken.id != request.id || flushed_early(request.id))) return true;
+    if (usable(slot.first) && (taken.id != request.id || may_be_flushed_early(request.id))) return true;
   return std::any_of(being_read_.begin(), being_read_.end(),
                      [&](const auto& entry) { return entry.second && usable(entry.first.first); });
 }

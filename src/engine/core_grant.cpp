@@ -69,10 +69,7 @@ GrantOutcome Core::grant(ClientId client, const ipc::Grant& request, const Grant
   if (capture != open_captures_.end() && capture->second.failure) outcome.error = *capture->second.failure;
   if (catalog_error_) outcome.error = *catalog_error_;
   const bool failed = capture != open_captures_.end() && capture->second.failure.has_value();
-  // Once the other ranks have said what they will write, what is written can be flushed.
-  const bool early_soon = options_.during_capture != DuringCapture::never && capture != open_captures_.end() &&
-                          !capture->second.announced();
-  const bool wait = !failed && avoided < tiers_.size() && (early_soon || may_become_free(request));
+  const bool wait = !failed && avoided < tiers_.size() && may_become_free(request);
   outcome.kind = wait ? GrantOutcome::Kind::wait : GrantOutcome::Kind::refused;
   return outcome;
 }

@@ -141,10 +141,10 @@ base::Status Core::retire(const std::string& name, std::uint64_t version) {
   return {};
 }
 
-void Core::client_gone(ClientId client) {
+void Core::client_gone(ClientId client, std::optional<std::uint32_t> rank) {
   interference_.client_gone(client);
   release_in_flight(client, nullptr);
-  leave_captures(client);
+  leave_captures(client, rank);
   reserved_.erase(client);
   captures_.erase(client);
   for (auto& [id, clients] : in_hand_) clients.erase(client);

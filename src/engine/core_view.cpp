@@ -9,7 +9,7 @@ namespace perdure::engine {
 // Only what comes without anybody's help counts as coming: the flushes of committed versions, while the store works. A
 // rank that waited for slots that another capture holds could wait for one that waits behind it.
 bool Core::will_be_flushed(const catalog::HeldVersion& held, const Runtime& run) const {
-  return (held.committed || flushed_early(held.id)) && !held.all_stored() && !store_failing_ &&
+  return (held.committed || may_be_flushed_early(held.id)) && !held.all_stored() && !store_failing_ &&
          (run.flush == FlushState::queued || run.flush == FlushState::running);
 }
 
@@ -27,7 +27,7 @@ placement::TierState Core::look_at_tier(const ipc::Grant& request, std::uint32_t
   }
   for (auto it = in_flight_.lower_bound({t, 0}); it != in_flight_.end() && it->first.first == t; ++it) {
     ++state.chunks_unflushed;
-    if (flushed_early(it->second.id) && !store_failing_) ++state.slots_to_come;
+    if (may_be_flushed_early(it->second.id) && !store_failing_) ++state.slots_to_come;
   }
   const std::uint64_t flushed = count_flushed(t);
   in_use -= std::min(in_use, flushed);

@@ -15,15 +15,20 @@ std::vector<catalog::LocalSegment> local(const std::vector<ipc::PlannedSegment>&
 
 bool OpenCapture::add(ClientId client, const ipc::Begin& begin) {
   const auto theirs = local(begin.segments);
-  if (pieces.empty()) {
+  if (pieces.empty() && !contradicted) {
     ranks = begin.ranks;
     segments = theirs;
+    members = 0;
+    for (const auto& segment : segments) members += segment.ranks.size();
   }
   const std::uint32_t rank = begin.piece.rank;
-  const bool member = std::any_of(segments.begin(), segments.end(), [rank](const catalog::LocalSegment& segment) {
-    return std::find(segment.ranks.begin(), segment.ranks.end(), rank) != segment.ranks.end();
-  });
-  if (!member || begin.ranks != ranks || theirs != segments || pieces.contains(rank)) return false;
+  if (contradicted || !has(rank) || begin.ranks != ranks || theirs != segments || pieces.contains(rank)) {
+    if (!announced()) {  // what is complete may be under way to the store
+      contradicted = true;
+      pieces.clear();
+    }
+    return false;
+  }
   segment::Piece& piece = pieces[rank] = begin.piece;
   for (auto& chunk : piece.chunks) chunk = {0, chunk.length, {}, kNotWritten};
   clients[rank] = client;
@@ -41,12 +46,13 @@ void OpenCapture::complete(const segment::Piece& piece) {
   clients.erase(piece.rank);
 }
 
-bool OpenCapture::announced() const {
-  return std::all_of(segments.begin(), segments.end(), [this](const catalog::LocalSegment& segment) {
-    return std::all_of(segment.ranks.begin(), segment.ranks.end(),
-                       [this](std::uint32_t rank) { return pieces.contains(rank); });
+bool OpenCapture::has(std::uint32_t rank) const {
+  return std::any_of(segments.begin(), segments.end(), [rank](const catalog::LocalSegment& segment) {
+    return std::find(segment.ranks.begin(), segment.ranks.end(), rank) != segment.ranks.end();
   });
 }
+
+bool OpenCapture::announced() const { return !contradicted && pieces.size() == members; }
 
 std::uint64_t OpenCapture::bytes() const {
   std::uint64_t total = 0;

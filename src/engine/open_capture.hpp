@@ -27,18 +27,25 @@ struct ChunkName {
 struct OpenCapture {
   std::uint32_t ranks = 0;
   std::vector<catalog::LocalSegment> segments;     ///< of this node
+  std::size_t members = 0;                         ///< ranks in them
   std::map<std::uint32_t, segment::Piece> pieces;  ///< by rank; ChunkEntry::place as in the catalog, or kNotWritten
   std::map<std::uint32_t, ClientId> clients;       ///< of the ranks that have not staged their piece
   std::vector<ChunkName> written;                  ///< in this order
   bool flushed_early = false;                      ///< its flush does not wait for the commit
-  std::optional<base::Error> failure;              ///< why it cannot succeed any more
+  bool contradicted = false;                       ///< ranks disagree about it: nothing is known of it
+  bool deserted = false;               ///< one ended that may have been a rank of it and had not announced its piece
+  std::optional<base::Error> failure;  ///< why it cannot succeed any more
 
-  /// False when it contradicts what other ranks said.
+  /// False when it contradicts what other ranks said, now or before. What is complete stays as it is.
   bool add(ClientId client, const ipc::Begin& begin);
   /// Remembers where each chunk of a complete piece is that nobody told of before.
   void complete(const segment::Piece& piece);
   /// Every rank of this node has announced its piece: the segments can be laid out.
   bool announced() const;
+  /// Somebody's announcement is still to come.
+  bool being_announced() const { return !announced() && !contradicted && !deserted && !failure; }
+  /// This rank writes a part of it.
+  bool has(std::uint32_t rank) const;
   std::uint64_t bytes() const;
   segment::ChunkEntry* find(const ChunkName& name);
   const segment::ChunkEntry* find(const ChunkName& name) const { return const_cast<OpenCapture*>(this)->find(name); }

@@ -240,7 +240,7 @@ void Server::drop_dead() {
     std::erase_if(waiting_, [id](const Waiting& waiting) { return waiting.client == id; });
     {
       std::lock_guard guard(lock_);
-      core_.client_gone(id);
+      core_.client_gone(id, it->second.counts ? std::optional(it->second.rank) : std::nullopt);
     }
     flusher_.look_at_application();
     if (it->second.counts)

@@ -73,13 +73,14 @@ base::Status Session::check_version_free(const std::string& name, std::uint64_t 
 }
 
 base::Status Session::capture(const segment::VersionId& id) {
-  PERDURE_CHECK(announce());
   segment::Piece piece;
   piece.rank = rank();
   piece.chunk_bytes = chunk_bytes_;
   piece.regions = regions_.entries();
   const auto ranges = region::cut(regions_.bytes(), chunk_bytes_);
+  // First of all: the others may have to wait for slots until every rank has said what it will write.
   PERDURE_CHECK(tell_begun(id, piece, ranges));
+  PERDURE_CHECK(announce());
   ipc::Grant grant{id, 0, seconds_to_ns(config_.real("checkpoint.timeout")), {}, {}};
   // The next slot is asked for before the current chunk is copied, so that the engine's answer costs no time. An
   // emulated tier writes from the grant on: there it is asked for afterwards, so that no rank writes two chunks at
