@@ -27,7 +27,7 @@ WriteOutcome ChunkWriter::from_slot(const FlushItem& item, std::vector<std::byte
   if (job_.chunk_begins) started = job_.chunk_begins(chunk);
   if (!started) return {base::fail(PERDURE_PEER_FAILED, job_.version.id.text(), "it was given up"), false, true};
   base::Hasher hasher;
-  WriteOutcome outcome{copy(item, buffer, hasher)};
+  WriteOutcome outcome{copy(item, buffer, hasher, *started)};
   os::crash_point(os::CrashPoint::flush_chunk);
   if (outcome.status) {
     const auto slot = job_.address(item.source);
@@ -37,7 +37,12 @@ WriteOutcome ChunkWriter::from_slot(const FlushItem& item, std::vector<std::byte
   return outcome;
 }
 
-base::Status ChunkWriter::copy(const FlushItem& item, std::vector<std::byte>& buffer, base::Hasher& hasher) {
+void ChunkWriter::reads(metrics::FlushRate::Started& started, bool reading) {
+  if (job_.chunk_reads && started.reading != reading) job_.chunk_reads(started, reading);
+}
+
+base::Status ChunkWriter::copy(const FlushItem& item, std::vector<std::byte>& buffer, base::Hasher& hasher,
+                               metrics::FlushRate::Started& started) {
   const tier::SlotAddress slot = job_.address(item.source);
   const std::uint64_t length = item.source.length;
   if (auto* device = job_.device ? job_.device(slot.tier) : nullptr) device->transfer(length);
@@ -46,6 +51,7 @@ base::Status ChunkWriter::copy(const FlushItem& item, std::vector<std::byte>& bu
     PERDURE_CHECK(check_cancelled());
     const std::uint64_t begun = os::monotonic_ns();
     const std::uint64_t bytes = std::min(kBlock, length - done);
+    reads(started, !slot.mapped);
     base::ConstByteSpan block = slot.mapped ? view.subspan(done, bytes) : base::ConstByteSpan{};
     if (slot.mapped) {
       hasher.update(block);
@@ -54,6 +60,7 @@ base::Status ChunkWriter::copy(const FlushItem& item, std::vector<std::byte>& bu
       PERDURE_CHECK(slots_.read(slot, done, base::ByteSpan(buffer).first(bytes), hasher));
       block = base::ConstByteSpan(buffer).first(bytes);
     }
+    reads(started, false);
     PERDURE_CHECK(segments_.sink(item).write(item.target + done, block));
     if (job_.pace) job_.pace(begun, bytes);
   }

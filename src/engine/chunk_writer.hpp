@@ -23,7 +23,9 @@ class ChunkWriter {
  private:
   WriteOutcome from_slot(const FlushItem& item, std::vector<std::byte>& buffer);
   WriteOutcome again(const FlushItem& item, std::vector<std::byte>& buffer);
-  base::Status copy(const FlushItem& item, std::vector<std::byte>& buffer, base::Hasher& hasher);
+  base::Status copy(const FlushItem& item, std::vector<std::byte>& buffer, base::Hasher& hasher,
+                    metrics::FlushRate::Started& started);
+  void reads(metrics::FlushRate::Started& started, bool reading);
   WriteOutcome verified(const FlushItem& item, const base::Hasher& hasher, const std::string& where) const;
   base::Status check_cancelled() const;
 

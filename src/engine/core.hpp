@@ -166,6 +166,7 @@ class Core {
   /// Around each chunk that a flush reads from a slot. Nothing when it is not there any more: its version was given up.
   std::optional<metrics::FlushRate::Started> flush_chunk_begins(const segment::VersionId& id,
                                                                 const FlushedChunk& chunk);
+  void flush_chunk_reads(metrics::FlushRate::Started& started, bool reading);
   /// `movable`: the chunk can be read back from the segment.
   /// What it says of the store; nothing when it failed.
   std::optional<metrics::FlushRate::Observation> flush_chunk_ended(const segment::VersionId& id,

@@ -31,6 +31,10 @@ std::optional<metrics::FlushRate::Started> Core::flush_chunk_begins(const segmen
   return flush_rate_.started(now_s());
 }
 
+void Core::flush_chunk_reads(metrics::FlushRate::Started& started, bool reading) {
+  flush_rate_.reads(now_s(), started, reading);
+}
+
 std::optional<metrics::FlushRate::Observation> Core::flush_chunk_ended(const segment::VersionId& id,
                                                                        const FlushedChunk& chunk,
                                                                        const metrics::FlushRate::Started& started,

@@ -159,6 +159,10 @@ FlushJob Flusher::job_for(const segment::VersionId& id, catalog::HeldVersion ver
     std::lock_guard guard(lock_);
     return core_.flush_chunk_begins(id, chunk);
   };
+  job.chunk_reads = [this](auto& started, bool reading) {
+    std::lock_guard guard(lock_);
+    core_.flush_chunk_reads(started, reading);
+  };
   job.chunk_ended = [this, id](const FlushedChunk& chunk, const auto& started, bool stored) {
     bool wanted = false;
     {

@@ -20,6 +20,8 @@ struct FlushJob {
   /// Around each chunk that is read from a slot; may be empty. Nothing when it is not there any more.
   std::function<std::optional<metrics::FlushRate::Started>(const FlushedChunk&)> chunk_begins;
   std::function<void(const FlushedChunk&, const metrics::FlushRate::Started&, bool stored)> chunk_ended;
+  /// Meanwhile: it reads its slot now, or it writes to the store; may be empty.
+  std::function<void(metrics::FlushRate::Started&, bool reading)> chunk_reads;
   /// What each tier gives to all flushes together, as far as known; decides about the order of chunks.
   std::vector<double> read_bytes_per_s;
   std::function<bool()> slots_wanted;  ///< producers will want slots; may be empty: no

@@ -1,7 +1,9 @@
 #pragma once
 // The flush bandwidth of a node as a whole: VeloC IPDPS'19, Algorithm 3 (AvgFlushBW), in the units that Algorithm 2
 // needs. A flush that moved b bytes in t seconds while on average n flushes ran says that the node moved n * b / t
-// bytes/s. Knows no clock. Not thread-safe.
+// bytes/s. While most of them read slow tiers, that says what those give, not what the store takes: it counts only as
+// long as nothing else is known. (Otherwise the end of every checkpoint, when the slow tier is emptied, would make the
+// next one expect a slow store.) Knows no clock. Not thread-safe.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -16,23 +18,30 @@ class FlushRate {
  public:
   /// Looks at the last `window` flushes, and for what is sustained at kLong times as many.
   explicit FlushRate(std::size_t window = 32)
-      : rates_(window),
-        durations_s_(window),
-        bytes_(window),
-        recent_s_per_byte_(window),
-        long_s_per_byte_(kLong * window) {}
+      : durations_s_(window), bytes_(window), of_store_(window), of_slow_tiers_(window) {}
 
   struct Started {
     double time_s = 0;
-    double flush_seconds = 0;  ///< integral of the number of running flushes up to then
+    double flush_seconds = 0;    ///< integral of the number of running flushes up to then
+    double reading_seconds = 0;  ///< of which they read their tiers
+    bool reading = true;         ///< now; see reads() and stores()
   };
 
   /// A flush begins; give what this returns to finished() or abandoned(). Times never go back.
   Started started(double now_s) {
     pass(now_s);
     running_.insert(now_s);
-    return {now_s, flush_seconds_};
+    ++reading_;
+    return {now_s, flush_seconds_, reading_seconds_, true};
   }
+  /// It reads its tier, as it does from its beginning on, or it writes to the store.
+  void reads(double now_s, Started& start, bool reading = true) {
+    pass(now_s);
+    if (reading == start.reading) return;
+    start.reading = reading;
+    reading ? ++reading_ : --reading_;
+  }
+  void stores(double now_s, Started& start) { reads(now_s, start, false); }
   /// What one flush says of the node: so many ran on average meanwhile, and moved so much together.
   struct Observation {
     double flushes = 0;
@@ -44,38 +53,40 @@ class FlushRate {
     const double seconds = now_s - start.time_s;
     if (seconds <= 0 || bytes <= 0) return std::nullopt;
     const double flushes = (flush_seconds_ - start.flush_seconds) / seconds;
+    const double reading = (reading_seconds_ - start.reading_seconds) / seconds;
     durations_s_.add(seconds);
     bytes_.add(bytes);
-    add(bytes * flushes / seconds);
+    (reading > flushes / 2 ? of_slow_tiers_ : of_store_).add(bytes * flushes / seconds);
     return Observation{flushes, bytes * flushes / seconds};
   }
   /// It failed: says nothing about the bandwidth.
   void abandoned(double now_s, const Started& start) {
     pass(now_s);
     if (const auto it = running_.find(start.time_s); it != running_.end()) running_.erase(it);
+    if (start.reading) --reading_;
   }
   /// What is known from elsewhere, such as an earlier run: counts as one observation, and as what was sustained so far.
   void assume(double bytes_per_s) {
     if (bytes_per_s <= 0) return;
-    rates_.add(bytes_per_s);
-    recent_s_per_byte_.add(1 / bytes_per_s);
-    long_s_per_byte_.fill(1 / bytes_per_s);
+    of_store_.rates.add(bytes_per_s);
+    of_store_.recent_s_per_byte.add(1 / bytes_per_s);
+    of_store_.long_s_per_byte.fill(1 / bytes_per_s);
   }
 
-  double bytes_per_s() const { return rates_.mean(); }  ///< aggregate of the node; 0: nothing known
+  double bytes_per_s() const { return known().rates.mean(); }  ///< aggregate of the node; 0: nothing known
   /// What to count on over a longer time; 0: nothing known. The mean of rates overestimates a store that works in
   /// bursts (by 3 % on the described one of 192 nodes), as a quick burst counts as much as the slow one that takes
   /// longer. So this is a mean over equal amounts of data, that is of the seconds per byte; of the window or of the
   /// long one, whichever is faster, as a slump passes.
   double sustained_bytes_per_s() const {
-    const double s_per_byte = std::min(recent_s_per_byte_.mean(), long_s_per_byte_.mean());
+    const double s_per_byte = std::min(known().recent_s_per_byte.mean(), known().long_s_per_byte.mean());
     return s_per_byte > 0 ? 1 / s_per_byte : 0;
   }
   /// Both, but no more than is plausible when the oldest running flush takes much longer than usual: a store that hangs
   /// says nothing, and must not be counted on.
   double plausible_bytes_per_s(double now_s) const { return bytes_per_s() * plausible_part(now_s); }
   double plausible_sustained_bytes_per_s(double now_s) const { return sustained_bytes_per_s() * plausible_part(now_s); }
-  double deviation_bytes_per_s() const { return rates_.deviation(); }  ///< standard deviation in the window
+  double deviation_bytes_per_s() const { return known().rates.deviation(); }  ///< standard deviation in the window
   std::uint64_t running() const { return running_.size(); }
   /// Predicted seconds from `now_s` until the oldest running flush ends. It is taken to last as long as those in the
   /// window, or as all that run now need at the present rate, and, however long it has been running, to need the
@@ -90,11 +101,16 @@ class FlushRate {
  private:
   static constexpr double kOverdue = 4;  // times as long as usual
   static constexpr std::size_t kLong = 16;
-  void add(double rate) {
-    rates_.add(rate);
-    recent_s_per_byte_.add(1 / rate);
-    long_s_per_byte_.add(1 / rate);
-  }
+  struct Rates {
+    explicit Rates(std::size_t window) : rates(window), recent_s_per_byte(window), long_s_per_byte(kLong * window) {}
+    void add(double rate) {
+      rates.add(rate);
+      recent_s_per_byte.add(1 / rate);
+      long_s_per_byte.add(1 / rate);
+    }
+    MovingAverage rates, recent_s_per_byte, long_s_per_byte;
+  };
+  const Rates& known() const { return of_store_.rates.mean() > 0 ? of_store_ : of_slow_tiers_; }
   double plausible_part(double now_s) const {
     const double usual = kOverdue * durations_s_.mean();
     const double longest = running_.empty() ? 0 : now_s - *running_.begin();
@@ -103,13 +119,16 @@ class FlushRate {
   void pass(double now_s) {
     if (now_s > now_s_) {
       flush_seconds_ += static_cast<double>(running_.size()) * (now_s - now_s_);
+      reading_seconds_ += static_cast<double>(reading_) * (now_s - now_s_);
       now_s_ = now_s;
     }
   }
 
-  MovingAverage rates_, durations_s_, bytes_, recent_s_per_byte_, long_s_per_byte_;
+  MovingAverage durations_s_, bytes_;
+  Rates of_store_, of_slow_tiers_;
   std::multiset<double> running_;  // when each began
-  double now_s_ = 0, flush_seconds_ = 0;
+  std::size_t reading_ = 0;        // of them
+  double now_s_ = 0, flush_seconds_ = 0, reading_seconds_ = 0;
 };
 
 }  // namespace perdure::metrics

@@ -5,6 +5,13 @@
 namespace perdure::metrics {
 namespace {
 
+// A flush whose tier takes no time to read.
+FlushRate::Started storing(FlushRate& rate, double from_s) {
+  auto start = rate.started(from_s);
+  rate.stores(from_s, start);
+  return start;
+}
+
 TEST(FlushRate, IsTheAggregateOfAllFlushesAndNotTheRateOfOne) {
   FlushRate rate;
   std::vector<FlushRate::Started> flushes;
@@ -48,13 +55,50 @@ TEST(FlushRate, AFlushThatHangsIsCountedOnLessAndLess) {
   EXPECT_DOUBLE_EQ(rate.plausible_bytes_per_s(402), 100);
 }
 
+// Two flushes at once, which read their tier for some of their 4 seconds.
+TEST(FlushRate, WhatASlowTierGivesIsForgottenWhenTheStoreShowsWhatItTakes) {
+  FlushRate rate;
+  const auto flush_two = [&](double from_s, double stores_from_s, double bytes) {
+    auto a = rate.started(from_s), b = rate.started(from_s);
+    rate.stores(stores_from_s, a);
+    rate.stores(stores_from_s, b);
+    for (const auto& flush : {a, b}) rate.finished(from_s + 4, flush, bytes);
+  };
+  flush_two(0, 3, 100);
+  EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 50) << "nothing else is known";
+  flush_two(4, 4, 200);
+  EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 100);
+  EXPECT_DOUBLE_EQ(rate.sustained_bytes_per_s(), 100);
+  flush_two(8, 11, 100);
+  EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 100);
+  EXPECT_EQ(rate.deviation_bytes_per_s(), 0);
+  flush_two(12, 13, 400);
+  EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 150) << "reading took a quarter of the time only";
+}
+
+// It is quick, as the store has nothing else to do: that says nothing either.
+TEST(FlushRate, NorDoesAQuickFlushCountWhileTheOthersReadASlowTier) {
+  FlushRate rate;
+  rate.finished(1, storing(rate, 0), 100);
+  auto slow = rate.started(2), slower = rate.started(2);
+  rate.finished(3, storing(rate, 2), 100);
+  EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 100);
+  rate.reads(3, slow);
+  rate.stores(4, slow);
+  rate.reads(5, slow);
+  rate.abandoned(6, slow);
+  rate.abandoned(6, slower);
+  rate.finished(7, storing(rate, 6), 300);
+  EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 200) << "nobody reads any more";
+}
+
 TEST(FlushRate, ForgetsWhatIsBeyondItsWindow) {
   FlushRate rate(2);
   EXPECT_EQ(rate.bytes_per_s(), 0);
   rate.assume(1000);
   rate.assume(-1);
   EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 1000);
-  for (int i = 0; i < 2; ++i) rate.finished(i + 1, rate.started(i), i == 0 ? 10 : 30);
+  for (int i = 0; i < 2; ++i) rate.finished(i + 1, storing(rate, i), i == 0 ? 10 : 30);
   EXPECT_DOUBLE_EQ(rate.bytes_per_s(), 20);
   EXPECT_DOUBLE_EQ(rate.deviation_bytes_per_s(), 10);
 }
@@ -62,7 +106,7 @@ TEST(FlushRate, ForgetsWhatIsBeyondItsWindow) {
 /// Flushes of 100 bytes, one after the other, each at one of these rates.
 double flush_at(FlushRate& rate, double now_s, std::initializer_list<double> rates) {
   for (double bytes_per_s : rates) {
-    const auto flush = rate.started(now_s);
+    const auto flush = storing(rate, now_s);
     now_s += 100 / bytes_per_s;
     rate.finished(now_s, flush, 100);
   }
@@ -101,19 +145,19 @@ TEST(FlushRate, WhatIsKnownFromElsewhereWasSustained) {
 TEST(FlushRate, PredictsWhenTheOldestRunningFlushEnds) {
   FlushRate rate;
   EXPECT_EQ(rate.next_end_s(0), 0);
-  rate.finished(4, rate.started(0), 40);
-  rate.finished(10, rate.started(4), 60);  // 10 bytes/s, 50 bytes each, 5 s on average, deviation 1 s
+  rate.finished(4, storing(rate, 0), 40);
+  rate.finished(10, storing(rate, 4), 60);  // 10 bytes/s, 50 bytes each, 5 s on average, deviation 1 s
   EXPECT_EQ(rate.next_end_s(10), 0) << "nothing runs";
-  rate.started(11);
+  storing(rate, 11);
   EXPECT_DOUBLE_EQ(rate.next_end_s(13), 3);
-  rate.started(12);
+  storing(rate, 12);
   EXPECT_DOUBLE_EQ(rate.next_end_s(13), 8) << "two at once move 100 bytes in 10 s";
   EXPECT_DOUBLE_EQ(rate.next_end_s(50), 1) << "overdue";
 }
 
 TEST(FlushRate, AFlushThatTookNoTimeIsNoObservation) {
   FlushRate rate;
-  rate.finished(1, rate.started(1), 10);
+  rate.finished(1, storing(rate, 1), 10);
   EXPECT_EQ(rate.bytes_per_s(), 0);
 }
 

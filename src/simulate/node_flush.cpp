@@ -39,6 +39,7 @@ void Node::read_done(const device::Completion& completion, std::size_t tier, con
   --tiers_[tier].state.readers;
   --reading_;
   read_.push_back({tier, job.flush});
+  rate_.stores(completion.time_s, read_.back().started);
   start_storing(completion.time_s);
 }
 
