@@ -208,7 +208,7 @@ Json Server::answer_top() {
   }
   std::lock_guard guard(lock_);
   reply["engine"] = overview(core_);
-  reply["engine"]["flush"]["threads_held_back"] = flusher_.gate_status().waiting;
+  reply["engine"]["flush"]["threads_held_back"] = flusher_.gate_status().held_back;
   reply["engine"]["process"] = os::process_id();
   reply["engine"]["clients"] = static_cast<std::uint64_t>(
       std::count_if(clients_.begin(), clients_.end(), [](const auto& entry) { return entry.second.counts; }));

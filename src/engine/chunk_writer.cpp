@@ -16,18 +16,18 @@ constexpr std::uint64_t kBlock = 4 * base::MiB;
 ChunkWriter::ChunkWriter(const FlushJob& job, tier::SlotIo& slots, OpenSegments& segments)
     : job_(job), slots_(slots), segments_(segments) {}
 
-WriteOutcome ChunkWriter::write(const FlushItem& item, std::vector<std::byte>& buffer) {
-  return item.source.place == catalog::kInTemporarySegment ? again(item, buffer) : from_slot(item, buffer);
+WriteOutcome ChunkWriter::write(const FlushItem& item, std::vector<std::byte>& buffer, Admission& admission) {
+  return item.source.place == catalog::kInTemporarySegment ? again(item, buffer) : from_slot(item, buffer, admission);
 }
 
-WriteOutcome ChunkWriter::from_slot(const FlushItem& item, std::vector<std::byte>& buffer) {
+WriteOutcome ChunkWriter::from_slot(const FlushItem& item, std::vector<std::byte>& buffer, Admission& admission) {
   const FlushedChunk chunk{
       {item.rank, item.chunk}, {item.source.place, item.source.offset}, item.target, item.source.length};
   std::optional<metrics::FlushRate::Started> started = metrics::FlushRate::Started{};
   if (job_.chunk_begins) started = job_.chunk_begins(chunk);
   if (!started) return {base::fail(PERDURE_PEER_FAILED, job_.version.id.text(), "it was given up"), false, true};
   base::Hasher hasher;
-  WriteOutcome outcome{copy(item, buffer, hasher, *started)};
+  WriteOutcome outcome{copy(item, buffer, hasher, [&](bool reading) { admission.reads(chunk, *started, reading); })};
   os::crash_point(os::CrashPoint::flush_chunk);
   if (outcome.status) {
     const auto slot = job_.address(item.source);
@@ -37,12 +37,8 @@ WriteOutcome ChunkWriter::from_slot(const FlushItem& item, std::vector<std::byte
   return outcome;
 }
 
-void ChunkWriter::reads(metrics::FlushRate::Started& started, bool reading) {
-  if (job_.chunk_reads && started.reading != reading) job_.chunk_reads(started, reading);
-}
-
 base::Status ChunkWriter::copy(const FlushItem& item, std::vector<std::byte>& buffer, base::Hasher& hasher,
-                               metrics::FlushRate::Started& started) {
+                               const std::function<void(bool reading)>& reads) {
   const tier::SlotAddress slot = job_.address(item.source);
   const std::uint64_t length = item.source.length;
   if (auto* device = job_.device ? job_.device(slot.tier) : nullptr) device->transfer(length);
@@ -51,7 +47,7 @@ base::Status ChunkWriter::copy(const FlushItem& item, std::vector<std::byte>& bu
     PERDURE_CHECK(check_cancelled());
     const std::uint64_t begun = os::monotonic_ns();
     const std::uint64_t bytes = std::min(kBlock, length - done);
-    reads(started, !slot.mapped);
+    if (!slot.mapped && done > 0) reads(true);
     base::ConstByteSpan block = slot.mapped ? view.subspan(done, bytes) : base::ConstByteSpan{};
     if (slot.mapped) {
       hasher.update(block);
@@ -60,7 +56,7 @@ base::Status ChunkWriter::copy(const FlushItem& item, std::vector<std::byte>& bu
       PERDURE_CHECK(slots_.read(slot, done, base::ByteSpan(buffer).first(bytes), hasher));
       block = base::ConstByteSpan(buffer).first(bytes);
     }
-    reads(started, false);
+    if (!slot.mapped || done == 0) reads(false);
     PERDURE_CHECK(segments_.sink(item).write(item.target + done, block));
     if (job_.pace) job_.pace(begun, bytes);
   }

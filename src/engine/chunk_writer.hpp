@@ -13,19 +13,42 @@ struct WriteOutcome {
   bool gone = false;     ///< its version was given up
 };
 
+/// While a thread flushes a chunk.
+class Admission {
+ public:
+  /// `reading`: as FlushGate::enter(). Both must outlive it.
+  Admission(const FlushJob& job, bool reading, const std::atomic<bool>& failed) : job_(job), failed_(failed) {
+    if (job_.enter) pass_ = job_.enter(reading, failed);
+  }
+  ~Admission() {
+    if (job_.leave) job_.leave(pass_);
+  }
+  Admission(const Admission&) = delete;
+  Admission& operator=(const Admission&) = delete;
+  /// It reads the slot of this chunk, or it writes to the store.
+  void reads(const FlushedChunk& chunk, metrics::FlushRate::Started& started, bool reading) {
+    if (reading && job_.reads) job_.reads(chunk, started, pass_);
+    if (!reading && job_.stores) job_.stores(chunk, started, pass_, failed_);
+  }
+
+ private:
+  const FlushJob& job_;
+  const std::atomic<bool>& failed_;
+  FlushGate::Pass pass_;
+};
+
 /// Used by all flushing threads of a job.
 class ChunkWriter {
  public:
   ChunkWriter(const FlushJob& job, tier::SlotIo& slots, OpenSegments& segments);
   /// `buffer`: of this thread, kept between calls.
-  WriteOutcome write(const FlushItem& item, std::vector<std::byte>& buffer);
+  WriteOutcome write(const FlushItem& item, std::vector<std::byte>& buffer, Admission& admission);
 
  private:
-  WriteOutcome from_slot(const FlushItem& item, std::vector<std::byte>& buffer);
+  WriteOutcome from_slot(const FlushItem& item, std::vector<std::byte>& buffer, Admission& admission);
   WriteOutcome again(const FlushItem& item, std::vector<std::byte>& buffer);
   base::Status copy(const FlushItem& item, std::vector<std::byte>& buffer, base::Hasher& hasher,
-                    metrics::FlushRate::Started& started);
-  void reads(metrics::FlushRate::Started& started, bool reading);
+                    const std::function<void(bool reading)>& reads);
   WriteOutcome verified(const FlushItem& item, const base::Hasher& hasher, const std::string& where) const;
   base::Status check_cancelled() const;
 

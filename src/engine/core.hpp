@@ -166,7 +166,8 @@ class Core {
   /// Around each chunk that a flush reads from a slot. Nothing when it is not there any more: its version was given up.
   std::optional<metrics::FlushRate::Started> flush_chunk_begins(const segment::VersionId& id,
                                                                 const FlushedChunk& chunk);
-  void flush_chunk_reads(metrics::FlushRate::Started& started, bool reading);
+  /// Meanwhile: it reads its slot, or it writes to the store.
+  void flush_chunk_reads(const FlushedChunk& chunk, metrics::FlushRate::Started& started, bool reading);
   /// `movable`: the chunk can be read back from the segment.
   /// What it says of the store; nothing when it failed.
   std::optional<metrics::FlushRate::Observation> flush_chunk_ended(const segment::VersionId& id,

@@ -31,7 +31,8 @@ std::optional<metrics::FlushRate::Started> Core::flush_chunk_begins(const segmen
   return flush_rate_.started(now_s());
 }
 
-void Core::flush_chunk_reads(metrics::FlushRate::Started& started, bool reading) {
+void Core::flush_chunk_reads(const FlushedChunk& chunk, metrics::FlushRate::Started& started, bool reading) {
+  if (reading != started.reading) reading ? ++readers_[chunk.slot.first] : --readers_[chunk.slot.first];
   flush_rate_.reads(now_s(), started, reading);
 }
 
@@ -39,7 +40,7 @@ std::optional<metrics::FlushRate::Observation> Core::flush_chunk_ended(const seg
                                                                        const FlushedChunk& chunk,
                                                                        const metrics::FlushRate::Started& started,
                                                                        bool stored, bool movable) {
-  --readers_[chunk.slot.first];
+  if (started.reading) --readers_[chunk.slot.first];
   interference_.flush_ends(now_s());
   const auto read = being_read_.extract(chunk.slot);
   const bool given_up = !read.empty() && read.mapped();

@@ -1,5 +1,6 @@
 #pragma once
-// The door that threads pass for every chunk they flush: so many are inside at once as placement::FlushPool says.
+// The door that threads pass for every chunk they flush: so many are inside at once as placement::FlushPool says. Those
+// that read a slow tier leave the store idle: others may be inside meanwhile, but no more write to the store.
 #include <atomic>
 #include <condition_variable>
 #include <functional>
@@ -12,14 +13,28 @@ namespace perdure::engine {
 
 class FlushGate {
  public:
-  /// `lock` guards it; `pressure` is called with the lock held. At most `limit` threads are inside.
-  FlushGate(std::mutex& lock, unsigned limit, std::function<placement::Pressure()> pressure)
-      : lock_(lock), limit_(limit), pressure_(std::move(pressure)), pool_(limit) {}
+  /// What it goes by; asked with the lock held.
+  struct View {
+    placement::Pressure pressure = {};
+    bool slots_wanted = false;  ///< producers will want slots
+  };
+  /// A thread between enter() and leave().
+  struct Pass {
+    bool reading = false;
+  };
+
+  /// `lock` guards it. At most `limit` threads write to the store.
+  FlushGate(std::mutex& lock, unsigned limit, std::function<View()> look)
+      : lock_(lock), limit_(limit), look_(std::move(look)), pool_(limit) {}
 
   /// Blocks until there is room, `given_up` is set and look_again() called, or shut() was. leave() belongs to it in
-  /// every case.
-  void enter(const std::atomic<bool>& given_up);
-  void leave();
+  /// every case. `reading`: it begins with reading a slow tier.
+  Pass enter(bool reading, const std::atomic<bool>& given_up);
+  void leave(const Pass& pass);
+  /// It reads from now on.
+  void reads(Pass& pass);
+  /// It writes to the store, as soon as there is room. Blocks like enter().
+  void stores(Pass& pass, const std::atomic<bool>& given_up);
 
   // ---- The rest with the lock held.
   void look_again() { changed_.notify_all(); }
@@ -29,17 +44,25 @@ class FlushGate {
   void observe(const metrics::FlushRate::Observation& observation);
 
   struct Status {
-    unsigned inside = 0, waiting = 0;
+    unsigned inside = 0;
+    unsigned waiting = 0;    ///< to enter, or to write to the store
+    unsigned held_back = 0;  ///< to enter, although fewer than the limit are inside
   };
-  Status status() const { return {inside_, waiting_}; }
+  Status status() const;
 
  private:
+  bool may_enter(bool reading, unsigned threads, const View& view) const;
+  void await(std::unique_lock<std::mutex>& guard, const std::atomic<bool>& given_up,
+             const std::function<bool(unsigned threads, const View& view)>& may);
+  unsigned inside() const { return reading_ + storing_; }
+
   std::mutex& lock_;
   const unsigned limit_;
-  std::function<placement::Pressure()> pressure_;
+  std::function<View()> look_;
   placement::FlushPool pool_;
   std::condition_variable changed_;
-  unsigned inside_ = 0, waiting_ = 0;
+  unsigned reading_ = 0, storing_ = 0;            // inside
+  unsigned waiting_ = 0, waiting_for_store_ = 0;  // outside; inside
   bool somebody_waits_ = false, shut_ = false;
 };
 

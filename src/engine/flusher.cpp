@@ -19,7 +19,10 @@ Flusher::Flusher(Core& core, std::mutex& lock, store::Store& store, Reports& rep
       options_(options),
       changed_(std::move(changed)),
       idle_(std::move(idle)),
-      gate_(lock, options.threads, [this] { return core_.interference().pressure(options_.max_slowdown); }),
+      gate_(lock, options.threads,
+            [this] {
+              return FlushGate::View{core_.interference().pressure(options_.max_slowdown), core_.slots_wanted()};
+            }),
       pacing_(options.max_bytes_per_s) {
   thread_ = std::thread([this] { run(); });
 }
@@ -159,10 +162,6 @@ FlushJob Flusher::job_for(const segment::VersionId& id, catalog::HeldVersion ver
     std::lock_guard guard(lock_);
     return core_.flush_chunk_begins(id, chunk);
   };
-  job.chunk_reads = [this](auto& started, bool reading) {
-    std::lock_guard guard(lock_);
-    core_.flush_chunk_reads(started, reading);
-  };
   job.chunk_ended = [this, id](const FlushedChunk& chunk, const auto& started, bool stored) {
     bool wanted = false;
     {
@@ -182,8 +181,20 @@ FlushJob Flusher::job_for(const segment::VersionId& id, catalog::HeldVersion ver
     return core_.attempt_over(id);
   };
   job.threads = options_.threads;
-  job.enter = [this](const std::atomic<bool>& failed) { gate_.enter(failed); };
-  job.leave = [this] { gate_.leave(); };
+  job.enter = [this](bool reading, const std::atomic<bool>& failed) { return gate_.enter(reading, failed); };
+  job.leave = [this](const FlushGate::Pass& pass) { gate_.leave(pass); };
+  job.reads = [this](const FlushedChunk& chunk, auto& started, FlushGate::Pass& pass) {
+    gate_.reads(pass);
+    std::lock_guard guard(lock_);
+    core_.flush_chunk_reads(chunk, started, true);
+  };
+  job.stores = [this](const FlushedChunk& chunk, auto& started, FlushGate::Pass& pass, const auto& failed) {
+    {
+      std::lock_guard guard(lock_);
+      core_.flush_chunk_reads(chunk, started, false);
+    }
+    gate_.stores(pass, failed);
+  };
   if (options_.max_bytes_per_s != 0)
     job.pace = [this](std::uint64_t begun_ns, std::uint64_t bytes) { pace(begun_ns, bytes); };
   job.wake = [this] { wake_all(); };

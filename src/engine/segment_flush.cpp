@@ -12,22 +12,6 @@
 namespace perdure::engine {
 namespace {
 
-/// While a thread flushes a chunk.
-class Admission {
- public:
-  Admission(const FlushJob& job, const std::atomic<bool>& failed) : job_(job) {
-    if (job_.enter) job_.enter(failed);
-  }
-  ~Admission() {
-    if (job_.leave) job_.leave();
-  }
-  Admission(const Admission&) = delete;
-  Admission& operator=(const Admission&) = delete;
-
- private:
-  const FlushJob& job_;
-};
-
 // Brings the chunks of open segments to their places. The thread that made it sees to it that others work: it waits for
 // news and starts threads while there is more to do than those that are there can begin with.
 class ChunkFlush {
@@ -74,11 +58,20 @@ class ChunkFlush {
   void make_ready(std::size_t item) {
     sequence_.add(item, items_[item].source.place);
     ++ready_;
+    if (slow(item)) ++ready_slow_;
+  }
+
+  /// It takes its time to read it.
+  bool slow(std::size_t item) const {
+    const auto& source = items_[item].source;
+    if (source.place == catalog::kInTemporarySegment) return false;
+    return !job_.address(source).mapped || (job_.device && job_.device(source.place) != nullptr);
   }
 
   void start_threads() {
     std::lock_guard lock(mutex_);
-    while (!failed_ && threads_.size() < job_.threads && idle_ < ready_) {
+    const std::size_t most = (ready_slow_ > 0 ? 2 : 1) * std::size_t{job_.threads};
+    while (!failed_ && threads_.size() < most && idle_ < ready_) {
       ++idle_;
       threads_.emplace_back([this] { work(); });
     }
@@ -86,17 +79,19 @@ class ChunkFlush {
 
   void work() {
     std::vector<std::byte> buffer;
-    while (await_chunk()) {
-      const Admission admission(job_, failed_);
+    bool slow = false;
+    while (await_chunk(slow)) {
+      Admission admission(job_, slow, failed_);
       const auto item = take();
-      if (item) note(*item, writer_.write(items_[*item], buffer));
+      if (item) note(*item, writer_.write(items_[*item], buffer, admission));
     }
   }
 
-  /// False when none comes any more.
-  bool await_chunk() {
+  /// False when none comes any more. `slow`: it may be a slow one.
+  bool await_chunk(bool& slow) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return ready_ > 0 || over_ || failed_; });
+    slow = ready_slow_ > 0;
     return !failed_ && ready_ > 0;
   }
 
@@ -106,7 +101,9 @@ class ChunkFlush {
     if (failed_ || ready_ == 0) return std::nullopt;
     --ready_;
     --idle_;
-    return sequence_.next(job_.slots_wanted && job_.slots_wanted());
+    const auto item = sequence_.next(job_.slots_wanted && job_.slots_wanted());
+    if (item && slow(*item)) --ready_slow_;
+    return item;
   }
 
   void note(std::size_t item, const WriteOutcome& written) {
@@ -160,10 +157,11 @@ class ChunkFlush {
   std::mutex mutex_;  // of all that follows, of the outcome, and of the source of items that are not ready
   std::condition_variable changed_;
   FlushSequence sequence_;
-  std::size_t ready_ = 0;  // chunks that nobody has begun
-  std::size_t done_ = 0;   // chunks in their place
-  std::size_t idle_ = 0;   // threads without a chunk
-  bool over_ = false;      // no more become ready
+  std::size_t ready_ = 0;       // chunks that nobody has begun
+  std::size_t ready_slow_ = 0;  // of them those that take time to be read
+  std::size_t done_ = 0;        // chunks in their place
+  std::size_t idle_ = 0;        // threads without a chunk
+  bool over_ = false;           // no more become ready
   std::atomic<bool> failed_ = false;
   std::vector<std::thread> threads_;
 };

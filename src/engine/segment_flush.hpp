@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/core.hpp"
+#include "engine/flush_gate.hpp"
 #include "store/store.hpp"
 #include "tier/slot_io.hpp"
 
@@ -20,15 +21,19 @@ struct FlushJob {
   /// Around each chunk that is read from a slot; may be empty. Nothing when it is not there any more.
   std::function<std::optional<metrics::FlushRate::Started>(const FlushedChunk&)> chunk_begins;
   std::function<void(const FlushedChunk&, const metrics::FlushRate::Started&, bool stored)> chunk_ended;
-  /// Meanwhile: it reads its slot now, or it writes to the store; may be empty.
-  std::function<void(metrics::FlushRate::Started&, bool reading)> chunk_reads;
   /// What each tier gives to all flushes together, as far as known; decides about the order of chunks.
   std::vector<double> read_bytes_per_s;
   std::function<bool()> slots_wanted;  ///< producers will want slots; may be empty: no
+  /// So many write to the store at once; as many again may read slow tiers meanwhile.
   unsigned threads = 1;
   /// Around each chunk, blocking until one more may be flushed, or `failed` is set and wake() called; may be empty.
-  std::function<void(const std::atomic<bool>& failed)> enter;
-  std::function<void()> leave;
+  std::function<FlushGate::Pass(bool reading, const std::atomic<bool>& failed)> enter;
+  std::function<void(const FlushGate::Pass&)> leave;
+  /// Meanwhile: it reads its slot now, or it writes to the store, for which it may have to wait likewise; may be empty.
+  std::function<void(const FlushedChunk&, metrics::FlushRate::Started&, FlushGate::Pass&)> reads;
+  std::function<void(const FlushedChunk&, metrics::FlushRate::Started&, FlushGate::Pass&,
+                     const std::atomic<bool>& failed)>
+      stores;
   /// Blocks after so many bytes that were begun then for as long as the bandwidth limit wants; may be empty.
   std::function<void(std::uint64_t begun_ns, std::uint64_t bytes)> pace;
   const std::atomic<bool>* cancelled = nullptr;

@@ -34,7 +34,7 @@ TEST(FlushRate, CountsOnlyTheTimeThatFlushesOverlap) {
 
 TEST(FlushRate, TellsHowManyFlushesRanWhileOneDid) {
   FlushRate rate;
-  const auto a = rate.started(0), b = rate.started(1);
+  const auto a = storing(rate, 0), b = storing(rate, 1);
   const auto observed = rate.finished(2, a, 150);
   ASSERT_TRUE(observed);
   EXPECT_DOUBLE_EQ(observed->flushes, 1.5);
