@@ -25,8 +25,11 @@ class Admission {
   }
   Admission(const Admission&) = delete;
   Admission& operator=(const Admission&) = delete;
+  /// To be called with what reads() is told.
+  void tell(std::function<void(bool reading)> whom) { told_ = std::move(whom); }
   /// It reads the slot of this chunk, or it writes to the store.
   void reads(const FlushedChunk& chunk, metrics::FlushRate::Started& started, bool reading) {
+    if (told_) told_(reading);
     if (reading && job_.reads) job_.reads(chunk, started, pass_);
     if (!reading && job_.stores) job_.stores(chunk, started, pass_, failed_);
   }
@@ -34,6 +37,7 @@ class Admission {
  private:
   const FlushJob& job_;
   const std::atomic<bool>& failed_;
+  std::function<void(bool)> told_;
   FlushGate::Pass pass_;
 };
 

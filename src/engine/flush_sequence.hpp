@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "placement/flush_order.hpp"
@@ -37,17 +38,29 @@ class FlushSequence {
     auto& chunks = places_[places[*queue]];
     const std::size_t chunk = chunks.front();
     chunks.pop_front();
-    ++readers_[places[*queue]];
+    reads(chunk, true);
     return chunk;
   }
-  void ended(std::size_t chunk) { --readers_[place_of_.at(chunk)]; }
+  /// Its place is being read, as from next() on, or it is not: it is being written to the store, or was.
+  void reads(std::size_t chunk, bool reading) {
+    if (reading == being_read_.contains(chunk)) return;
+    auto& readers = readers_[place_of_.at(chunk)];
+    if (reading) {
+      ++readers;
+      being_read_.insert(chunk);
+    } else {
+      --readers;
+      being_read_.erase(chunk);
+    }
+  }
 
  private:
   std::vector<double> read_bytes_per_s_;
   unsigned threads_;
   std::map<std::uint32_t, std::deque<std::size_t>> places_;  // what is there to be flushed
-  std::map<std::uint32_t, unsigned> readers_;                // by place
-  std::map<std::size_t, std::uint32_t> place_of_;            // by chunk
+  std::set<std::size_t> being_read_;
+  std::map<std::uint32_t, unsigned> readers_;      // by place
+  std::map<std::size_t, std::uint32_t> place_of_;  // by chunk
 };
 
 }  // namespace perdure::engine

@@ -22,7 +22,7 @@ Chunks all_one_after_the_other(const std::vector<std::uint32_t>& tiers, const st
   Chunks order;
   while (const auto chunk = sequence.next(slots_wanted)) {
     order.push_back(*chunk);
-    sequence.ended(*chunk);
+    sequence.reads(*chunk, false);
   }
   return order;
 }
@@ -46,7 +46,7 @@ TEST(FlushSequence, TakesWhatIsAddedLater) {
   EXPECT_EQ(sequence.next(false), std::nullopt);
   sequence.add(7, 0);
   EXPECT_EQ(sequence.next(false), 7u);
-  sequence.ended(7);
+  sequence.reads(7, false);
   EXPECT_EQ(sequence.next(false), std::nullopt);
 }
 
@@ -55,6 +55,16 @@ TEST(FlushSequence, KeepsAThreadForTheOthersWhileTheSlowTierIsRead) {
   EXPECT_EQ(sequence.next(false), 1u);
   EXPECT_EQ(sequence.next(false), 0u);
   EXPECT_EQ(sequence.next(false), 2u) << "nothing else is left";
+}
+
+TEST(FlushSequence, WhoWritesToTheStoreIsNoReaderAnyMore) {
+  FlushSequence sequence = sequence_of({0, 0, 1, 1, 1}, {1e9, 1e8}, 2);
+  EXPECT_EQ(sequence.next(false), 2u);
+  sequence.reads(2, false);
+  EXPECT_EQ(sequence.next(false), 3u);
+  sequence.reads(2, true);
+  sequence.reads(3, false);
+  EXPECT_EQ(sequence.next(false), 0u) << "the second is being read, block by block";
 }
 
 TEST(FlushSequence, GivesEveryChunkOnceInAnyInterleaving) {
@@ -66,7 +76,7 @@ TEST(FlushSequence, GivesEveryChunkOnceInAnyInterleaving) {
     Chunks running, given;
     for (;;) {
       if (!running.empty() && random() % 2 == 0) {
-        sequence.ended(running.back());
+        sequence.reads(running.back(), false);
         running.pop_back();
         continue;
       }

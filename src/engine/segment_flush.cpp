@@ -83,7 +83,12 @@ class ChunkFlush {
     while (await_chunk(slow)) {
       Admission admission(job_, slow, failed_);
       const auto item = take();
-      if (item) note(*item, writer_.write(items_[*item], buffer, admission));
+      if (!item) continue;
+      admission.tell([this, item](bool reading) {
+        std::lock_guard lock(mutex_);
+        sequence_.reads(*item, reading);
+      });
+      note(*item, writer_.write(items_[*item], buffer, admission));
     }
   }
 
@@ -109,7 +114,7 @@ class ChunkFlush {
   void note(std::size_t item, const WriteOutcome& written) {
     std::lock_guard lock(mutex_);
     ++idle_;
-    sequence_.ended(item);
+    sequence_.reads(item, false);
     if (written.status)
       ++done_;
     else
