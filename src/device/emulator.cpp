@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <tuple>
+#include <utility>
 
 namespace perdure::device {
 namespace {
@@ -28,23 +30,31 @@ Emulator::Emulator(const Device& description, double time_scale, std::uint64_t s
 
 void Emulator::advance() {
   device_.advance(described_now_s());
-  for (const Completion& completion : device_.take_completed()) running_.erase(completion.stream);
+  for (const Completion& completion : device_.take_completed()) {
+    running_.erase(completion.stream);
+    const auto [first, last] = waiting_.equal_range(completion.stream);
+    for (auto it = first; it != last; ++it) it->second.notify_one();
+  }
+}
+
+// The next event may be another one: one stream more can make the others slower, and on some devices faster.
+void Emulator::changed() {
+  if (watch_ != nullptr) watch_->notify_one();
 }
 
 void Emulator::limit(double bytes_per_s) {
   std::lock_guard guard(mutex_);
   advance();
   device_.limit(described_now_s(), bytes_per_s);
-  changed_.notify_all();
+  changed();
 }
 
-// Everybody looks again: one stream more can make the others slower, and on some devices faster.
 StreamId Emulator::start(std::uint64_t bytes) {
   std::lock_guard guard(mutex_);
   advance();
   const StreamId stream = device_.start(described_now_s(), static_cast<double>(bytes));
   running_.insert(stream);
-  changed_.notify_all();
+  changed();
   return stream;
 }
 
@@ -52,7 +62,9 @@ void Emulator::cancel(StreamId stream) {
   std::lock_guard guard(mutex_);
   advance();
   if (running_.erase(stream) > 0) device_.cancel(described_now_s(), stream);
-  changed_.notify_all();
+  const auto [first, last] = waiting_.equal_range(stream);
+  for (auto it = first; it != last; ++it) it->second.notify_one();
+  changed();
 }
 
 bool Emulator::over(StreamId stream) {
@@ -63,11 +75,22 @@ bool Emulator::over(StreamId stream) {
 
 void Emulator::wait(StreamId stream) {
   std::unique_lock lock(mutex_);
+  const auto self = waiting_.emplace(std::piecewise_construct, std::forward_as_tuple(stream), std::tuple<>());
   for (;;) {
     advance();
-    if (shut_ || !running_.contains(stream)) return;
-    clock_.wait(lock, changed_, to_next_event_s());
+    if (shut_ || !running_.contains(stream)) break;
+    if (watch_ == nullptr) watch_ = &self->second;
+    if (watch_ == &self->second)
+      clock_.wait(lock, self->second, to_next_event_s());
+    else
+      self->second.wait(lock);
   }
+  // Also when nobody watches: whoever was told to may be this one, and have nothing more to wait for.
+  const bool another_watches = watch_ != nullptr && watch_ != &self->second;
+  waiting_.erase(self);
+  if (another_watches) return;
+  watch_ = nullptr;
+  if (!waiting_.empty()) waiting_.begin()->second.notify_one();
 }
 
 double Emulator::to_next_event_s() const {
@@ -89,7 +112,7 @@ unsigned Emulator::streams() {
 void Emulator::shut() {
   std::lock_guard guard(mutex_);
   shut_ = true;
-  changed_.notify_all();
+  for (auto& [stream, waiter] : waiting_) waiter.notify_one();
 }
 
 }  // namespace perdure::device

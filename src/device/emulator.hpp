@@ -3,6 +3,7 @@
 // behind it needs. Thread-safe. What it decides is SharedDevice; here are only the clock and those who wait.
 #include <condition_variable>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -44,14 +45,17 @@ class Emulator {
  private:
   double described_now_s() { return (clock_.now_s() - epoch_s_) / time_scale_; }
   void advance();
+  void changed();
   double to_next_event_s() const;
 
   Clock& clock_;
   const double time_scale_, epoch_s_;
   std::mutex mutex_;
-  std::condition_variable changed_;
   SharedDevice device_;
   std::set<StreamId> running_;
+  // One of those that wait watches the clock and tells the others. If all did, each event would wake every thread.
+  std::multimap<StreamId, std::condition_variable> waiting_;
+  std::condition_variable* watch_ = nullptr;  // of the one
   bool shut_ = false;
 };
 

@@ -106,6 +106,19 @@ TEST(Emulator, WhoIsShutKeepsNobodyWaiting) {
   emulator.transfer(1'000'000);
 }
 
+// One of those that wait watches the clock for all: it must find a successor, also among those that end with it.
+TEST(Emulator, NobodyIsForgottenWhenSeveralEndAtOnce) {
+  for (int round = 0; round < 100; ++round) {
+    Emulator emulator(device_of({{1, 1e9}}), 1, 0);
+    std::vector<StreamId> streams;
+    for (int i = 0; i < 9; ++i) streams.push_back(emulator.start(i < 6 ? 50'000 : 100'000));
+    std::vector<std::jthread> threads;
+    for (const StreamId stream : streams) threads.emplace_back([&emulator, stream] { emulator.wait(stream); });
+    std::jthread canceller([&] { emulator.cancel(streams.back()); });
+    (void)emulator.over(streams.front());  // looks at the clock, too
+  }
+}
+
 TEST(Emulator, ServesThreadsThatComeAndGoInRealTime) {
   Emulator emulator(device_of({{1, 1e9}, {8, 4e9}}), 1, 7);
   std::atomic<int> done = 0;
