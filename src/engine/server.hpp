@@ -9,6 +9,7 @@
 
 #include "engine/core.hpp"
 #include "ipc/channel.hpp"
+#include "os/readiness.hpp"
 
 namespace perdure::engine {
 
@@ -39,6 +40,7 @@ class Server {
     os::Fd socket;
     ipc::Decoder decoder;
     std::vector<std::byte> outbox;
+    bool unsent = false;  // there is something in the outbox, and readiness_ knows
     std::uint32_t rank = 0;
     bool greeted = false;
     bool counts = true;  // keeps the engine alive
@@ -53,6 +55,7 @@ class Server {
   };
 
   void run();
+  void handle_event(const os::Readiness::Event& event);
   void accept_all();
   void serve(ClientId id);
   void handle(ClientId id, const base::Json& message);
@@ -71,7 +74,8 @@ class Server {
   void refuse_waiting_grants(ClientId id, const segment::VersionId& version);
   void reconsider_waiting();
   void send(ClientId id, std::uint64_t sequence, base::Json reply);
-  void push(Client& client);
+  void push(ClientId id, Client& client);
+  void lose(Client& client);
   void drop_dead();
   /// Until something has to be done without a message or a call of wake(); nothing: never.
   std::optional<std::uint64_t> poll_timeout_ns();
@@ -88,8 +92,10 @@ class Server {
   Reports& reports_;
   os::Fd listener_;
   os::Fd wake_fd_;
+  os::Readiness readiness_;
   ServerOptions options_;
   std::map<ClientId, Client> clients_;
+  bool some_dead_ = false;  // so that nobody has to look at all of them
   std::deque<Waiting> waiting_;
   ClientId next_client_ = 1;
   std::uint64_t idle_since_ns_ = 0;
