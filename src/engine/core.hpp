@@ -13,6 +13,7 @@
 
 #include "catalog/catalog.hpp"
 #include "engine/decision_log.hpp"
+#include "engine/expected_chunks.hpp"
 #include "engine/interference.hpp"
 #include "engine/open_capture.hpp"
 #include "engine/reports.hpp"
@@ -75,8 +76,8 @@ struct FlushUnderWay {
     std::uint64_t offset = 0;  ///< in the segment
   };
   bool early = false;  ///< it began before the commit and goes on beyond it
-  /// Slots whose chunk is in the temporary segment, too: they can be used again once the catalog says so.
-  std::map<SlotKey, Flushed> flushed;
+  /// By tier, slots whose chunk is in the temporary segment, too: they can be used again once the catalog says so.
+  std::map<std::uint32_t, std::map<std::uint64_t, Flushed>> flushed;
 };
 
 /// A chunk that a flush reads from `slot` and writes to `offset` of its segment.
@@ -216,10 +217,6 @@ class Core {
     bool fresh = false;           // the write also has to get memory
     bool written = false;
   };
-  struct Capture {  // the last one of a client
-    segment::VersionId id;
-    std::uint64_t granted = 0;
-  };
   struct TierTrouble {
     bool failed = false;    // its last operation failed; forgotten at the next commit, so that it gets another chance
     bool reported = false;  // until a capture used it again
@@ -261,7 +258,7 @@ class Core {
   void requeue_given_up();
   bool evictable(const catalog::HeldVersion& held) const;
   bool superseded_and_stuck(const catalog::HeldVersion& held) const;
-  static bool uses_tier(const catalog::HeldVersion& held, std::uint32_t tier);
+  bool uses_tier(const segment::VersionId& id, std::uint32_t tier) const;
   const catalog::HeldVersion* victim(std::uint32_t tier, const segment::VersionId& for_version,
                                      Sacrifice sacrifice) const;
   bool evict(const catalog::HeldVersion& held);
@@ -279,7 +276,7 @@ class Core {
   metrics::FlushRate flush_rate_;
   Interference interference_;
   DecisionLog decisions_ = {};
-  std::map<ClientId, Capture> captures_ = {};
+  ExpectedChunks expected_ = {};
   std::vector<TierTrouble> trouble_ = {};
   std::map<segment::VersionId, catalog::CommitRecord> delayed_commits_;
   bool store_failing_ = false;
@@ -287,6 +284,7 @@ class Core {
   std::deque<segment::VersionId> lost_;       // the last of them
   std::optional<base::Error> catalog_error_;  // of the last eviction that the catalog refused
   std::map<SlotKey, InFlight> in_flight_;
+  std::map<segment::VersionId, std::vector<std::uint64_t>> chunks_in_flight_;  // how many of each version on each tier
   std::map<segment::VersionId, OpenCapture> open_captures_;
   std::map<segment::VersionId, FlushUnderWay> under_way_;
   std::map<SlotKey, bool> being_read_;  // by a flush; true: to be released then
@@ -295,7 +293,6 @@ class Core {
   std::map<segment::VersionId, Runtime> runtime_;
   std::map<segment::VersionId, std::set<ClientId>>
       in_hand_;  // staged, not committed: the ranks that are still connected
-  std::map<ClientId, std::vector<std::uint64_t>> reserved_;
   std::uint64_t next_order_ = 1;
   Statistics statistics_;
 };

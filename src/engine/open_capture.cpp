@@ -27,6 +27,10 @@ bool OpenCapture::add(ClientId client, const ipc::Begin& begin) {
   segment::Piece& piece = pieces[rank] = begin.piece;
   for (auto& chunk : piece.chunks) chunk = {0, chunk.length, {}, kNotWritten};
   clients[rank] = client;
+  all_announced = std::all_of(segments.begin(), segments.end(), [this](const catalog::LocalSegment& segment) {
+    return std::all_of(segment.ranks.begin(), segment.ranks.end(),
+                       [this](std::uint32_t other) { return pieces.contains(other); });
+  });
   return true;
 }
 
@@ -39,13 +43,6 @@ void OpenCapture::complete(const segment::Piece& piece) {
     }
   }
   clients.erase(piece.rank);
-}
-
-bool OpenCapture::announced() const {
-  return std::all_of(segments.begin(), segments.end(), [this](const catalog::LocalSegment& segment) {
-    return std::all_of(segment.ranks.begin(), segment.ranks.end(),
-                       [this](std::uint32_t rank) { return pieces.contains(rank); });
-  });
 }
 
 std::uint64_t OpenCapture::bytes() const {

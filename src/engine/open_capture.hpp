@@ -30,15 +30,16 @@ struct OpenCapture {
   std::map<std::uint32_t, segment::Piece> pieces;  ///< by rank; ChunkEntry::place as in the catalog, or kNotWritten
   std::map<std::uint32_t, ClientId> clients;       ///< of the ranks that have not staged their piece
   std::vector<ChunkName> written;                  ///< in this order
-  bool flushed_early = false;                      ///< its flush does not wait for the commit
-  std::optional<base::Error> failure;              ///< why it cannot succeed any more
+  bool all_announced = false;
+  bool flushed_early = false;          ///< its flush does not wait for the commit
+  std::optional<base::Error> failure;  ///< why it cannot succeed any more
 
   /// False when it contradicts what other ranks said.
   bool add(ClientId client, const ipc::Begin& begin);
   /// Remembers where each chunk of a complete piece is that nobody told of before.
   void complete(const segment::Piece& piece);
   /// Every rank of this node has announced its piece: the segments can be laid out.
-  bool announced() const;
+  bool announced() const { return all_announced; }
   std::uint64_t bytes() const;
   segment::ChunkEntry* find(const ChunkName& name);
   const segment::ChunkEntry* find(const ChunkName& name) const { return const_cast<OpenCapture*>(this)->find(name); }
