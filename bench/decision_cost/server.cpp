@@ -4,9 +4,6 @@
 
 #include <time.h>
 
-#include <filesystem>
-#include <set>
-
 #include "engine/flusher.hpp"
 #include "engine/janitor.hpp"
 #include "ipc/address_codec.hpp"
@@ -14,18 +11,12 @@
 #include "os/socket.hpp"
 #include "os/system.hpp"
 #include "producers.hpp"
+#include "support/wake_ups.hpp"
 
 namespace perdure::decision_cost {
 namespace {
 
 constexpr std::uint64_t kPatienceNs = 20'000'000'000, kLookNs = 100'000;
-
-std::set<int> threads() {
-  std::set<int> all;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task"))
-    all.insert(std::stoi(task.path().filename()));
-  return all;
-}
 
 /// As the clock of pthread_getcpuclockid(), but of a thread whose number is all there is.
 double processor_s(int thread) {
@@ -42,10 +33,10 @@ class Queue {
         janitor_(*store_, producers_.reports(), {}, [] {}),
         flusher_(producers_.core(), producers_.lock(), *store_, producers_.reports(), {}, [](const auto&, bool) {}) {
     auto listener = os::listen_at(producers_.path("socket")).value();
-    const auto before = threads();
+    const auto before = test_support::threads();
     server_ = std::make_unique<engine::Server>(producers_.core(), producers_.lock(), flusher_, janitor_,
                                                producers_.reports(), std::move(listener), engine::ServerOptions{});
-    for (const int thread : threads())
+    for (const int thread : test_support::threads())
       if (!before.contains(thread)) thread_ = thread;
     ready_ = producers_.ready() && thread_ != 0 && line_up();
   }

@@ -16,7 +16,7 @@
 namespace perdure::engine {
 namespace {
 
-constexpr std::uint64_t kPatienceNs = 5'000'000'000, kLookAgainNs = 20'000'000;
+constexpr std::uint64_t kPatienceNs = 5'000'000'000;  // with retention, at the end
 // A client has a few requests out at a time, so what waits for it is never more than a few replies. One reply may be
 // large, so only what waits when the next one comes is judged.
 constexpr std::size_t kMostUnread = 4 * base::MiB;
@@ -257,11 +257,20 @@ std::optional<std::uint64_t> Server::poll_timeout_ns() {
     if (const auto* written = std::get_if<ipc::Written>(&waiting.request))
       next = earlier(next, look_again_at_ns(*written));
   }
-  if (options_.idle_exit_ns != 0 && quiet()) next = earlier(next, idle_since_ns_ + options_.idle_exit_ns);
-  if (draining_since_ns_ != 0) next = earlier(next, os::monotonic_ns() + kLookAgainNs);
+  next = earlier(next, end_at_ns());
   if (next == 0) return std::nullopt;
   const std::uint64_t now = os::monotonic_ns();
   return next <= now ? 0 : std::min<std::uint64_t>(next - now, 3'600'000'000'000);
+}
+
+// Only for time that has to pass: whoever stops working wakes this thread.
+std::uint64_t Server::end_at_ns() {
+  const bool may_end = draining_since_ns_ != 0 || options_.idle_exit_ns != 0;
+  if (!may_end || told_over_ || !quiet()) return 0;
+  const std::uint64_t now = os::monotonic_ns(), idle_over_ns = idle_since_ns_ + options_.idle_exit_ns;
+  if (draining_since_ns_ == 0 && now < idle_over_ns) return idle_over_ns;
+  const std::uint64_t patient_until_ns = std::max(draining_since_ns_, idle_since_ns_) + kPatienceNs;
+  return now < patient_until_ns || janitor_.idle() ? patient_until_ns : 0;
 }
 
 // A little later than the device says, so that it is over then, in spite of rounding.
@@ -294,6 +303,7 @@ void Server::finish_if_idle() {
   // Other nodes may still be writing their part of the newest version; retention waits for them, but not for ever.
   const bool patient = os::monotonic_ns() < std::max(draining_since_ns_, idle_since_ns_) + kPatienceNs;
   if (!janitor_.idle() || (patient && !janitor_.settled())) return;
+  told_over_ = true;
   {
     std::lock_guard guard(over_mutex_);
     over_ = true;

@@ -79,6 +79,8 @@ class Server {
   void drop_dead();
   /// Until something has to be done without a message or a call of wake(); nothing: never.
   std::optional<std::uint64_t> poll_timeout_ns();
+  /// When the end may be due; 0: not before something happens.
+  std::uint64_t end_at_ns();
   std::uint64_t look_again_at_ns(const ipc::Written& written);
   bool any_flushed_early();
   bool quiet();
@@ -100,6 +102,7 @@ class Server {
   ClientId next_client_ = 1;
   std::uint64_t idle_since_ns_ = 0;
   std::uint64_t draining_since_ns_ = 0;  // 0: nobody asked for shutdown
+  bool told_over_ = false;
   std::atomic<bool> stopping_ = false;
   std::mutex over_mutex_;
   std::condition_variable over_changed_;
