@@ -198,6 +198,12 @@ class Core {
   const CoreOptions& options() const { return options_; }
   const std::map<segment::VersionId, catalog::HeldVersion>& versions() const { return catalog_.state().versions; }
   std::uint64_t chunks_being_flushed() const { return flush_rate_.running(); }
+  const std::map<segment::VersionId, OpenCapture>& open_captures() const { return open_captures_; }
+  /// Its flush runs, or is about to, before its commit.
+  bool flushed_early(const segment::VersionId& id) const;
+  /// Chunks of it that are in its temporary segment, and in their slots as long as nobody needs those.
+  std::uint64_t chunks_to_move(const segment::VersionId& id) const;
+  std::uint64_t moved_chunks() const { return moved_chunks_; }  ///< since the engine began
   const Interference& interference() const { return interference_; }
   const DecisionLog& decisions() const { return decisions_; }
   const ModelSource& model_source(std::size_t tier) const { return options_.models[tier].source; }
@@ -231,7 +237,6 @@ class Core {
   bool is_in(const segment::VersionId& id, const ChunkName& name, SlotKey slot) const;
   bool may_move(const segment::VersionId& id) const;
   std::uint64_t count_flushed(std::uint32_t tier) const;
-  bool flushed_early(const segment::VersionId& id) const;
   bool may_follow(const segment::VersionId& id) const;
   bool none_before(const segment::VersionId& id, const std::function<bool(const segment::VersionId&)>& counts) const;
   bool move_one(std::uint32_t tier);
@@ -288,7 +293,7 @@ class Core {
   std::map<segment::VersionId, OpenCapture> open_captures_;
   std::map<segment::VersionId, FlushUnderWay> under_way_;
   std::map<SlotKey, bool> being_read_;  // by a flush; true: to be released then
-  std::uint64_t moved_chunks_ = 0;      // since the start
+  std::uint64_t moved_chunks_ = 0;
   WriteTimes writes_;
   std::map<segment::VersionId, Runtime> runtime_;
   std::map<segment::VersionId, std::set<ClientId>>

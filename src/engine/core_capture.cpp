@@ -79,7 +79,6 @@ base::Result<segment::Piece> Core::placed(ClientId client, const ipc::Stage& sta
   return piece;
 }
 
-// Its flush runs, or is about to.
 bool Core::flushed_early(const segment::VersionId& id) const {
   if (const auto flush = under_way_.find(id); flush != under_way_.end() && flush->second.early) return true;
   const auto capture = open_captures_.find(id);

@@ -75,6 +75,13 @@ std::uint64_t Core::count_flushed(std::uint32_t tier) const {
   return count;
 }
 
+std::uint64_t Core::chunks_to_move(const segment::VersionId& id) const {
+  std::uint64_t count = 0;
+  if (const auto flush = under_way_.find(id); flush != under_way_.end())
+    for (const auto& [tier, slots] : flush->second.flushed) count += slots.size();
+  return count;
+}
+
 // A slot of this tier is free after it; false when there is none to be had.
 bool Core::move_one(std::uint32_t tier) {
   for (auto& [id, flush] : under_way_) {

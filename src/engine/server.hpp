@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "engine/core.hpp"
+#include "engine/wait_reasons.hpp"
 #include "ipc/channel.hpp"
 #include "os/readiness.hpp"
 
@@ -66,6 +67,8 @@ class Server {
   base::Json answer_locate(ClientId id, const ipc::Locate& locate);
   base::Json answer_progress();
   base::Json answer_top();
+  base::Json queue();                                                               // with the lock held
+  WaitReason why_waits(const Waiting& waiting, std::optional<std::uint32_t> head);  // the same
   std::optional<base::Json> answer_grant(ClientId id, const ipc::Grant& grant, bool timed_out);
   std::optional<base::Json> answer_written(ClientId id, const ipc::Written& written);
   std::optional<base::Json> answer_wait_stored(const ipc::WaitStored& wait, bool timed_out);
