@@ -62,6 +62,7 @@ base::Result<segment::Piece> Core::placed(ClientId client, const ipc::Stage& sta
   if (known && open->flushed_early &&
       (announced->second.regions != piece.regions || announced->second.chunks.size() != piece.chunks.size()))
     return base::fail(PERDURE_INVALID_ARGUMENT, stage.id.text(), "the piece is not what was announced");
+  std::set<SlotKey> slots;
   for (std::uint32_t c = 0; c < piece.chunks.size(); ++c) {
     auto& chunk = piece.chunks[c];
     const segment::ChunkEntry* written = known ? open->find({piece.rank, c}) : nullptr;
@@ -73,7 +74,7 @@ base::Result<segment::Piece> Core::placed(ClientId client, const ipc::Stage& sta
     const bool granted = it != in_flight_.end() && it->second.client == client && it->second.id == stage.id &&
                          chunk.length <= it->second.bytes;
     const bool same = written == nullptr || written->place == kNotWritten || *written == chunk;
-    if (!granted || !same)
+    if (!granted || !same || !slots.emplace(chunk.place, chunk.offset).second)
       return base::fail(PERDURE_INVALID_ARGUMENT, stage.id.text(), "a chunk names a slot that was not granted for it");
   }
   return piece;
