@@ -76,7 +76,10 @@ void Server::wait_until_over() {
 void Server::run() {
   while (!stopping_) {
     const auto events = readiness_.wait(poll_timeout_ns());
-    if (!events) break;
+    if (!events) {
+      reports_.add("the engine listens no more: " + events.error().text());
+      break;
+    }
     for (const auto& event : *events) handle_event(event);
     drop_dead();
     reconsider_waiting();

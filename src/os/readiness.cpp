@@ -36,6 +36,7 @@ void Readiness::remove(const Fd& fd) { (void)control(fd_, EPOLL_CTL_DEL, fd, 0, 
 
 // epoll_wait() itself knows milliseconds only.
 base::Result<std::vector<Readiness::Event>> Readiness::wait(std::optional<std::uint64_t> timeout_ns) const {
+  if (!fd_) return base::fail(PERDURE_IO, "epoll", "it could not be set up", "raise the limit of open files", true);
   pollfd any{fd_.get(), POLLIN, 0};
   const std::uint64_t ns = timeout_ns.value_or(0);
   const timespec timeout{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
