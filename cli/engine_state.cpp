@@ -91,9 +91,10 @@ std::string flush_text(const Json& engine) {
   // For flush.max_slowdown, or because with them it would be no faster.
   const std::string held_back =
       number(flush, "threads_held_back") > 0 ? " (" + count(flush, "threads_held_back") + " held back)" : "";
-  return fmt::format("flush: {}/s (+- {}/s), {} of {} threads{}, {} stored, {} to go\n", size(flush, "bytes_per_s"),
-                     size(flush, "deviation_bytes_per_s"), count(flush, "chunks_under_way"), count(flush, "threads"),
-                     held_back, size(flush, "bytes_flushed"), size(flush, "bytes_pending"));
+  return fmt::format("flush: {}/s (+- {}/s), {} of {} threads{}, {} stored, {} to go, {} chunks moved\n",
+                     size(flush, "bytes_per_s"), size(flush, "deviation_bytes_per_s"), count(flush, "chunks_under_way"),
+                     count(flush, "threads"), held_back, size(flush, "bytes_flushed"), size(flush, "bytes_pending"),
+                     count(flush, "chunks_moved"));
 }
 
 /// What flushing costs the application, as far as steps with and without a flush could be compared.
@@ -110,18 +111,43 @@ std::string application_text(const Json& engine) {
 std::string queue_text(const Json& engine) {
   std::string lines;
   for (const Json& waiting : list(engine, "queue"))
-    lines += fmt::format("waiting: rank {} for {}, {:.1f} s\n", count(waiting, "rank"), text(waiting, "for"),
-                         number(waiting, "seconds"));
+    lines += fmt::format("waiting: rank {} for {}, {:.1f} s: {}\n", count(waiting, "rank"), text(waiting, "for"),
+                         number(waiting, "seconds"), text(waiting, "text"));
   return lines;
+}
+
+/// What is being captured, and what of it is at the store already.
+std::string captures_text(const Json& engine) {
+  std::string lines;
+  for (const Json& capture : list(engine, "captures")) {
+    lines += fmt::format("capture: {} version {}, {}, {} of {} chunks written", text(capture, "name"),
+                         count(capture, "version"), size(capture, "bytes"), count(capture, "chunks_written"),
+                         count(capture, "chunks"));
+    if (flag(capture, "flushed_meanwhile"))
+      lines += fmt::format("; flushed meanwhile: {} chunks, {} of them moved out of their slots",
+                           count(capture, "chunks_flushed"), count(capture, "chunks_moved"));
+    lines += (text(capture, "error").empty() ? "" : " (" + text(capture, "error") + ")") + "\n";
+  }
+  return lines;
+}
+
+bool is_captured(const Json& engine, const Json& version) {
+  const Json& captures = list(engine, "captures");
+  return std::any_of(captures.begin(), captures.end(), [&](const Json& capture) {
+    return text(capture, "name") == text(version, "name") && number(capture, "version") == number(version, "version");
+  });
 }
 
 std::string versions_text(const Json& engine) {
   std::string lines;
   for (const Json& version : list(engine, "versions")) {
-    if (text(version, "state") == "stored") continue;
-    lines += fmt::format("pending: {} version {}, {}, {}: {}{}\n", text(version, "name"), count(version, "version"),
-                         size(version, "bytes"), size(version, "bytes_flushed") + " flushed", text(version, "state"),
-                         text(version, "error").empty() ? "" : " (" + text(version, "error") + ")");
+    if (text(version, "state") == "stored" || is_captured(engine, version)) continue;
+    const std::string moved =
+        number(version, "chunks_moved") > 0 ? ", " + count(version, "chunks_moved") + " chunks moved" : "";
+    lines +=
+        fmt::format("pending: {} version {}, {}, {}{}: {}{}\n", text(version, "name"), count(version, "version"),
+                    size(version, "bytes"), size(version, "bytes_flushed") + " flushed", moved, text(version, "state"),
+                    text(version, "error").empty() ? "" : " (" + text(version, "error") + ")");
   }
   return lines;
 }
@@ -176,8 +202,8 @@ std::string engine_text(const EngineState& state, std::size_t decisions) {
   return fmt::format("{}: process {}, {} clients, {} waiting, policy {}\n", state.directory, count(engine, "process"),
                      count(engine, "clients"), count(engine, "waiting"), text(engine, "policy")) +
          tiers_text(engine) +
-         printable_lines(flush_text(engine) + application_text(engine) + queue_text(engine) + versions_text(engine) +
-                         decisions_text(engine, decisions));
+         printable_lines(flush_text(engine) + application_text(engine) + queue_text(engine) + captures_text(engine) +
+                         versions_text(engine) + decisions_text(engine, decisions));
 }
 
 }  // namespace perdure::cli

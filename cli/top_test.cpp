@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "calibration/sample_calibration.hpp"
 #include "calibration/storage.hpp"
 #include "cli/testing.hpp"
@@ -13,6 +15,7 @@ namespace perdure::cli {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class Top : public testing::Test {
  protected:
@@ -32,6 +35,28 @@ class Top : public testing::Test {
     ASSERT_TRUE(rank_.call(hello));
   }
   ipc::Grant request(std::uint64_t version) const { return {{"app", version, {version, 1}}, 64 * 1024, 0, {}, {}}; }
+  /// One more chunk of zeros, which preallocated slots are, for rank 0 of a capture; where it is.
+  segment::ChunkEntry write(std::uint64_t version, std::uint32_t chunk) {
+    const auto granted = rank_.call(request(version)).value();
+    const auto slot = ipc::address_from_json(granted["slot"]).value();
+    const auto hash = base::hash128(std::vector<std::byte>(64 * 1024));
+    const ipc::Written written{request(version).id, 0, chunk, slot.tier, slot.slot, 64 * 1024, hash, true};
+    EXPECT_TRUE(rank_.call(written));
+    return {slot.slot, 64 * 1024, hash, slot.tier};
+  }
+  static segment::Piece piece(std::uint32_t chunks) {
+    segment::Piece piece{0, 64 * 1024, {{0, 1, 64 * 1024 * chunks}}, {}};
+    for (std::uint32_t c = 0; c < chunks; ++c) piece.chunks.push_back({0, 64 * 1024, {}, 0});
+    return piece;
+  }
+  /// Transfers to its tier or to its store take more than a day.
+  void start_emulated(const std::string& tier_rate, const std::string& store_rate) {
+    std::ofstream(directory_ / "slow.toml")
+        << "tiers = [\"file\"]\n[tier.file]\nstreams = [1]\nbytes_per_s = [\"" << tier_rate
+        << "\"]\n[store]\nstreams = [1]\nbytes_per_s = [\"" << store_rate << "\"]\n";
+    start("emulate.description=" + directory_ / "slow.toml");
+  }
+  static base::Json engine() { return run_verb({"top", "--once", "--json"}).json()["engines"][0]; }
   test_support::TemporaryDirectory directory_;
   Variable node_{"PERDURE_NODE_PATH", directory_.path() + "/node"};
   Variable file_{"PERDURE_TIER_FILE_PATH", directory_.path() + "/file"};
@@ -70,6 +95,7 @@ TEST_F(Top, ShowsTiersWhoWaitsAndWhy) {
   EXPECT_EQ(engine["waiting"], 1);
   EXPECT_EQ(engine["queue"][0]["rank"], 5);
   EXPECT_EQ(engine["queue"][0]["for"], "grant");
+  EXPECT_EQ(engine["queue"][0]["reason"], engine["decisions"].back()["reason"]);
   EXPECT_EQ(engine["reasons"]["fastest"], 2);
   EXPECT_EQ(engine["decisions"].back()["rank"], 5);
   EXPECT_EQ(engine["decisions"].back()["tier"], "");
@@ -77,6 +103,78 @@ TEST_F(Top, ShowsTiersWhoWaitsAndWhy) {
   EXPECT_THAT(text, HasSubstr("policy adaptive"));
   EXPECT_THAT(text, HasSubstr("waiting: rank 5 for grant"));
   EXPECT_THAT(text, HasSubstr("app version 2, rank 5: no slot: "));
+}
+
+TEST_F(Top, ShowsCapturesThatAreFlushedWhileTheyRunAndWhatMoved) {
+  start();
+  ASSERT_TRUE(rank_.tell(ipc::Begin{request(1).id, 1, piece(5), {{0, 1, {0}}}}));
+  EXPECT_EQ(engine()["captures"][0]["chunks_written"], 0);
+  for (std::uint32_t c = 0; c < 4; ++c) write(1, c);  // in two slots
+  const base::Json json = engine();
+  ASSERT_EQ(json["captures"].size(), 1u);
+  const base::Json& capture = json["captures"][0];
+  EXPECT_EQ(capture["name"], "app");
+  EXPECT_EQ(capture["version"], 1);
+  EXPECT_EQ(capture["bytes"], 5 * 64 * 1024);
+  EXPECT_EQ(capture["all_announced"], true);
+  EXPECT_EQ(capture["flushed_meanwhile"], true);
+  EXPECT_EQ(capture["chunks"], 5);
+  EXPECT_EQ(capture["chunks_written"], 4);
+  EXPECT_EQ(capture["chunks_moved"], 2) << "no more than had to";
+  EXPECT_GE(capture["chunks_flushed"], 2);
+  EXPECT_EQ(json["flush"]["chunks_moved"], 2);
+  const std::string text = run_verb({"top", "--once"}).out;
+  EXPECT_THAT(text, HasSubstr("capture: app version 1, 320.0 KiB, 4 of 5 chunks written; flushed meanwhile: "));
+  EXPECT_THAT(text, HasSubstr(" chunks, 2 of them moved out of their slots\n"));
+}
+
+TEST_F(Top, ACaptureThatFitsIsNotFlushedMeanwhile) {
+  start();
+  ASSERT_TRUE(rank_.tell(ipc::Begin{request(1).id, 1, piece(2), {{0, 1, {0}}}}));
+  auto staged = piece(2);
+  staged.chunks[0] = write(1, 0);
+  EXPECT_EQ(engine()["captures"][0]["flushed_meanwhile"], false);
+  EXPECT_THAT(run_verb({"top", "--once"}).out, HasSubstr("1 of 2 chunks written\n"));
+  staged.chunks[1] = write(1, 1);
+  ASSERT_TRUE(rank_.call(ipc::Stage{request(1).id, 1, staged}));
+  EXPECT_THAT(run_verb({"top", "--once"}).out, Not(HasSubstr("pending: "))) << "it is shown as a capture";
+  ASSERT_TRUE(rank_.call(ipc::Commit{request(1).id, {{0, 1, {0}}}}));
+  EXPECT_EQ(engine()["captures"], base::Json::array());
+}
+
+TEST_F(Top, SaysOfEachWaitForTheStoreWhatItWaitsFor) {
+  start_emulated("1TB", "1");
+  auto staged = piece(1);
+  staged.chunks[0] = write(1, 0);
+  ASSERT_TRUE(rank_.call(ipc::Stage{request(1).id, 1, staged}));
+  ASSERT_TRUE(rank_.call(ipc::Commit{request(1).id, {{0, 1, {0}}}}));
+  ASSERT_TRUE(rank_.post(ipc::WaitStored{request(1).id, 0}));
+  ASSERT_TRUE(rank_.post(ipc::Drain{0}));
+  ASSERT_TRUE(rank_.call(request(2)));
+  ASSERT_TRUE(rank_.post(request(3)));
+  ASSERT_TRUE(rank_.post(request(3)));
+  ASSERT_TRUE(rank_.call(ipc::Progress{}));
+  const base::Json queue = engine()["queue"];
+  ASSERT_EQ(queue.size(), 4u);
+  EXPECT_EQ(queue[0]["reason"], "flush");
+  EXPECT_THAT(queue[0]["text"].get<std::string>(), HasSubstr("app version 1 is not stored: "));
+  EXPECT_EQ(queue[1]["reason"], "flush");
+  EXPECT_EQ(queue[1]["text"], "1 version is not stored");
+  EXPECT_EQ(queue[2]["reason"], "wait_full");
+  EXPECT_EQ(queue[3]["reason"], "behind");
+  EXPECT_EQ(queue[3]["text"], "behind rank 5");
+  EXPECT_THAT(run_verb({"top", "--once"}).out, HasSubstr(" s: behind rank 5\n"));
+}
+
+TEST_F(Top, SaysThatAWriteWaitsForAnEmulatedDevice) {
+  start_emulated("1", "1TB");
+  const auto slot = ipc::address_from_json(rank_.call(request(1)).value()["slot"]).value();
+  ASSERT_TRUE(rank_.post(ipc::Written{request(1).id, 0, 0, slot.tier, slot.slot, 64 * 1024, {}, true}));
+  ASSERT_TRUE(rank_.call(ipc::Progress{}));
+  const base::Json queue = engine()["queue"];
+  ASSERT_EQ(queue.size(), 1u);
+  EXPECT_EQ(queue[0]["reason"], "emulated_device");
+  EXPECT_THAT(queue[0]["text"].get<std::string>(), HasSubstr("tier file"));
 }
 
 TEST_F(Top, SaysWhereEachModelComesFrom) {

@@ -194,18 +194,37 @@ Json Server::answer_progress() {
   return reply;
 }
 
-// Everything that waits here, and since when; of many the first.
-Json Server::answer_top() {
-  Json reply = ok(), queue = Json::array();
+WaitReason Server::why_waits(const Waiting& waiting, std::optional<std::uint32_t> head) {
+  if (const auto* wait = std::get_if<ipc::WaitStored>(&waiting.request)) return why_not_flushed(core_, wait->id);
+  if (const auto* written = std::get_if<ipc::Written>(&waiting.request)) return why_not_written(core_, written->tier);
+  if (const auto* retire = std::get_if<ipc::Retire>(&waiting.request))
+    return {"flush", retire->name + " version " + std::to_string(retire->version) + " is being flushed"};
+  if (std::holds_alternative<ipc::Drain>(waiting.request)) return why_not_drained(core_);
+  return why_no_slot(core_, waiting.client, head);
+}
+
+// Everything that waits here, since when, and why; of many the first.
+Json Server::queue() {
+  Json list = Json::array();
+  std::optional<std::uint32_t> head;  // of those that wait for a slot
   const std::uint64_t now = os::monotonic_ns();
   for (const Waiting& waiting : waiting_) {
-    if (queue.size() == kMostShown) break;
-    const Json request = ipc::to_json(waiting.request);
+    if (list.size() == kMostShown) break;
     const auto client = clients_.find(waiting.client);
-    queue.push_back({{"rank", client == clients_.end() ? 0 : client->second.rank},
-                     {"for", request["op"]},
-                     {"seconds", static_cast<double>(now - waiting.since_ns) * 1e-9}});
+    const std::uint32_t rank = client == clients_.end() ? 0 : client->second.rank;
+    const WaitReason why = why_waits(waiting, head);
+    list.push_back({{"rank", rank},
+                    {"for", ipc::to_json(waiting.request)["op"]},
+                    {"seconds", static_cast<double>(now - waiting.since_ns) * 1e-9},
+                    {"reason", why.name},
+                    {"text", why.text}});
+    if (!head && std::holds_alternative<ipc::Grant>(waiting.request)) head = rank;
   }
+  return list;
+}
+
+Json Server::answer_top() {
+  Json reply = ok();
   std::lock_guard guard(lock_);
   reply["engine"] = overview(core_);
   reply["engine"]["flush"]["threads_held_back"] = flusher_.gate_status().held_back;
@@ -213,7 +232,7 @@ Json Server::answer_top() {
   reply["engine"]["clients"] = static_cast<std::uint64_t>(
       std::count_if(clients_.begin(), clients_.end(), [](const auto& entry) { return entry.second.counts; }));
   reply["engine"]["waiting"] = static_cast<std::uint64_t>(waiting_.size());
-  reply["engine"]["queue"] = std::move(queue);
+  reply["engine"]["queue"] = queue();
   return reply;
 }
 

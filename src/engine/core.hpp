@@ -13,6 +13,7 @@
 
 #include "catalog/catalog.hpp"
 #include "engine/decision_log.hpp"
+#include "engine/expected_chunks.hpp"
 #include "engine/interference.hpp"
 #include "engine/open_capture.hpp"
 #include "engine/reports.hpp"
@@ -75,8 +76,8 @@ struct FlushUnderWay {
     std::uint64_t offset = 0;  ///< in the segment
   };
   bool early = false;  ///< it began before the commit and goes on beyond it
-  /// Slots whose chunk is in the temporary segment, too: they can be used again once the catalog says so.
-  std::map<SlotKey, Flushed> flushed;
+  /// By tier, slots whose chunk is in the temporary segment, too: they can be used again once the catalog says so.
+  std::map<std::uint32_t, std::map<std::uint64_t, Flushed>> flushed;
 };
 
 /// A chunk that a flush reads from `slot` and writes to `offset` of its segment.
@@ -200,6 +201,12 @@ class Core {
   const CoreOptions& options() const { return options_; }
   const std::map<segment::VersionId, catalog::HeldVersion>& versions() const { return catalog_.state().versions; }
   std::uint64_t chunks_being_flushed() const { return flush_rate_.running(); }
+  const std::map<segment::VersionId, OpenCapture>& open_captures() const { return open_captures_; }
+  /// Its flush runs, or is about to, before its commit.
+  bool flushed_early(const segment::VersionId& id) const;
+  /// Chunks of it that are in its temporary segment, and in their slots as long as nobody needs those.
+  std::uint64_t chunks_to_move(const segment::VersionId& id) const;
+  std::uint64_t moved_chunks() const { return moved_chunks_; }  ///< since the engine began
   const Interference& interference() const { return interference_; }
   const DecisionLog& decisions() const { return decisions_; }
   const ModelSource& model_source(std::size_t tier) const { return options_.models[tier].source; }
@@ -219,10 +226,6 @@ class Core {
     bool fresh = false;           // the write also has to get memory
     bool written = false;
   };
-  struct Capture {  // the last one of a client
-    segment::VersionId id;
-    std::uint64_t granted = 0;
-  };
   struct TierTrouble {
     bool failed = false;    // its last operation failed; forgotten at the next commit, so that it gets another chance
     bool reported = false;  // until a capture used it again
@@ -237,7 +240,6 @@ class Core {
   bool is_in(const segment::VersionId& id, const ChunkName& name, SlotKey slot) const;
   bool may_move(const segment::VersionId& id) const;
   std::uint64_t count_flushed(std::uint32_t tier) const;
-  bool flushed_early(const segment::VersionId& id) const;
   bool may_be_flushed_early(const segment::VersionId& id) const;
   bool may_follow(const segment::VersionId& id) const;
   bool none_before(const segment::VersionId& id, const std::function<bool(const segment::VersionId&)>& counts) const;
@@ -265,7 +267,7 @@ class Core {
   void requeue_given_up();
   bool evictable(const catalog::HeldVersion& held) const;
   bool superseded_and_stuck(const catalog::HeldVersion& held) const;
-  static bool uses_tier(const catalog::HeldVersion& held, std::uint32_t tier);
+  bool uses_tier(const segment::VersionId& id, std::uint32_t tier) const;
   const catalog::HeldVersion* victim(std::uint32_t tier, const segment::VersionId& for_version,
                                      Sacrifice sacrifice) const;
   bool evict(const catalog::HeldVersion& held);
@@ -283,7 +285,7 @@ class Core {
   metrics::FlushRate flush_rate_;
   Interference interference_;
   DecisionLog decisions_ = {};
-  std::map<ClientId, Capture> captures_ = {};
+  ExpectedChunks expected_ = {};
   std::vector<TierTrouble> trouble_ = {};
   std::map<segment::VersionId, catalog::CommitRecord> delayed_commits_;
   bool store_failing_ = false;
@@ -291,15 +293,15 @@ class Core {
   std::deque<segment::VersionId> lost_;       // the last of them
   std::optional<base::Error> catalog_error_;  // of the last eviction that the catalog refused
   std::map<SlotKey, InFlight> in_flight_;
+  std::map<segment::VersionId, std::vector<std::uint64_t>> chunks_in_flight_;  // how many of each version on each tier
   std::map<segment::VersionId, OpenCapture> open_captures_;
   std::map<segment::VersionId, FlushUnderWay> under_way_;
   std::map<SlotKey, bool> being_read_;  // by a flush; true: to be released then
-  std::uint64_t moved_chunks_ = 0;      // since the start
+  std::uint64_t moved_chunks_ = 0;
   WriteTimes writes_;
   std::map<segment::VersionId, Runtime> runtime_;
   std::map<segment::VersionId, std::set<ClientId>>
       in_hand_;  // staged, not committed: the ranks that are still connected
-  std::map<ClientId, std::vector<std::uint64_t>> reserved_;
   std::uint64_t next_order_ = 1;
   Statistics statistics_;
 };

@@ -28,11 +28,8 @@ void Core::begin_capture(ClientId client, const ipc::Begin& begin) {
   const std::uint64_t bytes = largest_chunk(capture);
   if (!capture.announced() || bytes == 0 || tiers_.empty()) return;
   const auto first = look_at_tier({begin.id, bytes, 0, {}, {}}, 0, Sacrifice::stored);
-  const auto own =
-      static_cast<std::uint64_t>(std::count_if(in_flight_.begin(), in_flight_.end(), [&](const auto& taken) {
-        return taken.first.first == 0 && taken.second.id == begin.id;
-      }));
-  const std::uint64_t room = (first.free_slots + own) * bytes;
+  const auto own = chunks_in_flight_.find(begin.id);  // granted before all had announced
+  const std::uint64_t room = (first.free_slots + (own == chunks_in_flight_.end() ? 0 : own->second[0])) * bytes;
   capture.flushed_early |= flush_before_commit(options_.during_capture, capture.bytes(), room);
 }
 
@@ -68,6 +65,7 @@ base::Result<segment::Piece> Core::placed(ClientId client, const ipc::Stage& sta
   if (known && open->flushed_early &&
       (announced->second.regions != piece.regions || announced->second.chunks.size() != piece.chunks.size()))
     return base::fail(PERDURE_INVALID_ARGUMENT, stage.id.text(), "the piece is not what was announced");
+  std::set<SlotKey> slots;
   for (std::uint32_t c = 0; c < piece.chunks.size(); ++c) {
     auto& chunk = piece.chunks[c];
     const segment::ChunkEntry* written = known ? open->find({piece.rank, c}) : nullptr;
@@ -79,13 +77,12 @@ base::Result<segment::Piece> Core::placed(ClientId client, const ipc::Stage& sta
     const bool granted = it != in_flight_.end() && it->second.client == client && it->second.id == stage.id &&
                          chunk.length <= it->second.bytes;
     const bool same = written == nullptr || written->place == kNotWritten || *written == chunk;
-    if (!granted || !same)
+    if (!granted || !same || !slots.emplace(chunk.place, chunk.offset).second)
       return base::fail(PERDURE_INVALID_ARGUMENT, stage.id.text(), "a chunk names a slot that was not granted for it");
   }
   return piece;
 }
 
-// Its flush runs, or is about to.
 bool Core::flushed_early(const segment::VersionId& id) const {
   if (const auto flush = under_way_.find(id); flush != under_way_.end() && flush->second.early) return true;
   const auto capture = open_captures_.find(id);

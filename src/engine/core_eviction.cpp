@@ -1,6 +1,5 @@
 // Which held version makes room, and whether room can come at all.
 #include <algorithm>
-#include <numeric>
 
 #include "engine/core.hpp"
 #include "os/crash_point.hpp"
@@ -36,11 +35,9 @@ bool Core::superseded_and_stuck(const catalog::HeldVersion& held) const {
   });
 }
 
-bool Core::uses_tier(const catalog::HeldVersion& held, std::uint32_t tier) {
-  return std::any_of(held.pieces.begin(), held.pieces.end(), [tier](const auto& entry) {
-    const auto& chunks = entry.second.chunks;
-    return std::any_of(chunks.begin(), chunks.end(), [tier](const auto& chunk) { return chunk.place == tier; });
-  });
+bool Core::uses_tier(const segment::VersionId& id, std::uint32_t tier) const {
+  const Runtime* run = runtime(id);
+  return run != nullptr && tier < run->chunks.size() && run->chunks[tier] > 0;
 }
 
 // The version to drop next for room on `tier`: the oldest that is stored, else the oldest that is superseded and stuck.
@@ -49,7 +46,7 @@ const catalog::HeldVersion* Core::victim(std::uint32_t tier, const segment::Vers
   const catalog::HeldVersion* best = nullptr;
   for (const auto& [id, held] : catalog_.state().versions) {
     const bool may_go = evictable(held) || (sacrifice == Sacrifice::superseded && superseded_and_stuck(held));
-    if (id == for_version || !may_go || !uses_tier(held, tier)) continue;
+    if (id == for_version || !may_go || !uses_tier(id, tier)) continue;
     const bool better = best == nullptr || (held.all_stored() && !best->all_stored()) ||
                         (held.all_stored() == best->all_stored() && id.attempt < best->id.attempt);
     if (better) best = &held;
@@ -93,9 +90,7 @@ void Core::tier_failed(std::uint32_t tier, const std::string& why) {
 // the system.
 bool Core::make_room(std::uint32_t tier, std::uint64_t bytes, const segment::VersionId& for_version,
                      Sacrifice sacrifice) {
-  std::uint64_t target = 0;
-  for (const auto& [client, sizes] : reserved_)
-    target += 2 * std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
+  const std::uint64_t target = 2 * expected_.bytes();
   while (!tiers_[tier]->has_free(bytes) && tiers_[tier]->usage().bytes + bytes > target) {
     const auto* held = victim(tier, for_version, Sacrifice::stored);
     if (held == nullptr || !evict(*held)) break;
@@ -116,17 +111,20 @@ bool Core::may_become_free(const ipc::Grant& request) const {
   const auto usable = [&](std::uint64_t tier) {
     return std::find(request.avoid.begin(), request.avoid.end(), tier) == request.avoid.end();
   };
+  const auto any_usable = [&](const std::vector<std::uint64_t>& chunks) {
+    for (std::size_t t = 0; t < chunks.size(); ++t)
+      if (chunks[t] > 0 && usable(t)) return true;
+    return false;
+  };
   for (const auto& [id, run] : runtime_) {
-    bool holds_usable = false;
-    for (std::size_t t = 0; t < run.chunks.size(); ++t) holds_usable |= run.chunks[t] > 0 && usable(t);
-    if (!holds_usable) continue;
+    if (!any_usable(run.chunks)) continue;
     if (may_be_flushed_early(id)) return true;
     const auto* held = find(id);
     const bool coming = held != nullptr && held->committed && run.flush != FlushState::given_up;
     if (id != request.id && (coming || !run.pinned_by.empty())) return true;
   }
-  for (const auto& [slot, taken] : in_flight_)
-    if (usable(slot.first) && (taken.id != request.id || may_be_flushed_early(request.id))) return true;
+  for (const auto& [id, chunks] : chunks_in_flight_)
+    if ((id != request.id || may_be_flushed_early(id)) && any_usable(chunks)) return true;
   return std::any_of(being_read_.begin(), being_read_.end(),
                      [&](const auto& entry) { return entry.second && usable(entry.first.first); });
 }

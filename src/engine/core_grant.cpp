@@ -76,7 +76,7 @@ GrantOutcome Core::grant(ClientId client, const ipc::Grant& request, const Grant
 
 std::vector<std::pair<tier::SlotAddress, std::uint64_t>> Core::reserve(ClientId client,
                                                                        const std::vector<std::uint64_t>& chunk_bytes) {
-  reserved_[client] = chunk_bytes;
+  expected_.reserved(client, chunk_bytes);
   std::vector<std::uint64_t> wanted = chunk_bytes;  // of two versions
   wanted.insert(wanted.end(), chunk_bytes.begin(), chunk_bytes.end());
   std::sort(wanted.rbegin(), wanted.rend());

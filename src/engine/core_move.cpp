@@ -52,13 +52,14 @@ std::optional<metrics::FlushRate::Observation> Core::flush_chunk_ended(const seg
   const auto observed = flush_rate_.finished(now_s(), started, static_cast<double>(chunk.bytes));
   if (const auto run = runtime_.find(id); run != runtime_.end()) run->second.bytes_flushed += chunk.bytes;
   if (movable && !given_up && is_in(id, chunk.name, chunk.slot))
-    under_way_[id].flushed[chunk.slot] = {chunk.name, chunk.offset};
+    under_way_[id].flushed[chunk.slot.first][chunk.slot.second] = {chunk.name, chunk.offset};
   return observed;
 }
 
 // Nobody may get a slot that a flush still reads.
 void Core::release_slot(const segment::VersionId& id, SlotKey slot) {
-  if (const auto flush = under_way_.find(id); flush != under_way_.end()) flush->second.flushed.erase(slot);
+  if (const auto flush = under_way_.find(id); flush != under_way_.end())
+    flush->second.flushed[slot.first].erase(slot.second);
   if (const auto read = being_read_.find(slot); read != being_read_.end())
     read->second = true;
   else
@@ -72,20 +73,27 @@ bool Core::may_move(const segment::VersionId& id) const {
 
 std::uint64_t Core::count_flushed(std::uint32_t tier) const {
   std::uint64_t count = 0;
-  for (const auto& [id, flush] : under_way_)
-    if (may_move(id))
-      count += static_cast<std::uint64_t>(
-          std::distance(flush.flushed.lower_bound({tier, 0}), flush.flushed.lower_bound({tier + 1, 0})));
+  for (const auto& [id, flush] : under_way_) {
+    const auto on_tier = flush.flushed.find(tier);
+    if (on_tier != flush.flushed.end() && may_move(id)) count += on_tier->second.size();
+  }
+  return count;
+}
+
+std::uint64_t Core::chunks_to_move(const segment::VersionId& id) const {
+  std::uint64_t count = 0;
+  if (const auto flush = under_way_.find(id); flush != under_way_.end())
+    for (const auto& [tier, slots] : flush->second.flushed) count += slots.size();
   return count;
 }
 
 // A slot of this tier is free after it; false when there is none to be had.
 bool Core::move_one(std::uint32_t tier) {
   for (auto& [id, flush] : under_way_) {
-    const auto it = flush.flushed.lower_bound({tier, 0});
-    if (it == flush.flushed.end() || it->first.first != tier || !may_move(id)) continue;
-    const SlotKey slot = it->first;
-    const FlushUnderWay::Flushed flushed = it->second;
+    const auto on_tier = flush.flushed.find(tier);
+    if (on_tier == flush.flushed.end() || on_tier->second.empty() || !may_move(id)) continue;
+    const auto [number, flushed] = *on_tier->second.begin();  // copied: it is gone when it has moved
+    const SlotKey slot{tier, number};
     if (auto moved = move(id, slot, flushed); !moved) {
       catalog_error_ = moved.error();
       return false;

@@ -107,6 +107,13 @@ TEST_F(CoreTest, RefusesToStageSlotsThatWereNotGrantedForIt) {
   EXPECT_TRUE(core->stage(1, staged(id(1), {mine.address})));
 }
 
+TEST_F(CoreTest, RefusesToStageTwoChunksInOneSlot) {
+  open({2});
+  const auto slot = grant(1, id(1)).address;
+  EXPECT_FALSE(core->stage(1, staged(id(1), {slot, slot})));
+  EXPECT_TRUE(core->stage(1, staged(id(1), {slot})));
+}
+
 TEST_F(CoreTest, ATierThatARankCannotWriteIsAvoidedUntilTheNextCheckpointAndReportedOnce) {
   open({4, 4});
   const auto bad = grant(1, id(1)).address;

@@ -145,8 +145,7 @@ void Core::client_gone(ClientId client, std::optional<std::uint32_t> rank) {
   interference_.client_gone(client);
   release_in_flight(client, nullptr);
   leave_captures(client, rank);
-  reserved_.erase(client);
-  captures_.erase(client);
+  expected_.client_gone(client);
   for (auto& [id, clients] : in_hand_) clients.erase(client);
   std::erase_if(in_hand_, [](const auto& entry) { return entry.second.empty(); });
   for (auto& tier : tiers_) tier->disown(client);

@@ -25,9 +25,9 @@ placement::TierState Core::look_at_tier(const ipc::Grant& request, std::uint32_t
     if (!held.all_stored()) state.chunks_unflushed += chunks;
     if (will_be_flushed(held, run->second)) state.slots_to_come += chunks;
   }
-  for (auto it = in_flight_.lower_bound({t, 0}); it != in_flight_.end() && it->first.first == t; ++it) {
-    ++state.chunks_unflushed;
-    if (may_be_flushed_early(it->second.id) && !store_failing_) ++state.slots_to_come;
+  for (const auto& [id, chunks] : chunks_in_flight_) {
+    state.chunks_unflushed += chunks[t];
+    if (may_be_flushed_early(id) && !store_failing_) state.slots_to_come += chunks[t];
   }
   const std::uint64_t flushed = count_flushed(t);
   in_use -= std::min(in_use, flushed);
@@ -70,14 +70,7 @@ placement::FlushState Core::look_at_flushes() const {
 }
 
 placement::QueueState Core::look_at_queue(const segment::VersionId& id, std::uint64_t waiting) const {
-  std::uint64_t to_come = 0;
-  for (const auto& [client, sizes] : reserved_) {
-    const auto capture = captures_.find(client);
-    const bool begun = capture != captures_.end() && capture->second.id == id;
-    const std::uint64_t granted = begun ? capture->second.granted : 0;
-    to_come += sizes.size() - std::min<std::uint64_t>(sizes.size(), granted);
-  }
-  return {waiting, std::max(to_come, waiting)};
+  return {waiting, std::max(expected_.without_slot(id), waiting)};
 }
 
 std::vector<double> Core::read_bytes_per_s() const {

@@ -8,9 +8,10 @@ namespace perdure::engine {
 
 void Core::take_in_flight(ClientId client, const ipc::Grant& request, SlotKey slot, bool fresh) {
   InFlight& taken = in_flight_[slot] = {client, request.id, request.bytes, 0, fresh, false};
-  Capture& capture = captures_[client];
-  if (capture.id != request.id) capture = {request.id, 0};
-  ++capture.granted;
+  auto& counts = chunks_in_flight_[request.id];
+  counts.resize(tiers_.size());
+  ++counts[slot.first];
+  expected_.granted(client, request.id);
   if (auto* device = tiers_[slot.first]->device()) taken.stream = device->start(request.bytes);
   writes_.granted(now_s(), client, slot);
 }
@@ -48,6 +49,10 @@ void Core::learn(const InFlight& in_flight, std::uint32_t tier,
 void Core::forget_in_flight(SlotKey slot, const InFlight& in_flight) {
   if (auto* device = tiers_[slot.first]->device()) device->cancel(in_flight.stream);
   if (!in_flight.written) writes_.dropped(now_s(), in_flight.client, slot);
+  const auto counts = chunks_in_flight_.find(in_flight.id);
+  --counts->second[slot.first];
+  if (std::all_of(counts->second.begin(), counts->second.end(), [](auto count) { return count == 0; }))
+    chunks_in_flight_.erase(counts);
 }
 
 bool Core::emulated() const {

@@ -1,6 +1,7 @@
 #include "engine/open_capture.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace perdure::engine {
 namespace {
@@ -18,8 +19,9 @@ bool OpenCapture::add(ClientId client, const ipc::Begin& begin) {
   if (pieces.empty() && !contradicted) {
     ranks = begin.ranks;
     segments = theirs;
-    members = 0;
-    for (const auto& segment : segments) members += segment.ranks.size();
+    std::set<std::uint32_t> all;
+    for (const auto& segment : segments) all.insert(segment.ranks.begin(), segment.ranks.end());
+    members = all.size();
   }
   const std::uint32_t rank = begin.piece.rank;
   if (contradicted || !has(rank) || begin.ranks != ranks || theirs != segments || pieces.contains(rank)) {

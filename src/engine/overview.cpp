@@ -1,5 +1,9 @@
 #include "engine/overview.hpp"
 
+#include <algorithm>
+
+#include "engine/wait_reasons.hpp"
+
 namespace perdure::engine {
 namespace {
 
@@ -53,6 +57,7 @@ Json flushes_of(const Core& core) {
           {"chunks_under_way", core.chunks_being_flushed()},
           {"next_slot_s", flush.next_slot_s},
           {"bytes_flushed", core.statistics().bytes_flushed},
+          {"chunks_moved", core.moved_chunks()},
           {"bytes_pending", core.pending_bytes()}};
 }
 
@@ -64,20 +69,39 @@ Json application_of(const Core& core) {
   return application;
 }
 
-const char* flush_name(const catalog::HeldVersion& held, const Runtime* run) {
-  if (!held.committed) return "being written";
-  if (held.all_stored()) return "stored";
-  switch (run == nullptr ? FlushState::queued : run->flush) {
-    case FlushState::queued:
-      return "queued";
-    case FlushState::running:
-      return "being flushed";
-    case FlushState::waiting:
-      return "waits for its next try";
-    case FlushState::given_up:
-      return "given up";
+std::uint64_t count_chunks(const std::map<std::uint32_t, segment::Piece>& pieces,
+                           bool (*counts)(const segment::ChunkEntry& chunk)) {
+  std::uint64_t count = 0;
+  for (const auto& [rank, piece] : pieces)
+    count += static_cast<std::uint64_t>(std::count_if(piece.chunks.begin(), piece.chunks.end(), counts));
+  return count;
+}
+
+bool is_moved(const segment::ChunkEntry& chunk) { return chunk.place == catalog::kInTemporarySegment; }
+bool is_written(const segment::ChunkEntry& chunk) { return chunk.place != kNotWritten; }
+
+// What ranks announced and have not agreed on yet.
+Json captures_of(const Core& core) {
+  Json list = Json::array();
+  for (const auto& [id, capture] : core.open_captures()) {
+    const auto* held = core.find(id);
+    if (held != nullptr && held->committed) continue;
+    if (list.size() == kMostVersions) break;
+    const std::uint64_t moved = count_chunks(capture.pieces, is_moved);
+    Json shown = {{"name", id.name},
+                  {"version", id.version},
+                  {"bytes", capture.bytes()},
+                  {"ranks", capture.pieces.size()},
+                  {"all_announced", capture.announced()},
+                  {"flushed_meanwhile", core.flushed_early(id)},
+                  {"chunks", count_chunks(capture.pieces, [](const auto&) { return true; })},
+                  {"chunks_written", count_chunks(capture.pieces, is_written)},
+                  {"chunks_flushed", moved + core.chunks_to_move(id)},
+                  {"chunks_moved", moved}};
+    if (capture.failure) shown["error"] = capture.failure->text();
+    list.push_back(std::move(shown));
   }
-  return "unknown";
+  return list;
 }
 
 Json versions_of(const Core& core) {
@@ -90,6 +114,7 @@ Json versions_of(const Core& core) {
                     {"state", flush_name(held, run)},
                     {"bytes", held.bytes()},
                     {"bytes_flushed", run == nullptr ? 0 : run->bytes_flushed},
+                    {"chunks_moved", count_chunks(held.pieces, is_moved)},
                     {"being_restored", run != nullptr && !run->pinned_by.empty()}};
     if (run != nullptr && run->error) version["error"] = run->error->text();
     list.push_back(std::move(version));
@@ -122,8 +147,13 @@ Json decisions_of(Core& core) {
 Json overview(Core& core) {
   Json reasons = Json::object();
   for (const auto& [reason, count] : core.decisions().counts()) reasons[placement::reason_name(reason)] = count;
-  return {{"policy", core.options().policy->name}, {"tiers", tiers_of(core)},       {"flush", flushes_of(core)},
-          {"application", application_of(core)},   {"versions", versions_of(core)}, {"reasons", reasons},
+  return {{"policy", core.options().policy->name},
+          {"tiers", tiers_of(core)},
+          {"flush", flushes_of(core)},
+          {"application", application_of(core)},
+          {"captures", captures_of(core)},
+          {"versions", versions_of(core)},
+          {"reasons", reasons},
           {"decisions", decisions_of(core)}};
 }
 

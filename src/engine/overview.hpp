@@ -5,8 +5,8 @@
 
 namespace perdure::engine {
 
-/// Tiers, flushes, versions, decisions and their reasons. The caller holds the engine's lock. Bounded: the last
-/// decisions, and at most 256 versions.
+/// Tiers, flushes, captures, versions, decisions and their reasons. The caller holds the engine's lock. Bounded: the
+/// last decisions, and at most 256 captures and versions.
 base::Json overview(Core& core);
 
 }  // namespace perdure::engine

@@ -1,7 +1,6 @@
 #include "engine/server.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,19 +16,16 @@
 namespace perdure::engine {
 namespace {
 
-constexpr std::uint64_t kPatienceNs = 5'000'000'000, kLookAgainNs = 20'000'000;
+constexpr std::uint64_t kPatienceNs = 5'000'000'000;  // with retention, at the end
 // A client has a few requests out at a time, so what waits for it is never more than a few replies. One reply may be
 // large, so only what waits when the next one comes is judged.
 constexpr std::size_t kMostUnread = 4 * base::MiB;
+constexpr std::uint64_t kListener = ~0ULL, kWake = kListener - 1;  // no client is called so
 
 void make_nonblocking(const os::Fd& fd) { ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK); }
 
 /// Of two times, where 0 is never.
 std::uint64_t earlier(std::uint64_t a, std::uint64_t b) { return a == 0 || (b != 0 && b < a) ? b : a; }
-
-timespec as_timespec(std::uint64_t ns) {
-  return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
-}
 
 }  // namespace
 
@@ -45,6 +41,8 @@ Server::Server(Core& core, std::mutex& lock, Flusher& flusher, Janitor& janitor,
       options_(std::move(options)),
       idle_since_ns_(os::monotonic_ns()) {
   make_nonblocking(listener_);
+  if (auto added = readiness_.add(listener_, kListener); !added) reports_.add(added.error().text());
+  if (auto added = readiness_.add(wake_fd_, kWake); !added) reports_.add(added.error().text());
   thread_ = std::thread([this] { run(); });
 }
 
@@ -76,36 +74,32 @@ void Server::wait_until_over() {
 }
 
 void Server::run() {
-  std::vector<pollfd> fds;
-  std::vector<ClientId> order;
   while (!stopping_) {
-    fds = {{listener_.get(), POLLIN, 0}, {wake_fd_.get(), POLLIN, 0}};
-    order.clear();
-    for (auto& [id, client] : clients_) {
-      const short events = static_cast<short>(client.outbox.empty() ? POLLIN : POLLIN | POLLOUT);
-      fds.push_back({client.socket.get(), events, 0});
-      order.push_back(id);
+    const auto events = readiness_.wait(poll_timeout_ns());
+    if (!events) {
+      reports_.add("the engine listens no more: " + events.error().text());
+      break;
     }
-    const auto timeout_ns = poll_timeout_ns();
-    const timespec timeout = as_timespec(timeout_ns.value_or(0));
-    if (::ppoll(fds.data(), fds.size(), timeout_ns ? &timeout : nullptr, nullptr) < 0 && errno != EINTR) break;
-    if ((fds[1].revents & POLLIN) != 0) {
-      std::uint64_t count = 0;
-      [[maybe_unused]] const ssize_t got = ::read(wake_fd_.get(), &count, sizeof count);
-    }
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      auto it = clients_.find(order[i]);
-      if (it == clients_.end()) continue;
-      if ((fds[i + 2].revents & POLLOUT) != 0) push(it->second);
-      if ((fds[i + 2].revents & (POLLIN | POLLHUP | POLLERR)) != 0) serve(order[i]);
-    }
-    if ((fds[0].revents & POLLIN) != 0) accept_all();
+    for (const auto& event : *events) handle_event(event);
     drop_dead();
     reconsider_waiting();
     drop_dead();
     if (any_flushed_early()) flusher_.look_at_captures();
     finish_if_idle();
   }
+}
+
+void Server::handle_event(const os::Readiness::Event& event) {
+  if (event.number == kListener) return accept_all();
+  if (event.number == kWake) {
+    std::uint64_t count = 0;
+    [[maybe_unused]] const ssize_t got = ::read(wake_fd_.get(), &count, sizeof count);
+    return;
+  }
+  const auto it = clients_.find(event.number);
+  if (it == clients_.end()) return;
+  if (event.writable) push(it->first, it->second);
+  if (event.readable) serve(it->first);
 }
 
 void Server::accept_all() {
@@ -118,6 +112,7 @@ void Server::accept_all() {
     }
     if (!*socket) return;
     make_nonblocking(*socket);
+    if (!readiness_.add(*socket, next_client_)) continue;  // as if it had not come
     clients_[next_client_++].socket = std::move(*socket);
   }
 }
@@ -129,7 +124,7 @@ void Server::serve(ClientId id) {
   const ssize_t got = ::recv(client.socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
   if (got < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) return;  // poll tells again
   if (got <= 0) {
-    client.dead = true;
+    lose(client);
     return;
   }
   client.decoder.feed(base::ConstByteSpan(bytes).first(static_cast<std::size_t>(got)));
@@ -137,7 +132,7 @@ void Server::serve(ClientId id) {
     auto message = client.decoder.next();
     if (!message) {
       reports_.add("a connection sent what is no message and was closed: " + message.error().cause);
-      client.dead = true;
+      lose(client);
       return;
     }
     if (!message->has_value()) return;
@@ -150,7 +145,7 @@ void Server::handle(ClientId id, const base::Json& message) {
   auto request = ipc::request_from_json(message);
   Client& client = clients_[id];
   if (!sequence) {
-    client.dead = true;
+    lose(client);
     return;
   }
   if (!request) return send(id, *sequence, ipc::error_reply(request.error()));
@@ -207,30 +202,38 @@ void Server::send(ClientId id, std::uint64_t sequence, base::Json reply) {
   if (it->second.outbox.size() > kMostUnread) {
     reports_.add("a connection did not read its replies and was closed: " + std::to_string(it->second.outbox.size()) +
                  " bytes waited for it");
-    it->second.dead = true;
+    lose(it->second);
     return;
   }
   reply["seq"] = sequence;
   const auto frame = ipc::encode_frame(reply);
   it->second.outbox.insert(it->second.outbox.end(), frame.begin(), frame.end());
-  push(it->second);
+  push(id, it->second);
 }
 
-void Server::push(Client& client) {
+// What the client does not take now follows when it can be written again.
+void Server::push(ClientId id, Client& client) {
   while (!client.outbox.empty()) {
     const ssize_t sent =
         ::send(client.socket.get(), client.outbox.data(), client.outbox.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0) {
-      if (errno != EAGAIN && errno != EWOULDBLOCK) client.dead = true;
-      return;
+      if (errno != EAGAIN && errno != EWOULDBLOCK) lose(client);
+      break;
     }
     client.outbox.erase(client.outbox.begin(), client.outbox.begin() + sent);
   }
-  std::vector<std::byte>().swap(client.outbox);
+  const bool unsent = !client.outbox.empty();
+  if (!unsent) std::vector<std::byte>().swap(client.outbox);
+  using Interest = os::Readiness::Interest;
+  if (std::exchange(client.unsent, unsent) != unsent)
+    readiness_.change(client.socket, id, unsent ? Interest::read_and_write : Interest::read);
 }
 
+void Server::lose(Client& client) { client.dead = some_dead_ = true; }
+
 void Server::drop_dead() {
+  if (!std::exchange(some_dead_, false)) return;
   for (auto it = clients_.begin(); it != clients_.end();) {
     if (!it->second.dead) {
       ++it;
@@ -245,6 +248,7 @@ void Server::drop_dead() {
     flusher_.look_at_application();
     if (it->second.counts)
       idle_since_ns_ = os::monotonic_ns();  // a tool that looks in again and again must not put off the end
+    readiness_.remove(it->second.socket);
     it = clients_.erase(it);
   }
 }
@@ -256,11 +260,20 @@ std::optional<std::uint64_t> Server::poll_timeout_ns() {
     if (const auto* written = std::get_if<ipc::Written>(&waiting.request))
       next = earlier(next, look_again_at_ns(*written));
   }
-  if (options_.idle_exit_ns != 0 && quiet()) next = earlier(next, idle_since_ns_ + options_.idle_exit_ns);
-  if (draining_since_ns_ != 0) next = earlier(next, os::monotonic_ns() + kLookAgainNs);
+  next = earlier(next, end_at_ns());
   if (next == 0) return std::nullopt;
   const std::uint64_t now = os::monotonic_ns();
   return next <= now ? 0 : std::min<std::uint64_t>(next - now, 3'600'000'000'000);
+}
+
+// Only for time that has to pass: whoever stops working wakes this thread.
+std::uint64_t Server::end_at_ns() {
+  const bool may_end = draining_since_ns_ != 0 || options_.idle_exit_ns != 0;
+  if (!may_end || told_over_ || !quiet()) return 0;
+  const std::uint64_t now = os::monotonic_ns(), idle_over_ns = idle_since_ns_ + options_.idle_exit_ns;
+  if (draining_since_ns_ == 0 && now < idle_over_ns) return idle_over_ns;
+  const std::uint64_t patient_until_ns = std::max(draining_since_ns_, idle_since_ns_) + kPatienceNs;
+  return now < patient_until_ns || janitor_.idle() ? patient_until_ns : 0;
 }
 
 // A little later than the device says, so that it is over then, in spite of rounding.
@@ -293,6 +306,7 @@ void Server::finish_if_idle() {
   // Other nodes may still be writing their part of the newest version; retention waits for them, but not for ever.
   const bool patient = os::monotonic_ns() < std::max(draining_since_ns_, idle_since_ns_) + kPatienceNs;
   if (!janitor_.idle() || (patient && !janitor_.settled())) return;
+  told_over_ = true;
   {
     std::lock_guard guard(over_mutex_);
     over_ = true;

@@ -8,7 +8,9 @@
 #include <thread>
 
 #include "engine/core.hpp"
+#include "engine/wait_reasons.hpp"
 #include "ipc/channel.hpp"
+#include "os/readiness.hpp"
 
 namespace perdure::engine {
 
@@ -39,6 +41,7 @@ class Server {
     os::Fd socket;
     ipc::Decoder decoder;
     std::vector<std::byte> outbox;
+    bool unsent = false;  // there is something in the outbox, and readiness_ knows
     std::uint32_t rank = 0;
     bool greeted = false;
     bool counts = true;  // keeps the engine alive
@@ -53,6 +56,7 @@ class Server {
   };
 
   void run();
+  void handle_event(const os::Readiness::Event& event);
   void accept_all();
   void serve(ClientId id);
   void handle(ClientId id, const base::Json& message);
@@ -63,6 +67,8 @@ class Server {
   base::Json answer_locate(ClientId id, const ipc::Locate& locate);
   base::Json answer_progress();
   base::Json answer_top();
+  base::Json queue();                                                               // with the lock held
+  WaitReason why_waits(const Waiting& waiting, std::optional<std::uint32_t> head);  // the same
   std::optional<base::Json> answer_grant(ClientId id, const ipc::Grant& grant, bool timed_out);
   std::optional<base::Json> answer_written(ClientId id, const ipc::Written& written);
   std::optional<base::Json> answer_wait_stored(const ipc::WaitStored& wait, bool timed_out);
@@ -71,10 +77,13 @@ class Server {
   void refuse_waiting_grants(ClientId id, const segment::VersionId& version);
   void reconsider_waiting();
   void send(ClientId id, std::uint64_t sequence, base::Json reply);
-  void push(Client& client);
+  void push(ClientId id, Client& client);
+  void lose(Client& client);
   void drop_dead();
   /// Until something has to be done without a message or a call of wake(); nothing: never.
   std::optional<std::uint64_t> poll_timeout_ns();
+  /// When the end may be due; 0: not before something happens.
+  std::uint64_t end_at_ns();
   std::uint64_t look_again_at_ns(const ipc::Written& written);
   bool any_flushed_early();
   bool quiet();
@@ -88,12 +97,15 @@ class Server {
   Reports& reports_;
   os::Fd listener_;
   os::Fd wake_fd_;
+  os::Readiness readiness_;
   ServerOptions options_;
   std::map<ClientId, Client> clients_;
+  bool some_dead_ = false;  // so that nobody has to look at all of them
   std::deque<Waiting> waiting_;
   ClientId next_client_ = 1;
   std::uint64_t idle_since_ns_ = 0;
   std::uint64_t draining_since_ns_ = 0;  // 0: nobody asked for shutdown
+  bool told_over_ = false;
   std::atomic<bool> stopping_ = false;
   std::mutex over_mutex_;
   std::condition_variable over_changed_;

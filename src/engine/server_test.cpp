@@ -126,6 +126,18 @@ TEST_F(ServerOfAnEngine, WhoNeverReadsTheRepliesIsDroppedAndReported) {
   EXPECT_NE((*report)["report"].get<std::string>().find("did not read its replies"), std::string::npos);
 }
 
+TEST_F(ServerOfAnEngine, WhoReadsLateGetsEveryReply) {
+  constexpr std::uint64_t kRequests = 1000;  // their replies are more than a socket keeps
+  std::uint64_t last = 0;
+  for (std::uint64_t i = 0; i < kRequests; ++i) {
+    const auto posted = good_.post(ipc::Progress{});
+    ASSERT_TRUE(posted);
+    last = *posted;
+  }
+  EXPECT_TRUE(good_.await(last)) << "after all the others";
+  EXPECT_TRUE(good_.await(last - kRequests + 1));
+}
+
 TEST_F(ServerOfAnEngine, RequestsThatMakeNoSenseHereAreAnsweredWithErrorsAndChangeNothing) {
   const segment::VersionId id{"nbody", 7, {1000, 1}};
   EXPECT_FALSE(good_.call(ipc::Stage{id, 1, test_support::sample_piece(id, 0, 5000, 4096)})) << "slots not granted";

@@ -63,5 +63,64 @@ TEST(Settle, AnotherNumberOfRanksThanRunsNowIsJudgedByItsOwnPieces) {
   EXPECT_EQ(settle(evidence, {0}, kPerNode).verdict, Verdict::undecided);
 }
 
+// Chunks that moved during the capture are in temporary segments, which only go on as what they were begun as.
+Evidence moved(std::vector<std::optional<std::uint32_t>> nodes, std::vector<StoredPart> begun) {
+  auto evidence = in_tiers(std::move(nodes));
+  evidence.begun = std::move(begun);
+  return evidence;
+}
+
+TEST(Settle, MovedChunksCountAsHeldWhenTheSegmentsAreThoseThatWereBegun) {
+  for (const auto& begun :
+       std::vector<std::vector<StoredPart>>{{{0, 2, {0, 1}}}, {{1, 2, {2, 3}}}, {{0, 2, {0, 1}}, {1, 2, {2, 3}}}}) {
+    const auto settled = settle(moved({0, 0, 1, 1}, begun), kTwoNodes, kPerNode);
+    EXPECT_EQ(settled.verdict, Verdict::commit);
+    EXPECT_EQ(settled.segments, lay_out_segments(kTwoNodes, kPerNode));
+  }
+}
+
+TEST(Settle, OtherSegmentsThanWereBegunAreUndecidedUntilSomethingNewerIsWhole) {
+  const StoredPart other_ranks{0, 2, {0, 2}}, fewer_ranks{0, 2, {0}}, other_count{0, 3, {0, 1}},
+      other_index{1, 2, {0, 1}}, none_such{2, 2, {0, 1}};
+  for (const StoredPart& begun : {other_ranks, fewer_ranks, other_count, other_index, none_such}) {
+    auto evidence = moved({0, 0, 1, 1}, {{1, 2, {2, 3}}, begun});  // one that fits does not help the other
+    EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::undecided);
+    EXPECT_TRUE(settle(evidence, kTwoNodes, kPerNode).segments.empty());
+    evidence.superseded = true;
+    EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::abort);
+  }
+}
+
+TEST(Settle, BegunSegmentsAreThoseOfTheNodesThatHoldThePiecesWhereverTheRanksRunNow) {
+  const std::vector<StoredPart> begun = {{0, 2, {0, 1}}};
+  EXPECT_EQ(settle(moved({0, 0, 1, 1}, begun), {0, 1, 0, 1}, kPerNode).verdict, Verdict::commit);
+  EXPECT_EQ(settle(moved({0, 1, 0, 1}, begun), kTwoNodes, kPerNode).verdict, Verdict::undecided);
+}
+
+TEST(Settle, BegunSegmentsAreThoseOfTheAggregationInUse) {
+  constexpr Aggregation kPerRank{Aggregation::Per::rank, 0};
+  const auto evidence = moved({0, 0, 1, 1}, {{1, 4, {1}}});
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerRank).verdict, Verdict::commit);
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::undecided);
+}
+
+TEST(Settle, ABegunSegmentIsNoPieceOfARankThatHasNone) {
+  auto evidence = moved({0, std::nullopt, 1, 1}, {{0, 2, {0, 1}}});
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::abort);
+  evidence.store_unread = true;
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::undecided);
+}
+
+TEST(Settle, BesideASegmentAtTheStoreBegunOnesHaveToFitToo) {
+  auto evidence = moved({std::nullopt, std::nullopt, 1, 1}, {{1, 2, {2, 3}}});
+  evidence.stored = {{0, 2, {0, 1}}};
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::commit);
+  evidence.begun = {{0, 1, {2, 3}}};
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::undecided);
+  evidence.begun = {{1, 2, {2, 3}}};
+  evidence.stored = {{0, 3, {0, 1}}};
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::undecided);
+}
+
 }  // namespace
 }  // namespace perdure::plan

@@ -1,0 +1,66 @@
+#pragma once
+// 256 ranks of one node in the middle of a capture that does not fit into their memory tier and is flushed meanwhile:
+// the situation that decisions are measured in. There is no flush: the benchmark says when a chunk has been flushed.
+#include <benchmark/benchmark.h>
+
+#include <deque>
+
+#include "engine/core.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace perdure::decision_cost {
+
+inline constexpr std::uint32_t kRanks = 256;
+inline constexpr std::uint64_t kChunkBytes = 64 * 1024, kMemorySlots = 32;
+
+/// How much the engine holds meanwhile.
+struct Held {
+  std::uint32_t on_ssd = 0;   ///< chunks of the capture that were written to the slower tier
+  std::uint32_t earlier = 0;  ///< stored versions of four chunks per rank that are still there
+};
+
+class Producers {
+ public:
+  Producers(const std::string& policy, Held held);
+  /// The situation came about.
+  bool ready() const { return ready_; }
+  /// Ranks have as many chunks as a benchmark may need; when one has none left, begin with another object.
+  bool at_end(std::uint32_t rank) const { return next_chunk_[rank] == kChunksPerRank; }
+  engine::Core& core() { return *core_; }
+  std::mutex& lock() { return lock_; }
+  engine::Reports& reports() { return reports_; }
+  std::string path(const std::string& name) const { return directory_ / name; }
+
+  ipc::Grant request() const { return {id_, kChunkBytes, 0, {}, {}}; }
+  /// A rank, 0 and up, asks for a slot at the head of a queue of all.
+  engine::GrantOutcome ask(std::uint32_t rank) { return core_->grant(rank + 1, request(), {kRanks, rank, false}); }
+  /// What it says when its next chunk is in this slot.
+  ipc::Written writes(std::uint32_t rank, const tier::SlotAddress& slot);
+  bool write(std::uint32_t rank, const tier::SlotAddress& slot);
+  /// The chunk that has been in memory for longest is in the store, too: its slot can be used again.
+  bool flush_one();
+
+ private:
+  static constexpr std::uint32_t kChunksPerRank = 64;
+  struct InMemory {
+    engine::ChunkName name;
+    std::uint64_t slot = 0;
+  };
+  bool store_earlier(std::uint64_t version);
+  bool begin(Held held);
+
+  test_support::TemporaryDirectory directory_{test_support::TemporaryDirectory::Place::memory};
+  engine::Reports reports_;
+  std::mutex lock_;
+  std::unique_ptr<engine::Core> core_;
+  segment::VersionId id_;
+  std::vector<std::uint32_t> next_chunk_ = std::vector<std::uint32_t>(kRanks, 0);
+  std::deque<InMemory> in_memory_;
+  bool ready_ = false;
+};
+
+/// The situations that are compared, as arguments of a benchmark, and the one that it was given.
+void situations(benchmark::internal::Benchmark* benchmark);
+Held situation(const benchmark::State& state);
+
+}  // namespace perdure::decision_cost

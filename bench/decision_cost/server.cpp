@@ -1,0 +1,159 @@
+// What the engine's server thread needs, in processor time, when 256 ranks are connected and all wait for a slot: what
+// the kernel does for it, to poll and to talk to them, included.
+#include "engine/server.hpp"
+
+#include <time.h>
+
+#include "engine/flusher.hpp"
+#include "engine/janitor.hpp"
+#include "ipc/address_codec.hpp"
+#include "ipc/channel.hpp"
+#include "os/socket.hpp"
+#include "os/system.hpp"
+#include "producers.hpp"
+#include "support/wake_ups.hpp"
+
+namespace perdure::decision_cost {
+namespace {
+
+constexpr std::uint64_t kPatienceNs = 20'000'000'000, kLookNs = 100'000;
+
+/// As the clock of pthread_getcpuclockid(), but of a thread whose number is all there is.
+double processor_s(int thread) {
+  timespec time{};
+  ::clock_gettime(static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3U) | 6U), &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+class Queue {
+ public:
+  Queue(const std::string& policy, Held held)
+      : producers_(policy, held),
+        store_(store::make_store(producers_.path("store")).value()),
+        janitor_(*store_, producers_.reports(), {}, [] {}),
+        flusher_(producers_.core(), producers_.lock(), *store_, producers_.reports(), {}, [](const auto&, bool) {}) {
+    auto listener = os::listen_at(producers_.path("socket")).value();
+    const auto before = test_support::threads();
+    server_ = std::make_unique<engine::Server>(producers_.core(), producers_.lock(), flusher_, janitor_,
+                                               producers_.reports(), std::move(listener), engine::ServerOptions{});
+    for (const int thread : test_support::threads())
+      if (!before.contains(thread)) thread_ = thread;
+    ready_ = producers_.ready() && thread_ != 0 && line_up();
+  }
+  bool ready() const { return ready_; }
+  bool at_end() const { return producers_.at_end(head_); }
+
+  /// The server's processor time since this was called last.
+  double passed_s() {
+    const double before = std::exchange(processor_s_, processor_s(thread_));
+    return processor_s_ - before;
+  }
+  /// Something happened that did not free a slot. False when the head of the queue is not asked again.
+  bool disturb() {
+    const std::uint64_t before = last_decision().times;
+    server_->wake();
+    return await([&] { return last_decision().times > before; });
+  }
+  /// A slot becomes free; the head of the queue gets it, says that it wrote it, and joins the queue's end.
+  bool next_chunk() {
+    {
+      std::lock_guard guard(producers_.lock());
+      if (!producers_.flush_one()) return false;
+    }
+    server_->wake();
+    const auto reply = ranks_[head_].await(asked_[head_], kPatienceNs);
+    const auto slot = reply ? ipc::address_from_json((*reply)["slot"]) : base::Result<ipc::WireAddress>({});
+    if (!reply || !slot || slot->tier != 0) return false;
+    const tier::SlotAddress address{slot->tier, slot->slot, {}, 0, 0, false, false};
+    if (!ranks_[head_].tell(producers_.writes(head_, address)) || !ask(head_)) return false;
+    return find_head();
+  }
+
+ private:
+  bool ask(std::uint32_t rank) {
+    const auto posted = ranks_[rank].post(producers_.request());
+    asked_[rank] = posted.value_or(0);
+    return posted.has_value();
+  }
+  // The server numbers its clients as they come: rank 0 is client 1, as for the producers.
+  bool line_up() {
+    for (ipc::Hello hello; hello.rank < kRanks; ++hello.rank) {
+      auto channel = ipc::Channel::connect(producers_.path("socket"));
+      if (!channel || !channel->call(hello)) return false;
+      ranks_.push_back(std::move(*channel));
+    }
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank)
+      if (!ask(rank)) return false;
+    return ranks_[0].call(ipc::Progress{}) && find_head();
+  }
+  engine::NotedDecision last_decision() {
+    std::lock_guard guard(producers_.lock());
+    return producers_.core().decisions().recent().back();
+  }
+  // Who comes next was asked when the one before it had got its slot, and has to wait. It is not always the next rank:
+  // what several say at once is heard in any order.
+  bool find_head() {
+    engine::NotedDecision last;
+    const auto waits = [&] {
+      last = last_decision();
+      return !last.decision.tier;
+    };
+    if (!await(waits)) return false;
+    head_ = static_cast<std::uint32_t>(last.client - 1);
+    return true;
+  }
+  template <class Condition>
+  static bool await(Condition condition) {
+    for (std::uint64_t waited_ns = 0; waited_ns < kPatienceNs; waited_ns += kLookNs) {
+      os::sleep_ns(kLookNs);
+      if (condition()) return true;
+    }
+    return false;
+  }
+
+  Producers producers_;
+  std::unique_ptr<store::Store> store_;
+  engine::Janitor janitor_;
+  engine::Flusher flusher_;
+  std::unique_ptr<engine::Server> server_;
+  std::vector<ipc::Channel> ranks_;
+  std::vector<std::uint64_t> asked_ = std::vector<std::uint64_t>(kRanks, 0);
+  std::uint32_t head_ = 0;
+  int thread_ = 0;
+  double processor_s_ = 0;
+  bool ready_ = false;
+};
+
+void disturbed(benchmark::State& state, const std::string& policy) {
+  Queue queue(policy, situation(state));
+  if (!queue.ready() || !queue.disturb()) return state.SkipWithError("nobody waits");
+  (void)queue.passed_s();
+  for (auto _ : state) {
+    if (!queue.disturb()) return state.SkipWithError("the head of the queue was not asked again");
+    state.SetIterationTime(queue.passed_s());
+  }
+}
+
+void chunk(benchmark::State& state, const std::string& policy) {
+  std::optional<Queue> queue;
+  for (auto _ : state) {
+    if (!queue || queue->at_end()) {
+      queue.emplace(policy, situation(state));
+      if (!queue->ready() || !queue->next_chunk()) return state.SkipWithError("nobody waits");
+      (void)queue->passed_s();
+    }
+    if (!queue->next_chunk()) return state.SkipWithError("no slot was granted");
+    state.SetIterationTime(queue->passed_s());
+  }
+}
+
+const bool registered_server = [] {
+  for (const std::string policy : {"adaptive", "hybrid-opt"}) {
+    situations(benchmark::RegisterBenchmark(("server/event/" + policy).c_str(), disturbed, policy)->UseManualTime());
+    situations(benchmark::RegisterBenchmark(("server/chunk/" + policy).c_str(), chunk, policy)->UseManualTime());
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace perdure::decision_cost

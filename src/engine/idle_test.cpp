@@ -1,0 +1,132 @@
+// An engine with nothing to do uses no processor: none of its threads wakes up. The kernel counts that; no time is
+// asserted on.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "engine/engine.hpp"
+#include "ipc/address_codec.hpp"
+#include "ipc/channel.hpp"
+#include "os/system.hpp"
+#include "support/temporary_directory.hpp"
+#include "support/wake_ups.hpp"
+
+namespace perdure::engine {
+namespace {
+
+constexpr std::uint64_t kIdleChunk = 64 * base::KiB, kLookedAtNs = 1'500'000'000, kPauseNs = 50'000'000;
+
+class IdleEngine : public testing::Test {
+ protected:
+  void start(const std::string& more, bool idle_exit = false) {
+    const std::string at = directory_.path();
+    ASSERT_TRUE(config_.set_all("store.path=" + at + "/store;node.path=" + at + "/node;tier.file.path=" + at +
+                                    "/file;tier.order=file;chunk_bytes=64KiB;tier.file.max_bytes=256KiB;" + more,
+                                config::Origin::program));
+    auto claimed = claim(config_, "here");
+    ASSERT_TRUE(claimed);
+    engine_ = Engine::start(config_, std::get<Claim>(std::move(*claimed)), idle_exit).value();
+    rank_ = ipc::Channel::connect(engine_->socket_path()).value();
+    ipc::Hello hello;
+    hello.fingerprint = config_.fingerprint();
+    hello.first_node = true;  // with retention
+    ASSERT_TRUE(rank_.call(hello));
+  }
+  /// Six chunks of zeros in four slots, so that it is flushed while it is captured, and stored. More `nodes` than this
+  /// one have a part in it, and nobody brings theirs.
+  void checkpoint(std::uint64_t version, std::uint32_t nodes = 1) {
+    const segment::VersionId id{"app", version, {version, 1}};
+    const auto hash = base::hash128(std::vector<std::byte>(kIdleChunk));  // preallocated slots are zeros
+    segment::Piece piece{0, kIdleChunk, {{0, 1, 6 * kIdleChunk}}, {}};
+    for (int i = 0; i < 6; ++i) piece.chunks.push_back({0, kIdleChunk, {}, 0});
+    ASSERT_TRUE(rank_.tell(ipc::Step{1'000'000}));
+    ASSERT_TRUE(rank_.call(ipc::Reserve{std::vector<std::uint64_t>(6, kIdleChunk)}));
+    ASSERT_TRUE(rank_.tell(ipc::Begin{id, nodes, piece, {{0, nodes, {0}}}}));
+    for (std::uint32_t c = 0; c < 6; ++c) {
+      const auto reply = rank_.call(ipc::Grant{id, kIdleChunk, 0, {}, {}});
+      ASSERT_TRUE(reply) << reply.error().text();
+      const auto slot = ipc::address_from_json((*reply)["slot"]).value();
+      piece.chunks[c] = {slot.slot, kIdleChunk, hash, slot.tier};
+      ASSERT_TRUE(rank_.call(ipc::Written{id, 0, c, slot.tier, slot.slot, kIdleChunk, hash, true}));
+    }
+    ASSERT_TRUE(rank_.call(ipc::Stage{id, nodes, piece}));
+    ASSERT_TRUE(rank_.call(ipc::Commit{id, {{0, nodes, {0}}}}));
+    ASSERT_TRUE(rank_.call(ipc::WaitStored{id, 0}));
+    ASSERT_TRUE(rank_.call(ipc::Drain{0}));
+  }
+  /// After a reply threads may still have to go to sleep.
+  void settle() const {
+    auto before = test_support::sleeps(others_);
+    for (int i = 0; i < 400; ++i) {
+      os::sleep_ns(kPauseNs);
+      auto now = test_support::sleeps(others_);
+      if (now == before) return;
+      before = std::move(now);
+    }
+    FAIL() << "its threads never rest";
+  }
+  void expect_no_wake_ups() const {
+    settle();
+    const auto before = test_support::sleeps(others_);
+    EXPECT_GE(before.size(), 3u) << "server, flusher and janitor";
+    os::sleep_ns(kLookedAtNs);
+    EXPECT_EQ(test_support::sleeps(others_), before);
+  }
+
+  const std::set<int> others_ = test_support::threads();
+  test_support::TemporaryDirectory directory_;
+  config::Config config_;
+  std::unique_ptr<Engine> engine_;
+  ipc::Channel rank_;
+};
+
+TEST_F(IdleEngine, SleepsWhenEverythingIsStoredAndTheApplicationComputes) {
+  start("flush.max_slowdown=0.05;flush.max_bandwidth=1GB");
+  for (std::uint64_t version = 1; version <= 4; ++version) checkpoint(version);
+  expect_no_wake_ups();
+}
+
+TEST_F(IdleEngine, SleepsWithEmulatedDevices) {
+  std::ofstream(directory_ / "node.toml") << "tiers = [\"file\"]\n[tier.file]\nstreams = [1, 4]\nvariability = 0.2\n"
+                                             "bytes_per_s = [\"1GB\", \"2GB\"]\n[store]\nstreams = [1]\n"
+                                             "variability = 0.2\nbytes_per_s = [\"1GB\"]\n";
+  start("emulate.description=" + directory_ / "node.toml");
+  for (std::uint64_t version = 1; version <= 2; ++version) checkpoint(version);
+  expect_no_wake_ups();
+}
+
+TEST_F(IdleEngine, SleepsUntilItsIdleTimeIsOver) {
+  start("engine.idle_exit=3600", true);
+  checkpoint(1);
+  rank_.close();
+  expect_no_wake_ups();
+}
+
+TEST_F(IdleEngine, SleepsWhenItIsToEndAndARankIsStillThere) {
+  start("");
+  checkpoint(1);
+  ASSERT_TRUE(rank_.call(ipc::Shutdown{}));
+  expect_no_wake_ups();
+}
+
+// Retention waits for other nodes' part of a version: that is no reason to look at the clock all the time.
+TEST_F(IdleEngine, SleepsWhileItWaitsForOthersBeforeItEnds) {
+  start("engine.idle_exit=0.01", true);
+  checkpoint(1, 2);
+  rank_.close();
+  const auto asleep = [this] {
+    for (const auto& [thread, times] : test_support::sleeps(others_))
+      if (!test_support::thread_status(thread, "State").starts_with("S")) return false;
+    return true;
+  };
+  os::sleep_ns(kLookedAtNs);  // its idle time is long over
+  int looks = 0;
+  while (!asleep() && looks < 400) {
+    os::sleep_ns(kPauseNs);
+    ++looks;
+  }
+  EXPECT_LT(looks, 400) << "some thread is never at rest";
+}
+
+}  // namespace
+}  // namespace perdure::engine
