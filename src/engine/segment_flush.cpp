@@ -70,7 +70,8 @@ class ChunkFlush {
 
   void start_threads() {
     std::lock_guard lock(mutex_);
-    const std::size_t most = (ready_slow_ > 0 ? 2 : 1) * std::size_t{job_.threads};
+    const bool more_may_read = ready_slow_ > 0 && job_.enter;  // who enters sees to it that no more store
+    const std::size_t most = (more_may_read ? 2 : 1) * std::size_t{job_.threads};
     while (!failed_ && threads_.size() < most && idle_ < ready_) {
       ++idle_;
       threads_.emplace_back([this] { work(); });
