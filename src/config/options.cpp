@@ -173,7 +173,9 @@ constexpr auto kOptions = std::to_array<Option>({
      .default_value = "2",
      .environment = "PERDURE_FLUSH_THREADS",
      .engine = true,
-     .documentation = "The most threads of an engine that write to the store at once.",
+     .documentation =
+         "The most threads of an engine that write to the store at once. Up to as many again read slow tiers "
+         "meanwhile, except with flush.max_slowdown.",
      .minimum = 1,
      .maximum = 64},
     {.key = "flush.max_slowdown",
