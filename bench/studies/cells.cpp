@@ -42,6 +42,7 @@ simulate::Scenario paper_scenario(const Context& context, unsigned writers, unsi
   scenario.writers = writers;
   scenario.chunks = chunks;
   scenario.chunk_bytes = 64U << 20U;
+  scenario.jitter_s = context.jitter_s;
   scenario.max_simulated = context.full ? 64 : 16;
   return scenario;
 }

@@ -18,7 +18,7 @@ struct Arguments {
   std::string study, description = PERDURE_DEVICES "/veloc-node.toml", directory, driver = "simulator";
   bool full = false, no_oracle = false, strict = false, quiet = false, verify = false;
   unsigned repetitions = 5, engine_repetitions = 3, max_cells = 0;
-  double time_scale = kEngineTimeScale;
+  double time_scale = kEngineTimeScale, jitter_s = Context{}.jitter_s;
   std::uint64_t seed = 1;
 };
 
@@ -82,6 +82,7 @@ base::Result<bool> run(const Arguments& arguments) {
   PERDURE_TRY(context.node, read_node(arguments.description));
   context.repetitions = arguments.repetitions;
   context.seed = arguments.seed;
+  context.jitter_s = arguments.jitter_s;
   context.full = arguments.full;
   context.oracle = !arguments.no_oracle;
   context.max_cells = arguments.max_cells;
@@ -122,6 +123,8 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--verify", arguments.verify, "restore after each run of the engine, and compare every byte");
   app.add_option("--seed", arguments.seed, "the first one");
+  app.add_option("--jitter", arguments.jitter_s, "simulated writers begin within so many seconds of each other")
+      ->capture_default_str();
   app.add_option("--max-cells", arguments.max_cells, "only the first so many cells; 0: all");
   app.add_flag("--full", arguments.full, "more cells, and more nodes simulated one by one");
   app.add_flag("--no-oracle", arguments.no_oracle, "without the best plan in hindsight, which takes most of the time");

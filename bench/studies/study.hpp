@@ -15,9 +15,10 @@ struct Context {
   Driver* driver = nullptr;
   unsigned repetitions = 5;
   std::uint64_t seed = 1;
-  bool full = false;       ///< more cells, and more nodes simulated one by one
-  bool oracle = true;      ///< the best plan in hindsight too; takes most of the time
-  unsigned max_cells = 0;  ///< only the first so many cells; 0: all (for tests)
+  double jitter_s = simulate::Scenario{}.jitter_s;  ///< simulated writers begin within so many seconds of each other
+  bool full = false;                                ///< more cells, and more nodes simulated one by one
+  bool oracle = true;                               ///< the best plan in hindsight too; takes most of the time
+  unsigned max_cells = 0;                           ///< only the first so many cells; 0: all (for tests)
   /// Only cells that this takes; empty: all.
   std::function<bool(const simulate::Scenario&)> takes;
   std::function<void(const std::string&)> progress;

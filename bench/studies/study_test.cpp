@@ -48,6 +48,13 @@ class FailingDriver final : public Driver {
   bool may_fail_;
 };
 
+TEST(Cells, AreOfWritersThatBeginAsFarApartAsTheyWereToldTo) {
+  CountingDriver driver;
+  Context context = veloc_node(driver);
+  context.jitter_s = 0.25;
+  EXPECT_EQ(paper_scenario(context, 4, 2).jitter_s, 0.25);
+}
+
 TEST(Cells, RunEveryPolicyWithEverySeedByTheDriver) {
   CountingDriver driver;
   Context context = veloc_node(driver);
