@@ -69,6 +69,7 @@ class Server {
   std::optional<base::Json> answer_drain(bool timed_out);
   std::optional<base::Json> answer_retire(const ipc::Retire& retire, bool timed_out);
   void refuse_waiting_grants(ClientId id, const segment::VersionId& version);
+  void excuse_suspension(std::uint64_t now_ns);
   void reconsider_waiting();
   void send(ClientId id, std::uint64_t sequence, base::Json reply);
   void push(Client& client);
@@ -91,6 +92,7 @@ class Server {
   ServerOptions options_;
   std::map<ClientId, Client> clients_;
   std::deque<Waiting> waiting_;
+  std::uint64_t looked_ns_ = 0;  // when those who wait were looked at last
   ClientId next_client_ = 1;
   std::uint64_t idle_since_ns_ = 0;
   std::uint64_t draining_since_ns_ = 0;  // 0: nobody asked for shutdown

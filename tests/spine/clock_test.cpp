@@ -1,10 +1,12 @@
 // Wall clocks that step back and forth, between checkpoints and between the lives of a program: what was taken later is
-// the newer one all the same, on every node, in the tiers and in the store.
+// the newer one all the same, on every node, in the tiers and in the store. And jobs that are suspended for hours.
 #include <gtest/gtest.h>
 
 #include "damage.hpp"
 #include "faults.hpp"
+#include "os/hooks.hpp"
 #include "os/system.hpp"
+#include "support/installed_hooks.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace {
@@ -120,6 +122,60 @@ TEST_P(ClockJumps, TheNewestSurvivesAStoreThatFails) {
   EXPECT_TRUE(outcome.all(0)) << outcome.text();
   stop_daemons(directory_.path());
   expect_clean_store(store(), "app", {9, 10});
+}
+
+// Each time that the store was written to so often, hours have passed.
+class Suspensions : public os::Hooks {
+ public:
+  int before(const os::Operation& operation) override {
+    const bool counts =
+        std::string_view(operation.call) == "pwrite" && operation.path.find("/store/") != operation.path.npos;
+    if (counts && ++writes_ % 7 == 0) os::shift_monotonic_clock(3 * kHourNs);
+    return 0;
+  }
+
+ private:
+  std::atomic<unsigned> writes_ = 0;
+};
+
+TEST(SuspendedJob, GoesOnWithItsCheckpointsWhereverItWas) {
+  TemporaryDirectory directory;
+  Program program{options_in(directory.path(), "embedded", "tier.order=memory;tier.memory.max_bytes=4MiB")};
+  program.words = 70000;  // five chunks of each rank, room for two
+  program.restore_at_end = true;
+  Suspensions suspensions;
+  const auto outcome = run_ranks({}, [&](const Rank& rank) {
+    const InstalledHooks installed(suspensions);
+    return program.run(rank);
+  });
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  expect_clean_store(directory.path() + "/store", "app", {4, 5});
+}
+
+// By the clock, the store has failed for longer than it is tried.
+TEST(SuspendedJob, GivesUpAFlushWithoutLosingIt) {
+  TemporaryDirectory directory;
+  const Faults faults(directory.path());
+  RunOptions one;
+  one.ranks = 1;
+  const auto outcome = run_ranks(one, [&](const Rank& rank) {
+    faults.install();
+    Protected app(rank, options_in(directory.path(), "embedded"), kStateWords);
+    faults.set("pwrite:/store:EIO");
+    RANK_CHECK(app.checkpoint(1) == PERDURE_OK, app.error());
+    (void)app.reports("is being retried");
+    os::shift_monotonic_clock(3 * kHourNs);
+    (void)app.reports("was given up");
+    RANK_CHECK(app.restores(PERDURE_LATEST, 1), app.error());
+    faults.set("");
+    RANK_CHECK(app.checkpoint(2) == PERDURE_OK, app.error());
+    for (int step : {1, 2}) RANK_CHECK(app.wait(step) == PERDURE_OK, app.error());
+    RANK_CHECK(app.close() == PERDURE_OK, "close");
+    return 0;
+  });
+  faults.set("");
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  expect_clean_store(directory.path() + "/store", "app", {1, 2});
 }
 
 }  // namespace
