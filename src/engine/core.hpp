@@ -213,6 +213,7 @@ class Core {
     segment::VersionId id;
     std::uint64_t bytes = 0;
     device::StreamId stream = 0;  // of the tier's emulated device
+    unsigned readers = 0;         // of the tier when the write began
     bool fresh = false;           // the write also has to get memory
     bool written = false;
   };

@@ -146,6 +146,17 @@ TEST(DeviceModel, ADeviceThatCrawlsIsSlowWithFewWritersTooThoughNobodySawThat) {
   for (unsigned k : {1U, 16U, 64U, 256U}) EXPECT_NEAR(model.bytes_per_s(k) / before.bytes_per_s(k), 1, 0.02) << k;
 }
 
+TEST(DeviceModel, WhatFlushesTakeIsNoSlump) {
+  auto model = DeviceModel::fit(measure(counts_to_measure(256)), 256).value();
+  const auto before = model;
+  for (int i = 0; i < 100; ++i) model.observe(16, ssd(16) / 5, 64);  // as one writes, four read
+  EXPECT_EQ(model.bytes_per_s(1), before.bytes_per_s(1));
+  EXPECT_NEAR(model.bytes_per_s(16) / (ssd(16) / 5), 1, 0.01);
+  model = before;
+  for (int i = 0; i < 100; ++i) model.observe(16, ssd(16) / 1000, 64);
+  EXPECT_LT(model.bytes_per_s(1), before.bytes_per_s(1) / 4) << "but they do not explain everything";
+}
+
 /// How often a slump has to be doubted until the device is about as fast as before with one writer.
 int doubts_needed(DeviceModel& model) {
   for (int doubts = 0; doubts < 100'000; ++doubts, model.doubt())
