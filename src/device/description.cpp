@@ -89,6 +89,14 @@ class Reader {
   std::string path_;
 };
 
+Status read_slump(Reader& reader, const std::string& prefix, Variability& variability) {
+  PERDURE_TRY(variability.slump_factor, reader.number(prefix + "slump_factor", 1, 1e-9, 1));
+  PERDURE_TRY(variability.slump_from_s, reader.number(prefix + "slump_from_s", 0, 0, 1e9));
+  PERDURE_TRY(variability.slump_until_s,
+              reader.number(prefix + "slump_until_s", variability.slump_until_s, variability.slump_from_s, 1e9));
+  return {};
+}
+
 Result<Device> read_device(Reader& reader, const std::string& name, const std::string& prefix) {
   Device device;
   device.name = name;
@@ -98,6 +106,7 @@ Result<Device> read_device(Reader& reader, const std::string& name, const std::s
   device.capacity_bytes = static_cast<std::uint64_t>(capacity);
   PERDURE_TRY(device.variability.amplitude, reader.number(prefix + "variability", 0, 0, 0.95));
   PERDURE_TRY(device.variability.period_s, reader.number(prefix + "variability_period_s", 1, 1e-3, 1e6));
+  PERDURE_CHECK(read_slump(reader, prefix, device.variability));
   return device;
 }
 

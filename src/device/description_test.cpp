@@ -24,11 +24,16 @@ capacity = "2GB"
 streams = [1, 16, 256]
 bytes_per_s = ["100MB", "700MB", "300MB"]
 latency_s = 0.001
+slump_factor = 0.01
+slump_from_s = 3
 [store]
 streams = [1, 16]
 bytes_per_s = ["300MB", "2GB"]
 variability = 0.2
 variability_period_s = 5
+slump_factor = 0.5
+slump_from_s = 1
+slump_until_s = 2
 nodes = [1, 100]
 total_bytes_per_s = ["2GB", "100GB"]
 )";
@@ -47,6 +52,9 @@ TEST(Description, ReadsTiersInTheirOrderAndTheStore) {
   EXPECT_DOUBLE_EQ(node.tiers[1].latency_s, 0.001);
   EXPECT_DOUBLE_EQ(node.store.variability.amplitude, 0.2);
   EXPECT_DOUBLE_EQ(node.store.variability.period_s, 5);
+  EXPECT_DOUBLE_EQ(node.tiers[1].variability.factor(1e9), 0.01) << "for ever";
+  EXPECT_DOUBLE_EQ(node.tiers[1].variability.factor(2.9), 1);
+  EXPECT_DOUBLE_EQ(node.store.variability.slump_until_s, 2);
   EXPECT_DOUBLE_EQ(share_of_store(node, 1), 2e9);
   EXPECT_DOUBLE_EQ(share_of_store(node, 100), 1e9);
   EXPECT_DOUBLE_EQ(share_of_store(node, 1000), 1e8);
@@ -76,6 +84,8 @@ TEST(Description, RefusesWhatMakesNoSenseAndNamesTheKey) {
   EXPECT_THAT(refusal("latency_s = 0.001", "latency_s = nan"), HasSubstr("not a number"));
   EXPECT_THAT(refusal("latency_s = 0.001", "latencies_s = 1"), HasSubstr("tier.ssd.latencies_s: is not known"));
   EXPECT_THAT(refusal("variability = 0.2", "variability = 1"), HasSubstr("store.variability"));
+  EXPECT_THAT(refusal("slump_factor = 0.01", "slump_factor = 0"), HasSubstr("tier.ssd.slump_factor: '0' is out of"));
+  EXPECT_THAT(refusal("slump_until_s = 2", "slump_until_s = 0.5"), HasSubstr("store.slump_until_s: '0.5' is out of"));
   EXPECT_THAT(refusal("total_bytes_per_s", "total"), HasSubstr("store.total_bytes_per_s"));
   EXPECT_THAT(refusal("time_scale = 0.5", "time_scale = 0"), HasSubstr("time_scale"));
   EXPECT_THAT(refusal("[store]", "[shop]"), HasSubstr("store.bytes_per_s: has no points"));

@@ -134,5 +134,32 @@ TEST(Variability, StaysInItsBoundsAndIsConstantBetweenChanges) {
   EXPECT_TRUE(std::isinf(Variability{}.next_change(1)));
 }
 
+TEST(SharedDevice, ASlumpBeginsAndEndsInTheMiddleOfAStream) {
+  Variability slump;
+  slump.slump_factor = 0.01;
+  slump.slump_from_s = 0.5;
+  slump.slump_until_s = 10.5;
+  SharedDevice d(device({{1, 100}}, 0, slump), 0);
+  const auto id = d.start(0, 100);  // 50 until 0.5, 10 until 10.5, and the rest
+  EXPECT_NEAR(finish(d)[id], 10.9, 1e-9);
+}
+
+TEST(Variability, ASlumpHasTwoChangesAndOneForEverHasOne) {
+  Variability slump;
+  slump.slump_factor = 0.25;
+  slump.slump_from_s = 3;
+  EXPECT_DOUBLE_EQ(slump.next_change(0), 3);
+  EXPECT_DOUBLE_EQ(slump.factor(2.999), 1);
+  EXPECT_DOUBLE_EQ(slump.factor(3), 0.25);
+  EXPECT_TRUE(std::isinf(slump.next_change(3)));
+  slump.slump_until_s = 4;
+  EXPECT_DOUBLE_EQ(slump.next_change(3), 4);
+  EXPECT_DOUBLE_EQ(slump.factor(4), 1);
+  slump.amplitude = 0.4;
+  slump.period_s = 0.3;
+  EXPECT_DOUBLE_EQ(slump.next_change(2.95), 3) << "before the load's";
+  EXPECT_DOUBLE_EQ(slump.next_change(3.0), slump.next_change(3.1)) << "the load's";
+}
+
 }  // namespace
 }  // namespace perdure::device

@@ -27,18 +27,31 @@ double unit_hash(std::uint64_t seed, std::uint64_t number) {
   return static_cast<double>(mix(mix(seed) ^ number) >> 11) * 0x1p-53;
 }
 
-double Variability::factor(double time_s) const {
+double Variability::load(double time_s) const {
   if (amplitude <= 0) return 1;
   const std::uint64_t step = step_of(time_s, period_s);
   const double quick = unit_hash(seed, step), slow = unit_hash(~seed, step / kLongSteps);
   return 1 + amplitude * (quick + slow - 1);
 }
 
-double Variability::next_change(double time_s) const {
+double Variability::next_load(double time_s) const {
   if (amplitude <= 0) return std::numeric_limits<double>::infinity();
   const double change = static_cast<double>(step_of(time_s, period_s) + 1) * period_s;
   // Rounding must not answer with the time asked about: whoever waits for the change would wait there for ever.
   return change > time_s ? change : std::nextafter(time_s + period_s, std::numeric_limits<double>::infinity());
+}
+
+double Variability::factor(double time_s) const {
+  const bool slump = slump_factor < 1 && time_s >= slump_from_s && time_s < slump_until_s;
+  return load(time_s) * (slump ? slump_factor : 1);
+}
+
+double Variability::next_change(double time_s) const {
+  double next = next_load(time_s);
+  if (slump_factor >= 1) return next;
+  for (const double change : {slump_from_s, slump_until_s})
+    if (change > time_s) next = std::min(next, change);
+  return next;
 }
 
 }  // namespace perdure::device

@@ -1,6 +1,6 @@
 #pragma once
-// What other people's load leaves of a shared device, over time: a function of seed and time and nothing else, so that
-// every run with the same seed meets the same load.
+// What other people's load, and a slump of its own, leave of a device over time: a function of seed and time and
+// nothing else, so that every run with the same seed meets the same.
 #include <cstdint>
 #include <limits>
 
@@ -11,11 +11,19 @@ struct Variability {
       0;  ///< 0 (steady) to 0.95: the factor lies between 1 - amplitude and 1 + amplitude, and is 1 on average
   double period_s = 1;  ///< it changes every so many seconds, half of it only every 8 times that
   std::uint64_t seed = 0;
+  double slump_factor = 1;  ///< while it is in a slump: above 0, at most 1
+  double slump_from_s = 0;
+  double slump_until_s = std::numeric_limits<double>::infinity();
 
-  /// Constant within a step; times before 0 belong to the first one.
+  /// Constant until next_change; times before 0 belong to the first step.
   double factor(double time_s) const;
-  /// The end of the step that `time_s` lies in; infinity for a steady device.
+  /// The end of the step that `time_s` lies in, or that of a slump or its beginning; infinity when nothing changes any
+  /// more.
   double next_change(double time_s) const;
+
+ private:
+  double load(double time_s) const;
+  double next_load(double time_s) const;
 };
 
 /// A number from [0, 1) that depends on both arguments and nothing else.

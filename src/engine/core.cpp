@@ -20,6 +20,7 @@ Core::Core(catalog::Catalog catalog, std::vector<std::unique_ptr<tier::Tier>> ti
       tiers_(std::move(tiers)),
       reports_(reports),
       options_(std::move(options)),
+      observed_(tiers_.size()),
       readers_(tiers_.size()),
       interference_(now_s()),
       writes_(tiers_.size()) {

@@ -223,6 +223,7 @@ class Core {
     segment::VersionId id;
     std::uint64_t bytes = 0;
     device::StreamId stream = 0;  // of the tier's emulated device
+    unsigned readers = 0;         // of the tier when the write began
     bool fresh = false;           // the write also has to get memory
     bool written = false;
   };
@@ -264,6 +265,7 @@ class Core {
   void release_in_flight(ClientId client, const segment::VersionId* id);
   bool flushing() const;
   base::Status write_delayed_commits();
+  void doubt_slumps();
   void requeue_given_up();
   bool evictable(const catalog::HeldVersion& held) const;
   bool superseded_and_stuck(const catalog::HeldVersion& held) const;
@@ -281,6 +283,7 @@ class Core {
   Reports& reports_;
   CoreOptions options_;
   std::vector<placement::DeviceModel> models_;  // by tier
+  std::vector<std::uint64_t> observed_;         // observations of each model up to the last commit
   std::vector<unsigned> readers_;               // flushes that read from each tier
   metrics::FlushRate flush_rate_;
   Interference interference_;

@@ -1,5 +1,6 @@
 // The life of a version on this node: staged, committed or aborted, read, set aside, dropped.
 #include <algorithm>
+#include <utility>
 
 #include "engine/core.hpp"
 #include "os/crash_point.hpp"
@@ -69,8 +70,15 @@ base::Status Core::commit(const ipc::Commit& commit) {
   run.flush = flushed_early(commit.id) ? FlushState::running : FlushState::queued;
   if (!flushed_early(commit.id)) open_captures_.erase(commit.id);
   for (TierTrouble& trouble : trouble_) trouble.failed = false;
+  doubt_slumps();
   requeue_given_up();
   return {};
+}
+
+// A tier that is avoided for being slow cannot show that it is fast again: after a while it gets another chance.
+void Core::doubt_slumps() {
+  for (std::size_t t = 0; t < models_.size(); ++t)
+    if (std::exchange(observed_[t], models_[t].observations()) == models_[t].observations()) models_[t].doubt();
 }
 
 base::Status Core::write_delayed_commits() {

@@ -7,7 +7,7 @@
 namespace perdure::engine {
 
 void Core::take_in_flight(ClientId client, const ipc::Grant& request, SlotKey slot, bool fresh) {
-  InFlight& taken = in_flight_[slot] = {client, request.id, request.bytes, 0, fresh, false};
+  InFlight& taken = in_flight_[slot] = {client, request.id, request.bytes, 0, readers_[slot.first], fresh, false};
   auto& counts = chunks_in_flight_[request.id];
   counts.resize(tiers_.size());
   ++counts[slot.first];
@@ -39,10 +39,11 @@ void Core::give_back(ClientId client, const ipc::GiveBack& back) {
 }
 
 // A first use of memory, and the short chunk at the end of a capture, are slow for reasons that are not the tier's.
+// What flushes read meanwhile is not known exactly.
 void Core::learn(const InFlight& in_flight, std::uint32_t tier,
                  const std::optional<WriteTimes::Observation>& observed) {
   if (!observed || in_flight.fresh || in_flight.bytes < options_.chunk_bytes / 2) return;
-  models_[tier].observe(observed->writers, observed->bytes_per_s);
+  models_[tier].observe(observed->writers, observed->bytes_per_s, std::max(in_flight.readers, readers_[tier]));
 }
 
 // Staged or given back: nobody writes it any more.

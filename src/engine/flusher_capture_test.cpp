@@ -105,7 +105,14 @@ TEST_F(FlusherCapture, AStoreThatFailsForAWhileDelaysTheCaptureAndLosesNothing) 
 // A sync that fails says nothing about what is on the disk: all of it is written again, also what has no slot any more.
 TEST_F(FlusherCapture, WhatHasNoSlotAnyMoreIsWrittenAgainAfterASyncThatFailed) {
   start(2);
-  expect_stored_in_spite_of("fdatasync:/store:EIO:1:1;fsync:/store/app/1:EIO:1:1");
+  expect_stored_in_spite_of("fdatasync:/store:EIO:1:2");
+}
+
+TEST_F(FlusherCapture, AndAfterAPublicationWhoseDirectoryCouldNotBeSynced) {
+  start(2);
+  expect_stored_in_spite_of("fsync_dir:/store/app/1:EIO:1:3");
+  EXPECT_EQ(made->list("app")->size(), 1u);
+  EXPECT_FALSE(std::filesystem::exists(temporary()));
 }
 
 TEST_F(FlusherCapture, AStoreThatIsGivenUpFailsTheCaptureWithItsError) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include "engine/flusher.hpp"
 #include "engine/janitor.hpp"
@@ -17,6 +18,9 @@ namespace perdure::engine {
 namespace {
 
 constexpr std::uint64_t kPatienceNs = 5'000'000'000;  // with retention, at the end
+// While somebody waits, the server looks that often. What passes between two looks beyond twice of it was not waited
+// for.
+constexpr std::uint64_t kLookAtLeastNs = 1'000'000'000;
 // A client has a few requests out at a time, so what waits for it is never more than a few replies. One reply may be
 // large, so only what waits when the next one comes is judged.
 constexpr std::size_t kMostUnread = 4 * base::MiB;
@@ -164,14 +168,25 @@ void Server::handle(ClientId id, const base::Json& message) {
   if (const auto* wait = std::get_if<ipc::WaitStored>(&*request)) timeout_ns = wait->timeout_ns;
   if (const auto* drain = std::get_if<ipc::Drain>(&*request)) timeout_ns = drain->timeout_ns;
   const std::uint64_t now = os::monotonic_ns();
+  if (waiting_.empty()) looked_ns_ = now;
   const std::uint64_t deadline = timeout_ns == 0 || timeout_ns > ~0ULL - now ? 0 : now + timeout_ns;
   waiting_.push_back({id, *sequence, deadline, now, std::move(*request)});
+}
+
+// A job that was suspended (SIGSTOP, a frozen cgroup, a paused machine) finds its clock hours later. Nobody had a
+// chance to free a slot meanwhile, so that nobody's time is over.
+void Server::excuse_suspension(std::uint64_t now_ns) {
+  const std::uint64_t passed = now_ns - std::exchange(looked_ns_, now_ns);
+  if (passed <= 2 * kLookAtLeastNs) return;
+  for (Waiting& waiting : waiting_)
+    if (waiting.deadline_ns != 0) waiting.deadline_ns += passed;
 }
 
 // First come, first served: slots are looked at in order of arrival, and nobody overtakes the first who waits for one.
 void Server::reconsider_waiting() {
   bool slot_refused = false;
   const std::uint64_t now = os::monotonic_ns();
+  excuse_suspension(now);
   for (auto it = waiting_.begin(); it != waiting_.end();) {
     const bool timed_out = it->deadline_ns != 0 && now >= it->deadline_ns;
     const bool grant = std::holds_alternative<ipc::Grant>(it->request);
@@ -261,6 +276,7 @@ std::optional<std::uint64_t> Server::poll_timeout_ns() {
       next = earlier(next, look_again_at_ns(*written));
   }
   next = earlier(next, end_at_ns());
+  if (!waiting_.empty()) next = earlier(next, looked_ns_ + kLookAtLeastNs);
   if (next == 0) return std::nullopt;
   const std::uint64_t now = os::monotonic_ns();
   return next <= now ? 0 : std::min<std::uint64_t>(next - now, 3'600'000'000'000);

@@ -75,6 +75,7 @@ class Server {
   std::optional<base::Json> answer_drain(bool timed_out);
   std::optional<base::Json> answer_retire(const ipc::Retire& retire, bool timed_out);
   void refuse_waiting_grants(ClientId id, const segment::VersionId& version);
+  void excuse_suspension(std::uint64_t now_ns);
   void reconsider_waiting();
   void send(ClientId id, std::uint64_t sequence, base::Json reply);
   void push(ClientId id, Client& client);
@@ -102,6 +103,7 @@ class Server {
   std::map<ClientId, Client> clients_;
   bool some_dead_ = false;  // so that nobody has to look at all of them
   std::deque<Waiting> waiting_;
+  std::uint64_t looked_ns_ = 0;  // when those who wait were looked at last
   ClientId next_client_ = 1;
   std::uint64_t idle_since_ns_ = 0;
   std::uint64_t draining_since_ns_ = 0;  // 0: nobody asked for shutdown

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -40,6 +41,8 @@ std::uint64_t meminfo_bytes(const std::string& field) {
 }
 
 MemoryLimit our_limit() { return cgroup_memory(read_text("/proc/self/cgroup"), "/sys/fs/cgroup"); }
+
+std::atomic<std::int64_t> wall_clock_shift{0}, monotonic_shift{0};
 
 std::uint64_t clock_ns(clockid_t clock) {
   timespec now{};
@@ -115,9 +118,17 @@ std::uint64_t random_u64() {
   return value;
 }
 
-std::uint64_t wall_clock_ns() { return clock_ns(CLOCK_REALTIME); }
+std::uint64_t wall_clock_ns() {
+  return clock_ns(CLOCK_REALTIME) + static_cast<std::uint64_t>(wall_clock_shift.load(std::memory_order_relaxed));
+}
 
-std::uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
+std::uint64_t monotonic_ns() {
+  return clock_ns(CLOCK_MONOTONIC) + static_cast<std::uint64_t>(monotonic_shift.load(std::memory_order_relaxed));
+}
+
+void shift_wall_clock(std::int64_t nanoseconds) { wall_clock_shift += nanoseconds; }
+
+void shift_monotonic_clock(std::int64_t nanoseconds) { monotonic_shift += nanoseconds; }
 
 void sleep_ns(std::uint64_t nanoseconds) {
   timespec left{static_cast<time_t>(nanoseconds / 1'000'000'000U), static_cast<long>(nanoseconds % 1'000'000'000U)};

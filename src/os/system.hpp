@@ -21,6 +21,9 @@ bool process_alive(std::int32_t pid);
 std::uint64_t random_u64();     ///< from the system's random source
 std::uint64_t wall_clock_ns();  ///< since 1970
 std::uint64_t monotonic_ns();
+/// For tests: from now on this clock of this process is off by so much more. Waits last as long as ever.
+void shift_wall_clock(std::int64_t nanoseconds);
+void shift_monotonic_clock(std::int64_t nanoseconds);
 void sleep_ns(std::uint64_t nanoseconds);
 std::string library_path();  ///< of the shared object or program that contains this function
 

@@ -64,6 +64,19 @@ TEST(Clock, SleepsAtLeastAsLongAsAsked) {
   EXPECT_GT(wall_clock_ns(), 1'700'000'000'000'000'000U);
 }
 
+TEST(Clock, IsShiftedForTests) {
+  constexpr std::int64_t kHour = 3'600'000'000'000;
+  const std::uint64_t wall = wall_clock_ns(), monotonic = monotonic_ns();
+  shift_wall_clock(-kHour);
+  shift_monotonic_clock(kHour);
+  EXPECT_LT(wall_clock_ns(), wall);
+  EXPECT_GE(monotonic_ns(), monotonic + kHour);
+  shift_wall_clock(kHour);
+  shift_monotonic_clock(-kHour);
+  EXPECT_GE(wall_clock_ns(), wall);
+  EXPECT_LT(monotonic_ns(), monotonic + kHour);
+}
+
 TEST(LibraryPath, IsThisProgramWhenLinkedStatically) {
   EXPECT_EQ(library_path(), std::filesystem::read_symlink("/proc/self/exe").string());
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <exception>
 #include <string>
+#include <utility>
 
 namespace perdure::placement {
 namespace {
@@ -14,6 +15,9 @@ using base::fail;
 using base::Result;
 using base::Status;
 
+constexpr double kDeepestSlump = -40, kNoSlump = -0.5, kSlump = -1;  // log2
+constexpr double kDoubt = 0.1;                                       // of a slump, each time
+constexpr unsigned kMaxRelapses = 6;
 constexpr std::size_t kMinSplineSamples = 5;  // what the spline needs to estimate the slopes at its ends
 
 bool is_throughput(double value) { return std::isfinite(value) && value > 0 && value <= kMaxBytesPerS; }
@@ -126,15 +130,41 @@ void DeviceModel::find_sweet_spots() {
   }
 }
 
+void DeviceModel::change_slump(double log2) {
+  slump_ += log2;
+  const double factor = std::exp2(log2);
+  for (double& value : table_) value = std::clamp(value * factor, 1.0, kMaxBytesPerS);
+}
+
+// How much of an observed difference (log2) is the whole device's, where readers explain so much. Without this, a tier
+// that crawls with all ranks on it would still be predicted to be fast with fewer, and be taken again and again.
+double DeviceModel::take_from_whole(double difference, double explained, double gain) {
+  const double whole =
+      difference < 0 ? std::min(difference + explained - kSlump, 0.0) : std::min(difference, -slump_ / gain);
+  if (whole == 0) return 0;
+  const double before = slump_;
+  change_slump(std::clamp(gain * whole, kDeepestSlump - slump_, -slump_));
+  if (before > kSlump && slump_ <= kSlump) relapses_ = std::min(relapses_ + 1, kMaxRelapses);
+  if (whole > 0 && slump_ > kNoSlump) relapses_ = 0;
+  return whole;
+}
+
+void DeviceModel::doubt() {
+  if (slump_ == 0) return;
+  change_slump(-slump_ * kDoubt / std::exp2(relapses_));
+  find_sweet_spots();
+}
+
 // In logarithms, so that nothing becomes negative. Neighbours are those with a similar count relative to it: devices
 // change quickly from 1 to 4 writers and slowly from 100 to 104. An uncalibrated curve has no shape to keep, so that an
 // observation reaches further.
-void DeviceModel::observe(unsigned writers, double bytes_per_s) {
+void DeviceModel::observe(unsigned writers, double bytes_per_s, unsigned readers) {
   if (writers == 0 || !is_throughput(bytes_per_s)) return;
   ++observations_;
   const double reach = calibrated_ ? 0.25 : 1.0, gain = calibrated_ ? 0.1 : 0.3;
   const double centre = std::log2(std::min<double>(writers, max_writers()));
-  const double difference = std::clamp(std::log2(bytes_per_s / this->bytes_per_s(writers)), -1 / gain, 1 / gain);
+  const double seen = std::clamp(std::log2(bytes_per_s / this->bytes_per_s(writers)), -1 / gain, 1 / gain);
+  const double difference = seen - take_from_whole(seen, std::log2(1 + static_cast<double>(readers) / writers), gain);
   const auto from = static_cast<unsigned>(std::max(1.0, std::floor(std::exp2(centre - 3 * reach))));
   const auto to = static_cast<unsigned>(std::min<double>(max_writers(), std::ceil(std::exp2(centre + 3 * reach))));
   for (unsigned k = from; k <= to; ++k) {

@@ -53,18 +53,27 @@ class DeviceModel {
   std::uint64_t observations() const { return observations_; }
 
   /// Refinement while running: `writers` writers together got `bytes_per_s` (node aggregate: writers times the
-  /// rate of one). Moves the prediction there by a part of the difference, and its neighbours by less. What is no
-  /// throughput is ignored, and one observation never moves anything by more than a factor of 2.
-  void observe(unsigned writers, double bytes_per_s);
+  /// rate of one). Moves the prediction there by a part of the difference, and its neighbours by less. What is slower
+  /// by more than half is no matter of the curve's shape: that part makes all counts slower, and is taken back first.
+  /// What is no throughput is ignored, and one observation never moves anything by more than a factor of 2. `readers`:
+  /// flushes read from it meanwhile, and had their share.
+  void observe(unsigned writers, double bytes_per_s, unsigned readers = 0);
+  /// Nobody wrote to it for a while: that the whole device is slower than its curve is believed a little less, so that
+  /// one that recovered is tried again; ever more slowly after each time that it was slow again.
+  void doubt();
 
  private:
   DeviceModel(std::vector<double> table, bool calibrated) : table_(std::move(table)), calibrated_(calibrated) {
     find_sweet_spots();
   }
   void find_sweet_spots();
+  void change_slump(double log2);
+  double take_from_whole(double difference, double explained, double gain);
 
   std::vector<double> table_;    // [writers - 1]
   std::vector<unsigned> sweet_;  // [most - 1], refreshed with the table
+  double slump_ = 0;             // by how much (log2, not above 0) all of the table was lowered
+  unsigned relapses_ = 0;        // into a slump, since the last that observations ended
   bool calibrated_ = false;
   std::uint64_t observations_ = 0;
 };

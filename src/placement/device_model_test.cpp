@@ -126,13 +126,60 @@ TEST(DeviceModel, AnAssumedModelLearnsTheDeviceFromObservations) {
 TEST(DeviceModel, AnObservationMovesItsCountMostAndDistantOnesNotAtAll) {
   auto model = DeviceModel::fit(measure(counts_to_measure(256)), 256).value();
   const auto before = model;
-  model.observe(16, ssd(16) / 2);
+  model.observe(16, ssd(16) / 1.9);
   const auto moved = [&](unsigned k) { return 1 - model.bytes_per_s(k) / before.bytes_per_s(k); };
   EXPECT_GT(moved(16), 0.05);
   EXPECT_LT(moved(16), 0.5);
   EXPECT_LT(moved(20), moved(16));
   EXPECT_GT(moved(20), 0);
   EXPECT_EQ(moved(200), 0);
+}
+
+TEST(DeviceModel, ADeviceThatCrawlsIsSlowWithFewWritersTooThoughNobodySawThat) {
+  auto model = DeviceModel::fit(measure(counts_to_measure(256)), 256).value();
+  const auto before = model;
+  for (int i = 0; i < 100; ++i) model.observe(64, ssd(64) / 1000);
+  EXPECT_NEAR(model.bytes_per_s(64) / (ssd(64) / 1000), 1, 0.01);
+  EXPECT_LT(model.bytes_per_s(1), before.bytes_per_s(1) / 50);
+  EXPECT_LT(model.sweet_spot(256).bytes_per_s, before.sweet_spot(256).bytes_per_s / 50);
+  for (int i = 0; i < 100; ++i) model.observe(64, ssd(64));
+  for (unsigned k : {1U, 16U, 64U, 256U}) EXPECT_NEAR(model.bytes_per_s(k) / before.bytes_per_s(k), 1, 0.02) << k;
+}
+
+TEST(DeviceModel, WhatFlushesTakeIsNoSlump) {
+  auto model = DeviceModel::fit(measure(counts_to_measure(256)), 256).value();
+  const auto before = model;
+  for (int i = 0; i < 100; ++i) model.observe(16, ssd(16) / 5, 64);  // as one writes, four read
+  EXPECT_EQ(model.bytes_per_s(1), before.bytes_per_s(1));
+  EXPECT_NEAR(model.bytes_per_s(16) / (ssd(16) / 5), 1, 0.01);
+  model = before;
+  for (int i = 0; i < 100; ++i) model.observe(16, ssd(16) / 1000, 64);
+  EXPECT_LT(model.bytes_per_s(1), before.bytes_per_s(1) / 4) << "but they do not explain everything";
+}
+
+/// How often a slump has to be doubted until the device is about as fast as before with one writer.
+int doubts_needed(DeviceModel& model) {
+  for (int doubts = 0; doubts < 100'000; ++doubts, model.doubt())
+    if (model.bytes_per_s(1) > ssd(1) / 1.1) return doubts;
+  return -1;
+}
+
+TEST(DeviceModel, ASlumpIsDoubtedEverMoreSlowlyUntilTheDeviceIsSeenToBeFast) {
+  auto model = DeviceModel::fit(measure(counts_to_measure(256)), 256).value();
+  const auto before = model;
+  model.doubt();
+  EXPECT_EQ(model.bytes_per_s(64), before.bytes_per_s(64)) << "there is nothing to doubt";
+  std::vector<int> needed;
+  for (int relapse = 0; relapse < 3; ++relapse) {
+    for (int i = 0; i < 100; ++i) model.observe(64, ssd(64) / 1000);
+    needed.push_back(doubts_needed(model));
+  }
+  EXPECT_GT(needed[0], 5);
+  EXPECT_GT(needed[1], needed[0]);
+  EXPECT_GT(needed[2], needed[1]);
+  for (int i = 0; i < 100; ++i) model.observe(64, ssd(64));
+  for (int i = 0; i < 100; ++i) model.observe(64, ssd(64) / 1000);
+  EXPECT_EQ(doubts_needed(model), needed[0]);
 }
 
 TEST(DeviceModel, IgnoresObservationsOfNonsenseAndMovesAtMostByAFactorOfTwo) {

@@ -5,6 +5,11 @@
 
 namespace perdure::plan {
 
+// The largest number has no successor; there the nonces decide.
+std::uint64_t attempt_time(std::uint64_t clock_ns, std::uint64_t newest_known_ns) {
+  return clock_ns > newest_known_ns ? clock_ns : newest_known_ns + (newest_known_ns + 1 == 0 ? 0 : 1);
+}
+
 std::optional<Candidate> newest_common(const std::vector<std::vector<Candidate>>& per_rank) {
   if (per_rank.empty()) return std::nullopt;
   std::vector<Candidate> common = per_rank.front();

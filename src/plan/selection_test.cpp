@@ -30,6 +30,15 @@ TEST(Selection, OfTwoAttemptsThatAllHaveTheLaterOneIsTaken) {
   EXPECT_EQ(newest_common({both, both}), (Candidate{5, 2, 1}));
 }
 
+TEST(AttemptTime, IsTheClocksWhileItGoesForwardAndAlwaysLaterThanWhatIsKnown) {
+  EXPECT_EQ(attempt_time(1000, 0), 1000u);
+  EXPECT_EQ(attempt_time(1000, 999), 1000u);
+  EXPECT_EQ(attempt_time(1000, 1000), 1001u);
+  EXPECT_EQ(attempt_time(1000, 5000), 5001u);
+  EXPECT_EQ(attempt_time(0, 0), 1u);
+  EXPECT_EQ(attempt_time(1000, ~0ULL), ~0ULL) << "not 0";
+}
+
 TEST(Selection, AgreesWithTheNaiveSearchOverRandomLists) {
   std::mt19937_64 random(11);
   for (int round = 0; round < 500; ++round) {

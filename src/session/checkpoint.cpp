@@ -5,6 +5,7 @@
 
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
+#include "plan/selection.hpp"
 #include "segment/manifest_codec.hpp"
 #include "session/session.hpp"
 #include "session/slot_codec.hpp"
@@ -29,8 +30,10 @@ base::Status Session::checkpoint(const std::string& name, std::int64_t version) 
   if (ready) ready = check_version(version);
   Opening opening{Operation::checkpoint, name, version};
   if (comm_->rank() == 0 && ready) {
+    look_at_name(name);
     ready = check_version_free(name, static_cast<std::uint64_t>(version));
-    opening.root_words[0] = os::wall_clock_ns();
+    std::uint64_t& newest = newest_attempt_[name];
+    newest = opening.root_words[0] = plan::attempt_time(os::wall_clock_ns(), newest);
     opening.root_words[1] = os::random_u64();
   }
   PERDURE_TRY(const Opened opened, begin(std::move(opening), ready));
@@ -54,20 +57,25 @@ void Session::tell_step(std::uint64_t entered_ns) {
     (void)channel_.tell(ipc::Step{entered_ns - left_ns});
 }
 
-// Versions are written once: what exists is never overwritten silently (option checkpoint.replace).
-base::Status Session::check_version_free(const std::string& name, std::uint64_t version) {
-  if (config_.boolean("checkpoint.replace")) return {};
-  auto known = taken_.find(name);
-  if (known == taken_.end()) {
-    std::set<std::uint64_t> versions = whole_in_tiers_[name];
-    auto listings = store_->list(name);
-    if (listings) {
-      for (const auto& listing : *listings)
-        if (listing.all_present() && store::read_version(*store_, listing)) versions.insert(listing.id.version);
-    }  // a store that cannot be read now is the flush's trouble, not a reason to stop the application
-    known = taken_.emplace(name, std::move(versions)).first;
+// Once for every name: what the tiers and the store have of it. A store that cannot be read now is the flush's trouble,
+// not a reason to stop the application.
+void Session::look_at_name(const std::string& name) {
+  if (taken_.contains(name)) return;
+  std::set<std::uint64_t>& versions = taken_[name] = whole_in_tiers_[name];
+  const auto listings = store_->list(name);
+  if (!listings) return;
+  for (const auto& listing : *listings) {
+    std::uint64_t& newest = newest_attempt_[name];
+    newest = std::max(newest, listing.id.attempt.created_ns);
+    if (config_.boolean("checkpoint.replace")) continue;
+    if (listing.all_present() && store::read_version(*store_, listing)) versions.insert(listing.id.version);
   }
-  if (!known->second.contains(version)) return {};
+}
+
+// Versions are written once: what exists is never overwritten silently (option checkpoint.replace).
+base::Status Session::check_version_free(const std::string& name, std::uint64_t version) const {
+  const auto known = taken_.find(name);
+  if (config_.boolean("checkpoint.replace") || known == taken_.end() || !known->second.contains(version)) return {};
   return base::fail(PERDURE_EXISTS, name + " version " + std::to_string(version), "this version exists already",
                     "use a higher version, retire the old one, or set checkpoint.replace");
 }

@@ -123,7 +123,8 @@ base::Status Session::retire(const std::string& name, std::int64_t version) {
   // The store comes after every node has let go: no flush may publish it again.
   PERDURE_CHECK(agree(*comm_, outcome));
   if (comm_->rank() == 0) outcome = remove_from_store(name, number, found);
-  if (comm_->rank() == 0) taken_[name].erase(number);
+  // Only where the store was looked at: an empty set would say that no version exists.
+  if (const auto known = taken_.find(name); known != taken_.end()) known->second.erase(number);
   whole_in_tiers_[name].erase(number);
   PERDURE_CHECK(agree(*comm_, outcome));
   std::uint64_t anybody = found ? 1 : 0;

@@ -77,7 +77,8 @@ class Session {
 
   // checkpoint.cpp
   void tell_step(std::uint64_t entered_ns);
-  base::Status check_version_free(const std::string& name, std::uint64_t version);
+  void look_at_name(const std::string& name);
+  base::Status check_version_free(const std::string& name, std::uint64_t version) const;
   base::Status capture(const segment::VersionId& id);
   base::Result<segment::ChunkEntry> capture_somewhere(tier::SlotAddress slot, region::ChunkRange range,
                                                       ipc::Grant& grant);
@@ -124,6 +125,7 @@ class Session {
   std::uint64_t left_ns_ = 0;                             // the last checkpoint; 0: the time since says nothing
   std::uint64_t outstanding_ = 0;                         // a request for a slot that was posted and not awaited yet
   std::map<std::string, std::set<std::uint64_t>> taken_;  // rank 0: versions that exist, by name
+  std::map<std::string, std::uint64_t> newest_attempt_;   // the latest time of any attempt that is known, by name
   std::map<std::string, std::set<std::uint64_t>> whole_in_tiers_;  // when the engines were attached
   perdure_progress progress_{};
   std::int32_t process_ = 0;

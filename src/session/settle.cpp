@@ -60,8 +60,11 @@ std::vector<segment::VersionId> undecided(const std::vector<NodeHolding>& all) {
 base::Status Session::settle() {
   PERDURE_TRY(const auto all, gather_holdings());
   whole_in_tiers_.clear();
-  for (const auto& [node, held] : all)
+  for (const auto& [node, held] : all) {
     if (whole_in_tiers(all, held.id)) whole_in_tiers_[held.id.name].insert(held.id.version);
+    std::uint64_t& newest = newest_attempt_[held.id.name];
+    newest = std::max(newest, held.id.attempt.created_ns);
+  }
   const auto open_questions = undecided(all);
   const bool ask_store = std::any_of(open_questions.begin(), open_questions.end(),
                                      [&](const auto& id) { return !whole_in_tiers(all, id); });

@@ -177,6 +177,25 @@ TEST_P(StoreConformance, GoesOnWithASegmentThatWasKept) {
   EXPECT_EQ(check_version(*store_, list().at(0)), "");
 }
 
+TEST_P(StoreConformance, GoesOnWithWhatWasPublishedAndNeverHidesIt) {
+  write(kOne, 2);
+  const Manifest manifest = sample_version(kOne, 2)[1];
+  const auto file = test_support::sample_file(manifest);
+  for (const bool commits : {false, true}) {
+    auto sink = store_->resume(manifest, file.size());
+    ASSERT_TRUE(sink) << sink.error().text();
+    std::vector<std::byte> read(file.size());
+    ASSERT_TRUE((*sink)->read(0, read));
+    EXPECT_EQ(read, file);
+    EXPECT_EQ(check_version(*store_, list().at(0)), "");
+    (*sink)->keep(!commits);
+    if (!commits) continue;
+    ASSERT_TRUE((*sink)->commit());
+  }
+  ASSERT_EQ(list().size(), 1U);
+  EXPECT_EQ(check_version(*store_, list().at(0)), "");
+}
+
 TEST_P(StoreConformance, ResumesOnlyWhatIsThereAndFits) {
   const Manifest manifest = sample_version(kOne, 1)[0];
   EXPECT_EQ(store_->resume(manifest, 20000).error().code, PERDURE_NOT_FOUND);
@@ -305,7 +324,9 @@ TEST_P(StoreConformance, LetsWritersAndRemoversOfOneVersionPassEachOther) {
   std::thread remover([&] {
     for (std::uint64_t round = 0; round < 20; ++round) {
       const VersionId id{"nbody", 1, {round + 1, 1}};
-      EXPECT_TRUE(write_segment(*store_, sample_version(id, 1)[0]));
+      auto written = write_segment(*store_, sample_version(id, 1)[0]);
+      while (!written && written.error().retryable) written = write_segment(*store_, sample_version(id, 1)[0]);
+      EXPECT_TRUE(written) << written.error().text();
       EXPECT_TRUE(store_->remove(id));
     }
   });

@@ -200,6 +200,22 @@ TEST_F(CrashConsistency, OfRemovingTheLastAttempt) {
   expect_consistent(*log);
 }
 
+// An engine that died between the publication and its catalog resumes what is complete already.
+TEST_F(CrashConsistency, OfResumingWhatIsPublished) {
+  write(*store_, kOld, 2);
+  std::unique_ptr<OperationLog> log;
+  recorded(root_, log, [&](OperationLog& marks) {
+    marks.mark(promise("present", kOld));
+    for (const Manifest& manifest : sample_version(kOld, 2)) {
+      const auto file = test_support::sample_file(manifest);
+      auto sink = store_->resume(manifest, file.size()).value();
+      ASSERT_TRUE(sink->write(0, file));
+      ASSERT_TRUE(sink->commit());
+    }
+  });
+  expect_consistent(*log);
+}
+
 TEST_F(CrashConsistency, OfGivingUpASegment) {
   write(*store_, kNext, 1);
   std::unique_ptr<OperationLog> log;

@@ -7,10 +7,12 @@
 //   5. rename it to <file name>: from here on it is visible
 //   6. sync <name>/<version>: from here on it stays visible
 // Every result is checked. A failed sync may have dropped data that a second one would not miss: after any failure of
-// 4 to 6 the segment is given up and must be written again from 1.
+// 4 to 6 the segment is given up and must be written again from 1. Where only 6 failed it is visible, and whole: it
+// stays so until the one that is written again takes its place.
 #include "store/posix_sink.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "os/crash_point.hpp"
 #include "store/posix_removal.hpp"
@@ -90,11 +92,9 @@ base::Result<std::unique_ptr<SegmentSink>> PosixSink::resume(const PosixLayout& 
   return sink;
 }
 
-// A commit that failed after its rename left it under its final name: it is hidden again.
 Status PosixSink::reopen() {
-  PERDURE_TRY(const bool waits, os::exists(temporary_));
   PERDURE_TRY(const bool published, os::exists(final_));
-  if (!waits && published) PERDURE_CHECK(os::rename_path(final_, temporary_));
+  if (published) PERDURE_CHECK(copy_published());
   PERDURE_TRY(file_, os::File::open(temporary_, os::Open::read_write));
   PERDURE_TRY(const std::uint64_t size, file_.size());
   if (size > file_bytes_)
@@ -103,6 +103,23 @@ Status PosixSink::reopen() {
         "what was begun has " + std::to_string(size) + " bytes, the segment only " + std::to_string(file_bytes_),
         "it belongs to another way of cutting this version");
   return file_.preallocate(file_bytes_);
+}
+
+// A commit that failed after its rename, or whose process died then: what is under the final name is all there is, and
+// whole. It may be what others restore from, and gave up older versions for, so that it is not hidden again. A
+// temporary segment beside it is a copy that was cut short.
+Status PosixSink::copy_published() {
+  PERDURE_TRY(os::File published, os::File::open(final_, os::Open::read));
+  PERDURE_TRY(const std::uint64_t size, published.size());
+  PERDURE_CHECK(os::remove_file(temporary_));
+  PERDURE_TRY(os::File copy, os::File::open(temporary_, os::Open::create_new));
+  std::vector<std::byte> buffer(std::min(size, kWritebackBytes));
+  for (std::uint64_t done = 0; done < size; done += buffer.size()) {
+    const auto block = base::ByteSpan(buffer).first(std::min<std::uint64_t>(buffer.size(), size - done));
+    PERDURE_CHECK(published.read(done, block));
+    PERDURE_CHECK(copy.write(done, block));
+  }
+  return {};
 }
 
 Status PosixSink::check_range(std::uint64_t offset, std::uint64_t bytes) const {

@@ -25,6 +25,7 @@ class PosixSink : public SegmentSink {
   base::Status make_directories() const;
   base::Status create();
   base::Status reopen();
+  base::Status copy_published();
   base::Status check_range(std::uint64_t offset, std::uint64_t bytes) const;
   base::Status check_whole() const;
   base::Status publish();

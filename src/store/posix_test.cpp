@@ -199,6 +199,71 @@ TEST_F(PosixStoreTest, ReportsAFailingSyncOfADirectory) {
   }
 }
 
+/// One segment, whose publication fails after its rename.
+class PublicationThatFails : public PosixStoreTest {
+ protected:
+  void write_and_fail(bool kept) {
+    auto sink = store_->begin(manifest_, file_.size()).value();
+    ASSERT_TRUE(sink->write(0, file_));
+    sink->keep(kept);
+    Failing hooks("fsync_dir", "nbody/1", EIO);
+    const auto committed = sink->commit();
+    ASSERT_FALSE(committed);
+    EXPECT_EQ(committed.error().code, PERDURE_IO);
+    EXPECT_TRUE(committed.error().retryable);
+  }
+  void expect_stored_once() {
+    const auto listings = store_->list("nbody").value();
+    ASSERT_EQ(listings.size(), 1U);
+    EXPECT_EQ(check_version(*store_, listings[0]), "");
+    EXPECT_THAT(files(), testing::ElementsAre("nbody", "nbody/1", "nbody/1/" + kFile));
+  }
+  const Manifest manifest_ = sample_version(kFirst, 1)[0];
+  const std::vector<std::byte> file_ = test_support::sample_file(manifest_);
+};
+
+TEST_F(PublicationThatFails, IsRepeatedFromTheBeginning) {
+  write_and_fail(false);
+  ASSERT_TRUE(write_one());
+  expect_stored_once();
+}
+
+TEST_F(PublicationThatFails, IsResumedWithEverythingThatWasWritten) {
+  for (int failures = 0; failures < 3; ++failures) {
+    ASSERT_NO_FATAL_FAILURE(write_and_fail(true));
+    auto sink = store_->resume(manifest_, file_.size());
+    ASSERT_TRUE(sink) << sink.error().text();
+    (*sink)->keep(true);
+    std::vector<std::byte> read(file_.size());
+    ASSERT_TRUE((*sink)->read(0, read));
+    EXPECT_EQ(read, file_);
+    Failing hooks("fsync_dir", "nbody/1", failures < 2 ? EIO : 0);
+    EXPECT_EQ((*sink)->commit().has_value(), failures == 2);
+  }
+  expect_stored_once();
+}
+
+TEST_F(PublicationThatFails, CanBeDiscardedAndRemoved) {
+  write_and_fail(true);
+  EXPECT_TRUE(store_->discard(kFirst, 0, 1));
+  EXPECT_TRUE(store_->remove(kFirst));
+  EXPECT_THAT(files(), testing::ElementsAre("nbody"));
+}
+
+// A copy that was cut short must not be taken for what there is.
+TEST_F(PublicationThatFails, IsResumedFromWhatIsWholeAlsoAfterAnInterruption) {
+  write_and_fail(true);
+  {
+    Failing hooks("pwrite", ".tmp-", EIO);
+    EXPECT_FALSE(store_->resume(manifest_, file_.size()));
+  }
+  touch("nbody/1/.tmp-" + kFile);
+  auto sink = store_->resume(manifest_, file_.size());
+  ASSERT_TRUE(sink) << sink.error().text();
+  ASSERT_TRUE((*sink)->commit());
+  expect_stored_once();
+}
+
 TEST_F(PosixStoreTest, SyncsDataBeforeTheNameAndReservesRoomOnce) {
   Failing hooks("", "", 0);
   ASSERT_TRUE(write_segment(*store_, test_support::sample_manifest(kFirst, 1, 0, 1, {0}, 20 * base::MiB, base::MiB),

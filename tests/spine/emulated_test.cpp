@@ -15,17 +15,19 @@ using namespace perdure::test_support;
 class Emulated : public ::testing::TestWithParam<const char*> {
  protected:
   // Chunks take some ten milliseconds; the first tier has room for four chunks.
-  Program program() const {
+  Program program(const std::string& of_cache = {}, const std::string& of_disk = {}) const {
     std::ofstream(directory_.path() + "/node.toml") << R"(
 tiers = ["cache", "disk"]
 [tier.cache]
 streams = [1, 4]
 bytes_per_s = ["20MB", "60MB"]
 capacity = "512KiB"
+)" << of_cache << R"(
 [tier.disk]
 streams = [1, 4]
 bytes_per_s = ["8MB", "16MB"]
 latency_s = 0.001
+)" << of_disk << R"(
 [store]
 streams = [1, 2]
 bytes_per_s = ["20MB", "40MB"]
@@ -49,6 +51,28 @@ TEST_P(Emulated, CheckpointsAreStoredAndRestored) {
   EXPECT_TRUE(outcome.all(0)) << outcome.text();
   stop_daemons(directory_.path());
   expect_clean_store(directory_.path() + "/store", "app", {4, 5});
+}
+
+// The slump begins, and ends, somewhere in a checkpoint or in a flush.
+TEST_P(Emulated, ATierThatSlowsToACrawlForEverLosesNothing) {
+  Program run = program("slump_factor = 0.02\nslump_from_s = 0.2");
+  run.last = 12;
+  run.restore_at_end = true;
+  const auto outcome = run_ranks({}, [&](const Rank& rank) { return run.run(rank); });
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  stop_daemons(directory_.path());
+  expect_clean_store(directory_.path() + "/store", "app", {11, 12});
+}
+
+TEST_P(Emulated, TiersThatCrawlAndComeBackLoseNothing) {
+  Program run = program("slump_factor = 0.01\nslump_from_s = 0.1\nslump_until_s = 1.2",
+                        "slump_factor = 0.01\nslump_from_s = 0.5\nslump_until_s = 1.5");
+  run.last = 12;
+  run.restore_at_end = true;
+  const auto outcome = run_ranks({}, [&](const Rank& rank) { return run.run(rank); });
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  stop_daemons(directory_.path());
+  expect_clean_store(directory_.path() + "/store", "app", {11, 12});
 }
 
 TEST_P(Emulated, ARankThatDiesWhileItsChunkIsWrittenLosesNothingThatWasCheckpointed) {

@@ -18,7 +18,7 @@ namespace {
 using namespace perdure;
 using namespace perdure::test_support;
 
-constexpr int kRanks = 4, kRounds = 30;
+constexpr int kRanks = 4;
 constexpr std::size_t kWords = 24000;  // two chunks
 
 struct Ledger {
@@ -80,17 +80,38 @@ int live(const Rank& rank, const std::string& options, Ledger& ledger, std::uint
   return 0;
 }
 
-class RandomKills : public ::testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Modes, RandomKills, ::testing::Values("embedded", "daemon"),
-                         [](const auto& param) { return std::string(param.param); });
+struct Lives {
+  const char* name;
+  const char* mode;
+  const char* tiers;
+  unsigned seed;
+  int rounds;
+};
+void PrintTo(const Lives& lives, std::ostream* out) { *out << lives.name; }
+
+// A node's part of a capture has four chunks: where there is room for fewer, they move to the store while it runs, and
+// what was captured is in both places.
+constexpr const char* kOneSlot = ";tier.order=memory;tier.memory.max_bytes=2MiB";
+constexpr const char* kThreeSlots = ";tier.memory.max_bytes=4MiB;tier.file.max_bytes=128KiB";
+
+class RandomKills : public ::testing::TestWithParam<Lives> {};
+INSTANTIATE_TEST_SUITE_P(Every, RandomKills,
+                         ::testing::Values(Lives{"embedded", "embedded", "", 28, 30},
+                                           Lives{"daemon", "daemon", "", 6, 30},
+                                           Lives{"embedded_one_slot", "embedded", kOneSlot, 3, 15},
+                                           Lives{"embedded_three_slots", "embedded", kThreeSlots, 14, 15},
+                                           Lives{"daemon_one_slot", "daemon", kOneSlot, 15, 15},
+                                           Lives{"daemon_three_slots", "daemon", kThreeSlots, 92, 15}),
+                         [](const auto& lives) { return std::string(lives.param.name); });
 
 TEST_P(RandomKills, NeverLoseWhatEveryRankWasToldIsCaptured) {
-  const bool daemon = std::string(GetParam()) == "daemon";
+  const bool daemon = std::string(GetParam().mode) == "daemon";
   TemporaryDirectory directory;
-  const std::string options = options_in(directory.path(), GetParam(), "node.ranks_per_node=2");
+  const std::string options =
+      options_in(directory.path(), GetParam().mode, std::string("node.ranks_per_node=2") + GetParam().tiers);
   SharedMemory<Ledger> ledger;
-  std::mt19937 random(daemon ? 6 : 28);
-  for (int round = 0; round < kRounds; ++round) {
+  std::mt19937 random(GetParam().seed);
+  for (int round = 0; round < GetParam().rounds; ++round) {
     const auto victims = static_cast<Victims>(random() % 4);
     const std::uint64_t pause_ns = (random() % 120) * 1'000'000;
     const bool early = random() % 4 == 0;  // not waiting for the restore: opening and restoring are killed too

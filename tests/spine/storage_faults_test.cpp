@@ -17,6 +17,7 @@ struct Case {
   perdure_status code;
   bool permanent;
   bool reading;  ///< the fault keeps anybody from reading the store, too
+  std::string path = "/store";
 };
 
 bool reads(const std::string& call) { return call == "open" || call == "lstat"; }
@@ -33,6 +34,8 @@ std::vector<Case> all_cases() {
     for (const char* error : {"EACCES", "EROFS"})
       for (const char* call : {"open", "mkdir"})
         cases.push_back({mode, call, error, PERDURE_PERMISSION, true, reads(call)});
+    // Of a version's directory, after the rename.
+    cases.push_back({mode, "fsync_dir", "EIO", PERDURE_IO, false, false, "/store/app/"});
     cases.push_back({mode, "*", "ENOENT", PERDURE_NOT_FOUND, false, true});
     cases.push_back({mode, "*", "ESTALE", PERDURE_IO, false, true});
   }
@@ -40,7 +43,9 @@ std::vector<Case> all_cases() {
 }
 
 std::string case_name(const ::testing::TestParamInfo<Case>& info) {
-  return info.param.mode + "_" + (info.param.call == "*" ? "everything" : info.param.call) + "_" + info.param.error;
+  const std::string after = info.param.path == "/store" ? "" : "_after_the_rename";
+  return info.param.mode + "_" + (info.param.call == "*" ? "everything" : info.param.call) + "_" + info.param.error +
+         after;
 }
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.mode << ' ' << c.call << ' ' << c.error; }
@@ -51,7 +56,7 @@ int live_through(const Rank& rank, const Case& c, const std::string& directory, 
   RANK_CHECK(app.checkpoint(1) == PERDURE_OK && app.wait(1) == PERDURE_OK, app.error());
   app.reports();
 
-  faults.set(c.call + ":/store:" + c.error);
+  faults.set(c.call + ":" + c.path + ":" + c.error);
   for (int step : {2, 3}) RANK_CHECK(app.checkpoint(step) == PERDURE_OK, app.error());
   const auto told = app.reports("flush of app version 2");
   RANK_CHECK(count_containing(told, "flush of app") == 1, joined(told));

@@ -221,6 +221,24 @@ TEST_P(WrongUse, AVersionThatIsTakenIsNotWrittenAgain) {
   });
 }
 
+TEST_P(WrongUse, RetiringOneVersionFirstDoesNotMakeTheOthersFree) {
+  Program before{options()};
+  before.last = 2;
+  before.wait_for_store = true;
+  RunOptions one;
+  one.ranks = 1;
+  const auto outcome = run_ranks(one, [&](const Rank& rank) { return before.run(rank); });
+  ASSERT_TRUE(outcome.all(0)) << outcome.text();
+  run_alone([](perdure_t* handle) {
+    int number = 2;
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_protect(handle, 1, &number, 4, 1));
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_retire(handle, "app", 1));
+    REQUIRE_STATUS(PERDURE_EXISTS, handle, perdure_checkpoint(handle, "app", 2));
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 1));
+    return 0;
+  });
+}
+
 TEST_P(WrongUse, RestoreWithOtherRegionsTouchesNothing) {
   run_alone([](perdure_t* handle) {
     std::vector<int> a(5000), b(300);
