@@ -17,7 +17,7 @@ namespace {
 struct Arguments {
   std::string study, description = PERDURE_DEVICES "/veloc-node.toml", directory, driver = "simulator";
   bool full = false, no_oracle = false, strict = false, quiet = false, verify = false;
-  unsigned repetitions = 5, engine_repetitions = 3, max_cells = 0;
+  unsigned repetitions = 5, engine_repetitions = 5, max_cells = 0;
   double time_scale = kEngineTimeScale, jitter_s = Context{}.jitter_s;
   std::uint64_t seed = 1;
 };

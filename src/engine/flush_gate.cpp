@@ -17,33 +17,40 @@ bool FlushGate::may_enter(bool reading, unsigned threads, const View& view) cons
   return (reading ? reading_ : storing_) < threads && inside() < most;
 }
 
-void FlushGate::await(std::unique_lock<std::mutex>& guard, const std::atomic<bool>& given_up,
+void FlushGate::await(Line& line, std::unique_lock<std::mutex>& guard, const std::atomic<bool>& given_up,
                       const std::function<bool(unsigned threads, const View& view)>& may) {
+  ++line.waiting;
   while (!shut_ && !given_up) {
     const View view = look_();
-    const auto answer = pool_.decide({now_s(), inside(), limit_, inside() + waiting_, somebody_waits_, view.pressure});
-    if (may(answer.threads, view)) return;
+    const auto answer = pool_.decide({now_s(), inside(), limit_, inside() + outside(), somebody_waits_, view.pressure});
+    if (may(answer.threads, view)) break;
     const double wait_s = answer.again_s - now_s();
     if (std::isfinite(wait_s))
-      changed_.wait_for(guard, std::chrono::duration<double>(std::max(wait_s, 0.0)));
+      line.changed.wait_for(guard, std::chrono::duration<double>(std::max(wait_s, 0.0)));
     else
-      changed_.wait(guard);
+      line.changed.wait(guard);
   }
+  --line.waiting;
+}
+
+// Also called by who got in: there may be room for more than one.
+void FlushGate::room() {
+  for (Line* line : {&has_read_, &to_store_, &to_read_}) line->changed.notify_one();
 }
 
 FlushGate::Pass FlushGate::enter(bool reading, const std::atomic<bool>& given_up) {
   std::unique_lock guard(lock_);
-  ++waiting_;
-  await(guard, given_up, [&](unsigned threads, const View& view) { return may_enter(reading, threads, view); });
-  --waiting_;
+  await(reading ? to_read_ : to_store_, guard, given_up,
+        [&](unsigned threads, const View& view) { return may_enter(reading, threads, view); });
   ++(reading ? reading_ : storing_);
+  room();
   return {reading};
 }
 
 void FlushGate::leave(const Pass& pass) {
   std::lock_guard guard(lock_);
   --(pass.reading ? reading_ : storing_);
-  changed_.notify_all();
+  room();
 }
 
 void FlushGate::reads(Pass& pass) {
@@ -51,33 +58,36 @@ void FlushGate::reads(Pass& pass) {
   if (std::exchange(pass.reading, true)) return;
   --storing_;
   ++reading_;
-  changed_.notify_all();
+  room();
 }
 
 // Who is inside goes on, however few are allowed by now: its chunk is under way.
 void FlushGate::stores(Pass& pass, const std::atomic<bool>& given_up) {
   std::unique_lock guard(lock_);
   if (!pass.reading) return;
-  ++waiting_for_store_;
-  await(guard, given_up, [&](unsigned threads, const View&) { return storing_ < std::max(threads, 1U); });
-  --waiting_for_store_;
+  await(has_read_, guard, given_up, [&](unsigned threads, const View&) { return storing_ < std::max(threads, 1U); });
   pass.reading = false;
   --reading_;
   ++storing_;
-  changed_.notify_all();
+  room();
 }
 
 FlushGate::Status FlushGate::status() const {
-  return {inside(), waiting_ + waiting_for_store_, inside() < limit_ ? std::min(waiting_, limit_ - inside()) : 0};
+  const unsigned held_back = inside() < limit_ ? std::min(outside(), limit_ - inside()) : 0;
+  return {inside(), outside() + has_read_.waiting, held_back};
+}
+
+void FlushGate::look_again() {
+  for (Line* line : {&has_read_, &to_store_, &to_read_}) line->changed.notify_all();
 }
 
 void FlushGate::shut() {
   shut_ = true;
-  changed_.notify_all();
+  look_again();
 }
 
 void FlushGate::somebody_waits(bool waits) {
-  if (std::exchange(somebody_waits_, waits) != waits && waits) changed_.notify_all();
+  if (std::exchange(somebody_waits_, waits) != waits && waits) look_again();
 }
 
 void FlushGate::observe(const metrics::FlushRate::Observation& observation) {

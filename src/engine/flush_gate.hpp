@@ -37,7 +37,7 @@ class FlushGate {
   void stores(Pass& pass, const std::atomic<bool>& given_up);
 
   // ---- The rest with the lock held.
-  void look_again() { changed_.notify_all(); }
+  void look_again();
   void shut();
   /// Somebody waits for what a flush will bring: then the application's budget does not count.
   void somebody_waits(bool waits);
@@ -52,17 +52,23 @@ class FlushGate {
 
  private:
   bool may_enter(bool reading, unsigned threads, const View& view) const;
-  void await(std::unique_lock<std::mutex>& guard, const std::atomic<bool>& given_up,
+  /// Those that wait for the same, so that whoever makes room wakes one of each and not all.
+  struct Line {
+    std::condition_variable changed;
+    unsigned waiting = 0;
+  };
+  void await(Line& line, std::unique_lock<std::mutex>& guard, const std::atomic<bool>& given_up,
              const std::function<bool(unsigned threads, const View& view)>& may);
+  void room();
   unsigned inside() const { return reading_ + storing_; }
+  unsigned outside() const { return to_read_.waiting + to_store_.waiting; }
 
   std::mutex& lock_;
   const unsigned limit_;
   std::function<View()> look_;
   placement::FlushPool pool_;
-  std::condition_variable changed_;
-  unsigned reading_ = 0, storing_ = 0;            // inside
-  unsigned waiting_ = 0, waiting_for_store_ = 0;  // outside; inside
+  Line to_read_, to_store_, has_read_;  // to enter; inside, to write to the store
+  unsigned reading_ = 0, storing_ = 0;
   bool somebody_waits_ = false, shut_ = false;
 };
 

@@ -21,7 +21,10 @@ Flusher::Flusher(Core& core, std::mutex& lock, store::Store& store, Reports& rep
       idle_(std::move(idle)),
       gate_(lock, options.threads,
             [this] {
-              return FlushGate::View{core_.interference().pressure(options_.max_slowdown), core_.slots_wanted()};
+              const bool limited = options_.max_slowdown > 0;
+              return FlushGate::View{
+                  limited ? core_.interference().pressure(options_.max_slowdown) : placement::Pressure{},
+                  core_.slots_wanted()};
             }),
       pacing_(options.max_bytes_per_s) {
   thread_ = std::thread([this] { run(); });
