@@ -32,9 +32,13 @@ void Emulator::advance() {
   device_.advance(described_now_s());
   for (const Completion& completion : device_.take_completed()) {
     running_.erase(completion.stream);
-    const auto [first, last] = waiting_.equal_range(completion.stream);
-    for (auto it = first; it != last; ++it) it->second.notify_one();
+    tell(completion.stream);
   }
+}
+
+void Emulator::tell(StreamId stream) {
+  const auto [first, last] = waiting_.equal_range(stream);
+  for (auto it = first; it != last; ++it) it->second.notify_one();
 }
 
 // The next event may be another one: one stream more can make the others slower, and on some devices faster.
@@ -62,8 +66,7 @@ void Emulator::cancel(StreamId stream) {
   std::lock_guard guard(mutex_);
   advance();
   if (running_.erase(stream) > 0) device_.cancel(described_now_s(), stream);
-  const auto [first, last] = waiting_.equal_range(stream);
-  for (auto it = first; it != last; ++it) it->second.notify_one();
+  tell(stream);
   changed();
 }
 

@@ -45,6 +45,7 @@ class Emulator {
  private:
   double described_now_s() { return (clock_.now_s() - epoch_s_) / time_scale_; }
   void advance();
+  void tell(StreamId stream);
   void changed();
   double to_next_event_s() const;
 

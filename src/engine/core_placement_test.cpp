@@ -45,6 +45,7 @@ class CorePlacement : public CoreFixture {
     options.chunk_bytes = kChunk;
     return options;
   }
+  unsigned readers() { return core->look_at_tiers(1, {id(9), kChunk, 0, {}, {}}, false)[0].readers; }
   /// A flush of one chunk of tier 0 that took its time; the first version that waits for one is stored by it.
   void flush_slowly(std::uint64_t version, std::uint64_t bytes) {
     ASSERT_EQ(core->next_flush(), id(version));
@@ -207,6 +208,28 @@ TEST(PlacementPolicy, TheOptionOffersThePoliciesThereAre) {
     ++count;
   }
   EXPECT_EQ(count, placement::policies().size()) << known;
+}
+
+TEST_F(CorePlacement, WhatASlowTierTakesToBeReadDoesNotMakeTheStoreLookSlow) {
+  open({2});
+  ASSERT_TRUE(checkpoint(1));
+  ASSERT_TRUE(checkpoint(2));
+  const auto flush = [this](std::uint64_t version, bool slow) {
+    const auto& held = core->find(id(version))->pieces.at(0).chunks[0];
+    const FlushedChunk chunk{{0, 0}, {held.place, held.offset}, 4096, kChunk};
+    auto started = core->flush_chunk_begins(id(version), chunk).value();
+    EXPECT_EQ(readers(), 1u);
+    if (slow) os::sleep_ns(20 * kMillisecond);
+    core->flush_chunk_reads(chunk, started, false);
+    EXPECT_EQ(readers(), 0u) << "it has been read";
+    if (!slow) os::sleep_ns(kMillisecond);
+    core->flush_chunk_ended(id(version), chunk, started, true, false);
+    EXPECT_EQ(readers(), 0u);
+    return core->look_at_flushes().bytes_per_s;
+  };
+  const double known = flush(1, false);
+  EXPECT_GT(known, 0);
+  EXPECT_EQ(flush(2, true), known);
 }
 
 }  // namespace

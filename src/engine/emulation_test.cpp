@@ -1,15 +1,11 @@
 // Engines with emulated devices behind option emulate.description.
 #include "engine/emulation.hpp"
 
-#include <gtest/gtest.h>
-
 #include <fstream>
 
-#include "engine/engine.hpp"
+#include "engine/engine_fixture.hpp"
 #include "ipc/address_codec.hpp"
-#include "ipc/channel.hpp"
 #include "os/system.hpp"
-#include "support/temporary_directory.hpp"
 #include "tier/slot_io.hpp"
 
 namespace perdure::engine {
@@ -17,25 +13,12 @@ namespace {
 
 constexpr std::uint64_t kChunk = 64 * base::KiB;
 
-class EmulatedEngine : public testing::Test {
+class EmulatedEngine : public EngineFixture {
  protected:
   base::Status start(const std::string& description, const std::string& more = {}) {
     std::ofstream(directory_ / "node.toml") << description;
-    const std::string at = directory_.path();
-    PERDURE_CHECK(config_.set_all("store.path=" + at + "/store;node.path=" + at + "/node;tier.file.path=" + at +
-                                      "/file;tier.order=file;chunk_bytes=64KiB;emulate.description=" + at +
-                                      "/node.toml;" + more,
-                                  config::Origin::program));
-    PERDURE_TRY(auto claimed, claim(config_, "here"));
-    PERDURE_TRY(engine_, Engine::start(config_, std::get<Claim>(std::move(claimed)), false));
-    return {};
-  }
-  ipc::Channel client() const {
-    auto channel = ipc::Channel::connect(engine_->socket_path()).value();
-    ipc::Hello hello;
-    hello.fingerprint = config_.fingerprint();
-    EXPECT_TRUE(channel.call(hello));
-    return channel;
+    return EngineFixture::start("tier.order=file;chunk_bytes=64KiB;emulate.description=" + directory_ / "node.toml" +
+                                ";" + more);
   }
   /// One chunk of zeros, as rank 0 of 1.
   static base::Status checkpoint(ipc::Channel& channel, const segment::VersionId& id) {
@@ -52,9 +35,6 @@ class EmulatedEngine : public testing::Test {
            "\"]\n[store]\nstreams = [1]\nbytes_per_s = [\"" + store_rate + "\"]\n";
   }
   const segment::VersionId id_{"app", 1, {1, 1}};
-  test_support::TemporaryDirectory directory_;
-  config::Config config_;
-  std::unique_ptr<Engine> engine_;
 };
 
 TEST_F(EmulatedEngine, StoresThroughAFastEmulatedStore) {

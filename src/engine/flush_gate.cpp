@@ -6,14 +6,14 @@
 #include <utility>
 
 #include "engine/now.hpp"
+#include "placement/flush_order.hpp"
 
 namespace perdure::engine {
 
-// While slots are wanted, reading far ahead of a busy store would only take bandwidth from those who write to the slow
-// tier (the simulator's nodes do the same). What the application is to feel is a number of threads, whatever they do.
+// What the application is to feel is a number of threads, whatever they do.
 bool FlushGate::may_enter(bool reading, unsigned threads, const View& view) const {
-  unsigned most = threads;
-  if (view.pressure.max_slowdown <= 0 && threads > 0) most += view.slots_wanted ? std::max(threads / 8, 1U) : threads;
+  const unsigned most =
+      view.pressure.max_slowdown > 0 ? threads : placement::most_under_way(threads, view.slots_wanted);
   return (reading ? reading_ : storing_) < threads && inside() < most;
 }
 
@@ -91,7 +91,11 @@ void FlushGate::somebody_waits(bool waits) {
 }
 
 void FlushGate::observe(const metrics::FlushRate::Observation& observation) {
-  pool_.observe(now_s(), observation.flushes, observation.bytes_per_s);
+  // So many as the pool had said: of those that read and those that store, whichever were kept busy by its number.
+  const double reading = observation.flushes - observation.storing;
+  const bool together = look_().pressure.max_slowdown > 0;
+  pool_.observe(now_s(), together ? observation.flushes : std::max(reading, observation.storing),
+                observation.bytes_per_s);
 }
 
 }  // namespace perdure::engine

@@ -181,6 +181,22 @@ TEST_F(FlushGateOfReaders, NoMoreThanTheLimitWhereTheApplicationHasABudget) {
   EXPECT_EQ(enter_more(false), 5u);
 }
 
+// One thread is as fast as two. It took its time to read, as from a tier that is not mapped.
+TEST_F(FlushGateOfReaders, ThreadsThatBringNothingGoAlsoWhereMuchTimeIsSpentOnReading) {
+  const auto allowed_after = [this](double two_stored, double one_stored) {
+    start(2);
+    locked([&] {
+      for (int i = 0; i < 6; ++i) gate->observe({2, two_stored, 100});
+      for (int i = 0; i < 5; ++i) gate->observe({1, one_stored, 100});
+      for (int i = 0; i < 6; ++i) gate->observe({2, two_stored, 100});  // whether it really is
+    });
+    return enter_more(false);
+  };
+  EXPECT_EQ(allowed_after(0.2, 0.1), 1u) << "all the time, so that as many read as may";
+  pressure.max_slowdown = 0.05;
+  EXPECT_EQ(allowed_after(1.2, 0.6), 1u) << "who reads counts as a thread, too";
+}
+
 TEST_F(FlushGateOfReaders, WhoHasReadWaitsForWhoWrites) {
   start(1);
   read(1);

@@ -161,6 +161,9 @@ FlushJob Flusher::job_for(const segment::VersionId& id, catalog::HeldVersion ver
     return core_.address(chunk);
   };
   job.device = [this](std::uint32_t tier) { return core_.tiers()[tier]->device(); };
+  job.slow = [this](std::uint32_t tier) {
+    return !core_.tiers()[tier]->properties().mapped || core_.tiers()[tier]->device() != nullptr;
+  };
   job.chunk_begins = [this, id](const FlushedChunk& chunk) {
     std::lock_guard guard(lock_);
     return core_.flush_chunk_begins(id, chunk);

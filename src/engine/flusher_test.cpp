@@ -1,8 +1,11 @@
 #include "engine/flusher.hpp"
 
+#include <atomic>
+#include <cerrno>
 #include <filesystem>
 
 #include "engine/flusher_fixture.hpp"
+#include "os/hooks.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -205,6 +208,68 @@ TEST_F(FlusherTest, EndsAtOnceWhileItWaitsForARetry) {
   EXPECT_TRUE(await([&] { return attempts == 1; }));
   flusher->stop();
   EXPECT_EQ(core->pending_versions(), 1u);
+}
+
+// What happens to chunks in the tier, and to the store but for the beginning of a segment.
+class TierAndStore : public os::Hooks {
+ public:
+  int before(const os::Operation& operation) override {
+    if (is(operation, "pread", true)) ++reads;
+    return is(operation, "pwrite", false) ? store() : 0;
+  }
+  void after(const os::Operation& operation, int) override {
+    if (is(operation, "pwrite", false)) --storing_;
+  }
+  std::atomic<int> reads = 0, most_storing = 0;
+  int wait_for_reads = 0;  ///< before the first write to the store
+
+ private:
+  static bool is(const os::Operation& operation, const std::string& call, bool tier) {
+    const bool in_tier = operation.path.find("/tier0/") != std::string::npos;
+    return operation.call == call && (tier ? in_tier : operation.path.find("/store/") != std::string::npos) &&
+           (tier || operation.offset > 0);
+  }
+  int store() {
+    const int now = ++storing_;
+    for (int most = most_storing; now > most && !most_storing.compare_exchange_weak(most, now);) {
+    }
+    for (int i = 0; reads < wait_for_reads && i < 20'000; ++i) os::sleep_ns(kMillisecond);
+    os::sleep_ns(kMillisecond);
+    return reads < wait_for_reads ? EIO : 0;
+  }
+  std::atomic<int> storing_ = 0;
+};
+
+class FlusherOfASlowTier : public FlusherTest {
+ protected:
+  void flush(unsigned threads, std::size_t chunks) {
+    options.threads = threads;
+    start();
+    {
+      std::lock_guard guard(lock);
+      std::vector<tier::SlotAddress> slots;
+      for (std::size_t i = 0; i < chunks; ++i) slots.push_back(grant(1, id(1)).address);
+      ASSERT_TRUE(core->stage(1, staged(id(1), slots)));
+      ASSERT_TRUE(core->commit(commit_of(id(1))));
+    }
+    const test_support::InstalledHooks installed(hooks);
+    flusher->notify();
+    EXPECT_TRUE(await_stored(1));
+    flusher->stop();
+    EXPECT_TRUE(taken_reports().empty());
+  }
+  TierAndStore hooks;
+};
+
+TEST_F(FlusherOfASlowTier, ReadsItWhileTheStoreIsWritten) {
+  hooks.wait_for_reads = 2;
+  flush(1, 2);
+}
+
+TEST_F(FlusherOfASlowTier, WritesToTheStoreWithNoMoreThreadsThanItMay) {
+  flush(2, 8);
+  EXPECT_LE(hooks.most_storing, 2);
+  EXPECT_EQ(hooks.reads, 8);
 }
 
 }  // namespace

@@ -1,14 +1,10 @@
 // An engine with nothing to do uses no processor: none of its threads wakes up. The kernel counts that; no time is
 // asserted on.
-#include <gtest/gtest.h>
-
 #include <fstream>
 
-#include "engine/engine.hpp"
+#include "engine/engine_fixture.hpp"
 #include "ipc/address_codec.hpp"
-#include "ipc/channel.hpp"
 #include "os/system.hpp"
-#include "support/temporary_directory.hpp"
 #include "support/wake_ups.hpp"
 
 namespace perdure::engine {
@@ -16,21 +12,15 @@ namespace {
 
 constexpr std::uint64_t kIdleChunk = 64 * base::KiB, kLookedAtNs = 1'500'000'000, kPauseNs = 50'000'000;
 
-class IdleEngine : public testing::Test {
+class IdleEngine : public EngineFixture {
  protected:
   void start(const std::string& more, bool idle_exit = false) {
-    const std::string at = directory_.path();
-    ASSERT_TRUE(config_.set_all("store.path=" + at + "/store;node.path=" + at + "/node;tier.file.path=" + at +
-                                    "/file;tier.order=file;chunk_bytes=64KiB;tier.file.max_bytes=256KiB;" + more,
-                                config::Origin::program));
-    auto claimed = claim(config_, "here");
-    ASSERT_TRUE(claimed);
-    engine_ = Engine::start(config_, std::get<Claim>(std::move(*claimed)), idle_exit).value();
+    ASSERT_TRUE(
+        EngineFixture::start("tier.order=file;chunk_bytes=64KiB;tier.file.max_bytes=256KiB;" + more, idle_exit));
     rank_ = ipc::Channel::connect(engine_->socket_path()).value();
-    ipc::Hello hello;
-    hello.fingerprint = config_.fingerprint();
-    hello.first_node = true;  // with retention
-    ASSERT_TRUE(rank_.call(hello));
+    ipc::Hello with_retention = hello();
+    with_retention.first_node = true;
+    ASSERT_TRUE(rank_.call(with_retention));
   }
   /// Six chunks of zeros in four slots, so that it is flushed while it is captured, and stored. More `nodes` than this
   /// one have a part in it, and nobody brings theirs.
@@ -74,9 +64,6 @@ class IdleEngine : public testing::Test {
   }
 
   const std::set<int> others_ = test_support::threads();
-  test_support::TemporaryDirectory directory_;
-  config::Config config_;
-  std::unique_ptr<Engine> engine_;
   ipc::Channel rank_;
 };
 

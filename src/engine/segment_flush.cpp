@@ -61,11 +61,9 @@ class ChunkFlush {
     if (slow(item)) ++ready_slow_;
   }
 
-  /// It takes its time to read it.
   bool slow(std::size_t item) const {
-    const auto& source = items_[item].source;
-    if (source.place == catalog::kInTemporarySegment) return false;
-    return !job_.address(source).mapped || (job_.device && job_.device(source.place) != nullptr);
+    const std::uint32_t place = items_[item].source.place;
+    return place != catalog::kInTemporarySegment && job_.slow && job_.slow(place);
   }
 
   void start_threads() {
@@ -80,9 +78,9 @@ class ChunkFlush {
 
   void work() {
     std::vector<std::byte> buffer;
-    bool slow = false;
-    while (await_chunk(slow)) {
-      Admission admission(job_, slow, failed_);
+    bool of_slow_tier = false;
+    while (await_chunk(of_slow_tier)) {
+      Admission admission(job_, of_slow_tier, failed_);
       const auto item = take();
       if (!item) continue;
       admission.tell([this, item](bool reading) {
@@ -93,11 +91,11 @@ class ChunkFlush {
     }
   }
 
-  /// False when none comes any more. `slow`: it may be a slow one.
-  bool await_chunk(bool& slow) {
+  /// False when none comes any more. `of_slow_tier`: it may be.
+  bool await_chunk(bool& of_slow_tier) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return ready_ > 0 || over_ || failed_; });
-    slow = ready_slow_ > 0;
+    of_slow_tier = ready_slow_ > 0;
     return !failed_ && ready_ > 0;
   }
 

@@ -18,6 +18,8 @@ struct FlushJob {
   std::function<tier::SlotAddress(const segment::ChunkEntry&)> address;
   /// The emulated device of a tier, nullptr for a real one; may be empty.
   std::function<device::Emulator*(std::uint32_t tier)> device;
+  /// Reading this tier takes time; may be empty: no.
+  std::function<bool(std::uint32_t tier)> slow;
   /// Around each chunk that is read from a slot; may be empty. Nothing when it is not there any more.
   std::function<std::optional<metrics::FlushRate::Started>(const FlushedChunk&)> chunk_begins;
   std::function<void(const FlushedChunk&, const metrics::FlushRate::Started&, bool stored)> chunk_ended;

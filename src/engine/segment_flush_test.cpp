@@ -1,13 +1,9 @@
 #include "engine/segment_flush.hpp"
 
-#include <atomic>
-#include <cerrno>
 #include <filesystem>
 
 #include "engine/core_fixture.hpp"
 #include "os/fault_rules.hpp"
-#include "os/hooks.hpp"
-#include "os/system.hpp"
 #include "support/installed_hooks.hpp"
 
 namespace perdure::engine {
@@ -124,39 +120,6 @@ TEST_F(SegmentFlush, AfterAFailureTheSegmentsThatWereStoredAreNotWrittenAgain) {
   ASSERT_TRUE(flush(*made, slots, job()).status);
   EXPECT_EQ(stored, (std::vector<std::uint32_t>{0, 1}));
   EXPECT_TRUE(core->find(id(1))->all_stored());
-}
-
-// The first write of a chunk to the store takes until the other chunk of the segment has been read.
-class StoreThatWaitsForAReader : public os::Hooks {
- public:
-  int before(const os::Operation& operation) override {
-    const bool tier = operation.path.find("/tier0/") != std::string::npos;
-    if (tier && operation.call == std::string("pread")) ++reads_;
-    const bool header = operation.offset == 0;
-    if (tier || header || operation.call != std::string("pwrite") || waited_.exchange(true)) return 0;
-    for (int i = 0; reads_ < 2 && i < 10'000; ++i) os::sleep_ns(kMillisecond);
-    return reads_ < 2 ? EIO : 0;
-  }
-
- private:
-  std::atomic<int> reads_ = 0;
-  std::atomic<bool> waited_ = false;
-};
-
-TEST_F(SegmentFlush, ASlowTierIsReadWhileTheStoreIsWritten) {
-  std::mutex lock;
-  FlushGate gate(lock, 1, [] { return FlushGate::View{}; });
-  FlushJob flushed = job();
-  flushed.threads = 1;
-  flushed.enter = [&](bool reading, const auto& failed) { return gate.enter(reading, failed); };
-  flushed.leave = [&](const auto& pass) { gate.leave(pass); };
-  flushed.reads = [&](const auto&, auto&, auto& pass) { gate.reads(pass); };
-  flushed.stores = [&](const auto&, auto&, auto& pass, const auto& failed) { gate.stores(pass, failed); };
-  StoreThatWaitsForAReader store;
-  test_support::InstalledHooks installed(store);
-  const FlushOutcome outcome = flush(*made, slots, flushed);
-  EXPECT_TRUE(outcome.status) << outcome.status.error().text();
-  EXPECT_EQ(gate.status().inside, 0u);
 }
 
 }  // namespace

@@ -1,43 +1,24 @@
 // A job that was suspended (its monotonic clock jumps) and goes on: what it slept through was no waiting.
-#include <gtest/gtest.h>
-
-#include "engine/engine.hpp"
+#include "engine/engine_fixture.hpp"
 #include "ipc/address_codec.hpp"
-#include "ipc/channel.hpp"
 #include "os/system.hpp"
-#include "support/temporary_directory.hpp"
 
 namespace perdure::engine {
 namespace {
 
 constexpr std::int64_t kSuspendedNs = 3 * 3'600'000'000'000;
 
-class SuspendedEngine : public testing::Test {
+class SuspendedEngine : public EngineFixture {
  protected:
   void SetUp() override {
-    const std::string at = directory_.path();
-    ASSERT_TRUE(config_.set_all("store.path=" + at + "/store;node.path=" + at + "/node;tier.file.path=" + at +
-                                    "/file;chunk_bytes=64KiB;tier.order=file;tier.file.max_bytes=64KiB",
-                                config::Origin::program));
-    auto claimed = claim(config_, "here");
-    ASSERT_TRUE(claimed) << claimed.error().text();
-    engine_ = Engine::start(config_, std::get<Claim>(std::move(*claimed)), false).value();
+    const auto started = start("chunk_bytes=64KiB;tier.order=file;tier.file.max_bytes=64KiB");
+    ASSERT_TRUE(started) << started.error().text();
   }
   void TearDown() override { os::shift_monotonic_clock(-shifted_); }
   void suspend() {
     shifted_ += kSuspendedNs;
     os::shift_monotonic_clock(kSuspendedNs);
   }
-  ipc::Channel client() const {
-    auto channel = ipc::Channel::connect(engine_->socket_path()).value();
-    ipc::Hello hello;
-    hello.fingerprint = config_.fingerprint();
-    EXPECT_TRUE(channel.call(hello));
-    return channel;
-  }
-  test_support::TemporaryDirectory directory_;
-  config::Config config_;
-  std::unique_ptr<Engine> engine_;
 
  private:
   std::int64_t shifted_ = 0;

@@ -1,39 +1,22 @@
 // Clients that misbehave: each is dropped or told, and the engine serves the others.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <thread>
 
-#include "engine/engine.hpp"
+#include "engine/engine_fixture.hpp"
 #include "ipc/address_codec.hpp"
-#include "ipc/channel.hpp"
 #include "support/sample_requests.hpp"
-#include "support/temporary_directory.hpp"
 
 namespace perdure::engine {
 namespace {
 
 using Bytes = std::vector<std::byte>;
 
-class ServerOfAnEngine : public testing::Test {
+class ServerOfAnEngine : public EngineFixture {
  protected:
   void SetUp() override {
-    const std::string at = directory_.path();
-    ASSERT_TRUE(config_.set_all("store.path=" + at + "/store;node.path=" + at + "/node;tier.file.path=" + at +
-                                    "/file;chunk_bytes=128KiB;tier.memory.max_bytes=16MiB;tier.file.max_bytes=16MiB",
-                                config::Origin::program));
-    auto claimed = claim(config_, "here");
-    ASSERT_TRUE(claimed) << claimed.error().text();
-    auto engine = Engine::start(config_, std::get<Claim>(std::move(*claimed)), false);
-    ASSERT_TRUE(engine) << engine.error().text();
-    engine_ = std::move(*engine);
-    good_ = ipc::Channel::connect(engine_->socket_path()).value();
-    ASSERT_TRUE(good_.call(hello()));
-  }
-  ipc::Hello hello() const {
-    ipc::Hello request;
-    request.fingerprint = config_.fingerprint();
-    return request;
+    const auto started = start("chunk_bytes=128KiB;tier.memory.max_bytes=16MiB;tier.file.max_bytes=16MiB");
+    ASSERT_TRUE(started) << started.error().text();
+    good_ = client();
   }
   void expect_good_client_is_served() {
     auto reply = good_.call(ipc::Progress{});
@@ -51,9 +34,6 @@ class ServerOfAnEngine : public testing::Test {
     }
   }
 
-  test_support::TemporaryDirectory directory_;
-  config::Config config_;
-  std::unique_ptr<Engine> engine_;
   ipc::Channel good_;
 };
 
@@ -171,6 +151,22 @@ TEST_F(ServerOfAnEngine, StoppingEndsTheWaitForItsEnd) {
   engine_->stop();
   waiting.join();
   EXPECT_TRUE(good_.engine_gone());
+}
+
+// Room for one chunk, and two ranks.
+TEST_F(EngineFixture, ARankThatEndsBeforeItSaidWhatItWritesKeepsNobodyWaiting) {
+  ASSERT_TRUE(start("chunk_bytes=64KiB;tier.order=file;tier.file.max_bytes=64KiB"));
+  const segment::VersionId id{"app", 1, {1, 1}};
+  const segment::ChunkEntry chunk{0, 64 * base::KiB, {}, 0};
+  auto first = client(0), second = client(1);
+  ASSERT_TRUE(
+      first.tell(ipc::Begin{id, 2, {0, chunk.length, {{0, 1, 2 * chunk.length}}, {chunk, chunk}}, {{0, 1, {0, 1}}}}));
+  const ipc::Grant request{id, chunk.length, 0, {}, {}};
+  ASSERT_TRUE(first.call(request));
+  const auto waiting = first.post(request).value();
+  EXPECT_TRUE(second.call(ipc::Progress{}));
+  second.close();
+  EXPECT_EQ(first.await(waiting, 20'000'000'000).error().code, PERDURE_NO_SPACE);
 }
 
 }  // namespace

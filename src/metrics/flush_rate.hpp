@@ -42,9 +42,10 @@ class FlushRate {
     reading ? ++reading_ : --reading_;
   }
   void stores(double now_s, Started& start) { reads(now_s, start, false); }
-  /// What one flush says of the node: so many wrote to the store on average meanwhile, and all moved so much together.
+  /// What one flush says of the node: so many ran on average meanwhile, and moved so much together.
   struct Observation {
     double flushes = 0;
+    double storing = 0;  ///< of them, so many wrote to the store
     double bytes_per_s = 0;
   };
   /// It moved so many bytes to the store. Nothing when it took no time, or moved nothing.
@@ -57,7 +58,7 @@ class FlushRate {
     durations_s_.add(seconds);
     bytes_.add(bytes);
     (reading > flushes / 2 ? of_slow_tiers_ : of_store_).add(bytes * flushes / seconds);
-    return Observation{flushes - reading, bytes * flushes / seconds};
+    return Observation{flushes, flushes - reading, bytes * flushes / seconds};
   }
   /// It failed: says nothing about the bandwidth.
   void abandoned(double now_s, const Started& start) {

@@ -15,6 +15,10 @@ double time_to_empty(const FlushQueue& tier) {
 
 unsigned most_readers(unsigned threads) { return std::max(threads - std::min(threads, std::max(threads / 8, 1U)), 1U); }
 
+unsigned most_under_way(unsigned threads, bool slots_wanted) {
+  return threads + (slots_wanted ? std::max(threads / 8, 1U) : threads);
+}
+
 std::optional<std::size_t> next_to_flush(std::span<const FlushQueue> tiers, bool slots_wanted, unsigned threads) {
   const unsigned share = most_readers(threads);
   std::optional<std::size_t> best, busy;

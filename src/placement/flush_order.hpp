@@ -17,6 +17,11 @@ struct FlushQueue {
 /// kept from it, as it would keep them from the store.
 unsigned most_readers(unsigned threads);
 
+/// So many flushes may be under way, reading or storing, when `threads` may read and as many may store. While slots are
+/// wanted, few more than store: reading far ahead of a busy store would only take bandwidth from those who write to the
+/// slow tier.
+unsigned most_under_way(unsigned threads, bool slots_wanted);
+
 /// While slots are wanted (producers wait, or the checkpoint has chunks to come): the first tier with something
 /// pending, as its slots are what they wait for. Otherwise the tier that takes longest to empty, so that it does not
 /// end last, with most_readers(). Nothing when nothing is pending.

@@ -173,5 +173,12 @@ TEST(FlushOrder, OtherwiseStartsWithWhatTakesLongestButLeavesThreadsForTheRest) 
   EXPECT_EQ(next_to_flush(std::vector<FlushQueue>{{0, 1, 1}, {0, 0, 1}}, false, 1), std::nullopt);
 }
 
+TEST(FlushOrder, FewReadAheadWhileSlotsAreWantedAndAsManyAgainOtherwise) {
+  EXPECT_EQ(most_under_way(16, true), 18u);
+  EXPECT_EQ(most_under_way(16, false), 32u);
+  EXPECT_EQ(most_under_way(2, true), 3u);
+  EXPECT_EQ(most_under_way(1, false), 2u);
+}
+
 }  // namespace
 }  // namespace perdure::placement

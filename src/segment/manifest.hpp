@@ -12,8 +12,8 @@ namespace perdure::segment {
 /// Which attempt at writing a version this is. Two attempts at the same version never mix: a version is complete only
 /// when every rank's piece carries the same attempt. Ordered by time of creation.
 struct Attempt {
-  std::uint64_t created_ns =
-      0;                    ///< wall clock of rank 0, ns since 1970; later than every known one (plan::attempt_time)
+  /// Wall clock of rank 0, nanoseconds since 1970; later than every known one (plan::attempt_time).
+  std::uint64_t created_ns = 0;
   std::uint64_t nonce = 0;  ///< random
   friend auto operator<=>(const Attempt&, const Attempt&) = default;
   std::string hex() const;  ///< 32 hexadecimal digits; sorts as text like the attempt itself

@@ -57,7 +57,6 @@ class Node {
   void request(double now_s, placement::Producer producer, bool first);
   void assign(double now_s);
   void start_flushes(double now_s);
-  std::size_t flushes_at_once() const;
   std::optional<std::size_t> next_tier_to_flush();
   void written(const device::Completion& completion, std::size_t tier, const Job& job);
   void read_done(const device::Completion& completion, std::size_t tier, const Job& job);

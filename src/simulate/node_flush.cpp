@@ -17,13 +17,9 @@ std::optional<std::size_t> Node::next_tier_to_flush() {
   return placement::next_to_flush(queues, unplaced_ > 0, threads_);
 }
 
-// While slots are wanted, reading far ahead of a busy store would only take bandwidth from the writers of a slow tier.
-std::size_t Node::flushes_at_once() const {
-  return unplaced_ > 0 ? threads_ + std::max(threads_ / 8, 1U) : std::size_t{2} * threads_;
-}
-
 void Node::start_flushes(double now_s) {
-  while (reading_ + read_.size() < threads_ && reading_ + read_.size() + flushes_.size() < flushes_at_once()) {
+  const unsigned most = placement::most_under_way(threads_, unplaced_ > 0);
+  while (reading_ + read_.size() < threads_ && reading_ + read_.size() + flushes_.size() < most) {
     const auto index = next_tier_to_flush();
     if (!index) return;
     Tier& tier = tiers_[*index];

@@ -39,40 +39,31 @@ variability_period_s = 0.1
     program.wait_for_store = true;
     return program;
   }
+  /// The last version is restored, and the last two are in the store and whole.
+  void expect_all_stored(Program run, std::int64_t last) const {
+    run.last = last;
+    run.restore_at_end = true;
+    const auto outcome = run_ranks({}, [&](const Rank& rank) { return run.run(rank); });
+    EXPECT_TRUE(outcome.all(0)) << outcome.text();
+    stop_daemons(directory_.path());
+    expect_clean_store(directory_.path() + "/store", "app", {last - 1, last});
+  }
   TemporaryDirectory directory_;
 };
 INSTANTIATE_TEST_SUITE_P(Modes, Emulated, ::testing::Values("embedded", "daemon"),
                          [](const auto& param) { return std::string(param.param); });
 
-TEST_P(Emulated, CheckpointsAreStoredAndRestored) {
-  Program run = program();
-  run.restore_at_end = true;
-  const auto outcome = run_ranks({}, [&](const Rank& rank) { return run.run(rank); });
-  EXPECT_TRUE(outcome.all(0)) << outcome.text();
-  stop_daemons(directory_.path());
-  expect_clean_store(directory_.path() + "/store", "app", {4, 5});
-}
+TEST_P(Emulated, CheckpointsAreStoredAndRestored) { expect_all_stored(program(), 5); }
 
 // The slump begins, and ends, somewhere in a checkpoint or in a flush.
 TEST_P(Emulated, ATierThatSlowsToACrawlForEverLosesNothing) {
-  Program run = program("slump_factor = 0.02\nslump_from_s = 0.2");
-  run.last = 12;
-  run.restore_at_end = true;
-  const auto outcome = run_ranks({}, [&](const Rank& rank) { return run.run(rank); });
-  EXPECT_TRUE(outcome.all(0)) << outcome.text();
-  stop_daemons(directory_.path());
-  expect_clean_store(directory_.path() + "/store", "app", {11, 12});
+  expect_all_stored(program("slump_factor = 0.02\nslump_from_s = 0.2"), 12);
 }
 
 TEST_P(Emulated, TiersThatCrawlAndComeBackLoseNothing) {
-  Program run = program("slump_factor = 0.01\nslump_from_s = 0.1\nslump_until_s = 1.2",
-                        "slump_factor = 0.01\nslump_from_s = 0.5\nslump_until_s = 1.5");
-  run.last = 12;
-  run.restore_at_end = true;
-  const auto outcome = run_ranks({}, [&](const Rank& rank) { return run.run(rank); });
-  EXPECT_TRUE(outcome.all(0)) << outcome.text();
-  stop_daemons(directory_.path());
-  expect_clean_store(directory_.path() + "/store", "app", {11, 12});
+  expect_all_stored(program("slump_factor = 0.01\nslump_from_s = 0.1\nslump_until_s = 1.2",
+                            "slump_factor = 0.01\nslump_from_s = 0.5\nslump_until_s = 1.5"),
+                    12);
 }
 
 TEST_P(Emulated, ARankThatDiesWhileItsChunkIsWrittenLosesNothingThatWasCheckpointed) {
