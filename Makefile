@@ -1,10 +1,11 @@
 # A thin front over the CMake presets (CMakePresets.json). Everything else is done by the scripts in tools/.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help demo test build bench studies format clean bootstrap bootstrap-required
+.PHONY: help demo demo-nodes test build bench studies format clean bootstrap bootstrap-required
 
 help:
 	@echo "make demo     kill a rank of an N-body run, restart it, compare the results"
+	@echo "make demo-nodes  destroy a node and the store's content, restart on a spare node, compare the results"
 	@echo "make test     everything that CI runs"
 	@echo "make build    the release preset, in build/release"
 	@echo "make bench    the asynchronous checkpointing benchmark on 1, 2 and 4 ranks"
@@ -14,6 +15,9 @@ help:
 
 demo: bootstrap-required build
 	@tools/demo
+
+demo-nodes: bootstrap-required build
+	@tools/demo-nodes
 
 test: bootstrap
 	@tools/test

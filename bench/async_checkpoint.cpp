@@ -13,17 +13,11 @@
 #include <thread>
 
 #include "measurement.hpp"
+#include "together.hpp"
 
 namespace {
 
 using namespace perdure::bench;
-
-std::string from_rank_0(const std::string& text) {
-  char buffer[4096] = "";
-  std::snprintf(buffer, sizeof buffer, "%s", text.c_str());
-  MPI_Bcast(buffer, sizeof buffer, MPI_CHAR, 0, MPI_COMM_WORLD);
-  return buffer;
-}
 
 // The same directory on all ranks.
 std::string make_store(const std::string& wanted, int rank) {
@@ -34,7 +28,7 @@ std::string make_store(const std::string& wanted, int rank) {
     std::filesystem::create_directories(path, error);
     if (error) give_up(path + ": " + error.message());
   }
-  return from_rank_0(path);
+  return broadcast(path);
 }
 
 // A directory that was named may hold more than what this run put into it: only that is removed.
@@ -86,7 +80,7 @@ int main(int argc, char** argv) {
   }
   const bool temporary = arguments.store.empty();
   arguments.store = make_store(arguments.store, rank);
-  arguments.job = from_rank_0("bench-" + std::to_string(::getpid()));
+  arguments.job = broadcast("bench-" + std::to_string(::getpid()));
   context.bytes_per_rank = arguments.bytes;
   context.mode = arguments.mode;
   context.tiers = arguments.tiers;

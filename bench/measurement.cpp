@@ -7,40 +7,18 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "references.hpp"
+#include "together.hpp"
 
 namespace perdure::bench {
 namespace {
 
-double slowest(double seconds) {
-  MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return seconds;
-}
-
-// From the moment the first rank may begin to the moment the last one is done: with more ranks than cores, ranks take
-// turns, and a rank's own clock would not see the turns of the others.
-template <class Work>
-double timed_together(Work work) {
-  MPI_Barrier(MPI_COMM_WORLD);
-  const double begin = now_s();
-  work();
-  MPI_Barrier(MPI_COMM_WORLD);
-  return slowest(now_s() - begin);
-}
-
-// The same by each rank's own clock, for what is so short that another barrier would count.
+// As timed_together, by each rank's own clock, for what is so short that another barrier would count.
 template <class Work>
 double timed(Work work) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = now_s();
   work();
   return slowest(now_s() - begin);
-}
-
-void show_progress(int done, int all) {
-  constexpr int kWidth = 40;
-  std::fprintf(stderr, "\r[%-*.*s] %d of %d%s", kWidth, kWidth * done / all, "########################################",
-               done, all, done == all ? "\n" : "");
 }
 
 }  // namespace
@@ -62,7 +40,7 @@ void Bench::run(Samples& samples, Context& context) {
   for (int repetition = 0; repetition <= arguments_.repetitions; ++repetition) {
     Samples warm_up;
     measure(repetition, repetition == 0 ? warm_up : samples, context);
-    if (rank_ == 0 && ::isatty(2) != 0) show_progress(repetition, arguments_.repetitions);
+    if (rank_ == 0) show_progress(repetition, arguments_.repetitions);
   }
   unsigned long long own = most_bytes_ - before_bytes_;
   MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);

@@ -1,7 +1,8 @@
 #include "report.hpp"
 
-#include <algorithm>
 #include <cstdio>
+
+#include "statistics.hpp"
 
 namespace perdure::bench {
 namespace {
@@ -15,13 +16,6 @@ void row(const char* what, double seconds, double gigabytes) {
 Goal at_least(const char* what, double value, double wanted) { return {what, ">=", value, wanted, value >= wanted}; }
 
 }  // namespace
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 nlohmann::json to_json(const Context& context, const Samples& s) {
   nlohmann::json j;

@@ -29,8 +29,6 @@ struct Goal {
 /// Judged from the figures of to_json().
 std::vector<Goal> goals(const nlohmann::json& result);
 
-/// 0 for no values.
-double median(std::vector<double> values);
 nlohmann::json to_json(const Context& context, const Samples& samples);
 void print_table(const nlohmann::json& result);
 

@@ -27,12 +27,6 @@ int missed_goals(const Samples& samples, std::size_t own_memory_bytes = 3 << 20)
   return missed;
 }
 
-TEST(Report, TakesTheMedianOfOddEvenAndNoSamples) {
-  EXPECT_EQ(median({3, 1, 2}), 2);
-  EXPECT_EQ(median({4, 1, 2, 3}), 2.5);
-  EXPECT_EQ(median({}), 0);
-}
-
 TEST(Report, SaysThatAGoalIsMetOnlyWhenItIs) {
   const auto missed_with = [](auto member, double seconds) {
     Samples samples = good_samples();

@@ -16,10 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 
+#include "cli/probes.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"
 
@@ -171,6 +173,20 @@ std::optional<int> ProcessSupervisor::sleep(double seconds) {
     if (signal && asks_to_stop(static_cast<int>(signal->ssi_signo))) return static_cast<int>(signal->ssi_signo);
     if (!signal && seconds_since(start) >= seconds) return std::nullopt;
   }
+}
+
+Probed ProcessSupervisor::probe(const std::vector<std::vector<std::string>>& commands, double limit_s) {
+  const std::uint64_t start = os::monotonic_ns();
+  Probes probes(commands, saved_->mask);
+  Probed probed;
+  while (!probes.ended() && !probed.stop) {
+    const double left = limit_s - seconds_since(start);
+    if (left <= 0) break;
+    const auto signal = saved_->next(static_cast<int>(std::min(left * 1000, 1000.0)) + 1);
+    if (signal && asks_to_stop(static_cast<int>(signal->ssi_signo))) probed.stop = static_cast<int>(signal->ssi_signo);
+  }
+  probed.good = probes.finish();
+  return probed;
 }
 
 std::string end_text(const plan::ProgramEnd& end) {

@@ -11,6 +11,12 @@ namespace perdure::cli {
 /// NAME=VALUE pairs that are added to, or replace those of, our environment.
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
+/// What became of commands that ran side by side.
+struct Probed {
+  std::vector<bool> good;   ///< ended with status 0 in time
+  std::optional<int> stop;  ///< a signal that asks to stop came first
+};
+
 /// One program at a time. Called by one thread.
 class Supervisor {
  public:
@@ -19,6 +25,8 @@ class Supervisor {
   virtual plan::ProgramEnd run(const std::vector<std::string>& command, const Environment& environment) = 0;
   /// Waits; a signal that asks to stop ends the wait and is returned.
   virtual std::optional<int> sleep(double seconds) = 0;
+  /// Runs `commands` side by side, without input and output, for at most `limit_s`.
+  virtual Probed probe(const std::vector<std::vector<std::string>>& commands, double limit_s) = 0;
 };
 
 /// Real processes. While it lives, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and SIGCHLD of this process are taken by
@@ -31,6 +39,7 @@ class ProcessSupervisor : public Supervisor {
   ProcessSupervisor& operator=(const ProcessSupervisor&) = delete;
   plan::ProgramEnd run(const std::vector<std::string>& command, const Environment& environment) override;
   std::optional<int> sleep(double seconds) override;
+  Probed probe(const std::vector<std::vector<std::string>>& commands, double limit_s) override;
 
  private:
   struct Saved;

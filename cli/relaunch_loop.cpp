@@ -5,7 +5,7 @@
 namespace perdure::cli {
 namespace {
 
-constexpr int kSignalBase = 128;
+constexpr int kSignalBase = 128, kCannotLaunch = 126;
 
 std::string relaunch_text(const plan::RelaunchPolicy& policy, const plan::RelaunchDecision& decision,
                           const plan::ProgramEnd& end) {
@@ -15,6 +15,31 @@ std::string relaunch_text(const plan::RelaunchPolicy& policy, const plan::Relaun
                          ? fmt::format(" ({} early failures in a row without a newer checkpoint)",
                                        decision.state.early_failures_in_row)
                          : "");
+}
+
+base::Result<Launch> next_launch(const Loop& loop) {
+  Launch launch{loop.command, loop.environment};
+  if (loop.nodes == nullptr) return launch;
+  return loop.nodes->launch_on_nodes(launch);
+}
+
+// Waits, and looks after the nodes. True: the next launch may come; else the summary says why not.
+bool prepare_relaunch(const Loop& loop, double delay_s, Supervisor& supervisor, LoopSummary& summary) {
+  summary.waiting_s += delay_s;
+  auto signal = supervisor.sleep(delay_s);
+  if (!signal && loop.nodes != nullptr) {
+    auto looked = loop.nodes->look_after(supervisor);
+    if (!looked) {
+      loop.announce(looked.error().text());
+      summary.reason = plan::RelaunchReason::out_of_nodes;
+      return false;
+    }
+    signal = *looked;
+  }
+  if (!signal) return true;
+  summary.status = kSignalBase + *signal;
+  summary.reason = plan::RelaunchReason::stopped;
+  return false;
 }
 
 }  // namespace
@@ -31,7 +56,14 @@ LoopSummary run_loop(const Loop& loop, Supervisor& supervisor) {
   LoopSummary summary;
   summary.versions = loop.look();
   for (;;) {
-    plan::ProgramEnd end = supervisor.run(loop.command, loop.environment);
+    const auto launch = next_launch(loop);
+    if (!launch) {
+      loop.announce(launch.error().text());
+      summary.status = kCannotLaunch;
+      summary.reason = plan::RelaunchReason::cannot_start;
+      return summary;
+    }
+    plan::ProgramEnd end = supervisor.run(launch->command, launch->environment);
     Versions now = loop.look();
     end.newer_version = progressed(summary.versions, now);
     summary.versions = std::move(now);
@@ -45,12 +77,7 @@ LoopSummary run_loop(const Loop& loop, Supervisor& supervisor) {
     if (decision.action == plan::RelaunchAction::end) return summary;
 
     loop.announce(relaunch_text(loop.policy, decision, end));
-    summary.waiting_s += decision.delay_s;
-    if (const auto signal = supervisor.sleep(decision.delay_s)) {
-      summary.status = kSignalBase + *signal;
-      summary.reason = plan::RelaunchReason::stopped;
-      return summary;
-    }
+    if (!prepare_relaunch(loop, decision.delay_s, supervisor, summary)) return summary;
   }
 }
 

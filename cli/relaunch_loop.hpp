@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/node_keeper.hpp"
 #include "cli/process.hpp"
 #include "plan/relaunch.hpp"
 
@@ -29,6 +30,7 @@ struct Loop {
   plan::RelaunchPolicy policy;
   std::function<Versions()> look;                         ///< into the store
   std::function<void(const std::string& line)> announce;  ///< tells the user what happens
+  NodeKeeper* nodes = nullptr;                            ///< chooses the nodes of each launch; nullptr: nobody does
 };
 
 LoopSummary run_loop(const Loop& loop, Supervisor& supervisor);

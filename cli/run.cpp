@@ -6,7 +6,8 @@
 
 #include "cli/arguments.hpp"
 #include "cli/inventory.hpp"
-#include "cli/relaunch_loop.hpp"
+#include "cli/node_arguments.hpp"
+#include "cli/run_summary.hpp"
 #include "cli/verb.hpp"
 #include "config/effective.hpp"
 #include "os/system.hpp"
@@ -16,6 +17,7 @@ namespace {
 
 struct RunArguments {
   plan::RelaunchPolicy policy;
+  NodeArguments nodes;
   std::vector<std::string> set;
   std::string engine, store, json_file;
 };
@@ -49,36 +51,6 @@ Versions look_into(const std::string& location) {
   return newest_complete(**store).value_or(Versions{});
 }
 
-base::Json to_json(const LoopSummary& summary) {
-  return {{"status", summary.status},
-          {"reason", plan::reason_text(summary.reason)},
-          {"launches", summary.state.launches},
-          {"failures", summary.failures},
-          {"early_failures_in_row", summary.state.early_failures_in_row},
-          {"computing_s", summary.computing_s},
-          {"waiting_s", summary.waiting_s},
-          {"newest_complete", summary.versions}};
-}
-
-std::string text_of(const LoopSummary& summary) {
-  std::string text =
-      fmt::format("perdure: {}: {} launches, {} failures, status {}; {:.1f} s computing, {:.1f} s lost in restarts\n",
-                  plan::reason_text(summary.reason), summary.state.launches, summary.failures.size(), summary.status,
-                  summary.computing_s, summary.waiting_s);
-  for (std::size_t i = 0; i < summary.failures.size(); ++i)
-    text += fmt::format("perdure:   failure {}: {}\n", i + 1, summary.failures[i]);
-  for (const auto& [name, version] : summary.versions)
-    text += fmt::format("perdure:   newest complete: {}@{}\n", name, version);
-  return text;
-}
-
-bool write_json(const LoopSummary& summary, const std::string& path) {
-  std::FILE* file = std::fopen(path.c_str(), "we");
-  if (file == nullptr) return false;
-  print(file, to_json(summary).dump(2, ' ', false, base::Json::error_handler_t::replace) + "\n");
-  return std::fclose(file) == 0;
-}
-
 int run(const RunArguments& arguments, Terminal& terminal) {
   if (terminal.program.empty())
     return report(terminal, {PERDURE_INVALID_ARGUMENT, "run", "no program given",
@@ -88,14 +60,16 @@ int run(const RunArguments& arguments, Terminal& terminal) {
   auto environment = environment_for(*config);
   if (!environment) return report(terminal, environment.error());
 
+  const auto announce = [&](const std::string& line) { print(terminal.err, "perdure: " + line + "\n"); };
+  auto nodes = make_node_keeper(arguments.nodes, *config, terminal.program, announce);
+  if (!nodes) return report(terminal, nodes.error());
+
   const std::string location = config->text("store.path");
   const Loop loop{terminal.program, *environment, arguments.policy, [&] { return look_into(location); },
-                  [&](const std::string& line) { print(terminal.err, "perdure: " + line + "\n"); }};
+                  announce,         nodes->get()};
   ProcessSupervisor supervisor;
   const LoopSummary summary = run_loop(loop, supervisor);
-  print(terminal.err, text_of(summary));
-  if (!arguments.json_file.empty() && !write_json(summary, arguments.json_file))
-    print(terminal.err, "perdure: " + base::errno_error(errno, "open", arguments.json_file).text() + "\n");
+  tell(summary, nodes->get(), arguments.json_file, terminal);
   return summary.status;
 }
 
@@ -118,6 +92,7 @@ Action enrol_run(CLI::App& app) {
   app.add_option("--store", arguments->store, "the same as --set store.path=...")->take_last();
   app.add_option("--engine", arguments->engine, "the same as --set engine.mode=...: embedded or daemon")
       ->check(CLI::IsMember({"embedded", "daemon"}));
+  add_node_options(app, arguments->nodes);
   app.add_option("--json", arguments->json_file, "write the summary to this file, for programs");
   app.footer(
       "\nThe program and its arguments stand behind --: perdure run --restarts 5 -- mpirun -n 4 ./simulation input\n"

@@ -36,7 +36,7 @@ function(perdure_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} perdure_warnings GTest::gmock GTest::gtest GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  if(PERDURE_UNITY STREQUAL "tests")
+  if(PERDURE_UNITY STREQUAL "outside")
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
   endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60

@@ -5,12 +5,13 @@
 #include <string>
 
 #include "mutate.hpp"
+#include "support/sanitized.hpp"
 
 namespace {
 
 using namespace perdure::fuzz;
 
-constexpr int kMutations = 4000;
+constexpr int kMutations = perdure::test_support::unless_sanitized(4000, 1000);
 constexpr std::size_t kSmall = 2048;
 
 void run_file(const std::string& path) {

@@ -18,6 +18,7 @@ struct app {
   app_setting settings[app_max_settings];
   int without_checkpoints;
   long checkpoint_every, report_every;
+  int wait_for_node;     /* after every checkpoint until it survives the loss of a node */
   const char* json_path; /* NULL: none wanted */
 
   long checkpoints, checkpoint_capacity, failed_checkpoints;

@@ -40,6 +40,18 @@ static void remember_blocking(app_t* app, double seconds) {
   app->blocking_s[app->checkpoints++] = seconds;
 }
 
+/** For demonstrations: nothing is computed before the checkpoint survives the loss of a node. */
+static void wait_for_level_node(app_t* app, perdure_t* handle, long step) {
+  const perdure_status status = perdure_wait(handle, app->name, step, PERDURE_LEVEL_NODE, PERDURE_FOREVER);
+  if (status != PERDURE_OK) {
+    fprintf(stderr, "%s: rank %d: step %ld would not survive the loss of a node: %s\n", app->name, app->rank, step,
+            perdure_error_text(handle));
+  } else if (app->rank == 0) {
+    printf("rank 0: step %ld survives the loss of a node\n", step);
+    fflush(stdout);
+  }
+}
+
 void app_checkpointed(app_t* app, perdure_t* handle, perdure_status status, long step, double seconds) {
   if (status != PERDURE_OK) {
     ++app->failed_checkpoints;
@@ -49,9 +61,11 @@ void app_checkpointed(app_t* app, perdure_t* handle, perdure_status status, long
   }
   remember_blocking(app, seconds);
   app->last_checkpoint_step = step;
-  if (app->rank != 0) return;
-  printf("rank 0: checkpoint of step %ld\n", step);
-  fflush(stdout);
+  if (app->rank == 0) {
+    printf("rank 0: checkpoint of step %ld\n", step);
+    fflush(stdout);
+  }
+  if (app->wait_for_node) wait_for_level_node(app, handle, step);
 }
 
 long app_restored(app_t* app, perdure_t* handle, perdure_status status) {

@@ -58,18 +58,20 @@ TEST_P(EngineAndSimulator, WhereTheCacheHoldsEverythingBothPlaceAlike) {
 }
 
 TEST_P(EngineAndSimulator, WhereTheCacheIsSmallEveryChunkIsPlacedOnceAndRestored) {
-  const auto scenario = small_node(8);
+  const std::string policy = GetParam();
+  // Who goes by what it observes finds a cache slow whose writers get no processor; the SSD is far slower than that.
+  const bool observes = policy == "hybrid-opt" || policy == "adaptive";
+  const auto scenario = small_node(8, observes ? 0.5 : 16);
   const auto engine = by_engine(scenario, GetParam());
   ASSERT_TRUE(engine) << engine.error().text();
   ASSERT_EQ(engine->chunks.size(), 2u);
   EXPECT_EQ(std::accumulate(engine->chunks.begin(), engine->chunks.end(), 0u), 32u);
   const auto expected = simulated(scenario, GetParam());
-  const std::string policy = GetParam();
   if (policy == "ssd-only" || policy == "cache-only") {
     EXPECT_EQ(engine->chunks, expected.chunks);
-  } else if (policy == "hybrid-naive") {
+  } else {
     EXPECT_GE(engine->chunks.front(), 8u) << "what the cache holds";
-  }  // The others go by what they observe: a cache whose writers get no processor is slow indeed.
+  }
 }
 
 TEST_P(EngineAndSimulator, NoDeviceIsFasterThanDescribed) {

@@ -104,7 +104,8 @@ typedef struct perdure_progress {
   double last_restore_s;     /**< how long the last restore took on this rank */
   uint64_t last_bytes;       /**< bytes of the last checkpoint of this rank */
   int64_t restored_version;  /**< version of the last restore, or -1 */
-  int restore_source;        /**< where this rank's data came from: 0 nowhere, 1 tier, 2 store, 3 both */
+  int restore_source;        /**< where this rank's data came from: 0 nowhere, 1 tier, 2 store, 3 both; +4: from other
+                                  nodes into the tier */
 } perdure_progress;
 
 /** Opens for a single process, without MPI. [collective over this process alone]

@@ -72,6 +72,13 @@ Result<std::uint64_t> get_u64(const Json& map, const char* key, const std::strin
   return it->get<std::uint64_t>();
 }
 
+Result<std::uint32_t> get_u32(const Json& map, const char* key, const std::string& object) {
+  auto value = get_u64(map, key, object);
+  if (!value) return fail(value.error());
+  if (*value > 0xffffffffULL) return fail(PERDURE_CORRUPT, object, std::string("field '") + key + "' is out of range");
+  return static_cast<std::uint32_t>(*value);
+}
+
 Result<std::string> get_text(const Json& map, const char* key, const std::string& object) {
   if (!map.is_object()) return wrong(key, "in a map", object);
   auto it = map.find(key);
@@ -91,6 +98,20 @@ Result<const Json*> get_array(const Json& map, const char* key, const std::strin
   auto it = map.find(key);
   if (it == map.end() || !it->is_array()) return wrong(key, "an array", object);
   return &*it;
+}
+
+Json binary(ConstByteSpan bytes) {
+  const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  return Json::binary(std::vector<std::uint8_t>(first, first + bytes.size()));
+}
+
+Result<std::vector<std::byte>> binary_of(const Json& value, std::size_t most, const std::string& where,
+                                         const std::string& object) {
+  if (!value.is_binary() || value.get_binary().size() > most)
+    return fail(PERDURE_CORRUPT, object, where + " is not a byte string of at most " + std::to_string(most) + " bytes");
+  const auto& raw = value.get_binary();
+  const auto* first = reinterpret_cast<const std::byte*>(raw.data());
+  return std::vector<std::byte>(first, first + raw.size());
 }
 
 }  // namespace perdure::base

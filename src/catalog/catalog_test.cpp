@@ -7,6 +7,7 @@
 
 #include "os/hooks.hpp"
 #include "support/sample_records.hpp"
+#include "support/sanitized.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::catalog {
@@ -147,7 +148,7 @@ TEST(Replay, AFlippedBitAtAnyByteCostsOneRecordAndMakesNone) {
     auto others = records;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(number));
     const base::Json expected = described(fold(others));
-    for (int bit = 0; bit < 8; ++bit) {
+    for (int bit = 0; bit < 8; bit += test_support::unless_sanitized(1, 3)) {
       Bytes damaged = log;
       damaged[at] ^= static_cast<std::byte>(1 << bit);
       ReplayReport report;

@@ -1,3 +1,4 @@
+#include "catalog/protection_codec.hpp"
 #include "catalog/state.hpp"
 #include "segment/manifest_codec.hpp"
 
@@ -14,13 +15,6 @@ Json segments_to_json(const std::vector<LocalSegment>& segments) {
   return list;
 }
 
-base::Result<std::uint32_t> get_u32(const Json& map, const char* key, const std::string& object) {
-  PERDURE_TRY(const std::uint64_t value, base::get_u64(map, key, object));
-  if (value > 0xffffffffULL)
-    return base::fail(PERDURE_CORRUPT, object, std::string("field '") + key + "' is out of range");
-  return static_cast<std::uint32_t>(value);
-}
-
 base::Result<segment::VersionId> get_id(const Json& json, const std::string& object) {
   if (!json.contains("id")) return base::fail(PERDURE_CORRUPT, object, "field 'id' is missing");
   return segment::version_id_from_json(json["id"], object);
@@ -28,8 +22,8 @@ base::Result<segment::VersionId> get_id(const Json& json, const std::string& obj
 
 base::Result<LocalSegment> segment_from_json(const Json& json, const std::string& object) {
   LocalSegment segment;
-  PERDURE_TRY(segment.index, get_u32(json, "index", object));
-  PERDURE_TRY(segment.count, get_u32(json, "count", object));
+  PERDURE_TRY(segment.index, base::get_u32(json, "index", object));
+  PERDURE_TRY(segment.count, base::get_u32(json, "count", object));
   PERDURE_TRY(segment.stored, base::get_bool(json, "stored", object));
   PERDURE_TRY(const Json* ranks, base::get_array(json, "ranks", object));
   for (const Json& rank : *ranks) {
@@ -44,7 +38,7 @@ base::Result<LocalSegment> segment_from_json(const Json& json, const std::string
 
 base::Result<Record> tier_from_json(const Json& json, const std::string& object) {
   TierRecord record;
-  PERDURE_TRY(record.tier, get_u32(json, "tier", object));
+  PERDURE_TRY(record.tier, base::get_u32(json, "tier", object));
   PERDURE_TRY(record.name, base::get_text(json, "name", object));
   PERDURE_TRY(record.incarnation, base::get_u64(json, "incarnation", object));
   return Record{record};
@@ -53,7 +47,7 @@ base::Result<Record> tier_from_json(const Json& json, const std::string& object)
 base::Result<Record> stage_from_json(const Json& json, const std::string& object) {
   StageRecord record;
   PERDURE_TRY(record.id, get_id(json, object));
-  PERDURE_TRY(record.ranks, get_u32(json, "ranks", object));
+  PERDURE_TRY(record.ranks, base::get_u32(json, "ranks", object));
   if (!json.contains("piece")) return base::fail(PERDURE_CORRUPT, object, "field 'piece' is missing");
   PERDURE_TRY(record.piece, segment::piece_from_json(json["piece"], object));
   if (record.piece.rank >= record.ranks)
@@ -77,7 +71,7 @@ base::Result<Record> segments_from_json(const Json& json, const std::string& obj
 base::Result<Record> moved_from_json(const Json& json, const std::string& object) {
   MovedRecord record;
   PERDURE_TRY(record.id, get_id(json, object));
-  PERDURE_TRY(record.rank, get_u32(json, "rank", object));
+  PERDURE_TRY(record.rank, base::get_u32(json, "rank", object));
   PERDURE_TRY(const Json* chunks, base::get_array(json, "chunks", object));
   for (const Json& item : *chunks) {
     if (!item.is_array() || item.size() != 2 || !item[0].is_number_unsigned() || !item[1].is_number_unsigned() ||
@@ -91,8 +85,8 @@ base::Result<Record> moved_from_json(const Json& json, const std::string& object
 base::Result<Record> quarantine_from_json(const Json& json, const std::string& object) {
   QuarantineRecord record;
   PERDURE_TRY(record.id, get_id(json, object));
-  PERDURE_TRY(record.rank, get_u32(json, "rank", object));
-  PERDURE_TRY(record.chunk, get_u32(json, "chunk", object));
+  PERDURE_TRY(record.rank, base::get_u32(json, "rank", object));
+  PERDURE_TRY(record.chunk, base::get_u32(json, "chunk", object));
   PERDURE_TRY(record.why, base::get_text(json, "why", object));
   return Record{record};
 }
@@ -119,12 +113,23 @@ struct Encoder {
   Json operator()(const StoredRecord& r) const {
     return {{"record", "stored"}, {"id", segment::to_json(r.id)}, {"segment", r.segment}};
   }
+  template <class OfProtection>
+  Json operator()(const OfProtection& r) const {
+    return to_json(r);
+  }
   Json operator()(const DropRecord& r) const { return {{"record", "drop"}, {"id", segment::to_json(r.id)}}; }
   Json operator()(const QuarantineRecord& r) const {
     return {
         {"record", "quarantine"}, {"id", segment::to_json(r.id)}, {"rank", r.rank}, {"chunk", r.chunk}, {"why", r.why}};
   }
 };
+
+/// ReachedRecord or UnprotectRecord.
+template <class WithId>
+base::Result<Record> protection_from_json(const Json& json, const std::string& object) {
+  PERDURE_TRY(auto id, protection_id_from_json(json, object));
+  return Record{WithId{std::move(id)}};
+}
 
 }  // namespace
 
@@ -138,6 +143,10 @@ base::Result<Record> record_from_json(const Json& json, const std::string& objec
   if (kind == "begun") return segments_from_json<BegunRecord>(json, object);
   if (kind == "moved") return moved_from_json(json, object);
   if (kind == "quarantine") return quarantine_from_json(json, object);
+  if (kind == "protect") return protect_from_json(json, object);
+  if (kind == "reached") return protection_from_json<ReachedRecord>(json, object);
+  if (kind == "bad_block") return bad_block_from_json(json, object);
+  if (kind == "unprotect") return protection_from_json<UnprotectRecord>(json, object);
   if (kind == "drop") {
     PERDURE_TRY(auto id, get_id(json, object));
     return Record{DropRecord{std::move(id)}};
@@ -145,7 +154,7 @@ base::Result<Record> record_from_json(const Json& json, const std::string& objec
   if (kind == "stored") {
     StoredRecord record;
     PERDURE_TRY(record.id, get_id(json, object));
-    PERDURE_TRY(record.segment, get_u32(json, "segment", object));
+    PERDURE_TRY(record.segment, base::get_u32(json, "segment", object));
     return Record{record};
   }
   return base::fail(PERDURE_CORRUPT, object, "unknown kind of record '" + kind + "'");

@@ -58,6 +58,32 @@ TEST(RecordCodec, NumbersOutOfRangeAreRefused) {
   expect_refused(quarantine, "'chunk'");
 }
 
+TEST(RecordCodec, AProtectionThatContradictsItselfIsRefused) {
+  const Json good = to_json(ProtectRecord{test_support::sample_protection(test_support::sample_id(1), 5)});
+  ASSERT_TRUE(record_from_json(good, "log"));
+  Json json = good;
+  json["position"] = 3U;
+  expect_refused(json, "position");
+  json = good;
+  json["parities"] = 3U;
+  expect_refused(json, "parities");
+  json = good;
+  json["ranks"] = 2U;  // it has three pieces
+  expect_refused(json, "ranks");
+  json = good;
+  json["members"][2] = json["members"][1];
+  expect_refused(json, "two positions");
+  json = good;
+  json["members"] = Json::array();
+  expect_refused(json, "members");
+  json = good;
+  json["kept"].push_back(json["kept"][0]);
+  expect_refused(json, "twice");
+  json = good;
+  json["kept"][0][0][1] = 64U;
+  expect_refused(json, "block");
+}
+
 TEST(RecordCodec, AnUnknownKindOfRecordIsRefused) {
   expect_refused({{"record", "surprise"}}, "surprise");
   expect_refused(Json::object(), "'record'");

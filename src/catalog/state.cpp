@@ -13,6 +13,9 @@ void forget_tier(State& state, std::uint32_t tier) {
       return std::any_of(chunks.begin(), chunks.end(), [tier](const auto& chunk) { return chunk.place == tier; });
     });
   std::erase_if(state.versions, [](const auto& entry) { return entry.second.pieces.empty(); });
+  for (auto& [id, protection] : state.protections)
+    if (std::erase_if(protection.kept, [tier](const auto& entry) { return entry.second.place == tier; }) > 0)
+      protection.reached = false;
 }
 
 bool has_moved(const segment::Piece& piece) {
@@ -41,6 +44,20 @@ void apply_moved(State& state, const MovedRecord& moved) {
     if (chunk.chunk >= piece->second.chunks.size()) continue;
     piece->second.chunks[chunk.chunk].place = kInTemporarySegment;
     piece->second.chunks[chunk.chunk].offset = chunk.offset;
+  }
+}
+
+void apply_to_protections(State& state, const Record& record) {
+  if (const auto* protect = std::get_if<ProtectRecord>(&record)) {
+    state.protections[protect->protection.id] = protect->protection;
+    state.protections[protect->protection.id].reached = false;
+  } else if (const auto* reached = std::get_if<ReachedRecord>(&record)) {
+    if (auto it = state.protections.find(reached->id); it != state.protections.end()) it->second.reached = true;
+  } else if (const auto* bad = std::get_if<BadBlockRecord>(&record)) {
+    const auto it = state.protections.find(bad->id);
+    if (it != state.protections.end() && it->second.kept.erase(bad->block) > 0) it->second.reached = false;
+  } else if (const auto* unprotect = std::get_if<UnprotectRecord>(&record)) {
+    state.protections.erase(unprotect->id);
   }
 }
 
@@ -81,6 +98,8 @@ void State::apply(const Record& record) {
     held.id = stage->id;
     held.ranks = stage->ranks;
     held.pieces[stage->piece.rank] = stage->piece;
+    // A piece that was rebuilt replaces one that failed verification.
+    std::erase_if(held.quarantined, [&](const auto& entry) { return entry.first == stage->piece.rank; });
   } else if (const auto* commit = std::get_if<CommitRecord>(&record)) {
     if (auto it = versions.find(commit->id); it != versions.end()) {
       it->second.committed = true;
@@ -100,6 +119,8 @@ void State::apply(const Record& record) {
   } else if (const auto* quarantine = std::get_if<QuarantineRecord>(&record)) {
     if (auto it = versions.find(quarantine->id); it != versions.end())
       it->second.quarantined.insert({quarantine->rank, quarantine->chunk});
+  } else {
+    apply_to_protections(*this, record);
   }
 }
 
@@ -112,6 +133,10 @@ std::vector<Record> State::snapshot() const {
     if (held.committed) records.emplace_back(CommitRecord{id, held.segments});
     for (const auto& [rank, chunk] : held.quarantined)
       records.emplace_back(QuarantineRecord{id, rank, chunk, "kept from before"});
+  }
+  for (const auto& [id, protection] : protections) {
+    records.emplace_back(ProtectRecord{protection});
+    if (protection.reached) records.emplace_back(ReachedRecord{id});
   }
   return records;
 }

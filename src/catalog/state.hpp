@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/cbor.hpp"
+#include "catalog/protection.hpp"
 #include "segment/manifest.hpp"
 
 namespace perdure::catalog {
@@ -77,7 +78,7 @@ struct MovedRecord {
   std::vector<Chunk> chunks;
 };
 using Record = std::variant<TierRecord, StageRecord, CommitRecord, StoredRecord, DropRecord, QuarantineRecord,
-                            BegunRecord, MovedRecord>;
+                            BegunRecord, MovedRecord, ProtectRecord, ReachedRecord, BadBlockRecord, UnprotectRecord>;
 
 base::Json to_json(const Record& record);
 base::Result<Record> record_from_json(const base::Json& json, const std::string& object);
@@ -105,6 +106,8 @@ struct State {
   std::map<std::uint32_t, TierRecord> tiers;
   /// Temporary segments that were begun before the commit and may be there still.
   std::map<segment::VersionId, std::vector<LocalSegment>> begun;
+  /// What is kept for the other nodes of this node's groups.
+  std::map<ProtectionId, Protection> protections;
 
   /// Applies one record. Records about versions that are not held have no effect (replay after lost records).
   void apply(const Record& record);

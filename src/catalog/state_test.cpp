@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/sample_records.hpp"
+#include "support/sanitized.hpp"
 
 namespace perdure::catalog {
 namespace {
@@ -112,8 +113,36 @@ TEST(State, ATierOfAnotherNameUnderTheSameNumberIsAnotherTier) {
   EXPECT_TRUE(state.versions.empty());
 }
 
+TEST(State, WhatIsKeptForOthersStaysWhenTheOwnPiecesGo) {
+  const State state = fold({sample_stage(kId, 0, 1), ProtectRecord{test_support::sample_protection(kId, 5)},
+                            ReachedRecord{{kId, 5}}, DropRecord{kId}});
+  ASSERT_TRUE(state.protections.contains({kId, 5}));
+  EXPECT_TRUE(state.protections.at({kId, 5}).reached);
+  EXPECT_TRUE(
+      fold({ProtectRecord{test_support::sample_protection(kId, 5)}, UnprotectRecord{{kId, 5}}}).protections.empty());
+}
+
+TEST(State, AProtectionThatMissesABlockHasNotReachedItsLevel) {
+  const auto protect = ProtectRecord{test_support::sample_protection(kId, 5, 1)};  // one of two blocks on tier 1
+  State state =
+      fold({TierRecord{1, "file", 42}, protect, ReachedRecord{{kId, 5}}, BadBlockRecord{{kId, 5}, {4, 0}, ""}});
+  EXPECT_FALSE(state.protections.at({kId, 5}).reached);
+  EXPECT_EQ(state.protections.at({kId, 5}).kept.size(), 1U);
+  state = fold({TierRecord{1, "file", 42}, protect, ReachedRecord{{kId, 5}}, TierRecord{1, "file", 43}});
+  EXPECT_FALSE(state.protections.at({kId, 5}).reached);
+  EXPECT_EQ(state.protections.at({kId, 5}).kept.size(), 1U);
+  state = fold({protect, ReachedRecord{{kId, 5}}, BadBlockRecord{{kId, 5}, {99, 0}, ""}});
+  EXPECT_TRUE(state.protections.at({kId, 5}).reached) << "it never had that block";
+}
+
+TEST(State, EncodedAgainItIsReachedAgainOnlyWhenThatIsSaid) {
+  const auto protect = ProtectRecord{test_support::sample_protection(kId, 5)};
+  EXPECT_FALSE(fold({protect, ReachedRecord{{kId, 5}}, protect}).protections.at({kId, 5}).reached);
+  EXPECT_EQ(fold({protect, ProtectRecord{test_support::sample_protection(kId, 6)}}).protections.size(), 2U);
+}
+
 TEST(State, ASnapshotRebuildsAnyState) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < test_support::unless_sanitized(200U, 20U); ++seed) {
     std::mt19937_64 random(seed);
     State state;
     for (int i = 0; i < 40; ++i) {
@@ -124,7 +153,7 @@ TEST(State, ASnapshotRebuildsAnyState) {
 }
 
 TEST(State, ARecordThatIsAppliedTwiceHasTheEffectOfOne) {
-  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+  for (std::uint64_t seed = 0; seed < test_support::unless_sanitized(50U, 20U); ++seed) {
     std::mt19937_64 random(seed);
     State once, twice;
     for (int i = 0; i < 40; ++i) {

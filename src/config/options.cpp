@@ -87,6 +87,13 @@ constexpr auto kOptions = std::to_array<Option>({
          "Simulated nodes: so many consecutive ranks form a node, each with an engine and tiers of its own. "
          "0: real hosts.",
      .maximum = 1e6},
+    {.key = "node.numbers",
+     .environment = "PERDURE_NODE_NUMBERS",
+     .documentation =
+         "Numbers of the simulated nodes, separated by commas: the first `node.ranks_per_node` ranks are on "
+         "the first of them, and so on. `perdure run --nodes` sets it, to leave out failed nodes. Empty: "
+         "0, 1, 2 and so on.",
+     .refuse = refuse_node_numbers},
     {.key = "tier.order",
      .default_value = "memory,file",
      .environment = "PERDURE_TIER_ORDER",
@@ -236,6 +243,62 @@ constexpr auto kOptions = std::to_array<Option>({
      .environment = "PERDURE_RETENTION_KEEP_EVERY",
      .engine = true,
      .documentation = "Versions that are multiples of this are kept for good. 0: none."},
+    {.key = "node.topology",
+     .environment = "PERDURE_NODE_TOPOLOGY",
+     .documentation = "File that says which nodes fail together: lines `node chassis rack`, as many names as there are "
+                      "levels, from the innermost outwards. Nodes of one group are from different ones wherever that "
+                      "can be. A node is named by its host name. Empty: every node fails alone."},
+    {.key = "redundancy.scheme",
+     .type = Type::choice,
+     .default_value = "single",
+     .environment = "PERDURE_REDUNDANCY_SCHEME",
+     .choices = "single|partner|buddy|xor|reed-solomon",
+     .engine = true,
+     .documentation =
+         "What nodes keep for each other, so that a checkpoint outlives them without the store. `single`: nothing. "
+         "`partner`, `buddy`: a copy of everything on the next node of the group. `xor`: a parity that survives the "
+         "loss of one node of a group. `reed-solomon`: `redundancy.parities` of them."},
+    {.key = "redundancy.group_size",
+     .type = Type::integer,
+     .default_value = "8",
+     .environment = "PERDURE_REDUNDANCY_GROUP_SIZE",
+     .documentation =
+         "Nodes that keep something for each other. Groups have this size as nearly as the number of nodes "
+         "allows; a job with fewer nodes is one group.",
+     .minimum = 2,
+     .maximum = 64},
+    {.key = "redundancy.parities",
+     .type = Type::integer,
+     .default_value = "2",
+     .environment = "PERDURE_REDUNDANCY_PARITIES",
+     .engine = true,
+     .documentation = "With `reed-solomon`: so many lost nodes of a group lose nothing.",
+     .minimum = 1,
+     .maximum = 8},
+    {.key = "redundancy.threads",
+     .type = Type::integer,
+     .default_value = "2",
+     .environment = "PERDURE_REDUNDANCY_THREADS",
+     .engine = true,
+     .documentation = "Threads of an engine that encode, and that rebuild what was lost.",
+     .minimum = 1,
+     .maximum = 64},
+    {.key = "redundancy.in_call",
+     .type = Type::boolean,
+     .default_value = "false",
+     .environment = "PERDURE_REDUNDANCY_IN_CALL",
+     .documentation =
+         "A checkpoint returns only when it has reached level `node`, or cannot. Otherwise that happens in "
+         "the background."},
+    {.key = "network.provider",
+     .default_value = "tcp",
+     .environment = "PERDURE_NETWORK_PROVIDER",
+     .engine = true,
+     .documentation = "libfabric's provider that engines reach each other with. Used only with redundancy.",
+     .refuse = refuse_empty},
+    {.key = "network.bind",
+     .environment = "PERDURE_NETWORK_BIND",
+     .documentation = "Host name or address of the interface that engines listen on. Empty: the provider's choice."},
     {.key = "catalog.compact_above",
      .type = Type::bytes,
      .default_value = "4MiB",

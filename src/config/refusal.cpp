@@ -5,6 +5,7 @@
 #include <string>
 
 #include "config/config.hpp"
+#include "config/node_numbers.hpp"
 #include "config/settings.hpp"
 
 namespace perdure::config {
@@ -47,5 +48,7 @@ const char* refuse_segment_per(std::string_view value) {
   const bool number = error == std::errc() && end == value.data() + value.size();
   return number && segments >= 1 && segments <= 1000000 ? nullptr : "must be node, rank, or a number from 1 to 1000000";
 }
+
+const char* refuse_node_numbers(std::string_view value) { return parse_node_numbers(value).refusal; }
 
 }  // namespace perdure::config

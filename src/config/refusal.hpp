@@ -11,5 +11,7 @@ const char* refuse_job(std::string_view value);
 const char* refuse_tier_order(std::string_view value);
 /// "node", "rank", or a number of segments from 1 to a million.
 const char* refuse_segment_per(std::string_view value);
+/// Nothing, or distinct whole numbers.
+const char* refuse_node_numbers(std::string_view value);
 
 }  // namespace perdure::config

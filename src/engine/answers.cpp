@@ -79,6 +79,7 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
       status = core_.commit(*commit);
     }
     if (status) flusher_.notify();
+    if (status) tell_group_committed(commit->id);
     return reply_of(status);
   }
   if (const auto* abort = std::get_if<ipc::Abort>(&request)) {
@@ -92,6 +93,10 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
     std::lock_guard guard(lock_);
     for (const auto& summary : core_.inventory(inventory->name)) list.push_back(ipc::to_json(summary));
     reply["held"] = std::move(list);
+    Json kept = Json::array();
+    if (options_.group != nullptr)
+      for (const auto& summary : core_.kept_inventory(inventory->name)) kept.push_back(ipc::to_json(summary));
+    reply["kept"] = std::move(kept);
     return reply;
   }
   if (const auto* quarantine = std::get_if<ipc::Quarantine>(&request)) {
@@ -112,6 +117,8 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
     if (draining_since_ns_ == 0) draining_since_ns_ = os::monotonic_ns();
     return ok();
   }
+  if (options_.group != nullptr || std::holds_alternative<ipc::Note>(request))
+    if (auto reply = answer_for_group(id, request)) return reply;
   // Nobody overtakes a rank that waits for a slot.
   if (std::holds_alternative<ipc::Grant>(request) && !timed_out)
     for (const auto& waiting : waiting_)
@@ -126,6 +133,8 @@ std::optional<Json> Server::answer_waiting(ClientId id, const ipc::Request& requ
   if (const auto* grant = std::get_if<ipc::Grant>(&request)) return answer_grant(id, *grant, timed_out);
   if (const auto* written = std::get_if<ipc::Written>(&request)) return answer_written(id, *written);
   if (const auto* wait = std::get_if<ipc::WaitStored>(&request)) return answer_wait_stored(*wait, timed_out);
+  if (const auto* wait = std::get_if<ipc::WaitProtected>(&request)) return answer_wait_protected(*wait, timed_out);
+  if (const auto* recover = std::get_if<ipc::Recover>(&request)) return answer_recover(id, *recover);
   if (const auto* retire = std::get_if<ipc::Retire>(&request)) return answer_retire(*retire, timed_out);
   if (std::holds_alternative<ipc::Drain>(request)) return answer_drain(timed_out);
   return ipc::error_reply({PERDURE_INTERNAL, "message", "this request cannot wait", "", false});
@@ -195,6 +204,10 @@ Json Server::answer_progress() {
 }
 
 WaitReason Server::why_waits(const Waiting& waiting, std::optional<std::uint32_t> head) {
+  if (const auto* wait = std::get_if<ipc::WaitProtected>(&waiting.request))
+    return {"redundancy", wait->id.text() + " is being protected by other nodes"};
+  if (const auto* recover = std::get_if<ipc::Recover>(&waiting.request))
+    return {"recovery", recover->id.text() + " is being fetched or rebuilt"};
   if (const auto* wait = std::get_if<ipc::WaitStored>(&waiting.request)) return why_not_flushed(core_, wait->id);
   if (const auto* written = std::get_if<ipc::Written>(&waiting.request)) return why_not_written(core_, written->tier);
   if (const auto* retire = std::get_if<ipc::Retire>(&waiting.request))
@@ -292,6 +305,7 @@ std::optional<Json> Server::answer_drain(bool timed_out) {
 }
 
 std::optional<Json> Server::answer_retire(const ipc::Retire& retire, bool timed_out) {
+  tell_group_gone(retire.name, retire.version);
   std::lock_guard guard(lock_);
   for (const auto& summary : core_.inventory(retire.name)) {
     const Runtime* run = core_.runtime(summary.id);

@@ -60,7 +60,9 @@ base::Status Core::recover() {
     Runtime& run = runtime_[id];
     if (held.committed) run.order = next_order_++;
   }
-  return drop_impossible(impossible);
+  PERDURE_CHECK(drop_impossible(impossible));
+  adopt_kept();
+  return {};
 }
 
 // A version whose slots the tiers do not know (a damaged catalog): its records go; slots that others use stay theirs.

@@ -102,6 +102,9 @@ struct GrantOutcome {
   base::Error error;
 };
 
+/// As the owner of slots: what is kept for other nodes. No client is called so.
+inline constexpr ClientId kKeeper = ~0ULL - 2;
+
 class Core {
  public:
   Core(catalog::Catalog catalog, std::vector<std::unique_ptr<tier::Tier>> tiers, Reports& reports,
@@ -126,6 +129,9 @@ class Core {
   base::Status abort(ClientId client, const segment::VersionId& id);
   base::Result<const segment::Piece*> locate(ClientId client, const segment::VersionId& id, std::uint32_t rank);
   void unpin(ClientId client);
+  /// Its slots on this node stay as they are until unpinned.
+  void pin(ClientId client, const segment::VersionId& id);
+  void unpin(ClientId client, const segment::VersionId& id);
   base::Status quarantine(const ipc::Quarantine& quarantine);
   base::Status retire(const std::string& name, std::uint64_t version);
   /// `rank`: what it said it is; nothing for a tool.
@@ -136,6 +142,47 @@ class Core {
   /// Free slots kept for this client, with the bytes it will want of each.
   std::vector<std::pair<tier::SlotAddress, std::uint64_t>> reserve(ClientId client,
                                                                    const std::vector<std::uint64_t>& chunk_bytes);
+
+  // ---- for the other nodes of its groups (core_keep.cpp)
+  const catalog::Protection* find(const catalog::ProtectionId& id) const;
+  /// For a block of redundancy of this version. PERDURE_NO_SPACE when only what is nowhere else could make room.
+  base::Result<tier::SlotAddress> take_slot_to_keep(const segment::VersionId& id, std::uint64_t bytes);
+  void give_back_kept(SlotKey slot);  ///< it was taken, and will not be kept
+  /// All of its blocks are in slots that were taken, or kept under the same id before; the others of those are free.
+  base::Status keep(const catalog::Protection& protection);
+  /// It has reached level `node`, as far as this node's group goes.
+  bool reached(const segment::VersionId& id) const;
+  base::Status protection_reached(const catalog::ProtectionId& id);
+  base::Status bad_block(const catalog::ProtectionId& id, catalog::BlockName block, const std::string& why);
+  base::Status unprotect(const catalog::ProtectionId& id);
+  base::Status unprotect(const segment::VersionId& id);  ///< all epochs
+  /// Every position of the group has its part in the store: nobody will rebuild it from here.
+  void group_stored(const catalog::ProtectionId& id);
+  /// On all nodes of the job, this attempt has reached level `node`: older ones of the name can go.
+  void protected_everywhere(const std::string& name, const segment::Attempt& attempt);
+
+  // ---- after nodes were lost (core_recover.cpp)
+  /// What is here of a version, and kept for it, of all epochs. Its slots stay until unpinned.
+  struct Lent {
+    struct Piece {
+      segment::Piece piece;
+      std::vector<std::optional<tier::SlotAddress>> slots;  ///< by chunk; nothing: not to be used
+    };
+    std::vector<Piece> pieces;
+    std::vector<catalog::Protection> protections;
+  };
+  Lent lend(ClientId client, const segment::VersionId& id);
+  /// A piece that was fetched or rebuilt into slots that were taken to keep. Replaces one that is not restorable.
+  base::Status adopt(const segment::VersionId& id, std::uint32_t ranks, const segment::Piece& piece);
+  std::vector<ipc::KeptSummary> kept_inventory(const std::string& name) const;
+  /// The newest version of the name that has reached level `node`, as far as this node's group goes; 0: none.
+  std::uint64_t newest_protected_ns(const std::string& name) const;
+  /// The application says that everything is in the store, of versions of so many ranks.
+  base::Status unprotect_all(std::uint32_t ranks);
+  /// Of redundancy from another epoch nobody tells any more who has stored what.
+  void in_epoch(std::optional<std::uint64_t> epoch) { epoch_ = epoch; }
+  /// Something here is needed to rebuild another node.
+  bool needed_by_others() const;
 
   // ---- from the flusher
   /// The next version to flush (commit order), now running; nothing when there is none. Writes delayed commit records
@@ -268,6 +315,15 @@ class Core {
   void doubt_slumps();
   void requeue_given_up();
   bool evictable(const catalog::HeldVersion& held) const;
+  bool guarded(const segment::VersionId& id) const;
+  bool superseded(const segment::VersionId& id) const;
+  bool needed(const catalog::Protection& protection) const;
+  base::Status drop_unneeded(const std::string& name);
+  const catalog::Protection* unneeded(std::uint32_t tier, const segment::VersionId& for_version) const;
+  std::uint64_t count_unneeded(std::uint32_t tier, const segment::VersionId& for_version) const;
+  bool unprotect_one(std::uint32_t tier, const segment::VersionId& for_version);
+  void release_kept(const catalog::Protection& before, const catalog::Protection* after);
+  void adopt_kept();
   bool superseded_and_stuck(const catalog::HeldVersion& held) const;
   bool uses_tier(const segment::VersionId& id, std::uint32_t tier) const;
   const catalog::HeldVersion* victim(std::uint32_t tier, const segment::VersionId& for_version,
@@ -305,6 +361,10 @@ class Core {
   std::map<segment::VersionId, Runtime> runtime_;
   std::map<segment::VersionId, std::set<ClientId>>
       in_hand_;  // staged, not committed: the ranks that are still connected
+  std::set<SlotKey> taken_to_keep_;
+  std::optional<std::uint64_t> epoch_;  // of this node's group
+  std::set<catalog::ProtectionId> group_stored_;
+  std::map<std::string, segment::Attempt> protected_everywhere_;  // the newest, by name
   std::uint64_t next_order_ = 1;
   Statistics statistics_;
 };

@@ -13,7 +13,7 @@ constexpr std::size_t kLostRemembered = 256;
 
 bool Core::evictable(const catalog::HeldVersion& held) const {
   auto it = runtime_.find(held.id);
-  return held.all_stored() && (it == runtime_.end() || it->second.pinned_by.empty());
+  return held.all_stored() && (it == runtime_.end() || it->second.pinned_by.empty()) && !guarded(held.id);
 }
 
 bool Core::flushing() const {
@@ -97,7 +97,7 @@ bool Core::make_room(std::uint32_t tier, std::uint64_t bytes, const segment::Ver
   }
   while (!tiers_[tier]->can_hold(bytes)) {
     const auto* stored = victim(tier, for_version, Sacrifice::stored);
-    if (stored == nullptr && move_one(tier)) continue;
+    if (stored == nullptr && (unprotect_one(tier, for_version) || move_one(tier))) continue;
     const auto* held = stored != nullptr ? stored : victim(tier, for_version, sacrifice);
     if (held == nullptr || !evict(*held)) return false;
   }

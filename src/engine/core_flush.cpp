@@ -80,6 +80,7 @@ base::Status Core::forget_old(const std::string& name, std::uint64_t keep) {
     if (id.name == name && evictable(held)) stored.push_back(id);
   std::sort(stored.begin(), stored.end(), [](const auto& a, const auto& b) { return a.attempt > b.attempt; });
   for (std::size_t i = keep; i < stored.size(); ++i) PERDURE_CHECK(drop(stored[i]));
+  PERDURE_CHECK(drop_unneeded(name));
   return stored.empty() ? base::Status() : drop_damaged(name, stored.front().attempt);
 }
 

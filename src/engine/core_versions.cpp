@@ -114,6 +114,7 @@ base::Status Core::abort(ClientId client, const segment::VersionId& id) {
   if (delayed_commits_.contains(id) || (held != catalog_.state().versions.end() && held->second.committed))
     return base::fail(PERDURE_BUSY, id.text(), "it is committed and cannot be aborted", "retire it instead");
   open_captures_.erase(id);
+  PERDURE_CHECK(unprotect(id));
   return drop(id);
 }
 
@@ -128,6 +129,14 @@ base::Result<const segment::Piece*> Core::locate(ClientId client, const segment:
 
 void Core::unpin(ClientId client) {
   for (auto& [id, run] : runtime_) run.pinned_by.erase(client);
+}
+
+void Core::pin(ClientId client, const segment::VersionId& id) {
+  if (const auto run = runtime_.find(id); run != runtime_.end()) run->second.pinned_by.insert(client);
+}
+
+void Core::unpin(ClientId client, const segment::VersionId& id) {
+  if (const auto run = runtime_.find(id); run != runtime_.end()) run->second.pinned_by.erase(client);
 }
 
 base::Status Core::quarantine(const ipc::Quarantine& quarantine) {
@@ -145,7 +154,12 @@ base::Status Core::retire(const std::string& name, std::uint64_t version) {
   std::vector<segment::VersionId> ids;
   for (const auto& [id, held] : catalog_.state().versions)
     if (id.name == name && id.version == version) ids.push_back(id);
-  for (const auto& id : ids) PERDURE_CHECK(drop(id));
+  for (const auto& [id, protection] : catalog_.state().protections)
+    if (id.version.name == name && id.version.version == version) ids.push_back(id.version);
+  for (const auto& id : ids) {
+    PERDURE_CHECK(drop(id));
+    PERDURE_CHECK(unprotect(id));
+  }
   return {};
 }
 

@@ -30,7 +30,8 @@ placement::TierState Core::look_at_tier(const ipc::Grant& request, std::uint32_t
     if (may_be_flushed_early(id) && !store_failing_) state.slots_to_come += chunks[t];
   }
   const std::uint64_t flushed = count_flushed(t);
-  in_use -= std::min(in_use, flushed);
+  const std::uint64_t unneeded = count_unneeded(t, request.id);
+  in_use -= std::min(in_use, flushed + unneeded);
   state.chunks_unflushed -= std::min(state.chunks_unflushed, flushed);
   state.slots_to_come -= std::min(state.slots_to_come, flushed);
   state.slots = std::max(tiers_[t]->capacity(request.bytes), usage.slots);
@@ -41,7 +42,8 @@ placement::TierState Core::look_at_tier(const ipc::Grant& request, std::uint32_t
   if (avoided) {
     state.failed = true;
     state.slots_to_come = 0;
-  } else if (tiers_[t]->can_hold(request.bytes) || flushed > 0 || victim(t, request.id, sacrifice) != nullptr) {
+  } else if (tiers_[t]->can_hold(request.bytes) || flushed + unneeded > 0 ||
+             victim(t, request.id, sacrifice) != nullptr) {
     state.free_slots = std::max<std::uint64_t>(state.slots - std::min(state.slots, in_use), 1);
   }
   return state;

@@ -11,7 +11,7 @@
 namespace perdure::engine {
 namespace {
 
-constexpr std::uint64_t kChunk = 64 * base::KiB;
+constexpr std::uint64_t kEmulatedChunk = 64 * base::KiB;
 
 class EmulatedEngine : public EngineFixture {
  protected:
@@ -22,11 +22,11 @@ class EmulatedEngine : public EngineFixture {
   }
   /// One chunk of zeros, as rank 0 of 1.
   static base::Status checkpoint(ipc::Channel& channel, const segment::VersionId& id) {
-    PERDURE_TRY(const auto reply, channel.call(ipc::Grant{id, kChunk, 0, {}, {}}));
+    PERDURE_TRY(const auto reply, channel.call(ipc::Grant{id, kEmulatedChunk, 0, {}, {}}));
     PERDURE_TRY(const auto slot, ipc::address_from_json(reply["slot"]));
-    const auto hash = base::hash128(std::vector<std::byte>(kChunk));  // preallocated slots are zeros
-    PERDURE_CHECK(
-        channel.call(ipc::Stage{id, 1, {0, kChunk, {{0, 1, kChunk}}, {{slot.slot, kChunk, hash, slot.tier}}}}));
+    const auto hash = base::hash128(std::vector<std::byte>(kEmulatedChunk));  // preallocated slots are zeros
+    PERDURE_CHECK(channel.call(ipc::Stage{
+        id, 1, {0, kEmulatedChunk, {{0, 1, kEmulatedChunk}}, {{slot.slot, kEmulatedChunk, hash, slot.tier}}}}));
     PERDURE_CHECK(channel.call(ipc::Commit{id, {{0, 1, {0}}}}));
     return {};
   }
@@ -53,7 +53,7 @@ TEST_F(EmulatedEngine, ASlowStoreIsWaitedForAndDoesNotKeepTheEngineFromStopping)
 }
 
 /// A slot of the only tier, granted to `channel`, and what says that it was written.
-ipc::Written granted(ipc::Channel& channel, const segment::VersionId& id, std::uint64_t bytes = kChunk) {
+ipc::Written granted(ipc::Channel& channel, const segment::VersionId& id, std::uint64_t bytes = kEmulatedChunk) {
   const auto reply = channel.call(ipc::Grant{id, bytes, 0, {}, {}});
   const auto slot = reply ? ipc::address_from_json((*reply)["slot"]) : base::Result<ipc::WireAddress>({});
   EXPECT_TRUE(reply && slot);
@@ -77,7 +77,7 @@ TEST_F(EmulatedEngine, EveryWriteIsAnsweredWheneverItEnds) {
   auto channel = client();
   for (std::uint64_t i = 0; i < 2000; ++i) {
     const segment::VersionId version{"app", i, {i + 1, 1}};
-    const auto answer = channel.call(granted(channel, version, 1 + i * 31 % kChunk), 10'000'000'000);
+    const auto answer = channel.call(granted(channel, version, 1 + i * 31 % kEmulatedChunk), 10'000'000'000);
     ASSERT_TRUE(answer) << "write " << i << ": " << answer.error().text();
     ASSERT_TRUE(channel.call(ipc::Abort{version}));
   }
@@ -112,7 +112,7 @@ TEST_F(EmulatedEngine, WhoDiesWhileADeviceWritesLeavesItsSlotToOthers) {
   auto first = client(), second = client();
   const auto written = granted(first, id_);
   EXPECT_EQ(first.call(written, 1'000'000).error().code, PERDURE_TIMEOUT);  // closes the connection
-  const auto sequence = second.post(ipc::Grant{{"app", 2, {2, 2}}, kChunk, 0, {}, {}});
+  const auto sequence = second.post(ipc::Grant{{"app", 2, {2, 2}}, kEmulatedChunk, 0, {}, {}});
   ASSERT_TRUE(sequence);
   EXPECT_TRUE(second.await(*sequence)) << "there is room for one chunk only";
 }

@@ -7,6 +7,7 @@
 #include "engine/emulation.hpp"
 #include "engine/flusher.hpp"
 #include "engine/janitor.hpp"
+#include "engine/node_group.hpp"
 #include "engine/server.hpp"
 #include "os/crash_point.hpp"
 #include "os/fork.hpp"
@@ -79,6 +80,17 @@ FlusherOptions flusher_options(const config::Config& config) {
   return options;
 }
 
+NodeGroupOptions group_options(const config::Config& config) {
+  NodeGroupOptions options;
+  options.scheme = config.text("redundancy.scheme");
+  options.parities = static_cast<unsigned>(config.integer("redundancy.parities"));
+  options.fabric.provider = config.text("network.provider");
+  options.fabric.bind_address = config.text("network.bind");
+  options.protector.threads = static_cast<unsigned>(config.integer("redundancy.threads"));
+  options.recovery_threads = options.protector.threads;
+  return options;
+}
+
 DuringCapture during_capture(const std::string& text) {
   if (text == "always") return DuringCapture::always;
   return text == "never" ? DuringCapture::never : DuringCapture::automatic;
@@ -102,6 +114,7 @@ struct Engine::Parts {
   std::optional<Emulation> emulation;
   std::unique_ptr<store::Store> store;
   std::unique_ptr<Core> core;
+  std::unique_ptr<NodeGroup> group;
   std::unique_ptr<Janitor> janitor;
   std::unique_ptr<Flusher> flusher;
   std::unique_ptr<Server> server;
@@ -141,6 +154,8 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
   PERDURE_CHECK(p->core->recover());
   PERDURE_TRY(auto listener, os::listen_at(p->socket));
 
+  if (config.text("redundancy.scheme") != "single")
+    p->group = std::make_unique<NodeGroup>(*p->core, p->lock, p->reports, group_options(config), [p] { p->wake(); });
   p->janitor = std::make_unique<Janitor>(*p->store, p->reports, retention_policy(config), [p] { p->wake(); });
   // What an earlier engine of this job held is this job's, too: its retention may have been cut short.
   for (const auto& held : p->core->inventory("")) p->janitor->tend(held.id.name);
@@ -150,12 +165,14 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
       *p->core, p->lock, *p->store, p->reports, std::move(flushing),
       [p](const segment::VersionId& id, bool stored) {
         if (stored) p->janitor->tend(id.name);
+        if (stored && p->group) p->group->stored(id);
         p->wake();
       },
       [p] { p->wake(); });
   ServerOptions options;
   options.fingerprint = config.fingerprint();
   options.chunk_bytes = std::min(config.bytes("chunk_bytes"), p->core->slot_bytes());
+  options.group = p->group.get();
   options.idle_exit_ns = idle_exit ? seconds_to_ns(config.real("engine.idle_exit")) : 0;
   auto server =
       std::make_unique<Server>(*p->core, p->lock, *p->flusher, *p->janitor, p->reports, std::move(listener), options);
@@ -175,8 +192,9 @@ void Engine::stop() {
   if (p.emulation) p.emulation->shut();
   p.flusher->stop();
   p.janitor->stop();
+  if (p.group) p.group->stop();
   p.server->close();
-  if (!p.core->holds_unstored()) {
+  if (!p.core->holds_unstored() && !p.core->needed_by_others()) {
     for (auto& tier : p.core->tiers()) (void)tier->remove_all();
     p.core.reset();
     remove_directories(p.claim);

@@ -91,7 +91,8 @@ void FlushGate::somebody_waits(bool waits) {
 }
 
 void FlushGate::observe(const metrics::FlushRate::Observation& observation) {
-  // So many as the pool had said: of those that read and those that store, whichever were kept busy by its number.
+  // The pool's number bounds those that read and those that store, each for itself: the larger of both is what it let
+  // go. With a budget it bounds both together.
   const double reading = observation.flushes - observation.storing;
   const bool together = look_().pressure.max_slowdown > 0;
   pool_.observe(now_s(), together ? observation.flushes : std::max(reading, observation.storing),

@@ -12,6 +12,7 @@
 
 #include "engine/flusher.hpp"
 #include "engine/janitor.hpp"
+#include "engine/node_group.hpp"
 #include "os/system.hpp"
 
 namespace perdure::engine {
@@ -160,12 +161,14 @@ void Server::handle(ClientId id, const base::Json& message) {
   std::optional<base::Json> reply = answer(id, *request, false);
   const auto* written = std::get_if<ipc::Written>(&*request);
   const bool told = std::holds_alternative<ipc::Begin>(*request) || std::holds_alternative<ipc::Step>(*request) ||
-                    std::holds_alternative<ipc::GiveBack>(*request);
+                    std::holds_alternative<ipc::GiveBack>(*request) ||
+                    std::holds_alternative<ipc::Superseded>(*request);
   if (told || (written != nullptr && !written->reply)) return;
   if (reply) return send(id, *sequence, std::move(*reply));
   std::uint64_t timeout_ns = 0;
   if (const auto* grant = std::get_if<ipc::Grant>(&*request)) timeout_ns = grant->timeout_ns;
   if (const auto* wait = std::get_if<ipc::WaitStored>(&*request)) timeout_ns = wait->timeout_ns;
+  if (const auto* wait = std::get_if<ipc::WaitProtected>(&*request)) timeout_ns = wait->timeout_ns;
   if (const auto* drain = std::get_if<ipc::Drain>(&*request)) timeout_ns = drain->timeout_ns;
   const std::uint64_t now = os::monotonic_ns();
   if (waiting_.empty()) looked_ns_ = now;
@@ -203,10 +206,12 @@ void Server::reconsider_waiting() {
     send(it->client, it->sequence, std::move(*reply));
     it = waiting_.erase(it);
   }
-  // Everything that waits here waits for flushes, but for writes to an emulated tier.
+  // Everything else that waits here waits for flushes.
   const bool wait_for_flush =
       draining_since_ns_ != 0 || std::any_of(waiting_.begin(), waiting_.end(), [](const auto& w) {
-        return !std::holds_alternative<ipc::Written>(w.request);
+        return !std::holds_alternative<ipc::Written>(w.request) &&
+               !std::holds_alternative<ipc::WaitProtected>(w.request) &&
+               !std::holds_alternative<ipc::Recover>(w.request);
       });
   if (std::exchange(told_waiting_, wait_for_flush) != wait_for_flush) flusher_.somebody_waits(wait_for_flush);
 }
@@ -305,11 +310,25 @@ bool Server::any_flushed_early() {
 }
 
 bool Server::quiet() {
-  for (const auto& [id, client] : clients_)
-    if (client.counts) return false;
-  if (!flusher_.idle()) return false;
-  std::lock_guard guard(lock_);
-  return core_.pending_versions() == 0;
+  const bool alone = std::none_of(clients_.begin(), clients_.end(), [](const auto& c) { return c.second.counts; });
+  bool pending = false;
+  if (alone && flusher_.idle()) {
+    std::lock_guard guard(lock_);
+    pending = core_.pending_versions() > 0;
+  } else {
+    pending = true;
+  }
+  if (!pending) return group_quiet();
+  only_group_since_ns_ = 0;
+  return false;
+}
+
+// What other nodes have not taken over yet is at hand only here; who does not answer is not waited for much longer.
+bool Server::group_quiet() {
+  if (options_.group == nullptr || !options_.group->under_way()) return true;
+  const std::uint64_t now = os::monotonic_ns();
+  if (only_group_since_ns_ == 0) only_group_since_ns_ = now;
+  return now >= only_group_since_ns_ + kPatienceNs;
 }
 
 void Server::finish_if_idle() {

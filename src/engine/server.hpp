@@ -16,11 +16,13 @@ namespace perdure::engine {
 
 class Flusher;
 class Janitor;
+class NodeGroup;
 
 struct ServerOptions {
   std::string fingerprint;
   std::uint64_t chunk_bytes = 0;   ///< told to clients
   std::uint64_t idle_exit_ns = 0;  ///< 0: never
+  NodeGroup* group = nullptr;      ///< outlives the server; nullptr: nothing is kept for other nodes
 };
 
 class Server {
@@ -73,6 +75,13 @@ class Server {
   std::optional<base::Json> answer_written(ClientId id, const ipc::Written& written);
   std::optional<base::Json> answer_wait_stored(const ipc::WaitStored& wait, bool timed_out);
   std::optional<base::Json> answer_drain(bool timed_out);
+  /// Of those that have to do with other nodes (group_answers.cpp); nothing when it is none of them.
+  std::optional<base::Json> answer_for_group(ClientId id, const ipc::Request& request);
+  base::Json answer_open_network(ClientId id, const ipc::OpenNetwork& open);
+  std::optional<base::Json> answer_wait_protected(const ipc::WaitProtected& wait, bool timed_out);
+  std::optional<base::Json> answer_recover(ClientId id, const ipc::Recover& recover);
+  void tell_group_committed(const segment::VersionId& id);
+  void tell_group_gone(const std::string& name, std::uint64_t version);
   std::optional<base::Json> answer_retire(const ipc::Retire& retire, bool timed_out);
   void refuse_waiting_grants(ClientId id, const segment::VersionId& version);
   void excuse_suspension(std::uint64_t now_ns);
@@ -88,6 +97,7 @@ class Server {
   std::uint64_t look_again_at_ns(const ipc::Written& written);
   bool any_flushed_early();
   bool quiet();
+  bool group_quiet();
   void finish_if_idle();
 
   Core& core_;
@@ -105,6 +115,8 @@ class Server {
   std::deque<Waiting> waiting_;
   std::uint64_t looked_ns_ = 0;  // when those who wait were looked at last
   ClientId next_client_ = 1;
+  ClientId network_client_ = 0;            // who opened the network
+  std::uint64_t only_group_since_ns_ = 0;  // nothing else was under way; 0: something is
   std::uint64_t idle_since_ns_ = 0;
   std::uint64_t draining_since_ns_ = 0;  // 0: nobody asked for shutdown
   bool told_over_ = false;

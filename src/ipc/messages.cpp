@@ -12,13 +12,7 @@ using base::Json;
 using base::Result;
 
 const std::string kObject = "message";
-
-Result<std::uint32_t> get_u32(const Json& json, const char* key) {
-  PERDURE_TRY(const std::uint64_t value, base::get_u64(json, key, kObject));
-  if (value > 0xffffffffULL)
-    return base::fail(PERDURE_CORRUPT, kObject, std::string("field '") + key + "' is out of range");
-  return static_cast<std::uint32_t>(value);
-}
+constexpr std::size_t kMostLoanBytes = 256 * base::MiB;
 
 Result<segment::VersionId> get_id(const Json& json) {
   if (!json.is_object() || !json.contains("id")) return base::fail(PERDURE_CORRUPT, kObject, "field 'id' is missing");
@@ -64,8 +58,8 @@ Result<std::vector<PlannedSegment>> get_segments(const Json& json, const char* k
   PERDURE_TRY(const Json* list, base::get_array(json, key, kObject));
   for (const Json& item : *list) {
     PlannedSegment segment;
-    PERDURE_TRY(segment.index, get_u32(item, "index"));
-    PERDURE_TRY(segment.count, get_u32(item, "count"));
+    PERDURE_TRY(segment.index, base::get_u32(item, "index", kObject));
+    PERDURE_TRY(segment.count, base::get_u32(item, "count", kObject));
     PERDURE_TRY(segment.ranks, get_numbers<std::uint32_t>(item, "ranks"));
     if (segment.index >= segment.count)
       return base::fail(PERDURE_CORRUPT, kObject, "a segment's index is not below its count");
@@ -121,6 +115,36 @@ struct Encoder {
   Json operator()(const WaitStored& r) const {
     return {{"op", "wait_stored"}, {"id", segment::to_json(r.id)}, {"timeout_ns", r.timeout_ns}};
   }
+  Json operator()(const WaitProtected& r) const {
+    return {{"op", "wait_protected"}, {"id", segment::to_json(r.id)}, {"timeout_ns", r.timeout_ns}};
+  }
+  Json operator()(const OpenNetwork& r) const { return {{"op", "open_network"}, {"job_key", base::binary(r.job_key)}}; }
+  Json operator()(const Join& r) const {
+    Json addresses = Json::array();
+    for (const auto& address : r.addresses) addresses.push_back(base::binary(address));
+    return {{"op", "join"},
+            {"epoch", r.epoch},
+            {"group", r.group},
+            {"position", r.position},
+            {"addresses", std::move(addresses)}};
+  }
+  Json operator()(const Lend& r) const { return {{"op", "lend"}, {"id", segment::to_json(r.id)}}; }
+  Json operator()(const Recover& r) const {
+    Json loans = Json::array();
+    for (const auto& loan : r.loans) loans.push_back(base::binary(loan));
+    return {{"op", "recover"},
+            {"id", segment::to_json(r.id)},
+            {"ranks", r.ranks},
+            {"wanted", r.wanted},
+            {"loans", std::move(loans)}};
+  }
+  Json operator()(const Protect& r) const { return {{"op", "protect"}, {"id", segment::to_json(r.id)}}; }
+  Json operator()(const NewestProtected& r) const { return {{"op", "newest_protected"}, {"name", r.name}}; }
+  Json operator()(const Superseded& r) const {
+    return {{"op", "superseded"}, {"name", r.name}, {"attempt_ns", r.attempt_ns}};
+  }
+  Json operator()(const AllStored& r) const { return {{"op", "all_stored"}, {"ranks", r.ranks}}; }
+  Json operator()(const Note& r) const { return {{"op", "note"}, {"text", r.text}}; }
   Json operator()(const Progress&) const { return {{"op", "progress"}}; }
   Json operator()(const Top&) const { return {{"op", "top"}}; }
   Json operator()(const NextReport&) const { return {{"op", "next_report"}}; }
@@ -133,7 +157,7 @@ Result<Request> parse_hello(const Json& json) {
   Hello r;
   PERDURE_TRY(r.protocol, base::get_u64(json, "protocol", kObject));
   PERDURE_TRY(r.fingerprint, base::get_text(json, "fingerprint", kObject));
-  PERDURE_TRY(r.rank, get_u32(json, "rank"));
+  PERDURE_TRY(r.rank, base::get_u32(json, "rank", kObject));
   PERDURE_TRY(r.first_node, base::get_bool(json, "first_node", kObject));
   PERDURE_TRY(r.client, base::get_bool(json, "client", kObject));
   return Request{r};
@@ -158,7 +182,7 @@ Result<Request> parse_grant(const Json& json) {
 Result<Request> parse_give_back(const Json& json) {
   GiveBack r;
   PERDURE_TRY(r.id, get_id(json));
-  PERDURE_TRY(r.tier, get_u32(json, "tier"));
+  PERDURE_TRY(r.tier, base::get_u32(json, "tier", kObject));
   PERDURE_TRY(r.slot, base::get_u64(json, "slot", kObject));
   return Request{r};
 }
@@ -166,9 +190,9 @@ Result<Request> parse_give_back(const Json& json) {
 Result<Request> parse_written(const Json& json) {
   Written r;
   PERDURE_TRY(r.id, get_id(json));
-  PERDURE_TRY(r.rank, get_u32(json, "rank"));
-  PERDURE_TRY(r.chunk, get_u32(json, "chunk"));
-  PERDURE_TRY(r.tier, get_u32(json, "tier"));
+  PERDURE_TRY(r.rank, base::get_u32(json, "rank", kObject));
+  PERDURE_TRY(r.chunk, base::get_u32(json, "chunk", kObject));
+  PERDURE_TRY(r.tier, base::get_u32(json, "tier", kObject));
   PERDURE_TRY(r.slot, base::get_u64(json, "slot", kObject));
   PERDURE_TRY(r.bytes, base::get_u64(json, "bytes", kObject));
   PERDURE_TRY(r.hash, get_hash(json, "hash"));
@@ -181,7 +205,7 @@ template <class WithPiece>
 Result<WithPiece> parse_piece(const Json& json) {
   WithPiece r;
   PERDURE_TRY(r.id, get_id(json));
-  PERDURE_TRY(r.ranks, get_u32(json, "ranks"));
+  PERDURE_TRY(r.ranks, base::get_u32(json, "ranks", kObject));
   if (!json.contains("piece")) return base::fail(PERDURE_CORRUPT, kObject, "field 'piece' is missing");
   PERDURE_TRY(r.piece, segment::piece_from_json(json["piece"], kObject));
   if (r.piece.rank >= r.ranks)
@@ -232,24 +256,85 @@ Result<Request> parse_inventory(const Json& json) {
 Result<Request> parse_locate(const Json& json) {
   Locate r;
   PERDURE_TRY(r.id, get_id(json));
-  PERDURE_TRY(r.rank, get_u32(json, "rank"));
+  PERDURE_TRY(r.rank, base::get_u32(json, "rank", kObject));
   return Request{r};
 }
 
 Result<Request> parse_quarantine(const Json& json) {
   Quarantine r;
   PERDURE_TRY(r.id, get_id(json));
-  PERDURE_TRY(r.rank, get_u32(json, "rank"));
-  PERDURE_TRY(r.chunk, get_u32(json, "chunk"));
+  PERDURE_TRY(r.rank, base::get_u32(json, "rank", kObject));
+  PERDURE_TRY(r.chunk, base::get_u32(json, "chunk", kObject));
   PERDURE_TRY(r.why, base::get_text(json, "why", kObject));
   return Request{r};
 }
 
-Result<Request> parse_wait_stored(const Json& json) {
-  WaitStored r;
+/// WaitStored or WaitProtected.
+template <class Wait>
+Result<Request> parse_wait(const Json& json) {
+  Wait r;
   PERDURE_TRY(r.id, get_id(json));
   PERDURE_TRY(r.timeout_ns, base::get_u64(json, "timeout_ns", kObject));
   return Request{r};
+}
+
+Result<Request> parse_open_network(const Json& json) {
+  OpenNetwork r;
+  if (!json.contains("job_key")) return base::fail(PERDURE_CORRUPT, kObject, "field 'job_key' is missing");
+  PERDURE_TRY(r.job_key, base::binary_of(json["job_key"], 64, "field 'job_key'", kObject));
+  return Request{std::move(r)};
+}
+
+Result<Request> parse_join(const Json& json) {
+  Join r;
+  PERDURE_TRY(r.epoch, base::get_u64(json, "epoch", kObject));
+  PERDURE_TRY(r.group, base::get_u32(json, "group", kObject));
+  PERDURE_TRY(r.position, base::get_u32(json, "position", kObject));
+  PERDURE_TRY(const Json* addresses, base::get_array(json, "addresses", kObject));
+  for (const Json& item : *addresses) {
+    PERDURE_TRY(auto address, base::binary_of(item, 4096, "field 'addresses': an address", kObject));
+    r.addresses.push_back(std::move(address));
+  }
+  if (r.addresses.size() > 64 || r.position >= r.addresses.size())
+    return base::fail(PERDURE_CORRUPT, kObject, "field 'position' is not one of at most 64 addresses");
+  return Request{std::move(r)};
+}
+
+Result<Request> parse_recover(const Json& json) {
+  Recover r;
+  PERDURE_TRY(r.id, get_id(json));
+  PERDURE_TRY(r.ranks, base::get_u32(json, "ranks", kObject));
+  PERDURE_TRY(r.wanted, get_numbers<std::uint32_t>(json, "wanted"));
+  PERDURE_TRY(const Json* loans, base::get_array(json, "loans", kObject));
+  for (const Json& item : *loans) {
+    PERDURE_TRY(auto loan, base::binary_of(item, kMostLoanBytes, "field 'loans': a loan", kObject));
+    r.loans.push_back(std::move(loan));
+  }
+  for (const std::uint32_t rank : r.wanted)
+    if (rank >= r.ranks) return base::fail(PERDURE_CORRUPT, kObject, "field 'wanted': a rank is not below 'ranks'");
+  return Request{std::move(r)};
+}
+
+Result<Request> parse_newest_protected(const Json& json) {
+  PERDURE_TRY(auto name, base::get_text(json, "name", kObject));
+  return Request{NewestProtected{std::move(name)}};
+}
+
+Result<Request> parse_superseded(const Json& json) {
+  Superseded r;
+  PERDURE_TRY(r.name, base::get_text(json, "name", kObject));
+  PERDURE_TRY(r.attempt_ns, base::get_u64(json, "attempt_ns", kObject));
+  return Request{std::move(r)};
+}
+
+Result<Request> parse_all_stored(const Json& json) {
+  PERDURE_TRY(const std::uint32_t ranks, base::get_u32(json, "ranks", kObject));
+  return Request{AllStored{ranks}};
+}
+
+Result<Request> parse_note(const Json& json) {
+  PERDURE_TRY(auto text, base::get_text(json, "text", kObject));
+  return Request{Note{std::move(text)}};
 }
 
 Result<Request> parse_retire(const Json& json) {
@@ -285,7 +370,17 @@ constexpr std::array kParsers = {
     Parser{"locate", parse_locate},
     Parser{"unpin", parse_empty<Unpin>},
     Parser{"quarantine", parse_quarantine},
-    Parser{"wait_stored", parse_wait_stored},
+    Parser{"wait_stored", parse_wait<WaitStored>},
+    Parser{"wait_protected", parse_wait<WaitProtected>},
+    Parser{"open_network", parse_open_network},
+    Parser{"join", parse_join},
+    Parser{"lend", parse_id_only<Lend>},
+    Parser{"recover", parse_recover},
+    Parser{"protect", parse_id_only<Protect>},
+    Parser{"newest_protected", parse_newest_protected},
+    Parser{"superseded", parse_superseded},
+    Parser{"all_stored", parse_all_stored},
+    Parser{"note", parse_note},
     Parser{"progress", parse_empty<Progress>},
     Parser{"top", parse_empty<Top>},
     Parser{"next_report", parse_empty<NextReport>},
@@ -314,12 +409,50 @@ Json to_json(const HeldSummary& s) {
 Result<HeldSummary> summary_from_json(const Json& json) {
   HeldSummary s;
   PERDURE_TRY(s.id, get_id(json));
-  PERDURE_TRY(s.ranks, get_u32(json, "ranks"));
+  PERDURE_TRY(s.ranks, base::get_u32(json, "ranks", kObject));
   PERDURE_TRY(s.held, get_numbers<std::uint32_t>(json, "held"));
   PERDURE_TRY(s.committed, base::get_bool(json, "committed", kObject));
   PERDURE_TRY(s.stored, base::get_bool(json, "stored", kObject));
   PERDURE_TRY(s.moved, get_numbers<std::uint32_t>(json, "moved"));
   PERDURE_TRY(s.begun, get_segments(json, "begun"));
+  return s;
+}
+
+Json to_json(const KeptSummary& s) {
+  Json members = Json::array();
+  for (const auto& position : s.members) {
+    Json list = Json::array();
+    for (const auto& member : position) list.push_back(Json::array({member.rank, member.chunks}));
+    members.push_back(std::move(list));
+  }
+  return {{"id", segment::to_json(s.id)}, {"ranks", s.ranks},       {"epoch", s.epoch},       {"group", s.group},
+          {"scheme", s.scheme},           {"parities", s.parities}, {"position", s.position}, {"missing", s.missing},
+          {"members", std::move(members)}};
+}
+
+Result<KeptSummary> kept_from_json(const Json& json) {
+  KeptSummary s;
+  PERDURE_TRY(s.id, get_id(json));
+  PERDURE_TRY(s.ranks, base::get_u32(json, "ranks", kObject));
+  PERDURE_TRY(s.epoch, base::get_u64(json, "epoch", kObject));
+  PERDURE_TRY(s.group, base::get_u32(json, "group", kObject));
+  PERDURE_TRY(s.scheme, base::get_text(json, "scheme", kObject));
+  PERDURE_TRY(s.parities, base::get_u32(json, "parities", kObject));
+  PERDURE_TRY(s.position, base::get_u32(json, "position", kObject));
+  PERDURE_TRY(s.missing, get_numbers<std::uint64_t>(json, "missing"));
+  PERDURE_TRY(const Json* members, base::get_array(json, "members", kObject));
+  for (const Json& position : *members) {
+    if (!position.is_array()) return base::fail(PERDURE_CORRUPT, kObject, "field 'members': a position is no list");
+    auto& list = s.members.emplace_back();
+    for (const Json& item : position) {
+      if (!item.is_array() || item.size() != 2 || !item[0].is_number_unsigned() || !item[1].is_number_unsigned() ||
+          item[0].get<std::uint64_t>() > 0xffffffff)
+        return base::fail(PERDURE_CORRUPT, kObject, "field 'members': an item is not [rank, chunks]");
+      list.push_back({item[0].get<std::uint32_t>(), item[1].get<std::uint64_t>()});
+    }
+  }
+  if (s.position >= s.members.size())
+    return base::fail(PERDURE_CORRUPT, kObject, "field 'position' is not one of 'members'");
   return s;
 }
 

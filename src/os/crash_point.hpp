@@ -8,7 +8,7 @@
 
 namespace perdure::os {
 
-// name of the enumerator, who runs it (rank or engine)
+// name of the enumerator, who runs it (rank or engine; redundancy: an engine with other nodes)
 #define PERDURE_CRASH_POINTS(X)           \
   X(checkpoint_begin, rank)               \
   X(checkpoint_agreed, rank)              \
@@ -49,7 +49,12 @@ namespace perdure::os {
   X(evict_before_catalog, engine)         \
   X(evict_after_catalog, engine)          \
   X(catalog_compact_written, engine)      \
-  X(catalog_compact_renamed, engine)
+  X(catalog_compact_renamed, engine)      \
+  X(keep_before_catalog, redundancy)      \
+  X(keep_after_catalog, redundancy)       \
+  X(reached_after_catalog, redundancy)    \
+  X(recover_before_catalog, redundancy)   \
+  X(recover_after_catalog, redundancy)
 
 enum class CrashPoint {
 #define X(name, role) name,
@@ -60,7 +65,7 @@ enum class CrashPoint {
 
 struct CrashPointInfo {
   std::string_view name;
-  std::string_view role;  ///< "rank" or "engine"
+  std::string_view role;  ///< "rank", "engine" or "redundancy"
 };
 inline constexpr std::array<CrashPointInfo, static_cast<std::size_t>(CrashPoint::count)> kCrashPoints = {{
 #define X(name, role) {#name, #role},

@@ -84,6 +84,12 @@ base::Result<std::uint64_t> File::size() const {
   return static_cast<std::uint64_t>(facts.st_size);
 }
 
+base::Result<FileIdentity> File::identity() const {
+  struct stat facts {};
+  PERDURE_CHECK(checked_call({.call = "fstat", .path = path_}, [&] { return ::fstat(fd(), &facts); }));
+  return FileIdentity{static_cast<std::uint64_t>(facts.st_dev), static_cast<std::uint64_t>(facts.st_ino)};
+}
+
 base::Status File::read(std::uint64_t offset, base::ByteSpan target) const {
   PERDURE_TRY(const std::size_t got, read_some(offset, target));
   if (got == target.size()) return {};

@@ -28,6 +28,12 @@ class Fd {
   int fd_ = -1;
 };
 
+/// Which file it is, whatever its path.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+};
+
 enum class Open {
   read,
   read_write,
@@ -46,6 +52,7 @@ class File {
   int fd() const { return fd_.get(); }
   explicit operator bool() const { return static_cast<bool>(fd_); }
   base::Result<std::uint64_t> size() const;
+  base::Result<FileIdentity> identity() const;
   base::Status read(std::uint64_t offset, base::ByteSpan target) const;  ///< all of it, or an error
   base::Result<std::size_t> read_some(std::uint64_t offset,
                                       base::ByteSpan target) const;          ///< up to the end of the file

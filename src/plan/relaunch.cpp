@@ -66,6 +66,8 @@ const char* reason_text(RelaunchReason reason) {
       return "cannot be started";
     case RelaunchReason::out_of_restarts:
       return "out of restarts";
+    case RelaunchReason::out_of_nodes:
+      return "out of nodes";
   }
   return "unknown";
 }

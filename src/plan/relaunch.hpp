@@ -30,7 +30,7 @@ struct RelaunchState {
 };
 
 enum class RelaunchAction { launch, end };
-enum class RelaunchReason { failed, succeeded, stopped, cannot_start, out_of_restarts };
+enum class RelaunchReason { failed, succeeded, stopped, cannot_start, out_of_restarts, out_of_nodes };
 
 struct RelaunchDecision {
   RelaunchAction action = RelaunchAction::end;

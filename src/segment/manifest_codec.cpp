@@ -75,23 +75,6 @@ Result<std::vector<RegionEntry>> regions_from_json(const Json& map, const std::s
   return regions;
 }
 
-Result<ChunkEntry> chunk_from_json(const Json& json, std::size_t number, const std::string& object) {
-  const std::string where = "field 'chunks': chunk " + std::to_string(number);
-  if (!json.is_array() || json.size() != 4) return wrong(object, where + " is not [offset, length, hash, place]");
-  for (std::size_t i : {0U, 1U, 3U})
-    if (!json[i].is_number_unsigned()) return wrong(object, where + " is not [offset, length, hash, place]");
-  if (!json[2].is_binary() || json[2].get_binary().size() != 16)
-    return wrong(object, where + ": its hash is not a byte string of 16 bytes");
-  const auto place = json[3].get<std::uint64_t>();
-  if (place > std::numeric_limits<std::uint32_t>::max())
-    return wrong(object, where + ": place " + std::to_string(place) + " is not below 2^32");
-  std::array<std::byte, 16> hash{};
-  std::transform(json[2].get_binary().begin(), json[2].get_binary().end(), hash.begin(),
-                 [](std::uint8_t value) { return std::byte{value}; });
-  return ChunkEntry{json[0].get<std::uint64_t>(), json[1].get<std::uint64_t>(), base::Hash128::from_bytes(hash),
-                    static_cast<std::uint32_t>(place)};
-}
-
 /// The chunks must be exactly the capture, cut into pieces of chunk_bytes.
 Status check_lengths(const Piece& piece, const std::string& object) {
   const std::uint64_t total = piece.capture_bytes();
@@ -107,6 +90,24 @@ Status check_lengths(const Piece& piece, const std::string& object) {
                                std::to_string(length));
   }
   return {};
+}
+
+}  // namespace
+
+Result<ChunkEntry> chunk_from_json(const Json& json, const std::string& where, const std::string& object) {
+  if (!json.is_array() || json.size() != 4) return wrong(object, where + " is not [offset, length, hash, place]");
+  for (std::size_t i : {0U, 1U, 3U})
+    if (!json[i].is_number_unsigned()) return wrong(object, where + " is not [offset, length, hash, place]");
+  if (!json[2].is_binary() || json[2].get_binary().size() != 16)
+    return wrong(object, where + ": its hash is not a byte string of 16 bytes");
+  const auto place = json[3].get<std::uint64_t>();
+  if (place > std::numeric_limits<std::uint32_t>::max())
+    return wrong(object, where + ": place " + std::to_string(place) + " is not below 2^32");
+  std::array<std::byte, 16> hash{};
+  std::transform(json[2].get_binary().begin(), json[2].get_binary().end(), hash.begin(),
+                 [](std::uint8_t value) { return std::byte{value}; });
+  return ChunkEntry{json[0].get<std::uint64_t>(), json[1].get<std::uint64_t>(), base::Hash128::from_bytes(hash),
+                    static_cast<std::uint32_t>(place)};
 }
 
 Result<std::vector<Piece>> pieces_from_json(const Json& map, std::uint32_t ranks, const std::string& object) {
@@ -125,12 +126,17 @@ Result<std::vector<Piece>> pieces_from_json(const Json& map, std::uint32_t ranks
   return pieces;
 }
 
-}  // namespace
-
 Json to_json(const Attempt& attempt) { return Json::array({attempt.created_ns, attempt.nonce}); }
 
 Json to_json(const VersionId& id) {
   return Json{{"name", id.name}, {"version", id.version}, {"attempt", to_json(id.attempt)}};
+}
+
+Json to_json(const ChunkEntry& chunk) {
+  const auto bytes = chunk.hash.bytes();
+  const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  Json hash = Json::binary(std::vector<std::uint8_t>(first, first + bytes.size()));
+  return Json::array({chunk.offset, chunk.length, std::move(hash), chunk.place});
 }
 
 Json to_json(const Piece& piece) {
@@ -138,12 +144,7 @@ Json to_json(const Piece& piece) {
   for (const RegionEntry& region : piece.regions)
     regions.push_back(Json::array({static_cast<std::uint64_t>(region.id), region.element_bytes, region.count}));
   Json chunks = Json::array();
-  for (const ChunkEntry& chunk : piece.chunks) {
-    const auto bytes = chunk.hash.bytes();
-    const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
-    Json hash = Json::binary(std::vector<std::uint8_t>(first, first + bytes.size()));
-    chunks.push_back(Json::array({chunk.offset, chunk.length, std::move(hash), chunk.place}));
-  }
+  for (const ChunkEntry& chunk : piece.chunks) chunks.push_back(to_json(chunk));
   return Json{{"rank", piece.rank},
               {"chunk_bytes", piece.chunk_bytes},
               {"regions", std::move(regions)},
@@ -183,7 +184,8 @@ Result<Piece> piece_from_json(const Json& json, const std::string& object) {
   PERDURE_TRY(piece.regions, regions_from_json(json, whose));
   PERDURE_TRY(const Json* chunks, base::get_array(json, "chunks", whose));
   for (const Json& item : *chunks) {
-    PERDURE_TRY(ChunkEntry chunk, chunk_from_json(item, piece.chunks.size(), whose));
+    PERDURE_TRY(ChunkEntry chunk,
+                chunk_from_json(item, "field 'chunks': chunk " + std::to_string(piece.chunks.size()), whose));
     piece.chunks.push_back(chunk);
   }
   PERDURE_CHECK(check_lengths(piece, whose));

@@ -7,6 +7,7 @@ namespace perdure::segment {
 
 base::Json to_json(const Attempt& attempt);
 base::Json to_json(const VersionId& id);
+base::Json to_json(const ChunkEntry& chunk);
 base::Json to_json(const Piece& piece);
 base::Json to_json(const Manifest& manifest);
 
@@ -14,7 +15,12 @@ base::Json to_json(const Manifest& manifest);
 /// regions' bytes, no overflow); PERDURE_CORRUPT about `object` otherwise.
 base::Result<Attempt> attempt_from_json(const base::Json& json, const std::string& object);
 base::Result<VersionId> version_id_from_json(const base::Json& json, const std::string& object);
+/// `where` names the chunk in what is read.
+base::Result<ChunkEntry> chunk_from_json(const base::Json& json, const std::string& where, const std::string& object);
 base::Result<Piece> piece_from_json(const base::Json& json, const std::string& object);
+/// Field `pieces`: of ranks below `ranks`, ascending.
+base::Result<std::vector<Piece>> pieces_from_json(const base::Json& map, std::uint32_t ranks,
+                                                  const std::string& object);
 base::Result<Manifest> manifest_from_json(const base::Json& json, const std::string& object);
 
 /// Name rule of perdure.h convention 5. PERDURE_INVALID_ARGUMENT with the rule in words.

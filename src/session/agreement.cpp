@@ -1,5 +1,6 @@
 #include "session/agreement.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct Wire {
   std::uint64_t detail;
   std::uint64_t engine_lost;
   std::uint64_t root_words[2];
+  std::uint64_t protected_ns;
 };
 
 base::Error peer_failed(std::size_t rank, std::uint32_t code, const std::string& object) {
@@ -79,6 +81,7 @@ base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& op
   wire.detail = opening.detail;
   wire.engine_lost = opening.engine_lost ? 1 : 0;
   std::memcpy(wire.root_words, opening.root_words, sizeof wire.root_words);
+  wire.protected_ns = opening.protected_ns;
   std::vector<Wire> all(static_cast<std::size_t>(comm.size()));
   PERDURE_CHECK(comm.allgather(std::as_bytes(std::span(&wire, 1)), std::as_writable_bytes(std::span(all))));
   if (!mine) return base::fail(mine.error());
@@ -87,7 +90,10 @@ base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& op
     if (all[rank].status != 0)
       return base::fail(peer_failed(rank, all[rank].status, operation_name(opening.operation)));
   Opened opened;
-  for (const Wire& other : all) opened.any_engine_lost = opened.any_engine_lost || other.engine_lost != 0;
+  for (const Wire& other : all) {
+    opened.any_engine_lost = opened.any_engine_lost || other.engine_lost != 0;
+    opened.protected_ns = std::min(opened.protected_ns, other.protected_ns);
+  }
   std::memcpy(opened.root_words, all[0].root_words, sizeof opened.root_words);
   return opened;
 }

@@ -10,6 +10,8 @@ namespace perdure::session {
 enum class Operation : std::uint32_t { open = 1, checkpoint, latest, stored_size, restore, wait, retire, close };
 const char* operation_name(Operation operation);
 
+inline constexpr std::uint64_t kEverything = ~std::uint64_t{0};  ///< from who knows nothing that others do not
+
 /// What a rank brings to the beginning of a collective call.
 struct Opening {
   Operation operation = Operation::open;
@@ -18,10 +20,13 @@ struct Opening {
   std::uint64_t detail = 0;  ///< anything else that must be equal everywhere (a level)
   bool engine_lost = false;
   std::uint64_t root_words[2] = {0, 0};  ///< what rank 0 tells the others
+  std::uint64_t protected_ns =
+      kEverything;  ///< of the newest attempt that has reached level `node`, as far as is known
 };
 
 struct Opened {
   bool any_engine_lost = false;
+  std::uint64_t protected_ns = kEverything;  ///< the least of all ranks
   std::uint64_t root_words[2] = {0, 0};
 };
 

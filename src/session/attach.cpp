@@ -108,6 +108,7 @@ base::Status Session::attach_once() {
   }
   if (outcome) outcome = connect_engine(socket);
   PERDURE_CHECK(agree(*comm_, outcome));
+  PERDURE_CHECK(join_group());
   return settle();
 }
 

@@ -36,7 +36,9 @@ base::Status Session::checkpoint(const std::string& name, std::int64_t version) 
     newest = opening.root_words[0] = plan::attempt_time(os::wall_clock_ns(), newest);
     opening.root_words[1] = os::random_u64();
   }
+  if (ready) add_protected(opening);
   PERDURE_TRY(const Opened opened, begin(std::move(opening), ready));
+  note_protected(name, opened.protected_ns);
   os::crash_point(os::CrashPoint::checkpoint_agreed);
   const segment::VersionId id{name, static_cast<std::uint64_t>(version), {opened.root_words[0], opened.root_words[1]}};
   const base::Status captured = capture(id);
@@ -44,6 +46,8 @@ base::Status Session::checkpoint(const std::string& name, std::int64_t version) 
   const base::Status outcome = commit_or_abort(id, agree(*comm_, captured));
   os::crash_point(os::CrashPoint::checkpoint_committed);
   if (outcome && comm_->rank() == 0) taken_[name].insert(id.version);
+  if (outcome && in_group_ && config_.boolean("redundancy.in_call"))
+    (void)wait_protected(id, seconds_to_ns(config_.real("checkpoint.timeout")));
   left_ns_ = os::monotonic_ns();
   progress_.last_blocking_s = static_cast<double>(left_ns_ - begun) * 1e-9;
   progress_.last_bytes = regions_.bytes();

@@ -47,12 +47,15 @@ base::Result<perdure_level> Session::level_reached(const std::string& name, std:
   auto stored = complete_in_store(name, number);
   if (stored && *stored) return PERDURE_LEVEL_STORE;
   PERDURE_TRY(const auto held, held_id(name, number));
-  if (held) return PERDURE_LEVEL_PROCESS;
+  if (held) {
+    const auto known = protected_ns_.find(name);
+    const bool everywhere = known != protected_ns_.end() && held->attempt.created_ns <= known->second;
+    return everywhere ? PERDURE_LEVEL_NODE : PERDURE_LEVEL_PROCESS;
+  }
   if (!stored) return base::fail(stored.error());
   return base::fail(PERDURE_NOT_FOUND, text(name, number), "neither this node nor the store has it");
 }
 
-// Node and store are one level until there is redundancy across nodes: what survives a node is what is in the store.
 base::Status Session::wait_here(const std::string& name, std::uint64_t version, int level, std::uint64_t timeout_ns) {
   PERDURE_TRY(const auto held, held_id(name, version));
   if (held && level > PERDURE_LEVEL_PROCESS) PERDURE_CHECK(channel_.call(ipc::WaitStored{*held, timeout_ns}));
@@ -71,7 +74,19 @@ base::Status Session::wait(const std::string& name, std::int64_t version, int le
     ready = base::fail(PERDURE_INVALID_ARGUMENT, "level " + std::to_string(level), "there is no such level");
   PERDURE_TRY([[maybe_unused]] const auto opened,
               begin({Operation::wait, name, version, static_cast<std::uint64_t>(level)}, ready));
-  return agree(*comm_, wait_here(name, static_cast<std::uint64_t>(version), level, nanoseconds(timeout_s)));
+  const auto number = static_cast<std::uint64_t>(version);
+  std::uint64_t timeout_ns = nanoseconds(timeout_s);
+  // Without other nodes' help, what survives a node is what is in the store.
+  if (level == PERDURE_LEVEL_NODE && in_group_) {
+    const std::uint64_t begun = os::monotonic_ns();
+    auto held = held_id(name, number);
+    PERDURE_CHECK(agree(*comm_, held ? base::Status() : base::Status(base::fail(held.error()))));
+    PERDURE_TRY(const bool everywhere, wait_protected(*held, timeout_ns));
+    if (everywhere) return {};
+    const std::uint64_t passed = os::monotonic_ns() - begun;
+    if (timeout_ns != 0) timeout_ns = passed < timeout_ns ? timeout_ns - passed : 1;
+  }
+  return agree(*comm_, wait_here(name, number, level, timeout_ns));
 }
 
 base::Result<perdure_progress> Session::progress() {
@@ -159,6 +174,8 @@ base::Status Session::close() {
                          std::to_string(remaining) + " checkpoints did not reach the store; they are kept on this node",
                          "mend the store and start the program again on the same nodes", true);
   const base::Status agreed = opened ? agree(*comm_, outcome) : outcome;
+  if (agreed && embedded && leads() && in_group_ && channel_.connected())
+    (void)channel_.call(ipc::AllStored{static_cast<std::uint32_t>(comm_->size())});
   channel_.close();
   warmer_.stop();
   slots_.clear();

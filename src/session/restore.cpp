@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint64_t kBlock = 1 * base::MiB;
 constexpr unsigned kMostLostEngines = 5;  // in one call
+constexpr unsigned kMostRepairs = 2;      // of one version, in one call
 
 std::vector<std::int32_t> all_ids(const region::RegionTable& table) {
   std::vector<std::int32_t> ids;
@@ -54,13 +55,16 @@ base::Status Session::restore(const std::string& name, std::int64_t version,
   PERDURE_TRY([[maybe_unused]] const auto opened, begin({Operation::restore, name, version}, ready));
   const std::vector<std::int32_t> wanted = ids ? *ids : all_ids(regions_);
   std::set<segment::VersionId> excluded;
+  std::map<segment::VersionId, unsigned> repairs;
   for (unsigned engines_lost = 0;;) {
-    PERDURE_TRY(const Selected selected, select(name, version, excluded));
-    auto source = find_piece(selected);
+    PERDURE_TRY(Selected selected, select(name, version, excluded));
+    const base::Status fetched = fetch_missing(selected);
+    auto source = fetched ? find_piece(selected) : base::Result<PieceSource>(base::fail(fetched.error()));
     base::Status outcome = source ? region::check_sizes(regions_, source->piece.regions, wanted)
                                   : base::Status(base::fail(source.error()));
     const bool wrong_use =
-        !outcome && (outcome.error().code == PERDURE_MISMATCH || (source && outcome.error().code == PERDURE_NOT_FOUND));
+        !outcome && fetched &&
+        (outcome.error().code == PERDURE_MISMATCH || (source && outcome.error().code == PERDURE_NOT_FOUND));
     std::uint64_t anybody_wrong = wrong_use ? 1 : 0;
     PERDURE_CHECK(comm_->allreduce(std::span(&anybody_wrong, 1), comm::Reduce::maximum));
     if (anybody_wrong != 0) {
@@ -74,7 +78,9 @@ base::Status Session::restore(const std::string& name, std::int64_t version,
     const base::Status agreed = agree(*comm_, outcome);
     if (agreed) {
       progress_.restored_version = static_cast<std::int64_t>(selected.id.version);
-      progress_.restore_source = (source->used_tier ? 1 : 0) | (source->used_store ? 2 : 0);
+      progress_.restore_source =
+          (source->used_tier ? 1 : 0) | (source->used_store ? 2 : 0) | (selected.fetched ? 4 : 0);
+      PERDURE_CHECK(protect_again(selected));
       progress_.last_restore_s = static_cast<double>(os::monotonic_ns() - begun) * 1e-9;
       os::crash_point(os::CrashPoint::restore_done);
       return {};
@@ -85,6 +91,8 @@ base::Status Session::restore(const std::string& name, std::int64_t version,
       PERDURE_CHECK(attach());
       continue;
     }
+    // What is damaged is set aside by now: where other nodes keep something for it, it can be rebuilt.
+    if (!engine_gone && !selected.sources.empty() && ++repairs[selected.id] <= kMostRepairs) continue;
     if (version >= 0 || engine_gone) return agreed;
     excluded.insert(selected.id);
   }

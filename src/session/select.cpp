@@ -27,15 +27,6 @@ base::Result<std::vector<std::vector<plan::Candidate>>> share(comm::Communicator
   return lists;
 }
 
-base::Error nothing_found(const std::string& name, std::int64_t version, bool excluded_some) {
-  const std::string object = version < 0 ? name : name + " version " + std::to_string(version);
-  if (excluded_some)
-    return {PERDURE_CORRUPT, object, "no version passed verification on all ranks",
-            "the pieces that failed are in quarantine; see perdure ls --quarantine", false};
-  return {PERDURE_NOT_FOUND, object, "there is no version that every rank can restore",
-          "see perdure ls for what the store holds", false};
-}
-
 bool whole(const StoredVersionView& view) {
   std::size_t ranks = 0;
   for (const auto& segment : view.segments) ranks += segment.ranks.size();
@@ -90,7 +81,16 @@ base::Result<Selected> Session::select(const std::string& name, std::int64_t ver
     in_tier.insert(summary.id);
     mine.push_back(candidate(summary.id));
   }
-  std::uint32_t other_size = 0;
+  PERDURE_TRY(const auto plans, plan_recoveries(name, view));
+  for (const auto& [id, sources] : plans.of) {
+    const auto kind = sources[rank()].kind;
+    const bool elsewhere = kind == plan::PieceSource::Kind::move || kind == plan::PieceSource::Kind::rebuild;
+    const bool wanted = version < 0 || id.version == static_cast<std::uint64_t>(version);
+    if (!elsewhere || !wanted || excluded.contains(id) || in_tier.contains(id)) continue;
+    if (const auto* stored = view.find(id); stored != nullptr && stored->segment_of(rank()) != nullptr) continue;
+    mine.push_back(candidate(id));
+  }
+  std::uint32_t other_size = plans.other_ranks;
   for (const auto& stored : view.versions) {
     if (stored.ranks != static_cast<std::uint32_t>(comm_->size()))
       other_size = stored.ranks;
@@ -106,12 +106,14 @@ base::Result<Selected> Session::select(const std::string& name, std::int64_t ver
           PERDURE_MISMATCH, name,
           "it was written by " + std::to_string(other_size) + " ranks, this run has " + std::to_string(comm_->size()),
           "run with as many ranks as wrote it");
-    return base::fail(nothing_found(name, version, !excluded.empty()));
+    return base::fail(nothing_found(name, version, !excluded.empty(), plans));
   }
   Selected selected{{name, chosen->version, {chosen->attempt_time, chosen->attempt_nonce}}, false, {}};
   selected.in_tier = in_tier.contains(selected.id);
   if (const auto* stored = view.find(selected.id))
     if (const auto* segment = stored->segment_of(rank())) selected.in_store = *segment;
+  if (const auto plan = plans.of.find(selected.id); plan != plans.of.end()) selected.sources = plan->second;
+  if (version < 0) explain(plans, selected.id);
   return selected;
 }
 
@@ -157,7 +159,8 @@ base::Result<segment::RegionEntry> Session::stored_size(const std::string& name,
   if (ready && version < PERDURE_LATEST)
     ready = base::fail(PERDURE_INVALID_ARGUMENT, "version " + std::to_string(version), "versions are not negative");
   PERDURE_TRY([[maybe_unused]] const auto opened, begin({Operation::stored_size, name, version}, ready));
-  PERDURE_TRY(const auto selected, select(name, version, {}));
+  PERDURE_TRY(auto selected, select(name, version, {}));
+  PERDURE_CHECK(fetch_missing(selected));
   auto source = find_piece(selected);
   if (channel_.connected()) (void)channel_.call(ipc::Unpin{});
   PERDURE_CHECK(agree(*comm_, source ? base::Status() : base::Status(base::fail(source.error()))));

@@ -12,12 +12,15 @@
 #include "comm/communicator.hpp"
 #include "config/config.hpp"
 #include "ipc/channel.hpp"
+#include "plan/recovery.hpp"
 #include "plan/settlement.hpp"
+#include "redundancy/groups.hpp"
 #include "region/region.hpp"
 #include "session/agreement.hpp"
 #include "session/engine_host.hpp"
 #include "session/nodes.hpp"
 #include "session/sources.hpp"
+#include "session/topology.hpp"
 #include "session/warmer.hpp"
 #include "store/store.hpp"
 #include "tier/slot_io.hpp"
@@ -28,6 +31,16 @@ namespace perdure::session {
 struct NodeHolding {
   std::uint32_t node = 0;
   ipc::HeldSummary held;
+};
+
+/// What all engines of the job have.
+struct JobInventory {
+  std::vector<NodeHolding> held;
+  std::vector<std::pair<std::uint32_t, ipc::KeptSummary>> kept;  ///< with the node
+};
+struct RecoveryPlans {
+  std::map<segment::VersionId, std::vector<plan::PieceSource>> of;  ///< versions of as many ranks as there are now
+  std::uint32_t other_ranks = 0;                                    ///< some version has so many; 0: none
 };
 
 class Session {
@@ -64,6 +77,30 @@ class Session {
   base::Result<std::vector<ipc::HeldSummary>> inventory_for_restore(const std::string& name);
   base::Result<std::vector<ipc::HeldSummary>> inventory_together(const std::string& name);
   base::Result<bool> any_engine_gone();
+
+  // groups.cpp: the other nodes
+  bool redundant() const;
+  base::Status join_group();
+  base::Status tell_join(const redundancy::GroupPlan& plan, const std::vector<std::vector<std::byte>>& addresses,
+                         std::uint64_t epoch);
+  base::Result<std::vector<std::vector<std::byte>>> open_network();
+  base::Result<redundancy::GroupPlan> plan_group(const Topology& topology) const;
+  void add_protected(Opening& opening);
+  void note_protected(const std::string& name, std::uint64_t attempt_ns);
+  base::Result<bool> wait_protected(const std::optional<segment::VersionId>& held, std::uint64_t timeout_ns);
+
+  // recover.cpp: what was lost with nodes
+  base::Result<JobInventory> gather_inventories(const std::string& name);
+  base::Result<RecoveryPlans> plan_recoveries(const std::string& name, const StoreView& store);
+  void explain(const RecoveryPlans& plans, const segment::VersionId& taken);
+  base::Error nothing_found(const std::string& name, std::int64_t version, bool excluded_some,
+                            const RecoveryPlans& plans) const;
+  /// Brings pieces to where their ranks run now; all ranks together.
+  base::Status fetch_missing(Selected& selected);
+  base::Result<std::vector<std::vector<std::byte>>> gather_loans(const segment::VersionId& id);
+  base::Status commit_recovered(const Selected& selected);
+  base::Status protect_again(const Selected& selected);
+
   base::Status announce();
   base::Status check_chunks(const region::Region& region) const;
   /// The beginning of every collective call: agreement on the call, new engines where some died.
@@ -121,6 +158,10 @@ class Session {
   tier::SlotIo slots_;
   Warmer warmer_{slots_};
   region::RegionTable regions_;
+  std::vector<std::byte> job_key_;
+  bool network_open_ = false;                          // the engines reach each other
+  bool in_group_ = false;                              // and keep something for each other
+  std::map<std::string, std::uint64_t> protected_ns_;  // the newest attempt that all nodes have protected, by name
   std::vector<std::uint64_t> announced_;
   std::uint64_t left_ns_ = 0;                             // the last checkpoint; 0: the time since says nothing
   std::uint64_t outstanding_ = 0;                         // a request for a slot that was posted and not awaited yet

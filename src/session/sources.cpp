@@ -12,17 +12,11 @@ using base::Json;
 
 const std::string kObject = "store view";
 
-base::Result<std::uint32_t> get_u32(const Json& json, const char* key) {
-  PERDURE_TRY(const std::uint64_t value, base::get_u64(json, key, kObject));
-  if (value > 0xffffffffULL) return base::fail(PERDURE_CORRUPT, kObject, "number out of range");
-  return static_cast<std::uint32_t>(value);
-}
-
 base::Result<StoredSegment> segment_from_json(const Json& json, const segment::Attempt& attempt) {
   StoredSegment segment;
   segment.ref.attempt = attempt;
-  PERDURE_TRY(segment.ref.index, get_u32(json, "index"));
-  PERDURE_TRY(segment.ref.count, get_u32(json, "count"));
+  PERDURE_TRY(segment.ref.index, base::get_u32(json, "index", kObject));
+  PERDURE_TRY(segment.ref.count, base::get_u32(json, "count", kObject));
   PERDURE_TRY(segment.ref.path, base::get_text(json, "path", kObject));
   PERDURE_TRY(const Json* ranks, base::get_array(json, "ranks", kObject));
   for (const Json& rank : *ranks) {
@@ -96,7 +90,7 @@ base::Result<StoreView> store_view_from_json(const Json& json) {
     StoredVersionView version;
     if (!item.is_object() || !item.contains("id")) return base::fail(PERDURE_CORRUPT, kObject, "a version has no id");
     PERDURE_TRY(version.id, segment::version_id_from_json(item["id"], kObject));
-    PERDURE_TRY(version.ranks, get_u32(item, "ranks"));
+    PERDURE_TRY(version.ranks, base::get_u32(item, "ranks", kObject));
     PERDURE_TRY(const Json* segments, base::get_array(item, "segments", kObject));
     for (const Json& entry : *segments) {
       PERDURE_TRY(auto segment, segment_from_json(entry, version.id.attempt));

@@ -7,6 +7,7 @@
 
 #include "base/cbor.hpp"
 #include "plan/layout.hpp"
+#include "plan/recovery.hpp"
 #include "store/store.hpp"
 #include "tier/tier.hpp"
 
@@ -42,8 +43,10 @@ base::Result<StoreView> store_view_from_json(const base::Json& json);
 /// The version that the ranks agreed on.
 struct Selected {
   segment::VersionId id;
-  bool in_tier = false;                   ///< this rank's piece is on this node
-  std::optional<StoredSegment> in_store;  ///< the segment that has this rank's piece
+  bool in_tier = false;                         ///< this rank's piece is on this node
+  std::optional<StoredSegment> in_store;        ///< the segment that has this rank's piece
+  std::vector<plan::PieceSource> sources = {};  ///< by rank, where engines reach each other; the same on all ranks
+  bool fetched = false;                         ///< this rank's piece came from other nodes
 };
 
 /// Everything needed to read one rank's piece.

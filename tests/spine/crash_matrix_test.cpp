@@ -40,7 +40,8 @@ std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const char* mode : {"embedded", "daemon"})
     for (std::size_t i = 0; i < os::kCrashPoints.size(); ++i)
-      for (int hit : hits_of(os::kCrashPoints[i].name)) cases.push_back({mode, static_cast<os::CrashPoint>(i), hit});
+      for (int hit : hits_of(os::kCrashPoints[i].name))
+        if (os::kCrashPoints[i].role != "redundancy") cases.push_back({mode, static_cast<os::CrashPoint>(i), hit});
   return cases;
 }
 
@@ -51,7 +52,7 @@ std::vector<Case> overflow_cases() {
   for (const char* mode : {"embedded", "daemon"})
     for (std::size_t i = 0; i < os::kCrashPoints.size(); ++i) {
       const std::string_view point = os::kCrashPoints[i].name;
-      if (point.starts_with("evict_") || point == "engine_locate") continue;
+      if (point.starts_with("evict_") || point == "engine_locate" || os::kCrashPoints[i].role == "redundancy") continue;
       const bool often = point.starts_with("move_") || point == "flush_chunk" || point == "engine_written";
       std::vector<int> hits{point.starts_with("catalog_") ? 1 : 2};
       if (often) hits = point.starts_with("move_") ? std::vector<int>{1, 2} : std::vector<int>{1, 2, 5};

@@ -117,7 +117,7 @@ TEST_P(FieldMistakes, AnEngineThatDiesInAFlushNeverOffersAPartialFile) {
       state.protect(handle);
       state.advance(1);
       (void)perdure_checkpoint(handle, "app", 1);
-      (void)perdure_wait(handle, "app", 1, PERDURE_LEVEL_STORE, 0.2);
+      (void)perdure_wait(handle, "app", 1, PERDURE_LEVEL_STORE, 30);
       ::raise(SIGKILL);
       return 0;
     });

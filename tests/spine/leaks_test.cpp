@@ -19,6 +19,7 @@ using namespace perdure;
 using namespace perdure::test_support;
 
 constexpr std::uint64_t kMiB = 1 << 20;
+constexpr std::int64_t kLast = unless_sanitized(1000, 200);
 constexpr int kRound = 4;  ///< checkpoints until the store is waited for
 
 // Everything is in memory here, so that thousands of syncs take no time.
@@ -149,10 +150,10 @@ TEST_P(Leaks, AThousandCheckpointsLeaveNothing) {
     std::vector<std::uint64_t> words(500);
     perdure_protect(handle, 1, words.data(), sizeof(std::uint64_t), words.size());
     std::int64_t version = 0;
-    if (int failed = checkpoint_up_to(handle, version, 200)) return failed;
+    if (int failed = checkpoint_up_to(handle, version, kLast / 5)) return failed;
     const int engine = engine_pid(path());
     const Snapshot before = snapshot(handle, path(), engine);
-    if (int failed = checkpoint_up_to(handle, version, 1000)) return failed;
+    if (int failed = checkpoint_up_to(handle, version, kLast)) return failed;
     const Snapshot after = snapshot(handle, path(), engine);
     if (perdure_close(&handle) != PERDURE_OK) return 4;
     return judge(before, after) == 0 ? 0 : 5;
@@ -160,7 +161,7 @@ TEST_P(Leaks, AThousandCheckpointsLeaveNothing) {
   EXPECT_TRUE(outcome.all(0)) << outcome.text();
   stop_daemons(path());
   EXPECT_EQ(node_directories_in_the_end(path()), std::set<std::string>());
-  expect_clean_store(path() + "/store", "app", {999, 1000});
+  expect_clean_store(path() + "/store", "app", {kLast - 1, kLast});
 }
 
 TEST_P(Leaks, AHundredHandlesLeaveNothing) {
@@ -186,7 +187,7 @@ TEST_P(Leaks, AHundredHandlesLeaveNothing) {
     // More threads than ever at the same time, on a machine under load, make malloc map more once; a leak grows on.
     for (int round = 0; round < 3; ++round) {
       const Usage before = usage_of(::getpid()), engine_before = daemon() ? usage_of(engine) : Usage{};
-      if (!cycles(100)) return 2;
+      if (!cycles(unless_sanitized(100, 40))) return 2;
       int bad = judge("rank", before, usage_of(::getpid()), kMiB);
       // The last connection may still be ending on the engine's side.
       for (int tries = 0; tries < 2000 && usage_of(engine).descriptors > engine_before.descriptors; ++tries)

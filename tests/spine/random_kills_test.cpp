@@ -11,6 +11,7 @@
 
 #include "damage.hpp"
 #include "os/system.hpp"
+#include "support/sanitized.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace {
@@ -111,7 +112,8 @@ TEST_P(RandomKills, NeverLoseWhatEveryRankWasToldIsCaptured) {
       options_in(directory.path(), GetParam().mode, std::string("node.ranks_per_node=2") + GetParam().tiers);
   SharedMemory<Ledger> ledger;
   std::mt19937 random(GetParam().seed);
-  for (int round = 0; round < GetParam().rounds; ++round) {
+  const int rounds = unless_sanitized(GetParam().rounds, GetParam().rounds / 3);
+  for (int round = 0; round < rounds; ++round) {
     const auto victims = static_cast<Victims>(random() % 4);
     const std::uint64_t pause_ns = (random() % 120) * 1'000'000;
     const bool early = random() % 4 == 0;  // not waiting for the restore: opening and restoring are killed too

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
 #include "scenario.hpp"
@@ -52,12 +53,16 @@ TEST(Settlement, AnEngineThatDiesWhenAskedWhatItHoldsDoesNotCostTheVersion) {
     ::setenv("PERDURE_TEST_CRASH", rank == 0 ? "engine_commit_before_catalog:3" : "engine_inventory:2", 1);
   };
   const auto outcome = run_ranks(run, [&](const Rank& rank) {
-    perdure_t* handle = rank.open(two_nodes(directory.path()));
+    // An engine must not be idle for too long while the other node's is still being started.
+    perdure_t* handle = rank.open(two_nodes(directory.path()) + ";engine.idle_exit=60");
     std::uint64_t step = 0;
     std::vector<std::uint64_t> state(24000);
     if (int bad = three_checkpoints(rank, handle, step, state)) return bad;
     ::unsetenv("PERDURE_TEST_CRASH");  // engines that are started now shall live
-    if (perdure_wait(handle, "app", 3, PERDURE_LEVEL_STORE, 30) != PERDURE_OK) return 51;
+    if (perdure_wait(handle, "app", 3, PERDURE_LEVEL_STORE, 30) != PERDURE_OK) {
+      std::fprintf(stderr, "rank %d: %s\n", rank.rank, perdure_error_text(handle));
+      return 51;
+    }
     return perdure_close(&handle) == PERDURE_OK ? 0 : 52;
   });
   EXPECT_TRUE(outcome.all(0)) << outcome.text();

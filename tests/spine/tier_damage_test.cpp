@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "damage.hpp"
+#include "support/sanitized.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace {
@@ -151,7 +152,7 @@ TEST_P(TierDamage, AFlippedBitBeforeFlushNeverReachesTheStore) {
 // Whatever record is hit: a version that can still be restored whole by all ranks, or none; never a crash, never
 // something else.
 TEST_P(TierDamage, AFlippedBitInACatalogRecordNeverSplitsTheRanks) {
-  for (int tenth : {1, 4, 7, 9}) {
+  for (int tenth : unless_sanitized<std::vector<int>>({1, 4, 7, 9}, {4, 9})) {
     live_and_die(3, false);
     for (const auto& entry : fs::recursive_directory_iterator(directory_.path() + "/node"))
       if (entry.path().filename() == "catalog" &&

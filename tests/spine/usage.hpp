@@ -12,13 +12,11 @@
 #include <string>
 #include <thread>
 
+#include "support/sanitized.hpp"
+
 namespace perdure::test_support {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kMemoryIsMeasurable = false;  ///< sanitizers keep freed memory and shadows of all memory
-#else
-inline constexpr bool kMemoryIsMeasurable = true;
-#endif
+inline constexpr bool kMemoryIsMeasurable = !kSanitized;  ///< they keep freed memory, and shadows of all memory
 
 struct Usage {
   std::uint64_t anonymous_bytes = 0;  ///< RssAnon: the heap and stacks, not the arena

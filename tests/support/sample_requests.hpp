@@ -25,6 +25,16 @@ inline std::vector<ipc::Request> sample_requests() {
           ipc::Unpin{},
           ipc::Quarantine{id, 3, 1, "its hash is wrong"},
           ipc::WaitStored{id, 1'000'000'000},
+          ipc::WaitProtected{id, 5},
+          ipc::OpenNetwork{std::vector<std::byte>(32)},
+          ipc::Join{77, 2, 1, {std::vector<std::byte>(9), std::vector<std::byte>(8)}},
+          ipc::Lend{id},
+          ipc::Recover{id, 4, {1, 3}, {std::vector<std::byte>(9), std::vector<std::byte>(8)}},
+          ipc::Protect{id},
+          ipc::NewestProtected{"nbody"},
+          ipc::Superseded{"nbody", 17},
+          ipc::AllStored{4},
+          ipc::Note{"there is one node only"},
           ipc::Progress{},
           ipc::Top{},
           ipc::NextReport{},
@@ -37,6 +47,10 @@ inline ipc::HeldSummary sample_summary() {
   return {{"nbody", 7, {1000, 1}}, 4, {0, 2}, true, false, {1}, {{0, 2, {0, 1, 2}}}};
 }
 
+inline ipc::KeptSummary sample_kept() {
+  return {{"nbody", 7, {1000, 1}}, 4, 99, 1, "xor", 1, 1, {{{0, 2}}, {{1, 2}, {2, 3}}, {{3, 1}}}, {5}};
+}
+
 inline ipc::WireAddress sample_address() { return {1, 5, "/dev/shm/perdure-0/arena", 2ULL << 20, 4096, true}; }
 
 /// Requests, and what replies are made of.
@@ -44,6 +58,7 @@ inline std::vector<base::Json> sample_messages() {
   std::vector<base::Json> list;
   for (const auto& request : sample_requests()) list.push_back(ipc::to_json(request));
   list.push_back(ipc::to_json(sample_summary()));
+  list.push_back(ipc::to_json(sample_kept()));
   list.push_back(ipc::to_json(sample_address()));
   list.push_back(ipc::error_reply({PERDURE_NO_SPACE, "tier memory", "it is full", "make room", true}));
   list.push_back({{"ok", true}, {"slot", ipc::to_json(sample_address())}});

@@ -1,0 +1,6 @@
+// Its derivative sario (D5.4, 3.1.2): one aggregated file per node.
+#include "file_program.hpp"
+
+int main(int argc, char** argv) {
+  return perdure::micro::run_file_program(argc, argv, "sario", perdure::micro::Layout::aggregated);
+}

@@ -1,0 +1,45 @@
+#pragma once
+// What a worker measures against another one, and what it answers while others measure against it.
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/cbor.hpp"
+#include "network/endpoint.hpp"
+
+namespace perdure::bench {
+
+/// pingpong: half of a call that is answered with as many bytes. send: requests without content in the answer, several
+/// under way. read: one-sided, over the wire. view: one-sided, from the memory of a peer on this host.
+struct Task {
+  std::string kind;
+  network::Bytes peer;  ///< address
+  std::uint64_t bytes = 0;
+  std::uint64_t repetitions = 1;
+};
+
+network::Bytes encode(const Task& task);
+/// Seconds per repetition.
+base::Result<std::vector<double>> decode_times(network::ConstByteSpan reply);
+
+class Measurer {
+ public:
+  Measurer(const std::atomic<network::Endpoint*>& self, std::string directory)
+      : self_(self), directory_(std::move(directory)) {}
+  base::Result<network::Bytes> serve(network::ConstByteSpan request);
+
+ private:
+  base::Result<network::Bytes> run(network::ConstByteSpan task);
+  base::Result<std::vector<double>> measure(network::Endpoint& self, const Task& task);
+  base::Result<std::vector<double>> read(network::Endpoint& self, network::PeerId peer, const Task& task);
+  base::Result<network::Bytes> name_memory(std::uint64_t bytes, bool as_file);
+
+  const std::atomic<network::Endpoint*>& self_;
+  const std::string directory_;
+  std::mutex mutex_;
+  std::map<std::pair<std::uint64_t, bool>, std::pair<std::unique_ptr<network::Bytes>, network::Bytes>> memory_;
+};
+
+}  // namespace perdure::bench

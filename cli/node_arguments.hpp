@@ -1,0 +1,25 @@
+#pragma once
+// The options of `perdure run` that are about nodes.
+#include "cli/node_keeper.hpp"
+#include "config/config.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace perdure::cli {
+
+struct NodeArguments {
+  std::uint64_t nodes = 0, spares = 0;  ///< 0 nodes: perdure run does not care about nodes
+  std::string hosts, host_file, failed_directory;
+  NodePolicy policy;
+};
+
+void add_node_options(CLI::App& app, NodeArguments& arguments);
+
+/// Nothing without --nodes. `command` is what is to be launched.
+base::Result<std::unique_ptr<NodeKeeper>> make_node_keeper(const NodeArguments& arguments, const config::Config& config,
+                                                           const std::vector<std::string>& command,
+                                                           NodeKeeper::Announce announce);
+
+}  // namespace perdure::cli

@@ -1,0 +1,56 @@
+#include "cli/run_summary.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+
+namespace perdure::cli {
+namespace {
+
+base::Json to_json(const LoopSummary& summary) {
+  return {{"status", summary.status},
+          {"reason", plan::reason_text(summary.reason)},
+          {"launches", summary.state.launches},
+          {"failures", summary.failures},
+          {"early_failures_in_row", summary.state.early_failures_in_row},
+          {"computing_s", summary.computing_s},
+          {"waiting_s", summary.waiting_s},
+          {"newest_complete", summary.versions}};
+}
+
+std::string text_of(const LoopSummary& summary) {
+  std::string text =
+      fmt::format("perdure: {}: {} launches, {} failures, status {}; {:.1f} s computing, {:.1f} s lost in restarts\n",
+                  plan::reason_text(summary.reason), summary.state.launches, summary.failures.size(), summary.status,
+                  summary.computing_s, summary.waiting_s);
+  for (std::size_t i = 0; i < summary.failures.size(); ++i)
+    text += fmt::format("perdure:   failure {}: {}\n", i + 1, summary.failures[i]);
+  for (const auto& [name, version] : summary.versions)
+    text += fmt::format("perdure:   newest complete: {}@{}\n", name, version);
+  return text;
+}
+
+bool write_json(const base::Json& summary, const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "we");
+  if (file == nullptr) return false;
+  print(file, summary.dump(2, ' ', false, base::Json::error_handler_t::replace) + "\n");
+  return std::fclose(file) == 0;
+}
+
+}  // namespace
+
+void tell(const LoopSummary& summary, const NodeKeeper* nodes, const std::string& json_file, Terminal& terminal) {
+  print(terminal.err, text_of(summary));
+  base::Json json = to_json(summary);
+  if (nodes != nullptr) {
+    json["nodes"] = nodes->now().positions;
+    json["spare_nodes"] = nodes->now().spares;
+    json["excluded_nodes"] = nodes->now().excluded;
+    if (!nodes->now().excluded.empty())
+      print(terminal.err, "perdure:   excluded nodes: " + listed(nodes->now().excluded) + "\n");
+  }
+  if (!json_file.empty() && !write_json(json, json_file))
+    print(terminal.err, "perdure: " + base::errno_error(errno, "open", json_file).text() + "\n");
+}
+
+}  // namespace perdure::cli

@@ -1,0 +1,11 @@
+#pragma once
+// What `perdure run` says at its end.
+#include "cli/relaunch_loop.hpp"
+#include "cli/verb.hpp"
+
+namespace perdure::cli {
+
+/// On standard error and, if one is named, in a JSON file. `nodes` may be nullptr.
+void tell(const LoopSummary& summary, const NodeKeeper* nodes, const std::string& json_file, Terminal& terminal);
+
+}  // namespace perdure::cli

@@ -1,0 +1,51 @@
+#include "engine/endpoint_link.hpp"
+
+namespace perdure::engine {
+
+EndpointLink::EndpointLink(std::shared_ptr<PeerNetwork> network, std::vector<network::Bytes> addresses,
+                           EndpointLinkOptions options)
+    : network_(std::move(network)), addresses_(std::move(addresses)), options_(options) {}
+
+void EndpointLink::close() {
+  closed_ = true;
+  std::lock_guard guard(mutex_);
+  for (const auto peer : known_) network_->endpoint->disconnect(peer);
+}
+
+// Asked every time: the endpoint knows who is connected, and connects again to whoever was lost.
+base::Result<network::PeerId> EndpointLink::peer(unsigned position) {
+  const auto closed = base::fail(PERDURE_CLOSED, "position " + std::to_string(position), "this node left the group");
+  if (position >= addresses_.size())
+    return base::fail(PERDURE_INVALID_ARGUMENT, "position " + std::to_string(position), "it is not in the group");
+  if (closed_) return closed;
+  PERDURE_TRY(const auto peer, network_->endpoint->connect(addresses_[position], options_.timeout_ns));
+  std::lock_guard guard(mutex_);
+  if (closed_) return closed;
+  known_.insert(peer);
+  return peer;
+}
+
+base::Status EndpointLink::tell(unsigned position, base::ConstByteSpan message) {
+  PERDURE_TRY(const auto to, peer(position));
+  PERDURE_TRY([[maybe_unused]] const auto answer, network_->endpoint->call(to, message, options_.timeout_ns));
+  return {};
+}
+
+std::optional<BlockView> EndpointLink::view(unsigned position, const BlockPlace& place, std::uint64_t bytes) {
+  const auto from = peer(position);
+  const auto memory = network::decode_remote_memory(place.memory);
+  if (!from || !memory) return std::nullopt;
+  auto seen = network_->endpoint->view(*from, *memory);
+  if (!seen || place.offset > seen->bytes().size() || bytes > seen->bytes().size() - place.offset) return std::nullopt;
+  const auto kept = std::make_shared<const network::View>(std::move(*seen));
+  return BlockView{kept->bytes().subspan(place.offset, bytes), kept};
+}
+
+base::Status EndpointLink::read(unsigned position, const BlockPlace& place, std::uint64_t offset,
+                                base::ByteSpan target) {
+  PERDURE_TRY(const auto from, peer(position));
+  PERDURE_TRY(const auto memory, network::decode_remote_memory(place.memory));
+  return network_->endpoint->read(from, memory, place.offset + offset, target, options_.timeout_ns);
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,45 @@
+#pragma once
+// The positions of a group over the network. (docs/adr/0014, 0015)
+#include <atomic>
+
+#include "engine/group_link.hpp"
+#include "engine/slot_exposure.hpp"
+
+namespace perdure::engine {
+
+struct EndpointLinkOptions {
+  std::uint64_t timeout_ns = 10'000'000'000;  ///< of a message, and of reading one part of a block
+};
+
+/// The engine's end of the network. Links hold it as long as anybody works over them.
+struct PeerNetwork {
+  network::JobKey key{};
+  std::unique_ptr<network::Endpoint> endpoint;
+  std::unique_ptr<SlotExposure> slots;
+  /// Nothing is under way any more when the endpoint goes; then the mappings may.
+  ~PeerNetwork() { endpoint.reset(); }
+};
+
+class EndpointLink final : public GroupLink {
+ public:
+  /// `addresses` by position; its own is not used.
+  EndpointLink(std::shared_ptr<PeerNetwork> network, std::vector<network::Bytes> addresses,
+               EndpointLinkOptions options = {});
+  void close() override;
+  base::Status tell(unsigned position, base::ConstByteSpan message) override;
+  base::Result<BlockPlace> place(const tier::SlotAddress& slot) override { return network_->slots->place(slot); }
+  std::optional<BlockView> view(unsigned position, const BlockPlace& place, std::uint64_t bytes) override;
+  base::Status read(unsigned position, const BlockPlace& place, std::uint64_t offset, base::ByteSpan target) override;
+
+ private:
+  base::Result<network::PeerId> peer(unsigned position);
+
+  std::shared_ptr<PeerNetwork> network_;
+  std::atomic<bool> closed_ = false;
+  std::vector<network::Bytes> addresses_;
+  EndpointLinkOptions options_;
+  std::mutex mutex_;
+  std::set<network::PeerId> known_;  ///< that were connected; guarded
+};
+
+}  // namespace perdure::engine

@@ -1,0 +1,204 @@
+#pragma once
+// For tests: a group of nodes in one process, their ranks' checkpoints, and what must be kept of them and where.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "engine/core_fixture.hpp"
+#include "engine/protector.hpp"
+#include "os/system.hpp"
+#include "redundancy/copies.hpp"
+#include "redundancy/registry.hpp"
+
+namespace perdure::engine {
+
+/// A node with a core over a file tier, and its ranks' chunks.
+class GroupNode {
+ public:
+  explicit GroupNode(std::uint64_t slots, const char* kind = "file") {
+    const std::uint64_t room = kind == std::string("memory") ? 2 * base::MiB : kChunk;  // of the least slot
+    std::vector<std::unique_ptr<tier::Tier>> tiers;
+    tiers.push_back(*tier::make_tier(kind, {0, directory_ / "tier", kChunk, slots * room}));
+    core_ = std::make_unique<Core>(*catalog::Catalog::open(directory_.path()), std::move(tiers), reports_);
+    EXPECT_TRUE(core_->recover());
+    protector_ = std::make_unique<Protector>(*core_, lock_, reports_, ProtectorOptions{2, 1'000'000}, [] {});
+  }
+  /// A committed piece of each rank, with so many chunks of random content; the last one is short.
+  void checkpoint(const segment::VersionId& id, const std::vector<std::uint64_t>& chunks, std::uint32_t first_rank,
+                  std::uint32_t ranks, std::mt19937_64& random) {
+    std::lock_guard guard(lock_);
+    std::vector<std::uint32_t> mine;
+    for (const std::uint64_t count : chunks) {
+      const auto rank = first_rank + static_cast<std::uint32_t>(mine.size());
+      mine.push_back(rank);
+      stage(id, rank, count, ranks, random);
+    }
+    EXPECT_TRUE(core_->commit({id, {{0, 1, mine}}}));
+  }
+  base::Hash128 hash(const segment::ChunkEntry& chunk) { return base::hash128(content(chunk)); }
+  std::vector<std::byte> content(const segment::ChunkEntry& chunk) {
+    std::vector<std::byte> bytes(chunk.length);
+    base::Hasher hasher;
+    EXPECT_TRUE(slots_.read(core_->address(chunk), 0, bytes, hasher));
+    return bytes;
+  }
+  std::uint64_t used() {
+    std::lock_guard guard(lock_);
+    const auto usage = core_->tiers()[0]->usage();
+    return usage.slots - usage.free_slots;
+  }
+  Core& core() { return *core_; }
+  Protector& protector() { return *protector_; }
+  Reports& reports() { return reports_; }
+  std::mutex& lock() { return lock_; }
+  void end() { protector_->stop(); }
+  tier::SlotIo& slots() { return slots_; }
+
+ private:
+  void stage(const segment::VersionId& id, std::uint32_t rank, std::uint64_t count, std::uint32_t ranks,
+             std::mt19937_64& random) {
+    segment::Piece piece{rank, kChunk, {}, {}};
+    std::uint64_t bytes = 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      std::vector<std::byte> data(i + 1 < count ? kChunk : 1 + random() % kChunk);
+      for (auto& byte : data) byte = static_cast<std::byte>(random());
+      const auto granted = core_->grant(rank + 1, {id, data.size(), 0, {}, {}});
+      ASSERT_EQ(granted.kind, GrantOutcome::Kind::granted) << granted.error.text();
+      base::Hasher hasher;
+      ASSERT_TRUE(slots_.write(granted.address, 0, data, hasher));
+      piece.chunks.push_back({granted.address.slot, data.size(), hasher.digest(), 0});
+      bytes += data.size();
+    }
+    piece.regions = {{0, 1, bytes}};
+    ASSERT_TRUE(core_->stage(rank + 1, {id, ranks, piece}));
+  }
+
+  test_support::TemporaryDirectory directory_;
+  Reports reports_;
+  std::mutex lock_;
+  std::unique_ptr<Core> core_;
+  tier::SlotIo slots_;
+  std::unique_ptr<Protector> protector_;
+};
+
+struct GroupCase {
+  const char* scheme;
+  unsigned n, m;
+  unsigned trouble;  // percent
+};
+
+/// Who makes links says what they are like.
+class GroupFixtureBase : public testing::Test {
+ protected:
+  virtual std::shared_ptr<GroupLink> link(unsigned position) = 0;
+  void make(const GroupCase& c, std::uint64_t seed, std::uint64_t slots = 64, const char* kind = "file") {
+    random_.seed(seed);
+    scheme_ = {*redundancy::find_scheme(c.scheme), c.n, c.m, 3};
+    for (unsigned p = 0; p < c.n; ++p) nodes_.push_back(std::make_unique<GroupNode>(slots, kind));
+    join(7);
+  }
+  void TearDown() override {
+    for (auto& node : nodes_) node->end();  // before the others, which its threads talk to
+  }
+  void join(std::uint64_t epoch) {
+    for (unsigned p = 0; p < nodes_.size(); ++p) ASSERT_TRUE(nodes_[p]->protector().join({epoch, scheme_, p, link(p)}));
+  }
+  /// Up to three ranks a node, each with up to five chunks.
+  void checkpoint(const segment::VersionId& id) {
+    std::vector<std::vector<std::uint64_t>> chunks(nodes_.size());
+    std::uint32_t ranks = 0;
+    for (auto& node : chunks)
+      for (std::uint64_t left = 1 + random_() % 3; left > 0; --left, ++ranks) node.push_back(random_() % 6);
+    std::uint32_t rank = 0;
+    for (unsigned p = 0; p < nodes_.size(); ++p) {
+      nodes_[p]->checkpoint(id, chunks[p], rank, ranks, random_);
+      rank += static_cast<std::uint32_t>(chunks[p].size());
+    }
+    for (auto& node : nodes_) node->protector().committed(id);
+  }
+  bool wait_reached(const segment::VersionId& id) {
+    for (int i = 0; i < 30'000; ++i) {
+      bool all = true;
+      for (auto& node : nodes_) {
+        const auto state = node->protector().state(id);
+        if (state.failed) ADD_FAILURE() << state.failed->text();
+        if (state.failed) return false;
+        all = all && state.reached;
+      }
+      if (all) return true;
+      os::sleep_ns(1'000'000);
+    }
+    return false;
+  }
+  const segment::ChunkEntry* block(const segment::VersionId& id, redundancy::Block block) {
+    const auto* held = nodes_[block.position]->core().find(id);
+    if (held == nullptr) return nullptr;
+    std::vector<const segment::Piece*> pieces;
+    std::vector<std::uint64_t> counts;
+    for (const auto& [rank, piece] : held->pieces) pieces.push_back(&piece), counts.push_back(piece.chunks.size());
+    const redundancy::BlockOrder order(counts);
+    if (block.number >= order.count()) return nullptr;
+    const auto where = order.chunk(block.number);
+    return &pieces[where.rank]->chunks[where.chunk];
+  }
+  std::vector<std::byte> data(const segment::VersionId& id, redundancy::Block which) {
+    const auto* chunk = block(id, which);
+    return chunk == nullptr ? std::vector<std::byte>() : nodes_[which.position]->content(*chunk);
+  }
+  /// What has to be kept under this name, by the plain rule of the scheme.
+  std::vector<std::byte> expected(const segment::VersionId& id, catalog::BlockName name) {
+    if (scheme_.scheme->method == redundancy::Method::copy) return data(id, {name.index, name.stripe});
+    const redundancy::Stripes stripes(scheme_.members, scheme_.parities);
+    std::vector<std::vector<std::byte>> items;
+    std::size_t longest = 0;
+    for (unsigned item = 0; item < stripes.k(); ++item) {
+      items.push_back(data(id, stripes.block({name.stripe, item})));
+      longest = std::max(longest, items.back().size());
+    }
+    std::vector<std::vector<std::byte>> parities(stripes.m(), std::vector<std::byte>(longest));
+    std::vector<base::ConstByteSpan> from(items.begin(), items.end());
+    std::vector<base::ByteSpan> to(parities.begin(), parities.end());
+    EXPECT_TRUE(redundancy::Code::make(stripes.k(), stripes.m())->encode(from, to));
+    return parities[name.index];
+  }
+  /// Every block of every node is protected, by blocks that are elsewhere and have the right content.
+  void expect_protected(const segment::VersionId& id, std::uint64_t epoch) {
+    for (unsigned p = 0; p < nodes_.size(); ++p) {
+      const auto* protection = nodes_[p]->core().find(catalog::ProtectionId{id, epoch});
+      ASSERT_NE(protection, nullptr);
+      EXPECT_EQ(protection->members.size(), nodes_.size());
+      EXPECT_EQ(protection->scheme, scheme_.scheme->name);
+      EXPECT_EQ(protection->position, p);
+      for (const auto& [name, chunk] : protection->kept) {
+        EXPECT_EQ(nodes_[p]->content(chunk), expected(id, name)) << p << ": " << name.stripe << "." << name.index;
+        EXPECT_EQ(nodes_[p]->hash(chunk), chunk.hash);
+      }
+      for (redundancy::Block own{p, 0}; block(id, own) != nullptr; ++own.number) expect_kept_elsewhere(id, epoch, own);
+    }
+  }
+  void expect_kept_elsewhere(const segment::VersionId& id, std::uint64_t epoch, redundancy::Block own) {
+    std::vector<std::pair<unsigned, catalog::BlockName>> where;
+    if (scheme_.scheme->method == redundancy::Method::copy) {
+      where.push_back({redundancy::copy_position(scheme_.members, own.position), {own.number, own.position}});
+    } else {
+      const redundancy::Stripes stripes(scheme_.members, scheme_.parities);
+      const auto stripe = stripes.place(own).stripe;
+      for (unsigned j = 0; j < stripes.m(); ++j) where.push_back({stripes.parity_position(stripe, j), {stripe, j}});
+    }
+    for (const auto& [position, name] : where) {
+      EXPECT_NE(position, own.position);
+      const auto* protection = nodes_[position]->core().find(catalog::ProtectionId{id, epoch});
+      ASSERT_NE(protection, nullptr);
+      EXPECT_TRUE(protection->kept.contains(name)) << position << ": " << name.stripe << "." << name.index;
+    }
+  }
+
+  std::mt19937_64 random_;
+  GroupScheme scheme_;
+  std::vector<std::unique_ptr<GroupNode>> nodes_;
+  const segment::VersionId first_{"app", 1, {1, 1}}, second_{"app", 2, {2, 2}};
+};
+
+class GroupFixture : public GroupFixtureBase, public testing::WithParamInterface<GroupCase> {};
+
+}  // namespace perdure::engine

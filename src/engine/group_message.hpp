@@ -1,0 +1,41 @@
+#pragma once
+// What the engines of a group tell each other about a version's redundancy. One CBOR map per message; each may come
+// twice or never, and what was said once holds. Everything received is checked here before anybody acts on it.
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/cbor.hpp"
+#include "engine/encoding.hpp"
+
+namespace perdure::engine {
+
+/// The pieces that the ranks of this position have, and the group it takes itself to be in.
+struct Announce {
+  std::string scheme;
+  unsigned members = 0;
+  unsigned parities = 0;
+  std::uint32_t group = 0;
+  std::uint32_t ranks = 0;  ///< of the whole version
+  std::vector<segment::Piece> pieces;
+};
+/// Blocks of this position that are in their slots.
+struct Offer {
+  std::vector<OfferedBlock> blocks;
+};
+/// This position keeps all that it has to keep.
+struct Keeps {};
+/// This position's part of the version is in the store.
+struct Stored {};
+
+struct GroupMessage {
+  catalog::ProtectionId id;
+  unsigned position = 0;  ///< of the sender
+  std::variant<Announce, Offer, Keeps, Stored> body;
+};
+
+std::vector<std::byte> encode(const GroupMessage& message);
+/// PERDURE_CORRUPT when anything is missing or out of range.
+base::Result<GroupMessage> decode_group_message(base::ConstByteSpan bytes);
+
+}  // namespace perdure::engine

@@ -1,0 +1,174 @@
+#include "engine/node_group.hpp"
+
+#include <algorithm>
+
+#include "redundancy/registry.hpp"
+
+namespace perdure::engine {
+
+NodeGroup::NodeGroup(Core& core, std::mutex& lock, Reports& reports, NodeGroupOptions options,
+                     std::function<void()> changed)
+    : core_(core),
+      lock_(lock),
+      reports_(reports),
+      options_(std::move(options)),
+      changed_(std::move(changed)),
+      protector_(std::make_unique<Protector>(core, lock, reports, options_.protector, changed_)) {}
+
+void NodeGroup::stop() {
+  stop_recoveries();
+  std::shared_ptr<PeerNetwork> network;
+  {
+    std::lock_guard guard(mutex_);
+    network = std::move(network_);
+    joined_ = false;
+  }
+  protector_->leave();
+  protector_->stop();  // before the endpoint goes, whose handlers call it
+}
+
+void NodeGroup::stop_recoveries() {
+  std::map<ClientId, std::unique_ptr<Recovery>> ending;
+  {
+    std::lock_guard guard(mutex_);
+    ending.swap(recoveries_);
+  }
+  for (const auto& [client, recovery] : ending) recovery->recoverer->stop();
+  for (const auto& [client, recovery] : ending) recovery->thread.join();
+}
+
+base::Result<network::Bytes> NodeGroup::serve(base::ConstByteSpan request) {
+  PERDURE_CHECK(protector_->hear(request));
+  return network::Bytes();
+}
+
+base::Result<network::Bytes> NodeGroup::open_network(const std::vector<std::byte>& job_key) {
+  network::JobKey key{};
+  if (job_key.size() != key.size())
+    return base::fail(PERDURE_INVALID_ARGUMENT, "job key", "it does not have " + std::to_string(key.size()) + " bytes");
+  std::copy(job_key.begin(), job_key.end(), key.begin());
+  std::shared_ptr<PeerNetwork> old;  // ends without the lock
+  std::lock_guard guard(mutex_);
+  if (network_ && network_->key == key) return network_->endpoint->address();
+  old = std::move(network_);
+  joined_ = false;
+  protector_->leave();
+  PERDURE_TRY(network_, open_peer_network(key));
+  return network_->endpoint->address();
+}
+
+base::Result<std::shared_ptr<PeerNetwork>> NodeGroup::open_peer_network(const network::JobKey& key) {
+  PERDURE_TRY(auto wire, network::make_fabric_wire(options_.fabric));
+  auto endpoint_options = options_.endpoint;
+  endpoint_options.job_key = key;
+  network::Handlers handlers;
+  handlers.serve = [this](network::PeerId, base::ConstByteSpan request) { return serve(request); };
+  handlers.on_lost = [this](network::PeerId, const base::Error& error) {
+    reports_.add("network: " + error.text() + "; its group is told again when it is back");
+  };
+  auto network = std::make_shared<PeerNetwork>();
+  network->key = key;
+  PERDURE_TRY(network->endpoint, network::Endpoint::open(std::move(wire), endpoint_options, std::move(handlers)));
+  network->slots = std::make_unique<SlotExposure>(*network->endpoint);
+  return network;
+}
+
+base::Status NodeGroup::join(const ipc::Join& join) {
+  std::lock_guard guard(mutex_);
+  if (!network_) return base::fail(PERDURE_INVALID_ARGUMENT, "group", "the network is not open");
+  PERDURE_TRY(const auto* scheme, redundancy::find_scheme(options_.scheme));
+  const auto members = static_cast<unsigned>(join.addresses.size());
+  const GroupScheme group{scheme, members, redundancy::parities(*scheme, options_.parities), join.group};
+  PERDURE_CHECK(
+      protector_->join({join.epoch, group, join.position, std::make_shared<EndpointLink>(network_, join.addresses)}));
+  {
+    std::lock_guard core_guard(lock_);
+    core_.in_epoch(join.epoch);
+  }
+  joined_ = true;
+  return {};
+}
+
+bool NodeGroup::joined() const {
+  std::lock_guard guard(mutex_);
+  return joined_;
+}
+
+void NodeGroup::committed(const segment::VersionId& id) { protector_->committed(id); }
+
+void NodeGroup::stored(const segment::VersionId& id) { protector_->stored(id); }
+
+void NodeGroup::gone(const segment::VersionId& id) { protector_->gone(id); }
+
+void NodeGroup::superseded(const std::string& name, std::uint64_t attempt_ns) {
+  {
+    std::lock_guard guard(lock_);
+    core_.protected_everywhere(name, {attempt_ns, 0});
+  }
+  protector_->superseded(name, attempt_ns);
+}
+
+Protector::State NodeGroup::state(const segment::VersionId& id) const { return protector_->state(id); }
+
+base::Result<std::vector<std::byte>> NodeGroup::lend(ClientId client, const segment::VersionId& id) {
+  std::lock_guard guard(mutex_);
+  if (!network_) return base::fail(PERDURE_INVALID_ARGUMENT, "group", "the network is not open");
+  Loan loan;
+  loan.address = network_->endpoint->address();
+  const auto place = [&](const tier::SlotAddress& slot) -> std::optional<BlockPlace> {
+    auto made = network_->slots->place(slot);
+    return made ? std::optional(std::move(*made)) : std::nullopt;
+  };
+  Core::Lent lent;
+  std::vector<std::map<catalog::BlockName, tier::SlotAddress>> kept;
+  {
+    std::lock_guard core_guard(lock_);
+    lent = core_.lend(client, id);
+    for (const auto& protection : lent.protections)
+      for (auto& slots = kept.emplace_back(); const auto& [name, chunk] : protection.kept)
+        slots[name] = core_.address(chunk);
+  }
+  for (auto& piece : lent.pieces) {
+    Loan::Piece& part = loan.pieces.emplace_back(Loan::Piece{std::move(piece.piece), {}});
+    for (const auto& slot : piece.slots) part.places.push_back(slot ? place(*slot) : std::nullopt);
+  }
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    Loan::Part part{std::move(lent.protections[i]), {}};
+    for (const auto& [name, slot] : kept[i])
+      if (auto made = place(slot)) part.places[name] = std::move(*made);
+    loan.parts.push_back(std::move(part));
+  }
+  return encode(loan);
+}
+
+std::optional<base::Result<std::vector<RecoveredRank>>> NodeGroup::recover(ClientId client,
+                                                                           const ipc::Recover& request) {
+  using Outcome = base::Result<std::vector<RecoveredRank>>;
+  std::unique_lock guard(mutex_);
+  const auto known = recoveries_.find(client);
+  if (known == recoveries_.end()) {
+    if (!network_) return Outcome(base::fail(PERDURE_INVALID_ARGUMENT, "group", "the network is not open"));
+    auto recovery = std::make_unique<Recovery>();
+    recovery->recoverer =
+        std::make_unique<Recoverer>(core_, lock_, reports_, network_, std::max(options_.recovery_threads, 1U));
+    Recovery* r = recovery.get();
+    recovery->thread = std::thread([this, r, request] {
+      auto result = r->recoverer->recover(request);
+      {
+        std::lock_guard inner(mutex_);
+        r->result = std::move(result);
+      }
+      changed_();
+    });
+    recoveries_.emplace(client, std::move(recovery));
+    return std::nullopt;
+  }
+  if (!known->second->result) return std::nullopt;
+  auto over = std::move(known->second);
+  recoveries_.erase(known);
+  guard.unlock();
+  over->thread.join();
+  return std::move(*over->result);
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,72 @@
+#pragma once
+// This node among the others of its job: the network, the group, and what protects versions there. Nothing of it exists
+// before the application says who the others are. Thread-safe.
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "engine/endpoint_link.hpp"
+#include "engine/protector.hpp"
+#include "engine/recoverer.hpp"
+#include "ipc/messages.hpp"
+
+namespace perdure::engine {
+
+struct NodeGroupOptions {
+  std::string scheme = "single";
+  unsigned parities = 1;  ///< as configured; what the scheme makes of it
+  network::FabricOptions fabric;
+  network::EndpointOptions endpoint;
+  ProtectorOptions protector;
+  unsigned recovery_threads = 2;
+};
+
+class NodeGroup {
+ public:
+  /// `changed`: the state of some version did.
+  NodeGroup(Core& core, std::mutex& lock, Reports& reports, NodeGroupOptions options, std::function<void()> changed);
+  ~NodeGroup() { stop(); }
+  void stop();
+
+  /// The address under which engines with the same key reach this one. Another key: another launch of the job, in which
+  /// this node has no group yet.
+  base::Result<network::Bytes> open_network(const std::vector<std::byte>& job_key);
+  base::Status join(const ipc::Join& join);
+  bool joined() const;
+
+  void committed(const segment::VersionId& id);
+  void stored(const segment::VersionId& id);
+  void gone(const segment::VersionId& id);
+  void superseded(const std::string& name, std::uint64_t attempt_ns);
+  Protector::State state(const segment::VersionId& id) const;
+  bool under_way() const { return protector_->under_way() > 0; }
+
+  /// For Lend: pinned for this client.
+  base::Result<std::vector<std::byte>> lend(ClientId client, const segment::VersionId& id);
+  /// For Recover, which a client has under way once: it begins at the first call. Nothing while it runs; `changed` is
+  /// called when it is over.
+  std::optional<base::Result<std::vector<RecoveredRank>>> recover(ClientId client, const ipc::Recover& request);
+
+ private:
+  struct Recovery {
+    std::unique_ptr<Recoverer> recoverer;
+    std::optional<base::Result<std::vector<RecoveredRank>>> result;
+    std::thread thread;
+  };
+  base::Result<network::Bytes> serve(base::ConstByteSpan request);
+  base::Result<std::shared_ptr<PeerNetwork>> open_peer_network(const network::JobKey& key);
+  void stop_recoveries();
+
+  Core& core_;
+  std::mutex& lock_;
+  Reports& reports_;
+  NodeGroupOptions options_;
+  std::function<void()> changed_;
+  mutable std::mutex mutex_;
+  bool joined_ = false;
+  std::shared_ptr<PeerNetwork> network_;
+  std::unique_ptr<Protector> protector_;
+  std::map<ClientId, std::unique_ptr<Recovery>> recoveries_;
+};
+
+}  // namespace perdure::engine

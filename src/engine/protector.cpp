@@ -1,0 +1,259 @@
+#include "engine/protector.hpp"
+
+#include <algorithm>
+
+#include "os/system.hpp"
+
+namespace perdure::engine {
+Protector::Protector(Core& core, std::mutex& lock, Reports& reports, ProtectorOptions options,
+                     std::function<void()> changed)
+    : core_(core), lock_(lock), reports_(reports), options_(options), changed_(std::move(changed)) {
+  for (unsigned i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { run(); });
+}
+
+void Protector::stop() {
+  {
+    std::lock_guard guard(mutex_);
+    stopping_ = true;
+    leave_group();
+  }
+  wake_.notify_all();
+  for (auto& thread : threads_)
+    if (thread.joinable()) thread.join();
+}
+
+base::Status Protector::join(Membership membership) {
+  std::shared_ptr<const redundancy::Code> code;
+  const auto& group = membership.group;
+  const auto method = group.scheme->method;
+  if (method == redundancy::Method::parity || method == redundancy::Method::server) {
+    const bool served = method == redundancy::Method::server;
+    PERDURE_TRY(auto made,
+                redundancy::Code::make(served ? group.members : group.members - group.parities, group.parities));
+    code = std::make_shared<const redundancy::Code>(std::move(made));
+  }
+  std::lock_guard guard(mutex_);
+  leave_group();
+  membership_ = std::move(membership);
+  code_ = std::move(code);
+  return {};
+}
+
+void Protector::leave() {
+  std::lock_guard guard(mutex_);
+  leave_group();
+}
+
+// With mutex_ held.
+void Protector::leave_group() {
+  for (auto it = works_.begin(); it != works_.end(); it = works_.begin()) forget(WorkPointer(it->second));
+  {
+    std::lock_guard core_guard(lock_);
+    for (const auto& id : committed_) core_.unpin(kKeeper, id);
+  }
+  committed_.clear();
+  if (membership_) membership_->link->close();
+  membership_.reset();
+  code_.reset();
+}
+
+Protector::WorkPointer Protector::find_or_make(const catalog::ProtectionId& id, std::uint32_t ranks) {
+  WorkPointer& work = works_[id];
+  if (work) return work;
+  work = std::make_shared<Work>(Encoding(id, membership_->group, membership_->position, ranks));
+  work->told.resize(membership_->group.members);
+  return work;
+}
+
+// The pieces and slots of this node. With mutex_ held.
+base::Status Protector::fill(Work& work, const segment::VersionId& id) {
+  std::vector<std::pair<tier::SlotAddress, base::Hash128>> blocks;
+  {
+    std::lock_guard guard(lock_);
+    const auto* held = core_.find(id);
+    if (held == nullptr || held->any_moved())
+      return base::fail(PERDURE_UNAVAILABLE, id.text(), "a part of it has left this node's tiers already",
+                        "raise tier.memory.max_bytes, so that a version fits");
+    std::vector<std::uint64_t> counts;
+    for (const auto& [rank, piece] : held->pieces) {
+      work.pieces.push_back(piece);
+      counts.push_back(piece.chunks.size());
+    }
+    const redundancy::BlockOrder order(counts);
+    for (std::uint64_t number = 0; number < order.count(); ++number) {
+      const auto where = order.chunk(number);
+      const auto& chunk = work.pieces[where.rank].chunks[where.chunk];
+      blocks.emplace_back(core_.address(chunk), chunk.hash);
+    }
+    core_.pin(kKeeper, id);
+  }
+  for (std::uint64_t number = 0; number < blocks.size(); ++number) {
+    PERDURE_TRY(auto place, membership_->link->place(blocks[number].first));
+    work.offers.push_back({number, blocks[number].second, std::move(place)});
+  }
+  const unsigned position = membership_->position;
+  PERDURE_CHECK(work.encoding.announced(position, work.pieces));
+  for (const auto& offer : work.offers) PERDURE_CHECK(work.encoding.offered(position, offer));
+  work.here = true;
+  return {};
+}
+
+void Protector::committed(const segment::VersionId& id) {
+  {
+    std::lock_guard guard(mutex_);
+    if (!membership_) return;
+    committed_.push_back(id);
+    std::lock_guard core_guard(lock_);
+    core_.pin(kKeeper, id);  // until it is begun
+  }
+  wake_.notify_all();
+}
+
+// With mutex_ held.
+void Protector::begin(const segment::VersionId& id) {
+  std::uint32_t ranks = 0;
+  bool stored = false;
+  {
+    std::lock_guard core_guard(lock_);
+    const auto* held = core_.find(id);
+    if (held == nullptr) return;
+    ranks = held->ranks;
+    stored = held->all_stored();
+  }
+  const WorkPointer work = find_or_make({id, membership_->epoch}, ranks);
+  if (work->failed) {
+    std::lock_guard core_guard(lock_);
+    core_.unpin(kKeeper, id);
+  }
+  if (work->here || work->failed) return;
+  work->stored_here = stored;
+  if (auto filled = fill(*work, id); !filled) fail(work, filled.error());
+}
+
+void Protector::stored(const segment::VersionId& id) {
+  {
+    std::lock_guard guard(mutex_);
+    if (!membership_) return;
+    const auto it = works_.find({id, membership_->epoch});
+    if (it == works_.end()) return;
+    it->second->stored_here = true;
+  }
+  wake_.notify_all();
+}
+
+void Protector::gone(const segment::VersionId& id) {
+  std::lock_guard guard(mutex_);
+  for (auto it = works_.lower_bound({id, 0}); it != works_.end() && it->first.version == id;
+       it = works_.lower_bound({id, 0}))
+    forget(WorkPointer(it->second));
+}
+
+void Protector::superseded(const std::string& name, std::uint64_t attempt_ns) {
+  std::lock_guard guard(mutex_);
+  std::vector<WorkPointer> older;
+  for (const auto& [id, work] : works_)
+    if (id.version.name == name && id.version.attempt.created_ns < attempt_ns) older.push_back(work);
+  for (const auto& work : older) forget(work);
+}
+
+base::Status Protector::apply(Work& work, const GroupMessage& message) {
+  const auto& group = work.encoding.group();
+  const bool server = message.position == group.members && group.scheme->method == redundancy::Method::server;
+  if (message.position >= group.members && !server)
+    return base::fail(PERDURE_INVALID_ARGUMENT, message.id.text(), "it is from a position that is not in the group");
+  if (const auto* announce = std::get_if<Announce>(&message.body)) {
+    if (announce->scheme != group.scheme->name || announce->members != group.members ||
+        announce->parities != group.parities || announce->group != group.number)
+      return base::fail(PERDURE_MISMATCH, message.id.text(),
+                        "position " + std::to_string(message.position) + " takes itself to be in another group",
+                        "start all nodes with the same redundancy options");
+    return work.encoding.announced(message.position, announce->pieces);
+  }
+  if (const auto* offer = std::get_if<Offer>(&message.body)) {
+    for (const auto& block : offer->blocks) PERDURE_CHECK(work.encoding.offered(message.position, block));
+  } else if (std::holds_alternative<Keeps>(message.body)) {
+    work.encoding.keeps(message.position);
+  } else if (std::holds_alternative<Stored>(message.body)) {
+    work.stored_at.insert(message.position);
+  }
+  return {};
+}
+
+base::Status Protector::hear(base::ConstByteSpan bytes) {
+  PERDURE_TRY(const GroupMessage message, decode_group_message(bytes));
+  {
+    std::lock_guard guard(mutex_);
+    if (!membership_ || membership_->epoch != message.id.epoch)
+      return base::fail(PERDURE_BUSY, message.id.text(), "this node is in another launch of the job", {}, true);
+    if (message.position == membership_->position)
+      return base::fail(PERDURE_INVALID_ARGUMENT, message.id.text(), "it claims to be from this position");
+    {
+      std::lock_guard core_guard(lock_);
+      const auto* known = core_.find(message.id);
+      // Said again; or it cannot matter any more.
+      if (known != nullptr && known->reached && !works_.contains(message.id)) return {};
+    }
+    const auto* announce = std::get_if<Announce>(&message.body);
+    if (announce == nullptr && !works_.contains(message.id))
+      return base::fail(PERDURE_BUSY, message.id.text(), "nobody has announced it here", {}, true);
+    const bool known_here = works_.contains(message.id);
+    const WorkPointer work = find_or_make(message.id, announce == nullptr ? 0 : announce->ranks);
+    const base::Status applied = apply(*work, message);
+    if (!applied && !known_here) works_.erase(message.id);  // what is refused leaves no trace
+    PERDURE_CHECK(applied);
+  }
+  wake_.notify_all();
+  return {};
+}
+
+// With mutex_ held.
+void Protector::fail(const WorkPointer& work, const base::Error& error) {
+  if (work->failed || work->reached) return;
+  work->failed = error;
+  const auto& id = work->encoding.id().version;
+  reports_.add(id.text() + ": it does not reach level node: " + error.text());
+  release(*work);
+}
+
+// With mutex_ held: others may use this node's slots again, and those of blocks that were made, but never recorded.
+void Protector::release(Work& work) {
+  std::lock_guard guard(lock_);
+  core_.unpin(kKeeper, work.encoding.id().version);
+  if (work.recorded) return;
+  for (const auto& [name, chunk] : work.encoding.kept_blocks()) core_.give_back_kept({chunk.place, chunk.offset});
+}
+
+// With mutex_ held.
+void Protector::forget_older(const segment::VersionId& id) {
+  std::vector<WorkPointer> older;
+  for (const auto& [other, work] : works_)
+    if (other.version.name == id.name && other.version.attempt < id.attempt && !work->reached) older.push_back(work);
+  for (const auto& work : older) forget(work);
+}
+
+// With mutex_ held. Whoever works on it still finds out that it failed.
+void Protector::forget(const WorkPointer& work) {
+  const auto id = work->encoding.id();
+  works_.erase(id);
+  if (!work->failed && !work->reached) release(*work);
+  work->failed = base::Error{PERDURE_UNAVAILABLE, id.text(), "it was given up", {}, false};
+}
+
+Protector::State Protector::state(const segment::VersionId& id) const {
+  State state;
+  std::lock_guard guard(mutex_);
+  for (auto it = works_.lower_bound({id, 0}); it != works_.end() && it->first.version == id; ++it)
+    if (it->second->failed && !it->second->reached) state.failed = it->second->failed;
+  std::lock_guard core_guard(lock_);
+  state.reached = core_.reached(id);
+  return state;
+}
+
+std::size_t Protector::under_way() const {
+  std::lock_guard guard(mutex_);
+  const auto works = std::count_if(works_.begin(), works_.end(),
+                                   [](const auto& entry) { return !entry.second->failed && !entry.second->reached; });
+  return static_cast<std::size_t>(works) + committed_.size();
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,128 @@
+#pragma once
+// Brings versions to level `node`: tells the other positions of the group what is in this node's slots, makes the
+// blocks that this position has to keep out of theirs, and hears when the others have done so. All in the background.
+// (docs/adr/0014)
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "engine/block_encoder.hpp"
+#include "engine/core.hpp"
+#include "engine/group_link.hpp"
+#include "engine/group_message.hpp"
+
+namespace perdure::engine {
+
+/// This node's place in one launch of the job.
+struct Membership {
+  std::uint64_t epoch = 0;
+  GroupScheme group;
+  unsigned position = 0;
+  std::shared_ptr<GroupLink> link;
+};
+
+struct ProtectorOptions {
+  unsigned threads = 1;
+  std::uint64_t retry_ns = 200'000'000;  ///< after a peer could not be reached, or there was no room
+};
+
+class Protector {
+ public:
+  /// `lock` guards `core`. `changed` is called without any lock when a version's state changed.
+  Protector(Core& core, std::mutex& lock, Reports& reports, ProtectorOptions options, std::function<void()> changed);
+  ~Protector() { stop(); }
+  void stop();  ///< ends what is under way at its next part; returns when all threads have ended
+
+  /// From now on in this group. What was begun in an earlier one is given up; what it reached stays.
+  base::Status join(Membership membership);
+  /// In no group any more, until the next join().
+  void leave();
+  /// The version is committed on this node. Its slots are made readable by a thread: who commits does not wait for
+  /// that.
+  void committed(const segment::VersionId& id);
+  /// This node's part of it is in the store.
+  void stored(const segment::VersionId& id);
+  /// This node gave it up.
+  void gone(const segment::VersionId& id);
+  /// A newer version than all of these is protected on all nodes of the job.
+  void superseded(const std::string& name, std::uint64_t attempt_ns);
+  /// What another position of the group says.
+  base::Status hear(base::ConstByteSpan message);
+
+  struct State {
+    bool reached = false;
+    std::optional<base::Error> failed;  ///< it stays at its lower level
+  };
+  State state(const segment::VersionId& id) const;
+  std::size_t under_way() const;
+
+ private:
+  /// What one other position was told and has agreed to.
+  struct Told {
+    bool announced = false, keeps = false, stored = false, busy = false;
+    std::size_t offered = 0;
+    std::uint64_t retry_at_ns = 0;
+  };
+  struct Work {
+    explicit Work(Encoding all) : encoding(std::move(all)) {}
+    Encoding encoding;
+    std::vector<segment::Piece> pieces;  ///< this node's; with places
+    std::vector<OfferedBlock> offers;    ///< this node's
+    bool here = false;                   ///< pieces and offers are known
+    std::vector<Told> told;
+    bool recording = false, recorded = false, reaching = false;
+    bool reached = false;  ///< what is left is to tell, and to hear, who has stored his part
+    bool stored_here = false;
+    std::set<unsigned> stored_at;  ///< other positions
+    std::uint64_t retry_at_ns = 0;
+    std::optional<base::Error> failed;
+  };
+  using WorkPointer = std::shared_ptr<Work>;
+  using Job = std::function<void()>;  ///< run without the mutex
+
+  void run();
+  void begin(const segment::VersionId& id);
+  Job next_job(std::uint64_t now_ns, std::uint64_t& wake_at_ns);
+  Job job_of(const WorkPointer& work, std::uint64_t now_ns, std::uint64_t& wake_at_ns);
+  Job next_telling(const WorkPointer& work, std::uint64_t now_ns, std::uint64_t& wake_at_ns);
+  std::optional<GroupMessage> next_message(const Work& work, const Told& told, std::size_t& blocks) const;
+  void tell(const WorkPointer& work, unsigned position, const GroupMessage& message, std::size_t blocks);
+  void encode(const WorkPointer& work, const EncodingTask& task);
+  base::Result<segment::ChunkEntry> encode_into_slot(GroupLink& link, const redundancy::Code* code, const Work& work,
+                                                     const EncodingTask& task);
+  void record(const WorkPointer& work);
+  void catalog_said(const WorkPointer& work, const base::Status& status);
+  void note_reached(const WorkPointer& work);
+  bool all_stored(const Work& work) const;
+  void note_stored(const WorkPointer& work);
+  base::Status fill(Work& work, const segment::VersionId& id);
+  WorkPointer find_or_make(const catalog::ProtectionId& id, std::uint32_t ranks);
+  void fail(const WorkPointer& work, const base::Error& error);
+  void leave_group();
+  void release(Work& work);
+  void forget(const WorkPointer& work);
+  void forget_older(const segment::VersionId& id);
+  static base::Status apply(Work& work, const GroupMessage& message);
+
+  Core& core_;
+  std::mutex& lock_;  // taken after mutex_, never before
+  Reports& reports_;
+  ProtectorOptions options_;
+  std::function<void()> changed_;
+  tier::SlotIo slots_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  std::optional<Membership> membership_;
+  std::shared_ptr<const redundancy::Code> code_;
+  std::map<catalog::ProtectionId, WorkPointer> works_;
+  std::deque<segment::VersionId> committed_;  // not begun yet
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace perdure::engine

@@ -1,0 +1,206 @@
+// A group of nodes in one process: what each keeps is what the scheme says, whatever happens to messages.
+#include "engine/protector.hpp"
+
+#include <gmock/gmock.h>
+
+#include "engine/group_fixture.hpp"
+
+namespace perdure::engine {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+/// What becomes of messages and reads. Thread-safe.
+class Weather {
+ public:
+  explicit Weather(std::uint64_t seed, unsigned percent) : random_(seed), percent_(percent) {}
+  bool strikes() {
+    std::lock_guard guard(mutex_);
+    return random_() % 100 < percent_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::mt19937_64 random_;
+  unsigned percent_;
+};
+
+/// Everybody's slots are files that everybody can read.
+class FilesLink final : public GroupLink {
+ public:
+  FilesLink(std::vector<std::unique_ptr<GroupNode>>& nodes, Weather& weather) : nodes_(nodes), weather_(weather) {}
+  void close() override { closed_ = true; }
+  base::Status tell(unsigned position, base::ConstByteSpan message) override;
+  base::Result<BlockPlace> place(const tier::SlotAddress& slot) override {
+    const auto* first = reinterpret_cast<const std::byte*>(slot.path.data());
+    return BlockPlace{{first, first + slot.path.size()}, slot.offset};
+  }
+  std::optional<BlockView> view(unsigned, const BlockPlace&, std::uint64_t) override { return std::nullopt; }
+  base::Status read(unsigned, const BlockPlace& place, std::uint64_t offset, base::ByteSpan target) override {
+    if (weather_.strikes()) return base::fail(PERDURE_TIMEOUT, "read", "it got lost", {}, true);
+    tier::SlotAddress slot;
+    slot.path.assign(reinterpret_cast<const char*>(place.memory.data()), place.memory.size());
+    slot.offset = place.offset;
+    slot.capacity = kChunk;
+    base::Hasher hasher;
+    return slots_.read(slot, offset, target, hasher);
+  }
+
+ private:
+  std::vector<std::unique_ptr<GroupNode>>& nodes_;
+  Weather& weather_;
+  std::atomic<bool> closed_ = false;
+  tier::SlotIo slots_;
+};
+
+base::Status FilesLink::tell(unsigned position, base::ConstByteSpan message) {
+  const auto lost = base::fail(PERDURE_TIMEOUT, "message", "it got lost", {}, true);
+  if (closed_ || weather_.strikes()) return lost;
+  if (weather_.strikes()) (void)nodes_[position]->protector().hear(message);  // twice
+  const base::Status heard = nodes_[position]->protector().hear(message);
+  if (weather_.strikes()) return lost;  // the answer
+  return heard;
+}
+
+class ProtectedGroup : public GroupFixture {
+ protected:
+  std::shared_ptr<GroupLink> link(unsigned) override {
+    if (!weather_) weather_ = std::make_unique<Weather>(1, GetParam().trouble);
+    return std::make_shared<FilesLink>(nodes_, *weather_);
+  }
+  void TearDown() override {
+    for (auto& node : nodes_) node->end();  // before the weather, which their threads ask
+  }
+  std::unique_ptr<Weather> weather_;
+};
+
+TEST_P(ProtectedGroup, EveryBlockIsKeptElsewhereWithTheRightContent) {
+  make(GetParam(), 1);
+  checkpoint(first_);
+  ASSERT_TRUE(wait_reached(first_));
+  expect_protected(first_, 7);
+  checkpoint(second_);
+  ASSERT_TRUE(wait_reached(second_));
+  expect_protected(second_, 7);
+  for (auto& node : nodes_) EXPECT_EQ(node->protector().under_way(), 0U);
+}
+
+std::vector<GroupCase> group_cases() {
+  std::vector<GroupCase> all;
+  for (unsigned trouble : {0U, 20U})
+    for (unsigned n : {2U, 3U, 4U, 8U}) {
+      all.push_back({"buddy", n, 0, trouble});
+      all.push_back({"xor", n, 1, trouble});
+      if (n > 2) all.push_back({"reed-solomon", n, 2, trouble});
+    }
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Schemes, ProtectedGroup, testing::ValuesIn(group_cases()), [](const auto& tested) {
+  std::string name = tested.param.scheme;
+  std::erase(name, '-');
+  return name + "_" + std::to_string(tested.param.n) + "_" + std::to_string(tested.param.m) +
+         (tested.param.trouble > 0 ? "_trouble" : "");
+});
+
+class OneGroup : public ProtectedGroup {};
+INSTANTIATE_TEST_SUITE_P(Xor, OneGroup, testing::Values(GroupCase{"xor", 3, 1, 0}),
+                         [](const auto&) { return "xor_3"; });
+
+TEST_P(OneGroup, ABlockThatRottedBeforeItWasEncodedIsNeverEncoded) {
+  make(GetParam(), 3);
+  nodes_[0]->end();  // it does nothing by itself any more
+  std::mt19937_64 random(5);
+  nodes_[1]->checkpoint(first_, {2}, 1, 3, random);
+  const auto chunk = nodes_[1]->core().find(first_)->pieces.at(1).chunks[1];  // in stripe 2, whose parity is node 2's
+  Bytes bytes = nodes_[1]->content(chunk);
+  bytes[100] ^= std::byte{1};
+  base::Hasher hasher;
+  ASSERT_TRUE(nodes_[1]->slots().write(nodes_[1]->core().address(chunk), 0, bytes, hasher));
+  GroupMessage announce{{first_, 7}, 0, Announce{"xor", 3, 1, 3, 3, {}}};
+  ASSERT_TRUE(nodes_[2]->protector().hear(encode(announce)));
+  nodes_[2]->checkpoint(first_, {1}, 2, 3, random);
+  nodes_[2]->protector().committed(first_);
+  nodes_[1]->protector().committed(first_);
+  for (int i = 0; i < 30'000 && !nodes_[2]->protector().state(first_).failed; ++i) os::sleep_ns(1'000'000);
+  ASSERT_TRUE(nodes_[2]->protector().state(first_).failed);
+  EXPECT_EQ(nodes_[2]->protector().state(first_).failed->code, PERDURE_CORRUPT);
+  EXPECT_FALSE(nodes_[2]->protector().state(first_).reached);
+  EXPECT_THAT(nodes_[2]->reports().take().value_or(""), testing::HasSubstr("does not match its hash"));
+}
+
+TEST_P(OneGroup, WithoutRoomForRedundancyItIsTriedAgainUntilThereIsSome) {
+  make(GetParam(), 1, 3);
+  std::mt19937_64 random(5);
+  for (unsigned p = 0; p < 3; ++p) nodes_[p]->checkpoint(first_, {2}, p, 3, random);
+  tier::SlotAddress taken;
+  {
+    std::lock_guard guard(nodes_[1]->lock());
+    taken = *nodes_[1]->core().take_slot_to_keep(second_, kChunk);
+  }
+  for (auto& node : nodes_) node->protector().committed(first_);
+  for (unsigned p : {0U, 2U})  // they have done their part; node 1 cannot
+    for (int i = 0; i < 30'000 && nodes_[p]->used() < 3; ++i) os::sleep_ns(1'000'000);
+  for (auto& node : nodes_) EXPECT_FALSE(node->protector().state(first_).reached);
+  {
+    std::lock_guard guard(nodes_[1]->lock());
+    nodes_[1]->core().give_back_kept({taken.tier, taken.slot});
+  }
+  ASSERT_TRUE(wait_reached(first_));
+  expect_protected(first_, 7);
+}
+
+TEST_P(OneGroup, InAnotherLaunchItIsEncodedAgainAndTheUnfinishedIsGivenBack) {
+  make(GetParam(), 1);
+  checkpoint(first_);
+  ASSERT_TRUE(wait_reached(first_));
+  std::mt19937_64 random(5);
+  for (unsigned p = 0; p < 3; ++p) nodes_[p]->checkpoint(second_, {2}, p, 3, random);
+  nodes_[0]->protector().committed(second_);
+  nodes_[1]->protector().committed(second_);  // node 2 never says anything
+  join(8);
+  for (auto& node : nodes_) EXPECT_EQ(node->protector().under_way(), 0U);
+  for (auto& node : nodes_) node->protector().committed(second_);
+  ASSERT_TRUE(wait_reached(second_));
+  expect_protected(second_, 8);
+  expect_protected(first_, 7);
+  for (auto& node : nodes_) {
+    EXPECT_EQ(node->core().find(catalog::ProtectionId{second_, 7}), nullptr);
+    ASSERT_TRUE(node->core().retire("app", 1));
+    ASSERT_TRUE(node->core().retire("app", 2));
+    EXPECT_EQ(node->used(), 0U) << "no slot is lost";
+  }
+}
+
+TEST_P(OneGroup, AVersionThatIsGivenUpMeanwhileLeavesNothing) {
+  make(GetParam(), 1);
+  std::mt19937_64 random(5);
+  for (unsigned p = 0; p < 3; ++p) nodes_[p]->checkpoint(first_, {4}, p, 3, random);
+  for (auto& node : nodes_) node->protector().committed(first_);
+  for (auto& node : nodes_) {
+    node->protector().gone(first_);
+    std::lock_guard guard(node->lock());
+    ASSERT_TRUE(node->core().retire("app", 1));
+  }
+  for (auto& node : nodes_) node->end();
+  for (auto& node : nodes_) EXPECT_EQ(node->used(), 0U);
+}
+
+TEST_P(OneGroup, WhatOthersSayIsNotBelievedBlindly) {
+  make(GetParam(), 1);
+  Protector& protector = nodes_[0]->protector();
+  const auto refusal = [&](const GroupMessage& message) { return protector.hear(encode(message)).error().code; };
+  const Announce good{"xor", 3, 1, 3, 3, {}};
+  EXPECT_EQ(refusal({{first_, 6}, 1, good}), PERDURE_BUSY) << "of another launch";
+  EXPECT_EQ(refusal({{first_, 7}, 0, good}), PERDURE_INVALID_ARGUMENT) << "from this position";
+  EXPECT_EQ(refusal({{first_, 7}, 3, good}), PERDURE_INVALID_ARGUMENT) << "no such position";
+  EXPECT_EQ(refusal({{first_, 7}, 1, Keeps{}}), PERDURE_BUSY) << "of a version that nobody announced";
+  Announce other = good;
+  other.members = 4;
+  EXPECT_EQ(refusal({{second_, 7}, 1, other}), PERDURE_MISMATCH);
+  EXPECT_EQ(protector.hear(Bytes(10)).error().code, PERDURE_CORRUPT);
+  EXPECT_TRUE(protector.hear(encode({{first_, 7}, 1, good})));
+  EXPECT_EQ(refusal({{first_, 7}, 1, Offer{{{0, {}, {}}}}}), PERDURE_INVALID_ARGUMENT) << "it announced no block";
+}
+
+}  // namespace
+}  // namespace perdure::engine

@@ -1,0 +1,147 @@
+#include "engine/recoverer.hpp"
+
+#include <thread>
+
+#include "os/crash_point.hpp"
+
+namespace perdure::engine {
+
+struct Recoverer::Work {
+  Work(std::vector<Loan> all, std::shared_ptr<PeerNetwork> network, const std::vector<network::Bytes>& addresses)
+      : loans(std::move(all)), reconstruction(loans), link(std::move(network), addresses) {}
+  const segment::VersionId* id = nullptr;
+  std::vector<Loan> loans;
+  std::mutex mutex;  // of all that follows
+  Reconstruction reconstruction;
+  EndpointLink link;  // its positions are the holders
+  std::optional<unsigned> own;
+  tier::SlotIo slots;
+  std::vector<segment::Piece> pieces;
+  std::vector<std::vector<std::optional<segment::ChunkEntry>>> done;
+  std::vector<RecoveredRank> ranks;
+  std::vector<Chunk> chunks;
+  std::size_t next = 0;
+  base::Status outcome;
+};
+
+base::Result<std::vector<RecoveredRank>> Recoverer::recover(const ipc::Recover& request) {
+  std::vector<Loan> loans;
+  std::vector<network::Bytes> addresses;
+  for (const auto& bytes : request.loans) {
+    PERDURE_TRY(auto loan, decode_loan(bytes));
+    addresses.push_back(loan.address);
+    loans.push_back(std::move(loan));
+  }
+  Work work(std::move(loans), network_, addresses);
+  work.id = &request.id;
+  for (unsigned holder = 0; holder < addresses.size(); ++holder)
+    if (addresses[holder] == network_->endpoint->address()) work.own = holder;
+  for (const std::uint32_t rank : request.wanted) {
+    PERDURE_TRY(auto piece, work.reconstruction.piece(rank));
+    for (std::uint32_t c = 0; c < piece.chunks.size(); ++c) work.chunks.push_back({work.pieces.size(), c});
+    work.done.emplace_back(piece.chunks.size());
+    work.pieces.push_back(std::move(piece));
+    work.ranks.push_back({rank, 0, 0});
+  }
+  std::vector<std::thread> threads;
+  for (unsigned i = 1; i < std::min<std::size_t>(threads_, work.chunks.size()); ++i)
+    threads.emplace_back([this, &work] { run(work); });
+  run(work);
+  for (auto& thread : threads) thread.join();
+  if (work.outcome) work.outcome = stage(request, work);
+  give_back(work);
+  if (!work.outcome) return base::fail(work.outcome.error());
+  return work.ranks;
+}
+
+void Recoverer::run(Work& work) {
+  std::unique_lock guard(work.mutex);
+  while (work.outcome && work.next < work.chunks.size()) {
+    const Chunk which = work.chunks[work.next++];
+    guard.unlock();
+    auto outcome = recover_chunk(work, which);
+    guard.lock();
+    if (!outcome && work.outcome) work.outcome = std::move(outcome);
+  }
+}
+
+// Each failure leaves a source out, so that this ends.
+base::Status Recoverer::recover_chunk(Work& work, const Chunk& which) {
+  const std::uint32_t rank = work.pieces[which.piece].rank;
+  for (;;) {
+    if (stopping_) return base::fail(PERDURE_CLOSED, work.id->text(), "the engine ends");
+    ReconstructionTask task;
+    {
+      std::lock_guard guard(work.mutex);
+      PERDURE_TRY(task, work.reconstruction.task(rank, which.chunk));
+    }
+    const base::Status tried = try_once(work, which, task);
+    if (tried) return {};
+    if (tried.error().code == PERDURE_NO_SPACE || tried.error().code == PERDURE_CLOSED) return tried;
+  }
+}
+
+base::Status Recoverer::try_once(Work& work, const Chunk& which, const ReconstructionTask& task) {
+  tier::SlotAddress slot;
+  {
+    std::lock_guard guard(lock_);
+    PERDURE_TRY(slot, core_.take_slot_to_keep(*work.id, task.task.length));
+  }
+  std::optional<unsigned> unreachable;
+  BlockReader reader;
+  reader.view = [&](const EncodingTask::Source& source) -> std::optional<BlockView> {
+    if (work.own == source.holder) return network_->slots->view(source.place, source.length);
+    return work.link.view(source.holder, source.place, source.length);
+  };
+  reader.read = [&](const EncodingTask::Source& source, std::uint64_t offset, base::ByteSpan target) -> base::Status {
+    auto done = work.link.read(source.holder, source.place, offset, target);
+    if (!done) unreachable = source.holder;
+    return done;
+  };
+  std::optional<redundancy::Block> bad;
+  BlockEncoder encoder(task.code.get(), std::move(reader), work.slots);
+  const auto chunk = encoder.encode(task.task, slot, &bad);
+  std::lock_guard guard(work.mutex);
+  if (chunk) {
+    work.done[which.piece][which.chunk] = *chunk;
+    (task.rebuilt ? work.ranks[which.piece].bytes_rebuilt : work.ranks[which.piece].bytes_moved) += chunk->length;
+    return {};
+  }
+  {
+    std::lock_guard core_guard(lock_);
+    core_.give_back_kept({slot.tier, slot.slot});
+  }
+  if (chunk.error().code != PERDURE_CORRUPT && !unreachable)
+    return base::fail(PERDURE_NO_SPACE, chunk.error().object, chunk.error().text(), "", true);
+  EncodingTask::Source culprit = task.task.sources.back();  // of a wrong result: a parity, which comes last
+  for (const auto& source : task.task.sources)
+    if (bad && source.block == *bad) culprit = source;
+  reports_.add(work.id->text() + ": " + chunk.error().text() + "; it counts as lost");
+  if (unreachable)
+    work.reconstruction.gone(*unreachable);
+  else
+    work.reconstruction.damaged(culprit);
+  return base::fail(chunk.error());
+}
+
+base::Status Recoverer::stage(const ipc::Recover& request, Work& work) {
+  for (std::size_t p = 0; p < work.pieces.size(); ++p) {
+    segment::Piece piece = work.pieces[p];
+    for (std::size_t c = 0; c < piece.chunks.size(); ++c) piece.chunks[c] = *work.done[p][c];
+    os::crash_point(os::CrashPoint::recover_before_catalog);
+    std::lock_guard guard(lock_);
+    PERDURE_CHECK(core_.adopt(request.id, request.ranks, piece));
+    os::crash_point(os::CrashPoint::recover_after_catalog);
+    work.done[p].clear();
+  }
+  return {};
+}
+
+void Recoverer::give_back(const Work& work) {
+  std::lock_guard guard(lock_);
+  for (const auto& piece : work.done)
+    for (const auto& chunk : piece)
+      if (chunk) core_.give_back_kept({chunk->place, chunk->offset});
+}
+
+}  // namespace perdure::engine

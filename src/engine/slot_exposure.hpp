@@ -1,0 +1,32 @@
+#pragma once
+// Slots of this node's tiers as memory that the engines of its group may read. Thread-safe.
+#include <map>
+#include <mutex>
+
+#include "engine/block_encoder.hpp"
+#include "network/endpoint.hpp"
+#include "os/memory_map.hpp"
+#include "tier/tier.hpp"
+
+namespace perdure::engine {
+
+/// A slot is mapped and exposed when it is first asked for, and stays so: it is used again for other chunks, and what
+/// was read of it is compared with its hash anyway. Must live as long as the endpoint.
+class SlotExposure {
+ public:
+  explicit SlotExposure(network::Endpoint& endpoint) : endpoint_(endpoint) {}
+  base::Result<BlockPlace> place(const tier::SlotAddress& slot);
+  /// What a place of this node shows; nothing when it is none.
+  std::optional<BlockView> view(const BlockPlace& place, std::uint64_t bytes);
+
+ private:
+  struct Exposed {
+    os::Mapping mapping;
+    std::vector<std::byte> name;
+  };
+  network::Endpoint& endpoint_;
+  std::mutex mutex_;
+  std::map<std::pair<std::string, std::uint64_t>, Exposed> slots_;
+};
+
+}  // namespace perdure::engine

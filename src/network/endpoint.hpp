@@ -1,0 +1,109 @@
+#pragma once
+// The network as engines use it: requests with answers, and memory that peers read, between engines that proved the job
+// key to each other. The same over every wire. Thread-safe.
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "network/proof.hpp"
+#include "network/views.hpp"
+
+namespace perdure::network {
+
+struct EndpointOptions {
+  JobKey job_key{};                                 ///< the same on all engines of a job, known to nobody else
+  std::size_t max_message_bytes = 16U << 20;        ///< of one request or reply
+  unsigned window_calls = 16;                       ///< under way per peer at once; the same on all engines
+  std::size_t window_bytes = 64U << 20;             ///< of requests under way per peer; the same on all engines
+  unsigned window_transfers = 4;                    ///< pieces of reads and writes under way per peer
+  std::size_t transfer_bytes = 1U << 20;            ///< of one piece
+  std::uint64_t retry_ns = 200'000'000;             ///< first pause before something is sent again
+  std::uint64_t max_retry_ns = 2'000'000'000;       ///< longest
+  std::uint64_t guard_interval_ns = 1'000'000'000;  ///< a peer that was silent so long is pinged; 0: no guard
+  std::uint64_t guard_limit_ns = 5'000'000'000;     ///< a peer that was silent so long is lost
+  unsigned service_threads = 2;                     ///< run handlers
+  bool local = true;                                ///< read from peers on the same host through their files
+};
+
+using PeerId = std::uint64_t;  ///< of one session; a peer that comes back has another one
+
+/// Called by service threads, several at once, and for one peer in any order. A handler that calls other peers occupies
+/// its thread meanwhile; none may destroy the endpoint.
+struct Handlers {
+  std::function<base::Result<Bytes>(PeerId, ConstByteSpan request)> serve;
+  /// Once for every peer that was connected, unless this end closes. Its calls have failed by then.
+  std::function<void(PeerId, const base::Error&)> on_lost;
+};
+
+struct PeerStatistics {
+  std::uint64_t messages_sent = 0, messages_received = 0;
+  std::uint64_t bytes_sent = 0, bytes_received = 0;  ///< in messages
+  std::uint64_t bytes_read = 0, bytes_written = 0;   ///< in reads and writes over the wire
+  std::uint64_t bytes_read_locally = 0;
+  std::uint64_t retransmissions = 0;
+  std::uint64_t pings = 0;
+  std::uint64_t dropped = 0;  ///< damaged, senseless or beyond the limits
+};
+
+struct EndpointStatistics {
+  std::uint64_t peers = 0, half_open = 0, transfers = 0, views = 0;  ///< now
+  std::uint64_t clock_ticks = 0;                                     ///< wake-ups of the guard's thread
+  std::uint64_t messages_received = 0;
+  std::uint64_t dropped = 0;                ///< damaged, or of no session that stands
+  std::uint64_t strangers = 0;              ///< messages of whoever has no proof
+  std::vector<base::Error> last_strangers;  ///< who, and what they tried; at most 16
+};
+
+/// A piece of remote memory, and where it is to go.
+struct ReadPiece {
+  RemoteMemory memory;
+  std::uint64_t offset = 0;
+  ByteSpan target;
+};
+
+class EndpointCore;
+
+class Endpoint {
+ public:
+  static base::Result<std::unique_ptr<Endpoint>> open(std::unique_ptr<Wire> wire, const EndpointOptions& options,
+                                                      Handlers handlers);
+  /// Calls under way fail with PERDURE_CLOSED; waits for them and for running handlers.
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  /// For connect() of others; opaque.
+  Bytes address() const;
+  /// The peer, after both have proved the job key. The peer that we know when we are connected already. PERDURE_TIMEOUT
+  /// when nobody with the key answers, PERDURE_PEER_FAILED when the address is of an engine that was restarted.
+  base::Result<PeerId> connect(ConstByteSpan address, std::uint64_t timeout_ns);
+  void disconnect(PeerId peer);  ///< its calls fail; on_lost is not called
+  base::Result<std::string> name_of(PeerId peer) const;
+
+  /// The answer of the peer's handler, which runs at most once. PERDURE_PEER_FAILED: the peer was lost,
+  /// PERDURE_TIMEOUT: no answer yet; in both cases the handler may have run.
+  base::Result<Bytes> call(PeerId peer, ConstByteSpan request, std::uint64_t timeout_ns);
+
+  /// Lets connected peers read (and write) this memory. It has to stay mapped until this endpoint is gone, or for a
+  /// while after withdraw(): what was begun is not called back.
+  base::Result<RemoteMemory> expose(ByteSpan memory, Access access, const std::optional<FileHint>& file = {});
+  void withdraw(const RemoteMemory& memory);
+
+  /// Bytes [offset, offset + target.size()) of the peer's memory. No checksum protects them: compare hashes.
+  base::Status read(PeerId peer, const RemoteMemory& memory, std::uint64_t offset, ByteSpan target,
+                    std::uint64_t timeout_ns);
+  base::Status read_many(PeerId peer, std::span<const ReadPiece> pieces, std::uint64_t timeout_ns);
+  base::Status write(PeerId peer, const RemoteMemory& memory, std::uint64_t offset, ConstByteSpan source,
+                     std::uint64_t timeout_ns);
+  /// The peer's memory itself, if it is on this host and also a file.
+  std::optional<View> view(PeerId peer, const RemoteMemory& memory);
+
+  base::Result<PeerStatistics> statistics(PeerId peer) const;
+  EndpointStatistics statistics() const;
+
+ private:
+  explicit Endpoint(std::unique_ptr<EndpointCore> core);
+  std::unique_ptr<EndpointCore> core_;
+};
+
+}  // namespace perdure::network

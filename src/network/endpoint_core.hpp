@@ -1,0 +1,127 @@
+#pragma once
+// Private to the endpoint: its state and threads. The wire's thread receives, service threads run handlers, the clock's
+// thread repeats what was not answered and guards.
+//
+// Locks: `mutex_` (who is known), each peer's (calls, transfers), `transfer_mutex_`, `stranger_mutex_`. Nobody holds
+// one and takes another of these; all may be held when the wire or the clock is called. Handlers run without any.
+#include <deque>
+#include <unordered_map>
+
+#include "network/clock.hpp"
+#include "network/peer.hpp"
+#include "network/service_pool.hpp"
+
+namespace perdure::network {
+
+class EndpointCore : private WireEvents {
+ public:
+  EndpointCore(std::unique_ptr<Wire> wire, const EndpointOptions& options, Handlers handlers);
+  ~EndpointCore() override;
+  base::Status start();
+
+  Bytes address() const { return encode(self_); }
+  base::Result<PeerId> connect(ConstByteSpan address, std::uint64_t timeout_ns);
+  void disconnect(PeerId id);
+  base::Result<PeerPointer> find(PeerId id) const;
+  base::Result<Bytes> call(PeerId id, ConstByteSpan request, std::uint64_t timeout_ns);
+  base::Result<RemoteMemory> expose(ByteSpan memory, Access access, const std::optional<FileHint>& file);
+  void withdraw(const RemoteMemory& memory);
+  base::Status read_many(PeerId id, std::span<const ReadPiece> pieces, std::uint64_t timeout_ns);
+  base::Status write(PeerId id, const RemoteMemory& memory, std::uint64_t offset, ConstByteSpan source,
+                     std::uint64_t timeout_ns);
+  std::optional<View> view(PeerId id, const RemoteMemory& memory);
+  EndpointStatistics statistics() const;
+
+ private:
+  /// A call of a user; the destructor waits for all of them.
+  class Visit {
+   public:
+    explicit Visit(EndpointCore& core);
+    ~Visit();
+
+   private:
+    EndpointCore& core_;
+  };
+  /// One wire transfer of a read or write that may need many.
+  struct Part {
+    const WireMemory* memory = nullptr;
+    std::uint64_t offset = 0;
+    ByteSpan target;       // reads
+    ConstByteSpan source;  // writes
+    std::size_t bytes = 0;
+    unsigned tries = 0;
+  };
+  struct Flight {
+    std::shared_ptr<Transfer> transfer;
+    Part part;
+  };
+
+  // receiving: the wire's thread
+  void on_message(ConstByteSpan bytes) override;
+  void on_transfer(std::uint64_t token, base::Status status) override;
+  void on_send_failed(WirePeer wire, const base::Error& error) override;
+  void receive_introduction(const Body& body);
+  bool answer_again(const Body& body);  // locked by the caller
+  void receive(const PeerPointer& peer, const Body& body);
+  void receive_fragment(const PeerPointer& peer, const Fragment& fragment);
+  void count_garbage(ConstByteSpan bytes);
+  void remember_stranger(const base::Error& who);
+
+  // the sessions
+  std::vector<PeerPointer> establish(Established session);  // locked by the caller
+  std::vector<PeerPointer> peers() const;
+  bool take_out(const Peer& peer);  // locked by the caller; false: somebody else did
+  void lose(const PeerPointer& peer, const base::Error& why, bool tell);
+  void finish_loss(const PeerPointer& peer, const base::Error& why, bool tell);
+  base::Error connect_failure(const Address& remote, bool refused) const;
+
+  // sending: with the peer's lock, unless the body points nowhere
+  void send(Peer& peer, const Body& body);
+  void send_all(Peer& peer, const Outbox& out);
+  void serve(const PeerPointer& peer, CallId id, const Bytes& request);
+
+  // reads and writes
+  void split(Part whole, std::deque<Part>& parts) const;
+  base::Status run(const PeerPointer& peer, std::deque<Part> parts, bool write, std::uint64_t timeout_ns);
+  base::Status launch(const PeerPointer& peer, Part part, bool write, std::deque<Flight>& flights);
+  base::Status land(const PeerPointer& peer, Flight flight, bool write, std::deque<Part>& parts);
+  base::Result<WireBufferPointer> take_buffer();
+  void give_buffer(WireBufferPointer buffer);
+
+  // the clock's thread
+  std::uint64_t tick(std::uint64_t now_ns);
+  void guard(const PeerPointer& peer);
+  std::uint64_t suspect(const PeerPointer& peer, std::uint64_t now_ns);
+
+  std::unique_ptr<Wire> wire_;
+  const EndpointOptions options_;
+  const Handlers handlers_;
+  const Address self_;
+  const CallLimits limits_;
+  Clock clock_;
+  ServicePool pool_;
+  Views views_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable connections_changed_;
+  std::condition_variable visits_over_;
+  bool closing_ = false;
+  unsigned visits_ = 0;
+  PeerId next_peer_ = 1;
+  Introductions introductions_;
+  std::map<PeerId, PeerPointer> peers_;
+  std::unordered_map<std::uint64_t, PeerPointer> by_session_;  // by the number that we expect
+  std::map<std::uint64_t, PeerPointer> by_incarnation_;
+
+  mutable std::mutex transfer_mutex_;
+  std::uint64_t next_token_ = 1;
+  std::unordered_map<std::uint64_t, std::shared_ptr<Transfer>> transfers_;
+  std::vector<WireBufferPointer> free_buffers_;
+
+  mutable std::mutex stranger_mutex_;
+  std::deque<base::Error> strangers_;
+  std::atomic<std::uint64_t> stranger_count_{0}, dropped_{0}, received_{0};
+  std::uint64_t next_guard_ns_ = 0;  // the clock's
+};
+
+}  // namespace perdure::network

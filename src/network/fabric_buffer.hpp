@@ -1,0 +1,20 @@
+#pragma once
+// Private to the fabric wire: memory that the provider may touch, registered if it wants that.
+#include "network/fabric_resources.hpp"
+
+namespace perdure::network {
+
+class FabricBuffer : public WireBuffer {
+ public:
+  FabricBuffer(FidPointer<fid_mr> registration, Bytes memory)
+      : memory_(std::move(memory)), registration_(std::move(registration)) {}
+  static base::Result<WireBufferPointer> make(const FabricResources& fabric, std::size_t bytes);
+  ByteSpan span() override { return memory_; }
+  void* descriptor() const { return registration_ == nullptr ? nullptr : ::fi_mr_desc(registration_.get()); }
+
+ private:
+  Bytes memory_;
+  FidPointer<fid_mr> registration_;
+};
+
+}  // namespace perdure::network

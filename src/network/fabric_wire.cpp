@@ -1,0 +1,163 @@
+// Lifetime, peers and memory of the fabric wire.
+#include "network/fabric_wire.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "network/fabric_buffer.hpp"
+#include "os/system.hpp"
+
+namespace perdure::network {
+namespace {
+
+// The provider copies messages of up to 16 KiB; longer ones cost a round trip more.
+constexpr std::size_t kMaxMessageOnFabric = 16 * base::KiB;
+
+}  // namespace
+
+base::Result<std::unique_ptr<Wire>> make_fabric_wire(const FabricOptions& options) { return FabricWire::make(options); }
+
+base::Result<WireBufferPointer> FabricBuffer::make(const FabricResources& fabric, std::size_t bytes) {
+  Bytes memory(bytes);
+  FidPointer<fid_mr> registration;
+  if (fabric.needs_local_registration()) {
+    fid_mr* raw = nullptr;
+    const int code = ::fi_mr_reg(fabric.domain.get(), memory.data(), bytes, FI_SEND | FI_RECV | FI_READ | FI_WRITE, 0,
+                                 os::random_u64(), 0, &raw, nullptr);
+    if (code != 0) return base::fail(fabric_error(*fabric.library, code, "fi_mr_reg", "network buffer"));
+    registration.reset(raw);
+  }
+  return std::make_shared<FabricBuffer>(std::move(registration), std::move(memory));
+}
+
+base::Result<std::unique_ptr<Wire>> FabricWire::make(const FabricOptions& options) {
+  PERDURE_TRY(FabricResources fabric, open_fabric(options));
+  os::Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake) return base::fail(base::errno_error(errno, "eventfd", "network"));
+  PERDURE_TRY(Bytes name, fabric.name());
+  return std::unique_ptr<Wire>(new FabricWire(std::move(fabric), std::move(wake), std::move(name), options.sleep_ns));
+}
+
+FabricWire::FabricWire(FabricResources fabric, os::Fd wake, Bytes name, std::uint64_t sleep_ns)
+    : fabric_(std::move(fabric)), wake_(std::move(wake)), name_(std::move(name)), sleep_ns_(sleep_ns) {}
+
+FabricWire::~FabricWire() { stop(); }
+
+std::size_t FabricWire::max_message() const {
+  return std::min(kMaxMessageOnFabric, fabric_.info->ep_attr->max_msg_size);
+}
+
+base::Status FabricWire::start(WireEvents& events) {
+  events_ = &events;
+  PERDURE_CHECK(post_receives());
+  thread_ = std::thread([this] { run(); });
+  return {};
+}
+
+void FabricWire::wake() const {
+  const std::uint64_t one = 1;
+  (void)!::write(wake_.get(), &one, sizeof one);  // full means that it is awake
+}
+
+void FabricWire::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!open_) return;
+    open_ = false;
+  }
+  stopping_ = true;
+  wake();
+  if (thread_.joinable()) thread_.join();
+  // The provider lets go of all buffers when its endpoint is closed; only then they may be freed.
+  exposed_.clear();
+  fabric_.endpoint.reset();
+  for (Operation& operation : operations_)
+    if (operation.kind == Kind::transfer && !operation.reported)
+      failed_transfers_.emplace_back(operation.transfer.token,
+                                     base::Error{PERDURE_CLOSED, "network", "the wire was closed", {}, false});
+  report();
+  waiting_.clear();
+  operations_.clear();
+  free_buffers_.clear();
+}
+
+base::Result<WirePeer> FabricWire::connect(ConstByteSpan address) {
+  // Providers read as many bytes as their addresses have.
+  if (address.size() != name_.size())
+    return base::fail(PERDURE_INVALID_ARGUMENT, "engine address", "it is of another kind of network",
+                      "set the same provider on all nodes");
+  const std::lock_guard lock(mutex_);
+  const Bytes key(address.begin(), address.end());
+  AddressEntry& entry = addresses_[key];
+  if (entry.users == 0) {
+    const int inserted = ::fi_av_insert(fabric_.addresses.get(), key.data(), 1, &entry.to, 0, nullptr);
+    if (inserted != 1) {
+      addresses_.erase(key);
+      return base::fail(PERDURE_INVALID_ARGUMENT, "engine address", "the network provider does not take it");
+    }
+  }
+  ++entry.users;
+  const WirePeer peer = next_peer_++;
+  peers_[peer] = {key, entry.to, 0};
+  return peer;
+}
+
+void FabricWire::forget(WirePeer peer) {
+  const base::Error gone{PERDURE_PEER_FAILED, "transfer", "the peer is gone", {}, true};
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = peers_.find(peer);
+    if (it == peers_.end()) return;
+    for (Operation& operation : operations_) {
+      if (operation.peer != peer || operation.kind != Kind::transfer || operation.reported) continue;
+      operation.reported = true;  // its buffer stays until the provider is done with it
+      failed_transfers_.emplace_back(operation.transfer.token, gone);
+    }
+    std::vector<Operation*> dropped;
+    for (Operation* operation : waiting_)
+      if (operation->peer == peer) dropped.push_back(operation);
+    std::erase_if(waiting_, [peer](const Operation* operation) { return operation->peer == peer; });
+    for (Operation* operation : dropped) release(*operation);
+    const auto address = addresses_.find(it->second.address);
+    peers_.erase(it);
+    if (--address->second.users == 0) {
+      ::fi_av_remove(fabric_.addresses.get(), &address->second.to, 1, 0);
+      addresses_.erase(address);
+    }
+  }
+  wake();
+}
+
+base::Result<WireMemory> FabricWire::expose(ByteSpan memory, Access access) {
+  const std::uint64_t rights = FI_REMOTE_READ | (access == Access::read_and_write ? FI_REMOTE_WRITE : 0);
+  const std::size_t key_bytes = fabric_.info->domain_attr->mr_key_size;
+  const std::uint64_t mask = key_bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * key_bytes)) - 1;
+  fid_mr* raw = nullptr;
+  const int code = ::fi_mr_reg(fabric_.domain.get(), memory.data(), memory.size(), rights, 0, os::random_u64() & mask,
+                               0, &raw, nullptr);
+  if (code != 0) return base::fail(fabric_error(*fabric_.library, code, "fi_mr_reg", "memory for peers"));
+  FidPointer<fid_mr> region(raw);
+  const std::uint64_t key = ::fi_mr_key(raw);
+  const std::lock_guard lock(mutex_);
+  exposed_[key] = std::move(region);
+  const auto base = reinterpret_cast<std::uintptr_t>(memory.data());
+  return WireMemory{key, fabric_.names_virtual_addresses() ? base : 0, memory.size()};
+}
+
+void FabricWire::withdraw(const WireMemory& memory) {
+  FidPointer<fid_mr> region;
+  const std::lock_guard lock(mutex_);
+  if (const auto it = exposed_.find(memory.key); it != exposed_.end()) {
+    region = std::move(it->second);
+    exposed_.erase(it);
+  }
+}
+
+base::Result<WireBufferPointer> FabricWire::make_buffer(std::size_t bytes) {
+  return FabricBuffer::make(fabric_, bytes);
+}
+
+}  // namespace perdure::network

@@ -1,0 +1,98 @@
+#pragma once
+// Private: the wire over libfabric. One thread makes progress and reports; it sleeps on the completion queue's
+// descriptor. Sends and transfers are begun by whoever wants them; what the provider cannot take at the moment waits in
+// a bounded list that the thread works off.
+#include <atomic>
+#include <deque>
+#include <list>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+#include "network/fabric_resources.hpp"
+#include "os/file.hpp"
+
+namespace perdure::network {
+
+class FabricWire : public Wire {
+ public:
+  static base::Result<std::unique_ptr<Wire>> make(const FabricOptions& options);
+  ~FabricWire() override;
+  base::Status start(WireEvents& events) override;
+  void stop() override;
+  Bytes address() const override { return name_; }
+  std::size_t max_message() const override;
+  base::Result<WirePeer> connect(ConstByteSpan address) override;
+  void forget(WirePeer peer) override;
+  base::Status send(WirePeer peer, ConstByteSpan message) override;
+  base::Result<WireMemory> expose(ByteSpan memory, Access access) override;
+  void withdraw(const WireMemory& memory) override;
+  base::Result<WireBufferPointer> make_buffer(std::size_t bytes) override;
+  base::Status begin(WireTransfer transfer) override;
+
+ private:
+  enum class Kind { send, receive, transfer };
+  /// One operation of libfabric; `context` comes first because completions name it.
+  struct Operation {
+    fi_context2 context{};
+    Kind kind = Kind::send;
+    WirePeer peer = 0;
+    fi_addr_t to = FI_ADDR_UNSPEC;
+    WireBufferPointer buffer;
+    std::size_t bytes = 0;
+    WireTransfer transfer;  // of a transfer
+    bool reported = false;  // a transfer whose end was reported before the provider's word
+    bool posted = false;
+    std::uint64_t since_ns = 0;
+    std::list<Operation>::iterator self;
+  };
+  struct PeerEntry {
+    Bytes address;
+    fi_addr_t to = FI_ADDR_UNSPEC;
+    unsigned under_way = 0;  // sends
+  };
+  struct AddressEntry {
+    fi_addr_t to = FI_ADDR_UNSPEC;
+    unsigned users = 0;
+  };
+
+  FabricWire(FabricResources fabric, os::Fd wake, Bytes name, std::uint64_t sleep_ns);
+  void wake() const;
+  void run();
+  void drain_completions();
+  void sleep();
+  bool complete_error();
+  void finish(Operation& operation, base::Status status, std::size_t bytes);
+  void report();
+  base::Status post_receives();
+  long post(Operation& operation);  // locked by the caller
+  /// Posts it, or lets it wait. Locked by the caller.
+  base::Status launch(std::list<Operation>::iterator operation);
+  void post_waiting();
+  std::list<Operation>::iterator add(Kind kind, WirePeer peer, fi_addr_t to, WireBufferPointer buffer,
+                                     std::size_t bytes);
+  base::Result<WireBufferPointer> take_message_buffer();
+  void release(Operation& operation);
+
+  FabricResources fabric_;
+  os::Fd wake_;
+  const Bytes name_;
+  const std::uint64_t sleep_ns_;
+  WireEvents* events_ = nullptr;
+  std::thread thread_;
+  std::atomic<bool> stopping_{false};
+
+  std::mutex mutex_;
+  bool open_ = true;
+  WirePeer next_peer_ = 1;
+  std::unordered_map<WirePeer, PeerEntry> peers_;
+  std::map<Bytes, AddressEntry> addresses_;
+  std::list<Operation> operations_;
+  std::deque<Operation*> waiting_;
+  std::vector<WireBufferPointer> free_buffers_;
+  std::deque<std::pair<std::uint64_t, base::Error>> failed_transfers_;  // to be reported by the thread
+  std::map<std::uint64_t, FidPointer<fid_mr>> exposed_;
+};
+
+}  // namespace perdure::network

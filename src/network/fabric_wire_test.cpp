@@ -1,0 +1,195 @@
+// What only the wire over libfabric can show: processes that die, descriptors, sleep.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <thread>
+
+#include "network/sample_network.hpp"
+#include "os/system.hpp"
+#include "support/wake_ups.hpp"
+
+namespace perdure::network {
+namespace {
+
+EndpointOptions fabric_options() {
+  EndpointOptions options = sample_options();
+  options.guard_interval_ns = 50'000'000;
+  options.guard_limit_ns = 1'000'000'000;
+  return options;
+}
+
+std::size_t open_descriptors() {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  return count;
+}
+
+/// An engine in a process of its own, which can be killed. Forked before this process has threads of libfabric.
+class OtherProcess {
+ public:
+  OtherProcess() {
+    int addresses[2];
+    EXPECT_EQ(::pipe(addresses), 0);
+    pid_ = ::fork();
+    if (pid_ == 0) serve(addresses[1]);
+    ::close(addresses[1]);
+    std::uint64_t head[2] = {};
+    EXPECT_EQ(::read(addresses[0], head, sizeof head), static_cast<ssize_t>(sizeof head));
+    address_.resize(std::min<std::uint64_t>(head[0], 1000));
+    memory_.resize(std::min<std::uint64_t>(head[1], 1000));
+    EXPECT_EQ(::read(addresses[0], address_.data(), address_.size()), static_cast<ssize_t>(address_.size()));
+    EXPECT_EQ(::read(addresses[0], memory_.data(), memory_.size()), static_cast<ssize_t>(memory_.size()));
+    ::close(addresses[0]);
+  }
+  ~OtherProcess() { kill(); }
+  void kill() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+  }
+  void stop() const { ::kill(pid_, SIGSTOP); }
+  const Bytes& address() const { return address_; }
+  RemoteMemory memory() const { return *decode_remote_memory(memory_); }
+
+ private:
+  [[noreturn]] static void serve(int out) {
+    auto endpoint = open_endpoint(open_fabric_wire(), fabric_options());
+    static Bytes exposed(4'000'000, std::byte{7});
+    const auto name = endpoint->expose(exposed, Access::read);
+    const Bytes address = endpoint->address(), memory = encode(*name);
+    const std::uint64_t head[2] = {address.size(), memory.size()};
+    (void)!::write(out, head, sizeof head);
+    (void)!::write(out, address.data(), address.size());
+    (void)!::write(out, memory.data(), memory.size());
+    for (;;) ::pause();
+  }
+  pid_t pid_ = -1;
+  Bytes address_, memory_;
+};
+
+class LostPeers {
+ public:
+  Handlers handlers() {
+    return {reverse, [this](PeerId, const base::Error& error) {
+              const std::lock_guard lock(mutex_);
+              all_.push_back(error);
+              changed_.notify_all();
+            }};
+  }
+  bool wait_for(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::nanoseconds(kPatience), [&] { return all_.size() >= count; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<base::Error> all_;
+};
+
+TEST(FabricWire, AKilledProcessIsNoticedAndAReplacementServes) {
+  OtherProcess first, second;
+  LostPeers losses;
+  auto client = open_endpoint(open_fabric_wire(), fabric_options(), losses.handlers());
+  auto peer = client->connect(first.address(), kPatience);
+  ASSERT_TRUE(peer) << error_text(peer);
+  Bytes copy(4'000'000);
+  const auto read = client->read(*peer, first.memory(), 0, copy, kPatience);
+  ASSERT_TRUE(read) << error_text(read);
+  EXPECT_EQ(copy[3'999'999], std::byte{7});
+  first.kill();
+  const auto reply = client->call(*peer, text_bytes("x"), kPatience);
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().code, PERDURE_PEER_FAILED);
+  EXPECT_TRUE(losses.wait_for(1));
+  EXPECT_EQ(client->read(*peer, first.memory(), 0, copy, kPatience).error().code, PERDURE_PEER_FAILED);
+  peer = client->connect(second.address(), kPatience);
+  ASSERT_TRUE(peer) << error_text(peer);
+  EXPECT_TRUE(client->call(*peer, text_bytes("x"), kPatience));
+}
+
+TEST(FabricWire, AHungProcessIsLostAndItsTransfersEnd) {
+  OtherProcess other;
+  LostPeers losses;
+  auto client = open_endpoint(open_fabric_wire(), fabric_options(), losses.handlers());
+  const auto peer = client->connect(other.address(), kPatience);
+  ASSERT_TRUE(peer) << error_text(peer);
+  other.stop();
+  Bytes copy(4'000'000);
+  const auto read = client->read(*peer, other.memory(), 0, copy, kPatience);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, PERDURE_PEER_FAILED);
+  EXPECT_TRUE(losses.wait_for(1));
+  for (int i = 0; i < 60'000 && client->statistics().transfers > 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(client->statistics().transfers, 0u);
+}
+
+TEST(FabricWire, TwoHundredLossesAndReconnectionsKeepDescriptorsAndStateBounded) {
+  EndpointOptions options = fabric_options();
+  options.guard_interval_ns = 0;
+  LostPeers losses;
+  auto client = open_endpoint(open_fabric_wire(), options, losses.handlers());
+  Bytes memory(100'000), copy(100'000);
+  std::size_t early = 0;
+  std::unique_ptr<Endpoint> server;
+  for (std::size_t round = 0; round < 200; ++round) {
+    const bool restart = round % 20 == 0;  // each costs the provider tens of MiB of buffers, and the time to make them
+    if (restart) server = open_endpoint(open_fabric_wire(), options);
+    const auto peer = client->connect(server->address(), kPatience);
+    ASSERT_TRUE(peer) << error_text(peer);
+    ASSERT_TRUE(client->call(*peer, text_bytes("x"), kPatience));
+    if (round % 10 == 0) {
+      const auto name = server->expose(memory, Access::read);
+      ASSERT_TRUE(name);
+      ASSERT_TRUE(client->read(*peer, *name, 0, copy, kPatience));
+      server->withdraw(*name);
+    }
+    if (round % 20 == 19) server.reset();
+    client->disconnect(*peer);
+    if (round == 40) early = open_descriptors();
+  }
+  EXPECT_LE(open_descriptors(), early);
+  EXPECT_EQ(client->statistics().peers, 0u);
+  EXPECT_EQ(client->statistics().transfers, 0u);
+}
+
+TEST(FabricWire, AnIdleEndpointSleeps) {
+  EndpointOptions options = fabric_options();
+  options.guard_interval_ns = 0;
+  const auto others = test_support::threads();
+  auto server = open_endpoint(open_fabric_wire(), options), client = open_endpoint(open_fabric_wire(), options);
+  const auto peer = client->connect(server->address(), kPatience);
+  ASSERT_TRUE(peer) << error_text(peer);
+  ASSERT_TRUE(client->call(*peer, text_bytes("x"), kPatience));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // what the calls began comes to rest
+  const auto before = test_support::sleeps(others);
+  const std::uint64_t begin = os::monotonic_ns();
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  const auto after = test_support::sleeps(others);
+  const std::uint64_t seconds = (os::monotonic_ns() - begin) / 1'000'000'000 + 1;
+  for (const auto& [thread, count] : after) {
+    ASSERT_TRUE(before.contains(thread));
+    EXPECT_LE(count - before.at(thread), 2 * seconds) << "the wire's limit of one sleep is a second";
+  }
+}
+
+TEST(FabricWire, AProviderThatIsNotThereIsNamed) {
+  FabricOptions options;
+  options.provider = "carrier-pigeon";
+  const auto wire = make_fabric_wire(options);
+  ASSERT_FALSE(wire);
+  EXPECT_EQ(wire.error().code, PERDURE_UNAVAILABLE);
+  EXPECT_NE(wire.error().text().find("carrier-pigeon"), std::string::npos);
+  EXPECT_NE(wire.error().remedy.find("fi_info"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace perdure::network

@@ -1,0 +1,44 @@
+#pragma once
+// Private to the memory wire: one end with its thread, which does what is due in order of time.
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "base/hash.hpp"
+#include "network/wire.hpp"
+
+namespace perdure::network {
+
+class MemoryEnd {
+ public:
+  void start(WireEvents& events);
+  void stop();
+  void receive(Bytes message, std::uint64_t delay_ns);
+  /// Runs `work` on this end's thread; never when the end stops before.
+  void later(std::uint64_t delay_ns, std::function<void(WireEvents&)> work);
+  base::Result<WireMemory> expose(ByteSpan memory, Access access);
+  void withdraw(std::uint64_t key);
+  /// Copies between `buffer` and what is exposed here, as the network card of a node would.
+  base::Status copy(const WireMemory& memory, std::uint64_t offset, ByteSpan buffer, bool write);
+
+ private:
+  struct Exposed {
+    ByteSpan memory;
+    Access access = Access::read;
+  };
+  void run(WireEvents& events);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;
+  std::uint64_t next_ = 0;
+  // By time, then in order of arrival. Without delay the time is 0, so that such work overtakes nothing of its kind.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::function<void(WireEvents&)>> due_;
+  std::thread thread_;
+  std::mutex memory_mutex_;
+  std::map<std::uint64_t, Exposed> exposed_;
+};
+
+}  // namespace perdure::network

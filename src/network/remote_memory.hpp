@@ -1,0 +1,39 @@
+#pragma once
+// Memory of an engine as its peers name it, and how the name travels in requests and replies.
+#include <optional>
+#include <string>
+
+#include "network/wire.hpp"
+
+namespace perdure::network {
+
+/// Where exposed memory also is as a file, for peers on the same host. Rule: a file named here is never truncated while
+/// it is exposed, or a reader that mapped it dies of SIGBUS. (It may be removed.)
+struct FileHint {
+  std::string path;
+  std::uint64_t offset = 0;  ///< of the memory's first byte
+  friend bool operator==(const FileHint&, const FileHint&) = default;
+};
+
+/// Which file it really is: the same path may be another file in another container of the same host.
+struct LocalFile {
+  FileHint hint;
+  std::string host;  ///< os::host_identity()
+  std::uint32_t user = 0;
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  friend bool operator==(const LocalFile&, const LocalFile&) = default;
+};
+
+struct RemoteMemory {
+  WireMemory wire;
+  Access access = Access::read;
+  std::optional<LocalFile> file;
+  friend bool operator==(const RemoteMemory&, const RemoteMemory&) = default;
+};
+
+Bytes encode(const RemoteMemory& memory);
+/// PERDURE_CORRUPT unless the bytes are exactly one name.
+base::Result<RemoteMemory> decode_remote_memory(ConstByteSpan bytes);
+
+}  // namespace perdure::network

@@ -1,0 +1,56 @@
+#pragma once
+// After nodes were lost: where every rank's piece of a version comes from, or why it cannot be had. Pure; over what all
+// engines and the store say that they have. (docs/adr/0014)
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "redundancy/scheme.hpp"
+
+namespace perdure::plan {
+
+/// A rank of a position of a group, and how many chunks its piece has.
+struct ProtectedRank {
+  std::uint32_t rank = 0;
+  std::uint64_t chunks = 0;
+  friend bool operator==(const ProtectedRank&, const ProtectedRank&) = default;
+};
+
+/// What one node keeps for a group, as its catalog says.
+struct KeptPart {
+  std::uint32_t node = 0;  ///< of this launch
+  std::uint64_t epoch = 0;
+  std::uint32_t group = 0;
+  std::string scheme;
+  unsigned parities = 0;
+  unsigned position = 0;                            ///< of what it keeps
+  std::vector<std::vector<ProtectedRank>> members;  ///< by position, ascending by rank
+  std::set<std::uint64_t> missing = {};             ///< of what it should keep: numbers as in redundancy::Item
+};
+
+struct VersionInventory {
+  std::vector<std::vector<std::uint32_t>> nodes_of_rank;  ///< by rank: nodes whose tiers hold its whole piece
+  std::vector<KeptPart> kept;
+  std::vector<bool> stored;  ///< by rank: its segment is in the store; may be empty: none is
+};
+
+struct PieceSource {
+  enum class Kind {
+    in_place,  ///< on the node where the rank runs now
+    move,      ///< on `node`
+    rebuild,   ///< from the copies or stripes of kept[part] and the other parts of its group
+    store,
+    nowhere
+  };
+  Kind kind = Kind::nowhere;
+  std::uint32_t node = 0;
+  std::size_t part = 0;  ///< index in VersionInventory::kept, of any part of the group
+  std::string why;       ///< of `nowhere` and `store`: why not nearer, as a sentence without full stop
+};
+
+/// By rank. `nodes_now[r]`: where rank r runs.
+std::vector<PieceSource> plan_recovery(const VersionInventory& inventory, const std::vector<std::uint32_t>& nodes_now);
+
+}  // namespace perdure::plan

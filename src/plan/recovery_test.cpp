@@ -1,0 +1,145 @@
+// Where pieces come from after every set of losses, for every scheme: compared with what the scheme promises.
+#include "plan/recovery.hpp"
+
+#include <gmock/gmock.h>
+
+#include <random>
+
+#include "redundancy/registry.hpp"
+
+namespace perdure::plan {
+namespace {
+
+using From = PieceSource::Kind;
+
+/// One group of n nodes, node p at position p, with two ranks each of 1 to 4 chunks.
+struct Cluster {
+  const redundancy::Scheme* scheme;
+  unsigned n, m;
+  VersionInventory whole;
+  std::vector<std::uint32_t> nodes_now;
+
+  Cluster(const char* name, unsigned positions, unsigned parities, std::uint64_t seed = 1)
+      : scheme(*redundancy::find_scheme(name)), n(positions), m(parities) {
+    std::mt19937_64 random(seed);
+    std::vector<std::vector<ProtectedRank>> members;
+    for (std::uint32_t p = 0; p < n; ++p) {
+      members.push_back({{2 * p, 1 + random() % 4}, {2 * p + 1, 1 + random() % 4}});
+      for (int i = 0; i < 2; ++i) whole.nodes_of_rank.push_back({p}), nodes_now.push_back(p);
+    }
+    const bool served = scheme->method == redundancy::Method::server;
+    for (unsigned p = served ? n : 0; p < n + (served ? 1 : 0); ++p)
+      if (scheme->method != redundancy::Method::none) whole.kept.push_back({p, 9, 0, name, m, p, members});
+  }
+  VersionInventory without(const redundancy::Positions& lost) const {
+    VersionInventory left = whole;
+    for (auto& nodes : left.nodes_of_rank) std::erase_if(nodes, [&](std::uint32_t node) { return lost[node]; });
+    std::erase_if(left.kept, [&](const KeptPart& part) { return lost[part.position]; });
+    return left;
+  }
+  bool survives(const std::vector<PieceSource>& sources) const {
+    return std::none_of(sources.begin(), sources.end(), [](const auto& s) { return s.kind == From::nowhere; });
+  }
+};
+
+void expect_every_loss(const Cluster& cluster) {
+  const unsigned positions = cluster.n + (cluster.scheme->method == redundancy::Method::server ? 1 : 0);
+  for (std::uint64_t bits = 0; bits < (1ULL << positions); ++bits) {
+    const redundancy::Positions lost(bits);
+    const auto sources = plan_recovery(cluster.without(lost), cluster.nodes_now);
+    ASSERT_EQ(sources.size(), 2 * cluster.n);
+    // What survives by the scheme's word must be had; what cannot is refused with a reason, or was lucky in its sizes.
+    EXPECT_TRUE(!cluster.scheme->survives(cluster.n, cluster.m, lost) || cluster.survives(sources)) << lost;
+    for (std::uint32_t rank = 0; rank < sources.size(); ++rank) {
+      const bool gone = lost[rank / 2];
+      EXPECT_EQ(sources[rank].kind == From::in_place, !gone);
+      EXPECT_EQ(sources[rank].kind == From::nowhere, !sources[rank].why.empty());
+      EXPECT_TRUE(gone || sources[rank].kind != From::rebuild);
+    }
+  }
+}
+
+TEST(Recovery, AfterEveryLossItIsTheSchemesPromise) {
+  for (unsigned n : {2U, 3U, 4U, 8U}) {
+    for (const char* scheme : {"single", "partner", "buddy", "xor", "parity-server"})
+      expect_every_loss(Cluster(scheme, n, std::string_view(scheme) == "buddy" ? 0 : 1));
+    for (unsigned m = 1; m < std::min(n, 4U); ++m) expect_every_loss(Cluster("reed-solomon", n, m));
+  }
+}
+
+TEST(Recovery, BeyondToleranceItSaysWhichChunkAndWhy) {
+  const Cluster cluster("xor", 4, 1);
+  redundancy::Positions lost;
+  lost.set(1).set(2);
+  const auto sources = plan_recovery(cluster.without(lost), cluster.nodes_now);
+  EXPECT_EQ(sources[2].kind, From::nowhere);
+  EXPECT_THAT(sources[2].why, testing::AllOf(testing::HasSubstr("rank 2"), testing::HasSubstr("chunk"),
+                                             testing::HasSubstr("lacks 2 items and may lack 1")));
+}
+
+TEST(Recovery, WhatNoRedundancyBringsBackComesFromTheStoreWhichIsSaid) {
+  const Cluster cluster("xor", 3, 1);
+  auto left = cluster.without(redundancy::Positions(3));
+  left.stored.assign(6, true);
+  const auto sources = plan_recovery(left, cluster.nodes_now);
+  EXPECT_EQ(sources[0].kind, From::store);
+  EXPECT_NE(sources[0].why, "");
+  EXPECT_EQ(sources[5].kind, From::in_place) << "nearer than the store";
+}
+
+TEST(Recovery, RanksThatCameBackElsewhereTakeTheirPiecesAlong) {
+  const Cluster cluster("buddy", 3, 0);
+  const std::vector<std::uint32_t> moved{2, 2, 0, 0, 1, 1};
+  const auto sources = plan_recovery(cluster.whole, moved);
+  for (const auto& source : sources) EXPECT_EQ(source.kind, From::move);
+  EXPECT_EQ(sources[0].node, 0U);
+  // On the survivors alone: node 2 is gone, its ranks run on node 0.
+  const auto survivors = plan_recovery(cluster.without(redundancy::Positions(4)), {0, 0, 1, 1, 0, 0});
+  EXPECT_EQ(survivors[3].kind, From::in_place);
+  EXPECT_EQ(survivors[4].kind, From::rebuild);
+}
+
+TEST(Recovery, OneDamagedPieceIsALossAndTheOtherRankOfItsNodeStays) {
+  const Cluster cluster("xor", 4, 1);
+  auto left = cluster.whole;
+  left.nodes_of_rank[3].clear();  // quarantined
+  const auto sources = plan_recovery(left, cluster.nodes_now);
+  EXPECT_EQ(sources[3].kind, From::rebuild);
+  EXPECT_EQ(sources[2].kind, From::in_place);
+}
+
+TEST(Recovery, ABadParityIsALossOfItsStripeOnly) {
+  const Cluster cluster("xor", 3, 1);
+  auto left = cluster.without(redundancy::Positions(1));
+  ASSERT_EQ(plan_recovery(left, cluster.nodes_now)[0].kind, From::rebuild);
+  left.kept[0].missing = {1};  // node 1's parity of stripe 1, which has block 0 of node 0
+  const auto sources = plan_recovery(left, cluster.nodes_now);
+  EXPECT_EQ(sources[0].kind, From::nowhere);
+  left.kept[0].missing = {4000};  // no stripe of this version
+  EXPECT_EQ(plan_recovery(left, cluster.nodes_now)[0].kind, From::rebuild);
+}
+
+TEST(Recovery, TheVersionThatWasEncodedAgainIsRebuiltFromWhicheverEpochIsEnough) {
+  const Cluster cluster("xor", 3, 1);
+  auto left = cluster.without(redundancy::Positions(1));
+  auto unfinished = left.kept.front();
+  unfinished.epoch = 8;
+  unfinished.missing = {1};  // the stripe of rank 0's first chunk
+  left.kept.insert(left.kept.begin(), unfinished);
+  const auto sources = plan_recovery(left, cluster.nodes_now);
+  ASSERT_EQ(sources[0].kind, From::rebuild);
+  EXPECT_EQ(left.kept[sources[0].part].epoch, 9U);
+}
+
+TEST(Recovery, PartsThatContradictEachOtherAreNotMixed) {
+  const Cluster cluster("xor", 3, 1);
+  auto left = cluster.without(redundancy::Positions(1));
+  left.kept[0].members[0][0].chunks += 4;  // node 1 means another version of node 0
+  const auto sources = plan_recovery(left, cluster.nodes_now);
+  EXPECT_EQ(sources[0].kind, From::nowhere);
+  left.kept[1].scheme = "surprise";
+  EXPECT_EQ(plan_recovery(left, cluster.nodes_now)[0].kind, From::nowhere);
+}
+
+}  // namespace
+}  // namespace perdure::plan

@@ -1,0 +1,158 @@
+// What every redundancy scheme keeps to. Enrolled: all of registry.cpp, in groups of many sizes, with every set of
+// losses: the data is rebuilt with the real code as the scheme says, or refused with the reason, and never wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "redundancy/cluster.hpp"
+#include "redundancy/registry.hpp"
+
+namespace perdure::redundancy {
+namespace {
+
+struct Shape {
+  const Scheme* scheme;
+  unsigned n, m;
+  friend std::ostream& operator<<(std::ostream& out, const Shape& shape) {
+    return out << shape.scheme->name << ", " << shape.n << " members, " << shape.m << " parities";
+  }
+};
+
+std::vector<Shape> shapes() {
+  std::vector<Shape> all;
+  for (const Scheme& scheme : schemes()) {
+    for (const unsigned n : {2u, 3u, 4u, 8u})
+      for (unsigned m = scheme.min_parities; m <= std::min(3u, scheme.max_parities); ++m)
+        if (group_limits(scheme, m)->min_size <= n) all.push_back({&scheme, n, m});
+    if (scheme.max_parities >= 4) all.push_back({&scheme, 14, 4});
+  }
+  return all;
+}
+
+std::string shape_name(const testing::TestParamInfo<Shape>& shape) {
+  std::string name = shape.param.scheme->name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name + "_" + std::to_string(shape.param.n) + "_" + std::to_string(shape.param.m);
+}
+
+class Losses : public testing::TestWithParam<Shape> {
+ protected:
+  /// All sets of positions that can be lost, the server's included.
+  std::uint64_t sets() const {
+    return std::uint64_t{1} << (GetParam().n + (GetParam().scheme->method == Method::server ? 1 : 0));
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Schemes, Losses, testing::ValuesIn(shapes()), shape_name);
+
+/// Rebuilds everything from what is left. How many blocks are gone; what is rebuilt is what it was.
+std::uint64_t rebuild(const Cluster& cluster, const Positions& lost) {
+  const Cluster left = cluster.without(lost);
+  const GroupState state = left.state(lost);
+  std::uint64_t gone = 0;
+  for (unsigned p = 0; p < cluster.n(); ++p)
+    for (std::uint64_t b = 0; b < state.blocks[p]; ++b) {
+      const Restoration how = cluster.scheme().restore(state, {p, b});
+      const auto data = left.restored({p, b}, how, state);
+      EXPECT_EQ(data.has_value(), restorable(how)) << restoration_text(how);
+      if (data) {
+        EXPECT_EQ(*data, cluster.original({p, b})) << "rebuilt wrong: " << restoration_text(how);
+      }
+      if (!data) ++gone;
+      if (!data) {
+        EXPECT_THAT(restoration_text(how), testing::HasSubstr("gone"));
+      }
+    }
+  return gone;
+}
+
+TEST_P(Losses, OfEverySetOfPositionsAreRebuiltOrRefusedWithTheReason) {
+  const auto& [scheme, n, m] = GetParam();
+  const Cluster uneven(*scheme, n, m, 1, Cluster::uneven), even(*scheme, n, m, 2, Cluster::even);
+  for (std::uint64_t set = 0; set < sets(); ++set) {
+    const Positions lost(set);
+    const bool survives = scheme->survives(n, m, lost);
+    if (lost.count() <= scheme->losses(n, m)) {
+      ASSERT_TRUE(survives) << lost;
+    }
+    const std::uint64_t gone = rebuild(uneven, lost);
+    if (survives) {
+      ASSERT_EQ(gone, 0u) << lost;
+    }
+    if (n <= 8) {
+      ASSERT_EQ(rebuild(even, lost) == 0, survives) << lost << ": it says less, or more, than is true";
+    }
+    ASSERT_FALSE(HasFailure()) << lost;
+  }
+}
+
+TEST_P(Losses, ADamagedItemCountsAsLostAndNothingIsRebuiltFromIt) {
+  const auto& [scheme, n, m] = GetParam();
+  const Cluster whole(*scheme, n, m, 3, Cluster::uneven);
+  std::mt19937_64 random(4);
+  for (int i = 0; i < 150; ++i) {
+    Cluster cluster = whole;
+    for (auto flips = 1 + random() % 3; flips > 0; --flips) cluster.flip_a_byte(random);
+    Positions lost;
+    if (random() % 3 > 0) lost.set(random() % n);
+    rebuild(cluster, lost);
+    ASSERT_FALSE(HasFailure()) << i;
+  }
+}
+
+TEST_P(Losses, OneDamagedItemAloneIsAlwaysRepaired) {
+  const auto& [scheme, n, m] = GetParam();
+  if (scheme->losses(n, m) == 0) return;
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 50; ++i) {
+    Cluster cluster(*scheme, n, m, 6, Cluster::uneven);
+    cluster.flip_a_byte(random);
+    ASSERT_EQ(rebuild(cluster, {}), 0u);
+  }
+}
+
+TEST_P(Losses, WhatIsKeptIsAsMuchAsItSays) {
+  const auto& [scheme, n, m] = GetParam();
+  const Cluster cluster(*scheme, n, m, 7, Cluster::even);
+  for (unsigned p = 0; p < n; ++p)
+    EXPECT_DOUBLE_EQ(static_cast<double>(cluster.kept_bytes(p)),
+                     scheme->kept_per_byte(n, m) * static_cast<double>(cluster.own_bytes(p)));
+}
+
+TEST(Schemes, AreFoundByNameAndAllNamedInTheRefusal) {
+  std::set<std::string> names;
+  for (const Scheme& scheme : schemes()) {
+    EXPECT_TRUE(names.insert(scheme.name).second);
+    EXPECT_EQ(find_scheme(scheme.name).value(), &scheme);
+    EXPECT_THAT(find_scheme("raid").error().text(), testing::HasSubstr(scheme.name));
+    EXPECT_EQ(scheme.rereads, std::string(scheme.name) == "partner");
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"single", "partner", "buddy", "xor", "reed-solomon", "parity-server"}));
+}
+
+TEST(Schemes, SayHowManyParitiesTheyCanHave) {
+  const Scheme &rs = **find_scheme("reed-solomon"), &only_one = **find_scheme("xor");
+  EXPECT_EQ(parities(rs, 3), 3u);
+  EXPECT_EQ(parities(only_one, 3), 1u);
+  EXPECT_EQ(group_limits(rs, 8)->min_size, 9u);
+  EXPECT_EQ(group_limits(only_one, 1)->min_size, 2u);
+  EXPECT_THAT(group_limits(rs, 9).error().text(), testing::HasSubstr("choose 1 to 8"));
+  EXPECT_THAT(group_limits(rs, 0).error().text(), testing::HasSubstr("cannot have 0 parities"));
+  EXPECT_THAT(group_limits(only_one, 2).error().text(), testing::HasSubstr("choose 1"));
+}
+
+TEST(Schemes, WithOneParityReedSolomonKeepsTheBytesThatXorKeeps) {
+  for (const unsigned n : {2u, 3u, 8u})
+    EXPECT_EQ(Cluster(**find_scheme("xor"), n, 1, 8, Cluster::uneven).kept(),
+              Cluster(**find_scheme("reed-solomon"), n, 1, 8, Cluster::uneven).kept());
+}
+
+TEST(Schemes, ABlockNobodyElseHasIsStillDecodedWhenTheOthersHaveNoneInItsStripe) {
+  GroupState state{.n = 3, .m = 1, .blocks = {4, 0, 1}, .lost = Positions(0b011), .damaged = {}};
+  const Scheme& scheme = **find_scheme("xor");
+  EXPECT_FALSE(scheme.survives(3, 1, state.lost));
+  const auto how = scheme.restore(state, {0, 2});  // stripe 4, its parity on position 1: gone
+  EXPECT_EQ(how.how, Restoration::How::stripe_gone);
+  EXPECT_EQ(scheme.restore(state, {0, 1}).how, Restoration::How::decode) << "with position 1, which had nothing";
+}
+
+}  // namespace
+}  // namespace perdure::redundancy

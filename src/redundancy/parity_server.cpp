@@ -1,0 +1,37 @@
+// The parity of the group is on a server, which pulls the nodes' slots and keeps as much as the largest member has. The
+// members keep nothing and compute nothing. A member that is alone has a copy there.
+#include "redundancy/parity.hpp"
+#include "redundancy/registry.hpp"
+
+namespace perdure::redundancy {
+namespace {
+
+unsigned one_loss(unsigned, unsigned) { return 1; }
+double nothing_kept(unsigned, unsigned) { return 0; }
+
+// One member, or the server: without it nothing is rebuilt, and with all members nothing has to be.
+bool member_or_server(unsigned, unsigned, const Positions& lost) { return lost.count() <= 1; }
+
+Restoration restore_with_server(const GroupState& state, Block block) {
+  return restore_from_stripe(Stripes::at_server(state.n), state, block);
+}
+
+}  // namespace
+
+Scheme parity_server() {
+  return {.name = "parity-server",
+          .summary = "the exclusive or of the group's data, on a server that reads it from the nodes",
+          .method = Method::server,
+          .when = When::while_captured,
+          .rereads = false,
+          .min_size = 1,
+          .max_size = kMaxItems - 1,
+          .min_parities = 1,
+          .max_parities = 1,
+          .losses = one_loss,
+          .kept_per_byte = nothing_kept,
+          .survives = member_or_server,
+          .restore = restore_with_server};
+}
+
+}  // namespace perdure::redundancy

@@ -1,0 +1,23 @@
+// The classic way, to compare with: after the capture the local tier is read again, and sent to the next node.
+#include "redundancy/copies.hpp"
+#include "redundancy/registry.hpp"
+
+namespace perdure::redundancy {
+
+Scheme partner() {
+  return {.name = "partner",
+          .summary = "a copy on the next node of the group, read again and sent after the capture",
+          .method = Method::copy,
+          .when = When::after_capture,
+          .rereads = true,
+          .min_size = 2,
+          .max_size = kMaxItems,
+          .min_parities = 1,
+          .max_parities = 1,
+          .losses = copy_losses,
+          .kept_per_byte = copy_bytes,
+          .survives = copies_survive,
+          .restore = restore_copy};
+}
+
+}  // namespace perdure::redundancy

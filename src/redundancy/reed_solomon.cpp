@@ -1,0 +1,23 @@
+// m parities per stripe, distributed over the group: any m losses are survived. With m = 1 it is xor, byte for byte.
+#include "redundancy/parity.hpp"
+#include "redundancy/registry.hpp"
+
+namespace perdure::redundancy {
+
+Scheme reed_solomon() {
+  return {.name = "reed-solomon",
+          .summary = "several parities of the group's data, distributed over its nodes",
+          .method = Method::parity,
+          .when = When::while_captured,
+          .rereads = false,
+          .min_size = 2,
+          .max_size = kMaxItems,
+          .min_parities = 1,
+          .max_parities = kMaxParities,
+          .losses = parity_losses,
+          .kept_per_byte = parity_bytes,
+          .survives = parity_survives,
+          .restore = restore_distributed};
+}
+
+}  // namespace perdure::redundancy

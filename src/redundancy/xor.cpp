@@ -1,0 +1,23 @@
+// One parity per stripe, distributed over the group: of each node's data 1/(n-1) is kept, and one loss survived.
+#include "redundancy/parity.hpp"
+#include "redundancy/registry.hpp"
+
+namespace perdure::redundancy {
+
+Scheme exclusive_or_parity() {
+  return {.name = "xor",
+          .summary = "the exclusive or of the group's data, distributed over its nodes",
+          .method = Method::parity,
+          .when = When::while_captured,
+          .rereads = false,
+          .min_size = 2,
+          .max_size = kMaxItems,
+          .min_parities = 1,
+          .max_parities = 1,
+          .losses = parity_losses,
+          .kept_per_byte = parity_bytes,
+          .survives = parity_survives,
+          .restore = restore_distributed};
+}
+
+}  // namespace perdure::redundancy
