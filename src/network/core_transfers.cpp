@@ -96,7 +96,7 @@ base::Status EndpointCore::run(const PeerPointer& peer, std::deque<Part> parts, 
       lock.lock();
       if (launched) continue;
       --peer->transfers;
-      return launched;
+      return peer->lost ? base::fail(*peer->lost) : launched;  // lost meanwhile: the wire knows no reason
     }
     if (!flights.empty() && flights.front().transfer->done) {
       Flight flight = std::move(flights.front());

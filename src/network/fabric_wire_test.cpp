@@ -54,7 +54,13 @@ class OtherProcess {
     ::waitpid(pid_, nullptr, 0);
     pid_ = -1;
   }
-  void stop() const { ::kill(pid_, SIGSTOP); }
+  /// Returns when none of its threads runs any more; until then it could still serve.
+  void stop() const {
+    int status = 0;
+    EXPECT_EQ(::kill(pid_, SIGSTOP), 0);
+    EXPECT_EQ(::waitpid(pid_, &status, WUNTRACED), pid_);
+    EXPECT_TRUE(WIFSTOPPED(status));
+  }
   const Bytes& address() const { return address_; }
   RemoteMemory memory() const { return *decode_remote_memory(memory_); }
 
@@ -125,7 +131,7 @@ TEST(FabricWire, AHungProcessIsLostAndItsTransfersEnd) {
   Bytes copy(4'000'000);
   const auto read = client->read(*peer, other.memory(), 0, copy, kPatience);
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error().code, PERDURE_PEER_FAILED);
+  EXPECT_EQ(read.error().code, PERDURE_PEER_FAILED) << read.error().text();
   EXPECT_TRUE(losses.wait_for(1));
   for (int i = 0; i < 60'000 && client->statistics().transfers > 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
