@@ -283,6 +283,14 @@ constexpr auto kOptions = std::to_array<Option>({
      .documentation = "Threads of an engine that encode, and that rebuild what was lost.",
      .minimum = 1,
      .maximum = 64},
+    {.key = "redundancy.during_capture",
+     .type = Type::boolean,
+     .default_value = "true",
+     .environment = "PERDURE_REDUNDANCY_DURING_CAPTURE",
+     .engine = true,
+     .documentation =
+         "Chunks are protected as they are written, not only when the checkpoint is complete: level `node` is reached "
+         "sooner, at the cost of processor time while the application waits. Not with `partner`."},
     {.key = "redundancy.in_call",
      .type = Type::boolean,
      .default_value = "false",

@@ -47,8 +47,11 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
     return reply;
   }
   if (const auto* begin = std::get_if<ipc::Begin>(&request)) {
-    std::lock_guard guard(lock_);
-    core_.begin_capture(id, *begin);
+    {
+      std::lock_guard guard(lock_);
+      core_.begin_capture(id, *begin);
+    }
+    tell_group_capturing(begin->id);
     return std::nullopt;
   }
   if (const auto* back = std::get_if<ipc::GiveBack>(&request)) {
@@ -84,8 +87,13 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
   }
   if (const auto* abort = std::get_if<ipc::Abort>(&request)) {
     refuse_waiting_grants(id, abort->id);
-    std::lock_guard guard(lock_);
-    return reply_of(core_.abort(id, abort->id));
+    base::Status status;
+    {
+      std::lock_guard guard(lock_);
+      status = core_.abort(id, abort->id);
+    }
+    tell_group_capturing(abort->id);
+    return reply_of(status);
   }
   if (const auto* inventory = std::get_if<ipc::Inventory>(&request)) {
     os::crash_point(os::CrashPoint::engine_inventory);
@@ -268,8 +276,12 @@ std::optional<Json> Server::answer_grant(ClientId id, const ipc::Grant& grant, b
 }
 
 std::optional<Json> Server::answer_written(ClientId id, const ipc::Written& written) {
-  std::lock_guard guard(lock_);
-  const auto status = core_.written(id, written);
+  std::optional<base::Status> status;
+  {
+    std::lock_guard guard(lock_);
+    status = core_.written(id, written);
+  }
+  if (status) tell_group_capturing(written.id);
   return status ? std::optional(reply_of(*status)) : std::nullopt;
 }
 

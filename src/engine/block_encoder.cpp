@@ -8,9 +8,10 @@ std::vector<BlockEncoder::Input> BlockEncoder::open(const EncodingTask& task) co
   std::vector<Input> inputs(task.sources.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     inputs[i].source = &task.sources[i];
+    inputs[i].hashed = code_ != nullptr || task.sources[i].length != task.length;
     if (reader_.view) inputs[i].view = reader_.view(task.sources[i]);
     if (inputs[i].view && inputs[i].view->bytes.size() < task.sources[i].length) inputs[i].view.reset();
-    if (!inputs[i].view) inputs[i].buffer.resize(std::min<std::uint64_t>(kEncodePartBytes, task.sources[i].length));
+    if (!inputs[i].view) inputs[i].buffer.resize(std::min<std::uint64_t>(kReadAheadBytes, task.sources[i].length));
   }
   return inputs;
 }
@@ -25,16 +26,21 @@ base::Result<base::ConstByteSpan> BlockEncoder::next_part(Input& input, std::uin
   if (input.view) {
     part = input.view->bytes.subspan(offset, size);
   } else {
-    PERDURE_CHECK(reader_.read(*input.source, offset, base::ByteSpan(input.buffer).first(size)));
-    part = base::ConstByteSpan(input.buffer).first(size);
+    if (offset >= input.buffer_begin + input.buffered) {
+      input.buffer_begin = offset;
+      input.buffered = static_cast<std::size_t>(std::min<std::uint64_t>(input.buffer.size(), length - offset));
+      PERDURE_CHECK(reader_.read(*input.source, offset, base::ByteSpan(input.buffer).first(input.buffered)));
+    }
+    part = base::ConstByteSpan(input.buffer).subspan(offset - input.buffer_begin, size);
   }
-  input.hasher.update(part);
+  if (input.hashed) input.hasher.update(part);
   return part;
 }
 
-base::Status BlockEncoder::check(const std::vector<Input>& inputs, std::optional<redundancy::Block>* bad) {
+base::Status BlockEncoder::check(const std::vector<Input>& inputs, const base::Hash128& result,
+                                 std::optional<redundancy::Block>* bad) {
   for (const Input& input : inputs) {
-    if (input.hasher.digest() == input.source->hash) continue;
+    if ((input.hashed ? input.hasher.digest() : result) == input.source->hash) continue;
     const auto block = input.source->block;
     if (bad != nullptr) *bad = block;
     return base::fail(PERDURE_CORRUPT,
@@ -83,8 +89,8 @@ base::Result<segment::ChunkEntry> BlockEncoder::encode(const EncodingTask& task,
   Output out{slot, task.length, {}, {}};
   for (std::uint64_t offset = 0; offset < longest; offset += kEncodePartBytes)
     PERDURE_CHECK(combine(recovery, inputs, offset, out));
-  PERDURE_CHECK(check(inputs, bad));
   const base::Hash128 hash = out.hasher.digest();
+  PERDURE_CHECK(check(inputs, hash, bad));
   PERDURE_CHECK(check_result(task, hash));
   return segment::ChunkEntry{slot.slot, task.length, hash, slot.tier};
 }

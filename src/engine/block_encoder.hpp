@@ -27,6 +27,8 @@ struct BlockReader {
 
 /// Parts of this size are in the cache from their hash to their sum.
 inline constexpr std::size_t kEncodePartBytes = 128 * base::KiB;
+/// What is not mapped here is read so much at a time: one answer of a network takes longer than such a part.
+inline constexpr std::size_t kReadAheadBytes = 16 * kEncodePartBytes;
 
 class BlockEncoder {
  public:
@@ -43,7 +45,10 @@ class BlockEncoder {
   struct Input {
     const EncodingTask::Source* source = nullptr;
     std::optional<BlockView> view;
-    std::vector<std::byte> buffer;
+    std::vector<std::byte> buffer;   ///< of kReadAheadBytes at most
+    std::uint64_t buffer_begin = 0;  ///< offset in the block
+    std::size_t buffered = 0;
+    bool hashed = true;  ///< else it is a copy, whose own hash says the same
     base::Hasher hasher;
   };
   struct Output {
@@ -54,7 +59,8 @@ class BlockEncoder {
   };
   std::vector<Input> open(const EncodingTask& task) const;
   base::Result<base::ConstByteSpan> next_part(Input& input, std::uint64_t offset, std::size_t bytes) const;
-  static base::Status check(const std::vector<Input>& inputs, std::optional<redundancy::Block>* bad);
+  static base::Status check(const std::vector<Input>& inputs, const base::Hash128& result,
+                            std::optional<redundancy::Block>* bad);
   static base::Status check_result(const EncodingTask& task, const base::Hash128& hash);
   base::Status combine(const std::optional<redundancy::Recovery>& recovery, std::vector<Input>& inputs,
                        std::uint64_t offset, Output& out) const;

@@ -25,12 +25,12 @@ Bytes random_bytes(std::uint64_t seed, std::size_t size) {
 class OneStripe : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
-    const std::size_t lengths[] = {3 * kEncodePartBytes + 17, kEncodePartBytes, 0};
+    const std::size_t lengths[] = {kReadAheadBytes + kEncodePartBytes + 17, kEncodePartBytes, 0};
     for (unsigned item = 0; item < kData; ++item) items_[item] = random_bytes(item, lengths[item]);
-    tier::TierOptions options{0, directory_ / "tier", 1 * base::MiB, 0};
+    tier::TierOptions options{0, directory_ / "tier", 4 * base::MiB, 0};
     tier_ = tier::make_tier("file", options).value();
   }
-  tier::SlotAddress slot() { return tier_->address(tier_->acquire(1 * base::MiB).value()); }
+  tier::SlotAddress slot() { return tier_->address(tier_->acquire(4 * base::MiB).value()); }
   EncodingTask::Source source(unsigned item) {
     return {{item, 7}, item, items_[item].size(), base::hash128(items_[item]), {{}, item}};
   }

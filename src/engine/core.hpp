@@ -129,6 +129,8 @@ class Core {
   base::Status abort(ClientId client, const segment::VersionId& id);
   base::Result<const segment::Piece*> locate(ClientId client, const segment::VersionId& id, std::uint32_t rank);
   void unpin(ClientId client);
+  /// It is in the store, and nobody needs its slots: they are free for whoever wants them.
+  bool evictable(const catalog::HeldVersion& held) const;
   /// Its slots on this node stay as they are until unpinned.
   void pin(ClientId client, const segment::VersionId& id);
   void unpin(ClientId client, const segment::VersionId& id);
@@ -147,6 +149,13 @@ class Core {
   const catalog::Protection* find(const catalog::ProtectionId& id) const;
   /// For a block of redundancy of this version. PERDURE_NO_SPACE when only what is nowhere else could make room.
   base::Result<tier::SlotAddress> take_slot_to_keep(const segment::VersionId& id, std::uint64_t bytes);
+  /// Only a slot that is free and that no capture under way will need: what is protected while it is captured must not
+  /// keep captures waiting.
+  base::Result<tier::SlotAddress> take_spare_slot(const segment::VersionId& id, std::uint64_t bytes);
+  /// Whose chunks can be protected as they are written: all announced, and none of them leaves its slot before the
+  /// commit.
+  const OpenCapture* capture_to_protect(const segment::VersionId& id) const;
+  bool being_captured(const segment::VersionId& id) const { return open_captures_.contains(id); }
   void give_back_kept(SlotKey slot);  ///< it was taken, and will not be kept
   /// All of its blocks are in slots that were taken, or kept under the same id before; the others of those are free.
   base::Status keep(const catalog::Protection& protection);
@@ -309,12 +318,12 @@ class Core {
   void tier_failed(std::uint32_t tier, const std::string& why);
   void take_in_flight(ClientId client, const ipc::Grant& request, SlotKey slot, bool fresh);
   void forget_in_flight(SlotKey slot, const InFlight& in_flight);
+  std::uint64_t chunks_to_come() const;
   void release_in_flight(ClientId client, const segment::VersionId* id);
   bool flushing() const;
   base::Status write_delayed_commits();
   void doubt_slumps();
   void requeue_given_up();
-  bool evictable(const catalog::HeldVersion& held) const;
   bool guarded(const segment::VersionId& id) const;
   bool superseded(const segment::VersionId& id) const;
   bool needed(const catalog::Protection& protection) const;

@@ -37,6 +37,41 @@ base::Result<tier::SlotAddress> Core::take_slot_to_keep(const segment::VersionId
                     "raise tier.memory.max_bytes or tier.file.max_bytes", true);
 }
 
+// Of all captures under way: announced, not written, and without a slot.
+std::uint64_t Core::chunks_to_come() const {
+  std::uint64_t chunks = 0;
+  for (const auto& [id, capture] : open_captures_) {
+    std::uint64_t unwritten = 0, granted = 0;
+    for (const auto& [rank, piece] : capture.pieces)
+      for (const auto& chunk : piece.chunks) unwritten += chunk.place == kNotWritten ? 1 : 0;
+    if (const auto counts = chunks_in_flight_.find(id); counts != chunks_in_flight_.end())
+      for (const auto count : counts->second) granted += count;
+    chunks += unwritten - std::min(unwritten, granted);
+  }
+  return chunks;
+}
+
+base::Result<tier::SlotAddress> Core::take_spare_slot(const segment::VersionId& id, std::uint64_t bytes) {
+  const std::uint64_t to_come = chunks_to_come();
+  for (std::uint32_t t = 0; t < tiers_.size(); ++t) {
+    const tier::Usage usage = tiers_[t]->usage();
+    const std::uint64_t slots = std::max(tiers_[t]->capacity(bytes), usage.slots);
+    if (trouble_[t].failed || slots - (usage.slots - usage.free_slots) <= to_come) continue;
+    auto slot = tiers_[t]->acquire(bytes, kKeeper);
+    if (!slot) continue;
+    taken_to_keep_.insert({t, *slot});
+    return tiers_[t]->address(*slot);
+  }
+  return base::fail(PERDURE_NO_SPACE, id.text(), "captures under way need what room there is", {}, true);
+}
+
+const OpenCapture* Core::capture_to_protect(const segment::VersionId& id) const {
+  const auto it = open_captures_.find(id);
+  if (it == open_captures_.end() || flushed_early(id)) return nullptr;
+  const OpenCapture& capture = it->second;
+  return capture.announced() && !capture.contradicted && !capture.failure ? &capture : nullptr;
+}
+
 void Core::give_back_kept(SlotKey slot) {
   if (taken_to_keep_.erase(slot) > 0) tiers_[slot.first]->release(slot.second);
 }

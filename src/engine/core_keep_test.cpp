@@ -137,6 +137,26 @@ TEST_F(Keeping, RedundancyNeverTakesTheRoomOfWhatIsOnlyHere) {
   EXPECT_NE(core->find(id(1)), nullptr);
 }
 
+TEST_F(Keeping, WhatACaptureWillNeedIsNotSpare) {
+  open({4});
+  const ipc::Begin begin{id(1),
+                         1,
+                         {0, kChunk, {{0, 1, 3 * kChunk}}, std::vector(3, segment::ChunkEntry{0, kChunk, {}, 0})},
+                         {{0, 1, {0}}}};
+  core->begin_capture(1, begin);
+  ASSERT_NE(core->capture_to_protect(id(1)), nullptr);
+  const auto spare = core->take_spare_slot(id(1), kChunk);
+  ASSERT_TRUE(spare) << spare.error().text();
+  const auto refused = core->take_spare_slot(id(1), kChunk);
+  ASSERT_FALSE(refused) << "three are to come, and three are free";
+  EXPECT_EQ(refused.error().code, PERDURE_NO_SPACE);
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(grant(1, id(1)).kind, GrantOutcome::Kind::granted);
+  EXPECT_FALSE(core->take_spare_slot(id(1), kChunk)) << "one is to come, and one is free";
+  core->give_back_kept({spare->tier, spare->slot});
+  EXPECT_TRUE(core->take_spare_slot(id(1), kChunk));
+  EXPECT_EQ(grant(1, id(1)).kind, GrantOutcome::Kind::granted);
+}
+
 TEST_F(Keeping, ASlotThatTwoRecordsClaimIsABadBlock) {
   open({2});
   ASSERT_TRUE(checkpoint(1));

@@ -1,6 +1,13 @@
 #include "engine/endpoint_link.hpp"
 
+#include <algorithm>
+
 namespace perdure::engine {
+namespace {
+
+constexpr std::uint64_t kSliceNs = 500'000'000;
+
+}  // namespace
 
 EndpointLink::EndpointLink(std::shared_ptr<PeerNetwork> network, std::vector<network::Bytes> addresses,
                            EndpointLinkOptions options)
@@ -17,11 +24,17 @@ base::Result<network::PeerId> EndpointLink::peer(unsigned position) {
   const auto closed = base::fail(PERDURE_CLOSED, "position " + std::to_string(position), "this node left the group");
   if (position >= addresses_.size())
     return base::fail(PERDURE_INVALID_ARGUMENT, "position " + std::to_string(position), "it is not in the group");
-  if (closed_) return closed;
-  PERDURE_TRY(const auto peer, network_->endpoint->connect(addresses_[position], options_.timeout_ns));
+  // In slices: whoever leaves the group must not wait for a peer that ended before.
+  base::Result<network::PeerId> peer = closed;
+  for (std::uint64_t waited_ns = 0; !peer && waited_ns < options_.timeout_ns; waited_ns += kSliceNs) {
+    if (closed_) return closed;
+    peer = network_->endpoint->connect(addresses_[position], std::min(kSliceNs, options_.timeout_ns - waited_ns));
+    if (!peer && peer.error().code != PERDURE_TIMEOUT) break;
+  }
+  if (!peer) return peer;
   std::lock_guard guard(mutex_);
   if (closed_) return closed;
-  known_.insert(peer);
+  known_.insert(*peer);
   return peer;
 }
 
@@ -32,6 +45,7 @@ base::Status EndpointLink::tell(unsigned position, base::ConstByteSpan message) 
 }
 
 std::optional<BlockView> EndpointLink::view(unsigned position, const BlockPlace& place, std::uint64_t bytes) {
+  if (options_.over_wire) return std::nullopt;
   const auto from = peer(position);
   const auto memory = network::decode_remote_memory(place.memory);
   if (!from || !memory) return std::nullopt;
@@ -44,7 +58,8 @@ std::optional<BlockView> EndpointLink::view(unsigned position, const BlockPlace&
 base::Status EndpointLink::read(unsigned position, const BlockPlace& place, std::uint64_t offset,
                                 base::ByteSpan target) {
   PERDURE_TRY(const auto from, peer(position));
-  PERDURE_TRY(const auto memory, network::decode_remote_memory(place.memory));
+  PERDURE_TRY(auto memory, network::decode_remote_memory(place.memory));
+  if (options_.over_wire) memory.file.reset();
   return network_->endpoint->read(from, memory, place.offset + offset, target, options_.timeout_ns);
 }
 

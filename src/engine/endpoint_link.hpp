@@ -9,6 +9,7 @@ namespace perdure::engine {
 
 struct EndpointLinkOptions {
   std::uint64_t timeout_ns = 10'000'000'000;  ///< of a message, and of reading one part of a block
+  bool over_wire = false;                     ///< even what is mapped here: for schemes that send what they read again
 };
 
 /// The engine's end of the network. Links hold it as long as anybody works over them.

@@ -1,6 +1,8 @@
 // The same groups as in protector_test over the network: the wire that tests can break, and libfabric.
 #include "engine/endpoint_link.hpp"
 
+#include <thread>
+
 #include "engine/group_fixture.hpp"
 #include "network/memory_wire.hpp"
 #include "network/sample_network.hpp"
@@ -15,7 +17,7 @@ struct LinkCase {
   bool local;  ///< slots are seen through their files
 };
 
-class LinkedGroup : public GroupFixtureBase, public testing::WithParamInterface<LinkCase> {
+class Links : public GroupFixtureBase {
  protected:
   void TearDown() override {
     for (auto& node : nodes_) node->end();
@@ -53,6 +55,9 @@ class LinkedGroup : public GroupFixtureBase, public testing::WithParamInterface<
   std::vector<network::Bytes> addresses_;
 };
 
+class LinkedGroup : public Links, public testing::WithParamInterface<LinkCase> {};
+using LinkToNobody = Links;
+
 TEST_P(LinkedGroup, VersionsReachTheLevelWithTheRightContentElsewhere) {
   open(GetParam(), 3);
   make({"xor", 3, 1, 0}, 1, 64, "memory");
@@ -77,6 +82,22 @@ INSTANTIATE_TEST_SUITE_P(Wires, LinkedGroup,
                                          LinkCase{Over::bad_memory, false}, LinkCase{Over::fabric, true},
                                          LinkCase{Over::fabric, false}),
                          link_case_name);
+
+// It may be told to a peer that ended just before: that must not hold up this engine's own end.
+TEST_F(LinkToNobody, WhoLeavesWaitsForNoConnection) {
+  open({Over::quiet_memory, true}, 2);
+  EndpointLinkOptions options;
+  options.timeout_ns = 3'600'000'000'000;
+  const auto link = std::make_shared<EndpointLink>(networks_[0], addresses_, options);
+  networks_[1].reset();
+  base::Status told;
+  std::thread teller([&] { told = link->tell(1, {}); });
+  os::sleep_ns(20'000'000);
+  link->close();
+  teller.join();
+  ASSERT_FALSE(told);
+  EXPECT_EQ(told.error().code, PERDURE_CLOSED);
+}
 
 }  // namespace
 }  // namespace perdure::engine

@@ -86,6 +86,7 @@ NodeGroupOptions group_options(const config::Config& config) {
   options.parities = static_cast<unsigned>(config.integer("redundancy.parities"));
   options.fabric.provider = config.text("network.provider");
   options.fabric.bind_address = config.text("network.bind");
+  options.protector.during_capture = config.boolean("redundancy.during_capture");
   options.protector.threads = static_cast<unsigned>(config.integer("redundancy.threads"));
   options.recovery_threads = options.protector.threads;
   return options;

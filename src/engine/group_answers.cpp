@@ -86,6 +86,14 @@ std::optional<Json> Server::answer_recover(ClientId id, const ipc::Recover& reco
   return Json{{"ok", true}, {"recovered", std::move(list)}};
 }
 
+void Server::tell_group_capturing(const segment::VersionId& id) {
+  if (options_.group != nullptr) options_.group->capturing(id);
+}
+
+void Server::tell_group_client_gone() {
+  if (options_.group != nullptr) options_.group->look_at_captures();
+}
+
 void Server::tell_group_committed(const segment::VersionId& id) {
   if (options_.group != nullptr) options_.group->committed(id);
 }

@@ -35,6 +35,36 @@ class GroupNode {
     }
     EXPECT_TRUE(core_->commit({id, {{0, 1, mine}}}));
   }
+  /// A capture of one rank with so many chunks is announced; write() makes one of them after the other.
+  void begin(const segment::VersionId& id, std::uint32_t rank, std::uint64_t chunks, std::uint32_t ranks) {
+    capture_ = {rank, kChunk, {{0, 1, chunks * kChunk}}, {}};
+    ipc::Begin begin{id, ranks, capture_, {{0, 1, {rank}}}};
+    for (std::uint64_t i = 0; i < chunks; ++i) begin.piece.chunks.push_back({0, kChunk, {}, 0});
+    std::lock_guard guard(lock_);
+    core_->begin_capture(rank + 1, begin);
+  }
+  void write(const segment::VersionId& id, std::mt19937_64& random) {
+    std::lock_guard guard(lock_);
+    std::vector<std::byte> data(kChunk);
+    for (auto& byte : data) byte = static_cast<std::byte>(random());
+    const auto rank = capture_.rank;
+    const auto granted = core_->grant(rank + 1, {id, kChunk, 0, {}, {}});
+    ASSERT_EQ(granted.kind, GrantOutcome::Kind::granted) << granted.error.text();
+    base::Hasher hasher;
+    ASSERT_TRUE(slots_.write(granted.address, 0, data, hasher));
+    const auto number = static_cast<std::uint32_t>(capture_.chunks.size());
+    capture_.chunks.push_back({granted.address.slot, kChunk, hasher.digest(), 0});
+    ASSERT_TRUE(core_->written(rank + 1, {id, rank, number, 0, granted.address.slot, kChunk, hasher.digest(), false}));
+  }
+  void commit(const segment::VersionId& id, std::uint32_t ranks) {
+    std::lock_guard guard(lock_);
+    ASSERT_TRUE(core_->stage(capture_.rank + 1, {id, ranks, capture_}));
+    ASSERT_TRUE(core_->commit({id, {{0, 1, {capture_.rank}}}}));
+  }
+  void abort(const segment::VersionId& id) {
+    std::lock_guard guard(lock_);
+    ASSERT_TRUE(core_->abort(capture_.rank + 1, id));
+  }
   base::Hash128 hash(const segment::ChunkEntry& chunk) { return base::hash128(content(chunk)); }
   std::vector<std::byte> content(const segment::ChunkEntry& chunk) {
     std::vector<std::byte> bytes(chunk.length);
@@ -78,6 +108,7 @@ class GroupNode {
   std::mutex lock_;
   std::unique_ptr<Core> core_;
   tier::SlotIo slots_;
+  segment::Piece capture_;
   std::unique_ptr<Protector> protector_;
 };
 

@@ -79,8 +79,10 @@ base::Status NodeGroup::join(const ipc::Join& join) {
   PERDURE_TRY(const auto* scheme, redundancy::find_scheme(options_.scheme));
   const auto members = static_cast<unsigned>(join.addresses.size());
   const GroupScheme group{scheme, members, redundancy::parities(*scheme, options_.parities), join.group};
-  PERDURE_CHECK(
-      protector_->join({join.epoch, group, join.position, std::make_shared<EndpointLink>(network_, join.addresses)}));
+  EndpointLinkOptions link;
+  link.over_wire = scheme->rereads;
+  PERDURE_CHECK(protector_->join(
+      {join.epoch, group, join.position, std::make_shared<EndpointLink>(network_, join.addresses, link)}));
   {
     std::lock_guard core_guard(lock_);
     core_.in_epoch(join.epoch);

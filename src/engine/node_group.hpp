@@ -34,6 +34,8 @@ class NodeGroup {
   base::Status join(const ipc::Join& join);
   bool joined() const;
 
+  void capturing(const segment::VersionId& id) { protector_->capturing(id); }
+  void look_at_captures() { protector_->look_at_captures(); }
   void committed(const segment::VersionId& id);
   void stored(const segment::VersionId& id);
   void gone(const segment::VersionId& id);

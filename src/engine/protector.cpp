@@ -52,6 +52,8 @@ void Protector::leave_group() {
     for (const auto& id : committed_) core_.unpin(kKeeper, id);
   }
   committed_.clear();
+  captures_.clear();
+  done_.clear();
   if (membership_) membership_->link->close();
   membership_.reset();
   code_.reset();
@@ -67,7 +69,8 @@ Protector::WorkPointer Protector::find_or_make(const catalog::ProtectionId& id, 
 
 // The pieces and slots of this node. With mutex_ held.
 base::Status Protector::fill(Work& work, const segment::VersionId& id) {
-  std::vector<std::pair<tier::SlotAddress, base::Hash128>> blocks;
+  std::vector<NewBlock> blocks;
+  std::vector<segment::Piece> pieces;
   {
     std::lock_guard guard(lock_);
     const auto* held = core_.find(id);
@@ -76,25 +79,37 @@ base::Status Protector::fill(Work& work, const segment::VersionId& id) {
                         "raise tier.memory.max_bytes, so that a version fits");
     std::vector<std::uint64_t> counts;
     for (const auto& [rank, piece] : held->pieces) {
-      work.pieces.push_back(piece);
+      pieces.push_back(piece);
       counts.push_back(piece.chunks.size());
     }
     const redundancy::BlockOrder order(counts);
     for (std::uint64_t number = 0; number < order.count(); ++number) {
       const auto where = order.chunk(number);
-      const auto& chunk = work.pieces[where.rank].chunks[where.chunk];
-      blocks.emplace_back(core_.address(chunk), chunk.hash);
+      const auto& chunk = pieces[where.rank].chunks[where.chunk];
+      blocks.push_back({number, core_.address(chunk), chunk.hash});
     }
     core_.pin(kKeeper, id);
   }
-  for (std::uint64_t number = 0; number < blocks.size(); ++number) {
-    PERDURE_TRY(auto place, membership_->link->place(blocks[number].first));
-    work.offers.push_back({number, blocks[number].second, std::move(place)});
-  }
-  const unsigned position = membership_->position;
-  PERDURE_CHECK(work.encoding.announced(position, work.pieces));
-  for (const auto& offer : work.offers) PERDURE_CHECK(work.encoding.offered(position, offer));
+  PERDURE_CHECK(work.encoding.announced(membership_->position, pieces));
+  if (!work.early) work.pieces = std::move(pieces);
+  PERDURE_CHECK(offer(work, blocks));
   work.here = true;
+  work.retry_at_ns = 0;
+  return {};
+}
+
+// Slots become readable for the others. With mutex_ held.
+base::Status Protector::offer(Work& work, const std::vector<NewBlock>& blocks) {
+  for (const NewBlock& block : blocks) {
+    const auto [known, added] = work.hash.emplace(block.number, block.hash);
+    if (!added && known->second == block.hash) continue;
+    if (!added)
+      return base::fail(PERDURE_CORRUPT, work.encoding.id().text(),
+                        "block " + std::to_string(block.number) + " was committed with another hash than written");
+    PERDURE_TRY(auto place, membership_->link->place(block.slot));
+    work.offers.push_back({block.number, block.hash, std::move(place)});
+    PERDURE_CHECK(work.encoding.offered(membership_->position, work.offers.back()));
+  }
   return {};
 }
 
@@ -109,6 +124,12 @@ void Protector::committed(const segment::VersionId& id) {
   wake_.notify_all();
 }
 
+// Whoever restores a version asks for it to be protected, be it for the second time. With both locks held.
+bool Protector::done_before(const segment::VersionId& id) const {
+  const auto* protection = core_.find(catalog::ProtectionId{id, membership_->epoch});
+  return done_.contains(id) || (protection != nullptr && protection->reached);
+}
+
 // With mutex_ held.
 void Protector::begin(const segment::VersionId& id) {
   std::uint32_t ranks = 0;
@@ -117,6 +138,7 @@ void Protector::begin(const segment::VersionId& id) {
     std::lock_guard core_guard(lock_);
     const auto* held = core_.find(id);
     if (held == nullptr) return;
+    if (done_before(id)) return core_.unpin(kKeeper, id);
     ranks = held->ranks;
     stored = held->all_stored();
   }
@@ -143,6 +165,7 @@ void Protector::stored(const segment::VersionId& id) {
 
 void Protector::gone(const segment::VersionId& id) {
   std::lock_guard guard(mutex_);
+  done_.erase(id);
   for (auto it = works_.lower_bound({id, 0}); it != works_.end() && it->first.version == id;
        it = works_.lower_bound({id, 0}))
     forget(WorkPointer(it->second));
@@ -251,8 +274,9 @@ Protector::State Protector::state(const segment::VersionId& id) const {
 
 std::size_t Protector::under_way() const {
   std::lock_guard guard(mutex_);
-  const auto works = std::count_if(works_.begin(), works_.end(),
-                                   [](const auto& entry) { return !entry.second->failed && !entry.second->reached; });
+  const auto works = std::count_if(works_.begin(), works_.end(), [](const auto& entry) {
+    return (entry.second->here || !entry.second->early) && !entry.second->failed && !entry.second->reached;
+  });
   return static_cast<std::size_t>(works) + committed_.size();
 }
 

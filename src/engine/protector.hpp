@@ -28,6 +28,7 @@ struct Membership {
 struct ProtectorOptions {
   unsigned threads = 1;
   std::uint64_t retry_ns = 200'000'000;  ///< after a peer could not be reached, or there was no room
+  bool during_capture = true;            ///< with schemes that can: chunks are protected as they are written
 };
 
 class Protector {
@@ -41,6 +42,10 @@ class Protector {
   base::Status join(Membership membership);
   /// In no group any more, until the next join().
   void leave();
+  /// There is news of a capture under way: it was announced, a chunk was written, or it ended without a commit.
+  void capturing(const segment::VersionId& id);
+  /// The same of every capture that is being protected.
+  void look_at_captures();
   /// The version is committed on this node. Its slots are made readable by a thread: who commits does not wait for
   /// that.
   void committed(const segment::VersionId& id);
@@ -70,11 +75,14 @@ class Protector {
   struct Work {
     explicit Work(Encoding all) : encoding(std::move(all)) {}
     Encoding encoding;
-    std::vector<segment::Piece> pieces;  ///< this node's; with places
-    std::vector<OfferedBlock> offers;    ///< this node's
-    bool here = false;                   ///< pieces and offers are known
+    std::vector<segment::Piece> pieces;           ///< this node's
+    std::map<std::uint64_t, base::Hash128> hash;  ///< of offered blocks of this node, by number
+    std::vector<OfferedBlock> offers;             ///< this node's, in the order in which they came
+    bool early = false;                           ///< pieces are known, offers come while it is captured
+    std::size_t seen = 0;                         ///< of the capture's news
+    bool here = false;                            ///< committed: pieces and offers are all known
     std::vector<Told> told;
-    bool recording = false, recorded = false, reaching = false;
+    bool recording = false, recorded = false, reaching = false, noting_stored = false;
     bool reached = false;  ///< what is left is to tell, and to hear, who has stored his part
     bool stored_here = false;
     std::set<unsigned> stored_at;  ///< other positions
@@ -86,6 +94,7 @@ class Protector {
 
   void run();
   void begin(const segment::VersionId& id);
+  bool done_before(const segment::VersionId& id) const;
   Job next_job(std::uint64_t now_ns, std::uint64_t& wake_at_ns);
   Job job_of(const WorkPointer& work, std::uint64_t now_ns, std::uint64_t& wake_at_ns);
   Job next_telling(const WorkPointer& work, std::uint64_t now_ns, std::uint64_t& wake_at_ns);
@@ -93,13 +102,29 @@ class Protector {
   void tell(const WorkPointer& work, unsigned position, const GroupMessage& message, std::size_t blocks);
   void encode(const WorkPointer& work, const EncodingTask& task);
   base::Result<segment::ChunkEntry> encode_into_slot(GroupLink& link, const redundancy::Code* code, const Work& work,
-                                                     const EncodingTask& task);
+                                                     const EncodingTask& task, bool early);
   void record(const WorkPointer& work);
   void catalog_said(const WorkPointer& work, const base::Status& status);
   void note_reached(const WorkPointer& work);
   bool all_stored(const Work& work) const;
   void note_stored(const WorkPointer& work);
   base::Status fill(Work& work, const segment::VersionId& id);
+  struct NewBlock {
+    std::uint64_t number = 0;
+    tier::SlotAddress slot;
+    base::Hash128 hash;
+  };
+  base::Status offer(Work& work, const std::vector<NewBlock>& blocks);
+  struct CaptureLook {
+    bool over = false;  ///< it ended without a commit
+    std::uint32_t ranks = 0;
+    std::vector<segment::Piece> pieces;  ///< of all ranks of this node, without hashes; none: not to be protected now
+    std::vector<NewBlock> blocks;
+  };
+  CaptureLook look_at_capture(const segment::VersionId& id, std::size_t& seen);
+  bool protects_captures() const;
+  void follow_capture(const segment::VersionId& id);
+  WorkPointer find(const segment::VersionId& id) const;
   WorkPointer find_or_make(const catalog::ProtectionId& id, std::uint32_t ranks);
   void fail(const WorkPointer& work, const base::Error& error);
   void leave_group();
@@ -122,6 +147,8 @@ class Protector {
   std::shared_ptr<const redundancy::Code> code_;
   std::map<catalog::ProtectionId, WorkPointer> works_;
   std::deque<segment::VersionId> committed_;  // not begun yet
+  std::set<segment::VersionId> captures_;     // with news that nobody has looked at
+  std::set<segment::VersionId> done_;         // reached in this epoch, and still on this node
   std::vector<std::thread> threads_;
 };
 

@@ -171,6 +171,113 @@ TEST_P(OneGroup, InAnotherLaunchItIsEncodedAgainAndTheUnfinishedIsGivenBack) {
   }
 }
 
+class CapturedGroup : public ProtectedGroup {
+ protected:
+  void capture(const segment::VersionId& id, std::uint64_t chunks) {
+    for (unsigned p = 0; p < nodes_.size(); ++p) nodes_[p]->begin(id, p, chunks, static_cast<unsigned>(nodes_.size()));
+    for (auto& node : nodes_)
+      for (std::uint64_t i = 0; i < chunks; ++i) {
+        node->write(id, random_);
+        node->protector().capturing(id);
+      }
+  }
+  void wait_used(std::uint64_t slots) {
+    for (auto& node : nodes_)
+      for (int i = 0; i < 30'000 && node->used() != slots; ++i) os::sleep_ns(1'000'000);
+    for (auto& node : nodes_) ASSERT_EQ(node->used(), slots);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Schemes, CapturedGroup,
+                         testing::Values(GroupCase{"xor", 3, 1, 0}, GroupCase{"xor", 3, 1, 20},
+                                         GroupCase{"buddy", 3, 0, 0}, GroupCase{"reed-solomon", 4, 2, 0}),
+                         [](const auto& tested) {
+                           const GroupCase& c = tested.param;
+                           return (c.scheme[0] == 'r' ? "rs" : c.scheme) +
+                                  (c.trouble > 0 ? std::string("_trouble") : "");
+                         });
+
+// Slots: what each node keeps, with 4 chunks a node; the group has 4 * n * m / (n - m) parities, or 4 * n copies.
+std::uint64_t blocks_kept(const GroupCase& c) { return c.m == 0 ? 4 : 4 * c.m / (c.n - c.m); }
+
+TEST_P(CapturedGroup, ChunksAreProtectedBeforeTheCommit) {
+  make(GetParam(), 1);
+  capture(first_, 4);
+  wait_used(4 + blocks_kept(GetParam()));
+  for (unsigned p = 0; p < nodes_.size(); ++p) {
+    EXPECT_EQ(nodes_[p]->core().find(catalog::ProtectionId{first_, 7}), nullptr) << "nothing is recorded before";
+    EXPECT_EQ(nodes_[p]->protector().under_way(), 0U) << "nobody waits for what may never be committed";
+    nodes_[p]->commit(first_, static_cast<unsigned>(nodes_.size()));
+    nodes_[p]->protector().committed(first_);
+  }
+  ASSERT_TRUE(wait_reached(first_));
+  expect_protected(first_, 7);
+}
+
+TEST_P(CapturedGroup, OfAnAbortedCaptureNothingStays) {
+  make(GetParam(), 1);
+  capture(first_, 4);
+  wait_used(4 + blocks_kept(GetParam()));
+  for (auto& node : nodes_) node->abort(first_);
+  for (auto& node : nodes_) node->protector().look_at_captures();
+  wait_used(0);
+  capture(second_, 4);
+  for (unsigned p = 0; p < nodes_.size(); ++p) {
+    nodes_[p]->commit(second_, static_cast<unsigned>(nodes_.size()));
+    nodes_[p]->protector().committed(second_);
+  }
+  ASSERT_TRUE(wait_reached(second_));
+  expect_protected(second_, 7);
+}
+
+class PartnerGroup : public CapturedGroup {};
+INSTANTIATE_TEST_SUITE_P(Copies, PartnerGroup, testing::Values(GroupCase{"partner", 3, 0, 0}),
+                         [](const auto&) { return "partner"; });
+
+TEST_P(PartnerGroup, NothingIsSentBeforeTheCommit) {
+  make(GetParam(), 1);
+  capture(first_, 4);
+  os::sleep_ns(100'000'000);  // long enough for those that would begin
+  wait_used(4);
+  for (auto& node : nodes_) {
+    node->commit(first_, 3);
+    node->protector().committed(first_);
+  }
+  ASSERT_TRUE(wait_reached(first_));
+  expect_protected(first_, 7);
+}
+
+// As it is after a restore within one launch: once while it is only protected, once when it is in the store, too.
+TEST_P(OneGroup, WhatIsAskedForAgainWhenItIsReachedKeepsNoRoom) {
+  make(GetParam(), 1, 12);
+  std::mt19937_64 random(5);
+  for (unsigned p = 0; p < 3; ++p) nodes_[p]->checkpoint(first_, {4}, p, 3, random);
+  const auto ask = [&] {
+    for (auto& node : nodes_) node->protector().committed(first_);
+    for (auto& node : nodes_)
+      for (int i = 0; i < 30'000 && node->protector().under_way() > 0; ++i) os::sleep_ns(1'000'000);
+    for (auto& node : nodes_) ASSERT_EQ(node->protector().under_way(), 0U);
+  };
+  ask();
+  ASSERT_TRUE(wait_reached(first_));
+  ask();
+  for (auto& node : nodes_) {
+    std::lock_guard guard(node->lock());
+    ASSERT_TRUE(node->core().segment_stored(first_, 0));
+    node->core().flush_succeeded(first_, 4 * kChunk, 1);
+  }
+  for (auto& node : nodes_) node->protector().stored(first_);
+  const auto may_go = [&](GroupNode& node) {
+    std::lock_guard guard(node.lock());
+    return node.core().evictable(*node.core().find(first_));
+  };
+  for (auto& node : nodes_) {
+    for (int i = 0; i < 30'000 && !may_go(*node); ++i) os::sleep_ns(1'000'000);
+    ASSERT_TRUE(may_go(*node));
+  }
+  ask();
+  for (auto& node : nodes_) EXPECT_TRUE(may_go(*node));
+}
+
 TEST_P(OneGroup, AVersionThatIsGivenUpMeanwhileLeavesNothing) {
   make(GetParam(), 1);
   std::mt19937_64 random(5);

@@ -31,6 +31,11 @@ void Protector::run() {
       committed_.pop_front();
       begin(id);
       wake_.notify_all();
+    } else if (!captures_.empty()) {
+      const auto id = *captures_.begin();
+      captures_.erase(captures_.begin());
+      follow_capture(id);
+      wake_.notify_all();
     } else if (const Job job = next_job(now_ns, wake_at_ns)) {
       guard.unlock();
       job();
@@ -56,19 +61,19 @@ Protector::Job Protector::next_job(std::uint64_t now_ns, std::uint64_t& wake_at_
 }
 
 Protector::Job Protector::job_of(const WorkPointer& work, std::uint64_t now_ns, std::uint64_t& wake_at_ns) {
-  if (work->failed) return {};
+  if (work->failed || work->noting_stored) return {};
   if (work->reached && all_stored(*work)) {
-    work->reached = false;  // once
+    work->noting_stored = true;
     return [this, work] { note_stored(work); };
   }
   if (Job telling = next_telling(work, now_ns, wake_at_ns)) return telling;
-  if (!work->here) return {};
+  if (!work->here && !work->early) return {};
   if (now_ns < work->retry_at_ns) {
     earliest(wake_at_ns, work->retry_at_ns);
     return {};
   }
   if (auto task = work->encoding.next_task()) return [this, work, task = std::move(*task)] { encode(work, task); };
-  if (!work->recorded && !work->recording && work->encoding.complete()) {
+  if (work->here && !work->recorded && !work->recording && work->encoding.complete()) {
     work->recording = true;
     return [this, work] { record(work); };
   }
@@ -85,7 +90,7 @@ Protector::Job Protector::job_of(const WorkPointer& work, std::uint64_t now_ns, 
 std::optional<GroupMessage> Protector::next_message(const Work& work, const Told& told, std::size_t& blocks) const {
   GroupMessage message{work.encoding.id(), membership_->position, Keeps{}};
   const auto& group = work.encoding.group();
-  if (!work.here) return std::nullopt;
+  if (!work.here && !work.early) return std::nullopt;
   if (!told.announced) {
     message.body =
         Announce{group.scheme->name, group.members, group.parities, group.number, work.encoding.ranks(), work.pieces};
@@ -153,11 +158,12 @@ void Protector::tell(const WorkPointer& work, unsigned position, const GroupMess
 }
 
 base::Result<segment::ChunkEntry> Protector::encode_into_slot(GroupLink& link, const redundancy::Code* code,
-                                                              const Work& work, const EncodingTask& task) {
+                                                              const Work& work, const EncodingTask& task, bool early) {
   tier::SlotAddress slot;
   {
     std::lock_guard guard(lock_);
-    PERDURE_TRY(slot, core_.take_slot_to_keep(work.encoding.id().version, task.length));
+    const auto& id = work.encoding.id().version;
+    PERDURE_TRY(slot, early ? core_.take_spare_slot(id, task.length) : core_.take_slot_to_keep(id, task.length));
   }
   BlockReader reader;
   reader.view = [&](const EncodingTask::Source& source) {
@@ -178,22 +184,25 @@ base::Result<segment::ChunkEntry> Protector::encode_into_slot(GroupLink& link, c
 void Protector::encode(const WorkPointer& work, const EncodingTask& task) {
   std::shared_ptr<GroupLink> link;
   std::shared_ptr<const redundancy::Code> code;
+  bool early = false;
   {
     std::lock_guard guard(mutex_);
     if (work->failed) return;
     link = membership_->link;
     code = code_;
+    early = !work->here;
   }
-  auto chunk = encode_into_slot(*link, code.get(), *work, task);
+  auto chunk = encode_into_slot(*link, code.get(), *work, task, early);
   std::unique_lock guard(mutex_);
   if (chunk && !work->failed) {
     work->encoding.kept(task.name, *chunk);
   } else if (chunk) {
     std::lock_guard core_guard(lock_);
     core_.give_back_kept({chunk->place, chunk->offset});
-  } else if (passes(chunk.error()) || chunk.error().code == PERDURE_NO_SPACE) {
+  } else if (early || passes(chunk.error()) || chunk.error().code == PERDURE_NO_SPACE) {
+    // Until the commit a peer's slot may have been given back with its capture: nothing is known to be wrong.
     work->encoding.failed(task);
-    work->retry_at_ns = os::monotonic_ns() + options_.retry_ns;
+    work->retry_at_ns = early && work->here ? 0 : os::monotonic_ns() + options_.retry_ns;
   } else {
     fail(work, chunk.error());
   }
@@ -244,6 +253,7 @@ void Protector::note_reached(const WorkPointer& work) {
       forget_older(work->encoding.id().version);
       release(*work);
       work->reached = true;
+      done_.insert(work->encoding.id().version);
     }
   }
   wake_.notify_all();
@@ -262,7 +272,6 @@ void Protector::note_stored(const WorkPointer& work) {
   {
     std::lock_guard guard(mutex_);
     if (work->failed) return;
-    work->reached = true;
     {
       std::lock_guard core_guard(lock_);
       core_.group_stored(work->encoding.id());

@@ -266,6 +266,7 @@ void Server::drop_dead() {
       core_.client_gone(id, it->second.counts ? std::optional(it->second.rank) : std::nullopt);
     }
     flusher_.look_at_application();
+    tell_group_client_gone();
     if (it->second.counts)
       idle_since_ns_ = os::monotonic_ns();  // a tool that looks in again and again must not put off the end
     readiness_.remove(it->second.socket);

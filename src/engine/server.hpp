@@ -80,6 +80,8 @@ class Server {
   base::Json answer_open_network(ClientId id, const ipc::OpenNetwork& open);
   std::optional<base::Json> answer_wait_protected(const ipc::WaitProtected& wait, bool timed_out);
   std::optional<base::Json> answer_recover(ClientId id, const ipc::Recover& recover);
+  void tell_group_capturing(const segment::VersionId& id);
+  void tell_group_client_gone();
   void tell_group_committed(const segment::VersionId& id);
   void tell_group_gone(const std::string& name, std::uint64_t version);
   std::optional<base::Json> answer_retire(const ipc::Retire& retire, bool timed_out);
