@@ -104,7 +104,7 @@ struct Encoder {
     return {{"op", "commit"}, {"id", segment::to_json(r.id)}, {"segments", segments_to_json(r.segments)}};
   }
   Json operator()(const Abort& r) const { return {{"op", "abort"}, {"id", segment::to_json(r.id)}}; }
-  Json operator()(const Inventory& r) const { return {{"op", "inventory"}, {"name", r.name}}; }
+  Json operator()(const Inventory& r) const { return {{"op", "inventory"}, {"name", r.name}, {"kept", r.kept}}; }
   Json operator()(const Locate& r) const {
     return {{"op", "locate"}, {"id", segment::to_json(r.id)}, {"rank", r.rank}};
   }
@@ -249,8 +249,10 @@ Result<Request> parse_empty(const Json&) {
 }
 
 Result<Request> parse_inventory(const Json& json) {
-  PERDURE_TRY(auto name, base::get_text(json, "name", kObject));
-  return Request{Inventory{std::move(name)}};
+  Inventory r;
+  PERDURE_TRY(r.name, base::get_text(json, "name", kObject));
+  PERDURE_TRY(r.kept, base::get_bool(json, "kept", kObject));
+  return Request{std::move(r)};
 }
 
 Result<Request> parse_locate(const Json& json) {

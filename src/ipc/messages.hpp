@@ -13,7 +13,7 @@
 
 namespace perdure::ipc {
 
-inline constexpr std::uint64_t kProtocol = 4;
+inline constexpr std::uint64_t kProtocol = 5;
 
 // ---- requests ----------------------------------------------------------------------------------------------------
 /// First on every connection. Refused with PERDURE_BUSY when the engine serves another configuration.
@@ -88,9 +88,11 @@ struct Commit {
 struct Abort {
   segment::VersionId id;
 };
-/// What this node holds. `name` empty: everything. Reply: list of HeldSummary.
+/// What this node holds. `name` empty: everything. Reply: "held", a list of HeldSummary; "kept", one of KeptSummary,
+/// where that was asked for.
 struct Inventory {
   std::string name;
+  bool kept = false;  ///< also what it keeps for other nodes, which takes a look at every block of it
 };
 /// Where a rank's piece is; keeps its slots from being recycled until Unpin or the end of the connection. Reply: piece
 /// and slot addresses.
