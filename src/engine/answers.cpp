@@ -97,15 +97,7 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
   }
   if (const auto* inventory = std::get_if<ipc::Inventory>(&request)) {
     os::crash_point(os::CrashPoint::engine_inventory);
-    Json reply = ok(), list = Json::array();
-    std::lock_guard guard(lock_);
-    for (const auto& summary : core_.inventory(inventory->name)) list.push_back(ipc::to_json(summary));
-    reply["held"] = std::move(list);
-    Json kept = Json::array();
-    if (options_.group != nullptr)
-      for (const auto& summary : core_.kept_inventory(inventory->name)) kept.push_back(ipc::to_json(summary));
-    reply["kept"] = std::move(kept);
-    return reply;
+    return answer_inventory(*inventory);
   }
   if (const auto* quarantine = std::get_if<ipc::Quarantine>(&request)) {
     std::lock_guard guard(lock_);
@@ -195,6 +187,18 @@ Json Server::answer_locate(ClientId id, const ipc::Locate& locate) {
   reply["piece"] = segment::to_json(**piece);
   reply["slots"] = std::move(slots);
   reply["quarantined"] = std::move(bad);
+  return reply;
+}
+
+Json Server::answer_inventory(const ipc::Inventory& inventory) {
+  Json reply = ok(), held = Json::array(), kept = Json::array();
+  std::lock_guard guard(lock_);
+  for (const auto& summary : core_.inventory(inventory.name)) held.push_back(ipc::to_json(summary));
+  reply["held"] = std::move(held);
+  if (!inventory.kept) return reply;
+  if (options_.group != nullptr)
+    for (const auto& summary : core_.kept_inventory(inventory.name)) kept.push_back(ipc::to_json(summary));
+  reply["kept"] = std::move(kept);
   return reply;
 }
 

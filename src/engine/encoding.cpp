@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/kept_part.hpp"
 #include "redundancy/copies.hpp"
 
 namespace perdure::engine {
@@ -53,7 +54,7 @@ base::Status Encoding::announced(unsigned position, std::vector<segment::Piece> 
   member.places.resize(member.order.count());
   members_[position] = std::move(member);
   if (!all_announced()) return {};
-  to_keep_ = blocks_to_keep();
+  to_keep_ = count_to_keep();
   consider_all();
   return {};
 }
@@ -141,26 +142,10 @@ std::optional<EncodingTask> Encoding::next_task() {
   return task;
 }
 
-// A stripe in which nobody has a block has no parity either: where nodes have different amounts of data.
-std::uint64_t Encoding::blocks_to_keep() const {
-  const Method method = group_.scheme->method;
-  if (method == Method::copy) {
-    const unsigned source = (protection_.position + group_.members - 1) % group_.members;
-    return members_[source]->order.count();
-  }
-  if (method == Method::none) return 0;
-  const auto map = stripes();
-  std::vector<std::uint64_t> blocks;
-  for (const auto& member : members_) blocks.push_back(member->order.count());
-  const std::uint64_t parities = map.parities_at(protection_.position, map.count(blocks));
-  std::uint64_t count = 0;
-  for (std::uint64_t i = 0; i < parities; ++i) {
-    const std::uint64_t stripe = map.parity_at(protection_.position, i).stripe;
-    bool any = false;
-    for (unsigned item = 0; item < map.k() && !any; ++item) any = exists(map.block({stripe, item}));
-    count += any ? 1 : 0;
-  }
-  return count;
+std::uint64_t Encoding::count_to_keep() const {
+  std::vector<redundancy::BlockOrder> orders;
+  for (const auto& member : members_) orders.push_back(member->order);
+  return blocks_to_keep(*group_.scheme, group_.parities, orders, protection_.position).size();
 }
 
 bool Encoding::complete() const {

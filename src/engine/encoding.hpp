@@ -101,7 +101,7 @@ class Encoding {
   void consider_all();
   std::optional<EncodingTask::Source> source(redundancy::Block block, unsigned item) const;
   bool exists(redundancy::Block block) const;
-  std::uint64_t blocks_to_keep() const;
+  std::uint64_t count_to_keep() const;
 
   catalog::Protection protection_;
   GroupScheme group_;

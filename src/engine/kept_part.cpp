@@ -28,8 +28,8 @@ bool any_block(const redundancy::Stripes& stripes, const std::vector<redundancy:
   return false;
 }
 
-Kept parities_to_keep(const std::vector<redundancy::BlockOrder>& orders, unsigned m, unsigned position) {
-  const redundancy::Stripes stripes(static_cast<unsigned>(orders.size()), m);
+Kept parities_to_keep(const redundancy::Stripes& stripes, const std::vector<redundancy::BlockOrder>& orders,
+                      unsigned position) {
   std::vector<std::uint64_t> blocks;
   for (const auto& order : orders) blocks.push_back(order.count());
   Kept kept;
@@ -53,14 +53,21 @@ std::vector<redundancy::BlockOrder> block_orders(const std::vector<std::vector<s
   return orders;
 }
 
+Kept blocks_to_keep(const redundancy::Scheme& scheme, unsigned parities,
+                    const std::vector<redundancy::BlockOrder>& orders, unsigned position) {
+  const auto n = static_cast<unsigned>(orders.size());
+  if (scheme.method == redundancy::Method::copy) return copies_to_keep(orders, position);
+  if (scheme.method == redundancy::Method::server)
+    return parities_to_keep(redundancy::Stripes::at_server(n), orders, position);
+  if (scheme.method == redundancy::Method::parity && parities > 0 && parities < n)
+    return parities_to_keep(redundancy::Stripes(n, parities), orders, position);
+  return {};
+}
+
 Kept blocks_to_keep(const catalog::Protection& protection, unsigned position) {
   const auto scheme = redundancy::find_scheme(protection.scheme);
   if (!scheme) return {};
-  const auto orders = block_orders(protection.members);
-  if ((*scheme)->method == redundancy::Method::copy) return copies_to_keep(orders, position);
-  if ((*scheme)->method == redundancy::Method::parity && protection.parities > 0 && protection.parities < orders.size())
-    return parities_to_keep(orders, protection.parities, position);
-  return {};
+  return blocks_to_keep(**scheme, protection.parities, block_orders(protection.members), position);
 }
 
 ipc::KeptSummary summary_of(const catalog::Protection& protection) {

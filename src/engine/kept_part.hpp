@@ -7,13 +7,18 @@
 #include "catalog/protection.hpp"
 #include "ipc/messages.hpp"
 #include "redundancy/block_order.hpp"
+#include "redundancy/scheme.hpp"
 
 namespace perdure::engine {
 
 std::vector<redundancy::BlockOrder> block_orders(const std::vector<std::vector<segment::Piece>>& members);
 
-/// By redundancy::Item number: the block that this position of the group should keep under it. Empty for an unknown
-/// scheme.
+/// By redundancy::Item number: the block that this position should keep under it, in a group whose position p has the
+/// blocks orders[p]. A server's position is the one after the last.
+std::map<std::uint64_t, catalog::BlockName> blocks_to_keep(const redundancy::Scheme& scheme, unsigned parities,
+                                                           const std::vector<redundancy::BlockOrder>& orders,
+                                                           unsigned position);
+/// The same as a record says. Empty for an unknown scheme.
 std::map<std::uint64_t, catalog::BlockName> blocks_to_keep(const catalog::Protection& protection, unsigned position);
 
 ipc::KeptSummary summary_of(const catalog::Protection& protection);

@@ -67,6 +67,7 @@ class Server {
   std::optional<base::Json> answer_waiting(ClientId id, const ipc::Request& request, bool timed_out);
   base::Json answer_hello(ClientId id, const ipc::Hello& hello);
   base::Json answer_locate(ClientId id, const ipc::Locate& locate);
+  base::Json answer_inventory(const ipc::Inventory& inventory);
   base::Json answer_progress();
   base::Json answer_top();
   base::Json queue();                                                               // with the lock held

@@ -125,9 +125,16 @@ TEST_F(ServerOfAnEngine, RequestsThatMakeNoSenseHereAreAnsweredWithErrorsAndChan
   EXPECT_FALSE(good_.call(ipc::Commit{id, {{0, 1, {0}}}}));
   (void)good_.call(ipc::Abort{id});
   (void)good_.call(ipc::Quarantine{id, 0, 0, "no reason"});
-  auto held = good_.call(ipc::Inventory{""});
+  auto held = good_.call(ipc::Inventory{"", false});
   ASSERT_TRUE(held);
   EXPECT_TRUE((*held)["held"].empty());
+}
+
+TEST_F(ServerOfAnEngine, WhatIsKeptForOtherNodesIsToldOnlyToWhoAsksForIt) {
+  const auto held = good_.call(ipc::Inventory{"", false}), kept = good_.call(ipc::Inventory{"", true});
+  ASSERT_TRUE(held && kept);
+  EXPECT_FALSE(held->contains("kept"));
+  EXPECT_TRUE(kept->contains("kept") && kept->contains("held"));
 }
 
 TEST_F(ServerOfAnEngine, ARealTierAnswersThatAChunkIsWrittenAtOnceOrNotAtAll) {

@@ -58,7 +58,7 @@ TEST(Decoder, FramesSplitAnywhereGiveTheSameMessages) {
 }
 
 TEST(Decoder, TwoMessagesSplitAtEveryByteComeWhole) {
-  const std::vector<Json> messages = {to_json(Request(Progress{})), to_json(Request(Inventory{"nbody"}))};
+  const std::vector<Json> messages = {to_json(Request(Progress{})), to_json(Request(Inventory{"nbody", false}))};
   const Bytes stream = stream_of(messages);
   for (std::size_t cut = 0; cut <= stream.size(); ++cut) {
     Decoder decoder;

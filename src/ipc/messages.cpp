@@ -3,21 +3,13 @@
 #include <algorithm>
 #include <array>
 
-#include "segment/manifest_codec.hpp"
+#include "ipc/message_codec.hpp"
 
 namespace perdure::ipc {
 namespace {
 
 using base::Json;
 using base::Result;
-
-const std::string kObject = "message";
-constexpr std::size_t kMostLoanBytes = 256 * base::MiB;
-
-Result<segment::VersionId> get_id(const Json& json) {
-  if (!json.is_object() || !json.contains("id")) return base::fail(PERDURE_CORRUPT, kObject, "field 'id' is missing");
-  return segment::version_id_from_json(json["id"], kObject);
-}
 
 Json hash_to_json(const base::Hash128& hash) {
   const auto bytes = hash.bytes();
@@ -33,18 +25,6 @@ Result<base::Hash128> get_hash(const Json& json, const char* key) {
   std::transform(it->get_binary().begin(), it->get_binary().end(), bytes.begin(),
                  [](std::uint8_t byte) { return static_cast<std::byte>(byte); });
   return base::Hash128::from_bytes(bytes);
-}
-
-template <class T>
-Result<std::vector<T>> get_numbers(const Json& json, const char* key) {
-  PERDURE_TRY(const Json* list, base::get_array(json, key, kObject));
-  std::vector<T> numbers;
-  for (const Json& item : *list) {
-    if (!item.is_number_unsigned() || item.get<std::uint64_t>() > std::numeric_limits<T>::max())
-      return base::fail(PERDURE_CORRUPT, kObject, std::string("field '") + key + "' holds something that is no number");
-    numbers.push_back(item.get<T>());
-  }
-  return numbers;
 }
 
 Json segments_to_json(const std::vector<PlannedSegment>& segments) {
@@ -68,7 +48,8 @@ Result<std::vector<PlannedSegment>> get_segments(const Json& json, const char* k
   return segments;
 }
 
-struct Encoder {
+struct Encoder : RedundancyEncoder {
+  using RedundancyEncoder::operator();
   Json operator()(const Hello& r) const {
     return {{"op", "hello"},  {"protocol", r.protocol},     {"fingerprint", r.fingerprint},
             {"rank", r.rank}, {"first_node", r.first_node}, {"client", r.client}};
@@ -104,7 +85,7 @@ struct Encoder {
     return {{"op", "commit"}, {"id", segment::to_json(r.id)}, {"segments", segments_to_json(r.segments)}};
   }
   Json operator()(const Abort& r) const { return {{"op", "abort"}, {"id", segment::to_json(r.id)}}; }
-  Json operator()(const Inventory& r) const { return {{"op", "inventory"}, {"name", r.name}}; }
+  Json operator()(const Inventory& r) const { return {{"op", "inventory"}, {"name", r.name}, {"kept", r.kept}}; }
   Json operator()(const Locate& r) const {
     return {{"op", "locate"}, {"id", segment::to_json(r.id)}, {"rank", r.rank}};
   }
@@ -115,35 +96,6 @@ struct Encoder {
   Json operator()(const WaitStored& r) const {
     return {{"op", "wait_stored"}, {"id", segment::to_json(r.id)}, {"timeout_ns", r.timeout_ns}};
   }
-  Json operator()(const WaitProtected& r) const {
-    return {{"op", "wait_protected"}, {"id", segment::to_json(r.id)}, {"timeout_ns", r.timeout_ns}};
-  }
-  Json operator()(const OpenNetwork& r) const { return {{"op", "open_network"}, {"job_key", base::binary(r.job_key)}}; }
-  Json operator()(const Join& r) const {
-    Json addresses = Json::array();
-    for (const auto& address : r.addresses) addresses.push_back(base::binary(address));
-    return {{"op", "join"},
-            {"epoch", r.epoch},
-            {"group", r.group},
-            {"position", r.position},
-            {"addresses", std::move(addresses)}};
-  }
-  Json operator()(const Lend& r) const { return {{"op", "lend"}, {"id", segment::to_json(r.id)}}; }
-  Json operator()(const Recover& r) const {
-    Json loans = Json::array();
-    for (const auto& loan : r.loans) loans.push_back(base::binary(loan));
-    return {{"op", "recover"},
-            {"id", segment::to_json(r.id)},
-            {"ranks", r.ranks},
-            {"wanted", r.wanted},
-            {"loans", std::move(loans)}};
-  }
-  Json operator()(const Protect& r) const { return {{"op", "protect"}, {"id", segment::to_json(r.id)}}; }
-  Json operator()(const NewestProtected& r) const { return {{"op", "newest_protected"}, {"name", r.name}}; }
-  Json operator()(const Superseded& r) const {
-    return {{"op", "superseded"}, {"name", r.name}, {"attempt_ns", r.attempt_ns}};
-  }
-  Json operator()(const AllStored& r) const { return {{"op", "all_stored"}, {"ranks", r.ranks}}; }
   Json operator()(const Note& r) const { return {{"op", "note"}, {"text", r.text}}; }
   Json operator()(const Progress&) const { return {{"op", "progress"}}; }
   Json operator()(const Top&) const { return {{"op", "top"}}; }
@@ -238,19 +190,15 @@ Result<Request> parse_commit(const Json& json) {
 }
 
 template <class T>
-Result<Request> parse_id_only(const Json& json) {
-  PERDURE_TRY(auto id, get_id(json));
-  return Request{T{std::move(id)}};
-}
-
-template <class T>
 Result<Request> parse_empty(const Json&) {
   return Request{T{}};
 }
 
 Result<Request> parse_inventory(const Json& json) {
-  PERDURE_TRY(auto name, base::get_text(json, "name", kObject));
-  return Request{Inventory{std::move(name)}};
+  Inventory r;
+  PERDURE_TRY(r.name, base::get_text(json, "name", kObject));
+  PERDURE_TRY(r.kept, base::get_bool(json, "kept", kObject));
+  return Request{std::move(r)};
 }
 
 Result<Request> parse_locate(const Json& json) {
@@ -267,69 +215,6 @@ Result<Request> parse_quarantine(const Json& json) {
   PERDURE_TRY(r.chunk, base::get_u32(json, "chunk", kObject));
   PERDURE_TRY(r.why, base::get_text(json, "why", kObject));
   return Request{r};
-}
-
-/// WaitStored or WaitProtected.
-template <class Wait>
-Result<Request> parse_wait(const Json& json) {
-  Wait r;
-  PERDURE_TRY(r.id, get_id(json));
-  PERDURE_TRY(r.timeout_ns, base::get_u64(json, "timeout_ns", kObject));
-  return Request{r};
-}
-
-Result<Request> parse_open_network(const Json& json) {
-  OpenNetwork r;
-  if (!json.contains("job_key")) return base::fail(PERDURE_CORRUPT, kObject, "field 'job_key' is missing");
-  PERDURE_TRY(r.job_key, base::binary_of(json["job_key"], 64, "field 'job_key'", kObject));
-  return Request{std::move(r)};
-}
-
-Result<Request> parse_join(const Json& json) {
-  Join r;
-  PERDURE_TRY(r.epoch, base::get_u64(json, "epoch", kObject));
-  PERDURE_TRY(r.group, base::get_u32(json, "group", kObject));
-  PERDURE_TRY(r.position, base::get_u32(json, "position", kObject));
-  PERDURE_TRY(const Json* addresses, base::get_array(json, "addresses", kObject));
-  for (const Json& item : *addresses) {
-    PERDURE_TRY(auto address, base::binary_of(item, 4096, "field 'addresses': an address", kObject));
-    r.addresses.push_back(std::move(address));
-  }
-  if (r.addresses.size() > 64 || r.position >= r.addresses.size())
-    return base::fail(PERDURE_CORRUPT, kObject, "field 'position' is not one of at most 64 addresses");
-  return Request{std::move(r)};
-}
-
-Result<Request> parse_recover(const Json& json) {
-  Recover r;
-  PERDURE_TRY(r.id, get_id(json));
-  PERDURE_TRY(r.ranks, base::get_u32(json, "ranks", kObject));
-  PERDURE_TRY(r.wanted, get_numbers<std::uint32_t>(json, "wanted"));
-  PERDURE_TRY(const Json* loans, base::get_array(json, "loans", kObject));
-  for (const Json& item : *loans) {
-    PERDURE_TRY(auto loan, base::binary_of(item, kMostLoanBytes, "field 'loans': a loan", kObject));
-    r.loans.push_back(std::move(loan));
-  }
-  for (const std::uint32_t rank : r.wanted)
-    if (rank >= r.ranks) return base::fail(PERDURE_CORRUPT, kObject, "field 'wanted': a rank is not below 'ranks'");
-  return Request{std::move(r)};
-}
-
-Result<Request> parse_newest_protected(const Json& json) {
-  PERDURE_TRY(auto name, base::get_text(json, "name", kObject));
-  return Request{NewestProtected{std::move(name)}};
-}
-
-Result<Request> parse_superseded(const Json& json) {
-  Superseded r;
-  PERDURE_TRY(r.name, base::get_text(json, "name", kObject));
-  PERDURE_TRY(r.attempt_ns, base::get_u64(json, "attempt_ns", kObject));
-  return Request{std::move(r)};
-}
-
-Result<Request> parse_all_stored(const Json& json) {
-  PERDURE_TRY(const std::uint32_t ranks, base::get_u32(json, "ranks", kObject));
-  return Request{AllStored{ranks}};
 }
 
 Result<Request> parse_note(const Json& json) {
@@ -351,10 +236,6 @@ Result<Request> parse_drain(const Json& json) {
   return Request{r};
 }
 
-struct Parser {
-  const char* op;
-  Result<Request> (*parse)(const Json&);
-};
 constexpr std::array kParsers = {
     Parser{"hello", parse_hello},
     Parser{"reserve", parse_reserve},
@@ -371,15 +252,6 @@ constexpr std::array kParsers = {
     Parser{"unpin", parse_empty<Unpin>},
     Parser{"quarantine", parse_quarantine},
     Parser{"wait_stored", parse_wait<WaitStored>},
-    Parser{"wait_protected", parse_wait<WaitProtected>},
-    Parser{"open_network", parse_open_network},
-    Parser{"join", parse_join},
-    Parser{"lend", parse_id_only<Lend>},
-    Parser{"recover", parse_recover},
-    Parser{"protect", parse_id_only<Protect>},
-    Parser{"newest_protected", parse_newest_protected},
-    Parser{"superseded", parse_superseded},
-    Parser{"all_stored", parse_all_stored},
     Parser{"note", parse_note},
     Parser{"progress", parse_empty<Progress>},
     Parser{"top", parse_empty<Top>},
@@ -395,8 +267,9 @@ Json to_json(const Request& request) { return std::visit(Encoder{}, request); }
 
 Result<Request> request_from_json(const Json& json) {
   PERDURE_TRY(const std::string op, base::get_text(json, "op", kObject));
-  for (const Parser& parser : kParsers)
-    if (op == parser.op) return parser.parse(json);
+  for (const std::span<const Parser> parsers : {std::span<const Parser>(kParsers), redundancy_parsers()})
+    for (const Parser& parser : parsers)
+      if (op == parser.op) return parser.parse(json);
   return base::fail(PERDURE_CORRUPT, kObject, "unknown operation '" + op.substr(0, 40) + "'");
 }
 
@@ -415,44 +288,6 @@ Result<HeldSummary> summary_from_json(const Json& json) {
   PERDURE_TRY(s.stored, base::get_bool(json, "stored", kObject));
   PERDURE_TRY(s.moved, get_numbers<std::uint32_t>(json, "moved"));
   PERDURE_TRY(s.begun, get_segments(json, "begun"));
-  return s;
-}
-
-Json to_json(const KeptSummary& s) {
-  Json members = Json::array();
-  for (const auto& position : s.members) {
-    Json list = Json::array();
-    for (const auto& member : position) list.push_back(Json::array({member.rank, member.chunks}));
-    members.push_back(std::move(list));
-  }
-  return {{"id", segment::to_json(s.id)}, {"ranks", s.ranks},       {"epoch", s.epoch},       {"group", s.group},
-          {"scheme", s.scheme},           {"parities", s.parities}, {"position", s.position}, {"missing", s.missing},
-          {"members", std::move(members)}};
-}
-
-Result<KeptSummary> kept_from_json(const Json& json) {
-  KeptSummary s;
-  PERDURE_TRY(s.id, get_id(json));
-  PERDURE_TRY(s.ranks, base::get_u32(json, "ranks", kObject));
-  PERDURE_TRY(s.epoch, base::get_u64(json, "epoch", kObject));
-  PERDURE_TRY(s.group, base::get_u32(json, "group", kObject));
-  PERDURE_TRY(s.scheme, base::get_text(json, "scheme", kObject));
-  PERDURE_TRY(s.parities, base::get_u32(json, "parities", kObject));
-  PERDURE_TRY(s.position, base::get_u32(json, "position", kObject));
-  PERDURE_TRY(s.missing, get_numbers<std::uint64_t>(json, "missing"));
-  PERDURE_TRY(const Json* members, base::get_array(json, "members", kObject));
-  for (const Json& position : *members) {
-    if (!position.is_array()) return base::fail(PERDURE_CORRUPT, kObject, "field 'members': a position is no list");
-    auto& list = s.members.emplace_back();
-    for (const Json& item : position) {
-      if (!item.is_array() || item.size() != 2 || !item[0].is_number_unsigned() || !item[1].is_number_unsigned() ||
-          item[0].get<std::uint64_t>() > 0xffffffff)
-        return base::fail(PERDURE_CORRUPT, kObject, "field 'members': an item is not [rank, chunks]");
-      list.push_back({item[0].get<std::uint32_t>(), item[1].get<std::uint64_t>()});
-    }
-  }
-  if (s.position >= s.members.size())
-    return base::fail(PERDURE_CORRUPT, kObject, "field 'position' is not one of 'members'");
   return s;
 }
 

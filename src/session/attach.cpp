@@ -143,7 +143,7 @@ base::Status Session::announce() {
 }
 
 base::Result<std::vector<ipc::HeldSummary>> Session::inventory(const std::string& name) {
-  PERDURE_TRY(const auto reply, channel_.call(ipc::Inventory{name}));
+  PERDURE_TRY(const auto reply, channel_.call(ipc::Inventory{name, false}));
   PERDURE_TRY(const base::Json* list, base::get_array(reply, "held", "inventory"));
   std::vector<ipc::HeldSummary> held;
   for (const auto& item : *list) {

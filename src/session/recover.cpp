@@ -56,9 +56,10 @@ std::string described(const Json& recovered, double seconds) {
 
 }  // namespace
 
-base::Result<JobInventory> Session::gather_inventories(const std::string& name) {
+// An engine that cannot say what it holds must not be taken for one that holds nothing: then nobody decides anything.
+base::Result<JobInventory> Session::gather_inventories(const ipc::Inventory& question) {
   base::Result<Json> reply = Json::object();
-  if (leads()) reply = channel_.call(ipc::Inventory{name});
+  if (leads()) reply = channel_.call(question);
   PERDURE_CHECK(agree(*comm_, reply ? base::Status() : base::Status(base::fail(reply.error()))));
   PERDURE_TRY(const auto bytes, comm::allgather_bytes(*comm_, base::encode_cbor(*reply)));
   JobInventory all;
@@ -71,6 +72,7 @@ base::Result<JobInventory> Session::gather_inventories(const std::string& name) 
       PERDURE_TRY(auto summary, ipc::summary_from_json(item));
       all.held.push_back({node, std::move(summary)});
     }
+    if (!question.kept) continue;
     PERDURE_TRY(const Json* kept, base::get_array(json, "kept", "inventory"));
     for (const Json& item : *kept) {
       PERDURE_TRY(auto summary, ipc::kept_from_json(item));
@@ -84,7 +86,7 @@ base::Result<JobInventory> Session::gather_inventories(const std::string& name) 
 base::Result<RecoveryPlans> Session::plan_recoveries(const std::string& name, const StoreView& store) {
   RecoveryPlans plans;
   if (!network_open_) return plans;
-  PERDURE_TRY(const JobInventory all, gather_inventories(name));
+  PERDURE_TRY(const JobInventory all, gather_inventories({name, true}));
   const auto ranks = static_cast<std::uint32_t>(comm_->size());
   std::set<segment::VersionId> ids;
   for (const auto& [node, held] : all.held)

@@ -90,7 +90,7 @@ class Session {
   base::Result<bool> wait_protected(const std::optional<segment::VersionId>& held, std::uint64_t timeout_ns);
 
   // recover.cpp: what was lost with nodes
-  base::Result<JobInventory> gather_inventories(const std::string& name);
+  base::Result<JobInventory> gather_inventories(const ipc::Inventory& question);
   base::Result<RecoveryPlans> plan_recoveries(const std::string& name, const StoreView& store);
   void explain(const RecoveryPlans& plans, const segment::VersionId& taken);
   base::Error nothing_found(const std::string& name, std::int64_t version, bool excluded_some,

@@ -87,26 +87,9 @@ base::Status Session::settle() {
   return agree(*comm_, outcome);
 }
 
-// An engine that cannot say what it holds must not be taken for one that holds nothing: then nobody decides anything.
 base::Result<std::vector<NodeHolding>> Session::gather_holdings() {
-  base::Result<std::vector<ipc::HeldSummary>> held = std::vector<ipc::HeldSummary>{};
-  if (leads()) held = inventory("");
-  PERDURE_CHECK(agree(*comm_, held ? base::Status() : base::Status(base::fail(held.error()))));
-  Json list = Json::array();
-  for (const auto& summary : *held) list.push_back(ipc::to_json(summary));
-  const Json mine = {{"node", nodes_.mine}, {"held", list}};
-  PERDURE_TRY(const auto all_bytes, comm::allgather_bytes(*comm_, base::encode_cbor(mine)));
-  std::vector<NodeHolding> all;
-  for (const auto& bytes : all_bytes) {
-    PERDURE_TRY(const auto json, base::decode_cbor(bytes, "inventory"));
-    PERDURE_TRY(const std::uint64_t node, base::get_u64(json, "node", "inventory"));
-    PERDURE_TRY(const Json* items, base::get_array(json, "held", "inventory"));
-    for (const Json& item : *items) {
-      PERDURE_TRY(auto summary, ipc::summary_from_json(item));
-      all.push_back({static_cast<std::uint32_t>(node), std::move(summary)});
-    }
-  }
-  return all;
+  PERDURE_TRY(auto all, gather_inventories({"", false}));
+  return std::move(all.held);
 }
 
 // A node whose part of a version is at the store may have let go of its slots already. Rank 0 looks.

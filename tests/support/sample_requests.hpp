@@ -20,7 +20,7 @@ inline std::vector<ipc::Request> sample_requests() {
           ipc::Step{1'500'000'000},
           ipc::Commit{id, {{0, 2, {0, 1}}, {1, 2, {}}}},
           ipc::Abort{id},
-          ipc::Inventory{"nbody"},
+          ipc::Inventory{"nbody", true},
           ipc::Locate{id, 3},
           ipc::Unpin{},
           ipc::Quarantine{id, 3, 1, "its hash is wrong"},
