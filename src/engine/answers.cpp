@@ -81,8 +81,8 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
       std::lock_guard guard(lock_);
       status = core_.commit(*commit);
     }
-    if (status) flusher_.notify();
     if (status) tell_group_committed(commit->id);
+    if (status) flusher_.notify();
     return reply_of(status);
   }
   if (const auto* abort = std::get_if<ipc::Abort>(&request)) {
@@ -130,7 +130,11 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
 }
 
 std::optional<Json> Server::answer_waiting(ClientId id, const ipc::Request& request, bool timed_out) {
-  if (const auto* grant = std::get_if<ipc::Grant>(&request)) return answer_grant(id, *grant, timed_out);
+  if (const auto* grant = std::get_if<ipc::Grant>(&request)) {
+    auto reply = answer_grant(id, *grant, timed_out);
+    if (!reply && options_.group != nullptr) flusher_.notify();  // what waits for its protection waits no longer
+    return reply;
+  }
   if (const auto* written = std::get_if<ipc::Written>(&request)) return answer_written(id, *written);
   if (const auto* wait = std::get_if<ipc::WaitStored>(&request)) return answer_wait_stored(*wait, timed_out);
   if (const auto* wait = std::get_if<ipc::WaitProtected>(&request)) return answer_wait_protected(*wait, timed_out);

@@ -155,6 +155,8 @@ class Core {
   /// Whose chunks can be protected as they are written: all announced, and none of them leaves its slot before the
   /// commit.
   const OpenCapture* capture_to_protect(const segment::VersionId& id) const;
+  /// Others are to read its slots before the store's turn comes, or not any more.
+  void protect_before_flush(const segment::VersionId& id, bool first);
   bool being_captured(const segment::VersionId& id) const { return open_captures_.contains(id); }
   void give_back_kept(SlotKey slot);  ///< it was taken, and will not be kept
   /// All of its blocks are in slots that were taken, or kept under the same id before; the others of those are free.
@@ -319,6 +321,7 @@ class Core {
   void take_in_flight(ClientId client, const ipc::Grant& request, SlotKey slot, bool fresh);
   void forget_in_flight(SlotKey slot, const InFlight& in_flight);
   std::uint64_t chunks_to_come() const;
+  bool waits_for_protection(const segment::VersionId& id) const;
   void release_in_flight(ClientId client, const segment::VersionId* id);
   bool flushing() const;
   base::Status write_delayed_commits();
@@ -369,7 +372,8 @@ class Core {
   WriteTimes writes_;
   std::map<segment::VersionId, Runtime> runtime_;
   std::map<segment::VersionId, std::set<ClientId>>
-      in_hand_;  // staged, not committed: the ranks that are still connected
+      in_hand_;                                   // staged, not committed: the ranks that are still connected
+  std::set<segment::VersionId> protected_first_;  // their flush waits
   std::set<SlotKey> taken_to_keep_;
   std::optional<std::uint64_t> epoch_;  // of this node's group
   std::set<catalog::ProtectionId> group_stored_;

@@ -18,7 +18,7 @@ std::optional<segment::VersionId> Core::next_flush() {
     best = &held;
     best_order = run.order;
   }
-  if (best == nullptr) return std::nullopt;
+  if (best == nullptr || waits_for_protection(best->id)) return std::nullopt;
   runtime_[best->id].flush = FlushState::running;
   return best->id;
 }

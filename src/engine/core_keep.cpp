@@ -65,6 +65,19 @@ base::Result<tier::SlotAddress> Core::take_spare_slot(const segment::VersionId& 
   return base::fail(PERDURE_NO_SPACE, id.text(), "captures under way need what room there is", {}, true);
 }
 
+void Core::protect_before_flush(const segment::VersionId& id, bool first) {
+  if (first)
+    protected_first_.insert(id);
+  else
+    protected_first_.erase(id);
+}
+
+// Both at once would read the same slots twice as slowly, and level node is the one that applications wait for. Where
+// a capture is short of slots it is the flush that makes room.
+bool Core::waits_for_protection(const segment::VersionId& id) const {
+  return protected_first_.contains(id) && !slots_wanted();
+}
+
 const OpenCapture* Core::capture_to_protect(const segment::VersionId& id) const {
   const auto it = open_captures_.find(id);
   if (it == open_captures_.end() || flushed_early(id)) return nullptr;

@@ -211,6 +211,7 @@ base::Status Core::drop(const segment::VersionId& id) {
   runtime_.erase(id);
   open_captures_.erase(id);
   delayed_commits_.erase(id);
+  protected_first_.erase(id);
   return {};
 }
 

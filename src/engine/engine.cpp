@@ -156,7 +156,10 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
   PERDURE_TRY(auto listener, os::listen_at(p->socket));
 
   if (config.text("redundancy.scheme") != "single")
-    p->group = std::make_unique<NodeGroup>(*p->core, p->lock, p->reports, group_options(config), [p] { p->wake(); });
+    p->group = std::make_unique<NodeGroup>(*p->core, p->lock, p->reports, group_options(config), [p] {
+      if (p->flusher) p->flusher->notify();  // which lets level node go first
+      p->wake();
+    });
   p->janitor = std::make_unique<Janitor>(*p->store, p->reports, retention_policy(config), [p] { p->wake(); });
   // What an earlier engine of this job held is this job's, too: its retention may have been cut short.
   for (const auto& held : p->core->inventory("")) p->janitor->tend(held.id.name);

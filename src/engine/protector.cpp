@@ -32,16 +32,22 @@ base::Status Protector::join(Membership membership) {
                 redundancy::Code::make(served ? group.members : group.members - group.parities, group.parities));
     code = std::make_shared<const redundancy::Code>(std::move(made));
   }
-  std::lock_guard guard(mutex_);
-  leave_group();
-  membership_ = std::move(membership);
-  code_ = std::move(code);
+  {
+    std::lock_guard guard(mutex_);
+    leave_group();
+    membership_ = std::move(membership);
+    code_ = std::move(code);
+  }
+  changed_();
   return {};
 }
 
 void Protector::leave() {
-  std::lock_guard guard(mutex_);
-  leave_group();
+  {
+    std::lock_guard guard(mutex_);
+    leave_group();
+  }
+  changed_();
 }
 
 // With mutex_ held.
@@ -50,6 +56,7 @@ void Protector::leave_group() {
   {
     std::lock_guard core_guard(lock_);
     for (const auto& id : committed_) core_.unpin(kKeeper, id);
+    for (const auto& id : committed_) core_.protect_before_flush(id, false);
   }
   committed_.clear();
   captures_.clear();
@@ -120,6 +127,7 @@ void Protector::committed(const segment::VersionId& id) {
     committed_.push_back(id);
     std::lock_guard core_guard(lock_);
     core_.pin(kKeeper, id);  // until it is begun
+    core_.protect_before_flush(id, true);
   }
   wake_.notify_all();
 }
@@ -138,16 +146,20 @@ void Protector::begin(const segment::VersionId& id) {
     std::lock_guard core_guard(lock_);
     const auto* held = core_.find(id);
     if (held == nullptr) return;
+    core_.protect_before_flush(id, !done_before(id));
     if (done_before(id)) return core_.unpin(kKeeper, id);
     ranks = held->ranks;
     stored = held->all_stored();
   }
   const WorkPointer work = find_or_make({id, membership_->epoch}, ranks);
   if (work->failed) {
+    let_flush(*work);
     std::lock_guard core_guard(lock_);
     core_.unpin(kKeeper, id);
   }
   if (work->here || work->failed) return;
+  work->first = true;
+  work->begun_ns = os::monotonic_ns();
   work->stored_here = stored;
   if (auto filled = fill(*work, id); !filled) fail(work, filled.error());
 }
@@ -240,10 +252,18 @@ void Protector::fail(const WorkPointer& work, const base::Error& error) {
 
 // With mutex_ held: others may use this node's slots again, and those of blocks that were made, but never recorded.
 void Protector::release(Work& work) {
+  let_flush(work);
   std::lock_guard guard(lock_);
   core_.unpin(kKeeper, work.encoding.id().version);
   if (work.recorded) return;
   for (const auto& [name, chunk] : work.encoding.kept_blocks()) core_.give_back_kept({chunk.place, chunk.offset});
+}
+
+// It is protected, will not be, or that takes too long. With mutex_ held; `changed` has to be called after that.
+void Protector::let_flush(Work& work) {
+  work.first = false;
+  std::lock_guard guard(lock_);
+  core_.protect_before_flush(work.encoding.id().version, false);
 }
 
 // With mutex_ held.

@@ -27,8 +27,9 @@ struct Membership {
 
 struct ProtectorOptions {
   unsigned threads = 1;
-  std::uint64_t retry_ns = 200'000'000;  ///< after a peer could not be reached, or there was no room
-  bool during_capture = true;            ///< with schemes that can: chunks are protected as they are written
+  std::uint64_t retry_ns = 200'000'000;     ///< after a peer could not be reached, or there was no room
+  std::uint64_t first_ns = 10'000'000'000;  ///< so long at most a flush waits until its version is protected
+  bool during_capture = true;               ///< with schemes that can: chunks are protected as they are written
 };
 
 class Protector {
@@ -80,6 +81,8 @@ class Protector {
     std::vector<OfferedBlock> offers;             ///< this node's, in the order in which they came
     bool early = false;                           ///< pieces are known, offers come while it is captured
     std::size_t seen = 0;                         ///< of the capture's news
+    bool first = false;                           ///< its flush waits for it
+    std::uint64_t begun_ns = 0;                   ///< when it was committed
     bool here = false;                            ///< committed: pieces and offers are all known
     std::vector<Told> told;
     bool recording = false, recorded = false, reaching = false, noting_stored = false;
@@ -129,6 +132,7 @@ class Protector {
   void fail(const WorkPointer& work, const base::Error& error);
   void leave_group();
   void release(Work& work);
+  void let_flush(Work& work);
   void forget(const WorkPointer& work);
   void forget_older(const segment::VersionId& id);
   static base::Status apply(Work& work, const GroupMessage& message);

@@ -31,6 +31,9 @@ void Protector::run() {
       committed_.pop_front();
       begin(id);
       wake_.notify_all();
+      guard.unlock();
+      changed_();
+      guard.lock();
     } else if (!captures_.empty()) {
       const auto id = *captures_.begin();
       captures_.erase(captures_.begin());
@@ -66,6 +69,11 @@ Protector::Job Protector::job_of(const WorkPointer& work, std::uint64_t now_ns, 
     work->noting_stored = true;
     return [this, work] { note_stored(work); };
   }
+  if (work->first && now_ns >= work->begun_ns + options_.first_ns) {
+    let_flush(*work);
+    return changed_;
+  }
+  if (work->first) earliest(wake_at_ns, work->begun_ns + options_.first_ns);
   if (Job telling = next_telling(work, now_ns, wake_at_ns)) return telling;
   if (!work->here && !work->early) return {};
   if (now_ns < work->retry_at_ns) {
@@ -141,6 +149,7 @@ void Protector::tell(const WorkPointer& work, unsigned position, const GroupMess
     told.busy = false;
     if (!heard && passes(heard.error())) {
       told.retry_at_ns = os::monotonic_ns() + options_.retry_ns;
+      if (heard.error().code != PERDURE_BUSY) let_flush(*work);
     } else if (!heard) {
       fail(work, heard.error());
     } else if (std::holds_alternative<Announce>(message.body)) {
@@ -202,6 +211,7 @@ void Protector::encode(const WorkPointer& work, const EncodingTask& task) {
   } else if (early || passes(chunk.error()) || chunk.error().code == PERDURE_NO_SPACE) {
     // Until the commit a peer's slot may have been given back with its capture: nothing is known to be wrong.
     work->encoding.failed(task);
+    let_flush(*work);
     work->retry_at_ns = early && work->here ? 0 : os::monotonic_ns() + options_.retry_ns;
   } else {
     fail(work, chunk.error());
