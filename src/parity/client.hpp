@@ -73,11 +73,12 @@ class Client {
   base::Status get(const PoolMemory& memory, std::uint64_t offset, ByteSpan target);
 
   network::Endpoint& endpoint() const { return endpoint_; }
+  /// Keeps what was exposed mapped until this ends: somebody may still read it.
+  void retire(Bytes memory);
 
  private:
   base::Result<network::PeerId> peer();
   base::Result<Bytes> ask(const Bytes& request);
-  base::Result<Bytes> answered(base::Result<Bytes> reply);
   base::Status combine_remote(const Kept& kept, const Missing& missing, std::span<const Survivor> survivors,
                               ByteSpan target);
   base::Status fetch_rebuilt(std::uint64_t ticket, ByteSpan target);
@@ -87,6 +88,7 @@ class Client {
   const ClientOptions options_;
   std::mutex mutex_;
   std::optional<network::PeerId> peer_;
+  std::vector<Bytes> retired_;
 };
 
 inline constexpr std::size_t kMaxInline = 1U << 20;

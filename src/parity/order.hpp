@@ -18,7 +18,7 @@ using network::Bytes;
 inline constexpr std::size_t kMaxId = 1024;        ///< bytes; at least 1
 inline constexpr std::size_t kMaxNote = 4U << 20;  ///< bytes
 inline constexpr std::size_t kMaxMembers = 255;
-inline constexpr std::size_t kMaxBlocks = 1U << 20;  ///< of all members of an order together
+inline constexpr std::size_t kMaxBlocks = 1U << 18;  ///< of all members of an order together
 
 /// Bytes [offset, offset + bytes) of what a member exposes, and their hash.
 struct Block {
@@ -50,7 +50,7 @@ enum class Stage : std::uint8_t {
 
 struct Standing {
   Stage stage = Stage::unknown;
-  std::uint64_t bytes_pulled = 0;  ///< verified and in the parities
+  std::uint64_t bytes_pulled = 0;  ///< read so far
   std::uint64_t bytes = 0;         ///< of all blocks
   base::Error why;                 ///< of `failed`
 };
