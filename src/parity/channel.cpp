@@ -43,7 +43,7 @@ Channel::~Channel() {
   for (std::thread& thread : threads_) thread.join();
   if (!send_.exposed) return;
   client_.endpoint().withdraw(*send_.exposed);
-  client_.retire(std::move(send_.memory));
+  if (doubtful_) client_.retire(std::move(send_.memory));
 }
 
 base::Result<std::size_t> Channel::take_slot(std::unique_lock<std::mutex>& lock, Ring& ring, std::uint64_t timeout_ns) {
@@ -144,6 +144,7 @@ void Channel::work(Ring& ring, bool sends) {
     lock.unlock();
     base::Status status = transfer(ring, number, sends);
     lock.lock();
+    doubtful_ = doubtful_ || (sends && !status);
     ring.slots[number].status = std::move(status);
     ring.slots[number].state = State::over;
     changed_.notify_all();

@@ -26,8 +26,7 @@ struct Notification {
   ConstByteSpan data;  ///< of a get: valid until it is freed
 };
 
-/// Thread-safe. Its client must outlive it, and so must the memory's users know that puts of different tickets are in
-/// no order.
+/// Thread-safe. Its client must outlive it. Transfers of different tickets are in no order.
 class Channel {
  public:
   static base::Result<std::unique_ptr<Channel>> open(Client& client, const ChannelOptions& options = {});
@@ -77,6 +76,7 @@ class Channel {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool closing_ = false;
+  bool doubtful_ = false;  // the server may still read what was to be put
   std::uint64_t next_ticket_ = 1;
   Ring send_, receive_;
   std::vector<std::thread> threads_;
