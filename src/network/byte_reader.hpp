@@ -1,5 +1,5 @@
 #pragma once
-// Private to the codecs of this module: little-endian fields, read only when they are there.
+// For codecs, here and in src/parity: little-endian fields, read only when they are there.
 #include <array>
 #include <concepts>
 #include <cstring>
@@ -40,6 +40,13 @@ class ByteReader {
     const ConstByteSpan raw = sized(limit);
     return {reinterpret_cast<const char*>(raw.data()), raw.size()};
   }
+  /// The same with a length of 32 bits.
+  ConstByteSpan long_sized(std::size_t limit) {
+    const std::size_t bytes = number<std::uint32_t>();
+    if (bytes > limit) good_ = false;
+    return take(bytes);
+  }
+  std::size_t left() const { return bytes_.size(); }
   ConstByteSpan rest() { return take(bytes_.size()); }
 
  private:
@@ -65,6 +72,10 @@ class ByteWriter {
   void raw(ConstByteSpan bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
   void sized(ConstByteSpan bytes) {
     number(static_cast<std::uint16_t>(bytes.size()));
+    raw(bytes);
+  }
+  void long_sized(ConstByteSpan bytes) {
+    number(static_cast<std::uint32_t>(bytes.size()));
     raw(bytes);
   }
   void reserve(std::size_t bytes) { bytes_.reserve(bytes); }

@@ -28,10 +28,12 @@ class Fd {
   int fd_ = -1;
 };
 
-/// Which file it is, whatever its path.
+/// Which file it is, whatever its path, and who may do what with it.
 struct FileIdentity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
+  std::uint32_t user = 0;
+  std::uint32_t permissions = 0;  ///< as for chmod
 };
 
 enum class Open {

@@ -97,6 +97,29 @@ base::Result<Mapping> Mapping::map(const File& file, std::uint64_t offset, std::
   return mapping;
 }
 
+base::Result<Mapping> Mapping::anonymous(std::uint64_t bytes, const std::string& name) {
+  if (bytes == 0 || bytes > (std::uint64_t{1} << 60U))
+    return base::fail(PERDURE_INVALID_ARGUMENT, name, "mmap: " + std::to_string(bytes) + " bytes were asked for");
+  const std::uint64_t wanted = base::round_up(bytes, page_bytes());
+  const std::uint64_t reserved = wanted + kHugePage;
+  void* room = MAP_FAILED;
+  const int result = system_call({.call = "mmap", .path = name, .length = bytes}, [&] {
+    room = ::mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return room == MAP_FAILED ? -1 : 0;
+  });
+  if (result < 0 && errno == ENOMEM) return no_room(name, bytes);
+  if (result < 0) return call_failed("mmap", name);
+  auto* first = static_cast<std::byte*>(room);
+  const std::uint64_t skip = (0 - reinterpret_cast<std::uintptr_t>(first)) % kHugePage;
+  if (skip > 0) ::munmap(first, skip);
+  if (kHugePage > skip) ::munmap(first + skip + wanted, kHugePage - skip);
+  Mapping mapping;
+  mapping.path_ = name;
+  mapping.data_ = first + skip;
+  mapping.size_ = bytes;
+  return mapping;
+}
+
 void Mapping::advise_huge_pages() const {
   if (data_ != nullptr) (void)advise(path_, data_, size_, MADV_HUGEPAGE);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Shared mappings of files.
+// Shared mappings of files, and memory of its own.
 #include <cstdint>
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace perdure::os {
 
-/// A shared mapping; unmapped on destruction. The file may be closed meanwhile.
+/// A shared mapping, or anonymous memory; unmapped on destruction. The file may be closed meanwhile.
 class Mapping {
  public:
   Mapping() = default;
@@ -18,6 +18,8 @@ class Mapping {
   /// Maps [offset, offset + bytes), offset a multiple of the page size; aligned to 2 MiB in memory when offset is.
   /// PERDURE_CORRUPT when the file is shorter.
   static base::Result<Mapping> map(const File& file, std::uint64_t offset, std::uint64_t bytes, bool writable);
+  /// Zeroed memory, aligned to 2 MiB, that no other process sees. `name` is for messages.
+  static base::Result<Mapping> anonymous(std::uint64_t bytes, const std::string& name);
   std::byte* data() const { return data_; }
   std::uint64_t size() const { return size_; }
   void advise_huge_pages() const;  ///< best effort

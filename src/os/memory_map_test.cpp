@@ -175,5 +175,20 @@ TEST_F(MappingOnAnOldKernel, SaysThatThereIsNoRoom) {
   EXPECT_EQ(failed.error().code, PERDURE_NO_SPACE);
 }
 
+TEST(AnonymousMapping, IsZeroedAlignedAndCanBePopulated) {
+  const auto mapping = Mapping::anonymous(3 * kHugePage + 5, "memory");
+  ASSERT_TRUE(mapping);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(mapping->data()) % kHugePage, 0u);
+  EXPECT_EQ(mapping->size(), 3 * kHugePage + 5);
+  ASSERT_TRUE(mapping->populate(0, mapping->size()));
+  EXPECT_EQ(mapping->data()[mapping->size() - 1], std::byte{0});
+  mapping->data()[mapping->size() - 1] = std::byte{1};
+}
+
+TEST(AnonymousMapping, SizesThatAreNoneAreRefused) {
+  EXPECT_EQ(Mapping::anonymous(0, "memory").error().code, PERDURE_INVALID_ARGUMENT);
+  EXPECT_EQ(Mapping::anonymous(~std::uint64_t{0}, "memory").error().code, PERDURE_INVALID_ARGUMENT);
+}
+
 }  // namespace
 }  // namespace perdure::os

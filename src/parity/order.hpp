@@ -1,0 +1,113 @@
+#pragma once
+// What clients order from a parity server and what it has to say about it. Plain data; frames.hpp is how it travels.
+//
+// Stripe s of an order is made of the s-th block of each of its members. A block that is shorter than the longest of
+// its stripe counts as filled up with zeros, one that its member does not have as empty. The parity is as long as the
+// longest.
+#include <vector>
+
+#include "base/hash.hpp"
+#include "network/remote_memory.hpp"
+
+namespace perdure::parity {
+
+using base::ByteSpan;
+using base::ConstByteSpan;
+using network::Bytes;
+
+inline constexpr std::size_t kMaxId = 1024;        ///< bytes; at least 1
+inline constexpr std::size_t kMaxNote = 4U << 20;  ///< bytes
+inline constexpr std::size_t kMaxMembers = 255;
+inline constexpr std::size_t kMaxBlocks = 1U << 18;  ///< of all members of an order together
+
+/// Bytes [offset, offset + bytes) of what a member exposes, and their hash.
+struct Block {
+  network::RemoteMemory memory;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  base::Hash128 hash;
+};
+
+struct Member {
+  Bytes address;  ///< of the endpoint that exposes its blocks
+  std::vector<Block> blocks;
+};
+
+/// `id`: a name that the client chooses, 1 to kMaxId bytes. `note`: what it wants back from find(), at most kMaxNote.
+struct Order {
+  Bytes id;
+  Bytes note;
+  std::vector<Member> members;
+};
+
+enum class Stage : std::uint8_t {
+  unknown,    ///< never ordered, dropped, or the server was started again since
+  ordered,    ///< there is room for it; nothing was read yet
+  under_way,  ///< its members are being read
+  done,       ///< the parities are there
+  failed,     ///< it was begun and given up; its room is free again
+};
+
+struct Standing {
+  Stage stage = Stage::unknown;
+  std::uint64_t bytes_pulled = 0;  ///< read so far
+  std::uint64_t bytes = 0;         ///< of all blocks
+  base::Error why;                 ///< of `failed`
+};
+
+struct ParityBlock {
+  std::uint64_t bytes = 0;
+  base::Hash128 hash;
+  friend bool operator==(const ParityBlock&, const ParityBlock&) = default;
+};
+
+/// What the server has for an order that is done.
+struct Kept {
+  Bytes id;
+  Bytes note;
+  std::vector<ParityBlock> parities;  ///< by stripe
+};
+
+/// One line of what a server holds.
+struct Listed {
+  Bytes id;
+  bool memory = false;  ///< allocated by allocate(), not ordered
+  Stage stage = Stage::unknown;
+  std::uint64_t bytes = 0;  ///< of the pool
+  friend bool operator==(const Listed&, const Listed&) = default;
+};
+
+struct Inventory {
+  std::uint64_t pool_bytes = 0;
+  std::uint64_t free_bytes = 0;
+  std::uint64_t largest_free_bytes = 0;  ///< in one piece
+  std::uint64_t orders = 0;              ///< in any stage
+  std::uint64_t under_way = 0;           ///< orders and rebuilds
+  std::uint64_t memories = 0;            ///< allocated
+  std::uint64_t bytes_pulled = 0;        ///< from members, since it was started
+  std::uint64_t refused = 0;             ///< requests that made no sense, since it was started
+};
+
+/// A block of the stripe that still exists: `here`, in the caller's memory, or exposed by some endpoint.
+struct Survivor {
+  unsigned position = 0;  ///< index of its member in the order
+  ConstByteSpan here;     ///< used when `address` is empty; the hash is block.hash
+  Bytes address;
+  Block block;
+};
+
+/// The block that is lost.
+struct Missing {
+  unsigned position = 0;
+  std::uint64_t stripe = 0;
+  base::Hash128 hash;
+};
+
+/// Memory of the pool that clients use as they like.
+struct PoolMemory {
+  Bytes id;
+  std::uint64_t bytes = 0;
+  network::RemoteMemory memory;  ///< readable; put() writes
+};
+
+}  // namespace perdure::parity

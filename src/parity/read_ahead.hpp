@@ -1,0 +1,49 @@
+#pragma once
+// Reads that are under way while what came before them is worked on: a ring of buffers that threads fill ahead.
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "network/wire.hpp"
+
+namespace perdure::parity {
+
+/// For one consumer.
+class ReadAhead {
+ public:
+  /// Fills the beginning of `buffer` with piece `index`; says how much. Called by `threads` at once, each index once,
+  /// in order of their beginning.
+  using Fetch = std::function<base::Result<std::size_t>(std::size_t index, base::ByteSpan buffer)>;
+
+  /// `buffers` > `threads` > 0.
+  ReadAhead(std::size_t count, std::size_t buffers, std::size_t buffer_bytes, unsigned threads, Fetch fetch);
+  ~ReadAhead();  ///< waits for the reads that are under way
+  ReadAhead(const ReadAhead&) = delete;
+  ReadAhead& operator=(const ReadAhead&) = delete;
+
+  /// The next piece, in order, at most `count` times; valid until the next call. Or the error of its fetch.
+  base::Result<base::ConstByteSpan> next();
+
+ private:
+  struct Buffer {
+    network::Bytes bytes;
+    bool there = false;
+    base::Result<std::size_t> filled = 0;
+  };
+  void run();
+
+  const std::size_t count_;
+  const Fetch fetch_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Buffer> buffers_;  // piece i is in number i mod size
+  std::size_t begun_ = 0;        // pieces that were begun to be fetched
+  std::size_t consumed_ = 0;     // pieces whose buffer is free again
+  std::size_t given_ = 0;        // pieces that next() gave
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace perdure::parity

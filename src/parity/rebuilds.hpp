@@ -1,0 +1,53 @@
+#pragma once
+// Lost blocks that clients want back: each is put together in memory of its own, which the client then reads. It stays
+// until the client says that it is done with it, or is gone.
+#include <map>
+#include <mutex>
+
+#include "parity/frames.hpp"
+#include "parity/record.hpp"
+
+namespace perdure::parity {
+
+/// One rebuild. `stage`, `why` and `exposed` are guarded by Rebuilds.
+struct RebuildJob {
+  std::uint64_t ticket = 0;
+  network::PeerId owner = 0;
+  Rebuild request;
+  RecordPointer record;
+  Progress progress;
+  Stage stage = Stage::ordered;
+  base::Error why;
+  Pool::Piece memory;
+  std::optional<network::RemoteMemory> exposed;
+};
+using RebuildPointer = std::shared_ptr<RebuildJob>;
+
+class Rebuilds {
+ public:
+  static constexpr std::size_t kMaxWaiting = 1024;
+
+  /// `scratch`: as large as the pool, so that any stripe fits; its pages come when they are needed.
+  explicit Rebuilds(std::shared_ptr<Pool> scratch) : scratch_(std::move(scratch)) {}
+
+  /// For run(). Refuses what cannot be: see Client::rebuild.
+  base::Result<RebuildPointer> add(network::PeerId owner, Rebuild request, RecordPointer record);
+  /// Blocks; on a thread of its own.
+  void run(network::Endpoint& endpoint, Reader& reader, const RebuildPointer& job);
+  /// Only its owner's; `unknown` when there is none.
+  Rebuilt standing(network::PeerId owner, std::uint64_t ticket) const;
+  void end(network::Endpoint& endpoint, network::PeerId owner, std::uint64_t ticket);
+  void end_all_of(network::Endpoint& endpoint, network::PeerId owner);
+  void give_up_all();
+  std::size_t size() const;
+
+ private:
+  base::Status put_together(Reader& reader, RebuildJob& job);
+
+  const std::shared_ptr<Pool> scratch_;
+  mutable std::mutex mutex_;
+  std::uint64_t next_ticket_ = 1;
+  std::map<std::uint64_t, RebuildPointer> jobs_;
+};
+
+}  // namespace perdure::parity

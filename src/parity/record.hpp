@@ -1,0 +1,52 @@
+#pragma once
+// What the server keeps for one id.
+#include <memory>
+
+#include "parity/combine.hpp"
+#include "parity/pool.hpp"
+
+namespace perdure::parity {
+
+/// A block that went into a stripe; empty ones are left out.
+struct StripeBlock {
+  unsigned position = 0;
+  std::uint64_t bytes = 0;
+  base::Hash128 hash;
+};
+
+struct StripeParity {
+  Pool::Piece memory;
+  ParityBlock parity;
+  std::vector<StripeBlock> blocks;
+};
+
+/// Of an order. `stage` and `why` are the shelf's; the rest of it is written by who encodes it, until it is done.
+struct Record {
+  Bytes id;
+  Pool::Piece note;
+  base::Hash128 content;  ///< of all lengths and hashes
+  std::uint64_t bytes = 0;
+  std::vector<StripeParity> stripes;
+  Progress progress;
+  Stage stage = Stage::ordered;
+  base::Error why;
+};
+using RecordPointer = std::shared_ptr<Record>;
+
+/// Memory that clients use directly.
+struct Area {
+  Bytes id;
+  Pool::Piece piece;
+  network::RemoteMemory exposed;
+};
+using AreaPointer = std::shared_ptr<const Area>;
+
+/// An id as messages show it: quoted when it is text, else its hexadecimal digits.
+std::string id_text(ConstByteSpan id);
+
+/// Lengths and hashes, whatever the places.
+base::Hash128 content_of(const Order& order);
+/// The blocks of every stripe, without memory.
+std::vector<StripeParity> stripes_of(const Order& order);
+
+}  // namespace perdure::parity

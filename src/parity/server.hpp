@@ -1,0 +1,71 @@
+#pragma once
+// The parity server itself: what perdure-parityd runs, and what tests and benchmarks run in their own process
+// (docs/adr/0016-the-parity-server.md).
+//
+// Threads: the endpoint's, which answer; `orders_at_once` that each carry out one order, with lanes and reads of their
+// own, so that a member that does not answer holds up its own order only; `rebuilds_at_once` likewise.
+#include "network/endpoint.hpp"
+#include "network/service_pool.hpp"
+#include "parity/frames.hpp"
+#include "parity/rebuilds.hpp"
+#include "parity/shelf.hpp"
+
+namespace perdure::parity {
+
+struct ServerOptions {
+  network::EndpointOptions endpoint;  ///< with the key; the windows of all its clients and members
+  std::uint64_t pool_bytes = 1U << 30;
+  bool backed = true;            ///< the pool has its pages from the start
+  unsigned orders_at_once = 16;  ///< more wait for their turn
+  unsigned rebuilds_at_once = 4;
+  unsigned lanes = 2;  ///< stripes of one order at once
+  ReadLimits reads;
+};
+
+class Server {
+ public:
+  static base::Result<std::unique_ptr<Server>> start(std::unique_ptr<network::Wire> wire, const ServerOptions& options);
+  /// What is under way ends; only connections that are being made are waited for.
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  Bytes address() const { return endpoint_->address(); }
+  Inventory inventory() const;
+
+ private:
+  Server(const ServerOptions& options, std::shared_ptr<Pool> pool, std::shared_ptr<Pool> scratch);
+  /// Of those that read from their caller: so many at once that the endpoint's threads still answer others.
+  class PullTurn;
+  base::Result<Bytes> serve(network::PeerId peer, ConstByteSpan frame);
+  void on_lost(network::PeerId peer);
+
+  base::Result<Bytes> answer(network::PeerId peer, Order& order);
+  base::Result<Bytes> answer(network::PeerId peer, const AskStanding& ask);
+  base::Result<Bytes> answer(network::PeerId peer, const AskKept& ask);
+  base::Result<Bytes> answer(network::PeerId peer, const Drop& drop);
+  base::Result<Bytes> answer(network::PeerId peer, const OpenMemory& open);
+  base::Result<Bytes> answer(network::PeerId peer, const AskInventory& ask);
+  base::Result<Bytes> answer(network::PeerId peer, const AskList& ask);
+  base::Result<Bytes> answer(network::PeerId peer, Rebuild& rebuild);
+  base::Result<Bytes> answer(network::PeerId peer, const AskRebuilt& ask);
+  base::Result<Bytes> answer(network::PeerId peer, const EndRebuild& end);
+  base::Result<Bytes> answer(network::PeerId peer, const Allocate& allocate);
+  base::Result<Bytes> answer(network::PeerId peer, const Put& put);
+  base::Result<Bytes> answer(network::PeerId peer, const Pull& pull);
+
+  const ServerOptions options_;
+  const std::shared_ptr<Pool> pool_;
+  std::unique_ptr<network::Endpoint> endpoint_;
+  std::atomic<network::Endpoint*> ready_{nullptr};  // the same for handlers, which run before and while it ends
+  std::unique_ptr<Reader> reader_;                  // there when ready_ is
+  Shelf shelf_;
+  Rebuilds rebuilds_;
+  std::atomic<std::uint64_t> pulled_{0}, refused_{0};
+  std::mutex pull_mutex_;
+  std::map<network::PeerId, unsigned> pulls_;  // by whom
+  unsigned pull_count_ = 0;
+  network::ServicePool encoders_, rebuilders_;
+};
+
+}  // namespace perdure::parity

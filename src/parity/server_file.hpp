@@ -1,0 +1,30 @@
+#pragma once
+// The file that a parity server writes for its clients: where it is, and the key that proves who belongs to it. Whoever
+// can read it can use the server, so that only its user can (docs/format/parity-server-file.md).
+#include <string>
+#include <vector>
+
+#include "network/address.hpp"
+#include "network/proof.hpp"
+
+namespace perdure::parity {
+
+struct ServerFile {
+  network::Bytes address;  ///< network::Endpoint::address()
+  network::JobKey key{};
+  friend bool operator==(const ServerFile&, const ServerFile&) = default;
+};
+
+std::string to_text(const ServerFile& file);
+/// PERDURE_CORRUPT unless the text is exactly one, about `path`.
+base::Result<ServerFile> parse_server_file(std::string_view text, const std::string& path);
+
+/// Mode 0600, whole or not at all.
+base::Status write_server_file(const std::string& path, const ServerFile& file);
+/// PERDURE_PERMISSION when it is another user's, or others can read it.
+base::Result<ServerFile> read_server_file(const std::string& path);
+
+/// All of them, which must have one key: that of the endpoints of all their clients. PERDURE_MISMATCH otherwise.
+base::Result<std::vector<ServerFile>> read_server_files(const std::vector<std::string>& paths);
+
+}  // namespace perdure::parity

@@ -1,0 +1,30 @@
+#pragma once
+// Private to the client: pauses between two questions, that get longer, and what is left of a limit.
+#include <algorithm>
+
+#include "os/system.hpp"
+
+namespace perdure::parity {
+
+class Pauses {
+ public:
+  explicit Pauses(std::uint64_t limit_ns) : begin_ns_(os::monotonic_ns()), limit_ns_(limit_ns) {}
+  /// False, at once, when the limit is over.
+  bool pause() {
+    const std::uint64_t passed = os::monotonic_ns() - begin_ns_;
+    if (passed >= limit_ns_) return false;
+    os::sleep_ns(std::min(pause_ns_, limit_ns_ - passed));
+    pause_ns_ = std::min<std::uint64_t>(pause_ns_ + pause_ns_ / 2, kLongest);
+    return true;
+  }
+  /// There was progress: the limit begins again.
+  void progress() { begin_ns_ = os::monotonic_ns(); }
+
+ private:
+  static constexpr std::uint64_t kShortest = 100'000, kLongest = 20'000'000;
+  std::uint64_t begin_ns_;
+  const std::uint64_t limit_ns_;
+  std::uint64_t pause_ns_ = kShortest;
+};
+
+}  // namespace perdure::parity
