@@ -79,6 +79,8 @@ TEST_F(Recovering, AFetchedPieceIsLikeOneThatARankStaged) {
   ASSERT_NE(core->find(id(1)), nullptr);
   EXPECT_TRUE(core->find(id(1))->restorable(2));
   EXPECT_EQ(core->find(id(1))->ranks, 4U);
+  for (const auto& chunk : piece.chunks) core->give_back_kept({chunk.place, chunk.offset});
+  EXPECT_EQ(used(0), 2U) << "its slots are the version's now";
   ASSERT_TRUE(core->commit({id(1), {{0, 1, {2}}}}));
   EXPECT_EQ(core->next_flush(), id(1));
   core->flush_failed(id(1), {PERDURE_NO_SPACE, "store", "full", "", true}, false);
@@ -120,6 +122,7 @@ TEST_F(Recovering, ARebuiltPieceTakesTheDamagedOnesPlace) {
   ASSERT_TRUE(core->adopt(id(1), 1, rebuilt));
   EXPECT_TRUE(core->find(id(1))->restorable(0));
   EXPECT_EQ(core->find(id(1))->pieces.at(0), rebuilt);
+  EXPECT_EQ(core->runtime(id(1))->chunks[0], 1U);
   EXPECT_EQ(used(0), 1U);
   ASSERT_TRUE(core->segment_stored(id(1), 0));
   for (int i = 0; i < 3; ++i) (void)take(2);

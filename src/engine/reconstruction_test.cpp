@@ -80,12 +80,19 @@ TEST_P(ReconstructionOf, AfterEveryLossItDoesWhatThePlanPromises) {
   }
 }
 
+/// Asks for everything once, so that nothing is looked at for the first time when something is lost later.
+void ask_for_all(const LentGroup& group, const Reconstruction& reconstruction) {
+  for (std::uint32_t rank = 0; rank < group.ranks(); ++rank)
+    for (std::uint32_t c = 0; c < group.piece(rank).chunks.size(); ++c) (void)reconstruction.task(rank, c);
+}
+
 /// Damages what is used for a chunk, one source after the other, until it cannot be had any more. By then as much is
 /// damaged as the scheme says.
 void use_up(const LentGroup& group, const redundancy::Positions& lost, std::uint32_t rank, std::uint32_t chunk,
             std::mt19937_64& random) {
   const auto loans = group.loans(lost);
   Reconstruction reconstruction(loans);
+  ask_for_all(group, reconstruction);
   auto state = group.state(lost);
   const auto block = group.block(rank, chunk);
   for (;;) {

@@ -9,7 +9,7 @@ namespace {
 
 using namespace perdure::test_support;
 
-constexpr std::uint64_t kVersions = 12;
+constexpr std::uint64_t kReplacedVersions = 12;
 
 // Without the store, what is kept on nodes is all there is: older versions go when a newer one is at level node on all
 // of them, parities and all.
@@ -27,11 +27,11 @@ INSTANTIATE_TEST_SUITE_P(Modes, SmallNodes, ::testing::ValuesIn(three_nodes()),
 
 TEST_P(SmallNodes, WhatIsReplacedOnAllNodesMakesRoomForNewVersionsAndTheirParities) {
   expect_done(without_store(), "", [](const Rank&, perdure_t* handle, State& state) {
-    for (std::uint64_t version = 1; version <= kVersions; ++version)
+    for (std::uint64_t version = 1; version <= kReplacedVersions; ++version)
       REQUIRE(checkpoint_to_node(handle, state, version) == 0);
     std::fill(state.words.begin(), state.words.end(), 0);
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
-    REQUIRE(state.step == kVersions && state.right());
+    REQUIRE(state.step == kReplacedVersions && state.right());
     return 0;
   });
 }
