@@ -1,0 +1,28 @@
+#pragma once
+// What checkpoints with every scheme took, and what that is beside plain writes and sends. Pure.
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace perdure::redundancy_bench {
+
+using Json = nlohmann::ordered_json;
+
+/// Seconds from the first rank's beginning to the last one's end, one entry per repetition.
+struct SchemeTimes {
+  std::string scheme;
+  std::vector<double> blocking;    ///< the checkpoint call
+  std::vector<double> level_node;  ///< from its beginning until the checkpoint survives the loss of a node; not `single`
+};
+
+struct Times {
+  std::vector<double> memcpy, plain_write, plain_sends;
+  std::vector<SchemeTimes> schemes;
+};
+
+/// Medians in seconds, and ratios: of each repetition by itself, of these the median, because machines are shared.
+Json to_json(const Times& times);
+std::string table(const Json& outcome);
+
+}  // namespace perdure::redundancy_bench
