@@ -36,6 +36,7 @@ Json to_json(const SchemeTimes& one, const Times& times) {
     j["blocking_over_single"] = median_ratio(one.blocking, single->blocking);
   if (one.level_node.empty()) return j;
   add_seconds(j, "level_node", one.level_node);
+  add_seconds(j, "background_cpu", one.background_cpu);
   j["level_node_over_plain_write"] = median_ratio(one.level_node, times.plain_write);
   j["level_node_over_plain_sends"] = median_ratio(one.level_node, times.plain_sends);
   return j;
@@ -61,13 +62,13 @@ std::string table(const Json& j) {
   std::string text = fmt::format("memcpy {:.2f} ms, plain write to fresh files {:.2f} ms, plain sends {:.2f} ms\n",
                                  j["memcpy_s"].get<double>() * 1e3, j["plain_write_s"].get<double>() * 1e3,
                                  j["plain_sends_s"].get<double>() * 1e3);
-  text += fmt::format("  {:<14} {:>12} {:>12} {:>14} {:>16} {:>16}\n", "scheme", "blocking ms", "over single",
-                      "level node ms", "over plain write", "over plain sends");
+  text += fmt::format("  {:<14} {:>12} {:>12} {:>14} {:>16} {:>16} {:>18}\n", "scheme", "blocking ms",
+                      "over single", "level node ms", "over plain write", "over plain sends", "background CPU ms");
   for (const Json& one : j["schemes"])
-    text += fmt::format("  {:<14} {:>12} {:>12} {:>14} {:>16} {:>16}\n", one["scheme"].get<std::string>(),
+    text += fmt::format("  {:<14} {:>12} {:>12} {:>14} {:>16} {:>16} {:>18}\n", one["scheme"].get<std::string>(),
                         number(one, "blocking_s", 1e3, 2), number(one, "blocking_over_single", 1, 3),
                         number(one, "level_node_s", 1e3, 2), number(one, "level_node_over_plain_write", 1, 2),
-                        number(one, "level_node_over_plain_sends", 1, 2));
+                        number(one, "level_node_over_plain_sends", 1, 2), number(one, "background_cpu_s", 1e3, 1));
   return text;
 }
 
