@@ -52,7 +52,7 @@ base::Status take_turn(Contender& one, std::int64_t version, bool counted) {
 }
 
 base::Result<std::vector<Contender>> open_all(const LevelNode& settings, const std::string& directory,
-                                                std::vector<char>& data) {
+                                              std::vector<char>& data) {
   std::vector<Contender> all;
   const std::string run = bench::broadcast("bench-" + std::to_string(::getpid()));
   for (const std::string& scheme : settings.schemes) {

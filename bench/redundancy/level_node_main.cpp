@@ -1,5 +1,5 @@
-// What it costs that checkpoints survive the loss of nodes: how long the application stands still, and how long it takes
-// until they do, with every scheme in turn.
+// What it costs that checkpoints survive the loss of nodes: how long the application stands still, and how long it
+// takes until they do, with every scheme in turn.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 

@@ -32,8 +32,7 @@ Json to_json(const SchemeTimes& one, const Times& times) {
   Json j{{"scheme", one.scheme}};
   add_seconds(j, "blocking", one.blocking);
   const SchemeTimes* single = find(times, "single");
-  if (single != nullptr && single != &one)
-    j["blocking_over_single"] = median_ratio(one.blocking, single->blocking);
+  if (single != nullptr && single != &one) j["blocking_over_single"] = median_ratio(one.blocking, single->blocking);
   if (one.level_node.empty()) return j;
   add_seconds(j, "level_node", one.level_node);
   add_seconds(j, "background_cpu", one.background_cpu);
@@ -62,8 +61,8 @@ std::string table(const Json& j) {
   std::string text = fmt::format("memcpy {:.2f} ms, plain write to fresh files {:.2f} ms, plain sends {:.2f} ms\n",
                                  j["memcpy_s"].get<double>() * 1e3, j["plain_write_s"].get<double>() * 1e3,
                                  j["plain_sends_s"].get<double>() * 1e3);
-  text += fmt::format("  {:<14} {:>12} {:>12} {:>14} {:>16} {:>16} {:>18}\n", "scheme", "blocking ms",
-                      "over single", "level node ms", "over plain write", "over plain sends", "background CPU ms");
+  text += fmt::format("  {:<14} {:>12} {:>12} {:>14} {:>16} {:>16} {:>18}\n", "scheme", "blocking ms", "over single",
+                      "level node ms", "over plain write", "over plain sends", "background CPU ms");
   for (const Json& one : j["schemes"])
     text += fmt::format("  {:<14} {:>12} {:>12} {:>14} {:>16} {:>16} {:>18}\n", one["scheme"].get<std::string>(),
                         number(one, "blocking_s", 1e3, 2), number(one, "blocking_over_single", 1, 3),

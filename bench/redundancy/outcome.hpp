@@ -12,8 +12,9 @@ using Json = nlohmann::ordered_json;
 /// Seconds, one entry per repetition; of times, from the first rank's beginning to the last one's end.
 struct SchemeTimes {
   std::string scheme;
-  std::vector<double> blocking;    ///< the checkpoint call
-  std::vector<double> level_node;  ///< from its beginning until the checkpoint survives the loss of a node; not `single`
+  std::vector<double> blocking;  ///< the checkpoint call
+  std::vector<double>
+      level_node;  ///< from its beginning until the checkpoint survives the loss of a node; not `single`
   /// Processor time of all ranks' other threads meanwhile: the embedded engines'. 0 with daemons.
   std::vector<double> background_cpu;
 };

@@ -93,7 +93,8 @@ base::Result<std::vector<Retained>> open_both(const Pdrio& settings, const std::
     JobOptions options = settings.job;
     options.name = run + "-" + retention;
     options.directory = directory;
-    if (std::string(retention) == "off") options.more += std::string(options.more.empty() ? "" : ";") + "retention.keep_every=1";
+    if (std::string(retention) == "off")
+      options.more += std::string(options.more.empty() ? "" : ";") + "retention.keep_every=1";
     PERDURE_TRY(auto job, ProtectedJob::open(options));
     jobs.push_back({retention, std::move(job)});
   }

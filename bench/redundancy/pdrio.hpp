@@ -1,5 +1,6 @@
 #pragma once
-// pario through Perdure (D5.4, 4.1: scrio): checkpoints of growing size, with retention and without, beside plain files.
+// pario through Perdure (D5.4, 4.1: scrio): checkpoints of growing size, with retention and without, beside plain
+// files.
 #include <string>
 
 #include "options.hpp"

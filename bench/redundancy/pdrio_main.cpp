@@ -24,12 +24,8 @@ void add_options(CLI::App& app, Pdrio& pdrio) {
 }
 
 micro::Json settings_of(const Pdrio& pdrio, const micro::World& world, const std::string& directory) {
-  return {{"ranks", world.size()},
-          {"ranks_per_node", pdrio.job.ranks_per_node},
-          {"scheme", pdrio.job.scheme},
-          {"chunk", pdrio.job.chunk},
-          {"repetitions", pdrio.common.repetitions},
-          {"directory", directory}};
+  return {{"ranks", world.size()},    {"ranks_per_node", pdrio.job.ranks_per_node}, {"scheme", pdrio.job.scheme},
+          {"chunk", pdrio.job.chunk}, {"repetitions", pdrio.common.repetitions},    {"directory", directory}};
 }
 
 }  // namespace

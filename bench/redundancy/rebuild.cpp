@@ -72,9 +72,8 @@ base::Result<Json> restore(const Rebuild& settings, const micro::World& world) {
   const double seconds = bench::timed_together([&] { version = job->restore(); });
   PERDURE_TRY(const std::int64_t restored, std::move(version));
   const std::string object = "version " + std::to_string(restored);
-  PERDURE_CHECK(micro::agree(data == expected
-                                 ? base::Status{}
-                                 : base::fail(PERDURE_CORRUPT, object, "it is not what was checkpointed")));
+  PERDURE_CHECK(micro::agree(
+      data == expected ? base::Status{} : base::fail(PERDURE_CORRUPT, object, "it is not what was checkpointed")));
   const Json reports = all_texts(job->reports(), world);
   const double copy = memcpy_alone(expected, data, world);
   return Json{{"restore_s", seconds}, {"version", restored}, {"memcpy_s", copy}, {"reports", reports}};
