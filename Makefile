@@ -1,7 +1,7 @@
 # A thin front over the CMake presets (CMakePresets.json). Everything else is done by the scripts in tools/.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help demo demo-nodes test build bench studies format clean bootstrap bootstrap-required
+.PHONY: help demo demo-nodes test build bench bench-redundancy studies format clean bootstrap bootstrap-required
 
 help:
 	@echo "make demo     kill a rank of an N-body run, restart it, compare the results"
@@ -9,6 +9,7 @@ help:
 	@echo "make test     everything that CI runs"
 	@echo "make build    the release preset, in build/release"
 	@echo "make bench    the asynchronous checkpointing benchmark on 1, 2 and 4 ranks"
+	@echo "make bench-redundancy  what redundancy between nodes costs and gives; figures in build/bench/redundancy.json"
 	@echo "make studies  the six studies of adaptive checkpointing, in virtual time and some by the engine; results in build/studies"
 	@echo "make format   clang-format over the tree"
 	@echo "make clean    removes build/"
@@ -27,6 +28,9 @@ build:
 
 bench: build
 	@tools/bench
+
+bench-redundancy: bootstrap-required build
+	@bench/redundancy/run
 
 studies: bootstrap-required
 	@bench/studies/run all --driver both

@@ -38,7 +38,8 @@ long app_first(long total, int ranks, int rank);
  * that. */
 void app_step(app_t* app, long step, long steps);
 /** Records the outcome of perdure_checkpoint(). An application that loses a checkpoint goes on. With wait_for_node = 1
- * in the input file it waits until the checkpoint survives the loss of a node. [collective] */
+ * in the input file it waits until the checkpoint survives the loss of a node, with wait_for_store = 1 until it is in
+ * the store; neither counts as blocking. [collective] */
 void app_checkpointed(app_t* app, perdure_t* handle, perdure_status status, long step, double seconds);
 /** Records the outcome of perdure_restore(PERDURE_LATEST) and gives the step to go on from: 0 when nothing was stored.
  * Any other failure ends the job, because the content of the regions is undefined then. */

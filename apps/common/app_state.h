@@ -19,6 +19,7 @@ struct app {
   int without_checkpoints;
   long checkpoint_every, report_every;
   int wait_for_node;     /* after every checkpoint until it survives the loss of a node */
+  int wait_for_store;    /* and until it is in the store */
   const char* json_path; /* NULL: none wanted */
 
   long checkpoints, checkpoint_capacity, failed_checkpoints;

@@ -77,6 +77,7 @@ app_t* app_begin(const char* name, int argc, char** argv) {
   app->checkpoint_every = app_integer(app, "checkpoint_every", 0);
   app->report_every = app_integer(app, "report_every", 0);
   app->wait_for_node = app_integer(app, "wait_for_node", 0) != 0;
+  app->wait_for_store = app_integer(app, "wait_for_store", 0) != 0;
   app_demo_write_pid(app);
   return app;
 }

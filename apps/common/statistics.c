@@ -52,6 +52,13 @@ static void wait_for_level_node(app_t* app, perdure_t* handle, long step) {
   }
 }
 
+/** For benchmarks: no flush is under way when the next checkpoint begins. */
+static void wait_for_level_store(app_t* app, perdure_t* handle, long step) {
+  if (perdure_wait(handle, app->name, step, PERDURE_LEVEL_STORE, PERDURE_FOREVER) != PERDURE_OK)
+    fprintf(stderr, "%s: rank %d: step %ld is not at the store: %s\n", app->name, app->rank, step,
+            perdure_error_text(handle));
+}
+
 void app_checkpointed(app_t* app, perdure_t* handle, perdure_status status, long step, double seconds) {
   if (status != PERDURE_OK) {
     ++app->failed_checkpoints;
@@ -66,6 +73,7 @@ void app_checkpointed(app_t* app, perdure_t* handle, perdure_status status, long
     fflush(stdout);
   }
   if (app->wait_for_node) wait_for_level_node(app, handle, step);
+  if (app->wait_for_store) wait_for_level_store(app, handle, step);
 }
 
 long app_restored(app_t* app, perdure_t* handle, perdure_status status) {
