@@ -16,6 +16,7 @@ struct EndpointLinkOptions {
 struct PeerNetwork {
   network::JobKey key{};
   std::unique_ptr<network::Endpoint> endpoint;
+  std::atomic<network::Endpoint*> served = nullptr;  ///< the same, for its handlers; nothing until it is open
   std::unique_ptr<SlotExposure> slots;
   /// Nothing is under way any more when the endpoint goes; then the mappings may.
   ~PeerNetwork() { endpoint.reset(); }

@@ -5,6 +5,11 @@
 #include "redundancy/registry.hpp"
 
 namespace perdure::engine {
+namespace {
+
+constexpr std::size_t kMostNamed = 64;  // peers that sent garbage
+
+}  // namespace
 
 NodeGroup::NodeGroup(Core& core, std::mutex& lock, Reports& reports, NodeGroupOptions options,
                      std::function<void()> changed)
@@ -37,9 +42,30 @@ void NodeGroup::stop_recoveries() {
   for (const auto& [client, recovery] : ending) recovery->thread.join();
 }
 
-base::Result<network::Bytes> NodeGroup::serve(base::ConstByteSpan request) {
-  PERDURE_CHECK(protector_->hear(request));
-  return network::Bytes();
+base::Result<network::Bytes> NodeGroup::serve(const PeerNetwork& network, network::PeerId from,
+                                              base::ConstByteSpan request) {
+  const base::Status heard = protector_->hear(request);
+  if (heard) return network::Bytes();
+  if (heard.error().code == PERDURE_CORRUPT) garbage(network, from, heard.error());
+  return base::fail(heard.error());
+}
+
+// Messages are checksummed: what cannot be read was sent like that. Its sender is told once; an engine that means well
+// gives up then.
+void NodeGroup::garbage(const PeerNetwork& network, network::PeerId from, const base::Error& error) {
+  network::Endpoint* endpoint = network.served;
+  const auto name = endpoint == nullptr ? base::Result<std::string>("a peer") : endpoint->name_of(from);
+  if (!name) return;  // it is gone
+  bool again = false;
+  {
+    std::lock_guard guard(garbage_mutex_);
+    again = std::find(sent_garbage_.begin(), sent_garbage_.end(), from) != sent_garbage_.end();
+    if (!again) sent_garbage_.push_back(from);
+    if (sent_garbage_.size() > kMostNamed) sent_garbage_.pop_front();
+  }
+  reports_.add("network: " + *name + " sent what cannot be read: " + error.text() +
+               (again ? "; it was disconnected" : "; it will be disconnected if it does so again"));
+  if (again && endpoint != nullptr) endpoint->disconnect(from);
 }
 
 base::Result<network::Bytes> NodeGroup::open_network(const std::vector<std::byte>& job_key) {
@@ -61,14 +87,17 @@ base::Result<std::shared_ptr<PeerNetwork>> NodeGroup::open_peer_network(const ne
   PERDURE_TRY(auto wire, network::make_fabric_wire(options_.fabric));
   auto endpoint_options = options_.endpoint;
   endpoint_options.job_key = key;
+  auto network = std::make_shared<PeerNetwork>();
   network::Handlers handlers;
-  handlers.serve = [this](network::PeerId, base::ConstByteSpan request) { return serve(request); };
+  handlers.serve = [this, open = network.get()](network::PeerId from, base::ConstByteSpan request) {
+    return serve(*open, from, request);
+  };
   handlers.on_lost = [this](network::PeerId, const base::Error& error) {
     reports_.add("network: " + error.text() + "; its group is told again when it is back");
   };
-  auto network = std::make_shared<PeerNetwork>();
   network->key = key;
   PERDURE_TRY(network->endpoint, network::Endpoint::open(std::move(wire), endpoint_options, std::move(handlers)));
+  network->served = network->endpoint.get();
   network->slots = std::make_unique<SlotExposure>(*network->endpoint);
   return network;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // This node among the others of its job: the network, the group, and what protects versions there. Nothing of it exists
 // before the application says who the others are. Thread-safe.
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -55,7 +56,8 @@ class NodeGroup {
     std::optional<base::Result<std::vector<RecoveredRank>>> result;
     std::thread thread;
   };
-  base::Result<network::Bytes> serve(base::ConstByteSpan request);
+  base::Result<network::Bytes> serve(const PeerNetwork& network, network::PeerId from, base::ConstByteSpan request);
+  void garbage(const PeerNetwork& network, network::PeerId from, const base::Error& error);
   base::Result<std::shared_ptr<PeerNetwork>> open_peer_network(const network::JobKey& key);
   void stop_recoveries();
 
@@ -69,6 +71,8 @@ class NodeGroup {
   std::shared_ptr<PeerNetwork> network_;
   std::unique_ptr<Protector> protector_;
   std::map<ClientId, std::unique_ptr<Recovery>> recoveries_;
+  std::mutex garbage_mutex_;
+  std::deque<network::PeerId> sent_garbage_;  ///< once; the last few
 };
 
 }  // namespace perdure::engine

@@ -10,7 +10,7 @@
 
 namespace perdure::engine {
 
-/// A slot is mapped and exposed when it is first asked for, and stays so: it is used again for other chunks, and what
+/// A slot is mapped and exposed when it is first asked for, and when it has grown, and stays so: it is used again for other chunks, and what
 /// was read of it is compared with its hash anyway. Must live as long as the endpoint.
 class SlotExposure {
  public:
@@ -27,6 +27,7 @@ class SlotExposure {
   network::Endpoint& endpoint_;
   std::mutex mutex_;
   std::map<std::pair<std::string, std::uint64_t>, Exposed> slots_;
+  std::vector<Exposed> outgrown_;  ///< of slots that are longer now; peers may still know them
 };
 
 }  // namespace perdure::engine

@@ -1,0 +1,82 @@
+// Who talks to an engine of the job: a stranger gets nothing, a peer that sends garbage is named and then dropped, and
+// the others are served all the while.
+#include "engine/node_group.hpp"
+
+#include <gmock/gmock.h>
+
+#include "engine/core_fixture.hpp"
+#include "engine/group_message.hpp"
+#include "network/sample_network.hpp"
+
+namespace perdure::engine {
+namespace {
+
+using testing::HasSubstr;
+
+class NodeGroupOnNetwork : public CoreFixture {
+ protected:
+  NodeGroupOnNetwork() {
+    open({8});
+    NodeGroupOptions options;
+    options.scheme = "xor";
+    options.fabric.bind_address = "127.0.0.1";
+    group = std::make_unique<NodeGroup>(*core, lock, reports, options, [] {});
+    address = *group->open_network(std::vector<std::byte>(key.begin(), key.end()));
+  }
+  std::unique_ptr<network::Endpoint> engine(std::byte secret) {
+    auto options = network::sample_options();
+    options.job_key.fill(secret);
+    return network::open_endpoint(network::open_fabric_wire(), options);
+  }
+  base::Result<network::Bytes> say(network::Endpoint& from, network::PeerId to, const network::Bytes& message) {
+    return from.call(to, message, network::kPatience);
+  }
+  /// A message that this node understands: it answers that it is in no launch yet.
+  void expect_served(network::Endpoint& from) {
+    const auto peer = from.connect(address, network::kPatience);
+    ASSERT_TRUE(peer) << peer.error().text();
+    const auto answer = say(from, *peer, encode(GroupMessage{{id(1), 7}, 1, Keeps{}}));
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, PERDURE_BUSY);
+  }
+
+  network::JobKey key = network::sample_options().job_key;
+  std::mutex lock;
+  std::unique_ptr<NodeGroup> group;
+  network::Bytes address;
+};
+
+TEST_F(NodeGroupOnNetwork, AStrangerGetsNothingAndStopsNobody) {
+  auto friendly = engine(key[0]), stranger = engine(std::byte{43});
+  expect_served(*friendly);
+  const auto peer = stranger->connect(address, 300'000'000);
+  ASSERT_FALSE(peer);
+  EXPECT_EQ(peer.error().code, PERDURE_TIMEOUT);
+  EXPECT_EQ(stranger->statistics().messages_received, 0U) << "not even an answer";
+  expect_served(*friendly);
+}
+
+TEST_F(NodeGroupOnNetwork, APeerThatSendsGarbageIsNamedAndThenDroppedAndTheOthersAreServed) {
+  auto friendly = engine(key[0]), mad = engine(key[0]);
+  const auto peer = mad->connect(address, network::kPatience);
+  ASSERT_TRUE(peer);
+  const std::string name = network::decode_address(mad->address())->text();
+  const auto first = say(*mad, *peer, network::text_bytes("garbage"));
+  ASSERT_FALSE(first);
+  EXPECT_EQ(first.error().code, PERDURE_CORRUPT) << "it is told why";
+  auto said = taken_reports();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_THAT(said[0], testing::AllOf(HasSubstr(name), HasSubstr("cannot be read")));
+  expect_served(*friendly);
+  const auto second = say(*mad, *peer, network::sample_bytes(1, 5000));
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, PERDURE_PEER_FAILED);
+  said = taken_reports();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_THAT(said[0], testing::AllOf(HasSubstr(name), HasSubstr("it was disconnected")));
+  expect_served(*friendly);
+  expect_served(*mad);  // as another peer, which has done nothing yet
+}
+
+}  // namespace
+}  // namespace perdure::engine
