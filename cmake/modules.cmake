@@ -50,7 +50,7 @@ target_link_libraries(perdure_network PRIVATE perdure::sodium)
 target_include_directories(perdure_network SYSTEM PRIVATE ${PERDURE_FABRIC_INCLUDE})
 perdure_module(parity DEPENDS base os redundancy network TEST_LIBRARIES perdure_test_support LABELS engine)
 perdure_module(ipc DEPENDS base os segment TEST_LIBRARIES perdure_test_support LABELS engine)
-perdure_module(engine DEPENDS base os config metrics device segment tier store placement redundancy calibration plan catalog network ipc TEST_LIBRARIES perdure_test_support LABELS engine)
+perdure_module(engine DEPENDS base os config metrics device segment tier store placement redundancy calibration plan catalog network parity ipc TEST_LIBRARIES perdure_test_support LABELS engine)
 perdure_module(session DEPENDS base os config comm metrics segment region tier store redundancy plan ipc engine TEST_LIBRARIES perdure_test_support LABELS engine)
 
 perdure_module(capi DEPENDS base os comm session segment TEST_LIBRARIES perdure_test_support LABELS engine)

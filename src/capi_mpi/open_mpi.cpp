@@ -1,7 +1,10 @@
 // The MPI communicator as a perdure_communicator. MPI is called only here, on the thread that makes a collective call.
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <new>
+#include <thread>
 
 #include "perdure/perdure_mpi.h"
 
@@ -9,24 +12,52 @@ namespace {
 
 constexpr size_t kMaxCount = size_t{1} << 30;  // MPI counts are ints
 
-int barrier(void* context) { return MPI_Barrier(*static_cast<MPI_Comm*>(context)); }
+// An MPI call spins until all ranks are there. Here one may wait long for the others, which capture or recover: then
+// the processor is better left to them and to the engines. So it spins for a millisecond, and looks in now and then
+// later.
+int wait(int begun, MPI_Request& request) {
+  using Clock = std::chrono::steady_clock;
+  if (begun != MPI_SUCCESS) return begun;
+  const auto start = Clock::now();
+  for (;;) {
+    int done = 0;
+    if (const int failed = MPI_Test(&request, &done, MPI_STATUS_IGNORE); failed != MPI_SUCCESS || done != 0)
+      return failed;
+    const std::chrono::nanoseconds waited = Clock::now() - start;
+    if (waited > std::chrono::milliseconds(1))
+      std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(waited / 16, std::chrono::microseconds(200)));
+    else
+      std::this_thread::yield();
+  }
+}
+
+int barrier(void* context) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  return wait(MPI_Ibarrier(*static_cast<MPI_Comm*>(context), &request), request);
+}
 
 int allreduce(void* context, uint64_t* values, size_t count, int operation) {
   const MPI_Op operations[] = {MPI_MIN, MPI_MAX, MPI_SUM};
   if (operation < 0 || operation > 2 || count > kMaxCount) return MPI_ERR_ARG;
-  return MPI_Allreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_UINT64_T, operations[operation],
-                       *static_cast<MPI_Comm*>(context));
+  MPI_Request request = MPI_REQUEST_NULL;
+  return wait(MPI_Iallreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_UINT64_T, operations[operation],
+                             *static_cast<MPI_Comm*>(context), &request),
+              request);
 }
 
 int allgather(void* context, const void* mine, size_t bytes, void* all) {
   if (bytes > kMaxCount) return MPI_ERR_COUNT;
   const int count = static_cast<int>(bytes);
-  return MPI_Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, *static_cast<MPI_Comm*>(context));
+  MPI_Request request = MPI_REQUEST_NULL;
+  return wait(MPI_Iallgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, *static_cast<MPI_Comm*>(context), &request),
+              request);
 }
 
 int broadcast(void* context, void* data, size_t bytes, int root) {
   if (bytes > kMaxCount) return MPI_ERR_COUNT;
-  return MPI_Bcast(data, static_cast<int>(bytes), MPI_BYTE, root, *static_cast<MPI_Comm*>(context));
+  MPI_Request request = MPI_REQUEST_NULL;
+  return wait(MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, root, *static_cast<MPI_Comm*>(context), &request),
+              request);
 }
 
 void release(void* context) {

@@ -27,6 +27,9 @@ struct BlockName {
   friend auto operator<=>(const BlockName&, const BlockName&) = default;
 };
 
+/// The scheme whose groups have one position more than members, the last: that of the server.
+inline constexpr const char* kParityServer = "parity-server";
+
 struct Protection {
   ProtectionId id;
   std::uint32_t ranks = 0;  ///< of the whole version

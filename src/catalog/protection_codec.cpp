@@ -101,10 +101,11 @@ base::Result<ProtectRecord> protect_from_json(const Json& json, const std::strin
   PERDURE_TRY(p.parities, base::get_u32(json, "parities", object));
   PERDURE_TRY(p.position, base::get_u32(json, "position", object));
   PERDURE_TRY(p.members, members_from_json(json, p.ranks, object));
-  if (p.position >= p.members.size())
+  const std::size_t server = p.scheme == kParityServer ? 1 : 0;  // has the position after the last
+  if (p.position >= p.members.size() + server)
     return refused(object, "field 'position' is " + std::to_string(p.position) + " in a group of " +
                                std::to_string(p.members.size()));
-  if (p.parities >= p.members.size() && p.parities != 0)
+  if (p.parities >= p.members.size() + server && p.parities != 0)
     return refused(object, "field 'parities' is " + std::to_string(p.parities) + " in a group of " +
                                std::to_string(p.members.size()));
   PERDURE_CHECK(read_kept(json, p, object));

@@ -252,12 +252,18 @@ constexpr auto kOptions = std::to_array<Option>({
      .type = Type::choice,
      .default_value = "single",
      .environment = "PERDURE_REDUNDANCY_SCHEME",
-     .choices = "single|partner|buddy|xor|reed-solomon",
+     .choices = "single|partner|buddy|xor|reed-solomon|parity-server",
      .engine = true,
      .documentation =
          "What nodes keep for each other, so that a checkpoint outlives them without the store. `single`: nothing. "
          "`partner`, `buddy`: a copy of everything on the next node of the group. `xor`: a parity that survives the "
-         "loss of one node of a group. `reed-solomon`: `redundancy.parities` of them."},
+         "loss of one node of a group. `reed-solomon`: `redundancy.parities` of them. `parity-server`: the parity "
+         "is on a server outside of the nodes, see `redundancy.parity_servers`."},
+    {.key = "redundancy.parity_servers",
+     .environment = "PERDURE_REDUNDANCY_PARITY_SERVERS",
+     .engine = true,
+     .documentation = "With `parity-server`: the files that the servers (`perdure-parityd --endpoint FILE`) wrote, "
+                      "separated by commas; all nodes must be able to read them."},
     {.key = "redundancy.group_size",
      .type = Type::integer,
      .default_value = "8",

@@ -196,6 +196,7 @@ Json Server::answer_locate(ClientId id, const ipc::Locate& locate) {
 
 Json Server::answer_inventory(const ipc::Inventory& inventory) {
   Json reply = ok(), held = Json::array(), kept = Json::array();
+  if (inventory.kept) add_kept_at_servers(inventory.name, kept);
   std::lock_guard guard(lock_);
   for (const auto& summary : core_.inventory(inventory.name)) held.push_back(ipc::to_json(summary));
   reply["held"] = std::move(held);

@@ -147,6 +147,7 @@ class Core {
 
   // ---- for the other nodes of its groups (core_keep.cpp)
   const catalog::Protection* find(const catalog::ProtectionId& id) const;
+  std::vector<catalog::Protection> protections() const;
   /// For a block of redundancy of this version. PERDURE_NO_SPACE when only what is nowhere else could make room.
   base::Result<tier::SlotAddress> take_slot_to_keep(const segment::VersionId& id, std::uint64_t bytes);
   /// Only a slot that is free and that no capture under way will need: what is protected while it is captured must not

@@ -23,6 +23,12 @@ const catalog::Protection* Core::find(const catalog::ProtectionId& id) const {
   return it == catalog_.state().protections.end() ? nullptr : &it->second;
 }
 
+std::vector<catalog::Protection> Core::protections() const {
+  std::vector<catalog::Protection> all;
+  for (const auto& [id, protection] : catalog_.state().protections) all.push_back(protection);
+  return all;
+}
+
 // Only what is safe elsewhere makes room: redundancy of one version is not worth the only copy of another.
 base::Result<tier::SlotAddress> Core::take_slot_to_keep(const segment::VersionId& id, std::uint64_t bytes) {
   for (std::uint32_t t = 0; t < tiers_.size(); ++t) {

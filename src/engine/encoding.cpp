@@ -155,6 +155,14 @@ bool Encoding::complete() const {
   return all_offered && protection_.kept.size() == to_keep_;
 }
 
+std::vector<std::vector<EncodingTask::Source>> Encoding::blocks() const {
+  std::vector<std::vector<EncodingTask::Source>> all(members_.size());
+  for (unsigned position = 0; position < members_.size(); ++position)
+    for (std::uint64_t number = 0; number < members_[position]->order.count(); ++number)
+      if (auto block = source({position, number}, position)) all[position].push_back(std::move(*block));
+  return all;
+}
+
 catalog::Protection Encoding::protection() const {
   catalog::Protection whole = protection_;
   for (const auto& member : members_) whole.members.push_back(member->pieces);

@@ -80,6 +80,8 @@ class Encoding {
 
   /// Every block of every position was offered, and all that this position has to keep is kept.
   bool complete() const;
+  /// All blocks of the group, by position and number; once complete().
+  std::vector<std::vector<EncodingTask::Source>> blocks() const;
   /// What the catalog is to say then.
   catalog::Protection protection() const;
 

@@ -86,6 +86,8 @@ NodeGroupOptions group_options(const config::Config& config) {
   options.parities = static_cast<unsigned>(config.integer("redundancy.parities"));
   options.fabric.provider = config.text("network.provider");
   options.fabric.bind_address = config.text("network.bind");
+  options.parity_servers = config.text("redundancy.parity_servers");
+  options.job = config.text("job");
   options.protector.during_capture = config.boolean("redundancy.during_capture");
   options.protector.threads = static_cast<unsigned>(config.integer("redundancy.threads"));
   options.recovery_threads = options.protector.threads;

@@ -26,7 +26,12 @@ std::optional<Json> Server::answer_for_group(ClientId id, const ipc::Request& re
   NodeGroup& group = *options_.group;
   if (const auto* open = std::get_if<ipc::OpenNetwork>(&request)) return answer_open_network(id, *open);
   if (const auto* join = std::get_if<ipc::Join>(&request)) return done(group.join(*join));
-  if (const auto* lend = std::get_if<ipc::Lend>(&request)) return bytes_reply("loan", group.lend(id, lend->id));
+  if (const auto* lend = std::get_if<ipc::Lend>(&request)) {
+    Json reply = bytes_reply("loan", group.lend(id, lend->id));
+    Json& servers = reply["server_loans"] = Json::array();
+    for (const auto& loan : group.lend_of_servers(lend->id)) servers.push_back(base::binary(loan));
+    return reply;
+  }
   if (const auto* protect = std::get_if<ipc::Protect>(&request)) {
     group.committed(protect->id);
     return done({});
@@ -40,6 +45,7 @@ std::optional<Json> Server::answer_for_group(ClientId id, const ipc::Request& re
     return Json{{"ok", true}, {"attempt_ns", core_.newest_protected_ns(newest->name)}};
   }
   if (const auto* all = std::get_if<ipc::AllStored>(&request)) {
+    group.drop_all();
     std::lock_guard guard(lock_);
     return done(core_.unprotect_all(all->ranks));
   }
@@ -84,6 +90,11 @@ std::optional<Json> Server::answer_recover(ClientId id, const ipc::Recover& reco
   for (const auto& rank : **result)
     list.push_back({{"rank", rank.rank}, {"moved", rank.bytes_moved}, {"rebuilt", rank.bytes_rebuilt}});
   return Json{{"ok", true}, {"recovered", std::move(list)}};
+}
+
+void Server::add_kept_at_servers(const std::string& name, Json& kept) {
+  if (options_.group == nullptr) return;
+  for (const auto& summary : options_.group->kept_at_servers(name)) kept.push_back(ipc::to_json(summary));
 }
 
 void Server::tell_group_capturing(const segment::VersionId& id) {

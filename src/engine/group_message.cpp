@@ -1,5 +1,7 @@
 #include "engine/group_message.hpp"
 
+#include <algorithm>
+
 #include "catalog/protection_codec.hpp"
 #include "segment/manifest_codec.hpp"
 
@@ -9,7 +11,7 @@ namespace {
 using base::Json;
 
 const std::string kObject = "group message";
-constexpr std::size_t kMostPositions = 64, kMostPlaceBytes = 4096;
+constexpr std::size_t kMostPositions = 64, kMostPlaceBytes = 4096, kMostWhyBytes = 1000;
 
 tl::unexpected<base::Error> refused(std::string cause) {
   return base::fail(PERDURE_CORRUPT, kObject, std::move(cause));
@@ -38,6 +40,10 @@ struct Writer {
   }
   void operator()(const Keeps&) const { json["say"] = "keeps"; }
   void operator()(const Stored&) const { json["say"] = "stored"; }
+  void operator()(const GivesUp& gives_up) const {
+    json["say"] = "gives up";
+    json["why"] = gives_up.why.substr(0, kMostWhyBytes);
+  }
 };
 
 base::Result<Announce> announce_from_json(const Json& json) {
@@ -101,6 +107,11 @@ base::Result<GroupMessage> decode_group_message(base::ConstByteSpan bytes) {
     message.body = Keeps{};
   } else if (say == "stored") {
     message.body = Stored{};
+  } else if (say == "gives up") {
+    GivesUp gives_up;
+    PERDURE_TRY(gives_up.why, base::get_text(json, "why", kObject));
+    gives_up.why.resize(std::min(gives_up.why.size(), kMostWhyBytes));
+    message.body = std::move(gives_up);
   } else {
     return refused("field 'say' is '" + say + "', which nobody says");
   }

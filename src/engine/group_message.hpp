@@ -27,11 +27,15 @@ struct Offer {
 struct Keeps {};
 /// This position's part of the version is in the store.
 struct Stored {};
+/// This position will not do its part: the version stays at its lower level for the whole group.
+struct GivesUp {
+  std::string why;
+};
 
 struct GroupMessage {
   catalog::ProtectionId id;
-  unsigned position = 0;  ///< of the sender
-  std::variant<Announce, Offer, Keeps, Stored> body;
+  unsigned position = 0;  ///< of the sender, or of the parity server that it speaks for
+  std::variant<Announce, Offer, Keeps, Stored, GivesUp> body;
 };
 
 std::vector<std::byte> encode(const GroupMessage& message);

@@ -16,7 +16,7 @@ struct Loan {
     catalog::Protection protection;
     std::map<catalog::BlockName, BlockPlace> places;
   };
-  std::vector<std::byte> address;  ///< of the lender's endpoint
+  std::vector<std::byte> address;  ///< of the lender's endpoint; empty: a parity server lends, and exactly one part
   std::vector<Piece> pieces;
   std::vector<Part> parts;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/kept_part.hpp"
 #include "redundancy/registry.hpp"
 
 namespace perdure::engine {
@@ -79,7 +80,12 @@ base::Result<network::Bytes> NodeGroup::open_network(const std::vector<std::byte
   old = std::move(network_);
   joined_ = false;
   protector_->leave();
-  PERDURE_TRY(network_, open_peer_network(key));
+  parity_.reset();
+  PERDURE_TRY(auto opened, open_peer_network(key));
+  if (!options_.parity_servers.empty() && options_.scheme == catalog::kParityServer) {
+    PERDURE_TRY(parity_, ParityServers::open(opened, options_.parity_servers, options_.job));
+  }
+  network_ = std::move(opened);
   return network_->endpoint->address();
 }
 
@@ -110,8 +116,9 @@ base::Status NodeGroup::join(const ipc::Join& join) {
   const GroupScheme group{scheme, members, redundancy::parities(*scheme, options_.parities), join.group};
   EndpointLinkOptions link;
   link.over_wire = scheme->rereads;
-  PERDURE_CHECK(protector_->join(
-      {join.epoch, group, join.position, std::make_shared<EndpointLink>(network_, join.addresses, link)}));
+  PERDURE_CHECK(protector_->join({join.epoch, group, join.position,
+                                  std::make_shared<EndpointLink>(network_, join.addresses, link), join.addresses,
+                                  scheme->method == redundancy::Method::server ? parity_ : nullptr}));
   {
     std::lock_guard core_guard(lock_);
     core_.in_epoch(join.epoch);
@@ -172,6 +179,49 @@ base::Result<std::vector<std::byte>> NodeGroup::lend(ClientId client, const segm
   return encode(loan);
 }
 
+// By group: what a server has of it, as if it were a member's part. Asked without locks, as a server may be slow.
+std::vector<Loan::Part> NodeGroup::parts_at_servers(const std::function<bool(const segment::VersionId&)>& which) {
+  std::shared_ptr<ParityServers> parity;
+  {
+    std::lock_guard guard(mutex_);
+    parity = parity_;
+  }
+  std::vector<Loan::Part> parts;
+  if (parity == nullptr) return parts;
+  {
+    std::lock_guard core_guard(lock_);
+    for (const auto& protection : core_.protections())
+      if (protection.scheme == catalog::kParityServer && which(protection.id.version))
+        parts.push_back({protection, {}});
+  }
+  for (auto& part : parts) {
+    part.protection.position = static_cast<std::uint32_t>(part.protection.members.size());
+    part.protection.kept.clear();
+    const auto found = parity->find({part.protection.id, part.protection.group});
+    for (std::uint64_t stripe = 0; found && stripe < found->size(); ++stripe) {
+      part.protection.kept[{stripe, 0}] = {stripe, (*found)[stripe].bytes, (*found)[stripe].hash, 0};
+      part.places[{stripe, 0}] = {{}, stripe};
+    }
+  }
+  std::erase_if(parts, [](const auto& part) { return part.places.empty(); });
+  return parts;
+}
+
+std::vector<std::vector<std::byte>> NodeGroup::lend_of_servers(const segment::VersionId& id) {
+  std::vector<std::vector<std::byte>> loans;
+  for (auto& part : parts_at_servers([&](const segment::VersionId& version) { return version == id; }))
+    loans.push_back(encode(Loan{{}, {}, {std::move(part)}}));
+  return loans;
+}
+
+std::vector<ipc::KeptSummary> NodeGroup::kept_at_servers(const std::string& name) {
+  std::vector<ipc::KeptSummary> kept;
+  for (const auto& part :
+       parts_at_servers([&](const segment::VersionId& id) { return name.empty() || id.name == name; }))
+    kept.push_back(summary_of(part.protection));
+  return kept;
+}
+
 std::optional<base::Result<std::vector<RecoveredRank>>> NodeGroup::recover(ClientId client,
                                                                            const ipc::Recover& request) {
   using Outcome = base::Result<std::vector<RecoveredRank>>;
@@ -181,7 +231,7 @@ std::optional<base::Result<std::vector<RecoveredRank>>> NodeGroup::recover(Clien
     if (!network_) return Outcome(base::fail(PERDURE_INVALID_ARGUMENT, "group", "the network is not open"));
     auto recovery = std::make_unique<Recovery>();
     recovery->recoverer =
-        std::make_unique<Recoverer>(core_, lock_, reports_, network_, std::max(options_.recovery_threads, 1U));
+        std::make_unique<Recoverer>(core_, lock_, reports_, network_, parity_, std::max(options_.recovery_threads, 1U));
     Recovery* r = recovery.get();
     recovery->thread = std::thread([this, r, request] {
       auto result = r->recoverer->recover(request);

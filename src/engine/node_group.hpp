@@ -7,6 +7,8 @@
 #include <mutex>
 
 #include "engine/endpoint_link.hpp"
+#include "engine/loan.hpp"
+#include "engine/parity_servers.hpp"
 #include "engine/protector.hpp"
 #include "engine/recoverer.hpp"
 #include "ipc/messages.hpp"
@@ -20,6 +22,8 @@ struct NodeGroupOptions {
   network::EndpointOptions endpoint;
   ProtectorOptions protector;
   unsigned recovery_threads = 2;
+  std::string parity_servers = {};  ///< redundancy.parity_servers
+  std::string job = {};             ///< names what it has there
 };
 
 class NodeGroup {
@@ -46,6 +50,12 @@ class NodeGroup {
 
   /// For Lend: pinned for this client.
   base::Result<std::vector<std::byte>> lend(ClientId client, const segment::VersionId& id);
+  /// What the parity servers lend for this version, as far as this node knows of it: one loan for each group.
+  std::vector<std::vector<std::byte>> lend_of_servers(const segment::VersionId& id);
+  /// What they keep for versions of this name that this node belongs to; of all names when it is empty.
+  std::vector<ipc::KeptSummary> kept_at_servers(const std::string& name);
+  /// The job has ended in order.
+  void drop_all() { protector_->drop_all(); }
   /// For Recover, which a client has under way once: it begins at the first call. Nothing while it runs; `changed` is
   /// called when it is over.
   std::optional<base::Result<std::vector<RecoveredRank>>> recover(ClientId client, const ipc::Recover& request);
@@ -58,6 +68,7 @@ class NodeGroup {
   };
   base::Result<network::Bytes> serve(const PeerNetwork& network, network::PeerId from, base::ConstByteSpan request);
   void garbage(const PeerNetwork& network, network::PeerId from, const base::Error& error);
+  std::vector<Loan::Part> parts_at_servers(const std::function<bool(const segment::VersionId&)>& which);
   base::Result<std::shared_ptr<PeerNetwork>> open_peer_network(const network::JobKey& key);
   void stop_recoveries();
 
@@ -69,6 +80,7 @@ class NodeGroup {
   mutable std::mutex mutex_;
   bool joined_ = false;
   std::shared_ptr<PeerNetwork> network_;
+  std::shared_ptr<ParityServers> parity_;
   std::unique_ptr<Protector> protector_;
   std::map<ClientId, std::unique_ptr<Recovery>> recoveries_;
   std::mutex garbage_mutex_;

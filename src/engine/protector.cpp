@@ -178,6 +178,7 @@ void Protector::stored(const segment::VersionId& id) {
 void Protector::gone(const segment::VersionId& id) {
   std::lock_guard guard(mutex_);
   done_.erase(id);
+  if (membership_ && membership_->parity) later([parity = membership_->parity, id] { parity->drop(id); });
   for (auto it = works_.lower_bound({id, 0}); it != works_.end() && it->first.version == id;
        it = works_.lower_bound({id, 0}))
     forget(WorkPointer(it->second));
@@ -185,6 +186,8 @@ void Protector::gone(const segment::VersionId& id) {
 
 void Protector::superseded(const std::string& name, std::uint64_t attempt_ns) {
   std::lock_guard guard(mutex_);
+  if (membership_ && membership_->parity && membership_->position == 0)
+    later([parity = membership_->parity, name, attempt_ns] { parity->drop_older(name, attempt_ns); });
   std::vector<WorkPointer> older;
   for (const auto& [id, work] : works_)
     if (id.version.name == name && id.version.attempt.created_ns < attempt_ns) older.push_back(work);
@@ -216,6 +219,7 @@ base::Status Protector::apply(Work& work, const GroupMessage& message) {
 
 base::Status Protector::hear(base::ConstByteSpan bytes) {
   PERDURE_TRY(const GroupMessage message, decode_group_message(bytes));
+  const GivesUp* gives_up = nullptr;
   {
     std::lock_guard guard(mutex_);
     if (!membership_ || membership_->epoch != message.id.epoch)
@@ -236,8 +240,16 @@ base::Status Protector::hear(base::ConstByteSpan bytes) {
     const base::Status applied = apply(*work, message);
     if (!applied && !known_here) works_.erase(message.id);  // what is refused leaves no trace
     PERDURE_CHECK(applied);
+    gives_up = std::get_if<GivesUp>(&message.body);
+    if (gives_up != nullptr) {
+      work->heard_failure = true;
+      fail(work, {PERDURE_UNAVAILABLE, message.id.text(),
+                  "position " + std::to_string(message.position) + " of the group gives it up: " + gives_up->why,
+                  "see that node's reports", false});
+    }
   }
   wake_.notify_all();
+  if (gives_up != nullptr) changed_();
   return {};
 }
 
@@ -297,7 +309,7 @@ std::size_t Protector::under_way() const {
   const auto works = std::count_if(works_.begin(), works_.end(), [](const auto& entry) {
     return (entry.second->here || !entry.second->early) && !entry.second->failed && !entry.second->reached;
   });
-  return static_cast<std::size_t>(works) + committed_.size();
+  return static_cast<std::size_t>(works) + committed_.size() + chores_.size() + (chore_running_ ? 1 : 0);
 }
 
 }  // namespace perdure::engine

@@ -14,6 +14,7 @@
 #include "engine/core.hpp"
 #include "engine/group_link.hpp"
 #include "engine/group_message.hpp"
+#include "engine/parity_keeper.hpp"
 
 namespace perdure::engine {
 
@@ -23,6 +24,8 @@ struct Membership {
   GroupScheme group;
   unsigned position = 0;
   std::shared_ptr<GroupLink> link;
+  std::vector<std::vector<std::byte>> addresses = {};  ///< by position
+  std::shared_ptr<ParityKeeper> parity = nullptr;      ///< where the scheme has a server
 };
 
 struct ProtectorOptions {
@@ -65,11 +68,14 @@ class Protector {
   };
   State state(const segment::VersionId& id) const;
   std::size_t under_way() const;
+  /// The job has ended in order: nothing of it has to stay anywhere.
+  void drop_all();
 
  private:
   /// What one other position was told and has agreed to.
   struct Told {
     bool announced = false, keeps = false, stored = false, busy = false;
+    bool parity_keeps = false, gave_up = false;
     std::size_t offered = 0;
     std::uint64_t retry_at_ns = 0;
   };
@@ -85,6 +91,8 @@ class Protector {
     std::uint64_t begun_ns = 0;                   ///< when it was committed
     bool here = false;                            ///< committed: pieces and offers are all known
     std::vector<Told> told;
+    bool ordering = false, parity_kept = false;  ///< of the parity server; by position 0
+    bool heard_failure = false;                  ///< somebody else gave it up, and said so
     bool recording = false, recorded = false, reaching = false, noting_stored = false;
     bool reached = false;  ///< what is left is to tell, and to hear, who has stored his part
     bool stored_here = false;
@@ -107,6 +115,10 @@ class Protector {
   base::Result<segment::ChunkEntry> encode_into_slot(GroupLink& link, const redundancy::Code* code, const Work& work,
                                                      const EncodingTask& task, bool early);
   void record(const WorkPointer& work);
+  Job job_with_server(const WorkPointer& work);
+  void order(const WorkPointer& work);
+  Job next_farewell(const WorkPointer& work);
+  void later(Job chore);
   void catalog_said(const WorkPointer& work, const base::Status& status);
   void note_reached(const WorkPointer& work);
   bool all_stored(const Work& work) const;
@@ -151,8 +163,10 @@ class Protector {
   std::shared_ptr<const redundancy::Code> code_;
   std::map<catalog::ProtectionId, WorkPointer> works_;
   std::deque<segment::VersionId> committed_;  // not begun yet
-  std::set<segment::VersionId> captures_;     // with news that nobody has looked at
-  std::set<segment::VersionId> done_;         // reached in this epoch, and still on this node
+  std::deque<Job> chores_;                    // for the parity server; run one at a time
+  bool chore_running_ = false;
+  std::set<segment::VersionId> captures_;  // with news that nobody has looked at
+  std::set<segment::VersionId> done_;      // reached in this epoch, and still on this node
   std::vector<std::thread> threads_;
 };
 

@@ -43,6 +43,17 @@ void Protector::run() {
       guard.unlock();
       job();
       guard.lock();
+    } else if (!chores_.empty() && !chore_running_) {
+      const Job chore = std::move(chores_.front());
+      chores_.pop_front();
+      chore_running_ = true;
+      guard.unlock();
+      chore();
+      guard.lock();
+      chore_running_ = false;
+      guard.unlock();
+      changed_();  // the engine may have waited for it to end
+      guard.lock();
     } else if (wake_at_ns == 0) {
       wake_.wait(guard);
     } else {
@@ -64,7 +75,8 @@ Protector::Job Protector::next_job(std::uint64_t now_ns, std::uint64_t& wake_at_
 }
 
 Protector::Job Protector::job_of(const WorkPointer& work, std::uint64_t now_ns, std::uint64_t& wake_at_ns) {
-  if (work->failed || work->noting_stored) return {};
+  if (work->failed) return next_farewell(work);
+  if (work->noting_stored) return {};
   if (work->reached && all_stored(*work)) {
     work->noting_stored = true;
     return [this, work] { note_stored(work); };
@@ -85,8 +97,10 @@ Protector::Job Protector::job_of(const WorkPointer& work, std::uint64_t now_ns, 
     work->recording = true;
     return [this, work] { record(work); };
   }
+  if (Job ordering = job_with_server(work)) return ordering;
   const bool all_told = std::all_of(work->told.begin(), work->told.end(), [&](const Told& told) {
-    return told.keeps || static_cast<std::size_t>(&told - work->told.data()) == membership_->position;
+    return (told.keeps && (!work->parity_kept || told.parity_keeps)) ||
+           static_cast<std::size_t>(&told - work->told.data()) == membership_->position;
   });
   if (work->recorded && !work->reaching && !work->reached && all_told && work->encoding.reached()) {
     work->reaching = true;
@@ -111,6 +125,10 @@ std::optional<GroupMessage> Protector::next_message(const Work& work, const Told
     return message;
   }
   if (work.recorded && !told.keeps) return message;
+  if (work.parity_kept && !told.parity_keeps) {
+    message.position = membership_->group.members;
+    return message;
+  }
   if (work.reached && work.stored_here && !told.stored) {
     message.body = Stored{};
     return message;
@@ -139,7 +157,7 @@ void Protector::tell(const WorkPointer& work, unsigned position, const GroupMess
   std::shared_ptr<GroupLink> link;
   {
     std::lock_guard guard(mutex_);
-    if (work->failed) return;
+    if (!membership_ || (work->failed && !std::holds_alternative<GivesUp>(message.body))) return;
     link = membership_->link;
   }
   const base::Status heard = link->tell(position, engine::encode(message));
@@ -157,8 +175,8 @@ void Protector::tell(const WorkPointer& work, unsigned position, const GroupMess
     } else if (std::holds_alternative<Offer>(message.body)) {
       told.offered += blocks;
     } else if (std::holds_alternative<Keeps>(message.body)) {
-      told.keeps = true;
-    } else {
+      (message.position == work->told.size() ? told.parity_keeps : told.keeps) = true;
+    } else if (std::holds_alternative<Stored>(message.body)) {
       told.stored = true;
     }
   }
@@ -208,6 +226,8 @@ void Protector::encode(const WorkPointer& work, const EncodingTask& task) {
   } else if (chunk) {
     std::lock_guard core_guard(lock_);
     core_.give_back_kept({chunk->place, chunk->offset});
+  } else if (chunk.error().code == PERDURE_NO_SPACE && work->stored_here) {
+    fail(work, chunk.error());  // captures may wait for the slots that it keeps: the store has it
   } else if (early || passes(chunk.error()) || chunk.error().code == PERDURE_NO_SPACE) {
     // Until the commit a peer's slot may have been given back with its capture: nothing is known to be wrong.
     work->encoding.failed(task);
@@ -286,6 +306,8 @@ void Protector::note_stored(const WorkPointer& work) {
       std::lock_guard core_guard(lock_);
       core_.group_stored(work->encoding.id());
     }
+    if (work->parity_kept)
+      later([parity = membership_->parity, id = work->encoding.id().version] { parity->drop(id); });
     forget(work);
   }
   changed_();

@@ -18,6 +18,11 @@ class Reconstruction::Group {
     if (auto scheme = redundancy::find_scheme(model.scheme)) scheme_ = *scheme;
     orders_ = block_orders(model.members);
     const auto n = static_cast<unsigned>(orders_.size());
+    if (scheme_ != nullptr && scheme_->method == redundancy::Method::server) {
+      stripes_.emplace(redundancy::Stripes::at_server(n));
+      auto code = redundancy::Code::make(n, 1);
+      if (code) code_ = std::make_shared<const redundancy::Code>(std::move(*code));
+    }
     if (scheme_ != nullptr && scheme_->method == redundancy::Method::parity && model.parities > 0 &&
         model.parities < n) {
       stripes_.emplace(n, model.parities);
@@ -96,9 +101,11 @@ const redundancy::GroupState& Reconstruction::Group::state() const {
   for (unsigned p = 0; p < state.n; ++p) {
     for (std::uint64_t number = 0; number < orders_[p].count(); ++number)
       if (!data({p, number}, 0)) state.damaged.insert({Item::Kind::data, p, number});
+  }
+  const bool served = scheme_ != nullptr && scheme_->method == redundancy::Method::server;
+  for (unsigned p = 0; p < state.n + (served ? 1 : 0); ++p)
     for (const auto& [number, name] : blocks_to_keep(model_, p))
       if (!kept(p, name, 0)) state.damaged.insert({Item::Kind::kept, p, number});
-  }
   state_ = std::move(state);
   return *state_;
 }

@@ -29,6 +29,8 @@ base::Result<std::vector<RecoveredRank>> Recoverer::recover(const ipc::Recover& 
   std::vector<network::Bytes> addresses;
   for (const auto& bytes : request.loans) {
     PERDURE_TRY(auto loan, decode_loan(bytes));
+    if (loan.address.empty() && loan.parts.size() != 1)
+      return base::fail(PERDURE_CORRUPT, "loan", "it has no address, and is not of a parity server");
     addresses.push_back(loan.address);
     loans.push_back(std::move(loan));
   }
@@ -81,13 +83,18 @@ base::Status Recoverer::recover_chunk(Work& work, const Chunk& which) {
   }
 }
 
-base::Status Recoverer::try_once(Work& work, const Chunk& which, const ReconstructionTask& task) {
-  tier::SlotAddress slot;
-  {
-    std::lock_guard guard(lock_);
-    PERDURE_TRY(slot, core_.take_slot_to_keep(*work.id, task.task.length));
-  }
-  std::optional<unsigned> unreachable;
+// Out of what the engines lend, block by block.
+base::Result<segment::ChunkEntry> Recoverer::make(Work& work, const ReconstructionTask& task,
+                                                  const tier::SlotAddress& slot, Culprit& culprit) {
+  for (const auto& source : task.task.sources)
+    if (work.loans[source.holder].address.empty()) {
+      auto chunk = make_at_server(work, task, slot, source);
+      if (!chunk && chunk.error().code == PERDURE_CORRUPT)
+        culprit.bad = source.block;
+      else if (!chunk)
+        culprit.unreachable = source.holder;
+      return chunk;
+    }
   BlockReader reader;
   reader.view = [&](const EncodingTask::Source& source) -> std::optional<BlockView> {
     if (work.own == source.holder) return network_->slots->view(source.place, source.length);
@@ -95,12 +102,53 @@ base::Status Recoverer::try_once(Work& work, const Chunk& which, const Reconstru
   };
   reader.read = [&](const EncodingTask::Source& source, std::uint64_t offset, base::ByteSpan target) -> base::Status {
     auto done = work.link.read(source.holder, source.place, offset, target);
-    if (!done) unreachable = source.holder;
+    if (!done) culprit.unreachable = source.holder;
     return done;
   };
-  std::optional<redundancy::Block> bad;
   BlockEncoder encoder(task.code.get(), std::move(reader), work.slots);
-  const auto chunk = encoder.encode(task.task, slot, &bad);
+  return encoder.encode(task.task, slot, &culprit.bad);
+}
+
+// The parity server reads the survivors, and hands out what is lost. Any other failure than a wrong result is taken for
+// the server's: without it there is nothing to be had of this stripe.
+base::Result<segment::ChunkEntry> Recoverer::make_at_server(Work& work, const ReconstructionTask& task,
+                                                            const tier::SlotAddress& slot,
+                                                            const EncodingTask::Source& parity) {
+  if (parity_ == nullptr || !task.task.hash)
+    return base::fail(PERDURE_UNAVAILABLE, work.id->text(), "this engine knows no parity server",
+                      "set redundancy.parity_servers");
+  const auto& record = work.loans[parity.holder].parts.front().protection;
+  std::vector<ParityKeeper::Survivor> survivors;
+  std::vector<BlockView> views;
+  for (const auto& source : task.task.sources) {
+    if (source.holder == parity.holder) continue;
+    ParityKeeper::Survivor survivor{source, work.loans[source.holder].address, {}};
+    if (work.own == source.holder) {
+      auto view = network_->slots->view(source.place, source.length);
+      if (!view) return base::fail(PERDURE_UNAVAILABLE, work.id->text(), "a slot of this node cannot be read");
+      survivor.address.clear();
+      survivor.here = view->bytes;
+      views.push_back(std::move(*view));
+    }
+    survivors.push_back(std::move(survivor));
+  }
+  std::vector<std::byte> target(task.task.length);
+  PERDURE_CHECK(parity_->rebuild({record.id, record.group}, {task.task.wanted, task.task.name.stripe, *task.task.hash},
+                                 survivors, target));
+  PERDURE_CHECK(work.slots.prepare(slot, target.size()));
+  base::Hasher hasher;
+  PERDURE_CHECK(work.slots.write(slot, 0, target, hasher));
+  return segment::ChunkEntry{slot.slot, target.size(), hasher.digest(), slot.tier};
+}
+
+base::Status Recoverer::try_once(Work& work, const Chunk& which, const ReconstructionTask& task) {
+  tier::SlotAddress slot;
+  {
+    std::lock_guard guard(lock_);
+    PERDURE_TRY(slot, core_.take_slot_to_keep(*work.id, task.task.length));
+  }
+  Culprit found;
+  const auto chunk = make(work, task, slot, found);
   std::lock_guard guard(work.mutex);
   if (chunk) {
     work.done[which.piece][which.chunk] = *chunk;
@@ -111,14 +159,14 @@ base::Status Recoverer::try_once(Work& work, const Chunk& which, const Reconstru
     std::lock_guard core_guard(lock_);
     core_.give_back_kept({slot.tier, slot.slot});
   }
-  if (chunk.error().code != PERDURE_CORRUPT && !unreachable)
+  if (chunk.error().code != PERDURE_CORRUPT && !found.unreachable)
     return base::fail(PERDURE_NO_SPACE, chunk.error().object, chunk.error().text(), "", true);
   EncodingTask::Source culprit = task.task.sources.back();  // of a wrong result: a parity, which comes last
   for (const auto& source : task.task.sources)
-    if (bad && source.block == *bad) culprit = source;
+    if (found.bad && source.block == *found.bad) culprit = source;
   reports_.add(work.id->text() + ": " + chunk.error().text() + "; it counts as lost");
-  if (unreachable)
-    work.reconstruction.gone(*unreachable);
+  if (found.unreachable)
+    work.reconstruction.gone(*found.unreachable);
   else
     work.reconstruction.damaged(culprit);
   return base::fail(chunk.error());

@@ -5,6 +5,7 @@
 
 #include "engine/core.hpp"
 #include "engine/endpoint_link.hpp"
+#include "engine/parity_keeper.hpp"
 #include "engine/reconstruction.hpp"
 
 namespace perdure::engine {
@@ -16,8 +17,15 @@ struct RecoveredRank {
 
 class Recoverer {
  public:
-  Recoverer(Core& core, std::mutex& lock, Reports& reports, std::shared_ptr<PeerNetwork> network, unsigned threads)
-      : core_(core), lock_(lock), reports_(reports), network_(std::move(network)), threads_(threads) {}
+  /// `parity`: of the job, if it has any.
+  Recoverer(Core& core, std::mutex& lock, Reports& reports, std::shared_ptr<PeerNetwork> network,
+            std::shared_ptr<ParityKeeper> parity, unsigned threads)
+      : core_(core),
+        lock_(lock),
+        reports_(reports),
+        network_(std::move(network)),
+        parity_(std::move(parity)),
+        threads_(threads) {}
   /// All of them or none: nothing of what failed stays in slots.
   base::Result<std::vector<RecoveredRank>> recover(const ipc::Recover& request);
   void stop() { stopping_ = true; }
@@ -28,9 +36,17 @@ class Recoverer {
     std::uint32_t chunk = 0;
   };
   struct Work;
+  struct Culprit {
+    std::optional<redundancy::Block> bad;
+    std::optional<unsigned> unreachable;
+  };
   void run(Work& work);
   base::Status recover_chunk(Work& work, const Chunk& which);
   base::Status try_once(Work& work, const Chunk& which, const ReconstructionTask& task);
+  base::Result<segment::ChunkEntry> make(Work& work, const ReconstructionTask& task, const tier::SlotAddress& slot,
+                                         Culprit& culprit);
+  base::Result<segment::ChunkEntry> make_at_server(Work& work, const ReconstructionTask& task,
+                                                   const tier::SlotAddress& slot, const EncodingTask::Source& parity);
   base::Status stage(const ipc::Recover& request, Work& work);
   void give_back(const Work& work);
 
@@ -38,6 +54,7 @@ class Recoverer {
   std::mutex& lock_;
   Reports& reports_;
   std::shared_ptr<PeerNetwork> network_;
+  std::shared_ptr<ParityKeeper> parity_;
   unsigned threads_;
   std::atomic<bool> stopping_ = false;
 };

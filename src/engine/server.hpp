@@ -81,6 +81,7 @@ class Server {
   base::Json answer_open_network(ClientId id, const ipc::OpenNetwork& open);
   std::optional<base::Json> answer_wait_protected(const ipc::WaitProtected& wait, bool timed_out);
   std::optional<base::Json> answer_recover(ClientId id, const ipc::Recover& recover);
+  void add_kept_at_servers(const std::string& name, base::Json& kept);
   void tell_group_capturing(const segment::VersionId& id);
   void tell_group_client_gone();
   void tell_group_committed(const segment::VersionId& id);

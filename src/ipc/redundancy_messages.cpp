@@ -166,7 +166,7 @@ Result<KeptSummary> kept_from_json(const Json& json) {
       list.push_back({item[0].get<std::uint32_t>(), item[1].get<std::uint64_t>()});
     }
   }
-  if (s.position >= s.members.size())
+  if (s.position >= s.members.size() + (s.scheme == "parity-server" ? 1 : 0))
     return base::fail(PERDURE_CORRUPT, kObject, "field 'position' is not one of 'members'");
   return s;
 }

@@ -1,6 +1,7 @@
 // perdure-parityd itself, over libfabric: what only processes show.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +28,7 @@ class Daemon {
     ::setenv("FI_OFI_RXM_MSG_RX_SIZE", "16", 0);  // see open_fabric_wire()
     pid_ = ::fork();
     if (pid_ == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       ::execv(arguments[0], arguments.data());
       ::_exit(127);
     }

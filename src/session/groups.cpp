@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/parity_servers.hpp"
 #include "os/system.hpp"
 #include "redundancy/registry.hpp"
 #include "session/session.hpp"
@@ -45,8 +46,8 @@ base::Status Session::join_group() {
   in_group_ = network_open_ = false;
   if (!redundant()) return {};
   std::vector<std::byte> words;
+  PERDURE_CHECK(choose_job_key());
   if (comm_->rank() == 0) {
-    if (job_key_.empty()) job_key_ = random_bytes(kKeyBytes);
     words = job_key_;
     const auto epoch = random_bytes(8);
     words.insert(words.end(), epoch.begin(), epoch.end());
@@ -73,6 +74,20 @@ base::Status Session::join_group() {
   PERDURE_CHECK(agree(*comm_, outcome));
   in_group_ = true;
   return {};
+}
+
+// Parity servers have a key of their own, which the job then takes over: they read from its engines.
+base::Status Session::choose_job_key() {
+  base::Status chosen;
+  if (comm_->rank() == 0 && job_key_.empty()) {
+    job_key_ = random_bytes(kKeyBytes);
+    if (config_.text("redundancy.scheme") == "parity-server") {
+      auto key = engine::parity_server_key(config_.text("redundancy.parity_servers"));
+      if (key) job_key_ = std::move(*key);
+      if (!key) chosen = base::fail(key.error());
+    }
+  }
+  return agree(*comm_, chosen);
 }
 
 base::Status Session::tell_join(const redundancy::GroupPlan& plan, const std::vector<std::vector<std::byte>>& addresses,

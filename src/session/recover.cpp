@@ -174,6 +174,11 @@ base::Result<std::vector<std::vector<std::byte>>> Session::gather_loans(const se
     if (!checked.contains("loan")) continue;
     PERDURE_TRY(auto loan, base::binary_of(checked["loan"], 256 * base::MiB, "field 'loan'", "loan"));
     loans.push_back(std::move(loan));
+    PERDURE_TRY(const Json* servers, base::get_array(checked, "server_loans", "loan"));
+    for (const Json& item : *servers) {
+      PERDURE_TRY(auto lent, base::binary_of(item, 256 * base::MiB, "field 'server_loans'", "loan"));
+      loans.push_back(std::move(lent));
+    }
   }
   return loans;
 }

@@ -81,6 +81,7 @@ class Session {
   // groups.cpp: the other nodes
   bool redundant() const;
   base::Status join_group();
+  base::Status choose_job_key();
   base::Status tell_join(const redundancy::GroupPlan& plan, const std::vector<std::vector<std::byte>>& addresses,
                          std::uint64_t epoch);
   base::Result<std::vector<std::vector<std::byte>>> open_network();

@@ -1,0 +1,74 @@
+// Parities on a server: one position orders them when all blocks are known, and tells the others what became of it.
+// And how a group hears that one of it gives up.
+#include "engine/protector.hpp"
+#include "os/system.hpp"
+
+namespace perdure::engine {
+
+// With mutex_ held.
+void Protector::later(Job chore) {
+  chores_.push_back(std::move(chore));
+  wake_.notify_one();
+}
+
+void Protector::drop_all() {
+  std::lock_guard guard(mutex_);
+  if (membership_ && membership_->parity) later([parity = membership_->parity] { parity->drop_all(); });
+}
+
+// With mutex_ held.
+Protector::Job Protector::job_with_server(const WorkPointer& work) {
+  const bool mine = membership_->position == 0 && membership_->group.scheme->method == redundancy::Method::server;
+  if (!mine || !work->recorded || work->parity_kept || work->ordering) return {};
+  work->ordering = true;
+  return [this, work] { order(work); };
+}
+
+// Whatever is wrong with the server, the version stays at its lower level: the next one is another order.
+void Protector::order(const WorkPointer& work) {
+  std::shared_ptr<ParityKeeper> parity;
+  ParityKeeper::Group group;
+  std::vector<std::vector<std::byte>> addresses;
+  std::vector<std::vector<EncodingTask::Source>> blocks;
+  {
+    std::lock_guard guard(mutex_);
+    if (work->failed) return;
+    parity = membership_->parity;
+    group = {work->encoding.id(), membership_->group.number};
+    addresses = membership_->addresses;
+    blocks = work->encoding.blocks();
+  }
+  base::Result<bool> done =
+      base::fail(PERDURE_UNSUPPORTED, "parity server", "this engine knows none", "set redundancy.parity_servers");
+  if (parity) done = parity->order(group, addresses, blocks);
+  {
+    std::lock_guard guard(mutex_);
+    work->ordering = false;
+    if (work->failed) return;
+    if (done) {
+      work->parity_kept = *done;
+      if (*done) work->encoding.keeps(membership_->group.members);
+    } else if (done.error().code == PERDURE_BUSY) {
+      work->retry_at_ns = os::monotonic_ns() + options_.retry_ns;
+    } else {
+      fail(work, done.error());
+    }
+  }
+  wake_.notify_all();
+  changed_();
+}
+
+// Once to everybody who may wait for this node's part. With mutex_ held.
+Protector::Job Protector::next_farewell(const WorkPointer& work) {
+  if (work->heard_failure || !membership_) return {};
+  for (unsigned position = 0; position < work->told.size(); ++position) {
+    Told& told = work->told[position];
+    if (position == membership_->position || told.busy || told.gave_up || !told.announced) continue;
+    told.gave_up = told.busy = true;
+    const GroupMessage message{work->encoding.id(), membership_->position, GivesUp{work->failed->text()}};
+    return [this, work, position, message] { tell(work, position, message, 0); };
+  }
+  return {};
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,128 @@
+// Level node with the parity on a server outside of the nodes: a node is lost and comes back without the store; the
+// server is lost, full, or not there at all.
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "node_loss.hpp"
+#include "support/sanitized.hpp"
+
+namespace {
+
+using namespace perdure::test_support;
+
+class ParityServerLoss : public NodeLoss {
+ protected:
+  void SetUp() override { start("64MiB"); }
+  void TearDown() override {
+    end();
+    NodeLoss::TearDown();
+  }
+  std::string file() const { return directory_.path() + "/parity"; }
+  std::string with_server() const { return ";redundancy.parity_servers=" + file(); }
+  /// Returns when it has written its file.
+  void start(const std::string& pool) {
+    end();
+    fs::remove(file());
+    const std::string path = file();
+    server_ = ::fork();
+    if (server_ == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      ::execl(PERDURE_PARITYD_PATH, PERDURE_PARITYD_PATH, "--endpoint", path.c_str(), "--pool", pool.c_str(), "--bind",
+              "127.0.0.1", nullptr);
+      ::_exit(127);
+    }
+    for (int i = 0; i < 6000 && !fs::exists(path); ++i) ::usleep(10'000);
+    ASSERT_TRUE(fs::exists(path)) << "the server did not begin";
+  }
+  void end() {
+    if (server_ <= 0) return;
+    ::kill(server_, SIGKILL);
+    ::waitpid(std::exchange(server_, -1), nullptr, 0);
+  }
+  /// One checkpoint that does not reach level node, for a reason that somebody is told.
+  void expect_not_reached(const std::string& why) const {
+    SharedMemory<std::atomic<int>> said;
+    expect_done(without_store(), with_server(), [&](const Rank& rank, perdure_t* handle, State& state) {
+      state.advance(1);
+      REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 1));
+      REQUIRE(perdure_wait(handle, "app", 1, PERDURE_LEVEL_NODE, 2) != PERDURE_OK);
+      perdure_level level{};
+      REQUIRE_STATUS(PERDURE_OK, handle, perdure_level_reached(handle, "app", 1, &level));
+      REQUIRE(level == PERDURE_LEVEL_PROCESS);
+      rank.barrier();
+      if (all_reports(handle).find(why) != std::string::npos) ++*said;
+      return 0;
+    });
+    EXPECT_GT(said->load(), 0) << "nobody said: " << why;
+  }
+  void live_and_die_with_server(int last) const {
+    const auto outcome =
+        outcome_of(without_store(), with_server(), [&](const Rank& rank, perdure_t* handle, State& state) {
+          for (int version = 1; version <= last; ++version)
+            REQUIRE(checkpoint_to_node(handle, state, static_cast<std::uint64_t>(version)) == 0);
+          rank.barrier();
+          ::raise(SIGKILL);
+          return 0;
+        });
+    ASSERT_TRUE(outcome.all(128 + SIGKILL)) << outcome.text();
+  }
+
+ private:
+  pid_t server_ = -1;
+};
+
+std::vector<Loss> served() {
+  const Loss embedded{"embedded", "embedded", "parity-server", 3, 2, {}, true, ""},
+      daemon{"daemon", "daemon", "parity-server", 3, 1, {}, true, ""};
+  return unless_sanitized<std::vector<Loss>>({embedded, daemon}, {embedded});
+}
+INSTANTIATE_TEST_SUITE_P(Modes, ParityServerLoss, ::testing::ValuesIn(served()),
+                         [](const auto& param) { return param.param.name; });
+
+TEST_P(ParityServerLoss, ALostNodeComesBackOutOfTheServersParityAgainAndAgain) {
+  live_and_die_with_server(3);
+  lose({1});
+  expect_restored(3, with_server(), " rebuilt");
+  lose({2});
+  expect_restored(13, with_server(), " rebuilt");
+}
+
+TEST_P(ParityServerLoss, TwoLostNodesAreMoreThanOneParity) {
+  live_and_die_with_server(2);
+  lose({0, 2});
+  expect_restored(0, with_server());
+}
+
+TEST_P(ParityServerLoss, AServerThatWasStartedAgainHasNothingAndServesWhatComesNext) {
+  live_and_die_with_server(2);
+  start("64MiB");
+  lose({1});
+  expect_restored(0, with_server());
+}
+
+TEST_P(ParityServerLoss, WithoutRoomTheCheckpointStaysAtItsLowerLevelAndSaysSo) {
+  start("64KiB");
+  expect_not_reached("it does not reach level node");
+}
+
+TEST_P(ParityServerLoss, ADeadServerCostsTheLevelAndNothingElse) {
+  end();
+  expect_not_reached("it does not reach level node");
+}
+
+TEST_P(ParityServerLoss, AServerThatNobodyStartedIsAMistakeThatIsNamed) {
+  const auto outcome = run_ranks(without_store(), [&](const Rank& rank) {
+    perdure_t* handle = nullptr;
+    char message[512] = {};
+    const std::string text = options(";redundancy.parity_servers=/nowhere/parity");
+    REQUIRE(perdure_open_communicator(&rank.communicator, text.c_str(), &handle, message, sizeof message) !=
+            PERDURE_OK);
+    REQUIRE(std::string(message).find("/nowhere/parity") != std::string::npos);
+    return 0;
+  });
+  kill_engines(directory_.path());
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+}
+
+}  // namespace
