@@ -21,8 +21,10 @@ base::Result<BlockPlace> SlotExposure::place(const tier::SlotAddress& slot) {
                                                   network::FileHint{slot.path, slot.offset}));
   Exposed exposed{std::move(mapping), network::encode(memory)};
   BlockPlace place{exposed.name, 0};
-  if (known != slots_.end()) outgrown_.push_back(std::exchange(known->second, std::move(exposed)));
-  else slots_.emplace(std::pair{slot.path, slot.offset}, std::move(exposed));
+  if (known != slots_.end())
+    outgrown_.push_back(std::exchange(known->second, std::move(exposed)));
+  else
+    slots_.emplace(std::pair{slot.path, slot.offset}, std::move(exposed));
   return place;
 }
 

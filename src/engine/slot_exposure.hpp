@@ -10,8 +10,8 @@
 
 namespace perdure::engine {
 
-/// A slot is mapped and exposed when it is first asked for, and when it has grown, and stays so: it is used again for other chunks, and what
-/// was read of it is compared with its hash anyway. Must live as long as the endpoint.
+/// A slot is mapped and exposed when it is first asked for, and when it has grown, and stays so: it is used again for
+/// other chunks, and what was read of it is compared with its hash anyway. Must live as long as the endpoint.
 class SlotExposure {
  public:
   explicit SlotExposure(network::Endpoint& endpoint) : endpoint_(endpoint) {}

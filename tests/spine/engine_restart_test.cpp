@@ -31,9 +31,8 @@ int protect_with_another_engine(const Rank& rank, const std::string& options, co
   state.advance(1);
   const perdure_status taken = with_other_engine([&] { return perdure_checkpoint(handle, "app", 1); });
   REQUIRE(taken == PERDURE_OK || taken == PERDURE_EXISTS);
-  REQUIRE_STATUS(PERDURE_OK, handle, with_other_engine([&] {
-                   return perdure_wait(handle, "app", 1, PERDURE_LEVEL_NODE, 1);
-                 }));
+  REQUIRE_STATUS(PERDURE_OK, handle,
+                 with_other_engine([&] { return perdure_wait(handle, "app", 1, PERDURE_LEVEL_NODE, 1); }));
   perdure_level level{};
   REQUIRE_STATUS(PERDURE_OK, handle, perdure_level_reached(handle, "app", 1, &level));
   REQUIRE(level == PERDURE_LEVEL_NODE);
@@ -56,8 +55,7 @@ TEST_P(EngineRestart, WhatWasBeingProtectedReachesLevelNodeWithTheNextEngine) {
   };
   const auto outcome = run_ranks(run, [&](const Rank& rank) {
     return protect_with_another_engine(
-        rank,
-        options_in(directory.path(), "daemon", "redundancy.scheme=xor;node.ranks_per_node=1;engine.idle_exit=60"),
+        rank, options_in(directory.path(), "daemon", "redundancy.scheme=xor;node.ranks_per_node=1;engine.idle_exit=60"),
         GetParam());
   });
   EXPECT_TRUE(outcome.all(0)) << outcome.text();

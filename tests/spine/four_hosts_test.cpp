@@ -15,9 +15,9 @@ namespace {
 
 using namespace perdure::test_support;
 
-constexpr int kHosts = 4, kSpare = 4;                 // the spare one is the fifth
-constexpr std::size_t kHostWords = (2U << 20) / 8;    // 2 MiB a rank
-constexpr std::uint64_t kOverCables = 1'000'000;  // xor makes every host fetch about as much as it has
+constexpr int kHosts = 4, kSpare = 4;               // the spare one is the fifth
+constexpr std::size_t kHostWords = (2U << 20) / 8;  // 2 MiB a rank
+constexpr std::uint64_t kOverCables = 1'000'000;    // xor makes every host fetch about as much as it has
 
 /// Either they are machines to each other, or simulated nodes that see each other's memory. All talk over cables.
 class FourHosts : public ::testing::TestWithParam<bool> {
@@ -30,9 +30,9 @@ class FourHosts : public ::testing::TestWithParam<bool> {
     if (!hosts_) GTEST_SKIP() << why_not;
   }
   std::string options(const std::string& numbers = "0,1,2,3") const {
-    return options_in(directory_.path(), "embedded",
-                      std::string("redundancy.scheme=xor") +
-                          (machines() ? "" : ";node.ranks_per_node=1;node.numbers=" + numbers));
+    return options_in(
+        directory_.path(), "embedded",
+        std::string("redundancy.scheme=xor") + (machines() ? "" : ";node.ranks_per_node=1;node.numbers=" + numbers));
   }
   /// Rank r on host `on[r]`, with a store that takes nothing.
   RunOptions run_on(const std::vector<int>& on) const {
@@ -153,8 +153,7 @@ TEST_P(FourHosts, OneThatIsCutOffIsNamedAndTheLevelIsReachedWhenItIsBack) {
     EXPECT_TRUE(hosts_->set_link(kCutOff, true));
     cut->up = true;
   };
-  const auto outcome =
-      run_ranks(run, [&](const Rank& rank) { return live_through(*cut, rank, options(), kCutOff); });
+  const auto outcome = run_ranks(run, [&](const Rank& rank) { return live_through(*cut, rank, options(), kCutOff); });
   EXPECT_TRUE(outcome.all(128 + SIGKILL)) << outcome.text();
 }
 

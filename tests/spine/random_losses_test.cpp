@@ -96,8 +96,9 @@ class Story {
                       "engine.idle_exit=60;" + job_.options() + RandomJob::options(life_));
   }
   std::string text(std::uint64_t number) const {
-    return "life " + std::to_string(number) + (life_.crash.empty() ? "" : ", rank " + std::to_string(life_.victim) +
-                                               " dies at " + life_.crash) + ": " + options();
+    return "life " + std::to_string(number) +
+           (life_.crash.empty() ? "" : ", rank " + std::to_string(life_.victim) + " dies at " + life_.crash) + ": " +
+           options();
   }
   void judge(std::int64_t restored);
 
@@ -126,12 +127,12 @@ void Story::live(std::uint64_t number) {
     ::setenv("PERDURE_TEST_FAULTS", ("pwrite:" + directory_.path() + "/store:ENOSPC").c_str(), 1);
   };
   const Circumstances now{number, !begun_, !job_.groups(life_.nodes).empty()};
-  const auto outcome = run_ranks(run, [&](const Rank& rank) {
-    return live_randomly(rank, options(), life_, now, *account);
-  });
+  const auto outcome =
+      run_ranks(run, [&](const Rank& rank) { return live_randomly(rank, options(), life_, now, *account); });
   kill_engines(directory_.path());
   ASSERT_TRUE(outcome.all(128 + SIGKILL)) << outcome.text();
-  told_ += "; restored " + std::to_string(account->restored[0]) + ", protected " + std::to_string(account->is_protected);
+  told_ +=
+      "; restored " + std::to_string(account->restored[0]) + ", protected " + std::to_string(account->is_protected);
   if (account->restored[0] >= 0) judge(account->restored[0]);
   if (account->is_protected != 0) {
     safe_ = account->is_protected;
