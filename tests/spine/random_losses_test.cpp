@@ -2,6 +2,7 @@
 // what all nodes had protected comes back as long as the scheme says so, everything that comes back is right, and what
 // does not is refused with the reason, and nothing is spoilt by that.
 // PERDURE_TEST_SEEDS=100-200 takes these seeds instead of the few of every day.
+// PERDURE_TEST_TELL=1 prints every life.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
