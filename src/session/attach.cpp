@@ -1,5 +1,6 @@
 // Opening, and getting an engine again when one died.
 #include <algorithm>
+#include <utility>
 
 #include "config/effective.hpp"
 #include "os/crash_point.hpp"
@@ -109,7 +110,9 @@ base::Status Session::attach_once() {
   if (outcome) outcome = connect_engine(socket);
   PERDURE_CHECK(agree(*comm_, outcome));
   PERDURE_CHECK(join_group());
-  return settle();
+  PERDURE_CHECK(settle());
+  if (std::exchange(attached_, true)) protect_unfinished();
+  return {};
 }
 
 base::Status Session::connect_engine(const std::string& socket) {

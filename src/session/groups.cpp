@@ -144,6 +144,22 @@ void Session::note_protected(const std::string& name, std::uint64_t attempt_ns) 
   if (leads() && channel_.connected()) (void)channel_.tell(ipc::Superseded{name, attempt_ns});
 }
 
+// With other engines the groups are new, and what was under way in the old ones was given up. Of each name the newest
+// version that all nodes hold; all leaders take the same.
+void Session::protect_unfinished() {
+  if (!in_group_ || !leads()) return;
+  const auto held = inventory("");
+  if (!held) return;
+  std::map<std::string, segment::VersionId> newest;
+  for (const auto& summary : *held) {
+    if (!summary.committed || !whole_in_tiers_[summary.id.name].contains(summary.id.version)) continue;
+    auto& id = newest.try_emplace(summary.id.name, summary.id).first->second;
+    if (id.attempt < summary.id.attempt) id = summary.id;
+  }
+  for (const auto& [name, id] : newest)
+    if (id.attempt.created_ns > protected_ns_[name]) (void)channel_.call(ipc::Protect{id});
+}
+
 // True when it is protected on all nodes. Ranks of one node all ask: each may be the one that finds out that the engine
 // died.
 base::Result<bool> Session::wait_protected(const std::optional<segment::VersionId>& held, std::uint64_t timeout_ns) {

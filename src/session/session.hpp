@@ -88,6 +88,7 @@ class Session {
   base::Result<redundancy::GroupPlan> plan_group(const Topology& topology) const;
   void add_protected(Opening& opening);
   void note_protected(const std::string& name, std::uint64_t attempt_ns);
+  void protect_unfinished();
   base::Result<bool> wait_protected(const std::optional<segment::VersionId>& held, std::uint64_t timeout_ns);
 
   // recover.cpp: what was lost with nodes
@@ -160,6 +161,7 @@ class Session {
   Warmer warmer_{slots_};
   region::RegionTable regions_;
   std::vector<std::byte> job_key_;
+  bool attached_ = false;                              // once, at least
   bool network_open_ = false;                          // the engines reach each other
   bool in_group_ = false;                              // and keep something for each other
   std::map<std::string, std::uint64_t> protected_ns_;  // the newest attempt that all nodes have protected, by name

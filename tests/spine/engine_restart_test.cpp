@@ -1,0 +1,65 @@
+// One node's perdured is killed while it protects; the next call starts another one. What the nodes hold reaches level
+// node all the same, without a restore.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "damage.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace {
+
+using namespace perdure::test_support;
+
+// Who waits on another node hears of the loss when its own wait is over.
+perdure_status with_other_engine(const std::function<perdure_status()>& call) {
+  const auto passes = [](perdure_status status) {
+    return status == PERDURE_UNAVAILABLE || status == PERDURE_PEER_FAILED || status == PERDURE_TIMEOUT;
+  };
+  perdure_status status = call();
+  for (int tries = 0; tries < 50 && passes(status); ++tries) status = call();
+  return status;
+}
+
+int protect_with_another_engine(const Rank& rank, const std::string& options, const char* point) {
+  if (rank.rank == 1) ::setenv("PERDURE_TEST_CRASH", point, 1);
+  perdure_t* handle = rank.open(options);
+  ::unsetenv("PERDURE_TEST_CRASH");  // the first engine of that node has it; the second one is to live
+  State state(rank.rank, 24000);
+  state.protect(handle);
+  state.advance(1);
+  const perdure_status taken = with_other_engine([&] { return perdure_checkpoint(handle, "app", 1); });
+  REQUIRE(taken == PERDURE_OK || taken == PERDURE_EXISTS);
+  REQUIRE_STATUS(PERDURE_OK, handle,
+                 with_other_engine([&] { return perdure_wait(handle, "app", 1, PERDURE_LEVEL_NODE, 1); }));
+  perdure_level level{};
+  REQUIRE_STATUS(PERDURE_OK, handle, perdure_level_reached(handle, "app", 1, &level));
+  REQUIRE(level == PERDURE_LEVEL_NODE);
+  rank.barrier();
+  ::_exit(0);
+}
+
+class EngineRestart : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(At, EngineRestart,
+                         ::testing::Values("keep_before_catalog", "keep_after_catalog", "reached_after_catalog"),
+                         [](const auto& point) { return std::string(point.param); });
+
+TEST_P(EngineRestart, WhatWasBeingProtectedReachesLevelNodeWithTheNextEngine) {
+  const TemporaryDirectory directory;
+  RunOptions run;
+  run.ranks = 3;
+  run.timeout_s = 100;
+  run.in_child = [&](int) {
+    ::setenv("PERDURE_TEST_FAULTS", ("pwrite:" + directory.path() + "/store:ENOSPC").c_str(), 1);
+  };
+  const auto outcome = run_ranks(run, [&](const Rank& rank) {
+    return protect_with_another_engine(
+        rank, options_in(directory.path(), "daemon", "redundancy.scheme=xor;node.ranks_per_node=1;engine.idle_exit=60"),
+        GetParam());
+  });
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  kill_engines(directory.path());
+}
+
+}  // namespace
