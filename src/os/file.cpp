@@ -87,8 +87,8 @@ base::Result<std::uint64_t> File::size() const {
 base::Result<FileIdentity> File::identity() const {
   struct stat facts {};
   PERDURE_CHECK(checked_call({.call = "fstat", .path = path_}, [&] { return ::fstat(fd(), &facts); }));
-  return FileIdentity{static_cast<std::uint64_t>(facts.st_dev), static_cast<std::uint64_t>(facts.st_ino),
-                      facts.st_uid, facts.st_mode & 07777U};
+  return FileIdentity{static_cast<std::uint64_t>(facts.st_dev), static_cast<std::uint64_t>(facts.st_ino), facts.st_uid,
+                      facts.st_mode & 07777U};
 }
 
 base::Status File::read(std::uint64_t offset, base::ByteSpan target) const {
