@@ -41,15 +41,16 @@ class Comparison {
   }
 
   Result<nlohmann::json> run(unsigned members) {
-    std::vector<Sample> server, distributed;
+    std::vector<Sample> server, distributed, around;
     for (int i = 0; i <= options_.repetitions; ++i) {  // the first is a warm-up, and makes the connections
       PERDURE_TRY(const Sample a, by_server(members, i));
-      PERDURE_TRY(const Sample b, by_members(members));
+      PERDURE_TRY(const Sample b, by_members(members, compute_parities));
+      PERDURE_TRY(const Sample c, by_members(members, go_around));
       if (i == 0) PERDURE_CHECK(check_server(members));
-      if (i > 0) server.push_back(a), distributed.push_back(b);
+      if (i > 0) server.push_back(a), distributed.push_back(b), around.push_back(c);
       PERDURE_CHECK(client_->drop(id_of(i)));
     }
-    return row(members, server, distributed);
+    return row(members, server, distributed, around);
   }
 
  private:
@@ -88,13 +89,14 @@ class Comparison {
     });
   }
 
-  Result<Sample> by_members(unsigned members) {
+  using Part = base::Status (*)(network::Endpoint&, network::PeerId, const parity::Order&, unsigned);
+  Result<Sample> by_members(unsigned members, Part part) {
     const parity::Order group = order(members, 0);
     return measured(members, [&]() -> base::Status {
       std::vector<base::Status> outcomes(members);
       std::vector<std::thread> threads;
       for (unsigned i = 0; i < members; ++i)
-        threads.emplace_back([&, i] { outcomes[i] = compute_parities(*self_, peers_[i], group, i); });
+        threads.emplace_back([&, i] { outcomes[i] = part(*self_, peers_[i], group, i); });
       for (auto& thread : threads) thread.join();
       for (base::Status& outcome : outcomes) PERDURE_CHECK(std::move(outcome));
       return {};
@@ -113,26 +115,30 @@ class Comparison {
     return client_->rebuild(kept, {0, stripe, lost.hash}, survivors, target);
   }
 
-  nlohmann::json row(unsigned members, const std::vector<Sample>& server,
-                     const std::vector<Sample>& distributed) const {
+  nlohmann::json row(unsigned members, const std::vector<Sample>& server, const std::vector<Sample>& distributed,
+                     const std::vector<Sample>& around) const {
     const auto median_of = [](const std::vector<Sample>& samples, double Sample::*what) {
       std::vector<double> values;
       for (const Sample& sample : samples) values.push_back(sample.*what);
       return median(values);
     };
     const double bytes = static_cast<double>(options_.process.bytes) * members;
-    const double server_s = median_of(server, &Sample::seconds), xor_s = median_of(distributed, &Sample::seconds);
+    const double server_s = median_of(server, &Sample::seconds);
     const double server_cpu = median_of(server, &Sample::cpu_seconds);
-    const double xor_cpu = median_of(distributed, &Sample::cpu_seconds);
-    return {{"members", members},
-            {"server_s", server_s},
-            {"xor_s", xor_s},
-            {"server_bytes_per_s", bytes / server_s},
-            {"xor_bytes_per_s", bytes / xor_s},
-            {"server_members_cpu_s", server_cpu},
-            {"xor_members_cpu_s", xor_cpu},
-            {"server_over_xor_bandwidth", xor_s / server_s},
-            {"server_over_xor_members_cpu", xor_cpu > 0 ? server_cpu / xor_cpu : 0}};
+    nlohmann::json row{{"members", members},
+                       {"server_s", server_s},
+                       {"server_bytes_per_s", bytes / server_s},
+                       {"server_members_cpu_s", server_cpu}};
+    for (const auto& [name, samples] : {std::pair("xor", &distributed), std::pair("ring", &around)}) {
+      const double seconds = median_of(*samples, &Sample::seconds), cpu = median_of(*samples, &Sample::cpu_seconds);
+      const std::string kind = name;
+      row[kind + "_s"] = seconds;
+      row[kind + "_bytes_per_s"] = bytes / seconds;
+      row[kind + "_members_cpu_s"] = cpu;
+      row["server_over_" + kind + "_bandwidth"] = seconds / server_s;
+      row["server_over_" + kind + "_members_cpu"] = cpu > 0 ? server_cpu / cpu : 0;
+    }
+    return row;
   }
 
   const ComparisonOptions options_;
@@ -150,14 +156,15 @@ Result<nlohmann::json> compare(const ComparisonOptions& options) {
   Comparison comparison(options);
   PERDURE_CHECK(comparison.start());
   nlohmann::json rows = nlohmann::json::array();
-  double worst_bandwidth = -1, worst_cpu = -1;
   for (const unsigned members : options.members) {
     PERDURE_TRY(nlohmann::json row, comparison.run(members));
-    const double bandwidth = row["server_over_xor_bandwidth"], cpu = row["server_over_xor_members_cpu"];
-    worst_bandwidth = worst_bandwidth < 0 ? bandwidth : std::min(worst_bandwidth, bandwidth);
-    worst_cpu = std::max(worst_cpu, cpu);
     rows.push_back(std::move(row));
   }
+  const auto over_all = [&](const char* what, bool least) {
+    std::vector<double> values;
+    for (const auto& row : rows) values.push_back(row[what]);
+    return least ? *std::min_element(values.begin(), values.end()) : *std::max_element(values.begin(), values.end());
+  };
   return nlohmann::json{{"benchmark", "parity"},
                         {"provider", options.process.provider},
                         {"path", options.process.local ? "files on this host" : "wire"},
@@ -165,8 +172,10 @@ Result<nlohmann::json> compare(const ComparisonOptions& options) {
                         {"chunk_bytes", options.process.chunk},
                         {"repetitions", options.repetitions},
                         {"groups", rows},
-                        {"parity_server_over_xor_bandwidth", worst_bandwidth},
-                        {"parity_server_over_xor_members_cpu", worst_cpu}};
+                        {"parity_server_over_xor_bandwidth", over_all("server_over_xor_bandwidth", true)},
+                        {"parity_server_over_xor_members_cpu", over_all("server_over_xor_members_cpu", false)},
+                        {"parity_server_over_ring_bandwidth", over_all("server_over_ring_bandwidth", true)},
+                        {"parity_server_over_ring_members_cpu", over_all("server_over_ring_members_cpu", false)}};
 }
 
 }  // namespace perdure::bench

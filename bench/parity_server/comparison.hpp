@@ -1,5 +1,6 @@
 #pragma once
-// Parities of a group: by the server, and distributed among the group's own processes.
+// Parities of a group: by the server; distributed among the group's own processes, which read from one another as
+// engines do with the scheme xor; and by messages around their ring, as the papers' distributed xor.
 #include <nlohmann/json.hpp>
 
 #include "processes.hpp"
@@ -13,7 +14,7 @@ struct ComparisonOptions {
 };
 
 /// Per number of members: seconds (medians), bytes of data per second, processor seconds of the members' processes, and
-/// the ratios server over xor.
+/// the ratios server over xor and over ring.
 base::Result<nlohmann::json> compare(const ComparisonOptions& options);
 
 }  // namespace perdure::bench

@@ -23,13 +23,17 @@ struct Arguments {
 void print_parity(const json& result) {
   fmt::print("parities of groups, {:.1f} MB per member, over {}\n", result["bytes_per_member"].get<double>() * 1e-6,
              result["path"].get<std::string>());
-  fmt::print("  {:>7} {:>14} {:>14} {:>7} {:>17} {:>14} {:>7}\n", "members", "server MB/s", "xor MB/s", "ratio",
-             "members' CPU (ms)", "xor (ms)", "ratio");
+  fmt::print("  {:>7} {:>6} {:>12} {:>18} {:>12} {:>12}\n", "members", "", "MB/s", "members' CPU (ms)", "bandwidth",
+             "members' CPU");
   for (const json& row : result["groups"])
-    fmt::print("  {:>7} {:>14.0f} {:>14.0f} {:>7.2f} {:>17.2f} {:>14.2f} {:>7.3f}\n", row["members"].get<unsigned>(),
-               row["server_bytes_per_s"].get<double>() * 1e-6, row["xor_bytes_per_s"].get<double>() * 1e-6,
-               row["server_over_xor_bandwidth"].get<double>(), row["server_members_cpu_s"].get<double>() * 1e3,
-               row["xor_members_cpu_s"].get<double>() * 1e3, row["server_over_xor_members_cpu"].get<double>());
+    for (const std::string kind : {"server", "xor", "ring"}) {
+      fmt::print("  {:>7} {:>6} {:>12.0f} {:>18.2f}", row["members"].get<unsigned>(), kind,
+                 row[kind + "_bytes_per_s"].get<double>() * 1e-6, row[kind + "_members_cpu_s"].get<double>() * 1e3);
+      if (kind != "server")
+        fmt::print(" server {:>5.2f}x {:>12.3f}", row["server_over_" + kind + "_bandwidth"].get<double>(),
+                   row["server_over_" + kind + "_members_cpu"].get<double>());
+      fmt::print("\n");
+    }
 }
 
 void print_memory(const json& result) {

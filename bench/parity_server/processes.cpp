@@ -16,6 +16,7 @@
 #include "parity/frames.hpp"
 #include "parity/server.hpp"
 #include "redundancy/stripes.hpp"
+#include "ring.hpp"
 
 namespace perdure::bench {
 namespace {
@@ -24,7 +25,7 @@ using network::Bytes;
 using network::ConstByteSpan;
 using network::Endpoint;
 
-constexpr std::byte kDescribe{'d'}, kCpu{'c'}, kXor{'x'};
+constexpr std::byte kDescribe{'d'}, kCpu{'c'}, kXor{'x'}, kRing{'r'};
 
 network::EndpointOptions endpoint_options(bool local) {
   network::EndpointOptions options;
@@ -79,6 +80,11 @@ class NodeProcess {
     if (request.empty() || !ready_) return base::fail(PERDURE_UNAVAILABLE, "node", "it is not ready", {}, true);
     if (request[0] == kDescribe) return parity::encode(parity::Order{Bytes(1), {}, {member_}});
     if (request[0] == kCpu) return used();
+    if (request[0] == kRing) return go_around(request);
+    if (request[0] == kRingMessage) {
+      ring_.receive(request);
+      return Bytes{};
+    }
     return encode_own_parities(request);
   }
 
@@ -91,6 +97,14 @@ class NodeProcess {
     const double sum = seconds(usage.ru_utime) + seconds(usage.ru_stime);
     const auto raw = std::as_bytes(std::span(&sum, 1));
     return Bytes(raw.begin(), raw.end());
+  }
+
+  base::Result<Bytes> go_around(ConstByteSpan request) {
+    if (request.size() < 3) return base::fail(PERDURE_CORRUPT, "node", "no ring");
+    PERDURE_TRY(const network::PeerId right, endpoint_->connect(request.subspan(2), kLimitNs));
+    const auto members = std::to_integer<unsigned>(request[1]);
+    PERDURE_CHECK(ring_.run(*endpoint_, right, members, {mapping_.data(), options_.bytes}, parities_));
+    return Bytes{};
   }
 
   /// The stripes whose parities are here, by the same code that the server uses.
@@ -130,6 +144,7 @@ class NodeProcess {
   os::Mapping mapping_;
   Bytes parities_;
   parity::Member member_;
+  Ring ring_;
   std::atomic<bool> ready_{false};
   std::unique_ptr<parity::Reader> reader_;
   std::unique_ptr<Endpoint> endpoint_;
@@ -208,6 +223,15 @@ base::Result<double> cpu_seconds(Endpoint& self, network::PeerId node) {
   if (reply.size() != sizeof seconds) return base::fail(PERDURE_CORRUPT, "node", "it told no time");
   std::memcpy(&seconds, reply.data(), sizeof seconds);
   return seconds;
+}
+
+base::Status go_around(Endpoint& self, network::PeerId node, const parity::Order& group, unsigned position) {
+  const std::size_t members = group.members.size();
+  Bytes request{kRing, static_cast<std::byte>(members)};
+  const Bytes& right = group.members[(position + 1) % members].address;
+  request.insert(request.end(), right.begin(), right.end());
+  PERDURE_TRY(const Bytes reply, self.call(node, request, kLimitNs));
+  return {};
 }
 
 base::Status compute_parities(Endpoint& self, network::PeerId node, const parity::Order& group, unsigned position) {

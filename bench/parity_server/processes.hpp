@@ -54,5 +54,7 @@ base::Result<double> cpu_seconds(network::Endpoint& self, network::PeerId node);
 /// Computes the parities of distributed xor that are kept at `position` of `group`.
 base::Status compute_parities(network::Endpoint& self, network::PeerId node, const parity::Order& group,
                               unsigned position);
+/// The same data's parities by messages around the ring of the group (ring.hpp).
+base::Status go_around(network::Endpoint& self, network::PeerId node, const parity::Order& group, unsigned position);
 
 }  // namespace perdure::bench

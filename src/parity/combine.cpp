@@ -1,6 +1,7 @@
 #include "parity/combine.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 
@@ -35,21 +36,23 @@ class Adder {
   }
 
   base::Status add(const PieceOfSource& piece, ConstByteSpan data, std::size_t piece_bytes) {
-    base::Hasher& hasher = *hashers_[piece.source];
-    hasher.update(data);
     const bool first = piece.at >= reached_;
     if (first) {
       finish_piece();
       finished_ = reached_;
       reached_ = std::min<std::uint64_t>(target_.size(), piece.at + piece_bytes);
     }
-    std::byte* to = target_.data() + piece.at;
-    if (first && start_ == Start::empty) {
-      std::memcpy(to, data.data(), data.size());
-      std::memset(to + data.size(), 0, reached_ - piece.at - data.size());
-    } else {
-      redundancy::exclusive_or_into(to, data.data(), data.size());
+    base::Hasher& hasher = *hashers_[piece.source];
+    const bool copies = first && start_ == Start::empty;
+    for (std::size_t done = 0; done < data.size(); done += part_.size()) {
+      const ByteSpan part = ByteSpan(part_).first(std::min(part_.size(), data.size() - done));
+      std::memcpy(part.data(), data.data() + done, part.size());
+      hasher.update(part);
+      std::byte* to = target_.data() + piece.at + done;
+      if (copies) std::memcpy(to, part.data(), part.size());
+      if (!copies) redundancy::exclusive_or_into(to, part.data(), part.size());
     }
+    if (copies) std::memset(target_.data() + piece.at + data.size(), 0, reached_ - piece.at - data.size());
     const Source& source = sources_[piece.source];
     if (piece.at + piece.bytes < source.block->bytes || hasher.digest() == source.block->hash) return {};
     return base::fail(PERDURE_CORRUPT, source.name, "its content is not what its hash says");
@@ -68,31 +71,59 @@ class Adder {
   const Start start_;
   std::vector<std::unique_ptr<base::Hasher>> hashers_;
   base::Hasher result_;
+  std::array<std::byte, 16384> part_{};       // what is hashed and added: nobody else's
   std::uint64_t finished_ = 0, reached_ = 0;  // the target's piece that is worked on
 };
+
+using Views = std::vector<std::optional<network::View>>;
+
+base::Result<Views> views_of(Reader& reader, const std::vector<Source>& sources) {
+  Views views;
+  for (const Source& source : sources) {
+    PERDURE_TRY(auto view, reader.view(source));
+    const Block& block = *source.block;
+    if (view && (block.offset > view->bytes().size() || block.bytes > view->bytes().size() - block.offset))
+      return base::fail(PERDURE_INVALID_ARGUMENT, source.name, "it is not within the memory that it names");
+    views.push_back(std::move(view));
+  }
+  return views;
+}
 
 }  // namespace
 
 base::Result<base::Hash128> combine(Reader& reader, const std::vector<Source>& sources, ByteSpan target, Start start,
                                     Progress& progress) {
   const ReadLimits& limits = reader.limits();
-  const auto pieces = pieces_of(sources, target.size(), limits.piece_bytes);
+  PERDURE_TRY(const Views views, views_of(reader, sources));
+  const bool all_here = std::all_of(views.begin(), views.end(), [](const auto& view) { return view.has_value(); });
+  const std::size_t piece_bytes = all_here ? limits.local_piece_bytes : limits.piece_bytes;
+  const auto pieces = pieces_of(sources, target.size(), piece_bytes);
   if (pieces.empty()) return base::hash128(target);
+  std::vector<const PieceOfSource*> remote;
+  for (const PieceOfSource& piece : pieces)
+    if (!views[piece.source]) remote.push_back(&piece);
   const auto fetch = [&](std::size_t index, ByteSpan buffer) -> base::Result<std::size_t> {
-    const PieceOfSource& piece = pieces[index];
+    const PieceOfSource& piece = *remote[index];
     const Source& source = sources[piece.source];
     if (progress.given_up) return base::fail(PERDURE_CLOSED, source.name, "the work for it was given up");
     PERDURE_CHECK(reader.read(source, piece.at, buffer.first(piece.bytes)));
     return piece.bytes;
   };
-  ReadAhead reads(pieces.size(), limits.reads + 2, limits.piece_bytes, limits.reads, fetch);
-  Adder adder(sources, target, start);
+  ReadAhead reads(remote.size(), limits.reads + 2, piece_bytes, limits.reads, fetch);
+  const auto adder = std::make_unique<Adder>(sources, target, start);
   for (const PieceOfSource& piece : pieces) {
-    PERDURE_TRY(const ConstByteSpan data, reads.next());
-    PERDURE_CHECK(adder.add(piece, data, limits.piece_bytes));
+    const Source& source = sources[piece.source];
+    if (progress.given_up) return base::fail(PERDURE_CLOSED, source.name, "the work for it was given up");
+    ConstByteSpan data;
+    if (const auto& view = views[piece.source]) {
+      data = view->bytes().subspan(source.block->offset + piece.at, piece.bytes);
+    } else {
+      PERDURE_TRY(data, reads.next());
+    }
+    PERDURE_CHECK(adder->add(piece, data, piece_bytes));
     progress.pulled += piece.bytes;
   }
-  return adder.result();
+  return adder->result();
 }
 
 }  // namespace perdure::parity

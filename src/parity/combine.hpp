@@ -22,7 +22,8 @@ struct ReadLimits {
   std::uint64_t connect_ns = 5'000'000'000;
   std::uint64_t stall_ns = 20'000'000'000;  ///< for one piece
   std::size_t piece_bytes = 1U << 20;
-  unsigned reads = 2;  ///< under way at once
+  std::size_t local_piece_bytes = 256U << 10;  ///< when nothing comes over the wire: what stays in the nearer cache
+  unsigned reads = 2;                          ///< under way at once
 };
 
 /// Reads blocks from whoever has them. Thread-safe.
@@ -30,6 +31,8 @@ class Reader {
  public:
   Reader(network::Endpoint& endpoint, const ReadLimits& limits) : endpoint_(endpoint), limits_(limits) {}
   const ReadLimits& limits() const { return limits_; }
+  /// The block itself, where it is a file of this host.
+  base::Result<std::optional<network::View>> view(const Source& source);
   /// Bytes [at, at + target.size()) of the block. Errors are about its name.
   base::Status read(const Source& source, std::uint64_t at, ByteSpan target);
   /// Reads under way fail, and later ones, too. Those that still wait for a connection do so for their limit.

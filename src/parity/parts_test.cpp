@@ -1,9 +1,12 @@
-// Reading ahead, and rebuilding from a parity that was damaged.
+// Reading ahead, rebuilding from a parity that was damaged, and blocks in files of this host.
 #include <gmock/gmock.h>
 
+#include "os/file.hpp"
 #include "parity/encoder.hpp"
 #include "parity/parity_fixture.hpp"
 #include "parity/read_ahead.hpp"
+#include "redundancy/kernels.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace perdure::parity {
 namespace {
@@ -111,6 +114,40 @@ TEST_F(RebuildParts, TooMuchAtOnceIsToBeTriedAgain) {
   EXPECT_EQ(second.why.code, PERDURE_BUSY);
   rebuilds_->end_all_of(*user_, 7);
   EXPECT_EQ(outcome().stage, Stage::done);
+}
+
+class BlocksOnThisHost : public ParityTest {
+ protected:
+  test_support::TemporaryDirectory directory_;
+};
+
+TEST_F(BlocksOnThisHost, AreReadFromTheirFilesAndVerifiedLikeAllOthers) {
+  start();
+  add_node({9000, 300}), add_node({5000});
+  // What is exposed is not what is in the file, so that it shows which of both was read.
+  const Bytes data = sample_bytes(77, 20'000);
+  Bytes decoy(data.size());
+  const std::string path = directory_ / "slots";
+  ASSERT_TRUE(os::write_file_atomically(path, data));
+  const auto exposed = user_->expose(decoy, network::Access::read, network::FileHint{path, 0});
+  ASSERT_TRUE(exposed) << error_text(exposed);
+  const ConstByteSpan block = ConstByteSpan(data).subspan(1000, 15'000);
+  Order order = order_of(nodes_, "v");
+  order.members.push_back({user_->address(), {{*exposed, 1000, block.size(), base::hash128(block)}}});
+  ASSERT_TRUE(client_->encode(order));
+  const auto standing = client_->wait(order.id, kPatience);
+  ASSERT_EQ(standing->stage, Stage::done) << standing->why.text();
+  Bytes expected = parity_of(nodes_, 0);
+  expected.resize(block.size());
+  redundancy::exclusive_or_into(expected.data(), block.data(), block.size());
+  EXPECT_EQ(client_->find(order.id)->parities[0].hash, base::hash128(expected));
+
+  order.id = text_bytes("damaged");
+  order.members[2].blocks[0].offset += 1;
+  ASSERT_TRUE(client_->encode(order));
+  const auto failed = client_->wait(order.id, kPatience);
+  EXPECT_EQ(failed->stage, Stage::failed);
+  EXPECT_EQ(failed->why.code, PERDURE_CORRUPT);
 }
 
 }  // namespace

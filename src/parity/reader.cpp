@@ -20,6 +20,11 @@ base::Result<network::PeerId> Reader::connect(const Source& source) {
   return *peer;
 }
 
+base::Result<std::optional<network::View>> Reader::view(const Source& source) {
+  PERDURE_TRY(const network::PeerId peer, connect(source));
+  return endpoint_.view(peer, source.block->memory);
+}
+
 base::Status Reader::read(const Source& source, std::uint64_t at, ByteSpan target) {
   PERDURE_TRY(const network::PeerId peer, connect(source));
   const Block& block = *source.block;

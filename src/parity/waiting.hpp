@@ -14,7 +14,7 @@ class Pauses {
     const std::uint64_t passed = os::monotonic_ns() - begin_ns_;
     if (passed >= limit_ns_) return false;
     os::sleep_ns(std::min(pause_ns_, limit_ns_ - passed));
-    pause_ns_ = std::min<std::uint64_t>(pause_ns_ + pause_ns_ / 2, kLongest);
+    pause_ns_ = std::min<std::uint64_t>(pause_ns_ + pause_ns_ / 4, kLongest);
     return true;
   }
   /// There was progress: the limit begins again.
