@@ -1,35 +1,12 @@
 // What a node keeps for the other nodes of its group: slots, catalog, and who may go when room is needed.
 #include <gmock/gmock.h>
 
-#include "engine/core_fixture.hpp"
+#include "engine/keep_fixture.hpp"
 
 namespace perdure::engine {
 namespace {
 
-class Keeping : public CoreFixture {
- protected:
-  static catalog::ProtectionId protection_id(std::uint64_t version, std::uint64_t epoch = 1) {
-    return {id(version), epoch};
-  }
-  /// Position 1 of three: what it keeps is in these slots.
-  static catalog::Protection protection(std::uint64_t version, const std::vector<tier::SlotAddress>& slots,
-                                        std::uint64_t epoch = 1) {
-    catalog::Protection kept{protection_id(version, epoch), 3, 0, "xor", 1, 1, {}, {}, false};
-    for (std::uint32_t rank = 0; rank < 3; ++rank)
-      kept.members.push_back({{rank, kChunk, {{0, 1, kChunk}}, {{0, kChunk, content_hash(), 0}}}});
-    for (std::size_t i = 0; i < slots.size(); ++i)
-      kept.kept[{i, 0}] = {slots[i].slot, kChunk, content_hash(), slots[i].tier};
-    return kept;
-  }
-  tier::SlotAddress take(std::uint64_t version) {
-    auto slot = core->take_slot_to_keep(id(version), kChunk);
-    EXPECT_TRUE(slot) << slot.error().text();
-    return slot ? *slot : tier::SlotAddress();
-  }
-  bool keep_one(std::uint64_t version, std::uint64_t epoch = 1) {
-    return core->keep(protection(version, {take(version)}, epoch)).has_value();
-  }
-};
+using Keeping = KeepFixture;
 
 TEST_F(Keeping, WhatIsKeptSurvivesTheEngine) {
   open({2});

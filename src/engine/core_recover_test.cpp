@@ -1,0 +1,210 @@
+// What a node lends after a loss, what it takes in from others, and how long it keeps something for them.
+#include <gmock/gmock.h>
+
+#include "engine/keep_fixture.hpp"
+
+namespace perdure::engine {
+namespace {
+
+class Recovering : public KeepFixture {
+ protected:
+  static constexpr ClientId kLeader = 7;
+  /// A piece of this rank in slots that were taken for it.
+  segment::Piece fetched(std::uint64_t version, std::uint32_t rank, std::size_t chunks = 1) {
+    std::vector<tier::SlotAddress> slots;
+    while (slots.size() < chunks) slots.push_back(take(version));
+    return staged(id(version), slots, rank).piece;
+  }
+  bool keep_of(std::uint64_t version, std::uint32_t ranks, std::uint64_t epoch = 1) {
+    auto kept = protection(version, {take(version)}, epoch);
+    kept.ranks = ranks;
+    return core->keep(kept).has_value();
+  }
+};
+
+TEST_F(Recovering, WhatIsLentStaysUntilTheLeaderIsDone) {
+  open({2});
+  ASSERT_TRUE(checkpoint(1));
+  store(1);
+  const auto lent = core->lend(kLeader, id(1));
+  ASSERT_EQ(lent.pieces.size(), 1U);
+  EXPECT_EQ(lent.pieces[0].piece, core->find(id(1))->pieces.at(0));
+  ASSERT_EQ(lent.pieces[0].slots.size(), 1U);
+  EXPECT_EQ(lent.pieces[0].slots[0], core->address(lent.pieces[0].piece.chunks[0]));
+  (void)take(2);
+  EXPECT_FALSE(core->take_slot_to_keep(id(2), kChunk)) << "it is read by peers";
+  core->unpin(kLeader);
+  EXPECT_TRUE(core->take_slot_to_keep(id(2), kChunk));
+}
+
+TEST_F(Recovering, WhatALeaderWasLentIsFreeWhenItsConnectionEnds) {
+  open({1});
+  ASSERT_TRUE(checkpoint(1));
+  store(1);
+  (void)core->lend(kLeader, id(1));
+  EXPECT_FALSE(core->take_slot_to_keep(id(2), kChunk));
+  core->client_gone(kLeader);
+  EXPECT_TRUE(core->take_slot_to_keep(id(2), kChunk));
+}
+
+TEST_F(Recovering, AQuarantinedChunkIsNamedAndNotLent) {
+  open({2});
+  const auto first = grant(1, id(1)).address, second = grant(1, id(1)).address;
+  ASSERT_TRUE(core->stage(1, staged(id(1), {first, second})));
+  ASSERT_TRUE(core->commit(commit_of(id(1))));
+  ASSERT_TRUE(core->quarantine({id(1), 0, 1, "its hash is wrong"}));
+  const auto lent = core->lend(kLeader, id(1));
+  ASSERT_EQ(lent.pieces.size(), 1U);
+  EXPECT_EQ(lent.pieces[0].piece.chunks.size(), 2U);
+  EXPECT_THAT(lent.pieces[0].slots, testing::ElementsAre(std::optional(first), std::nullopt));
+}
+
+TEST_F(Recovering, WhatIsKeptIsLentOfAllEpochsAndOfNoOtherVersion) {
+  open({4});
+  ASSERT_TRUE(keep_one(1, 4));
+  ASSERT_TRUE(keep_one(1, 9));
+  ASSERT_TRUE(keep_one(2, 4));
+  const auto lent = core->lend(kLeader, id(1));
+  EXPECT_TRUE(lent.pieces.empty());
+  ASSERT_EQ(lent.protections.size(), 2U);
+  EXPECT_EQ(lent.protections[0].id, protection_id(1, 4));
+  EXPECT_EQ(lent.protections[1].id, protection_id(1, 9));
+  EXPECT_TRUE(core->lend(kLeader, id(3)).protections.empty());
+}
+
+TEST_F(Recovering, AFetchedPieceIsLikeOneThatARankStaged) {
+  open({3});
+  const auto piece = fetched(1, 2, 2);
+  ASSERT_TRUE(core->adopt(id(1), 4, piece));
+  ASSERT_NE(core->find(id(1)), nullptr);
+  EXPECT_TRUE(core->find(id(1))->restorable(2));
+  EXPECT_EQ(core->find(id(1))->ranks, 4U);
+  for (const auto& chunk : piece.chunks) core->give_back_kept({chunk.place, chunk.offset});
+  EXPECT_EQ(used(0), 2U) << "its slots are the version's now";
+  ASSERT_TRUE(core->commit({id(1), {{0, 1, {2}}}}));
+  EXPECT_EQ(core->next_flush(), id(1));
+  core->flush_failed(id(1), {PERDURE_NO_SPACE, "store", "full", "", true}, false);
+  open({3});
+  EXPECT_TRUE(core->find(id(1))->restorable(2));
+  EXPECT_EQ(used(0), 2U);
+  store(1);
+  for (int i = 0; i < 3; ++i) (void)take(2);
+  EXPECT_EQ(core->find(id(1)), nullptr) << "its slots count as its own: they made room";
+}
+
+TEST_F(Recovering, OnlySlotsThatWereTakenForItAreAdopted) {
+  open({3});
+  ASSERT_TRUE(checkpoint(1));
+  auto piece = fetched(2, 0, 2);
+  piece.chunks[1].offset = core->find(id(1))->pieces.at(0).chunks[0].offset;
+  EXPECT_EQ(core->adopt(id(2), 1, piece).error().code, PERDURE_INVALID_ARGUMENT);
+  EXPECT_EQ(core->find(id(2)), nullptr);
+  EXPECT_EQ(used(0), 3U) << "its taker gives back what it took";
+}
+
+TEST_F(Recovering, APieceThatCanBeRestoredHereIsNotReplaced) {
+  open({2});
+  ASSERT_TRUE(checkpoint(1));
+  const auto piece = fetched(1, 0);
+  EXPECT_EQ(core->adopt(id(1), 1, piece).error().code, PERDURE_EXISTS);
+  core->give_back_kept({piece.chunks[0].place, piece.chunks[0].offset});
+  EXPECT_EQ(used(0), 1U) << "it was not adopted";
+}
+
+TEST_F(Recovering, ARebuiltPieceTakesTheDamagedOnesPlace) {
+  open({3});
+  const auto first = grant(1, id(1)).address, second = grant(1, id(1)).address;
+  ASSERT_TRUE(core->stage(1, staged(id(1), {first, second})));
+  ASSERT_TRUE(core->commit(commit_of(id(1))));
+  ASSERT_TRUE(core->quarantine({id(1), 0, 0, "its hash is wrong"}));
+  ASSERT_FALSE(core->find(id(1))->restorable(0));
+  const auto rebuilt = fetched(1, 0);
+  ASSERT_TRUE(core->adopt(id(1), 1, rebuilt));
+  EXPECT_TRUE(core->find(id(1))->restorable(0));
+  EXPECT_EQ(core->find(id(1))->pieces.at(0), rebuilt);
+  EXPECT_EQ(core->runtime(id(1))->chunks[0], 1U);
+  EXPECT_EQ(used(0), 1U);
+  ASSERT_TRUE(core->segment_stored(id(1), 0));
+  for (int i = 0; i < 3; ++i) (void)take(2);
+  EXPECT_EQ(core->find(id(1)), nullptr);
+}
+
+TEST_F(Recovering, TheInventoryOfWhatIsKeptIsByName) {
+  open({3});
+  ASSERT_TRUE(keep_one(1));
+  ASSERT_TRUE(keep_one(2));
+  EXPECT_EQ(core->kept_inventory("").size(), 2U);
+  EXPECT_TRUE(core->kept_inventory("other").empty());
+  const auto kept = core->kept_inventory("app");
+  ASSERT_EQ(kept.size(), 2U);
+  EXPECT_EQ(kept[1].id, id(2));
+  EXPECT_EQ(kept[1].position, 1U);
+}
+
+TEST_F(Recovering, TheNewestProtectedIsTheNewestThatReachedTheLevel) {
+  open({4});
+  EXPECT_EQ(core->newest_protected_ns("app"), 0U);
+  for (const std::uint64_t version : {1, 3, 2}) ASSERT_TRUE(keep_one(version));
+  EXPECT_EQ(core->newest_protected_ns("app"), 0U) << "kept here, but perhaps nowhere else";
+  ASSERT_TRUE(core->protection_reached(protection_id(2)));
+  ASSERT_TRUE(core->protection_reached(protection_id(1)));
+  EXPECT_EQ(core->newest_protected_ns("app"), id(2).attempt.created_ns);
+  EXPECT_EQ(core->newest_protected_ns("other"), 0U);
+}
+
+TEST_F(Recovering, WhenAllIsStoredWhatIsKeptOfJobsOfThatSizeGoes) {
+  open({3});
+  ASSERT_TRUE(keep_of(1, 3));
+  ASSERT_TRUE(keep_of(2, 3, 8));
+  ASSERT_TRUE(keep_of(3, 4));
+  ASSERT_TRUE(core->unprotect_all(3));
+  EXPECT_EQ(core->find(protection_id(1)), nullptr);
+  EXPECT_EQ(core->find(protection_id(2, 8)), nullptr);
+  EXPECT_NE(core->find(protection_id(3)), nullptr);
+  EXPECT_EQ(used(0), 1U);
+}
+
+TEST_F(Recovering, OthersNeedThisNodeUntilAllHaveStoredTheirPartOrHaveSomethingNewer) {
+  open({3});
+  EXPECT_FALSE(core->needed_by_others());
+  ASSERT_TRUE(checkpoint(1));  // so that what is kept for it stays beyond its need
+  ASSERT_TRUE(keep_one(1));
+  EXPECT_TRUE(core->needed_by_others());
+  core->group_stored(protection_id(1));
+  EXPECT_FALSE(core->needed_by_others());
+  ASSERT_TRUE(keep_one(1, 2));
+  EXPECT_TRUE(core->needed_by_others()) << "of another epoch nobody said so";
+  core->protected_everywhere("app", id(2).attempt);
+  EXPECT_FALSE(core->needed_by_others());
+  EXPECT_NE(core->find(protection_id(1)), nullptr);
+}
+
+TEST_F(Recovering, WhatIsKeptOfAnEarlierEpochGuardsNothing) {
+  open({2});
+  ASSERT_TRUE(checkpoint(1));
+  ASSERT_TRUE(keep_one(1, 4));
+  store(1);
+  core->in_epoch(4);
+  EXPECT_FALSE(core->take_slot_to_keep(id(2), kChunk)) << "the others of the group need it";
+  core->in_epoch(5);
+  EXPECT_TRUE(core->take_slot_to_keep(id(2), kChunk));
+  EXPECT_EQ(core->find(id(1)), nullptr);
+  EXPECT_NE(core->find(protection_id(1, 4)), nullptr) << "its blocks stay for those who lost theirs";
+}
+
+TEST_F(Recovering, WhatNobodyNeedsGoesWithItsVersionAndStaysAsLongAsThatIsHere) {
+  open({4});
+  ASSERT_TRUE(checkpoint(1));
+  ASSERT_TRUE(keep_one(1));
+  ASSERT_TRUE(keep_one(2));  // not on this node itself
+  ASSERT_TRUE(keep_one(3));
+  core->protected_everywhere("app", id(3).attempt);
+  EXPECT_NE(core->find(protection_id(1)), nullptr) << "a second choice";
+  EXPECT_EQ(core->find(protection_id(2)), nullptr);
+  EXPECT_NE(core->find(protection_id(3)), nullptr) << "the newest";
+  core->protected_everywhere("app", id(2).attempt);
+  EXPECT_NE(core->find(protection_id(3)), nullptr) << "what was said once holds";
+}
+
+}  // namespace
+}  // namespace perdure::engine
