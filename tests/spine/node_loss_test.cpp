@@ -1,117 +1,18 @@
 // Simulated nodes are lost with all they had: processes, engine, tiers. What their group keeps brings every byte back,
 // without the store; beyond what the scheme survives that is said, and nothing wrong comes back.
+#include "node_loss.hpp"
+
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <set>
 
-#include "config/config.hpp"
-#include "damage.hpp"
-#include "engine/node_directory.hpp"
 #include "os/crash_point.hpp"
-#include "os/system.hpp"
 #include "support/sanitized.hpp"
-#include "support/temporary_directory.hpp"
 
 namespace {
 
 using namespace perdure::test_support;
-
-constexpr std::size_t kLossWords = 24000;  // two chunks
-
-struct Loss {
-  std::string name, mode, scheme;
-  int nodes = 4, per_node = 1;
-  std::set<int> lost;
-  bool survives = true;
-  std::string more;
-};
-void PrintTo(const Loss& loss, std::ostream* out) { *out << loss.name; }
-
-class NodeLoss : public ::testing::TestWithParam<Loss> {
- protected:
-  const Loss& loss() const { return GetParam(); }
-  int ranks() const { return loss().nodes * loss().per_node; }
-  std::string options(const std::string& more = "") const {
-    return options_in(directory_.path(), loss().mode,
-                      "engine.idle_exit=60;node.ranks_per_node=" + std::to_string(loss().per_node) +
-                          ";redundancy.scheme=" + loss().scheme + loss().more + more);
-  }
-  // A new launch that must have this step (0: nothing), from what the nodes have.
-  void expect_restored(std::uint64_t step, const std::string& more = "", const std::string& report = "") const {
-    SharedMemory<std::atomic<int>> reported;
-    const auto outcome = run_ranks(run_options(), [&](const Rank& rank) {
-      without_store();
-      perdure_t* handle = rank.open(options(more));
-      State state(rank.rank, kLossWords);
-      state.protect(handle);
-      const perdure_status status = perdure_restore(handle, "app", PERDURE_LATEST);
-      REQUIRE_STATUS(step == 0 ? PERDURE_NOT_FOUND : PERDURE_OK, handle, status);
-      REQUIRE(state.step == step && state.right());
-      if (all_reports(handle).find(report) != std::string::npos) ++*reported;
-      rank.barrier();
-      if (step != 0) {
-        state.advance(step + 10);
-        const auto next = static_cast<std::int64_t>(state.step);
-        REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", next));
-        REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", next, PERDURE_LEVEL_NODE, 30));
-      }
-      rank.barrier();
-      ::_exit(0);
-    });
-    EXPECT_TRUE(outcome.all(0)) << outcome.text();
-    EXPECT_GT(reported->load(), 0) << "nobody said: " << report;
-    kill_engines(directory_.path());
-  }
-  RunOptions run_options() const {
-    RunOptions run;
-    run.ranks = ranks();
-    run.kill_all_when_one_dies = false;
-    return run;
-  }
-  void without_store() const {
-    ::setenv("PERDURE_TEST_FAULTS", ("pwrite:" + directory_.path() + "/store:ENOSPC").c_str(), 1);
-  }
-  // Checkpoints up to `last`, each at level node, then the death of everything.
-  void live_and_die(int last) const {
-    const auto outcome = run_ranks(run_options(), [&](const Rank& rank) {
-      without_store();
-      perdure_t* handle = rank.open(options());
-      State state(rank.rank, kLossWords);
-      state.protect(handle);
-      for (int version = 1; version <= last; ++version) {
-        state.advance(static_cast<std::uint64_t>(version));
-        REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", version));
-        REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", version, PERDURE_LEVEL_NODE, 30));
-        perdure_level level{};
-        REQUIRE_STATUS(PERDURE_OK, handle, perdure_level_reached(handle, "app", version, &level));
-        REQUIRE(level == PERDURE_LEVEL_NODE);
-      }
-      rank.barrier();
-      ::raise(SIGKILL);
-      return 0;
-    });
-    ASSERT_TRUE(outcome.all(128 + SIGKILL)) << outcome.text();
-    kill_engines(directory_.path());
-  }
-  // With all they had: engine directory and tiers.
-  void lose(const std::set<int>& nodes) const {
-    perdure::config::Config config;
-    ASSERT_TRUE(config.set_all(options(), perdure::config::Origin::program));
-    for (const int node : nodes) {
-      const std::string key = perdure::engine::node_key(config, perdure::os::host_name() + "#" + std::to_string(node));
-      std::size_t removed = 0;
-      for (const char* part : {"/node", "/file"})
-        for (const auto& entry : fs::directory_iterator(directory_.path() + part))
-          if (entry.path().filename().string().starts_with(key)) removed += fs::remove_all(entry.path());
-      ASSERT_GT(removed, 0U) << "node " << node << " had nothing";
-    }
-  }
-  void TearDown() override { stop_daemons(directory_.path()); }
-  TemporaryDirectory directory_;
-};
 
 std::vector<Loss> losses() {
   std::vector<Loss> list;
@@ -142,18 +43,13 @@ INSTANTIATE_TEST_SUITE_P(Schemes, NodeLoss, ::testing::ValuesIn(losses()),
 TEST_P(NodeLoss, WhatTheSchemeSurvivesComesBackWithoutTheStore) {
   live_and_die(2);
   ASSERT_NO_FATAL_FAILURE(lose(loss().lost));
-  const auto outcome = run_ranks(run_options(), [&](const Rank& rank) {
-    without_store();
-    perdure_t* handle = rank.open(options());
-    State state(rank.rank, kLossWords);
-    state.protect(handle);
+  expect_done(without_store(), "", [&](const Rank& rank, perdure_t* handle, State& state) {
     const bool lost = loss().lost.contains(rank.rank / loss().per_node);
     const perdure_status status = perdure_restore(handle, "app", PERDURE_LATEST);
     if (!loss().survives) {
       REQUIRE(status == PERDURE_NOT_FOUND);
       REQUIRE(state.step == 0 && state.right());
-      rank.barrier();
-      ::_exit(0);
+      return 0;
     }
     REQUIRE_STATUS(PERDURE_OK, handle, status);
     REQUIRE(state.step == 2 && state.right());
@@ -166,17 +62,11 @@ TEST_P(NodeLoss, WhatTheSchemeSurvivesComesBackWithoutTheStore) {
     }
     // Level node is there again for it, and for what comes next.
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", 2, PERDURE_LEVEL_NODE, 30));
-    state.advance(3);
-    REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 3));
-    REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", 3, PERDURE_LEVEL_NODE, 30));
-    rank.barrier();
-    ::_exit(0);
+    return checkpoint_to_node(handle, state, 3);
   });
-  EXPECT_TRUE(outcome.all(0)) << outcome.text();
-  kill_engines(directory_.path());
 }
 
-// Of the same directories and helpers: what else can happen to four nodes with one rank each and a parity.
+// What else can happen to four nodes with one rank each and a parity.
 class FourNodes : public NodeLoss {};
 std::vector<Loss> four_nodes() {
   const Loss embedded{"embedded", "embedded", "xor", 4, 1, {}, true, ""},
@@ -223,45 +113,29 @@ TEST_P(FourNodes, ADamagedPieceIsRebuiltBeforeAnythingIsGivenUp) {
 TEST_P(FourNodes, BeyondToleranceAnOlderVersionIsNotMadeUp) {
   live_and_die(2);
   lose({1, 3});
-  const auto outcome = run_ranks(run_options(), [&](const Rank& rank) {
-    without_store();
-    perdure_t* handle = rank.open(options());
-    State state(rank.rank, kLossWords);
-    state.protect(handle);
+  expect_done(without_store(), "", [](const Rank&, perdure_t* handle, State&) {
     REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_restore(handle, "app", PERDURE_LATEST));
     const std::string why = perdure_error_text(handle);
     REQUIRE(why.find("app version 2") != std::string::npos && why.find("which lacks 2") != std::string::npos);
-    rank.barrier();
-    ::_exit(0);
     return 0;
   });
-  EXPECT_TRUE(outcome.all(0)) << outcome.text();
-  kill_engines(directory_.path());
 }
 
 TEST_P(FourNodes, AnotherNumberOfRanksIsRefusedAndLeavesTheCheckpointForTheRightOne) {
   live_and_die(2);
-  RunOptions three = run_options();
+  RunOptions three = without_store();
   three.ranks = 3;
-  const auto outcome = run_ranks(three, [&](const Rank& rank) {
-    without_store();
-    perdure_t* handle = rank.open(options());
-    State state(rank.rank, kLossWords);
-    state.protect(handle);
+  expect_done(three, "", [](const Rank&, perdure_t* handle, State&) {
     REQUIRE_STATUS(PERDURE_MISMATCH, handle, perdure_restore(handle, "app", PERDURE_LATEST));
     REQUIRE(std::string(perdure_error_text(handle)).find("4 ranks") != std::string::npos);
-    rank.barrier();
-    ::_exit(0);
     return 0;
   });
-  EXPECT_TRUE(outcome.all(0)) << outcome.text();
-  kill_engines(directory_.path());
   lose({2});
   expect_restored(2);
 }
 
 TEST_P(FourNodes, AnOrderlyEndLeavesNothingOnTheNodes) {
-  const auto outcome = run_ranks(run_options(), [&](const Rank& rank) {
+  const auto outcome = run_ranks(with_store(), [&](const Rank& rank) {
     perdure_t* handle = rank.open(options());
     State state(rank.rank, kLossWords);
     state.protect(handle);
@@ -284,32 +158,19 @@ TEST_P(FourNodes, AnOrderlyEndLeavesNothingOnTheNodes) {
 }
 
 TEST_P(FourNodes, OnRequestACheckpointReturnsAtLevelNode) {
-  const auto outcome = run_ranks(run_options(), [&](const Rank& rank) {
-    without_store();
-    perdure_t* handle = rank.open(options(";redundancy.in_call=true"));
-    State state(rank.rank, kLossWords);
-    state.protect(handle);
+  expect_done(without_store(), ";redundancy.in_call=true", [](const Rank&, perdure_t* handle, State& state) {
     state.advance(1);
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 1));
     perdure_level level{};
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_level_reached(handle, "app", 1, &level));
     REQUIRE(level == PERDURE_LEVEL_NODE);
-    rank.barrier();
-    ::_exit(0);
     return 0;
   });
-  EXPECT_TRUE(outcome.all(0)) << outcome.text();
-  kill_engines(directory_.path());
 }
 
 TEST_P(FourNodes, AJobOnOneNodeSaysThatNothingIsKeptElsewhereAndWorks) {
-  const auto outcome = run_ranks(run_options(), [&](const Rank& rank) {
-    perdure_t* handle = rank.open(options(";node.ranks_per_node=4"));
-    State state(rank.rank, kLossWords);
-    state.protect(handle);
-    state.advance(1);
-    REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 1));
-    REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", 1, PERDURE_LEVEL_NODE, 30));
+  expect_done(with_store(), ";node.ranks_per_node=4", [](const Rank& rank, perdure_t* handle, State& state) {
+    REQUIRE(checkpoint_to_node(handle, state, 1) == 0);
     perdure_level level{};
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_level_reached(handle, "app", 1, &level));
     REQUIRE(level == PERDURE_LEVEL_STORE);  // which survives a node, too
@@ -317,11 +178,10 @@ TEST_P(FourNodes, AJobOnOneNodeSaysThatNothingIsKeptElsewhereAndWorks) {
     REQUIRE_STATUS(PERDURE_OK, nullptr, perdure_close(&handle));
     return 0;
   });
-  EXPECT_TRUE(outcome.all(0)) << outcome.text();
 }
 
 TEST_P(FourNodes, AGroupThatTheSchemeCannotHaveIsRefusedWithTheReason) {
-  const auto outcome = run_ranks(run_options(), [&](const Rank& rank) {
+  const auto outcome = run_ranks(with_store(), [&](const Rank& rank) {
     perdure_t* handle = nullptr;
     char message[500] = "";
     const std::string wrong = options(";redundancy.scheme=reed-solomon;redundancy.parities=4;redundancy.group_size=3");
@@ -354,24 +214,21 @@ TEST_P(FourNodes, EnginesThatDieWhileTheyProtectOrRecoverLoseNothing) {
     live_and_die(2);
     lose({1});
     const std::string marker = directory_.path() + "/marker";
-    RunOptions run = run_options();
+    RunOptions run = without_store();
     run.kill_all_when_one_dies = true;
-    (void)run_ranks(run, [&](const Rank& rank) {
-      without_store();
+    run.in_child = [full = run.in_child, name = std::string(point.name), marker](int rank) {
+      full(rank);
       // In daemon mode the engine of this node inherits it.
-      if (rank.rank == 1) ::setenv("PERDURE_TEST_CRASH", std::string(point.name).c_str(), 1);
-      if (rank.rank == 1) ::setenv("PERDURE_TEST_CRASH_MARKER", marker.c_str(), 1);
-      perdure_t* handle = rank.open(options());
-      State state(rank.rank, kLossWords);
-      state.protect(handle);
+      if (rank == 1) ::setenv("PERDURE_TEST_CRASH", name.c_str(), 1);
+      if (rank == 1) ::setenv("PERDURE_TEST_CRASH_MARKER", marker.c_str(), 1);
+    };
+    (void)outcome_of(run, "", [](const Rank&, perdure_t* handle, State&) {
       if (perdure_restore(handle, "app", PERDURE_LATEST) == PERDURE_OK)
         (void)perdure_wait(handle, "app", 2, PERDURE_LEVEL_NODE, 2);
-      ::_exit(0);
       return 0;
     });
     EXPECT_TRUE(fs::exists(marker)) << point.name << " was not reached";
     fs::remove(marker);
-    kill_engines(directory_.path());
     expect_restored(2);
     for (const char* part : {"/node", "/file", "/store"}) fs::remove_all(directory_.path() + part);
   }
