@@ -1,0 +1,96 @@
+// In a group of nodes, each says when its part of a version is in the store. Only when all have said so nobody needs
+// what the others keep.
+#include "engine/group_fixture.hpp"
+
+namespace perdure::engine {
+namespace {
+
+/// Messages arrive at once; everybody's slots are files that everybody can read.
+class DirectLink final : public GroupLink {
+ public:
+  explicit DirectLink(std::vector<std::unique_ptr<GroupNode>>& nodes) : nodes_(nodes) {}
+  void close() override {}
+  base::Status tell(unsigned position, base::ConstByteSpan message) override {
+    return nodes_[position]->protector().hear(message);
+  }
+  base::Result<BlockPlace> place(const tier::SlotAddress& slot) override {
+    const auto* first = reinterpret_cast<const std::byte*>(slot.path.data());
+    return BlockPlace{{first, first + slot.path.size()}, slot.offset};
+  }
+  std::optional<BlockView> view(unsigned, const BlockPlace&, std::uint64_t) override { return std::nullopt; }
+  base::Status read(unsigned, const BlockPlace& place, std::uint64_t offset, base::ByteSpan target) override {
+    tier::SlotAddress slot;
+    slot.path.assign(reinterpret_cast<const char*>(place.memory.data()), place.memory.size());
+    slot.offset = place.offset;
+    slot.capacity = kChunk;
+    base::Hasher hasher;
+    return slots_.read(slot, offset, target, hasher);
+  }
+
+ private:
+  std::vector<std::unique_ptr<GroupNode>>& nodes_;
+  tier::SlotIo slots_;
+};
+
+class StoredParts : public GroupFixtureBase {
+ protected:
+  std::shared_ptr<GroupLink> link(unsigned) override { return std::make_shared<DirectLink>(nodes_); }
+  /// As the flusher does, when the node's segment is in the store.
+  void store(unsigned position, const segment::VersionId& id) {
+    {
+      std::lock_guard guard(nodes_[position]->lock());
+      ASSERT_TRUE(nodes_[position]->core().segment_stored(id, 0));
+      nodes_[position]->core().flush_succeeded(id, kChunk, 1);
+    }
+    nodes_[position]->protector().stored(id);
+  }
+  bool needed(unsigned position) {
+    std::lock_guard guard(nodes_[position]->lock());
+    return nodes_[position]->core().needed_by_others();
+  }
+  /// Waits for all to be through with it.
+  bool nobody_needs_anything() {
+    for (int i = 0; i < 30'000; ++i) {
+      bool any = false;
+      for (unsigned p = 0; p < nodes_.size(); ++p) any = any || needed(p);
+      if (!any) return true;
+      os::sleep_ns(1'000'000);
+    }
+    return false;
+  }
+};
+
+TEST_F(StoredParts, WhenAllHaveStoredTheirsTheRoomIsThereForTheNextVersion) {
+  make({"xor", 3, 1, 0}, 1, 4);  // room for a version, its parity, and one chunk
+  std::mt19937_64 random(5);
+  for (std::uint64_t version = 1; version <= 12; ++version) {
+    SCOPED_TRACE("version " + std::to_string(version));
+    const segment::VersionId id{"app", version, {version, version}};
+    for (unsigned p = 0; p < 3; ++p) nodes_[p]->checkpoint(id, {2}, p, 3, random);
+    if (HasFatalFailure()) return;
+    for (auto& node : nodes_) node->protector().committed(id);
+    ASSERT_TRUE(wait_reached(id));
+    expect_protected(id, 7);
+    for (unsigned p = 0; p < 3; ++p) {
+      for (unsigned other = 0; other < 3; ++other) EXPECT_TRUE(needed(other)) << "node " << p << " has not stored it";
+      store(p, id);
+    }
+    ASSERT_TRUE(nobody_needs_anything());
+  }
+}
+
+TEST_F(StoredParts, WhatWasStoredBeforeItWasProtectedIsSaidAfterwards) {
+  make({"buddy", 3, 0, 0}, 1);
+  std::mt19937_64 random(5);
+  for (unsigned p = 0; p < 3; ++p) nodes_[p]->checkpoint(first_, {2}, p, 3, random);
+  store(0, first_);
+  for (auto& node : nodes_) node->protector().committed(first_);
+  store(1, first_);
+  ASSERT_TRUE(wait_reached(first_));
+  for (unsigned p = 0; p < 3; ++p) EXPECT_TRUE(needed(p)) << "node 2 has not stored it";
+  store(2, first_);
+  EXPECT_TRUE(nobody_needs_anything());
+}
+
+}  // namespace
+}  // namespace perdure::engine

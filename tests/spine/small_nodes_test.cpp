@@ -1,0 +1,39 @@
+// Nodes with room for few versions and what they keep of them for others: each has to hear that nobody needs the older
+// ones any more, or nothing new finds a slot.
+#include <gtest/gtest.h>
+
+#include "node_loss.hpp"
+#include "support/sanitized.hpp"
+
+namespace {
+
+using namespace perdure::test_support;
+
+constexpr std::uint64_t kReplacedVersions = 12;
+
+// Without the store, what is kept on nodes is all there is: older versions go when a newer one is at level node on all
+// of them, parities and all.
+class SmallNodes : public NodeLoss {};
+std::vector<Loss> three_nodes() {
+  // A version takes two slots of 2 MiB on each node, and a third for the parity of others. From the fourth version on
+  // one slot comes from a parity that is not needed any more, and two from the oldest version.
+  const std::string room = ";tier.order=memory;tier.memory.max_bytes=16MiB;checkpoint.timeout=20";
+  const Loss embedded{"embedded", "embedded", "xor", 3, 1, {}, true, room},
+      daemon{"daemon", "daemon", "xor", 3, 1, {}, true, room};
+  return unless_sanitized<std::vector<Loss>>({embedded, daemon}, {embedded});
+}
+INSTANTIATE_TEST_SUITE_P(Modes, SmallNodes, ::testing::ValuesIn(three_nodes()),
+                         [](const auto& param) { return param.param.name; });
+
+TEST_P(SmallNodes, WhatIsReplacedOnAllNodesMakesRoomForNewVersionsAndTheirParities) {
+  expect_done(without_store(), "", [](const Rank&, perdure_t* handle, State& state) {
+    for (std::uint64_t version = 1; version <= kReplacedVersions; ++version)
+      REQUIRE(checkpoint_to_node(handle, state, version) == 0);
+    std::fill(state.words.begin(), state.words.end(), 0);
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
+    REQUIRE(state.step == kReplacedVersions && state.right());
+    return 0;
+  });
+}
+
+}  // namespace
