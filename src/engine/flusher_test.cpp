@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
+#include <functional>
 
 #include "engine/flusher_fixture.hpp"
 #include "os/hooks.hpp"
@@ -221,7 +222,8 @@ class TierAndStore : public os::Hooks {
     if (is(operation, "pwrite", false)) --storing_;
   }
   std::atomic<int> reads = 0, most_storing = 0;
-  int wait_for_reads = 0;  ///< before the first write to the store
+  int wait_for_reads = 0;          ///< before the first write to the store
+  std::function<void()> at_store;  ///< before each; may be empty
 
  private:
   static bool is(const os::Operation& operation, const std::string& call, bool tier) {
@@ -230,6 +232,7 @@ class TierAndStore : public os::Hooks {
            (tier || operation.offset > 0);
   }
   int store() {
+    if (at_store) at_store();
     const int now = ++storing_;
     for (int most = most_storing; now > most && !most_storing.compare_exchange_weak(most, now);) {
     }
@@ -264,6 +267,18 @@ class FlusherOfASlowTier : public FlusherTest {
 TEST_F(FlusherOfASlowTier, ReadsItWhileTheStoreIsWritten) {
   hooks.wait_for_reads = 2;
   flush(1, 2);
+}
+
+TEST_F(FlusherOfASlowTier, WhoWritesToTheStoreIsNoReaderOfTheTierAnyMore) {
+  unsigned looks = 0, most_readers = 0;
+  hooks.at_store = [&] {
+    std::lock_guard guard(lock);
+    ++looks;
+    most_readers = std::max(most_readers, core->look_at_tiers(9, {id(2), kChunk, 0, {}, {}}, false)[0].readers);
+  };
+  flush(1, 1);
+  EXPECT_GT(looks, 0u);
+  EXPECT_EQ(most_readers, 0u);
 }
 
 TEST_F(FlusherOfASlowTier, WritesToTheStoreWithNoMoreThreadsThanItMay) {
