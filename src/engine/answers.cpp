@@ -132,7 +132,10 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
 std::optional<Json> Server::answer_waiting(ClientId id, const ipc::Request& request, bool timed_out) {
   if (const auto* grant = std::get_if<ipc::Grant>(&request)) {
     auto reply = answer_grant(id, *grant, timed_out);
-    if (!reply && options_.group != nullptr) flusher_.notify();  // what waits for its protection waits no longer
+    if (!reply && options_.group != nullptr) {
+      tell_group_room_is_wanted();
+      flusher_.notify();  // what waits for its protection waits no longer
+    }
     return reply;
   }
   if (const auto* written = std::get_if<ipc::Written>(&request)) return answer_written(id, *written);

@@ -49,6 +49,12 @@ base::Status Encoding::announced(unsigned position, std::vector<segment::Piece> 
     return base::fail(PERDURE_MISMATCH, id().text(),
                       "position " + std::to_string(position) + " announced something else before");
   }
+  for (const auto& other : members_)
+    for (const auto& piece : pieces)
+      if (other && std::any_of(other->pieces.begin(), other->pieces.end(),
+                               [&](const auto& known) { return known.rank == piece.rank; }))
+        return base::fail(PERDURE_MISMATCH, id().text(),
+                          "rank " + std::to_string(piece.rank) + " is at two positions of the group");
   redundancy::BlockOrder order(chunk_counts(pieces));
   Member member{std::move(pieces), std::move(order), {}, 0};
   member.places.resize(member.order.count());

@@ -97,6 +97,8 @@ void Server::add_kept_at_servers(const std::string& name, Json& kept) {
   for (const auto& summary : options_.group->kept_at_servers(name)) kept.push_back(ipc::to_json(summary));
 }
 
+void Server::tell_group_room_is_wanted() { options_.group->give_way(); }
+
 void Server::tell_group_capturing(const segment::VersionId& id) {
   if (options_.group != nullptr) options_.group->capturing(id);
 }

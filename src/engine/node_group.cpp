@@ -116,9 +116,13 @@ base::Status NodeGroup::join(const ipc::Join& join) {
   const GroupScheme group{scheme, members, redundancy::parities(*scheme, options_.parities), join.group};
   EndpointLinkOptions link;
   link.over_wire = scheme->rereads;
-  PERDURE_CHECK(protector_->join({join.epoch, group, join.position,
-                                  std::make_shared<EndpointLink>(network_, join.addresses, link), join.addresses,
-                                  scheme->method == redundancy::Method::server ? parity_ : nullptr}));
+  PERDURE_CHECK(protector_->join({join.epoch,
+                                  group,
+                                  join.position,
+                                  std::make_shared<EndpointLink>(network_, join.addresses, link),
+                                  join.addresses,
+                                  scheme->method == redundancy::Method::server ? parity_ : nullptr,
+                                  {join.ranks.begin(), join.ranks.end()}}));
   {
     std::lock_guard core_guard(lock_);
     core_.in_epoch(join.epoch);

@@ -40,6 +40,7 @@ class NodeGroup {
   bool joined() const;
 
   void capturing(const segment::VersionId& id) { protector_->capturing(id); }
+  void give_way() { protector_->give_way(); }
   void look_at_captures() { protector_->look_at_captures(); }
   void committed(const segment::VersionId& id);
   void stored(const segment::VersionId& id);

@@ -86,6 +86,8 @@ base::Status Protector::fill(Work& work, const segment::VersionId& id) {
                         "raise tier.memory.max_bytes, so that a version fits");
     std::vector<std::uint64_t> counts;
     for (const auto& [rank, piece] : held->pieces) {
+      // A rank that moved has left its piece here; where it runs now it is protected.
+      if (!membership_->ranks.empty() && !membership_->ranks.contains(rank)) continue;
       pieces.push_back(piece);
       counts.push_back(piece.chunks.size());
     }
@@ -292,6 +294,22 @@ void Protector::forget(const WorkPointer& work) {
   works_.erase(id);
   if (!work->failed && !work->reached) release(*work);
   work->failed = base::Error{PERDURE_UNAVAILABLE, id.text(), "it was given up", {}, false};
+}
+
+void Protector::give_way() {
+  bool any = false;
+  {
+    std::lock_guard guard(mutex_);
+    for (const auto& [id, work] : works_) {
+      if (!work->here || work->reached || !work->stored_here) continue;
+      any = any || !work->failed;
+      fail(work, {PERDURE_NO_SPACE, id.text(), "captures need the room, and the store has it",
+                  "raise tier.memory.max_bytes or tier.file.max_bytes", false});
+      std::lock_guard core_guard(lock_);
+      if (auto done = core_.unprotect(id); !done) reports_.add("catalog: " + done.error().text());
+    }
+  }
+  if (any) changed_();
 }
 
 Protector::State Protector::state(const segment::VersionId& id) const {

@@ -26,6 +26,7 @@ struct Membership {
   std::shared_ptr<GroupLink> link;
   std::vector<std::vector<std::byte>> addresses = {};  ///< by position
   std::shared_ptr<ParityKeeper> parity = nullptr;      ///< where the scheme has a server
+  std::set<std::uint32_t> ranks = {};                  ///< that run here now; empty: all that have a piece here
 };
 
 struct ProtectorOptions {
@@ -50,6 +51,8 @@ class Protector {
   void capturing(const segment::VersionId& id);
   /// The same of every capture that is being protected.
   void look_at_captures();
+  /// Captures wait for room: what is in the store, and not protected yet, is given up.
+  void give_way();
   /// The version is committed on this node. Its slots are made readable by a thread: who commits does not wait for
   /// that.
   void committed(const segment::VersionId& id);

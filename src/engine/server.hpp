@@ -82,6 +82,7 @@ class Server {
   std::optional<base::Json> answer_wait_protected(const ipc::WaitProtected& wait, bool timed_out);
   std::optional<base::Json> answer_recover(ClientId id, const ipc::Recover& recover);
   void add_kept_at_servers(const std::string& name, base::Json& kept);
+  void tell_group_room_is_wanted();
   void tell_group_capturing(const segment::VersionId& id);
   void tell_group_client_gone();
   void tell_group_committed(const segment::VersionId& id);

@@ -44,6 +44,7 @@ Result<Request> parse_join(const Json& json) {
   PERDURE_TRY(r.group, base::get_u32(json, "group", kObject));
   PERDURE_TRY(r.position, base::get_u32(json, "position", kObject));
   PERDURE_TRY(r.addresses, get_byte_strings(json, "addresses", kMostAddressBytes, "an address"));
+  PERDURE_TRY(r.ranks, get_numbers<std::uint32_t>(json, "ranks"));
   if (r.addresses.size() > 64 || r.position >= r.addresses.size())
     return base::fail(PERDURE_CORRUPT, kObject, "field 'position' is not one of at most 64 addresses");
   return Request{std::move(r)};
@@ -106,7 +107,8 @@ Json RedundancyEncoder::operator()(const Join& r) const {
           {"epoch", r.epoch},
           {"group", r.group},
           {"position", r.position},
-          {"addresses", byte_strings(r.addresses)}};
+          {"addresses", byte_strings(r.addresses)},
+          {"ranks", r.ranks}};
 }
 
 Json RedundancyEncoder::operator()(const Lend& r) const { return {{"op", "lend"}, {"id", segment::to_json(r.id)}}; }

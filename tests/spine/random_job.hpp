@@ -75,7 +75,7 @@ class RandomJob {
     life.per_node = (ranks_ + places - 1) / places;
     life.nodes.assign(nodes_.begin(), nodes_.begin() + (ranks_ + life.per_node - 1) / life.per_node);
     for (auto left = 1 + below(3); left > 0; --left) life.checkpoints.push_back(below(3) > 0);
-    life.waits_for_restored = !moves_ && below(2) == 0;
+    life.waits_for_restored = below(2) == 0;
     if (below(2) == 0) life.crash = crash();
     life.victim = static_cast<int>(below(static_cast<std::size_t>(ranks_)));
     return life;
@@ -117,7 +117,7 @@ class RandomJob {
   const redundancy::Scheme* scheme_ = nullptr;
   unsigned m_ = 0, group_size_ = 0;
   bool daemon_ = false;
-  bool moves_ = false;  ///< ranks that run elsewhere; it goes on at once then, without waiting for what was restored
+  bool moves_ = false;  ///< ranks that run elsewhere
   int ranks_ = 0, per_node_ = 1, next_number_ = 0;
   std::vector<int> nodes_;
 };
