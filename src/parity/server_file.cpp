@@ -56,7 +56,8 @@ base::Result<ServerFile> parse_server_file(std::string_view text, const std::str
   if (text.starts_with("perdure-parity-server ") && !text.starts_with(kFirstLine))
     return base::fail(PERDURE_UNSUPPORTED, path, "it is of another version of perdure-parityd");
   const auto corrupt = [&](const char* what) {
-    return base::fail(PERDURE_CORRUPT, path, what, "remove it, and start perdure-parityd with --endpoint and this path");
+    return base::fail(PERDURE_CORRUPT, path, what,
+                      "remove it, and start perdure-parityd with --endpoint and this path");
   };
   if (!text.starts_with(kFirstLine)) return corrupt("it is not what a parity server writes");
   text.remove_prefix(kFirstLine.size());
