@@ -143,7 +143,7 @@ def parity_server_figures(result, command):
 def shown(value):
     if isinstance(value, dict):
         return ", ".join(f"{name} {shown(entry)}" for name, entry in value.items())
-    return "-" if value is None else f"{value:.3g}"
+    return "-" if value is None else f"{value:.4g}"
 
 
 def text(key, one):
