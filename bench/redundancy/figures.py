@@ -119,8 +119,8 @@ def rebuild_figures(runs, bytes_lost, rank, command):
 
 
 def guard_figure(result, command):
-    return figure(round(result["ratio"], 4), 1.02, unit="time ratio", command=command, at_least=False,
-                  reference="ping-pong between engines without the connection guard, in turn")
+    return figure(round(result["median_of_ratios"], 4), 1.02, unit="time ratio", command=command, at_least=False,
+                  reference="ping-pong between engines without the connection guard, in turn; median of the ratios of the rounds")
 
 
 def parity_server_figures(result, command):
@@ -143,7 +143,7 @@ def parity_server_figures(result, command):
 def shown(value):
     if isinstance(value, dict):
         return ", ".join(f"{name} {shown(entry)}" for name, entry in value.items())
-    return "-" if value is None else f"{value:.3g}"
+    return "-" if value is None else f"{value:.4g}"
 
 
 def text(key, one):

@@ -74,6 +74,8 @@ def nbody_checkpoint_s(launcher, nodes, scheme, mib, steps):
         settings = {
             "PERDURE_STORE_PATH": name + "/store", "PERDURE_NODE_PATH": name, "PERDURE_TIER_ORDER": "memory",
             "PERDURE_NODE_RANKS_PER_NODE": "1", "PERDURE_REDUNDANCY_SCHEME": scheme, "PERDURE_REDUNDANCY_IN_CALL": "true",
+            # Of two nodes one can be lost. With more parities there would be no level node to wait for.
+            "PERDURE_REDUNDANCY_PARITIES": str(min(2, nodes - 1)),
             "PERDURE_RETENTION_KEEP_LAST": "1", "PERDURE_FLUSH_MAX_BANDWIDTH": str(2 * mib << 20)}
         words = launcher.words("nbody", [memory / "input.txt", "--json-stats", memory / "statistics.json"], nodes)
         launcher.start(words, settings)

@@ -32,6 +32,13 @@ double sum_of_all(double value) {
   return value;
 }
 
+// What cannot be protected is waited for at the store, and says so: that would be the time of something else.
+base::Status nothing_to_report(ProtectedJob& job) {
+  const auto reports = job.reports();
+  return micro::agree(reports.empty() ? base::Status{}
+                                      : base::fail(PERDURE_UNAVAILABLE, "what is measured", reports.front()));
+}
+
 // The flush to the store, slow as it is, must be over before somebody else is measured.
 base::Status take_turn(Contender& one, std::int64_t version, bool counted) {
   const bool single = one.times.scheme == "single";
@@ -47,6 +54,7 @@ base::Status take_turn(Contender& one, std::int64_t version, bool counted) {
     one.times.background_cpu.push_back(used);
     if (!single) one.times.level_node.push_back(level_node);
   }
+  PERDURE_CHECK(nothing_to_report(*one.job));
   PERDURE_CHECK(one.job->wait(version, PERDURE_LEVEL_STORE));
   return one.job->retire(version);
 }

@@ -11,9 +11,7 @@ using namespace perdure::redundancy_bench;
 void add_options(CLI::App& app, Pdrio& pdrio) {
   micro::add_common_options(app, pdrio.common);
   micro::add_directory_option(app, pdrio.common);
-  app.add_option("--scheme", pdrio.job.scheme, "redundancy.scheme")
-      ->check(CLI::IsMember({"single", "partner", "buddy", "xor", "reed-solomon"}))
-      ->capture_default_str();
+  app.add_option("--scheme", pdrio.job.scheme, "redundancy.scheme")->capture_default_str();
   app.add_option("--ranks-per-node", pdrio.job.ranks_per_node, "ranks of a simulated node")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -40,6 +38,10 @@ int main(int argc, char** argv) {
   add_options(app, pdrio);
   if (const auto code = micro::parse(app, argc, argv, world.rank(), pdrio.common)) return *code;
   micro::Results results("pdrio", {});
+  if (pdrio.common.min_bytes == 0)
+    return finish(world, pdrio.common,
+                  base::fail(PERDURE_INVALID_ARGUMENT, "--min 0", "nothing has no throughput", "begin with 1 byte"),
+                  results);
   const auto directory = micro::WorkDirectory::make(pdrio.common.directory, "pdrio", interruption);
   if (!directory) return finish(world, pdrio.common, base::fail(directory.error()), results);
   results = micro::Results("pdrio", settings_of(pdrio, world, (*directory)->path()));

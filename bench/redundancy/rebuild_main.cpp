@@ -25,8 +25,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--nodes", arguments.nodes, "node.numbers: which simulated nodes are used, separated by commas");
   app.add_option("--directory", s.job.directory, "of nodes, tiers and store, the same in both launches")->required();
   app.add_option("--bytes", s.bytes, "protected bytes per rank")->transform(CLI::AsSizeValue(false));
-  app.add_option("--scheme", s.job.scheme, "redundancy.scheme")
-      ->check(CLI::IsMember({"partner", "buddy", "xor", "reed-solomon"}));
+  app.add_option("--scheme", s.job.scheme, "redundancy.scheme; not single")->required();
   app.add_option("--ranks-per-node", s.job.ranks_per_node, "of a simulated node")->check(CLI::PositiveNumber);
   app.add_option("--group-size", s.job.group_size, "redundancy.group_size");
   app.add_option("--parities", s.job.parities, "redundancy.parities");
