@@ -16,16 +16,16 @@ namespace {
 
 using namespace perdure::test_support;
 
-struct Shape {
+struct GroupShape {
   const char* scheme;
   unsigned n;
 };
-void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.scheme << " of " << shape.n; }
+void PrintTo(const GroupShape& shape, std::ostream* out) { *out << shape.scheme << " of " << shape.n; }
 
 constexpr unsigned kParities = 2;
 constexpr std::size_t kShapeWords = 20000;  // two chunks, of two sizes
 
-class ExhaustiveLosses : public ::testing::TestWithParam<Shape> {
+class ExhaustiveLosses : public ::testing::TestWithParam<GroupShape> {
  protected:
   bool survives(const perdure::redundancy::Positions& lost) const {
     const auto* scheme = *perdure::redundancy::find_scheme(GetParam().scheme);
@@ -53,8 +53,8 @@ class ExhaustiveLosses : public ::testing::TestWithParam<Shape> {
   Faults faults_{directory_.path()};
 };
 
-std::vector<Shape> small_groups() {
-  std::vector<Shape> all;
+std::vector<GroupShape> small_groups() {
+  std::vector<GroupShape> all;
   for (const char* scheme : {"partner", "buddy", "xor", "reed-solomon"})
     for (unsigned n : {2U, 3U, 4U})
       if (n > kParities || std::string(scheme) != "reed-solomon") all.push_back({scheme, n});
