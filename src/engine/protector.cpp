@@ -43,11 +43,13 @@ base::Status Protector::join(Membership membership) {
 }
 
 void Protector::leave() {
+  bool was_member = false;
   {
     std::lock_guard guard(mutex_);
+    was_member = membership_.has_value();
     leave_group();
   }
-  changed_();
+  if (was_member) changed_();  // else nothing did, and at the engine's end nobody is there to hear of it
 }
 
 // With mutex_ held.
