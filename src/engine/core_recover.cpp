@@ -60,7 +60,8 @@ std::vector<ipc::KeptSummary> Core::kept_inventory(const std::string& name) cons
 std::uint64_t Core::newest_protected_ns(const std::string& name) const {
   std::uint64_t newest = 0;
   for (const auto& [id, protection] : catalog_.state().protections)
-    if (id.version.name == name && protection.reached) newest = std::max(newest, id.version.attempt.created_ns);
+    if (id.version.name == name && protection.reached && (!epoch_ || id.epoch == *epoch_))
+      newest = std::max(newest, id.version.attempt.created_ns);
   return newest;
 }
 

@@ -320,7 +320,8 @@ Protector::State Protector::state(const segment::VersionId& id) const {
   for (auto it = works_.lower_bound({id, 0}); it != works_.end() && it->first.version == id; ++it)
     if (it->second->failed && !it->second->reached) state.failed = it->second->failed;
   std::lock_guard core_guard(lock_);
-  state.reached = core_.reached(id);
+  // What an earlier launch reached says nothing: nodes that had a part in it may be gone since.
+  state.reached = membership_ && done_before(id);
   return state;
 }
 
