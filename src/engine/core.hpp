@@ -162,8 +162,6 @@ class Core {
   void give_back_kept(SlotKey slot);  ///< it was taken, and will not be kept
   /// All of its blocks are in slots that were taken, or kept under the same id before; the others of those are free.
   base::Status keep(const catalog::Protection& protection);
-  /// It has reached level `node`, as far as this node's group goes.
-  bool reached(const segment::VersionId& id) const;
   base::Status protection_reached(const catalog::ProtectionId& id);
   base::Status bad_block(const catalog::ProtectionId& id, catalog::BlockName block, const std::string& why);
   base::Status unprotect(const catalog::ProtectionId& id);

@@ -126,13 +126,6 @@ base::Status Core::keep(const catalog::Protection& protection) {
   return {};
 }
 
-bool Core::reached(const segment::VersionId& id) const {
-  const auto& protections = catalog_.state().protections;
-  for (auto it = protections.lower_bound({id, 0}); it != protections.end() && it->first.version == id; ++it)
-    if (it->second.reached) return true;
-  return false;
-}
-
 base::Status Core::protection_reached(const catalog::ProtectionId& id) {
   const auto* protection = find(id);
   if (protection == nullptr) return base::fail(PERDURE_NOT_FOUND, id.text(), "this node keeps nothing for it");

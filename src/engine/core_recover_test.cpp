@@ -149,6 +149,9 @@ TEST_F(Recovering, TheNewestProtectedIsTheNewestThatReachedTheLevel) {
   ASSERT_TRUE(core->protection_reached(protection_id(2)));
   ASSERT_TRUE(core->protection_reached(protection_id(1)));
   EXPECT_EQ(core->newest_protected_ns("app"), id(2).attempt.created_ns);
+  core->in_epoch(2);
+  EXPECT_EQ(core->newest_protected_ns("app"), 0U) << "of an earlier launch: nodes may be gone since";
+  core->in_epoch(1);
   EXPECT_EQ(core->newest_protected_ns("other"), 0U);
 }
 
