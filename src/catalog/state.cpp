@@ -1,6 +1,7 @@
 #include "catalog/state.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace perdure::catalog {
 namespace {
@@ -33,6 +34,19 @@ void apply_stored(State& state, const StoredRecord& stored) {
   if (it == state.versions.end()) return;
   for (LocalSegment& segment : it->second.segments)
     if (segment.index == stored.segment) segment.stored = true;
+}
+
+// What is said again replaces what was planned under its index, but not what the store has.
+void apply_commit(HeldVersion& held, const CommitRecord& commit) {
+  if (!std::exchange(held.committed, true)) held.segments.clear();
+  for (const LocalSegment& segment : commit.segments) {
+    const auto same = std::find_if(held.segments.begin(), held.segments.end(),
+                                   [&](const LocalSegment& other) { return other.index == segment.index; });
+    if (same == held.segments.end())
+      held.segments.push_back(segment);
+    else if (!same->stored)
+      *same = segment;
+  }
 }
 
 void apply_moved(State& state, const MovedRecord& moved) {
@@ -101,10 +115,7 @@ void State::apply(const Record& record) {
     // A piece that was rebuilt replaces one that failed verification.
     std::erase_if(held.quarantined, [&](const auto& entry) { return entry.first == stage->piece.rank; });
   } else if (const auto* commit = std::get_if<CommitRecord>(&record)) {
-    if (auto it = versions.find(commit->id); it != versions.end()) {
-      it->second.committed = true;
-      it->second.segments = commit->segments;
-    }
+    if (auto it = versions.find(commit->id); it != versions.end()) apply_commit(it->second, *commit);
   } else if (const auto* stored = std::get_if<StoredRecord>(&record)) {
     apply_stored(*this, *stored);
   } else if (const auto* begun_now = std::get_if<BegunRecord>(&record)) {

@@ -39,7 +39,7 @@ struct StageRecord {
   std::uint32_t ranks = 0;
   segment::Piece piece;
 };
-/// All ranks agreed; these are the segments to write.
+/// All ranks agreed; these are the segments to write. Said again, after pieces of lost nodes came: these, too.
 struct CommitRecord {
   segment::VersionId id;
   std::vector<LocalSegment> segments;

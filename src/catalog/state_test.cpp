@@ -39,6 +39,15 @@ TEST(State, AVersionIsStoredWhenEverySegmentIs) {
   EXPECT_TRUE(state.versions[kId].all_stored());
 }
 
+TEST(State, ACommitThatIsSaidAgainAddsSegmentsAndLeavesWhatIsStored) {
+  State state =
+      fold({sample_stage(kId, 0, 3), CommitRecord{kId, {{0, 3, {0}, false}, {1, 3, {1}, false}}}, StoredRecord{kId, 0},
+            CommitRecord{kId, {{0, 3, {7}, false}, {1, 3, {9}, false}, {2, 3, {2}, false}}}});
+  EXPECT_EQ(state.versions[kId].segments,
+            (std::vector<LocalSegment>{{0, 3, {0}, true}, {1, 3, {9}, false}, {2, 3, {2}, false}}));
+  EXPECT_EQ(fold(state.snapshot()).versions[kId].segments, state.versions[kId].segments);
+}
+
 TEST(State, AVersionThatIsNotCommittedIsNeverStored) {
   State state = fold({sample_stage(kId, 0, 1)});
   EXPECT_FALSE(state.versions[kId].all_stored());

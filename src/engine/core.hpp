@@ -324,6 +324,8 @@ class Core {
   void release_in_flight(ClientId client, const segment::VersionId* id);
   bool flushing() const;
   base::Status write_delayed_commits();
+  base::Status commit_more(const ipc::Commit& commit, const catalog::HeldVersion& held);
+  static bool can_be_written(const catalog::HeldVersion& held, const catalog::LocalSegment& segment);
   void doubt_slumps();
   void requeue_given_up();
   bool guarded(const segment::VersionId& id) const;

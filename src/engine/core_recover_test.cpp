@@ -92,6 +92,42 @@ TEST_F(Recovering, AFetchedPieceIsLikeOneThatARankStaged) {
   EXPECT_EQ(core->find(id(1)), nullptr) << "its slots count as its own: they made room";
 }
 
+// Ranks of a lost node run here now, beside those that were here before.
+TEST_F(Recovering, ANodeCanHaveMoreOfAVersionToWriteThanBefore) {
+  open({3});
+  const auto own = grant(1, id(1)).address;
+  ASSERT_TRUE(core->stage(1, staged(id(1), {own})));
+  ASSERT_TRUE(core->commit({id(1), {{0, 2, {0}}}}));
+  store(1);
+  ASSERT_EQ(core->next_flush(), std::nullopt);
+  EXPECT_EQ(core->commit({id(1), {{1, 2, {1}}}}).error().code, PERDURE_NOT_FOUND) << "its piece is not here";
+  ASSERT_TRUE(core->adopt(id(1), 2, fetched(1, 1)));
+  ASSERT_TRUE(core->commit({id(1), {{0, 2, {0}}, {1, 2, {1}}}}));
+  EXPECT_FALSE(core->find(id(1))->all_stored());
+  EXPECT_EQ(core->next_flush(), id(1));
+  core->flush_failed(id(1), {PERDURE_NO_SPACE, "store", "full", "", true}, false);
+  open({3});
+  const auto& segments = core->find(id(1))->segments;
+  ASSERT_EQ(segments.size(), 2U);
+  EXPECT_EQ(segments[0], (catalog::LocalSegment{0, 2, {0}, true})) << "what is stored stays stored";
+  EXPECT_EQ(segments[1], (catalog::LocalSegment{1, 2, {1}, false}));
+  EXPECT_EQ(core->next_flush(), id(1));
+}
+
+TEST_F(Recovering, AFlushThatWasGivenUpForADamagedPieceIsTriedAgainWithTheRebuiltOne) {
+  open({3});
+  ASSERT_TRUE(checkpoint(1));
+  ASSERT_EQ(core->next_flush(), id(1));
+  ASSERT_TRUE(core->quarantine({id(1), 0, 0, "its hash is wrong"}));
+  core->flush_failed(id(1), {PERDURE_CORRUPT, "chunk", "its hash is wrong", "", false}, true);
+  ASSERT_EQ(core->next_flush(), std::nullopt);
+  EXPECT_TRUE(core->inventory("app").front().segments.empty()) << "nobody may count on it";
+  ASSERT_TRUE(core->adopt(id(1), 1, fetched(1, 0)));
+  ASSERT_TRUE(core->commit(commit_of(id(1))));
+  EXPECT_EQ(core->next_flush(), id(1));
+  EXPECT_EQ(core->inventory("app").front().segments.size(), 1U);
+}
+
 TEST_F(Recovering, OnlySlotsThatWereTakenForItAreAdopted) {
   open({3});
   ASSERT_TRUE(checkpoint(1));

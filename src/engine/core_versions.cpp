@@ -45,7 +45,8 @@ base::Status Core::stage(ClientId client, const ipc::Stage& stage) {
 base::Status Core::commit(const ipc::Commit& commit) {
   auto it = catalog_.state().versions.find(commit.id);
   if (it == catalog_.state().versions.end()) return base::fail(not_held(commit.id));
-  if (it->second.committed || delayed_commits_.contains(commit.id)) return {};
+  if (delayed_commits_.contains(commit.id)) return {};
+  if (it->second.committed) return commit_more(commit, it->second);
   std::vector<catalog::LocalSegment> segments;
   for (const auto& planned : commit.segments) {
     if (!piece_exists(it->second, planned.ranks))
@@ -72,6 +73,25 @@ base::Status Core::commit(const ipc::Commit& commit) {
   for (TierTrouble& trouble : trouble_) trouble.failed = false;
   doubt_slumps();
   requeue_given_up();
+  return {};
+}
+
+// After a loss a node writes more of a version than it did before.
+base::Status Core::commit_more(const ipc::Commit& commit, const catalog::HeldVersion& held) {
+  catalog::CommitRecord record{commit.id, {}};
+  for (const auto& planned : commit.segments) {
+    if (!piece_exists(held, planned.ranks))
+      return base::fail(PERDURE_NOT_FOUND, commit.id.text(), "not every rank of a segment has its piece here");
+    const bool stored = std::any_of(held.segments.begin(), held.segments.end(), [&](const auto& segment) {
+      return segment.index == planned.index && segment.count == planned.count && segment.stored;
+    });
+    if (!stored) record.segments.push_back({planned.index, planned.count, planned.ranks, false});
+  }
+  if (record.segments.empty()) return {};
+  PERDURE_CHECK(catalog_.append(record));
+  Runtime& run = runtime_[commit.id];
+  if (run.flush != FlushState::running) run.flush = FlushState::queued;
+  run.error.reset();
   return {};
 }
 
@@ -174,6 +194,11 @@ void Core::client_gone(ClientId client, std::optional<std::uint32_t> rank) {
   unpin(client);
 }
 
+bool Core::can_be_written(const catalog::HeldVersion& held, const catalog::LocalSegment& segment) {
+  return std::all_of(segment.ranks.begin(), segment.ranks.end(),
+                     [&held](std::uint32_t rank) { return held.restorable(rank) || held.moved(rank); });
+}
+
 std::vector<ipc::HeldSummary> Core::inventory(const std::string& name) const {
   std::vector<ipc::HeldSummary> list;
   for (const auto& [id, held] : catalog_.state().versions) {
@@ -189,6 +214,11 @@ std::vector<ipc::HeldSummary> Core::inventory(const std::string& name) const {
     }
     if (const auto begun = catalog_.state().begun.find(id); begun != catalog_.state().begun.end())
       for (const auto& segment : begun->second) summary.begun.push_back({segment.index, segment.count, segment.ranks});
+    const auto delayed = delayed_commits_.find(id);
+    const auto& segments = delayed == delayed_commits_.end() ? held.segments : delayed->second.segments;
+    for (const auto& segment : segments)
+      if (segment.stored || can_be_written(held, segment))
+        summary.segments.push_back({segment.index, segment.count, segment.ranks});
     list.push_back(std::move(summary));
   }
   return list;

@@ -39,6 +39,7 @@ base::Result<std::vector<RecoveredRank>> Recoverer::recover(const ipc::Recover& 
   for (unsigned holder = 0; holder < addresses.size(); ++holder)
     if (addresses[holder] == network_->endpoint->address()) work.own = holder;
   for (const std::uint32_t rank : request.wanted) {
+    if (held_here(request.id, rank)) continue;
     PERDURE_TRY(auto piece, work.reconstruction.piece(rank));
     for (std::uint32_t c = 0; c < piece.chunks.size(); ++c) work.chunks.push_back({work.pieces.size(), c});
     work.done.emplace_back(piece.chunks.size());
@@ -54,6 +55,12 @@ base::Result<std::vector<RecoveredRank>> Recoverer::recover(const ipc::Recover& 
   give_back(work);
   if (!work.outcome) return base::fail(work.outcome.error());
   return work.ranks;
+}
+
+bool Recoverer::held_here(const segment::VersionId& id, std::uint32_t rank) {
+  std::lock_guard guard(lock_);
+  const auto* held = core_.find(id);
+  return held != nullptr && held->restorable(rank);
 }
 
 void Recoverer::run(Work& work) {

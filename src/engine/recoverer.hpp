@@ -40,6 +40,7 @@ class Recoverer {
     std::optional<redundancy::Block> bad;
     std::optional<unsigned> unreachable;
   };
+  bool held_here(const segment::VersionId& id, std::uint32_t rank);
   void run(Work& work);
   base::Status recover_chunk(Work& work, const Chunk& which);
   base::Status try_once(Work& work, const Chunk& which, const ReconstructionTask& task);

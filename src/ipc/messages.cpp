@@ -274,9 +274,14 @@ Result<Request> request_from_json(const Json& json) {
 }
 
 Json to_json(const HeldSummary& s) {
-  return {{"id", segment::to_json(s.id)},      {"ranks", s.ranks},   {"held", s.held},
-          {"committed", s.committed},          {"stored", s.stored}, {"moved", s.moved},
-          {"begun", segments_to_json(s.begun)}};
+  return {{"id", segment::to_json(s.id)},
+          {"ranks", s.ranks},
+          {"held", s.held},
+          {"committed", s.committed},
+          {"stored", s.stored},
+          {"moved", s.moved},
+          {"begun", segments_to_json(s.begun)},
+          {"segments", segments_to_json(s.segments)}};
 }
 
 Result<HeldSummary> summary_from_json(const Json& json) {
@@ -288,6 +293,7 @@ Result<HeldSummary> summary_from_json(const Json& json) {
   PERDURE_TRY(s.stored, base::get_bool(json, "stored", kObject));
   PERDURE_TRY(s.moved, get_numbers<std::uint32_t>(json, "moved"));
   PERDURE_TRY(s.begun, get_segments(json, "begun"));
+  PERDURE_TRY(s.segments, get_segments(json, "segments"));
   return s;
 }
 

@@ -148,9 +148,10 @@ struct HeldSummary {
   std::uint32_t ranks = 0;
   std::vector<std::uint32_t> held;  ///< ranks whose piece is here and restorable
   bool committed = false;
-  bool stored = false;                ///< this node's segments are in the store
-  std::vector<std::uint32_t> moved;   ///< ranks whose piece is here, but can be restored only after its flush
-  std::vector<PlannedSegment> begun;  ///< the segments that the moved pieces are tied to
+  bool stored = false;                        ///< this node's segments are in the store
+  std::vector<std::uint32_t> moved;           ///< ranks whose piece is here, but can be restored only after its flush
+  std::vector<PlannedSegment> begun;          ///< the segments that the moved pieces are tied to
+  std::vector<PlannedSegment> segments = {};  ///< committed: in the store, or all of it is here to be written
 };
 base::Json to_json(const HeldSummary& summary);
 base::Result<HeldSummary> summary_from_json(const base::Json& json);

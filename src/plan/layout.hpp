@@ -16,6 +16,13 @@ struct SegmentPlan {
   friend bool operator==(const SegmentPlan&, const SegmentPlan&) = default;
 };
 
+/// A segment of a version that the store holds and whose manifest verifies, or that an engine is to write.
+struct StoredPart {
+  std::uint32_t index = 0;
+  std::uint32_t count = 0;
+  std::vector<std::uint32_t> ranks;  ///< ascending
+};
+
 /// How many segments (option segment.per): one per node, one per rank, or a number for the whole job.
 struct Aggregation {
   enum class Per { node, rank, number } per = Per::node;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plan/missing_segments.hpp"
+
 namespace perdure::plan {
 namespace {
 
@@ -17,11 +19,34 @@ bool is_planned(const StoredPart& part, const std::vector<SegmentPlan>& plans) {
   });
 }
 
+using Nodes = std::vector<std::uint32_t>;
+
+bool on_one_node(const SegmentPlan& plan, const Nodes& nodes) {
+  return std::all_of(plan.ranks.begin(), plan.ranks.end(), [&](auto rank) { return nodes[rank] == plan.node; });
+}
+
+std::optional<std::vector<SegmentPlan>> fitting_layout(const Evidence& evidence, const Nodes& nodes,
+                                                       Aggregation aggregation) {
+  const auto fit = [](const std::vector<StoredPart>& parts, const std::vector<SegmentPlan>& plans) {
+    return std::all_of(parts.begin(), parts.end(), [&](const StoredPart& part) { return is_planned(part, plans); });
+  };
+  auto plans = lay_out_segments(nodes, aggregation);
+  if (!fit(evidence.begun, plans)) return std::nullopt;
+  if (fit(evidence.stored, plans) && fit(evidence.committed, plans)) return plans;
+  if (!evidence.begun.empty()) return std::nullopt;
+  auto known = evidence.stored;
+  known.insert(known.end(), evidence.committed.begin(), evidence.committed.end());
+  auto missing = lay_out_missing(known, nodes, aggregation);
+  if (!missing) return std::nullopt;
+  const bool writable =
+      std::all_of(missing->begin(), missing->end(), [&](const auto& plan) { return on_one_node(plan, nodes); });
+  return writable ? missing : std::nullopt;
+}
+
 }  // namespace
 
 Settlement settle(const Evidence& evidence, const std::vector<std::uint32_t>& nodes_now, Aggregation aggregation) {
-  std::vector<std::uint32_t> nodes;
-  bool only_stored = false;
+  Nodes nodes;
   for (std::uint32_t rank = 0; rank < evidence.node_of_rank.size(); ++rank) {
     if (evidence.node_of_rank[rank]) {
       nodes.push_back(*evidence.node_of_rank[rank]);
@@ -31,16 +56,11 @@ Settlement settle(const Evidence& evidence, const std::vector<std::uint32_t>& no
       const bool hope = evidence.store_unread && !evidence.superseded;
       return {hope ? Verdict::undecided : Verdict::abort, {}};
     }
-    only_stored = true;
     nodes.push_back(rank < nodes_now.size() ? nodes_now[rank] : 0);
   }
-  auto segments = lay_out_segments(nodes, aggregation);
-  const auto planned = [&](const StoredPart& part) { return is_planned(part, segments); };
-  const bool fits_stored = std::all_of(evidence.stored.begin(), evidence.stored.end(), planned);
-  const bool fits_begun = std::all_of(evidence.begun.begin(), evidence.begun.end(), planned);
-  if ((only_stored && !fits_stored) || !fits_begun)
-    return {evidence.superseded ? Verdict::abort : Verdict::undecided, {}};
-  return {Verdict::commit, std::move(segments)};
+  auto segments = fitting_layout(evidence, nodes, aggregation);
+  if (!segments) return {evidence.superseded ? Verdict::abort : Verdict::undecided, {}};
+  return {Verdict::commit, std::move(*segments)};
 }
 
 }  // namespace perdure::plan

@@ -8,20 +8,14 @@
 
 namespace perdure::plan {
 
-/// A segment of the version that the store holds and whose manifest verifies.
-struct StoredPart {
-  std::uint32_t index = 0;
-  std::uint32_t count = 0;
-  std::vector<std::uint32_t> ranks;  ///< ascending
-};
-
 /// All that is known about one attempt at one version.
 struct Evidence {
   std::vector<std::optional<std::uint32_t>> node_of_rank;  ///< the node whose tiers hold a rank's piece, by rank
   std::vector<StoredPart> stored;
-  std::vector<StoredPart> begun;  ///< not published yet, but some of their chunks are nowhere else
-  bool store_unread = false;      ///< the store could not be asked: it may hold more than `stored`
-  bool superseded = false;        ///< a later attempt at a version of the same name is whole
+  std::vector<StoredPart> begun;           ///< not published yet, but some of their chunks are nowhere else
+  std::vector<StoredPart> committed = {};  ///< that engines know the outcome of, and will write
+  bool store_unread = false;               ///< the store could not be asked: it may hold more than `stored`
+  bool superseded = false;                 ///< a later attempt at a version of the same name is whole
 };
 
 enum class Verdict {
@@ -36,8 +30,8 @@ struct Settlement {
 };
 
 /// `nodes_now[r]` is the node that rank r runs on now: it stands in for the node of a piece that only the store has.
-/// The stored and the begun segments must be those that this layout gives; otherwise the version can be restored, but
-/// its missing segments cannot be written to match.
+/// Segments that are stored, or that others write, stay what they are: the layout is made to fit. Where it cannot, or
+/// begun segments would become others, the version can be restored, but not completed at the store.
 Settlement settle(const Evidence& evidence, const std::vector<std::uint32_t>& nodes_now, Aggregation aggregation);
 
 }  // namespace perdure::plan

@@ -40,9 +40,22 @@ TEST(Settle, ASegmentAtTheStoreIsAsGoodAsPiecesInTiers) {
   EXPECT_EQ(settled.segments, lay_out_segments(kTwoNodes, kPerNode));
 }
 
-TEST(Settle, KeepsPiecesWhoseSegmentsCannotBeWrittenToMatchUntilSomethingNewerIsWhole) {
+TEST(Settle, WritesWhatFitsSegmentsThatTheStoreOrOthersHave) {
   auto evidence = in_tiers({std::nullopt, std::nullopt, 1, 1});
   evidence.stored = {{0, 3, {0, 1}}};
+  const std::vector<SegmentPlan> rest = {{1, 3, 1, {2}}, {2, 3, 1, {3}}};
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::commit);
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).segments, rest);
+  // The nodes are in another order than when the first of them committed.
+  auto turned = in_tiers({1, 1, 0, 0});
+  turned.committed = {{0, 2, {0, 1}}};
+  EXPECT_EQ(settle(turned, kTwoNodes, kPerNode).segments, (std::vector<SegmentPlan>{{1, 2, 0, {2, 3}}}));
+}
+
+TEST(Settle, KeepsPiecesWhoseSegmentsCannotBeWrittenToMatchUntilSomethingNewerIsWhole) {
+  auto evidence =
+      in_tiers({std::nullopt, std::nullopt, 0, 1});  // what is missing is one segment, of pieces on two nodes
+  evidence.stored = {{0, 2, {0, 1}}};
   EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::undecided);
   evidence.superseded = true;
   EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::abort);
@@ -60,7 +73,7 @@ TEST(Settle, AnotherNumberOfRanksThanRunsNowIsJudgedByItsOwnPieces) {
   EXPECT_EQ(settle(in_tiers({0, 1}), {0}, kPerNode).verdict, Verdict::commit);
   auto evidence = in_tiers({0, std::nullopt});
   evidence.stored = {{1, 2, {1}}};
-  EXPECT_EQ(settle(evidence, {0}, kPerNode).verdict, Verdict::undecided);
+  EXPECT_EQ(settle(evidence, {0}, kPerNode).segments, (std::vector<SegmentPlan>{{0, 2, 0, {0}}}));
 }
 
 // Chunks that moved during the capture are in temporary segments, which only go on as what they were begun as.

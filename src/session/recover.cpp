@@ -36,6 +36,18 @@ plan::VersionInventory inventory_of(const segment::VersionId& id, std::uint32_t 
   return inventory;
 }
 
+// What the store has, and what engines will still bring there.
+std::vector<plan::StoredPart> known_segments(const segment::VersionId& id, const JobInventory& all,
+                                             const StoreView& store) {
+  std::vector<plan::StoredPart> known;
+  for (const auto& [node, held] : all.held)
+    if (held.id == id)
+      for (const auto& segment : held.segments) known.push_back({segment.index, segment.count, segment.ranks});
+  if (const auto* stored = store.find(id); stored != nullptr)
+    for (const auto& segment : stored->segments) known.push_back({segment.ref.index, segment.ref.count, segment.ranks});
+  return known;
+}
+
 bool to_fetch(const plan::PieceSource& source) { return source.kind == Kind::move || source.kind == Kind::rebuild; }
 
 std::vector<plan::PieceSource>::const_iterator first_lost(const std::vector<plan::PieceSource>& sources) {
@@ -100,17 +112,18 @@ base::Result<RecoveryPlans> Session::plan_recoveries(const std::string& name, co
     else
       plans.other_ranks = kept.ranks;
   for (const auto& id : ids)
-    plans.of[id] = plan::plan_recovery(inventory_of(id, ranks, all, store), nodes_.node_of_rank);
+    plans.of[id] = {plan::plan_recovery(inventory_of(id, ranks, all, store), nodes_.node_of_rank),
+                    plan::lay_out_missing(known_segments(id, all, store), nodes_.node_of_rank, aggregation_)};
   return plans;
 }
 
 // Said where a newer version could not be taken.
 void Session::explain(const RecoveryPlans& plans, const segment::VersionId& taken) {
   if (comm_->rank() != 0 || !channel_.connected()) return;
-  for (const auto& [id, sources] : plans.of) {
+  for (const auto& [id, plan] : plans.of) {
     if (id.attempt <= taken.attempt) continue;
-    const auto lost = first_lost(sources);
-    if (lost != sources.end())
+    const auto lost = first_lost(plan.sources);
+    if (lost != plan.sources.end())
       (void)channel_.call(
           ipc::Note{id.text() + " cannot be restored: " + lost->why + "; " + taken.text() + " is taken instead"});
   }
@@ -124,13 +137,13 @@ base::Error Session::nothing_found(const std::string& name, std::int64_t version
             "the pieces that failed are in quarantine; see perdure ls --quarantine", false};
   base::Error error{PERDURE_NOT_FOUND, object, "there is no version that every rank can restore",
                     "see perdure ls for what the store holds", false};
-  const std::pair<const segment::VersionId, std::vector<plan::PieceSource>>* newest = nullptr;
+  const std::pair<const segment::VersionId, RecoveryPlan>* newest = nullptr;
   for (const auto& entry : plans.of)
     if ((version < 0 || entry.first.version == static_cast<std::uint64_t>(version)) &&
-        first_lost(entry.second) != entry.second.end() &&
+        first_lost(entry.second.sources) != entry.second.sources.end() &&
         (newest == nullptr || newest->first.attempt < entry.first.attempt))
       newest = &entry;
-  if (newest != nullptr) error.cause += "; of " + newest->first.text() + ", " + first_lost(newest->second)->why;
+  if (newest != nullptr) error.cause += "; of " + newest->first.text() + ", " + first_lost(newest->second.sources)->why;
   return error;
 }
 
@@ -139,9 +152,8 @@ base::Status Session::fetch_missing(Selected& selected) {
   PERDURE_TRY(auto loans, gather_loans(selected.id));
   base::Status outcome;
   if (leads()) {
-    ipc::Recover recover{selected.id, static_cast<std::uint32_t>(comm_->size()), {}, std::move(loans)};
-    for (std::uint32_t r = 0; r < selected.sources.size(); ++r)
-      if (nodes_.node_of_rank[r] == nodes_.mine && to_fetch(selected.sources[r])) recover.wanted.push_back(r);
+    ipc::Recover recover{selected.id, static_cast<std::uint32_t>(comm_->size()), ranks_to_fetch(selected),
+                         std::move(loans)};
     const std::uint64_t begun = os::monotonic_ns();
     if (!recover.wanted.empty()) {
       auto reply = channel_.call(recover);
@@ -183,20 +195,37 @@ base::Result<std::vector<std::vector<std::byte>>> Session::gather_loans(const se
   return loans;
 }
 
-// What was rebuilt has to go to the store with the rest of its version. What is still on another node goes there from
-// that one.
-base::Status Session::commit_recovered(const Selected& selected) {
-  const bool any_moved = std::any_of(selected.sources.begin(), selected.sources.end(),
-                                     [](const auto& source) { return source.kind == Kind::move; });
-  if (!any_moved) return settle();
-  bool only_moved = true;
+// Those that run here, and those that are in a segment with them, which one node has to write.
+std::vector<std::uint32_t> Session::ranks_to_fetch(const Selected& selected) const {
+  std::set<std::uint32_t> ranks;
   for (std::uint32_t r = 0; r < selected.sources.size(); ++r)
-    if (nodes_.node_of_rank[r] == nodes_.mine && selected.sources[r].kind == Kind::rebuild) only_moved = false;
+    if (nodes_.node_of_rank[r] == nodes_.mine && to_fetch(selected.sources[r])) ranks.insert(r);
+  if (selected.segments)
+    for (const auto& segment : *selected.segments)
+      for (const std::uint32_t r : segment.ranks)
+        if (segment.node == nodes_.mine && nodes_.node_of_rank[r] != nodes_.mine) ranks.insert(r);
+  return {ranks.begin(), ranks.end()};
+}
+
+// What was rebuilt has to go to the store with the rest of its version. What is still on another node goes there from
+// that one, where nothing is wrong with it.
+base::Status Session::commit_recovered(const Selected& selected) {
+  if (!selected.segments) {
+    if (leads() && nodes_.mine == 0)
+      (void)channel_.call(ipc::Note{selected.id.text() +
+                                    ": segments at the store, and those that engines still have, contradict each other;"
+                                    " it is restored, but neither completed there nor protected again"});
+    return {};
+  }
   base::Status outcome;
-  if (leads() && only_moved) {
-    auto held = held_id(selected.id.name, selected.id.version);
-    auto done = held && *held == selected.id ? base::Result<Json>(Json()) : channel_.call(ipc::Commit{selected.id, {}});
-    if (!done && done.error().code != PERDURE_NOT_FOUND) outcome = base::fail(done.error());
+  if (leads()) {
+    ipc::Commit commit{selected.id, {}};
+    for (const auto& segment : *selected.segments)
+      if (segment.node == nodes_.mine) commit.segments.push_back({segment.index, segment.count, segment.ranks});
+    const auto done = channel_.call(commit);
+    // Not held: nothing of it is here. Begun with other ranks: it stays as it is until that segment can be finished.
+    if (!done && done.error().code != PERDURE_NOT_FOUND && done.error().code != PERDURE_MISMATCH)
+      outcome = base::fail(done.error());
   }
   return agree(*comm_, outcome);
 }

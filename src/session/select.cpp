@@ -82,8 +82,8 @@ base::Result<Selected> Session::select(const std::string& name, std::int64_t ver
     mine.push_back(candidate(summary.id));
   }
   PERDURE_TRY(const auto plans, plan_recoveries(name, view));
-  for (const auto& [id, sources] : plans.of) {
-    const auto kind = sources[rank()].kind;
+  for (const auto& [id, plan] : plans.of) {
+    const auto kind = plan.sources[rank()].kind;
     const bool elsewhere = kind == plan::PieceSource::Kind::move || kind == plan::PieceSource::Kind::rebuild;
     const bool wanted = version < 0 || id.version == static_cast<std::uint64_t>(version);
     if (!elsewhere || !wanted || excluded.contains(id) || in_tier.contains(id)) continue;
@@ -112,7 +112,10 @@ base::Result<Selected> Session::select(const std::string& name, std::int64_t ver
   selected.in_tier = in_tier.contains(selected.id);
   if (const auto* stored = view.find(selected.id))
     if (const auto* segment = stored->segment_of(rank())) selected.in_store = *segment;
-  if (const auto plan = plans.of.find(selected.id); plan != plans.of.end()) selected.sources = plan->second;
+  if (const auto found = plans.of.find(selected.id); found != plans.of.end()) {
+    selected.sources = found->second.sources;
+    selected.segments = found->second.segments;
+  }
   if (version < 0) explain(plans, selected.id);
   return selected;
 }

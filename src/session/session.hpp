@@ -12,6 +12,7 @@
 #include "comm/communicator.hpp"
 #include "config/config.hpp"
 #include "ipc/channel.hpp"
+#include "plan/missing_segments.hpp"
 #include "plan/recovery.hpp"
 #include "plan/settlement.hpp"
 #include "redundancy/groups.hpp"
@@ -38,9 +39,13 @@ struct JobInventory {
   std::vector<NodeHolding> held;
   std::vector<std::pair<std::uint32_t, ipc::KeptSummary>> kept;  ///< with the node
 };
+struct RecoveryPlan {
+  std::vector<plan::PieceSource> sources;                  ///< by rank
+  std::optional<std::vector<plan::SegmentPlan>> segments;  ///< that the store still needs; nothing: it cannot be whole
+};
 struct RecoveryPlans {
-  std::map<segment::VersionId, std::vector<plan::PieceSource>> of;  ///< versions of as many ranks as there are now
-  std::uint32_t other_ranks = 0;                                    ///< some version has so many; 0: none
+  std::map<segment::VersionId, RecoveryPlan> of;  ///< versions of as many ranks as there are now
+  std::uint32_t other_ranks = 0;                  ///< some version has so many; 0: none
 };
 
 class Session {
@@ -100,6 +105,7 @@ class Session {
   /// Brings pieces to where their ranks run now; all ranks together.
   base::Status fetch_missing(Selected& selected);
   base::Result<std::vector<std::vector<std::byte>>> gather_loans(const segment::VersionId& id);
+  std::vector<std::uint32_t> ranks_to_fetch(const Selected& selected) const;
   base::Status commit_recovered(const Selected& selected);
   base::Status protect_again(const Selected& selected);
 

@@ -45,6 +45,15 @@ std::vector<plan::StoredPart> begun(const std::vector<NodeHolding>& all, const s
   return parts;
 }
 
+// What engines that know the outcome will write, or have written.
+std::vector<plan::StoredPart> committed(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
+  std::vector<plan::StoredPart> parts;
+  for (const auto& [node, held] : all)
+    if (held.id == id)
+      for (const auto& segment : held.segments) parts.push_back({segment.index, segment.count, segment.ranks});
+  return parts;
+}
+
 // Each version that some engine does not know the outcome of, once; the same list on all ranks.
 std::vector<segment::VersionId> undecided(const std::vector<NodeHolding>& all) {
   std::vector<segment::VersionId> ids;
@@ -75,7 +84,8 @@ base::Status Session::settle() {
   }
   base::Status outcome;
   for (const auto& id : open_questions) {
-    plan::Evidence evidence{nodes_of_pieces(all, id), {}, begun(all, id), store_unread, superseded(all, id)};
+    plan::Evidence evidence{nodes_of_pieces(all, id), {},           begun(all, id),
+                            committed(all, id),       store_unread, superseded(all, id)};
     if (const auto* view = stored.find(id))
       for (const auto& segment : view->segments)
         evidence.stored.push_back({segment.ref.index, segment.ref.count, segment.ranks});

@@ -46,7 +46,8 @@ struct Selected {
   bool in_tier = false;                         ///< this rank's piece is on this node
   std::optional<StoredSegment> in_store;        ///< the segment that has this rank's piece
   std::vector<plan::PieceSource> sources = {};  ///< by rank, where engines reach each other; the same on all ranks
-  bool fetched = false;                         ///< this rank's piece came from other nodes
+  std::optional<std::vector<plan::SegmentPlan>> segments = {};  ///< with them: those that the store still needs
+  bool fetched = false;                                         ///< this rank's piece came from other nodes
 };
 
 /// Everything needed to read one rank's piece.

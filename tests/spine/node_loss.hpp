@@ -114,7 +114,11 @@ class NodeLoss : public ::testing::TestWithParam<Loss> {
       REQUIRE(state.step == step && state.right());
       if (all_reports(handle).find(report) != std::string::npos) ++*reported;
       rank.barrier();
-      return step == 0 ? 0 : checkpoint_to_node(handle, state, step + 10);
+      if (step == 0) return 0;
+      // Level node is there again for it, and for what comes next.
+      const auto version = static_cast<std::int64_t>(step);
+      REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", version, PERDURE_LEVEL_NODE, 30));
+      return checkpoint_to_node(handle, state, step + 10);
     });
     EXPECT_GT(reported->load(), 0) << "nobody said: " << report;
   }

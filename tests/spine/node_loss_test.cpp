@@ -207,6 +207,77 @@ TEST_P(ThreeNodes, TheSurvivorsAloneGoOn) {
   expect_restored(12, ";node.ranks_per_node=3");
 }
 
+// What was rebuilt, and what other nodes still hold or have stored, becomes one version at the store, wherever the
+// ranks run now.
+class Completed : public NodeLoss {
+ protected:
+  /// A launch on these nodes restores step 2, and sees it reach the store. Then the nodes are lost, and it is there.
+  void expect_completed(const std::string& more) const {
+    expect_done(with_store(), more, [](const Rank&, perdure_t* handle, State& state) {
+      REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
+      REQUIRE(state.step == 2 && state.right());
+      REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", 2, PERDURE_LEVEL_STORE, 30));
+      return 0;
+    });
+    for (const char* part : {"/node", "/file"}) fs::remove_all(directory_.path() + part);
+    expect_done(with_store(), more, [](const Rank&, perdure_t* handle, State& state) {
+      REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
+      REQUIRE(state.step == 2 && state.right());
+      perdure_progress progress;
+      REQUIRE_STATUS(PERDURE_OK, handle, perdure_get_progress(handle, &progress));
+      REQUIRE(progress.restore_source == 2);
+      return 0;
+    });
+  }
+  /// Of version 2.
+  std::size_t segments_stored() const {
+    std::error_code none_yet;
+    std::size_t segments = 0;
+    for (const auto& entry : fs::directory_iterator(directory_.path() + "/store/app/2", none_yet))
+      segments += entry.path().extension() == ".pds" ? 1 : 0;
+    return segments;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Modes, Completed,
+                         ::testing::Values(Loss{"embedded", "embedded", "xor", 3, 2, {}, true, ""},
+                                           Loss{"daemon", "daemon", "xor", 3, 2, {}, true, ""},
+                                           Loss{"each_rank", "embedded", "buddy", 3, 2, {}, true, ";segment.per=rank"}),
+                         [](const auto& param) { return param.param.name; });
+
+TEST_P(Completed, OnASpareNode) {
+  live_and_die(2);
+  lose({1});
+  expect_completed(";node.numbers=0,7,2");
+}
+
+TEST_P(Completed, WhereOthersRunElsewhere) {
+  live_and_die(2);
+  lose({1});
+  expect_completed(";node.numbers=2,7,0");
+}
+
+TEST_P(Completed, OnTheSurvivorsAloneWhereTheLostNodesRanksAreSeparated) {
+  live_and_die(2);
+  lose({1});
+  expect_completed(";node.ranks_per_node=3;node.numbers=2,0");
+}
+
+TEST_P(Completed, WhenAPartIsThereAlready) {
+  live_and_die(2);
+  RunOptions for_one_node = with_store();  // the store takes what node 2 writes, and nothing else
+  for_one_node.in_child = [in_child = without_store().in_child](int rank) {
+    if (rank < 4) in_child(rank);
+  };
+  expect_done(for_one_node, "", [&](const Rank& rank, perdure_t* handle, State&) {
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
+    for (int i = 0; i < 3000 && segments_stored() == 0; ++i) ::usleep(10000);
+    REQUIRE(segments_stored() > 0);
+    return 0;
+  });
+  lose({1});
+  expect_completed(";node.ranks_per_node=3;node.numbers=2,0");
+}
+
 // Engines die at every step of protecting and of recovering; what was protected before is there afterwards.
 TEST_P(FourNodes, EnginesThatDieWhileTheyProtectOrRecoverLoseNothing) {
   for (const auto& point : perdure::os::kCrashPoints) {

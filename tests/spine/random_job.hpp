@@ -75,7 +75,7 @@ class RandomJob {
     life.per_node = (ranks_ + places - 1) / places;
     life.nodes.assign(nodes_.begin(), nodes_.begin() + (ranks_ + life.per_node - 1) / life.per_node);
     for (auto left = 1 + below(3); left > 0; --left) life.checkpoints.push_back(below(3) > 0);
-    life.waits_for_restored = !moves_ && below(2) == 0;  // see docs/roadmap.md: what moved and was rebuilt at once
+    life.waits_for_restored = below(2) == 0;
     if (below(2) == 0) life.crash = crash();
     life.victim = static_cast<int>(below(static_cast<std::size_t>(ranks_)));
     return life;

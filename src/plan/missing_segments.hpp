@@ -1,0 +1,21 @@
+#pragma once
+// Which segments a version still needs at the store, after pieces of it were brought to other nodes. Pure.
+// (docs/adr/0014)
+#include <optional>
+#include <vector>
+
+#include "plan/layout.hpp"
+
+namespace perdure::plan {
+
+/// `known`: segments that are in the store, or that an engine has committed and can still write; the same one may be
+/// there more than once. The result has the version's other segments, so that together they are a whole layout; each
+/// is to be written by a node on which ranks of it run (`nodes_now[r]`: where rank r runs). A lost node's segment is
+/// one again even where its ranks run on different nodes now: then the writer needs the pieces of all of them.
+/// Without anything known it is the layout of this launch. Nothing: the known ones contradict each other, and the
+/// version cannot be completed at the store.
+std::optional<std::vector<SegmentPlan>> lay_out_missing(const std::vector<StoredPart>& known,
+                                                        const std::vector<std::uint32_t>& nodes_now,
+                                                        Aggregation aggregation);
+
+}  // namespace perdure::plan
