@@ -317,8 +317,11 @@ void Protector::give_way() {
 Protector::State Protector::state(const segment::VersionId& id) const {
   State state;
   std::lock_guard guard(mutex_);
-  for (auto it = works_.lower_bound({id, 0}); it != works_.end() && it->first.version == id; ++it)
+  state.under_way = std::find(committed_.begin(), committed_.end(), id) != committed_.end();
+  for (auto it = works_.lower_bound({id, 0}); it != works_.end() && it->first.version == id; ++it) {
     if (it->second->failed && !it->second->reached) state.failed = it->second->failed;
+    state.under_way = state.under_way || (!it->second->failed && !it->second->reached);
+  }
   std::lock_guard core_guard(lock_);
   // What an earlier launch reached says nothing: nodes that had a part in it may be gone since.
   state.reached = membership_ && done_before(id);

@@ -67,6 +67,7 @@ class Protector {
 
   struct State {
     bool reached = false;
+    bool under_way = false;             ///< neither of the two yet
     std::optional<base::Error> failed;  ///< it stays at its lower level
   };
   State state(const segment::VersionId& id) const;

@@ -37,7 +37,9 @@ perdure_status tried(const std::function<perdure_status()>& call) {
 
 int wait_for_node(perdure_t* handle, std::uint64_t step, Account& account) {
   const auto version = static_cast<std::int64_t>(step % kSteps);
-  REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", version, PERDURE_LEVEL_NODE, 60));
+  const perdure_status reached = perdure_wait(handle, "app", version, PERDURE_LEVEL_NODE, 60);
+  if (reached != PERDURE_OK) std::fprintf(stderr, "%s", all_reports(handle).c_str());
+  REQUIRE_STATUS(PERDURE_OK, handle, reached);
   perdure_level level{};
   REQUIRE_STATUS(PERDURE_OK, handle, perdure_level_reached(handle, "app", version, &level));
   REQUIRE(level == PERDURE_LEVEL_NODE);
