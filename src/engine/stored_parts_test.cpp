@@ -5,33 +5,6 @@
 namespace perdure::engine {
 namespace {
 
-/// Messages arrive at once; everybody's slots are files that everybody can read.
-class DirectLink final : public GroupLink {
- public:
-  explicit DirectLink(std::vector<std::unique_ptr<GroupNode>>& nodes) : nodes_(nodes) {}
-  void close() override {}
-  base::Status tell(unsigned position, base::ConstByteSpan message) override {
-    return nodes_[position]->protector().hear(message);
-  }
-  base::Result<BlockPlace> place(const tier::SlotAddress& slot) override {
-    const auto* first = reinterpret_cast<const std::byte*>(slot.path.data());
-    return BlockPlace{{first, first + slot.path.size()}, slot.offset};
-  }
-  std::optional<BlockView> view(unsigned, const BlockPlace&, std::uint64_t) override { return std::nullopt; }
-  base::Status read(unsigned, const BlockPlace& place, std::uint64_t offset, base::ByteSpan target) override {
-    tier::SlotAddress slot;
-    slot.path.assign(reinterpret_cast<const char*>(place.memory.data()), place.memory.size());
-    slot.offset = place.offset;
-    slot.capacity = kChunk;
-    base::Hasher hasher;
-    return slots_.read(slot, offset, target, hasher);
-  }
-
- private:
-  std::vector<std::unique_ptr<GroupNode>>& nodes_;
-  tier::SlotIo slots_;
-};
-
 class StoredParts : public GroupFixtureBase {
  protected:
   std::shared_ptr<GroupLink> link(unsigned) override { return std::make_shared<DirectLink>(nodes_); }
