@@ -113,7 +113,8 @@ class Protector {
   Job job_of(const WorkPointer& work, std::uint64_t now_ns, std::uint64_t& wake_at_ns);
   Job next_telling(const WorkPointer& work, std::uint64_t now_ns, std::uint64_t& wake_at_ns);
   std::optional<GroupMessage> next_message(const Work& work, const Told& told, std::size_t& blocks) const;
-  void tell(const WorkPointer& work, unsigned position, const GroupMessage& message, std::size_t blocks);
+  void tell(GroupLink& link, const WorkPointer& work, unsigned position, const GroupMessage& message,
+            std::size_t blocks);
   void encode(const WorkPointer& work, const EncodingTask& task);
   base::Result<segment::ChunkEntry> encode_into_slot(GroupLink& link, const redundancy::Code* code, const Work& work,
                                                      const EncodingTask& task, bool early);

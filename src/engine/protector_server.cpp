@@ -66,7 +66,7 @@ Protector::Job Protector::next_farewell(const WorkPointer& work) {
     if (position == membership_->position || told.busy || told.gave_up || !told.announced) continue;
     told.gave_up = told.busy = true;
     const GroupMessage message{work->encoding.id(), membership_->position, GivesUp{work->failed->text()}};
-    return [this, work, position, message] { tell(work, position, message, 0); };
+    return [this, link = membership_->link, work, position, message] { tell(*link, work, position, message, 0); };
   }
   return {};
 }

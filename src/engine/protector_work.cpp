@@ -39,16 +39,18 @@ void Protector::run() {
       captures_.erase(captures_.begin());
       follow_capture(id);
       wake_.notify_all();
-    } else if (const Job job = next_job(now_ns, wake_at_ns)) {
+    } else if (Job job = next_job(now_ns, wake_at_ns)) {
       guard.unlock();
       job();
+      job = {};  // without the mutex: it may be the last that has the network
       guard.lock();
     } else if (!chores_.empty() && !chore_running_) {
-      const Job chore = std::move(chores_.front());
+      Job chore = std::move(chores_.front());
       chores_.pop_front();
       chore_running_ = true;
       guard.unlock();
       chore();
+      chore = {};
       guard.lock();
       chore_running_ = false;
       guard.unlock();
@@ -148,19 +150,17 @@ Protector::Job Protector::next_telling(const WorkPointer& work, std::uint64_t no
       continue;
     }
     told.busy = true;
-    return [this, work, position, message = std::move(*message), blocks] { tell(work, position, message, blocks); };
+    return [this, link = membership_->link, work, position, message = std::move(*message), blocks] {
+      tell(*link, work, position, message, blocks);
+    };
   }
   return {};
 }
 
-void Protector::tell(const WorkPointer& work, unsigned position, const GroupMessage& message, std::size_t blocks) {
-  std::shared_ptr<GroupLink> link;
-  {
-    std::lock_guard guard(mutex_);
-    if (!membership_ || (work->failed && !std::holds_alternative<GivesUp>(message.body))) return;
-    link = membership_->link;
-  }
-  const base::Status heard = link->tell(position, engine::encode(message));
+// Said even if it failed in the meantime: that is then the next thing that the position hears.
+void Protector::tell(GroupLink& link, const WorkPointer& work, unsigned position, const GroupMessage& message,
+                     std::size_t blocks) {
+  const base::Status heard = link.tell(position, engine::encode(message));
   {
     std::lock_guard guard(mutex_);
     Told& told = work->told[position];

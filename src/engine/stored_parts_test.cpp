@@ -1,22 +1,12 @@
 // In a group of nodes, each says when its part of a version is in the store. Only when all have said so nobody needs
 // what the others keep.
-#include "engine/group_fixture.hpp"
+#include "engine/scripted_group.hpp"
 
 namespace perdure::engine {
 namespace {
 
-class StoredParts : public GroupFixtureBase {
+class StoredParts : public ScriptedGroup {
  protected:
-  std::shared_ptr<GroupLink> link(unsigned) override { return std::make_shared<DirectLink>(nodes_); }
-  /// As the flusher does, when the node's segment is in the store.
-  void store(unsigned position, const segment::VersionId& id) {
-    {
-      std::lock_guard guard(nodes_[position]->lock());
-      ASSERT_TRUE(nodes_[position]->core().segment_stored(id, 0));
-      nodes_[position]->core().flush_succeeded(id, kChunk, 1);
-    }
-    nodes_[position]->protector().stored(id);
-  }
   bool needed(unsigned position) {
     std::lock_guard guard(nodes_[position]->lock());
     return nodes_[position]->core().needed_by_others();
