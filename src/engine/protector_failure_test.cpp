@@ -53,5 +53,25 @@ TEST_F(FailingGroup, WhoWasBeingToldSomethingWhenItFailedHearsThatItFailed) {
   EXPECT_TRUE(await([&] { return failed(1, first_); }));
 }
 
+TEST_F(FailingGroup, WhoCouldNotBeToldOfItYetHearsThatItFailedToo) {
+  make({"xor", 3, 1, 0}, 1);
+  std::atomic<int> tried = 0;
+  script([&](unsigned from, unsigned, const GroupMessage& message) -> base::Status {
+    if (from != 0 || !std::holds_alternative<Announce>(message.body)) return {};
+    ++tried;
+    return lost();
+  });
+  commit(first_);
+  store(0, first_);
+  nodes_[0]->protector().committed(first_);
+  ASSERT_TRUE(await([&] { return tried > 0; }));
+  nodes_[1]->protector().committed(first_);
+  nodes_[0]->protector().give_way();
+  EXPECT_TRUE(await([&] { return failed(1, first_); }));
+  EXPECT_FALSE(failed(2, first_)) << "it does not wait for anybody yet";
+  nodes_[2]->protector().committed(first_);  // when node 0 has failed already
+  EXPECT_TRUE(await([&] { return failed(2, first_); }));
+}
+
 }  // namespace
 }  // namespace perdure::engine
