@@ -123,6 +123,9 @@ class Protector {
   void order(const WorkPointer& work);
   Job next_farewell(const WorkPointer& work);
   void later(Job chore);
+  static ParityKeeper::Group group_at_server(const Work& work) {
+    return {work.encoding.id(), work.encoding.group().number};
+  }
   void catalog_said(const WorkPointer& work, const base::Status& status);
   void note_reached(const WorkPointer& work);
   bool all_stored(const Work& work) const;

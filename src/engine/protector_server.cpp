@@ -34,7 +34,7 @@ void Protector::order(const WorkPointer& work) {
     std::lock_guard guard(mutex_);
     if (work->failed) return;
     parity = membership_->parity;
-    group = {work->encoding.id(), membership_->group.number};
+    group = group_at_server(*work);
     addresses = membership_->addresses;
     blocks = work->encoding.blocks();
   }

@@ -307,7 +307,7 @@ void Protector::note_stored(const WorkPointer& work) {
       core_.group_stored(work->encoding.id());
     }
     if (work->parity_kept)
-      later([parity = membership_->parity, id = work->encoding.id().version] { parity->drop(id); });
+      later([parity = membership_->parity, group = group_at_server(*work)] { parity->drop(group); });
     forget(work);
   }
   changed_();
