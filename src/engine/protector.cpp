@@ -264,6 +264,8 @@ void Protector::fail(const WorkPointer& work, const base::Error& error) {
   const auto& id = work->encoding.id().version;
   reports_.add(id.text() + ": it does not reach level node: " + error.text());
   release(*work);
+  work->unwanted = true;
+  drop_order(*work);
 }
 
 // With mutex_ held: others may use this node's slots again, and those of blocks that were made, but never recorded.

@@ -94,8 +94,9 @@ class Protector {
     std::uint64_t begun_ns = 0;                   ///< when it was committed
     bool here = false;                            ///< committed: pieces and offers are all known
     std::vector<Told> told;
-    bool ordering = false, parity_kept = false;  ///< of the parity server; by position 0
-    bool heard_failure = false;                  ///< somebody else gave it up, and said so
+    bool ordering = false, ordered = false, parity_kept = false;  ///< of the parity server; by position 0
+    bool unwanted = false;                                        ///< what was ordered is to be dropped there
+    bool heard_failure = false;                                   ///< somebody else gave it up, and said so
     bool recording = false, recorded = false, reaching = false, noting_stored = false;
     bool reached = false;  ///< what is left is to tell, and to hear, who has stored his part
     bool stored_here = false;
@@ -121,6 +122,7 @@ class Protector {
   void record(const WorkPointer& work);
   Job job_with_server(const WorkPointer& work);
   void order(const WorkPointer& work);
+  void drop_order(Work& work);
   Job next_farewell(const WorkPointer& work);
   void later(Job chore);
   static ParityKeeper::Group group_at_server(const Work& work) {

@@ -20,6 +20,8 @@ void Protector::drop_all() {
 Protector::Job Protector::job_with_server(const WorkPointer& work) {
   const bool mine = membership_->position == 0 && membership_->group.scheme->method == redundancy::Method::server;
   if (!mine || !work->recorded || work->parity_kept || work->ordering) return {};
+  // What is to be dropped goes first: it makes room, and may have the same name.
+  if (!chores_.empty() || chore_running_) return {};
   work->ordering = true;
   return [this, work] { order(work); };
 }
@@ -32,8 +34,12 @@ void Protector::order(const WorkPointer& work) {
   std::vector<std::vector<EncodingTask::Source>> blocks;
   {
     std::lock_guard guard(mutex_);
-    if (work->failed) return;
+    if (work->failed) {
+      work->ordering = false;
+      return drop_order(*work);
+    }
     parity = membership_->parity;
+    work->ordered = parity != nullptr;
     group = group_at_server(*work);
     addresses = membership_->addresses;
     blocks = work->encoding.blocks();
@@ -44,7 +50,7 @@ void Protector::order(const WorkPointer& work) {
   {
     std::lock_guard guard(mutex_);
     work->ordering = false;
-    if (work->failed) return;
+    if (work->failed) return drop_order(*work);
     if (done) {
       work->parity_kept = *done;
       if (*done) work->encoding.keeps(membership_->group.members);
@@ -56,6 +62,14 @@ void Protector::order(const WorkPointer& work) {
   }
   wake_.notify_all();
   changed_();
+}
+
+// The server's room is for what somebody may still need. What is being ordered is dropped when the server has answered.
+// With mutex_ held.
+void Protector::drop_order(Work& work) {
+  if (!work.unwanted || !work.ordered || work.ordering || !membership_) return;
+  work.ordered = false;
+  later([parity = membership_->parity, group = group_at_server(work)] { parity->drop(group); });
 }
 
 // Once to everybody who may wait for this node's part: who was told of it, or told of it. With mutex_ held.

@@ -15,9 +15,12 @@ class RememberedOrders final : public ParityKeeper {
   explicit RememberedOrders(Answer answer) : answer_(std::move(answer)) {}
   base::Result<bool> order(const Group& group, const std::vector<std::vector<std::byte>>&,
                            const std::vector<std::vector<EncodingTask::Source>>&) override {
+    auto answer = answer_();
     add(group);
-    return answer_();
+    ++answered_;
+    return answer;
   }
+  bool has_answered() const { return answered_ > 0; }
   std::optional<std::vector<Parity>> find(const Group&) override { return std::nullopt; }
   base::Status rebuild(const Group&, const Lost&, const std::vector<Survivor>&, base::ByteSpan) override { return {}; }
   void drop(const Group& group) override {
@@ -50,6 +53,7 @@ class RememberedOrders final : public ParityKeeper {
     std::erase_if(there_, which);
   }
   Answer answer_;
+  std::atomic<int> answered_ = 0;
   std::mutex mutex_;
   std::set<Key> there_;
 };
@@ -66,6 +70,52 @@ class ServedGroup : public ScriptedGroup {
   std::shared_ptr<RememberedOrders> server_ = std::make_shared<RememberedOrders>([this] { return answer_(); });
   const ParityKeeper::Group mine_{{first_, 7}, 3};
 };
+
+TEST_F(ServedGroup, WhatFailedAfterItWasOrderedIsDropped) {
+  make({"parity-server", 3, 1, 0}, 1);
+  script([this](unsigned from, unsigned to, const GroupMessage& message) -> base::Status {
+    if (from != 0 || !std::holds_alternative<Keeps>(message.body)) return {};
+    if (message.position == 3) ++noticed_;  // of the server
+    return to == 1 ? lost() : base::Status();
+  });
+  commit(first_);
+  store(0, first_);
+  protect(first_);
+  ASSERT_TRUE(await([&] { return noticed_ > 0; }));
+  EXPECT_TRUE(server_->has(mine_));
+  nodes_[0]->protector().give_way();
+  EXPECT_TRUE(await([&] { return !server_->has(mine_); }));
+}
+
+TEST_F(ServedGroup, WhatFailsWhileItIsOrderedIsDroppedWhenTheServerHasAnswered) {
+  answer_ = [this] {
+    gate_.wait();
+    return true;
+  };
+  make({"parity-server", 3, 1, 0}, 1);
+  commit(first_);
+  store(0, first_);
+  protect(first_);
+  ASSERT_TRUE(await([&] { return gate_.waiting() == 1; }));
+  nodes_[0]->protector().give_way();
+  EXPECT_TRUE(await([&] { return failed(1, first_); }));
+  EXPECT_FALSE(server_->has_answered());
+  gate_.open();
+  EXPECT_TRUE(await([&] { return server_->has_answered() && !server_->has(mine_); }));
+}
+
+TEST_F(ServedGroup, WhatFailsBetweenTwoOrdersIsDropped) {
+  answer_ = [] { return false; };
+  make({"parity-server", 3, 1, 0}, 1);
+  commit(first_);
+  store(0, first_);
+  protect(first_);
+  ASSERT_TRUE(await([&] { return server_->has(mine_); }));
+  nodes_[0]->protector().give_way();
+  EXPECT_TRUE(await([&] { return !server_->has(mine_); }));
+  os::sleep_ns(20'000'000);
+  EXPECT_FALSE(server_->has(mine_)) << "it is not ordered again";
+}
 
 TEST_F(ServedGroup, WhatTheStoreHasIsDroppedAndNothingOfOtherGroups) {
   make({"parity-server", 3, 1, 0}, 1);

@@ -1,10 +1,37 @@
 #pragma once
 // For tests: a group whose messages a test can follow, hold up and lose, one by one.
+#include <atomic>
+#include <condition_variable>
 #include <functional>
 
 #include "engine/group_fixture.hpp"
 
 namespace perdure::engine {
+
+/// Holds up whoever comes to it, until it is opened.
+class Gate {
+ public:
+  void wait() {
+    std::unique_lock guard(mutex_);
+    ++waiting_;
+    opened_.wait(guard, [this] { return open_; });
+  }
+  void open() {
+    std::lock_guard guard(mutex_);
+    open_ = true;
+    opened_.notify_all();
+  }
+  int waiting() {
+    std::lock_guard guard(mutex_);
+    return waiting_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable opened_;
+  bool open_ = false;
+  int waiting_ = 0;
+};
 
 class ScriptedGroup : public GroupFixtureBase {
  protected:
@@ -20,6 +47,10 @@ class ScriptedGroup : public GroupFixtureBase {
   std::size_t farewells(unsigned from, unsigned to) {
     std::lock_guard guard(script_mutex_);
     return farewells_[{from, to}];
+  }
+  void TearDown() override {
+    gate_.open();
+    GroupFixtureBase::TearDown();
   }
   static base::Status lost() { return base::fail(PERDURE_TIMEOUT, "message", "it got lost", {}, true); }
   static bool await(const std::function<bool()>& done) {
@@ -50,6 +81,10 @@ class ScriptedGroup : public GroupFixtureBase {
     std::lock_guard guard(nodes_[position]->lock());
     return nodes_[position]->core().find(catalog::ProtectionId{id, epoch}) != nullptr;
   }
+
+  // For scripts, which may be asked until the nodes have ended.
+  Gate gate_;
+  std::atomic<int> noticed_ = 0;
 
  private:
   class Link final : public DirectLink {
