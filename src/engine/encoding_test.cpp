@@ -170,6 +170,23 @@ TEST(Encoding, WhatContradictsItselfIsRefused) {
   EXPECT_EQ(encoding.offered(1, {0, hash_of({1, 1}), {}}).error().code, PERDURE_MISMATCH);
 }
 
+TEST(Encoding, WithAServerNoPositionEncodesAnything) {
+  for (unsigned position = 0; position < 3; ++position) {
+    HeardGroup group({"parity-server", 3, 1}, 2);
+    Encoding encoding = group.encoding(position);
+    for (const News& news : group.news()) {
+      ASSERT_TRUE(group.tell(encoding, news));
+      EXPECT_FALSE(encoding.next_task());
+    }
+    EXPECT_TRUE(encoding.complete());
+    EXPECT_TRUE(encoding.protection().kept.empty());
+    for (unsigned keeper = 0; keeper < 3; ++keeper) encoding.keeps(keeper);
+    EXPECT_FALSE(encoding.reached()) << "the server does not keep it yet";
+    encoding.keeps(3);
+    EXPECT_TRUE(encoding.reached());
+  }
+}
+
 TEST(Encoding, AFailedTaskIsGivenAgain) {
   HeardGroup group({"buddy", 2, 0}, 1);
   Encoding encoding = group.encoding(0);

@@ -25,11 +25,8 @@ void Protector::stop() {
 base::Status Protector::join(Membership membership) {
   std::shared_ptr<const redundancy::Code> code;
   const auto& group = membership.group;
-  const auto method = group.scheme->method;
-  if (method == redundancy::Method::parity || method == redundancy::Method::server) {
-    const bool served = method == redundancy::Method::server;
-    PERDURE_TRY(auto made,
-                redundancy::Code::make(served ? group.members : group.members - group.parities, group.parities));
+  if (group.scheme->method == redundancy::Method::parity) {  // with a server, it computes
+    PERDURE_TRY(auto made, redundancy::Code::make(group.members - group.parities, group.parities));
     code = std::make_shared<const redundancy::Code>(std::move(made));
   }
   {
