@@ -147,8 +147,9 @@ void Protector::begin(const segment::VersionId& id) {
     std::lock_guard core_guard(lock_);
     const auto* held = core_.find(id);
     if (held == nullptr) return;
-    core_.protect_before_flush(id, !done_before(id));
-    if (done_before(id)) return core_.unpin(kKeeper, id);
+    const bool done = done_before(id);
+    core_.protect_before_flush(id, !done);
+    if (done) return core_.unpin(kKeeper, id);
     ranks = held->ranks;
     stored = held->all_stored();
   }
