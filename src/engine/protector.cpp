@@ -255,13 +255,16 @@ base::Status Protector::hear(base::ConstByteSpan bytes) {
   return {};
 }
 
-// With mutex_ held.
+// Nobody counts on a level that is not reached. What was recorded for it would keep slots, and the version, until a
+// newer one is protected everywhere. An earlier launch's record stays, and all that is only forgotten: after a death
+// that may still help. With mutex_ held; `changed` has to be called after that.
 void Protector::fail(const WorkPointer& work, const base::Error& error) {
   if (work->failed || work->reached) return;
   work->failed = error;
   const auto& id = work->encoding.id().version;
   reports_.add(id.text() + ": it does not reach level node: " + error.text());
   release(*work);
+  unprotect(*work);
   work->unwanted = true;
   drop_order(*work);
 }
@@ -273,6 +276,12 @@ void Protector::release(Work& work) {
   core_.unpin(kKeeper, work.encoding.id().version);
   if (work.recorded) return;
   for (const auto& [name, chunk] : work.encoding.kept_blocks()) core_.give_back_kept({chunk.place, chunk.offset});
+}
+
+// With mutex_ held.
+void Protector::unprotect(const Work& work) {
+  std::lock_guard guard(lock_);
+  if (auto done = core_.unprotect(work.encoding.id()); !done) reports_.add("catalog: " + done.error().text());
 }
 
 // It is protected, will not be, or that takes too long. With mutex_ held; `changed` has to be called after that.
@@ -307,8 +316,7 @@ void Protector::give_way() {
       any = any || !work->failed;
       fail(work, {PERDURE_NO_SPACE, id.text(), "captures need the room, and the store has it",
                   "raise tier.memory.max_bytes or tier.file.max_bytes", false});
-      std::lock_guard core_guard(lock_);
-      if (auto done = core_.unprotect(id); !done) reports_.add("catalog: " + done.error().text());
+      unprotect(*work);  // where the catalog could not take it when it failed
     }
   }
   if (any) changed_();

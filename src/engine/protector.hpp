@@ -153,6 +153,7 @@ class Protector {
   void fail(const WorkPointer& work, const base::Error& error);
   void leave_group();
   void release(Work& work);
+  void unprotect(const Work& work);
   void let_flush(Work& work);
   void forget(const WorkPointer& work);
   void forget_older(const segment::VersionId& id);

@@ -44,5 +44,27 @@ TEST_F(FailingGroup, WhoCouldNotBeToldOfItYetHearsThatItFailedToo) {
   EXPECT_TRUE(await([&] { return failed(2, first_); }));
 }
 
+TEST_F(FailingGroup, OfWhatFailedNothingIsKeptButWhatAnEarlierLaunchRecorded) {
+  make({"xor", 3, 1, 0}, 1);
+  commit(first_);
+  protect(first_);
+  ASSERT_TRUE(wait_reached(first_));
+  for (auto& node : nodes_) EXPECT_EQ(node->used(), 3U) << "two chunks, and a parity";
+  join(8);
+  stop_keeps(2, 0);
+  protect(first_);
+  for (unsigned p = 0; p < 3; ++p) ASSERT_TRUE(await([&] { return recorded(p, first_, 8); }));
+  ASSERT_TRUE(await([&] { return nodes_[1]->protector().state(first_).reached; }));
+  for (auto& node : nodes_) EXPECT_EQ(node->used(), 4U);
+  const GroupMessage farewell{{first_, 8}, 0, GivesUp{"the disk is full"}};
+  for (unsigned p : {1U, 2U}) ASSERT_TRUE(nodes_[p]->protector().hear(encode(farewell)));
+  EXPECT_TRUE(failed(2, first_));
+  EXPECT_FALSE(recorded(2, first_, 8));
+  EXPECT_EQ(nodes_[2]->used(), 3U);
+  EXPECT_TRUE(recorded(2, first_, 7));
+  EXPECT_TRUE(nodes_[1]->protector().state(first_).reached);
+  EXPECT_TRUE(recorded(1, first_, 8)) << "what was reached stays";
+}
+
 }  // namespace
 }  // namespace perdure::engine

@@ -52,6 +52,13 @@ class ScriptedGroup : public GroupFixtureBase {
     gate_.open();
     GroupFixtureBase::TearDown();
   }
+  /// What `from` keeps `to` does not hear of: none of both reaches the level.
+  void stop_keeps(unsigned from, unsigned to) {
+    script([from, to](unsigned sender, unsigned receiver, const GroupMessage& message) -> base::Status {
+      const bool stopped = sender == from && receiver == to && std::holds_alternative<Keeps>(message.body);
+      return stopped ? lost() : base::Status();
+    });
+  }
   static base::Status lost() { return base::fail(PERDURE_TIMEOUT, "message", "it got lost", {}, true); }
   static bool await(const std::function<bool()>& done) {
     for (int i = 0; i < 30'000 && !done(); ++i) os::sleep_ns(1'000'000);
