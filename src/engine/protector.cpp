@@ -319,7 +319,9 @@ void Protector::give_way() {
       unprotect(*work);  // where the catalog could not take it when it failed
     }
   }
-  if (any) changed_();
+  if (!any) return;
+  wake_.notify_all();  // the group is to hear of it
+  changed_();
 }
 
 Protector::State Protector::state(const segment::VersionId& id) const {
