@@ -164,6 +164,9 @@ TEST(Encoding, WhatContradictsItselfIsRefused) {
   EXPECT_EQ(encoding.announced(1, {piece_of(1, 3 * kPieceChunk)}).error().code, PERDURE_MISMATCH);
   EXPECT_EQ(encoding.announced(1, {}).error().code, PERDURE_MISMATCH);
   EXPECT_EQ(encoding.announced(2, {}).error().code, PERDURE_INVALID_ARGUMENT);
+  EXPECT_EQ(encoding.announced(0, {piece_of(0, 1), piece_of(1, 1)}).error().code, PERDURE_MISMATCH)
+      << "rank 1 is at position 1";
+  EXPECT_FALSE(encoding.has_announced(0));
   EXPECT_EQ(encoding.offered(1, {2, {}, {}}).error().code, PERDURE_INVALID_ARGUMENT);
   ASSERT_TRUE(encoding.offered(1, {0, hash_of({1, 0}), {}}));
   EXPECT_TRUE(encoding.offered(1, {0, hash_of({1, 0}), {}}));
