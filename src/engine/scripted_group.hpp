@@ -43,6 +43,10 @@ class ScriptedGroup : public GroupFixtureBase {
     std::lock_guard guard(script_mutex_);
     script_ = std::move(next);
   }
+  bool has_announced(unsigned from, unsigned to) {
+    std::lock_guard guard(script_mutex_);
+    return announced_.contains({from, to});
+  }
   /// So many farewells of `from` have arrived at `to`.
   std::size_t farewells(unsigned from, unsigned to) {
     std::lock_guard guard(script_mutex_);
@@ -61,8 +65,11 @@ class ScriptedGroup : public GroupFixtureBase {
   }
   static base::Status lost() { return base::fail(PERDURE_TIMEOUT, "message", "it got lost", {}, true); }
   static bool await(const std::function<bool()>& done) {
-    for (int i = 0; i < 30'000 && !done(); ++i) os::sleep_ns(1'000'000);
-    return done();
+    for (int i = 0; i < 30'000; ++i) {
+      if (done()) return true;
+      os::sleep_ns(1'000'000);
+    }
+    return false;
   }
   bool failed(unsigned position, const segment::VersionId& id) {
     return nodes_[position]->protector().state(id).failed.has_value();
@@ -101,7 +108,7 @@ class ScriptedGroup : public GroupFixtureBase {
       PERDURE_TRY(const auto message, decode_group_message(bytes));
       PERDURE_CHECK(group_.ask(from_, position, message));
       const base::Status heard = DirectLink::tell(position, bytes);
-      if (heard && std::holds_alternative<GivesUp>(message.body)) group_.note_farewell(from_, position);
+      if (heard) group_.note(from_, position, message);
       return heard;
     }
 
@@ -117,13 +124,15 @@ class ScriptedGroup : public GroupFixtureBase {
     }
     return now ? now(from, to, message) : base::Status();
   }
-  void note_farewell(unsigned from, unsigned to) {
+  void note(unsigned from, unsigned to, const GroupMessage& message) {
     std::lock_guard guard(script_mutex_);
-    ++farewells_[{from, to}];
+    if (std::holds_alternative<Announce>(message.body)) announced_.insert({from, to});
+    if (std::holds_alternative<GivesUp>(message.body)) ++farewells_[{from, to}];
   }
 
   std::mutex script_mutex_;
   Script script_;
+  std::set<std::pair<unsigned, unsigned>> announced_;
   std::map<std::pair<unsigned, unsigned>, std::size_t> farewells_;
 };
 

@@ -42,6 +42,31 @@ TEST_F(StoredParts, WhenAllHaveStoredTheirsTheRoomIsThereForTheNextVersion) {
   }
 }
 
+TEST_F(StoredParts, ThatANewerVersionIsProtectedEverywhereHoldsWhenAnOlderOneIsNamedAfterwards) {
+  make({"xor", 3, 1, 0}, 1);
+  for (const auto& id : {first_, second_}) {
+    commit(id);
+    protect(id);
+    ASSERT_TRUE(wait_reached(id));
+  }
+  store(0, first_);
+  const auto may_go = [&] {
+    std::lock_guard guard(nodes_[0]->lock());
+    return nodes_[0]->core().evictable(*nodes_[0]->core().find(first_));
+  };
+  const auto say = [&](const segment::VersionId& id) {
+    std::lock_guard guard(nodes_[0]->lock());
+    nodes_[0]->core().protected_everywhere(id.name, id.attempt);
+  };
+  EXPECT_FALSE(may_go());
+  say(first_);
+  EXPECT_FALSE(may_go()) << "it is the newest";
+  say(second_);
+  EXPECT_TRUE(may_go());
+  say(first_);
+  EXPECT_TRUE(may_go()) << "what was said once holds";
+}
+
 TEST_F(StoredParts, WhatWasStoredBeforeItWasProtectedIsSaidAfterwards) {
   make({"buddy", 3, 0, 0}, 1);
   std::mt19937_64 random(5);
