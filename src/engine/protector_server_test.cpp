@@ -21,12 +21,14 @@ class RememberedOrders final : public ParityKeeper {
     return answer;
   }
   bool has_answered() const { return answered_ > 0; }
+  std::function<void()> before_drop;  ///< of a version
   std::optional<std::vector<Parity>> find(const Group&) override { return std::nullopt; }
   base::Status rebuild(const Group&, const Lost&, const std::vector<Survivor>&, base::ByteSpan) override { return {}; }
   void drop(const Group& group) override {
     drop_if([&](const auto& key) { return key == std::pair(group.id, group.number); });
   }
   void drop(const segment::VersionId& id) override {
+    if (before_drop) before_drop();
     drop_if([&](const auto& key) { return key.first.version == id; });
   }
   void drop_older(const std::string& name, std::uint64_t attempt_ns) override {
@@ -115,6 +117,20 @@ TEST_F(ServedGroup, WhatFailsBetweenTwoOrdersIsDropped) {
   EXPECT_TRUE(await([&] { return !server_->has(mine_); }));
   os::sleep_ns(20'000'000);
   EXPECT_FALSE(server_->has(mine_)) << "it is not ordered again";
+}
+
+TEST_F(ServedGroup, WhatIsToBeDroppedGoesBeforeTheNextOrder) {
+  server_->before_drop = [this] { gate_.wait(); };
+  make({"parity-server", 3, 1, 0}, 1);
+  nodes_[0]->protector().gone({"app", 9, {9, 9}});
+  ASSERT_TRUE(await([&] { return gate_.waiting() == 1; }));
+  commit(first_);
+  protect(first_);
+  for (unsigned p = 0; p < 3; ++p) ASSERT_TRUE(await([&] { return recorded(p, first_); }));
+  os::sleep_ns(50'000'000);  // long enough for an order that does not wait
+  EXPECT_FALSE(server_->has_answered());
+  gate_.open();
+  EXPECT_TRUE(wait_reached(first_));
 }
 
 TEST_F(ServedGroup, WhatTheStoreHasIsDroppedAndNothingOfOtherGroups) {
