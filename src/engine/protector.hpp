@@ -107,6 +107,8 @@ class Protector {
   using WorkPointer = std::shared_ptr<Work>;
   using Job = std::function<void()>;  ///< run without the mutex
 
+  static bool passes(const base::Error& error);
+  static void earliest(std::uint64_t& wake_at_ns, std::uint64_t at_ns);
   void run();
   void begin(const segment::VersionId& id);
   bool done_before(const segment::VersionId& id) const;

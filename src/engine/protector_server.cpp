@@ -1,5 +1,4 @@
 // Parities on a server: one position orders them when all blocks are known, and tells the others what became of it.
-// And how a group hears that one of it gives up.
 #include "engine/protector.hpp"
 #include "os/system.hpp"
 
@@ -70,20 +69,6 @@ void Protector::drop_order(Work& work) {
   if (!work.unwanted || !work.ordered || work.ordering || !membership_) return;
   work.ordered = false;
   later([parity = membership_->parity, group = group_at_server(work)] { parity->drop(group); });
-}
-
-// Once to everybody who may wait for this node's part: who was told of it, or told of it. With mutex_ held.
-Protector::Job Protector::next_farewell(const WorkPointer& work) {
-  if (work->heard_failure || !membership_) return {};
-  for (unsigned position = 0; position < work->told.size(); ++position) {
-    Told& told = work->told[position];
-    if (position == membership_->position || told.busy || told.gave_up) continue;
-    if (!told.announced && !work->encoding.has_announced(position)) continue;
-    told.gave_up = told.busy = true;
-    const GroupMessage message{work->encoding.id(), membership_->position, GivesUp{work->failed->text()}};
-    return [this, link = membership_->link, work, position, message] { tell(*link, work, position, message, 0); };
-  }
-  return {};
 }
 
 }  // namespace perdure::engine
