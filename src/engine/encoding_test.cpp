@@ -164,10 +164,30 @@ TEST(Encoding, WhatContradictsItselfIsRefused) {
   EXPECT_EQ(encoding.announced(1, {piece_of(1, 3 * kPieceChunk)}).error().code, PERDURE_MISMATCH);
   EXPECT_EQ(encoding.announced(1, {}).error().code, PERDURE_MISMATCH);
   EXPECT_EQ(encoding.announced(2, {}).error().code, PERDURE_INVALID_ARGUMENT);
+  EXPECT_EQ(encoding.announced(0, {piece_of(0, 1), piece_of(1, 1)}).error().code, PERDURE_MISMATCH)
+      << "rank 1 is at position 1";
+  EXPECT_FALSE(encoding.has_announced(0));
   EXPECT_EQ(encoding.offered(1, {2, {}, {}}).error().code, PERDURE_INVALID_ARGUMENT);
   ASSERT_TRUE(encoding.offered(1, {0, hash_of({1, 0}), {}}));
   EXPECT_TRUE(encoding.offered(1, {0, hash_of({1, 0}), {}}));
   EXPECT_EQ(encoding.offered(1, {0, hash_of({1, 1}), {}}).error().code, PERDURE_MISMATCH);
+}
+
+TEST(Encoding, WithAServerNoPositionEncodesAnything) {
+  for (unsigned position = 0; position < 3; ++position) {
+    HeardGroup group({"parity-server", 3, 1}, 2);
+    Encoding encoding = group.encoding(position);
+    for (const News& news : group.news()) {
+      ASSERT_TRUE(group.tell(encoding, news));
+      EXPECT_FALSE(encoding.next_task());
+    }
+    EXPECT_TRUE(encoding.complete());
+    EXPECT_TRUE(encoding.protection().kept.empty());
+    for (unsigned keeper = 0; keeper < 3; ++keeper) encoding.keeps(keeper);
+    EXPECT_FALSE(encoding.reached()) << "the server does not keep it yet";
+    encoding.keeps(3);
+    EXPECT_TRUE(encoding.reached());
+  }
 }
 
 TEST(Encoding, AFailedTaskIsGivenAgain) {

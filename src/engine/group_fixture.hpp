@@ -15,13 +15,13 @@ namespace perdure::engine {
 /// A node with a core over a file tier, and its ranks' chunks.
 class GroupNode {
  public:
-  explicit GroupNode(std::uint64_t slots, const char* kind = "file") {
+  explicit GroupNode(std::uint64_t slots, const char* kind = "file", const ProtectorOptions& options = {2, 1'000'000}) {
     const std::uint64_t room = kind == std::string("memory") ? 2 * base::MiB : kChunk;  // of the least slot
     std::vector<std::unique_ptr<tier::Tier>> tiers;
     tiers.push_back(*tier::make_tier(kind, {0, directory_ / "tier", kChunk, slots * room}));
     core_ = std::make_unique<Core>(*catalog::Catalog::open(directory_.path()), std::move(tiers), reports_);
     EXPECT_TRUE(core_->recover());
-    protector_ = std::make_unique<Protector>(*core_, lock_, reports_, ProtectorOptions{2, 1'000'000}, [] {});
+    protector_ = std::make_unique<Protector>(*core_, lock_, reports_, options, [] {});
   }
   /// A committed piece of each rank, with so many chunks of random content; the last one is short.
   void checkpoint(const segment::VersionId& id, const std::vector<std::uint64_t>& chunks, std::uint32_t first_rank,
@@ -112,6 +112,33 @@ class GroupNode {
   std::unique_ptr<Protector> protector_;
 };
 
+/// Messages arrive at once; everybody's slots are files that everybody can read.
+class DirectLink : public GroupLink {
+ public:
+  explicit DirectLink(std::vector<std::unique_ptr<GroupNode>>& nodes) : nodes_(nodes) {}
+  void close() override {}
+  base::Status tell(unsigned position, base::ConstByteSpan message) override {
+    return nodes_[position]->protector().hear(message);
+  }
+  base::Result<BlockPlace> place(const tier::SlotAddress& slot) override {
+    const auto* first = reinterpret_cast<const std::byte*>(slot.path.data());
+    return BlockPlace{{first, first + slot.path.size()}, slot.offset};
+  }
+  std::optional<BlockView> view(unsigned, const BlockPlace&, std::uint64_t) override { return std::nullopt; }
+  base::Status read(unsigned, const BlockPlace& place, std::uint64_t offset, base::ByteSpan target) override {
+    tier::SlotAddress slot;
+    slot.path.assign(reinterpret_cast<const char*>(place.memory.data()), place.memory.size());
+    slot.offset = place.offset;
+    slot.capacity = kChunk;
+    base::Hasher hasher;
+    return slots_.read(slot, offset, target, hasher);
+  }
+
+ private:
+  std::vector<std::unique_ptr<GroupNode>>& nodes_;
+  tier::SlotIo slots_;
+};
+
 struct GroupCase {
   const char* scheme;
   unsigned n, m;
@@ -122,17 +149,20 @@ struct GroupCase {
 class GroupFixtureBase : public testing::Test {
  protected:
   virtual std::shared_ptr<GroupLink> link(unsigned position) = 0;
+  virtual Membership membership(unsigned position, std::uint64_t epoch) {
+    return {epoch, scheme_, position, link(position)};
+  }
   void make(const GroupCase& c, std::uint64_t seed, std::uint64_t slots = 64, const char* kind = "file") {
     random_.seed(seed);
     scheme_ = {*redundancy::find_scheme(c.scheme), c.n, c.m, 3};
-    for (unsigned p = 0; p < c.n; ++p) nodes_.push_back(std::make_unique<GroupNode>(slots, kind));
+    for (unsigned p = 0; p < c.n; ++p) nodes_.push_back(std::make_unique<GroupNode>(slots, kind, options_));
     join(7);
   }
   void TearDown() override {
     for (auto& node : nodes_) node->end();  // before the others, which its threads talk to
   }
   void join(std::uint64_t epoch) {
-    for (unsigned p = 0; p < nodes_.size(); ++p) ASSERT_TRUE(nodes_[p]->protector().join({epoch, scheme_, p, link(p)}));
+    for (unsigned p = 0; p < nodes_.size(); ++p) ASSERT_TRUE(nodes_[p]->protector().join(membership(p, epoch)));
   }
   /// Up to three ranks a node, each with up to five chunks.
   void checkpoint(const segment::VersionId& id) {
@@ -224,6 +254,7 @@ class GroupFixtureBase : public testing::Test {
     }
   }
 
+  ProtectorOptions options_{2, 1'000'000};
   std::mt19937_64 random_;
   GroupScheme scheme_;
   std::vector<std::unique_ptr<GroupNode>> nodes_;

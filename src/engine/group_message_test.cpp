@@ -13,7 +13,11 @@ std::vector<GroupMessage> sample_messages() {
   const auto id = test_support::sample_id(1);
   const Announce announce{"xor", 4, 1, 2, 3, {test_support::sample_piece(id, 0, 5000, 4096)}};
   const Offer offer{{{0, base::hash128({}), {{std::byte{1}, std::byte{2}}, 4096}}, {1, base::hash128({}), {}}}};
-  return {{{id, 5}, 0, announce}, {{id, 5}, 1, offer}, {{id, 5}, 2, Keeps{}}, {{id, 5}, 3, Stored{}}};
+  return {{{id, 5}, 0, announce},
+          {{id, 5}, 1, offer},
+          {{id, 5}, 2, Keeps{}},
+          {{id, 5}, 3, Stored{}},
+          {{id, 5}, 1, GivesUp{"its disk is full"}}};
 }
 
 base::Json decoded(const GroupMessage& message) { return base::decode_cbor(encode(message), "test").value(); }
@@ -25,6 +29,22 @@ TEST(GroupMessage, EveryKindRoundTrips) {
     EXPECT_EQ(decoded(*again), decoded(message));
     EXPECT_EQ(again->body.index(), message.body.index());
   }
+}
+
+TEST(GroupMessage, AReasonIsReadAgainAndCutWhereItIsTooLong) {
+  const auto why = [](const GroupMessage& message) {
+    const auto again = decode_group_message(encode(message));
+    return again && std::holds_alternative<GivesUp>(again->body) ? std::get<GivesUp>(again->body).why : "";
+  };
+  EXPECT_EQ(why(sample_messages()[4]), "its disk is full");
+  const GroupMessage wordy{sample_messages()[4].id, 1, GivesUp{std::string(5000, 'x')}};
+  EXPECT_EQ(why(wordy), std::string(1000, 'x'));
+  EXPECT_EQ(decoded(wordy)["why"], std::string(1000, 'x'));
+  auto sent = decoded(sample_messages()[4]);  // by somebody who cuts nothing
+  sent["why"] = std::string(5000, 'x');
+  const auto heard = decode_group_message(base::encode_cbor(sent));
+  ASSERT_TRUE(heard) << heard.error().text();
+  EXPECT_EQ(std::get<GivesUp>(heard->body).why.size(), 1000U);
 }
 
 TEST(GroupMessage, AFieldThatIsMissingOrOfAnotherTypeIsRefused) {

@@ -37,7 +37,9 @@ class ParityKeeper {
   /// The server reads the others' blocks, and hands out what is lost.
   virtual base::Status rebuild(const Group& group, const Lost& lost, const std::vector<Survivor>& survivors,
                                base::ByteSpan target) = 0;
-  /// All of this version, whatever group and epoch, or of all older ones of its name. Best effort.
+  /// What this group has there. Best effort, as all that follows.
+  virtual void drop(const Group& group) = 0;
+  /// All of this version, whatever group and epoch, or of all older ones of its name.
   virtual void drop(const segment::VersionId& id) = 0;
   virtual void drop_older(const std::string& name, std::uint64_t attempt_ns) = 0;
   virtual void drop_all() = 0;  ///< of this job

@@ -158,6 +158,11 @@ void ParityServers::drop_if(const Bytes& prefix, const std::function<bool(const 
   }
 }
 
+void ParityServers::drop(const Group& group) {
+  const Bytes id = id_of(group);
+  (void)servers_.of(id).drop(id);
+}
+
 void ParityServers::drop(const segment::VersionId& id) {
   Bytes begin = prefix(&id.name);
   add_attempt(begin, id);

@@ -23,6 +23,7 @@ class ParityServers final : public ParityKeeper {
   std::optional<std::vector<Parity>> find(const Group& group) override;
   base::Status rebuild(const Group& group, const Lost& lost, const std::vector<Survivor>& survivors,
                        base::ByteSpan target) override;
+  void drop(const Group& group) override;
   void drop(const segment::VersionId& id) override;
   void drop_older(const std::string& name, std::uint64_t attempt_ns) override;
   void drop_all() override;

@@ -95,8 +95,9 @@ class Protector {
     std::uint64_t begun_ns = 0;                   ///< when it was committed
     bool here = false;                            ///< committed: pieces and offers are all known
     std::vector<Told> told;
-    bool ordering = false, parity_kept = false;  ///< of the parity server; by position 0
-    bool heard_failure = false;                  ///< somebody else gave it up, and said so
+    bool ordering = false, ordered = false, parity_kept = false;  ///< of the parity server; by position 0
+    bool unwanted = false;                                        ///< what was ordered is to be dropped there
+    bool heard_failure = false;                                   ///< somebody else gave it up, and said so
     bool recording = false, recorded = false, reaching = false, noting_stored = false;
     bool reached = false;  ///< what is left is to tell, and to hear, who has stored his part
     bool stored_here = false;
@@ -107,6 +108,8 @@ class Protector {
   using WorkPointer = std::shared_ptr<Work>;
   using Job = std::function<void()>;  ///< run without the mutex
 
+  static bool passes(const base::Error& error);
+  static void earliest(std::uint64_t& wake_at_ns, std::uint64_t at_ns);
   void run();
   void begin(const segment::VersionId& id);
   bool done_before(const segment::VersionId& id) const;
@@ -114,15 +117,20 @@ class Protector {
   Job job_of(const WorkPointer& work, std::uint64_t now_ns, std::uint64_t& wake_at_ns);
   Job next_telling(const WorkPointer& work, std::uint64_t now_ns, std::uint64_t& wake_at_ns);
   std::optional<GroupMessage> next_message(const Work& work, const Told& told, std::size_t& blocks) const;
-  void tell(const WorkPointer& work, unsigned position, const GroupMessage& message, std::size_t blocks);
+  void tell(GroupLink& link, const WorkPointer& work, unsigned position, const GroupMessage& message,
+            std::size_t blocks);
   void encode(const WorkPointer& work, const EncodingTask& task);
   base::Result<segment::ChunkEntry> encode_into_slot(GroupLink& link, const redundancy::Code* code, const Work& work,
                                                      const EncodingTask& task, bool early);
   void record(const WorkPointer& work);
   Job job_with_server(const WorkPointer& work);
   void order(const WorkPointer& work);
+  void drop_order(Work& work);
   Job next_farewell(const WorkPointer& work);
   void later(Job chore);
+  static ParityKeeper::Group group_at_server(const Work& work) {
+    return {work.encoding.id(), work.encoding.group().number};
+  }
   void catalog_said(const WorkPointer& work, const base::Status& status);
   void note_reached(const WorkPointer& work);
   bool all_stored(const Work& work) const;
@@ -148,6 +156,7 @@ class Protector {
   void fail(const WorkPointer& work, const base::Error& error);
   void leave_group();
   void release(Work& work);
+  void unprotect(const Work& work);
   void let_flush(Work& work);
   void forget(const WorkPointer& work);
   void forget_older(const segment::VersionId& id);

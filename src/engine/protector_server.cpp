@@ -1,5 +1,4 @@
 // Parities on a server: one position orders them when all blocks are known, and tells the others what became of it.
-// And how a group hears that one of it gives up.
 #include "engine/protector.hpp"
 #include "os/system.hpp"
 
@@ -20,6 +19,8 @@ void Protector::drop_all() {
 Protector::Job Protector::job_with_server(const WorkPointer& work) {
   const bool mine = membership_->position == 0 && membership_->group.scheme->method == redundancy::Method::server;
   if (!mine || !work->recorded || work->parity_kept || work->ordering) return {};
+  // What is to be dropped goes first: it makes room, and may have the same name.
+  if (!chores_.empty() || chore_running_) return {};
   work->ordering = true;
   return [this, work] { order(work); };
 }
@@ -32,9 +33,13 @@ void Protector::order(const WorkPointer& work) {
   std::vector<std::vector<EncodingTask::Source>> blocks;
   {
     std::lock_guard guard(mutex_);
-    if (work->failed) return;
+    if (work->failed) {
+      work->ordering = false;
+      return drop_order(*work);
+    }
     parity = membership_->parity;
-    group = {work->encoding.id(), membership_->group.number};
+    work->ordered = parity != nullptr;
+    group = group_at_server(*work);
     addresses = membership_->addresses;
     blocks = work->encoding.blocks();
   }
@@ -44,7 +49,7 @@ void Protector::order(const WorkPointer& work) {
   {
     std::lock_guard guard(mutex_);
     work->ordering = false;
-    if (work->failed) return;
+    if (work->failed) return drop_order(*work);
     if (done) {
       work->parity_kept = *done;
       if (*done) work->encoding.keeps(membership_->group.members);
@@ -58,17 +63,12 @@ void Protector::order(const WorkPointer& work) {
   changed_();
 }
 
-// Once to everybody who may wait for this node's part. With mutex_ held.
-Protector::Job Protector::next_farewell(const WorkPointer& work) {
-  if (work->heard_failure || !membership_) return {};
-  for (unsigned position = 0; position < work->told.size(); ++position) {
-    Told& told = work->told[position];
-    if (position == membership_->position || told.busy || told.gave_up || !told.announced) continue;
-    told.gave_up = told.busy = true;
-    const GroupMessage message{work->encoding.id(), membership_->position, GivesUp{work->failed->text()}};
-    return [this, work, position, message] { tell(work, position, message, 0); };
-  }
-  return {};
+// The server's room is for what somebody may still need. What is being ordered is dropped when the server has answered.
+// With mutex_ held.
+void Protector::drop_order(Work& work) {
+  if (!work.unwanted || !work.ordered || work.ordering || !membership_) return;
+  work.ordered = false;
+  later([parity = membership_->parity, group = group_at_server(work)] { parity->drop(group); });
 }
 
 }  // namespace perdure::engine

@@ -25,42 +25,28 @@ class Weather {
   unsigned percent_;
 };
 
-/// Everybody's slots are files that everybody can read.
-class FilesLink final : public GroupLink {
+/// Loses what the weather says, and says some of it twice.
+class FilesLink final : public DirectLink {
  public:
-  FilesLink(std::vector<std::unique_ptr<GroupNode>>& nodes, Weather& weather) : nodes_(nodes), weather_(weather) {}
+  FilesLink(std::vector<std::unique_ptr<GroupNode>>& nodes, Weather& weather) : DirectLink(nodes), weather_(weather) {}
   void close() override { closed_ = true; }
-  base::Status tell(unsigned position, base::ConstByteSpan message) override;
-  base::Result<BlockPlace> place(const tier::SlotAddress& slot) override {
-    const auto* first = reinterpret_cast<const std::byte*>(slot.path.data());
-    return BlockPlace{{first, first + slot.path.size()}, slot.offset};
+  base::Status tell(unsigned position, base::ConstByteSpan message) override {
+    const auto lost = base::fail(PERDURE_TIMEOUT, "message", "it got lost", {}, true);
+    if (closed_ || weather_.strikes()) return lost;
+    if (weather_.strikes()) (void)DirectLink::tell(position, message);  // twice
+    const base::Status heard = DirectLink::tell(position, message);
+    if (weather_.strikes()) return lost;  // the answer
+    return heard;
   }
-  std::optional<BlockView> view(unsigned, const BlockPlace&, std::uint64_t) override { return std::nullopt; }
-  base::Status read(unsigned, const BlockPlace& place, std::uint64_t offset, base::ByteSpan target) override {
+  base::Status read(unsigned position, const BlockPlace& place, std::uint64_t offset, base::ByteSpan target) override {
     if (weather_.strikes()) return base::fail(PERDURE_TIMEOUT, "read", "it got lost", {}, true);
-    tier::SlotAddress slot;
-    slot.path.assign(reinterpret_cast<const char*>(place.memory.data()), place.memory.size());
-    slot.offset = place.offset;
-    slot.capacity = kChunk;
-    base::Hasher hasher;
-    return slots_.read(slot, offset, target, hasher);
+    return DirectLink::read(position, place, offset, target);
   }
 
  private:
-  std::vector<std::unique_ptr<GroupNode>>& nodes_;
   Weather& weather_;
   std::atomic<bool> closed_ = false;
-  tier::SlotIo slots_;
 };
-
-base::Status FilesLink::tell(unsigned position, base::ConstByteSpan message) {
-  const auto lost = base::fail(PERDURE_TIMEOUT, "message", "it got lost", {}, true);
-  if (closed_ || weather_.strikes()) return lost;
-  if (weather_.strikes()) (void)nodes_[position]->protector().hear(message);  // twice
-  const base::Status heard = nodes_[position]->protector().hear(message);
-  if (weather_.strikes()) return lost;  // the answer
-  return heard;
-}
 
 class ProtectedGroup : public GroupFixture {
  protected:

@@ -1,49 +1,12 @@
 // In a group of nodes, each says when its part of a version is in the store. Only when all have said so nobody needs
 // what the others keep.
-#include "engine/group_fixture.hpp"
+#include "engine/scripted_group.hpp"
 
 namespace perdure::engine {
 namespace {
 
-/// Messages arrive at once; everybody's slots are files that everybody can read.
-class DirectLink final : public GroupLink {
- public:
-  explicit DirectLink(std::vector<std::unique_ptr<GroupNode>>& nodes) : nodes_(nodes) {}
-  void close() override {}
-  base::Status tell(unsigned position, base::ConstByteSpan message) override {
-    return nodes_[position]->protector().hear(message);
-  }
-  base::Result<BlockPlace> place(const tier::SlotAddress& slot) override {
-    const auto* first = reinterpret_cast<const std::byte*>(slot.path.data());
-    return BlockPlace{{first, first + slot.path.size()}, slot.offset};
-  }
-  std::optional<BlockView> view(unsigned, const BlockPlace&, std::uint64_t) override { return std::nullopt; }
-  base::Status read(unsigned, const BlockPlace& place, std::uint64_t offset, base::ByteSpan target) override {
-    tier::SlotAddress slot;
-    slot.path.assign(reinterpret_cast<const char*>(place.memory.data()), place.memory.size());
-    slot.offset = place.offset;
-    slot.capacity = kChunk;
-    base::Hasher hasher;
-    return slots_.read(slot, offset, target, hasher);
-  }
-
- private:
-  std::vector<std::unique_ptr<GroupNode>>& nodes_;
-  tier::SlotIo slots_;
-};
-
-class StoredParts : public GroupFixtureBase {
+class StoredParts : public ScriptedGroup {
  protected:
-  std::shared_ptr<GroupLink> link(unsigned) override { return std::make_shared<DirectLink>(nodes_); }
-  /// As the flusher does, when the node's segment is in the store.
-  void store(unsigned position, const segment::VersionId& id) {
-    {
-      std::lock_guard guard(nodes_[position]->lock());
-      ASSERT_TRUE(nodes_[position]->core().segment_stored(id, 0));
-      nodes_[position]->core().flush_succeeded(id, kChunk, 1);
-    }
-    nodes_[position]->protector().stored(id);
-  }
   bool needed(unsigned position) {
     std::lock_guard guard(nodes_[position]->lock());
     return nodes_[position]->core().needed_by_others();
@@ -77,6 +40,31 @@ TEST_F(StoredParts, WhenAllHaveStoredTheirsTheRoomIsThereForTheNextVersion) {
     }
     ASSERT_TRUE(nobody_needs_anything());
   }
+}
+
+TEST_F(StoredParts, ThatANewerVersionIsProtectedEverywhereHoldsWhenAnOlderOneIsNamedAfterwards) {
+  make({"xor", 3, 1, 0}, 1);
+  for (const auto& id : {first_, second_}) {
+    commit(id);
+    protect(id);
+    ASSERT_TRUE(wait_reached(id));
+  }
+  store(0, first_);
+  const auto may_go = [&] {
+    std::lock_guard guard(nodes_[0]->lock());
+    return nodes_[0]->core().evictable(*nodes_[0]->core().find(first_));
+  };
+  const auto say = [&](const segment::VersionId& id) {
+    std::lock_guard guard(nodes_[0]->lock());
+    nodes_[0]->core().protected_everywhere(id.name, id.attempt);
+  };
+  EXPECT_FALSE(may_go());
+  say(first_);
+  EXPECT_FALSE(may_go()) << "it is the newest";
+  say(second_);
+  EXPECT_TRUE(may_go());
+  say(first_);
+  EXPECT_TRUE(may_go()) << "what was said once holds";
 }
 
 TEST_F(StoredParts, WhatWasStoredBeforeItWasProtectedIsSaidAfterwards) {

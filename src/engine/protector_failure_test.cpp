@@ -1,0 +1,117 @@
+// A version that is given up: whoever waits for it hears so, once, and it keeps no room.
+#include <gmock/gmock.h>
+
+#include "engine/scripted_group.hpp"
+
+namespace perdure::engine {
+namespace {
+
+class FailingGroup : public ScriptedGroup {
+ protected:
+  void SetUp() override { options_.first_ns = kHour; }  // nothing happens because time passes
+};
+
+TEST_F(FailingGroup, WhoWasBeingToldSomethingWhenItFailedHearsThatItFailed) {
+  make({"xor", 3, 1, 0}, 1);
+  script([this](unsigned from, unsigned to, const GroupMessage& message) -> base::Status {
+    if (from == 0 && to == 1 && std::holds_alternative<Offer>(message.body)) gate_.wait();
+    return {};
+  });
+  commit(first_);
+  store(0, first_);
+  protect(first_);
+  ASSERT_TRUE(await([&] { return gate_.waiting() == 1; }));
+  nodes_[0]->protector().give_way();
+  EXPECT_TRUE(await([&] { return failed(2, first_); }));
+  EXPECT_FALSE(failed(1, first_)) << "it is still being told something else";
+  gate_.open();
+  EXPECT_TRUE(await([&] { return failed(1, first_); }));
+}
+
+TEST_F(FailingGroup, WhoCouldNotBeToldOfItYetHearsThatItFailedToo) {
+  make({"xor", 3, 1, 0}, 1);
+  script([this](unsigned from, unsigned, const GroupMessage& message) -> base::Status {
+    if (from != 0 || !std::holds_alternative<Announce>(message.body)) return {};
+    ++noticed_;
+    return lost();
+  });
+  commit(first_);
+  store(0, first_);
+  nodes_[0]->protector().committed(first_);
+  ASSERT_TRUE(await([&] { return noticed_ > 0; }));
+  nodes_[1]->protector().committed(first_);
+  nodes_[0]->protector().give_way();
+  EXPECT_TRUE(await([&] { return failed(1, first_); }));
+  EXPECT_FALSE(failed(2, first_)) << "it does not wait for anybody yet";
+  nodes_[2]->protector().committed(first_);  // when node 0 has failed already
+  EXPECT_TRUE(await([&] { return failed(2, first_); }));
+}
+
+TEST_F(FailingGroup, OfWhatFailedNothingIsKeptButWhatAnEarlierLaunchRecorded) {
+  make({"xor", 3, 1, 0}, 1);
+  commit(first_);
+  protect(first_);
+  ASSERT_TRUE(wait_reached(first_));
+  for (auto& node : nodes_) EXPECT_EQ(node->used(), 3U) << "two chunks, and a parity";
+  join(8);
+  stop_keeps(2, 0);
+  protect(first_);
+  for (unsigned p = 0; p < 3; ++p) ASSERT_TRUE(await([&] { return recorded(p, first_, 8); }));
+  ASSERT_TRUE(await([&] { return nodes_[1]->protector().state(first_).reached; }));
+  for (auto& node : nodes_) EXPECT_EQ(node->used(), 4U);
+  const GroupMessage farewell{{first_, 8}, 0, GivesUp{"the disk is full"}};
+  for (unsigned p : {1U, 2U}) ASSERT_TRUE(nodes_[p]->protector().hear(encode(farewell)));
+  EXPECT_TRUE(failed(2, first_));
+  EXPECT_FALSE(recorded(2, first_, 8));
+  EXPECT_EQ(nodes_[2]->used(), 3U);
+  EXPECT_TRUE(recorded(2, first_, 7));
+  EXPECT_TRUE(nodes_[1]->protector().state(first_).reached);
+  EXPECT_TRUE(recorded(1, first_, 8)) << "what was reached stays";
+}
+
+TEST_F(FailingGroup, WhoHearsItFailsAndDoesNotSayItAgain) {
+  make({"xor", 3, 1, 0}, 1);
+  commit(first_);
+  store(0, first_);
+  for (unsigned p : {0U, 2U}) nodes_[p]->protector().committed(first_);
+  ASSERT_TRUE(await([&] { return has_announced(0, 1) && has_announced(2, 1); }));
+  os::sleep_ns(50'000'000);  // then nobody has anything to do any more, and has to be woken
+  nodes_[0]->protector().give_way();
+  ASSERT_TRUE(await([&] { return farewells(0, 1) == 1 && farewells(0, 2) == 1; }));
+  for (unsigned p : {1U, 2U}) {
+    const auto why = nodes_[p]->protector().state(first_).failed;
+    ASSERT_TRUE(why) << p;
+    EXPECT_THAT(why->text(), testing::HasSubstr("position 0 of the group gives it up"));
+    EXPECT_THAT(nodes_[p]->reports().take().value_or(""), testing::HasSubstr("it does not reach level node"));
+  }
+  os::sleep_ns(50'000'000);  // long enough for those that would say it
+  for (unsigned from : {1U, 2U})
+    for (unsigned to = 0; to < 3; ++to) EXPECT_EQ(farewells(from, to), 0U) << from << " to " << to;
+  EXPECT_EQ(farewells(0, 1) + farewells(0, 2), 2U);
+}
+
+TEST_F(FailingGroup, GivesWayOnlyWithWhatTheStoreHasAndWhatIsNotReached) {
+  make({"xor", 3, 1, 0}, 1);
+  commit(first_);
+  protect(first_);
+  ASSERT_TRUE(wait_reached(first_));
+  store(0, first_);
+  stop_keeps(2, 0);
+  commit(second_);
+  protect(second_);
+  ASSERT_TRUE(await([&] { return recorded(0, second_) && nodes_[1]->protector().state(second_).reached; }));
+  nodes_[0]->protector().give_way();
+  EXPECT_FALSE(failed(0, second_)) << "only this node has it";
+  EXPECT_TRUE(recorded(0, second_));
+  EXPECT_EQ(nodes_[0]->used(), 6U) << "two versions of two chunks, and a parity each";
+  store(0, second_);
+  nodes_[0]->protector().give_way();
+  EXPECT_TRUE(failed(0, second_));
+  EXPECT_FALSE(recorded(0, second_));
+  EXPECT_EQ(nodes_[0]->used(), 5U);
+  EXPECT_TRUE(nodes_[0]->protector().state(first_).reached);
+  EXPECT_TRUE(recorded(0, first_));
+}
+
+}  // namespace
+}  // namespace perdure::engine
