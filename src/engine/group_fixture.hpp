@@ -12,10 +12,18 @@
 
 namespace perdure::engine {
 
+/// Retries come at once, and captures are followed however small they are.
+inline ProtectorOptions group_options() {
+  ProtectorOptions options{2, 1'000'000};
+  options.least_early_bytes = 0;
+  return options;
+}
+
 /// A node with a core over a file tier, and its ranks' chunks.
 class GroupNode {
  public:
-  explicit GroupNode(std::uint64_t slots, const char* kind = "file", const ProtectorOptions& options = {2, 1'000'000}) {
+  explicit GroupNode(std::uint64_t slots, const char* kind = "file",
+                     const ProtectorOptions& options = group_options()) {
     const std::uint64_t room = kind == std::string("memory") ? 2 * base::MiB : kChunk;  // of the least slot
     std::vector<std::unique_ptr<tier::Tier>> tiers;
     tiers.push_back(*tier::make_tier(kind, {0, directory_ / "tier", kChunk, slots * room}));
@@ -254,7 +262,7 @@ class GroupFixtureBase : public testing::Test {
     }
   }
 
-  ProtectorOptions options_{2, 1'000'000};
+  ProtectorOptions options_ = group_options();
   std::mt19937_64 random_;
   GroupScheme scheme_;
   std::vector<std::unique_ptr<GroupNode>> nodes_;

@@ -17,6 +17,14 @@ tl::unexpected<base::Error> refused(std::string cause) {
   return base::fail(PERDURE_CORRUPT, kObject, std::move(cause));
 }
 
+Json blocks_to_json(const std::vector<OfferedBlock>& blocks) {
+  Json list = Json::array();
+  for (const auto& block : blocks)
+    list.push_back(Json::array(
+        {block.number, base::binary(block.hash.bytes()), base::binary(block.place.memory), block.place.offset}));
+  return list;
+}
+
 struct Writer {
   Json& json;
   void operator()(const Announce& announce) const {
@@ -29,14 +37,11 @@ struct Writer {
     Json pieces = Json::array();
     for (const auto& piece : announce.pieces) pieces.push_back(segment::to_json(piece));
     json["pieces"] = std::move(pieces);
+    json["blocks"] = blocks_to_json(announce.blocks);
   }
   void operator()(const Offer& offer) const {
     json["say"] = "offer";
-    Json blocks = Json::array();
-    for (const auto& block : offer.blocks)
-      blocks.push_back(Json::array(
-          {block.number, base::binary(block.hash.bytes()), base::binary(block.place.memory), block.place.offset}));
-    json["blocks"] = std::move(blocks);
+    json["blocks"] = blocks_to_json(offer.blocks);
   }
   void operator()(const Keeps&) const { json["say"] = "keeps"; }
   void operator()(const Stored&) const { json["say"] = "stored"; }
@@ -45,19 +50,6 @@ struct Writer {
     json["why"] = gives_up.why.substr(0, kMostWhyBytes);
   }
 };
-
-base::Result<Announce> announce_from_json(const Json& json) {
-  Announce announce;
-  PERDURE_TRY(announce.scheme, base::get_text(json, "scheme", kObject));
-  PERDURE_TRY(announce.members, base::get_u32(json, "members", kObject));
-  PERDURE_TRY(announce.parities, base::get_u32(json, "parities", kObject));
-  PERDURE_TRY(announce.group, base::get_u32(json, "group", kObject));
-  PERDURE_TRY(announce.ranks, base::get_u32(json, "ranks", kObject));
-  PERDURE_TRY(announce.pieces, segment::pieces_from_json(json, announce.ranks, kObject));
-  if (announce.members < 1 || announce.members > kMostPositions)
-    return refused("field 'members' is " + std::to_string(announce.members) + ", outside 1 to 64");
-  return announce;
-}
 
 base::Result<OfferedBlock> block_from_json(const Json& json) {
   if (!json.is_array() || json.size() != 4 || !json[0].is_number_unsigned() || !json[3].is_number_unsigned())
@@ -74,14 +66,28 @@ base::Result<OfferedBlock> block_from_json(const Json& json) {
   return block;
 }
 
-base::Result<Offer> offer_from_json(const Json& json) {
-  Offer offer;
-  PERDURE_TRY(const Json* blocks, base::get_array(json, "blocks", kObject));
-  for (const Json& item : *blocks) {
+base::Result<std::vector<OfferedBlock>> blocks_from_json(const Json& json) {
+  std::vector<OfferedBlock> blocks;
+  PERDURE_TRY(const Json* list, base::get_array(json, "blocks", kObject));
+  for (const Json& item : *list) {
     PERDURE_TRY(auto block, block_from_json(item));
-    offer.blocks.push_back(std::move(block));
+    blocks.push_back(std::move(block));
   }
-  return offer;
+  return blocks;
+}
+
+base::Result<Announce> announce_from_json(const Json& json) {
+  Announce announce;
+  PERDURE_TRY(announce.scheme, base::get_text(json, "scheme", kObject));
+  PERDURE_TRY(announce.members, base::get_u32(json, "members", kObject));
+  PERDURE_TRY(announce.parities, base::get_u32(json, "parities", kObject));
+  PERDURE_TRY(announce.group, base::get_u32(json, "group", kObject));
+  PERDURE_TRY(announce.ranks, base::get_u32(json, "ranks", kObject));
+  PERDURE_TRY(announce.pieces, segment::pieces_from_json(json, announce.ranks, kObject));
+  PERDURE_TRY(announce.blocks, blocks_from_json(json));
+  if (announce.members < 1 || announce.members > kMostPositions)
+    return refused("field 'members' is " + std::to_string(announce.members) + ", outside 1 to 64");
+  return announce;
 }
 
 }  // namespace
@@ -102,7 +108,9 @@ base::Result<GroupMessage> decode_group_message(base::ConstByteSpan bytes) {
   if (say == "announce") {
     PERDURE_TRY(message.body, announce_from_json(json));
   } else if (say == "offer") {
-    PERDURE_TRY(message.body, offer_from_json(json));
+    Offer offer;
+    PERDURE_TRY(offer.blocks, blocks_from_json(json));
+    message.body = std::move(offer);
   } else if (say == "keeps") {
     message.body = Keeps{};
   } else if (say == "stored") {

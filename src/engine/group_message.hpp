@@ -10,7 +10,7 @@
 
 namespace perdure::engine {
 
-/// The pieces that the ranks of this position have, and the group it takes itself to be in.
+/// The pieces that the ranks of this position have, the group it takes itself to be in, and what can be read already.
 struct Announce {
   std::string scheme;
   unsigned members = 0;
@@ -18,6 +18,7 @@ struct Announce {
   std::uint32_t group = 0;
   std::uint32_t ranks = 0;  ///< of the whole version
   std::vector<segment::Piece> pieces;
+  std::vector<OfferedBlock> blocks = {};  ///< as in Offer
 };
 /// Blocks of this position that are in their slots.
 struct Offer {

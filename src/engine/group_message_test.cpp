@@ -11,8 +11,8 @@ namespace {
 
 std::vector<GroupMessage> sample_messages() {
   const auto id = test_support::sample_id(1);
-  const Announce announce{"xor", 4, 1, 2, 3, {test_support::sample_piece(id, 0, 5000, 4096)}};
   const Offer offer{{{0, base::hash128({}), {{std::byte{1}, std::byte{2}}, 4096}}, {1, base::hash128({}), {}}}};
+  const Announce announce{"xor", 4, 1, 2, 3, {test_support::sample_piece(id, 0, 5000, 4096)}, offer.blocks};
   return {{{id, 5}, 0, announce},
           {{id, 5}, 1, offer},
           {{id, 5}, 2, Keeps{}},

@@ -34,6 +34,8 @@ struct ProtectorOptions {
   std::uint64_t retry_ns = 200'000'000;     ///< after a peer could not be reached, or there was no room
   std::uint64_t first_ns = 10'000'000'000;  ///< so long at most a flush waits until its version is protected
   bool during_capture = true;               ///< with schemes that can: chunks are protected as they are written
+  /// Of a smaller capture the messages take longer than the encoding: it is protected when it is committed.
+  std::uint64_t least_early_bytes = 64 * base::KiB;
 };
 
 class Protector {

@@ -3,6 +3,15 @@
 #include "engine/protector.hpp"
 
 namespace perdure::engine {
+namespace {
+
+std::uint64_t bytes_of(const std::vector<segment::Piece>& pieces) {
+  std::uint64_t bytes = 0;
+  for (const auto& piece : pieces) bytes += piece.capture_bytes();
+  return bytes;
+}
+
+}  // namespace
 
 bool Protector::protects_captures() const {
   return membership_ && options_.during_capture && membership_->group.scheme->when == redundancy::When::while_captured;
@@ -65,7 +74,7 @@ void Protector::follow_capture(const segment::VersionId& id) {
   std::size_t seen = work ? work->seen : 0;
   CaptureLook look = look_at_capture(id, seen);
   if (look.over && work && work->early) forget(work);  // aborted, or its ranks are gone
-  if (look.pieces.empty()) return;
+  if (look.pieces.empty() || (!work && bytes_of(look.pieces) < options_.least_early_bytes)) return;
   if (!work) work = find_or_make({id, membership_->epoch}, look.ranks);
   base::Status begun = work->encoding.announced(membership_->position, look.pieces);
   if (begun && !work->early) work->pieces = std::move(look.pieces);

@@ -14,7 +14,7 @@ class FailingGroup : public ScriptedGroup {
 TEST_F(FailingGroup, WhoWasBeingToldSomethingWhenItFailedHearsThatItFailed) {
   make({"xor", 3, 1, 0}, 1);
   script([this](unsigned from, unsigned to, const GroupMessage& message) -> base::Status {
-    if (from == 0 && to == 1 && std::holds_alternative<Offer>(message.body)) gate_.wait();
+    if (from == 0 && to == 1 && std::holds_alternative<Announce>(message.body)) gate_.wait();
     return {};
   });
   commit(first_);

@@ -15,15 +15,16 @@ std::optional<GroupMessage> Protector::next_message(const Work& work, const Told
   GroupMessage message{work.encoding.id(), membership_->position, Keeps{}};
   const auto& group = work.encoding.group();
   if (!work.here && !work.early) return std::nullopt;
+  blocks = std::min(kBlocksPerOffer, work.offers.size() - told.offered);
+  const auto first = work.offers.begin() + static_cast<std::ptrdiff_t>(told.offered);
+  const auto last = first + static_cast<std::ptrdiff_t>(blocks);
   if (!told.announced) {
-    message.body =
-        Announce{group.scheme->name, group.members, group.parities, group.number, work.encoding.ranks(), work.pieces};
+    message.body = Announce{group.scheme->name,    group.members, group.parities, group.number,
+                            work.encoding.ranks(), work.pieces,   {first, last}};
     return message;
   }
-  if (told.offered < work.offers.size()) {
-    blocks = std::min(kBlocksPerOffer, work.offers.size() - told.offered);
-    const auto first = work.offers.begin() + static_cast<std::ptrdiff_t>(told.offered);
-    message.body = Offer{{first, first + static_cast<std::ptrdiff_t>(blocks)}};
+  if (blocks != 0) {
+    message.body = Offer{{first, last}};
     return message;
   }
   if (work.recorded && !told.keeps) return message;
@@ -72,6 +73,7 @@ void Protector::tell(GroupLink& link, const WorkPointer& work, unsigned position
       fail(work, heard.error());
     } else if (std::holds_alternative<Announce>(message.body)) {
       told.announced = true;
+      told.offered += blocks;
     } else if (std::holds_alternative<Offer>(message.body)) {
       told.offered += blocks;
     } else if (std::holds_alternative<Keeps>(message.body)) {
@@ -95,9 +97,9 @@ base::Status Protector::apply(Work& work, const GroupMessage& message) {
       return base::fail(PERDURE_MISMATCH, message.id.text(),
                         "position " + std::to_string(message.position) + " takes itself to be in another group",
                         "start all nodes with the same redundancy options");
-    return work.encoding.announced(message.position, announce->pieces);
-  }
-  if (const auto* offer = std::get_if<Offer>(&message.body)) {
+    PERDURE_CHECK(work.encoding.announced(message.position, announce->pieces));
+    for (const auto& block : announce->blocks) PERDURE_CHECK(work.encoding.offered(message.position, block));
+  } else if (const auto* offer = std::get_if<Offer>(&message.body)) {
     for (const auto& block : offer->blocks) PERDURE_CHECK(work.encoding.offered(message.position, block));
   } else if (std::holds_alternative<Keeps>(message.body)) {
     work.encoding.keeps(message.position);
