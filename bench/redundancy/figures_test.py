@@ -57,9 +57,12 @@ class Figures(unittest.TestCase):
         gone = figures.missing(2, "not built", unit="GB/s", reference="none", command="run")
         self.assertIn("| not built | **no** |", figures.markdown({"rate": gone}))
 
-    def test_a_parity_server_is_judged_by_both_of_its_figures(self):
-        both = figures.parity_server_figures({"parity_server_over_xor_bandwidth": 2.0, "parity_server_over_xor_members_cpu": 0.1}, "x")
-        self.assertEqual([one["reached"] for one in both.values()], ["yes", "no"])
+    def test_a_parity_server_is_judged_beside_both_kinds_of_xor_each_by_both_figures(self):
+        result = {"parity_server_over_xor_bandwidth": 2.0, "parity_server_over_xor_members_cpu": 0.1,
+                  "parity_server_over_ring_bandwidth": 1.9, "parity_server_over_ring_members_cpu": 0.09}
+        every = figures.parity_server_figures(result, "x")
+        self.assertEqual([one["reached"] for one in every.values()], ["yes", "no", "no", "yes"])
+        self.assertIn("a ring", every["parity_server_over_ring_bandwidth"]["reference"])
 
 
 if __name__ == "__main__":
