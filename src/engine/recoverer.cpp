@@ -38,6 +38,7 @@ base::Result<std::vector<RecoveredRank>> Recoverer::recover(const ipc::Recover& 
   work.id = &request.id;
   for (unsigned holder = 0; holder < addresses.size(); ++holder)
     if (addresses[holder] == network_->endpoint->address()) work.own = holder;
+  work.link.introduce();
   for (const std::uint32_t rank : request.wanted) {
     PERDURE_TRY(auto piece, work.reconstruction.piece(rank));
     for (std::uint32_t c = 0; c < piece.chunks.size(); ++c) work.chunks.push_back({work.pieces.size(), c});
