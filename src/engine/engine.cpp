@@ -12,6 +12,7 @@
 #include "os/crash_point.hpp"
 #include "os/fork.hpp"
 #include "os/socket.hpp"
+#include "os/system.hpp"
 #include "store/emulated.hpp"
 
 namespace perdure::engine {
@@ -89,6 +90,7 @@ NodeGroupOptions group_options(const config::Config& config) {
   options.parity_servers = config.text("redundancy.parity_servers");
   options.job = config.text("job");
   options.protector.during_capture = config.boolean("redundancy.during_capture");
+  options.protector.busy = os::processors_busy;
   options.protector.threads = static_cast<unsigned>(config.integer("redundancy.threads"));
   options.recovery_threads = options.protector.threads;
   return options;

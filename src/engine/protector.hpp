@@ -34,6 +34,8 @@ struct ProtectorOptions {
   std::uint64_t retry_ns = 200'000'000;     ///< after a peer could not be reached, or there was no room
   std::uint64_t first_ns = 10'000'000'000;  ///< so long at most a flush waits until its version is protected
   bool during_capture = true;               ///< with schemes that can: chunks are protected as they are written
+  /// Processors are wanted by others, such as ranks that capture: what is not committed yet waits. Empty: never.
+  std::function<bool()> busy = {};
 };
 
 class Protector {
@@ -141,6 +143,8 @@ class Protector {
   };
   CaptureLook look_at_capture(const segment::VersionId& id, std::size_t& seen);
   bool protects_captures() const;
+  bool others_go_first(const Work& work) const;
+  static bool all_written(const Work& work);
   void follow_capture(const segment::VersionId& id);
   WorkPointer find(const segment::VersionId& id) const;
   WorkPointer find_or_make(const catalog::ProtectionId& id, std::uint32_t ranks);

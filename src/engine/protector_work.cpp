@@ -92,6 +92,7 @@ Protector::Job Protector::job_of(const WorkPointer& work, std::uint64_t now_ns, 
     earliest(wake_at_ns, work->retry_at_ns);
     return {};
   }
+  if (others_go_first(*work)) return {};
   if (auto task = work->encoding.next_task()) return [this, work, task = std::move(*task)] { encode(work, task); };
   if (work->here && !work->recorded && !work->recording && work->encoding.complete()) {
     work->recording = true;
@@ -118,7 +119,7 @@ std::optional<GroupMessage> Protector::next_message(const Work& work, const Told
         Announce{group.scheme->name, group.members, group.parities, group.number, work.encoding.ranks(), work.pieces};
     return message;
   }
-  if (told.offered < work.offers.size()) {
+  if (told.offered < work.offers.size() && (all_written(work) || !others_go_first(work))) {
     blocks = std::min(kBlocksPerOffer, work.offers.size() - told.offered);
     const auto first = work.offers.begin() + static_cast<std::ptrdiff_t>(told.offered);
     message.body = Offer{{first, first + static_cast<std::ptrdiff_t>(blocks)}};
