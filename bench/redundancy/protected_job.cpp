@@ -8,12 +8,12 @@ constexpr const char* kCheckpoint = "bench";
 }  // namespace
 
 std::string JobOptions::text() const {
-  std::string text = "job=" + name + ";store.path=" + directory + "/store-" + name + ";node.path=" + directory +
-                     ";tier.order=memory;engine.idle_exit=1;retention.keep_last=1;engine.mode=" + engine +
-                     ";chunk_bytes=" + chunk + ";node.ranks_per_node=" + std::to_string(ranks_per_node) +
-                     ";redundancy.scheme=" + scheme + ";redundancy.group_size=" + std::to_string(group_size) +
-                     ";redundancy.parities=" + std::to_string(parities) +
-                     ";flush.max_bandwidth=" + std::to_string(flush_bytes_per_s);
+  std::string text =
+      "job=" + name + ";store.path=" + directory + "/store-" + name + ";node.path=" + directory +
+      ";tier.order=memory;engine.idle_exit=1;retention.keep_last=1;engine.mode=" + engine +
+      (chunk.empty() ? "" : ";chunk_bytes=" + chunk) + ";node.ranks_per_node=" + std::to_string(ranks_per_node) +
+      ";redundancy.scheme=" + scheme + ";redundancy.group_size=" + std::to_string(group_size) +
+      ";redundancy.parities=" + std::to_string(parities) + ";flush.max_bandwidth=" + std::to_string(flush_bytes_per_s);
   return more.empty() ? text : text + ";" + more;
 }
 

@@ -16,9 +16,9 @@ struct JobOptions {
   std::string directory;  ///< of nodes, tiers and store; on a memory file system to measure memory tiers
   std::string scheme = "single";
   int ranks_per_node = 1, group_size = 8, parities = 2;
-  std::string engine = "embedded", chunk = "64MiB";
-  std::uint64_t flush_bytes_per_s = 0;  ///< the most that a node writes to the store; 0: no limit
-  std::string more;                     ///< further options, "key=value" separated by semicolons
+  std::string engine = "embedded", chunk = {};  ///< empty: Perdure's default
+  std::uint64_t flush_bytes_per_s = 0;          ///< the most that a node writes to the store; 0: no limit
+  std::string more;                             ///< further options, "key=value" separated by semicolons
 
   /// For perdure_open_mpi().
   std::string text() const;

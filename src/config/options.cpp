@@ -31,7 +31,9 @@ constexpr auto kOptions = std::to_array<Option>({
      .unit = "bytes",
      .environment = "PERDURE_CHUNK_BYTES",
      .engine = true,
-     .documentation = "Size of a chunk: the unit of placement, transfer and hashing.",
+     .documentation =
+         "Size of a chunk: the unit of placement, transfer, hashing and redundancy. Where it is not set, and "
+         "`redundancy.scheme` is not `single`, chunks have 8 MiB.",
      .minimum = 64 * kKiB,
      .maximum = 16 * kKiB * kKiB * kKiB,
      .multiple_of = 4096},
@@ -294,9 +296,9 @@ constexpr auto kOptions = std::to_array<Option>({
      .default_value = "true",
      .environment = "PERDURE_REDUNDANCY_DURING_CAPTURE",
      .engine = true,
-     .documentation =
-         "Chunks are protected as they are written, not only when the checkpoint is complete: level `node` is reached "
-         "sooner, at the cost of processor time while the application waits. Not with `partner`."},
+     .documentation = "Chunks are protected as they are written, not only when the checkpoint is complete, where "
+                      "processors are idle "
+                      "meanwhile: level `node` is reached sooner. Not with `partner`."},
     {.key = "redundancy.in_call",
      .type = Type::boolean,
      .default_value = "false",

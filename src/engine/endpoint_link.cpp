@@ -13,6 +13,12 @@ EndpointLink::EndpointLink(std::shared_ptr<PeerNetwork> network, std::vector<net
                            EndpointLinkOptions options)
     : network_(std::move(network)), addresses_(std::move(addresses)), options_(options) {}
 
+// What is no address is found out where it is needed; so is who cannot be reached.
+void EndpointLink::introduce(unsigned first) const {
+  for (std::size_t position = first; position < addresses_.size(); ++position)
+    if (!addresses_[position].empty()) (void)network_->endpoint->introduce(addresses_[position], options_.timeout_ns);
+}
+
 void EndpointLink::close() {
   closed_ = true;
   std::lock_guard guard(mutex_);

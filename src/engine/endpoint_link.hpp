@@ -27,6 +27,9 @@ class EndpointLink final : public GroupLink {
   /// `addresses` by position; its own is not used.
   EndpointLink(std::shared_ptr<PeerNetwork> network, std::vector<network::Bytes> addresses,
                EndpointLinkOptions options = {});
+  /// Connects to the positions from `first` on in the background, all at once: a connection takes some round trips, and
+  /// whoever needs it first would wait for that.
+  void introduce(unsigned first = 0) const;
   void close() override;
   base::Status tell(unsigned position, base::ConstByteSpan message) override;
   base::Result<BlockPlace> place(const tier::SlotAddress& slot) override { return network_->slots->place(slot); }

@@ -12,6 +12,7 @@
 #include "os/crash_point.hpp"
 #include "os/fork.hpp"
 #include "os/socket.hpp"
+#include "os/system.hpp"
 #include "store/emulated.hpp"
 
 namespace perdure::engine {
@@ -41,6 +42,16 @@ TierModel model_for(const config::Config& config, const std::string& name, const
   return stored_model(config::model_root(config), name, options.directory, reports);
 }
 
+// A block of redundancy is made by one thread, and a node has to have some for every position of its group to have
+// something to make: with redundancy chunks are smaller, unless their size was chosen.
+constexpr std::uint64_t kRedundantChunkBytes = 8 * base::MiB;
+
+std::uint64_t chunk_bytes(const config::Config& config) {
+  const std::uint64_t bytes = config.bytes("chunk_bytes");
+  const bool chosen = config.values().at("chunk_bytes").origin != config::Origin::default_value;
+  return chosen || config.text("redundancy.scheme") == "single" ? bytes : std::min(bytes, kRedundantChunkBytes);
+}
+
 // A tier that cannot be opened is left out with a report: the next one serves. Without any there is no engine.
 base::Result<OpenTiers> open_tiers(const config::Config& config, const NodePaths& paths,
                                    const std::optional<Emulation>& emulation, Reports& reports) {
@@ -53,7 +64,7 @@ base::Result<OpenTiers> open_tiers(const config::Config& config, const NodePaths
     tier::TierOptions options;
     options.number = static_cast<std::uint32_t>(tiers.size());
     options.directory = name == "memory" ? paths.memory : paths.file;
-    options.slot_bytes = config.bytes("chunk_bytes");
+    options.slot_bytes = chunk_bytes(config);
     options.max_bytes = config.bytes("tier." + name + ".max_bytes");
     auto tier = tier::make_tier(name, options);
     if (tier) {
@@ -89,6 +100,7 @@ NodeGroupOptions group_options(const config::Config& config) {
   options.parity_servers = config.text("redundancy.parity_servers");
   options.job = config.text("job");
   options.protector.during_capture = config.boolean("redundancy.during_capture");
+  options.protector.busy = os::processors_busy;
   options.protector.threads = static_cast<unsigned>(config.integer("redundancy.threads"));
   options.recovery_threads = options.protector.threads;
   return options;
@@ -149,7 +161,7 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
   PERDURE_TRY(auto open, open_tiers(config, paths, p->emulation, p->reports));
   PERDURE_TRY(auto catalog, catalog::Catalog::open(paths.node, config.bytes("catalog.compact_above")));
   CoreOptions placing{std::move(open.models), nullptr, static_cast<unsigned>(config.integer("flush.threads")),
-                      config.bytes("chunk_bytes")};
+                      chunk_bytes(config)};
   PERDURE_TRY(placing.policy, placement::find_policy(config.text("placement.policy")));
   // A store that cannot be gone on with gets only what is whole.
   if (p->store->properties().resumable) placing.during_capture = during_capture(config.text("flush.during_capture"));
@@ -177,7 +189,7 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
       [p] { p->wake(); });
   ServerOptions options;
   options.fingerprint = config.fingerprint();
-  options.chunk_bytes = std::min(config.bytes("chunk_bytes"), p->core->slot_bytes());
+  options.chunk_bytes = std::min(chunk_bytes(config), p->core->slot_bytes());
   options.group = p->group.get();
   options.idle_exit_ns = idle_exit ? seconds_to_ns(config.real("engine.idle_exit")) : 0;
   auto server =

@@ -2,6 +2,7 @@
 // For tests: a group of nodes in one process, their ranks' checkpoints, and what must be kept of them and where.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <random>
 
 #include "engine/core_fixture.hpp"
@@ -29,7 +30,9 @@ class GroupNode {
     tiers.push_back(*tier::make_tier(kind, {0, directory_ / "tier", kChunk, slots * room}));
     core_ = std::make_unique<Core>(*catalog::Catalog::open(directory_.path()), std::move(tiers), reports_);
     EXPECT_TRUE(core_->recover());
-    protector_ = std::make_unique<Protector>(*core_, lock_, reports_, options, [] {});
+    ProtectorOptions all = options;
+    all.busy = [this] { return busy_.load(); };
+    protector_ = std::make_unique<Protector>(*core_, lock_, reports_, std::move(all), [] {});
   }
   /// A committed piece of each rank, with so many chunks of random content; the last one is short.
   void checkpoint(const segment::VersionId& id, const std::vector<std::uint64_t>& chunks, std::uint32_t first_rank,
@@ -85,6 +88,8 @@ class GroupNode {
     const auto usage = core_->tiers()[0]->usage();
     return usage.slots - usage.free_slots;
   }
+  /// Others want this node's processors.
+  void be_busy(bool busy) { busy_ = busy; }
   Core& core() { return *core_; }
   Protector& protector() { return *protector_; }
   Reports& reports() { return reports_; }
@@ -117,6 +122,7 @@ class GroupNode {
   std::unique_ptr<Core> core_;
   tier::SlotIo slots_;
   segment::Piece capture_;
+  std::atomic<bool> busy_ = false;
   std::unique_ptr<Protector> protector_;
 };
 

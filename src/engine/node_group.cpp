@@ -116,10 +116,11 @@ base::Status NodeGroup::join(const ipc::Join& join) {
   const GroupScheme group{scheme, members, redundancy::parities(*scheme, options_.parities), join.group};
   EndpointLinkOptions link;
   link.over_wire = scheme->rereads;
+  const auto positions = std::make_shared<EndpointLink>(network_, join.addresses, link);
   PERDURE_CHECK(protector_->join({join.epoch,
                                   group,
                                   join.position,
-                                  std::make_shared<EndpointLink>(network_, join.addresses, link),
+                                  positions,
                                   join.addresses,
                                   scheme->method == redundancy::Method::server ? parity_ : nullptr,
                                   {join.ranks.begin(), join.ranks.end()}}));
@@ -128,6 +129,7 @@ base::Status NodeGroup::join(const ipc::Join& join) {
     core_.in_epoch(join.epoch);
   }
   joined_ = true;
+  positions->introduce(join.position + 1);  // one connection to each; those before this one connect to it
   return {};
 }
 

@@ -36,6 +36,8 @@ struct ProtectorOptions {
   bool during_capture = true;               ///< with schemes that can: chunks are protected as they are written
   /// Of a smaller capture the messages take longer than the encoding: it is protected when it is committed.
   std::uint64_t least_early_bytes = 64 * base::KiB;
+  /// Processors are wanted by others, such as ranks that capture: what is not committed yet waits. Empty: never.
+  std::function<bool()> busy = {};
 };
 
 class Protector {
@@ -152,6 +154,8 @@ class Protector {
   };
   CaptureLook look_at_capture(const segment::VersionId& id, std::size_t& seen);
   bool protects_captures() const;
+  bool others_go_first(const Work& work) const;
+  static bool all_written(const Work& work);
   void follow_capture(const segment::VersionId& id);
   WorkPointer find(const segment::VersionId& id) const;
   WorkPointer find_or_make(const catalog::ProtectionId& id, std::uint32_t ranks);

@@ -17,6 +17,17 @@ bool Protector::protects_captures() const {
   return membership_ && options_.during_capture && membership_->group.scheme->when == redundancy::When::while_captured;
 }
 
+// Ranks that capture would wait for the processors that protecting takes, and level node comes no sooner by that. News
+// of the capture, or its commit, makes it look again.
+bool Protector::others_go_first(const Work& work) const { return !work.here && options_.busy && options_.busy(); }
+
+// What is left of this node's capture is to agree on it.
+bool Protector::all_written(const Work& work) {
+  std::size_t blocks = 0;
+  for (const auto& piece : work.pieces) blocks += piece.chunks.size();
+  return work.offers.size() == blocks;
+}
+
 void Protector::capturing(const segment::VersionId& id) {
   {
     std::lock_guard guard(mutex_);

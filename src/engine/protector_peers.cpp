@@ -15,7 +15,8 @@ std::optional<GroupMessage> Protector::next_message(const Work& work, const Told
   GroupMessage message{work.encoding.id(), membership_->position, Keeps{}};
   const auto& group = work.encoding.group();
   if (!work.here && !work.early) return std::nullopt;
-  blocks = std::min(kBlocksPerOffer, work.offers.size() - told.offered);
+  const bool now = all_written(work) || !others_go_first(work);
+  blocks = now ? std::min(kBlocksPerOffer, work.offers.size() - told.offered) : 0;
   const auto first = work.offers.begin() + static_cast<std::ptrdiff_t>(told.offered);
   const auto last = first + static_cast<std::ptrdiff_t>(blocks);
   if (!told.announced) {

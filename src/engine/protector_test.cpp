@@ -188,6 +188,19 @@ INSTANTIATE_TEST_SUITE_P(Schemes, CapturedGroup,
 // Slots: what each node keeps, with 4 chunks a node; the group has 4 * n * m / (n - m) parities, or 4 * n copies.
 std::uint64_t blocks_kept(const GroupCase& c) { return c.m == 0 ? 4 : 4 * c.m / (c.n - c.m); }
 
+TEST_P(CapturedGroup, WhileProcessorsAreBusyCapturesAreProtectedWhenTheyAreCommitted) {
+  make(GetParam(), 1);
+  for (auto& node : nodes_) node->be_busy(true);
+  capture(first_, 4);
+  for (unsigned p = 0; p < nodes_.size(); ++p) {
+    EXPECT_EQ(nodes_[p]->used(), 4U) << "nothing but the chunks";
+    nodes_[p]->commit(first_, static_cast<unsigned>(nodes_.size()));
+  }
+  for (auto& node : nodes_) node->protector().committed(first_);
+  ASSERT_TRUE(wait_reached(first_));
+  expect_protected(first_, 7);
+}
+
 TEST_P(CapturedGroup, ChunksAreProtectedBeforeTheCommit) {
   make(GetParam(), 1);
   capture(first_, 4);

@@ -89,6 +89,7 @@ Protector::Job Protector::job_of(const WorkPointer& work, std::uint64_t now_ns, 
     earliest(wake_at_ns, work->retry_at_ns);
     return {};
   }
+  if (others_go_first(*work)) return {};
   if (auto task = work->encoding.next_task()) return [this, work, task = std::move(*task)] { encode(work, task); };
   if (work->here && !work->recorded && !work->recording && work->encoding.complete()) {
     work->recording = true;

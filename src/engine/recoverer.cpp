@@ -38,6 +38,7 @@ base::Result<std::vector<RecoveredRank>> Recoverer::recover(const ipc::Recover& 
   work.id = &request.id;
   for (unsigned holder = 0; holder < addresses.size(); ++holder)
     if (addresses[holder] == network_->endpoint->address()) work.own = holder;
+  work.link.introduce();
   for (const std::uint32_t rank : request.wanted) {
     if (held_here(request.id, rank)) continue;
     PERDURE_TRY(auto piece, work.reconstruction.piece(rank));

@@ -61,6 +61,27 @@ TEST_P(NetworkConformance, TwoThatConnectToEachOtherAtTheSameTimeShareOneSession
   }
 }
 
+TEST_P(NetworkConformance, AnIntroductionConnectsInTheBackground) {
+  auto a = open(), b = open(), c = open();
+  ASSERT_TRUE(a->introduce(b->address(), kPatience));
+  ASSERT_TRUE(a->introduce(c->address(), kPatience));
+  ASSERT_TRUE(a->introduce(a->address(), kPatience)) << "itself: nothing to do";
+  while (a->statistics().peers < 2 || b->statistics().peers < 1 || c->statistics().peers < 1)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(a->introduce(b->address(), kPatience));
+  EXPECT_TRUE(a->call(connected(*a, *b), text_bytes("1"), kPatience));
+  EXPECT_TRUE(c->call(connected(*c, *a), text_bytes("2"), kPatience));
+  EXPECT_EQ(a->statistics().peers, 2u);
+  EXPECT_FALSE(a->introduce(text_bytes("no address"), kPatience));
+}
+
+TEST_P(NetworkConformance, WhoWaitsForAConnectionWaitsOnWhenAnIntroductionIsGivenUp) {
+  options.retry_ns = options.max_retry_ns = 1'000'000;
+  auto a = open(), b = open();
+  ASSERT_TRUE(a->introduce(b->address(), 1));
+  EXPECT_TRUE(a->call(connected(*a, *b), text_bytes("1"), kPatience));
+}
+
 TEST_P(NetworkConformance, AnErrorOfTheHandlerReachesTheCaller) {
   auto server = open({[](PeerId, ConstByteSpan) -> base::Result<Bytes> {
                         return base::fail(PERDURE_NOT_FOUND, "version 7", "it is not here", "ask another", true);

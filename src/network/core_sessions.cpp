@@ -32,10 +32,21 @@ base::Result<PeerId> EndpointCore::connect(ConstByteSpan address, std::uint64_t 
       connections_changed_.notify_all();
       return base::fail(connect_failure(remote, refused));
     }
-    PERDURE_CHECK(introductions_.begin(remote, os::monotonic_ns()));
+    PERDURE_CHECK(introductions_.begin(remote, os::monotonic_ns(), begin + timeout_ns + options_.max_retry_ns));
     clock_.arm(begin + options_.retry_ns);
     connections_changed_.wait_until(lock, deadline);
   }
+}
+
+base::Status EndpointCore::introduce(ConstByteSpan address, std::uint64_t within_ns) {
+  const Visit visit(*this);
+  PERDURE_TRY(const Address remote, decode_address(address));
+  const std::uint64_t now = os::monotonic_ns();
+  const std::lock_guard lock(mutex_);
+  if (closing_ || remote.incarnation == self_.incarnation || by_incarnation_.contains(remote.incarnation)) return {};
+  PERDURE_CHECK(introductions_.begin(remote, now, now + within_ns));
+  clock_.arm(now + options_.retry_ns);
+  return {};
 }
 
 void EndpointCore::disconnect(PeerId id) {

@@ -37,6 +37,10 @@ base::Result<PeerId> Endpoint::connect(ConstByteSpan address, std::uint64_t time
   return core_->connect(address, timeout_ns);
 }
 
+base::Status Endpoint::introduce(ConstByteSpan address, std::uint64_t within_ns) {
+  return core_->introduce(address, within_ns);
+}
+
 void Endpoint::disconnect(PeerId peer) { core_->disconnect(peer); }
 
 base::Result<std::string> Endpoint::name_of(PeerId peer) const {

@@ -77,6 +77,10 @@ class Endpoint {
   /// The peer, after both have proved the job key. The peer that we know when we are connected already. PERDURE_TIMEOUT
   /// when nobody with the key answers, PERDURE_PEER_FAILED when the address is of an engine that was restarted.
   base::Result<PeerId> connect(ConstByteSpan address, std::uint64_t timeout_ns);
+  /// Begins what connect() would wait for, and waits for nothing: connections to several peers are made side by side,
+  /// and before they are needed. Given up after `within_ns`. Nothing to do for a peer that is connected, or this
+  /// engine.
+  base::Status introduce(ConstByteSpan address, std::uint64_t within_ns);
   void disconnect(PeerId peer);  ///< its calls fail; on_lost is not called
   base::Result<std::string> name_of(PeerId peer) const;
 

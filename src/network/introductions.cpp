@@ -26,9 +26,13 @@ Established session_of(const JobKey& key, const Introduction& introduction, bool
 Introductions::Introductions(Wire& wire, const JobKey& key, Address self, const Limits& limits)
     : wire_(wire), key_(key), self_(std::move(self)), limits_(limits) {}
 
-base::Status Introductions::begin(const Address& remote, std::uint64_t now_ns) {
-  if (trying(remote.incarnation)) return {};
+base::Status Introductions::begin(const Address& remote, std::uint64_t now_ns, std::uint64_t until_ns) {
+  if (const auto it = attempts_.find(remote.incarnation); it != attempts_.end()) {
+    it->second.until_ns = std::max(it->second.until_ns, until_ns);
+    return {};
+  }
   Attempt attempt;
+  attempt.until_ns = until_ns;
   PERDURE_TRY(attempt.wire, wire_.connect(remote.wire));
   attempt.remote = remote;
   attempt.introduction = {self_, remote.incarnation, fresh_nonce(), {}};
@@ -181,6 +185,10 @@ Introductions::Outcome Introductions::on(const Refuse& refusal, std::uint64_t) {
 
 std::uint64_t Introductions::tick(std::uint64_t now_ns) {
   std::uint64_t next = ~std::uint64_t{0};
+  for (auto it = attempts_.begin(); it != attempts_.end();) {
+    const auto at = it++;
+    if (at->second.until_ns <= now_ns) give_up(at->first);
+  }
   for (auto& [incarnation, attempt] : attempts_) {
     if (attempt.next_ns <= now_ns) {
       (void)wire_.send(attempt.wire, attempt.message);

@@ -36,8 +36,8 @@ class Introductions {
   };
   Introductions(Wire& wire, const JobKey& key, Address self, const Limits& limits);
 
-  /// Begins an attempt, unless there is one.
-  base::Status begin(const Address& remote, std::uint64_t now_ns);
+  /// Begins an attempt, unless there is one. It ends by itself at `until_ns`, the latest of all that were said.
+  base::Status begin(const Address& remote, std::uint64_t now_ns, std::uint64_t until_ns);
   bool trying(std::uint64_t incarnation) const { return attempts_.contains(incarnation); }
   /// The other side said that it is another incarnation.
   bool refused(std::uint64_t incarnation) const;
@@ -46,7 +46,7 @@ class Introductions {
   void settle(std::uint64_t incarnation);
   /// Handles the first five kinds of messages. An error names a stranger.
   base::Result<std::optional<Established>> on_message(const Body& body, std::uint64_t now_ns);
-  /// Sends again where it is time; when to come back.
+  /// Sends again where it is time, and ends attempts whose time is up; when to come back.
   std::uint64_t tick(std::uint64_t now_ns);
   std::size_t half_open() const { return half_open_.size(); }
 
@@ -61,6 +61,7 @@ class Introductions {
     bool refused = false;
     std::uint64_t pause_ns = 0;
     std::uint64_t next_ns = 0;
+    std::uint64_t until_ns = 0;
   };
   struct HalfOpen {
     Introduction introduction;

@@ -88,6 +88,20 @@ std::string processor_name() {
   return "unknown";
 }
 
+bool processors_busy() {
+  constexpr std::uint64_t kFresh = 1'000'000;
+  static std::atomic<std::uint64_t> looked_at = 0;
+  static std::atomic<bool> busy = false;
+  const std::uint64_t now = monotonic_ns();
+  if (now - looked_at.load() < kFresh) return busy;
+  looked_at = now;
+  std::ifstream file("/proc/loadavg");
+  std::string minute, five_minutes, quarter_of_an_hour;
+  std::uint64_t running = 0;  // this thread, too
+  busy = file >> minute >> five_minutes >> quarter_of_an_hour >> running && running > cpu_count();
+  return busy;
+}
+
 unsigned cpu_count() {
   cpu_set_t mine;
   if (::sched_getaffinity(0, sizeof mine, &mine) == 0) return static_cast<unsigned>(std::max(CPU_COUNT(&mine), 1));

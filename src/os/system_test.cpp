@@ -4,9 +4,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <thread>
 
 #include "os/cgroup.hpp"
 #include "support/temporary_directory.hpp"
@@ -44,6 +46,19 @@ TEST(Host, IdentityHoldsTheNameAndTheBoot) {
   EXPECT_EQ(host_identity().rfind(host_name() + "/", 0), 0U);
   EXPECT_GT(host_identity().size(), host_name().size() + 10);
   EXPECT_GE(cpu_count(), 1U);
+}
+
+TEST(Host, IsBusyWhenMoreWantToRunThanThereAreProcessors) {
+  std::atomic<bool> enough = false;
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < 2 * cpu_count(); ++i)
+    threads.emplace_back([&] {
+      while (!enough) {
+      }
+    });
+  while (!processors_busy()) sleep_ns(2'000'000);
+  enough = true;
+  for (auto& thread : threads) thread.join();
 }
 
 TEST(Host, SaysWhatItIs) {

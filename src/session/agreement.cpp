@@ -99,12 +99,19 @@ base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& op
 }
 
 base::Status agree(comm::Communicator& comm, const base::Status& mine) {
+  PERDURE_TRY([[maybe_unused]] const bool same, agree_on(comm, mine, true));
+  return {};
+}
+
+base::Result<bool> agree_on(comm::Communicator& comm, const base::Status& mine, bool holds) {
   // The lowest failing rank wins: codes of higher ranks make smaller numbers.
   const auto rank = static_cast<std::uint64_t>(comm.rank());
-  std::uint64_t value = mine ? 0 : ((0xffffffffULL - rank) << 32) | static_cast<std::uint64_t>(mine.error().code);
-  PERDURE_CHECK(comm.allreduce(std::span(&value, 1), comm::Reduce::maximum));
-  if (!mine) return mine;
-  if (value == 0) return {};
+  std::uint64_t values[] = {mine ? 0 : ((0xffffffffULL - rank) << 32) | static_cast<std::uint64_t>(mine.error().code),
+                            holds ? 0U : 1U};
+  PERDURE_CHECK(comm.allreduce(values, comm::Reduce::maximum));
+  const std::uint64_t value = values[0];
+  if (!mine) return base::fail(mine.error());
+  if (value == 0) return values[1] == 0;
   return base::fail(peer_failed(0xffffffffULL - (value >> 32), static_cast<std::uint32_t>(value), "collective call"));
 }
 

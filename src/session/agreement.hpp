@@ -36,5 +36,7 @@ base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& op
 
 /// One exchange: success if all ranks bring success; otherwise as above.
 base::Status agree(comm::Communicator& comm, const base::Status& mine);
+/// The same, and in the same exchange: whether `holds` is true on all ranks.
+base::Result<bool> agree_on(comm::Communicator& comm, const base::Status& mine, bool holds);
 
 }  // namespace perdure::session

@@ -141,6 +141,25 @@ TEST(OpenCollective, ARankThatCannotBeginStopsAllOfThem) {
   for (std::size_t rank : {0U, 2U, 3U}) EXPECT_EQ(outcomes[rank].error().code, PERDURE_PEER_FAILED);
 }
 
+TEST(AgreeOn, HoldsWhereItHoldsOnAllRanks) {
+  for (const int without : {-1, 0, 3}) {
+    const auto outcomes = on_all<base::Result<bool>>(
+        [&](comm::Communicator& comm) { return agree_on(comm, {}, comm.rank() != without); });
+    for (const auto& outcome : outcomes) {
+      ASSERT_TRUE(outcome) << outcome.error().text();
+      EXPECT_EQ(*outcome, without < 0);
+    }
+  }
+}
+
+TEST(AgreeOn, AFailureIsSaidWhateverHolds) {
+  const auto outcomes = on_all<base::Result<bool>>([](comm::Communicator& comm) {
+    return agree_on(comm, comm.rank() == 1 ? failed(PERDURE_IO) : base::Status(), comm.rank() != 2);
+  });
+  EXPECT_EQ(outcomes[1].error().code, PERDURE_IO);
+  for (std::size_t rank : {0U, 2U, 3U}) EXPECT_EQ(outcomes[rank].error().code, PERDURE_PEER_FAILED);
+}
+
 TEST(OpenCollective, AGroupThatIsBrokenIsAFailedPeer) {
   ThreadGroup group(2);
   group.break_down();

@@ -165,19 +165,18 @@ void Session::protect_unfinished() {
 // True when it is protected on all nodes. Ranks of one node all ask: each may be the one that finds out that the engine
 // died.
 base::Result<bool> Session::wait_protected(const std::optional<segment::VersionId>& held, std::uint64_t timeout_ns) {
-  std::uint64_t all = 0;
+  bool here = false;
   base::Status outcome;
   if (held) {
     auto reply = channel_.call(ipc::WaitProtected{*held, timeout_ns});
     if (reply)
-      all = base::get_bool(*reply, "protected", "wait").value_or(false) ? 1 : 0;
+      here = base::get_bool(*reply, "protected", "wait").value_or(false);
     else
       outcome = base::fail(reply.error());
   }
-  PERDURE_CHECK(agree(*comm_, outcome));
-  PERDURE_CHECK(comm_->allreduce(std::span(&all, 1), comm::Reduce::minimum));
-  if (all != 0 && held) note_protected(held->name, held->attempt.created_ns);
-  return all != 0;
+  PERDURE_TRY(const bool everywhere, agree_on(*comm_, outcome, here));
+  if (everywhere && held) note_protected(held->name, held->attempt.created_ns);
+  return everywhere;
 }
 
 }  // namespace perdure::session
