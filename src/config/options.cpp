@@ -292,13 +292,15 @@ constexpr auto kOptions = std::to_array<Option>({
      .minimum = 1,
      .maximum = 64},
     {.key = "redundancy.during_capture",
-     .type = Type::boolean,
-     .default_value = "true",
+     .type = Type::choice,
+     .default_value = "auto",
      .environment = "PERDURE_REDUNDANCY_DURING_CAPTURE",
+     .choices = "auto|always|never",
      .engine = true,
-     .documentation = "Chunks are protected as they are written, not only when the checkpoint is complete, where "
-                      "processors are idle "
-                      "meanwhile: level `node` is reached sooner. Not with `partner`."},
+     .documentation =
+         "When chunks are protected as they are written, not only when the checkpoint is complete. `auto`: while as "
+         "many processors as `redundancy.threads` are idle; beside ranks that capture on all of them the call would "
+         "take longer, and level `node` come no sooner. Captures below 64 KiB, and those with `partner`, never are."},
     {.key = "redundancy.in_call",
      .type = Type::boolean,
      .default_value = "false",

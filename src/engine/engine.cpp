@@ -99,9 +99,11 @@ NodeGroupOptions group_options(const config::Config& config) {
   options.fabric.bind_address = config.text("network.bind");
   options.parity_servers = config.text("redundancy.parity_servers");
   options.job = config.text("job");
-  options.protector.during_capture = config.boolean("redundancy.during_capture");
-  options.protector.busy = os::processors_busy;
   options.protector.threads = static_cast<unsigned>(config.integer("redundancy.threads"));
+  const std::string early = config.text("redundancy.during_capture");
+  options.protector.during_capture = early != "never";
+  if (early == "auto")
+    options.protector.busy = [threads = options.protector.threads] { return os::idle_processors() < threads; };
   options.recovery_threads = options.protector.threads;
   return options;
 }

@@ -36,7 +36,7 @@ struct ProtectorOptions {
   bool during_capture = true;               ///< with schemes that can: chunks are protected as they are written
   /// Of a smaller capture the messages take longer than the encoding: it is protected when it is committed.
   std::uint64_t least_early_bytes = 64 * base::KiB;
-  /// Processors are wanted by others, such as ranks that capture: what is not committed yet waits. Empty: never.
+  /// Others want the processors, such as ranks that capture: what is not committed yet waits. Empty: never.
   std::function<bool()> busy = {};
 };
 

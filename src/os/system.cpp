@@ -88,18 +88,20 @@ std::string processor_name() {
   return "unknown";
 }
 
-bool processors_busy() {
+unsigned idle_processors() {
   constexpr std::uint64_t kFresh = 1'000'000;
   static std::atomic<std::uint64_t> looked_at = 0;
-  static std::atomic<bool> busy = false;
+  static std::atomic<unsigned> idle = 0;
   const std::uint64_t now = monotonic_ns();
-  if (now - looked_at.load() < kFresh) return busy;
+  if (now - looked_at.load() < kFresh) return idle;
   looked_at = now;
   std::ifstream file("/proc/loadavg");
   std::string minute, five_minutes, quarter_of_an_hour;
-  std::uint64_t running = 0;  // this thread, too
-  busy = file >> minute >> five_minutes >> quarter_of_an_hour >> running && running > cpu_count();
-  return busy;
+  unsigned running = 0;
+  const bool said(file >> minute >> five_minutes >> quarter_of_an_hour >> running);
+  const unsigned all = cpu_count();
+  idle = said ? all - std::min(running, all) : all;
+  return idle;
 }
 
 unsigned cpu_count() {

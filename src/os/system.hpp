@@ -15,9 +15,9 @@ std::string host_identity();
 std::string kernel_release();  ///< "6.1.0-18-amd64"
 std::string processor_name();  ///< the first processor's model; "unknown" where the kernel does not say
 unsigned cpu_count();          ///< processors this process may use
-/// More threads of this machine want to run now than there are processors for this process: what can wait should. The
-/// answer is up to a millisecond old; no where the system does not say.
-bool processors_busy();
+/// Processors for this process that no thread of this machine wants now; the asking one counts as one. The answer is up
+/// to a millisecond old; all of them where the system does not say.
+unsigned idle_processors();
 std::uint32_t user_id();
 std::int32_t process_id();
 bool process_alive(std::int32_t pid);

@@ -69,8 +69,8 @@ TEST_P(NodeLoss, WhatTheSchemeSurvivesComesBackWithoutTheStore) {
 // What else can happen to four nodes with one rank each and a parity.
 class FourNodes : public NodeLoss {};
 std::vector<Loss> four_nodes() {
-  const Loss embedded{"embedded", "embedded", "xor", 4, 1, {}, true, ""},
-      daemon{"daemon", "daemon", "xor", 4, 1, {}, true, ""};
+  const Loss embedded{"embedded", "embedded", "xor", 4, 1, {}, true, ";redundancy.during_capture=always"},
+      daemon{"daemon", "daemon", "xor", 4, 1, {}, true, ";redundancy.during_capture=never"};
   return unless_sanitized<std::vector<Loss>>({embedded, daemon}, {embedded});
 }
 INSTANTIATE_TEST_SUITE_P(Modes, FourNodes, ::testing::ValuesIn(four_nodes()),

@@ -35,12 +35,13 @@ class RandomJob {
     group_size_ = least + static_cast<unsigned>(below(count + 1 - least));
     for (std::size_t i = 0; i < count; ++i) nodes_.push_back(spare());
     ranks_ = per_node_ * static_cast<int>(count);
+    early_ = pick({"auto", "always", "always", "never"});
   }
   int ranks() const { return ranks_; }
   bool daemon() const { return daemon_; }
   std::string options() const {
     return "redundancy.scheme=" + std::string(scheme_->name) + ";redundancy.parities=" + std::to_string(m_) +
-           ";redundancy.group_size=" + std::to_string(group_size_);
+           ";redundancy.group_size=" + std::to_string(group_size_) + ";redundancy.during_capture=" + early_;
   }
   static std::string options(const Life& life) {
     std::string numbers;
@@ -117,6 +118,7 @@ class RandomJob {
   const redundancy::Scheme* scheme_ = nullptr;
   unsigned m_ = 0, group_size_ = 0;
   bool daemon_ = false;
+  std::string early_;
   bool moves_ = false;  ///< ranks that run elsewhere
   int ranks_ = 0, per_node_ = 1, next_number_ = 0;
   std::vector<int> nodes_;
