@@ -155,7 +155,6 @@ class Protector {
   CaptureLook look_at_capture(const segment::VersionId& id, std::size_t& seen);
   bool protects_captures() const;
   bool others_go_first(const Work& work) const;
-  static bool all_written(const Work& work);
   void follow_capture(const segment::VersionId& id);
   WorkPointer find(const segment::VersionId& id) const;
   WorkPointer find_or_make(const catalog::ProtectionId& id, std::uint32_t ranks);

@@ -21,13 +21,6 @@ bool Protector::protects_captures() const {
 // of the capture, or its commit, makes it look again.
 bool Protector::others_go_first(const Work& work) const { return !work.here && options_.busy && options_.busy(); }
 
-// What is left of this node's capture is to agree on it.
-bool Protector::all_written(const Work& work) {
-  std::size_t blocks = 0;
-  for (const auto& piece : work.pieces) blocks += piece.chunks.size();
-  return work.offers.size() == blocks;
-}
-
 void Protector::capturing(const segment::VersionId& id) {
   {
     std::lock_guard guard(mutex_);
@@ -81,7 +74,7 @@ Protector::CaptureLook Protector::look_at_capture(const segment::VersionId& id, 
 void Protector::follow_capture(const segment::VersionId& id) {
   if (!membership_) return;
   WorkPointer work = find(id);
-  if (work && (work->here || work->failed)) return;
+  if (work ? work->here || work->failed : options_.busy && options_.busy()) return;
   std::size_t seen = work ? work->seen : 0;
   CaptureLook look = look_at_capture(id, seen);
   if (look.over && work && work->early) forget(work);  // aborted, or its ranks are gone

@@ -14,9 +14,8 @@ constexpr std::size_t kBlocksPerOffer = 256;
 std::optional<GroupMessage> Protector::next_message(const Work& work, const Told& told, std::size_t& blocks) const {
   GroupMessage message{work.encoding.id(), membership_->position, Keeps{}};
   const auto& group = work.encoding.group();
-  if (!work.here && !work.early) return std::nullopt;
-  const bool now = all_written(work) || !others_go_first(work);
-  blocks = now ? std::min(kBlocksPerOffer, work.offers.size() - told.offered) : 0;
+  if ((!work.here && !work.early) || others_go_first(work)) return std::nullopt;
+  blocks = std::min(kBlocksPerOffer, work.offers.size() - told.offered);
   const auto first = work.offers.begin() + static_cast<std::ptrdiff_t>(told.offered);
   const auto last = first + static_cast<std::ptrdiff_t>(blocks);
   if (!told.announced) {
