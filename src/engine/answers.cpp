@@ -81,7 +81,7 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
       std::lock_guard guard(lock_);
       status = core_.commit(*commit);
     }
-    if (status) tell_group_committed(commit->id);
+    if (status && !commit->recovered) tell_group_committed(commit->id);
     if (status) flusher_.notify();
     return reply_of(status);
   }

@@ -235,6 +235,8 @@ class Core {
   base::Status segment_stored(const segment::VersionId& id, std::uint32_t segment);
   void flush_succeeded(const segment::VersionId& id, std::uint64_t bytes, double seconds);
   void flush_failed(const segment::VersionId& id, const base::Error& error, bool give_up);
+  /// What it read is not where it was: a piece was rebuilt meanwhile, or the version was given up.
+  void flush_interrupted(const segment::VersionId& id);
   /// Gives up versions of `name` that are stored and beyond the newest `keep`.
   base::Status forget_old(const std::string& name, std::uint64_t keep);
   base::Status compact() { return catalog_.compact_if_worthwhile(); }
@@ -326,6 +328,10 @@ class Core {
   base::Status write_delayed_commits();
   base::Status commit_more(const ipc::Commit& commit, const catalog::HeldVersion& held);
   static bool can_be_written(const catalog::HeldVersion& held, const catalog::LocalSegment& segment);
+  static bool has_pieces(const catalog::HeldVersion& held, const catalog::LocalSegment& segment);
+  static bool has_pieces_to_write(const catalog::HeldVersion& held);
+  static catalog::HeldVersion writable_first(catalog::HeldVersion held);
+  void lost_with_its_tier(const segment::VersionId& id);
   void doubt_slumps();
   void requeue_given_up();
   bool guarded(const segment::VersionId& id) const;

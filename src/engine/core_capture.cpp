@@ -118,13 +118,21 @@ bool Core::any_flushed_early() const {
          std::any_of(under_way_.begin(), under_way_.end(), [](const auto& entry) { return entry.second.early; });
 }
 
+// A segment with a damaged piece fails, and those after it would not be tried; one that lacks a piece cannot be begun.
+catalog::HeldVersion Core::writable_first(catalog::HeldVersion held) {
+  std::erase_if(held.segments, [&](const auto& segment) { return !segment.stored && !has_pieces(held, segment); });
+  std::stable_partition(held.segments.begin(), held.segments.end(),
+                        [&](const auto& segment) { return segment.stored || can_be_written(held, segment); });
+  return held;
+}
+
 std::optional<catalog::HeldVersion> Core::begin_attempt(const segment::VersionId& id) {
   const auto* held = find(id);
   if (const auto run = runtime_.find(id); run != runtime_.end()) {
     run->second.flush = FlushState::running;
     run->second.bytes_flushed = 0;
   }
-  if (held != nullptr && held->committed) return *held;
+  if (held != nullptr && held->committed) return writable_first(*held);
   const auto capture = open_captures_.find(id);
   if (capture == open_captures_.end() || capture->second.failure) return std::nullopt;
   return catalog::HeldVersion{id, capture->second.ranks, capture->second.pieces, false, capture->second.segments, {}};

@@ -15,12 +15,34 @@ std::optional<segment::VersionId> Core::next_flush() {
     const bool wants = held.committed && !held.all_stored() && !flushed_early(id) &&
                        (run.flush == FlushState::queued || run.flush == FlushState::waiting);
     if (!wants || (best != nullptr && run.order >= best_order) || !may_follow(id)) continue;
+    if (!has_pieces_to_write(held)) {
+      lost_with_its_tier(id);
+      continue;
+    }
     best = &held;
     best_order = run.order;
   }
   if (best == nullptr || waits_for_protection(best->id)) return std::nullopt;
   runtime_[best->id].flush = FlushState::running;
   return best->id;
+}
+
+bool Core::has_pieces_to_write(const catalog::HeldVersion& held) {
+  return std::any_of(held.segments.begin(), held.segments.end(),
+                     [&](const auto& segment) { return !segment.stored && has_pieces(held, segment); });
+}
+
+bool Core::has_pieces(const catalog::HeldVersion& held, const catalog::LocalSegment& segment) {
+  return std::all_of(segment.ranks.begin(), segment.ranks.end(),
+                     [&held](std::uint32_t rank) { return held.pieces.contains(rank); });
+}
+
+void Core::lost_with_its_tier(const segment::VersionId& id) {
+  Runtime& run = runtime_[id];
+  run.flush = FlushState::given_up;
+  run.error = base::Error{PERDURE_CORRUPT, id.text(), "a piece of each segment that is not stored went with its tier",
+                          "restore it, if redundancy keeps what was lost", false};
+  reports_.add(run.error->text());
 }
 
 bool Core::may_be_published(const segment::VersionId& id) const {
@@ -64,6 +86,13 @@ void Core::flush_succeeded(const segment::VersionId& id, std::uint64_t bytes, do
   if (it == runtime_.end()) return;
   it->second.flush = FlushState::queued;
   it->second.error.reset();
+}
+
+void Core::flush_interrupted(const segment::VersionId& id) {
+  const auto* held = find(id);
+  const auto run = runtime_.find(id);
+  if (held != nullptr && held->committed && !held->all_stored() && run != runtime_.end())
+    run->second.flush = FlushState::queued;
 }
 
 void Core::flush_failed(const segment::VersionId& id, const base::Error& error, bool give_up) {

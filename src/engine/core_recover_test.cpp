@@ -128,6 +128,23 @@ TEST_F(Recovering, AFlushThatWasGivenUpForADamagedPieceIsTriedAgainWithTheRebuil
   EXPECT_EQ(core->inventory("app").front().segments.size(), 1U);
 }
 
+TEST_F(Recovering, SegmentsThatLackAPieceAreNotBegunAndDamagedOnesComeLast) {
+  open({4});
+  for (const std::uint32_t rank : {0U, 1U}) {
+    auto piece = staged(id(1), {grant(1, id(1)).address}, rank);
+    piece.ranks = 3;
+    ASSERT_TRUE(core->stage(1, piece));
+  }
+  ASSERT_TRUE(core->commit({id(1), {{0, 3, {0}}, {1, 3, {1}}}}));
+  ASSERT_TRUE(core->quarantine({id(1), 0, 0, "its hash is wrong"}));
+  auto view = core->begin_attempt(id(1));
+  ASSERT_TRUE(view);
+  ASSERT_EQ(view->segments.size(), 2U);
+  EXPECT_EQ(view->segments[0].index, 1U);
+  core->flush_interrupted(id(1));
+  EXPECT_EQ(core->next_flush(), id(1)) << "what was interrupted is tried again";
+}
+
 TEST_F(Recovering, OnlySlotsThatWereTakenForItAreAdopted) {
   open({3});
   ASSERT_TRUE(checkpoint(1));

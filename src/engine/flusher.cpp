@@ -286,6 +286,10 @@ Flusher::Next Flusher::finish(const segment::VersionId& id, const FlushOutcome& 
     ~Tell() { news.notify_all(); }
   } tell{news_};
   if (outcome.gone) {
+    {
+      std::lock_guard guard(lock_);
+      core_.flush_interrupted(id);
+    }
     changed_(id, false);
     return Next::done;
   }

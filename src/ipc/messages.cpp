@@ -82,7 +82,10 @@ struct Encoder : RedundancyEncoder {
   }
   Json operator()(const Step& r) const { return {{"op", "step"}, {"ns", r.ns}}; }
   Json operator()(const Commit& r) const {
-    return {{"op", "commit"}, {"id", segment::to_json(r.id)}, {"segments", segments_to_json(r.segments)}};
+    return {{"op", "commit"},
+            {"id", segment::to_json(r.id)},
+            {"segments", segments_to_json(r.segments)},
+            {"recovered", r.recovered}};
   }
   Json operator()(const Abort& r) const { return {{"op", "abort"}, {"id", segment::to_json(r.id)}}; }
   Json operator()(const Inventory& r) const { return {{"op", "inventory"}, {"name", r.name}, {"kept", r.kept}}; }
@@ -186,6 +189,7 @@ Result<Request> parse_commit(const Json& json) {
   Commit r;
   PERDURE_TRY(r.id, get_id(json));
   PERDURE_TRY(r.segments, get_segments(json, "segments"));
+  PERDURE_TRY(r.recovered, base::get_bool(json, "recovered", kObject));
   return Request{r};
 }
 

@@ -84,6 +84,7 @@ struct Step {
 struct Commit {
   segment::VersionId id;
   std::vector<PlannedSegment> segments;
+  bool recovered = false;  ///< after a loss: whether it is protected again is said by Protect
 };
 /// The version is given up everywhere. Repeatable.
 struct Abort {

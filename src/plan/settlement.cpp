@@ -19,6 +19,12 @@ bool is_planned(const StoredPart& part, const std::vector<SegmentPlan>& plans) {
   });
 }
 
+bool is_among(const SegmentPlan& plan, const std::vector<StoredPart>& parts) {
+  return std::any_of(parts.begin(), parts.end(), [&plan](const StoredPart& part) {
+    return plan.index == part.index && plan.count == part.count && plan.ranks == part.ranks;
+  });
+}
+
 using Nodes = std::vector<std::uint32_t>;
 
 bool on_one_node(const SegmentPlan& plan, const Nodes& nodes) {
@@ -33,7 +39,7 @@ std::optional<std::vector<SegmentPlan>> fitting_layout(const Evidence& evidence,
   auto plans = lay_out_segments(nodes, aggregation);
   if (!fit(evidence.begun, plans)) return std::nullopt;
   if (fit(evidence.stored, plans) && fit(evidence.committed, plans)) return plans;
-  if (!evidence.begun.empty()) return std::nullopt;
+  if (!evidence.begun.empty() || evidence.store_unread) return std::nullopt;
   auto known = evidence.stored;
   known.insert(known.end(), evidence.committed.begin(), evidence.committed.end());
   auto missing = lay_out_missing(known, nodes, aggregation);
@@ -60,6 +66,10 @@ Settlement settle(const Evidence& evidence, const std::vector<std::uint32_t>& no
   }
   auto segments = fitting_layout(evidence, nodes, aggregation);
   if (!segments) return {evidence.superseded ? Verdict::abort : Verdict::undecided, {}};
+  // What the store has nobody has to write, nor to have all pieces of. What was begun goes on as it is.
+  std::erase_if(*segments, [&](const SegmentPlan& plan) {
+    return is_among(plan, evidence.stored) && !is_among(plan, evidence.begun);
+  });
   return {Verdict::commit, std::move(*segments)};
 }
 

@@ -26,7 +26,7 @@ enum class Verdict {
 
 struct Settlement {
   Verdict verdict = Verdict::undecided;
-  std::vector<SegmentPlan> segments;  ///< with `commit`: of all nodes
+  std::vector<SegmentPlan> segments;  ///< with `commit`: of all nodes, those that are not stored yet
 };
 
 /// `nodes_now[r]` is the node that rank r runs on now: it stands in for the node of a piece that only the store has.

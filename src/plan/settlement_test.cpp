@@ -37,7 +37,16 @@ TEST(Settle, ASegmentAtTheStoreIsAsGoodAsPiecesInTiers) {
   evidence.stored = {{0, 2, {0, 1}}};
   const auto settled = settle(evidence, kTwoNodes, kPerNode);
   EXPECT_EQ(settled.verdict, Verdict::commit);
-  EXPECT_EQ(settled.segments, lay_out_segments(kTwoNodes, kPerNode));
+  EXPECT_EQ(settled.segments, (std::vector<SegmentPlan>{{1, 2, 1, {2, 3}}})) << "nobody has the pieces of the other";
+}
+
+TEST(Settle, AroundWhatAStoreThatCannotBeReadMayHaveNothingIsLaidOut) {
+  auto turned = in_tiers({1, 1, 0, 0});
+  turned.committed = {{0, 2, {0, 1}}};
+  turned.store_unread = true;
+  EXPECT_EQ(settle(turned, kTwoNodes, kPerNode).verdict, Verdict::undecided);
+  turned.committed = {{1, 2, {0, 1}}};  // the layout of where the pieces are
+  EXPECT_EQ(settle(turned, kTwoNodes, kPerNode).verdict, Verdict::commit);
 }
 
 TEST(Settle, WritesWhatFitsSegmentsThatTheStoreOrOthersHave) {

@@ -95,7 +95,8 @@ base::Result<JobInventory> Session::gather_inventories(const ipc::Inventory& que
 }
 
 // Of every attempt at a version that somebody has something of.
-base::Result<RecoveryPlans> Session::plan_recoveries(const std::string& name, const StoreView& store) {
+base::Result<RecoveryPlans> Session::plan_recoveries(const std::string& name, const StoreView& store,
+                                                     bool store_unread) {
   RecoveryPlans plans;
   if (!network_open_) return plans;
   PERDURE_TRY(const JobInventory all, gather_inventories({name, true}));
@@ -111,9 +112,12 @@ base::Result<RecoveryPlans> Session::plan_recoveries(const std::string& name, co
       ids.insert(kept.id);
     else
       plans.other_ranks = kept.ranks;
-  for (const auto& id : ids)
-    plans.of[id] = {plan::plan_recovery(inventory_of(id, ranks, all, store), nodes_.node_of_rank),
-                    plan::lay_out_missing(known_segments(id, all, store), nodes_.node_of_rank, aggregation_)};
+  for (const auto& id : ids) {
+    auto segments = plan::lay_out_missing(known_segments(id, all, store), nodes_.node_of_rank, aggregation_);
+    // One can only be what the store may have already. Of more, others than these may be there under the same names.
+    if (store_unread && segments && segments->size() > 1) segments.reset();
+    plans.of[id] = {plan::plan_recovery(inventory_of(id, ranks, all, store), nodes_.node_of_rank), std::move(segments)};
+  }
   return plans;
 }
 
@@ -148,7 +152,9 @@ base::Error Session::nothing_found(const std::string& name, std::int64_t version
 }
 
 base::Status Session::fetch_missing(Selected& selected) {
-  if (std::none_of(selected.sources.begin(), selected.sources.end(), to_fetch)) return {};
+  // Pieces may be in place that an interrupted recovery brought, and nobody committed.
+  const bool whole = !selected.segments || selected.segments->empty();
+  if (whole && std::none_of(selected.sources.begin(), selected.sources.end(), to_fetch)) return {};
   PERDURE_TRY(auto loans, gather_loans(selected.id));
   base::Status outcome;
   if (leads()) {
@@ -213,13 +219,13 @@ base::Status Session::commit_recovered(const Selected& selected) {
   if (!selected.segments) {
     if (leads() && nodes_.mine == 0)
       (void)channel_.call(ipc::Note{selected.id.text() +
-                                    ": segments at the store, and those that engines still have, contradict each other;"
-                                    " it is restored, but neither completed there nor protected again"});
+                                    ": the store cannot be read, or its segments contradict those of engines; it is"
+                                    " restored, but not completed there"});
     return {};
   }
   base::Status outcome;
   if (leads()) {
-    ipc::Commit commit{selected.id, {}};
+    ipc::Commit commit{selected.id, {}, true};
     for (const auto& segment : *selected.segments)
       if (segment.node == nodes_.mine) commit.segments.push_back({segment.index, segment.count, segment.ranks});
     const auto done = channel_.call(commit);

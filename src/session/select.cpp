@@ -81,7 +81,7 @@ base::Result<Selected> Session::select(const std::string& name, std::int64_t ver
     in_tier.insert(summary.id);
     mine.push_back(candidate(summary.id));
   }
-  PERDURE_TRY(const auto plans, plan_recoveries(name, view));
+  PERDURE_TRY(const auto plans, plan_recoveries(name, view, json.contains("error")));
   for (const auto& [id, plan] : plans.of) {
     const auto kind = plan.sources[rank()].kind;
     const bool elsewhere = kind == plan::PieceSource::Kind::move || kind == plan::PieceSource::Kind::rebuild;

@@ -98,7 +98,7 @@ class Session {
 
   // recover.cpp: what was lost with nodes
   base::Result<JobInventory> gather_inventories(const ipc::Inventory& question);
-  base::Result<RecoveryPlans> plan_recoveries(const std::string& name, const StoreView& store);
+  base::Result<RecoveryPlans> plan_recoveries(const std::string& name, const StoreView& store, bool store_unread);
   void explain(const RecoveryPlans& plans, const segment::VersionId& taken);
   base::Error nothing_found(const std::string& name, std::int64_t version, bool excluded_some,
                             const RecoveryPlans& plans) const;

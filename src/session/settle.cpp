@@ -75,8 +75,10 @@ base::Status Session::settle() {
     newest = std::max(newest, held.id.attempt.created_ns);
   }
   const auto open_questions = undecided(all);
-  const bool ask_store = std::any_of(open_questions.begin(), open_questions.end(),
-                                     [&](const auto& id) { return !whole_in_tiers(all, id); });
+  // Of what is whole in tiers parts may be stored, too, if some engine knew the outcome.
+  const bool ask_store = std::any_of(open_questions.begin(), open_questions.end(), [&](const auto& id) {
+    return !whole_in_tiers(all, id) || !committed(all, id).empty();
+  });
   StoreView stored;
   bool store_unread = false;
   if (ask_store) {

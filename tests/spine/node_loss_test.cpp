@@ -262,6 +262,24 @@ TEST_P(Completed, OnTheSurvivorsAloneWhereTheLostNodesRanksAreSeparated) {
   expect_completed(";node.ranks_per_node=3;node.numbers=2,0");
 }
 
+// All pieces are where they are needed then, and nobody has said what becomes of them.
+TEST_P(Completed, AfterARecoveryThatWasCutOffBeforeItsCommit) {
+  const std::string survivors = ";node.ranks_per_node=3;node.numbers=2,0";
+  live_and_die(2);
+  lose({1});
+  RunOptions run = without_store();
+  run.kill_all_when_one_dies = true;
+  run.in_child = [in_child = run.in_child](int rank) {
+    in_child(rank);
+    if (rank == 0) ::setenv("PERDURE_TEST_CRASH", "recover_after_catalog:4", 1);
+  };
+  (void)outcome_of(run, survivors, [](const Rank&, perdure_t* handle, State&) {
+    (void)perdure_restore(handle, "app", PERDURE_LATEST);
+    return 0;
+  });
+  expect_completed(survivors);
+}
+
 TEST_P(Completed, WhenAPartIsThereAlready) {
   live_and_die(2);
   RunOptions for_one_node = with_store();  // the store takes what node 2 writes, and nothing else

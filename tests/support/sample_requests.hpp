@@ -19,6 +19,7 @@ inline std::vector<ipc::Request> sample_requests() {
           ipc::Stage{id, 4, sample_piece(id, 3, 9000, 4096)},
           ipc::Step{1'500'000'000},
           ipc::Commit{id, {{0, 2, {0, 1}}, {1, 2, {}}}},
+          ipc::Commit{id, {}, true},
           ipc::Abort{id},
           ipc::Inventory{"nbody", true},
           ipc::Locate{id, 3},
