@@ -59,10 +59,13 @@ void divide_largest(std::vector<SegmentPlan>& plans) {
 
 std::optional<std::vector<SegmentPlan>> lay_out_missing(const std::vector<StoredPart>& known,
                                                         const std::vector<std::uint32_t>& nodes_now,
-                                                        Aggregation aggregation) {
-  if (known.empty()) return lay_out_segments(nodes_now, aggregation);
+                                                        Aggregation aggregation, bool store_unread) {
+  if (known.empty()) {
+    auto all = lay_out_segments(nodes_now, aggregation);
+    return store_unread && all.size() > 1 ? std::nullopt : std::optional(std::move(all));
+  }
   const auto gaps = gaps_of(known, nodes_now.size());
-  if (!gaps) return std::nullopt;
+  if (!gaps || (store_unread && gaps->indices.size() > 1)) return std::nullopt;
   std::map<std::uint32_t, Ranks> by_node;
   for (const std::uint32_t rank : gaps->ranks) by_node[nodes_now[rank]].push_back(rank);
   std::vector<SegmentPlan> plans;

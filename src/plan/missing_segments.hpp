@@ -12,10 +12,11 @@ namespace perdure::plan {
 /// there more than once. The result has the version's other segments, so that together they are a whole layout; each
 /// is to be written by a node on which ranks of it run (`nodes_now[r]`: where rank r runs). A lost node's segment is
 /// one again even where its ranks run on different nodes now: then the writer needs the pieces of all of them.
-/// Without anything known it is the layout of this launch. Nothing: the known ones contradict each other, and the
-/// version cannot be completed at the store.
+/// Without anything known it is the layout of this launch. Nothing: the version cannot be completed at the store,
+/// because the known ones contradict each other, or because more than one is missing and the store, which
+/// `store_unread`, may have others under the same names. A single one can only be what the store has already.
 std::optional<std::vector<SegmentPlan>> lay_out_missing(const std::vector<StoredPart>& known,
                                                         const std::vector<std::uint32_t>& nodes_now,
-                                                        Aggregation aggregation);
+                                                        Aggregation aggregation, bool store_unread = false);
 
 }  // namespace perdure::plan

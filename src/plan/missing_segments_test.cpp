@@ -44,6 +44,15 @@ TEST(MissingSegments, TwoLostOnesStayTwoWhereTheirRanksRunTogether) {
               Optional(ElementsAre(SegmentPlan{0, 3, 9, {0, 1}}, SegmentPlan{2, 3, 9, {4, 5}})));
 }
 
+TEST(MissingSegments, BesideAStoreThatWasNotReadOnlyOneCanBeTold) {
+  const std::vector<std::uint32_t> nodes = {0, 1, 2};
+  EXPECT_THAT(lay_out_missing({{0, 3, {0}}, {2, 3, {2}}}, nodes, kOnePerNode, true),
+              Optional(ElementsAre(SegmentPlan{1, 3, 1, {1}})));
+  EXPECT_EQ(lay_out_missing({{0, 3, {0}}}, nodes, kOnePerNode, true), std::nullopt);
+  EXPECT_EQ(lay_out_missing({}, nodes, kOnePerNode, true), std::nullopt);
+  EXPECT_THAT(lay_out_missing({}, {0, 0}, kOnePerNode, true), Optional(ElementsAre(SegmentPlan{0, 1, 0, {0, 1}})));
+}
+
 TEST(MissingSegments, ContradictionsAreNotGuessedAt) {
   const std::vector<std::uint32_t> nodes = {0, 1, 2};
   EXPECT_EQ(lay_out_missing({{0, 2, {0}}, {1, 3, {1}}}, nodes, kOnePerNode), std::nullopt) << "counts differ";

@@ -13,16 +13,16 @@ bool in_store(const Evidence& evidence, std::uint32_t rank) {
   });
 }
 
+bool is_same(const StoredPart& part, const SegmentPlan& plan) {
+  return plan.index == part.index && plan.count == part.count && plan.ranks == part.ranks;
+}
+
 bool is_planned(const StoredPart& part, const std::vector<SegmentPlan>& plans) {
-  return std::any_of(plans.begin(), plans.end(), [&part](const SegmentPlan& plan) {
-    return plan.index == part.index && plan.count == part.count && plan.ranks == part.ranks;
-  });
+  return std::any_of(plans.begin(), plans.end(), [&part](const auto& plan) { return is_same(part, plan); });
 }
 
 bool is_among(const SegmentPlan& plan, const std::vector<StoredPart>& parts) {
-  return std::any_of(parts.begin(), parts.end(), [&plan](const StoredPart& part) {
-    return plan.index == part.index && plan.count == part.count && plan.ranks == part.ranks;
-  });
+  return std::any_of(parts.begin(), parts.end(), [&plan](const auto& part) { return is_same(part, plan); });
 }
 
 using Nodes = std::vector<std::uint32_t>;
@@ -39,10 +39,10 @@ std::optional<std::vector<SegmentPlan>> fitting_layout(const Evidence& evidence,
   auto plans = lay_out_segments(nodes, aggregation);
   if (!fit(evidence.begun, plans)) return std::nullopt;
   if (fit(evidence.stored, plans) && fit(evidence.committed, plans)) return plans;
-  if (!evidence.begun.empty() || evidence.store_unread) return std::nullopt;
+  if (!evidence.begun.empty()) return std::nullopt;
   auto known = evidence.stored;
   known.insert(known.end(), evidence.committed.begin(), evidence.committed.end());
-  auto missing = lay_out_missing(known, nodes, aggregation);
+  auto missing = lay_out_missing(known, nodes, aggregation, evidence.store_unread);
   if (!missing) return std::nullopt;
   const bool writable =
       std::all_of(missing->begin(), missing->end(), [&](const auto& plan) { return on_one_node(plan, nodes); });

@@ -44,6 +44,8 @@ TEST(Settle, AroundWhatAStoreThatCannotBeReadMayHaveNothingIsLaidOut) {
   auto turned = in_tiers({1, 1, 0, 0});
   turned.committed = {{0, 2, {0, 1}}};
   turned.store_unread = true;
+  EXPECT_EQ(settle(turned, kTwoNodes, kPerNode).verdict, Verdict::commit) << "what is missing is one segment";
+  turned.committed = {{0, 3, {0, 1}}};
   EXPECT_EQ(settle(turned, kTwoNodes, kPerNode).verdict, Verdict::undecided);
   turned.committed = {{1, 2, {0, 1}}};  // the layout of where the pieces are
   EXPECT_EQ(settle(turned, kTwoNodes, kPerNode).verdict, Verdict::commit);

@@ -113,10 +113,10 @@ base::Result<RecoveryPlans> Session::plan_recoveries(const std::string& name, co
     else
       plans.other_ranks = kept.ranks;
   for (const auto& id : ids) {
-    auto segments = plan::lay_out_missing(known_segments(id, all, store), nodes_.node_of_rank, aggregation_);
-    // One can only be what the store may have already. Of more, others than these may be there under the same names.
-    if (store_unread && segments && segments->size() > 1) segments.reset();
-    plans.of[id] = {plan::plan_recovery(inventory_of(id, ranks, all, store), nodes_.node_of_rank), std::move(segments)};
+    auto& plan = plans.of[id];
+    plan.sources = plan::plan_recovery(inventory_of(id, ranks, all, store), nodes_.node_of_rank);
+    plan.segments =
+        plan::lay_out_missing(known_segments(id, all, store), nodes_.node_of_rank, aggregation_, store_unread);
   }
   return plans;
 }
