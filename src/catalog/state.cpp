@@ -101,6 +101,10 @@ bool HeldVersion::any_moved() const {
   return std::any_of(pieces.begin(), pieces.end(), [](const auto& entry) { return has_moved(entry.second); });
 }
 
+bool HeldVersion::has_pieces(const std::vector<std::uint32_t>& ranks) const {
+  return std::all_of(ranks.begin(), ranks.end(), [this](std::uint32_t rank) { return pieces.contains(rank); });
+}
+
 void State::apply(const Record& record) {
   if (const auto* tier = std::get_if<TierRecord>(&record)) {
     auto it = tiers.find(tier->tier);

@@ -99,6 +99,8 @@ struct HeldVersion {
   /// The same, but some of its chunks are in a temporary segment: it cannot be restored before it is stored.
   bool moved(std::uint32_t rank) const;
   bool any_moved() const;
+  /// Of all these ranks, whatever state they are in.
+  bool has_pieces(const std::vector<std::uint32_t>& ranks) const;
 };
 
 struct State {

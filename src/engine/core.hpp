@@ -328,7 +328,6 @@ class Core {
   base::Status write_delayed_commits();
   base::Status commit_more(const ipc::Commit& commit, const catalog::HeldVersion& held);
   static bool can_be_written(const catalog::HeldVersion& held, const catalog::LocalSegment& segment);
-  static bool has_pieces(const catalog::HeldVersion& held, const catalog::LocalSegment& segment);
   static bool has_pieces_to_write(const catalog::HeldVersion& held);
   static catalog::HeldVersion writable_first(catalog::HeldVersion held);
   void lost_with_its_tier(const segment::VersionId& id);

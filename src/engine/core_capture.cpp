@@ -120,7 +120,7 @@ bool Core::any_flushed_early() const {
 
 // A segment with a damaged piece fails, and those after it would not be tried; one that lacks a piece cannot be begun.
 catalog::HeldVersion Core::writable_first(catalog::HeldVersion held) {
-  std::erase_if(held.segments, [&](const auto& segment) { return !segment.stored && !has_pieces(held, segment); });
+  std::erase_if(held.segments, [&](const auto& segment) { return !segment.stored && !held.has_pieces(segment.ranks); });
   std::stable_partition(held.segments.begin(), held.segments.end(),
                         [&](const auto& segment) { return segment.stored || can_be_written(held, segment); });
   return held;

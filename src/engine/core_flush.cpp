@@ -29,12 +29,7 @@ std::optional<segment::VersionId> Core::next_flush() {
 
 bool Core::has_pieces_to_write(const catalog::HeldVersion& held) {
   return std::any_of(held.segments.begin(), held.segments.end(),
-                     [&](const auto& segment) { return !segment.stored && has_pieces(held, segment); });
-}
-
-bool Core::has_pieces(const catalog::HeldVersion& held, const catalog::LocalSegment& segment) {
-  return std::all_of(segment.ranks.begin(), segment.ranks.end(),
-                     [&held](std::uint32_t rank) { return held.pieces.contains(rank); });
+                     [&](const auto& segment) { return !segment.stored && held.has_pieces(segment.ranks); });
 }
 
 void Core::lost_with_its_tier(const segment::VersionId& id) {

@@ -128,6 +128,31 @@ TEST_F(Recovering, AFlushThatWasGivenUpForADamagedPieceIsTriedAgainWithTheRebuil
   EXPECT_EQ(core->inventory("app").front().segments.size(), 1U);
 }
 
+// A node that starts again with one of its tiers empty.
+TEST_F(Recovering, ASegmentThatLostAPieceWithItsTierWaitsUntilThatIsRebuilt) {
+  open({1, 3});
+  for (const std::uint32_t rank : {0U, 1U}) {
+    const auto granted = grant(1, id(1));
+    ASSERT_EQ(granted.address.tier, rank) << "each in a tier of its own";
+    auto stage = staged(id(1), {granted.address}, rank);
+    stage.ranks = 2;
+    ASSERT_TRUE(core->stage(1, stage));
+  }
+  ASSERT_TRUE(core->commit({id(1), {{0, 1, {0, 1}}}}));
+  core.reset();
+  std::filesystem::remove_all(directory / "tier0");
+  open({1, 3});
+  ASSERT_NE(core->find(id(1)), nullptr);
+  ASSERT_EQ(core->find(id(1))->pieces.size(), 1U) << "of two";
+  EXPECT_EQ(core->next_flush(), std::nullopt);
+  ASSERT_NE(core->runtime(id(1)), nullptr);
+  EXPECT_EQ(core->runtime(id(1))->flush, FlushState::given_up);
+  EXPECT_FALSE(core->find(id(1))->all_stored());
+  ASSERT_TRUE(core->adopt(id(1), 2, fetched(1, 0)));
+  ASSERT_TRUE(core->commit({id(1), {{0, 1, {0, 1}}}, true}));
+  EXPECT_EQ(core->next_flush(), id(1));
+}
+
 TEST_F(Recovering, SegmentsThatLackAPieceAreNotBegunAndDamagedOnesComeLast) {
   open({4});
   for (const std::uint32_t rank : {0U, 1U}) {

@@ -12,10 +12,6 @@ base::Error not_held(const segment::VersionId& id) {
   return {PERDURE_NOT_FOUND, id.text(), "this node holds nothing of it", "", false};
 }
 
-bool piece_exists(const catalog::HeldVersion& held, const std::vector<std::uint32_t>& ranks) {
-  return std::all_of(ranks.begin(), ranks.end(), [&](std::uint32_t rank) { return held.pieces.contains(rank); });
-}
-
 }  // namespace
 
 base::Status Core::stage(ClientId client, const ipc::Stage& stage) {
@@ -49,7 +45,7 @@ base::Status Core::commit(const ipc::Commit& commit) {
   if (it->second.committed) return commit_more(commit, it->second);
   std::vector<catalog::LocalSegment> segments;
   for (const auto& planned : commit.segments) {
-    if (!piece_exists(it->second, planned.ranks))
+    if (!it->second.has_pieces(planned.ranks))
       return base::fail(PERDURE_NOT_FOUND, commit.id.text(), "not every rank of this node has staged its piece");
     segments.push_back({planned.index, planned.count, planned.ranks, false});
   }
@@ -80,7 +76,7 @@ base::Status Core::commit(const ipc::Commit& commit) {
 base::Status Core::commit_more(const ipc::Commit& commit, const catalog::HeldVersion& held) {
   catalog::CommitRecord record{commit.id, {}};
   for (const auto& planned : commit.segments) {
-    if (!piece_exists(held, planned.ranks))
+    if (!held.has_pieces(planned.ranks))
       return base::fail(PERDURE_NOT_FOUND, commit.id.text(), "not every rank of a segment has its piece here");
     const bool stored = std::any_of(held.segments.begin(), held.segments.end(), [&](const auto& segment) {
       return segment.index == planned.index && segment.count == planned.count && segment.stored;
