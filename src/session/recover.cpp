@@ -39,12 +39,9 @@ plan::VersionInventory inventory_of(const segment::VersionId& id, std::uint32_t 
 // What the store has, and what engines will still bring there.
 std::vector<plan::StoredPart> known_segments(const segment::VersionId& id, const JobInventory& all,
                                              const StoreView& store) {
-  std::vector<plan::StoredPart> known;
-  for (const auto& [node, held] : all.held)
-    if (held.id == id)
-      for (const auto& segment : held.segments) known.push_back({segment.index, segment.count, segment.ranks});
-  if (const auto* stored = store.find(id); stored != nullptr)
-    for (const auto& segment : stored->segments) known.push_back({segment.ref.index, segment.ref.count, segment.ranks});
+  auto known = committed_parts(all.held, id);
+  const auto stored = store.parts_of(id);
+  known.insert(known.end(), stored.begin(), stored.end());
   return known;
 }
 

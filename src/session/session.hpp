@@ -34,6 +34,9 @@ struct NodeHolding {
   ipc::HeldSummary held;
 };
 
+/// The segments of a version that engines have written or will write.
+std::vector<plan::StoredPart> committed_parts(const std::vector<NodeHolding>& all, const segment::VersionId& id);
+
 /// What all engines of the job have.
 struct JobInventory {
   std::vector<NodeHolding> held;

@@ -45,15 +45,6 @@ std::vector<plan::StoredPart> begun(const std::vector<NodeHolding>& all, const s
   return parts;
 }
 
-// What engines that know the outcome will write, or have written.
-std::vector<plan::StoredPart> committed(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
-  std::vector<plan::StoredPart> parts;
-  for (const auto& [node, held] : all)
-    if (held.id == id)
-      for (const auto& segment : held.segments) parts.push_back({segment.index, segment.count, segment.ranks});
-  return parts;
-}
-
 // Each version that some engine does not know the outcome of, once; the same list on all ranks.
 std::vector<segment::VersionId> undecided(const std::vector<NodeHolding>& all) {
   std::vector<segment::VersionId> ids;
@@ -66,6 +57,14 @@ std::vector<segment::VersionId> undecided(const std::vector<NodeHolding>& all) {
 
 }  // namespace
 
+std::vector<plan::StoredPart> committed_parts(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
+  std::vector<plan::StoredPart> parts;
+  for (const auto& [node, held] : all)
+    if (held.id == id)
+      for (const auto& segment : held.segments) parts.push_back({segment.index, segment.count, segment.ranks});
+  return parts;
+}
+
 base::Status Session::settle() {
   PERDURE_TRY(const auto all, gather_holdings());
   whole_in_tiers_.clear();
@@ -77,7 +76,7 @@ base::Status Session::settle() {
   const auto open_questions = undecided(all);
   // Of what is whole in tiers parts may be stored, too, if some engine knew the outcome.
   const bool ask_store = std::any_of(open_questions.begin(), open_questions.end(), [&](const auto& id) {
-    return !whole_in_tiers(all, id) || !committed(all, id).empty();
+    return !whole_in_tiers(all, id) || !committed_parts(all, id).empty();
   });
   StoreView stored;
   bool store_unread = false;
@@ -86,11 +85,8 @@ base::Status Session::settle() {
   }
   base::Status outcome;
   for (const auto& id : open_questions) {
-    plan::Evidence evidence{nodes_of_pieces(all, id), {},           begun(all, id),
-                            committed(all, id),       store_unread, superseded(all, id)};
-    if (const auto* view = stored.find(id))
-      for (const auto& segment : view->segments)
-        evidence.stored.push_back({segment.ref.index, segment.ref.count, segment.ranks});
+    const plan::Evidence evidence{nodes_of_pieces(all, id), stored.parts_of(id), begun(all, id),
+                                  committed_parts(all, id), store_unread,        superseded(all, id)};
     const bool mine = std::any_of(all.begin(), all.end(), [&](const NodeHolding& holding) {
       return holding.node == nodes_.mine && holding.held.id == id && !holding.held.committed;
     });

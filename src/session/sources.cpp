@@ -39,6 +39,13 @@ const StoredVersionView* StoreView::find(const segment::VersionId& id) const {
   return it == versions.end() ? nullptr : &*it;
 }
 
+std::vector<plan::StoredPart> StoreView::parts_of(const segment::VersionId& id) const {
+  std::vector<plan::StoredPart> parts;
+  if (const auto* view = find(id); view != nullptr)
+    for (const auto& segment : view->segments) parts.push_back({segment.ref.index, segment.ref.count, segment.ranks});
+  return parts;
+}
+
 StoredVersionView view_stored(store::Store& store, const store::VersionListing& listing,
                               std::optional<base::Error>& unreadable) {
   StoredVersionView view{listing.id, 0, {}};

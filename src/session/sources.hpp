@@ -35,6 +35,8 @@ StoredVersionView view_stored(store::Store& store, const store::VersionListing& 
 struct StoreView {
   std::vector<StoredVersionView> versions;
   const StoredVersionView* find(const segment::VersionId& id) const;
+  /// Its segments there; none if it is not there.
+  std::vector<plan::StoredPart> parts_of(const segment::VersionId& id) const;
 };
 
 base::Json to_json(const StoreView& view);
