@@ -101,8 +101,14 @@ bool HeldVersion::any_moved() const {
   return std::any_of(pieces.begin(), pieces.end(), [](const auto& entry) { return has_moved(entry.second); });
 }
 
-bool HeldVersion::has_pieces(const std::vector<std::uint32_t>& ranks) const {
-  return std::all_of(ranks.begin(), ranks.end(), [this](std::uint32_t rank) { return pieces.contains(rank); });
+bool HeldVersion::has_pieces(const std::vector<std::uint32_t>& of_ranks) const {
+  return std::all_of(of_ranks.begin(), of_ranks.end(), [this](std::uint32_t rank) { return pieces.contains(rank); });
+}
+
+bool HeldVersion::stored(std::uint32_t rank) const {
+  return std::any_of(segments.begin(), segments.end(), [rank](const LocalSegment& segment) {
+    return segment.stored && std::find(segment.ranks.begin(), segment.ranks.end(), rank) != segment.ranks.end();
+  });
 }
 
 void State::apply(const Record& record) {

@@ -100,7 +100,9 @@ struct HeldVersion {
   bool moved(std::uint32_t rank) const;
   bool any_moved() const;
   /// Of all these ranks, whatever state they are in.
-  bool has_pieces(const std::vector<std::uint32_t>& ranks) const;
+  bool has_pieces(const std::vector<std::uint32_t>& of_ranks) const;
+  /// This node brought the rank's piece to the store, as part of a segment.
+  bool stored(std::uint32_t rank) const;
 };
 
 struct State {

@@ -67,9 +67,9 @@ TEST_P(LinkedGroup, VersionsReachTheLevelWithTheRightContentElsewhere) {
     expect_protected(id, 7);
   }
   if (!GetParam().local) return;
-  std::uint64_t seen = 0;
-  for (auto& mine : networks_) seen += mine->endpoint->statistics().views;
-  EXPECT_GT(seen, 0U) << "nothing went through the mapped files";
+  std::uint64_t views = 0;
+  for (auto& mine : networks_) views += mine->endpoint->statistics().views;
+  EXPECT_GT(views, 0U) << "nothing went through the mapped files";
 }
 
 std::string link_case_name(const testing::TestParamInfo<LinkCase>& tested) {

@@ -9,6 +9,7 @@
 #include "engine/janitor.hpp"
 #include "engine/node_group.hpp"
 #include "engine/server.hpp"
+#include "engine/store_look.hpp"
 #include "os/crash_point.hpp"
 #include "os/fork.hpp"
 #include "os/socket.hpp"
@@ -45,6 +46,7 @@ TierModel model_for(const config::Config& config, const std::string& name, const
 // A block of redundancy is made by one thread, and a node has to have some for every position of its group to have
 // something to make: with redundancy chunks are smaller, unless their size was chosen.
 constexpr std::uint64_t kRedundantChunkBytes = 8 * base::MiB;
+constexpr std::uint64_t kStoreLookDelay_ns = 1'000'000'000;
 
 std::uint64_t chunk_bytes(const config::Config& config) {
   const std::uint64_t bytes = config.bytes("chunk_bytes");
@@ -132,6 +134,7 @@ struct Engine::Parts {
   std::unique_ptr<store::Store> store;
   std::unique_ptr<Core> core;
   std::unique_ptr<NodeGroup> group;
+  std::unique_ptr<StoreLook> store_look;
   std::unique_ptr<Janitor> janitor;
   std::unique_ptr<Flusher> flusher;
   std::unique_ptr<Server> server;
@@ -147,6 +150,18 @@ struct Engine::Parts {
 Engine::Engine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Engine::~Engine() { stop(); }
 const std::string& Engine::socket_path() const { return parts_->socket; }
+
+void Engine::make_group(Parts& parts, const config::Config& config) {
+  Parts* p = &parts;
+  NodeGroupOptions options = group_options(config);
+  options.protector.ask_store = [p](const std::string& name) { p->store_look->ask(name); };
+  p->group = std::make_unique<NodeGroup>(*p->core, p->lock, p->reports, std::move(options), [p] {
+    if (p->flusher) p->flusher->notify();  // which lets level node go first
+    p->wake();
+  });
+  p->store_look = std::make_unique<StoreLook>(*p->store, kStoreLookDelay_ns,
+                                              [p](const segment::VersionId& id) { p->group->whole_at_store(id); });
+}
 
 base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config, Claim claim, bool idle_exit) {
   PERDURE_CHECK(os::arm_crash_point_from_environment());
@@ -171,11 +186,7 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
   PERDURE_CHECK(p->core->recover());
   PERDURE_TRY(auto listener, os::listen_at(p->socket));
 
-  if (config.text("redundancy.scheme") != "single")
-    p->group = std::make_unique<NodeGroup>(*p->core, p->lock, p->reports, group_options(config), [p] {
-      if (p->flusher) p->flusher->notify();  // which lets level node go first
-      p->wake();
-    });
+  if (config.text("redundancy.scheme") != "single") make_group(*p, config);
   p->janitor = std::make_unique<Janitor>(*p->store, p->reports, retention_policy(config), [p] { p->wake(); });
   // What an earlier engine of this job held is this job's, too: its retention may have been cut short.
   for (const auto& held : p->core->inventory("")) p->janitor->tend(held.id.name);
@@ -212,6 +223,7 @@ void Engine::stop() {
   if (p.emulation) p.emulation->shut();
   p.flusher->stop();
   p.janitor->stop();
+  if (p.store_look) p.store_look->stop();
   if (p.group) p.group->stop();
   p.server->close();
   if (!p.core->holds_unstored() && !p.core->needed_by_others()) {

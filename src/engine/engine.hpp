@@ -24,6 +24,7 @@ class Engine {
  private:
   struct Parts;
   explicit Engine(std::unique_ptr<Parts> parts);
+  static void make_group(Parts& parts, const config::Config& config);
   std::unique_ptr<Parts> parts_;
 };
 

@@ -73,9 +73,8 @@ std::optional<Json> Server::answer_wait_protected(const ipc::WaitProtected& wait
   const Runtime* run = core_.runtime(wait.id);
   const bool hopeless = run != nullptr && run->flush == FlushState::given_up;
   if (held == nullptr || hopeless) return reply;
-  // Of pieces that came from other nodes, which bring them to the store, nothing is there yet.
-  const bool others_store_it = held->segments.empty() && state.under_way;
-  if (held->all_stored() && !others_store_it) return reply;
+  // Of pieces that came from other nodes, which bring them to the store, nothing may be there yet.
+  if (state.stored || (held->all_stored() && !state.under_way)) return reply;
   if (timed_out)
     return ipc::error_reply({PERDURE_TIMEOUT, wait.id.text(), "it did not reach level node in time",
                              "give it more time, or see the reports of the engine", true});

@@ -46,6 +46,13 @@ class GroupNode {
     }
     EXPECT_TRUE(core_->commit({id, {{0, 1, mine}}}));
   }
+  /// A committed piece of one rank, which another node brings to the store.
+  void receive(const segment::VersionId& id, std::uint64_t chunks, std::uint32_t rank, std::uint32_t ranks,
+               std::mt19937_64& random) {
+    std::lock_guard guard(lock_);
+    stage(id, rank, chunks, ranks, random);
+    EXPECT_TRUE(core_->commit({id, {}}));
+  }
   /// A capture of one rank with so many chunks is announced; write() makes one of them after the other.
   void begin(const segment::VersionId& id, std::uint32_t rank, std::uint64_t chunks, std::uint32_t ranks) {
     capture_ = {rank, kChunk, {{0, 1, chunks * kChunk}}, {}};

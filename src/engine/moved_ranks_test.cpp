@@ -11,13 +11,35 @@ class MovedRanks : public ScriptedGroup {
     made.ranks = {position};
     return made;
   }
+  void SetUp() override {
+    options_.ask_store = [this](const std::string& name) {
+      std::lock_guard guard(asked_mutex_);
+      asked_.push_back(name);
+    };
+  }
+  /// From node 0, which brings it to the store with its own rank's piece.
+  void move_rank_1() {
+    nodes_[0]->checkpoint(first_, {2, 2}, 0, 3, random_);
+    nodes_[1]->receive(first_, 2, 1, 3, random_);
+    nodes_[2]->checkpoint(first_, {2}, 2, 3, random_);
+  }
+  bool needed(unsigned position) {
+    std::lock_guard guard(nodes_[position]->lock());
+    return nodes_[position]->core().needed_by_others();
+  }
+  std::vector<std::string> asked() {
+    std::lock_guard guard(asked_mutex_);
+    return asked_;
+  }
+
+ private:
+  std::mutex asked_mutex_;
+  std::vector<std::string> asked_;
 };
 
 TEST_F(MovedRanks, AreProtectedWhereTheyRunNow) {
   make({"xor", 3, 1, 0}, 1);
-  nodes_[0]->checkpoint(first_, {2, 2}, 0, 3, random_);  // ranks 0 and 1
-  nodes_[1]->checkpoint(first_, {2}, 1, 3, random_);
-  nodes_[2]->checkpoint(first_, {2}, 2, 3, random_);
+  move_rank_1();
   protect(first_);
   ASSERT_TRUE(wait_reached(first_));
   for (auto& node : nodes_) {
@@ -28,6 +50,50 @@ TEST_F(MovedRanks, AreProtectedWhereTheyRunNow) {
       EXPECT_EQ(protection->members[p][0].rank, p);
     }
   }
+}
+
+// Node 0 could be lost before it has brought the piece there, and node 1 after it.
+TEST_F(MovedRanks, AreKeptUntilTheStoreHasThemThoughTheNodeTheyAreOnHasNothingToStore) {
+  make({"xor", 3, 1, 0}, 1);
+  move_rank_1();
+  protect(first_);
+  ASSERT_TRUE(wait_reached(first_));
+  nodes_[1]->protector().stored(first_);
+  store(2, first_);
+  store(0, first_);
+  os::sleep_ns(50'000'000);  // long enough for all to be told
+  for (unsigned p = 0; p < 3; ++p) EXPECT_TRUE(needed(p)) << p;
+  EXPECT_FALSE(nodes_[1]->protector().state(first_).stored);
+  EXPECT_TRUE(nodes_[0]->protector().state(first_).stored);
+  for (auto& node : nodes_) node->protector().whole_at_store(first_);
+  for (unsigned p = 0; p < 3; ++p) EXPECT_TRUE(await([&] { return !needed(p); })) << p;
+}
+
+TEST_F(MovedRanks, OfWhatIsProtectedTheStoreIsAskedWhenRoomIsWanted) {
+  make({"xor", 3, 1, 0}, 1);
+  move_rank_1();
+  protect(first_);
+  ASSERT_TRUE(wait_reached(first_));
+  nodes_[0]->protector().give_way();
+  EXPECT_TRUE(asked().empty()) << "it is what brings it there";
+  nodes_[1]->protector().give_way();
+  EXPECT_EQ(asked(), std::vector<std::string>{"app"});
+  EXPECT_TRUE(nodes_[1]->protector().state(first_).reached);
+}
+
+TEST_F(MovedRanks, GiveWayBeforeTheyAreProtectedBecauseTheyAreWhereTheyCameFrom) {
+  make({"xor", 3, 1, 0}, 1);
+  move_rank_1();
+  stop_keeps(0, 1);
+  protect(first_);
+  ASSERT_TRUE(await([&] { return recorded(1, first_); }));
+  nodes_[1]->protector().whole_at_store(first_);
+  EXPECT_TRUE(recorded(1, first_)) << "only what is reached can be let go of in that way";
+  nodes_[1]->protector().give_way();
+  const auto why = nodes_[1]->protector().state(first_).failed;
+  ASSERT_TRUE(why);
+  EXPECT_NE(why->text().find("other nodes bring it to the store"), std::string::npos) << why->text();
+  EXPECT_FALSE(recorded(1, first_));
 }
 
 }  // namespace

@@ -44,6 +44,7 @@ class NodeGroup {
   void look_at_captures() { protector_->look_at_captures(); }
   void committed(const segment::VersionId& id);
   void stored(const segment::VersionId& id);
+  void whole_at_store(const segment::VersionId& id) { protector_->whole_at_store(id); }
   void gone(const segment::VersionId& id);
   void superseded(const std::string& name, std::uint64_t attempt_ns);
   Protector::State state(const segment::VersionId& id) const;

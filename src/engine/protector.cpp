@@ -95,7 +95,6 @@ bool Protector::done_before(const segment::VersionId& id) const {
 // With mutex_ held.
 void Protector::begin(const segment::VersionId& id) {
   std::uint32_t ranks = 0;
-  bool stored = false;
   {
     std::lock_guard core_guard(lock_);
     const auto* held = core_.find(id);
@@ -104,7 +103,6 @@ void Protector::begin(const segment::VersionId& id) {
     core_.protect_before_flush(id, !done);
     if (done) return core_.unpin(kKeeper, id);
     ranks = held->ranks;
-    stored = held->all_stored();
   }
   const WorkPointer work = find_or_make({id, membership_->epoch}, ranks);
   if (work->failed) {
@@ -115,8 +113,24 @@ void Protector::begin(const segment::VersionId& id) {
   if (work->here || work->failed) return;
   work->first = true;
   work->begun_ns = os::monotonic_ns();
-  work->stored_here = stored;
-  if (auto filled = fill(*work, id); !filled) fail(work, filled.error());
+  if (auto filled = fill(*work, id); !filled) return fail(work, filled.error());
+  work->stored_here = own_part_stored(*work);
+}
+
+// A piece that moved to where its rank runs is not this node's to store: the one that it came from does that, some
+// time. With mutex_ held.
+bool Protector::own_part_stored(const Work& work) const {
+  std::lock_guard guard(lock_);
+  const auto* held = core_.find(work.encoding.id().version);
+  return held != nullptr && std::all_of(work.pieces.begin(), work.pieces.end(),
+                                        [held](const auto& piece) { return held->stored(piece.rank); });
+}
+
+// With mutex_ held.
+bool Protector::nothing_to_store(const Work& work) const {
+  std::lock_guard guard(lock_);
+  const auto* held = core_.find(work.encoding.id().version);
+  return held != nullptr && held->all_stored();
 }
 
 void Protector::stored(const segment::VersionId& id) {
@@ -125,7 +139,18 @@ void Protector::stored(const segment::VersionId& id) {
     if (!membership_) return;
     const auto it = works_.find({id, membership_->epoch});
     if (it == works_.end()) return;
-    it->second->stored_here = true;
+    it->second->stored_here = own_part_stored(*it->second);
+  }
+  wake_.notify_all();
+}
+
+void Protector::whole_at_store(const segment::VersionId& id) {
+  {
+    std::lock_guard guard(mutex_);
+    if (!membership_) return;
+    const auto it = works_.find({id, membership_->epoch});
+    if (it == works_.end() || !it->second->reached) return;
+    it->second->whole_at_store = true;
   }
   wake_.notify_all();
 }
@@ -156,6 +181,7 @@ Protector::State Protector::state(const segment::VersionId& id) const {
   for (auto it = works_.lower_bound({id, 0}); it != works_.end() && it->first.version == id; ++it) {
     if (it->second->failed && !it->second->reached) state.failed = it->second->failed;
     state.under_way = state.under_way || (!it->second->failed && !it->second->reached);
+    state.stored = state.stored || it->second->stored_here;
   }
   std::lock_guard core_guard(lock_);
   // What an earlier launch reached says nothing: nodes that had a part in it may be gone since.

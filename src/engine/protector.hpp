@@ -38,6 +38,9 @@ struct ProtectorOptions {
   std::uint64_t least_early_bytes = 64 * base::KiB;
   /// Others want the processors, such as ranks that capture: what is not committed yet waits. Empty: never.
   std::function<bool()> busy = {};
+  /// A version that is protected takes room that captures need: whole_at_store() is to be called for those versions of
+  /// this name that are. Does not wait for the store.
+  std::function<void(const std::string& name)> ask_store = {};
 };
 
 class Protector {
@@ -55,8 +58,11 @@ class Protector {
   void capturing(const segment::VersionId& id);
   /// The same of every capture that is being protected.
   void look_at_captures();
-  /// Captures wait for room: what is in the store, and not protected yet, is given up.
+  /// Captures wait for room: what this node need not bring to the store, and is not protected yet, is given up. Of
+  /// what is protected the store is asked.
   void give_way();
+  /// The store has all of this version, whoever brought it there.
+  void whole_at_store(const segment::VersionId& id);
   /// The version is committed on this node. Its slots are made readable by a thread: who commits does not wait for
   /// that.
   void committed(const segment::VersionId& id);
@@ -72,6 +78,7 @@ class Protector {
   struct State {
     bool reached = false;
     bool under_way = false;             ///< neither of the two yet
+    bool stored = false;                ///< this node brought all that its ranks have of it to the store
     std::optional<base::Error> failed;  ///< it stays at its lower level
   };
   State state(const segment::VersionId& id) const;
@@ -103,8 +110,9 @@ class Protector {
     bool unwanted = false;                                        ///< what was ordered is to be dropped there
     bool heard_failure = false;                                   ///< somebody else gave it up, and said so
     bool recording = false, recorded = false, reaching = false, noting_stored = false;
-    bool reached = false;  ///< what is left is to tell, and to hear, who has stored his part
-    bool stored_here = false;
+    bool reached = false;          ///< what is left is to tell, and to hear, who has stored his part
+    bool stored_here = false;      ///< of its ranks' pieces all, by this node
+    bool whole_at_store = false;   ///< of all ranks of the job, by whoever
     std::set<unsigned> stored_at;  ///< other positions
     std::uint64_t retry_at_ns = 0;
     std::optional<base::Error> failed;
@@ -138,6 +146,8 @@ class Protector {
   void catalog_said(const WorkPointer& work, const base::Status& status);
   void note_reached(const WorkPointer& work);
   bool all_stored(const Work& work) const;
+  bool own_part_stored(const Work& work) const;
+  bool nothing_to_store(const Work& work) const;
   void note_stored(const WorkPointer& work);
   base::Status fill(Work& work, const segment::VersionId& id);
   struct NewBlock {

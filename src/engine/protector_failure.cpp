@@ -1,4 +1,6 @@
 // How work on a version ends without the level: it fails, is forgotten, or gives way, and the group hears of it.
+#include <set>
+
 #include "engine/protector.hpp"
 
 namespace perdure::engine {
@@ -57,16 +59,24 @@ void Protector::forget(const WorkPointer& work) {
 
 void Protector::give_way() {
   bool any = false;
+  std::set<std::string> in_doubt;
   {
     std::lock_guard guard(mutex_);
     for (const auto& [id, work] : works_) {
-      if (!work->here || work->reached || !work->stored_here) continue;
+      if (!work->here || work->noting_stored || !nothing_to_store(*work)) continue;
+      if (work->reached) {
+        in_doubt.insert(id.version.name);
+        continue;
+      }
       any = any || !work->failed;
-      fail(work, {PERDURE_NO_SPACE, id.text(), "captures need the room, and the store has it",
-                  "raise tier.memory.max_bytes or tier.file.max_bytes", false});
+      const char* why = work->stored_here ? "captures need the room, and the store has it"
+                                          : "captures need the room, and other nodes bring it to the store";
+      fail(work, {PERDURE_NO_SPACE, id.text(), why, "raise tier.memory.max_bytes or tier.file.max_bytes", false});
       unprotect(*work);  // where the catalog could not take it when it failed
     }
   }
+  if (options_.ask_store)
+    for (const auto& name : in_doubt) options_.ask_store(name);
   if (!any) return;
   wake_.notify_all();  // the group is to hear of it
   changed_();

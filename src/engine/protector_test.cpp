@@ -235,7 +235,7 @@ TEST_P(CapturedGroup, OfAnAbortedCaptureNothingStays) {
 class LateGroup : public CapturedGroup {
  protected:
   void SetUp() override {
-    if (GetParam().scheme == "xor") options_.least_early_bytes = 1 * base::GiB;
+    if (GetParam().scheme == std::string("xor")) options_.least_early_bytes = 1 * base::GiB;
   }
 };
 INSTANTIATE_TEST_SUITE_P(Schemes, LateGroup, testing::Values(GroupCase{"partner", 3, 0, 0}, GroupCase{"xor", 3, 1, 0}),

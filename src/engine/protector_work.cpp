@@ -157,6 +157,7 @@ void Protector::note_reached(const WorkPointer& work) {
 }
 
 bool Protector::all_stored(const Work& work) const {
+  if (work.whole_at_store) return true;
   if (!work.stored_here || work.stored_at.size() + 1 < work.told.size()) return false;
   for (unsigned position = 0; position < work.told.size(); ++position)
     if (position != membership_->position && !work.told[position].stored) return false;
