@@ -235,6 +235,9 @@ class Core {
   base::Status segment_stored(const segment::VersionId& id, std::uint32_t segment);
   void flush_succeeded(const segment::VersionId& id, std::uint64_t bytes, double seconds);
   void flush_failed(const segment::VersionId& id, const base::Error& error, bool give_up);
+  /// It read a chunk in this place that is not what its rank wrote: the chunk is set aside, and the flush given up.
+  /// False when the piece was rebuilt meanwhile, so that the chunk is elsewhere: then it is tried again.
+  bool flush_read_damage(const ipc::Quarantine& chunk, const segment::ChunkEntry& read, const base::Error& error);
   /// What it read is not where it was: a piece was rebuilt meanwhile, or the version was given up.
   void flush_interrupted(const segment::VersionId& id);
   /// Gives up versions of `name` that are stored and beyond the newest `keep`.

@@ -5,6 +5,15 @@
 #include "os/crash_point.hpp"
 
 namespace perdure::engine {
+namespace {
+
+const segment::ChunkEntry* chunk_of(const catalog::HeldVersion* held, std::uint32_t rank, std::uint32_t chunk) {
+  if (held == nullptr) return nullptr;
+  const auto piece = held->pieces.find(rank);
+  return piece == held->pieces.end() || chunk >= piece->second.chunks.size() ? nullptr : &piece->second.chunks[chunk];
+}
+
+}  // namespace
 
 std::optional<segment::VersionId> Core::next_flush() {
   (void)write_delayed_commits();  // reported when it began to fail
@@ -88,6 +97,17 @@ void Core::flush_interrupted(const segment::VersionId& id) {
   const auto run = runtime_.find(id);
   if (held != nullptr && held->committed && !held->all_stored() && run != runtime_.end())
     run->second.flush = FlushState::queued;
+}
+
+bool Core::flush_read_damage(const ipc::Quarantine& chunk, const segment::ChunkEntry& read, const base::Error& error) {
+  const auto* now = chunk_of(find(chunk.id), chunk.rank, chunk.chunk);
+  if (now == nullptr || now->place != read.place || now->offset != read.offset) {
+    flush_interrupted(chunk.id);
+    return false;
+  }
+  (void)quarantine(chunk);
+  flush_failed(chunk.id, error, true);
+  return true;
 }
 
 void Core::flush_failed(const segment::VersionId& id, const base::Error& error, bool give_up) {

@@ -128,6 +128,24 @@ TEST_F(Recovering, AFlushThatWasGivenUpForADamagedPieceIsTriedAgainWithTheRebuil
   EXPECT_EQ(core->inventory("app").front().segments.size(), 1U);
 }
 
+TEST_F(Recovering, ADamagedChunkThatAFlushReadIsNotTheRebuiltOneThatIsThereNow) {
+  open({3});
+  ASSERT_TRUE(checkpoint(1));
+  const auto read = core->find(id(1))->pieces.at(0).chunks[0];
+  const ipc::Quarantine chunk{id(1), 0, 0, "its hash is wrong"};
+  const base::Error error{PERDURE_CORRUPT, "chunk", "its hash is wrong", "", false};
+  ASSERT_EQ(core->next_flush(), id(1));
+  ASSERT_TRUE(core->quarantine(chunk));
+  ASSERT_TRUE(core->adopt(id(1), 1, fetched(1, 0)));
+  EXPECT_FALSE(core->flush_read_damage(chunk, read, error));
+  EXPECT_TRUE(core->find(id(1))->restorable(0));
+  ASSERT_EQ(core->next_flush(), id(1));
+  EXPECT_TRUE(core->flush_read_damage(chunk, core->find(id(1))->pieces.at(0).chunks[0], error));
+  EXPECT_FALSE(core->find(id(1))->restorable(0));
+  EXPECT_EQ(core->next_flush(), std::nullopt);
+  EXPECT_FALSE(core->flush_read_damage({id(2), 0, 0, "x"}, read, error)) << "it is not here any more";
+}
+
 // A node that starts again with one of its tiers empty.
 TEST_F(Recovering, ASegmentThatLostAPieceWithItsTierWaitsUntilThatIsRebuilt) {
   open({1, 3});

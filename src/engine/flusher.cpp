@@ -327,11 +327,10 @@ void Flusher::succeeded(const segment::VersionId& id, const FlushOutcome& outcom
 
 void Flusher::chunk_damaged(const segment::VersionId& id, const FlushOutcome& outcome) {
   const base::Error& error = outcome.status.error();
-  reports_.add("flush of " + id.text() + " was given up: " + error.text());
   {
     std::lock_guard guard(lock_);
-    (void)core_.quarantine({id, outcome.rank, outcome.chunk, error.cause});
-    core_.flush_failed(id, error, true);
+    if (core_.flush_read_damage({id, outcome.rank, outcome.chunk, error.cause}, outcome.read, error))
+      reports_.add("flush of " + id.text() + " was given up: " + error.text());
   }
   changed_(id, false);
 }

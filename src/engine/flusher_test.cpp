@@ -197,8 +197,8 @@ TEST_F(FlusherTest, SetsADamagedVersionAsideAndGoesOnWithTheNext) {
   EXPECT_EQ(listings->front().id, id(2));
   const auto told = taken_reports();
   ASSERT_GE(told.size(), 2u);
-  EXPECT_NE(told[0].find("flush of app version 1 was given up"), std::string::npos) << told[0];
-  EXPECT_NE(told[1].find("quarantine: app version 1, rank 0, chunk 0"), std::string::npos) << told[1];
+  EXPECT_NE(told[0].find("quarantine: app version 1, rank 0, chunk 0"), std::string::npos) << told[0];
+  EXPECT_NE(told[1].find("flush of app version 1 was given up"), std::string::npos) << told[1];
 }
 
 TEST_F(FlusherTest, EndsAtOnceWhileItWaitsForARetry) {

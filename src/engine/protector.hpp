@@ -138,7 +138,7 @@ class Protector {
   Job job_with_server(const WorkPointer& work);
   void order(const WorkPointer& work);
   void drop_order(Work& work);
-  Job next_farewell(const WorkPointer& work);
+  Job next_farewell(const WorkPointer& work, std::uint64_t now_ns, std::uint64_t& wake_at_ns);
   void later(Job chore);
   static ParityKeeper::Group group_at_server(const Work& work) {
     return {work.encoding.id(), work.encoding.group().number};

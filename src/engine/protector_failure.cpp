@@ -83,12 +83,16 @@ void Protector::give_way() {
 }
 
 // Once to everybody who may wait for this node's part: who was told of it, or told of it. With mutex_ held.
-Protector::Job Protector::next_farewell(const WorkPointer& work) {
+Protector::Job Protector::next_farewell(const WorkPointer& work, std::uint64_t now_ns, std::uint64_t& wake_at_ns) {
   if (work->heard_failure || !membership_) return {};
   for (unsigned position = 0; position < work->told.size(); ++position) {
     Told& told = work->told[position];
     if (position == membership_->position || told.busy || told.gave_up) continue;
     if (!told.announced && !work->encoding.has_announced(position)) continue;
+    if (now_ns < told.retry_at_ns) {
+      earliest(wake_at_ns, told.retry_at_ns);
+      continue;
+    }
     told.gave_up = told.busy = true;
     const GroupMessage message{work->encoding.id(), membership_->position, GivesUp{work->failed->text()}};
     return [this, link = membership_->link, work, position, message] { tell(*link, work, position, message, 0); };

@@ -47,6 +47,22 @@ TEST_F(FailingGroup, WhoCouldNotBeToldOfItYetHearsThatItFailedToo) {
   EXPECT_TRUE(await([&] { return failed(2, first_); }));
 }
 
+TEST_F(FailingGroup, AFarewellThatGetsLostIsSaidAgain) {
+  make({"xor", 3, 1, 0}, 1);
+  commit(first_);
+  store(0, first_);
+  for (unsigned p : {0U, 2U}) nodes_[p]->protector().committed(first_);
+  ASSERT_TRUE(await([&] { return has_announced(0, 1) && has_announced(2, 1); }));
+  script([this](unsigned, unsigned to, const GroupMessage& message) -> base::Status {
+    const bool lose = to == 1 && std::holds_alternative<GivesUp>(message.body) && ++noticed_ <= 3;
+    return lose ? lost() : base::Status();
+  });
+  nodes_[0]->protector().give_way();
+  EXPECT_TRUE(await([&] { return failed(1, first_); }));
+  EXPECT_EQ(noticed_, 4);
+  EXPECT_EQ(farewells(0, 2), 1U);
+}
+
 TEST_F(FailingGroup, OfWhatFailedNothingIsKeptButWhatAnEarlierLaunchRecorded) {
   make({"xor", 3, 1, 0}, 1);
   commit(first_);

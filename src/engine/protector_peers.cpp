@@ -68,6 +68,7 @@ void Protector::tell(GroupLink& link, const WorkPointer& work, unsigned position
     told.busy = false;
     if (!heard && passes(heard.error())) {
       told.retry_at_ns = os::monotonic_ns() + options_.retry_ns;
+      if (std::holds_alternative<GivesUp>(message.body)) told.gave_up = false;
       if (heard.error().code != PERDURE_BUSY) let_flush(*work);
     } else if (!heard) {
       fail(work, heard.error());

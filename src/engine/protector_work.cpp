@@ -72,7 +72,7 @@ void Protector::earliest(std::uint64_t& wake_at_ns, std::uint64_t at_ns) {
 }
 
 Protector::Job Protector::job_of(const WorkPointer& work, std::uint64_t now_ns, std::uint64_t& wake_at_ns) {
-  if (work->failed) return next_farewell(work);
+  if (work->failed) return next_farewell(work, now_ns, wake_at_ns);
   if (work->noting_stored) return {};
   if (work->reached && all_stored(*work)) {
     work->noting_stored = true;

@@ -125,6 +125,7 @@ class ChunkFlush {
       outcome_.damaged = true;
       outcome_.rank = item.rank;
       outcome_.chunk = item.chunk;
+      outcome_.read = item.source;
     }
     fail(written.status.error(), written.gone);
   }

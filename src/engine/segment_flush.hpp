@@ -59,6 +59,7 @@ struct FlushOutcome {
   /// Set when a chunk failed verification.
   bool damaged = false;
   std::uint32_t rank = 0, chunk = 0;
+  segment::ChunkEntry read = {};  ///< where it was read
 };
 
 /// Segments that are stored already are left out. Blocks; uses up to job.threads threads.
