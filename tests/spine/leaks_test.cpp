@@ -186,9 +186,9 @@ TEST_P(Leaks, AHundredHandlesLeaveNothing) {
     const int engine = daemon() ? engine_pid(path()) : -1;
     // More threads than ever at the same time, on a machine under load, make malloc map more once; a leak grows on.
     for (int round = 0; round < 3; ++round) {
-      const Usage before = usage_of(::getpid()), engine_before = daemon() ? usage_of(engine) : Usage{};
+      const Usage before = usage_of_this_process(), engine_before = daemon() ? usage_of(engine) : Usage{};
       if (!cycles(unless_sanitized(100, 40))) return 2;
-      int bad = judge("rank", before, usage_of(::getpid()), kMiB);
+      int bad = judge("rank", before, usage_of_this_process(), kMiB);
       // The last connection may still be ending on the engine's side.
       for (int tries = 0; tries < 2000 && usage_of(engine).descriptors > engine_before.descriptors; ++tries)
         ::usleep(1000);

@@ -120,7 +120,7 @@ int Replacements::replace_again_and_again() {
   for (int version = 1; version <= rounds(); ++version) {
     REQUIRE(launch(version));
     if (version == rounds() / 4 || version == rounds()) {
-      const Usage process_now = usage_of(::getpid()), engine_now = daemon() ? usage_of(engine_of(0)) : Usage{};
+      const Usage process_now = usage_of_this_process(), engine_now = daemon() ? usage_of(engine_of(0)) : Usage{};
       const Files files_now = files_below(directory_.path());
       if (version == rounds()) {
         REQUIRE(is_bounded("ranks", process, process_now));
