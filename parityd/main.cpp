@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
   app.add_option("--key-of", arguments.key_of,
                  "file of another server, whose key this one takes over: servers of one job");
   app.add_option("--provider", arguments.provider, "of libfabric, as the jobs have it")->capture_default_str();
-  app.add_option("--bind", arguments.bind, "address of the network interface; its clients have to reach it");
+  app.add_option("--bind", arguments.bind, "name or address of the network interface; its clients have to reach it");
   app.add_option("--orders", arguments.orders, "groups that are read at once")
       ->check(CLI::Range(1U, 1024U))
       ->capture_default_str();

@@ -183,7 +183,7 @@ int main(int argc, char** argv) {
   std::uint64_t guard_ms = 0;
   CLI::App app("Latency and bandwidth of the network between engines");
   app.add_option("--provider", settings.worker.provider, "of libfabric");
-  app.add_option("--bind", settings.worker.bind_address, "address of the interface");
+  app.add_option("--bind", settings.worker.bind_address, "name or address of the interface");
   app.add_option("--sizes", settings.sizes, "bytes per message, ascending")->check(CLI::PositiveNumber);
   app.add_option("--repetitions", settings.repetitions, "per size; 0: by size");
   app.add_option("--workers", settings.workers, "processes (linktest)")->check(CLI::Range(2, 64));

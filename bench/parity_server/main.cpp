@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
   arguments.memory.sizes = {8, 64, 512, 4096, 32'768, 262'144, 1'048'576, 4'194'304};
   CLI::App app("A parity server: parities against distributed xor, put and get");
   app.add_option("--provider", process.provider, "of libfabric");
-  app.add_option("--bind", process.bind_address, "address of the interface");
+  app.add_option("--bind", process.bind_address, "name or address of the interface");
   app.add_option("--members", arguments.parity.members, "sizes of groups (parity)")->check(CLI::Range(2, 64));
   app.add_option("--bytes", process.bytes, "data of one member")->transform(CLI::AsSizeValue(false));
   app.add_option("--chunk", process.chunk, "bytes of one block")->transform(CLI::AsSizeValue(false));

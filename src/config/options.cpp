@@ -316,7 +316,9 @@ constexpr auto kOptions = std::to_array<Option>({
      .refuse = refuse_empty},
     {.key = "network.bind",
      .environment = "PERDURE_NETWORK_BIND",
-     .documentation = "Host name or address of the interface that engines listen on. Empty: the provider's choice."},
+     .documentation =
+         "Network interface that engines listen on: its name, which may be the same on all nodes (`ib0`), its address, "
+         "or a host name. Empty: the provider's choice."},
     {.key = "catalog.compact_above",
      .type = Type::bytes,
      .default_value = "4MiB",

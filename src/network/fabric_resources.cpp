@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "os/interfaces.hpp"
+
 namespace perdure::network {
 namespace {
 
@@ -23,19 +25,30 @@ std::unique_ptr<fi_info, FreeInfo> make_hints(const FabricLibrary& library, cons
   return hints;
 }
 
+std::string interfaces_here() {
+  std::string text;
+  for (const auto& one : os::interfaces()) text += (text.empty() ? "" : ", ") + one.name + " " + one.address;
+  return text.empty() ? "none" : text;
+}
+
+base::Error not_found(const FabricOptions& options, const std::string& object) {
+  const std::string list = "fi_info -l lists those that are there; 'tcp' works on every network";
+  if (options.bind_address.empty())
+    return {PERDURE_UNAVAILABLE, object, "libfabric has none of this name that works here", list, false};
+  return {PERDURE_UNAVAILABLE, object, "libfabric has none of this name that works at " + options.bind_address,
+          list + "; interfaces of this node: " + interfaces_here(), false};
+}
+
 base::Status find_provider(const FabricOptions& options, FabricResources& all) {
   const std::string object = "network provider '" + options.provider + "'";
   const auto hints = make_hints(*all.library, options);
   if (hints == nullptr) return base::fail(base::errno_error(ENOMEM, "fi_dupinfo", object));
-  const bool bound = !options.bind_address.empty();
+  // The name of an interface is the same on all nodes, its address is not.
+  const std::string at = os::address_of_interface(options.bind_address).value_or(options.bind_address);
   fi_info* found = nullptr;
-  const int code = all.library->getinfo(kApi, bound ? options.bind_address.c_str() : nullptr, nullptr,
-                                        bound ? FI_SOURCE : 0, hints.get(), &found);
-  if (code == -FI_ENODATA || (code == 0 && found == nullptr))
-    return base::fail(PERDURE_UNAVAILABLE, object,
-                      bound ? "libfabric has none of this name that works at " + options.bind_address
-                            : "libfabric has none of this name that works here",
-                      "fi_info -l lists those that are there; 'tcp' works on every network");
+  const int code = all.library->getinfo(kApi, at.empty() ? nullptr : at.c_str(), nullptr, at.empty() ? 0 : FI_SOURCE,
+                                        hints.get(), &found);
+  if (code == -FI_ENODATA || (code == 0 && found == nullptr)) return base::fail(not_found(options, object));
   if (code != 0) return base::fail(fabric_error(*all.library, code, "fi_getinfo", object));
   all.info = {found, {all.library}};
   return {};

@@ -197,5 +197,24 @@ TEST(FabricWire, AProviderThatIsNotThereIsNamed) {
   EXPECT_NE(wire.error().remedy.find("fi_info"), std::string::npos);
 }
 
+TEST(FabricWire, ListensOnTheInterfaceOfThatNameOrAtThatAddress) {
+  for (const char* where : {"lo", "127.0.0.1", "localhost"}) {
+    FabricOptions options;
+    options.bind_address = where;
+    const auto wire = make_fabric_wire(options);
+    EXPECT_TRUE(wire) << where << ": " << wire.error().text();
+  }
+}
+
+TEST(FabricWire, AnInterfaceThatIsNotThereIsNamedBesideThoseThatAre) {
+  FabricOptions options;
+  options.bind_address = "no-such-0";
+  const auto wire = make_fabric_wire(options);
+  ASSERT_FALSE(wire);
+  EXPECT_EQ(wire.error().code, PERDURE_UNAVAILABLE);
+  EXPECT_NE(wire.error().text().find("no-such-0"), std::string::npos);
+  EXPECT_NE(wire.error().remedy.find("lo 127.0.0.1"), std::string::npos) << wire.error().remedy;
+}
+
 }  // namespace
 }  // namespace perdure::network

@@ -84,8 +84,9 @@ class Wire {
 inline constexpr std::size_t kMaxWireAddress = 256;
 
 struct FabricOptions {
-  std::string provider = "tcp";            ///< libfabric's name: "tcp", "verbs", ...
-  std::string bind_address;                ///< host name or address of the interface; empty: the provider's choice
+  std::string provider = "tcp";  ///< libfabric's name: "tcp", "verbs", ...
+  /// Name of the interface, its address, or a host name that it has; empty: the provider's choice.
+  std::string bind_address;
   std::uint64_t sleep_ns = 1'000'000'000;  ///< how long the progress thread sleeps at most when nothing comes
 };
 
