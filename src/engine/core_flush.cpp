@@ -5,15 +5,6 @@
 #include "os/crash_point.hpp"
 
 namespace perdure::engine {
-namespace {
-
-const segment::ChunkEntry* chunk_of(const catalog::HeldVersion* held, std::uint32_t rank, std::uint32_t chunk) {
-  if (held == nullptr) return nullptr;
-  const auto piece = held->pieces.find(rank);
-  return piece == held->pieces.end() || chunk >= piece->second.chunks.size() ? nullptr : &piece->second.chunks[chunk];
-}
-
-}  // namespace
 
 std::optional<segment::VersionId> Core::next_flush() {
   (void)write_delayed_commits();  // reported when it began to fail
@@ -100,7 +91,7 @@ void Core::flush_interrupted(const segment::VersionId& id) {
 }
 
 bool Core::flush_read_damage(const ipc::Quarantine& chunk, const segment::ChunkEntry& read, const base::Error& error) {
-  const auto* now = chunk_of(find(chunk.id), chunk.rank, chunk.chunk);
+  const auto* now = find_chunk(chunk.id, {chunk.rank, chunk.chunk});
   if (now == nullptr || now->place != read.place || now->offset != read.offset) {
     flush_interrupted(chunk.id);
     return false;

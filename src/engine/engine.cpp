@@ -154,7 +154,7 @@ const std::string& Engine::socket_path() const { return parts_->socket; }
 void Engine::make_group(Parts& parts, const config::Config& config) {
   Parts* p = &parts;
   NodeGroupOptions options = group_options(config);
-  options.protector.ask_store = [p](const std::string& name) { p->store_look->ask(name); };
+  options.protector.ask_store = [p](const segment::VersionId& id) { p->store_look->ask(id); };
   p->group = std::make_unique<NodeGroup>(*p->core, p->lock, p->reports, std::move(options), [p] {
     if (p->flusher) p->flusher->notify();  // which lets level node go first
     p->wake();

@@ -138,6 +138,10 @@ TEST_F(FlusherCapture, AChunkThatChangesInItsSlotFailsTheCapture) {
   flusher->look_at_captures();
   // Until then it is refused because two chunks are missing.
   EXPECT_TRUE(await([&] { return core->stage(1, staged(id(1), slots)).error().code == PERDURE_CORRUPT; }));
+  flusher->stop();
+  const auto told = taken_reports();
+  ASSERT_FALSE(told.empty());
+  EXPECT_NE(told.back().find("was given up"), std::string::npos) << told.back();
 }
 
 class FlusherResumed : public FlusherCapture {

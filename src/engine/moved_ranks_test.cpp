@@ -12,9 +12,9 @@ class MovedRanks : public ScriptedGroup {
     return made;
   }
   void SetUp() override {
-    options_.ask_store = [this](const std::string& name) {
+    options_.ask_store = [this](const segment::VersionId& id) {
       std::lock_guard guard(asked_mutex_);
-      asked_.push_back(name);
+      asked_.push_back(id);
     };
   }
   /// From node 0, which brings it to the store with its own rank's piece.
@@ -27,14 +27,14 @@ class MovedRanks : public ScriptedGroup {
     std::lock_guard guard(nodes_[position]->lock());
     return nodes_[position]->core().needed_by_others();
   }
-  std::vector<std::string> asked() {
+  std::vector<segment::VersionId> asked() {
     std::lock_guard guard(asked_mutex_);
     return asked_;
   }
 
  private:
   std::mutex asked_mutex_;
-  std::vector<std::string> asked_;
+  std::vector<segment::VersionId> asked_;
 };
 
 TEST_F(MovedRanks, AreProtectedWhereTheyRunNow) {
@@ -77,7 +77,7 @@ TEST_F(MovedRanks, OfWhatIsProtectedTheStoreIsAskedWhenRoomIsWanted) {
   nodes_[0]->protector().give_way();
   EXPECT_TRUE(asked().empty()) << "it is what brings it there";
   nodes_[1]->protector().give_way();
-  EXPECT_EQ(asked(), std::vector<std::string>{"app"});
+  EXPECT_EQ(asked(), std::vector{first_});
   EXPECT_TRUE(nodes_[1]->protector().state(first_).reached);
 }
 
@@ -94,6 +94,15 @@ TEST_F(MovedRanks, GiveWayBeforeTheyAreProtectedBecauseTheyAreWhereTheyCameFrom)
   ASSERT_TRUE(why);
   EXPECT_NE(why->text().find("other nodes bring it to the store"), std::string::npos) << why->text();
   EXPECT_FALSE(recorded(1, first_));
+}
+
+TEST_F(MovedRanks, AreGivenUpWhereThereIsNoRoomForWhatIsKept) {
+  make({"xor", 3, 1, 0}, 1, 4);
+  nodes_[1]->begin(second_, 1, 2, 3);
+  for (int chunk = 0; chunk < 2; ++chunk) nodes_[1]->write(second_, random_);  // half of its room
+  move_rank_1();
+  protect(first_);
+  EXPECT_TRUE(await([&] { return failed(1, first_); }));
 }
 
 }  // namespace

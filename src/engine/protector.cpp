@@ -122,8 +122,9 @@ void Protector::begin(const segment::VersionId& id) {
 bool Protector::own_part_stored(const Work& work) const {
   std::lock_guard guard(lock_);
   const auto* held = core_.find(work.encoding.id().version);
-  return held != nullptr && std::all_of(work.pieces.begin(), work.pieces.end(),
-                                        [held](const auto& piece) { return held->stored(piece.rank); });
+  if (held == nullptr || work.pieces.empty()) return held != nullptr && held->all_stored();
+  return std::all_of(work.pieces.begin(), work.pieces.end(),
+                     [held](const auto& piece) { return held->stored(piece.rank); });
 }
 
 // With mutex_ held.

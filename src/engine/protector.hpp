@@ -38,9 +38,9 @@ struct ProtectorOptions {
   std::uint64_t least_early_bytes = 64 * base::KiB;
   /// Others want the processors, such as ranks that capture: what is not committed yet waits. Empty: never.
   std::function<bool()> busy = {};
-  /// A version that is protected takes room that captures need: whole_at_store() is to be called for those versions of
-  /// this name that are. Does not wait for the store.
-  std::function<void(const std::string& name)> ask_store = {};
+  /// This version is protected, and takes room that is needed: whole_at_store() is to be called if the store has all of
+  /// it. Does not wait for the store.
+  std::function<void(const segment::VersionId& id)> ask_store = {};
 };
 
 class Protector {
@@ -148,6 +148,7 @@ class Protector {
   bool all_stored(const Work& work) const;
   bool own_part_stored(const Work& work) const;
   bool nothing_to_store(const Work& work) const;
+  void ask_store() const;
   void note_stored(const WorkPointer& work);
   base::Status fill(Work& work, const segment::VersionId& id);
   struct NewBlock {

@@ -1,6 +1,4 @@
 // How work on a version ends without the level: it fails, is forgotten, or gives way, and the group hears of it.
-#include <set>
-
 #include "engine/protector.hpp"
 
 namespace perdure::engine {
@@ -57,17 +55,24 @@ void Protector::forget(const WorkPointer& work) {
   work->failed = base::Error{PERDURE_UNAVAILABLE, id.text(), "it was given up", {}, false};
 }
 
+// Not all of the group may ever say that they have stored their part: whose pieces others store, and who is cut off.
+void Protector::ask_store() const {
+  if (!options_.ask_store) return;
+  std::vector<segment::VersionId> in_doubt;
+  {
+    std::lock_guard guard(mutex_);
+    for (const auto& [id, work] : works_)
+      if (work->reached && !work->noting_stored && nothing_to_store(*work)) in_doubt.push_back(id.version);
+  }
+  for (const auto& id : in_doubt) options_.ask_store(id);
+}
+
 void Protector::give_way() {
   bool any = false;
-  std::set<std::string> in_doubt;
   {
     std::lock_guard guard(mutex_);
     for (const auto& [id, work] : works_) {
-      if (!work->here || work->noting_stored || !nothing_to_store(*work)) continue;
-      if (work->reached) {
-        in_doubt.insert(id.version.name);
-        continue;
-      }
+      if (!work->here || work->reached || !nothing_to_store(*work)) continue;
       any = any || !work->failed;
       const char* why = work->stored_here ? "captures need the room, and the store has it"
                                           : "captures need the room, and other nodes bring it to the store";
@@ -75,8 +80,7 @@ void Protector::give_way() {
       unprotect(*work);  // where the catalog could not take it when it failed
     }
   }
-  if (options_.ask_store)
-    for (const auto& name : in_doubt) options_.ask_store(name);
+  ask_store();
   if (!any) return;
   wake_.notify_all();  // the group is to hear of it
   changed_();

@@ -52,15 +52,25 @@ TEST_F(FailingGroup, AFarewellThatGetsLostIsSaidAgain) {
   commit(first_);
   store(0, first_);
   for (unsigned p : {0U, 2U}) nodes_[p]->protector().committed(first_);
-  ASSERT_TRUE(await([&] { return has_announced(0, 1) && has_announced(2, 1); }));
+  ASSERT_TRUE(await([&] { return has_announced(0, 1) && has_announced(0, 2); }));
   script([this](unsigned, unsigned to, const GroupMessage& message) -> base::Status {
     const bool lose = to == 1 && std::holds_alternative<GivesUp>(message.body) && ++noticed_ <= 3;
     return lose ? lost() : base::Status();
   });
   nodes_[0]->protector().give_way();
   EXPECT_TRUE(await([&] { return failed(1, first_); }));
+  EXPECT_TRUE(await([&] { return farewells(0, 1) == 1 && farewells(0, 2) == 1; }));
   EXPECT_EQ(noticed_, 4);
-  EXPECT_EQ(farewells(0, 2), 1U);
+}
+
+TEST_F(FailingGroup, WhatIsSaidOfAVersionThatIsForgottenHereIsNotSaidAgain) {
+  make({"xor", 3, 1, 0}, 1);
+  const catalog::ProtectionId forgotten{first_, 7};
+  EXPECT_TRUE(nodes_[0]->protector().hear(encode(GroupMessage{forgotten, 1, GivesUp{"its disk is full"}})));
+  EXPECT_TRUE(nodes_[0]->protector().hear(encode(GroupMessage{forgotten, 1, Stored{}})));
+  EXPECT_EQ(nodes_[0]->protector().hear(encode(GroupMessage{forgotten, 1, Keeps{}})).error().code, PERDURE_BUSY)
+      << "its announcement is late";
+  EXPECT_FALSE(failed(0, first_));
 }
 
 TEST_F(FailingGroup, OfWhatFailedNothingIsKeptButWhatAnEarlierLaunchRecorded) {

@@ -126,6 +126,8 @@ base::Status Protector::hear(base::ConstByteSpan bytes) {
       if (known != nullptr && known->reached && !works_.contains(message.id)) return {};
     }
     const auto* announce = std::get_if<Announce>(&message.body);
+    const bool too_late = std::holds_alternative<GivesUp>(message.body) || std::holds_alternative<Stored>(message.body);
+    if (too_late && !works_.contains(message.id)) return {};  // it was announced, and is forgotten
     if (announce == nullptr && !works_.contains(message.id))
       return base::fail(PERDURE_BUSY, message.id.text(), "nobody has announced it here", {}, true);
     const bool known_here = works_.contains(message.id);

@@ -89,15 +89,17 @@ void Protector::encode(const WorkPointer& work, const EncodingTask& task) {
     early = !work->here;
   }
   auto chunk = encode_into_slot(*link, code.get(), *work, task, early);
+  const bool no_room = !chunk && chunk.error().code == PERDURE_NO_SPACE;
+  if (no_room && !early) ask_store();
   std::unique_lock guard(mutex_);
   if (chunk && !work->failed) {
     work->encoding.kept(task.name, *chunk);
   } else if (chunk) {
     std::lock_guard core_guard(lock_);
     core_.give_back_kept({chunk->place, chunk->offset});
-  } else if (chunk.error().code == PERDURE_NO_SPACE && work->stored_here) {
-    fail(work, chunk.error());  // captures may wait for the slots that it keeps: the store has it
-  } else if (early || passes(chunk.error()) || chunk.error().code == PERDURE_NO_SPACE) {
+  } else if (no_room && !early && nothing_to_store(*work)) {
+    fail(work, chunk.error());  // captures may wait for the slots that it keeps: the store has it, or will from others
+  } else if (early || no_room || passes(chunk.error())) {
     // Until the commit a peer's slot may have been given back with its capture: nothing is known to be wrong.
     work->encoding.failed(task);
     let_flush(*work);

@@ -10,10 +10,10 @@ StoreLook::StoreLook(store::Store& store, std::uint64_t delay_ns, std::function<
   thread_ = std::thread([this] { run(); });
 }
 
-void StoreLook::ask(const std::string& name) {
+void StoreLook::ask(const segment::VersionId& id) {
   {
     std::lock_guard guard(mutex_);
-    if (!asked_.insert(name).second) return;
+    if (!asked_.insert(id).second) return;
   }
   wake_.notify_all();
 }
@@ -33,16 +33,22 @@ void StoreLook::run() {
     wake_.wait(guard, [this] { return stopping_ || !asked_.empty(); });
     // Whoever stored his part says so himself: mostly that comes first.
     if (wake_.wait_for(guard, std::chrono::nanoseconds(delay_ns_), [this] { return stopping_; })) return;
-    const auto names = std::exchange(asked_, {});
-    guard.unlock();
-    for (const auto& name : names) {
-      const auto listings = store_.list(name);
-      if (!listings) continue;  // who waits asks again
-      for (const auto& listing : *listings)
-        if (listing.all_present()) whole_(listing.id);
+    auto ids = std::exchange(asked_, {});
+    while (!ids.empty() && !stopping_) {
+      const auto id = ids.extract(ids.begin()).value();
+      guard.unlock();
+      look_for(id);
+      guard.lock();
     }
-    guard.lock();
   }
+}
+
+// Who gets no answer, and still waits for room, asks again.
+void StoreLook::look_for(const segment::VersionId& id) {
+  const auto listings = store_.list(id.name);
+  if (!listings) return;
+  for (const auto& listing : *listings)
+    if (listing.id == id && listing.all_present() && store::read_version(store_, listing)) whole_(id);
 }
 
 }  // namespace perdure::engine

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "os/system.hpp"
 #include "support/temporary_directory.hpp"
@@ -52,30 +53,40 @@ class Look : public ::testing::Test {
   std::unique_ptr<StoreLook> look_;  // ends first
 };
 
-TEST_F(Look, TellsOfEachVersionThatIsWholeAndOfNoOtherName) {
-  write(id(1), 2);
+TEST_F(Look, TellsOfEachVersionThatIsWholeAndWasAskedFor) {
+  for (std::uint64_t version : {1, 3, 4}) write(id(version), 2);
   write(id(2), 1);
-  write(id(3), 2);
   write(id(1, "other"), 2);
-  look_->ask("app");
+  for (std::uint64_t version : {1, 2, 3}) look_->ask(id(version));
   ASSERT_TRUE(wait_for(id(3)));
   EXPECT_THAT(seen(), testing::ElementsAre(id(1).text(), id(3).text()));
-  write(id(4), 2);
-  look_->ask("app");
+  look_->ask(id(4));
   EXPECT_TRUE(wait_for(id(4)));
 }
 
-TEST_F(Look, ANameThatIsNotThereIsNothing) {
-  look_->ask("nothing");
-  write(id(1), 2);
-  look_->ask("app");
-  ASSERT_TRUE(wait_for(id(1)));
+TEST_F(Look, OneThatIsNotThereIsNothing) {
+  look_->ask(id(1, "nothing"));
+  look_->ask(id(1));
+  write(id(2), 2);
+  look_->ask(id(2));
+  ASSERT_TRUE(wait_for(id(2)));
+  EXPECT_EQ(seen().size(), 1U);
+}
+
+TEST_F(Look, NorIsOneWhoseManifestIsDamaged) {
+  for (std::uint64_t version : {1, 2}) write(id(version), 2);
+  const auto listings = store_->list("app");
+  ASSERT_TRUE(listings);
+  const std::string path = directory_ / "store/" + listings->front().segments.at(1).path;
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+  for (std::uint64_t version : {1, 2}) look_->ask(id(version));
+  ASSERT_TRUE(wait_for(id(2)));
   EXPECT_EQ(seen().size(), 1U);
 }
 
 TEST_F(Look, EndsAtOnceThoughALookIsDue) {
   StoreLook late(*store_, 3'600'000'000'000, [](const segment::VersionId&) {});
-  late.ask("app");
+  late.ask(id(1));
 }
 
 }  // namespace

@@ -46,7 +46,8 @@ variability_period_s = 0.1
     const auto outcome = run_ranks({}, [&](const Rank& rank) { return run.run(rank); });
     EXPECT_TRUE(outcome.all(0)) << outcome.text();
     stop_daemons(directory_.path());
-    expect_clean_store(directory_.path() + "/store", "app", {last - 1, last});
+    expect_clean_store(directory_.path() + "/store", "app",
+                       {static_cast<std::uint64_t>(last - 1), static_cast<std::uint64_t>(last)});
   }
   TemporaryDirectory directory_;
 };

@@ -286,7 +286,7 @@ TEST_P(Completed, WhenAPartIsThereAlready) {
   for_one_node.in_child = [in_child = without_store().in_child](int rank) {
     if (rank < 4) in_child(rank);
   };
-  expect_done(for_one_node, "", [&](const Rank& rank, perdure_t* handle, State&) {
+  expect_done(for_one_node, "", [&](const Rank&, perdure_t* handle, State&) {
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
     for (int i = 0; i < 3000 && segments_stored() == 0; ++i) ::usleep(10000);
     REQUIRE(segments_stored() > 0);
