@@ -122,7 +122,8 @@ void Protector::begin(const segment::VersionId& id) {
 bool Protector::own_part_stored(const Work& work) const {
   std::lock_guard guard(lock_);
   const auto* held = core_.find(work.encoding.id().version);
-  if (held == nullptr || work.pieces.empty()) return held != nullptr && held->all_stored();
+  if (held == nullptr) return false;
+  if (work.pieces.empty()) return held->all_stored();  // none of its ranks: it has only what it wrote for others
   return std::all_of(work.pieces.begin(), work.pieces.end(),
                      [held](const auto& piece) { return held->stored(piece.rank); });
 }

@@ -110,6 +110,20 @@ base::Status Protector::apply(Work& work, const GroupMessage& message) {
   return {};
 }
 
+// Nothing: with this message work on it begins. With mutex_ held.
+std::optional<base::Status> Protector::answer_to_unknown(const GroupMessage& message) const {
+  {
+    std::lock_guard core_guard(lock_);
+    const auto* known = core_.find(message.id);
+    if (known != nullptr && known->reached) return base::Status();  // said again; or it cannot matter any more
+  }
+  if (std::holds_alternative<Announce>(message.body)) return std::nullopt;
+  // These come after an announcement: it is forgotten.
+  if (std::holds_alternative<GivesUp>(message.body) || std::holds_alternative<Stored>(message.body))
+    return base::Status();
+  return base::fail(PERDURE_BUSY, message.id.text(), "nobody has announced it here", {}, true);
+}
+
 base::Status Protector::hear(base::ConstByteSpan bytes) {
   PERDURE_TRY(const GroupMessage message, decode_group_message(bytes));
   const GivesUp* gives_up = nullptr;
@@ -119,18 +133,10 @@ base::Status Protector::hear(base::ConstByteSpan bytes) {
       return base::fail(PERDURE_BUSY, message.id.text(), "this node is in another launch of the job", {}, true);
     if (message.position == membership_->position)
       return base::fail(PERDURE_INVALID_ARGUMENT, message.id.text(), "it claims to be from this position");
-    {
-      std::lock_guard core_guard(lock_);
-      const auto* known = core_.find(message.id);
-      // Said again; or it cannot matter any more.
-      if (known != nullptr && known->reached && !works_.contains(message.id)) return {};
-    }
-    const auto* announce = std::get_if<Announce>(&message.body);
-    const bool too_late = std::holds_alternative<GivesUp>(message.body) || std::holds_alternative<Stored>(message.body);
-    if (too_late && !works_.contains(message.id)) return {};  // it was announced, and is forgotten
-    if (announce == nullptr && !works_.contains(message.id))
-      return base::fail(PERDURE_BUSY, message.id.text(), "nobody has announced it here", {}, true);
     const bool known_here = works_.contains(message.id);
+    if (!known_here)
+      if (const auto answer = answer_to_unknown(message)) return *answer;
+    const auto* announce = std::get_if<Announce>(&message.body);
     const WorkPointer work = find_or_make(message.id, announce == nullptr ? 0 : announce->ranks);
     const base::Status applied = apply(*work, message);
     if (!applied && !known_here) works_.erase(message.id);  // what is refused leaves no trace
