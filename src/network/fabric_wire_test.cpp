@@ -187,14 +187,16 @@ TEST(FabricWire, AnIdleEndpointSleeps) {
   }
 }
 
-TEST(FabricWire, AProviderThatIsNotThereIsNamed) {
-  FabricOptions options;
-  options.provider = "carrier-pigeon";
+void expect_unavailable(const FabricOptions& options, const std::string& named, const std::string& remedy) {
   const auto wire = make_fabric_wire(options);
   ASSERT_FALSE(wire);
   EXPECT_EQ(wire.error().code, PERDURE_UNAVAILABLE);
-  EXPECT_NE(wire.error().text().find("carrier-pigeon"), std::string::npos);
-  EXPECT_NE(wire.error().remedy.find("fi_info"), std::string::npos);
+  EXPECT_NE(wire.error().text().find(named), std::string::npos) << wire.error().text();
+  EXPECT_NE(wire.error().remedy.find(remedy), std::string::npos) << wire.error().remedy;
+}
+
+TEST(FabricWire, AProviderThatIsNotThereIsNamed) {
+  expect_unavailable({"carrier-pigeon", {}}, "carrier-pigeon", "fi_info");
 }
 
 TEST(FabricWire, ListensOnTheInterfaceOfThatNameOrAtThatAddress) {
@@ -207,13 +209,7 @@ TEST(FabricWire, ListensOnTheInterfaceOfThatNameOrAtThatAddress) {
 }
 
 TEST(FabricWire, AnInterfaceThatIsNotThereIsNamedBesideThoseThatAre) {
-  FabricOptions options;
-  options.bind_address = "no-such-0";
-  const auto wire = make_fabric_wire(options);
-  ASSERT_FALSE(wire);
-  EXPECT_EQ(wire.error().code, PERDURE_UNAVAILABLE);
-  EXPECT_NE(wire.error().text().find("no-such-0"), std::string::npos);
-  EXPECT_NE(wire.error().remedy.find("lo 127.0.0.1"), std::string::npos) << wire.error().remedy;
+  expect_unavailable({"tcp", "no-such-0"}, "no-such-0", "lo 127.0.0.1");
 }
 
 }  // namespace

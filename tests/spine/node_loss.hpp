@@ -42,9 +42,11 @@ class NodeLoss : public ::testing::TestWithParam<Loss> {
     return run;
   }
   /// What comes back then is from the nodes.
-  RunOptions without_store() const {
+  RunOptions without_store() const { return with_full("/store"); }
+  /// Nothing can be written below this part of the directory.
+  RunOptions with_full(const std::string& part) const {
     RunOptions run = with_store();
-    run.in_child = [full = "pwrite:" + directory_.path() + "/store:ENOSPC"](int) {
+    run.in_child = [full = "pwrite:" + directory_.path() + part + ":ENOSPC"](int) {
       ::setenv("PERDURE_TEST_FAULTS", full.c_str(), 1);
     };
     return run;

@@ -40,11 +40,7 @@ TEST_P(SmallNodes, WhatIsReplacedOnAllNodesMakesRoomForNewVersionsAndTheirPariti
 // now. Nobody can say that his part is stored; the store itself says that it is whole, and that makes the room.
 TEST_P(SmallNodes, WhatMovedMakesRoomWhenOtherNodesHaveBroughtItToTheStore) {
   live_and_die(1);
-  RunOptions full_after_that = with_store();
-  full_after_that.in_child = [full = "pwrite:" + directory_.path() + "/store/app/2/:ENOSPC"](int) {
-    ::setenv("PERDURE_TEST_FAULTS", full.c_str(), 1);
-  };
-  expect_done(full_after_that, ";node.numbers=1,2,0", [](const Rank&, perdure_t* handle, State& state) {
+  expect_done(with_full("/store/app/2/"), ";node.numbers=1,2,0", [](const Rank&, perdure_t* handle, State& state) {
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
     REQUIRE(state.step == 1 && state.right());
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", 1, PERDURE_LEVEL_NODE, 30));
