@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/bytes.hpp"
+#include "base/json.hpp"
 #include "calibration/measure.hpp"
 #include "calibration/storage.hpp"
 #include "cli/arguments.hpp"

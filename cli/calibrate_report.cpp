@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/bytes.hpp"
+#include "base/json.hpp"
 #include "cli/table.hpp"
 #include "plot/chart.hpp"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/json.hpp"
 #include "cli/verb.hpp"
 #include "perdure/perdure.h"
 

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "base/json.hpp"
 #include "cli/check.hpp"
 #include "cli/progress.hpp"
 #include "cli/table.hpp"

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/json.hpp"
 #include "cli/table.hpp"
 #include "cli/verb.hpp"
 

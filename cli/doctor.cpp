@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "base/json.hpp"
 #include "cli/check.hpp"
 #include "cli/table.hpp"
 #include "cli/verb.hpp"

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/bytes.hpp"
+#include "base/json.hpp"
 #include "cli/node_directories.hpp"
 #include "cli/table.hpp"
 #include "cli/verb.hpp"

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/cbor.hpp"
+#include "base/json.hpp"
 #include "config/config.hpp"
 
 namespace perdure::cli {

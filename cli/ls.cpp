@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/bytes.hpp"
+#include "base/json.hpp"
 #include "cli/inventory.hpp"
 #include "cli/residue.hpp"
 #include "cli/table.hpp"

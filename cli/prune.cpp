@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/bytes.hpp"
+#include "base/json.hpp"
 #include "cli/arguments.hpp"
 #include "cli/audit.hpp"
 #include "cli/node_directories.hpp"

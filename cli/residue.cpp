@@ -1,5 +1,6 @@
 #include "cli/residue.hpp"
 
+#include "base/json.hpp"
 #include "os/file.hpp"
 #include "segment/manifest_codec.hpp"
 #include "store/posix_layout.hpp"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/cbor.hpp"
+#include "base/json.hpp"
 #include "segment/segment.hpp"
 #include "store/store.hpp"
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "base/json.hpp"
 #include "cli/launched.hpp"
 
 namespace perdure::cli {

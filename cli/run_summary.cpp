@@ -4,6 +4,8 @@
 
 #include <cerrno>
 
+#include "base/json.hpp"
+
 namespace perdure::cli {
 namespace {
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/json.hpp"
 #include "cli/launched.hpp"
 
 namespace perdure::cli {

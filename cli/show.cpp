@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.hpp"
+#include "base/json.hpp"
 #include "cli/inventory.hpp"
 #include "cli/table.hpp"
 #include "cli/verb.hpp"

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/bytes.hpp"
+#include "base/json.hpp"
 #include "cli/arguments.hpp"
 #include "cli/simulate_rows.hpp"
 #include "cli/table.hpp"

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/bytes.hpp"
+#include "base/json.hpp"
 #include "cli/table.hpp"
 
 namespace perdure::cli {

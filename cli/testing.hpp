@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.hpp"
 #include "cli/verb.hpp"
 #include "support/temporary_directory.hpp"
 #include "support/write_segment.hpp"

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/json.hpp"
 #include "cli/engine_state.hpp"
 #include "cli/verb.hpp"
 #include "config/effective.hpp"

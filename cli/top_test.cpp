@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "base/json.hpp"
 #include "calibration/sample_calibration.hpp"
 #include "calibration/storage.hpp"
 #include "cli/testing.hpp"

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/bytes.hpp"
+#include "base/json.hpp"
 #include "cli/arguments.hpp"
 #include "cli/audit.hpp"
 #include "cli/progress.hpp"

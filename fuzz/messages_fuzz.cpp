@@ -1,4 +1,5 @@
 // Any bytes as what a peer sends: a stream of frames (mode 0), or one message (mode 1).
+#include "base/json.hpp"
 #include "ipc/address_codec.hpp"
 #include "ipc/channel.hpp"
 #include "support/sample_requests.hpp"

@@ -1,4 +1,5 @@
 // Any bytes as a segment file; with mode 1, as a manifest behind a trailer that is right.
+#include "base/json.hpp"
 #include "segment/manifest_codec.hpp"
 #include "segment/reader.hpp"
 #include "support/memory_source.hpp"

@@ -78,6 +78,15 @@ def check_public(root):
                 yield f"{path.relative_to(root)}:{number}: a public header includes {include}"
 
 
+def check_weight(root):
+    """A header of a module names JSON values and does not hold them: each unit that parses nlohmann/json pays a second or more for it."""
+    for path in sources(root / "src"):
+        if path.suffix == ".hpp" and path.relative_to(root).as_posix() != "src/base/json.hpp":
+            for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+                if re.match(r"\s*#\s*include\s*<nlohmann/json.hpp>", line):
+                    yield f"{path.relative_to(root)}:{number}: a header names base::Json with base/cbor.hpp; sources include base/json.hpp"
+
+
 def check(root):
     layers, defects = read_layers(root / "src" / "LAYERS")
     for folder in sorted((root / "src").iterdir()):
@@ -88,7 +97,7 @@ def check(root):
             defects += check_program(root, layers, name)
     for name in ("apps", "bench", "fronts"):
         defects += check_outside(root, layers, root / name)
-    return defects + list(check_public(root))
+    return defects + list(check_public(root)) + list(check_weight(root))
 
 
 def main():

@@ -54,6 +54,10 @@ class CheckLayers(unittest.TestCase):
     def test_refuses_the_inside_in_a_public_header(self):
         self.assertEqual(len(defects({"include/perdure/z.hpp": '#include "base/a.hpp"\n'})), 1)
 
+    def test_refuses_json_in_a_header(self):
+        self.assertEqual(len(defects({"src/base/d.hpp": "#include <nlohmann/json.hpp>\n"})), 1)
+        self.assertEqual(defects({"src/base/d.cpp": "#include <nlohmann/json.hpp>\n", "src/base/json.hpp": "#include <nlohmann/json.hpp>\n"}), [])
+
 
 if __name__ == "__main__":
     unittest.main()

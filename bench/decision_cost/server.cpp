@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "base/json.hpp"
 #include "engine/flusher.hpp"
 #include "engine/janitor.hpp"
 #include "ipc/address_codec.hpp"

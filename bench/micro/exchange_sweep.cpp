@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/json.hpp"
 #include "exchange_models.hpp"
 #include "os/file.hpp"
 #include "statistics.hpp"

@@ -1,5 +1,6 @@
 #include "file_program.hpp"
 
+#include "base/json.hpp"
 #include "work_directory.hpp"
 
 namespace perdure::micro {

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "base/json.hpp"
 #include "file_cell.hpp"
 #include "os/file.hpp"
 #include "statistics.hpp"

@@ -1,5 +1,6 @@
 #include "results.hpp"
 
+#include "base/json.hpp"
 #include "statistics.hpp"
 
 namespace perdure::micro {

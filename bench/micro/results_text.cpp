@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/json.hpp"
 #include "plot/chart.hpp"
 #include "results.hpp"
 

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <future>
 
+#include "base/json.hpp"
 #include "fit_report.hpp"
 #include "measurements.hpp"
 #include "os/file.hpp"

@@ -5,6 +5,7 @@
 #include <functional>
 #include <thread>
 
+#include "base/json.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"
 #include "workers.hpp"

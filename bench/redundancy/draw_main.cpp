@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json.hpp"
 #include "plot/chart.hpp"
 
 namespace {

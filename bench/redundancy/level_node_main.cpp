@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "base/json.hpp"
 #include "level_node.hpp"
 #include "together.hpp"
 #include "work_directory.hpp"

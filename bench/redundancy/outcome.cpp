@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/json.hpp"
 #include "statistics.hpp"
 
 namespace perdure::redundancy_bench {

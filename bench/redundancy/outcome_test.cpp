@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/json.hpp"
+
 namespace perdure::redundancy_bench {
 namespace {
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 
+#include "base/json.hpp"
 #include "plain.hpp"
 #include "run.hpp"
 #include "statistics.hpp"

@@ -1,4 +1,5 @@
 // pdrio: what checkpoints of growing size take, call by call, beside plain files.
+#include "base/json.hpp"
 #include "pdrio.hpp"
 #include "run.hpp"
 #include "work_directory.hpp"

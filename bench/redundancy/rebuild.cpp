@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/json.hpp"
 #include "together.hpp"
 
 namespace perdure::redundancy_bench {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/json.hpp"
 #include "engine_run.hpp"
 #include "scaled.hpp"
 #include "supervised.hpp"

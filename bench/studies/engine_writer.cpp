@@ -1,5 +1,6 @@
 #include "engine_writer.hpp"
 
+#include "base/json.hpp"
 #include "ipc/channel.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/cbor.hpp"
+#include "base/json.hpp"
 
 namespace perdure::studies {
 namespace {

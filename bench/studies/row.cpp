@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/cbor.hpp"
+#include "base/json.hpp"
 
 namespace perdure::studies {
 namespace {

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/json.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"
 

@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 
+#include "base/json.hpp"
 #include "config/config.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"

@@ -1,5 +1,7 @@
 #include "base/cbor.hpp"
 
+#include "base/json.hpp"
+
 namespace perdure::base {
 namespace {
 

@@ -1,6 +1,6 @@
 #pragma once
 // CBOR (RFC 8949) through nlohmann-json, with the limits that hostile input needs.
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -9,7 +9,7 @@
 
 namespace perdure::base {
 
-using Json = nlohmann::json;
+using Json = nlohmann::json;  // complete with base/json.hpp
 
 std::vector<std::byte> encode_cbor(const Json& value);
 

@@ -5,6 +5,8 @@
 
 #include <random>
 
+#include "base/json.hpp"
+
 namespace perdure::base {
 namespace {
 

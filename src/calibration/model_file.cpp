@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/cbor.hpp"
+#include "base/json.hpp"
 
 namespace perdure::calibration {
 namespace {

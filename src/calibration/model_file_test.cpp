@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/cbor.hpp"
+#include "base/json.hpp"
 #include "calibration/sample_calibration.hpp"
 
 namespace perdure::calibration {

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "base/json.hpp"
 #include "os/crash_point.hpp"
 
 namespace perdure::catalog {

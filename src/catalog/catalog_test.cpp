@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "base/json.hpp"
 #include "os/hooks.hpp"
 #include "support/sample_records.hpp"
 #include "support/sanitized.hpp"

@@ -1,6 +1,7 @@
 // Every state that a power failure may leave on the disk while a log is written, synced and compacted.
 #include <gtest/gtest.h>
 
+#include "base/json.hpp"
 #include "catalog/catalog.hpp"
 #include "support/crash_states.hpp"
 #include "support/sample_records.hpp"

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <set>
 
+#include "base/json.hpp"
 #include "segment/manifest_codec.hpp"
 
 namespace perdure::catalog {

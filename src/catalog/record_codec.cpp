@@ -1,3 +1,4 @@
+#include "base/json.hpp"
 #include "catalog/protection_codec.hpp"
 #include "catalog/state.hpp"
 #include "segment/manifest_codec.hpp"

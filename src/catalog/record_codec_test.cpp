@@ -1,6 +1,7 @@
 // Records as CBOR maps: what is written is read again, and nothing else is believed.
 #include <gtest/gtest.h>
 
+#include "base/json.hpp"
 #include "support/damaged_fields.hpp"
 #include "support/sample_records.hpp"
 

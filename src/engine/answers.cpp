@@ -1,6 +1,7 @@
 // What the server answers to each request.
 #include <algorithm>
 
+#include "base/json.hpp"
 #include "engine/flusher.hpp"
 #include "engine/janitor.hpp"
 #include "engine/overview.hpp"

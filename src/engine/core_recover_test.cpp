@@ -1,6 +1,7 @@
 // What a node lends after a loss, what it takes in from others, and how long it keeps something for them.
 #include <gmock/gmock.h>
 
+#include "base/json.hpp"
 #include "engine/keep_fixture.hpp"
 
 namespace perdure::engine {

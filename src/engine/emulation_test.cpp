@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "base/json.hpp"
 #include "engine/engine_fixture.hpp"
 #include "ipc/address_codec.hpp"
 #include "os/system.hpp"

@@ -1,4 +1,5 @@
 // What the server answers to requests that have to do with the other nodes of the job.
+#include "base/json.hpp"
 #include "engine/node_group.hpp"
 #include "engine/server.hpp"
 

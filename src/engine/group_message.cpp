@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/json.hpp"
 #include "catalog/protection_codec.hpp"
 #include "segment/manifest_codec.hpp"
 

@@ -2,6 +2,7 @@
 // asserted on.
 #include <fstream>
 
+#include "base/json.hpp"
 #include "engine/engine_fixture.hpp"
 #include "ipc/address_codec.hpp"
 #include "os/system.hpp"

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "base/json.hpp"
 #include "config/config.hpp"
 #include "engine/core_fixture.hpp"
 #include "engine/engine.hpp"

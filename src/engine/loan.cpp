@@ -1,6 +1,7 @@
 #include "engine/loan.hpp"
 
 #include "base/cbor.hpp"
+#include "base/json.hpp"
 #include "catalog/protection_codec.hpp"
 #include "segment/manifest_codec.hpp"
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/cbor.hpp"
+#include "base/json.hpp"
 #include "support/damaged_fields.hpp"
 #include "support/sample_records.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/json.hpp"
 #include "engine/wait_reasons.hpp"
 
 namespace perdure::engine {

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/json.hpp"
 #include "engine/flusher.hpp"
 #include "engine/janitor.hpp"
 #include "engine/node_group.hpp"

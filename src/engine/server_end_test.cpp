@@ -1,5 +1,6 @@
 // An engine does not say that it is done, and does not end, between a flush and the hearing of it: retention would stay
 // undone.
+#include "base/json.hpp"
 #include "engine/flusher_fixture.hpp"
 #include "engine/janitor.hpp"
 #include "engine/server.hpp"

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/bytes.hpp"
+#include "base/json.hpp"
 #include "engine/engine_fixture.hpp"
 #include "ipc/address_codec.hpp"
 

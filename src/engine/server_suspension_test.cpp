@@ -1,4 +1,5 @@
 // A job that was suspended (its monotonic clock jumps) and goes on: what it slept through was no waiting.
+#include "base/json.hpp"
 #include "engine/engine_fixture.hpp"
 #include "ipc/address_codec.hpp"
 #include "os/system.hpp"

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/json.hpp"
 #include "engine/engine_fixture.hpp"
 #include "ipc/address_codec.hpp"
 #include "support/sample_requests.hpp"

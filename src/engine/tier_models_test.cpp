@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json.hpp"
 #include "calibration/sample_calibration.hpp"
 #include "calibration/storage.hpp"
 #include "engine/engine.hpp"

@@ -1,5 +1,7 @@
 #include "ipc/address_codec.hpp"
 
+#include "base/json.hpp"
+
 namespace perdure::ipc {
 
 base::Json to_json(const WireAddress& a) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/json.hpp"
 #include "support/damaged_fields.hpp"
 #include "support/sample_requests.hpp"
 

@@ -6,7 +6,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 
+#include "base/json.hpp"
 #include "os/system.hpp"
 
 namespace perdure::ipc {
@@ -65,6 +67,15 @@ base::Result<std::optional<base::Json>> Decoder::next() {
   return std::optional<base::Json>{std::move(json)};
 }
 
+struct Channel::Early {
+  std::deque<base::Json> replies;
+};
+
+Channel::Channel() : early_(std::make_unique<Early>()) {}
+Channel::Channel(Channel&&) noexcept = default;
+Channel& Channel::operator=(Channel&&) noexcept = default;
+Channel::~Channel() = default;
+
 base::Result<Channel> Channel::connect(const std::string& socket_path) {
   Channel channel;
   PERDURE_TRY(channel.socket_, os::connect_to(socket_path));
@@ -116,16 +127,17 @@ base::Result<base::Json> Channel::await(std::uint64_t sequence, std::uint64_t ti
     auto seq = base::get_u64(json, "seq", "reply");
     return seq && *seq == sequence;
   };
+  std::deque<base::Json>& early = early_->replies;
   for (;;) {
-    auto it = std::find_if(early_.begin(), early_.end(), matches);
-    if (it != early_.end()) {
+    auto it = std::find_if(early.begin(), early.end(), matches);
+    if (it != early.end()) {
       base::Json reply = std::move(*it);
-      early_.erase(it);
+      early.erase(it);
       return check_reply(std::move(reply));
     }
     if (!socket_) return base::fail(gone());
     PERDURE_TRY(auto reply, receive(timeout_ns));
-    early_.push_back(std::move(reply));
+    early.push_back(std::move(reply));
   }
 }
 

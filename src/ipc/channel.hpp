@@ -2,7 +2,7 @@
 // Frames on a stream: magic, length, CBOR. Decoder for the engine's non-blocking side, Channel for a client's blocking
 // calls.
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +31,10 @@ class Decoder {
 /// A client's connection to an engine. One thread at a time. After PERDURE_UNAVAILABLE the connection is gone.
 class Channel {
  public:
+  Channel();
+  Channel(Channel&&) noexcept;
+  Channel& operator=(Channel&&) noexcept;
+  ~Channel();
   static base::Result<Channel> connect(const std::string& socket_path);
   /// Sends a request without waiting; returns its sequence number.
   base::Result<std::uint64_t> post(const Request& request);
@@ -50,7 +54,8 @@ class Channel {
   os::Fd socket_;
   Decoder decoder_;
   std::uint64_t sequence_ = 0;
-  std::deque<base::Json> early_;  // replies that came before they were awaited
+  struct Early;  // replies that came before they were awaited
+  std::unique_ptr<Early> early_;
 };
 
 }  // namespace perdure::ipc

@@ -7,6 +7,7 @@
 #include <functional>
 #include <thread>
 
+#include "base/json.hpp"
 #include "support/sample_requests.hpp"
 #include "support/temporary_directory.hpp"
 

@@ -3,6 +3,7 @@
 #include <limits>
 #include <span>
 
+#include "base/json.hpp"
 #include "ipc/messages.hpp"
 #include "segment/manifest_codec.hpp"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/json.hpp"
 #include "ipc/message_codec.hpp"
 
 namespace perdure::ipc {

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/json.hpp"
 #include "ipc/message_codec.hpp"
 
 namespace perdure::ipc {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/json.hpp"
 #include "support/damaged_fields.hpp"
 #include "support/sample_requests.hpp"
 

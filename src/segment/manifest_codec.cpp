@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "base/json.hpp"
+
 namespace perdure::segment {
 namespace {
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/json.hpp"
 #include "support/sample_segment.hpp"
 
 namespace perdure::segment {

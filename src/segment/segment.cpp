@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/cbor.hpp"
+#include "base/json.hpp"
 #include "segment/chunk_ranges.hpp"
 #include "segment/little_endian.hpp"
 #include "segment/manifest_codec.hpp"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/cbor.hpp"
+#include "base/json.hpp"
 #include "segment/chunk_ranges.hpp"
 #include "segment/little_endian.hpp"
 #include "support/sample_segment.hpp"

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/json.hpp"
 #include "config/effective.hpp"
 #include "os/crash_point.hpp"
 #include "os/fault_rules.hpp"

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "base/json.hpp"
 #include "ipc/channel.hpp"
 #include "support/temporary_directory.hpp"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/json.hpp"
 #include "engine/parity_servers.hpp"
 #include "os/system.hpp"
 #include "redundancy/registry.hpp"

@@ -1,6 +1,7 @@
 // Waiting for levels, looking at them, retiring, and the end of a handle.
 #include <algorithm>
 
+#include "base/json.hpp"
 #include "os/system.hpp"
 #include "segment/manifest_codec.hpp"
 #include "session/session.hpp"

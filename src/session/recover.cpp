@@ -2,6 +2,7 @@
 // rank runs now. All ranks decide alike, over the same inventories. (docs/adr/0014)
 #include <algorithm>
 
+#include "base/json.hpp"
 #include "os/system.hpp"
 #include "session/session.hpp"
 

@@ -3,6 +3,7 @@
 // 2).
 #include <algorithm>
 
+#include "base/json.hpp"
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
 #include "segment/manifest_codec.hpp"

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/json.hpp"
 #include "ipc/messages.hpp"
 #include "plan/selection.hpp"
 #include "segment/manifest_codec.hpp"

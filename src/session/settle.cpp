@@ -2,6 +2,7 @@
 // attached. (docs/adr/0002)
 #include <algorithm>
 
+#include "base/json.hpp"
 #include "ipc/messages.hpp"
 #include "segment/manifest_codec.hpp"
 #include "session/session.hpp"

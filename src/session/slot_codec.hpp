@@ -1,5 +1,6 @@
 #pragma once
 // Slot addresses as the engine's replies carry them.
+#include "base/json.hpp"
 #include "ipc/address_codec.hpp"
 #include "tier/tier.hpp"
 

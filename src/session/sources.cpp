@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/json.hpp"
 #include "segment/manifest_codec.hpp"
 #include "segment/reader.hpp"
 

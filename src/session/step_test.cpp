@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "base/json.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"
 #include "session/session.hpp"

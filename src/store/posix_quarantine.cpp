@@ -11,6 +11,7 @@
 #include <ctime>
 
 #include "base/cbor.hpp"
+#include "base/json.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"
 #include "store/posix_removal.hpp"

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "base/cbor.hpp"
+#include "base/json.hpp"
 #include "os/file.hpp"
 #include "os/hooks.hpp"
 #include "store/posix_layout.hpp"

@@ -9,6 +9,7 @@
 #include <random>
 #include <thread>
 
+#include "base/json.hpp"
 #include "damage.hpp"
 #include "ipc/channel.hpp"
 #include "os/system.hpp"

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 
 #include "node_directories.hpp"
 #include "random_job.hpp"
 #include "support/sanitized.hpp"
+#include "support/seeds.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace {
@@ -169,15 +169,10 @@ void Story::lose() {
   job_.replace(lost);
 }
 
-std::pair<unsigned, unsigned> seeds() {
-  unsigned first = 1, last = unless_sanitized(5U, 2U);
-  if (const char* chosen = std::getenv("PERDURE_TEST_SEEDS"))
-    if (std::sscanf(chosen, "%u-%u", &first, &last) < 2) last = first;
-  return {first, last + 1};
-}
+Seeds seeds() { return chosen_seeds().value_or(Seeds{1, unless_sanitized(5U, 2U)}); }
 
 class RandomLosses : public ::testing::TestWithParam<unsigned> {};
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomLosses, ::testing::Range(seeds().first, seeds().second),
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomLosses, ::testing::Range(seeds().first, seeds().last + 1),
                          [](const auto& seed) { return std::to_string(seed.param); });
 
 TEST_P(RandomLosses, WhatWasProtectedComesBackAndTheRestIsRefused) {

@@ -9,6 +9,7 @@
 
 #include "faults.hpp"
 #include "scenario.hpp"
+#include "support/seeds.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace {
@@ -63,7 +64,8 @@ class Schedule {
 };
 
 class RandomSchedules : public ::testing::TestWithParam<unsigned> {};
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomSchedules, ::testing::Range(1u, 13u));
+Seeds schedule_seeds() { return chosen_seeds().value_or(Seeds{1, 12}); }
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomSchedules, ::testing::Range(schedule_seeds().first, schedule_seeds().last + 1));
 
 /// Checkpoints until each version was taken; a refused one is tried again.
 int persist(const Rank& rank, const std::string& options) {

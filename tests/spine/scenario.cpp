@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <span>
 
+#include "base/json.hpp"
 #include "ipc/channel.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"

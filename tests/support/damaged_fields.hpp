@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/cbor.hpp"
+#include "base/json.hpp"
 
 namespace perdure::test_support {
 

@@ -3,6 +3,7 @@
 #include <random>
 #include <vector>
 
+#include "base/json.hpp"
 #include "catalog/catalog.hpp"
 #include "support/sample_segment.hpp"
 

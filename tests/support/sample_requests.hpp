@@ -2,6 +2,7 @@
 // One of every message between ranks and engines, for tests and fuzz targets.
 #include <vector>
 
+#include "base/json.hpp"
 #include "ipc/address_codec.hpp"
 #include "ipc/messages.hpp"
 #include "support/sample_segment.hpp"
