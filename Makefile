@@ -1,30 +1,58 @@
 # A thin front over the CMake presets (CMakePresets.json). Everything else is done by the scripts in tools/.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help demo demo-nodes test build bench bench-redundancy studies format clean bootstrap bootstrap-required
+PREFIX ?= /usr/local
+
+.PHONY: help demo demo-nodes demo-programs test campaign unit build install docs bench bench-redundancy studies format clean \
+  bootstrap bootstrap-required
 
 help:
-	@echo "make demo     kill a rank of an N-body run, restart it, compare the results"
-	@echo "make demo-nodes  destroy a node and the store's content, restart on a spare node, compare the results"
-	@echo "make test     everything that CI runs"
-	@echo "make build    the release preset, in build/release"
-	@echo "make bench    the asynchronous checkpointing benchmark on 1, 2 and 4 ranks"
+	@echo "make demo              kill a rank of an N-body run, restart it, compare the results"
+	@echo "make demo-nodes        destroy a node and the store's content, restart on a spare node, compare the results"
+	@echo "make build             everything, optimised, in build/release"
+	@echo "make install PREFIX=P  library, programs and headers below P (default /usr/local)"
+	@echo "make test              everything that CI runs"
+	@echo "make unit FILES=F      build and run the unit tests of the source files F, in build/dev"
+	@echo "make campaign          what takes longer than CI may: more seeds, every later crash point, longer fuzzing"
+	@echo "make docs              the documentation as a site, in build/site"
+	@echo "make bench             the asynchronous checkpointing benchmark on 1, 2 and 4 ranks"
 	@echo "make bench-redundancy  what redundancy between nodes costs and gives; figures in build/bench/redundancy.json"
-	@echo "make studies  the six studies of adaptive checkpointing, in virtual time and some by the engine; results in build/studies"
-	@echo "make format   clang-format over the tree"
-	@echo "make clean    removes build/"
+	@echo "make studies           the six studies of adaptive checkpointing, in virtual time and some by the engine; in build/studies"
+	@echo "make format            clang-format over the tree"
+	@echo "make clean             removes build/"
 
-demo: bootstrap-required build
+demo: demo-programs
+	@echo "== 3 of 3: the demonstration, some 20 s"
 	@tools/demo
 
-demo-nodes: bootstrap-required build
+demo-nodes: demo-programs
+	@echo "== 3 of 3: the demonstration, some 40 s"
 	@tools/demo-nodes
+
+demo-programs:
+	@echo "== 1 of 3: packages"
+	@tools/bootstrap --demo && echo "  all are here"
+	@echo "== 2 of 3: building the library, the command line and the N-body program in build/demo; some 2 min on 2 processors, once"
+	@tools/build --progress demo nbody perdure_cli
 
 test: bootstrap
 	@tools/test
 
-build:
-	@tools/build release
+build: bootstrap-required
+	@tools/build --progress release
+
+install: bootstrap-required
+	@tools/build --progress release installable
+	@cmake --install build/release --prefix "$(PREFIX)" | grep -v -e '^-- Up-to-date' -e 'Set .*runtime path'
+
+docs:
+	@tools/docs
+
+unit:
+	@tools/unit $(FILES)
+
+campaign: bootstrap
+	@tools/campaign
 
 bench: build
 	@tools/bench
