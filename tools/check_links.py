@@ -37,7 +37,7 @@ def defects(root):
         for link in page.links + page.loaded:
             parts = urllib.parse.urlsplit(link)
             if parts.scheme or parts.netloc:
-                if link in page.loaded and parts.scheme != "data":
+                if link in page.loaded and parts.scheme not in ("data", "javascript"):
                     yield f"{path.relative_to(root)}: loads {link} from outside"
                 continue
             target = path
