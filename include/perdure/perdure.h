@@ -38,7 +38,7 @@ extern "C" {
 
 /** Outcome of a call. Values never change their meaning. */
 typedef enum perdure_status {
-  PERDURE_OK = 0,
+  PERDURE_OK = 0,               /**< success */
   PERDURE_INVALID_ARGUMENT = 1, /**< a wrong argument; nothing was done */
   PERDURE_NOT_FOUND = 2,        /**< no such checkpoint, version, region, file */
   PERDURE_EXISTS = 3,           /**< this version is already taken */
