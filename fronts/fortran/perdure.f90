@@ -78,7 +78,8 @@ module perdure
 
 contains
 
-  !> Opens for the ranks of `communicator` (MPI's integer; with mpi_f08 the component mpi_val of the communicator), or without it for this process.
+  !> Opens for the ranks of `communicator`, or without it for this process. It is MPI's integer; with mpi_f08 the component
+  !! mpi_val of the communicator.
   subroutine perdure_open(handle, status, options, communicator, message)
     type(perdure_handle), intent(out) :: handle
     integer, intent(out) :: status
