@@ -1,10 +1,10 @@
-! Perdure for Fortran 2018: module perdure. The conventions, the meaning of every call and which are [collective] are
-! those of perdure.h; every subroutine ends with the status (perdure_ok or what went wrong).
-!
-! Arrays of any kind and rank are protected where they lie, without copies; so are scalars. They must be contiguous, and
-! they must not be moved or deallocated while protected. Declare them with the attribute `target` (restore writes them
-! behind the compiler's back). Versions are integer(int64). What an allocatable or pointer component refers to is not
-! part of a region.
+!> Perdure for Fortran 2018: module perdure. The conventions, the meaning of every call and which are [collective] are
+!! those of perdure.h; every subroutine ends with the status (perdure_ok or what went wrong).
+!!
+!! Arrays of any kind and rank are protected where they lie, without copies; so are scalars. They must be contiguous, and
+!! they must not be moved or deallocated while protected. Declare them with the attribute `target` (restore writes them
+!! behind the compiler's back). Versions are integer(int64). What an allocatable or pointer component refers to is not
+!! part of a region.
 module perdure
   use iso_c_binding
   use iso_fortran_env, only: int64, real64
@@ -12,29 +12,52 @@ module perdure
   implicit none
   private
 
-  integer, parameter, public :: perdure_ok = 0, perdure_invalid_argument = 1, perdure_not_found = 2, &
-    perdure_exists = 3, perdure_mismatch = 4, perdure_corrupt = 5, perdure_no_space = 6, perdure_io = 7, &
-    perdure_permission = 8, perdure_unavailable = 9, perdure_timeout = 10, perdure_closed = 11, &
-    perdure_wrong_process = 12, &
-    perdure_unsupported = 13, perdure_peer_failed = 14, perdure_busy = 15, perdure_internal = 16
-  integer, parameter, public :: perdure_level_none = 0, perdure_level_process = 1, perdure_level_node = 2, &
-    perdure_level_store = 3
+  integer, parameter, public :: perdure_ok = 0              !< success
+  integer, parameter, public :: perdure_invalid_argument = 1!< a wrong argument; nothing was done
+  integer, parameter, public :: perdure_not_found = 2       !< no such checkpoint, version, region, file
+  integer, parameter, public :: perdure_exists = 3          !< this version is already taken
+  integer, parameter, public :: perdure_mismatch = 4        !< ranks disagree, or a region's size differs from what was stored
+  integer, parameter, public :: perdure_corrupt = 5         !< data that failed verification; it was set aside and not used
+  integer, parameter, public :: perdure_no_space = 6        !< a tier, the store or memory is full, or a quota is reached
+  integer, parameter, public :: perdure_io = 7              !< a device or file system failed
+  integer, parameter, public :: perdure_permission = 8      !< access denied, or a read-only file system
+  integer, parameter, public :: perdure_unavailable = 9     !< the engine or the store cannot be reached at the moment
+  integer, parameter, public :: perdure_timeout = 10        !< the time given to the call ran out
+  integer, parameter, public :: perdure_closed = 11         !< the handle was closed
+  integer, parameter, public :: perdure_wrong_process = 12  !< the handle belongs to the process that forked this one
+  integer, parameter, public :: perdure_unsupported = 13    !< written by a newer Perdure, or not possible on this system
+  integer, parameter, public :: perdure_peer_failed = 14    !< another rank failed; its own error says why
+  integer, parameter, public :: perdure_busy = 15           !< somebody else holds it
+  integer, parameter, public :: perdure_internal = 16       !< a defect of Perdure; please report it
+  integer, parameter, public :: perdure_level_none = 0      !< nothing that could be restored
+  integer, parameter, public :: perdure_level_process = 1   !< survives the death of every process
+  integer, parameter, public :: perdure_level_node = 2      !< survives the loss of a node
+  integer, parameter, public :: perdure_level_store = 3     !< survives the loss of everything but the store
+  !> In place of a version: the newest that every rank can restore.
   integer(int64), parameter, public :: perdure_latest_version = -1_int64
+  !> In place of a timeout: as long as it takes.
   real(real64), parameter, public :: perdure_forever = -1.0_real64
 
   !> An open Perdure; made by perdure_open, ended by perdure_close. Not to be copied.
   type, bind(c), public :: perdure_handle
     private
-    type(c_ptr) :: native = c_null_ptr
-    integer(c_int) :: refusal = 0
+    type(c_ptr) :: native = c_null_ptr  !< perdure_t* of perdure.h
+    integer(c_int) :: refusal = 0       !< why the last perdure_protect was refused before it reached C; 0: it was not
   end type
 
   !> perdure_progress of perdure.h.
   type, bind(c), public :: perdure_progress
-    integer(c_int64_t) :: bytes_pending = 0, bytes_flushed = 0, versions_pending = 0, versions_failed = 0
-    real(c_double) :: flush_bytes_per_s = 0, last_blocking_s = 0, last_flush_s = 0, last_restore_s = 0
-    integer(c_int64_t) :: last_bytes = 0, restored_version = -1
-    integer(c_int) :: restore_source = 0
+    integer(c_int64_t) :: bytes_pending = 0     !< captured, not yet at the store
+    integer(c_int64_t) :: bytes_flushed = 0     !< written to the store since the engine started
+    integer(c_int64_t) :: versions_pending = 0  !< checkpoints not yet at the store
+    integer(c_int64_t) :: versions_failed = 0   !< checkpoints whose flush was given up; they are still on the node
+    real(c_double) :: flush_bytes_per_s = 0     !< moving average of the observed flush bandwidth
+    real(c_double) :: last_blocking_s = 0       !< how long the last checkpoint stopped this rank
+    real(c_double) :: last_flush_s = 0          !< how long the last flush of this node took
+    real(c_double) :: last_restore_s = 0        !< how long the last restore took on this rank
+    integer(c_int64_t) :: last_bytes = 0        !< bytes of the last checkpoint of this rank
+    integer(c_int64_t) :: restored_version = -1 !< version of the last restore, or -1
+    integer(c_int) :: restore_source = 0        !< 0 nowhere, 1 tier, 2 store, 3 both; +4: from other nodes into the tier
   end type
 
   interface
@@ -55,7 +78,8 @@ module perdure
 
 contains
 
-  !> Opens for the ranks of `communicator` (MPI's integer; comm%mpi_val with mpi_f08), or without it for this process.
+  !> Opens for the ranks of `communicator`, or without it for this process. It is MPI's integer; with mpi_f08 the component
+  !! mpi_val of the communicator.
   subroutine perdure_open(handle, status, options, communicator, message)
     type(perdure_handle), intent(out) :: handle
     integer, intent(out) :: status
@@ -75,6 +99,7 @@ contains
     if (present(message)) message = from_buffer(buffer)
   end subroutine
 
+  !> Forgets a region. [local]
   subroutine perdure_unprotect(handle, id, status)
     type(perdure_handle), intent(inout) :: handle
     integer, intent(in) :: id
@@ -83,6 +108,7 @@ contains
     status = c_unprotect(handle%native, int(id, c_int))
   end subroutine
 
+  !> Captures all protected regions of all ranks as `name`, `version`; returns at level process. [collective]
   subroutine perdure_checkpoint(handle, name, version, status)
     type(perdure_handle), intent(inout) :: handle
     character(*), intent(in) :: name
@@ -92,6 +118,7 @@ contains
     status = c_checkpoint(handle%native, trim(name)//c_null_char, version)
   end subroutine
 
+  !> The newest version that every rank can restore; perdure_not_found when there is none. [collective]
   subroutine perdure_latest(handle, name, version, status)
     type(perdure_handle), intent(inout) :: handle
     character(*), intent(in) :: name
@@ -103,6 +130,7 @@ contains
   end subroutine
 
   !> The size of this rank's region before restoring it: bytes per element, and elements in all dimensions together.
+  !! [collective]
   subroutine perdure_stored_size(handle, name, version, id, element_bytes, count, status)
     type(perdure_handle), intent(inout) :: handle
     character(*), intent(in) :: name
@@ -118,6 +146,7 @@ contains
     count = both(2)
   end subroutine
 
+  !> Fills the protected regions from a checkpoint, verified; `version` may be perdure_latest_version. [collective]
   subroutine perdure_restore(handle, name, version, status)
     type(perdure_handle), intent(inout) :: handle
     character(*), intent(in) :: name
@@ -127,6 +156,7 @@ contains
     status = c_restore(handle%native, trim(name)//c_null_char, version)
   end subroutine
 
+  !> The same for the regions in `ids` only; every rank may name others. [collective]
   subroutine perdure_restore_regions(handle, name, version, ids, status)
     type(perdure_handle), intent(inout) :: handle
     character(*), intent(in) :: name
@@ -139,6 +169,7 @@ contains
     status = c_restore_regions(handle%native, trim(name)//c_null_char, version, list, size(ids, kind=c_size_t))
   end subroutine
 
+  !> Waits until the checkpoint has reached `level` on all ranks, at most `timeout_s` seconds. [collective]
   subroutine perdure_wait(handle, name, version, level, timeout_s, status)
     type(perdure_handle), intent(inout) :: handle
     character(*), intent(in) :: name
@@ -150,6 +181,7 @@ contains
     status = c_wait(handle%native, trim(name)//c_null_char, version, int(level, c_int), timeout_s)
   end subroutine
 
+  !> The level that the checkpoint has reached, as far as this rank's node knows. [local]
   subroutine perdure_level_reached(handle, name, version, level, status)
     type(perdure_handle), intent(inout) :: handle
     character(*), intent(in) :: name
@@ -160,6 +192,7 @@ contains
     status = c_level_reached(handle%native, trim(name)//c_null_char, version, level)
   end subroutine
 
+  !> What the background is doing. [local]
   subroutine perdure_get_progress(handle, progress, status)
     type(perdure_handle), intent(inout) :: handle
     type(perdure_progress), intent(out), target :: progress
@@ -168,7 +201,7 @@ contains
     status = c_get_progress(handle%native, c_loc(progress))
   end subroutine
 
-  !> perdure_not_found and "" when there is none.
+  !> The oldest report of the background that was not taken yet; perdure_not_found and "" when there is none. [local]
   subroutine perdure_next_report(handle, text, status)
     type(perdure_handle), intent(inout) :: handle
     character(:), allocatable, intent(out) :: text
@@ -180,6 +213,7 @@ contains
     text = from_buffer(buffer)
   end subroutine
 
+  !> Gives up a version on purpose. [collective]
   subroutine perdure_retire(handle, name, version, status)
     type(perdure_handle), intent(inout) :: handle
     character(*), intent(in) :: name
@@ -189,6 +223,7 @@ contains
     status = c_retire(handle%native, trim(name)//c_null_char, version)
   end subroutine
 
+  !> Ends the handle; with an embedded engine, waits for what is on its way to the store. [collective]
   subroutine perdure_close(handle, status)
     type(perdure_handle), intent(inout) :: handle
     integer, intent(out) :: status
@@ -211,12 +246,14 @@ contains
     end select
   end function
 
+  !> True when the last failure may go away by itself.
   logical function perdure_error_retryable(handle) result(retryable)
     type(perdure_handle), intent(in) :: handle
     retryable = handle%refusal == 0
     if (retryable) retryable = c_error_retryable(handle%native) /= 0
   end function
 
+  !> The name of a status, such as "not-found".
   function perdure_status_name(status) result(name)
     integer, intent(in) :: status
     character(:), allocatable :: name

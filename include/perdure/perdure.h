@@ -1,8 +1,9 @@
-/* Perdure: the resilience runtime for parallel programs. C API.
+/** @file
+ * Perdure: the resilience runtime for parallel programs. C API.
  *
  * Conventions
  *  1. Every function returns a perdure_status: PERDURE_OK (0), or what went wrong. perdure_error_text() gives the
- * object, the cause and the remedy of the last failure on that handle. The library never exits, aborts or prints.
+ *     object, the cause and the remedy of the last failure on that handle. The library never exits, aborts or prints.
  *  2. A handle is made by perdure_open*() and ended by perdure_close(). There is no global state; any number of handles
  *     may be open at once. A handle serialises the calls made on it, so any thread may call; calls marked [collective]
  *     must be made by every rank of the handle's communicator, in the same order, and with MPI from a thread that may
@@ -24,18 +25,20 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
+/** Marks what the library exports. */
 #define PERDURE_API __attribute__((visibility("default")))
 #else
+/** Marks what the library exports. */
 #define PERDURE_API
 #endif
 
-#define PERDURE_VERSION_MAJOR 0
-#define PERDURE_VERSION_MINOR 1
-#define PERDURE_VERSION_PATCH 0
+#define PERDURE_VERSION_MAJOR 0 /**< of these headers; perdure_version() tells the library's */
+#define PERDURE_VERSION_MINOR 1 /**< of these headers */
+#define PERDURE_VERSION_PATCH 0 /**< of these headers */
 
 /** Outcome of a call. Values never change their meaning. */
 typedef enum perdure_status {
-  PERDURE_OK = 0,
+  PERDURE_OK = 0,               /**< success */
   PERDURE_INVALID_ARGUMENT = 1, /**< a wrong argument; nothing was done */
   PERDURE_NOT_FOUND = 2,        /**< no such checkpoint, version, region, file */
   PERDURE_EXISTS = 3,           /**< this version is already taken */
@@ -67,20 +70,23 @@ typedef enum perdure_level {
 /** In place of a timeout: as long as it takes. */
 #define PERDURE_FOREVER (-1.0)
 
+/** An open Perdure; made by perdure_open*(), ended by perdure_close(). */
 typedef struct perdure_handle perdure_t;
 
 /** What the library needs of a group of ranks when they are not MPI's (perdure_mpi.h makes one from MPI_COMM).
  *  Every function returns 0, or non-zero when the group is broken. They are called on the calling thread only, within
  *  [collective] calls. The structure is copied; `context` must live until the handle is closed. */
 typedef struct perdure_communicator {
-  int rank;
-  int size;
-  void* context;
+  int rank;      /**< of this process; from 0 to size - 1 */
+  int size;      /**< the number of ranks */
+  void* context; /**< given to every function */
+  /** Returns when all ranks have called it. */
   int (*barrier)(void* context);
   /** Element-wise over `count` numbers, in place; `operation`: 0 minimum, 1 maximum, 2 sum. */
   int (*allreduce)(void* context, uint64_t* values, size_t count, int operation);
   /** Every rank gives `bytes` bytes (the same number everywhere); `all` gets size*bytes, in rank order. */
   int (*allgather)(void* context, const void* mine, size_t bytes, void* all);
+  /** `data` of rank `root` is copied to `data` of all others; `bytes` is the same everywhere. */
   int (*broadcast)(void* context, void* data, size_t bytes, int root);
   /** Called once when the handle is closed; may be NULL. */
   void (*release)(void* context);
@@ -88,8 +94,8 @@ typedef struct perdure_communicator {
 
 /** What one region looks like in a stored checkpoint. */
 typedef struct perdure_region_size {
-  uint64_t element_bytes;
-  uint64_t count;
+  uint64_t element_bytes; /**< bytes of one element */
+  uint64_t count;         /**< elements of this rank, in all dimensions together */
 } perdure_region_size;
 
 /** The background work of this rank's node and what this handle did so far. */
@@ -109,11 +115,13 @@ typedef struct perdure_progress {
 } perdure_progress;
 
 /** Opens for a single process, without MPI. [collective over this process alone]
- *  `options`: "key=value" settings separated by newlines or semicolons, or NULL; see docs/configuration.md. Environment
- * and configuration file override them. On failure *out is NULL and `message` (may be NULL) gets the text. */
+ *  `options`: "key=value" settings separated by newlines or semicolons, or NULL; see docs/configuration.md.
+ *  Environment and configuration file override them. On failure *out is NULL, and `message` (may be NULL) gets the
+ *  text, cut to `message_bytes` bytes with the final 0. */
 PERDURE_API perdure_status perdure_open(const char* options, perdure_t** out, char* message, size_t message_bytes);
 
-/** Opens for a group of ranks. [collective] Options must be the same on all ranks. */
+/** Opens for a group of ranks. [collective] `options` must be the same on all ranks. Everything else is as in
+ *  perdure_open(); when it fails on one rank, it fails on all. */
 PERDURE_API perdure_status perdure_open_communicator(const perdure_communicator* communicator, const char* options,
                                                      perdure_t** out, char* message, size_t message_bytes);
 
@@ -122,6 +130,7 @@ PERDURE_API perdure_status perdure_open_communicator(const perdure_communicator*
  *  Overlapping regions are refused. Ids are chosen by the caller, non-negative. */
 PERDURE_API perdure_status perdure_protect(perdure_t* handle, int id, void* address, size_t element_bytes,
                                            size_t count);
+/** Forgets a region; its memory may be freed. [local] PERDURE_NOT_FOUND when the id is not protected. */
 PERDURE_API perdure_status perdure_unprotect(perdure_t* handle, int id);
 
 /** Captures all protected regions of all ranks as `name`, `version`; returns at level `process`. [collective]
@@ -132,14 +141,16 @@ PERDURE_API perdure_status perdure_checkpoint(perdure_t* handle, const char* nam
 /** The newest version of `name` that every rank can restore; PERDURE_NOT_FOUND when there is none. [collective] */
 PERDURE_API perdure_status perdure_latest(perdure_t* handle, const char* name, int64_t* version);
 
-/** The size of this rank's region `id` in a stored checkpoint, before restoring it. [collective] */
+/** The size of this rank's region `id` in a stored checkpoint, before restoring it. [collective]
+ *  `version` may be PERDURE_LATEST. PERDURE_NOT_FOUND when there is no such version, or no such region in it. */
 PERDURE_API perdure_status perdure_stored_size(perdure_t* handle, const char* name, int64_t version, int id,
                                                perdure_region_size* size);
 
 /** Fills the protected regions from a checkpoint; every byte is verified. [collective]
  *  All protected regions must be in it with the same element size and count (PERDURE_MISMATCH otherwise, before
- * anything is touched). With PERDURE_LATEST, versions that fail verification are set aside and the next older one is
- * taken. When it fails with PERDURE_CORRUPT or PERDURE_IO the content of the regions is undefined. */
+ *  anything is touched). With PERDURE_LATEST, versions that fail verification are set aside and the next older one is
+ *  taken. PERDURE_NOT_FOUND: there is nothing to restore, a first start. When it fails with PERDURE_CORRUPT or
+ *  PERDURE_IO the content of the regions is undefined. */
 PERDURE_API perdure_status perdure_restore(perdure_t* handle, const char* name, int64_t version);
 
 /** The same for the regions in `ids` only (every rank may name others; all must be protected). [collective] */
@@ -159,7 +170,8 @@ PERDURE_API perdure_status perdure_level_reached(perdure_t* handle, const char* 
 PERDURE_API perdure_status perdure_get_progress(perdure_t* handle, perdure_progress* progress);
 
 /** Takes the oldest report of the background (a failed flush, a quarantined piece) that was not taken yet. [local]
- *  Returns PERDURE_NOT_FOUND when there is none. Each report is given once per node. */
+ *  `text` gets it, cut to `text_bytes` bytes with the final 0. Returns PERDURE_NOT_FOUND when there is none. Each
+ *  report is given once per node. */
 PERDURE_API perdure_status perdure_next_report(perdure_t* handle, char* text, size_t text_bytes);
 
 /** Gives up a version on purpose, on tiers and store. [collective] */
@@ -167,8 +179,8 @@ PERDURE_API perdure_status perdure_retire(perdure_t* handle, const char* name, i
 
 /** Ends the handle and sets it to NULL. [collective] With an embedded engine, waits until what was captured is at
  *  the store or was given up (option `engine.drain_timeout`); PERDURE_OK when nothing remains behind. The handle is
- * gone whatever is returned. Calls with a closed handle give PERDURE_CLOSED if the pointer was kept in another
- * variable. */
+ *  gone whatever is returned. Calls with a closed handle give PERDURE_CLOSED if the pointer was kept in another
+ *  variable. */
 PERDURE_API perdure_status perdure_close(perdure_t** handle);
 
 /** The text of the last failure on this handle, valid until its next call; "" when there was none. [local] */

@@ -1,9 +1,12 @@
-// Perdure for C++17 and later: a thin, header-only veneer over perdure.h, whose conventions and thread contract hold.
-//
-// Every operation returns a Result. Both styles are the caller's choice, call by call:
-//   if (auto done = handle.checkpoint("run", step); !done) std::cerr << done.error().text;   // errors as values
-//   handle.checkpoint("run", step).value();                                                  // errors as exceptions
-// value() throws perdure::Failure when the Result holds an error.
+/// @file
+/// Perdure for C++17 and later: a thin, header-only veneer over perdure.h, whose conventions and thread contract hold.
+///
+/// Every operation returns a Result. Both styles are the caller's choice, call by call:
+///
+///     if (auto done = handle.checkpoint("run", step); !done) std::cerr << done.error().text;   // errors as values
+///     handle.checkpoint("run", step).value();                                                  // errors as exceptions
+///
+/// value() throws perdure::Failure when the Result holds an error.
 #pragma once
 
 #include <cstddef>
@@ -20,20 +23,23 @@
 
 #include "perdure/perdure.h"
 
+/// Perdure for C++: open(), Handle, and Result with its Error.
 namespace perdure {
 
 /// What went wrong: the code of perdure.h, a text that names object, cause and remedy, and whether trying again can
 /// help.
 struct Error {
-  perdure_status code = PERDURE_INTERNAL;
-  std::string text;
-  bool retryable = false;
+  perdure_status code = PERDURE_INTERNAL;  ///< of perdure.h; never PERDURE_OK
+  std::string text;                        ///< for people: object, cause, remedy
+  bool retryable = false;                  ///< true when it may go away by itself
 };
 
 /// What value() throws.
 class Failure : public std::runtime_error {
  public:
+  /// An exception whose what() is the error's text.
   explicit Failure(Error error) : std::runtime_error(error.text), error_(std::move(error)) {}
+  /// What went wrong.
   const Error& error() const noexcept { return error_; }
 
  private:
@@ -44,14 +50,21 @@ class Failure : public std::runtime_error {
 template <class T>
 class [[nodiscard]] Result {
  public:
+  /// A success.
   Result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
+  /// A failure.
   Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {}
+  /// True when there is a value.
   bool ok() const noexcept { return content_.index() == 0; }
+  /// ok().
   explicit operator bool() const noexcept { return ok(); }
   /// Throws Failure when there is an error.
   T& value() & { return require(), std::get<0>(content_); }
+  /// Throws Failure when there is an error.
   const T& value() const& { return require(), std::get<0>(content_); }
+  /// Throws Failure when there is an error.
   T&& value() && { return require(), std::get<0>(std::move(content_)); }
+  /// The value, or `other` when there is an error.
   T value_or(T other) const& { return ok() ? std::get<0>(content_) : std::move(other); }
   /// Only when not ok().
   const Error& error() const { return std::get<1>(content_); }
@@ -63,37 +76,45 @@ class [[nodiscard]] Result {
   std::variant<T, Error> content_;
 };
 
+/// Success or an Error.
 template <>
 class [[nodiscard]] Result<void> {
  public:
+  /// A success.
   Result() = default;
+  /// A failure.
   Result(Error error) : error_(std::move(error)) {}
+  /// True when nothing went wrong.
   bool ok() const noexcept { return !error_; }
+  /// ok().
   explicit operator bool() const noexcept { return ok(); }
+  /// Throws Failure when there is an error.
   void value() const {
     if (error_) throw Failure(*error_);
   }
+  /// Only when not ok().
   const Error& error() const { return error_.value(); }
 
  private:
   std::optional<Error> error_;
 };
 
-using Status = Result<void>;
+using Status = Result<void>;  ///< of what gives nothing but success or an Error
 
+/// How much a checkpoint survives by now; each level includes those before it.
 enum class Level {
-  none = PERDURE_LEVEL_NONE,
-  process = PERDURE_LEVEL_PROCESS,
-  node = PERDURE_LEVEL_NODE,
-  store = PERDURE_LEVEL_STORE
+  none = PERDURE_LEVEL_NONE,        ///< nothing that could be restored
+  process = PERDURE_LEVEL_PROCESS,  ///< the death of every process of the application and of the engines
+  node = PERDURE_LEVEL_NODE,        ///< the loss of a node
+  store = PERDURE_LEVEL_STORE       ///< the loss of everything but the store
 };
 
 inline constexpr std::int64_t latest = PERDURE_LATEST;  ///< in place of a version: the newest every rank can restore
-inline constexpr double forever = PERDURE_FOREVER;
+inline constexpr double forever = PERDURE_FOREVER;      ///< in place of a timeout: as long as it takes
 
-using RegionSize = perdure_region_size;
-using Progress = perdure_progress;
-using Communicator = perdure_communicator;
+using RegionSize = perdure_region_size;     ///< bytes of an element, and the number of elements
+using Progress = perdure_progress;          ///< the background work of this node, and what this handle did
+using Communicator = perdure_communicator;  ///< a group of ranks of your own making
 
 namespace detail {
 
@@ -116,11 +137,14 @@ constexpr void check_element() {
 /// give PERDURE_CLOSED.
 class Handle {
  public:
+  /// A closed one.
   Handle() = default;
   /// Takes over what perdure_open*() made.
   explicit Handle(perdure_t* native) noexcept : native_(native) {}
+  /// `other` is closed afterwards. Vectors that it had protected stay protected.
   Handle(Handle&& other) noexcept
       : native_(std::exchange(other.native_, nullptr)), resizable_(std::move(other.resizable_)) {}
+  /// Closes what was open here [collective]; `other` is closed afterwards.
   Handle& operator=(Handle&& other) noexcept {
     if (this != &other) {
       (void)close();
@@ -133,7 +157,9 @@ class Handle {
   Handle& operator=(const Handle&) = delete;
   ~Handle() { (void)close(); }
 
+  /// For calls of the C API; this Handle still owns it.
   perdure_t* native() const noexcept { return native_; }
+  /// True when it is open.
   explicit operator bool() const noexcept { return native_ != nullptr; }
 
   /// Registers `count` elements at `data`. [local] Again with the same id: re-protects.
@@ -173,6 +199,7 @@ class Handle {
     return done;
   }
 
+  /// Forgets a region. [local] PERDURE_NOT_FOUND when the id is not protected.
   Status unprotect(int id) {
     resizable_.erase(id);
     return status(perdure_unprotect(native_, id));
@@ -192,7 +219,7 @@ class Handle {
     return std::optional<std::int64_t>(version);
   }
 
-  /// [collective]
+  /// The size of this rank's region `id` in a stored checkpoint, before restoring it. [collective]
   Result<RegionSize> stored_size(const std::string& name, std::int64_t version, int id) {
     RegionSize size{};
     const perdure_status code = perdure_stored_size(native_, name.c_str(), version, id, &size);
@@ -234,14 +261,14 @@ class Handle {
     return status(perdure_wait(native_, name.c_str(), version, static_cast<perdure_level>(level), timeout_s));
   }
 
-  /// As far as this rank's node knows. [local]
+  /// The level that the checkpoint has reached, as far as this rank's node knows. [local]
   Result<Level> level(const std::string& name, std::int64_t version) {
     perdure_level reached = PERDURE_LEVEL_NONE;
     const perdure_status code = perdure_level_reached(native_, name.c_str(), version, &reached);
     return result(code, static_cast<Level>(reached));
   }
 
-  /// [local]
+  /// What the background is doing. [local]
   Result<Progress> progress() {
     Progress progress{};
     const perdure_status code = perdure_get_progress(native_, &progress);
@@ -262,6 +289,7 @@ class Handle {
     return status(perdure_retire(native_, name.c_str(), version));
   }
 
+  /// Ends the handle; with an embedded engine, waits until what was captured is at the store or was given up.
   /// [collective] Nothing to do, and no error, when it is closed already.
   Status close() noexcept {
     if (native_ == nullptr) return {};

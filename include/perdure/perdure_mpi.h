@@ -1,4 +1,5 @@
-/* Perdure with MPI: one function. Link with libperdure_mpi. The conventions are those of perdure.h. */
+/** @file
+ * Perdure with MPI: one more way to open. Link with libperdure_mpi. The conventions are those of perdure.h. */
 #ifndef PERDURE_PERDURE_MPI_H
 #define PERDURE_PERDURE_MPI_H
 
@@ -12,7 +13,7 @@ extern "C" {
 
 /** Opens Perdure for the ranks of `communicator`, which is duplicated. [collective]
  *  MPI must be initialised; MPI_Finalize must come after perdure_close(). No MPI call is made outside [collective]
- * calls. */
+ *  calls. `options`, `out` and `message` are those of perdure_open_communicator(). */
 PERDURE_API perdure_status perdure_open_mpi(MPI_Comm communicator, const char* options, perdure_t** out, char* message,
                                             size_t message_bytes);
 

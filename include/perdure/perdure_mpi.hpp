@@ -1,4 +1,5 @@
-// Perdure for C++ with MPI: perdure.hpp and one more way to open. Link with libperdure_mpi.
+/// @file
+/// Perdure for C++ with MPI: perdure.hpp and one more way to open. Link with libperdure_mpi.
 #pragma once
 
 #include "perdure/perdure.hpp"

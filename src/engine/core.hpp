@@ -118,7 +118,7 @@ class Core {
   /// What contradicts itself is flushed after the commit only.
   void begin_capture(ClientId client, const ipc::Begin& begin);
   GrantOutcome grant(ClientId client, const ipc::Grant& request, const GrantContext& context = {});
-  /// What is not a slot of this client's capture that is still to be written stays as it is.
+  /// Ignores slots that this client did not reserve, or has written already.
   void give_back(ClientId client, const ipc::GiveBack& back);
   /// Nothing while the emulated device of its tier is still writing the chunk: ask again.
   std::optional<base::Status> written(ClientId client, const ipc::Written& written);
@@ -189,7 +189,7 @@ class Core {
   std::uint64_t newest_protected_ns(const std::string& name) const;
   /// The application says that everything is in the store, of versions of so many ranks.
   base::Status unprotect_all(std::uint32_t ranks);
-  /// Of redundancy from another epoch nobody tells any more who has stored what.
+  /// This launch's: stored parts are told within it only; older redundancy is obsolete once this node's own are stored.
   void in_epoch(std::optional<std::uint64_t> epoch) { epoch_ = epoch; }
   /// Something here is needed to rebuild another node.
   bool needed_by_others() const;

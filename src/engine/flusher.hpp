@@ -37,8 +37,8 @@ class Flusher {
   void notify();  ///< there may be something to flush
   /// Something changed in an open capture.
   void look_at_captures();
-  /// No attempt is under way whose end others still have to hear of: what was stored may be all there is, and yet
-  /// retention not know of it.
+  /// True when no flush runs and everyone has heard of the end of the last, so that retention knows all that was
+  /// stored.
   bool idle() const { return working_ == 0; }
   /// Somebody waits for what is flushed. Cheap when that is no news.
   void somebody_waits(bool waits);

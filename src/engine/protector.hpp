@@ -56,7 +56,7 @@ class Protector {
   void leave();
   /// There is news of a capture under way: it was announced, a chunk was written, or it ended without a commit.
   void capturing(const segment::VersionId& id);
-  /// The same of every capture that is being protected.
+  /// Looks again at every capture whose redundancy is being built.
   void look_at_captures();
   /// Captures wait for room: what this node need not bring to the store, and is not protected yet, is given up. Of
   /// what is protected the store is asked.

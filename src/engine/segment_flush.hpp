@@ -14,7 +14,7 @@ namespace perdure::engine {
 /// Everything a flush needs, copied out of the core so that no lock is held during it. The functions are called by all
 /// flushing threads.
 struct FlushJob {
-  catalog::HeldVersion version;  ///< committed; or an open capture as announced (Core::flush_view), with `news`
+  catalog::HeldVersion version;  ///< committed; or an open capture as announced, with `news`
   std::function<tier::SlotAddress(const segment::ChunkEntry&)> address;
   /// The emulated device of a tier, nullptr for a real one; may be empty.
   std::function<device::Emulator*(std::uint32_t tier)> device;

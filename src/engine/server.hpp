@@ -76,7 +76,7 @@ class Server {
   std::optional<base::Json> answer_written(ClientId id, const ipc::Written& written);
   std::optional<base::Json> answer_wait_stored(const ipc::WaitStored& wait, bool timed_out);
   std::optional<base::Json> answer_drain(bool timed_out);
-  /// Of those that have to do with other nodes (group_answers.cpp); nothing when it is none of them.
+  /// Handles the requests about other nodes (group_answers.cpp); nothing for any other request.
   std::optional<base::Json> answer_for_group(ClientId id, const ipc::Request& request);
   base::Json answer_open_network(ClientId id, const ipc::OpenNetwork& open);
   std::optional<base::Json> answer_wait_protected(const ipc::WaitProtected& wait, bool timed_out);

@@ -77,8 +77,8 @@ class Store {
   virtual base::Status remove(const segment::VersionId& id) = 0;
   /// Sets a segment aside with a report (`why`); it is not listed any more and not deleted.
   virtual base::Status quarantine(const SegmentRef& segment, const segment::VersionId& id, const base::Error& why) = 0;
-  /// Deletes what killed processes left: hidden versions, and temporary segments whose `owner` (see begin) is
-  /// `abandoned`.
+  /// Deletes what killed processes left: hidden versions, and temporary segments of which `abandoned` says
+  /// that nobody writes them any more.
   virtual base::Status clean(
       const std::function<bool(const segment::VersionId&, std::uint32_t segment_index)>& abandoned) = 0;
 };
