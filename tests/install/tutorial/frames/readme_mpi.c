@@ -14,9 +14,7 @@ static void stop(const char* why) {
 int main(int argc, char** argv) {
   (void)count, (void)stop;
   MPI_Init(&argc, &argv);
-  {
-    /* THE PAGE'S LINES */
-  }
+  /* THE PAGE'S LINES */
   MPI_Finalize();
   return 0;
 }

@@ -15,9 +15,7 @@ void compute(T&&...) {}
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  {
-    // THE PAGE'S LINES
-  }
+  // THE PAGE'S LINES
   MPI_Finalize();
   return 0;
 }
