@@ -21,8 +21,8 @@ def compile_line(name):
 
 
 def framed(name, lines):
-    """The lines as a program. What includes or uses modules goes to the top; a whole program needs no frame."""
-    if re.search(r"\bmain\s*\(", lines):
+    """The lines as a program. Includes go to the top; a whole program needs no frame."""
+    if re.search(r"\bmain\s*\(|^\s*program\s", lines, re.MULTILINE):
         return lines
     frame = (FRAMES / name).read_text()
     if not PLACE.search(frame):
