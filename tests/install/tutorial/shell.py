@@ -1,0 +1,96 @@
+"""Types commands as a user would: in a terminal, one after another, with directory and variables kept in between."""
+import os
+import pathlib
+import pty
+import re
+import select
+import shlex
+import signal
+import subprocess
+import time
+
+from blocks import Wrong
+from processes import descendants, program_of
+
+PATIENCE_S = 240  # far beyond what a loaded machine needs
+
+
+class Shell:
+    def __init__(self, directory, environment, state):
+        self.directory = str(directory)
+        self.environment = dict(environment)
+        self.state = pathlib.Path(state)  # a file in which bash leaves directory and variables
+        self.terminals = []               # of commands that left something running in the background
+
+    def type(self, command, kill=None, after=None):
+        """Runs one line; returns (exit status, output). With `kill`, one process of that program is killed with SIGKILL
+        as soon as the output matches `after`."""
+        script = f'{command}\n__status=$?\n{{ pwd; echo "$!"; env -0; }} >{shlex.quote(str(self.state))}\nexit $__status\n'
+        master, slave = pty.openpty()
+        process = subprocess.Popen(["bash", "-c", script], cwd=self.directory, env=self.environment, start_new_session=True,
+                                   stdin=subprocess.DEVNULL, stdout=slave, stderr=slave)
+        os.close(slave)
+        try:
+            output = self._follow(process, master, command, kill, after)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        background = self._take_state()
+        if background:
+            self.terminals.append(master)
+        else:
+            os.close(master)
+        return (process.returncode if process.returncode >= 0 else 128 - process.returncode), output
+
+    def _follow(self, process, terminal, command, kill, after):
+        raw, deadline = b"", time.monotonic() + PATIENCE_S
+        while True:
+            ended = process.poll() is not None  # asked first: what was written before the end is read below
+            more = _available(terminal)
+            raw += more
+            if kill and re.search(after, _plain(raw), re.MULTILINE):
+                kill = _kill_one(kill, process.pid)
+            if ended and not more:
+                break
+            if time.monotonic() > deadline:
+                raise Wrong(f"`{command}` did not end within {PATIENCE_S} s; so far:\n{_plain(raw)}")
+        if kill:
+            raise Wrong(f"`{command}`: no process of {kill} was killed: it ended before, or the output did not match "
+                        f"'{after}':\n{_plain(raw)}")
+        return _plain(raw)
+
+    def _take_state(self):
+        """What the shell knows after a line; a shell that was killed knows nothing new. Returns its background process."""
+        if not self.state.exists():
+            return ""
+        directory, background, variables = self.state.read_text(errors="surrogateescape").split("\n", 2)
+        self.state.unlink()
+        self.directory = directory
+        self.environment = dict(entry.split("=", 1) for entry in variables.split("\0") if "=" in entry)
+        return background
+
+
+def _available(terminal):
+    """What can be read within a moment. A terminal that nobody can write to any more gives an error: nothing, too."""
+    if not select.select([terminal], [], [], 0.05)[0]:
+        return b""
+    try:
+        return os.read(terminal, 65536)
+    except OSError:
+        time.sleep(0.05)
+        return b""
+
+
+def _plain(raw):
+    """The text, without what only moves the cursor."""
+    return re.sub("\r|\x1b\\[[0-9;]*[A-Za-z]", "", raw.decode(errors="replace"))
+
+
+def _kill_one(program, ancestor):
+    """Kills one process of the program; returns None when that is done, else the program's name again."""
+    for pid in sorted(descendants(ancestor), reverse=True):
+        if os.path.basename(program_of(pid)) == program:
+            os.kill(pid, signal.SIGKILL)
+            return None
+    return program
