@@ -1,10 +1,11 @@
-# perdure_module(NAME [OPTIMISED] [DEPENDS module...] [LIBRARIES target...] [TEST_LIBRARIES target...] [LABELS label...])
+# perdure_module(NAME [OPTIMISED] [OPTIMISED_TESTS] [DEPENDS module...] [LIBRARIES target...] [TEST_LIBRARIES target...] [LABELS label...])
 # One folder under src/ = one target perdure_<name> (alias perdure::<name>). Sources are every *.cpp of the folder;
-# *_test.cpp become one test program, test_<name>, whose cases ctest finds one by one. OPTIMISED: in every preset.
+# *_test.cpp become one test program, test_<name>, whose cases ctest finds one by one.
+# OPTIMISED, OPTIMISED_TESTS: the module, or its tests, in every preset.
 include(GoogleTest)
 
 function(perdure_module name)
-  cmake_parse_arguments(ARG "OPTIMISED" "" "DEPENDS;LIBRARIES;TEST_LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMISED;OPTIMISED_TESTS" "" "DEPENDS;LIBRARIES;TEST_LIBRARIES;LABELS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${name}/*.cpp)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
@@ -28,7 +29,7 @@ function(perdure_module name)
   add_library(perdure::${name} ALIAS perdure_${name})
   if(tests AND PERDURE_TESTS)
     set(optimised)
-    if(ARG_OPTIMISED)
+    if(ARG_OPTIMISED_TESTS)
       set(optimised OPTIMISED)
     endif()
     perdure_test(test_${name} ${optimised} SOURCES ${tests} LIBRARIES perdure_${name} ${ARG_TEST_LIBRARIES}
@@ -47,7 +48,8 @@ function(perdure_test name)
   target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} perdure_warnings GTest::gmock GTest::gtest GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   if(ARG_OPTIMISED)
-    target_compile_options(${name} PRIVATE -O2)
+    # A sanitizer makes -O2 dear, and -O1 is nearly as quick.
+    target_compile_options(${name} PRIVATE $<IF:$<BOOL:${PERDURE_SANITIZE}>,-O1,-O2>)
   else()
     target_compile_options(${name} PRIVATE ${PERDURE_TEST_OPTIONS})
     perdure_precompile(${name} TESTS)

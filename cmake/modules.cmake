@@ -1,8 +1,10 @@
 # The modules, in the order of src/LAYERS.
 # Virtual time and nothing else: a sanitizer without optimisation would spend most of its suite there.
 set(virtual_time)
+set(virtual_time_tests)
 if(PERDURE_SANITIZE)
   set(virtual_time OPTIMISED)
+  set(virtual_time_tests OPTIMISED_TESTS)
 endif()
 perdure_module(base LIBRARIES nlohmann_json::nlohmann_json tl::expected)
 # Hashing is optimised in every preset: without it the sanitizer suites spend their time here.
@@ -20,15 +22,15 @@ perdure_module(segment DEPENDS base os TEST_LIBRARIES perdure_test_support)
 perdure_module(region DEPENDS base segment)
 perdure_module(tier DEPENDS base os device segment TEST_LIBRARIES perdure_test_support)
 perdure_module(store DEPENDS base os device segment TEST_LIBRARIES perdure_test_support)
-perdure_module(placement ${virtual_time} DEPENDS base)
+perdure_module(placement ${virtual_time} ${virtual_time_tests} DEPENDS base)
 target_link_libraries(perdure_placement PRIVATE Boost::headers)
 # Computing parities is optimised in every preset, as hashing is; so are its tests, which try every loss.
-perdure_module(redundancy OPTIMISED DEPENDS base LIBRARIES ${CMAKE_DL_LIBS})
+perdure_module(redundancy OPTIMISED OPTIMISED_TESTS DEPENDS base LIBRARIES ${CMAKE_DL_LIBS})
 target_include_directories(perdure_redundancy SYSTEM PRIVATE ${PERDURE_ISAL_INCLUDE})
 perdure_module(calibration DEPENDS base os config device tier placement TEST_LIBRARIES perdure_test_support)
 perdure_module(plot DEPENDS base)
 perdure_module(plan DEPENDS base redundancy)
-perdure_module(simulate ${virtual_time} DEPENDS base metrics device placement plan TEST_LIBRARIES perdure_test_support)
+perdure_module(simulate ${virtual_time} ${virtual_time_tests} DEPENDS base metrics device placement plan TEST_LIBRARIES perdure_test_support)
 if(PERDURE_TESTS)  # they read the descriptions that are shipped
   foreach(test test_device test_calibration test_simulate)
     target_compile_definitions(${test} PRIVATE PERDURE_DEVICES="${PROJECT_SOURCE_DIR}/share/devices")
