@@ -1,0 +1,224 @@
+#include "cli/check_protection_verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/process.hpp"
+#include "cli/store_access.hpp"
+
+namespace perdure::cli {
+namespace {
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+std::string names_of(const std::vector<Checkpoint>& checkpoints) {
+  constexpr std::size_t kMost = 8;
+  std::string text;
+  for (std::size_t i = 0; i < checkpoints.size() && i < kMost; ++i)
+    text += (i == 0 ? "" : ", ") + checkpoints[i].text();
+  if (checkpoints.size() > kMost) text += fmt::format(" and {} more", checkpoints.size() - kMost);
+  return text;
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
+  return all;
+}
+
+base::Result<std::uint64_t> requested_point(const std::vector<Checkpoint>& written, const RestoreRequest& request) {
+  std::optional<std::uint64_t> point;
+  for (const Checkpoint& one : written)
+    if (one.version == request.version && (request.name.empty() || one.name == request.name))
+      point = std::max(point.value_or(0), one.created_ns);
+  if (point) return *point;
+  return base::fail(PERDURE_NOT_FOUND,
+                    "--restore-from " + (request.name.empty() ? "" : request.name + "@") +
+                        std::to_string(request.version),
+                    "the program wrote no such version; it wrote " + names_of(written), "name one of those");
+}
+
+/// The latest of the first versions of the names that have several.
+base::Result<std::uint64_t> first_point(const std::vector<Checkpoint>& written) {
+  std::map<std::string, std::pair<std::uint64_t, std::size_t>> first_and_count;
+  for (const Checkpoint& one : written) {
+    auto& [first, count] = first_and_count.try_emplace(one.name, one.created_ns, 0).first->second;
+    first = std::min(first, one.created_ns);
+    ++count;
+  }
+  std::optional<std::uint64_t> point;
+  for (const auto& [name, entry] : first_and_count)
+    if (entry.second > 1) point = std::max(point.value_or(0), entry.first);
+  if (point) return *point;
+  return base::fail(
+      PERDURE_NOT_FOUND, "checkpoints of the undisturbed run",
+      written.empty() ? "the program wrote none that is complete in the store"
+                      : "two versions of one name are needed, to go on from one and to compare the other; it wrote " +
+                            names_of(written),
+      "let it run longer or checkpoint more often, and close its handle at the end");
+}
+
+std::string course(const plan::ProgramEnd& end) {
+  return (end.kind == plan::ProgramEnd::Kind::killed ? "was " : "") + end_text(end);
+}
+
+/// What `facts` say beyond the content of regions.
+std::vector<std::string> other_differences(const CheckFacts& facts) {
+  std::vector<std::string> all;
+  if (!same_end(facts.undisturbed, facts.resumed))
+    all.push_back(fmt::format("the undisturbed run {}, but the one that went on {}",
+                              course(facts.undisturbed), course(facts.resumed)));
+  if (!facts.comparison.only_here.empty())
+    all.push_back("the run that went on did not write " + names_of(facts.comparison.only_here));
+  if (!facts.comparison.only_there.empty())
+    all.push_back("only the run that went on wrote " + names_of(facts.comparison.only_there));
+  return all;
+}
+
+/// Undisturbed runs agree about everything but the content of regions.
+bool repeats_its_course(const CheckFacts& facts) {
+  return facts.repetition && facts.repetition->only_here.empty() && facts.repetition->only_there.empty() &&
+         same_end(facts.undisturbed, *facts.repeated);
+}
+
+Verdict differs(const CheckFacts& facts, Verdict verdict, const std::vector<std::string>& others) {
+  verdict.finding = Finding::differs;
+  const std::string from = joined(facts.restored);
+  if (!verdict.suspected.empty())
+    verdict.text = fmt::format("state outside of the protected regions flowed into {} after {}: something that it is "
+                               "computed from is not protected, or is not used after a restore",
+                               regions_text(verdict.suspected), from);
+  for (const std::string& other : others) verdict.text += (verdict.text.empty() ? "" : "; ") + other;
+  if (verdict.suspected.empty())
+    verdict.text += fmt::format(": what decides that is not protected, or is not used after the restore of {}", from);
+  if (!verdict.unsteady.empty())
+    verdict.text += fmt::format("; nothing is known of {}, which two undisturbed runs do not write alike either",
+                                regions_text(verdict.unsteady));
+  return verdict;
+}
+
+}  // namespace
+
+std::string Checkpoint::text() const { return name + "@" + std::to_string(version); }
+
+base::Result<RestoreRequest> parse_restore_request(const std::string& text) {
+  const bool plain = is_number(text);
+  auto spec = parse_checkpoint(plain ? "any@" + text : text);
+  if (!spec || !spec->version)
+    return base::fail(PERDURE_INVALID_ARGUMENT, "--restore-from " + text.substr(0, 200), "it names no version",
+                      "write VERSION or NAME@VERSION, e.g. 50 or nbody@50");
+  return RestoreRequest{plain ? "" : spec->name, *spec->version};
+}
+
+base::Result<std::uint64_t> restore_point(const std::vector<Checkpoint>& written,
+                                          const std::optional<RestoreRequest>& request) {
+  PERDURE_TRY(const std::uint64_t first, first_point(written));
+  if (!request) return first;
+  PERDURE_TRY(const std::uint64_t point, requested_point(written, *request));
+  const bool later =
+      std::any_of(written.begin(), written.end(), [&](const Checkpoint& one) { return one.created_ns > point; });
+  if (later) return point;
+  return base::fail(PERDURE_NOT_FOUND, "--restore-from " + std::to_string(request->version),
+                    "there is no later version to compare; the program wrote " + names_of(written),
+                    "name an earlier one");
+}
+
+void Comparison::add(const RegionKey& key, std::uint64_t version, std::uint32_t rank, const RegionDefect& defect) {
+  auto& difference = differing.try_emplace(key, RegionDifference{version, rank, defect, {}, {}}).first->second;
+  difference.versions.insert(version);
+  difference.ranks.insert(rank);
+}
+
+std::vector<RegionKey> Comparison::equal() const {
+  std::vector<RegionKey> all;
+  for (const RegionKey& key : seen)
+    if (!differing.contains(key)) all.push_back(key);
+  return all;
+}
+
+Comparison match(const std::vector<Checkpoint>& here, const std::vector<Checkpoint>& there, bool both_ended_well) {
+  auto has = [](const std::vector<Checkpoint>& all, const Checkpoint& wanted) {
+    return std::any_of(all.begin(), all.end(), [&](const Checkpoint& one) {
+      return one.name == wanted.name && one.version == wanted.version;
+    });
+  };
+  Comparison comparison;
+  for (const Checkpoint& one : here)
+    if (has(there, one)) {
+      comparison.compared.push_back(one);
+    } else if (both_ended_well) {
+      comparison.only_here.push_back(one);
+    }
+  for (const Checkpoint& one : there)
+    if (both_ended_well && !has(here, one)) comparison.only_there.push_back(one);
+  std::sort(comparison.compared.begin(), comparison.compared.end(),
+            [](const Checkpoint& a, const Checkpoint& b) { return a.created_ns < b.created_ns; });
+  return comparison;
+}
+
+bool same_end(const plan::ProgramEnd& one, const plan::ProgramEnd& other) {
+  return one.kind == other.kind && one.value == other.value;
+}
+
+bool needs_repetition(const CheckFacts& facts) {
+  return !facts.restored.empty() &&
+         (!facts.comparison.all_equal() || !same_end(facts.undisturbed, facts.resumed));
+}
+
+Verdict judge(const CheckFacts& facts) {
+  Verdict verdict;
+  if (facts.restored.empty()) {
+    verdict.text = fmt::format("the second run restored nothing, though {} was there; it {}; the program must try to "
+                               "restore when it starts",
+                               joined(facts.offered), course(facts.resumed));
+    return verdict;
+  }
+  auto others = other_differences(facts);
+  if (facts.comparison.compared.empty() && others.empty()) {
+    verdict.text = "both runs ended before they had written a later version that could be compared";
+    return verdict;
+  }
+  if (facts.comparison.all_equal() && others.empty()) {
+    verdict.finding = Finding::same;
+    verdict.text = fmt::format("what the program wrote after it went on from {} is the same, bit by bit",
+                               joined(facts.restored));
+    return verdict;
+  }
+  for (const auto& [key, difference] : facts.comparison.differing)
+    (facts.repetition && facts.repetition->differing.contains(key) ? verdict.unsteady : verdict.suspected).insert(key);
+  if (!repeats_its_course(facts)) others.clear();
+  if (!verdict.suspected.empty() || !others.empty()) return differs(facts, std::move(verdict), others);
+  verdict.text = verdict.unsteady.empty()
+                     ? "two undisturbed runs do not write the same versions or do not end alike, so it cannot be told "
+                       "what a restore changes"
+                     : fmt::format("two undisturbed runs differ in the same regions ({}): the program does not repeat "
+                                   "itself, so it cannot be told what a restore changes",
+                                   regions_text(verdict.unsteady));
+  return verdict;
+}
+
+const char* finding_name(Finding finding) {
+  switch (finding) {
+    case Finding::same:
+      return "same";
+    case Finding::differs:
+      return "differs";
+    case Finding::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+std::string regions_text(const std::set<RegionKey>& regions) {
+  constexpr std::size_t kMost = 8;
+  std::string text;
+  std::size_t said = 0;
+  for (const RegionKey& key : regions)
+    if (said++ < kMost) text += fmt::format("{}region {} of {}", text.empty() ? "" : ", ", key.region, key.name);
+  return regions.size() > kMost ? text + fmt::format(" and {} more", regions.size() - kMost) : text;
+}
+
+}  // namespace perdure::cli
