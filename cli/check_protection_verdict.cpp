@@ -84,16 +84,38 @@ bool repeats_its_course(const CheckFacts& facts) {
          same_end(facts.undisturbed, *facts.repeated);
 }
 
+/// Of the suspected regions those that differ in the first version in which any does: what comes later may only follow
+/// from them.
+std::set<RegionKey> first_of(const Verdict& verdict, const Comparison& comparison, std::string& version) {
+  for (const Checkpoint& one : comparison.compared) {
+    std::set<RegionKey> first;
+    for (const RegionKey& key : verdict.suspected)
+      if (key.name == one.name && comparison.differing.at(key).version == one.version) first.insert(key);
+    if (first.empty()) continue;
+    version = one.text();
+    return first;
+  }
+  return verdict.suspected;
+}
+
+std::string flow_text(const CheckFacts& facts, const Verdict& verdict) {
+  std::string version;
+  const auto first = first_of(verdict, facts.comparison, version);
+  std::set<RegionKey> later = verdict.suspected;
+  for (const RegionKey& key : first) later.erase(key);
+  return fmt::format("state outside of the protected regions flowed into {} between the restore of {} and {}: something "
+                     "that this is computed from is not protected, or is set anew after the restore{}",
+                     regions_text(first), joined(facts.restored), version,
+                     later.empty() ? "" : fmt::format("; later {}, too", regions_text(later)));
+}
+
 Verdict differs(const CheckFacts& facts, Verdict verdict, const std::vector<std::string>& others) {
   verdict.finding = Finding::differs;
-  const std::string from = joined(facts.restored);
-  if (!verdict.suspected.empty())
-    verdict.text = fmt::format("state outside of the protected regions flowed into {} after {}: something that it is "
-                               "computed from is not protected, or is not used after a restore",
-                               regions_text(verdict.suspected), from);
+  if (!verdict.suspected.empty()) verdict.text = flow_text(facts, verdict);
   for (const std::string& other : others) verdict.text += (verdict.text.empty() ? "" : "; ") + other;
   if (verdict.suspected.empty())
-    verdict.text += fmt::format(": what decides that is not protected, or is not used after the restore of {}", from);
+    verdict.text += fmt::format(": what decides that is not protected, or is set anew after the restore of {}",
+                                joined(facts.restored));
   if (!verdict.unsteady.empty())
     verdict.text += fmt::format("; nothing is known of {}, which two undisturbed runs do not write alike either",
                                 regions_text(verdict.unsteady));
