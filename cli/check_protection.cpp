@@ -134,9 +134,7 @@ std::vector<std::string> Check::restored() const {
   return names;
 }
 
-bool ended_well(const plan::ProgramEnd& end) {
-  return end.kind == plan::ProgramEnd::Kind::exited && end.value == 0;
-}
+bool ended_well(const plan::ProgramEnd& end) { return end.kind == plan::ProgramEnd::Kind::exited && end.value == 0; }
 
 base::Result<CheckFacts> Check::find_out() {
   PERDURE_TRY(place_, CheckPlace::make(request_.config));

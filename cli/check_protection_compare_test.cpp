@@ -83,8 +83,7 @@ TEST(ComparedRegions, OfOtherSizesOrInOneRunOnlyDiffer) {
   ASSERT_TRUE(sizes);
   EXPECT_FALSE(sizes->first_element);
   EXPECT_EQ(sizes->what, "3 elements of 8 bytes, then 4 elements of 8 bytes");
-  EXPECT_EQ(compare_region(here.stored(), there.stored(), 2).value()->what,
-            "not there, then 1 elements of 8 bytes");
+  EXPECT_EQ(compare_region(here.stored(), there.stored(), 2).value()->what, "not there, then 1 elements of 8 bytes");
   EXPECT_EQ(compare_region(here.stored(), StoredPiece{}, 1).value()->what, "3 elements of 8 bytes, then not there");
 }
 

@@ -127,14 +127,10 @@ base::Result<config::Config> CheckPlace::for_run(unsigned number) const {
   const std::string directory = fmt::format("/{}", number);
   config::Config config = config_;
   std::vector<std::pair<const char*, std::string>> settings = {
-      {"store.path", store_ + directory},
-      {"node.path", node_ + directory},
-      {"tier.file.path", file_ + directory},
-      {"job", fmt::format("{}-{}", job_, number)},
-      {"retention.keep_last", kKeepAll},
-      {"engine.spawn", "true"},
-      {"engine.idle_exit", kIdleExit_s},
-      {"restore.record", record_of(number)}};
+      {"store.path", store_ + directory},    {"node.path", node_ + directory},
+      {"tier.file.path", file_ + directory}, {"job", fmt::format("{}-{}", job_, number)},
+      {"retention.keep_last", kKeepAll},     {"engine.spawn", "true"},
+      {"engine.idle_exit", kIdleExit_s},     {"restore.record", record_of(number)}};
   if (!memory_.empty()) settings.emplace_back("tier.memory.path", memory_ + directory);
   for (const auto& [key, value] : settings)
     PERDURE_CHECK(config.set(key, value, config::Origin::command_line, "--check-protection"));

@@ -17,9 +17,15 @@ class CheckProtection : public testing::Test {
   /// Options before --; the program behind it.
   Launched run(const std::vector<std::string>& options, const std::vector<std::string>& program,
                const std::string& input = "") const {
-    std::vector<std::string> all = {"--check-protection", "--json", json_path(), "--set",
-                                    "node.path=" + (memory_ / "node"), "--set",
-                                    "tier.file.path=" + (directory_ / "file"), "--set", "tier.memory.max_bytes=16MiB"};
+    std::vector<std::string> all = {"--check-protection",
+                                    "--json",
+                                    json_path(),
+                                    "--set",
+                                    "node.path=" + (memory_ / "node"),
+                                    "--set",
+                                    "tier.file.path=" + (directory_ / "file"),
+                                    "--set",
+                                    "tier.memory.max_bytes=16MiB"};
     all.insert(all.end(), options.begin(), options.end());
     all.push_back("--");
     all.insert(all.end(), program.begin(), program.end());

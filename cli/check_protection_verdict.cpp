@@ -35,10 +35,10 @@ base::Result<std::uint64_t> requested_point(const std::vector<Checkpoint>& writt
     if (one.version == request.version && (request.name.empty() || one.name == request.name))
       point = std::max(point.value_or(0), one.created_ns);
   if (point) return *point;
-  return base::fail(PERDURE_NOT_FOUND,
-                    "--restore-from " + (request.name.empty() ? "" : request.name + "@") +
-                        std::to_string(request.version),
-                    "the program wrote no such version; it wrote " + names_of(written), "name one of those");
+  return base::fail(
+      PERDURE_NOT_FOUND,
+      "--restore-from " + (request.name.empty() ? "" : request.name + "@") + std::to_string(request.version),
+      "the program wrote no such version; it wrote " + names_of(written), "name one of those");
 }
 
 /// The latest of the first versions of the names that have several.
@@ -53,12 +53,12 @@ base::Result<std::uint64_t> first_point(const std::vector<Checkpoint>& written) 
   for (const auto& [name, entry] : first_and_count)
     if (entry.second > 1) point = std::max(point.value_or(0), entry.first);
   if (point) return *point;
-  return base::fail(
-      PERDURE_NOT_FOUND, "checkpoints of the undisturbed run",
-      written.empty() ? "the program wrote none that is complete in the store"
-                      : "two versions of one name are needed, to go on from one and to compare the other; it wrote " +
-                            names_of(written),
-      "let it run longer or checkpoint more often, and close its handle at the end");
+  return base::fail(PERDURE_NOT_FOUND, "checkpoints of the undisturbed run",
+                    written.empty()
+                        ? "the program wrote none that is complete in the store"
+                        : "two versions of one name are needed, to go on from one and to compare the other; it wrote " +
+                              names_of(written),
+                    "let it run longer or checkpoint more often, and close its handle at the end");
 }
 
 std::string course(const plan::ProgramEnd& end) {
@@ -69,8 +69,8 @@ std::string course(const plan::ProgramEnd& end) {
 std::vector<std::string> other_differences(const CheckFacts& facts) {
   std::vector<std::string> all;
   if (!same_end(facts.undisturbed, facts.resumed))
-    all.push_back(fmt::format("the undisturbed run {}, but the one that went on {}",
-                              course(facts.undisturbed), course(facts.resumed)));
+    all.push_back(fmt::format("the undisturbed run {}, but the one that went on {}", course(facts.undisturbed),
+                              course(facts.resumed)));
   if (!facts.comparison.only_here.empty())
     all.push_back("the run that went on did not write " + names_of(facts.comparison.only_here));
   if (!facts.comparison.only_there.empty())
@@ -103,10 +103,11 @@ std::string flow_text(const CheckFacts& facts, const Verdict& verdict) {
   const auto first = first_of(verdict, facts.comparison, version);
   std::set<RegionKey> later = verdict.suspected;
   for (const RegionKey& key : first) later.erase(key);
-  return fmt::format("state outside of the protected regions flowed into {} between the restore of {} and {}: something "
-                     "that this is computed from is not protected, or is set anew after the restore{}",
-                     regions_text(first), joined(facts.restored), version,
-                     later.empty() ? "" : fmt::format("; later {}, too", regions_text(later)));
+  return fmt::format(
+      "state outside of the protected regions flowed into {} between the restore of {} and {}: something "
+      "that this is computed from is not protected, or is set anew after the restore{}",
+      regions_text(first), joined(facts.restored), version,
+      later.empty() ? "" : fmt::format("; later {}, too", regions_text(later)));
 }
 
 Verdict differs(const CheckFacts& facts, Verdict verdict, const std::vector<std::string>& others) {
@@ -163,9 +164,8 @@ std::vector<RegionKey> Comparison::equal() const {
 
 Comparison match(const std::vector<Checkpoint>& here, const std::vector<Checkpoint>& there, bool both_ended_well) {
   auto has = [](const std::vector<Checkpoint>& all, const Checkpoint& wanted) {
-    return std::any_of(all.begin(), all.end(), [&](const Checkpoint& one) {
-      return one.name == wanted.name && one.version == wanted.version;
-    });
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Checkpoint& one) { return one.name == wanted.name && one.version == wanted.version; });
   };
   Comparison comparison;
   for (const Checkpoint& one : here)
@@ -186,16 +186,16 @@ bool same_end(const plan::ProgramEnd& one, const plan::ProgramEnd& other) {
 }
 
 bool needs_repetition(const CheckFacts& facts) {
-  return !facts.restored.empty() &&
-         (!facts.comparison.all_equal() || !same_end(facts.undisturbed, facts.resumed));
+  return !facts.restored.empty() && (!facts.comparison.all_equal() || !same_end(facts.undisturbed, facts.resumed));
 }
 
 Verdict judge(const CheckFacts& facts) {
   Verdict verdict;
   if (facts.restored.empty()) {
-    verdict.text = fmt::format("the second run restored nothing, though {} was there; it {}; the program must try to "
-                               "restore when it starts",
-                               joined(facts.offered), course(facts.resumed));
+    verdict.text = fmt::format(
+        "the second run restored nothing, though {} was there; it {}; the program must try to "
+        "restore when it starts",
+        joined(facts.offered), course(facts.resumed));
     return verdict;
   }
   auto others = other_differences(facts);
@@ -205,8 +205,8 @@ Verdict judge(const CheckFacts& facts) {
   }
   if (facts.comparison.all_equal() && others.empty()) {
     verdict.finding = Finding::same;
-    verdict.text = fmt::format("what the program wrote after it went on from {} is the same, bit by bit",
-                               joined(facts.restored));
+    verdict.text =
+        fmt::format("what the program wrote after it went on from {} is the same, bit by bit", joined(facts.restored));
     return verdict;
   }
   for (const auto& [key, difference] : facts.comparison.differing)
@@ -216,9 +216,10 @@ Verdict judge(const CheckFacts& facts) {
   verdict.text = verdict.unsteady.empty()
                      ? "two undisturbed runs do not write the same versions or do not end alike, so it cannot be told "
                        "what a restore changes"
-                     : fmt::format("two undisturbed runs differ in the same regions ({}): the program does not repeat "
-                                   "itself, so it cannot be told what a restore changes",
-                                   regions_text(verdict.unsteady));
+                     : fmt::format(
+                           "two undisturbed runs differ in the same regions ({}): the program does not repeat "
+                           "itself, so it cannot be told what a restore changes",
+                           regions_text(verdict.unsteady));
   return verdict;
 }
 

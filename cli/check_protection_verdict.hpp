@@ -17,8 +17,8 @@ namespace perdure::cli {
 struct Checkpoint {
   std::string name;
   std::uint64_t version = 0;
-  std::uint64_t created_ns = 0;                  ///< when its attempt began
-  std::string text() const;                      ///< "nbody@7"
+  std::uint64_t created_ns = 0;  ///< when its attempt began
+  std::string text() const;      ///< "nbody@7"
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
 };
 

@@ -104,7 +104,8 @@ Action enrol_run(CLI::App& app) {
   auto* check = app.add_flag("--check-protection", arguments->check_protection,
                              "run it undisturbed and from a restored version, and name the regions that differ: "
                              "something they depend on is not protected");
-  app.add_option("--restore-from", arguments->restore_from, "VERSION or NAME@VERSION that --check-protection goes on from")
+  app.add_option("--restore-from", arguments->restore_from,
+                 "VERSION or NAME@VERSION that --check-protection goes on from")
       ->needs(check)
       ->take_last();
   app.footer(

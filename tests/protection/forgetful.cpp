@@ -55,7 +55,8 @@ int run(perdure::Handle& handle, const std::string& mistake, int rank, int ranks
   bool restored = false;
   if (mistake != "ignore") {
     auto done = handle.restore("forgetful");
-    if (!done && done.error().code != PERDURE_NOT_FOUND) return std::fprintf(stderr, "%s\n", done.error().text.c_str()), 1;
+    if (!done && done.error().code != PERDURE_NOT_FOUND)
+      return std::fprintf(stderr, "%s\n", done.error().text.c_str()), 1;
     restored = done.ok();
   }
   std::printf("rank %d: from step %ld\n", rank, state.step);
