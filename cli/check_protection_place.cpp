@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
+#include <iterator>
 
 #include "config/directories.hpp"
 #include "config/effective.hpp"
@@ -20,23 +22,39 @@ namespace {
 constexpr const char* kKeepAll = "1000000000";  // versions
 constexpr const char* kIdleExit_s = "1";
 
+/// Ends the engines (perdured) that were started for these directories and are still at work: what they write has no
+/// place any more. The names are random, so a command line that has one is that of such an engine.
+void end_engines(const std::vector<std::string>& directories) {
+  const auto processes = os::list_directory("/proc");
+  if (!processes) return;
+  for (const os::Entry& entry : *processes) {
+    if (entry.name.find_first_not_of("0123456789") != std::string::npos) continue;
+    // Not os::read_file: these files have no size.
+    std::ifstream file("/proc/" + entry.name + "/cmdline", std::ios::binary);
+    const std::string command{std::istreambuf_iterator<char>(file), {}};
+    const std::string program = command.substr(0, command.find('\0'));
+    if (program.substr(program.rfind('/') + 1) != "perdured") continue;
+    for (const std::string& directory : directories)
+      if (command.find(directory + "/") != std::string::npos) ::kill(std::stoi(entry.name), SIGKILL);
+  }
+}
+
 /// The child: waits for the end of the other end of the pipe. A program that is being killed with us may go on writing
 /// for a while, so it looks again until nothing has come back.
 [[noreturn]] void wait_and_remove(int lifeline, const std::vector<std::string>& directories) {
   constexpr int kLooks = 60, kQuietLooks = 3;
   ::setsid();
-  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_IGN);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_IGN);
   const int nothing = ::open("/dev/null", O_RDWR);
   for (int stream = 0; stream <= 2; ++stream) ::dup2(nothing, stream);
   ::dup2(lifeline, 3);
   ::close_range(4, ~0U, 0);  // nobody shall wait for us because of a descriptor
   char byte = 0;
-  ssize_t got = 0;
-  do got = ::read(3, &byte, 1);
-  while (got < 0 && errno == EINTR);
-  if (got == 1) ::_exit(0);
+  while (::read(3, &byte, 1) < 0 && errno == EINTR) {
+  }
   for (int look = 0, quiet = 0; look < kLooks && quiet < kQuietLooks; ++look) {
     bool there = false;
+    end_engines(directories);
     for (const std::string& directory : directories) {
       there |= os::exists(directory).value_or(true);
       (void)os::remove_tree(directory);
@@ -81,8 +99,7 @@ base::Result<std::unique_ptr<Remover>> Remover::start(std::vector<std::string> d
 }
 
 Remover::~Remover() {
-  const char done = 1;
-  (void)!::write(lifeline_, &done, 1);
+  ::kill(child_, SIGKILL);
   ::close(lifeline_);
   while (::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
   }
@@ -114,6 +131,7 @@ CheckPlace::~CheckPlace() { (void)remove(); }
 
 base::Status CheckPlace::remove() {
   base::Status outcome;
+  end_engines({node_});
   for (const std::string& path : {store_, node_, file_, memory_})
     if (!path.empty() && os::exists(path).value_or(true))
       if (auto removed = os::remove_tree(path); !removed && outcome) outcome = removed;

@@ -10,7 +10,8 @@
 
 namespace perdure::cli {
 
-/// Removes directories when this process ends in whatever way: a child of its own waits for that.
+/// Removes directories when this process ends in whatever way, and ends the engines that still work there: a child of
+/// its own waits for that.
 class Remover {
  public:
   static base::Result<std::unique_ptr<Remover>> start(std::vector<std::string> directories);
@@ -37,7 +38,7 @@ class CheckPlace {
   base::Result<config::Config> for_run(unsigned number) const;
   /// Files NAME@VERSION: what run `number` restored.
   std::string record_of(unsigned number) const;
-  /// Removes everything now; the error of what cannot be removed.
+  /// Ends what engines still work there and removes everything now; the error of what cannot be removed.
   base::Status remove();
 
  private:

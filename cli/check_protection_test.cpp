@@ -13,6 +13,16 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+/// Processes with `text` in their command lines, the launcher of the check left out.
+int engines_of(const std::string& text) {
+  int found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string command = text_of(entry.path() / "cmdline");
+    if (command.starts_with(PERDURED_PROGRAM) && command.find(text) != std::string::npos) ++found;
+  }
+  return found;
+}
+
 class CheckProtection : public testing::Test {
  protected:
   /// Options before --; the program behind it.
@@ -155,6 +165,18 @@ TEST_F(CheckProtection, LeavesNothingBehindWhenItIsKilled) {
   checked.signal(SIGKILL);
   checked.wait();
   while (std::filesystem::exists(store)) os::sleep_ns(2'000'000);
+}
+
+// perdured lives on for a while after its program; not after the check.
+TEST_F(CheckProtection, LeavesNoEngineBehindWhenItIsStopped) {
+  Launched checked = check("hang", {"--engine", "daemon", "--set", "engine.daemon_path=" PERDURED_PROGRAM});
+  checked.first_line();
+  const std::string directories = memory_ / "node-check-";
+  EXPECT_EQ(engines_of(directories), 1);
+  checked.signal(SIGTERM);
+  EXPECT_EQ(checked.wait(), kCannot);
+  while (engines_of(directories) > 0) os::sleep_ns(2'000'000);
+  expect_clean(checked);
 }
 
 TEST_F(CheckProtection, IsWronglyUsedWithARequestThatNamesNoVersionOrWithoutTheCheck) {

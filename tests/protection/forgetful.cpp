@@ -1,11 +1,13 @@
 // A program that is started with one of the mistakes that `perdure run --check-protection` is to find:
-//   forgetful none|forget|forget-step|noise|forget-and-noise|never|ignore|crash|once
+//   forgetful none|forget|forget-step|noise|forget-and-noise|never|ignore|crash|once|hang
 // 40 steps, a checkpoint "forgetful" every 10. Regions: 0 field, 1 momentum, 2 step, 3 a table that never changes; with
 // noise, 4: random numbers. Only the last rank forgets: its momentum, which flows into its field.
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #ifdef FORGETFUL_MPI
@@ -59,7 +61,7 @@ int run(perdure::Handle& handle, const std::string& mistake, int rank, int ranks
       return std::fprintf(stderr, "%s\n", done.error().text.c_str()), 1;
     restored = done.ok();
   }
-  std::printf("rank %d: from step %ld\n", rank, state.step);
+  if (mistake != "hang") std::printf("rank %d: from step %ld\n", rank, state.step);
   if (mistake == "crash" && restored) std::abort();
   while (state.step < kSteps) {
     state.advance(is_one_of(mistake, {"noise", "forget-and-noise"}));
@@ -67,6 +69,10 @@ int run(perdure::Handle& handle, const std::string& mistake, int rank, int ranks
     if (!due || mistake == "never") continue;
     if (auto done = handle.checkpoint("forgetful", state.step); !done)
       std::fprintf(stderr, "%s\n", done.error().text.c_str());
+  }
+  if (mistake == "hang") {
+    std::printf("all steps are done\n"), std::fflush(stdout);
+    for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
   }
   return handle.close() ? 0 : 1;
 }
