@@ -17,23 +17,23 @@
 namespace perdure::cli {
 namespace {
 
-constexpr const char* kObject = "check of protection";
-enum Run : unsigned { kUndisturbed = 1, kRestored = 2, kAgain = 3 };
+constexpr const char* kCheckObject = "check of protection";
+enum WhichRun : unsigned { kUndisturbed = 1, kRestored = 2, kAgain = 3 };
 
 /// One check: its place, and what is known so far.
-class Check {
+class CheckRuns {
  public:
-  Check(const ProtectionCheck& request, Supervisor& supervisor)
+  CheckRuns(const ProtectionCheck& request, Supervisor& supervisor)
       : request_(request), supervisor_(supervisor), input_at_(::lseek(STDIN_FILENO, 0, SEEK_CUR)) {}
 
   base::Result<CheckFacts> find_out();
 
  private:
-  base::Result<std::unique_ptr<store::Store>> store_of(Run run) const;
-  base::Result<plan::ProgramEnd> launch(Run run, const std::string& what);
+  base::Result<std::unique_ptr<store::Store>> store_of(WhichRun run) const;
+  base::Result<plan::ProgramEnd> launch(WhichRun run, const std::string& what);
   base::Status wait_for_engines(const config::Config& config);
   base::Status offer_early_versions();
-  base::Result<Comparison> compare(Run other, bool both_ended_well) const;
+  base::Result<Comparison> compare(WhichRun other, bool both_ended_well) const;
   std::vector<std::string> restored() const;
 
   const ProtectionCheck& request_;
@@ -44,14 +44,14 @@ class Check {
   CheckFacts facts_;
 };
 
-base::Result<std::unique_ptr<store::Store>> Check::store_of(Run run) const {
+base::Result<std::unique_ptr<store::Store>> CheckRuns::store_of(WhichRun run) const {
   PERDURE_TRY(const auto config, place_->for_run(run));
   PERDURE_TRY(auto store, store::make_store(config.text("store.path")));
   PERDURE_CHECK(store->prepare());
   return store;
 }
 
-base::Result<plan::ProgramEnd> Check::launch(Run run, const std::string& what) {
+base::Result<plan::ProgramEnd> CheckRuns::launch(WhichRun run, const std::string& what) {
   PERDURE_TRY(const auto config, place_->for_run(run));
   PERDURE_TRY([[maybe_unused]] const auto prepared, store_of(run));
   Launch launch{request_.command, environment_of(config)};
@@ -59,17 +59,17 @@ base::Result<plan::ProgramEnd> Check::launch(Run run, const std::string& what) {
     PERDURE_TRY(launch, request_.nodes->launch_on_nodes(launch));
   }
   if (input_at_ >= 0) (void)::lseek(STDIN_FILENO, input_at_, SEEK_SET);
-  request_.announce(fmt::format("{}: run {}, {}", kObject, static_cast<unsigned>(run), what));
+  request_.announce(fmt::format("{}: run {}, {}", kCheckObject, static_cast<unsigned>(run), what));
   const plan::ProgramEnd end = supervisor_.run(launch.command, launch.environment);
   if (end.kind == plan::ProgramEnd::Kind::not_started)
     return base::fail(PERDURE_NOT_FOUND, request_.command.front(), end_text(end), "name a program behind --");
-  if (end.stop_requested) return base::fail(PERDURE_UNAVAILABLE, kObject, "stopped on request", "start it again");
+  if (end.stop_requested) return base::fail(PERDURE_UNAVAILABLE, kCheckObject, "stopped on request", "start it again");
   PERDURE_CHECK(wait_for_engines(config));
   return end;
 }
 
 /// Engines of their own (perdured) flush on when the program has ended, and end when they have nothing more to do.
-base::Status Check::wait_for_engines(const config::Config& config) {
+base::Status CheckRuns::wait_for_engines(const config::Config& config) {
   constexpr double kLook_s = 0.05;
   const double limit_s = config.real("engine.drain_timeout");
   for (double waited_s = 0;; waited_s += kLook_s) {
@@ -80,12 +80,12 @@ base::Status Check::wait_for_engines(const config::Config& config) {
       return base::fail(PERDURE_TIMEOUT, alive->path,
                         fmt::format("an engine of the run is still at work {} s after the program ended", limit_s),
                         "raise engine.drain_timeout, or see whether the program left processes behind");
-    if (supervisor_.sleep(kLook_s)) return base::fail(PERDURE_UNAVAILABLE, kObject, "stopped on request");
+    if (supervisor_.sleep(kLook_s)) return base::fail(PERDURE_UNAVAILABLE, kCheckObject, "stopped on request");
   }
 }
 
 /// Puts into the second run's store what the first run's held at the early version.
-base::Status Check::offer_early_versions() {
+base::Status CheckRuns::offer_early_versions() {
   std::optional<RestoreRequest> request;
   if (!request_.restore_from.empty()) {
     PERDURE_TRY(request, parse_restore_request(request_.restore_from));
@@ -109,7 +109,7 @@ base::Status Check::offer_early_versions() {
   return {};
 }
 
-base::Result<Comparison> Check::compare(Run other, bool both_ended_well) const {
+base::Result<Comparison> CheckRuns::compare(WhichRun other, bool both_ended_well) const {
   PERDURE_TRY(const auto here, store_of(kUndisturbed));
   PERDURE_TRY(const auto there, store_of(other));
   auto later = [this](const std::vector<StoredCheckpoint>& stored) {
@@ -125,7 +125,7 @@ base::Result<Comparison> Check::compare(Run other, bool both_ended_well) const {
   return comparison;
 }
 
-std::vector<std::string> Check::restored() const {
+std::vector<std::string> CheckRuns::restored() const {
   std::vector<std::string> names;
   const auto entries = os::list_directory(place_->record_of(kRestored));
   if (entries)
@@ -136,7 +136,7 @@ std::vector<std::string> Check::restored() const {
 
 bool ended_well(const plan::ProgramEnd& end) { return end.kind == plan::ProgramEnd::Kind::exited && end.value == 0; }
 
-base::Result<CheckFacts> Check::find_out() {
+base::Result<CheckFacts> CheckRuns::find_out() {
   PERDURE_TRY(place_, CheckPlace::make(request_.config));
   PERDURE_TRY(facts_.undisturbed, launch(kUndisturbed, "undisturbed"));
   PERDURE_CHECK(offer_early_versions());
@@ -154,7 +154,7 @@ base::Result<CheckFacts> Check::find_out() {
   return std::move(facts_);
 }
 
-void write_json(const base::Json& json, const std::string& path, Terminal& terminal) {
+void write_report(const base::Json& json, const std::string& path, Terminal& terminal) {
   if (path.empty()) return;
   const std::string text = json.dump(2, ' ', false, base::Json::error_handler_t::replace) + "\n";
   std::FILE* file = std::fopen(path.c_str(), "we");
@@ -163,13 +163,13 @@ void write_json(const base::Json& json, const std::string& path, Terminal& termi
     print(terminal.err, "perdure: " + base::errno_error(errno, "write", path).text() + "\n");
 }
 
-int status_of(Finding finding) {
+int status_of(ProtectionFinding finding) {
   switch (finding) {
-    case Finding::same:
+    case ProtectionFinding::same:
       return kGood;
-    case Finding::differs:
+    case ProtectionFinding::differs:
       return kBad;
-    case Finding::unknown:
+    case ProtectionFinding::unknown:
       break;
   }
   return kCannot;
@@ -181,15 +181,15 @@ int check_protection(const ProtectionCheck& check, Supervisor& supervisor, const
                      Terminal& terminal) {
   if (!check.restore_from.empty())
     if (auto request = parse_restore_request(check.restore_from); !request) return report(terminal, request.error());
-  auto facts = Check(check, supervisor).find_out();
+  auto facts = CheckRuns(check, supervisor).find_out();
   if (!facts) {
-    write_json(report_json(facts.error()), json_file, terminal);
+    write_report(report_json(facts.error()), json_file, terminal);
     (void)report(terminal, facts.error());
     return kCannot;
   }
-  const Verdict verdict = judge(*facts);
+  const ProtectionVerdict verdict = judge(*facts);
   print(terminal.err, report_text(*facts, verdict));
-  write_json(report_json(*facts, verdict), json_file, terminal);
+  write_report(report_json(*facts, verdict), json_file, terminal);
   return status_of(verdict.finding);
 }
 

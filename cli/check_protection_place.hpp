@@ -5,24 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "cli/check_protection_remover.hpp"
 #include "cli/process.hpp"
 #include "config/config.hpp"
 
 namespace perdure::cli {
-
-/// Removes directories when this process ends in whatever way, and ends the engines that still work there: a child of
-/// its own waits for that.
-class Remover {
- public:
-  static base::Result<std::unique_ptr<Remover>> start(std::vector<std::string> directories);
-  ~Remover();  ///< ends the child; the directories are the caller's again
-  Remover(const Remover&) = delete;
-  Remover& operator=(const Remover&) = delete;
-
- private:
-  Remover(int lifeline, int child) : lifeline_(lifeline), child_(child) {}
-  int lifeline_, child_;
-};
 
 class CheckPlace {
  public:

@@ -14,7 +14,7 @@ namespace {
 
 using Right = Table::Align;
 
-std::string table_text(const CheckFacts& facts, const Verdict& verdict) {
+std::string table_text(const CheckFacts& facts, const ProtectionVerdict& verdict) {
   Table table({{"REGION"},
                {"FIRST IN"},
                {"RANK", Right::right},
@@ -53,7 +53,7 @@ base::Json texts(const std::vector<Checkpoint>& checkpoints) {
   return all;
 }
 
-base::Json differing_json(const CheckFacts& facts, const Verdict& verdict) {
+base::Json differing_json(const CheckFacts& facts, const ProtectionVerdict& verdict) {
   base::Json all = base::Json::array();
   for (const auto& [key, difference] : facts.comparison.differing) {
     const RegionDefect& defect = difference.defect;
@@ -75,7 +75,7 @@ base::Json differing_json(const CheckFacts& facts, const Verdict& verdict) {
 
 }  // namespace
 
-std::string report_text(const CheckFacts& facts, const Verdict& verdict) {
+std::string report_text(const CheckFacts& facts, const ProtectionVerdict& verdict) {
   std::string text = table_text(facts, verdict) + equal_text(facts.comparison);
   if (!facts.comparison.compared.empty())
     text += fmt::format("perdure:   compared, bit by bit: {} versions, {} to {}\n", facts.comparison.compared.size(),
@@ -83,7 +83,7 @@ std::string report_text(const CheckFacts& facts, const Verdict& verdict) {
   return text + fmt::format("perdure: check of protection: {}: {}\n", finding_name(verdict.finding), verdict.text);
 }
 
-base::Json report_json(const CheckFacts& facts, const Verdict& verdict) {
+base::Json report_json(const CheckFacts& facts, const ProtectionVerdict& verdict) {
   base::Json equal = base::Json::array();
   for (const RegionKey& key : facts.comparison.equal()) equal.push_back({{"name", key.name}, {"region", key.region}});
   base::Json runs = {{{"run", "undisturbed"}}, {{"run", "restored"}}};
@@ -106,7 +106,7 @@ base::Json report_json(const CheckFacts& facts, const Verdict& verdict) {
 }
 
 base::Json report_json(const base::Error& error) {
-  return {{"finding", finding_name(Finding::unknown)}, {"text", error.text()}, {"error", error_json(error)}};
+  return {{"finding", finding_name(ProtectionFinding::unknown)}, {"text", error.text()}, {"error", error_json(error)}};
 }
 
 }  // namespace perdure::cli

@@ -5,60 +5,14 @@
 #include <algorithm>
 
 #include "cli/process.hpp"
-#include "cli/store_access.hpp"
 
 namespace perdure::cli {
 namespace {
-
-bool is_number(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-}
-
-std::string names_of(const std::vector<Checkpoint>& checkpoints) {
-  constexpr std::size_t kMost = 8;
-  std::string text;
-  for (std::size_t i = 0; i < checkpoints.size() && i < kMost; ++i)
-    text += (i == 0 ? "" : ", ") + checkpoints[i].text();
-  if (checkpoints.size() > kMost) text += fmt::format(" and {} more", checkpoints.size() - kMost);
-  return text;
-}
 
 std::string joined(const std::vector<std::string>& texts) {
   std::string all;
   for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
   return all;
-}
-
-base::Result<std::uint64_t> requested_point(const std::vector<Checkpoint>& written, const RestoreRequest& request) {
-  std::optional<std::uint64_t> point;
-  for (const Checkpoint& one : written)
-    if (one.version == request.version && (request.name.empty() || one.name == request.name))
-      point = std::max(point.value_or(0), one.created_ns);
-  if (point) return *point;
-  return base::fail(
-      PERDURE_NOT_FOUND,
-      "--restore-from " + (request.name.empty() ? "" : request.name + "@") + std::to_string(request.version),
-      "the program wrote no such version; it wrote " + names_of(written), "name one of those");
-}
-
-/// The latest of the first versions of the names that have several.
-base::Result<std::uint64_t> first_point(const std::vector<Checkpoint>& written) {
-  std::map<std::string, std::pair<std::uint64_t, std::size_t>> first_and_count;
-  for (const Checkpoint& one : written) {
-    auto& [first, count] = first_and_count.try_emplace(one.name, one.created_ns, 0).first->second;
-    first = std::min(first, one.created_ns);
-    ++count;
-  }
-  std::optional<std::uint64_t> point;
-  for (const auto& [name, entry] : first_and_count)
-    if (entry.second > 1) point = std::max(point.value_or(0), entry.first);
-  if (point) return *point;
-  return base::fail(PERDURE_NOT_FOUND, "checkpoints of the undisturbed run",
-                    written.empty()
-                        ? "the program wrote none that is complete in the store"
-                        : "two versions of one name are needed, to go on from one and to compare the other; it wrote " +
-                              names_of(written),
-                    "let it run longer or checkpoint more often, and close its handle at the end");
 }
 
 std::string course(const plan::ProgramEnd& end) {
@@ -72,9 +26,9 @@ std::vector<std::string> other_differences(const CheckFacts& facts) {
     all.push_back(fmt::format("the undisturbed run {}, but the one that went on {}", course(facts.undisturbed),
                               course(facts.resumed)));
   if (!facts.comparison.only_here.empty())
-    all.push_back("the run that went on did not write " + names_of(facts.comparison.only_here));
+    all.push_back("the run that went on did not write " + checkpoints_text(facts.comparison.only_here));
   if (!facts.comparison.only_there.empty())
-    all.push_back("only the run that went on wrote " + names_of(facts.comparison.only_there));
+    all.push_back("only the run that went on wrote " + checkpoints_text(facts.comparison.only_there));
   return all;
 }
 
@@ -86,7 +40,7 @@ bool repeats_its_course(const CheckFacts& facts) {
 
 /// Of the suspected regions those that differ in the first version in which any does: what comes later may only follow
 /// from them.
-std::set<RegionKey> first_of(const Verdict& verdict, const Comparison& comparison, std::string& version) {
+std::set<RegionKey> first_of(const ProtectionVerdict& verdict, const Comparison& comparison, std::string& version) {
   for (const Checkpoint& one : comparison.compared) {
     std::set<RegionKey> first;
     for (const RegionKey& key : verdict.suspected)
@@ -98,7 +52,7 @@ std::set<RegionKey> first_of(const Verdict& verdict, const Comparison& compariso
   return verdict.suspected;
 }
 
-std::string flow_text(const CheckFacts& facts, const Verdict& verdict) {
+std::string flow_text(const CheckFacts& facts, const ProtectionVerdict& verdict) {
   std::string version;
   const auto first = first_of(verdict, facts.comparison, version);
   std::set<RegionKey> later = verdict.suspected;
@@ -110,8 +64,8 @@ std::string flow_text(const CheckFacts& facts, const Verdict& verdict) {
       later.empty() ? "" : fmt::format("; later {}, too", regions_text(later)));
 }
 
-Verdict differs(const CheckFacts& facts, Verdict verdict, const std::vector<std::string>& others) {
-  verdict.finding = Finding::differs;
+ProtectionVerdict differs(const CheckFacts& facts, ProtectionVerdict verdict, const std::vector<std::string>& others) {
+  verdict.finding = ProtectionFinding::differs;
   if (!verdict.suspected.empty()) verdict.text = flow_text(facts, verdict);
   for (const std::string& other : others) verdict.text += (verdict.text.empty() ? "" : "; ") + other;
   if (verdict.suspected.empty())
@@ -124,30 +78,6 @@ Verdict differs(const CheckFacts& facts, Verdict verdict, const std::vector<std:
 }
 
 }  // namespace
-
-std::string Checkpoint::text() const { return name + "@" + std::to_string(version); }
-
-base::Result<RestoreRequest> parse_restore_request(const std::string& text) {
-  const bool plain = is_number(text);
-  auto spec = parse_checkpoint(plain ? "any@" + text : text);
-  if (!spec || !spec->version)
-    return base::fail(PERDURE_INVALID_ARGUMENT, "--restore-from " + text.substr(0, 200), "it names no version",
-                      "write VERSION or NAME@VERSION, e.g. 50 or nbody@50");
-  return RestoreRequest{plain ? "" : spec->name, *spec->version};
-}
-
-base::Result<std::uint64_t> restore_point(const std::vector<Checkpoint>& written,
-                                          const std::optional<RestoreRequest>& request) {
-  PERDURE_TRY(const std::uint64_t first, first_point(written));
-  if (!request) return first;
-  PERDURE_TRY(const std::uint64_t point, requested_point(written, *request));
-  const bool later =
-      std::any_of(written.begin(), written.end(), [&](const Checkpoint& one) { return one.created_ns > point; });
-  if (later) return point;
-  return base::fail(PERDURE_NOT_FOUND, "--restore-from " + std::to_string(request->version),
-                    "there is no later version to compare; the program wrote " + names_of(written),
-                    "name an earlier one");
-}
 
 void Comparison::add(const RegionKey& key, std::uint64_t version, std::uint32_t rank, const RegionDefect& defect) {
   auto& difference = differing.try_emplace(key, RegionDifference{version, rank, defect, {}, {}}).first->second;
@@ -189,8 +119,8 @@ bool needs_repetition(const CheckFacts& facts) {
   return !facts.restored.empty() && (!facts.comparison.all_equal() || !same_end(facts.undisturbed, facts.resumed));
 }
 
-Verdict judge(const CheckFacts& facts) {
-  Verdict verdict;
+ProtectionVerdict judge(const CheckFacts& facts) {
+  ProtectionVerdict verdict;
   if (facts.restored.empty()) {
     verdict.text = fmt::format(
         "the second run restored nothing, though {} was there; it {}; the program must try to "
@@ -204,7 +134,7 @@ Verdict judge(const CheckFacts& facts) {
     return verdict;
   }
   if (facts.comparison.all_equal() && others.empty()) {
-    verdict.finding = Finding::same;
+    verdict.finding = ProtectionFinding::same;
     verdict.text =
         fmt::format("what the program wrote after it went on from {} is the same, bit by bit", joined(facts.restored));
     return verdict;
@@ -223,13 +153,13 @@ Verdict judge(const CheckFacts& facts) {
   return verdict;
 }
 
-const char* finding_name(Finding finding) {
+const char* finding_name(ProtectionFinding finding) {
   switch (finding) {
-    case Finding::same:
+    case ProtectionFinding::same:
       return "same";
-    case Finding::differs:
+    case ProtectionFinding::differs:
       return "differs";
-    case Finding::unknown:
+    case ProtectionFinding::unknown:
       break;
   }
   return "unknown";

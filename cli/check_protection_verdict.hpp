@@ -1,39 +1,13 @@
 #pragma once
-// What `perdure run --check-protection` decides: where the second run goes on from, and what differences between runs
-// mean. Pure: it knows no process, file or store.
+// What differences between the runs of `perdure run --check-protection` mean. Pure: it knows no process, file or store.
 #include <compare>
 #include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
-#include "base/result.hpp"
+#include "cli/check_protection_start.hpp"
 #include "plan/relaunch.hpp"
 
 namespace perdure::cli {
-
-/// One complete version that a run left in its store.
-struct Checkpoint {
-  std::string name;
-  std::uint64_t version = 0;
-  std::uint64_t created_ns = 0;  ///< when its attempt began
-  std::string text() const;      ///< "nbody@7"
-  friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
-};
-
-/// "VERSION" or "NAME@VERSION"; PERDURE_INVALID_ARGUMENT for anything else.
-struct RestoreRequest {
-  std::string name;  ///< empty: any
-  std::uint64_t version = 0;
-};
-base::Result<RestoreRequest> parse_restore_request(const std::string& text);
-
-/// The moment from which the second run goes on: it finds every version created until then, and the later ones are
-/// compared. Without a request: the earliest moment at which every name of which there are two versions or more has
-/// one. PERDURE_NOT_FOUND when there is no such moment, or nothing later.
-base::Result<std::uint64_t> restore_point(const std::vector<Checkpoint>& written,
-                                          const std::optional<RestoreRequest>& request);
 
 /// A region of a checkpoint, on all ranks and in all versions.
 struct RegionKey {
@@ -85,9 +59,9 @@ struct CheckFacts {
   std::optional<Comparison> repetition;  ///< undisturbed and undisturbed again
 };
 
-enum class Finding { same, differs, unknown };
-struct Verdict {
-  Finding finding = Finding::unknown;
+enum class ProtectionFinding { same, differs, unknown };
+struct ProtectionVerdict {
+  ProtectionFinding finding = ProtectionFinding::unknown;
   std::string text;               ///< what was found and what it means, in sentences
   std::set<RegionKey> suspected;  ///< regions that differ because something was not protected
   std::set<RegionKey> unsteady;   ///< regions that differ between undisturbed runs, too
@@ -96,11 +70,11 @@ struct Verdict {
 /// Whether the undisturbed run has to be repeated: only that tells a program that never does the same twice from one
 /// that lacks something.
 bool needs_repetition(const CheckFacts& facts);
-Verdict judge(const CheckFacts& facts);
+ProtectionVerdict judge(const CheckFacts& facts);
 
 bool same_end(const plan::ProgramEnd& one, const plan::ProgramEnd& other);
-const char* finding_name(Finding finding);
-/// "region 3 of nbody, region 4 of nbody".
+const char* finding_name(ProtectionFinding finding);
+/// "region 3 of nbody, region 4 of nbody"; of many the first.
 std::string regions_text(const std::set<RegionKey>& regions);
 
 }  // namespace perdure::cli

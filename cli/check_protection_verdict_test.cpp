@@ -108,7 +108,7 @@ TEST(CheckedProtection, CountsRanksAndVersionsAndKeepsTheFirstDifference) {
 
 TEST(CheckedProtection, IsGoodWhenNothingDiffers) {
   EXPECT_FALSE(needs_repetition(facts()));
-  EXPECT_EQ(judge(facts()).finding, Finding::same);
+  EXPECT_EQ(judge(facts()).finding, ProtectionFinding::same);
 }
 
 TEST(CheckedProtection, NamesTheRegionsThatDifferFirstAndThoseThatFollow) {
@@ -118,8 +118,8 @@ TEST(CheckedProtection, NamesTheRegionsThatDifferFirstAndThoseThatFollow) {
   EXPECT_TRUE(needs_repetition(one));
   one.repeated = kWell;
   one.repetition = facts().comparison;
-  const Verdict verdict = judge(one);
-  EXPECT_EQ(verdict.finding, Finding::differs);
+  const ProtectionVerdict verdict = judge(one);
+  EXPECT_EQ(verdict.finding, ProtectionFinding::differs);
   EXPECT_EQ(verdict.suspected.size(), 2u);
   EXPECT_THAT(verdict.text, HasSubstr("flowed into region 2 of a between the restore of a@10 and a@20"));
   EXPECT_THAT(verdict.text, HasSubstr("later region 0 of a"));
@@ -130,8 +130,8 @@ TEST(CheckedProtection, SaysNothingAboutAProgramThatDoesNotRepeatItself) {
   one.comparison.add({"a", 2}, 20, 0, defect());
   one.repeated = kWell;
   one.repetition = one.comparison;
-  const Verdict verdict = judge(one);
-  EXPECT_EQ(verdict.finding, Finding::unknown);
+  const ProtectionVerdict verdict = judge(one);
+  EXPECT_EQ(verdict.finding, ProtectionFinding::unknown);
   EXPECT_THAT(verdict.unsteady, ElementsAre(RegionKey{"a", 2}));
   EXPECT_THAT(verdict.text, HasSubstr("does not repeat itself"));
 }
@@ -143,8 +143,8 @@ TEST(CheckedProtection, SuspectsWhatDiffersOnlyAfterARestoreBesideWhatAlwaysDiff
   one.repeated = kWell;
   one.repetition = facts().comparison;
   one.repetition->add({"a", 2}, 20, 0, defect());
-  const Verdict verdict = judge(one);
-  EXPECT_EQ(verdict.finding, Finding::differs);
+  const ProtectionVerdict verdict = judge(one);
+  EXPECT_EQ(verdict.finding, ProtectionFinding::differs);
   EXPECT_THAT(verdict.suspected, ElementsAre(RegionKey{"a", 1}));
   EXPECT_THAT(verdict.unsteady, ElementsAre(RegionKey{"a", 2}));
   EXPECT_THAT(verdict.text, HasSubstr("nothing is known of region 2 of a"));
@@ -155,8 +155,8 @@ TEST(CheckedProtection, CannotTellWhenNothingWasRestored) {
   one.restored.clear();
   one.comparison.add({"a", 2}, 20, 0, defect());
   EXPECT_FALSE(needs_repetition(one)) << "another run would not help";
-  const Verdict verdict = judge(one);
-  EXPECT_EQ(verdict.finding, Finding::unknown);
+  const ProtectionVerdict verdict = judge(one);
+  EXPECT_EQ(verdict.finding, ProtectionFinding::unknown);
   EXPECT_THAT(verdict.text, HasSubstr("restored nothing, though a@10 was there"));
 }
 
@@ -166,13 +166,13 @@ TEST(CheckedProtection, CountsAnotherEndAndOtherVersionsAsDifferences) {
   one.comparison.compared.clear();
   one.repeated = kWell;
   one.repetition = facts().comparison;
-  EXPECT_EQ(judge(one).finding, Finding::differs);
+  EXPECT_EQ(judge(one).finding, ProtectionFinding::differs);
   EXPECT_THAT(judge(one).text, HasSubstr("was killed by signal 11"));
   CheckFacts two = facts();
   two.comparison.only_here = versions("a", {40});
   two.repeated = kWell;
   two.repetition = facts().comparison;
-  EXPECT_EQ(judge(two).finding, Finding::differs);
+  EXPECT_EQ(judge(two).finding, ProtectionFinding::differs);
   EXPECT_THAT(judge(two).text, HasSubstr("did not write a@40"));
 }
 
@@ -181,7 +181,7 @@ TEST(CheckedProtection, TakesNoOtherEndAsAFindingWhenUndisturbedRunsDoNotEndAlik
   one.resumed = kCrash;
   one.repeated = kCrash;
   one.repetition = facts().comparison;
-  EXPECT_EQ(judge(one).finding, Finding::unknown);
+  EXPECT_EQ(judge(one).finding, ProtectionFinding::unknown);
   EXPECT_THAT(judge(one).text, HasSubstr("do not end alike"));
 }
 
@@ -189,7 +189,7 @@ TEST(CheckedProtection, CannotTellWhenNoLaterVersionIsInBoth) {
   CheckFacts one = facts();
   one.comparison.compared.clear();
   one.undisturbed = one.resumed = kCrash;
-  EXPECT_EQ(judge(one).finding, Finding::unknown);
+  EXPECT_EQ(judge(one).finding, ProtectionFinding::unknown);
 }
 
 TEST(CheckedProtection, NamesOnlyTheFirstOfManyRegions) {
