@@ -197,7 +197,10 @@ TEST_F(CheckProtection, SaysThatThereIsNoSuchProgram) {
 TEST_F(CheckProtection, NamesTheRankOfAnMpiProgramThatForgets) {
   const std::vector<std::string> launcher = {PERDURE_TEST_LAUNCHER, "-n", "2", "--oversubscribe",
                                              PERDURE_FORGETFUL_MPI};
-  const Variable root("OMPI_ALLOW_RUN_AS_ROOT", "1"), confirmed("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+  // Launchers that begin at once hinder each other in Open MPI's own directory.
+  const test_support::TemporaryDirectory sessions;
+  const Variable root("OMPI_ALLOW_RUN_AS_ROOT", "1"), confirmed("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+      base("OMPI_MCA_orte_tmpdir_base", sessions.path());
   auto command = launcher;
   command.emplace_back("none");
   Launched good = run({}, command);
