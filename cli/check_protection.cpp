@@ -179,8 +179,12 @@ int status_of(ProtectionFinding finding) {
 
 int check_protection(const ProtectionCheck& check, Supervisor& supervisor, const std::string& json_file,
                      Terminal& terminal) {
-  if (!check.restore_from.empty())
-    if (auto request = parse_restore_request(check.restore_from); !request) return report(terminal, request.error());
+  if (!check.restore_from.empty()) {
+    if (auto request = parse_restore_request(check.restore_from); !request) {
+      write_report(report_json(request.error()), json_file, terminal);
+      return report(terminal, request.error());
+    }
+  }
   auto facts = CheckRuns(check, supervisor).find_out();
   if (!facts) {
     write_report(report_json(facts.error()), json_file, terminal);

@@ -6,8 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <fstream>
-#include <iterator>
+#include <span>
 
 #include "os/file.hpp"
 #include "os/system.hpp"
@@ -41,6 +40,16 @@ namespace {
   ::_exit(0);
 }
 
+/// With a zero byte behind every word; empty when the process is gone. Not os::read_file: such a file has no size.
+std::string command_line(const std::string& process) {
+  std::string text(64 * base::KiB, '\0');
+  const auto file = os::File::open("/proc/" + process + "/cmdline", os::Open::read);
+  if (!file) return {};
+  const auto got = file->read_some(0, std::as_writable_bytes(std::span(text)));
+  text.resize(got.value_or(0));
+  return text;
+}
+
 }  // namespace
 
 void end_engines(const std::vector<std::string>& directories) {
@@ -48,9 +57,7 @@ void end_engines(const std::vector<std::string>& directories) {
   if (!processes) return;
   for (const os::Entry& entry : *processes) {
     if (entry.name.find_first_not_of("0123456789") != std::string::npos) continue;
-    // Not os::read_file: these files have no size.
-    std::ifstream file("/proc/" + entry.name + "/cmdline", std::ios::binary);
-    const std::string command{std::istreambuf_iterator<char>(file), {}};
+    const std::string command = command_line(entry.name);
     const std::string program = command.substr(0, command.find('\0'));
     if (program.substr(program.rfind('/') + 1) != "perdured") continue;
     for (const std::string& directory : directories)

@@ -184,6 +184,7 @@ TEST_F(CheckProtection, IsWronglyUsedWithARequestThatNamesNoVersionOrWithoutTheC
   Launched checked = check("none", {"--restore-from", "forgetful"});
   EXPECT_EQ(checked.wait(), kUsage);
   EXPECT_EQ(checked.out(), "") << "before anything is run";
+  EXPECT_EQ(json()["error"]["code"], "invalid-argument");
 }
 
 TEST_F(CheckProtection, SaysThatThereIsNoSuchProgram) {
