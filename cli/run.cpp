@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "cli/arguments.hpp"
+#include "cli/check_protection.hpp"
 #include "cli/inventory.hpp"
 #include "cli/node_arguments.hpp"
 #include "cli/run_summary.hpp"
@@ -19,7 +20,8 @@ struct RunArguments {
   plan::RelaunchPolicy policy;
   NodeArguments nodes;
   std::vector<std::string> set;
-  std::string engine, store, json_file;
+  std::string engine, store, json_file, restore_from;
+  bool check_protection = false;
 };
 
 /// The settings of the command line as variables for the program, and a job name that stays the same over restarts.
@@ -64,6 +66,11 @@ int run(const RunArguments& arguments, Terminal& terminal) {
   auto nodes = make_node_keeper(arguments.nodes, *config, terminal.program, announce);
   if (!nodes) return report(terminal, nodes.error());
 
+  if (arguments.check_protection) {
+    ProcessSupervisor supervisor;
+    return check_protection({terminal.program, *config, arguments.restore_from, announce, nodes->get()}, supervisor,
+                            arguments.json_file, terminal);
+  }
   const std::string location = config->text("store.path");
   const Loop loop{terminal.program, *environment, arguments.policy, [&] { return look_into(location); },
                   announce,         nodes->get()};
@@ -94,6 +101,13 @@ Action enrol_run(CLI::App& app) {
       ->check(CLI::IsMember({"embedded", "daemon"}));
   add_node_options(app, arguments->nodes);
   app.add_option("--json", arguments->json_file, "write the summary to this file, for programs");
+  auto* check = app.add_flag("--check-protection", arguments->check_protection,
+                             "run it undisturbed and from a restored version, and name the regions that differ: "
+                             "something they depend on is not protected");
+  app.add_option("--restore-from", arguments->restore_from,
+                 "VERSION or NAME@VERSION that --check-protection goes on from")
+      ->needs(check)
+      ->take_last();
   app.footer(
       "\nThe program and its arguments stand behind --: perdure run --restarts 5 -- mpirun -n 4 ./simulation input\n"
       "Ends with the program's status, 128 + signal when it was killed, 127 when there is no such program.\n");

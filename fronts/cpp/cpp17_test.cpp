@@ -16,6 +16,8 @@ TEST(Cpp17, AHandleThatWasNeverOpenedGivesErrorsInBothStyles) {
   const auto done = handle.protect(1, numbers);
   ASSERT_FALSE(done.ok());
   EXPECT_EQ(done.error().code, PERDURE_CLOSED);
+  double number = 0;
+  EXPECT_EQ(handle.protect_all(1, numbers, number).error().code, PERDURE_CLOSED);
   EXPECT_THROW(handle.checkpoint("run", 1).value(), perdure::Failure);
   EXPECT_TRUE(handle.close().ok());
 }

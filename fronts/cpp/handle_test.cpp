@@ -4,7 +4,10 @@
 
 #include <array>
 #include <filesystem>
+#include <fstream>
+#include <limits>
 #include <numeric>
+#include <set>
 #include <span>
 
 #include "perdure/perdure.hpp"
@@ -56,6 +59,87 @@ TEST_F(Front, RestoresScalarsArraysVectorsAndSpans) {
   EXPECT_EQ(std::string(text.begin(), text.end()), "xxxxyyyyyy");
   EXPECT_EQ(handle.stored_size("all", 3, 2).value().element_bytes, sizeof(int));
   EXPECT_EQ(handle.stored_size("all", 3, 2).value().count, 6U);
+}
+
+// A class as applications have it: the state is private, so a member function protects it.
+class Domain {
+ public:
+  perdure::Status protect(perdure::Handle& handle, int first_id) {
+    return handle.protect_all(first_id, energy_, pressure_, box_, time_, std::span<int>(flags_));
+  }
+  void fill(double value) {
+    energy_.assign(energy_.size(), value);
+    pressure_.assign(pressure_.size(), static_cast<float>(-value));
+    box_ = {value, value, value};
+    time_ = value;
+    flags_.assign(flags_.size(), static_cast<int>(value));
+  }
+  void swap_energies(std::vector<double>& other) { energy_.swap(other); }
+  friend bool operator==(const Domain&, const Domain&) = default;
+
+ private:
+  std::vector<double> energy_ = std::vector<double>(50);
+  std::vector<float> pressure_ = std::vector<float>(20);
+  std::array<double, 3> box_{};
+  double time_ = 0;
+  std::vector<int> flags_ = std::vector<int>(8);
+};
+
+TEST_F(Front, ProtectsTheMembersOfAClassInOneCall) {
+  auto handle = open();
+  Domain domain, expected;
+  domain.protect(handle, 10).value();
+  domain.fill(3);
+  expected.fill(3);
+  handle.checkpoint("domain", 1).value();
+  EXPECT_EQ(handle.stored_size("domain", 1, 11).value().element_bytes, sizeof(float));
+  EXPECT_EQ(handle.stored_size("domain", 1, 14).value().count, 8U);
+  domain.fill(9);
+  handle.restore("domain").value();
+  EXPECT_EQ(domain, expected);
+}
+
+TEST_F(Front, ProtectsAgainWhatMovedOrWasSwapped) {
+  auto handle = open();
+  std::vector<double> now(100, 1.0), next(100, 2.0);
+  int step = 4;
+  handle.protect_all(0, now, next, step).value();
+  handle.checkpoint("swapped", 4).value();
+  now.swap(next);
+  handle.protect_all(0, now, next, step).value();
+  handle.restore("swapped").value();
+  EXPECT_EQ(now, std::vector<double>(100, 1.0));
+  EXPECT_EQ(next, std::vector<double>(100, 2.0));
+  now.clear();
+  now.shrink_to_fit();
+  handle.protect_all(0, now, next, step).value();
+  handle.restore_resizing("swapped").value();
+  EXPECT_EQ(now, std::vector<double>(100, 1.0)) << "vectors are resized as those that protect() registered";
+}
+
+TEST_F(Front, ProtectsAllOrNone) {
+  auto handle = open();
+  std::vector<int> a(4), b(4), before(4);
+  handle.protect(21, before).value();
+  const auto done = handle.protect_all(20, a, b, std::span<int>(a).first(2));
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, PERDURE_INVALID_ARGUMENT);
+  EXPECT_EQ(done.error().text.find("object 3 of 3 (id 22): region 22: "), 0U) << done.error().text;
+  EXPECT_NE(done.error().text.find("overlaps region 20"), std::string::npos) << done.error().text;
+  for (int id : {20, 21, 22}) EXPECT_EQ(handle.unprotect(id).error().code, PERDURE_NOT_FOUND) << id;
+  EXPECT_TRUE(handle.protect_all(20, a, b));
+}
+
+TEST_F(Front, RefusesIdsThatAreNone) {
+  auto handle = open();
+  int a = 0, b = 0;
+  EXPECT_EQ(handle.protect_all(std::numeric_limits<int>::max(), a, b).error().code, PERDURE_INVALID_ARGUMENT);
+  const auto negative = handle.protect_all(-1, a, b);
+  ASSERT_FALSE(negative);
+  EXPECT_NE(negative.error().text.find("object 1 of 2 (id -1)"), std::string::npos) << negative.error().text;
+  EXPECT_EQ(handle.unprotect(0).error().code, PERDURE_NOT_FOUND);
+  handle.close().value();
+  EXPECT_EQ(handle.protect_all(0, a, b).error().code, PERDURE_CLOSED);
 }
 
 TEST_F(Front, SaysWhatIsMissingInBothStyles) {
@@ -136,6 +220,24 @@ TEST_F(Front, RestoresChosenRegions) {
   handle.restore_regions("some", {2}).value();
   EXPECT_EQ(a, 7);
   EXPECT_EQ(b, 2);
+}
+
+TEST_F(Front, NotesEveryRestoreThatSucceedsWhereThatIsAskedFor) {
+  const std::string record = directory_ + "/record";
+  auto handle = perdure::open(settings() + ";restore.record=" + record).value();
+  int a = 1;
+  handle.protect(1, a).value();
+  EXPECT_FALSE(handle.restore("noted"));
+  EXPECT_FALSE(std::filesystem::exists(record)) << "nothing was restored";
+  for (int version : {3, 4, 5}) handle.checkpoint("noted", version).value();
+  handle.restore("noted").value();
+  handle.restore("noted", 3).value();
+  std::set<std::string> noted;
+  for (const auto& entry : std::filesystem::directory_iterator(record)) noted.insert(entry.path().filename());
+  EXPECT_EQ(noted, (std::set<std::string>{"noted@3", "noted@5"}));
+  std::filesystem::remove_all(record);
+  std::ofstream(record) << "in the way";
+  EXPECT_EQ(handle.restore("noted").value(), 5) << "what cannot be noted is restored all the same";
 }
 
 TEST_F(Front, WaitsTellsTheLevelAndRetires) {

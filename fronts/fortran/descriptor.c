@@ -1,18 +1,34 @@
 /* The part of the Fortran front that Fortran cannot say: where an array of any kind and rank lies, and that it lies
  * there in one piece. The descriptor is looked at, never copied from: what is protected is the caller's own memory. */
 #include <ISO_Fortran_binding.h>
+#include <limits.h>
+#include <stdio.h>
 
 #include "perdure/perdure.h"
+
+enum { most_regions = 32, text_bytes = 1024 };
 
 /** type(perdure_handle) of perdure.f90. */
 typedef struct fortran_handle {
   perdure_t* native;
-  int refusal; /* why the front itself refused the last call; the numbers of refusal_text() in perdure.f90 */
+  int refused;   /* 1: the front itself gives the reason of the last failure, in `text` */
+  int retryable; /* then only: trying again can help */
+  char text[text_bytes];
 } fortran_handle;
 
-enum { refusal_none = 0, refusal_not_contiguous = 1, refusal_unknown_size = 2 };
-
 void perdure_fortran_protect(fortran_handle* handle, const int* id, const CFI_cdesc_t* region, int* status);
+void perdure_fortran_protect_all(fortran_handle* handle, const int* first_id, int* status, const CFI_cdesc_t* r1,
+                                 const CFI_cdesc_t* r2, const CFI_cdesc_t* r3, const CFI_cdesc_t* r4,
+                                 const CFI_cdesc_t* r5, const CFI_cdesc_t* r6, const CFI_cdesc_t* r7,
+                                 const CFI_cdesc_t* r8, const CFI_cdesc_t* r9, const CFI_cdesc_t* r10,
+                                 const CFI_cdesc_t* r11, const CFI_cdesc_t* r12, const CFI_cdesc_t* r13,
+                                 const CFI_cdesc_t* r14, const CFI_cdesc_t* r15, const CFI_cdesc_t* r16,
+                                 const CFI_cdesc_t* r17, const CFI_cdesc_t* r18, const CFI_cdesc_t* r19,
+                                 const CFI_cdesc_t* r20, const CFI_cdesc_t* r21, const CFI_cdesc_t* r22,
+                                 const CFI_cdesc_t* r23, const CFI_cdesc_t* r24, const CFI_cdesc_t* r25,
+                                 const CFI_cdesc_t* r26, const CFI_cdesc_t* r27, const CFI_cdesc_t* r28,
+                                 const CFI_cdesc_t* r29, const CFI_cdesc_t* r30, const CFI_cdesc_t* r31,
+                                 const CFI_cdesc_t* r32);
 
 static size_t element_count(const CFI_cdesc_t* region) {
   size_t count = 1;
@@ -35,17 +51,92 @@ static int is_contiguous(const CFI_cdesc_t* region) {
   return 1;
 }
 
-void perdure_fortran_protect(fortran_handle* handle, const int* id, const CFI_cdesc_t* region, int* status) {
-  *status = PERDURE_INVALID_ARGUMENT;
-  if (has_unknown_size(region)) {
-    handle->refusal = refusal_unknown_size;
-    return;
+/** Why the front refuses it; NULL when it does not. */
+static const char* refusal(const CFI_cdesc_t* region) {
+  const size_t count = element_count(region);
+  if (region->base_addr == NULL && count != 0)
+    return "it is not allocated or not associated (invalid-argument); allocate it first";
+  if (has_unknown_size(region))
+    return "the size of an assumed-size array is not known (invalid-argument); pass a section with bounds";
+  if (count > 0 && !is_contiguous(region))
+    return "the array is not contiguous (invalid-argument); protect the whole array, or a contiguous part";
+  return NULL;
+}
+
+static int protect_one(fortran_handle* handle, int id, const CFI_cdesc_t* region) {
+  const char* why = refusal(region);
+  handle->refused = why != NULL;
+  handle->retryable = 0;
+  if (why != NULL) {
+    (void)snprintf(handle->text, sizeof handle->text, "region %d: %s", id, why);
+    return PERDURE_INVALID_ARGUMENT;
   }
   const size_t count = element_count(region);
-  if (count > 0 && !is_contiguous(region)) {
-    handle->refusal = refusal_not_contiguous;
-    return;
+  return (int)perdure_protect(handle->native, id, count > 0 ? region->base_addr : NULL, region->elem_len, count);
+}
+
+void perdure_fortran_protect(fortran_handle* handle, const int* id, const CFI_cdesc_t* region, int* status) {
+  *status = protect_one(handle, *id, region);
+}
+
+/** The number of regions, which must be those in front: 0 with the reason in the handle when they are not. */
+static int region_count(fortran_handle* handle, int first_id, const CFI_cdesc_t* const* regions) {
+  int count = 0, last = 0;
+  for (int i = 0; i < most_regions; ++i)
+    if (regions[i] != NULL) ++count, last = i + 1;
+  handle->refused = 1;
+  handle->retryable = 0;
+  if (count == 0)
+    (void)snprintf(handle->text, sizeof handle->text, "protect_all: nothing to protect was given (invalid-argument)");
+  else if (count != last)
+    (void)snprintf(handle->text, sizeof handle->text,
+                   "protect_all: one before object %d is missing, or not allocated (invalid-argument)", last);
+  else if (first_id > INT_MAX - count)
+    (void)snprintf(handle->text, sizeof handle->text, "protect_all: ids from %d on exceed integers (invalid-argument)",
+                   first_id);
+  else
+    handle->refused = 0;
+  return handle->refused != 0 ? 0 : count;
+}
+
+/** Keeps the reason of the failure about object `index`, which the calls that undo it would replace. */
+static void keep_reason(fortran_handle* handle, int index, int count, int id) {
+  char reason[text_bytes];
+  if (handle->refused == 0) handle->retryable = perdure_error_retryable(handle->native);
+  (void)snprintf(reason, sizeof reason, "%s", handle->refused != 0 ? handle->text : perdure_error_text(handle->native));
+  handle->refused = 1;
+  (void)snprintf(handle->text, sizeof handle->text, "object %d of %d (id %d): %.900s", index + 1, count, id, reason);
+}
+
+static int protect_all(fortran_handle* handle, int first_id, const CFI_cdesc_t* const* regions) {
+  const int count = region_count(handle, first_id, regions);
+  if (count == 0) return PERDURE_INVALID_ARGUMENT;
+  /* What these ids stood for is given up first: arrays may have swapped their memory since. */
+  for (int i = 0; i < count; ++i) (void)perdure_unprotect(handle->native, first_id + i);
+  for (int i = 0; i < count; ++i) {
+    const int status = protect_one(handle, first_id + i, regions[i]);
+    if (status == PERDURE_OK) continue;
+    keep_reason(handle, i, count, first_id + i);
+    while (i-- > 0) (void)perdure_unprotect(handle->native, first_id + i);
+    return status;
   }
-  handle->refusal = refusal_none;
-  *status = (int)perdure_protect(handle->native, *id, count > 0 ? region->base_addr : NULL, region->elem_len, count);
+  return PERDURE_OK;
+}
+
+void perdure_fortran_protect_all(fortran_handle* handle, const int* first_id, int* status, const CFI_cdesc_t* r1,
+                                 const CFI_cdesc_t* r2, const CFI_cdesc_t* r3, const CFI_cdesc_t* r4,
+                                 const CFI_cdesc_t* r5, const CFI_cdesc_t* r6, const CFI_cdesc_t* r7,
+                                 const CFI_cdesc_t* r8, const CFI_cdesc_t* r9, const CFI_cdesc_t* r10,
+                                 const CFI_cdesc_t* r11, const CFI_cdesc_t* r12, const CFI_cdesc_t* r13,
+                                 const CFI_cdesc_t* r14, const CFI_cdesc_t* r15, const CFI_cdesc_t* r16,
+                                 const CFI_cdesc_t* r17, const CFI_cdesc_t* r18, const CFI_cdesc_t* r19,
+                                 const CFI_cdesc_t* r20, const CFI_cdesc_t* r21, const CFI_cdesc_t* r22,
+                                 const CFI_cdesc_t* r23, const CFI_cdesc_t* r24, const CFI_cdesc_t* r25,
+                                 const CFI_cdesc_t* r26, const CFI_cdesc_t* r27, const CFI_cdesc_t* r28,
+                                 const CFI_cdesc_t* r29, const CFI_cdesc_t* r30, const CFI_cdesc_t* r31,
+                                 const CFI_cdesc_t* r32) {
+  const CFI_cdesc_t* const regions[most_regions] = {r1,  r2,  r3,  r4,  r5,  r6,  r7,  r8,  r9,  r10, r11,
+                                                    r12, r13, r14, r15, r16, r17, r18, r19, r20, r21, r22,
+                                                    r23, r24, r25, r26, r27, r28, r29, r30, r31, r32};
+  *status = protect_all(handle, *first_id, regions);
 }

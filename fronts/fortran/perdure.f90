@@ -42,7 +42,9 @@ module perdure
   type, bind(c), public :: perdure_handle
     private
     type(c_ptr) :: native = c_null_ptr  !< perdure_t* of perdure.h
-    integer(c_int) :: refusal = 0       !< why the last perdure_protect was refused before it reached C; 0: it was not
+    integer(c_int) :: refusal = 0       !< why this module refused the last call before it reached C, see descriptor.c; 0: it did not
+    integer(c_int) :: retryable = 0     !< whether trying that again can help
+    character(kind=c_char) :: reason(1024) = c_null_char  !< its text
   end type
 
   !> perdure_progress of perdure.h.
@@ -69,12 +71,28 @@ module perdure
       type(*), dimension(..), intent(inout), target :: region
       integer(c_int), intent(out) :: status
     end subroutine
+
+    !> Registers 1 to 32 arrays and scalars in one call, each of its own kind and rank: r1 as region `first_id`, r2 as
+    !> `first_id` + 1, and so on. [local] All or none: when one is refused, none of these ids is protected, and
+    !> perdure_error_text names the id and the reason. What these ids stood for before is given up, so arrays may have
+    !> moved or swapped their memory. Each must be allocated; one that is not is refused. (A compiler that takes an
+    !> unallocated array as absent hides it where it is the last one; gfortran does not.)
+    subroutine perdure_protect_all(handle, first_id, status, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, &
+                                   r14, r15, r16, r17, r18, r19, r20, r21, r22, r23, r24, r25, r26, r27, r28, r29, &
+                                   r30, r31, r32) bind(c, name="perdure_fortran_protect_all")
+      import :: perdure_handle, c_int
+      type(perdure_handle), intent(inout) :: handle
+      integer(c_int), intent(in) :: first_id
+      integer(c_int), intent(out) :: status
+      type(*), dimension(..), intent(inout), target, optional :: r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, &
+        r13, r14, r15, r16, r17, r18, r19, r20, r21, r22, r23, r24, r25, r26, r27, r28, r29, r30, r31, r32
+    end subroutine
   end interface
 
-  public :: perdure_open, perdure_protect, perdure_unprotect, perdure_checkpoint, perdure_latest, perdure_stored_size, &
-            perdure_restore, perdure_restore_regions, perdure_wait, perdure_level_reached, perdure_get_progress, &
-            perdure_next_report, perdure_retire, perdure_close, perdure_error_text, perdure_error_retryable, &
-            perdure_status_name, perdure_version, perdure_native
+  public :: perdure_open, perdure_protect, perdure_protect_all, perdure_unprotect, perdure_checkpoint, perdure_latest, &
+            perdure_stored_size, perdure_restore, perdure_restore_regions, perdure_wait, perdure_level_reached, &
+            perdure_get_progress, perdure_next_report, perdure_retire, perdure_close, perdure_error_text, &
+            perdure_error_retryable, perdure_status_name, perdure_version, perdure_native
 
 contains
 
@@ -236,21 +254,21 @@ contains
   function perdure_error_text(handle) result(text)
     type(perdure_handle), intent(in) :: handle
     character(:), allocatable :: text
-    select case (handle%refusal)  ! the numbers of descriptor.c
-    case (0)
+    if (handle%refusal == 0) then
       text = from_c(c_error_text(handle%native))
-    case (1)
-      text = "protect: the array is not contiguous (invalid-argument); protect the whole array, or a contiguous part"
-    case default
-      text = "protect: the size of an assumed-size array is not known (invalid-argument); pass a section with bounds"
-    end select
+    else
+      text = from_buffer(handle%reason)
+    end if
   end function
 
   !> True when the last failure may go away by itself.
   logical function perdure_error_retryable(handle) result(retryable)
     type(perdure_handle), intent(in) :: handle
-    retryable = handle%refusal == 0
-    if (retryable) retryable = c_error_retryable(handle%native) /= 0
+    if (handle%refusal == 0) then
+      retryable = c_error_retryable(handle%native) /= 0
+    else
+      retryable = handle%retryable /= 0
+    end if
   end function
 
   !> The name of a status, such as "not-found".

@@ -34,6 +34,8 @@ program perdure_test
     call refuses_what_is_not_in_one_piece()
     call takes_contiguous_sections()
     call restores_chosen_regions_only()
+    call protects_many_in_one_call()
+    call protects_all_or_none()
     call tells_sizes_levels_and_progress()
     call gives_up_a_version()
     call perdure_close(handle, status)
@@ -173,6 +175,106 @@ contains
     call expect(status == perdure_ok, "restore of a section")
     call expect(all(field(:, 3:4) == 2) .and. count(field == 5.0) == 80, "no more and no less than the section")
     call perdure_unprotect(handle, 30, status)
+  end subroutine
+
+  subroutine protects_many_in_one_call()
+    integer, target :: number, many(32)
+    real(real64), target :: line(100)
+    complex(c_float_complex), allocatable, target :: grid(:, :)
+    character(12), target :: words(3)
+    type(particle), target :: particles(10)
+    real, pointer :: front(:), back(:), swapped(:)
+    integer :: i
+    allocate (grid(3, 4), front(5), back(5))
+    number = 42
+    line = 2.5_real64
+    grid = (1.0, -1.0)
+    words = "word"
+    particles%kind = 3
+    front = 1
+    back = 2
+    call perdure_protect_all(handle, 40, status, number, line, grid, words, particles, front, back)
+    call expect(status == perdure_ok, "protect_all: "//perdure_error_text(handle))
+    call perdure_checkpoint(handle, "kinds", 2_int64, status)
+    call expect(status == perdure_ok, "checkpoint of what one call protected")
+    number = 0
+    line = 0
+    grid = 0
+    words = ""
+    particles%kind = 0
+    front = 0
+    back = 0
+    call perdure_restore(handle, "kinds", 2_int64, status)
+    call expect(number == 42 .and. all(line == 2.5_real64) .and. all(grid == (1.0, -1.0)), "numbers are restored")
+    call expect(all(words == "word") .and. all(particles%kind == 3), "texts and derived types are restored")
+    call expect(all(front == 1) .and. all(back == 2), "pointers' targets are restored")
+    swapped => front
+    front => back
+    back => swapped
+    call perdure_protect_all(handle, 45, status, front, back)
+    call expect(status == perdure_ok, "memory may be swapped: "//perdure_error_text(handle))
+    call perdure_restore(handle, "kinds", 2_int64, status)
+    call expect(all(front == 1) .and. all(back == 2), "what was swapped is restored where it is now")
+    call unprotect_from(40, 7)
+    call perdure_protect_all(handle, 0, status, many(1), many(2), many(3), many(4), many(5), many(6), many(7), &
+      many(8), many(9), many(10), many(11), many(12), many(13), many(14), many(15), many(16), many(17), many(18), &
+      many(19), many(20), many(21), many(22), many(23), many(24), many(25), many(26), many(27), many(28), many(29), &
+      many(30), many(31), many(32))
+    call expect(status == perdure_ok, "32 in one call: "//perdure_error_text(handle))
+    many = [(i, i=1, 32)]
+    call perdure_checkpoint(handle, "many", 1_int64, status)
+    many = 0
+    call perdure_restore(handle, "many", 1_int64, status)
+    call expect(all(many == [(i, i=1, 32)]), "each of 32 is restored in its place")
+    call unprotect_from(0, 32)
+  end subroutine
+
+  subroutine unprotect_from(first_id, count)
+    integer, intent(in) :: first_id, count
+    integer :: id
+    do id = first_id, first_id + count - 1
+      call perdure_unprotect(handle, id, status)
+      call expect(status == perdure_ok, "unprotect what one call protected")
+    end do
+  end subroutine
+
+  subroutine protects_all_or_none()
+    integer, target :: a(4), b(4), c(4)
+    integer, allocatable, target :: later(:)
+    integer :: id
+    call perdure_protect(handle, 51, c, status)
+    call perdure_protect_all(handle, 50, status, a, b, c(1:3:2))
+    call expect_none("not contiguous", "object 3 of 3 (id 52): region 52: ")
+    call perdure_protect_all(handle, 50, status, a, b, a(2:3))
+    call expect_none("overlaps region 50", "object 3 of 3 (id 52): region 52: ")
+    call perdure_protect_all(handle, 50, status, a, later, b)
+    call expect_none("not allocated", "object 2 of 3 (id 51): region 51: ")
+    call perdure_protect_all(handle, 50, status, a, b, later)
+    call expect_none("not allocated", "object 3 of 3 (id 52): region 52: ")
+    call perdure_protect_all(handle, 50, status, a, r3=b)
+    call expect_none("object 3 is missing", "protect_all: one before ")
+    call perdure_protect_all(handle, 50, status)
+    call expect_none("nothing to protect", "protect_all: ")
+    call perdure_protect_all(handle, huge(id), status, a, b)
+    call expect_none("exceed", "protect_all: ")
+    call perdure_protect_all(handle, -1, status, a, b)
+    call expect_none("the id is negative", "object 1 of 2 (id -1): region -1: ")
+    call perdure_protect_all(handle, 50, status, a, b, c)
+    call expect(status == perdure_ok, "after all this they are protected in one call")
+    call unprotect_from(50, 3)
+  end subroutine
+
+  subroutine expect_none(reason, beginning)
+    character(*), intent(in) :: reason, beginning
+    integer :: id
+    call expect(status == perdure_invalid_argument, "refused: "//reason)
+    call expect(index(perdure_error_text(handle), reason) > 0, "it says "//reason//": "//perdure_error_text(handle))
+    call expect(index(perdure_error_text(handle), beginning) == 1, "it names the object: "//perdure_error_text(handle))
+    call expect(.not. perdure_error_retryable(handle), "trying again is of no use")
+    do id = 50, 52
+      call perdure_unprotect(handle, id, status)
+      call expect(status == perdure_not_found, "none is protected: "//reason)
+    end do
   end subroutine
 
   subroutine restores_chosen_regions_only()

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -197,6 +198,29 @@ class Handle {
     if (done)
       resizable_[id] = [id, &vector](Handle& handle, RegionSize size) { return handle.resize(id, vector, size); };
     return done;
+  }
+
+  /// Registers several objects in one call: the first as region `first_id`, the next as `first_id` + 1, and so on.
+  /// [local] Each is anything that protect() takes: an object, an array, a vector, a container or view. All or none:
+  /// when one is refused, none of these ids is protected, and the error names it and its id. What these ids stood for
+  /// before is given up, so the objects may have moved, changed their sizes or swapped their memory.
+  template <class... Objects>
+  Status protect_all(int first_id, Objects&&... objects) {
+    constexpr int count = static_cast<int>(sizeof...(Objects));
+    static_assert(count > 0, "name at least one object");
+    if (first_id > std::numeric_limits<int>::max() - count)
+      return Error{PERDURE_INVALID_ARGUMENT,
+                   "protect_all: ids from " + std::to_string(first_id) + " on exceed int (invalid-argument)", false};
+    for (int id = first_id; id < first_id + count; ++id) (void)unprotect(id);
+    int id = first_id;
+    Status done;
+    (void)((done = protect(id, std::forward<Objects>(objects)), done.ok() ? (++id, true) : false) && ...);
+    if (done) return done;
+    Error error = done.error();  // undoing would replace it
+    error.text = "object " + std::to_string(id - first_id + 1) + " of " + std::to_string(count) + " (id " +
+                 std::to_string(id) + "): " + error.text;
+    while (id-- > first_id) (void)unprotect(id);
+    return error;
   }
 
   /// Forgets a region. [local] PERDURE_NOT_FOUND when the id is not protected.

@@ -5,8 +5,8 @@
 namespace perdure::config {
 
 base::Status make_paths_absolute(Config& config) {
-  for (const char* key :
-       {"store.path", "node.path", "tier.memory.path", "tier.file.path", "placement.models", "emulate.description"}) {
+  for (const char* key : {"store.path", "node.path", "tier.memory.path", "tier.file.path", "placement.models",
+                          "emulate.description", "restore.record"}) {
     const std::string path = config.text(key);
     if (path.empty() || path.find("://") != std::string::npos) continue;
     PERDURE_TRY(const std::string absolute, os::absolute_path(path));

@@ -245,6 +245,12 @@ constexpr auto kOptions = std::to_array<Option>({
      .environment = "PERDURE_RETENTION_KEEP_EVERY",
      .engine = true,
      .documentation = "Versions that are multiples of this are kept for good. 0: none."},
+    {.key = "restore.record",
+     .environment = "PERDURE_RESTORE_RECORD",
+     .documentation =
+         "Directory in which every restore that succeeds leaves an empty file `NAME@VERSION`, so that whoever "
+         "started the program can see what it went on from. `perdure run --check-protection` sets it. "
+         "Empty: none."},
     {.key = "node.topology",
      .environment = "PERDURE_NODE_TOPOLOGY",
      .documentation = "File that says which nodes fail together: lines `node chassis rack`, as many names as there are "

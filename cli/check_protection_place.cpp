@@ -1,0 +1,92 @@
+#include "cli/check_protection_place.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "config/directories.hpp"
+#include "config/effective.hpp"
+#include "os/file.hpp"
+#include "os/system.hpp"
+
+namespace perdure::cli {
+namespace {
+
+constexpr const char* kKeepAll = "1000000000";  // versions
+constexpr const char* kIdleExit_s = "1";
+
+std::string parent_of(const std::string& path) { return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1)); }
+
+/// Makes `path`, for this user alone; notes the parents that were missing.
+base::Status make_place(const std::string& path, std::vector<std::string>& made_parents) {
+  const std::string parent = parent_of(path);
+  std::vector<std::string> missing;
+  for (std::string at = parent; at.size() > 1 && !os::exists(at).value_or(true); at = parent_of(at))
+    missing.push_back(at);
+  PERDURE_CHECK(os::make_directories(parent));
+  made_parents.insert(made_parents.end(), missing.begin(), missing.end());
+  return os::make_private_directory(path);
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<CheckPlace>> CheckPlace::make(config::Config config) {
+  PERDURE_CHECK(config::make_paths_absolute(config));
+  if (config.text("store.path").find("://") != std::string::npos)
+    return base::fail(PERDURE_UNSUPPORTED, config.text("store.path"),
+                      "a check of protection needs a store that is a directory",
+                      "name a directory with --store; the check keeps its own beside it");
+  const std::string suffix = fmt::format("-check-{:08x}", static_cast<std::uint32_t>(os::random_u64()));
+  std::unique_ptr<CheckPlace> place(new CheckPlace);
+  place->job_ = "check" + suffix.substr(6);
+  place->store_ = config.text("store.path") + suffix;
+  place->node_ = config::node_root(config) + suffix;
+  PERDURE_TRY(const std::string file, os::absolute_path(config::file_tier_root(config)));
+  place->file_ = file + suffix;
+  if (!config.text("tier.memory.path").empty()) place->memory_ = config.text("tier.memory.path") + suffix;
+  place->config_ = std::move(config);
+  std::vector<std::string> all{place->store_, place->node_, place->file_};
+  if (!place->memory_.empty()) all.push_back(place->memory_);
+  PERDURE_TRY(place->remover_, Remover::start(all));
+  for (const std::string& path : all) PERDURE_CHECK(make_place(path, place->made_parents_));
+  return place;
+}
+
+CheckPlace::~CheckPlace() { (void)remove(); }
+
+base::Status CheckPlace::remove() {
+  base::Status outcome;
+  end_engines({node_});
+  for (const std::string& path : {store_, node_, file_, memory_})
+    if (!path.empty() && os::exists(path).value_or(true))
+      if (auto removed = os::remove_tree(path); !removed && outcome) outcome = removed;
+  for (const std::string& path : made_parents_) (void)::rmdir(path.c_str());  // when nobody else uses it meanwhile
+  return outcome;
+}
+
+std::string CheckPlace::record_of(unsigned number) const { return fmt::format("{}/restored-by-{}", store_, number); }
+
+base::Result<config::Config> CheckPlace::for_run(unsigned number) const {
+  const std::string directory = fmt::format("/{}", number);
+  config::Config config = config_;
+  std::vector<std::pair<const char*, std::string>> settings = {
+      {"store.path", store_ + directory},    {"node.path", node_ + directory},
+      {"tier.file.path", file_ + directory}, {"job", fmt::format("{}-{}", job_, number)},
+      {"retention.keep_last", kKeepAll},     {"engine.spawn", "true"},
+      {"engine.idle_exit", kIdleExit_s},     {"restore.record", record_of(number)}};
+  if (!memory_.empty()) settings.emplace_back("tier.memory.path", memory_ + directory);
+  for (const auto& [key, value] : settings)
+    PERDURE_CHECK(config.set(key, value, config::Origin::command_line, "--check-protection"));
+  return config;
+}
+
+Environment environment_of(const config::Config& config) {
+  Environment environment;
+  for (const auto& [key, value] : config.values())
+    if (value.origin == config::Origin::command_line)
+      environment.emplace_back(config::find_option(key)->environment, value.text);
+  return environment;
+}
+
+}  // namespace perdure::cli

@@ -1,0 +1,16 @@
+// Section 3: what the class with private members leaves to the reader.
+#include <array>
+#include <iostream>
+#include <perdure/perdure.hpp>
+#include <vector>
+
+// THE PAGE'S LINES
+
+int main() {
+  auto handle = perdure::open("store.path=members-store").value();
+  Domain domain{};
+  if (auto done = domain.protect(handle); !done.ok()) return std::cerr << done.error().text << '\n', 1;
+  handle.checkpoint("members", 1).value();
+  handle.unprotect(5).value();                  // step_ ...
+  return handle.unprotect(6).ok() ? 1 : 0;          // ... is the last of the six
+}
