@@ -1,0 +1,236 @@
+// Ranks that a launcher bound to one processor each: where the threads of their engines run, and that the
+// application's own stay where they are. Every thread is looked at, by the kernel's word.
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <map>
+#include <set>
+#include <thread>
+
+#include "damage.hpp"
+#include "os/affinity.hpp"
+#include "os/cpu_facts.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace {
+
+using namespace perdure;
+using namespace perdure::test_support;
+using os::CpuSet;
+
+using Threads = std::map<int, CpuSet>;
+
+constexpr std::size_t kWords = 200'000;  // a dozen chunks
+
+// Processors by thread. Threads that end while we look are left out.
+Threads threads_of(int pid) {
+  Threads threads;
+  std::error_code error;
+  for (fs::directory_iterator it("/proc/" + std::to_string(pid) + "/task", error), end; !error && it != end;
+       it.increment(error)) {
+    std::ifstream status(it->path() / "status");
+    const std::string field = "Cpus_allowed_list:";
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with(field))
+        threads[std::stoi(it->path().filename())] = CpuSet::parse(line.substr(field.size())).value();
+  }
+  return threads;
+}
+
+CpuSet first_of(const CpuSet& cpus) {
+  unsigned number = 0;
+  while (!cpus.contains(number)) ++number;
+  return {number};
+}
+
+bool all_on(const CpuSet& wanted, const Threads& threads, const char* whose) {
+  for (const auto& [thread, cpus] : threads) {
+    if (cpus == wanted) continue;
+    std::fprintf(stderr, "%s: thread %d runs on %s, not on %s\n", whose, thread, cpus.text().c_str(),
+                 wanted.text().c_str());
+    return false;
+  }
+  return true;
+}
+
+// One rank's application: its threads from before and after the engine's start.
+class Application {
+ public:
+  explicit Application(CpuSet bound) : bound_(std::move(bound)) {
+    begin_thread();
+    for (const auto& [thread, cpus] : threads_of(::getpid())) known_.insert(thread);
+  }
+  ~Application() {
+    over_ = true;
+    for (auto& thread : threads_) thread.join();
+  }
+  /// Starts a thread of the application; it is one of those that must stay.
+  void begin_thread() {
+    std::atomic<int> id = 0;
+    threads_.emplace_back([&] {
+      id = ::gettid();
+      while (!over_) ::usleep(1000);
+    });
+    while (id == 0) ::usleep(100);
+    known_.insert(id);
+  }
+  bool stayed() const {
+    auto threads = threads_of(::getpid());
+    std::erase_if(threads, [this](const auto& entry) { return !known_.contains(entry.first); });
+    return threads.size() >= 2 && all_on(bound_, threads, "application");
+  }
+  /// Those that the library started.
+  Threads others() const {
+    auto threads = threads_of(::getpid());
+    std::erase_if(threads, [this](const auto& entry) { return known_.contains(entry.first); });
+    return threads;
+  }
+  /// Whether the others run on `wanted`, or, as those that work ahead for a rank do, on the part of it that is near.
+  /// The latter move by themselves: one that just began is looked at again.
+  bool others_run_on(const CpuSet& wanted) const {
+    const CpuSet near = wanted & os::cpus_near(bound_);
+    Threads others_left;
+    for (int tries = 0; tries < 20'000; ++tries) {
+      others_left = others();
+      std::erase_if(others_left, [&](const auto& entry) { return entry.second == wanted || entry.second == near; });
+      if (others_left.empty()) return true;
+      ::usleep(1000);
+    }
+    return all_on(wanted, others_left, "engine");
+  }
+
+ private:
+  CpuSet bound_;
+  std::set<int> known_;
+  std::atomic<bool> over_ = false;
+  std::vector<std::thread> threads_;
+};
+
+struct Job {
+  std::string mode = "embedded", options = {};
+  CpuSet bound, engine;           ///< of each rank, and what its engine's threads are to have
+  std::string launcher = {};      ///< name of the process that starts the ranks; empty: the test
+  std::size_t least_threads = 4;  ///< of an embedded engine, beside the application's
+};
+
+class EngineCpus : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (all_.count() < 2) GTEST_SKIP() << "one processor: nothing to tell apart";
+  }
+  // Two nodes that protect one another, so that the network's threads are there, too.
+  std::string options(const Job& job) const {
+    return options_in(directory_.path(), job.mode,
+                      "node.ranks_per_node=1;redundancy.scheme=partner;engine.idle_exit=60;" + job.options);
+  }
+  int run_rank(const Job& job, const Rank& rank) const {
+    os::use_cpus(job.bound);
+    Application application(job.bound);
+    perdure_t* handle = rank.open(options(job));
+    State state(rank.rank, kWords);
+    state.protect(handle);
+    application.begin_thread();
+    std::set<int> seen;
+    for (std::int64_t step = 1; step <= 3; ++step) {
+      state.advance(static_cast<std::uint64_t>(step));
+      REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", step));
+      for (int look = 0; look < 5; ++look) {  // while chunks are flushed and protected
+        for (const auto& [thread, cpus] : application.others()) seen.insert(thread);
+        REQUIRE(application.others_run_on(job.engine));
+        REQUIRE(daemons_run_on(job));
+      }
+      REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", step, PERDURE_LEVEL_NODE, PERDURE_FOREVER));
+      REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", step, PERDURE_LEVEL_STORE, PERDURE_FOREVER));
+      REQUIRE(application.stayed());
+    }
+    REQUIRE(job.mode != "embedded" || seen.size() >= job.least_threads);
+    REQUIRE(os::own_cpus() == job.bound);
+    REQUIRE(perdure_close(&handle) == PERDURE_OK);
+    REQUIRE(application.stayed());
+    return 0;
+  }
+  bool daemons_run_on(const Job& job) const {
+    if (job.mode == "embedded") return true;
+    const auto pids = engine_pids(directory_.path());
+    if (pids.empty()) return false;
+    for (const int pid : pids)
+      if (const auto threads = threads_of(pid); threads.size() < 4 || !all_on(job.engine, threads, "perdured"))
+        return false;
+    return true;
+  }
+  // In a process that is called as launchers are, where one is wanted.
+  void run(const Job& job) const {
+    RunOptions two;
+    two.ranks = 2;
+    const auto ranks = [&] {
+      const auto outcome = run_ranks(two, [&](const Rank& rank) { return run_rank(job, rank); });
+      if (!outcome.all(0)) std::fprintf(stderr, "%s\n", outcome.text().c_str());
+      return outcome.all(0) ? 0 : 1;
+    };
+    std::fflush(nullptr);
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      if (!job.launcher.empty()) ::prctl(PR_SET_NAME, job.launcher.c_str());
+      ::_exit(ranks());
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+    EXPECT_EQ(status, 0) << "see the messages of the ranks";
+    if (job.mode == "daemon") stop_daemons(directory_.path());
+  }
+  Job bound_by_mpirun(const std::string& mode, const std::string& more = "") const {
+    return {mode, more, first_, all_, "mpirun"};
+  }
+
+  const CpuSet all_ = os::own_cpus(), first_ = first_of(all_);
+  TemporaryDirectory directory_;
+};
+
+TEST_F(EngineCpus, OfAnEmbeddedEngineAreTheNodesWhenMpirunBoundItsRank) { run(bound_by_mpirun("embedded")); }
+
+TEST_F(EngineCpus, OfPerduredAreTheNodesWhenMpirunBoundTheRankThatStartsIt) { run(bound_by_mpirun("daemon")); }
+
+TEST_F(EngineCpus, AreTheListedOnes) {
+  for (const char* mode : {"embedded", "daemon"}) {
+    Job job = bound_by_mpirun(mode, "engine.cpus=" + (all_ - first_).text() + ";job=listed-" + mode);
+    job.engine = all_ - first_;
+    run(job);
+  }
+}
+
+TEST_F(EngineCpus, AreTheRanksWhenTheyAreToBeInherited) {
+  Job job = bound_by_mpirun("embedded", "engine.cpus=inherit");
+  job.engine = first_;
+  run(job);
+}
+
+TEST_F(EngineCpus, OfAJobThatWasGivenOneProcessorAreThatOne) {
+  for (const auto& ancestor : os::gather_cpu_facts().ancestors)
+    if (ancestor.launcher) GTEST_SKIP() << "these tests were started by " << ancestor.name;
+  for (const char* mode : {"embedded", "daemon"}) {
+    Job job = bound_by_mpirun(mode, std::string("job=confined-") + mode);
+    job.launcher = "";  // as after taskset
+    job.engine = first_;
+    run(job);
+  }
+}
+
+TEST_F(EngineCpus, ThatTheJobMayNotHaveAreRefusedOnAllRanks) {
+  RunOptions two;
+  two.ranks = 2;
+  const auto outcome = run_ranks(two, [&](const Rank& rank) {
+    perdure_t* handle = nullptr;
+    char message[1024];
+    const std::string options = options_in(directory_.path(), "embedded", "engine.cpus=65535");
+    REQUIRE(perdure_open_communicator(&rank.communicator, options.c_str(), &handle, message, sizeof message) ==
+            PERDURE_INVALID_ARGUMENT);
+    REQUIRE(std::strstr(message, "engine.cpus") != nullptr && std::strstr(message, "65535") != nullptr);
+    REQUIRE(handle == nullptr);
+    return 0;
+  });
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+}
+
+}  // namespace
