@@ -13,6 +13,7 @@
 #include <optional>
 #include <sstream>
 #include <system_error>
+#include <utility>
 
 #include "os/affinity.hpp"
 
@@ -101,13 +102,14 @@ std::vector<Ancestor> ancestors_of(const std::string& proc, int pid) {
   std::vector<Ancestor> ancestors;
   const auto self = read_process(proc, pid);
   if (!self) return ancestors;
+  bool launched = false;  // by somebody nearer to us: what others launched is not asked for
   for (int at = self->parent; at > 0 && ancestors.size() < kMostAncestors;) {
     const auto process = read_process(proc, at);
     if (!process) break;
     Ancestor ancestor{process->name,           process->user == self->user,
                       leads_session(proc, at), launches_ranks(process->name),
                       process->cpus,           {}};
-    if (ancestor.launcher) ancestor.children = cpus_of_children(proc, at, self->user);
+    if (ancestor.launcher && !std::exchange(launched, true)) ancestor.children = cpus_of_children(proc, at, self->user);
     ancestors.push_back(std::move(ancestor));
     at = process->parent;
   }

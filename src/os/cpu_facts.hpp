@@ -14,7 +14,7 @@ struct Ancestor {
   bool session_leader = false;  ///< it began a session: a shell that somebody logged in to, a batch script, a daemon
   bool launcher = false;        ///< starts ranks on its node, and may bind each to some processors
   CpuSet cpus;                  ///< that it may use
-  CpuSet children;              ///< launcher only: those of all processes of our user that it started
+  CpuSet children;              ///< the nearest launcher only: those of all processes of our user that it started
 };
 
 struct CpuFacts {

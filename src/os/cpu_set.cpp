@@ -118,7 +118,12 @@ CpuSet operator-(const CpuSet& a, const CpuSet& b) {
 
 void CpuSet::add(unsigned first, unsigned last) {
   if (last / kBits >= words_.size()) words_.resize(last / kBits + 1);
-  for (unsigned one = first; one <= last; ++one) words_[one / kBits] |= 1UL << (one % kBits);
+  for (unsigned word = first / kBits; word <= last / kBits; ++word) {
+    unsigned long bits = ~0UL;
+    if (word == first / kBits) bits &= ~0UL << (first % kBits);
+    if (word == last / kBits) bits &= ~0UL >> (kBits - 1 - last % kBits);
+    words_[word] |= bits;
+  }
 }
 
 void CpuSet::trim() {

@@ -20,7 +20,8 @@ TEST(CpuSet, ReadsWhatTheKernelAndPeopleWrite) {
 }
 
 TEST(CpuSet, WritesRangesThatItReadsAgain) {
-  for (const char* text : {"", "0", "0-1", "3,5,7-63", "63-64", "0-4095", "1,3,5,4095", "65535"})
+  for (const char* text :
+       {"", "0", "0-1", "3,5,7-63", "63-64", "63-128", "64-127", "1-62", "0-4095", "1,3,5,4095", "65535"})
     EXPECT_EQ(set(text).text(), text);
   EXPECT_EQ(set("5,4,3").text(), "3-5");
 }

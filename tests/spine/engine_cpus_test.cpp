@@ -132,17 +132,18 @@ class EngineCpus : public ::testing::Test {
     State state(rank.rank, kWords);
     state.protect(handle);
     application.begin_thread();
+    const char* name = job.mode.c_str();  // jobs of both modes share a store here
     std::set<int> seen;
     for (std::int64_t step = 1; step <= 3; ++step) {
       state.advance(static_cast<std::uint64_t>(step));
-      REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", step));
+      REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, name, step));
       for (int look = 0; look < 5; ++look) {  // while chunks are flushed and protected
         for (const auto& [thread, cpus] : application.others()) seen.insert(thread);
         REQUIRE(application.others_run_on(job.engine));
         REQUIRE(daemons_run_on(job));
       }
-      REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", step, PERDURE_LEVEL_NODE, PERDURE_FOREVER));
-      REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", step, PERDURE_LEVEL_STORE, PERDURE_FOREVER));
+      REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, name, step, PERDURE_LEVEL_NODE, PERDURE_FOREVER));
+      REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, name, step, PERDURE_LEVEL_STORE, PERDURE_FOREVER));
       REQUIRE(application.stayed());
     }
     REQUIRE(job.mode != "embedded" || seen.size() >= job.least_threads);

@@ -1,0 +1,170 @@
+// What the engine costs a rank that computes beside its flush, when a launcher bound the rank to one processor: with
+// the engine's threads on that one (engine.cpus = inherit), and where the node lets them run (auto). In turn, round by
+// round, with two engines in one process, because machines are shared and noisy.
+//   mpirun -n 1 --bind-to core bench/engine_cpus [--bytes 256MiB] [--rounds 9] [--compute 1.0] [--store DIRECTORY]
+#include <mpi.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "perdure/perdure_mpi.h"
+#include "statistics.hpp"
+#include "together.hpp"
+
+namespace {
+
+using namespace perdure::bench;
+
+struct Arguments {
+  std::size_t bytes = 256U << 20;
+  int rounds = 9;
+  double compute_s = 1;
+  std::string store;
+};
+
+/// What one setting of engine.cpus was measured to be; all times of the slowest rank.
+struct Setting {
+  const char* cpus;
+  perdure_t* handle = nullptr;
+  std::vector<double> computing = {}, stored = {};
+};
+
+[[noreturn]] void give_up(const std::string& what) {
+  std::fprintf(stderr, "engine_cpus: %s\n", what.c_str());
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  std::exit(1);
+}
+
+void check(perdure_status status, perdure_t* handle, const char* call) {
+  if (status != PERDURE_OK) give_up(std::string(call) + ": " + perdure_error_text(handle));
+}
+
+volatile std::uint64_t result_of_computing;
+
+/// Work for the processor alone: nothing but registers.
+void compute(std::uint64_t steps) {
+  std::uint64_t x = steps | 1;
+  for (std::uint64_t i = 0; i < steps; ++i) {
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+  }
+  result_of_computing = x;
+}
+
+/// So many steps take about that long, on the slowest rank, undisturbed: the fastest of a few tries counts.
+std::uint64_t steps_for(double seconds) {
+  constexpr std::uint64_t kTried = 20'000'000;
+  double fastest = 1e9;
+  for (int i = 0; i < 5; ++i) fastest = std::min(fastest, timed_together([] { compute(kTried); }));
+  return static_cast<std::uint64_t>(static_cast<double>(kTried) * seconds / fastest);
+}
+
+void open(Setting& setting, const Arguments& arguments, std::vector<char>& data) {
+  char message[1024];
+  const std::string options = "store.path=" + arguments.store + ";tier.order=memory;retention.keep_last=1;job=" +
+                              std::filesystem::path(arguments.store).filename().string() +
+                              ";engine.cpus=" + setting.cpus;
+  if (perdure_open_mpi(MPI_COMM_WORLD, options.c_str(), &setting.handle, message, sizeof message) != PERDURE_OK)
+    give_up(message);
+  check(perdure_protect(setting.handle, 1, data.data(), 1, data.size()), setting.handle, "protect");
+}
+
+void measure(Setting& setting, int round, std::uint64_t steps) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  check(perdure_checkpoint(setting.handle, setting.cpus, round), setting.handle, "checkpoint");
+  const double captured = now_s();
+  compute(steps);
+  const double computed = now_s();
+  check(perdure_wait(setting.handle, setting.cpus, round, PERDURE_LEVEL_STORE, PERDURE_FOREVER), setting.handle,
+        "wait");
+  const double stored = slowest(now_s() - captured), computing = slowest(computed - captured);
+  if (round == 0) return;  // warms up: directories, pages, models
+  setting.computing.push_back(computing);
+  setting.stored.push_back(stored);
+}
+
+std::string load() {
+  std::string text;
+  std::ifstream file("/proc/loadavg");
+  std::getline(file, text);
+  return text;
+}
+
+void print(const std::vector<double>& alone, const std::array<Setting, 2>& settings) {
+  const auto ratio = [](double a, double b) { return b > 0 ? a / b : 0; };
+  const double compute_alone = median(alone);
+  std::printf("%-24s %12s %12s %12s %12s\n", "medians of rounds in turn", "compute s", "x alone", "to store s",
+              "min-max s");
+  std::printf("%-24s %12.3f\n", "compute alone", compute_alone);
+  for (const Setting& setting : settings) {
+    const Spread spread_of = spread(setting.computing);
+    std::printf("engine.cpus = %-10s %12.3f %12.2f %12.3f  %.3f-%.3f\n", setting.cpus, spread_of.median,
+                ratio(spread_of.median, compute_alone), median(setting.stored), spread_of.min, spread_of.max);
+  }
+  std::printf("auto / inherit: compute %.2f, to store %.2f\n",
+              ratio(median(settings[1].computing), median(settings[0].computing)),
+              ratio(median(settings[1].stored), median(settings[0].stored)));
+}
+
+void run(const Arguments& arguments) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  std::vector<char> data(arguments.bytes);
+  std::array<Setting, 2> settings = {Setting{"inherit"}, Setting{"auto"}};
+  const std::string load_before = load();
+  for (Setting& setting : settings) open(setting, arguments, data);
+  const std::uint64_t steps = steps_for(arguments.compute_s);
+  std::vector<double> alone;
+  for (int round = 0; round <= arguments.rounds; ++round) {
+    fill_random(data, static_cast<unsigned>(round * 1000 + rank) + 1);
+    const double undisturbed = timed_together([&] { compute(steps); });
+    if (round > 0) alone.push_back(undisturbed);
+    // Who goes first changes, so that neither always follows the other's flush.
+    for (std::size_t i = 0; i < settings.size(); ++i)
+      measure(settings[(i + static_cast<std::size_t>(round)) % settings.size()], round, steps);
+    if (rank == 0) show_progress(round, arguments.rounds);
+  }
+  for (Setting& setting : settings)
+    if (perdure_close(&setting.handle) != PERDURE_OK) give_up("close");
+  if (rank != 0) return;
+  print(alone, settings);
+  std::printf("load before: %s\nload after:  %s\n", load_before.c_str(), load().c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  CLI::App app{"A rank's computing beside the flush of its checkpoint: engine.cpus = inherit against auto"};
+  Arguments arguments;
+  app.add_option("--bytes", arguments.bytes, "protected bytes per rank")->transform(CLI::AsSizeValue(false));
+  app.add_option("--rounds", arguments.rounds, "counted rounds, after one warm-up")->check(CLI::Range(1, 1000));
+  app.add_option("--compute", arguments.compute_s, "seconds of computing beside each flush")
+      ->check(CLI::Range(0.01, 600.0));
+  app.add_option("--store", arguments.store, "where a temporary store is made; by default the working directory");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = rank == 0 ? app.exit(error) : 0;
+    MPI_Finalize();
+    return code;
+  }
+  std::string store = (arguments.store.empty() ? "." : arguments.store) + "/perdure-bench-XXXXXX";
+  if (rank == 0 && ::mkdtemp(store.data()) == nullptr) give_up("cannot make a directory for the store: " + store);
+  arguments.store = broadcast(store);
+  run(arguments);
+  MPI_Barrier(MPI_COMM_WORLD);
+  std::error_code ignored;
+  if (rank == 0) std::filesystem::remove_all(arguments.store, ignored);
+  MPI_Finalize();
+  return 0;
+}
