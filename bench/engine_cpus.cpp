@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <system_error>
 #include <thread>
 
 #include "perdure/perdure_mpi.h"
@@ -29,7 +31,7 @@ struct Arguments {
   std::string store;
 };
 
-/// What one setting of engine.cpus was measured to be; all times of the slowest rank.
+/// What one setting of engine.cpus was measured to be.
 struct Setting {
   const char* cpus;
   perdure_t* handle = nullptr;
@@ -59,11 +61,17 @@ void compute(std::uint64_t steps) {
   result_of_computing = x;
 }
 
-/// So many steps take about that long, on the slowest rank, undisturbed: the fastest of a few tries counts.
+double seconds_of(std::uint64_t steps) {
+  const double begin = now_s();
+  compute(steps);
+  return now_s() - begin;
+}
+
+/// So many steps take about that long, undisturbed: the fastest of a few tries counts.
 std::uint64_t steps_for(double seconds) {
   constexpr std::uint64_t kTried = 20'000'000;
   double fastest = 1e9;
-  for (int i = 0; i < 5; ++i) fastest = std::min(fastest, timed_together([] { compute(kTried); }));
+  for (int i = 0; i < 5; ++i) fastest = std::min(fastest, seconds_of(kTried));
   return static_cast<std::uint64_t>(static_cast<double>(kTried) * seconds / fastest);
 }
 
@@ -80,7 +88,6 @@ void open(Setting& setting, const Arguments& arguments, std::vector<char>& data)
 // A second thread of the rank computes, on the same processor, while the first one sleeps until the version is stored:
 // neither has to ask again and again.
 void measure(Setting& setting, int round, std::uint64_t steps) {
-  MPI_Barrier(MPI_COMM_WORLD);
   check(perdure_checkpoint(setting.handle, setting.cpus, round), setting.handle, "checkpoint");
   const double captured = now_s();
   double computed = 0;
@@ -92,10 +99,9 @@ void measure(Setting& setting, int round, std::uint64_t steps) {
         "wait");
   const double stored = now_s();
   computing.join();
-  const double compute_s = slowest(computed - captured), store_s = slowest(stored - captured);
   if (round == 0) return;  // warms up: directories, pages, models
-  setting.computing.push_back(compute_s);
-  setting.stored.push_back(store_s);
+  setting.computing.push_back(computed - captured);
+  setting.stored.push_back(stored - captured);
 }
 
 std::string load() {
@@ -128,8 +134,6 @@ void print(const std::vector<double>& alone, const std::array<Setting, 2>& setti
 }
 
 void run(const Arguments& arguments) {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   std::vector<char> data(arguments.bytes);
   std::array<Setting, 2> settings = {Setting{"inherit"}, Setting{"auto"}};
   const std::string load_before = load();
@@ -137,17 +141,16 @@ void run(const Arguments& arguments) {
   const std::uint64_t steps = steps_for(arguments.compute_s);
   std::vector<double> alone;
   for (int round = 0; round <= arguments.rounds; ++round) {
-    fill_random(data, static_cast<unsigned>(round * 1000 + rank) + 1);
-    const double undisturbed = timed_together([&] { compute(steps); });
+    fill_random(data, static_cast<unsigned>(round) + 1);
+    const double undisturbed = seconds_of(steps);
     if (round > 0) alone.push_back(undisturbed);
     // Who goes first changes, so that neither always follows the other's flush.
     for (std::size_t i = 0; i < settings.size(); ++i)
       measure(settings[(i + static_cast<std::size_t>(round)) % settings.size()], round, steps);
-    if (rank == 0) show_progress(round, arguments.rounds);
+    show_progress(round, arguments.rounds);
   }
   for (Setting& setting : settings)
     if (perdure_close(&setting.handle) != PERDURE_OK) give_up("close");
-  if (rank != 0) return;
   print(alone, settings);
   std::printf("load before: %s\nload after:  %s\n", load_before.c_str(), load().c_str());
 }
@@ -156,11 +159,13 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks != 1)
+    give_up("start it with one rank: others would wait in MPI, which takes a processor as computing does");
   CLI::App app{"A rank's computing beside the flush of its checkpoint: engine.cpus = inherit against auto"};
   Arguments arguments;
-  app.add_option("--bytes", arguments.bytes, "protected bytes per rank")->transform(CLI::AsSizeValue(false));
+  app.add_option("--bytes", arguments.bytes, "protected bytes")->transform(CLI::AsSizeValue(false));
   app.add_option("--rounds", arguments.rounds, "counted rounds, after one warm-up")->check(CLI::Range(1, 1000));
   app.add_option("--compute", arguments.compute_s, "seconds of computing beside each flush")
       ->check(CLI::Range(0.01, 600.0));
@@ -168,17 +173,16 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int code = rank == 0 ? app.exit(error) : 0;
+    const int code = app.exit(error);
     MPI_Finalize();
     return code;
   }
-  std::string store = (arguments.store.empty() ? "." : arguments.store) + "/perdure-bench-XXXXXX";
-  if (rank == 0 && ::mkdtemp(store.data()) == nullptr) give_up("cannot make a directory for the store: " + store);
-  arguments.store = broadcast(store);
+  arguments.store = (arguments.store.empty() ? "." : arguments.store) + "/perdure-bench-XXXXXX";
+  if (::mkdtemp(arguments.store.data()) == nullptr)
+    give_up("cannot make a directory for the store: " + arguments.store);
   run(arguments);
-  MPI_Barrier(MPI_COMM_WORLD);
   std::error_code ignored;
-  if (rank == 0) std::filesystem::remove_all(arguments.store, ignored);
+  std::filesystem::remove_all(arguments.store, ignored);
   MPI_Finalize();
   return 0;
 }

@@ -16,6 +16,8 @@ CpuSet own_cpus();
 /// 2). A short-lived thread asks for all and looks what it got, so that it is right in containers, too, which hide
 /// the group's files. Empty where the system does not say.
 CpuSet reachable_cpus();
+/// What a file of the kernel lists; empty where it is not there, or lists something else.
+CpuSet read_cpus(const std::string& path);
 /// Moves the calling thread to those of `cpus` that it may have; with none of them, or none given, it stays where it
 /// is. Threads and processes that it starts later inherit them.
 void use_cpus(const CpuSet& cpus);

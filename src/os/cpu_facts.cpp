@@ -116,13 +116,6 @@ std::vector<Ancestor> ancestors_of(const std::string& proc, int pid) {
   return ancestors;
 }
 
-CpuSet cpus_in(const std::string& path) {
-  std::ifstream file(path);
-  std::string text;
-  std::getline(file, text);
-  return CpuSet::parse(text).value_or(CpuSet());
-}
-
 }  // namespace
 
 bool launches_ranks(const std::string& name) {
@@ -134,7 +127,7 @@ CpuFacts gather_cpu_facts(const CpuFactPlaces& places) {
   CpuFacts facts;
   facts.own = own_cpus();
   facts.reachable = reachable_cpus();
-  facts.online = cpus_in(places.online);
+  facts.online = read_cpus(places.online);
   facts.ancestors = ancestors_of(places.proc, places.pid == 0 ? static_cast<int>(::getpid()) : places.pid);
   facts.launcher_was_told =
       std::any_of(kTold.begin(), kTold.end(), [](const char* name) { return std::getenv(name) != nullptr; });

@@ -1,6 +1,7 @@
 #pragma once
 // A set of processors by their numbers, as the kernel and people write it: "0-3,8".
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>

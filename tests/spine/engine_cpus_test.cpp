@@ -22,7 +22,7 @@ using os::CpuSet;
 
 using Threads = std::map<int, CpuSet>;
 
-constexpr std::size_t kWords = 200'000;  // a dozen chunks
+constexpr std::size_t kDozenChunks = 200'000;  // words
 
 // Processors by thread. Threads that end while we look are left out.
 Threads threads_of(int pid) {
@@ -129,7 +129,7 @@ class EngineCpus : public ::testing::Test {
     os::use_cpus(job.bound);
     Application application(job.bound);
     perdure_t* handle = rank.open(options(job));
-    State state(rank.rank, kWords);
+    State state(rank.rank, kDozenChunks);
     state.protect(handle);
     application.begin_thread();
     const char* name = job.mode.c_str();  // jobs of both modes share a store here
