@@ -1,18 +1,15 @@
 // Ranks that a launcher bound to one processor each: where the threads of their engines run, and that the
 // application's own stay where they are. Every thread is looked at, by the kernel's word.
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include <map>
 #include <set>
-#include <thread>
+#include <sstream>
 
-#include "damage.hpp"
-#include "os/affinity.hpp"
 #include "os/cpu_facts.hpp"
 #include "support/temporary_directory.hpp"
+#include "thread_cpus.hpp"
 
 namespace {
 
@@ -20,93 +17,7 @@ using namespace perdure;
 using namespace perdure::test_support;
 using os::CpuSet;
 
-using Threads = std::map<int, CpuSet>;
-
 constexpr std::size_t kDozenChunks = 200'000;  // words
-
-// Processors by thread. Threads that end while we look are left out.
-Threads threads_of(int pid) {
-  Threads threads;
-  std::error_code error;
-  for (fs::directory_iterator it("/proc/" + std::to_string(pid) + "/task", error), end; !error && it != end;
-       it.increment(error)) {
-    std::ifstream status(it->path() / "status");
-    const std::string field = "Cpus_allowed_list:";
-    for (std::string line; std::getline(status, line);)
-      if (line.starts_with(field))
-        threads[std::stoi(it->path().filename())] = CpuSet::parse(line.substr(field.size())).value();
-  }
-  return threads;
-}
-
-CpuSet first_of(const CpuSet& cpus) {
-  unsigned number = 0;
-  while (!cpus.contains(number)) ++number;
-  return {number};
-}
-
-bool all_on(const CpuSet& wanted, const Threads& threads, const char* whose) {
-  for (const auto& [thread, cpus] : threads) {
-    if (cpus == wanted) continue;
-    std::fprintf(stderr, "%s: thread %d runs on %s, not on %s\n", whose, thread, cpus.text().c_str(),
-                 wanted.text().c_str());
-    return false;
-  }
-  return true;
-}
-
-// One rank's application: its threads from before and after the engine's start.
-class Application {
- public:
-  explicit Application(CpuSet bound) : bound_(std::move(bound)) {
-    begin_thread();
-    for (const auto& [thread, cpus] : threads_of(::getpid())) known_.insert(thread);
-  }
-  ~Application() {
-    over_ = true;
-    for (auto& thread : threads_) thread.join();
-  }
-  /// Starts a thread of the application; it is one of those that must stay.
-  void begin_thread() {
-    std::atomic<int> id = 0;
-    threads_.emplace_back([&] {
-      id = ::gettid();
-      while (!over_) ::usleep(1000);
-    });
-    while (id == 0) ::usleep(100);
-    known_.insert(id);
-  }
-  bool stayed() const {
-    auto threads = threads_of(::getpid());
-    std::erase_if(threads, [this](const auto& entry) { return !known_.contains(entry.first); });
-    return threads.size() >= 2 && all_on(bound_, threads, "application");
-  }
-  /// Those that the library started.
-  Threads others() const {
-    auto threads = threads_of(::getpid());
-    std::erase_if(threads, [this](const auto& entry) { return known_.contains(entry.first); });
-    return threads;
-  }
-  /// Whether the others run on `wanted`, or, as those that work ahead for a rank do, on the part of it that is near.
-  /// The latter move by themselves: one that just began is looked at again.
-  bool others_run_on(const CpuSet& wanted) const {
-    const CpuSet near = wanted & os::cpus_near(bound_);
-    Threads others_left;
-    for (int tries = 0; tries < 20'000; ++tries) {
-      others_left = others();
-      std::erase_if(others_left, [&](const auto& entry) { return entry.second == wanted || entry.second == near; });
-      if (others_left.empty()) return true;
-      ::usleep(1000);
-    }
-    return all_on(wanted, others_left, "engine");
-  }
-
- private:
-  CpuSet bound_;
-  std::set<int> known_;
-  std::atomic<bool> over_ = false;
-  std::vector<std::thread> threads_;
-};
 
 struct Job {
   std::string mode = "embedded", options = {};
@@ -216,6 +127,31 @@ TEST_F(EngineCpus, OfAJobThatWasGivenOneProcessorAreThatOne) {
     job.engine = first_;
     run(job);
   }
+}
+
+TEST_F(EngineCpus, OfAPerduredThatWasStartedByHandAreWhatItsOwnOptionSays) {
+  std::stringstream options(options_in(directory_.path(), "daemon", "engine.cpus=" + first_.text()));
+  std::vector<std::string> words = {PERDURED_PATH};
+  for (std::string setting; std::getline(options, setting, ';');) words.insert(words.end(), {"--set", setting});
+  std::vector<char*> arguments;
+  for (auto& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::execv(PERDURED_PATH, arguments.data());
+    ::_exit(127);
+  }
+  Threads threads;  // it serves when it has all its threads
+  for (int tries = 0; tries < 20'000 && threads.size() < 4 && !is_over(pid); ++tries) {
+    ::usleep(1000);
+    threads = threads_of(pid);
+  }
+  EXPECT_GE(threads.size(), 4U);
+  EXPECT_TRUE(all_on(first_, threads, "perdured"));
+  ::kill(pid, SIGTERM);
+  int status = -1;
+  ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(EngineCpus, ThatTheJobMayNotHaveAreRefusedOnAllRanks) {
