@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <map>
-#include <set>
 #include <thread>
 
 #include "damage.hpp"
@@ -48,8 +47,8 @@ inline bool all_on(const os::CpuSet& wanted, const Threads& threads, const char*
 class Application {
  public:
   explicit Application(os::CpuSet bound) : bound_(std::move(bound)) {
+    known_ = threads_of(::getpid());  // a sanitizer's own thread may run elsewhere
     begin_thread();
-    for (const auto& [thread, cpus] : threads_of(::getpid())) known_.insert(thread);
   }
   ~Application() {
     over_ = true;
@@ -63,12 +62,13 @@ class Application {
       while (!over_) ::usleep(1000);
     });
     while (id == 0) ::usleep(100);
-    known_.insert(id);
+    known_[id] = bound_;
   }
   bool stayed() const {
-    auto threads = threads_of(::getpid());
-    std::erase_if(threads, [this](const auto& entry) { return !known_.contains(entry.first); });
-    return threads.size() >= 2 && all_on(bound_, threads, "application");
+    const auto threads = threads_of(::getpid());
+    for (const auto& [thread, cpus] : known_)
+      if (threads.contains(thread) && !all_on(cpus, {*threads.find(thread)}, "application")) return false;
+    return threads.contains(::getpid());
   }
   /// Those that the library started.
   Threads others() const {
@@ -92,7 +92,7 @@ class Application {
 
  private:
   os::CpuSet bound_;
-  std::set<int> known_;
+  Threads known_;  // with those that each is to stay on
   std::atomic<bool> over_ = false;
   std::vector<std::thread> threads_;
 };
