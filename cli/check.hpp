@@ -6,6 +6,7 @@
 #include "base/cbor.hpp"
 #include "base/result.hpp"
 #include "config/config.hpp"
+#include "os/cpu_facts.hpp"
 
 namespace perdure::cli {
 
@@ -30,6 +31,9 @@ std::vector<Check> check_file_tier(const config::Config& config, const DoctorOpt
 std::vector<Check> check_models(const config::Config& config);
 std::vector<Check> check_store(const config::Config& config, const DoctorOptions& options);
 std::vector<Check> check_limits(const config::Config& config);
+std::vector<Check> check_processors(const config::Config& config);
+/// The same from facts that are given.
+Check judge_processors(const std::string& option, const os::CpuFacts& facts);
 std::vector<Check> check_sockets(const config::Config& config);
 std::vector<Check> check_programs(const config::Config& config);
 std::vector<Check> check_node_directories(const config::Config& config);

@@ -200,8 +200,10 @@ Json engine_json(const EngineState& state) {
 std::string engine_text(const EngineState& state, std::size_t decisions) {
   if (!state.overview) return state.directory + ": " + printable(state.overview.error().text()) + "\n";
   const Json& engine = *state.overview;
-  return fmt::format("{}: process {}, {} clients, {} waiting, policy {}\n", state.directory, count(engine, "process"),
-                     count(engine, "clients"), count(engine, "waiting"), text(engine, "policy")) +
+  const std::string cpus = printable(text(engine, "cpus"));
+  return fmt::format("{}: process {}{}, {} clients, {} waiting, policy {}\n", state.directory, count(engine, "process"),
+                     cpus.empty() ? "" : " on processors " + cpus, count(engine, "clients"), count(engine, "waiting"),
+                     text(engine, "policy")) +
          tiers_text(engine) +
          printable_lines(flush_text(engine) + application_text(engine) + queue_text(engine) + captures_text(engine) +
                          versions_text(engine) + decisions_text(engine, decisions));

@@ -11,6 +11,7 @@
 #include "engine/engine.hpp"
 #include "ipc/address_codec.hpp"
 #include "ipc/channel.hpp"
+#include "os/affinity.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -101,6 +102,7 @@ TEST_F(Top, ShowsTiersWhoWaitsAndWhy) {
   EXPECT_EQ(engine["decisions"].back()["rank"], 5);
   EXPECT_EQ(engine["decisions"].back()["tier"], "");
   const std::string text = run_verb({"top", "--once"}).out;
+  EXPECT_THAT(text, HasSubstr(" on processors " + os::own_cpus().text()));
   EXPECT_THAT(text, HasSubstr("policy adaptive"));
   EXPECT_THAT(text, HasSubstr("waiting: rank 5 for grant"));
   EXPECT_THAT(text, HasSubstr("app version 2, rank 5: no slot: "));

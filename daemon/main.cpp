@@ -8,7 +8,9 @@
 #include <thread>
 
 #include "config/effective.hpp"
+#include "config/engine_cpus.hpp"
 #include "engine/engine.hpp"
+#include "os/affinity.hpp"
 #include "os/fault_rules.hpp"
 #include "os/system.hpp"
 
@@ -51,6 +53,10 @@ base::Result<engine::Claim> claim(const Arguments& arguments, const config::Conf
 base::Status serve(const Arguments& arguments) {
   PERDURE_CHECK(os::install_faults_from_environment());
   PERDURE_TRY(const auto config, configuration(arguments));
+  if (arguments.settings.empty()) {  // else the client that started us chose for us: only it knows its launcher
+    PERDURE_TRY(const auto chosen, config::engine_cpus(config));
+    os::use_cpus(chosen.cpus);
+  }
   PERDURE_TRY(auto claimed, claim(arguments, config));
   // Signals end the engine in order; blocked before any thread starts, so that all threads inherit it.
   sigset_t signals;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "config/config.hpp"
+#include "config/engine_cpus.hpp"
 #include "config/refusal.hpp"
 
 namespace perdure::config {
@@ -45,6 +46,15 @@ constexpr auto kOptions = std::to_array<Option>({
      .documentation =
          "Where the engine runs: as threads of the node's leader rank, or as the process `perdured`, which "
          "outlives the application."},
+    {.key = "engine.cpus",
+     .default_value = "auto",
+     .environment = "PERDURE_ENGINE_CPUS",
+     .engine = true,
+     .documentation =
+         "Processors of the node that the engine's threads run on. `auto`: where a launcher (mpirun, srun) bound the "
+         "rank that hosts the engine, those that the job may use on this node; else as `inherit`. `inherit`: those of "
+         "the process that hosts or starts the engine. Or a list, as in `2-3,8`. `perdure doctor` shows them.",
+     .refuse = refuse_engine_cpus},
     {.key = "engine.daemon_path",
      .environment = "PERDURE_ENGINE_DAEMON_PATH",
      .documentation = "Program to start as `perdured`. Empty: beside the library, then in PATH."},

@@ -4,6 +4,7 @@
 
 #include "base/json.hpp"
 #include "engine/wait_reasons.hpp"
+#include "os/affinity.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -149,6 +150,7 @@ Json overview(Core& core) {
   Json reasons = Json::object();
   for (const auto& [reason, count] : core.decisions().counts()) reasons[placement::reason_name(reason)] = count;
   return {{"policy", core.options().policy->name},
+          {"cpus", os::own_cpus().text()},  // those of the engine's threads: one of them answers
           {"tiers", tiers_of(core)},
           {"flush", flushes_of(core)},
           {"application", application_of(core)},

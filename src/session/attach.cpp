@@ -4,6 +4,8 @@
 
 #include "base/json.hpp"
 #include "config/effective.hpp"
+#include "config/engine_cpus.hpp"
+#include "os/affinity.hpp"
 #include "os/crash_point.hpp"
 #include "os/fault_rules.hpp"
 #include "os/system.hpp"
@@ -41,6 +43,7 @@ base::Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<comm::Commu
   auto config = config::effective_config(options);
   if (ready && !config) ready = base::fail(config.error());
   if (config) session->config_ = *config;
+  if (ready) ready = session->choose_cpus();
   if (ready) {
     auto aggregation = plan::parse_aggregation(session->config_.text("segment.per"));
     if (aggregation)
@@ -70,6 +73,16 @@ base::Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<comm::Commu
   return session;
 }
 
+// Where the engine's threads and the warmer, which works ahead for it, are to run. Memory that the warmer backs should
+// be near the rank that fills it.
+base::Status Session::choose_cpus() {
+  PERDURE_TRY(const auto chosen, config::engine_cpus(config_));
+  engine_cpus_ = chosen.cpus;
+  const os::CpuSet near = engine_cpus_ & os::cpus_near(os::own_cpus());
+  warmer_.run_on(near.empty() ? engine_cpus_ : near);
+  return {};
+}
+
 // An engine may be found in the moment in which it ends, or begins: then there is a better one to be had at once. All
 // ranks decide alike.
 base::Status Session::attach() {
@@ -93,7 +106,7 @@ base::Status Session::attach_once() {
   if (leads()) {
     // An engine that this process hosts is alive: another node's died, and its work must not suffer for that.
     auto hosted = engine_ ? base::Result<HostedEngine>(HostedEngine{engine_, engine_->socket_path()})
-                          : obtain_engine(config_, label_);
+                          : obtain_engine(config_, label_, engine_cpus_);
     if (hosted) engine_ = hosted->engine;
     mine = host_to_json(hosted);
   }

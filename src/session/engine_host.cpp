@@ -9,6 +9,7 @@
 
 #include "config/directories.hpp"
 #include "ipc/channel.hpp"
+#include "os/affinity.hpp"
 #include "os/spawn.hpp"
 #include "os/system.hpp"
 
@@ -22,7 +23,7 @@ std::map<std::string, std::weak_ptr<engine::Engine>>& registry() {
   return *engines;
 }
 
-base::Result<HostedEngine> host_here(const config::Config& config, const std::string& label) {
+base::Result<HostedEngine> host_here(const config::Config& config, const std::string& label, const os::CpuSet& cpus) {
   std::lock_guard guard(registry_mutex);
   PERDURE_TRY(auto claimed, engine::claim(config, label));
   if (auto* existing = std::get_if<engine::Existing>(&claimed)) {
@@ -31,7 +32,10 @@ base::Result<HostedEngine> host_here(const config::Config& config, const std::st
     hosted.engine = registry()[hosted.socket].lock();
     return hosted;
   }
-  PERDURE_TRY(auto engine, engine::Engine::start(config, std::get<engine::Claim>(std::move(claimed)), false));
+  // All threads of an engine are begun by its start, or by one another.
+  PERDURE_TRY(auto engine, os::on_cpus(cpus, [&] {
+                return engine::Engine::start(config, std::get<engine::Claim>(std::move(claimed)), false);
+              }));
   HostedEngine hosted;
   hosted.engine = std::move(engine);
   hosted.socket = hosted.engine->socket_path();
@@ -93,8 +97,9 @@ base::Result<std::string> find_daemon(const config::Config& config) {
                     "install it or set engine.daemon_path");
 }
 
-base::Result<HostedEngine> obtain_engine(const config::Config& config, const std::string& label) {
-  if (config.text("engine.mode") != "daemon") return host_here(config, label);
+base::Result<HostedEngine> obtain_engine(const config::Config& config, const std::string& label,
+                                         const os::CpuSet& cpus) {
+  if (config.text("engine.mode") != "daemon") return host_here(config, label, cpus);
   PERDURE_TRY(auto claimed, engine::claim(config, label));
   engine::NodePaths paths;
   if (auto* existing = std::get_if<engine::Existing>(&claimed)) {
@@ -106,7 +111,7 @@ base::Result<HostedEngine> obtain_engine(const config::Config& config, const std
       return base::fail(PERDURE_UNAVAILABLE, "perdured",
                         "none runs for this store, job and configuration, and engine.spawn is off",
                         "start perdured on this node with the same configuration", true);
-    PERDURE_CHECK(start_daemon(config, label, std::move(claim)));
+    PERDURE_CHECK(os::on_cpus(cpus, [&] { return start_daemon(config, label, std::move(claim)); }));
   }
   PERDURE_CHECK(await_engine(config, paths));
   HostedEngine hosted;

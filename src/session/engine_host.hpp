@@ -5,6 +5,7 @@
 
 #include "config/config.hpp"
 #include "engine/engine.hpp"
+#include "os/cpu_set.hpp"
 
 namespace perdure::session {
 
@@ -15,7 +16,9 @@ struct HostedEngine {
 
 /// Embedded: hosts an engine, shared by all handles of this process with the same store, job and configuration; or,
 /// when another process hosts it, uses that one. Daemon: finds the running perdured or (engine.spawn) starts one.
-base::Result<HostedEngine> obtain_engine(const config::Config& config, const std::string& node_label);
+/// An engine that is begun here runs on `cpus`; empty: as the calling thread.
+base::Result<HostedEngine> obtain_engine(const config::Config& config, const std::string& node_label,
+                                         const os::CpuSet& cpus = {});
 
 /// The perdured to start: engine.daemon_path, beside the library, ../bin beside it, or the PATH.
 base::Result<std::string> find_daemon(const config::Config& config);

@@ -77,6 +77,7 @@ class Session {
   std::uint32_t rank() const { return static_cast<std::uint32_t>(comm_->rank()); }
 
   // attach.cpp: engines
+  base::Status choose_cpus();
   base::Status attach();
   base::Status attach_once();
   base::Status connect_engine(const std::string& socket);
@@ -167,6 +168,7 @@ class Session {
   std::uint64_t chunk_bytes_ = 0;
   bool paced_ = false;  // the engine emulates tiers: it says when a chunk is written
   tier::SlotIo slots_;
+  os::CpuSet engine_cpus_;  // for an engine that this process begins
   Warmer warmer_{slots_};
   region::RegionTable regions_;
   std::vector<std::byte> job_key_;

@@ -1,5 +1,7 @@
 #include "session/warmer.hpp"
 
+#include "os/affinity.hpp"
+
 namespace perdure::session {
 
 void Warmer::add(const tier::SlotAddress& slot, std::uint64_t bytes) {
@@ -8,7 +10,10 @@ void Warmer::add(const tier::SlotAddress& slot, std::uint64_t bytes) {
   if (running_) return;
   if (thread_.joinable()) thread_.join();
   running_ = true;
-  thread_ = std::thread([this] { run(); });
+  thread_ = std::thread([this] {
+    os::use_cpus(cpus_);
+    run();
+  });
 }
 
 void Warmer::stop() {

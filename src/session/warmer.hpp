@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include "os/cpu_set.hpp"
 #include "tier/slot_io.hpp"
 
 namespace perdure::session {
@@ -14,6 +15,8 @@ class Warmer {
  public:
   explicit Warmer(tier::SlotIo& slots) : slots_(slots) {}
   ~Warmer() { stop(); }
+  /// Before the first add(). Empty, as without this call: on those of who calls add().
+  void run_on(const os::CpuSet& cpus) { cpus_ = cpus; }
   /// Prepares `bytes` of the slot soon. A failure is no loss: the capture prepares again and hears the reason.
   void add(const tier::SlotAddress& slot, std::uint64_t bytes);
   void stop();  ///< forgets what was not begun; add() starts anew
@@ -25,6 +28,7 @@ class Warmer {
   };
   void run();
   tier::SlotIo& slots_;
+  os::CpuSet cpus_;
   std::mutex mutex_;
   std::deque<Task> tasks_;
   bool running_ = false;

@@ -1,0 +1,100 @@
+#pragma once
+// Which processors the threads of a process run on, by the kernel's word.
+#include <unistd.h>
+
+#include <map>
+#include <thread>
+
+#include "damage.hpp"
+#include "os/affinity.hpp"
+
+namespace perdure::test_support {
+
+using Threads = std::map<int, os::CpuSet>;
+
+// Processors by thread. Threads that end while we look are left out.
+inline Threads threads_of(int pid) {
+  Threads threads;
+  std::error_code error;
+  for (fs::directory_iterator it("/proc/" + std::to_string(pid) + "/task", error), end; !error && it != end;
+       it.increment(error)) {
+    std::ifstream status(it->path() / "status");
+    const std::string field = "Cpus_allowed_list:";
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with(field))
+        threads[std::stoi(it->path().filename())] = os::CpuSet::parse(line.substr(field.size())).value();
+  }
+  return threads;
+}
+
+inline os::CpuSet first_of(const os::CpuSet& cpus) {
+  unsigned number = 0;
+  while (!cpus.contains(number)) ++number;
+  return {number};
+}
+
+inline bool all_on(const os::CpuSet& wanted, const Threads& threads, const char* whose) {
+  for (const auto& [thread, cpus] : threads) {
+    if (cpus == wanted) continue;
+    std::fprintf(stderr, "%s: thread %d runs on %s, not on %s\n", whose, thread, cpus.text().c_str(),
+                 wanted.text().c_str());
+    return false;
+  }
+  return true;
+}
+
+// One rank's application: its threads from before and after the engine's start.
+class Application {
+ public:
+  explicit Application(os::CpuSet bound) : bound_(std::move(bound)) {
+    known_ = threads_of(::getpid());  // a sanitizer's own thread may run elsewhere
+    begin_thread();
+  }
+  ~Application() {
+    over_ = true;
+    for (auto& thread : threads_) thread.join();
+  }
+  /// Starts a thread of the application; it is one of those that must stay.
+  void begin_thread() {
+    std::atomic<int> id = 0;
+    threads_.emplace_back([&] {
+      id = ::gettid();
+      while (!over_) ::usleep(1000);
+    });
+    while (id == 0) ::usleep(100);
+    known_[id] = bound_;
+  }
+  bool stayed() const {
+    const auto threads = threads_of(::getpid());
+    for (const auto& [thread, cpus] : known_)
+      if (threads.contains(thread) && !all_on(cpus, {*threads.find(thread)}, "application")) return false;
+    return threads.contains(::getpid());
+  }
+  /// Those that the library started.
+  Threads others() const {
+    auto threads = threads_of(::getpid());
+    std::erase_if(threads, [this](const auto& entry) { return known_.contains(entry.first); });
+    return threads;
+  }
+  /// Whether the others run on `wanted`, or, as those that work ahead for a rank do, on the part of it that is near.
+  /// The latter move by themselves: one that just began is looked at again.
+  bool others_run_on(const os::CpuSet& wanted) const {
+    const os::CpuSet near = wanted & os::cpus_near(bound_);
+    Threads others_left;
+    for (int tries = 0; tries < 20'000; ++tries) {
+      others_left = others();
+      std::erase_if(others_left, [&](const auto& entry) { return entry.second == wanted || entry.second == near; });
+      if (others_left.empty()) return true;
+      ::usleep(1000);
+    }
+    return all_on(wanted, others_left, "engine");
+  }
+
+ private:
+  os::CpuSet bound_;
+  Threads known_;  // with those that each is to stay on
+  std::atomic<bool> over_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace perdure::test_support
