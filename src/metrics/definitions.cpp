@@ -10,6 +10,7 @@ constexpr Kind counter = Kind::counter, gauge = Kind::gauge, histogram = Kind::h
 
 constexpr std::array kDefinitions = {
     // ---- the engine
+    Definition{"perdure_engines", gauge, "", "", "Engines that live on this machine, as far as the exporter sees"},
     Definition{"perdure_engine_up", gauge, "", "", "1 when the engine answered, 0 when it lives and did not"},
     Definition{"perdure_engine_info", gauge, "", "version, mode, scheme, policy",
                "Always 1; the labels say what the engine is and how it is configured"},
