@@ -62,7 +62,7 @@ class HttpServer {
       }
       if (!*socket) return {};
       Connection connection{std::move(*socket), os::monotonic_ns() + limits_.patience_ns, {}, {}, false};
-      PERDURE_CHECK(ready_.add(connection.socket, next_));
+      if (!ready_.add(connection.socket, next_)) continue;  // as if it had not come
       connections_.emplace(next_++, std::move(connection));
     }
     return {};

@@ -33,6 +33,8 @@ base::Result<config::Config> configuration(const Arguments& arguments) {
                                  arguments.settings));
   }
   PERDURE_CHECK(config::make_paths_absolute(config));
+  // What it says of itself in metrics, however it was started.
+  PERDURE_CHECK(config.set("engine.mode", "daemon", config::Origin::program));
   return config;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "damage.hpp"
+#include "node_directories.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace {
@@ -30,6 +31,22 @@ class MetricsOfAJob : public ::testing::TestWithParam<const char*> {
                           " metrics --node " + directory_ / "node" + "'";
     for (const std::string& one : expected) command += " '" + one + "'";
     return std::system(command.c_str()) == 0;
+  }
+  /// The same, as soon as it holds; what did not before is printed, too.
+  bool scrape_until(const std::vector<std::string>& expected) const {
+    for (int i = 0; i < 200; ++i)
+      if (scrape("", "", expected)) return true;
+    return false;
+  }
+  RunOptions without_store() const {
+    RunOptions run;
+    run.ranks = kNodes;
+    run.timeout_s = 200;
+    run.kill_all_when_one_dies = false;
+    run.in_child = [full = "pwrite:" + directory_.path() + "/store:ENOSPC"](int) {
+      ::setenv("PERDURE_TEST_FAULTS", full.c_str(), 1);
+    };
+    return run;
   }
   static std::string bytes(std::uint64_t times) { return std::to_string(times * kMetricsBytes); }
   TemporaryDirectory directory_;
@@ -99,6 +116,48 @@ TEST_P(MetricsOfAJob, AreReadByPrometheusAndSayWhatTheProgramDid) {
     return 0;
   });
   EXPECT_TRUE(outcome.all(0)) << outcome.text();
+}
+
+TEST_P(MetricsOfAJob, TellOfAStoreThatFailsAndOfWhatCameBackFromOtherNodes) {
+  const auto died = run_ranks(without_store(), [&](const Rank& rank) {
+    perdure_t* handle = rank.open(options());
+    State state(rank.rank, kMetricsWords);
+    state.protect(handle);
+    state.advance(1);
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 1));
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", 1, PERDURE_LEVEL_NODE, 60));
+    if (rank.rank == 0)
+      REQUIRE(scrape_until({"perdure_store_failing=1", "perdure_flush_failures_total{outcome=retried}>=1",
+                            "perdure_unflushed_bytes=" + bytes(1), "perdure_versions{level=node}=1",
+                            "perdure_versions{level=store}=0", "perdure_redundancy_kept_bytes=" + bytes(1),
+                            "perdure_newest_checkpoint_timestamp_seconds{level=node}>=1.7e9"}));
+    rank.barrier();
+    ::raise(SIGKILL);
+    return 0;
+  });
+  ASSERT_TRUE(died.all(128 + SIGKILL)) << died.text();
+  kill_engines(directory_.path());
+  ASSERT_GT(lose_node(directory_.path(), options(), 1), 0U);
+  const std::string lost = "{node=" + perdure::os::host_name() + "#1";
+  const auto again = run_ranks(without_store(), [&](const Rank& rank) {
+    perdure_t* handle = rank.open(options());
+    State state(rank.rank, kMetricsWords);
+    state.protect(handle);
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
+    REQUIRE(state.step == 1 && state.right());
+    rank.barrier();
+    if (rank.rank == 0)
+      REQUIRE(
+          scrape("", "",
+                 {"perdure_recoveries_total" + lost + ",outcome=done}=1",
+                  "perdure_recovered_bytes_total" + lost + ",source=redundancy}=" + bytes(1),
+                  "perdure_recovered_bytes_total{source=peer}=0", "perdure_recoveries_total{outcome=failed}=0",
+                  "perdure_restored_bytes_total{source=slot}=" + bytes(1), "perdure_checkpoints_committed_total=0"}));
+    rank.barrier();
+    return 0;
+  });
+  kill_engines(directory_.path());
+  EXPECT_TRUE(again.all(0)) << again.text();
 }
 
 }  // namespace
