@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "base/cbor.hpp"
 #include "base/result.hpp"
 #include "metrics/family.hpp"
 
