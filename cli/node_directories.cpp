@@ -57,6 +57,14 @@ std::vector<std::string> engine_entries(const std::string& root, std::string_vie
 
 }  // namespace
 
+base::Result<std::vector<std::string>> engine_directories(const std::string& node_root) {
+  auto entries = os::list_directory(node_root);
+  if (!entries && entries.error().code != PERDURE_NOT_FOUND) return base::fail(entries.error());
+  std::vector<std::string> found;
+  for (const std::string& name : engine_entries(node_root, "")) found.push_back(node_root + "/" + name);
+  return found;
+}
+
 base::Result<std::vector<NodeDirectory>> find_node_directories(const config::Config& config) {
   const std::string root = config::node_root(config), files = config::file_tier_root(config),
                     memory = config::memory_tier_root(config);

@@ -14,6 +14,10 @@ struct NodeDirectory {
   bool alive = false;                    ///< an engine holds the lock
 };
 
+/// Everything in a node.path that is named as engines name their directories, whether one lives there or not; nothing
+/// when there is no such path.
+base::Result<std::vector<std::string>> engine_directories(const std::string& node_root);
+
 base::Result<std::vector<NodeDirectory>> find_node_directories(const config::Config& config);
 
 /// Takes the lock, so that no engine starts there meanwhile, and removes everything. PERDURE_BUSY when an engine lives.

@@ -13,6 +13,7 @@ const std::vector<Verb>& verbs() {
       {"config", "Show the effective configuration and where each value came from", enrol_config},
       {"doctor", "Check whether this machine is fit for Perdure, and what to do if not", enrol_doctor},
       {"top", "Show what the engines on this machine hold, flush, decide and wait for", enrol_top},
+      {"metrics", "Print or serve what the engines on this machine count, for Prometheus", enrol_metrics},
       {"calibrate", "Measure how fast this node's tiers take chunks, and store the model", enrol_calibrate},
       {"simulate", "Predict checkpoints of many nodes in virtual time, policies side by side", enrol_simulate},
   };

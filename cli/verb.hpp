@@ -52,6 +52,7 @@ Action enrol_run(CLI::App& app);
 Action enrol_calibrate(CLI::App& app);
 Action enrol_simulate(CLI::App& app);
 Action enrol_top(CLI::App& app);
+Action enrol_metrics(CLI::App& app);
 
 /// The whole program: parses `arguments` (without the program's name), does what they say, returns the exit status.
 int run_command_line(const std::vector<std::string>& arguments, Terminal& terminal);

@@ -35,13 +35,16 @@ base::Result<config::Config> configuration(const Arguments& arguments) {
                                  arguments.settings));
   }
   PERDURE_CHECK(config::make_paths_absolute(config));
+  // What it says of itself in metrics, however it was started.
+  PERDURE_CHECK(config.set("engine.mode", "daemon", config::Origin::program));
   return config;
 }
 
 base::Result<engine::Claim> claim(const Arguments& arguments, const config::Config& config) {
   if (arguments.claimed_fd >= 0 && arguments.claimed_paths.size() == 3) {
     engine::NodePaths paths{arguments.claimed_paths[0], arguments.claimed_paths[1], arguments.claimed_paths[2]};
-    return engine::Claim{paths, os::File::adopt(os::Fd(arguments.claimed_fd), paths.node + "/engine.lock")};
+    return engine::Claim{paths, os::File::adopt(os::Fd(arguments.claimed_fd), paths.node + "/engine.lock"),
+                         arguments.node_label};
   }
   PERDURE_TRY(auto claimed, engine::claim(config, arguments.node_label));
   if (auto* existing = std::get_if<engine::Existing>(&claimed))

@@ -36,6 +36,7 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
   if (const auto* locate = std::get_if<ipc::Locate>(&request)) return answer_locate(id, *locate);
   if (std::holds_alternative<ipc::Progress>(request)) return answer_progress();
   if (std::holds_alternative<ipc::Top>(request)) return answer_top();
+  if (std::holds_alternative<ipc::Metrics>(request)) return answer_metrics();
   if (const auto* reserve = std::get_if<ipc::Reserve>(&request)) {
     std::lock_guard guard(lock_);
     Json reply = ok(), slots = Json::array(), bytes = Json::array();
@@ -70,6 +71,12 @@ std::optional<Json> Server::answer(ClientId id, const ipc::Request& request, boo
       core_.step(id, static_cast<double>(step->ns) * 1e-9);
     }
     flusher_.look_at_application();
+    return std::nullopt;
+  }
+  if (const auto* restored = std::get_if<ipc::Restored>(&request)) {
+    std::lock_guard guard(lock_);
+    core_.counters().restored_from_slots_bytes += restored->slot_bytes;
+    core_.counters().restored_from_store_bytes += restored->store_bytes;
     return std::nullopt;
   }
   if (const auto* stage = std::get_if<ipc::Stage>(&request)) {
@@ -156,6 +163,7 @@ void Server::refuse_waiting_grants(ClientId id, const segment::VersionId& versio
       ++it;
       continue;
     }
+    note_wait(*it);
     send(id, it->sequence,
          ipc::error_reply({PERDURE_PEER_FAILED, version.text(), "the checkpoint was aborted", "", true}));
     it = waiting_.erase(it);
@@ -213,12 +221,12 @@ Json Server::answer_inventory(const ipc::Inventory& inventory) {
 
 Json Server::answer_progress() {
   std::lock_guard guard(lock_);
-  const Statistics& s = core_.statistics();
+  const Counters& s = core_.counters();
   Json reply = ok();
   reply["bytes_pending"] = core_.pending_bytes();
   reply["versions_pending"] = static_cast<std::uint64_t>(core_.pending_versions());
   reply["versions_failed"] = static_cast<std::uint64_t>(core_.given_up_versions());
-  reply["bytes_flushed"] = s.bytes_flushed;
+  reply["bytes_flushed"] = s.stored_bytes;
   reply["flush_bytes_per_s"] = static_cast<std::uint64_t>(s.flush_bytes_per_s.mean());
   reply["last_flush_ns"] = static_cast<std::uint64_t>(s.last_flush_s * 1e9);
   return reply;

@@ -58,7 +58,9 @@ base::Status Core::recover() {
     if (!good) impossible.push_back(id);
     for (const auto& [rank, piece] : held.pieces) count_chunks(id, piece);
     Runtime& run = runtime_[id];
-    if (held.committed) run.order = next_order_++;
+    if (!held.committed) continue;
+    run.order = next_order_++;
+    counters_.reached(held.all_stored() ? Level::store : Level::process, id.attempt.created_ns);
   }
   PERDURE_CHECK(drop_impossible(impossible));
   adopt_kept();

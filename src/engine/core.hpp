@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "catalog/catalog.hpp"
+#include "engine/counters.hpp"
 #include "engine/decision_log.hpp"
 #include "engine/expected_chunks.hpp"
 #include "engine/interference.hpp"
@@ -21,7 +22,6 @@
 #include "engine/write_times.hpp"
 #include "ipc/messages.hpp"
 #include "metrics/flush_rate.hpp"
-#include "metrics/moving_average.hpp"
 #include "placement/registry.hpp"
 #include "tier/tier.hpp"
 
@@ -61,12 +61,6 @@ struct GrantContext {
   std::uint64_t waiting = 1;  ///< for a slot, the one that asks included
   std::uint32_t rank = 0;     ///< that asks
   bool last_chance = false;   ///< it will not be asked again: better a slow tier than none
-};
-
-struct Statistics {
-  std::uint64_t bytes_flushed = 0;
-  double last_flush_s = 0;
-  metrics::MovingAverage flush_bytes_per_s;
 };
 
 /// A version on its way to the store.
@@ -259,7 +253,11 @@ class Core {
   bool holds_unstored() const;                    ///< anything whose only copy is here
   bool lost(const segment::VersionId& id) const;  ///< dropped before it reached the store, to make room
   std::uint64_t slot_bytes() const;               ///< the largest chunk that every tier takes
-  const Statistics& statistics() const { return statistics_; }
+  Counters& counters() { return counters_; }
+  const Counters& counters() const { return counters_; }
+  bool store_failing() const { return store_failing_; }
+  bool protected_now(const segment::VersionId& id) const;  ///< level `node` is reached, in this launch of the job
+  std::uint64_t kept_bytes() const;                        ///< for other nodes
   const CoreOptions& options() const { return options_; }
   const std::map<segment::VersionId, catalog::HeldVersion>& versions() const { return catalog_.state().versions; }
   std::uint64_t chunks_being_flushed() const { return flush_rate_.running(); }
@@ -388,7 +386,7 @@ class Core {
   std::set<catalog::ProtectionId> group_stored_;
   std::map<std::string, segment::Attempt> protected_everywhere_;  // the newest, by name
   std::uint64_t next_order_ = 1;
-  Statistics statistics_;
+  Counters counters_;
 };
 
 }  // namespace perdure::engine

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine/core.hpp"
+#include "engine/now.hpp"
 #include "os/crash_point.hpp"
 
 namespace perdure::engine {
@@ -17,6 +18,7 @@ std::uint64_t largest_chunk(const OpenCapture& capture) {
 }  // namespace
 
 void Core::begin_capture(ClientId client, const ipc::Begin& begin) {
+  counters_.capture_begins(begin.id, now_s());
   OpenCapture& capture = open_captures_[begin.id];
   const bool before = capture.contradicted;
   if (!capture.add(client, begin)) {
@@ -176,10 +178,12 @@ void Core::leave_captures(ClientId client, std::optional<std::uint32_t> rank) {
     if (gone > 0)
       capture_fails(it->first, {PERDURE_PEER_FAILED, it->first.text(), "a rank of this node ended during the capture",
                                 "see why it ended", true});
-    if (gone > 0 && capture.clients.empty() && find(it->first) == nullptr)
-      it = open_captures_.erase(it);
-    else
+    if (gone == 0 || !capture.clients.empty() || find(it->first) != nullptr) {
       ++it;
+      continue;
+    }
+    counters_.capture_over(it->first);
+    it = open_captures_.erase(it);
   }
 }
 

@@ -63,6 +63,7 @@ bool Core::evict(const catalog::HeldVersion& held) {
     return false;
   }
   os::crash_point(os::CrashPoint::evict_after_catalog);
+  ++(stored ? counters_.evicted_stored : counters_.evicted_unstored);
   if (!stored) note_lost(id);
   return true;
 }

@@ -64,14 +64,13 @@ base::Status Core::segment_stored(const segment::VersionId& id, std::uint32_t se
   if (!catalog_.state().versions.contains(id)) return {};
   os::crash_point(os::CrashPoint::flush_before_catalog);
   PERDURE_CHECK(catalog_.append(catalog::StoredRecord{id, segment}));
+  if (find(id)->all_stored()) counters_.reached(Level::store, id.attempt.created_ns);
   os::crash_point(os::CrashPoint::flush_after_catalog);
   return {};
 }
 
 void Core::flush_succeeded(const segment::VersionId& id, std::uint64_t bytes, double seconds) {
-  statistics_.bytes_flushed += bytes;
-  statistics_.last_flush_s = seconds;
-  if (bytes > 0 && seconds > 0) statistics_.flush_bytes_per_s.add(static_cast<double>(bytes) / seconds);
+  counters_.flush_succeeded(bytes, seconds);
   if (dropped_ > 1)
     reports_.add(std::to_string(dropped_) + " checkpoints were given up to make room while the store failed");
   dropped_ = 0;
@@ -103,6 +102,7 @@ bool Core::flush_read_damage(const ipc::Quarantine& chunk, const segment::ChunkE
 
 void Core::flush_failed(const segment::VersionId& id, const base::Error& error, bool give_up) {
   store_failing_ = store_failing_ || error.code != PERDURE_CORRUPT;
+  ++(give_up ? counters_.flushes_given_up : counters_.flushes_retried);
   auto it = runtime_.find(id);
   if (it == runtime_.end()) return;
   it->second.error = error;

@@ -22,7 +22,7 @@ TEST_F(CoreFlushTest, GoesInTheOrderOfCommits) {
   }
   EXPECT_EQ(core->next_flush(), std::nullopt);
   EXPECT_FALSE(core->holds_unstored());
-  EXPECT_EQ(core->statistics().bytes_flushed, 3 * kChunk);
+  EXPECT_EQ(core->counters().stored_bytes, 3 * kChunk);
 }
 
 TEST_F(CoreFlushTest, AFailedOneComesAgainBeforeYoungerOnes) {

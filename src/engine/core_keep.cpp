@@ -131,6 +131,8 @@ base::Status Core::protection_reached(const catalog::ProtectionId& id) {
   if (protection == nullptr) return base::fail(PERDURE_NOT_FOUND, id.text(), "this node keeps nothing for it");
   if (protection->reached) return {};
   PERDURE_CHECK(catalog_.append(catalog::ReachedRecord{id}));
+  ++counters_.protections_reached;
+  counters_.reached(Level::node, id.version.attempt.created_ns);
   os::crash_point(os::CrashPoint::reached_after_catalog);
   return {};
 }
@@ -140,6 +142,7 @@ base::Status Core::bad_block(const catalog::ProtectionId& id, catalog::BlockName
   if (protection == nullptr || !protection->kept.contains(block)) return {};
   const SlotKey slot = slot_of(protection->kept.at(block));
   PERDURE_CHECK(catalog_.append(catalog::BadBlockRecord{id, block, why}));
+  ++counters_.quarantined_blocks;
   tiers_[slot.first]->release(slot.second);
   reports_.add("quarantine: " + id.text() + ", block " + std::to_string(block.stripe) + "." +
                std::to_string(block.index) + " of the redundancy: " + why + "; it will not be used");

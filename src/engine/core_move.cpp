@@ -49,6 +49,7 @@ std::optional<metrics::FlushRate::Observation> Core::flush_chunk_ended(const seg
     flush_rate_.abandoned(now_s(), started);
     return std::nullopt;
   }
+  counters_.flushed_chunk_bytes += chunk.bytes;
   const auto observed = flush_rate_.finished(now_s(), started, static_cast<double>(chunk.bytes));
   if (const auto run = runtime_.find(id); run != runtime_.end()) run->second.bytes_flushed += chunk.bytes;
   if (movable && !given_up && is_in(id, chunk.name, chunk.slot))

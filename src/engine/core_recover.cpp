@@ -65,6 +65,20 @@ std::uint64_t Core::newest_protected_ns(const std::string& name) const {
   return newest;
 }
 
+bool Core::protected_now(const segment::VersionId& id) const {
+  const auto& protections = catalog_.state().protections;
+  for (auto it = protections.lower_bound({id, 0}); it != protections.end() && it->first.version == id; ++it)
+    if (it->second.reached && (!epoch_ || it->first.epoch == *epoch_)) return true;
+  return false;
+}
+
+std::uint64_t Core::kept_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& [id, protection] : catalog_.state().protections)
+    for (const auto& [block, chunk] : protection.kept) bytes += chunk.length;
+  return bytes;
+}
+
 base::Status Core::unprotect_all(std::uint32_t ranks) {
   std::vector<catalog::ProtectionId> ids;
   for (const auto& [id, protection] : catalog_.state().protections)

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/core.hpp"
+#include "engine/now.hpp"
 #include "os/crash_point.hpp"
 
 namespace perdure::engine {
@@ -62,6 +63,8 @@ base::Status Core::commit(const ipc::Commit& commit) {
                  " will be flushed when it can be written again");
   os::crash_point(os::CrashPoint::engine_commit_after_catalog);
   in_hand_.erase(commit.id);
+  counters_.capture_commits(commit.id, it->second.bytes(), now_s());
+  counters_.reached(Level::process, commit.id.attempt.created_ns);
   Runtime& run = runtime_[commit.id];
   run.order = next_order_++;
   run.flush = flushed_early(commit.id) ? FlushState::running : FlushState::queued;
@@ -130,6 +133,7 @@ base::Status Core::abort(ClientId client, const segment::VersionId& id) {
   if (delayed_commits_.contains(id) || (held != catalog_.state().versions.end() && held->second.committed))
     return base::fail(PERDURE_BUSY, id.text(), "it is committed and cannot be aborted", "retire it instead");
   open_captures_.erase(id);
+  counters_.capture_over(id);
   PERDURE_CHECK(unprotect(id));
   return drop(id);
 }
@@ -161,6 +165,7 @@ base::Status Core::quarantine(const ipc::Quarantine& quarantine) {
   if (it->second.quarantined.contains({quarantine.rank, quarantine.chunk})) return {};
   PERDURE_CHECK(
       catalog_.append(catalog::QuarantineRecord{quarantine.id, quarantine.rank, quarantine.chunk, quarantine.why}));
+  ++counters_.quarantined_chunks;
   reports_.add("quarantine: " + quarantine.id.text() + ", rank " + std::to_string(quarantine.rank) + ", chunk " +
                std::to_string(quarantine.chunk) + " in a tier: " + quarantine.why + "; it will not be used");
   return {};
@@ -233,6 +238,7 @@ base::Status Core::drop(const segment::VersionId& id) {
   const catalog::HeldVersion held = it->second;
   PERDURE_CHECK(catalog_.append(catalog::DropRecord{id}));
   release_slots(held);
+  counters_.capture_over(id);
   in_hand_.erase(id);
   runtime_.erase(id);
   open_captures_.erase(id);

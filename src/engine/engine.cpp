@@ -204,6 +204,8 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
   options.fingerprint = config.fingerprint();
   options.chunk_bytes = std::min(chunk_bytes(config), p->core->slot_bytes());
   options.group = p->group.get();
+  options.identity = {config.text("job"), p->claim.node_label, config.text("engine.mode"),
+                      config.text("redundancy.scheme"), os::wall_clock_ns()};
   options.idle_exit_ns = idle_exit ? seconds_to_ns(config.real("engine.idle_exit")) : 0;
   auto server =
       std::make_unique<Server>(*p->core, p->lock, *p->flusher, *p->janitor, p->reports, std::move(listener), options);

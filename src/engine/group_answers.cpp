@@ -88,11 +88,23 @@ std::optional<Json> Server::answer_recover(ClientId id, const ipc::Recover& reco
         {PERDURE_UNSUPPORTED, recover.id.text(), "this engine has no network", "set redundancy.scheme", false});
   const auto result = options_.group->recover(id, recover);
   if (!result) return std::nullopt;
+  count_recovery(*result);
   if (!*result) return ipc::error_reply(result->error());
   Json list = Json::array();
   for (const auto& rank : **result)
     list.push_back({{"rank", rank.rank}, {"moved", rank.bytes_moved}, {"rebuilt", rank.bytes_rebuilt}});
   return Json{{"ok", true}, {"recovered", std::move(list)}};
+}
+
+void Server::count_recovery(const base::Result<std::vector<RecoveredRank>>& result) {
+  std::lock_guard guard(lock_);
+  Counters& counters = core_.counters();
+  ++(result ? counters.recoveries : counters.recoveries_failed);
+  if (!result) return;
+  for (const auto& rank : *result) {
+    counters.fetched_bytes += rank.bytes_moved;
+    counters.rebuilt_bytes += rank.bytes_rebuilt;
+  }
 }
 
 void Server::add_kept_at_servers(const std::string& name, Json& kept) {

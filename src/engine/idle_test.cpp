@@ -74,6 +74,15 @@ TEST_F(IdleEngine, SleepsWhenEverythingIsStoredAndTheApplicationComputes) {
   expect_no_wake_ups();
 }
 
+TEST_F(IdleEngine, SleepsBetweenTwoScrapesOfItsMetrics) {
+  start("");
+  checkpoint(1);
+  ASSERT_TRUE(rank_.call(ipc::Metrics{}));
+  expect_no_wake_ups();
+  ASSERT_TRUE(rank_.call(ipc::Metrics{}));
+  expect_no_wake_ups();
+}
+
 TEST_F(IdleEngine, SleepsWithEmulatedDevices) {
   std::ofstream(directory_ / "node.toml") << "tiers = [\"file\"]\n[tier.file]\nstreams = [1, 4]\nvariability = 0.2\n"
                                              "bytes_per_s = [\"1GB\", \"2GB\"]\n[store]\nstreams = [1]\n"

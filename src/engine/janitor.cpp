@@ -147,6 +147,7 @@ base::Result<bool> Janitor::retire_old(const std::string& name) {
   for (const auto& id : decision.remove) {
     os::crash_point(os::CrashPoint::retire_begin);
     PERDURE_CHECK(store_.remove(id));
+    ++retired_;
     os::crash_point(os::CrashPoint::retire_done);
   }
   return decision.unfinished;

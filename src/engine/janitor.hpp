@@ -1,6 +1,7 @@
 #pragma once
 // The thread of the first node's engine that keeps the store in order: leftovers of killed processes, and retention of
 // the names that its own job writes. Other jobs may use the same store with policies of their own.
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -23,6 +24,7 @@ class Janitor {
   void tend_all();                     ///< looks once more at every name tended so far
   bool idle();                         ///< nothing to do now (a later look may be planned)
   bool settled();                      ///< idle, and no later look is planned
+  std::uint64_t retired() const { return retired_; }  ///< versions that were removed from the store so far
   void stop();
 
  private:
@@ -43,6 +45,7 @@ class Janitor {
   std::set<std::string> failing_;  // names whose trouble was reported; the thread's own
   std::uint64_t again_delay_ms_ = 50;
   unsigned looks_ = 0;
+  std::atomic<std::uint64_t> retired_ = 0;
   std::thread thread_;
 };
 

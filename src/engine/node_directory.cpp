@@ -76,7 +76,8 @@ base::Result<Outcome> try_instance(const NodePaths& paths, const std::string& fi
   // Whoever finds the lock taken must not believe what a dead owner left.
   PERDURE_CHECK(os::remove_file(paths.node + "/fingerprint"));
   PERDURE_CHECK(os::write_file_atomically(paths.node + "/fingerprint", base::as_bytes(fingerprint)));
-  claim = Claim{paths, std::move(*lock)};
+  claim.paths = paths;
+  claim.lock = std::move(*lock);
   return Outcome::claimed;
 }
 
@@ -94,6 +95,7 @@ base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, 
   for (unsigned instance = 0, retries = 0; instance < kMaxInstances;) {
     const NodePaths paths = paths_for(config, key + "." + std::to_string(instance));
     Claim claim;
+    claim.node_label = node_label;
     PERDURE_TRY(const Outcome outcome, try_instance(paths, fingerprint, claim));
     if (outcome == Outcome::claimed) return std::variant<Claim, Existing>(std::move(claim));
     if (outcome == Outcome::other_owner) {

@@ -22,6 +22,7 @@ struct NodePaths {
 struct Claim {
   NodePaths paths;
   os::File lock;
+  std::string node_label = {};
 };
 /// Another process is the engine for the same job, store and configuration.
 struct Existing {

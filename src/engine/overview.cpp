@@ -58,7 +58,7 @@ Json flushes_of(const Core& core) {
           {"threads", flush.threads},
           {"chunks_under_way", core.chunks_being_flushed()},
           {"next_slot_s", flush.next_slot_s},
-          {"bytes_flushed", core.statistics().bytes_flushed},
+          {"bytes_flushed", core.counters().stored_bytes},
           {"chunks_moved", core.moved_chunks()},
           {"bytes_pending", core.pending_bytes()}};
 }

@@ -11,6 +11,10 @@ void Protector::fail(const WorkPointer& work, const base::Error& error) {
   work->failed = error;
   const auto& id = work->encoding.id().version;
   reports_.add(id.text() + ": it does not reach level node: " + error.text());
+  {
+    std::lock_guard guard(lock_);
+    ++core_.counters().protections_failed;
+  }
   release(*work);
   unprotect(*work);
   work->unwanted = true;

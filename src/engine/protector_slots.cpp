@@ -94,6 +94,8 @@ void Protector::encode(const WorkPointer& work, const EncodingTask& task) {
   std::unique_lock guard(mutex_);
   if (chunk && !work->failed) {
     work->encoding.kept(task.name, *chunk);
+    std::lock_guard core_guard(lock_);
+    core_.counters().encoded_bytes += chunk->length;
   } else if (chunk) {
     std::lock_guard core_guard(lock_);
     core_.give_back_kept({chunk->place, chunk->offset});

@@ -35,6 +35,7 @@ void Reports::add(const std::string& text) {
     ++lost_;
   }
   waiting_.push_back(text);
+  ++added_;
   log(text);
 }
 
@@ -47,6 +48,11 @@ void Reports::log(const std::string& text) {
   if (!log_ || log_end_ > kMaxLogBytes) return;
   const std::string line = timestamp() + text + "\n";
   if (log_.write(log_end_, base::as_bytes(line))) log_end_ += line.size();
+}
+
+std::uint64_t Reports::added() const {
+  std::lock_guard lock(mutex_);
+  return added_;
 }
 
 std::optional<std::string> Reports::take() {

@@ -21,13 +21,14 @@ class Reports {
   /// Into the log only: worth knowing for who looks, nothing to be told about.
   void note(const std::string& text);
   std::optional<std::string> take();
+  std::uint64_t added() const;  ///< so far
 
  private:
   void log(const std::string& text);
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::deque<std::string> waiting_;
-  std::uint64_t lost_ = 0;
+  std::uint64_t lost_ = 0, added_ = 0;
   os::File log_;
   std::uint64_t log_end_ = 0;
 };

@@ -163,7 +163,8 @@ void Server::handle(ClientId id, const base::Json& message) {
   const auto* written = std::get_if<ipc::Written>(&*request);
   const bool told = std::holds_alternative<ipc::Begin>(*request) || std::holds_alternative<ipc::Step>(*request) ||
                     std::holds_alternative<ipc::GiveBack>(*request) ||
-                    std::holds_alternative<ipc::Superseded>(*request);
+                    std::holds_alternative<ipc::Superseded>(*request) ||
+                    std::holds_alternative<ipc::Restored>(*request);
   if (told || (written != nullptr && !written->reply)) return;
   if (reply) return send(id, *sequence, std::move(*reply));
   std::uint64_t timeout_ns = 0;
@@ -204,6 +205,7 @@ void Server::reconsider_waiting() {
       ++it;
       continue;
     }
+    note_wait(*it);
     send(it->client, it->sequence, std::move(*reply));
     it = waiting_.erase(it);
   }

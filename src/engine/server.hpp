@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "engine/core.hpp"
+#include "engine/exporter.hpp"
 #include "engine/wait_reasons.hpp"
 #include "ipc/channel.hpp"
 #include "os/readiness.hpp"
@@ -17,12 +18,14 @@ namespace perdure::engine {
 class Flusher;
 class Janitor;
 class NodeGroup;
+struct RecoveredRank;
 
 struct ServerOptions {
   std::string fingerprint;
   std::uint64_t chunk_bytes = 0;   ///< told to clients
   std::uint64_t idle_exit_ns = 0;  ///< 0: never
   NodeGroup* group = nullptr;      ///< outlives the server; nullptr: nothing is kept for other nodes
+  Identity identity = {};
 };
 
 class Server {
@@ -70,6 +73,8 @@ class Server {
   base::Json answer_inventory(const ipc::Inventory& inventory);
   base::Json answer_progress();
   base::Json answer_top();
+  base::Json answer_metrics();
+  void note_wait(const Waiting& waiting);
   base::Json queue();                                                               // with the lock held
   WaitReason why_waits(const Waiting& waiting, std::optional<std::uint32_t> head);  // the same
   std::optional<base::Json> answer_grant(ClientId id, const ipc::Grant& grant, bool timed_out);
@@ -81,6 +86,7 @@ class Server {
   base::Json answer_open_network(ClientId id, const ipc::OpenNetwork& open);
   std::optional<base::Json> answer_wait_protected(const ipc::WaitProtected& wait, bool timed_out);
   std::optional<base::Json> answer_recover(ClientId id, const ipc::Recover& recover);
+  void count_recovery(const base::Result<std::vector<RecoveredRank>>& result);
   void add_kept_at_servers(const std::string& name, base::Json& kept);
   void tell_group_room_is_wanted();
   void tell_group_capturing(const segment::VersionId& id);

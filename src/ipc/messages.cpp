@@ -103,6 +103,10 @@ struct Encoder : RedundancyEncoder {
   Json operator()(const Note& r) const { return {{"op", "note"}, {"text", r.text}}; }
   Json operator()(const Progress&) const { return {{"op", "progress"}}; }
   Json operator()(const Top&) const { return {{"op", "top"}}; }
+  Json operator()(const Metrics&) const { return {{"op", "metrics"}}; }
+  Json operator()(const Restored& r) const {
+    return {{"op", "restored"}, {"slot_bytes", r.slot_bytes}, {"store_bytes", r.store_bytes}};
+  }
   Json operator()(const NextReport&) const { return {{"op", "next_report"}}; }
   Json operator()(const Retire& r) const { return {{"op", "retire"}, {"name", r.name}, {"version", r.version}}; }
   Json operator()(const Drain& r) const { return {{"op", "drain"}, {"timeout_ns", r.timeout_ns}}; }
@@ -235,6 +239,13 @@ Result<Request> parse_retire(const Json& json) {
   return Request{r};
 }
 
+Result<Request> parse_restored(const Json& json) {
+  Restored r;
+  PERDURE_TRY(r.slot_bytes, base::get_u64(json, "slot_bytes", kObject));
+  PERDURE_TRY(r.store_bytes, base::get_u64(json, "store_bytes", kObject));
+  return Request{r};
+}
+
 Result<Request> parse_drain(const Json& json) {
   Drain r;
   PERDURE_TRY(r.timeout_ns, base::get_u64(json, "timeout_ns", kObject));
@@ -260,6 +271,8 @@ constexpr std::array kParsers = {
     Parser{"note", parse_note},
     Parser{"progress", parse_empty<Progress>},
     Parser{"top", parse_empty<Top>},
+    Parser{"metrics", parse_empty<Metrics>},
+    Parser{"restored", parse_restored},
     Parser{"next_report", parse_empty<NextReport>},
     Parser{"retire", parse_retire},
     Parser{"drain", parse_drain},

@@ -14,7 +14,7 @@
 
 namespace perdure::ipc {
 
-inline constexpr std::uint64_t kProtocol = 5;
+inline constexpr std::uint64_t kProtocol = 6;
 
 // ---- requests ----------------------------------------------------------------------------------------------------
 /// First on every connection. Refused with PERDURE_BUSY when the engine serves another configuration.
@@ -121,6 +121,13 @@ struct Note {
 struct Progress {};
 /// What the engine sees and decides, for people: reply as src/engine/overview.hpp says. Changes nothing.
 struct Top {};
+/// What the engine counts, for monitoring: reply as src/engine/metrics_answer.cpp says. Changes nothing.
+struct Metrics {};
+/// A restore of this rank's is over, which read so much of its piece from where. Never answered.
+struct Restored {
+  std::uint64_t slot_bytes = 0;   ///< of this node's tiers
+  std::uint64_t store_bytes = 0;  ///< from the store
+};
 struct NextReport {};
 /// Gives up all attempts at a version on this node; the first node's engine also removes it from the store.
 struct Retire {
@@ -137,7 +144,7 @@ struct Shutdown {};
 using Request =
     std::variant<Hello, Reserve, Begin, Grant, GiveBack, Written, Stage, Step, Commit, Abort, Inventory, Locate, Unpin,
                  Quarantine, WaitStored, WaitProtected, OpenNetwork, Join, Lend, Recover, Protect, NewestProtected,
-                 Superseded, AllStored, Note, Progress, Top, NextReport, Retire, Drain, Shutdown>;
+                 Superseded, AllStored, Note, Progress, Top, Metrics, Restored, NextReport, Retire, Drain, Shutdown>;
 
 base::Json to_json(const Request& request);
 /// PERDURE_CORRUPT when anything is missing or out of range.

@@ -84,6 +84,7 @@ base::Status Session::restore(const std::string& name, std::int64_t version,
     os::crash_point(os::CrashPoint::restore_located);
     if (outcome) outcome = restore_from(*source, wanted);
     os::crash_point(os::CrashPoint::restore_before_agree);
+    if (source && channel_.connected()) (void)channel_.tell(ipc::Restored{source->slot_bytes, source->store_bytes});
     if (channel_.connected()) (void)channel_.call(ipc::Unpin{});
     const base::Status agreed = agree(*comm_, outcome);
     if (agreed) {
@@ -129,6 +130,7 @@ base::Status Session::restore_chunk(PieceSource& source, std::size_t chunk, cons
     outcome = read_from_slot(source, chunk, parts);
     if (outcome) {
       source.used_tier = true;
+      source.slot_bytes += source.piece.chunks[chunk].length;
       return outcome;
     }
     source.bad[chunk] = true;
@@ -137,10 +139,12 @@ base::Status Session::restore_chunk(PieceSource& source, std::size_t chunk, cons
   }
   if (!source.stored) return outcome;
   outcome = read_from_store(source, chunk, parts);
-  if (outcome)
+  if (outcome) {
     source.used_store = true;
-  else if (outcome.error().code == PERDURE_CORRUPT)
+    source.store_bytes += source.piece.chunks[chunk].length;
+  } else if (outcome.error().code == PERDURE_CORRUPT) {
     (void)store_->quarantine(source.stored->ref, source.id, outcome.error());
+  }
   return outcome;
 }
 

@@ -62,6 +62,7 @@ struct PieceSource {
   std::unique_ptr<segment::ByteSource> bytes;  ///< the stored segment, opened when first needed
   segment::Piece stored_piece;                 ///< with offsets in that segment
   bool used_tier = false, used_store = false;
+  std::uint64_t slot_bytes = 0, store_bytes = 0;  ///< read from there, each chunk as a whole
 };
 
 }  // namespace perdure::session

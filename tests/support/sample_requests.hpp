@@ -39,6 +39,8 @@ inline std::vector<ipc::Request> sample_requests() {
           ipc::Note{"there is one node only"},
           ipc::Progress{},
           ipc::Top{},
+          ipc::Metrics{},
+          ipc::Restored{4096, 1ULL << 40},
           ipc::NextReport{},
           ipc::Retire{"nbody", 7},
           ipc::Drain{5},

@@ -1,0 +1,111 @@
+#include "cli/engine_metrics.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/node_directories.hpp"
+#include "ipc/channel.hpp"
+#include "metrics/definitions.hpp"
+#include "metrics/exposition.hpp"
+#include "metrics/family_codec.hpp"
+#include "os/system.hpp"
+
+namespace perdure::cli {
+namespace {
+
+constexpr std::uint64_t kMetricsPatienceNs = 2'000'000'000;
+
+struct Asked {
+  std::string directory;
+  ipc::Channel channel;
+  base::Result<std::uint64_t> hello, request;  ///< sequence numbers
+};
+
+struct Answer {
+  metrics::Labels labels;
+  std::vector<metrics::Family> families;
+};
+
+// Who connects has found a living engine: locks are not touched, which an engine that starts now may want.
+std::vector<Asked> ask_all(const std::vector<std::string>& directories) {
+  std::vector<Asked> asked;
+  for (const std::string& directory : directories) {
+    auto channel = ipc::Channel::connect(directory + "/socket");
+    if (!channel) continue;
+    ipc::Hello hello;
+    hello.client = false;
+    Asked& one = asked.emplace_back(Asked{directory, std::move(*channel), std::uint64_t{0}, std::uint64_t{0}});
+    one.hello = one.channel.post(hello);
+    if (one.hello) one.request = one.channel.post(ipc::Metrics{});
+  }
+  return asked;
+}
+
+base::Result<base::Json> await_until(Asked& asked, std::uint64_t sequence, std::uint64_t deadline_ns) {
+  const std::uint64_t now = os::monotonic_ns();
+  return asked.channel.await(sequence, deadline_ns > now ? deadline_ns - now : 1);
+}
+
+base::Result<Answer> answer_of(Asked& asked, std::uint64_t deadline_ns) {
+  PERDURE_TRY(const std::uint64_t hello, asked.hello);
+  PERDURE_TRY(const std::uint64_t request, asked.request);
+  PERDURE_CHECK(await_until(asked, hello, deadline_ns));
+  PERDURE_TRY(const base::Json reply, await_until(asked, request, deadline_ns));
+  if (!reply.contains("labels") || !reply.contains("families"))
+    return base::fail(PERDURE_CORRUPT, asked.directory, "its engine answers something else",
+                      "use the same release of Perdure for engine and tool");
+  Answer answer;
+  PERDURE_TRY(answer.labels, metrics::labels_from_json(reply["labels"], asked.directory));
+  PERDURE_TRY(answer.families, metrics::families_from_json(reply["families"], asked.directory));
+  return answer;
+}
+
+// All of it, or nothing: what an engine of another release says may not fit to what is there.
+base::Status add_engine(std::vector<metrics::Family>& all, const Answer& answer, const metrics::Labels& labels) {
+  auto with = all;
+  PERDURE_CHECK(metrics::merge(with, answer.families, labels));
+  for (const auto& family : with) PERDURE_CHECK(metrics::check(family));
+  all = std::move(with);
+  return {};
+}
+
+void add_up(std::vector<metrics::Family>& all, bool up, const metrics::Labels& labels) {
+  metrics::Collection out;
+  out.add("perdure_engine_up", up ? 1.0 : 0.0);
+  (void)metrics::merge(all, out.take(), labels);
+}
+
+}  // namespace
+
+base::Result<EngineMetrics> collect_metrics(const std::vector<std::string>& node_roots) {
+  std::vector<std::string> directories;
+  for (const std::string& root : node_roots) {
+    PERDURE_TRY(const auto found, engine_directories(root));
+    directories.insert(directories.end(), found.begin(), found.end());
+  }
+  std::sort(directories.begin(), directories.end());
+  directories.erase(std::unique(directories.begin(), directories.end()), directories.end());
+  auto asked = ask_all(directories);
+  const std::uint64_t deadline_ns = os::monotonic_ns() + kMetricsPatienceNs;
+  EngineMetrics result;
+  result.engines = asked.size();
+  for (Asked& one : asked) {
+    metrics::Labels labels = {{"engine", std::filesystem::path(one.directory).filename().string()}};
+    if (node_roots.size() > 1)
+      labels.emplace_back("directory", std::filesystem::path(one.directory).parent_path().string());
+    const auto answer = answer_of(one, deadline_ns);
+    metrics::Labels full = labels;
+    if (answer) full.insert(full.end(), answer->labels.begin(), answer->labels.end());
+    const base::Status added =
+        answer ? add_engine(result.families, *answer, full) : base::Status(base::fail(answer.error()));
+    add_up(result.families, added.has_value(), added ? full : labels);
+    if (!added) result.silent.push_back(added.error());
+  }
+  metrics::Collection out;
+  out.add("perdure_engines", static_cast<double>(asked.size()));
+  (void)metrics::merge(result.families, out.take(), {});
+  return result;
+}
+
+}  // namespace perdure::cli

@@ -1,0 +1,124 @@
+// The server with real connections: hostile ones keep nobody else waiting.
+#include "cli/http_server.hpp"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <thread>
+
+namespace perdure::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class HttpServing : public testing::Test {
+ protected:
+  void start(HttpLimits limits = {}) {
+    listener_ = os::listen_tcp({"127.0.0.1", 0}).value();
+    stop_ = os::Fd(::eventfd(0, EFD_CLOEXEC));
+    thread_ = std::thread([this, limits] {
+      served_ = serve_http(
+          listener_.socket, stop_,
+          [](const std::string& path) {
+            return path == "/metrics" ? HttpReply{200, "text/x", std::string(3 << 20, 'm')} : refusal(404);
+          },
+          limits);
+    });
+  }
+  ~HttpServing() override {
+    const std::uint64_t one = 1;
+    EXPECT_EQ(::write(stop_.get(), &one, sizeof one), ssize_t{sizeof one});
+    thread_.join();
+    EXPECT_TRUE(served_) << served_.error().text();
+  }
+  os::Fd connect() const {
+    os::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(listener_.address.port);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
+    return socket;
+  }
+  static void say(const os::Fd& socket, const std::string& text) {
+    EXPECT_EQ(::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
+  }
+  /// All until the server ends the connection.
+  static std::string hear(const os::Fd& socket) {
+    std::string all;
+    char bytes[65536];
+    for (ssize_t got = 0; (got = ::recv(socket.get(), bytes, sizeof bytes, 0)) > 0;)
+      all.append(bytes, static_cast<std::size_t>(got));
+    return all;
+  }
+  std::string ask(const std::string& text) const {
+    const os::Fd socket = connect();
+    say(socket, text);
+    return hear(socket);
+  }
+
+  os::TcpListener listener_;
+  os::Fd stop_;
+  base::Status served_;
+  std::thread thread_;
+};
+
+TEST_F(HttpServing, AnswersWhatIsThereAndRefusesTheRest) {
+  start();
+  const std::string metrics = ask("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_THAT(metrics.substr(0, 200),
+              StartsWith("HTTP/1.1 200 OK\r\nContent-Type: text/x\r\nContent-Length: 3145728\r\n"));
+  EXPECT_EQ(metrics.size() - metrics.find("\r\n\r\n") - 4, 3145728u) << "more than a socket takes at once";
+  const std::string head = ask("HEAD /metrics HTTP/1.1\r\n\r\n");
+  EXPECT_THAT(head, HasSubstr("Content-Length: 3145728\r\n"));
+  EXPECT_TRUE(head.ends_with("\r\n\r\n"));
+  EXPECT_THAT(ask("GET / HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(ask("GET /metrics/ HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404 "));
+  for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT", "get"})
+    EXPECT_THAT(ask(std::string(method) + " /metrics HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 405 ")) << method;
+  EXPECT_THAT(ask("nonsense\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(ask(std::string(100'000, 'x')), StartsWith("HTTP/1.1 431 "));
+}
+
+TEST_F(HttpServing, ABodyThatNobodyWantsDoesNotCostTheAnswer) {
+  start();
+  EXPECT_THAT(ask("POST /metrics HTTP/1.1\r\nContent-Length: 60000\r\n\r\n" + std::string(60'000, 'x')),
+              StartsWith("HTTP/1.1 405 "));
+}
+
+TEST_F(HttpServing, WhoIsSilentOrLeavesKeepsNobodyWaiting) {
+  start();
+  std::vector<os::Fd> silent;
+  for (int i = 0; i < 20; ++i) {
+    silent.push_back(connect());
+    say(silent.back(), "GET /met");
+  }
+  { const os::Fd leaves = connect(); }
+  EXPECT_THAT(ask("GET / HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404 "));
+  say(silent.front(), "rics HTTP/1.1\r\n\r\n");
+  EXPECT_THAT(hear(silent.front()).substr(0, 20), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_F(HttpServing, OfTooManyTheFirstAreDroppedWhenTheirTimeIsOver) {
+  start({2, 100'000'000});
+  const os::Fd first = connect(), second = connect();
+  say(first, "GET /");
+  EXPECT_THAT(ask("GET / HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404 ")) << "the third";
+  EXPECT_EQ(hear(first), "");
+}
+
+TEST_F(HttpServing, WhoDoesNotReadIsDroppedInTheEnd) {
+  start({1, 100'000'000});
+  const os::Fd idle = connect();
+  say(idle, "GET /metrics HTTP/1.1\r\n\r\n");
+  EXPECT_THAT(ask("GET / HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404 "));
+}
+
+}  // namespace
+}  // namespace perdure::cli

@@ -1,0 +1,38 @@
+#pragma once
+// Every metric that Perdure exports. docs/metrics.md has the same table, and a test compares the two.
+#include <span>
+#include <string_view>
+
+#include "metrics/histogram.hpp"
+
+namespace perdure::metrics {
+
+struct Definition {
+  const char* name;
+  Kind kind;
+  const char* unit;    ///< empty: a number of something
+  const char* labels;  ///< of a sample, separated by ", "; beyond those that say whose it is
+  const char* help;
+};
+
+/// In the order of the page.
+std::span<const Definition> definitions();
+/// nullptr: there is none of this name.
+const Definition* find_definition(std::string_view name);
+
+/// Collects samples under the definitions' names. What has no definition gets no help, so that check() refuses it.
+class Collection {
+ public:
+  void add(std::string_view name, double value, Labels labels = {}) { add(name, {std::move(labels), value, {}}); }
+  void add(std::string_view name, std::uint64_t value, Labels labels = {}) {
+    add(name, static_cast<double>(value), std::move(labels));
+  }
+  void add(std::string_view name, const Histogram& histogram) { add(name, {{}, 0, histogram.distribution()}); }
+  std::vector<Family> take() { return std::move(families_); }
+
+ private:
+  void add(std::string_view name, Sample sample);
+  std::vector<Family> families_;
+};
+
+}  // namespace perdure::metrics

@@ -1,0 +1,19 @@
+#pragma once
+// Families as a message between an engine and those who ask it.
+#include <string>
+#include <vector>
+
+#include "base/cbor.hpp"
+#include "base/result.hpp"
+#include "metrics/family.hpp"
+
+namespace perdure::metrics {
+
+base::Json to_json(const std::vector<Family>& families);
+base::Json to_json(const Labels& labels);
+/// PERDURE_CORRUPT about `object` when anything is missing, of another type, or fails check(): what comes out can be
+/// encoded. `json` is a list, at most 1000 families with 100 000 samples in all.
+base::Result<std::vector<Family>> families_from_json(const base::Json& json, const std::string& object);
+base::Result<Labels> labels_from_json(const base::Json& json, const std::string& object);
+
+}  // namespace perdure::metrics
