@@ -14,7 +14,7 @@
 
 namespace perdure::ipc {
 
-inline constexpr std::uint64_t kProtocol = 5;
+inline constexpr std::uint64_t kProtocol = 6;
 
 // ---- requests ----------------------------------------------------------------------------------------------------
 /// First on every connection. Refused with PERDURE_BUSY when the engine serves another configuration.
@@ -127,7 +127,8 @@ struct Retire {
   std::string name;
   std::uint64_t version = 0;
 };
-/// Answered when nothing is left to flush or retire, or all that is left was given up. Reply: "remaining" versions.
+/// Answered when nothing is left to flush or retire, or all that is left was given up. Reply: "remaining" versions,
+/// their "bytes", and "why" the last flush of one of them failed, if one did.
 struct Drain {
   std::uint64_t timeout_ns = 0;
 };
