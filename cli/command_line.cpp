@@ -1,6 +1,7 @@
 // Parses the command line and runs one verb.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -8,7 +9,6 @@
 #include "cli/overview.hpp"
 #include "cli/usage.hpp"
 #include "cli/verb.hpp"
-#include "os/file.hpp"
 #include "perdure/perdure.h"
 
 namespace perdure::cli {
@@ -37,15 +37,17 @@ std::vector<std::string> ours(const std::vector<std::string>& arguments, Termina
 }
 
 /// Whoever asks for JSON gets errors of the command line as JSON, too; so this is found out before it is parsed.
-void find_json(const std::vector<std::string>& words, Terminal& terminal) {
+/// Without
+/// "--", the file may be one that the program to run is to write: it is not touched.
+void find_json(const std::vector<std::string>& words, bool dashes, Terminal& terminal) {
   constexpr std::string_view kJson = "--json", kWithFile = "--json=";
   const auto end = std::find(words.begin(), words.end(), "--");
   const bool run = words.front() == "run";
   for (auto word = words.begin(); word != end; ++word) {
-    if (run && word->starts_with(kWithFile)) terminal.json_file = word->substr(kWithFile.size());
+    if (run && dashes && word->starts_with(kWithFile)) terminal.json_file = word->substr(kWithFile.size());
     if (*word != kJson) continue;
     terminal.json = !run;
-    if (run && word + 1 != end) terminal.json_file = *(word + 1);
+    if (run && dashes && word + 1 != end) terminal.json_file = *(word + 1);
   }
 }
 
@@ -84,7 +86,7 @@ int run_command_line(const std::vector<std::string>& arguments, Terminal& termin
   }
   bool dashes = false;
   const std::vector<std::string> words = ours(arguments, terminal, dashes);
-  find_json(words, terminal);
+  find_json(words, dashes, terminal);
   if (const auto wrong = unknown_verb(app, words)) return report(terminal, *wrong);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // backwards, as CLI11 wants them
@@ -103,10 +105,16 @@ int report(Terminal& terminal, const base::Error& error) {
   warn(terminal, error);
   const base::Json json = {{"error", error_json(error)}};
   if (terminal.json) print_json(terminal, json);
-  if (!terminal.json_file.empty())
-    if (const auto written = os::write_file_atomically(terminal.json_file, base::as_bytes(json_text(json))); !written)
-      warn(terminal, written.error());
+  if (!terminal.json_file.empty() && !write_json(json, terminal.json_file))
+    warn(terminal, base::errno_error(errno, "open", terminal.json_file));
   return error.code == PERDURE_INVALID_ARGUMENT ? kUsage : kCannot;
+}
+
+bool write_json(const base::Json& json, const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "we");  // not by a rename: it may be /dev/stderr
+  if (file == nullptr) return false;
+  print(file, json_text(json));
+  return std::fclose(file) == 0;
 }
 
 void print(std::FILE* file, const std::string& text) {

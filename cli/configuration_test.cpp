@@ -95,7 +95,10 @@ base::Json error_of(const Ran& ran, const std::string& about) {
 Ran run_for_json(std::vector<std::string> arguments, const std::string& file) {
   const bool run = arguments[0] == "run";
   arguments.insert(arguments.begin() + 1, "--json");
-  if (run) arguments.insert(arguments.begin() + 2, file);
+  if (run) {
+    arguments.insert(arguments.begin() + 2, file);
+    arguments.emplace_back("--");
+  }
   Ran ran = run_verb(arguments);
   if (run) {
     EXPECT_EQ(ran.out, "") << "this is the program's";
@@ -138,6 +141,14 @@ TEST(JsonErrors, OfWhatCannotBeDoneAreJsonToo) {
     EXPECT_THAT(error_of(run_for_json({verb}, file), verb)["object"].get<std::string>(),
                 HasSubstr("PERDURE_FLUSH_THREADS"))
         << verb;
+}
+
+TEST(JsonErrors, AFileThatMayBeTheProgramsIsNotTouched) {
+  test_support::TemporaryDirectory directory;
+  const std::string results = directory / "results";
+  std::ofstream(results) << "mine";
+  EXPECT_EQ(run_verb({"run", "./simulation", "--json", results}).status, kUsage);
+  EXPECT_EQ(text_of(results), "mine");
 }
 
 TEST(JsonErrors, WithoutAVerbTheyAreJsonWhenJsonIsAskedFor) {

@@ -66,6 +66,8 @@ int report(Terminal& terminal, const base::Error& error);
 void warn(Terminal& terminal, const base::Error& error);
 void print(std::FILE* file, const std::string& text);
 void print_json(Terminal& terminal, const base::Json& json);
+/// Into a file; false, with errno, when that cannot be written.
+bool write_json(const base::Json& json, const std::string& path);
 base::Json error_json(const base::Error& error);
 
 }  // namespace perdure::cli
