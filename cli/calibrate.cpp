@@ -9,11 +9,11 @@
 #include "calibration/storage.hpp"
 #include "cli/arguments.hpp"
 #include "cli/calibrate_report.hpp"
+#include "cli/configuration.hpp"
 #include "cli/progress.hpp"
 #include "cli/simulate_rows.hpp"
 #include "cli/verb.hpp"
 #include "config/directories.hpp"
-#include "config/effective.hpp"
 #include "config/toml.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"
@@ -142,7 +142,7 @@ Result<std::uint64_t> chunk_bytes_of(const CalibrateArguments& arguments, const 
 }
 
 Result<bool> calibrate_all(const CalibrateArguments& arguments, Terminal& terminal) {
-  PERDURE_TRY(const auto config, config::effective_config(nullptr));
+  PERDURE_TRY(const auto config, configuration(terminal));
   PERDURE_TRY(const std::uint64_t chunk_bytes, chunk_bytes_of(arguments, config));
   PERDURE_TRY(auto subjects, arguments.emulated.empty() ? real_tiers(config) : emulated_tiers(arguments));
   PERDURE_CHECK(keep_chosen(subjects, arguments.tiers));
@@ -173,9 +173,9 @@ Action enrol_calibrate(CLI::App& app) {
   app.add_option("--tier", arguments->tiers, "only this one; several with commas")->delimiter(',');
   app.add_option("--max-writers", arguments->max_writers,
                  "range of the model; by default 4 for each processor (16 to 256), 256 for emulated devices")
-      ->check(CLI::Range(1, 65536));
+      ->check(within(1, 65536));
   app.add_option("--repetitions", arguments->repetitions, "of every count; medians are kept")
-      ->check(CLI::Range(1, 1000))
+      ->check(within(1, 1000))
       ->capture_default_str();
   app.add_option("--spacing", arguments->spacing,
                  "which writer counts: the first ones one by one, then equal steps; or equal steps only")

@@ -7,6 +7,7 @@
 #include "base/result.hpp"
 #include "config/config.hpp"
 #include "os/cpu_facts.hpp"
+#include "os/file.hpp"
 
 namespace perdure::cli {
 
@@ -37,6 +38,10 @@ Check judge_processors(const std::string& option, const os::CpuFacts& facts);
 std::vector<Check> check_sockets(const config::Config& config);
 std::vector<Check> check_programs(const config::Config& config);
 std::vector<Check> check_node_directories(const config::Config& config);
+
+/// Makes of the check of a store what its room says: engines write whole chunks, and a store that is full stops every
+/// flush (a tier that is full is only passed over).
+void judge_room(Check& check, const std::string& location, const os::Space& space, std::uint64_t chunk_bytes);
 
 /// The chosen word of a kernel setting: "always [advise] never" -> "advise".
 std::string bracketed(const std::string& setting);

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "cli/check_protection_compare.hpp"
 #include "cli/check_protection_place.hpp"
 #include "cli/check_protection_report.hpp"

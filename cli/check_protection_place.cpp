@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "config/directories.hpp"
 #include "config/effective.hpp"
@@ -16,14 +17,13 @@ namespace {
 constexpr const char* kKeepAll = "1000000000";  // versions
 constexpr const char* kIdleExit_s = "1";
 
-std::string parent_of(const std::string& path) { return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1)); }
+std::string above(const std::string& path) { return std::filesystem::path(path).parent_path().string(); }
 
 /// Makes `path`, for this user alone; notes the parents that were missing.
 base::Status make_place(const std::string& path, std::vector<std::string>& made_parents) {
-  const std::string parent = parent_of(path);
+  const std::string parent = above(path);
   std::vector<std::string> missing;
-  for (std::string at = parent; at.size() > 1 && !os::exists(at).value_or(true); at = parent_of(at))
-    missing.push_back(at);
+  for (std::string at = parent; at.size() > 1 && !os::exists(at).value_or(true); at = above(at)) missing.push_back(at);
   PERDURE_CHECK(os::make_directories(parent));
   made_parents.insert(made_parents.end(), missing.begin(), missing.end());
   return os::make_private_directory(path);

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.hpp"
 #include "cli/process.hpp"
 #include "cli/store_access.hpp"
 #include "cli/table.hpp"

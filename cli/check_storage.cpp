@@ -14,6 +14,7 @@ namespace {
 
 using base::format_bytes;
 constexpr std::uint64_t kBlock = 1 << 20;
+constexpr std::uint64_t kFewChunks = 16;
 
 base::Result<double> write_rate(const std::string& directory, std::uint64_t bytes) {
   PERDURE_TRY(const auto scratch, Scratch::in(directory));
@@ -47,6 +48,17 @@ Check check_place(const std::string& name, const std::string& path, const std::s
 
 }  // namespace
 
+void judge_room(Check& check, const std::string& location, const os::Space& space, std::uint64_t chunk_bytes) {
+  if (check.verdict == Verdict::problem || space.available_bytes / kFewChunks >= chunk_bytes) return;
+  const bool none = space.available_bytes < chunk_bytes;
+  const std::string chunk = format_bytes(chunk_bytes);
+  check.verdict = none ? Verdict::problem : Verdict::warning;
+  check.finding = fmt::format("{} ({}, {} free): ", location, space.type, format_bytes(space.available_bytes)) +
+                  (none ? "no room for one chunk of " + chunk + ", so that checkpoints stay on the node"
+                        : fmt::format("room for less than {} chunks of {}", kFewChunks, chunk));
+  check.remedy = "free space there (perdure prune shows what retention would give up) or set store.path elsewhere";
+}
+
 std::vector<Check> check_file_tier(const config::Config& config, const DoctorOptions& options) {
   Check check = check_place("file tier", config::file_tier_root(config), "tier.file.path", options);
   const auto space = os::space(nearest_existing(config::file_tier_root(config)));
@@ -67,6 +79,8 @@ std::vector<Check> check_store(const config::Config& config, const DoctorOptions
   if (!listed && listed.error().code != PERDURE_NOT_FOUND)
     return {{"store", Verdict::problem, listed.error().text(), "set store.path to a directory where you may write"}};
   Check check = check_place("store", location, "store.path", options);
+  if (const auto space = os::space(nearest_existing(location)))
+    judge_room(check, location, *space, config.bytes("chunk_bytes"));
   if (!listed && check.verdict == Verdict::ok) check.finding += "; it is made by the first checkpoint";
   return {check};
 }

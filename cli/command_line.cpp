@@ -1,9 +1,13 @@
 // Parses the command line and runs one verb.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <sstream>
 
 #include "base/json.hpp"
+#include "cli/configuration.hpp"
+#include "cli/overview.hpp"
+#include "cli/usage.hpp"
 #include "cli/verb.hpp"
 #include "perdure/perdure.h"
 
@@ -14,57 +18,103 @@ constexpr const char* kFooter =
     "\nExit status: 0 good; 1 the answer is bad (defects, problems); 2 wrong usage; 3 could not be done.\n"
     "`perdure run` ends with the status of its program (128 + signal when it was killed).\n";
 
+std::string json_text(const base::Json& json) {
+  return json.dump(2, ' ', false, base::Json::error_handler_t::replace) + "\n";
+}
+
 std::string version() {
   return "perdure " + std::to_string(PERDURE_VERSION_MAJOR) + "." + std::to_string(PERDURE_VERSION_MINOR) + "." +
          std::to_string(PERDURE_VERSION_PATCH);
 }
 
-int explain(const CLI::App& app, const CLI::ParseError& error, Terminal& terminal) {
-  std::ostringstream out, err;
-  const int status = app.exit(error, out, err);
-  print(terminal.out, out.str());
-  print(terminal.err, err.str());
-  if (status != 0 && app.got_subcommand("run") && terminal.program.empty())
-    print(terminal.err, "The program to run stands behind --: perdure run [OPTIONS] -- PROGRAM [ARGUMENTS]\n");
-  return status == 0 ? kGood : kUsage;
+/// The arguments that are for us. Those of a program to run are split off first: they may look like anything.
+std::vector<std::string> ours(const std::vector<std::string>& arguments, Terminal& terminal, bool& dashes) {
+  if (arguments.front() != "run") return arguments;
+  const auto at = std::find(arguments.begin(), arguments.end(), "--");
+  dashes = at != arguments.end();
+  if (dashes) terminal.program.assign(at + 1, arguments.end());
+  return {arguments.begin(), at};
 }
 
-/// The arguments that are for us. Those of a program to run are split off first: they may look like anything.
-std::vector<std::string> ours(const std::vector<std::string>& arguments, Terminal& terminal) {
-  if (arguments.empty() || arguments.front() != "run") return arguments;
-  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
-  if (dashes != arguments.end()) terminal.program.assign(dashes + 1, arguments.end());
-  return {arguments.begin(), dashes};
+/// Whoever asks for JSON gets errors of the command line as JSON, too; so this is found out before it is parsed.
+/// Without
+/// "--", the file may be one that the program to run is to write: it is not touched.
+void find_json(const std::vector<std::string>& words, bool dashes, Terminal& terminal) {
+  constexpr std::string_view kJson = "--json", kWithFile = "--json=";
+  const auto end = std::find(words.begin(), words.end(), "--");
+  const bool run = words.front() == "run";
+  for (auto word = words.begin(); word != end; ++word) {
+    if (run && dashes && word->starts_with(kWithFile)) terminal.json_file = word->substr(kWithFile.size());
+    if (*word != kJson) continue;
+    terminal.json = !run;
+    if (run && dashes && word + 1 != end) terminal.json_file = *(word + 1);
+  }
+}
+
+/// What every verb has.
+void add_common(CLI::App& verb, Terminal& terminal) {
+  verb.add_option("--set", terminal.settings,
+                  "a setting KEY=VALUE that goes before files and environment (repeatable); perdure config lists them")
+      ->allow_extra_args(false);
+}
+
+int explain(const CLI::App& app, const std::vector<std::string>& words, bool dashes, const CLI::ParseError& error,
+            Terminal& terminal) {
+  if (error.get_exit_code() != 0) return report(terminal, usage_error(app, words, dashes, error));
+  std::ostringstream out, err;
+  app.exit(error, out, err);
+  print(terminal.out, out.str());
+  return kGood;
 }
 
 }  // namespace
 
 int run_command_line(const std::vector<std::string>& arguments, Terminal& terminal) {
+  if (arguments.empty()) {
+    print(terminal.out, overview());
+    return kUsage;
+  }
   CLI::App app{"Perdure, the resilience runtime for parallel programs: inspects stores and runs programs.", "perdure"};
   app.set_version_flag("--version", version());
   app.require_subcommand(1);
   app.footer(kFooter);
-  app.failure_message(CLI::FailureMessage::simple);
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const Verb& verb : verbs()) {
     CLI::App* sub = app.add_subcommand(verb.name, verb.summary);
     actions.emplace_back(sub, verb.enrol(*sub));
+    add_common(*sub, terminal);
   }
-  std::vector<std::string> reversed = ours(arguments, terminal);
-  std::reverse(reversed.begin(), reversed.end());  // as CLI11 wants them
+  bool dashes = false;
+  const std::vector<std::string> words = ours(arguments, terminal, dashes);
+  find_json(words, dashes, terminal);
+  if (const auto wrong = unknown_verb(app, words)) return report(terminal, *wrong);
   try {
-    app.parse(reversed);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // backwards, as CLI11 wants them
   } catch (const CLI::ParseError& error) {
-    return explain(app, error, terminal);
+    return explain(app, words, dashes, error, terminal);
   }
+  if (const auto set = check_settings(terminal); !set) return report(terminal, set.error());
   for (const auto& [sub, action] : actions)
     if (sub->parsed()) return action(terminal);
   return kUsage;
 }
 
+void warn(Terminal& terminal, const base::Error& error) { print(terminal.err, "perdure: " + error.text() + "\n"); }
+
 int report(Terminal& terminal, const base::Error& error) {
-  print(terminal.err, "perdure: " + error.text() + "\n");
+  warn(terminal, error);
+  const base::Json json = {{"error", error_json(error)}};
+  if (terminal.json) print_json(terminal, json);
+  if (!terminal.json_file.empty() && !write_json(json, terminal.json_file))
+    warn(terminal, base::errno_error(errno, "open", terminal.json_file));
   return error.code == PERDURE_INVALID_ARGUMENT ? kUsage : kCannot;
+}
+
+bool write_json(const base::Json& json, const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "we");  // not by a rename: it may be /dev/stderr
+  if (file == nullptr) return false;
+  print(file, json_text(json));
+  return std::fclose(file) == 0;
 }
 
 void print(std::FILE* file, const std::string& text) {
@@ -72,15 +122,14 @@ void print(std::FILE* file, const std::string& text) {
   std::fflush(file);
 }
 
-void print_json(Terminal& terminal, const base::Json& json) {
-  print(terminal.out, json.dump(2, ' ', false, base::Json::error_handler_t::replace) + "\n");
-}
+void print_json(Terminal& terminal, const base::Json& json) { print(terminal.out, json_text(json)); }
 
 base::Json error_json(const base::Error& error) {
   return {{"code", base::code_name(error.code)},
           {"object", error.object},
           {"cause", error.cause},
-          {"remedy", error.remedy}};
+          {"remedy", error.remedy},
+          {"retryable", error.retryable}};
 }
 
 }  // namespace perdure::cli

@@ -112,6 +112,38 @@ TEST(Doctor, AStoreThatIsAFileIsAProblemWithARemedy) {
   EXPECT_THAT(ran.out, HasSubstr("remedy: set store.path"));
 }
 
+TEST(Doctor, AStoreWithoutRoomForAChunkIsAProblemAndOneWithLittleIsWorthAWarning) {
+  constexpr std::uint64_t kChunk = 64 << 20;
+  const auto judged = [](std::uint64_t available_bytes) {
+    Check check{"store", Verdict::ok, "fine", ""};
+    judge_room(check, "/store", {1ULL << 40, available_bytes, "tmpfs"}, kChunk);
+    return check;
+  };
+  for (const std::uint64_t none : {std::uint64_t{0}, kChunk - 1}) EXPECT_EQ(judged(none).verdict, Verdict::problem);
+  for (const std::uint64_t few : {kChunk, 16 * kChunk - 1}) EXPECT_EQ(judged(few).verdict, Verdict::warning);
+  EXPECT_EQ(judged(16 * kChunk).verdict, Verdict::ok);
+  EXPECT_EQ(judged(16 * kChunk).finding, "fine");
+  EXPECT_EQ(judged(0).finding,
+            "/store (tmpfs, 0 B free): no room for one chunk of 64.0 MiB, so that checkpoints stay on the node");
+  EXPECT_THAT(judged(0).remedy, HasSubstr("perdure prune"));
+  Check other{"store", Verdict::problem, "not writable", "chmod"};
+  judge_room(other, "/store", {1, 0, "tmpfs"}, kChunk);
+  EXPECT_EQ(other.finding, "not writable") << "what is worse is told";
+}
+
+TEST(Doctor, LooksAtTheRoomOfTheStore) {
+  test_support::TemporaryDirectory directory;
+  const Variable node("PERDURE_NODE_PATH", directory / "node"), file("PERDURE_TIER_FILE_PATH", directory / "file");
+  const Variable stores("PERDURE_STORE_PATH", directory / "store");
+  const auto space = os::space(directory.path()).value();
+  const auto json = run_verb({"doctor", "--quick", "--json", "--set", "chunk_bytes=16GiB"}).json();
+  const bool little = space.available_bytes / 16 < (16ULL << 30);
+  for (const auto& check : json["checks"])
+    if (check["check"] == "store") {
+      EXPECT_EQ(check["verdict"] == "ok", !little) << check.dump();
+    }
+}
+
 class DoctorOnModels : public testing::Test {
  protected:
   base::Json verdict() {

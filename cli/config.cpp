@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/json.hpp"
+#include "cli/configuration.hpp"
 #include "cli/table.hpp"
 #include "cli/verb.hpp"
 
@@ -11,7 +12,6 @@ namespace perdure::cli {
 namespace {
 
 struct ConfigArguments {
-  std::vector<std::string> set;
   bool json = false, markdown = false, verbose = false;
 };
 
@@ -31,7 +31,7 @@ int show(const ConfigArguments& arguments, Terminal& terminal) {
     print(terminal.out, config::markdown());
     return kGood;
   }
-  auto config = config::load("", arguments.set);
+  auto config = configuration_as_given(terminal);
   if (!config) return report(terminal, config.error());
   base::Json options = base::Json::array();
   std::vector<Table::Column> columns{{"KEY"}, {"VALUE"}, {"UNIT"}, {"ORIGIN"}};
@@ -61,9 +61,6 @@ int show(const ConfigArguments& arguments, Terminal& terminal) {
 
 Action enrol_config(CLI::App& app) {
   auto arguments = std::make_shared<ConfigArguments>();
-  app.add_option("--set", arguments->set,
-                 "a setting KEY=VALUE, as the program under --set of `perdure run` would see it (repeatable)")
-      ->allow_extra_args(false);
   app.add_flag("--markdown", arguments->markdown, "the page docs/configuration.md");
   app.add_flag("--verbose", arguments->verbose, "with the meaning of each option");
   app.add_flag("--json", arguments->json, "for programs");

@@ -5,9 +5,9 @@
 
 #include "base/json.hpp"
 #include "cli/check.hpp"
+#include "cli/configuration.hpp"
 #include "cli/table.hpp"
 #include "cli/verb.hpp"
-#include "config/effective.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -33,7 +33,7 @@ std::vector<Check> all_checks(const config::Config& config, const DoctorOptions&
 }
 
 int examine(const DoctorArguments& arguments, Terminal& terminal) {
-  auto config = config::effective_config(nullptr);
+  auto config = configuration(terminal);
   if (!config) return report(terminal, config.error());
   DoctorOptions options;
   if (arguments.quick) options.sample_bytes = 0;

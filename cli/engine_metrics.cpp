@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "cli/node_directories.hpp"
 #include "ipc/channel.hpp"
 #include "metrics/definitions.hpp"

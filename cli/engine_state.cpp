@@ -9,6 +9,8 @@
 #include "cli/node_directories.hpp"
 #include "cli/table.hpp"
 #include "cli/verb.hpp"
+#include "cli/words.hpp"
+#include "config/directories.hpp"
 #include "ipc/channel.hpp"
 
 namespace perdure::cli {
@@ -189,6 +191,20 @@ base::Result<std::vector<EngineState>> ask_engines(const config::Config& config)
   for (const NodeDirectory& directory : directories)
     if (directory.alive) states.push_back({directory.path, ask(directory.path)});
   return states;
+}
+
+std::vector<std::string> places_of_engines(const config::Config& config) {
+  std::vector<std::string> places;
+  for (const std::string& place :
+       {config::node_root(config), config::memory_tier_root(config), config::file_tier_root(config)})
+    if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
+  return places;
+}
+
+std::string no_engine_text(const config::Config& config) {
+  return "no engine runs here: none lives in " + printable(enumerated(places_of_engines(config))) +
+         "\nAn engine runs as long as its program or perdured does. One with another node.path is found with "
+         "--set node.path=PATH, as its program has it.\n";
 }
 
 Json engine_json(const EngineState& state) {

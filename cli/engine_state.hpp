@@ -17,6 +17,11 @@ struct EngineState {
 /// Asks every engine that lives in the configured node directory. Errors: the directory cannot be read.
 base::Result<std::vector<EngineState>> ask_engines(const config::Config& config);
 
+/// The directories that ask_engines looks at.
+std::vector<std::string> places_of_engines(const config::Config& config);
+/// For people, when none was found: where it was looked and how to look elsewhere.
+std::string no_engine_text(const config::Config& config);
+
 base::Json engine_json(const EngineState& state);
 /// For people; of the decisions the last `decisions`.
 std::string engine_text(const EngineState& state, std::size_t decisions);

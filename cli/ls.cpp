@@ -5,6 +5,7 @@
 #include "base/json.hpp"
 #include "cli/inventory.hpp"
 #include "cli/residue.hpp"
+#include "cli/store_place.hpp"
 #include "cli/table.hpp"
 #include "cli/verb.hpp"
 
@@ -98,7 +99,7 @@ int show_quarantine(const Listing& listing, const std::string& location, bool js
 }
 
 int list(const LsArguments& arguments, Terminal& terminal) {
-  auto store = open_store(arguments.positional.empty() ? arguments.option : arguments.positional);
+  auto store = open_store(arguments.positional.empty() ? arguments.option : arguments.positional, terminal);
   if (!store) return report(terminal, store.error());
   const std::string location = (*store)->properties().location;
   Listing listing;
@@ -113,6 +114,8 @@ int list(const LsArguments& arguments, Terminal& terminal) {
     if (!versions) return report(terminal, versions.error());
     for (VersionFacts& facts : *versions) listing.versions.push_back(std::move(facts));
   }
+  if (listing.versions.empty() && listing.quarantined.empty())
+    if (const auto other = not_a_store(location)) return report(terminal, *other);
   if (arguments.json) {
     print_json(terminal, to_json(listing, location));
     return kGood;

@@ -64,6 +64,21 @@ TEST(Ls, SurvivesAnythingThatLiesInQuarantine) {
 TEST(Ls, SaysThatAnEmptyStoreHasNoCheckpoints) {
   SampleStore store;
   EXPECT_EQ(run_verb({"ls", store.path()}).out, "no checkpoints\n");
+  fs::create_directories(store.path() + "/nbody/.retired-0-" + std::string(32, 'a'));
+  fs::create_directories(store.path() + "/lost+found");
+  const Ran ran = run_verb({"ls", store.path()});
+  EXPECT_EQ(ran.out, "no checkpoints\n") << "what was removed leaves a store, which may have a file system of its own";
+  EXPECT_EQ(ran.status, kGood);
+}
+
+TEST(Ls, NamesTheStoreBelowOrAboveTheDirectoryThatIsNone) {
+  SampleStore store;
+  store.add("nbody", 1);
+  const Ran beside = run_verb({"ls", store.directory().path()}), within = run_verb({"ls", store.path() + "/nbody"});
+  EXPECT_EQ(beside.status, kCannot);
+  EXPECT_THAT(beside.err, HasSubstr("below it there is a store: " + store.path()));
+  EXPECT_EQ(within.status, kCannot);
+  EXPECT_THAT(within.err, HasSubstr("name the store, " + store.path()));
 }
 
 TEST(Show, TellsRegionsAndChunksOfEveryRank) {
@@ -79,7 +94,7 @@ TEST(Show, TellsRegionsAndChunksOfEveryRank) {
   ASSERT_EQ(piece["chunks"].size(), 2u);
   EXPECT_EQ(piece["chunks"][0]["offset"], 4096);
   EXPECT_EQ(piece["chunks"][0]["hash"].get<std::string>().size(), 32u);
-  EXPECT_THAT(run_verb({"show", "nbody@1", "--store", store.path()}).out,
+  EXPECT_THAT(run_verb({"show", "nbody@1", "--verbose", "--store", store.path()}).out,
               HasSubstr(piece["chunks"][0]["hash"].get<std::string>()));
 }
 
@@ -90,7 +105,9 @@ TEST(Show, TakesTheNewestCompleteVersionUnlessToldOtherwise) {
   store.add("nbody", 3, 2, {0});
   EXPECT_EQ(run_verb({"show", "nbody", "--json", "--store", store.path()}).json()["versions"][0]["version"], 2);
   EXPECT_EQ(run_verb({"show", "nbody", "--all", "--json", "--store", store.path()}).json()["versions"].size(), 3u);
-  EXPECT_EQ(run_verb({"show", "nbody@9", "--store", store.path()}).status, kCannot);
+  const Ran missing = run_verb({"show", "nbody@9", "--store", store.path()});
+  EXPECT_EQ(missing.status, kCannot);
+  EXPECT_THAT(missing.err, HasSubstr("nbody version 9: no such checkpoint"));
   EXPECT_EQ(run_verb({"show", "other", "--store", store.path()}).status, kCannot);
 }
 

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "cli/engine_metrics.hpp"
 #include "cli/http_server.hpp"
 #include "cli/verb.hpp"

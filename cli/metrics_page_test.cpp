@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 
 #include "base/cbor.hpp"
+#include "base/json.hpp"
 #include "metrics/definitions.hpp"
 
 namespace perdure::cli {

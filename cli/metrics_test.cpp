@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "cli/testing.hpp"
 #include "engine/engine.hpp"
 #include "ipc/channel.hpp"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -12,13 +13,13 @@
 #include "base/json.hpp"
 #include "cli/arguments.hpp"
 #include "cli/audit.hpp"
+#include "cli/configuration.hpp"
 #include "cli/node_directories.hpp"
 #include "cli/progress.hpp"
-#include "cli/prune_plan.hpp"
+#include "cli/prune_outcome.hpp"
 #include "cli/residue.hpp"
-#include "cli/table.hpp"
+#include "cli/store_place.hpp"
 #include "cli/verb.hpp"
-#include "config/effective.hpp"
 #include "os/system.hpp"
 
 namespace perdure::cli {
@@ -108,9 +109,14 @@ plan::RetentionPolicy policy_of(const PruneArguments& arguments, const Wish& wis
 base::Status plan_store(store::Store& store, const PruneArguments& arguments, const Wish& wish,
                         const plan::RetentionPolicy& policy, const DeepCheck& check, PrunePlan& plan) {
   PERDURE_TRY(const auto names, store.names());
+  for (const std::string& name : wish.names)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      return base::fail(no_such_checkpoint(store, {name, std::nullopt}));
   for (const auto& [name, versions] : wish.removals) {
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      return base::fail(no_such_checkpoint(store, {name, *versions.begin()}));
     PERDURE_TRY(const auto facts, inventory(store, name));
-    PERDURE_CHECK(plan_removal(store, facts, versions, arguments.even_the_last, check, plan));
+    PERDURE_CHECK(plan_removal(store, name, facts, versions, arguments.even_the_last, check, plan));
   }
   for (const std::string& name : names) {
     if (!wish.retention && !arguments.leftovers) break;
@@ -134,53 +140,39 @@ base::Status plan_nodes(const config::Config& config, PrunePlan& plan) {
   return {};
 }
 
-int carry_out(const PrunePlan& plan, const PruneArguments& arguments, Terminal& terminal) {
-  base::Json actions = base::Json::array();
-  Table table({{arguments.yes ? "REMOVED" : "WOULD REMOVE"}, {"SIZE", Table::Align::right}, {"WHY"}});
-  std::uint64_t bytes = 0;
-  bool failed = false;
-  for (const PruneAction& action : plan.actions) {
-    const base::Status done = arguments.yes ? action.act() : base::Status{};
-    failed |= !done;
-    if (done) bytes += action.bytes;
-    if (!done) report(terminal, done.error());
-    table.row({action.what, base::format_bytes(action.bytes), done ? action.why : "FAILED: " + done.error().cause});
-    actions.push_back({{"what", action.what},
-                       {"why", action.why},
-                       {"bytes", action.bytes},
-                       {"done", arguments.yes && done},
-                       {"error", done ? base::Json() : error_json(done.error())}});
-  }
-  if (arguments.json) {
-    print_json(terminal, {{"done", arguments.yes}, {"actions", actions}, {"kept", plan.refused}, {"bytes", bytes}});
-  } else {
-    if (!table.empty()) print(terminal.out, table.text());
-    for (const std::string& text : plan.refused) print(terminal.out, printable(text) + "\n");
-    print(terminal.out, table.empty() ? "nothing to remove\n"
-                                      : base::format_bytes(bytes) +
-                                            (arguments.yes ? " removed\n" : " would be removed; --yes does it\n"));
-  }
-  return failed ? kCannot : kGood;
+/// Nothing to remove is good news only of a store.
+std::optional<base::Error> no_store_here(store::Store& store) {
+  for (const std::string& name : store.names().value_or(std::vector<std::string>{}))
+    if (const auto listed = store.list(name); listed && !listed->empty()) return std::nullopt;
+  return not_a_store(store.properties().location);
+}
+
+int refuse(Terminal& terminal, const PruneArguments& arguments, const base::Error& error) {
+  const int status = report(terminal, error);
+  if (arguments.yes) print(terminal.err, "perdure: nothing was removed\n");
+  return status;
 }
 
 int prune(const PruneArguments& arguments, Terminal& terminal) {
-  auto config = config::effective_config(nullptr);
+  auto config = configuration(terminal);
   if (!config) return report(terminal, config.error());
   auto wish = wish_of(arguments);
   if (!wish) return report(terminal, wish.error());
   PrunePlan plan;
   std::unique_ptr<store::Store> store;  // lives until the actions are done
   if (wish->store) {
-    auto opened = open_store(arguments.store);
+    auto opened = open_store(arguments.store, terminal);
     if (!opened) return report(terminal, opened.error());
     store = std::move(*opened);
     const auto planned =
         plan_store(*store, arguments, *wish, policy_of(arguments, *wish, *config), deep_check(*store, terminal), plan);
-    if (!planned) return report(terminal, planned.error());
+    if (!planned) return refuse(terminal, arguments, planned.error());
+    if (const auto other = plan.actions.empty() ? no_store_here(*store) : std::nullopt)
+      return refuse(terminal, arguments, *other);
   }
   if (arguments.node)
     if (auto planned = plan_nodes(*config, plan); !planned) return report(terminal, planned.error());
-  const int status = carry_out(plan, arguments, terminal);
+  const int status = carry_out(plan, arguments.yes, arguments.json, terminal);
   return status == kGood && !wish->removals.empty() && !plan.refused.empty() ? kBad : status;
 }
 
@@ -194,7 +186,7 @@ Action enrol_prune(CLI::App& app) {
   auto* last = app.add_option("--keep-last", arguments->keep_last,
                               "keep the newest so many complete versions of each name; at least 1")
                    ->check(whole_number)
-                   ->check(CLI::PositiveNumber);
+                   ->check(positive);
   auto* every =
       app.add_option("--keep-every", arguments->keep_every, "keep the multiples of this too")->check(whole_number);
   app.add_flag("--leftovers", arguments->leftovers,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cli/words.hpp"
+
 namespace perdure::cli {
 namespace {
 
@@ -63,7 +65,7 @@ void plan_retention(store::Store& store, std::vector<VersionFacts> facts, const 
   }
 }
 
-base::Status plan_removal(store::Store& store, const std::vector<VersionFacts>& facts,
+base::Status plan_removal(store::Store& store, const std::string& name, const std::vector<VersionFacts>& facts,
                           const std::set<std::uint64_t>& versions, bool even_the_last, const DeepCheck& check,
                           PrunePlan& plan) {
   std::vector<PruneAction> actions;
@@ -76,9 +78,7 @@ base::Status plan_removal(store::Store& store, const std::vector<VersionFacts>& 
     removes_complete |= one.complete();
   }
   for (std::uint64_t version : versions)
-    if (!found.contains(version))
-      return base::fail(PERDURE_NOT_FOUND, "version " + std::to_string(version),
-                        "no such checkpoint in " + store.properties().location);
+    if (!found.contains(version)) return base::fail(no_such_checkpoint(store, {name, version}));
   const bool another =
       !removes_complete || even_the_last || std::any_of(facts.rbegin(), facts.rend(), [&](const auto& one) {
         return one.complete() && !versions.contains(one.listing.id.version) && check(one);
@@ -86,9 +86,12 @@ base::Status plan_removal(store::Store& store, const std::vector<VersionFacts>& 
   if (another) {
     std::move(actions.begin(), actions.end(), std::back_inserter(plan.actions));
   } else {
-    plan.refused.push_back(
-        facts.front().listing.id.name +
-        " is kept: no other verified version of it would be left; --even-the-last removes it all the same");
+    const bool one = versions.size() == 1;
+    std::vector<std::string> numbers;
+    for (const std::uint64_t version : versions) numbers.push_back(std::to_string(version));
+    plan.refused.push_back(name + (one ? " version " : " versions ") + enumerated(numbers) +
+                           (one ? " is kept" : " are kept, all of them") + ": no other verified version of " + name +
+                           " would be left; --even-the-last removes " + (one ? "it" : "them") + " all the same");
   }
   return {};
 }

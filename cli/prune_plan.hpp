@@ -33,7 +33,7 @@ void plan_retention(store::Store& store, std::vector<VersionFacts> facts, const 
 
 /// Removes versions of one name on request; refuses if no other verified version of it would be left, unless
 /// `even_the_last`. PERDURE_NOT_FOUND for a version that is not there.
-base::Status plan_removal(store::Store& store, const std::vector<VersionFacts>& facts,
+base::Status plan_removal(store::Store& store, const std::string& name, const std::vector<VersionFacts>& facts,
                           const std::set<std::uint64_t>& versions, bool even_the_last, const DeepCheck& check,
                           PrunePlan& plan);
 

@@ -52,6 +52,48 @@ TEST(Prune, AppliesTheConfiguredRetentionByDefaultAndOnlyToTheNamesGiven) {
   EXPECT_THAT(versions_left(store, "nbody"), ElementsAre(1, 2, 3));
 }
 
+TEST(Prune, ANameThatIsNotThereIsAnErrorAndTheNearestIsNamed) {
+  SampleStore store;
+  for (std::uint64_t version : {1, 2, 3}) store.add("nbody", version);
+  for (const std::vector<std::string>& names :
+       {std::vector<std::string>{"nbdy"}, {"nbody", "nbdy"}, {"nbdy@1"}, {"nbody@1", "nbdy@1"}}) {
+    std::vector<std::string> arguments{"prune", "--yes", "--store", store.path()};
+    arguments.insert(arguments.end(), names.begin(), names.end());
+    const Ran ran = run_verb(arguments);
+    EXPECT_EQ(ran.status, kCannot) << names.back();
+    EXPECT_THAT(ran.err, HasSubstr("no such checkpoint in " + store.path())) << names.back();
+    EXPECT_THAT(ran.err, HasSubstr("did you mean nbody?")) << names.back();
+    EXPECT_THAT(ran.err, HasSubstr("perdure: nothing was removed\n")) << names.back();
+  }
+  EXPECT_THAT(versions_left(store, "nbody"), ElementsAre(1, 2, 3));
+}
+
+TEST(Prune, NothingToRemoveIsSaidOfStoresOnly) {
+  SampleStore store;
+  EXPECT_EQ(run_verb({"prune", "--store", store.path()}).out, "nothing to remove\n");
+  store.add("nbody", 1);
+  EXPECT_EQ(run_verb({"prune", "--store", store.path()}).out, "nothing to remove\n");
+  const Ran beside = run_verb({"prune", "--store", store.directory().path()});
+  EXPECT_EQ(beside.status, kCannot);
+  EXPECT_THAT(beside.err, HasSubstr("below it there is a store: " + store.path()));
+}
+
+TEST(Prune, SaysOfSeveralNamesWhichWereRemovedAndWhichWereNot) {
+  SampleStore store;
+  store.add("heat", 1), store.add("heat", 2), store.add("nbody", 1), store.add("nbody", 2);
+  const Ran ran = run_verb({"prune", "heat@1", "nbody@1", "nbody@2", "--yes", "--store", store.path()});
+  EXPECT_EQ(ran.status, kBad);
+  EXPECT_THAT(ran.out, HasSubstr("heat version 1"));
+  EXPECT_THAT(ran.out, HasSubstr("nbody versions 1 and 2 are kept, all of them: no other verified version of nbody"));
+  EXPECT_THAT(ran.out, HasSubstr(" removed; what is kept was not touched\n"));
+  EXPECT_THAT(versions_left(store, "heat"), ElementsAre(2));
+  EXPECT_THAT(versions_left(store, "nbody"), ElementsAre(1, 2));
+  const Ran none = run_verb({"prune", "heat@2", "--yes", "--store", store.path()});
+  EXPECT_EQ(none.status, kBad);
+  EXPECT_THAT(none.out, HasSubstr("heat version 2 is kept"));
+  EXPECT_THAT(none.out, HasSubstr("\nnothing was removed\n"));
+}
+
 TEST(Prune, GivesNothingUpForANewestVersionThatIsDamaged) {
   SampleStore store;
   store.add("nbody", 1);

@@ -6,11 +6,11 @@
 
 #include "cli/arguments.hpp"
 #include "cli/check_protection.hpp"
+#include "cli/configuration.hpp"
 #include "cli/inventory.hpp"
 #include "cli/node_arguments.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/verb.hpp"
-#include "config/effective.hpp"
 #include "os/system.hpp"
 
 namespace perdure::cli {
@@ -19,7 +19,6 @@ namespace {
 struct RunArguments {
   plan::RelaunchPolicy policy;
   NodeArguments nodes;
-  std::vector<std::string> set;
   std::string engine, store, json_file, restore_from;
   bool check_protection = false;
 };
@@ -36,9 +35,8 @@ base::Result<Environment> environment_for(const config::Config& config) {
   return environment;
 }
 
-base::Result<config::Config> configuration(const RunArguments& arguments) {
-  std::vector<std::string> settings = arguments.set;
-  PERDURE_TRY(auto config, config::load("", settings));
+base::Result<config::Config> configuration_for(const RunArguments& arguments, const Terminal& terminal) {
+  PERDURE_TRY(auto config, configuration_as_given(terminal));
   if (!arguments.engine.empty())
     PERDURE_CHECK(config.set("engine.mode", arguments.engine, config::Origin::command_line, "--engine"));
   if (!arguments.store.empty())
@@ -57,7 +55,7 @@ int run(const RunArguments& arguments, Terminal& terminal) {
   if (terminal.program.empty())
     return report(terminal, {PERDURE_INVALID_ARGUMENT, "run", "no program given",
                              "perdure run [OPTIONS] -- PROGRAM [ARGUMENTS]; perdure run --help", false});
-  auto config = configuration(arguments);
+  auto config = configuration_for(arguments, terminal);
   if (!config) return report(terminal, config.error());
   auto environment = environment_for(*config);
   if (!environment) return report(terminal, environment.error());
@@ -95,7 +93,6 @@ Action enrol_run(CLI::App& app) {
       ->capture_default_str()
       ->check(seconds)
       ->take_last();
-  app.add_option("--set", arguments->set, "a setting KEY=VALUE for the program (repeatable)")->allow_extra_args(false);
   app.add_option("--store", arguments->store, "the same as --set store.path=...")->take_last();
   app.add_option("--engine", arguments->engine, "the same as --set engine.mode=...: embedded or daemon")
       ->check(CLI::IsMember({"embedded", "daemon"}));

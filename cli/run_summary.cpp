@@ -32,13 +32,6 @@ std::string text_of(const LoopSummary& summary) {
   return text;
 }
 
-bool write_json(const base::Json& summary, const std::string& path) {
-  std::FILE* file = std::fopen(path.c_str(), "we");
-  if (file == nullptr) return false;
-  print(file, summary.dump(2, ' ', false, base::Json::error_handler_t::replace) + "\n");
-  return std::fclose(file) == 0;
-}
-
 }  // namespace
 
 void tell(const LoopSummary& summary, const NodeKeeper* nodes, const std::string& json_file, Terminal& terminal) {

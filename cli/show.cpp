@@ -4,18 +4,18 @@
 
 #include "base/bytes.hpp"
 #include "base/json.hpp"
+#include "cli/arguments.hpp"
 #include "cli/inventory.hpp"
-#include "cli/table.hpp"
+#include "cli/show_text.hpp"
 #include "cli/verb.hpp"
 
 namespace perdure::cli {
 namespace {
 
-using Right = Table::Align;
-
 struct ShowArguments {
   std::string checkpoint, store;
-  bool json = false, all = false;
+  std::uint32_t rank = 0;
+  bool json = false, all = false, verbose = false, one_rank = false;
 };
 
 base::Json piece_json(const segment::Piece& piece) {
@@ -53,43 +53,20 @@ base::Json to_json(const VersionFacts& facts, const std::string& location) {
           {"segments", segments}};
 }
 
-void print_pieces(const segment::Manifest& manifest, Terminal& terminal) {
-  Table regions({{"  RANK", Right::right},
-                 {"REGION", Right::right},
-                 {"ELEMENT BYTES", Right::right},
-                 {"COUNT", Right::right},
-                 {"SIZE", Right::right}});
-  Table chunks({{"  RANK", Right::right},
-                {"CHUNK", Right::right},
-                {"OFFSET", Right::right},
-                {"LENGTH", Right::right},
-                {"HASH"}});
-  for (const auto& piece : manifest.pieces) {
-    const std::string rank = std::to_string(piece.rank);
-    for (const auto& region : piece.regions)
-      regions.row({rank, std::to_string(region.id), std::to_string(region.element_bytes), std::to_string(region.count),
-                   base::format_bytes(region.bytes())});
-    for (std::size_t i = 0; i < piece.chunks.size(); ++i)
-      chunks.row({rank, std::to_string(i), std::to_string(piece.chunks[i].offset),
-                  std::to_string(piece.chunks[i].length), piece.chunks[i].hash.hex()});
-  }
-  print(terminal.out, regions.text() + chunks.text());
+/// Only what `rank` has; false when it has nothing.
+bool keep_rank(VersionFacts& facts, std::uint32_t rank) {
+  for (SegmentFacts& segment : facts.segments)
+    if (segment.manifest)
+      std::erase_if(segment.manifest->pieces, [&](const auto& piece) { return piece.rank != rank; });
+  std::erase_if(facts.segments,
+                [](const SegmentFacts& segment) { return !segment.manifest || segment.manifest->pieces.empty(); });
+  return !facts.segments.empty();
 }
 
-void print_version(const VersionFacts& facts, const std::string& location, Terminal& terminal) {
-  const auto& id = facts.listing.id;
-  print(terminal.out,
-        id.text() + ": " + state_name(facts.state) + (facts.reason.empty() ? "" : " (" + facts.reason + ")") + "\n" +
-            "  created " + local_time(id.attempt.created_ns) + ", attempt " + id.attempt.hex() + "\n  " +
-            std::to_string(facts.ranks) + " ranks, " + std::to_string(facts.listing.segments.size()) + " of " +
-            std::to_string(facts.listing.segment_count) + " segments, " + base::format_bytes(facts.bytes) + "\n");
-  for (const SegmentFacts& segment : facts.segments) {
-    print(terminal.out, "  segment " + std::to_string(segment.ref.index) + ": " +
-                            printable(location + "/" + segment.ref.path) + ", " + base::format_bytes(segment.bytes) +
-                            (segment.manifest ? ", by " + printable(segment.manifest->writer) : "") + "\n");
-    if (segment.error) print(terminal.out, "    " + printable(segment.error->text()) + "\n");
-    if (segment.manifest) print_pieces(*segment.manifest, terminal);
-  }
+base::Error no_such_rank(const VersionFacts& facts, std::uint32_t rank) {
+  const std::string there = facts.ranks > 0 ? "; its ranks are 0 to " + std::to_string(facts.ranks - 1) : "";
+  return {PERDURE_NOT_FOUND, facts.listing.id.text() + ", rank " + std::to_string(rank),
+          "no segment that can be read holds it" + there, "perdure show without --rank shows what is there", false};
 }
 
 /// The asked version in all its attempts; without a version the newest complete one, or else the newest.
@@ -109,21 +86,22 @@ std::vector<VersionFacts> choose(std::vector<VersionFacts> facts, const Checkpoi
 int show(const ShowArguments& arguments, Terminal& terminal) {
   auto spec = parse_checkpoint(arguments.checkpoint);
   if (!spec) return report(terminal, spec.error());
-  auto store = open_store(arguments.store);
+  auto store = open_store(arguments.store, terminal);
   if (!store) return report(terminal, store.error());
   const std::string location = (*store)->properties().location;
   auto facts = inventory(**store, spec->name);
   if (!facts && facts.error().code != PERDURE_NOT_FOUND) return report(terminal, facts.error());
-  const auto chosen = choose(facts ? std::move(*facts) : std::vector<VersionFacts>{}, *spec, arguments.all);
-  if (chosen.empty())
-    return report(terminal, {PERDURE_NOT_FOUND, arguments.checkpoint, "no such checkpoint in " + location,
-                             "perdure ls " + location + " lists what is there", false});
+  auto chosen = choose(facts ? std::move(*facts) : std::vector<VersionFacts>{}, *spec, arguments.all);
+  if (chosen.empty()) return report(terminal, no_such_checkpoint(**store, *spec));
   base::Json versions = base::Json::array();
-  for (const VersionFacts& one : chosen) {
+  for (VersionFacts& one : chosen) {
+    if (arguments.one_rank && !keep_rank(one, arguments.rank))
+      return report(terminal, no_such_rank(one, arguments.rank));
     if (arguments.json) {
       versions.push_back(to_json(one, location));
     } else {
-      print_version(one, location, terminal);
+      const bool whole = arguments.verbose || arguments.one_rank;
+      print(terminal.out, whole ? whole_text(one, location) : folded_text(one, location));
     }
   }
   if (arguments.json) print_json(terminal, {{"store", location}, {"versions", versions}});
@@ -138,8 +116,13 @@ Action enrol_show(CLI::App& app) {
       ->required();
   app.add_option("--store", arguments->store, "the store; by default the configured one (store.path)");
   app.add_flag("--all", arguments->all, "every version of NAME");
-  app.add_flag("--json", arguments->json, "for programs");
-  return [arguments](Terminal& terminal) { return show(*arguments, terminal); };
+  app.add_flag("--verbose", arguments->verbose, "every rank, region and chunk");
+  auto* rank = app.add_option("--rank", arguments->rank, "regions and chunks of this rank")->check(whole_number);
+  app.add_flag("--json", arguments->json, "for programs: everything");
+  return [arguments, rank](Terminal& terminal) {
+    arguments->one_rank = rank->count() > 0;
+    return show(*arguments, terminal);
+  };
 }
 
 }  // namespace perdure::cli

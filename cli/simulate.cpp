@@ -7,6 +7,7 @@
 #include "base/bytes.hpp"
 #include "base/json.hpp"
 #include "cli/arguments.hpp"
+#include "cli/configuration.hpp"
 #include "cli/simulate_rows.hpp"
 #include "cli/table.hpp"
 #include "cli/verb.hpp"
@@ -25,6 +26,11 @@ struct SimulateArguments {
   std::uint64_t seed = 1;
   double interval_s = 600, interference = 0.05;
   bool cold = false, oracle = false, json = false, csv = false;
+};
+
+/// Options that were typed.
+struct Given {
+  bool chunk_bytes = false, flush_threads = false;
 };
 
 base::Result<device::Node> read_node(const std::string& name) {
@@ -113,7 +119,21 @@ base::Result<std::vector<SimulatedRow>> simulate_all(const SimulateArguments& ar
   return rows;
 }
 
-int show(const SimulateArguments& arguments, Terminal& terminal) {
+/// What this machine's configuration sets is taken where no option says otherwise; its defaults are not, as the nodes
+/// of the description have nothing to do with this machine.
+base::Result<SimulateArguments> configured(SimulateArguments arguments, const Given& given, const Terminal& terminal) {
+  PERDURE_TRY(const auto config, configuration(terminal));
+  const auto set = [&](const char* key) { return config.values().at(key).origin != config::Origin::default_value; };
+  if (!given.chunk_bytes && set("chunk_bytes")) arguments.chunk_bytes = config.text("chunk_bytes");
+  if (!given.flush_threads && set("flush.threads"))
+    arguments.flush_threads = static_cast<unsigned>(config.integer("flush.threads"));
+  return arguments;
+}
+
+int show(const SimulateArguments& typed, const Given& given, Terminal& terminal) {
+  const auto effective = configured(typed, given, terminal);
+  if (!effective) return report(terminal, effective.error());
+  const SimulateArguments& arguments = *effective;
   const auto rows = simulate_all(arguments);
   if (!rows) return report(terminal, rows.error());
   if (arguments.json) {
@@ -154,21 +174,23 @@ Action enrol_simulate(CLI::App& app) {
       ->check(whole_number)
       ->capture_default_str();
   app.add_option("--repetitions", arguments->repetitions, "runs of each cell; the table shows medians")
-      ->check(CLI::Range(1, 10'000))
+      ->check(within(1, 10'000))
       ->capture_default_str();
   app.add_option("--exact", arguments->exact, "simulate so many nodes one by one; more are represented by so many")
-      ->check(CLI::Range(1, 100'000))
+      ->check(within(1, 100'000))
       ->capture_default_str();
   app.add_flag("--oracle", arguments->oracle, "also the best plan in hindsight (about a hundred runs)");
   app.add_option("--interval", arguments->interval_s, "seconds between checkpoints, for the slow-down")
-      ->check(CLI::Range(1e-3, 1e9))
+      ->check(within(1e-3, 1e9))
       ->capture_default_str();
   app.add_option("--interference", arguments->interference, "how much flushing slows the application down")
-      ->check(CLI::Range(0.0, 10.0))
+      ->check(within(0.0, 10.0))
       ->capture_default_str();
   app.add_flag("--csv", arguments->csv, "comma-separated values, one line per run");
   app.add_flag("--json", arguments->json, "for programs");
-  return [arguments](Terminal& terminal) { return show(*arguments, terminal); };
+  return [arguments, &app](Terminal& terminal) {
+    return show(*arguments, {app.count("--chunk-bytes") > 0, app.count("--flush-threads") > 0}, terminal);
+  };
 }
 
 }  // namespace perdure::cli

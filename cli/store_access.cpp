@@ -3,24 +3,26 @@
 #include <charconv>
 #include <ctime>
 
-#include "config/effective.hpp"
+#include "cli/configuration.hpp"
+#include "cli/store_place.hpp"
+#include "cli/words.hpp"
 #include "os/file.hpp"
 #include "segment/manifest_codec.hpp"
 
 namespace perdure::cli {
 namespace {
 
-base::Result<std::string> configured_location() {
-  PERDURE_TRY(const auto config, config::effective_config(nullptr));
+base::Result<std::string> configured_location(const Terminal& terminal) {
+  PERDURE_TRY(const auto config, configuration(terminal));
   return config.text("store.path");
 }
 
 }  // namespace
 
-base::Result<std::unique_ptr<store::Store>> open_store(const std::string& location) {
+base::Result<std::unique_ptr<store::Store>> open_store(const std::string& location, const Terminal& terminal) {
   std::string where = location;
   if (where.empty()) {
-    PERDURE_TRY(where, configured_location());
+    PERDURE_TRY(where, configured_location(terminal));
   }
   PERDURE_TRY(auto store, store::make_store(where));
   PERDURE_CHECK(store->names());  // says so when there is no store
@@ -40,6 +42,38 @@ base::Result<CheckpointSpec> parse_checkpoint(const std::string& text) {
                       "write NAME@VERSION, e.g. nbody@12");
   spec.version = version;
   return spec;
+}
+
+base::Error no_checkpoint(const store::Store& store) {
+  const auto& properties = store.properties();
+  if (properties.kind == "posix")
+    if (auto other = not_a_store(properties.location)) return *other;
+  return {PERDURE_NOT_FOUND, properties.location, "there is no checkpoint in this store",
+          "see that it is the one that the program writes to; perdure config shows store.path", false};
+}
+
+base::Error no_such_checkpoint(store::Store& store, const CheckpointSpec& spec) {
+  const std::string location = store.properties().location;
+  const auto names = store.names().value_or(std::vector<std::string>{});
+  std::vector<std::string> known;
+  std::vector<store::VersionListing> versions;
+  for (const std::string& name : names) {
+    auto listed = store.list(name);
+    if (!listed || listed->empty()) continue;
+    known.push_back(name);
+    if (name == spec.name) versions = std::move(*listed);
+  }
+  if (known.empty()) return no_checkpoint(store);
+  std::string object = spec.name, there;
+  if (spec.version) object += " version " + std::to_string(*spec.version);
+  const std::string near = meant(spec.name, known);
+  if (!versions.empty())
+    there = "its versions there are " + std::to_string(versions.front().id.version) + " to " +
+            std::to_string(versions.back().id.version) + "; ";
+  else if (!near.empty())
+    there = "did you mean " + near + "? ";
+  return {PERDURE_NOT_FOUND, object, "no such checkpoint in " + location,
+          there + "perdure ls " + shell_text({location}) + " lists what is there", false};
 }
 
 std::string local_time(std::uint64_t ns) {

@@ -4,9 +4,10 @@
 #include <CLI/CLI.hpp>
 
 #include "base/json.hpp"
+#include "cli/arguments.hpp"
+#include "cli/configuration.hpp"
 #include "cli/engine_state.hpp"
 #include "cli/verb.hpp"
-#include "config/effective.hpp"
 #include "os/system.hpp"
 
 namespace perdure::cli {
@@ -24,17 +25,17 @@ int show_once(const TopArguments& arguments, const config::Config& config, Termi
   if (arguments.json) {
     base::Json engines = base::Json::array();
     for (const EngineState& state : *states) engines.push_back(engine_json(state));
-    print_json(terminal, {{"engines", engines}});
+    print_json(terminal, {{"engines", engines}, {"looked_in", places_of_engines(config)}});
     return kGood;
   }
-  std::string text = states->empty() ? "no engine runs here\n" : "";
+  std::string text = states->empty() ? no_engine_text(config) : "";
   for (const EngineState& state : *states) text += (text.empty() ? "" : "\n") + engine_text(state, arguments.decisions);
   print(terminal.out, text);
   return kGood;
 }
 
 int show(const TopArguments& arguments, Terminal& terminal) {
-  const auto config = config::effective_config(nullptr);
+  const auto config = configuration(terminal);
   if (!config) return report(terminal, config.error());
   const bool screen = ::isatty(::fileno(terminal.out)) == 1 && !arguments.json;
   for (;;) {
@@ -52,10 +53,10 @@ Action enrol_top(CLI::App& app) {
   auto arguments = std::make_shared<TopArguments>();
   app.add_flag("--once", arguments->once, "show it and end");
   app.add_option("--interval", arguments->interval_s, "seconds between two looks")
-      ->check(CLI::Range(0.05, 86400.0))
+      ->check(within(0.05, 86400.0))
       ->capture_default_str();
   app.add_option("--decisions", arguments->decisions, "so many of the last decisions (at most 64)")
-      ->check(CLI::Range(0, 64))
+      ->check(within(0, 64))
       ->capture_default_str();
   app.add_flag("--json", arguments->json, "for programs: one value per look");
   return [arguments](Terminal& terminal) { return show(*arguments, terminal); };

@@ -69,10 +69,14 @@ class Top : public testing::Test {
 };
 
 TEST_F(Top, SaysThatNoEngineRuns) {
-  EXPECT_THAT(run_verb({"top", "--once"}).out, HasSubstr("no engine runs here"));
+  const std::string told = run_verb({"top", "--once"}).out;
+  EXPECT_THAT(told, HasSubstr("no engine runs here: none lives in " + directory_ / "node" + ", " +
+                              directory_ / "memory" + " and " + directory_ / "file"));
+  EXPECT_THAT(told, HasSubstr("--set node.path=PATH"));
   const Ran ran = run_verb({"top", "--once", "--json"});
   EXPECT_EQ(ran.status, kGood);
   EXPECT_EQ(ran.json()["engines"], base::Json::array());
+  EXPECT_EQ(ran.json()["looked_in"].size(), 3u);
 }
 
 TEST_F(Top, ShowsTiersWhoWaitsAndWhy) {

@@ -24,10 +24,13 @@ enum Exit : int {
 };
 
 struct Terminal {
-  std::FILE* out = stdout;           ///< answers: tables or one JSON value
-  std::FILE* err = stderr;           ///< errors and progress
-  bool live = false;                 ///< err is a terminal that can redraw a line
-  std::vector<std::string> program;  ///< what stands behind "--" of `run`: nothing of ours
+  std::FILE* out = stdout;                 ///< answers: tables or one JSON value
+  std::FILE* err = stderr;                 ///< errors and progress
+  bool live = false;                       ///< err is a terminal that can redraw a line
+  std::vector<std::string> program;        ///< what stands behind "--" of `run`: nothing of ours
+  std::vector<std::string> settings = {};  ///< of --set, which every verb has; see configuration.hpp
+  bool json = false;                       ///< an error is a JSON object on `out`, too
+  std::string json_file = {};              ///< `run`, whose `out` is its program's: it is in this file
 };
 
 /// The arguments after the verb are parsed when this is called.
@@ -57,10 +60,15 @@ Action enrol_metrics(CLI::App& app);
 /// The whole program: parses `arguments` (without the program's name), does what they say, returns the exit status.
 int run_command_line(const std::vector<std::string>& arguments, Terminal& terminal);
 
-/// "perdure: ERROR" on err; the exit status that fits: kUsage for wrong arguments, kCannot otherwise.
+/// The error that ends a verb: "perdure: ERROR" on err, and with --json as {"error": ...}. The exit status that fits:
+/// kUsage for wrong arguments, kCannot otherwise.
 int report(Terminal& terminal, const base::Error& error);
+/// Only the line on err, for an error that ends nothing.
+void warn(Terminal& terminal, const base::Error& error);
 void print(std::FILE* file, const std::string& text);
 void print_json(Terminal& terminal, const base::Json& json);
+/// Into a file; false, with errno, when that cannot be written.
+bool write_json(const base::Json& json, const std::string& path);
 base::Json error_json(const base::Error& error);
 
 }  // namespace perdure::cli

@@ -9,10 +9,12 @@
 #include "cli/arguments.hpp"
 #include "cli/audit.hpp"
 #include "cli/progress.hpp"
+#include "cli/store_place.hpp"
 #include "cli/table.hpp"
 #include "cli/verb.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"
+#include "segment/manifest_codec.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -25,21 +27,27 @@ struct VerifyArguments {
 
 struct Target {
   std::string location;
-  CheckpointSpec spec;  ///< empty name: all
+  CheckpointSpec spec;   ///< empty name: all
+  bool guessed = false;  ///< that the only argument is no store
 };
 
-/// One argument with an '@' that is no directory is a checkpoint of the configured store.
+/// Whether the only argument is a checkpoint of the configured store: it is no directory, and written as a checkpoint.
+bool is_meant_as_checkpoint(const std::string& text) {
+  const bool written_so = text.find('@') != std::string::npos || segment::check_name(text);
+  return !text.empty() && written_so && !os::exists(text).value_or(true);
+}
+
 base::Result<Target> target_of(const VerifyArguments& arguments) {
   std::string location = arguments.positional, checkpoint = arguments.checkpoint;
-  if (checkpoint.empty() && location.find('@') != std::string::npos && !os::exists(location).value_or(true))
-    std::swap(location, checkpoint);
+  const bool guessed = checkpoint.empty() && arguments.option.empty() && is_meant_as_checkpoint(location);
+  if (guessed) std::swap(location, checkpoint);
   if (!arguments.option.empty()) {
     if (!location.empty() && !checkpoint.empty())
       return base::fail(PERDURE_INVALID_ARGUMENT, "--store", "the store is given twice");
     if (checkpoint.empty()) std::swap(location, checkpoint);
     location = arguments.option;
   }
-  Target target{location, {}};
+  Target target{location, {}, guessed};
   if (!checkpoint.empty()) {
     PERDURE_TRY(target.spec, parse_checkpoint(checkpoint));
   }
@@ -114,9 +122,12 @@ void print_report(const Report& report, Terminal& terminal) {
 
 base::Result<Report> examine(store::Store& store, const Target& target, const VerifyArguments& arguments,
                              Terminal& terminal) {
-  PERDURE_TRY(const AuditPlan plan, plan_audit(store, target.spec.name, target.spec.version));
-  if (!target.spec.name.empty() && plan.versions.empty())
-    return base::fail(PERDURE_NOT_FOUND, target.spec.name, "no such checkpoint in " + store.properties().location);
+  auto planned = plan_audit(store, target.spec.name, target.spec.version);
+  const bool missing = planned ? planned->versions.empty() : planned.error().code == PERDURE_NOT_FOUND;
+  if (missing && !target.spec.name.empty()) return base::fail(no_such_checkpoint(store, target.spec));
+  PERDURE_TRY(const AuditPlan plan, std::move(planned));
+  // Else a scheduled run would call "no defects" what is only the wrong directory.
+  if (plan.versions.empty() && not_a_store(store.properties().location)) return base::fail(no_checkpoint(store));
   Report report;
   {
     Progress progress(terminal, "verifying", plan.bytes);
@@ -126,16 +137,25 @@ base::Result<Report> examine(store::Store& store, const Target& target, const Ve
   }
   PERDURE_TRY(auto residue, find_residue(store));
   sort_residue(std::move(residue), target.spec.name, report);
+  if (plan.versions.empty() && report.result.defects.empty()) return base::fail(no_checkpoint(store));
   return report;
+}
+
+/// The word that was taken for a checkpoint may have been meant as a store.
+base::Error told_of_guess(const Target& target, base::Error error) {
+  if (!target.guessed || error.code != PERDURE_NOT_FOUND) return error;
+  if (!error.remedy.empty()) error.remedy += "; ";
+  error.remedy += "there is no directory " + target.spec.name + " either: perdure verify STORE [NAME[@VERSION]]";
+  return error;
 }
 
 int verify(const VerifyArguments& arguments, Terminal& terminal) {
   auto target = target_of(arguments);
   if (!target) return report(terminal, target.error());
-  auto store = open_store(target->location);
-  if (!store) return report(terminal, store.error());
+  auto store = open_store(target->location, terminal);
+  if (!store) return report(terminal, told_of_guess(*target, store.error()));
   auto result = examine(**store, *target, arguments, terminal);
-  if (!result) return report(terminal, result.error());
+  if (!result) return report(terminal, told_of_guess(*target, result.error()));
   const bool good = result->result.defects.empty() && (!arguments.complete || result->result.incomplete.empty());
   if (arguments.json) {
     print_json(terminal, to_json(*result, (*store)->properties().location, good));
@@ -149,13 +169,15 @@ int verify(const VerifyArguments& arguments, Terminal& terminal) {
 
 Action enrol_verify(CLI::App& app) {
   auto arguments = std::make_shared<VerifyArguments>();
-  app.add_option("STORE", arguments->positional, "the store; by default the configured one (store.path)");
+  app.add_option(
+      "STORE", arguments->positional,
+      "the store; by default the configured one (store.path). One word that is no directory is a checkpoint");
   app.add_option("NAME[@VERSION]", arguments->checkpoint, "only this checkpoint");
   app.add_option("--store", arguments->option, "the store, as an option");
   app.add_option("--threads", arguments->threads, "how many segments to read at once")
       ->capture_default_str()
       ->check(whole_number)
-      ->check(CLI::Range(1, 1024));
+      ->check(within(1, 1024));
   app.add_flag("--complete", arguments->complete, "an incomplete version is bad too (exit status 1)");
   app.add_flag("--json", arguments->json, "for programs");
   return [arguments](Terminal& terminal) { return verify(*arguments, terminal); };

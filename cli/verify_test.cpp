@@ -156,7 +156,16 @@ TEST(Verify, TakesACheckpointOfTheConfiguredStore) {
   const Variable configured("PERDURE_STORE_PATH", store.path());
   EXPECT_EQ(run_verb({"verify", "nbody@1"}).status, kGood);
   EXPECT_EQ(run_verb({"verify"}).status, kGood);
-  EXPECT_EQ(run_verb({"verify", "nbody@2"}).status, kCannot);
+  const Ran version = run_verb({"verify", "nbody@2"});
+  EXPECT_EQ(version.status, kCannot);
+  EXPECT_THAT(version.err, HasSubstr("nbody version 2: no such checkpoint in " + store.path()));
+  EXPECT_THAT(version.err, HasSubstr("its versions there are 1 to 1"));
+  EXPECT_THAT(run_verb({"verify", "nbody"}).out, HasSubstr("1 versions, 1 segments"));
+  const Ran neither = run_verb({"verify", "nbdy"});
+  EXPECT_EQ(neither.status, kCannot);
+  EXPECT_THAT(neither.err, HasSubstr("nbdy: no such checkpoint in " + store.path()));
+  EXPECT_THAT(neither.err, HasSubstr("did you mean nbody?"));
+  EXPECT_THAT(neither.err, HasSubstr("there is no directory nbdy either"));
 }
 
 TEST(Verify, CannotSayAnythingAboutAStoreThatIsNotThere) {
@@ -166,9 +175,32 @@ TEST(Verify, CannotSayAnythingAboutAStoreThatIsNotThere) {
   EXPECT_EQ(run_verb({"verify", "/etc/passwd"}).status, kCannot);
 }
 
-TEST(Verify, AnEmptyStoreIsGood) {
+// A scheduled verify must notice that it reads the wrong directory.
+TEST(Verify, AnEmptyDirectoryIsNotCalledGood) {
   SampleStore store;
-  EXPECT_EQ(run_verb({"verify", store.path()}).status, kGood);
+  const Ran ran = run_verb({"verify", store.path()});
+  EXPECT_EQ(ran.status, kCannot);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, HasSubstr(store.path() + ": there is no checkpoint in this store"));
+  EXPECT_THAT(ran.err, HasSubstr("store.path"));
+}
+
+TEST(Verify, ADirectoryThatIsNoStoreIsNotCalledGoodAndTheRightOneIsNamed) {
+  SampleStore store;
+  store.add("nbody", 1);
+  const Ran beside = run_verb({"verify", store.directory().path()});
+  EXPECT_EQ(beside.status, kCannot);
+  EXPECT_THAT(beside.err, HasSubstr("below it there is a store: " + store.path()));
+  const Ran within = run_verb({"verify", store.path() + "/nbody"});
+  EXPECT_EQ(within.status, kCannot);
+  EXPECT_THAT(within.err, HasSubstr("the checkpoint nbody within one"));
+  EXPECT_THAT(within.err, HasSubstr("name the store, " + store.path() + ","));
+  EXPECT_THAT(run_verb({"verify", store.version_path("nbody", 1)}).err, HasSubstr("the checkpoint nbody@1 within one"));
+  std::ofstream(store.directory() / "mine") << "x";
+  fs::remove_all(store.path());
+  const Ran other = run_verb({"verify", store.directory().path()});
+  EXPECT_EQ(other.status, kCannot);
+  EXPECT_THAT(other.err, HasSubstr("it holds other files, and no checkpoint"));
 }
 
 TEST(Verify, ReportsARankThatTwoSegmentsHold) {

@@ -1,6 +1,6 @@
 // Any bytes as what an engine says of its metrics: what is understood can be exported, and comes back as it was.
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "metrics/exposition.hpp"
 #include "metrics/family_codec.hpp"
 #include "metrics/utf8.hpp"

@@ -165,6 +165,23 @@ TEST_F(Front, AFailedOpenSaysWhy) {
   EXPECT_NE(opened.error().text.find("no.such.option"), std::string::npos);
 }
 
+TEST_F(Front, ACloseThatLeavesSomethingBehindSaysWhatWhyAndWhatToDo) {
+  auto handle = perdure::open(settings() + ";engine.drain_timeout=0.05").value();
+  int step = 1;
+  handle.protect(1, step).value();
+  handle.checkpoint("run", 1).value();
+  handle.wait("run", 1, perdure::Level::store).value();
+  std::filesystem::rename(directory_ + "/store", directory_ + "/away");
+  handle.checkpoint("run", 2).value();
+  const auto closed = handle.close();
+  ASSERT_FALSE(closed);
+  EXPECT_EQ(closed.error().code, PERDURE_UNAVAILABLE);
+  EXPECT_TRUE(closed.error().retryable);
+  for (const char* part : {"/store: 1 checkpoint (", "engine.drain_timeout", "/node/", "start the program again"})
+    EXPECT_NE(closed.error().text.find(part), std::string::npos) << part << " in " << closed.error().text;
+  EXPECT_TRUE(handle.close()) << "it is closed";
+}
+
 TEST_F(Front, ResizesVectorsToWhatWasStored) {
   {
     auto handle = open();

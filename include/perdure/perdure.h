@@ -179,13 +179,14 @@ PERDURE_API perdure_status perdure_retire(perdure_t* handle, const char* name, i
 
 /** Ends the handle and sets it to NULL. [collective] With an embedded engine, waits until what was captured is at
  *  the store or was given up (option `engine.drain_timeout`); PERDURE_OK when nothing remains behind. The handle is
- *  gone whatever is returned. Calls with a closed handle give PERDURE_CLOSED if the pointer was kept in another
- *  variable. */
+ *  gone whatever is returned; when that is a failure, perdure_error_text(NULL) says why. Calls with a closed handle
+ *  give PERDURE_CLOSED if the pointer was kept in another variable. */
 PERDURE_API perdure_status perdure_close(perdure_t** handle);
 
-/** The text of the last failure on this handle, valid until its next call; "" when there was none. [local] */
+/** The text of the last failure on this handle, valid until its next call; "" when there was none. [local]
+ *  With NULL, which perdure_close() leaves: why this thread's last perdure_close() failed, valid until its next one. */
 PERDURE_API const char* perdure_error_text(perdure_t* handle);
-/** True (1) when the last failure may go away by itself. [local] */
+/** True (1) when the last failure may go away by itself; with NULL, that of this thread's last close. [local] */
 PERDURE_API int perdure_error_retryable(perdure_t* handle);
 /** The code's name, e.g. "not-found". [local, any thread] */
 PERDURE_API const char* perdure_status_name(perdure_status status);

@@ -321,7 +321,7 @@ class Handle {
     const perdure_status code = perdure_close(&native_);
     native_ = nullptr;
     if (code == PERDURE_OK) return {};
-    return Error{code, std::string("close: ") + perdure_status_name(code), false};
+    return Error{code, perdure_error_text(nullptr), perdure_error_retryable(nullptr) != 0};
   }
 
  private:

@@ -27,6 +27,13 @@ void copy_text(const std::string& text, char* target, std::size_t bytes) {
   target[length] = '\0';
 }
 
+// perdure_close() takes the handle with it, so that what it could not do is kept for the thread that called it.
+struct ClosingFailure {
+  std::string text;
+  bool retryable = false;
+};
+thread_local ClosingFailure closing_failure;
+
 // Runs `body` on the session of a live handle of this process.
 template <class Body>
 perdure_status on_session(perdure_t* handle, Body body) {
@@ -182,6 +189,7 @@ perdure_status perdure_retire(perdure_t* handle, const char* name, int64_t versi
 
 perdure_status perdure_close(perdure_t** handle) {
   if (handle == nullptr) return PERDURE_INVALID_ARGUMENT;
+  closing_failure = {};
   if (*handle == nullptr) return PERDURE_CLOSED;
   const auto found = capi::find_handle(*handle);
   std::unique_ptr<session::Session> closed;  // taken out under the handle's mutex: whoever waits for it finds it closed
@@ -190,10 +198,12 @@ perdure_status perdure_close(perdure_t** handle) {
     closed = std::move(found->session);
     return outcome;
   });
+  if (status != PERDURE_OK) closing_failure.text = std::string("close: ") + base::code_name(status);
   if (status == PERDURE_WRONG_PROCESS) return status;
   if (auto taken = capi::take_handle(*handle)) {
     std::lock_guard guard(taken->mutex);
     taken->session.reset();
+    if (status != PERDURE_OK) closing_failure = {taken->error_text, taken->error_retryable};
   }
   *handle = nullptr;
   return status;
@@ -201,11 +211,13 @@ perdure_status perdure_close(perdure_t** handle) {
 
 const char* perdure_error_text(perdure_t* handle) {
   auto found = capi::find_handle(handle);
-  return found ? found->error_text.c_str() : "the handle is closed";
+  if (found) return found->error_text.c_str();
+  return handle == nullptr && !closing_failure.text.empty() ? closing_failure.text.c_str() : "the handle is closed";
 }
 
 int perdure_error_retryable(perdure_t* handle) {
   auto found = capi::find_handle(handle);
+  if (handle == nullptr) return closing_failure.retryable ? 1 : 0;
   return found && found->error_retryable ? 1 : 0;
 }
 

@@ -7,6 +7,9 @@
 #include <set>
 #include <thread>
 
+#include "os/fault_rules.hpp"
+#include "os/system.hpp"
+#include "support/installed_hooks.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::capi {
@@ -112,6 +115,33 @@ TEST(CApi, ASingleProcessCheckpointsRestoresAndClosesTwice) {
   EXPECT_EQ(perdure_close(&handle), PERDURE_CLOSED);
   EXPECT_EQ(perdure_checkpoint(copy, "a", 2), PERDURE_CLOSED);
   EXPECT_EQ(perdure_close(&copy), PERDURE_CLOSED);
+}
+
+TEST(CApi, ACloseThatLeavesSomethingBehindSaysWhatWhyWhereAndWhatToDo) {
+  test_support::TemporaryDirectory directory;
+  const std::string store = directory.path() + "/store", node = directory.path() + "/node";
+  const std::string options = "store.path=" + store + ";node.path=" + node + ";tier.file.path=" + directory.path() +
+                              "/file;chunk_bytes=128KiB;engine.drain_timeout=0.01";
+  os::FaultRules full(*os::parse_fault_rules("pwrite:/store:ENOSPC"));
+  test_support::InstalledHooks installed(full);
+  perdure_t* handle = nullptr;
+  ASSERT_EQ(perdure_open(options.c_str(), &handle, nullptr, 0), PERDURE_OK);
+  std::uint64_t word = 42;
+  ASSERT_EQ(perdure_protect(handle, 1, &word, sizeof word, 1), PERDURE_OK);
+  ASSERT_EQ(perdure_checkpoint(handle, "a", 7), PERDURE_OK) << perdure_error_text(handle);
+  char report[512];
+  while (perdure_next_report(handle, report, sizeof report) == PERDURE_NOT_FOUND) os::sleep_ns(1'000'000);
+  ASSERT_EQ(perdure_close(&handle), PERDURE_UNAVAILABLE);
+  ASSERT_EQ(handle, nullptr);
+  const std::string text = perdure_error_text(nullptr);
+  for (const std::string& part :
+       {store + ": 1 checkpoint (", std::string("0.01 s"), std::string("No space left on device"), node + "/",
+        std::string("start the program again")})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
+  EXPECT_EQ(perdure_error_retryable(nullptr), 1);
+  std::thread([] { EXPECT_STREQ(perdure_error_text(nullptr), "the handle is closed") << "it is the closer's"; }).join();
+  EXPECT_EQ(perdure_close(&handle), PERDURE_CLOSED);
+  EXPECT_STREQ(perdure_error_text(nullptr), "the handle is closed") << "this was no failure of a close";
 }
 
 TEST(CApi, EveryStatusHasAName) {

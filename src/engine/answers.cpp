@@ -334,6 +334,9 @@ std::optional<Json> Server::answer_drain(bool timed_out) {
   if (!done && !timed_out) return std::nullopt;
   Json reply = ok();
   reply["remaining"] = static_cast<std::uint64_t>(core_.pending_versions() + core_.given_up_versions());
+  reply["bytes"] = core_.pending_bytes();
+  const auto error = core_.last_flush_error();
+  reply["why"] = error ? error->object + ": " + error->cause : "";
   return reply;
 }
 

@@ -118,6 +118,16 @@ std::size_t Core::given_up_versions() const {
   return count;
 }
 
+std::optional<base::Error> Core::last_flush_error() const {
+  const Runtime* newest = nullptr;
+  for (const auto& [id, held] : catalog_.state().versions) {
+    const Runtime* run = runtime(id);
+    const bool failed = held.committed && !held.all_stored() && run != nullptr && run->error;
+    if (failed && (newest == nullptr || run->order > newest->order)) newest = run;
+  }
+  return newest == nullptr ? std::nullopt : newest->error;
+}
+
 bool Core::holds_unstored() const {
   const auto& versions = catalog_.state().versions;
   return std::any_of(versions.begin(), versions.end(), [](const auto& entry) { return !entry.second.all_stored(); });

@@ -250,6 +250,8 @@ class Core {
   std::uint64_t pending_bytes() const;
   std::size_t pending_versions() const;  ///< committed, not stored, not given up
   std::size_t given_up_versions() const;
+  /// Why the newest version that is not stored could not be flushed; nothing when no flush failed.
+  std::optional<base::Error> last_flush_error() const;
   bool holds_unstored() const;                    ///< anything whose only copy is here
   bool lost(const segment::VersionId& id) const;  ///< dropped before it reached the store, to make room
   std::uint64_t slot_bytes() const;               ///< the largest chunk that every tier takes

@@ -3,8 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.hpp"
 #include "engine/capture_fixture.hpp"
 #include "engine/engine_fixture.hpp"
 #include "ipc/address_codec.hpp"

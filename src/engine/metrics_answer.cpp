@@ -1,8 +1,8 @@
 // What the server answers to `metrics`: "labels", that say whose they are, and "families"
 // (src/metrics/family_codec.hpp).
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "engine/janitor.hpp"
 #include "engine/server.hpp"
 #include "metrics/family_codec.hpp"

@@ -98,9 +98,7 @@ base::Result<std::shared_ptr<PeerNetwork>> NodeGroup::open_peer_network(const ne
   handlers.serve = [this, open = network.get()](network::PeerId from, base::ConstByteSpan request) {
     return serve(*open, from, request);
   };
-  handlers.on_lost = [this](network::PeerId, const base::Error& error) {
-    reports_.add("network: " + error.text() + "; its group is told again when it is back");
-  };
+  handlers.on_lost = [this](network::PeerId, const base::Error& error) { lost(error); };
   network->key = key;
   PERDURE_TRY(network->endpoint, network::Endpoint::open(std::move(wire), endpoint_options, std::move(handlers)));
   network->served = network->endpoint.get();
@@ -128,9 +126,37 @@ base::Status NodeGroup::join(const ipc::Join& join) {
     std::lock_guard core_guard(lock_);
     core_.in_epoch(join.epoch);
   }
+  name_members(join);
   joined_ = true;
   positions->introduce(join.position + 1);  // one connection to each; those before this one connect to it
   return {};
+}
+
+void NodeGroup::name_members(const ipc::Join& join) {
+  std::lock_guard guard(names_mutex_);
+  node_of_peer_.clear();
+  for (std::size_t i = 0; i < join.nodes.size() && i < join.addresses.size(); ++i)
+    if (const auto address = network::decode_address(join.addresses[i])) node_of_peer_[address->text()] = join.nodes[i];
+}
+
+// Ends of programs and losses of nodes look alike from here: whoever reads this knows which of them it was.
+void NodeGroup::lost(const base::Error& error) {
+  std::string who = error.object;
+  bool member = false;
+  {
+    std::lock_guard guard(names_mutex_);
+    const auto node = node_of_peer_.find(error.object);
+    member = node != node_of_peer_.end();
+    if (member) who = "node " + node->second + " (" + error.object + ")";
+  }
+  std::string text = "network: " + who + " was lost: " + error.cause + " (" + base::code_name(error.code) + ")";
+  text += member
+              ? "; this is normal when its program was ended or is launched again, and what is stored is not touched. "
+                "Until it is back, new checkpoints do not reach level node; that comes by itself. If nobody ended "
+                "it, see whether that node works"
+              : "; it is none of this node's group: an engine of an earlier launch, or a parity server. If that was "
+                "to go on, see whether it runs";
+  reports_.add(text);
 }
 
 bool NodeGroup::joined() const {

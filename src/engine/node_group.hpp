@@ -69,6 +69,8 @@ class NodeGroup {
     std::thread thread;
   };
   base::Result<network::Bytes> serve(const PeerNetwork& network, network::PeerId from, base::ConstByteSpan request);
+  void name_members(const ipc::Join& join);
+  void lost(const base::Error& error);
   void garbage(const PeerNetwork& network, network::PeerId from, const base::Error& error);
   std::vector<Loan::Part> parts_at_servers(const std::function<bool(const segment::VersionId&)>& which);
   base::Result<std::shared_ptr<PeerNetwork>> open_peer_network(const network::JobKey& key);
@@ -85,6 +87,8 @@ class NodeGroup {
   std::shared_ptr<ParityServers> parity_;
   std::unique_ptr<Protector> protector_;
   std::map<ClientId, std::unique_ptr<Recovery>> recoveries_;
+  std::mutex names_mutex_;
+  std::map<std::string, std::string> node_of_peer_;  ///< the node of each member of the group, by its peer's name
   std::mutex garbage_mutex_;
   std::deque<network::PeerId> sent_garbage_;  ///< once; the last few
 };

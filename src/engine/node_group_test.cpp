@@ -7,10 +7,12 @@
 #include "engine/core_fixture.hpp"
 #include "engine/group_message.hpp"
 #include "network/sample_network.hpp"
+#include "os/system.hpp"
 
 namespace perdure::engine {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 class NodeGroupOnNetwork : public CoreFixture {
@@ -30,6 +32,14 @@ class NodeGroupOnNetwork : public CoreFixture {
   }
   base::Result<network::Bytes> say(network::Endpoint& from, network::PeerId to, const network::Bytes& message) {
     return from.call(to, message, network::kPatience);
+  }
+  /// The first report of the network about whoever is called so.
+  std::string awaited_report(const std::string& who) {
+    for (;;) {
+      const auto report = reports.take();
+      if (report && report->starts_with("network: " + who)) return *report;
+      if (!report) os::sleep_ns(1'000'000);
+    }
   }
   /// A message that this node understands: it answers that it is in no launch yet.
   void expect_served(network::Endpoint& from) {
@@ -54,6 +64,22 @@ TEST_F(NodeGroupOnNetwork, AStrangerGetsNothingAndStopsNobody) {
   EXPECT_EQ(peer.error().code, PERDURE_TIMEOUT);
   EXPECT_EQ(stranger->statistics().messages_received, 0U) << "not even an answer";
   expect_served(*friendly);
+}
+
+TEST_F(NodeGroupOnNetwork, OfAPeerThatIsLostItSaysWhichNodeThatIsWhetherItIsBadAndWhatToDo) {
+  auto member = engine(key[0]), other = engine(key[0]);
+  ASSERT_TRUE(group->join({7, 0, 0, {address, member->address()}, {0}, {"here", "host#3"}}));
+  const std::string name = network::decode_address(member->address())->text();
+  const std::string others_name = network::decode_address(other->address())->text();
+  expect_served(*other);
+  ASSERT_TRUE(member->connect(address, network::kPatience));
+  member.reset();
+  const std::string said = awaited_report("node host#3");
+  EXPECT_THAT(said, HasSubstr("node host#3 (" + name + ") was lost: "));
+  EXPECT_THAT(said, testing::AllOf(HasSubstr("this is normal when its program was ended"), HasSubstr("level node"),
+                                   HasSubstr("see whether that node works")));
+  other.reset();
+  EXPECT_THAT(awaited_report(others_name), AllOf(HasSubstr(" was lost: "), HasSubstr("none of this node's group")));
 }
 
 TEST_F(NodeGroupOnNetwork, APeerThatSendsGarbageIsNamedAndThenDroppedAndTheOthersAreServed) {

@@ -134,7 +134,8 @@ struct Retire {
   std::string name;
   std::uint64_t version = 0;
 };
-/// Answered when nothing is left to flush or retire, or all that is left was given up. Reply: "remaining" versions.
+/// Answered when nothing is left to flush or retire, or all that is left was given up. Reply: "remaining" versions,
+/// their "bytes", and "why" the last flush of one of them failed, if one did.
 struct Drain {
   std::uint64_t timeout_ns = 0;
 };

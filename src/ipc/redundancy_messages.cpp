@@ -12,6 +12,7 @@ using base::Json;
 using base::Result;
 
 constexpr std::size_t kMostAddressBytes = 4096;
+constexpr std::size_t kMostNameBytes = 1024;
 constexpr std::size_t kMostLoanBytes = 256 * base::MiB;
 
 Json byte_strings(const std::vector<std::vector<std::byte>>& strings) {
@@ -32,6 +33,17 @@ Result<std::vector<std::vector<std::byte>>> get_byte_strings(const Json& json, c
   return strings;
 }
 
+Result<std::vector<std::string>> get_names(const Json& json, const char* key) {
+  PERDURE_TRY(const Json* list, base::get_array(json, key, kObject));
+  std::vector<std::string> names;
+  for (const Json& item : *list) {
+    if (!item.is_string() || item.get_ref<const std::string&>().size() > kMostNameBytes)
+      return base::fail(PERDURE_CORRUPT, kObject, std::string("field '") + key + "' holds something that is no name");
+    names.push_back(item.get<std::string>());
+  }
+  return names;
+}
+
 Result<Request> parse_open_network(const Json& json) {
   OpenNetwork r;
   if (!json.contains("job_key")) return base::fail(PERDURE_CORRUPT, kObject, "field 'job_key' is missing");
@@ -48,6 +60,9 @@ Result<Request> parse_join(const Json& json) {
   PERDURE_TRY(r.ranks, get_numbers<std::uint32_t>(json, "ranks"));
   if (r.addresses.size() > 64 || r.position >= r.addresses.size())
     return base::fail(PERDURE_CORRUPT, kObject, "field 'position' is not one of at most 64 addresses");
+  PERDURE_TRY(r.nodes, get_names(json, "nodes"));
+  if (!r.nodes.empty() && r.nodes.size() != r.addresses.size())
+    return base::fail(PERDURE_CORRUPT, kObject, "field 'nodes' does not name as many as there are addresses");
   return Request{std::move(r)};
 }
 
@@ -109,7 +124,8 @@ Json RedundancyEncoder::operator()(const Join& r) const {
           {"group", r.group},
           {"position", r.position},
           {"addresses", byte_strings(r.addresses)},
-          {"ranks", r.ranks}};
+          {"ranks", r.ranks},
+          {"nodes", r.nodes}};
 }
 
 Json RedundancyEncoder::operator()(const Lend& r) const { return {{"op", "lend"}, {"id", segment::to_json(r.id)}}; }

@@ -29,6 +29,7 @@ struct Join {
   std::uint32_t position = 0;
   std::vector<std::vector<std::byte>> addresses;  ///< by position
   std::vector<std::uint32_t> ranks = {};          ///< that run on this node now
+  std::vector<std::string> nodes = {};            ///< what people call them, by position; or none
 };
 /// What this node has of a version and of its redundancy, for peers to read; its slots stay as they are until Unpin or
 /// the end of the connection. Reply: "loan", for Recover of any engine of the job.

@@ -42,6 +42,20 @@ TEST(RedundancyMessages, APositionIsOneOfAtMost64Addresses) {
   expect_request_refused(redundancy_json(Join{1, 0, 0, {}}), "'position'");
 }
 
+TEST(RedundancyMessages, EveryNodeOfAGroupHasAName) {
+  Join join{1, 0, 0, Strings(2), {}, {"host", std::string(1024, 'h')}};
+  const auto parsed = request_from_json(redundancy_json(join));
+  ASSERT_TRUE(parsed) << parsed.error().text();
+  EXPECT_EQ(std::get<Join>(*parsed).nodes, join.nodes);
+  join.nodes[1] += "h";
+  expect_request_refused(redundancy_json(join), "'nodes' holds something that is no name");
+  join.nodes.pop_back();
+  expect_request_refused(redundancy_json(join), "'nodes' does not name as many");
+  Json other = redundancy_json(Join{1, 0, 0, Strings(2)});
+  other["nodes"] = {1, 2};
+  expect_request_refused(other, "'nodes' holds something that is no name");
+}
+
 TEST(RedundancyMessages, ByteStringsAreNoLongerThanTheyMayBe) {
   Join join{1, 0, 0, {std::vector<std::byte>(4096)}};
   const auto longest = request_from_json(redundancy_json(join));

@@ -1,7 +1,6 @@
 #include "metrics/family_codec.hpp"
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.hpp"
 #include "metrics/exposition.hpp"
 
 namespace perdure::metrics {

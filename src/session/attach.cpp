@@ -131,6 +131,7 @@ base::Status Session::attach_once() {
 
 base::Status Session::connect_engine(const std::string& socket) {
   PERDURE_TRY(channel_, ipc::Channel::connect(socket));
+  node_directory_ = socket.substr(0, socket.rfind('/'));
   ipc::Hello hello;
   hello.fingerprint = config_.fingerprint();
   hello.rank = rank();

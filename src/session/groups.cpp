@@ -95,7 +95,10 @@ base::Status Session::tell_join(const redundancy::GroupPlan& plan, const std::ve
                                 std::uint64_t epoch) {
   const Place place = place_of(plan, nodes_.mine);
   ipc::Join join{epoch, place.group, place.position, {}, {}};
-  for (const std::uint32_t node : plan.groups[place.group]) join.addresses.push_back(addresses[node]);
+  for (const std::uint32_t node : plan.groups[place.group]) {
+    join.addresses.push_back(addresses[node]);
+    join.nodes.push_back(nodes_.labels[node]);
+  }
   for (std::uint32_t rank = 0; rank < nodes_.node_of_rank.size(); ++rank)
     if (nodes_.node_of_rank[rank] == nodes_.mine) join.ranks.push_back(rank);
   auto joined = channel_.call(join);

@@ -149,6 +149,16 @@ base::Status Session::retire(const std::string& name, std::int64_t version) {
   return {};
 }
 
+base::Result<Left> Session::ask_drain(std::uint64_t timeout_ns) {
+  PERDURE_TRY(const auto reply, channel_.call(ipc::Drain{timeout_ns}));
+  const std::string object = "drain";
+  Left left;
+  PERDURE_TRY(left.versions, base::get_u64(reply, "remaining", object));
+  PERDURE_TRY(left.bytes, base::get_u64(reply, "bytes", object));
+  PERDURE_TRY(left.why, base::get_text(reply, "why", object));
+  return left;
+}
+
 base::Status Session::close() {
   Opening opening;
   opening.operation = Operation::close;
@@ -158,22 +168,17 @@ base::Status Session::close() {
   if (!opened) outcome = base::fail(opened.error());
   const bool embedded = config_.text("engine.mode") != "daemon";
   const std::uint64_t timeout_ns = nanoseconds(config_.real("engine.drain_timeout"));
-  std::uint64_t remaining = 0;
-  auto drain = [&] {
-    auto reply = channel_.call(ipc::Drain{timeout_ns});
-    if (reply)
-      remaining = base::get_u64(*reply, "remaining", "drain").value_or(0);
-    else
-      outcome = base::fail(reply.error());
-  };
-  if (outcome && embedded && leads() && channel_.connected()) drain();
-  // Retention may look only when every node has stored its part.
-  if (opened) (void)comm_->barrier();
-  if (outcome && embedded && leads() && nodes_.first() && channel_.connected()) drain();
-  if (outcome && remaining > 0)
-    outcome = base::fail(PERDURE_UNAVAILABLE, store_->properties().location,
-                         std::to_string(remaining) + " checkpoints did not reach the store; they are kept on this node",
-                         "mend the store and start the program again on the same nodes", true);
+  const DrainCalls calls{[&](std::uint64_t limit_ns) { return ask_drain(limit_ns); },
+                         [&] {
+                           if (opened) (void)comm_->barrier();
+                         },
+                         os::monotonic_ns};
+  const bool asks = outcome && embedded && leads() && channel_.connected();
+  const auto left = drain(calls, {asks, nodes_.first()}, timeout_ns);
+  if (outcome && !left) outcome = base::fail(left.error());
+  if (outcome && left->versions > 0)
+    outcome = base::fail(
+        left_behind(*left, store_->properties().location, node_directory_, config_.real("engine.drain_timeout")));
   const base::Status agreed = opened ? agree(*comm_, outcome) : outcome;
   if (agreed && embedded && leads() && in_group_ && channel_.connected())
     (void)channel_.call(ipc::AllStored{static_cast<std::uint32_t>(comm_->size())});

@@ -18,6 +18,7 @@
 #include "redundancy/groups.hpp"
 #include "region/region.hpp"
 #include "session/agreement.hpp"
+#include "session/drain.hpp"
 #include "session/engine_host.hpp"
 #include "session/nodes.hpp"
 #include "session/sources.hpp"
@@ -155,6 +156,7 @@ class Session {
   base::Result<std::optional<segment::VersionId>> held_id(const std::string& name, std::uint64_t version);
   base::Result<bool> complete_in_store(const std::string& name, std::uint64_t version);
   base::Status wait_here(const std::string& name, std::uint64_t version, int level, std::uint64_t timeout_ns);
+  base::Result<Left> ask_drain(std::uint64_t timeout_ns);
   base::Status remove_from_store(const std::string& name, std::uint64_t version, bool& found);
 
   std::unique_ptr<comm::Communicator> comm_;
@@ -165,6 +167,7 @@ class Session {
   std::string label_;
   std::shared_ptr<engine::Engine> engine_;  // set where this process hosts it
   ipc::Channel channel_;
+  std::string node_directory_;  // of the engine
   std::uint64_t chunk_bytes_ = 0;
   bool paced_ = false;  // the engine emulates tiers: it says when a chunk is written
   tier::SlotIo slots_;

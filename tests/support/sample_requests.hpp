@@ -29,7 +29,7 @@ inline std::vector<ipc::Request> sample_requests() {
           ipc::WaitStored{id, 1'000'000'000},
           ipc::WaitProtected{id, 5},
           ipc::OpenNetwork{std::vector<std::byte>(32)},
-          ipc::Join{77, 2, 1, {std::vector<std::byte>(9), std::vector<std::byte>(8)}, {4, 5}},
+          ipc::Join{77, 2, 1, {std::vector<std::byte>(9), std::vector<std::byte>(8)}, {4, 5}, {"host#0", "host#1"}},
           ipc::Lend{id},
           ipc::Recover{id, 4, {1, 3}, {std::vector<std::byte>(9), std::vector<std::byte>(8)}},
           ipc::Protect{id},

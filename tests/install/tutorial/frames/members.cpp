@@ -11,6 +11,6 @@ int main() {
   Domain domain{};
   if (auto done = domain.protect(handle); !done.ok()) return std::cerr << done.error().text << '\n', 1;
   handle.checkpoint("members", 1).value();
-  handle.unprotect(5).value();                  // step_ ...
-  return handle.unprotect(6).ok() ? 1 : 0;          // ... is the last of the six
+  handle.unprotect(5).value();              // step_ ...
+  return handle.unprotect(6).ok() ? 1 : 0;  // ... is the last of the six
 }

@@ -1,0 +1,148 @@
+#include "cli/show_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/bytes.hpp"
+#include "cli/alike.hpp"
+#include "cli/table.hpp"
+
+namespace perdure::cli {
+namespace {
+
+using base::format_bytes;
+using Right = Table::Align;
+
+// A screenful, however many ranks and regions there are.
+constexpr std::size_t kMostLots = 6, kMostSizes = 12, kMostDamaged = 5;
+
+std::string head(const VersionFacts& facts) {
+  const auto& id = facts.listing.id;
+  return printable(id.text() + ": " + state_name(facts.state) +
+                   (facts.reason.empty() ? "" : " (" + facts.reason + ")")) +
+         "\n  created " + local_time(id.attempt.created_ns) + ", attempt " + id.attempt.hex() + "\n  " +
+         std::to_string(facts.ranks) + " ranks, " + std::to_string(facts.listing.segments.size()) + " of " +
+         std::to_string(facts.listing.segment_count) + " segments, " + format_bytes(facts.bytes) + "\n";
+}
+
+std::string segment_text(const SegmentFacts& segment, const std::string& location) {
+  return "  segment " + std::to_string(segment.ref.index) + ": " + printable(location + "/" + segment.ref.path) + ", " +
+         format_bytes(segment.bytes) + (segment.manifest ? ", by " + printable(segment.manifest->writer) : "") + "\n" +
+         (segment.error ? "    " + printable(segment.error->text()) + "\n" : "");
+}
+
+std::string pieces_text(const segment::Manifest& manifest) {
+  Table regions({{"  RANK", Right::right},
+                 {"REGION", Right::right},
+                 {"ELEMENT BYTES", Right::right},
+                 {"COUNT", Right::right},
+                 {"SIZE", Right::right}});
+  Table chunks({{"  RANK", Right::right},
+                {"CHUNK", Right::right},
+                {"OFFSET", Right::right},
+                {"LENGTH", Right::right},
+                {"HASH"}});
+  for (const auto& piece : manifest.pieces) {
+    const std::string rank = std::to_string(piece.rank);
+    for (const auto& region : piece.regions)
+      regions.row({rank, std::to_string(region.id), std::to_string(region.element_bytes), std::to_string(region.count),
+                   format_bytes(region.bytes())});
+    for (std::size_t i = 0; i < piece.chunks.size(); ++i)
+      chunks.row({rank, std::to_string(i), std::to_string(piece.chunks[i].offset),
+                  std::to_string(piece.chunks[i].length), piece.chunks[i].hash.hex()});
+  }
+  return regions.text() + chunks.text();
+}
+
+template <class Text>
+std::string span_text(const Span& span, const Text& text) {
+  return span.least == span.most ? text(span.least) : text(span.least) + " to " + text(span.most);
+}
+
+std::string bytes_text(const Span& span) {
+  const std::string least = format_bytes(span.least), most = format_bytes(span.most);
+  return least == most ? least : least + " to " + most;
+}
+
+/// All segments of a version lie in one directory.
+std::string segments_text(const VersionFacts& facts, const std::string& location) {
+  if (facts.segments.empty()) return {};
+  std::vector<std::int64_t> numbers;
+  std::set<std::string> writers;
+  Span bytes{facts.segments.front().bytes, facts.segments.front().bytes};
+  for (const SegmentFacts& segment : facts.segments) {
+    numbers.push_back(segment.ref.index);
+    bytes.widen(segment.bytes);
+    if (segment.manifest) writers.insert(segment.manifest->writer);
+  }
+  std::string path = location + "/" + facts.segments.front().ref.path;
+  path.erase(path.rfind('/'));
+  std::string text = fmt::format("  segment{} {}: {}{}, in {}", numbers.size() > 1 ? "s" : "", short_ranges(numbers),
+                                 bytes_text(bytes), numbers.size() > 1 ? " each" : "", printable(path));
+  if (!writers.empty()) text += ", by " + printable(*writers.begin()) + (writers.size() > 1 ? " and others" : "");
+  return text + "\n";
+}
+
+std::string damaged_text(const VersionFacts& facts) {
+  std::string text;
+  std::size_t count = 0;
+  for (const SegmentFacts& segment : facts.segments)
+    if (segment.error && ++count <= kMostDamaged)
+      text += "  segment " + std::to_string(segment.ref.index) + ": " + printable(segment.error->text()) + "\n";
+  if (count > kMostDamaged) text += fmt::format("  and {} more that cannot be read\n", count - kMostDamaged);
+  return text;
+}
+
+std::string regions_table(const AlikeRanks& alike) {
+  Table table({{"    REGIONS"},
+               {"ELEMENT BYTES", Right::right},
+               {"COUNT", Right::right},
+               {"SIZE OF ONE", Right::right},
+               {"ON ALL RANKS", Right::right}});
+  for (std::size_t i = 0; i < std::min(alike.regions.size(), kMostSizes); ++i) {
+    const AlikeRegions& one = alike.regions[i];
+    const Span size{one.count.least * one.element_bytes, one.count.most * one.element_bytes};
+    table.row({"    " + short_ranges(one.ids), std::to_string(one.element_bytes),
+               span_text(one.count, [](std::uint64_t count) { return std::to_string(count); }), bytes_text(size),
+               format_bytes(one.bytes)});
+  }
+  std::string text = table.text();
+  if (alike.regions.size() > kMostSizes)
+    text += fmt::format("    and regions of {} more sizes; --verbose shows them\n", alike.regions.size() - kMostSizes);
+  return text;
+}
+
+std::string lot_text(const AlikeRanks& alike) {
+  const bool many = alike.ranks.size() > 1;
+  std::string text = fmt::format("  rank{} {}{}: {} region{}, {}{}, {} in {} chunk{} of at most {}\n", many ? "s" : "",
+                                 short_ranges(alike.ranks), many ? fmt::format(" ({})", alike.ranks.size()) : "",
+                                 alike.region_count, alike.region_count == 1 ? "" : "s", bytes_text(alike.rank_bytes),
+                                 many ? " each" : "", many ? format_bytes(alike.bytes) + " together" : "all",
+                                 alike.chunks, alike.chunks == 1 ? "" : "s", bytes_text(alike.chunk_bytes));
+  return text + (alike.region_count > 0 ? regions_table(alike) : "");
+}
+
+}  // namespace
+
+std::string folded_text(const VersionFacts& facts, const std::string& location) {
+  std::string text = head(facts) + segments_text(facts, location) + damaged_text(facts);
+  const auto lots = alike_ranks(facts, kMostLots);
+  for (std::size_t i = 0; i < std::min(lots.size(), kMostLots); ++i) text += lot_text(lots[i]);
+  if (lots.size() > kMostLots) {
+    std::size_t ranks = 0;
+    for (std::size_t i = kMostLots; i < lots.size(); ++i) ranks += lots[i].ranks.size();
+    text += fmt::format("  and {} more ranks, which protect other regions; --verbose shows them\n", ranks);
+  }
+  return text;
+}
+
+std::string whole_text(const VersionFacts& facts, const std::string& location) {
+  std::string text = head(facts);
+  for (const SegmentFacts& segment : facts.segments)
+    text += segment_text(segment, location) + (segment.manifest ? pieces_text(*segment.manifest) : "");
+  return text;
+}
+
+}  // namespace perdure::cli

@@ -1,0 +1,12 @@
+#pragma once
+// How a version looks to people: folded to a screenful, or every rank, region and chunk.
+#include <string>
+
+#include "cli/inventory.hpp"
+
+namespace perdure::cli {
+
+std::string folded_text(const VersionFacts& facts, const std::string& location);
+std::string whole_text(const VersionFacts& facts, const std::string& location);
+
+}  // namespace perdure::cli
