@@ -150,7 +150,9 @@ base::Result<CheckFacts> CheckRuns::find_out() {
     PERDURE_TRY(facts_.repeated, launch(kAgain, "undisturbed again: do two such runs write the same?"));
     PERDURE_TRY(facts_.repetition, compare(kAgain, ended_well(facts_.undisturbed) && ended_well(*facts_.repeated)));
   }
-  PERDURE_CHECK(place_->remove());
+  // What was found out is not given up because something is left behind.
+  if (auto removed = place_->remove(); !removed)
+    request_.announce("check of protection: could not be removed: " + removed.error().text());
   return std::move(facts_);
 }
 
@@ -182,13 +184,14 @@ int check_protection(const ProtectionCheck& check, Supervisor& supervisor, const
   if (!check.restore_from.empty()) {
     if (auto request = parse_restore_request(check.restore_from); !request) {
       write_report(report_json(request.error()), json_file, terminal);
-      return report(terminal, request.error());
+      warn(terminal, request.error());
+      return kUsage;
     }
   }
   auto facts = CheckRuns(check, supervisor).find_out();
   if (!facts) {
-    write_report(report_json(facts.error()), json_file, terminal);
-    (void)report(terminal, facts.error());
+    write_report(report_json(facts.error()), json_file, terminal);  // has the error, too
+    warn(terminal, facts.error());
     return kCannot;
   }
   const ProtectionVerdict verdict = judge(*facts);

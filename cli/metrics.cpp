@@ -7,11 +7,11 @@
 #include <CLI/CLI.hpp>
 
 #include "base/json.hpp"
+#include "cli/configuration.hpp"
 #include "cli/engine_metrics.hpp"
 #include "cli/http_server.hpp"
 #include "cli/verb.hpp"
 #include "config/directories.hpp"
-#include "config/effective.hpp"
 #include "metrics/exposition.hpp"
 #include "metrics/family_codec.hpp"
 
@@ -96,7 +96,7 @@ int serve_metrics(const std::string& where, const std::vector<std::string>& root
 int run_metrics(const MetricsArguments& arguments, Terminal& terminal) {
   std::vector<std::string> roots = arguments.nodes;
   if (roots.empty()) {
-    const auto config = config::effective_config(nullptr);
+    const auto config = configuration(terminal);
     if (!config) return report(terminal, config.error());
     roots = {config::node_root(*config)};
   }

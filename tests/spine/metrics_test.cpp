@@ -13,7 +13,7 @@ using namespace perdure::test_support;
 
 constexpr std::size_t kMetricsWords = 24000;
 constexpr std::uint64_t kMetricsBytes = 8 * kMetricsWords + 8;  // of one rank's checkpoint, and here of one node's
-constexpr int kNodes = 2;
+constexpr int kMetricsNodes = 2;
 
 class MetricsOfAJob : public ::testing::TestWithParam<const char*> {
  protected:
@@ -26,7 +26,7 @@ class MetricsOfAJob : public ::testing::TestWithParam<const char*> {
   /// to keep; `since` those that none may have become less than.
   bool scrape(const std::string& at, const std::string& since, const std::vector<std::string>& expected) const {
     std::string command = std::string(PERDURE_PYTHON) + " " + PERDURE_CHECK_METRICS + " --engines " +
-                          std::to_string(kNodes) + (at.empty() ? "" : " --save " + directory_ / at) +
+                          std::to_string(kMetricsNodes) + (at.empty() ? "" : " --save " + directory_ / at) +
                           (since.empty() ? "" : " --since " + directory_ / since) + " '" + PERDURE_PROGRAM +
                           " metrics --node " + directory_ / "node" + "'";
     for (const std::string& one : expected) command += " '" + one + "'";
@@ -40,7 +40,7 @@ class MetricsOfAJob : public ::testing::TestWithParam<const char*> {
   }
   RunOptions without_store() const {
     RunOptions run;
-    run.ranks = kNodes;
+    run.ranks = kMetricsNodes;
     run.timeout_s = 200;
     run.kill_all_when_one_dies = false;
     run.in_child = [full = "pwrite:" + directory_.path() + "/store:ENOSPC"](int) {
@@ -65,7 +65,7 @@ int checkpoint_to_store(perdure_t* handle, State& state, std::uint64_t step) {
 
 TEST_P(MetricsOfAJob, AreReadByPrometheusAndSayWhatTheProgramDid) {
   RunOptions run;
-  run.ranks = kNodes;
+  run.ranks = kMetricsNodes;
   run.timeout_s = 200;
   const auto outcome = run_ranks(run, [&](const Rank& rank) {
     perdure_t* handle = rank.open(options());
