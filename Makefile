@@ -41,9 +41,10 @@ test: bootstrap
 build: bootstrap-required
 	@tools/build --progress release
 
-install: bootstrap-required
-	@tools/build --progress release installable
-	@cmake --install build/release --prefix "$(PREFIX)" | grep -v -e '^-- Up-to-date' -e 'Set .*runtime path'
+install:
+	@tools/bootstrap --install
+	@tools/build --progress install installable
+	@tools/install "$(PREFIX)"
 
 docs:
 	@tools/docs
