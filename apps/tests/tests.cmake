@@ -27,3 +27,11 @@ foreach(program IN ITEMS c cpp f90)
              $<TARGET_FILE:heat2d_${program}>)
   endif()
 endforeach()
+
+# The README's demonstrations, as make demo and make demo-nodes run them. They kill for themselves.
+if(NOT PERDURE_SANITIZE)
+  foreach(demonstration demo demo-nodes)
+    add_test(NAME Apps.${demonstration} COMMAND ${PROJECT_SOURCE_DIR}/tools/${demonstration} --build ${PROJECT_BINARY_DIR})
+    set_tests_properties(Apps.${demonstration} PROPERTIES TIMEOUT 300 PROCESSORS 2 LABELS apps PASS_REGULAR_EXPRESSION "identical: yes")
+  endforeach()
+endif()
