@@ -241,7 +241,7 @@ TEST_F(Front, RestoresChosenRegions) {
 
 TEST_F(Front, NotesEveryRestoreThatSucceedsWhereThatIsAskedFor) {
   const std::string record = directory_ + "/record";
-  auto handle = perdure::open(settings() + ";restore.record=" + record).value();
+  auto handle = perdure::open(settings() + ";retention.keep_last=3;restore.record=" + record).value();
   int a = 1;
   handle.protect(1, a).value();
   EXPECT_FALSE(handle.restore("noted"));
