@@ -47,8 +47,9 @@ inline bool all_on(const os::CpuSet& wanted, const Threads& threads, const char*
 class Application {
  public:
   explicit Application(os::CpuSet bound) : bound_(std::move(bound)) {
-    known_ = threads_of(::getpid());  // a sanitizer's own thread may run elsewhere
     begin_thread();
+    // A sanitizer's own thread, which begins with the first other one and may run elsewhere.
+    for (const auto& [thread, cpus] : threads_of(::getpid())) known_.emplace(thread, cpus);
   }
   ~Application() {
     over_ = true;
