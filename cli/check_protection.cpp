@@ -94,6 +94,7 @@ base::Status CheckRuns::wait_for_engines(const config::Config& config) {
 
 /// Puts into the second run's store what the first run's held at the early version.
 base::Status CheckRuns::offer_early_versions() {
+  PERDURE_CHECK(go_on());
   std::optional<RestoreRequest> request;
   if (!request_.restore_from.empty()) {
     PERDURE_TRY(request, parse_restore_request(request_.restore_from));
