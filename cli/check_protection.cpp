@@ -31,6 +31,7 @@ class CheckRuns {
  private:
   base::Result<std::unique_ptr<store::Store>> store_of(WhichRun run) const;
   base::Result<plan::ProgramEnd> launch(WhichRun run, const std::string& what);
+  base::Status go_on() const;
   base::Status wait_for_engines(const config::Config& config);
   base::Status offer_early_versions();
   base::Result<Comparison> compare(WhichRun other, bool both_ended_well) const;
@@ -51,7 +52,14 @@ base::Result<std::unique_ptr<store::Store>> CheckRuns::store_of(WhichRun run) co
   return store;
 }
 
+/// Signals are taken by the supervisor, which is asked here: an error when one asked to stop.
+base::Status CheckRuns::go_on() const {
+  if (!supervisor_.sleep(0)) return {};
+  return base::fail(PERDURE_UNAVAILABLE, kCheckObject, "stopped on request", "start it again");
+}
+
 base::Result<plan::ProgramEnd> CheckRuns::launch(WhichRun run, const std::string& what) {
+  PERDURE_CHECK(go_on());
   PERDURE_TRY(const auto config, place_->for_run(run));
   PERDURE_TRY([[maybe_unused]] const auto prepared, store_of(run));
   Launch launch{request_.command, environment_of(config)};
@@ -86,6 +94,7 @@ base::Status CheckRuns::wait_for_engines(const config::Config& config) {
 
 /// Puts into the second run's store what the first run's held at the early version.
 base::Status CheckRuns::offer_early_versions() {
+  PERDURE_CHECK(go_on());
   std::optional<RestoreRequest> request;
   if (!request_.restore_from.empty()) {
     PERDURE_TRY(request, parse_restore_request(request_.restore_from));
@@ -102,6 +111,7 @@ base::Status CheckRuns::offer_early_versions() {
     return base::fail(point.error());
   }
   for (const auto& one : stored) {
+    PERDURE_CHECK(go_on());
     if (one.what.created_ns > *point) continue;
     PERDURE_CHECK(copy_version(*from, one.listing, *to));
     offered_.push_back(one.what.text());
@@ -121,7 +131,7 @@ base::Result<Comparison> CheckRuns::compare(WhichRun other, bool both_ended_well
   PERDURE_TRY(const auto mine, complete_versions(*here));
   PERDURE_TRY(const auto others, complete_versions(*there));
   Comparison comparison = match(later(mine), later(others), both_ended_well);
-  PERDURE_CHECK(compare_stores(*here, *there, comparison));
+  PERDURE_CHECK(compare_stores(*here, *there, comparison, [this] { return go_on(); }));
   return comparison;
 }
 

@@ -77,12 +77,15 @@ base::Status compare_rank(VersionPieces& here, VersionPieces& there, std::uint32
   return {};
 }
 
-base::Status compare_version(VersionPieces here, VersionPieces there, const Checkpoint& version,
-                             Comparison& comparison) {
+base::Status compare_version(VersionPieces here, VersionPieces there, const Checkpoint& version, Comparison& comparison,
+                             const GoOn& go_on) {
   std::set<std::uint32_t> ranks;
   for (const VersionPieces* pieces : {&here, &there})
     for (const auto& [rank, place] : pieces->places()) ranks.insert(rank);
-  for (const std::uint32_t rank : ranks) PERDURE_CHECK(compare_rank(here, there, rank, version, comparison));
+  for (const std::uint32_t rank : ranks) {
+    PERDURE_CHECK(go_on());
+    PERDURE_CHECK(compare_rank(here, there, rank, version, comparison));
+  }
   return {};
 }
 
@@ -126,13 +129,13 @@ base::Status copy_version(store::Store& from, const store::VersionListing& listi
   return {};
 }
 
-base::Status compare_stores(store::Store& here, store::Store& there, Comparison& comparison) {
+base::Status compare_stores(store::Store& here, store::Store& there, Comparison& comparison, const GoOn& go_on) {
   PERDURE_TRY(const auto mine, complete_versions(here));
   PERDURE_TRY(const auto others, complete_versions(there));
   for (const Checkpoint& version : comparison.compared) {
     PERDURE_TRY(auto one, VersionPieces::read(here, mine, version));
     PERDURE_TRY(auto other, VersionPieces::read(there, others, version));
-    PERDURE_CHECK(compare_version(std::move(one), std::move(other), version, comparison));
+    PERDURE_CHECK(compare_version(std::move(one), std::move(other), version, comparison, go_on));
   }
   return {};
 }

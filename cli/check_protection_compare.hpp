@@ -1,5 +1,7 @@
 #pragma once
 // Compares what two runs of a program left in their stores, region by region and rank by rank.
+#include <functional>
+
 #include "cli/check_protection_verdict.hpp"
 #include "store/store.hpp"
 
@@ -16,7 +18,10 @@ base::Result<std::vector<StoredCheckpoint>> complete_versions(store::Store& stor
 /// Copies one version, all its segments, into another store. The attempt stays the same.
 base::Status copy_version(store::Store& from, const store::VersionListing& listing, store::Store& to);
 
+/// Asked again and again during long work; an error ends that.
+using GoOn = std::function<base::Status()>;
+
 /// Adds to `comparison` how the versions that it names as compared differ.
-base::Status compare_stores(store::Store& here, store::Store& there, Comparison& comparison);
+base::Status compare_stores(store::Store& here, store::Store& there, Comparison& comparison, const GoOn& go_on);
 
 }  // namespace perdure::cli

@@ -113,8 +113,23 @@ Comparison compare(SampleStore& here, SampleStore& there) {
     return all;
   };
   Comparison comparison = match(checkpoints(here), checkpoints(there), true);
-  EXPECT_TRUE(compare_stores(here.store(), there.store(), comparison));
+  EXPECT_TRUE(compare_stores(here.store(), there.store(), comparison, [] { return base::Status(); }));
   return comparison;
+}
+
+TEST(ComparedStores, AreNotReadOnWhenThatIsToEnd) {
+  SampleStore here, there;
+  for (SampleStore* store : {&here, &there}) store->add("nbody", 3, 3);
+  Comparison comparison = match({{"nbody", 3, 1}}, {{"nbody", 3, 1}}, true);
+  ASSERT_EQ(comparison.compared.size(), 1u);
+  int asked = 0;
+  const auto stopped = compare_stores(here.store(), there.store(), comparison, [&asked]() -> base::Status {
+    if (++asked < 2) return {};
+    return base::fail(PERDURE_UNAVAILABLE, "check", "stopped on request");
+  });
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, PERDURE_UNAVAILABLE);
+  EXPECT_EQ(asked, 2);
 }
 
 // What a sample holds depends on version and attempt; `created` decides about the attempt's time only.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "config/directories.hpp"
 #include "config/effective.hpp"
@@ -19,13 +20,18 @@ constexpr const char* kIdleExit_s = "1";
 
 std::string above(const std::string& path) { return std::filesystem::path(path).parent_path().string(); }
 
-/// Makes `path`, for this user alone; notes the parents that were missing.
-base::Status make_place(const std::string& path, std::vector<std::string>& made_parents) {
-  const std::string parent = above(path);
-  std::vector<std::string> missing;
-  for (std::string at = parent; at.size() > 1 && !os::exists(at).value_or(true); at = above(at)) missing.push_back(at);
-  PERDURE_CHECK(os::make_directories(parent));
-  made_parents.insert(made_parents.end(), missing.begin(), missing.end());
+/// The directories above these that are not there yet, inner ones first.
+std::vector<std::string> missing_parents(const std::vector<std::string>& paths) {
+  std::set<std::string> missing;
+  for (const std::string& path : paths)
+    for (std::string at = above(path); at.size() > 1 && !os::exists(at).value_or(true); at = above(at))
+      missing.insert(at);
+  return {missing.rbegin(), missing.rend()};
+}
+
+/// Makes `path`, for this user alone.
+base::Status make_place(const std::string& path) {
+  PERDURE_CHECK(os::make_directories(above(path)));
   return os::make_private_directory(path);
 }
 
@@ -48,14 +54,21 @@ base::Result<std::unique_ptr<CheckPlace>> CheckPlace::make(config::Config config
   place->config_ = std::move(config);
   std::vector<std::string> all{place->store_, place->node_, place->file_};
   if (!place->memory_.empty()) all.push_back(place->memory_);
-  PERDURE_TRY(place->remover_, Remover::start(all));
-  for (const std::string& path : all) PERDURE_CHECK(make_place(path, place->made_parents_));
+  place->made_parents_ = missing_parents(all);
+  PERDURE_TRY(place->remover_, Remover::start(all, place->made_parents_));
+  for (const std::string& path : all) PERDURE_CHECK(make_place(path));
   return place;
 }
 
-CheckPlace::~CheckPlace() { (void)remove(); }
+CheckPlace::~CheckPlace() { (void)remove_once(); }
 
 base::Status CheckPlace::remove() {
+  auto removed = remove_once();
+  if (removed) remover_->dismiss();
+  return removed;
+}
+
+base::Status CheckPlace::remove_once() {
   base::Status outcome;
   end_engines({node_});
   for (const std::string& path : {store_, node_, file_, memory_})

@@ -15,7 +15,7 @@ class CheckPlace {
  public:
   /// Makes the directories: NAME-check-RANDOM beside each of store.path, node.path and the tiers' paths.
   static base::Result<std::unique_ptr<CheckPlace>> make(config::Config config);
-  /// Removes them as far as that can be done.
+  /// Removes them as far as that can be done at once; what is not, or comes back, a helper that outlives this removes.
   ~CheckPlace();
   CheckPlace(const CheckPlace&) = delete;
   CheckPlace& operator=(const CheckPlace&) = delete;
@@ -25,11 +25,13 @@ class CheckPlace {
   base::Result<config::Config> for_run(unsigned number) const;
   /// Files NAME@VERSION: what run `number` restored.
   std::string record_of(unsigned number) const;
-  /// Ends what engines still work there and removes everything now; the error of what cannot be removed.
+  /// Ends what engines still work there and removes everything now; the error of what cannot be removed. To be called
+  /// when the runs ended by themselves, so that nobody writes there any more.
   base::Status remove();
 
  private:
   CheckPlace() = default;
+  base::Status remove_once();
   std::string store_, node_, file_, memory_;  ///< the directories; memory_ empty: it is in node_
   std::vector<std::string> made_parents_;     ///< that were not there before, innermost first
   std::string job_;

@@ -14,9 +14,12 @@
 namespace perdure::cli {
 namespace {
 
+constexpr const char* kObject = "check of protection";
+
 /// The child: waits for the end of the other end of the pipe. A program that is being killed with us may go on writing
 /// for a while, so it looks again until nothing has come back.
-[[noreturn]] void wait_and_remove(int lifeline, const std::vector<std::string>& directories) {
+[[noreturn]] void wait_and_remove(int lifeline, const std::vector<std::string>& directories,
+                                  const std::vector<std::string>& parents) {
   constexpr int kLooks = 60, kQuietLooks = 3;
   ::setsid();
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_IGN);
@@ -25,8 +28,7 @@ namespace {
   ::dup2(lifeline, 3);
   ::close_range(4, ~0U, 0);  // nobody shall wait for us because of a descriptor
   char byte = 0;
-  while (::read(3, &byte, 1) < 0 && errno == EINTR) {
-  }
+  for (ssize_t got = 1; got > 0 || (got < 0 && errno == EINTR);) got = ::read(3, &byte, 1);
   for (int look = 0, quiet = 0; look < kLooks && quiet < kQuietLooks; ++look) {
     bool there = false;
     end_engines(directories);
@@ -37,7 +39,17 @@ namespace {
     quiet = there ? 0 : quiet + 1;
     os::sleep_ns(1'000'000'000);
   }
+  for (const std::string& path : parents) (void)::rmdir(path.c_str());  // when nobody else uses it meanwhile
   ::_exit(0);
+}
+
+/// The same under a number that no standard stream has: where these are closed, new descriptors get their numbers, and
+/// what is written to a stream would go there. Closes `descriptor`.
+base::Result<os::Fd> above_streams(int descriptor) {
+  const os::Fd given(descriptor);
+  os::Fd moved(::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  if (moved.get() < 0) return base::fail(base::errno_error(errno, "fcntl", kObject));
+  return moved;
 }
 
 /// With a zero byte behind every word; empty when the process is gone. Not os::read_file: such a file has no size.
@@ -65,29 +77,29 @@ void end_engines(const std::vector<std::string>& directories) {
   }
 }
 
-base::Result<std::unique_ptr<Remover>> Remover::start(std::vector<std::string> directories) {
+base::Result<std::unique_ptr<Remover>> Remover::start(std::vector<std::string> directories,
+                                                      std::vector<std::string> parents) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return base::fail(base::errno_error(errno, "pipe2", "check of protection"));
+  if (::pipe2(ends, O_CLOEXEC) != 0) return base::fail(base::errno_error(errno, "pipe2", kObject));
+  PERDURE_TRY(os::Fd read_end, above_streams(ends[0]));
+  PERDURE_TRY(os::Fd write_end, above_streams(ends[1]));
   const pid_t child = ::fork();
-  if (child < 0) {
-    const int error = errno;
-    ::close(ends[0]);
-    ::close(ends[1]);
-    return base::fail(base::errno_error(error, "fork", "check of protection"));
-  }
+  if (child < 0) return base::fail(base::errno_error(errno, "fork", kObject));
   if (child == 0) {
-    ::close(ends[1]);
-    wait_and_remove(ends[0], directories);
+    ::close(write_end.get());
+    wait_and_remove(read_end.get(), directories, parents);
   }
-  ::close(ends[0]);
-  return std::unique_ptr<Remover>(new Remover(ends[1], child));
+  return std::unique_ptr<Remover>(new Remover(std::move(write_end), child));
 }
 
-Remover::~Remover() {
+Remover::~Remover() = default;
+
+void Remover::dismiss() {
+  if (child_ < 0) return;
   ::kill(child_, SIGKILL);
-  ::close(lifeline_);
   while (::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
   }
+  child_ = -1;
 }
 
 }  // namespace perdure::cli

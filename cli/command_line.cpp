@@ -47,7 +47,7 @@ void find_json(const std::vector<std::string>& words, bool dashes, Terminal& ter
     if (run && dashes && word->starts_with(kWithFile)) terminal.json_file = word->substr(kWithFile.size());
     if (*word != kJson) continue;
     terminal.json = !run;
-    if (run && dashes && word + 1 != end) terminal.json_file = *(word + 1);
+    if (run && dashes && word + 1 != end && !(word + 1)->starts_with('-')) terminal.json_file = *(word + 1);
   }
 }
 

@@ -149,6 +149,8 @@ TEST(JsonErrors, AFileThatMayBeTheProgramsIsNotTouched) {
   std::ofstream(results) << "mine";
   EXPECT_EQ(run_verb({"run", "./simulation", "--json", results}).status, kUsage);
   EXPECT_EQ(text_of(results), "mine");
+  EXPECT_EQ(run_verb({"run", "--json", "--restarts", "3", "--", "./simulation"}).status, kUsage);
+  EXPECT_FALSE(std::filesystem::exists("--restarts")) << "an option is no name of a file";
 }
 
 TEST(JsonErrors, WithoutAVerbTheyAreJsonWhenJsonIsAskedFor) {

@@ -61,6 +61,12 @@ int run(const RunArguments& arguments, Terminal& terminal) {
   if (!environment) return report(terminal, environment.error());
 
   const auto announce = [&](const std::string& line) { print(terminal.err, "perdure: " + line + "\n"); };
+  if (arguments.check_protection && !(arguments.nodes.hosts + arguments.nodes.host_file).empty() &&
+      config->text("engine.mode") == "daemon")
+    return report(terminal, {PERDURE_INVALID_ARGUMENT, "--check-protection",
+                             "engines that are processes of their own (engine.mode=daemon) on other hosts may flush on "
+                             "while their checkpoints are compared",
+                             "--engine embedded, or leave out the hosts", false});
   auto nodes = make_node_keeper(arguments.nodes, *config, terminal.program, announce);
   if (!nodes) return report(terminal, nodes.error());
 

@@ -35,11 +35,14 @@ class NodeGroupOnNetwork : public CoreFixture {
   }
   /// The first report of the network about whoever is called so.
   std::string awaited_report(const std::string& who) {
-    for (;;) {
+    constexpr std::uint64_t kLimit_ns = 120'000'000'000;  // only so that a mistake has a message
+    for (const std::uint64_t begin = os::monotonic_ns(); os::monotonic_ns() - begin < kLimit_ns;) {
       const auto report = reports.take();
       if (report && report->starts_with("network: " + who)) return *report;
       if (!report) os::sleep_ns(1'000'000);
     }
+    ADD_FAILURE() << "the network reported nothing about " << who;
+    return {};
   }
   /// A message that this node understands: it answers that it is in no launch yet.
   void expect_served(network::Endpoint& from) {

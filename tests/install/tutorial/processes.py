@@ -62,23 +62,40 @@ def end_all(directories):
         shutil.rmtree(directory, ignore_errors=True)
 
 
+def _wait_and_tidy_up(lifeline, directories):
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):  # ctest shall not wait for us because of its pipes
+        os.dup2(nothing, stream)
+    while os.read(lifeline, 1):
+        pass
+    end_all(directories)
+
+
 def tidy_up_afterwards(directories):
-    """Starts a process that does end_all() as soon as this one has ended, however: also when it is killed. Returns a
-    function that ends that wait and returns when all is done."""
-    read, write = os.pipe()
-    janitor = os.fork()
-    if janitor == 0:
-        os.close(write)
-        os.setsid()
-        for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(sign, signal.SIG_IGN)
-        while os.read(read, 1):
-            pass
-        end_all(directories)
-        os._exit(0)
-    os.close(read)
+    """Starts a process that does end_all() as soon as this one has ended, however: also when it is killed with all its
+    children, as ctest does when time is up. So it is nobody's child. Returns a function that ends that wait and
+    returns when all is done."""
+    lifeline, ours = os.pipe()
+    done, janitors = os.pipe()  # ends with the janitor
+    first = os.fork()
+    if first == 0:
+        try:
+            os.close(ours)
+            os.close(done)
+            os.setsid()
+            for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(sign, signal.SIG_IGN)
+            if os.fork() == 0:
+                _wait_and_tidy_up(lifeline, directories)
+        finally:
+            os._exit(0)
+    os.close(lifeline)
+    os.close(janitors)
+    os.waitpid(first, 0)
 
     def finish():
-        os.close(write)
-        os.waitpid(janitor, 0)
+        os.close(ours)
+        while os.read(done, 1):
+            pass
+        os.close(done)
     return finish
