@@ -138,7 +138,9 @@ TEST_F(MetricsVerb, AScrapeChangesNothingAndLeavesNoClient) {
   EXPECT_EQ(before, after);
   EXPECT_THAT(after, HasSubstr("perdure_checkpoints_begun_total{"));
   for (const std::string& line : lines_of(run_verb({"metrics"}).out))
-    if (line.starts_with("perdure_clients{")) EXPECT_TRUE(line.ends_with("} 0")) << line;
+    if (line.starts_with("perdure_clients{")) {
+      EXPECT_TRUE(line.ends_with("} 0")) << line;
+    }
 }
 
 TEST_F(MetricsVerb, WritesAFileThatAnotherUserMayRead) {
