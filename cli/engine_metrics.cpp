@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/json.hpp"
 #include "cli/node_directories.hpp"
@@ -27,15 +28,37 @@ struct Answer {
   std::vector<metrics::Family> families;
 };
 
-// Who connects has found a living engine: locks are not touched, which an engine that starts now may want.
+/// Paths as given, but each root once, however it is spelled.
+std::vector<std::string> roots_once(const std::vector<std::string>& roots) {
+  std::vector<std::string> once;
+  std::set<std::filesystem::path> seen;
+  for (const std::string& root : roots) {
+    std::error_code error;
+    auto real = std::filesystem::weakly_canonical(root + "/.", error);
+    if (error) real = root;  // reading it says what is wrong
+    if (!seen.insert(real).second) continue;
+    const std::size_t end = root.find_last_not_of('/');
+    once.push_back(end == std::string::npos ? root : root.substr(0, end + 1));
+  }
+  return once;
+}
+
+// Where somebody listens there is a living engine, whether it takes the connection or not: locks are not touched, which
+// an engine that starts now may want. A queue that is full is not waited for: one engine that hangs is not to cost the
+// others their time.
 std::vector<Asked> ask_all(const std::vector<std::string>& directories) {
   std::vector<Asked> asked;
   for (const std::string& directory : directories) {
-    auto channel = ipc::Channel::connect(directory + "/socket");
-    if (!channel) continue;
+    auto channel = ipc::Channel::connect_at_once(directory + "/socket");
+    if (!channel && channel.error().code == PERDURE_UNAVAILABLE) continue;
+    Asked& one = asked.emplace_back(Asked{directory, {}, std::uint64_t{0}, std::uint64_t{0}});
+    if (!channel) {
+      one.hello = base::fail(channel.error());
+      continue;
+    }
+    one.channel = std::move(*channel);
     ipc::Hello hello;
     hello.client = false;
-    Asked& one = asked.emplace_back(Asked{directory, std::move(*channel), std::uint64_t{0}, std::uint64_t{0}});
     one.hello = one.channel.post(hello);
     if (one.hello) one.request = one.channel.post(ipc::Metrics{});
   }
@@ -80,14 +103,14 @@ void add_up(std::vector<metrics::Family>& all, bool up, const metrics::Labels& l
 
 base::Result<EngineMetrics> collect_metrics(const std::vector<std::string>& node_roots) {
   std::vector<std::string> directories;
-  for (const std::string& root : node_roots) {
+  for (const std::string& root : roots_once(node_roots)) {
     PERDURE_TRY(const auto found, engine_directories(root));
     directories.insert(directories.end(), found.begin(), found.end());
   }
   std::sort(directories.begin(), directories.end());
   directories.erase(std::unique(directories.begin(), directories.end()), directories.end());
-  auto asked = ask_all(directories);
   const std::uint64_t deadline_ns = os::monotonic_ns() + kMetricsPatienceNs;
+  auto asked = ask_all(directories);
   EngineMetrics result;
   result.engines = asked.size();
   for (Asked& one : asked) {

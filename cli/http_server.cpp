@@ -1,5 +1,6 @@
 #include "cli/http_server.hpp"
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -17,11 +18,12 @@ constexpr std::uint64_t kPauseNs = 100'000'000;  // when no connection can be ta
 
 class HttpServer {
  public:
-  HttpServer(const os::Fd& listener, const std::function<HttpReply(const std::string&)>& answer, HttpLimits limits)
-      : listener_(listener), answer_(answer), limits_(limits) {}
+  HttpServer(const os::Fd& listener, const os::Fd& stop, const std::function<HttpReply(const std::string&)>& answer,
+             HttpLimits limits)
+      : listener_(listener), stop_(stop), answer_(answer), limits_(std::move(limits)) {}
 
-  base::Status run(const os::Fd& stop) {
-    PERDURE_CHECK(ready_.add(stop, kStopNumber));
+  base::Status run() {
+    PERDURE_CHECK(ready_.add(stop_, kStopNumber));
     PERDURE_CHECK(listen(true));
     for (;;) {
       PERDURE_TRY(const auto events, ready_.wait(patience_left_ns()));
@@ -31,6 +33,7 @@ class HttpServer {
           PERDURE_CHECK(accept_all());
         else
           exchange(event);
+        if (stopped_) return {};
       }
       drop_late();
       PERDURE_CHECK(listen(connections_.size() < limits_.connections));
@@ -61,7 +64,7 @@ class HttpServer {
         return {};
       }
       if (!*socket) return {};
-      Connection connection{std::move(*socket), os::monotonic_ns() + limits_.patience_ns, {}, {}, false};
+      Connection connection{std::move(*socket), limits_.now_ns() + limits_.patience_ns, {}, {}, false};
       if (!ready_.add(connection.socket, next_)) continue;  // as if it had not come
       connections_.emplace(next_++, std::move(connection));
     }
@@ -81,21 +84,32 @@ class HttpServer {
     std::array<char, 4096> bytes;
     const ssize_t got = ::recv(connection.socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-    if (got == 0) return false;
-    if (connection.answered) return true;  // the end of a request that was refused: read, or it would be reset
+    if (got == 0) return !connection.out.empty();  // it has said all, and may still want to hear
+    if (connection.answered) return true;          // the end of a request that was refused: read, or it would be reset
     connection.in.append(bytes.data(), static_cast<std::size_t>(got));
     if (const auto request = parse_http_request(connection.in)) reply(connection, *request);
     return true;
   }
 
   void reply(Connection& connection, const HttpRequest& request) {
+    stopped_ = stopped_ || stop_asked();
+    if (stopped_) return;
+    const std::uint64_t begun_ns = limits_.now_ns();
     const bool head = request.method == "HEAD";
     HttpReply reply = refusal(request.status);
     if (request.status == 200) reply = head || request.method == "GET" ? answer_(request.path) : refusal(405);
     connection.out = http_text(reply, head);
     connection.in.clear();
     connection.answered = true;
-    connection.until_ns = os::monotonic_ns() + limits_.patience_ns;  // what the answer took is not its client's fault
+    // What the answer took is nobody's fault who is connected.
+    const std::uint64_t now = limits_.now_ns();
+    for (auto& [number, other] : connections_) other.until_ns += now - begun_ns;
+    connection.until_ns = now + limits_.patience_ns;
+  }
+
+  bool stop_asked() const {
+    pollfd stop{stop_.get(), POLLIN, 0};
+    return ::poll(&stop, 1, 0) > 0;
   }
 
   /// False when the other end is gone.
@@ -124,7 +138,7 @@ class HttpServer {
   }
 
   void drop_late() {
-    const std::uint64_t now = os::monotonic_ns();
+    const std::uint64_t now = limits_.now_ns();
     for (Entry entry = connections_.begin(); entry != connections_.end();) {
       const Entry late = entry++;
       if (late->second.until_ns <= now) end(late);
@@ -134,7 +148,7 @@ class HttpServer {
   /// Nothing: nobody is connected.
   std::optional<std::uint64_t> patience_left_ns() const {
     std::optional<std::uint64_t> least;
-    const std::uint64_t now = os::monotonic_ns();
+    const std::uint64_t now = limits_.now_ns();
     for (const auto& [number, connection] : connections_) {
       const std::uint64_t left = connection.until_ns > now ? connection.until_ns - now : 0;
       least = std::min(least.value_or(left), left);
@@ -143,10 +157,11 @@ class HttpServer {
   }
 
   const os::Fd& listener_;
+  const os::Fd& stop_;
   const std::function<HttpReply(const std::string&)>& answer_;
   HttpLimits limits_;
   os::Readiness ready_;
-  bool listening_ = false;
+  bool listening_ = false, stopped_ = false;
   std::map<std::uint64_t, Connection> connections_;
   std::uint64_t next_ = kFirstConnection;
 };
@@ -155,7 +170,14 @@ class HttpServer {
 
 base::Status serve_http(const os::Fd& listener, const os::Fd& stop,
                         const std::function<HttpReply(const std::string& path)>& answer, HttpLimits limits) {
-  return HttpServer(listener, answer, limits).run(stop);
+  return HttpServer(listener, stop, answer, std::move(limits)).run();
+}
+
+const HttpReply& KeptReply::get() {
+  if (kept_ && now_ns_() - made_ns_ < keep_ns_) return *kept_;
+  kept_ = make_();
+  made_ns_ = now_ns_();
+  return *kept_;
 }
 
 }  // namespace perdure::cli

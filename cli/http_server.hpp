@@ -1,19 +1,40 @@
 #pragma once
-// A few connections at a time on one thread: whoever is slow, silent or wrong keeps nobody waiting.
+// A few connections at a time on one thread: whoever is slow, silent or wrong keeps nobody waiting. Answers are made
+// one after the other.
 #include <functional>
+#include <optional>
 
 #include "cli/http_message.hpp"
+#include "os/system.hpp"
 #include "os/tcp.hpp"
 
 namespace perdure::cli {
 
 struct HttpLimits {
   std::size_t connections = 64;                ///< further ones wait until one ends
-  std::uint64_t patience_ns = 10'000'000'000;  ///< for a whole exchange
+  std::uint64_t patience_ns = 10'000'000'000;  ///< for a whole exchange, without the time that answers take
+  std::function<std::uint64_t()> now_ns = os::monotonic_ns;
+};
+
+/// What `make` says, kept for `keep_ns` from when it was made: who comes in a burst gets the same page.
+class KeptReply {
+ public:
+  KeptReply(std::function<HttpReply()> make, std::uint64_t keep_ns,
+            std::function<std::uint64_t()> now_ns = os::monotonic_ns)
+      : make_(std::move(make)), keep_ns_(keep_ns), now_ns_(std::move(now_ns)) {}
+  const HttpReply& get();
+
+ private:
+  std::function<HttpReply()> make_;
+  std::uint64_t keep_ns_;
+  std::function<std::uint64_t()> now_ns_;
+  std::optional<HttpReply> kept_;
+  std::uint64_t made_ns_ = 0;
 };
 
 /// Serves GET and HEAD; `answer` says what a path has, and is called by this thread. Others are refused with 405, and
-/// what is no request with the status that says why. Returns when `stop` can be read; an error when it cannot go on.
+/// what is no request with the status that says why. Returns when `stop` can be read, which is looked at before each
+/// answer; an error when it cannot go on.
 base::Status serve_http(const os::Fd& listener, const os::Fd& stop,
                         const std::function<HttpReply(const std::string& path)>& answer, HttpLimits limits = {});
 

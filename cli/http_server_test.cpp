@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <functional>
 #include <thread>
 
 namespace perdure::cli {
@@ -20,22 +22,24 @@ using testing::StartsWith;
 class HttpServing : public testing::Test {
  protected:
   void start(HttpLimits limits = {}) {
-    listener_ = os::listen_tcp({"127.0.0.1", 0}).value();
-    stop_ = os::Fd(::eventfd(0, EFD_CLOEXEC));
-    thread_ = std::thread([this, limits] {
-      served_ = serve_http(
-          listener_.socket, stop_,
-          [](const std::string& path) {
-            return path == "/metrics" ? HttpReply{200, "text/x", std::string(3 << 20, 'm')} : refusal(404);
-          },
-          limits);
+    start(limits, [](const std::string& path) {
+      return path == "/metrics" ? HttpReply{200, "text/x", std::string(3 << 20, 'm')} : refusal(404);
     });
   }
+  void start(HttpLimits limits, std::function<HttpReply(const std::string&)> answer) {
+    listener_ = os::listen_tcp({"127.0.0.1", 0}).value();
+    stop_ = os::Fd(::eventfd(0, EFD_CLOEXEC));
+    thread_ = std::thread(
+        [this, limits, answer = std::move(answer)] { served_ = serve_http(listener_.socket, stop_, answer, limits); });
+  }
   ~HttpServing() override {
-    const std::uint64_t one = 1;
-    EXPECT_EQ(::write(stop_.get(), &one, sizeof one), ssize_t{sizeof one});
+    ask_to_stop();
     thread_.join();
     EXPECT_TRUE(served_) << served_.error().text();
+  }
+  void ask_to_stop() const {
+    const std::uint64_t one = 1;
+    EXPECT_EQ(::write(stop_.get(), &one, sizeof one), ssize_t{sizeof one});
   }
   os::Fd connect() const {
     os::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -66,6 +70,10 @@ class HttpServing : public testing::Test {
   os::TcpListener listener_;
   os::Fd stop_;
   base::Status served_;
+  // What answers use has to outlive the thread.
+  std::atomic<std::uint64_t> now_ = 0;
+  std::atomic<int> answers_ = 0;
+  std::atomic<bool> holds_ = false, go_on_ = false;
   std::thread thread_;
 };
 
@@ -106,7 +114,7 @@ TEST_F(HttpServing, WhoIsSilentOrLeavesKeepsNobodyWaiting) {
 }
 
 TEST_F(HttpServing, OfTooManyTheFirstAreDroppedWhenTheirTimeIsOver) {
-  start({2, 100'000'000});
+  start({2, 2'000'000'000});
   const os::Fd first = connect(), second = connect();
   say(first, "GET /");
   EXPECT_THAT(ask("GET / HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404 ")) << "the third";
@@ -114,10 +122,74 @@ TEST_F(HttpServing, OfTooManyTheFirstAreDroppedWhenTheirTimeIsOver) {
 }
 
 TEST_F(HttpServing, WhoDoesNotReadIsDroppedInTheEnd) {
-  start({1, 100'000'000});
+  start({1, 2'000'000'000});
   const os::Fd idle = connect();
   say(idle, "GET /metrics HTTP/1.1\r\n\r\n");
   EXPECT_THAT(ask("GET / HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404 "));
+}
+
+TEST_F(HttpServing, WhoHasSaidAllStillHearsTheAnswer) {
+  start();
+  const os::Fd socket = connect();
+  say(socket, "GET /metrics HTTP/1.1\r\n\r\n");
+  ASSERT_EQ(::shutdown(socket.get(), SHUT_WR), 0);
+  EXPECT_GT(hear(socket).size(), std::size_t{3 << 20}) << "it is not cut";
+  const os::Fd half = connect();
+  say(half, "GET /met");
+  ASSERT_EQ(::shutdown(half.get(), SHUT_WR), 0);
+  EXPECT_EQ(hear(half), "") << "there is nothing to answer";
+}
+
+TEST_F(HttpServing, TheTimeThatAnAnswerTakesIsNobodysFault) {
+  HttpLimits limits;
+  limits.now_ns = [this] { return now_.load(); };
+  start(limits, [this](const std::string&) {
+    now_ += 3'600'000'000'000;
+    return refusal(404);
+  });
+  const os::Fd slow = connect();
+  say(slow, "GET /");
+  EXPECT_THAT(ask("GET / HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(ask("GET / HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404 ")) << "the server has looked at its clock";
+  say(slow, " HTTP/1.1\r\n\r\n");
+  EXPECT_THAT(hear(slow), StartsWith("HTTP/1.1 404 "));
+}
+
+TEST_F(HttpServing, StopsBeforeTheNextAnswer) {
+  start({}, [this](const std::string& path) {
+    if (path == "/hold") {
+      holds_ = true;
+      while (!go_on_) os::sleep_ns(1'000'000);
+    } else if (path == "/stop") {
+      ++answers_;
+      ask_to_stop();
+    }
+    return refusal(404);
+  });
+  const os::Fd first = connect(), second = connect(), third = connect();
+  EXPECT_THAT(ask("GET / HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404 ")) << "all four are accepted";
+  say(first, "GET /hold HTTP/1.1\r\n\r\n");
+  while (!holds_) os::sleep_ns(1'000'000);
+  for (const os::Fd* next : {&second, &third}) say(*next, "GET /stop HTTP/1.1\r\n\r\n");
+  go_on_ = true;  // it finds both at once
+  EXPECT_EQ(hear(second).empty() + hear(third).empty(), 1);
+  EXPECT_EQ(answers_, 1);
+}
+
+TEST(KeptReplies, AreMadeAgainWhenTheyAreOld) {
+  std::uint64_t now = 5;
+  int made = 0;
+  KeptReply reply(
+      [&] {
+        now += 100;  // counts from when it was made
+        return HttpReply{200, "text/x", std::to_string(++made)};
+      },
+      10, [&] { return now; });
+  EXPECT_EQ(reply.get().body, "1");
+  now += 9;
+  EXPECT_EQ(reply.get().body, "1");
+  now += 1;
+  EXPECT_EQ(reply.get().body, "2");
 }
 
 }  // namespace

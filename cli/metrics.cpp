@@ -63,8 +63,9 @@ int show_metrics(const MetricsArguments& arguments, const std::vector<std::strin
   return kGood;
 }
 
-HttpReply answer_path(const std::string& path, const std::vector<std::string>& roots) {
-  if (path != "/metrics") return refusal(404);
+constexpr std::uint64_t kKeepPageNs = 1'000'000'000;
+
+HttpReply metrics_page(const std::vector<std::string>& roots) {
   const auto found = collect_metrics(roots);
   const auto text = found ? exposition_of(*found) : base::Result<std::string>(base::fail(found.error()));
   if (!text) return {500, "text/plain; charset=utf-8", text.error().text() + "\n"};
@@ -77,14 +78,19 @@ int serve_metrics(const std::string& where, const std::vector<std::string>& root
   if (!address) return report(terminal, address.error());
   sigset_t signals, before;
   ::sigemptyset(&signals);
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&signals, signal);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    struct sigaction way {};  // what nohup and `&` in a script have made it ignore stays ignored
+    if (::sigaction(signal, nullptr, &way) != 0 || way.sa_handler != SIG_IGN) ::sigaddset(&signals, signal);
+  }
   ::sigprocmask(SIG_BLOCK, &signals, &before);
   const os::Fd stop(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   const auto listener = os::listen_tcp(*address);
   base::Status served = listener ? base::Status() : base::Status(base::fail(listener.error()));
   if (listener) {
     print(terminal.err, "perdure: metrics at http://" + listener->address.text() + "/metrics\n");
-    served = serve_http(listener->socket, stop, [&](const std::string& path) { return answer_path(path, roots); });
+    KeptReply page([&roots] { return metrics_page(roots); }, kKeepPageNs);
+    served = serve_http(listener->socket, stop,
+                        [&page](const std::string& path) { return path == "/metrics" ? page.get() : refusal(404); });
   }
   signalfd_siginfo taken{};
   while (::read(stop.get(), &taken, sizeof taken) > 0) {  // or it would end us once it is not blocked any more

@@ -181,7 +181,7 @@ Json Server::answer_hello(ClientId id, const ipc::Hello& hello) {
     return ipc::error_reply({PERDURE_BUSY, "engine", "it serves a job with another configuration", "", true});
   Client& client = clients_[id];
   client.greeted = true;
-  client.counts = hello.client;
+  client.looks_only = !hello.client;
   client.rank = hello.rank;
   if (hello.first_node) janitor_.activate();
   Json reply = ok();
@@ -272,7 +272,7 @@ Json Server::answer_top() {
   reply["engine"]["flush"]["threads_held_back"] = flusher_.gate_status().held_back;
   reply["engine"]["process"] = os::process_id();
   reply["engine"]["clients"] = static_cast<std::uint64_t>(
-      std::count_if(clients_.begin(), clients_.end(), [](const auto& entry) { return entry.second.counts; }));
+      std::count_if(clients_.begin(), clients_.end(), [](const auto& entry) { return entry.second.is_rank(); }));
   reply["engine"]["waiting"] = static_cast<std::uint64_t>(waiting_.size());
   reply["engine"]["queue"] = queue();
   return reply;

@@ -60,7 +60,7 @@ base::Status Core::recover() {
     Runtime& run = runtime_[id];
     if (!held.committed) continue;
     run.order = next_order_++;
-    counters_.reached(held.all_stored() ? Level::store : Level::process, id.attempt.created_ns);
+    if (held.all_stored()) counters_.reached_store(id.attempt.created_ns);
   }
   PERDURE_CHECK(drop_impossible(impossible));
   adopt_kept();

@@ -64,7 +64,7 @@ base::Status Core::segment_stored(const segment::VersionId& id, std::uint32_t se
   if (!catalog_.state().versions.contains(id)) return {};
   os::crash_point(os::CrashPoint::flush_before_catalog);
   PERDURE_CHECK(catalog_.append(catalog::StoredRecord{id, segment}));
-  if (find(id)->all_stored()) counters_.reached(Level::store, id.attempt.created_ns);
+  if (find(id)->all_stored()) counters_.reached_store(id.attempt.created_ns);
   os::crash_point(os::CrashPoint::flush_after_catalog);
   return {};
 }

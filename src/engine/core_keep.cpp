@@ -132,7 +132,6 @@ base::Status Core::protection_reached(const catalog::ProtectionId& id) {
   if (protection->reached) return {};
   PERDURE_CHECK(catalog_.append(catalog::ReachedRecord{id}));
   ++counters_.protections_reached;
-  counters_.reached(Level::node, id.version.attempt.created_ns);
   os::crash_point(os::CrashPoint::reached_after_catalog);
   return {};
 }

@@ -64,7 +64,6 @@ base::Status Core::commit(const ipc::Commit& commit) {
   os::crash_point(os::CrashPoint::engine_commit_after_catalog);
   in_hand_.erase(commit.id);
   counters_.capture_commits(commit.id, it->second.bytes(), now_s());
-  counters_.reached(Level::process, commit.id.attempt.created_ns);
   Runtime& run = runtime_[commit.id];
   run.order = next_order_++;
   run.flush = flushed_early(commit.id) ? FlushState::running : FlushState::queued;

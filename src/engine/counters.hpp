@@ -1,7 +1,6 @@
 #pragma once
 // What an engine counted since it began. Guarded by the engine's lock.
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <map>
 
@@ -34,12 +33,9 @@ struct Counters {
   std::size_t under_way() const { return begun_s_.size(); }
 
   // ---- levels
-  /// By level, when the newest version that reached it was begun; 0: none did. Higher levels are all lower ones, too.
-  std::array<std::uint64_t, 3> newest_ns = {};
-  void reached(Level level, std::uint64_t attempt_ns) {
-    for (std::size_t lower = 0; lower <= static_cast<std::size_t>(level); ++lower)
-      newest_ns[lower] = std::max(newest_ns[lower], attempt_ns);
-  }
+  /// When the newest version that reached the store was begun; 0: none did. It is there when its slots are long gone.
+  std::uint64_t newest_stored_ns = 0;
+  void reached_store(std::uint64_t attempt_ns) { newest_stored_ns = std::max(newest_stored_ns, attempt_ns); }
 
   // ---- flushes
   std::uint64_t stored_bytes = 0;         ///< of whole versions
@@ -57,7 +53,10 @@ struct Counters {
 
   // ---- everything else
   std::uint64_t evicted_stored = 0, evicted_unstored = 0;
-  std::uint64_t protections_reached = 0, protections_failed = 0, encoded_bytes = 0;
+  std::uint64_t protections_reached = 0, protections_failed = 0;
+  std::uint64_t protections_stored = 0;      ///< not protected, but the store has what this node would lose
+  std::uint64_t protections_superseded = 0;  ///< not protected yet when a newer one was
+  std::uint64_t encoded_bytes = 0;
   std::uint64_t recoveries = 0, recoveries_failed = 0, fetched_bytes = 0, rebuilt_bytes = 0;
   std::uint64_t restored_from_slots_bytes = 0, restored_from_store_bytes = 0;
   std::uint64_t quarantined_chunks = 0, quarantined_blocks = 0;

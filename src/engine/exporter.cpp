@@ -1,5 +1,8 @@
 #include "engine/exporter.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "base/version.hpp"
 
 namespace perdure::engine {
@@ -24,17 +27,21 @@ void export_captures(const Core& core, Collection& out) {
   if (const auto slowdown = core.interference().slowdown()) out.add("perdure_application_slowdown_ratio", *slowdown);
 }
 
+// What the store has stays there when its slots are used again; of lower levels there is what is held now.
 void export_levels(const Core& core, Collection& out) {
-  std::array<std::uint64_t, kLevels.size()> versions = {};
+  std::array<std::uint64_t, kLevels.size()> versions = {}, newest_ns = {};
+  newest_ns.fill(core.counters().newest_stored_ns);
   for (const auto& [id, held] : core.versions()) {
     if (!held.committed) continue;
     const Level level = held.all_stored() ? Level::store : core.protected_now(id) ? Level::node : Level::process;
     ++versions[static_cast<std::size_t>(level)];
+    for (std::size_t lower = 0; lower <= static_cast<std::size_t>(level); ++lower)
+      newest_ns[lower] = std::max(newest_ns[lower], id.attempt.created_ns);
   }
   for (std::size_t level = 0; level < kLevels.size(); ++level) {
     out.add("perdure_versions", versions[level], {{"level", kLevels[level]}});
-    if (const std::uint64_t newest_ns = core.counters().newest_ns[level]; newest_ns != 0)
-      out.add("perdure_newest_checkpoint_timestamp_seconds", static_cast<double>(newest_ns) * 1e-9,
+    if (newest_ns[level] != 0)
+      out.add("perdure_newest_checkpoint_timestamp_seconds", static_cast<double>(newest_ns[level]) * 1e-9,
               {{"level", kLevels[level]}});
   }
 }
@@ -74,6 +81,8 @@ void export_redundancy(const Core& core, Collection& out) {
   const Counters& c = core.counters();
   out.add("perdure_protections_total", c.protections_reached, {{"outcome", "reached"}});
   out.add("perdure_protections_total", c.protections_failed, {{"outcome", "failed"}});
+  out.add("perdure_protections_total", c.protections_stored, {{"outcome", "stored"}});
+  out.add("perdure_protections_total", c.protections_superseded, {{"outcome", "superseded"}});
   out.add("perdure_redundancy_encoded_bytes_total", c.encoded_bytes);
   out.add("perdure_redundancy_kept_bytes", core.kept_bytes());
   out.add("perdure_recoveries_total", c.recoveries, {{"outcome", "done"}});

@@ -110,6 +110,8 @@ TEST_F(CoreMetrics, CountWhatWasEvictedAndWhatWasLostByThat) {
   EXPECT_EQ(value("evictions_total/stored"), 1);
   core->flush_failed(id(2), {PERDURE_IO, "store", "it burns", "", true}, true);
   EXPECT_EQ(value("versions_given_up"), 1);
+  EXPECT_DOUBLE_EQ(value("newest_checkpoint_timestamp_seconds/process"), 3e-9);
+  EXPECT_DOUBLE_EQ(value("newest_checkpoint_timestamp_seconds/store"), 1e-9) << "it needs no slots for that";
   checkpoint(4);
   EXPECT_EQ(value("evictions_total/unstored"), 1);
   EXPECT_EQ(value("flush_failures_total/retried"), 1);

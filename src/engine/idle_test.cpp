@@ -1,6 +1,8 @@
 // An engine with nothing to do uses no processor: none of its threads wakes up. The kernel counts that; no time is
 // asserted on.
+#include <atomic>
 #include <fstream>
+#include <thread>
 
 #include "base/json.hpp"
 #include "engine/engine_fixture.hpp"
@@ -104,6 +106,30 @@ TEST_F(IdleEngine, SleepsWhenItIsToEndAndARankIsStillThere) {
   checkpoint(1);
   ASSERT_TRUE(rank_.call(ipc::Shutdown{}));
   expect_no_wake_ups();
+}
+
+// Looking is no work, and who has not said yet who he is has not begun any.
+TEST_F(IdleEngine, EndsWhileToolsLookAtItAllTheTime) {
+  start("engine.idle_exit=0.3", true);
+  rank_.close();
+  std::atomic<bool> over = false;
+  std::thread waiter([&] {
+    engine_->wait_until_over();
+    over = true;
+  });
+  const std::uint64_t limit_ns = os::monotonic_ns() + 60'000'000'000;
+  while (!over && os::monotonic_ns() < limit_ns) {
+    auto tool = ipc::Channel::connect(engine_->socket_path());
+    if (!tool) break;
+    os::sleep_ns(1'000'000);  // the server sees a connection before it hears who it is
+    ipc::Hello looks;
+    looks.client = false;
+    (void)tool->call(looks);
+    (void)tool->call(ipc::Metrics{});
+  }
+  EXPECT_TRUE(over) << "somebody looks, and it thinks that it is needed";
+  engine_->stop();
+  waiter.join();
 }
 
 // Retention waits for other nodes' part of a version: that is no reason to look at the clock all the time.

@@ -12,7 +12,7 @@ namespace perdure::engine {
 
 base::Json Server::answer_metrics() {
   metrics::Collection out;
-  const auto is_client = [](const auto& entry) { return entry.second.counts; };
+  const auto is_client = [](const auto& entry) { return entry.second.is_rank(); };
   const auto waits_for_slot = [](const Waiting& w) { return std::holds_alternative<ipc::Grant>(w.request); };
   out.add("perdure_clients", static_cast<double>(std::count_if(clients_.begin(), clients_.end(), is_client)));
   out.add("perdure_slot_requests_waiting",

@@ -173,7 +173,7 @@ void Protector::superseded(const std::string& name, std::uint64_t attempt_ns) {
   std::vector<WorkPointer> older;
   for (const auto& [id, work] : works_)
     if (id.version.name == name && id.version.attempt.created_ns < attempt_ns) older.push_back(work);
-  for (const auto& work : older) forget(work);
+  for (const auto& work : older) forget_superseded(work);
 }
 
 Protector::State Protector::state(const segment::VersionId& id) const {

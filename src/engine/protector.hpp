@@ -176,6 +176,7 @@ class Protector {
   void let_flush(Work& work);
   void forget(const WorkPointer& work);
   void forget_older(const segment::VersionId& id);
+  void forget_superseded(const WorkPointer& work);
   std::optional<base::Status> answer_to_unknown(const GroupMessage& message) const;
   static base::Status apply(Work& work, const GroupMessage& message);
 

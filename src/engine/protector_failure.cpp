@@ -11,9 +11,10 @@ void Protector::fail(const WorkPointer& work, const base::Error& error) {
   work->failed = error;
   const auto& id = work->encoding.id().version;
   reports_.add(id.text() + ": it does not reach level node: " + error.text());
+  const bool safe = own_part_stored(*work);
   {
     std::lock_guard guard(lock_);
-    ++core_.counters().protections_failed;
+    ++(safe ? core_.counters().protections_stored : core_.counters().protections_failed);
   }
   release(*work);
   unprotect(*work);
@@ -48,7 +49,16 @@ void Protector::forget_older(const segment::VersionId& id) {
   std::vector<WorkPointer> older;
   for (const auto& [other, work] : works_)
     if (other.version.name == id.name && other.version.attempt < id.attempt && !work->reached) older.push_back(work);
-  for (const auto& work : older) forget(work);
+  for (const auto& work : older) forget_superseded(work);
+}
+
+// With mutex_ held.
+void Protector::forget_superseded(const WorkPointer& work) {
+  if (work->here && !work->failed && !work->reached) {
+    std::lock_guard guard(lock_);
+    ++core_.counters().protections_superseded;
+  }
+  forget(work);
 }
 
 // With mutex_ held. Whoever works on it still finds out that it failed.

@@ -9,6 +9,10 @@ namespace {
 class FailingGroup : public ScriptedGroup {
  protected:
   void SetUp() override { options_.first_ns = kHour; }  // nothing happens because time passes
+  Counters counters(unsigned position) {
+    std::lock_guard guard(nodes_[position]->lock());
+    return nodes_[position]->core().counters();
+  }
 };
 
 TEST_F(FailingGroup, WhoWasBeingToldSomethingWhenItFailedHearsThatItFailed) {
@@ -133,10 +137,25 @@ TEST_F(FailingGroup, GivesWayOnlyWithWhatTheStoreHasAndWhatIsNotReached) {
   store(0, second_);
   nodes_[0]->protector().give_way();
   EXPECT_TRUE(failed(0, second_));
+  EXPECT_EQ(counters(0).protections_stored, 1U);
+  EXPECT_EQ(counters(0).protections_failed, 0U) << "the store has what this node would lose";
   EXPECT_FALSE(recorded(0, second_));
   EXPECT_EQ(nodes_[0]->used(), 5U);
   EXPECT_TRUE(nodes_[0]->protector().state(first_).reached);
   EXPECT_TRUE(recorded(0, first_));
+}
+
+TEST_F(FailingGroup, WhatANewerVersionReplacesBeforeItIsProtectedHasNotFailed) {
+  make({"xor", 3, 1, 0}, 1);
+  commit(first_);
+  nodes_[0]->protector().committed(first_);
+  ASSERT_TRUE(await([&] { return nodes_[0]->protector().under_way() == 1; }));
+  ASSERT_TRUE(await([&] { return has_announced(0, 1); }));
+  nodes_[0]->protector().superseded(first_.name, first_.attempt.created_ns + 1);
+  EXPECT_EQ(counters(0).protections_superseded, 1U);
+  EXPECT_EQ(counters(0).protections_failed, 0U);
+  nodes_[0]->protector().superseded(first_.name, first_.attempt.created_ns + 1);
+  EXPECT_EQ(counters(0).protections_superseded, 1U);
 }
 
 }  // namespace

@@ -266,11 +266,11 @@ void Server::drop_dead() {
     std::erase_if(waiting_, [id](const Waiting& waiting) { return waiting.client == id; });
     {
       std::lock_guard guard(lock_);
-      core_.client_gone(id, it->second.counts ? std::optional(it->second.rank) : std::nullopt);
+      core_.client_gone(id, it->second.is_rank() ? std::optional(it->second.rank) : std::nullopt);
     }
     flusher_.look_at_application();
     tell_group_client_gone();
-    if (it->second.counts)
+    if (it->second.is_rank())
       idle_since_ns_ = os::monotonic_ns();  // a tool that looks in again and again must not put off the end
     readiness_.remove(it->second.socket);
     it = clients_.erase(it);
@@ -294,7 +294,7 @@ std::optional<std::uint64_t> Server::poll_timeout_ns() {
 // Only for time that has to pass: whoever stops working wakes this thread.
 std::uint64_t Server::end_at_ns() {
   const bool may_end = draining_since_ns_ != 0 || options_.idle_exit_ns != 0;
-  if (!may_end || told_over_ || !quiet()) return 0;
+  if (!may_end || told_over_ || !quiet() || somebody_silent()) return 0;
   const std::uint64_t now = os::monotonic_ns(), idle_over_ns = idle_since_ns_ + options_.idle_exit_ns;
   if (draining_since_ns_ == 0 && now < idle_over_ns) return idle_over_ns;
   const std::uint64_t patient_until_ns = std::max(draining_since_ns_, idle_since_ns_) + kPatienceNs;
@@ -314,7 +314,7 @@ bool Server::any_flushed_early() {
 }
 
 bool Server::quiet() {
-  const bool alone = std::none_of(clients_.begin(), clients_.end(), [](const auto& c) { return c.second.counts; });
+  const bool alone = std::none_of(clients_.begin(), clients_.end(), [](const auto& c) { return c.second.is_rank(); });
   bool pending = false;
   if (alone && flusher_.idle()) {
     std::lock_guard guard(lock_);
@@ -325,6 +325,10 @@ bool Server::quiet() {
   if (!pending) return group_quiet();
   only_group_since_ns_ = 0;
   return false;
+}
+
+bool Server::somebody_silent() const {
+  return std::any_of(clients_.begin(), clients_.end(), [](const auto& c) { return !c.second.greeted; });
 }
 
 // What other nodes have not taken over yet is at hand only here; who does not answer is not waited for much longer.
@@ -341,7 +345,7 @@ void Server::finish_if_idle() {
     idle_since_ns_ = os::monotonic_ns();
     return;
   }
-  if (!idle_over && draining_since_ns_ == 0) return;
+  if ((!idle_over && draining_since_ns_ == 0) || somebody_silent()) return;
   // Other nodes may still be writing their part of the newest version; retention waits for them, but not for ever.
   const bool patient = os::monotonic_ns() < std::max(draining_since_ns_, idle_since_ns_) + kPatienceNs;
   if (!janitor_.idle() || (patient && !janitor_.settled())) return;

@@ -49,8 +49,9 @@ class Server {
     bool unsent = false;  // there is something in the outbox, and readiness_ knows
     std::uint32_t rank = 0;
     bool greeted = false;
-    bool counts = true;  // keeps the engine alive
+    bool looks_only = false;  // a tool
     bool dead = false;
+    bool is_rank() const { return greeted && !looks_only; }
   };
   struct Waiting {
     ClientId client = 0;
@@ -108,6 +109,8 @@ class Server {
   std::uint64_t look_again_at_ns(const ipc::Written& written);
   bool any_flushed_early();
   bool quiet();
+  /// Whoever is connected and has not said who he is may be a rank: there is no end now, but he works on nothing.
+  bool somebody_silent() const;
   bool group_quiet();
   void finish_if_idle();
 

@@ -82,6 +82,12 @@ base::Result<Channel> Channel::connect(const std::string& socket_path) {
   return channel;
 }
 
+base::Result<Channel> Channel::connect_at_once(const std::string& socket_path) {
+  Channel channel;
+  PERDURE_TRY(channel.socket_, os::connect_at_once(socket_path));
+  return channel;
+}
+
 base::Result<std::uint64_t> Channel::post(const Request& request) {
   if (!socket_) return base::fail(gone());
   base::Json message = to_json(request);

@@ -36,6 +36,7 @@ class Channel {
   Channel& operator=(Channel&&) noexcept;
   ~Channel();
   static base::Result<Channel> connect(const std::string& socket_path);
+  static base::Result<Channel> connect_at_once(const std::string& socket_path);  ///< as os::connect_at_once()
   /// Sends a request without waiting; returns its sequence number.
   base::Result<std::uint64_t> post(const Request& request);
   /// Sends a request that has no reply.

@@ -37,9 +37,8 @@ constexpr std::array kDefinitions = {
     // ---- levels
     Definition{"perdure_versions", gauge, "", "level",
                "Committed versions on this node, by the highest level they have reached"},
-    Definition{
-        "perdure_newest_checkpoint_timestamp_seconds", gauge, "seconds", "level",
-        "When the newest checkpoint that has reached this level was begun, since 1970, as far as this node knows"},
+    Definition{"perdure_newest_checkpoint_timestamp_seconds", gauge, "seconds", "level",
+               "When the newest checkpoint at this level was begun, since 1970, as far as this node knows"},
     // ---- the way to the store
     Definition{"perdure_unflushed_bytes", gauge, "bytes", "", "Committed data that is not at the store yet"},
     Definition{"perdure_versions_given_up", gauge, "", "",
@@ -69,8 +68,10 @@ constexpr std::array kDefinitions = {
     Definition{"perdure_evictions_total", counter, "", "state",
                "Versions that gave up their slots for others: stored, or unstored and therefore lost here"},
     // ---- redundancy and restores
-    Definition{"perdure_protections_total", counter, "", "outcome",
-               "Versions that this node's group protected (reached) or could not protect (failed)"},
+    Definition{
+        "perdure_protections_total", counter, "", "outcome",
+        "Versions that this node's group protected (reached); or not: failed, stored (this node's part is safe) or "
+        "superseded (by a newer one)"},
     Definition{"perdure_redundancy_encoded_bytes_total", counter, "bytes", "",
                "Copies and parities that this node made for its group"},
     Definition{"perdure_redundancy_kept_bytes", gauge, "bytes", "",

@@ -101,6 +101,30 @@ void set_connect_patience(const Fd& socket, time_t seconds) {
   (void)::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
 
+base::Result<Fd> connect_within(const std::string& path, time_t patience_s) {
+  const bool wait = patience_s > 0;
+  auto address = make_address(path);
+  if (!address && address.error().code == PERDURE_NOT_FOUND) address.error().code = PERDURE_UNAVAILABLE;
+  if (!address) return base::fail(std::move(address).error());
+  PERDURE_TRY(Fd socket, make_socket(path, wait ? 0 : SOCK_NONBLOCK));
+  // A listener that hangs lets its queue fill up, and connect() would wait for it for ever.
+  if (wait) set_connect_patience(socket, patience_s);
+  const int result = system_call({.call = "connect", .path = path},
+                                 [&] { return ::connect(socket.get(), address->get(), sizeof address->raw); });
+  if (result < 0 && (errno == ENOENT || errno == ECONNREFUSED))
+    return base::fail(PERDURE_UNAVAILABLE, path, "connect: nobody listens", {}, true);
+  if (result < 0 && errno == EAGAIN)
+    return base::fail(wait ? PERDURE_UNAVAILABLE : PERDURE_BUSY, path, "connect: the listener accepts no connection",
+                      {}, true);
+  if (result < 0) return call_failed("connect", path);
+  if (wait)
+    set_connect_patience(socket, 0);
+  else
+    ::fcntl(socket.get(), F_SETFL, ::fcntl(socket.get(), F_GETFL) & ~O_NONBLOCK);
+  if (!peer_is_us(socket)) return base::fail(PERDURE_PERMISSION, path, "connect: another user listens there");
+  return socket;
+}
+
 // Waits for `events`; false when `deadline_ns` (0: none) passed.
 base::Result<bool> wait_for(const Fd& socket, short events, std::uint64_t deadline_ns) {
   for (;;) {
@@ -148,24 +172,9 @@ base::Result<Fd> accept_from(const Fd& listener) {
   }
 }
 
-base::Result<Fd> connect_to(const std::string& path) {
-  auto address = make_address(path);
-  if (!address && address.error().code == PERDURE_NOT_FOUND) address.error().code = PERDURE_UNAVAILABLE;
-  if (!address) return base::fail(std::move(address).error());
-  PERDURE_TRY(Fd socket, make_socket(path, 0));
-  // A listener that hangs lets its queue fill up, and connect() would wait for it for ever.
-  set_connect_patience(socket, kConnectPatience_s);
-  const int result = system_call({.call = "connect", .path = path},
-                                 [&] { return ::connect(socket.get(), address->get(), sizeof address->raw); });
-  if (result < 0 && (errno == ENOENT || errno == ECONNREFUSED))
-    return base::fail(PERDURE_UNAVAILABLE, path, "connect: nobody listens", {}, true);
-  if (result < 0 && errno == EAGAIN)
-    return base::fail(PERDURE_UNAVAILABLE, path, "connect: the listener accepts no connection", {}, true);
-  if (result < 0) return call_failed("connect", path);
-  set_connect_patience(socket, 0);
-  if (!peer_is_us(socket)) return base::fail(PERDURE_PERMISSION, path, "connect: another user listens there");
-  return socket;
-}
+base::Result<Fd> connect_to(const std::string& path) { return connect_within(path, kConnectPatience_s); }
+
+base::Result<Fd> connect_at_once(const std::string& path) { return connect_within(path, 0); }
 
 base::Status send_all(const Fd& socket, base::ConstByteSpan data) {
   while (!data.empty()) {

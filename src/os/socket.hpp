@@ -14,6 +14,8 @@ base::Result<Fd> listen_at(const std::string& path);
 base::Result<Fd> accept_from(const Fd& listener);
 /// PERDURE_UNAVAILABLE when nobody listens.
 base::Result<Fd> connect_to(const std::string& path);
+/// The same without a moment's wait: PERDURE_BUSY when somebody listens and his queue is full.
+base::Result<Fd> connect_at_once(const std::string& path);
 /// Blocks until all is sent. A closed peer is PERDURE_UNAVAILABLE; never raises SIGPIPE.
 base::Status send_all(const Fd& socket, base::ConstByteSpan data);
 /// Blocks until at least one byte came; 0 at the end of the stream. `timeout_ns` 0: for ever; PERDURE_TIMEOUT.

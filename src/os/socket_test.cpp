@@ -79,6 +79,23 @@ TEST_F(Socket, IsUnavailableWhenNobodyListens) {
   EXPECT_EQ(connect_to(directory_ / "no/such/directory/" + std::string(120, 'x')).error().code, PERDURE_UNAVAILABLE);
 }
 
+TEST_F(Socket, DoesNotWaitForAFullQueueWhenItIsToConnectAtOnce) {
+  EXPECT_EQ(connect_at_once(path_).error().code, PERDURE_UNAVAILABLE) << "nobody listens";
+  const Fd listener = listen_at(path_).value();
+  ASSERT_EQ(::listen(listener.get(), 0), 0);
+  std::vector<Fd> queue;
+  for (auto next = connect_at_once(path_); queue.size() < 100; next = connect_at_once(path_)) {
+    if (!next) {
+      EXPECT_EQ(next.error().code, PERDURE_BUSY);
+      break;
+    }
+    queue.push_back(std::move(*next));
+  }
+  ASSERT_FALSE(queue.empty());
+  EXPECT_LT(queue.size(), 100u) << "the queue is never full";
+  EXPECT_EQ(::fcntl(queue.front().get(), F_GETFL) & O_NONBLOCK, 0) << "what is sent and received then does wait";
+}
+
 TEST_F(Socket, ReplacesADeadSocketButNotALivingOne) {
   { const Fd dead = listen_at(path_).value(); }
   ASSERT_TRUE(exists(path_).value());

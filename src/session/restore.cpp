@@ -91,8 +91,8 @@ base::Status Session::restore(const std::string& name, std::int64_t version,
       progress_.restored_version = static_cast<std::int64_t>(selected.id.version);
       progress_.restore_source =
           (source->used_tier ? 1 : 0) | (source->used_store ? 2 : 0) | (selected.fetched ? 4 : 0);
-      record(config_, *comm_, selected.id);
       PERDURE_CHECK(protect_again(selected));
+      record(config_, *comm_, selected.id);  // nobody is told of a restore that fails here after all
       progress_.last_restore_s = static_cast<double>(os::monotonic_ns() - begun) * 1e-9;
       os::crash_point(os::CrashPoint::restore_done);
       return {};

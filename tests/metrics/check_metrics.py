@@ -82,8 +82,10 @@ def main():
     parser.add_argument("expectations", nargs="*")
     arguments = parser.parse_args()
     ran = subprocess.run(shlex.split(arguments.command), capture_output=True, timeout=60, check=False)
-    if ran.returncode != 0 or ran.stderr:
-        fail(f"{arguments.command} ended with {ran.returncode}: {ran.stderr.decode(errors='replace')}")
+    # What it says of an engine that is slow is no fault of the text; whether all are up is looked at below.
+    sys.stderr.write(ran.stderr.decode(errors="replace"))
+    if ran.returncode != 0:
+        fail(f"{arguments.command} ended with {ran.returncode}")
     samples, counters = read(ran.stdout.decode("utf-8"))
     nodes = {dict(l).get("node") for (n, l) in samples if n == "perdure_engine_up"}
     expect(samples, f"perdure_engines={arguments.engines}")
