@@ -2,6 +2,7 @@
 // For tests only: an engine of this process in a directory of its own, and clients that talk to it.
 #include <gtest/gtest.h>
 
+#include "base/json.hpp"
 #include "engine/engine.hpp"
 #include "ipc/channel.hpp"
 #include "support/temporary_directory.hpp"
