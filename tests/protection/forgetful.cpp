@@ -17,7 +17,7 @@
 #endif
 
 // Leaks would be Open MPI's, whose libraries are unloaded when they are looked for (as in apps/tests/run_app).
-extern "C" int __lsan_is_turned_off();
+extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off();
 extern "C" int __lsan_is_turned_off() { return 1; }
 
 namespace {
