@@ -53,7 +53,7 @@ TEST(StoppedCheckOfProtection, HearsBetweenTheRunsToo) {
       ASSERT_TRUE(config.set(key, directory / key, config::Origin::command_line));
     StoppedBetween supervisor(programs);
     Terminal terminal{std::fopen("/dev/null", "w"), std::fopen((directory / "err").c_str(), "w")};
-    EXPECT_EQ(check_protection({{"program"}, config, "", [](const std::string&) {}}, supervisor, "", terminal),
+    EXPECT_EQ(check_protection({{"program"}, config, "", [](const std::string&) {}, nullptr}, supervisor, "", terminal),
               kCannot);
     std::fclose(terminal.out);
     std::fclose(terminal.err);

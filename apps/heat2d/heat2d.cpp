@@ -32,9 +32,10 @@ class Plate {
     exchange_halo();
     for (std::size_t i = 1; i <= rows_; ++i) {
       const double* row = now_.data() + i * line_;
+      const double *above = row - line_, *below = row + line_;
       double* out = next_.data() + i * line_;
       for (std::size_t j = 1; j + 1 < line_; ++j) {
-        out[j] = 0.25 * ((row[j - line_] + row[j + line_]) + (row[j - 1] + row[j + 1]));
+        out[j] = 0.25 * ((above[j] + below[j]) + (row[j - 1] + row[j + 1]));
       }
     }
     std::swap(now_, next_);

@@ -106,10 +106,10 @@ void Core::release_kept(const catalog::Protection& before, const catalog::Protec
 base::Status Core::keep(const catalog::Protection& protection) {
   const auto* known = find(protection.id);
   for (const auto& [block, chunk] : protection.kept) {
-    const bool taken = taken_to_keep_.contains(slot_of(chunk));
-    const bool kept = known != nullptr && std::any_of(known->kept.begin(), known->kept.end(), [&](const auto& entry) {
-                        return slot_of(entry.second) == slot_of(chunk);
-                      });
+    const SlotKey slot = slot_of(chunk);
+    const bool taken = taken_to_keep_.contains(slot);
+    const bool kept = known != nullptr && std::any_of(known->kept.begin(), known->kept.end(),
+                                                      [&](const auto& entry) { return slot_of(entry.second) == slot; });
     if (!taken && !kept)
       return base::fail(PERDURE_INVALID_ARGUMENT, protection.id.text(),
                         "a block is in a slot that was not taken for it");

@@ -18,7 +18,6 @@ class ChunkFlush {
  public:
   ChunkFlush(const FlushJob& job, tier::SlotIo& slots, OpenSegments& segments, FlushOutcome& outcome)
       : job_(job),
-        segments_(segments),
         items_(segments.items()),
         outcome_(outcome),
         writer_(job, slots, segments),
@@ -154,7 +153,6 @@ class ChunkFlush {
   }
 
   const FlushJob& job_;
-  OpenSegments& segments_;
   std::vector<FlushItem>& items_;
   FlushOutcome& outcome_;
   ChunkWriter writer_;

@@ -35,10 +35,16 @@ void combine_plain(std::size_t bytes, unsigned columns, unsigned rows, const Sym
   }
 }
 
-using Vector [[gnu::vector_size(16), gnu::aligned(1), gnu::may_alias]] = std::uint64_t;
+// Blocks of 16 bytes wherever they lie: loads and stores without a demand on the address.
+using Vector [[gnu::vector_size(16)]] = std::uint64_t;
 
-Vector& vector_at(std::byte* address) { return *reinterpret_cast<Vector*>(address); }
-const Vector& vector_at(const std::byte* address) { return *reinterpret_cast<const Vector*>(address); }
+Vector load(const std::byte* address) {
+  Vector vector;
+  std::memcpy(&vector, address, sizeof vector);
+  return vector;
+}
+
+void store(const Vector& vector, std::byte* address) { std::memcpy(address, &vector, sizeof vector); }
 
 }  // namespace
 
@@ -51,13 +57,13 @@ void exclusive_or(std::byte* target, std::span<const std::byte* const> sources, 
   std::size_t at = 0;
   for (; at + 64 <= bytes; at += 64) {
     const std::byte* first = sources[0] + at;
-    Vector a = vector_at(first), b = vector_at(first + 16), c = vector_at(first + 32), d = vector_at(first + 48);
+    Vector a = load(first), b = load(first + 16), c = load(first + 32), d = load(first + 48);
     for (std::size_t i = 1; i < sources.size(); ++i) {
       const std::byte* source = sources[i] + at;
-      a ^= vector_at(source), b ^= vector_at(source + 16), c ^= vector_at(source + 32), d ^= vector_at(source + 48);
+      a ^= load(source), b ^= load(source + 16), c ^= load(source + 32), d ^= load(source + 48);
     }
     std::byte* out = target + at;
-    vector_at(out) = a, vector_at(out + 16) = b, vector_at(out + 32) = c, vector_at(out + 48) = d;
+    store(a, out), store(b, out + 16), store(c, out + 32), store(d, out + 48);
   }
   for (; at < bytes; ++at) {
     std::byte sum = sources[0][at];
@@ -69,7 +75,7 @@ void exclusive_or(std::byte* target, std::span<const std::byte* const> sources, 
 void exclusive_or_into(std::byte* target, const std::byte* source, std::size_t bytes) {
   std::size_t at = 0;
   for (; at + 64 <= bytes; at += 64)
-    for (std::size_t i = at; i < at + 64; i += 16) vector_at(target + i) ^= vector_at(source + i);
+    for (std::size_t i = at; i < at + 64; i += 16) store(load(target + i) ^ load(source + i), target + i);
   for (; at < bytes; ++at) target[at] ^= source[at];
 }
 

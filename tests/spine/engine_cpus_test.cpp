@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "os/cpu_facts.hpp"
+#include "support/sanitized.hpp"
 #include "support/temporary_directory.hpp"
 #include "thread_cpus.hpp"
 
@@ -18,11 +19,7 @@ using namespace perdure;
 using namespace perdure::test_support;
 using os::CpuSet;
 
-#if defined(__SANITIZE_THREAD__)
-constexpr int kSanitizerThreads = 1;
-#else
-constexpr int kSanitizerThreads = 0;
-#endif
+constexpr int kSanitizerThreads = PERDURE_THREAD_SANITIZER;
 constexpr std::size_t kDozenChunks = 200'000;  // words
 
 struct Job {

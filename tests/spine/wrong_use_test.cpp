@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "damage.hpp"
+#include "support/sanitized.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace {
@@ -343,11 +344,9 @@ TEST_P(WrongUse, AForkedChildCannotUseTheHandleAndDoesNotDisturbTheParent) {
       wrong += perdure_restore(handle, "app", 1) != PERDURE_WRONG_PROCESS;
       wrong += perdure_get_progress(handle, &progress) != PERDURE_WRONG_PROCESS;
       wrong += perdure_close(&handle) != PERDURE_WRONG_PROCESS;
-#if defined(__SANITIZE_ADDRESS__)
-      ::_exit(wrong);  // the leak check cannot follow the parent's threads, which are not in this process
-#else
+      // The leak check cannot follow the parent's threads, which are not in this process.
+      if (PERDURE_ADDRESS_SANITIZER) ::_exit(wrong);
       std::exit(wrong);  // with the destructors of static objects
-#endif
     }
     int status = -1;
     ::waitpid(child, &status, 0);

@@ -21,7 +21,9 @@ inline void for_each_damaged_field(const base::Json& good,
                                base::Json::array({"text"}),
                                base::Json::object(),
                                base::Json::binary({1, 2})};
-  for (const auto& [key, value] : good.items()) {
+  for (const auto& item : good.items()) {
+    const std::string& key = item.key();
+    const base::Json& value = item.value();
     base::Json damaged = good;
     damaged.erase(key);
     use(damaged, key, value.is_object());

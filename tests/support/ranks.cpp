@@ -14,7 +14,9 @@
 #include <cstring>
 #include <thread>
 
-#if defined(__SANITIZE_THREAD__)
+#include "sanitized.hpp"
+
+#if PERDURE_THREAD_SANITIZER
 // Ranks end in the middle of everything here, without joining a thread that has finished.
 extern "C" [[gnu::visibility("default")]] const char* __tsan_default_options();
 extern "C" const char* __tsan_default_options() { return "report_thread_leaks=0"; }
