@@ -27,7 +27,7 @@ struct Terminal {
   std::FILE* out = stdout;                 ///< answers: tables or one JSON value
   std::FILE* err = stderr;                 ///< errors and progress
   bool live = false;                       ///< err is a terminal that can redraw a line
-  std::vector<std::string> program;        ///< what stands behind "--" of `run`: nothing of ours
+  std::vector<std::string> program = {};   ///< what stands behind "--" of `run`: nothing of ours
   std::vector<std::string> settings = {};  ///< of --set, which every verb has; see configuration.hpp
   bool json = false;                       ///< an error is a JSON object on `out`, too
   std::string json_file = {};              ///< `run`, whose `out` is its program's: it is in this file

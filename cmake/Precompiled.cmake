@@ -1,5 +1,5 @@
-# perdure_precompile(TARGET [TESTS]): TARGET's C++ begins with headers that were compiled once: those that cost every unit most and never
-# change. With TESTS, GoogleTest's too. Only with PERDURE_PRECOMPILE: a preset without it notices a standard header that is not included.
+# perdure_precompile(TARGET [TESTS|PROGRAM]): TARGET's C++ begins with headers that were compiled once: those that cost every unit most and
+# never change. With TESTS, GoogleTest's too; with PROGRAM, those of the command line. Only with PERDURE_PRECOMPILE: a preset without it notices a standard header that is not included.
 set(PERDURE_PRECOMPILED_HEADERS <algorithm> <chrono> <condition_variable> <functional> <map> <memory> <mutex> <optional> <set> <string>
   <thread> <variant> <vector> <nlohmann/json.hpp> <tl/expected.hpp>)
 
@@ -16,10 +16,14 @@ if(PERDURE_PRECOMPILE)
     add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)  # ccache asks for it
   endif()
   perdure_precompiled_target(perdure_precompiled)
+  perdure_precompiled_target(perdure_precompiled_program <CLI/CLI.hpp>)
+  target_link_libraries(perdure_precompiled_program PRIVATE CLI11::CLI11)
+  # Programs are compiled with -fPIE, libraries with -fPIC.
+  set_target_properties(perdure_precompiled_program PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(perdure_precompiled_program PRIVATE ${CMAKE_CXX_COMPILE_OPTIONS_PIE})
   if(PERDURE_TESTS)
     perdure_precompiled_target(perdure_precompiled_tests <gmock/gmock.h> <gtest/gtest.h>)
     target_link_libraries(perdure_precompiled_tests PRIVATE GTest::gmock GTest::gtest)
-    # Programs are compiled with -fPIE, libraries with -fPIC.
     set_target_properties(perdure_precompiled_tests PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(perdure_precompiled_tests PRIVATE ${CMAKE_CXX_COMPILE_OPTIONS_PIE} ${PERDURE_TEST_OPTIONS})
   endif()
@@ -31,6 +35,8 @@ function(perdure_precompile target)
   endif()
   if("TESTS" IN_LIST ARGN)
     target_precompile_headers(${target} REUSE_FROM perdure_precompiled_tests)
+  elseif("PROGRAM" IN_LIST ARGN)
+    target_precompile_headers(${target} REUSE_FROM perdure_precompiled_program)
   else()
     target_precompile_headers(${target} REUSE_FROM perdure_precompiled)
   endif()

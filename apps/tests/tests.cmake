@@ -1,7 +1,7 @@
 # Whole runs of the applications under mpirun; one script, apps/tests/run_app, knows the scenarios.
 function(app_test name)
   add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tests/run_app ${ARGN})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300 PROCESSORS 2 LABELS apps
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS apps
     ENVIRONMENT "PERDURE_TEST_MPIRUN=${MPIEXEC_EXECUTABLE}")
 endfunction()
 
@@ -32,6 +32,6 @@ endforeach()
 if(NOT PERDURE_SANITIZE)
   foreach(demonstration demo demo-nodes)
     add_test(NAME Apps.${demonstration} COMMAND ${PROJECT_SOURCE_DIR}/tools/${demonstration} --build ${PROJECT_BINARY_DIR})
-    set_tests_properties(Apps.${demonstration} PROPERTIES TIMEOUT 300 PROCESSORS 2 LABELS apps PASS_REGULAR_EXPRESSION "identical: yes")
+    set_tests_properties(Apps.${demonstration} PROPERTIES TIMEOUT 300 LABELS apps PASS_REGULAR_EXPRESSION "identical: yes")
   endforeach()
 endif()

@@ -138,7 +138,9 @@ TEST(Definitions, FollowTheConventions) {
     EXPECT_TRUE(check(family)) << check(family).error().text();
     const std::string_view name = definition.name, unit = definition.unit;
     EXPECT_TRUE(name.starts_with("perdure_")) << name;
-    if (unit == "bytes" || unit == "seconds") EXPECT_NE(name.find(unit), name.npos) << name;
+    if (unit == "bytes" || unit == "seconds") {
+      EXPECT_NE(name.find(unit), name.npos) << name;
+    }
     EXPECT_EQ(find_definition(name), &definition) << name << " is there twice";
   }
   EXPECT_EQ(find_definition("perdure_nonesuch"), nullptr);
