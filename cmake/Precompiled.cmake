@@ -1,5 +1,6 @@
 # perdure_precompile(TARGET [TESTS|PROGRAM]): TARGET's C++ begins with headers that were compiled once: those that cost every unit most and
-# never change. With TESTS, GoogleTest's too; with PROGRAM, those of the command line. Only with PERDURE_PRECOMPILE: a preset without it notices a standard header that is not included.
+# never change. With TESTS, GoogleTest's too; with PROGRAM, CLI11's (for programs that have a command line: its constants cost the others time).
+# Only with PERDURE_PRECOMPILE: a preset without it notices a standard header that is not included.
 set(PERDURE_PRECOMPILED_HEADERS <algorithm> <chrono> <condition_variable> <functional> <map> <memory> <mutex> <optional> <set> <string>
   <thread> <variant> <vector> <nlohmann/json.hpp> <tl/expected.hpp>)
 

@@ -35,7 +35,8 @@ void combine_plain(std::size_t bytes, unsigned columns, unsigned rows, const Sym
   }
 }
 
-// Blocks of 16 bytes wherever they lie: loads and stores without a demand on the address.
+// 16 bytes at any address: compilers disagree on how a vector type is told that it need not be aligned, so it is
+// copied.
 using Vector [[gnu::vector_size(16)]] = std::uint64_t;
 
 Vector load(const std::byte* address) {
