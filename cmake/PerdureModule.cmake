@@ -58,7 +58,8 @@ function(perdure_test name)
     target_compile_options(${name} PRIVATE ${PERDURE_TEST_OPTIONS})
     perdure_precompile(${name} TESTS)
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+  # Names without what GoogleTest prints of a parameter, which may be an address: the same in every run, and without blanks.
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
     PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
   if("engine" IN_LIST ARG_LABELS)  # what runs under the thread sanitizer
     if(NOT TARGET engine_tests)
