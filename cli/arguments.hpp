@@ -20,7 +20,7 @@ inline std::string positive(const std::string& text) {
   return zero ? "'" + text + "' is too few; it is a whole number from 1 on" : std::string();
 }
 
-/// A check for numbers; what is no whole number is found out when an integer is made of it.
+/// A check for numbers; the conversion to an integer refuses what is no whole number.
 inline std::function<std::string(const std::string&)> within(double least, double most) {
   return [least, most](const std::string& text) {
     char* end = nullptr;

@@ -40,12 +40,9 @@ struct Subject {
 
 Result<std::vector<Subject>> real_tiers(const config::Config& config) {
   std::vector<Subject> subjects;
-  std::string order = config.text("tier.order") + ",";
-  for (; !order.empty(); order.erase(0, order.find(',') + 1)) {
-    const std::string name = order.substr(0, order.find(','));
-    const bool memory = name == "memory";
-    const std::string place = memory ? config::memory_tier_root(config) : config::file_tier_root(config);
-    calibration::TierToMeasure tier{name, place, config.bytes("tier." + name + ".max_bytes")};
+  for (const std::string& name : config.list("tier.order")) {
+    const std::string place = config::tier_root(config, name);
+    calibration::TierToMeasure tier{name, place, config::tier_max_bytes(config, name)};
     subjects.push_back({name, place, calibration::tier_bench(tier)});
   }
   return subjects;

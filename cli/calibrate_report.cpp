@@ -4,7 +4,8 @@
 
 #include "base/bytes.hpp"
 #include "base/json.hpp"
-#include "cli/table.hpp"
+#include "cli/libraries.hpp"
+#include "inspect/table.hpp"
 #include "plot/chart.hpp"
 
 namespace perdure::cli {

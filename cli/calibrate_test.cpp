@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/testing.hpp"
+#include "cli/verb_testing.hpp"
 #include "os/fault_rules.hpp"
 #include "os/file.hpp"
 #include "support/installed_hooks.hpp"
@@ -49,6 +49,15 @@ TEST_F(Calibrate, StoresModelAndPlotOfEveryTierBesideTheConfiguration) {
   }
   EXPECT_EQ(tiers[0]["tier"], "memory");
   EXPECT_TRUE(os::list_directory(directory_ / "files")->empty()) << "nothing but the models is left";
+}
+
+TEST_F(Calibrate, TheOrderOfTiersMayHaveBlanks) {
+  const Ran ran = run({"--repetitions", "1", "--json", "--set", "tier.order = file,  memory"});
+  ASSERT_EQ(ran.status, kGood) << ran.err;
+  const auto tiers = base::Json::parse(ran.out)["tiers"];
+  ASSERT_EQ(tiers.size(), 2u);
+  EXPECT_EQ(tiers[0]["tier"], "file");
+  EXPECT_EQ(tiers[1]["tier"], "memory");
 }
 
 TEST_F(Calibrate, ShowsTheCurveAsATable) {

@@ -7,11 +7,12 @@
 #include <cerrno>
 
 #include "base/json.hpp"
-#include "cli/check_protection_compare.hpp"
 #include "cli/check_protection_place.hpp"
 #include "cli/check_protection_report.hpp"
-#include "cli/node_directories.hpp"
-#include "cli/store_access.hpp"
+#include "cli/libraries.hpp"
+#include "inspect/check_protection_compare.hpp"
+#include "inspect/checkpoints.hpp"
+#include "inspect/node_directories.hpp"
 #include "os/file.hpp"
 
 namespace perdure::cli {
@@ -47,7 +48,7 @@ class CheckRuns {
 
 base::Result<std::unique_ptr<store::Store>> CheckRuns::store_of(WhichRun run) const {
   PERDURE_TRY(const auto config, place_->for_run(run));
-  PERDURE_TRY(auto store, store::make_store(config.text("store.path")));
+  PERDURE_TRY(auto store, store::make_store(config.text("store.path"), config.below("store.")));
   PERDURE_CHECK(store->prepare());
   return store;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// perdure run --check-protection: finds out whether everything is protected that a restored run goes on from.
+// perdure run --check-protection: finds out whether the program protects all that a restored run needs.
 //
 // 1. The program runs undisturbed in an empty store in which every version is kept.
 // 2. It runs again in a store that holds only what there was at an early version, which it restores.
@@ -9,9 +9,10 @@
 //    is told from one that lacks something.
 #include <functional>
 
-#include "cli/relaunch_loop.hpp"
+#include "cli/libraries.hpp"
 #include "cli/verb.hpp"
 #include "config/config.hpp"
+#include "launch/relaunch_loop.hpp"
 
 namespace perdure::cli {
 
@@ -20,7 +21,7 @@ struct ProtectionCheck {
   config::Config config;                                  ///< of the run that is checked
   std::string restore_from;                               ///< VERSION or NAME@VERSION; empty: the first that will do
   std::function<void(const std::string& line)> announce;  ///< tells the user what happens
-  NodeKeeper* nodes = nullptr;                            ///< on which nodes; nullptr: nobody chooses
+  NodeKeeper* nodes = nullptr;                            ///< chooses the nodes; nullptr: the program does
 };
 
 /// Runs the program two or three times, tells what was found on terminal.err and, unless it is empty, in `json_file`.

@@ -1,12 +1,13 @@
-#include "cli/check_protection_compare.hpp"
+#include "inspect/check_protection_compare.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "cli/check_protection_region.hpp"
-#include "cli/testing.hpp"
+#include "cli/libraries.hpp"
+#include "cli/verb_testing.hpp"
+#include "inspect/check_protection_region.hpp"
 #include "support/memory_source.hpp"
 
 namespace perdure::cli {

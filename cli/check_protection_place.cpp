@@ -48,16 +48,24 @@ base::Result<std::unique_ptr<CheckPlace>> CheckPlace::make(config::Config config
   place->job_ = "check" + suffix.substr(6);
   place->store_ = config.text("store.path") + suffix;
   place->node_ = config::node_root(config) + suffix;
-  PERDURE_TRY(const std::string file, os::absolute_path(config::file_tier_root(config)));
-  place->file_ = file + suffix;
-  if (!config.text("tier.memory.path").empty()) place->memory_ = config.text("tier.memory.path") + suffix;
+  for (const std::string& tier : config::known_tiers()) {
+    const std::string named = config::tier_root(config, tier);
+    PERDURE_TRY(const std::string root, os::absolute_path(named));
+    if (named != config::node_root(config)) place->tiers_[tier] = root + suffix;
+  }
   place->config_ = std::move(config);
-  std::vector<std::string> all{place->store_, place->node_, place->file_};
-  if (!place->memory_.empty()) all.push_back(place->memory_);
+  const std::vector<std::string> all = place->directories();
   place->made_parents_ = missing_parents(all);
   PERDURE_TRY(place->remover_, Remover::start(all, place->made_parents_));
   for (const std::string& path : all) PERDURE_CHECK(make_place(path));
   return place;
+}
+
+std::vector<std::string> CheckPlace::directories() const {
+  std::vector<std::string> all{store_, node_};
+  for (const auto& [tier, path] : tiers_)
+    if (std::find(all.begin(), all.end(), path) == all.end()) all.push_back(path);
+  return all;
 }
 
 CheckPlace::~CheckPlace() { (void)remove_once(); }
@@ -71,8 +79,8 @@ base::Status CheckPlace::remove() {
 base::Status CheckPlace::remove_once() {
   base::Status outcome;
   end_engines({node_});
-  for (const std::string& path : {store_, node_, file_, memory_})
-    if (!path.empty() && os::exists(path).value_or(true))
+  for (const std::string& path : directories())
+    if (os::exists(path).value_or(true))
       if (auto removed = os::remove_tree(path); !removed && outcome) outcome = removed;
   for (const std::string& path : made_parents_) (void)::rmdir(path.c_str());  // when nobody else uses it meanwhile
   return outcome;
@@ -83,12 +91,14 @@ std::string CheckPlace::record_of(unsigned number) const { return fmt::format("{
 base::Result<config::Config> CheckPlace::for_run(unsigned number) const {
   const std::string directory = fmt::format("/{}", number);
   config::Config config = config_;
-  std::vector<std::pair<const char*, std::string>> settings = {
-      {"store.path", store_ + directory},    {"node.path", node_ + directory},
-      {"tier.file.path", file_ + directory}, {"job", fmt::format("{}-{}", job_, number)},
-      {"retention.keep_last", kKeepAll},     {"engine.spawn", "true"},
-      {"engine.idle_exit", kIdleExit_s},     {"restore.record", record_of(number)}};
-  if (!memory_.empty()) settings.emplace_back("tier.memory.path", memory_ + directory);
+  std::vector<std::pair<std::string, std::string>> settings = {{"store.path", store_ + directory},
+                                                               {"node.path", node_ + directory},
+                                                               {"job", fmt::format("{}-{}", job_, number)},
+                                                               {"retention.keep_last", kKeepAll},
+                                                               {"engine.spawn", "true"},
+                                                               {"engine.idle_exit", kIdleExit_s},
+                                                               {"restore.record", record_of(number)}};
+  for (const auto& [tier, path] : tiers_) settings.emplace_back("tier." + tier + ".path", path + directory);
   for (const auto& [key, value] : settings)
     PERDURE_CHECK(config.set(key, value, config::Origin::command_line, "--check-protection"));
   return config;

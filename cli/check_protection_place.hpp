@@ -1,13 +1,15 @@
 #pragma once
 // Where the runs of `perdure run --check-protection` keep what they write: directories of their own, beside those that
 // the configuration names, so that they are on the same file systems and nothing of the user's is touched.
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "cli/check_protection_remover.hpp"
-#include "cli/process.hpp"
+#include "cli/libraries.hpp"
 #include "config/config.hpp"
+#include "inspect/check_protection_remover.hpp"
+#include "launch/process.hpp"
 
 namespace perdure::cli {
 
@@ -32,7 +34,9 @@ class CheckPlace {
  private:
   CheckPlace() = default;
   base::Status remove_once();
-  std::string store_, node_, file_, memory_;  ///< the directories; memory_ empty: it is in node_
+  std::vector<std::string> directories() const;  ///< each once
+  std::string store_, node_;
+  std::map<std::string, std::string> tiers_;  ///< by the tier's name; none of those that are in node_
   std::vector<std::string> made_parents_;     ///< that were not there before, innermost first
   std::string job_;
   config::Config config_;

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include "base/json.hpp"
-#include "cli/process.hpp"
-#include "cli/store_access.hpp"
-#include "cli/table.hpp"
+#include "cli/libraries.hpp"
 #include "cli/verb.hpp"
+#include "inspect/checkpoints.hpp"
+#include "inspect/table.hpp"
+#include "launch/process.hpp"
 
 namespace perdure::cli {
 namespace {

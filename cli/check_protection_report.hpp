@@ -1,7 +1,8 @@
 #pragma once
 // What `perdure run --check-protection` tells people and programs.
 #include "base/cbor.hpp"
-#include "cli/check_protection_verdict.hpp"
+#include "cli/libraries.hpp"
+#include "inspect/check_protection_verdict.hpp"
 
 namespace perdure::cli {
 

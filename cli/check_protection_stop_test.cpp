@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "cli/check_protection.hpp"
-#include "cli/launched.hpp"
+#include "cli/launched_testing.hpp"
 
 namespace perdure::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/json.hpp"
-#include "cli/launched.hpp"
+#include "cli/launched_testing.hpp"
 
 namespace perdure::cli {
 namespace {

@@ -4,11 +4,12 @@
 #include <filesystem>
 
 #include "base/json.hpp"
-#include "cli/check.hpp"
+#include "cli/libraries.hpp"
 #include "cli/progress.hpp"
-#include "cli/table.hpp"
-#include "cli/testing.hpp"
+#include "cli/verb_testing.hpp"
 #include "config/config.hpp"
+#include "inspect/check.hpp"
+#include "inspect/table.hpp"
 #include "os/file.hpp"
 
 namespace perdure::cli {

@@ -5,8 +5,9 @@
 
 #include "base/json.hpp"
 #include "cli/configuration.hpp"
-#include "cli/table.hpp"
+#include "cli/libraries.hpp"
 #include "cli/verb.hpp"
+#include "inspect/table.hpp"
 
 namespace perdure::cli {
 namespace {

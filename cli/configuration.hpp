@@ -8,7 +8,7 @@ namespace perdure::cli {
 
 /// With every path absolute.
 base::Result<config::Config> configuration(const Terminal& terminal);
-/// With paths as they were given, for who shows them or hands them on.
+/// With paths as they were given, for verbs that print them or pass them on.
 base::Result<config::Config> configuration_as_given(const Terminal& terminal);
 
 /// Whether each --set names an option and a value that it takes; for verbs that need no configuration, too.

@@ -4,10 +4,11 @@
 #include <algorithm>
 
 #include "base/json.hpp"
-#include "cli/check.hpp"
 #include "cli/configuration.hpp"
-#include "cli/table.hpp"
+#include "cli/libraries.hpp"
 #include "cli/verb.hpp"
+#include "inspect/check.hpp"
+#include "inspect/table.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -21,7 +22,7 @@ std::vector<Check> all_checks(const config::Config& config, const DoctorOptions&
   auto add = [&](std::vector<Check> checks) { std::move(checks.begin(), checks.end(), std::back_inserter(all)); };
   add(check_memory(config));
   add(check_memory_tier(config, options));
-  add(check_file_tier(config, options));
+  add(check_disk_tiers(config, options));
   add(check_models(config));
   add(check_store(config, options));
   add(check_limits(config));

@@ -1,6 +1,6 @@
 #pragma once
-// A few connections at a time on one thread: whoever is slow, silent or wrong keeps nobody waiting. Answers are made
-// one after the other.
+// A few connections at a time on one thread: a slow, silent or faulty client does not delay the others. Answers are
+// made one after the other.
 #include <functional>
 #include <optional>
 
@@ -16,7 +16,7 @@ struct HttpLimits {
   std::function<std::uint64_t()> now_ns = os::monotonic_ns;
 };
 
-/// What `make` says, kept for `keep_ns` from when it was made: who comes in a burst gets the same page.
+/// The page that `make` gives, kept for `keep_ns`: all requests of a burst get the same one.
 class KeptReply {
  public:
   KeptReply(std::function<HttpReply()> make, std::uint64_t keep_ns,

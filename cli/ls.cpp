@@ -3,11 +3,13 @@
 
 #include "base/bytes.hpp"
 #include "base/json.hpp"
-#include "cli/inventory.hpp"
-#include "cli/residue.hpp"
-#include "cli/store_place.hpp"
-#include "cli/table.hpp"
+#include "cli/libraries.hpp"
+#include "cli/open_store.hpp"
 #include "cli/verb.hpp"
+#include "inspect/inventory.hpp"
+#include "inspect/residue.hpp"
+#include "inspect/store_place.hpp"
+#include "inspect/table.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -115,7 +117,7 @@ int list(const LsArguments& arguments, Terminal& terminal) {
     for (VersionFacts& facts : *versions) listing.versions.push_back(std::move(facts));
   }
   if (listing.versions.empty() && listing.quarantined.empty())
-    if (const auto other = not_a_store(location)) return report(terminal, *other);
+    if (const auto other = not_a_store(**store)) return report(terminal, *other);
   if (arguments.json) {
     print_json(terminal, to_json(listing, location));
     return kGood;

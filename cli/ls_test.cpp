@@ -4,8 +4,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/inventory.hpp"
-#include "cli/testing.hpp"
+#include "cli/libraries.hpp"
+#include "cli/verb_testing.hpp"
+#include "inspect/inventory.hpp"
 
 namespace perdure::cli {
 namespace {

@@ -8,10 +8,11 @@
 
 #include "base/json.hpp"
 #include "cli/configuration.hpp"
-#include "cli/engine_metrics.hpp"
 #include "cli/http_server.hpp"
+#include "cli/libraries.hpp"
 #include "cli/verb.hpp"
 #include "config/directories.hpp"
+#include "inspect/engine_metrics.hpp"
 #include "metrics/exposition.hpp"
 #include "metrics/family_codec.hpp"
 

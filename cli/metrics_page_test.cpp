@@ -12,7 +12,7 @@
 namespace perdure::cli {
 namespace {
 
-std::string whole_text(const char* path) {
+std::string page_text(const char* path) {
   std::ifstream file(path);
   EXPECT_TRUE(file) << path;
   return {std::istreambuf_iterator<char>(file), {}};
@@ -48,7 +48,7 @@ void expect_known(const std::set<std::string>& names, const char* where) {
 }
 
 TEST(MetricsPage, HasARowForEachMetricInTheirOrder) {
-  const std::string page = whole_text(PERDURE_METRICS_PAGE);
+  const std::string page = page_text(PERDURE_METRICS_PAGE);
   std::size_t at = 0, rows = 0;
   for (const auto& definition : metrics::definitions()) {
     const std::size_t found = page.find("\n" + row_of(definition) + "\n", at == 0 ? 0 : at - 1);
@@ -63,7 +63,7 @@ TEST(MetricsPage, HasARowForEachMetricInTheirOrder) {
 }
 
 TEST(MetricsBoard, AsksOnlyForMetricsThatThereAre) {
-  const auto board = base::Json::parse(whole_text(PERDURE_BOARD), nullptr, false);
+  const auto board = base::Json::parse(page_text(PERDURE_BOARD), nullptr, false);
   ASSERT_FALSE(board.is_discarded()) << "no JSON";
   std::set<std::string> asked;
   std::set<int> ids;
@@ -86,7 +86,7 @@ TEST(MetricsBoard, AsksOnlyForMetricsThatThereAre) {
 }
 
 TEST(MetricsBoard, LetsItsUserChooseWhereTheDataIs) {
-  const auto board = base::Json::parse(whole_text(PERDURE_BOARD), nullptr, false);
+  const auto board = base::Json::parse(page_text(PERDURE_BOARD), nullptr, false);
   ASSERT_FALSE(board.is_discarded());
   std::map<std::string, base::Json> variables;
   for (const auto& variable : board["templating"]["list"]) variables[variable["name"].get<std::string>()] = variable;

@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "base/json.hpp"
-#include "cli/testing.hpp"
-#include "engine/engine.hpp"
+#include "cli/verb_testing.hpp"
+#include "engine/host/engine.hpp"
 #include "ipc/channel.hpp"
 #include "os/socket.hpp"
 

@@ -34,7 +34,7 @@ base::Result<std::unique_ptr<NodeKind>> simulated_kind(const NodeArguments& argu
   if (per_node <= 0)
     return base::fail(PERDURE_INVALID_ARGUMENT, "--nodes", "it is not said which nodes",
                       "name them with --hosts or --hostfile, or simulate some with --set node.ranks_per_node=...");
-  const auto& numbers = config.values().find("node.numbers")->second;
+  const auto& numbers = config.value("node.numbers");
   if (numbers.origin != config::Origin::default_value)
     return base::fail(PERDURE_INVALID_ARGUMENT, "option node.numbers", "it is set, but --nodes is to set it",
                       "leave out one of them");

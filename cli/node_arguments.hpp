@@ -1,7 +1,8 @@
 #pragma once
 // The options of `perdure run` that are about nodes.
-#include "cli/node_keeper.hpp"
+#include "cli/libraries.hpp"
 #include "config/config.hpp"
+#include "launch/node_keeper.hpp"
 
 namespace CLI {
 class App;

@@ -12,14 +12,16 @@
 #include "base/bytes.hpp"
 #include "base/json.hpp"
 #include "cli/arguments.hpp"
-#include "cli/audit.hpp"
 #include "cli/configuration.hpp"
-#include "cli/node_directories.hpp"
+#include "cli/libraries.hpp"
+#include "cli/open_store.hpp"
 #include "cli/progress.hpp"
 #include "cli/prune_outcome.hpp"
-#include "cli/residue.hpp"
-#include "cli/store_place.hpp"
 #include "cli/verb.hpp"
+#include "inspect/audit.hpp"
+#include "inspect/node_directories.hpp"
+#include "inspect/residue.hpp"
+#include "inspect/store_place.hpp"
 #include "os/system.hpp"
 
 namespace perdure::cli {
@@ -144,7 +146,7 @@ base::Status plan_nodes(const config::Config& config, PrunePlan& plan) {
 std::optional<base::Error> no_store_here(store::Store& store) {
   for (const std::string& name : store.names().value_or(std::vector<std::string>{}))
     if (const auto listed = store.list(name); listed && !listed->empty()) return std::nullopt;
-  return not_a_store(store.properties().location);
+  return not_a_store(store);
 }
 
 int refuse(Terminal& terminal, const PruneArguments& arguments, const base::Error& error) {

@@ -2,7 +2,8 @@
 
 #include "base/bytes.hpp"
 #include "base/json.hpp"
-#include "cli/table.hpp"
+#include "cli/libraries.hpp"
+#include "inspect/table.hpp"
 
 namespace perdure::cli {
 namespace {

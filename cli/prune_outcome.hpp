@@ -1,7 +1,8 @@
 #pragma once
-// Does what `perdure prune` planned, or only says it, and tells what came of it.
-#include "cli/prune_plan.hpp"
+// Carries out what `perdure prune` planned, or only prints it, and reports the outcome.
+#include "cli/libraries.hpp"
 #include "cli/verb.hpp"
+#include "inspect/prune_plan.hpp"
 
 namespace perdure::cli {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/testing.hpp"
+#include "cli/verb_testing.hpp"
 #include "os/file.hpp"
 
 namespace perdure::cli {

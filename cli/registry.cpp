@@ -1,7 +1,10 @@
-// The verbs there are, in the order of the help page.
+// The verbs there are, in the order of the help page. A new one is a source file, and here its declaration and its row.
 #include "cli/verb.hpp"
 
 namespace perdure::cli {
+
+Enrol enrol_run, enrol_ls, enrol_show, enrol_verify, enrol_prune, enrol_config, enrol_doctor, enrol_top;
+Enrol enrol_metrics, enrol_calibrate, enrol_simulate;
 
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> kVerbs = {

@@ -7,10 +7,11 @@
 #include "cli/arguments.hpp"
 #include "cli/check_protection.hpp"
 #include "cli/configuration.hpp"
-#include "cli/inventory.hpp"
+#include "cli/libraries.hpp"
 #include "cli/node_arguments.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/verb.hpp"
+#include "inspect/inventory.hpp"
 #include "os/system.hpp"
 
 namespace perdure::cli {
@@ -30,7 +31,7 @@ base::Result<Environment> environment_for(const config::Config& config) {
     const config::Option* option = config::find_option(key);
     if (value.origin == config::Origin::command_line) environment.emplace_back(option->environment, value.text);
   }
-  if (config.values().find("job")->second.origin == config::Origin::default_value)
+  if (config.value("job").origin == config::Origin::default_value)
     environment.emplace_back("PERDURE_JOB", fmt::format("run-{:016x}", os::random_u64()));
   return environment;
 }
@@ -45,8 +46,8 @@ base::Result<config::Config> configuration_for(const RunArguments& arguments, co
 }
 
 /// A store that is not there yet has no versions.
-Versions look_into(const std::string& location) {
-  auto store = store::make_store(location);
+Versions look_into(const config::Config& config) {
+  auto store = store::make_store(config.text("store.path"), config.below("store."));
   if (!store) return {};
   return newest_complete(**store).value_or(Versions{});
 }
@@ -75,8 +76,7 @@ int run(const RunArguments& arguments, Terminal& terminal) {
     return check_protection({terminal.program, *config, arguments.restore_from, announce, nodes->get()}, supervisor,
                             arguments.json_file, terminal);
   }
-  const std::string location = config->text("store.path");
-  const Loop loop{terminal.program, *environment, arguments.policy, [&] { return look_into(location); },
+  const Loop loop{terminal.program, *environment, arguments.policy, [&] { return look_into(*config); },
                   announce,         nodes->get()};
   ProcessSupervisor supervisor;
   const LoopSummary summary = run_loop(loop, supervisor);

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/json.hpp"
-#include "cli/launched.hpp"
+#include "cli/launched_testing.hpp"
 
 namespace perdure::cli {
 namespace {

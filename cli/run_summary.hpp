@@ -1,7 +1,8 @@
 #pragma once
 // What `perdure run` says at its end.
-#include "cli/relaunch_loop.hpp"
+#include "cli/libraries.hpp"
 #include "cli/verb.hpp"
+#include "launch/relaunch_loop.hpp"
 
 namespace perdure::cli {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.hpp"
-#include "cli/launched.hpp"
+#include "cli/launched_testing.hpp"
 
 namespace perdure::cli {
 namespace {

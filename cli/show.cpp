@@ -5,9 +5,12 @@
 #include "base/bytes.hpp"
 #include "base/json.hpp"
 #include "cli/arguments.hpp"
-#include "cli/inventory.hpp"
+#include "cli/libraries.hpp"
+#include "cli/open_store.hpp"
 #include "cli/show_text.hpp"
 #include "cli/verb.hpp"
+#include "inspect/inventory.hpp"
+#include "segment/entry_codec.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -20,8 +23,12 @@ struct ShowArguments {
 
 base::Json piece_json(const segment::Piece& piece) {
   base::Json regions = base::Json::array(), chunks = base::Json::array();
-  for (const auto& region : piece.regions)
-    regions.push_back({{"id", region.id}, {"element_bytes", region.element_bytes}, {"count", region.count}});
+  for (const auto& region : piece.regions) {
+    base::Json entry = {{"id", region.id}, {"element_bytes", region.element_bytes}, {"count", region.count}};
+    if (!region.plain()) entry["kind"] = segment::kind_name(region.kind);
+    if (!region.attributes.empty()) entry["attributes"] = segment::to_json(region.attributes);
+    regions.push_back(std::move(entry));
+  }
   for (const auto& chunk : piece.chunks)
     chunks.push_back({{"offset", chunk.offset}, {"length", chunk.length}, {"hash", chunk.hash.hex()}});
   return {{"rank", piece.rank}, {"chunk_bytes", piece.chunk_bytes}, {"regions", regions}, {"chunks", chunks}};

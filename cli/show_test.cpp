@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "base/json.hpp"
-#include "cli/alike.hpp"
+#include "cli/libraries.hpp"
 #include "cli/show_text.hpp"
-#include "cli/testing.hpp"
+#include "cli/verb_testing.hpp"
+#include "inspect/alike.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -104,6 +105,22 @@ TEST(ShowFolds, NothingAtAllAndDamagedSegments) {
   EXPECT_THAT(text, HasSubstr("segment 1: /store/lulesh/570/1: its manifest does not verify"));
   facts.segments.clear();
   EXPECT_THAT(folded_text(facts, "/store"), Not(HasSubstr("ranks 0")));
+}
+
+// Memory is what everybody knows: only other kinds are worth a word.
+TEST(Show, SaysTheKindOfEntriesThatAreNotMemory) {
+  auto facts = version(2, [](std::uint32_t) { return lulesh(1331); });
+  EXPECT_THAT(folded_text(facts, "/store"), Not(HasSubstr("KIND")));
+  EXPECT_THAT(whole_text(facts, "/store"), Not(HasSubstr("memory")));
+  for (auto& piece : facts.segments[0].manifest->pieces) {
+    piece.regions[3].kind = segment::EntryKind::opaque;
+    piece.regions[3].attributes = {{"shape", std::vector<std::int64_t>{11, 121}}, {"title", std::string("a\x1b[2Jb")}};
+  }
+  const std::string folded = folded_text(facts, "/store");
+  EXPECT_THAT(folded, testing::ContainsRegex("REGIONS +ELEMENT BYTES +COUNT +SIZE OF ONE +ON ALL RANKS +KIND"));
+  EXPECT_THAT(folded, testing::ContainsRegex(" 3 +8 +1331 +10.4 KiB +20.8 KiB +opaque"));
+  EXPECT_THAT(folded, testing::ContainsRegex("0-2,4-18 .*memory"));
+  EXPECT_THAT(whole_text(facts, "/store"), HasSubstr("rank 1, region 3: opaque, shape [11, 121], title \"a?[2Jb\"\n"));
 }
 
 TEST(ShowFolds, ShortensRangesToTheFirstAndTheLast) {

@@ -6,8 +6,9 @@
 #include <set>
 
 #include "base/bytes.hpp"
-#include "cli/alike.hpp"
-#include "cli/table.hpp"
+#include "cli/libraries.hpp"
+#include "inspect/alike.hpp"
+#include "inspect/table.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -33,7 +34,35 @@ std::string segment_text(const SegmentFacts& segment, const std::string& locatio
          (segment.error ? "    " + printable(segment.error->text()) + "\n" : "");
 }
 
+/// Numbers as such, text in quotes, byte strings by their size.
+struct AttributeText {
+  std::string operator()(bool value) const { return value ? "true" : "false"; }
+  std::string operator()(std::int64_t value) const { return std::to_string(value); }
+  std::string operator()(const std::string& text) const {
+    std::string quoted = "\"";
+    for (const char c : text) quoted += c >= ' ' && c <= '~' ? c : '?';  // it may come from anywhere
+    return quoted + "\"";
+  }
+  std::string operator()(const std::vector<std::byte>& bytes) const { return format_bytes(bytes.size()); }
+  std::string operator()(const std::vector<std::int64_t>& numbers) const {
+    return fmt::format("[{}]", fmt::join(numbers, ", "));
+  }
+};
+
+/// What the table of regions has no column for: kinds that are not memory, and attributes.
+std::string entries_text(const segment::Piece& piece) {
+  std::string text;
+  for (const auto& entry : piece.regions) {
+    if (entry.plain()) continue;
+    text += fmt::format("  rank {}, region {}: {}", piece.rank, entry.id, segment::kind_name(entry.kind));
+    for (const auto& [key, value] : entry.attributes) text += ", " + key + " " + std::visit(AttributeText{}, value);
+    text += "\n";
+  }
+  return text;
+}
+
 std::string pieces_text(const segment::Manifest& manifest) {
+  std::string entries;
   Table regions({{"  RANK", Right::right},
                  {"REGION", Right::right},
                  {"ELEMENT BYTES", Right::right},
@@ -49,11 +78,12 @@ std::string pieces_text(const segment::Manifest& manifest) {
     for (const auto& region : piece.regions)
       regions.row({rank, std::to_string(region.id), std::to_string(region.element_bytes), std::to_string(region.count),
                    format_bytes(region.bytes())});
+    entries += entries_text(piece);
     for (std::size_t i = 0; i < piece.chunks.size(); ++i)
       chunks.row({rank, std::to_string(i), std::to_string(piece.chunks[i].offset),
                   std::to_string(piece.chunks[i].length), piece.chunks[i].hash.hex()});
   }
-  return regions.text() + chunks.text();
+  return regions.text() + entries + chunks.text();
 }
 
 template <class Text>
@@ -95,18 +125,25 @@ std::string damaged_text(const VersionFacts& facts) {
   return text;
 }
 
+/// With a column for the kind where any region is not memory.
 std::string regions_table(const AlikeRanks& alike) {
-  Table table({{"    REGIONS"},
-               {"ELEMENT BYTES", Right::right},
-               {"COUNT", Right::right},
-               {"SIZE OF ONE", Right::right},
-               {"ON ALL RANKS", Right::right}});
+  const bool kinds = std::any_of(alike.regions.begin(), alike.regions.end(),
+                                 [](const AlikeRegions& one) { return one.kind != segment::EntryKind::memory; });
+  std::vector<Table::Column> columns = {{"    REGIONS"},
+                                        {"ELEMENT BYTES", Right::right},
+                                        {"COUNT", Right::right},
+                                        {"SIZE OF ONE", Right::right},
+                                        {"ON ALL RANKS", Right::right}};
+  if (kinds) columns.push_back({"KIND"});
+  Table table(columns);
   for (std::size_t i = 0; i < std::min(alike.regions.size(), kMostSizes); ++i) {
     const AlikeRegions& one = alike.regions[i];
     const Span size{one.count.least * one.element_bytes, one.count.most * one.element_bytes};
-    table.row({"    " + short_ranges(one.ids), std::to_string(one.element_bytes),
-               span_text(one.count, [](std::uint64_t count) { return std::to_string(count); }), bytes_text(size),
-               format_bytes(one.bytes)});
+    std::vector<std::string> cells = {"    " + short_ranges(one.ids), std::to_string(one.element_bytes),
+                                      span_text(one.count, [](std::uint64_t count) { return std::to_string(count); }),
+                                      bytes_text(size), format_bytes(one.bytes)};
+    if (kinds) cells.push_back(segment::kind_name(one.kind));
+    table.row(cells);
   }
   std::string text = table.text();
   if (alike.regions.size() > kMostSizes)

@@ -2,7 +2,8 @@
 // How a version looks to people: folded to a screenful, or every rank, region and chunk.
 #include <string>
 
-#include "cli/inventory.hpp"
+#include "cli/libraries.hpp"
+#include "inspect/inventory.hpp"
 
 namespace perdure::cli {
 

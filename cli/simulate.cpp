@@ -8,10 +8,11 @@
 #include "base/json.hpp"
 #include "cli/arguments.hpp"
 #include "cli/configuration.hpp"
+#include "cli/libraries.hpp"
 #include "cli/simulate_rows.hpp"
-#include "cli/table.hpp"
 #include "cli/verb.hpp"
 #include "config/toml.hpp"
+#include "inspect/table.hpp"
 #include "os/file.hpp"
 
 namespace perdure::cli {
@@ -123,8 +124,8 @@ base::Result<std::vector<SimulatedRow>> simulate_all(const SimulateArguments& ar
 /// of the description have nothing to do with this machine.
 base::Result<SimulateArguments> configured(SimulateArguments arguments, const Given& given, const Terminal& terminal) {
   PERDURE_TRY(const auto config, configuration(terminal));
-  const auto set = [&](const char* key) { return config.values().at(key).origin != config::Origin::default_value; };
-  if (!given.chunk_bytes && set("chunk_bytes")) arguments.chunk_bytes = config.text("chunk_bytes");
+  const auto set = [&](config::AnyKey key) { return config.value(key).origin != config::Origin::default_value; };
+  if (!given.chunk_bytes && set("chunk_bytes")) arguments.chunk_bytes = config.value("chunk_bytes").text;
   if (!given.flush_threads && set("flush.threads"))
     arguments.flush_threads = static_cast<unsigned>(config.integer("flush.threads"));
   return arguments;

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/testing.hpp"
+#include "cli/verb_testing.hpp"
 
 namespace perdure::cli {
 namespace {

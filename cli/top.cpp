@@ -6,7 +6,7 @@
 #include "base/json.hpp"
 #include "cli/arguments.hpp"
 #include "cli/configuration.hpp"
-#include "cli/engine_state.hpp"
+#include "cli/engine_text.hpp"
 #include "cli/verb.hpp"
 #include "os/system.hpp"
 

@@ -5,11 +5,10 @@
 #include <fstream>
 
 #include "base/json.hpp"
-#include "calibration/sample_calibration.hpp"
+#include "calibration/calibration_testing.hpp"
 #include "calibration/storage.hpp"
-#include "cli/testing.hpp"
-#include "engine/engine.hpp"
-#include "ipc/address_codec.hpp"
+#include "cli/verb_testing.hpp"
+#include "engine/host/engine.hpp"
 #include "ipc/channel.hpp"
 #include "os/affinity.hpp"
 
@@ -40,10 +39,9 @@ class Top : public testing::Test {
   /// One more chunk of zeros, which preallocated slots are, for rank 0 of a capture; where it is.
   segment::ChunkEntry write(std::uint64_t version, std::uint32_t chunk) {
     const auto granted = rank_.call(request(version)).value();
-    const auto slot = ipc::address_from_json(granted["slot"]).value();
+    const auto& slot = granted.slot;
     const auto hash = base::hash128(std::vector<std::byte>(64 * 1024));
-    const ipc::Written written{request(version).id, 0, chunk, slot.tier, slot.slot, 64 * 1024, hash, true};
-    EXPECT_TRUE(rank_.call(written));
+    EXPECT_TRUE(rank_.call(ipc::AwaitWritten{{request(version).id, 0, chunk, slot.tier, slot.slot, 64 * 1024, hash}}));
     return {slot.slot, 64 * 1024, hash, slot.tier};
   }
   static segment::Piece piece(std::uint32_t chunks) {
@@ -175,8 +173,8 @@ TEST_F(Top, SaysOfEachWaitForTheStoreWhatItWaitsFor) {
 
 TEST_F(Top, SaysThatAWriteWaitsForAnEmulatedDevice) {
   start_emulated("1", "1TB");
-  const auto slot = ipc::address_from_json(rank_.call(request(1)).value()["slot"]).value();
-  ASSERT_TRUE(rank_.post(ipc::Written{request(1).id, 0, 0, slot.tier, slot.slot, 64 * 1024, {}, true}));
+  const auto slot = rank_.call(request(1)).value().slot;
+  ASSERT_TRUE(rank_.post(ipc::AwaitWritten{{request(1).id, 0, 0, slot.tier, slot.slot, 64 * 1024, {}}}));
   ASSERT_TRUE(rank_.call(ipc::Progress{}));
   const base::Json queue = engine()["queue"];
   ASSERT_EQ(queue.size(), 1u);
@@ -193,9 +191,8 @@ TEST_F(Top, SaysWhereEachModelComesFrom) {
   start();
   EXPECT_THAT(run_verb({"top", "--once"}).out, HasSubstr("calibrated 2023-11-14\n"));
   const auto granted = rank_.call(request(1)).value();
-  const auto slot = ipc::address_from_json(granted["slot"]).value();
-  const ipc::Written written{request(1).id, 5, 0, slot.tier, slot.slot, 64 * 1024, {}, true};
-  ASSERT_TRUE(rank_.call(written));
+  const auto& slot = granted.slot;
+  ASSERT_TRUE(rank_.call(ipc::AwaitWritten{{request(1).id, 5, 0, slot.tier, slot.slot, 64 * 1024, {}}}));
   EXPECT_THAT(run_verb({"top", "--once"}).out, HasSubstr("calibrated 2023-11-14, refined by 1 write\n"));
 }
 

@@ -3,7 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "cli/words.hpp"
+#include "cli/libraries.hpp"
+#include "inspect/words.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -128,7 +129,7 @@ Error usage_error(const CLI::App& app, const Words& typed, bool dashes, const CL
   const CLI::App* verb = find_verb(app, typed.front());
   const CLI::App& parsed = verb == nullptr ? app : *verb;
   const std::string command = verb == nullptr ? "perdure" : "perdure " + verb->get_name();
-  // Told first: what is missing may be what could not be placed.
+  // Arguments that fit nowhere come first: one of them may be the value that is missing.
   const bool extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
   if (extras || !leftovers(parsed).empty()) return unplaced(parsed, command, typed, dashes);
   const auto [name, cause] = split(error);

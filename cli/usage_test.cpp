@@ -4,9 +4,10 @@
 
 #include <sstream>
 
-#include "cli/launched.hpp"
+#include "cli/launched_testing.hpp"
+#include "cli/libraries.hpp"
 #include "cli/overview.hpp"
-#include "cli/words.hpp"
+#include "inspect/words.hpp"
 
 namespace perdure::cli {
 namespace {

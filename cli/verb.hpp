@@ -1,6 +1,6 @@
 #pragma once
-// What every verb shares: where it writes, how it ends, how it is enrolled. A new verb is one file and one line in
-// registry.cpp.
+// What every verb shares: where it writes, how it ends, how it is enrolled. A new verb is one file, and its declaration
+// and row in registry.cpp.
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -8,6 +8,7 @@
 
 #include "base/cbor.hpp"
 #include "base/result.hpp"
+#include "cli/libraries.hpp"
 
 namespace CLI {
 class App;
@@ -36,26 +37,16 @@ struct Terminal {
 /// The arguments after the verb are parsed when this is called.
 using Action = std::function<int(Terminal&)>;
 
+/// Declares the verb's options on `app` and returns what to do: what the file of a verb has, and its row names.
+using Enrol = Action(CLI::App& app);
+
 struct Verb {
   const char* name;
   const char* summary;
-  /// Declares the verb's options on `app` and returns what to do.
-  Action (*enrol)(CLI::App& app);
+  Enrol* enrol;
 };
 
 const std::vector<Verb>& verbs();
-
-Action enrol_ls(CLI::App& app);
-Action enrol_show(CLI::App& app);
-Action enrol_verify(CLI::App& app);
-Action enrol_prune(CLI::App& app);
-Action enrol_config(CLI::App& app);
-Action enrol_doctor(CLI::App& app);
-Action enrol_run(CLI::App& app);
-Action enrol_calibrate(CLI::App& app);
-Action enrol_simulate(CLI::App& app);
-Action enrol_top(CLI::App& app);
-Action enrol_metrics(CLI::App& app);
 
 /// The whole program: parses `arguments` (without the program's name), does what they say, returns the exit status.
 int run_command_line(const std::vector<std::string>& arguments, Terminal& terminal);

@@ -7,11 +7,13 @@
 #include "base/bytes.hpp"
 #include "base/json.hpp"
 #include "cli/arguments.hpp"
-#include "cli/audit.hpp"
+#include "cli/libraries.hpp"
+#include "cli/open_store.hpp"
 #include "cli/progress.hpp"
-#include "cli/store_place.hpp"
-#include "cli/table.hpp"
 #include "cli/verb.hpp"
+#include "inspect/audit.hpp"
+#include "inspect/store_place.hpp"
+#include "inspect/table.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"
 #include "segment/manifest_codec.hpp"
@@ -127,7 +129,7 @@ base::Result<Report> examine(store::Store& store, const Target& target, const Ve
   if (missing && !target.spec.name.empty()) return base::fail(no_such_checkpoint(store, target.spec));
   PERDURE_TRY(const AuditPlan plan, std::move(planned));
   // Else a scheduled run would call "no defects" what is only the wrong directory.
-  if (plan.versions.empty() && not_a_store(store.properties().location)) return base::fail(no_checkpoint(store));
+  if (plan.versions.empty() && not_a_store(store)) return base::fail(no_checkpoint(store));
   Report report;
   {
     Progress progress(terminal, "verifying", plan.bytes);

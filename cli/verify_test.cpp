@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "cli/testing.hpp"
+#include "cli/verb_testing.hpp"
 
 namespace perdure::cli {
 namespace {

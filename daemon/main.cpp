@@ -9,7 +9,7 @@
 
 #include "config/effective.hpp"
 #include "config/engine_cpus.hpp"
-#include "engine/engine.hpp"
+#include "engine/host/engine.hpp"
 #include "os/affinity.hpp"
 #include "os/fault_rules.hpp"
 #include "os/system.hpp"
@@ -41,8 +41,12 @@ base::Result<config::Config> configuration(const Arguments& arguments) {
 }
 
 base::Result<engine::Claim> claim(const Arguments& arguments, const config::Config& config) {
-  if (arguments.claimed_fd >= 0 && arguments.claimed_paths.size() == 3) {
-    engine::NodePaths paths{arguments.claimed_paths[0], arguments.claimed_paths[1], arguments.claimed_paths[2]};
+  if (arguments.claimed_fd >= 0 && !arguments.claimed_paths.empty()) {
+    engine::NodePaths paths{arguments.claimed_paths.front()};
+    for (std::size_t i = 1; i < arguments.claimed_paths.size(); ++i) {
+      const std::string& path = arguments.claimed_paths[i];
+      paths.tiers[path.substr(0, path.find('='))] = path.substr(path.find('=') + 1);
+    }
     return engine::Claim{paths, os::File::adopt(os::Fd(arguments.claimed_fd), paths.node + "/engine.lock"),
                          arguments.node_label};
   }
@@ -92,7 +96,9 @@ int main(int argc, char** argv) {
                "end after engine.idle_exit seconds without clients and without work");
   app.add_option("--settings", arguments.settings, "settings written by the client that starts us")->group("");
   app.add_option("--claimed-fd", arguments.claimed_fd, "descriptor of the lock that the client took for us")->group("");
-  app.add_option("--claimed-paths", arguments.claimed_paths, "directories that go with it")->expected(3)->group("");
+  app.add_option("--claimed-paths", arguments.claimed_paths,
+                 "directories that go with it: the node's, and TIER=PATH of each")
+      ->group("");
   CLI11_PARSE(app, argc, argv);
   if (auto served = serve(arguments); !served) {
     std::fprintf(stderr, "perdured: %s\n", served.error().text().c_str());

@@ -1,6 +1,4 @@
-// Any bytes as what a peer sends: a stream of frames (mode 0), or one message (mode 1).
-#include "base/json.hpp"
-#include "ipc/address_codec.hpp"
+// Any bytes as what a peer sends: a stream of frames (mode 0), or one payload (mode 1).
 #include "ipc/channel.hpp"
 #include "support/sample_requests.hpp"
 #include "target.hpp"
@@ -8,17 +6,27 @@
 namespace perdure::fuzz {
 namespace {
 
-void judge(const base::Json& message) {
-  if (auto request = ipc::request_from_json(message)) {
-    const base::Json json = ipc::to_json(*request);
-    auto again = ipc::request_from_json(json);
-    require(again.has_value() && ipc::to_json(*again) == json);
-  }
-  if (auto summary = ipc::summary_from_json(message))
-    require(ipc::summary_from_json(ipc::to_json(*summary)).has_value());
-  if (auto address = ipc::address_from_json(message))
-    require(ipc::address_from_json(ipc::to_json(*address)).has_value());
-  if (auto reply = ipc::check_reply(message); !reply) require(reply.error().code != PERDURE_OK);
+/// What is understood is understood again when it is written.
+template <class T>
+void judge(base::ConstByteSpan bytes) {
+  const auto value = base::decode_fields<T>(bytes, "input");
+  if (!value) return require(value.error().code == PERDURE_CORRUPT);
+  const auto written = base::encode_fields(*value);
+  const auto again = base::decode_fields<T>(written, "input");
+  require(again.has_value() && base::encode_fields(*again) == written);
+}
+
+/// As a request, and as the reply to any.
+void judge_payload(base::ConstByteSpan payload) {
+  base::ConstByteSpan request = payload, reply = payload;
+  const auto head = ipc::take_head(request);
+  if (!head) return;
+  require(ipc::take_sequence(reply).value() == head->sequence);
+  ipc::AllMessages::for_each([&]<class M>(std::type_identity<M>) {
+    if (head->operation == ipc::kOperation<M>) judge<M>(request);
+    if constexpr (ipc::Answered<M>) judge<base::Result<typename M::Reply>>(reply);
+  });
+  (void)ipc::decode_request<ipc::Hello>(request);
 }
 
 /// The messages that come out must not depend on how the bytes arrive.
@@ -28,10 +36,13 @@ std::size_t count_messages(base::ConstByteSpan stream, std::size_t step) {
   for (std::size_t at = 0; at < stream.size(); at += step) {
     decoder.feed(stream.subspan(at, std::min(step, stream.size() - at)));
     for (;;) {
-      auto message = decoder.next();
-      if (!message) return count;
-      if (!message->has_value()) break;
-      judge(**message);
+      const auto frame = decoder.next();
+      if (!frame) return count;
+      if (!frame->has_value()) break;
+      if ((*frame)->outdated)
+        require(!ipc::refuse_outdated((*frame)->payload, ipc::kProtocol).empty());
+      else
+        judge_payload((*frame)->payload);
       ++count;
     }
   }
@@ -43,23 +54,22 @@ std::size_t count_messages(base::ConstByteSpan stream, std::size_t step) {
 void run_one(base::ConstByteSpan input) {
   if (input.empty()) return;
   const base::ConstByteSpan rest = input.subspan(1);
-  if (input[0] == std::byte{1}) {
-    if (auto json = base::decode_cbor(rest, "input")) judge(*json);
-    return;
-  }
+  if (input[0] == std::byte{1}) return judge_payload(rest);
   require(count_messages(rest, std::max<std::size_t>(rest.size(), 1)) == count_messages(rest, 7));
 }
 
 std::vector<Bytes> seeds() {
   std::vector<Bytes> list;
-  Bytes stream;
-  for (base::Json message : test_support::sample_messages()) {
-    list.push_back(with_mode(1, base::encode_cbor(message)));
-    message["seq"] = list.size();
-    const Bytes frame = ipc::encode_frame(message);
-    stream.insert(stream.end(), frame.begin(), frame.end());
+  for (const auto& frames : {test_support::sample_request_frames(3), test_support::sample_reply_frames(3)}) {
+    Bytes stream;
+    for (const Bytes& frame : frames) {
+      stream.insert(stream.end(), frame.begin(), frame.end());
+      ipc::Decoder decoder;
+      decoder.feed(frame);
+      list.push_back(with_mode(1, decoder.next().value()->payload));
+    }
+    list.push_back(with_mode(0, stream));
   }
-  list.push_back(with_mode(0, stream));
   return list;
 }
 

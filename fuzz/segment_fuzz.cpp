@@ -52,6 +52,9 @@ std::vector<Bytes> seeds() {
     auto manifest = test_support::sample_manifest(id, 4, 1, 2, {2, 3}, bytes, 4096);
     list.push_back(with_mode(0, test_support::sample_file(manifest)));
     list.push_back(with_mode(1, base::encode_cbor(segment::to_json(manifest))));
+    manifest.pieces[0] = test_support::attributed_piece(manifest.pieces[0]);
+    list.push_back(with_mode(0, test_support::sample_file(manifest)));
+    list.push_back(with_mode(1, base::encode_cbor(segment::to_json(manifest))));
   }
   list.push_back(with_mode(0, test_support::sample_file(test_support::sample_manifest(id, 1, 0, 1, {}, 0, 4096))));
   list.push_back(with_mode(0, Bytes(8)));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Includes go down the layers only: src/LAYERS says which module may include which. Programs that stand for an application
-(apps, bench, fronts) see nothing but include/perdure; a program with a line of its own there (a path, such as bench/studies)
-sees what that line says. Usage: check_layers.py [ROOT]"""
+(apps, bench, fronts) see nothing but include/perdure; a program with a line of its own there (cli, bench/studies) sees what
+that line says. Tests of one family (engine/...) see all of it. Usage: check_layers.py [ROOT]"""
 import pathlib
 import re
 import sys
@@ -40,34 +40,67 @@ def sources(folder):
     return sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES) if folder.is_dir() else []
 
 
-def check_module(root, layers, folder):
-    if folder.name not in layers:
-        yield f"src/{folder.name}: is not in src/LAYERS"
-        return
-    allowed = layers[folder.name] | {folder.name}
-    for path in sources(folder):
+def is_test(path):
+    return path.stem.endswith(("_test", "_testing"))
+
+
+def module_of(layers, include):
+    """engine/flush of engine/flush/flusher.hpp, base of base/result.hpp; None of what is in no module."""
+    folders = include.split("/")[:-1]
+    for depth in range(len(folders), 0, -1):
+        if "/".join(folders[:depth]) in layers:
+            return "/".join(folders[:depth])
+    return None
+
+
+def is_module(root, name):
+    return (root / "src" / name).is_dir()
+
+
+def check_module(root, layers, name):
+    allowed = layers[name] | {name}
+    family = name.split("/")[0] + "/" if "/" in name else None
+    for path in sources(root / "src" / name):
         for number, include in includes(path):
-            module = include.split("/")[0]
-            if module in layers and module not in allowed:
-                yield f"{path.relative_to(root)}:{number}: {folder.name} may not include {include}"
+            module = module_of(layers, include)
+            if module is None and family and include.startswith(family):
+                yield f"{path.relative_to(root)}:{number}: {include} is in no module of src/LAYERS"
+            if include.endswith("_testing.hpp") and not is_test(path):
+                yield f"{path.relative_to(root)}:{number}: {include} is for tests only"
+            if module is None or module in allowed:
+                continue
+            if family and is_test(path) and module.startswith(family):
+                continue
+            yield f"{path.relative_to(root)}:{number}: {name} may not include {include}"
+
+
+def check_listed(root, layers):
+    """Every folder below src with sources of its own is a module."""
+    for folder in sorted((root / "src").rglob("*")):
+        if folder.is_dir() and any(path.suffix in SUFFIXES for path in folder.iterdir()):
+            name = folder.relative_to(root / "src").as_posix()
+            if name not in layers:
+                yield f"src/{name}: is not in src/LAYERS"
 
 
 def check_program(root, layers, name):
-    """A folder outside src that stands in src/LAYERS with its path: its own headers it includes by their bare names."""
+    """A folder outside src that stands in src/LAYERS with its path. Its own headers it includes by their bare names, or by its own."""
     for path in sources(root / name):
         for number, include in includes(path):
-            module = include.split("/")[0]
-            if module in layers and module not in layers[name]:
+            module = module_of(layers, include)
+            if is_test(path) and module and is_module(root, module):
+                continue  # they see the assembled library
+            if module and module != name and module not in layers[name]:
                 yield f"{path.relative_to(root)}:{number}: {name} may not include {include}"
 
 
 def check_outside(root, layers, folder):
-    programs = [root / name for name in layers if "/" in name]
+    programs = [root / name for name in layers if not is_module(root, name)]
     for path in sources(folder):
         if any(program in path.parents for program in programs):
             continue
         for number, include in includes(path):
-            if include.split("/")[0] in layers:
+            if module_of(layers, include):
                 yield f"{path.relative_to(root)}:{number}: an application sees only include/perdure, not {include}"
 
 
@@ -89,12 +122,9 @@ def check_weight(root):
 
 def check(root):
     layers, defects = read_layers(root / "src" / "LAYERS")
-    for folder in sorted((root / "src").iterdir()):
-        if folder.is_dir() and sources(folder):
-            defects += check_module(root, layers, folder)
+    defects += check_listed(root, layers)
     for name in layers:
-        if "/" in name:
-            defects += check_program(root, layers, name)
+        defects += check_module(root, layers, name) if is_module(root, name) else check_program(root, layers, name)
     for name in ("apps", "bench", "fronts"):
         defects += check_outside(root, layers, root / name)
     return defects + list(check_public(root)) + list(check_weight(root))

@@ -51,6 +51,27 @@ class CheckLayers(unittest.TestCase):
                          ["bench/s/y.cpp:1: bench/s may not include os/c.hpp"])
         self.assertEqual(len(defects({**listed, "bench/y.cpp": '#include "base/a.hpp"\n'})), 1)
 
+    FAMILY = {"src/LAYERS": "base:\nos: base\nengine/low: base\nengine/high: base engine/low\ncli: engine/high\n", "src/engine/low/a.hpp": "\n"}
+
+    def test_parts_of_a_family_are_modules(self):
+        self.assertEqual(defects({**self.FAMILY, "src/engine/high/b.cpp": '#include "engine/low/a.hpp"\n'}), [])
+        self.assertEqual(defects({**self.FAMILY, "src/engine/low/b.cpp": '#include "engine/high/a.hpp"\n', "src/engine/high/a.hpp": "\n"}),
+                         ["src/engine/low/b.cpp:1: engine/low may not include engine/high/a.hpp"])
+        self.assertEqual(len(defects({**self.FAMILY, "src/engine/low/b.cpp": '#include "engine/a.hpp"\n'})), 1)
+        self.assertEqual(len(defects({**self.FAMILY, "src/engine/mid/b.cpp": "\n"})), 1)
+
+    def test_tests_of_a_family_see_all_of_it(self):
+        self.assertEqual(defects({**self.FAMILY, "src/engine/high/a_testing.hpp": "\n",
+                                  "src/engine/low/b_test.cpp": '#include "engine/high/a_testing.hpp"\n'}), [])
+
+    def test_refuses_what_is_for_tests_in_production(self):
+        self.assertEqual(defects({"src/base/d.cpp": '#include "base/a_testing.hpp"\n'}),
+                         ["src/base/d.cpp:1: base/a_testing.hpp is for tests only"])
+
+    def test_a_program_outside_bench_is_checked_too(self):
+        self.assertEqual(defects({**self.FAMILY, "cli/x.cpp": '#include "cli/y.hpp"\n#include "engine/high/a.hpp"\n'}), [])
+        self.assertEqual(len(defects({**self.FAMILY, "cli/x.cpp": '#include "engine/low/a.hpp"\n'})), 1)
+
     def test_refuses_the_inside_in_a_public_header(self):
         self.assertEqual(len(defects({"include/perdure/z.hpp": '#include "base/a.hpp"\n'})), 1)
 

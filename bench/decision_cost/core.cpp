@@ -1,6 +1,6 @@
 // What the engine's core needs to look at its tiers, flushes and queue, ask the policy, note the decision, and take the
 // slot.
-#include "engine/now.hpp"
+#include "engine/ledger/now.hpp"
 #include "producers.hpp"
 
 namespace perdure::decision_cost {

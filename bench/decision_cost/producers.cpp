@@ -11,8 +11,8 @@ constexpr double kMemoryBytesPerS = 1e14, kSsdBytesPerS = 1e6;
 constexpr std::uint64_t kMemorySlotBytes = 2U << 20U;  // the least that the tier gives
 constexpr std::uint64_t kSsdSlots = 8192;
 
-engine::CoreOptions placing(const std::string& policy) {
-  engine::CoreOptions options;
+engine::NodeStateOptions placing(const std::string& policy) {
+  engine::NodeStateOptions options;
   options.policy = placement::find_policy(policy).value();
   options.models = {{placement::DeviceModel::assumed(kMemoryBytesPerS)},
                     {placement::DeviceModel::assumed(kSsdBytesPerS)}};
@@ -41,24 +41,29 @@ Producers::Producers(const std::string& policy, Held held) {
   tiers.push_back(
       tier::make_tier("memory", {0, directory_ / "memory", kChunkBytes, kMemorySlots * kMemorySlotBytes}).value());
   tiers.push_back(tier::make_tier("file", {1, directory_ / "file", kChunkBytes, kSsdSlots * kChunkBytes}).value());
-  core_ = std::make_unique<engine::Core>(catalog::Catalog::open(directory_.path()).value(), std::move(tiers), reports_,
-                                         placing(policy));
-  ready_ = core_->recover() && begin(held);
+  ledger_ = std::make_unique<engine::Ledger>(catalog::Catalog::open(directory_.path()).value(), std::move(tiers),
+                                             reports_, placing(policy));
+  {
+    const auto ledger = ledger_->lock();
+    ready_ = ledger->recover().has_value();
+  }
+  ready_ = ready_ && begin(held);
 }
 
 // All of it on the slower tier, where it is in nobody's way.
 bool Producers::store_earlier(std::uint64_t version) {
   const segment::VersionId id{"app", version, {version, 1}};
+  const auto ledger = ledger_->lock();
   for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
     ipc::Stage stage{id, kRanks, piece_of(rank, 4)};
     for (auto& chunk : stage.piece.chunks) {
-      const auto granted = core_->grant(rank + 1, {id, kChunkBytes, 0, {0}, "not wanted"});
+      const auto granted = ledger->grant(rank + 1, {id, kChunkBytes, 0, {0}, "not wanted"});
       chunk.place = granted.address.tier;
       chunk.offset = granted.address.slot;
     }
-    if (!core_->stage(rank + 1, stage)) return false;
+    if (!ledger->stage(rank + 1, stage)) return false;
   }
-  return core_->commit({id, {all_ranks()}}) && core_->segment_stored(id, 0);
+  return ledger->commit({id, {all_ranks()}}) && ledger->segment_stored(id, 0);
 }
 
 // While nothing is known of flushes, policies fill one tier after the other.
@@ -67,14 +72,19 @@ bool Producers::begin(Held held) {
     if (!store_earlier(version)) return false;
   id_ = {"app", held.earlier + 1, {held.earlier + 1, 1}};
   for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
-    (void)core_->reserve(rank + 1, std::vector<std::uint64_t>(4, kChunkBytes));
-    core_->begin_capture(rank + 1, {id_, kRanks, piece_of(rank, kChunksPerRank), {all_ranks()}});
+    const auto ledger = ledger_->lock();
+    (void)ledger->reserve(rank + 1, std::vector<std::uint64_t>(4, kChunkBytes));
+    ledger->begin_capture(rank + 1, {id_, kRanks, piece_of(rank, kChunksPerRank), {all_ranks()}});
   }
   for (std::uint32_t i = 0; i < kMemorySlots + held.on_ssd; ++i) {
-    const auto granted = core_->grant(i % kRanks + 1, request(), {1, i % kRanks, false});
+    const auto granted = ask(i % kRanks, 1);
     if (granted.kind != GrantOutcome::Kind::granted || !write(i % kRanks, granted.address)) return false;
   }
-  if (in_memory_.size() != kMemorySlots || core_->next_early_flush() != id_ || !flush_one()) return false;
+  {
+    const auto ledger = ledger_->lock();
+    if (in_memory_.size() != kMemorySlots || ledger->next_write_through() != id_) return false;
+  }
+  if (!flush_one()) return false;
   const auto again = ask(0);
   return again.kind == GrantOutcome::Kind::granted && again.address.tier == 0 && write(0, again.address);
 }
@@ -82,11 +92,12 @@ bool Producers::begin(Held held) {
 ipc::Written Producers::writes(std::uint32_t rank, const tier::SlotAddress& slot) {
   const engine::ChunkName name{rank, next_chunk_[rank]++};
   if (slot.tier == 0) in_memory_.push_back({name, slot.slot});
-  return {id_, rank, name.chunk, slot.tier, slot.slot, kChunkBytes, {}, false};
+  return {id_, rank, name.chunk, slot.tier, slot.slot, kChunkBytes, {}};
 }
 
 bool Producers::write(std::uint32_t rank, const tier::SlotAddress& slot) {
-  const auto told = core_->written(rank + 1, writes(rank, slot));
+  const auto ledger = ledger_->lock();
+  const auto told = ledger->written(rank + 1, writes(rank, slot));
   return told && told->has_value();
 }
 
@@ -95,8 +106,9 @@ bool Producers::flush_one() {
   const InMemory oldest = in_memory_.front();
   in_memory_.pop_front();
   const engine::FlushedChunk chunk{oldest.name, {0, oldest.slot}, 4096, kChunkBytes};
-  const auto started = core_->flush_chunk_begins(id_, chunk);
-  if (started) core_->flush_chunk_ended(id_, chunk, *started, true, true);
+  const auto ledger = ledger_->lock();
+  const auto started = ledger->flush_chunk_begins(id_, chunk);
+  if (started) ledger->flush_chunk_ended(id_, chunk, *started, true, true);
   return started.has_value();
 }
 

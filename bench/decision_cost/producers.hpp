@@ -5,7 +5,7 @@
 
 #include <deque>
 
-#include "engine/core.hpp"
+#include "engine/ledger/ledger.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::decision_cost {
@@ -26,14 +26,16 @@ class Producers {
   bool ready() const { return ready_; }
   /// Ranks have as many chunks as a benchmark may need; when one has none left, begin with another object.
   bool at_end(std::uint32_t rank) const { return next_chunk_[rank] == kChunksPerRank; }
-  engine::Core& core() { return *core_; }
-  std::mutex& lock() { return lock_; }
+  engine::Ledger& ledger() { return *ledger_; }
   engine::Reports& reports() { return reports_; }
   std::string path(const std::string& name) const { return directory_ / name; }
 
   ipc::Grant request() const { return {id_, kChunkBytes, 0, {}, {}}; }
-  /// A rank, 0 and up, asks for a slot at the head of a queue of all.
-  engine::GrantOutcome ask(std::uint32_t rank) { return core_->grant(rank + 1, request(), {kRanks, rank, false}); }
+  /// A rank, 0 and up, asks for a slot at the head of a queue of so many.
+  engine::GrantOutcome ask(std::uint32_t rank, std::uint64_t waiting = kRanks) {
+    const auto ledger = ledger_->lock();
+    return ledger->grant(rank + 1, request(), {waiting, rank, false});
+  }
   /// What it says when its next chunk is in this slot.
   ipc::Written writes(std::uint32_t rank, const tier::SlotAddress& slot);
   bool write(std::uint32_t rank, const tier::SlotAddress& slot);
@@ -51,8 +53,7 @@ class Producers {
 
   test_support::TemporaryDirectory directory_{test_support::TemporaryDirectory::Place::memory};
   engine::Reports reports_;
-  std::mutex lock_;
-  std::unique_ptr<engine::Core> core_;
+  std::unique_ptr<engine::Ledger> ledger_;
   segment::VersionId id_;
   std::vector<std::uint32_t> next_chunk_ = std::vector<std::uint32_t>(kRanks, 0);
   std::deque<InMemory> in_memory_;

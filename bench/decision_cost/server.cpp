@@ -1,13 +1,11 @@
 // What the engine's server thread needs, in processor time, when 256 ranks are connected and all wait for a slot: what
 // the kernel does for it, to poll and to talk to them, included.
-#include "engine/server.hpp"
+#include "engine/serve/server.hpp"
 
 #include <time.h>
 
-#include "base/json.hpp"
-#include "engine/flusher.hpp"
-#include "engine/janitor.hpp"
-#include "ipc/address_codec.hpp"
+#include "engine/flush/flusher.hpp"
+#include "engine/upkeep/janitor.hpp"
 #include "ipc/channel.hpp"
 #include "os/socket.hpp"
 #include "os/system.hpp"
@@ -32,11 +30,11 @@ class Queue {
       : producers_(policy, held),
         store_(store::make_store(producers_.path("store")).value()),
         janitor_(*store_, producers_.reports(), {}, [] {}),
-        flusher_(producers_.core(), producers_.lock(), *store_, producers_.reports(), {}, [](const auto&, bool) {}) {
+        flusher_(producers_.ledger(), *store_, producers_.reports(), {}, [](const auto&, bool) {}) {
     auto listener = os::listen_at(producers_.path("socket")).value();
     const auto before = test_support::threads();
-    server_ = std::make_unique<engine::Server>(producers_.core(), producers_.lock(), flusher_, janitor_,
-                                               producers_.reports(), std::move(listener), engine::ServerOptions{});
+    server_ = std::make_unique<engine::Server>(producers_.ledger(), flusher_, janitor_, producers_.reports(),
+                                               std::move(listener), engine::ServerOptions{});
     for (const int thread : test_support::threads())
       if (!before.contains(thread)) thread_ = thread;
     ready_ = producers_.ready() && thread_ != 0 && line_up();
@@ -57,15 +55,11 @@ class Queue {
   }
   /// A slot becomes free; the head of the queue gets it, says that it wrote it, and joins the queue's end.
   bool next_chunk() {
-    {
-      std::lock_guard guard(producers_.lock());
-      if (!producers_.flush_one()) return false;
-    }
+    if (!producers_.flush_one()) return false;
     server_->wake();
-    const auto reply = ranks_[head_].await(asked_[head_], kPatienceNs);
-    const auto slot = reply ? ipc::address_from_json((*reply)["slot"]) : base::Result<ipc::WireAddress>({});
-    if (!reply || !slot || slot->tier != 0) return false;
-    const tier::SlotAddress address{slot->tier, slot->slot, {}, 0, 0, false, false};
+    const auto granted = ranks_[head_].await(asked_[head_], kPatienceNs);
+    if (!granted || granted->slot.tier != 0) return false;
+    const tier::SlotAddress address{granted->slot.tier, granted->slot.slot, {}, 0, 0, false, false};
     if (!ranks_[head_].tell(producers_.writes(head_, address)) || !ask(head_)) return false;
     return find_head();
   }
@@ -73,7 +67,7 @@ class Queue {
  private:
   bool ask(std::uint32_t rank) {
     const auto posted = ranks_[rank].post(producers_.request());
-    asked_[rank] = posted.value_or(0);
+    if (posted) asked_[rank] = *posted;
     return posted.has_value();
   }
   // The server numbers its clients as they come: rank 0 is client 1, as for the producers.
@@ -88,8 +82,8 @@ class Queue {
     return ranks_[0].call(ipc::Progress{}) && find_head();
   }
   engine::NotedDecision last_decision() {
-    std::lock_guard guard(producers_.lock());
-    return producers_.core().decisions().recent().back();
+    const auto ledger = producers_.ledger().lock();
+    return ledger->decisions().recent().back();
   }
   // Who comes next was asked when the one before it had got its slot, and has to wait. It is not always the next rank:
   // what several say at once is heard in any order.
@@ -118,7 +112,7 @@ class Queue {
   engine::Flusher flusher_;
   std::unique_ptr<engine::Server> server_;
   std::vector<ipc::Channel> ranks_;
-  std::vector<std::uint64_t> asked_ = std::vector<std::uint64_t>(kRanks, 0);
+  std::vector<ipc::Posted<ipc::Granted>> asked_ = std::vector<ipc::Posted<ipc::Granted>>(kRanks);
   std::uint32_t head_ = 0;
   int thread_ = 0;
   double processor_s_ = 0;

@@ -32,7 +32,7 @@ double sum_of_all(double value) {
   return value;
 }
 
-// What cannot be protected is waited for at the store, and says so: that would be the time of something else.
+// A version that cannot reach level node is waited for at the store, and reported: its time would be that of the store.
 base::Status nothing_to_report(ProtectedJob& job) {
   const auto reports = job.reports();
   return micro::agree(reports.empty() ? base::Status{}

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "cells.hpp"
-#include "simulate/sample_scenario.hpp"
+#include "simulate/scenario_testing.hpp"
 #include "testing.hpp"
 
 namespace perdure::studies {

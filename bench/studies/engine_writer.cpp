@@ -1,5 +1,6 @@
 #include "engine_writer.hpp"
 
+#include "base/cbor.hpp"
 #include "base/json.hpp"
 #include "ipc/channel.hpp"
 #include "os/file.hpp"
@@ -20,8 +21,8 @@ base::Result<base::Json> look_at_engine(const std::string& directory) {
   ipc::Hello hello;
   hello.client = false;
   PERDURE_CHECK(channel.call(hello, kPatienceNs));
-  PERDURE_TRY(auto reply, channel.call(ipc::Top{}, kPatienceNs));
-  return std::move(reply["engine"]);
+  PERDURE_TRY(const auto view, channel.call(ipc::Top{}, kPatienceNs));
+  return base::decode_cbor(view.cbor, directory);
 }
 
 /// Chunks that got a slot on each tier since the engine began.

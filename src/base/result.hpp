@@ -17,7 +17,7 @@ struct Error {
   std::string object;      ///< what it is about: a path, "region 3", "nbody version 7"
   std::string cause;       ///< why, as a sentence without full stop
   std::string remedy;      ///< what the user can do; empty when there is nothing to advise
-  bool retryable = false;  ///< true when the same call can succeed later without anybody changing anything
+  bool retryable = false;  ///< true when the same call can succeed later although nothing was changed
 
   /// "OBJECT: CAUSE (CODE); REMEDY"
   std::string text() const;

@@ -9,7 +9,7 @@
 
 namespace perdure::calibration {
 
-/// Aggregates in bytes/s; 0: not told apart from the other.
+/// Aggregates in bytes/s; 0: not measured apart from the other.
 struct Round {
   double fresh = 0;
   double recycled = 0;
@@ -19,7 +19,7 @@ struct Round {
 class Bench {
  public:
   virtual ~Bench() = default;
-  /// So many concurrent writers of one chunk each, into fresh slots and then into the same ones again.
+  /// Measures `writers` concurrent writers of one chunk each, in fresh slots and then in the same slots again.
   virtual base::Result<Round> round(unsigned writers, std::uint64_t chunk_bytes) = 0;
 };
 

@@ -5,7 +5,7 @@
 
 #include "base/cbor.hpp"
 #include "base/json.hpp"
-#include "calibration/sample_calibration.hpp"
+#include "calibration/calibration_testing.hpp"
 
 namespace perdure::calibration {
 namespace {

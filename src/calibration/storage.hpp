@@ -31,8 +31,8 @@ struct Loaded {
   placement::DeviceModel model;
   std::uint64_t created_ns = 0;  ///< since 1970
 };
-/// All of it, for an engine that wants to know how fast its `tier` at `slots` is: the model at `path` if there is one,
-/// it holds here, and a device can be like that.
+/// The model with which an engine starts for its `tier` with slots at `slots`: the one at `path`, if it exists,
+/// holds on this machine, and is plausible.
 base::Result<Loaded> load_model(const std::string& path, const std::string& tier, const std::string& slots);
 
 }  // namespace perdure::calibration

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "calibration/sample_calibration.hpp"
+#include "calibration/calibration_testing.hpp"
 #include "os/file.hpp"
 #include "support/temporary_directory.hpp"
 

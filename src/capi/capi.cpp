@@ -56,7 +56,7 @@ perdure_status on_session(perdure_t* handle, Body body) {
 perdure_status open(std::unique_ptr<comm::Communicator> comm, const char* options, perdure_t** out, char* message,
                     std::size_t message_bytes) {
   try {
-    auto session = session::Session::open(std::move(comm), options);
+    auto session = client::Session::open(std::move(comm), options);
     if (!session) {
       copy_text(session.error().text(), message, message_bytes);
       return session.error().code;
@@ -100,22 +100,22 @@ perdure_status perdure_open_communicator(const perdure_communicator* communicato
 }
 
 perdure_status perdure_protect(perdure_t* handle, int id, void* address, size_t element_bytes, size_t count) {
-  return on_session(handle, [&](session::Session& s) {
+  return on_session(handle, [&](client::Session& s) {
     return s.protect({id, static_cast<std::byte*>(address), element_bytes, count});
   });
 }
 
 perdure_status perdure_unprotect(perdure_t* handle, int id) {
-  return on_session(handle, [&](session::Session& s) { return s.unprotect(id); });
+  return on_session(handle, [&](client::Session& s) { return s.unprotect(id); });
 }
 
 perdure_status perdure_checkpoint(perdure_t* handle, const char* name, int64_t version) {
   // A null name is refused collectively, as an empty one: the other ranks must not be left waiting.
-  return on_session(handle, [&](session::Session& s) { return s.checkpoint(name == nullptr ? "" : name, version); });
+  return on_session(handle, [&](client::Session& s) { return s.checkpoint(name == nullptr ? "" : name, version); });
 }
 
 perdure_status perdure_latest(perdure_t* handle, const char* name, int64_t* version) {
-  return on_session(handle, [&](session::Session& s) -> base::Status {
+  return on_session(handle, [&](client::Session& s) -> base::Status {
     PERDURE_TRY(const std::uint64_t found, s.latest(name == nullptr ? "" : name));
     if (version == nullptr) return refuse("version", "the pointer is null");
     *version = static_cast<std::int64_t>(found);
@@ -125,7 +125,7 @@ perdure_status perdure_latest(perdure_t* handle, const char* name, int64_t* vers
 
 perdure_status perdure_stored_size(perdure_t* handle, const char* name, int64_t version, int id,
                                    perdure_region_size* size) {
-  return on_session(handle, [&](session::Session& s) -> base::Status {
+  return on_session(handle, [&](client::Session& s) -> base::Status {
     PERDURE_TRY(const auto region, s.stored_size(name == nullptr ? "" : name, version, id));
     if (size == nullptr) return refuse("size", "the pointer is null");
     *size = {region.element_bytes, region.count};
@@ -135,12 +135,12 @@ perdure_status perdure_stored_size(perdure_t* handle, const char* name, int64_t 
 
 perdure_status perdure_restore(perdure_t* handle, const char* name, int64_t version) {
   return on_session(handle,
-                    [&](session::Session& s) { return s.restore(name == nullptr ? "" : name, version, std::nullopt); });
+                    [&](client::Session& s) { return s.restore(name == nullptr ? "" : name, version, std::nullopt); });
 }
 
 perdure_status perdure_restore_regions(perdure_t* handle, const char* name, int64_t version, const int* ids,
                                        size_t count) {
-  return on_session(handle, [&](session::Session& s) {
+  return on_session(handle, [&](client::Session& s) {
     // Null ids with a count: -1 is protected nowhere, so that the refusal is collective.
     std::vector<std::int32_t> wanted(count == 0 || ids != nullptr ? 0 : 1, -1);
     if (ids != nullptr) wanted.assign(ids, ids + count);
@@ -155,11 +155,11 @@ perdure_status perdure_wait(perdure_t* handle, const char* name, int64_t version
   static_assert(sizeof number == sizeof level);
   std::memcpy(&number, &level, sizeof number);
   return on_session(
-      handle, [&](session::Session& s) { return s.wait(name == nullptr ? "" : name, version, number, timeout_s); });
+      handle, [&](client::Session& s) { return s.wait(name == nullptr ? "" : name, version, number, timeout_s); });
 }
 
 perdure_status perdure_level_reached(perdure_t* handle, const char* name, int64_t version, perdure_level* level) {
-  return on_session(handle, [&](session::Session& s) -> base::Status {
+  return on_session(handle, [&](client::Session& s) -> base::Status {
     if (name == nullptr || level == nullptr) return refuse("name or level", "the pointer is null");
     PERDURE_TRY(*level, s.level_reached(name, version));
     return {};
@@ -167,7 +167,7 @@ perdure_status perdure_level_reached(perdure_t* handle, const char* name, int64_
 }
 
 perdure_status perdure_get_progress(perdure_t* handle, perdure_progress* progress) {
-  return on_session(handle, [&](session::Session& s) -> base::Status {
+  return on_session(handle, [&](client::Session& s) -> base::Status {
     if (progress == nullptr) return refuse("progress", "the pointer is null");
     PERDURE_TRY(*progress, s.progress());
     return {};
@@ -175,7 +175,7 @@ perdure_status perdure_get_progress(perdure_t* handle, perdure_progress* progres
 }
 
 perdure_status perdure_next_report(perdure_t* handle, char* text, size_t text_bytes) {
-  return on_session(handle, [&](session::Session& s) -> base::Status {
+  return on_session(handle, [&](client::Session& s) -> base::Status {
     if (text == nullptr || text_bytes == 0) return refuse("text", "there is no room for the report");
     PERDURE_TRY(const std::string report, s.next_report());
     copy_text(report, text, text_bytes);
@@ -184,7 +184,7 @@ perdure_status perdure_next_report(perdure_t* handle, char* text, size_t text_by
 }
 
 perdure_status perdure_retire(perdure_t* handle, const char* name, int64_t version) {
-  return on_session(handle, [&](session::Session& s) { return s.retire(name == nullptr ? "" : name, version); });
+  return on_session(handle, [&](client::Session& s) { return s.retire(name == nullptr ? "" : name, version); });
 }
 
 perdure_status perdure_close(perdure_t** handle) {
@@ -192,8 +192,8 @@ perdure_status perdure_close(perdure_t** handle) {
   closing_failure = {};
   if (*handle == nullptr) return PERDURE_CLOSED;
   const auto found = capi::find_handle(*handle);
-  std::unique_ptr<session::Session> closed;  // taken out under the handle's mutex: whoever waits for it finds it closed
-  const perdure_status status = on_session(*handle, [&](session::Session& s) {
+  std::unique_ptr<client::Session> closed;  // taken out under the handle's mutex: whoever waits for it finds it closed
+  const perdure_status status = on_session(*handle, [&](client::Session& s) {
     auto outcome = s.close();
     closed = std::move(found->session);
     return outcome;

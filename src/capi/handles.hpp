@@ -5,14 +5,14 @@
 #include <mutex>
 #include <string>
 
-#include "session/session.hpp"
+#include "client/session.hpp"
 
 namespace perdure::capi {
 
 struct Handle {
   std::int32_t process = 0;  ///< that opened it; never changes, so that it may be read without the mutex
   std::mutex mutex;
-  std::unique_ptr<session::Session> session;
+  std::unique_ptr<client::Session> session;
   std::string error_text;
   bool error_retryable = false;
 };

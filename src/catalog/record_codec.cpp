@@ -1,5 +1,5 @@
 #include "base/json.hpp"
-#include "catalog/protection_codec.hpp"
+#include "catalog/redundancy_set_codec.hpp"
 #include "catalog/state.hpp"
 #include "segment/manifest_codec.hpp"
 
@@ -114,8 +114,8 @@ struct Encoder {
   Json operator()(const StoredRecord& r) const {
     return {{"record", "stored"}, {"id", segment::to_json(r.id)}, {"segment", r.segment}};
   }
-  template <class OfProtection>
-  Json operator()(const OfProtection& r) const {
+  template <class OfRedundancy>
+  Json operator()(const OfRedundancy& r) const {
     return to_json(r);
   }
   Json operator()(const DropRecord& r) const { return {{"record", "drop"}, {"id", segment::to_json(r.id)}}; }
@@ -125,10 +125,10 @@ struct Encoder {
   }
 };
 
-/// ReachedRecord or UnprotectRecord.
+/// ReachedRecord or DropRedundancyRecord.
 template <class WithId>
-base::Result<Record> protection_from_json(const Json& json, const std::string& object) {
-  PERDURE_TRY(auto id, protection_id_from_json(json, object));
+base::Result<Record> redundancy_record_from_json(const Json& json, const std::string& object) {
+  PERDURE_TRY(auto id, redundancy_id_from_json(json, object));
   return Record{WithId{std::move(id)}};
 }
 
@@ -144,10 +144,10 @@ base::Result<Record> record_from_json(const Json& json, const std::string& objec
   if (kind == "begun") return segments_from_json<BegunRecord>(json, object);
   if (kind == "moved") return moved_from_json(json, object);
   if (kind == "quarantine") return quarantine_from_json(json, object);
-  if (kind == "protect") return protect_from_json(json, object);
-  if (kind == "reached") return protection_from_json<ReachedRecord>(json, object);
+  if (kind == "protect") return redundancy_from_json(json, object);
+  if (kind == "reached") return redundancy_record_from_json<ReachedRecord>(json, object);
   if (kind == "bad_block") return bad_block_from_json(json, object);
-  if (kind == "unprotect") return protection_from_json<UnprotectRecord>(json, object);
+  if (kind == "unprotect") return redundancy_record_from_json<DropRedundancyRecord>(json, object);
   if (kind == "drop") {
     PERDURE_TRY(auto id, get_id(json, object));
     return Record{DropRecord{std::move(id)}};

@@ -59,8 +59,8 @@ TEST(RecordCodec, NumbersOutOfRangeAreRefused) {
   expect_refused(quarantine, "'chunk'");
 }
 
-TEST(RecordCodec, AProtectionThatContradictsItselfIsRefused) {
-  const Json good = to_json(ProtectRecord{test_support::sample_protection(test_support::sample_id(1), 5)});
+TEST(RecordCodec, RedundancyThatContradictsItselfIsRefused) {
+  const Json good = to_json(RedundancyRecord{test_support::sample_redundancy_set(test_support::sample_id(1), 5)});
   ASSERT_TRUE(record_from_json(good, "log"));
   Json json = good;
   json["position"] = 3U;

@@ -14,9 +14,9 @@ void forget_tier(State& state, std::uint32_t tier) {
       return std::any_of(chunks.begin(), chunks.end(), [tier](const auto& chunk) { return chunk.place == tier; });
     });
   std::erase_if(state.versions, [](const auto& entry) { return entry.second.pieces.empty(); });
-  for (auto& [id, protection] : state.protections)
-    if (std::erase_if(protection.kept, [tier](const auto& entry) { return entry.second.place == tier; }) > 0)
-      protection.reached = false;
+  for (auto& [id, redundancy_set] : state.redundancy_sets)
+    if (std::erase_if(redundancy_set.kept, [tier](const auto& entry) { return entry.second.place == tier; }) > 0)
+      redundancy_set.reached = false;
 }
 
 bool has_moved(const segment::Piece& piece) {
@@ -61,17 +61,17 @@ void apply_moved(State& state, const MovedRecord& moved) {
   }
 }
 
-void apply_to_protections(State& state, const Record& record) {
-  if (const auto* protect = std::get_if<ProtectRecord>(&record)) {
-    state.protections[protect->protection.id] = protect->protection;
-    state.protections[protect->protection.id].reached = false;
+void apply_to_redundancy(State& state, const Record& record) {
+  if (const auto* redundancy = std::get_if<RedundancyRecord>(&record)) {
+    state.redundancy_sets[redundancy->redundancy_set.id] = redundancy->redundancy_set;
+    state.redundancy_sets[redundancy->redundancy_set.id].reached = false;
   } else if (const auto* reached = std::get_if<ReachedRecord>(&record)) {
-    if (auto it = state.protections.find(reached->id); it != state.protections.end()) it->second.reached = true;
+    if (auto it = state.redundancy_sets.find(reached->id); it != state.redundancy_sets.end()) it->second.reached = true;
   } else if (const auto* bad = std::get_if<BadBlockRecord>(&record)) {
-    const auto it = state.protections.find(bad->id);
-    if (it != state.protections.end() && it->second.kept.erase(bad->block) > 0) it->second.reached = false;
-  } else if (const auto* unprotect = std::get_if<UnprotectRecord>(&record)) {
-    state.protections.erase(unprotect->id);
+    const auto it = state.redundancy_sets.find(bad->id);
+    if (it != state.redundancy_sets.end() && it->second.kept.erase(bad->block) > 0) it->second.reached = false;
+  } else if (const auto* drop_redundancy = std::get_if<DropRedundancyRecord>(&record)) {
+    state.redundancy_sets.erase(drop_redundancy->id);
   }
 }
 
@@ -141,7 +141,7 @@ void State::apply(const Record& record) {
     if (auto it = versions.find(quarantine->id); it != versions.end())
       it->second.quarantined.insert({quarantine->rank, quarantine->chunk});
   } else {
-    apply_to_protections(*this, record);
+    apply_to_redundancy(*this, record);
   }
 }
 
@@ -155,9 +155,9 @@ std::vector<Record> State::snapshot() const {
     for (const auto& [rank, chunk] : held.quarantined)
       records.emplace_back(QuarantineRecord{id, rank, chunk, "kept from before"});
   }
-  for (const auto& [id, protection] : protections) {
-    records.emplace_back(ProtectRecord{protection});
-    if (protection.reached) records.emplace_back(ReachedRecord{id});
+  for (const auto& [id, redundancy_set] : redundancy_sets) {
+    records.emplace_back(RedundancyRecord{redundancy_set});
+    if (redundancy_set.reached) records.emplace_back(ReachedRecord{id});
   }
   return records;
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/cbor.hpp"
-#include "catalog/protection.hpp"
+#include "catalog/redundancy_set.hpp"
 #include "segment/manifest.hpp"
 
 namespace perdure::catalog {
@@ -39,7 +39,7 @@ struct StageRecord {
   std::uint32_t ranks = 0;
   segment::Piece piece;
 };
-/// All ranks agreed; these are the segments to write. Said again, after pieces of lost nodes came: these, too.
+/// All ranks agreed; these are the segments to write. A later record adds segments, after pieces of lost nodes came.
 struct CommitRecord {
   segment::VersionId id;
   std::vector<LocalSegment> segments;
@@ -77,8 +77,9 @@ struct MovedRecord {
   std::uint32_t rank = 0;
   std::vector<Chunk> chunks;
 };
-using Record = std::variant<TierRecord, StageRecord, CommitRecord, StoredRecord, DropRecord, QuarantineRecord,
-                            BegunRecord, MovedRecord, ProtectRecord, ReachedRecord, BadBlockRecord, UnprotectRecord>;
+using Record =
+    std::variant<TierRecord, StageRecord, CommitRecord, StoredRecord, DropRecord, QuarantineRecord, BegunRecord,
+                 MovedRecord, RedundancyRecord, ReachedRecord, BadBlockRecord, DropRedundancyRecord>;
 
 base::Json to_json(const Record& record);
 base::Result<Record> record_from_json(const base::Json& json, const std::string& object);
@@ -110,8 +111,8 @@ struct State {
   std::map<std::uint32_t, TierRecord> tiers;
   /// Temporary segments that were begun before the commit and may be there still.
   std::map<segment::VersionId, std::vector<LocalSegment>> begun;
-  /// What is kept for the other nodes of this node's groups.
-  std::map<ProtectionId, Protection> protections;
+  /// The redundancy blocks that this node keeps for others.
+  std::map<RedundancyId, RedundancySet> redundancy_sets;
 
   /// Applies one record. Records about versions that are not held have no effect (replay after lost records).
   void apply(const Record& record);

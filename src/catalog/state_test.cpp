@@ -123,31 +123,33 @@ TEST(State, ATierOfAnotherNameUnderTheSameNumberIsAnotherTier) {
 }
 
 TEST(State, WhatIsKeptForOthersStaysWhenTheOwnPiecesGo) {
-  const State state = fold({sample_stage(kId, 0, 1), ProtectRecord{test_support::sample_protection(kId, 5)},
+  const State state = fold({sample_stage(kId, 0, 1), RedundancyRecord{test_support::sample_redundancy_set(kId, 5)},
                             ReachedRecord{{kId, 5}}, DropRecord{kId}});
-  ASSERT_TRUE(state.protections.contains({kId, 5}));
-  EXPECT_TRUE(state.protections.at({kId, 5}).reached);
-  EXPECT_TRUE(
-      fold({ProtectRecord{test_support::sample_protection(kId, 5)}, UnprotectRecord{{kId, 5}}}).protections.empty());
+  ASSERT_TRUE(state.redundancy_sets.contains({kId, 5}));
+  EXPECT_TRUE(state.redundancy_sets.at({kId, 5}).reached);
+  EXPECT_TRUE(fold({RedundancyRecord{test_support::sample_redundancy_set(kId, 5)}, DropRedundancyRecord{{kId, 5}}})
+                  .redundancy_sets.empty());
 }
 
-TEST(State, AProtectionThatMissesABlockHasNotReachedItsLevel) {
-  const auto protect = ProtectRecord{test_support::sample_protection(kId, 5, 1)};  // one of two blocks on tier 1
+TEST(State, RedundancyThatMissesABlockHasNotReachedItsLevel) {
+  const auto redundancy =
+      RedundancyRecord{test_support::sample_redundancy_set(kId, 5, 1)};  // one of two blocks on tier 1
   State state =
-      fold({TierRecord{1, "file", 42}, protect, ReachedRecord{{kId, 5}}, BadBlockRecord{{kId, 5}, {4, 0}, ""}});
-  EXPECT_FALSE(state.protections.at({kId, 5}).reached);
-  EXPECT_EQ(state.protections.at({kId, 5}).kept.size(), 1U);
-  state = fold({TierRecord{1, "file", 42}, protect, ReachedRecord{{kId, 5}}, TierRecord{1, "file", 43}});
-  EXPECT_FALSE(state.protections.at({kId, 5}).reached);
-  EXPECT_EQ(state.protections.at({kId, 5}).kept.size(), 1U);
-  state = fold({protect, ReachedRecord{{kId, 5}}, BadBlockRecord{{kId, 5}, {99, 0}, ""}});
-  EXPECT_TRUE(state.protections.at({kId, 5}).reached) << "it never had that block";
+      fold({TierRecord{1, "file", 42}, redundancy, ReachedRecord{{kId, 5}}, BadBlockRecord{{kId, 5}, {4, 0}, ""}});
+  EXPECT_FALSE(state.redundancy_sets.at({kId, 5}).reached);
+  EXPECT_EQ(state.redundancy_sets.at({kId, 5}).kept.size(), 1U);
+  state = fold({TierRecord{1, "file", 42}, redundancy, ReachedRecord{{kId, 5}}, TierRecord{1, "file", 43}});
+  EXPECT_FALSE(state.redundancy_sets.at({kId, 5}).reached);
+  EXPECT_EQ(state.redundancy_sets.at({kId, 5}).kept.size(), 1U);
+  state = fold({redundancy, ReachedRecord{{kId, 5}}, BadBlockRecord{{kId, 5}, {99, 0}, ""}});
+  EXPECT_TRUE(state.redundancy_sets.at({kId, 5}).reached) << "it never had that block";
 }
 
 TEST(State, EncodedAgainItIsReachedAgainOnlyWhenThatIsSaid) {
-  const auto protect = ProtectRecord{test_support::sample_protection(kId, 5)};
-  EXPECT_FALSE(fold({protect, ReachedRecord{{kId, 5}}, protect}).protections.at({kId, 5}).reached);
-  EXPECT_EQ(fold({protect, ProtectRecord{test_support::sample_protection(kId, 6)}}).protections.size(), 2U);
+  const auto redundancy = RedundancyRecord{test_support::sample_redundancy_set(kId, 5)};
+  EXPECT_FALSE(fold({redundancy, ReachedRecord{{kId, 5}}, redundancy}).redundancy_sets.at({kId, 5}).reached);
+  EXPECT_EQ(fold({redundancy, RedundancyRecord{test_support::sample_redundancy_set(kId, 6)}}).redundancy_sets.size(),
+            2U);
 }
 
 TEST(State, ASnapshotRebuildsAnyState) {

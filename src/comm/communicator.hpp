@@ -32,6 +32,11 @@ base::Result<std::unique_ptr<Communicator>> make_from_c(const perdure_communicat
 
 /// Gathers one byte string of any length from every rank (lengths first, then padded data).
 base::Result<std::vector<std::vector<std::byte>>> allgather_bytes(Communicator& comm, base::ConstByteSpan mine);
+/// The same in one collective, where all ranks know the lengths of all: `lengths[rank()] == mine.size()`. Where few
+/// ranks have much and most have nothing, nothing is padded: it costs what there is to be told, however many ranks
+/// there are.
+base::Result<std::vector<std::vector<std::byte>>> allgather_known(Communicator& comm, base::ConstByteSpan mine,
+                                                                  const std::vector<std::uint64_t>& lengths);
 /// Root's bytes on every rank.
 base::Result<std::vector<std::byte>> broadcast_bytes(Communicator& comm, base::ConstByteSpan data, int root);
 

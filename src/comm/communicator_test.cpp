@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "comm/counting_testing.hpp"
 #include "support/thread_group.hpp"
 
 namespace perdure::comm {
@@ -65,6 +66,31 @@ void expect_helpers_work(Communicator& comm) {
   ASSERT_TRUE(received);
   EXPECT_EQ(*received, bytes_of("from the root"));
   EXPECT_TRUE(broadcast_bytes(comm, {}, 0)->empty());
+}
+
+// Whoever has much, and however little the others have: in one collective, and the same on all ranks.
+TEST(AllgatherKnown, IsOneCollectiveForAnyLengths) {
+  constexpr int kRanks = 5;
+  for (int talker = 0; talker < kRanks; ++talker)
+    for (std::uint64_t most : {0U, 1U, 7U, 8U, 9U, 5000U})
+      for (std::uint64_t others : {0U, 3U}) {
+        ThreadGroup group(kRanks);
+        group.run([&](const perdure_communicator& c) {
+          unsigned count = 0;
+          CountingCommunicator comm(make_from_c(c).value(), count);
+          std::vector<std::uint64_t> lengths(kRanks, others);
+          lengths[static_cast<std::size_t>(talker)] = most;
+          const auto text = [&](int rank) {
+            return std::string(lengths[static_cast<std::size_t>(rank)], static_cast<char>('a' + rank));
+          };
+          const auto all = allgather_known(comm, base::as_bytes(text(c.rank)), lengths);
+          ASSERT_TRUE(all);
+          ASSERT_EQ(all->size(), lengths.size());
+          for (int rank = 0; rank < kRanks; ++rank)
+            EXPECT_EQ((*all)[static_cast<std::size_t>(rank)], bytes_of(text(rank)));
+          EXPECT_LE(count, 1U);
+        });
+      }
 }
 
 TEST(Solo, ConformsAsAGroupOfOne) {

@@ -51,6 +51,8 @@ const char* origin_name(Origin origin) {
   return "unknown";
 }
 
+std::span<const Option> options() { return kOptions; }
+
 Config::Config() {
   for (const Option& option : options()) values_[option.key] = Value{option.default_value, Origin::default_value, {}};
 }
@@ -70,21 +72,38 @@ Status Config::set_all(std::string_view settings, Origin origin, const std::stri
   return {};
 }
 
-std::string Config::text(std::string_view key) const {
-  const auto found = values_.find(key);
-  return found == values_.end() ? std::string() : found->second.text;
+const Value& Config::value(AnyKey key) const { return value_of(key.option()); }
+const Value& Config::value_of(const Option& option) const { return values_.find(option.key)->second; }
+
+std::map<std::string, std::string> Config::below(std::string_view prefix) const {
+  std::map<std::string, std::string> found;
+  for (const auto& [key, value] : values_)
+    if (key.starts_with(prefix)) found.emplace(key.substr(prefix.size()), value.text);
+  return found;
 }
 
-bool Config::boolean(std::string_view key) const { return parse_boolean(text(key)).value_or(false); }
-std::int64_t Config::integer(std::string_view key) const { return parse_integer(text(key)).value_or(0); }
-double Config::real(std::string_view key) const { return parse_real(text(key)).value_or(0); }
-std::uint64_t Config::bytes(std::string_view key) const { return base::parse_bytes(text(key)).value_or(0); }
+std::string Config::text(Key<Type::text, Type::choice> key) const { return value_of(key.option()).text; }
+std::vector<std::string> Config::list(Key<Type::list> key) const {
+  auto items = split_list(value_of(key.option()).text);
+  std::erase(items, "");
+  return items;
+}
+bool Config::boolean(Key<Type::boolean> key) const {
+  return parse_boolean(value_of(key.option()).text).value_or(false);
+}
+std::int64_t Config::integer(Key<Type::integer> key) const {
+  return parse_integer(value_of(key.option()).text).value_or(0);
+}
+double Config::real(Key<Type::real> key) const { return parse_real(value_of(key.option()).text).value_or(0); }
+std::uint64_t Config::bytes(Key<Type::bytes> key) const {
+  return base::parse_bytes(value_of(key.option()).text).value_or(0);
+}
 
 std::string Config::fingerprint() const {
   std::string lines;
   for (const Option& option : options()) {
     if (!option.engine) continue;
-    const std::string value = text(option.key);
+    const std::string& value = value_of(option).text;
     lines += format_setting(option.key, canonical_value(option, value, option.key).value_or(value)) + "\n";
   }
   return to_hex(base::hash64(base::as_bytes(lines)));

@@ -1,5 +1,5 @@
 #pragma once
-// One table of options (options.cpp) feeds the API, the environment, files, the command line and docs/configuration.md.
+// One table of options (options.hpp) feeds the API, the environment, files, the command line and docs/configuration.md.
 #include <cstdint>
 #include <map>
 #include <span>
@@ -8,32 +8,12 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "config/key.hpp"
 
 namespace perdure::config {
 
-enum class Type { text, boolean, integer, real, bytes, choice };
-
-/// One row of the table. `minimum`, `maximum` and `multiple_of` are for numbers and bytes; a bytes option with a
-/// minimum above 0 refuses 0 too.
-struct Option {
-  const char* key = "";  ///< "tier.memory.max_bytes"
-  Type type = Type::text;
-  const char* default_value = "";
-  const char* unit = "";         ///< "bytes", "s", "bytes/s", "" ...
-  const char* environment = "";  ///< "PERDURE_TIER_MEMORY_MAX_BYTES"
-  const char* choices = "";      ///< for choice: "embedded|daemon"
-  bool engine = false;  ///< true: part of the engine's fingerprint; a job with another value gets its own engine
-  const char* documentation = "";
-  double minimum = 0;
-  double maximum = 9e15;          ///< every integer up to here is exact in a double
-  std::uint64_t multiple_of = 1;  ///< for integers and bytes
-  /// What types and ranges cannot say: nullptr, or the reason why `value` is refused.
-  const char* (*refuse)(std::string_view value) = nullptr;
-};
-
+/// All rows of the table (options.hpp).
 std::span<const Option> options();
-/// The row of `key`, or nullptr.
-const Option* find_option(std::string_view key);
 
 enum class Origin { default_value, program, file, environment, command_line };
 const char* origin_name(Origin origin);
@@ -53,12 +33,18 @@ class Config {
   /// Many settings at once, as serialise() and the API write them: "key = value", separated by newlines or semicolons;
   /// a value with a semicolon stands in double quotes (with \" and \\ inside).
   base::Status set_all(std::string_view settings, Origin origin, const std::string& source = {});
-  /// The accessors expect a key of the table and its type; for anything else they return an empty value.
-  std::string text(std::string_view key) const;
-  bool boolean(std::string_view key) const;
-  std::int64_t integer(std::string_view key) const;
-  double real(std::string_view key) const;
-  std::uint64_t bytes(std::string_view key) const;
+  /// The accessors take the keys of the table that have their type; any other key does not compile.
+  std::string text(Key<Type::text, Type::choice> key) const;
+  /// The items in their order, without the blanks around them; empty ones are left out.
+  std::vector<std::string> list(Key<Type::list> key) const;
+  bool boolean(Key<Type::boolean> key) const;
+  std::int64_t integer(Key<Type::integer> key) const;
+  double real(Key<Type::real> key) const;
+  std::uint64_t bytes(Key<Type::bytes> key) const;
+  /// An option of any type as it was written, and where.
+  const Value& value(AnyKey key) const;
+  /// The options whose keys begin with `prefix`, without it: for a family whose members have options of their own.
+  std::map<std::string, std::string> below(std::string_view prefix) const;
   const std::map<std::string, Value, std::less<>>& values() const { return values_; }
   /// Hash over all options with `engine` set, 16 hexadecimal digits.
   std::string fingerprint() const;
@@ -66,6 +52,8 @@ class Config {
   std::string serialise() const;
 
  private:
+  const Value& value_of(const Option& option) const;
+
   std::map<std::string, Value, std::less<>> values_;
 };
 

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "placement/registry.hpp"
+#include "redundancy/registry.hpp"
+
 namespace perdure::config {
 namespace {
 
@@ -50,7 +53,7 @@ TEST(Config, ReadsWhatItSerialised) {
   Config copy;
   const auto status = copy.set_all(config.serialise(), Origin::command_line);
   ASSERT_TRUE(status) << status.error().text();
-  for (const auto& [key, value] : config.values()) EXPECT_EQ(copy.text(key), value.text) << key;
+  for (const auto& [key, value] : config.values()) EXPECT_EQ(copy.values().at(key).text, value.text) << key;
   EXPECT_EQ(copy.fingerprint(), config.fingerprint());
 }
 
@@ -59,7 +62,7 @@ TEST(Config, HasAFingerprintOfTheEnginesOptionsOnly) {
     Config config;
     std::string other = "8";
     if (option.type == Type::choice) {  // the second
-      other = std::string(option.choices);
+      other = choices_of(option);
       other = other.substr(other.find('|') + 1);
       other = other.substr(0, other.find('|'));
     }
@@ -82,11 +85,48 @@ TEST(Config, HasOneFingerprintHoweverAValueIsWritten) {
   EXPECT_EQ(one.fingerprint().find_first_not_of("0123456789abcdef"), std::string::npos);
 }
 
-TEST(Config, AnswersWrongKeysWithAnEmptyValue) {
-  const Config config;
-  EXPECT_EQ(config.text("no.such"), "");
-  EXPECT_EQ(config.integer("store.path"), 0);
-  EXPECT_EQ(config.bytes("no.such"), 0U);
+TEST(Config, AListIsTheSameHoweverItIsWritten) {
+  Config plain, blanks;
+  ASSERT_TRUE(plain.set("tier.order", "file,memory", Origin::program));
+  ASSERT_TRUE(blanks.set("tier.order", "  file ,  memory ", Origin::program));
+  EXPECT_EQ(plain.list("tier.order"), (std::vector<std::string>{"file", "memory"}));
+  EXPECT_EQ(blanks.list("tier.order"), plain.list("tier.order"));
+  EXPECT_EQ(blanks.fingerprint(), plain.fingerprint());
+  EXPECT_TRUE(Config().list("redundancy.parity_servers").empty());
+  ASSERT_TRUE(plain.set("redundancy.parity_servers", "/a b/1,, /2", Origin::program));
+  EXPECT_EQ(plain.list("redundancy.parity_servers"), (std::vector<std::string>{"/a b/1", "/2"}));
+}
+
+TEST(Config, AnOptionOfAnyTypeIsReadAsItWasWritten) {
+  Config config;
+  ASSERT_TRUE(config.set("chunk_bytes", "1MiB", Origin::environment, "PERDURE_CHUNK_BYTES"));
+  EXPECT_EQ(config.value("chunk_bytes").text, "1MiB");
+  EXPECT_EQ(config.value("chunk_bytes").origin, Origin::environment);
+}
+
+TEST(Config, OptionsOfAFamilyAreHandedOverWithoutItsName) {
+  Config config;
+  ASSERT_TRUE(config.set("tier.file.path", "/disk", Origin::program));
+  const auto below = config.below("tier.file.");
+  EXPECT_EQ(below.at("path"), "/disk");
+  EXPECT_EQ(below.at("max_bytes"), "0");
+  EXPECT_EQ(below.size(), 2U);
+}
+
+TEST(Options, OfAChoiceAmongAFamilyNameItsMembers) {
+  for (const char* key : {"redundancy.scheme", "placement.policy"}) {
+    const Option* option = find_option(key);
+    ASSERT_NE(option, nullptr);
+    ASSERT_NE(option->registered, nullptr) << key;
+    EXPECT_EQ(choices_of(*option).find(' '), std::string::npos);
+    Config config;
+    EXPECT_FALSE(config.set(key, "none", Origin::program));
+  }
+  Config config;
+  for (const auto& scheme : redundancy::schemes())
+    EXPECT_TRUE(config.set("redundancy.scheme", scheme.name, Origin::program)) << scheme.name;
+  for (const auto& policy : placement::policies())
+    EXPECT_TRUE(config.set("placement.policy", policy.name, Origin::program)) << policy.name;
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "config/directories.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
+#include "base/bytes.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"
 
@@ -10,6 +12,14 @@ namespace {
 
 // One for each user, so that nobody has to share, or may enter, those of others.
 std::string user_directory(const std::string& parent) { return parent + "/perdure-" + std::to_string(os::user_id()); }
+
+constexpr std::string_view kTier = "tier.", kPath = ".path", kMemory = "memory";
+
+// Empty where the table has no such option.
+std::string tier_value(const Config& config, const std::string& tier, std::string_view option) {
+  const auto found = config.values().find(std::string(kTier) + tier + std::string(option));
+  return found == config.values().end() ? std::string() : found->second.text;
+}
 
 using Environment = std::map<std::string, std::string>;
 
@@ -25,15 +35,43 @@ std::string node_root(const Config& config) {
   return set.empty() ? user_directory("/dev/shm") : set;
 }
 
-std::string memory_tier_root(const Config& config) {
-  const std::string set = config.text("tier.memory.path");
-  return set.empty() ? node_root(config) : set;
+std::vector<std::string> known_tiers() {
+  std::vector<std::string> names;
+  for (const Option& option : options()) {
+    const std::string_view key = option.key;
+    if (!key.starts_with(kTier) || !key.ends_with(kPath) || key.size() <= kTier.size() + kPath.size()) continue;
+    names.emplace_back(key.substr(kTier.size(), key.size() - kTier.size() - kPath.size()));
+  }
+  return names;
 }
 
-std::string file_tier_root(const Config& config) {
-  const std::string set = config.text("tier.file.path");
+std::string tier_root(const Config& config, const std::string& tier) {
+  if (std::string set = tier_value(config, tier, kPath); !set.empty()) return set;
+  if (tier == kMemory) return node_root(config);
   const char* temporary = std::getenv("TMPDIR");
-  return set.empty() ? user_directory(temporary == nullptr ? "/tmp" : temporary) : set;
+  return user_directory(temporary == nullptr ? "/tmp" : temporary);
+}
+
+// The first two tiers have kept their names since there were only these.
+std::string tier_suffix(const std::string& tier) {
+  if (tier == kMemory) return "";
+  return tier == "file" ? ".slots" : "." + tier;
+}
+
+std::string tier_directory(const Config& config, const std::string& tier, const std::string& engine) {
+  return tier_root(config, tier) + "/" + engine + tier_suffix(tier);
+}
+
+std::uint64_t tier_max_bytes(const Config& config, const std::string& tier) {
+  return base::parse_bytes(tier_value(config, tier, ".max_bytes")).value_or(0);
+}
+
+std::vector<std::string> node_roots(const Config& config) {
+  std::vector<std::string> roots{node_root(config)};
+  for (const std::string& tier : known_tiers())
+    if (const std::string root = tier_root(config, tier); std::find(roots.begin(), roots.end(), root) == roots.end())
+      roots.push_back(root);
+  return roots;
 }
 
 base::Result<std::string> model_root(const Config& config, const Environment& environment,

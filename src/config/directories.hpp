@@ -3,6 +3,7 @@
 // or prune and doctor would look at other places than the engines use.
 #include <map>
 #include <string>
+#include <vector>
 
 #include "config/config.hpp"
 
@@ -10,10 +11,21 @@ namespace perdure::config {
 
 /// node.path, or /dev/shm/perdure-<uid>.
 std::string node_root(const Config& config);
-/// tier.memory.path, or node_root().
-std::string memory_tier_root(const Config& config);
-/// tier.file.path, or perdure-<uid> in $TMPDIR, or in /tmp without it.
-std::string file_tier_root(const Config& config);
+/// The tiers that the table has options for: those with a tier.<name>.path.
+std::vector<std::string> known_tiers();
+/// tier.<tier>.path. Where it is empty: of the memory tier node_root(), of others perdure-<uid> in $TMPDIR, or in /tmp
+/// without it.
+std::string tier_root(const Config& config, const std::string& tier);
+/// Where the slots of one engine's tier are: a directory in tier_root(), which no other tier and no other engine has.
+/// `engine`: the name of the engine's directory in node_root(). With both default roots, the memory tier's is that
+/// directory.
+std::string tier_directory(const Config& config, const std::string& tier, const std::string& engine);
+/// What tier_directory() adds to `engine`: the inverse is found by taking it away.
+std::string tier_suffix(const std::string& tier);
+/// tier.<tier>.max_bytes; 0, the tier's own default, where it has none.
+std::uint64_t tier_max_bytes(const Config& config, const std::string& tier);
+/// node_root() and the roots of all known tiers, each once.
+std::vector<std::string> node_roots(const Config& config);
 
 /// Where device models are: placement.models; without it "perdure-models" beside the configuration file
 /// (PERDURE_CONFIG, or perdure.toml in `directory`); where there is none, in the user's configuration directory

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <set>
 
 #include "os/file.hpp"
 #include "os/system.hpp"
@@ -34,13 +35,13 @@ class Directories : public testing::Test {
 
 TEST_F(Directories, AreTheUsersOwnByDefault) {
   EXPECT_EQ(node_root(config_), "/dev/shm" + own_);
-  EXPECT_EQ(memory_tier_root(config_), "/dev/shm" + own_);
-  EXPECT_EQ(file_tier_root(config_), "/tmp" + own_);
+  EXPECT_EQ(tier_root(config_, "memory"), "/dev/shm" + own_);
+  EXPECT_EQ(tier_root(config_, "file"), "/tmp" + own_);
 }
 
 TEST_F(Directories, TheFileTierFollowsTmpdir) {
   ::setenv("TMPDIR", "/scratch", 1);
-  EXPECT_EQ(file_tier_root(config_), "/scratch" + own_);
+  EXPECT_EQ(tier_root(config_, "file"), "/scratch" + own_);
   EXPECT_EQ(node_root(config_), "/dev/shm" + own_);
 }
 
@@ -48,12 +49,41 @@ TEST_F(Directories, AreThoseThatWereSet) {
   ::setenv("TMPDIR", "/scratch", 1);
   set("tier.file.path", "/disk");
   set("node.path", "/node");
-  EXPECT_EQ(file_tier_root(config_), "/disk");
+  EXPECT_EQ(tier_root(config_, "file"), "/disk");
   EXPECT_EQ(node_root(config_), "/node");
-  EXPECT_EQ(memory_tier_root(config_), "/node") << "the memory tier goes with the node";
+  EXPECT_EQ(tier_root(config_, "memory"), "/node") << "the memory tier goes with the node";
   set("tier.memory.path", "/memory");
-  EXPECT_EQ(memory_tier_root(config_), "/memory");
+  EXPECT_EQ(tier_root(config_, "memory"), "/memory");
   EXPECT_EQ(node_root(config_), "/node");
+}
+
+TEST_F(Directories, OfTheTiersAreAllDifferent) {
+  std::set<std::string> all;
+  for (const std::string& tier : known_tiers()) EXPECT_TRUE(all.insert(tier_directory(config_, tier, "0")).second);
+  EXPECT_TRUE(all.insert(tier_directory(config_, "nvme", "0")).second) << "one that has no path shares a root, only";
+  EXPECT_EQ(tier_directory(config_, "memory", "0"), node_root(config_) + "/0");
+  EXPECT_EQ(tier_directory(config_, "file", "0"), tier_root(config_, "file") + "/0.slots");
+  for (const std::string& tier : known_tiers())
+    EXPECT_EQ(tier_directory(config_, tier, "0"), tier_root(config_, tier) + "/0" + tier_suffix(tier));
+}
+
+TEST_F(Directories, TheRootsOfANodeAreNamedOnce) {
+  EXPECT_EQ(node_roots(config_), (std::vector<std::string>{"/dev/shm" + own_, "/tmp" + own_}));
+  for (const std::string& tier : known_tiers()) set(("tier." + tier + ".path").c_str(), ("/dev/shm" + own_).c_str());
+  EXPECT_EQ(node_roots(config_).size(), 1u);
+}
+
+TEST_F(Directories, EveryTierHasAPathAndALimit) {
+  ASSERT_GE(known_tiers().size(), 2u);
+  set("tier.file.max_bytes", "3MiB");
+  EXPECT_EQ(tier_max_bytes(config_, "file"), 3U << 20U);
+  EXPECT_EQ(tier_max_bytes(config_, "memory"), 0U);
+  for (const std::string& tier : known_tiers()) {
+    const Option *path = find_option("tier." + tier + ".path"), *limit = find_option("tier." + tier + ".max_bytes");
+    ASSERT_TRUE(path != nullptr && limit != nullptr) << tier;
+    EXPECT_TRUE(path->type == Type::text && path->absolute && path->engine) << tier;
+    EXPECT_TRUE(limit->type == Type::bytes && limit->engine) << tier;
+  }
 }
 
 TEST_F(Directories, OfModelsIsBesideTheConfigurationFile) {

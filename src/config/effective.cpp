@@ -5,13 +5,12 @@
 namespace perdure::config {
 
 base::Status make_paths_absolute(Config& config) {
-  for (const char* key : {"store.path", "node.path", "tier.memory.path", "tier.file.path", "placement.models",
-                          "emulate.description", "restore.record"}) {
-    const std::string path = config.text(key);
-    if (path.empty() || path.find("://") != std::string::npos) continue;
+  for (const Option& option : options()) {
+    const Value before = config.values().find(option.key)->second;
+    const std::string& path = before.text;
+    if (!option.absolute || path.empty() || path.find("://") != std::string::npos) continue;
     PERDURE_TRY(const std::string absolute, os::absolute_path(path));
-    const Value before = config.values().at(key);
-    PERDURE_CHECK(config.set(key, absolute, before.origin, before.source));
+    PERDURE_CHECK(config.set(option.key, absolute, before.origin, before.source));
   }
   return {};
 }

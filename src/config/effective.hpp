@@ -5,7 +5,7 @@
 namespace perdure::config {
 
 base::Result<Config> effective_config(const char* options);
-/// Makes store.path, node.path and the tiers' paths absolute, from the working directory; URLs stay.
+/// Makes the paths that other processes use absolute (Option::absolute), from the working directory; URLs stay.
 base::Status make_paths_absolute(Config& config);
 
 }  // namespace perdure::config

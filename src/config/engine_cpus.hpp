@@ -1,5 +1,5 @@
 #pragma once
-// What option engine.cpus amounts to on this node: docs/adr/0017-processors-of-the-engine.md.
+// The processors that option engine.cpus selects on this node: docs/adr/0017-processors-of-the-engine.md.
 #include <string>
 
 #include "config/config.hpp"
@@ -16,8 +16,5 @@ struct EngineCpus {
 base::Result<EngineCpus> choose_engine_cpus(const std::string& option, const os::CpuFacts& facts);
 /// With the facts of this machine.
 base::Result<EngineCpus> engine_cpus(const Config& config);
-
-/// Of the value of engine.cpus: nullptr, or why it is refused.
-const char* refuse_engine_cpus(std::string_view value);
 
 }  // namespace perdure::config

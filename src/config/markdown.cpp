@@ -8,6 +8,8 @@ const char* type_name(Type type) {
   switch (type) {
     case Type::text:
       return "text";
+    case Type::list:
+      return "list";
     case Type::boolean:
       return "true or false";
     case Type::integer:
@@ -23,14 +25,14 @@ const char* type_name(Type type) {
 }
 
 // "embedded|daemon" -> "`embedded` or `daemon`"; a bar would end the cell of the table.
-std::string choices_text(std::string_view choices) {
+std::string choices_text(const std::string& choices) {
   std::string text = "`";
   for (const char c : choices) text += c == '|' ? std::string("` or `") : std::string(1, c);
   return text + "`";
 }
 
 std::string row(const Option& option) {
-  const std::string kind = option.type == Type::choice ? choices_text(option.choices) : type_name(option.type);
+  const std::string kind = option.type == Type::choice ? choices_text(choices_of(option)) : type_name(option.type);
   const std::string value = *option.default_value == '\0' ? "(empty)" : "`" + std::string(option.default_value) + "`";
   return "| `" + std::string(option.key) + "` | " + kind + " | " + value + " | " + option.unit + " | " +
          (option.engine ? "yes" : "") + " | " + option.documentation + " |\n";
@@ -38,7 +40,7 @@ std::string row(const Option& option) {
 
 constexpr const char* kHead = R"(# Configuration
 
-*Generated from the options table (`src/config/options.cpp`) by `tools/generate_configuration`; do not edit.*
+*Generated from the options table (`src/config/options.hpp`) by `tools/generate_configuration`; do not edit.*
 
 An option is set in any of these places; a later one wins over an earlier one:
 
@@ -55,7 +57,8 @@ Variables that begin with `PERDURE_TEST_` or `PERDURE_DEMO_` are no options. `pe
 force and where each came from.
 
 Sizes are bytes, or a number with a unit: `64k`, `1.5GiB`, `2GB` (`K KiB M MiB G GiB T TiB` are powers of 1024,
-`KB MB GB TB` powers of 1000). Times are seconds.
+`KB MB GB TB` powers of 1000). Times are seconds. The items of a
+list are separated by commas.
 
 A file that sets some of them:
 

@@ -1,23 +1,35 @@
 #include "config/refusal.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <set>
-#include <string>
 
-#include "config/config.hpp"
+#include "config/directories.hpp"
 #include "config/node_numbers.hpp"
 #include "config/settings.hpp"
+#include "placement/registry.hpp"
+#include "redundancy/registry.hpp"
 
 namespace perdure::config {
 namespace {
 
-// A tier is known when the table has options for it, so that a new tier needs no line here.
-bool known_tier(std::string_view name) {
-  const std::string prefix = "tier." + std::string(name) + ".";
-  for (const Option& option : options()) {
-    if (std::string_view(option.key).starts_with(prefix)) return true;
-  }
-  return false;
+template <class Members>
+std::string joined_names(const Members& members) {
+  std::string names;
+  for (const auto& member : members) names += (names.empty() ? "" : "|") + std::string(member.name);
+  return names;
+}
+
+// In static memory, as refusals are.
+const char* no_such_tier() {
+  static const std::string kText = [] {
+    std::string text = "names a tier that does not exist; there are ";
+    const auto tiers = known_tiers();
+    for (std::size_t i = 0; i < tiers.size(); ++i)
+      text += (i == 0 ? "" : i + 1 == tiers.size() ? " and " : ", ") + tiers[i];
+    return text;
+  }();
+  return kText.c_str();
 }
 
 }  // namespace
@@ -28,17 +40,18 @@ const char* refuse_job(std::string_view value) {
   return value.empty() || value.size() > 128 ? "must have 1 to 128 characters" : nullptr;
 }
 
+std::string placement_policies() { return joined_names(placement::policies()); }
+std::string redundancy_schemes() { return joined_names(redundancy::schemes()); }
+
 const char* refuse_tier_order(std::string_view value) {
-  std::set<std::string_view> seen;
-  while (true) {
-    const auto comma = value.find(',');
-    const std::string_view name = trimmed(value.substr(0, comma));
+  const auto known = known_tiers();
+  std::set<std::string> seen;
+  for (const std::string& name : split_list(value)) {
     if (name.empty()) return "must name tiers, separated by single commas";
-    if (!known_tier(name)) return "names a tier that does not exist; there are memory and file";
+    if (std::find(known.begin(), known.end(), name) == known.end()) return no_such_tier();
     if (!seen.insert(name).second) return "names a tier twice";
-    if (comma == std::string_view::npos) return nullptr;
-    value.remove_prefix(comma + 1);
   }
+  return nullptr;
 }
 
 const char* refuse_segment_per(std::string_view value) {

@@ -16,6 +16,9 @@ struct Setting {
 /// Without the blanks at both ends.
 std::string_view trimmed(std::string_view text);
 
+/// The items of a list, which commas separate, without the blanks around them; an empty text has one empty item.
+std::vector<std::string> split_list(std::string_view text);
+
 /// Settings separated by newlines or semicolons; empty ones are skipped. A value may stand in double quotes, where \"
 /// and
 /// \\ are escapes and semicolons are plain characters.

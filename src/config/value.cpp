@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/bytes.hpp"
+#include "config/settings.hpp"
 
 namespace perdure::config {
 namespace {
@@ -74,13 +75,14 @@ Result<std::string> canonical_real(const Option& option, std::string_view value,
 }
 
 Result<std::string> canonical_choice(const Option& option, std::string_view value, const std::string& object) {
-  std::string_view choices = option.choices;
+  const std::string all = choices_of(option);
+  std::string_view choices = all;
   while (!choices.empty()) {
     const auto bar = std::min(choices.find('|'), choices.size());
     if (choices.substr(0, bar) == value) return std::string(value);
     choices.remove_prefix(std::min(bar + 1, choices.size()));
   }
-  return refusal(option, value, object, "is none of " + std::string(option.choices));
+  return refusal(option, value, object, "is none of " + all);
 }
 
 Result<std::string> canonical_text(std::string_view value, const std::string& object) {
@@ -92,10 +94,20 @@ Result<std::string> canonical_text(std::string_view value, const std::string& ob
   return std::string(value);
 }
 
+// Equal lists have equal text, however they are written.
+Result<std::string> canonical_list(std::string_view value, const std::string& object) {
+  PERDURE_CHECK(canonical_text(value, object));
+  std::string text;
+  for (const std::string& item : split_list(value)) text += (text.empty() ? "" : ",") + item;
+  return text;
+}
+
 Result<std::string> typed(const Option& option, std::string_view value, const std::string& object) {
   switch (option.type) {
     case Type::text:
       return canonical_text(value, object);
+    case Type::list:
+      return canonical_list(value, object);
     case Type::choice:
       return canonical_choice(option, value, object);
     case Type::bytes:
@@ -113,6 +125,10 @@ Result<std::string> typed(const Option& option, std::string_view value, const st
 }
 
 }  // namespace
+
+std::string choices_of(const Option& option) {
+  return option.registered == nullptr ? option.choices : option.registered();
+}
 
 std::optional<bool> parse_boolean(std::string_view text) {
   for (const std::string_view word : {"true", "yes", "on", "1"}) {

@@ -1,5 +1,5 @@
 #pragma once
-// The text of one option's value: is it acceptable, and what is it in canonical form.
+// Checks the text of one option's value, and gives its canonical form.
 #include <optional>
 #include <string>
 #include <string_view>

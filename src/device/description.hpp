@@ -1,6 +1,6 @@
 #pragma once
-// What an emulated device is like, and a node made of such. Plain data; the emulated tiers and stores and the simulator
-// use the same. Files in share/devices/; docs/emulated-devices.md explains them.
+// Descriptions of emulated devices, and of a node made of them. Plain data; the emulated tiers and stores and the
+// simulator use the same. Files in share/devices/; docs/emulated-devices.md explains them.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -30,7 +30,7 @@ struct Node {
   static constexpr double kUnlimited = 1e18;
 };
 
-/// What one of so many nodes gets of the store at most, bytes/s.
+/// The most that one of `nodes` nodes gets of the store, bytes/s.
 double share_of_store(const Node& node, double nodes);
 
 /// From the TOML of a description. Errors: PERDURE_INVALID_ARGUMENT about `path` and the key; an unknown key is one.

@@ -100,7 +100,7 @@ double Emulator::to_next_event_s() const {
   return std::max(device_.next_event().value_or(0) - device_.now_s(), 0.0) * time_scale_;
 }
 
-double Emulator::look_again_in_s(StreamId stream) {
+double Emulator::ask_again_in_s(StreamId stream) {
   std::lock_guard guard(mutex_);
   advance();
   return shut_ || !running_.contains(stream) ? 0 : to_next_event_s();

@@ -1,6 +1,6 @@
 #pragma once
-// A device emulated in real time: a transfer begins, and is over when the description says so, whatever the real one
-// behind it needs. Thread-safe. What it decides is SharedDevice; here are only the clock and those who wait.
+// A device emulated in real time: a transfer ends when the description says so, however long the real device needs.
+// Thread-safe. SharedDevice decides; this adds the clock and the waiting threads.
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -12,12 +12,12 @@
 
 namespace perdure::device {
 
-/// Through which an emulator sees time.
+/// The source of time of an emulator.
 class Clock {
  public:
   virtual ~Clock() = default;
   virtual double now_s() = 0;  ///< never goes back
-  /// Waits for `changed`, at most so long. `lock` is held before and after.
+  /// Waits for `changed`, at most for the given time. `lock` is held before and after.
   virtual void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, double seconds) = 0;
 };
 Clock& real_clock();
@@ -30,16 +30,16 @@ class Emulator {
   /// From now on all transfers together get at most this, described bytes/s: the share of a store that others use too.
   void limit(double bytes_per_s);
   StreamId start(std::uint64_t bytes);
-  /// What is not over yet never was.
+  /// Cancels a transfer that is not over yet.
   void cancel(StreamId stream);
   bool over(StreamId stream);
   /// Returns when it is over, or at once after shut().
   void wait(StreamId stream);
   void transfer(std::uint64_t bytes) { wait(start(bytes)); }
-  /// In so many seconds of the clock look again whether it is over: 0 when it is.
-  double look_again_in_s(StreamId stream);
+  /// Seconds of the clock after which to ask again; 0: the transfer is over.
+  double ask_again_in_s(StreamId stream);
   unsigned streams();
-  /// Nobody waits any more: for the end of an engine, which must not take as long as a slow device would.
+  /// Ends all waiting, now and later: an engine that stops does not wait for a slow device.
   void shut();
 
  private:
@@ -54,7 +54,7 @@ class Emulator {
   std::mutex mutex_;
   SharedDevice device_;
   std::set<StreamId> running_;
-  // One of those that wait watches the clock and tells the others. If all did, each event would wake every thread.
+  // One waiting thread watches the clock and wakes the others. If all did, each event would wake every thread.
   std::multimap<StreamId, std::condition_variable> waiting_;
   std::condition_variable* watch_ = nullptr;  // of the one
   bool shut_ = false;

@@ -72,12 +72,12 @@ TEST(Emulator, SaysWhenToLookAgain) {
   TestClock clock;
   Emulator emulator(device_of({{1, 100}}), 2, 0, clock);
   const StreamId stream = emulator.start(100);
-  EXPECT_NEAR(emulator.look_again_in_s(stream), 2, 1e-9);
+  EXPECT_NEAR(emulator.ask_again_in_s(stream), 2, 1e-9);
   clock.pass(1.5);
-  EXPECT_NEAR(emulator.look_again_in_s(stream), 0.5, 1e-9);
+  EXPECT_NEAR(emulator.ask_again_in_s(stream), 0.5, 1e-9);
   EXPECT_FALSE(emulator.over(stream));
   clock.pass(0.6);
-  EXPECT_EQ(emulator.look_again_in_s(stream), 0) << "it ended, and this is the first who hears of it";
+  EXPECT_EQ(emulator.ask_again_in_s(stream), 0) << "it ended, and this is the first who hears of it";
   EXPECT_TRUE(emulator.over(stream));
 }
 
@@ -86,8 +86,8 @@ TEST(Emulator, WhatIsOverIsLookedAtNowAlsoWhileOthersRun) {
   Emulator emulator(device_of({{1, 100}}), 1, 0, clock);
   const StreamId first = emulator.start(100), second = emulator.start(1'000'000);
   clock.pass(3);
-  EXPECT_EQ(emulator.look_again_in_s(first), 0);
-  EXPECT_GT(emulator.look_again_in_s(second), 1);
+  EXPECT_EQ(emulator.ask_again_in_s(first), 0);
+  EXPECT_GT(emulator.ask_again_in_s(second), 1);
 }
 
 TEST(Emulator, ALimitFromOutsideHolds) {

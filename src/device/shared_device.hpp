@@ -1,7 +1,7 @@
 #pragma once
 // A device that serves all streams at once: with k of them in flight each gets 1/k of throughput(k) *
 // variability(time), up to a limit from outside (the share of a file system that other nodes use too). Knows no clock:
-// whoever owns it says what time it is, in seconds, and time never goes back. Not thread-safe.
+// its owner passes the time in seconds, which never goes back. Not thread-safe.
 #include <algorithm>
 #include <cstdint>
 #include <deque>
@@ -35,7 +35,7 @@ class SharedDevice {
   void advance(double now_s);
   /// What ended since the last call, in order.
   std::vector<Completion> take_completed();
-  /// When to advance next: no later does anything end or change its speed. Nothing while idle.
+  /// The next time at which a stream ends or the speed changes: advance() then at the latest. Nothing while idle.
   std::optional<double> next_event() const;
 
   unsigned streams() const { return static_cast<unsigned>(active_.size()); }

@@ -1,6 +1,6 @@
 #pragma once
-// What other people's load, and a slump of its own, leave of a device over time: a function of seed and time and
-// nothing else, so that every run with the same seed meets the same.
+// The part of a device's speed that the load of others, and its own slumps, leave over time: a function of seed and
+// time only, so that every run with the same seed meets the same.
 #include <cstdint>
 #include <limits>
 
@@ -9,7 +9,7 @@ namespace perdure::device {
 struct Variability {
   double amplitude =
       0;  ///< 0 (steady) to 0.95: the factor lies between 1 - amplitude and 1 + amplitude, and is 1 on average
-  double period_s = 1;  ///< it changes every so many seconds, half of it only every 8 times that
+  double period_s = 1;  ///< seconds between changes; half of the variation changes every 8 periods
   std::uint64_t seed = 0;
   double slump_factor = 1;  ///< while it is in a slump: above 0, at most 1
   double slump_from_s = 0;

@@ -2,23 +2,14 @@
 
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
-#include <deque>
+#include <map>
 
-#include "base/json.hpp"
 #include "os/system.hpp"
 
 namespace perdure::ipc {
 namespace {
-
-constexpr std::uint32_t kFrameMagic = 0x4d524450;  // "PDRM"
-struct FrameHeader {
-  std::uint32_t magic;
-  std::uint32_t length;
-};
 
 base::Error gone() {
   return {
@@ -29,46 +20,9 @@ base::Error gone() {
 
 }  // namespace
 
-std::vector<std::byte> encode_frame(const base::Json& message) {
-  const auto payload = base::encode_cbor(message);
-  const FrameHeader header{kFrameMagic, static_cast<std::uint32_t>(payload.size())};
-  std::vector<std::byte> frame(sizeof header + payload.size());
-  std::memcpy(frame.data(), &header, sizeof header);
-  std::memcpy(frame.data() + sizeof header, payload.data(), payload.size());
-  return frame;
-}
-
-void Decoder::feed(base::ConstByteSpan bytes) {
-  // A stream that never pauses must not keep what was taken from it.
-  if (begin_ > buffer_.size() / 2) {
-    buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(begin_));
-    begin_ = 0;
-  }
-  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
-}
-
-base::Result<std::optional<base::Json>> Decoder::next() {
-  FrameHeader header{};
-  const std::size_t available = buffer_.size() - begin_;
-  if (available < sizeof header) return std::optional<base::Json>{};
-  std::memcpy(&header, buffer_.data() + begin_, sizeof header);
-  if (header.magic != kFrameMagic)
-    return base::fail(PERDURE_CORRUPT, "message", "a frame does not begin with the magic number");
-  if (header.length > kMaxFrame) return base::fail(PERDURE_CORRUPT, "message", "a frame claims more than 64 MiB");
-  if (available - sizeof header < header.length) return std::optional<base::Json>{};
-  const base::ConstByteSpan payload(buffer_.data() + begin_ + sizeof header, header.length);
-  PERDURE_TRY(auto json, base::decode_cbor(payload, "message"));
-  begin_ += sizeof header + header.length;
-  if (begin_ == buffer_.size()) {
-    // A big message must not hold its memory for ever.
-    std::vector<std::byte>().swap(buffer_);
-    begin_ = 0;
-  }
-  return std::optional<base::Json>{std::move(json)};
-}
-
 struct Channel::Early {
-  std::deque<base::Json> replies;
+  std::map<std::uint64_t, std::vector<std::byte>> replies;  // by sequence number
+  std::vector<std::byte> taken;                             // the one that was awaited last
 };
 
 Channel::Channel() : early_(std::make_unique<Early>()) {}
@@ -88,32 +42,29 @@ base::Result<Channel> Channel::connect_at_once(const std::string& socket_path) {
   return channel;
 }
 
-base::Result<std::uint64_t> Channel::post(const Request& request) {
+base::Status Channel::send(const std::vector<std::byte>& frame) {
   if (!socket_) return base::fail(gone());
-  base::Json message = to_json(request);
-  message["seq"] = ++sequence_;
-  if (auto sent = os::send_all(socket_, encode_frame(message)); !sent) {
-    close();
-    return base::fail(gone());
-  }
-  return sequence_;
+  if (os::send_all(socket_, frame)) return {};
+  close();
+  return base::fail(gone());
 }
 
-base::Status Channel::tell(const Request& request) {
-  if (auto sent = post(request); !sent) return base::fail(sent.error());
-  return {};
-}
-
-base::Result<base::Json> Channel::receive(std::uint64_t timeout_ns) {
+base::Result<base::ConstByteSpan> Channel::next_reply(std::uint64_t timeout_ns) {
   std::array<std::byte, 16384> bytes;
   const std::uint64_t deadline = timeout_ns == 0 ? 0 : os::monotonic_ns() + timeout_ns;
   for (;;) {
-    auto message = decoder_.next();
-    if (!message) {
+    auto frame = decoder_.next();
+    if (!frame) {
       close();
-      return base::fail(message.error());
+      return base::fail(frame.error());
     }
-    if (message->has_value()) return std::move(**message);
+    if (frame->has_value() && (*frame)->outdated) {
+      close();
+      return base::fail(PERDURE_UNSUPPORTED, "engine",
+                        "it speaks an older protocol than " + std::to_string(kProtocol) + ", that of the client",
+                        "use the same release of Perdure for library and perdured");
+    }
+    if (frame->has_value()) return (*frame)->payload;
     const std::uint64_t now = os::monotonic_ns();
     const std::uint64_t left = deadline == 0 ? 0 : (deadline > now ? deadline - now : 1);
     auto got = os::receive_some(socket_, bytes, left);
@@ -128,28 +79,23 @@ base::Result<base::Json> Channel::receive(std::uint64_t timeout_ns) {
   }
 }
 
-base::Result<base::Json> Channel::await(std::uint64_t sequence, std::uint64_t timeout_ns) {
-  auto matches = [sequence](const base::Json& json) {
-    auto seq = base::get_u64(json, "seq", "reply");
-    return seq && *seq == sequence;
-  };
-  std::deque<base::Json>& early = early_->replies;
-  for (;;) {
-    auto it = std::find_if(early.begin(), early.end(), matches);
-    if (it != early.end()) {
-      base::Json reply = std::move(*it);
-      early.erase(it);
-      return check_reply(std::move(reply));
-    }
-    if (!socket_) return base::fail(gone());
-    PERDURE_TRY(auto reply, receive(timeout_ns));
-    early.push_back(std::move(reply));
+base::Result<base::ConstByteSpan> Channel::receive(std::uint64_t sequence, std::uint64_t timeout_ns) {
+  if (const auto early = early_->replies.find(sequence); early != early_->replies.end()) {
+    early_->taken = std::move(early->second);
+    early_->replies.erase(early);
+    return base::ConstByteSpan(early_->taken);
   }
-}
-
-base::Result<base::Json> Channel::call(const Request& request, std::uint64_t timeout_ns) {
-  PERDURE_TRY(const std::uint64_t sequence, post(request));
-  return await(sequence, timeout_ns);
+  for (;;) {
+    if (!socket_) return base::fail(gone());
+    PERDURE_TRY(base::ConstByteSpan reply, next_reply(timeout_ns));
+    const auto whose = take_sequence(reply);
+    if (!whose) {
+      close();
+      return base::fail(whose.error());
+    }
+    if (*whose == sequence) return reply;
+    early_->replies[*whose].assign(reply.begin(), reply.end());
+  }
 }
 
 bool Channel::engine_gone() {

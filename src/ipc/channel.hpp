@@ -1,9 +1,7 @@
 #pragma once
-// Frames on a stream: magic, length, CBOR. Decoder for the engine's non-blocking side, Channel for a client's blocking
-// calls.
+// A client's connection to an engine, with calls that block.
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,23 +10,14 @@
 
 namespace perdure::ipc {
 
-inline constexpr std::uint32_t kMaxFrame = 64U << 20;
-
-std::vector<std::byte> encode_frame(const base::Json& message);
-
-/// Collects bytes and gives whole messages. After an error the stream is unusable.
-class Decoder {
- public:
-  void feed(base::ConstByteSpan bytes);
-  /// The next whole message; nothing when more bytes are needed.
-  base::Result<std::optional<base::Json>> next();
-
- private:
-  std::vector<std::byte> buffer_;
-  std::size_t begin_ = 0;
+/// A request that was sent, and what awaits its reply; converts to false when there is none.
+template <class Reply>
+struct Posted {
+  std::uint64_t sequence = 0;
+  explicit operator bool() const { return sequence != 0; }
 };
 
-/// A client's connection to an engine. One thread at a time. After PERDURE_UNAVAILABLE the connection is gone.
+/// One thread at a time. After PERDURE_UNAVAILABLE the connection is gone.
 class Channel {
  public:
   Channel();
@@ -37,21 +26,41 @@ class Channel {
   ~Channel();
   static base::Result<Channel> connect(const std::string& socket_path);
   static base::Result<Channel> connect_at_once(const std::string& socket_path);  ///< as os::connect_at_once()
-  /// Sends a request without waiting; returns its sequence number.
-  base::Result<std::uint64_t> post(const Request& request);
-  /// Sends a request that has no reply.
-  base::Status tell(const Request& request);
+
+  /// Sends a request without waiting.
+  template <Answered M>
+  base::Result<Posted<typename M::Reply>> post(const M& message) {
+    PERDURE_CHECK(send(encode_request(++sequence_, message)));
+    return Posted<typename M::Reply>{sequence_};
+  }
+  /// Sends a message that has no reply.
+  template <OneWay M>
+  base::Status tell(const M& message) {
+    return send(encode_request(++sequence_, message));
+  }
   /// The reply to a posted request, or the error it carries. PERDURE_TIMEOUT after `timeout_ns` (0: no limit): then the
   /// connection is closed, because the reply could come later.
-  base::Result<base::Json> await(std::uint64_t sequence, std::uint64_t timeout_ns = 0);
-  base::Result<base::Json> call(const Request& request, std::uint64_t timeout_ns = 0);
+  template <class Reply>
+  base::Result<Reply> await(Posted<Reply> posted, std::uint64_t timeout_ns = 0) {
+    PERDURE_TRY(const base::ConstByteSpan fields, receive(posted.sequence, timeout_ns));
+    return decode_reply<Reply>(fields);
+  }
+  template <Answered M>
+  base::Result<typename M::Reply> call(const M& message, std::uint64_t timeout_ns = 0) {
+    PERDURE_TRY(const auto posted, post(message));
+    return await(posted, timeout_ns);
+  }
   bool connected() const { return static_cast<bool>(socket_); }
   /// True when the engine has closed its end; costs one system call.
   bool engine_gone();
   void close() { socket_.reset(); }
 
  private:
-  base::Result<base::Json> receive(std::uint64_t timeout_ns);
+  base::Status send(const std::vector<std::byte>& frame);
+  /// The reply of this number, without the number; until the next call.
+  base::Result<base::ConstByteSpan> receive(std::uint64_t sequence, std::uint64_t timeout_ns);
+  base::Result<base::ConstByteSpan> next_reply(std::uint64_t timeout_ns);
+
   os::Fd socket_;
   Decoder decoder_;
   std::uint64_t sequence_ = 0;

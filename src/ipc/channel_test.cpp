@@ -1,127 +1,19 @@
-// Frames on a stream, whole, split, damaged; and a client's connection to an engine that a thread of the test plays.
+// A client's connection to an engine that a thread of the test plays.
 #include "ipc/channel.hpp"
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <functional>
 #include <thread>
 
+#include "base/cbor.hpp"
 #include "base/json.hpp"
-#include "support/sample_requests.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::ipc {
 namespace {
 
-using base::Json;
 using Bytes = std::vector<std::byte>;
-
-Bytes stream_of(const std::vector<Json>& messages) {
-  Bytes stream;
-  for (const Json& message : messages) {
-    const Bytes frame = encode_frame(message);
-    stream.insert(stream.end(), frame.begin(), frame.end());
-  }
-  return stream;
-}
-
-std::vector<Json> drain(Decoder& decoder) {
-  std::vector<Json> messages;
-  for (;;) {
-    auto message = decoder.next();
-    if (!message) ADD_FAILURE() << message.error().text();
-    if (!message || !message->has_value()) return messages;
-    messages.push_back(std::move(**message));
-  }
-}
-
-Bytes header(std::uint32_t magic, std::uint32_t length) {
-  const std::uint32_t words[2] = {magic, length};
-  const auto raw = std::as_bytes(std::span(words));
-  return {raw.begin(), raw.end()};
-}
-
-constexpr std::uint32_t kMagic = 0x4d524450;
-
-TEST(Decoder, FramesSplitAnywhereGiveTheSameMessages) {
-  const auto messages = test_support::sample_messages();
-  const Bytes stream = stream_of(messages);
-  for (std::size_t step : {1U, 2U, 3U, 7U, 64U, 1000U, 100000U}) {
-    Decoder decoder;
-    std::vector<Json> got;
-    for (std::size_t at = 0; at < stream.size(); at += step) {
-      decoder.feed(base::ConstByteSpan(stream).subspan(at, std::min(step, stream.size() - at)));
-      for (auto& message : drain(decoder)) got.push_back(std::move(message));
-    }
-    EXPECT_EQ(got, messages) << "in pieces of " << step;
-  }
-}
-
-TEST(Decoder, TwoMessagesSplitAtEveryByteComeWhole) {
-  const std::vector<Json> messages = {to_json(Request(Progress{})), to_json(Request(Inventory{"nbody", false}))};
-  const Bytes stream = stream_of(messages);
-  for (std::size_t cut = 0; cut <= stream.size(); ++cut) {
-    Decoder decoder;
-    decoder.feed(base::ConstByteSpan(stream).first(cut));
-    std::vector<Json> got = drain(decoder);
-    decoder.feed(base::ConstByteSpan(stream).subspan(cut));
-    for (auto& message : drain(decoder)) got.push_back(std::move(message));
-    EXPECT_EQ(got, messages) << "split at " << cut;
-  }
-}
-
-TEST(Decoder, AStreamThatIsNeverQuiteEmptyIsDecodedToItsEnd) {
-  const Bytes frame = encode_frame(to_json(Request(Progress{})));
-  Decoder decoder;
-  std::size_t count = 0;
-  decoder.feed(base::ConstByteSpan(frame).first(3));  // from now on there is always a begun frame
-  for (int i = 0; i < 5000; ++i) {
-    decoder.feed(base::ConstByteSpan(frame).subspan(3));
-    decoder.feed(base::ConstByteSpan(frame).first(3));
-    count += drain(decoder).size();
-  }
-  EXPECT_EQ(count, 5000U);
-}
-
-TEST(Decoder, AFrameWithoutTheMagicIsRefused) {
-  Decoder decoder;
-  decoder.feed(header(kMagic + 1, 4));
-  EXPECT_EQ(decoder.next().error().code, PERDURE_CORRUPT);
-}
-
-TEST(Decoder, AGiantFrameIsRefusedBeforeItsBytesCome) {
-  for (std::uint32_t length : {kMaxFrame + 1, 0xffffffffU}) {
-    Decoder decoder;
-    decoder.feed(header(kMagic, length));
-    auto message = decoder.next();
-    ASSERT_FALSE(message);
-    EXPECT_EQ(message.error().code, PERDURE_CORRUPT);
-  }
-}
-
-TEST(Decoder, AFrameOfTheLargestSizeIsWaitedFor) {
-  Decoder decoder;
-  decoder.feed(header(kMagic, kMaxFrame));
-  EXPECT_FALSE(decoder.next().value().has_value());
-}
-
-TEST(Decoder, APayloadThatIsNoCborIsRefused) {
-  for (const Bytes& payload : {Bytes(0), Bytes(9, std::byte{0xff}), Bytes(5000, std::byte{0x81})}) {
-    Bytes frame = header(kMagic, static_cast<std::uint32_t>(payload.size()));
-    frame.insert(frame.end(), payload.begin(), payload.end());
-    Decoder decoder;
-    decoder.feed(frame);
-    EXPECT_FALSE(decoder.next());
-  }
-}
-
-TEST(Decoder, AMegabyteInOneMessageComesWhole) {
-  const Json message = {{"ok", true}, {"report", std::string(1 << 20, 'x')}};
-  Decoder decoder;
-  decoder.feed(encode_frame(message));
-  EXPECT_EQ(drain(decoder), std::vector<Json>{message});
-}
 
 /// Listens, takes one connection and runs `body` with it in a thread.
 class Peer {
@@ -145,12 +37,15 @@ class Peer {
   std::thread thread_;
 };
 
-/// The next request of a client, with its sequence number.
-Json receive(const os::Fd& socket, Decoder& decoder) {
+/// The head of the next request of a client; nothing when it went.
+RequestHead receive(const os::Fd& socket, Decoder& decoder) {
   for (;;) {
-    auto message = decoder.next();
-    if (!message) return {};
-    if (message->has_value()) return std::move(**message);
+    const auto frame = decoder.next();
+    if (!frame) return {};
+    if (frame->has_value()) {
+      base::ConstByteSpan payload = (*frame)->payload;
+      return take_head(payload).value_or(RequestHead{});
+    }
     std::byte bytes[256];
     auto got = os::receive_some(socket, bytes, 0);
     if (!got || *got == 0) return {};
@@ -158,44 +53,90 @@ Json receive(const os::Fd& socket, Decoder& decoder) {
   }
 }
 
-void reply(const os::Fd& socket, const Json& request, Json answer) {
-  answer["seq"] = request["seq"];
-  (void)os::send_all(socket, encode_frame(answer));
+void reply(const os::Fd& socket, const RequestHead& request, const base::Result<FlushProgress>& answer) {
+  Bytes frame;
+  append_reply(frame, request.sequence, answer);
+  (void)os::send_all(socket, frame);
+}
+
+FlushProgress pending(std::uint64_t bytes) {
+  FlushProgress progress;
+  progress.bytes_pending = bytes;
+  return progress;
 }
 
 TEST(Channel, ACallGetsItsReply) {
   Peer peer([](const os::Fd& socket) {
     Decoder decoder;
-    const Json request = receive(socket, decoder);
-    reply(socket, request, {{"ok", true}, {"op", request["op"]}});
+    const auto request = receive(socket, decoder);
+    reply(socket, request, pending(request.operation));
   });
   Channel channel = Channel::connect(peer.path()).value();
-  EXPECT_EQ(channel.call(Progress{}).value()["op"], "progress");
+  EXPECT_EQ(channel.call(Progress{}).value().bytes_pending, kOperation<Progress>);
 }
 
 TEST(Channel, RepliesMayComeInAnyOrder) {
   Peer peer([](const os::Fd& socket) {
     Decoder decoder;
-    std::vector<Json> requests;
+    std::vector<RequestHead> requests;
     for (int i = 0; i < 3; ++i) requests.push_back(receive(socket, decoder));
-    for (int i : {1, 2, 0}) reply(socket, requests[static_cast<std::size_t>(i)], {{"ok", true}, {"number", i}});
+    for (std::size_t i : {1U, 2U, 0U}) reply(socket, requests[i], pending(i));
   });
   Channel channel = Channel::connect(peer.path()).value();
-  std::vector<std::uint64_t> sequences;
-  for (int i = 0; i < 3; ++i) sequences.push_back(channel.post(Progress{}).value());
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(channel.await(sequences[i]).value()["number"], i);
+  std::vector<Posted<FlushProgress>> posted;
+  for (int i = 0; i < 3; ++i) posted.push_back(channel.post(Progress{}).value());
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(channel.await(posted[i]).value().bytes_pending, i);
 }
 
 TEST(Channel, AnErrorThatTheEngineSendsIsTheCallsError) {
   Peer peer([](const os::Fd& socket) {
     Decoder decoder;
-    const Json request = receive(socket, decoder);
-    reply(socket, request, error_reply({PERDURE_BUSY, "engine", "it has other work", "", true}));
+    const auto request = receive(socket, decoder);
+    reply(socket, request, base::fail(PERDURE_BUSY, "engine", "it has other work", "", true));
     (void)receive(socket, decoder);  // until the client goes
   });
   Channel channel = Channel::connect(peer.path()).value();
   EXPECT_EQ(channel.call(Progress{}).error().code, PERDURE_BUSY);
   EXPECT_TRUE(channel.connected());
+}
+
+TEST(Channel, AReplyThatIsNoneIsAnError) {
+  Peer peer([](const os::Fd& socket) {
+    Decoder decoder;
+    const auto request = receive(socket, decoder);
+    Bytes frame;
+    append_reply(frame, request.sequence, base::Result<Done>(Done{}));  // to another request
+    (void)os::send_all(socket, frame);
+    (void)receive(socket, decoder);
+  });
+  Channel channel = Channel::connect(peer.path()).value();
+  EXPECT_EQ(channel.call(Progress{}).error().code, PERDURE_CORRUPT);
+}
+
+// What protocol 6 answered to a Hello of another protocol.
+TEST(Channel, AnEngineOfAnOlderProtocolIsRefusedWithTheReason) {
+  Peer peer([](const os::Fd& socket) {
+    Decoder decoder;
+    (void)receive(socket, decoder);
+    const auto cbor = base::encode_cbor({{"seq", 1},
+                                         {"error",
+                                          {{"code", static_cast<unsigned>(PERDURE_UNSUPPORTED)},
+                                           {"object", "engine"},
+                                           {"cause", "it speaks protocol 6, the client 7"},
+                                           {"remedy", ""},
+                                           {"retryable", false}}}});
+    const std::uint32_t header[2] = {0x4d524450, static_cast<std::uint32_t>(cbor.size())};
+    (void)os::send_all(socket, std::as_bytes(std::span(header)));
+    (void)os::send_all(socket, cbor);
+    (void)receive(socket, decoder);
+  });
+  Channel channel = Channel::connect(peer.path()).value();
+  const auto greeted = channel.call(Hello{});
+  ASSERT_FALSE(greeted);
+  EXPECT_EQ(greeted.error().code, PERDURE_UNSUPPORTED);
+  EXPECT_FALSE(greeted.error().retryable) << "it stays that";
+  EXPECT_NE(greeted.error().text().find("older protocol than 7"), std::string::npos) << greeted.error().text();
+  EXPECT_NE(greeted.error().text().find("same release"), std::string::npos);
 }
 
 TEST(Channel, AnEngineThatEndsMakesTheCallUnavailableAndRetryable) {

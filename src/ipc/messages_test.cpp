@@ -1,163 +1,197 @@
-// What ranks and engines say: everything round-trips, and nothing malformed is acted on.
+// What ranks and engines say, for every message of the table: it round-trips, and nothing malformed is acted on.
 #include "ipc/messages.hpp"
 
 #include <gtest/gtest.h>
 
-#include "base/json.hpp"
-#include "support/damaged_fields.hpp"
+#include <set>
+
 #include "support/sample_requests.hpp"
 
 namespace perdure::ipc {
 namespace {
 
-using base::Json;
-using test_support::sample_requests;
+using test_support::sample_message;
+using Strings = std::vector<std::vector<std::byte>>;
 
-Json through_cbor(const Json& json) { return base::decode_cbor(base::encode_cbor(json), "test").value(); }
+const segment::VersionId kId{"nbody", 7, {1000, 0xfedcba9876543210ULL}};
 
-Json message_of(const char* op) {
-  for (const Request& request : sample_requests())
-    if (Json json = to_json(request); json["op"] == op) return through_cbor(json);
-  ADD_FAILURE() << op;
-  return {};
+template <class M>
+base::Result<M> again(const M& message) {
+  return decode_request<M>(base::encode_fields(message));
 }
 
-void expect_refused(const Json& json, const std::string& word) {
-  auto request = request_from_json(json);
-  ASSERT_FALSE(request) << json;
-  EXPECT_NE(request.error().text().find(word), std::string::npos) << request.error().text() << " for " << json;
+template <class M>
+void expect_refused(const M& message, const std::string& words) {
+  const auto refused = again(message);
+  ASSERT_FALSE(refused) << words;
+  EXPECT_EQ(refused.error().code, PERDURE_CORRUPT);
+  EXPECT_NE(refused.error().text().find(words), std::string::npos) << refused.error().text();
 }
 
-TEST(Messages, TheSamplesHaveOneOfEveryRequest) {
-  std::vector<bool> seen(std::variant_size_v<Request>);
-  for (const Request& request : sample_requests()) seen[request.index()] = true;
-  EXPECT_EQ(seen, std::vector<bool>(seen.size(), true));
+TEST(Messages, NamesAndNumbersAreUnique) {
+  std::set<std::string> names;
+  std::set<std::uint8_t> operations;
+  AllMessages::for_each([&]<class M>(std::type_identity<M>) {
+    EXPECT_TRUE(names.insert(M::kName).second) << M::kName;
+    EXPECT_TRUE(operations.insert(kOperation<M>).second) << M::kName;
+  });
+  EXPECT_EQ(operations.size(), AllMessages::kCount);
+  EXPECT_EQ(*operations.rbegin() + 1u, AllMessages::kCount);
 }
 
-TEST(Messages, EveryRequestRoundTripsThroughCbor) {
-  for (const Request& request : sample_requests()) {
-    auto again = request_from_json(through_cbor(to_json(request)));
-    ASSERT_TRUE(again) << again.error().text();
-    EXPECT_EQ(again->index(), request.index());
-    EXPECT_EQ(to_json(*again), to_json(request));
+TEST(Messages, EveryMessageIsToldOrHasAReply) {
+  AllMessages::for_each([]<class M>(std::type_identity<M>) { static_assert(OneWay<M> != Answered<M>); });
+}
+
+TEST(Messages, EveryRequestComesBackAsItWas) {
+  AllMessages::for_each([]<class M>(std::type_identity<M>) {
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+      const M message = sample_message<M>(seed);
+      const auto decoded = again(message);
+      ASSERT_TRUE(decoded) << M::kName << ": " << decoded.error().text();
+      EXPECT_EQ(base::encode_fields(*decoded), base::encode_fields(message)) << M::kName;
+    }
+  });
+}
+
+TEST(Messages, EveryRequestThatEndsEarlyOrGoesOnIsRefused) {
+  AllMessages::for_each([]<class M>(std::type_identity<M>) {
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      auto bytes = base::encode_fields(sample_message<M>(seed));
+      for (std::size_t length = 0; length < bytes.size(); ++length)
+        ASSERT_FALSE(decode_request<M>(base::ConstByteSpan(bytes).first(length))) << M::kName << " of " << length;
+      bytes.emplace_back();
+      EXPECT_FALSE(decode_request<M>(bytes)) << M::kName;
+    }
+  });
+}
+
+TEST(Messages, EveryReplyComesBackAsItWasAndNoPartOfIt) {
+  AllMessages::for_each([]<class M>(std::type_identity<M>) {
+    if constexpr (Answered<M>) {
+      using Reply = typename M::Reply;
+      for (std::uint64_t seed = 0; seed < 15; ++seed) {
+        const auto reply = test_support::AnyValue(seed).make<base::Result<Reply>>();
+        const auto bytes = base::encode_fields(reply);
+        const auto decoded = base::decode_fields<base::Result<Reply>>(bytes, "reply");
+        ASSERT_TRUE(decoded) << M::kName << ": " << decoded.error().text();
+        EXPECT_EQ(base::encode_fields(*decoded), bytes) << M::kName;
+        for (std::size_t length = 0; length < bytes.size(); ++length)
+          ASSERT_FALSE(base::decode_fields<base::Result<Reply>>(base::ConstByteSpan(bytes).first(length), "reply"));
+      }
+    }
+  });
+}
+
+TEST(Messages, HeadsCarrySequenceAndOperation) {
+  const auto frame = encode_request(77, Locate{kId, 3});
+  Decoder decoder;
+  decoder.feed(frame);
+  const auto whole = decoder.next().value();
+  ASSERT_TRUE(whole);
+  base::ConstByteSpan payload = whole->payload;
+  const auto head = take_head(payload);
+  ASSERT_TRUE(head);
+  EXPECT_EQ(head->sequence, 77u);
+  EXPECT_EQ(head->operation, kOperation<Locate>);
+  EXPECT_EQ(decode_request<Locate>(payload)->rank, 3u);
+  for (std::size_t length = 0; length < 9; ++length) {
+    base::ConstByteSpan part = whole->payload.first(length);
+    EXPECT_FALSE(take_head(part));
   }
 }
 
-TEST(Messages, AFieldThatIsMissingOrOfAnotherTypeIsRefusedByName) {
-  for (const Request& request : sample_requests())
-    test_support::for_each_damaged_field(through_cbor(to_json(request)),
-                                         [](const Json& damaged, const std::string& key, bool nested) {
-                                           expect_refused(damaged, nested ? "" : "'" + key + "'");
-                                         });
-}
-
-TEST(Messages, NumbersOutOfRangeAreRefusedByName) {
-  const std::uint64_t giant = 1ULL << 32;
-  for (const char* op : {"hello", "locate", "quarantine"}) {
-    Json json = message_of(op);
-    json["rank"] = giant;
-    expect_refused(json, "'rank'");
-  }
-  Json json = message_of("quarantine");
-  json["chunk"] = giant;
-  expect_refused(json, "'chunk'");
-  json = message_of("stage");
-  json["ranks"] = giant;
-  expect_refused(json, "'ranks'");
-  json = message_of("commit");
-  json["segments"][0]["index"] = giant;
-  expect_refused(json, "'index'");
-  json = message_of("commit");
-  json["segments"][0]["ranks"][0] = giant;
-  expect_refused(json, "'ranks'");
-  json = message_of("grant");
-  json["id"]["version"] = 1ULL << 63;
-  expect_refused(json, "'version'");
+TEST(Messages, OfAnotherProtocolsHelloNothingButTheProtocolIsRead) {
+  Hello hello{99, "print", 3, true, false};
+  auto bytes = base::encode_fields(hello);
+  bytes.resize(bytes.size() + 5);  // what that protocol has in addition
+  const auto other = decode_request<Hello>(bytes);
+  ASSERT_TRUE(other) << other.error().text();
+  EXPECT_EQ(other->protocol, 99u);
+  EXPECT_EQ(other->fingerprint, "");
+  EXPECT_FALSE(decode_request<Hello>(base::ConstByteSpan(bytes).first(7)));
 }
 
 TEST(Messages, WhatDoesNotFitTogetherIsRefused) {
-  Json json = message_of("stage");
-  json["ranks"] = 3U;  // the piece is rank 3's
-  expect_refused(json, "rank");
-  json = message_of("stage");
-  json["piece"]["chunks"].erase(0);
-  expect_refused(json, "chunks");
-  json = message_of("commit");
-  json["segments"][1]["index"] = 2U;
-  expect_refused(json, "index");
-  json = message_of("commit");
-  json["segments"][0] = "all of them";
-  expect_refused(json, "'index'");
-  json = message_of("reserve");
-  json["chunk_bytes"][1] = -1;
-  expect_refused(json, "'chunk_bytes'");
+  const auto piece = test_support::sample_piece(kId, 3, 9000, 4096);
+  EXPECT_TRUE(again(Stage{kId, 4, piece}));
+  expect_refused(Stage{kId, 3, piece}, "'piece': its rank is not below");
+  expect_refused(Begin{kId, 3, piece, {}}, "'piece': its rank is not below");
+  Stage stage{kId, 4, piece};
+  stage.piece.chunks.erase(stage.piece.chunks.begin());
+  expect_refused(stage, "'chunks'");
+  expect_refused(Commit{kId, {{0, 2, {0, 1}}, {2, 2, {}}}}, "'index'");
+  expect_refused(Begin{kId, 4, piece, {{2, 2, {}}}}, "'index'");
+  expect_refused(Grant{{"nbody", 1ULL << 63, {}}, 5, 0, {}, {}}, "'version'");
+  const auto located = base::encode_fields(base::Result<Located>(Located{piece, {}, {}}));
+  EXPECT_FALSE(base::decode_fields<base::Result<Located>>(located, "reply")) << "a slot for each chunk";
 }
 
 TEST(Messages, ANameThatCouldLeaveTheStoreIsRefused) {
   for (const char* name : {"", "../x", "a/b", ".hidden"}) {
-    Json json = message_of("retire");
-    json["name"] = name;
-    expect_refused(json, "name");
-    json = message_of("grant");
-    json["id"]["name"] = name;
-    expect_refused(json, "'name'");
+    expect_refused(Retire{name, 1}, "'name'");
+    expect_refused(Grant{{name, 1, {}}, 5, 0, {}, {}}, "'name'");
   }
 }
 
-TEST(Messages, UnknownOperationsAndOtherThingsAreRefused) {
-  expect_refused({{"op", "surprise"}}, "surprise");
-  for (const Json& json : {Json(), Json(1), Json("hello"), Json::array({"op", "hello"}), Json::object()})
-    expect_refused(json, "'op'");
-  const Json long_name = {{"op", std::string(100'000, 'x')}};
-  EXPECT_LT(request_from_json(long_name).error().text().size(), 200U) << "a message does not repeat what it was sent";
+TEST(Messages, ATierThatCannotBeIsRefused) {
+  const auto decode = [](const SlotAddress& slot) {
+    return base::decode_fields<SlotAddress>(base::encode_fields(slot), "slot");
+  };
+  EXPECT_TRUE(decode({0xffff, 5, "/dev/shm/arena", 1, 2, true, false}));
+  EXPECT_FALSE(decode({0x10000, 5, "/dev/shm/arena", 1, 2, true, false}));
 }
 
-TEST(Messages, ASummaryRoundTripsAndIsChecked) {
-  const Json good = through_cbor(to_json(test_support::sample_summary()));
-  auto again = summary_from_json(good);
-  ASSERT_TRUE(again);
-  EXPECT_EQ(to_json(*again), to_json(test_support::sample_summary()));
-  test_support::for_each_damaged_field(good, [](const Json& damaged, const std::string& key, bool nested) {
-    auto refused = summary_from_json(damaged);
-    ASSERT_FALSE(refused) << damaged;
-    const std::string word = nested ? "" : "'" + key + "'";
-    EXPECT_NE(refused.error().text().find(word), std::string::npos) << refused.error().text();
-  });
+TEST(Messages, APositionIsOneOfAtMost64Addresses) {
+  Join join{1, 0, 63, Strings(64)};
+  EXPECT_TRUE(again(join));
+  join.position = 64;
+  expect_refused(join, "'position'");
+  join.addresses.resize(65);
+  expect_refused(join, "'position'");
+  expect_refused(Join{1, 0, 0, {}}, "'position'");
 }
 
-TEST(Messages, AnErrorComesBackAsItWasSent) {
-  const base::Error error{PERDURE_NO_SPACE, "tier memory", "it is full", "make room", true};
-  auto reply = check_reply(through_cbor(error_reply(error)));
-  ASSERT_FALSE(reply);
-  EXPECT_EQ(reply.error().code, error.code);
-  EXPECT_EQ(reply.error().text(), error.text());
-  EXPECT_TRUE(reply.error().retryable);
+TEST(Messages, EveryNodeOfAGroupHasAName) {
+  Join join{1, 0, 0, Strings(2), {}, {"host", std::string(1024, 'h')}};
+  const auto parsed = again(join);
+  ASSERT_TRUE(parsed) << parsed.error().text();
+  EXPECT_EQ(parsed->nodes, join.nodes);
+  join.nodes[1] += "h";
+  expect_refused(join, "'nodes' holds something that is no name");
+  join.nodes.pop_back();
+  expect_refused(join, "'nodes' does not name as many");
 }
 
-TEST(Messages, AGoodReplyIsHandedThrough) {
-  const Json good = {{"ok", true}, {"seq", 4U}, {"chunk_bytes", 4096U}};
-  EXPECT_EQ(check_reply(good).value(), good);
+TEST(Messages, ByteStringsAreNoLongerThanTheyMayBe) {
+  Join join{1, 0, 0, {std::vector<std::byte>(4096)}};
+  const auto longest = again(join);
+  ASSERT_TRUE(longest);
+  EXPECT_EQ(longest->addresses, join.addresses);
+  join.addresses[0].emplace_back();
+  expect_refused(join, "'addresses': an address");
+  EXPECT_TRUE(again(OpenNetwork{std::vector<std::byte>(64)}));
+  expect_refused(OpenNetwork{std::vector<std::byte>(65)}, "'job_key'");
 }
 
-TEST(Messages, AReplyThatIsNoneOrHasAMalformedErrorIsAnError) {
-  EXPECT_FALSE(check_reply(Json(7)));
-  EXPECT_FALSE(check_reply({{"error", "no"}}));
-  const Json good = through_cbor(error_reply({PERDURE_IO, "a", "b", "c", false}));
-  test_support::for_each_damaged_field(good["error"], [&](const Json& damaged, const std::string&, bool) {
-    auto reply = check_reply({{"error", damaged}});
-    ASSERT_FALSE(reply);
-    EXPECT_EQ(reply.error().code, PERDURE_CORRUPT) << damaged;
-  });
+TEST(Messages, WantedRanksAreOfTheVersion) {
+  EXPECT_TRUE(again(Recover{kId, 4, {0, 3}, {}}));
+  expect_refused(Recover{kId, 4, {0, 4}, {}}, "'wanted'");
 }
 
-TEST(Messages, AnErrorCodeOfALaterReleaseIsStillAnError) {
-  Json json = error_reply({PERDURE_IO, "a", "b", "c", false});
-  for (std::uint64_t code : {std::uint64_t{0}, std::uint64_t{12345}, ~std::uint64_t{0}}) {
-    json["error"]["code"] = code;
-    auto reply = check_reply(json);
-    ASSERT_FALSE(reply);
-    EXPECT_EQ(reply.error().code, PERDURE_INTERNAL);
-  }
+TEST(Messages, APositionOfASummaryIsOneOfItsMembers) {
+  RedundancySummary summary{kId, 4, 99, 1, "xor", 1, 2, {{{0, 2}}, {{1, 2}, {2, 3}}, {{3, 1}}}, {5}};
+  const auto decode = [](const RedundancySummary& it) {
+    return base::decode_fields<RedundancySummary>(base::encode_fields(it), "summary");
+  };
+  ASSERT_TRUE(decode(summary));
+  EXPECT_EQ(decode(summary)->members, summary.members);
+  summary.position = 3;
+  EXPECT_FALSE(decode(summary));
+  summary.scheme = "parity-server";
+  EXPECT_TRUE(decode(summary)) << "the server's";
+  summary.position = 4;
+  EXPECT_FALSE(decode(summary));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ class BusyHistory {
   static constexpr std::size_t kKept = 1024;
 
   /// Knows nothing of what was before `from_s`. Pauses shorter than `same_s` between two busy times are counted as
-  /// busy: they are no rest for anybody.
+  /// busy: they give no rest.
   explicit BusyHistory(double from_s = 0, double same_s = 1e-3) : same_s_(same_s), known_from_s_(from_s) {}
 
   /// Times never go back; what says otherwise is taken for the latest time that was seen.

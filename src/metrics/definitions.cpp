@@ -68,10 +68,10 @@ constexpr std::array kDefinitions = {
     Definition{"perdure_evictions_total", counter, "", "state",
                "Versions that gave up their slots for others: stored, or unstored and therefore lost here"},
     // ---- redundancy and restores
-    Definition{
-        "perdure_protections_total", counter, "", "outcome",
-        "Versions that this node's group protected (reached); or not: failed, stored (this node's part is safe) or "
-        "superseded (by a newer one)"},
+    Definition{"perdure_protections_total", counter, "", "outcome",
+               "Versions that this node's group brought to level node (reached); or not: failed, stored (this node's "
+               "part is safe) or "
+               "superseded (by a newer one)"},
     Definition{"perdure_redundancy_encoded_bytes_total", counter, "bytes", "",
                "Copies and parities that this node made for its group"},
     Definition{"perdure_redundancy_kept_bytes", gauge, "bytes", "",

@@ -11,7 +11,7 @@ struct Definition {
   const char* name;
   Kind kind;
   const char* unit;    ///< empty: a number of something
-  const char* labels;  ///< of a sample, separated by ", "; beyond those that say whose it is
+  const char* labels;  ///< of a sample, separated by ", "; besides those that name the engine
   const char* help;
 };
 

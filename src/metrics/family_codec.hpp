@@ -1,5 +1,5 @@
 #pragma once
-// Families as a message between an engine and those who ask it.
+// Families as a message from an engine to its clients.
 #include <string>
 #include <vector>
 

@@ -42,13 +42,13 @@ class FlushRate {
     reading ? ++reading_ : --reading_;
   }
   void stores(double now_s, Started& start) { reads(now_s, start, false); }
-  /// What one flush says of the node: so many ran on average meanwhile, and moved so much together.
+  /// What one flush shows of the node: how many flushes ran on average meanwhile, and how much they moved together.
   struct Observation {
     double flushes = 0;
-    double storing = 0;  ///< of them, so many wrote to the store
+    double storing = 0;  ///< how many of them wrote to the store
     double bytes_per_s = 0;
   };
-  /// It moved so many bytes to the store. Nothing when it took no time, or moved nothing.
+  /// Ends the flush, which moved `bytes` to the store. Nothing when it took no time, or moved nothing.
   std::optional<Observation> finished(double now_s, const Started& start, double bytes) {
     abandoned(now_s, start);
     const double seconds = now_s - start.time_s;

@@ -36,12 +36,12 @@ class StepTime {
   std::optional<double> slowdown() const { return slowdown_; }
   /// The same, less what chance may have added (two deviations): what is above a budget for sure.
   std::optional<double> at_least() const { return at_least_; }
-  /// So many flushed at once in those steps.
+  /// How many threads flushed at once in those steps.
   std::optional<double> threads() const;
   /// Of a step without any flush, as estimated together with slowdown().
   std::optional<double> quiet_step_s() const { return quiet_s_; }
   std::uint64_t steps() const { return steps_; }            ///< that counted
-  std::uint64_t flushed_steps() const { return flushed_; }  ///< of them with so much flushing that they show its price
+  std::uint64_t flushed_steps() const { return flushed_; }  ///< steps with enough flushing to show its cost
 
  private:
   struct Step {

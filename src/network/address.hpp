@@ -4,7 +4,8 @@
 
 namespace perdure::network {
 
-/// `incarnation`: random, drawn when the endpoint was made. What was restarted at the same place is somebody else.
+/// `incarnation`: random, drawn when the endpoint was made. An endpoint that was restarted at the same place is another
+/// one.
 struct Address {
   Bytes wire;
   std::uint64_t incarnation = 0;

@@ -30,7 +30,7 @@ class ByteReader {
     if (!raw.empty()) std::memcpy(value.data(), raw.data(), raw.size());
     return value;
   }
-  /// A length of 16 bits, not above `limit`, and so many bytes.
+  /// A length of 16 bits, not above `limit`, and that number of bytes.
   ConstByteSpan sized(std::size_t limit) {
     const std::size_t bytes = number<std::uint16_t>();
     if (bytes > limit) good_ = false;

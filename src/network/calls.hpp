@@ -28,7 +28,7 @@ struct Call {
   std::uint64_t pause_ns = 0;
   std::uint64_t next_ns = 0;  ///< when to ask again
   bool done = false;          ///< `outcome` is there
-  bool abandoned = false;     ///< nobody waits; the slot is free when the other side is done with it
+  bool abandoned = false;     ///< its caller has given up; the slot is free when the other side is done with it
   base::Result<Bytes> outcome;
   std::condition_variable changed;
 };

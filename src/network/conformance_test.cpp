@@ -5,7 +5,7 @@
 #include <future>
 #include <thread>
 
-#include "network/sample_network.hpp"
+#include "network/network_testing.hpp"
 #include "os/file.hpp"
 #include "os/memory_map.hpp"
 #include "os/system.hpp"

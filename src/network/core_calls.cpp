@@ -15,7 +15,7 @@ tl::unexpected<base::Error> no_answer(const Peer& peer, const char* cause) {
 }  // namespace
 
 base::Result<Bytes> EndpointCore::call(PeerId id, ConstByteSpan request, std::uint64_t timeout_ns) {
-  const Visit visit(*this);
+  const Visit visit(visits_);
   if (request.size() > options_.max_message_bytes)
     return base::fail(PERDURE_INVALID_ARGUMENT, "request",
                       "it is longer than " + base::format_bytes(options_.max_message_bytes),

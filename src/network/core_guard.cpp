@@ -15,7 +15,7 @@ std::uint64_t EndpointCore::tick(std::uint64_t now_ns) {
   std::uint64_t next = Clock::kNever;
   {
     const std::lock_guard lock(mutex_);
-    next = introductions_.tick(now_ns);
+    next = handshakes_.tick(now_ns);
   }
   const std::vector<PeerPointer> all = peers();
   for (const PeerPointer& peer : all) {

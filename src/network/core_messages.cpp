@@ -6,18 +6,17 @@
 namespace perdure::network {
 
 void EndpointCore::on_message(ConstByteSpan bytes) {
-  received_.fetch_add(1, std::memory_order_relaxed);
+  received_.messages.fetch_add(1, std::memory_order_relaxed);
   const auto message = decode_message(bytes);
-  if (!message) return count_garbage(bytes);
+  if (!message) return count_malformed(bytes);
   if (message->session == 0) return receive_introduction(message->body);
   PeerPointer peer;
   {
     const std::lock_guard lock(mutex_);
-    const auto it = by_session_.find(message->session);
-    if (it != by_session_.end()) peer = it->second;
+    peer = peers_.of_session(message->session);
   }
   if (peer == nullptr) {
-    ++dropped_;  // of a session that is over, or nobody's
+    ++received_.dropped;  // of a session that is over, or nobody's
     return;
   }
   peer->heard.store(true, std::memory_order_relaxed);
@@ -28,14 +27,14 @@ void EndpointCore::on_message(ConstByteSpan bytes) {
 }
 
 /// Damaged messages are counted for the peer whose session they name, if they still do.
-void EndpointCore::count_garbage(ConstByteSpan bytes) {
-  ++dropped_;
+void EndpointCore::count_malformed(ConstByteSpan bytes) {
+  ++received_.dropped;
   ByteReader in(bytes);
   (void)in.array<16>();
   const auto session = in.number<std::uint64_t>();
   const std::lock_guard lock(mutex_);
-  const auto it = by_session_.find(session);
-  if (in.good() && it != by_session_.end()) ++it->second->counters.dropped;
+  if (!in.good()) return;
+  if (const auto peer = peers_.of_session(session)) ++peer->counters.dropped;
 }
 
 void EndpointCore::receive(const PeerPointer& peer, const Body& body) {
@@ -77,14 +76,8 @@ void EndpointCore::receive_fragment(const PeerPointer& peer, const Fragment& fra
 }
 
 void EndpointCore::on_transfer(std::uint64_t token, base::Status status) {
-  std::shared_ptr<Transfer> transfer;
-  {
-    const std::lock_guard lock(transfer_mutex_);
-    const auto it = transfers_.find(token);
-    if (it == transfers_.end()) return;
-    transfer = std::move(it->second);
-    transfers_.erase(it);
-  }
+  const std::shared_ptr<Transfer> transfer = transfers_.take(token);
+  if (transfer == nullptr) return;
   {
     const std::lock_guard lock(transfer->peer->mutex);
     transfer->status = std::move(status);

@@ -53,7 +53,7 @@ void EndpointCore::split(Part whole, std::deque<Part>& parts) const {
 }
 
 base::Status EndpointCore::read_many(PeerId id, std::span<const ReadPiece> pieces, std::uint64_t timeout_ns) {
-  const Visit visit(*this);
+  const Visit visit(visits_);
   PERDURE_TRY(const PeerPointer peer, find(id));
   std::deque<Part> parts;
   for (const ReadPiece& piece : pieces) {
@@ -71,7 +71,7 @@ base::Status EndpointCore::read_many(PeerId id, std::span<const ReadPiece> piece
 
 base::Status EndpointCore::write(PeerId id, const RemoteMemory& memory, std::uint64_t offset, ConstByteSpan source,
                                  std::uint64_t timeout_ns) {
-  const Visit visit(*this);
+  const Visit visit(visits_);
   PERDURE_TRY(const PeerPointer peer, find(id));
   PERDURE_CHECK(check_range(memory, offset, source.size()));
   if (memory.access == Access::read)
@@ -118,17 +118,11 @@ base::Status EndpointCore::launch(const PeerPointer& peer, Part part, bool write
   PERDURE_TRY(auto buffer, take_buffer());
   if (write) std::memcpy(buffer->span().data(), part.source.data(), part.bytes);
   auto transfer = std::make_shared<Transfer>(Transfer{peer, buffer, false, {}});
-  std::uint64_t token = 0;
-  {
-    const std::lock_guard lock(transfer_mutex_);
-    token = next_token_++;
-    transfers_[token] = transfer;
-  }
+  const std::uint64_t token = transfers_.add(transfer);
   auto begun =
       wire_->begin({peer->session.wire, *part.memory, part.offset, std::move(buffer), part.bytes, token, write});
   if (!begun) {
-    const std::lock_guard lock(transfer_mutex_);
-    transfers_.erase(token);
+    (void)transfers_.take(token);
     return begun;
   }
   flights.push_back({std::move(transfer), part});
@@ -152,25 +146,13 @@ base::Status EndpointCore::land(const PeerPointer& peer, Flight flight, bool wri
   }
   if (!write) std::memcpy(part.target.data(), flight.transfer->buffer->span().data(), part.bytes);
   (write ? peer->counters.bytes_written : peer->counters.bytes_read) += part.bytes;
-  give_buffer(std::move(flight.transfer->buffer));
+  transfers_.give_buffer(std::move(flight.transfer->buffer));
   return {};
 }
 
 base::Result<WireBufferPointer> EndpointCore::take_buffer() {
-  {
-    const std::lock_guard lock(transfer_mutex_);
-    if (!free_buffers_.empty()) {
-      auto buffer = std::move(free_buffers_.back());
-      free_buffers_.pop_back();
-      return buffer;
-    }
-  }
+  if (auto buffer = transfers_.take_buffer()) return buffer;
   return wire_->make_buffer(options_.transfer_bytes);
-}
-
-void EndpointCore::give_buffer(WireBufferPointer buffer) {
-  const std::lock_guard lock(transfer_mutex_);
-  if (free_buffers_.size() < 2 * options_.window_transfers) free_buffers_.push_back(std::move(buffer));
 }
 
 }  // namespace perdure::network

@@ -11,7 +11,7 @@
 namespace perdure::network {
 
 struct EndpointOptions {
-  JobKey job_key{};                                 ///< the same on all engines of a job, known to nobody else
+  JobKey job_key{};                                 ///< the same on all engines of a job, and secret
   std::size_t max_message_bytes = 16U << 20;        ///< of one request or reply
   unsigned window_calls = 16;                       ///< under way per peer at once; the same on all engines
   std::size_t window_bytes = 64U << 20;             ///< of requests under way per peer; the same on all engines
@@ -19,8 +19,8 @@ struct EndpointOptions {
   std::size_t transfer_bytes = 1U << 20;            ///< of one piece
   std::uint64_t retry_ns = 200'000'000;             ///< first pause before something is sent again
   std::uint64_t max_retry_ns = 2'000'000'000;       ///< longest
-  std::uint64_t guard_interval_ns = 1'000'000'000;  ///< a peer that was silent so long is pinged; 0: no guard
-  std::uint64_t guard_limit_ns = 5'000'000'000;     ///< a peer that was silent so long is lost
+  std::uint64_t guard_interval_ns = 1'000'000'000;  ///< a peer that was silent for this time is pinged; 0: no guard
+  std::uint64_t guard_limit_ns = 5'000'000'000;     ///< a peer that was silent for this time is lost
   unsigned service_threads = 2;                     ///< run handlers
   bool local = true;                                ///< read from peers on the same host through their files
 };
@@ -49,9 +49,9 @@ struct EndpointStatistics {
   std::uint64_t peers = 0, half_open = 0, transfers = 0, views = 0;  ///< now
   std::uint64_t clock_ticks = 0;                                     ///< wake-ups of the guard's thread
   std::uint64_t messages_received = 0;
-  std::uint64_t dropped = 0;                ///< damaged, or of no session that stands
-  std::uint64_t strangers = 0;              ///< messages of whoever has no proof
-  std::vector<base::Error> last_strangers;  ///< who, and what they tried; at most 16
+  std::uint64_t dropped = 0;                      ///< damaged, or of no session that stands
+  std::uint64_t unauthenticated = 0;              ///< messages of peers without a proof
+  std::vector<base::Error> last_unauthenticated;  ///< unauthenticated peers, and what they tried; at most 16
 };
 
 /// A piece of remote memory, and where it is to go.
@@ -75,7 +75,7 @@ class Endpoint {
   /// For connect() of others; opaque.
   Bytes address() const;
   /// The peer, after both have proved the job key. The peer that we know when we are connected already. PERDURE_TIMEOUT
-  /// when nobody with the key answers, PERDURE_PEER_FAILED when the address is of an engine that was restarted.
+  /// when no endpoint with the key answers, PERDURE_PEER_FAILED when the address is of an engine that was restarted.
   base::Result<PeerId> connect(ConstByteSpan address, std::uint64_t timeout_ns);
   /// Begins what connect() would wait for, and waits for nothing: connections to several peers are made side by side,
   /// and before they are needed. Given up after `within_ns`. Nothing to do for a peer that is connected, or this
@@ -93,7 +93,7 @@ class Endpoint {
   base::Result<RemoteMemory> expose(ByteSpan memory, Access access, const std::optional<FileHint>& file = {});
   void withdraw(const RemoteMemory& memory);
 
-  /// Bytes [offset, offset + target.size()) of the peer's memory. No checksum protects them: compare hashes.
+  /// Bytes [offset, offset + target.size()) of the peer's memory. They carry no checksum: compare hashes.
   base::Status read(PeerId peer, const RemoteMemory& memory, std::uint64_t offset, ByteSpan target,
                     std::uint64_t timeout_ns);
   base::Status read_many(PeerId peer, std::span<const ReadPiece> pieces, std::uint64_t timeout_ns);

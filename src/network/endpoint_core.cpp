@@ -27,8 +27,9 @@ EndpointCore::EndpointCore(std::unique_ptr<Wire> wire, const EndpointOptions& op
       options_(options),
       handlers_(std::move(handlers)),
       self_{wire_->address(), os::random_u64() | 1},
-      limits_(limits_of(options, wire_->max_message())),
-      introductions_(*wire_, options_.job_key, self_, {options.retry_ns, options.max_retry_ns}) {}
+      transfers_(2 * options.window_transfers),
+      handshakes_(*wire_, options_.job_key, self_, {options.retry_ns, options.max_retry_ns}),
+      peers_(limits_of(options, wire_->max_message())) {}
 
 base::Status EndpointCore::start() {
   pool_.start(options_.service_threads);
@@ -38,45 +39,28 @@ base::Status EndpointCore::start() {
 
 EndpointCore::~EndpointCore() {
   {
-    const std::lock_guard lock(mutex_);
-    closing_ = true;
+    const std::lock_guard lock(mutex_);  // whoever waits for a connection has either seen it or waits already
+    visits_.close();
   }
   connections_changed_.notify_all();
   const base::Error closed{PERDURE_CLOSED, "network", "this engine's endpoint was closed", {}, false};
   for (const PeerPointer& peer : peers()) lose(peer, closed, false);
-  {
-    std::unique_lock lock(mutex_);
-    visits_over_.wait(lock, [this] { return visits_ == 0; });
-  }
+  visits_.wait_until_none();
   pool_.stop();
   clock_.stop();
   wire_->stop();
-  free_buffers_.clear();
-  transfers_.clear();  // wire buffers have to go before the wire
-}
-
-EndpointCore::Visit::Visit(EndpointCore& core) : core_(core) {
-  const std::lock_guard lock(core_.mutex_);
-  ++core_.visits_;
-}
-
-EndpointCore::Visit::~Visit() {
-  const std::lock_guard lock(core_.mutex_);
-  if (--core_.visits_ == 0) core_.visits_over_.notify_all();
+  transfers_.clear();
 }
 
 std::vector<PeerPointer> EndpointCore::peers() const {
   const std::lock_guard lock(mutex_);
-  std::vector<PeerPointer> list;
-  for (const auto& [id, peer] : peers_) list.push_back(peer);
-  return list;
+  return peers_.all();
 }
 
 base::Result<PeerPointer> EndpointCore::find(PeerId id) const {
   const std::lock_guard lock(mutex_);
-  if (closing_) return base::fail(PERDURE_CLOSED, "network", "this engine's endpoint was closed");
-  const auto it = peers_.find(id);
-  if (it != peers_.end()) return it->second;
+  if (visits_.closing()) return base::fail(PERDURE_CLOSED, "network", "this engine's endpoint was closed");
+  if (auto peer = peers_.find(id)) return peer;
   return base::fail(PERDURE_PEER_FAILED, "peer " + std::to_string(id), "it is not connected, or not any more",
                     "connect again", true);
 }
@@ -93,31 +77,18 @@ void EndpointCore::send_all(Peer& peer, const Outbox& out) {
   for (const Body& body : out) send(peer, body);
 }
 
-void EndpointCore::remember_stranger(const base::Error& who) {
-  ++stranger_count_;
-  const std::lock_guard lock(stranger_mutex_);
-  strangers_.push_back(who);
-  if (strangers_.size() > 16) strangers_.pop_front();
-}
-
 EndpointStatistics EndpointCore::statistics() const {
   EndpointStatistics all;
   all.clock_ticks = clock_.ticks();
-  all.messages_received = received_;
-  all.dropped = dropped_;
-  all.strangers = stranger_count_;
+  all.messages_received = received_.messages;
+  all.dropped = received_.dropped;
+  all.unauthenticated = received_.unauthenticated();
   all.views = views_.size();
-  {
-    const std::lock_guard lock(mutex_);
-    all.peers = peers_.size();
-    all.half_open = introductions_.half_open();
-  }
-  {
-    const std::lock_guard lock(transfer_mutex_);
-    all.transfers = transfers_.size();
-  }
-  const std::lock_guard lock(stranger_mutex_);
-  all.last_strangers.assign(strangers_.begin(), strangers_.end());
+  all.transfers = transfers_.size();
+  all.last_unauthenticated = received_.last_unauthenticated();
+  const std::lock_guard lock(mutex_);
+  all.peers = peers_.size();
+  all.half_open = handshakes_.half_open();
   return all;
 }
 

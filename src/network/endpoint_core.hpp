@@ -2,14 +2,17 @@
 // Private to the endpoint: its state and threads. The wire's thread receives, service threads run handlers, the clock's
 // thread repeats what was not answered and guards.
 //
-// Locks: `mutex_` (who is known), each peer's (calls, transfers), `transfer_mutex_`, `stranger_mutex_`. Nobody holds
-// one and takes another of these; all may be held when the wire or the clock is called. Handlers run without any.
+// Locks: `mutex_` (who is known), each peer's (calls, transfers), and those inside `transfers_`, `visits_`,
+// `received_`. Nobody holds one and takes another of these; all may be held when the wire or the clock is called.
+// Handlers run without any.
 #include <deque>
-#include <unordered_map>
 
 #include "network/clock.hpp"
-#include "network/peer.hpp"
+#include "network/peer_table.hpp"
+#include "network/received.hpp"
 #include "network/service_pool.hpp"
+#include "network/transfer_table.hpp"
+#include "network/visits.hpp"
 
 namespace perdure::network {
 
@@ -34,15 +37,7 @@ class EndpointCore : private WireEvents {
   EndpointStatistics statistics() const;
 
  private:
-  /// A call of a user; the destructor waits for all of them.
-  class Visit {
-   public:
-    explicit Visit(EndpointCore& core);
-    ~Visit();
-
-   private:
-    EndpointCore& core_;
-  };
+  using Visit = Visits::Visit;
   /// One wire transfer of a read or write that may need many.
   struct Part {
     const WireMemory* memory = nullptr;
@@ -65,13 +60,11 @@ class EndpointCore : private WireEvents {
   bool answer_again(const Body& body);  // locked by the caller
   void receive(const PeerPointer& peer, const Body& body);
   void receive_fragment(const PeerPointer& peer, const Fragment& fragment);
-  void count_garbage(ConstByteSpan bytes);
-  void remember_stranger(const base::Error& who);
+  void count_malformed(ConstByteSpan bytes);
 
   // the sessions
   std::vector<PeerPointer> establish(Established session);  // locked by the caller
   std::vector<PeerPointer> peers() const;
-  bool take_out(const Peer& peer);  // locked by the caller; false: somebody else did
   void lose(const PeerPointer& peer, const base::Error& why, bool tell);
   void finish_loss(const PeerPointer& peer, const base::Error& why, bool tell);
   base::Error connect_failure(const Address& remote, bool refused) const;
@@ -87,7 +80,6 @@ class EndpointCore : private WireEvents {
   base::Status launch(const PeerPointer& peer, Part part, bool write, std::deque<Flight>& flights);
   base::Status land(const PeerPointer& peer, Flight flight, bool write, std::deque<Part>& parts);
   base::Result<WireBufferPointer> take_buffer();
-  void give_buffer(WireBufferPointer buffer);
 
   // the clock's thread
   std::uint64_t tick(std::uint64_t now_ns);
@@ -98,31 +90,19 @@ class EndpointCore : private WireEvents {
   const EndpointOptions options_;
   const Handlers handlers_;
   const Address self_;
-  const CallLimits limits_;
   Clock clock_;
   ServicePool pool_;
   Views views_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable connections_changed_;
-  std::condition_variable visits_over_;
-  bool closing_ = false;
-  unsigned visits_ = 0;
-  PeerId next_peer_ = 1;
-  Introductions introductions_;
-  std::map<PeerId, PeerPointer> peers_;
-  std::unordered_map<std::uint64_t, PeerPointer> by_session_;  // by the number that we expect
-  std::map<std::uint64_t, PeerPointer> by_incarnation_;
-
-  mutable std::mutex transfer_mutex_;
-  std::uint64_t next_token_ = 1;
-  std::unordered_map<std::uint64_t, std::shared_ptr<Transfer>> transfers_;
-  std::vector<WireBufferPointer> free_buffers_;
-
-  mutable std::mutex stranger_mutex_;
-  std::deque<base::Error> strangers_;
-  std::atomic<std::uint64_t> stranger_count_{0}, dropped_{0}, received_{0};
+  Visits visits_;
+  TransferTable transfers_;
+  Received received_;
   std::uint64_t next_guard_ns_ = 0;  // the clock's
+
+  mutable std::mutex mutex_;  // of what follows
+  std::condition_variable connections_changed_;
+  Handshakes handshakes_;
+  PeerTable peers_;
 };
 
 }  // namespace perdure::network

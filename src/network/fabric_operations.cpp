@@ -39,7 +39,7 @@ base::Result<WireBufferPointer> FabricWire::take_message_buffer() {
 
 void FabricWire::release(Operation& operation) {
   if (operation.kind == Kind::send) {
-    if (const auto it = peers_.find(operation.peer); it != peers_.end()) --it->second.under_way;
+    if (const auto it = known_.peers.find(operation.peer); it != known_.peers.end()) --it->second.under_way;
     if (free_buffers_.size() < kMaxFreeBuffers) free_buffers_.push_back(std::move(operation.buffer));
   }
   operations_.erase(operation.self);
@@ -94,8 +94,8 @@ base::Status FabricWire::send(WirePeer peer, ConstByteSpan message) {
   if (message.size() > max_message())
     return base::fail(PERDURE_INVALID_ARGUMENT, "message", "it is longer than the wire takes");
   const std::lock_guard lock(mutex_);
-  const auto it = peers_.find(peer);
-  if (!open_ || it == peers_.end()) return base::fail(PERDURE_CLOSED, "network", "the peer was given up");
+  const auto it = known_.peers.find(peer);
+  if (!open_ || it == known_.peers.end()) return base::fail(PERDURE_CLOSED, "network", "the peer was given up");
   if (it->second.under_way >= kMaxSends)
     return base::fail(PERDURE_BUSY, "network", "too many messages to one peer are under way", {}, true);
   PERDURE_TRY(auto buffer, take_message_buffer());
@@ -106,8 +106,8 @@ base::Status FabricWire::send(WirePeer peer, ConstByteSpan message) {
 
 base::Status FabricWire::begin(WireTransfer transfer) {
   const std::lock_guard lock(mutex_);
-  const auto it = peers_.find(transfer.peer);
-  if (!open_ || it == peers_.end()) return base::fail(PERDURE_CLOSED, "network", "the peer was given up");
+  const auto it = known_.peers.find(transfer.peer);
+  if (!open_ || it == known_.peers.end()) return base::fail(PERDURE_CLOSED, "network", "the peer was given up");
   const auto operation = add(Kind::transfer, transfer.peer, it->second.to, transfer.buffer, transfer.bytes);
   operation->transfer = std::move(transfer);
   return launch(operation);

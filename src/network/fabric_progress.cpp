@@ -82,7 +82,7 @@ void FabricWire::finish(Operation& operation, base::Status status, std::size_t b
   {
     const std::lock_guard lock(mutex_);
     reported = operation.reported;
-    known = peers_.contains(peer);
+    known = known_.peers.contains(peer);
     release(operation);
   }
   if (!status && known && !transfer) events_->on_send_failed(peer, status.error());

@@ -91,17 +91,17 @@ base::Result<WirePeer> FabricWire::connect(ConstByteSpan address) {
                       "set the same provider on all nodes");
   const std::lock_guard lock(mutex_);
   const Bytes key(address.begin(), address.end());
-  AddressEntry& entry = addresses_[key];
+  AddressEntry& entry = known_.addresses[key];
   if (entry.users == 0) {
     const int inserted = ::fi_av_insert(fabric_.addresses.get(), key.data(), 1, &entry.to, 0, nullptr);
     if (inserted != 1) {
-      addresses_.erase(key);
+      known_.addresses.erase(key);
       return base::fail(PERDURE_INVALID_ARGUMENT, "engine address", "the network provider does not take it");
     }
   }
   ++entry.users;
-  const WirePeer peer = next_peer_++;
-  peers_[peer] = {key, entry.to, 0};
+  const WirePeer peer = known_.next++;
+  known_.peers[peer] = {key, entry.to, 0};
   return peer;
 }
 
@@ -109,8 +109,8 @@ void FabricWire::forget(WirePeer peer) {
   const base::Error gone{PERDURE_PEER_FAILED, "transfer", "the peer is gone", {}, true};
   {
     const std::lock_guard lock(mutex_);
-    const auto it = peers_.find(peer);
-    if (it == peers_.end()) return;
+    const auto it = known_.peers.find(peer);
+    if (it == known_.peers.end()) return;
     for (Operation& operation : operations_) {
       if (operation.peer != peer || operation.kind != Kind::transfer || operation.reported) continue;
       operation.reported = true;  // its buffer stays until the provider is done with it
@@ -121,11 +121,11 @@ void FabricWire::forget(WirePeer peer) {
       if (operation->peer == peer) dropped.push_back(operation);
     std::erase_if(waiting_, [peer](const Operation* operation) { return operation->peer == peer; });
     for (Operation* operation : dropped) release(*operation);
-    const auto address = addresses_.find(it->second.address);
-    peers_.erase(it);
+    const auto address = known_.addresses.find(it->second.address);
+    known_.peers.erase(it);
     if (--address->second.users == 0) {
       ::fi_av_remove(fabric_.addresses.get(), &address->second.to, 1, 0);
-      addresses_.erase(address);
+      known_.addresses.erase(address);
     }
   }
   wake();

@@ -56,6 +56,11 @@ class FabricWire : public Wire {
     fi_addr_t to = FI_ADDR_UNSPEC;
     unsigned users = 0;
   };
+  struct Known {
+    WirePeer next = 1;
+    std::unordered_map<WirePeer, PeerEntry> peers;
+    std::map<Bytes, AddressEntry> addresses;
+  };
 
   FabricWire(FabricResources fabric, os::Fd wake, Bytes name, std::uint64_t sleep_ns);
   void wake() const;
@@ -85,9 +90,7 @@ class FabricWire : public Wire {
 
   std::mutex mutex_;
   bool open_ = true;
-  WirePeer next_peer_ = 1;
-  std::unordered_map<WirePeer, PeerEntry> peers_;
-  std::map<Bytes, AddressEntry> addresses_;
+  Known known_;
   std::list<Operation> operations_;
   std::deque<Operation*> waiting_;
   std::vector<WireBufferPointer> free_buffers_;

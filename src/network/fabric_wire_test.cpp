@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-#include "network/sample_network.hpp"
+#include "network/network_testing.hpp"
 #include "os/system.hpp"
 #include "support/wake_ups.hpp"
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "network/sample_network.hpp"
+#include "network/network_testing.hpp"
 #include "os/system.hpp"
 
 namespace perdure::network {

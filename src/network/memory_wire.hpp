@@ -46,7 +46,7 @@ class MemoryFabric : public std::enable_shared_from_this<MemoryFabric> {
   void cut_off(ConstByteSpan end);  ///< from everybody
   void heal();                      ///< all cuts
   void slow_down(ConstByteSpan end, std::uint64_t delay_ns);
-  void kill(ConstByteSpan end);                         ///< hears and answers nothing ever again
+  void kill(ConstByteSpan end);                         ///< receives and sends nothing any more
   std::uint64_t messages() const { return messages_; }  ///< sent so far
 
  private:

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/hash.hpp"
-#include "network/sample_network.hpp"
+#include "network/network_testing.hpp"
 
 namespace perdure::network {
 namespace {

@@ -15,7 +15,7 @@ using Nonce = std::array<std::byte, 16>;
 using Mac = std::array<std::byte, 32>;
 
 // ---- getting to know each other; session is 0 ---------------------------------------------------------------------
-/// First message of an initiator. The proof covers what it says, so that only who has the key makes anybody work.
+/// First message of an initiator. The proof covers its content, so that a peer without the key causes no work.
 struct Hello {
   Bytes from;            ///< encoded Address of the initiator
   std::uint64_t to = 0;  ///< the incarnation that it means

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/hash.hpp"
-#include "network/sample_network.hpp"
+#include "network/network_testing.hpp"
 
 namespace perdure::network {
 namespace {

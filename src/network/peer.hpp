@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "network/endpoint.hpp"
-#include "network/introductions.hpp"
+#include "network/handshakes.hpp"
 #include "network/served.hpp"
 
 namespace perdure::network {

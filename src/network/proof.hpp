@@ -1,13 +1,13 @@
 #pragma once
-// Proofs that somebody has the job key: keyed hashes (HMAC-SHA-512-256 of libsodium) over what is being said, for whom,
-// and both sides' fresh nonces. A proof that was overheard is worth nothing with the next nonce.
+// Proofs that an endpoint has the job key: keyed hashes (HMAC-SHA-512-256 of libsodium) over what is being said, for
+// whom, and both sides' fresh nonces. A proof that was overheard is worth nothing with the next nonce.
 #include "network/message.hpp"
 
 namespace perdure::network {
 
 using JobKey = std::array<std::byte, 32>;
 
-/// Who talks to whom, and the nonces of both (the responder's is zero while it is not known).
+/// Both endpoints and their nonces (the responder's is zero while it is not known).
 struct Introduction {
   Address initiator;
   std::uint64_t responder = 0;  ///< its incarnation

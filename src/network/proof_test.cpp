@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "network/sample_network.hpp"
+#include "network/network_testing.hpp"
 #include "os/system.hpp"
 
 namespace perdure::network {
@@ -89,9 +89,9 @@ TEST_F(ProofTest, AnotherKeyGetsNothingAndIsNamed) {
   EXPECT_EQ(peer.error().code, PERDURE_TIMEOUT);
   settle(*server);
   const auto statistics = server->statistics();
-  EXPECT_GT(statistics.strangers, 0u);
-  ASSERT_FALSE(statistics.last_strangers.empty());
-  EXPECT_EQ(statistics.last_strangers[0].object, decode_address(stranger->address())->text());
+  EXPECT_GT(statistics.unauthenticated, 0u);
+  ASSERT_FALSE(statistics.last_unauthenticated.empty());
+  EXPECT_EQ(statistics.last_unauthenticated[0].object, decode_address(stranger->address())->text());
   EXPECT_EQ(statistics.half_open, 0u) << "a stranger leaves nothing behind";
   EXPECT_EQ(stranger->statistics().messages_received, 0u) << "not even an answer";
 }
@@ -110,7 +110,7 @@ TEST_F(ProofTest, AnEngineWithoutTheKeyIsNotBelievedWhenItAnswers) {
   });
   EXPECT_FALSE(client->connect(encode(Address{fake.wire->address(), 5}), 200'000'000));
   answer.join();
-  EXPECT_GT(client->statistics().strangers, 0u);
+  EXPECT_GT(client->statistics().unauthenticated, 0u);
 }
 
 TEST_F(ProofTest, NothingIsServedBeforeTheProof) {

@@ -13,6 +13,8 @@ struct FileHint {
   std::string path;
   std::uint64_t offset = 0;  ///< of the memory's first byte
   friend bool operator==(const FileHint&, const FileHint&) = default;
+  PERDURE_FIELDS(path, offset)
+  std::string wrong() const { return path.size() <= 4096 ? "" : "field 'path' has more than 4096 bytes"; }
 };
 
 /// Which file it really is: the same path may be another file in another container of the same host.
@@ -23,6 +25,8 @@ struct LocalFile {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   friend bool operator==(const LocalFile&, const LocalFile&) = default;
+  PERDURE_FIELDS(hint, host, user, device, inode)
+  std::string wrong() const { return host.size() <= 512 ? "" : "field 'host' has more than 512 bytes"; }
 };
 
 struct RemoteMemory {
@@ -30,6 +34,7 @@ struct RemoteMemory {
   Access access = Access::read;
   std::optional<LocalFile> file;
   friend bool operator==(const RemoteMemory&, const RemoteMemory&) = default;
+  PERDURE_FIELDS(wire, access, file)
 };
 
 Bytes encode(const RemoteMemory& memory);

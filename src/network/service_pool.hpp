@@ -25,7 +25,7 @@ class ServicePool {
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
   }
-  /// Bounded by who posts: a window of calls per peer, and one loss.
+  /// The callers bound the queue: a window of calls per peer, and one loss.
   void post(std::function<void()> work) {
     {
       const std::lock_guard lock(mutex_);

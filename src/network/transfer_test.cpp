@@ -5,8 +5,8 @@
 
 #include <random>
 
+#include "network/network_testing.hpp"
 #include "network/reply_codec.hpp"
-#include "network/sample_network.hpp"
 #include "network/served.hpp"
 
 namespace perdure::network {

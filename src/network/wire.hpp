@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/bytes.hpp"
+#include "base/fields.hpp"
 #include "base/result.hpp"
 
 namespace perdure::network {
@@ -25,12 +26,15 @@ struct WireMemory {
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
   friend bool operator==(const WireMemory&, const WireMemory&) = default;
+  PERDURE_FIELDS(key, base, bytes)
+  std::string wrong() const { return base + bytes >= base ? "" : "field 'bytes': it goes on after the last address"; }
 };
 
 enum class Access { read, read_and_write };
+constexpr Access greatest(Access) { return Access::read_and_write; }
 
-/// Where one-sided transfers land and start. The wire's own (so that a transfer that nobody waits for any more writes
-/// to nobody's memory), registered where the provider wants that. Must be gone before the wire.
+/// Where one-sided transfers land and start. The wire's own memory, so that a late transfer cannot write to memory with
+/// another use; registered where the provider wants that. Must be gone before the wire.
 class WireBuffer {
  public:
   virtual ~WireBuffer() = default;
@@ -49,7 +53,7 @@ struct WireTransfer {
   bool write = false;
 };
 
-/// What a wire has to say. Must return soon.
+/// What a wire reports. The calls must return soon.
 class WireEvents {
  public:
   virtual ~WireEvents() = default;
@@ -68,9 +72,9 @@ class Wire {
   virtual void stop() = 0;
   virtual Bytes address() const = 0;  ///< of this end; at most kMaxWireAddress bytes
   virtual std::size_t max_message() const = 0;
-  /// Resolves an address; says nothing about whether anybody is there.
+  /// Resolves an address; does not find out whether an endpoint is there.
   virtual base::Result<WirePeer> connect(ConstByteSpan address) = 0;
-  /// Gives up what is known about the peer; its transfers end with an error.
+  /// Forgets the peer; its transfers end with an error.
   virtual void forget(WirePeer peer) = 0;
   /// Copies the message. PERDURE_BUSY: too much for this peer is under way, and the message was dropped.
   virtual base::Status send(WirePeer peer, ConstByteSpan message) = 0;

@@ -13,7 +13,7 @@ namespace perdure::os {
 /// Of the calling thread; empty where the system does not say.
 CpuSet own_cpus();
 /// All that the kernel lets threads of this process have: online, and in the cpuset of its control group (version 1 or
-/// 2). A short-lived thread asks for all and looks what it got, so that it is right in containers, too, which hide
+/// 2). A short-lived thread asks for all and reads what it got, which is right also in containers, which hide
 /// the group's files. Empty where the system does not say.
 CpuSet reachable_cpus();
 /// What a file of the kernel lists; empty where it is not there, or lists something else.

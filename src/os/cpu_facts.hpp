@@ -11,7 +11,7 @@ namespace perdure::os {
 struct Ancestor {
   std::string name;             ///< as ps shows it, at most 15 characters
   bool same_user = false;       ///< as this process
-  bool session_leader = false;  ///< it began a session: a shell that somebody logged in to, a batch script, a daemon
+  bool session_leader = false;  ///< it began a session: a login shell, a batch script, a daemon
   bool launcher = false;        ///< starts ranks on its node, and may bind each to some processors
   CpuSet cpus;                  ///< that it may use
   CpuSet children;              ///< the nearest launcher only: those of all processes of our user that it started

@@ -28,7 +28,7 @@ class Fd {
   int fd_ = -1;
 };
 
-/// Which file it is, whatever its path, and who may do what with it.
+/// The file's identity, independent of its path, and its owner and permissions.
 struct FileIdentity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
@@ -66,7 +66,7 @@ class File {
   void start_writeback(std::uint64_t offset, std::uint64_t bytes) const;  ///< a hint; returns at once
   base::Status sync() const;                                              ///< fsync
   base::Status sync_data() const;                                         ///< fdatasync
-  /// Advisory lock of this open file (flock); PERDURE_BUSY when somebody else holds it.
+  /// Advisory lock of this open file (flock); PERDURE_BUSY when another process holds it.
   base::Status try_lock() const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Which of many descriptors can be read or written now. What that costs does not grow with those that cannot (with
+// Finds the descriptors that can be read or written now. The cost does not grow with the number of the others (with
 // poll(), 256 idle connections cost 60 us at every look).
 #include <cstdint>
 #include <optional>
@@ -23,7 +23,7 @@ class Readiness {
   base::Status add(const Fd& fd, std::uint64_t number);
   void change(const Fd& fd, std::uint64_t number, Interest interest);
   void remove(const Fd& fd);
-  /// Waits until there is at least one event, at most so long; none also when a signal came. What was ready first comes
+  /// Waits for at least one event, at most for the given time; none also when a signal came. What was ready first comes
   /// first. Of very many some come with the next call.
   base::Result<std::vector<Event>> wait(std::optional<std::uint64_t> timeout_ns) const;
 

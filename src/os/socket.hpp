@@ -12,9 +12,9 @@ namespace perdure::os {
 base::Result<Fd> listen_at(const std::string& path);
 /// Takes one waiting connection whose peer has our user id (others are dropped); an invalid Fd when none is waiting.
 base::Result<Fd> accept_from(const Fd& listener);
-/// PERDURE_UNAVAILABLE when nobody listens.
+/// PERDURE_UNAVAILABLE when no process listens there.
 base::Result<Fd> connect_to(const std::string& path);
-/// The same without a moment's wait: PERDURE_BUSY when somebody listens and his queue is full.
+/// As connect, but never waits: PERDURE_BUSY when the listener's queue is full.
 base::Result<Fd> connect_at_once(const std::string& path);
 /// Blocks until all is sent. A closed peer is PERDURE_UNAVAILABLE; never raises SIGPIPE.
 base::Status send_all(const Fd& socket, base::ConstByteSpan data);

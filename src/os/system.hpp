@@ -24,7 +24,7 @@ bool process_alive(std::int32_t pid);
 std::uint64_t random_u64();     ///< from the system's random source
 std::uint64_t wall_clock_ns();  ///< since 1970
 std::uint64_t monotonic_ns();
-/// For tests: from now on this clock of this process is off by so much more. Waits last as long as ever.
+/// For tests: shifts this clock of this process by the given time. Waits are not affected.
 void shift_wall_clock(std::int64_t nanoseconds);
 void shift_monotonic_clock(std::int64_t nanoseconds);
 void sleep_ns(std::uint64_t nanoseconds);

@@ -21,7 +21,7 @@ struct TcpListener {
   Fd socket;           ///< does not block
   TcpAddress address;  ///< with the port that was taken where 0 was asked for
 };
-/// PERDURE_BUSY when somebody listens there already.
+/// PERDURE_BUSY when the address is taken.
 base::Result<TcpListener> listen_tcp(const TcpAddress& address);
 /// Takes one waiting connection, which does not block; an invalid Fd when none is waiting.
 base::Result<Fd> accept_tcp(const Fd& listener);

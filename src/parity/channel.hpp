@@ -1,8 +1,8 @@
 #pragma once
-// put and get as the papers' libNAM has them: through rings of send and receive buffers, registered once. Data to be
-// put is copied into the ring and the caller goes on; the server reads it from there. What is got arrives in the ring
-// and is looked at in place. A notification says that a transfer is over; giving it back frees its buffer. Both rings
-// are bounded, and that is the flow control: who puts faster than the server takes waits for a buffer.
+// put and get through rings of send and receive buffers that are registered once, as in the papers' libNAM. put()
+// copies the data into the ring and returns; the server reads it from there. get() receives into the ring, where the
+// caller reads it in place. A notification says that a transfer is over; giving it back frees its buffer. Both rings
+// are bounded, and that is the flow control: a client that puts faster than the server reads waits for a buffer.
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -40,9 +40,9 @@ class Channel {
                                   std::uint64_t timeout_ns);
   base::Result<std::uint64_t> get(const PoolMemory& memory, std::uint64_t offset, std::size_t bytes,
                                   std::uint64_t timeout_ns);
-  /// When the transfer is over. PERDURE_NOT_FOUND: no such ticket, or freed. PERDURE_TIMEOUT: not yet.
+  /// Waits until the transfer is over. PERDURE_NOT_FOUND: no such ticket, or freed. PERDURE_TIMEOUT: not over yet.
   base::Result<Notification> wait(std::uint64_t ticket, std::uint64_t timeout_ns);
-  /// The buffer may be used again. Only of transfers that are over.
+  /// Frees the buffer of a transfer that is over.
   void free(std::uint64_t ticket);
   unsigned slots_free() const;  ///< of both rings
 

@@ -1,11 +1,11 @@
 #pragma once
-// What an engine, or any program, says to a parity server (perdure-parityd): the parity of these blocks, please. The
-// server reads the blocks itself from the endpoints that expose them; its clients send small requests and wait.
+// The client of a parity server (perdure-parityd), for engines and other programs: it orders the parities of blocks.
+// The server reads the blocks itself from the endpoints that expose them; its clients send small requests and wait.
 // Thread-safe.
 //
 // Every request may be repeated: it is about an id that the client chose. All errors come within the time-outs:
-// PERDURE_TIMEOUT or PERDURE_PEER_FAILED when the server does not answer or is gone. Whatever it held is gone with it:
-// one that was started again says `unknown`, and PERDURE_NOT_FOUND, about what it had.
+// PERDURE_TIMEOUT or PERDURE_PEER_FAILED when the server does not answer or is gone. What a server held is lost with
+// it: a restarted server answers `unknown`, or PERDURE_NOT_FOUND, for the ids it had.
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -46,7 +46,7 @@ class Client {
   /// What has an id that begins with `prefix`, ascending by id.
   base::Result<std::vector<Listed>> list(ConstByteSpan prefix);
   base::Result<Inventory> inventory();
-  /// Gives it up, whatever its stage; success when there is none.
+  /// Drops the order or memory with this id, whatever its stage; success when there is none.
   base::Status drop(ConstByteSpan id);
 
   /// Fills `target`, as long as the lost block, from the parity and the survivors: all members of the stripe that had
@@ -73,7 +73,7 @@ class Client {
   base::Status get(const PoolMemory& memory, std::uint64_t offset, ByteSpan target);
 
   network::Endpoint& endpoint() const { return endpoint_; }
-  /// Keeps what was exposed mapped until this ends: somebody may still read it.
+  /// Keeps exposed memory mapped until this ends: the server may still read it.
   void retire(Bytes memory);
 
  private:
@@ -94,7 +94,7 @@ class Client {
 inline constexpr std::size_t kMaxInline = 1U << 20;
 
 /// Several servers: each id has one, chosen by its hash, on all clients alike when they name the same servers in the
-/// same order. A dead one is an error for its ids, and nobody else takes over.
+/// same order. The ids of a dead server give errors; no other server takes over.
 class Servers {
  public:
   explicit Servers(std::vector<std::unique_ptr<Client>> clients);  ///< at least one

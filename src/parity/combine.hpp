@@ -11,7 +11,7 @@
 
 namespace perdure::parity {
 
-/// A block of somebody else's.
+/// A block of another endpoint.
 struct Source {
   std::string name;  ///< for messages
   const Bytes* address = nullptr;
@@ -26,7 +26,7 @@ struct ReadLimits {
   unsigned reads = 2;                          ///< under way at once
 };
 
-/// Reads blocks from whoever has them. Thread-safe.
+/// Reads blocks from the endpoints that expose them. Thread-safe.
 class Reader {
  public:
   Reader(network::Endpoint& endpoint, const ReadLimits& limits) : endpoint_(endpoint), limits_(limits) {}
@@ -47,7 +47,7 @@ class Reader {
   std::set<network::PeerId> peers_;
 };
 
-/// Shared by those who work for one order.
+/// Shared by the threads that work on one order.
 struct Progress {
   std::atomic<std::uint64_t> pulled{0};  ///< bytes
   std::atomic<bool> given_up{false};     ///< ends the work with PERDURE_CLOSED

@@ -1,6 +1,7 @@
 #pragma once
 // How requests to a parity server and its answers travel: the payloads of calls of network::Endpoint. A request is a
-// magic number, the protocol's version and a verb, then the verb's fields, little-endian. Decoders take any bytes.
+// magic number, the protocol's version and a verb, then the verb's fields (base/field_codec.hpp). Decoders take any
+// bytes.
 #include <optional>
 #include <variant>
 
@@ -8,24 +9,36 @@
 
 namespace perdure::parity {
 
-/// What asks with nothing but an id.
+/// A request that has only an id.
 struct AskStanding {
   Bytes id;
+  PERDURE_FIELDS(id)
+  std::string wrong() const { return wrong_id(id); }
 };
 struct AskKept {
   Bytes id;
+  PERDURE_FIELDS(id)
+  std::string wrong() const { return wrong_id(id); }
 };
 struct Drop {
   Bytes id;
+  PERDURE_FIELDS(id)
+  std::string wrong() const { return wrong_id(id); }
 };
 struct OpenMemory {
   Bytes id;
+  PERDURE_FIELDS(id)
+  std::string wrong() const { return wrong_id(id); }
 };
-struct AskInventory {};
+struct AskInventory {
+  PERDURE_FIELDS()
+};
 /// Ids that begin with `prefix` and are above `after`.
 struct AskList {
   Bytes prefix;
   Bytes after;
+  PERDURE_FIELDS(prefix, after)
+  std::string wrong() const { return wrong_id(prefix) + wrong_id(after); }
 };
 struct Rebuild {
   Bytes id;
@@ -40,30 +53,42 @@ struct Rebuild {
     Bytes address;  ///< empty: the client has it
     network::RemoteMemory memory;
     std::uint64_t offset = 0;
+    PERDURE_FIELDS(position, hash, bytes, address, memory, offset)
+    std::string wrong() const { return wrong_address(address); }
   };
   std::vector<Source> survivors;
+  PERDURE_FIELDS(id, stripe, position, bytes, survivors)
+  std::string wrong() const { return wrong_id(id); }
 };
 struct AskRebuilt {
   std::uint64_t ticket = 0;
+  PERDURE_FIELDS(ticket)
 };
 struct EndRebuild {
   std::uint64_t ticket = 0;
+  PERDURE_FIELDS(ticket)
 };
 struct Allocate {
   Bytes id;
   std::uint64_t bytes = 0;
+  PERDURE_FIELDS(id, bytes)
+  std::string wrong() const { return wrong_id(id); }
 };
 struct Put {
   Bytes id;
   std::uint64_t offset = 0;
   ConstByteSpan data;  ///< within the frame
+  PERDURE_FIELDS(id, offset, data)
+  std::string wrong() const { return wrong_id(id); }
 };
 struct Pull {
   Bytes id;
   std::uint64_t offset = 0;
-  network::RemoteMemory memory;  ///< of who asks
+  network::RemoteMemory memory;  ///< of the client that asks
   std::uint64_t from = 0;
   std::uint64_t bytes = 0;
+  PERDURE_FIELDS(id, offset, memory, from, bytes)
+  std::string wrong() const { return wrong_id(id); }
 };
 
 using Request = std::variant<Order, AskStanding, AskKept, Drop, OpenMemory, AskInventory, AskList, Rebuild, AskRebuilt,
@@ -80,6 +105,7 @@ struct Rebuilt {
   std::uint64_t bytes_pulled = 0;
   base::Error why;
   network::RemoteMemory memory;  ///< of `done`: what is to be read
+  PERDURE_FIELDS(stage, bytes_pulled, why, memory)
 };
 
 Bytes encode(const Standing& standing);

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "parity/channel.hpp"
-#include "parity/parity_fixture.hpp"
+#include "parity/parity_testing.hpp"
 
 namespace perdure::parity {
 namespace {

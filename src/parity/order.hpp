@@ -1,5 +1,5 @@
 #pragma once
-// What clients order from a parity server and what it has to say about it. Plain data; frames.hpp is how it travels.
+// Orders of clients to a parity server, and its answers. Plain data; frames.hpp has the encoding.
 //
 // Stripe s of an order is made of the s-th block of each of its members. A block that is shorter than the longest of
 // its stripe counts as filled up with zeros, one that its member does not have as empty. The parity is as long as the
@@ -17,6 +17,7 @@ using network::Bytes;
 
 inline constexpr std::size_t kMaxId = 1024;        ///< bytes; at least 1
 inline constexpr std::size_t kMaxNote = 4U << 20;  ///< bytes
+inline constexpr std::size_t kMaxAddress = 1024;   ///< bytes
 inline constexpr std::size_t kMaxMembers = 255;
 inline constexpr std::size_t kMaxBlocks = 1U << 18;  ///< of all members of an order together
 
@@ -40,6 +41,15 @@ struct Order {
   std::vector<Member> members;
 };
 
+/// Of the address of an endpoint that somebody sent.
+inline std::string wrong_address(const Bytes& address) {
+  return address.size() <= kMaxAddress ? "" : "field 'address' has more than 1024 bytes";
+}
+/// Of an id that somebody sent.
+inline std::string wrong_id(const Bytes& id) {
+  return id.size() <= kMaxId ? "" : "field 'id' has more than 1024 bytes";
+}
+
 enum class Stage : std::uint8_t {
   unknown,    ///< never ordered, dropped, or the server was started again since
   ordered,    ///< there is room for it; nothing was read yet
@@ -47,18 +57,21 @@ enum class Stage : std::uint8_t {
   done,       ///< the parities are there
   failed,     ///< it was begun and given up; its room is free again
 };
+constexpr Stage greatest(Stage) { return Stage::failed; }
 
 struct Standing {
   Stage stage = Stage::unknown;
   std::uint64_t bytes_pulled = 0;  ///< read so far
   std::uint64_t bytes = 0;         ///< of all blocks
   base::Error why;                 ///< of `failed`
+  PERDURE_FIELDS(stage, bytes_pulled, bytes, why)
 };
 
 struct ParityBlock {
   std::uint64_t bytes = 0;
   base::Hash128 hash;
   friend bool operator==(const ParityBlock&, const ParityBlock&) = default;
+  PERDURE_FIELDS(bytes, hash)
 };
 
 /// What the server has for an order that is done.
@@ -66,6 +79,8 @@ struct Kept {
   Bytes id;
   Bytes note;
   std::vector<ParityBlock> parities;  ///< by stripe
+  PERDURE_FIELDS(note, parities)      // who asks knows the id
+  std::string wrong() const { return note.size() <= kMaxNote ? "" : "field 'note' has more than 4 MiB"; }
 };
 
 /// One line of what a server holds.
@@ -75,6 +90,8 @@ struct Listed {
   Stage stage = Stage::unknown;
   std::uint64_t bytes = 0;  ///< of the pool
   friend bool operator==(const Listed&, const Listed&) = default;
+  PERDURE_FIELDS(id, memory, stage, bytes)
+  std::string wrong() const { return wrong_id(id); }
 };
 
 struct Inventory {
@@ -86,6 +103,7 @@ struct Inventory {
   std::uint64_t memories = 0;            ///< allocated
   std::uint64_t bytes_pulled = 0;        ///< from members, since it was started
   std::uint64_t refused = 0;             ///< requests that made no sense, since it was started
+  PERDURE_FIELDS(pool_bytes, free_bytes, largest_free_bytes, orders, under_way, memories, bytes_pulled, refused)
 };
 
 /// A block of the stripe that still exists: `here`, in the caller's memory, or exposed by some endpoint.
@@ -108,6 +126,7 @@ struct PoolMemory {
   Bytes id;
   std::uint64_t bytes = 0;
   network::RemoteMemory memory;  ///< readable; put() writes
+  PERDURE_FIELDS(bytes, memory)  // who asks knows the id
 };
 
 }  // namespace perdure::parity

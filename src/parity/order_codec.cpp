@@ -6,7 +6,7 @@
 namespace perdure::parity {
 namespace {
 
-constexpr std::size_t kBlockBytes = 4 + 8 + 8 + 16;
+constexpr std::size_t kMaxMemories = 1U << 16U;                    // that one member of an order names
 constexpr std::uint64_t kMaxOrderBytes = std::uint64_t{1} << 59U;  // so that no sum wraps around
 
 /// The numbers of all different memories of a member, most of which have another key.
@@ -34,65 +34,48 @@ class MemoryTable {
   std::vector<const network::RemoteMemory*> all_;
 };
 
-void put_member(ByteWriter& out, const Member& member) {
-  const MemoryTable memories(member);
-  out.sized(member.address);
-  out.number(static_cast<std::uint32_t>(memories.all().size()));
-  for (const network::RemoteMemory* memory : memories.all()) put_memory(out, *memory);
-  out.number(static_cast<std::uint32_t>(member.blocks.size()));
-  for (const Block& block : member.blocks) {
-    out.number(memories.number(block.memory));
-    out.number(block.offset);
-    out.number(block.bytes);
-    put_hash(out, block.hash);
-  }
-}
-
-Member get_member(ByteReader& in, bool& good) {
-  Member member;
-  member.address = get_sized(in, kMaxAddress);
-  const auto memory_count = in.number<std::uint32_t>();
-  good = good && memory_count <= kMaxMemories;
-  std::vector<network::RemoteMemory> memories;
-  for (std::uint32_t i = 0; good && i < memory_count && in.good(); ++i) memories.push_back(get_memory(in, good));
-  const auto count = in.number<std::uint32_t>();
-  good = good && in.good() && count <= in.left() / kBlockBytes;  // before anything is reserved
-  if (!good) return member;
-  member.blocks.reserve(count);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    Block block;
-    const auto memory = in.number<std::uint32_t>();
-    good = good && memory < memories.size();
-    if (!good) return member;
-    block.memory = memories[memory];
-    block.offset = in.number<std::uint64_t>();
-    block.bytes = in.number<std::uint64_t>();
-    block.hash = get_hash(in);
-    member.blocks.push_back(std::move(block));
-  }
-  return member;
-}
-
 tl::unexpected<base::Error> senseless(const std::string& what) {
   return base::fail(PERDURE_INVALID_ARGUMENT, "order", what);
 }
 
 }  // namespace
 
-void put_order(ByteWriter& out, const Order& order) {
-  out.sized(order.id);
-  out.long_sized(order.note);
-  out.number(static_cast<std::uint16_t>(order.members.size()));
-  for (const Member& member : order.members) put_member(out, member);
+std::string PackedOrder::PackedMember::wrong() const {
+  if (memories.size() > kMaxMemories) return "field 'memories' names more than 65536";
+  const bool known = std::all_of(blocks.begin(), blocks.end(),
+                                 [this](const PackedBlock& block) { return block.memory < memories.size(); });
+  return known ? wrong_address(address) : "field 'blocks': a block is in no memory of the table";
 }
 
-Order get_order(ByteReader& in, bool& good) {
-  Order order;
-  order.id = get_sized(in, kMaxId);
-  const ConstByteSpan note = in.long_sized(kMaxNote);
-  order.note.assign(note.begin(), note.end());
-  const auto count = in.number<std::uint16_t>();
-  for (std::uint16_t i = 0; good && i < count && in.good(); ++i) order.members.push_back(get_member(in, good));
+std::string PackedOrder::wrong() const {
+  std::size_t blocks = 0;
+  for (const PackedMember& member : members) blocks += member.blocks.size();
+  if (blocks > kMaxBlocks) return "field 'members' has more than " + std::to_string(kMaxBlocks) + " blocks";
+  return note.size() <= kMaxNote ? wrong_id(id) : "field 'note' has more than 4 MiB";
+}
+
+PackedOrder pack(const Order& order) {
+  PackedOrder packed{order.id, order.note, {}};
+  for (const Member& member : order.members) {
+    const MemoryTable memories(member);
+    auto& to = packed.members.emplace_back();
+    to.address = member.address;
+    for (const network::RemoteMemory* memory : memories.all()) to.memories.push_back(*memory);
+    to.blocks.reserve(member.blocks.size());
+    for (const Block& block : member.blocks)
+      to.blocks.push_back({memories.number(block.memory), block.offset, block.bytes, block.hash});
+  }
+  return packed;
+}
+
+Order unpack(PackedOrder packed) {
+  Order order{std::move(packed.id), std::move(packed.note), {}};
+  for (auto& member : packed.members) {
+    auto& to = order.members.emplace_back(Member{std::move(member.address), {}});
+    to.blocks.reserve(member.blocks.size());
+    for (const auto& block : member.blocks)
+      to.blocks.push_back({member.memories[block.memory], block.offset, block.bytes, block.hash});
+  }
   return order;
 }
 

@@ -1,14 +1,35 @@
 #pragma once
-// Private: orders, the one large frame. Its blocks name memory by its number in a table, as many have the same.
-#include "parity/fields.hpp"
+// Private: orders, the one large frame. On the wire blocks name memory by its number in a table, as many have the same.
+#include "parity/order.hpp"
 
 namespace perdure::parity {
 
-void put_order(ByteWriter& out, const Order& order);
-/// `good` becomes false when it is none.
-Order get_order(ByteReader& in, bool& good);
+struct PackedOrder {
+  struct PackedBlock {
+    std::uint32_t memory = 0;  ///< number in `memories`
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+    base::Hash128 hash;
+    PERDURE_FIELDS(memory, offset, bytes, hash)
+  };
+  struct PackedMember {
+    Bytes address;
+    std::vector<network::RemoteMemory> memories;
+    std::vector<PackedBlock> blocks;
+    PERDURE_FIELDS(address, memories, blocks)
+    std::string wrong() const;
+  };
+  Bytes id;
+  Bytes note;
+  std::vector<PackedMember> members;
+  PERDURE_FIELDS(id, note, members)
+  std::string wrong() const;
+};
 
-/// Why the order makes no sense, whoever sent it: limits, and blocks that are not within their memory.
+PackedOrder pack(const Order& order);
+Order unpack(PackedOrder packed);
+
+/// The error of an order beyond the limits, or with blocks outside of their memory.
 base::Status check_order(const Order& order);
 
 }  // namespace perdure::parity

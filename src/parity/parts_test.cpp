@@ -3,7 +3,7 @@
 
 #include "os/file.hpp"
 #include "parity/encoder.hpp"
-#include "parity/parity_fixture.hpp"
+#include "parity/parity_testing.hpp"
 #include "parity/read_ahead.hpp"
 #include "redundancy/kernels.hpp"
 #include "support/temporary_directory.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-// The memory of a parity server. It is never unmapped while the server lives: what a client still reads after a piece
-// was given back is memory all the same, with other content.
+// The memory of a parity server. It is never unmapped while the server lives: a client that still reads a piece that
+// was given back reads other content, but valid memory.
 #include <map>
 #include <memory>
 #include <mutex>
@@ -39,7 +39,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
 
   /// `backed`: with pages from the start, so that a server that starts has its memory. PERDURE_NO_SPACE.
   static base::Result<std::shared_ptr<Pool>> make(std::uint64_t bytes, const std::string& name, bool backed);
-  /// PERDURE_NO_SPACE. Its content is whatever it was. Of 0 bytes: one that takes no room.
+  /// A piece with arbitrary content; one of 0 bytes takes no room. PERDURE_NO_SPACE.
   base::Result<Piece> take(std::uint64_t bytes);
   Room room() const;
 

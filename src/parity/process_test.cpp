@@ -7,7 +7,7 @@
 
 #include "os/file.hpp"
 #include "parity/channel.hpp"
-#include "parity/parity_fixture.hpp"
+#include "parity/parity_testing.hpp"
 #include "parity/server_file.hpp"
 #include "support/temporary_directory.hpp"
 

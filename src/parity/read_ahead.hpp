@@ -1,5 +1,5 @@
 #pragma once
-// Reads that are under way while what came before them is worked on: a ring of buffers that threads fill ahead.
+// Reads ahead: threads fill a ring of buffers while the consumer works on earlier ones.
 #include <condition_variable>
 #include <functional>
 #include <mutex>

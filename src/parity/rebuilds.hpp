@@ -1,6 +1,6 @@
 #pragma once
-// Lost blocks that clients want back: each is put together in memory of its own, which the client then reads. It stays
-// until the client says that it is done with it, or is gone.
+// Rebuilds lost blocks for clients: each in memory of its own, which the client then reads. The memory stays until the
+// client releases it or is gone.
 #include <map>
 #include <mutex>
 

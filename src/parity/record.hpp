@@ -20,7 +20,7 @@ struct StripeParity {
   std::vector<StripeBlock> blocks;
 };
 
-/// Of an order. `stage` and `why` are the shelf's; the rest of it is written by who encodes it, until it is done.
+/// Of an order. The parity table writes `stage` and `why`; the encoding thread writes the rest until it is done.
 struct Record {
   Bytes id;
   Pool::Piece note;
@@ -44,7 +44,7 @@ using AreaPointer = std::shared_ptr<const Area>;
 /// An id as messages show it: quoted when it is text, else its hexadecimal digits.
 std::string id_text(ConstByteSpan id);
 
-/// Lengths and hashes, whatever the places.
+/// Lengths and hashes, without the places.
 base::Hash128 content_of(const Order& order);
 /// The blocks of every stripe, without memory.
 std::vector<StripeParity> stripes_of(const Order& order);

@@ -5,7 +5,7 @@
 namespace perdure::parity {
 
 Server::Server(const ServerOptions& options, std::shared_ptr<Pool> pool, std::shared_ptr<Pool> scratch)
-    : options_(options), pool_(std::move(pool)), shelf_(pool_), rebuilds_(std::move(scratch)) {}
+    : options_(options), pool_(std::move(pool)), table_of_parities_(pool_), rebuilds_(std::move(scratch)) {}
 
 base::Result<std::unique_ptr<Server>> Server::start(std::unique_ptr<network::Wire> wire, const ServerOptions& options) {
   PERDURE_TRY(auto pool, Pool::make(options.pool_bytes, "pool of the parity server", options.backed));
@@ -25,7 +25,7 @@ base::Result<std::unique_ptr<Server>> Server::start(std::unique_ptr<network::Wir
 }
 
 Server::~Server() {
-  shelf_.give_up_all();
+  table_of_parities_.give_up_all();
   rebuilds_.give_up_all();
   if (reader_) reader_->break_off();
   encoders_.stop();
@@ -48,7 +48,7 @@ void Server::on_lost(network::PeerId peer) {
 }
 
 Inventory Server::inventory() const {
-  Inventory inventory = shelf_.inventory();
+  Inventory inventory = table_of_parities_.inventory();
   inventory.under_way += rebuilds_.size();
   inventory.bytes_pulled = pulled_;
   inventory.refused = refused_;
@@ -56,39 +56,41 @@ Inventory Server::inventory() const {
 }
 
 base::Result<Bytes> Server::answer(network::PeerId, Order& order) {
-  PERDURE_TRY(const Shelf::Accepted accepted, shelf_.accept(order));
+  PERDURE_TRY(const ParityTable::Accepted accepted, table_of_parities_.accept(order));
   if (accepted.fresh) {
     const auto shared = std::make_shared<const Order>(std::move(order));
     encoders_.post([this, shared, record = accepted.record] {
-      shelf_.begin(record);
-      shelf_.finish(record, encode_order(*reader_, *shared, *record, options_.lanes));
+      table_of_parities_.begin(record);
+      table_of_parities_.finish(record, encode_order(*reader_, *shared, *record, options_.lanes));
       pulled_ += record->progress.pulled;
     });
   }
-  return encode(shelf_.standing(accepted.record->id));
+  return encode(table_of_parities_.standing(accepted.record->id));
 }
 
-base::Result<Bytes> Server::answer(network::PeerId, const AskStanding& ask) { return encode(shelf_.standing(ask.id)); }
+base::Result<Bytes> Server::answer(network::PeerId, const AskStanding& ask) {
+  return encode(table_of_parities_.standing(ask.id));
+}
 
 base::Result<Bytes> Server::answer(network::PeerId, const AskKept& ask) {
-  PERDURE_TRY(const Kept kept, shelf_.kept(ask.id));
+  PERDURE_TRY(const Kept kept, table_of_parities_.kept(ask.id));
   return encode(kept);
 }
 
 base::Result<Bytes> Server::answer(network::PeerId, const Drop& drop) {
   // Who reads it at this moment gets old or other bytes: the pool stays mapped.
-  if (const AreaPointer area = shelf_.drop(drop.id)) ready_.load()->withdraw(area->exposed);
+  if (const AreaPointer area = table_of_parities_.drop(drop.id)) ready_.load()->withdraw(area->exposed);
   return Bytes{};
 }
 
 base::Result<Bytes> Server::answer(network::PeerId, const AskInventory&) { return encode(inventory()); }
 
 base::Result<Bytes> Server::answer(network::PeerId, const AskList& ask) {
-  return encode(shelf_.list(ask.prefix, ask.after));
+  return encode(table_of_parities_.list(ask.prefix, ask.after));
 }
 
 base::Result<Bytes> Server::answer(network::PeerId peer, Rebuild& rebuild) {
-  PERDURE_TRY(RecordPointer record, shelf_.done(rebuild.id));
+  PERDURE_TRY(RecordPointer record, table_of_parities_.done(rebuild.id));
   PERDURE_TRY(const RebuildPointer job, rebuilds_.add(peer, std::move(rebuild), std::move(record)));
   rebuilders_.post([this, job] {
     rebuilds_.run(*ready_, *reader_, job);

@@ -7,8 +7,8 @@
 #include "network/endpoint.hpp"
 #include "network/service_pool.hpp"
 #include "parity/frames.hpp"
+#include "parity/parity_table.hpp"
 #include "parity/rebuilds.hpp"
-#include "parity/shelf.hpp"
 
 namespace perdure::parity {
 
@@ -35,7 +35,7 @@ class Server {
 
  private:
   Server(const ServerOptions& options, std::shared_ptr<Pool> pool, std::shared_ptr<Pool> scratch);
-  /// Of those that read from their caller: so many at once that the endpoint's threads still answer others.
+  /// Limits the requests that read from their caller, so that the endpoint's threads still answer others.
   class PullTurn;
   base::Result<Bytes> serve(network::PeerId peer, ConstByteSpan frame);
   void on_lost(network::PeerId peer);
@@ -59,7 +59,7 @@ class Server {
   std::unique_ptr<network::Endpoint> endpoint_;
   std::atomic<network::Endpoint*> ready_{nullptr};  // the same for handlers, which run before and while it ends
   std::unique_ptr<Reader> reader_;                  // there when ready_ is
-  Shelf shelf_;
+  ParityTable table_of_parities_;
   Rebuilds rebuilds_;
   std::atomic<std::uint64_t> pulled_{0}, refused_{0};
   std::mutex pull_mutex_;

@@ -1,6 +1,6 @@
 #pragma once
-// The file that a parity server writes for its clients: where it is, and the key that proves who belongs to it. Whoever
-// can read it can use the server, so that only its user can (docs/format/parity-server-file.md).
+// The file that a parity server writes for its clients: its address, and the key of its users. A process that can read
+// the file can use the server, so only its user can (docs/format/parity-server-file.md).
 #include <string>
 #include <vector>
 
@@ -24,7 +24,8 @@ base::Status write_server_file(const std::string& path, const ServerFile& file);
 /// PERDURE_PERMISSION when it is another user's, or others can read it.
 base::Result<ServerFile> read_server_file(const std::string& path);
 
-/// All of them, which must have one key: that of the endpoints of all their clients. PERDURE_MISMATCH otherwise.
+/// Reads all files. The servers must have one key, that of the endpoints of all their clients; PERDURE_MISMATCH
+/// otherwise.
 base::Result<std::vector<ServerFile>> read_server_files(const std::vector<std::string>& paths);
 
 }  // namespace perdure::parity

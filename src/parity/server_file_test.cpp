@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "network/sample_network.hpp"
+#include "network/network_testing.hpp"
 #include "os/file.hpp"
 #include "support/temporary_directory.hpp"
 

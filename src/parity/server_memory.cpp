@@ -47,26 +47,26 @@ class Server::PullTurn {
 };
 
 base::Result<Bytes> Server::answer(network::PeerId, const Allocate& allocate) {
-  PERDURE_TRY(const AreaPointer area, shelf_.allocate(allocate.id, allocate.bytes, [this](ByteSpan memory) {
+  PERDURE_TRY(const AreaPointer area, table_of_parities_.allocate(allocate.id, allocate.bytes, [this](ByteSpan memory) {
     return ready_.load()->expose(memory, network::Access::read);
   }));
   return describe(*area);
 }
 
 base::Result<Bytes> Server::answer(network::PeerId, const OpenMemory& open) {
-  PERDURE_TRY(const AreaPointer area, shelf_.area(open.id));
+  PERDURE_TRY(const AreaPointer area, table_of_parities_.area(open.id));
   return describe(*area);
 }
 
 base::Result<Bytes> Server::answer(network::PeerId, const Put& put) {
-  PERDURE_TRY(const AreaPointer area, shelf_.area(put.id));
+  PERDURE_TRY(const AreaPointer area, table_of_parities_.area(put.id));
   PERDURE_TRY(const ByteSpan target, part_of(*area, put.offset, put.data.size()));
   if (!target.empty()) std::memcpy(target.data(), put.data.data(), target.size());
   return Bytes{};
 }
 
 base::Result<Bytes> Server::answer(network::PeerId peer, const Pull& pull) {
-  PERDURE_TRY(const AreaPointer area, shelf_.area(pull.id));
+  PERDURE_TRY(const AreaPointer area, table_of_parities_.area(pull.id));
   PERDURE_TRY(const ByteSpan target, part_of(*area, pull.offset, pull.bytes));
   const PullTurn turn(*this, peer);
   if (!turn.has_it())

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "os/system.hpp"
-#include "parity/parity_fixture.hpp"
+#include "parity/parity_testing.hpp"
 
 namespace perdure::parity {
 namespace {

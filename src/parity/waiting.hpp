@@ -1,5 +1,5 @@
 #pragma once
-// Private to the client: pauses between two questions, that get longer, and what is left of a limit.
+// Private to the client: growing pauses between two questions, and the rest of a time limit.
 #include <algorithm>
 
 #include "os/system.hpp"

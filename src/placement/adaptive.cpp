@@ -74,7 +74,7 @@ Decision judge(const View& view, std::size_t index, const TierState& top) {
     decision.reason = Reason::wait_saturated;
     return decision;
   }
-  const FlushState& flush = view.flush;
+  const FlushOutlook& flush = view.flush;
   if (flush.bytes_per_s <= 0) return decision;  // nothing known yet: up to the sweet spot nobody is trapped for long
   const double cautious = std::max(flush.bytes_per_s - flush.deviation_bytes_per_s, flush.bytes_per_s / 4);
   const auto to_come = static_cast<double>(std::max(view.queue.chunks_to_come, view.queue.waiting));

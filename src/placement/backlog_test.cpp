@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "placement/flush_order.hpp"
-#include "placement/sample_views.hpp"
+#include "placement/views_testing.hpp"
 
 namespace perdure::placement {
 namespace {

@@ -1,5 +1,5 @@
 #pragma once
-// What all policies share: who has room, and what is left to do when the policy wants none of them.
+// What all policies share: which tiers have room, and what to do when the policy wants none of them.
 #include <optional>
 
 #include "placement/decision.hpp"

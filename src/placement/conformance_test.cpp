@@ -7,7 +7,7 @@
 
 #include "placement/choices.hpp"
 #include "placement/registry.hpp"
-#include "placement/sample_views.hpp"
+#include "placement/views_testing.hpp"
 
 namespace perdure::placement {
 namespace {

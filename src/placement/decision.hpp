@@ -7,7 +7,7 @@
 // thread's rate would be comparing different things.
 //
 // When to ask: for the producer at the head of the queue, whenever a request arrives, a write ends, a flush ends, or a
-// tier fails or comes back. A policy may be asked any number of times; it blocks never and remembers nothing.
+// tier fails or comes back. A policy may be asked any number of times; it never blocks and remembers nothing.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -24,8 +24,8 @@ struct TierState {
   unsigned writers = 0;                ///< chunks being written to it now
   unsigned readers = 0;                ///< flushes reading from it now
   std::uint64_t chunks_unflushed = 0;  ///< on it or being written to it, and not yet in the store
-  /// How many of its slots flushes will free: under way, queued, or to follow a write in flight. Nothing can come of
-  /// waiting for a tier with 0.
+  /// How many of its slots flushes will free: under way, queued, or to follow a write in flight. Waiting for a tier
+  /// with 0 is useless.
   std::uint64_t slots_to_come = 0;
   /// Its last operations failed; to be used only when nothing else is left. A tier that this rank avoids has failed for
   /// it, with no free slots and none to come.
@@ -34,10 +34,10 @@ struct TierState {
 };
 
 /// The background flushes of this node.
-struct FlushState {
+struct FlushOutlook {
   double bytes_per_s = 0;            ///< moving average of the node's aggregate (Algorithm 3); 0: nothing observed yet
   double deviation_bytes_per_s = 0;  ///< standard deviation over the same window
-  unsigned threads = 16;             ///< so many flushes run at once at most
+  unsigned threads = 16;             ///< the most flushes that run at once
   /// Predicted seconds until the next flush ends. Flushes that began together end together, so that the next slot can
   /// be much further away than one chunk divided by the aggregate. 0: not known.
   double next_slot_s = 0;
@@ -47,7 +47,7 @@ struct FlushState {
 };
 /// The aggregate to plan the end of a checkpoint with: what is sustained, or the moving average while that is not
 /// known.
-inline double to_count_on(const FlushState& flush) {
+inline double to_count_on(const FlushOutlook& flush) {
   return flush.sustained_bytes_per_s > 0 ? flush.sustained_bytes_per_s : flush.bytes_per_s;
 }
 
@@ -60,7 +60,7 @@ struct QueueState {
 
 struct View {
   std::span<const TierState> tiers;
-  FlushState flush;
+  FlushOutlook flush;
   QueueState queue;
   std::uint64_t chunk_bytes = 1;
 };
@@ -81,7 +81,7 @@ enum class Reason {
 };
 
 /// A tier, or to wait. `tier` is empty exactly when the reason is one of wait_* or nowhere. The figures are those the
-/// decision was made on, for people who ask why; 0 where they played no part.
+/// decision was made on, for people; 0 where they played no part.
 struct Decision {
   std::optional<std::size_t> tier;
   Reason reason = Reason::nowhere;

@@ -1,5 +1,5 @@
 #pragma once
-// How fast a tier takes chunks, as a function of how many ranks write to it at once (VeloC IPDPS'19, IV-C). Pure.
+// Throughput of a tier as a function of the number of ranks that write to it at once (VeloC IPDPS'19, IV-C). Pure.
 //
 // Units: every throughput here is the aggregate of one node in bytes per second: what all writers get together, not
 // what one of them gets. A cubic B-spline goes through equally spaced samples; it is evaluated at every writer count
@@ -11,14 +11,14 @@
 
 namespace perdure::placement {
 
-/// Where a tier is about as fast as it gets, with the fewest writers.
+/// The fewest writers with which a tier is about as fast as it gets.
 struct SweetSpot {
   unsigned writers = 1;
   double bytes_per_s = 0;  ///< aggregate there
 };
 inline constexpr double kAsGoodAsBest = 0.995;  ///< of the best counts as being as fast
 
-/// Aggregate write throughput of a node's tier, measured with so many concurrent writers of one chunk each.
+/// Aggregate write throughput of a node's tier, measured with `writers` concurrent writers of one chunk each.
 struct Sample {
   unsigned writers = 0;
   double bytes_per_s = 0;
@@ -42,23 +42,23 @@ class DeviceModel {
   static DeviceModel assumed(double bytes_per_s, unsigned max_writers = 256);
   static constexpr double kAssumedBytesPerS = 500e6;
 
-  /// Predicted aggregate, bytes/s, with so many concurrent writers (0 counts as 1; beyond the largest: as that). Never
-  /// 0.
+  /// Predicted aggregate, bytes/s, with `writers` concurrent writers (0 counts as 1; beyond the largest: as that).
+  /// Never 0.
   double bytes_per_s(unsigned writers) const;
-  /// With at most so many writers (0 counts as 1): the fewest that get kAsGoodAsBest of the best there is up to there.
-  /// One look into a table, as policies ask for every tier whenever a producer waits.
+  /// The fewest writers, at most the given number (0 counts as 1), that reach kAsGoodAsBest of the best throughput up
+  /// to it. One look into a table, as policies ask for every tier whenever a producer waits.
   SweetSpot sweet_spot(std::uint64_t most) const;
   unsigned max_writers() const { return static_cast<unsigned>(table_.size()); }
   bool calibrated() const { return calibrated_; }
   std::uint64_t observations() const { return observations_; }
 
   /// Refinement while running: `writers` writers together got `bytes_per_s` (node aggregate: writers times the
-  /// rate of one). Moves the prediction there by a part of the difference, and its neighbours by less. What is slower
-  /// by more than half is no matter of the curve's shape: that part makes all counts slower, and is taken back first.
-  /// What is no throughput is ignored, and one observation never moves anything by more than a factor of 2. `readers`:
-  /// flushes read from it meanwhile, and had their share.
+  /// rate of one). Moves the prediction there by a part of the difference, and its neighbours by less. A drop by more
+  /// than half says that the whole device is slower, not that the curve has another shape: it lowers all counts, and is
+  /// undone first. Values that are no throughput are ignored, and one observation never moves anything by more than a
+  /// factor of 2. `readers`: flushes read from it meanwhile, and had their share.
   void observe(unsigned writers, double bytes_per_s, unsigned readers = 0);
-  /// Nobody wrote to it for a while: that the whole device is slower than its curve is believed a little less, so that
+  /// After a while without writes, the belief that the whole device is slower than its curve is weakened, so that
   /// one that recovered is tried again; ever more slowly after each time that it was slow again.
   void doubt();
 

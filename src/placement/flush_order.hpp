@@ -13,13 +13,13 @@ struct FlushQueue {
   double read_bytes_per_s = 0;  ///< its aggregate as far as known (bytes/s), for how long it will take; 0: unknown
 };
 
-/// Of so many threads, how many read from one tier at most while others have something too: an eighth (at least one) is
+/// The most of `threads` threads that read from one tier while others have chunks, too: an eighth (at least one) is
 /// kept from it, as it would keep them from the store.
 unsigned most_readers(unsigned threads);
 
-/// So many flushes may be under way, reading or storing, when `threads` may read and as many may store. While slots are
-/// wanted, few more than store: reading far ahead of a busy store would only take bandwidth from those who write to the
-/// slow tier.
+/// How many flushes may be under way, reading or storing, when `threads` may read and as many may store. While slots
+/// are wanted, few more than store: reading far ahead of a busy store would only take bandwidth from the ranks that
+/// write to the slow tier.
 unsigned most_under_way(unsigned threads, bool slots_wanted);
 
 /// While slots are wanted (producers wait, or the checkpoint has chunks to come): the first tier with something

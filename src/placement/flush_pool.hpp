@@ -2,8 +2,8 @@
 // How many threads of a node flush now (VeloC IPDPS'19, IV-A and Algorithm 3: the elastic pool). Decides only; knows no
 // clock and no thread.
 //
-// Threads appear with the chunks that wait, up to the limit. One that brings no more bandwidth goes again
-// (ThreadSearch), and all but as many as the application's budget allows (SlowdownBudget) - unless somebody waits for
+// Threads appear with the chunks that wait, up to the limit. A thread that brings no more bandwidth is stopped
+// (ThreadSearch), and all but as many as the application's budget allows (SlowdownBudget) - unless a request waits for
 // slots: a checkpoint that waits stops the application altogether, which no slow-down can outweigh.
 #include <cstdint>
 
@@ -17,7 +17,7 @@ struct FlushPoolView {
   unsigned running = 0;
   unsigned limit = 1;
   std::uint64_t chunks = 0;  ///< to be flushed, those under way included
-  /// A producer waits for a slot, or somebody for the end of a flush (a level, a drain).
+  /// A producer waits for a slot, or a request for the end of a flush (a level, a drain).
   bool somebody_waits = false;
   Pressure pressure = {};
 };
@@ -26,14 +26,14 @@ class FlushPool {
  public:
   using Answer = SlowdownBudget::Answer;
 
-  /// Begins with so many threads, where nothing is known of the store yet.
+  /// The number of threads to begin with, while nothing is known of the store.
   explicit FlushPool(unsigned first = ThreadSearch::kFirst) : search_(first) {}
 
   /// As ThreadSearch::observe().
   void observe(double now_s, double threads, double bytes_per_s) { search_.observe(now_s, threads, bytes_per_s); }
 
-  /// So many may run now: fewer than do means that the next ones to end their chunk take no other. Never 0 for good
-  /// while there are chunks, and never 0 while somebody waits.
+  /// How many threads may run now. When more run, the next ones that end their chunk take no other. Never 0 for good
+  /// while there are chunks, and never 0 while a request waits.
   Answer decide(const FlushPoolView& view);
 
   const ThreadSearch& search() const { return search_; }

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "placement/registry.hpp"
-#include "placement/sample_views.hpp"
+#include "placement/views_testing.hpp"
 
 namespace perdure::placement {
 namespace {

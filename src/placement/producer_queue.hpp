@@ -1,6 +1,6 @@
 #pragma once
 // The producers that wait for a slot, served in order of arrival (VeloC IPDPS'19, Algorithm 2: the queue Q). Pure. Only
-// the head may be given a slot: a producer ahead gets what is best before those behind, so that nobody starves. Each
+// the head may be given a slot: a producer ahead gets the best slot before those behind, so that none starves. Each
 // producer stands in it once, so that it never holds more than there are ranks.
 #include <algorithm>
 #include <cstdint>

@@ -6,7 +6,7 @@
 
 #include "placement/flush_order.hpp"
 #include "placement/registry.hpp"
-#include "placement/sample_views.hpp"
+#include "placement/views_testing.hpp"
 
 namespace perdure::placement {
 namespace {

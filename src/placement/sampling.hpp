@@ -13,7 +13,7 @@ namespace perdure::placement {
 std::vector<unsigned> counts_to_measure(unsigned max_writers);
 
 /// As many, but three fifths of them one by one from 1 on, and the rest at equal steps from there: devices change most
-/// where few write, and a step of ten cannot see what happens below it. The same where the range is too small for that.
+/// with few writers, which a step of ten would miss. The same where the range is too small for that.
 std::vector<unsigned> counts_to_measure_closely(unsigned max_writers);
 
 /// Predicted against measured; errors are relative to what was measured.

@@ -1,10 +1,10 @@
 #pragma once
 // How many threads may flush without slowing down the application more than it allowed. Knows no clock.
 //
-// What counts is the slow-down while a flush runs: fewer threads flush longer, so that the time lost altogether can
-// hardly be changed, only how much is felt at once. Each thread is taken to cost the same: what a checkpoint that
-// waited let run beyond the budget says nothing against what the budget allows. An estimate is believed when enough new
-// steps are in it since the number of threads changed.
+// What counts is the slow-down while a flush runs: fewer threads flush longer, so that the total time lost hardly
+// changes, only how much of it is lost at once. Each thread counts as costing the same: threads that ran beyond the
+// budget because a checkpoint waited are no evidence against the budget. An estimate is believed when enough new steps
+// are in it since the number of threads changed.
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -18,7 +18,7 @@ struct Pressure {
   std::optional<double> at_least;   ///< the same without what may be chance: only this is above the budget
   double threads = 0;               ///< that flushed at once when it was like that; 0: as many as were allowed
   std::uint64_t steps = 0;          ///< seen so far; 0: it did not begin, or is gone
-  std::uint64_t flushed_steps = 0;  ///< of them those that show what a flush costs
+  std::uint64_t flushed_steps = 0;  ///< how many of them show what a flush costs
 };
 
 class SlowdownBudget {
@@ -28,15 +28,15 @@ class SlowdownBudget {
   static constexpr std::uint64_t kNewSteps = 6;  ///< flushed ones that make an estimate one of now
   static constexpr double kComfort = 0.7;        ///< of the budget: below, one thread more is dared
   static constexpr double kFirstRetryS = 60, kLongestRetryS = 3840;  ///< until what was too much is dared again
-  /// While the slow-down is unknown because flushes always run: after so many steps, and twice as many each time, they
-  /// pause for a few, so that there is something to compare with.
+  /// While the slow-down is unknown because flushes always run: after this many steps, and twice as many each time,
+  /// they pause for a few, so that there is something to compare with.
   static constexpr std::uint64_t kFirstListen = 8, kLongestListen = 128, kListenSteps = 4;
 
   struct Answer {
     unsigned threads = 0;
     double again_s = std::numeric_limits<double>::infinity();  ///< ask again then, if nothing happens before
   };
-  /// Of the `wanted` threads so many; `running` are at work.
+  /// How many of the `wanted` threads may run; `running` are at work.
   Answer threads(double now_s, const Pressure& pressure, unsigned wanted, unsigned running);
 
  private:

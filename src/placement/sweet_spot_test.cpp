@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "placement/sample_views.hpp"
+#include "placement/views_testing.hpp"
 
 namespace perdure::placement {
 namespace {

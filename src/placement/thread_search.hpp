@@ -1,6 +1,7 @@
 #pragma once
-// With how many threads a node flushes fastest: each one more must bring bandwidth, or it goes again. Looks at its own
-// measurements only, since the store is shared and nobody knows what it can do today. Knows no clock.
+// Finds the number of threads with which a node flushes fastest: each further one must bring bandwidth, or it is
+// stopped. Looks at its own measurements only, since the store is shared and its speed today is unknown. Knows no
+// clock.
 #include <optional>
 
 namespace perdure::placement {
@@ -20,7 +21,7 @@ class ThreadSearch {
   /// (metrics::FlushRate). Only what fits the number that is being tried counts.
   void observe(double now_s, double threads, double bytes_per_s);
 
-  /// To be run now, at most `limit`: the best so far, or one next to it on trial.
+  /// The number of threads to run now, at most `limit`: the best so far, or its neighbour on trial.
   unsigned threads(unsigned limit) const { return trial_ < limit ? trial_ : limit; }
   unsigned settled() const { return settled_; }
 

@@ -19,7 +19,7 @@ std::optional<std::uint64_t> next_delay_ns(const Backoff& backoff, unsigned fail
 class Pacing {
  public:
   explicit Pacing(std::uint64_t bytes_per_s) : bytes_per_s_(bytes_per_s) {}  ///< 0: no limit
-  /// A write of `bytes` began and ended: its writer begins no other for so many nanoseconds. Time in which nobody wrote
+  /// How long, in nanoseconds, the writer of the `bytes` that were just written has to pause. Time without writes
   /// is not made up for: a limit that only holds on average would let a burst through after every pause.
   std::uint64_t delay_ns(std::uint64_t begun_ns, std::uint64_t ended_ns, std::uint64_t bytes);
 

@@ -17,7 +17,7 @@ struct SegmentPlan {
 };
 
 /// A segment of a version that the store holds and whose manifest verifies, or that an engine is to write.
-struct StoredPart {
+struct SegmentPart {
   std::uint32_t index = 0;
   std::uint32_t count = 0;
   std::vector<std::uint32_t> ranks;  ///< ascending
@@ -30,8 +30,8 @@ struct Aggregation {
 };
 base::Result<Aggregation> parse_aggregation(const std::string& text);
 
-/// `node_of_rank[r]` is the node index of rank r. A segment never spans nodes, so that each node can write alone: a
-/// wished number is met as closely as that allows (at least one per node that has ranks, at most one per rank).
+/// `node_of_rank[r]` is the node index of rank r. A segment never spans nodes, so that each node can write alone: the
+/// requested number is met as closely as that allows (at least one per node that has ranks, at most one per rank).
 std::vector<SegmentPlan> lay_out_segments(const std::vector<std::uint32_t>& node_of_rank, Aggregation aggregation);
 
 }  // namespace perdure::plan

@@ -15,12 +15,12 @@ struct Gaps {
   std::set<std::uint32_t> indices, ranks;
 };
 
-std::optional<Gaps> gaps_of(const std::vector<StoredPart>& known, std::size_t ranks) {
+std::optional<Gaps> gaps_of(const std::vector<SegmentPart>& known, std::size_t ranks) {
   Gaps gaps{known.front().count, {}, {}};
   for (std::uint32_t index = 0; index < gaps.count && gaps.count <= ranks; ++index) gaps.indices.insert(index);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) gaps.ranks.insert(rank);
   std::map<std::uint32_t, const Ranks*> taken;
-  for (const StoredPart& part : known) {
+  for (const SegmentPart& part : known) {
     if (part.count != gaps.count) return std::nullopt;
     const auto [known_one, added] = taken.emplace(part.index, &part.ranks);
     if (!added && *known_one->second != part.ranks) return std::nullopt;
@@ -57,7 +57,7 @@ void divide_largest(std::vector<SegmentPlan>& plans) {
 
 }  // namespace
 
-std::optional<std::vector<SegmentPlan>> lay_out_missing(const std::vector<StoredPart>& known,
+std::optional<std::vector<SegmentPlan>> lay_out_missing(const std::vector<SegmentPart>& known,
                                                         const std::vector<std::uint32_t>& nodes_now,
                                                         Aggregation aggregation, bool store_unread) {
   if (known.empty()) {

@@ -74,7 +74,7 @@ TEST(MissingSegments, TogetherWithTheKnownOnesEveryRankIsInOneSegment) {
     for (auto& node : before) node = below(4);
     for (auto& node : now) node = below(5);
     const Aggregation aggregation{static_cast<Aggregation::Per>(below(3)), 1 + below(5)};
-    std::vector<StoredPart> known;
+    std::vector<SegmentPart> known;
     std::set<std::uint32_t> indices, ranks;
     const auto add = [&](std::uint32_t index, const std::vector<std::uint32_t>& of) {
       EXPECT_TRUE(indices.insert(index).second) << "seed " << seed;

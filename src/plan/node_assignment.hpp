@@ -33,11 +33,11 @@ struct NodeDecision {
 NodeDecision first_assignment(const std::vector<std::string>& nodes, std::size_t count,
                               const std::vector<std::string>& excluded, bool shrink);
 
-/// Those that did not fail keep their positions, so that ranks stay where their data is; spares that did not fail step
-/// in, in their order. With `shrink` the positions that nobody takes are given up.
+/// Working nodes keep their positions, so that ranks stay where their data is; working spares replace failed nodes, in
+/// their order. With `shrink` the positions that no node takes are given up.
 NodeDecision replace_failed(const NodeAssignment& now, const std::vector<std::string>& failed, bool shrink);
 
-/// So many of `total` (ranks, slots) on each of `nodes`, so that there is room for all. `nodes` is not 0.
+/// How many of `total` (ranks, slots) each of `nodes` has to take, so that there is room for all. `nodes` is not 0.
 std::uint64_t share_of_node(std::uint64_t total, std::uint64_t nodes);
 
 }  // namespace perdure::plan

@@ -16,7 +16,7 @@ using redundancy::Item;
 class Group {
  public:
   Group(const VersionInventory& inventory, std::size_t first) : inventory_(inventory), first_(first) {
-    const KeptPart& part = inventory.kept[first];
+    const RedundancyShare& part = inventory.kept[first];
     if (auto scheme = redundancy::find_scheme(part.scheme)) scheme_ = *scheme;
     state_.n = static_cast<unsigned>(part.members.size());
     state_.m = part.parities;
@@ -48,7 +48,7 @@ class Group {
   }
 
  private:
-  const std::vector<std::vector<ProtectedRank>>& members() const { return inventory_.kept[first_].members; }
+  const std::vector<std::vector<ReplicatedRank>>& members() const { return inventory_.kept[first_].members; }
   std::optional<std::pair<unsigned, std::uint32_t>> find(std::uint32_t rank) const {
     for (unsigned position = 0; position < members().size(); ++position)
       for (std::uint32_t index = 0; index < members()[position].size(); ++index)
@@ -65,8 +65,8 @@ class Group {
     }
   }
   void look_at_kept(unsigned position) {
-    const KeptPart& model = inventory_.kept[first_];
-    const auto part = std::find_if(inventory_.kept.begin(), inventory_.kept.end(), [&](const KeptPart& other) {
+    const RedundancyShare& model = inventory_.kept[first_];
+    const auto part = std::find_if(inventory_.kept.begin(), inventory_.kept.end(), [&](const RedundancyShare& other) {
       return other.epoch == model.epoch && other.group == model.group && other.position == position &&
              other.members == model.members && other.parities == model.parities && other.scheme == model.scheme;
     });
@@ -74,11 +74,9 @@ class Group {
       for (const std::uint64_t number : part->missing) state_.damaged.insert({Item::Kind::kept, position, number});
       return;
     }
-    // A copy has the number of its block, a parity that of its stripe: no more stripes than blocks in all.
-    std::uint64_t most = 0;
-    for (const std::uint64_t blocks : state_.blocks) most += blocks;
-    for (std::uint64_t number = 0; number < most + state_.n; ++number)
-      state_.damaged.insert({Item::Kind::kept, position, number});
+    if (scheme_ == nullptr) return;
+    for (const auto& kept : scheme_->map(state_.n, state_.m)->kept(position, state_.blocks))
+      state_.damaged.insert({Item::Kind::kept, position, kept.number});
   }
 
   const VersionInventory& inventory_;
@@ -92,12 +90,13 @@ class Group {
 std::vector<Group> groups_of(const VersionInventory& inventory) {
   std::vector<Group> groups;
   for (std::size_t i = 0; i < inventory.kept.size(); ++i) {
-    const KeptPart& part = inventory.kept[i];
-    const bool seen = std::any_of(
-        inventory.kept.begin(), inventory.kept.begin() + static_cast<std::ptrdiff_t>(i), [&](const KeptPart& before) {
-          return before.epoch == part.epoch && before.group == part.group && before.members == part.members &&
-                 before.scheme == part.scheme && before.parities == part.parities;
-        });
+    const RedundancyShare& part = inventory.kept[i];
+    const bool seen = std::any_of(inventory.kept.begin(), inventory.kept.begin() + static_cast<std::ptrdiff_t>(i),
+                                  [&](const RedundancyShare& before) {
+                                    return before.epoch == part.epoch && before.group == part.group &&
+                                           before.members == part.members && before.scheme == part.scheme &&
+                                           before.parities == part.parities;
+                                  });
     if (!seen) groups.emplace_back(inventory, i);
   }
   return groups;

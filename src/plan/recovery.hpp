@@ -1,6 +1,6 @@
 #pragma once
-// After nodes were lost: where every rank's piece of a version comes from, or why it cannot be had. Pure; over what all
-// engines and the store say that they have. (docs/adr/0014)
+// After nodes were lost: the source of every rank's piece of a version, or why there is none. Pure, over the
+// inventories of all engines and the store. (docs/adr/0014)
 #include <cstdint>
 #include <set>
 #include <string>
@@ -12,27 +12,27 @@
 namespace perdure::plan {
 
 /// A rank of a position of a group, and how many chunks its piece has.
-struct ProtectedRank {
+struct ReplicatedRank {
   std::uint32_t rank = 0;
   std::uint64_t chunks = 0;
-  friend bool operator==(const ProtectedRank&, const ProtectedRank&) = default;
+  friend bool operator==(const ReplicatedRank&, const ReplicatedRank&) = default;
 };
 
-/// What one node keeps for a group, as its catalog says.
-struct KeptPart {
+/// One node's redundancy blocks for a group, from its catalog.
+struct RedundancyShare {
   std::uint32_t node = 0;  ///< of this launch
   std::uint64_t epoch = 0;
   std::uint32_t group = 0;
   std::string scheme;
   unsigned parities = 0;
-  unsigned position = 0;                            ///< of what it keeps
-  std::vector<std::vector<ProtectedRank>> members;  ///< by position, ascending by rank
-  std::set<std::uint64_t> missing = {};             ///< of what it should keep: numbers as in redundancy::Item
+  unsigned position = 0;                             ///< of what it keeps
+  std::vector<std::vector<ReplicatedRank>> members;  ///< by position, ascending by rank
+  std::set<std::uint64_t> missing = {};              ///< of what it should keep: numbers as in redundancy::Item
 };
 
 struct VersionInventory {
   std::vector<std::vector<std::uint32_t>> nodes_of_rank;  ///< by rank: nodes whose tiers hold its whole piece
-  std::vector<KeptPart> kept;
+  std::vector<RedundancyShare> kept;
   std::vector<bool> stored;  ///< by rank: its segment is in the store; may be empty: none is
 };
 

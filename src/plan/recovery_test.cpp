@@ -22,19 +22,18 @@ struct Cluster {
   Cluster(const char* name, unsigned positions, unsigned parities, std::uint64_t seed = 1)
       : scheme(*redundancy::find_scheme(name)), n(positions), m(parities) {
     std::mt19937_64 random(seed);
-    std::vector<std::vector<ProtectedRank>> members;
+    std::vector<std::vector<ReplicatedRank>> members;
     for (std::uint32_t p = 0; p < n; ++p) {
       members.push_back({{2 * p, 1 + random() % 4}, {2 * p + 1, 1 + random() % 4}});
       for (int i = 0; i < 2; ++i) whole.nodes_of_rank.push_back({p}), nodes_now.push_back(p);
     }
-    const bool served = scheme->method == redundancy::Method::server;
-    for (unsigned p = served ? n : 0; p < n + (served ? 1 : 0); ++p)
-      if (scheme->method != redundancy::Method::none) whole.kept.push_back({p, 9, 0, name, m, p, members});
+    for (unsigned p = scheme->at_server ? n : 0; p < redundancy::positions(*scheme, n); ++p)
+      if (redundancy::keeps_redundancy(*scheme)) whole.kept.push_back({p, 9, 0, name, m, p, members});
   }
   VersionInventory without(const redundancy::Positions& lost) const {
     VersionInventory left = whole;
     for (auto& nodes : left.nodes_of_rank) std::erase_if(nodes, [&](std::uint32_t node) { return lost[node]; });
-    std::erase_if(left.kept, [&](const KeptPart& part) { return lost[part.position]; });
+    std::erase_if(left.kept, [&](const RedundancyShare& part) { return lost[part.position]; });
     return left;
   }
   bool survives(const std::vector<PieceSource>& sources) const {
@@ -43,7 +42,7 @@ struct Cluster {
 };
 
 void expect_every_loss(const Cluster& cluster) {
-  const unsigned positions = cluster.n + (cluster.scheme->method == redundancy::Method::server ? 1 : 0);
+  const std::size_t positions = redundancy::positions(*cluster.scheme, cluster.n);
   for (std::uint64_t bits = 0; bits < (1ULL << positions); ++bits) {
     const redundancy::Positions lost(bits);
     const auto sources = plan_recovery(cluster.without(lost), cluster.nodes_now);

@@ -6,7 +6,7 @@
 namespace perdure::plan {
 
 struct RetentionPolicy {
-  std::uint64_t keep_last = 2;   ///< the newest so many complete versions stay; 0 counts as 1
+  std::uint64_t keep_last = 2;   ///< how many of the newest complete versions stay; 0 counts as 1
   std::uint64_t keep_every = 0;  ///< complete versions that are multiples of it stay too; 0: none
 };
 

@@ -15,8 +15,8 @@ struct Candidate {
   friend auto operator<=>(const Candidate&, const Candidate&) = default;
 };
 
-/// The time of a new attempt at some version of a name: the clock's, but later than every attempt that is known, since
-/// clocks go back and what was taken later must count as newer. (docs/adr/0002)
+/// The time of a new attempt at a version: the clock's, or later than every known attempt of the name, because a clock
+/// may go back and a later attempt must count as newer. (docs/adr/0002)
 std::uint64_t attempt_time(std::uint64_t clock_ns, std::uint64_t newest_known_ns);
 
 /// The newest candidate that is in every rank's set (architecture, promise 2), or nothing.

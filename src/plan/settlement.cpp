@@ -8,20 +8,20 @@ namespace perdure::plan {
 namespace {
 
 bool in_store(const Evidence& evidence, std::uint32_t rank) {
-  return std::any_of(evidence.stored.begin(), evidence.stored.end(), [rank](const StoredPart& part) {
+  return std::any_of(evidence.stored.begin(), evidence.stored.end(), [rank](const SegmentPart& part) {
     return std::find(part.ranks.begin(), part.ranks.end(), rank) != part.ranks.end();
   });
 }
 
-bool is_same(const StoredPart& part, const SegmentPlan& plan) {
+bool is_same(const SegmentPart& part, const SegmentPlan& plan) {
   return plan.index == part.index && plan.count == part.count && plan.ranks == part.ranks;
 }
 
-bool is_planned(const StoredPart& part, const std::vector<SegmentPlan>& plans) {
+bool is_planned(const SegmentPart& part, const std::vector<SegmentPlan>& plans) {
   return std::any_of(plans.begin(), plans.end(), [&part](const auto& plan) { return is_same(part, plan); });
 }
 
-bool is_among(const SegmentPlan& plan, const std::vector<StoredPart>& parts) {
+bool is_among(const SegmentPlan& plan, const std::vector<SegmentPart>& parts) {
   return std::any_of(parts.begin(), parts.end(), [&plan](const auto& part) { return is_same(part, plan); });
 }
 
@@ -33,8 +33,8 @@ bool on_one_node(const SegmentPlan& plan, const Nodes& nodes) {
 
 std::optional<std::vector<SegmentPlan>> fitting_layout(const Evidence& evidence, const Nodes& nodes,
                                                        Aggregation aggregation) {
-  const auto fit = [](const std::vector<StoredPart>& parts, const std::vector<SegmentPlan>& plans) {
-    return std::all_of(parts.begin(), parts.end(), [&](const StoredPart& part) { return is_planned(part, plans); });
+  const auto fit = [](const std::vector<SegmentPart>& parts, const std::vector<SegmentPlan>& plans) {
+    return std::all_of(parts.begin(), parts.end(), [&](const SegmentPart& part) { return is_planned(part, plans); });
   };
   auto plans = lay_out_segments(nodes, aggregation);
   if (!fit(evidence.begun, plans)) return std::nullopt;

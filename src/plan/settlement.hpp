@@ -1,5 +1,5 @@
 #pragma once
-// What becomes of a version that some engines staged and never heard the outcome of. Pure. (docs/adr/0002)
+// Decides about a version that engines staged without learning its outcome. Pure. (docs/adr/0002)
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -11,11 +11,11 @@ namespace perdure::plan {
 /// All that is known about one attempt at one version.
 struct Evidence {
   std::vector<std::optional<std::uint32_t>> node_of_rank;  ///< the node whose tiers hold a rank's piece, by rank
-  std::vector<StoredPart> stored;
-  std::vector<StoredPart> begun;           ///< not published yet, but some of their chunks are nowhere else
-  std::vector<StoredPart> committed = {};  ///< that engines know the outcome of, and will write
-  bool store_unread = false;               ///< the store could not be asked: it may hold more than `stored`
-  bool superseded = false;                 ///< a later attempt at a version of the same name is whole
+  std::vector<SegmentPart> stored;
+  std::vector<SegmentPart> begun;           ///< not published yet, but some of their chunks are nowhere else
+  std::vector<SegmentPart> committed = {};  ///< that engines know the outcome of, and will write
+  bool store_unread = false;                ///< the store could not be asked: it may hold more than `stored`
+  bool superseded = false;                  ///< a later attempt at a version of the same name is whole
 };
 
 enum class Verdict {
@@ -30,8 +30,8 @@ struct Settlement {
 };
 
 /// `nodes_now[r]` is the node that rank r runs on now: it stands in for the node of a piece that only the store has.
-/// Segments that are stored, or that others write, stay what they are: the layout is made to fit. Where it cannot, or
-/// begun segments would become others, the version can be restored, but not completed at the store.
+/// Segments that are stored, or that others write, stay as they are, and the layout is made to fit. Where that is
+/// impossible, or would change begun segments, the version can be restored, but not completed at the store.
 Settlement settle(const Evidence& evidence, const std::vector<std::uint32_t>& nodes_now, Aggregation aggregation);
 
 }  // namespace perdure::plan

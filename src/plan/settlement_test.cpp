@@ -88,7 +88,7 @@ TEST(Settle, AnotherNumberOfRanksThanRunsNowIsJudgedByItsOwnPieces) {
 }
 
 // Chunks that moved during the capture are in temporary segments, which only go on as what they were begun as.
-Evidence moved(std::vector<std::optional<std::uint32_t>> nodes, std::vector<StoredPart> begun) {
+Evidence moved(std::vector<std::optional<std::uint32_t>> nodes, std::vector<SegmentPart> begun) {
   auto evidence = in_tiers(std::move(nodes));
   evidence.begun = std::move(begun);
   return evidence;
@@ -96,7 +96,7 @@ Evidence moved(std::vector<std::optional<std::uint32_t>> nodes, std::vector<Stor
 
 TEST(Settle, MovedChunksCountAsHeldWhenTheSegmentsAreThoseThatWereBegun) {
   for (const auto& begun :
-       std::vector<std::vector<StoredPart>>{{{0, 2, {0, 1}}}, {{1, 2, {2, 3}}}, {{0, 2, {0, 1}}, {1, 2, {2, 3}}}}) {
+       std::vector<std::vector<SegmentPart>>{{{0, 2, {0, 1}}}, {{1, 2, {2, 3}}}, {{0, 2, {0, 1}}, {1, 2, {2, 3}}}}) {
     const auto settled = settle(moved({0, 0, 1, 1}, begun), kTwoNodes, kPerNode);
     EXPECT_EQ(settled.verdict, Verdict::commit);
     EXPECT_EQ(settled.segments, lay_out_segments(kTwoNodes, kPerNode));
@@ -104,9 +104,9 @@ TEST(Settle, MovedChunksCountAsHeldWhenTheSegmentsAreThoseThatWereBegun) {
 }
 
 TEST(Settle, OtherSegmentsThanWereBegunAreUndecidedUntilSomethingNewerIsWhole) {
-  const StoredPart other_ranks{0, 2, {0, 2}}, fewer_ranks{0, 2, {0}}, other_count{0, 3, {0, 1}},
+  const SegmentPart other_ranks{0, 2, {0, 2}}, fewer_ranks{0, 2, {0}}, other_count{0, 3, {0, 1}},
       other_index{1, 2, {0, 1}}, none_such{2, 2, {0, 1}};
-  for (const StoredPart& begun : {other_ranks, fewer_ranks, other_count, other_index, none_such}) {
+  for (const SegmentPart& begun : {other_ranks, fewer_ranks, other_count, other_index, none_such}) {
     auto evidence = moved({0, 0, 1, 1}, {{1, 2, {2, 3}}, begun});  // one that fits does not help the other
     EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::undecided);
     EXPECT_TRUE(settle(evidence, kTwoNodes, kPerNode).segments.empty());
@@ -116,7 +116,7 @@ TEST(Settle, OtherSegmentsThanWereBegunAreUndecidedUntilSomethingNewerIsWhole) {
 }
 
 TEST(Settle, BegunSegmentsAreThoseOfTheNodesThatHoldThePiecesWhereverTheRanksRunNow) {
-  const std::vector<StoredPart> begun = {{0, 2, {0, 1}}};
+  const std::vector<SegmentPart> begun = {{0, 2, {0, 1}}};
   EXPECT_EQ(settle(moved({0, 0, 1, 1}, begun), {0, 1, 0, 1}, kPerNode).verdict, Verdict::commit);
   EXPECT_EQ(settle(moved({0, 1, 0, 1}, begun), kTwoNodes, kPerNode).verdict, Verdict::undecided);
 }

@@ -7,8 +7,8 @@ namespace perdure::redundancy {
 Scheme buddy() {
   return {.name = "buddy",
           .summary = "a copy on the next node of the group, made while the data is captured",
-          .method = Method::copy,
           .when = When::while_captured,
+          .at_server = false,
           .rereads = false,
           .min_size = 2,
           .max_size = kMaxItems,
@@ -17,7 +17,8 @@ Scheme buddy() {
           .losses = copy_losses,
           .kept_per_byte = copy_bytes,
           .survives = copies_survive,
-          .restore = restore_copy};
+          .restore = restore_copy,
+          .map = copy_map};
 }
 
 }  // namespace perdure::redundancy

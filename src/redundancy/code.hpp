@@ -2,9 +2,9 @@
 // The erasure code of one stripe: m parities over k data items, of which any m may be missing. m = 1 is plain exclusive
 // or. The items of a stripe are numbered: 0 .. k-1 the data, k .. k+m-1 the parities.
 //
-// Lengths: a data item may be shorter than the parities, or empty: it counts as filled up with zeros, and nothing is
-// copied to make it so. A parity is at least as long as the longest data item. All of this holds for any part of
-// the items alike (the same range of bytes of each), so that a stripe can be worked on as it arrives.
+// Lengths: a data item may be shorter than the parities, or empty: it counts as padded with zeros, without a copy. A
+// parity is at least as long as the longest data item. All of this holds for any part of the items alike (the same
+// range of bytes of each), so that a stripe can be worked on as it arrives.
 #include <bitset>
 #include <span>
 #include <vector>
@@ -16,7 +16,7 @@ namespace perdure::redundancy {
 
 using Items = std::bitset<kMaxItems>;  ///< a set of items of a stripe
 
-/// How missing items come from those that are there.
+/// How missing items are computed from the others.
 struct Recovery {
   std::vector<unsigned> sources;  ///< items, ascending: the columns of `combination`
   Combination combination;        ///< its rows are the wanted items, in the order they were asked for
@@ -31,15 +31,15 @@ class Code {
   unsigned k() const { return k_; }
   unsigned m() const { return m_; }
 
-  /// parities = the code of data. Errors: PERDURE_INVALID_ARGUMENT (not k and m spans, a parity that is too short).
+  /// Computes all parities of `data`. Errors: PERDURE_INVALID_ARGUMENT (not k and m spans, a parity that is too short).
   base::Status encode(std::span<const base::ConstByteSpan> data, std::span<const base::ByteSpan> parities) const;
 
   /// Adds data item `index` to parities that were zero before the first of them: encode(), one contributor at a time,
   /// in any order. Errors as above.
   base::Status update(unsigned index, base::ConstByteSpan data, std::span<const base::ByteSpan> parities) const;
 
-  /// How the `wanted` items come from `available` ones, any of both kinds. Errors: PERDURE_NOT_FOUND when more than m
-  /// items are missing; PERDURE_INVALID_ARGUMENT (a wanted item that is none).
+  /// The combination that computes the `wanted` items from `available` ones; both may be data or parities. Errors:
+  /// PERDURE_NOT_FOUND when more than m items are missing; PERDURE_INVALID_ARGUMENT (a wanted item that is none).
   base::Result<Recovery> recovery(const Items& available, std::span<const unsigned> wanted) const;
 
   /// Rebuilds wanted[i] into targets[i], each to its own length. `items`: k + m spans, of which only the available ones

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "redundancy/reference.hpp"
+#include "redundancy/reference_testing.hpp"
 
 namespace perdure::redundancy {
 namespace {

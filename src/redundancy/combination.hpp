@@ -1,5 +1,5 @@
 #pragma once
-// Targets that are sums of products of sources: what encoding and decoding are alike.
+// Targets that are sums of products of sources: encoding and decoding are both of this form.
 #include <span>
 #include <vector>
 
@@ -8,9 +8,8 @@
 
 namespace perdure::redundancy {
 
-/// What is processed at once of every source and target: with a group of 32 it stays in a cache of 512 KiB. Who wants
-/// to hash in the same pass calls apply() for one such part after the other and hashes in between: the result is the
-/// same.
+/// Bytes of every source and target that are processed at once: with a group of 32 they stay in a cache of 512 KiB. To
+/// hash in the same pass, call apply() for one such part after the other and hash in between: the result is the same.
 inline constexpr std::size_t kBlockBytes = 16 * base::KiB;
 
 /// Immutable; may be used by many threads. No buffer needs to be aligned. Targets overlap neither each other nor
@@ -27,8 +26,8 @@ class Combination {
   /// zeros; of longer ones the rest is not read.
   void apply(std::span<const base::ConstByteSpan> sources, std::span<const base::ByteSpan> targets) const;
 
-  /// targets[r] += coefficient[r][column] * source, as far as both go: what apply() does, one source after the other,
-  /// in any order, upon targets that were zero.
+  /// targets[r] += coefficient[r][column] * source, up to the shorter length. Called for every source, in any order, on
+  /// targets that were zero, it gives what apply() gives.
   void add(unsigned column, base::ConstByteSpan source, std::span<const base::ByteSpan> targets) const;
 
  private:

@@ -1,6 +1,37 @@
 #include "redundancy/copies.hpp"
 
 namespace perdure::redundancy {
+namespace {
+
+class CopyMap final : public BlockMap {
+ public:
+  explicit CopyMap(unsigned n) : n_(n) {}
+  std::vector<Kept> kept(unsigned position, std::span<const std::uint64_t> blocks) const override {
+    std::vector<Kept> all;
+    if (position >= n_) return all;
+    const unsigned source = (position + n_ - 1) % n_;
+    for (std::uint64_t number = 0; number < blocks[source]; ++number) all.push_back(copy_of({source, number}));
+    return all;
+  }
+  std::vector<Kept> kept_for(Block block) const override { return {copy_of(block)}; }
+  std::vector<Term> recipe(const Kept& kept) const override {
+    return {{{Item::Kind::data, kept.index, kept.stripe}, 1}};
+  }
+  base::Result<std::vector<Term>> rebuild(const GroupState& state, Block block) const override {
+    const Kept copy = copy_of(block);
+    if (state.has_kept(copy.position, copy.number))
+      return std::vector<Term>{{{Item::Kind::kept, copy.position, copy.number}, 1}};
+    return base::fail(PERDURE_NOT_FOUND, "block " + std::to_string(block.number), "its copy is gone, too");
+  }
+
+ private:
+  Kept copy_of(Block block) const {
+    return {copy_position(n_, block.position), block.number, block.number, block.position};
+  }
+  unsigned n_;
+};
+
+}  // namespace
 
 unsigned copy_losses(unsigned, unsigned) { return 1; }
 
@@ -10,6 +41,11 @@ bool copies_survive(unsigned n, unsigned, const Positions& lost) {
   for (unsigned p = 0; p < n; ++p)
     if (lost[p] && lost[copy_position(n, p)]) return false;
   return true;
+}
+
+std::shared_ptr<const BlockMap> copy_map(unsigned n, unsigned) {
+  if (n < 2) return nothing_kept();
+  return std::make_shared<CopyMap>(n);
 }
 
 Restoration restore_copy(const GroupState& state, Block block) {

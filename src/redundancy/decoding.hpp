@@ -23,7 +23,7 @@ Matrix parity_matrix(unsigned k, unsigned m);
 /// Of a square matrix that can be inverted (Gauss and Jordan).
 Matrix inverted(Matrix matrix);
 
-/// What is read, and the coefficients of the wanted items over it.
+/// The items to read, and the coefficients of the wanted items over them.
 struct Decoding {
   std::vector<unsigned> sources;
   Matrix coefficients;

@@ -1,5 +1,5 @@
 #pragma once
-// What the loss of a whole failure domain would cost, for people who look at a plan before they trust it.
+// What the loss of a whole failure domain would cost, for reports about a plan of groups.
 #include <cstdint>
 #include <vector>
 
@@ -10,11 +10,11 @@ namespace perdure::redundancy {
 
 /// Of one level of domains.
 struct Exposure {
-  std::uint64_t domains = 0;  ///< so many there are
-  std::uint64_t fatal = 0;    ///< of which so many, each lost alone with all its nodes, would take data with them
+  std::uint64_t domains = 0;  ///< how many there are
+  std::uint64_t fatal = 0;    ///< how many of them would lose data if they alone were lost with all their nodes
 };
 
-/// By level, innermost first. A group's parity server is none of its domains' business: it counts as alive.
+/// By level, innermost first. A group's parity server is outside of these domains, and counts as alive.
 std::vector<Exposure> domain_losses(const GroupPlan& plan, const Scheme& scheme, unsigned m);
 
 }  // namespace perdure::redundancy

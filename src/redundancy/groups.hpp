@@ -1,6 +1,6 @@
 #pragma once
-// Which nodes make up a group. What fails together should not be together: members are from different failure domains
-// of the outermost level for which there are enough.
+// Which nodes make up a group. Nodes that fail together should be in different groups: members are from different
+// failure domains of the outermost level that has enough of them.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -23,8 +23,8 @@ struct GroupLimits {
 
 /// How close together the members of groups are, of one level of domains.
 struct Sharing {
-  unsigned most = 1;         ///< so many members of one group are in one domain, at most
-  std::uint64_t groups = 0;  ///< in so many groups is there more than one in a domain
+  unsigned most = 1;         ///< the most members of one group in one domain
+  std::uint64_t groups = 0;  ///< how many groups have more than one member in a domain
 };
 
 struct GroupPlan {
@@ -36,11 +36,11 @@ struct GroupPlan {
   std::vector<std::vector<std::uint32_t>> domains;
 };
 
-/// `nodes`: what node i is in; all name as many domains. Sizes differ by one at most, and are as close to `wanted` as
-/// can be; of two ways as close, the one with larger groups (they keep less for others than was reckoned with). A job
-/// with fewer nodes than wanted is one group. The same input gives the same groups. Errors: PERDURE_INVALID_ARGUMENT (a
-/// wanted size that the scheme cannot have, nodes that name different numbers of domains), PERDURE_UNSUPPORTED (too few
-/// nodes).
+/// Plans the groups. `nodes[i]`: the domains of node i; all nodes name equally many. Sizes differ by one at most, and
+/// are as close to `wanted` as possible; of two equally close ways, the one with larger groups (their members keep less
+/// redundancy). A job with fewer nodes than wanted is one group. The same input gives the same groups. Errors:
+/// PERDURE_INVALID_ARGUMENT (a wanted size that the scheme cannot have, nodes that name different numbers of domains),
+/// PERDURE_UNSUPPORTED (too few nodes).
 base::Result<GroupPlan> plan_groups(std::span<const Domains> nodes, unsigned wanted, const GroupLimits& limits);
 
 }  // namespace perdure::redundancy

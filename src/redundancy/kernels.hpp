@@ -1,7 +1,7 @@
 #pragma once
 // The inner loops of parities. ISA-L has the fast ones; Debian has it as a shared library only, which an application
 // must not be made to load, so it is loaded at run time by the first code that needs it. The plain ones are the
-// reference, and what is used where ISA-L is missing: data is rebuilt slowly then, but it is.
+// reference, and the replacement where ISA-L is missing: data is then rebuilt slowly.
 #include <cstddef>
 #include <span>
 

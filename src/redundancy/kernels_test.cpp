@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "redundancy/reference.hpp"
+#include "redundancy/reference_testing.hpp"
 
 namespace perdure::redundancy {
 namespace {

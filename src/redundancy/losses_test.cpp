@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "redundancy/cluster.hpp"
+#include "redundancy/cluster_testing.hpp"
+#include "redundancy/code.hpp"
 #include "redundancy/registry.hpp"
 
 namespace perdure::redundancy {
@@ -37,9 +38,7 @@ std::string shape_name(const testing::TestParamInfo<Shape>& shape) {
 class Losses : public testing::TestWithParam<Shape> {
  protected:
   /// All sets of positions that can be lost, the server's included.
-  std::uint64_t sets() const {
-    return std::uint64_t{1} << (GetParam().n + (GetParam().scheme->method == Method::server ? 1 : 0));
-  }
+  std::uint64_t sets() const { return std::uint64_t{1} << positions(*GetParam().scheme, GetParam().n); }
 };
 INSTANTIATE_TEST_SUITE_P(Schemes, Losses, testing::ValuesIn(shapes()), shape_name);
 
@@ -113,8 +112,74 @@ TEST_P(Losses, WhatIsKeptIsAsMuchAsItSays) {
   const auto& [scheme, n, m] = GetParam();
   const Cluster cluster(*scheme, n, m, 7, Cluster::even);
   for (unsigned p = 0; p < n; ++p)
-    EXPECT_DOUBLE_EQ(static_cast<double>(cluster.kept_bytes(p)),
+    EXPECT_DOUBLE_EQ(static_cast<double>(cluster.redundancy_bytes(p)),
                      scheme->kept_per_byte(n, m) * static_cast<double>(cluster.own_bytes(p)));
+}
+
+TEST_P(Losses, EveryBlockIsInWhatIsKeptForItAndNothingElseIs) {
+  const auto& [scheme, n, m] = GetParam();
+  const auto map = scheme->map(n, m);
+  std::vector<std::uint64_t> blocks;
+  for (unsigned p = 0; p < n; ++p) blocks.push_back(5 * p % 7);
+  std::map<Item, std::vector<Kept>> expected;  // by block, from what the positions keep
+  for (unsigned position = 0; position <= n; ++position) {
+    std::set<std::uint64_t> numbers;
+    for (const Kept& kept : map->kept(position, blocks)) {
+      EXPECT_EQ(kept.position, position);
+      EXPECT_LT(position, positions(*scheme, n));
+      EXPECT_TRUE(numbers.empty() || kept.number > *numbers.rbegin()) << "ascending, and each once";
+      numbers.insert(kept.number);
+      bool any = false;
+      for (const Term& term : map->recipe(kept)) {
+        EXPECT_EQ(term.item.kind, Item::Kind::data);
+        EXPECT_NE(term.item.position, position) << "lost with what it is made of";
+        EXPECT_NE(term.factor, 0);
+        if (term.item.number >= blocks[term.item.position]) continue;
+        any = true;
+        expected[term.item].push_back(kept);
+      }
+      EXPECT_TRUE(any) << "of nothing";
+    }
+  }
+  for (unsigned p = 0; p < n; ++p)
+    for (std::uint64_t number = 0; number < blocks[p]; ++number) {
+      const auto kept = map->kept_for({p, number});
+      EXPECT_THAT(kept, testing::UnorderedElementsAreArray(expected[{Item::Kind::data, p, number}]));
+      EXPECT_EQ(kept.empty(), !keeps_redundancy(*scheme));
+    }
+}
+
+TEST(Schemes, KeepNothingInAGroupThatTheyCannotHave) {
+  for (const Scheme& scheme : schemes())
+    for (const auto& [n, m] : std::vector<std::pair<unsigned, unsigned>>{{0, 0}, {1, 1}, {3, 200}, {2, 2}, {100, 1}}) {
+      const auto map = scheme.map(n, m);
+      ASSERT_NE(map, nullptr) << scheme.name;
+      (void)map->kept(0, std::vector<std::uint64_t>(n, 1));
+    }
+}
+
+TEST(Schemes, ParitiesAreThoseOfTheCode) {
+  for (const unsigned m : {1u, 2u, 3u}) {
+    const auto map = find_scheme("reed-solomon").value()->map(5, m);
+    const Stripes stripes(5, m);
+    const Code code = Code::make(stripes.k(), m).value();
+    std::mt19937_64 random(m);
+    std::vector<reference::Bytes> items;
+    for (unsigned i = 0; i < stripes.k(); ++i) items.push_back(reference::random_bytes(30 + i, random));
+    const std::vector<base::ConstByteSpan> data(items.begin(), items.end());
+    std::vector<reference::Bytes> parities(m, reference::Bytes(30 + stripes.k() - 1));
+    ASSERT_TRUE(code.encode(data, std::vector<base::ByteSpan>(parities.begin(), parities.end())));
+    for (const Kept& kept : map->kept_for(stripes.block({3, 0}))) {
+      const auto terms = map->recipe(kept);
+      reference::Bytes sum(parities[kept.index].size());
+      const base::ByteSpan target(sum);
+      std::vector<base::ConstByteSpan> sources;
+      for (const Term& term : terms)
+        sources.push_back(data[stripes.place({term.item.position, term.item.number}).index]);
+      sum_of(terms).apply(sources, std::span(&target, 1));
+      EXPECT_EQ(sum, parities[kept.index]);
+    }
+  }
 }
 
 TEST(Schemes, AreFoundByNameAndAllNamedInTheRefusal) {
@@ -125,7 +190,14 @@ TEST(Schemes, AreFoundByNameAndAllNamedInTheRefusal) {
     EXPECT_THAT(find_scheme("raid").error().text(), testing::HasSubstr(scheme.name));
     EXPECT_EQ(scheme.rereads, std::string(scheme.name) == "partner");
   }
-  EXPECT_EQ(names, (std::set<std::string>{"single", "partner", "buddy", "xor", "reed-solomon", "parity-server"}));
+  EXPECT_EQ(names, (std::set<std::string>{
+                       "single",
+                       "partner",
+                       "buddy",
+                       "xor",
+                       "reed-solomon",
+                       "parity-server",
+                   }));
 }
 
 TEST(Schemes, SayHowManyParitiesTheyCanHave) {

@@ -1,6 +1,95 @@
 #include "redundancy/parity.hpp"
 
+#include "redundancy/decoding.hpp"
+
 namespace perdure::redundancy {
+namespace {
+
+class StripeMap final : public BlockMap {
+ public:
+  explicit StripeMap(const Stripes& stripes) : stripes_(stripes) {}
+
+  std::vector<Kept> kept(unsigned position, std::span<const std::uint64_t> blocks) const override {
+    std::vector<Kept> all;
+    if (position >= stripes_.n() && !at_server()) return all;
+    const std::uint64_t parities = stripes_.parities_at(position, stripes_.count(blocks));
+    for (std::uint64_t i = 0; i < parities; ++i) {
+      const Place place = stripes_.parity_at(position, i);
+      if (any_block(place.stripe, blocks)) all.push_back({position, place.stripe, place.stripe, place.index});
+    }
+    return all;
+  }
+  std::vector<Kept> kept_for(Block block) const override {
+    const std::uint64_t stripe = stripes_.place(block).stripe;
+    std::vector<Kept> all;
+    for (unsigned j = 0; j < stripes_.m(); ++j) all.push_back({stripes_.parity_position(stripe, j), stripe, stripe, j});
+    return all;
+  }
+  std::vector<Term> recipe(const Kept& kept) const override {
+    std::vector<Term> terms;
+    for (unsigned item = 0; item < stripes_.k(); ++item)
+      terms.push_back({data(kept.stripe, item), coefficient(kept.index, item)});
+    return terms;
+  }
+  // Out of the fewest items that do.
+  base::Result<std::vector<Term>> rebuild(const GroupState& state, Block block) const override {
+    const Place wanted = stripes_.place(block);
+    Items available;
+    for (unsigned item = 0; item < stripes_.k() + stripes_.m(); ++item)
+      available[item] = item != wanted.index && there(state, wanted.stripe, item);
+    PERDURE_TRY(const auto plan, plan_decoding(stripes_.k(), stripes_.m(), available, std::span(&wanted.index, 1)));
+    std::vector<Term> terms;
+    for (unsigned c = 0; c < plan.sources.size(); ++c) {
+      const unsigned item = plan.sources[c];
+      if (plan.coefficients.at(0, c) == 0 || is_empty(state, wanted.stripe, item)) continue;
+      terms.push_back({item < stripes_.k() ? data(wanted.stripe, item) : parity(wanted.stripe, item - stripes_.k()),
+                       plan.coefficients.at(0, c)});
+    }
+    return terms;
+  }
+  unsigned cycle() const override { return at_server() ? 1 : stripes_.k(); }
+
+ private:
+  bool at_server() const { return stripes_.k() == stripes_.n(); }
+  Item data(std::uint64_t stripe, unsigned item) const {
+    const Block block = stripes_.block({stripe, item});
+    return {Item::Kind::data, block.position, block.number};
+  }
+  Item parity(std::uint64_t stripe, unsigned j) const {
+    return {Item::Kind::kept, stripes_.parity_position(stripe, j), stripe};
+  }
+  // A stripe in which nobody has a block has no parity either: where nodes have different amounts of data.
+  bool any_block(std::uint64_t stripe, std::span<const std::uint64_t> blocks) const {
+    for (unsigned item = 0; item < stripes_.k(); ++item) {
+      const Block block = stripes_.block({stripe, item});
+      if (block.number < blocks[block.position]) return true;
+    }
+    return false;
+  }
+  bool is_empty(const GroupState& state, std::uint64_t stripe, unsigned item) const {
+    if (item >= stripes_.k()) return false;
+    const Block block = stripes_.block({stripe, item});
+    return block.number >= state.blocks[block.position];
+  }
+  bool there(const GroupState& state, std::uint64_t stripe, unsigned item) const {
+    if (item >= stripes_.k()) return state.has_kept(stripes_.parity_position(stripe, item - stripes_.k()), stripe);
+    return is_empty(state, stripe, item) || state.has_data(stripes_.block({stripe, item}));
+  }
+
+  Stripes stripes_;
+};
+
+}  // namespace
+
+std::shared_ptr<const BlockMap> distributed_map(unsigned n, unsigned m) {
+  if (m == 0 || m > kMaxParities || m >= n || n > kMaxItems) return nothing_kept();
+  return std::make_shared<StripeMap>(Stripes(n, m));
+}
+
+std::shared_ptr<const BlockMap> server_map(unsigned n, unsigned) {
+  if (n == 0 || n >= kMaxItems) return nothing_kept();
+  return std::make_shared<StripeMap>(Stripes::at_server(n));
+}
 
 unsigned missing_items(const Stripes& stripes, const GroupState& state, std::uint64_t stripe) {
   unsigned missing = 0;

@@ -7,7 +7,7 @@ namespace perdure::redundancy {
 namespace {
 
 unsigned one_loss(unsigned, unsigned) { return 1; }
-double nothing_kept(unsigned, unsigned) { return 0; }
+double no_bytes_at_members(unsigned, unsigned) { return 0; }
 
 // One member, or the server: without it nothing is rebuilt, and with all members nothing has to be.
 bool member_or_server(unsigned, unsigned, const Positions& lost) { return lost.count() <= 1; }
@@ -21,17 +21,18 @@ Restoration restore_with_server(const GroupState& state, Block block) {
 Scheme parity_server() {
   return {.name = "parity-server",
           .summary = "the exclusive or of the group's data, on a server that reads it from the nodes",
-          .method = Method::server,
           .when = When::while_captured,
+          .at_server = true,
           .rereads = false,
           .min_size = 1,
           .max_size = kMaxItems - 1,
           .min_parities = 1,
           .max_parities = 1,
           .losses = one_loss,
-          .kept_per_byte = nothing_kept,
+          .kept_per_byte = no_bytes_at_members,
           .survives = member_or_server,
-          .restore = restore_with_server};
+          .restore = restore_with_server,
+          .map = server_map};
 }
 
 }  // namespace perdure::redundancy

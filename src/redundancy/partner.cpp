@@ -7,8 +7,8 @@ namespace perdure::redundancy {
 Scheme partner() {
   return {.name = "partner",
           .summary = "a copy on the next node of the group, read again and sent after the capture",
-          .method = Method::copy,
           .when = When::after_capture,
+          .at_server = false,
           .rereads = true,
           .min_size = 2,
           .max_size = kMaxItems,
@@ -17,7 +17,8 @@ Scheme partner() {
           .losses = copy_losses,
           .kept_per_byte = copy_bytes,
           .survives = copies_survive,
-          .restore = restore_copy};
+          .restore = restore_copy,
+          .map = copy_map};
 }
 
 }  // namespace perdure::redundancy

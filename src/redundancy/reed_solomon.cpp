@@ -7,8 +7,8 @@ namespace perdure::redundancy {
 Scheme reed_solomon() {
   return {.name = "reed-solomon",
           .summary = "several parities of the group's data, distributed over its nodes",
-          .method = Method::parity,
           .when = When::while_captured,
+          .at_server = false,
           .rereads = false,
           .min_size = 2,
           .max_size = kMaxItems,
@@ -17,7 +17,8 @@ Scheme reed_solomon() {
           .losses = parity_losses,
           .kept_per_byte = parity_bytes,
           .survives = parity_survives,
-          .restore = restore_distributed};
+          .restore = restore_distributed,
+          .map = distributed_map};
 }
 
 }  // namespace perdure::redundancy

@@ -1,6 +1,6 @@
 #pragma once
-// The family of redundancy schemes. A new one is a file that describes it and a line in registry.cpp, which enrols it
-// in losses_test.cpp too.
+// The family of redundancy schemes. A new one is a file that describes it, and its declaration and row in
+// registry.cpp, which enrols it in losses_test.cpp too.
 #include <string_view>
 #include <vector>
 
@@ -14,11 +14,11 @@ const std::vector<Scheme>& schemes();
 /// Error: PERDURE_INVALID_ARGUMENT, which names those there are.
 base::Result<const Scheme*> find_scheme(std::string_view name);
 
-Scheme single();
-Scheme partner();
-Scheme buddy();
-Scheme exclusive_or_parity();
-Scheme reed_solomon();
-Scheme parity_server();
+/// positions() of the scheme with this name; of an unknown one the members.
+std::size_t positions(std::string_view scheme, std::size_t members);
+/// Whether the scheme with this name keeps what it keeps at a server.
+bool keeps_at_server(std::string_view scheme);
+/// keeps_redundancy() of the scheme with this name; of an unknown one false.
+bool keeps_redundancy(std::string_view scheme);
 
 }  // namespace perdure::redundancy

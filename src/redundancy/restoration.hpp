@@ -1,5 +1,6 @@
 #pragma once
-// What of a group is lost, and how a block can still be had. Plain data; what a scheme decides on, and what it answers.
+// What a group has lost, and the source of each lost block: the input and the output of a scheme's decision. Plain
+// data.
 #include <bitset>
 #include <cstdint>
 #include <set>
@@ -35,13 +36,13 @@ struct GroupState {
   bool has_kept(unsigned position, std::uint64_t number) const;
 };
 
-/// How a block can be had, or why it cannot.
+/// The source of a block, or why there is none.
 struct Restoration {
   enum class How {
     in_place,    ///< it is where it was
     copy,        ///< `position` keeps a copy
     decode,      ///< from `stripe`, which lacks `missing` items
-    only_there,  ///< gone: nobody keeps anything for others
+    only_there,  ///< gone: the scheme keeps no redundancy
     copy_gone,   ///< gone: so is the copy at `position`
     stripe_gone  ///< gone: `stripe` lacks `missing` items, more than its parities make up for
   };

@@ -13,13 +13,15 @@ Restoration restore_in_place(const GroupState& state, Block block) {
           .position = block.position};
 }
 
+std::shared_ptr<const BlockMap> no_map(unsigned, unsigned) { return nothing_kept(); }
+
 }  // namespace
 
 Scheme single() {
   return {.name = "single",
           .summary = "nothing beyond the node",
-          .method = Method::none,
           .when = When::never,
+          .at_server = false,
           .rereads = false,
           .min_size = 1,
           .max_size = kMaxItems,
@@ -28,7 +30,8 @@ Scheme single() {
           .losses = no_losses,
           .kept_per_byte = no_bytes,
           .survives = nothing_lost,
-          .restore = restore_in_place};
+          .restore = restore_in_place,
+          .map = no_map};
 }
 
 }  // namespace perdure::redundancy

@@ -41,7 +41,7 @@ class Stripes {
   Block block(Place place) const;
   Place place(Block block) const;  ///< the inverse
 
-  /// So many stripes hold all blocks, when position p has blocks[p].
+  /// The number of stripes that hold all blocks, when position p has blocks[p].
   std::uint64_t count(std::span<const std::uint64_t> blocks) const;
 
   /// How many of the first `stripes` stripes have a parity on `position`.

@@ -14,6 +14,16 @@ std::string Attempt::hex() const {
 
 std::string VersionId::text() const { return name + " version " + std::to_string(version); }
 
+const char* kind_name(EntryKind kind) {
+  switch (kind) {
+    case EntryKind::memory:
+      return "memory";
+    case EntryKind::opaque:
+      return "opaque";
+  }
+  return "unknown";
+}
+
 std::uint64_t Piece::capture_bytes() const {
   std::uint64_t total = 0;
   for (const RegionEntry& region : regions) total += region.bytes();

@@ -2,9 +2,12 @@
 // What a segment or a catalog knows about one rank's part of a checkpoint. Data only; the codec is manifest_codec.
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "base/fields.hpp"
 #include "base/hash.hpp"
 
 namespace perdure::segment {
@@ -17,6 +20,7 @@ struct Attempt {
   std::uint64_t nonce = 0;  ///< random
   friend auto operator<=>(const Attempt&, const Attempt&) = default;
   std::string hex() const;  ///< 32 hexadecimal digits; sorts as text like the attempt itself
+  PERDURE_FIELDS(created_ns, nonce)
 };
 
 /// One attempt at one version of one checkpoint: the identity of everything that is stored.
@@ -26,15 +30,39 @@ struct VersionId {
   Attempt attempt;
   friend auto operator<=>(const VersionId&, const VersionId&) = default;
   std::string text() const;  ///< "nbody version 7"
+  PERDURE_FIELDS(name, version, attempt)
+  std::string wrong() const;  ///< its name is none, or its version is not below 2^63
 };
 
-/// A region as it was when captured. The capture of a rank is the concatenation of its regions in this order.
+/// What an entry was captured from. The numbers are in stored segments: none ever changes its meaning.
+enum class EntryKind : std::uint32_t {
+  memory = 0,  ///< memory that the program registered
+  opaque = 1,  ///< bytes whose meaning only their source knows
+};
+const char* kind_name(EntryKind kind);
+constexpr EntryKind greatest(EntryKind) { return EntryKind::opaque; }
+
+/// What a source says about an entry; who does not know an attribute keeps it and makes nothing of it.
+using AttributeValue = std::variant<bool, std::int64_t, std::string, std::vector<std::byte>, std::vector<std::int64_t>>;
+using Attributes = std::map<std::string, AttributeValue>;
+inline constexpr std::size_t kMaxAttributes = 64;  ///< of one entry
+inline constexpr std::size_t kMaxAttributeKey = 64;
+inline constexpr std::size_t kMaxAttributeBytes = 4096;  ///< of a text or byte string
+inline constexpr std::size_t kMaxAttributeItems = 1024;  ///< of a list of numbers
+
+/// An entry of a capture: a region as it was when captured, or whatever else the source consists of. The capture of a
+/// rank is the concatenation of its entries in this order.
 struct RegionEntry {
   std::int32_t id = 0;
   std::uint64_t element_bytes = 0;
   std::uint64_t count = 0;
+  EntryKind kind = EntryKind::memory;
+  Attributes attributes = {};
   std::uint64_t bytes() const { return element_bytes * count; }
+  /// Memory about which nothing else is said: all that format 1 can say.
+  bool plain() const { return kind == EntryKind::memory && attributes.empty(); }
   friend bool operator==(const RegionEntry&, const RegionEntry&) = default;
+  PERDURE_FIELDS(id, element_bytes, count, kind, attributes)
 };
 
 /// A chunk: bytes [index * chunk_bytes, index * chunk_bytes + length) of its rank's capture.
@@ -44,6 +72,7 @@ struct ChunkEntry {
   base::Hash128 hash;
   std::uint32_t place = 0;  ///< in a catalog: tier number; in a segment: 0
   friend bool operator==(const ChunkEntry&, const ChunkEntry&) = default;
+  PERDURE_FIELDS(offset, length, hash, place)
 };
 
 /// One rank's part of a version.
@@ -54,7 +83,13 @@ struct Piece {
   std::vector<ChunkEntry> chunks;
   std::uint64_t capture_bytes() const;
   friend bool operator==(const Piece&, const Piece&) = default;
+  PERDURE_FIELDS(rank, chunk_bytes, regions, chunks)
+  /// A number is out of range, a region appears twice, or the chunks are not exactly the regions' bytes.
+  std::string wrong() const;
 };
+
+/// What is wrong with pieces of one version of so many ranks: one of them, a rank beyond the last, or not ascending.
+std::string wrong_with(const std::vector<Piece>& pieces, std::uint32_t ranks);
 
 /// The table at the end of a segment.
 struct Manifest {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/json.hpp"
+#include "segment/entry_codec.hpp"
 
 namespace perdure::segment {
 namespace {
@@ -51,45 +52,61 @@ Result<std::uint64_t> get_ranged(const Json& map, const char* key, std::uint64_t
 
 Result<RegionEntry> region_from_json(const Json& json, std::size_t number, const std::string& object) {
   const std::string where = "field 'regions': region number " + std::to_string(number);
-  if (!is_numbers(json, 3)) return wrong(object, where + " is not [id, element_bytes, count]");
+  if (!json.is_array() || (json.size() != 3 && json.size() != 5) ||
+      !std::all_of(json.begin(), json.begin() + 3, [](const Json& item) { return item.is_number_unsigned(); }))
+    return wrong(object, where + " is not [id, element_bytes, count] with or without [kind, attributes]");
   const auto id = json[0].get<std::uint64_t>();
   if (id > kMaxCount) return wrong(object, where + ": id " + std::to_string(id) + " is not below 2^31");
   RegionEntry region{static_cast<std::int32_t>(id), json[1].get<std::uint64_t>(), json[2].get<std::uint64_t>()};
-  if (region.count != 0 && region.element_bytes > kMaxBytes / region.count)
-    return wrong(object, where + ": element_bytes " + std::to_string(region.element_bytes) + " times count " +
-                             std::to_string(region.count) + " is not below 2^63");
+  if (json.size() == 5) {
+    const std::string named = where + " (id " + std::to_string(id) + ")";
+    PERDURE_TRY(region.kind, entry_kind_from_json(json[3], named, object));
+    PERDURE_TRY(region.attributes, attributes_from_json(json[4], named, object));
+    if (region.plain()) return wrong(object, named + " is plain memory, but not written so");
+  }
   return region;
 }
 
 Result<std::vector<RegionEntry>> regions_from_json(const Json& map, const std::string& object) {
   PERDURE_TRY(const Json* list, base::get_array(map, "regions", object));
   std::vector<RegionEntry> regions;
-  std::set<std::int32_t> ids;
-  std::uint64_t total = 0;
   for (const Json& item : *list) {
     PERDURE_TRY(RegionEntry region, region_from_json(item, regions.size(), object));
-    if (!ids.insert(region.id).second)
-      return wrong(object, "field 'regions': id " + std::to_string(region.id) + " appears twice");
-    if (region.bytes() > kMaxBytes - total) return wrong(object, "field 'regions': their sum is not below 2^63 bytes");
-    total += region.bytes();
     regions.push_back(region);
   }
   return regions;
 }
 
+std::string wrong_regions(const std::vector<RegionEntry>& regions) {
+  std::set<std::int32_t> ids;
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    const RegionEntry& region = regions[i];
+    const std::string where = "field 'regions': region number " + std::to_string(i);
+    if (region.id < 0) return where + ": id " + std::to_string(region.id) + " is negative";
+    if (region.count != 0 && region.element_bytes > kMaxBytes / region.count)
+      return where + ": element_bytes " + std::to_string(region.element_bytes) + " times count " +
+             std::to_string(region.count) + " is not below 2^63";
+    if (const auto known = check_attributes(region); !known) return where + ": " + known.error().cause;
+    if (!ids.insert(region.id).second) return "field 'regions': id " + std::to_string(region.id) + " appears twice";
+    if (region.bytes() > kMaxBytes - total) return "field 'regions': their sum is not below 2^63 bytes";
+    total += region.bytes();
+  }
+  return {};
+}
+
 /// The chunks must be exactly the capture, cut into pieces of chunk_bytes.
-Status check_lengths(const Piece& piece, const std::string& object) {
+std::string wrong_lengths(const Piece& piece) {
   const std::uint64_t total = piece.capture_bytes();
   const std::uint64_t expected = total / piece.chunk_bytes + (total % piece.chunk_bytes != 0 ? 1 : 0);
   if (piece.chunks.size() != expected)
-    return wrong(object, "field 'chunks' has " + std::to_string(piece.chunks.size()) + " chunks, " +
-                             std::to_string(total) + " bytes of regions need " + std::to_string(expected));
+    return "field 'chunks' has " + std::to_string(piece.chunks.size()) + " chunks, " + std::to_string(total) +
+           " bytes of regions need " + std::to_string(expected);
   for (std::size_t i = 0; i < piece.chunks.size(); ++i) {
     const std::uint64_t length = std::min(piece.chunk_bytes, total - i * piece.chunk_bytes);
     if (piece.chunks[i].length != length)
-      return wrong(object, "field 'chunks': chunk " + std::to_string(i) + " has length " +
-                               std::to_string(piece.chunks[i].length) + ", its share of the regions is " +
-                               std::to_string(length));
+      return "field 'chunks': chunk " + std::to_string(i) + " has length " + std::to_string(piece.chunks[i].length) +
+             ", its share of the regions is " + std::to_string(length);
   }
   return {};
 }
@@ -117,14 +134,9 @@ Result<std::vector<Piece>> pieces_from_json(const Json& map, std::uint32_t ranks
   std::vector<Piece> pieces;
   for (const Json& item : *list) {
     PERDURE_TRY(Piece piece, piece_from_json(item, object));
-    if (piece.rank >= ranks)
-      return wrong(object, "field 'rank' is " + std::to_string(piece.rank) + ", the version has " +
-                               std::to_string(ranks) + " ranks");
-    if (!pieces.empty() && piece.rank <= pieces.back().rank)
-      return wrong(object, "field 'pieces': rank " + std::to_string(piece.rank) + " follows rank " +
-                               std::to_string(pieces.back().rank) + ", not ascending");
     pieces.push_back(std::move(piece));
   }
+  if (auto cause = wrong_with(pieces, ranks); !cause.empty()) return wrong(object, std::move(cause));
   return pieces;
 }
 
@@ -143,8 +155,14 @@ Json to_json(const ChunkEntry& chunk) {
 
 Json to_json(const Piece& piece) {
   Json regions = Json::array();
-  for (const RegionEntry& region : piece.regions)
-    regions.push_back(Json::array({static_cast<std::uint64_t>(region.id), region.element_bytes, region.count}));
+  for (const RegionEntry& region : piece.regions) {
+    Json entry = Json::array({static_cast<std::uint64_t>(region.id), region.element_bytes, region.count});
+    if (!region.plain()) {
+      entry.push_back(static_cast<std::uint32_t>(region.kind));
+      entry.push_back(to_json(region.attributes));
+    }
+    regions.push_back(std::move(entry));
+  }
   Json chunks = Json::array();
   for (const ChunkEntry& chunk : piece.chunks) chunks.push_back(to_json(chunk));
   return Json{{"rank", piece.rank},
@@ -190,7 +208,7 @@ Result<Piece> piece_from_json(const Json& json, const std::string& object) {
                 chunk_from_json(item, "field 'chunks': chunk " + std::to_string(piece.chunks.size()), whose));
     piece.chunks.push_back(chunk);
   }
-  PERDURE_CHECK(check_lengths(piece, whose));
+  if (auto cause = piece.wrong(); !cause.empty()) return wrong(whose, std::move(cause));
   return piece;
 }
 
@@ -209,6 +227,30 @@ Result<Manifest> manifest_from_json(const Json& json, const std::string& object)
   manifest.segment_count = static_cast<std::uint32_t>(segment.second);
   PERDURE_TRY(manifest.pieces, pieces_from_json(json, manifest.ranks, object));
   return manifest;
+}
+
+std::string VersionId::wrong() const {
+  if (auto good = check_name(name); !good) return "field 'name' is not allowed: " + good.error().cause;
+  return version <= kMaxBytes ? "" : "field 'version' is not below 2^63";
+}
+
+std::string Piece::wrong() const {
+  if (rank > kMaxCount) return "field 'rank' is not below 2^31";
+  if (chunk_bytes == 0 || chunk_bytes > kMaxBytes) return "field 'chunk_bytes' is not 1 to 2^63 - 1";
+  auto cause = wrong_regions(regions);
+  return cause.empty() ? wrong_lengths(*this) : cause;
+}
+
+std::string wrong_with(const std::vector<Piece>& pieces, std::uint32_t ranks) {
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const std::uint32_t rank = pieces[i].rank;
+    if (rank >= ranks)
+      return "field 'rank' is " + std::to_string(rank) + ", the version has " + std::to_string(ranks) + " ranks";
+    if (i > 0 && rank <= pieces[i - 1].rank)
+      return "field 'pieces': rank " + std::to_string(rank) + " follows rank " + std::to_string(pieces[i - 1].rank) +
+             ", not ascending";
+  }
+  return {};
 }
 
 Status check_name(std::string_view name) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.hpp"
+#include "segment/entry_codec.hpp"
 #include "support/sample_segment.hpp"
 
 namespace perdure::segment {
@@ -55,6 +56,61 @@ TEST(ManifestCodec, IgnoresKeysItDoesNotKnow) {
   json["comment"] = "added later";
   json["pieces"][0]["shape"] = Json::array({100, 100});
   EXPECT_EQ(manifest_from_json(json, "x").value(), sample());
+}
+
+TEST(ManifestCodec, WritesPlainMemoryAsFormat1Did) {
+  for (const Json& piece : good()["pieces"])
+    for (const Json& region : piece["regions"]) EXPECT_EQ(region.size(), 3U) << region.dump();
+}
+
+TEST(ManifestCodec, ReturnsKindsAndAttributesAlsoThoseThatNobodyKnows) {
+  const Piece piece = test_support::attributed_piece(sample().pieces[0]);
+  const auto bytes = base::encode_cbor(to_json(piece));
+  const auto json = base::decode_cbor(bytes, "x");
+  ASSERT_TRUE(json);
+  EXPECT_EQ((*json)["regions"][1].size(), 5U);
+  const auto decoded = piece_from_json(*json, "x");
+  ASSERT_TRUE(decoded) << decoded.error().text();
+  EXPECT_EQ(*decoded, piece);
+  EXPECT_EQ(base::encode_cbor(to_json(*decoded)), bytes);
+}
+
+TEST(ManifestCodec, RefusesAKindItDoesNotKnowByEntryAndKind) {
+  Json json = good();
+  json["pieces"][0]["regions"][1] = Json::array({7U, 1U, 6667U, 9U, Json::object()});
+  const auto refused = manifest_from_json(json, "file.pds");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PERDURE_UNSUPPORTED) << "it is not damaged: nothing may set it aside";
+  EXPECT_EQ(refused.error().object, "file.pds: rank 2");
+  EXPECT_EQ(refused.error().cause,
+            "field 'regions': region number 1 (id 7) is of kind 9, which this Perdure does not know (it knows kinds up "
+            "to 1)");
+}
+
+TEST(ManifestCodec, WhatMayBeWrittenIsWhatIsRead) {
+  RegionEntry entry{1, 1, 10};
+  entry.kind = EntryKind::opaque;
+  const auto accepted = [&] {
+    Piece piece{0, 4096, {entry}, {{0, 10, {}, 0}}};
+    const bool read = piece_from_json(to_json(piece), "x").has_value();
+    EXPECT_EQ(check_attributes(entry).has_value(), read);
+    return read;
+  };
+  EXPECT_TRUE(accepted());
+  entry.attributes = {{std::string(64, 'k'), std::string(4096, 't')}};
+  EXPECT_TRUE(accepted());
+  for (const Attributes& refused :
+       {Attributes{{std::string(65, 'k'), true}}, Attributes{{"", true}}, Attributes{{"Shape", true}},
+        Attributes{{"a b", true}}, Attributes{{"t", std::string(4097, 't')}},
+        Attributes{{"b", std::vector<std::byte>(4097)}}, Attributes{{"n", std::vector<std::int64_t>(1025)}}}) {
+    entry.attributes = refused;
+    EXPECT_FALSE(accepted()) << refused.begin()->first;
+  }
+  entry.attributes.clear();
+  for (int i = 0; i < 64; ++i) entry.attributes["k" + std::to_string(i)] = std::int64_t{i};
+  EXPECT_TRUE(accepted());
+  entry.attributes["one-more"] = true;
+  EXPECT_FALSE(accepted());
 }
 
 TEST(ManifestCodec, RefusesEveryMissingField) {
@@ -130,6 +186,23 @@ INSTANTIATE_TEST_SUITE_P(
         CorruptField{"/pieces/0/chunk_bytes", kHuge, "field 'chunk_bytes' is 18446744073709551615, outside"},
         CorruptField{"/pieces/0/chunk_bytes", 4095U, "chunk 0 has length 4096, its share of the regions is 4095"},
         CorruptField{"/pieces/0/regions/1", Json::array({1U, 1U}), "region number 1 is not [id, element_bytes, count]"},
+        CorruptField{"/pieces/0/regions/1", Json::array({7U, 1U, 6667U, 1U}), "is not [id, element_bytes, count]"},
+        CorruptField{"/pieces/0/regions/1", Json::array({7U, 1U, 6667U, 1ULL << 32, Json::object()}),
+                     "(id 7) has a kind that is not a number below 2^32"},
+        CorruptField{"/pieces/0/regions/1", Json::array({7U, 1U, 6667U, "memory", Json::object()}),
+                     "(id 7) has a kind that is not a number below 2^32"},
+        CorruptField{"/pieces/0/regions/1", Json::array({7U, 1U, 6667U, 1U, Json::array()}),
+                     "(id 7) has attributes that are not a map of at most 64"},
+        CorruptField{"/pieces/0/regions/1", Json::array({7U, 1U, 6667U, 1U, Json{{"x", 1.5}}}),
+                     "(id 7) has an attribute that is no truth value"},
+        CorruptField{"/pieces/0/regions/1", Json::array({7U, 1U, 6667U, 1U, Json{{"x", kHuge}}}),
+                     "(id 7) has an attribute that is no truth value"},
+        CorruptField{"/pieces/0/regions/1", Json::array({7U, 1U, 6667U, 1U, Json{{"x", Json::array({"y"})}}}),
+                     "(id 7) has an attribute that is no truth value"},
+        CorruptField{"/pieces/0/regions/1", Json::array({7U, 1U, 6667U, 1U, Json{{"X", 1U}}}),
+                     "(id 7) has an attribute whose name is not"},
+        CorruptField{"/pieces/0/regions/1", Json::array({7U, 1U, 6667U, 0U, Json::object()}),
+                     "(id 7) is plain memory, but not written so"},
         CorruptField{"/pieces/0/regions/1/0", 0U, "id 0 appears twice"},
         CorruptField{"/pieces/0/regions/1/0", 1ULL << 31, "id 2147483648 is not below 2^31"},
         CorruptField{"/pieces/0/regions/1/2", kHuge, "is not below 2^63"},

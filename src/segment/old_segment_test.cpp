@@ -57,5 +57,60 @@ TEST_F(SegmentV1, HoldsWhatItHeldThen) {
   EXPECT_TRUE(verify(source_, nullptr).empty());
 }
 
+// Written by a checkpoint of one rank in the last release that knew format 1 only: region 1 has 1000 numbers i / 2 - 7,
+// region 5 has 3000 words i * 2654435761.
+class ArchiveV1 : public testing::Test {
+ protected:
+  test_support::MemorySource source_{read_all(std::string(PERDURE_TEST_DATA) + "/archive-v1.pds"), "archive-v1.pds"};
+};
+
+TEST_F(ArchiveV1, IsReadAndVerifiesAndIsStillWrittenSo) {
+  ASSERT_EQ(source_.size(), 28672U);
+  EXPECT_EQ(base::hash128(source_.bytes()).hex(), "5893aa56bc75bef0f40b3aa31e8b9c71");
+  EXPECT_TRUE(verify(source_, nullptr).empty());
+  const auto manifest = read_manifest(source_);
+  ASSERT_TRUE(manifest) << manifest.error().text();
+  ASSERT_EQ(manifest->pieces.size(), 1U);
+  EXPECT_EQ(manifest->pieces[0].regions, (std::vector<RegionEntry>{{1, 8, 1000}, {5, 4, 3000}}));
+  // Releases that know format 1 only go on reading what this one writes of plain memory.
+  const auto header = encode_header(*manifest);
+  const auto tail = encode_tail(*manifest, 24576);
+  EXPECT_TRUE(std::equal(header.begin(), header.end(), source_.bytes().begin()));
+  ASSERT_EQ(tail.size(), 4096U);
+  EXPECT_TRUE(std::equal(tail.begin(), tail.end(), source_.bytes().begin() + 24576));
+}
+
+// "mesh" version 2 of one rank, 4000 bytes whose byte i is (11 * i + 3) mod 256: region 0 of 1000 bytes is memory with
+// the attribute units, region 4 of 3000 bytes is opaque with attributes of every type.
+class SegmentV2 : public testing::Test {
+ protected:
+  test_support::MemorySource source_{read_all(std::string(PERDURE_TEST_DATA) + "/segment-v2.pds"), "segment-v2.pds"};
+};
+
+TEST_F(SegmentV2, IsTheFileThatWasWrittenThen) {
+  ASSERT_EQ(source_.size(), 12288U);
+  EXPECT_EQ(base::hash128(source_.bytes()).hex(), "0fb90d21832ddeff5e02ce8df3478fdc");
+}
+
+TEST_F(SegmentV2, SaysAndHoldsWhatItDidThen) {
+  const auto manifest = read_manifest(source_);
+  ASSERT_TRUE(manifest) << manifest.error().text();
+  EXPECT_EQ(manifest->id, (VersionId{"mesh", 2, {1700000000123456789, 0x1122334455667788}}));
+  ASSERT_EQ(manifest->pieces.size(), 1U);
+  ASSERT_EQ(manifest->pieces[0].regions.size(), 2U);
+  const RegionEntry &first = manifest->pieces[0].regions[0], &second = manifest->pieces[0].regions[1];
+  EXPECT_EQ(first, (RegionEntry{0, 1, 1000, EntryKind::memory, {{"units", std::string("kelvin")}}}));
+  EXPECT_EQ(second.kind, EntryKind::opaque);
+  EXPECT_EQ(second.attributes, (Attributes{{"ghosts", true},
+                                           {"key", std::vector<std::byte>{std::byte{0}, std::byte{255}}},
+                                           {"least", std::int64_t{-9}},
+                                           {"most", std::int64_t{1} << 60},
+                                           {"shape", std::vector<std::int64_t>{3, 0, -4}}}));
+  std::vector<std::byte> chunk(4000);
+  ASSERT_TRUE(read_chunk(source_, manifest->pieces[0], 0, chunk));
+  for (std::size_t i = 0; i < chunk.size(); ++i) ASSERT_EQ(chunk[i], static_cast<std::byte>((11 * i + 3) & 0xFF)) << i;
+  EXPECT_TRUE(verify(source_, nullptr).empty());
+}
+
 }  // namespace
 }  // namespace perdure::segment

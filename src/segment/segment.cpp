@@ -21,7 +21,7 @@ using base::Status;
 constexpr std::string_view kHeaderMagic{"\x89PDS\r\n\x1a\n", 8};
 constexpr std::string_view kTrailerMagic{"\x89PDT\r\n\x1a\n", 8};
 constexpr std::uint32_t kByteOrder = 0x01020304;
-constexpr std::uint32_t kOldestFormat = kFormatVersion > 2 ? kFormatVersion - 2 : 1;
+constexpr std::uint32_t kOldestFormat = 1;
 constexpr std::uint64_t kHashBytes = 16;
 constexpr std::uint64_t kNameBytes = 128;
 
@@ -80,21 +80,24 @@ Status check_format(ConstByteSpan header, const std::string& object) {
                       "written by a newer Perdure (format " + std::to_string(format) + ", this one reads up to " +
                           std::to_string(kFormatVersion) + ")",
                       "read it with the Perdure that wrote it, or a newer one");
-  if (format == 0) return damaged(object, "format version 0 at offset 8 does not exist");
   if (format < kOldestFormat)
-    return base::fail(PERDURE_UNSUPPORTED, object,
-                      "written by an old Perdure (format " + std::to_string(format) + ", this one reads from " +
-                          std::to_string(kOldestFormat) + ")",
-                      "read it with an older Perdure");
+    return damaged(object, "format version " + std::to_string(format) + " at offset 8 does not exist");
   return {};
 }
 
 }  // namespace
 
+std::uint32_t format_of(const Manifest& manifest) {
+  for (const Piece& piece : manifest.pieces)
+    if (!std::all_of(piece.regions.begin(), piece.regions.end(), [](const auto& entry) { return entry.plain(); }))
+      return 2;
+  return 1;
+}
+
 std::vector<std::byte> encode_header(const Manifest& manifest) {
   std::vector<std::byte> block(kHeaderBytes);
   put_bytes(block, 0, base::as_bytes(kHeaderMagic));
-  put_le(block, kFormatAt, kFormatVersion);
+  put_le(block, kFormatAt, format_of(manifest));
   put_le(block, kByteOrderAt, kByteOrder);
   put_le(block, kVersionAt, manifest.id.version);
   put_le(block, kCreatedAt, manifest.id.attempt.created_ns);
@@ -121,6 +124,7 @@ Result<Header> decode_header(ConstByteSpan block, const std::string& object) {
   if (length > kNameBytes)
     return damaged(object, "name length " + std::to_string(length) + " at offset 60 is above 128");
   Header header;
+  header.format = get_le<std::uint32_t>(block, kFormatAt);
   header.id.name.assign(reinterpret_cast<const char*>(block.data()) + kNameAt, length);
   if (!check_name(header.id.name)) return damaged(object, "name at offset 64 is not allowed");
   header.id.version = get_le<std::uint64_t>(block, kVersionAt);
@@ -138,6 +142,7 @@ Status check_header(ConstByteSpan block, const Manifest& manifest, const std::st
   auto differ = [&](const char* what) {
     return damaged(object, std::string("header and manifest disagree about the ") + what);
   };
+  if (header.format != format_of(manifest)) return differ("format");
   if (header.id.name != manifest.id.name) return differ("name");
   if (header.id.version != manifest.id.version) return differ("version");
   if (header.id.attempt != manifest.id.attempt) return differ("attempt");

@@ -8,13 +8,16 @@
 
 namespace perdure::segment {
 
-inline constexpr std::uint64_t kAlignment = 4096;  ///< chunk offsets and the manifest's offset are multiples of it
-inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr std::uint64_t kAlignment = 4096;    ///< chunk offsets and the manifest's offset are multiples of it
+inline constexpr std::uint32_t kFormatVersion = 2;   ///< the newest; format_of() says which one is written
 inline constexpr std::uint64_t kHeaderBytes = 4096;  ///< the header block
 inline constexpr std::uint64_t kTrailerBytes = 64;   ///< the last bytes of the file
 inline constexpr std::uint64_t kMaxManifestBytes = 1ULL << 30;
 inline constexpr std::uint64_t kMinSegmentBytes = kHeaderBytes + kAlignment;
 inline constexpr std::uint32_t kNoRank = 0xFFFFFFFF;  ///< first and last rank of a segment without pieces
+
+/// The format that a segment with this manifest is written in: 1 unless an entry says what only format 2 can.
+std::uint32_t format_of(const Manifest& manifest);
 
 /// The header block, kHeaderBytes long: magic, format version, byte order, identity, its own hash. The rest is zero and
 /// is hashed too.
@@ -41,6 +44,7 @@ base::Result<Trailer> decode_trailer(base::ConstByteSpan trailer, std::uint64_t 
 base::Result<Manifest> decode_manifest(base::ConstByteSpan manifest, const Trailer& trailer, const std::string& object);
 /// What the header block says by itself; enough to attribute a segment whose manifest is damaged.
 struct Header {
+  std::uint32_t format = 0;
   VersionId id;
   std::uint32_t ranks = 0;
   std::uint32_t segment_index = 0;

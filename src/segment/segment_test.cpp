@@ -20,6 +20,19 @@ void rehash(std::vector<std::byte>& block, std::size_t hash_offset) {
   std::copy(hash.begin(), hash.end(), block.begin() + static_cast<std::ptrdiff_t>(hash_offset));
 }
 
+TEST(SegmentHeader, SaysTheLowestFormatThatCanSayWhatTheManifestSays) {
+  Manifest manifest = laid_out_sample();
+  EXPECT_EQ(decode_header(encode_header(manifest), "x")->format, 1U);
+  manifest.pieces[1] = test_support::attributed_piece(manifest.pieces[1]);
+  lay_out(manifest);
+  EXPECT_EQ(decode_header(encode_header(manifest), "x")->format, 2U);
+  EXPECT_TRUE(check_header(encode_header(manifest), manifest, "x"));
+  EXPECT_EQ(check_header(encode_header(manifest), laid_out_sample(), "x").error().cause,
+            "header and manifest disagree about the format");
+  EXPECT_EQ(check_header(encode_header(laid_out_sample()), manifest, "x").error().cause,
+            "header and manifest disagree about the format");
+}
+
 TEST(LittleEndian, PutsTheLowestByteFirst) {
   std::vector<std::byte> block(8);
   put_le<std::uint32_t>(block, 2, 0x01020304);
@@ -98,7 +111,7 @@ TEST(CorruptHeader, MagicIsNoSegment) {
 TEST(CorruptHeader, NewerFormatIsUnsupportedAndSaysWhich) {
   const base::Error error = changed_header(8, 7);
   EXPECT_EQ(error.code, PERDURE_UNSUPPORTED);
-  EXPECT_EQ(error.cause, "written by a newer Perdure (format 7, this one reads up to 1)");
+  EXPECT_EQ(error.cause, "written by a newer Perdure (format 7, this one reads up to 2)");
   EXPECT_FALSE(error.remedy.empty());
 }
 

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "placement/choices.hpp"
-#include "simulate/sample_scenario.hpp"
+#include "simulate/scenario_testing.hpp"
 #include "support/sanitized.hpp"
 
 namespace perdure::simulate {

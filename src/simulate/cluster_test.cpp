@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "placement/choices.hpp"
-#include "placement/sample_views.hpp"
-#include "simulate/sample_scenario.hpp"
+#include "placement/views_testing.hpp"
+#include "simulate/scenario_testing.hpp"
 
 namespace perdure::simulate {
 namespace {

@@ -21,8 +21,10 @@ Node::Node(const Scenario& scenario, const std::vector<placement::DeviceModel>& 
       threads_(scenario.flush_threads),
       order_(scenario.order),
       store_(scenario.node.store, scenario.seed),  // the load of others on the store is the same for all nodes
-      left_(scenario.writers, scenario.chunks),
-      asked_s_(scenario.writers, 0),
+      writers_{{},
+               std::vector<std::uint64_t>(scenario.writers, scenario.chunks),
+               std::vector<double>(scenario.writers, 0),
+               {}},
       total_(std::uint64_t{scenario.writers} * scenario.chunks),
       unplaced_(total_) {
   const std::uint64_t seed = mix(scenario.seed, number + 1);
@@ -31,7 +33,7 @@ Node::Node(const Scenario& scenario, const std::vector<placement::DeviceModel>& 
   for (unsigned i = 0; i < scenario.writers; ++i)
     arrivals.emplace_back(scenario.jitter_s * device::unit_hash(seed + 1, i), i);
   std::sort(arrivals.begin(), arrivals.end());
-  arrivals_.assign(arrivals.begin(), arrivals.end());
+  writers_.arrivals.assign(arrivals.begin(), arrivals.end());
   for (const Failure& failure : scenario.failures) {
     changes_.push_back({failure.from_s, failure.tier, true});
     changes_.push_back({failure.until_s, failure.tier, false});
@@ -39,7 +41,8 @@ Node::Node(const Scenario& scenario, const std::vector<placement::DeviceModel>& 
   std::stable_sort(changes_.begin(), changes_.end(), [](const auto& a, const auto& b) { return a.time_s < b.time_s; });
   if (scenario.cold) return;
   const auto& store = scenario.node.store.throughput;
-  rate_.assume(std::min(store.at(scenario.flush_threads), device::share_of_store(scenario.node, scenario.nodes)));
+  flushes_.rate.assume(
+      std::min(store.at(scenario.flush_threads), device::share_of_store(scenario.node, scenario.nodes)));
 }
 
 void Node::add_tiers(const Scenario& scenario, const std::vector<placement::DeviceModel>& models, std::uint64_t seed) {
@@ -57,7 +60,7 @@ void Node::add_tiers(const Scenario& scenario, const std::vector<placement::Devi
 double Node::next_event_s() const {
   double next = store_.next_event().value_or(kNever);
   for (const Tier& tier : tiers_) next = std::min(next, tier.device.next_event().value_or(kNever));
-  if (!arrivals_.empty()) next = std::min(next, arrivals_.front().first);
+  if (!writers_.arrivals.empty()) next = std::min(next, writers_.arrivals.front().first);
   if (!changes_.empty() && !done()) next = std::min(next, changes_.front().time_s);
   return next;
 }
@@ -85,36 +88,36 @@ bool Node::step(double now_s) {
   }
   for (; !changes_.empty() && changes_.front().time_s <= now_s; changes_.pop_front())
     tiers_[changes_.front().tier].state.failed = changes_.front().failed;
-  for (; !arrivals_.empty() && arrivals_.front().first <= now_s; arrivals_.pop_front())
-    request(now_s, arrivals_.front().second, false);
+  for (; !writers_.arrivals.empty() && writers_.arrivals.front().first <= now_s; writers_.arrivals.pop_front())
+    request(now_s, writers_.arrivals.front().second, false);
   start_flushes(now_s);
   assign(now_s);
   return happened;
 }
 
 void Node::request(double now_s, placement::Producer producer, bool first) {
-  asked_s_[producer] = now_s;
-  first ? queue_.enqueue_first(producer) : queue_.enqueue(producer);
+  writers_.asked_s[producer] = now_s;
+  first ? writers_.queue.enqueue_first(producer) : writers_.queue.enqueue(producer);
 }
 
 placement::View Node::view(double now_s) {
   states_.clear();
   for (const Tier& tier : tiers_) states_.push_back(tier.state);
   return {states_,
-          {rate_.bytes_per_s(), rate_.deviation_bytes_per_s(), threads_, rate_.next_end_s(now_s),
-           rate_.sustained_bytes_per_s()},
-          {queue_.size(), unplaced_},
+          {flushes_.rate.bytes_per_s(), flushes_.rate.deviation_bytes_per_s(), threads_,
+           flushes_.rate.next_end_s(now_s), flushes_.rate.sustained_bytes_per_s()},
+          {writers_.queue.size(), unplaced_},
           static_cast<std::uint64_t>(chunk_bytes_)};
 }
 
 void Node::assign(double now_s) {
-  while (const auto producer = queue_.head()) {
+  while (const auto producer = writers_.queue.head()) {
     const auto decision = decide_(view(now_s));
     if (!decision.tier) return;
-    queue_.served();
-    if (now_s > asked_s_[*producer]) {
+    writers_.queue.served();
+    if (now_s > writers_.asked_s[*producer]) {
       ++outcome_.waits;
-      outcome_.waited_s += now_s - asked_s_[*producer];
+      outcome_.waited_s += now_s - writers_.asked_s[*producer];
     }
     Tier& tier = tiers_[*decision.tier];
     --tier.state.free_slots;
@@ -144,14 +147,14 @@ void Node::written(const device::Completion& completion, std::size_t tier, const
   }
   ++outcome_.chunks[tier];
   ++tiers_[tier].pending;
-  arrived_.push_back(tier);
+  flushes_.pending.push_back(tier);
   outcome_.local_phase_s = std::max(outcome_.local_phase_s, completion.time_s);
-  if (--left_[job.producer] > 0) request(completion.time_s, job.producer, false);
+  if (--writers_.left[job.producer] > 0) request(completion.time_s, job.producer, false);
 }
 
 std::string Node::state() const {
   std::string text = std::to_string(stored_) + " of " + std::to_string(total_) + " chunks stored, " +
-                     std::to_string(queue_.size()) + " writers waiting";
+                     std::to_string(writers_.queue.size()) + " writers waiting";
   for (std::size_t i = 0; i < tiers_.size(); ++i)
     text += "; tier " + std::to_string(i) + ": " + std::to_string(tiers_[i].state.free_slots) + " of " +
             std::to_string(tiers_[i].state.slots) + " slots free";

@@ -23,7 +23,7 @@ class Node {
   double next_event_s() const;  ///< infinity: nothing will ever happen again
   bool done() const { return stored_ == total_; }
   bool uses_store() const { return !store_.idle(); }
-  /// What the other nodes leave to this one, bytes/s.
+  /// Sets the share of the store that the other nodes leave to this one, bytes/s.
   void limit_store(double now_s, double bytes_per_s) { store_.limit(now_s, bytes_per_s); }
   const Outcome& outcome() const { return outcome_; }
   /// For reports of a deadlock.
@@ -45,6 +45,19 @@ class Node {
   struct Flush {
     std::size_t tier = 0;
     metrics::FlushRate::Started started;
+  };
+  struct Flushes {
+    std::unordered_map<device::StreamId, Flush> storing;  // writing to the store
+    std::deque<Flush> read;                               // chunks that were read and wait for a stream to the store
+    unsigned reading = 0;                                 // streams that flushes read from tiers
+    std::deque<std::size_t> pending;                      // tiers of chunks to be flushed, as they were written
+    metrics::FlushRate rate;
+  };
+  struct Writers {
+    placement::ProducerQueue queue;
+    std::vector<std::uint64_t> left;                              // chunks of each that it has not written
+    std::vector<double> asked_s;                                  // when each that waits asked
+    std::deque<std::pair<double, placement::Producer>> arrivals;  // first requests, in order of time
   };
   struct Change {  // of a tier's health
     double time_s;
@@ -72,15 +85,8 @@ class Node {
   std::vector<Tier> tiers_;
   std::vector<placement::TierState> states_;  // what a policy sees; refreshed by view()
   device::SharedDevice store_;
-  std::unordered_map<device::StreamId, Flush> flushes_;  // writing to the store
-  std::deque<Flush> read_;                               // chunks that were read and wait for a stream to the store
-  unsigned reading_ = 0;                                 // streams that flushes read from tiers
-  metrics::FlushRate rate_;
-  placement::ProducerQueue queue_;
-  std::vector<std::uint64_t> left_;                              // chunks of each writer that it has not written
-  std::vector<double> asked_s_;                                  // when each writer that waits asked
-  std::deque<std::pair<double, placement::Producer>> arrivals_;  // first requests, in order of time
-  std::deque<std::size_t> arrived_;                              // tiers of pending chunks as they were written
+  Flushes flushes_;
+  Writers writers_;
   std::deque<Change> changes_;
   std::uint64_t total_ = 0, unplaced_ = 0, stored_ = 0;
   Outcome outcome_;

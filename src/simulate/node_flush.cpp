@@ -7,9 +7,9 @@ namespace perdure::simulate {
 
 std::optional<std::size_t> Node::next_tier_to_flush() {
   if (order_ == FlushOrder::arrival) {
-    if (arrived_.empty()) return std::nullopt;
-    const std::size_t tier = arrived_.front();
-    arrived_.pop_front();
+    if (flushes_.pending.empty()) return std::nullopt;
+    const std::size_t tier = flushes_.pending.front();
+    flushes_.pending.pop_front();
     return tier;
   }
   std::vector<placement::FlushQueue> queues;
@@ -19,34 +19,35 @@ std::optional<std::size_t> Node::next_tier_to_flush() {
 
 void Node::start_flushes(double now_s) {
   const unsigned most = placement::most_under_way(threads_, unplaced_ > 0);
-  while (reading_ + read_.size() < threads_ && reading_ + read_.size() + flushes_.size() < most) {
+  while (flushes_.reading + flushes_.read.size() < threads_ &&
+         flushes_.reading + flushes_.read.size() + flushes_.storing.size() < most) {
     const auto index = next_tier_to_flush();
     if (!index) return;
     Tier& tier = tiers_[*index];
     --tier.pending;
     ++tier.state.readers;
-    ++reading_;
-    const auto started = rate_.started(now_s);
+    ++flushes_.reading;
+    const auto started = flushes_.rate.started(now_s);
     tier.jobs[tier.device.start(now_s, chunk_bytes_)] = {false, 0, started};
   }
 }
 
 void Node::read_done(const device::Completion& completion, std::size_t tier, const Job& job) {
   --tiers_[tier].state.readers;
-  --reading_;
-  read_.push_back({tier, job.flush});
-  rate_.stores(completion.time_s, read_.back().started);
+  --flushes_.reading;
+  flushes_.read.push_back({tier, job.flush});
+  flushes_.rate.stores(completion.time_s, flushes_.read.back().started);
   start_storing(completion.time_s);
 }
 
 void Node::start_storing(double now_s) {
-  for (; !read_.empty() && flushes_.size() < threads_; read_.pop_front())
-    flushes_[store_.start(now_s, chunk_bytes_)] = read_.front();
+  for (; !flushes_.read.empty() && flushes_.storing.size() < threads_; flushes_.read.pop_front())
+    flushes_.storing[store_.start(now_s, chunk_bytes_)] = flushes_.read.front();
 }
 
 void Node::stored(const device::Completion& completion) {
-  const Flush flush = flushes_.extract(completion.stream).mapped();
-  rate_.finished(completion.time_s, flush.started, chunk_bytes_);
+  const Flush flush = flushes_.storing.extract(completion.stream).mapped();
+  flushes_.rate.finished(completion.time_s, flush.started, chunk_bytes_);
   free_slot(tiers_[flush.tier].state);
   ++stored_;
   outcome_.flush_completion_s = completion.time_s;

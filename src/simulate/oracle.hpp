@@ -1,8 +1,8 @@
 #pragma once
-// What could have been: the best plan in hindsight, to judge policies by.
+// The best plan in hindsight, to judge policies by.
 //
 // A static plan gives every tier but the first a limit of concurrent writers and a share of the node's chunks; the
-// first tier is used whenever it has room, and nobody waits while a limit is not reached. The oracle simulates many
+// first tier is used whenever it has room, and no writer waits while a limit is not reached. The oracle simulates many
 // plans and every registered policy on the very scenario (same seed, same load of others, same failures), that is, it
 // knows the future, and keeps the one with the shortest local phase among those whose flush completion is within 1 % of
 // the earliest found. It is a best known outcome, not a proven bound: a plan that changes over time might do better.

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "simulate/sample_scenario.hpp"
+#include "simulate/scenario_testing.hpp"
 
 namespace perdure::simulate {
 namespace {

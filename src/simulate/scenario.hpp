@@ -33,9 +33,8 @@ struct Scenario {
   /// The first checkpoint of a run: nothing is known of flushes yet. Otherwise the average starts with what the store
   /// gives to that many nodes.
   bool cold = false;
-  double jitter_s = 0.002;  ///< writers begin within so many seconds of each other
-  /// More nodes than this are represented by so many, each of which stands for the same number of nodes: see
-  /// cluster.hpp.
+  double jitter_s = 0.002;  ///< writers begin within this time of each other, in seconds
+  /// The most nodes that are simulated. They represent more nodes, each the same number of them: see cluster.hpp.
   unsigned max_simulated = 64;
   std::vector<Failure> failures;  ///< on every node
   std::uint64_t seed = 1;

@@ -58,6 +58,7 @@ class EmulatedStore final : public Store {
   base::Status quarantine(const SegmentRef& segment, const segment::VersionId& id, const base::Error& why) override {
     return real_->quarantine(segment, id, why);
   }
+  base::Result<std::vector<Residue>> residue() override { return real_->residue(); }
   base::Status clean(const std::function<bool(const segment::VersionId&, std::uint32_t)>& abandoned) override {
     return real_->clean(abandoned);
   }

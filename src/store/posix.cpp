@@ -20,6 +20,7 @@
 #include "segment/manifest_codec.hpp"
 #include "store/posix_quarantine.hpp"
 #include "store/posix_removal.hpp"
+#include "store/posix_residue.hpp"
 #include "store/posix_sink.hpp"
 
 namespace perdure::store {
@@ -44,7 +45,12 @@ void add_segment(std::map<ListingKey, VersionListing>& listings, const std::stri
 
 }  // namespace
 
-PosixStore::PosixStore(std::string root) : layout_(root), properties_{"posix", std::move(root), true, true} {}
+base::Result<std::unique_ptr<Store>> make_posix_store(const std::string& place, const StoreOptions&) {
+  PERDURE_TRY(std::string absolute, os::absolute_path(place));
+  return std::make_unique<PosixStore>(std::move(absolute));
+}
+
+PosixStore::PosixStore(const std::string& root) : layout_(root), properties_{"posix", root, true, true, root} {}
 
 Status PosixStore::prepare() { return os::make_directories(layout_.root()); }
 
@@ -121,6 +127,8 @@ Status PosixStore::quarantine(const SegmentRef& segment, const segment::VersionI
   PERDURE_CHECK(segment::check_name(id.name));
   return quarantine_segment(layout_, segment, id, why);
 }
+
+Result<std::vector<Residue>> PosixStore::residue() { return find_residue(layout_.root()); }
 
 Status PosixStore::clean(const std::function<bool(const segment::VersionId&, std::uint32_t)>& abandoned) {
   PERDURE_TRY(auto all, names());

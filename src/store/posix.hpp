@@ -1,5 +1,6 @@
 #pragma once
-// A store in a directory of a file system that several nodes see. Inside this module only; made by make_store.
+// A store in a directory of a file system that several nodes see. Inside this module only; made by
+// make_store.
 #include "store/posix_layout.hpp"
 #include "store/store.hpp"
 
@@ -8,7 +9,7 @@ namespace perdure::store {
 class PosixStore : public Store {
  public:
   /// `root`: an absolute path; need not exist.
-  explicit PosixStore(std::string root);
+  explicit PosixStore(const std::string& root);
   const Properties& properties() const override { return properties_; }
   base::Status prepare() override;
   base::Result<std::unique_ptr<SegmentSink>> begin(const segment::Manifest& manifest,
@@ -21,6 +22,7 @@ class PosixStore : public Store {
   base::Result<std::unique_ptr<segment::ByteSource>> open(const SegmentRef& segment) override;
   base::Status remove(const segment::VersionId& id) override;
   base::Status quarantine(const SegmentRef& segment, const segment::VersionId& id, const base::Error& why) override;
+  base::Result<std::vector<Residue>> residue() override;
   base::Status clean(const std::function<bool(const segment::VersionId&, std::uint32_t)>& abandoned) override;
 
  private:

@@ -3,7 +3,7 @@
 //   2. write the report <name>.<version>.<file name>.json, synced
 //   3. rename the segment to <name>.<version>.<file name>
 //   4. sync both directories
-// A name that is taken by an earlier victim gets a number: nothing in quarantine is ever overwritten.
+// A name that is taken by an earlier file gets a number: nothing in quarantine is ever overwritten.
 #include "store/posix_quarantine.hpp"
 
 #include <array>

@@ -1,22 +1,41 @@
-// The stores there are. A new one is a source file and a line here.
-#include "os/file.hpp"
-#include "store/posix.hpp"
+// The stores there are. A new one is a source file, and here its declaration and its row.
+#include <algorithm>
+#include <array>
+
+#include "store/store.hpp"
 
 namespace perdure::store {
 
-base::Result<std::unique_ptr<Store>> make_store(const std::string& location) {
-  constexpr std::string_view kFile = "file://";
-  std::string path = location;
-  if (path.starts_with(kFile)) path.erase(0, kFile.size());
-  if (path.empty())
+MakeStore make_posix_store;
+
+namespace {
+
+struct Entry {
+  const char* scheme;
+  const char* locations;  ///< for people
+  MakeStore* make;
+};
+constexpr auto kStores = std::to_array<Entry>({
+    {"file", "a path, or file://PATH", make_posix_store},
+});
+
+}  // namespace
+
+base::Result<std::unique_ptr<Store>> make_store(const std::string& location, const StoreOptions& options) {
+  constexpr std::string_view kBehind = "://";
+  const std::size_t end = location.find(kBehind);
+  const std::string scheme = end == std::string::npos ? "file" : location.substr(0, end);
+  const std::string place = end == std::string::npos ? location : location.substr(end + kBehind.size());
+  if (place.empty())
     return base::fail(PERDURE_INVALID_ARGUMENT, "store", "its location is empty", "set store.path to a directory");
-  if (const std::size_t scheme = path.find("://"); scheme != std::string::npos)
-    return base::fail(PERDURE_INVALID_ARGUMENT, location, "unknown kind of store '" + path.substr(0, scheme) + "'",
-                      "known are directories: a path, or file://PATH");
-  if (path.find('\0') != std::string::npos)
+  if (location.find('\0') != std::string::npos)
     return base::fail(PERDURE_INVALID_ARGUMENT, "store", "its location contains a zero byte");
-  PERDURE_TRY(std::string absolute, os::absolute_path(path));
-  return std::make_unique<PosixStore>(std::move(absolute));
+  const auto* entry =
+      std::find_if(kStores.begin(), kStores.end(), [&](const Entry& row) { return scheme == row.scheme; });
+  if (entry != kStores.end()) return entry->make(place, options);
+  std::string known;
+  for (const Entry& row : kStores) known += (known.empty() ? "" : "; ") + std::string(row.locations);
+  return base::fail(PERDURE_INVALID_ARGUMENT, location, "unknown kind of store '" + scheme + "'", "known are " + known);
 }
 
 }  // namespace perdure::store

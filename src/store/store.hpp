@@ -1,6 +1,7 @@
 #pragma once
 // The external, durable home of checkpoints. One interface; members are enrolled in store/conformance_test.cpp.
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -13,9 +14,11 @@ namespace perdure::store {
 
 struct Properties {
   std::string kind;      ///< "posix"
-  std::string location;  ///< absolute path or URL, for messages
+  std::string location;  ///< absolute path or URL, for messages: with a segment's path behind it, it names that
   bool writable = true;
   bool resumable = false;  ///< sinks can be read and kept, and resume() goes on with them
+  /// Its segments are the files <directory>/<name>/<version>/<segment>. Empty for a store of another layout.
+  std::string directory = {};
 };
 
 /// A segment being written. Called by one flush worker for begin/commit/abort; write() by several workers at once.
@@ -28,7 +31,7 @@ class SegmentSink {
   virtual base::Status write(std::uint64_t offset, base::ConstByteSpan data) = 0;
   /// Makes everything durable, then visible, atomically. Numbered steps at the head of the implementation.
   virtual base::Status commit() = 0;
-  /// What was written there. PERDURE_UNSUPPORTED unless the store is resumable.
+  /// Reads what was written at `offset`. PERDURE_UNSUPPORTED unless the store is resumable.
   virtual base::Status read(std::uint64_t offset, base::ByteSpan target) = 0;
   /// Whether the end of the sink without a successful commit leaves what was written, for Store::resume. Any thread.
   virtual void keep(bool kept) = 0;
@@ -40,6 +43,7 @@ struct SegmentRef {
   std::uint32_t count = 0;
   segment::Attempt attempt;
   std::string path;  ///< within the store
+  PERDURE_FIELDS(index, count, attempt, path)
 };
 
 /// All segments of one attempt at one version that the store holds.
@@ -48,6 +52,23 @@ struct VersionListing {
   std::uint32_t segment_count = 0;   ///< how many it needs
   std::vector<SegmentRef> segments;  ///< what is there, ascending by index
   bool all_present() const { return segment_count > 0 && segments.size() == segment_count; }
+};
+
+/// What lies in a store besides its segments.
+struct Residue {
+  enum class Kind {
+    temporary,   ///< a segment that was being written
+    retired,     ///< the marker of a removal that was not finished
+    foreign,     ///< nothing of ours
+    misplaced,   ///< a segment under a name or in a place where none belongs: a defect
+    quarantined  ///< set aside
+  } kind = Kind::foreign;
+  std::string path;  ///< absolute
+  std::uint64_t bytes = 0;
+  std::string name;  ///< of the checkpoint, where that is known
+  std::uint64_t version = 0;
+  segment::Attempt attempt;  ///< temporary, retired, misplaced
+  std::string report_text;   ///< quarantined: the text of its report; empty: none
 };
 
 /// Any process may call any of these at any time; concurrent writers of *different* segments never disturb each other.
@@ -63,7 +84,7 @@ class Store {
   virtual base::Result<std::unique_ptr<SegmentSink>> begin(const segment::Manifest& manifest,
                                                            std::uint64_t file_bytes) = 0;
   /// Goes on with the segment that an earlier sink left, kept or killed. PERDURE_NOT_FOUND when there is none,
-  /// PERDURE_CORRUPT when it is not of this size.
+  /// PERDURE_CORRUPT when it is not of this size, PERDURE_UNSUPPORTED unless the store is resumable.
   virtual base::Result<std::unique_ptr<SegmentSink>> resume(const segment::Manifest& manifest,
                                                             std::uint64_t file_bytes) = 0;
   /// Removes what an earlier sink left of this segment. Repeatable.
@@ -77,15 +98,22 @@ class Store {
   virtual base::Status remove(const segment::VersionId& id) = 0;
   /// Sets a segment aside with a report (`why`); it is not listed any more and not deleted.
   virtual base::Status quarantine(const SegmentRef& segment, const segment::VersionId& id, const base::Error& why) = 0;
+  /// What lies there besides the segments that list() shows.
+  virtual base::Result<std::vector<Residue>> residue() = 0;
   /// Deletes what killed processes left: hidden versions, and temporary segments of which `abandoned` says
-  /// that nobody writes them any more.
+  /// that no engine writes them any more.
   virtual base::Status clean(
       const std::function<bool(const segment::VersionId&, std::uint32_t segment_index)>& abandoned) = 0;
 };
 
-/// The store for a location: a path is a posix directory. PERDURE_INVALID_ARGUMENT for an unknown scheme, with the
-/// known ones.
-base::Result<std::unique_ptr<Store>> make_store(const std::string& location);
+/// Options of the stores, store.*, without that prefix: "s3.endpoint".
+using StoreOptions = std::map<std::string, std::string>;
+
+/// The store for a location, SCHEME://PLACE; a plain path is a posix directory. PERDURE_INVALID_ARGUMENT for an unknown
+/// scheme, with the known ones.
+base::Result<std::unique_ptr<Store>> make_store(const std::string& location, const StoreOptions& options = {});
+/// What the file of a store implements, and its row in registry.cpp names. `place`: what is behind the scheme.
+using MakeStore = base::Result<std::unique_ptr<Store>>(const std::string& place, const StoreOptions& options);
 
 /// Reads the manifests of all segments of a version and judges: complete exactly when every segment is there, its
 /// manifest verifies, all agree, and every rank appears once. Returns the manifests in segment order. The chunks are

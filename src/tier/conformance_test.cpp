@@ -1,4 +1,4 @@
-// What every tier must do. A new member is enrolled with one line at the end.
+// What every tier of the registry must do.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,18 +16,18 @@ namespace {
 
 constexpr std::uint64_t kSlot = 2 * base::MiB;
 
-class Conformance : public ::testing::TestWithParam<const char*> {
+class Conformance : public ::testing::TestWithParam<std::string> {
  protected:
   std::unique_ptr<Tier> make(std::uint64_t max_bytes = 8 * base::MiB) {
     auto tier = make_tier(kind(), {3, directory / "slots", kSlot, max_bytes});
     EXPECT_TRUE(tier) << (tier ? "" : tier.error().text());
     if (!tier) return nullptr;
-    if (std::string(GetParam()) == kind()) return std::move(*tier);
+    if (GetParam() == kind()) return std::move(*tier);
     return emulate(std::move(*tier), std::make_shared<device::Emulator>(device::Device{}, 1, 0), 0);
   }
   /// "emulated_file": an emulated one before a file tier.
   static std::string kind() {
-    const std::string name = GetParam();
+    const std::string& name = GetParam();
     return name.substr(name.rfind('_') + 1);
   }
   static std::vector<std::byte> content(std::uint64_t seed, std::size_t bytes) {
@@ -195,8 +195,15 @@ TEST_P(Conformance, ContentThatWasLostHasAnotherIncarnation) {
   EXPECT_NE(make()->incarnation(), before);
 }
 
-INSTANTIATE_TEST_SUITE_P(Tiers, Conformance, ::testing::Values("memory", "file", "emulated_memory", "emulated_file"),
-                         [](const auto& param) { return std::string(param.param); });
+// Every tier of the registry, and an emulated one before each.
+std::vector<std::string> members() {
+  std::vector<std::string> all = tier_names();
+  for (const std::string& name : tier_names()) all.push_back("emulated_" + name);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiers, Conformance, ::testing::ValuesIn(members()),
+                         [](const auto& param) { return param.param; });
 
 }  // namespace
 }  // namespace perdure::tier

@@ -1,11 +1,12 @@
-#include "tier/file_tier.hpp"
-
+// The file tier: one preallocated file per slot on a node-local directory, overwritten in place and never truncated
+// (the DEEP-ER measurements show what truncation and deletion cost).
 #include <algorithm>
 #include <charconv>
 
 #include "base/bytes.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"
+#include "tier/tier.hpp"
 
 namespace perdure::tier {
 namespace {

@@ -1,5 +1,3 @@
-#include "tier/file_tier.hpp"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -9,6 +7,7 @@
 #include "os/file.hpp"
 #include "support/installed_hooks.hpp"
 #include "support/temporary_directory.hpp"
+#include "tier/tier.hpp"
 
 namespace perdure::tier {
 namespace {
@@ -18,7 +17,7 @@ using base::MiB;
 
 TEST(FileTier, GivesTheFreeSlotWithTheMostRoomSoThatLeastIsPreallocated) {
   test_support::TemporaryDirectory directory;
-  auto tier = make_file_tier({0, directory / "slots", MiB, 8 * MiB});
+  auto tier = make_tier("file", {0, directory / "slots", MiB, 8 * MiB});
   ASSERT_TRUE(tier);
   const auto small = *(*tier)->acquire(64 * KiB), large = *(*tier)->acquire(MiB);
   (*tier)->release(small);
@@ -28,7 +27,7 @@ TEST(FileTier, GivesTheFreeSlotWithTheMostRoomSoThatLeastIsPreallocated) {
 
 TEST(FileTier, AFailedPreallocationLeavesTheSlotFreeAndTheTierUsable) {
   test_support::TemporaryDirectory directory;
-  auto tier = make_file_tier({0, directory / "slots", MiB, 8 * MiB});
+  auto tier = make_tier("file", {0, directory / "slots", MiB, 8 * MiB});
   ASSERT_TRUE(tier);
   for (const char* rule : {"fallocate:/slot-:ENOSPC", "open:/slot-:EDQUOT", "ftruncate:/slot-:EIO"}) {
     os::FaultRules faults(*os::parse_fault_rules(rule));
@@ -46,7 +45,7 @@ TEST(FileTier, IgnoresFilesThatAreNoSlots) {
   ASSERT_TRUE(os::make_private_directory(directory / "slots"));
   for (const char* name : {"slot-", "slot-x", "slot-1x", "slot-99999999", "other"})
     ASSERT_TRUE(os::write_file_atomically((directory / "slots/") + name, {}));
-  auto tier = make_file_tier({0, directory / "slots", MiB, 8 * MiB});
+  auto tier = make_tier("file", {0, directory / "slots", MiB, 8 * MiB});
   ASSERT_TRUE(tier);
   EXPECT_EQ((*tier)->usage().slots, 0u);
 }
@@ -55,7 +54,7 @@ TEST(FileTier, RefusesADirectoryThatOthersCanEnter) {
   test_support::TemporaryDirectory directory;
   ASSERT_TRUE(os::make_private_directory(directory / "slots"));
   std::filesystem::permissions(directory / "slots", std::filesystem::perms::all);
-  auto tier = make_file_tier({0, directory / "slots", MiB, 8 * MiB});
+  auto tier = make_tier("file", {0, directory / "slots", MiB, 8 * MiB});
   ASSERT_FALSE(tier);
   EXPECT_EQ(tier.error().code, PERDURE_PERMISSION);
 }

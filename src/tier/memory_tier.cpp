@@ -1,5 +1,6 @@
-#include "tier/memory_tier.hpp"
-
+// The memory tier: one sparse shared-memory file (the arena) cut into slots. A slot's address range is as large as a
+// chunk may be, its backing grows to what chunks really needed and is recycled with it, so that copies run at memory
+// speed and not at page-fault speed.
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "base/bytes.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"
+#include "tier/tier.hpp"
 
 namespace perdure::tier {
 namespace {

@@ -1,5 +1,3 @@
-#include "tier/memory_tier.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -9,6 +7,7 @@
 #include "os/file.hpp"
 #include "support/temporary_directory.hpp"
 #include "tier/slot_io.hpp"
+#include "tier/tier.hpp"
 
 namespace perdure::tier {
 namespace {
@@ -22,7 +21,7 @@ std::uint64_t blocks_of(const std::string& path) {
 
 TEST(MemoryTier, TakesMemoryOnlyForWhatChunksNeed) {
   test_support::TemporaryDirectory directory(test_support::TemporaryDirectory::Place::memory);
-  auto tier = make_memory_tier({0, directory.path(), 64 * MiB, 16 * MiB});
+  auto tier = make_tier("memory", {0, directory.path(), 64 * MiB, 16 * MiB});
   ASSERT_TRUE(tier);
   auto slot = (*tier)->acquire(3 * MiB);
   ASSERT_TRUE(slot);
@@ -35,7 +34,7 @@ TEST(MemoryTier, TakesMemoryOnlyForWhatChunksNeed) {
 // Four small chunks use up the limit; a large one then takes their memory over when they are free.
 TEST(MemoryTier, BackingMovesFromFreeSlotsToALargerOne) {
   test_support::TemporaryDirectory directory(test_support::TemporaryDirectory::Place::memory);
-  auto tier = make_memory_tier({0, directory.path(), 8 * MiB, 8 * MiB});
+  auto tier = make_tier("memory", {0, directory.path(), 8 * MiB, 8 * MiB});
   ASSERT_TRUE(tier);
   std::vector<std::uint64_t> slots;
   for (int i = 0; i < 4; ++i) slots.push_back(*(*tier)->acquire(2 * MiB));
@@ -51,7 +50,7 @@ TEST(MemoryTier, BackingMovesFromFreeSlotsToALargerOne) {
 // more.
 TEST(MemoryTier, ASlotThatIsReleasedUnwrittenIsStillFreshForTheNext) {
   test_support::TemporaryDirectory directory(test_support::TemporaryDirectory::Place::memory);
-  auto tier = make_memory_tier({0, directory.path(), 2 * MiB, 8 * MiB});
+  auto tier = make_tier("memory", {0, directory.path(), 2 * MiB, 8 * MiB});
   ASSERT_TRUE(tier);
   const std::uint64_t slot = *(*tier)->acquire(MiB);
   EXPECT_TRUE((*tier)->address(slot).fresh);
@@ -67,7 +66,7 @@ TEST(MemoryTier, ASlotThatIsReleasedUnwrittenIsStillFreshForTheNext) {
 
 TEST(MemoryTier, AForeignOrDamagedArenaIsBegunAnew) {
   test_support::TemporaryDirectory directory(test_support::TemporaryDirectory::Place::memory);
-  auto first = make_memory_tier({0, directory.path(), 2 * MiB, 8 * MiB});
+  auto first = make_tier("memory", {0, directory.path(), 2 * MiB, 8 * MiB});
   ASSERT_TRUE(first);
   ASSERT_TRUE((*first)->acquire(MiB));
   const std::uint64_t incarnation = (*first)->incarnation();
@@ -76,7 +75,7 @@ TEST(MemoryTier, AForeignOrDamagedArenaIsBegunAnew) {
     auto file = os::File::open(directory / "arena", os::Open::read_write);
     ASSERT_TRUE(file && file->write(0, garbage));
   }
-  auto second = make_memory_tier({0, directory.path(), 2 * MiB, 8 * MiB});
+  auto second = make_tier("memory", {0, directory.path(), 2 * MiB, 8 * MiB});
   ASSERT_TRUE(second);
   EXPECT_NE((*second)->incarnation(), incarnation);
   EXPECT_EQ((*second)->usage().slots, 0u);
@@ -84,7 +83,7 @@ TEST(MemoryTier, AForeignOrDamagedArenaIsBegunAnew) {
 
 TEST(MemoryTier, RefusesWhatTheSystemDoesNotHaveHoweverLargeItsLimit) {
   test_support::TemporaryDirectory directory(test_support::TemporaryDirectory::Place::memory);
-  auto tier = make_memory_tier({0, directory.path(), 1ULL << 40, 1ULL << 50});
+  auto tier = make_tier("memory", {0, directory.path(), 1ULL << 40, 1ULL << 50});
   ASSERT_TRUE(tier);
   EXPECT_FALSE((*tier)->can_hold(1ULL << 40));
   EXPECT_TRUE((*tier)->can_hold(MiB));

@@ -1,29 +1,57 @@
+// The tiers there are. A new one is a source file, and here its declaration and its row.
 #include <algorithm>
 #include <array>
 
 #include "base/bytes.hpp"
-#include "tier/file_tier.hpp"
-#include "tier/memory_tier.hpp"
 #include "tier/tier.hpp"
 
 namespace perdure::tier {
+
+MakeTier make_memory_tier, make_file_tier;
+
 namespace {
 
 struct Entry {
   const char* kind;
-  base::Result<std::unique_ptr<Tier>> (*make)(const TierOptions&);
+  MakeTier* make;
+  OpenSlot* open = open_file_slot;  ///< for slots whose address names this tier as their access
 };
-constexpr std::array kTiers = {Entry{"memory", make_memory_tier}, Entry{"file", make_file_tier}};
+constexpr auto kTiers = std::to_array<Entry>({
+    {"memory", make_memory_tier},
+    {"file", make_file_tier},
+});
+
+std::string known_tiers() {
+  std::string known;
+  for (const Entry& entry : kTiers) known += (known.empty() ? "" : ", ") + std::string(entry.kind);
+  return known;
+}
+
+const Entry* find_entry(const std::string& kind) {
+  const auto* entry = std::find_if(kTiers.begin(), kTiers.end(), [&](const Entry& row) { return kind == row.kind; });
+  return entry == kTiers.end() ? nullptr : entry;
+}
 
 }  // namespace
 
+std::vector<std::string> tier_names() {
+  std::vector<std::string> names;
+  for (const Entry& entry : kTiers) names.emplace_back(entry.kind);
+  return names;
+}
+
 base::Result<std::unique_ptr<Tier>> make_tier(const std::string& kind, const TierOptions& options) {
-  std::string known;
-  for (const Entry& entry : kTiers) {
-    if (kind == entry.kind) return entry.make(options);
-    known += (known.empty() ? "" : ", ") + std::string(entry.kind);
-  }
-  return base::fail(PERDURE_INVALID_ARGUMENT, "tier.order", "there is no tier '" + kind + "'", "known tiers: " + known);
+  if (const Entry* entry = find_entry(kind)) return entry->make(options);
+  return base::fail(PERDURE_INVALID_ARGUMENT, "tier.order", "there is no tier '" + kind + "'",
+                    "known tiers: " + known_tiers());
+}
+
+base::Result<std::unique_ptr<SlotAccess>> open_slot(const SlotAddress& slot) {
+  if (slot.access.empty()) return open_file_slot(slot);
+  if (const Entry* entry = find_entry(slot.access)) return entry->open(slot);
+  return base::fail(PERDURE_UNSUPPORTED, slot.path,
+                    "the slot is of a tier '" + slot.access.substr(0, 100) + "', which this program does not know",
+                    "use the library and the perdured of one release");
 }
 
 bool memory_allows(const SystemRoom& room, std::uint64_t bytes) {

@@ -1,12 +1,14 @@
 #pragma once
-// Node-local storage that caches chunks. The engine owns tiers and hands out slots; whoever holds a slot's address
-// moves the bytes with SlotIo. Members are enrolled in tier/conformance_test.cpp.
+// Node-local storage that caches chunks. The engine owns tiers and hands out slots; the holder of a slot's address
+// moves the bytes with SlotIo, in the way that the tier gives. Members are enrolled in tier/conformance_test.cpp.
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/bytes.hpp"
+#include "base/hash.hpp"
 #include "base/result.hpp"
 #include "device/emulator.hpp"
 
@@ -29,6 +31,9 @@ struct SlotAddress {
   std::uint64_t capacity = 0;
   bool mapped = false;
   bool fresh = false;  ///< its memory was not backed yet when it was acquired
+  /// The tier whose own way moves the slot's bytes (its row in registry.cpp); empty: as in the file at `path`, through
+  /// a mapping if it is `mapped`.
+  std::string access = {};
   friend bool operator==(const SlotAddress&, const SlotAddress&) = default;
 };
 
@@ -58,13 +63,13 @@ class Tier {
   virtual base::Result<std::uint64_t> acquire(std::uint64_t bytes, std::uint64_t owner = 0) = 0;
   virtual void release(std::uint64_t slot) = 0;
   /// The bytes of the slot that were acquired have been written: it is not fresh any more. One that is released
-  /// unwritten still is, for whoever gets it next.
+  /// unwritten still is, for its next owner.
   virtual void written(std::uint64_t /*slot*/) {}
   /// Marks a slot as in use, as the catalog says it is (replay).
   virtual base::Status adopt(std::uint64_t slot, std::uint64_t bytes) = 0;
   virtual SlotAddress address(std::uint64_t slot) const = 0;
   virtual Usage usage() const = 0;
-  /// So many chunks of `bytes` its limits allow in all, whatever it holds now.
+  /// How many chunks of `bytes` its limits allow in all, whatever it holds now.
   virtual std::uint64_t capacity(std::uint64_t bytes) const = 0;
   /// The sizes of the chunks that `owner` may need at once: makes room for them, as far as the limits allow, and keeps
   /// it for this owner while others have room too. Returns its free slots with the bytes wanted of each, to be prepared
@@ -72,7 +77,7 @@ class Tier {
   virtual std::vector<Reserved> reserve(const std::vector<std::uint64_t>& chunk_bytes, std::uint64_t owner) = 0;
   /// The emulated device that transfers have to wait for (tier/emulated_tier.hpp); nullptr: there is none.
   virtual device::Emulator* device() const { return nullptr; }
-  /// The owner is gone: its slots are for everybody.
+  /// The owner is gone: its slots are free for any owner.
   virtual void disown(std::uint64_t owner) = 0;
   /// Deletes everything; only when nothing is held any more.
   virtual base::Status remove_all() = 0;
@@ -84,8 +89,37 @@ struct TierOptions {
   std::uint64_t slot_bytes = 0;
   std::uint64_t max_bytes = 0;  ///< 0: the tier's own default
 };
+/// The names of the tiers there are, in the registry's order.
+std::vector<std::string> tier_names();
 /// The tier named `kind`; PERDURE_INVALID_ARGUMENT with the known kinds otherwise.
 base::Result<std::unique_ptr<Tier>> make_tier(const std::string& kind, const TierOptions& options);
+
+/// How the bytes of one slot are moved, in whichever process has its address: a rank's or an engine's. Used by one
+/// thread at a time, but for prepare(). Ranges are within the slot: SlotIo, which all moving goes through, saw to it.
+class SlotAccess {
+ public:
+  virtual ~SlotAccess() = default;
+  /// Writes `data` at `offset` of the slot. `hasher` gets the same bytes.
+  virtual base::Status write(std::uint64_t offset, base::ConstByteSpan data, base::Hasher& hasher) = 0;
+  /// Reads bytes [offset, offset + target.size()) of the slot. `hasher` gets what was read.
+  virtual base::Status read(std::uint64_t offset, base::ByteSpan target, base::Hasher& hasher) = 0;
+  /// How many bytes, from the slot's beginning, can be read: at least those that were written.
+  virtual base::Result<std::uint64_t> size() = 0;
+  /// Direct view of the whole slot; empty where it is not memory.
+  virtual base::ConstByteSpan view() const { return {}; }
+  /// Takes from the system now what writing the first `bytes` bytes will need. PERDURE_NO_SPACE when there is no room.
+  /// `fresh`: what was prepared before is gone. Any thread.
+  virtual base::Status prepare(std::uint64_t /*bytes*/, bool /*fresh*/) { return {}; }
+};
+
+/// The access to a slot of any tier. PERDURE_UNSUPPORTED when this program does not know the tier.
+base::Result<std::unique_ptr<SlotAccess>> open_slot(const SlotAddress& slot);
+/// That of slots whose tier has no way of its own: files, mapped or not.
+base::Result<std::unique_ptr<SlotAccess>> open_file_slot(const SlotAddress& slot);
+
+/// What a file of a tier implements, and its row in registry.cpp names.
+using MakeTier = base::Result<std::unique_ptr<Tier>>(const TierOptions&);
+using OpenSlot = base::Result<std::unique_ptr<SlotAccess>>(const SlotAddress&);
 
 /// Room that growing by `bytes` would leave: the decision "does the system have it" (pure).
 struct SystemRoom {

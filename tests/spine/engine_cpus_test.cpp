@@ -34,7 +34,7 @@ class EngineCpus : public ::testing::Test {
   void SetUp() override {
     if (all_.count() < 2) GTEST_SKIP() << "one processor: nothing to tell apart";
   }
-  // Two nodes that protect one another, so that the network's threads are there, too.
+  // Two nodes that keep redundancy for one another, so that the network's threads are there, too.
   std::string options(const Job& job) const {
     return options_in(directory_.path(), job.mode,
                       "node.ranks_per_node=1;redundancy.scheme=partner;engine.idle_exit=60;" + job.options);
@@ -51,7 +51,7 @@ class EngineCpus : public ::testing::Test {
     for (std::int64_t step = 1; step <= 3; ++step) {
       state.advance(static_cast<std::uint64_t>(step));
       REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, name, step));
-      for (int look = 0; look < 5; ++look) {  // while chunks are flushed and protected
+      for (int look = 0; look < 5; ++look) {  // while chunks are flushed and replicated
         for (const auto& [thread, cpus] : application.others()) seen.insert(thread);
         REQUIRE(application.others_run_on(job.engine));
         REQUIRE(daemons_run_on(job));

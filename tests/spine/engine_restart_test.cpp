@@ -1,5 +1,5 @@
-// One node's perdured is killed while it protects; the next call starts another one. What the nodes hold reaches level
-// node all the same, without a restore.
+// One node's perdured is killed while it replicates; the next call starts another one. What the nodes hold reaches
+// level node all the same, without a restore.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -123,7 +123,7 @@ int live_through(Cut& cut, const Rank& rank, const std::string& options, int cut
   for (std::int64_t version = 2; version <= 3; ++version) {
     state.advance(static_cast<std::uint64_t>(version));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", version));
-    if (version == 2) ++cut.captured;  // it may be protected by now, or in the middle
+    if (version == 2) ++cut.captured;  // it may be at level node by now, or on the way
     while (!cut.down) ::usleep(1000);
   }
   // Version 3 was taken without one of them, which cost nobody more than the level.

@@ -7,7 +7,7 @@
 
 #include "config/config.hpp"
 #include "damage.hpp"
-#include "engine/node_directory.hpp"
+#include "engine/host/node_directory.hpp"
 #include "os/system.hpp"
 
 namespace perdure::test_support {

@@ -9,7 +9,7 @@
 
 #include "config/config.hpp"
 #include "damage.hpp"
-#include "engine/node_directory.hpp"
+#include "engine/host/node_directory.hpp"
 #include "os/system.hpp"
 #include "support/temporary_directory.hpp"
 

@@ -296,7 +296,7 @@ TEST_P(Completed, WhenAPartIsThereAlready) {
   expect_completed(";node.ranks_per_node=3;node.numbers=2,0");
 }
 
-// Engines die at every step of protecting and of recovering; what was protected before is there afterwards.
+// Engines die at every step of replication and of recovery; what was at level node before is there afterwards.
 TEST_P(FourNodes, EnginesThatDieWhileTheyProtectOrRecoverLoseNothing) {
   for (const auto& point : perdure::os::kCrashPoints) {
     if (point.role != "redundancy") continue;

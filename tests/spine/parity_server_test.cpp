@@ -4,11 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ipc/channel.hpp"
 #include "node_loss.hpp"
 #include "support/sanitized.hpp"
 
 namespace {
 
+using namespace perdure;
 using namespace perdure::test_support;
 
 class ParityServerLoss : public NodeLoss {
@@ -40,6 +42,14 @@ class ParityServerLoss : public NodeLoss {
     ::kill(server_, SIGKILL);
     ::waitpid(std::exchange(server_, -1), nullptr, 0);
   }
+  std::string socket_of_node(int node) const {
+    config::Config config;
+    EXPECT_TRUE(config.set_all(options(), config::Origin::program));
+    const std::string key = engine::node_key(config, os::host_name() + "#" + std::to_string(node));
+    for (const auto& entry : fs::directory_iterator(directory_.path() + "/node"))
+      if (entry.path().filename().string().starts_with(key)) return entry.path().string() + "/socket";
+    return {};
+  }
   /// One checkpoint that does not reach level node, for a reason that somebody is told.
   void expect_not_reached(const std::string& why) const {
     SharedMemory<std::atomic<int>> said;
@@ -70,7 +80,6 @@ class ParityServerLoss : public NodeLoss {
     ASSERT_TRUE(outcome.all(128 + SIGKILL)) << outcome.text();
   }
 
- private:
   pid_t server_ = -1;
 };
 
@@ -106,6 +115,37 @@ TEST_P(ParityServerLoss, AServerThatWasStartedAgainHasNothingAndServesWhatComesN
 TEST_P(ParityServerLoss, WithoutRoomTheCheckpointStaysAtItsLowerLevelAndSaysSo) {
   start("64KiB");
   expect_not_reached("it does not reach level node");
+}
+
+// What asks a server is carried out by threads: an engine that did it on its event loop would answer nobody meanwhile,
+// and nothing of the server after its patience.
+TEST_P(ParityServerLoss, AServerThatHangsKeepsNobodyElseWaiting) {
+  const auto part = [&](const Rank& rank, perdure_t* handle, State& state) {
+    REQUIRE(checkpoint_to_node(handle, state, 1) == 0);
+    rank.barrier();
+    if (rank.rank != 0) return 0;
+    auto channel = ipc::Channel::connect(socket_of_node(0));
+    REQUIRE(channel);
+    ipc::Hello tool;
+    tool.client = false;
+    REQUIRE(channel->call(tool));
+    const auto here = channel->call(ipc::Inventory{"app", false});
+    REQUIRE(here && !here->held.empty());
+    ::kill(server_, SIGSTOP);
+    const auto lends = channel->post(ipc::ExportPieces{here->held.back().id});
+    const auto keeps = channel->post(ipc::Inventory{"app", true});
+    const auto progress = channel->call(ipc::Progress{});
+    ::kill(server_, SIGCONT);
+    REQUIRE(lends && keeps && progress);
+    const auto lent = channel->await(*lends);
+    REQUIRE(lent && lent->server_loans.size() == 1);
+    const auto kept = channel->await(*keeps);
+    REQUIRE(kept && kept->kept && std::any_of(kept->kept->begin(), kept->kept->end(), [](const auto& summary) {
+              return summary.position == summary.members.size();  // the server's
+            }));
+    return 0;
+  };
+  expect_done(without_store(), with_server(), part);
 }
 
 TEST_P(ParityServerLoss, ADeadServerCostsTheLevelAndNothingElse) {

@@ -59,7 +59,7 @@ class RandomJob {
       for (auto& numbers = groups.emplace_back(); const auto node : group) numbers.push_back(nodes[node]);
     return groups;
   }
-  /// Does the scheme say that what was protected on `nodes` survives, when only those `left` are there?
+  /// Does the scheme say that what `nodes` had at level node survives, when only those `left` are there?
   bool survives(const std::vector<int>& nodes, const std::set<int>& left) const {
     for (const auto& group : groups(nodes)) {
       redundancy::Positions lost;

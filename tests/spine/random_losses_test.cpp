@@ -1,5 +1,5 @@
 // Random jobs with random schemes and groups, that are killed at random steps, lose random nodes, and go on elsewhere:
-// what all nodes had protected comes back as long as the scheme says so, everything that comes back is right, and what
+// what was at level node comes back as long as the scheme says so, everything that comes back is right, and what
 // does not is refused with the reason, and nothing is spoilt by that.
 // PERDURE_TEST_SEEDS=100-200 takes these seeds instead of the few of every day.
 // PERDURE_TEST_TELL=1 prints every life.
@@ -110,7 +110,7 @@ class Story {
   Life life_;
   std::string told_;
   bool begun_ = false;
-  // The newest step that all nodes had protected: where, and which of these still have what they had.
+  // The newest step that was at level node: where, and which of these still have what they had.
   std::uint64_t safe_ = 0;
   std::vector<int> safe_on_;
   std::set<int> intact_;

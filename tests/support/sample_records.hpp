@@ -25,9 +25,9 @@ inline catalog::StageRecord sample_stage(const segment::VersionId& id, std::uint
 }
 
 /// What position 1 of a group of three keeps of a version with one rank a node.
-inline catalog::Protection sample_protection(const segment::VersionId& id, std::uint64_t epoch,
-                                             std::uint32_t tier = 0) {
-  catalog::Protection protection{{id, epoch}, 3, 0, "xor", 1, 1, {}, {}, false};
+inline catalog::RedundancySet sample_redundancy_set(const segment::VersionId& id, std::uint64_t epoch,
+                                                    std::uint32_t tier = 0) {
+  catalog::RedundancySet protection{{id, epoch}, 3, 0, "xor", 1, 1, {}, {}, false};
   for (std::uint32_t rank = 0; rank < 3; ++rank)
     protection.members.push_back({sample_piece(id, rank, 5000 * rank, 4096)});
   protection.kept[{1, 0}] = {77, 4096, base::hash128({}), tier};
@@ -49,11 +49,11 @@ inline std::vector<catalog::Record> sample_records() {
           sample_stage(second, 0, 1, 0, 0),
           catalog::QuarantineRecord{first, 1, 0, "its hash is wrong"},
           catalog::DropRecord{second},
-          catalog::ProtectRecord{sample_protection(first, 5)},
+          catalog::RedundancyRecord{sample_redundancy_set(first, 5)},
           catalog::ReachedRecord{{first, 5}},
           catalog::BadBlockRecord{{first, 5}, {4, 0}, "its hash is wrong"},
-          catalog::ProtectRecord{sample_protection(second, 6)},
-          catalog::UnprotectRecord{{second, 6}}};
+          catalog::RedundancyRecord{sample_redundancy_set(second, 6)},
+          catalog::DropRedundancyRecord{{second, 6}}};
 }
 
 /// Any record about one of a few versions, most of them with an effect.
@@ -77,12 +77,13 @@ inline catalog::Record random_record(std::mt19937_64& random) {
     case 7:
       return catalog::MovedRecord{id, rank, {{static_cast<std::uint32_t>(random() % 4), 4096}}};
     case 8:
-      return catalog::ProtectRecord{sample_protection(id, random() % 2, static_cast<std::uint32_t>(random() % 2))};
+      return catalog::RedundancyRecord{
+          sample_redundancy_set(id, random() % 2, static_cast<std::uint32_t>(random() % 2))};
     case 9:
       return catalog::ReachedRecord{{id, random() % 2}};
     case 10:
       return random() % 2 == 0 ? catalog::Record{catalog::BadBlockRecord{{id, random() % 2}, {1, 0}, "damaged"}}
-                               : catalog::Record{catalog::UnprotectRecord{{id, random() % 2}}};
+                               : catalog::Record{catalog::DropRedundancyRecord{{id, random() % 2}}};
     default:
       return sample_stage(id, rank, 3, static_cast<std::uint32_t>(random() % 2), 1 + random() % 9000);
   }

@@ -33,6 +33,19 @@ inline segment::Piece sample_piece(const segment::VersionId& id, std::uint32_t r
   return piece;
 }
 
+/// The same piece as no release before format 2 could say it: the second region is opaque, with attributes of every
+/// type.
+inline segment::Piece attributed_piece(segment::Piece piece) {
+  piece.regions[0].attributes = {{"units", std::string("kelvin")}};
+  piece.regions[1].kind = segment::EntryKind::opaque;
+  piece.regions[1].attributes = {{"shape", std::vector<std::int64_t>{3, 0, -4}},
+                                 {"key", std::vector<std::byte>{std::byte{0}, std::byte{255}}},
+                                 {"least", std::int64_t{-9}},
+                                 {"most", std::int64_t{1} << 60},
+                                 {"ghosts", true}};
+  return piece;
+}
+
 /// The manifest of one segment with the pieces of `ranks_here`, laid out.
 inline segment::Manifest sample_manifest(const segment::VersionId& id, std::uint32_t ranks, std::uint32_t index,
                                          std::uint32_t count, const std::vector<std::uint32_t>& ranks_here,
@@ -60,3 +73,14 @@ inline std::vector<std::byte> sample_file(segment::Manifest manifest) {
 }
 
 }  // namespace perdure::test_support
+
+namespace perdure::segment {
+
+/// For test_support::AnyValue: a piece of up to four chunks of rank 0 to 3.
+template <class Any>
+void fill_sample(Piece& piece, Any& any) {
+  const VersionId id{"any", any.below(9), {1, any.below(9)}};
+  piece = test_support::sample_piece(id, static_cast<std::uint32_t>(any.below(4)), any.below(16000), 4096);
+}
+
+}  // namespace perdure::segment

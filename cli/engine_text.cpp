@@ -1,0 +1,190 @@
+#include "cli/engine_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/bytes.hpp"
+#include "base/json.hpp"
+#include "cli/libraries.hpp"
+#include "cli/verb.hpp"
+#include "inspect/table.hpp"
+
+namespace perdure::cli {
+namespace {
+
+using base::Json;
+using Right = Table::Align;
+
+// What an engine sends is shown as far as it can be understood.
+const Json& list(const Json& json, const char* key) {
+  static const Json kEmpty = Json::array();
+  const auto it = json.is_object() ? json.find(key) : json.end();
+  return it != json.end() && it->is_array() ? *it : kEmpty;
+}
+double number(const Json& json, const char* key) {
+  const auto it = json.is_object() ? json.find(key) : json.end();
+  return it != json.end() && it->is_number() ? it->get<double>() : 0;
+}
+std::string text(const Json& json, const char* key) {
+  const auto it = json.is_object() ? json.find(key) : json.end();
+  return it != json.end() && it->is_string() ? it->get<std::string>() : "";
+}
+bool flag(const Json& json, const char* key) {
+  const auto it = json.is_object() ? json.find(key) : json.end();
+  return it != json.end() && it->is_boolean() && it->get<bool>();
+}
+std::string count(const Json& json, const char* key) { return fmt::format("{:.0f}", number(json, key)); }
+std::string size(const Json& json, const char* key) {
+  return base::format_bytes(static_cast<std::uint64_t>(std::clamp(number(json, key), 0.0, 1e18)));
+}
+
+/// Where the predictions come from: "calibrated 2026-11-21, refined by 12 writes".
+std::string model_text(const Json& tier) {
+  static const Json kNone;
+  const auto it = tier.is_object() ? tier.find("model") : tier.end();
+  const Json& model = it == tier.end() ? kNone : *it;
+  std::string source = text(model, "source");
+  if (source == "calibrated")
+    source +=
+        " " + date_text(static_cast<std::uint64_t>(std::clamp(number(model, "calibrated_ns"), 0.0, 1e19)), "%Y-%m-%d");
+  const double writes = number(tier, "observations");
+  if (writes > 0) source += fmt::format(", refined by {:.0f} write{}", writes, writes == 1 ? "" : "s");
+  return source;
+}
+
+std::string tiers_text(const Json& engine) {
+  Table table({{"tier", Right::left},
+               {"slots", Right::right},
+               {"free", Right::right},
+               {"to come", Right::right},
+               {"unflushed", Right::right},
+               {"writers", Right::right},
+               {"readers", Right::right},
+               {"predicted/s", Right::right},
+               {"", Right::left}});
+  for (const Json& tier : list(engine, "tiers")) {
+    const std::string note = (flag(tier, "failed") ? "failed, " : "") + model_text(tier);
+    table.row({text(tier, "name"), count(tier, "slots"), count(tier, "free_slots"), count(tier, "slots_to_come"),
+               count(tier, "chunks_unflushed"), count(tier, "writers"), count(tier, "readers"),
+               size(tier, "predicted_bytes_per_s"), note});
+  }
+  return table.text();
+}
+
+std::string flush_text(const Json& engine) {
+  const auto it = engine.find("flush");
+  const Json flush = it == engine.end() ? Json::object() : *it;
+  // For flush.max_slowdown, or because with them it would be no faster.
+  const std::string held_back =
+      number(flush, "threads_held_back") > 0 ? " (" + count(flush, "threads_held_back") + " held back)" : "";
+  return fmt::format("flush: {}/s (+- {}/s), {} of {} threads{}, {} stored, {} to go, {} chunks moved\n",
+                     size(flush, "bytes_per_s"), size(flush, "deviation_bytes_per_s"), count(flush, "chunks_under_way"),
+                     count(flush, "threads"), held_back, size(flush, "bytes_flushed"), size(flush, "bytes_pending"),
+                     count(flush, "chunks_moved"));
+}
+
+/// What flushing costs the application, as far as steps with and without a flush could be compared.
+std::string application_text(const Json& engine) {
+  const auto it = engine.find("application");
+  const Json application = it == engine.end() ? Json::object() : *it;
+  const double steps = number(application, "steps");
+  const bool known = application.contains("slowdown") && application["slowdown"].is_number();
+  if (!known) return fmt::format("application: unknown whether flushes slow it down ({:.0f} steps seen)\n", steps);
+  return fmt::format("application: {:.1f} % slower while a flush runs (steps of {:.3g} s, {:.0f} seen)\n",
+                     100 * number(application, "slowdown"), number(application, "step_s"), steps);
+}
+
+std::string queue_text(const Json& engine) {
+  std::string lines;
+  for (const Json& waiting : list(engine, "queue"))
+    lines += fmt::format("waiting: rank {} for {}, {:.1f} s: {}\n", count(waiting, "rank"), text(waiting, "for"),
+                         number(waiting, "seconds"), text(waiting, "text"));
+  return lines;
+}
+
+/// What is being captured, and what of it is at the store already.
+std::string captures_text(const Json& engine) {
+  std::string lines;
+  for (const Json& capture : list(engine, "captures")) {
+    lines += fmt::format("capture: {} version {}, {}, {} of {} chunks written", text(capture, "name"),
+                         count(capture, "version"), size(capture, "bytes"), count(capture, "chunks_written"),
+                         count(capture, "chunks"));
+    if (flag(capture, "flushed_meanwhile"))
+      lines += fmt::format("; flushed meanwhile: {} chunks, {} of them moved out of their slots",
+                           count(capture, "chunks_flushed"), count(capture, "chunks_moved"));
+    lines += (text(capture, "error").empty() ? "" : " (" + text(capture, "error") + ")") + "\n";
+  }
+  return lines;
+}
+
+bool is_captured(const Json& engine, const Json& version) {
+  const Json& captures = list(engine, "captures");
+  return std::any_of(captures.begin(), captures.end(), [&](const Json& capture) {
+    return text(capture, "name") == text(version, "name") && number(capture, "version") == number(version, "version");
+  });
+}
+
+std::string versions_text(const Json& engine) {
+  std::string lines;
+  for (const Json& version : list(engine, "versions")) {
+    if (text(version, "state") == "stored" || is_captured(engine, version)) continue;
+    const std::string moved =
+        number(version, "chunks_moved") > 0 ? ", " + count(version, "chunks_moved") + " chunks moved" : "";
+    lines +=
+        fmt::format("pending: {} version {}, {}, {}{}: {}{}\n", text(version, "name"), count(version, "version"),
+                    size(version, "bytes"), size(version, "bytes_flushed") + " flushed", moved, text(version, "state"),
+                    text(version, "error").empty() ? "" : " (" + text(version, "error") + ")");
+  }
+  return lines;
+}
+
+std::string decisions_text(const Json& engine, std::size_t most) {
+  std::string lines;
+  if (const auto reasons = engine.find("reasons"); reasons != engine.end() && reasons->is_object())
+    for (const auto& [reason, times] : reasons->items())
+      if (times.is_number()) lines += fmt::format("{}{} {}", lines.empty() ? "" : ", ", reason, times.get<double>());
+  lines = "decisions: " + (lines.empty() ? "none" : lines) + "\n";
+  const Json& all = list(engine, "decisions");
+  for (std::size_t i = all.size() - std::min(all.size(), most); i < all.size(); ++i) {
+    const Json& d = all[i];
+    const std::string where = text(d, "tier").empty() ? "no slot" : text(d, "tier");
+    lines += fmt::format("  {} version {}, rank {}: {}: {} (tier {}/s, flush {}/s){}\n", text(d, "name"),
+                         count(d, "version"), count(d, "rank"), where, text(d, "text"), size(d, "tier_bytes_per_s"),
+                         size(d, "flush_bytes_per_s"), number(d, "times") > 1 ? ", x" + count(d, "times") : "");
+  }
+  return lines;
+}
+
+/// Names of checkpoints must not drive the terminal; the line ends are ours.
+std::string printable_lines(const std::string& text) {
+  std::string out;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    out += printable(text.substr(from, end - from)) + "\n";
+    from = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+Json engine_json(const EngineState& state) {
+  Json json = state.overview ? *state.overview : Json{{"error", error_json(state.overview.error())}};
+  json["directory"] = state.directory;
+  return json;
+}
+
+std::string engine_text(const EngineState& state, std::size_t decisions) {
+  if (!state.overview) return state.directory + ": " + printable(state.overview.error().text()) + "\n";
+  const Json& engine = *state.overview;
+  const std::string cpus = printable(text(engine, "cpus"));
+  return fmt::format("{}: process {}{}, {} clients, {} waiting, policy {}\n", state.directory, count(engine, "process"),
+                     cpus.empty() ? "" : " on processors " + cpus, count(engine, "clients"), count(engine, "waiting"),
+                     text(engine, "policy")) +
+         tiers_text(engine) +
+         printable_lines(flush_text(engine) + application_text(engine) + queue_text(engine) + captures_text(engine) +
+                         versions_text(engine) + decisions_text(engine, decisions));
+}
+
+}  // namespace perdure::cli

@@ -1,0 +1,15 @@
+#include "cli/open_store.hpp"
+
+#include "cli/configuration.hpp"
+
+namespace perdure::cli {
+
+base::Result<std::unique_ptr<store::Store>> open_store(const std::string& location, const Terminal& terminal) {
+  PERDURE_TRY(const auto config, configuration(terminal));
+  PERDURE_TRY(auto store,
+              store::make_store(location.empty() ? config.text("store.path") : location, config.below("store.")));
+  PERDURE_CHECK(store->names());  // says so when there is no store
+  return store;
+}
+
+}  // namespace perdure::cli

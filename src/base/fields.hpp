@@ -1,0 +1,32 @@
+#pragma once
+// The fields of a structure, named once: PERDURE_FIELDS(first, second) inside the structure. The codec between
+// processes of one release (base/field_codec.hpp) and its tests follow from it.
+#include <algorithm>
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#define PERDURE_FIELDS(...)                                                \
+  static constexpr std::string_view field_names() { return #__VA_ARGS__; } \
+  auto fields() { return std::tie(__VA_ARGS__); }                          \
+  auto fields() const { return std::tie(__VA_ARGS__); }
+
+namespace perdure::base {
+
+/// A structure whose fields have to fit together has `std::string wrong() const`: what is wrong with it, or nothing. No
+/// value that is wrong leaves a decoder.
+template <class T>
+concept CanBeWrong = requires(const T& value) {
+  { value.wrong() } -> std::same_as<std::string>;
+};
+
+/// The name of field number `index` (of those of `names`, which are separated by commas).
+constexpr std::string_view field_name(std::string_view names, std::size_t index) {
+  for (; index > 0; --index) names.remove_prefix(std::min(names.find(',') + 1, names.size()));
+  names = names.substr(0, names.find(','));
+  while (!names.empty() && names.front() == ' ') names.remove_prefix(1);
+  return names;
+}
+
+}  // namespace perdure::base

@@ -1,0 +1,64 @@
+#pragma once
+// A capture that nobody has in memory, and a target that is none: what a stream or a file would be, for tests.
+#include <algorithm>
+#include <map>
+
+#include "capture/target.hpp"
+
+namespace perdure::capture {
+
+/// Two entries, of which the second is opaque; byte i of the capture follows from the seed. Gives bytes in small pieces
+/// out of a buffer that it uses again and again.
+class GeneratedSource : public Source {
+ public:
+  GeneratedSource(std::uint64_t bytes, std::uint64_t seed) : bytes_(bytes), seed_(seed) {}
+  static std::byte byte_at(std::uint64_t seed, std::uint64_t i) {
+    const std::uint64_t mixed = (i + seed) * 0x9E3779B97F4A7C15ULL;
+    return static_cast<std::byte>(mixed >> 56);
+  }
+  base::Result<Description> describe() override {
+    Description described{{{3, 1, bytes_ / 4}, {8, 1, bytes_ - bytes_ / 4}}, bytes_};
+    described.entries[1].kind = segment::EntryKind::opaque;
+    described.entries[1].attributes = {{"seed", static_cast<std::int64_t>(seed_)}};
+    return described;
+  }
+  base::Status read(ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override {
+    std::vector<std::byte> buffer(1000);
+    for (std::uint64_t at = range.begin; at < range.end(); at += buffer.size()) {
+      const std::uint64_t length = std::min<std::uint64_t>(buffer.size(), range.end() - at);
+      for (std::uint64_t i = 0; i < length; ++i) buffer[i] = byte_at(seed_, at + i);
+      PERDURE_CHECK(take(base::ConstByteSpan(buffer).first(length)));
+    }
+    return {};
+  }
+
+ private:
+  std::uint64_t bytes_, seed_;
+};
+
+/// Takes what is written, and keeps what it asked for: all, or these ranges.
+class CollectingTarget : public Target {
+ public:
+  CollectingTarget() = default;
+  explicit CollectingTarget(std::vector<ChunkRange> needed) : needed_(std::move(needed)), all_(false) {}
+  base::Result<std::vector<ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override {
+    entries = stored;
+    std::uint64_t bytes = 0;
+    for (const auto& entry : stored) bytes += entry.bytes();
+    if (all_) needed_ = {{0, bytes}};
+    return needed_;
+  }
+  base::Status write(ChunkRange range, base::ConstByteSpan bytes) override {
+    if (bytes.size() != range.length) return base::fail(PERDURE_INTERNAL, "target", "range and bytes differ in length");
+    for (std::uint64_t i = 0; i < range.length; ++i) written[range.begin + i] = bytes[i];
+    return {};
+  }
+  std::vector<segment::RegionEntry> entries;
+  std::map<std::uint64_t, std::byte> written;  ///< by offset in the capture
+
+ private:
+  std::vector<ChunkRange> needed_;
+  bool all_ = true;
+};
+
+}  // namespace perdure::capture

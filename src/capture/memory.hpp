@@ -1,0 +1,36 @@
+#pragma once
+// Registered memory as the source of a capture and the target of a restore: bytes are copied once, between the
+// application's memory and the slot.
+#include <optional>
+
+#include "capture/region.hpp"
+#include "capture/target.hpp"
+
+namespace perdure::capture {
+
+/// All regions of a table, which must stay as it is while it is read.
+class MemorySource : public Source {
+ public:
+  explicit MemorySource(const RegionTable& table) : table_(table) {}
+  base::Result<Description> describe() override { return Description{table_.entries(), table_.bytes()}; }
+  base::Status read(ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override;
+
+ private:
+  const RegionTable& table_;
+};
+
+/// Regions of a table; nothing named: all of them.
+class MemoryTarget : public Target {
+ public:
+  MemoryTarget(const RegionTable& table, const std::optional<std::vector<std::int32_t>>& ids);
+  base::Result<std::vector<ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override;
+  std::vector<MemorySpan> memory(ChunkRange range) override { return restore_parts(table_, stored_, wanted_, range); }
+  base::Status write(ChunkRange range, base::ConstByteSpan bytes) override;
+
+ private:
+  const RegionTable& table_;
+  std::vector<std::int32_t> wanted_;
+  std::vector<segment::RegionEntry> stored_;
+};
+
+}  // namespace perdure::capture

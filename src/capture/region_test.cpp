@@ -1,0 +1,178 @@
+// Protected regions, and how captures are cut; against a byte-by-byte reference.
+#include "capture/region.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+
+namespace perdure::capture {
+namespace {
+
+using segment::RegionEntry;
+
+class Regions : public testing::Test {
+ protected:
+  std::byte* at(std::size_t offset) { return memory_.data() + offset; }
+  base::Status protect(std::int32_t id, std::size_t offset, std::uint64_t element_bytes, std::uint64_t count) {
+    return table_.protect({id, at(offset), element_bytes, count});
+  }
+  std::vector<std::byte> memory_ = std::vector<std::byte>(1 << 16);
+  RegionTable table_;
+};
+
+TEST_F(Regions, AreKeptInTheOrderOfTheirIds) {
+  ASSERT_TRUE(protect(5, 0, 8, 10));
+  ASSERT_TRUE(protect(1, 100, 4, 3));
+  EXPECT_EQ(table_.entries(), (std::vector<RegionEntry>{{1, 4, 3}, {5, 8, 10}}));
+  EXPECT_EQ(table_.bytes(), 92U);
+}
+
+TEST_F(Regions, ProtectingAnIdAgainReplacesIt) {
+  ASSERT_TRUE(protect(1, 0, 8, 10));
+  ASSERT_TRUE(protect(1, 8, 8, 20));  // overlaps what it was: that is gone
+  EXPECT_EQ(table_.bytes(), 160U);
+  EXPECT_EQ(table_.find(1)->address, at(8));
+}
+
+TEST_F(Regions, OverlapsAreRefusedAndNeighboursAreNot) {
+  ASSERT_TRUE(protect(1, 100, 1, 100));
+  for (std::size_t offset : {1U, 50U, 100U, 150U, 199U}) EXPECT_FALSE(protect(2, offset, 1, 100)) << offset;
+  EXPECT_FALSE(protect(2, 0, 1, 1000)) << "around it";
+  EXPECT_FALSE(protect(2, 120, 1, 10)) << "in it";
+  EXPECT_EQ(table_.regions().size(), 1U);
+  EXPECT_TRUE(protect(2, 0, 1, 100));
+  EXPECT_TRUE(protect(3, 200, 1, 100));
+  auto refused = protect(4, 150, 1, 1);
+  EXPECT_NE(refused.error().text().find("region 1"), std::string::npos) << refused.error().text();
+}
+
+TEST_F(Regions, OfNoElementsNeedNoAddressAndOverlapNothing) {
+  EXPECT_TRUE(table_.protect({1, nullptr, 8, 0}));
+  EXPECT_TRUE(protect(2, 0, 1, 100));
+  EXPECT_TRUE(protect(3, 50, 1, 0));
+  EXPECT_EQ(table_.bytes(), 100U);
+}
+
+TEST_F(Regions, ThatCannotBeAreRefused) {
+  EXPECT_EQ(protect(-1, 0, 8, 1).error().code, PERDURE_INVALID_ARGUMENT);
+  EXPECT_EQ(protect(1, 0, 0, 1).error().code, PERDURE_INVALID_ARGUMENT);
+  EXPECT_EQ(table_.protect({1, nullptr, 8, 1}).error().code, PERDURE_INVALID_ARGUMENT);
+  const auto minus_one = std::numeric_limits<std::uint64_t>::max();
+  for (std::uint64_t count : {minus_one, minus_one / 8, minus_one / 2, std::uint64_t{1} << 61})
+    EXPECT_EQ(protect(1, 0, 8, count).error().code, PERDURE_INVALID_ARGUMENT) << count;
+  EXPECT_EQ(protect(1, 0, minus_one, 2).error().code, PERDURE_INVALID_ARGUMENT);
+  EXPECT_TRUE(table_.regions().empty());
+}
+
+// Two regions that each fit, but not together: the capture would have no size.
+TEST_F(Regions, WhoseSumHasNoSizeAreRefused) {
+  ASSERT_TRUE(table_.protect({1, reinterpret_cast<std::byte*>(4096), 1, (1ULL << 62)}));
+  EXPECT_FALSE(table_.protect({2, reinterpret_cast<std::byte*>((1ULL << 62) + 4096), 1, 1ULL << 62}));
+}
+
+// At the end of the address space address + bytes wraps around.
+TEST_F(Regions, ThatReachBeyondTheAddressSpaceAreRefused) {
+  auto* last = reinterpret_cast<std::byte*>(~std::uintptr_t{0} - 99);
+  EXPECT_FALSE(table_.protect({1, last, 1, 1000}));
+}
+
+TEST_F(Regions, UnprotectForgetsAndAnUnknownIdIsNotFound) {
+  ASSERT_TRUE(protect(1, 0, 8, 1));
+  EXPECT_TRUE(table_.unprotect(1));
+  EXPECT_EQ(table_.unprotect(1).error().code, PERDURE_NOT_FOUND);
+  EXPECT_EQ(table_.find(1), nullptr);
+}
+
+TEST(Cut, GivesFullChunksAndAShorterLast) {
+  EXPECT_TRUE(cut(0, 10).empty());
+  for (std::uint64_t total = 1; total < 60; ++total) {
+    std::uint64_t next = 0;
+    const auto chunks = cut(total, 10);
+    for (const auto& chunk : chunks) {
+      EXPECT_EQ(chunk.begin, next);
+      EXPECT_EQ(chunk.length, std::min<std::uint64_t>(10, total - next));
+      next += chunk.length;
+    }
+    EXPECT_EQ(next, total);
+    EXPECT_EQ(chunks.size(), (total + 9) / 10);
+  }
+}
+
+/// Random regions, some empty, in random order of memory.
+void protect_at_random(std::mt19937_64& random, std::vector<std::byte>& memory, RegionTable& table) {
+  std::size_t offset = 0;
+  for (std::uint64_t count = random() % 8; count > 0; --count) {
+    const std::uint64_t element = 1 + random() % 9, elements = random() % 4 == 0 ? 0 : random() % 30;
+    const auto id = static_cast<std::int32_t>(random() % 40);
+    if (table.find(id) != nullptr) continue;
+    offset += random() % 20;
+    ASSERT_TRUE(table.protect({id, memory.data() + offset, element, elements}));
+    offset += element * elements;
+  }
+}
+
+TEST(Parts, OfEveryChunkTogetherAreTheCaptureByteByByte) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    std::mt19937_64 random(seed);
+    std::vector<std::byte> memory(4096);
+    RegionTable table;
+    protect_at_random(random, memory, table);
+    std::vector<std::byte*> expected;
+    for (const auto& [id, region] : table.regions())
+      for (std::uint64_t i = 0; i < region.bytes(); ++i) expected.push_back(region.address + i);
+    std::vector<std::byte*> found;
+    for (const auto& range : cut(table.bytes(), 1 + random() % 50)) {
+      std::uint64_t length = 0;
+      for (const auto& part : capture_parts(table, range)) {
+        EXPECT_GT(part.length, 0U);
+        for (std::uint64_t i = 0; i < part.length; ++i) found.push_back(part.address + i);
+        length += part.length;
+      }
+      EXPECT_EQ(length, range.length);
+    }
+    EXPECT_EQ(found, expected) << "seed " << seed;
+  }
+}
+
+TEST(Parts, OfARestoreLeadToTheWantedRegionsAndNowhereElse) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    std::mt19937_64 random(seed);
+    std::vector<std::byte> memory(4096), moved(4096);
+    RegionTable then, now;
+    protect_at_random(random, memory, then);
+    std::vector<std::int32_t> wanted;
+    std::vector<std::byte*> expected;
+    std::size_t offset = 0;
+    for (const auto& [id, region] : then.regions()) {  // the same sizes at other addresses; some are not wanted
+      const bool take = random() % 3 != 0;
+      ASSERT_TRUE(now.protect({id, moved.data() + offset, region.element_bytes, region.count}));
+      if (take) wanted.push_back(id);
+      for (std::uint64_t i = 0; i < region.bytes(); ++i) expected.push_back(take ? moved.data() + offset + i : nullptr);
+      offset += region.bytes();
+    }
+    std::vector<std::byte*> found;
+    for (const auto& range : cut(then.bytes(), 1 + random() % 50))
+      for (const auto& part : restore_parts(now, then.entries(), wanted, range))
+        for (std::uint64_t i = 0; i < part.length; ++i)
+          found.push_back(part.address == nullptr ? nullptr : part.address + i);
+    EXPECT_EQ(found, expected) << "seed " << seed;
+  }
+}
+
+TEST_F(Regions, AreCheckedAgainstWhatIsStoredBeforeARestore) {
+  ASSERT_TRUE(protect(1, 0, 8, 10));
+  ASSERT_TRUE(protect(2, 100, 4, 5));
+  const std::vector<RegionEntry> stored = {{1, 8, 10}, {2, 4, 6}, {3, 1, 1}};
+  EXPECT_TRUE(check_sizes(table_, stored, {1}));
+  EXPECT_TRUE(check_sizes(table_, stored, {}));
+  EXPECT_EQ(check_sizes(table_, stored, {1, 2}).error().code, PERDURE_MISMATCH);
+  EXPECT_EQ(check_sizes(table_, stored, {3}).error().code, PERDURE_NOT_FOUND) << "stored, not protected";
+  ASSERT_TRUE(protect(4, 200, 1, 1));
+  EXPECT_EQ(check_sizes(table_, stored, {4}).error().code, PERDURE_NOT_FOUND) << "protected, not stored";
+  ASSERT_TRUE(protect(2, 100, 8, 3));  // as many bytes, but other elements
+  EXPECT_EQ(check_sizes(table_, stored, {2}).error().code, PERDURE_MISMATCH);
+}
+
+}  // namespace
+}  // namespace perdure::capture

@@ -1,0 +1,48 @@
+#pragma once
+// Anything a version can be made of, and anything it can be restored to: registered memory (memory.hpp), and what else
+// there may be. What is stored knows neither: entries and bytes.
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "base/result.hpp"
+#include "segment/manifest.hpp"
+
+namespace perdure::capture {
+
+/// Bytes [begin, begin + length) of a rank's capture.
+struct ChunkRange {
+  std::uint64_t begin = 0;
+  std::uint64_t length = 0;
+  std::uint64_t end() const { return begin + length; }
+  friend bool operator==(const ChunkRange&, const ChunkRange&) = default;
+};
+
+/// Cuts `total` bytes into chunks of `chunk_bytes` (> 0), the last one shorter; none for an empty capture. All captures
+/// are cut like this, whatever their source (docs/format/segment.md).
+std::vector<ChunkRange> cut(std::uint64_t total, std::uint64_t chunk_bytes);
+
+/// What a capture that begins now will consist of.
+struct Description {
+  std::vector<segment::RegionEntry> entries;  ///< for the manifest; their bytes follow each other in this order
+  std::uint64_t bytes = 0;                    ///< the sum of theirs
+};
+
+/// One capture of one rank. Used by one thread at a time.
+class Source {
+ public:
+  virtual ~Source() = default;
+  /// Called once before a capture is read; what it says holds until the capture is over.
+  virtual base::Result<Description> describe() = 0;
+  /// The ranges in which read() will be asked for what was described, in this order.
+  static std::vector<ChunkRange> cut(const Description& described, std::uint64_t chunk_bytes) {
+    return capture::cut(described.bytes, chunk_bytes);
+  }
+  /// Gives the bytes of `range` to `take` in order, in as many pieces as the source likes, and together exactly those
+  /// of the range. Ends with the first error of `take`, and returns it. A range may be asked for again, when a chunk
+  /// has to be written to another place.
+  virtual base::Status read(ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) = 0;
+};
+
+}  // namespace perdure::capture

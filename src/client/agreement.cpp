@@ -1,0 +1,121 @@
+#include "client/agreement.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "base/hash.hpp"
+
+namespace perdure::client {
+namespace {
+
+struct Wire {
+  std::uint32_t operation;
+  std::uint32_t status;
+  std::uint64_t name_hash;
+  std::int64_t version;
+  std::uint64_t detail;
+  std::uint64_t engine_lost;
+  std::uint64_t root_words[2];
+  std::uint64_t protected_ns;
+  std::uint64_t bytes;
+};
+
+base::Error peer_failed(std::size_t rank, std::uint32_t code, const std::string& object) {
+  const auto status = code <= PERDURE_INTERNAL ? static_cast<base::ErrorCode>(code) : PERDURE_INTERNAL;
+  return {PERDURE_PEER_FAILED, object, "rank " + std::to_string(rank) + " failed: " + base::code_name(status),
+          "see the error of that rank", status == PERDURE_UNAVAILABLE || status == PERDURE_TIMEOUT};
+}
+
+std::string described(const Wire& wire) {
+  return std::string(operation_name(static_cast<Operation>(wire.operation))) + " of version " +
+         std::to_string(wire.version);
+}
+
+base::Status compare(const std::vector<Wire>& all, std::size_t mine) {
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const Wire &a = all[0], &b = all[rank];
+    const bool same =
+        a.operation == b.operation && a.name_hash == b.name_hash && a.version == b.version && a.detail == b.detail;
+    if (same) continue;
+    const std::string what = a.operation != b.operation || a.version != b.version
+                                 ? described(a) + " and " + described(b)
+                                 : "another name or level";
+    return base::fail(PERDURE_MISMATCH, "collective call",
+                      "rank 0 and rank " + std::to_string(rank) + " disagree: " + what + " (this is rank " +
+                          std::to_string(mine) + ")",
+                      "make the same calls with the same names and versions, in the same order, on all ranks");
+  }
+  return {};
+}
+
+}  // namespace
+
+const char* operation_name(Operation operation) {
+  switch (operation) {
+    case Operation::open:
+      return "open";
+    case Operation::checkpoint:
+      return "checkpoint";
+    case Operation::latest:
+      return "latest";
+    case Operation::stored_size:
+      return "stored size";
+    case Operation::restore:
+      return "restore";
+    case Operation::wait:
+      return "wait";
+    case Operation::retire:
+      return "retire";
+    case Operation::close:
+      return "close";
+  }
+  return "unknown call";
+}
+
+base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& opening, const base::Status& mine) {
+  Wire wire{};
+  wire.operation = static_cast<std::uint32_t>(opening.operation);
+  wire.status = mine ? 0 : static_cast<std::uint32_t>(mine.error().code);
+  wire.name_hash = base::hash64(base::as_bytes(opening.name));
+  wire.version = opening.version;
+  wire.detail = opening.detail;
+  wire.engine_lost = opening.engine_lost ? 1 : 0;
+  std::memcpy(wire.root_words, opening.root_words, sizeof wire.root_words);
+  wire.protected_ns = opening.protected_ns;
+  wire.bytes = opening.bytes;
+  std::vector<Wire> all(static_cast<std::size_t>(comm.size()));
+  PERDURE_CHECK(comm.allgather(std::as_bytes(std::span(&wire, 1)), std::as_writable_bytes(std::span(all))));
+  if (!mine) return base::fail(mine.error());
+  PERDURE_CHECK(compare(all, static_cast<std::size_t>(comm.rank())));
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    if (all[rank].status != 0)
+      return base::fail(peer_failed(rank, all[rank].status, operation_name(opening.operation)));
+  Opened opened;
+  for (const Wire& other : all) {
+    opened.any_engine_lost = opened.any_engine_lost || other.engine_lost != 0;
+    opened.protected_ns = std::min(opened.protected_ns, other.protected_ns);
+    opened.bytes.push_back(other.bytes);
+  }
+  std::memcpy(opened.root_words, all[0].root_words, sizeof opened.root_words);
+  return opened;
+}
+
+base::Status agree(comm::Communicator& comm, const base::Status& mine) {
+  PERDURE_TRY([[maybe_unused]] const bool same, agree_on(comm, mine, true));
+  return {};
+}
+
+base::Result<bool> agree_on(comm::Communicator& comm, const base::Status& mine, bool holds) {
+  // The lowest failing rank wins: codes of higher ranks make smaller numbers.
+  const auto rank = static_cast<std::uint64_t>(comm.rank());
+  std::uint64_t values[] = {mine ? 0 : ((0xffffffffULL - rank) << 32) | static_cast<std::uint64_t>(mine.error().code),
+                            holds ? 0U : 1U};
+  PERDURE_CHECK(comm.allreduce(values, comm::Reduce::maximum));
+  const std::uint64_t value = values[0];
+  if (!mine) return base::fail(mine.error());
+  if (value == 0) return values[1] == 0;
+  return base::fail(peer_failed(0xffffffffULL - (value >> 32), static_cast<std::uint32_t>(value), "collective call"));
+}
+
+}  // namespace perdure::client

@@ -1,0 +1,45 @@
+#pragma once
+// How ranks agree: on what they are about to do, and on whether it worked everywhere.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "comm/communicator.hpp"
+
+namespace perdure::client {
+
+enum class Operation : std::uint32_t { open = 1, checkpoint, latest, stored_size, restore, wait, retire, close };
+const char* operation_name(Operation operation);
+
+inline constexpr std::uint64_t kEverything = ~std::uint64_t{0};  ///< from who knows nothing that others do not
+
+/// What a rank brings to the beginning of a collective call.
+struct Opening {
+  Operation operation = Operation::open;
+  std::string name;
+  std::int64_t version = 0;
+  std::uint64_t detail = 0;  ///< anything else that must be equal everywhere (a level)
+  bool engine_lost = false;
+  std::uint64_t root_words[2] = {0, 0};  ///< what rank 0 tells the others
+  std::uint64_t bytes = 0;               ///< so much this rank has to tell next
+  std::uint64_t protected_ns =
+      kEverything;  ///< of the newest attempt that has reached level `node`, as far as is known
+};
+
+struct Opened {
+  bool any_engine_lost = false;
+  std::uint64_t protected_ns = kEverything;  ///< the least of all ranks
+  std::uint64_t root_words[2] = {0, 0};
+  std::vector<std::uint64_t> bytes = {};  ///< that each rank has to tell next
+};
+
+/// One exchange. Ranks that call different operations, or with other names, versions or details: PERDURE_MISMATCH on
+/// all. If `mine` is an error, this rank gets it back and all others PERDURE_PEER_FAILED naming the lowest such rank.
+base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& opening, const base::Status& mine);
+
+/// One exchange: success if all ranks bring success; otherwise as above.
+base::Status agree(comm::Communicator& comm, const base::Status& mine);
+/// The same, and in the same exchange: whether `holds` is true on all ranks.
+base::Result<bool> agree_on(comm::Communicator& comm, const base::Status& mine, bool holds);
+
+}  // namespace perdure::client

@@ -1,0 +1,61 @@
+// Finding the engine when what lies on the node misleads for a moment.
+#include <gtest/gtest.h>
+
+#include "client/session.hpp"
+#include "os/system.hpp"
+#include "support/installed_hooks.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace perdure::client {
+namespace {
+
+class Attach : public testing::Test {
+ protected:
+  std::string options(const std::string& more) const {
+    return "store.path=" + directory_ / "store" + ";node.path=" + directory_ / "node" +
+           ";tier.file.path=" + directory_ / "file" +
+           ";chunk_bytes=128KiB;tier.memory.max_bytes=16MiB;tier.file.max_bytes=16MiB;" + more;
+  }
+  config::Config configured(const std::string& more) const {
+    config::Config config;
+    EXPECT_TRUE(config.set_all(options(more), config::Origin::program));
+    return config;
+  }
+  test_support::TemporaryDirectory directory_;
+};
+
+/// Puts the engine's own fingerprint there when somebody who believed the old one has connected.
+class OwnerGetsToIt : public os::Hooks {
+ public:
+  OwnerGetsToIt(std::string path, std::string fingerprint)
+      : path_(std::move(path)), fingerprint_(std::move(fingerprint)) {}
+  void after(const os::Operation& operation, int) override {
+    if (operation.call != std::string("connect") || deceived_) return;
+    deceived_ = true;
+    ASSERT_TRUE(os::write_file_atomically(path_, base::as_bytes(fingerprint_)));
+  }
+  bool deceived() const { return deceived_; }
+
+ private:
+  std::string path_, fingerprint_;
+  std::atomic<bool> deceived_ = false;
+};
+
+TEST_F(Attach, WhoBelievedTheFingerprintOfADeadOwnerLooksAgain) {
+  const auto mine = configured("retention.keep_last=3"), others = configured("retention.keep_last=9");
+  auto claimed = engine::claim(others, os::host_name());
+  ASSERT_TRUE(claimed);
+  const std::string fingerprint = std::get<engine::Claim>(*claimed).paths.node + "/fingerprint";
+  auto other = engine::Engine::start(others, std::get<engine::Claim>(std::move(*claimed)), false);
+  ASSERT_TRUE(other) << other.error().text();
+  ASSERT_TRUE(os::write_file_atomically(fingerprint, base::as_bytes(mine.fingerprint())));
+  OwnerGetsToIt hooks(fingerprint, others.fingerprint());
+  test_support::InstalledHooks installed(hooks);
+  auto session = Session::open(comm::make_solo(), options("retention.keep_last=3").c_str());
+  EXPECT_TRUE(hooks.deceived());
+  ASSERT_TRUE(session) << session.error().text();
+  EXPECT_TRUE((*session)->close());
+}
+
+}  // namespace
+}  // namespace perdure::client

@@ -1,0 +1,128 @@
+#include "client/engine_host.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <sstream>
+
+#include "config/directories.hpp"
+#include "ipc/channel.hpp"
+#include "os/affinity.hpp"
+#include "os/spawn.hpp"
+#include "os/system.hpp"
+
+namespace perdure::client {
+namespace {
+
+std::mutex registry_mutex;
+// Engines that this process hosts, by socket. Never destroyed: handles may outlive static destruction.
+std::map<std::string, std::weak_ptr<engine::Engine>>& registry() {
+  static auto* engines = new std::map<std::string, std::weak_ptr<engine::Engine>>;
+  return *engines;
+}
+
+base::Result<HostedEngine> host_here(const config::Config& config, const std::string& label, const os::CpuSet& cpus) {
+  std::lock_guard guard(registry_mutex);
+  PERDURE_TRY(auto claimed, engine::claim(config, label));
+  if (auto* existing = std::get_if<engine::Existing>(&claimed)) {
+    HostedEngine hosted;
+    hosted.socket = existing->paths.socket();
+    hosted.engine = registry()[hosted.socket].lock();
+    return hosted;
+  }
+  // All threads of an engine are begun by its start, or by one another.
+  PERDURE_TRY(auto engine, os::on_cpus(cpus, [&] {
+                return engine::Engine::start(config, std::get<engine::Claim>(std::move(claimed)), false);
+              }));
+  HostedEngine hosted;
+  hosted.engine = std::move(engine);
+  hosted.socket = hosted.engine->socket_path();
+  registry()[hosted.socket] = hosted.engine;
+  return hosted;
+}
+
+bool executable(const std::string& path) { return ::access(path.c_str(), X_OK) == 0; }
+
+base::Status start_daemon(const config::Config& config, const std::string& label, engine::Claim claim) {
+  PERDURE_TRY(const std::string program, find_daemon(config));
+  config::Config told = config;  // it runs elsewhere: what follows from our working directory is said
+  if (const auto models = config::model_root(config))
+    PERDURE_CHECK(told.set("placement.models", *models, config::Origin::program));
+  const std::string settings = claim.paths.node + "/engine.conf", text = told.serialise();
+  PERDURE_CHECK(os::write_file_atomically(settings, base::as_bytes(text)));
+  std::vector<std::string> arguments = {"--settings",
+                                        settings,
+                                        "--node-label",
+                                        label,
+                                        "--idle-exit",
+                                        "--claimed-fd",
+                                        std::to_string(claim.lock.fd()),
+                                        "--claimed-paths",
+                                        claim.paths.node};
+  for (const auto& [tier, path] : claim.paths.tiers) arguments.push_back(tier + "=" + path);
+  return os::spawn_daemon(program, arguments, claim.lock.fd());
+}
+
+// Until somebody listens there, or the time is over, or the daemon is seen to be gone.
+base::Status await_engine(const config::Config& config, const engine::NodePaths& paths) {
+  const std::string socket = paths.socket();
+  const std::uint64_t deadline =
+      os::monotonic_ns() + static_cast<std::uint64_t>(config.real("engine.start_timeout") * 1e9);
+  for (;;) {
+    if (ipc::Channel::connect(socket)) return {};
+    // An engine that is starting holds the lock; when nobody does, it is dead.
+    auto lock = os::File::open(paths.node + "/engine.lock", os::Open::read_write);
+    if (!lock || lock->try_lock())
+      return base::fail(PERDURE_UNAVAILABLE, "perdured at " + socket, "it ended before it answered",
+                        "look at engine.log beside the socket", true);
+    if (os::monotonic_ns() >= deadline) break;
+    os::sleep_ns(5'000'000);
+  }
+  return base::fail(PERDURE_TIMEOUT, "perdured at " + socket, "it does not answer within engine.start_timeout",
+                    "look at engine.log beside the socket, or run perdured by hand to see why it ends", true);
+}
+
+}  // namespace
+
+base::Result<std::string> find_daemon(const config::Config& config) {
+  std::string set = config.text("engine.daemon_path");
+  if (!set.empty()) {
+    if (executable(set)) return set;
+    return base::fail(PERDURE_NOT_FOUND, set, "there is no such program", "correct engine.daemon_path");
+  }
+  const std::string library = os::library_path(), directory = library.substr(0, library.rfind('/'));
+  for (const char* place : {"/perdured", "/../bin/perdured", "/../../bin/perdured"})
+    if (executable(directory + place)) return directory + place;
+  const char* path = std::getenv("PATH");
+  std::stringstream list(path == nullptr ? "" : path);
+  for (std::string entry; std::getline(list, entry, ':');)
+    if (executable(entry + "/perdured")) return entry + "/perdured";
+  return base::fail(PERDURE_NOT_FOUND, "perdured", "the program is neither beside the library nor on the PATH",
+                    "install it or set engine.daemon_path");
+}
+
+base::Result<HostedEngine> obtain_engine(const config::Config& config, const std::string& label,
+                                         const os::CpuSet& cpus) {
+  if (config.text("engine.mode") != "daemon") return host_here(config, label, cpus);
+  PERDURE_TRY(auto claimed, engine::claim(config, label));
+  engine::NodePaths paths;
+  if (auto* existing = std::get_if<engine::Existing>(&claimed)) {
+    paths = existing->paths;
+  } else {
+    auto& claim = std::get<engine::Claim>(claimed);
+    paths = claim.paths;
+    if (!config.boolean("engine.spawn"))
+      return base::fail(PERDURE_UNAVAILABLE, "perdured",
+                        "none runs for this store, job and configuration, and engine.spawn is off",
+                        "start perdured on this node with the same configuration", true);
+    PERDURE_CHECK(os::on_cpus(cpus, [&] { return start_daemon(config, label, std::move(claim)); }));
+  }
+  PERDURE_CHECK(await_engine(config, paths));
+  HostedEngine hosted;
+  hosted.socket = paths.socket();
+  return hosted;
+}
+
+}  // namespace perdure::client

@@ -1,0 +1,26 @@
+#pragma once
+// How a node's leader gets an engine: one that it hosts itself, or perdured.
+#include <memory>
+#include <string>
+
+#include "config/config.hpp"
+#include "engine/host/engine.hpp"
+#include "os/cpu_set.hpp"
+
+namespace perdure::client {
+
+struct HostedEngine {
+  std::shared_ptr<engine::Engine> engine;  ///< set when this process hosts it
+  std::string socket;
+};
+
+/// Embedded: hosts an engine, shared by all handles of this process with the same store, job and configuration; or,
+/// when another process hosts it, uses that one. Daemon: finds the running perdured or (engine.spawn) starts one.
+/// An engine that is begun here runs on `cpus`; empty: as the calling thread.
+base::Result<HostedEngine> obtain_engine(const config::Config& config, const std::string& node_label,
+                                         const os::CpuSet& cpus = {});
+
+/// The perdured to start: engine.daemon_path, beside the library, ../bin beside it, or the PATH.
+base::Result<std::string> find_daemon(const config::Config& config);
+
+}  // namespace perdure::client

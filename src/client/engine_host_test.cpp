@@ -1,0 +1,140 @@
+// How a leader gets an engine: one for all handles of a process that are alike, and one of its own for each that is
+// not.
+#include "client/engine_host.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cstdlib>
+
+#include "ipc/channel.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace perdure::client {
+namespace {
+
+class EngineHost : public testing::Test {
+ protected:
+  config::Config configured(const std::string& more = {}) {
+    config::Config config;
+    const std::string settings = "store.path=" + directory_.path() + "/store;node.path=" + directory_.path() +
+                                 "/node;tier.file.path=" + directory_.path() +
+                                 "/file;chunk_bytes=128KiB;tier.memory.max_bytes=16MiB;tier.file.max_bytes=16MiB;" +
+                                 more;
+    auto set = config.set_all(settings, config::Origin::program);
+    EXPECT_TRUE(set) << (set ? "" : set.error().text());
+    return config;
+  }
+  HostedEngine obtain(const config::Config& config, const std::string& label = "here") {
+    auto hosted = obtain_engine(config, label);
+    EXPECT_TRUE(hosted) << (hosted ? "" : hosted.error().text());
+    return hosted ? *hosted : HostedEngine();
+  }
+  test_support::TemporaryDirectory directory_;
+};
+
+TEST_F(EngineHost, AnEmbeddedEngineAnswersOnItsSocketAndGoesWithItsLastUser) {
+  HostedEngine hosted = obtain(configured());
+  ASSERT_TRUE(hosted.engine);
+  const std::string socket = hosted.socket;
+  {
+    auto channel = ipc::Channel::connect(socket);
+    ASSERT_TRUE(channel);
+    ipc::Hello hello;
+    hello.fingerprint = configured().fingerprint();
+    EXPECT_TRUE(channel->call(hello));
+  }
+  hosted.engine.reset();
+  EXPECT_FALSE(ipc::Channel::connect(socket));
+  EXPECT_FALSE(os::exists(socket.substr(0, socket.rfind('/'))).value()) << "nothing is left of it";
+}
+
+TEST_F(EngineHost, HandlesThatAreAlikeShareOneEngine) {
+  HostedEngine first = obtain(configured());
+  HostedEngine second = obtain(configured());
+  EXPECT_EQ(first.engine, second.engine);
+  EXPECT_EQ(first.socket, second.socket);
+  first.engine.reset();
+  EXPECT_TRUE(ipc::Channel::connect(second.socket)) << "the other handle still has it";
+  second.engine.reset();
+  EXPECT_FALSE(ipc::Channel::connect(second.socket));
+}
+
+TEST_F(EngineHost, AnotherConfigurationJobStoreOrNodeHasAnotherEngine) {
+  const HostedEngine first = obtain(configured());
+  const std::array others = {obtain(configured("retention.keep_last=7")), obtain(configured("job=other")),
+                             obtain(configured("store.path=" + directory_.path() + "/store2")),
+                             obtain(configured(), "elsewhere")};
+  for (const HostedEngine& other : others) {
+    ASSERT_TRUE(other.engine);
+    EXPECT_NE(other.engine, first.engine);
+    EXPECT_NE(other.socket, first.socket);
+  }
+}
+
+TEST_F(EngineHost, WhatIsNoPartOfTheEnginesConfigurationDoesNotPartHandles) {
+  const HostedEngine first = obtain(configured());
+  const HostedEngine second = obtain(configured("checkpoint.timeout=5"));
+  EXPECT_EQ(first.engine, second.engine);
+}
+
+TEST_F(EngineHost, AnEngineThatEndedIsFollowedByANewOne) {
+  const std::string socket = obtain(configured()).socket;
+  const HostedEngine again = obtain(configured());
+  EXPECT_EQ(again.socket, socket);
+  EXPECT_TRUE(ipc::Channel::connect(again.socket));
+}
+
+TEST_F(EngineHost, ADaemonThatMayNotBeStartedIsUnavailable) {
+  auto hosted = obtain_engine(configured("engine.mode=daemon;engine.spawn=false"), "here");
+  ASSERT_FALSE(hosted);
+  EXPECT_EQ(hosted.error().code, PERDURE_UNAVAILABLE);
+  EXPECT_NE(hosted.error().remedy.find("perdured"), std::string::npos);
+}
+
+TEST_F(EngineHost, ADaemonThatIsNotThereIsNotFoundAndNamed) {
+  auto hosted = obtain_engine(configured("engine.mode=daemon;engine.daemon_path=/nowhere/perdured"), "here");
+  ASSERT_FALSE(hosted);
+  EXPECT_EQ(hosted.error().code, PERDURE_NOT_FOUND);
+  EXPECT_NE(hosted.error().text().find("/nowhere/perdured"), std::string::npos);
+}
+
+TEST_F(EngineHost, ADaemonThatEndsAtOnceIsReportedAndNotWaitedFor) {
+  auto hosted =
+      obtain_engine(configured("engine.mode=daemon;engine.start_timeout=1000;engine.daemon_path=/bin/true"), "here");
+  ASSERT_FALSE(hosted);
+  EXPECT_EQ(hosted.error().code, PERDURE_UNAVAILABLE);
+  EXPECT_NE(hosted.error().text().find("ended before it answered"), std::string::npos) << hosted.error().text();
+}
+
+TEST_F(EngineHost, ADaemonIsToldWhereTheModelsAreSinceItRunsElsewhere) {
+  ::setenv("PERDURE_CONFIG", "/etc/ours/perdure.toml", 1);
+  auto hosted = obtain_engine(configured("engine.mode=daemon;engine.daemon_path=/bin/true"), "here");
+  ::unsetenv("PERDURE_CONFIG");
+  ASSERT_FALSE(hosted);
+  const std::string node = directory_.path() + "/node/";
+  std::string told;
+  const auto entries = os::list_directory(node).value();
+  for (const auto& entry : entries)
+    if (const auto content = os::read_file(node + entry.name + "/engine.conf", 1 << 20))
+      told.assign(reinterpret_cast<const char*>(content->data()), content->size());
+  EXPECT_NE(told.find("placement.models = /etc/ours/perdure-models\n"), std::string::npos) << told;
+}
+
+TEST_F(EngineHost, TheDaemonIsFoundOnThePath) {
+  auto file = os::File::open(directory_.path() + "/perdured", os::Open::create);
+  ASSERT_TRUE(file);
+  ASSERT_EQ(::chmod((directory_.path() + "/perdured").c_str(), 0700), 0);
+  const char* path = std::getenv("PATH");
+  const std::string before = path == nullptr ? "" : path;
+  ::setenv("PATH", ("/nowhere:" + directory_.path()).c_str(), 1);
+  auto found = find_daemon(configured());
+  ::setenv("PATH", before.c_str(), 1);
+  ASSERT_TRUE(found);
+  // Where this test lies beside a perdured of its own build, that one comes first.
+  EXPECT_TRUE(*found == directory_.path() + "/perdured" || found->find("/bin/perdured") != std::string::npos) << *found;
+}
+
+}  // namespace
+}  // namespace perdure::client

@@ -1,0 +1,104 @@
+// After nodes were lost: a version's data is brought to where its ranks run now. All ranks decide alike, over the same
+// inventories. (docs/adr/0014)
+#include <algorithm>
+
+#include "base/field_codec.hpp"
+#include "client/version_reader.hpp"
+#include "os/system.hpp"
+
+namespace perdure::client {
+namespace {
+
+std::string described(const ipc::Recovered& recovered, double seconds) {
+  std::string text;
+  for (const auto& rank : recovered.ranks)
+    text += (text.empty() ? "rank " : ", rank ") + std::to_string(rank.rank) + ": " +
+            base::format_bytes(rank.bytes_rebuilt) + " rebuilt, " + base::format_bytes(rank.bytes_moved) + " moved";
+  return text + ", in " + std::to_string(static_cast<std::uint64_t>(seconds * 1e3)) + " ms";
+}
+
+}  // namespace
+
+base::Status VersionReader::fetch() {
+  // Data may be in place that an interrupted recovery brought, and nobody committed.
+  const bool complete = !segments_ || segments_->empty();
+  fetching_ = !complete || std::any_of(sources_.begin(), sources_.end(), to_fetch);
+  if (!fetching_) return {};
+  PERDURE_TRY(auto pieces, gather_exported_pieces());
+  const auto wanted = ranks_to_fetch();
+  on_this_node_.insert(wanted.begin(), wanted.end());
+  return agree(job_.comm(), job_.leads() && !wanted.empty() ? recover(wanted, std::move(pieces)) : base::Status());
+}
+
+base::Status VersionReader::recover(const std::vector<std::uint32_t>& wanted,
+                                    std::vector<std::vector<std::byte>> pieces) {
+  const ipc::Recover recover{id_, job_.ranks(), wanted, std::move(pieces)};
+  const std::uint64_t begun = os::monotonic_ns();
+  PERDURE_TRY(const auto reply, job_.engine().channel().call(recover));
+  (void)job_.engine().channel().call(ipc::Note{
+      id_.text() + " recovered: " + described(reply, static_cast<double>(os::monotonic_ns() - begun) * 1e-9)});
+  return {};
+}
+
+base::Result<std::vector<std::vector<std::byte>>> VersionReader::gather_exported_pieces() {
+  using Answer = std::optional<base::Result<ipc::Exported>>;  // nothing: no leader
+  Answer mine;
+  if (job_.leads()) mine = job_.engine().channel().call(ipc::ExportPieces{id_});
+  PERDURE_TRY(const auto all, comm::allgather_bytes(job_.comm(), base::encode_fields(mine)));
+  std::vector<std::vector<std::byte>> exported;
+  for (const auto& bytes : all) {
+    PERDURE_TRY(auto told, base::decode_fields<Answer>(bytes, "exported pieces"));
+    if (!told) continue;
+    PERDURE_TRY(auto pieces, std::move(*told));
+    exported.push_back(std::move(pieces.loan));
+    for (auto& of_server : pieces.server_loans) exported.push_back(std::move(of_server));
+  }
+  return exported;
+}
+
+// Those that run here, and those that are in a segment with them, which one node has to write.
+std::vector<std::uint32_t> VersionReader::ranks_to_fetch() const {
+  const Nodes& nodes = job_.nodes();
+  std::set<std::uint32_t> ranks;
+  for (std::uint32_t r = 0; r < sources_.size(); ++r)
+    if (nodes.node_of_rank[r] == nodes.mine && to_fetch(sources_[r])) ranks.insert(r);
+  if (segments_)
+    for (const auto& segment : *segments_)
+      for (const std::uint32_t r : segment.ranks)
+        if (segment.node == nodes.mine && nodes.node_of_rank[r] != nodes.mine) ranks.insert(r);
+  return {ranks.begin(), ranks.end()};
+}
+
+// What was rebuilt has to go to the store with the rest of its version. What is still on another node goes there from
+// that one, where nothing is wrong with it.
+base::Status VersionReader::commit_fetched() {
+  if (!fetching_ || !job_.leads()) return {};
+  ipc::Channel& channel = job_.engine().channel();
+  if (!segments_) {
+    if (job_.nodes().first())
+      (void)channel.call(ipc::Note{id_.text() +
+                                   ": the store cannot be read, or its segments contradict those of engines; it is"
+                                   " restored, but not completed there"});
+    return {};
+  }
+  const auto done = channel.call(ipc::Commit{id_, job_.my_segments(*segments_), true});
+  // Not held: nothing of it is here. Begun with other ranks: it stays as it is until that segment can be finished.
+  if (!done && done.error().code != PERDURE_NOT_FOUND && done.error().code != PERDURE_MISMATCH)
+    return base::fail(done.error());
+  return {};
+}
+
+// Where some rank's data came from the store, this version is safe there.
+base::Status VersionReader::replicate_again() {
+  const bool on_nodes = std::all_of(sources_.begin(), sources_.end(), [](const auto& source) {
+    return source.kind == plan::PieceSource::Kind::in_place || to_fetch(source);
+  });
+  if (!job_.group().joined() || sources_.empty() || !on_nodes || !job_.leads() || !job_.engine().connected()) return {};
+  auto done = job_.engine().channel().call(ipc::ReplicateAgain{id_});
+  if (!done && done.error().code != PERDURE_UNAVAILABLE) return base::fail(done.error());
+  return {};
+}
+
+bool VersionReader::fetched() const { return job_.rank() < sources_.size() && to_fetch(sources_[job_.rank()]); }
+
+}  // namespace perdure::client

@@ -1,0 +1,191 @@
+#include "client/group_membership.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/field_codec.hpp"
+#include "client/job.hpp"
+#include "engine/peers/parity_servers.hpp"
+#include "os/system.hpp"
+#include "redundancy/registry.hpp"
+
+namespace perdure::client {
+namespace {
+
+constexpr std::size_t kKeyBytes = 32;
+
+std::vector<std::byte> random_bytes(std::size_t count) {
+  std::vector<std::byte> bytes(count);
+  for (std::size_t i = 0; i < count; i += 8) {
+    const std::uint64_t word = os::random_u64();
+    std::memcpy(bytes.data() + i, &word, std::min<std::size_t>(8, count - i));
+  }
+  return bytes;
+}
+
+std::size_t node_count(const Nodes& nodes) {
+  return 1 + *std::max_element(nodes.node_of_rank.begin(), nodes.node_of_rank.end());
+}
+
+struct Place {
+  std::uint32_t group = 0, position = 0;
+};
+
+Place place_of(const redundancy::GroupPlan& plan, std::uint32_t node) {
+  for (std::uint32_t group = 0; group < plan.groups.size(); ++group)
+    for (std::uint32_t position = 0; position < plan.groups[group].size(); ++position)
+      if (plan.groups[group][position] == node) return {group, position};
+  return {};
+}
+
+}  // namespace
+
+bool GroupMembership::redundant() const {
+  return redundancy::keeps_redundancy(job_.config().text("redundancy.scheme"));
+}
+
+base::Status GroupMembership::join() {
+  joined_ = network_open_ = false;
+  if (!redundant()) return {};
+  std::vector<std::byte> words;
+  PERDURE_CHECK(choose_job_key());
+  if (job_.comm().rank() == 0) {
+    words = job_key_;
+    const auto epoch = random_bytes(8);
+    words.insert(words.end(), epoch.begin(), epoch.end());
+  }
+  PERDURE_TRY(words, comm::broadcast_bytes(job_.comm(), words, 0));
+  if (words.size() != kKeyBytes + 8) return base::fail(PERDURE_CORRUPT, "job key", "rank 0 sent something else");
+  job_key_.assign(words.begin(), words.begin() + kKeyBytes);
+  std::uint64_t epoch = 0;
+  std::memcpy(&epoch, words.data() + kKeyBytes, sizeof epoch);
+  PERDURE_TRY(const auto addresses, open_network());
+  if (addresses.empty()) return {};
+  network_open_ = true;
+  const auto topology = read_topology(job_.config().text("node.topology"));
+  PERDURE_CHECK(agree(job_.comm(), topology ? base::Status() : base::Status(base::fail(topology.error()))));
+  auto plan = plan_group(*topology);
+  // Too few nodes is no error: what there is of levels below works.
+  if (!plan && plan.error().code == PERDURE_UNSUPPORTED) {
+    if (job_.leads())
+      (void)job_.engine().channel().call(
+          ipc::Note{"redundancy: " + plan.error().text() + "; level node is not reached"});
+    return {};
+  }
+  base::Status outcome;
+  if (!plan) outcome = base::fail(plan.error());
+  if (plan && job_.leads()) outcome = tell_join(*plan, addresses, epoch);
+  PERDURE_CHECK(agree(job_.comm(), outcome));
+  joined_ = true;
+  return {};
+}
+
+// Parity servers have a key of their own, which the job then takes over: they read from its engines.
+base::Status GroupMembership::choose_job_key() {
+  base::Status chosen;
+  if (job_.comm().rank() == 0 && job_key_.empty()) {
+    job_key_ = random_bytes(kKeyBytes);
+    if (redundancy::keeps_at_server(job_.config().text("redundancy.scheme"))) {
+      auto key = engine::parity_server_key(job_.config().list("redundancy.parity_servers"));
+      if (key) job_key_ = std::move(*key);
+      if (!key) chosen = base::fail(key.error());
+    }
+  }
+  return agree(job_.comm(), chosen);
+}
+
+base::Status GroupMembership::tell_join(const redundancy::GroupPlan& plan,
+                                        const std::vector<std::vector<std::byte>>& addresses, std::uint64_t epoch) {
+  const Place place = place_of(plan, job_.nodes().mine);
+  ipc::Join join{epoch, place.group, place.position, {}, {}};
+  for (const std::uint32_t node : plan.groups[place.group]) {
+    join.addresses.push_back(addresses[node]);
+    join.nodes.push_back(job_.nodes().labels[node]);
+  }
+  for (std::uint32_t rank = 0; rank < job_.nodes().node_of_rank.size(); ++rank)
+    if (job_.nodes().node_of_rank[rank] == job_.nodes().mine) join.ranks.push_back(rank);
+  auto joined = job_.engine().channel().call(join);
+  if (!joined) return base::fail(joined.error());
+  return {};
+}
+
+// By node. Nothing when the engines belong to the network of another handle.
+base::Result<std::vector<std::vector<std::byte>>> GroupMembership::open_network() {
+  using Answer = std::optional<base::Result<ipc::NetworkAddress>>;  // nothing: no leader
+  Answer mine;
+  if (job_.leads()) mine = job_.engine().channel().call(ipc::OpenNetwork{job_key_});
+  PERDURE_TRY(const auto all, comm::allgather_bytes(job_.comm(), base::encode_fields(mine)));
+  std::vector<std::vector<std::byte>> addresses(node_count(job_.nodes()));
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    PERDURE_TRY(auto opened, base::decode_fields<Answer>(all[rank], "network"));
+    if (!opened) continue;
+    if (!*opened && opened->error().code == PERDURE_BUSY) return std::vector<std::vector<std::byte>>();
+    PERDURE_TRY(auto network, std::move(*opened));
+    addresses[job_.nodes().node_of_rank[rank]] = std::move(network.address);
+  }
+  return addresses;
+}
+
+base::Result<redundancy::GroupPlan> GroupMembership::plan_group(const Topology& topology) const {
+  PERDURE_TRY(const auto* scheme, redundancy::find_scheme(job_.config().text("redundancy.scheme")));
+  const unsigned m = redundancy::parities(*scheme, static_cast<unsigned>(job_.config().integer("redundancy.parities")));
+  PERDURE_TRY(const auto limits, redundancy::group_limits(*scheme, m));
+  PERDURE_TRY(const auto domains, domains_of(topology, job_.nodes().labels));
+  return redundancy::plan_groups(domains, static_cast<unsigned>(job_.config().integer("redundancy.group_size")),
+                                 limits);
+}
+
+void GroupMembership::add_node_level(Opening& opening) {
+  if (!joined_ || !job_.leads() || !job_.engine().channel().connected()) return;
+  const auto reply = job_.engine().channel().call(ipc::NewestAtNodeLevel{opening.name});
+  opening.protected_ns = reply ? reply->attempt_ns : 0;
+}
+
+void GroupMembership::note_node_level(const std::string& name, std::uint64_t attempt_ns) {
+  if (!joined_ || attempt_ns == 0 || attempt_ns == kEverything) return;
+  std::uint64_t& known = node_level_ns_[name];
+  if (attempt_ns <= known) return;
+  known = attempt_ns;
+  if (job_.leads() && job_.engine().channel().connected())
+    (void)job_.engine().channel().tell(ipc::Superseded{name, attempt_ns});
+}
+
+bool GroupMembership::at_node_level(const segment::VersionId& id) const {
+  const auto known = node_level_ns_.find(id.name);
+  return known != node_level_ns_.end() && id.attempt.created_ns <= known->second;
+}
+
+// Of each name the newest version that all nodes hold; all leaders take the same.
+void GroupMembership::replicate_unfinished() {
+  if (!joined_ || !job_.leads()) return;
+  const auto held = job_.engine().inventory("");
+  if (!held) return;
+  std::map<std::string, segment::VersionId> newest;
+  for (const auto& summary : *held) {
+    if (!summary.committed || !job_.known().was_whole_in_tiers(summary.id)) continue;
+    auto& id = newest.try_emplace(summary.id.name, summary.id).first->second;
+    if (id.attempt < summary.id.attempt) id = summary.id;
+  }
+  for (const auto& [name, id] : newest)
+    if (id.attempt.created_ns > node_level_ns_[name]) (void)job_.engine().channel().call(ipc::ReplicateAgain{id});
+}
+
+// True when the version is at level node on all nodes. All ranks of a node ask: each may be the one that finds out that
+// the engine died.
+base::Result<bool> GroupMembership::wait_node_level(const std::optional<segment::VersionId>& held,
+                                                    std::uint64_t timeout_ns) {
+  bool here = false;
+  base::Status outcome;
+  if (held) {
+    auto reply = job_.engine().channel().call(ipc::WaitNodeLevel{*held, timeout_ns});
+    if (reply)
+      here = reply->reached;
+    else
+      outcome = base::fail(reply.error());
+  }
+  PERDURE_TRY(const bool everywhere, agree_on(job_.comm(), outcome, here));
+  if (everywhere && held) note_node_level(held->name, held->attempt.created_ns);
+  return everywhere;
+}
+
+}  // namespace perdure::client

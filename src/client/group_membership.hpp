@@ -1,0 +1,52 @@
+#pragma once
+// The nodes of the job as groups that keep something for each other: the network between the engines, who is with whom,
+// and what all of them have reached. (docs/adr/0014)
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/agreement.hpp"
+#include "client/topology.hpp"
+#include "redundancy/groups.hpp"
+#include "segment/manifest.hpp"
+
+namespace perdure::client {
+
+class Job;
+
+class GroupMembership {
+ public:
+  explicit GroupMembership(Job& job) : job_(job) {}
+  /// [collective] Once for each time that engines are attached. Without a group everything works, but levels end at the
+  /// node's own.
+  base::Status join();
+  bool network_open() const { return network_open_; }  ///< the engines reach each other
+  bool joined() const { return joined_; }              ///< and keep something for each other
+
+  /// What this node's group has reached goes with the next agreement.
+  void add_node_level(Opening& opening);
+  /// All nodes have reached level `node` with this attempt.
+  void note_node_level(const std::string& name, std::uint64_t attempt_ns);
+  bool at_node_level(const segment::VersionId& id) const;
+  /// [collective] True when it is at level `node` on all nodes. `held`: the version, where this rank's node has it.
+  base::Result<bool> wait_node_level(const std::optional<segment::VersionId>& held, std::uint64_t timeout_ns);
+  /// With other engines the groups are new, and what was under way in the old ones was given up: begins again.
+  void replicate_unfinished();
+
+ private:
+  bool redundant() const;
+  base::Status choose_job_key();
+  base::Status tell_join(const redundancy::GroupPlan& plan, const std::vector<std::vector<std::byte>>& addresses,
+                         std::uint64_t epoch);
+  base::Result<std::vector<std::vector<std::byte>>> open_network();
+  base::Result<redundancy::GroupPlan> plan_group(const Topology& topology) const;
+
+  Job& job_;
+  std::vector<std::byte> job_key_;
+  bool network_open_ = false;
+  bool joined_ = false;
+  std::map<std::string, std::uint64_t> node_level_ns_;  // the newest attempt that all nodes have replicated, by name
+};
+
+}  // namespace perdure::client

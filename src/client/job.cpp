@@ -1,0 +1,154 @@
+#include "client/job.hpp"
+
+#include <utility>
+
+#include "base/field_codec.hpp"
+#include "client/settle.hpp"
+#include "config/effective.hpp"
+#include "config/engine_cpus.hpp"
+#include "os/affinity.hpp"
+#include "os/crash_point.hpp"
+#include "os/fault_rules.hpp"
+#include "os/system.hpp"
+
+namespace perdure::client {
+namespace {
+
+constexpr std::uint64_t kPauseNs = 20'000'000;
+
+// An engine that ended, or that turned out to be another configuration's: the next look finds a better one.
+bool passes(const base::Error& error) {
+  return error.code == PERDURE_UNAVAILABLE || error.code == PERDURE_PEER_FAILED ||
+         (error.code == PERDURE_BUSY && error.retryable);
+}
+
+// What a leader tells the ranks of its node: the socket of its engine, or why there is none. Nothing: no leader.
+using Announced = std::optional<base::Result<std::string>>;
+
+// The socket of this node's engine, if all nodes have one.
+base::Result<std::string> find_socket(const std::vector<std::vector<std::byte>>& all, int leader) {
+  std::string socket;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    PERDURE_TRY(const auto told, base::decode_fields<Announced>(all[rank], "engine announcement"));
+    if (!told) continue;
+    if (!*told) return base::fail(told->error());
+    if (static_cast<int>(rank) == leader) socket = **told;
+  }
+  return socket;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Job>> Job::open(std::unique_ptr<comm::Communicator> comm, const char* options) {
+  auto job = std::unique_ptr<Job>(new Job);
+  job->comm_ = std::move(comm);
+  const base::Status ready = job->configure(options);
+  Opening opening;
+  opening.operation = Operation::open;
+  opening.name = job->config_.serialise();
+  auto opened = open_collective(*job->comm_, opening, ready);
+  if (!opened && opened.error().code == PERDURE_MISMATCH)
+    return base::fail(PERDURE_MISMATCH, "configuration", "it is not the same on all ranks",
+                      "give all ranks the same options, environment and file");
+  if (!opened) return base::fail(opened.error());
+  job->label_ = node_label(job->config_, job->comm_->rank());
+  PERDURE_TRY(job->nodes_, find_nodes(*job->comm_, job->label_));
+  PERDURE_CHECK(job->attach());
+  return job;
+}
+
+base::Status Job::configure(const char* options) {
+  base::Status ready = os::arm_crash_point_from_environment();
+  if (ready) ready = os::install_faults_from_environment();
+  auto config = config::effective_config(options);
+  if (config) config_ = *config;  // in any case: it is what ranks compare
+  PERDURE_CHECK(ready);
+  if (!config) return base::fail(config.error());
+  engine_.set_prefault(config_.boolean("tier.memory.prefault"));
+  PERDURE_CHECK(choose_cpus());
+  PERDURE_TRY(aggregation_, plan::parse_aggregation(config_.text("segment.per")));
+  PERDURE_TRY(store_, store::make_store(config_.text("store.path"), config_.below("store.")));
+  return {};
+}
+
+// Where the engine's threads and the prefaulter, which works ahead for it, are to run. Memory that the prefaulter backs
+// should be near the rank that fills it.
+base::Status Job::choose_cpus() {
+  PERDURE_TRY(const auto chosen, config::engine_cpus(config_));
+  engine_cpus_ = chosen.cpus;
+  const os::CpuSet near = engine_cpus_ & os::cpus_near(os::own_cpus());
+  engine_.prefault_on(near.empty() ? engine_cpus_ : near);
+  return {};
+}
+
+// An engine may be found in the moment in which it ends, or begins: then there is a better one to be had at once. All
+// ranks decide alike.
+base::Status Job::attach() {
+  for (unsigned tries = 1;; ++tries) {
+    const base::Status outcome = attach_once();
+    if (outcome || tries == kMostTries) return outcome;
+    std::uint64_t lasting = passes(outcome.error()) ? 0 : 1;  // a peer's failure is judged by that peer
+    PERDURE_CHECK(comm_->allreduce(std::span(&lasting, 1), comm::Reduce::maximum));
+    if (lasting != 0) return outcome;
+    os::sleep_ns(tries * kPauseNs);
+  }
+}
+
+// Leaders get engines, everybody connects, and what an earlier life left undecided is settled.
+base::Status Job::attach_once() {
+  engine_.disconnect();
+  Announced mine;
+  if (leads()) {
+    // An engine that this process hosts is alive: another node's died, and its work must not suffer for that.
+    auto hosted = hosted_ ? base::Result<HostedEngine>(HostedEngine{hosted_, hosted_->socket_path()})
+                          : obtain_engine(config_, label_, engine_cpus_);
+    if (hosted) hosted_ = hosted->engine;
+    mine = hosted ? base::Result<std::string>(hosted->socket) : base::Result<std::string>(base::fail(hosted.error()));
+  }
+  PERDURE_TRY(const auto all, comm::allgather_bytes(*comm_, base::encode_fields(mine)));
+  const auto socket = find_socket(all, nodes_.leader);
+  base::Status outcome = socket ? base::Status() : base::Status(base::fail(socket.error()));
+  if (outcome) {
+    ipc::Hello hello;
+    hello.fingerprint = config_.fingerprint();
+    hello.rank = rank();
+    hello.first_node = nodes_.first();
+    outcome = engine_.connect(*socket, hello);
+  }
+  PERDURE_CHECK(agree(*comm_, outcome));
+  PERDURE_CHECK(group_.join());
+  PERDURE_CHECK(settle(*this));
+  if (std::exchange(attached_, true)) group_.replicate_unfinished();
+  return {};
+}
+
+base::Result<bool> Job::any_engine_gone() {
+  std::uint64_t gone = engine_.gone() ? 1 : 0;
+  PERDURE_CHECK(comm_->allreduce(std::span(&gone, 1), comm::Reduce::maximum));
+  return gone != 0;
+}
+
+base::Result<Opened> Job::begin(Opening opening, const base::Status& mine) {
+  opening.engine_lost = engine_.gone();
+  PERDURE_TRY(auto opened, open_collective(*comm_, opening, mine));
+  if (opened.any_engine_lost) PERDURE_CHECK(attach());
+  return opened;
+}
+
+std::vector<ipc::PlannedSegment> Job::my_segments(const std::vector<plan::SegmentPlan>& segments) const {
+  std::vector<ipc::PlannedSegment> mine;
+  for (const auto& plan : segments)
+    if (plan.node == nodes_.mine) mine.push_back({plan.index, plan.count, plan.ranks});
+  return mine;
+}
+
+std::vector<ipc::PlannedSegment> Job::my_segments() const {
+  return my_segments(plan::lay_out_segments(nodes_.node_of_rank, aggregation_));
+}
+
+void Job::leave() {
+  engine_.disconnect();
+  hosted_.reset();
+}
+
+}  // namespace perdure::client

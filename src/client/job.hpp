@@ -1,0 +1,72 @@
+#pragma once
+// A rank of an application: its communicator, configuration and store, the nodes of the job, and the engines that serve
+// them. Made by a collective call, and attached again where an engine died.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/agreement.hpp"
+#include "client/engine_host.hpp"
+#include "client/group_membership.hpp"
+#include "client/known_versions.hpp"
+#include "client/node_engine.hpp"
+#include "client/nodes.hpp"
+#include "plan/layout.hpp"
+#include "store/store.hpp"
+
+namespace perdure::client {
+
+/// How often a collective call attaches again before it gives up.
+inline constexpr unsigned kMostTries = 5;
+
+class Job {
+ public:
+  /// [collective] With engines attached.
+  static base::Result<std::unique_ptr<Job>> open(std::unique_ptr<comm::Communicator> comm, const char* options);
+
+  comm::Communicator& comm() const { return *comm_; }
+  const config::Config& config() const { return config_; }
+  plan::Aggregation aggregation() const { return aggregation_; }
+  store::Store& store() const { return *store_; }
+  const Nodes& nodes() const { return nodes_; }
+  NodeEngine& engine() { return engine_; }
+  GroupMembership& group() { return group_; }
+  KnownVersions& known() { return known_; }
+  std::uint32_t rank() const { return static_cast<std::uint32_t>(comm_->rank()); }
+  std::uint32_t ranks() const { return static_cast<std::uint32_t>(comm_->size()); }
+  /// This rank speaks for its node.
+  bool leads() const { return comm_->rank() == nodes_.leader; }
+
+  /// [collective] The beginning of every collective call: agreement on the call, new engines where some died.
+  base::Result<Opened> begin(Opening opening, const base::Status& mine);
+  /// [collective] Connects with engines, new ones where there is none.
+  base::Status attach();
+  /// [collective]
+  base::Result<bool> any_engine_gone();
+  /// What this node writes of these segments; without them of a new version.
+  std::vector<ipc::PlannedSegment> my_segments(const std::vector<plan::SegmentPlan>& segments) const;
+  std::vector<ipc::PlannedSegment> my_segments() const;
+  /// Lets go of the engine; the handle is of no use afterwards.
+  void leave();
+
+ private:
+  Job() = default;
+  base::Status configure(const char* options);
+  base::Status choose_cpus();
+  base::Status attach_once();
+
+  std::unique_ptr<comm::Communicator> comm_;
+  config::Config config_;
+  plan::Aggregation aggregation_;
+  std::unique_ptr<store::Store> store_;
+  Nodes nodes_;
+  std::string label_;
+  os::CpuSet engine_cpus_;                  // for an engine that this process begins
+  std::shared_ptr<engine::Engine> hosted_;  // set where this process hosts it
+  NodeEngine engine_;
+  GroupMembership group_{*this};
+  KnownVersions known_;
+  bool attached_ = false;  // once, at least
+};
+
+}  // namespace perdure::client

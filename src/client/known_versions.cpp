@@ -1,0 +1,50 @@
+#include "client/known_versions.hpp"
+
+#include <algorithm>
+
+#include "plan/selection.hpp"
+
+namespace perdure::client {
+
+void KnownVersions::saw_attempt(const segment::VersionId& id) {
+  std::uint64_t& newest = newest_attempt_[id.name];
+  newest = std::max(newest, id.attempt.created_ns);
+}
+
+bool KnownVersions::was_whole_in_tiers(const segment::VersionId& id) const {
+  const auto known = whole_in_tiers_.find(id.name);
+  return known != whole_in_tiers_.end() && known->second.contains(id.version);
+}
+
+// A store that cannot be read now is the flush's trouble, not a reason to stop the application.
+void KnownVersions::observe(const std::string& name, store::Store& store, bool replace) {
+  if (taken_.contains(name)) return;
+  std::set<std::uint64_t>& versions = taken_[name] = whole_in_tiers_[name];
+  const auto listings = store.list(name);
+  if (!listings) return;
+  for (const auto& listing : *listings) {
+    saw_attempt({name, listing.id.version, listing.id.attempt});
+    if (!replace && listing.all_present() && store::read_version(store, listing)) versions.insert(listing.id.version);
+  }
+}
+
+base::Status KnownVersions::check_free(const std::string& name, std::uint64_t version) const {
+  const auto known = taken_.find(name);
+  if (known == taken_.end() || !known->second.contains(version)) return {};
+  return base::fail(PERDURE_EXISTS, name + " version " + std::to_string(version), "this version exists already",
+                    "use a higher version, retire the old one, or set checkpoint.replace");
+}
+
+std::uint64_t KnownVersions::next_attempt(const std::string& name, std::uint64_t clock_ns) {
+  std::uint64_t& newest = newest_attempt_[name];
+  newest = plan::attempt_time(clock_ns, newest);
+  return newest;
+}
+
+// Only where the store was looked at: an empty set would say that no version exists.
+void KnownVersions::retired(const std::string& name, std::uint64_t version) {
+  if (const auto known = taken_.find(name); known != taken_.end()) known->second.erase(version);
+  whole_in_tiers_[name].erase(version);
+}
+
+}  // namespace perdure::client

@@ -1,0 +1,34 @@
+#pragma once
+// What a rank knows of the versions that exist, so that none is written twice and newer attempts count as newer.
+#include <map>
+#include <set>
+#include <string>
+
+#include "store/store.hpp"
+
+namespace perdure::client {
+
+class KnownVersions {
+ public:
+  /// What engines hold, seen anew: forgets which versions were whole in tiers.
+  void look_again() { whole_in_tiers_.clear(); }
+  void saw_attempt(const segment::VersionId& id);
+  void whole_in_tiers(const segment::VersionId& id) { whole_in_tiers_[id.name].insert(id.version); }
+  bool was_whole_in_tiers(const segment::VersionId& id) const;
+
+  /// Once for every name: what the tiers and the store have of it; with `replace` the store's versions do not count.
+  void observe(const std::string& name, store::Store& store, bool replace);
+  /// PERDURE_EXISTS for one that was observed or written.
+  base::Status check_free(const std::string& name, std::uint64_t version) const;
+  /// The time of a new attempt at a version of this name; from now on the newest one known.
+  std::uint64_t next_attempt(const std::string& name, std::uint64_t clock_ns);
+  void written(const segment::VersionId& id) { taken_[id.name].insert(id.version); }
+  void retired(const std::string& name, std::uint64_t version);
+
+ private:
+  std::map<std::string, std::set<std::uint64_t>> taken_;  // versions that exist, by name
+  std::map<std::string, std::uint64_t> newest_attempt_;   // the latest time of any attempt that is known, by name
+  std::map<std::string, std::set<std::uint64_t>> whole_in_tiers_;  // when the engines were attached
+};
+
+}  // namespace perdure::client

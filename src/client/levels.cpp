@@ -1,0 +1,180 @@
+#include "client/levels.hpp"
+
+#include <algorithm>
+
+#include "client/drain.hpp"
+#include "os/system.hpp"
+#include "segment/manifest_codec.hpp"
+
+namespace perdure::client {
+namespace {
+
+std::string text(const std::string& name, std::uint64_t version) {
+  return name + " version " + std::to_string(version);
+}
+
+// 0 stands for ever; so do times that no clock can count.
+std::uint64_t nanoseconds(double seconds) {
+  if (!(seconds >= 0 && seconds < 1e9)) return 0;
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(seconds * 1e9));
+}
+
+// The newest attempt at the version that this node holds.
+base::Result<std::optional<segment::VersionId>> held_id(Job& job, const std::string& name, std::uint64_t version) {
+  PERDURE_TRY(const auto held, job.engine().inventory(name));
+  std::optional<segment::VersionId> newest;
+  for (const auto& summary : held)
+    if (summary.id.version == version && summary.committed && (!newest || newest->attempt < summary.id.attempt))
+      newest = summary.id;
+  return newest;
+}
+
+base::Result<bool> complete_in_store(Job& job, const std::string& name, std::uint64_t version) {
+  auto listings = job.store().list(name);
+  if (!listings && listings.error().code == PERDURE_NOT_FOUND) return false;
+  if (!listings) return base::fail(listings.error());
+  return std::any_of(listings->begin(), listings->end(), [&](const auto& listing) {
+    return listing.id.version == version && listing.all_present() && store::read_version(job.store(), listing);
+  });
+}
+
+base::Status wait_here(Job& job, const std::string& name, std::uint64_t version, int level, std::uint64_t timeout_ns) {
+  PERDURE_TRY(const auto held, held_id(job, name, version));
+  if (held && level > PERDURE_LEVEL_PROCESS)
+    PERDURE_CHECK(job.engine().channel().call(ipc::WaitStored{*held, timeout_ns}));
+  if (held) return {};
+  PERDURE_TRY(const bool stored, complete_in_store(job, name, version));
+  if (stored) return {};
+  return base::fail(PERDURE_NOT_FOUND, text(name, version), "neither this node nor the store has it");
+}
+
+base::Status remove_from_store(Job& job, const std::string& name, std::uint64_t version, bool& found) {
+  auto listings = job.store().list(name);
+  if (!listings && listings.error().code == PERDURE_NOT_FOUND) return {};
+  if (!listings) return base::fail(listings.error());
+  for (const auto& listing : *listings) {
+    if (listing.id.version != version) continue;
+    found = true;
+    PERDURE_CHECK(job.store().remove(listing.id));
+  }
+  return {};
+}
+
+base::Result<Left> ask_drain(Job& job, std::uint64_t timeout_ns) {
+  PERDURE_TRY(auto drained, job.engine().channel().call(ipc::Drain{timeout_ns}));
+  return Left{drained.remaining, drained.bytes, std::move(drained.why)};
+}
+
+}  // namespace
+
+base::Status check_version(std::int64_t version, bool or_latest) {
+  if (version >= (or_latest ? PERDURE_LATEST : 0)) return {};
+  return base::fail(PERDURE_INVALID_ARGUMENT, "version " + std::to_string(version), "versions are not negative");
+}
+
+base::Result<perdure_level> level_reached(Job& job, const std::string& name, std::int64_t version) {
+  PERDURE_CHECK(segment::check_name(name));
+  PERDURE_CHECK(check_version(version));
+  const auto number = static_cast<std::uint64_t>(version);
+  auto stored = complete_in_store(job, name, number);
+  if (stored && *stored) return PERDURE_LEVEL_STORE;
+  PERDURE_TRY(const auto held, held_id(job, name, number));
+  if (held) {
+    return job.group().at_node_level(*held) ? PERDURE_LEVEL_NODE : PERDURE_LEVEL_PROCESS;
+  }
+  if (!stored) return base::fail(stored.error());
+  return base::fail(PERDURE_NOT_FOUND, text(name, number), "neither this node nor the store has it");
+}
+
+base::Status wait_level(Job& job, const std::string& name, std::int64_t version, int level, double timeout_s) {
+  base::Status ready = segment::check_name(name);
+  if (ready) ready = check_version(version);
+  if (ready && (level < PERDURE_LEVEL_PROCESS || level > PERDURE_LEVEL_STORE))
+    ready = base::fail(PERDURE_INVALID_ARGUMENT, "level " + std::to_string(level), "there is no such level");
+  PERDURE_TRY([[maybe_unused]] const auto opened,
+              job.begin({Operation::wait, name, version, static_cast<std::uint64_t>(level)}, ready));
+  const auto number = static_cast<std::uint64_t>(version);
+  std::uint64_t timeout_ns = nanoseconds(timeout_s);
+  // Without other nodes' help, what survives a node is what is in the store.
+  if (level == PERDURE_LEVEL_NODE && job.group().joined()) {
+    const std::uint64_t begun = os::monotonic_ns();
+    auto held = held_id(job, name, number);
+    PERDURE_CHECK(agree(job.comm(), held ? base::Status() : base::Status(base::fail(held.error()))));
+    PERDURE_TRY(const bool everywhere, job.group().wait_node_level(*held, timeout_ns));
+    if (everywhere) return {};
+    const std::uint64_t passed = os::monotonic_ns() - begun;
+    if (timeout_ns != 0) timeout_ns = passed < timeout_ns ? timeout_ns - passed : 1;
+  }
+  return agree(job.comm(), wait_here(job, name, number, level, timeout_ns));
+}
+
+base::Status read_progress(Job& job, perdure_progress& progress) {
+  PERDURE_TRY(const auto reply, job.engine().channel().call(ipc::Progress{}));
+  progress.bytes_pending = reply.bytes_pending;
+  progress.bytes_flushed = reply.bytes_flushed;
+  progress.versions_pending = reply.versions_pending;
+  progress.versions_failed = reply.versions_failed;
+  progress.flush_bytes_per_s = static_cast<double>(reply.flush_bytes_per_s);
+  progress.last_flush_s = static_cast<double>(reply.last_flush_ns) * 1e-9;
+  return {};
+}
+
+base::Result<std::string> next_report(Job& job) {
+  PERDURE_TRY(auto report, job.engine().channel().call(ipc::NextReport{}));
+  if (report.text) return std::move(*report.text);
+  return base::fail(PERDURE_NOT_FOUND, "reports", "there is none");
+}
+
+base::Status retire_version(Job& job, const std::string& name, std::int64_t version) {
+  base::Status ready = segment::check_name(name);
+  if (ready) ready = check_version(version);
+  PERDURE_TRY([[maybe_unused]] const auto opened, job.begin({Operation::retire, name, version}, ready));
+  const auto number = static_cast<std::uint64_t>(version);
+  base::Status outcome;
+  bool found = false;
+  if (job.leads()) {
+    auto held = held_id(job, name, number);
+    found = held && held->has_value();
+    auto done = job.engine().channel().call(ipc::Retire{name, number});
+    if (!done) outcome = base::fail(done.error());
+  }
+  // The store comes after every node has let go: no flush may publish it again.
+  PERDURE_CHECK(agree(job.comm(), outcome));
+  if (job.comm().rank() == 0) outcome = remove_from_store(job, name, number, found);
+  job.known().retired(name, number);
+  PERDURE_CHECK(agree(job.comm(), outcome));
+  std::uint64_t anybody = found ? 1 : 0;
+  PERDURE_CHECK(job.comm().allreduce(std::span(&anybody, 1), comm::Reduce::maximum));
+  if (anybody == 0) return base::fail(PERDURE_NOT_FOUND, text(name, number), "there is no such version");
+  return {};
+}
+
+base::Status close_job(Job& job) {
+  Opening opening;
+  opening.operation = Operation::close;
+  opening.engine_lost = job.engine().gone();
+  base::Status outcome;
+  auto opened = open_collective(job.comm(), opening, {});
+  if (!opened) outcome = base::fail(opened.error());
+  const bool embedded = job.config().text("engine.mode") != "daemon";
+  const std::uint64_t timeout_ns = nanoseconds(job.config().real("engine.drain_timeout"));
+  const DrainCalls calls{[&](std::uint64_t limit_ns) { return ask_drain(job, limit_ns); },
+                         [&] {
+                           if (opened) (void)job.comm().barrier();
+                         },
+                         os::monotonic_ns};
+  const bool asks = outcome && embedded && job.leads() && job.engine().connected();
+  const auto left = drain(calls, {asks, job.nodes().first()}, timeout_ns);
+  if (outcome && !left) outcome = base::fail(left.error());
+  if (outcome && left->versions > 0)
+    outcome = base::fail(left_behind(*left, job.store().properties().location, job.engine().directory(),
+                                     job.config().real("engine.drain_timeout")));
+  const base::Status agreed = opened ? agree(job.comm(), outcome) : outcome;
+  if (agreed && embedded && job.leads() && job.group().joined() && job.engine().connected())
+    (void)job.engine().channel().call(ipc::AllStored{job.ranks()});
+  job.leave();
+  if (opened) (void)job.comm().barrier();
+  return agreed;
+}
+
+}  // namespace perdure::client

@@ -1,0 +1,42 @@
+#include "client/node_engine.hpp"
+
+#include "capture/source.hpp"
+#include "client/slot_codec.hpp"
+
+namespace perdure::client {
+
+base::Status NodeEngine::connect(const std::string& socket, const ipc::Hello& hello) {
+  PERDURE_TRY(channel_, ipc::Channel::connect(socket));
+  directory_ = socket.substr(0, socket.rfind('/'));
+  PERDURE_TRY(const auto reply, channel_.call(hello));
+  chunk_bytes_ = reply.chunk_bytes;
+  paced_ = reply.paced;
+  if (chunk_bytes_ == 0) return base::fail(PERDURE_CORRUPT, "engine", "it says that chunks have 0 bytes");
+  return expect(expected_);
+}
+
+void NodeEngine::disconnect() {
+  channel_.close();
+  prefaulter_.stop();
+  slots_.clear();
+  announced_.clear();
+}
+
+base::Status NodeEngine::expect(std::uint64_t capture_bytes) {
+  expected_ = capture_bytes;
+  std::vector<std::uint64_t> sizes;
+  for (const auto& range : capture::cut(capture_bytes, chunk_bytes_)) sizes.push_back(range.length);
+  if (sizes == announced_) return {};
+  PERDURE_TRY(const auto reply, channel_.call(ipc::Reserve{sizes}));
+  announced_ = sizes;
+  if (!prefault_) return {};
+  for (const auto& [address, bytes] : reply.slots) prefaulter_.add(slot_of(address), bytes);
+  return {};
+}
+
+base::Result<std::vector<ipc::HeldSummary>> NodeEngine::inventory(const std::string& name) {
+  PERDURE_TRY(auto reply, channel_.call(ipc::Inventory{name, false}));
+  return std::move(reply.held);
+}
+
+}  // namespace perdure::client

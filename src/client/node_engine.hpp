@@ -1,0 +1,50 @@
+#pragma once
+// This rank's connection with the engine of its node, and what it needs for moving bytes to and from the slots there.
+#include <string>
+#include <vector>
+
+#include "client/slot_prefaulter.hpp"
+#include "ipc/channel.hpp"
+#include "tier/slot_io.hpp"
+
+namespace perdure::client {
+
+/// One thread at a time, but for slots().
+class NodeEngine {
+ public:
+  /// Before connect(): where memory is backed ahead of a capture, and whether it is.
+  void prefault_on(const os::CpuSet& cpus) { prefaulter_.run_on(cpus); }
+  void set_prefault(bool on) { prefault_ = on; }
+
+  /// Greets the engine, and tells it what the next capture needs.
+  base::Status connect(const std::string& socket, const ipc::Hello& hello);
+  /// Forgets the engine and its slots; what the next capture needs stays known.
+  void disconnect();
+  bool connected() const { return channel_.connected(); }
+  /// Not connected, or the engine has closed its end; costs one system call.
+  bool gone() { return channel_.engine_gone(); }
+
+  ipc::Channel& channel() { return channel_; }
+  tier::SlotIo& slots() { return slots_; }
+  std::uint64_t chunk_bytes() const { return chunk_bytes_; }
+  bool paced() const { return paced_; }
+  const std::string& directory() const { return directory_; }
+
+  /// The sizes of the chunks of this rank's next capture; told when they changed, or when the engine is another one.
+  base::Status expect(std::uint64_t capture_bytes);
+  /// What this node holds of the name; of all names when it is empty.
+  base::Result<std::vector<ipc::HeldSummary>> inventory(const std::string& name);
+
+ private:
+  ipc::Channel channel_;
+  std::string directory_;  // of the engine
+  std::uint64_t chunk_bytes_ = 0;
+  bool paced_ = false;  // the engine emulates tiers: it says when a chunk is written
+  bool prefault_ = false;
+  tier::SlotIo slots_;
+  SlotPrefaulter prefaulter_{slots_};
+  std::uint64_t expected_ = 0;
+  std::vector<std::uint64_t> announced_;
+};
+
+}  // namespace perdure::client

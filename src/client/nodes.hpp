@@ -1,0 +1,35 @@
+#pragma once
+// Which ranks share a node. Pure but for node_label().
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "config/config.hpp"
+
+namespace perdure::client {
+
+struct Nodes {
+  std::vector<std::uint32_t> node_of_rank;  ///< nodes are numbered by first appearance
+  std::vector<std::string> labels;          ///< by node
+  std::uint32_t mine = 0;
+  int leader = 0;  ///< lowest rank of my node
+  bool first() const { return mine == 0; }
+};
+
+/// The number of the simulated node of `rank`; `numbers` empty: nodes are numbered from 0 on. Nothing when there are
+/// too few numbers.
+std::optional<std::uint64_t> simulated_node(std::span<const std::uint32_t> numbers, std::uint64_t ranks_per_node,
+                                            std::uint64_t rank);
+/// What tells this rank's node from others: the host, or with node.ranks_per_node the simulated node, HOST#NUMBER.
+/// Empty when node.numbers has too few; all ranks find that out together, in find_nodes().
+std::string node_label(const config::Config& config, int rank);
+/// Numbers equal labels equally.
+Nodes number_nodes(const std::vector<std::string>& labels, int rank);
+/// Refuses empty ones.
+base::Status check_labels(const std::vector<std::string>& labels);
+base::Result<Nodes> find_nodes(comm::Communicator& comm, const std::string& label);
+
+}  // namespace perdure::client

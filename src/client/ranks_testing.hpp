@@ -1,0 +1,112 @@
+#pragma once
+// A job whose ranks are threads of the test, on simulated nodes with embedded engines.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "capture/generated_testing.hpp"
+#include "client/session.hpp"
+#include "client/version_reader.hpp"
+#include "client/version_writer.hpp"
+#include "comm/counting_testing.hpp"
+#include "engine/host/node_directory.hpp"
+#include "os/file.hpp"
+#include "os/system.hpp"
+#include "support/temporary_directory.hpp"
+#include "support/thread_group.hpp"
+
+namespace perdure::client {
+
+class JobOfThreads : public testing::Test {
+ protected:
+  static constexpr std::uint64_t kChunk = 64 * base::KiB, kBytes = 200'000;  // four chunks, the last one shorter
+
+  std::string options(const std::string& more = "") const {
+    const std::string at = directory_.path();
+    return "store.path=" + at + "/store;node.path=" + at + "/node;tier.file.path=" + at +
+           "/file;chunk_bytes=64KiB;tier.memory.max_bytes=16MiB;tier.file.max_bytes=16MiB;flush.retry_initial=0.02;"
+           "flush.retry_max=0.2;node.ranks_per_node=" +
+           std::to_string(per_node_) + ";" + more;
+  }
+  /// Every rank opens a job and does `work`; its end is that of a process that dies.
+  void on_ranks(const std::function<void(Job&)>& work) {
+    test_support::ThreadGroup group(ranks_);
+    group.run([&](const perdure_communicator& c) {
+      auto job = Job::open(comm::make_from_c(c).value(), options(more_).c_str());
+      ASSERT_TRUE(job) << job.error().text();
+      work(**job);
+      EXPECT_TRUE((*job)->comm().barrier());
+    });
+  }
+  /// Each rank's data follows from its number.
+  static std::uint64_t seed(std::uint32_t rank) { return 1000 + rank; }
+  static segment::VersionId write(Job& job, std::int64_t version) {
+    Opening opening{Operation::checkpoint, "app", version};
+    opening.root_words[0] = job.known().next_attempt("app", os::wall_clock_ns());
+    opening.root_words[1] = os::random_u64();
+    const auto opened = job.begin(opening, {});
+    EXPECT_TRUE(opened);
+    const segment::VersionId id{
+        "app", static_cast<std::uint64_t>(version), {opened->root_words[0], opened->root_words[1]}};
+    capture::GeneratedSource source(kBytes, seed(job.rank()));
+    VersionWriter writer(job, source);
+    base::Status outcome = writer.begin(id);
+    for (std::size_t chunk = 0; outcome && chunk < writer.chunks(); ++chunk) outcome = writer.put(chunk);
+    if (outcome) outcome = writer.stage();
+    EXPECT_TRUE(agree(job.comm(), outcome)) << (outcome ? "" : outcome.error().text());
+    EXPECT_TRUE(writer.commit());
+    return id;
+  }
+  static void wait_for_store(Job& job, const segment::VersionId& id) {
+    const auto stored = job.engine().channel().call(ipc::WaitStored{id, 0});
+    EXPECT_TRUE(stored) << stored.error().text();
+    EXPECT_TRUE(job.comm().barrier());
+  }
+  static std::vector<std::byte> expected(std::uint32_t rank, std::uint64_t begin, std::uint64_t length) {
+    std::vector<std::byte> bytes(length);
+    for (std::uint64_t i = 0; i < length; ++i) bytes[i] = capture::GeneratedSource::byte_at(seed(rank), begin + i);
+    return bytes;
+  }
+  static void expect_reads(VersionReader& reader, std::uint32_t rank, std::uint64_t begin, std::uint64_t length) {
+    std::vector<std::byte> bytes(length);
+    const auto status = reader.read(rank, {begin, length}, bytes);
+    ASSERT_TRUE(status) << status.error().text();
+    EXPECT_EQ(bytes, expected(rank, begin, length)) << "rank " << rank << " from " << begin;
+  }
+  static void choose(VersionReader& reader, std::int64_t version = -1) {
+    const auto chosen = reader.choose({Operation::restore, "app", version}, {});
+    ASSERT_TRUE(chosen) << chosen.error().text();
+  }
+  /// Changes a byte of a chunk in its slot, which this rank's node holds.
+  static void damage_slot(Job& job, const segment::VersionId& id, std::uint32_t rank, std::size_t chunk) {
+    const auto reply = job.engine().channel().call(ipc::Locate{id, rank}).value();
+    const auto& wire = reply.slots[chunk];
+    const auto file = os::File::open(wire.path, os::Open::read_write).value();
+    std::vector<std::byte> byte(1);
+    ASSERT_TRUE(file.read(wire.offset + 100, byte));
+    byte[0] ^= std::byte{1};
+    ASSERT_TRUE(file.write(wire.offset + 100, byte));
+  }
+  void lose_node(int number) const {
+    config::Config config;
+    ASSERT_TRUE(config.set_all(options(more_), config::Origin::program));
+    const std::string key = engine::node_key(config, os::host_name() + "#" + std::to_string(number));
+    std::size_t removed = 0;
+    for (const std::string part : {"/node/", "/file/"}) {
+      const auto entries = os::list_directory(directory_.path() + part);
+      ASSERT_TRUE(entries) << entries.error().text();
+      for (const auto& entry : *entries) {
+        if (!entry.name.starts_with(key)) continue;
+        ASSERT_TRUE(os::remove_tree(directory_.path() + part + entry.name));
+        ++removed;
+      }
+    }
+    ASSERT_GT(removed, 0U);
+  }
+
+  test_support::TemporaryDirectory directory_;
+  int ranks_ = 4, per_node_ = 2;
+  std::string more_;
+};
+
+}  // namespace perdure::client

@@ -1,0 +1,122 @@
+#include "client/settle.hpp"
+
+#include <algorithm>
+
+#include "base/field_codec.hpp"
+#include "client/inventory.hpp"
+#include "plan/settlement.hpp"
+#include "segment/manifest_codec.hpp"
+
+namespace perdure::client {
+namespace {
+
+std::vector<std::optional<std::uint32_t>> nodes_of_pieces(const std::vector<NodeHolding>& all,
+                                                          const segment::VersionId& id) {
+  std::vector<std::optional<std::uint32_t>> nodes;
+  for (const auto& [node, held] : all) {
+    if (held.id != id) continue;
+    nodes.resize(std::max<std::size_t>(nodes.size(), held.ranks));
+    for (std::uint32_t rank : held.held)
+      if (rank < nodes.size()) nodes[rank] = node;
+    for (std::uint32_t rank : held.moved)
+      if (rank < nodes.size()) nodes[rank] = node;
+  }
+  return nodes;
+}
+
+bool whole_in_tiers(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
+  const auto nodes = nodes_of_pieces(all, id);
+  return !nodes.empty() && std::all_of(nodes.begin(), nodes.end(), [](const auto& node) { return node.has_value(); });
+}
+
+bool superseded(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
+  return std::any_of(all.begin(), all.end(), [&](const NodeHolding& other) {
+    return other.held.id.name == id.name && id.attempt < other.held.id.attempt && whole_in_tiers(all, other.held.id);
+  });
+}
+
+// The segments that moved chunks are in.
+std::vector<plan::SegmentPart> begun(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
+  std::vector<plan::SegmentPart> parts;
+  for (const auto& [node, held] : all)
+    if (held.id == id && !held.moved.empty())
+      for (const auto& segment : held.begun) parts.push_back({segment.index, segment.count, segment.ranks});
+  return parts;
+}
+
+// Each version that some engine does not know the outcome of, once; the same list on all ranks.
+std::vector<segment::VersionId> undecided(const std::vector<NodeHolding>& all) {
+  std::vector<segment::VersionId> ids;
+  for (const auto& [node, held] : all)
+    if (!held.committed) ids.push_back(held.id);
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+// A node whose part of a version is at the store may have let go of its slots already. Rank 0 looks.
+base::Result<StoreView> stored_parts(Job& job, const std::vector<segment::VersionId>& ids) {
+  std::vector<std::byte> told;
+  if (job.comm().rank() == 0) {
+    StoreView view;
+    std::string listed;
+    std::vector<store::VersionListing> listings;
+    for (const auto& id : ids) {
+      if (id.name != listed) {
+        auto found = job.store().list(id.name);
+        listings = found ? std::move(*found) : std::vector<store::VersionListing>{};
+        if (!found && found.error().code != PERDURE_NOT_FOUND) view.unreadable = found.error();
+        listed = id.name;
+      }
+      for (const auto& listing : listings)
+        if (listing.id == id) view.versions.push_back(view_stored(job.store(), listing, view.unreadable));
+    }
+    told = base::encode_fields(view);
+  }
+  PERDURE_TRY(const auto bytes, comm::broadcast_bytes(job.comm(), std::move(told), 0));
+  return base::decode_fields<StoreView>(bytes, "store view");
+}
+
+base::Status carry_out(Job& job, const segment::VersionId& id, const plan::Settlement& settlement) {
+  if (settlement.verdict == plan::Verdict::undecided) return {};
+  if (settlement.verdict == plan::Verdict::abort) {
+    PERDURE_CHECK(job.engine().channel().call(ipc::Abort{id}));
+    return {};
+  }
+  PERDURE_CHECK(job.engine().channel().call(ipc::Commit{id, job.my_segments(settlement.segments)}));
+  return {};
+}
+
+}  // namespace
+
+base::Status settle(Job& job) {
+  PERDURE_TRY(const auto inventory, gather_inventories(job, {"", false}));
+  const auto& all = inventory.held;
+  job.known().look_again();
+  for (const auto& [node, held] : all) {
+    if (whole_in_tiers(all, held.id)) job.known().whole_in_tiers(held.id);
+    job.known().saw_attempt(held.id);
+  }
+  const auto open_questions = undecided(all);
+  // Of what is whole in tiers parts may be stored, too, if some engine knew the outcome.
+  const bool ask_store = std::any_of(open_questions.begin(), open_questions.end(), [&](const auto& id) {
+    return !whole_in_tiers(all, id) || !committed_parts(all, id).empty();
+  });
+  StoreView stored;
+  if (ask_store) {
+    PERDURE_TRY(stored, stored_parts(job, open_questions));
+  }
+  base::Status outcome;
+  for (const auto& id : open_questions) {
+    const plan::Evidence evidence{nodes_of_pieces(all, id), stored.parts_of(id),           begun(all, id),
+                                  committed_parts(all, id), stored.unreadable.has_value(), superseded(all, id)};
+    const bool mine = std::any_of(all.begin(), all.end(), [&](const NodeHolding& holding) {
+      return holding.node == job.nodes().mine && holding.held.id == id && !holding.held.committed;
+    });
+    if (job.leads() && mine && outcome)
+      outcome = carry_out(job, id, plan::settle(evidence, job.nodes().node_of_rank, job.aggregation()));
+  }
+  return agree(job.comm(), outcome);
+}
+
+}  // namespace perdure::client

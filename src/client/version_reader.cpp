@@ -1,0 +1,284 @@
+// Which version is read, and where its data is. (architecture, promises 1 and 2)
+#include "client/version_reader.hpp"
+
+#include <algorithm>
+
+#include "base/field_codec.hpp"
+#include "os/crash_point.hpp"
+#include "plan/missing_segments.hpp"
+
+namespace perdure::client {
+namespace {
+
+using Kind = plan::PieceSource::Kind;
+
+bool whole(const StoredVersionView& view) {
+  std::size_t ranks = 0;
+  for (const auto& segment : view.segments) ranks += segment.ranks.size();
+  return view.ranks > 0 && ranks == view.ranks;
+}
+
+// Rank 0 alone reads the store, newest first, down to the first whole version that is not excluded.
+base::Result<StoreView> read_store(store::Store& store, const std::string& name, std::int64_t version,
+                                   const std::set<segment::VersionId>& excluded) {
+  StoreView view;
+  auto listings = store.list(name);
+  if (!listings) {
+    if (listings.error().code == PERDURE_NOT_FOUND) return view;
+    return base::fail(listings.error());
+  }
+  for (auto it = listings->rbegin(); it != listings->rend(); ++it) {
+    if (excluded.contains(it->id) || (version >= 0 && it->id.version != static_cast<std::uint64_t>(version))) continue;
+    view.versions.push_back(view_stored(store, *it, view.unreadable));
+    if (version < 0 && whole(view.versions.back())) break;
+  }
+  return view;
+}
+
+// A store that cannot be read now does not keep anybody from restoring out of tiers. But "there is nothing" is said
+// only of a store that was read: otherwise a program would begin anew for a passing error.
+std::vector<std::byte> encoded_store(store::Store& store, const Opening& opening,
+                                     const std::set<segment::VersionId>& excluded) {
+  auto view = read_store(store, opening.name, opening.version, excluded);
+  return base::encode_fields(view ? *view : StoreView{{}, view.error()});
+}
+
+constexpr std::size_t kLengthBytes = sizeof(std::uint64_t);
+
+// So much of the store's content goes with the inventories: two versions as this job lays them out now. More than that,
+// after many versions that are not whole, takes an exchange of its own.
+std::size_t inline_bytes(const Job& job) {
+  const std::size_t segments = plan::lay_out_segments(job.nodes().node_of_rank, job.aggregation()).size();
+  return 4096 + 2 * (segments * 160 + job.ranks() * std::size_t{6});
+}
+
+// What rank 0 tells: its inventory, the store's content if it fits, and how long that is.
+void append_store(std::vector<std::byte>& told, const std::vector<std::byte>& stored, std::size_t room) {
+  const std::size_t end = told.size() + room;
+  if (stored.size() <= room) told.insert(told.end(), stored.begin(), stored.end());
+  told.resize(end);
+  for (std::size_t i = 0; i < kLengthBytes; ++i)
+    told.push_back(static_cast<std::byte>(std::uint64_t{stored.size()} >> (8 * i)));
+}
+
+// Takes it off again, and returns it; by a broadcast where it did not fit.
+base::Result<std::vector<std::byte>> take_store(comm::Communicator& comm, std::vector<std::byte>& told,
+                                                std::vector<std::byte> stored, std::size_t room) {
+  if (told.size() < room + kLengthBytes)
+    return base::fail(PERDURE_CORRUPT, "store view", "rank 0 told less than it announced");
+  std::uint64_t length = 0;
+  for (std::size_t i = 0; i < kLengthBytes; ++i, told.pop_back())
+    length = length << 8 | std::to_integer<std::uint64_t>(told.back());
+  const auto begin = told.end() - static_cast<std::ptrdiff_t>(room);
+  if (length <= room) stored.assign(begin, begin + static_cast<std::ptrdiff_t>(length));
+  told.erase(begin, told.end());
+  if (length <= room) return stored;
+  stored.resize(length);
+  PERDURE_CHECK(comm.broadcast(stored, 0));
+  return stored;
+}
+
+base::Error written_by_others(const std::string& name, std::uint32_t other, std::uint32_t ranks) {
+  return {PERDURE_MISMATCH, name,
+          "it was written by " + std::to_string(other) + " ranks, this run has " + std::to_string(ranks),
+          "run with as many ranks as wrote it", false};
+}
+
+}  // namespace
+
+// What is in a temporary segment can be restored from the published one only: its flush is under way, or about to be.
+// One that fails is no reason to stop: other versions are left, and the engine reports it.
+base::Result<std::vector<std::byte>> VersionReader::report(const std::string& name) {
+  if (!job_.leads()) return std::vector<std::byte>();
+  ipc::Channel& channel = job_.engine().channel();
+  const ipc::Inventory question{name, job_.group().network_open()};
+  PERDURE_TRY(auto reply, channel.call(question));
+  bool waited = false;
+  for (const auto& held : reply.held) {
+    if (held.moved.empty() || !held.committed) continue;
+    const auto stored = channel.call(ipc::WaitStored{held.id, 0});
+    if (!stored && !channel.connected()) return base::fail(stored.error());
+    waited = true;
+  }
+  if (waited) {
+    PERDURE_TRY(reply, channel.call(question));
+  }
+  return base::encode_fields(reply);
+}
+
+// All ranks have their node's inventory before they meet here, and rank 0 reads the store afterwards: what leaves the
+// tiers meanwhile is there.
+base::Result<VersionReader::Agreed> VersionReader::agree_on_call(Opening opening, const base::Status& mine) {
+  for (unsigned tries = 1;; ++tries) {
+    Agreed agreed;
+    base::Status ready = mine;
+    if (ready) {
+      auto told = report(opening.name);
+      opening.engine_lost = job_.engine().gone();
+      // The engine that died is replaced, and asked again.
+      if (!told && (!opening.engine_lost || tries == kMostTries)) ready = base::fail(told.error());
+      if (told) agreed.mine = std::move(*told);
+    }
+    opening.bytes = agreed.mine.size() + (job_.comm().rank() == 0 ? inline_bytes(job_) + kLengthBytes : 0);
+    PERDURE_TRY(auto opened, open_collective(job_.comm(), opening, ready));
+    agreed.lengths = std::move(opened.bytes);
+    if (!opened.any_engine_lost) return agreed;
+    if (tries == kMostTries)
+      return base::fail(PERDURE_UNAVAILABLE, "engines", "one of them ends again and again", "see their reports", true);
+    PERDURE_CHECK(job_.attach());
+  }
+}
+
+base::Status VersionReader::choose(const Opening& opening, const base::Status& mine) {
+  forget();
+  PERDURE_TRY(auto agreed, agree_on_call(opening, mine));
+  std::vector<std::byte> stored;
+  if (job_.comm().rank() == 0) {
+    stored = encoded_store(job_.store(), opening, excluded_);
+    append_store(agreed.mine, stored, inline_bytes(job_));
+  }
+  PERDURE_TRY(auto told, comm::allgather_known(job_.comm(), agreed.mine, agreed.lengths));
+  PERDURE_TRY(stored, take_store(job_.comm(), told[0], std::move(stored), inline_bytes(job_)));
+  JobInventory all;
+  for (std::size_t rank = 0; rank < told.size(); ++rank) {
+    if (told[rank].empty()) continue;
+    PERDURE_TRY(auto holdings, base::decode_fields<ipc::Holdings>(told[rank], "inventory"));
+    all.add(job_.nodes().node_of_rank[rank], std::move(holdings));
+  }
+  PERDURE_TRY(const auto store, base::decode_fields<StoreView>(stored, "store view"));
+  const auto plans = plan_versions(all, store, job_.nodes().node_of_rank, job_.group().network_open());
+  const auto chosen = choose_version(plans, opening.version, excluded_, job_.ranks());
+  if (!chosen && store.unreadable) return base::fail(*store.unreadable);
+  if (!chosen && plans.other_ranks != 0)
+    return base::fail(written_by_others(opening.name, plans.other_ranks, job_.ranks()));
+  if (!chosen) return base::fail(nothing_found(opening, plans));
+  id_ = *chosen;
+  take(plans.of.at(id_), all, store);
+  if (opening.version < 0) explain(plans);
+  return {};
+}
+
+void VersionReader::forget() {
+  images_.clear();
+  on_this_node_.clear();
+  stored_.reset();
+  sources_.clear();
+  segments_.reset();
+  fetching_ = false;
+}
+
+void VersionReader::take(const VersionPlan& plan, const JobInventory& all, const StoreView& store) {
+  for (const auto& [node, held] : all.held)
+    if (node == job_.nodes().mine && held.id == id_) on_this_node_.insert(held.held.begin(), held.held.end());
+  if (const auto* view = store.find(id_); view != nullptr) stored_ = *view;
+  if (!plan.on_nodes) return;
+  sources_ = plan.sources;
+  segments_ = plan::lay_out_missing(known_parts(id_, all, store), job_.nodes().node_of_rank, job_.aggregation(),
+                                    store.unreadable.has_value());
+}
+
+// Said where a newer version could not be taken.
+void VersionReader::explain(const VersionPlans& plans) {
+  if (job_.comm().rank() != 0 || !job_.engine().connected()) return;
+  for (const auto& [id, plan] : plans.of) {
+    if (!plan.on_nodes || id.attempt <= id_.attempt) continue;
+    const auto lost = first_lost(plan.sources);
+    if (lost != plan.sources.end())
+      (void)job_.engine().channel().call(
+          ipc::Note{id.text() + " cannot be restored: " + lost->why + "; " + id_.text() + " is taken instead"});
+  }
+}
+
+base::Error VersionReader::nothing_found(const Opening& opening, const VersionPlans& plans) const {
+  const std::string object =
+      opening.version < 0 ? opening.name : opening.name + " version " + std::to_string(opening.version);
+  if (!excluded_.empty())
+    return {PERDURE_CORRUPT, object, "no version passed verification on all ranks",
+            "the pieces that failed are in quarantine; see perdure ls --quarantine", false};
+  base::Error error{PERDURE_NOT_FOUND, object, "there is no version that every rank can restore",
+                    "see perdure ls for what the store holds", false};
+  const std::pair<const segment::VersionId, VersionPlan>* newest = nullptr;
+  for (const auto& entry : plans.of)
+    if (entry.second.on_nodes &&
+        (opening.version < 0 || entry.first.version == static_cast<std::uint64_t>(opening.version)) &&
+        first_lost(entry.second.sources) != entry.second.sources.end() &&
+        (newest == nullptr || newest->first.attempt < entry.first.attempt))
+      newest = &entry;
+  if (newest != nullptr) error.cause += "; of " + newest->first.text() + ", " + first_lost(newest->second.sources)->why;
+  return error;
+}
+
+base::Result<RankImage*> VersionReader::image(std::uint32_t rank) {
+  if (const auto known = images_.find(rank); known != images_.end()) return &known->second;
+  if (rank >= job_.ranks())
+    return base::fail(PERDURE_INVALID_ARGUMENT, "rank " + std::to_string(rank),
+                      "the version has " + std::to_string(job_.ranks()) + " ranks");
+  const StoredSegment* stored = stored_ ? stored_->segment_of(rank) : nullptr;
+  PERDURE_TRY(auto located, RankImage::locate(job_, id_, rank, on_this_node_.contains(rank), stored));
+  return &images_.emplace(rank, std::move(located)).first->second;
+}
+
+base::Result<const segment::Piece*> VersionReader::locate(std::uint32_t rank) {
+  PERDURE_TRY(const RankImage* found, image(rank));
+  return &found->piece();
+}
+
+base::Status VersionReader::read(std::uint32_t rank, capture::ChunkRange range, base::ByteSpan target) {
+  PERDURE_TRY(RankImage * found, image(rank));
+  const std::uint64_t bytes = found->piece().capture_bytes();
+  if (range.begin > bytes || range.length > bytes - range.begin || target.size() != range.length)
+    return base::fail(PERDURE_INVALID_ARGUMENT, id_.text() + ", rank " + std::to_string(rank),
+                      "bytes " + std::to_string(range.begin) + " to " + std::to_string(range.end()) + " of its " +
+                          std::to_string(bytes) + " do not fit " + std::to_string(target.size()) + " bytes of memory");
+  const auto chunks = found->ranges();
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const std::uint64_t begin = std::max(chunks[i].begin, range.begin), end = std::min(chunks[i].end(), range.end());
+    if (begin >= end) continue;
+    PERDURE_CHECK(found->read_chunk(i, {{nullptr, begin - chunks[i].begin},
+                                        {target.data() + (begin - range.begin), end - begin},
+                                        {nullptr, chunks[i].end() - end}}));
+  }
+  return {};
+}
+
+base::Status VersionReader::restore(std::uint32_t rank, const std::vector<capture::ChunkRange>& needed,
+                                    capture::Target& target) {
+  PERDURE_TRY(RankImage * found, image(rank));
+  const auto chunks = found->ranges();
+  std::vector<std::byte> buffer;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const auto& chunk = chunks[i];
+    const bool wanted = std::any_of(needed.begin(), needed.end(), [&](const auto& range) {
+      return range.begin < chunk.end() && chunk.begin < range.end();
+    });
+    if (!wanted) continue;
+    auto spans = target.memory(chunk);
+    if (spans.empty()) {
+      buffer.resize(chunk.length);
+      PERDURE_CHECK(found->read_chunk(i, {{buffer.data(), chunk.length}}));
+      PERDURE_CHECK(target.write(chunk, buffer));
+    } else {
+      PERDURE_CHECK(found->read_chunk(i, spans));
+    }
+    os::crash_point(os::CrashPoint::restore_chunk);
+  }
+  return {};
+}
+
+BytesRead VersionReader::bytes_read() const {
+  BytesRead sum;
+  for (const auto& [rank, image] : images_) {
+    sum.slots += image.bytes_read().slots;
+    sum.store += image.bytes_read().store;
+  }
+  return sum;
+}
+
+void VersionReader::release() {
+  NodeEngine& engine = job_.engine();
+  const BytesRead sum = bytes_read();
+  if (!images_.empty() && engine.connected()) (void)engine.channel().tell(ipc::Restored{sum.slots, sum.store});
+  if (engine.connected()) (void)engine.channel().call(ipc::Unpin{});
+}
+
+}  // namespace perdure::client

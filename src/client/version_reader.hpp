@@ -1,0 +1,81 @@
+#pragma once
+// A version that is read: chosen by all ranks together, brought to the nodes that need it, and read by any rank, its
+// own data and that of others.
+#include <map>
+#include <optional>
+#include <set>
+
+#include "client/inventory.hpp"
+#include "client/rank_image.hpp"
+
+namespace perdure::client {
+
+class VersionReader {
+ public:
+  explicit VersionReader(Job& job) : job_(job) {}
+  VersionReader(const VersionReader&) = delete;
+  VersionReader& operator=(const VersionReader&) = delete;
+
+  /// [collective] The beginning of a collective call, with the choice of the newest version that every rank can have;
+  /// `opening.version` negative: of all. What was chosen before is forgotten. `mine`: what keeps this rank from
+  /// calling. Two collectives: the call, with the lengths of what follows; the inventories of all nodes and the store's
+  /// content. (A third one when the store's content is more than two versions of this job's size.)
+  base::Status choose(const Opening& opening, const base::Status& mine);
+  const segment::VersionId& id() const { return id_; }
+  /// choose() does not take this one again.
+  void exclude() { excluded_.insert(id_); }
+  /// What is damaged can be had from other nodes when the same version is chosen again.
+  bool repairable() const { return !sources_.empty(); }
+
+  /// [collective] Brings lost data to where its ranks run now. All ranks get the same.
+  base::Status fetch();
+  /// [local] What this node got goes to the store with the rest of its version. PERDURE_OK when
+  /// nothing was fetched.
+  base::Status commit_fetched();
+  /// [local] The next loss may come soon: what came from nodes is replicated anew.
+  base::Status replicate_again();
+  /// This rank's data came from other nodes.
+  bool fetched() const;
+
+  /// What any rank's data consists of. [local] PERDURE_NOT_FOUND when it is neither on this node nor in the store. The
+  /// pointer is good until the next choose() or release().
+  base::Result<const segment::Piece*> locate(std::uint32_t rank);
+  /// Bytes [range.begin, range.end()) of any rank's capture to `target`, which has their length. [local] Every chunk
+  /// that has any of them is verified as a whole. PERDURE_INVALID_ARGUMENT beyond the capture's end.
+  base::Status read(std::uint32_t rank, capture::ChunkRange range, base::ByteSpan target);
+  /// What `target` needs (as its accept() said) of any rank's data. [local]
+  base::Status restore(std::uint32_t rank, const std::vector<capture::ChunkRange>& needed, capture::Target& target);
+  /// Of all ranks' data since choose().
+  BytesRead bytes_read() const;
+  /// [local] The node may use the slots again.
+  void release();
+
+ private:
+  /// What this rank tells the others, and how much each of them tells.
+  struct Agreed {
+    std::vector<std::byte> mine;
+    std::vector<std::uint64_t> lengths;
+  };
+  base::Result<std::vector<std::byte>> report(const std::string& name);
+  base::Result<Agreed> agree_on_call(Opening opening, const base::Status& mine);
+  void forget();
+  void take(const VersionPlan& plan, const JobInventory& all, const StoreView& store);
+  base::Result<RankImage*> image(std::uint32_t rank);
+  base::Result<std::vector<std::vector<std::byte>>> gather_exported_pieces();
+  std::vector<std::uint32_t> ranks_to_fetch() const;
+  base::Status recover(const std::vector<std::uint32_t>& wanted, std::vector<std::vector<std::byte>> pieces);
+  void explain(const VersionPlans& plans);
+  base::Error nothing_found(const Opening& opening, const VersionPlans& plans) const;
+
+  Job& job_;
+  segment::VersionId id_;
+  std::set<std::uint32_t> on_this_node_;     // ranks whose data is in slots here
+  std::optional<StoredVersionView> stored_;  // what the store has of it
+  std::vector<plan::PieceSource> sources_;   // by rank, where engines reach each other; the same on all ranks
+  std::optional<std::vector<plan::SegmentPlan>> segments_;  // with them: those that the store still needs
+  bool fetching_ = false;
+  std::map<std::uint32_t, RankImage> images_;
+  std::set<segment::VersionId> excluded_;
+};
+
+}  // namespace perdure::client

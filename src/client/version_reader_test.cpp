@@ -1,0 +1,233 @@
+// Versions of generated data, which no region has: written and read by the same writer and reader as registered memory,
+// and any rank's data by any rank.
+#include "client/version_reader.hpp"
+
+#include "client/ranks_testing.hpp"
+#include "os/fault_rules.hpp"
+#include "support/installed_hooks.hpp"
+
+namespace perdure::client {
+namespace {
+
+class VersionReading : public JobOfThreads {};
+
+std::uint32_t neighbour(const Job& job) { return job.rank() ^ 1U; }       // on the same node
+std::uint32_t elsewhere(const Job& job) { return (job.rank() + 2) % 4; }  // on the other one
+
+TEST_F(VersionReading, GivesAnyRanksDataFromSlotsHereOrElseFromTheStore) {
+  on_ranks([&](Job& job) {
+    wait_for_store(job, write(job, 3));
+    VersionReader reader(job);
+    choose(reader);
+    EXPECT_EQ(reader.id().version, 3U);
+    ASSERT_TRUE(reader.fetch());
+    for (const std::uint32_t rank : {job.rank(), neighbour(job)}) {
+      const auto piece = reader.locate(rank);
+      ASSERT_TRUE(piece) << piece.error().text();
+      EXPECT_EQ((*piece)->rank, rank);
+      ASSERT_EQ((*piece)->regions.size(), 2U);
+      EXPECT_EQ((*piece)->regions[1].kind, segment::EntryKind::opaque);
+      EXPECT_EQ((*piece)->regions[1].attributes,
+                (segment::Attributes{{"seed", static_cast<std::int64_t>(seed(rank))}}));
+      expect_reads(reader, rank, 0, kBytes);
+    }
+    EXPECT_EQ(reader.bytes_read().slots, 2 * kBytes);
+    EXPECT_EQ(reader.bytes_read().store, 0U);
+    expect_reads(reader, elsewhere(job), 0, kBytes);
+    EXPECT_EQ(reader.bytes_read().store, kBytes);
+    reader.release();
+  });
+}
+
+TEST_F(VersionReading, GivesAnyRangeAcrossTheBordersOfChunks) {
+  on_ranks([&](Job& job) {
+    wait_for_store(job, write(job, 0));
+    VersionReader reader(job);
+    choose(reader);
+    for (const std::uint32_t rank : {neighbour(job), elsewhere(job)}) {
+      expect_reads(reader, rank, 0, 0);
+      expect_reads(reader, rank, 0, 1);
+      expect_reads(reader, rank, kChunk - 1, 1);
+      expect_reads(reader, rank, kChunk - 1, 2);
+      expect_reads(reader, rank, kChunk, kChunk);
+      expect_reads(reader, rank, 1000, 2 * kChunk);
+      expect_reads(reader, rank, kBytes - 1, 1);
+      expect_reads(reader, rank, kBytes, 0);
+      std::vector<std::byte> bytes(10);
+      EXPECT_EQ(reader.read(rank, {kBytes - 5, 10}, bytes).error().code, PERDURE_INVALID_ARGUMENT);
+      EXPECT_EQ(reader.read(rank, {~std::uint64_t{0}, 10}, bytes).error().code, PERDURE_INVALID_ARGUMENT);
+      EXPECT_EQ(reader.read(rank, {0, 9}, bytes).error().code, PERDURE_INVALID_ARGUMENT);
+    }
+    EXPECT_EQ(reader.locate(4).error().code, PERDURE_INVALID_ARGUMENT);
+    reader.release();
+  });
+}
+
+// Bytes beside the damaged one are as good as it: a chunk is verified as a whole. Those of other chunks are not
+// touched.
+TEST_F(VersionReading, ReadsADamagedChunkFromTheStoreAndSetsTheSlotAside) {
+  on_ranks([&](Job& job) {
+    const auto id = write(job, 1);
+    wait_for_store(job, id);
+    if (job.rank() == 0) damage_slot(job, id, 1, 2);
+    ASSERT_TRUE(job.comm().barrier());
+    VersionReader reader(job);
+    choose(reader);
+    if (job.rank() == 0) {
+      expect_reads(reader, 1, 0, 2 * kChunk);
+      EXPECT_EQ(reader.bytes_read().store, 0U);
+      expect_reads(reader, 1, 2 * kChunk + 10'000, 20'000);
+      EXPECT_EQ(reader.bytes_read().store, kChunk);
+      EXPECT_EQ(reader.bytes_read().slots, 2 * kChunk);
+      const auto reply = job.engine().channel().call(ipc::Locate{id, 1}).value();
+      EXPECT_EQ(reply.quarantined, std::vector<std::uint32_t>{2});
+    }
+    reader.release();
+  });
+}
+
+TEST_F(VersionReading, FailsWhereNoPlaceHasTheChunkAsItWas) {
+  on_ranks([&](Job& job) {
+    const auto id = write(job, 1);
+    wait_for_store(job, id);
+    if (job.rank() == 0) {
+      damage_slot(job, id, 1, 0);
+      const auto listing = job.store().list("app").value().at(0);
+      for (const auto& segment : listing.segments) {
+        const auto path = directory_ / "store/" + segment.path;
+        const auto file = os::File::open(path, os::Open::read_write).value();
+        const std::vector<std::byte> zeros(4096);
+        const auto source = job.store().open(segment).value();
+        const auto manifest = segment::read_manifest(*source).value();
+        for (const auto& piece : manifest.pieces) {
+          if (piece.rank != 1) continue;
+          ASSERT_TRUE(file.write(piece.chunks[0].offset, zeros));
+        }
+      }
+    }
+    ASSERT_TRUE(job.comm().barrier());
+    VersionReader reader(job);
+    choose(reader);
+    std::vector<std::byte> bytes(100);
+    if (job.rank() == 0) {
+      const auto status = reader.read(1, {0, 100}, bytes);
+      ASSERT_FALSE(status);
+      EXPECT_EQ(status.error().code, PERDURE_CORRUPT);
+      EXPECT_NE(status.error().text().find("rank 1 chunk 0"), std::string::npos) << status.error().text();
+    }
+    reader.release();
+  });
+}
+
+TEST_F(VersionReading, RestoresToATargetThatIsNoMemory) {
+  on_ranks([&](Job& job) {
+    wait_for_store(job, write(job, 0));
+    VersionReader reader(job);
+    choose(reader);
+    const std::uint32_t rank = elsewhere(job);
+    capture::CollectingTarget all;
+    const auto needed = all.accept((*reader.locate(rank))->regions);
+    ASSERT_TRUE(needed);
+    ASSERT_TRUE(reader.restore(rank, *needed, all));
+    ASSERT_EQ(all.written.size(), kBytes);
+    const auto bytes = expected(rank, 0, kBytes);
+    for (const auto& [at, byte] : all.written) ASSERT_EQ(byte, bytes[at]);
+    // Chunks of which nothing is needed are not read.
+    capture::CollectingTarget some({{10, 5}, {3 * kChunk + 1, 1}});
+    const std::uint64_t before = reader.bytes_read().store;
+    ASSERT_TRUE(reader.restore(rank, some.accept((*reader.locate(rank))->regions).value(), some));
+    EXPECT_EQ(some.written.size(), kChunk + (kBytes - 3 * kChunk));
+    EXPECT_EQ(reader.bytes_read().store - before, kChunk + (kBytes - 3 * kChunk));
+    reader.release();
+  });
+}
+
+TEST_F(VersionReading, RefusesToFillMemoryFromWhatWasNone) {
+  on_ranks([&](Job& job) { wait_for_store(job, write(job, 0)); });
+  test_support::ThreadGroup group(ranks_);
+  group.run([&](const perdure_communicator& c) {
+    auto session = Session::open(comm::make_from_c(c).value(), options(more_).c_str());
+    ASSERT_TRUE(session) << session.error().text();
+    std::vector<std::byte> memory(kBytes - kBytes / 4);
+    ASSERT_TRUE((*session)->protect({8, memory.data(), 1, memory.size()}));
+    const auto status = (*session)->restore("app", -1, {});
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().code, PERDURE_MISMATCH);
+    EXPECT_NE(status.error().text().find("not stored as memory, but as opaque"), std::string::npos);
+    EXPECT_EQ(memory, std::vector<std::byte>(memory.size())) << "nothing was touched";
+    EXPECT_TRUE((*session)->close());
+  });
+}
+
+class RestoreCollectives : public JobOfThreads {
+ protected:
+  RestoreCollectives() { per_node_ = 1, ranks_ = 3; }
+  /// Of a restore of the newest version on rank 0, until the first byte was there: all but the agreement at the end.
+  unsigned count() {
+    std::vector<unsigned> counts(static_cast<std::size_t>(ranks_));
+    test_support::ThreadGroup group(ranks_);
+    group.run([&](const perdure_communicator& c) {
+      unsigned& count = counts[static_cast<std::size_t>(c.rank)];
+      auto session = Session::open(std::make_unique<comm::CountingCommunicator>(comm::make_from_c(c).value(), count),
+                                   options(more_).c_str());
+      ASSERT_TRUE(session) << session.error().text();
+      std::vector<std::uint64_t> memory(30'000);
+      ASSERT_TRUE((*session)->protect({1, reinterpret_cast<std::byte*>(memory.data()), 8, memory.size()}));
+      count = 0;
+      const auto status = (*session)->restore("app", -1, {});
+      const unsigned needed = count;
+      ASSERT_TRUE(status) << status.error().text();
+      for (std::size_t i = 0; i < memory.size(); ++i) ASSERT_EQ(memory[i], i * (static_cast<unsigned>(c.rank) + 3));
+      const auto progress = (*session)->progress();
+      ASSERT_TRUE(progress);
+      sources_[static_cast<std::size_t>(c.rank)] = progress->restore_source;
+      EXPECT_TRUE((*session)->close());
+      count = needed;
+    });
+    for (const unsigned each : counts) EXPECT_EQ(each, counts[0]);
+    return counts[0] - 1;
+  }
+  void checkpoint() {
+    // With redundancy, nothing gets to the store: an engine that has stored everything leaves nothing on its node.
+    os::FaultRules full(
+        *os::parse_fault_rules("pwrite:" + (more_.empty() ? "nothing" : directory_ / "store") + ":ENOSPC"));
+    const test_support::InstalledHooks installed(full);
+    test_support::ThreadGroup group(ranks_);
+    group.run([&](const perdure_communicator& c) {
+      auto session = Session::open(comm::make_from_c(c).value(), options(more_).c_str());
+      ASSERT_TRUE(session) << session.error().text();
+      std::vector<std::uint64_t> memory(30'000);
+      for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = i * (static_cast<unsigned>(c.rank) + 3);
+      ASSERT_TRUE((*session)->protect({1, reinterpret_cast<std::byte*>(memory.data()), 8, memory.size()}));
+      for (int version = 0; version < 3; ++version) ASSERT_TRUE((*session)->checkpoint("app", version));
+      const int level = more_.empty() ? PERDURE_LEVEL_STORE : PERDURE_LEVEL_NODE;
+      const auto reached = (*session)->wait("app", 2, level, 60);
+      ASSERT_TRUE(reached) << reached.error().text();
+      // No close(): as if the program had died.
+    });
+  }
+  std::vector<int> sources_ = std::vector<int>(3);
+};
+
+TEST_F(RestoreCollectives, AreThreeWithoutRedundancy) {
+  checkpoint();
+  EXPECT_EQ(count(), 3U);
+}
+
+TEST_F(RestoreCollectives, AreThreeWithRedundancyWhereNothingIsLost) {
+  more_ = "redundancy.scheme=partner";
+  checkpoint();
+  EXPECT_EQ(count(), 3U);
+}
+
+// Three more: what the engines export is gathered, and all agree that it is there.
+TEST_F(RestoreCollectives, AreSixWhereANodeIsLost) {
+  more_ = "redundancy.scheme=partner";
+  checkpoint();
+  lose_node(1);
+  EXPECT_EQ(count(), 6U);
+  EXPECT_EQ(sources_[1] & 4, 4) << "it came from other nodes";
+}
+
+}  // namespace
+}  // namespace perdure::client

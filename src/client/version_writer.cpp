@@ -1,0 +1,135 @@
+#include "client/version_writer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/slot_codec.hpp"
+#include "os/crash_point.hpp"
+#include "segment/entry_codec.hpp"
+
+namespace perdure::client {
+namespace {
+
+std::uint64_t timeout_ns(const config::Config& config) {
+  const double seconds = config.real("checkpoint.timeout");
+  return seconds <= 0 ? 0 : static_cast<std::uint64_t>(seconds * 1e9);
+}
+
+}  // namespace
+
+base::Status VersionWriter::begin(const segment::VersionId& id) {
+  NodeEngine& engine = job_.engine();
+  PERDURE_TRY(const auto described, source_.describe());
+  for (const auto& entry : described.entries) PERDURE_CHECK(segment::check_attributes(entry));
+  ranges_ = capture::Source::cut(described, engine.chunk_bytes());
+  piece_ = {job_.rank(), engine.chunk_bytes(), described.entries, {}};
+  grant_ = {id, 0, timeout_ns(job_.config()), {}, {}};
+  // First of all: the others may have to wait for slots until every rank has said what it will write.
+  segment::Piece expected = piece_;
+  for (const auto& range : ranges_) expected.chunks.push_back({0, range.length, {}, 0});
+  PERDURE_CHECK(engine.channel().tell(ipc::Begin{id, job_.ranks(), std::move(expected), job_.my_segments()}));
+  PERDURE_CHECK(engine.expect(described.bytes));
+  return ask_for_slot(0);
+}
+
+base::Status VersionWriter::ask_for_slot(std::size_t chunk) {
+  outstanding_ = {};
+  if (chunk >= ranges_.size()) return {};
+  grant_.bytes = ranges_[chunk].length;
+  PERDURE_TRY(outstanding_, job_.engine().channel().post(grant_));
+  return {};
+}
+
+// The next slot is asked for before the current chunk is copied, so that the engine's answer costs no time. An emulated
+// tier writes from the grant on: there it is asked for afterwards, so that no rank writes two chunks at once.
+base::Status VersionWriter::put(std::size_t chunk) {
+  PERDURE_TRY(const auto reply, job_.engine().channel().await(std::exchange(outstanding_, {})));
+  tier::SlotAddress slot = slot_of(reply.slot);
+  os::crash_point(os::CrashPoint::checkpoint_slot_granted);
+  if (!job_.engine().paced()) PERDURE_CHECK(ask_for_slot(chunk + 1));
+  PERDURE_TRY(const auto entry, put_somewhere(std::move(slot), ranges_[chunk]));
+  piece_.chunks.push_back(entry);
+  os::crash_point(os::CrashPoint::checkpoint_chunk_written);
+  PERDURE_CHECK(tell_written(chunk, entry));
+  return outstanding_ ? base::Status() : ask_for_slot(chunk + 1);
+}
+
+base::Status VersionWriter::tell_written(std::size_t index, const segment::ChunkEntry& chunk) {
+  NodeEngine& engine = job_.engine();
+  const ipc::Written written{grant_.id,    job_.rank(), static_cast<std::uint32_t>(index), chunk.place, chunk.offset,
+                             chunk.length, chunk.hash};
+  if (!engine.paced()) return engine.channel().tell(written);
+  PERDURE_CHECK(engine.channel().call(ipc::AwaitWritten{written}));
+  return {};
+}
+
+// A slot that cannot be written (a full memory file system, a failing disk) is no reason to give up while another tier
+// takes the chunk. Who waits for another one keeps none that is not written, so that nobody, not even this rank, waits
+// for a slot that never comes back; therefore what was asked for ahead goes, too.
+base::Result<segment::ChunkEntry> VersionWriter::put_somewhere(tier::SlotAddress slot, capture::ChunkRange range) {
+  ipc::Channel& channel = job_.engine().channel();
+  for (;;) {
+    auto chunk = copy(slot, range);
+    if (chunk) return chunk;
+    if (std::find(grant_.avoid.begin(), grant_.avoid.end(), slot.tier) == grant_.avoid.end())
+      grant_.avoid.push_back(slot.tier);
+    grant_.why = chunk.error().text();
+    grant_.bytes = range.length;
+    PERDURE_CHECK(give_back(slot));
+    if (outstanding_) {
+      const auto ahead = channel.await(std::exchange(outstanding_, {}));
+      if (ahead) PERDURE_CHECK(give_back(slot_of(ahead->slot)));
+    }
+    auto reply = channel.call(grant_);
+    if (!reply) return base::fail(reply.error());
+    slot = slot_of(reply->slot);
+  }
+}
+
+base::Status VersionWriter::give_back(const tier::SlotAddress& slot) {
+  return job_.engine().channel().tell(ipc::GiveBack{grant_.id, slot.tier, slot.slot});
+}
+
+base::Result<segment::ChunkEntry> VersionWriter::copy(const tier::SlotAddress& slot, capture::ChunkRange range) {
+  tier::SlotIo& io = job_.engine().slots();
+  if (auto prepared = io.prepare(slot, range.length); !prepared) return base::fail(prepared.error());
+  base::Hasher hasher;
+  std::uint64_t offset = 0;
+  const auto take = [&](base::ConstByteSpan bytes) -> base::Status {
+    PERDURE_CHECK(io.write(slot, offset, bytes, hasher));
+    offset += bytes.size();
+    os::crash_point(os::CrashPoint::checkpoint_chunk_half);
+    return {};
+  };
+  PERDURE_CHECK(source_.read(range, take));
+  if (offset != range.length)
+    return base::fail(PERDURE_INTERNAL, grant_.id.text(),
+                      "its source gave " + std::to_string(offset) + " bytes of " + std::to_string(range.length));
+  return segment::ChunkEntry{slot.slot, range.length, hasher.digest(), slot.tier};
+}
+
+base::Status VersionWriter::stage() {
+  os::crash_point(os::CrashPoint::checkpoint_before_stage);
+  PERDURE_CHECK(job_.engine().channel().call(ipc::Stage{grant_.id, job_.ranks(), std::move(piece_)}));
+  return {};
+}
+
+// Where that message gets lost, settle() finds out the same.
+base::Status VersionWriter::commit() {
+  os::crash_point(os::CrashPoint::checkpoint_before_commit);
+  // An engine that dies here has the piece in its catalog: the checkpoint holds, and the next collective call settles
+  // the rest.
+  auto done = job_.engine().channel().call(ipc::Commit{grant_.id, job_.my_segments()});
+  if (!done && done.error().code != PERDURE_UNAVAILABLE) return base::fail(done.error());
+  return {};
+}
+
+void VersionWriter::abort() {
+  NodeEngine& engine = job_.engine();
+  if (engine.connected()) (void)engine.channel().call(ipc::Abort{grant_.id});
+  // A slot that was asked for ahead: the engine has answered it by now, with a slot that it took back or with a
+  // refusal.
+  if (outstanding_ && engine.connected()) (void)engine.channel().await(std::exchange(outstanding_, {}));
+}
+
+}  // namespace perdure::client

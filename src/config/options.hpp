@@ -1,0 +1,383 @@
+#pragma once
+// THE table of options. The API, the environment, files, the command line and docs/configuration.md all follow from it,
+// and so do the keys that the code may use (key.hpp).
+#include <array>
+#include <string_view>
+
+#include "config/option.hpp"
+#include "config/refusal.hpp"
+
+namespace perdure::config {
+
+inline constexpr double kKiB = 1024;
+
+inline constexpr auto kOptions = std::to_array<Option>({
+    {.key = "store.path",
+     .default_value = "./perdure-store",
+     .environment = "PERDURE_STORE_PATH",
+     .engine = true,
+     .documentation = "Directory of the store, where checkpoints are durable. Relative to the working directory.",
+     .absolute = true,
+     .refuse = refuse_empty},
+    {.key = "job",
+     .default_value = "default",
+     .environment = "PERDURE_JOB",
+     .engine = true,
+     .documentation =
+         "Name of this job: an engine is shared only by the same job, store and configuration. `perdure run` "
+         "sets one that stays the same over restarts.",
+     .refuse = refuse_job},
+    {.key = "chunk_bytes",
+     .type = Type::bytes,
+     .default_value = "64MiB",
+     .unit = "bytes",
+     .environment = "PERDURE_CHUNK_BYTES",
+     .engine = true,
+     .documentation =
+         "Size of a chunk: the unit of placement, transfer, hashing and redundancy. Where it is not set, and "
+         "`redundancy.scheme` is not `single`, chunks have 8 MiB.",
+     .minimum = 64 * kKiB,
+     .maximum = 16 * kKiB * kKiB * kKiB,
+     .multiple_of = 4096},
+    {.key = "engine.mode",
+     .type = Type::choice,
+     .default_value = "embedded",
+     .environment = "PERDURE_ENGINE_MODE",
+     .choices = "embedded|daemon",
+     .documentation =
+         "Where the engine runs: as threads of the node's leader rank, or as the process `perdured`, which "
+         "outlives the application."},
+    {.key = "engine.cpus",
+     .default_value = "auto",
+     .environment = "PERDURE_ENGINE_CPUS",
+     .engine = true,
+     .documentation =
+         "Processors of the node that the engine's threads run on. `auto`: where a launcher (mpirun, srun) bound the "
+         "rank that hosts the engine, those that the job may use on this node; else as `inherit`. `inherit`: those of "
+         "the process that hosts or starts the engine. Or a list, as in `2-3,8`. `perdure doctor` shows them.",
+     .refuse = refuse_engine_cpus},
+    {.key = "engine.daemon_path",
+     .environment = "PERDURE_ENGINE_DAEMON_PATH",
+     .documentation = "Program to start as `perdured`. Empty: beside the library, then in PATH."},
+    {.key = "engine.spawn",
+     .type = Type::boolean,
+     .default_value = "true",
+     .environment = "PERDURE_ENGINE_SPAWN",
+     .documentation = "With mode daemon: may the first client of a node start the engine?"},
+    {.key = "engine.idle_exit",
+     .type = Type::real,
+     .default_value = "60",
+     .unit = "s",
+     .environment = "PERDURE_ENGINE_IDLE_EXIT",
+     .engine = true,
+     .documentation = "A `perdured` that a client started ends after this time without clients and without work. "
+                      "0: never.",
+     .maximum = 1e9},
+    {.key = "engine.drain_timeout",
+     .type = Type::real,
+     .default_value = "300",
+     .unit = "s",
+     .environment = "PERDURE_ENGINE_DRAIN_TIMEOUT",
+     .documentation = "The longest that closing a handle with an embedded engine waits for the flush.",
+     .maximum = 1e9},
+    {.key = "engine.start_timeout",
+     .type = Type::real,
+     .default_value = "10",
+     .unit = "s",
+     .environment = "PERDURE_ENGINE_START_TIMEOUT",
+     .documentation = "How long a client waits for its engine to answer after it was started.",
+     .maximum = 1e9},
+    {.key = "node.path",
+     .environment = "PERDURE_NODE_PATH",
+     .engine = true,
+     .documentation = "Directory of what a node keeps while a job runs: catalog, socket, log. Empty: "
+                      "`/dev/shm/perdure-<uid>`.",
+     .absolute = true},
+    {.key = "node.ranks_per_node",
+     .type = Type::integer,
+     .default_value = "0",
+     .environment = "PERDURE_NODE_RANKS_PER_NODE",
+     .documentation =
+         "Simulated nodes: this number of consecutive ranks forms a node, with an engine and tiers of its own. "
+         "0: real hosts.",
+     .maximum = 1e6},
+    {.key = "node.numbers",
+     .environment = "PERDURE_NODE_NUMBERS",
+     .documentation =
+         "Numbers of the simulated nodes, separated by commas: the first `node.ranks_per_node` ranks are on "
+         "the first of them, and so on. `perdure run --nodes` sets it, to leave out failed nodes. Empty: "
+         "0, 1, 2 and so on.",
+     .refuse = refuse_node_numbers},
+    {.key = "tier.order",
+     .type = Type::list,
+     .default_value = "memory,file",
+     .environment = "PERDURE_TIER_ORDER",
+     .engine = true,
+     .documentation = "The tiers in use, from the fastest to the slowest, separated by commas.",
+     .refuse = refuse_tier_order},
+    {.key = "tier.memory.path",
+     .environment = "PERDURE_TIER_MEMORY_PATH",
+     .engine = true,
+     .documentation = "Directory of the memory tier's slots; must be on a memory file system to be fast. Empty: "
+                      "`node.path`.",
+     .absolute = true},
+    {.key = "tier.memory.max_bytes",
+     .type = Type::bytes,
+     .default_value = "0",
+     .unit = "bytes",
+     .environment = "PERDURE_TIER_MEMORY_MAX_BYTES",
+     .engine = true,
+     .documentation = "The memory tier grows with what is protected, up to this. 0: a fifth of the machine's memory."},
+    {.key = "tier.memory.prefault",
+     .type = Type::boolean,
+     .default_value = "true",
+     .environment = "PERDURE_TIER_MEMORY_PREFAULT",
+     .engine = true,
+     .documentation = "Back the slots with pages before the first checkpoint needs them."},
+    {.key = "tier.file.path",
+     .environment = "PERDURE_TIER_FILE_PATH",
+     .engine = true,
+     .documentation = "Node-local directory of the file tier's slots. Empty: `$TMPDIR/perdure-<uid>`, or "
+                      "`/tmp/perdure-<uid>` without TMPDIR.",
+     .absolute = true},
+    {.key = "tier.file.max_bytes",
+     .type = Type::bytes,
+     .default_value = "0",
+     .unit = "bytes",
+     .environment = "PERDURE_TIER_FILE_MAX_BYTES",
+     .engine = true,
+     .documentation = "The file tier grows up to this. 0: half of what is free on its file system."},
+    {.key = "placement.policy",
+     .type = Type::choice,
+     .default_value = "adaptive",
+     .environment = "PERDURE_PLACEMENT_POLICY",
+     .registered = placement_policies,
+     .engine = true,
+     .documentation =
+         "Which tier takes the next chunk. `adaptive`: the earliest predicted end of the whole checkpoint. "
+         "`hybrid-opt`: the one predicted to be fastest, or none while flushes are predicted to be faster (VeloC). "
+         "`hybrid-naive`: the first with room; it predicts nothing, and so is never wrong about a tier. `cache-only`, "
+         "`ssd-only`: the first, the last, as long as waiting has hope."},
+    {.key = "flush.during_capture",
+     .type = Type::choice,
+     .default_value = "auto",
+     .environment = "PERDURE_FLUSH_DURING_CAPTURE",
+     .choices = "auto|always|never",
+     .engine = true,
+     .documentation =
+         "When chunks are flushed before all ranks have finished their capture. `auto`: when the capture does not fit "
+         "into what the first tier can give at once. `always` costs memory bandwidth during the capture, and what is "
+         "aborted was written to the store for nothing. With `never`, a checkpoint larger than the tiers fails."},
+    {.key = "placement.models",
+     .environment = "PERDURE_PLACEMENT_MODELS",
+     .documentation = "Directory of the tiers' models, which `perdure calibrate` makes and engines start from. Empty: "
+                      "`perdure-models` beside the configuration file; without one in `~/.config/perdure`.",
+     .absolute = true},
+    {.key = "checkpoint.timeout",
+     .type = Type::real,
+     .default_value = "600",
+     .unit = "s",
+     .environment = "PERDURE_CHECKPOINT_TIMEOUT",
+     .documentation = "The longest that a checkpoint waits for a slot.",
+     .maximum = 1e9},
+    {.key = "checkpoint.replace",
+     .type = Type::boolean,
+     .default_value = "false",
+     .environment = "PERDURE_CHECKPOINT_REPLACE",
+     .documentation =
+         "Allow writing a version again that exists already. The older one stays until the newer is complete."},
+    {.key = "segment.per",
+     .default_value = "node",
+     .environment = "PERDURE_SEGMENT_PER",
+     .documentation =
+         "Files of a version in the store: one per `node`, one per `rank`, or a number of them for the whole "
+         "job.",
+     .refuse = refuse_segment_per},
+    {.key = "flush.threads",
+     .type = Type::integer,
+     .default_value = "2",
+     .environment = "PERDURE_FLUSH_THREADS",
+     .engine = true,
+     .documentation =
+         "The most threads of an engine that write to the store at once. Up to as many again read slow tiers "
+         "meanwhile, except with flush.max_slowdown.",
+     .minimum = 1,
+     .maximum = 64},
+    {.key = "flush.max_slowdown",
+     .type = Type::real,
+     .default_value = "0",
+     .unit = "fraction",
+     .environment = "PERDURE_FLUSH_MAX_SLOWDOWN",
+     .engine = true,
+     .documentation =
+         "How much slower the application may run while a flush runs: 0.05 is 5 % more time between its checkpoints. "
+         "Fewer threads flush, or none for a while, when the engine measures more; what a checkpoint waits for is "
+         "flushed all the same. 0: no limit.",
+     .maximum = 1},
+    {.key = "flush.max_bandwidth",
+     .type = Type::bytes,
+     .default_value = "0",
+     .unit = "bytes/s",
+     .environment = "PERDURE_FLUSH_MAX_BANDWIDTH",
+     .engine = true,
+     .documentation = "The most that an engine writes to the store per second. 0: no limit."},
+    {.key = "flush.retry_initial",
+     .type = Type::real,
+     .default_value = "0.1",
+     .unit = "s",
+     .environment = "PERDURE_FLUSH_RETRY_INITIAL",
+     .engine = true,
+     .documentation =
+         "The first pause after a flush failed with an error that may go away; each further one is longer.",
+     .minimum = 0.001,
+     .maximum = 1e6},
+    {.key = "flush.retry_max",
+     .type = Type::real,
+     .default_value = "10",
+     .unit = "s",
+     .environment = "PERDURE_FLUSH_RETRY_MAX",
+     .engine = true,
+     .documentation = "The longest pause between two tries of a flush.",
+     .minimum = 0.001,
+     .maximum = 1e6},
+    {.key = "flush.give_up_after",
+     .type = Type::real,
+     .default_value = "600",
+     .unit = "s",
+     .environment = "PERDURE_FLUSH_GIVE_UP_AFTER",
+     .engine = true,
+     .documentation = "How long errors that may go away are tried again before the flush is given up with a report.",
+     .maximum = 1e9},
+    {.key = "retention.keep_last",
+     .type = Type::integer,
+     .default_value = "2",
+     .environment = "PERDURE_RETENTION_KEEP_LAST",
+     .engine = true,
+     .documentation = "How many of the newest complete versions of a name are kept.",
+     .minimum = 1},
+    {.key = "retention.keep_every",
+     .type = Type::integer,
+     .default_value = "0",
+     .environment = "PERDURE_RETENTION_KEEP_EVERY",
+     .engine = true,
+     .documentation = "Versions that are multiples of this are kept for good. 0: none."},
+    {.key = "restore.record",
+     .environment = "PERDURE_RESTORE_RECORD",
+     .documentation =
+         "Directory in which every restore that succeeds leaves an empty file `NAME@VERSION`, which tells the "
+         "one who started the program what it went on from. `perdure run --check-protection` sets it. Empty: none.",
+     .absolute = true},
+    {.key = "node.topology",
+     .environment = "PERDURE_NODE_TOPOLOGY",
+     .documentation = "File that says which nodes fail together: lines `node chassis rack`, as many names as there are "
+                      "levels, from the innermost outwards. Nodes of one group are from different chassis and racks "
+                      "where that is possible. A node is named by its host name. Empty: every node fails alone."},
+    {.key = "redundancy.scheme",
+     .type = Type::choice,
+     .default_value = "single",
+     .environment = "PERDURE_REDUNDANCY_SCHEME",
+     .registered = redundancy_schemes,
+     .engine = true,
+     .documentation =
+         "What nodes keep for each other, so that a checkpoint outlives them without the store. `single`: nothing. "
+         "`partner`, `buddy`: a copy of everything on the next node of the group. `xor`: a parity that survives the "
+         "loss of one node of a group. `reed-solomon`: `redundancy.parities` of them. `parity-server`: the parity "
+         "is on a server outside of the nodes, see `redundancy.parity_servers`."},
+    {.key = "redundancy.parity_servers",
+     .type = Type::list,
+     .environment = "PERDURE_REDUNDANCY_PARITY_SERVERS",
+     .engine = true,
+     .documentation = "With `parity-server`: the files that the servers (`perdure-parityd --endpoint FILE`) wrote, "
+                      "separated by commas; all nodes must be able to read them."},
+    {.key = "redundancy.group_size",
+     .type = Type::integer,
+     .default_value = "8",
+     .environment = "PERDURE_REDUNDANCY_GROUP_SIZE",
+     .documentation =
+         "How many nodes keep redundancy for each other. Groups have this size as nearly as the number of nodes "
+         "allows; a job with fewer nodes is one group.",
+     .minimum = 2,
+     .maximum = 64},
+    {.key = "redundancy.parities",
+     .type = Type::integer,
+     .default_value = "2",
+     .environment = "PERDURE_REDUNDANCY_PARITIES",
+     .engine = true,
+     .documentation = "With `reed-solomon`: how many nodes of a group may be lost without loss of data.",
+     .minimum = 1,
+     .maximum = 8},
+    {.key = "redundancy.threads",
+     .type = Type::integer,
+     .default_value = "2",
+     .environment = "PERDURE_REDUNDANCY_THREADS",
+     .engine = true,
+     .documentation = "Threads of an engine that encode, and that rebuild what was lost.",
+     .minimum = 1,
+     .maximum = 64},
+    {.key = "redundancy.during_capture",
+     .type = Type::choice,
+     .default_value = "auto",
+     .environment = "PERDURE_REDUNDANCY_DURING_CAPTURE",
+     .choices = "auto|always|never",
+     .engine = true,
+     .documentation =
+         "When chunks are replicated as they are written, not only when the checkpoint is complete. `auto`: while as "
+         "many processors as `redundancy.threads` are idle; beside ranks that capture on all of them the call would "
+         "take longer, and level `node` come no sooner. Captures below 64 KiB, and those with `partner`, never are."},
+    {.key = "redundancy.in_call",
+     .type = Type::boolean,
+     .default_value = "false",
+     .environment = "PERDURE_REDUNDANCY_IN_CALL",
+     .documentation =
+         "A checkpoint returns only when it has reached level `node`, or cannot. Otherwise that happens in "
+         "the background."},
+    {.key = "network.provider",
+     .default_value = "tcp",
+     .environment = "PERDURE_NETWORK_PROVIDER",
+     .engine = true,
+     .documentation = "The libfabric provider that engines use to reach each other. Used only with redundancy.",
+     .refuse = refuse_empty},
+    {.key = "network.bind",
+     .environment = "PERDURE_NETWORK_BIND",
+     .documentation =
+         "Network interface that engines listen on: its name, which may be the same on all nodes (`ib0`), its address, "
+         "or a host name. Empty: the provider's choice."},
+    {.key = "catalog.compact_above",
+     .type = Type::bytes,
+     .default_value = "4MiB",
+     .environment = "PERDURE_CATALOG_COMPACT_ABOVE",
+     .engine = true,
+     .documentation =
+         "An engine rewrites its catalog's log as a snapshot when the log is longer than this and has grown fourfold.",
+     .minimum = kKiB},
+    {.key = "emulate.description",
+     .environment = "PERDURE_EMULATE_DESCRIPTION",
+     .engine = true,
+     .documentation =
+         "File that describes a node's devices (`share/perdure/devices/*.toml`): the store, and the tiers by their "
+         "position in `tier.order`, then take the time and have the capacity that it says. For studies. Empty: off.",
+     .absolute = true},
+    {.key = "emulate.seed",
+     .type = Type::integer,
+     .default_value = "1",
+     .environment = "PERDURE_EMULATE_SEED",
+     .engine = true,
+     .documentation = "Random seed of the emulated devices' load: equal seeds give equal runs."},
+    {.key = "emulate.nodes",
+     .type = Type::integer,
+     .default_value = "1",
+     .environment = "PERDURE_EMULATE_NODES",
+     .engine = true,
+     .documentation = "How many nodes share the emulated store: each engine gets the share that the description gives.",
+     .minimum = 1,
+     .maximum = 1e6},
+});
+
+/// The row of `key`, or nullptr.
+constexpr const Option* find_option(std::string_view key) {
+  for (const Option& option : kOptions)
+    if (key == option.key) return &option;
+  return nullptr;
+}
+
+}  // namespace perdure::config

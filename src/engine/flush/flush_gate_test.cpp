@@ -1,0 +1,221 @@
+#include "engine/flush/flush_gate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "engine/ledger/node_state_testing.hpp"
+#include "os/system.hpp"
+
+namespace perdure::engine {
+namespace {
+
+class FlushGateTest : public NodeStateFixture {
+ protected:
+  using Held = Ledger::Access;
+  void SetUp() override { open({1}); }
+  void start(unsigned limit) {
+    gate = std::make_unique<FlushGate>(*ledger, limit, [this](NodeState&) {
+      return FlushGate::View{pressure, slots_wanted};
+    });
+  }
+  /// Threads that pass the gate, each `times` times, and note how many were inside at once.
+  void flush(unsigned count, int times) {
+    for (unsigned i = 0; i < count; ++i)
+      threads.emplace_back([this, times] {
+        for (int n = 0; n < times; ++n) {
+          const auto pass = gate->enter(false, given_up);
+          const int now = ++inside;
+          for (int most = most_inside; now > most && !most_inside.compare_exchange_weak(most, now);) {
+          }
+          os::sleep_ns(kMillisecond / 10);
+          --inside;
+          ++passed;
+          gate->leave(pass);
+        }
+      });
+  }
+  void join() {
+    for (auto& thread : threads) thread.join();
+    threads.clear();
+  }
+  void locked(const std::function<void(Held&)>& change) {
+    auto held = ledger->lock();
+    change(held);
+  }
+  FlushGate::Status status() { return gate->status(ledger->lock()); }
+  unsigned held_back() { return status().held_back; }
+  void await_held_back(unsigned count) {
+    while (held_back() != count) os::sleep_ns(kMillisecond);
+  }
+  unsigned waiting_in_all() { return status().waiting; }
+  /// The application runs twice as slowly while one thread flushes.
+  static placement::Pressure too_much(std::uint64_t flushed_steps) { return {0.01, 1.0, 1.0, 1, 100, flushed_steps}; }
+
+  placement::Pressure pressure;
+  bool slots_wanted = false;
+  std::unique_ptr<FlushGate> gate;
+  std::atomic<bool> given_up = false;
+  std::atomic<int> inside = 0, most_inside = 0, passed = 0;
+  std::vector<std::thread> threads;
+};
+
+TEST_F(FlushGateTest, LetsThroughAsManyAsTheLimitAndNoMore) {
+  start(3);
+  flush(8, 50);
+  join();
+  EXPECT_EQ(passed, 400);
+  EXPECT_LE(most_inside, 3);
+  EXPECT_GE(most_inside, 1);
+  EXPECT_EQ(status().inside, 0u);
+  EXPECT_EQ(status().held_back, 0u);
+}
+
+// The first passes before anything is known; then the budget says none, for a minute at least.
+TEST_F(FlushGateTest, HoldsBackWhatTheApplicationFeelsUntilSomebodyWaitsForIt) {
+  start(1);
+  locked([&](Held&) { pressure = too_much(100); });
+  flush(1, 3);
+  await_held_back(1);
+  EXPECT_LT(passed, 3);
+  locked([&](Held& held) { gate->somebody_waits(held, true); });
+  join();
+  EXPECT_EQ(passed, 3);
+}
+
+TEST_F(FlushGateTest, LetsThroughWhenTheApplicationIsGone) {
+  start(1);
+  locked([&](Held&) { pressure = too_much(100); });
+  flush(1, 3);
+  await_held_back(1);
+  locked([&](Held& held) {
+    pressure = {0.01, {}, {}, 0, 0, 0};
+    gate->look_again(held);
+  });
+  join();
+  EXPECT_EQ(passed, 3);
+}
+
+TEST_F(FlushGateTest, KeepsNobodyWhoseFlushWasGivenUp) {
+  start(1);
+  locked([&](Held&) { pressure = too_much(100); });
+  flush(1, 3);
+  await_held_back(1);
+  locked([&](Held& held) {
+    given_up = true;
+    gate->look_again(held);
+  });
+  join();
+  EXPECT_EQ(passed, 3);
+}
+
+TEST_F(FlushGateTest, KeepsNobodyAfterItWasShut) {
+  start(1);
+  locked([&](Held&) { pressure = too_much(100); });
+  flush(4, 3);
+  while (waiting_in_all() != 4) os::sleep_ns(kMillisecond);
+  locked([&](Held& held) { gate->shut(held); });
+  join();
+  EXPECT_EQ(passed, 12);
+}
+
+// Fills the gate with so many that read, then counts how many that begin like this one get in beside them.
+class FlushGateOfReaders : public FlushGateTest {
+ protected:
+  void read(unsigned count) {
+    for (unsigned i = 0; i < count; ++i) readers.push_back(gate->enter(true, given_up));
+  }
+  /// Nobody else changes anything: who does not get in now never does.
+  unsigned enter_more(bool reading) {
+    std::atomic<unsigned> entered = 0;
+    std::vector<FlushGate::Pass> passes(kMore);
+    std::vector<std::thread> more;
+    for (unsigned i = 0; i < kMore; ++i)
+      more.emplace_back([&, i] {
+        passes[i] = gate->enter(reading, given_up);
+        if (!given_up) ++entered;
+      });
+    while (true) {
+      {
+        const auto now = status();
+        if (now.inside - readers.size() + now.waiting == kMore) break;
+      }
+      os::sleep_ns(kMillisecond);
+    }
+    const unsigned got_in = entered;
+    locked([&](Held& held) {
+      given_up = true;
+      gate->look_again(held);
+    });
+    for (auto& thread : more) thread.join();
+    for (const auto& pass : passes) gate->leave(pass);
+    given_up = false;
+    return got_in;
+  }
+  static constexpr unsigned kMore = 24;
+  std::vector<FlushGate::Pass> readers;
+};
+
+TEST_F(FlushGateOfReaders, AsManyAgainWriteToTheStore) {
+  start(8);
+  read(8);
+  EXPECT_EQ(enter_more(false), 8u);
+  EXPECT_EQ(enter_more(true), 0u);
+}
+
+TEST_F(FlushGateOfReaders, FewMoreWhileSlotsAreWanted) {
+  start(8);
+  slots_wanted = true;
+  read(4);
+  EXPECT_EQ(enter_more(true), 4u);
+  EXPECT_EQ(enter_more(false), 5u) << "8 in all, and one";
+}
+
+TEST_F(FlushGateOfReaders, NoMoreThanTheLimitWhereTheApplicationHasABudget) {
+  start(8);
+  pressure.max_slowdown = 0.05;
+  read(3);
+  EXPECT_EQ(enter_more(false), 5u);
+}
+
+// One thread is as fast as two. It took its time to read, as from a tier that is not mapped.
+TEST_F(FlushGateOfReaders, ThreadsThatBringNothingGoAlsoWhereMuchTimeIsSpentOnReading) {
+  const auto allowed_after = [this](double two_stored, double one_stored) {
+    start(2);
+    locked([&](Held& held) {
+      for (int i = 0; i < 6; ++i) gate->observe(held, {2, two_stored, 100});
+      for (int i = 0; i < 5; ++i) gate->observe(held, {1, one_stored, 100});
+      for (int i = 0; i < 6; ++i) gate->observe(held, {2, two_stored, 100});  // whether it really is
+    });
+    return enter_more(false);
+  };
+  EXPECT_EQ(allowed_after(0.2, 0.1), 1u) << "all the time, so that as many read as may";
+  pressure.max_slowdown = 0.05;
+  EXPECT_EQ(allowed_after(1.2, 0.6), 1u) << "who reads counts as a thread, too";
+}
+
+TEST_F(FlushGateOfReaders, WhoHasReadWaitsForWhoWrites) {
+  start(1);
+  read(1);
+  const auto writer = gate->enter(false, given_up);
+  std::atomic<bool> stored = false;
+  std::thread waits([&] {
+    gate->stores(readers[0], given_up);
+    stored = true;
+  });
+  while (waiting_in_all() == 0) os::sleep_ns(kMillisecond);
+  EXPECT_FALSE(stored);
+  gate->leave(writer);
+  waits.join();
+  EXPECT_FALSE(readers[0].reading);
+  gate->reads(readers[0]);
+  const auto next = gate->enter(false, given_up);
+  EXPECT_FALSE(next.reading) << "it reads again";
+  gate->leave(next);
+  gate->leave(readers[0]);
+  EXPECT_EQ(status().inside, 0u);
+}
+
+}  // namespace
+}  // namespace perdure::engine

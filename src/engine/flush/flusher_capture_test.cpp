@@ -1,0 +1,205 @@
+// Flushes that begin before the commit, with threads and a store: what fails, what is damaged, what is given up.
+#include <filesystem>
+
+#include "engine/flush/flusher_testing.hpp"
+
+namespace perdure::engine {
+namespace {
+
+class FlusherCapture : public FlusherFixture {
+ protected:
+  void start(std::uint64_t room, std::uint64_t give_up_after_ns = kHour) {
+    flusher.reset();
+    open({room}, early());
+    made = std::move(*store::make_store(directory / "store"));
+    FlusherOptions options;
+    options.backoff = {kMillisecond, 4 * kMillisecond, give_up_after_ns};
+    options.room = [] {};
+    flusher = std::make_unique<Flusher>(*ledger, *made, reports, options, [](const segment::VersionId&, bool) {});
+  }
+  /// A capture of one rank, each chunk as soon as it gets a slot. False when it is refused one.
+  bool capture(std::uint64_t version, std::uint32_t chunks) {
+    {
+      const auto guard = ledger->lock();
+      announce(1, id(version), chunks);
+    }
+    for (std::uint32_t c = 0; c < chunks; ++c) {
+      GrantOutcome outcome;
+      const bool answered = await([&] {
+        outcome = grant(1, id(version));
+        if (outcome.kind == GrantOutcome::Kind::granted) tell(1, id(version), c, outcome.address);
+        return outcome.kind != GrantOutcome::Kind::wait;
+      });
+      if (!answered || outcome.kind == GrantOutcome::Kind::refused) {
+        refusal = outcome.error;
+        return false;
+      }
+      slots.push_back(outcome.address);
+      flusher->reevaluate_captures();
+    }
+    return true;
+  }
+  bool stage_and_commit(std::uint64_t version) {
+    const auto guard = ledger->lock();
+    return stage_slots(1, id(version), slots) && core->commit(commit_of(id(version))).has_value();
+  }
+  bool await_stored(std::uint64_t version) {
+    flusher->reevaluate_captures();
+    flusher->notify();
+    return await([&] { return core->find(id(version)) != nullptr && core->find(id(version))->all_stored(); });
+  }
+  void expect_stored(std::uint64_t version) {
+    const auto listings = made->list("app");
+    ASSERT_TRUE(listings && !listings->empty());
+    EXPECT_EQ(listings->back().id, id(version));
+    auto manifests = store::read_version(*made, listings->back());
+    ASSERT_TRUE(manifests) << manifests.error().text();
+    auto source = made->open(listings->back().segments[0]);
+    EXPECT_TRUE(segment::verify(**source, nullptr).empty());
+  }
+  /// A capture of six chunks, while the store fails as the rules say.
+  void expect_stored_in_spite_of(const char* rules) {
+    os::FaultRules faults(*os::parse_fault_rules(rules));
+    test_support::InstalledHooks installed(faults);
+    ASSERT_TRUE(capture(1, 6));
+    ASSERT_TRUE(stage_and_commit(1));
+    ASSERT_TRUE(await_stored(1));
+    flusher->stop();
+    expect_stored(1);
+  }
+  bool store_is_empty() const { return !std::filesystem::exists(directory / "store/app/1"); }
+  std::string temporary() const { return directory / "store/app/1/.tmp-" + segment::file_name(0, 1, id(1).attempt); }
+  std::vector<tier::SlotAddress> slots;
+  base::Error refusal;
+};
+
+TEST_F(FlusherCapture, ALargeCaptureGoesThroughOneSlot) {
+  start(1);
+  ASSERT_TRUE(capture(1, 7));
+  ASSERT_TRUE(stage_and_commit(1));
+  ASSERT_TRUE(await_stored(1));
+  expect_stored(1);
+  EXPECT_TRUE(await([&] { return core->next_leftover() == std::nullopt && core->next_flush() == std::nullopt; }));
+  EXPECT_TRUE(taken_reports().empty());
+}
+
+TEST_F(FlusherCapture, AnAbortLeavesNothingInTheStoreAndNothingInUse) {
+  start(1);
+  ASSERT_TRUE(capture(1, 3));
+  EXPECT_TRUE(std::filesystem::exists(temporary()));
+  {
+    const auto guard = ledger->lock();
+    ASSERT_TRUE(core->abort(1, id(1)));
+  }
+  flusher->reevaluate_captures();
+  EXPECT_TRUE(await([&] { return used(0) == 0 && store_is_empty(); }));
+  flusher->notify();
+  EXPECT_TRUE(await([&] { return !core->next_leftover(); }));
+}
+
+TEST_F(FlusherCapture, AStoreThatFailsForAWhileDelaysTheCaptureAndLosesNothing) {
+  start(1);
+  expect_stored_in_spite_of("pwrite:/store:EIO:3:2");
+}
+
+// A sync that fails says nothing about what is on the disk: all of it is written again, also what has no slot any more.
+TEST_F(FlusherCapture, WhatHasNoSlotAnyMoreIsWrittenAgainAfterASyncThatFailed) {
+  start(2);
+  expect_stored_in_spite_of("fdatasync:/store:EIO:1:2");
+}
+
+TEST_F(FlusherCapture, AndAfterAPublicationWhoseDirectoryCouldNotBeSynced) {
+  start(2);
+  expect_stored_in_spite_of("fsync_dir:/store/app/1:EIO:1:3");
+  EXPECT_EQ(made->list("app")->size(), 1u);
+  EXPECT_FALSE(std::filesystem::exists(temporary()));
+}
+
+TEST_F(FlusherCapture, AStoreThatIsGivenUpFailsTheCaptureWithItsError) {
+  start(1, 0);
+  os::FaultRules faults(*os::parse_fault_rules("pwrite:/store:EACCES"));
+  test_support::InstalledHooks installed(faults);
+  EXPECT_FALSE(capture(1, 3));
+  EXPECT_NE(refusal.text().find(directory / "store"), std::string::npos) << refusal.text();
+  flusher->stop();
+  EXPECT_TRUE(store_is_empty());
+}
+
+TEST_F(FlusherCapture, AChunkThatChangesInItsSlotFailsTheCapture) {
+  start(2);
+  {
+    const auto guard = ledger->lock();
+    announce(1, id(1), 3);
+    const auto slot = write(1, id(1), 0);
+    const std::byte flipped{1};
+    ASSERT_TRUE(os::File::open(slot.path, os::Open::read_write)->write(slot.offset + 5, {&flipped, 1}));
+    slots.push_back(slot);
+  }
+  flusher->reevaluate_captures();
+  // Until then it is refused because two chunks are missing.
+  EXPECT_TRUE(await([&] { return core->stage(1, staged(id(1), slots)).error().code == PERDURE_CORRUPT; }));
+  flusher->stop();
+  const auto told = taken_reports();
+  ASSERT_FALSE(told.empty());
+  EXPECT_NE(told.back().find("was given up"), std::string::npos) << told.back();
+}
+
+class FlusherResumed : public FlusherCapture {
+ protected:
+  /// A committed version with chunks that are in the temporary segment only, and the engine is gone.
+  void leave_half_done() {
+    start(2);
+    os::FaultRules faults(*os::parse_fault_rules("fdatasync:/store:EIO"));
+    test_support::InstalledHooks installed(faults);
+    ASSERT_TRUE(capture(1, 5));
+    ASSERT_TRUE(stage_and_commit(1));
+    flusher->reevaluate_captures();
+    flusher->stop();
+    ASSERT_TRUE(core->find(id(1))->moved(0));
+    ASSERT_TRUE(std::filesystem::exists(temporary()));
+    (void)taken_reports();  // the failed sync, where the flush came so far
+  }
+};
+
+TEST_F(FlusherResumed, AnotherEngineGoesOnWithTheTemporarySegment) {
+  leave_half_done();
+  start(2);
+  ASSERT_TRUE(await_stored(1));
+  expect_stored(1);
+  flusher->stop();
+  EXPECT_FALSE(std::filesystem::exists(temporary()));
+}
+
+TEST_F(FlusherResumed, WhatChangedThereIsNeverPublished) {
+  leave_half_done();
+  std::uint64_t at = 0;
+  const auto& chunks = core->find(id(1))->pieces.at(0).chunks;
+  for (const auto& chunk : chunks)
+    if (chunk.place == catalog::kInTemporarySegment) at = chunk.offset;
+  const std::byte flipped{1};
+  ASSERT_TRUE(os::File::open(temporary(), os::Open::read_write)->write(at + 77, {&flipped, 1}));
+  start(2);
+  flusher->notify();
+  EXPECT_TRUE(await([&] { return core->runtime(id(1))->flush == FlushPhase::given_up; }));
+  flusher->stop();
+  const auto listings = made->list("app");
+  EXPECT_TRUE(!listings || listings->empty());
+  const auto told = taken_reports();
+  ASSERT_FALSE(told.empty());
+  EXPECT_NE(told[0].find("temporary segment"), std::string::npos) << told[0];
+}
+
+TEST_F(FlusherResumed, ATemporarySegmentThatIsGoneIsReportedAndNotWaitedFor) {
+  leave_half_done();
+  std::filesystem::remove(temporary());
+  start(2);
+  flusher->notify();
+  EXPECT_TRUE(await([&] { return core->runtime(id(1))->flush == FlushPhase::given_up; }));
+  flusher->stop();
+  const auto told = taken_reports();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_NE(told[0].find("is gone"), std::string::npos) << told[0];
+}
+
+}  // namespace
+}  // namespace perdure::engine

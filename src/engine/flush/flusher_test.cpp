@@ -1,0 +1,291 @@
+#include "engine/flush/flusher.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <functional>
+
+#include "engine/flush/flusher_testing.hpp"
+#include "os/hooks.hpp"
+
+namespace perdure::engine {
+namespace {
+
+class FlusherTest : public FlusherFixture {
+ protected:
+  void start(plan::Backoff backoff = {kMillisecond, 4 * kMillisecond, kHour}) {
+    options.backoff = backoff;
+    open({8});
+    made = std::move(*store::make_store(directory / "store"));
+    options.keep_in_tiers = 8;
+    flusher = std::make_unique<Flusher>(
+        *ledger, *made, reports, options,
+        [this](const segment::VersionId&, bool) {
+          ++attempts;
+          while (held) os::sleep_ns(kMillisecond);
+        },
+        [this] { ++rests; });
+  }
+  void commit(std::uint64_t version) {
+    {
+      const auto guard = ledger->lock();
+      ASSERT_TRUE(checkpoint(version));
+    }
+    flusher->notify();
+  }
+  bool await_stored(std::uint64_t version) {
+    return await([&] {
+      return core->find(id(version))->all_stored() && core->runtime(id(version))->flush == FlushPhase::queued;
+    });
+  }
+  bool await_given_up(std::uint64_t version) {
+    return await([&] { return core->runtime(id(version))->flush == FlushPhase::given_up; });
+  }
+  FlusherOptions options;
+  std::atomic<int> attempts = 0, rests = 0;
+  std::atomic<bool> held = false;  ///< whoever is told of an attempt does not get on
+};
+
+TEST_F(FlusherTest, StoresWhatWasCommittedAndReportsNothing) {
+  start();
+  for (std::uint64_t version : {1, 2, 3}) commit(version);
+  EXPECT_TRUE(await_stored(3));
+  flusher->stop();
+  EXPECT_EQ(made->list("app")->size(), 3u);
+  EXPECT_TRUE(taken_reports().empty());
+  EXPECT_EQ(attempts, 3);
+}
+
+// A lower bound only: a machine under load takes longer, and none takes less.
+TEST_F(FlusherTest, TheBandwidthLimitHoldsOverAllVersions) {
+  options.max_bytes_per_s = 4 * kChunk;
+  start();
+  const std::uint64_t begin = os::monotonic_ns();
+  for (std::uint64_t version : {1, 2, 3}) commit(version);
+  ASSERT_TRUE(await_stored(3));
+  EXPECT_GE(os::monotonic_ns() - begin, 3 * 1000 * kMillisecond / 4) << "three chunks, four a second";
+}
+
+// The application is three times as slow while a chunk is flushed, as far as the engine can tell.
+TEST_F(FlusherTest, WhatTheApplicationFeelsTooMuchStaysHereUntilSomebodyWaitsForIt) {
+  options.threads = 1;
+  options.max_slowdown = 0.05;
+  start();
+  commit(1);
+  ASSERT_TRUE(await_stored(1));
+  {
+    const auto guard = ledger->lock();
+    const auto& first = core->find(id(1))->pieces.at(0).chunks[0];
+    const FlushedChunk chunk{{0, 0}, {first.place, first.offset}, 4096, kChunk};
+    for (int i = 0; i < 12; ++i) {
+      os::sleep_ns(2 * kMillisecond);
+      core->step(1, 0.001);
+      const auto started = core->flush_chunk_begins(id(1), chunk);
+      ASSERT_TRUE(started);
+      os::sleep_ns(4 * kMillisecond);
+      core->step(1, 0.003);
+      core->flush_chunk_ended(id(1), chunk, *started, true, false);
+    }
+    ASSERT_GT(core->interference().at_least().value_or(0), options.max_slowdown);
+  }
+  commit(2);
+  EXPECT_TRUE(await([&](const Ledger::Access& held) { return flusher->gate_status(held).held_back == 1; }));
+  EXPECT_FALSE(core->find(id(2))->all_stored());
+  flusher->somebody_waits(true);
+  EXPECT_TRUE(await_stored(2));
+}
+
+// Retention hears of a version when it is stored: an engine that ended between the two would leave it undone.
+TEST_F(FlusherTest, IsIdleOnlyWhenEverybodyHasHeardOfWhatItDid) {
+  start();
+  held = true;
+  commit(1);
+  EXPECT_TRUE(await([&] { return attempts == 1; }));
+  EXPECT_TRUE(core->find(id(1))->all_stored());
+  EXPECT_FALSE(flusher->idle());
+  EXPECT_EQ(rests, 0);
+  held = false;
+  EXPECT_TRUE(await([&] { return rests == 1; }));
+  EXPECT_TRUE(flusher->idle());
+}
+
+TEST_F(FlusherTest, RetriesWhatCanPassAndSpeaksOfTheEpisodeAtItsBeginningAndItsEnd) {
+  start();
+  {
+    os::FaultRules faults(*os::parse_fault_rules("pwrite:/store:ENOSPC"));
+    test_support::InstalledHooks installed(faults);
+    commit(1);
+    commit(2);
+    EXPECT_TRUE(await([&] { return attempts > 5; }));
+    // Only a flush holds on to the hooks; stop it before they go.
+    flusher->stop();
+  }
+  const auto told = taken_reports();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_NE(told[0].find(directory / "store"), std::string::npos) << told[0];
+  EXPECT_NE(told[0].find("free space"), std::string::npos) << told[0];
+}
+
+TEST_F(FlusherTest, GoesOnWhenTheStoreWorksAgain) {
+  start();
+  os::FaultRules faults(*os::parse_fault_rules("fdatasync:/store:EIO:1:3"));
+  test_support::InstalledHooks installed(faults);
+  commit(1);
+  EXPECT_TRUE(await_stored(1));
+  commit(2);
+  EXPECT_TRUE(await_stored(2));
+  flusher->stop();
+  const auto told = taken_reports();
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_NE(told[1].find("works again"), std::string::npos) << told[1];
+}
+
+TEST_F(FlusherTest, GivesUpAtOnceWhatCannotPassAndTriesItAgainAfterTheNextCommit) {
+  start();
+  os::FaultRules faults(*os::parse_fault_rules("mkdir:/store/app:EACCES:1:2"));
+  test_support::InstalledHooks installed(faults);
+  commit(1);
+  EXPECT_TRUE(await_given_up(1));
+  EXPECT_TRUE(await([&] { return attempts == 1; }));
+  commit(2);
+  EXPECT_TRUE(await_stored(1));
+  EXPECT_TRUE(await_stored(2));
+  flusher->stop();
+  EXPECT_EQ(taken_reports().size(), 2u);  // given up; works again
+}
+
+TEST_F(FlusherTest, GivesUpWhenTheTimeIsOver) {
+  start({kMillisecond, kMillisecond, 0});
+  os::FaultRules faults(*os::parse_fault_rules("pwrite:/store:EIO"));
+  test_support::InstalledHooks installed(faults);
+  for (std::uint64_t version : {1, 2, 3}) commit(version);
+  EXPECT_TRUE(await_given_up(3));
+  flusher->stop();
+  const auto told = taken_reports();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_NE(told[0].find("given up"), std::string::npos) << told[0];
+}
+
+TEST_F(FlusherTest, DoesNotMakeAStoreAnewThatVanished) {
+  start();
+  commit(1);
+  ASSERT_TRUE(await_stored(1));
+  std::filesystem::rename(directory / "store", directory / "away");
+  commit(2);
+  EXPECT_TRUE(await([&] { return attempts > 3; }));
+  EXPECT_FALSE(std::filesystem::exists(directory / "store"));
+  std::filesystem::rename(directory / "away", directory / "store");
+  EXPECT_TRUE(await_stored(2));
+  flusher->stop();
+  EXPECT_EQ(made->list("app")->size(), 2u);
+}
+
+TEST_F(FlusherTest, SetsADamagedVersionAsideAndGoesOnWithTheNext) {
+  start();
+  {
+    const auto guard = ledger->lock();
+    ASSERT_TRUE(checkpoint(1));
+    const auto slot = core->address(core->find(id(1))->pieces.at(0).chunks[0]);
+    const std::byte flipped{1};
+    ASSERT_TRUE(os::File::open(slot.path, os::Open::read_write)->write(0, base::ConstByteSpan(&flipped, 1)));
+  }
+  commit(2);
+  EXPECT_TRUE(await_stored(2));
+  flusher->stop();
+  const auto listings = made->list("app");
+  ASSERT_TRUE(listings && listings->size() == 1);
+  EXPECT_EQ(listings->front().id, id(2));
+  const auto told = taken_reports();
+  ASSERT_GE(told.size(), 2u);
+  EXPECT_NE(told[0].find("quarantine: app version 1, rank 0, chunk 0"), std::string::npos) << told[0];
+  EXPECT_NE(told[1].find("flush of app version 1 was given up"), std::string::npos) << told[1];
+}
+
+TEST_F(FlusherTest, EndsAtOnceWhileItWaitsForARetry) {
+  start({kHour, kHour, 100 * kHour});
+  os::FaultRules faults(*os::parse_fault_rules("pwrite:/store:EIO"));
+  test_support::InstalledHooks installed(faults);
+  commit(1);
+  EXPECT_TRUE(await([&] { return attempts == 1; }));
+  flusher->stop();
+  EXPECT_EQ(core->pending_versions(), 1u);
+}
+
+// What happens to chunks in the tier, and to the store but for the beginning of a segment.
+class TierAndStore : public os::Hooks {
+ public:
+  int before(const os::Operation& operation) override {
+    if (is(operation, "pread", true)) ++reads;
+    return is(operation, "pwrite", false) ? store() : 0;
+  }
+  void after(const os::Operation& operation, int) override {
+    if (is(operation, "pwrite", false)) --storing_;
+  }
+  std::atomic<int> reads = 0, most_storing = 0;
+  int wait_for_reads = 0;          ///< before the first write to the store
+  std::function<void()> at_store;  ///< before each; may be empty
+
+ private:
+  static bool is(const os::Operation& operation, const std::string& call, bool tier) {
+    const bool in_tier = operation.path.find("/tier0/") != std::string::npos;
+    return operation.call == call && (tier ? in_tier : operation.path.find("/store/") != std::string::npos) &&
+           (tier || operation.offset > 0);
+  }
+  int store() {
+    if (at_store) at_store();
+    const int now = ++storing_;
+    for (int most = most_storing; now > most && !most_storing.compare_exchange_weak(most, now);) {
+    }
+    for (int i = 0; reads < wait_for_reads && i < 20'000; ++i) os::sleep_ns(kMillisecond);
+    os::sleep_ns(kMillisecond);
+    return reads < wait_for_reads ? EIO : 0;
+  }
+  std::atomic<int> storing_ = 0;
+};
+
+class FlusherOfASlowTier : public FlusherTest {
+ protected:
+  void flush(unsigned threads, std::size_t chunks) {
+    options.threads = threads;
+    start();
+    {
+      const auto guard = ledger->lock();
+      std::vector<tier::SlotAddress> slots;
+      for (std::size_t i = 0; i < chunks; ++i) slots.push_back(grant(1, id(1)).address);
+      ASSERT_TRUE(core->stage(1, staged(id(1), slots)));
+      ASSERT_TRUE(core->commit(commit_of(id(1))));
+    }
+    const test_support::InstalledHooks installed(hooks);
+    flusher->notify();
+    EXPECT_TRUE(await_stored(1));
+    flusher->stop();
+    EXPECT_TRUE(taken_reports().empty());
+  }
+  TierAndStore hooks;
+};
+
+TEST_F(FlusherOfASlowTier, ReadsItWhileTheStoreIsWritten) {
+  hooks.wait_for_reads = 2;
+  flush(1, 2);
+}
+
+TEST_F(FlusherOfASlowTier, WhoWritesToTheStoreIsNoReaderOfTheTierAnyMore) {
+  unsigned looks = 0, most_readers = 0;
+  hooks.at_store = [&] {
+    const auto guard = ledger->lock();
+    ++looks;
+    most_readers = std::max(most_readers, core->observe_tiers(9, {id(2), kChunk, 0, {}, {}}, false)[0].readers);
+  };
+  flush(1, 1);
+  EXPECT_GT(looks, 0u);
+  EXPECT_EQ(most_readers, 0u);
+}
+
+TEST_F(FlusherOfASlowTier, WritesToTheStoreWithNoMoreThreadsThanItMay) {
+  flush(2, 8);
+  EXPECT_LE(hooks.most_storing, 2);
+  EXPECT_EQ(hooks.reads, 8);
+}
+
+}  // namespace
+}  // namespace perdure::engine

@@ -1,0 +1,247 @@
+#include "engine/host/engine.hpp"
+
+#include "config/directories.hpp"
+#include "engine/flush/flusher.hpp"
+#include "engine/host/emulation.hpp"
+#include "engine/ledger/ledger.hpp"
+#include "engine/peers/node_group.hpp"
+#include "engine/serve/server.hpp"
+#include "engine/upkeep/janitor.hpp"
+#include "engine/upkeep/store_probe.hpp"
+#include "os/crash_point.hpp"
+#include "os/fork.hpp"
+#include "os/socket.hpp"
+#include "os/system.hpp"
+#include "redundancy/registry.hpp"
+#include "store/emulated.hpp"
+
+namespace perdure::engine {
+namespace {
+
+std::uint64_t seconds_to_ns(double seconds) { return seconds <= 0 ? 0 : static_cast<std::uint64_t>(seconds * 1e9); }
+
+struct OpenTiers {
+  std::vector<std::unique_ptr<tier::Tier>> tiers;
+  std::vector<TierModel> models;  // of each
+};
+
+TierModel model_for(const config::Config& config, const std::string& name, const tier::TierOptions& options,
+                    const std::optional<Emulation>& emulation, std::size_t position, Reports& reports) {
+  if (emulation && position < emulation->tiers.size())
+    return {emulation->model(position), {ModelSource::Kind::emulated, 0, config.text("emulate.description"), {}}};
+  return stored_model(config::model_root(config), name, options.directory, reports);
+}
+
+// A block of redundancy is made by one thread, and a node has to have some for every position of its group to have
+// something to make: with redundancy chunks are smaller, unless their size was chosen.
+constexpr std::uint64_t kRedundantChunkBytes = 8 * base::MiB;
+constexpr std::uint64_t kStoreLookDelay_ns = 1'000'000'000;
+
+std::uint64_t chunk_bytes(const config::Config& config) {
+  const std::uint64_t bytes = config.bytes("chunk_bytes");
+  const bool chosen = config.value("chunk_bytes").origin != config::Origin::default_value;
+  return chosen || !redundancy::keeps_redundancy(config.text("redundancy.scheme"))
+             ? bytes
+             : std::min(bytes, kRedundantChunkBytes);
+}
+
+// A tier that cannot be opened is left out with a report: the next one serves. Without any there is no engine.
+base::Result<OpenTiers> open_tiers(const config::Config& config, const NodePaths& paths,
+                                   const std::optional<Emulation>& emulation, Reports& reports) {
+  OpenTiers open;
+  auto& tiers = open.tiers;
+  base::Error last{PERDURE_INVALID_ARGUMENT, "tier.order", "it names no tier", "name at least one", false};
+  std::size_t position = 0;
+  for (const std::string& name : config.list("tier.order")) {
+    const std::size_t at = position++;
+    tier::TierOptions options;
+    options.number = static_cast<std::uint32_t>(tiers.size());
+    options.directory = paths.tiers.at(name);
+    options.slot_bytes = chunk_bytes(config);
+    options.max_bytes = config::tier_max_bytes(config, name);
+    auto tier = tier::make_tier(name, options);
+    if (tier) {
+      open.models.push_back(model_for(config, name, options, emulation, at, reports));
+      tiers.push_back(emulation ? emulation->wrap(std::move(*tier), at) : std::move(*tier));
+      continue;
+    }
+    if (tier.error().code == PERDURE_INVALID_ARGUMENT) return base::fail(tier.error());
+    last = tier.error();
+    reports.add("tier " + name + " cannot be used: " + last.text());
+  }
+  if (tiers.empty()) return base::fail(last);
+  return open;
+}
+
+FlusherOptions flusher_options(const config::Config& config) {
+  FlusherOptions options;
+  options.threads = static_cast<unsigned>(config.integer("flush.threads"));
+  options.max_bytes_per_s = config.bytes("flush.max_bandwidth");
+  options.max_slowdown = config.real("flush.max_slowdown");
+  options.backoff = {seconds_to_ns(config.real("flush.retry_initial")), seconds_to_ns(config.real("flush.retry_max")),
+                     seconds_to_ns(config.real("flush.give_up_after"))};
+  options.keep_in_tiers = static_cast<std::uint64_t>(config.integer("retention.keep_last"));
+  return options;
+}
+
+NodeGroupOptions group_options(const config::Config& config) {
+  NodeGroupOptions options;
+  options.scheme = config.text("redundancy.scheme");
+  options.parities = static_cast<unsigned>(config.integer("redundancy.parities"));
+  options.fabric.provider = config.text("network.provider");
+  options.fabric.bind_address = config.text("network.bind");
+  options.parity_servers = config.list("redundancy.parity_servers");
+  options.job = config.text("job");
+  options.replicator.threads = static_cast<unsigned>(config.integer("redundancy.threads"));
+  const std::string early = config.text("redundancy.during_capture");
+  options.replicator.during_capture = early != "never";
+  if (early == "auto")
+    options.replicator.busy = [threads = options.replicator.threads] { return os::idle_processors() < threads; };
+  options.recovery_threads = options.replicator.threads;
+  return options;
+}
+
+DuringCapture during_capture(const std::string& text) {
+  if (text == "always") return DuringCapture::always;
+  return text == "never" ? DuringCapture::never : DuringCapture::automatic;
+}
+
+plan::RetentionPolicy retention_policy(const config::Config& config) {
+  plan::RetentionPolicy policy;
+  policy.keep_last = static_cast<std::uint64_t>(config.integer("retention.keep_last"));
+  policy.keep_every = static_cast<std::uint64_t>(config.integer("retention.keep_every"));
+  return policy;
+}
+
+bool nothing_left(Ledger& state) {
+  const auto ledger = state.lock();
+  return !ledger->holds_unstored() && !ledger->needed_by_others();
+}
+
+void remove_tiers(Ledger& state) {
+  const auto ledger = state.lock();
+  for (auto& tier : ledger->tiers()) (void)tier->remove_all();
+}
+
+}  // namespace
+
+// In the order of construction; threads of later members use earlier ones, so they end in reverse.
+struct Engine::Parts {
+  Claim claim;
+  std::string socket;
+  Reports reports;
+  std::optional<Emulation> emulation;
+  std::unique_ptr<store::Store> store;
+  std::unique_ptr<Ledger> ledger;
+  std::unique_ptr<NodeGroup> group;
+  std::unique_ptr<StoreProbe> store_look;
+  std::unique_ptr<Janitor> janitor;
+  std::unique_ptr<Flusher> flusher;
+  std::unique_ptr<Server> server;
+  std::mutex server_mutex;  // the server pointer: threads of the others call wake() while it is being made or unmade
+  bool stopped = false;
+
+  void wake() {
+    std::lock_guard guard(server_mutex);
+    if (server) server->wake();
+  }
+};
+
+Engine::Engine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Engine::~Engine() { stop(); }
+const std::string& Engine::socket_path() const { return parts_->socket; }
+
+void Engine::make_group(Parts& parts, const config::Config& config) {
+  Parts* p = &parts;
+  NodeGroupOptions options = group_options(config);
+  options.replicator.ask_store = [p](const segment::VersionId& id) { p->store_look->ask(id); };
+  p->group = std::make_unique<NodeGroup>(*p->ledger, p->reports, std::move(options), [p] {
+    if (p->flusher) p->flusher->notify();  // which lets level node go first
+    p->wake();
+  });
+  p->store_look = std::make_unique<StoreProbe>(*p->store, kStoreLookDelay_ns,
+                                               [p](const segment::VersionId& id) { p->group->whole_at_store(id); });
+}
+
+base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config, Claim claim, bool idle_exit) {
+  PERDURE_CHECK(os::arm_crash_point_from_environment());
+  auto parts = std::make_unique<Parts>();
+  Parts* p = parts.get();
+  p->claim = std::move(claim);
+  os::keep_from_children(p->claim.lock.fd());
+  const NodePaths& paths = p->claim.paths;
+  p->socket = paths.socket();
+  PERDURE_CHECK(p->reports.log_to(paths.node + "/engine.log"));
+  PERDURE_TRY(p->store, store::make_store(config.text("store.path"), config.below("store.")));
+  PERDURE_TRY(p->emulation, make_emulation(config));
+  if (p->emulation) p->store = store::emulate(std::move(p->store), p->emulation->store);
+  PERDURE_TRY(auto open, open_tiers(config, paths, p->emulation, p->reports));
+  PERDURE_TRY(auto catalog, catalog::Catalog::open(paths.node, config.bytes("catalog.compact_above")));
+  NodeStateOptions placing{std::move(open.models), nullptr, static_cast<unsigned>(config.integer("flush.threads")),
+                           chunk_bytes(config)};
+  PERDURE_TRY(placing.policy, placement::find_policy(config.text("placement.policy")));
+  // A store that cannot be gone on with gets only what is whole.
+  if (p->store->properties().resumable) placing.during_capture = during_capture(config.text("flush.during_capture"));
+  std::vector<std::string> left;  // names of what is here
+  std::uint64_t slot_bytes = 0;
+  p->ledger = std::make_unique<Ledger>(std::move(catalog), std::move(open.tiers), p->reports, std::move(placing));
+  {
+    const auto ledger = p->ledger->lock();
+    PERDURE_CHECK(ledger->recover());
+    for (const auto& held : ledger->inventory("")) left.push_back(held.id.name);
+    slot_bytes = ledger->slot_bytes();
+  }
+  PERDURE_TRY(auto listener, os::listen_at(p->socket));
+
+  if (redundancy::keeps_redundancy(config.text("redundancy.scheme"))) make_group(*p, config);
+  p->janitor = std::make_unique<Janitor>(*p->store, p->reports, retention_policy(config), [p] { p->wake(); });
+  // What an earlier engine of this job held is this job's, too: its retention may have been cut short.
+  for (const auto& name : left) p->janitor->enforce_retention(name);
+  FlusherOptions flushing = flusher_options(config);
+  if (p->store->properties().resumable) flushing.room = [p] { p->wake(); };
+  p->flusher = std::make_unique<Flusher>(
+      *p->ledger, *p->store, p->reports, std::move(flushing),
+      [p](const segment::VersionId& id, bool stored) {
+        if (stored) p->janitor->enforce_retention(id.name);
+        if (stored && p->group) p->group->stored(id);
+        p->wake();
+      },
+      [p] { p->wake(); });
+  ServerOptions options;
+  options.fingerprint = config.fingerprint();
+  options.chunk_bytes = std::min(chunk_bytes(config), slot_bytes);
+  options.group = p->group.get();
+  options.identity = {config.text("job"), p->claim.node_label, config.text("engine.mode"),
+                      config.text("redundancy.scheme"), os::wall_clock_ns()};
+  options.idle_exit_ns = idle_exit ? seconds_to_ns(config.real("engine.idle_exit")) : 0;
+  auto server =
+      std::make_unique<Server>(*p->ledger, *p->flusher, *p->janitor, p->reports, std::move(listener), options);
+  {
+    std::lock_guard guard(p->server_mutex);
+    p->server = std::move(server);
+  }
+  return std::unique_ptr<Engine>(new Engine(std::move(parts)));
+}
+
+void Engine::wait_until_over() { parts_->server->wait_until_over(); }
+
+void Engine::stop() {
+  Parts& p = *parts_;
+  if (std::exchange(p.stopped, true)) return;
+  p.server->stop();
+  if (p.emulation) p.emulation->shut();
+  p.flusher->stop();
+  p.janitor->stop();
+  if (p.store_look) p.store_look->stop();
+  if (p.group) p.group->stop();
+  p.server->close();
+  if (nothing_left(*p.ledger)) {
+    remove_tiers(*p.ledger);  // which the others still know
+    remove_directories(p.claim);
+  } else {
+    (void)os::remove_file(p.socket);
+  }
+  p.claim.lock = os::File();
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,31 @@
+#pragma once
+// The engine of one node and job: the same class in a leader rank (embedded) and in perdured.
+#include <memory>
+#include <string>
+
+#include "config/config.hpp"
+#include "engine/host/node_directory.hpp"
+
+namespace perdure::engine {
+
+class Engine {
+ public:
+  /// Replays the catalog, resumes unfinished flushes and listens on claim.paths.socket(). `idle_exit` (perdured started
+  /// by a client): end after option engine.idle_exit without clients and without work.
+  static base::Result<std::unique_ptr<Engine>> start(const config::Config& config, Claim claim, bool idle_exit);
+  ~Engine();  ///< stop()
+  const std::string& socket_path() const;
+  /// Blocks until a client asked for shutdown, the idle time passed, or stop().
+  void wait_until_over();
+  /// Ends all threads; a flush in flight stops at its next block and is resumed by the next engine. When everything is
+  /// in the store, tiers, catalog and directories are removed. Repeatable.
+  void stop();
+
+ private:
+  struct Parts;
+  explicit Engine(std::unique_ptr<Parts> parts);
+  static void make_group(Parts& parts, const config::Config& config);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace perdure::engine

@@ -1,0 +1,153 @@
+// An engine with nothing to do uses no processor: none of its threads wakes up. The kernel counts that; no time is
+// asserted on.
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+#include "engine/host/engine_testing.hpp"
+#include "os/system.hpp"
+#include "support/wake_ups.hpp"
+
+namespace perdure::engine {
+namespace {
+
+constexpr std::uint64_t kIdleChunk = 64 * base::KiB, kLookedAtNs = 1'500'000'000, kPauseNs = 50'000'000;
+
+class IdleEngine : public EngineFixture {
+ protected:
+  void start(const std::string& more, bool idle_exit = false) {
+    ASSERT_TRUE(
+        EngineFixture::start("tier.order=file;chunk_bytes=64KiB;tier.file.max_bytes=256KiB;" + more, idle_exit));
+    rank_ = ipc::Channel::connect(engine_->socket_path()).value();
+    ipc::Hello with_retention = hello();
+    with_retention.first_node = true;
+    ASSERT_TRUE(rank_.call(with_retention));
+  }
+  /// Six chunks of zeros in four slots, so that it is flushed while it is captured, and stored. More `nodes` than this
+  /// one have a part in it, and nobody brings theirs.
+  void checkpoint(std::uint64_t version, std::uint32_t nodes = 1) {
+    const segment::VersionId id{"app", version, {version, 1}};
+    const auto hash = base::hash128(std::vector<std::byte>(kIdleChunk));  // preallocated slots are zeros
+    segment::Piece piece{0, kIdleChunk, {{0, 1, 6 * kIdleChunk}}, {}};
+    for (int i = 0; i < 6; ++i) piece.chunks.push_back({0, kIdleChunk, {}, 0});
+    ASSERT_TRUE(rank_.tell(ipc::Step{1'000'000}));
+    ASSERT_TRUE(rank_.call(ipc::Reserve{std::vector<std::uint64_t>(6, kIdleChunk)}));
+    ASSERT_TRUE(rank_.tell(ipc::Begin{id, nodes, piece, {{0, nodes, {0}}}}));
+    for (std::uint32_t c = 0; c < 6; ++c) {
+      const auto reply = rank_.call(ipc::Grant{id, kIdleChunk, 0, {}, {}});
+      ASSERT_TRUE(reply) << reply.error().text();
+      const auto& slot = reply->slot;
+      piece.chunks[c] = {slot.slot, kIdleChunk, hash, slot.tier};
+      ASSERT_TRUE(rank_.call(ipc::AwaitWritten{{id, 0, c, slot.tier, slot.slot, kIdleChunk, hash}}));
+    }
+    ASSERT_TRUE(rank_.call(ipc::Stage{id, nodes, piece}));
+    ASSERT_TRUE(rank_.call(ipc::Commit{id, {{0, nodes, {0}}}}));
+    ASSERT_TRUE(rank_.call(ipc::WaitStored{id, 0}));
+    ASSERT_TRUE(rank_.call(ipc::Drain{0}));
+  }
+  /// After a reply threads may still have to go to sleep.
+  void settle() const {
+    auto before = test_support::sleeps(others_);
+    for (int i = 0; i < 400; ++i) {
+      os::sleep_ns(kPauseNs);
+      auto now = test_support::sleeps(others_);
+      if (now == before) return;
+      before = std::move(now);
+    }
+    FAIL() << "its threads never rest";
+  }
+  void expect_no_wake_ups() const {
+    settle();
+    const auto before = test_support::sleeps(others_);
+    EXPECT_GE(before.size(), 3u) << "server, flusher and janitor";
+    os::sleep_ns(kLookedAtNs);
+    EXPECT_EQ(test_support::sleeps(others_), before);
+  }
+
+  const std::set<int> others_ = test_support::threads();
+  ipc::Channel rank_;
+};
+
+TEST_F(IdleEngine, SleepsWhenEverythingIsStoredAndTheApplicationComputes) {
+  start("flush.max_slowdown=0.05;flush.max_bandwidth=1GB");
+  for (std::uint64_t version = 1; version <= 4; ++version) checkpoint(version);
+  expect_no_wake_ups();
+}
+
+TEST_F(IdleEngine, SleepsBetweenTwoScrapesOfItsMetrics) {
+  start("");
+  checkpoint(1);
+  ASSERT_TRUE(rank_.call(ipc::Metrics{}));
+  expect_no_wake_ups();
+  ASSERT_TRUE(rank_.call(ipc::Metrics{}));
+  expect_no_wake_ups();
+}
+
+TEST_F(IdleEngine, SleepsWithEmulatedDevices) {
+  std::ofstream(directory_ / "node.toml") << "tiers = [\"file\"]\n[tier.file]\nstreams = [1, 4]\nvariability = 0.2\n"
+                                             "bytes_per_s = [\"1GB\", \"2GB\"]\n[store]\nstreams = [1]\n"
+                                             "variability = 0.2\nbytes_per_s = [\"1GB\"]\n";
+  start("emulate.description=" + directory_ / "node.toml");
+  for (std::uint64_t version = 1; version <= 2; ++version) checkpoint(version);
+  expect_no_wake_ups();
+}
+
+TEST_F(IdleEngine, SleepsUntilItsIdleTimeIsOver) {
+  start("engine.idle_exit=3600", true);
+  checkpoint(1);
+  rank_.close();
+  expect_no_wake_ups();
+}
+
+TEST_F(IdleEngine, SleepsWhenItIsToEndAndARankIsStillThere) {
+  start("");
+  checkpoint(1);
+  ASSERT_TRUE(rank_.call(ipc::Shutdown{}));
+  expect_no_wake_ups();
+}
+
+// Looking is no work, and who has not said yet who he is has not begun any.
+TEST_F(IdleEngine, EndsWhileToolsLookAtItAllTheTime) {
+  start("engine.idle_exit=0.3", true);
+  rank_.close();
+  std::atomic<bool> over = false;
+  std::thread waiter([&] {
+    engine_->wait_until_over();
+    over = true;
+  });
+  const std::uint64_t limit_ns = os::monotonic_ns() + 60'000'000'000;
+  while (!over && os::monotonic_ns() < limit_ns) {
+    auto tool = ipc::Channel::connect(engine_->socket_path());
+    if (!tool) break;
+    os::sleep_ns(1'000'000);  // the server sees a connection before it hears who it is
+    ipc::Hello looks;
+    looks.client = false;
+    (void)tool->call(looks);
+    (void)tool->call(ipc::Metrics{});
+  }
+  EXPECT_TRUE(over) << "somebody looks, and it thinks that it is needed";
+  engine_->stop();
+  waiter.join();
+}
+
+// Retention waits for other nodes' part of a version: that is no reason to look at the clock all the time.
+TEST_F(IdleEngine, SleepsWhileItWaitsForOthersBeforeItEnds) {
+  start("engine.idle_exit=0.01", true);
+  checkpoint(1, 2);
+  rank_.close();
+  const auto asleep = [this] {
+    for (const auto& [thread, times] : test_support::sleeps(others_))
+      if (!test_support::thread_status(thread, "State").starts_with("S")) return false;
+    return true;
+  };
+  os::sleep_ns(kLookedAtNs);  // its idle time is long over
+  int looks = 0;
+  while (!asleep() && looks < 400) {
+    os::sleep_ns(kPauseNs);
+    ++looks;
+  }
+  EXPECT_LT(looks, 400) << "some thread is never at rest";
+}
+
+}  // namespace
+}  // namespace perdure::engine

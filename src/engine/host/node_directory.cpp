@@ -1,0 +1,123 @@
+#include "engine/host/node_directory.hpp"
+
+#include <sys/stat.h>
+
+#include "base/hash.hpp"
+#include "config/directories.hpp"
+#include "os/system.hpp"
+
+namespace perdure::engine {
+namespace {
+
+constexpr unsigned kMaxInstances = 64;
+constexpr std::uint64_t kSecondLookNs = 5'000'000;
+
+NodePaths paths_for(const config::Config& config, const std::string& entry) {
+  NodePaths paths{config::node_root(config) + "/" + entry};
+  for (const std::string& tier : config::known_tiers()) paths.tiers[tier] = config::tier_directory(config, tier, entry);
+  return paths;
+}
+
+// A claimed lock counts only while the path still leads to it: its former owner may have removed the directory.
+bool still_there(const os::File& lock) {
+  struct stat opened {
+  }, named{};
+  return ::fstat(lock.fd(), &opened) == 0 && ::stat(lock.path().c_str(), &named) == 0 &&
+         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+}
+
+std::string fingerprint_of(const NodePaths& paths) {
+  auto bytes = os::read_file(paths.node + "/fingerprint", 4096);
+  if (!bytes) return {};
+  return {reinterpret_cast<const char*>(bytes->data()), bytes->size()};
+}
+
+// The owner removes its predecessor's fingerprint and writes its own right after taking the lock; give it that moment.
+std::string await_fingerprint(const NodePaths& paths) {
+  for (int i = 0; i < 100; ++i) {
+    std::string found = fingerprint_of(paths);
+    if (!found.empty()) return found;
+    os::sleep_ns(10'000'000);
+  }
+  return {};
+}
+
+// A first look may come between the lock and the removal, so another's fingerprint is believed when it is still there
+// at the second. Ours, left by a dead owner and seen in the same moment, is found out by the engine's answer to hello.
+bool owner_serves(const NodePaths& paths, const std::string& fingerprint) {
+  if (await_fingerprint(paths) == fingerprint) return true;
+  os::sleep_ns(kSecondLookNs);
+  return await_fingerprint(paths) == fingerprint;
+}
+
+base::Status make_parents(const NodePaths& paths) {
+  const auto parent = [](const std::string& path) { return path.substr(0, path.rfind('/')); };
+  PERDURE_CHECK(os::make_private_directory(parent(paths.node)));
+  for (const auto& [tier, path] : paths.tiers) PERDURE_CHECK(os::make_private_directory(parent(path)));
+  return os::make_private_directory(paths.node);
+}
+
+enum class Outcome { claimed, other_owner, vanished };
+
+base::Result<Outcome> try_instance(const NodePaths& paths, const std::string& fingerprint, Claim& claim) {
+  // A former owner may be removing its directory right now.
+  if (auto made = make_parents(paths); !made) {
+    if (made.error().code != PERDURE_NOT_FOUND) return base::fail(made.error());
+    return Outcome::vanished;
+  }
+  auto lock = os::File::open(paths.node + "/engine.lock", os::Open::create);
+  if (!lock && lock.error().code == PERDURE_NOT_FOUND) return Outcome::vanished;
+  if (!lock) return base::fail(lock.error());
+  if (auto locked = lock->try_lock(); !locked) {
+    if (locked.error().code != PERDURE_BUSY) return base::fail(locked.error());
+    return Outcome::other_owner;
+  }
+  if (!still_there(*lock)) return Outcome::vanished;
+  // Whoever finds the lock taken must not believe what a dead owner left.
+  PERDURE_CHECK(os::remove_file(paths.node + "/fingerprint"));
+  PERDURE_CHECK(os::write_file_atomically(paths.node + "/fingerprint", base::as_bytes(fingerprint)));
+  claim.paths = paths;
+  claim.lock = std::move(*lock);
+  return Outcome::claimed;
+}
+
+}  // namespace
+
+std::string node_key(const config::Config& config, const std::string& node_label) {
+  std::string store = config.text("store.path");
+  if (auto absolute = os::absolute_path(store); absolute && store.find("://") == std::string::npos) store = *absolute;
+  const std::string text = store + '\n' + config.text("job") + '\n' + node_label;
+  return base::hash128(base::as_bytes(text)).hex().substr(0, 16);
+}
+
+base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, const std::string& node_label) {
+  const std::string key = node_key(config, node_label), fingerprint = config.fingerprint();
+  for (unsigned instance = 0, retries = 0; instance < kMaxInstances;) {
+    const NodePaths paths = paths_for(config, key + "." + std::to_string(instance));
+    Claim claim;
+    claim.node_label = node_label;
+    PERDURE_TRY(const Outcome outcome, try_instance(paths, fingerprint, claim));
+    if (outcome == Outcome::claimed) return std::variant<Claim, Existing>(std::move(claim));
+    if (outcome == Outcome::other_owner) {
+      if (owner_serves(paths, fingerprint)) return std::variant<Claim, Existing>(Existing{paths});
+      ++instance;
+    } else if (++retries > 1000) {
+      return base::fail(PERDURE_BUSY, paths.node, "the directory keeps vanishing while it is being claimed");
+    }
+  }
+  return base::fail(PERDURE_BUSY, config::node_root(config), "64 engines of other configurations live here already",
+                    "end them or set node.path or job to something else");
+}
+
+// Once the lock's file is gone a successor may be at work here: by then nothing else is left to remove but the
+// directory, which stays if the successor uses it.
+void remove_directories(const Claim& claim) {
+  for (const char* name : {"/catalog", "/catalog.new", "/socket", "/fingerprint", "/engine.log", "/engine.conf"})
+    (void)os::remove_file(claim.paths.node + name);
+  for (const auto& [tier, path] : claim.paths.tiers)
+    if (path != claim.paths.node) (void)os::remove_directory(path);
+  (void)os::remove_file(claim.paths.node + "/engine.lock");
+  (void)os::remove_directory(claim.paths.node);
+}
+
+}  // namespace perdure::engine

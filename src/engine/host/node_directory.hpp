@@ -1,0 +1,42 @@
+#pragma once
+// Where a node keeps what belongs to one job: lock, catalog, socket, log and the tiers' slots. Keyed by store, job and
+// node, so that a restarted job finds its data; numbered, so that a job with another configuration gets an engine of
+// its own (docs/adr/0003).
+#include <map>
+#include <string>
+#include <variant>
+
+#include "config/config.hpp"
+#include "os/file.hpp"
+
+namespace perdure::engine {
+
+/// Directories of one engine; all are private to the user.
+struct NodePaths {
+  std::string node;                               ///< <node.path>/<key>.<instance>
+  std::map<std::string, std::string> tiers = {};  ///< of the slots, by the tier's name
+  std::string socket() const { return node + "/socket"; }
+};
+
+/// This process may be the node's engine: it holds the lock until this is destroyed.
+struct Claim {
+  NodePaths paths;
+  os::File lock;
+  std::string node_label = {};
+};
+/// Another process is the engine for the same job, store and configuration.
+struct Existing {
+  NodePaths paths;
+};
+
+/// 16 hexadecimal digits from store location, job name and node label.
+std::string node_key(const config::Config& config, const std::string& node_label);
+
+/// Takes the lowest free instance, or names the live engine with our fingerprint. PERDURE_BUSY when 64 other engines
+/// live.
+base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, const std::string& node_label);
+
+/// Removes the directories of a claim that holds nothing any more.
+void remove_directories(const Claim& claim);
+
+}  // namespace perdure::engine

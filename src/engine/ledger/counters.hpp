@@ -1,0 +1,65 @@
+#pragma once
+// What an engine counted since it began. Guarded by the engine's lock.
+#include <algorithm>
+#include <cstdint>
+
+#include "metrics/histogram.hpp"
+#include "metrics/moving_average.hpp"
+
+namespace perdure::engine {
+
+enum class Level { process, node, store };
+
+struct Counters {
+  // ---- captures
+  std::uint64_t begun = 0, committed = 0, aborted = 0, captured_bytes = 0;
+  metrics::Histogram capture_s{metrics::duration_bounds_s()};
+  metrics::Histogram slot_wait_s{metrics::duration_bounds_s()};
+  std::uint64_t under_way = 0;  ///< neither committed nor given up
+  void capture_begins() {
+    ++begun;
+    ++under_way;
+  }
+  void capture_commits(std::uint64_t bytes, double seconds) {
+    --under_way;
+    ++committed;
+    captured_bytes += bytes;
+    capture_s.observe(seconds);
+  }
+  /// Nothing is left of it.
+  void capture_over() {
+    --under_way;
+    ++aborted;
+  }
+
+  // ---- levels
+  /// When the newest version that reached the store was begun; 0: none did. It is there when its slots are long gone.
+  std::uint64_t newest_stored_ns = 0;
+  void reached_store(std::uint64_t attempt_ns) { newest_stored_ns = std::max(newest_stored_ns, attempt_ns); }
+
+  // ---- flushes
+  std::uint64_t stored_bytes = 0;         ///< of whole versions
+  std::uint64_t flushed_chunk_bytes = 0;  ///< as they are written, again when they are written again
+  double last_flush_s = 0;
+  metrics::MovingAverage flush_bytes_per_s;
+  metrics::Histogram flush_s{metrics::duration_bounds_s()};
+  std::uint64_t flushes_retried = 0, flushes_given_up = 0;
+  void flush_succeeded(std::uint64_t bytes, double seconds) {
+    stored_bytes += bytes;
+    last_flush_s = seconds;
+    flush_s.observe(seconds);
+    if (bytes > 0 && seconds > 0) flush_bytes_per_s.add(static_cast<double>(bytes) / seconds);
+  }
+
+  // ---- everything else
+  std::uint64_t evicted_stored = 0, evicted_unstored = 0;
+  std::uint64_t protections_reached = 0, protections_failed = 0;
+  std::uint64_t protections_stored = 0;      ///< no level node, but the store has what this node would lose
+  std::uint64_t protections_superseded = 0;  ///< a newer version reached level node first
+  std::uint64_t encoded_bytes = 0;
+  std::uint64_t recoveries = 0, recoveries_failed = 0, fetched_bytes = 0, rebuilt_bytes = 0;
+  std::uint64_t restored_from_slots_bytes = 0, restored_from_store_bytes = 0;
+  std::uint64_t quarantined_chunks = 0, quarantined_blocks = 0;
+};
+
+}  // namespace perdure::engine

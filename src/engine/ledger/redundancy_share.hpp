@@ -1,0 +1,27 @@
+#pragma once
+// What a position has to keep for its group, by what all of its members have. Pure. (docs/adr/0014)
+#include <map>
+#include <set>
+#include <vector>
+
+#include "catalog/redundancy_set.hpp"
+#include "ipc/messages.hpp"
+#include "redundancy/block_order.hpp"
+#include "redundancy/scheme.hpp"
+
+namespace perdure::engine {
+
+std::vector<redundancy::BlockOrder> block_orders(const std::vector<std::vector<segment::Piece>>& members);
+
+/// By redundancy::Item number: the block that this position should keep under it, in a group whose position p has the
+/// blocks orders[p]. A server's position is the one after the last.
+std::map<std::uint64_t, catalog::BlockName> blocks_to_keep(const redundancy::BlockMap& map,
+                                                           const std::vector<redundancy::BlockOrder>& orders,
+                                                           unsigned position);
+/// The same as a record says. Empty for an unknown scheme.
+std::map<std::uint64_t, catalog::BlockName> blocks_to_keep(const catalog::RedundancySet& redundancy_set,
+                                                           unsigned position);
+
+ipc::RedundancySummary summary_of(const catalog::RedundancySet& redundancy_set);
+
+}  // namespace perdure::engine

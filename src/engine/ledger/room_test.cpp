@@ -1,0 +1,105 @@
+#include "engine/ledger/room.hpp"
+
+#include <gtest/gtest.h>
+
+namespace perdure::engine {
+namespace {
+
+using What = Eviction::What;
+
+class Room : public testing::Test {
+ protected:
+  static segment::VersionId id(std::uint64_t version, const std::string& name = "app") {
+    return {name, version, {version, 1}};
+  }
+  RoomView::Held& hold(std::uint64_t version, Life life, FlushPhase flush = FlushPhase::queued) {
+    return room.versions.emplace_back(RoomView::Held{id(version), life, flush, 1, false, false});
+  }
+  Eviction choose(EvictionScope scope = EvictionScope::stored, RoomWanted::For use = RoomWanted::For::slot) const {
+    return choose_eviction(room, {wanted, scope, use});
+  }
+  void expect_version(const Eviction& chosen, std::uint64_t version) const {
+    EXPECT_EQ(chosen.what, What::version);
+    EXPECT_EQ(chosen.version, id(version));
+  }
+  RoomView room;
+  segment::VersionId wanted = id(100);
+};
+
+TEST_F(Room, NothingGoesOfWhatIsNotSafeInTheStore) {
+  for (const Life life : {Life::none, Life::announced, Life::staged, Life::delayed, Life::committed}) hold(1, life);
+  EXPECT_EQ(choose().what, What::nothing);
+}
+
+TEST_F(Room, TheOldestThatIsStoredGoesFirstWhateverItsName) {
+  hold(3, Life::stored);
+  hold(2, Life::stored).id.name = "other";
+  hold(1, Life::committed, FlushPhase::given_up);
+  room.obsolete.push_back({{id(1), 1}, 1});
+  room.chunks_to_move = true;
+  EXPECT_EQ(choose(EvictionScope::superseded).version, id(2, "other"));
+}
+
+TEST_F(Room, WhatIsReadOrNeededByOthersOrElsewhereOrWantsTheRoomItselfStays) {
+  hold(1, Life::stored).pinned = true;
+  hold(2, Life::stored).guarded = true;
+  hold(3, Life::stored).chunks = 0;
+  hold(4, Life::stored).id = wanted;
+  EXPECT_EQ(choose(EvictionScope::superseded).what, What::nothing);
+}
+
+TEST_F(Room, ThenRedundancyThatNobodyNeedsTheOldestFirst) {
+  hold(1, Life::committed, FlushPhase::given_up);
+  hold(2, Life::committed);
+  room.obsolete = {{{wanted, 1}, 1}, {{id(3), 1}, 0}, {{id(5), 1}, 1}, {{id(4), 2}, 1}};
+  room.chunks_to_move = true;
+  const auto chosen = choose(EvictionScope::superseded);
+  EXPECT_EQ(chosen.what, What::redundancy);
+  EXPECT_EQ(chosen.redundancy, (catalog::RedundancyId{id(4), 2}));
+}
+
+TEST_F(Room, ThenAChunkThatIsInATemporarySegmentToo) {
+  hold(1, Life::committed, FlushPhase::given_up);
+  hold(2, Life::committed);
+  room.chunks_to_move = true;
+  EXPECT_EQ(choose(EvictionScope::superseded).what, What::moved_chunk);
+}
+
+TEST_F(Room, SoThatATierNeedNotGrowOnlyWhatIsStoredGoes) {
+  room.obsolete = {{{id(1), 1}, 1}};
+  room.chunks_to_move = true;
+  EXPECT_EQ(choose(EvictionScope::stored, RoomWanted::For::growth).what, What::nothing);
+  hold(2, Life::stored);
+  expect_version(choose(EvictionScope::stored, RoomWanted::For::growth), 2);
+}
+
+TEST_F(Room, AnOlderVersionThatCannotBeStoredGoesWhenANewerOneIsHere) {
+  hold(1, Life::committed, FlushPhase::given_up);
+  EXPECT_EQ(choose(EvictionScope::superseded).what, What::nothing) << "it is the newest";
+  hold(2, Life::staged);
+  EXPECT_EQ(choose(EvictionScope::superseded).what, What::nothing) << "the newer one may be aborted";
+  room.versions.back().life = Life::committed;
+  expect_version(choose(EvictionScope::superseded), 1);
+  EXPECT_EQ(choose(EvictionScope::stored).what, What::nothing);
+  room.versions.back().id.name = "other";
+  EXPECT_EQ(choose(EvictionScope::superseded).what, What::nothing) << "of another name";
+}
+
+TEST_F(Room, WhatIsReadIsNotGivenUpForRoom) {
+  hold(1, Life::committed, FlushPhase::waiting).pinned = true;
+  hold(2, Life::committed);
+  EXPECT_EQ(choose(EvictionScope::superseded).what, What::nothing);
+}
+
+TEST_F(Room, WhatQueuesIsStuckOnlyBehindAStoreThatFailsAndIsNotBeingTried) {
+  hold(1, Life::committed, FlushPhase::queued);
+  hold(2, Life::committed, FlushPhase::waiting);
+  EXPECT_EQ(choose(EvictionScope::superseded).what, What::nothing);
+  room.store_failing = true;
+  expect_version(choose(EvictionScope::superseded), 1);
+  room.versions.back().flush = FlushPhase::running;
+  EXPECT_EQ(choose(EvictionScope::superseded).what, What::nothing);
+}
+
+}  // namespace
+}  // namespace perdure::engine

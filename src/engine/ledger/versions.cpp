@@ -1,0 +1,49 @@
+#include "engine/ledger/versions.hpp"
+
+#include <algorithm>
+
+namespace perdure::engine {
+
+Version* Versions::find(const segment::VersionId& id) {
+  const auto it = all_.find(id);
+  return it == all_.end() ? nullptr : &it->second;
+}
+
+const Version* Versions::find(const segment::VersionId& id) const {
+  const auto it = all_.find(id);
+  return it == all_.end() ? nullptr : &it->second;
+}
+
+bool Versions::happens(const segment::VersionId& id, VersionEvent event) {
+  const Version* known = find(id);
+  const auto after = next(known == nullptr ? VersionState() : static_cast<const VersionState&>(*known), event);
+  if (after) static_cast<VersionState&>(all_[id]) = *after;
+  return after.has_value();
+}
+
+// What others still have to do with goes over to a new record: a member that is added later is not forgotten here.
+void Versions::drop(const segment::VersionId& id) {
+  auto ended = all_.extract(id);
+  if (ended.empty()) return;
+  Version& before = ended.mapped();
+  Version left;
+  static_cast<VersionState&>(left) = next(before, VersionEvent::drop).value_or(VersionState());
+  left.granted = std::move(before.granted);
+  left.flushed = std::move(before.flushed);
+  if (!left.over()) all_.emplace(id, std::move(left));
+}
+
+void Versions::tidy(const segment::VersionId& id) {
+  if (const Version* known = find(id); known != nullptr && known->over()) all_.erase(id);
+}
+
+void Versions::note_lost(const segment::VersionId& id) {
+  lost_.push_back(id);
+  if (lost_.size() > kLostRemembered) lost_.pop_front();
+}
+
+bool Versions::lost(const segment::VersionId& id) const {
+  return std::find(lost_.begin(), lost_.end(), id) != lost_.end();
+}
+
+}  // namespace perdure::engine

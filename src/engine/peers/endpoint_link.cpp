@@ -1,0 +1,78 @@
+#include "engine/peers/endpoint_link.hpp"
+
+#include <algorithm>
+
+namespace perdure::engine {
+namespace {
+
+constexpr std::uint64_t kSliceNs = 500'000'000;
+
+}  // namespace
+
+EndpointLink::EndpointLink(std::shared_ptr<PeerNetwork> network, std::vector<network::Bytes> addresses,
+                           EndpointLinkOptions options)
+    : network_(std::move(network)), addresses_(std::move(addresses)), options_(options) {}
+
+// What is no address is found out where it is needed; so is who cannot be reached.
+void EndpointLink::introduce(unsigned first) const {
+  for (std::size_t position = first; position < addresses_.size(); ++position)
+    if (!addresses_[position].empty()) (void)network_->endpoint->introduce(addresses_[position], options_.timeout_ns);
+}
+
+void EndpointLink::close() {
+  closed_ = true;
+  std::lock_guard guard(mutex_);
+  for (const auto peer : known_) network_->endpoint->disconnect(peer);
+}
+
+// Asked every time: the endpoint knows who is connected, and connects again to whoever was lost.
+base::Result<network::PeerId> EndpointLink::peer(unsigned position) {
+  const auto closed = base::fail(PERDURE_CLOSED, "position " + std::to_string(position), "this node left the group");
+  if (position >= addresses_.size())
+    return base::fail(PERDURE_INVALID_ARGUMENT, "position " + std::to_string(position), "it is not in the group");
+  // In slices: whoever leaves the group must not wait for a peer that ended before.
+  base::Result<network::PeerId> peer = closed;
+  for (std::uint64_t waited_ns = 0; !peer && waited_ns < options_.timeout_ns; waited_ns += kSliceNs) {
+    if (closed_) return closed;
+    peer = network_->endpoint->connect(addresses_[position], std::min(kSliceNs, options_.timeout_ns - waited_ns));
+    if (!peer && peer.error().code != PERDURE_TIMEOUT) break;
+  }
+  if (!peer) return peer;
+  std::lock_guard guard(mutex_);
+  if (closed_) return closed;
+  known_.insert(*peer);
+  return peer;
+}
+
+base::Status EndpointLink::send(unsigned position, base::ConstByteSpan message) {
+  PERDURE_TRY(const auto to, peer(position));
+  PERDURE_TRY([[maybe_unused]] const auto answer, network_->endpoint->call(to, message, options_.timeout_ns));
+  return {};
+}
+
+std::optional<BlockView> EndpointLink::view(unsigned position, const BlockPlace& place, std::uint64_t bytes) {
+  if (options_.over_wire) return std::nullopt;
+  const auto from = peer(position);
+  const auto memory = network::decode_remote_memory(place.memory);
+  if (!from || !memory) return std::nullopt;
+  auto seen = network_->endpoint->view(*from, *memory);
+  if (!seen || place.offset > seen->bytes().size() || bytes > seen->bytes().size() - place.offset) return std::nullopt;
+  const auto kept = std::make_shared<const network::View>(std::move(*seen));
+  return BlockView{kept->bytes().subspan(place.offset, bytes), kept};
+}
+
+base::Status EndpointLink::read(unsigned position, const BlockPlace& place, std::uint64_t offset,
+                                base::ByteSpan target) {
+  PERDURE_TRY(const auto from, peer(position));
+  PERDURE_TRY(auto memory, network::decode_remote_memory(place.memory));
+  if (options_.over_wire) memory.file.reset();
+  return network_->endpoint->read(from, memory, place.offset + offset, target, options_.timeout_ns);
+}
+
+std::unique_ptr<GroupLink> EndpointNetwork::connect(std::vector<Address> nodes) {
+  auto link = std::make_unique<EndpointLink>(network_, std::move(nodes));
+  link->introduce();
+  return link;
+}
+
+}  // namespace perdure::engine

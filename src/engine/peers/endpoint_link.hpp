@@ -1,0 +1,65 @@
+#pragma once
+// The positions of a group over the network. (docs/adr/0014, 0015)
+#include <atomic>
+
+#include "engine/peers/slot_exposure.hpp"
+#include "engine/recover/piece_network.hpp"
+#include "engine/replicate/group_link.hpp"
+
+namespace perdure::engine {
+
+struct EndpointLinkOptions {
+  std::uint64_t timeout_ns = 10'000'000'000;  ///< of a message, and of reading one part of a block
+  bool over_wire = false;                     ///< even what is mapped here: for schemes that send what they read again
+};
+
+/// The engine's end of the network. Links hold it as long as they are in use.
+struct PeerNetwork {
+  network::JobKey key{};
+  std::unique_ptr<network::Endpoint> endpoint;
+  std::atomic<network::Endpoint*> served = nullptr;  ///< the same, for its handlers; nothing until it is open
+  std::unique_ptr<SlotExposure> slots;
+  /// Nothing is under way any more when the endpoint goes; then the mappings may.
+  ~PeerNetwork() { endpoint.reset(); }
+};
+
+class EndpointLink final : public GroupLink {
+ public:
+  /// `addresses` by position; its own is not used.
+  EndpointLink(std::shared_ptr<PeerNetwork> network, std::vector<network::Bytes> addresses,
+               EndpointLinkOptions options = {});
+  /// Connects to the positions from `first` on in the background, all at once: a connection takes some round trips, and
+  /// whoever needs it first would wait for that.
+  void introduce(unsigned first = 0) const;
+  void close() override;
+  base::Status send(unsigned position, base::ConstByteSpan message) override;
+  base::Result<BlockPlace> place(const tier::SlotAddress& slot) override { return network_->slots->place(slot); }
+  std::optional<BlockView> view(unsigned position, const BlockPlace& place, std::uint64_t bytes) override;
+  base::Status read(unsigned position, const BlockPlace& place, std::uint64_t offset, base::ByteSpan target) override;
+
+ private:
+  base::Result<network::PeerId> peer(unsigned position);
+
+  std::shared_ptr<PeerNetwork> network_;
+  std::atomic<bool> closed_ = false;
+  std::vector<network::Bytes> addresses_;
+  EndpointLinkOptions options_;
+  std::mutex mutex_;
+  std::set<network::PeerId> known_;  ///< that were connected; guarded
+};
+
+/// For recoveries.
+class EndpointNetwork final : public PieceNetwork {
+ public:
+  explicit EndpointNetwork(std::shared_ptr<PeerNetwork> network) : network_(std::move(network)) {}
+  Address address() const override { return network_->endpoint->address(); }
+  std::optional<BlockView> view(const BlockPlace& place, std::uint64_t bytes) override {
+    return network_->slots->view(place, bytes);
+  }
+  std::unique_ptr<GroupLink> connect(std::vector<Address> nodes) override;
+
+ private:
+  std::shared_ptr<PeerNetwork> network_;
+};
+
+}  // namespace perdure::engine

@@ -1,0 +1,101 @@
+#pragma once
+// This node among the others of its job: the network, the group, and the redundancy of versions there. Nothing of it
+// exists before the application says who the others are. Thread-safe.
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "engine/peers/endpoint_link.hpp"
+#include "engine/peers/parity_servers.hpp"
+#include "engine/recover/exported_pieces.hpp"
+#include "engine/recover/recoverer.hpp"
+#include "engine/replicate/replicator.hpp"
+#include "ipc/messages.hpp"
+
+namespace perdure::engine {
+
+struct NodeGroupOptions {
+  std::string scheme = "single";
+  unsigned parities = 1;  ///< as configured; what the scheme makes of it
+  network::FabricOptions fabric;
+  network::EndpointOptions endpoint;
+  ReplicatorOptions replicator;
+  unsigned recovery_threads = 2;
+  std::vector<std::string> parity_servers = {};  ///< redundancy.parity_servers
+  std::string job = {};                          ///< names what it has there
+};
+
+class NodeGroup {
+ public:
+  /// `changed`: the state of some version did.
+  NodeGroup(Ledger& ledger, Reports& reports, NodeGroupOptions options, std::function<void()> changed);
+  ~NodeGroup() { stop(); }
+  void stop();
+
+  /// The address under which engines with the same key reach this one. Another key: another launch of the job, in which
+  /// this node has no group yet.
+  base::Result<network::Bytes> open_network(const std::vector<std::byte>& job_key);
+  base::Status join(const ipc::Join& join);
+  bool joined() const;
+
+  void capturing(const segment::VersionId& id) { replicator_->capturing(id); }
+  void release_room() { replicator_->release_room(); }
+  void reevaluate_captures() { replicator_->reevaluate_captures(); }
+  void committed(const segment::VersionId& id);
+  void stored(const segment::VersionId& id);
+  void whole_at_store(const segment::VersionId& id) { replicator_->whole_at_store(id); }
+  void gone(const segment::VersionId& id);
+  void superseded(const std::string& name, std::uint64_t attempt_ns);
+  Replicator::State state(const segment::VersionId& id) const;
+  bool under_way() const { return replicator_->under_way() > 0; }
+
+  /// What this node has of a version, with where it is.
+  struct Pinned {
+    NodeState::Exported held;
+    std::vector<std::map<catalog::BlockName, tier::SlotAddress>> kept;  ///< by redundancy set of `held`
+  };
+  /// For ExportPieces: its slots stay as they are for this client. Then export_pieces(), which maps them, any thread.
+  Pinned pin(ClientId client, const segment::VersionId& id);
+  base::Result<std::vector<std::byte>> export_pieces(Pinned pinned);
+  /// What the parity servers offer of this version, one entry for each group that this node knows of.
+  std::vector<std::vector<std::byte>> export_pieces_of_servers(const segment::VersionId& id);
+  /// What they keep for versions of this name that this node belongs to; of all names when it is empty.
+  std::vector<ipc::RedundancySummary> redundancy_at_servers(const std::string& name);
+  /// The job has ended in order.
+  void drop_all() { replicator_->drop_all(); }
+  /// For Recover, which a client has under way once: it begins at the first call. Nothing while it runs; `changed` is
+  /// called when it is over.
+  std::optional<base::Result<std::vector<ipc::RankRecovery>>> recover(ClientId client, const ipc::Recover& request);
+
+ private:
+  struct Recovery {
+    std::unique_ptr<Recoverer> recoverer;
+    std::optional<base::Result<std::vector<ipc::RankRecovery>>> result;
+    std::thread thread;
+  };
+  base::Result<network::Bytes> serve(const PeerNetwork& network, network::PeerId from, base::ConstByteSpan request);
+  void name_members(const ipc::Join& join);
+  void lost(const base::Error& error);
+  void malformed(const PeerNetwork& network, network::PeerId from, const base::Error& error);
+  std::vector<ExportedPieces::Part> parts_at_servers(const std::function<bool(const segment::VersionId&)>& which);
+  base::Result<std::shared_ptr<PeerNetwork>> open_peer_network(const network::JobKey& key);
+  void stop_recoveries();
+
+  Ledger& ledger_;
+  Reports& reports_;
+  NodeGroupOptions options_;
+  std::function<void()> changed_;
+  mutable std::mutex mutex_;
+  bool joined_ = false;
+  std::shared_ptr<PeerNetwork> network_;
+  std::shared_ptr<ParityServers> parity_;
+  std::unique_ptr<Replicator> replicator_;
+  std::map<ClientId, std::unique_ptr<Recovery>> recoveries_;
+  std::mutex names_mutex_;
+  std::map<std::string, std::string> node_of_peer_;  ///< the node of each member of the group, by its peer's name
+  std::mutex malformed_mutex_;
+  std::deque<network::PeerId> sent_malformed_;  ///< once; the last few
+};
+
+}  // namespace perdure::engine

@@ -1,0 +1,110 @@
+// Who talks to an engine of the job: a stranger gets nothing, a peer that sends malformed messages is named and then
+// dropped, and the others are served all the while.
+#include "engine/peers/node_group.hpp"
+
+#include <gmock/gmock.h>
+
+#include "engine/ledger/node_state_testing.hpp"
+#include "engine/replicate/group_message.hpp"
+#include "network/network_testing.hpp"
+#include "os/system.hpp"
+
+namespace perdure::engine {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class NodeGroupOnNetwork : public NodeStateFixture {
+ protected:
+  NodeGroupOnNetwork() {
+    open({8});
+    NodeGroupOptions options;
+    options.scheme = "xor";
+    options.fabric.bind_address = "127.0.0.1";
+    group = std::make_unique<NodeGroup>(*ledger, reports, options, [] {});
+    address = *group->open_network(std::vector<std::byte>(key.begin(), key.end()));
+  }
+  std::unique_ptr<network::Endpoint> engine(std::byte secret) {
+    auto options = network::sample_options();
+    options.job_key.fill(secret);
+    return network::open_endpoint(network::open_fabric_wire(), options);
+  }
+  base::Result<network::Bytes> say(network::Endpoint& from, network::PeerId to, const network::Bytes& message) {
+    return from.call(to, message, network::kPatience);
+  }
+  /// The first report of the network about whoever is called so.
+  std::string awaited_report(const std::string& who) {
+    constexpr std::uint64_t kLimit_ns = 120'000'000'000;  // only so that a mistake has a message
+    for (const std::uint64_t begin = os::monotonic_ns(); os::monotonic_ns() - begin < kLimit_ns;) {
+      const auto report = reports.take();
+      if (report && report->starts_with("network: " + who)) return *report;
+      if (!report) os::sleep_ns(1'000'000);
+    }
+    ADD_FAILURE() << "the network reported nothing about " << who;
+    return {};
+  }
+  /// A message that this node understands: it answers that it is in no launch yet.
+  void expect_served(network::Endpoint& from) {
+    const auto peer = from.connect(address, network::kPatience);
+    ASSERT_TRUE(peer) << peer.error().text();
+    const auto answer = say(from, *peer, encode(GroupMessage{{id(1), 7}, 1, Keeps{}}));
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, PERDURE_BUSY);
+  }
+
+  network::JobKey key = network::sample_options().job_key;
+  std::unique_ptr<NodeGroup> group;
+  network::Bytes address;
+};
+
+TEST_F(NodeGroupOnNetwork, AStrangerGetsNothingAndStopsNobody) {
+  auto friendly = engine(key[0]), stranger = engine(std::byte{43});
+  expect_served(*friendly);
+  const auto peer = stranger->connect(address, 300'000'000);
+  ASSERT_FALSE(peer);
+  EXPECT_EQ(peer.error().code, PERDURE_TIMEOUT);
+  EXPECT_EQ(stranger->statistics().messages_received, 0U) << "not even an answer";
+  expect_served(*friendly);
+}
+
+TEST_F(NodeGroupOnNetwork, OfAPeerThatIsLostItSaysWhichNodeThatIsWhetherItIsBadAndWhatToDo) {
+  auto member = engine(key[0]), other = engine(key[0]);
+  ASSERT_TRUE(group->join({7, 0, 0, {address, member->address()}, {0}, {"here", "host#3"}}));
+  const std::string name = network::decode_address(member->address())->text();
+  const std::string others_name = network::decode_address(other->address())->text();
+  expect_served(*other);
+  ASSERT_TRUE(member->connect(address, network::kPatience));
+  member.reset();
+  const std::string said = awaited_report("node host#3");
+  EXPECT_THAT(said, HasSubstr("node host#3 (" + name + ") was lost: "));
+  EXPECT_THAT(said, testing::AllOf(HasSubstr("this is normal when its program was ended"), HasSubstr("level node"),
+                                   HasSubstr("see whether that node works")));
+  other.reset();
+  EXPECT_THAT(awaited_report(others_name), AllOf(HasSubstr(" was lost: "), HasSubstr("none of this node's group")));
+}
+
+TEST_F(NodeGroupOnNetwork, APeerThatSendsGarbageIsNamedAndThenDroppedAndTheOthersAreServed) {
+  auto friendly = engine(key[0]), mad = engine(key[0]);
+  const auto peer = mad->connect(address, network::kPatience);
+  ASSERT_TRUE(peer);
+  const std::string name = network::decode_address(mad->address())->text();
+  const auto first = say(*mad, *peer, network::text_bytes("garbage"));
+  ASSERT_FALSE(first);
+  EXPECT_EQ(first.error().code, PERDURE_CORRUPT) << "it is told why";
+  auto said = taken_reports();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_THAT(said[0], testing::AllOf(HasSubstr(name), HasSubstr("cannot be read")));
+  expect_served(*friendly);
+  const auto second = say(*mad, *peer, network::sample_bytes(1, 5000));
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, PERDURE_PEER_FAILED);
+  said = taken_reports();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_THAT(said[0], testing::AllOf(HasSubstr(name), HasSubstr("it was disconnected")));
+  expect_served(*friendly);
+  expect_served(*mad);  // as another peer, which has done nothing yet
+}
+
+}  // namespace
+}  // namespace perdure::engine

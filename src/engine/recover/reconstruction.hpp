@@ -1,0 +1,47 @@
+#pragma once
+// Finds sources for each lost chunk in what all nodes export: the chunk itself, or what others keep and have, as a sum.
+// Pure. A source that turns out to be damaged is not used again. (docs/adr/0014)
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "engine/recover/exported_pieces.hpp"
+#include "redundancy/restoration.hpp"
+
+namespace perdure::engine {
+
+struct ReconstructionTask {
+  EncodingTask task;
+  bool rebuilt = false;          ///< not simply fetched from where it still is
+  redundancy::Block block = {};  ///< rebuilt: which one of its group
+};
+
+class Reconstruction {
+ public:
+  explicit Reconstruction(const std::vector<ExportedPieces>& loans);
+  ~Reconstruction();
+  /// With lengths and hashes; PERDURE_NOT_FOUND when no exporter has them.
+  base::Result<segment::Piece> piece(std::uint32_t rank) const;
+  /// PERDURE_CORRUPT, with the reason, when it cannot be had any more.
+  base::Result<ReconstructionTask> task(std::uint32_t rank, std::uint32_t chunk) const;
+  /// This source is damaged.
+  void damaged(const EncodingTask::Source& source);
+  /// This holder cannot be read any more.
+  void gone(unsigned holder);
+
+ private:
+  class Group;
+  std::optional<EncodingTask::Source> in_place(std::uint32_t rank, std::uint32_t chunk,
+                                               redundancy::Symbol factor) const;
+  bool usable(unsigned holder, const BlockPlace& place) const;
+  void make_groups();
+  void changed();
+
+  const std::vector<ExportedPieces>& loans_;
+  std::multimap<std::uint32_t, std::pair<unsigned, const ExportedPieces::Piece*>> pieces_;  // by rank: holder, piece
+  std::set<std::pair<unsigned, BlockPlace>> damaged_;
+  std::set<unsigned> gone_;
+  std::vector<std::unique_ptr<Group>> groups_;
+};
+
+}  // namespace perdure::engine

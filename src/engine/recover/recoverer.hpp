@@ -1,0 +1,56 @@
+#pragma once
+// Fetches and rebuilds pieces that this node's ranks need, into its own slots, verified, and stages them. What turns
+// out to be damaged or out of reach on the way counts as lost, too. (docs/adr/0014)
+#include <atomic>
+
+#include "engine/ledger/ledger.hpp"
+#include "engine/recover/piece_network.hpp"
+#include "engine/recover/reconstruction.hpp"
+#include "engine/replicate/parity_store.hpp"
+
+namespace perdure::engine {
+
+class Recoverer {
+ public:
+  /// `parity`: of the job, if it has any.
+  Recoverer(Ledger& ledger, Reports& reports, std::shared_ptr<PieceNetwork> network,
+            std::shared_ptr<ParityStore> parity, unsigned threads)
+      : ledger_(ledger),
+        reports_(reports),
+        network_(std::move(network)),
+        parity_(std::move(parity)),
+        threads_(threads) {}
+  /// Recovers all wanted ranks or none: after a failure nothing stays in slots.
+  base::Result<std::vector<ipc::RankRecovery>> recover(const ipc::Recover& request);
+  void stop() { stopping_ = true; }
+
+ private:
+  struct Chunk {
+    std::size_t piece = 0;
+    std::uint32_t chunk = 0;
+  };
+  struct Work;
+  struct FaultySource {
+    std::optional<redundancy::Block> bad;
+    std::optional<unsigned> unreachable;
+  };
+  bool held_here(const segment::VersionId& id, std::uint32_t rank);
+  void run(Work& work);
+  base::Status recover_chunk(Work& work, const Chunk& which);
+  base::Status try_once(Work& work, const Chunk& which, const ReconstructionTask& task);
+  base::Result<segment::ChunkEntry> make(Work& work, const ReconstructionTask& task, const tier::SlotAddress& slot,
+                                         FaultySource& culprit);
+  base::Result<segment::ChunkEntry> make_at_server(Work& work, const ReconstructionTask& task,
+                                                   const tier::SlotAddress& slot, const EncodingTask::Source& parity);
+  base::Status stage(const ipc::Recover& request, Work& work);
+  void give_back(const Work& work);
+
+  Ledger& ledger_;
+  Reports& reports_;
+  std::shared_ptr<PieceNetwork> network_;
+  std::shared_ptr<ParityStore> parity_;
+  unsigned threads_;
+  std::atomic<bool> stopping_ = false;
+};
+
+}  // namespace perdure::engine

@@ -1,0 +1,76 @@
+// A version's flush waits for its level node, until that fails or has to be tried again, and not for ever.
+#include "engine/replicate/scripted_group_testing.hpp"
+
+namespace perdure::engine {
+namespace {
+
+class FlushHold : public ScriptedGroup {
+ protected:
+  void SetUp() override { options_.first_ns = kHour; }
+  /// Node 0's flush would begin now.
+  bool may_flush(const segment::VersionId& id) {
+    const auto guard = nodes_[0]->lock();
+    return nodes_[0]->core().next_flush() == id;
+  }
+  /// Messages between these positions come to the gate.
+  void hold(unsigned from, unsigned to) {
+    script([this, from, to](unsigned sender, unsigned receiver, const GroupMessage&) -> base::Status {
+      if (sender == from && receiver == to) gate_.wait();
+      return {};
+    });
+  }
+};
+
+TEST_F(FlushHold, LastsUntilTheVersionIsProtected) {
+  make({"xor", 3, 1, 0}, 1);
+  hold(1, 0);
+  commit(first_);
+  protect(first_);
+  ASSERT_TRUE(await([&] { return gate_.waiting() > 0; }));
+  EXPECT_FALSE(may_flush(first_));
+  gate_.open();
+  ASSERT_TRUE(wait_reached(first_));
+  EXPECT_TRUE(may_flush(first_));
+}
+
+TEST_F(FlushHold, LastsUntilTheVersionIsGivenUp) {
+  make({"xor", 3, 1, 0}, 1);
+  hold(1, 0);
+  commit(first_);
+  protect(first_);
+  ASSERT_TRUE(await([&] { return gate_.waiting() > 0 && has_announced(2, 0); }));
+  EXPECT_FALSE(may_flush(first_));
+  ASSERT_TRUE(nodes_[0]->replicator().receive(encode(GroupMessage{{first_, 7}, 2, Withdraw{"its disk is full"}})));
+  EXPECT_TRUE(may_flush(first_));
+}
+
+TEST_F(FlushHold, LastsUntilSomebodyCannotBeReached) {
+  make({"xor", 3, 1, 0}, 1);
+  script([this](unsigned from, unsigned to, const GroupMessage&) -> base::Status {
+    if (from != 0 || to != 1) return {};
+    ++noticed_;
+    return base::fail(PERDURE_BUSY, "message", "it is in another launch still", {}, true);
+  });
+  commit(first_);
+  protect(first_);
+  ASSERT_TRUE(await([&] { return noticed_ > 3; }));
+  EXPECT_FALSE(may_flush(first_)) << "who is there answers soon";
+  script([](unsigned from, unsigned to, const GroupMessage&) -> base::Status {
+    return from == 0 && to == 1 ? lost() : base::Status();
+  });
+  EXPECT_TRUE(await([&] { return may_flush(first_); }));
+  EXPECT_FALSE(nodes_[0]->replicator().state(first_).failed);
+}
+
+TEST_F(FlushHold, LastsNoLongerThanItMay) {
+  options_.first_ns = kMillisecond;
+  make({"xor", 3, 1, 0}, 1);
+  hold(1, 0);
+  commit(first_);
+  protect(first_);
+  EXPECT_TRUE(await([&] { return may_flush(first_); }));
+  EXPECT_FALSE(nodes_[0]->replicator().state(first_).reached);
+}
+
+}  // namespace
+}  // namespace perdure::engine

@@ -1,0 +1,64 @@
+#pragma once
+// What the replicator's threads have to do, in the order in which they do it. Not thread-safe: the replicator's mutex
+// guards it.
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "segment/manifest.hpp"
+
+namespace perdure::engine {
+
+class ReplicationJobs {
+ public:
+  /// Publishing comes first. Then newer versions: once one is at level node, the older ones do not matter any more.
+  /// Then messages, which others wait for. Drops at the parity server are done one at a time, when nothing else can be;
+  /// orders wait for them: a drop makes room, and may have the same name.
+  enum class Kind : std::uint8_t { publish, send, work, order, drop };
+  struct Job {
+    Kind kind = Kind::work;
+    std::function<void()> run;
+  };
+  void add(Kind kind, const segment::Attempt& attempt, std::function<void()> run) {
+    waiting_.emplace(Rank{kind == Kind::publish || kind == Kind::drop ? segment::Attempt{} : attempt, kind, next_++},
+                     std::move(run));
+    if (kind == Kind::drop) ++drops_;
+  }
+  /// Nothing: none can be done now. The job is under way until done().
+  std::optional<Job> next() {
+    for (auto it = waiting_.begin(); it != waiting_.end(); ++it) {
+      const Kind kind = it->first.kind;
+      if ((kind == Kind::order && drops_ > 0) || (kind == Kind::drop && dropping_)) continue;
+      dropping_ = dropping_ || kind == Kind::drop;
+      Job job{kind, std::move(it->second)};
+      waiting_.erase(it);
+      return job;
+    }
+    return std::nullopt;
+  }
+  void done(Kind kind) {
+    if (kind != Kind::drop) return;
+    dropping_ = false;
+    --drops_;
+  }
+  std::size_t drops() const { return drops_; }  ///< that wait or are under way
+
+ private:
+  struct Rank {
+    segment::Attempt attempt;
+    Kind kind = Kind::work;
+    std::uint64_t number = 0;
+    friend bool operator<(const Rank& a, const Rank& b) {
+      const auto turn = [](Kind kind) { return kind == Kind::publish ? 0 : kind == Kind::drop ? 2 : 1; };
+      if (turn(a.kind) != turn(b.kind)) return turn(a.kind) < turn(b.kind);
+      if (a.attempt != b.attempt) return a.attempt > b.attempt;
+      return a.kind != b.kind ? a.kind < b.kind : a.number < b.number;
+    }
+  };
+  std::map<Rank, std::function<void()>> waiting_;
+  std::uint64_t next_ = 0;
+  std::size_t drops_ = 0;
+  bool dropping_ = false;
+};
+
+}  // namespace perdure::engine

@@ -1,0 +1,151 @@
+#include "engine/replicate/replication_ledger.hpp"
+
+#include <algorithm>
+
+#include "redundancy/block_order.hpp"
+
+namespace perdure::engine {
+
+std::optional<std::uint32_t> ReplicationLedger::ranks_of(const segment::VersionId& id) const {
+  const auto state = ledger_.lock();
+  const auto* held = state->find(id);
+  return held == nullptr ? std::nullopt : std::optional(held->ranks);
+}
+
+bool ReplicationLedger::reached(const catalog::RedundancyId& id) const {
+  const auto state = ledger_.lock();
+  const auto* redundancy_set = state->find(id);
+  return redundancy_set != nullptr && redundancy_set->reached;
+}
+
+// A piece that migrated to where its rank runs is not this node's to store: the one that it came from does that, some
+// time.
+bool ReplicationLedger::part_stored(const segment::VersionId& id, const std::vector<segment::Piece>& pieces) const {
+  const auto state = ledger_.lock();
+  const auto* held = state->find(id);
+  if (held == nullptr) return false;
+  if (pieces.empty()) return held->all_stored();  // none of its ranks: it has only what it wrote for others
+  return std::all_of(pieces.begin(), pieces.end(), [held](const auto& piece) { return held->stored(piece.rank); });
+}
+
+bool ReplicationLedger::nothing_to_store(const segment::VersionId& id) const {
+  const auto state = ledger_.lock();
+  const auto* held = state->find(id);
+  return held != nullptr && held->all_stored();
+}
+
+void ReplicationLedger::pin(const segment::VersionId& id, bool pinned) {
+  const auto state = ledger_.lock();
+  if (pinned)
+    state->pin(kRedundancyOwner, id);
+  else
+    state->unpin(kRedundancyOwner, id);
+}
+
+void ReplicationLedger::hold_flush(const segment::VersionId& id, bool held) {
+  const auto state = ledger_.lock();
+  state->replicate_before_flush(id, held);
+}
+
+base::Result<tier::SlotAddress> ReplicationLedger::take_slot(const segment::VersionId& id, std::uint64_t bytes,
+                                                             bool spare) {
+  const auto state = ledger_.lock();
+  return spare ? state->take_spare_slot(id, bytes) : state->take_redundancy_slot(id, bytes);
+}
+
+void ReplicationLedger::give_back(const std::vector<segment::ChunkEntry>& blocks) {
+  const auto state = ledger_.lock();
+  for (const auto& block : blocks) state->give_back_redundancy_slot({block.place, block.offset});
+}
+
+void ReplicationLedger::give_back(const tier::SlotAddress& slot) {
+  const auto state = ledger_.lock();
+  state->give_back_redundancy_slot({slot.tier, slot.slot});
+}
+
+base::Status ReplicationLedger::record(const catalog::RedundancySet& redundancy_set) {
+  const auto state = ledger_.lock();
+  return state->keep(redundancy_set);
+}
+
+base::Status ReplicationLedger::note_reached(const catalog::RedundancyId& id) {
+  const auto state = ledger_.lock();
+  return state->redundancy_reached(id);
+}
+
+void ReplicationLedger::drop(const catalog::RedundancyId& id) {
+  const auto state = ledger_.lock();
+  if (auto done = state->drop_redundancy(id); !done) reports_.add("catalog: " + done.error().text());
+}
+
+void ReplicationLedger::note_group_stored(const catalog::RedundancyId& id) {
+  const auto state = ledger_.lock();
+  state->group_stored(id);
+}
+
+void ReplicationLedger::count_encoded(std::uint64_t bytes) {
+  const auto state = ledger_.lock();
+  state->counters().encoded_bytes += bytes;
+}
+
+void ReplicationLedger::report_withdrawn(const segment::VersionId& id, const base::Error& why, bool part_stored) {
+  reports_.add(id.text() + ": it does not reach level node: " + why.text());
+  const auto state = ledger_.lock();
+  ++(part_stored ? state->counters().protections_stored : state->counters().protections_failed);
+}
+
+void ReplicationLedger::count_superseded() {
+  const auto state = ledger_.lock();
+  ++state->counters().protections_superseded;
+}
+
+ReplicationLedger::Capture ReplicationLedger::observe_capture(const segment::VersionId& id, std::size_t& seen) const {
+  Capture observed;
+  const auto state = ledger_.lock();
+  const OpenCapture* capture = state->capture_to_replicate(id);
+  observed.over = capture == nullptr && !state->being_captured(id) && state->find(id) == nullptr;
+  if (capture == nullptr) return observed;
+  observed.ranks = capture->ranks;
+  std::vector<std::uint64_t> counts;
+  std::map<std::uint32_t, std::uint64_t> index;
+  for (const auto& [rank, piece] : capture->pieces) {
+    index[rank] = counts.size();
+    counts.push_back(piece.chunks.size());
+    observed.pieces.push_back(piece);
+    for (auto& chunk : observed.pieces.back().chunks) chunk = {0, chunk.length, {}, 0};
+  }
+  const redundancy::BlockOrder order(counts);
+  const CaptureNews news = state->capture_news(id, seen);
+  for (std::size_t i = 0; i < news.written.size(); ++i)
+    observed.blocks.push_back(
+        {order.block({static_cast<std::uint32_t>(index[news.written[i].rank]), news.written[i].chunk}),
+         state->address(news.chunks[i]), news.chunks[i].hash});
+  return observed;
+}
+
+base::Result<ReplicationLedger::Capture> ReplicationLedger::observe_committed(
+    const segment::VersionId& id, const std::set<std::uint32_t>& ranks) const {
+  Capture observed;
+  const auto state = ledger_.lock();
+  const auto* held = state->find(id);
+  if (held == nullptr || held->any_moved())
+    return base::fail(PERDURE_UNAVAILABLE, id.text(), "a part of it has left this node's tiers already",
+                      "raise tier.memory.max_bytes, so that a version fits");
+  observed.ranks = held->ranks;
+  std::vector<std::uint64_t> counts;
+  for (const auto& [rank, piece] : held->pieces) {
+    // A rank that migrated has left its piece here; where it runs now it is replicated.
+    if (!ranks.empty() && !ranks.contains(rank)) continue;
+    observed.pieces.push_back(piece);
+    counts.push_back(piece.chunks.size());
+  }
+  const redundancy::BlockOrder order(counts);
+  for (std::uint64_t number = 0; number < order.count(); ++number) {
+    const auto where = order.chunk(number);
+    const auto& chunk = observed.pieces[where.rank].chunks[where.chunk];
+    observed.blocks.push_back({number, state->address(chunk), chunk.hash});
+  }
+  return observed;
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,213 @@
+#include "engine/replicate/replicator.hpp"
+
+#include <algorithm>
+
+#include "os/system.hpp"
+
+namespace perdure::engine {
+
+Replicator::Replicator(Ledger& ledger, Reports& reports, ReplicatorOptions options, std::function<void()> changed)
+    : ledger_(ledger, reports), options_(std::move(options)), changed_(std::move(changed)), publisher_(ledger_) {
+  for (unsigned i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { run(); });
+}
+
+void Replicator::stop() {
+  std::shared_ptr<const Group> left;
+  {
+    std::lock_guard guard(mutex_);
+    stopping_ = true;
+    left = leave_group();
+  }
+  wake_.notify_all();
+  for (auto& thread : threads_)
+    if (thread.joinable()) thread.join();
+}
+
+base::Status Replicator::join(Membership membership) {
+  auto joined = std::make_shared<Group>();
+  const auto& group = membership.group;
+  if (group.scheme->map(group.members, group.parities) == redundancy::nothing_kept())
+    return base::fail(PERDURE_INVALID_ARGUMENT, "redundancy scheme " + std::string(group.scheme->name),
+                      "it cannot have a group of " + std::to_string(group.members) + " with " +
+                          std::to_string(group.parities) + " parities");
+  joined->membership = std::move(membership);
+  std::shared_ptr<const Group> left;
+  {
+    std::lock_guard guard(mutex_);
+    left = leave_group();
+    group_ = std::move(joined);
+  }
+  changed_();
+  return {};
+}
+
+void Replicator::leave() {
+  std::shared_ptr<const Group> left;
+  {
+    std::lock_guard guard(mutex_);
+    left = leave_group();
+  }
+  if (left) changed_();  // else nothing did, and at the engine's end nobody is there to hear of it
+}
+
+// It may hold the network's last reference: to be let go of without the mutex.
+std::shared_ptr<const Replicator::Group> Replicator::leave_group() {
+  for (const auto& entry : entries()) (void)step(entry, event::Left{});
+  publications_.clear();
+  past_.clear();
+  if (group_) group_->membership.link->close();
+  return std::exchange(group_, nullptr);
+}
+
+// ---- what this node knows
+
+Replicator::EntryPointer Replicator::find(const segment::VersionId& id) const {
+  if (!group_) return nullptr;
+  const auto it = entries_.find({id, group_->membership.epoch});
+  return it == entries_.end() ? nullptr : it->second;
+}
+
+Replicator::EntryPointer Replicator::find_or_make(const catalog::RedundancyId& id, std::uint32_t ranks) {
+  EntryPointer& entry = entries_[id];
+  if (entry) return entry;
+  const Membership& in = group_->membership;
+  const ReplicationOptions options{options_.threads, options_.retry_ns, options_.first_ns};
+  entry = std::make_shared<Entry>(Replication(id, in.group, in.position, ranks, options), group_);
+  return entry;
+}
+
+std::vector<Replicator::EntryPointer> Replicator::entries() const {
+  std::vector<EntryPointer> all;
+  for (const auto& [id, entry] : entries_) all.push_back(entry);
+  return all;
+}
+
+// What an earlier launch reached says nothing: nodes that had a part in it may be gone since.
+KnownBefore Replicator::known_before(const catalog::RedundancyId& id) const {
+  const auto it = past_.find(id.version);
+  if (it != past_.end() && it->second == KnownBefore::reached) return KnownBefore::reached;
+  if (ledger_.reached(id)) return KnownBefore::reached;
+  return it == past_.end() ? KnownBefore::nothing : it->second;
+}
+
+Replicator::State Replicator::state(const segment::VersionId& id) const {
+  State state;
+  std::lock_guard guard(mutex_);
+  const EntryPointer entry = find(id);
+  if (entry) {
+    const bool withdrawn = entry->phase() >= ReplicationPhase::withdrawn;
+    if (withdrawn) state.failed = entry->replication.why();
+    state.under_way = entry->phase() < ReplicationPhase::reached;
+    state.stored = entry->replication.state().store >= StoreHas::own_part;
+  }
+  state.reached = group_ && known_before({id, group_->membership.epoch}) == KnownBefore::reached;
+  return state;
+}
+
+std::size_t Replicator::under_way() const {
+  std::lock_guard guard(mutex_);
+  const auto count = std::count_if(entries_.begin(), entries_.end(), [](const auto& entry) {
+    const auto phase = entry.second->phase();
+    return phase < ReplicationPhase::reached && phase != ReplicationPhase::capturing;
+  });
+  return static_cast<std::size_t>(count) + jobs_.drops();
+}
+
+// ---- what the engine says
+
+void Replicator::committed(const segment::VersionId& id) {
+  {
+    std::lock_guard guard(mutex_);
+    if (!group_) return;
+    const auto ranks = ledger_.ranks_of(id);
+    const catalog::RedundancyId redundancy{id, group_->membership.epoch};
+    // Whoever restores a version asks for it to be replicated, be it for the second time.
+    if (!ranks || known_before(redundancy) == KnownBefore::reached) return;
+    past_.erase(id);
+    (void)step(find_or_make(redundancy, *ranks), event::Committed{});
+  }
+  wake_.notify_all();
+}
+
+void Replicator::stored(const segment::VersionId& id) {
+  {
+    std::lock_guard guard(mutex_);
+    const EntryPointer entry = find(id);
+    if (!entry || !ledger_.part_stored(id, entry->replication.pieces())) return;
+    (void)step(entry, event::PartStored{});
+  }
+  wake_.notify_all();
+}
+
+void Replicator::whole_at_store(const segment::VersionId& id) {
+  {
+    std::lock_guard guard(mutex_);
+    if (const EntryPointer entry = find(id)) (void)step(entry, event::WholeAtStore{});
+  }
+  wake_.notify_all();
+}
+
+void Replicator::gone(const segment::VersionId& id) {
+  {
+    std::lock_guard guard(mutex_);
+    if (!group_) return;
+    drop_later([id](ParityStore& parity) { parity.drop(id); });
+    if (const EntryPointer entry = find(id)) (void)step(entry, event::Dropped{});
+    remember(id, KnownBefore::dropped);
+  }
+  wake_.notify_all();
+}
+
+void Replicator::superseded(const std::string& name, std::uint64_t attempt_ns) {
+  {
+    std::lock_guard guard(mutex_);
+    if (group_ && group_->membership.position == 0)
+      drop_later([name, attempt_ns](ParityStore& parity) { parity.drop_older(name, attempt_ns); });
+    for (const auto& entry : entries())
+      if (entry->id().version.name == name && entry->id().version.attempt.created_ns < attempt_ns)
+        (void)step(entry, event::Superseded{});
+  }
+  wake_.notify_all();
+}
+
+void Replicator::release_room() {
+  std::unique_lock guard(mutex_);
+  for (const auto& entry : entries())
+    (void)step(entry,
+               event::RoomWanted{event::RoomWanted::By::captures, ledger_.nothing_to_store(entry->id().version)});
+  wake_.notify_all();  // the group is to hear of what was given up
+  deliver(guard);
+}
+
+void Replicator::drop_all() {
+  {
+    std::lock_guard guard(mutex_);
+    drop_later([](ParityStore& parity) { parity.drop_all(); });
+  }
+  wake_.notify_all();
+}
+
+// ---- what the others say
+
+base::Status Replicator::receive(base::ConstByteSpan bytes) {
+  PERDURE_TRY(const GroupMessage message, decode_group_message(bytes));
+  base::Status answer;
+  {
+    std::unique_lock guard(mutex_);
+    if (!group_ || group_->membership.epoch != message.id.epoch)
+      return base::fail(PERDURE_BUSY, message.id.text(), "this node is in another launch of the job", {}, true);
+    if (message.position == group_->membership.position)
+      return base::fail(PERDURE_INVALID_ARGUMENT, message.id.text(), "it claims to be from this position");
+    const bool known = entries_.contains(message.id);
+    if (!known)
+      if (const auto unknown = answer_to_unknown(message, known_before(message.id))) return *unknown;
+    const auto* announce = std::get_if<Announce>(&message.body);
+    answer = step(find_or_make(message.id, announce == nullptr ? 0 : announce->ranks), event::Received{message});
+    if (!answer && !known) entries_.erase(message.id);  // what is refused leaves no trace
+    wake_.notify_all();
+    deliver(guard);
+  }
+  return answer;
+}
+
+}  // namespace perdure::engine

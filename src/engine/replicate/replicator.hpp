@@ -1,0 +1,169 @@
+#pragma once
+// Brings versions to level `node`: tells the other positions of the group what is in this node's slots, makes the
+// blocks that this position has to keep out of theirs, and hears when the others have done so. All in the background.
+// (docs/adr/0014)
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "engine/replicate/block_encoder.hpp"
+#include "engine/replicate/parity_store.hpp"
+#include "engine/replicate/replication.hpp"
+#include "engine/replicate/replication_jobs.hpp"
+#include "engine/replicate/slot_publisher.hpp"
+
+namespace perdure::engine {
+
+/// This node's place in one launch of the job.
+struct Membership {
+  std::uint64_t epoch = 0;
+  GroupScheme group;
+  unsigned position = 0;
+  std::shared_ptr<GroupLink> link;
+  std::vector<std::vector<std::byte>> addresses = {};  ///< by position
+  std::shared_ptr<ParityStore> parity = nullptr;       ///< where the scheme has a server
+  std::set<std::uint32_t> ranks = {};                  ///< that run here now; empty: all that have a piece here
+};
+
+struct ReplicatorOptions {
+  unsigned threads = 1;
+  std::uint64_t retry_ns = 200'000'000;     ///< after a peer could not be reached, or there was no room
+  std::uint64_t first_ns = 10'000'000'000;  ///< the longest that a flush waits for its version's level node
+  bool during_capture = true;               ///< where the scheme can: chunks are replicated as they are written
+  /// A smaller capture is replicated when it is committed: its messages would take longer than its encoding.
+  std::uint64_t least_early_bytes = 64 * base::KiB;
+  /// Others want the processors, such as ranks that capture: what is not committed yet waits. Empty: never.
+  std::function<bool()> busy = {};
+  /// This version is at level node, and takes room that is needed: whole_at_store() is to be called if the store has
+  /// all of it. Does not wait for the store.
+  std::function<void(const segment::VersionId& id)> ask_store = {};
+};
+
+class Replicator {
+ public:
+  /// `changed` is called without any lock when a version's state changed.
+  Replicator(Ledger& ledger, Reports& reports, ReplicatorOptions options, std::function<void()> changed);
+  ~Replicator() { stop(); }
+  void stop();  ///< ends what is under way at its next part; returns when all threads have ended
+
+  /// From now on in this group. What was begun in an earlier one is given up; what it reached stays.
+  base::Status join(Membership membership);
+  /// In no group any more, until the next join().
+  void leave();
+  /// There is news of a capture under way: it was announced, a chunk was written, or it ended without a commit.
+  void capturing(const segment::VersionId& id);
+  /// Looks again at every capture whose redundancy is being built.
+  void reevaluate_captures();
+  /// Captures wait for room. Gives up versions that this node need not bring to the store and that are not at level
+  /// node yet; asks the store about those that are.
+  void release_room();
+  /// The store has all of this version, whoever brought it there.
+  void whole_at_store(const segment::VersionId& id);
+  /// The version is committed on this node. Its slots are made readable by a thread: who commits does not wait for
+  /// that.
+  void committed(const segment::VersionId& id);
+  /// This node's part of it is in the store.
+  void stored(const segment::VersionId& id);
+  /// This node gave it up.
+  void gone(const segment::VersionId& id);
+  /// A newer version than all of these is at level node on all nodes of the job.
+  void superseded(const std::string& name, std::uint64_t attempt_ns);
+  /// A message of another position of the group.
+  base::Status receive(base::ConstByteSpan message);
+
+  struct State {
+    bool reached = false;
+    bool under_way = false;             ///< neither of the two yet
+    bool stored = false;                ///< this node brought all that its ranks have of it to the store
+    std::optional<base::Error> failed;  ///< it stays at its lower level
+  };
+  State state(const segment::VersionId& id) const;
+  std::size_t under_way() const;
+  /// The job has ended in order: nothing of it has to stay anywhere.
+  void drop_all();
+
+ private:
+  /// This node in a group. Who works with it keeps it, so that leaving does not wait for him.
+  struct Group {
+    Membership membership;
+  };
+  struct Entry {
+    Entry(Replication begun, std::shared_ptr<const Group> in) : replication(std::move(begun)), group(std::move(in)) {}
+    Replication replication;
+    std::shared_ptr<const Group> group;
+    std::uint64_t wake_at_ns = 0;
+    const catalog::RedundancyId& id() const { return replication.id(); }
+    ReplicationPhase phase() const { return replication.state().phase; }
+  };
+  using EntryPointer = std::shared_ptr<Entry>;
+  /// A version whose slots are made readable, by one thread at a time.
+  struct Publication {
+    enum class Wanted { nothing, news, commit } wanted = Wanted::nothing;
+    bool running = false;
+    PublishedSlots slots;  ///< of the thread that runs
+  };
+  struct News {
+    std::optional<ReplicationEvent> event = {};
+    std::uint32_t ranks = 0;  ///< of a capture that can be replicated
+    bool over = false;        ///< it ended without a commit
+  };
+  /// What is to be told when the mutex is free again.
+  struct Outbox {
+    bool changed = false;
+    std::vector<segment::VersionId> ask_store;
+  };
+
+  // With mutex_ held.
+  std::shared_ptr<const Group> leave_group();
+  EntryPointer find(const segment::VersionId& id) const;
+  EntryPointer find_or_make(const catalog::RedundancyId& id, std::uint32_t ranks);
+  KnownBefore known_before(const catalog::RedundancyId& id) const;
+  void remember(const segment::VersionId& id, KnownBefore known);
+  base::Status step(const EntryPointer& entry, const ReplicationEvent& event);
+  void carry_out(const EntryPointer& entry, ReplicationAction& action);
+  void carry_out_at_ledger(const EntryPointer& entry, const ReplicationAction& action);
+  void start_job(const EntryPointer& entry, ReplicationAction& action);
+  void reached(const EntryPointer& entry);
+  void forget(const EntryPointer& entry);
+  void seek_room(const EntryPointer& entry);
+  void add(ReplicationJobs::Kind kind, const EntryPointer& entry, std::function<ReplicationEvent()> work);
+  void drop_at_server(const EntryPointer& entry);
+  void drop_later(std::function<void(ParityStore&)> drop);
+  bool replicates_captures() const;
+  bool publishes(const EntryPointer& entry, Publication::Wanted wanted) const;
+  void want_published(const segment::VersionId& id, Publication::Wanted wanted);
+  void begin_publishing(const segment::VersionId& id, const std::shared_ptr<Publication>& publication);
+  std::optional<std::uint64_t> step_timers();
+  std::vector<EntryPointer> entries() const;
+
+  // Without it.
+  void run();
+  void deliver(std::unique_lock<std::mutex>& guard);
+  void publish(const segment::VersionId& id, const std::shared_ptr<Publication>& publication);
+  News read_news(const segment::VersionId& id, const Group& group, Publication::Wanted wanted, std::uint64_t least,
+                 PublishedSlots& slots);
+  ReplicationEvent encode(const Entry& entry, const action::Encode& encode);
+  base::Result<segment::ChunkEntry> encode_into_slot(const Entry& entry, const action::Encode& encode);
+
+  ReplicationLedger ledger_;  // its lock is taken after mutex_, never before
+  ReplicatorOptions options_;
+  std::function<void()> changed_;
+  SlotPublisher publisher_;
+  tier::SlotIo slots_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  std::shared_ptr<const Group> group_;  // none: in no group
+  std::map<catalog::RedundancyId, EntryPointer> entries_;
+  std::map<segment::VersionId, std::shared_ptr<Publication>> publications_;
+  std::map<segment::VersionId, KnownBefore> past_;  // of this epoch
+  ReplicationJobs jobs_;
+  Outbox outbox_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace perdure::engine

@@ -1,0 +1,175 @@
+// What a Replication says is to be done: at the ledger at once, the rest by the replicator's threads.
+#include <algorithm>
+
+#include "engine/replicate/replicator.hpp"
+#include "os/system.hpp"
+
+namespace perdure::engine {
+namespace {
+
+constexpr std::size_t kMostPast = 4096;
+
+}  // namespace
+
+base::Status Replicator::step(const EntryPointer& entry, const ReplicationEvent& event) {
+  const bool early = entry->phase() <= ReplicationPhase::capturing;
+  const Moment moment{os::monotonic_ns(), early && options_.busy && options_.busy()};
+  const auto phase = entry->phase();
+  const bool held = entry->replication.state().flush_held;
+  base::Status answer;
+  for (auto& action : entry->replication.step(event, moment)) {
+    if (const auto* said = std::get_if<action::Answer>(&action)) answer = said->status;
+    carry_out(entry, action);
+  }
+  if (entry->phase() != phase || entry->replication.state().flush_held != held) outbox_.changed = true;
+  return answer;
+}
+
+void Replicator::carry_out(const EntryPointer& entry, ReplicationAction& action) {
+  const auto& id = entry->id().version;
+  if (const auto* wake = std::get_if<action::WakeAt>(&action))
+    entry->wake_at_ns = wake->ns;
+  else if (std::holds_alternative<action::Publish>(action))
+    want_published(id, Publication::Wanted::commit);
+  else if (std::holds_alternative<action::Reached>(action))
+    reached(entry);
+  else if (std::holds_alternative<action::DropOrder>(action))
+    drop_at_server(entry);
+  else if (std::holds_alternative<action::AskStore>(action))
+    outbox_.ask_store.push_back(id);
+  else if (std::holds_alternative<action::SeekRoom>(action))
+    seek_room(entry);
+  else if (std::holds_alternative<action::Forget>(action))
+    forget(entry);
+  else
+    carry_out_at_ledger(entry, action), start_job(entry, action);
+}
+
+void Replicator::carry_out_at_ledger(const EntryPointer& entry, const ReplicationAction& action) {
+  const auto& id = entry->id().version;
+  if (std::holds_alternative<action::Pin>(action)) ledger_.pin(id, true);
+  if (std::holds_alternative<action::Unpin>(action)) ledger_.pin(id, false);
+  if (std::holds_alternative<action::HoldFlush>(action)) ledger_.hold_flush(id, true);
+  if (std::holds_alternative<action::LetFlush>(action)) ledger_.hold_flush(id, false);
+  if (std::holds_alternative<action::NoteGroupStored>(action)) ledger_.note_group_stored(entry->id());
+  if (std::holds_alternative<action::DropRedundancy>(action)) ledger_.drop(entry->id());
+  if (const auto* back = std::get_if<action::GiveBack>(&action)) ledger_.give_back(back->blocks);
+  if (const auto* withdrawn = std::get_if<action::ReportWithdrawn>(&action))
+    ledger_.report_withdrawn(id, withdrawn->why, withdrawn->part_stored);
+  if (std::holds_alternative<action::CountSuperseded>(action)) ledger_.count_superseded();
+}
+
+void Replicator::reached(const EntryPointer& entry) {
+  const auto& id = entry->id().version;
+  remember(id, KnownBefore::reached);
+  for (const auto& other : entries())
+    if (other->id().version.name == id.name && other->id().version.attempt < id.attempt &&
+        other->phase() != ReplicationPhase::reached)
+      (void)step(other, event::Superseded{});
+}
+
+void Replicator::remember(const segment::VersionId& id, KnownBefore known) {
+  past_[id] = known;
+  if (past_.size() > kMostPast) past_.erase(past_.begin());
+}
+
+void Replicator::forget(const EntryPointer& entry) {
+  const auto it = entries_.find(entry->id());
+  if (it == entries_.end() || it->second != entry) return;
+  entries_.erase(it);
+  publications_.erase(entry->id().version);
+}
+
+// Of what is at level node the store may have all.
+void Replicator::seek_room(const EntryPointer& entry) {
+  for (const auto& other : entries())
+    if (other != entry)
+      (void)step(other,
+                 event::RoomWanted{event::RoomWanted::By::redundancy, ledger_.nothing_to_store(other->id().version)});
+}
+
+// ---- the parity server
+
+void Replicator::drop_later(std::function<void(ParityStore&)> drop) {
+  if (!group_ || !group_->membership.parity) return;
+  jobs_.add(ReplicationJobs::Kind::drop, {},
+            [group = group_, drop = std::move(drop)] { drop(*group->membership.parity); });
+}
+
+void Replicator::drop_at_server(const EntryPointer& entry) {
+  if (!entry->group->membership.parity) return;
+  const ParityStore::Group group{entry->id(), entry->group->membership.group.number};
+  jobs_.add(ReplicationJobs::Kind::drop, {}, [in = entry->group, group] { in->membership.parity->drop(group); });
+}
+
+// ---- jobs
+
+void Replicator::add(ReplicationJobs::Kind kind, const EntryPointer& entry, std::function<ReplicationEvent()> work) {
+  jobs_.add(kind, entry->id().version.attempt, [this, entry, work = std::move(work)] {
+    const ReplicationEvent done = work();
+    std::lock_guard guard(mutex_);
+    (void)step(entry, done);
+  });
+}
+
+void Replicator::start_job(const EntryPointer& entry, ReplicationAction& next) {
+  using Kind = ReplicationJobs::Kind;
+  const Entry* e = entry.get();  // lives as long as the job
+  if (auto* send = std::get_if<action::Send>(&next))
+    add(Kind::send, entry, [e, position = send->position, message = std::move(send->message)]() -> ReplicationEvent {
+      return event::Sent{position, e->group->membership.link->send(position, engine::encode(message))};
+    });
+  if (auto* encode = std::get_if<action::Encode>(&next))
+    add(Kind::work, entry, [this, e, task = std::move(*encode)] { return this->encode(*e, task); });
+  if (auto* record = std::get_if<action::Record>(&next))
+    add(Kind::work, entry, [this, set = std::move(record->redundancy_set)]() -> ReplicationEvent {
+      if (auto kept = ledger_.record(set); !kept) return event::RecordingFailed{kept.error()};
+      return event::Recorded{};
+    });
+  if (std::holds_alternative<action::NoteReached>(next))
+    add(Kind::work, entry, [this, id = entry->id()]() -> ReplicationEvent {
+      if (auto noted = ledger_.note_reached(id); !noted) return event::NotingFailed{noted.error()};
+      return event::ReachedNoted{};
+    });
+  if (auto* order = std::get_if<action::Order>(&next))
+    add(Kind::order, entry, [e, id = entry->id(), blocks = std::move(order->blocks)]() -> ReplicationEvent {
+      const Membership& in = e->group->membership;
+      if (!in.parity)
+        return event::Ordered{base::fail(PERDURE_UNSUPPORTED, "parity server", "this engine knows none",
+                                         "set redundancy.parity_servers")};
+      return event::Ordered{in.parity->order({id, in.group.number}, in.addresses, blocks)};
+    });
+}
+
+ReplicationEvent Replicator::encode(const Entry& entry, const action::Encode& encode) {
+  {
+    std::lock_guard guard(mutex_);
+    if (entry.phase() >= ReplicationPhase::withdrawn)  // nobody needs it any more
+      return event::EncodingFailed{encode.task, {}, encode.before_commit, false};
+  }
+  auto chunk = encode_into_slot(entry, encode);
+  if (!chunk)
+    return event::EncodingFailed{encode.task, chunk.error(), encode.before_commit,
+                                 ledger_.nothing_to_store(entry.id().version)};
+  ledger_.count_encoded(chunk->length);
+  return event::Encoded{encode.task.name, *chunk};
+}
+
+base::Result<segment::ChunkEntry> Replicator::encode_into_slot(const Entry& entry, const action::Encode& encode) {
+  const EncodingTask& task = encode.task;
+  GroupLink& link = *entry.group->membership.link;
+  PERDURE_TRY(const auto slot, ledger_.take_slot(entry.id().version, task.length, encode.before_commit));
+  BlockReader reader;
+  reader.view = [&](const EncodingTask::Source& source) {
+    return link.view(source.block.position, source.place, source.length);
+  };
+  reader.read = [&](const EncodingTask::Source& source, std::uint64_t offset, base::ByteSpan target) {
+    return link.read(source.block.position, source.place, offset, target);
+  };
+  BlockEncoder encoder(std::move(reader), slots_);
+  auto chunk = encoder.encode(task, slot);
+  if (!chunk) ledger_.give_back(slot);
+  return chunk;
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,162 @@
+// A version that is given up: whoever waits for it hears so, once, and it keeps no room.
+#include <gmock/gmock.h>
+
+#include "engine/replicate/scripted_group_testing.hpp"
+
+namespace perdure::engine {
+namespace {
+
+class FailingGroup : public ScriptedGroup {
+ protected:
+  void SetUp() override { options_.first_ns = kHour; }  // nothing happens because time passes
+  Counters counters(unsigned position) {
+    const auto guard = nodes_[position]->lock();
+    return nodes_[position]->core().counters();
+  }
+};
+
+TEST_F(FailingGroup, WhoWasBeingToldSomethingWhenItFailedHearsThatItFailed) {
+  make({"xor", 3, 1, 0}, 1);
+  script([this](unsigned from, unsigned to, const GroupMessage& message) -> base::Status {
+    if (from == 0 && to == 1 && std::holds_alternative<Announce>(message.body)) gate_.wait();
+    return {};
+  });
+  commit(first_);
+  store(0, first_);
+  protect(first_);
+  ASSERT_TRUE(await([&] { return gate_.waiting() == 1; }));
+  nodes_[0]->replicator().release_room();
+  EXPECT_TRUE(await([&] { return failed(2, first_); }));
+  EXPECT_FALSE(failed(1, first_)) << "it is still being told something else";
+  gate_.open();
+  EXPECT_TRUE(await([&] { return failed(1, first_); }));
+}
+
+TEST_F(FailingGroup, WhoCouldNotBeToldOfItYetHearsThatItFailedToo) {
+  make({"xor", 3, 1, 0}, 1);
+  script([this](unsigned from, unsigned, const GroupMessage& message) -> base::Status {
+    if (from != 0 || !std::holds_alternative<Announce>(message.body)) return {};
+    ++noticed_;
+    return lost();
+  });
+  commit(first_);
+  store(0, first_);
+  nodes_[0]->replicator().committed(first_);
+  ASSERT_TRUE(await([&] { return noticed_ > 0; }));
+  nodes_[1]->replicator().committed(first_);
+  nodes_[0]->replicator().release_room();
+  EXPECT_TRUE(await([&] { return failed(1, first_); }));
+  EXPECT_FALSE(failed(2, first_)) << "it does not wait for anybody yet";
+  nodes_[2]->replicator().committed(first_);  // when node 0 has failed already
+  EXPECT_TRUE(await([&] { return failed(2, first_); }));
+}
+
+TEST_F(FailingGroup, AWithdrawalThatGetsLostIsSentAgain) {
+  make({"xor", 3, 1, 0}, 1);
+  commit(first_);
+  store(0, first_);
+  for (unsigned p : {0U, 2U}) nodes_[p]->replicator().committed(first_);
+  ASSERT_TRUE(await([&] { return has_announced(0, 1) && has_announced(0, 2); }));
+  script([this](unsigned, unsigned to, const GroupMessage& message) -> base::Status {
+    const bool lose = to == 1 && std::holds_alternative<Withdraw>(message.body) && ++noticed_ <= 3;
+    return lose ? lost() : base::Status();
+  });
+  nodes_[0]->replicator().release_room();
+  EXPECT_TRUE(await([&] { return failed(1, first_); }));
+  EXPECT_TRUE(await([&] { return withdrawals(0, 1) == 1 && withdrawals(0, 2) == 1; }));
+  EXPECT_EQ(noticed_, 4);
+}
+
+TEST_F(FailingGroup, WhatIsSaidOfAVersionThatIsForgottenHereIsNotSaidAgain) {
+  make({"xor", 3, 1, 0}, 1);
+  const catalog::RedundancyId forgotten{first_, 7};
+  EXPECT_TRUE(nodes_[0]->replicator().receive(encode(GroupMessage{forgotten, 1, Withdraw{"its disk is full"}})));
+  EXPECT_TRUE(nodes_[0]->replicator().receive(encode(GroupMessage{forgotten, 1, Stored{}})));
+  EXPECT_EQ(nodes_[0]->replicator().receive(encode(GroupMessage{forgotten, 1, Keeps{}})).error().code, PERDURE_BUSY)
+      << "its announcement is late";
+  EXPECT_FALSE(failed(0, first_));
+}
+
+TEST_F(FailingGroup, OfWhatFailedNothingIsKeptButWhatAnEarlierLaunchRecorded) {
+  make({"xor", 3, 1, 0}, 1);
+  commit(first_);
+  protect(first_);
+  ASSERT_TRUE(wait_reached(first_));
+  for (auto& node : nodes_) EXPECT_EQ(node->used(), 3U) << "two chunks, and a parity";
+  join(8);
+  stop_keeps(2, 0);
+  protect(first_);
+  for (unsigned p = 0; p < 3; ++p) ASSERT_TRUE(await([&] { return recorded(p, first_, 8); }));
+  ASSERT_TRUE(await([&] { return nodes_[1]->replicator().state(first_).reached; }));
+  for (auto& node : nodes_) EXPECT_EQ(node->used(), 4U);
+  const GroupMessage withdrawal{{first_, 8}, 0, Withdraw{"the disk is full"}};
+  for (unsigned p : {1U, 2U}) ASSERT_TRUE(nodes_[p]->replicator().receive(encode(withdrawal)));
+  EXPECT_TRUE(failed(2, first_));
+  EXPECT_FALSE(recorded(2, first_, 8));
+  EXPECT_EQ(nodes_[2]->used(), 3U);
+  EXPECT_TRUE(recorded(2, first_, 7));
+  EXPECT_TRUE(nodes_[1]->replicator().state(first_).reached);
+  EXPECT_TRUE(recorded(1, first_, 8)) << "what was reached stays";
+}
+
+TEST_F(FailingGroup, WhoHearsItFailsAndDoesNotSayItAgain) {
+  make({"xor", 3, 1, 0}, 1);
+  commit(first_);
+  store(0, first_);
+  for (unsigned p : {0U, 2U}) nodes_[p]->replicator().committed(first_);
+  ASSERT_TRUE(await([&] { return has_announced(0, 1) && has_announced(2, 1); }));
+  os::sleep_ns(50'000'000);  // then nobody has anything to do any more, and has to be woken
+  nodes_[0]->replicator().release_room();
+  ASSERT_TRUE(await([&] { return withdrawals(0, 1) == 1 && withdrawals(0, 2) == 1; }));
+  for (unsigned p : {1U, 2U}) {
+    const auto why = nodes_[p]->replicator().state(first_).failed;
+    ASSERT_TRUE(why) << p;
+    EXPECT_THAT(why->text(), testing::HasSubstr("position 0 of the group gives it up"));
+    EXPECT_THAT(nodes_[p]->reports().take().value_or(""), testing::HasSubstr("it does not reach level node"));
+  }
+  os::sleep_ns(50'000'000);  // long enough for those that would say it
+  for (unsigned from : {1U, 2U})
+    for (unsigned to = 0; to < 3; ++to) EXPECT_EQ(withdrawals(from, to), 0U) << from << " to " << to;
+  EXPECT_EQ(withdrawals(0, 1) + withdrawals(0, 2), 2U);
+}
+
+TEST_F(FailingGroup, GivesWayOnlyWithWhatTheStoreHasAndWhatIsNotReached) {
+  make({"xor", 3, 1, 0}, 1);
+  commit(first_);
+  protect(first_);
+  ASSERT_TRUE(wait_reached(first_));
+  store(0, first_);
+  stop_keeps(2, 0);
+  commit(second_);
+  protect(second_);
+  ASSERT_TRUE(await([&] { return recorded(0, second_) && nodes_[1]->replicator().state(second_).reached; }));
+  nodes_[0]->replicator().release_room();
+  EXPECT_FALSE(failed(0, second_)) << "only this node has it";
+  EXPECT_TRUE(recorded(0, second_));
+  EXPECT_EQ(nodes_[0]->used(), 6U) << "two versions of two chunks, and a parity each";
+  store(0, second_);
+  nodes_[0]->replicator().release_room();
+  EXPECT_TRUE(failed(0, second_));
+  EXPECT_EQ(counters(0).protections_stored, 1U);
+  EXPECT_EQ(counters(0).protections_failed, 0U) << "the store has what this node would lose";
+  EXPECT_FALSE(recorded(0, second_));
+  EXPECT_EQ(nodes_[0]->used(), 5U);
+  EXPECT_TRUE(nodes_[0]->replicator().state(first_).reached);
+  EXPECT_TRUE(recorded(0, first_));
+}
+
+TEST_F(FailingGroup, WhatANewerVersionReplacesBeforeItIsProtectedHasNotFailed) {
+  make({"xor", 3, 1, 0}, 1);
+  commit(first_);
+  nodes_[0]->replicator().committed(first_);
+  ASSERT_TRUE(await([&] { return nodes_[0]->replicator().under_way() == 1; }));
+  ASSERT_TRUE(await([&] { return has_announced(0, 1); }));
+  nodes_[0]->replicator().superseded(first_.name, first_.attempt.created_ns + 1);
+  EXPECT_EQ(counters(0).protections_superseded, 1U);
+  EXPECT_EQ(counters(0).protections_failed, 0U);
+  nodes_[0]->replicator().superseded(first_.name, first_.attempt.created_ns + 1);
+  EXPECT_EQ(counters(0).protections_superseded, 1U);
+}
+
+}  // namespace
+}  // namespace perdure::engine

@@ -1,0 +1,152 @@
+// A group with its parities at a server: what is ordered there, and what is dropped there when it is of no use any
+// more.
+#include <gmock/gmock.h>
+
+#include "engine/replicate/scripted_group_testing.hpp"
+
+namespace perdure::engine {
+namespace {
+
+/// A server that makes no parities, and remembers what it would have.
+class RememberedOrders final : public ParityStore {
+ public:
+  /// Called when an order comes; whether it is done, or why not.
+  using Answer = std::function<base::Result<bool>()>;
+  explicit RememberedOrders(Answer answer) : answer_(std::move(answer)) {}
+  base::Result<bool> order(const Group& group, const std::vector<std::vector<std::byte>>&,
+                           const std::vector<std::vector<EncodingTask::Source>>&) override {
+    auto answer = answer_();
+    add(group);
+    ++answered_;
+    return answer;
+  }
+  bool has_answered() const { return answered_ > 0; }
+  std::function<void()> before_drop;  ///< of a version
+  std::optional<std::vector<Parity>> find(const Group&) override { return std::nullopt; }
+  base::Status rebuild(const Group&, const Lost&, const std::vector<Survivor>&, base::ByteSpan) override { return {}; }
+  void drop(const Group& group) override {
+    drop_if([&](const auto& key) { return key == std::pair(group.id, group.number); });
+  }
+  void drop(const segment::VersionId& id) override {
+    if (before_drop) before_drop();
+    drop_if([&](const auto& key) { return key.first.version == id; });
+  }
+  void drop_older(const std::string& name, std::uint64_t attempt_ns) override {
+    drop_if([&](const auto& key) {
+      return key.first.version.name == name && key.first.version.attempt.created_ns < attempt_ns;
+    });
+  }
+  void drop_all() override {
+    drop_if([](const auto&) { return true; });
+  }
+  void add(const Group& group) {
+    std::lock_guard guard(mutex_);
+    there_.insert({group.id, group.number});
+  }
+  bool has(const Group& group) {
+    std::lock_guard guard(mutex_);
+    return there_.contains({group.id, group.number});
+  }
+
+ private:
+  using Key = std::pair<catalog::RedundancyId, std::uint32_t>;
+  void drop_if(const std::function<bool(const Key&)>& which) {
+    std::lock_guard guard(mutex_);
+    std::erase_if(there_, which);
+  }
+  Answer answer_;
+  std::atomic<int> answered_ = 0;
+  std::mutex mutex_;
+  std::set<Key> there_;
+};
+
+class ServedGroup : public ScriptedGroup {
+ protected:
+  Membership membership(unsigned position, std::uint64_t epoch) override {
+    Membership made = ScriptedGroup::membership(position, epoch);
+    made.addresses.resize(scheme_.members);
+    made.parity = server_;
+    return made;
+  }
+  RememberedOrders::Answer answer_ = [] { return true; };
+  std::shared_ptr<RememberedOrders> server_ = std::make_shared<RememberedOrders>([this] { return answer_(); });
+  const ParityStore::Group mine_{{first_, 7}, 3};
+};
+
+TEST_F(ServedGroup, WhatFailedAfterItWasOrderedIsDropped) {
+  make({"parity-server", 3, 1, 0}, 1);
+  script([this](unsigned from, unsigned to, const GroupMessage& message) -> base::Status {
+    if (from != 0 || !std::holds_alternative<Keeps>(message.body)) return {};
+    if (message.position == 3) ++noticed_;  // of the server
+    return to == 1 ? lost() : base::Status();
+  });
+  commit(first_);
+  store(0, first_);
+  protect(first_);
+  ASSERT_TRUE(await([&] { return noticed_ > 0; }));
+  EXPECT_TRUE(server_->has(mine_));
+  nodes_[0]->replicator().release_room();
+  EXPECT_TRUE(await([&] { return !server_->has(mine_); }));
+}
+
+TEST_F(ServedGroup, WhatFailsWhileItIsOrderedIsDroppedWhenTheServerHasAnswered) {
+  answer_ = [this] {
+    gate_.wait();
+    return true;
+  };
+  make({"parity-server", 3, 1, 0}, 1);
+  commit(first_);
+  store(0, first_);
+  protect(first_);
+  ASSERT_TRUE(await([&] { return gate_.waiting() == 1; }));
+  nodes_[0]->replicator().release_room();
+  EXPECT_TRUE(await([&] { return failed(1, first_); }));
+  EXPECT_FALSE(server_->has_answered());
+  gate_.open();
+  EXPECT_TRUE(await([&] { return server_->has_answered() && !server_->has(mine_); }));
+}
+
+TEST_F(ServedGroup, WhatFailsBetweenTwoOrdersIsDropped) {
+  answer_ = [] { return false; };
+  make({"parity-server", 3, 1, 0}, 1);
+  commit(first_);
+  store(0, first_);
+  protect(first_);
+  ASSERT_TRUE(await([&] { return server_->has(mine_); }));
+  nodes_[0]->replicator().release_room();
+  EXPECT_TRUE(await([&] { return !server_->has(mine_); }));
+  os::sleep_ns(20'000'000);
+  EXPECT_FALSE(server_->has(mine_)) << "it is not ordered again";
+}
+
+TEST_F(ServedGroup, WhatIsToBeDroppedGoesBeforeTheNextOrder) {
+  server_->before_drop = [this] { gate_.wait(); };
+  make({"parity-server", 3, 1, 0}, 1);
+  nodes_[0]->replicator().gone({"app", 9, {9, 9}});
+  ASSERT_TRUE(await([&] { return gate_.waiting() == 1; }));
+  commit(first_);
+  protect(first_);
+  for (unsigned p = 0; p < 3; ++p) ASSERT_TRUE(await([&] { return recorded(p, first_); }));
+  os::sleep_ns(50'000'000);  // long enough for an order that does not wait
+  EXPECT_FALSE(server_->has_answered());
+  gate_.open();
+  EXPECT_TRUE(wait_reached(first_));
+}
+
+TEST_F(ServedGroup, WhatTheStoreHasIsDroppedAndNothingOfOtherGroups) {
+  make({"parity-server", 3, 1, 0}, 1);
+  const ParityStore::Group other{{first_, 7}, 4}, earlier{{first_, 6}, 3};
+  server_->add(other);
+  server_->add(earlier);
+  commit(first_);
+  protect(first_);
+  ASSERT_TRUE(wait_reached(first_));
+  EXPECT_TRUE(server_->has(mine_));
+  for (unsigned p = 0; p < 3; ++p) store(p, first_);
+  EXPECT_TRUE(await([&] { return !server_->has(mine_); }));
+  EXPECT_TRUE(server_->has(other)) << "its members may not have stored theirs";
+  EXPECT_TRUE(server_->has(earlier));
+}
+
+}  // namespace
+}  // namespace perdure::engine

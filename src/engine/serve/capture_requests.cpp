@@ -1,0 +1,157 @@
+// Requests of ranks that write a checkpoint.
+#include "engine/flush/flusher.hpp"
+#include "engine/peers/node_group.hpp"
+#include "engine/serve/handlers.hpp"
+#include "engine/serve/reply_parts.hpp"
+#include "os/crash_point.hpp"
+#include "os/system.hpp"
+
+namespace perdure::engine {
+namespace {
+
+using ipc::Done;
+
+void tell_group_capturing(ServeContext& context, const segment::VersionId& id) {
+  if (context.options.group != nullptr) context.options.group->capturing(id);
+}
+
+base::Result<ipc::Reserved> reserve(ServeContext& context, ClientId client, const ipc::Reserve& reserve) {
+  ipc::Reserved reply;
+  const auto ledger = context.ledger.lock();
+  for (const auto& [address, bytes] : ledger->reserve(client, reserve.chunk_bytes))
+    reply.slots.push_back({address_in_message(address), bytes});
+  return reply;
+}
+
+void begin(ServeContext& context, ClientId client, const ipc::Begin& begin) {
+  {
+    const auto ledger = context.ledger.lock();
+    ledger->begin_capture(client, begin);
+  }
+  tell_group_capturing(context, begin.id);
+}
+
+std::optional<base::Result<ipc::Granted>> try_grant(ServeContext& context, const Asked& asked,
+                                                    const ipc::Grant& grant) {
+  const auto ledger = context.ledger.lock();
+  const std::uint64_t waiting = std::max<std::uint64_t>(context.waiting.in_turn(), 1);
+  const GrantOutcome outcome =
+      ledger->grant(asked.client, grant, {waiting, context.rank_of(asked.client), asked.timed_out});
+  if (outcome.kind == GrantOutcome::Kind::granted) return ipc::Granted{address_in_message(outcome.address)};
+  if (outcome.kind == GrantOutcome::Kind::refused) return base::fail(outcome.error);
+  if (asked.timed_out)
+    return base::fail(
+        timed_out(grant.id.text(), "no slot became free in time: the store takes data too slowly, or not at all"));
+  return std::nullopt;
+}
+
+std::optional<base::Result<ipc::Granted>> answer_grant(ServeContext& context, const Asked& asked,
+                                                       const ipc::Grant& grant) {
+  auto answer = try_grant(context, asked, grant);
+  if (!answer && context.options.group != nullptr) {
+    context.options.group->release_room();
+    context.flusher.notify();  // a flush that waits for this version's redundancy waits no longer
+  }
+  return answer;
+}
+
+WaitReason why_grant(NodeState& ledger, const Queued& who, const ipc::Grant&) {
+  return why_no_slot(ledger, who.client, who.head);
+}
+
+void grant_waited(ServeContext& context, double seconds) {
+  const auto ledger = context.ledger.lock();
+  ledger->counters().slot_wait_s.observe(seconds);
+}
+
+void give_back(ServeContext& context, ClientId client, const ipc::GiveBack& back) {
+  const auto ledger = context.ledger.lock();
+  ledger->give_back(client, back);
+}
+
+std::optional<base::Status> take_written(ServeContext& context, ClientId client, const ipc::Written& written) {
+  std::optional<base::Status> status;
+  {
+    const auto ledger = context.ledger.lock();
+    status = ledger->written(client, written);
+  }
+  if (status) tell_group_capturing(context, written.id);
+  return status;
+}
+
+void note_written(ServeContext& context, ClientId client, const ipc::Written& written) {
+  os::crash_point(os::CrashPoint::engine_written);
+  (void)take_written(context, client, written);
+}
+
+std::optional<base::Result<Done>> answer_written(ServeContext& context, const Asked& asked,
+                                                 const ipc::AwaitWritten& message) {
+  if (asked.first) os::crash_point(os::CrashPoint::engine_written);
+  const auto status = take_written(context, asked.client, message.written);
+  return status ? std::optional(done(*status)) : std::nullopt;
+}
+
+WaitReason why_written(NodeState& ledger, const Queued&, const ipc::AwaitWritten& message) {
+  return why_not_written(ledger, message.written.tier);
+}
+
+// A little later than the device says, so that it is over then, in spite of rounding.
+std::uint64_t written_again_ns(ServeContext& context, const ipc::AwaitWritten& message) {
+  const auto ledger = context.ledger.lock();
+  const double seconds = ledger->ask_again_in_s(message.written);
+  return os::monotonic_ns() + static_cast<std::uint64_t>(std::min(seconds, 3600.0) * 1e9) + 1000;
+}
+
+base::Result<Done> stage(ServeContext& context, ClientId client, const ipc::Stage& stage) {
+  const auto ledger = context.ledger.lock();
+  return done(ledger->stage(client, stage));
+}
+
+void step(ServeContext& context, ClientId client, const ipc::Step& step) {
+  {
+    const auto ledger = context.ledger.lock();
+    ledger->step(client, static_cast<double>(step.ns) * 1e-9);
+  }
+  context.flusher.look_at_application();
+}
+
+base::Result<Done> commit(ServeContext& context, ClientId, const ipc::Commit& commit) {
+  base::Status status;
+  {
+    const auto ledger = context.ledger.lock();
+    status = ledger->commit(commit);
+  }
+  if (status && !commit.recovered && context.options.group != nullptr) context.options.group->committed(commit.id);
+  if (status) context.flusher.notify();
+  return done(status);
+}
+
+// Also answers the client's requests for slots of that version that are still waiting.
+base::Result<Done> abort(ServeContext& context, ClientId client, const ipc::Abort& abort) {
+  context.waiting.refuse<ipc::Grant>(context, client, [&](const ipc::Grant& grant) { return grant.id == abort.id; },
+                                     {PERDURE_PEER_FAILED, abort.id.text(), "the checkpoint was aborted", "", true});
+  base::Status status;
+  {
+    const auto ledger = context.ledger.lock();
+    status = ledger->abort(client, abort.id);
+  }
+  tell_group_capturing(context, abort.id);
+  return done(status);
+}
+
+}  // namespace
+
+void enrol_capture_handlers(Handlers& handlers) {
+  handlers.on<ipc::Reserve>(reserve);
+  handlers.on<ipc::Begin>(begin);
+  handlers.on(Waiter<ipc::Grant>{answer_grant, why_grant, {true, true}, nullptr, grant_waited});
+  handlers.on<ipc::GiveBack>(give_back);
+  handlers.on<ipc::Written>(note_written);
+  handlers.on(Waiter<ipc::AwaitWritten>{answer_written, why_written, {}, written_again_ns});
+  handlers.on<ipc::Stage>(stage);
+  handlers.on<ipc::Step>(step);
+  handlers.on<ipc::Commit>(commit);
+  handlers.on<ipc::Abort>(abort);
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,154 @@
+#include "engine/serve/connections.hpp"
+
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "os/system.hpp"
+
+namespace perdure::engine {
+namespace {
+
+// A client has a few requests out at a time, so what waits for it is never more than a few replies. One reply may be
+// large, so only what waits when the next one comes is judged.
+constexpr std::size_t kMostUnread = 4 * base::MiB;
+constexpr std::uint64_t kListener = ~0ULL, kWake = kListener - 1;  // no client is called so
+
+void make_nonblocking(const os::Fd& fd) { ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK); }
+
+}  // namespace
+
+Connections::Connections(os::Fd listener, Reports& reports, std::function<void(ClientId, const ipc::Frame&)> take)
+    : listener_(std::move(listener)),
+      wake_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      reports_(reports),
+      take_(std::move(take)) {
+  make_nonblocking(listener_);
+  if (auto added = readiness_.add(listener_, kListener); !added) reports_.add(added.error().text());
+  if (auto added = readiness_.add(wake_fd_, kWake); !added) reports_.add(added.error().text());
+}
+
+void Connections::wake() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(wake_fd_.get(), &one, sizeof one);
+}
+
+void Connections::close() {
+  connections_.clear();
+  listener_.reset();
+}
+
+base::Status Connections::wait(std::optional<std::uint64_t> timeout_ns) {
+  PERDURE_TRY(const auto events, readiness_.wait(timeout_ns));
+  for (const auto& event : events) handle(event);
+  return {};
+}
+
+void Connections::handle(const os::Readiness::Event& event) {
+  if (event.number == kListener) return accept_all();
+  if (event.number == kWake) {
+    std::uint64_t count = 0;
+    [[maybe_unused]] const ssize_t got = ::read(wake_fd_.get(), &count, sizeof count);
+    return;
+  }
+  const auto it = connections_.find(event.number);
+  if (it == connections_.end()) return;
+  if (event.writable) push(it->first, it->second);
+  if (event.readable) receive(it->first, it->second);
+}
+
+void Connections::accept_all() {
+  for (;;) {
+    auto socket = os::accept_from(listener_);
+    if (!socket) {
+      // Out of descriptors: the connection stays in the backlog; a pause keeps the loop from spinning on it.
+      os::sleep_ns(10'000'000);
+      return;
+    }
+    if (!*socket) return;
+    make_nonblocking(*socket);
+    if (!readiness_.add(*socket, next_)) continue;  // as if it had not come
+    connections_[next_++].socket = std::move(*socket);
+  }
+}
+
+// One block at a time: who sends faster than it is read would keep all others waiting, and fill the memory.
+void Connections::receive(ClientId id, Connection& connection) {
+  std::array<std::byte, 65536> bytes;
+  const ssize_t got = ::recv(connection.socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  if (got < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) return;  // it is told again
+  if (got <= 0) return lose(connection);
+  connection.decoder.feed(base::ConstByteSpan(bytes).first(static_cast<std::size_t>(got)));
+  while (!connection.lost) {
+    const auto frame = connection.decoder.next();
+    if (!frame) {
+      reports_.add("a connection sent what is no message and was closed: " + frame.error().cause);
+      return lose(connection);
+    }
+    if (!frame->has_value()) return;
+    take_(id, **frame);
+  }
+}
+
+Connections::Connection* Connections::writable(ClientId id) {
+  const auto it = connections_.find(id);
+  if (it == connections_.end() || it->second.lost) return nullptr;
+  if (it->second.outbox.size() <= kMostUnread) return &it->second;
+  reports_.add("a connection did not read its replies and was closed: " + std::to_string(it->second.outbox.size()) +
+               " bytes waited for it");
+  lose(it->second);
+  return nullptr;
+}
+
+// What the client does not take now follows when it can be written again.
+void Connections::push(ClientId id, Connection& connection) {
+  auto& outbox = connection.outbox;
+  std::size_t done = 0;
+  while (done < outbox.size()) {
+    const ssize_t sent =
+        ::send(connection.socket.get(), outbox.data() + done, outbox.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) {
+      if (errno != EAGAIN && errno != EWOULDBLOCK) lose(connection);
+      break;
+    }
+    done += static_cast<std::size_t>(sent);
+  }
+  outbox.erase(outbox.begin(), outbox.begin() + static_cast<std::ptrdiff_t>(done));
+  const bool unsent = !outbox.empty();
+  if (!unsent && outbox.capacity() > 4096) std::vector<std::byte>().swap(outbox);
+  using Interest = os::Readiness::Interest;
+  if (std::exchange(connection.unsent, unsent) != unsent)
+    readiness_.change(connection.socket, id, unsent ? Interest::read_and_write : Interest::read);
+}
+
+void Connections::lose(ClientId id) {
+  if (const auto it = connections_.find(id); it != connections_.end()) lose(it->second);
+}
+
+std::vector<ClientId> Connections::drop_lost() {
+  std::vector<ClientId> dropped;
+  if (!std::exchange(some_lost_, false)) return dropped;
+  for (auto it = connections_.begin(); it != connections_.end();) {
+    if (!it->second.lost) {
+      ++it;
+      continue;
+    }
+    dropped.push_back(it->first);
+    readiness_.remove(it->second.socket);
+    it = connections_.erase(it);
+  }
+  return dropped;
+}
+
+bool Connections::has(ClientId id) const {
+  const auto it = connections_.find(id);
+  return it != connections_.end() && !it->second.lost;
+}
+
+}  // namespace perdure::engine

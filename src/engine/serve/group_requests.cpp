@@ -1,0 +1,99 @@
+// Requests that have to do with the other nodes of the job.
+#include "engine/peers/node_group.hpp"
+#include "engine/serve/handlers.hpp"
+#include "engine/serve/reply_parts.hpp"
+
+namespace perdure::engine {
+namespace {
+
+using ipc::Done;
+using ExportJob = InBackground<ipc::ExportPieces>::Job;
+
+base::Error no_network(const std::string& object) {
+  return {PERDURE_UNSUPPORTED, object, "this engine has no network", "set redundancy.scheme", false};
+}
+
+// Handles that share an engine have one network, of the first of them: the key of another launch of the job counts only
+// when nobody of the earlier one is here any more.
+base::Result<ipc::NetworkAddress> open_network(ServeContext& context, ClientId client, const ipc::OpenNetwork& open) {
+  if (context.options.group == nullptr) return base::fail(no_network("network"));
+  if (context.network_client != client && context.connections.has(context.network_client))
+    return base::fail(PERDURE_BUSY, "network", "another handle of this node uses it");
+  context.network_client = client;
+  PERDURE_TRY(auto address, context.options.group->open_network(open.job_key));
+  return ipc::NetworkAddress{std::move(address)};
+}
+
+base::Result<Done> join(ServeContext& context, ClientId, const ipc::Join& join) {
+  if (context.options.group == nullptr) return base::fail(no_network("group"));
+  return done(context.options.group->join(join));
+}
+
+// What is lent stays as it is from now on; to map it, and to ask servers, takes its time.
+std::variant<base::Result<ipc::Exported>, ExportJob> begin_export(ServeContext& context, ClientId client,
+                                                                  const ipc::ExportPieces& message) {
+  NodeGroup* group = context.options.group;
+  if (group == nullptr) return base::Result<ipc::Exported>(base::fail(no_network(message.id.text())));
+  auto pinned = std::make_shared<NodeGroup::Pinned>(group->pin(client, message.id));
+  return ExportJob([group, pinned, id = message.id]() -> base::Result<ipc::Exported> {
+    ipc::Exported exported;
+    PERDURE_TRY(exported.loan, group->export_pieces(std::move(*pinned)));
+    exported.server_loans = group->export_pieces_of_servers(id);
+    return exported;
+  });
+}
+
+WaitReason why_export(const ipc::ExportPieces& message) {
+  return {"recovery", "what there is of " + message.id.text() + " is made ready for other nodes"};
+}
+
+void count_recovery(ServeContext& context, const base::Result<std::vector<ipc::RankRecovery>>& result) {
+  const auto ledger = context.ledger.lock();
+  Counters& counters = ledger->counters();
+  ++(result ? counters.recoveries : counters.recoveries_failed);
+  if (!result) return;
+  for (const auto& rank : *result) {
+    counters.fetched_bytes += rank.bytes_moved;
+    counters.rebuilt_bytes += rank.bytes_rebuilt;
+  }
+}
+
+std::optional<base::Result<ipc::Recovered>> answer_recover(ServeContext& context, const Asked& asked,
+                                                           const ipc::Recover& recover) {
+  if (context.options.group == nullptr) return base::fail(no_network(recover.id.text()));
+  auto result = context.options.group->recover(asked.client, recover);
+  if (!result) return std::nullopt;
+  count_recovery(context, *result);
+  if (!*result) return base::fail(result->error());
+  return ipc::Recovered{std::move(**result)};
+}
+
+WaitReason why_recover(NodeState&, const Queued&, const ipc::Recover& recover) {
+  return {"recovery", recover.id.text() + " is being fetched or rebuilt"};
+}
+
+base::Result<Done> replicate_again(ServeContext& context, ClientId, const ipc::ReplicateAgain& again) {
+  if (context.options.group == nullptr) return base::fail(no_network(again.id.text()));
+  context.options.group->committed(again.id);
+  return Done{};
+}
+
+base::Result<Done> all_stored(ServeContext& context, ClientId, const ipc::AllStored& all) {
+  if (context.options.group == nullptr) return base::fail(no_network("group"));
+  context.options.group->drop_all();
+  const auto ledger = context.ledger.lock();
+  return done(ledger->drop_all_redundancy(all.ranks));
+}
+
+}  // namespace
+
+void enrol_group_handlers(Handlers& handlers) {
+  handlers.on<ipc::OpenNetwork>(open_network);
+  handlers.on<ipc::Join>(join);
+  handlers.on(InBackground<ipc::ExportPieces>{begin_export, why_export});
+  handlers.on(Waiter<ipc::Recover>{answer_recover, why_recover});
+  handlers.on<ipc::ReplicateAgain>(replicate_again);
+  handlers.on<ipc::AllStored>(all_stored);
+}
+
+}  // namespace perdure::engine

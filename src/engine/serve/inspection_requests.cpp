@@ -1,0 +1,114 @@
+// Who a client is, and what people and monitoring see of an engine.
+#include <algorithm>
+
+#include "base/json.hpp"
+#include "engine/flush/flusher.hpp"
+#include "engine/serve/handlers.hpp"
+#include "engine/serve/overview.hpp"
+#include "engine/serve/reply_parts.hpp"
+#include "engine/upkeep/janitor.hpp"
+#include "metrics/family_codec.hpp"
+#include "os/system.hpp"
+
+namespace perdure::engine {
+namespace {
+
+using base::Json;
+using ipc::Done;
+
+constexpr std::size_t kMostShown = 256;
+
+base::Result<ipc::Greeted> greet(ServeContext& context, ClientId id, const ipc::Hello& hello) {
+  if (hello.protocol != ipc::kProtocol)
+    return base::fail(
+        PERDURE_UNSUPPORTED, "engine",
+        "it speaks protocol " + std::to_string(ipc::kProtocol) + ", the client " + std::to_string(hello.protocol),
+        "use the same release of Perdure for library and perdured");
+  if (hello.client && hello.fingerprint != context.options.fingerprint)
+    // Who took us for its own read an old fingerprint: the next look finds the right engine.
+    return base::fail(PERDURE_BUSY, "engine", "it serves a job with another configuration", "", true);
+  context.clients[id] = {hello.rank, !hello.client};
+  if (hello.first_node) context.janitor.activate();
+  const auto ledger = context.ledger.lock();
+  return ipc::Greeted{context.options.chunk_bytes, ledger->emulated()};
+}
+
+base::Result<Done> note(ServeContext& context, ClientId, const ipc::Note& note) {
+  context.reports.add(note.text);
+  return Done{};
+}
+
+base::Result<ipc::Report> next_report(ServeContext& context, ClientId, const ipc::NextReport&) {
+  return ipc::Report{context.reports.take()};
+}
+
+std::size_t count_ranks(const ServeContext& context) {
+  return static_cast<std::size_t>(std::count_if(context.clients.begin(), context.clients.end(),
+                                                [](const auto& client) { return client.second.is_rank(); }));
+}
+
+// Everything that waits, since when, and why; of many the first.
+Json queue(const ServeContext& context, NodeState& ledger) {
+  Json list = Json::array();
+  Queued who;
+  const std::uint64_t now = os::monotonic_ns();
+  for (const auto& waiting : context.waiting.entries()) {
+    if (list.size() == kMostShown) break;
+    who.client = waiting.client;
+    const std::uint32_t rank = context.rank_of(waiting.client);
+    const WaitReason why = waiting.request->why(ledger, who);
+    list.push_back({{"rank", rank},
+                    {"for", waiting.request->name()},
+                    {"seconds", static_cast<double>(now - waiting.since_ns) * 1e-9},
+                    {"reason", why.name},
+                    {"text", why.text}});
+    if (!who.head && waiting.request->traits().in_turn) who.head = rank;
+  }
+  return list;
+}
+
+base::Result<ipc::View> top(ServeContext& context, ClientId, const ipc::Top&) {
+  const auto ledger = context.ledger.lock();
+  Json engine = overview(*ledger);
+  engine["flush"]["threads_held_back"] = context.flusher.gate_status(ledger).held_back;
+  engine["process"] = os::process_id();
+  engine["clients"] = count_ranks(context);
+  engine["waiting"] = context.waiting.entries().size();
+  engine["queue"] = queue(context, *ledger);
+  return ipc::View{base::encode_cbor(engine)};
+}
+
+base::Result<ipc::View> metrics_page(ServeContext& context, ClientId, const ipc::Metrics&) {
+  metrics::Collection out;
+  out.add("perdure_clients", static_cast<double>(count_ranks(context)));
+  out.add("perdure_slot_requests_waiting", static_cast<double>(context.waiting.in_turn()));
+  out.add("perdure_reports_total", context.reports.added());
+  out.add("perdure_versions_retired_total", context.janitor.retired());
+  const Identity& identity = context.options.identity;
+  {
+    const auto ledger = context.ledger.lock();
+    export_identity(*ledger, identity, out);
+    export_core(*ledger, out);
+  }
+  const metrics::Labels labels = {{"node", identity.node}, {"perdure_job", identity.job}};
+  return ipc::View{
+      base::encode_cbor({{"labels", metrics::to_json(labels)}, {"families", metrics::to_json(out.take())}})};
+}
+
+base::Result<Done> shut_down(ServeContext& context, ClientId, const ipc::Shutdown&) {
+  context.lifetime.shut_down();
+  return Done{};
+}
+
+}  // namespace
+
+void enrol_inspection_handlers(Handlers& handlers) {
+  handlers.on<ipc::Hello>(greet);
+  handlers.on<ipc::Note>(note);
+  handlers.on<ipc::NextReport>(next_report);
+  handlers.on<ipc::Top>(top);
+  handlers.on<ipc::Metrics>(metrics_page);
+  handlers.on<ipc::Shutdown>(shut_down);
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,114 @@
+// Requests about the levels that versions reach, and what is left to do for them.
+#include "engine/flush/flusher.hpp"
+#include "engine/peers/node_group.hpp"
+#include "engine/serve/handlers.hpp"
+#include "engine/serve/reply_parts.hpp"
+#include "engine/upkeep/janitor.hpp"
+
+namespace perdure::engine {
+namespace {
+
+std::optional<base::Result<ipc::StoreOutcome>> stored_or_hopeless(ServeContext& context, const Asked& asked,
+                                                                  const ipc::WaitStored& wait) {
+  const auto ledger = context.ledger.lock();
+  const catalog::HeldVersion* held = ledger->find(wait.id);
+  if (ledger->lost(wait.id))
+    return base::fail(PERDURE_NO_SPACE, wait.id.text(),
+                      "it was given up before it reached the store, to make room for newer ones",
+                      "mend the store, or give the tiers more room");
+  if (held == nullptr || held->all_stored()) return ipc::StoreOutcome{held != nullptr};
+  const Runtime* run = ledger->runtime(wait.id);
+  if (run != nullptr && run->flush == FlushPhase::given_up && run->error) return base::fail(*run->error);
+  if (asked.timed_out && run != nullptr && run->error) {
+    base::Error error = *run->error;
+    error.cause += " (still being retried)";
+    error.code = PERDURE_TIMEOUT;
+    return base::fail(std::move(error));
+  }
+  if (asked.timed_out) return base::fail(timed_out(wait.id.text(), "it did not reach the store in time"));
+  return std::nullopt;
+}
+
+std::optional<base::Result<ipc::StoreOutcome>> answer_wait_stored(ServeContext& context, const Asked& asked,
+                                                                  const ipc::WaitStored& wait) {
+  if (asked.first) context.flusher.notify();
+  return stored_or_hopeless(context, asked, wait);
+}
+
+WaitReason why_wait_stored(NodeState& ledger, const Queued&, const ipc::WaitStored& wait) {
+  return why_not_flushed(ledger, wait.id);
+}
+
+// What the store has is safe from the loss of this node, too.
+std::optional<base::Result<ipc::NodeLevelOutcome>> answer_wait_node_level(ServeContext& context, const Asked& asked,
+                                                                          const ipc::WaitNodeLevel& wait) {
+  NodeGroup* group = context.options.group;
+  if (group == nullptr || !group->joined()) return ipc::NodeLevelOutcome{false};
+  const Replicator::State state = group->state(wait.id);
+  const ipc::NodeLevelOutcome reply{state.reached};
+  if (state.reached || state.failed) return reply;
+  const auto ledger = context.ledger.lock();
+  const catalog::HeldVersion* held = ledger->find(wait.id);
+  const Runtime* run = ledger->runtime(wait.id);
+  const bool hopeless = run != nullptr && run->flush == FlushPhase::given_up;
+  if (held == nullptr || hopeless) return reply;
+  // Of pieces that came from other nodes, which bring them to the store, nothing may be there yet.
+  if (state.stored || (held->all_stored() && !state.under_way)) return reply;
+  if (asked.timed_out) return base::fail(timed_out(wait.id.text(), "it did not reach level node in time"));
+  return std::nullopt;
+}
+
+WaitReason why_wait_node_level(NodeState&, const Queued&, const ipc::WaitNodeLevel& wait) {
+  return {"redundancy", wait.id.text() + " is being replicated to other nodes"};
+}
+
+base::Result<ipc::NewestAttempt> newest_at_node_level(ServeContext& context, ClientId,
+                                                      const ipc::NewestAtNodeLevel& newest) {
+  const auto ledger = context.ledger.lock();
+  return ipc::NewestAttempt{ledger->newest_at_node_level_ns(newest.name)};
+}
+
+void note_superseded(ServeContext& context, ClientId, const ipc::Superseded& superseded) {
+  if (context.options.group != nullptr) context.options.group->superseded(superseded.name, superseded.attempt_ns);
+}
+
+base::Result<ipc::FlushProgress> progress(ServeContext& context, ClientId, const ipc::Progress&) {
+  const auto ledger = context.ledger.lock();
+  const Counters& counters = ledger->counters();
+  ipc::FlushProgress reply;
+  reply.bytes_pending = ledger->pending_bytes();
+  reply.versions_pending = ledger->pending_versions();
+  reply.versions_failed = ledger->given_up_versions();
+  reply.bytes_flushed = counters.stored_bytes;
+  reply.flush_bytes_per_s = static_cast<std::uint64_t>(counters.flush_bytes_per_s.mean());
+  reply.last_flush_ns = static_cast<std::uint64_t>(counters.last_flush_s * 1e9);
+  return reply;
+}
+
+std::optional<base::Result<ipc::Drained>> answer_drain(ServeContext& context, const Asked& asked, const ipc::Drain&) {
+  if (asked.first) {
+    context.janitor.tend_all();
+    context.flusher.notify();
+  }
+  const auto ledger = context.ledger.lock();
+  const bool done = context.flusher.idle() && ledger->pending_versions() == 0 && context.janitor.idle();
+  if (!done && !asked.timed_out) return std::nullopt;
+  const auto error = ledger->last_flush_error();
+  return ipc::Drained{ledger->pending_versions() + ledger->given_up_versions(), ledger->pending_bytes(),
+                      error ? error->object + ": " + error->cause : ""};
+}
+
+WaitReason why_drain(NodeState& ledger, const Queued&, const ipc::Drain&) { return why_not_drained(ledger); }
+
+}  // namespace
+
+void enrol_level_handlers(Handlers& handlers) {
+  handlers.on(Waiter<ipc::WaitStored>{answer_wait_stored, why_wait_stored, {false, true}});
+  handlers.on(Waiter<ipc::WaitNodeLevel>{answer_wait_node_level, why_wait_node_level});
+  handlers.on<ipc::NewestAtNodeLevel>(newest_at_node_level);
+  handlers.on<ipc::Superseded>(note_superseded);
+  handlers.on<ipc::Progress>(progress);
+  handlers.on(Waiter<ipc::Drain>{answer_drain, why_drain, {false, true}});
+}
+
+}  // namespace perdure::engine

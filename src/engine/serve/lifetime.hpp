@@ -1,0 +1,56 @@
+#pragma once
+// When an engine may end: a client asked for it, or it was idle for long enough, and nothing is left to do.
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+#include "engine/ledger/ledger.hpp"
+
+namespace perdure::engine {
+
+class Flusher;
+class Janitor;
+class NodeGroup;
+
+/// Who is connected.
+struct Presence {
+  bool ranks = false;
+  bool strangers = false;  ///< who have not said who they are, and may be ranks
+};
+
+class Lifetime {
+ public:
+  Lifetime(Ledger& ledger, Flusher& flusher, Janitor& janitor, NodeGroup* group, std::uint64_t idle_exit_ns);
+  /// A client asked for the end; repeatable.
+  void shut_down();
+  bool shutting_down() const { return draining_since_ns_ != 0; }
+  /// The idle time begins anew.
+  void rank_left();
+  /// When the end may be due; 0: not before something happens.
+  std::uint64_t end_at_ns(Presence presence);
+  /// Ends it where that is due.
+  void finish_if_idle(Presence presence);
+  /// Any thread, like wait_until_over().
+  void end();
+  void wait_until_over();
+
+ private:
+  bool quiet(Presence presence);
+  bool group_quiet();
+  bool patient() const;
+
+  Ledger& ledger_;
+  Flusher& flusher_;
+  Janitor& janitor_;
+  NodeGroup* group_;
+  std::uint64_t idle_exit_ns_;
+  std::uint64_t only_group_since_ns_ = 0;  // nothing else was under way; 0: something is
+  std::uint64_t idle_since_ns_;
+  std::uint64_t draining_since_ns_ = 0;  // 0: nobody asked for shutdown
+  bool told_over_ = false;
+  std::mutex over_mutex_;
+  std::condition_variable over_changed_;
+  bool over_ = false;
+};
+
+}  // namespace perdure::engine

@@ -1,0 +1,165 @@
+#include "engine/serve/overview.hpp"
+
+#include <algorithm>
+
+#include "base/json.hpp"
+#include "engine/serve/wait_reasons.hpp"
+#include "os/affinity.hpp"
+
+namespace perdure::engine {
+namespace {
+
+using base::Json;
+
+constexpr std::size_t kMostVersions = 256;
+
+std::string tier_name(NodeState& core, std::optional<std::size_t> tier) {
+  return tier && *tier < core.tiers().size() ? core.tiers()[*tier]->properties().name : std::string();
+}
+
+Json model_of(const NodeState& core, std::size_t tier) {
+  const ModelSource& source = core.model_source(tier);
+  return {{"source", source_name(source.kind)},
+          {"calibrated_ns", source.created_ns},
+          {"file", source.file},
+          {"why", source.why}};
+}
+
+// As a policy would see them for a whole chunk of a checkpoint that does not exist.
+Json tiers_of(NodeState& core) {
+  Json list = Json::array();
+  const auto states = core.observe_tiers(0, {{}, core.options().chunk_bytes, 0, {}, {}}, false);
+  for (std::size_t t = 0; t < states.size(); ++t) {
+    const placement::TierState& state = states[t];
+    const tier::Usage usage = core.tiers()[t]->usage();
+    list.push_back({{"name", tier_name(core, t)},
+                    {"emulated", core.tiers()[t]->device() != nullptr},
+                    {"failed", state.failed},
+                    {"slots", state.slots},
+                    {"free_slots", state.free_slots},
+                    {"used_slots", usage.slots - usage.free_slots},
+                    {"bytes", usage.bytes},
+                    {"writers", state.writers},
+                    {"readers", state.readers},
+                    {"chunks_unflushed", state.chunks_unflushed},
+                    {"chunks_placed", core.decisions().placed(t)},
+                    {"slots_to_come", state.slots_to_come},
+                    {"predicted_bytes_per_s", state.model->bytes_per_s(state.writers + 1)},
+                    {"model", model_of(core, t)},
+                    {"observations", state.model->observations()}});
+  }
+  return list;
+}
+
+Json flushes_of(const NodeState& core) {
+  const placement::FlushOutlook flush = core.observe_flushes();
+  return {{"bytes_per_s", flush.bytes_per_s},
+          {"deviation_bytes_per_s", flush.deviation_bytes_per_s},
+          {"threads", flush.threads},
+          {"chunks_under_way", core.chunks_being_flushed()},
+          {"next_slot_s", flush.next_slot_s},
+          {"bytes_flushed", core.counters().stored_bytes},
+          {"chunks_moved", core.moved_chunks()},
+          {"bytes_pending", core.pending_bytes()}};
+}
+
+Json application_of(const NodeState& core) {
+  const Interference& interference = core.interference();
+  Json application = {{"slowdown", nullptr}, {"steps", interference.steps()}, {"step_s", nullptr}};
+  if (const auto slowdown = interference.slowdown()) application["slowdown"] = *slowdown;
+  if (const auto seconds = interference.quiet_step_s()) application["step_s"] = *seconds;
+  return application;
+}
+
+std::uint64_t count_chunks(const std::map<std::uint32_t, segment::Piece>& pieces,
+                           bool (*counts)(const segment::ChunkEntry& chunk)) {
+  std::uint64_t count = 0;
+  for (const auto& [rank, piece] : pieces)
+    count += static_cast<std::uint64_t>(std::count_if(piece.chunks.begin(), piece.chunks.end(), counts));
+  return count;
+}
+
+bool is_moved(const segment::ChunkEntry& chunk) { return chunk.place == catalog::kInTemporarySegment; }
+bool is_written(const segment::ChunkEntry& chunk) { return chunk.place != kNotWritten; }
+
+// What ranks announced and have not agreed on yet.
+Json captures_of(const NodeState& core) {
+  Json list = Json::array();
+  for (const auto& [id, version] : core.tracked()) {
+    if (!version.capture) continue;
+    const OpenCapture& capture = *version.capture;
+    const auto* held = core.find(id);
+    if (held != nullptr && held->committed) continue;
+    if (list.size() == kMostVersions) break;
+    const std::uint64_t moved = count_chunks(capture.pieces, is_moved);
+    Json shown = {{"name", id.name},
+                  {"version", id.version},
+                  {"bytes", capture.bytes()},
+                  {"ranks", capture.pieces.size()},
+                  {"all_announced", capture.announced()},
+                  {"flushed_meanwhile", core.write_through(id)},
+                  {"chunks", count_chunks(capture.pieces, [](const auto&) { return true; })},
+                  {"chunks_written", count_chunks(capture.pieces, is_written)},
+                  {"chunks_flushed", moved + core.chunks_to_move(id)},
+                  {"chunks_moved", moved}};
+    if (capture.failure) shown["error"] = capture.failure->text();
+    list.push_back(std::move(shown));
+  }
+  return list;
+}
+
+Json versions_of(const NodeState& core) {
+  Json list = Json::array();
+  for (const auto& [id, held] : core.versions()) {
+    if (list.size() == kMostVersions) break;
+    const Runtime* run = core.runtime(id);
+    Json version = {{"name", id.name},
+                    {"version", id.version},
+                    {"state", flush_name(held, run)},
+                    {"bytes", held.bytes()},
+                    {"bytes_flushed", run == nullptr ? 0 : run->bytes_flushed},
+                    {"chunks_moved", count_chunks(held.pieces, is_moved)},
+                    {"being_restored", run != nullptr && !run->pinned_by.empty()}};
+    if (run != nullptr && run->error) version["error"] = run->error->text();
+    list.push_back(std::move(version));
+  }
+  return list;
+}
+
+Json decisions_of(NodeState& core) {
+  Json list = Json::array();
+  for (const NotedDecision& noted : core.decisions().recent()) {
+    const placement::Decision& d = noted.decision;
+    list.push_back({{"time_ns", noted.wall_ns},
+                    {"rank", noted.rank},
+                    {"name", noted.id.name},
+                    {"version", noted.id.version},
+                    {"tier", tier_name(core, d.tier)},
+                    {"reason", placement::reason_name(d.reason)},
+                    {"text", placement::reason_text(d.reason)},
+                    {"times", noted.times},
+                    {"tier_bytes_per_s", d.tier_bytes_per_s},
+                    {"flush_bytes_per_s", d.flush_bytes_per_s},
+                    {"write_s", d.write_s},
+                    {"rest_s", d.rest_s}});
+  }
+  return list;
+}
+
+}  // namespace
+
+Json overview(NodeState& core) {
+  Json reasons = Json::object();
+  for (const auto& [reason, count] : core.decisions().counts()) reasons[placement::reason_name(reason)] = count;
+  return {{"policy", core.options().policy->name},
+          {"cpus", os::own_cpus().text()},  // those of the engine's threads: one of them answers
+          {"tiers", tiers_of(core)},
+          {"flush", flushes_of(core)},
+          {"application", application_of(core)},
+          {"captures", captures_of(core)},
+          {"versions", versions_of(core)},
+          {"reasons", reasons},
+          {"decisions", decisions_of(core)}};
+}
+
+}  // namespace perdure::engine

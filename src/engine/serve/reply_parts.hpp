@@ -1,0 +1,22 @@
+#pragma once
+// What replies of several families are made of.
+#include "engine/ledger/ledger.hpp"
+#include "ipc/message.hpp"
+#include "ipc/slot_address.hpp"
+
+namespace perdure::engine {
+
+inline ipc::SlotAddress address_in_message(const tier::SlotAddress& slot) {
+  return {slot.tier, slot.slot, slot.path, slot.offset, slot.capacity, slot.mapped, slot.fresh, slot.access};
+}
+
+inline base::Result<ipc::Done> done(const base::Status& status) {
+  if (!status) return base::fail(status.error());
+  return ipc::Done{};
+}
+
+inline base::Error timed_out(const std::string& object, const std::string& what) {
+  return {PERDURE_TIMEOUT, object, what, "give it more time, or see the reports of the engine", true};
+}
+
+}  // namespace perdure::engine

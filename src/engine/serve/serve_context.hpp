@@ -1,0 +1,50 @@
+#pragma once
+// What handlers of requests work with. All of it on the thread of the event loop.
+#include <map>
+#include <string>
+
+#include "engine/ledger/ledger.hpp"
+#include "engine/serve/background.hpp"
+#include "engine/serve/connections.hpp"
+#include "engine/serve/exporter.hpp"
+#include "engine/serve/lifetime.hpp"
+
+namespace perdure::engine {
+
+class WaitingRequests;
+
+struct ServerOptions {
+  std::string fingerprint;
+  std::uint64_t chunk_bytes = 0;   ///< told to clients
+  std::uint64_t idle_exit_ns = 0;  ///< 0: never
+  NodeGroup* group = nullptr;      ///< outlives the server; nullptr: nothing is kept for other nodes
+  Identity identity = {};
+};
+
+/// A client that said who it is.
+struct Client {
+  std::uint32_t rank = 0;
+  bool looks_only = false;  ///< a tool
+  bool is_rank() const { return !looks_only; }
+};
+
+struct ServeContext {
+  Ledger& ledger;
+  Flusher& flusher;
+  Janitor& janitor;
+  Reports& reports;
+  const ServerOptions& options;
+  Lifetime& lifetime;
+  WaitingRequests& waiting;
+  Connections& connections;
+  Background& background;
+  std::map<ClientId, Client> clients = {};  ///< those that greeted
+  ClientId network_client = 0;              ///< who opened the network
+
+  std::uint32_t rank_of(ClientId id) const {
+    const auto client = clients.find(id);
+    return client == clients.end() ? 0 : client->second.rank;
+  }
+};
+
+}  // namespace perdure::engine

@@ -1,0 +1,85 @@
+// An engine does not say that it is done, and does not end, between a flush and the hearing of it: retention would stay
+// undone.
+#include "engine/flush/flusher_testing.hpp"
+#include "engine/serve/server.hpp"
+#include "engine/upkeep/janitor.hpp"
+#include "ipc/channel.hpp"
+#include "os/socket.hpp"
+
+namespace perdure::engine {
+namespace {
+
+class ServerEnd : public FlusherFixture {
+ protected:
+  void SetUp() override {
+    open({8});
+    made = std::move(*store::make_store(directory / "store"));
+    janitor = std::make_unique<Janitor>(*made, reports, plan::RetentionPolicy{}, [] {});
+    flusher = std::make_unique<Flusher>(
+        *ledger, *made, reports, FlusherOptions{},
+        [this](const segment::VersionId&, bool) {
+          ++told;
+          while (held) os::sleep_ns(kMillisecond);
+        },
+        [this] {
+          if (auto* listening = server.load()) listening->wake();
+        });
+  }
+  void TearDown() override {
+    held = false;
+    owned->close();
+    flusher->stop();
+    server = nullptr;
+    FlusherFixture::TearDown();
+  }
+  std::string socket() const { return directory / "socket"; }
+  /// A version is stored, and whoever is told of it does not get on; only then is there a server, which is never idle.
+  void store_and_hold() {
+    held = true;
+    {
+      const auto guard = ledger->lock();
+      ASSERT_TRUE(checkpoint(1));
+    }
+    flusher->notify();
+    ASSERT_TRUE(await([&] { return told == 1; }));
+    ASSERT_TRUE(await([&] { return core->find(id(1))->all_stored(); }));
+    ServerOptions options;
+    options.idle_exit_ns = kMillisecond;
+    owned = std::make_unique<Server>(*ledger, *flusher, *janitor, reports, os::listen_at(socket()).value(), options);
+    server = owned.get();
+  }
+  std::unique_ptr<Janitor> janitor;
+  std::unique_ptr<Server> owned;
+  std::atomic<Server*> server = nullptr;
+  std::atomic<int> told = 0;
+  std::atomic<bool> held = false;
+};
+
+TEST_F(ServerEnd, ADrainIsNotAnsweredBefore) {
+  store_and_hold();
+  auto channel = ipc::Channel::connect(socket()).value();
+  ASSERT_TRUE(channel.call(ipc::Hello{}));
+  std::atomic<bool> answered = false;
+  std::thread waiter([&] { answered = channel.call(ipc::Drain{0}).has_value(); });
+  os::sleep_ns(100 * kMillisecond);  // a wrong answer would be here by now
+  EXPECT_FALSE(answered);
+  held = false;
+  waiter.join();
+  EXPECT_TRUE(answered);
+}
+
+TEST_F(ServerEnd, NeitherDoesAnIdleOneEndBefore) {
+  store_and_hold();
+  std::atomic<bool> over = false;
+  std::thread waiter([&] {
+    owned->wait_until_over();
+    over = true;
+  });
+  os::sleep_ns(100 * kMillisecond);  // a hundred times as long as it may be idle
+  EXPECT_FALSE(over);
+  held = false;
+  waiter.join();
+}
+
+}  // namespace
+}  // namespace perdure::engine

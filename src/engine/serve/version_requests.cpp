@@ -1,0 +1,110 @@
+// Requests about the versions that this node holds.
+#include "engine/peers/node_group.hpp"
+#include "engine/serve/handlers.hpp"
+#include "engine/serve/reply_parts.hpp"
+#include "os/crash_point.hpp"
+
+namespace perdure::engine {
+namespace {
+
+using ipc::Done;
+using InventoryJob = InBackground<ipc::Inventory>::Job;
+
+/// What is here.
+ipc::Holdings holdings(const NodeState& ledger, const ipc::Inventory& inventory, bool in_group) {
+  ipc::Holdings reply;
+  reply.held = ledger.inventory(inventory.name);
+  if (!inventory.kept) return reply;
+  reply.kept.emplace();
+  if (in_group) reply.kept = ledger.redundancy_inventory(inventory.name);
+  return reply;
+}
+
+std::variant<base::Result<ipc::Holdings>, InventoryJob> begin_inventory(ServeContext& context, ClientId,
+                                                                        const ipc::Inventory& inventory) {
+  os::crash_point(os::CrashPoint::engine_inventory);
+  NodeGroup* group = context.options.group;
+  if (!inventory.kept || group == nullptr) {
+    const auto ledger = context.ledger.lock();
+    return base::Result<ipc::Holdings>(holdings(*ledger, inventory, group != nullptr));
+  }
+  return InventoryJob([group, inventory, &shared = context.ledger]() -> base::Result<ipc::Holdings> {
+    auto at_servers = group->redundancy_at_servers(inventory.name);
+    const auto ledger = shared.lock();
+    auto reply = holdings(*ledger, inventory, true);
+    reply.kept->insert(reply.kept->begin(), std::make_move_iterator(at_servers.begin()),
+                       std::make_move_iterator(at_servers.end()));
+    return reply;
+  });
+}
+
+WaitReason why_inventory(const ipc::Inventory&) {
+  return {"redundancy", "what is kept for other nodes is looked at, and parity servers are asked"};
+}
+
+base::Result<ipc::Located> locate(ServeContext& context, ClientId client, const ipc::Locate& locate) {
+  const auto ledger = context.ledger.lock();
+  PERDURE_TRY(const segment::Piece* piece, ledger->locate(client, locate.id, locate.rank));
+  ipc::Located reply;
+  reply.piece = *piece;
+  for (const auto& chunk : piece->chunks) reply.slots.push_back(address_in_message(ledger->address(chunk)));
+  for (const auto& [rank, chunk] : ledger->find(locate.id)->quarantined)
+    if (rank == locate.rank) reply.quarantined.push_back(chunk);
+  return reply;
+}
+
+base::Result<Done> unpin(ServeContext& context, ClientId client, const ipc::Unpin&) {
+  const auto ledger = context.ledger.lock();
+  ledger->unpin(client);
+  return Done{};
+}
+
+base::Result<Done> quarantine(ServeContext& context, ClientId, const ipc::Quarantine& quarantine) {
+  const auto ledger = context.ledger.lock();
+  return done(ledger->quarantine(quarantine));
+}
+
+void count_restored(ServeContext& context, ClientId, const ipc::Restored& restored) {
+  const auto ledger = context.ledger.lock();
+  ledger->counters().restored_from_slots_bytes += restored.slot_bytes;
+  ledger->counters().restored_from_store_bytes += restored.store_bytes;
+}
+
+void tell_group_gone(ServeContext& context, const ipc::Retire& retire) {
+  if (context.options.group == nullptr) return;
+  std::vector<segment::VersionId> ids;
+  {
+    const auto ledger = context.ledger.lock();
+    for (const auto& summary : ledger->inventory(retire.name))
+      if (summary.id.version == retire.version) ids.push_back(summary.id);
+  }
+  for (const auto& id : ids) context.options.group->gone(id);
+}
+
+std::optional<base::Result<Done>> answer_retire(ServeContext& context, const Asked& asked, const ipc::Retire& retire) {
+  tell_group_gone(context, retire);
+  const auto ledger = context.ledger.lock();
+  for (const auto& summary : ledger->inventory(retire.name)) {
+    const Runtime* run = ledger->runtime(summary.id);
+    const bool busy = run != nullptr && run->flush == FlushPhase::running && !summary.stored;
+    if (summary.id.version == retire.version && busy && !asked.timed_out) return std::nullopt;
+  }
+  return done(ledger->retire(retire.name, retire.version));
+}
+
+WaitReason why_retire(NodeState&, const Queued&, const ipc::Retire& retire) {
+  return {"flush", retire.name + " version " + std::to_string(retire.version) + " is being flushed"};
+}
+
+}  // namespace
+
+void enrol_version_handlers(Handlers& handlers) {
+  handlers.on(InBackground<ipc::Inventory>{begin_inventory, why_inventory});
+  handlers.on<ipc::Locate>(locate);
+  handlers.on<ipc::Unpin>(unpin);
+  handlers.on<ipc::Quarantine>(quarantine);
+  handlers.on<ipc::Restored>(count_restored);
+  handlers.on(Waiter<ipc::Retire>{answer_retire, why_retire, {false, true}});
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,99 @@
+#include "engine/serve/waiting_requests.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "os/system.hpp"
+
+namespace perdure::engine {
+namespace {
+
+// While somebody waits, the server looks that often. What passes between two looks beyond twice of it was not waited
+// for.
+constexpr std::uint64_t kLookAtLeastNs = 1'000'000'000;
+
+/// Of two times, where 0 is never.
+std::uint64_t earlier(std::uint64_t a, std::uint64_t b) { return a == 0 || (b != 0 && b < a) ? b : a; }
+
+void tell_waited(ServeContext& context, const WaitingRequests::Entry& entry) {
+  entry.request->waited(context, static_cast<double>(os::monotonic_ns() - entry.since_ns) * 1e-9);
+}
+
+}  // namespace
+
+void WaitingRequests::add(ClientId client, std::uint64_t sequence, std::uint64_t timeout_ns,
+                          std::unique_ptr<HeldRequest> request) {
+  const std::uint64_t now = os::monotonic_ns();
+  if (entries_.empty()) looked_ns_ = now;
+  if (request->traits().in_turn) ++in_turn_;
+  const std::uint64_t deadline = timeout_ns == 0 || timeout_ns > ~0ULL - now ? 0 : now + timeout_ns;
+  entries_.push_back({client, sequence, deadline, now, std::move(request)});
+}
+
+std::deque<WaitingRequests::Entry>::iterator WaitingRequests::erase(std::deque<Entry>::iterator it) {
+  if (it->request->traits().in_turn) --in_turn_;
+  return entries_.erase(it);
+}
+
+// A job that was suspended (SIGSTOP, a frozen cgroup, a paused machine) finds its clock hours later. Nobody had a
+// chance to free a slot meanwhile, so that nobody's time is over.
+void WaitingRequests::excuse_suspension(std::uint64_t now_ns) {
+  const std::uint64_t passed = now_ns - std::exchange(looked_ns_, now_ns);
+  if (passed <= 2 * kLookAtLeastNs) return;
+  for (Entry& entry : entries_)
+    if (entry.deadline_ns != 0) entry.deadline_ns += passed;
+}
+
+void WaitingRequests::reconsider(ServeContext& context) {
+  bool refused_in_turn = false;
+  const std::uint64_t now = os::monotonic_ns();
+  excuse_suspension(now);
+  for (auto it = entries_.begin(); it != entries_.end();) {
+    const bool timed_out = it->deadline_ns != 0 && now >= it->deadline_ns;
+    const bool in_turn = it->request->traits().in_turn;
+    const bool overtakes = in_turn && refused_in_turn && !timed_out;
+    if (overtakes || !it->request->answer(context, {it->client, false, timed_out})) {
+      refused_in_turn = refused_in_turn || in_turn;
+      ++it;
+      continue;
+    }
+    tell_waited(context, *it);
+    context.connections.send(it->client,
+                             [&it](std::vector<std::byte>& out) { it->request->append_answer(it->sequence, out); });
+    it = erase(it);
+  }
+}
+
+void WaitingRequests::refuse_if(ServeContext& context, const std::function<bool(const Entry&)>& which,
+                                const base::Error& error) {
+  for (auto it = entries_.begin(); it != entries_.end();) {
+    if (!which(*it)) {
+      ++it;
+      continue;
+    }
+    tell_waited(context, *it);
+    context.connections.send(it->client,
+                             [&](std::vector<std::byte>& out) { it->request->refuse(it->sequence, error, out); });
+    it = erase(it);
+  }
+}
+
+void WaitingRequests::client_gone(ClientId client) {
+  for (auto it = entries_.begin(); it != entries_.end();) it = it->client == client ? erase(it) : std::next(it);
+}
+
+std::uint64_t WaitingRequests::next_look_ns(ServeContext& context) const {
+  std::uint64_t next = entries_.empty() ? 0 : looked_ns_ + kLookAtLeastNs;
+  for (const Entry& entry : entries_) {
+    next = earlier(next, entry.deadline_ns);
+    next = earlier(next, entry.request->again_ns(context));
+  }
+  return next;
+}
+
+bool WaitingRequests::for_flush() const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const Entry& entry) { return entry.request->traits().for_flush; });
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,170 @@
+#include "engine/upkeep/janitor.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "os/crash_point.hpp"
+
+namespace perdure::engine {
+namespace {
+
+constexpr std::uint64_t kFirstDelayMs = 50, kLongestDelayMs = 5000;
+// A part that never comes (its node is gone) must not be looked for until the end of time.
+constexpr unsigned kMostLooks = 40;
+
+}  // namespace
+
+Janitor::Janitor(store::Store& store, Reports& reports, plan::RetentionPolicy policy, std::function<void()> idle)
+    : store_(store), reports_(reports), policy_(policy), idle_(std::move(idle)) {
+  thread_ = std::thread([this] { run(); });
+}
+
+void Janitor::activate() {
+  {
+    std::lock_guard guard(mutex_);
+    if (active_) return;
+    active_ = look_ = true;
+    queue_ = names_;
+  }
+  wake_.notify_all();
+}
+
+void Janitor::enforce_retention(const std::string& name) {
+  {
+    std::lock_guard guard(mutex_);
+    names_.insert(name);
+    if (!active_) return;
+    queue_.insert(name);
+    again_delay_ms_ = kFirstDelayMs;
+    looks_ = 0;
+  }
+  wake_.notify_all();
+}
+
+void Janitor::tend_all() {
+  {
+    std::lock_guard guard(mutex_);
+    if (!active_) return;
+    queue_.insert(names_.begin(), names_.end());
+  }
+  wake_.notify_all();
+}
+
+bool Janitor::idle() {
+  std::lock_guard guard(mutex_);
+  return !active_ || (!look_ && !busy_ && queue_.empty());
+}
+
+bool Janitor::settled() {
+  std::lock_guard guard(mutex_);
+  return !active_ || (!look_ && !busy_ && queue_.empty() && again_.empty());
+}
+
+void Janitor::stop() {
+  {
+    std::lock_guard guard(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Janitor::run() {
+  std::unique_lock guard(mutex_);
+  while (!stopping_) {
+    const auto ready = [this] { return stopping_ || look_ || !queue_.empty(); };
+    if (again_.empty()) {
+      wake_.wait(guard, ready);
+    } else if (!wake_.wait_for(guard, std::chrono::milliseconds(again_delay_ms_), ready)) {
+      queue_.swap(again_);
+      again_.clear();
+      again_delay_ms_ = std::min(again_delay_ms_ * 2, kLongestDelayMs);
+      if (++looks_ >= kMostLooks) again_.clear();
+    }
+    if (stopping_) return;
+    busy_ = true;
+    const bool look = std::exchange(look_, false);
+    std::set<std::string> names;
+    names.swap(queue_);
+    guard.unlock();
+    if (look) first_look();
+    for (const auto& name : names) tend_one(name);
+    guard.lock();
+    busy_ = false;
+    const bool rest = queue_.empty() && !look_;
+    guard.unlock();
+    if (rest) idle_();
+    guard.lock();
+  }
+}
+
+// What killed processes left: hidden versions, temporary segments of attempts older than the newest complete one.
+void Janitor::first_look() {
+  auto names = store_.names();
+  if (!names) return;  // no store yet, or not reachable now: nothing to clean
+  std::map<std::string, segment::Attempt> newest;
+  for (const auto& name : *names) {
+    auto listings = store_.list(name);
+    if (!listings) continue;
+    for (const auto& listing : *listings)
+      if (listing.all_present()) newest[name] = std::max(newest[name], listing.id.attempt);
+  }
+  auto cleaned = store_.clean([&newest](const segment::VersionId& id, std::uint32_t) {
+    auto it = newest.find(id.name);
+    return it != newest.end() && id.attempt < it->second;
+  });
+  if (!cleaned && cleaned.error().code != PERDURE_NOT_FOUND)
+    reports_.add("cleaning the store: " + cleaned.error().text());
+}
+
+base::Result<std::vector<JudgedListing>> Janitor::judge(const std::string& name) {
+  PERDURE_TRY(const auto listings, store_.list(name));
+  std::vector<JudgedListing> judged;
+  for (const auto& listing : listings) judged.push_back({listing.id, listing.all_present()});
+  // What everything older will be given up for must be good: verify manifests from the newest attempt down to the first
+  // good one.
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < judged.size(); ++i)
+    if (judged[i].complete) order.push_back(i);
+  std::sort(order.begin(), order.end(), [&](auto a, auto b) { return judged[a].id.attempt > judged[b].id.attempt; });
+  for (std::size_t i : order) {
+    const auto read = store::read_version(store_, listings[i]);
+    if (read) break;
+    judged[i].complete = false;
+    judged[i].damaged = read.error().code == PERDURE_CORRUPT;
+  }
+  return judged;
+}
+
+// True when something is still arriving, so that another look is due.
+base::Result<bool> Janitor::retire_old(const std::string& name) {
+  // A removal that failed half way is hidden from the listing: it is finished first, and nothing else is cleaned.
+  if (failing_.contains(name))
+    PERDURE_CHECK(store_.clean([](const segment::VersionId&, std::uint32_t) { return false; }));
+  PERDURE_TRY(const auto judged, judge(name));
+  const RetentionDecision decision = decide_retention(policy_, judged);
+  for (const auto& id : decision.remove) {
+    os::crash_point(os::CrashPoint::retire_begin);
+    PERDURE_CHECK(store_.remove(id));
+    ++retired_;
+    os::crash_point(os::CrashPoint::retire_done);
+  }
+  return decision.unfinished;
+}
+
+// What fails is tried again, and reported once until it works.
+void Janitor::tend_one(const std::string& name) {
+  const auto unfinished = retire_old(name);
+  if (unfinished)
+    failing_.erase(name);
+  else if (unfinished.error().code == PERDURE_NOT_FOUND)
+    return;  // no store, or nothing of this name in it
+  else if (failing_.insert(name).second)
+    reports_.add("retention of " + name + " failed and is being retried: " + unfinished.error().text());
+  if (unfinished && !*unfinished) return;
+  std::lock_guard guard(mutex_);
+  if (looks_ < kMostLooks) again_.insert(name);
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,54 @@
+#pragma once
+// The thread of the first node's engine that keeps the store in order: leftovers of killed processes, and retention of
+// the names that its own job writes. Other jobs may use the same store with policies of their own.
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "engine/ledger/reports.hpp"
+#include "engine/upkeep/retention.hpp"
+
+namespace perdure::engine {
+
+class Janitor {
+ public:
+  Janitor(store::Store& store, Reports& reports, plan::RetentionPolicy policy, std::function<void()> idle);
+  ~Janitor() { stop(); }
+  /// Makes this engine responsible for the store: cleans it, and applies retention to the names given so far and from
+  /// now on. Repeatable.
+  void activate();
+  /// The job writes versions of `name`, and one of them was stored or is held by now.
+  void enforce_retention(const std::string& name);
+  void tend_all();                                    ///< looks once more at every name tended so far
+  bool idle();                                        ///< nothing to do now (a later look may be planned)
+  bool settled();                                     ///< idle, and no later look is planned
+  std::uint64_t retired() const { return retired_; }  ///< versions that were removed from the store so far
+  void stop();
+
+ private:
+  void run();
+  void tend_one(const std::string& name);
+  base::Result<bool> retire_old(const std::string& name);
+  void first_look();
+  base::Result<std::vector<JudgedListing>> judge(const std::string& name);
+
+  store::Store& store_;
+  Reports& reports_;
+  plan::RetentionPolicy policy_;
+  std::function<void()> idle_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool active_ = false, look_ = false, busy_ = false, stopping_ = false;
+  std::set<std::string> names_, queue_, again_;
+  std::set<std::string> failing_;  // names whose trouble was reported; the thread's own
+  std::uint64_t again_delay_ms_ = 50;
+  unsigned looks_ = 0;
+  std::atomic<std::uint64_t> retired_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace perdure::engine

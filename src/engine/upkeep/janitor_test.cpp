@@ -1,0 +1,152 @@
+#include "engine/upkeep/janitor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "os/fault_rules.hpp"
+#include "os/system.hpp"
+#include "support/installed_hooks.hpp"
+#include "support/temporary_directory.hpp"
+#include "support/write_segment.hpp"
+
+namespace perdure::engine {
+namespace {
+
+using test_support::sample_version;
+using test_support::write_segment;
+
+class JanitorTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    made = std::move(*store::make_store(directory / "store"));
+    ASSERT_TRUE(made->prepare());
+  }
+  static segment::VersionId id(std::uint64_t version, const std::string& name = "app") {
+    return {name, version, {version, 1}};
+  }
+  void write(std::uint64_t version, std::uint32_t segments = 2, const std::string& name = "app") {
+    const auto manifests = sample_version(id(version, name), 2);
+    for (std::uint32_t i = 0; i < segments; ++i) ASSERT_TRUE(write_segment(*made, manifests[i])) << version;
+  }
+  std::unique_ptr<Janitor> start(plan::RetentionPolicy policy) {
+    return std::make_unique<Janitor>(*made, reports, policy, [] {});
+  }
+  static bool settle(Janitor& janitor) {
+    for (int i = 0; i < 20000 && !janitor.settled(); ++i) os::sleep_ns(1'000'000);
+    return janitor.settled();
+  }
+  std::vector<std::uint64_t> versions(const std::string& name = "app") {
+    std::vector<std::uint64_t> found;
+    const auto listings = made->list(name);
+    for (const auto& listing : *listings) found.push_back(listing.id.version);
+    return found;
+  }
+  test_support::TemporaryDirectory directory;
+  Reports reports;
+  std::unique_ptr<store::Store> made;
+};
+using Versions = std::vector<std::uint64_t>;
+
+TEST_F(JanitorTest, DoesNothingBeforeItIsResponsible) {
+  for (std::uint64_t version : {1, 2, 3}) write(version);
+  auto janitor = start({1, 0});
+  janitor->enforce_retention("app");
+  EXPECT_TRUE(janitor->idle() && janitor->settled());
+  janitor->stop();
+  EXPECT_EQ(versions(), (Versions{1, 2, 3}));
+}
+
+TEST_F(JanitorTest, TendsTheJobsNamesOnceItIs) {
+  for (std::uint64_t version : {1, 2, 3, 4}) write(version);
+  auto janitor = start({1, 2});
+  janitor->enforce_retention("app");
+  janitor->activate();
+  EXPECT_TRUE(settle(*janitor));
+  EXPECT_EQ(versions(), (Versions{2, 4}));
+  EXPECT_EQ(reports.take(), std::nullopt);
+}
+
+TEST_F(JanitorTest, LeavesTheNamesOfOtherJobsAlone) {
+  for (std::uint64_t version : {1, 2, 3}) write(version);
+  for (std::uint64_t version : {1, 2, 3}) write(version, 2, "other");
+  auto janitor = start({1, 0});
+  janitor->activate();
+  EXPECT_TRUE(settle(*janitor));
+  EXPECT_EQ(versions(), (Versions{1, 2, 3})) << "nobody said yet that it is this job's";
+  janitor->enforce_retention("app");
+  EXPECT_TRUE(settle(*janitor));
+  janitor->tend_all();
+  EXPECT_TRUE(settle(*janitor));
+  EXPECT_EQ(versions(), (Versions{3}));
+  EXPECT_EQ(versions("other"), (Versions{1, 2, 3}));
+}
+
+TEST_F(JanitorTest, WaitsForTheOtherNodesPartOfTheNewestVersion) {
+  write(1);
+  write(2, 1);
+  auto janitor = start({1, 0});
+  janitor->enforce_retention("app");
+  janitor->activate();
+  for (int i = 0; i < 20000 && !janitor->idle(); ++i) os::sleep_ns(1'000'000);
+  EXPECT_EQ(versions(), (Versions{1, 2}));
+  EXPECT_FALSE(janitor->settled());
+  write(2);
+  EXPECT_TRUE(settle(*janitor));
+  EXPECT_EQ(versions(), (Versions{2}));
+}
+
+TEST_F(JanitorTest, ANewestVersionThatDoesNotVerifyIsNoReasonToGiveUpOlderOnes) {
+  for (std::uint64_t version : {1, 2, 3}) write(version);
+  for (const auto& entry : std::filesystem::directory_iterator(directory / "store/app/3"))
+    std::filesystem::resize_file(entry.path(), std::filesystem::file_size(entry.path()) - 8);
+  auto janitor = start({1, 0});
+  janitor->enforce_retention("app");
+  janitor->activate();
+  EXPECT_TRUE(settle(*janitor)) << "damage is no reason to look again";
+  EXPECT_EQ(versions(), (Versions{2, 3}));
+}
+
+TEST_F(JanitorTest, CleansUpAfterKilledProcesses) {
+  for (std::uint64_t version : {1, 2}) write(version);
+  const std::string old = directory / "store/app/1/.tmp-" + segment::file_name(0, 2, id(1).attempt);
+  std::filesystem::copy_file(directory / "store/app/1/" + segment::file_name(0, 2, id(1).attempt), old);
+  const std::string young = directory / "store/app/2/.tmp-" + segment::file_name(0, 2, {99, 1});
+  std::filesystem::copy_file(old, young);
+  auto janitor = start({9, 0});
+  janitor->activate();
+  EXPECT_TRUE(settle(*janitor));
+  EXPECT_FALSE(std::filesystem::exists(old));
+  EXPECT_TRUE(std::filesystem::exists(young)) << "somebody may be writing it";
+}
+
+TEST_F(JanitorTest, ReportsAFailureOnceAndFinishesWhenItIsOver) {
+  for (std::uint64_t version : {1, 2, 3}) write(version);
+  os::FaultRules faults(*os::parse_fault_rules("rmdir:/store:EIO:1:4"));
+  test_support::InstalledHooks installed(faults);
+  auto janitor = start({1, 0});
+  janitor->enforce_retention("app");
+  janitor->activate();
+  EXPECT_TRUE(settle(*janitor));
+  janitor->stop();
+  EXPECT_EQ(versions(), (Versions{3}));
+  std::size_t entries = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(directory / "store/app")) ++entries;
+  EXPECT_EQ(entries, 1u) << "markers of removals were left";
+  const auto told = reports.take();
+  ASSERT_TRUE(told);
+  EXPECT_NE(told->find(directory / "store"), std::string::npos) << *told;
+  EXPECT_EQ(reports.take(), std::nullopt);
+}
+
+TEST_F(JanitorTest, AStoreThatIsNotThereIsNoTrouble) {
+  std::filesystem::remove_all(directory / "store");
+  auto janitor = start({1, 0});
+  janitor->activate();
+  janitor->enforce_retention("app");
+  EXPECT_TRUE(settle(*janitor));
+  EXPECT_EQ(reports.take(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace perdure::engine

@@ -1,0 +1,55 @@
+#include "engine/upkeep/store_probe.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace perdure::engine {
+
+StoreProbe::StoreProbe(store::Store& store, std::uint64_t delay_ns,
+                       std::function<void(const segment::VersionId&)> whole)
+    : store_(store), delay_ns_(delay_ns), whole_(std::move(whole)) {
+  thread_ = std::thread([this] { run(); });
+}
+
+void StoreProbe::ask(const segment::VersionId& id) {
+  {
+    std::lock_guard guard(mutex_);
+    if (!asked_.insert(id).second) return;
+  }
+  wake_.notify_all();
+}
+
+void StoreProbe::stop() {
+  {
+    std::lock_guard guard(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void StoreProbe::run() {
+  std::unique_lock guard(mutex_);
+  while (!stopping_) {
+    wake_.wait(guard, [this] { return stopping_ || !asked_.empty(); });
+    // Whoever stored his part says so himself: mostly that comes first.
+    if (wake_.wait_for(guard, std::chrono::nanoseconds(delay_ns_), [this] { return stopping_; })) return;
+    auto ids = std::exchange(asked_, {});
+    while (!ids.empty() && !stopping_) {
+      const auto id = ids.extract(ids.begin()).value();
+      guard.unlock();
+      look_for(id);
+      guard.lock();
+    }
+  }
+}
+
+// Who gets no answer, and still waits for room, asks again.
+void StoreProbe::look_for(const segment::VersionId& id) {
+  const auto listings = store_.list(id.name);
+  if (!listings) return;
+  for (const auto& listing : *listings)
+    if (listing.id == id && listing.all_present() && store::read_version(store_, listing)) whole_(id);
+}
+
+}  // namespace perdure::engine

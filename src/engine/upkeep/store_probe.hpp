@@ -1,0 +1,37 @@
+#pragma once
+// Asks the store whether it has all of a version, whichever node wrote it. A store may take long to answer, or never
+// do: the thread that asks does nothing else.
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "store/store.hpp"
+
+namespace perdure::engine {
+
+class StoreProbe {
+ public:
+  /// `whole` is called without any lock for each version that was asked for and is whole: all manifests verify and
+  /// agree. The store is asked `delay_ns` after ask(), once for all calls in that time.
+  StoreProbe(store::Store& store, std::uint64_t delay_ns, std::function<void(const segment::VersionId&)> whole);
+  ~StoreProbe() { stop(); }
+  void ask(const segment::VersionId& id);
+  void stop();
+
+ private:
+  void run();
+  void look_for(const segment::VersionId& id);
+
+  store::Store& store_;
+  std::uint64_t delay_ns_;
+  std::function<void(const segment::VersionId&)> whole_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::set<segment::VersionId> asked_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace perdure::engine

@@ -1,0 +1,118 @@
+#include "inspect/audit.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+#include <tuple>
+
+namespace perdure::inspect {
+namespace {
+
+constexpr const char* kUnknownRank = "unknown";
+
+std::string absolute(const store::Store& store, const store::SegmentRef& ref) {
+  return store.properties().location + "/" + ref.path;
+}
+
+/// Where the file lies and how it is called must be what its manifest says: else it is another segment under this name.
+std::optional<base::Error> misplaced(const segment::ByteSource& source, const SegmentTask& task) {
+  auto manifest = segment::read_manifest(source);
+  if (!manifest) return manifest.error();
+  if (manifest->id == task.id && manifest->segment_index == task.ref.index && manifest->segment_count == task.ref.count)
+    return std::nullopt;
+  return base::Error{PERDURE_CORRUPT, source.name(),
+                     "name and place of the file disagree with its manifest, which says " + manifest->id.text() +
+                         ", attempt " + manifest->id.attempt.hex() + ", segment " +
+                         std::to_string(manifest->segment_index) + " of " + std::to_string(manifest->segment_count),
+                     "the file was renamed or moved; give it back the name its manifest says", false};
+}
+
+std::vector<Finding> audit_segment(store::Store& store, const SegmentTask& task,
+                                   const std::function<void(std::uint64_t)>& progress) {
+  const std::string file = absolute(store, task.ref);
+  auto source = store.open(task.ref);
+  if (!source && source.error().code == PERDURE_NOT_FOUND) return {};  // retired by a running job meanwhile
+  if (!source) return {{file, 0, kUnknownRank, -1, source.error()}};
+  std::vector<Finding> findings;
+  for (segment::Defect& defect : segment::verify(**source, progress)) {
+    std::string rank = defect.rank >= 0 ? std::to_string(defect.rank) : ranks_of(**source).value_or(kUnknownRank);
+    findings.push_back({file, defect.offset, std::move(rank), defect.chunk, std::move(defect.error)});
+  }
+  if (!findings.empty()) return findings;
+  if (auto wrong = misplaced(**source, task))
+    findings.push_back({file, 0, ranks_of(**source).value_or(kUnknownRank), -1, *wrong});
+  return findings;
+}
+
+/// What can only be seen across the segments of a version: ranks that are missing or appear twice.
+void audit_whole(store::Store& store, const store::VersionListing& listing, bool has_defects, AuditResult& result) {
+  if (listing.all_present() && has_defects) return;  // said already, segment by segment
+  auto whole = store::read_version(store, listing);
+  if (whole) return;
+  if (whole.error().code == PERDURE_NOT_FOUND) {
+    const auto again = store.list(listing.id.name);  // retired meanwhile, or really lacking something?
+    if (!again) return;
+    const bool still =
+        std::any_of(again->begin(), again->end(), [&](const auto& other) { return other.id == listing.id; });
+    if (still) result.incomplete.push_back(listing.id.text() + ": " + whole.error().cause);
+  } else if (!has_defects) {
+    const std::string file = listing.segments.empty() ? listing.id.text() : absolute(store, listing.segments.front());
+    result.defects.push_back({file, 0, kUnknownRank, -1, whole.error()});
+  }
+}
+
+}  // namespace
+
+base::Result<AuditPlan> plan_audit(store::Store& store, const std::string& name, std::optional<std::uint64_t> version) {
+  std::vector<std::string> names{name};
+  if (name.empty()) {
+    PERDURE_TRY(names, store.names());
+  }
+  AuditPlan plan;
+  for (const std::string& one : names) {
+    PERDURE_TRY(auto listings, store.list(one));
+    for (auto& listing : listings)
+      if (!version || listing.id.version == *version) plan.versions.push_back(std::move(listing));
+  }
+  for (const auto& listing : plan.versions) {
+    for (const auto& ref : listing.segments) {
+      auto source = store.open(ref);
+      plan.segments.push_back({ref, listing.id, source ? (*source)->size() : 0});
+      plan.bytes += plan.segments.back().bytes;
+    }
+  }
+  std::stable_sort(plan.segments.begin(), plan.segments.end(),
+                   [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  return plan;
+}
+
+AuditResult audit(store::Store& store, const AuditPlan& plan, unsigned threads,
+                  const std::function<void(std::uint64_t)>& progress) {
+  AuditResult result;
+  std::set<segment::VersionId> damaged;
+  std::mutex mutex;
+  std::atomic<std::size_t> next = 0;
+  auto work = [&] {
+    for (std::size_t i = next++; i < plan.segments.size(); i = next++) {
+      auto findings = audit_segment(store, plan.segments[i], progress);
+      std::lock_guard lock(mutex);
+      if (!findings.empty()) damaged.insert(plan.segments[i].id);
+      std::move(findings.begin(), findings.end(), std::back_inserter(result.defects));
+    }
+  };
+  std::vector<std::thread> workers;
+  const std::size_t useful =
+      std::min<std::size_t>(std::max(threads, 1U), std::max<std::size_t>(plan.segments.size(), 1));
+  for (std::size_t i = 1; i < useful; ++i) workers.emplace_back(work);
+  work();
+  for (auto& worker : workers) worker.join();
+  for (const auto& listing : plan.versions) audit_whole(store, listing, damaged.contains(listing.id), result);
+  std::sort(result.defects.begin(), result.defects.end(),
+            [](const Finding& a, const Finding& b) { return std::tie(a.file, a.offset) < std::tie(b.file, b.offset); });
+  result.segments = plan.segments.size();
+  result.versions = plan.versions.size();
+  return result;
+}
+
+}  // namespace perdure::inspect

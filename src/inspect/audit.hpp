@@ -1,0 +1,45 @@
+#pragma once
+// Reads every byte of a store, in several threads, and collects what is wrong with it.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "inspect/inventory.hpp"
+#include "inspect/residue.hpp"
+#include "segment/reader.hpp"
+
+namespace perdure::inspect {
+
+struct Finding {
+  std::string file;  ///< absolute path
+  std::uint64_t offset = 0;
+  std::string rank;  ///< "3", "0-3" when it hits what several ranks need, "unknown"
+  std::int64_t chunk = -1;
+  base::Error error;
+};
+
+struct SegmentTask {
+  store::SegmentRef ref;
+  segment::VersionId id;
+  std::uint64_t bytes = 0;
+};
+
+struct AuditPlan {
+  std::vector<store::VersionListing> versions;
+  std::vector<SegmentTask> segments;  ///< largest first, so that the threads end together
+  std::uint64_t bytes = 0;
+};
+
+struct AuditResult {
+  std::vector<Finding> defects;         ///< by file and offset
+  std::vector<std::string> incomplete;  ///< versions, with what they lack
+  std::uint64_t segments = 0, versions = 0;
+};
+
+/// Everything of `name` (empty: of all names), of `version` if given.
+base::Result<AuditPlan> plan_audit(store::Store& store, const std::string& name, std::optional<std::uint64_t> version);
+
+AuditResult audit(store::Store& store, const AuditPlan& plan, unsigned threads,
+                  const std::function<void(std::uint64_t)>& progress);
+
+}  // namespace perdure::inspect

@@ -1,0 +1,67 @@
+#pragma once
+// The checks behind `perdure doctor`. A new check is a function and a line in doctor.cpp.
+#include <string>
+#include <vector>
+
+#include "base/cbor.hpp"
+#include "base/result.hpp"
+#include "config/config.hpp"
+#include "os/cpu_facts.hpp"
+#include "os/file.hpp"
+
+namespace perdure::inspect {
+
+enum class Verdict { ok, warning, problem };
+
+struct Check {
+  std::string name;
+  Verdict verdict = Verdict::ok;
+  std::string finding;
+  std::string remedy;  ///< empty when all is well
+};
+
+const char* verdict_name(Verdict verdict);
+
+struct DoctorOptions {
+  std::uint64_t sample_bytes = 64 << 20;  ///< how much the speed checks write; 0: none
+};
+
+std::vector<Check> check_memory(const config::Config& config);
+std::vector<Check> check_memory_tier(const config::Config& config, const DoctorOptions& options);
+std::vector<Check> check_disk_tiers(const config::Config& config, const DoctorOptions& options);
+std::vector<Check> check_models(const config::Config& config);
+std::vector<Check> check_store(const config::Config& config, const DoctorOptions& options);
+std::vector<Check> check_limits(const config::Config& config);
+std::vector<Check> check_processors(const config::Config& config);
+/// The same from facts that are given.
+Check judge_processors(const std::string& option, const os::CpuFacts& facts);
+std::vector<Check> check_sockets(const config::Config& config);
+std::vector<Check> check_programs(const config::Config& config);
+std::vector<Check> check_node_directories(const config::Config& config);
+
+/// Adds the judgement of a store's room to its check: engines write whole chunks, and a full store stops every
+/// flush (a tier that is full is only passed over).
+void judge_room(Check& check, const std::string& location, const os::Space& space, std::uint64_t chunk_bytes);
+
+/// The chosen word of a kernel setting: "always [advise] never" -> "advise".
+std::string bracketed(const std::string& setting);
+
+/// A directory of our own, removed with everything in it at the end.
+class Scratch {
+ public:
+  /// In `wanted`, or in its nearest parent that is there.
+  static base::Result<Scratch> in(const std::string& wanted);
+  Scratch(Scratch&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+  Scratch& operator=(Scratch&&) = delete;
+  ~Scratch();
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit Scratch(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+/// `path` or its nearest parent that is there.
+std::string nearest_existing(std::string path);
+
+}  // namespace perdure::inspect

@@ -1,0 +1,37 @@
+#pragma once
+// Where the second run of `perdure run --check-protection` goes on from. Pure.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace perdure::inspect {
+
+/// One complete version that a run left in its store.
+struct Checkpoint {
+  std::string name;
+  std::uint64_t version = 0;
+  std::uint64_t created_ns = 0;  ///< when its attempt began
+  std::string text() const;      ///< "nbody@7"
+  friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
+};
+
+/// "VERSION" or "NAME@VERSION"; PERDURE_INVALID_ARGUMENT for anything else.
+struct RestoreRequest {
+  std::string name;  ///< empty: any
+  std::uint64_t version = 0;
+};
+base::Result<RestoreRequest> parse_restore_request(const std::string& text);
+
+/// The moment from which the second run goes on: it finds every version created until then, and the later ones are
+/// compared. Without a request: the earliest moment at which every name of which there are two versions or more has
+/// one. PERDURE_NOT_FOUND when there is no such moment, or nothing later.
+base::Result<std::uint64_t> restore_point(const std::vector<Checkpoint>& written,
+                                          const std::optional<RestoreRequest>& request);
+
+/// "nbody@7, nbody@8"; of many the first.
+std::string checkpoints_text(const std::vector<Checkpoint>& checkpoints);
+
+}  // namespace perdure::inspect

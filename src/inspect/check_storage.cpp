@@ -1,0 +1,97 @@
+// The places on disk: the tiers that are not memory, and the store.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "config/directories.hpp"
+#include "inspect/check.hpp"
+#include "os/file.hpp"
+#include "os/system.hpp"
+#include "store/store.hpp"
+
+namespace perdure::inspect {
+namespace {
+
+using base::format_bytes;
+constexpr std::uint64_t kBlock = 1 << 20;
+constexpr std::uint64_t kFewChunks = 16;
+
+base::Result<double> write_rate(const std::string& directory, std::uint64_t bytes) {
+  PERDURE_TRY(const auto scratch, Scratch::in(directory));
+  PERDURE_TRY(const auto file, os::File::open(scratch.path() + "/sample", os::Open::create_new));
+  const std::vector<std::byte> block(kBlock, std::byte{7});
+  const std::uint64_t start = os::monotonic_ns();
+  for (std::uint64_t done = 0; done < bytes; done += kBlock) PERDURE_CHECK(file.write(done, block));
+  PERDURE_CHECK(file.sync());
+  const double seconds = static_cast<double>(os::monotonic_ns() - start) * 1e-9;
+  return static_cast<double>(bytes) / std::max(seconds, 1e-9) * 1e-9;
+}
+
+/// One place: can we write there, how much is free, how fast is it.
+Check check_place(const std::string& name, const std::string& path, const std::string& option,
+                  const DoctorOptions& options) {
+  const std::string place = nearest_existing(path);
+  auto space = os::space(place);
+  if (!space) return {name, Verdict::problem, space.error().text(), "set " + option + " to a directory that is there"};
+  const std::string where = fmt::format("{} ({}, {} free)", path, space->type, format_bytes(space->available_bytes));
+  const bool measure = options.sample_bytes > 0 && space->available_bytes > 2 * options.sample_bytes;
+  const auto rate = write_rate(place, measure ? options.sample_bytes : 0);
+  if (!rate)
+    return {name, Verdict::problem, where + ": " + rate.error().text(),
+            "set " + option + " to a directory where you may write"};
+  if (!measure && options.sample_bytes > 0)
+    return {name, Verdict::warning, where + ": hardly any room left",
+            "free space there or set " + option + " elsewhere"};
+  return {name, Verdict::ok, where + (measure ? fmt::format(", writes {:.2f} GB/s with fsync", *rate) : ", writable"),
+          ""};
+}
+
+}  // namespace
+
+void judge_room(Check& check, const std::string& location, const os::Space& space, std::uint64_t chunk_bytes) {
+  if (check.verdict == Verdict::problem || space.available_bytes / kFewChunks >= chunk_bytes) return;
+  const bool none = space.available_bytes < chunk_bytes;
+  const std::string chunk = format_bytes(chunk_bytes);
+  check.verdict = none ? Verdict::problem : Verdict::warning;
+  check.finding = fmt::format("{} ({}, {} free): ", location, space.type, format_bytes(space.available_bytes)) +
+                  (none ? "no room for one chunk of " + chunk + ", so that checkpoints stay on the node"
+                        : fmt::format("room for less than {} chunks of {}", kFewChunks, chunk));
+  check.remedy = "free space there (perdure prune shows what retention would give up) or set store.path elsewhere";
+}
+
+std::vector<Check> check_disk_tiers(const config::Config& config, const DoctorOptions& options) {
+  std::vector<Check> checks;
+  for (const std::string& tier : config::known_tiers()) {
+    if (tier == "memory") continue;  // check_memory_tier()
+    const std::string root = config::tier_root(config, tier), option = "tier." + tier + ".path";
+    Check check = check_place(tier + " tier", root, option, options);
+    const auto space = os::space(nearest_existing(root));
+    if (check.verdict == Verdict::ok && space && space->type == "tmpfs") {
+      check.verdict = Verdict::warning;
+      check.finding += "; this is memory, not a disk";
+      check.remedy = "set " + option + " to a directory on a local disk";
+    }
+    checks.push_back(std::move(check));
+  }
+  return checks;
+}
+
+std::vector<Check> check_store(const config::Config& config, const DoctorOptions& options) {
+  const auto store = store::make_store(config.text("store.path"), config.below("store."));
+  if (!store) return {{"store", Verdict::problem, store.error().text(), "correct store.path"}};
+  const std::string location = (*store)->properties().directory;
+  if (location.empty())
+    return {{"store", Verdict::warning, (*store)->properties().location + " is no directory: not checked",
+             "perdure ls tells whether it can be reached"}};
+  const auto listed = os::list_directory(location);
+  if (!listed && listed.error().code != PERDURE_NOT_FOUND)
+    return {{"store", Verdict::problem, listed.error().text(), "set store.path to a directory where you may write"}};
+  Check check = check_place("store", location, "store.path", options);
+  if (const auto space = os::space(nearest_existing(location)))
+    judge_room(check, location, *space, config.bytes("chunk_bytes"));
+  if (!listed && check.verdict == Verdict::ok) check.finding += "; it is made by the first checkpoint";
+  return {check};
+}
+
+}  // namespace perdure::inspect

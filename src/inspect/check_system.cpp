@@ -1,0 +1,136 @@
+// Limits, sockets, programs, and what dead engines left.
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "base/bytes.hpp"
+#include "config/directories.hpp"
+#include "inspect/check.hpp"
+#include "inspect/node_directories.hpp"
+#include "os/file.hpp"
+#include "os/socket.hpp"
+
+namespace perdure::inspect {
+namespace {
+
+constexpr rlim_t kEnoughFiles = 1024;
+constexpr rlim_t kEnoughLocked = 64 << 10;
+
+std::string limit_text(rlim_t limit) { return limit == RLIM_INFINITY ? "unlimited" : std::to_string(limit); }
+
+/// The program as the shell would find it; empty when there is none.
+std::string find_in_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::string rest = path == nullptr ? "" : path;
+  for (rest += ':'; !rest.empty(); rest.erase(0, rest.find(':') + 1)) {
+    const std::string candidate = rest.substr(0, rest.find(':')) + "/" + program;
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return {};
+}
+
+std::string first_line_of(const std::string& command) {
+  std::FILE* pipe = ::popen(command.c_str(), "r");
+  if (pipe == nullptr) return {};
+  std::array<char, 256> line{};
+  const bool got = std::fgets(line.data(), line.size(), pipe) != nullptr;
+  std::string text = got ? line.data() : "";
+  while (std::fgets(line.data(), line.size(), pipe) != nullptr) {
+  }
+  const int status = ::pclose(pipe);
+  text.erase(text.find_last_not_of("\r\n") + 1);
+  return status == 0 ? text : std::string();
+}
+
+Check check_launcher() {
+  const std::string path = find_in_path("mpirun");
+  const std::string version = path.empty() ? "" : first_line_of("mpirun --version 2>/dev/null </dev/null");
+  if (version.empty())
+    return {"MPI launcher", Verdict::warning, path.empty() ? "no mpirun in PATH" : path + " does not answer --version",
+            "programs without MPI work all the same; for MPI: sudo apt-get install openmpi-bin libopenmpi-dev, or load "
+            "the module of your machine"};
+  return {"MPI launcher", Verdict::ok, path + ": " + version, ""};
+}
+
+Check check_daemon(const config::Config& config) {
+  const std::string set = config.text("engine.daemon_path");
+  std::array<char, 4096> self{};
+  const ssize_t length = ::readlink("/proc/self/exe", self.data(), self.size() - 1);
+  std::string beside(self.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+  beside = beside.substr(0, beside.rfind('/') + 1) + "perdured";
+  std::string found = set;
+  if (set.empty()) found = ::access(beside.c_str(), X_OK) == 0 ? beside : find_in_path("perdured");
+  if (!found.empty() && ::access(found.c_str(), X_OK) == 0) return {"perdured", Verdict::ok, found, ""};
+  const bool needed = config.text("engine.mode") == "daemon";
+  return {"perdured", needed ? Verdict::problem : Verdict::warning,
+          set.empty() ? "not beside this program and not in PATH" : set + " cannot be run",
+          "set engine.daemon_path; it is needed for engine.mode = daemon only"};
+}
+
+base::Status try_sockets(const std::string& root) {
+  PERDURE_TRY(const auto scratch, Scratch::in(root));
+  PERDURE_TRY(const auto listener, os::listen_at(scratch.path() + "/socket"));
+  PERDURE_TRY(const auto client, os::connect_to(scratch.path() + "/socket"));
+  PERDURE_TRY(const auto server, os::accept_from(listener));
+  if (!server) return base::fail(PERDURE_UNAVAILABLE, scratch.path() + "/socket", "the connection did not arrive");
+  PERDURE_CHECK(os::send_all(client, base::as_bytes("hello")));
+  std::array<std::byte, 5> received{};
+  PERDURE_TRY(const auto count, os::receive_some(server, received, 1'000'000'000));
+  if (count == 0) return base::fail(PERDURE_UNAVAILABLE, scratch.path() + "/socket", "nothing arrived");
+  return {};
+}
+
+}  // namespace
+
+std::vector<Check> check_limits(const config::Config&) {
+  rlimit files{}, locked{};
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  ::getrlimit(RLIMIT_MEMLOCK, &locked);
+  const bool few = files.rlim_cur < kEnoughFiles, little = locked.rlim_cur < kEnoughLocked;
+  return {{"open files", few ? Verdict::warning : Verdict::ok,
+           fmt::format("limit {} (at most {})", limit_text(files.rlim_cur), limit_text(files.rlim_max)),
+           few ? fmt::format("ulimit -n {}", limit_text(std::min<rlim_t>(files.rlim_max, 65536))) : ""},
+          {"locked memory", little ? Verdict::warning : Verdict::ok,
+           locked.rlim_cur == RLIM_INFINITY ? std::string("unlimited") : "limit " + base::format_bytes(locked.rlim_cur),
+           little ? "ulimit -l unlimited; fast networks need it" : ""}};
+}
+
+std::vector<Check> check_sockets(const config::Config& config) {
+  const std::string root = config::node_root(config);
+  struct stat facts {};
+  if (::lstat(root.c_str(), &facts) == 0 &&
+      (!S_ISDIR(facts.st_mode) || facts.st_uid != ::geteuid() || (facts.st_mode & 077) != 0))
+    return {{"node directory", Verdict::problem, root + " is not a directory that only you can enter",
+             "chmod 700 it, remove it, or set node.path"}};
+  if (auto works = try_sockets(root); !works)
+    return {
+        {"sockets", Verdict::problem, works.error().text(), "set node.path to a local directory where you may write"}};
+  return {{"sockets", Verdict::ok, "Unix-domain sockets work under " + root, ""}};
+}
+
+std::vector<Check> check_programs(const config::Config& config) { return {check_launcher(), check_daemon(config)}; }
+
+std::vector<Check> check_node_directories(const config::Config& config) {
+  const auto directories = find_node_directories(config);
+  if (!directories) return {{"engines", Verdict::warning, directories.error().text(), "set node.path"}};
+  std::uint64_t alive = 0, dead = 0, bytes = 0;
+  std::string paths;
+  for (const NodeDirectory& directory : *directories) {
+    alive += directory.alive;
+    if (directory.alive) continue;
+    ++dead;
+    bytes += directory.bytes;
+    paths += "\n    " + directory.path + "  " + base::format_bytes(directory.bytes);
+  }
+  if (dead == 0) return {{"engines", Verdict::ok, fmt::format("{} alive, nothing left by dead ones", alive), ""}};
+  return {{"engines", Verdict::warning,
+           fmt::format("{} alive; {} dead ones left {}:{}", alive, dead, base::format_bytes(bytes), paths),
+           "a restart of their job uses it; when there will be none: perdure prune --node --yes"}};
+}
+
+}  // namespace perdure::inspect

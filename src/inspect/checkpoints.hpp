@@ -1,0 +1,31 @@
+#pragma once
+// How people name checkpoints, and the error for one that does not exist.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "store/store.hpp"
+
+namespace perdure::inspect {
+
+/// NAME or NAME@VERSION.
+struct CheckpointSpec {
+  std::string name;
+  std::optional<std::uint64_t> version;
+};
+base::Result<CheckpointSpec> parse_checkpoint(const std::string& text);
+
+/// The error PERDURE_NOT_FOUND for a store without a checkpoint: it is empty, or no store at all.
+base::Error no_checkpoint(const store::Store& store);
+/// The error PERDURE_NOT_FOUND for what `spec` names, with the checkpoints that exist instead.
+base::Error no_such_checkpoint(store::Store& store, const CheckpointSpec& spec);
+
+/// Nanoseconds since 1970 as local time, "2026-11-21 05:09:53"; empty for 0.
+std::string local_time(std::uint64_t ns);
+
+/// Numbers as ranges: {0,1,2,5} -> "0-2,5".
+std::string ranges_text(const std::vector<std::uint32_t>& ascending);
+
+}  // namespace perdure::inspect

@@ -1,0 +1,21 @@
+#pragma once
+// What the engines of this machine count, as one set of metrics.
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "metrics/family.hpp"
+
+namespace perdure::inspect {
+
+struct EngineMetrics {
+  std::vector<metrics::Family> families;  ///< of all engines; can be encoded
+  std::size_t engines = 0;                ///< that live
+  std::vector<base::Error> silent;        ///< of engines that did not answer: only perdure_engine_up is in `families`
+};
+
+/// Asks every engine that lives in one of these node directories (node.path), all at once, for at most 2 seconds.
+/// Errors: a directory cannot be read. One that is not there has no engines.
+base::Result<EngineMetrics> collect_metrics(const std::vector<std::string>& node_roots);
+
+}  // namespace perdure::inspect

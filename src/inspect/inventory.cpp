@@ -1,0 +1,122 @@
+#include "inspect/inventory.hpp"
+
+#include <algorithm>
+
+namespace perdure::inspect {
+namespace {
+
+SegmentFacts read_segment(store::Store& store, const store::SegmentRef& ref) {
+  SegmentFacts facts{ref, 0, std::nullopt, std::nullopt};
+  auto source = store.open(ref);
+  if (!source) {
+    facts.error = source.error();
+    return facts;
+  }
+  facts.bytes = (*source)->size();
+  auto manifest = segment::read_manifest(**source);
+  if (manifest) {
+    facts.manifest = std::move(*manifest);
+  } else {
+    facts.error = manifest.error();
+  }
+  return facts;
+}
+
+void find_missing(VersionFacts& facts) {
+  std::vector<std::uint32_t> segments, ranks;
+  for (const SegmentFacts& segment : facts.segments) {
+    segments.push_back(segment.ref.index);
+    if (!segment.manifest) continue;
+    facts.ranks = std::max(facts.ranks, segment.manifest->ranks);
+    for (const segment::Piece& piece : segment.manifest->pieces) ranks.push_back(piece.rank);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  facts.missing_segments = missing_ranges(segments, facts.listing.segment_count);
+  facts.missing_ranks = missing_ranges(ranks, facts.ranks);
+}
+
+bool vanished(const VersionFacts& facts) {
+  return std::any_of(facts.segments.begin(), facts.segments.end(), [](const SegmentFacts& segment) {
+    return segment.error && segment.error->code == PERDURE_NOT_FOUND;
+  });
+}
+
+}  // namespace
+
+const char* state_name(VersionFacts::State state) {
+  switch (state) {
+    case VersionFacts::State::complete:
+      return "complete";
+    case VersionFacts::State::incomplete:
+      return "incomplete";
+    case VersionFacts::State::damaged:
+      return "damaged";
+  }
+  return "unknown";
+}
+
+std::string missing_ranges(const std::vector<std::uint32_t>& present, std::uint32_t count) {
+  std::string text;
+  auto add = [&](std::uint64_t first, std::uint64_t end) {
+    if (first >= end) return;
+    text += (text.empty() ? "" : ",") + std::to_string(first);
+    if (end - first > 1) text += "-" + std::to_string(end - 1);
+  };
+  std::uint64_t next = 0;
+  for (std::uint32_t number : present) {
+    add(next, std::min<std::uint64_t>(number, count));
+    next = std::max<std::uint64_t>(next, std::uint64_t{number} + 1);
+  }
+  add(next, count);
+  return text;
+}
+
+VersionFacts judge(store::Store& store, const store::VersionListing& listing) {
+  VersionFacts facts;
+  facts.listing = listing;
+  for (const auto& ref : listing.segments) {
+    facts.segments.push_back(read_segment(store, ref));
+    facts.bytes += facts.segments.back().bytes;
+  }
+  find_missing(facts);
+  const auto bad =
+      std::find_if(facts.segments.begin(), facts.segments.end(), [](const auto& s) { return s.error.has_value(); });
+  if (bad != facts.segments.end()) {
+    facts.state = VersionFacts::State::damaged;
+    facts.reason = bad->error->text();
+  } else if (auto whole = store::read_version(store, listing); whole) {
+    facts.state = VersionFacts::State::complete;
+  } else {
+    const bool lacking = whole.error().code == PERDURE_NOT_FOUND;
+    facts.state = lacking ? VersionFacts::State::incomplete : VersionFacts::State::damaged;
+    facts.reason = lacking ? whole.error().cause : whole.error().text();
+  }
+  return facts;
+}
+
+base::Result<std::vector<VersionFacts>> inventory(store::Store& store, const std::string& name) {
+  PERDURE_TRY(const auto listings, store.list(name));
+  std::vector<VersionFacts> all;
+  for (const auto& listing : listings) {
+    VersionFacts facts = judge(store, listing);
+    if (!vanished(facts)) all.push_back(std::move(facts));
+  }
+  return all;
+}
+
+base::Result<std::map<std::string, std::uint64_t>> newest_complete(store::Store& store) {
+  PERDURE_TRY(const auto names, store.names());
+  std::map<std::string, std::uint64_t> newest;
+  for (const std::string& name : names) {
+    auto listings = store.list(name);
+    if (!listings) continue;
+    for (auto listing = listings->rbegin(); listing != listings->rend(); ++listing) {
+      if (!store::read_version(store, *listing)) continue;
+      newest[name] = listing->id.version;
+      break;
+    }
+  }
+  return newest;
+}
+
+}  // namespace perdure::inspect

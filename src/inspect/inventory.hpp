@@ -1,0 +1,44 @@
+#pragma once
+// What a store holds, judged to manifest level: the facts behind ls, show, prune and the summary of run.
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inspect/checkpoints.hpp"
+
+namespace perdure::inspect {
+
+struct SegmentFacts {
+  store::SegmentRef ref;
+  std::uint64_t bytes = 0;
+  std::optional<segment::Manifest> manifest;
+  std::optional<base::Error> error;  ///< why there is no manifest
+};
+
+/// One attempt at one version.
+struct VersionFacts {
+  enum class State { complete, incomplete, damaged } state = State::incomplete;
+  store::VersionListing listing;
+  std::vector<SegmentFacts> segments;
+  std::string reason;       ///< why it is not complete
+  std::uint32_t ranks = 0;  ///< 0: unknown
+  std::uint64_t bytes = 0;
+  std::string missing_segments;  ///< as ranges, "1,3-4"
+  std::string missing_ranks;
+  bool complete() const { return state == State::complete; }
+};
+
+const char* state_name(VersionFacts::State state);
+
+/// Attempts that vanish meanwhile (retired by a running job) are left out.
+base::Result<std::vector<VersionFacts>> inventory(store::Store& store, const std::string& name);
+VersionFacts judge(store::Store& store, const store::VersionListing& listing);
+
+/// Of each name, the newest version that is complete. Names without one are left out.
+base::Result<std::map<std::string, std::uint64_t>> newest_complete(store::Store& store);
+
+/// What [0, count) lacks, as ranges; `present` ascending.
+std::string missing_ranges(const std::vector<std::uint32_t>& present, std::uint32_t count);
+
+}  // namespace perdure::inspect

@@ -1,0 +1,99 @@
+#include "inspect/prune_plan.hpp"
+
+#include <algorithm>
+
+#include "inspect/words.hpp"
+
+namespace perdure::inspect {
+namespace {
+
+PruneAction removal_of(store::Store& store, const VersionFacts& facts, std::string why) {
+  const segment::VersionId id = facts.listing.id;
+  return {id.text() + ", attempt " + id.attempt.hex(), std::move(why), facts.bytes,
+          [&store, id] { return store.remove(id); }};
+}
+
+std::vector<std::uint64_t> versions_to_retire(const std::vector<VersionFacts>& facts,
+                                              const plan::RetentionPolicy& policy) {
+  std::vector<plan::StoredVersion> stored;
+  for (const auto& one : facts) stored.push_back({one.listing.id.version, one.complete()});
+  return plan::retire(policy, std::move(stored));
+}
+
+/// Of a version that stays, the attempts before its newest complete one serve nobody.
+bool superseded(const VersionFacts& one, const std::vector<VersionFacts>& facts) {
+  return std::any_of(facts.begin(), facts.end(), [&](const VersionFacts& other) {
+    return other.complete() && other.listing.id.version == one.listing.id.version &&
+           other.listing.id.attempt > one.listing.id.attempt;
+  });
+}
+
+std::vector<PruneAction> decide(store::Store& store, const std::vector<VersionFacts>& facts,
+                                const plan::RetentionPolicy& policy) {
+  const auto retired = versions_to_retire(facts, policy);
+  std::vector<PruneAction> actions;
+  for (const VersionFacts& one : facts) {
+    const bool given_up = std::find(retired.begin(), retired.end(), one.listing.id.version) != retired.end();
+    if (given_up) {
+      actions.push_back(removal_of(
+          store, one,
+          one.complete() ? "beyond retention" : std::string(state_name(one.state)) + ", and a newer one is complete"));
+    } else if (superseded(one, facts)) {
+      actions.push_back(removal_of(store, one, "a newer attempt at this version is complete"));
+    }
+  }
+  return actions;
+}
+
+}  // namespace
+
+void plan_retention(store::Store& store, std::vector<VersionFacts> facts, const plan::RetentionPolicy& policy,
+                    const DeepCheck& check, PrunePlan& plan) {
+  for (;;) {
+    auto actions = decide(store, facts, policy);
+    if (actions.empty()) return;
+    // Listings ascend by version and attempt: the last complete one is what would be relied on.
+    const auto anchor = std::find_if(facts.rbegin(), facts.rend(), [](const auto& one) { return one.complete(); });
+    if (anchor == facts.rend()) return;
+    if (check(*anchor)) {
+      std::move(actions.begin(), actions.end(), std::back_inserter(plan.actions));
+      return;
+    }
+    anchor->state = VersionFacts::State::damaged;
+    plan.refused.push_back(anchor->listing.id.text() +
+                           " is damaged and does not count as complete; perdure verify says where");
+  }
+}
+
+base::Status plan_removal(store::Store& store, const std::string& name, const std::vector<VersionFacts>& facts,
+                          const std::set<std::uint64_t>& versions, bool even_the_last, const DeepCheck& check,
+                          PrunePlan& plan) {
+  std::vector<PruneAction> actions;
+  std::set<std::uint64_t> found;
+  bool removes_complete = false;
+  for (const VersionFacts& one : facts) {
+    if (!versions.contains(one.listing.id.version)) continue;
+    found.insert(one.listing.id.version);
+    actions.push_back(removal_of(store, one, "asked for"));
+    removes_complete |= one.complete();
+  }
+  for (std::uint64_t version : versions)
+    if (!found.contains(version)) return base::fail(no_such_checkpoint(store, {name, version}));
+  const bool another =
+      !removes_complete || even_the_last || std::any_of(facts.rbegin(), facts.rend(), [&](const auto& one) {
+        return one.complete() && !versions.contains(one.listing.id.version) && check(one);
+      });
+  if (another) {
+    std::move(actions.begin(), actions.end(), std::back_inserter(plan.actions));
+  } else {
+    const bool one = versions.size() == 1;
+    std::vector<std::string> numbers;
+    for (const std::uint64_t version : versions) numbers.push_back(std::to_string(version));
+    plan.refused.push_back(name + (one ? " version " : " versions ") + enumerated(numbers) +
+                           (one ? " is kept" : " are kept, all of them") + ": no other verified version of " + name +
+                           " would be left; --even-the-last removes " + (one ? "it" : "them") + " all the same");
+  }
+  return {};
+}
+
+}  // namespace perdure::inspect

@@ -1,0 +1,135 @@
+#pragma once
+// What a rank tells its engine while it writes a checkpoint.
+#include <string>
+#include <vector>
+
+#include "ipc/message.hpp"
+#include "ipc/planned_segment.hpp"
+#include "ipc/slot_address.hpp"
+#include "segment/manifest.hpp"
+
+namespace perdure::ipc {
+
+/// Slots that the rank may make ready, and how much of each its capture will fill.
+struct Reserved {
+  struct Slot {
+    SlotAddress address;
+    std::uint64_t bytes = 0;
+    PERDURE_FIELDS(address, bytes)
+  };
+  std::vector<Slot> slots;
+  PERDURE_FIELDS(slots)
+};
+/// The sizes of the chunks of this rank's next capture, so that slots can be made ready.
+struct Reserve {
+  static constexpr const char* kName = "reserve";
+  static constexpr Kind kKind = Kind::answered;
+  using Reply = Reserved;
+  std::vector<std::uint64_t> chunk_bytes;
+  PERDURE_FIELDS(chunk_bytes)
+};
+
+/// A capture of this rank begins: what it will be (chunks without hashes and places), and the segments that the version
+/// will have on this node. From then on the engine can flush what is written.
+struct Begin {
+  static constexpr const char* kName = "begin";
+  static constexpr Kind kKind = Kind::one_way;
+  segment::VersionId id;
+  std::uint32_t ranks = 0;
+  segment::Piece piece;
+  std::vector<PlannedSegment> segments;
+  PERDURE_FIELDS(id, ranks, piece, segments)
+  std::string wrong() const {
+    return piece.rank < ranks ? "" : "field 'piece': its rank is not below the number of ranks";
+  }
+};
+
+struct Granted {
+  SlotAddress slot;
+  PERDURE_FIELDS(slot)
+};
+/// Asks for a slot for one chunk; answered in order of arrival.
+struct Grant {
+  static constexpr const char* kName = "grant";
+  static constexpr Kind kKind = Kind::may_wait;
+  using Reply = Granted;
+  segment::VersionId id;
+  std::uint64_t bytes = 0;
+  std::uint64_t timeout_ns = 0;
+  std::vector<std::uint32_t> avoid;  ///< tiers whose slots this rank could not write
+  std::string why;                   ///< the error of the last of them
+  PERDURE_FIELDS(id, bytes, timeout_ns, avoid, why)
+};
+/// A slot that was granted will not be written: it could not be, or is not needed.
+struct GiveBack {
+  static constexpr const char* kName = "give_back";
+  static constexpr Kind kKind = Kind::one_way;
+  segment::VersionId id;
+  std::uint32_t tier = 0;
+  std::uint64_t slot = 0;
+  PERDURE_FIELDS(id, tier, slot)
+};
+/// A chunk is in its slot. Errors are nobody's to hear: Stage finds them again.
+struct Written {
+  static constexpr const char* kName = "written";
+  static constexpr Kind kKind = Kind::one_way;
+  segment::VersionId id;
+  std::uint32_t rank = 0;
+  std::uint32_t chunk = 0;
+  std::uint32_t tier = 0;
+  std::uint64_t slot = 0;
+  std::uint64_t bytes = 0;
+  base::Hash128 hash;
+  PERDURE_FIELDS(id, rank, chunk, tier, slot, bytes, hash)
+};
+/// The same, and the rank waits until an emulated tier says that the write is over.
+struct AwaitWritten {
+  static constexpr const char* kName = "await_written";
+  static constexpr Kind kKind = Kind::may_wait;
+  using Reply = Done;
+  Written written;
+  PERDURE_FIELDS(written)
+};
+/// This rank's piece is complete; chunk.place and chunk.offset name tier and slot.
+struct Stage {
+  static constexpr const char* kName = "stage";
+  static constexpr Kind kKind = Kind::answered;
+  using Reply = Done;
+  segment::VersionId id;
+  std::uint32_t ranks = 0;
+  segment::Piece piece;
+  PERDURE_FIELDS(id, ranks, piece)
+  std::string wrong() const {
+    return piece.rank < ranks ? "" : "field 'piece': its rank is not below the number of ranks";
+  }
+};
+/// So long a rank was the application's own: from leaving its last checkpoint to entering this one, nothing else of
+/// Perdure in between.
+struct Step {
+  static constexpr const char* kName = "step";
+  static constexpr Kind kKind = Kind::one_way;
+  std::uint64_t ns = 0;
+  PERDURE_FIELDS(ns)
+};
+/// All ranks agreed; the segments of this node. Repeatable.
+struct Commit {
+  static constexpr const char* kName = "commit";
+  static constexpr Kind kKind = Kind::answered;
+  using Reply = Done;
+  segment::VersionId id;
+  std::vector<PlannedSegment> segments;
+  bool recovered = false;  ///< after a loss: ReplicateAgain asks for redundancy, the commit does not
+  PERDURE_FIELDS(id, segments, recovered)
+};
+/// The version is given up everywhere. Repeatable.
+struct Abort {
+  static constexpr const char* kName = "abort";
+  static constexpr Kind kKind = Kind::answered;
+  using Reply = Done;
+  segment::VersionId id;
+  PERDURE_FIELDS(id)
+};
+
+using CaptureMessages = Messages<Reserve, Begin, Grant, GiveBack, Written, AwaitWritten, Stage, Step, Commit, Abort>;
+
+}  // namespace perdure::ipc

@@ -1,0 +1,100 @@
+#pragma once
+// What clients tell their engine about the other nodes of the job.
+#include <string>
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "ipc/message.hpp"
+#include "segment/manifest.hpp"
+
+namespace perdure::ipc {
+
+struct NetworkAddress {
+  std::vector<std::byte> address;  ///< for Join of all engines
+  PERDURE_FIELDS(address)
+  std::string wrong() const { return address.size() <= 4096 ? "" : "field 'address' has more than 4096 bytes"; }
+};
+/// The leader: open the network for engines that hold this key.
+struct OpenNetwork {
+  static constexpr const char* kName = "open_network";
+  static constexpr Kind kKind = Kind::answered;
+  using Reply = NetworkAddress;
+  std::vector<std::byte> job_key;
+  PERDURE_FIELDS(job_key)
+  std::string wrong() const { return job_key.size() <= 64 ? "" : "field 'job_key' has more than 64 bytes"; }
+};
+/// The leader: the group of this node in this launch.
+struct Join {
+  static constexpr const char* kName = "join";
+  static constexpr Kind kKind = Kind::answered;
+  using Reply = Done;
+  std::uint64_t epoch = 0;
+  std::uint32_t group = 0;
+  std::uint32_t position = 0;
+  std::vector<std::vector<std::byte>> addresses;  ///< by position
+  std::vector<std::uint32_t> ranks = {};          ///< that run on this node now
+  std::vector<std::string> nodes = {};            ///< what people call them, by position; or none
+  PERDURE_FIELDS(epoch, group, position, addresses, ranks, nodes)
+  std::string wrong() const;
+};
+
+struct Exported {
+  std::vector<std::byte> loan;                       ///< of this node, for Recover of any engine of the job
+  std::vector<std::vector<std::byte>> server_loans;  ///< of parity servers, as far as this node knows of them
+  PERDURE_FIELDS(loan, server_loans)
+};
+/// What this node has of a version and of its redundancy, for peers to read; its slots stay as they are until Unpin or
+/// the end of the connection. Parity servers are asked, which may take a while.
+struct ExportPieces {
+  static constexpr const char* kName = "export_pieces";
+  static constexpr Kind kKind = Kind::may_wait;
+  using Reply = Exported;
+  segment::VersionId id;
+  PERDURE_FIELDS(id)
+};
+
+/// What was recovered of one rank.
+struct RankRecovery {
+  std::uint32_t rank = 0;
+  std::uint64_t bytes_moved = 0;
+  std::uint64_t bytes_rebuilt = 0;
+  PERDURE_FIELDS(rank, bytes_moved, bytes_rebuilt)
+};
+struct Recovered {
+  std::vector<RankRecovery> ranks;
+  PERDURE_FIELDS(ranks)
+};
+/// Fetch or rebuild these ranks' pieces of a version into slots of this node, out of what all nodes export. Answered
+/// when they are staged, or cannot be.
+struct Recover {
+  static constexpr const char* kName = "recover";
+  static constexpr Kind kKind = Kind::may_wait;
+  using Reply = Recovered;
+  segment::VersionId id;
+  std::uint32_t ranks = 0;
+  std::vector<std::uint32_t> wanted;
+  std::vector<std::vector<std::byte>> loans;
+  PERDURE_FIELDS(id, ranks, wanted, loans)
+  std::string wrong() const;
+};
+/// Bring this version, which all nodes hold, to level `node` (again, in the groups of this launch).
+struct ReplicateAgain {
+  static constexpr const char* kName = "replicate_again";
+  static constexpr Kind kKind = Kind::answered;
+  using Reply = Done;
+  segment::VersionId id;
+  PERDURE_FIELDS(id)
+};
+/// Everything of this job is in the store: nothing has to be kept for other nodes any more of versions of so many
+/// ranks.
+struct AllStored {
+  static constexpr const char* kName = "all_stored";
+  static constexpr Kind kKind = Kind::answered;
+  using Reply = Done;
+  std::uint32_t ranks = 0;
+  PERDURE_FIELDS(ranks)
+};
+
+using GroupMessages = Messages<OpenNetwork, Join, ExportPieces, Recover, ReplicateAgain, AllStored>;
+
+}  // namespace perdure::ipc

@@ -1,0 +1,117 @@
+#pragma once
+// What is asked of, and done with, the versions that a node holds.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ipc/message.hpp"
+#include "ipc/planned_segment.hpp"
+#include "ipc/slot_address.hpp"
+#include "segment/manifest.hpp"
+
+namespace perdure::ipc {
+
+/// What a node holds of one version.
+struct HeldSummary {
+  segment::VersionId id;
+  std::uint32_t ranks = 0;
+  std::vector<std::uint32_t> held;  ///< ranks whose piece is here and restorable
+  bool committed = false;
+  bool stored = false;                        ///< this node's segments are in the store
+  std::vector<std::uint32_t> moved;           ///< ranks whose piece is here, but can be restored only after its flush
+  std::vector<PlannedSegment> begun;          ///< the segments that the moved pieces are tied to
+  std::vector<PlannedSegment> segments = {};  ///< committed: in the store, or all of it is here to be written
+  PERDURE_FIELDS(id, ranks, held, committed, stored, moved, begun, segments)
+};
+/// What a node keeps for its group, as much of it as plan/recovery needs.
+struct RedundancySummary {
+  segment::VersionId id;
+  std::uint32_t ranks = 0;  ///< of the whole version
+  std::uint64_t epoch = 0;
+  std::uint32_t group = 0;
+  std::string scheme;
+  std::uint32_t parities = 0;
+  std::uint32_t position = 0;
+  struct Member {
+    std::uint32_t rank = 0;
+    std::uint64_t chunks = 0;
+    friend bool operator==(const Member&, const Member&) = default;
+    PERDURE_FIELDS(rank, chunks)
+  };
+  std::vector<std::vector<Member>> members;  ///< by position
+  std::vector<std::uint64_t> missing;        ///< of what it should keep: numbers as in redundancy::Item
+  PERDURE_FIELDS(id, ranks, epoch, group, scheme, parities, position, members, missing)
+  std::string wrong() const;  ///< its position is none of the group's
+};
+struct Holdings {
+  std::vector<HeldSummary> held;
+  std::optional<std::vector<RedundancySummary>> kept;  ///< where that was asked for
+  PERDURE_FIELDS(held, kept)
+};
+/// What this node holds. `name` empty: everything.
+struct Inventory {
+  static constexpr const char* kName = "inventory";
+  static constexpr Kind kKind = Kind::may_wait;
+  using Reply = Holdings;
+  std::string name;
+  bool kept = false;  ///< also what it keeps for other nodes, which takes a look at every block of it
+  PERDURE_FIELDS(name, kept)
+};
+
+struct Located {
+  segment::Piece piece;
+  std::vector<SlotAddress> slots;          ///< by chunk
+  std::vector<std::uint32_t> quarantined;  ///< chunks that are not to be read
+  PERDURE_FIELDS(piece, slots, quarantined)
+  std::string wrong() const {
+    return slots.size() == piece.chunks.size() ? "" : "field 'slots' has not one for each chunk";
+  }
+};
+/// Where a rank's piece is; keeps its slots from being recycled until Unpin or the end of the connection.
+struct Locate {
+  static constexpr const char* kName = "locate";
+  static constexpr Kind kKind = Kind::answered;
+  using Reply = Located;
+  segment::VersionId id;
+  std::uint32_t rank = 0;
+  PERDURE_FIELDS(id, rank)
+};
+struct Unpin {
+  static constexpr const char* kName = "unpin";
+  static constexpr Kind kKind = Kind::answered;
+  using Reply = Done;
+  PERDURE_FIELDS()
+};
+struct Quarantine {
+  static constexpr const char* kName = "quarantine";
+  static constexpr Kind kKind = Kind::answered;
+  using Reply = Done;
+  segment::VersionId id;
+  std::uint32_t rank = 0;
+  std::uint32_t chunk = 0;
+  std::string why;
+  PERDURE_FIELDS(id, rank, chunk, why)
+};
+/// A restore of this rank's is over, which read so much of its piece from where.
+struct Restored {
+  static constexpr const char* kName = "restored";
+  static constexpr Kind kKind = Kind::one_way;
+  std::uint64_t slot_bytes = 0;   ///< of this node's tiers
+  std::uint64_t store_bytes = 0;  ///< from the store
+  PERDURE_FIELDS(slot_bytes, store_bytes)
+};
+/// Gives up all attempts at a version on this node; the first node's engine also removes it from the store. Waits for a
+/// flush of it that runs.
+struct Retire {
+  static constexpr const char* kName = "retire";
+  static constexpr Kind kKind = Kind::may_wait;
+  using Reply = Done;
+  std::string name;
+  std::uint64_t version = 0;
+  PERDURE_FIELDS(name, version)
+  std::string wrong() const { return segment::VersionId{name, version, {}}.wrong(); }
+};
+
+using VersionMessages = Messages<Inventory, Locate, Unpin, Quarantine, Restored, Retire>;
+
+}  // namespace perdure::ipc

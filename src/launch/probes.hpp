@@ -1,0 +1,33 @@
+#pragma once
+// Commands that run side by side without input and output, to find out which of them end well.
+#include <signal.h>
+
+#include <string>
+#include <vector>
+
+namespace perdure::launch {
+
+/// Each has a process group of its own, which is ended when this is destroyed.
+class Probes {
+ public:
+  /// Starts them all, with `mask` as their signal mask.
+  Probes(const std::vector<std::vector<std::string>>& commands, const sigset_t& mask);
+  ~Probes();
+  Probes(const Probes&) = delete;
+  Probes& operator=(const Probes&) = delete;
+  /// Looks whether all have ended.
+  bool ended();
+  /// Ends those that still run, which therefore did not end well. One answer for each command: exit status 0?
+  std::vector<bool> finish();
+
+ private:
+  struct Running {
+    pid_t pid = -1;  ///< -1: ended, or never started
+    bool good = false;
+  };
+  bool wait_for_end(int rounds);
+  void signal_all(int number) const;
+  std::vector<Running> all_;
+};
+
+}  // namespace perdure::launch

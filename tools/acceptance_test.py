@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""The acceptance test of the layout refuses what needs more places than promised."""
+import importlib.machinery
+import importlib.util
+import pathlib
+import tempfile
+import unittest
+
+FILE = pathlib.Path(__file__).resolve().parent / "acceptance"
+LOADER = importlib.machinery.SourceFileLoader("acceptance", str(FILE))
+acceptance = importlib.util.module_from_spec(importlib.util.spec_from_loader("acceptance", LOADER))
+LOADER.exec_module(acceptance)
+
+TREE = {"src/registry.cpp": b"declared\nrows\n", "src/other.cpp": b"rows\n", "src/suite_test.cpp": b"members\n",
+        acceptance.OPTIONS: b"options\n"}
+HEAD = 'what = "a member"\nsource = "new.cpp"\nto = "src/new.cpp"\n'
+ROW = '[[row]]\nfile = "src/registry.cpp"\nafter = "rows"\nadd = """\nnew\n"""\n'
+ENROLMENT = '[enrolment]\nfile = "src/suite_test.cpp"\nafter = "members"\nadd = """\nnew\n"""\n'
+
+
+class Acceptance(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        acceptance.DESCRIPTIONS = pathlib.Path(self.folder.name)
+        (acceptance.DESCRIPTIONS / "sources").mkdir()
+        (acceptance.DESCRIPTIONS / "sources/new.cpp").write_text("source\n")
+
+    def added(self, text):
+        description = acceptance.DESCRIPTIONS / "new.toml"
+        description.write_text(text)
+        tree = dict(TREE)
+        return acceptance.add_member(tree, description), tree
+
+    def refused(self, text, why):
+        with self.assertRaisesRegex(acceptance.Refused, why):
+            self.added(text)
+
+    def test_a_file_a_row_an_enrolment_and_options_are_added(self):
+        option = '[[option]]\nbefore = "options"\nadd = """\none\ntwo\n"""\n'
+        text, tree = self.added(HEAD + ROW + option + ENROLMENT)
+        self.assertEqual(tree["src/registry.cpp"], b"declared\nrows\nnew\n")
+        self.assertEqual(tree[acceptance.OPTIONS], b"one\ntwo\noptions\n")
+        self.assertEqual(tree["src/suite_test.cpp"], b"members\nnew\n")
+        self.assertEqual(tree["src/new.cpp"], b"source\n")
+        self.assertIn("its options", text)
+
+    def test_rows_in_two_files_are_refused(self):
+        self.refused(HEAD + ROW + ROW.replace("registry", "other"), "row is in 2 files")
+
+    def test_a_row_of_many_lines_is_refused(self):
+        self.refused(HEAD + ROW.replace("new\n", "1\n2\n3\n4\n"), "has 4 lines")
+
+    def test_two_lines_of_enrolment_are_refused(self):
+        self.refused(HEAD + ROW + ENROLMENT.replace("new\n", "1\n2\n"), "enrolment has 2 lines")
+
+    def test_an_enrolment_that_is_not_in_a_suite_is_refused(self):
+        self.refused(HEAD + ROW + ENROLMENT.replace("src/suite_test.cpp", "src/other.cpp").replace("members", "rows"), "is no suite")
+
+    def test_a_member_without_a_row_is_refused(self):
+        self.refused(HEAD, "no row")
+
+    def test_a_place_that_is_not_there_any_more_is_refused(self):
+        self.refused(HEAD + ROW.replace('"rows"', '"moved"'), "0 lines are")
+
+    def test_a_source_that_is_there_already_is_refused(self):
+        self.refused(HEAD.replace("src/new.cpp", "src/other.cpp") + ROW, "is there already")
+
+
+if __name__ == "__main__":
+    unittest.main()
