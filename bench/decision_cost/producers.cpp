@@ -57,13 +57,13 @@ bool Producers::store_earlier(std::uint64_t version) {
   for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
     ipc::Stage stage{id, kRanks, piece_of(rank, 4)};
     for (auto& chunk : stage.piece.chunks) {
-      const auto granted = ledger->grant(rank + 1, {id, kChunkBytes, 0, {0}, "not wanted"});
+      const auto granted = ledger->grants.grant(rank + 1, {id, kChunkBytes, 0, {0}, "not wanted"});
       chunk.place = granted.address.tier;
       chunk.offset = granted.address.slot;
     }
-    if (!ledger->stage(rank + 1, stage)) return false;
+    if (!ledger->held.stage(rank + 1, stage)) return false;
   }
-  return ledger->commit({id, {all_ranks()}}) && ledger->segment_stored(id, 0);
+  return ledger->held.commit({id, {all_ranks()}}) && ledger->flushes.segment_stored(id, 0);
 }
 
 // While nothing is known of flushes, policies fill one tier after the other.
@@ -73,8 +73,8 @@ bool Producers::begin(Held held) {
   id_ = {"app", held.earlier + 1, {held.earlier + 1, 1}};
   for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
     const auto ledger = ledger_->lock();
-    (void)ledger->reserve(rank + 1, std::vector<std::uint64_t>(4, kChunkBytes));
-    ledger->begin_capture(rank + 1, {id_, kRanks, piece_of(rank, kChunksPerRank), {all_ranks()}});
+    (void)ledger->grants.reserve(rank + 1, std::vector<std::uint64_t>(4, kChunkBytes));
+    ledger->grants.begin_capture(rank + 1, {id_, kRanks, piece_of(rank, kChunksPerRank), {all_ranks()}});
   }
   for (std::uint32_t i = 0; i < kMemorySlots + held.on_ssd; ++i) {
     const auto granted = ask(i % kRanks, 1);
@@ -82,7 +82,7 @@ bool Producers::begin(Held held) {
   }
   {
     const auto ledger = ledger_->lock();
-    if (in_memory_.size() != kMemorySlots || ledger->next_write_through() != id_) return false;
+    if (in_memory_.size() != kMemorySlots || ledger->captures.next_write_through() != id_) return false;
   }
   if (!flush_one()) return false;
   const auto again = ask(0);
@@ -97,7 +97,7 @@ ipc::Written Producers::writes(std::uint32_t rank, const tier::SlotAddress& slot
 
 bool Producers::write(std::uint32_t rank, const tier::SlotAddress& slot) {
   const auto ledger = ledger_->lock();
-  const auto told = ledger->written(rank + 1, writes(rank, slot));
+  const auto told = ledger->writes.written(rank + 1, writes(rank, slot));
   return told && told->has_value();
 }
 
@@ -107,8 +107,8 @@ bool Producers::flush_one() {
   in_memory_.pop_front();
   const engine::FlushedChunk chunk{oldest.name, {0, oldest.slot}, 4096, kChunkBytes};
   const auto ledger = ledger_->lock();
-  const auto started = ledger->flush_chunk_begins(id_, chunk);
-  if (started) ledger->flush_chunk_ended(id_, chunk, *started, true, true);
+  const auto started = ledger->flushes.chunk_begins(id_, chunk);
+  if (started) ledger->flushes.chunk_ended(id_, chunk, *started, true, true);
   return started.has_value();
 }
 

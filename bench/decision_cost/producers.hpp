@@ -34,7 +34,7 @@ class Producers {
   /// A rank, 0 and up, asks for a slot at the head of a queue of so many.
   engine::GrantOutcome ask(std::uint32_t rank, std::uint64_t waiting = kRanks) {
     const auto ledger = ledger_->lock();
-    return ledger->grant(rank + 1, request(), {waiting, rank, false});
+    return ledger->grants.grant(rank + 1, request(), {waiting, rank, false});
   }
   /// What it says when its next chunk is in this slot.
   ipc::Written writes(std::uint32_t rank, const tier::SlotAddress& slot);

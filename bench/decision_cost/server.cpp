@@ -83,7 +83,7 @@ class Queue {
   }
   engine::NotedDecision last_decision() {
     const auto ledger = producers_.ledger().lock();
-    return ledger->decisions().recent().back();
+    return ledger->grants.decisions().recent().back();
   }
   // Who comes next was asked when the one before it had got its slot, and has to wait. It is not always the next rank:
   // what several say at once is heard in any order.

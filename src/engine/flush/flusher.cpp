@@ -22,8 +22,8 @@ Flusher::Flusher(Ledger& ledger, store::Store& store, Reports& reports, FlusherO
             [this](NodeState& state) {
               const bool limited = options_.max_slowdown > 0;
               return FlushGate::View{
-                  limited ? state.interference().pressure(options_.max_slowdown) : placement::Pressure{},
-                  state.slots_wanted()};
+                  limited ? state.observed().interference.pressure(options_.max_slowdown) : placement::Pressure{},
+                  state.captures.slots_wanted()};
             }),
       pacing_(options.max_bytes_per_s) {
   thread_ = std::thread([this] { run(); });
@@ -45,7 +45,7 @@ void Flusher::reevaluate_captures() {
       return early.over.load();
     });
     const auto ledger = ledger_.lock();
-    while (const auto id = stopping_ ? std::nullopt : ledger->next_write_through()) {
+    while (const auto id = stopping_ ? std::nullopt : ledger->captures.next_write_through()) {
       Early& early = threads->emplace_back();
       early.thread = std::thread([this, id, &early] { run_write_through(*id, early); });
     }
@@ -114,7 +114,7 @@ void Flusher::run() {
       auto ledger = ledger_.lock();
       ledger.wait(wake_, [this] { return work_ || stopping_; });
       if (stopping_) return;
-      id = ledger->next_flush();
+      id = ledger->flushes.next();
       work_ = id.has_value();
       if (id) works(busy);
     }
@@ -133,7 +133,7 @@ void Flusher::run_write_through(const segment::VersionId& id, Early& self) {
   const auto error = flush_write_through(id);
   {
     const auto ledger = ledger_.lock();
-    ledger->write_through_over(id, error);
+    ledger->captures.write_through_over(id, error);
   }
   if (!stopping_) {
     changed_(id, false);  // who waits for a slot of it is told why there is none
@@ -175,25 +175,25 @@ FlushJob Flusher::job_for(NodeState& state, const segment::VersionId& id, catalo
   job.slow = [slow](std::uint32_t tier) { return slow[tier]; };
   job.chunk_begins = [this, id](const FlushedChunk& chunk) {
     const auto ledger = ledger_.lock();
-    return ledger->flush_chunk_begins(id, chunk);
+    return ledger->flushes.chunk_begins(id, chunk);
   };
   job.chunk_ended = [this, id](const FlushedChunk& chunk, const auto& started, bool stored) {
     bool wanted = false;
     {
       auto ledger = ledger_.lock();
-      const auto observed = ledger->flush_chunk_ended(id, chunk, started, stored, options_.room != nullptr);
+      const auto observed = ledger->flushes.chunk_ended(id, chunk, started, stored, options_.room != nullptr);
       if (observed) gate_.observe(ledger, *observed);
-      wanted = stored && ledger->slots_wanted();
+      wanted = stored && ledger->captures.slots_wanted();
     }
     if (wanted && options_.room) options_.room();
   };
   job.slots_wanted = [this] {
     const auto ledger = ledger_.lock();
-    return ledger->slots_wanted();
+    return ledger->captures.slots_wanted();
   };
   job.over = [this, id] {
     const auto ledger = ledger_.lock();
-    return ledger->attempt_over(id);
+    return ledger->flushes.attempt_over(id);
   };
   job.threads = options_.threads;
   job.enter = [this](bool reading, const std::atomic<bool>& failed) { return gate_.enter(reading, failed); };
@@ -201,12 +201,12 @@ FlushJob Flusher::job_for(NodeState& state, const segment::VersionId& id, catalo
   job.reads = [this](const FlushedChunk& chunk, auto& started, FlushGate::Pass& pass) {
     gate_.reads(pass);
     const auto ledger = ledger_.lock();
-    ledger->flush_chunk_reads(chunk, started, true);
+    ledger->flushes.chunk_reads(chunk, started, true);
   };
   job.stores = [this](const FlushedChunk& chunk, auto& started, FlushGate::Pass& pass, const auto& failed) {
     {
       const auto ledger = ledger_.lock();
-      ledger->flush_chunk_reads(chunk, started, false);
+      ledger->flushes.chunk_reads(chunk, started, false);
     }
     gate_.stores(pass, failed);
   };
@@ -216,7 +216,7 @@ FlushJob Flusher::job_for(NodeState& state, const segment::VersionId& id, catalo
   job.cancelled = &stopping_;
   job.stored = [this, id](std::uint32_t segment) {
     const auto ledger = ledger_.lock();
-    return ledger->segment_stored(id, segment);
+    return ledger->flushes.segment_stored(id, segment);
   };
   return job;
 }
@@ -227,13 +227,13 @@ FlushOutcome Flusher::attempt(const segment::VersionId& id, bool early, bool& bu
   FlushJob job;
   {
     const auto ledger = ledger_.lock();
-    auto view = ledger->begin_attempt(id);
+    auto view = ledger->flushes.begin_attempt(id);
     if (!view) {
       outcome.status = base::fail(PERDURE_NOT_FOUND, id.text(), "it was given up");
       outcome.gone = true;
       return outcome;
     }
-    const auto rates = ledger->read_bytes_per_s();
+    const auto rates = ledger->outlook.read_bytes_per_s();
     job = job_for(*ledger, id, std::move(*view));
     job.read_bytes_per_s = rates;
   }
@@ -248,7 +248,7 @@ FlushOutcome Flusher::attempt(const segment::VersionId& id, bool early, bool& bu
       return await_news(id, seen, busy, failed);
     };
     const auto ledger = ledger_.lock();
-    outcome.status = ledger->note_begun(id, job.version.segments);
+    outcome.status = ledger->flushes.note_begun(id, job.version.segments);
   }
   return outcome.status ? flush(store_, slots_, job) : outcome;
 }
@@ -258,7 +258,7 @@ CaptureNews Flusher::await_news(const segment::VersionId& id, std::size_t& seen,
   CaptureNews news;
   auto ledger = ledger_.lock();
   ledger.wait(news_, [&] {
-    news = ledger->capture_news(id, seen);
+    news = ledger->captures.news(id, seen);
     return stopping_ || failed || !news.written.empty() || news.state != CaptureNews::State::open;
   });
   if (stopping_) news.state = CaptureNews::State::over;
@@ -268,7 +268,7 @@ CaptureNews Flusher::await_news(const segment::VersionId& id, std::size_t& seen,
 
 base::Status Flusher::await_turn(const segment::VersionId& id) {
   auto ledger = ledger_.lock();
-  ledger.wait(news_, [&] { return stopping_ || ledger->find(id) == nullptr || ledger->may_be_published(id); });
+  ledger.wait(news_, [&] { return stopping_ || ledger->find(id) == nullptr || ledger->flushes.may_be_published(id); });
   if (!stopping_ && ledger->find(id) != nullptr) return {};
   return base::fail(PERDURE_UNAVAILABLE, id.text(), "the engine is stopping, or it was given up", "", true);
 }
@@ -279,13 +279,13 @@ void Flusher::clean_leftovers() {
     std::optional<catalog::BegunRecord> left;
     {
       const auto ledger = ledger_.lock();
-      left = ledger->next_leftover();
+      left = ledger->flushes.next_leftover();
     }
     if (!left) return;
     for (const auto& segment : left->segments)
       if (!store_.discard(left->id, segment.index, segment.count)) return;
     const auto ledger = ledger_.lock();
-    if (!ledger->note_begun(left->id, {})) return;
+    if (!ledger->flushes.note_begun(left->id, {})) return;
   }
 }
 
@@ -297,7 +297,7 @@ Flusher::Next Flusher::finish(const segment::VersionId& id, const FlushOutcome& 
   if (outcome.gone) {
     {
       const auto ledger = ledger_.lock();
-      ledger->flush_interrupted(id);
+      ledger->flushes.interrupted(id);
     }
     changed_(id, false);
     return Next::done;
@@ -327,8 +327,9 @@ void Flusher::succeeded(const segment::VersionId& id, const FlushOutcome& outcom
   }
   {
     const auto ledger = ledger_.lock();
-    ledger->flush_succeeded(id, outcome.bytes, seconds);
-    if (auto status = ledger->forget_old(id.name, options_.keep_in_tiers); !status) reports_.add(status.error().text());
+    ledger->flushes.succeeded(id, outcome.bytes, seconds);
+    if (auto status = ledger->flushes.forget_old(id.name, options_.keep_in_tiers); !status)
+      reports_.add(status.error().text());
     if (auto status = ledger->compact(); !status) reports_.add("catalog: " + status.error().text());
   }
   changed_(id, true);
@@ -338,7 +339,7 @@ void Flusher::chunk_damaged(const segment::VersionId& id, const FlushOutcome& ou
   const base::Error& error = outcome.status.error();
   {
     const auto ledger = ledger_.lock();
-    if (ledger->flush_read_damage({id, outcome.rank, outcome.chunk, error.cause}, outcome.read, error))
+    if (ledger->flushes.read_damage({id, outcome.rank, outcome.chunk, error.cause}, outcome.read, error))
       reports_.add("flush of " + id.text() + " was given up: " + error.text());
   }
   changed_(id, false);
@@ -356,7 +357,7 @@ std::optional<std::uint64_t> Flusher::store_failed(const segment::VersionId& id,
   }
   {
     const auto ledger = ledger_.lock();
-    ledger->flush_failed(id, error, !delay);
+    ledger->flushes.failed(id, error, !delay);
   }
   changed_(id, false);
   return delay;

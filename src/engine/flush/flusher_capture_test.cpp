@@ -41,7 +41,7 @@ class FlusherCapture : public FlusherFixture {
   }
   bool stage_and_commit(std::uint64_t version) {
     const auto guard = ledger->lock();
-    return stage_slots(1, id(version), slots) && core->commit(commit_of(id(version))).has_value();
+    return stage_slots(1, id(version), slots) && core->held.commit(commit_of(id(version))).has_value();
   }
   bool await_stored(std::uint64_t version) {
     flusher->reevaluate_captures();
@@ -79,7 +79,7 @@ TEST_F(FlusherCapture, ALargeCaptureGoesThroughOneSlot) {
   ASSERT_TRUE(stage_and_commit(1));
   ASSERT_TRUE(await_stored(1));
   expect_stored(1);
-  EXPECT_TRUE(await([&] { return core->next_leftover() == std::nullopt && core->next_flush() == std::nullopt; }));
+  EXPECT_TRUE(await([&] { return core->flushes.next_leftover() == std::nullopt && core->flushes.next() == std::nullopt; }));
   EXPECT_TRUE(taken_reports().empty());
 }
 
@@ -89,12 +89,12 @@ TEST_F(FlusherCapture, AnAbortLeavesNothingInTheStoreAndNothingInUse) {
   EXPECT_TRUE(std::filesystem::exists(temporary()));
   {
     const auto guard = ledger->lock();
-    ASSERT_TRUE(core->abort(1, id(1)));
+    ASSERT_TRUE(core->held.abort(1, id(1)));
   }
   flusher->reevaluate_captures();
   EXPECT_TRUE(await([&] { return used(0) == 0 && store_is_empty(); }));
   flusher->notify();
-  EXPECT_TRUE(await([&] { return !core->next_leftover(); }));
+  EXPECT_TRUE(await([&] { return !core->flushes.next_leftover(); }));
 }
 
 TEST_F(FlusherCapture, AStoreThatFailsForAWhileDelaysTheCaptureAndLosesNothing) {
@@ -137,7 +137,7 @@ TEST_F(FlusherCapture, AChunkThatChangesInItsSlotFailsTheCapture) {
   }
   flusher->reevaluate_captures();
   // Until then it is refused because two chunks are missing.
-  EXPECT_TRUE(await([&] { return core->stage(1, staged(id(1), slots)).error().code == PERDURE_CORRUPT; }));
+  EXPECT_TRUE(await([&] { return core->held.stage(1, staged(id(1), slots)).error().code == PERDURE_CORRUPT; }));
   flusher->stop();
   const auto told = taken_reports();
   ASSERT_FALSE(told.empty());
@@ -180,7 +180,7 @@ TEST_F(FlusherResumed, WhatChangedThereIsNeverPublished) {
   ASSERT_TRUE(os::File::open(temporary(), os::Open::read_write)->write(at + 77, {&flipped, 1}));
   start(2);
   flusher->notify();
-  EXPECT_TRUE(await([&] { return core->runtime(id(1))->flush == FlushPhase::given_up; }));
+  EXPECT_TRUE(await([&] { return core->version(id(1))->flush == FlushPhase::given_up; }));
   flusher->stop();
   const auto listings = made->list("app");
   EXPECT_TRUE(!listings || listings->empty());
@@ -194,7 +194,7 @@ TEST_F(FlusherResumed, ATemporarySegmentThatIsGoneIsReportedAndNotWaitedFor) {
   std::filesystem::remove(temporary());
   start(2);
   flusher->notify();
-  EXPECT_TRUE(await([&] { return core->runtime(id(1))->flush == FlushPhase::given_up; }));
+  EXPECT_TRUE(await([&] { return core->version(id(1))->flush == FlushPhase::given_up; }));
   flusher->stop();
   const auto told = taken_reports();
   ASSERT_EQ(told.size(), 1u);

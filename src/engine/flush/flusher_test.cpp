@@ -35,11 +35,11 @@ class FlusherTest : public FlusherFixture {
   }
   bool await_stored(std::uint64_t version) {
     return await([&] {
-      return core->find(id(version))->all_stored() && core->runtime(id(version))->flush == FlushPhase::queued;
+      return core->find(id(version))->all_stored() && core->version(id(version))->flush == FlushPhase::queued;
     });
   }
   bool await_given_up(std::uint64_t version) {
-    return await([&] { return core->runtime(id(version))->flush == FlushPhase::given_up; });
+    return await([&] { return core->version(id(version))->flush == FlushPhase::given_up; });
   }
   FlusherOptions options;
   std::atomic<int> attempts = 0, rests = 0;
@@ -80,13 +80,13 @@ TEST_F(FlusherTest, WhatTheApplicationFeelsTooMuchStaysHereUntilSomebodyWaitsFor
     for (int i = 0; i < 12; ++i) {
       os::sleep_ns(2 * kMillisecond);
       core->step(1, 0.001);
-      const auto started = core->flush_chunk_begins(id(1), chunk);
+      const auto started = core->flushes.chunk_begins(id(1), chunk);
       ASSERT_TRUE(started);
       os::sleep_ns(4 * kMillisecond);
       core->step(1, 0.003);
-      core->flush_chunk_ended(id(1), chunk, *started, true, false);
+      core->flushes.chunk_ended(id(1), chunk, *started, true, false);
     }
-    ASSERT_GT(core->interference().at_least().value_or(0), options.max_slowdown);
+    ASSERT_GT(core->observed().interference.at_least().value_or(0), options.max_slowdown);
   }
   commit(2);
   EXPECT_TRUE(await([&](const Ledger::Access& held) { return flusher->gate_status(held).held_back == 1; }));
@@ -252,8 +252,8 @@ class FlusherOfASlowTier : public FlusherTest {
       const auto guard = ledger->lock();
       std::vector<tier::SlotAddress> slots;
       for (std::size_t i = 0; i < chunks; ++i) slots.push_back(grant(1, id(1)).address);
-      ASSERT_TRUE(core->stage(1, staged(id(1), slots)));
-      ASSERT_TRUE(core->commit(commit_of(id(1))));
+      ASSERT_TRUE(core->held.stage(1, staged(id(1), slots)));
+      ASSERT_TRUE(core->held.commit(commit_of(id(1))));
     }
     const test_support::InstalledHooks installed(hooks);
     flusher->notify();
@@ -274,7 +274,7 @@ TEST_F(FlusherOfASlowTier, WhoWritesToTheStoreIsNoReaderOfTheTierAnyMore) {
   hooks.at_store = [&] {
     const auto guard = ledger->lock();
     ++looks;
-    most_readers = std::max(most_readers, core->observe_tiers(9, {id(2), kChunk, 0, {}, {}}, false)[0].readers);
+    most_readers = std::max(most_readers, core->outlook.tiers(9, {id(2), kChunk, 0, {}, {}}, false)[0].readers);
   };
   flush(1, 1);
   EXPECT_GT(looks, 0u);

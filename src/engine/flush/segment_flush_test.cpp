@@ -19,11 +19,11 @@ class SegmentFlush : public NodeStateFixture {
         second{grant(2, id(1)).address};
     auto stage = staged(id(1), first);
     stage.ranks = 2;
-    ASSERT_TRUE(core->stage(1, stage));
+    ASSERT_TRUE(core->held.stage(1, stage));
     stage = staged(id(1), second, 1);
     stage.ranks = 2;
-    ASSERT_TRUE(core->stage(2, stage));
-    ASSERT_TRUE(core->commit({id(1), {{0, 2, {0}}, {1, 2, {1}}}}));
+    ASSERT_TRUE(core->held.stage(2, stage));
+    ASSERT_TRUE(core->held.commit({id(1), {{0, 2, {0}}, {1, 2, {1}}}}));
     bad = first[1];
   }
   FlushJob job() {
@@ -33,7 +33,7 @@ class SegmentFlush : public NodeStateFixture {
     job.threads = 3;
     job.stored = [this](std::uint32_t segment) {
       stored.push_back(segment);
-      return core->segment_stored(id(1), segment);
+      return core->flushes.segment_stored(id(1), segment);
     };
     return job;
   }
@@ -61,8 +61,8 @@ TEST_F(SegmentFlush, BeginsWithTheTierThatTakesLongestAndWatchesEachChunk) {
   open({4, 8});  // version 1 has three of the first tier
   std::vector<tier::SlotAddress> both{grant(1, id(2)).address, grant(1, id(2)).address};
   ASSERT_EQ(both[0].tier + both[1].tier, 1u);
-  ASSERT_TRUE(core->stage(1, staged(id(2), both)));
-  ASSERT_TRUE(core->commit(commit_of(id(2))));
+  ASSERT_TRUE(core->held.stage(1, staged(id(2), both)));
+  ASSERT_TRUE(core->held.commit(commit_of(id(2))));
   FlushJob flush_job = job();
   flush_job.version = *core->find(id(2));
   flush_job.stored = [](std::uint32_t) { return base::Status(); };
@@ -81,7 +81,7 @@ TEST_F(SegmentFlush, BeginsWithTheTierThatTakesLongestAndWatchesEachChunk) {
 }
 
 TEST_F(SegmentFlush, LeavesOutWhatIsStoredAlready) {
-  ASSERT_TRUE(core->segment_stored(id(1), 0));
+  ASSERT_TRUE(core->flushes.segment_stored(id(1), 0));
   ASSERT_TRUE(flush(*made, slots, job()).status);
   EXPECT_EQ(stored, (std::vector<std::uint32_t>{1}));
 }

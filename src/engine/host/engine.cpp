@@ -115,7 +115,7 @@ plan::RetentionPolicy retention_policy(const config::Config& config) {
 
 bool nothing_left(Ledger& state) {
   const auto ledger = state.lock();
-  return !ledger->holds_unstored() && !ledger->needed_by_others();
+  return !ledger->holds_unstored() && !ledger->redundancy.needed_by_others();
 }
 
 void remove_tiers(Ledger& state) {
@@ -188,7 +188,7 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
   {
     const auto ledger = p->ledger->lock();
     PERDURE_CHECK(ledger->recover());
-    for (const auto& held : ledger->inventory("")) left.push_back(held.id.name);
+    for (const auto& held : ledger->held.inventory("")) left.push_back(held.id.name);
     slot_bytes = ledger->slot_bytes();
   }
   PERDURE_TRY(auto listener, os::listen_at(p->socket));

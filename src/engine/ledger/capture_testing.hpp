@@ -18,7 +18,7 @@ class CaptureFixture : public NodeStateFixture {
     ipc::Begin begin{version, ranks, {rank, kChunk, {{0, 1, kChunk * chunks}}, {}}, {{0, 1, {}}}};
     for (std::size_t i = 0; i < chunks; ++i) begin.piece.chunks.push_back({0, kChunk, {}, 0});
     for (std::uint32_t r = 0; r < ranks; ++r) begin.segments[0].ranks.push_back(r);
-    core->begin_capture(client, begin);
+    core->grants.begin_capture(client, begin);
   }
   /// The slot of the chunk, which is written (zeros, as it was).
   tier::SlotAddress write(ClientId client, const segment::VersionId& version, std::uint32_t chunk) {
@@ -28,7 +28,7 @@ class CaptureFixture : public NodeStateFixture {
     return granted.address;
   }
   void tell(ClientId client, const segment::VersionId& version, std::uint32_t chunk, const tier::SlotAddress& slot) {
-    const auto told = core->written(
+    const auto told = core->writes.written(
         client, {version, static_cast<std::uint32_t>(client - 1), chunk, slot.tier, slot.slot, kChunk, content_hash()});
     ASSERT_TRUE(told && told->has_value());
   }
@@ -37,15 +37,15 @@ class CaptureFixture : public NodeStateFixture {
   }
   /// As if a flush had brought it to the temporary segment.
   void flush(const segment::VersionId& version, const FlushedChunk& chunk) {
-    const auto started = core->flush_chunk_begins(version, chunk);
+    const auto started = core->flushes.chunk_begins(version, chunk);
     ASSERT_TRUE(started);
-    core->flush_chunk_ended(version, chunk, *started, true, true);
+    core->flushes.chunk_ended(version, chunk, *started, true, true);
   }
   bool stage_slots(ClientId client, const segment::VersionId& version, const std::vector<tier::SlotAddress>& slots,
                    std::uint32_t ranks = 1) {
     auto stage = staged(version, slots, static_cast<std::uint32_t>(client - 1));
     stage.ranks = ranks;
-    const auto done = core->stage(client, stage);
+    const auto done = core->held.stage(client, stage);
     return done.has_value();
   }
 };

@@ -147,17 +147,17 @@ TEST_F(NodeStateInterference, IsFedByStepsAndByTheChunksThatAreFlushed) {
   for (int i = 0; i < 6; ++i) {
     os::sleep_ns(2'000'000);
     core->step(1, 0.001);
-    const auto started = core->flush_chunk_begins(id(1), chunk);
+    const auto started = core->flushes.chunk_begins(id(1), chunk);
     ASSERT_TRUE(started);
     os::sleep_ns(4'000'000);
     core->step(1, 0.003);
-    core->flush_chunk_ended(id(1), chunk, *started, true, false);
+    core->flushes.chunk_ended(id(1), chunk, *started, true, false);
   }
-  EXPECT_EQ(core->interference().steps(), 12u);
-  EXPECT_EQ(core->interference().flushed_steps(), 6u);
-  EXPECT_TRUE(core->interference().slowdown());
+  EXPECT_EQ(core->observed().interference.steps(), 12u);
+  EXPECT_EQ(core->observed().interference.flushed_steps(), 6u);
+  EXPECT_TRUE(core->observed().interference.slowdown());
   core->client_gone(1);
-  EXPECT_FALSE(core->interference().slowdown());
+  EXPECT_FALSE(core->observed().interference.slowdown());
 }
 
 TEST(EngineInterference, AStepIsCountedAndNeverAnswered) {

@@ -12,25 +12,25 @@ using NodeStateCapture = CaptureFixture;
 TEST_F(NodeStateCapture, OnlyWhatDoesNotFitIsFlushedEarly) {
   open({3}, early());
   announce(1, id(1), 3);
-  EXPECT_EQ(core->next_write_through(), std::nullopt);
+  EXPECT_EQ(core->captures.next_write_through(), std::nullopt);
   announce(1, id(2), 4);
-  EXPECT_EQ(core->next_write_through(), id(2));
-  EXPECT_EQ(core->next_write_through(), std::nullopt) << "it is under way";
+  EXPECT_EQ(core->captures.next_write_through(), id(2));
+  EXPECT_EQ(core->captures.next_write_through(), std::nullopt) << "it is under way";
   open({3}, early(DuringCapture::always));
   announce(1, id(3), 1);
-  EXPECT_EQ(core->next_write_through(), id(3));
+  EXPECT_EQ(core->captures.next_write_through(), id(3));
   open({3}, early(DuringCapture::never));
   announce(1, id(4), 4);
-  EXPECT_EQ(core->next_write_through(), std::nullopt);
+  EXPECT_EQ(core->captures.next_write_through(), std::nullopt);
 }
 
 TEST_F(NodeStateCapture, IsFlushedEarlyWhenOthersTookTheRoom) {
   open({3, 3}, early());
   announce(1, id(1), 2);
   for (int i = 0; i < 3; ++i) ASSERT_EQ(grant(9, id(1, "other")).address.tier, 0u);
-  EXPECT_EQ(core->next_write_through(), std::nullopt);
+  EXPECT_EQ(core->captures.next_write_through(), std::nullopt);
   EXPECT_EQ(grant(1, id(1)).address.tier, 1u);
-  EXPECT_EQ(core->next_write_through(), id(1));
+  EXPECT_EQ(core->captures.next_write_through(), id(1));
 }
 
 TEST_F(NodeStateCapture, WaitsForTheOtherRanksToSayWhatTheyWrite) {
@@ -38,9 +38,9 @@ TEST_F(NodeStateCapture, WaitsForTheOtherRanksToSayWhatTheyWrite) {
   announce(1, id(1), 2, 2);
   const auto slot = write(1, id(1), 0);
   EXPECT_EQ(grant(1, id(1)).kind, Kind::wait);
-  EXPECT_EQ(core->next_write_through(), std::nullopt);
+  EXPECT_EQ(core->captures.next_write_through(), std::nullopt);
   announce(2, id(1), 2, 2);
-  EXPECT_EQ(core->next_write_through(), id(1));
+  EXPECT_EQ(core->captures.next_write_through(), id(1));
   EXPECT_EQ(grant(1, id(1)).kind, Kind::wait);
   flush(id(1), chunk_in(slot, 0));
   EXPECT_EQ(grant(1, id(1)).kind, Kind::granted);
@@ -48,7 +48,7 @@ TEST_F(NodeStateCapture, WaitsForTheOtherRanksToSayWhatTheyWrite) {
 
 // Policies would rather fill a slow tier than wait for what does not come.
 TEST_F(NodeStateCapture, SlotsCountAsComingUntilNobodyCanBeExpectedToSayWhatHeWrites) {
-  const auto to_come = [this] { return core->observe_tiers(1, {id(1), kChunk, 0, {}, {}}, false)[0].slots_to_come; };
+  const auto to_come = [this] { return core->outlook.tiers(1, {id(1), kChunk, 0, {}, {}}, false)[0].slots_to_come; };
   open({1, 1}, early());
   announce(1, id(1), 2, 2);
   write(1, id(1), 0);
@@ -67,11 +67,11 @@ TEST_F(NodeStateCapture, OneThatFitsIsNotFlushedEarlyHoweverMuchWasWrittenBefore
   announce(1, id(1), 1, 2);
   write(1, id(1), 0);
   announce(2, id(1), 1, 2);
-  EXPECT_EQ(core->next_write_through(), std::nullopt);
+  EXPECT_EQ(core->captures.next_write_through(), std::nullopt);
 }
 
 TEST_F(NodeStateCapture, NothingComesOfACaptureThatContradictsItselfOrIsNotToBeFlushed) {
-  const auto to_come = [this] { return core->observe_tiers(1, {id(1), kChunk, 0, {}, {}}, false)[0].slots_to_come; };
+  const auto to_come = [this] { return core->outlook.tiers(1, {id(1), kChunk, 0, {}, {}}, false)[0].slots_to_come; };
   open({2}, early());
   announce(1, id(1), 2, 3);
   write(1, id(1), 0);
@@ -80,13 +80,13 @@ TEST_F(NodeStateCapture, NothingComesOfACaptureThatContradictsItselfOrIsNotToBeF
   EXPECT_EQ(to_come(), 0u);
   announce(2, id(1), 2, 3);
   announce(3, id(1), 2, 3);
-  EXPECT_EQ(core->next_write_through(), std::nullopt) << "what contradicts itself once is never known";
+  EXPECT_EQ(core->captures.next_write_through(), std::nullopt) << "what contradicts itself once is never known";
   write(1, id(1), 1);
   EXPECT_EQ(grant(2, id(1)).kind, Kind::refused);
   open({2}, early(DuringCapture::never));
   announce(1, id(2), 2, 2);
   ASSERT_EQ(grant(1, id(2)).kind, Kind::granted);
-  EXPECT_EQ(core->observe_tiers(1, {id(2), kChunk, 0, {}, {}}, false)[0].slots_to_come, 0u);
+  EXPECT_EQ(core->outlook.tiers(1, {id(2), kChunk, 0, {}, {}}, false)[0].slots_to_come, 0u);
 }
 
 // Of its own capture, that is flushed early, everything that was granted is in a tier that the rank cannot write.
@@ -96,7 +96,7 @@ TEST_F(NodeStateCapture, NobodyWaitsForSlotsOfATierThatHeCannotWrite) {
   test_support::InstalledHooks installed(faults);
   announce(1, id(1), 2, 2);
   announce(2, id(1), 2, 2);
-  ASSERT_EQ(core->next_write_through(), id(1));
+  ASSERT_EQ(core->captures.next_write_through(), id(1));
   const auto mine = write(1, id(1), 0);
   ASSERT_EQ(grant(2, id(1)).kind, Kind::granted);
   EXPECT_EQ(grant(1, id(1)).kind, Kind::wait);
@@ -111,17 +111,17 @@ TEST_F(NodeStateCapture, NobodyWaitsForSlotsOfATierThatHeCannotWrite) {
 TEST_F(NodeStateCapture, ASlotThatIsGivenBackIsWaitedForByNobodyAndFreeForOthers) {
   open({1}, early());
   announce(1, id(1), 2);
-  ASSERT_EQ(core->next_write_through(), id(1));
+  ASSERT_EQ(core->captures.next_write_through(), id(1));
   const auto slot = grant(1, id(1)).address;
   EXPECT_EQ(grant(1, id(1)).kind, Kind::wait);
-  core->give_back(2, {id(1), slot.tier, slot.slot});
-  core->give_back(1, {id(2), slot.tier, slot.slot});
+  core->writes.give_back(2, {id(1), slot.tier, slot.slot});
+  core->writes.give_back(1, {id(2), slot.tier, slot.slot});
   EXPECT_EQ(used(0), 1u) << "it is neither another client's nor another version's";
-  core->give_back(1, {id(1), slot.tier, slot.slot});
+  core->writes.give_back(1, {id(1), slot.tier, slot.slot});
   EXPECT_EQ(used(0), 0u);
   EXPECT_EQ(grant(1, id(1), {0}).kind, Kind::refused);
   const auto again = write(1, id(1), 0);
-  core->give_back(1, {id(1), again.tier, again.slot});
+  core->writes.give_back(1, {id(1), again.tier, again.slot});
   EXPECT_EQ(used(0), 1u) << "it is written";
 }
 
@@ -129,19 +129,19 @@ TEST_F(NodeStateCapture, ContradictionsAreFlushedAfterTheCommitOnly) {
   open({1}, early());
   announce(1, id(1), 2, 2);
   announce(2, id(1), 2, 3);
-  EXPECT_EQ(core->next_write_through(), std::nullopt);
+  EXPECT_EQ(core->captures.next_write_through(), std::nullopt);
   EXPECT_EQ(taken_reports().size(), 1u);
 }
 
 TEST_F(NodeStateCapture, WhatIsCompleteIsNotContradicted) {
   open({1}, early());
   announce(1, id(1), 2);
-  ASSERT_EQ(core->next_write_through(), id(1));
+  ASSERT_EQ(core->captures.next_write_through(), id(1));
   const auto slot = write(1, id(1), 0);
   announce(1, id(1), 3);
   EXPECT_EQ(taken_reports().size(), 1u);
   std::size_t seen = 0;
-  EXPECT_EQ(core->capture_news(id(1), seen).written.size(), 1u);
+  EXPECT_EQ(core->captures.news(id(1), seen).written.size(), 1u);
   flush(id(1), chunk_in(slot, 0));
   write(1, id(1), 1);
 }
@@ -149,7 +149,7 @@ TEST_F(NodeStateCapture, WhatIsCompleteIsNotContradicted) {
 TEST_F(NodeStateCapture, ASlotIsUsedAgainOnceItsChunkIsInTheSegmentAndOnlyWhenItIsNeeded) {
   open({2}, early());
   announce(1, id(1), 3);
-  ASSERT_EQ(core->next_write_through(), id(1));
+  ASSERT_EQ(core->captures.next_write_through(), id(1));
   const auto first = write(1, id(1), 0), second = write(1, id(1), 1);
   EXPECT_EQ(grant(1, id(1)).kind, Kind::wait);
   flush(id(1), chunk_in(first, 0));
@@ -162,20 +162,20 @@ TEST_F(NodeStateCapture, ASlotIsUsedAgainOnceItsChunkIsInTheSegmentAndOnlyWhenIt
   EXPECT_EQ(chunks[0].offset, 4096u);
   EXPECT_EQ(chunks[1].place, 0u);
   EXPECT_EQ(chunks[2].place, 0u);
-  const auto held = core->inventory("app");
+  const auto held = core->held.inventory("app");
   ASSERT_EQ(held.size(), 1u);
   EXPECT_TRUE(held[0].held.empty());
   EXPECT_EQ(held[0].moved, std::vector<std::uint32_t>{0});
-  EXPECT_FALSE(core->locate(2, id(1), 0)) << "it can be restored from the store only";
+  EXPECT_FALSE(core->held.locate(2, id(1), 0)) << "it can be restored from the store only";
 }
 
 TEST_F(NodeStateCapture, OfAPieceThatIsCompleteTheCatalogSaysFirstThatAChunkMoved) {
   open({2}, early());
   announce(1, id(1), 1, 2);
   announce(2, id(1), 2, 2);
-  ASSERT_EQ(core->next_write_through(), id(1));
+  ASSERT_EQ(core->captures.next_write_through(), id(1));
   const auto first = write(1, id(1), 0), second = write(2, id(1), 0);
-  ASSERT_TRUE(core->note_begun(id(1), {{0, 1, {0, 1}, false}}));
+  ASSERT_TRUE(core->flushes.note_begun(id(1), {{0, 1, {0, 1}, false}}));
   ASSERT_TRUE(stage_slots(1, id(1), {first}, 2));
   flush(id(1), chunk_in(first, 0));
   {
@@ -197,33 +197,33 @@ TEST_F(NodeStateCapture, OfAPieceThatIsCompleteTheCatalogSaysFirstThatAChunkMove
 TEST_F(NodeStateCapture, ASlotThatAFlushReadsIsNotGivenToAnybody) {
   open({1}, early());
   announce(1, id(1), 2);
-  ASSERT_EQ(core->next_write_through(), id(1));
+  ASSERT_EQ(core->captures.next_write_through(), id(1));
   const auto slot = write(1, id(1), 0);
-  const auto started = core->flush_chunk_begins(id(1), chunk_in(slot, 0));
+  const auto started = core->flushes.chunk_begins(id(1), chunk_in(slot, 0));
   ASSERT_TRUE(started);
-  ASSERT_TRUE(core->abort(1, id(1)));
+  ASSERT_TRUE(core->held.abort(1, id(1)));
   EXPECT_EQ(used(0), 1u);
   EXPECT_EQ(grant(2, id(2)).kind, Kind::wait) << "it comes";
   EXPECT_EQ(grant(2, id(2), {0}).kind, Kind::refused);
-  core->flush_chunk_ended(id(1), chunk_in(slot, 0), *started, true, true);
+  core->flushes.chunk_ended(id(1), chunk_in(slot, 0), *started, true, true);
   EXPECT_EQ(used(0), 0u);
-  EXPECT_FALSE(core->flush_chunk_begins(id(1), chunk_in(slot, 0))) << "it is not there any more";
+  EXPECT_FALSE(core->flushes.chunk_begins(id(1), chunk_in(slot, 0))) << "it is not there any more";
 }
 
 TEST_F(NodeStateCapture, ARankThatEndsTakesTheCaptureWithItAndTheOthersAreTold) {
   open({1}, early());
   announce(1, id(1), 1, 2);
   announce(2, id(1), 1, 2);
-  ASSERT_EQ(core->next_write_through(), id(1));
+  ASSERT_EQ(core->captures.next_write_through(), id(1));
   const auto slot = write(1, id(1), 0);
   flush(id(1), chunk_in(slot, 0));
   core->client_gone(2);
   std::size_t seen = 0;
-  EXPECT_EQ(core->capture_news(id(1), seen).state, CaptureNews::State::over);
+  EXPECT_EQ(core->captures.news(id(1), seen).state, CaptureNews::State::over);
   const auto refused = grant(1, id(1));
   EXPECT_EQ(refused.kind, Kind::granted) << "the flushed slot is free for whom it may concern";
   EXPECT_FALSE(stage_slots(1, id(1), {slot}, 2));
-  EXPECT_FALSE(core->attempt_over(id(1))) << "nobody needs what was written";
+  EXPECT_FALSE(core->flushes.attempt_over(id(1))) << "nobody needs what was written";
   core->client_gone(1);
   EXPECT_EQ(used(0), 0u);
 }
@@ -236,56 +236,56 @@ TEST_F(NodeStateCapture, APieceThatIsNotWhatWasAnnouncedOrWrittenIsRefused) {
   EXPECT_FALSE(stage_slots(1, id(1), {second, first}));
   auto other_hash = staged(id(1), {first, second});
   other_hash.piece.chunks[1].hash = {};
-  EXPECT_FALSE(core->stage(1, other_hash));
+  EXPECT_FALSE(core->held.stage(1, other_hash));
   EXPECT_TRUE(stage_slots(1, id(1), {first, second}));
 }
 
 TEST_F(NodeStateCapture, WhatMovedIsTiedToTheSegmentsThatWereBegun) {
   open({1}, early());
   announce(1, id(1), 2);
-  ASSERT_EQ(core->next_write_through(), id(1));
-  ASSERT_TRUE(core->note_begun(id(1), {{0, 1, {0}, false}}));
+  ASSERT_EQ(core->captures.next_write_through(), id(1));
+  ASSERT_TRUE(core->flushes.note_begun(id(1), {{0, 1, {0}, false}}));
   const auto first = write(1, id(1), 0);
   flush(id(1), chunk_in(first, 0));
   const auto second = write(1, id(1), 1);
   ASSERT_TRUE(stage_slots(1, id(1), {first, second}));
-  const auto refused = core->commit({id(1), {{0, 2, {0}}}});
+  const auto refused = core->held.commit({id(1), {{0, 2, {0}}}});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, PERDURE_MISMATCH);
-  EXPECT_TRUE(core->attempt_over(id(1))) << "the first chunk is nowhere else";
-  core->write_through_over(id(1), std::nullopt);
+  EXPECT_TRUE(core->flushes.attempt_over(id(1))) << "the first chunk is nowhere else";
+  core->captures.write_through_over(id(1), std::nullopt);
   open({1}, early());
-  ASSERT_TRUE(core->commit(commit_of(id(1))));
-  ASSERT_EQ(core->next_flush(), id(1));
-  const auto view = core->begin_attempt(id(1));
+  ASSERT_TRUE(core->held.commit(commit_of(id(1))));
+  ASSERT_EQ(core->flushes.next(), id(1));
+  const auto view = core->flushes.begin_attempt(id(1));
   ASSERT_TRUE(view);
   EXPECT_EQ(view->pieces.at(0).chunks[0].place, catalog::kInTemporarySegment);
-  EXPECT_EQ(core->next_leftover(), std::nullopt);
+  EXPECT_EQ(core->flushes.next_leftover(), std::nullopt);
 }
 
 TEST_F(NodeStateCapture, SegmentsThatWereBegunForNothingAreLeftoversUntilTheyAreGone) {
   open({1}, early());
   announce(1, id(1), 2);
-  ASSERT_EQ(core->next_write_through(), id(1));
-  ASSERT_TRUE(core->note_begun(id(1), {{0, 1, {0}, false}}));
-  EXPECT_FALSE(core->next_leftover());
+  ASSERT_EQ(core->captures.next_write_through(), id(1));
+  ASSERT_TRUE(core->flushes.note_begun(id(1), {{0, 1, {0}, false}}));
+  EXPECT_FALSE(core->flushes.next_leftover());
   open({1}, early());
-  const auto left = core->next_leftover();
+  const auto left = core->flushes.next_leftover();
   ASSERT_TRUE(left);
   EXPECT_EQ(left->id, id(1));
-  ASSERT_TRUE(core->note_begun(id(1), {}));
-  EXPECT_FALSE(core->next_leftover());
+  ASSERT_TRUE(core->flushes.note_begun(id(1), {}));
+  EXPECT_FALSE(core->flushes.next_leftover());
 }
 
 TEST_F(NodeStateCapture, SlotsOfAVersionThatIsBeingRestoredStay) {
   open({1}, early());
   ASSERT_TRUE(checkpoint(1));
-  ASSERT_EQ(core->next_flush(), id(1));
+  ASSERT_EQ(core->flushes.next(), id(1));
   const auto& chunk = core->find(id(1))->pieces.at(0).chunks[0];
   flush(id(1), {{0, 0}, {chunk.place, chunk.offset}, 4096, kChunk});
-  ASSERT_TRUE(core->locate(7, id(1), 0));
+  ASSERT_TRUE(core->held.locate(7, id(1), 0));
   EXPECT_EQ(grant(2, id(2)).kind, Kind::wait);
-  core->unpin(7);
+  core->held.unpin(7);
   EXPECT_EQ(grant(2, id(2)).kind, Kind::granted);
   EXPECT_TRUE(core->find(id(1))->moved(0));
 }
@@ -294,20 +294,20 @@ TEST_F(NodeStateCapture, VersionsOfANameArePublishedInTheOrderOfTheirCommits) {
   open({9}, early(DuringCapture::always));
   ASSERT_TRUE(checkpoint(1));
   announce(1, id(2), 1);
-  ASSERT_EQ(core->next_write_through(), id(2));
+  ASSERT_EQ(core->captures.next_write_through(), id(2));
   const auto slot = write(1, id(2), 0);
   ASSERT_TRUE(stage_slots(1, id(2), {slot}));
-  ASSERT_TRUE(core->commit(commit_of(id(2))));
+  ASSERT_TRUE(core->held.commit(commit_of(id(2))));
   ASSERT_TRUE(checkpoint(3));
-  EXPECT_FALSE(core->may_be_published(id(2)));
-  ASSERT_EQ(core->next_flush(), id(1));
+  EXPECT_FALSE(core->flushes.may_be_published(id(2)));
+  ASSERT_EQ(core->flushes.next(), id(1));
   store(1);
-  EXPECT_TRUE(core->may_be_published(id(2)));
-  EXPECT_EQ(core->next_flush(), std::nullopt) << "version 3 waits for 2, which is flushed by another thread";
-  ASSERT_TRUE(core->segment_stored(id(2), 0));
-  core->flush_succeeded(id(2), kChunk, 1);
-  core->write_through_over(id(2), std::nullopt);
-  EXPECT_EQ(core->next_flush(), id(3));
+  EXPECT_TRUE(core->flushes.may_be_published(id(2)));
+  EXPECT_EQ(core->flushes.next(), std::nullopt) << "version 3 waits for 2, which is flushed by another thread";
+  ASSERT_TRUE(core->flushes.segment_stored(id(2), 0));
+  core->flushes.succeeded(id(2), kChunk, 1);
+  core->captures.write_through_over(id(2), std::nullopt);
+  EXPECT_EQ(core->flushes.next(), id(3));
 }
 
 }  // namespace

@@ -39,16 +39,16 @@ class NodeStateCrawl : public NodeStateFixture {
     const auto version = id(++version_);
     std::array<tier::SlotAddress, kWriters> slots;
     for (std::uint32_t rank = 0; rank < kWriters; ++rank)
-      slots[rank] = core->grant(rank + 1, {version, kChunk, 0, {}, {}}, {kWriters - rank, rank, false}).address;
+      slots[rank] = core->grants.grant(rank + 1, {version, kChunk, 0, {}, {}}, {kWriters - rank, rank, false}).address;
     std::size_t first = 0;
     for (std::uint32_t rank = 0; rank < kWriters; ++rank) {
       first += slots[rank].tier == 0 ? 1 : 0;
       await_written({version, rank, 0, slots[rank].tier, slots[rank].slot, kChunk, content_hash()});
       ipc::Stage stage = staged(version, {slots[rank]}, rank);
       stage.ranks = kWriters;
-      EXPECT_TRUE(core->stage(rank + 1, stage));
+      EXPECT_TRUE(core->held.stage(rank + 1, stage));
     }
-    EXPECT_TRUE(core->commit({version, {{0, 1, {0, 1, 2, 3}}}}));
+    EXPECT_TRUE(core->held.commit({version, {{0, 1, {0, 1, 2, 3}}}}));
     store(version_);
     return first;
   }
@@ -62,8 +62,8 @@ class NodeStateCrawl : public NodeStateFixture {
 
  private:
   void await_written(const ipc::Written& written) {
-    auto status = core->written(written.rank + 1, written);
-    for (; !status; status = core->written(written.rank + 1, written)) os::sleep_ns(kMillisecond / 4);
+    auto status = core->writes.written(written.rank + 1, written);
+    for (; !status; status = core->writes.written(written.rank + 1, written)) os::sleep_ns(kMillisecond / 4);
     EXPECT_TRUE(*status) << status->error().text();
   }
   std::uint64_t version_ = 0;

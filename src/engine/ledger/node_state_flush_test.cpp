@@ -17,10 +17,10 @@ TEST_F(NodeStateFlushTest, GoesInTheOrderOfCommits) {
   EXPECT_EQ(core->pending_versions(), 3u);
   EXPECT_EQ(core->pending_bytes(), 3 * kChunk);
   for (std::uint64_t version : {5, 3, 8}) {
-    ASSERT_EQ(core->next_flush(), id(version));
+    ASSERT_EQ(core->flushes.next(), id(version));
     store(version);
   }
-  EXPECT_EQ(core->next_flush(), std::nullopt);
+  EXPECT_EQ(core->flushes.next(), std::nullopt);
   EXPECT_FALSE(core->holds_unstored());
   EXPECT_EQ(core->counters().stored_bytes, 3 * kChunk);
 }
@@ -28,42 +28,42 @@ TEST_F(NodeStateFlushTest, GoesInTheOrderOfCommits) {
 TEST_F(NodeStateFlushTest, AFailedOneComesAgainBeforeYoungerOnes) {
   open({9});
   for (std::uint64_t version : {1, 2}) ASSERT_TRUE(checkpoint(version));
-  ASSERT_EQ(core->next_flush(), id(1));
-  core->flush_failed(id(1), kFull, false);
-  EXPECT_EQ(core->next_flush(), id(1));
+  ASSERT_EQ(core->flushes.next(), id(1));
+  core->flushes.failed(id(1), kFull, false);
+  EXPECT_EQ(core->flushes.next(), id(1));
 }
 
 TEST_F(NodeStateFlushTest, OneThatWasGivenUpComesAgainAfterTheNextCheckpointOrTheNextSuccess) {
   open({9});
   for (std::uint64_t version : {1, 2}) ASSERT_TRUE(checkpoint(version));
   for (std::uint64_t version : {1, 2}) {
-    ASSERT_EQ(core->next_flush(), id(version));
-    core->flush_failed(id(version), kFull, true);
+    ASSERT_EQ(core->flushes.next(), id(version));
+    core->flushes.failed(id(version), kFull, true);
   }
-  EXPECT_EQ(core->next_flush(), std::nullopt);
+  EXPECT_EQ(core->flushes.next(), std::nullopt);
   EXPECT_EQ(core->given_up_versions(), 2u);
   ASSERT_TRUE(checkpoint(3));
-  ASSERT_EQ(core->next_flush(), id(1));
-  core->flush_failed(id(1), kFull, true);
-  ASSERT_EQ(core->next_flush(), id(2));
+  ASSERT_EQ(core->flushes.next(), id(1));
+  core->flushes.failed(id(1), kFull, true);
+  ASSERT_EQ(core->flushes.next(), id(2));
   store(2);
-  EXPECT_EQ(core->next_flush(), id(1));
+  EXPECT_EQ(core->flushes.next(), id(1));
 }
 
 TEST_F(NodeStateFlushTest, DamagedVersionsAreNeverTriedAgain) {
   open({9});
   ASSERT_TRUE(checkpoint(1));
-  (void)core->next_flush();
-  core->flush_failed(id(1), {PERDURE_CORRUPT, "slot", "flipped", "", false}, true);
+  (void)core->flushes.next();
+  core->flushes.failed(id(1), {PERDURE_CORRUPT, "slot", "flipped", "", false}, true);
   ASSERT_TRUE(checkpoint(2));
-  EXPECT_EQ(core->next_flush(), id(2));
+  EXPECT_EQ(core->flushes.next(), id(2));
 }
 
 TEST_F(NodeStateFlushTest, KeepsSoManyStoredVersionsAsACache) {
   open({9});
   for (std::uint64_t version : {1, 2, 3, 4}) ASSERT_TRUE(checkpoint(version));
   for (std::uint64_t version : {1, 2, 3}) store(version);
-  ASSERT_TRUE(core->forget_old("app", 1));
+  ASSERT_TRUE(core->flushes.forget_old("app", 1));
   for (std::uint64_t version : {1, 2}) EXPECT_EQ(core->find(id(version)), nullptr);
   for (std::uint64_t version : {3, 4}) EXPECT_NE(core->find(id(version)), nullptr);
 }
@@ -73,13 +73,13 @@ TEST_F(NodeStateFlushTest, ANewCoreHoldsWhatTheOldOneHeldAndFlushesTheRest) {
   for (std::uint64_t version : {1, 2}) ASSERT_TRUE(checkpoint(version));
   const auto half = grant(1, id(3)).address;
   ASSERT_EQ(grant(1, id(4)).kind, GrantOutcome::Kind::granted);  // in flight: gone with its rank
-  ASSERT_TRUE(core->stage(1, staged(id(3), {half})));
+  ASSERT_TRUE(core->held.stage(1, staged(id(3), {half})));
   store(1);
   open({9});
   EXPECT_EQ(used(0), 3u);
   EXPECT_TRUE(core->find(id(1))->all_stored());
   EXPECT_FALSE(core->find(id(3))->committed);
-  EXPECT_EQ(core->next_flush(), id(2));
+  EXPECT_EQ(core->flushes.next(), id(2));
   EXPECT_TRUE(core->holds_unstored());
 }
 
@@ -96,18 +96,18 @@ TEST_F(NodeStateFlushTest, WhatWasLostWithItsTierIsDroppedAtTheStart) {
 TEST_F(NodeStateFlushTest, AFullCatalogDelaysCommitsUntilItCanBeWritten) {
   open({9});
   const auto slot = grant(1, id(1)).address;
-  ASSERT_TRUE(core->stage(1, staged(id(1), {slot})));
+  ASSERT_TRUE(core->held.stage(1, staged(id(1), {slot})));
   {
     os::FaultRules faults(*os::parse_fault_rules("pwrite:/catalog:ENOSPC"));
     test_support::InstalledHooks installed(faults);
-    EXPECT_TRUE(core->commit(commit_of(id(1))));
-    EXPECT_EQ(core->next_flush(), std::nullopt);
-    EXPECT_TRUE(core->inventory("app")[0].committed);
+    EXPECT_TRUE(core->held.commit(commit_of(id(1))));
+    EXPECT_EQ(core->flushes.next(), std::nullopt);
+    EXPECT_TRUE(core->held.inventory("app")[0].committed);
     EXPECT_EQ(core->pending_versions(), 1u);
-    EXPECT_EQ(core->abort(1, id(1)).error().code, PERDURE_BUSY);
+    EXPECT_EQ(core->held.abort(1, id(1)).error().code, PERDURE_BUSY);
   }
   EXPECT_EQ(taken_reports().size(), 1u);
-  EXPECT_EQ(core->next_flush(), id(1));
+  EXPECT_EQ(core->flushes.next(), id(1));
   EXPECT_EQ(core->pending_versions(), 1u);
 }
 
@@ -126,10 +126,10 @@ TEST_F(NodeStateFlushTest, AnEvictionThatTheCatalogRefusesIsARefusalWithItsReaso
 TEST_F(NodeStateFlushTest, AQuarantinedChunkIsReportedOnceAndItsRankNoLongerListed) {
   open({9});
   ASSERT_TRUE(checkpoint(1));
-  ASSERT_TRUE(core->quarantine({id(1), 0, 0, "flipped"}));
-  ASSERT_TRUE(core->quarantine({id(1), 0, 0, "flipped"}));
+  ASSERT_TRUE(core->held.quarantine({id(1), 0, 0, "flipped"}));
+  ASSERT_TRUE(core->held.quarantine({id(1), 0, 0, "flipped"}));
   EXPECT_EQ(taken_reports().size(), 1u);
-  EXPECT_TRUE(core->inventory("app")[0].held.empty());
+  EXPECT_TRUE(core->held.inventory("app")[0].held.empty());
 }
 
 }  // namespace

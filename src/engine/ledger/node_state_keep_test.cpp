@@ -11,11 +11,11 @@ using Keeping = RedundancyFixture;
 TEST_F(Keeping, WhatIsKeptSurvivesTheEngine) {
   open({2});
   const auto slot = take(1);
-  ASSERT_TRUE(core->keep(redundancy_set(1, {slot})));
-  ASSERT_TRUE(core->redundancy_reached(protection_id(1)));
+  ASSERT_TRUE(core->redundancy.keep(redundancy_set(1, {slot})));
+  ASSERT_TRUE(core->redundancy.reached(protection_id(1)));
   open({2});
-  ASSERT_NE(core->find(protection_id(1)), nullptr);
-  EXPECT_TRUE(core->find(protection_id(1))->reached);
+  ASSERT_NE(core->redundancy.find(protection_id(1)), nullptr);
+  EXPECT_TRUE(core->redundancy.find(protection_id(1))->reached);
   EXPECT_EQ(used(0), 1U);
   EXPECT_NE(take(1).slot, slot.slot);
 }
@@ -23,9 +23,9 @@ TEST_F(Keeping, WhatIsKeptSurvivesTheEngine) {
 TEST_F(Keeping, ASlotThatWasTakenAndNeverKeptIsFreeAgain) {
   open({1});
   const auto slot = take(1);
-  EXPECT_FALSE(core->take_redundancy_slot(id(1), kChunk));
-  core->give_back_redundancy_slot({slot.tier, slot.slot});
-  core->give_back_redundancy_slot({slot.tier, slot.slot});  // twice is once
+  EXPECT_FALSE(core->room.take_for_redundancy(id(1), kChunk));
+  core->room.give_back({slot.tier, slot.slot});
+  core->room.give_back({slot.tier, slot.slot});  // twice is once
   EXPECT_EQ(used(0), 0U);
   (void)take(1);
   open({1});  // its engine died: nothing was recorded
@@ -35,18 +35,18 @@ TEST_F(Keeping, ASlotThatWasTakenAndNeverKeptIsFreeAgain) {
 TEST_F(Keeping, ASlotThatWasNotTakenIsRefused) {
   open({2});
   ASSERT_TRUE(checkpoint(1));
-  const auto refused = core->keep(redundancy_set(2, {core->tiers()[0]->address(0)}));
+  const auto refused = core->redundancy.keep(redundancy_set(2, {core->tiers()[0]->address(0)}));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, PERDURE_INVALID_ARGUMENT);
-  EXPECT_EQ(core->find(protection_id(2)), nullptr);
+  EXPECT_EQ(core->redundancy.find(protection_id(2)), nullptr);
 }
 
 TEST_F(Keeping, KeptAgainTheOldSlotsAreFreeButForThoseThatStay) {
   open({3});
   const auto first = take(1), second = take(1);
-  ASSERT_TRUE(core->keep(redundancy_set(1, {first, second})));
+  ASSERT_TRUE(core->redundancy.keep(redundancy_set(1, {first, second})));
   const auto third = take(1);
-  ASSERT_TRUE(core->keep(redundancy_set(1, {first, third})));
+  ASSERT_TRUE(core->redundancy.keep(redundancy_set(1, {first, third})));
   EXPECT_EQ(used(0), 2U);
   EXPECT_EQ(take(1).slot, second.slot);
 }
@@ -54,9 +54,9 @@ TEST_F(Keeping, KeptAgainTheOldSlotsAreFreeButForThoseThatStay) {
 TEST_F(Keeping, ABadBlockIsGoneAndTheLevelWithIt) {
   open({2});
   ASSERT_TRUE(keep_one(1));
-  ASSERT_TRUE(core->redundancy_reached(protection_id(1)));
-  ASSERT_TRUE(core->bad_block(protection_id(1), {0, 0}, "its hash is wrong"));
-  EXPECT_FALSE(core->find(protection_id(1))->reached);
+  ASSERT_TRUE(core->redundancy.reached(protection_id(1)));
+  ASSERT_TRUE(core->redundancy.bad_block(protection_id(1), {0, 0}, "its hash is wrong"));
+  EXPECT_FALSE(core->redundancy.find(protection_id(1))->reached);
   EXPECT_EQ(used(0), 0U);
   EXPECT_THAT(taken_reports(), testing::ElementsAre(testing::HasSubstr("its hash is wrong")));
 }
@@ -66,16 +66,16 @@ TEST_F(Keeping, RetiringAVersionFreesWhatIsKeptForIt) {
   ASSERT_TRUE(checkpoint(1));
   ASSERT_TRUE(keep_one(1, 1));
   ASSERT_TRUE(keep_one(1, 2));
-  ASSERT_TRUE(core->retire("app", 1));
+  ASSERT_TRUE(core->held.retire("app", 1));
   EXPECT_EQ(used(0), 0U);
-  EXPECT_EQ(core->find(protection_id(1, 1)), nullptr);
-  EXPECT_EQ(core->find(protection_id(1, 2)), nullptr);
+  EXPECT_EQ(core->redundancy.find(protection_id(1, 1)), nullptr);
+  EXPECT_EQ(core->redundancy.find(protection_id(1, 2)), nullptr);
 }
 
 TEST_F(Keeping, ARetiredVersionThatIsOnlyKeptForOthersIsFreed) {
   open({1});
   ASSERT_TRUE(keep_one(1));
-  ASSERT_TRUE(core->retire("app", 1));
+  ASSERT_TRUE(core->held.retire("app", 1));
   EXPECT_EQ(used(0), 0U);
 }
 
@@ -85,7 +85,7 @@ TEST_F(Keeping, AStoredVersionStaysWhileOthersNeedItToRebuildTheirs) {
   ASSERT_TRUE(keep_one(1));
   store(1);
   EXPECT_EQ(grant(1, id(2)).kind, GrantOutcome::Kind::wait);
-  core->group_stored(protection_id(1));
+  core->redundancy.group_stored(protection_id(1));
   EXPECT_EQ(grant(1, id(2)).kind, GrantOutcome::Kind::granted);
   EXPECT_EQ(core->find(id(1)), nullptr) << "its slot was taken";
 }
@@ -95,20 +95,20 @@ TEST_F(Keeping, WhenANewerVersionIsProtectedEverywhereTheOlderOnesMayGo) {
   ASSERT_TRUE(checkpoint(1));
   ASSERT_TRUE(keep_one(1));
   store(1);
-  core->node_level_everywhere("app", id(1).attempt);
+  core->redundancy.node_level_everywhere("app", id(1).attempt);
   EXPECT_EQ(grant(1, id(2)).kind, GrantOutcome::Kind::wait) << "version 1 is the newest itself";
-  core->node_level_everywhere("other", id(9, "other").attempt);
+  core->redundancy.node_level_everywhere("other", id(9, "other").attempt);
   EXPECT_EQ(grant(1, id(2)).kind, GrantOutcome::Kind::wait) << "another name says nothing";
-  core->node_level_everywhere("app", id(2).attempt);
+  core->redundancy.node_level_everywhere("app", id(2).attempt);
   EXPECT_EQ(grant(1, id(3)).kind, GrantOutcome::Kind::granted);
   EXPECT_EQ(grant(1, id(3)).kind, GrantOutcome::Kind::granted) << "what was kept for version 1 goes, too";
-  EXPECT_EQ(core->find(protection_id(1)), nullptr);
+  EXPECT_EQ(core->redundancy.find(protection_id(1)), nullptr);
 }
 
 TEST_F(Keeping, RedundancyNeverTakesTheRoomOfWhatIsOnlyHere) {
   open({1});
   ASSERT_TRUE(checkpoint(1));
-  const auto refused = core->take_redundancy_slot(id(2), kChunk);
+  const auto refused = core->room.take_for_redundancy(id(2), kChunk);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, PERDURE_NO_SPACE);
   EXPECT_NE(core->find(id(1)), nullptr);
@@ -120,17 +120,17 @@ TEST_F(Keeping, WhatACaptureWillNeedIsNotSpare) {
                          1,
                          {0, kChunk, {{0, 1, 3 * kChunk}}, std::vector(3, segment::ChunkEntry{0, kChunk, {}, 0})},
                          {{0, 1, {0}}}};
-  core->begin_capture(1, begin);
-  ASSERT_NE(core->capture_to_replicate(id(1)), nullptr);
-  const auto spare = core->take_spare_slot(id(1), kChunk);
+  core->grants.begin_capture(1, begin);
+  ASSERT_NE(core->captures.to_replicate(id(1)), nullptr);
+  const auto spare = core->room.take_spare(id(1), kChunk);
   ASSERT_TRUE(spare) << spare.error().text();
-  const auto refused = core->take_spare_slot(id(1), kChunk);
+  const auto refused = core->room.take_spare(id(1), kChunk);
   ASSERT_FALSE(refused) << "three are to come, and three are free";
   EXPECT_EQ(refused.error().code, PERDURE_NO_SPACE);
   for (int i = 0; i < 2; ++i) ASSERT_EQ(grant(1, id(1)).kind, GrantOutcome::Kind::granted);
-  EXPECT_FALSE(core->take_spare_slot(id(1), kChunk)) << "one is to come, and one is free";
-  core->give_back_redundancy_slot({spare->tier, spare->slot});
-  EXPECT_TRUE(core->take_spare_slot(id(1), kChunk));
+  EXPECT_FALSE(core->room.take_spare(id(1), kChunk)) << "one is to come, and one is free";
+  core->room.give_back({spare->tier, spare->slot});
+  EXPECT_TRUE(core->room.take_spare(id(1), kChunk));
   EXPECT_EQ(grant(1, id(1)).kind, GrantOutcome::Kind::granted);
 }
 
@@ -138,7 +138,7 @@ TEST_F(Keeping, ASlotThatTwoRecordsClaimIsABadBlock) {
   open({2});
   ASSERT_TRUE(checkpoint(1));
   const auto slot = take(2);
-  ASSERT_TRUE(core->keep(redundancy_set(2, {slot})));
+  ASSERT_TRUE(core->redundancy.keep(redundancy_set(2, {slot})));
   close();
   {  // a damaged log: the drop of an earlier owner is lost
     auto log = catalog::Catalog::open(directory.path());
@@ -148,8 +148,8 @@ TEST_F(Keeping, ASlotThatTwoRecordsClaimIsABadBlock) {
   }
   open({2});
   EXPECT_NE(core->find(id(1)), nullptr);
-  EXPECT_EQ(core->find(protection_id(2))->kept.size(), 1U);
-  EXPECT_TRUE(core->find(protection_id(3))->kept.empty());
+  EXPECT_EQ(core->redundancy.find(protection_id(2))->kept.size(), 1U);
+  EXPECT_TRUE(core->redundancy.find(protection_id(3))->kept.empty());
   EXPECT_THAT(taken_reports(), testing::Contains(testing::HasSubstr("disagree about its slot")));
 }
 

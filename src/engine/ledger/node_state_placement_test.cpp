@@ -45,19 +45,19 @@ class NodeStatePlacement : public NodeStateFixture {
     options.chunk_bytes = kChunk;
     return options;
   }
-  unsigned readers() { return core->observe_tiers(1, {id(9), kChunk, 0, {}, {}}, false)[0].readers; }
+  unsigned readers() { return core->outlook.tiers(1, {id(9), kChunk, 0, {}, {}}, false)[0].readers; }
   /// A flush of one chunk of tier 0 that took its time; the first version that waits for one is stored by it.
   void flush_slowly(std::uint64_t version, std::uint64_t bytes) {
-    ASSERT_EQ(core->next_flush(), id(version));
+    ASSERT_EQ(core->flushes.next(), id(version));
     flush_slowly_again(version, bytes);
   }
   void flush_slowly_again(std::uint64_t version, std::uint64_t bytes) {
     const auto& held = core->find(id(version))->pieces.at(0).chunks[0];
     const FlushedChunk chunk{{0, 0}, {held.place, held.offset}, 4096, bytes};
-    const auto started = core->flush_chunk_begins(id(version), chunk);
+    const auto started = core->flushes.chunk_begins(id(version), chunk);
     ASSERT_TRUE(started);
     os::sleep_ns(1'000'000);
-    core->flush_chunk_ended(id(version), chunk, *started, true, false);
+    core->flushes.chunk_ended(id(version), chunk, *started, true, false);
   }
 };
 
@@ -65,7 +65,7 @@ TEST_F(NodeStatePlacement, PoliciesSeeSlotsThatAreFreeThatCanBeFreedAndThatWillB
   open_shown({4, 3}, {take(0)});
   ASSERT_TRUE(checkpoint(1));  // will be stored: can be freed
   ASSERT_TRUE(checkpoint(2));  // will be flushed
-  ASSERT_EQ(core->next_flush(), id(1));
+  ASSERT_EQ(core->flushes.next(), id(1));
   store(1);
   ASSERT_EQ(grant(5, id(3)).kind, Kind::granted);  // is being written
   ASSERT_EQ(grant(6, id(3)).kind, Kind::granted);
@@ -82,11 +82,11 @@ TEST_F(NodeStatePlacement, PoliciesSeeSlotsThatAreFreeThatCanBeFreedAndThatWillB
 TEST_F(NodeStatePlacement, NothingIsToComeFromAStoreThatFails) {
   open_shown({2}, {take(0)});
   ASSERT_TRUE(checkpoint(1));
-  (void)core->observe_tiers(1, {id(2), kChunk, 0, {}, {}}, false);
-  EXPECT_EQ(core->observe_tiers(1, {id(2), kChunk, 0, {}, {}}, false)[0].slots_to_come, 1u);
-  (void)core->next_flush();
-  core->flush_failed(id(1), {PERDURE_IO, "store", "it burns", "", true}, false);
-  EXPECT_EQ(core->observe_tiers(1, {id(2), kChunk, 0, {}, {}}, false)[0].slots_to_come, 0u);
+  (void)core->outlook.tiers(1, {id(2), kChunk, 0, {}, {}}, false);
+  EXPECT_EQ(core->outlook.tiers(1, {id(2), kChunk, 0, {}, {}}, false)[0].slots_to_come, 1u);
+  (void)core->flushes.next();
+  core->flushes.failed(id(1), {PERDURE_IO, "store", "it burns", "", true}, false);
+  EXPECT_EQ(core->outlook.tiers(1, {id(2), kChunk, 0, {}, {}}, false)[0].slots_to_come, 0u);
 }
 
 TEST_F(NodeStatePlacement, ATierThatARankAvoidsHasNothingForIt) {
@@ -100,9 +100,9 @@ TEST_F(NodeStatePlacement, ATierThatARankAvoidsHasNothingForIt) {
 
 TEST_F(NodeStatePlacement, ChunksToComeAreThoseOfAllRanksThatWereNotGranted) {
   open_shown({8}, {take(0)});
-  (void)core->reserve(1, {kChunk, kChunk, kChunk});
-  (void)core->reserve(2, {kChunk, kChunk});
-  ASSERT_EQ(core->grant(1, {id(1), kChunk, 0, {}, {}}, {2, 0, false}).kind, Kind::granted);
+  (void)core->grants.reserve(1, {kChunk, kChunk, kChunk});
+  (void)core->grants.reserve(2, {kChunk, kChunk});
+  ASSERT_EQ(core->grants.grant(1, {id(1), kChunk, 0, {}, {}}, {2, 0, false}).kind, Kind::granted);
   EXPECT_EQ(seen.queue.waiting, 2u);
   EXPECT_EQ(seen.queue.chunks_to_come, 5u) << "the one that is asked for included";
   ASSERT_EQ(grant(1, id(1)).kind, Kind::granted);
@@ -126,7 +126,7 @@ TEST_F(NodeStatePlacement, NothingIsEvictedForAPolicyThatWaits) {
   open_shown({1}, {take(0), wait()});
   ASSERT_TRUE(checkpoint(1));
   store(1);
-  ASSERT_EQ(core->grant(1, {id(2), kChunk, 0, {}, {}}).kind, Kind::wait);
+  ASSERT_EQ(core->grants.grant(1, {id(2), kChunk, 0, {}, {}}).kind, Kind::wait);
   EXPECT_NE(core->find(id(1)), nullptr);
 }
 
@@ -134,14 +134,14 @@ TEST_F(NodeStatePlacement, HybridOptWaitsForAFasterFlushAndTakesTheSlowTierRathe
   open({1, 4}, with_policy("hybrid-opt"));
   ASSERT_TRUE(checkpoint(1));
   EXPECT_EQ(grant(1, id(2)).address.tier, 1u) << "nothing is known of flushes yet";
-  ASSERT_TRUE(core->abort(1, id(2)));
+  ASSERT_TRUE(core->held.abort(1, id(2)));
   ASSERT_TRUE(checkpoint(3, 3));
   flush_slowly(1, 1ULL << 40);  // far faster than any tier
   EXPECT_EQ(grant(1, id(4)).kind, Kind::wait);
-  EXPECT_EQ(core->decisions().recent().back().decision.reason, Reason::wait_flush_faster);
-  EXPECT_EQ(core->grant(1, {id(4), kChunk, 0, {}, {}}, {1, 7, true}).address.tier, 1u) << "the last chance";
-  EXPECT_EQ(core->decisions().recent().back().rank, 7u);
-  core->flush_failed(id(1), {PERDURE_IO, "store", "it burns", "", true}, false);
+  EXPECT_EQ(core->grants.decisions().recent().back().decision.reason, Reason::wait_flush_faster);
+  EXPECT_EQ(core->grants.grant(1, {id(4), kChunk, 0, {}, {}}, {1, 7, true}).address.tier, 1u) << "the last chance";
+  EXPECT_EQ(core->grants.decisions().recent().back().rank, 7u);
+  core->flushes.failed(id(1), {PERDURE_IO, "store", "it burns", "", true}, false);
   EXPECT_EQ(grant(2, id(4)).address.tier, 1u) << "no flush will free anything";
 }
 
@@ -159,8 +159,8 @@ TEST_F(NodeStatePlacement, PoliciesSeeWhatTheFlushesSustain) {
 TEST_F(NodeStatePlacement, NothingIsLostToTheFastTierWhileASlowerOneHasRoom) {
   open({1, 2});
   for (std::uint64_t version : {1, 2}) ASSERT_TRUE(checkpoint(version));
-  (void)core->next_flush();
-  core->flush_failed(id(1), {PERDURE_IO, "store", "it burns", "", true}, false);
+  (void)core->flushes.next();
+  core->flushes.failed(id(1), {PERDURE_IO, "store", "it burns", "", true}, false);
   EXPECT_EQ(grant(1, id(3)).address.tier, 1u);
   EXPECT_NE(core->find(id(1)), nullptr) << "superseded, but not stored";
   EXPECT_EQ(grant(1, id(3)).address.tier, 0u) << "now it has to go";
@@ -170,30 +170,30 @@ TEST_F(NodeStatePlacement, NothingIsLostToTheFastTierWhileASlowerOneHasRoom) {
 TEST_F(NodeStatePlacement, PredictionsFollowWhatIsObserved) {
   open({4}, with_policy("hybrid-opt"));
   const ipc::Grant request{id(1), kChunk, 0, {}, {}};
-  const double before = core->observe_tiers(1, request, false)[0].model->bytes_per_s(1);
-  const auto slot = core->grant(1, request).address;
+  const double before = core->outlook.tiers(1, request, false)[0].model->bytes_per_s(1);
+  const auto slot = core->grants.grant(1, request).address;
   os::sleep_ns(5'000'000);  // at most 13 MB/s
   const ipc::Written written{id(1), 0, 0, slot.tier, slot.slot, kChunk, {}};
-  const auto status = core->written(1, written);
+  const auto status = core->writes.written(1, written);
   ASSERT_TRUE(status && *status);
-  EXPECT_LT(core->observe_tiers(1, request, false)[0].model->bytes_per_s(1), before);
-  EXPECT_EQ(core->observe_tiers(1, request, false)[0].model->observations(), 1u);
-  const auto small = core->grant(1, {id(1), 100, 0, {}, {}}).address;
-  const auto said = core->written(1, {id(1), 0, 1, small.tier, small.slot, 100, {}});
+  EXPECT_LT(core->outlook.tiers(1, request, false)[0].model->bytes_per_s(1), before);
+  EXPECT_EQ(core->outlook.tiers(1, request, false)[0].model->observations(), 1u);
+  const auto small = core->grants.grant(1, {id(1), 100, 0, {}, {}}).address;
+  const auto said = core->writes.written(1, {id(1), 0, 1, small.tier, small.slot, 100, {}});
   ASSERT_TRUE(said && *said);
-  EXPECT_EQ(core->observe_tiers(1, request, false)[0].model->observations(), 1u) << "too small to say anything";
+  EXPECT_EQ(core->outlook.tiers(1, request, false)[0].model->observations(), 1u) << "too small to say anything";
 }
 
 TEST_F(NodeStatePlacement, DecisionsAreCountedAndTheLastAreKept) {
   open({100});
   for (std::uint64_t version = 1; version <= 100; ++version) ASSERT_TRUE(checkpoint(version));
-  EXPECT_EQ(core->decisions().counts().at(Reason::first_with_room), 100u);
-  EXPECT_EQ(core->decisions().recent().size(), DecisionLog::kKept);
-  EXPECT_EQ(core->decisions().recent().back().id, id(100));
+  EXPECT_EQ(core->grants.decisions().counts().at(Reason::first_with_room), 100u);
+  EXPECT_EQ(core->grants.decisions().recent().size(), DecisionLog::kKept);
+  EXPECT_EQ(core->grants.decisions().recent().back().id, id(100));
   for (int again = 0; again < 10; ++again) EXPECT_EQ(grant(1, id(102)).kind, Kind::wait);
-  EXPECT_EQ(core->decisions().counts().at(Reason::wait_full), 1u) << "one wait, however often it is looked at";
-  EXPECT_EQ(core->decisions().recent().back().times, 10u);
-  EXPECT_EQ(core->decisions().recent().size(), DecisionLog::kKept);
+  EXPECT_EQ(core->grants.decisions().counts().at(Reason::wait_full), 1u) << "one wait, however often it is looked at";
+  EXPECT_EQ(core->grants.decisions().recent().back().times, 10u);
+  EXPECT_EQ(core->grants.decisions().recent().size(), DecisionLog::kKept);
 }
 
 TEST(PlacementPolicy, TheOptionOffersThePoliciesThereAre) {
@@ -217,15 +217,15 @@ TEST_F(NodeStatePlacement, WhatASlowTierTakesToBeReadDoesNotMakeTheStoreLookSlow
   const auto flush = [this](std::uint64_t version, bool slow) {
     const auto& held = core->find(id(version))->pieces.at(0).chunks[0];
     const FlushedChunk chunk{{0, 0}, {held.place, held.offset}, 4096, kChunk};
-    auto started = core->flush_chunk_begins(id(version), chunk).value();
+    auto started = core->flushes.chunk_begins(id(version), chunk).value();
     EXPECT_EQ(readers(), 1u);
     if (slow) os::sleep_ns(20 * kMillisecond);
-    core->flush_chunk_reads(chunk, started, false);
+    core->flushes.chunk_reads(chunk, started, false);
     EXPECT_EQ(readers(), 0u) << "it has been read";
     if (!slow) os::sleep_ns(kMillisecond);
-    core->flush_chunk_ended(id(version), chunk, started, true, false);
+    core->flushes.chunk_ended(id(version), chunk, started, true, false);
     EXPECT_EQ(readers(), 0u);
-    return core->observe_flushes().bytes_per_s;
+    return core->outlook.flushes().bytes_per_s;
   };
   const double known = flush(1, false);
   EXPECT_GT(known, 0);

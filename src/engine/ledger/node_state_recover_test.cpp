@@ -19,7 +19,7 @@ class Recovering : public RedundancyFixture {
   bool keep_of(std::uint64_t version, std::uint32_t ranks, std::uint64_t epoch = 1) {
     auto kept = redundancy_set(version, {take(version)}, epoch);
     kept.ranks = ranks;
-    return core->keep(kept).has_value();
+    return core->redundancy.keep(kept).has_value();
   }
 };
 
@@ -27,34 +27,34 @@ TEST_F(Recovering, WhatIsLentStaysUntilTheLeaderIsDone) {
   open({2});
   ASSERT_TRUE(checkpoint(1));
   store(1);
-  const auto lent = core->export_pieces(kLeader, id(1));
+  const auto lent = core->held.export_pieces(kLeader, id(1));
   ASSERT_EQ(lent.pieces.size(), 1U);
   EXPECT_EQ(lent.pieces[0].piece, core->find(id(1))->pieces.at(0));
   ASSERT_EQ(lent.pieces[0].slots.size(), 1U);
   EXPECT_EQ(lent.pieces[0].slots[0], core->address(lent.pieces[0].piece.chunks[0]));
   (void)take(2);
-  EXPECT_FALSE(core->take_redundancy_slot(id(2), kChunk)) << "it is read by peers";
-  core->unpin(kLeader);
-  EXPECT_TRUE(core->take_redundancy_slot(id(2), kChunk));
+  EXPECT_FALSE(core->room.take_for_redundancy(id(2), kChunk)) << "it is read by peers";
+  core->held.unpin(kLeader);
+  EXPECT_TRUE(core->room.take_for_redundancy(id(2), kChunk));
 }
 
 TEST_F(Recovering, WhatALeaderWasLentIsFreeWhenItsConnectionEnds) {
   open({1});
   ASSERT_TRUE(checkpoint(1));
   store(1);
-  (void)core->export_pieces(kLeader, id(1));
-  EXPECT_FALSE(core->take_redundancy_slot(id(2), kChunk));
+  (void)core->held.export_pieces(kLeader, id(1));
+  EXPECT_FALSE(core->room.take_for_redundancy(id(2), kChunk));
   core->client_gone(kLeader);
-  EXPECT_TRUE(core->take_redundancy_slot(id(2), kChunk));
+  EXPECT_TRUE(core->room.take_for_redundancy(id(2), kChunk));
 }
 
 TEST_F(Recovering, AQuarantinedChunkIsNamedAndNotLent) {
   open({2});
   const auto first = grant(1, id(1)).address, second = grant(1, id(1)).address;
-  ASSERT_TRUE(core->stage(1, staged(id(1), {first, second})));
-  ASSERT_TRUE(core->commit(commit_of(id(1))));
-  ASSERT_TRUE(core->quarantine({id(1), 0, 1, "its hash is wrong"}));
-  const auto lent = core->export_pieces(kLeader, id(1));
+  ASSERT_TRUE(core->held.stage(1, staged(id(1), {first, second})));
+  ASSERT_TRUE(core->held.commit(commit_of(id(1))));
+  ASSERT_TRUE(core->held.quarantine({id(1), 0, 1, "its hash is wrong"}));
+  const auto lent = core->held.export_pieces(kLeader, id(1));
   ASSERT_EQ(lent.pieces.size(), 1U);
   EXPECT_EQ(lent.pieces[0].piece.chunks.size(), 2U);
   EXPECT_THAT(lent.pieces[0].slots, testing::ElementsAre(std::optional(first), std::nullopt));
@@ -65,26 +65,26 @@ TEST_F(Recovering, WhatIsKeptIsLentOfAllEpochsAndOfNoOtherVersion) {
   ASSERT_TRUE(keep_one(1, 4));
   ASSERT_TRUE(keep_one(1, 9));
   ASSERT_TRUE(keep_one(2, 4));
-  const auto lent = core->export_pieces(kLeader, id(1));
+  const auto lent = core->held.export_pieces(kLeader, id(1));
   EXPECT_TRUE(lent.pieces.empty());
   ASSERT_EQ(lent.redundancy_sets.size(), 2U);
   EXPECT_EQ(lent.redundancy_sets[0].id, protection_id(1, 4));
   EXPECT_EQ(lent.redundancy_sets[1].id, protection_id(1, 9));
-  EXPECT_TRUE(core->export_pieces(kLeader, id(3)).redundancy_sets.empty());
+  EXPECT_TRUE(core->held.export_pieces(kLeader, id(3)).redundancy_sets.empty());
 }
 
 TEST_F(Recovering, AFetchedPieceIsLikeOneThatARankStaged) {
   open({3});
   const auto piece = fetched(1, 2, 2);
-  ASSERT_TRUE(core->adopt(id(1), 4, piece));
+  ASSERT_TRUE(core->held.adopt(id(1), 4, piece));
   ASSERT_NE(core->find(id(1)), nullptr);
   EXPECT_TRUE(core->find(id(1))->restorable(2));
   EXPECT_EQ(core->find(id(1))->ranks, 4U);
-  for (const auto& chunk : piece.chunks) core->give_back_redundancy_slot({chunk.place, chunk.offset});
+  for (const auto& chunk : piece.chunks) core->room.give_back({chunk.place, chunk.offset});
   EXPECT_EQ(used(0), 2U) << "its slots are the version's now";
-  ASSERT_TRUE(core->commit({id(1), {{0, 1, {2}}}}));
-  EXPECT_EQ(core->next_flush(), id(1));
-  core->flush_failed(id(1), {PERDURE_NO_SPACE, "store", "full", "", true}, false);
+  ASSERT_TRUE(core->held.commit({id(1), {{0, 1, {2}}}}));
+  EXPECT_EQ(core->flushes.next(), id(1));
+  core->flushes.failed(id(1), {PERDURE_NO_SPACE, "store", "full", "", true}, false);
   open({3});
   EXPECT_TRUE(core->find(id(1))->restorable(2));
   EXPECT_EQ(used(0), 2U);
@@ -97,36 +97,36 @@ TEST_F(Recovering, AFetchedPieceIsLikeOneThatARankStaged) {
 TEST_F(Recovering, ANodeCanHaveMoreOfAVersionToWriteThanBefore) {
   open({3});
   const auto own = grant(1, id(1)).address;
-  ASSERT_TRUE(core->stage(1, staged(id(1), {own})));
-  ASSERT_TRUE(core->commit({id(1), {{0, 2, {0}}}}));
+  ASSERT_TRUE(core->held.stage(1, staged(id(1), {own})));
+  ASSERT_TRUE(core->held.commit({id(1), {{0, 2, {0}}}}));
   store(1);
-  ASSERT_EQ(core->next_flush(), std::nullopt);
-  EXPECT_EQ(core->commit({id(1), {{1, 2, {1}}}}).error().code, PERDURE_NOT_FOUND) << "its piece is not here";
-  ASSERT_TRUE(core->adopt(id(1), 2, fetched(1, 1)));
-  ASSERT_TRUE(core->commit({id(1), {{0, 2, {0}}, {1, 2, {1}}}}));
+  ASSERT_EQ(core->flushes.next(), std::nullopt);
+  EXPECT_EQ(core->held.commit({id(1), {{1, 2, {1}}}}).error().code, PERDURE_NOT_FOUND) << "its piece is not here";
+  ASSERT_TRUE(core->held.adopt(id(1), 2, fetched(1, 1)));
+  ASSERT_TRUE(core->held.commit({id(1), {{0, 2, {0}}, {1, 2, {1}}}}));
   EXPECT_FALSE(core->find(id(1))->all_stored());
-  EXPECT_EQ(core->next_flush(), id(1));
-  core->flush_failed(id(1), {PERDURE_NO_SPACE, "store", "full", "", true}, false);
+  EXPECT_EQ(core->flushes.next(), id(1));
+  core->flushes.failed(id(1), {PERDURE_NO_SPACE, "store", "full", "", true}, false);
   open({3});
   const auto& segments = core->find(id(1))->segments;
   ASSERT_EQ(segments.size(), 2U);
   EXPECT_EQ(segments[0], (catalog::LocalSegment{0, 2, {0}, true})) << "what is stored stays stored";
   EXPECT_EQ(segments[1], (catalog::LocalSegment{1, 2, {1}, false}));
-  EXPECT_EQ(core->next_flush(), id(1));
+  EXPECT_EQ(core->flushes.next(), id(1));
 }
 
 TEST_F(Recovering, AFlushThatWasGivenUpForADamagedPieceIsTriedAgainWithTheRebuiltOne) {
   open({3});
   ASSERT_TRUE(checkpoint(1));
-  ASSERT_EQ(core->next_flush(), id(1));
-  ASSERT_TRUE(core->quarantine({id(1), 0, 0, "its hash is wrong"}));
-  core->flush_failed(id(1), {PERDURE_CORRUPT, "chunk", "its hash is wrong", "", false}, true);
-  ASSERT_EQ(core->next_flush(), std::nullopt);
-  EXPECT_TRUE(core->inventory("app").front().segments.empty()) << "nobody may count on it";
-  ASSERT_TRUE(core->adopt(id(1), 1, fetched(1, 0)));
-  ASSERT_TRUE(core->commit(commit_of(id(1))));
-  EXPECT_EQ(core->next_flush(), id(1));
-  EXPECT_EQ(core->inventory("app").front().segments.size(), 1U);
+  ASSERT_EQ(core->flushes.next(), id(1));
+  ASSERT_TRUE(core->held.quarantine({id(1), 0, 0, "its hash is wrong"}));
+  core->flushes.failed(id(1), {PERDURE_CORRUPT, "chunk", "its hash is wrong", "", false}, true);
+  ASSERT_EQ(core->flushes.next(), std::nullopt);
+  EXPECT_TRUE(core->held.inventory("app").front().segments.empty()) << "nobody may count on it";
+  ASSERT_TRUE(core->held.adopt(id(1), 1, fetched(1, 0)));
+  ASSERT_TRUE(core->held.commit(commit_of(id(1))));
+  EXPECT_EQ(core->flushes.next(), id(1));
+  EXPECT_EQ(core->held.inventory("app").front().segments.size(), 1U);
 }
 
 TEST_F(Recovering, ADamagedChunkThatAFlushReadIsNotTheRebuiltOneThatIsThereNow) {
@@ -135,16 +135,16 @@ TEST_F(Recovering, ADamagedChunkThatAFlushReadIsNotTheRebuiltOneThatIsThereNow) 
   const auto read = core->find(id(1))->pieces.at(0).chunks[0];
   const ipc::Quarantine chunk{id(1), 0, 0, "its hash is wrong"};
   const base::Error error{PERDURE_CORRUPT, "chunk", "its hash is wrong", "", false};
-  ASSERT_EQ(core->next_flush(), id(1));
-  ASSERT_TRUE(core->quarantine(chunk));
-  ASSERT_TRUE(core->adopt(id(1), 1, fetched(1, 0)));
-  EXPECT_FALSE(core->flush_read_damage(chunk, read, error));
+  ASSERT_EQ(core->flushes.next(), id(1));
+  ASSERT_TRUE(core->held.quarantine(chunk));
+  ASSERT_TRUE(core->held.adopt(id(1), 1, fetched(1, 0)));
+  EXPECT_FALSE(core->flushes.read_damage(chunk, read, error));
   EXPECT_TRUE(core->find(id(1))->restorable(0));
-  ASSERT_EQ(core->next_flush(), id(1));
-  EXPECT_TRUE(core->flush_read_damage(chunk, core->find(id(1))->pieces.at(0).chunks[0], error));
+  ASSERT_EQ(core->flushes.next(), id(1));
+  EXPECT_TRUE(core->flushes.read_damage(chunk, core->find(id(1))->pieces.at(0).chunks[0], error));
   EXPECT_FALSE(core->find(id(1))->restorable(0));
-  EXPECT_EQ(core->next_flush(), std::nullopt);
-  EXPECT_FALSE(core->flush_read_damage({id(2), 0, 0, "x"}, read, error)) << "it is not here any more";
+  EXPECT_EQ(core->flushes.next(), std::nullopt);
+  EXPECT_FALSE(core->flushes.read_damage({id(2), 0, 0, "x"}, read, error)) << "it is not here any more";
 }
 
 // A node that starts again with one of its tiers empty.
@@ -155,21 +155,21 @@ TEST_F(Recovering, ASegmentThatLostAPieceWithItsTierWaitsUntilThatIsRebuilt) {
     ASSERT_EQ(granted.address.tier, rank) << "each in a tier of its own";
     auto stage = staged(id(1), {granted.address}, rank);
     stage.ranks = 2;
-    ASSERT_TRUE(core->stage(1, stage));
+    ASSERT_TRUE(core->held.stage(1, stage));
   }
-  ASSERT_TRUE(core->commit({id(1), {{0, 1, {0, 1}}}}));
+  ASSERT_TRUE(core->held.commit({id(1), {{0, 1, {0, 1}}}}));
   close();
   std::filesystem::remove_all(directory / "tier0");
   open({1, 3});
   ASSERT_NE(core->find(id(1)), nullptr);
   ASSERT_EQ(core->find(id(1))->pieces.size(), 1U) << "of two";
-  EXPECT_EQ(core->next_flush(), std::nullopt);
-  ASSERT_NE(core->runtime(id(1)), nullptr);
-  EXPECT_EQ(core->runtime(id(1))->flush, FlushPhase::given_up);
+  EXPECT_EQ(core->flushes.next(), std::nullopt);
+  ASSERT_NE(core->version(id(1)), nullptr);
+  EXPECT_EQ(core->version(id(1))->flush, FlushPhase::given_up);
   EXPECT_FALSE(core->find(id(1))->all_stored());
-  ASSERT_TRUE(core->adopt(id(1), 2, fetched(1, 0)));
-  ASSERT_TRUE(core->commit({id(1), {{0, 1, {0, 1}}}, true}));
-  EXPECT_EQ(core->next_flush(), id(1));
+  ASSERT_TRUE(core->held.adopt(id(1), 2, fetched(1, 0)));
+  ASSERT_TRUE(core->held.commit({id(1), {{0, 1, {0, 1}}}, true}));
+  EXPECT_EQ(core->flushes.next(), id(1));
 }
 
 TEST_F(Recovering, SegmentsThatLackAPieceAreNotBegunAndDamagedOnesComeLast) {
@@ -177,16 +177,16 @@ TEST_F(Recovering, SegmentsThatLackAPieceAreNotBegunAndDamagedOnesComeLast) {
   for (const std::uint32_t rank : {0U, 1U}) {
     auto piece = staged(id(1), {grant(1, id(1)).address}, rank);
     piece.ranks = 3;
-    ASSERT_TRUE(core->stage(1, piece));
+    ASSERT_TRUE(core->held.stage(1, piece));
   }
-  ASSERT_TRUE(core->commit({id(1), {{0, 3, {0}}, {1, 3, {1}}}}));
-  ASSERT_TRUE(core->quarantine({id(1), 0, 0, "its hash is wrong"}));
-  auto view = core->begin_attempt(id(1));
+  ASSERT_TRUE(core->held.commit({id(1), {{0, 3, {0}}, {1, 3, {1}}}}));
+  ASSERT_TRUE(core->held.quarantine({id(1), 0, 0, "its hash is wrong"}));
+  auto view = core->flushes.begin_attempt(id(1));
   ASSERT_TRUE(view);
   ASSERT_EQ(view->segments.size(), 2U);
   EXPECT_EQ(view->segments[0].index, 1U);
-  core->flush_interrupted(id(1));
-  EXPECT_EQ(core->next_flush(), id(1)) << "what was interrupted is tried again";
+  core->flushes.interrupted(id(1));
+  EXPECT_EQ(core->flushes.next(), id(1)) << "what was interrupted is tried again";
 }
 
 TEST_F(Recovering, OnlySlotsThatWereTakenForItAreAdopted) {
@@ -194,7 +194,7 @@ TEST_F(Recovering, OnlySlotsThatWereTakenForItAreAdopted) {
   ASSERT_TRUE(checkpoint(1));
   auto piece = fetched(2, 0, 2);
   piece.chunks[1].offset = core->find(id(1))->pieces.at(0).chunks[0].offset;
-  EXPECT_EQ(core->adopt(id(2), 1, piece).error().code, PERDURE_INVALID_ARGUMENT);
+  EXPECT_EQ(core->held.adopt(id(2), 1, piece).error().code, PERDURE_INVALID_ARGUMENT);
   EXPECT_EQ(core->find(id(2)), nullptr);
   EXPECT_EQ(used(0), 3U) << "its taker gives back what it took";
 }
@@ -203,25 +203,25 @@ TEST_F(Recovering, APieceThatCanBeRestoredHereIsNotReplaced) {
   open({2});
   ASSERT_TRUE(checkpoint(1));
   const auto piece = fetched(1, 0);
-  EXPECT_EQ(core->adopt(id(1), 1, piece).error().code, PERDURE_EXISTS);
-  core->give_back_redundancy_slot({piece.chunks[0].place, piece.chunks[0].offset});
+  EXPECT_EQ(core->held.adopt(id(1), 1, piece).error().code, PERDURE_EXISTS);
+  core->room.give_back({piece.chunks[0].place, piece.chunks[0].offset});
   EXPECT_EQ(used(0), 1U) << "it was not adopted";
 }
 
 TEST_F(Recovering, ARebuiltPieceTakesTheDamagedOnesPlace) {
   open({3});
   const auto first = grant(1, id(1)).address, second = grant(1, id(1)).address;
-  ASSERT_TRUE(core->stage(1, staged(id(1), {first, second})));
-  ASSERT_TRUE(core->commit(commit_of(id(1))));
-  ASSERT_TRUE(core->quarantine({id(1), 0, 0, "its hash is wrong"}));
+  ASSERT_TRUE(core->held.stage(1, staged(id(1), {first, second})));
+  ASSERT_TRUE(core->held.commit(commit_of(id(1))));
+  ASSERT_TRUE(core->held.quarantine({id(1), 0, 0, "its hash is wrong"}));
   ASSERT_FALSE(core->find(id(1))->restorable(0));
   const auto rebuilt = fetched(1, 0);
-  ASSERT_TRUE(core->adopt(id(1), 1, rebuilt));
+  ASSERT_TRUE(core->held.adopt(id(1), 1, rebuilt));
   EXPECT_TRUE(core->find(id(1))->restorable(0));
   EXPECT_EQ(core->find(id(1))->pieces.at(0), rebuilt);
-  EXPECT_EQ(core->runtime(id(1))->chunks[0], 1U);
+  EXPECT_EQ(core->version(id(1))->chunks[0], 1U);
   EXPECT_EQ(used(0), 1U);
-  ASSERT_TRUE(core->segment_stored(id(1), 0));
+  ASSERT_TRUE(core->flushes.segment_stored(id(1), 0));
   for (int i = 0; i < 3; ++i) (void)take(2);
   EXPECT_EQ(core->find(id(1)), nullptr);
 }
@@ -230,9 +230,9 @@ TEST_F(Recovering, TheInventoryOfWhatIsKeptIsByName) {
   open({3});
   ASSERT_TRUE(keep_one(1));
   ASSERT_TRUE(keep_one(2));
-  EXPECT_EQ(core->redundancy_inventory("").size(), 2U);
-  EXPECT_TRUE(core->redundancy_inventory("other").empty());
-  const auto kept = core->redundancy_inventory("app");
+  EXPECT_EQ(core->redundancy.inventory("").size(), 2U);
+  EXPECT_TRUE(core->redundancy.inventory("other").empty());
+  const auto kept = core->redundancy.inventory("app");
   ASSERT_EQ(kept.size(), 2U);
   EXPECT_EQ(kept[1].id, id(2));
   EXPECT_EQ(kept[1].position, 1U);
@@ -240,16 +240,16 @@ TEST_F(Recovering, TheInventoryOfWhatIsKeptIsByName) {
 
 TEST_F(Recovering, TheNewestProtectedIsTheNewestThatReachedTheLevel) {
   open({4});
-  EXPECT_EQ(core->newest_at_node_level_ns("app"), 0U);
+  EXPECT_EQ(core->redundancy.newest_at_node_level_ns("app"), 0U);
   for (const std::uint64_t version : {1, 3, 2}) ASSERT_TRUE(keep_one(version));
-  EXPECT_EQ(core->newest_at_node_level_ns("app"), 0U) << "kept here, but perhaps nowhere else";
-  ASSERT_TRUE(core->redundancy_reached(protection_id(2)));
-  ASSERT_TRUE(core->redundancy_reached(protection_id(1)));
-  EXPECT_EQ(core->newest_at_node_level_ns("app"), id(2).attempt.created_ns);
-  core->in_epoch(2);
-  EXPECT_EQ(core->newest_at_node_level_ns("app"), 0U) << "of an earlier launch: nodes may be gone since";
-  core->in_epoch(1);
-  EXPECT_EQ(core->newest_at_node_level_ns("other"), 0U);
+  EXPECT_EQ(core->redundancy.newest_at_node_level_ns("app"), 0U) << "kept here, but perhaps nowhere else";
+  ASSERT_TRUE(core->redundancy.reached(protection_id(2)));
+  ASSERT_TRUE(core->redundancy.reached(protection_id(1)));
+  EXPECT_EQ(core->redundancy.newest_at_node_level_ns("app"), id(2).attempt.created_ns);
+  core->redundancy.in_epoch(2);
+  EXPECT_EQ(core->redundancy.newest_at_node_level_ns("app"), 0U) << "of an earlier launch: nodes may be gone since";
+  core->redundancy.in_epoch(1);
+  EXPECT_EQ(core->redundancy.newest_at_node_level_ns("other"), 0U);
 }
 
 TEST_F(Recovering, WhenAllIsStoredWhatIsKeptOfJobsOfThatSizeGoes) {
@@ -257,26 +257,26 @@ TEST_F(Recovering, WhenAllIsStoredWhatIsKeptOfJobsOfThatSizeGoes) {
   ASSERT_TRUE(keep_of(1, 3));
   ASSERT_TRUE(keep_of(2, 3, 8));
   ASSERT_TRUE(keep_of(3, 4));
-  ASSERT_TRUE(core->drop_all_redundancy(3));
-  EXPECT_EQ(core->find(protection_id(1)), nullptr);
-  EXPECT_EQ(core->find(protection_id(2, 8)), nullptr);
-  EXPECT_NE(core->find(protection_id(3)), nullptr);
+  ASSERT_TRUE(core->redundancy.drop_all(3));
+  EXPECT_EQ(core->redundancy.find(protection_id(1)), nullptr);
+  EXPECT_EQ(core->redundancy.find(protection_id(2, 8)), nullptr);
+  EXPECT_NE(core->redundancy.find(protection_id(3)), nullptr);
   EXPECT_EQ(used(0), 1U);
 }
 
 TEST_F(Recovering, OthersNeedThisNodeUntilAllHaveStoredTheirPartOrHaveSomethingNewer) {
   open({3});
-  EXPECT_FALSE(core->needed_by_others());
+  EXPECT_FALSE(core->redundancy.needed_by_others());
   ASSERT_TRUE(checkpoint(1));  // so that what is kept for it stays beyond its need
   ASSERT_TRUE(keep_one(1));
-  EXPECT_TRUE(core->needed_by_others());
-  core->group_stored(protection_id(1));
-  EXPECT_FALSE(core->needed_by_others());
+  EXPECT_TRUE(core->redundancy.needed_by_others());
+  core->redundancy.group_stored(protection_id(1));
+  EXPECT_FALSE(core->redundancy.needed_by_others());
   ASSERT_TRUE(keep_one(1, 2));
-  EXPECT_TRUE(core->needed_by_others()) << "of another epoch nobody said so";
-  core->node_level_everywhere("app", id(2).attempt);
-  EXPECT_FALSE(core->needed_by_others());
-  EXPECT_NE(core->find(protection_id(1)), nullptr);
+  EXPECT_TRUE(core->redundancy.needed_by_others()) << "of another epoch nobody said so";
+  core->redundancy.node_level_everywhere("app", id(2).attempt);
+  EXPECT_FALSE(core->redundancy.needed_by_others());
+  EXPECT_NE(core->redundancy.find(protection_id(1)), nullptr);
 }
 
 TEST_F(Recovering, WhatIsKeptOfAnEarlierEpochGuardsNothing) {
@@ -284,12 +284,12 @@ TEST_F(Recovering, WhatIsKeptOfAnEarlierEpochGuardsNothing) {
   ASSERT_TRUE(checkpoint(1));
   ASSERT_TRUE(keep_one(1, 4));
   store(1);
-  core->in_epoch(4);
-  EXPECT_FALSE(core->take_redundancy_slot(id(2), kChunk)) << "the others of the group need it";
-  core->in_epoch(5);
-  EXPECT_TRUE(core->take_redundancy_slot(id(2), kChunk));
+  core->redundancy.in_epoch(4);
+  EXPECT_FALSE(core->room.take_for_redundancy(id(2), kChunk)) << "the others of the group need it";
+  core->redundancy.in_epoch(5);
+  EXPECT_TRUE(core->room.take_for_redundancy(id(2), kChunk));
   EXPECT_EQ(core->find(id(1)), nullptr);
-  EXPECT_NE(core->find(protection_id(1, 4)), nullptr) << "its blocks stay for those who lost theirs";
+  EXPECT_NE(core->redundancy.find(protection_id(1, 4)), nullptr) << "its blocks stay for those who lost theirs";
 }
 
 TEST_F(Recovering, WhatNobodyNeedsGoesWithItsVersionAndStaysAsLongAsThatIsHere) {
@@ -298,12 +298,12 @@ TEST_F(Recovering, WhatNobodyNeedsGoesWithItsVersionAndStaysAsLongAsThatIsHere) 
   ASSERT_TRUE(keep_one(1));
   ASSERT_TRUE(keep_one(2));  // not on this node itself
   ASSERT_TRUE(keep_one(3));
-  core->node_level_everywhere("app", id(3).attempt);
-  EXPECT_NE(core->find(protection_id(1)), nullptr) << "a second choice";
-  EXPECT_EQ(core->find(protection_id(2)), nullptr);
-  EXPECT_NE(core->find(protection_id(3)), nullptr) << "the newest";
-  core->node_level_everywhere("app", id(2).attempt);
-  EXPECT_NE(core->find(protection_id(3)), nullptr) << "what was said once holds";
+  core->redundancy.node_level_everywhere("app", id(3).attempt);
+  EXPECT_NE(core->redundancy.find(protection_id(1)), nullptr) << "a second choice";
+  EXPECT_EQ(core->redundancy.find(protection_id(2)), nullptr);
+  EXPECT_NE(core->redundancy.find(protection_id(3)), nullptr) << "the newest";
+  core->redundancy.node_level_everywhere("app", id(2).attempt);
+  EXPECT_NE(core->redundancy.find(protection_id(3)), nullptr) << "what was said once holds";
 }
 
 }  // namespace

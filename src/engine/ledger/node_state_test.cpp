@@ -49,7 +49,7 @@ TEST_F(NodeStateTest, NeverEvictsWhatARestoreIsReading) {
   open({1});
   ASSERT_TRUE(checkpoint(1));
   store(1);
-  ASSERT_TRUE(core->locate(7, id(1), 0));
+  ASSERT_TRUE(core->held.locate(7, id(1), 0));
   EXPECT_EQ(grant(1, id(2)).kind, Kind::wait);
   core->client_gone(7);
   EXPECT_EQ(grant(1, id(2)).kind, Kind::granted);
@@ -59,15 +59,15 @@ TEST_F(NodeStateTest, DropsSupersededVersionsOnlyWhileTheStoreFails) {
   open({3});
   for (std::uint64_t version : {1, 2, 3}) ASSERT_TRUE(checkpoint(version));
   EXPECT_FALSE(checkpoint(4));
-  ASSERT_EQ(core->next_flush(), id(1));
+  ASSERT_EQ(core->flushes.next(), id(1));
   EXPECT_FALSE(checkpoint(4)) << "a flush is running";
-  core->flush_failed(id(1), {PERDURE_IO, "store", "it burns", "", true}, false);
+  core->flushes.failed(id(1), {PERDURE_IO, "store", "it burns", "", true}, false);
   ASSERT_TRUE(checkpoint(4));
   ASSERT_TRUE(checkpoint(5));
   EXPECT_TRUE(core->lost(id(1)) && core->lost(id(2)));
   EXPECT_EQ(core->find(id(1)), nullptr);
   EXPECT_EQ(taken_reports().size(), 1u) << "said once";
-  core->flush_succeeded(id(3), kChunk, 1);
+  core->flushes.succeeded(id(3), kChunk, 1);
   EXPECT_EQ(taken_reports().size(), 1u) << "how many they were";
   EXPECT_FALSE(checkpoint(6)) << "the store works again: wait for it";
 }
@@ -75,8 +75,8 @@ TEST_F(NodeStateTest, DropsSupersededVersionsOnlyWhileTheStoreFails) {
 TEST_F(NodeStateTest, NeverDropsTheNewestVersionOfANameHoweverLongTheStoreFails) {
   open({1});
   ASSERT_TRUE(checkpoint(1));
-  (void)core->next_flush();
-  core->flush_failed(id(1), {PERDURE_PERMISSION, "store", "no", "", false}, true);
+  (void)core->flushes.next();
+  core->flushes.failed(id(1), {PERDURE_PERMISSION, "store", "no", "", false}, true);
   EXPECT_EQ(grant(1, id(2)).kind, Kind::refused) << "nothing will ever free a slot";
   EXPECT_NE(core->find(id(1)), nullptr);
 }
@@ -87,7 +87,7 @@ TEST_F(NodeStateTest, SlotsInFlightAreFreeWhenTheirClientGoesOrTheCheckpointIsAb
   ASSERT_EQ(grant(2, id(1)).kind, Kind::granted);
   core->client_gone(1);
   EXPECT_EQ(used(0), 1u);
-  ASSERT_TRUE(core->abort(2, id(1)));
+  ASSERT_TRUE(core->held.abort(2, id(1)));
   EXPECT_EQ(used(0), 0u);
 }
 
@@ -97,21 +97,21 @@ TEST_F(NodeStateTest, RefusesToStageSlotsThatWereNotGrantedForIt) {
   auto never = mine.address;
   never.slot = 77;
   for (const auto& slot : {others.address, older.address, never}) {
-    auto refused = core->stage(1, staged(id(1), {slot}));
+    auto refused = core->held.stage(1, staged(id(1), {slot}));
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, PERDURE_INVALID_ARGUMENT);
   }
   auto longer = staged(id(1), {mine.address});
   longer.piece.chunks[0].length = kChunk + 1;
-  EXPECT_FALSE(core->stage(1, longer));
-  EXPECT_TRUE(core->stage(1, staged(id(1), {mine.address})));
+  EXPECT_FALSE(core->held.stage(1, longer));
+  EXPECT_TRUE(core->held.stage(1, staged(id(1), {mine.address})));
 }
 
 TEST_F(NodeStateTest, RefusesToStageTwoChunksInOneSlot) {
   open({2});
   const auto slot = grant(1, id(1)).address;
-  EXPECT_FALSE(core->stage(1, staged(id(1), {slot, slot})));
-  EXPECT_TRUE(core->stage(1, staged(id(1), {slot})));
+  EXPECT_FALSE(core->held.stage(1, staged(id(1), {slot, slot})));
+  EXPECT_TRUE(core->held.stage(1, staged(id(1), {slot})));
 }
 
 TEST_F(NodeStateTest, ATierThatARankCannotWriteIsAvoidedUntilTheNextCheckpointAndReportedOnce) {
@@ -121,9 +121,9 @@ TEST_F(NodeStateTest, ATierThatARankCannotWriteIsAvoidedUntilTheNextCheckpointAn
   const auto good = grant(1, id(1), {0}).address;
   EXPECT_EQ(good.tier, 1u);
   EXPECT_EQ(grant(2, id(2, "other")).address.tier, 1u) << "others keep away from it, too";
-  ASSERT_TRUE(core->stage(1, staged(id(1), {good})));
+  ASSERT_TRUE(core->held.stage(1, staged(id(1), {good})));
   EXPECT_EQ(used(0), 0u) << "the slot that could not be written is free again";
-  ASSERT_TRUE(core->commit(commit_of(id(1))));
+  ASSERT_TRUE(core->held.commit(commit_of(id(1))));
   const auto again = grant(1, id(3));
   EXPECT_EQ(again.address.tier, 0u);
   (void)grant(1, id(3), {0});
@@ -133,14 +133,15 @@ TEST_F(NodeStateTest, ATierThatARankCannotWriteIsAvoidedUntilTheNextCheckpointAn
 
 TEST_F(NodeStateTest, StagingTwiceAndCommittingWhatIsNotThereAreRefused) {
   open({4});
-  EXPECT_EQ(core->commit(commit_of(id(1))).error().code, PERDURE_NOT_FOUND);
+  EXPECT_EQ(core->held.commit(commit_of(id(1))).error().code, PERDURE_NOT_FOUND);
   const auto first = grant(1, id(1)).address, second = grant(1, id(1)).address;
-  ASSERT_TRUE(core->stage(1, staged(id(1), {first})));
-  EXPECT_FALSE(core->stage(1, staged(id(1), {second})));
-  EXPECT_EQ(core->commit({id(1), {{0, 1, {0, 1}}}}).error().code, PERDURE_NOT_FOUND) << "rank 1 has staged nothing";
-  EXPECT_TRUE(core->commit(commit_of(id(1))));
-  EXPECT_TRUE(core->commit(commit_of(id(1)))) << "repeatable";
-  EXPECT_EQ(core->abort(1, id(1)).error().code, PERDURE_BUSY);
+  ASSERT_TRUE(core->held.stage(1, staged(id(1), {first})));
+  EXPECT_FALSE(core->held.stage(1, staged(id(1), {second})));
+  EXPECT_EQ(core->held.commit({id(1), {{0, 1, {0, 1}}}}).error().code, PERDURE_NOT_FOUND)
+      << "rank 1 has staged nothing";
+  EXPECT_TRUE(core->held.commit(commit_of(id(1))));
+  EXPECT_TRUE(core->held.commit(commit_of(id(1)))) << "repeatable";
+  EXPECT_EQ(core->held.abort(1, id(1)).error().code, PERDURE_BUSY);
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ class NodeStateFixture : public ::testing::Test {
     return {name, version, {version, 1}};
   }
   GrantOutcome grant(ClientId client, const segment::VersionId& version, std::vector<std::uint32_t> avoid = {}) {
-    return core->grant(client, {version, kChunk, 0, std::move(avoid), "it burns"});
+    return core->grants.grant(client, {version, kChunk, 0, std::move(avoid), "it burns"});
   }
   static ipc::Stage staged(const segment::VersionId& version, const std::vector<tier::SlotAddress>& slots,
                            std::uint32_t rank = 0) {
@@ -55,13 +55,13 @@ class NodeStateFixture : public ::testing::Test {
   bool checkpoint(std::uint64_t version, ClientId client = 1) {
     const auto granted = grant(client, id(version));
     if (granted.kind != GrantOutcome::Kind::granted) return false;
-    EXPECT_TRUE(core->stage(client, staged(id(version), {granted.address})));
-    EXPECT_TRUE(core->commit(commit_of(id(version))));
+    EXPECT_TRUE(core->held.stage(client, staged(id(version), {granted.address})));
+    EXPECT_TRUE(core->held.commit(commit_of(id(version))));
     return true;
   }
   void store(std::uint64_t version) {
-    ASSERT_TRUE(core->segment_stored(id(version), 0));
-    core->flush_succeeded(id(version), kChunk, 1);
+    ASSERT_TRUE(core->flushes.segment_stored(id(version), 0));
+    core->flushes.succeeded(id(version), kChunk, 1);
   }
   std::vector<std::string> taken_reports() {
     std::vector<std::string> all;

@@ -20,12 +20,12 @@ class RedundancyFixture : public NodeStateFixture {
     return kept;
   }
   tier::SlotAddress take(std::uint64_t version) {
-    auto slot = core->take_redundancy_slot(id(version), kChunk);
+    auto slot = core->room.take_for_redundancy(id(version), kChunk);
     EXPECT_TRUE(slot) << slot.error().text();
     return slot ? *slot : tier::SlotAddress();
   }
   bool keep_one(std::uint64_t version, std::uint64_t epoch = 1) {
-    return core->keep(redundancy_set(version, {take(version)}, epoch)).has_value();
+    return core->redundancy.keep(redundancy_set(version, {take(version)}, epoch)).has_value();
   }
 };
 

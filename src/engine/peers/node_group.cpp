@@ -122,7 +122,7 @@ base::Status NodeGroup::join(const ipc::Join& join) {
                                    {join.ranks.begin(), join.ranks.end()}}));
   {
     const auto ledger = ledger_.lock();
-    ledger->in_epoch(join.epoch);
+    ledger->redundancy.in_epoch(join.epoch);
   }
   name_members(join);
   joined_ = true;
@@ -171,7 +171,7 @@ void NodeGroup::gone(const segment::VersionId& id) { replicator_->gone(id); }
 void NodeGroup::superseded(const std::string& name, std::uint64_t attempt_ns) {
   {
     const auto ledger = ledger_.lock();
-    ledger->node_level_everywhere(name, {attempt_ns, 0});
+    ledger->redundancy.node_level_everywhere(name, {attempt_ns, 0});
   }
   replicator_->superseded(name, attempt_ns);
 }
@@ -181,7 +181,7 @@ Replicator::State NodeGroup::state(const segment::VersionId& id) const { return 
 NodeGroup::Pinned NodeGroup::pin(ClientId client, const segment::VersionId& id) {
   Pinned pinned;
   const auto ledger = ledger_.lock();
-  pinned.held = ledger->export_pieces(client, id);
+  pinned.held = ledger->held.export_pieces(client, id);
   for (const auto& redundancy_set : pinned.held.redundancy_sets)
     for (auto& slots = pinned.kept.emplace_back(); const auto& [name, chunk] : redundancy_set.kept)
       slots[name] = ledger->address(chunk);
@@ -226,7 +226,7 @@ std::vector<ExportedPieces::Part> NodeGroup::parts_at_servers(
   if (parity == nullptr) return parts;
   {
     const auto ledger = ledger_.lock();
-    for (const auto& redundancy_set : ledger->redundancy_sets())
+    for (const auto& redundancy_set : ledger->redundancy.all())
       if (redundancy::keeps_at_server(redundancy_set.scheme) && which(redundancy_set.id.version))
         parts.push_back({redundancy_set, {}});
   }

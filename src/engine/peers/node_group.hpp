@@ -52,7 +52,7 @@ class NodeGroup {
 
   /// What this node has of a version, with where it is.
   struct Pinned {
-    NodeState::Exported held;
+    Exported held;
     std::vector<std::map<catalog::BlockName, tier::SlotAddress>> kept;  ///< by redundancy set of `held`
   };
   /// For ExportPieces: its slots stay as they are for this client. Then export_pieces(), which maps them, any thread.

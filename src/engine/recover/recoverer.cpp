@@ -152,7 +152,7 @@ base::Status Recoverer::try_once(Work& work, const Chunk& which, const Reconstru
   tier::SlotAddress slot;
   {
     const auto ledger = ledger_.lock();
-    PERDURE_TRY(slot, ledger->take_redundancy_slot(*work.id, task.task.length));
+    PERDURE_TRY(slot, ledger->room.take_for_redundancy(*work.id, task.task.length));
   }
   FaultySource found;
   const auto chunk = make(work, task, slot, found);
@@ -164,7 +164,7 @@ base::Status Recoverer::try_once(Work& work, const Chunk& which, const Reconstru
   }
   {
     const auto ledger = ledger_.lock();
-    ledger->give_back_redundancy_slot({slot.tier, slot.slot});
+    ledger->room.give_back({slot.tier, slot.slot});
   }
   if (chunk.error().code != PERDURE_CORRUPT && !found.unreachable)
     return base::fail(PERDURE_NO_SPACE, chunk.error().object, chunk.error().text(), "", true);
@@ -185,7 +185,7 @@ base::Status Recoverer::stage(const ipc::Recover& request, Work& work) {
     for (std::size_t c = 0; c < piece.chunks.size(); ++c) piece.chunks[c] = *work.done[p][c];
     os::crash_point(os::CrashPoint::recover_before_catalog);
     const auto ledger = ledger_.lock();
-    PERDURE_CHECK(ledger->adopt(request.id, request.ranks, piece));
+    PERDURE_CHECK(ledger->held.adopt(request.id, request.ranks, piece));
     os::crash_point(os::CrashPoint::recover_after_catalog);
     work.done[p].clear();
   }
@@ -196,7 +196,7 @@ void Recoverer::give_back(const Work& work) {
   const auto ledger = ledger_.lock();
   for (const auto& piece : work.done)
     for (const auto& chunk : piece)
-      if (chunk) ledger->give_back_redundancy_slot({chunk->place, chunk->offset});
+      if (chunk) ledger->room.give_back({chunk->place, chunk->offset});
 }
 
 }  // namespace perdure::engine

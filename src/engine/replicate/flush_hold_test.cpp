@@ -10,7 +10,7 @@ class FlushHold : public ScriptedGroup {
   /// Node 0's flush would begin now.
   bool may_flush(const segment::VersionId& id) {
     const auto guard = nodes_[0]->lock();
-    return nodes_[0]->core().next_flush() == id;
+    return nodes_[0]->core().flushes.next() == id;
   }
   /// Messages between these positions come to the gate.
   void hold(unsigned from, unsigned to) {

@@ -48,14 +48,14 @@ class GroupNode {
       mine.push_back(rank);
       stage(id, rank, count, ranks, random);
     }
-    EXPECT_TRUE(core_->commit({id, {{0, 1, mine}}}));
+    EXPECT_TRUE(core_->held.commit({id, {{0, 1, mine}}}));
   }
   /// A committed piece of one rank, which another node brings to the store.
   void receive(const segment::VersionId& id, std::uint64_t chunks, std::uint32_t rank, std::uint32_t ranks,
                std::mt19937_64& random) {
     const auto guard = ledger_->lock();
     stage(id, rank, chunks, ranks, random);
-    EXPECT_TRUE(core_->commit({id, {}}));
+    EXPECT_TRUE(core_->held.commit({id, {}}));
   }
   /// A capture of one rank with so many chunks is announced; write() makes one of them after the other.
   void begin(const segment::VersionId& id, std::uint32_t rank, std::uint64_t chunks, std::uint32_t ranks) {
@@ -63,29 +63,29 @@ class GroupNode {
     ipc::Begin begin{id, ranks, capture_, {{0, 1, {rank}}}};
     for (std::uint64_t i = 0; i < chunks; ++i) begin.piece.chunks.push_back({0, kChunk, {}, 0});
     const auto guard = ledger_->lock();
-    core_->begin_capture(rank + 1, begin);
+    core_->grants.begin_capture(rank + 1, begin);
   }
   void write(const segment::VersionId& id, std::mt19937_64& random) {
     const auto guard = ledger_->lock();
     std::vector<std::byte> data(kChunk);
     for (auto& byte : data) byte = static_cast<std::byte>(random());
     const auto rank = capture_.rank;
-    const auto granted = core_->grant(rank + 1, {id, kChunk, 0, {}, {}});
+    const auto granted = core_->grants.grant(rank + 1, {id, kChunk, 0, {}, {}});
     ASSERT_EQ(granted.kind, GrantOutcome::Kind::granted) << granted.error.text();
     base::Hasher hasher;
     ASSERT_TRUE(slots_.write(granted.address, 0, data, hasher));
     const auto number = static_cast<std::uint32_t>(capture_.chunks.size());
     capture_.chunks.push_back({granted.address.slot, kChunk, hasher.digest(), 0});
-    ASSERT_TRUE(core_->written(rank + 1, {id, rank, number, 0, granted.address.slot, kChunk, hasher.digest()}));
+    ASSERT_TRUE(core_->writes.written(rank + 1, {id, rank, number, 0, granted.address.slot, kChunk, hasher.digest()}));
   }
   void commit(const segment::VersionId& id, std::uint32_t ranks) {
     const auto guard = ledger_->lock();
-    ASSERT_TRUE(core_->stage(capture_.rank + 1, {id, ranks, capture_}));
-    ASSERT_TRUE(core_->commit({id, {{0, 1, {capture_.rank}}}}));
+    ASSERT_TRUE(core_->held.stage(capture_.rank + 1, {id, ranks, capture_}));
+    ASSERT_TRUE(core_->held.commit({id, {{0, 1, {capture_.rank}}}}));
   }
   void abort(const segment::VersionId& id) {
     const auto guard = ledger_->lock();
-    ASSERT_TRUE(core_->abort(capture_.rank + 1, id));
+    ASSERT_TRUE(core_->held.abort(capture_.rank + 1, id));
   }
   base::Hash128 hash(const segment::ChunkEntry& chunk) { return base::hash128(content(chunk)); }
   std::vector<std::byte> content(const segment::ChunkEntry& chunk) {
@@ -116,7 +116,7 @@ class GroupNode {
     for (std::uint64_t i = 0; i < count; ++i) {
       std::vector<std::byte> data(i + 1 < count ? kChunk : 1 + random() % kChunk);
       for (auto& byte : data) byte = static_cast<std::byte>(random());
-      const auto granted = core_->grant(rank + 1, {id, data.size(), 0, {}, {}});
+      const auto granted = core_->grants.grant(rank + 1, {id, data.size(), 0, {}, {}});
       ASSERT_EQ(granted.kind, GrantOutcome::Kind::granted) << granted.error.text();
       base::Hasher hasher;
       ASSERT_TRUE(slots_.write(granted.address, 0, data, hasher));
@@ -124,7 +124,7 @@ class GroupNode {
       bytes += data.size();
     }
     piece.regions = {{0, 1, bytes}};
-    ASSERT_TRUE(core_->stage(rank + 1, {id, ranks, piece}));
+    ASSERT_TRUE(core_->held.stage(rank + 1, {id, ranks, piece}));
   }
 
   test_support::TemporaryDirectory directory_;
@@ -251,7 +251,7 @@ class GroupFixtureBase : public testing::Test {
   /// Every block of every node has redundancy blocks on other nodes, with the right content.
   void expect_protected(const segment::VersionId& id, std::uint64_t epoch) {
     for (unsigned p = 0; p < nodes_.size(); ++p) {
-      const auto* redundancy_set = nodes_[p]->core().find(catalog::RedundancyId{id, epoch});
+      const auto* redundancy_set = nodes_[p]->core().redundancy.find(catalog::RedundancyId{id, epoch});
       ASSERT_NE(redundancy_set, nullptr);
       EXPECT_EQ(redundancy_set->members.size(), nodes_.size());
       EXPECT_EQ(redundancy_set->scheme, scheme_.scheme->name);
@@ -271,7 +271,7 @@ class GroupFixtureBase : public testing::Test {
     EXPECT_FALSE(where.empty());
     for (const auto& [position, name] : where) {
       EXPECT_NE(position, own.position);
-      const auto* redundancy_set = nodes_[position]->core().find(catalog::RedundancyId{id, epoch});
+      const auto* redundancy_set = nodes_[position]->core().redundancy.find(catalog::RedundancyId{id, epoch});
       ASSERT_NE(redundancy_set, nullptr);
       EXPECT_TRUE(redundancy_set->kept.contains(name)) << position << ": " << name.stripe << "." << name.index;
     }

@@ -25,7 +25,7 @@ class MovedRanks : public ScriptedGroup {
   }
   bool needed(unsigned position) {
     const auto guard = nodes_[position]->lock();
-    return nodes_[position]->core().needed_by_others();
+    return nodes_[position]->core().redundancy.needed_by_others();
   }
   std::vector<segment::VersionId> asked() {
     std::lock_guard guard(asked_mutex_);
@@ -43,7 +43,7 @@ TEST_F(MovedRanks, AreProtectedWhereTheyRunNow) {
   protect(first_);
   ASSERT_TRUE(wait_reached(first_));
   for (auto& node : nodes_) {
-    const auto* redundancy_set = node->core().find(catalog::RedundancyId{first_, 7});
+    const auto* redundancy_set = node->core().redundancy.find(catalog::RedundancyId{first_, 7});
     ASSERT_NE(redundancy_set, nullptr);
     for (unsigned p = 0; p < 3; ++p) {
       ASSERT_EQ(redundancy_set->members.at(p).size(), 1U);

@@ -14,7 +14,7 @@ std::optional<std::uint32_t> ReplicationLedger::ranks_of(const segment::VersionI
 
 bool ReplicationLedger::reached(const catalog::RedundancyId& id) const {
   const auto state = ledger_.lock();
-  const auto* redundancy_set = state->find(id);
+  const auto* redundancy_set = state->redundancy.find(id);
   return redundancy_set != nullptr && redundancy_set->reached;
 }
 
@@ -37,50 +37,50 @@ bool ReplicationLedger::nothing_to_store(const segment::VersionId& id) const {
 void ReplicationLedger::pin(const segment::VersionId& id, bool pinned) {
   const auto state = ledger_.lock();
   if (pinned)
-    state->pin(kRedundancyOwner, id);
+    state->held.pin(kRedundancyOwner, id);
   else
-    state->unpin(kRedundancyOwner, id);
+    state->held.unpin(kRedundancyOwner, id);
 }
 
 void ReplicationLedger::hold_flush(const segment::VersionId& id, bool held) {
   const auto state = ledger_.lock();
-  state->replicate_before_flush(id, held);
+  state->flushes.replicate_first(id, held);
 }
 
 base::Result<tier::SlotAddress> ReplicationLedger::take_slot(const segment::VersionId& id, std::uint64_t bytes,
                                                              bool spare) {
   const auto state = ledger_.lock();
-  return spare ? state->take_spare_slot(id, bytes) : state->take_redundancy_slot(id, bytes);
+  return spare ? state->room.take_spare(id, bytes) : state->room.take_for_redundancy(id, bytes);
 }
 
 void ReplicationLedger::give_back(const std::vector<segment::ChunkEntry>& blocks) {
   const auto state = ledger_.lock();
-  for (const auto& block : blocks) state->give_back_redundancy_slot({block.place, block.offset});
+  for (const auto& block : blocks) state->room.give_back({block.place, block.offset});
 }
 
 void ReplicationLedger::give_back(const tier::SlotAddress& slot) {
   const auto state = ledger_.lock();
-  state->give_back_redundancy_slot({slot.tier, slot.slot});
+  state->room.give_back({slot.tier, slot.slot});
 }
 
 base::Status ReplicationLedger::record(const catalog::RedundancySet& redundancy_set) {
   const auto state = ledger_.lock();
-  return state->keep(redundancy_set);
+  return state->redundancy.keep(redundancy_set);
 }
 
 base::Status ReplicationLedger::note_reached(const catalog::RedundancyId& id) {
   const auto state = ledger_.lock();
-  return state->redundancy_reached(id);
+  return state->redundancy.reached(id);
 }
 
 void ReplicationLedger::drop(const catalog::RedundancyId& id) {
   const auto state = ledger_.lock();
-  if (auto done = state->drop_redundancy(id); !done) reports_.add("catalog: " + done.error().text());
+  if (auto done = state->redundancy.drop(id); !done) reports_.add("catalog: " + done.error().text());
 }
 
 void ReplicationLedger::note_group_stored(const catalog::RedundancyId& id) {
   const auto state = ledger_.lock();
-  state->group_stored(id);
+  state->redundancy.group_stored(id);
 }
 
 void ReplicationLedger::count_encoded(std::uint64_t bytes) {
@@ -102,8 +102,8 @@ void ReplicationLedger::count_superseded() {
 ReplicationLedger::Capture ReplicationLedger::observe_capture(const segment::VersionId& id, std::size_t& seen) const {
   Capture observed;
   const auto state = ledger_.lock();
-  const OpenCapture* capture = state->capture_to_replicate(id);
-  observed.over = capture == nullptr && !state->being_captured(id) && state->find(id) == nullptr;
+  const OpenCapture* capture = state->captures.to_replicate(id);
+  observed.over = capture == nullptr && !state->captures.find(id) && state->find(id) == nullptr;
   if (capture == nullptr) return observed;
   observed.ranks = capture->ranks;
   std::vector<std::uint64_t> counts;
@@ -115,7 +115,7 @@ ReplicationLedger::Capture ReplicationLedger::observe_capture(const segment::Ver
     for (auto& chunk : observed.pieces.back().chunks) chunk = {0, chunk.length, {}, 0};
   }
   const redundancy::BlockOrder order(counts);
-  const CaptureNews news = state->capture_news(id, seen);
+  const CaptureNews news = state->captures.news(id, seen);
   for (std::size_t i = 0; i < news.written.size(); ++i)
     observed.blocks.push_back(
         {order.block({static_cast<std::uint32_t>(index[news.written[i].rank]), news.written[i].chunk}),

@@ -121,7 +121,7 @@ TEST_P(OneGroup, WithoutRoomForRedundancyItIsTriedAgainUntilThereIsSome) {
   tier::SlotAddress taken;
   {
     const auto guard = nodes_[1]->lock();
-    taken = *nodes_[1]->core().take_redundancy_slot(second_, kChunk);
+    taken = *nodes_[1]->core().room.take_for_redundancy(second_, kChunk);
   }
   for (auto& node : nodes_) node->replicator().committed(first_);
   for (unsigned p : {0U, 2U})  // they have done their part; node 1 cannot
@@ -129,7 +129,7 @@ TEST_P(OneGroup, WithoutRoomForRedundancyItIsTriedAgainUntilThereIsSome) {
   for (auto& node : nodes_) EXPECT_FALSE(node->replicator().state(first_).reached);
   {
     const auto guard = nodes_[1]->lock();
-    nodes_[1]->core().give_back_redundancy_slot({taken.tier, taken.slot});
+    nodes_[1]->core().room.give_back({taken.tier, taken.slot});
   }
   ASSERT_TRUE(wait_reached(first_));
   expect_protected(first_, 7);
@@ -150,9 +150,9 @@ TEST_P(OneGroup, InAnotherLaunchItIsEncodedAgainAndTheUnfinishedIsGivenBack) {
   expect_protected(second_, 8);
   expect_protected(first_, 7);
   for (auto& node : nodes_) {
-    EXPECT_EQ(node->core().find(catalog::RedundancyId{second_, 7}), nullptr);
-    ASSERT_TRUE(node->core().retire("app", 1));
-    ASSERT_TRUE(node->core().retire("app", 2));
+    EXPECT_EQ(node->core().redundancy.find(catalog::RedundancyId{second_, 7}), nullptr);
+    ASSERT_TRUE(node->core().held.retire("app", 1));
+    ASSERT_TRUE(node->core().held.retire("app", 2));
     EXPECT_EQ(node->used(), 0U) << "no slot is lost";
   }
 }
@@ -206,7 +206,7 @@ TEST_P(CapturedGroup, ChunksAreProtectedBeforeTheCommit) {
   capture(first_, 4);
   wait_used(4 + blocks_kept(GetParam()));
   for (unsigned p = 0; p < nodes_.size(); ++p) {
-    EXPECT_EQ(nodes_[p]->core().find(catalog::RedundancyId{first_, 7}), nullptr) << "nothing is recorded before";
+    EXPECT_EQ(nodes_[p]->core().redundancy.find(catalog::RedundancyId{first_, 7}), nullptr) << "nothing is recorded before";
     EXPECT_EQ(nodes_[p]->replicator().under_way(), 0U) << "nobody waits for what may never be committed";
     nodes_[p]->commit(first_, static_cast<unsigned>(nodes_.size()));
     nodes_[p]->replicator().committed(first_);
@@ -270,13 +270,13 @@ TEST_P(OneGroup, WhatIsAskedForAgainWhenItIsReachedKeepsNoRoom) {
   ask();
   for (auto& node : nodes_) {
     const auto guard = node->lock();
-    ASSERT_TRUE(node->core().segment_stored(first_, 0));
-    node->core().flush_succeeded(first_, 4 * kChunk, 1);
+    ASSERT_TRUE(node->core().flushes.segment_stored(first_, 0));
+    node->core().flushes.succeeded(first_, 4 * kChunk, 1);
   }
   for (auto& node : nodes_) node->replicator().stored(first_);
   const auto may_go = [&](GroupNode& node) {
     const auto guard = node.lock();
-    return node.core().evictable(*node.core().find(first_));
+    return node.core().held.evictable(*node.core().find(first_));
   };
   for (auto& node : nodes_) {
     for (int i = 0; i < 30'000 && !may_go(*node); ++i) os::sleep_ns(1'000'000);
@@ -294,7 +294,7 @@ TEST_P(OneGroup, AVersionThatIsGivenUpMeanwhileLeavesNothing) {
   for (auto& node : nodes_) {
     node->replicator().gone(first_);
     const auto guard = node->lock();
-    ASSERT_TRUE(node->core().retire("app", 1));
+    ASSERT_TRUE(node->core().held.retire("app", 1));
   }
   for (auto& node : nodes_) node->end();
   for (auto& node : nodes_) EXPECT_EQ(node->used(), 0U);

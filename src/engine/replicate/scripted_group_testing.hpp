@@ -86,14 +86,14 @@ class ScriptedGroup : public GroupFixtureBase {
   void store(unsigned position, const segment::VersionId& id) {
     {
       const auto guard = nodes_[position]->lock();
-      ASSERT_TRUE(nodes_[position]->core().segment_stored(id, 0));
-      nodes_[position]->core().flush_succeeded(id, kChunk, 1);
+      ASSERT_TRUE(nodes_[position]->core().flushes.segment_stored(id, 0));
+      nodes_[position]->core().flushes.succeeded(id, kChunk, 1);
     }
     nodes_[position]->replicator().stored(id);
   }
   bool recorded(unsigned position, const segment::VersionId& id, std::uint64_t epoch = 7) {
     const auto guard = nodes_[position]->lock();
-    return nodes_[position]->core().find(catalog::RedundancyId{id, epoch}) != nullptr;
+    return nodes_[position]->core().redundancy.find(catalog::RedundancyId{id, epoch}) != nullptr;
   }
 
   // For scripts, which may be asked until the nodes have ended.

@@ -9,7 +9,7 @@ class StoredParts : public ScriptedGroup {
  protected:
   bool needed(unsigned position) {
     const auto guard = nodes_[position]->lock();
-    return nodes_[position]->core().needed_by_others();
+    return nodes_[position]->core().redundancy.needed_by_others();
   }
   /// Waits for all to be through with it.
   bool nobody_needs_anything() {
@@ -52,11 +52,11 @@ TEST_F(StoredParts, ThatANewerVersionIsProtectedEverywhereHoldsWhenAnOlderOneIsN
   store(0, first_);
   const auto may_go = [&] {
     const auto guard = nodes_[0]->lock();
-    return nodes_[0]->core().evictable(*nodes_[0]->core().find(first_));
+    return nodes_[0]->core().held.evictable(*nodes_[0]->core().find(first_));
   };
   const auto say = [&](const segment::VersionId& id) {
     const auto guard = nodes_[0]->lock();
-    nodes_[0]->core().node_level_everywhere(id.name, id.attempt);
+    nodes_[0]->core().redundancy.node_level_everywhere(id.name, id.attempt);
   };
   EXPECT_FALSE(may_go());
   say(first_);

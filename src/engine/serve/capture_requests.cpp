@@ -18,7 +18,7 @@ void tell_group_capturing(ServeContext& context, const segment::VersionId& id) {
 base::Result<ipc::Reserved> reserve(ServeContext& context, ClientId client, const ipc::Reserve& reserve) {
   ipc::Reserved reply;
   const auto ledger = context.ledger.lock();
-  for (const auto& [address, bytes] : ledger->reserve(client, reserve.chunk_bytes))
+  for (const auto& [address, bytes] : ledger->grants.reserve(client, reserve.chunk_bytes))
     reply.slots.push_back({address_in_message(address), bytes});
   return reply;
 }
@@ -26,7 +26,7 @@ base::Result<ipc::Reserved> reserve(ServeContext& context, ClientId client, cons
 void begin(ServeContext& context, ClientId client, const ipc::Begin& begin) {
   {
     const auto ledger = context.ledger.lock();
-    ledger->begin_capture(client, begin);
+    ledger->grants.begin_capture(client, begin);
   }
   tell_group_capturing(context, begin.id);
 }
@@ -36,7 +36,7 @@ std::optional<base::Result<ipc::Granted>> try_grant(ServeContext& context, const
   const auto ledger = context.ledger.lock();
   const std::uint64_t waiting = std::max<std::uint64_t>(context.waiting.in_turn(), 1);
   const GrantOutcome outcome =
-      ledger->grant(asked.client, grant, {waiting, context.rank_of(asked.client), asked.timed_out});
+      ledger->grants.grant(asked.client, grant, {waiting, context.rank_of(asked.client), asked.timed_out});
   if (outcome.kind == GrantOutcome::Kind::granted) return ipc::Granted{address_in_message(outcome.address)};
   if (outcome.kind == GrantOutcome::Kind::refused) return base::fail(outcome.error);
   if (asked.timed_out)
@@ -66,14 +66,14 @@ void grant_waited(ServeContext& context, double seconds) {
 
 void give_back(ServeContext& context, ClientId client, const ipc::GiveBack& back) {
   const auto ledger = context.ledger.lock();
-  ledger->give_back(client, back);
+  ledger->writes.give_back(client, back);
 }
 
 std::optional<base::Status> take_written(ServeContext& context, ClientId client, const ipc::Written& written) {
   std::optional<base::Status> status;
   {
     const auto ledger = context.ledger.lock();
-    status = ledger->written(client, written);
+    status = ledger->writes.written(client, written);
   }
   if (status) tell_group_capturing(context, written.id);
   return status;
@@ -98,13 +98,13 @@ WaitReason why_written(NodeState& ledger, const Queued&, const ipc::AwaitWritten
 // A little later than the device says, so that it is over then, in spite of rounding.
 std::uint64_t written_again_ns(ServeContext& context, const ipc::AwaitWritten& message) {
   const auto ledger = context.ledger.lock();
-  const double seconds = ledger->ask_again_in_s(message.written);
+  const double seconds = ledger->writes.ask_again_in_s(message.written);
   return os::monotonic_ns() + static_cast<std::uint64_t>(std::min(seconds, 3600.0) * 1e9) + 1000;
 }
 
 base::Result<Done> stage(ServeContext& context, ClientId client, const ipc::Stage& stage) {
   const auto ledger = context.ledger.lock();
-  return done(ledger->stage(client, stage));
+  return done(ledger->held.stage(client, stage));
 }
 
 void step(ServeContext& context, ClientId client, const ipc::Step& step) {
@@ -119,7 +119,7 @@ base::Result<Done> commit(ServeContext& context, ClientId, const ipc::Commit& co
   base::Status status;
   {
     const auto ledger = context.ledger.lock();
-    status = ledger->commit(commit);
+    status = ledger->held.commit(commit);
   }
   if (status && !commit.recovered && context.options.group != nullptr) context.options.group->committed(commit.id);
   if (status) context.flusher.notify();
@@ -133,7 +133,7 @@ base::Result<Done> abort(ServeContext& context, ClientId client, const ipc::Abor
   base::Status status;
   {
     const auto ledger = context.ledger.lock();
-    status = ledger->abort(client, abort.id);
+    status = ledger->held.abort(client, abort.id);
   }
   tell_group_capturing(context, abort.id);
   return done(status);

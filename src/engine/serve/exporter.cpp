@@ -23,8 +23,9 @@ void export_captures(const NodeState& core, Collection& out) {
   out.add("perdure_capture_bytes_total", c.captured_bytes);
   out.add("perdure_capture_seconds", c.capture_s);
   out.add("perdure_slot_wait_seconds", c.slot_wait_s);
-  out.add("perdure_chunks_moved_total", core.moved_chunks());
-  if (const auto slowdown = core.interference().slowdown()) out.add("perdure_application_slowdown_ratio", *slowdown);
+  out.add("perdure_chunks_moved_total", core.room.moved_chunks());
+  if (const auto slowdown = core.observed().interference.slowdown())
+    out.add("perdure_application_slowdown_ratio", *slowdown);
 }
 
 // What the store has stays there when its slots are used again; of lower levels there is what is held now.
@@ -33,7 +34,9 @@ void export_levels(const NodeState& core, Collection& out) {
   newest_ns.fill(core.counters().newest_stored_ns);
   for (const auto& [id, held] : core.versions()) {
     if (!held.committed) continue;
-    const Level level = held.all_stored() ? Level::store : core.at_node_level(id) ? Level::node : Level::process;
+    const Level level = held.all_stored()                   ? Level::store
+                        : core.redundancy.at_node_level(id) ? Level::node
+                                                            : Level::process;
     ++versions[static_cast<std::size_t>(level)];
     for (std::size_t lower = 0; lower <= static_cast<std::size_t>(level); ++lower)
       newest_ns[lower] = std::max(newest_ns[lower], id.attempt.created_ns);
@@ -52,7 +55,7 @@ void export_flushes(const NodeState& core, Collection& out) {
   out.add("perdure_versions_given_up", std::uint64_t{core.given_up_versions()});
   out.add("perdure_flush_bytes_total", c.flushed_chunk_bytes);
   out.add("perdure_flush_seconds", c.flush_s);
-  out.add("perdure_flush_bytes_per_second", core.observe_flushes().bytes_per_s);
+  out.add("perdure_flush_bytes_per_second", core.outlook.flushes().bytes_per_s);
   out.add("perdure_flush_failures_total", c.flushes_retried, {{"outcome", "retried"}});
   out.add("perdure_flush_failures_total", c.flushes_given_up, {{"outcome", "given_up"}});
   out.add("perdure_store_failing", flag(core.store_failing()));
@@ -60,7 +63,7 @@ void export_flushes(const NodeState& core, Collection& out) {
 
 void export_tiers(NodeState& core, Collection& out) {
   const std::uint64_t chunk_bytes = core.options().chunk_bytes;
-  const auto states = core.observe_tiers(0, {{}, chunk_bytes, 0, {}, {}}, false);
+  const auto states = core.outlook.tiers(0, {{}, chunk_bytes, 0, {}, {}}, false);
   for (std::size_t t = 0; t < states.size(); ++t) {
     const tier::Tier& tier = *core.tiers()[t];
     const tier::Usage usage = tier.usage();
@@ -71,7 +74,7 @@ void export_tiers(NodeState& core, Collection& out) {
             labels);
     out.add("perdure_tier_bytes", usage.bytes, labels);
     out.add("perdure_tier_failed", flag(states[t].failed), labels);
-    out.add("perdure_chunks_placed_total", core.decisions().placed(t), labels);
+    out.add("perdure_chunks_placed_total", core.grants.decisions().placed(t), labels);
   }
   out.add("perdure_evictions_total", core.counters().evicted_stored, {{"state", "stored"}});
   out.add("perdure_evictions_total", core.counters().evicted_unstored, {{"state", "unstored"}});
@@ -84,7 +87,7 @@ void export_redundancy(const NodeState& core, Collection& out) {
   out.add("perdure_protections_total", c.protections_stored, {{"outcome", "stored"}});
   out.add("perdure_protections_total", c.protections_superseded, {{"outcome", "superseded"}});
   out.add("perdure_redundancy_encoded_bytes_total", c.encoded_bytes);
-  out.add("perdure_redundancy_kept_bytes", core.redundancy_bytes());
+  out.add("perdure_redundancy_kept_bytes", core.redundancy.bytes());
   out.add("perdure_recoveries_total", c.recoveries, {{"outcome", "done"}});
   out.add("perdure_recoveries_total", c.recoveries_failed, {{"outcome", "failed"}});
   out.add("perdure_recovered_bytes_total", c.fetched_bytes, {{"source", "peer"}});

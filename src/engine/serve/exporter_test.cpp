@@ -51,8 +51,8 @@ TEST_F(NodeStateMetrics, CountACaptureOfSeveralRanksOnce) {
   EXPECT_EQ(value("checkpoints_under_way"), 1);
   for (ClientId client : {1, 2}) ASSERT_TRUE(stage_slots(client, id(1), {write(client, id(1), 0)}, 2));
   const ipc::Commit commit{id(1), {{0, 1, {0, 1}}}};
-  ASSERT_TRUE(core->commit(commit));
-  ASSERT_TRUE(core->commit(commit)) << "the other rank's";
+  ASSERT_TRUE(core->held.commit(commit));
+  ASSERT_TRUE(core->held.commit(commit)) << "the other rank's";
   EXPECT_EQ(value("checkpoints_committed_total"), 1);
   EXPECT_EQ(value("checkpoints_under_way"), 0);
   EXPECT_EQ(value("capture_bytes_total"), 2 * kChunk);
@@ -69,15 +69,15 @@ TEST_F(NodeStateMetrics, CountACaptureOfSeveralRanksOnce) {
 TEST_F(NodeStateMetrics, CountACaptureThatIsGivenUpOnce) {
   open({4}, early(DuringCapture::never));
   announce(1, id(1), 1);
-  ASSERT_TRUE(core->abort(1, id(1)));
-  ASSERT_TRUE(core->abort(1, id(1)));
+  ASSERT_TRUE(core->held.abort(1, id(1)));
+  ASSERT_TRUE(core->held.abort(1, id(1)));
   announce(1, id(2), 1);
   core->client_gone(1, 0);
   EXPECT_EQ(value("checkpoints_begun_total"), 2);
   EXPECT_EQ(value("checkpoints_aborted_total"), 2);
   EXPECT_EQ(value("checkpoints_committed_total"), 0);
   EXPECT_EQ(value("checkpoints_under_way"), 0);
-  ASSERT_TRUE(core->abort(1, id(3))) << "never announced";
+  ASSERT_TRUE(core->held.abort(1, id(3))) << "never announced";
   EXPECT_EQ(value("checkpoints_aborted_total"), 2);
 }
 
@@ -103,11 +103,11 @@ TEST_F(NodeStateMetrics, CountWhatWasEvictedAndWhatWasLostByThat) {
   checkpoint(1);
   store(1);
   checkpoint(2);
-  core->flush_failed(id(2), {PERDURE_IO, "store", "it burns", "", true}, false);
+  core->flushes.failed(id(2), {PERDURE_IO, "store", "it burns", "", true}, false);
   EXPECT_EQ(value("store_failing"), 1);
   checkpoint(3);
   EXPECT_EQ(value("evictions_total/stored"), 1);
-  core->flush_failed(id(2), {PERDURE_IO, "store", "it burns", "", true}, true);
+  core->flushes.failed(id(2), {PERDURE_IO, "store", "it burns", "", true}, true);
   EXPECT_EQ(value("versions_given_up"), 1);
   EXPECT_DOUBLE_EQ(value("newest_checkpoint_timestamp_seconds/process"), 3e-9);
   EXPECT_DOUBLE_EQ(value("newest_checkpoint_timestamp_seconds/store"), 1e-9) << "it needs no slots for that";
@@ -131,8 +131,8 @@ TEST_F(NodeStateMetrics, CountChunksAsTheyReachTheStore) {
 TEST_F(NodeStateMetrics, CountWhatIsSetAsideOnce) {
   open({4});
   checkpoint(1);
-  ASSERT_TRUE(core->quarantine({id(1), 0, 0, "its hash is wrong"}));
-  ASSERT_TRUE(core->quarantine({id(1), 0, 0, "its hash is wrong"}));
+  ASSERT_TRUE(core->held.quarantine({id(1), 0, 0, "its hash is wrong"}));
+  ASSERT_TRUE(core->held.quarantine({id(1), 0, 0, "its hash is wrong"}));
   EXPECT_EQ(value("quarantined_total/chunk"), 1);
 }
 

@@ -82,7 +82,7 @@ base::Result<Done> all_stored(ServeContext& context, ClientId, const ipc::AllSto
   if (context.options.group == nullptr) return base::fail(no_network("group"));
   context.options.group->drop_all();
   const auto ledger = context.ledger.lock();
-  return done(ledger->drop_all_redundancy(all.ranks));
+  return done(ledger->redundancy.drop_all(all.ranks));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ base::Result<ipc::Greeted> greet(ServeContext& context, ClientId id, const ipc::
   context.clients[id] = {hello.rank, !hello.client};
   if (hello.first_node) context.janitor.activate();
   const auto ledger = context.ledger.lock();
-  return ipc::Greeted{context.options.chunk_bytes, ledger->emulated()};
+  return ipc::Greeted{context.options.chunk_bytes, ledger->writes.emulated()};
 }
 
 base::Result<Done> note(ServeContext& context, ClientId, const ipc::Note& note) {

@@ -17,7 +17,7 @@ std::optional<base::Result<ipc::StoreOutcome>> stored_or_hopeless(ServeContext& 
                       "it was given up before it reached the store, to make room for newer ones",
                       "mend the store, or give the tiers more room");
   if (held == nullptr || held->all_stored()) return ipc::StoreOutcome{held != nullptr};
-  const Runtime* run = ledger->runtime(wait.id);
+  const Version* run = ledger->version(wait.id);
   if (run != nullptr && run->flush == FlushPhase::given_up && run->error) return base::fail(*run->error);
   if (asked.timed_out && run != nullptr && run->error) {
     base::Error error = *run->error;
@@ -49,7 +49,7 @@ std::optional<base::Result<ipc::NodeLevelOutcome>> answer_wait_node_level(ServeC
   if (state.reached || state.failed) return reply;
   const auto ledger = context.ledger.lock();
   const catalog::HeldVersion* held = ledger->find(wait.id);
-  const Runtime* run = ledger->runtime(wait.id);
+  const Version* run = ledger->version(wait.id);
   const bool hopeless = run != nullptr && run->flush == FlushPhase::given_up;
   if (held == nullptr || hopeless) return reply;
   // Of pieces that came from other nodes, which bring them to the store, nothing may be there yet.
@@ -65,7 +65,7 @@ WaitReason why_wait_node_level(NodeState&, const Queued&, const ipc::WaitNodeLev
 base::Result<ipc::NewestAttempt> newest_at_node_level(ServeContext& context, ClientId,
                                                       const ipc::NewestAtNodeLevel& newest) {
   const auto ledger = context.ledger.lock();
-  return ipc::NewestAttempt{ledger->newest_at_node_level_ns(newest.name)};
+  return ipc::NewestAttempt{ledger->redundancy.newest_at_node_level_ns(newest.name)};
 }
 
 void note_superseded(ServeContext& context, ClientId, const ipc::Superseded& superseded) {

@@ -18,7 +18,7 @@ std::string tier_name(NodeState& core, std::optional<std::size_t> tier) {
 }
 
 Json model_of(const NodeState& core, std::size_t tier) {
-  const ModelSource& source = core.model_source(tier);
+  const ModelSource& source = core.options().models[tier].source;
   return {{"source", source_name(source.kind)},
           {"calibrated_ns", source.created_ns},
           {"file", source.file},
@@ -28,7 +28,7 @@ Json model_of(const NodeState& core, std::size_t tier) {
 // As a policy would see them for a whole chunk of a checkpoint that does not exist.
 Json tiers_of(NodeState& core) {
   Json list = Json::array();
-  const auto states = core.observe_tiers(0, {{}, core.options().chunk_bytes, 0, {}, {}}, false);
+  const auto states = core.outlook.tiers(0, {{}, core.options().chunk_bytes, 0, {}, {}}, false);
   for (std::size_t t = 0; t < states.size(); ++t) {
     const placement::TierState& state = states[t];
     const tier::Usage usage = core.tiers()[t]->usage();
@@ -42,7 +42,7 @@ Json tiers_of(NodeState& core) {
                     {"writers", state.writers},
                     {"readers", state.readers},
                     {"chunks_unflushed", state.chunks_unflushed},
-                    {"chunks_placed", core.decisions().placed(t)},
+                    {"chunks_placed", core.grants.decisions().placed(t)},
                     {"slots_to_come", state.slots_to_come},
                     {"predicted_bytes_per_s", state.model->bytes_per_s(state.writers + 1)},
                     {"model", model_of(core, t)},
@@ -52,19 +52,19 @@ Json tiers_of(NodeState& core) {
 }
 
 Json flushes_of(const NodeState& core) {
-  const placement::FlushOutlook flush = core.observe_flushes();
+  const placement::FlushOutlook flush = core.outlook.flushes();
   return {{"bytes_per_s", flush.bytes_per_s},
           {"deviation_bytes_per_s", flush.deviation_bytes_per_s},
           {"threads", flush.threads},
-          {"chunks_under_way", core.chunks_being_flushed()},
+          {"chunks_under_way", core.observed().flush_rate.running()},
           {"next_slot_s", flush.next_slot_s},
           {"bytes_flushed", core.counters().stored_bytes},
-          {"chunks_moved", core.moved_chunks()},
+          {"chunks_moved", core.room.moved_chunks()},
           {"bytes_pending", core.pending_bytes()}};
 }
 
 Json application_of(const NodeState& core) {
-  const Interference& interference = core.interference();
+  const Interference& interference = core.observed().interference;
   Json application = {{"slowdown", nullptr}, {"steps", interference.steps()}, {"step_s", nullptr}};
   if (const auto slowdown = interference.slowdown()) application["slowdown"] = *slowdown;
   if (const auto seconds = interference.quiet_step_s()) application["step_s"] = *seconds;
@@ -97,10 +97,10 @@ Json captures_of(const NodeState& core) {
                   {"bytes", capture.bytes()},
                   {"ranks", capture.pieces.size()},
                   {"all_announced", capture.announced()},
-                  {"flushed_meanwhile", core.write_through(id)},
+                  {"flushed_meanwhile", core.captures.write_through(id)},
                   {"chunks", count_chunks(capture.pieces, [](const auto&) { return true; })},
                   {"chunks_written", count_chunks(capture.pieces, is_written)},
-                  {"chunks_flushed", moved + core.chunks_to_move(id)},
+                  {"chunks_flushed", moved + core.room.chunks_to_move(id)},
                   {"chunks_moved", moved}};
     if (capture.failure) shown["error"] = capture.failure->text();
     list.push_back(std::move(shown));
@@ -112,7 +112,7 @@ Json versions_of(const NodeState& core) {
   Json list = Json::array();
   for (const auto& [id, held] : core.versions()) {
     if (list.size() == kMostVersions) break;
-    const Runtime* run = core.runtime(id);
+    const Version* run = core.version(id);
     Json version = {{"name", id.name},
                     {"version", id.version},
                     {"state", flush_name(held, run)},
@@ -128,7 +128,7 @@ Json versions_of(const NodeState& core) {
 
 Json decisions_of(NodeState& core) {
   Json list = Json::array();
-  for (const NotedDecision& noted : core.decisions().recent()) {
+  for (const NotedDecision& noted : core.grants.decisions().recent()) {
     const placement::Decision& d = noted.decision;
     list.push_back({{"time_ns", noted.wall_ns},
                     {"rank", noted.rank},
@@ -150,7 +150,7 @@ Json decisions_of(NodeState& core) {
 
 Json overview(NodeState& core) {
   Json reasons = Json::object();
-  for (const auto& [reason, count] : core.decisions().counts()) reasons[placement::reason_name(reason)] = count;
+  for (const auto& [reason, count] : core.grants.decisions().counts()) reasons[placement::reason_name(reason)] = count;
   return {{"policy", core.options().policy->name},
           {"cpus", os::own_cpus().text()},  // those of the engine's threads: one of them answers
           {"tiers", tiers_of(core)},

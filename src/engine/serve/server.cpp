@@ -80,7 +80,7 @@ void Server::hurry_flushes() {
 
 bool Server::any_write_through() {
   const auto ledger = context_.ledger.lock();
-  return ledger->any_write_through();
+  return ledger->captures.any_write_through();
 }
 
 Presence Server::presence() const {

@@ -13,10 +13,10 @@ using InventoryJob = InBackground<ipc::Inventory>::Job;
 /// What is here.
 ipc::Holdings holdings(const NodeState& ledger, const ipc::Inventory& inventory, bool in_group) {
   ipc::Holdings reply;
-  reply.held = ledger.inventory(inventory.name);
+  reply.held = ledger.held.inventory(inventory.name);
   if (!inventory.kept) return reply;
   reply.kept.emplace();
-  if (in_group) reply.kept = ledger.redundancy_inventory(inventory.name);
+  if (in_group) reply.kept = ledger.redundancy.inventory(inventory.name);
   return reply;
 }
 
@@ -44,7 +44,7 @@ WaitReason why_inventory(const ipc::Inventory&) {
 
 base::Result<ipc::Located> locate(ServeContext& context, ClientId client, const ipc::Locate& locate) {
   const auto ledger = context.ledger.lock();
-  PERDURE_TRY(const segment::Piece* piece, ledger->locate(client, locate.id, locate.rank));
+  PERDURE_TRY(const segment::Piece* piece, ledger->held.locate(client, locate.id, locate.rank));
   ipc::Located reply;
   reply.piece = *piece;
   for (const auto& chunk : piece->chunks) reply.slots.push_back(address_in_message(ledger->address(chunk)));
@@ -55,13 +55,13 @@ base::Result<ipc::Located> locate(ServeContext& context, ClientId client, const 
 
 base::Result<Done> unpin(ServeContext& context, ClientId client, const ipc::Unpin&) {
   const auto ledger = context.ledger.lock();
-  ledger->unpin(client);
+  ledger->held.unpin(client);
   return Done{};
 }
 
 base::Result<Done> quarantine(ServeContext& context, ClientId, const ipc::Quarantine& quarantine) {
   const auto ledger = context.ledger.lock();
-  return done(ledger->quarantine(quarantine));
+  return done(ledger->held.quarantine(quarantine));
 }
 
 void count_restored(ServeContext& context, ClientId, const ipc::Restored& restored) {
@@ -75,7 +75,7 @@ void tell_group_gone(ServeContext& context, const ipc::Retire& retire) {
   std::vector<segment::VersionId> ids;
   {
     const auto ledger = context.ledger.lock();
-    for (const auto& summary : ledger->inventory(retire.name))
+    for (const auto& summary : ledger->held.inventory(retire.name))
       if (summary.id.version == retire.version) ids.push_back(summary.id);
   }
   for (const auto& id : ids) context.options.group->gone(id);
@@ -84,12 +84,12 @@ void tell_group_gone(ServeContext& context, const ipc::Retire& retire) {
 std::optional<base::Result<Done>> answer_retire(ServeContext& context, const Asked& asked, const ipc::Retire& retire) {
   tell_group_gone(context, retire);
   const auto ledger = context.ledger.lock();
-  for (const auto& summary : ledger->inventory(retire.name)) {
-    const Runtime* run = ledger->runtime(summary.id);
+  for (const auto& summary : ledger->held.inventory(retire.name)) {
+    const Version* run = ledger->version(summary.id);
     const bool busy = run != nullptr && run->flush == FlushPhase::running && !summary.stored;
     if (summary.id.version == retire.version && busy && !asked.timed_out) return std::nullopt;
   }
-  return done(ledger->retire(retire.name, retire.version));
+  return done(ledger->held.retire(retire.name, retire.version));
 }
 
 WaitReason why_retire(NodeState&, const Queued&, const ipc::Retire& retire) {

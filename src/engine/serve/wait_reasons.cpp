@@ -4,7 +4,7 @@
 
 namespace perdure::engine {
 
-const char* flush_name(const catalog::HeldVersion& held, const Runtime* run) {
+const char* flush_name(const catalog::HeldVersion& held, const Version* run) {
   if (!held.committed) return "being written";
   if (held.all_stored()) return "stored";
   switch (run == nullptr ? FlushPhase::queued : run->flush) {
@@ -23,7 +23,7 @@ const char* flush_name(const catalog::HeldVersion& held, const Runtime* run) {
 // The head of the queue is asked again whenever something changed: the last answer is why it waits.
 WaitReason why_no_slot(const NodeState& core, ClientId client, std::optional<std::uint32_t> head) {
   if (head) return {"behind", "behind rank " + std::to_string(*head)};
-  const auto& recent = core.decisions().recent();
+  const auto& recent = core.grants.decisions().recent();
   const auto last = std::find_if(recent.rbegin(), recent.rend(), [client](const NotedDecision& noted) {
     return noted.client == client && !noted.decision.tier;
   });
@@ -38,7 +38,7 @@ WaitReason why_no_slot(const NodeState& core, ClientId client, std::optional<std
 WaitReason why_not_flushed(const NodeState& core, const segment::VersionId& id) {
   const auto* held = core.find(id);
   if (held == nullptr) return {"flush", id.text() + " is not here any more"};
-  const Runtime* run = core.runtime(id);
+  const Version* run = core.version(id);
   const std::string error = run != nullptr && run->error ? " (" + run->error->text() + ")" : "";
   return {"flush", id.text() + " is not stored: " + flush_name(*held, run) + error};
 }

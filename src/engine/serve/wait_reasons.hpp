@@ -18,6 +18,6 @@ WaitReason why_not_written(NodeState& core, std::uint32_t tier);
 WaitReason why_not_drained(const NodeState& core);
 
 /// "queued", "being flushed", ...: how far the version is on its way to the store.
-const char* flush_name(const catalog::HeldVersion& held, const Runtime* run);
+const char* flush_name(const catalog::HeldVersion& held, const Version* run);
 
 }  // namespace perdure::engine

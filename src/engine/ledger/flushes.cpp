@@ -1,0 +1,243 @@
+#include "engine/ledger/flushes.hpp"
+
+#include <algorithm>
+
+#include "engine/ledger/now.hpp"
+#include "os/crash_point.hpp"
+
+namespace perdure::engine {
+namespace {
+
+bool has_pieces_to_write(const catalog::HeldVersion& held) {
+  return std::any_of(held.segments.begin(), held.segments.end(),
+                     [&](const auto& segment) { return !segment.stored && held.has_pieces(segment.ranks); });
+}
+
+// A segment with a damaged piece fails, and those after it would not be tried; one that lacks a piece cannot be begun.
+catalog::HeldVersion writable_first(catalog::HeldVersion held) {
+  std::erase_if(held.segments, [&](const auto& segment) { return !segment.stored && !held.has_pieces(segment.ranks); });
+  std::stable_partition(held.segments.begin(), held.segments.end(), [&](const auto& segment) {
+    return segment.stored || HeldVersions::can_be_written(held, segment);
+  });
+  return held;
+}
+
+}  // namespace
+
+std::optional<catalog::HeldVersion> Flushes::begin_attempt(const segment::VersionId& id) {
+  const auto* held = node_.held(id);
+  if (node_.versions.happens(id, VersionEvent::attempt)) node_.versions.at(id).bytes_flushed = 0;
+  if (held != nullptr && held->committed) return writable_first(*held);
+  const OpenCapture* open = captures_.find(id);
+  if (open == nullptr || open->failure) return std::nullopt;
+  return catalog::HeldVersion{id, open->ranks, open->pieces, false, open->segments, {}};
+}
+
+base::Status Flushes::note_begun(const segment::VersionId& id, const std::vector<catalog::LocalSegment>& segments) {
+  const auto begun = node_.catalog.state().begun.find(id);
+  if (begun != node_.catalog.state().begun.end() && begun->second == segments) return {};
+  return node_.catalog.append(catalog::BegunRecord{id, segments});
+}
+
+std::optional<catalog::BegunRecord> Flushes::next_leftover() const {
+  for (const auto& [id, segments] : node_.catalog.state().begun) {
+    const auto* held = node_.held(id);
+    const Version* version = node_.versions.find(id);
+    const bool busy = version != nullptr && (version->by == FlushedBy::own_thread || version->capture);
+    if (!busy && (held == nullptr || held->all_stored())) return catalog::BegunRecord{id, segments};
+  }
+  return std::nullopt;
+}
+
+std::optional<segment::VersionId> Flushes::next() {
+  (void)held_.write_delayed_commits();  // reported when it began to fail
+  const catalog::HeldVersion* best = nullptr;
+  std::uint64_t best_order = 0;
+  for (const auto& [id, held] : node_.catalog.state().versions) {
+    const Version* version = node_.versions.find(id);
+    const bool wants = version != nullptr && version->wants_flush() && !version->write_through();
+    if (!wants || (best != nullptr && version->order >= best_order) || !may_follow(id)) continue;
+    if (!has_pieces_to_write(held)) {
+      lost_with_its_tier(id);
+      continue;
+    }
+    best = &held;
+    best_order = version->order;
+  }
+  if (best == nullptr || waits_for_replication(best->id)) return std::nullopt;
+  (void)node_.versions.happens(best->id, VersionEvent::attempt);
+  return best->id;
+}
+
+void Flushes::lost_with_its_tier(const segment::VersionId& id) {
+  const base::Error error{PERDURE_CORRUPT, id.text(), "a piece of each segment that is not stored went with its tier",
+                          "restore it, if redundancy keeps what was lost", false};
+  (void)node_.versions.happens(id, VersionEvent::give_up);
+  node_.versions.at(id).error = error;
+  node_.reports.add(error.text());
+}
+
+bool Flushes::may_be_published(const segment::VersionId& id) const {
+  return none_before(id, [](const segment::VersionId&) { return true; });
+}
+
+// Others in the queue are older than it and come first in any case: only those have to be looked at that are not in it.
+bool Flushes::may_follow(const segment::VersionId& id) const {
+  return none_before(id, [this](const segment::VersionId& other) { return captures_.write_through(other); });
+}
+
+bool Flushes::none_before(const segment::VersionId& id,
+                          const std::function<bool(const segment::VersionId&)>& counts) const {
+  const Version* mine = node_.held_version(id);
+  return mine == nullptr || std::none_of(node_.versions.begin(), node_.versions.end(), [&](const auto& entry) {
+           const auto& [other, version] = entry;
+           return other != id && other.name == id.name && version.life == Life::committed &&
+                  version.order < mine->order && version.flush != FlushPhase::given_up && counts(other);
+         });
+}
+
+base::Status Flushes::segment_stored(const segment::VersionId& id, std::uint32_t segment) {
+  if (!node_.catalog.state().versions.contains(id)) return {};
+  os::crash_point(os::CrashPoint::flush_before_catalog);
+  PERDURE_CHECK(node_.catalog.append(catalog::StoredRecord{id, segment}));
+  if (node_.held(id)->all_stored()) {
+    (void)node_.versions.happens(id, VersionEvent::store);
+    node_.counters.reached_store(id.attempt.created_ns);
+  }
+  os::crash_point(os::CrashPoint::flush_after_catalog);
+  return {};
+}
+
+void Flushes::succeeded(const segment::VersionId& id, std::uint64_t bytes, double seconds) {
+  node_.counters.flush_succeeded(bytes, seconds);
+  if (node_.lost_versions > 1)
+    node_.reports.add(std::to_string(node_.lost_versions) +
+                      " checkpoints were given up to make room while the store failed");
+  node_.lost_versions = 0;
+  node_.store_failing = false;
+  held_.requeue_given_up();
+  if (node_.versions.happens(id, VersionEvent::attempt_succeeds)) node_.versions.at(id).error.reset();
+}
+
+void Flushes::interrupted(const segment::VersionId& id) { (void)node_.versions.happens(id, VersionEvent::interrupt); }
+
+bool Flushes::read_damage(const ipc::Quarantine& chunk, const segment::ChunkEntry& read, const base::Error& error) {
+  const auto* now = find_chunk(chunk.id, {chunk.rank, chunk.chunk});
+  if (now == nullptr || now->place != read.place || now->offset != read.offset) {
+    interrupted(chunk.id);
+    return false;
+  }
+  (void)held_.quarantine(chunk);
+  failed(chunk.id, error, true);
+  return true;
+}
+
+void Flushes::failed(const segment::VersionId& id, const base::Error& error, bool give_up) {
+  node_.store_failing = node_.store_failing || error.code != PERDURE_CORRUPT;
+  ++(give_up ? node_.counters.flushes_given_up : node_.counters.flushes_retried);
+  if (node_.versions.happens(id, give_up ? VersionEvent::give_up : VersionEvent::attempt_fails))
+    node_.versions.at(id).error = error;
+}
+
+base::Status Flushes::forget_old(const std::string& name, std::uint64_t keep) {
+  std::vector<segment::VersionId> stored;
+  for (const auto& [id, held] : node_.catalog.state().versions)
+    if (id.name == name && held_.evictable(held)) stored.push_back(id);
+  std::sort(stored.begin(), stored.end(), [](const auto& a, const auto& b) { return a.attempt > b.attempt; });
+  for (std::size_t i = keep; i < stored.size(); ++i) PERDURE_CHECK(held_.drop(stored[i]));
+  PERDURE_CHECK(redundancy_.drop_obsolete(name));
+  return stored.empty() ? base::Status() : drop_damaged(name, stored.front().attempt);
+}
+
+// What failed verification can never be stored: once a newer version is, it only keeps its slots from others, over
+// every restart.
+base::Status Flushes::drop_damaged(const std::string& name, const segment::Attempt& newest_stored) {
+  std::vector<segment::VersionId> hopeless;
+  for (const auto& [id, held] : node_.catalog.state().versions) {
+    const Version* run = node_.held_version(id);
+    const bool idle = run != nullptr && run->flush == FlushPhase::given_up && run->pinned_by.empty();
+    if (id.name == name && id.attempt < newest_stored && idle && !held.quarantined.empty()) hopeless.push_back(id);
+  }
+  for (const auto& id : hopeless) {
+    node_.reports.add(id.text() +
+                      ": damaged on this node; its slots are given up, because a newer version is at the store");
+    PERDURE_CHECK(held_.drop(id));
+  }
+  return {};
+}
+
+void Flushes::replicate_first(const segment::VersionId& id, bool first) {
+  if (Version* version = node_.versions.find(id)) version->replicate_first = first;
+}
+
+// Both at once would read the same slots twice as slowly, and level node is the one that applications wait for. Where
+// a capture is short of slots it is the flush that makes room.
+bool Flushes::waits_for_replication(const segment::VersionId& id) const {
+  const Version* version = node_.versions.find(id);
+  return version != nullptr && version->replicate_first && !captures_.slots_wanted();
+}
+
+const segment::ChunkEntry* Flushes::find_chunk(const segment::VersionId& id, const ChunkName& name) const {
+  if (const auto* held = node_.held(id); held != nullptr) {
+    const auto piece = held->pieces.find(name.rank);
+    if (piece != held->pieces.end())
+      return name.chunk < piece->second.chunks.size() ? &piece->second.chunks[name.chunk] : nullptr;
+  }
+  const OpenCapture* open = captures_.find(id);
+  return open == nullptr ? nullptr : open->find(name);
+}
+
+bool Flushes::is_in(const segment::VersionId& id, const ChunkName& name, SlotKey slot) const {
+  const auto* chunk = find_chunk(id, name);
+  return chunk != nullptr && chunk->place == slot.first && chunk->offset == slot.second;
+}
+
+std::optional<metrics::FlushRate::Started> Flushes::chunk_begins(const segment::VersionId& id,
+                                                                 const FlushedChunk& chunk) {
+  if (!is_in(id, chunk.name, chunk.slot)) return std::nullopt;
+  (void)node_.slots.happens(chunk.slot, SlotEvent::read_begins);
+  node_.slots.count_reader(chunk.slot.first, true);
+  node_.observed.interference.flush_begins(now_s());
+  return node_.observed.flush_rate.started(now_s());
+}
+
+void Flushes::chunk_reads(const FlushedChunk& chunk, metrics::FlushRate::Started& started, bool reading) {
+  if (reading != started.reading) node_.slots.count_reader(chunk.slot.first, reading);
+  node_.observed.flush_rate.reads(now_s(), started, reading);
+}
+
+std::optional<metrics::FlushRate::Observation> Flushes::chunk_ended(const segment::VersionId& id,
+                                                                    const FlushedChunk& chunk,
+                                                                    const metrics::FlushRate::Started& started,
+                                                                    bool stored, bool movable) {
+  if (started.reading) node_.slots.count_reader(chunk.slot.first, false);
+  node_.observed.interference.flush_ends(now_s());
+  const bool given_up = node_.slots.state(chunk.slot).reading == SlotReading::yes_then_free;
+  (void)node_.slots.happens(chunk.slot, SlotEvent::read_ends);
+  if (!stored) {
+    node_.observed.flush_rate.abandoned(now_s(), started);
+    return std::nullopt;
+  }
+  node_.counters.flushed_chunk_bytes += chunk.bytes;
+  const auto observed = node_.observed.flush_rate.finished(now_s(), started, static_cast<double>(chunk.bytes));
+  Version* version = node_.versions.find(id);
+  if (version != nullptr && version->held()) version->bytes_flushed += chunk.bytes;
+  if (movable && !given_up && is_in(id, chunk.name, chunk.slot))
+    version->flushed[chunk.slot.first][chunk.slot.second] = {chunk.name, chunk.offset};
+  return observed;
+}
+
+bool Flushes::attempt_over(const segment::VersionId& id) {
+  if (Version* version = node_.versions.find(id)) version->flushed.clear();
+  const auto* held = node_.held(id);
+  if (held != nullptr && held->any_moved()) return !held->all_stored();
+  const OpenCapture* open = captures_.find(id);
+  if (open == nullptr || open->failure) return false;
+  const auto& pieces = open->pieces;
+  return std::any_of(pieces.begin(), pieces.end(), [](const auto& entry) {
+    return std::any_of(entry.second.chunks.begin(), entry.second.chunks.end(),
+                       [](const auto& chunk) { return chunk.place == catalog::kInTemporarySegment; });
+  });
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,341 @@
+#include "engine/ledger/held_versions.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/ledger/now.hpp"
+#include "os/crash_point.hpp"
+
+namespace perdure::engine {
+namespace {
+
+base::Error not_held(const segment::VersionId& id) {
+  return {PERDURE_NOT_FOUND, id.text(), "this node holds nothing of it", "", false};
+}
+
+}  // namespace
+
+base::Status HeldVersions::recover() {
+  std::vector<segment::VersionId> impossible;
+  for (const auto& [id, held] : node_.catalog.state().versions) {
+    bool good = true;
+    for (const auto& [rank, piece] : held.pieces)
+      for (const auto& chunk : piece.chunks)
+        good = good && (chunk.place == catalog::kInTemporarySegment ||
+                        (chunk.place < node_.tiers.size() &&
+                         node_.tiers[chunk.place]->adopt(chunk.offset, chunk.length).has_value()));
+    if (!good) impossible.push_back(id);
+    for (const auto& [rank, piece] : held.pieces) count_chunks(id, piece);
+    (void)node_.versions.happens(id, VersionEvent::stage);
+    if (!held.committed) continue;
+    (void)node_.versions.happens(id, VersionEvent::commit);
+    node_.versions.at(id).order = next_order_++;
+    recorded(held);
+    if (held.all_stored()) node_.counters.reached_store(id.attempt.created_ns);
+  }
+  return drop_impossible(impossible);
+}
+
+void HeldVersions::count_chunks(const segment::VersionId& id, const segment::Piece& piece) {
+  auto& counts = node_.versions.at(id).chunks;
+  counts.resize(node_.tiers.size());
+  for (const auto& chunk : piece.chunks)
+    if (chunk.place < counts.size()) ++counts[chunk.place];
+}
+
+// A version whose slots the tiers do not know (a damaged catalog): its records go; slots that others use stay theirs.
+base::Status HeldVersions::drop_impossible(const std::vector<segment::VersionId>& ids) {
+  for (const auto& id : ids) {
+    node_.reports.add(id.text() +
+                      ": the catalog and the tiers disagree about its slots; this node's copy was given up");
+    PERDURE_CHECK(node_.catalog.append(catalog::DropRecord{id}));
+    node_.versions.drop(id);
+  }
+  if (ids.empty()) return {};
+  for (auto& tier : node_.tiers)
+    for (std::uint64_t slot = 0; slot < tier->usage().slots; ++slot) tier->release(slot);
+  for (const auto& [id, held] : node_.catalog.state().versions)
+    for (const auto& [rank, piece] : held.pieces)
+      for (const auto& chunk : piece.chunks)
+        if (chunk.place != catalog::kInTemporarySegment)
+          PERDURE_CHECK(node_.tiers[chunk.place]->adopt(chunk.offset, chunk.length));
+  return {};
+}
+
+bool HeldVersions::evictable(const catalog::HeldVersion& held) const {
+  const Version* version = node_.versions.find(held.id);
+  return held.all_stored() && (version == nullptr || version->pinned_by.empty()) && !redundancy_.guarded(held.id);
+}
+
+Exported HeldVersions::export_pieces(ClientId client, const segment::VersionId& id) {
+  Exported lent;
+  const auto& redundancy_sets = node_.catalog.state().redundancy_sets;
+  for (auto it = redundancy_sets.lower_bound({id, 0}); it != redundancy_sets.end() && it->first.version == id; ++it)
+    lent.redundancy_sets.push_back(it->second);
+  const auto* held = node_.held(id);
+  if (held == nullptr) return lent;
+  pin(client, id);
+  for (const auto& [rank, piece] : held->pieces) {
+    Exported::Piece& part = lent.pieces.emplace_back(Exported::Piece{piece, {}});
+    for (std::uint32_t c = 0; c < piece.chunks.size(); ++c) {
+      const auto& chunk = piece.chunks[c];
+      const bool good = chunk.place < node_.tiers.size() && !held->quarantined.contains({rank, c});
+      part.slots.push_back(good ? std::optional(node_.address(chunk)) : std::nullopt);
+    }
+  }
+  return lent;
+}
+
+base::Status HeldVersions::adopt(const segment::VersionId& id, std::uint32_t ranks, const segment::Piece& piece) {
+  const auto* held = node_.held(id);
+  if (held != nullptr && held->restorable(piece.rank)) return base::fail(PERDURE_EXISTS, id.text(), "it is here");
+  const bool taken = std::all_of(piece.chunks.begin(), piece.chunks.end(), [&](const auto& chunk) {
+    return node_.slots.state({chunk.place, chunk.offset}).holder == SlotHolder::redundancy;
+  });
+  if (!taken) return base::fail(PERDURE_INVALID_ARGUMENT, id.text(), "a chunk is in a slot that was not taken for it");
+  std::optional<segment::Piece> before;
+  if (held != nullptr && held->pieces.contains(piece.rank)) before = held->pieces.at(piece.rank);
+  PERDURE_CHECK(node_.catalog.append(catalog::StageRecord{id, ranks, piece}));
+  for (const auto& chunk : piece.chunks) {
+    (void)node_.slots.happens({chunk.place, chunk.offset}, SlotEvent::keep);
+    node_.tiers[chunk.place]->written(chunk.offset);
+  }
+  (void)node_.versions.happens(id, VersionEvent::stage);
+  count_chunks(id, piece);
+  if (!before) return {};
+  for (const auto& chunk : before->chunks) {
+    if (chunk.place >= node_.tiers.size()) continue;
+    --node_.versions.at(id).chunks[chunk.place];
+    node_.release_slot(id, {chunk.place, chunk.offset});
+  }
+  return {};
+}
+
+base::Status HeldVersions::stage(ClientId client, const ipc::Stage& stage) {
+  PERDURE_TRY(const segment::Piece piece, captures_.placed(client, stage));
+  if (auto it = node_.catalog.state().versions.find(stage.id);
+      it != node_.catalog.state().versions.end() && it->second.pieces.contains(stage.piece.rank))
+    return base::fail(PERDURE_EXISTS, stage.id.text(),
+                      "rank " + std::to_string(stage.piece.rank) + " has staged it already");
+  os::crash_point(os::CrashPoint::engine_stage_before_catalog);
+  PERDURE_CHECK(node_.catalog.append(catalog::StageRecord{stage.id, stage.ranks, piece}));
+  os::crash_point(os::CrashPoint::engine_stage_after_catalog);
+  for (const auto& chunk : piece.chunks) {
+    if (chunk.place == catalog::kInTemporarySegment) continue;
+    writes_.settle({chunk.place, chunk.offset});
+    node_.tiers[chunk.place]->written(chunk.offset);
+    node_.tier_health[chunk.place].reported = false;
+  }
+  (void)node_.versions.happens(stage.id, VersionEvent::stage);
+  writes_.release(client, &stage.id);  // slots that the rank could not write
+  count_chunks(stage.id, piece);
+  node_.versions.at(stage.id).staged_by.insert(client);
+  if (OpenCapture* open = captures_.find(stage.id)) open->complete(piece);
+  return {};
+}
+
+base::Status HeldVersions::commit(const ipc::Commit& commit) {
+  auto it = node_.catalog.state().versions.find(commit.id);
+  if (it == node_.catalog.state().versions.end()) return base::fail(not_held(commit.id));
+  Version& version = node_.versions.at(commit.id);
+  if (version.life == Life::delayed) return {};
+  if (it->second.committed) return commit_more(commit, it->second);
+  std::vector<catalog::LocalSegment> segments;
+  for (const auto& planned : commit.segments) {
+    if (!it->second.has_pieces(planned.ranks))
+      return base::fail(PERDURE_NOT_FOUND, commit.id.text(), "not every rank of this node has staged its piece");
+    segments.push_back({planned.index, planned.count, planned.ranks, false});
+  }
+  const auto begun = node_.catalog.state().begun.find(commit.id);
+  if (it->second.any_moved() && begun != node_.catalog.state().begun.end() && begun->second != segments)
+    return base::fail(PERDURE_MISMATCH, commit.id.text(),
+                      "a part of it is in segments that were begun with other ranks together",
+                      "restart with the ranks on the same nodes as before");
+  os::crash_point(os::CrashPoint::engine_commit_before_catalog);
+  const bool first_delayed = std::none_of(node_.versions.begin(), node_.versions.end(),
+                                          [](const auto& v) { return v.second.life == Life::delayed; });
+  (void)node_.versions.happens(commit.id, VersionEvent::commit);
+  version.delayed = std::move(segments);
+  if (auto written = write_delayed_commits(); !written && first_delayed)
+    node_.reports.add("catalog: " + written.error().text() + "; " + commit.id.text() +
+                      " will be flushed when it can be written again");
+  os::crash_point(os::CrashPoint::engine_commit_after_catalog);
+  version.staged_by.clear();
+  if (version.begun_s) node_.counters.capture_commits(it->second.bytes(), now_s() - *version.begun_s);
+  version.begun_s.reset();  // what was settled after a death, or recovered, was not captured here now
+  version.order = next_order_++;
+  if (!version.write_through()) version.capture.reset();
+  for (TierHealth& trouble : node_.tier_health) trouble.failed = false;
+  doubt_slumps();
+  requeue_given_up();
+  return {};
+}
+
+// After a loss a node writes more of a version than it did before.
+base::Status HeldVersions::commit_more(const ipc::Commit& commit, const catalog::HeldVersion& held) {
+  catalog::CommitRecord record{commit.id, {}};
+  for (const auto& planned : commit.segments) {
+    if (!held.has_pieces(planned.ranks))
+      return base::fail(PERDURE_NOT_FOUND, commit.id.text(), "not every rank of a segment has its piece here");
+    const bool stored = std::any_of(held.segments.begin(), held.segments.end(), [&](const auto& segment) {
+      return segment.index == planned.index && segment.count == planned.count && segment.stored;
+    });
+    if (!stored) record.segments.push_back({planned.index, planned.count, planned.ranks, false});
+  }
+  if (record.segments.empty()) return {};
+  PERDURE_CHECK(node_.catalog.append(record));
+  (void)node_.versions.happens(commit.id, VersionEvent::add_segments);
+  node_.versions.at(commit.id).error.reset();
+  return {};
+}
+
+// A tier that is avoided for being slow cannot show that it is fast again: after a while it gets another chance.
+void HeldVersions::doubt_slumps() {
+  for (std::size_t t = 0; t < node_.observed.models.size(); ++t) {
+    auto& model = node_.observed.models[t];
+    if (std::exchange(node_.observed.at_last_commit[t], model.observations()) == model.observations()) model.doubt();
+  }
+}
+
+base::Status HeldVersions::write_delayed_commits() {
+  for (auto& [id, version] : node_.versions) {
+    if (version.life != Life::delayed) continue;
+    PERDURE_CHECK(node_.catalog.append(catalog::CommitRecord{id, version.delayed}));
+    version.delayed.clear();
+    recorded(*node_.held(id));
+  }
+  return {};
+}
+
+// The catalog says that it is committed. With pieces that other nodes bring to the store there is nothing to store
+// here.
+void HeldVersions::recorded(const catalog::HeldVersion& held) {
+  (void)node_.versions.happens(held.id, VersionEvent::record);
+  if (held.all_stored()) (void)node_.versions.happens(held.id, VersionEvent::store);
+}
+
+// The store may work again by now: versions that were given up get another chance, in their old order.
+void HeldVersions::requeue_given_up() {
+  for (const auto& [id, version] : node_.versions)
+    if (version.error && version.error->code != PERDURE_CORRUPT)
+      (void)node_.versions.happens(id, VersionEvent::try_again);
+}
+
+base::Status HeldVersions::abort(ClientId client, const segment::VersionId& id) {
+  writes_.release(client, &id);
+  auto held = node_.catalog.state().versions.find(id);
+  if (const Version* version = node_.versions.find(id);
+      (version != nullptr && version->life == Life::delayed) ||
+      (held != node_.catalog.state().versions.end() && held->second.committed))
+    return base::fail(PERDURE_BUSY, id.text(), "it is committed and cannot be aborted", "retire it instead");
+  if (Version* version = node_.versions.find(id)) {
+    (void)node_.versions.happens(id, VersionEvent::capture_fails);
+    version->capture.reset();
+  }
+  PERDURE_CHECK(redundancy_.drop(id));
+  PERDURE_CHECK(drop(id));
+  captures_.over(id);
+  return {};
+}
+
+base::Result<const segment::Piece*> HeldVersions::locate(ClientId client, const segment::VersionId& id,
+                                                         std::uint32_t rank) {
+  os::crash_point(os::CrashPoint::engine_locate);
+  auto it = node_.catalog.state().versions.find(id);
+  if (it == node_.catalog.state().versions.end() || !it->second.pieces.contains(rank) || it->second.moved(rank))
+    return base::fail(not_held(id));
+  node_.versions.at(id).pinned_by.insert(client);
+  return &it->second.pieces.at(rank);
+}
+
+void HeldVersions::unpin(ClientId client) {
+  for (auto& [id, version] : node_.versions) version.pinned_by.erase(client);
+}
+
+void HeldVersions::pin(ClientId client, const segment::VersionId& id) {
+  if (Version* version = node_.versions.find(id); version != nullptr && version->held())
+    version->pinned_by.insert(client);
+}
+
+void HeldVersions::unpin(ClientId client, const segment::VersionId& id) {
+  if (Version* version = node_.versions.find(id)) version->pinned_by.erase(client);
+}
+
+base::Status HeldVersions::quarantine(const ipc::Quarantine& quarantine) {
+  auto it = node_.catalog.state().versions.find(quarantine.id);
+  if (it == node_.catalog.state().versions.end()) return base::fail(not_held(quarantine.id));
+  if (it->second.quarantined.contains({quarantine.rank, quarantine.chunk})) return {};
+  PERDURE_CHECK(node_.catalog.append(
+      catalog::QuarantineRecord{quarantine.id, quarantine.rank, quarantine.chunk, quarantine.why}));
+  ++node_.counters.quarantined_chunks;
+  node_.reports.add("quarantine: " + quarantine.id.text() + ", rank " + std::to_string(quarantine.rank) + ", chunk " +
+                    std::to_string(quarantine.chunk) + " in a tier: " + quarantine.why + "; it will not be used");
+  return {};
+}
+
+base::Status HeldVersions::retire(const std::string& name, std::uint64_t version) {
+  std::vector<segment::VersionId> ids;
+  for (const auto& [id, held] : node_.catalog.state().versions)
+    if (id.name == name && id.version == version) ids.push_back(id);
+  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
+    if (id.version.name == name && id.version.version == version) ids.push_back(id.version);
+  for (const auto& id : ids) {
+    PERDURE_CHECK(drop(id));
+    PERDURE_CHECK(redundancy_.drop(id));
+  }
+  return {};
+}
+
+void HeldVersions::client_gone(ClientId client) {
+  for (auto& [id, version] : node_.versions) version.staged_by.erase(client);
+  unpin(client);
+}
+
+bool HeldVersions::can_be_written(const catalog::HeldVersion& held, const catalog::LocalSegment& segment) {
+  return std::all_of(segment.ranks.begin(), segment.ranks.end(),
+                     [&held](std::uint32_t rank) { return held.restorable(rank) || held.moved(rank); });
+}
+
+std::vector<ipc::HeldSummary> HeldVersions::inventory(const std::string& name) const {
+  std::vector<ipc::HeldSummary> list;
+  for (const auto& [id, held] : node_.catalog.state().versions) {
+    if (!name.empty() && id.name != name) continue;
+    // Asked for everything, to settle what dead ranks left: a capture whose ranks are still connected is theirs to
+    // decide.
+    const Version* version = node_.versions.find(id);
+    const bool theirs = name.empty() && version != nullptr && !version->staged_by.empty();
+    const bool delayed = version != nullptr && version->life == Life::delayed;
+    ipc::HeldSummary summary{id, held.ranks, {}, held.committed || delayed || theirs, held.all_stored(), {}, {}};
+    for (const auto& [rank, piece] : held.pieces) {
+      if (held.restorable(rank)) summary.held.push_back(rank);
+      if (held.moved(rank) && !summary.stored) summary.moved.push_back(rank);
+    }
+    if (const auto begun = node_.catalog.state().begun.find(id); begun != node_.catalog.state().begun.end())
+      for (const auto& segment : begun->second) summary.begun.push_back({segment.index, segment.count, segment.ranks});
+    const auto& segments = delayed ? version->delayed : held.segments;
+    for (const auto& segment : segments)
+      if (segment.stored || can_be_written(held, segment))
+        summary.segments.push_back({segment.index, segment.count, segment.ranks});
+    list.push_back(std::move(summary));
+  }
+  return list;
+}
+
+void HeldVersions::release_slots(const catalog::HeldVersion& held) {
+  for (const auto& [rank, piece] : held.pieces)
+    for (const auto& chunk : piece.chunks)
+      if (chunk.place < node_.tiers.size()) node_.release_slot(held.id, {chunk.place, chunk.offset});
+}
+
+// A slot is recycled only after the catalog says so.
+base::Status HeldVersions::drop(const segment::VersionId& id) {
+  auto it = node_.catalog.state().versions.find(id);
+  if (it == node_.catalog.state().versions.end()) return {};
+  const catalog::HeldVersion held = it->second;
+  PERDURE_CHECK(node_.catalog.append(catalog::DropRecord{id}));
+  release_slots(held);
+  captures_.over(id);
+  return {};
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,77 @@
+#pragma once
+// The life of a version on this node: staged, committed or aborted, read, set aside, exported, dropped.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/ledger/redundancy_sets.hpp"
+#include "engine/ledger/slot_writes.hpp"
+
+namespace perdure::engine {
+
+/// What is here of a version, and kept for it, of all epochs.
+struct Exported {
+  struct Piece {
+    segment::Piece piece;
+    std::vector<std::optional<tier::SlotAddress>> slots;  ///< by chunk; nothing: not to be used
+  };
+  std::vector<Piece> pieces;
+  std::vector<catalog::RedundancySet> redundancy_sets;
+};
+
+class HeldVersions {
+ public:
+  HeldVersions(NodeTables& node, Captures& captures, SlotWrites& writes, RedundancySets& redundancy)
+      : node_(node), captures_(captures), writes_(writes), redundancy_(redundancy) {}
+
+  /// After a start: marks the catalog's slots as in use, and drops what cannot be there any more.
+  base::Status recover();
+
+  // ---- from ranks
+  base::Status stage(ClientId client, const ipc::Stage& stage);
+  /// Every piece is staged, so that the version holds: where the catalog cannot take the record now, that is made up
+  /// for later.
+  base::Status commit(const ipc::Commit& commit);
+  base::Status abort(ClientId client, const segment::VersionId& id);
+  base::Result<const segment::Piece*> locate(ClientId client, const segment::VersionId& id, std::uint32_t rank);
+  /// Its slots on this node stay as they are until unpinned.
+  void pin(ClientId client, const segment::VersionId& id);
+  void unpin(ClientId client, const segment::VersionId& id);
+  void unpin(ClientId client);
+  base::Status quarantine(const ipc::Quarantine& quarantine);
+  base::Status retire(const std::string& name, std::uint64_t version);
+  void client_gone(ClientId client);
+  std::vector<ipc::HeldSummary> inventory(const std::string& name) const;
+
+  // ---- after nodes were lost
+  /// Its slots stay until the client unpins them.
+  Exported export_pieces(ClientId client, const segment::VersionId& id);
+  /// A piece that was fetched or rebuilt into slots that were taken to keep. Replaces one that is not restorable.
+  base::Status adopt(const segment::VersionId& id, std::uint32_t ranks, const segment::Piece& piece);
+
+  // ---- from other parts of the node's state
+  base::Status write_delayed_commits();
+  /// The store may work again by now: versions that were given up get another chance, in their old order.
+  void requeue_given_up();
+  /// A slot is recycled only after the catalog says so.
+  base::Status drop(const segment::VersionId& id);
+  /// It is in the store, and nobody needs its slots: they are free for whoever wants them.
+  bool evictable(const catalog::HeldVersion& held) const;
+  static bool can_be_written(const catalog::HeldVersion& held, const catalog::LocalSegment& segment);
+
+ private:
+  base::Status commit_more(const ipc::Commit& commit, const catalog::HeldVersion& held);
+  void recorded(const catalog::HeldVersion& held);
+  void count_chunks(const segment::VersionId& id, const segment::Piece& piece);
+  void doubt_slumps();
+  void release_slots(const catalog::HeldVersion& held);
+  base::Status drop_impossible(const std::vector<segment::VersionId>& ids);
+
+  NodeTables& node_;
+  Captures& captures_;
+  SlotWrites& writes_;
+  RedundancySets& redundancy_;
+  std::uint64_t next_order_ = 1;
+};
+
+}  // namespace perdure::engine

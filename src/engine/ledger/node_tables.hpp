@@ -1,0 +1,87 @@
+#pragma once
+// What the parts of a node's state share: the catalog, the tiers, one record per version, one per slot, and what was
+// observed. Only the parts change it.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "catalog/catalog.hpp"
+#include "engine/ledger/counters.hpp"
+#include "engine/ledger/expected_chunks.hpp"
+#include "engine/ledger/interference.hpp"
+#include "engine/ledger/open_capture.hpp"
+#include "engine/ledger/reports.hpp"
+#include "engine/ledger/slots.hpp"
+#include "engine/ledger/tier_models.hpp"
+#include "engine/ledger/versions.hpp"
+#include "engine/ledger/write_times.hpp"
+#include "metrics/flush_rate.hpp"
+#include "placement/registry.hpp"
+#include "tier/tier.hpp"
+
+namespace perdure::engine {
+
+/// How the node places chunks.
+struct NodeStateOptions {
+  /// What to predict with; a tier without one gets an assumption. Refined by what is observed.
+  std::vector<TierModel> models = {};
+  const placement::Policy* policy = nullptr;  ///< nullptr: the first tier with room
+  unsigned flush_threads = 2;
+  std::uint64_t chunk_bytes = 0;  ///< smaller chunks than half of this say nothing about a tier's throughput
+  /// `never` for a store that is not resumable.
+  DuringCapture during_capture = DuringCapture::never;
+};
+
+/// As the owner of slots: what is kept for other nodes. No client is called so.
+inline constexpr ClientId kRedundancyOwner = ~0ULL - 2;
+
+struct TierHealth {
+  bool failed = false;    ///< its last operation failed; forgotten at the next commit, so that it gets another chance
+  bool reported = false;  ///< until a capture used it again
+};
+
+/// What was learnt from writes and flushes.
+struct Observations {
+  explicit Observations(std::size_t tiers);
+  std::vector<placement::DeviceModel> models;  ///< by tier
+  std::vector<std::uint64_t> at_last_commit;   ///< observations of each model up to then
+  metrics::FlushRate flush_rate;
+  Interference interference;
+  ExpectedChunks expected;
+  WriteTimes writes;
+};
+
+struct NodeTables {
+  NodeTables(catalog::Catalog catalog, std::vector<std::unique_ptr<tier::Tier>> tiers, Reports& reports,
+             NodeStateOptions options);
+  NodeTables(const NodeTables&) = delete;
+  NodeTables& operator=(const NodeTables&) = delete;
+
+  catalog::Catalog catalog;
+  std::vector<std::unique_ptr<tier::Tier>> tiers;
+  Reports& reports;
+  NodeStateOptions options;
+  Versions versions;
+  Slots slots;
+  std::vector<TierHealth> tier_health;
+  Observations observed;
+  Counters counters;
+  bool store_failing = false;
+  std::uint64_t lost_versions = 0;  ///< given up for want of room, while the store fails
+
+  /// What the catalog says of it; nullptr: nothing of it is held here.
+  const catalog::HeldVersion* held(const segment::VersionId& id) const;
+  const catalog::RedundancySet* redundancy_set(const catalog::RedundancyId& id) const;
+  /// Its record; nullptr: nothing of it is held here.
+  const Version* held_version(const segment::VersionId& id) const;
+  tier::SlotAddress address(const segment::ChunkEntry& chunk) const {
+    return tiers[chunk.place]->address(chunk.offset);
+  }
+  /// The slot is not this version's any more.
+  void release_slot(const segment::VersionId& id, SlotKey slot);
+  /// A tier that failed is avoided until the next checkpoint, and reported once until a capture used it again.
+  void tier_failed(std::uint32_t tier, const std::string& why);
+};
+
+}  // namespace perdure::engine

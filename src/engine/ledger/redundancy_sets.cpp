@@ -1,0 +1,198 @@
+#include "engine/ledger/redundancy_sets.hpp"
+
+#include <algorithm>
+
+#include "engine/ledger/redundancy_share.hpp"
+#include "engine/ledger/room.hpp"
+#include "os/crash_point.hpp"
+
+namespace perdure::engine {
+namespace {
+
+SlotKey slot_of(const segment::ChunkEntry& chunk) { return {chunk.place, chunk.offset}; }
+
+}  // namespace
+
+std::vector<catalog::RedundancySet> RedundancySets::all() const {
+  std::vector<catalog::RedundancySet> all;
+  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets) all.push_back(redundancy_set);
+  return all;
+}
+
+void RedundancySets::release(const catalog::RedundancySet& before, const catalog::RedundancySet* after) {
+  for (const auto& [block, chunk] : before.kept) {
+    const auto still = after == nullptr ? before.kept.end() : after->kept.find(block);
+    if (after != nullptr && still != after->kept.end() && slot_of(still->second) == slot_of(chunk)) continue;
+    (void)node_.slots.happens(slot_of(chunk), SlotEvent::free);
+  }
+}
+
+base::Status RedundancySets::keep(const catalog::RedundancySet& redundancy_set) {
+  const auto* known = find(redundancy_set.id);
+  for (const auto& [block, chunk] : redundancy_set.kept) {
+    const SlotKey slot = slot_of(chunk);
+    const bool taken = node_.slots.state(slot).holder == SlotHolder::redundancy;
+    const bool kept = known != nullptr && std::any_of(known->kept.begin(), known->kept.end(),
+                                                      [&](const auto& entry) { return slot_of(entry.second) == slot; });
+    if (!taken && !kept)
+      return base::fail(PERDURE_INVALID_ARGUMENT, redundancy_set.id.text(),
+                        "a block is in a slot that was not taken for it");
+  }
+  const auto before = known == nullptr ? catalog::RedundancySet() : *known;
+  os::crash_point(os::CrashPoint::keep_before_catalog);
+  PERDURE_CHECK(node_.catalog.append(catalog::RedundancyRecord{redundancy_set}));
+  os::crash_point(os::CrashPoint::keep_after_catalog);
+  for (const auto& [block, chunk] : redundancy_set.kept) {
+    (void)node_.slots.happens(slot_of(chunk), SlotEvent::keep);
+    node_.tiers[chunk.place]->written(chunk.offset);
+  }
+  release(before, find(redundancy_set.id));
+  return {};
+}
+
+base::Status RedundancySets::reached(const catalog::RedundancyId& id) {
+  const auto* redundancy_set = find(id);
+  if (redundancy_set == nullptr) return base::fail(PERDURE_NOT_FOUND, id.text(), "this node keeps nothing for it");
+  if (redundancy_set->reached) return {};
+  PERDURE_CHECK(node_.catalog.append(catalog::ReachedRecord{id}));
+  ++node_.counters.protections_reached;
+  os::crash_point(os::CrashPoint::reached_after_catalog);
+  return {};
+}
+
+base::Status RedundancySets::bad_block(const catalog::RedundancyId& id, catalog::BlockName block,
+                                       const std::string& why) {
+  const auto* redundancy_set = find(id);
+  if (redundancy_set == nullptr || !redundancy_set->kept.contains(block)) return {};
+  const SlotKey slot = slot_of(redundancy_set->kept.at(block));
+  PERDURE_CHECK(node_.catalog.append(catalog::BadBlockRecord{id, block, why}));
+  ++node_.counters.quarantined_blocks;
+  (void)node_.slots.happens(slot, SlotEvent::free);
+  node_.reports.add("quarantine: " + id.text() + ", block " + std::to_string(block.stripe) + "." +
+                    std::to_string(block.index) + " of the redundancy: " + why + "; it will not be used");
+  return {};
+}
+
+base::Status RedundancySets::drop(const catalog::RedundancyId& id) {
+  const auto* found = find(id);
+  if (found == nullptr) return {};
+  const catalog::RedundancySet redundancy_set = *found;
+  PERDURE_CHECK(node_.catalog.append(catalog::DropRedundancyRecord{id}));
+  release(redundancy_set, nullptr);
+  group_stored_.erase(id);
+  return {};
+}
+
+base::Status RedundancySets::drop(const segment::VersionId& id) {
+  for (auto it = node_.catalog.state().redundancy_sets.lower_bound({id, 0});
+       it != node_.catalog.state().redundancy_sets.end() && it->first.version == id;
+       it = node_.catalog.state().redundancy_sets.lower_bound({id, 0}))
+    PERDURE_CHECK(drop(catalog::RedundancyId(it->first)));
+  return {};
+}
+
+void RedundancySets::group_stored(const catalog::RedundancyId& id) {
+  if (find(id) != nullptr) group_stored_.insert(id);
+}
+
+void RedundancySets::node_level_everywhere(const std::string& name, const segment::Attempt& attempt) {
+  auto& newest = node_level_everywhere_[name];
+  newest = std::max(newest, attempt);
+  if (auto dropped = drop_obsolete(name); !dropped) node_.reports.add("catalog: " + dropped.error().text());
+}
+
+// Of versions that are not on this node any more. As long as one is, it is a second choice should the newest turn out
+// to be damaged.
+base::Status RedundancySets::drop_obsolete(const std::string& name) {
+  std::vector<catalog::RedundancyId> ids;
+  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
+    if (id.version.name == name && !needed(redundancy_set) && node_.held(id.version) == nullptr) ids.push_back(id);
+  for (const auto& id : ids) PERDURE_CHECK(drop(id));
+  return {};
+}
+
+bool RedundancySets::superseded(const segment::VersionId& id) const {
+  const auto newest = node_level_everywhere_.find(id.name);
+  return newest != node_level_everywhere_.end() && newest->second > id.attempt;
+}
+
+// What is kept of it is needed, until all have stored their part, or nobody will ask for the version any more.
+bool RedundancySets::needed(const catalog::RedundancySet& redundancy_set) const {
+  return !superseded(redundancy_set.id.version) && !group_stored_.contains(redundancy_set.id);
+}
+
+// Others need this node's part, too. In a new launch nobody says any more who of an earlier group has stored his: then
+// what is safe in the store here can go, or there might be no room for new versions ever.
+bool RedundancySets::guarded(const segment::VersionId& id) const {
+  const auto& redundancy_sets = node_.catalog.state().redundancy_sets;
+  for (auto it = redundancy_sets.lower_bound({id, 0}); it != redundancy_sets.end() && it->first.version == id; ++it)
+    if (needed(it->second) && (!epoch_ || it->first.epoch == *epoch_)) return true;
+  return false;
+}
+
+// Blocks on this tier whose version nobody will rebuild any more.
+std::uint64_t RedundancySets::count_obsolete(std::uint32_t tier, const segment::VersionId& for_version) const {
+  std::uint64_t count = 0;
+  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
+    if (id.version != for_version && !needed(redundancy_set)) count += blocks_on(redundancy_set, tier);
+  return count;
+}
+
+void RedundancySets::adopt() {
+  std::vector<std::pair<catalog::RedundancyId, catalog::BlockName>> lost;
+  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
+    for (const auto& [block, chunk] : redundancy_set.kept)
+      if (chunk.place >= node_.tiers.size() || !node_.tiers[chunk.place]->adopt(chunk.offset, chunk.length))
+        lost.emplace_back(id, block);
+  for (const auto& [id, block] : lost) {
+    const std::string why = "the catalog and the tiers disagree about its slot";
+    if (auto noted = node_.catalog.append(catalog::BadBlockRecord{id, block, why}); !noted)
+      node_.reports.add("catalog: " + noted.error().text());
+    node_.reports.add(id.text() + ", block " + std::to_string(block.stripe) + "." + std::to_string(block.index) +
+                      " of the redundancy: " + why + "; it will not be used");
+  }
+}
+
+std::vector<ipc::RedundancySummary> RedundancySets::inventory(const std::string& name) const {
+  std::vector<ipc::RedundancySummary> list;
+  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
+    if (name.empty() || id.version.name == name) list.push_back(summary_of(redundancy_set));
+  return list;
+}
+
+std::uint64_t RedundancySets::newest_at_node_level_ns(const std::string& name) const {
+  std::uint64_t newest = 0;
+  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
+    if (id.version.name == name && redundancy_set.reached && (!epoch_ || id.epoch == *epoch_))
+      newest = std::max(newest, id.version.attempt.created_ns);
+  return newest;
+}
+
+bool RedundancySets::at_node_level(const segment::VersionId& id) const {
+  const auto& redundancy_sets = node_.catalog.state().redundancy_sets;
+  for (auto it = redundancy_sets.lower_bound({id, 0}); it != redundancy_sets.end() && it->first.version == id; ++it)
+    if (it->second.reached && (!epoch_ || it->first.epoch == *epoch_)) return true;
+  return false;
+}
+
+std::uint64_t RedundancySets::bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
+    for (const auto& [block, chunk] : redundancy_set.kept) bytes += chunk.length;
+  return bytes;
+}
+
+base::Status RedundancySets::drop_all(std::uint32_t ranks) {
+  std::vector<catalog::RedundancyId> ids;
+  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
+    if (redundancy_set.ranks == ranks) ids.push_back(id);
+  for (const auto& id : ids) PERDURE_CHECK(drop(id));
+  return {};
+}
+
+bool RedundancySets::needed_by_others() const {
+  return std::any_of(node_.catalog.state().redundancy_sets.begin(), node_.catalog.state().redundancy_sets.end(),
+                     [&](const auto& entry) { return needed(entry.second); });
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,68 @@
+#pragma once
+// What this node keeps for the other nodes of its groups, and how long versions stay for the sake of others.
+// (docs/adr/0014)
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/ledger/node_tables.hpp"
+#include "ipc/messages.hpp"
+
+namespace perdure::engine {
+
+class RedundancySets {
+ public:
+  explicit RedundancySets(NodeTables& node) : node_(node) {}
+
+  /// nullptr: nothing is kept under this id.
+  const catalog::RedundancySet* find(const catalog::RedundancyId& id) const { return node_.redundancy_set(id); }
+  std::vector<catalog::RedundancySet> all() const;
+  std::vector<ipc::RedundancySummary> inventory(const std::string& name) const;
+  std::uint64_t bytes() const;
+
+  /// All of its blocks are in slots that were taken, or kept under the same id before; the others of those are free.
+  base::Status keep(const catalog::RedundancySet& redundancy_set);
+  /// Its group has reached level `node`. PERDURE_NOT_FOUND: nothing is kept for it.
+  base::Status reached(const catalog::RedundancyId& id);
+  base::Status bad_block(const catalog::RedundancyId& id, catalog::BlockName block, const std::string& why);
+  base::Status drop(const catalog::RedundancyId& id);
+  base::Status drop(const segment::VersionId& id);  ///< all epochs
+  /// The application says that everything is in the store, of versions of so many ranks.
+  base::Status drop_all(std::uint32_t ranks);
+  /// Of versions of this name that are not on this node, what nobody needs.
+  base::Status drop_obsolete(const std::string& name);
+  /// After a start: marks the catalog's slots as in use, and gives up what cannot be there any more.
+  void adopt();
+
+  /// This launch's: stored parts are told within it only; older redundancy is obsolete once this node's own are stored.
+  void in_epoch(std::optional<std::uint64_t> epoch) { epoch_ = epoch; }
+  /// Every position of the group has its part in the store: nobody will rebuild it from here.
+  void group_stored(const catalog::RedundancyId& id);
+  /// On all nodes of the job, this attempt has reached level `node`: older ones of the name can go.
+  void node_level_everywhere(const std::string& name, const segment::Attempt& attempt);
+
+  /// The newest version of the name that has reached level `node`, as far as this node's group goes; 0: none.
+  std::uint64_t newest_at_node_level_ns(const std::string& name) const;
+  bool at_node_level(const segment::VersionId& id) const;  ///< level `node` is reached, in this launch of the job
+  /// Others may have to rebuild from it, until all have stored their part, or nobody asks for the version any more.
+  bool needed(const catalog::RedundancySet& redundancy_set) const;
+  /// Something here is needed to rebuild another node.
+  bool needed_by_others() const;
+  /// Others need this node's part of the version, too.
+  bool guarded(const segment::VersionId& id) const;
+  /// Blocks on this tier, of other versions, that nobody needs.
+  std::uint64_t count_obsolete(std::uint32_t tier, const segment::VersionId& for_version) const;
+
+ private:
+  bool superseded(const segment::VersionId& id) const;
+  void release(const catalog::RedundancySet& before, const catalog::RedundancySet* after);
+
+  NodeTables& node_;
+  std::optional<std::uint64_t> epoch_;  // of this node's group
+  std::set<catalog::RedundancyId> group_stored_;
+  std::map<std::string, segment::Attempt> node_level_everywhere_;  // the newest, by name
+};
+
+}  // namespace perdure::engine

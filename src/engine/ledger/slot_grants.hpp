@@ -1,0 +1,55 @@
+#pragma once
+// Requests of ranks for slots: a placement policy chooses the tier, and room is made on it.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/ledger/decision_log.hpp"
+#include "engine/ledger/outlook.hpp"
+
+namespace perdure::engine {
+
+/// What the node does not know of the producers.
+struct GrantContext {
+  std::uint64_t waiting = 1;  ///< for a slot, the one that asks included
+  std::uint32_t rank = 0;     ///< that asks
+  bool last_chance = false;   ///< it will not be asked again: better a slow tier than none
+};
+
+/// Answer to a request for a slot.
+struct GrantOutcome {
+  enum class Kind { granted, wait, refused } kind = Kind::wait;
+  tier::SlotAddress address;
+  base::Error error;
+};
+
+class SlotGrants {
+ public:
+  SlotGrants(NodeTables& node, Captures& captures, SlotWrites& writes, TierRoom& room, const Outlook& outlook)
+      : node_(node), captures_(captures), writes_(writes), room_(room), outlook_(outlook) {}
+
+  /// A rank announces its piece. What contradicts itself is flushed after the commit only.
+  void begin_capture(ClientId client, const ipc::Begin& begin);
+  GrantOutcome grant(ClientId client, const ipc::Grant& request, const GrantContext& context = {});
+  /// Free slots kept for this client, with the bytes it will want of each.
+  std::vector<std::pair<tier::SlotAddress, std::uint64_t>> reserve(ClientId client,
+                                                                   const std::vector<std::uint64_t>& chunk_bytes);
+  const DecisionLog& decisions() const { return decisions_; }
+
+ private:
+  void consider_early_flush(const segment::VersionId& id, const GrantOutcome& outcome);
+  std::size_t avoid_tiers(const ipc::Grant& request);
+  bool place(ClientId client, const ipc::Grant& request, const GrantContext& context, EvictionScope sacrifice,
+             GrantOutcome& outcome);
+  bool take_slot(ClientId client, const ipc::Grant& request, std::uint32_t tier, EvictionScope sacrifice,
+                 GrantOutcome& outcome);
+
+  NodeTables& node_;
+  Captures& captures_;
+  SlotWrites& writes_;
+  TierRoom& room_;
+  const Outlook& outlook_;
+  DecisionLog decisions_ = {};
+};
+
+}  // namespace perdure::engine

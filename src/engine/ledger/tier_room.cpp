@@ -1,0 +1,193 @@
+#include "engine/ledger/tier_room.hpp"
+
+#include <algorithm>
+
+#include "base/bytes.hpp"
+#include "os/crash_point.hpp"
+
+namespace perdure::engine {
+
+RoomView TierRoom::observe(std::uint32_t tier) const {
+  RoomView room;
+  for (const auto& [id, version] : node_.versions) {
+    if (!version.held()) continue;
+    const std::uint64_t chunks = tier < version.chunks.size() ? version.chunks[tier] : 0;
+    room.versions.push_back(
+        {id, version.life, version.flush, chunks, !version.pinned_by.empty(), redundancy_.guarded(id)});
+  }
+  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
+    if (!redundancy_.needed(redundancy_set)) room.obsolete.push_back({id, blocks_on(redundancy_set, tier)});
+  room.chunks_to_move = count_flushed(tier) > 0;
+  room.store_failing = node_.store_failing;
+  return room;
+}
+
+// False when it could not be done: the catalog refused.
+bool TierRoom::evict(std::uint32_t tier, const Eviction& chosen) {
+  switch (chosen.what) {
+    case Eviction::What::version:
+      return evict(chosen.version);
+    case Eviction::What::redundancy: {
+      auto dropped = redundancy_.drop(chosen.redundancy);
+      if (!dropped) refused_ = dropped.error();
+      return dropped.has_value();
+    }
+    case Eviction::What::moved_chunk:
+      return move_one(tier);
+    case Eviction::What::nothing:
+      break;
+  }
+  return false;
+}
+
+bool TierRoom::evict(const segment::VersionId& id) {
+  const bool stored = node_.held(id)->all_stored();
+  os::crash_point(os::CrashPoint::evict_before_catalog);
+  if (auto dropped = held_.drop(id); !dropped) {
+    refused_ = dropped.error();
+    return false;
+  }
+  os::crash_point(os::CrashPoint::evict_after_catalog);
+  ++(stored ? node_.counters.evicted_stored : node_.counters.evicted_unstored);
+  if (!stored) note_lost(id);
+  return true;
+}
+
+// Said once for as long as the store fails: a long outage must not bury other reports.
+void TierRoom::note_lost(const segment::VersionId& id) {
+  if (node_.lost_versions++ == 0)
+    node_.reports.add(
+        id.text() +
+        ": given up before it reached the store, to make room for newer ones; so will others until the store "
+        "works again");
+  node_.versions.note_lost(id);
+}
+
+// A tier grows to what two versions need. Beyond that, versions that are safe in the store go before more is taken from
+// the system.
+bool TierRoom::make(std::uint32_t tier, std::uint64_t bytes, const segment::VersionId& for_version,
+                    EvictionScope sacrifice) {
+  const std::uint64_t target = 2 * node_.observed.expected.bytes();
+  const auto evict_one = [&](RoomWanted::For use) {
+    return evict(tier, choose_eviction(observe(tier), {for_version, sacrifice, use}));
+  };
+  while (!node_.tiers[tier]->has_free(bytes) && node_.tiers[tier]->usage().bytes + bytes > target)
+    if (!evict_one(RoomWanted::For::growth)) break;
+  while (!node_.tiers[tier]->can_hold(bytes))
+    if (!evict_one(RoomWanted::For::slot)) return false;
+  return true;
+}
+
+// Waiting for a slot makes sense only while something can free one that the rank can write. Every slot that was granted
+// is written or given back by a rank that waits for nobody; of a capture that is flushed early it then comes back.
+bool TierRoom::may_become_free(const ipc::Grant& request) const {
+  if (refused_) return false;
+  const auto usable = [&](std::uint64_t tier) {
+    return std::find(request.avoid.begin(), request.avoid.end(), tier) == request.avoid.end();
+  };
+  const auto any_usable = [&](const std::vector<std::uint64_t>& chunks) {
+    for (std::size_t t = 0; t < chunks.size(); ++t)
+      if (chunks[t] > 0 && usable(t)) return true;
+    return false;
+  };
+  for (const auto& [id, version] : node_.versions) {
+    const bool early = captures_.may_be_flushed_early(id), other = id != request.id;
+    if (any_usable(version.granted) && (other || early)) return true;
+    const bool coming = version.life >= Life::committed && version.flush != FlushPhase::given_up;
+    if (any_usable(version.chunks) && (early || (other && (coming || !version.pinned_by.empty())))) return true;
+  }
+  return node_.slots.any_free_after_read(usable);
+}
+
+// Only what is safe elsewhere makes room: redundancy of one version is not worth the only copy of another.
+base::Result<tier::SlotAddress> TierRoom::take_for_redundancy(const segment::VersionId& id, std::uint64_t bytes) {
+  for (std::uint32_t t = 0; t < node_.tiers.size(); ++t) {
+    if (node_.tier_health[t].failed || !make(t, bytes, id, EvictionScope::stored)) continue;
+    auto slot = node_.tiers[t]->acquire(bytes, kRedundancyOwner);
+    if (!slot) continue;
+    (void)node_.slots.happens({t, *slot}, SlotEvent::reserve);
+    return node_.tiers[t]->address(*slot);
+  }
+  return base::fail(PERDURE_NO_SPACE, id.text(),
+                    "no tier has room for a block of redundancy of " + base::format_bytes(bytes),
+                    "raise tier.memory.max_bytes or tier.file.max_bytes", true);
+}
+
+base::Result<tier::SlotAddress> TierRoom::take_spare(const segment::VersionId& id, std::uint64_t bytes) {
+  const std::uint64_t to_come = captures_.chunks_to_come();
+  for (std::uint32_t t = 0; t < node_.tiers.size(); ++t) {
+    const tier::Usage usage = node_.tiers[t]->usage();
+    const std::uint64_t slots = std::max(node_.tiers[t]->capacity(bytes), usage.slots);
+    if (node_.tier_health[t].failed || slots - (usage.slots - usage.free_slots) <= to_come) continue;
+    auto slot = node_.tiers[t]->acquire(bytes, kRedundancyOwner);
+    if (!slot) continue;
+    (void)node_.slots.happens({t, *slot}, SlotEvent::reserve);
+    return node_.tiers[t]->address(*slot);
+  }
+  return base::fail(PERDURE_NO_SPACE, id.text(), "captures under way need what room there is", {}, true);
+}
+
+void TierRoom::give_back(SlotKey slot) {
+  if (node_.slots.state(slot).holder == SlotHolder::redundancy) (void)node_.slots.happens(slot, SlotEvent::free);
+}
+
+bool TierRoom::may_move(const segment::VersionId& id) const {
+  const Version* version = node_.versions.find(id);
+  return version == nullptr || version->pinned_by.empty();
+}
+
+std::uint64_t TierRoom::count_flushed(std::uint32_t tier) const {
+  std::uint64_t count = 0;
+  for (const auto& [id, version] : node_.versions) {
+    const auto on_tier = version.flushed.find(tier);
+    if (on_tier != version.flushed.end() && may_move(id)) count += on_tier->second.size();
+  }
+  return count;
+}
+
+std::uint64_t TierRoom::chunks_to_move(const segment::VersionId& id) const {
+  const Version* version = node_.versions.find(id);
+  return version == nullptr ? 0 : version->chunks_flushed();
+}
+
+// A slot of this tier is free after it; false when there is none to be had.
+bool TierRoom::move_one(std::uint32_t tier) {
+  for (auto& [id, version] : node_.versions) {
+    const auto on_tier = version.flushed.find(tier);
+    if (on_tier == version.flushed.end() || on_tier->second.empty() || !may_move(id)) continue;
+    const auto [number, flushed] = *on_tier->second.begin();  // copied: it is gone when it has moved
+    const SlotKey slot{tier, number};
+    if (auto moved = move(segment::VersionId(id), slot, flushed); !moved) {
+      refused_ = moved.error();
+      return false;
+    }
+    return true;
+  }
+  return false;
+}
+
+base::Status TierRoom::move(const segment::VersionId& id, SlotKey slot, const Version::Flushed& flushed) {
+  const ChunkName name = flushed.name;
+  const auto* held = node_.held(id);
+  const bool staged = held != nullptr && held->pieces.contains(name.rank);
+  if (staged) {
+    if (!node_.catalog.state().begun.contains(id)) PERDURE_CHECK(flushes_.note_begun(id, held->segments));
+    os::crash_point(os::CrashPoint::move_before_catalog);
+    PERDURE_CHECK(node_.catalog.append(catalog::MovedRecord{id, name.rank, {{name.chunk, flushed.offset}}}));
+    os::crash_point(os::CrashPoint::move_after_catalog);
+    --node_.versions.at(id).chunks[slot.first];
+  } else {
+    writes_.settle(slot);
+  }
+  if (OpenCapture* open = captures_.find(id)) {
+    if (auto* chunk = open->find(name); chunk != nullptr) {
+      chunk->place = catalog::kInTemporarySegment;
+      chunk->offset = flushed.offset;
+    }
+  }
+  ++moved_chunks_;
+  node_.release_slot(id, slot);
+  return {};
+}
+
+}  // namespace perdure::engine

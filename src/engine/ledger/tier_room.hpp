@@ -1,0 +1,59 @@
+#pragma once
+// Room on tiers: what goes when a slot is wanted, and whether any can come at all.
+#include <optional>
+
+#include "engine/ledger/flushes.hpp"
+#include "engine/ledger/room.hpp"
+
+namespace perdure::engine {
+
+class TierRoom {
+ public:
+  TierRoom(NodeTables& node, Captures& captures, SlotWrites& writes, RedundancySets& redundancy, HeldVersions& held,
+           Flushes& flushes)
+      : node_(node), captures_(captures), writes_(writes), redundancy_(redundancy), held_(held), flushes_(flushes) {}
+
+  /// What the tier holds, as far as it can make room.
+  RoomView observe(std::uint32_t tier) const;
+  /// Until the tier can hold so many bytes for this version. False when it cannot: nothing more may go.
+  bool make(std::uint32_t tier, std::uint64_t bytes, const segment::VersionId& for_version, EvictionScope sacrifice);
+  /// Waiting for a slot makes sense: something can free one that the rank can write.
+  bool may_become_free(const ipc::Grant& request) const;
+  /// Why the catalog refused to let something go, since refusals were forgotten.
+  const std::optional<base::Error>& refused() const { return refused_; }
+  void forget_refusal() { refused_.reset(); }
+
+  // ---- for redundancy
+  /// For a block of redundancy of this version. PERDURE_NO_SPACE when only what is nowhere else could make room.
+  base::Result<tier::SlotAddress> take_for_redundancy(const segment::VersionId& id, std::uint64_t bytes);
+  /// A slot that is free and that no capture under way will need: redundancy that is built during a capture must not
+  /// make captures wait.
+  base::Result<tier::SlotAddress> take_spare(const segment::VersionId& id, std::uint64_t bytes);
+  void give_back(SlotKey slot);  ///< it was taken for redundancy, and will not be kept
+
+  // ---- slots whose chunk is also in its temporary segment: they are used again when somebody needs them
+  // (docs/adr/0009)
+  std::uint64_t count_flushed(std::uint32_t tier) const;
+  /// Chunks of the version that are in its temporary segment, and in their slots as long as nobody needs those.
+  std::uint64_t chunks_to_move(const segment::VersionId& id) const;
+  std::uint64_t moved_chunks() const { return moved_chunks_; }  ///< since the engine began
+
+ private:
+  bool evict(std::uint32_t tier, const Eviction& chosen);
+  bool evict(const segment::VersionId& id);
+  void note_lost(const segment::VersionId& id);
+  bool may_move(const segment::VersionId& id) const;
+  bool move_one(std::uint32_t tier);
+  base::Status move(const segment::VersionId& id, SlotKey slot, const Version::Flushed& flushed);
+
+  NodeTables& node_;
+  Captures& captures_;
+  SlotWrites& writes_;
+  RedundancySets& redundancy_;
+  HeldVersions& held_;
+  Flushes& flushes_;
+  std::optional<base::Error> refused_;
+  std::uint64_t moved_chunks_ = 0;
+};
+
+}  // namespace perdure::engine
