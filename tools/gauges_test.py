@@ -113,7 +113,7 @@ class Gauges(unittest.TestCase):
         self.assertEqual(found["flags of the largest state structure"], (3, "S"))
 
     def test_containers_of_versions_ids_are_those_of_the_engine(self):
-        found = values({"src/engine/a.hpp": "class A { std::map<segment::VersionId, int> a_; std::deque<VersionId> b_; std::set<std::string> c_;"
+        found = values({"src/engine/a.hpp": "class A { std::map<segment::VersionId, int> a_; std::set<VersionId> b_; std::deque<VersionId> g_; std::set<std::string> c_;"
                                             "std::map<int, std::set<catalog::RedundancyId>> d_; std::map<int, VersionId> e_;"
                                             "std::map<std::pair<VersionId, int>, bool> f_; };",
                         "src/catalog/b.hpp": "struct B { std::map<VersionId, int> versions; };"})

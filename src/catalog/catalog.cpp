@@ -1,5 +1,6 @@
-// Compaction is the only rewrite: (1) write the snapshot to catalog.new, (2) sync it, (3) rename over catalog, (4) sync
-// the directory. A death before (3) leaves the old log, after it the new one; both say the same.
+// Compaction is the only rewrite: (1) write the snapshot to catalog.new, (2) sync it, (3) append what came meanwhile,
+// (4) rename over catalog, (5) sync the directory. A death before (4) leaves the old log, after it the new one; both
+// say the same.
 #include "catalog/catalog.hpp"
 
 #include <cstring>
@@ -133,29 +134,71 @@ base::Status Catalog::append(const Record& record) {
   return {};
 }
 
-base::Status Catalog::sync() { return file_.sync_data(); }
+base::Status Catalog::sync() {
+  PERDURE_CHECK(file_.sync_data());
+  if (!named_) PERDURE_CHECK(os::sync_directory(directory_));
+  named_ = true;
+  synced_ = end_;
+  return {};
+}
 
-base::Status Catalog::compact_if_worthwhile() {
-  if (end_ < compact_above_ || end_ < 4 * compacted_) return {};
-  return compact();
+bool Catalog::worth_compacting() const { return !compacting_ && end_ >= compact_above_ && end_ >= 4 * compacted_; }
+
+Compaction Catalog::begin_compaction() {
+  compacting_ = true;
+  Compaction compaction;
+  compaction.directory_ = directory_;
+  compaction.state_ = state_;
+  compaction.taken_ = end_;
+  return compaction;
+}
+
+base::Status Compaction::write() {
+  const auto log = encode_log(state_);
+  const std::string fresh = directory_ + "/catalog.new";
+  PERDURE_CHECK(os::remove_file(fresh));
+  PERDURE_TRY(file_, os::File::open(fresh, os::Open::create_new));
+  PERDURE_CHECK(file_.write(0, log));
+  PERDURE_CHECK(file_.sync());
+  end_ = log.size();
+  os::crash_point(os::CrashPoint::catalog_compact_written);
+  return {};
+}
+
+base::Status Compaction::sync_name() { return os::sync_directory(directory_); }
+
+base::Status Catalog::finish_compaction(Compaction& compaction, const base::Status& written) {
+  compacting_ = false;
+  return written ? take_over(compaction) : written;
+}
+
+base::Status Catalog::take_over(Compaction& compaction) {
+  std::vector<std::byte> meanwhile(end_ - compaction.taken_);
+  if (!meanwhile.empty()) {
+    PERDURE_CHECK(file_.read(compaction.taken_, meanwhile));
+    PERDURE_CHECK(compaction.file_.write(compaction.end_, meanwhile));
+    // Nobody waits for this as long as nobody calls sync() beside a compaction.
+    if (synced_ > compaction.taken_) PERDURE_CHECK(compaction.file_.sync_data());
+  }
+  const std::string path = directory_ + "/catalog";
+  PERDURE_CHECK(os::rename_path(path + ".new", path));
+  // From here on this is the log, whatever fails: an append to the old file would be lost with it.
+  file_ = std::move(compaction.file_);
+  compacted_ = compaction.end_;
+  end_ = compaction.end_ + meanwhile.size();
+  synced_ = compaction.end_;
+  named_ = false;
+  os::crash_point(os::CrashPoint::catalog_compact_renamed);
+  if (auto named = os::File::open(path, os::Open::read_write))
+    file_ = std::move(*named);  // the same file, for messages
+  return {};
 }
 
 base::Status Catalog::compact() {
-  const auto log = encode_log(state_);
-  const std::string path = directory_ + "/catalog", fresh = path + ".new";
-  PERDURE_CHECK(os::remove_file(fresh));
-  PERDURE_TRY(auto file, os::File::open(fresh, os::Open::create_new));
-  PERDURE_CHECK(file.write(0, log));
-  PERDURE_CHECK(file.sync());
-  os::crash_point(os::CrashPoint::catalog_compact_written);
-  PERDURE_CHECK(os::rename_path(fresh, path));
-  // From here on this is the log, whatever fails: an append to the old file would be lost with it.
-  file_ = std::move(file);
-  end_ = compacted_ = log.size();
-  os::crash_point(os::CrashPoint::catalog_compact_renamed);
-  PERDURE_CHECK(os::sync_directory(directory_));
-  if (auto named = os::File::open(path, os::Open::read_write))
-    file_ = std::move(*named);  // the same file, for messages
+  Compaction compaction = begin_compaction();
+  PERDURE_CHECK(finish_compaction(compaction, compaction.write()));
+  PERDURE_CHECK(compaction.sync_name());
+  named_ = true;
   return {};
 }
 

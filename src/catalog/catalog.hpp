@@ -17,6 +17,24 @@ struct ReplayReport {
   std::vector<base::Error> damage;
 };
 
+/// A rewrite of the log as a snapshot, which takes its time: the catalog is asked at its beginning and at its end only.
+class Compaction {
+ public:
+  /// Writes the snapshot beside the log, and syncs it. Touches nothing of the catalog: records may be appended
+  /// meanwhile.
+  base::Status write();
+  /// After finish_compaction(): the new log's name survives the machine.
+  base::Status sync_name();
+
+ private:
+  friend class Catalog;
+  std::string directory_;
+  State state_;              // when it began
+  std::uint64_t taken_ = 0;  // up to here the old log is in `state_`
+  os::File file_;
+  std::uint64_t end_ = 0;
+};
+
 /// Appends and replays. One thread at a time. A record is in effect when append() returned: it survives the death of
 /// every process (the kernel has it); sync() makes it survive the machine.
 class Catalog {
@@ -30,18 +48,28 @@ class Catalog {
   /// the next append.
   base::Status append(const Record& record);
   base::Status sync();
-  /// Rewrites the log as a snapshot when it has grown far beyond one; atomic.
-  base::Status compact_if_worthwhile();
+  /// The log has grown far beyond a snapshot, and no compaction is under way.
+  bool worth_compacting() const;
+  /// Copies the state. One at a time; to be ended with finish_compaction().
+  Compaction begin_compaction();
+  /// After its write(), which ended like this: appends the records that came meanwhile to the new log and puts it in
+  /// place of the old one, at once for every reader. After an error the old log stays.
+  base::Status finish_compaction(Compaction& compaction, const base::Status& written);
+  /// All three steps.
   base::Status compact();
 
  private:
   base::Status replay();
   base::Status mend_magic(std::uint64_t size);
+  base::Status take_over(Compaction& compaction);
   std::string directory_;
   os::File file_;
   std::uint64_t end_ = 0;
   std::uint64_t compact_above_ = 0;
   std::uint64_t compacted_ = 0;  // size of the last snapshot
+  bool compacting_ = false;
+  std::uint64_t synced_ = 0;  // up to here sync() promised that the log survives the machine
+  bool named_ = true;         // and so does its name
   State state_;
   ReplayReport report_;
 };

@@ -226,18 +226,45 @@ TEST_F(CatalogFile, CompactionKeepsTheStateAndForgetsTheHistory) {
 
 TEST_F(CatalogFile, ASmallLogIsNotWorthCompacting) {
   append_samples();
-  Catalog catalog = open();
-  const Bytes before = content();
-  ASSERT_TRUE(catalog.compact_if_worthwhile());
-  EXPECT_EQ(content(), before);
+  EXPECT_FALSE(open().worth_compacting());
 }
 
 TEST_F(CatalogFile, ALogThatGrewFarBeyondItsStateIsCompacted) {
   Catalog catalog = open();
   const Record long_text = QuarantineRecord{sample_id(1), 0, 0, std::string(base::MiB, 'x')};
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(catalog.append(long_text));
-  ASSERT_TRUE(catalog.compact_if_worthwhile());
+  ASSERT_TRUE(catalog.worth_compacting());
+  ASSERT_TRUE(catalog.compact());
   EXPECT_LT(content().size(), base::MiB);
+  EXPECT_FALSE(catalog.worth_compacting());
+}
+
+TEST_F(CatalogFile, RecordsThatComeWhileTheSnapshotIsWrittenAreInTheNewLog) {
+  append_samples();
+  Catalog catalog = open();
+  Compaction compaction = catalog.begin_compaction();
+  ASSERT_TRUE(catalog.append(sample_stage(sample_id(8), 0, 1)));
+  const auto written = compaction.write();
+  ASSERT_TRUE(written);
+  ASSERT_TRUE(catalog.append(sample_stage(sample_id(9), 0, 1)));
+  EXPECT_TRUE(os::exists(path_ + ".new").value()) << "the old log is in place until the end";
+  ASSERT_TRUE(catalog.finish_compaction(compaction, written));
+  ASSERT_TRUE(catalog.append(sample_stage(sample_id(10), 0, 1)));
+  const Catalog again = open();
+  for (const std::uint64_t version : {8, 9, 10}) EXPECT_TRUE(again.state().versions.contains(sample_id(version)));
+  EXPECT_EQ(described(again.state()), described(catalog.state()));
+  EXPECT_TRUE(again.replay_report().damage.empty());
+}
+
+TEST_F(CatalogFile, OneCompactionAtATime) {
+  Catalog catalog = open();
+  const Record long_text = QuarantineRecord{sample_id(1), 0, 0, std::string(base::MiB, 'x')};
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(catalog.append(long_text));
+  Compaction compaction = catalog.begin_compaction();
+  EXPECT_FALSE(catalog.worth_compacting()) << "one is under way";
+  const base::Status failed = base::fail(PERDURE_IO, "catalog.new", "the disk is full");
+  EXPECT_FALSE(catalog.finish_compaction(compaction, failed));
+  EXPECT_TRUE(catalog.worth_compacting()) << "it failed";
 }
 
 // Whatever call of a compaction fails: the log in place is the one that the next append goes to.

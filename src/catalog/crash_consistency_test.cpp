@@ -35,6 +35,18 @@ class Recorded {
     ASSERT_TRUE(catalog_.compact());
     promise();
   }
+  /// Appends, and promises if `synced`, while the snapshot is written, and before the new log's name is sure.
+  void compact_beside(std::uint64_t version, bool synced) {
+    Compaction compaction = catalog_.begin_compaction();
+    checkpoint(version);
+    if (synced) sync();
+    const auto written = compaction.write();
+    checkpoint(version + 1);
+    ASSERT_TRUE(catalog_.finish_compaction(compaction, written));
+    checkpoint(version + 2);
+    if (synced) sync();
+    ASSERT_TRUE(compaction.sync_name());
+  }
   /// The life of a version: staged by two ranks, committed, stored, and the one before given up.
   void checkpoint(std::uint64_t version) {
     const auto id = sample_id(version);
@@ -110,6 +122,19 @@ TEST(CatalogCrashConsistency, Compactions) {
   recorded.sync();
   recorded.checkpoint(5);
   expect_consistent(recorded);
+}
+
+TEST(CatalogCrashConsistency, CompactionsBesideAppends) {
+  for (const bool synced : {true, false}) {
+    TemporaryDirectory directory;
+    Recorded recorded(directory.path());
+    recorded.checkpoint(1);
+    recorded.sync();
+    recorded.compact_beside(2, synced);
+    recorded.checkpoint(5);
+    recorded.sync();
+    expect_consistent(recorded);
+  }
 }
 
 TEST(CatalogCrashConsistency, ALogThatIsOpenedAgainAndGoesOn) {

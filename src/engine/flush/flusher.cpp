@@ -330,8 +330,8 @@ void Flusher::succeeded(const segment::VersionId& id, const FlushOutcome& outcom
     ledger->flushes.succeeded(id, outcome.bytes, seconds);
     if (auto status = ledger->flushes.forget_old(id.name, options_.keep_in_tiers); !status)
       reports_.add(status.error().text());
-    if (auto status = ledger->compact(); !status) reports_.add("catalog: " + status.error().text());
   }
+  if (auto status = compact_catalog(ledger_); !status) reports_.add("catalog: " + status.error().text());
   changed_(id, true);
 }
 

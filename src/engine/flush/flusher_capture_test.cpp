@@ -79,7 +79,8 @@ TEST_F(FlusherCapture, ALargeCaptureGoesThroughOneSlot) {
   ASSERT_TRUE(stage_and_commit(1));
   ASSERT_TRUE(await_stored(1));
   expect_stored(1);
-  EXPECT_TRUE(await([&] { return core->flushes.next_leftover() == std::nullopt && core->flushes.next() == std::nullopt; }));
+  EXPECT_TRUE(
+      await([&] { return core->flushes.next_leftover() == std::nullopt && core->flushes.next() == std::nullopt; }));
   EXPECT_TRUE(taken_reports().empty());
 }
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "engine/ledger/now.hpp"
-
 namespace perdure::engine {
 
 bool Captures::announce(ClientId client, const ipc::Begin& begin) {
@@ -12,7 +10,7 @@ bool Captures::announce(ClientId client, const ipc::Begin& begin) {
   Version& version = node_.versions.at(begin.id);
   if (!version.begun_s) {
     node_.counters.capture_begins();
-    version.begun_s = now_s();
+    version.begun_s = node_.now_s();
   }
   if (!version.capture) version.capture.emplace();
   OpenCapture& capture = *version.capture;

@@ -1,6 +1,5 @@
 #pragma once
-// The chunks that ranks said their captures will have, and how many of them still wait for a slot. Counted as they
-// come, because policies ask at every decision, and a node may have hundreds of ranks. Not thread-safe.
+// The chunks that ranks said their captures will have, and how many of them still wait for a slot. Not thread-safe.
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -18,7 +17,8 @@ class ExpectedChunks {
   void granted(ClientId client, const segment::VersionId& id);
   void client_gone(ClientId client);
 
-  /// Without a slot: of clients that have not begun with this version all they reserved, of the others the rest.
+  /// Without a slot, over all clients of the node: of those that have not begun with this version all they reserved, of
+  /// the others the rest.
   std::uint64_t without_slot(const segment::VersionId& id) const;
   std::uint64_t bytes() const { return bytes_; }  ///< of all that is reserved
 
@@ -28,12 +28,8 @@ class ExpectedChunks {
     segment::VersionId id;  // the last one that it got a slot for
     std::uint64_t granted = 0;
   };
-  void add(const Client& client);
-  void subtract(const Client& client);
-
   std::map<ClientId, Client> clients_;
   std::uint64_t chunks_ = 0, bytes_ = 0;
-  std::map<segment::VersionId, std::uint64_t> granted_;  // of the reserved ones
 };
 
 }  // namespace perdure::engine

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/ledger/now.hpp"
 #include "os/crash_point.hpp"
 
 namespace perdure::engine {
@@ -161,7 +160,7 @@ base::Status HeldVersions::commit(const ipc::Commit& commit) {
                       " will be flushed when it can be written again");
   os::crash_point(os::CrashPoint::engine_commit_after_catalog);
   version.staged_by.clear();
-  if (version.begun_s) node_.counters.capture_commits(it->second.bytes(), now_s() - *version.begun_s);
+  if (version.begun_s) node_.counters.capture_commits(it->second.bytes(), node_.now_s() - *version.begun_s);
   version.begun_s.reset();  // what was settled after a death, or recovered, was not captured here now
   version.order = next_order_++;
   if (!version.write_through()) version.capture.reset();

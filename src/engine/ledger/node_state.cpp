@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/ledger/now.hpp"
-
 namespace perdure::engine {
 
 NodeState::NodeState(catalog::Catalog catalog, std::vector<std::unique_ptr<tier::Tier>> tiers, Reports& reports,
@@ -70,6 +68,8 @@ void NodeState::client_gone(ClientId client, std::optional<std::uint32_t> rank) 
   held.client_gone(client);
 }
 
-void NodeState::step(ClientId client, double seconds) { node_.observed.interference.step(client, now_s(), seconds); }
+void NodeState::step(ClientId client, double seconds) {
+  node_.observed.interference.step(client, node_.now_s(), seconds);
+}
 
 }  // namespace perdure::engine

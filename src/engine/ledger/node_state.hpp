@@ -23,7 +23,8 @@ class NodeState {
   void client_gone(ClientId client, std::optional<std::uint32_t> rank = std::nullopt);
   /// This client was the application's own for so long, until now.
   void step(ClientId client, double seconds);
-  base::Status compact() { return node_.catalog.compact_if_worthwhile(); }
+  /// For compact_catalog().
+  catalog::Catalog& catalog() { return node_.catalog; }
 
   // ---- looking
   /// What the catalog says of the version; nullptr: nothing of it is held here.

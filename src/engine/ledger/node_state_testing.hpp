@@ -32,6 +32,11 @@ class NodeStateFixture : public ::testing::Test {
     const auto held = ledger->lock();
     core = &*held;
   }
+  /// Time passes only when `time_s` is changed.
+  NodeStateOptions timed(NodeStateOptions options = {}) {
+    options.clock = [this] { return time_s; };
+    return options;
+  }
   void close() {
     core = nullptr;
     ledger.reset();
@@ -74,6 +79,7 @@ class NodeStateFixture : public ::testing::Test {
   }
 
   test_support::TemporaryDirectory directory;
+  double time_s = 1;
   Reports reports;
   std::unique_ptr<Ledger> ledger;
   /// What is in the ledger: for tests that share it with no thread, or hold its lock.

@@ -1,7 +1,5 @@
 #include "engine/ledger/node_tables.hpp"
 
-#include "engine/ledger/now.hpp"
-
 namespace perdure::engine {
 namespace {
 
@@ -10,7 +8,8 @@ constexpr double kMemoryBytesPerS = 4e9, kFileBytesPerS = 500e6;
 
 }  // namespace
 
-Observations::Observations(std::size_t tiers) : at_last_commit(tiers), interference(now_s()), writes(tiers) {}
+Observations::Observations(std::size_t tiers, double now_s)
+    : at_last_commit(tiers), interference(now_s), writes(tiers) {}
 
 NodeTables::NodeTables(catalog::Catalog catalog_, std::vector<std::unique_ptr<tier::Tier>> tiers_, Reports& reports_,
                        NodeStateOptions options_)
@@ -20,7 +19,7 @@ NodeTables::NodeTables(catalog::Catalog catalog_, std::vector<std::unique_ptr<ti
       options(std::move(options_)),
       slots(tiers),
       tier_health(tiers.size()),
-      observed(tiers.size()) {
+      observed(tiers.size(), now_s()) {
   if (options.policy == nullptr) options.policy = placement::find_policy("hybrid-naive").value();
   options.models.resize(tiers.size());
   for (std::size_t t = 0; t < tiers.size(); ++t) {

@@ -2,6 +2,7 @@
 // What the parts of a node's state share: the catalog, the tiers, one record per version, one per slot, and what was
 // observed. Only the parts change it.
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "engine/ledger/counters.hpp"
 #include "engine/ledger/expected_chunks.hpp"
 #include "engine/ledger/interference.hpp"
+#include "engine/ledger/now.hpp"
 #include "engine/ledger/open_capture.hpp"
 #include "engine/ledger/reports.hpp"
 #include "engine/ledger/slots.hpp"
@@ -31,6 +33,7 @@ struct NodeStateOptions {
   std::uint64_t chunk_bytes = 0;  ///< smaller chunks than half of this say nothing about a tier's throughput
   /// `never` for a store that is not resumable.
   DuringCapture during_capture = DuringCapture::never;
+  std::function<double()> clock = now_s;  ///< in seconds
 };
 
 /// As the owner of slots: what is kept for other nodes. No client is called so.
@@ -43,7 +46,7 @@ struct TierHealth {
 
 /// What was learnt from writes and flushes.
 struct Observations {
-  explicit Observations(std::size_t tiers);
+  Observations(std::size_t tiers, double now_s);
   std::vector<placement::DeviceModel> models;  ///< by tier
   std::vector<std::uint64_t> at_last_commit;   ///< observations of each model up to then
   metrics::FlushRate flush_rate;
@@ -70,6 +73,7 @@ struct NodeTables {
   bool store_failing = false;
   std::uint64_t lost_versions = 0;  ///< given up for want of room, while the store fails
 
+  double now_s() const { return options.clock(); }
   /// What the catalog says of it; nullptr: nothing of it is held here.
   const catalog::HeldVersion* held(const segment::VersionId& id) const;
   const catalog::RedundancySet* redundancy_set(const catalog::RedundancyId& id) const;

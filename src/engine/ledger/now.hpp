@@ -1,5 +1,5 @@
 #pragma once
-// What time it is for the engine's observations.
+// The clock of the engine's observations.
 #include "os/system.hpp"
 
 namespace perdure::engine {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/ledger/now.hpp"
-
 namespace perdure::engine {
 
 // Only what comes without anybody's help counts as coming: the flushes of committed versions, while the store works. A
@@ -63,7 +61,7 @@ std::vector<placement::TierState> Outlook::tiers(ClientId client, const ipc::Gra
 
 placement::FlushOutlook Outlook::flushes() const {
   placement::FlushOutlook state;
-  const double now = now_s();
+  const double now = node_.now_s();
   state.bytes_per_s = node_.observed.flush_rate.plausible_bytes_per_s(now);
   state.sustained_bytes_per_s = node_.observed.flush_rate.plausible_sustained_bytes_per_s(now);
   state.deviation_bytes_per_s = node_.observed.flush_rate.deviation_bytes_per_s();

@@ -79,7 +79,10 @@ base::Status RedundancySets::drop(const catalog::RedundancyId& id) {
   const catalog::RedundancySet redundancy_set = *found;
   PERDURE_CHECK(node_.catalog.append(catalog::DropRedundancyRecord{id}));
   release(redundancy_set, nullptr);
-  group_stored_.erase(id);
+  if (Version* version = node_.versions.find(id.version)) {
+    version->stored_epochs.erase(id.epoch);
+    node_.versions.tidy(id.version);
+  }
   return {};
 }
 
@@ -92,7 +95,7 @@ base::Status RedundancySets::drop(const segment::VersionId& id) {
 }
 
 void RedundancySets::group_stored(const catalog::RedundancyId& id) {
-  if (find(id) != nullptr) group_stored_.insert(id);
+  if (find(id) != nullptr) node_.versions.at(id.version).stored_epochs.insert(id.epoch);
 }
 
 void RedundancySets::node_level_everywhere(const std::string& name, const segment::Attempt& attempt) {
@@ -118,7 +121,9 @@ bool RedundancySets::superseded(const segment::VersionId& id) const {
 
 // What is kept of it is needed, until all have stored their part, or nobody will ask for the version any more.
 bool RedundancySets::needed(const catalog::RedundancySet& redundancy_set) const {
-  return !superseded(redundancy_set.id.version) && !group_stored_.contains(redundancy_set.id);
+  const auto& id = redundancy_set.id;
+  const Version* version = node_.versions.find(id.version);
+  return !superseded(id.version) && (version == nullptr || !version->stored_epochs.contains(id.epoch));
 }
 
 // Others need this node's part, too. In a new launch nobody says any more who of an earlier group has stored his: then

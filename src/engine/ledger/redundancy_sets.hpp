@@ -3,7 +3,6 @@
 // (docs/adr/0014)
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -60,8 +59,7 @@ class RedundancySets {
   void release(const catalog::RedundancySet& before, const catalog::RedundancySet* after);
 
   NodeTables& node_;
-  std::optional<std::uint64_t> epoch_;  // of this node's group
-  std::set<catalog::RedundancyId> group_stored_;
+  std::optional<std::uint64_t> epoch_;                             // of this node's group
   std::map<std::string, segment::Attempt> node_level_everywhere_;  // the newest, by name
 };
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/ledger/now.hpp"
-
 namespace perdure::engine {
 
 void SlotWrites::release(ClientId client, const segment::VersionId* id) {
@@ -22,7 +20,7 @@ void SlotWrites::take(ClientId client, const ipc::Grant& request, SlotKey slot, 
   node_.observed.expected.granted(client, request.id);
   if (auto* device = node_.tiers[slot.first]->device()) taken.stream = device->start(request.bytes);
   node_.slots.grant(slot, std::move(taken));
-  node_.observed.writes.granted(now_s(), client, slot);
+  node_.observed.writes.granted(node_.now_s(), client, slot);
 }
 
 std::optional<base::Status> SlotWrites::written(ClientId client, const ipc::Written& written) {
@@ -34,7 +32,7 @@ std::optional<base::Status> SlotWrites::written(ClientId client, const ipc::Writ
   if (device != nullptr && !device->over(granted->stream)) return std::nullopt;
   if (!node_.slots.happens(slot, SlotEvent::write)) return base::Status();
   node_.tiers[written.tier]->written(written.slot);
-  learn(*granted, written.tier, node_.observed.writes.written(now_s(), client, slot, written.bytes));
+  learn(*granted, written.tier, node_.observed.writes.written(node_.now_s(), client, slot, written.bytes));
   return captures_.note_written(written);
 }
 
@@ -63,7 +61,8 @@ void SlotWrites::settle(SlotKey slot) {
   if (known == nullptr) return;
   const Slots::Granted granted = *known;
   if (auto* device = node_.tiers[slot.first]->device()) device->cancel(granted.stream);
-  if (node_.slots.state(slot).holder == SlotHolder::rank) node_.observed.writes.dropped(now_s(), granted.client, slot);
+  if (node_.slots.state(slot).holder == SlotHolder::rank)
+    node_.observed.writes.dropped(node_.now_s(), granted.client, slot);
   (void)node_.slots.happens(slot, SlotEvent::settle);
   --node_.versions.at(granted.id).granted[slot.first];
   node_.versions.tidy(granted.id);

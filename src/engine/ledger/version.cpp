@@ -99,6 +99,8 @@ std::uint64_t Version::chunks_flushed() const {
   return count;
 }
 
-bool Version::over() const { return life == Life::none && by == FlushedBy::queue && slots_granted() == 0; }
+bool Version::over() const {
+  return life == Life::none && by == FlushedBy::queue && slots_granted() == 0 && stored_epochs.empty();
+}
 
 }  // namespace perdure::engine

@@ -75,10 +75,12 @@ struct Version : VersionState {
   std::vector<std::uint64_t> chunks = {};      ///< of staged pieces, on each tier
   std::vector<std::uint64_t> granted = {};     ///< slots on each tier that ranks write, or have not staged yet
   std::optional<OpenCapture> capture;          ///< until the commit, or until a flush of its own has ended
-  std::optional<double> begun_s;               ///< by which clock: now_s(); until it is committed or over
+  std::optional<double> begun_s;               ///< by the clock of NodeStateOptions; until it is committed or over
   std::vector<catalog::LocalSegment> delayed;  ///< that the catalog could not take yet
   bool replicate_first = false;                ///< others are to read its slots before the store's turn comes
-  std::uint64_t bytes_flushed = 0;             ///< by the flush that runs or failed last
+  /// Of the redundancy that is kept here for it: all positions of the group have their part in the store.
+  std::set<std::uint64_t> stored_epochs;
+  std::uint64_t bytes_flushed = 0;  ///< by the flush that runs or failed last
   /// By tier, slots whose chunk is in the temporary segment, too: they can be used again once the catalog says so.
   std::map<std::uint32_t, std::map<std::uint64_t, Flushed>> flushed;
 

@@ -155,12 +155,13 @@ TEST(Version, EveryStateWithEveryEventIsWhatTheTablesSay) {
 }
 
 std::vector<VersionState> reachable() {
-  std::vector<VersionState> seen = {VersionState()};
-  for (std::size_t i = 0; i < seen.size(); ++i)
+  std::vector<VersionState> found = {VersionState()};
+  for (std::size_t i = 0; i < found.size(); ++i)
     for (const Event event : kEvents)
-      if (const auto after = next(seen[i], event); after && std::find(seen.begin(), seen.end(), *after) == seen.end())
-        seen.push_back(*after);
-  return seen;
+      if (const auto after = next(found[i], event);
+          after && std::find(found.begin(), found.end(), *after) == found.end())
+        found.push_back(*after);
+  return found;
 }
 
 TEST(Version, WhatIsNotStagedStandsInNoQueueAndWhatIsDroppedIsChosenForNothing) {

@@ -1,7 +1,5 @@
 #include "engine/ledger/versions.hpp"
 
-#include <algorithm>
-
 namespace perdure::engine {
 
 Version* Versions::find(const segment::VersionId& id) {
@@ -30,20 +28,12 @@ void Versions::drop(const segment::VersionId& id) {
   static_cast<VersionState&>(left) = next(before, VersionEvent::drop).value_or(VersionState());
   left.granted = std::move(before.granted);
   left.flushed = std::move(before.flushed);
+  left.stored_epochs = std::move(before.stored_epochs);
   if (!left.over()) all_.emplace(id, std::move(left));
 }
 
 void Versions::tidy(const segment::VersionId& id) {
   if (const Version* known = find(id); known != nullptr && known->over()) all_.erase(id);
-}
-
-void Versions::note_lost(const segment::VersionId& id) {
-  lost_.push_back(id);
-  if (lost_.size() > kLostRemembered) lost_.pop_front();
-}
-
-bool Versions::lost(const segment::VersionId& id) const {
-  return std::find(lost_.begin(), lost_.end(), id) != lost_.end();
 }
 
 }  // namespace perdure::engine

@@ -1,9 +1,9 @@
 #pragma once
 // All versions that this node has to do with, one record each, and the last of those that it gave up before they were
 // stored.
-#include <deque>
 #include <map>
 
+#include "engine/ledger/remembered.hpp"
 #include "engine/ledger/version.hpp"
 
 namespace perdure::engine {
@@ -17,15 +17,16 @@ class Versions {
   Version& at(const segment::VersionId& id) { return all_[id]; }
   /// False when that cannot happen in the version's state, which then stays as it is.
   bool happens(const segment::VersionId& id, VersionEvent event);
-  /// Nothing is known of it any more, but for slots that ranks were granted, and a flush, that have not ended.
+  /// Nothing is known of it any more, but for slots that ranks were granted, and a flush, that have not ended, and
+  /// redundancy.
   void drop(const segment::VersionId& id);
   /// Something of it ended: slots that ranks wrote, or a flush of its own.
   void tidy(const segment::VersionId& id);
 
   /// It was dropped before it reached the store, to make room. So many are remembered.
   static constexpr std::size_t kLostRemembered = 256;
-  void note_lost(const segment::VersionId& id);
-  bool lost(const segment::VersionId& id) const;
+  void note_lost(const segment::VersionId& id) { lost_.note(id, {}); }
+  bool lost(const segment::VersionId& id) const { return lost_.find(id) != nullptr; }
 
   auto begin() { return all_.begin(); }
   auto end() { return all_.end(); }
@@ -34,7 +35,8 @@ class Versions {
 
  private:
   std::map<segment::VersionId, Version> all_;
-  std::deque<segment::VersionId> lost_;
+  struct Lost {};
+  Remembered<Lost> lost_{kLostRemembered};
 };
 
 }  // namespace perdure::engine

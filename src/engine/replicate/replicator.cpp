@@ -53,7 +53,8 @@ void Replicator::leave() {
 // It may hold the network's last reference: to be let go of without the mutex.
 std::shared_ptr<const Replicator::Group> Replicator::leave_group() {
   for (const auto& entry : entries()) (void)step(entry, event::Left{});
-  publications_.clear();
+  for (auto& [id, tracked] : versions_) tracked.publication.reset();
+  std::erase_if(versions_, [](const auto& entry) { return entry.second.by_epoch.empty(); });
   past_.clear();
   if (group_) group_->membership.link->close();
   return std::exchange(group_, nullptr);
@@ -62,13 +63,18 @@ std::shared_ptr<const Replicator::Group> Replicator::leave_group() {
 // ---- what this node knows
 
 Replicator::EntryPointer Replicator::find(const segment::VersionId& id) const {
-  if (!group_) return nullptr;
-  const auto it = entries_.find({id, group_->membership.epoch});
-  return it == entries_.end() ? nullptr : it->second;
+  return group_ ? find(catalog::RedundancyId{id, group_->membership.epoch}) : nullptr;
+}
+
+Replicator::EntryPointer Replicator::find(const catalog::RedundancyId& id) const {
+  const auto version = versions_.find(id.version);
+  if (version == versions_.end()) return nullptr;
+  const auto it = version->second.by_epoch.find(id.epoch);
+  return it == version->second.by_epoch.end() ? nullptr : it->second;
 }
 
 Replicator::EntryPointer Replicator::find_or_make(const catalog::RedundancyId& id, std::uint32_t ranks) {
-  EntryPointer& entry = entries_[id];
+  EntryPointer& entry = versions_[id.version].by_epoch[id.epoch];
   if (entry) return entry;
   const Membership& in = group_->membership;
   const ReplicationOptions options{options_.threads, options_.retry_ns, options_.first_ns};
@@ -78,16 +84,16 @@ Replicator::EntryPointer Replicator::find_or_make(const catalog::RedundancyId& i
 
 std::vector<Replicator::EntryPointer> Replicator::entries() const {
   std::vector<EntryPointer> all;
-  for (const auto& [id, entry] : entries_) all.push_back(entry);
+  for (const auto& [id, tracked] : versions_)
+    for (const auto& [epoch, entry] : tracked.by_epoch) all.push_back(entry);
   return all;
 }
 
 // What an earlier launch reached says nothing: nodes that had a part in it may be gone since.
 KnownBefore Replicator::known_before(const catalog::RedundancyId& id) const {
-  const auto it = past_.find(id.version);
-  if (it != past_.end() && it->second == KnownBefore::reached) return KnownBefore::reached;
-  if (ledger_.reached(id)) return KnownBefore::reached;
-  return it == past_.end() ? KnownBefore::nothing : it->second;
+  const KnownBefore* past = past_.find(id.version);
+  if ((past != nullptr && *past == KnownBefore::reached) || ledger_.reached(id)) return KnownBefore::reached;
+  return past == nullptr ? KnownBefore::nothing : *past;
 }
 
 Replicator::State Replicator::state(const segment::VersionId& id) const {
@@ -106,8 +112,9 @@ Replicator::State Replicator::state(const segment::VersionId& id) const {
 
 std::size_t Replicator::under_way() const {
   std::lock_guard guard(mutex_);
-  const auto count = std::count_if(entries_.begin(), entries_.end(), [](const auto& entry) {
-    const auto phase = entry.second->phase();
+  const auto all = entries();
+  const auto count = std::count_if(all.begin(), all.end(), [](const auto& entry) {
+    const auto phase = entry->phase();
     return phase < ReplicationPhase::reached && phase != ReplicationPhase::capturing;
   });
   return static_cast<std::size_t>(count) + jobs_.drops();
@@ -123,7 +130,7 @@ void Replicator::committed(const segment::VersionId& id) {
     const catalog::RedundancyId redundancy{id, group_->membership.epoch};
     // Whoever restores a version asks for it to be replicated, be it for the second time.
     if (!ranks || known_before(redundancy) == KnownBefore::reached) return;
-    past_.erase(id);
+    past_.forget(id);
     (void)step(find_or_make(redundancy, *ranks), event::Committed{});
   }
   wake_.notify_all();
@@ -153,7 +160,7 @@ void Replicator::gone(const segment::VersionId& id) {
     if (!group_) return;
     drop_later([id](ParityStore& parity) { parity.drop(id); });
     if (const EntryPointer entry = find(id)) (void)step(entry, event::Dropped{});
-    remember(id, KnownBefore::dropped);
+    past_.note(id, KnownBefore::dropped);
   }
   wake_.notify_all();
 }
@@ -198,12 +205,13 @@ base::Status Replicator::receive(base::ConstByteSpan bytes) {
       return base::fail(PERDURE_BUSY, message.id.text(), "this node is in another launch of the job", {}, true);
     if (message.position == group_->membership.position)
       return base::fail(PERDURE_INVALID_ARGUMENT, message.id.text(), "it claims to be from this position");
-    const bool known = entries_.contains(message.id);
+    const bool known = find(message.id) != nullptr;
     if (!known)
       if (const auto unknown = answer_to_unknown(message, known_before(message.id))) return *unknown;
     const auto* announce = std::get_if<Announce>(&message.body);
-    answer = step(find_or_make(message.id, announce == nullptr ? 0 : announce->ranks), event::Received{message});
-    if (!answer && !known) entries_.erase(message.id);  // what is refused leaves no trace
+    const EntryPointer entry = find_or_make(message.id, announce == nullptr ? 0 : announce->ranks);
+    answer = step(entry, event::Received{message});
+    if (!answer && !known) forget(entry);  // what is refused leaves no trace
     wake_.notify_all();
     deliver(guard);
   }

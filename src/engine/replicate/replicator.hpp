@@ -9,6 +9,7 @@
 #include <set>
 #include <thread>
 
+#include "engine/ledger/remembered.hpp"
 #include "engine/replicate/block_encoder.hpp"
 #include "engine/replicate/parity_store.hpp"
 #include "engine/replicate/replication.hpp"
@@ -105,6 +106,11 @@ class Replicator {
     bool running = false;
     PublishedSlots slots;  ///< of the thread that runs
   };
+  /// What is under way for a version.
+  struct Tracked {
+    std::map<std::uint64_t, EntryPointer> by_epoch;
+    std::shared_ptr<Publication> publication;
+  };
   struct News {
     std::optional<ReplicationEvent> event = {};
     std::uint32_t ranks = 0;  ///< of a capture that can be replicated
@@ -119,15 +125,16 @@ class Replicator {
   // With mutex_ held.
   std::shared_ptr<const Group> leave_group();
   EntryPointer find(const segment::VersionId& id) const;
+  EntryPointer find(const catalog::RedundancyId& id) const;
   EntryPointer find_or_make(const catalog::RedundancyId& id, std::uint32_t ranks);
   KnownBefore known_before(const catalog::RedundancyId& id) const;
-  void remember(const segment::VersionId& id, KnownBefore known);
   base::Status step(const EntryPointer& entry, const ReplicationEvent& event);
   void carry_out(const EntryPointer& entry, ReplicationAction& action);
   void carry_out_at_ledger(const EntryPointer& entry, const ReplicationAction& action);
   void start_job(const EntryPointer& entry, ReplicationAction& action);
   void reached(const EntryPointer& entry);
   void forget(const EntryPointer& entry);
+  void drop_publication(const segment::VersionId& id);
   void seek_room(const EntryPointer& entry);
   void add(ReplicationJobs::Kind kind, const EntryPointer& entry, std::function<ReplicationEvent()> work);
   void drop_at_server(const EntryPointer& entry);
@@ -158,9 +165,8 @@ class Replicator {
   std::condition_variable wake_;
   bool stopping_ = false;
   std::shared_ptr<const Group> group_;  // none: in no group
-  std::map<catalog::RedundancyId, EntryPointer> entries_;
-  std::map<segment::VersionId, std::shared_ptr<Publication>> publications_;
-  std::map<segment::VersionId, KnownBefore> past_;  // of this epoch
+  std::map<segment::VersionId, Tracked> versions_;
+  Remembered<KnownBefore> past_{4096};  // of this epoch
   ReplicationJobs jobs_;
   Outbox outbox_;
   std::vector<std::thread> threads_;

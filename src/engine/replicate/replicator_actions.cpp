@@ -5,11 +5,6 @@
 #include "os/system.hpp"
 
 namespace perdure::engine {
-namespace {
-
-constexpr std::size_t kMostPast = 4096;
-
-}  // namespace
 
 base::Status Replicator::step(const EntryPointer& entry, const ReplicationEvent& event) {
   const bool early = entry->phase() <= ReplicationPhase::capturing;
@@ -61,23 +56,26 @@ void Replicator::carry_out_at_ledger(const EntryPointer& entry, const Replicatio
 
 void Replicator::reached(const EntryPointer& entry) {
   const auto& id = entry->id().version;
-  remember(id, KnownBefore::reached);
+  past_.note(id, KnownBefore::reached);
   for (const auto& other : entries())
     if (other->id().version.name == id.name && other->id().version.attempt < id.attempt &&
         other->phase() != ReplicationPhase::reached)
       (void)step(other, event::Superseded{});
 }
 
-void Replicator::remember(const segment::VersionId& id, KnownBefore known) {
-  past_[id] = known;
-  if (past_.size() > kMostPast) past_.erase(past_.begin());
+void Replicator::forget(const EntryPointer& entry) {
+  if (find(entry->id()) != entry) return;
+  auto& tracked = versions_.at(entry->id().version);
+  tracked.by_epoch.erase(entry->id().epoch);
+  tracked.publication.reset();
+  if (tracked.by_epoch.empty()) versions_.erase(entry->id().version);
 }
 
-void Replicator::forget(const EntryPointer& entry) {
-  const auto it = entries_.find(entry->id());
-  if (it == entries_.end() || it->second != entry) return;
-  entries_.erase(it);
-  publications_.erase(entry->id().version);
+void Replicator::drop_publication(const segment::VersionId& id) {
+  const auto it = versions_.find(id);
+  if (it == versions_.end()) return;
+  it->second.publication.reset();
+  if (it->second.by_epoch.empty()) versions_.erase(it);
 }
 
 // Of what is at level node the store may have all.

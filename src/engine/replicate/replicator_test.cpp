@@ -206,7 +206,8 @@ TEST_P(CapturedGroup, ChunksAreProtectedBeforeTheCommit) {
   capture(first_, 4);
   wait_used(4 + blocks_kept(GetParam()));
   for (unsigned p = 0; p < nodes_.size(); ++p) {
-    EXPECT_EQ(nodes_[p]->core().redundancy.find(catalog::RedundancyId{first_, 7}), nullptr) << "nothing is recorded before";
+    EXPECT_EQ(nodes_[p]->core().redundancy.find(catalog::RedundancyId{first_, 7}), nullptr)
+        << "nothing is recorded before";
     EXPECT_EQ(nodes_[p]->replicator().under_way(), 0U) << "nobody waits for what may never be committed";
     nodes_[p]->commit(first_, static_cast<unsigned>(nodes_.size()));
     nodes_[p]->replicator().committed(first_);

@@ -35,7 +35,7 @@ std::optional<std::uint64_t> Replicator::step_timers() {
   for (const auto& entry : entries())
     if (entry->wake_at_ns != 0 && entry->wake_at_ns <= now_ns) (void)step(entry, event::Timer{});
   std::optional<std::uint64_t> next_ns;
-  for (const auto& [id, entry] : entries_)
+  for (const auto& entry : entries())
     if (entry->wake_at_ns != 0) next_ns = std::min(next_ns.value_or(entry->wake_at_ns), entry->wake_at_ns);
   return next_ns;
 }
@@ -70,14 +70,14 @@ void Replicator::reevaluate_captures() {
   {
     std::lock_guard guard(mutex_);
     if (!replicates_captures()) return;
-    for (const auto& [id, entry] : entries_)
-      if (entry->phase() == ReplicationPhase::capturing) want_published(id.version, Publication::Wanted::news);
+    for (const auto& entry : entries())
+      if (entry->phase() == ReplicationPhase::capturing) want_published(entry->id().version, Publication::Wanted::news);
   }
   wake_.notify_one();
 }
 
 void Replicator::want_published(const segment::VersionId& id, Publication::Wanted wanted) {
-  auto& publication = publications_[id];
+  auto& publication = versions_[id].publication;
   if (!publication) publication = std::make_shared<Publication>();
   publication->wanted = std::max(publication->wanted, wanted);
   if (!publication->running) begin_publishing(id, publication);
@@ -100,8 +100,8 @@ void Replicator::publish(const segment::VersionId& id, const std::shared_ptr<Pub
   const auto group = group_;
   const auto wanted = std::exchange(publication->wanted, Publication::Wanted::nothing);
   const auto current = [&] {
-    const auto it = publications_.find(id);
-    return group && group_ == group && it != publications_.end() && it->second == publication;
+    const auto it = versions_.find(id);
+    return group && group_ == group && it != versions_.end() && it->second.publication == publication;
   };
   EntryPointer entry = current() ? find(id) : nullptr;
   if (current() && publishes(entry, wanted)) {
@@ -109,10 +109,10 @@ void Replicator::publish(const segment::VersionId& id, const std::shared_ptr<Pub
     const News news = read_news(id, *group, wanted, entry ? 0 : options_.least_early_bytes, publication->slots);
     guard.lock();
     if (!entry && current()) entry = find(id);
-    if (!entry && current() && news.ranks != 0 && !past_.contains(id))
+    if (!entry && current() && news.ranks != 0 && past_.find(id) == nullptr)
       entry = find_or_make({id, group->membership.epoch}, news.ranks);
     if (entry && news.event) (void)step(entry, *news.event);
-    if (current() && news.over && !past_.contains(id)) remember(id, KnownBefore::aborted);
+    if (current() && news.over && past_.find(id) == nullptr) past_.note(id, KnownBefore::aborted);
   }
   publication->running = false;
   if (!current()) return;
@@ -120,7 +120,7 @@ void Replicator::publish(const segment::VersionId& id, const std::shared_ptr<Pub
   if (publication->wanted != Publication::Wanted::nothing)
     begin_publishing(id, publication);
   else if (!goes_on)
-    publications_.erase(id);
+    drop_publication(id);
 }
 
 Replicator::News Replicator::read_news(const segment::VersionId& id, const Group& group, Publication::Wanted wanted,

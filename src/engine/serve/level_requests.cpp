@@ -87,7 +87,7 @@ base::Result<ipc::FlushProgress> progress(ServeContext& context, ClientId, const
 
 std::optional<base::Result<ipc::Drained>> answer_drain(ServeContext& context, const Asked& asked, const ipc::Drain&) {
   if (asked.first) {
-    context.janitor.tend_all();
+    context.janitor.enforce_all();
     context.flusher.notify();
   }
   const auto ledger = context.ledger.lock();

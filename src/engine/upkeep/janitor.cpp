@@ -7,13 +7,6 @@
 #include "os/crash_point.hpp"
 
 namespace perdure::engine {
-namespace {
-
-constexpr std::uint64_t kFirstDelayMs = 50, kLongestDelayMs = 5000;
-// A part that never comes (its node is gone) must not be looked for until the end of time.
-constexpr unsigned kMostLooks = 40;
-
-}  // namespace
 
 Janitor::Janitor(store::Store& store, Reports& reports, plan::RetentionPolicy policy, std::function<void()> idle)
     : store_(store), reports_(reports), policy_(policy), idle_(std::move(idle)) {
@@ -23,9 +16,7 @@ Janitor::Janitor(store::Store& store, Reports& reports, plan::RetentionPolicy po
 void Janitor::activate() {
   {
     std::lock_guard guard(mutex_);
-    if (active_) return;
-    active_ = look_ = true;
-    queue_ = names_;
+    queue_.activate();
   }
   wake_.notify_all();
 }
@@ -33,32 +24,27 @@ void Janitor::activate() {
 void Janitor::enforce_retention(const std::string& name) {
   {
     std::lock_guard guard(mutex_);
-    names_.insert(name);
-    if (!active_) return;
-    queue_.insert(name);
-    again_delay_ms_ = kFirstDelayMs;
-    looks_ = 0;
+    queue_.add(name);
   }
   wake_.notify_all();
 }
 
-void Janitor::tend_all() {
+void Janitor::enforce_all() {
   {
     std::lock_guard guard(mutex_);
-    if (!active_) return;
-    queue_.insert(names_.begin(), names_.end());
+    queue_.add_all();
   }
   wake_.notify_all();
 }
 
 bool Janitor::idle() {
   std::lock_guard guard(mutex_);
-  return !active_ || (!look_ && !busy_ && queue_.empty());
+  return !queue_.active() || (!busy_ && !queue_.any());
 }
 
 bool Janitor::settled() {
   std::lock_guard guard(mutex_);
-  return !active_ || (!look_ && !busy_ && queue_.empty() && again_.empty());
+  return !queue_.active() || (!busy_ && !queue_.any() && !queue_.any_later());
 }
 
 void Janitor::stop() {
@@ -73,26 +59,20 @@ void Janitor::stop() {
 void Janitor::run() {
   std::unique_lock guard(mutex_);
   while (!stopping_) {
-    const auto ready = [this] { return stopping_ || look_ || !queue_.empty(); };
-    if (again_.empty()) {
+    const auto ready = [this] { return stopping_ || queue_.any(); };
+    if (!queue_.any_later())
       wake_.wait(guard, ready);
-    } else if (!wake_.wait_for(guard, std::chrono::milliseconds(again_delay_ms_), ready)) {
-      queue_.swap(again_);
-      again_.clear();
-      again_delay_ms_ = std::min(again_delay_ms_ * 2, kLongestDelayMs);
-      if (++looks_ >= kMostLooks) again_.clear();
-    }
+    else if (!wake_.wait_for(guard, std::chrono::milliseconds(queue_.delay_ms()), ready))
+      queue_.delay_over();
     if (stopping_) return;
     busy_ = true;
-    const bool look = std::exchange(look_, false);
-    std::set<std::string> names;
-    names.swap(queue_);
+    const RetentionQueue::Work work = queue_.take();
     guard.unlock();
-    if (look) first_look();
-    for (const auto& name : names) tend_one(name);
+    if (work.clean) clean_store();
+    for (const auto& name : work.names) enforce_one(name);
     guard.lock();
     busy_ = false;
-    const bool rest = queue_.empty() && !look_;
+    const bool rest = !queue_.any();
     guard.unlock();
     if (rest) idle_();
     guard.lock();
@@ -100,7 +80,7 @@ void Janitor::run() {
 }
 
 // What killed processes left: hidden versions, temporary segments of attempts older than the newest complete one.
-void Janitor::first_look() {
+void Janitor::clean_store() {
   auto names = store_.names();
   if (!names) return;  // no store yet, or not reachable now: nothing to clean
   std::map<std::string, segment::Attempt> newest;
@@ -137,7 +117,7 @@ base::Result<std::vector<JudgedListing>> Janitor::judge(const std::string& name)
   return judged;
 }
 
-// True when something is still arriving, so that another look is due.
+// True when something is still arriving, so that it is due again.
 base::Result<bool> Janitor::retire_old(const std::string& name) {
   // A removal that failed half way is hidden from the listing: it is finished first, and nothing else is cleaned.
   if (failing_.contains(name))
@@ -154,7 +134,7 @@ base::Result<bool> Janitor::retire_old(const std::string& name) {
 }
 
 // What fails is tried again, and reported once until it works.
-void Janitor::tend_one(const std::string& name) {
+void Janitor::enforce_one(const std::string& name) {
   const auto unfinished = retire_old(name);
   if (unfinished)
     failing_.erase(name);
@@ -164,7 +144,7 @@ void Janitor::tend_one(const std::string& name) {
     reports_.add("retention of " + name + " failed and is being retried: " + unfinished.error().text());
   if (unfinished && !*unfinished) return;
   std::lock_guard guard(mutex_);
-  if (looks_ < kMostLooks) again_.insert(name);
+  queue_.again(name);
 }
 
 }  // namespace perdure::engine

@@ -11,6 +11,7 @@
 
 #include "engine/ledger/reports.hpp"
 #include "engine/upkeep/retention.hpp"
+#include "engine/upkeep/retention_queue.hpp"
 
 namespace perdure::engine {
 
@@ -23,17 +24,17 @@ class Janitor {
   void activate();
   /// The job writes versions of `name`, and one of them was stored or is held by now.
   void enforce_retention(const std::string& name);
-  void tend_all();                                    ///< looks once more at every name tended so far
-  bool idle();                                        ///< nothing to do now (a later look may be planned)
-  bool settled();                                     ///< idle, and no later look is planned
+  void enforce_all();                                 ///< once more for every name given so far
+  bool idle();                                        ///< nothing to do now (something may be due later)
+  bool settled();                                     ///< idle, and nothing is due later
   std::uint64_t retired() const { return retired_; }  ///< versions that were removed from the store so far
   void stop();
 
  private:
   void run();
-  void tend_one(const std::string& name);
+  void enforce_one(const std::string& name);
   base::Result<bool> retire_old(const std::string& name);
-  void first_look();
+  void clean_store();
   base::Result<std::vector<JudgedListing>> judge(const std::string& name);
 
   store::Store& store_;
@@ -42,11 +43,9 @@ class Janitor {
   std::function<void()> idle_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  bool active_ = false, look_ = false, busy_ = false, stopping_ = false;
-  std::set<std::string> names_, queue_, again_;
+  RetentionQueue queue_;
+  bool busy_ = false, stopping_ = false;
   std::set<std::string> failing_;  // names whose trouble was reported; the thread's own
-  std::uint64_t again_delay_ms_ = 50;
-  unsigned looks_ = 0;
   std::atomic<std::uint64_t> retired_ = 0;
   std::thread thread_;
 };

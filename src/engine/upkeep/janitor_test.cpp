@@ -76,7 +76,7 @@ TEST_F(JanitorTest, LeavesTheNamesOfOtherJobsAlone) {
   EXPECT_EQ(versions(), (Versions{1, 2, 3})) << "nobody said yet that it is this job's";
   janitor->enforce_retention("app");
   EXPECT_TRUE(settle(*janitor));
-  janitor->tend_all();
+  janitor->enforce_all();
   EXPECT_TRUE(settle(*janitor));
   EXPECT_EQ(versions(), (Versions{3}));
   EXPECT_EQ(versions("other"), (Versions{1, 2, 3}));

@@ -1,5 +1,6 @@
 #include "engine/upkeep/store_probe.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -14,7 +15,8 @@ StoreProbe::StoreProbe(store::Store& store, std::uint64_t delay_ns,
 void StoreProbe::ask(const segment::VersionId& id) {
   {
     std::lock_guard guard(mutex_);
-    if (!asked_.insert(id).second) return;
+    if (std::find(asked_.begin(), asked_.end(), id) != asked_.end()) return;
+    asked_.push_back(id);
   }
   wake_.notify_all();
 }
@@ -34,9 +36,9 @@ void StoreProbe::run() {
     wake_.wait(guard, [this] { return stopping_ || !asked_.empty(); });
     // Whoever stored his part says so himself: mostly that comes first.
     if (wake_.wait_for(guard, std::chrono::nanoseconds(delay_ns_), [this] { return stopping_; })) return;
-    auto ids = std::exchange(asked_, {});
-    while (!ids.empty() && !stopping_) {
-      const auto id = ids.extract(ids.begin()).value();
+    const auto ids = std::exchange(asked_, {});
+    for (const auto& id : ids) {
+      if (stopping_) return;
       guard.unlock();
       look_for(id);
       guard.lock();

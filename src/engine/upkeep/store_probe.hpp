@@ -4,8 +4,8 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
-#include <set>
 #include <thread>
+#include <vector>
 
 #include "store/store.hpp"
 
@@ -29,7 +29,7 @@ class StoreProbe {
   std::function<void(const segment::VersionId&)> whole_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::set<segment::VersionId> asked_;
+  std::vector<segment::VersionId> asked_;  // a queue without repetitions
   bool stopping_ = false;
   std::thread thread_;
 };

@@ -153,5 +153,17 @@ TEST_F(Keeping, ASlotThatTwoRecordsClaimIsABadBlock) {
   EXPECT_THAT(taken_reports(), testing::Contains(testing::HasSubstr("disagree about its slot")));
 }
 
+TEST_F(Keeping, ARecordOfWhoHasStoredGoesWithTheRedundancy) {
+  open({4});
+  ASSERT_TRUE(keep_one(1));
+  core->redundancy.group_stored(protection_id(1));
+  core->redundancy.group_stored(protection_id(2));  // nothing is kept for it
+  ASSERT_NE(core->tracked().find(id(1)), nullptr);
+  EXPECT_EQ(core->tracked().find(id(2)), nullptr);
+  EXPECT_FALSE(core->redundancy.needed_by_others());
+  ASSERT_TRUE(core->redundancy.drop(protection_id(1)));
+  EXPECT_EQ(core->tracked().find(id(1)), nullptr) << "it would stay for ever";
+}
+
 }  // namespace
 }  // namespace perdure::engine

@@ -1,7 +1,6 @@
 // What policies are shown, and what becomes of their decisions.
 #include "config/config.hpp"
 #include "engine/ledger/node_state_testing.hpp"
-#include "os/system.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -37,13 +36,13 @@ class NodeStatePlacement : public NodeStateFixture {
     seen.answers = std::move(answers);
     NodeStateOptions options;
     options.policy = &kShow;
-    open(slots, options);
+    open(slots, timed(options));
   }
-  static NodeStateOptions with_policy(const char* name) {
+  NodeStateOptions with_policy(const char* name) {
     NodeStateOptions options;
     options.policy = placement::find_policy(name).value();
     options.chunk_bytes = kChunk;
-    return options;
+    return timed(options);
   }
   unsigned readers() { return core->outlook.tiers(1, {id(9), kChunk, 0, {}, {}}, false)[0].readers; }
   /// A flush of one chunk of tier 0 that took its time; the first version that waits for one is stored by it.
@@ -56,7 +55,7 @@ class NodeStatePlacement : public NodeStateFixture {
     const FlushedChunk chunk{{0, 0}, {held.place, held.offset}, 4096, bytes};
     const auto started = core->flushes.chunk_begins(id(version), chunk);
     ASSERT_TRUE(started);
-    os::sleep_ns(1'000'000);
+    time_s += 1e-3;
     core->flushes.chunk_ended(id(version), chunk, *started, true, false);
   }
 };
@@ -172,7 +171,7 @@ TEST_F(NodeStatePlacement, PredictionsFollowWhatIsObserved) {
   const ipc::Grant request{id(1), kChunk, 0, {}, {}};
   const double before = core->outlook.tiers(1, request, false)[0].model->bytes_per_s(1);
   const auto slot = core->grants.grant(1, request).address;
-  os::sleep_ns(5'000'000);  // at most 13 MB/s
+  time_s += 5e-3;  // at most 13 MB/s
   const ipc::Written written{id(1), 0, 0, slot.tier, slot.slot, kChunk, {}};
   const auto status = core->writes.written(1, written);
   ASSERT_TRUE(status && *status);
@@ -211,7 +210,7 @@ TEST(PlacementPolicy, TheOptionOffersThePoliciesThereAre) {
 }
 
 TEST_F(NodeStatePlacement, WhatASlowTierTakesToBeReadDoesNotMakeTheStoreLookSlow) {
-  open({2});
+  open({2}, timed());
   ASSERT_TRUE(checkpoint(1));
   ASSERT_TRUE(checkpoint(2));
   const auto flush = [this](std::uint64_t version, bool slow) {
@@ -219,10 +218,10 @@ TEST_F(NodeStatePlacement, WhatASlowTierTakesToBeReadDoesNotMakeTheStoreLookSlow
     const FlushedChunk chunk{{0, 0}, {held.place, held.offset}, 4096, kChunk};
     auto started = core->flushes.chunk_begins(id(version), chunk).value();
     EXPECT_EQ(readers(), 1u);
-    if (slow) os::sleep_ns(20 * kMillisecond);
+    if (slow) time_s += 20e-3;
     core->flushes.chunk_reads(chunk, started, false);
     EXPECT_EQ(readers(), 0u) << "it has been read";
-    if (!slow) os::sleep_ns(kMillisecond);
+    if (!slow) time_s += 1e-3;
     core->flushes.chunk_ended(id(version), chunk, started, true, false);
     EXPECT_EQ(readers(), 0u);
     return core->outlook.flushes().bytes_per_s;

@@ -1,0 +1,40 @@
+#pragma once
+// What is still known of versions that are gone: so many at most, the oldest news is forgotten first. Not thread-safe.
+#include <algorithm>
+#include <cstdint>
+#include <map>
+
+#include "segment/manifest.hpp"
+
+namespace perdure::engine {
+
+template <class News>
+class Remembered {
+ public:
+  explicit Remembered(std::size_t most) : most_(most) {}
+  /// In place of what was known of it.
+  void note(const segment::VersionId& id, News news) {
+    entries_[id] = {news, next_++};
+    if (entries_.size() <= most_) return;
+    entries_.erase(std::min_element(entries_.begin(), entries_.end(),
+                                    [](const auto& a, const auto& b) { return a.second.number < b.second.number; }));
+  }
+  /// nullptr: nothing.
+  const News* find(const segment::VersionId& id) const {
+    const auto it = entries_.find(id);
+    return it == entries_.end() ? nullptr : &it->second.news;
+  }
+  void forget(const segment::VersionId& id) { entries_.erase(id); }
+  void clear() { entries_.clear(); }
+
+ private:
+  struct Entry {
+    News news;
+    std::uint64_t number = 0;
+  };
+  std::size_t most_;
+  std::uint64_t next_ = 0;
+  std::map<segment::VersionId, Entry> entries_;
+};
+
+}  // namespace perdure::engine
