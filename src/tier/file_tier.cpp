@@ -6,6 +6,7 @@
 #include "base/bytes.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"
+#include "tier/incarnation.hpp"
 #include "tier/tier.hpp"
 
 namespace perdure::tier {
@@ -145,20 +146,6 @@ class FileTier final : public Tier {
   std::vector<Slot> slots_;
   std::uint64_t backed_ = 0;
 };
-
-base::Result<std::uint64_t> read_or_make_incarnation(const std::string& directory) {
-  std::uint64_t value = 0;
-  auto raw = std::as_writable_bytes(std::span(&value, 1));
-  PERDURE_TRY(const auto file, os::File::open(directory + "/incarnation", os::Open::create));
-  PERDURE_TRY(const std::uint64_t size, file.size());
-  if (size == sizeof value) {
-    PERDURE_CHECK(file.read(0, raw));
-    return value;
-  }
-  value = os::random_u64();
-  PERDURE_CHECK(file.write(0, raw));
-  return value;
-}
 
 }  // namespace
 

@@ -12,7 +12,7 @@ Replicator::Replicator(Ledger& ledger, Reports& reports, ReplicatorOptions optio
 }
 
 void Replicator::stop() {
-  std::shared_ptr<const Group> left;
+  std::shared_ptr<const Membership> left;
   {
     std::lock_guard guard(mutex_);
     stopping_ = true;
@@ -24,14 +24,13 @@ void Replicator::stop() {
 }
 
 base::Status Replicator::join(Membership membership) {
-  auto joined = std::make_shared<Group>();
   const auto& group = membership.group;
   if (group.scheme->map(group.members, group.parities) == redundancy::nothing_kept())
     return base::fail(PERDURE_INVALID_ARGUMENT, "redundancy scheme " + std::string(group.scheme->name),
                       "it cannot have a group of " + std::to_string(group.members) + " with " +
                           std::to_string(group.parities) + " parities");
-  joined->membership = std::move(membership);
-  std::shared_ptr<const Group> left;
+  auto joined = std::make_shared<const Membership>(std::move(membership));
+  std::shared_ptr<const Membership> left;
   {
     std::lock_guard guard(mutex_);
     left = leave_group();
@@ -42,7 +41,7 @@ base::Status Replicator::join(Membership membership) {
 }
 
 void Replicator::leave() {
-  std::shared_ptr<const Group> left;
+  std::shared_ptr<const Membership> left;
   {
     std::lock_guard guard(mutex_);
     left = leave_group();
@@ -51,19 +50,19 @@ void Replicator::leave() {
 }
 
 // It may hold the network's last reference: to be let go of without the mutex.
-std::shared_ptr<const Replicator::Group> Replicator::leave_group() {
+std::shared_ptr<const Membership> Replicator::leave_group() {
   for (const auto& entry : entries()) (void)step(entry, event::Left{});
   for (auto& [id, tracked] : versions_) tracked.publication.reset();
   std::erase_if(versions_, [](const auto& entry) { return entry.second.by_epoch.empty(); });
   past_.clear();
-  if (group_) group_->membership.link->close();
+  if (group_) group_->link->close();
   return std::exchange(group_, nullptr);
 }
 
 // ---- what this node knows
 
 Replicator::EntryPointer Replicator::find(const segment::VersionId& id) const {
-  return group_ ? find(catalog::RedundancyId{id, group_->membership.epoch}) : nullptr;
+  return group_ ? find(catalog::RedundancyId{id, group_->epoch}) : nullptr;
 }
 
 Replicator::EntryPointer Replicator::find(const catalog::RedundancyId& id) const {
@@ -76,7 +75,7 @@ Replicator::EntryPointer Replicator::find(const catalog::RedundancyId& id) const
 Replicator::EntryPointer Replicator::find_or_make(const catalog::RedundancyId& id, std::uint32_t ranks) {
   EntryPointer& entry = versions_[id.version].by_epoch[id.epoch];
   if (entry) return entry;
-  const Membership& in = group_->membership;
+  const Membership& in = *group_;
   const ReplicationOptions options{options_.threads, options_.retry_ns, options_.first_ns};
   entry = std::make_shared<Entry>(Replication(id, in.group, in.position, ranks, options), group_);
   return entry;
@@ -106,7 +105,7 @@ Replicator::State Replicator::state(const segment::VersionId& id) const {
     state.under_way = entry->phase() < ReplicationPhase::reached;
     state.stored = entry->replication.state().store >= StoreHas::own_part;
   }
-  state.reached = group_ && known_before({id, group_->membership.epoch}) == KnownBefore::reached;
+  state.reached = group_ && known_before({id, group_->epoch}) == KnownBefore::reached;
   return state;
 }
 
@@ -127,7 +126,7 @@ void Replicator::committed(const segment::VersionId& id) {
     std::lock_guard guard(mutex_);
     if (!group_) return;
     const auto ranks = ledger_.ranks_of(id);
-    const catalog::RedundancyId redundancy{id, group_->membership.epoch};
+    const catalog::RedundancyId redundancy{id, group_->epoch};
     // Whoever restores a version asks for it to be replicated, be it for the second time.
     if (!ranks || known_before(redundancy) == KnownBefore::reached) return;
     past_.forget(id);
@@ -168,7 +167,7 @@ void Replicator::gone(const segment::VersionId& id) {
 void Replicator::superseded(const std::string& name, std::uint64_t attempt_ns) {
   {
     std::lock_guard guard(mutex_);
-    if (group_ && group_->membership.position == 0)
+    if (group_ && group_->position == 0)
       drop_later([name, attempt_ns](ParityStore& parity) { parity.drop_older(name, attempt_ns); });
     for (const auto& entry : entries())
       if (entry->id().version.name == name && entry->id().version.attempt.created_ns < attempt_ns)
@@ -201,9 +200,9 @@ base::Status Replicator::receive(base::ConstByteSpan bytes) {
   base::Status answer;
   {
     std::unique_lock guard(mutex_);
-    if (!group_ || group_->membership.epoch != message.id.epoch)
+    if (!group_ || group_->epoch != message.id.epoch)
       return base::fail(PERDURE_BUSY, message.id.text(), "this node is in another launch of the job", {}, true);
-    if (message.position == group_->membership.position)
+    if (message.position == group_->position)
       return base::fail(PERDURE_INVALID_ARGUMENT, message.id.text(), "it claims to be from this position");
     const bool known = find(message.id) != nullptr;
     if (!known)

@@ -87,14 +87,11 @@ class Replicator {
   void drop_all();
 
  private:
-  /// This node in a group. Who works with it keeps it, so that leaving does not wait for him.
-  struct Group {
-    Membership membership;
-  };
   struct Entry {
-    Entry(Replication begun, std::shared_ptr<const Group> in) : replication(std::move(begun)), group(std::move(in)) {}
+    Entry(Replication begun, std::shared_ptr<const Membership> in)
+        : replication(std::move(begun)), group(std::move(in)) {}
     Replication replication;
-    std::shared_ptr<const Group> group;
+    std::shared_ptr<const Membership> group;
     std::uint64_t wake_at_ns = 0;
     const catalog::RedundancyId& id() const { return replication.id(); }
     ReplicationPhase phase() const { return replication.state().phase; }
@@ -123,7 +120,7 @@ class Replicator {
   };
 
   // With mutex_ held.
-  std::shared_ptr<const Group> leave_group();
+  std::shared_ptr<const Membership> leave_group();
   EntryPointer find(const segment::VersionId& id) const;
   EntryPointer find(const catalog::RedundancyId& id) const;
   EntryPointer find_or_make(const catalog::RedundancyId& id, std::uint32_t ranks);
@@ -150,7 +147,7 @@ class Replicator {
   void run();
   void deliver(std::unique_lock<std::mutex>& guard);
   void publish(const segment::VersionId& id, const std::shared_ptr<Publication>& publication);
-  News read_news(const segment::VersionId& id, const Group& group, Publication::Wanted wanted, std::uint64_t least,
+  News read_news(const segment::VersionId& id, const Membership& group, Publication::Wanted wanted, std::uint64_t least,
                  PublishedSlots& slots);
   ReplicationEvent encode(const Entry& entry, const action::Encode& encode);
   base::Result<segment::ChunkEntry> encode_into_slot(const Entry& entry, const action::Encode& encode);
@@ -164,7 +161,7 @@ class Replicator {
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
-  std::shared_ptr<const Group> group_;  // none: in no group
+  std::shared_ptr<const Membership> group_;  // none: in no group. Who works with it keeps it: leaving waits for nobody
   std::map<segment::VersionId, Tracked> versions_;
   Remembered<KnownBefore> past_{4096};  // of this epoch
   ReplicationJobs jobs_;

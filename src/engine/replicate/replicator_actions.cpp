@@ -89,15 +89,14 @@ void Replicator::seek_room(const EntryPointer& entry) {
 // ---- the parity server
 
 void Replicator::drop_later(std::function<void(ParityStore&)> drop) {
-  if (!group_ || !group_->membership.parity) return;
-  jobs_.add(ReplicationJobs::Kind::drop, {},
-            [group = group_, drop = std::move(drop)] { drop(*group->membership.parity); });
+  if (!group_ || !group_->parity) return;
+  jobs_.add(ReplicationJobs::Kind::drop, {}, [group = group_, drop = std::move(drop)] { drop(*group->parity); });
 }
 
 void Replicator::drop_at_server(const EntryPointer& entry) {
-  if (!entry->group->membership.parity) return;
-  const ParityStore::Group group{entry->id(), entry->group->membership.group.number};
-  jobs_.add(ReplicationJobs::Kind::drop, {}, [in = entry->group, group] { in->membership.parity->drop(group); });
+  if (!entry->group->parity) return;
+  const ParityStore::Group group{entry->id(), entry->group->group.number};
+  jobs_.add(ReplicationJobs::Kind::drop, {}, [in = entry->group, group] { in->parity->drop(group); });
 }
 
 // ---- jobs
@@ -115,7 +114,7 @@ void Replicator::start_job(const EntryPointer& entry, ReplicationAction& next) {
   const Entry* e = entry.get();  // lives as long as the job
   if (auto* send = std::get_if<action::Send>(&next))
     add(Kind::send, entry, [e, position = send->position, message = std::move(send->message)]() -> ReplicationEvent {
-      return event::Sent{position, e->group->membership.link->send(position, engine::encode(message))};
+      return event::Sent{position, e->group->link->send(position, engine::encode(message))};
     });
   if (auto* encode = std::get_if<action::Encode>(&next))
     add(Kind::work, entry, [this, e, task = std::move(*encode)] { return this->encode(*e, task); });
@@ -131,7 +130,7 @@ void Replicator::start_job(const EntryPointer& entry, ReplicationAction& next) {
     });
   if (auto* order = std::get_if<action::Order>(&next))
     add(Kind::order, entry, [e, id = entry->id(), blocks = std::move(order->blocks)]() -> ReplicationEvent {
-      const Membership& in = e->group->membership;
+      const Membership& in = *e->group;
       if (!in.parity)
         return event::Ordered{base::fail(PERDURE_UNSUPPORTED, "parity server", "this engine knows none",
                                          "set redundancy.parity_servers")};
@@ -155,7 +154,7 @@ ReplicationEvent Replicator::encode(const Entry& entry, const action::Encode& en
 
 base::Result<segment::ChunkEntry> Replicator::encode_into_slot(const Entry& entry, const action::Encode& encode) {
   const EncodingTask& task = encode.task;
-  GroupLink& link = *entry.group->membership.link;
+  GroupLink& link = *entry.group->link;
   PERDURE_TRY(const auto slot, ledger_.take_slot(entry.id().version, task.length, encode.before_commit));
   BlockReader reader;
   reader.view = [&](const EncodingTask::Source& source) {

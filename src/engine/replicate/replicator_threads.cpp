@@ -54,7 +54,7 @@ void Replicator::deliver(std::unique_lock<std::mutex>& guard) {
 // ---- captures and commits (docs/adr/0014)
 
 bool Replicator::replicates_captures() const {
-  return group_ && options_.during_capture && group_->membership.group.scheme->when == redundancy::When::while_captured;
+  return group_ && options_.during_capture && group_->group.scheme->when == redundancy::When::while_captured;
 }
 
 void Replicator::capturing(const segment::VersionId& id) {
@@ -110,7 +110,7 @@ void Replicator::publish(const segment::VersionId& id, const std::shared_ptr<Pub
     guard.lock();
     if (!entry && current()) entry = find(id);
     if (!entry && current() && news.ranks != 0 && past_.find(id) == nullptr)
-      entry = find_or_make({id, group->membership.epoch}, news.ranks);
+      entry = find_or_make({id, group->epoch}, news.ranks);
     if (entry && news.event) (void)step(entry, *news.event);
     if (current() && news.over && past_.find(id) == nullptr) past_.note(id, KnownBefore::aborted);
   }
@@ -123,11 +123,11 @@ void Replicator::publish(const segment::VersionId& id, const std::shared_ptr<Pub
     drop_publication(id);
 }
 
-Replicator::News Replicator::read_news(const segment::VersionId& id, const Group& group, Publication::Wanted wanted,
-                                       std::uint64_t least, PublishedSlots& slots) {
-  GroupLink& link = *group.membership.link;
+Replicator::News Replicator::read_news(const segment::VersionId& id, const Membership& group,
+                                       Publication::Wanted wanted, std::uint64_t least, PublishedSlots& slots) {
+  GroupLink& link = *group.link;
   if (wanted == Publication::Wanted::commit) {
-    auto published = publisher_.publish(link, id, group.membership.ranks, slots);
+    auto published = publisher_.publish(link, id, group.ranks, slots);
     if (!published) return {event::PublishingFailed{published.error()}};
     return {std::move(*published)};
   }

@@ -6,6 +6,7 @@
 
 #include "os/file.hpp"
 #include "os/system.hpp"
+#include "tier/incarnation.hpp"
 #include "tier/tier.hpp"
 
 namespace perdure::tier {
@@ -140,25 +141,11 @@ class StripedTier final : public Tier {
   std::vector<bool> used_;
 };
 
-base::Result<std::uint64_t> striped_incarnation(const std::string& directory) {
-  std::uint64_t value = 0;
-  const auto raw = std::as_writable_bytes(std::span(&value, 1));
-  PERDURE_TRY(const auto file, os::File::open(directory + "/incarnation", os::Open::create));
-  PERDURE_TRY(const std::uint64_t size, file.size());
-  if (size == sizeof value) {
-    PERDURE_CHECK(file.read(0, raw));
-    return value;
-  }
-  value = os::random_u64();
-  PERDURE_CHECK(file.write(0, raw));
-  return value;
-}
-
 }  // namespace
 
 base::Result<std::unique_ptr<Tier>> make_striped_tier(const TierOptions& options) {
   PERDURE_CHECK(os::make_private_directory(options.directory));
-  PERDURE_TRY(const std::uint64_t incarnation, striped_incarnation(options.directory));
+  PERDURE_TRY(const std::uint64_t incarnation, read_or_make_incarnation(options.directory));
   auto tier = std::make_unique<StripedTier>(options, incarnation);
   PERDURE_CHECK(tier->discover());
   return std::unique_ptr<Tier>(std::move(tier));
