@@ -28,6 +28,7 @@ void NodeGroup::stop() {
     network = std::move(network_);
     joined_ = false;
   }
+  if (network) network->exporter->stop();  // others may keep the network for a while
   replicator_->leave();
   replicator_->stop();  // before the endpoint goes, whose handlers call it
 }

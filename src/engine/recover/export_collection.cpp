@@ -14,24 +14,27 @@ base::Error wrong_export(const segment::VersionId& id, const char* cause) {
   return {PERDURE_CORRUPT, "what is exported of " + id.text(), cause, {}, false};
 }
 
+bool comes_and_goes(const base::Error& error) {
+  return error.retryable && (error.code == PERDURE_PEER_FAILED || error.code == PERDURE_TIMEOUT);
+}
+
 }  // namespace
 
 base::Result<ExportedPieces> ask_for_pieces(PieceLink& link, unsigned position, ExportQuestion question,
                                             const std::atomic<bool>& stopping, const CollectionLimits& limits) {
   std::vector<std::byte> bytes;
   std::uint64_t pause = limits.first_pause_ns;
-  unsigned lost_connections = 0;
+  unsigned failures = 0;
   const std::uint64_t begun = os::monotonic_ns();
   for (;;) {
     if (stopping) return base::fail(PERDURE_CLOSED, question.id.text(), "the engine ends");
     question.offset = bytes.size();
     const auto asked = link.ask(position, question);
-    if (!asked && asked.error().code == PERDURE_PEER_FAILED && asked.error().retryable &&
-        lost_connections++ < limits.lost_connections) {
-      bytes.clear();  // with the connection, what was exported ended
+    if (!asked) {
+      if (!comes_and_goes(asked.error()) || failures++ == limits.failures) return base::fail(asked.error());
+      bytes.clear();  // with a lost connection, what was exported ended
       continue;
     }
-    if (!asked) return base::fail(asked.error());
     const ExportAnswer& answer = *asked;
     if (!answer.ready) {
       if (os::monotonic_ns() - begun > limits.give_up_ns)

@@ -15,7 +15,7 @@ struct CollectionLimits {
   std::uint64_t longest_pause_ns = 50'000'000;  ///< pauses double up to this
   std::uint64_t give_up_ns = 120'000'000'000;   ///< a node that answers, but never with what it exports
   std::uint64_t most_bytes = 256 * base::MiB;   ///< of what one node exports
-  unsigned lost_connections = 2;                ///< after more of them the node counts as lost
+  unsigned failures = 2;  ///< lost connections and time-outs; after more of them the node counts as lost
 };
 
 /// All of what one node exports. PERDURE_CLOSED when `stopping` came true, PERDURE_TIMEOUT when it takes too long,
