@@ -12,9 +12,11 @@ acceptance = importlib.util.module_from_spec(importlib.util.spec_from_loader("ac
 LOADER.exec_module(acceptance)
 
 TREE = {"src/registry.cpp": b"declared\nrows\n", "src/other.cpp": b"rows\n", "src/suite_test.cpp": b"members\n",
-        acceptance.OPTIONS: b"options\n"}
+        "src/ipc/all_messages.hpp": b"structures\ntable\n", "src/engine/serve/all_requests.cpp": b"handlers\n", acceptance.OPTIONS: b"options\n"}
 HEAD = 'what = "a member"\nsource = "new.cpp"\nto = "src/new.cpp"\n'
 ROW = '[[row]]\nfile = "src/registry.cpp"\nafter = "rows"\nadd = """\nnew\n"""\n'
+MESSAGE = 'what = "a message"\n[[row]]\nfile = "src/ipc/all_messages.hpp"\nreplace = "table"\nadd = """\n1\n2\n3\n4\ntable and 1\n"""\n'
+HANDLER = '[[handler]]\nfile = "src/engine/serve/all_requests.cpp"\nafter = "handlers"\nadd = """\nnew\n"""\n'
 ENROLMENT = '[enrolment]\nfile = "src/suite_test.cpp"\nafter = "members"\nadd = """\nnew\n"""\n'
 
 
@@ -44,6 +46,24 @@ class Acceptance(unittest.TestCase):
         self.assertEqual(tree["src/suite_test.cpp"], b"members\nnew\n")
         self.assertEqual(tree["src/new.cpp"], b"source\n")
         self.assertIn("its options", text)
+
+    def test_a_message_is_in_the_header_of_its_family_and_with_its_handlers(self):
+        text, tree = self.added(MESSAGE + HANDLER)
+        self.assertEqual(tree["src/ipc/all_messages.hpp"], b"structures\n1\n2\n3\n4\ntable and 1\n")
+        self.assertEqual(tree["src/engine/serve/all_requests.cpp"], b"handlers\nnew\n")
+        self.assertEqual(set(tree), set(TREE))
+        self.assertEqual(text, "src/ipc/all_messages.hpp, its handler in src/engine/serve/all_requests.cpp")
+
+    def test_a_message_of_more_than_two_places_is_refused(self):
+        self.refused(MESSAGE, "is no message")
+        self.refused(MESSAGE + HANDLER + HANDLER.replace("src/engine/serve/all_requests.cpp", "src/other.cpp").replace("handlers", "rows"), "handler is in 2 files")
+        self.refused(MESSAGE + HANDLER + ENROLMENT, "is no message")
+        self.refused(MESSAGE + HANDLER + '[[option]]\nbefore = "options"\nadd = """\none\n"""\n', "is no message")
+        self.refused(MESSAGE.replace("src/ipc/all_messages.hpp", "src/other.cpp").replace('"table"', '"rows"') + HANDLER, "is no message")
+        self.refused(MESSAGE + HANDLER.replace("src/engine/serve/all_requests.cpp", "src/other.cpp").replace("handlers", "rows"), "is no message")
+
+    def test_only_a_message_has_a_handler(self):
+        self.refused(HEAD + ROW + HANDLER, "it changes src/engine/serve/all_requests.cpp")
 
     def test_rows_in_two_files_are_refused(self):
         self.refused(HEAD + ROW + ROW.replace("registry", "other"), "row is in 2 files")

@@ -2,7 +2,6 @@
 // inventories. (docs/adr/0014)
 #include <algorithm>
 
-#include "base/field_codec.hpp"
 #include "client/version_reader.hpp"
 #include "os/system.hpp"
 
@@ -24,36 +23,21 @@ base::Status VersionReader::fetch() {
   const bool complete = !segments_ || segments_->empty();
   fetching_ = !complete || std::any_of(sources_.begin(), sources_.end(), to_fetch);
   if (!fetching_) return {};
-  PERDURE_TRY(auto pieces, gather_exported_pieces());
-  const auto wanted = ranks_to_fetch();
-  on_this_node_.insert(wanted.begin(), wanted.end());
-  return agree(job_.comm(), job_.leads() && !wanted.empty() ? recover(wanted, std::move(pieces)) : base::Status());
+  on_this_node_.insert(wanted_.begin(), wanted_.end());
+  return agree(job_.comm(), job_.leads() && !wanted_.empty() ? recover() : base::Status());
 }
 
-base::Status VersionReader::recover(const std::vector<std::uint32_t>& wanted,
-                                    std::vector<std::vector<std::byte>> pieces) {
-  const ipc::Recover recover{id_, job_.ranks(), wanted, std::move(pieces)};
+// The engine asks the others for what it needs.
+base::Status VersionReader::recover() {
+  ipc::Recover recover{id_, job_.ranks(), wanted_, {}};
+  for (auto& question : questions_)
+    recover.nodes.push_back({job_.nodes().labels[question.node], job_.group().address_of(question.node),
+                             std::move(question.pieces), std::move(question.redundancy)});
   const std::uint64_t begun = os::monotonic_ns();
   PERDURE_TRY(const auto reply, job_.engine().channel().call(recover));
   (void)job_.engine().channel().call(ipc::Note{
       id_.text() + " recovered: " + described(reply, static_cast<double>(os::monotonic_ns() - begun) * 1e-9)});
   return {};
-}
-
-base::Result<std::vector<std::vector<std::byte>>> VersionReader::gather_exported_pieces() {
-  using Answer = std::optional<base::Result<ipc::Exported>>;  // nothing: no leader
-  Answer mine;
-  if (job_.leads()) mine = job_.engine().channel().call(ipc::ExportPieces{id_});
-  PERDURE_TRY(const auto all, comm::allgather_bytes(job_.comm(), base::encode_fields(mine)));
-  std::vector<std::vector<std::byte>> exported;
-  for (const auto& bytes : all) {
-    PERDURE_TRY(auto told, base::decode_fields<Answer>(bytes, "exported pieces"));
-    if (!told) continue;
-    PERDURE_TRY(auto pieces, std::move(*told));
-    exported.push_back(std::move(pieces.loan));
-    for (auto& of_server : pieces.server_loans) exported.push_back(std::move(of_server));
-  }
-  return exported;
 }
 
 // Those that run here, and those that are in a segment with them, which one node has to write.

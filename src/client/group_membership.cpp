@@ -46,6 +46,7 @@ bool GroupMembership::redundant() const {
 
 base::Status GroupMembership::join() {
   joined_ = network_open_ = false;
+  addresses_.clear();
   if (!redundant()) return {};
   std::vector<std::byte> words;
   PERDURE_CHECK(choose_job_key());
@@ -59,8 +60,8 @@ base::Status GroupMembership::join() {
   job_key_.assign(words.begin(), words.begin() + kKeyBytes);
   std::uint64_t epoch = 0;
   std::memcpy(&epoch, words.data() + kKeyBytes, sizeof epoch);
-  PERDURE_TRY(const auto addresses, open_network());
-  if (addresses.empty()) return {};
+  PERDURE_TRY(addresses_, open_network());
+  if (addresses_.empty()) return {};
   network_open_ = true;
   const auto topology = read_topology(job_.config().text("node.topology"));
   PERDURE_CHECK(agree(job_.comm(), topology ? base::Status() : base::Status(base::fail(topology.error()))));
@@ -74,7 +75,7 @@ base::Status GroupMembership::join() {
   }
   base::Status outcome;
   if (!plan) outcome = base::fail(plan.error());
-  if (plan && job_.leads()) outcome = tell_join(*plan, addresses, epoch);
+  if (plan && job_.leads()) outcome = tell_join(*plan, epoch);
   PERDURE_CHECK(agree(job_.comm(), outcome));
   joined_ = true;
   return {};
@@ -94,12 +95,11 @@ base::Status GroupMembership::choose_job_key() {
   return agree(job_.comm(), chosen);
 }
 
-base::Status GroupMembership::tell_join(const redundancy::GroupPlan& plan,
-                                        const std::vector<std::vector<std::byte>>& addresses, std::uint64_t epoch) {
+base::Status GroupMembership::tell_join(const redundancy::GroupPlan& plan, std::uint64_t epoch) {
   const Place place = place_of(plan, job_.nodes().mine);
   ipc::Join join{epoch, place.group, place.position, {}, {}};
   for (const std::uint32_t node : plan.groups[place.group]) {
-    join.addresses.push_back(addresses[node]);
+    join.addresses.push_back(addresses_[node]);
     join.nodes.push_back(job_.nodes().labels[node]);
   }
   for (std::uint32_t rank = 0; rank < job_.nodes().node_of_rank.size(); ++rank)

@@ -24,6 +24,9 @@ class GroupMembership {
   bool network_open() const { return network_open_; }  ///< the engines reach each other
   bool joined() const { return joined_; }              ///< and keep something for each other
 
+  /// Of the engine of a node, where the network is open.
+  const std::vector<std::byte>& address_of(std::uint32_t node) const { return addresses_.at(node); }
+
   /// What this node's group has reached goes with the next agreement.
   void add_node_level(Opening& opening);
   /// All nodes have reached level `node` with this attempt.
@@ -37,13 +40,13 @@ class GroupMembership {
  private:
   bool redundant() const;
   base::Status choose_job_key();
-  base::Status tell_join(const redundancy::GroupPlan& plan, const std::vector<std::vector<std::byte>>& addresses,
-                         std::uint64_t epoch);
+  base::Status tell_join(const redundancy::GroupPlan& plan, std::uint64_t epoch);
   base::Result<std::vector<std::vector<std::byte>>> open_network();
   base::Result<redundancy::GroupPlan> plan_group(const Topology& topology) const;
 
   Job& job_;
   std::vector<std::byte> job_key_;
+  std::vector<std::vector<std::byte>> addresses_;  // of the engines of this launch, by node; empty: no network
   bool network_open_ = false;
   bool joined_ = false;
   std::map<std::string, std::uint64_t> node_level_ns_;  // the newest attempt that all nodes have replicated, by name

@@ -126,6 +126,12 @@ std::optional<segment::VersionId> choose_version(const VersionPlans& plans, std:
   return segment::VersionId{name, chosen->version, {chosen->attempt_time, chosen->attempt_nonce}};
 }
 
+std::vector<plan::NodeQuestion> nodes_to_ask(const segment::VersionId& id, const JobInventory& all,
+                                             const StoreView& store, const std::vector<std::uint32_t>& node_of_rank,
+                                             const std::vector<std::uint32_t>& wanted) {
+  return plan::nodes_to_ask(inventory_of(id, all, store, node_of_rank, true), wanted);
+}
+
 bool to_fetch(const plan::PieceSource& source) { return source.kind == Kind::move || source.kind == Kind::rebuild; }
 
 std::vector<plan::PieceSource>::const_iterator first_lost(const std::vector<plan::PieceSource>& sources) {

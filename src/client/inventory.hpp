@@ -54,6 +54,11 @@ VersionPlans plan_versions(const JobInventory& all, const StoreView& store,
 std::optional<segment::VersionId> choose_version(const VersionPlans& plans, std::int64_t version,
                                                  const std::set<segment::VersionId>& excluded, std::uint32_t ranks);
 
+/// Whom to ask for these ranks' pieces of a version, where engines reach each other.
+std::vector<plan::NodeQuestion> nodes_to_ask(const segment::VersionId& id, const JobInventory& all,
+                                             const StoreView& store, const std::vector<std::uint32_t>& node_of_rank,
+                                             const std::vector<std::uint32_t>& wanted);
+
 /// It is on other nodes, or can be rebuilt from them.
 bool to_fetch(const plan::PieceSource& source);
 /// The first rank's that is nowhere, or the end.

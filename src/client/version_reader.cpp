@@ -164,6 +164,8 @@ void VersionReader::forget() {
   stored_.reset();
   sources_.clear();
   segments_.reset();
+  wanted_.clear();
+  questions_.clear();
   fetching_ = false;
 }
 
@@ -175,6 +177,8 @@ void VersionReader::take(const VersionPlan& plan, const JobInventory& all, const
   sources_ = plan.sources;
   segments_ = plan::lay_out_missing(known_parts(id_, all, store), job_.nodes().node_of_rank, job_.aggregation(),
                                     store.unreadable.has_value());
+  wanted_ = ranks_to_fetch();
+  if (job_.leads() && !wanted_.empty()) questions_ = nodes_to_ask(id_, all, store, job_.nodes().node_of_rank, wanted_);
 }
 
 // Said where a newer version could not be taken.

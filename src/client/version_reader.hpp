@@ -61,9 +61,8 @@ class VersionReader {
   void forget();
   void take(const VersionPlan& plan, const JobInventory& all, const StoreView& store);
   base::Result<RankImage*> image(std::uint32_t rank);
-  base::Result<std::vector<std::vector<std::byte>>> gather_exported_pieces();
   std::vector<std::uint32_t> ranks_to_fetch() const;
-  base::Status recover(const std::vector<std::uint32_t>& wanted, std::vector<std::vector<std::byte>> pieces);
+  base::Status recover();
   void explain(const VersionPlans& plans);
   base::Error nothing_found(const Opening& opening, const VersionPlans& plans) const;
 
@@ -73,6 +72,8 @@ class VersionReader {
   std::optional<StoredVersionView> stored_;  // what the store has of it
   std::vector<plan::PieceSource> sources_;   // by rank, where engines reach each other; the same on all ranks
   std::optional<std::vector<plan::SegmentPlan>> segments_;  // with them: those that the store still needs
+  std::vector<std::uint32_t> wanted_;                       // what the leader's engine has to fetch
+  std::vector<plan::NodeQuestion> questions_;               // and whom it asks
   bool fetching_ = false;
   std::map<std::uint32_t, RankImage> images_;
   std::set<segment::VersionId> excluded_;

@@ -220,12 +220,14 @@ TEST_F(RestoreCollectives, AreThreeWithRedundancyWhereNothingIsLost) {
   EXPECT_EQ(count(), 3U);
 }
 
-// Three more: what the engines export is gathered, and all agree that it is there.
-TEST_F(RestoreCollectives, AreSixWhereANodeIsLost) {
+inline constexpr unsigned kMostCollectivesBeforeFirstByte = 4;
+
+// One more: all agree that what was lost is there again. Engines ask each other for it.
+TEST_F(RestoreCollectives, AreFourWhereANodeIsLost) {
   more_ = "redundancy.scheme=partner";
   checkpoint();
   lose_node(1);
-  EXPECT_EQ(count(), 6U);
+  EXPECT_LE(count(), kMostCollectivesBeforeFirstByte);
   EXPECT_EQ(sources_[1] & 4, 4) << "it came from other nodes";
 }
 

@@ -6,7 +6,6 @@ namespace perdure::ipc {
 namespace {
 
 constexpr std::size_t kMostPositions = 64, kMostAddressBytes = 4096, kMostNameBytes = 1024;
-constexpr std::size_t kMostLoanBytes = 256 * base::MiB;
 
 template <class List>
 bool longer(const List& list, std::size_t most) {
@@ -25,8 +24,12 @@ std::string Join::wrong() const {
   return {};
 }
 
+std::string NodeToAsk::wrong() const {
+  if (address.size() > kMostAddressBytes) return "field 'address' has more than 4096 bytes";
+  return node.size() <= kMostNameBytes ? "" : "field 'node' is no name";
+}
+
 std::string Recover::wrong() const {
-  if (longer(loans, kMostLoanBytes)) return "field 'loans': a loan has more than 256 MiB";
   const bool known = std::all_of(wanted.begin(), wanted.end(), [this](std::uint32_t rank) { return rank < ranks; });
   return known ? "" : "field 'wanted': a rank is not below 'ranks'";
 }

@@ -38,21 +38,6 @@ struct Join {
   std::string wrong() const;
 };
 
-struct Exported {
-  std::vector<std::byte> loan;                       ///< of this node, for Recover of any engine of the job
-  std::vector<std::vector<std::byte>> server_loans;  ///< of parity servers, as far as this node knows of them
-  PERDURE_FIELDS(loan, server_loans)
-};
-/// What this node has of a version and of its redundancy, for peers to read; its slots stay as they are until Unpin or
-/// the end of the connection. Parity servers are asked, which may take a while.
-struct ExportPieces {
-  static constexpr const char* kName = "export_pieces";
-  static constexpr Kind kKind = Kind::may_wait;
-  using Reply = Exported;
-  segment::VersionId id;
-  PERDURE_FIELDS(id)
-};
-
 /// What was recovered of one rank.
 struct RankRecovery {
   std::uint32_t rank = 0;
@@ -64,8 +49,18 @@ struct Recovered {
   std::vector<RankRecovery> ranks;
   PERDURE_FIELDS(ranks)
 };
-/// Fetch or rebuild these ranks' pieces of a version into slots of this node, out of what all nodes export. Answered
-/// when they are staged, or cannot be.
+/// An engine that has something that a recovery can use.
+struct NodeToAsk {
+  std::string node;                       ///< what people call it
+  std::vector<std::byte> address;         ///< of its endpoint
+  std::vector<std::uint32_t> pieces;      ///< ranks whose pieces it may have
+  std::vector<std::uint32_t> redundancy;  ///< ranks whose groups it keeps redundancy blocks of
+  PERDURE_FIELDS(node, address, pieces, redundancy)
+  std::string wrong() const;
+};
+/// Fetch or rebuild these ranks' pieces of a version into slots of this node, out of what the engines of these nodes
+/// (this one may be among them) and parity servers export when they are asked. Answered when they are staged, or cannot
+/// be.
 struct Recover {
   static constexpr const char* kName = "recover";
   static constexpr Kind kKind = Kind::may_wait;
@@ -73,8 +68,8 @@ struct Recover {
   segment::VersionId id;
   std::uint32_t ranks = 0;
   std::vector<std::uint32_t> wanted;
-  std::vector<std::vector<std::byte>> loans;
-  PERDURE_FIELDS(id, ranks, wanted, loans)
+  std::vector<NodeToAsk> nodes;
+  PERDURE_FIELDS(id, ranks, wanted, nodes)
   std::string wrong() const;
 };
 /// Bring this version, which all nodes hold, to level `node` (again, in the groups of this launch).
@@ -95,6 +90,6 @@ struct AllStored {
   PERDURE_FIELDS(ranks)
 };
 
-using GroupMessages = Messages<OpenNetwork, Join, ExportPieces, Recover, ReplicateAgain, AllStored>;
+using GroupMessages = Messages<OpenNetwork, Join, Recover, ReplicateAgain, AllStored>;
 
 }  // namespace perdure::ipc

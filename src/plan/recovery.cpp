@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "redundancy/block_order.hpp"
 #include "redundancy/registry.hpp"
@@ -135,6 +136,36 @@ std::vector<PieceSource> plan_recovery(const VersionInventory& inventory, const 
     if (source.kind == PieceSource::Kind::nowhere && stored) source.kind = PieceSource::Kind::store;
   }
   return sources;
+}
+
+std::vector<NodeQuestion> nodes_to_ask(const VersionInventory& inventory, const std::vector<std::uint32_t>& wanted) {
+  std::map<std::uint32_t, std::set<std::uint32_t>> pieces, redundancy;  // by node
+  std::set<std::uint32_t> of_use(wanted.begin(), wanted.end());
+  for (const RedundancyShare& share : inventory.kept) {
+    std::vector<std::uint32_t> members, served;
+    for (const auto& position : share.members)
+      for (const auto& member : position) members.push_back(member.rank);
+    for (const std::uint32_t rank : wanted)
+      if (std::find(members.begin(), members.end(), rank) != members.end()) served.push_back(rank);
+    if (served.empty()) continue;
+    redundancy[share.node].insert(served.begin(), served.end());
+    of_use.insert(members.begin(), members.end());
+    // Its own pieces may have good chunks, where the inventory counts them as lost for a damaged one.
+    if (share.position < share.members.size())
+      for (const auto& own : share.members[share.position]) pieces[share.node].insert(own.rank);
+  }
+  for (const std::uint32_t rank : of_use)
+    if (rank < inventory.nodes_of_rank.size())
+      for (const std::uint32_t node : inventory.nodes_of_rank[rank]) pieces[node].insert(rank);
+  std::map<std::uint32_t, NodeQuestion> questions;
+  for (const auto& [node, ranks] : pieces) questions[node].pieces.assign(ranks.begin(), ranks.end());
+  for (const auto& [node, ranks] : redundancy) questions[node].redundancy.assign(ranks.begin(), ranks.end());
+  std::vector<NodeQuestion> list;
+  for (auto& [node, question] : questions) {
+    question.node = node;
+    list.push_back(std::move(question));
+  }
+  return list;
 }
 
 }  // namespace perdure::plan

@@ -53,4 +53,16 @@ struct PieceSource {
 /// By rank. `nodes_now[r]`: where rank r runs.
 std::vector<PieceSource> plan_recovery(const VersionInventory& inventory, const std::vector<std::uint32_t>& nodes_now);
 
+/// What one node is asked for, so that another one can fetch or rebuild pieces.
+struct NodeQuestion {
+  std::uint32_t node = 0;
+  std::vector<std::uint32_t> pieces;      ///< ascending: ranks whose pieces it may have
+  std::vector<std::uint32_t> redundancy;  ///< ascending: ranks whose groups it keeps redundancy blocks of
+  friend bool operator==(const NodeQuestion&, const NodeQuestion&) = default;
+};
+/// Ascending by node: all nodes that have anything by which the wanted ranks' pieces could be had: these pieces
+/// themselves, and for what turns out to be damaged, too, the redundancy of their groups and the pieces that it was
+/// encoded from.
+std::vector<NodeQuestion> nodes_to_ask(const VersionInventory& inventory, const std::vector<std::uint32_t>& wanted);
+
 }  // namespace perdure::plan

@@ -66,6 +66,50 @@ TEST(Recovery, AfterEveryLossItIsTheSchemesPromise) {
   }
 }
 
+TEST(Recovery, OnlyNodesThatHaveSomethingOfTheRanksGroupsAreAsked) {
+  // Two groups of three nodes: nodes 0 to 2 with ranks 0 to 5, nodes 3 to 5 with ranks 6 to 11.
+  auto inventory = Cluster("xor", 3, 1).whole;
+  for (std::uint32_t node = 3; node < 6; ++node) {
+    auto share = inventory.kept[node - 3];
+    share.node = node;
+    share.group = 1;
+    for (auto& position : share.members)
+      for (auto& member : position) member.rank += 6;
+    inventory.kept.push_back(share);
+    for (int i = 0; i < 2; ++i) inventory.nodes_of_rank.push_back({node});
+  }
+  for (const std::uint32_t rank : {2U, 3U}) inventory.nodes_of_rank[rank].clear();  // node 1 is lost
+  std::erase_if(inventory.kept, [](const RedundancyShare& share) { return share.node == 1; });
+  EXPECT_THAT(nodes_to_ask(inventory, {2}),
+              testing::ElementsAre(NodeQuestion{0, {0, 1}, {2}}, NodeQuestion{2, {4, 5}, {2}}));
+  EXPECT_THAT(nodes_to_ask(inventory, {2, 11}), testing::SizeIs(5));
+  EXPECT_TRUE(nodes_to_ask(inventory, {}).empty());
+  EXPECT_TRUE(nodes_to_ask(inventory, {400}).empty());
+}
+
+TEST(Recovery, WhoeverHoldsAPieceNowIsAskedForIt) {
+  auto inventory = Cluster("xor", 3, 1).whole;
+  inventory.nodes_of_rank[0] = {7, 8};
+  inventory.nodes_of_rank[1].clear();  // damaged: other chunks of it may be good
+  EXPECT_THAT(nodes_to_ask(inventory, {0}),
+              testing::ElementsAre(NodeQuestion{0, {0, 1}, {0}}, NodeQuestion{1, {2, 3}, {0}},
+                                   NodeQuestion{2, {4, 5}, {0}}, NodeQuestion{7, {0}, {}}, NodeQuestion{8, {0}, {}}));
+  inventory.kept.clear();
+  EXPECT_THAT(nodes_to_ask(inventory, {0}), testing::ElementsAre(NodeQuestion{7, {0}, {}}, NodeQuestion{8, {0}, {}}));
+}
+
+// The server's parities are known to whoever has a record of its group.
+TEST(Recovery, OfAParityServerThoseAreAskedThatKnowItsGroup) {
+  auto inventory = Cluster("parity-server", 3, 1).whole;
+  ASSERT_EQ(inventory.kept.size(), 1U);
+  inventory.kept[0].node = 2;
+  inventory.nodes_of_rank[0].clear();
+  const auto asked = nodes_to_ask(inventory, {0});
+  ASSERT_EQ(asked.size(), 3U);
+  EXPECT_TRUE(asked[1].redundancy.empty());
+  EXPECT_THAT(asked[2].redundancy, testing::ElementsAre(0));
+}
+
 TEST(Recovery, BeyondToleranceItSaysWhichChunkAndWhy) {
   const Cluster cluster("xor", 4, 1);
   redundancy::Positions lost;

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "engine/peers/peer_request.hpp"
+
 namespace perdure::engine {
 namespace {
 
 constexpr std::uint64_t kSliceNs = 500'000'000;
+constexpr std::uint64_t kMomentNs = 1'000'000'000;  // for what the endpoint goes on sending when nobody waits any more
 
 }  // namespace
 
@@ -46,8 +49,21 @@ base::Result<network::PeerId> EndpointLink::peer(unsigned position) {
 
 base::Status EndpointLink::send(unsigned position, base::ConstByteSpan message) {
   PERDURE_TRY(const auto to, peer(position));
-  PERDURE_TRY([[maybe_unused]] const auto answer, network_->endpoint->call(to, message, options_.timeout_ns));
+  PERDURE_TRY([[maybe_unused]] const auto answer,
+              network_->endpoint->call(to, encode(PeerRequest(ToReplicator{message})), options_.timeout_ns));
   return {};
+}
+
+base::Result<ExportAnswer> EndpointLink::ask(unsigned position, const ExportQuestion& question) {
+  PERDURE_TRY(const auto to, peer(position));
+  PERDURE_TRY(const auto answer, network_->endpoint->call(to, encode(PeerRequest(question)), options_.timeout_ns));
+  return decode_export_answer(answer);
+}
+
+// Whoever is not connected any more has ended what it exported to us.
+void EndpointLink::tell(unsigned position, const ExportEnd& end) {
+  const auto to = network_->endpoint->connect(addresses_[position], 0);
+  if (to) (void)network_->endpoint->call(*to, encode(PeerRequest(end)), std::min(kMomentNs, options_.timeout_ns));
 }
 
 std::optional<BlockView> EndpointLink::view(unsigned position, const BlockPlace& place, std::uint64_t bytes) {
@@ -69,7 +85,7 @@ base::Status EndpointLink::read(unsigned position, const BlockPlace& place, std:
   return network_->endpoint->read(from, memory, place.offset + offset, target, options_.timeout_ns);
 }
 
-std::unique_ptr<GroupLink> EndpointNetwork::connect(std::vector<Address> nodes) {
+std::unique_ptr<PieceLink> EndpointNetwork::connect(std::vector<Address> nodes) {
   auto link = std::make_unique<EndpointLink>(network_, std::move(nodes));
   link->introduce();
   return link;

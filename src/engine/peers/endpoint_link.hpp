@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "engine/peers/slot_exposure.hpp"
+#include "engine/recover/piece_exporter.hpp"
 #include "engine/recover/piece_network.hpp"
 #include "engine/replicate/group_link.hpp"
 
@@ -19,11 +20,15 @@ struct PeerNetwork {
   std::unique_ptr<network::Endpoint> endpoint;
   std::atomic<network::Endpoint*> served = nullptr;  ///< the same, for its handlers; nothing until it is open
   std::unique_ptr<SlotExposure> slots;
+  std::unique_ptr<PieceExporter> exporter;  ///< for peers that recover
   /// Nothing is under way any more when the endpoint goes; then the mappings may.
-  ~PeerNetwork() { endpoint.reset(); }
+  ~PeerNetwork() {
+    if (exporter) exporter->stop();
+    endpoint.reset();
+  }
 };
 
-class EndpointLink final : public GroupLink {
+class EndpointLink final : public PieceLink {
  public:
   /// `addresses` by position; its own is not used.
   EndpointLink(std::shared_ptr<PeerNetwork> network, std::vector<network::Bytes> addresses,
@@ -36,6 +41,8 @@ class EndpointLink final : public GroupLink {
   base::Result<BlockPlace> place(const tier::SlotAddress& slot) override { return network_->slots->place(slot); }
   std::optional<BlockView> view(unsigned position, const BlockPlace& place, std::uint64_t bytes) override;
   base::Status read(unsigned position, const BlockPlace& place, std::uint64_t offset, base::ByteSpan target) override;
+  base::Result<ExportAnswer> ask(unsigned position, const ExportQuestion& question) override;
+  void tell(unsigned position, const ExportEnd& end) override;
 
  private:
   base::Result<network::PeerId> peer(unsigned position);
@@ -53,10 +60,11 @@ class EndpointNetwork final : public PieceNetwork {
  public:
   explicit EndpointNetwork(std::shared_ptr<PeerNetwork> network) : network_(std::move(network)) {}
   Address address() const override { return network_->endpoint->address(); }
+  base::Result<BlockPlace> place(const tier::SlotAddress& slot) override { return network_->slots->place(slot); }
   std::optional<BlockView> view(const BlockPlace& place, std::uint64_t bytes) override {
     return network_->slots->view(place, bytes);
   }
-  std::unique_ptr<GroupLink> connect(std::vector<Address> nodes) override;
+  std::unique_ptr<PieceLink> connect(std::vector<Address> nodes) override;
 
  private:
   std::shared_ptr<PeerNetwork> network_;

@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "engine/peers/peer_request.hpp"
 #include "engine/replicate/group_testing.hpp"
 #include "network/memory_wire.hpp"
 #include "network/network_testing.hpp"
@@ -37,7 +38,8 @@ class Links : public GroupFixtureBase {
     for (unsigned p = 0; p < nodes; ++p) {
       network::Handlers handlers;
       handlers.serve = [this, p](network::PeerId, base::ConstByteSpan request) -> base::Result<network::Bytes> {
-        PERDURE_CHECK(nodes_[p]->replicator().receive(request));
+        PERDURE_TRY(const auto message, decode_peer_request(request));
+        PERDURE_CHECK(nodes_[p]->replicator().receive(std::get<ToReplicator>(message).message));
         return network::Bytes();
       };
       auto& mine = networks_.emplace_back(std::make_shared<PeerNetwork>());

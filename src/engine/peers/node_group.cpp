@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/ledger/redundancy_share.hpp"
+#include "engine/peers/peer_request.hpp"
 #include "redundancy/registry.hpp"
 
 namespace perdure::engine {
@@ -27,6 +28,7 @@ void NodeGroup::stop() {
     network = std::move(network_);
     joined_ = false;
   }
+  if (network) network->exporter->stop();  // others may keep the network for a while
   replicator_->leave();
   replicator_->stop();  // before the endpoint goes, whose handlers call it
 }
@@ -43,10 +45,25 @@ void NodeGroup::stop_recoveries() {
 
 base::Result<network::Bytes> NodeGroup::serve(const PeerNetwork& network, network::PeerId from,
                                               base::ConstByteSpan request) {
-  const base::Status heard = replicator_->receive(request);
-  if (heard) return network::Bytes();
-  if (heard.error().code == PERDURE_CORRUPT) malformed(network, from, heard.error());
-  return base::fail(heard.error());
+  auto answered = answer(network, from, request);
+  if (!answered && answered.error().code == PERDURE_CORRUPT) malformed(network, from, answered.error());
+  return answered;
+}
+
+base::Result<network::Bytes> NodeGroup::answer(const PeerNetwork& network, network::PeerId from,
+                                               base::ConstByteSpan request) {
+  PERDURE_TRY(const auto message, decode_peer_request(request));
+  if (const auto* of_group = std::get_if<ToReplicator>(&message)) {
+    PERDURE_CHECK(replicator_->receive(of_group->message));
+    return network::Bytes();
+  }
+  if (network.served == nullptr) return base::fail(PERDURE_BUSY, "a peer", "the network is being opened", {}, true);
+  if (const auto* ended = std::get_if<ExportEnd>(&message)) {
+    network.exporter->end(from, ended->recovery);
+    return network::Bytes();
+  }
+  PERDURE_TRY(const auto exported, network.exporter->answer(from, std::get<ExportQuestion>(message)));
+  return encode(exported);
 }
 
 // Messages are checksummed: what cannot be read was sent like that. Its sender is told once; an engine that means well
@@ -64,7 +81,9 @@ void NodeGroup::malformed(const PeerNetwork& network, network::PeerId from, cons
   }
   reports_.add("network: " + *name + " sent what cannot be read: " + error.text() +
                (again ? "; it was disconnected" : "; it will be disconnected if it does so again"));
-  if (again && endpoint != nullptr) endpoint->disconnect(from);
+  if (!again || endpoint == nullptr) return;
+  endpoint->disconnect(from);
+  network.exporter->lost(from);
 }
 
 base::Result<network::Bytes> NodeGroup::open_network(const std::vector<std::byte>& job_key) {
@@ -96,11 +115,20 @@ base::Result<std::shared_ptr<PeerNetwork>> NodeGroup::open_peer_network(const ne
   handlers.serve = [this, open = network.get()](network::PeerId from, base::ConstByteSpan request) {
     return serve(*open, from, request);
   };
-  handlers.on_lost = [this](network::PeerId, const base::Error& error) { lost(error); };
+  handlers.on_lost = [this, open = network.get()](network::PeerId peer, const base::Error& error) {
+    if (open->served != nullptr) open->exporter->lost(peer);
+    report_lost(error);
+  };
   network->key = key;
   PERDURE_TRY(network->endpoint, network::Endpoint::open(std::move(wire), endpoint_options, std::move(handlers)));
-  network->served = network->endpoint.get();
   network->slots = std::make_unique<SlotExposure>(*network->endpoint);
+  ExporterContext context{
+      network->endpoint->address(),
+      [slots = network->slots.get()](const tier::SlotAddress& slot) { return slots->place(slot); },
+      [endpoint = network->endpoint.get()](network::PeerId peer) { return endpoint->name_of(peer).has_value(); },
+      changed_};
+  network->exporter = std::make_unique<PieceExporter>(ledger_, std::move(context));
+  network->served = network->endpoint.get();  // last: from now on its handlers find all of it
   return network;
 }
 
@@ -125,6 +153,7 @@ base::Status NodeGroup::join(const ipc::Join& join) {
     ledger->redundancy.in_epoch(join.epoch);
   }
   name_members(join);
+  network_->exporter->end_all();  // recoveries are those of the launch before
   joined_ = true;
   positions->introduce(join.position + 1);  // one connection to each; those before this one connect to it
   return {};
@@ -138,7 +167,7 @@ void NodeGroup::name_members(const ipc::Join& join) {
 }
 
 // Ends of programs and losses of nodes look alike from here: whoever reads this knows which of them it was.
-void NodeGroup::lost(const base::Error& error) {
+void NodeGroup::report_lost(const base::Error& error) {
   std::string who = error.object;
   bool member = false;
   {
@@ -178,83 +207,26 @@ void NodeGroup::superseded(const std::string& name, std::uint64_t attempt_ns) {
 
 Replicator::State NodeGroup::state(const segment::VersionId& id) const { return replicator_->state(id); }
 
-NodeGroup::Pinned NodeGroup::pin(ClientId client, const segment::VersionId& id) {
-  Pinned pinned;
-  const auto ledger = ledger_.lock();
-  pinned.held = ledger->held.export_pieces(client, id);
-  for (const auto& redundancy_set : pinned.held.redundancy_sets)
-    for (auto& slots = pinned.kept.emplace_back(); const auto& [name, chunk] : redundancy_set.kept)
-      slots[name] = ledger->address(chunk);
-  return pinned;
-}
-
-base::Result<std::vector<std::byte>> NodeGroup::export_pieces(Pinned pinned) {
-  std::shared_ptr<PeerNetwork> network;
-  {
-    std::lock_guard guard(mutex_);
-    network = network_;
-  }
-  if (!network) return base::fail(PERDURE_INVALID_ARGUMENT, "group", "the network is not open");
-  ExportedPieces loan;
-  loan.address = network->endpoint->address();
-  const auto place = [&](const tier::SlotAddress& slot) -> std::optional<BlockPlace> {
-    auto made = network->slots->place(slot);
-    return made ? std::optional(std::move(*made)) : std::nullopt;
-  };
-  for (auto& piece : pinned.held.pieces) {
-    ExportedPieces::Piece& part = loan.pieces.emplace_back(ExportedPieces::Piece{std::move(piece.piece), {}});
-    for (const auto& slot : piece.slots) part.places.push_back(slot ? place(*slot) : std::nullopt);
-  }
-  for (std::size_t i = 0; i < pinned.kept.size(); ++i) {
-    ExportedPieces::Part part{std::move(pinned.held.redundancy_sets[i]), {}};
-    for (const auto& [name, slot] : pinned.kept[i])
-      if (auto made = place(slot)) part.places[name] = std::move(*made);
-    loan.parts.push_back(std::move(part));
-  }
-  return encode(loan);
-}
-
-// By group: what a server has of it, as if it were a member's part. Asked without locks, as a server may be slow.
-std::vector<ExportedPieces::Part> NodeGroup::parts_at_servers(
-    const std::function<bool(const segment::VersionId&)>& which) {
+// Asked without locks, as a server may be slow.
+std::vector<ipc::RedundancySummary> NodeGroup::redundancy_at_servers(const std::string& name) {
   std::shared_ptr<ParityServers> parity;
   {
     std::lock_guard guard(mutex_);
     parity = parity_;
   }
-  std::vector<ExportedPieces::Part> parts;
-  if (parity == nullptr) return parts;
+  if (parity == nullptr) return {};
+  std::vector<catalog::RedundancySet> sets;
   {
     const auto ledger = ledger_.lock();
-    for (const auto& redundancy_set : ledger->redundancy.all())
-      if (redundancy::keeps_at_server(redundancy_set.scheme) && which(redundancy_set.id.version))
-        parts.push_back({redundancy_set, {}});
+    sets = ledger->redundancy.all();
   }
-  for (auto& part : parts) {
-    part.redundancy_set.position = static_cast<std::uint32_t>(part.redundancy_set.members.size());
-    part.redundancy_set.kept.clear();
-    const auto found = parity->find({part.redundancy_set.id, part.redundancy_set.group});
-    for (std::uint64_t stripe = 0; found && stripe < found->size(); ++stripe) {
-      part.redundancy_set.kept[{stripe, 0}] = {stripe, (*found)[stripe].bytes, (*found)[stripe].hash, 0};
-      part.places[{stripe, 0}] = {{}, stripe};
-    }
-  }
-  std::erase_if(parts, [](const auto& part) { return part.places.empty(); });
-  return parts;
-}
-
-std::vector<std::vector<std::byte>> NodeGroup::export_pieces_of_servers(const segment::VersionId& id) {
-  std::vector<std::vector<std::byte>> loans;
-  for (auto& part : parts_at_servers([&](const segment::VersionId& version) { return version == id; }))
-    loans.push_back(encode(ExportedPieces{{}, {}, {std::move(part)}}));
-  return loans;
-}
-
-std::vector<ipc::RedundancySummary> NodeGroup::redundancy_at_servers(const std::string& name) {
   std::vector<ipc::RedundancySummary> kept;
-  for (const auto& part :
-       parts_at_servers([&](const segment::VersionId& id) { return name.empty() || id.name == name; }))
-    kept.push_back(summary_of(part.redundancy_set));
+  for (auto& redundancy_set : sets) {
+    const bool wanted = name.empty() || redundancy_set.id.version.name == name;
+    if (!wanted || !redundancy::keeps_at_server(redundancy_set.scheme)) continue;
+    if (const auto part = part_at_server(*parity, std::move(redundancy_set)))
+      kept.push_back(summary_of(part->redundancy_set));
+  }
   return kept;
 }
 
@@ -269,8 +241,8 @@ std::optional<base::Result<std::vector<ipc::RankRecovery>>> NodeGroup::recover(C
     recovery->recoverer = std::make_unique<Recoverer>(ledger_, reports_, std::make_shared<EndpointNetwork>(network_),
                                                       parity_, std::max(options_.recovery_threads, 1U));
     Recovery* r = recovery.get();
-    recovery->thread = std::thread([this, r, request] {
-      auto result = r->recoverer->recover(request);
+    recovery->thread = std::thread([this, r, client, request] {
+      auto result = r->recoverer->recover(client, request);
       {
         std::lock_guard inner(mutex_);
         r->result = std::move(result);

@@ -8,7 +8,6 @@
 
 #include "engine/peers/endpoint_link.hpp"
 #include "engine/peers/parity_servers.hpp"
-#include "engine/recover/exported_pieces.hpp"
 #include "engine/recover/recoverer.hpp"
 #include "engine/replicate/replicator.hpp"
 #include "ipc/messages.hpp"
@@ -50,17 +49,7 @@ class NodeGroup {
   Replicator::State state(const segment::VersionId& id) const;
   bool under_way() const { return replicator_->under_way() > 0; }
 
-  /// What this node has of a version, with where it is.
-  struct Pinned {
-    Exported held;
-    std::vector<std::map<catalog::BlockName, tier::SlotAddress>> kept;  ///< by redundancy set of `held`
-  };
-  /// For ExportPieces: its slots stay as they are for this client. Then export_pieces(), which maps them, any thread.
-  Pinned pin(ClientId client, const segment::VersionId& id);
-  base::Result<std::vector<std::byte>> export_pieces(Pinned pinned);
-  /// What the parity servers offer of this version, one entry for each group that this node knows of.
-  std::vector<std::vector<std::byte>> export_pieces_of_servers(const segment::VersionId& id);
-  /// What they keep for versions of this name that this node belongs to; of all names when it is empty.
+  /// What parity servers keep for versions of this name that this node has a part of; of all names when it is empty.
   std::vector<ipc::RedundancySummary> redundancy_at_servers(const std::string& name);
   /// The job has ended in order.
   void drop_all() { replicator_->drop_all(); }
@@ -75,10 +64,10 @@ class NodeGroup {
     std::thread thread;
   };
   base::Result<network::Bytes> serve(const PeerNetwork& network, network::PeerId from, base::ConstByteSpan request);
+  base::Result<network::Bytes> answer(const PeerNetwork& network, network::PeerId from, base::ConstByteSpan request);
   void name_members(const ipc::Join& join);
-  void lost(const base::Error& error);
+  void report_lost(const base::Error& error);
   void malformed(const PeerNetwork& network, network::PeerId from, const base::Error& error);
-  std::vector<ExportedPieces::Part> parts_at_servers(const std::function<bool(const segment::VersionId&)>& which);
   base::Result<std::shared_ptr<PeerNetwork>> open_peer_network(const network::JobKey& key);
   void stop_recoveries();
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "engine/ledger/node_state_testing.hpp"
+#include "engine/peers/peer_request.hpp"
 #include "engine/replicate/group_message.hpp"
 #include "network/network_testing.hpp"
 #include "os/system.hpp"
@@ -48,7 +49,8 @@ class NodeGroupOnNetwork : public NodeStateFixture {
   void expect_served(network::Endpoint& from) {
     const auto peer = from.connect(address, network::kPatience);
     ASSERT_TRUE(peer) << peer.error().text();
-    const auto answer = say(from, *peer, encode(GroupMessage{{id(1), 7}, 1, Keeps{}}));
+    const auto message = encode(GroupMessage{{id(1), 7}, 1, Keeps{}});
+    const auto answer = say(from, *peer, encode(PeerRequest(ToReplicator{message})));
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().code, PERDURE_BUSY);
   }
@@ -82,6 +84,44 @@ TEST_F(NodeGroupOnNetwork, OfAPeerThatIsLostItSaysWhichNodeThatIsWhetherItIsBadA
                                    HasSubstr("see whether that node works")));
   other.reset();
   EXPECT_THAT(awaited_report(others_name), AllOf(HasSubstr(" was lost: "), HasSubstr("none of this node's group")));
+}
+
+TEST_F(NodeGroupOnNetwork, APeerThatRecoversIsToldWhatIsHereWhichStaysUntilItIsGone) {
+  ASSERT_TRUE(checkpoint(1));
+  store(1);
+  const auto pinned = [&] {
+    const auto state = ledger->lock();
+    return !state->held.evictable(*state->find(id(1)));
+  };
+  for (const bool ends : {true, false}) {
+    auto asker = engine(key[0]);
+    const auto peer = asker->connect(address, network::kPatience);
+    ASSERT_TRUE(peer) << peer.error().text();
+    const ExportQuestion question{ends ? 5U : 6U, id(1), {0}, {}, 0};
+    ExportAnswer answer;
+    while (!answer.ready) {
+      const auto said = say(*asker, *peer, encode(PeerRequest(question)));
+      ASSERT_TRUE(said) << said.error().text();
+      answer = *decode_export_answer(*said);
+    }
+    const auto exported = decode_exported_pieces(answer.part);
+    ASSERT_TRUE(exported) << exported.error().text();
+    EXPECT_EQ(exported->address, address);
+    ASSERT_EQ(exported->pieces.size(), 1U);
+    ASSERT_TRUE(exported->pieces[0].places[0]);
+    std::vector<std::byte> bytes(kChunk);
+    const auto memory = network::decode_remote_memory(exported->pieces[0].places[0]->memory);
+    ASSERT_TRUE(asker->read(*peer, *memory, 0, bytes, network::kPatience));
+    EXPECT_EQ(base::hash128(bytes), exported->pieces[0].piece.chunks[0].hash);
+    EXPECT_TRUE(pinned());
+    if (ends) {
+      ASSERT_TRUE(say(*asker, *peer, encode(PeerRequest(ExportEnd{5}))));
+      EXPECT_FALSE(pinned());
+    }
+    asker.reset();
+    for (int i = 0; i < 100'000 && pinned(); ++i) os::sleep_ns(1'000'000);
+    EXPECT_FALSE(pinned());
+  }
 }
 
 TEST_F(NodeGroupOnNetwork, APeerThatSendsGarbageIsNamedAndThenDroppedAndTheOthersAreServed) {

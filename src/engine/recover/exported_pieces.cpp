@@ -20,10 +20,10 @@ std::string ExportedPieces::wrong() const {
   return address.size() <= 4096 ? "" : "field 'address' has more than 4096 bytes";
 }
 
-std::vector<std::byte> encode(const ExportedPieces& loan) { return base::encode_fields(loan); }
+std::vector<std::byte> encode(const ExportedPieces& exported) { return base::encode_fields(exported); }
 
 base::Result<ExportedPieces> decode_exported_pieces(base::ConstByteSpan bytes) {
-  return base::decode_fields<ExportedPieces>(bytes, "loan");
+  return base::decode_fields<ExportedPieces>(bytes, "exported pieces");
 }
 
 }  // namespace perdure::engine

@@ -1,7 +1,7 @@
 #pragma once
 // What one node exports to the others of its job, so that they can fetch and rebuild what was lost: its pieces of a
-// version, its redundancy blocks of it, and where peers can read both. It travels through the application's
-// communicator. (docs/adr/0014)
+// version, its redundancy blocks of it, and where peers can read both. Engines ask each other for it.
+// (docs/adr/0020)
 #include "catalog/redundancy_set.hpp"
 #include "engine/replicate/encoding.hpp"
 
@@ -27,7 +27,7 @@ struct ExportedPieces {
   std::string wrong() const;
 };
 
-std::vector<std::byte> encode(const ExportedPieces& loan);
+std::vector<std::byte> encode(const ExportedPieces& exported);
 /// PERDURE_CORRUPT when anything is missing or out of range.
 base::Result<ExportedPieces> decode_exported_pieces(base::ConstByteSpan bytes);
 

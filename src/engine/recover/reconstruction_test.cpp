@@ -80,6 +80,42 @@ TEST_P(ReconstructionOf, AfterEveryLossItDoesWhatThePlanPromises) {
   }
 }
 
+/// What nodes export that are asked for no more than what these ranks need.
+std::vector<ExportedPieces> asked_for(const std::vector<ExportedPieces>& all, std::uint32_t ranks,
+                                      const std::vector<std::uint32_t>& wanted) {
+  const auto among = [](const std::vector<std::uint32_t>& some, std::uint32_t rank) {
+    return std::find(some.begin(), some.end(), rank) != some.end();
+  };
+  std::vector<ExportedPieces> exported;
+  for (const auto& question : plan::nodes_to_ask(inventory_of(all, ranks), wanted)) {
+    ExportedPieces& node = exported.emplace_back(all[question.node]);
+    std::erase_if(node.pieces, [&](const auto& piece) { return !among(question.pieces, piece.piece.rank); });
+    std::erase_if(node.parts, [&](const auto& part) {
+      const auto& members = part.redundancy_set.members;
+      return std::none_of(members.begin(), members.end(), [&](const auto& pieces) {
+        return std::any_of(pieces.begin(), pieces.end(),
+                           [&](const auto& piece) { return among(question.redundancy, piece.rank); });
+      });
+    });
+  }
+  return exported;
+}
+
+TEST_P(ReconstructionOf, WhatTheNodesAreAskedForIsEnough) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const ExportedGroup group(GetParam(), seed);
+    for (std::uint64_t set = 0; set < 1ULL << GetParam().n; ++set) {
+      const auto loans = group.loans(redundancy::Positions(set));
+      const Reconstruction of_all(loans);
+      for (std::uint32_t rank = 0; rank < group.ranks(); ++rank) {
+        const auto exported = asked_for(loans, group.ranks(), {rank});
+        ASSERT_EQ(whole(group, Reconstruction(exported), rank), whole(group, of_all, rank))
+            << seed << ", rank " << rank;
+      }
+    }
+  }
+}
+
 /// Asks for everything once, so that nothing is looked at for the first time when something is lost later.
 void ask_for_all(const ExportedGroup& group, const Reconstruction& reconstruction) {
   for (std::uint32_t rank = 0; rank < group.ranks(); ++rank)

@@ -2,18 +2,19 @@
 
 #include <thread>
 
+#include "engine/recover/piece_exporter.hpp"
 #include "os/crash_point.hpp"
 
 namespace perdure::engine {
 
 struct Recoverer::Work {
-  Work(std::vector<ExportedPieces> all, PieceNetwork& network, const std::vector<PieceNetwork::Address>& addresses)
-      : loans(std::move(all)), reconstruction(loans), link(network.connect(addresses)) {}
-  const segment::VersionId* id = nullptr;
-  std::vector<ExportedPieces> loans;
+  Work(const segment::VersionId& of, std::vector<ExportedPieces> all, PieceLink& nodes)
+      : id(of), exported(std::move(all)), reconstruction(exported), link(nodes) {}
+  const segment::VersionId& id;
+  std::vector<ExportedPieces> exported;
   std::mutex mutex;  // of all that follows
   Reconstruction reconstruction;
-  std::unique_ptr<GroupLink> link;  // its positions are the holders
+  PieceLink& link;  // its positions are the exporters, but for the parity servers after them
   std::optional<unsigned> own;
   tier::SlotIo slots;
   std::vector<segment::Piece> pieces;
@@ -24,20 +25,38 @@ struct Recoverer::Work {
   base::Status outcome;
 };
 
-base::Result<std::vector<ipc::RankRecovery>> Recoverer::recover(const ipc::Recover& request) {
-  std::vector<ExportedPieces> loans;
-  std::vector<PieceNetwork::Address> addresses;
-  for (const auto& bytes : request.loans) {
-    PERDURE_TRY(auto loan, decode_exported_pieces(bytes));
-    if (loan.address.empty() && loan.parts.size() != 1)
-      return base::fail(PERDURE_CORRUPT, "exported pieces", "the sender has no address, and is not of a parity server");
-    addresses.push_back(loan.address);
-    loans.push_back(std::move(loan));
+// Who does not answer counts as lost: the others may have enough.
+std::vector<ExportedPieces> Recoverer::gather(ClientId client, const ipc::Recover& request, std::optional<unsigned> own,
+                                              ExportCollection& collection) {
+  auto exported = collection.collect(own, threads_, stopping_, [&](unsigned position, const base::Error& why) {
+    if (!stopping_)
+      reports_.add(request.id.text() + ": node " + request.nodes[position].node +
+                   " does not say what it has: " + why.text() + "; it counts as lost");
+  });
+  if (own) {
+    exported[*own] = export_pieces(ledger_, client, collection.question(*own),
+                                   [this](const tier::SlotAddress& slot) { return network_->place(slot); });
+    exported[*own].address = request.nodes[*own].address;
   }
-  Work work(std::move(loans), *network_, addresses);
-  work.id = &request.id;
-  for (unsigned holder = 0; holder < addresses.size(); ++holder)
-    if (addresses[holder] == network_->address()) work.own = holder;
+  for (auto& node : exported)
+    std::erase_if(node.parts, [&](const auto& part) { return part.redundancy_set.id.version != request.id; });
+  if (parity_ == nullptr) return exported;
+  for (auto& kept : pieces_at_servers(*parity_, exported)) exported.push_back(std::move(kept));
+  return exported;
+}
+
+base::Result<std::vector<ipc::RankRecovery>> Recoverer::recover(ClientId client, const ipc::Recover& request) {
+  std::vector<PieceNetwork::Address> addresses;
+  std::optional<unsigned> own;
+  for (const auto& node : request.nodes) {
+    if (node.address.empty()) return base::fail(PERDURE_INVALID_ARGUMENT, "node " + node.node, "it has no address");
+    if (node.address == network_->address()) own = static_cast<unsigned>(addresses.size());
+    addresses.push_back(node.address);
+  }
+  const auto link = network_->connect(addresses);
+  ExportCollection collection(*link, request.id, request.nodes);  // what others export stays until this ends
+  Work work(request.id, gather(client, request, own, collection), *link);
+  work.own = own;
   for (const std::uint32_t rank : request.wanted) {
     if (held_here(request.id, rank)) continue;
     PERDURE_TRY(auto piece, work.reconstruction.piece(rank));
@@ -78,7 +97,7 @@ void Recoverer::run(Work& work) {
 base::Status Recoverer::recover_chunk(Work& work, const Chunk& which) {
   const std::uint32_t rank = work.pieces[which.piece].rank;
   for (;;) {
-    if (stopping_) return base::fail(PERDURE_CLOSED, work.id->text(), "the engine ends");
+    if (stopping_) return base::fail(PERDURE_CLOSED, work.id.text(), "the engine ends");
     ReconstructionTask task;
     {
       std::lock_guard guard(work.mutex);
@@ -94,7 +113,7 @@ base::Status Recoverer::recover_chunk(Work& work, const Chunk& which) {
 base::Result<segment::ChunkEntry> Recoverer::make(Work& work, const ReconstructionTask& task,
                                                   const tier::SlotAddress& slot, FaultySource& culprit) {
   for (const auto& source : task.task.sources)
-    if (work.loans[source.holder].address.empty()) {
+    if (work.exported[source.holder].address.empty()) {
       auto chunk = make_at_server(work, task, slot, source);
       if (!chunk && chunk.error().code == PERDURE_CORRUPT)
         culprit.bad = source.block;
@@ -105,10 +124,10 @@ base::Result<segment::ChunkEntry> Recoverer::make(Work& work, const Reconstructi
   BlockReader reader;
   reader.view = [&](const EncodingTask::Source& source) -> std::optional<BlockView> {
     if (work.own == source.holder) return network_->view(source.place, source.length);
-    return work.link->view(source.holder, source.place, source.length);
+    return work.link.view(source.holder, source.place, source.length);
   };
   reader.read = [&](const EncodingTask::Source& source, std::uint64_t offset, base::ByteSpan target) -> base::Status {
-    auto done = work.link->read(source.holder, source.place, offset, target);
+    auto done = work.link.read(source.holder, source.place, offset, target);
     if (!done) culprit.unreachable = source.holder;
     return done;
   };
@@ -122,17 +141,17 @@ base::Result<segment::ChunkEntry> Recoverer::make_at_server(Work& work, const Re
                                                             const tier::SlotAddress& slot,
                                                             const EncodingTask::Source& parity) {
   if (parity_ == nullptr || !task.task.hash)
-    return base::fail(PERDURE_UNAVAILABLE, work.id->text(), "this engine knows no parity server",
+    return base::fail(PERDURE_UNAVAILABLE, work.id.text(), "this engine knows no parity server",
                       "set redundancy.parity_servers");
-  const auto& record = work.loans[parity.holder].parts.front().redundancy_set;
+  const auto& record = work.exported[parity.holder].parts.front().redundancy_set;
   std::vector<ParityStore::Survivor> survivors;
   std::vector<BlockView> views;
   for (const auto& source : task.task.sources) {
     if (source.holder == parity.holder) continue;
-    ParityStore::Survivor survivor{source, work.loans[source.holder].address, {}};
+    ParityStore::Survivor survivor{source, work.exported[source.holder].address, {}};
     if (work.own == source.holder) {
       auto view = network_->view(source.place, source.length);
-      if (!view) return base::fail(PERDURE_UNAVAILABLE, work.id->text(), "a slot of this node cannot be read");
+      if (!view) return base::fail(PERDURE_UNAVAILABLE, work.id.text(), "a slot of this node cannot be read");
       survivor.address.clear();
       survivor.here = view->bytes;
       views.push_back(std::move(*view));
@@ -152,7 +171,7 @@ base::Status Recoverer::try_once(Work& work, const Chunk& which, const Reconstru
   tier::SlotAddress slot;
   {
     const auto ledger = ledger_.lock();
-    PERDURE_TRY(slot, ledger->room.take_for_redundancy(*work.id, task.task.length));
+    PERDURE_TRY(slot, ledger->room.take_for_redundancy(work.id, task.task.length));
   }
   FaultySource found;
   const auto chunk = make(work, task, slot, found);
@@ -171,7 +190,7 @@ base::Status Recoverer::try_once(Work& work, const Chunk& which, const Reconstru
   EncodingTask::Source culprit = task.task.sources.back();  // of a wrong result: a parity, which comes last
   for (const auto& source : task.task.sources)
     if (found.bad && source.block == *found.bad) culprit = source;
-  reports_.add(work.id->text() + ": " + chunk.error().text() + "; it counts as lost");
+  reports_.add(work.id.text() + ": " + chunk.error().text() + "; it counts as lost");
   if (found.unreachable)
     work.reconstruction.gone(*found.unreachable);
   else

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "engine/ledger/ledger.hpp"
+#include "engine/recover/export_collection.hpp"
 #include "engine/recover/piece_network.hpp"
 #include "engine/recover/reconstruction.hpp"
 #include "engine/replicate/parity_store.hpp"
@@ -20,8 +21,9 @@ class Recoverer {
         network_(std::move(network)),
         parity_(std::move(parity)),
         threads_(threads) {}
-  /// Recovers all wanted ranks or none: after a failure nothing stays in slots.
-  base::Result<std::vector<ipc::RankRecovery>> recover(const ipc::Recover& request);
+  /// Asks the nodes that the request names. Recovers all wanted ranks or none: after a failure nothing stays in slots.
+  /// What this node has of the version stays pinned for `client`.
+  base::Result<std::vector<ipc::RankRecovery>> recover(ClientId client, const ipc::Recover& request);
   void stop() { stopping_ = true; }
 
  private:
@@ -35,6 +37,8 @@ class Recoverer {
     std::optional<unsigned> unreachable;
   };
   bool held_here(const segment::VersionId& id, std::uint32_t rank);
+  std::vector<ExportedPieces> gather(ClientId client, const ipc::Recover& request, std::optional<unsigned> own,
+                                     ExportCollection& collection);
   void run(Work& work);
   base::Status recover_chunk(Work& work, const Chunk& which);
   base::Status try_once(Work& work, const Chunk& which, const ReconstructionTask& task);

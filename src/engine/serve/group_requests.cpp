@@ -7,7 +7,6 @@ namespace perdure::engine {
 namespace {
 
 using ipc::Done;
-using ExportJob = InBackground<ipc::ExportPieces>::Job;
 
 base::Error no_network(const std::string& object) {
   return {PERDURE_UNSUPPORTED, object, "this engine has no network", "set redundancy.scheme", false};
@@ -27,24 +26,6 @@ base::Result<ipc::NetworkAddress> open_network(ServeContext& context, ClientId c
 base::Result<Done> join(ServeContext& context, ClientId, const ipc::Join& join) {
   if (context.options.group == nullptr) return base::fail(no_network("group"));
   return done(context.options.group->join(join));
-}
-
-// What is lent stays as it is from now on; to map it, and to ask servers, takes its time.
-std::variant<base::Result<ipc::Exported>, ExportJob> begin_export(ServeContext& context, ClientId client,
-                                                                  const ipc::ExportPieces& message) {
-  NodeGroup* group = context.options.group;
-  if (group == nullptr) return base::Result<ipc::Exported>(base::fail(no_network(message.id.text())));
-  auto pinned = std::make_shared<NodeGroup::Pinned>(group->pin(client, message.id));
-  return ExportJob([group, pinned, id = message.id]() -> base::Result<ipc::Exported> {
-    ipc::Exported exported;
-    PERDURE_TRY(exported.loan, group->export_pieces(std::move(*pinned)));
-    exported.server_loans = group->export_pieces_of_servers(id);
-    return exported;
-  });
-}
-
-WaitReason why_export(const ipc::ExportPieces& message) {
-  return {"recovery", "what there is of " + message.id.text() + " is made ready for other nodes"};
 }
 
 void count_recovery(ServeContext& context, const base::Result<std::vector<ipc::RankRecovery>>& result) {
@@ -90,7 +71,6 @@ base::Result<Done> all_stored(ServeContext& context, ClientId, const ipc::AllSto
 void enrol_group_handlers(Handlers& handlers) {
   handlers.on<ipc::OpenNetwork>(open_network);
   handlers.on<ipc::Join>(join);
-  handlers.on(InBackground<ipc::ExportPieces>{begin_export, why_export});
   handlers.on(Waiter<ipc::Recover>{answer_recover, why_recover});
   handlers.on<ipc::ReplicateAgain>(replicate_again);
   handlers.on<ipc::AllStored>(all_stored);

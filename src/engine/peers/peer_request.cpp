@@ -1,0 +1,19 @@
+#include "engine/peers/peer_request.hpp"
+
+#include "base/field_codec.hpp"
+
+namespace perdure::engine {
+
+network::Bytes encode(const PeerRequest& request) { return base::encode_fields(request); }
+
+base::Result<PeerRequest> decode_peer_request(base::ConstByteSpan bytes) {
+  return base::decode_fields<PeerRequest>(bytes, "message of a peer");
+}
+
+network::Bytes encode(const ExportAnswer& answer) { return base::encode_fields(answer); }
+
+base::Result<ExportAnswer> decode_export_answer(base::ConstByteSpan bytes) {
+  return base::decode_fields<ExportAnswer>(bytes, "answer of a peer");
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,131 @@
+#include "engine/recover/export_collection.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <thread>
+
+#include "os/system.hpp"
+#include "redundancy/registry.hpp"
+
+namespace perdure::engine {
+namespace {
+
+base::Error wrong_export(const segment::VersionId& id, const char* cause) {
+  return {PERDURE_CORRUPT, "what is exported of " + id.text(), cause, {}, false};
+}
+
+bool comes_and_goes(const base::Error& error) {
+  return error.retryable && (error.code == PERDURE_PEER_FAILED || error.code == PERDURE_TIMEOUT);
+}
+
+}  // namespace
+
+base::Result<ExportedPieces> ask_for_pieces(PieceLink& link, unsigned position, ExportQuestion question,
+                                            const std::atomic<bool>& stopping, const CollectionLimits& limits) {
+  std::vector<std::byte> bytes;
+  std::uint64_t pause = limits.first_pause_ns;
+  unsigned failures = 0;
+  const std::uint64_t begun = os::monotonic_ns();
+  for (;;) {
+    if (stopping) return base::fail(PERDURE_CLOSED, question.id.text(), "the engine ends");
+    question.offset = bytes.size();
+    const auto asked = link.ask(position, question);
+    if (!asked) {
+      if (!comes_and_goes(asked.error()) || failures++ == limits.failures) return base::fail(asked.error());
+      bytes.clear();  // with a lost connection, what was exported ended
+      continue;
+    }
+    const ExportAnswer& answer = *asked;
+    if (!answer.ready) {
+      if (os::monotonic_ns() - begun > limits.give_up_ns)
+        return base::fail(PERDURE_TIMEOUT, "what is exported of " + question.id.text(), "it is never ready",
+                          "see what that engine does", true);
+      os::sleep_ns(pause);
+      pause = std::min(2 * pause, limits.longest_pause_ns);
+      continue;
+    }
+    if (answer.bytes > limits.most_bytes) return base::fail(wrong_export(question.id, "it is too long"));
+    if (answer.bytes < bytes.size() + answer.part.size())
+      return base::fail(wrong_export(question.id, "it is longer than was said"));
+    bytes.insert(bytes.end(), answer.part.begin(), answer.part.end());
+    if (bytes.size() == answer.bytes) return decode_exported_pieces(bytes);
+    if (answer.part.empty()) return base::fail(wrong_export(question.id, "a part is missing"));
+  }
+}
+
+std::optional<ExportedPieces::Part> part_at_server(ParityStore& server, catalog::RedundancySet redundancy_set) {
+  ExportedPieces::Part part{std::move(redundancy_set), {}};
+  part.redundancy_set.position = static_cast<std::uint32_t>(part.redundancy_set.members.size());
+  part.redundancy_set.kept.clear();
+  const auto found = server.find({part.redundancy_set.id, part.redundancy_set.group});
+  for (std::uint64_t stripe = 0; found && stripe < found->size(); ++stripe) {
+    part.redundancy_set.kept[{stripe, 0}] = {stripe, (*found)[stripe].bytes, (*found)[stripe].hash, 0};
+    part.places[{stripe, 0}] = {{}, stripe};
+  }
+  if (part.places.empty()) return std::nullopt;
+  return part;
+}
+
+std::vector<ExportedPieces> pieces_at_servers(ParityStore& server, const std::vector<ExportedPieces>& exported) {
+  std::map<std::pair<catalog::RedundancyId, std::uint32_t>, const catalog::RedundancySet*> groups;
+  for (const auto& node : exported)
+    for (const auto& part : node.parts)
+      if (redundancy::keeps_at_server(part.redundancy_set.scheme))
+        groups.try_emplace({part.redundancy_set.id, part.redundancy_set.group}, &part.redundancy_set);
+  std::vector<ExportedPieces> kept;
+  for (const auto& [group, described] : groups)
+    if (auto part = part_at_server(server, *described)) kept.push_back({{}, {}, {std::move(*part)}});
+  return kept;
+}
+
+ExportCollection::ExportCollection(PieceLink& link, const segment::VersionId& id,
+                                   const std::vector<ipc::NodeToAsk>& nodes)
+    : link_(link), id_(id), nodes_(nodes), recovery_(os::random_u64()) {}
+
+// Those that did not answer may still hear the question: they are told, too.
+ExportCollection::~ExportCollection() {
+  for (const unsigned position : asked_) link_.tell(position, {recovery_});
+}
+
+ExportQuestion ExportCollection::question(unsigned position) const {
+  return {recovery_, id_, nodes_[position].pieces, nodes_[position].redundancy, 0};
+}
+
+std::vector<ExportedPieces> ExportCollection::collect(
+    std::optional<unsigned> own, unsigned threads, const std::atomic<bool>& stopping,
+    const std::function<void(unsigned position, const base::Error&)>& failed) {
+  std::vector<ExportedPieces> exported(nodes_.size());
+  for (unsigned position = 0; position < nodes_.size(); ++position)
+    if (own != position) asked_.push_back(position);
+  std::mutex mutex;  // of `next`, and of calls of `failed`
+  std::size_t next = 0;
+  const auto work = [&] {
+    for (;;) {
+      unsigned position = 0;
+      {
+        std::lock_guard guard(mutex);
+        if (next == asked_.size()) return;
+        position = asked_[next++];
+      }
+      auto answer = ask_for_pieces(link_, position, question(position), stopping);
+      if (answer && answer->address != nodes_[position].address)
+        answer = base::fail(wrong_export(id_, "it names another engine than the one that was asked"));
+      if (answer) {
+        exported[position] = std::move(*answer);
+      } else {
+        std::lock_guard guard(mutex);
+        failed(position, answer.error());
+      }
+    }
+  };
+  std::vector<std::thread> helpers;
+  for (unsigned i = 1; i < std::min<std::size_t>(threads, asked_.size()); ++i) helpers.emplace_back(work);
+  work();
+  for (auto& helper : helpers) helper.join();
+  // Who did not answer is still somebody: only a parity server has no address.
+  for (unsigned position = 0; position < nodes_.size(); ++position)
+    exported[position].address = nodes_[position].address;
+  return exported;
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,182 @@
+#include "engine/recover/piece_exporter.hpp"
+
+#include <algorithm>
+
+#include "os/system.hpp"
+
+namespace perdure::engine {
+namespace {
+
+using Ranks = std::vector<std::uint32_t>;
+
+bool among(const Ranks& ranks, std::uint32_t rank) {
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
+bool serves(const catalog::RedundancySet& redundancy_set, const Ranks& ranks) {
+  return std::any_of(redundancy_set.members.begin(), redundancy_set.members.end(), [&](const auto& pieces) {
+    return std::any_of(pieces.begin(), pieces.end(), [&](const auto& piece) { return among(ranks, piece.rank); });
+  });
+}
+
+// No client has a number like that, and neither has the redundancy's owner.
+ClientId new_owner() { return (os::random_u64() >> 2U) | (ClientId{1} << 63U); }
+
+bool same_question(const ExportQuestion& a, const ExportQuestion& b) {
+  return a.id == b.id && a.pieces == b.pieces && a.redundancy == b.redundancy;
+}
+
+}  // namespace
+
+ExportedPieces export_pieces(Ledger& ledger, ClientId owner, const ExportQuestion& question, const PlaceSlot& place) {
+  Exported held;
+  std::vector<std::map<catalog::BlockName, tier::SlotAddress>> kept;  // by redundancy set of `held`
+  {
+    const auto state = ledger.lock();
+    held = state->held.export_pieces(owner, question.id);
+    std::erase_if(held.pieces, [&](const auto& piece) { return !among(question.pieces, piece.piece.rank); });
+    std::erase_if(held.redundancy_sets, [&](const auto& set) { return !serves(set, question.redundancy); });
+    for (const auto& redundancy_set : held.redundancy_sets)
+      for (auto& slots = kept.emplace_back(); const auto& [name, chunk] : redundancy_set.kept)
+        slots[name] = state->address(chunk);
+  }
+  ExportedPieces exported;
+  const auto placed = [&](const tier::SlotAddress& slot) -> std::optional<BlockPlace> {
+    auto made = place(slot);
+    return made ? std::optional(std::move(*made)) : std::nullopt;
+  };
+  for (auto& piece : held.pieces) {
+    auto& part = exported.pieces.emplace_back(ExportedPieces::Piece{std::move(piece.piece), {}});
+    for (const auto& slot : piece.slots) part.places.push_back(slot ? placed(*slot) : std::nullopt);
+  }
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    ExportedPieces::Part part{std::move(held.redundancy_sets[i]), {}};
+    for (const auto& [name, slot] : kept[i])
+      if (auto made = placed(slot)) part.places[name] = std::move(*made);
+    exported.parts.push_back(std::move(part));
+  }
+  return exported;
+}
+
+base::Result<ExportAnswer> PieceExporter::answer(std::uint64_t peer, const ExportQuestion& question) {
+  const Key key{peer, question.recovery};
+  auto answered = [&] {
+    const auto state = state_.lock();
+    return answer(*state, key, question);
+  }();
+  // Its loss may have been told before the question came to a thread: then nobody would tell it again.
+  if (!context_.there(peer)) lost(peer);
+  return answered;
+}
+
+base::Result<ExportAnswer> PieceExporter::answer(State& state, const Key& key, const ExportQuestion& question) {
+  const std::string object = question.id.text();
+  const bool over = std::find(state.ended.begin(), state.ended.end(), key) != state.ended.end();
+  if (state.stopping || over) return base::fail(PERDURE_CLOSED, object, "its recovery is over");
+  auto known = state.exports.find(key);
+  if (known == state.exports.end()) {
+    const auto of_peer = std::count_if(state.exports.begin(), state.exports.end(),
+                                       [&](const auto& entry) { return entry.first.first == key.first; });
+    if (static_cast<std::size_t>(of_peer) >= kMostOfAPeer)
+      return base::fail(PERDURE_BUSY, object, "too many recoveries of one node are under way");
+    state.exports.emplace(key, Export{question, new_owner(), nullptr});
+    state.to_make.push_back(key);
+    if (!state.thread.joinable()) state.thread = std::thread([this] { run(); });
+    wake_.notify_one();
+    return ExportAnswer{};
+  }
+  const Export& exported = known->second;
+  if (!same_question(exported.question, question))
+    return base::fail(PERDURE_CORRUPT, object, "a recovery asks for something else than before");
+  if (exported.bytes == nullptr) return ExportAnswer{};
+  const auto& bytes = *exported.bytes;
+  if (question.offset > bytes.size()) return base::fail(PERDURE_CORRUPT, object, "it asks beyond the answer's end");
+  const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(question.offset);
+  const auto length = std::min<std::size_t>(bytes.size() - question.offset, kPartBytes);
+  return ExportAnswer{true, bytes.size(), {begin, begin + static_cast<std::ptrdiff_t>(length)}};
+}
+
+void PieceExporter::end_if(const std::function<bool(const Key&)>& which, const Key* named) {
+  std::vector<ClientId> owners;
+  {
+    const auto state = state_.lock();
+    for (auto it = state->exports.begin(); it != state->exports.end();) {
+      if (which(it->first)) {
+        owners.push_back(it->second.owner);
+        it = state->exports.erase(it);
+      } else {
+        ++it;
+      }
+    }
+    if (named != nullptr) state->ended.push_back(*named);
+    if (state->ended.size() > kEndedRemembered) state->ended.pop_front();
+  }
+  if (owners.empty()) return;
+  {
+    const auto ledger = ledger_.lock();
+    for (const ClientId owner : owners) ledger->held.unpin(owner);
+  }
+  context_.changed();
+}
+
+void PieceExporter::end(std::uint64_t peer, std::uint64_t recovery) {
+  const Key key{peer, recovery};
+  end_if([&](const Key& other) { return other == key; }, &key);
+}
+
+void PieceExporter::lost(std::uint64_t peer) {
+  end_if([&](const Key& key) { return key.first == peer; }, nullptr);
+}
+
+void PieceExporter::end_all() {
+  end_if([](const Key&) { return true; }, nullptr);
+}
+
+void PieceExporter::stop() {
+  std::thread thread;
+  {
+    const auto state = state_.lock();
+    state->stopping = true;
+    thread = std::move(state->thread);
+  }
+  wake_.notify_all();
+  if (thread.joinable()) thread.join();
+  end_all();
+}
+
+void PieceExporter::run() {
+  for (;;) {
+    Key key;
+    ExportQuestion question;
+    ClientId owner = 0;
+    {
+      auto state = state_.lock();
+      state.wait(wake_, [&] { return state->stopping || !state->to_make.empty(); });
+      if (state->stopping) return;
+      key = state->to_make.front();
+      state->to_make.pop_front();
+      const auto known = state->exports.find(key);
+      if (known == state->exports.end()) continue;
+      question = known->second.question;
+      owner = known->second.owner;
+    }
+    auto exported = export_pieces(ledger_, owner, question, context_.place);
+    exported.address = context_.address;
+    auto bytes = std::make_shared<const std::vector<std::byte>>(encode(exported));
+    bool wanted = false;
+    {
+      const auto state = state_.lock();
+      const auto known = state->exports.find(key);
+      wanted = known != state->exports.end() && known->second.owner == owner;
+      if (wanted) known->second.bytes = std::move(bytes);
+    }
+    if (wanted) continue;
+    {  // it ended meanwhile, perhaps before the version was pinned
+      const auto ledger = ledger_.lock();
+      ledger->held.unpin(owner);
+    }
+    context_.changed();
+  }
+}
+
+}  // namespace perdure::engine

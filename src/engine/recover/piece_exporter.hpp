@@ -1,0 +1,76 @@
+#pragma once
+// Exports what this node has of a version to engines that recover, when they ask for it. (docs/adr/0020)
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <thread>
+
+#include "base/guarded.hpp"
+#include "engine/ledger/ledger.hpp"
+#include "engine/recover/export_messages.hpp"
+#include "engine/recover/exported_pieces.hpp"
+
+namespace perdure::engine {
+
+/// How others name the content of a slot of this node.
+using PlaceSlot = std::function<base::Result<BlockPlace>(const tier::SlotAddress&)>;
+
+/// What this node has of what is asked for, with the places where it can be read. Pins the version for `owner`, who has
+/// to unpin it.
+ExportedPieces export_pieces(Ledger& ledger, ClientId owner, const ExportQuestion& question, const PlaceSlot& place);
+
+struct ExporterContext {
+  std::vector<std::byte> address;                 ///< of this node's endpoint
+  PlaceSlot place;                                ///< may take a while
+  std::function<bool(std::uint64_t peer)> there;  ///< is it connected still?
+  std::function<void()> changed;                  ///< pins were released; called without any lock
+};
+
+/// What was exported stays pinned until the asker says that its recovery is over, or is lost. Messages are answered at
+/// once: mapping slots is the work of a thread of its own, which begins with the first question. Thread-safe.
+class PieceExporter {
+ public:
+  PieceExporter(Ledger& ledger, ExporterContext context) : ledger_(ledger), context_(std::move(context)) {}
+  ~PieceExporter() { stop(); }
+  /// PERDURE_CLOSED for a recovery that is over, PERDURE_BUSY for a peer with too many of them, PERDURE_CORRUPT for
+  /// what does not fit to earlier questions.
+  base::Result<ExportAnswer> answer(std::uint64_t peer, const ExportQuestion& question);
+  void end(std::uint64_t peer, std::uint64_t recovery);
+  void lost(std::uint64_t peer);
+  /// Nobody's recovery needs anything any more: another launch begins.
+  void end_all();
+  /// The same, and nothing is exported from now on. Returns when the thread has ended.
+  void stop();
+
+  static constexpr std::size_t kPartBytes = 4U << 20;  ///< of an answer, at most
+  static constexpr std::size_t kMostOfAPeer = 64;      ///< recoveries at a time
+  static constexpr std::size_t kEndedRemembered = 256;
+
+ private:
+  using Key = std::pair<std::uint64_t, std::uint64_t>;  // peer, recovery
+  struct Export {
+    ExportQuestion question;
+    ClientId owner = 0;
+    std::shared_ptr<const std::vector<std::byte>> bytes;  // nullptr: the thread has not made it yet
+  };
+  struct State {
+    bool stopping = false;
+    std::map<Key, Export> exports;
+    std::deque<Key> to_make;
+    std::deque<Key> ended;  // the last few: a question that comes late begins nothing
+    std::thread thread;
+  };
+  base::Result<ExportAnswer> answer(State& state, const Key& key, const ExportQuestion& question);
+  void end_if(const std::function<bool(const Key&)>& which, const Key* named);
+  void run();
+
+  Ledger& ledger_;
+  ExporterContext context_;
+  base::Guarded<State> state_;
+  std::condition_variable wake_;
+};
+
+}  // namespace perdure::engine
