@@ -15,6 +15,7 @@
 #include "engine/ledger/counters.hpp"
 #include "engine/ledger/decision_log.hpp"
 #include "engine/ledger/expected_chunks.hpp"
+#include "engine/ledger/flush_meter.hpp"
 #include "engine/ledger/interference.hpp"
 #include "engine/ledger/open_capture.hpp"
 #include "engine/ledger/reports.hpp"
@@ -24,7 +25,6 @@
 #include "engine/ledger/versions.hpp"
 #include "engine/ledger/write_times.hpp"
 #include "ipc/messages.hpp"
-#include "metrics/flush_rate.hpp"
 #include "placement/registry.hpp"
 #include "tier/tier.hpp"
 
@@ -194,8 +194,8 @@ class NodeState {
   /// Around each chunk that a flush reads from a slot. Nothing when it is not there any more: its version was given up.
   std::optional<metrics::FlushRate::Started> flush_chunk_begins(const segment::VersionId& id,
                                                                 const FlushedChunk& chunk);
-  /// Meanwhile: it reads its slot, or it writes to the store.
-  void flush_chunk_reads(const FlushedChunk& chunk, metrics::FlushRate::Started& started, bool reading);
+  /// Meanwhile it is told whether they read or store. Needs no ledger, and lives as long as this.
+  FlushMeter& flush_meter() { return flush_rate_; }
   /// `movable`: the chunk can be read back from the segment.
   /// What it says of the store; nothing when it failed.
   std::optional<metrics::FlushRate::Observation> flush_chunk_ended(const segment::VersionId& id,
@@ -334,7 +334,7 @@ class NodeState {
   std::vector<std::uint64_t> observed_;         // observations of each model up to the last commit
   Versions versions_;
   Slots slots_;
-  metrics::FlushRate flush_rate_;
+  FlushMeter flush_rate_{slots_};
   Interference interference_;
   DecisionLog decisions_ = {};
   ExpectedChunks expected_ = {};

@@ -26,30 +26,23 @@ std::optional<metrics::FlushRate::Started> NodeState::flush_chunk_begins(const s
                                                                          const FlushedChunk& chunk) {
   if (!is_in(id, chunk.name, chunk.slot)) return std::nullopt;
   (void)slots_.happens(chunk.slot, SlotEvent::read_begins);
-  slots_.count_reader(chunk.slot.first, true);
   interference_.flush_begins(now_s());
-  return flush_rate_.started(now_s());
-}
-
-void NodeState::flush_chunk_reads(const FlushedChunk& chunk, metrics::FlushRate::Started& started, bool reading) {
-  if (reading != started.reading) slots_.count_reader(chunk.slot.first, reading);
-  flush_rate_.reads(now_s(), started, reading);
+  return flush_rate_.begins(chunk.slot.first);
 }
 
 std::optional<metrics::FlushRate::Observation> NodeState::flush_chunk_ended(const segment::VersionId& id,
                                                                             const FlushedChunk& chunk,
                                                                             const metrics::FlushRate::Started& started,
                                                                             bool stored, bool movable) {
-  if (started.reading) slots_.count_reader(chunk.slot.first, false);
   interference_.flush_ends(now_s());
   const bool given_up = slots_.state(chunk.slot).reading == SlotReading::yes_then_free;
   (void)slots_.happens(chunk.slot, SlotEvent::read_ends);
   if (!stored) {
-    flush_rate_.abandoned(now_s(), started);
+    flush_rate_.abandoned(chunk.slot.first, started);
     return std::nullopt;
   }
   counters_.flushed_chunk_bytes += chunk.bytes;
-  const auto observed = flush_rate_.finished(now_s(), started, static_cast<double>(chunk.bytes));
+  const auto observed = flush_rate_.finished(chunk.slot.first, started, static_cast<double>(chunk.bytes));
   Version* version = versions_.find(id);
   if (version != nullptr && version->held()) version->bytes_flushed += chunk.bytes;
   if (movable && !given_up && is_in(id, chunk.name, chunk.slot))

@@ -220,7 +220,7 @@ TEST_F(NodeStatePlacement, WhatASlowTierTakesToBeReadDoesNotMakeTheStoreLookSlow
     auto started = core->flush_chunk_begins(id(version), chunk).value();
     EXPECT_EQ(readers(), 1u);
     if (slow) os::sleep_ns(20 * kMillisecond);
-    core->flush_chunk_reads(chunk, started, false);
+    core->flush_meter().reads(chunk.slot.first, started, false);
     EXPECT_EQ(readers(), 0u) << "it has been read";
     if (!slow) os::sleep_ns(kMillisecond);
     core->flush_chunk_ended(id(version), chunk, started, true, false);
