@@ -2,6 +2,7 @@
 // State that is reached only by who holds its lock.
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <utility>
 
@@ -16,8 +17,8 @@ class Guarded {
     Access(const Access&) = delete;
     Access& operator=(const Access&) = delete;
     /// Only of a named one, so that everybody sees how long the lock is held.
-    T* operator->() const& { return &state_; }
-    T& operator*() const& { return state_; }
+    T* operator->() const& { return &owner_.state_; }
+    T& operator*() const& { return owner_.state_; }
     T* operator->() const&& = delete;
     T& operator*() const&& = delete;
     /// Others may take the lock until `changed` is notified, or without a reason: look again at what is waited for.
@@ -38,11 +39,14 @@ class Guarded {
       return changed.wait_for(lock_, most, std::move(condition));
     }
 
+    /// How often the lock was taken so far, this time included, and not counting waits. For tests.
+    std::uint64_t times_taken() const { return owner_.times_taken_; }
+
    private:
     friend class Guarded;
-    Access(std::mutex& mutex, T& state) : lock_(mutex), state_(state) {}
+    explicit Access(Guarded& owner) : lock_(owner.mutex_), owner_(owner) { ++owner.times_taken_; }
     std::unique_lock<std::mutex> lock_;
-    T& state_;
+    Guarded& owner_;
   };
 
   /// The state is made in place.
@@ -52,10 +56,11 @@ class Guarded {
   Guarded& operator=(const Guarded&) = delete;
 
   /// Waits until nobody else holds it. Who holds it already must not ask again.
-  [[nodiscard]] Access lock() { return Access(mutex_, state_); }
+  [[nodiscard]] Access lock() { return Access(*this); }
 
  private:
   std::mutex mutex_;
+  std::uint64_t times_taken_ = 0;  // a plain number beside the mutex: nothing beside what taking the mutex costs
   T state_;
 };
 

@@ -13,41 +13,42 @@ constexpr std::uint64_t kBlock = 4 * base::MiB;
 
 }  // namespace
 
-ChunkWriter::ChunkWriter(const FlushJob& job, tier::SlotIo& slots, OpenSegments& segments)
-    : job_(job), slots_(slots), segments_(segments) {}
+ChunkWriter::ChunkWriter(const segment::VersionId& id, FlushSource& source, tier::SlotIo& slots, OpenSegments& segments,
+                         const std::atomic<bool>& failed)
+    : id_(id), source_(source), slots_(slots), segments_(segments), failed_(failed) {}
 
-WriteOutcome ChunkWriter::write(const FlushItem& item, std::vector<std::byte>& buffer, Admission& admission) {
-  return item.source.place == catalog::kInTemporarySegment ? again(item, buffer) : from_slot(item, buffer, admission);
+WriteOutcome ChunkWriter::write(const FlushItem& item, std::vector<std::byte>& buffer, ChunkFlight& flight,
+                                const Reads& reads) {
+  if (flight.gone) return {base::fail(PERDURE_PEER_FAILED, id_.text(), "it was given up"), false, true};
+  if (item.source.place == catalog::kInTemporarySegment) return again(item, buffer);
+  return from_slot(item, buffer, flight, reads);
 }
 
-WriteOutcome ChunkWriter::from_slot(const FlushItem& item, std::vector<std::byte>& buffer, Admission& admission) {
-  const FlushedChunk chunk{
-      {item.rank, item.chunk}, {item.source.place, item.source.offset}, item.target, item.source.length};
-  std::optional<metrics::FlushRate::Started> started = metrics::FlushRate::Started{};
-  if (job_.chunk_begins) started = job_.chunk_begins(chunk);
-  if (!started) return {base::fail(PERDURE_PEER_FAILED, job_.version.id.text(), "it was given up"), false, true};
+WriteOutcome ChunkWriter::from_slot(const FlushItem& item, std::vector<std::byte>& buffer, ChunkFlight& flight,
+                                    const Reads& reads) {
   base::Hasher hasher;
-  WriteOutcome outcome{copy(item, buffer, hasher, [&](bool reading) { admission.reads(chunk, *started, reading); })};
+  const base::Status copied = copy(item, buffer, hasher, flight, reads);
   os::crash_point(os::CrashPoint::flush_chunk);
-  if (outcome.status) {
-    const auto slot = job_.address(item.source);
-    outcome = verified(item, hasher, "its slot in " + slot.path + " at offset " + std::to_string(slot.offset));
-  }
-  if (job_.chunk_ended) job_.chunk_ended(chunk, *started, outcome.status.has_value());
-  return outcome;
+  if (!copied) return {copied};
+  const auto& slot = flight.slot;
+  return verified(item, hasher, "its slot in " + slot.path + " at offset " + std::to_string(slot.offset));
 }
 
 base::Status ChunkWriter::copy(const FlushItem& item, std::vector<std::byte>& buffer, base::Hasher& hasher,
-                               const std::function<void(bool reading)>& reads) {
-  const tier::SlotAddress slot = job_.address(item.source);
+                               ChunkFlight& flight, const Reads& reads) {
+  const tier::SlotAddress& slot = flight.slot;
   const std::uint64_t length = item.source.length;
-  if (auto* device = job_.device ? job_.device(slot.tier) : nullptr) device->transfer(length);
+  const auto turn_to = [&](bool reading) {
+    reads(reading);
+    source_.reads(flight, reading, failed_);
+  };
+  if (flight.device != nullptr) flight.device->transfer(length);
   PERDURE_TRY(const base::ConstByteSpan view, slots_.view(slot, length));
   for (std::uint64_t done = 0; done < length; done += kBlock) {
     PERDURE_CHECK(check_cancelled());
     const std::uint64_t begun = os::monotonic_ns();
     const std::uint64_t bytes = std::min(kBlock, length - done);
-    if (!slot.mapped && done > 0) reads(true);
+    if (!slot.mapped && done > 0) turn_to(true);
     base::ConstByteSpan block = slot.mapped ? view.subspan(done, bytes) : base::ConstByteSpan{};
     if (slot.mapped) {
       hasher.update(block);
@@ -56,9 +57,9 @@ base::Status ChunkWriter::copy(const FlushItem& item, std::vector<std::byte>& bu
       PERDURE_CHECK(slots_.read(slot, done, base::ByteSpan(buffer).first(bytes), hasher));
       block = base::ConstByteSpan(buffer).first(bytes);
     }
-    if (!slot.mapped || done == 0) reads(false);
+    if (!slot.mapped || done == 0) turn_to(false);
     PERDURE_CHECK(segments_.sink(item).write(item.target + done, block));
-    if (job_.pace) job_.pace(begun, bytes);
+    source_.pace(begun, bytes);
   }
   return {};
 }
@@ -67,7 +68,7 @@ base::Status ChunkWriter::copy(const FlushItem& item, std::vector<std::byte>& bu
 // because a sync that failed may have left it in the kernel's memory only, and marked as written.
 WriteOutcome ChunkWriter::again(const FlushItem& item, std::vector<std::byte>& buffer) {
   if (item.source.offset != item.target)
-    return {base::fail(PERDURE_INTERNAL, job_.version.id.text(), "the temporary segment was laid out differently")};
+    return {base::fail(PERDURE_INTERNAL, id_.text(), "the temporary segment was laid out differently")};
   base::Hasher hasher;
   auto& sink = segments_.sink(item);
   buffer.resize(kBlock);
@@ -78,7 +79,7 @@ WriteOutcome ChunkWriter::again(const FlushItem& item, std::vector<std::byte>& b
     if (auto status = sink.read(item.target + done, block); !status) return {status};
     hasher.update(block);
     if (auto status = sink.write(item.target + done, block); !status) return {status};
-    if (job_.pace) job_.pace(begun, block.size());
+    source_.pace(begun, block.size());
   }
   return verified(item, hasher, "the temporary segment at offset " + std::to_string(item.target));
 }
@@ -86,14 +87,14 @@ WriteOutcome ChunkWriter::again(const FlushItem& item, std::vector<std::byte>& b
 WriteOutcome ChunkWriter::verified(const FlushItem& item, const base::Hasher& hasher, const std::string& where) const {
   if (hasher.digest() == item.source.hash) return {};
   return {
-      base::fail(PERDURE_CORRUPT, job_.version.id.text(),
+      base::fail(PERDURE_CORRUPT, id_.text(),
                  "rank " + std::to_string(item.rank) + " chunk " + std::to_string(item.chunk) + " changed in " + where,
                  "check this node's memory or disk"),
       true};
 }
 
 base::Status ChunkWriter::check_cancelled() const {
-  if (job_.cancelled == nullptr || !*job_.cancelled) return {};
+  if (!source_.cancelled()) return {};
   return base::fail(PERDURE_UNAVAILABLE, "flush", "the engine is stopping", "", true);
 }
 

@@ -10,91 +10,114 @@
 
 namespace perdure::engine {
 
-// What the application is to feel is a number of threads, whatever they do.
-bool FlushGate::may_enter(bool reading, unsigned threads, const View& view) const {
+// What the application is to feel is a number of threads, whatever they do. Who is inside goes on, however few are
+// allowed by now: its chunk is under way.
+bool FlushGate::may(Wish wish, unsigned threads) const {
+  if (wish == Wish::store_after_reading) return storing_ < std::max(threads, 1U);
   const unsigned most =
-      view.pressure.max_slowdown > 0 ? threads : placement::most_under_way(threads, view.slots_wanted);
-  return (reading ? reading_ : storing_) < threads && inside() < most;
+      view_.pressure.max_slowdown > 0 ? threads : placement::most_under_way(threads, view_.slots_wanted);
+  return (wish == Wish::enter_to_read ? reading_ : storing_) < threads && inside() < most;
 }
 
-void FlushGate::await(Line& line, Ledger::Access& ledger, const std::atomic<bool>& given_up,
-                      const std::function<bool(unsigned threads, const View& view)>& may) {
-  ++line.waiting;
+FlushGate::Line& FlushGate::line(Wish wish) {
+  if (wish == Wish::store_after_reading) return has_read_;
+  return wish == Wish::enter_to_read ? to_read_ : to_store_;
+}
+
+void FlushGate::await(Wish wish, base::Lock& lock, const std::atomic<bool>& given_up) {
+  Line& mine = line(wish);
+  ++mine.waiting;
   while (!shut_ && !given_up) {
-    const View view = look_(*ledger);
-    const auto answer = pool_.decide({now_s(), inside(), limit_, inside() + outside(), somebody_waits_, view.pressure});
-    if (may(answer.threads, view)) break;
+    const auto answer =
+        pool_.decide({now_s(), inside(), limit_, inside() + outside(), somebody_waits_, view_.pressure});
+    if (may(wish, answer.threads)) break;
     const double wait_s = answer.again_s - now_s();
     if (std::isfinite(wait_s))
-      ledger.wait_for(line.changed, std::chrono::duration<double>(std::max(wait_s, 0.0)));
+      lock.wait_for(mine.changed, std::chrono::duration<double>(std::max(wait_s, 0.0)));
     else
-      ledger.wait(line.changed);
+      lock.wait(mine.changed);
   }
-  --line.waiting;
+  --mine.waiting;
 }
 
 // Also called by who got in: there may be room for more than one.
 void FlushGate::room() {
-  for (Line* line : {&has_read_, &to_store_, &to_read_}) line->changed.notify_one();
+  has_read_.changed.notify_one();
+  to_store_.changed.notify_one();
+  to_read_.changed.notify_one();
+}
+
+void FlushGate::wake_all() {
+  has_read_.changed.notify_all();
+  to_store_.changed.notify_all();
+  to_read_.changed.notify_all();
 }
 
 FlushGate::Pass FlushGate::enter(bool reading, const std::atomic<bool>& given_up) {
-  auto ledger = ledger_.lock();
-  await(reading ? to_read_ : to_store_, ledger, given_up,
-        [&](unsigned threads, const View& view) { return may_enter(reading, threads, view); });
+  base::Lock lock(mutex_);
+  await(reading ? Wish::enter_to_read : Wish::enter_to_store, lock, given_up);
   ++(reading ? reading_ : storing_);
   room();
   return {reading};
 }
 
 void FlushGate::leave(const Pass& pass) {
-  const auto ledger = ledger_.lock();
+  const base::Lock lock(mutex_);
   --(pass.reading ? reading_ : storing_);
   room();
 }
 
 void FlushGate::reads(Pass& pass) {
-  const auto ledger = ledger_.lock();
+  const base::Lock lock(mutex_);
   if (std::exchange(pass.reading, true)) return;
   --storing_;
   ++reading_;
   room();
 }
 
-// Who is inside goes on, however few are allowed by now: its chunk is under way.
 void FlushGate::stores(Pass& pass, const std::atomic<bool>& given_up) {
-  auto ledger = ledger_.lock();
+  base::Lock lock(mutex_);
   if (!pass.reading) return;
-  await(has_read_, ledger, given_up, [&](unsigned threads, const View&) { return storing_ < std::max(threads, 1U); });
+  await(Wish::store_after_reading, lock, given_up);
   pass.reading = false;
   --reading_;
   ++storing_;
   room();
 }
 
-FlushGate::Status FlushGate::status(const Ledger::Access&) const {
+FlushGate::Status FlushGate::status() const {
+  const base::Lock lock(mutex_);
   const unsigned held_back = inside() < limit_ ? std::min(outside(), limit_ - inside()) : 0;
   return {inside(), outside() + has_read_.waiting, held_back};
 }
 
-void FlushGate::look_again(Ledger::Access&) {
-  for (Line* line : {&has_read_, &to_store_, &to_read_}) line->changed.notify_all();
+void FlushGate::see(const View& view) {
+  const base::Lock lock(mutex_);
+  view_ = view;
 }
 
-void FlushGate::shut(Ledger::Access& ledger) {
+void FlushGate::look_again() {
+  const base::Lock lock(mutex_);
+  wake_all();
+}
+
+void FlushGate::shut() {
+  const base::Lock lock(mutex_);
   shut_ = true;
-  look_again(ledger);
+  wake_all();
 }
 
-void FlushGate::somebody_waits(Ledger::Access& ledger, bool waits) {
-  if (std::exchange(somebody_waits_, waits) != waits && waits) look_again(ledger);
+void FlushGate::somebody_waits(bool waits) {
+  const base::Lock lock(mutex_);
+  if (std::exchange(somebody_waits_, waits) != waits && waits) wake_all();
 }
 
-void FlushGate::observe(Ledger::Access& ledger, const metrics::FlushRate::Observation& observation) {
+void FlushGate::observe(const metrics::FlushRate::Observation& observation) {
   // The pool's number bounds those that read and those that store, each for itself: the larger of both is what it let
   // go. With a budget it bounds both together.
   const double reading = observation.flushes - observation.storing;
-  const bool together = look_(*ledger).pressure.max_slowdown > 0;
+  const base::Lock lock(mutex_);
+  const bool together = view_.pressure.max_slowdown > 0;
   pool_.observe(now_s(), together ? observation.flushes : std::max(reading, observation.storing),
                 observation.bytes_per_s);
 }

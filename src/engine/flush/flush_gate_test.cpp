@@ -2,24 +2,20 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <thread>
 #include <vector>
 
-#include "engine/ledger/node_state_testing.hpp"
 #include "os/system.hpp"
 
 namespace perdure::engine {
 namespace {
 
-class FlushGateTest : public NodeStateFixture {
+constexpr std::uint64_t kGateMillisecond = 1'000'000;
+
+class FlushGateTest : public ::testing::Test {
  protected:
-  using Held = Ledger::Access;
-  void SetUp() override { open({1}); }
-  void start(unsigned limit) {
-    gate = std::make_unique<FlushGate>(*ledger, limit, [this](NodeState&) {
-      return FlushGate::View{pressure, slots_wanted};
-    });
-  }
+  void start(unsigned limit) { gate = std::make_unique<FlushGate>(limit); }
   /// Threads that pass the gate, each `times` times, and note how many were inside at once.
   void flush(unsigned count, int times) {
     for (unsigned i = 0; i < count; ++i)
@@ -29,7 +25,7 @@ class FlushGateTest : public NodeStateFixture {
           const int now = ++inside;
           for (int most = most_inside; now > most && !most_inside.compare_exchange_weak(most, now);) {
           }
-          os::sleep_ns(kMillisecond / 10);
+          os::sleep_ns(kGateMillisecond / 10);
           --inside;
           ++passed;
           gate->leave(pass);
@@ -40,21 +36,17 @@ class FlushGateTest : public NodeStateFixture {
     for (auto& thread : threads) thread.join();
     threads.clear();
   }
-  void locked(const std::function<void(Held&)>& change) {
-    auto held = ledger->lock();
-    change(held);
-  }
-  FlushGate::Status status() { return gate->status(ledger->lock()); }
+  void feel(const placement::Pressure& pressure) { gate->see({pressure, false}); }
+  FlushGate::Status status() { return gate->status(); }
   unsigned held_back() { return status().held_back; }
   void await_held_back(unsigned count) {
-    while (held_back() != count) os::sleep_ns(kMillisecond);
+    while (held_back() != count) os::sleep_ns(kGateMillisecond);
   }
   unsigned waiting_in_all() { return status().waiting; }
+  static placement::Pressure budget() { return {0.05, {}, {}, 0, 0, 0}; }
   /// The application runs twice as slowly while one thread flushes.
   static placement::Pressure too_much(std::uint64_t flushed_steps) { return {0.01, 1.0, 1.0, 1, 100, flushed_steps}; }
 
-  placement::Pressure pressure;
-  bool slots_wanted = false;
   std::unique_ptr<FlushGate> gate;
   std::atomic<bool> given_up = false;
   std::atomic<int> inside = 0, most_inside = 0, passed = 0;
@@ -75,47 +67,43 @@ TEST_F(FlushGateTest, LetsThroughAsManyAsTheLimitAndNoMore) {
 // The first passes before anything is known; then the budget says none, for a minute at least.
 TEST_F(FlushGateTest, HoldsBackWhatTheApplicationFeelsUntilSomebodyWaitsForIt) {
   start(1);
-  locked([&](Held&) { pressure = too_much(100); });
+  feel(too_much(100));
   flush(1, 3);
   await_held_back(1);
   EXPECT_LT(passed, 3);
-  locked([&](Held& held) { gate->somebody_waits(held, true); });
+  gate->somebody_waits(true);
   join();
   EXPECT_EQ(passed, 3);
 }
 
 TEST_F(FlushGateTest, LetsThroughWhenTheApplicationIsGone) {
   start(1);
-  locked([&](Held&) { pressure = too_much(100); });
+  feel(too_much(100));
   flush(1, 3);
   await_held_back(1);
-  locked([&](Held& held) {
-    pressure = {0.01, {}, {}, 0, 0, 0};
-    gate->look_again(held);
-  });
+  feel({0.01, {}, {}, 0, 0, 0});
+  gate->look_again();
   join();
   EXPECT_EQ(passed, 3);
 }
 
 TEST_F(FlushGateTest, KeepsNobodyWhoseFlushWasGivenUp) {
   start(1);
-  locked([&](Held&) { pressure = too_much(100); });
+  feel(too_much(100));
   flush(1, 3);
   await_held_back(1);
-  locked([&](Held& held) {
-    given_up = true;
-    gate->look_again(held);
-  });
+  given_up = true;
+  gate->look_again();
   join();
   EXPECT_EQ(passed, 3);
 }
 
 TEST_F(FlushGateTest, KeepsNobodyAfterItWasShut) {
   start(1);
-  locked([&](Held&) { pressure = too_much(100); });
+  feel(too_much(100));
   flush(4, 3);
-  while (waiting_in_all() != 4) os::sleep_ns(kMillisecond);
-  locked([&](Held& held) { gate->shut(held); });
+  while (waiting_in_all() != 4) os::sleep_ns(kGateMillisecond);
+  gate->shut();
   join();
   EXPECT_EQ(passed, 12);
 }
@@ -141,13 +129,11 @@ class FlushGateOfReaders : public FlushGateTest {
         const auto now = status();
         if (now.inside - readers.size() + now.waiting == kMore) break;
       }
-      os::sleep_ns(kMillisecond);
+      os::sleep_ns(kGateMillisecond);
     }
     const unsigned got_in = entered;
-    locked([&](Held& held) {
-      given_up = true;
-      gate->look_again(held);
-    });
+    given_up = true;
+    gate->look_again();
     for (auto& thread : more) thread.join();
     for (const auto& pass : passes) gate->leave(pass);
     given_up = false;
@@ -166,7 +152,7 @@ TEST_F(FlushGateOfReaders, AsManyAgainWriteToTheStore) {
 
 TEST_F(FlushGateOfReaders, FewMoreWhileSlotsAreWanted) {
   start(8);
-  slots_wanted = true;
+  gate->see({{}, true});
   read(4);
   EXPECT_EQ(enter_more(true), 4u);
   EXPECT_EQ(enter_more(false), 5u) << "8 in all, and one";
@@ -174,25 +160,23 @@ TEST_F(FlushGateOfReaders, FewMoreWhileSlotsAreWanted) {
 
 TEST_F(FlushGateOfReaders, NoMoreThanTheLimitWhereTheApplicationHasABudget) {
   start(8);
-  pressure.max_slowdown = 0.05;
+  feel(budget());
   read(3);
   EXPECT_EQ(enter_more(false), 5u);
 }
 
 // One thread is as fast as two. It took its time to read, as from a tier that is not mapped.
 TEST_F(FlushGateOfReaders, ThreadsThatBringNothingGoAlsoWhereMuchTimeIsSpentOnReading) {
-  const auto allowed_after = [this](double two_stored, double one_stored) {
+  const auto allowed_after = [this](double two_stored, double one_stored, const placement::Pressure& pressure) {
     start(2);
-    locked([&](Held& held) {
-      for (int i = 0; i < 6; ++i) gate->observe(held, {2, two_stored, 100});
-      for (int i = 0; i < 5; ++i) gate->observe(held, {1, one_stored, 100});
-      for (int i = 0; i < 6; ++i) gate->observe(held, {2, two_stored, 100});  // whether it really is
-    });
+    feel(pressure);
+    for (int i = 0; i < 6; ++i) gate->observe({2, two_stored, 100});
+    for (int i = 0; i < 5; ++i) gate->observe({1, one_stored, 100});
+    for (int i = 0; i < 6; ++i) gate->observe({2, two_stored, 100});  // whether it really is
     return enter_more(false);
   };
-  EXPECT_EQ(allowed_after(0.2, 0.1), 1u) << "all the time, so that as many read as may";
-  pressure.max_slowdown = 0.05;
-  EXPECT_EQ(allowed_after(1.2, 0.6), 1u) << "who reads counts as a thread, too";
+  EXPECT_EQ(allowed_after(0.2, 0.1, {}), 1u) << "all the time, so that as many read as may";
+  EXPECT_EQ(allowed_after(1.2, 0.6, budget()), 1u) << "who reads counts as a thread, too";
 }
 
 TEST_F(FlushGateOfReaders, WhoHasReadWaitsForWhoWrites) {
@@ -204,7 +188,7 @@ TEST_F(FlushGateOfReaders, WhoHasReadWaitsForWhoWrites) {
     gate->stores(readers[0], given_up);
     stored = true;
   });
-  while (waiting_in_all() == 0) os::sleep_ns(kMillisecond);
+  while (waiting_in_all() == 0) os::sleep_ns(kGateMillisecond);
   EXPECT_FALSE(stored);
   gate->leave(writer);
   waits.join();

@@ -89,7 +89,7 @@ TEST_F(FlusherTest, WhatTheApplicationFeelsTooMuchStaysHereUntilSomebodyWaitsFor
     ASSERT_GT(core->observed().interference.at_least().value_or(0), options.max_slowdown);
   }
   commit(2);
-  EXPECT_TRUE(await([&](const Ledger::Access& held) { return flusher->gate_status(held).held_back == 1; }));
+  EXPECT_TRUE(await([&] { return flusher->gate_status().held_back == 1; }));
   EXPECT_FALSE(core->find(id(2))->all_stored());
   flusher->somebody_waits(true);
   EXPECT_TRUE(await_stored(2));

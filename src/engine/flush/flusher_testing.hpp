@@ -17,11 +17,7 @@ class FlusherFixture : public CaptureFixture {
     for (int i = 0; i < 20000; ++i) {
       {
         const auto guard = ledger->lock();
-        if constexpr (std::is_invocable_v<Condition, const Ledger::Access&>) {
-          if (condition(guard)) return true;
-        } else if (condition()) {
-          return true;
-        }
+        if (condition()) return true;
       }
       os::sleep_ns(kMillisecond);
     }

@@ -16,11 +16,13 @@ namespace {
 // news and starts threads while there is more to do than those that are there can begin with.
 class ChunkFlush {
  public:
-  ChunkFlush(const FlushJob& job, tier::SlotIo& slots, OpenSegments& segments, FlushOutcome& outcome)
+  ChunkFlush(const FlushJob& job, FlushSource& source, tier::SlotIo& slots, OpenSegments& segments,
+             FlushOutcome& outcome)
       : job_(job),
+        source_(source),
         items_(segments.items()),
         outcome_(outcome),
-        writer_(job, slots, segments),
+        writer_(job.version.id, source, slots, segments, failed_),
         sequence_(job.read_bytes_per_s, job.threads) {
     for (std::size_t i = 0; i < items_.size(); ++i) {
       numbers_[{items_[i].rank, items_[i].chunk}] = i;
@@ -31,8 +33,8 @@ class ChunkFlush {
   /// Returns when every chunk is in its place and the version is committed, or something failed.
   void run() {
     start_threads();
-    for (bool more = job_.news != nullptr; more && !failed_;) {
-      more = receive(job_.news(failed_));
+    for (bool more = job_.open; more && !failed_;) {
+      more = receive(source_.news(failed_));
       start_threads();
     }
     finish();
@@ -41,17 +43,24 @@ class ChunkFlush {
  private:
   /// False when nothing more is to come.
   bool receive(const CaptureNews& news) {
-    std::lock_guard lock(mutex_);
+    const bool over = news.state == CaptureNews::State::over;
+    {
+      std::lock_guard lock(mutex_);
+      take_in(news);
+      if (over) fail({PERDURE_PEER_FAILED, job_.version.id.text(), "it was given up", "", true}, true);
+    }
+    changed_.notify_all();
+    if (over) source_.wake();
+    return news.state == CaptureNews::State::open;
+  }
+
+  void take_in(const CaptureNews& news) {
     for (std::size_t i = 0; i < news.written.size(); ++i) {
       const auto number = numbers_.find(news.written[i]);
       if (number == numbers_.end() || items_[number->second].source.place != kNotWritten) continue;
       items_[number->second].source = news.chunks[i];
       make_ready(number->second);
     }
-    if (news.state == CaptureNews::State::over)
-      fail({PERDURE_PEER_FAILED, job_.version.id.text(), "it was given up", "", true}, true);
-    changed_.notify_all();
-    return news.state == CaptureNews::State::open;
   }
 
   void make_ready(std::size_t item) {
@@ -62,13 +71,13 @@ class ChunkFlush {
 
   bool slow(std::size_t item) const {
     const std::uint32_t place = items_[item].source.place;
-    return place != catalog::kInTemporarySegment && job_.slow && job_.slow(place);
+    return place < job_.slow.size() && job_.slow[place];
   }
 
   void start_threads() {
     std::lock_guard lock(mutex_);
-    const bool more_may_read = ready_slow_ > 0 && job_.enter;  // who enters sees to it that no more store
-    const std::size_t most = (more_may_read ? 2 : 1) * std::size_t{job_.threads};
+    // Whoever lets chunks begin sees to it that no more store.
+    const std::size_t most = (ready_slow_ > 0 ? 2 : 1) * std::size_t{job_.threads};
     while (!failed_ && threads_.size() < most && idle_ < ready_) {
       ++idle_;
       threads_.emplace_back([this] { work(); });
@@ -79,15 +88,26 @@ class ChunkFlush {
     std::vector<std::byte> buffer;
     bool of_slow_tier = false;
     while (await_chunk(of_slow_tier)) {
-      Admission admission(job_, of_slow_tier, failed_);
-      const auto item = take();
-      if (!item) continue;
-      admission.tell([this, item](bool reading) {
+      std::optional<std::size_t> item;
+      ChunkFlight flight = source_.begin(of_slow_tier, failed_, [this, &item](bool slots_wanted) {
+        item = take(slots_wanted);
+        return item ? std::optional(chunk_of(items_[*item])) : std::nullopt;
+      });
+      if (!item) {
+        source_.end(flight, false);
+        continue;
+      }
+      const WriteOutcome written = writer_.write(items_[*item], buffer, flight, [this, item](bool reading) {
         std::lock_guard lock(mutex_);
         sequence_.reads(*item, reading);
       });
-      note(*item, writer_.write(items_[*item], buffer, admission));
+      source_.end(flight, written.status.has_value());
+      note(*item, written);
     }
+  }
+
+  static FlushedChunk chunk_of(const FlushItem& item) {
+    return {{item.rank, item.chunk}, {item.source.place, item.source.offset}, item.target, item.source.length};
   }
 
   /// False when none comes any more. `of_slow_tier`: it may be.
@@ -98,25 +118,28 @@ class ChunkFlush {
     return !failed_ && ready_ > 0;
   }
 
-  /// Nothing when others were faster.
-  std::optional<std::size_t> take() {
+  /// Nothing when others were faster. Called with the ledger held.
+  std::optional<std::size_t> take(bool slots_wanted) {
     std::lock_guard lock(mutex_);
     if (failed_ || ready_ == 0) return std::nullopt;
     --ready_;
     --idle_;
-    const auto item = sequence_.next(job_.slots_wanted && job_.slots_wanted());
+    const auto item = sequence_.next(slots_wanted);
     if (item && slow(*item)) --ready_slow_;
     return item;
   }
 
   void note(std::size_t item, const WriteOutcome& written) {
-    std::lock_guard lock(mutex_);
-    ++idle_;
-    sequence_.reads(item, false);
-    if (written.status)
-      ++done_;
-    else
-      note_failure(items_[item], written);
+    {
+      std::lock_guard lock(mutex_);
+      ++idle_;
+      sequence_.reads(item, false);
+      if (written.status)
+        ++done_;
+      else
+        note_failure(items_[item], written);
+    }
+    if (!written.status) source_.wake();
   }
 
   void note_failure(const FlushItem& item, const WriteOutcome& written) {
@@ -129,6 +152,7 @@ class ChunkFlush {
     fail(written.status.error(), written.gone);
   }
 
+  /// With the mutex held. Who waits at the source has to be woken afterwards, without it.
   void fail(const base::Error& error, bool gone) {
     if (!failed_) {
       outcome_.status = base::fail(error);
@@ -136,7 +160,6 @@ class ChunkFlush {
     }
     failed_ = true;
     changed_.notify_all();
-    if (job_.wake) job_.wake();
   }
 
   void finish() {
@@ -153,11 +176,13 @@ class ChunkFlush {
   }
 
   const FlushJob& job_;
+  FlushSource& source_;
   std::vector<FlushItem>& items_;
   FlushOutcome& outcome_;
   ChunkWriter writer_;
   std::map<ChunkName, std::size_t> numbers_;
-  std::mutex mutex_;  // of all that follows, of the outcome, and of the source of items that are not ready
+  // Of all that follows, of the outcome, and of the source of items that are not ready. Taken after the ledger.
+  std::mutex mutex_;
   std::condition_variable changed_;
   FlushSequence sequence_;
   std::size_t ready_ = 0;       // chunks that nobody has begun
@@ -169,24 +194,25 @@ class ChunkFlush {
   std::vector<std::thread> threads_;
 };
 
-void flush_segments(store::Store& store, tier::SlotIo& slots, const FlushJob& job,
+void flush_segments(store::Store& store, tier::SlotIo& slots, const FlushJob& job, FlushSource& source,
                     const std::vector<catalog::LocalSegment>& segments, FlushOutcome& outcome) {
   OpenSegments open(job.version, segments);
   outcome.status = open.open(store);
   // Whatever happens from the first chunk on, even in the commit: a slot may have been given away meanwhile.
   open.keep(true);
-  if (outcome.status) ChunkFlush(job, slots, open, outcome).run();
-  if (outcome.status && job.turn) {
-    outcome.status = job.turn();
+  if (outcome.status) ChunkFlush(job, source, slots, open, outcome).run();
+  if (outcome.status) {
+    outcome.status = source.turn();
     outcome.gone = !outcome.status;
   }
-  if (outcome.status) outcome.status = open.publish(outcome.bytes, job.stored);
-  open.keep(job.over && job.over());
+  if (outcome.status)
+    outcome.status = open.publish(outcome.bytes, [&source](std::uint32_t segment) { return source.stored(segment); });
+  open.keep(source.over());
 }
 
 }  // namespace
 
-FlushOutcome flush(store::Store& store, tier::SlotIo& slots, const FlushJob& job) {
+FlushOutcome flush(store::Store& store, tier::SlotIo& slots, const FlushJob& job, FlushSource& source) {
   FlushOutcome outcome;
   os::crash_point(os::CrashPoint::flush_begin);
   std::vector<catalog::LocalSegment> left;
@@ -194,11 +220,12 @@ FlushOutcome flush(store::Store& store, tier::SlotIo& slots, const FlushJob& job
     if (!segment.stored) left.push_back(segment);
   // Chunks of an open capture come in any order, so that all its segments have to be open. Otherwise one after the
   // other, so that each is published as early as possible.
-  if (job.news) {
-    flush_segments(store, slots, job, left, outcome);
+  if (job.open) {
+    flush_segments(store, slots, job, source, left, outcome);
     return outcome;
   }
-  for (std::size_t i = 0; i < left.size() && outcome.status; ++i) flush_segments(store, slots, job, {left[i]}, outcome);
+  for (std::size_t i = 0; i < left.size() && outcome.status; ++i)
+    flush_segments(store, slots, job, source, {left[i]}, outcome);
   return outcome;
 }
 

@@ -191,34 +191,25 @@ bool Flushes::is_in(const segment::VersionId& id, const ChunkName& name, SlotKey
   return chunk != nullptr && chunk->place == slot.first && chunk->offset == slot.second;
 }
 
-std::optional<metrics::FlushRate::Started> Flushes::chunk_begins(const segment::VersionId& id,
-                                                                 const FlushedChunk& chunk) {
+std::optional<FlushMeter::Started> Flushes::chunk_begins(const segment::VersionId& id, const FlushedChunk& chunk) {
   if (!is_in(id, chunk.name, chunk.slot)) return std::nullopt;
   (void)node_.slots.happens(chunk.slot, SlotEvent::read_begins);
-  node_.slots.count_reader(chunk.slot.first, true);
   node_.observed.interference.flush_begins(node_.now_s());
-  return node_.observed.flush_rate.started(node_.now_s());
+  return node_.flush_meter.begins(chunk.slot.first);
 }
 
-void Flushes::chunk_reads(const FlushedChunk& chunk, metrics::FlushRate::Started& started, bool reading) {
-  if (reading != started.reading) node_.slots.count_reader(chunk.slot.first, reading);
-  node_.observed.flush_rate.reads(node_.now_s(), started, reading);
-}
-
-std::optional<metrics::FlushRate::Observation> Flushes::chunk_ended(const segment::VersionId& id,
-                                                                    const FlushedChunk& chunk,
-                                                                    const metrics::FlushRate::Started& started,
-                                                                    bool stored, bool movable) {
-  if (started.reading) node_.slots.count_reader(chunk.slot.first, false);
+std::optional<FlushMeter::Observation> Flushes::chunk_ended(const segment::VersionId& id, const FlushedChunk& chunk,
+                                                            const FlushMeter::Started& started, bool stored,
+                                                            bool movable) {
   node_.observed.interference.flush_ends(node_.now_s());
   const bool given_up = node_.slots.state(chunk.slot).reading == SlotReading::yes_then_free;
   (void)node_.slots.happens(chunk.slot, SlotEvent::read_ends);
   if (!stored) {
-    node_.observed.flush_rate.abandoned(node_.now_s(), started);
+    node_.flush_meter.abandoned(chunk.slot.first, started);
     return std::nullopt;
   }
   node_.counters.flushed_chunk_bytes += chunk.bytes;
-  const auto observed = node_.observed.flush_rate.finished(node_.now_s(), started, static_cast<double>(chunk.bytes));
+  const auto observed = node_.flush_meter.finished(chunk.slot.first, started, static_cast<double>(chunk.bytes));
   Version* version = node_.versions.find(id);
   if (version != nullptr && version->held()) version->bytes_flushed += chunk.bytes;
   if (movable && !given_up && is_in(id, chunk.name, chunk.slot))

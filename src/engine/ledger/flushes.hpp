@@ -41,14 +41,11 @@ class Flushes {
   std::optional<catalog::BegunRecord> next_leftover() const;
 
   // ---- around each chunk that a flush reads from a slot
-  /// Nothing when it is not there any more: its version was given up.
-  std::optional<metrics::FlushRate::Started> chunk_begins(const segment::VersionId& id, const FlushedChunk& chunk);
-  /// Meanwhile: it reads its slot, or it writes to the store.
-  void chunk_reads(const FlushedChunk& chunk, metrics::FlushRate::Started& started, bool reading);
+  /// Nothing when it is not there any more: its version was given up. Meanwhile the flush meter is told what it does.
+  std::optional<FlushMeter::Started> chunk_begins(const segment::VersionId& id, const FlushedChunk& chunk);
   /// `movable`: the chunk can be read back from the segment. What it says of the store; nothing when it failed.
-  std::optional<metrics::FlushRate::Observation> chunk_ended(const segment::VersionId& id, const FlushedChunk& chunk,
-                                                             const metrics::FlushRate::Started& started, bool stored,
-                                                             bool movable);
+  std::optional<FlushMeter::Observation> chunk_ended(const segment::VersionId& id, const FlushedChunk& chunk,
+                                                     const FlushMeter::Started& started, bool stored, bool movable);
 
   // ---- how it ended
   base::Status segment_stored(const segment::VersionId& id, std::uint32_t segment);

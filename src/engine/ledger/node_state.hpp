@@ -47,6 +47,9 @@ class NodeState {
   std::vector<std::unique_ptr<tier::Tier>>& tiers() { return node_.tiers; }
   const NodeStateOptions& options() const { return node_.options; }
   const Observations& observed() const { return node_.observed; }
+  /// Of flushes that run: is told whether they read or store. Needs no ledger, and lives as long as this.
+  FlushMeter& flush_meter() { return node_.flush_meter; }
+  const FlushMeter& flush_meter() const { return node_.flush_meter; }
   bool store_failing() const { return node_.store_failing; }
   Counters& counters() { return node_.counters; }
   const Counters& counters() const { return node_.counters; }

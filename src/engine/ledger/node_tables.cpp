@@ -19,7 +19,8 @@ NodeTables::NodeTables(catalog::Catalog catalog_, std::vector<std::unique_ptr<ti
       options(std::move(options_)),
       slots(tiers),
       tier_health(tiers.size()),
-      observed(tiers.size(), now_s()) {
+      observed(tiers.size(), now_s()),
+      flush_meter(slots, options.clock) {
   if (options.policy == nullptr) options.policy = placement::find_policy("hybrid-naive").value();
   options.models.resize(tiers.size());
   for (std::size_t t = 0; t < tiers.size(); ++t) {

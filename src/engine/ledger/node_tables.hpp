@@ -10,6 +10,7 @@
 #include "catalog/catalog.hpp"
 #include "engine/ledger/counters.hpp"
 #include "engine/ledger/expected_chunks.hpp"
+#include "engine/ledger/flush_meter.hpp"
 #include "engine/ledger/interference.hpp"
 #include "engine/ledger/now.hpp"
 #include "engine/ledger/open_capture.hpp"
@@ -18,7 +19,6 @@
 #include "engine/ledger/tier_models.hpp"
 #include "engine/ledger/versions.hpp"
 #include "engine/ledger/write_times.hpp"
-#include "metrics/flush_rate.hpp"
 #include "placement/registry.hpp"
 #include "tier/tier.hpp"
 
@@ -49,7 +49,6 @@ struct Observations {
   Observations(std::size_t tiers, double now_s);
   std::vector<placement::DeviceModel> models;  ///< by tier
   std::vector<std::uint64_t> at_last_commit;   ///< observations of each model up to then
-  metrics::FlushRate flush_rate;
   Interference interference;
   ExpectedChunks expected;
   WriteTimes writes;
@@ -69,6 +68,7 @@ struct NodeTables {
   Slots slots;
   std::vector<TierHealth> tier_health;
   Observations observed;
+  FlushMeter flush_meter;
   Counters counters;
   bool store_failing = false;
   std::uint64_t lost_versions = 0;  ///< given up for want of room, while the store fails

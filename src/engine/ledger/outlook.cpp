@@ -62,11 +62,11 @@ std::vector<placement::TierState> Outlook::tiers(ClientId client, const ipc::Gra
 placement::FlushOutlook Outlook::flushes() const {
   placement::FlushOutlook state;
   const double now = node_.now_s();
-  state.bytes_per_s = node_.observed.flush_rate.plausible_bytes_per_s(now);
-  state.sustained_bytes_per_s = node_.observed.flush_rate.plausible_sustained_bytes_per_s(now);
-  state.deviation_bytes_per_s = node_.observed.flush_rate.deviation_bytes_per_s();
+  state.bytes_per_s = node_.flush_meter.plausible_bytes_per_s(now);
+  state.sustained_bytes_per_s = node_.flush_meter.plausible_sustained_bytes_per_s(now);
+  state.deviation_bytes_per_s = node_.flush_meter.deviation_bytes_per_s();
   state.threads = node_.options.flush_threads;
-  state.next_slot_s = node_.observed.flush_rate.next_end_s(now);
+  state.next_slot_s = node_.flush_meter.next_end_s(now);
   return state;
 }
 

@@ -219,7 +219,7 @@ TEST_F(NodeStatePlacement, WhatASlowTierTakesToBeReadDoesNotMakeTheStoreLookSlow
     auto started = core->flushes.chunk_begins(id(version), chunk).value();
     EXPECT_EQ(readers(), 1u);
     if (slow) time_s += 20e-3;
-    core->flushes.chunk_reads(chunk, started, false);
+    core->flush_meter().reads(chunk.slot.first, started, false);
     EXPECT_EQ(readers(), 0u) << "it has been read";
     if (!slow) time_s += 1e-3;
     core->flushes.chunk_ended(id(version), chunk, started, true, false);

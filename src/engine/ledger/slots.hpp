@@ -1,5 +1,6 @@
 #pragma once
 // Who has a slot, besides the catalog, and when the tier gets it back: nobody else releases one.
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -77,7 +78,7 @@ class Slots {
   /// False when that cannot happen in the slot's state.
   bool happens(SlotKey slot, SlotEvent event);
 
-  /// Flushes that read from this tier now.
+  /// Flushes that read from this tier now. Both may be called without the ledger.
   unsigned readers(std::uint32_t tier) const { return readers_[tier]; }
   void count_reader(std::uint32_t tier, bool more) { readers_[tier] += more ? 1U : ~0U; }
   /// A slot of a tier with this property becomes free when a flush has read it.
@@ -95,7 +96,7 @@ class Slots {
   };
   std::vector<std::unique_ptr<tier::Tier>>& tiers_;
   std::map<SlotKey, Entry> entries_;  // of all slots that somebody has
-  std::vector<unsigned> readers_;
+  std::vector<std::atomic<unsigned>> readers_;
 };
 
 }  // namespace perdure::engine

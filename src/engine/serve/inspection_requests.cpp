@@ -70,7 +70,7 @@ Json queue(const ServeContext& context, NodeState& ledger) {
 base::Result<ipc::View> top(ServeContext& context, ClientId, const ipc::Top&) {
   const auto ledger = context.ledger.lock();
   Json engine = overview(*ledger);
-  engine["flush"]["threads_held_back"] = context.flusher.gate_status(ledger).held_back;
+  engine["flush"]["threads_held_back"] = context.flusher.gate_status().held_back;
   engine["process"] = os::process_id();
   engine["clients"] = count_ranks(context);
   engine["waiting"] = context.waiting.entries().size();

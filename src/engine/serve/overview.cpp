@@ -56,7 +56,7 @@ Json flushes_of(const NodeState& core) {
   return {{"bytes_per_s", flush.bytes_per_s},
           {"deviation_bytes_per_s", flush.deviation_bytes_per_s},
           {"threads", flush.threads},
-          {"chunks_under_way", core.observed().flush_rate.running()},
+          {"chunks_under_way", core.flush_meter().running()},
           {"next_slot_s", flush.next_slot_s},
           {"bytes_flushed", core.counters().stored_bytes},
           {"chunks_moved", core.room.moved_chunks()},

@@ -1,0 +1,42 @@
+#pragma once
+// What all flushes of an engine share.
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+
+#include "engine/flush/flush_gate.hpp"
+#include "engine/ledger/ledger.hpp"
+#include "plan/backoff.hpp"
+
+namespace perdure::engine {
+
+struct FlusherOptions {
+  unsigned threads = 2;
+  std::uint64_t max_bytes_per_s = 0;
+  double max_slowdown = 0;  ///< of the application while a flush runs, as a fraction; 0: no limit
+  plan::Backoff backoff;
+  /// Called when a slot that producers wait for can be used again before its version is stored: the store is resumable.
+  /// Empty: slots become free with their version.
+  std::function<void()> room = {};
+  std::uint64_t keep_in_tiers = 2;  ///< stored versions of a name that stay in tiers as a cache
+};
+
+struct FlushContext {
+  FlushContext(Ledger& shared, FlusherOptions chosen)
+      : ledger(shared), options(std::move(chosen)), gate(options.threads), pacing(options.max_bytes_per_s) {}
+  /// The gate goes by what the ledger says now.
+  void show(const NodeState& state) {
+    const bool limited = options.max_slowdown > 0;
+    gate.see({limited ? state.observed().interference.pressure(options.max_slowdown) : placement::Pressure{},
+              state.captures.slots_wanted()});
+  }
+
+  Ledger& ledger;
+  const FlusherOptions options;
+  FlushGate gate;
+  base::Guarded<plan::Pacing> pacing;
+  std::condition_variable news;        ///< of captures; waited for with the ledger
+  std::atomic<bool> stopping = false;  ///< set with the ledger held
+};
+
+}  // namespace perdure::engine

@@ -1,0 +1,110 @@
+#include "engine/flush/ledger_source.hpp"
+
+#include "os/system.hpp"
+
+namespace perdure::engine {
+
+LedgerSource::LedgerSource(FlushContext& context, segment::VersionId id, bool early, FlushActivity::Part& part)
+    : context_(context), id_(std::move(id)), early_(early), part_(part) {}
+
+std::optional<FlushJob> LedgerSource::job() {
+  const auto ledger = context_.ledger.lock();
+  auto view = ledger->flushes.begin_attempt(id_);
+  if (!view) return std::nullopt;
+  context_.show(*ledger);
+  meter_ = &ledger->flush_meter();
+  FlushJob job{std::move(*view)};
+  job.open = !job.version.committed;
+  job.read_bytes_per_s = ledger->outlook.read_bytes_per_s();
+  for (const auto& tier : ledger->tiers()) job.slow.push_back(!tier->properties().mapped || tier->device() != nullptr);
+  job.threads = context_.options.threads;
+  return job;
+}
+
+// The gate goes by what the last chunk that began or ended saw of the ledger.
+ChunkFlight LedgerSource::begin(bool reading, const std::atomic<bool>& failed, const Choose& choose) {
+  ChunkFlight flight;
+  flight.pass = context_.gate.enter(reading, failed);
+  const auto ledger = context_.ledger.lock();
+  context_.show(*ledger);
+  flight.chunk = choose(ledger->captures.slots_wanted());
+  if (!flight.chunk || flight.chunk->slot.first == catalog::kInTemporarySegment) return flight;
+  flight.started = ledger->flushes.chunk_begins(id_, *flight.chunk);
+  flight.gone = !flight.started;
+  const auto& tier = ledger->tiers()[flight.chunk->slot.first];
+  flight.slot = tier->address(flight.chunk->slot.second);
+  flight.device = tier->device();
+  return flight;
+}
+
+void LedgerSource::reads(ChunkFlight& flight, bool reading, const std::atomic<bool>& failed) {
+  if (reading) context_.gate.reads(flight.pass);
+  if (flight.started) meter_->reads(flight.chunk->slot.first, *flight.started, reading);
+  if (!reading) context_.gate.stores(flight.pass, failed);
+}
+
+void LedgerSource::end(const ChunkFlight& flight, bool stored) {
+  bool wanted = false;
+  if (flight.started) {
+    const auto ledger = context_.ledger.lock();
+    const bool movable = context_.options.room != nullptr;
+    const auto observed = ledger->flushes.chunk_ended(id_, *flight.chunk, *flight.started, stored, movable);
+    if (observed) context_.gate.observe(*observed);
+    wanted = stored && ledger->captures.slots_wanted();
+    context_.show(*ledger);
+  }
+  context_.gate.leave(flight.pass);
+  if (wanted && context_.options.room) context_.options.room();
+}
+
+void LedgerSource::pace(std::uint64_t begun_ns, std::uint64_t bytes) {
+  if (context_.options.max_bytes_per_s == 0) return;
+  std::uint64_t delay_ns = 0;
+  {
+    const auto pacing = context_.pacing.lock();
+    delay_ns = pacing->delay_ns(begun_ns, os::monotonic_ns(), bytes);
+  }
+  os::sleep_ns(delay_ns);
+}
+
+CaptureNews LedgerSource::news(const std::atomic<bool>& failed) {
+  CaptureNews news;
+  auto ledger = context_.ledger.lock();
+  ledger.wait(context_.news, [&] {
+    news = ledger->captures.news(id_, seen_);
+    return context_.stopping || failed || !news.written.empty() || news.state != CaptureNews::State::open;
+  });
+  if (context_.stopping) news.state = CaptureNews::State::over;
+  if (news.state == CaptureNews::State::committed) part_.works();
+  return news;
+}
+
+void LedgerSource::wake() {
+  {
+    const auto ledger = context_.ledger.lock();  // so that nobody is between looking and waiting
+  }
+  context_.gate.look_again();
+  context_.news.notify_all();
+}
+
+base::Status LedgerSource::turn() {
+  if (!early_) return {};
+  auto ledger = context_.ledger.lock();
+  ledger.wait(context_.news, [&] {
+    return context_.stopping || ledger->find(id_) == nullptr || ledger->flushes.may_be_published(id_);
+  });
+  if (!context_.stopping && ledger->find(id_) != nullptr) return {};
+  return base::fail(PERDURE_UNAVAILABLE, id_.text(), "the engine is stopping, or it was given up", "", true);
+}
+
+base::Status LedgerSource::stored(std::uint32_t segment) {
+  const auto ledger = context_.ledger.lock();
+  return ledger->flushes.segment_stored(id_, segment);
+}
+
+bool LedgerSource::over() {
+  const auto ledger = context_.ledger.lock();
+  return ledger->flushes.attempt_over(id_);
+}
+
+}  // namespace perdure::engine

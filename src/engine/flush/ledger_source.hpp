@@ -1,0 +1,39 @@
+#pragma once
+// A version's flush as the engine sees it: its chunks are in the ledger, its threads pass the gate.
+#include "engine/flush/flush_activity.hpp"
+#include "engine/flush/flush_context.hpp"
+#include "engine/flush/flush_source.hpp"
+#include "engine/flush/segment_flush.hpp"
+
+namespace perdure::engine {
+
+/// For one attempt.
+class LedgerSource final : public FlushSource {
+ public:
+  /// `early`: its flush began before its commit, so that it waits for its turn to be published. `part`: that of the
+  /// thread which calls news(). Both it and the context outlive this.
+  LedgerSource(FlushContext& context, segment::VersionId id, bool early, FlushActivity::Part& part);
+  /// An attempt begins. Nothing when the version was given up.
+  std::optional<FlushJob> job();
+
+  ChunkFlight begin(bool reading, const std::atomic<bool>& failed, const Choose& choose) override;
+  void reads(ChunkFlight& flight, bool reading, const std::atomic<bool>& failed) override;
+  void end(const ChunkFlight& flight, bool stored) override;
+  bool cancelled() const override { return context_.stopping; }
+  void pace(std::uint64_t begun_ns, std::uint64_t bytes) override;
+  CaptureNews news(const std::atomic<bool>& failed) override;
+  void wake() override;
+  base::Status turn() override;
+  base::Status stored(std::uint32_t segment) override;
+  bool over() override;
+
+ private:
+  FlushContext& context_;
+  const segment::VersionId id_;
+  const bool early_;
+  FlushActivity::Part& part_;
+  FlushMeter* meter_ = nullptr;  // the ledger's, from job() on
+  std::size_t seen_ = 0;         // of the capture's chunks
+};
+
+}  // namespace perdure::engine
