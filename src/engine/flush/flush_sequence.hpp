@@ -23,6 +23,12 @@ class FlushSequence {
     place_of_[chunk] = place;
   }
 
+  /// Chunks that can be flushed, and that nobody has begun.
+  std::size_t size() const {
+    std::size_t chunks = 0;
+    for (const auto& [place, waiting] : places_) chunks += waiting.size();
+    return chunks;
+  }
   /// The chunk to flush next, now being flushed; nothing when none is left. `slots_wanted` as in
   /// placement::next_to_flush.
   std::optional<std::size_t> next(bool slots_wanted) {

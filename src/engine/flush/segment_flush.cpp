@@ -65,7 +65,6 @@ class ChunkFlush {
 
   void make_ready(std::size_t item) {
     sequence_.add(item, items_[item].source.place);
-    ++ready_;
     if (slow(item)) ++ready_slow_;
   }
 
@@ -78,7 +77,7 @@ class ChunkFlush {
     std::lock_guard lock(mutex_);
     // Whoever lets chunks begin sees to it that no more store.
     const std::size_t most = (ready_slow_ > 0 ? 2 : 1) * std::size_t{job_.threads};
-    while (!failed_ && threads_.size() < most && idle_ < ready_) {
+    while (!failed_ && threads_.size() < most && idle_ < sequence_.size()) {
       ++idle_;
       threads_.emplace_back([this] { work(); });
     }
@@ -113,16 +112,15 @@ class ChunkFlush {
   /// False when none comes any more. `of_slow_tier`: it may be.
   bool await_chunk(bool& of_slow_tier) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return ready_ > 0 || over_ || failed_; });
+    changed_.wait(lock, [this] { return sequence_.size() > 0 || over_ || failed_; });
     of_slow_tier = ready_slow_ > 0;
-    return !failed_ && ready_ > 0;
+    return !failed_ && sequence_.size() > 0;
   }
 
   /// Nothing when others were faster. Called with the ledger held.
   std::optional<std::size_t> take(bool slots_wanted) {
     std::lock_guard lock(mutex_);
-    if (failed_ || ready_ == 0) return std::nullopt;
-    --ready_;
+    if (failed_ || sequence_.size() == 0) return std::nullopt;
     --idle_;
     const auto item = sequence_.next(slots_wanted);
     if (item && slow(*item)) --ready_slow_;
@@ -185,8 +183,7 @@ class ChunkFlush {
   std::mutex mutex_;
   std::condition_variable changed_;
   FlushSequence sequence_;
-  std::size_t ready_ = 0;       // chunks that nobody has begun
-  std::size_t ready_slow_ = 0;  // of them those that take time to be read
+  std::size_t ready_slow_ = 0;  // chunks that nobody has begun and that take time to be read
   std::size_t done_ = 0;        // chunks in their place
   std::size_t idle_ = 0;        // threads without a chunk
   bool over_ = false;           // no more become ready
