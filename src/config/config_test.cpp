@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "placement/registry.hpp"
 #include "redundancy/registry.hpp"
 
@@ -61,10 +63,10 @@ TEST(Config, HasAFingerprintOfTheEnginesOptionsOnly) {
   for (const Option& option : options()) {
     Config config;
     std::string other = "8";
-    if (option.type == Type::choice) {  // the second
-      other = choices_of(option);
-      other = other.substr(other.find('|') + 1);
-      other = other.substr(0, other.find('|'));
+    if (option.type == Type::choice) {  // the first that is not the default
+      std::istringstream choices(choices_of(option));
+      while (std::getline(choices, other, '|') && other == option.default_value) {
+      }
     }
     if (option.type == Type::boolean) other = std::string_view(option.default_value) == "true" ? "false" : "true";
     if (option.type == Type::bytes) other = "128KiB";

@@ -20,7 +20,6 @@ class NodeGroupOnNetwork : public NodeStateFixture {
  protected:
   NodeGroupOnNetwork() {
     open({8});
-    NodeGroupOptions options;
     options.scheme = "xor";
     options.fabric.bind_address = "127.0.0.1";
     group = std::make_unique<NodeGroup>(*ledger, reports, options, [] {});
@@ -55,6 +54,7 @@ class NodeGroupOnNetwork : public NodeStateFixture {
     EXPECT_EQ(answer.error().code, PERDURE_BUSY);
   }
 
+  NodeGroupOptions options;
   network::JobKey key = network::sample_options().job_key;
   std::unique_ptr<NodeGroup> group;
   network::Bytes address;
@@ -122,6 +122,72 @@ TEST_F(NodeGroupOnNetwork, APeerThatRecoversIsToldWhatIsHereWhichStaysUntilItIsG
     for (int i = 0; i < 100'000 && pinned(); ++i) os::sleep_ns(1'000'000);
     EXPECT_FALSE(pinned());
   }
+}
+
+/// An engine of the same job that has nothing yet.
+struct OtherNode {
+  explicit OtherNode(const NodeGroupOptions& options) {
+    std::vector<std::unique_ptr<tier::Tier>> tiers;
+    tiers.push_back(*tier::make_tier("file", {0, directory / "tier", kChunk, 4 * kChunk}));
+    ledger = std::make_unique<Ledger>(catalog::Catalog::open(directory.path()).value(), std::move(tiers), reports,
+                                      NodeStateOptions{});
+    {
+      const auto state = ledger->lock();
+      EXPECT_TRUE(state->recover());
+    }
+    group = std::make_unique<NodeGroup>(*ledger, reports, options, [] {});
+  }
+  base::Result<std::vector<ipc::RankRecovery>> recover(const ipc::Recover& request) {
+    for (;;) {
+      if (auto outcome = group->recover(1, request)) return std::move(*outcome);
+      os::sleep_ns(1'000'000);
+    }
+  }
+  test_support::TemporaryDirectory directory;
+  Reports reports;
+  std::unique_ptr<Ledger> ledger;
+  std::unique_ptr<NodeGroup> group;
+};
+
+TEST_F(NodeGroupOnNetwork, AnEngineThatRecoversAsksTheOthersAndGoesOnWithoutThoseThatDoNotAnswer) {
+  ASSERT_TRUE(checkpoint(1));
+  store(1);
+  OtherNode other(options);
+  const auto own = other.group->open_network(std::vector<std::byte>(key.begin(), key.end()));
+  ASSERT_TRUE(own) << own.error().text();
+  auto silent = engine(key[0]);  // which answers no requests
+  const ipc::Recover request{
+      id(1),
+      1,
+      {0},
+      {{"host#0", address, {0}, {}}, {"host#1", *own, {0}, {0}}, {"host#2", silent->address(), {0}, {}}}};
+  const auto recovered = other.recover(request);
+  ASSERT_TRUE(recovered) << recovered.error().text();
+  ASSERT_EQ(recovered->size(), 1U);
+  EXPECT_EQ(recovered->front().bytes_moved, kChunk);
+  {
+    const auto state = other.ledger->lock();
+    ASSERT_NE(state->find(id(1)), nullptr);
+    EXPECT_TRUE(state->find(id(1))->restorable(0));
+  }
+  const auto said = other.reports.take();
+  ASSERT_TRUE(said);
+  EXPECT_THAT(*said, AllOf(HasSubstr("app version 1"), HasSubstr("node host#2"), HasSubstr("it counts as lost")));
+  const auto state = ledger->lock();
+  EXPECT_TRUE(state->evictable(*state->find(id(1)))) << "the recovery is over";
+}
+
+TEST_F(NodeGroupOnNetwork, WhatNobodyHasIsNotRecoveredAndNobodyKeepsAnythingForIt) {
+  ASSERT_TRUE(checkpoint(1));
+  store(1);
+  OtherNode other(options);
+  ASSERT_TRUE(other.group->open_network(std::vector<std::byte>(key.begin(), key.end())));
+  const auto refused = other.recover({id(1), 2, {1}, {{"host#0", address, {0, 1}, {1}}}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PERDURE_NOT_FOUND);
+  EXPECT_EQ(other.recover({id(1), 2, {1}, {{"host#0", {}, {1}, {1}}}}).error().code, PERDURE_INVALID_ARGUMENT);
+  const auto state = ledger->lock();
+  EXPECT_TRUE(state->evictable(*state->find(id(1))));
 }
 
 TEST_F(NodeGroupOnNetwork, APeerThatSendsGarbageIsNamedAndThenDroppedAndTheOthersAreServed) {

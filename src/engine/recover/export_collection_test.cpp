@@ -43,7 +43,7 @@ class ScriptedNodes final : public PieceLink {
 const segment::VersionId kVersion{"app", 1, {1, 1}};
 
 ExportedPieces of_node(std::uint8_t number) {
-  auto all = ExportedGroup({"xor", 3, 1}, 1).loans({});
+  auto all = ExportedGroup({"xor", 3, 1}, 1).exports({});
   all[number].address = {std::byte{number}};
   return all[number];
 }

@@ -76,11 +76,11 @@ class ExportedGroup {
     return {protection_.members[position][where.rank].rank, static_cast<std::uint32_t>(where.chunk)};
   }
   /// Of those that are left.
-  std::vector<ExportedPieces> loans(const redundancy::Positions& lost) const {
-    std::vector<ExportedPieces> loans;
+  std::vector<ExportedPieces> exports(const redundancy::Positions& lost) const {
+    std::vector<ExportedPieces> exports;
     for (unsigned p = 0; p < protection_.members.size(); ++p)
-      if (!lost[p]) loans.push_back(loan(p));
-    return loans;
+      if (!lost[p]) exports.push_back(exported_by(p));
+    return exports;
   }
   redundancy::GroupState state(const redundancy::Positions& lost) const {
     redundancy::GroupState state{static_cast<unsigned>(protection_.members.size()), protection_.parities, {}, lost, {}};
@@ -150,22 +150,23 @@ class ExportedGroup {
         put({Item::Kind::kept, position, kept.number}, sum);
       }
   }
-  ExportedPieces loan(unsigned position) const {
-    ExportedPieces loan{{std::byte(position)}, {}, {}};
+  ExportedPieces exported_by(unsigned position) const {
+    ExportedPieces exported{{std::byte(position)}, {}, {}};
     const auto& pieces = protection_.members[position];
     for (std::uint32_t i = 0; i < pieces.size(); ++i) {
-      loan.pieces.push_back({pieces[i], {}});
+      exported.pieces.push_back({pieces[i], {}});
       for (std::uint64_t c = 0; c < pieces[i].chunks.size(); ++c)
-        loan.pieces.back().places.emplace_back(place({Item::Kind::data, position, orders()[position].block({i, c})}));
+        exported.pieces.back().places.emplace_back(
+            place({Item::Kind::data, position, orders()[position].block({i, c})}));
     }
-    if (!redundancy::keeps_redundancy(*scheme_)) return loan;
-    loan.parts.push_back({protection_, {}});
-    auto& [redundancy_set, places] = loan.parts.back();
+    if (!redundancy::keeps_redundancy(*scheme_)) return exported;
+    exported.parts.push_back({protection_, {}});
+    auto& [redundancy_set, places] = exported.parts.back();
     redundancy_set.position = position;
     if (const auto kept = kept_.find(position); kept != kept_.end()) redundancy_set.kept = kept->second;
     for (const auto& [name, chunk] : redundancy_set.kept)
       places[name] = place({Item::Kind::kept, position, numbers_.at({position, name})});
-    return loan;
+    return exported;
   }
   std::vector<redundancy::BlockOrder> orders() const { return block_orders(protection_.members); }
   /// A memory for each position, epoch and kind; the item's number is the offset.

@@ -58,10 +58,10 @@ class Reconstruction::Group {
   std::optional<Source> kept(unsigned position, const catalog::BlockName& name, redundancy::Symbol factor) const {
     const auto part = parts_.find(position);
     if (part == parts_.end()) return std::nullopt;
-    const auto& [holder, lent] = part->second;
-    const auto place = lent->places.find(name);
-    const auto chunk = lent->redundancy_set.kept.find(name);
-    if (place == lent->places.end() || chunk == lent->redundancy_set.kept.end()) return std::nullopt;
+    const auto& [holder, exported] = part->second;
+    const auto place = exported->places.find(name);
+    const auto chunk = exported->redundancy_set.kept.find(name);
+    if (place == exported->places.end() || chunk == exported->redundancy_set.kept.end()) return std::nullopt;
     if (!all_.usable(holder, place->second)) return std::nullopt;
     return Source{{position, name.stripe}, factor, chunk->second.length, chunk->second.hash, place->second, holder};
   }
@@ -129,17 +129,17 @@ base::Result<ReconstructionTask> Reconstruction::Group::task(std::uint32_t rank,
   return finished(std::move(made), block);
 }
 
-Reconstruction::Reconstruction(const std::vector<ExportedPieces>& loans) : loans_(loans) {
-  for (unsigned holder = 0; holder < loans.size(); ++holder)
-    for (const auto& piece : loans[holder].pieces) pieces_.emplace(piece.piece.rank, std::pair{holder, &piece});
+Reconstruction::Reconstruction(const std::vector<ExportedPieces>& exported) : exported_(exported) {
+  for (unsigned holder = 0; holder < exported.size(); ++holder)
+    for (const auto& piece : exported[holder].pieces) pieces_.emplace(piece.piece.rank, std::pair{holder, &piece});
   make_groups();
 }
 
 Reconstruction::~Reconstruction() = default;
 
 void Reconstruction::make_groups() {
-  for (unsigned holder = 0; holder < loans_.size(); ++holder)
-    for (const auto& part : loans_[holder].parts) {
+  for (unsigned holder = 0; holder < exported_.size(); ++holder)
+    for (const auto& part : exported_[holder].parts) {
       Group* group = nullptr;
       for (const auto& known : groups_)
         if (known->is_of(part.redundancy_set)) group = known.get();
@@ -159,10 +159,11 @@ std::optional<Source> Reconstruction::in_place(std::uint32_t rank, std::uint32_t
                                                redundancy::Symbol factor) const {
   const auto [first, last] = pieces_.equal_range(rank);
   for (auto it = first; it != last; ++it) {
-    const auto& [holder, lent] = it->second;
-    if (chunk >= lent->places.size() || !lent->places[chunk] || !usable(holder, *lent->places[chunk])) continue;
-    const auto& entry = lent->piece.chunks[chunk];
-    return Source{{}, factor, entry.length, entry.hash, *lent->places[chunk], holder};
+    const auto& [holder, exported] = it->second;
+    if (chunk >= exported->places.size() || !exported->places[chunk] || !usable(holder, *exported->places[chunk]))
+      continue;
+    const auto& entry = exported->piece.chunks[chunk];
+    return Source{{}, factor, entry.length, entry.hash, *exported->places[chunk], holder};
   }
   return std::nullopt;
 }

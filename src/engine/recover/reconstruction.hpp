@@ -18,7 +18,7 @@ struct ReconstructionTask {
 
 class Reconstruction {
  public:
-  explicit Reconstruction(const std::vector<ExportedPieces>& loans);
+  explicit Reconstruction(const std::vector<ExportedPieces>& exported);
   ~Reconstruction();
   /// With lengths and hashes; PERDURE_NOT_FOUND when no exporter has them.
   base::Result<segment::Piece> piece(std::uint32_t rank) const;
@@ -37,7 +37,7 @@ class Reconstruction {
   void make_groups();
   void changed();
 
-  const std::vector<ExportedPieces>& loans_;
+  const std::vector<ExportedPieces>& exported_;
   std::multimap<std::uint32_t, std::pair<unsigned, const ExportedPieces::Piece*>> pieces_;  // by rank: holder, piece
   std::set<std::pair<unsigned, BlockPlace>> damaged_;
   std::set<unsigned> gone_;

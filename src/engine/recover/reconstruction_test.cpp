@@ -14,13 +14,13 @@ using redundancy::Item;
 using From = plan::PieceSource::Kind;
 
 /// The inventory that the session makes of exported pieces.
-plan::VersionInventory inventory_of(const std::vector<ExportedPieces>& loans, std::uint32_t ranks) {
+plan::VersionInventory inventory_of(const std::vector<ExportedPieces>& exports, std::uint32_t ranks) {
   plan::VersionInventory inventory;
   inventory.nodes_of_rank.resize(ranks);
-  for (std::uint32_t node = 0; node < loans.size(); ++node) {
-    for (const auto& lent : loans[node].pieces) inventory.nodes_of_rank[lent.piece.rank].push_back(node);
-    for (const auto& lent : loans[node].parts) {
-      const auto kept = summary_of(lent.redundancy_set);
+  for (std::uint32_t node = 0; node < exports.size(); ++node) {
+    for (const auto& held : exports[node].pieces) inventory.nodes_of_rank[held.piece.rank].push_back(node);
+    for (const auto& part_of : exports[node].parts) {
+      const auto kept = summary_of(part_of.redundancy_set);
       plan::RedundancyShare part{node, kept.epoch, kept.group, kept.scheme, kept.parities, kept.position, {}, {}};
       for (const auto& position : kept.members) {
         auto& members = part.members.emplace_back();
@@ -64,9 +64,9 @@ TEST_P(ReconstructionOf, AfterEveryLossItDoesWhatThePlanPromises) {
     const ExportedGroup group(GetParam(), seed);
     for (std::uint64_t set = 0; set < 1ULL << GetParam().n; ++set) {
       const redundancy::Positions lost(set);
-      const auto loans = group.loans(lost);
-      const Reconstruction reconstruction(loans);
-      const auto plan = plan::plan_recovery(inventory_of(loans, group.ranks()), {});
+      const auto exports = group.exports(lost);
+      const Reconstruction reconstruction(exports);
+      const auto plan = plan::plan_recovery(inventory_of(exports, group.ranks()), {});
       bool any_gone = false;
       for (std::uint32_t rank = 0; rank < group.ranks(); ++rank) {
         const bool had = whole(group, reconstruction, rank);
@@ -105,10 +105,10 @@ TEST_P(ReconstructionOf, WhatTheNodesAreAskedForIsEnough) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     const ExportedGroup group(GetParam(), seed);
     for (std::uint64_t set = 0; set < 1ULL << GetParam().n; ++set) {
-      const auto loans = group.loans(redundancy::Positions(set));
-      const Reconstruction of_all(loans);
+      const auto exports = group.exports(redundancy::Positions(set));
+      const Reconstruction of_all(exports);
       for (std::uint32_t rank = 0; rank < group.ranks(); ++rank) {
-        const auto exported = asked_for(loans, group.ranks(), {rank});
+        const auto exported = asked_for(exports, group.ranks(), {rank});
         ASSERT_EQ(whole(group, Reconstruction(exported), rank), whole(group, of_all, rank))
             << seed << ", rank " << rank;
       }
@@ -126,8 +126,8 @@ void ask_for_all(const ExportedGroup& group, const Reconstruction& reconstructio
 /// damaged as the scheme says.
 void use_up(const ExportedGroup& group, const redundancy::Positions& lost, std::uint32_t rank, std::uint32_t chunk,
             std::mt19937_64& random) {
-  const auto loans = group.loans(lost);
-  Reconstruction reconstruction(loans);
+  const auto exports = group.exports(lost);
+  Reconstruction reconstruction(exports);
   ask_for_all(group, reconstruction);
   auto state = group.state(lost);
   const auto block = group.block(rank, chunk);
@@ -164,7 +164,7 @@ TEST_P(ReconstructionOf, AHolderThatIsGoneIsALossOfItsPosition) {
   for (unsigned gone = 0; gone < GetParam().n; ++gone) {
     redundancy::Positions lost;
     lost.set(gone);
-    const auto all = group.loans({}), left = group.loans(lost);
+    const auto all = group.exports({}), left = group.exports(lost);
     Reconstruction told(all);
     const Reconstruction without(left);
     told.gone(gone);
@@ -187,7 +187,7 @@ TEST(Reconstruction, OfTwoEpochsWhicheverIsEnoughIsTaken) {
   for (const std::uint64_t set : {0b0001ULL, 0b0101ULL})
     for (const bool stripes_first : {true, false}) {
       const redundancy::Positions lost(set);
-      auto first = stripes.loans(lost), second = copies.loans(lost);
+      auto first = stripes.exports(lost), second = copies.exports(lost);
       if (set == 1) second[0].parts.clear();  // the copies of position 0
       auto both = stripes_first ? first : second;
       for (std::size_t i = 0; i < both.size(); ++i)
@@ -210,11 +210,11 @@ TEST(Reconstruction, OfTwoEpochsWhicheverIsEnoughIsTaken) {
 
 TEST(Reconstruction, DataThatIsNotWhatWasEncodedIsNoSource) {
   const ExportedGroup group = four("xor");
-  const auto good = group.loans(redundancy::Positions(1));
+  const auto good = group.exports(redundancy::Positions(1));
   auto changed = good;
-  for (auto& loan : changed)
-    for (auto& lent : loan.pieces)
-      for (auto& entry : lent.piece.chunks) entry.hash = base::hash128({});
+  for (auto& node : changed)
+    for (auto& piece : node.pieces)
+      for (auto& entry : piece.piece.chunks) entry.hash = base::hash128({});
   const Reconstruction from_good(good), from_changed(changed);
   const std::uint32_t rank = group.of_position(0).first;
   unsigned refused = 0;
@@ -233,26 +233,26 @@ TEST(Reconstruction, APieceOfWhichNobodyHasAnythingIsNotFound) {
   const std::vector<ExportedPieces> none;
   EXPECT_EQ(Reconstruction(none).piece(0).error().code, PERDURE_NOT_FOUND);
   EXPECT_EQ(Reconstruction(none).task(0, 0).error().code, PERDURE_CORRUPT);
-  const auto loans = four("xor").loans({});
-  EXPECT_EQ(Reconstruction(loans).piece(1000).error().code, PERDURE_NOT_FOUND);
+  const auto exports = four("xor").exports({});
+  EXPECT_EQ(Reconstruction(exports).piece(1000).error().code, PERDURE_NOT_FOUND);
 }
 
 TEST(Reconstruction, AChunkThatThePieceDoesNotHaveIsRefused) {
   const ExportedGroup group = four("xor");
-  const auto loans = group.loans(redundancy::Positions(1));
+  const auto exports = group.exports(redundancy::Positions(1));
   const auto [rank, chunk] = group.of_position(0);
-  ASSERT_TRUE(Reconstruction(loans).task(rank, chunk));
-  const auto refused = Reconstruction(loans).task(rank, 1000);
+  ASSERT_TRUE(Reconstruction(exports).task(rank, chunk));
+  const auto refused = Reconstruction(exports).task(rank, 1000);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, PERDURE_CORRUPT);
 }
 
 TEST(Reconstruction, AnUnknownSchemeRebuildsNothingAndLeavesWhatIsInPlace) {
   const ExportedGroup group = four("xor");
-  auto loans = group.loans(redundancy::Positions(1));
-  for (auto& loan : loans)
-    for (auto& part : loan.parts) part.redundancy_set.scheme = "surprise";
-  const Reconstruction reconstruction(loans);
+  auto exports = group.exports(redundancy::Positions(1));
+  for (auto& node : exports)
+    for (auto& part : node.parts) part.redundancy_set.scheme = "surprise";
+  const Reconstruction reconstruction(exports);
   const auto [rank, chunk] = group.of_position(0);
   EXPECT_THAT(reconstruction.task(rank, chunk).error().cause, testing::HasSubstr("unknown scheme"));
   ASSERT_GT(group.state({}).blocks[1], 0U);

@@ -19,7 +19,8 @@ class Added : public NodeLoss {
   std::vector<std::uint64_t> stored() const {
     const auto store = perdure::store::make_store("log://" + directory_.path() + "/store").value();
     std::vector<std::uint64_t> versions;
-    for (const auto& listing : store->list("app").value()) {
+    const auto listings = store->list("app").value();
+    for (const auto& listing : listings) {
       EXPECT_TRUE(perdure::store::read_version(*store, listing)) << listing.id.text();
       versions.push_back(listing.id.version);
     }
