@@ -84,6 +84,21 @@ std::string flush_text(const Json& engine) {
                      count(flush, "chunks_moved"));
 }
 
+/// The steps in their order: "replicate (off), flush (running, 2 wait, 7 done), ...", and why one failed.
+std::string pipeline_text(const Json& engine) {
+  std::string steps, failures;
+  for (const Json& step : list(engine, "pipeline")) {
+    const bool off = text(step, "state") == "off";
+    const std::string waiting = number(step, "waiting") > 0 ? ", " + count(step, "waiting") + " wait" : "";
+    const std::string left_out = number(step, "left_out") > 0 ? ", " + count(step, "left_out") + " left out" : "";
+    steps += fmt::format("{}{} ({}{}{}{})", steps.empty() ? "" : ", ", text(step, "name"), text(step, "state"), waiting,
+                         off ? "" : ", " + count(step, "done") + " done", left_out);
+    if (!text(step, "reason").empty())
+      failures += fmt::format("step {}: {}\n", text(step, "name"), text(step, "reason"));
+  }
+  return steps.empty() ? "" : "pipeline: " + steps + "\n" + failures;
+}
+
 /// What flushing costs the application, as far as steps with and without a flush could be compared.
 std::string application_text(const Json& engine) {
   const auto it = engine.find("application");
@@ -183,8 +198,8 @@ std::string engine_text(const EngineState& state, std::size_t decisions) {
                      cpus.empty() ? "" : " on processors " + cpus, count(engine, "clients"), count(engine, "waiting"),
                      text(engine, "policy")) +
          tiers_text(engine) +
-         printable_lines(flush_text(engine) + application_text(engine) + queue_text(engine) + captures_text(engine) +
-                         versions_text(engine) + decisions_text(engine, decisions));
+         printable_lines(pipeline_text(engine) + flush_text(engine) + application_text(engine) + queue_text(engine) +
+                         captures_text(engine) + versions_text(engine) + decisions_text(engine, decisions));
 }
 
 }  // namespace perdure::cli

@@ -66,6 +66,22 @@ class Top : public testing::Test {
   ipc::Channel rank_;
 };
 
+TEST_F(Top, ShowsTheStepsOfThePipelineInTheirOrder) {
+  start("pipeline=flush, replicate, retire");
+  const auto json = engine();
+  const auto& steps = json["pipeline"];
+  ASSERT_EQ(steps.size(), 3u);
+  EXPECT_EQ(steps[0]["name"], "flush");
+  EXPECT_EQ(steps[0]["needs"], "process");
+  EXPECT_EQ(steps[0]["gives"], "store");
+  EXPECT_EQ(steps[0]["state"], "waiting");
+  EXPECT_EQ(steps[0]["done"], 0);
+  EXPECT_EQ(steps[1]["state"], "off") << "there is no redundancy";
+  EXPECT_TRUE(steps[2]["gives"].is_null());
+  EXPECT_THAT(run_verb({"top", "--once"}).out,
+              HasSubstr("pipeline: flush (waiting, 0 done), replicate (off), retire (waiting, 0 done)"));
+}
+
 TEST_F(Top, SaysThatNoEngineRuns) {
   const std::string told = run_verb({"top", "--once"}).out;
   EXPECT_THAT(told, HasSubstr("no engine runs here: none lives in " + directory_ / "node" + ", " +

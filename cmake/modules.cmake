@@ -42,7 +42,7 @@ target_link_libraries(perdure_network PRIVATE perdure::sodium)
 target_include_directories(perdure_network SYSTEM PRIVATE ${PERDURE_FABRIC_INCLUDE})
 perdure_module(parity TEST_LIBRARIES perdure_test_support LABELS engine)
 perdure_module(ipc TEST_LIBRARIES perdure_test_support LABELS engine)
-perdure_family(engine PARTS ledger flush upkeep replicate recover peers serve host TEST_LIBRARIES perdure_test_support LABELS engine)
+perdure_family(engine PARTS ledger pipeline flush upkeep replicate recover peers serve host TEST_LIBRARIES perdure_test_support LABELS engine)
 perdure_module(client TEST_LIBRARIES perdure_test_support LABELS engine)
 
 perdure_module(launch LIBRARIES fmt::fmt)

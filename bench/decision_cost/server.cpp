@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "engine/flush/flusher.hpp"
+#include "engine/pipeline/pipeline.hpp"
 #include "engine/upkeep/janitor.hpp"
 #include "ipc/channel.hpp"
 #include "os/socket.hpp"
@@ -30,10 +31,11 @@ class Queue {
       : producers_(policy, held),
         store_(store::make_store(producers_.path("store")).value()),
         janitor_(*store_, producers_.reports(), {}, [] {}),
-        flusher_(producers_.ledger(), *store_, producers_.reports(), {}, [](const auto&, bool) {}) {
+        flusher_(producers_.ledger(), *store_, producers_.reports(), {}, [](const auto&, bool) {}),
+        pipeline_(producers_.ledger(), producers_.reports(), {}, [] {}) {
     auto listener = os::listen_at(producers_.path("socket")).value();
     const auto before = test_support::threads();
-    server_ = std::make_unique<engine::Server>(producers_.ledger(), flusher_, janitor_, producers_.reports(),
+    server_ = std::make_unique<engine::Server>(producers_.ledger(), flusher_, janitor_, pipeline_, producers_.reports(),
                                                std::move(listener), engine::ServerOptions{});
     for (const int thread : test_support::threads())
       if (!before.contains(thread)) thread_ = thread;
@@ -110,6 +112,7 @@ class Queue {
   std::unique_ptr<store::Store> store_;
   engine::Janitor janitor_;
   engine::Flusher flusher_;
+  engine::Pipeline pipeline_;
   std::unique_ptr<engine::Server> server_;
   std::vector<ipc::Channel> ranks_;
   std::vector<ipc::Posted<ipc::Granted>> asked_ = std::vector<ipc::Posted<ipc::Granted>>(kRanks);

@@ -89,6 +89,10 @@ TEST(Config, HasOneFingerprintHoweverAValueIsWritten) {
 
 TEST(Config, AListIsTheSameHoweverItIsWritten) {
   Config plain, blanks;
+  ASSERT_FALSE(plain.set("pipeline", "flush,,retire", Origin::program));
+  ASSERT_FALSE(plain.set("pipeline", "flush,retire,flush", Origin::program));
+  ASSERT_TRUE(plain.set("pipeline", "flush,retire", Origin::program));
+  ASSERT_TRUE(blanks.set("pipeline", " flush ,  retire", Origin::program));
   ASSERT_TRUE(plain.set("tier.order", "file,memory", Origin::program));
   ASSERT_TRUE(blanks.set("tier.order", "  file ,  memory ", Origin::program));
   EXPECT_EQ(plain.list("tier.order"), (std::vector<std::string>{"file", "memory"}));

@@ -158,6 +158,18 @@ inline constexpr auto kOptions = std::to_array<Option>({
          "`hybrid-opt`: the one predicted to be fastest, or none while flushes are predicted to be faster (VeloC). "
          "`hybrid-naive`: the first with room; it predicts nothing, and so is never wrong about a tier. `cache-only`, "
          "`ssd-only`: the first, the last, as long as waiting has hope."},
+    {.key = "pipeline",
+     .type = Type::list,
+     .default_value = "replicate,flush,retire",
+     .environment = "PERDURE_PIPELINE",
+     .engine = true,
+     .documentation =
+         "The steps that a version takes in the background after its commit, in their order, separated by commas: "
+         "`replicate` (to level `node`; nothing without redundancy), `flush` (to level `store`), `retire` (retention), "
+         "and "
+         "steps that are linked into the engine. With `flush` before `replicate`, the flush does not wait for level "
+         "`node`. Without `retire`, the store keeps every version. `perdure top` shows them.",
+     .refuse = refuse_pipeline},
     {.key = "flush.during_capture",
      .type = Type::choice,
      .default_value = "auto",

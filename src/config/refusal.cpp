@@ -54,6 +54,15 @@ const char* refuse_tier_order(std::string_view value) {
   return nullptr;
 }
 
+const char* refuse_pipeline(std::string_view value) {
+  std::set<std::string> seen;
+  for (const std::string& name : split_list(value)) {
+    if (name.empty()) return "must name steps, separated by single commas";
+    if (!seen.insert(name).second) return "names a step twice";
+  }
+  return nullptr;
+}
+
 const char* refuse_segment_per(std::string_view value) {
   if (value == "node" || value == "rank") return nullptr;
   unsigned segments = 0;

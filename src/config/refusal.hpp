@@ -14,6 +14,8 @@ std::string placement_policies();
 std::string redundancy_schemes();
 /// At least one tier, none twice, each with options of its own in the table.
 const char* refuse_tier_order(std::string_view value);
+/// At least one step, none twice. Which steps there are, and which order can work, only the engine knows.
+const char* refuse_pipeline(std::string_view value);
 /// "node", "rank", or a number of segments from 1 to a million.
 const char* refuse_segment_per(std::string_view value);
 /// "auto", "all", "reserve=N", or a list of processors (engine_cpus.hpp).

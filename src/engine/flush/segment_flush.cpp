@@ -65,7 +65,8 @@ class ChunkFlush {
 
   void make_ready(std::size_t item) {
     sequence_.add(item, items_[item].source.place);
-    if (slow(item)) ++ready_slow_;
+    ++count_.ready;
+    if (slow(item)) ++count_.ready_slow;
   }
 
   bool slow(std::size_t item) const {
@@ -76,9 +77,9 @@ class ChunkFlush {
   void start_threads() {
     std::lock_guard lock(mutex_);
     // Whoever lets chunks begin sees to it that no more store.
-    const std::size_t most = (ready_slow_ > 0 ? 2 : 1) * std::size_t{job_.threads};
-    while (!failed_ && threads_.size() < most && idle_ < sequence_.size()) {
-      ++idle_;
+    const std::size_t most = (count_.ready_slow > 0 ? 2 : 1) * std::size_t{job_.threads};
+    while (!failed_ && threads_.size() < most && count_.idle < count_.ready) {
+      ++count_.idle;
       threads_.emplace_back([this] { work(); });
     }
   }
@@ -112,28 +113,29 @@ class ChunkFlush {
   /// False when none comes any more. `of_slow_tier`: it may be.
   bool await_chunk(bool& of_slow_tier) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return sequence_.size() > 0 || over_ || failed_; });
-    of_slow_tier = ready_slow_ > 0;
-    return !failed_ && sequence_.size() > 0;
+    changed_.wait(lock, [this] { return count_.ready > 0 || over_ || failed_; });
+    of_slow_tier = count_.ready_slow > 0;
+    return !failed_ && count_.ready > 0;
   }
 
   /// Nothing when others were faster. Called with the ledger held.
   std::optional<std::size_t> take(bool slots_wanted) {
     std::lock_guard lock(mutex_);
-    if (failed_ || sequence_.size() == 0) return std::nullopt;
-    --idle_;
+    if (failed_ || count_.ready == 0) return std::nullopt;
+    --count_.ready;
+    --count_.idle;
     const auto item = sequence_.next(slots_wanted);
-    if (item && slow(*item)) --ready_slow_;
+    if (item && slow(*item)) --count_.ready_slow;
     return item;
   }
 
   void note(std::size_t item, const WriteOutcome& written) {
     {
       std::lock_guard lock(mutex_);
-      ++idle_;
+      ++count_.idle;
       sequence_.reads(item, false);
       if (written.status)
-        ++done_;
+        ++count_.done;
       else
         note_failure(items_[item], written);
     }
@@ -167,10 +169,10 @@ class ChunkFlush {
     }
     changed_.notify_all();
     for (auto& thread : threads_) thread.join();
-    if (failed_ || done_ == items_.size()) return;
+    if (failed_ || count_.done == items_.size()) return;
     outcome_.status = base::fail(
         PERDURE_INTERNAL, job_.version.id.text(),
-        "only " + std::to_string(done_) + " of " + std::to_string(items_.size()) + " chunks came to be flushed");
+        "only " + std::to_string(count_.done) + " of " + std::to_string(items_.size()) + " chunks came to be flushed");
   }
 
   const FlushJob& job_;
@@ -183,10 +185,14 @@ class ChunkFlush {
   std::mutex mutex_;
   std::condition_variable changed_;
   FlushSequence sequence_;
-  std::size_t ready_slow_ = 0;  // chunks that nobody has begun and that take time to be read
-  std::size_t done_ = 0;        // chunks in their place
-  std::size_t idle_ = 0;        // threads without a chunk
-  bool over_ = false;           // no more become ready
+  struct Counts {
+    std::size_t ready = 0;       // chunks that nobody has begun
+    std::size_t ready_slow = 0;  // of them those that take time to be read
+    std::size_t done = 0;        // chunks in their place
+    std::size_t idle = 0;        // threads without a chunk
+  };
+  Counts count_;
+  bool over_ = false;  // no more become ready
   std::atomic<bool> failed_ = false;
   std::vector<std::thread> threads_;
 };

@@ -3,6 +3,7 @@
 #include "config/directories.hpp"
 #include "engine/flush/flusher.hpp"
 #include "engine/host/emulation.hpp"
+#include "engine/host/own_steps.hpp"
 #include "engine/ledger/ledger.hpp"
 #include "engine/peers/node_group.hpp"
 #include "engine/serve/server.hpp"
@@ -93,6 +94,7 @@ NodeGroupOptions group_options(const config::Config& config) {
   options.parity_servers = config.list("redundancy.parity_servers");
   options.job = config.text("job");
   options.replicator.threads = static_cast<unsigned>(config.integer("redundancy.threads"));
+  if (!plan::comes_before(config.list("pipeline"), "replicate", "flush")) options.replicator.first_ns = 0;
   const std::string early = config.text("redundancy.during_capture");
   options.replicator.during_capture = early != "never";
   if (early == "auto")
@@ -129,6 +131,7 @@ void remove_tiers(Ledger& state) {
 struct Engine::Parts {
   Claim claim;
   std::string socket;
+  config::Config config;  // which added steps may read as long as they live
   Reports reports;
   std::optional<Emulation> emulation;
   std::unique_ptr<store::Store> store;
@@ -136,6 +139,10 @@ struct Engine::Parts {
   std::unique_ptr<NodeGroup> group;
   std::unique_ptr<StoreProbe> store_look;
   std::unique_ptr<Janitor> janitor;
+  std::unique_ptr<ReplicateStep> replicate;
+  std::unique_ptr<FlushStep> flush;
+  std::unique_ptr<RetireStep> retire;
+  std::unique_ptr<Pipeline> pipeline;
   std::unique_ptr<Flusher> flusher;
   std::unique_ptr<Server> server;
   std::mutex server_mutex;  // the server pointer: threads of the others call wake() while it is being made or unmade
@@ -156,6 +163,7 @@ void Engine::make_group(Parts& parts, const config::Config& config) {
   NodeGroupOptions options = group_options(config);
   options.replicator.ask_store = [p](const segment::VersionId& id) { p->store_look->ask(id); };
   p->group = std::make_unique<NodeGroup>(*p->ledger, p->reports, std::move(options), [p] {
+    if (p->pipeline) p->pipeline->look();
     if (p->flusher) p->flusher->notify();  // which lets level node go first
     p->wake();
   });
@@ -163,11 +171,37 @@ void Engine::make_group(Parts& parts, const config::Config& config) {
                                                [p](const segment::VersionId& id) { p->group->whole_at_store(id); });
 }
 
+base::Status Engine::make_pipeline(Parts& parts, std::vector<StepRow> steps) {
+  Parts* p = &parts;
+  p->replicate = std::make_unique<ReplicateStep>(*p->ledger, p->group.get());
+  p->flush = std::make_unique<FlushStep>(*p->ledger);
+  p->retire = std::make_unique<RetireStep>(*p->janitor);
+  const std::map<std::string, OwnStep*> own = {
+      {"replicate", p->replicate.get()}, {"flush", p->flush.get()}, {"retire", p->retire.get()}};
+  const StepContext context{p->config, *p->store, p->reports};
+  std::vector<Pipeline::Part> made;
+  for (StepRow& row : steps) {
+    Pipeline::Part& part = made.emplace_back(Pipeline::Part{std::move(row)});
+    if (part.row.make) {
+      PERDURE_TRY(part.added, part.row.make(context));
+    } else {
+      part.own = own.at(part.row.name);
+      part.off = part.row.gives == Level::node && p->group == nullptr;
+    }
+  }
+  p->pipeline = std::make_unique<Pipeline>(*p->ledger, p->reports, std::move(made), [p] { p->wake(); });
+  p->pipeline->resume();
+  return {};
+}
+
 base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config, Claim claim, bool idle_exit) {
   PERDURE_CHECK(os::arm_crash_point_from_environment());
+  const bool redundancy = redundancy::keeps_redundancy(config.text("redundancy.scheme"));
+  PERDURE_TRY(auto steps, choose_steps(config.list("pipeline"), redundancy));
   auto parts = std::make_unique<Parts>();
   Parts* p = parts.get();
   p->claim = std::move(claim);
+  p->config = config;
   os::keep_from_children(p->claim.lock.fd());
   const NodePaths& paths = p->claim.paths;
   p->socket = paths.socket();
@@ -182,31 +216,28 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
   PERDURE_TRY(placing.policy, placement::find_policy(config.text("placement.policy")));
   // A store that cannot be gone on with gets only what is whole.
   if (p->store->properties().resumable) placing.during_capture = during_capture(config.text("flush.during_capture"));
-  std::vector<std::string> left;  // names of what is here
   std::uint64_t slot_bytes = 0;
   p->ledger = std::make_unique<Ledger>(std::move(catalog), std::move(open.tiers), p->reports, std::move(placing));
   {
     const auto ledger = p->ledger->lock();
     PERDURE_CHECK(ledger->recover());
-    for (const auto& held : ledger->held.inventory("")) left.push_back(held.id.name);
     slot_bytes = ledger->slot_bytes();
   }
   PERDURE_TRY(auto listener, os::listen_at(p->socket));
 
-  if (redundancy::keeps_redundancy(config.text("redundancy.scheme"))) make_group(*p, config);
+  if (redundancy) make_group(*p, config);
   p->janitor = std::make_unique<Janitor>(*p->store, p->reports, retention_policy(config), [p] { p->wake(); });
-  // What an earlier engine of this job held is this job's, too: its retention may have been cut short.
-  for (const auto& name : left) p->janitor->enforce_retention(name);
+  PERDURE_CHECK(make_pipeline(*p, std::move(steps)));
   FlusherOptions flushing = flusher_options(config);
   if (p->store->properties().resumable) flushing.room = [p] { p->wake(); };
   p->flusher = std::make_unique<Flusher>(
       *p->ledger, *p->store, p->reports, std::move(flushing),
       [p](const segment::VersionId& id, bool stored) {
-        if (stored) p->janitor->enforce_retention(id.name);
-        if (stored && p->group) p->group->stored(id);
+        if (stored) p->pipeline->stored(id);
         p->wake();
       },
       [p] { p->wake(); });
+  p->flush->use(*p->flusher);
   ServerOptions options;
   options.fingerprint = config.fingerprint();
   options.chunk_bytes = std::min(chunk_bytes(config), slot_bytes);
@@ -214,8 +245,8 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
   options.identity = {config.text("job"), p->claim.node_label, config.text("engine.mode"),
                       config.text("redundancy.scheme"), os::wall_clock_ns()};
   options.idle_exit_ns = idle_exit ? seconds_to_ns(config.real("engine.idle_exit")) : 0;
-  auto server =
-      std::make_unique<Server>(*p->ledger, *p->flusher, *p->janitor, p->reports, std::move(listener), options);
+  auto server = std::make_unique<Server>(*p->ledger, *p->flusher, *p->janitor, *p->pipeline, p->reports,
+                                         std::move(listener), options);
   {
     std::lock_guard guard(p->server_mutex);
     p->server = std::move(server);
@@ -231,6 +262,7 @@ void Engine::stop() {
   p.server->stop();
   if (p.emulation) p.emulation->shut();
   p.flusher->stop();
+  p.pipeline->stop();
   p.janitor->stop();
   if (p.store_look) p.store_look->stop();
   if (p.group) p.group->stop();

@@ -5,6 +5,7 @@
 
 #include "config/config.hpp"
 #include "engine/host/node_directory.hpp"
+#include "engine/pipeline/step.hpp"
 
 namespace perdure::engine {
 
@@ -25,6 +26,7 @@ class Engine {
   struct Parts;
   explicit Engine(std::unique_ptr<Parts> parts);
   static void make_group(Parts& parts, const config::Config& config);
+  static base::Status make_pipeline(Parts& parts, std::vector<StepRow> steps);
   std::unique_ptr<Parts> parts_;
 };
 

@@ -5,10 +5,11 @@
 
 #include "metrics/histogram.hpp"
 #include "metrics/moving_average.hpp"
+#include "plan/pipeline.hpp"
 
 namespace perdure::engine {
 
-enum class Level { process, node, store };
+using plan::Level;
 
 struct Counters {
   // ---- captures

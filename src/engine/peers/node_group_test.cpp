@@ -174,7 +174,7 @@ TEST_F(NodeGroupOnNetwork, AnEngineThatRecoversAsksTheOthersAndGoesOnWithoutThos
   ASSERT_TRUE(said);
   EXPECT_THAT(*said, AllOf(HasSubstr("app version 1"), HasSubstr("node host#2"), HasSubstr("it counts as lost")));
   const auto state = ledger->lock();
-  EXPECT_TRUE(state->evictable(*state->find(id(1)))) << "the recovery is over";
+  EXPECT_TRUE(state->held.evictable(*state->find(id(1)))) << "the recovery is over";
 }
 
 TEST_F(NodeGroupOnNetwork, WhatNobodyHasIsNotRecoveredAndNobodyKeepsAnythingForIt) {
@@ -187,7 +187,7 @@ TEST_F(NodeGroupOnNetwork, WhatNobodyHasIsNotRecoveredAndNobodyKeepsAnythingForI
   EXPECT_EQ(refused.error().code, PERDURE_NOT_FOUND);
   EXPECT_EQ(other.recover({id(1), 2, {1}, {{"host#0", {}, {1}, {1}}}}).error().code, PERDURE_INVALID_ARGUMENT);
   const auto state = ledger->lock();
-  EXPECT_TRUE(state->evictable(*state->find(id(1))));
+  EXPECT_TRUE(state->held.evictable(*state->find(id(1))));
 }
 
 TEST_F(NodeGroupOnNetwork, APeerThatSendsGarbageIsNamedAndThenDroppedAndTheOthersAreServed) {

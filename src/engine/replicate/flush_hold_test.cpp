@@ -72,5 +72,19 @@ TEST_F(FlushHold, LastsNoLongerThanItMay) {
   EXPECT_FALSE(nodes_[0]->replicator().state(first_).reached);
 }
 
+// The pipeline has the flush before.
+TEST_F(FlushHold, IsNotBegunWhereTheFlushDoesNotWait) {
+  options_.first_ns = 0;
+  make({"xor", 3, 1, 0}, 1);
+  hold(1, 0);
+  commit(first_);
+  protect(first_);
+  ASSERT_TRUE(await([&] { return gate_.waiting() > 0; }));
+  EXPECT_TRUE(may_flush(first_)) << "level node is not reached";
+  EXPECT_FALSE(nodes_[0]->replicator().state(first_).reached);
+  gate_.open();
+  EXPECT_TRUE(wait_reached(first_));
+}
+
 }  // namespace
 }  // namespace perdure::engine

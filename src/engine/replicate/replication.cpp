@@ -153,12 +153,16 @@ void Replication::offer_captured(const event::CapturePublished& published) {
 
 void Replication::commit() {
   state_.phase = Phase::committed;
-  state_.flush_held = true;
-  state_.hold_until_ns = moment_.now_ns + options_.hold_ns;
   state_.retry_at_ns = 0;
   act(action::Pin{});
-  act(action::HoldFlush{});
+  if (options_.hold_ns > 0) hold_flush();
   act(action::Publish{});
+}
+
+void Replication::hold_flush() {
+  state_.flush_held = true;
+  state_.hold_until_ns = moment_.now_ns + options_.hold_ns;
+  act(action::HoldFlush{});
 }
 
 void Replication::encode_rest(const event::Published& published) {

@@ -13,7 +13,7 @@ namespace perdure::engine {
 struct ReplicationOptions {
   unsigned threads = 1;                    ///< blocks that are made at the same time
   std::uint64_t retry_ns = 200'000'000;    ///< after a position could not be reached, or there was no room
-  std::uint64_t hold_ns = 10'000'000'000;  ///< so long at most the flush waits for level node
+  std::uint64_t hold_ns = 10'000'000'000;  ///< so long at most the flush waits for level node; 0: it does not
 };
 
 /// When an event happens.
@@ -90,6 +90,7 @@ class Replication {
   void drop();
   void end();
   void release();
+  void hold_flush();
   void let_flush();
   void give_back();
   void return_blocks();

@@ -31,9 +31,10 @@ struct Membership {
 
 struct ReplicatorOptions {
   unsigned threads = 1;
-  std::uint64_t retry_ns = 200'000'000;     ///< after a peer could not be reached, or there was no room
-  std::uint64_t first_ns = 10'000'000'000;  ///< the longest that a flush waits for its version's level node
-  bool during_capture = true;               ///< where the scheme can: chunks are replicated as they are written
+  std::uint64_t retry_ns = 200'000'000;  ///< after a peer could not be reached, or there was no room
+  std::uint64_t first_ns =
+      10'000'000'000;          ///< the longest that a flush waits for its version's level node; 0: it does not
+  bool during_capture = true;  ///< where the scheme can: chunks are replicated as they are written
   /// A smaller capture is replicated when it is committed: its messages would take longer than its encoding.
   std::uint64_t least_early_bytes = 64 * base::KiB;
   /// Others want the processors, such as ranks that capture: what is not committed yet waits. Empty: never.

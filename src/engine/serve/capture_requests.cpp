@@ -1,6 +1,7 @@
 // Requests of ranks that write a checkpoint.
 #include "engine/flush/flusher.hpp"
 #include "engine/peers/node_group.hpp"
+#include "engine/pipeline/pipeline.hpp"
 #include "engine/serve/handlers.hpp"
 #include "engine/serve/reply_parts.hpp"
 #include "os/crash_point.hpp"
@@ -119,10 +120,12 @@ base::Result<Done> commit(ServeContext& context, ClientId, const ipc::Commit& co
   base::Status status;
   {
     const auto ledger = context.ledger.lock();
+    const catalog::HeldVersion* before = ledger->find(commit.id);
+    const bool again = before != nullptr && before->committed;
     status = ledger->held.commit(commit);
+    if (status && !again) context.pipeline.admit(*ledger, commit.id);
   }
-  if (status && !commit.recovered && context.options.group != nullptr) context.options.group->committed(commit.id);
-  if (status) context.flusher.notify();
+  if (status) context.pipeline.committed(commit.id, commit.recovered);
   return done(status);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/json.hpp"
 #include "engine/flush/flusher.hpp"
+#include "engine/pipeline/pipeline.hpp"
 #include "engine/serve/handlers.hpp"
 #include "engine/serve/overview.hpp"
 #include "engine/serve/reply_parts.hpp"
@@ -67,10 +68,25 @@ Json queue(const ServeContext& context, NodeState& ledger) {
   return list;
 }
 
+Json pipeline_of(const ServeContext& context) {
+  Json list = Json::array();
+  for (const auto& [row, status] : context.pipeline.show()) {
+    Json step = {{"name", row.name},    {"description", row.description},    {"needs", plan::level_name(row.needs)},
+                 {"gives", nullptr},    {"state", state_name(status.state)}, {"waiting", status.waiting},
+                 {"done", status.done}, {"left_out", status.left_out}};
+    if (row.gives) step["gives"] = plan::level_name(*row.gives);
+    if (!status.reason.empty()) step["reason"] = status.reason;
+    list.push_back(std::move(step));
+  }
+  return list;
+}
+
 base::Result<ipc::View> top(ServeContext& context, ClientId, const ipc::Top&) {
+  Json pipeline = pipeline_of(context);
   const auto ledger = context.ledger.lock();
   Json engine = overview(*ledger);
   engine["flush"]["threads_held_back"] = context.flusher.gate_status().held_back;
+  engine["pipeline"] = std::move(pipeline);
   engine["process"] = os::process_id();
   engine["clients"] = count_ranks(context);
   engine["waiting"] = context.waiting.entries().size();

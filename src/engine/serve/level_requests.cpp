@@ -1,6 +1,7 @@
 // Requests about the levels that versions reach, and what is left to do for them.
 #include "engine/flush/flusher.hpp"
 #include "engine/peers/node_group.hpp"
+#include "engine/pipeline/pipeline.hpp"
 #include "engine/serve/handlers.hpp"
 #include "engine/serve/reply_parts.hpp"
 #include "engine/upkeep/janitor.hpp"
@@ -91,7 +92,8 @@ std::optional<base::Result<ipc::Drained>> answer_drain(ServeContext& context, co
     context.flusher.notify();
   }
   const auto ledger = context.ledger.lock();
-  const bool done = context.flusher.idle() && ledger->pending_versions() == 0 && context.janitor.idle();
+  const bool stored = context.flusher.idle() && ledger->pending_versions() == 0;
+  const bool done = stored && context.pipeline.idle() && context.janitor.idle();
   if (!done && !asked.timed_out) return std::nullopt;
   const auto error = ledger->last_flush_error();
   return ipc::Drained{ledger->pending_versions() + ledger->given_up_versions(), ledger->pending_bytes(),

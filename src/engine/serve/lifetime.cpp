@@ -4,6 +4,7 @@
 
 #include "engine/flush/flusher.hpp"
 #include "engine/peers/node_group.hpp"
+#include "engine/pipeline/pipeline.hpp"
 #include "engine/upkeep/janitor.hpp"
 #include "os/system.hpp"
 
@@ -14,10 +15,12 @@ constexpr std::uint64_t kPatienceNs = 5'000'000'000;  // with retention and with
 
 }  // namespace
 
-Lifetime::Lifetime(Ledger& ledger, Flusher& flusher, Janitor& janitor, NodeGroup* group, std::uint64_t idle_exit_ns)
+Lifetime::Lifetime(Ledger& ledger, Flusher& flusher, Janitor& janitor, Pipeline& pipeline, NodeGroup* group,
+                   std::uint64_t idle_exit_ns)
     : ledger_(ledger),
       flusher_(flusher),
       janitor_(janitor),
+      pipeline_(pipeline),
       group_(group),
       idle_exit_ns_(idle_exit_ns),
       idle_since_ns_(os::monotonic_ns()) {}
@@ -44,7 +47,7 @@ bool Lifetime::quiet(Presence presence) {
     const auto ledger = ledger_.lock();
     pending = ledger->pending_versions() > 0;
   }
-  if (!pending) return group_quiet();
+  if (!pending && pipeline_.idle()) return group_quiet();
   only_group_since_ns_ = 0;
   return false;
 }

@@ -11,6 +11,7 @@ namespace perdure::engine {
 class Flusher;
 class Janitor;
 class NodeGroup;
+class Pipeline;
 
 /// Who is connected.
 struct Presence {
@@ -20,7 +21,8 @@ struct Presence {
 
 class Lifetime {
  public:
-  Lifetime(Ledger& ledger, Flusher& flusher, Janitor& janitor, NodeGroup* group, std::uint64_t idle_exit_ns);
+  Lifetime(Ledger& ledger, Flusher& flusher, Janitor& janitor, Pipeline& pipeline, NodeGroup* group,
+           std::uint64_t idle_exit_ns);
   /// A client asked for the end; repeatable.
   void shut_down();
   bool shutting_down() const { return draining_since_ns_ != 0; }
@@ -42,6 +44,7 @@ class Lifetime {
   Ledger& ledger_;
   Flusher& flusher_;
   Janitor& janitor_;
+  Pipeline& pipeline_;
   NodeGroup* group_;
   std::uint64_t idle_exit_ns_;
   std::uint64_t only_group_since_ns_ = 0;  // nothing else was under way; 0: something is

@@ -32,6 +32,7 @@ struct ServeContext {
   Ledger& ledger;
   Flusher& flusher;
   Janitor& janitor;
+  Pipeline& pipeline;
   Reports& reports;
   const ServerOptions& options;
   Lifetime& lifetime;

@@ -9,14 +9,14 @@
 
 namespace perdure::engine {
 
-Server::Server(Ledger& ledger, Flusher& flusher, Janitor& janitor, Reports& reports, os::Fd listener,
-               ServerOptions options)
+Server::Server(Ledger& ledger, Flusher& flusher, Janitor& janitor, Pipeline& pipeline, Reports& reports,
+               os::Fd listener, ServerOptions options)
     : options_(std::move(options)),
       connections_(std::move(listener), reports,
                    [this](ClientId client, const ipc::Frame& frame) { take(client, frame); }),
-      lifetime_(ledger, flusher, janitor, options_.group, options_.idle_exit_ns),
+      lifetime_(ledger, flusher, janitor, pipeline, options_.group, options_.idle_exit_ns),
       background_([this] { wake(); }),
-      context_{ledger, flusher, janitor, reports, options_, lifetime_, waiting_, connections_, background_} {
+      context_{ledger, flusher, janitor, pipeline, reports, options_, lifetime_, waiting_, connections_, background_} {
   thread_ = std::thread([this] { run(); });
 }
 

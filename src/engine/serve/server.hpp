@@ -10,7 +10,8 @@ namespace perdure::engine {
 
 class Server {
  public:
-  Server(Ledger& ledger, Flusher& flusher, Janitor& janitor, Reports& reports, os::Fd listener, ServerOptions options);
+  Server(Ledger& ledger, Flusher& flusher, Janitor& janitor, Pipeline& pipeline, Reports& reports, os::Fd listener,
+         ServerOptions options);
   ~Server() { close(); }
   /// Something changed that waiting requests may be interested in. Any thread.
   void wake() { connections_.wake(); }

@@ -1,6 +1,7 @@
 // An engine does not say that it is done, and does not end, between a flush and the hearing of it: retention would stay
 // undone.
 #include "engine/flush/flusher_testing.hpp"
+#include "engine/pipeline/pipeline.hpp"
 #include "engine/serve/server.hpp"
 #include "engine/upkeep/janitor.hpp"
 #include "ipc/channel.hpp"
@@ -14,6 +15,7 @@ class ServerEnd : public FlusherFixture {
   void SetUp() override {
     open({8});
     made = std::move(*store::make_store(directory / "store"));
+    pipeline = std::make_unique<Pipeline>(*ledger, reports, std::vector<Pipeline::Part>{}, [] {});
     janitor = std::make_unique<Janitor>(*made, reports, plan::RetentionPolicy{}, [] {});
     flusher = std::make_unique<Flusher>(
         *ledger, *made, reports, FlusherOptions{},
@@ -45,9 +47,11 @@ class ServerEnd : public FlusherFixture {
     ASSERT_TRUE(await([&] { return core->find(id(1))->all_stored(); }));
     ServerOptions options;
     options.idle_exit_ns = kMillisecond;
-    owned = std::make_unique<Server>(*ledger, *flusher, *janitor, reports, os::listen_at(socket()).value(), options);
+    owned = std::make_unique<Server>(*ledger, *flusher, *janitor, *pipeline, reports, os::listen_at(socket()).value(),
+                                     options);
     server = owned.get();
   }
+  std::unique_ptr<Pipeline> pipeline;
   std::unique_ptr<Janitor> janitor;
   std::unique_ptr<Server> owned;
   std::atomic<Server*> server = nullptr;

@@ -51,7 +51,8 @@ WaitReason why_not_written(NodeState& core, std::uint32_t tier) {
 
 WaitReason why_not_drained(const NodeState& core) {
   const std::size_t versions = core.pending_versions();
-  if (versions == 0) return {"retention", "everything is stored; older versions are looked after"};
+  if (versions == 0)
+    return {"retention", "everything is stored; retention, or a step of the pipeline that was added, is not done"};
   return {"flush", std::to_string(versions) + (versions == 1 ? " version is" : " versions are") + " not stored"};
 }
 

@@ -1,0 +1,175 @@
+#include "engine/pipeline/pipeline.hpp"
+
+#include <gmock/gmock.h>
+
+#include "engine/ledger/redundancy_testing.hpp"
+#include "os/system.hpp"
+
+namespace perdure::engine {
+namespace {
+
+using testing::ElementsAre;
+
+/// What a step was told, as "name version".
+class Heard {
+ public:
+  void add(const std::string& what, const segment::VersionId& id) {
+    const std::lock_guard lock(mutex_);
+    all_.push_back(what + " " + std::to_string(id.version));
+  }
+  std::vector<std::string> all() const {
+    const std::lock_guard lock(mutex_);
+    return all_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> all_;
+};
+
+class HearingOwnStep : public OwnStep {
+ public:
+  HearingOwnStep(std::string name, Heard& heard) : name_(std::move(name)), heard_(heard) {}
+  void take(const StepVersion& version) override { heard_.add(name_, version.id); }
+  void stored(const segment::VersionId& id) override { heard_.add(name_ + " stored", id); }
+  StepStatus status() const override { return {}; }
+
+ private:
+  std::string name_;
+  Heard& heard_;
+};
+
+class HearingStep : public Step {
+ public:
+  HearingStep(std::string name, Heard& heard) : name_(std::move(name)), heard_(heard) {}
+  base::Status run(const StepVersion& version, const std::atomic<bool>&) override {
+    heard_.add(name_ + " at " + plan::level_name(version.level), version.id);
+    return {};
+  }
+
+ private:
+  std::string name_;
+  Heard& heard_;
+};
+
+class PipelineOfTests : public RedundancyFixture {
+ protected:
+  void SetUp() override { open({8}); }
+  void make(const std::vector<std::string>& names) {
+    std::vector<Pipeline::Part> parts;
+    for (const auto& name : names) {
+      if (name == "early" || name == "middle" || name == "late") {
+        const Level needs = name == "early" ? Level::process : name == "middle" ? Level::node : Level::store;
+        parts.push_back({{name, "", needs}, nullptr, std::make_unique<HearingStep>(name, heard)});
+        continue;
+      }
+      const auto level = name == "replicate" ? Level::node : Level::store;
+      StepRow row{name, "", name == "retire" ? Level::store : Level::process};
+      if (name != "retire") row.gives = level;
+      parts.push_back({row, &own.emplace(name, HearingOwnStep(name, heard)).first->second});
+    }
+    pipeline = std::make_unique<Pipeline>(*ledger, reports, std::move(parts), [] {});
+  }
+  void TearDown() override { pipeline.reset(); }
+  /// As the handler of a commit does it.
+  void commit(std::uint64_t version) {
+    {
+      const auto guard = ledger->lock();
+      ASSERT_TRUE(checkpoint(version));
+      pipeline->admit(*guard, id(version));
+    }
+    pipeline->committed(id(version), false);
+  }
+  void store_it(std::uint64_t version) {
+    {
+      const auto guard = ledger->lock();
+      store(version);
+    }
+    pipeline->stored(id(version));
+  }
+  /// What was heard, when no added step has anything to do.
+  std::vector<std::string> heard_so_far() {
+    for (int i = 0; i < 20'000 && !pipeline->idle(); ++i) os::sleep_ns(kMillisecond);
+    EXPECT_TRUE(pipeline->idle());
+    return heard.all();
+  }
+  Heard heard;
+  std::map<std::string, HearingOwnStep> own;
+  std::unique_ptr<Pipeline> pipeline;
+};
+
+TEST_F(PipelineOfTests, TheEnginesOwnStepsAreToldInTheirOrder) {
+  make({"replicate", "flush", "retire"});
+  commit(1);
+  EXPECT_THAT(heard.all(), ElementsAre("replicate 1", "flush 1"));
+  store_it(1);
+  EXPECT_THAT(heard.all(), ElementsAre("replicate 1", "flush 1", "retire 1", "replicate stored 1", "flush stored 1",
+                                       "retire stored 1"));
+}
+
+TEST_F(PipelineOfTests, TheOrderIsThatOfTheOption) {
+  make({"flush", "replicate", "retire"});
+  commit(1);
+  EXPECT_THAT(heard.all(), ElementsAre("flush 1", "replicate 1"));
+}
+
+TEST_F(PipelineOfTests, AStepIsToldOfALevelWhenTheLedgerHasIt) {
+  make({"early", "replicate", "middle", "flush", "late"});
+  commit(1);
+  EXPECT_THAT(heard_so_far(), ElementsAre("replicate 1", "flush 1", "early at process 1"));
+  pipeline->look();
+  EXPECT_EQ(heard_so_far().size(), 3u) << "nothing changed";
+  {
+    const auto guard = ledger->lock();
+    ASSERT_TRUE(keep_one(1));
+    ASSERT_TRUE(core->redundancy.reached(protection_id(1)));
+  }
+  pipeline->look();
+  EXPECT_EQ(heard_so_far().back(), "middle at node 1");
+  pipeline->look();
+  EXPECT_EQ(heard_so_far().size(), 4u);
+  store_it(1);
+  EXPECT_THAT(heard_so_far(), testing::Contains("late at store 1"));
+  EXPECT_EQ(heard_so_far().size(), 4u + 3u) << "the engine's own two, and the last";
+}
+
+TEST_F(PipelineOfTests, ACommitThatIsSaidAgainIsNoOtherVersion) {
+  make({"flush", "late"});
+  commit(1);
+  pipeline->committed(id(1), false);
+  store_it(1);
+  pipeline->committed(id(1), false);
+  pipeline->stored(id(1));
+  EXPECT_EQ(testing::Matches(testing::Contains("late at store 1"))(heard_so_far()), true);
+  const auto all = heard_so_far();
+  EXPECT_EQ(std::count(all.begin(), all.end(), "late at store 1"), 1);
+}
+
+TEST_F(PipelineOfTests, WhatLeftTheNodeBeforeItsLevelIsNotWaitedFor) {
+  make({"replicate", "flush", "late"});
+  commit(1);
+  {
+    const auto guard = ledger->lock();
+    ASSERT_TRUE(core->held.retire("app", 1));
+  }
+  pipeline->look();
+  commit(2);
+  store_it(2);
+  EXPECT_THAT(heard_so_far(), testing::Not(testing::Contains("late at store 1")));
+  EXPECT_TRUE(pipeline->idle());
+}
+
+TEST_F(PipelineOfTests, RetentionIsTakenUpWhereAnEarlierEngineLeftIt) {
+  ASSERT_TRUE(checkpoint(1));
+  ASSERT_TRUE(checkpoint(2));
+  store(1);
+  make({"early", "flush", "retire", "late"});
+  pipeline->resume();
+  EXPECT_THAT(heard_so_far(), ElementsAre("retire 1", "retire 2"));
+  store_it(2);
+  EXPECT_THAT(heard_so_far(), testing::Contains("late at store 2"));
+  EXPECT_THAT(heard_so_far(), testing::Not(testing::Contains("early at process 2")));
+}
+
+}  // namespace
+}  // namespace perdure::engine
