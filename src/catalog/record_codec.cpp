@@ -69,8 +69,8 @@ base::Result<Record> segments_from_json(const Json& json, const std::string& obj
   return Record{record};
 }
 
-base::Result<Record> moved_from_json(const Json& json, const std::string& object) {
-  MovedRecord record;
+base::Result<Record> spilled_from_json(const Json& json, const std::string& object) {
+  SpilledRecord record;
   PERDURE_TRY(record.id, get_id(json, object));
   PERDURE_TRY(record.rank, base::get_u32(json, "rank", object));
   PERDURE_TRY(const Json* chunks, base::get_array(json, "chunks", object));
@@ -106,7 +106,7 @@ struct Encoder {
   Json operator()(const BegunRecord& r) const {
     return {{"record", "begun"}, {"id", segment::to_json(r.id)}, {"segments", segments_to_json(r.segments)}};
   }
-  Json operator()(const MovedRecord& r) const {
+  Json operator()(const SpilledRecord& r) const {
     Json chunks = Json::array();
     for (const auto& chunk : r.chunks) chunks.push_back(Json::array({chunk.chunk, chunk.offset}));
     return {{"record", "moved"}, {"id", segment::to_json(r.id)}, {"rank", r.rank}, {"chunks", std::move(chunks)}};
@@ -142,7 +142,7 @@ base::Result<Record> record_from_json(const Json& json, const std::string& objec
   if (kind == "stage") return stage_from_json(json, object);
   if (kind == "commit") return segments_from_json<CommitRecord>(json, object);
   if (kind == "begun") return segments_from_json<BegunRecord>(json, object);
-  if (kind == "moved") return moved_from_json(json, object);
+  if (kind == "moved") return spilled_from_json(json, object);
   if (kind == "quarantine") return quarantine_from_json(json, object);
   if (kind == "protect") return redundancy_from_json(json, object);
   if (kind == "reached") return redundancy_record_from_json<ReachedRecord>(json, object);

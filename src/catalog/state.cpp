@@ -19,7 +19,7 @@ void forget_tier(State& state, std::uint32_t tier) {
       redundancy_set.reached = false;
 }
 
-bool has_moved(const segment::Piece& piece) {
+bool has_spilled(const segment::Piece& piece) {
   return std::any_of(piece.chunks.begin(), piece.chunks.end(),
                      [](const auto& chunk) { return chunk.place == kInTemporarySegment; });
 }
@@ -49,12 +49,12 @@ void apply_commit(HeldVersion& held, const CommitRecord& commit) {
   }
 }
 
-void apply_moved(State& state, const MovedRecord& moved) {
-  const auto it = state.versions.find(moved.id);
+void apply_spilled(State& state, const SpilledRecord& spilled) {
+  const auto it = state.versions.find(spilled.id);
   const auto piece =
-      it == state.versions.end() ? decltype(it->second.pieces.begin()){} : it->second.pieces.find(moved.rank);
+      it == state.versions.end() ? decltype(it->second.pieces.begin()){} : it->second.pieces.find(spilled.rank);
   if (it == state.versions.end() || piece == it->second.pieces.end()) return;
-  for (const auto& chunk : moved.chunks) {
+  for (const auto& chunk : spilled.chunks) {
     if (chunk.chunk >= piece->second.chunks.size()) continue;
     piece->second.chunks[chunk.chunk].place = kInTemporarySegment;
     piece->second.chunks[chunk.chunk].offset = chunk.offset;
@@ -89,16 +89,16 @@ std::uint64_t HeldVersion::bytes() const {
 
 bool HeldVersion::restorable(std::uint32_t rank) const {
   const auto piece = pieces.find(rank);
-  return piece != pieces.end() && !is_quarantined(*this, rank) && !has_moved(piece->second);
+  return piece != pieces.end() && !is_quarantined(*this, rank) && !has_spilled(piece->second);
 }
 
-bool HeldVersion::moved(std::uint32_t rank) const {
+bool HeldVersion::spilled(std::uint32_t rank) const {
   const auto piece = pieces.find(rank);
-  return piece != pieces.end() && !is_quarantined(*this, rank) && has_moved(piece->second);
+  return piece != pieces.end() && !is_quarantined(*this, rank) && has_spilled(piece->second);
 }
 
-bool HeldVersion::any_moved() const {
-  return std::any_of(pieces.begin(), pieces.end(), [](const auto& entry) { return has_moved(entry.second); });
+bool HeldVersion::any_spilled() const {
+  return std::any_of(pieces.begin(), pieces.end(), [](const auto& entry) { return has_spilled(entry.second); });
 }
 
 bool HeldVersion::has_pieces(const std::vector<std::uint32_t>& of_ranks) const {
@@ -133,8 +133,8 @@ void State::apply(const Record& record) {
       begun.erase(begun_now->id);
     else
       begun[begun_now->id] = begun_now->segments;
-  } else if (const auto* moved = std::get_if<MovedRecord>(&record)) {
-    apply_moved(*this, *moved);
+  } else if (const auto* spilled = std::get_if<SpilledRecord>(&record)) {
+    apply_spilled(*this, *spilled);
   } else if (const auto* drop = std::get_if<DropRecord>(&record)) {
     versions.erase(drop->id);
   } else if (const auto* quarantine = std::get_if<QuarantineRecord>(&record)) {

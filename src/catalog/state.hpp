@@ -67,7 +67,7 @@ struct BegunRecord {
   std::vector<LocalSegment> segments;
 };
 /// Chunks of a piece left their slots: they are in the temporary segment now.
-struct MovedRecord {
+struct SpilledRecord {
   struct Chunk {
     std::uint32_t chunk = 0;
     std::uint64_t offset = 0;  ///< in the segment
@@ -79,7 +79,7 @@ struct MovedRecord {
 };
 using Record =
     std::variant<TierRecord, StageRecord, CommitRecord, StoredRecord, DropRecord, QuarantineRecord, BegunRecord,
-                 MovedRecord, RedundancyRecord, ReachedRecord, BadBlockRecord, DropRedundancyRecord>;
+                 SpilledRecord, RedundancyRecord, ReachedRecord, BadBlockRecord, DropRedundancyRecord>;
 
 base::Json to_json(const Record& record);
 base::Result<Record> record_from_json(const base::Json& json, const std::string& object);
@@ -98,8 +98,8 @@ struct HeldVersion {
   /// The piece is here, in slots only, and no chunk of it is quarantined.
   bool restorable(std::uint32_t rank) const;
   /// The same, but some of its chunks are in a temporary segment: it cannot be restored before it is stored.
-  bool moved(std::uint32_t rank) const;
-  bool any_moved() const;
+  bool spilled(std::uint32_t rank) const;
+  bool any_spilled() const;
   /// Of all these ranks, whatever state they are in.
   bool has_pieces(const std::vector<std::uint32_t>& of_ranks) const;
   /// This node brought the rank's piece to the store, as part of a segment.

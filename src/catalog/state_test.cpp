@@ -74,23 +74,23 @@ TEST(State, AQuarantinedChunkTakesItsRankAndNoOther) {
 }
 
 TEST(State, AChunkThatMovedIsHeldButCannotBeRestoredFromHere) {
-  State state = fold({sample_stage(kId, 0, 2), sample_stage(kId, 1, 2), MovedRecord{kId, 1, {{0, 8192}, {77, 1}}}});
+  State state = fold({sample_stage(kId, 0, 2), sample_stage(kId, 1, 2), SpilledRecord{kId, 1, {{0, 8192}, {77, 1}}}});
   const HeldVersion& held = state.versions[kId];
   EXPECT_TRUE(held.restorable(0));
-  EXPECT_FALSE(held.moved(0));
+  EXPECT_FALSE(held.spilled(0));
   EXPECT_FALSE(held.restorable(1));
-  EXPECT_TRUE(held.moved(1));
-  EXPECT_TRUE(held.any_moved());
+  EXPECT_TRUE(held.spilled(1));
+  EXPECT_TRUE(held.any_spilled());
   EXPECT_EQ(held.pieces.at(1).chunks[0].place, kInTemporarySegment);
   EXPECT_EQ(held.pieces.at(1).chunks[0].offset, 8192U);
   state.apply(QuarantineRecord{kId, 1, 0, "why"});
-  EXPECT_FALSE(held.moved(1));
+  EXPECT_FALSE(held.spilled(1));
 }
 
 TEST(State, AChunkThatMovedDoesNotGoWithItsTier) {
-  State state = fold({TierRecord{0, "memory", 1}, sample_stage(kId, 0, 1), MovedRecord{kId, 0, {{0, 4096}, {1, 8192}}},
-                      TierRecord{0, "memory", 2}});
-  EXPECT_TRUE(state.versions[kId].moved(0));
+  State state = fold({TierRecord{0, "memory", 1}, sample_stage(kId, 0, 1),
+                      SpilledRecord{kId, 0, {{0, 4096}, {1, 8192}}}, TierRecord{0, "memory", 2}});
+  EXPECT_TRUE(state.versions[kId].spilled(0));
 }
 
 // Also beyond a drop: who dropped the version may have died before the files were removed.

@@ -17,7 +17,7 @@ struct Wire {
   std::uint64_t detail;
   std::uint64_t engine_lost;
   std::uint64_t root_words[2];
-  std::uint64_t protected_ns;
+  std::uint64_t node_level_ns;
   std::uint64_t bytes;
 };
 
@@ -82,7 +82,7 @@ base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& op
   wire.detail = opening.detail;
   wire.engine_lost = opening.engine_lost ? 1 : 0;
   std::memcpy(wire.root_words, opening.root_words, sizeof wire.root_words);
-  wire.protected_ns = opening.protected_ns;
+  wire.node_level_ns = opening.node_level_ns;
   wire.bytes = opening.bytes;
   std::vector<Wire> all(static_cast<std::size_t>(comm.size()));
   PERDURE_CHECK(comm.allgather(std::as_bytes(std::span(&wire, 1)), std::as_writable_bytes(std::span(all))));
@@ -94,7 +94,7 @@ base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& op
   Opened opened;
   for (const Wire& other : all) {
     opened.any_engine_lost = opened.any_engine_lost || other.engine_lost != 0;
-    opened.protected_ns = std::min(opened.protected_ns, other.protected_ns);
+    opened.node_level_ns = std::min(opened.node_level_ns, other.node_level_ns);
     opened.bytes.push_back(other.bytes);
   }
   std::memcpy(opened.root_words, all[0].root_words, sizeof opened.root_words);

@@ -22,13 +22,13 @@ struct Opening {
   bool engine_lost = false;
   std::uint64_t root_words[2] = {0, 0};  ///< what rank 0 tells the others
   std::uint64_t bytes = 0;               ///< so much this rank has to tell next
-  std::uint64_t protected_ns =
+  std::uint64_t node_level_ns =
       kEverything;  ///< of the newest attempt that has reached level `node`, as far as is known
 };
 
 struct Opened {
   bool any_engine_lost = false;
-  std::uint64_t protected_ns = kEverything;  ///< the least of all ranks
+  std::uint64_t node_level_ns = kEverything;  ///< the least of all ranks
   std::uint64_t root_words[2] = {0, 0};
   std::vector<std::uint64_t> bytes = {};  ///< that each rank has to tell next
 };

@@ -138,7 +138,7 @@ base::Result<redundancy::GroupPlan> GroupMembership::plan_group(const Topology& 
 void GroupMembership::add_node_level(Opening& opening) {
   if (!joined_ || !job_.leads() || !job_.engine().channel().connected()) return;
   const auto reply = job_.engine().channel().call(ipc::NewestAtNodeLevel{opening.name});
-  opening.protected_ns = reply ? reply->attempt_ns : 0;
+  opening.node_level_ns = reply ? reply->attempt_ns : 0;
 }
 
 void GroupMembership::note_node_level(const std::string& name, std::uint64_t attempt_ns) {

@@ -18,7 +18,7 @@ std::vector<std::optional<std::uint32_t>> nodes_of_pieces(const std::vector<Node
     nodes.resize(std::max<std::size_t>(nodes.size(), held.ranks));
     for (std::uint32_t rank : held.held)
       if (rank < nodes.size()) nodes[rank] = node;
-    for (std::uint32_t rank : held.moved)
+    for (std::uint32_t rank : held.spilled)
       if (rank < nodes.size()) nodes[rank] = node;
   }
   return nodes;
@@ -35,11 +35,11 @@ bool superseded(const std::vector<NodeHolding>& all, const segment::VersionId& i
   });
 }
 
-// The segments that moved chunks are in.
+// The segments that spilled chunks are in.
 std::vector<plan::SegmentPart> begun(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
   std::vector<plan::SegmentPart> parts;
   for (const auto& [node, held] : all)
-    if (held.id == id && !held.moved.empty())
+    if (held.id == id && !held.spilled.empty())
       for (const auto& segment : held.begun) parts.push_back({segment.index, segment.count, segment.ranks});
   return parts;
 }

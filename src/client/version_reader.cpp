@@ -95,7 +95,7 @@ base::Result<std::vector<std::byte>> VersionReader::report(const std::string& na
   PERDURE_TRY(auto reply, channel.call(question));
   bool waited = false;
   for (const auto& held : reply.held) {
-    if (held.moved.empty() || !held.committed) continue;
+    if (held.spilled.empty() || !held.committed) continue;
     const auto stored = channel.call(ipc::WaitStored{held.id, 0});
     if (!stored && !channel.connected()) return base::fail(stored.error());
     waited = true;

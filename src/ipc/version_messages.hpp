@@ -18,10 +18,10 @@ struct HeldSummary {
   std::vector<std::uint32_t> held;  ///< ranks whose piece is here and restorable
   bool committed = false;
   bool stored = false;                        ///< this node's segments are in the store
-  std::vector<std::uint32_t> moved;           ///< ranks whose piece is here, but can be restored only after its flush
-  std::vector<PlannedSegment> begun;          ///< the segments that the moved pieces are tied to
+  std::vector<std::uint32_t> spilled;         ///< ranks whose piece is here, but can be restored only after its flush
+  std::vector<PlannedSegment> begun;          ///< the segments that the spilled pieces are tied to
   std::vector<PlannedSegment> segments = {};  ///< committed: in the store, or all of it is here to be written
-  PERDURE_FIELDS(id, ranks, held, committed, stored, moved, begun, segments)
+  PERDURE_FIELDS(id, ranks, held, committed, stored, spilled, begun, segments)
 };
 /// What a node keeps for its group, as much of it as plan/recovery needs.
 struct RedundancySummary {

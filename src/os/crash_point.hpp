@@ -30,8 +30,8 @@ namespace perdure::os {
   X(engine_written, engine)               \
   X(engine_stage_before_catalog, engine)  \
   X(engine_stage_after_catalog, engine)   \
-  X(move_before_catalog, engine)          \
-  X(move_after_catalog, engine)           \
+  X(spill_before_catalog, engine)         \
+  X(spill_after_catalog, engine)          \
   X(engine_commit_before_catalog, engine) \
   X(engine_commit_after_catalog, engine)  \
   X(flush_begin, engine)                  \

@@ -43,7 +43,7 @@ inline std::vector<catalog::Record> sample_records() {
           catalog::BegunRecord{first, {{0, 2, {0}, false}, {1, 2, {1}, false}}},
           sample_stage(first, 0, 2),
           sample_stage(first, 1, 2, 1),
-          catalog::MovedRecord{first, 0, {{0, 4096}}},
+          catalog::SpilledRecord{first, 0, {{0, 4096}}},
           catalog::CommitRecord{first, {{0, 2, {0}, false}, {1, 2, {1}, false}}},
           catalog::StoredRecord{first, 1},
           sample_stage(second, 0, 1, 0, 0),
@@ -75,7 +75,7 @@ inline catalog::Record random_record(std::mt19937_64& random) {
     case 6:
       return catalog::BegunRecord{id, {{0, 2, {0, 1}, false}, {1, 2, {2}, false}}};
     case 7:
-      return catalog::MovedRecord{id, rank, {{static_cast<std::uint32_t>(random() % 4), 4096}}};
+      return catalog::SpilledRecord{id, rank, {{static_cast<std::uint32_t>(random() % 4), 4096}}};
     case 8:
       return catalog::RedundancyRecord{
           sample_redundancy_set(id, random() % 2, static_cast<std::uint32_t>(random() % 2))};

@@ -15,15 +15,15 @@ void FlushWorkers::notify() {
 }
 
 void FlushWorkers::reevaluate_captures() {
-  const auto threads = early_.lock();
-  std::erase_if(*threads, [](Early& early) {
-    if (early.over) early.thread.join();
-    return early.over.load();
+  const auto threads = capture_threads_.lock();
+  std::erase_if(*threads, [](CaptureThread& thread) {
+    if (thread.over) thread.thread.join();
+    return thread.over.load();
   });
   const auto ledger = context_.ledger.lock();
   while (const auto id = context_.stopping ? std::nullopt : ledger->captures.next_write_through()) {
-    Early& early = threads->emplace_back();
-    early.thread = std::thread([this, id, &early] { run_capture(*id, early); });
+    CaptureThread& thread = threads->emplace_back();
+    thread.thread = std::thread([this, id, &thread] { run_capture(*id, thread); });
   }
 }
 
@@ -35,12 +35,12 @@ void FlushWorkers::pause(std::uint64_t delay_ns) {
 void FlushWorkers::stop() {
   wake_.notify_all();
   if (thread_.joinable()) thread_.join();
-  std::list<Early> early;  // nothing more is added
+  std::list<CaptureThread> ended;  // nothing more is added
   {
-    const auto threads = early_.lock();
-    early.swap(*threads);
+    const auto threads = capture_threads_.lock();
+    ended.swap(*threads);
   }
-  for (Early& one : early)
+  for (CaptureThread& one : ended)
     if (one.thread.joinable()) one.thread.join();
 }
 
@@ -65,7 +65,7 @@ void FlushWorkers::run() {
   }
 }
 
-void FlushWorkers::run_capture(const segment::VersionId& id, Early& self) {
+void FlushWorkers::run_capture(const segment::VersionId& id, CaptureThread& self) {
   FlushActivity::Part part(activity_);
   const auto error = work_.flush_capture(id, part);
   {

@@ -40,19 +40,19 @@ class FlushWorkers {
   void stop();
 
  private:
-  struct Early {
+  struct CaptureThread {
     std::atomic<bool> over = false;
     std::thread thread;
   };
   void run();
-  void run_capture(const segment::VersionId& id, Early& self);
+  void run_capture(const segment::VersionId& id, CaptureThread& self);
 
   FlushContext& context_;
   FlushActivity& activity_;
   FlushWork& work_;
   std::condition_variable wake_;  // waited for with the ledger
   std::atomic<bool> wanted_ = true;
-  base::Guarded<std::list<Early>> early_;  // taken before the ledger
+  base::Guarded<std::list<CaptureThread>> capture_threads_;  // taken before the ledger
   std::thread thread_;
 };
 

@@ -64,9 +64,9 @@ std::optional<base::Error> Flusher::flush_capture(const segment::VersionId& id, 
   }
 }
 
-FlushOutcome Flusher::attempt(const segment::VersionId& id, bool early, FlushActivity::Part& part) {
+FlushOutcome Flusher::attempt(const segment::VersionId& id, bool write_through, FlushActivity::Part& part) {
   FlushOutcome outcome;
-  LedgerSource source(context_, id, early, part);
+  LedgerSource source(context_, id, write_through, part);
   const auto job = source.job();
   if (!job) {
     outcome.status = base::fail(PERDURE_NOT_FOUND, id.text(), "it was given up");

@@ -36,7 +36,7 @@ class Flusher : private FlushWork {
   std::optional<base::Error> flush_capture(const segment::VersionId& id, FlushActivity::Part& part) override;
   void capture_over(const segment::VersionId& id) override { changed_(id, false); }
   void clean_leftovers() override;
-  FlushOutcome attempt(const segment::VersionId& id, bool early, FlushActivity::Part& part);
+  FlushOutcome attempt(const segment::VersionId& id, bool write_through, FlushActivity::Part& part);
   base::Status prepare(const segment::VersionId& id, const FlushJob& job);
   Next finish(const segment::VersionId& id, const FlushOutcome& outcome, double seconds, FlushActivity::Part& part);
   void succeeded(const segment::VersionId& id, const FlushOutcome& outcome, double seconds);

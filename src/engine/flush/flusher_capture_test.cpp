@@ -156,7 +156,7 @@ class FlusherResumed : public FlusherCapture {
     ASSERT_TRUE(stage_and_commit(1));
     flusher->reevaluate_captures();
     flusher->stop();
-    ASSERT_TRUE(core->find(id(1))->moved(0));
+    ASSERT_TRUE(core->find(id(1))->spilled(0));
     ASSERT_TRUE(std::filesystem::exists(temporary()));
     (void)taken_reports();  // the failed sync, where the flush came so far
   }

@@ -4,8 +4,8 @@
 
 namespace perdure::engine {
 
-LedgerSource::LedgerSource(FlushContext& context, segment::VersionId id, bool early, FlushActivity::Part& part)
-    : context_(context), id_(std::move(id)), early_(early), part_(part) {}
+LedgerSource::LedgerSource(FlushContext& context, segment::VersionId id, bool write_through, FlushActivity::Part& part)
+    : context_(context), id_(std::move(id)), write_through_(write_through), part_(part) {}
 
 std::optional<FlushJob> LedgerSource::job() {
   const auto ledger = context_.ledger.lock();
@@ -88,7 +88,7 @@ void LedgerSource::wake() {
 }
 
 base::Status LedgerSource::turn() {
-  if (!early_) return {};
+  if (!write_through_) return {};
   auto ledger = context_.ledger.lock();
   ledger.wait(context_.news, [&] {
     return context_.stopping || ledger->find(id_) == nullptr || ledger->flushes.may_be_published(id_);

@@ -10,9 +10,9 @@ namespace perdure::engine {
 /// For one attempt.
 class LedgerSource final : public FlushSource {
  public:
-  /// `early`: its flush began before its commit, so that it waits for its turn to be published. `part`: that of the
-  /// thread which calls news(). Both it and the context outlive this.
-  LedgerSource(FlushContext& context, segment::VersionId id, bool early, FlushActivity::Part& part);
+  /// `write_through`: its flush began before its commit, so that it waits for its turn to be published. `part`: that of
+  /// the thread which calls news(). Both it and the context outlive this.
+  LedgerSource(FlushContext& context, segment::VersionId id, bool write_through, FlushActivity::Part& part);
   /// An attempt begins. Nothing when the version was given up.
   std::optional<FlushJob> job();
 
@@ -30,7 +30,7 @@ class LedgerSource final : public FlushSource {
  private:
   FlushContext& context_;
   const segment::VersionId id_;
-  const bool early_;
+  const bool write_through_;
   FlushActivity::Part& part_;
   FlushMeter* meter_ = nullptr;  // the ledger's, from job() on
   std::size_t seen_ = 0;         // of the capture's chunks

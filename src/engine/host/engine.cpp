@@ -95,9 +95,9 @@ NodeGroupOptions group_options(const config::Config& config) {
   options.job = config.text("job");
   options.replicator.threads = static_cast<unsigned>(config.integer("redundancy.threads"));
   if (!plan::comes_before(config.list("pipeline"), "replicate", "flush")) options.replicator.first_ns = 0;
-  const std::string early = config.text("redundancy.during_capture");
-  options.replicator.during_capture = early != "never";
-  if (early == "auto")
+  const std::string during_capture = config.text("redundancy.during_capture");
+  options.replicator.during_capture = during_capture != "never";
+  if (during_capture == "auto")
     options.replicator.busy = [threads = options.replicator.threads] { return os::idle_processors() < threads; };
   options.recovery_threads = options.replicator.threads;
   return options;

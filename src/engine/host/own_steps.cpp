@@ -21,7 +21,7 @@ StepStatus ReplicateStep::status() const {
   StepStatus status;
   if (group_ != nullptr && group_->under_way()) status.state = StepStatus::State::running;
   const auto ledger = ledger_.lock();
-  status.done = ledger->counters().protections_reached;
+  status.done = ledger->counters().replications_reached;
   return status;
 }
 

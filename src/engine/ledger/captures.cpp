@@ -49,7 +49,7 @@ base::Status Captures::note_written(const ipc::Written& written) {
   return {};
 }
 
-// The piece as it is by now: chunks that moved are where they went.
+// The piece as it is by now: chunks that were spilled are in the temporary segment.
 base::Result<segment::Piece> Captures::placed(ClientId client, const ipc::Stage& stage) {
   segment::Piece piece = stage.piece;
   OpenCapture* open = find(stage.id);
@@ -83,7 +83,7 @@ bool Captures::write_through(const segment::VersionId& id) const {
 }
 
 // It is, or will be when its ranks have said what they write, should slots run out.
-bool Captures::may_be_flushed_early(const segment::VersionId& id) const {
+bool Captures::may_be_written_through(const segment::VersionId& id) const {
   if (write_through(id)) return true;
   const OpenCapture* open = find(id);
   return open != nullptr && node_.options.during_capture != DuringCapture::never && open->being_announced();

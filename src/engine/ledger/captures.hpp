@@ -44,7 +44,7 @@ class Captures {
   /// Its flush runs, or is about to, before its commit, or has not ended yet.
   bool write_through(const segment::VersionId& id) const;
   /// So it is, or will be when its ranks have said what they write, should slots run out.
-  bool may_be_flushed_early(const segment::VersionId& id) const;
+  bool may_be_written_through(const segment::VersionId& id) const;
   /// The next capture whose flush begins before its commit; it is under way from now on.
   std::optional<segment::VersionId> next_write_through();
   /// Some capture is, or its flush has not ended yet.

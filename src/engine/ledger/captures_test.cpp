@@ -165,7 +165,7 @@ TEST_F(NodeStateCapture, ASlotIsUsedAgainOnceItsChunkIsInTheSegmentAndOnlyWhenIt
   const auto held = core->held.inventory("app");
   ASSERT_EQ(held.size(), 1u);
   EXPECT_TRUE(held[0].held.empty());
-  EXPECT_EQ(held[0].moved, std::vector<std::uint32_t>{0});
+  EXPECT_EQ(held[0].spilled, std::vector<std::uint32_t>{0});
   EXPECT_FALSE(core->held.locate(2, id(1), 0)) << "it can be restored from the store only";
 }
 
@@ -189,7 +189,7 @@ TEST_F(NodeStateCapture, OfAPieceThatIsCompleteTheCatalogSaysFirstThatAChunkMove
   EXPECT_EQ(third, first);
   ASSERT_TRUE(stage_slots(2, id(1), {second, third}, 2));
   open({2}, early());
-  EXPECT_TRUE(core->find(id(1))->moved(0));
+  EXPECT_TRUE(core->find(id(1))->spilled(0));
   EXPECT_TRUE(core->find(id(1))->restorable(1));
   EXPECT_EQ(used(0), 2u);
 }
@@ -287,7 +287,7 @@ TEST_F(NodeStateCapture, SlotsOfAVersionThatIsBeingRestoredStay) {
   EXPECT_EQ(grant(2, id(2)).kind, Kind::wait);
   core->held.unpin(7);
   EXPECT_EQ(grant(2, id(2)).kind, Kind::granted);
-  EXPECT_TRUE(core->find(id(1))->moved(0));
+  EXPECT_TRUE(core->find(id(1))->spilled(0));
 }
 
 TEST_F(NodeStateCapture, VersionsOfANameArePublishedInTheOrderOfTheirCommits) {

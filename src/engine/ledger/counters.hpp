@@ -54,9 +54,9 @@ struct Counters {
 
   // ---- everything else
   std::uint64_t evicted_stored = 0, evicted_unstored = 0;
-  std::uint64_t protections_reached = 0, protections_failed = 0;
-  std::uint64_t protections_stored = 0;      ///< no level node, but the store has what this node would lose
-  std::uint64_t protections_superseded = 0;  ///< a newer version reached level node first
+  std::uint64_t replications_reached = 0, replications_failed = 0;
+  std::uint64_t replications_stored = 0;      ///< no level node, but the store has what this node would lose
+  std::uint64_t replications_superseded = 0;  ///< a newer version reached level node first
   std::uint64_t encoded_bytes = 0;
   std::uint64_t recoveries = 0, recoveries_failed = 0, fetched_bytes = 0, rebuilt_bytes = 0;
   std::uint64_t restored_from_slots_bytes = 0, restored_from_store_bytes = 0;

@@ -220,7 +220,7 @@ std::optional<FlushMeter::Observation> Flushes::chunk_ended(const segment::Versi
 bool Flushes::attempt_over(const segment::VersionId& id) {
   if (Version* version = node_.versions.find(id)) version->flushed.clear();
   const auto* held = node_.held(id);
-  if (held != nullptr && held->any_moved()) return !held->all_stored();
+  if (held != nullptr && held->any_spilled()) return !held->all_stored();
   const OpenCapture* open = captures_.find(id);
   if (open == nullptr || open->failure) return false;
   const auto& pieces = open->pieces;

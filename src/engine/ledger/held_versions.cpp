@@ -67,22 +67,22 @@ bool HeldVersions::evictable(const catalog::HeldVersion& held) const {
 }
 
 Exported HeldVersions::export_pieces(ClientId client, const segment::VersionId& id) {
-  Exported lent;
+  Exported exported;
   const auto& redundancy_sets = node_.catalog.state().redundancy_sets;
   for (auto it = redundancy_sets.lower_bound({id, 0}); it != redundancy_sets.end() && it->first.version == id; ++it)
-    lent.redundancy_sets.push_back(it->second);
+    exported.redundancy_sets.push_back(it->second);
   const auto* held = node_.held(id);
-  if (held == nullptr) return lent;
+  if (held == nullptr) return exported;
   pin(client, id);
   for (const auto& [rank, piece] : held->pieces) {
-    Exported::Piece& part = lent.pieces.emplace_back(Exported::Piece{piece, {}});
+    Exported::Piece& part = exported.pieces.emplace_back(Exported::Piece{piece, {}});
     for (std::uint32_t c = 0; c < piece.chunks.size(); ++c) {
       const auto& chunk = piece.chunks[c];
       const bool good = chunk.place < node_.tiers.size() && !held->quarantined.contains({rank, c});
       part.slots.push_back(good ? std::optional(node_.address(chunk)) : std::nullopt);
     }
   }
-  return lent;
+  return exported;
 }
 
 base::Status HeldVersions::adopt(const segment::VersionId& id, std::uint32_t ranks, const segment::Piece& piece) {
@@ -146,7 +146,7 @@ base::Status HeldVersions::commit(const ipc::Commit& commit) {
     segments.push_back({planned.index, planned.count, planned.ranks, false});
   }
   const auto begun = node_.catalog.state().begun.find(commit.id);
-  if (it->second.any_moved() && begun != node_.catalog.state().begun.end() && begun->second != segments)
+  if (it->second.any_spilled() && begun != node_.catalog.state().begun.end() && begun->second != segments)
     return base::fail(PERDURE_MISMATCH, commit.id.text(),
                       "a part of it is in segments that were begun with other ranks together",
                       "restart with the ranks on the same nodes as before");
@@ -241,7 +241,7 @@ base::Result<const segment::Piece*> HeldVersions::locate(ClientId client, const 
                                                          std::uint32_t rank) {
   os::crash_point(os::CrashPoint::engine_locate);
   auto it = node_.catalog.state().versions.find(id);
-  if (it == node_.catalog.state().versions.end() || !it->second.pieces.contains(rank) || it->second.moved(rank))
+  if (it == node_.catalog.state().versions.end() || !it->second.pieces.contains(rank) || it->second.spilled(rank))
     return base::fail(not_held(id));
   node_.versions.at(id).pinned_by.insert(client);
   return &it->second.pieces.at(rank);
@@ -292,7 +292,7 @@ void HeldVersions::client_gone(ClientId client) {
 
 bool HeldVersions::can_be_written(const catalog::HeldVersion& held, const catalog::LocalSegment& segment) {
   return std::all_of(segment.ranks.begin(), segment.ranks.end(),
-                     [&held](std::uint32_t rank) { return held.restorable(rank) || held.moved(rank); });
+                     [&held](std::uint32_t rank) { return held.restorable(rank) || held.spilled(rank); });
 }
 
 std::vector<ipc::HeldSummary> HeldVersions::inventory(const std::string& name) const {
@@ -307,7 +307,7 @@ std::vector<ipc::HeldSummary> HeldVersions::inventory(const std::string& name) c
     ipc::HeldSummary summary{id, held.ranks, {}, held.committed || delayed || theirs, held.all_stored(), {}, {}};
     for (const auto& [rank, piece] : held.pieces) {
       if (held.restorable(rank)) summary.held.push_back(rank);
-      if (held.moved(rank) && !summary.stored) summary.moved.push_back(rank);
+      if (held.spilled(rank) && !summary.stored) summary.spilled.push_back(rank);
     }
     if (const auto begun = node_.catalog.state().begun.find(id); begun != node_.catalog.state().begun.end())
       for (const auto& segment : begun->second) summary.begun.push_back({segment.index, segment.count, segment.ranks});

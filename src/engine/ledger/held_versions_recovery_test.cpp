@@ -27,11 +27,11 @@ TEST_F(Recovering, WhatIsLentStaysUntilTheLeaderIsDone) {
   open({2});
   ASSERT_TRUE(checkpoint(1));
   store(1);
-  const auto lent = core->held.export_pieces(kLeader, id(1));
-  ASSERT_EQ(lent.pieces.size(), 1U);
-  EXPECT_EQ(lent.pieces[0].piece, core->find(id(1))->pieces.at(0));
-  ASSERT_EQ(lent.pieces[0].slots.size(), 1U);
-  EXPECT_EQ(lent.pieces[0].slots[0], core->address(lent.pieces[0].piece.chunks[0]));
+  const auto exported = core->held.export_pieces(kLeader, id(1));
+  ASSERT_EQ(exported.pieces.size(), 1U);
+  EXPECT_EQ(exported.pieces[0].piece, core->find(id(1))->pieces.at(0));
+  ASSERT_EQ(exported.pieces[0].slots.size(), 1U);
+  EXPECT_EQ(exported.pieces[0].slots[0], core->address(exported.pieces[0].piece.chunks[0]));
   (void)take(2);
   EXPECT_FALSE(core->room.take_for_redundancy(id(2), kChunk)) << "it is read by peers";
   core->held.unpin(kLeader);
@@ -54,10 +54,10 @@ TEST_F(Recovering, AQuarantinedChunkIsNamedAndNotLent) {
   ASSERT_TRUE(core->held.stage(1, staged(id(1), {first, second})));
   ASSERT_TRUE(core->held.commit(commit_of(id(1))));
   ASSERT_TRUE(core->held.quarantine({id(1), 0, 1, "its hash is wrong"}));
-  const auto lent = core->held.export_pieces(kLeader, id(1));
-  ASSERT_EQ(lent.pieces.size(), 1U);
-  EXPECT_EQ(lent.pieces[0].piece.chunks.size(), 2U);
-  EXPECT_THAT(lent.pieces[0].slots, testing::ElementsAre(std::optional(first), std::nullopt));
+  const auto exported = core->held.export_pieces(kLeader, id(1));
+  ASSERT_EQ(exported.pieces.size(), 1U);
+  EXPECT_EQ(exported.pieces[0].piece.chunks.size(), 2U);
+  EXPECT_THAT(exported.pieces[0].slots, testing::ElementsAre(std::optional(first), std::nullopt));
 }
 
 TEST_F(Recovering, WhatIsKeptIsLentOfAllEpochsAndOfNoOtherVersion) {
@@ -65,11 +65,11 @@ TEST_F(Recovering, WhatIsKeptIsLentOfAllEpochsAndOfNoOtherVersion) {
   ASSERT_TRUE(keep_one(1, 4));
   ASSERT_TRUE(keep_one(1, 9));
   ASSERT_TRUE(keep_one(2, 4));
-  const auto lent = core->held.export_pieces(kLeader, id(1));
-  EXPECT_TRUE(lent.pieces.empty());
-  ASSERT_EQ(lent.redundancy_sets.size(), 2U);
-  EXPECT_EQ(lent.redundancy_sets[0].id, protection_id(1, 4));
-  EXPECT_EQ(lent.redundancy_sets[1].id, protection_id(1, 9));
+  const auto exported = core->held.export_pieces(kLeader, id(1));
+  EXPECT_TRUE(exported.pieces.empty());
+  ASSERT_EQ(exported.redundancy_sets.size(), 2U);
+  EXPECT_EQ(exported.redundancy_sets[0].id, protection_id(1, 4));
+  EXPECT_EQ(exported.redundancy_sets[1].id, protection_id(1, 9));
   EXPECT_TRUE(core->held.export_pieces(kLeader, id(3)).redundancy_sets.empty());
 }
 

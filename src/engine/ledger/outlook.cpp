@@ -7,7 +7,7 @@ namespace perdure::engine {
 // Only what comes without anybody's help counts as coming: the flushes of committed versions, while the store works. A
 // rank that waited for slots that another capture holds could wait for one that waits behind it.
 bool Outlook::will_be_flushed(const segment::VersionId& id, const Version& version) const {
-  return (version.life == Life::committed || captures_.may_be_flushed_early(id)) && version.life != Life::stored &&
+  return (version.life == Life::committed || captures_.may_be_written_through(id)) && version.life != Life::stored &&
          !node_.store_failing && (version.flush == FlushPhase::queued || version.flush == FlushPhase::running);
 }
 
@@ -26,7 +26,7 @@ placement::TierState Outlook::tier(const ipc::Grant& request, std::uint32_t t, E
   for (const auto& [id, version] : node_.versions) {
     if (version.granted.size() <= t || version.granted[t] == 0) continue;
     state.chunks_unflushed += version.granted[t];
-    if (captures_.may_be_flushed_early(id) && !node_.store_failing) state.slots_to_come += version.granted[t];
+    if (captures_.may_be_written_through(id) && !node_.store_failing) state.slots_to_come += version.granted[t];
   }
   const std::uint64_t flushed = room_.count_flushed(t);
   const std::uint64_t obsolete = redundancy_.count_obsolete(t, request.id);

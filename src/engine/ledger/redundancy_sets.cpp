@@ -55,7 +55,7 @@ base::Status RedundancySets::reached(const catalog::RedundancyId& id) {
   if (redundancy_set == nullptr) return base::fail(PERDURE_NOT_FOUND, id.text(), "this node keeps nothing for it");
   if (redundancy_set->reached) return {};
   PERDURE_CHECK(node_.catalog.append(catalog::ReachedRecord{id}));
-  ++node_.counters.protections_reached;
+  ++node_.counters.replications_reached;
   os::crash_point(os::CrashPoint::reached_after_catalog);
   return {};
 }

@@ -52,7 +52,7 @@ Eviction choose_eviction(const RoomView& room, const RoomWanted& wanted) {
     return {What::version, stored->id, {}};
   if (wanted.use == RoomWanted::For::growth) return {};
   if (const auto* kept = oldest_obsolete(room, wanted)) return {What::redundancy, {}, kept->id};
-  if (room.chunks_to_move) return {What::moved_chunk, {}, {}};
+  if (room.chunks_to_spill) return {What::spilled_chunk, {}, {}};
   if (wanted.scope == EvictionScope::stored) return {};
   const auto* stuck = oldest(room, wanted, [&](const auto& held) { return superseded_and_stuck(room, held); });
   return stuck == nullptr ? Eviction() : Eviction{What::version, stuck->id, {}};

@@ -28,9 +28,9 @@ struct RoomView {
     catalog::RedundancyId id;
     std::uint64_t blocks = 0;  ///< on this tier
   };
-  std::vector<Held> versions;   ///< all that are held, whatever they have on this tier
-  std::vector<Kept> obsolete;   ///< redundancy that nobody needs any more
-  bool chunks_to_move = false;  ///< slots of this tier hold chunks that are in a temporary segment, too
+  std::vector<Held> versions;    ///< all that are held, whatever they have on this tier
+  std::vector<Kept> obsolete;    ///< redundancy that nobody needs any more
+  bool chunks_to_spill = false;  ///< slots of this tier hold chunks that are in a temporary segment, too
   bool store_failing = false;
 };
 
@@ -45,7 +45,7 @@ struct RoomWanted {
 };
 
 struct Eviction {
-  enum class What { nothing, version, redundancy, moved_chunk };
+  enum class What { nothing, version, redundancy, spilled_chunk };
   What what = What::nothing;
   segment::VersionId version;        ///< to drop
   catalog::RedundancyId redundancy;  ///< to drop

@@ -36,7 +36,7 @@ TEST_F(Room, TheOldestThatIsStoredGoesFirstWhateverItsName) {
   hold(2, Life::stored).id.name = "other";
   hold(1, Life::committed, FlushPhase::given_up);
   room.obsolete.push_back({{id(1), 1}, 1});
-  room.chunks_to_move = true;
+  room.chunks_to_spill = true;
   EXPECT_EQ(choose(EvictionScope::superseded).version, id(2, "other"));
 }
 
@@ -52,7 +52,7 @@ TEST_F(Room, ThenRedundancyThatNobodyNeedsTheOldestFirst) {
   hold(1, Life::committed, FlushPhase::given_up);
   hold(2, Life::committed);
   room.obsolete = {{{wanted, 1}, 1}, {{id(3), 1}, 0}, {{id(5), 1}, 1}, {{id(4), 2}, 1}};
-  room.chunks_to_move = true;
+  room.chunks_to_spill = true;
   const auto chosen = choose(EvictionScope::superseded);
   EXPECT_EQ(chosen.what, What::redundancy);
   EXPECT_EQ(chosen.redundancy, (catalog::RedundancyId{id(4), 2}));
@@ -61,13 +61,13 @@ TEST_F(Room, ThenRedundancyThatNobodyNeedsTheOldestFirst) {
 TEST_F(Room, ThenAChunkThatIsInATemporarySegmentToo) {
   hold(1, Life::committed, FlushPhase::given_up);
   hold(2, Life::committed);
-  room.chunks_to_move = true;
-  EXPECT_EQ(choose(EvictionScope::superseded).what, What::moved_chunk);
+  room.chunks_to_spill = true;
+  EXPECT_EQ(choose(EvictionScope::superseded).what, What::spilled_chunk);
 }
 
 TEST_F(Room, SoThatATierNeedNotGrowOnlyWhatIsStoredGoes) {
   room.obsolete = {{{id(1), 1}, 1}};
-  room.chunks_to_move = true;
+  room.chunks_to_spill = true;
   EXPECT_EQ(choose(EvictionScope::stored, RoomWanted::For::growth).what, What::nothing);
   hold(2, Life::stored);
   expect_version(choose(EvictionScope::stored, RoomWanted::For::growth), 2);

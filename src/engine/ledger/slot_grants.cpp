@@ -33,7 +33,7 @@ void SlotGrants::begin_capture(ClientId client, const ipc::Begin& begin) {
 }
 
 // It was thought to fit, but others were there first.
-void SlotGrants::consider_early_flush(const segment::VersionId& id, const GrantOutcome& outcome) {
+void SlotGrants::consider_write_through(const segment::VersionId& id, const GrantOutcome& outcome) {
   const bool first = outcome.kind == GrantOutcome::Kind::granted && outcome.address.tier == 0;
   const OpenCapture* open = captures_.find(id);
   if (first || open == nullptr || !open->announced()) return;
@@ -95,7 +95,7 @@ GrantOutcome SlotGrants::grant(ClientId client, const ipc::Grant& request, const
   if (avoided == node_.tiers.size()) outcome.error.cause = "no tier can be written: " + request.why;
   if (!place(client, request, context, EvictionScope::stored, outcome))
     (void)place(client, request, context, EvictionScope::superseded, outcome);
-  consider_early_flush(request.id, outcome);
+  consider_write_through(request.id, outcome);
   if (outcome.kind == GrantOutcome::Kind::granted) return outcome;
   const OpenCapture* open = captures_.find(request.id);
   const bool failed = open != nullptr && open->failure.has_value();

@@ -37,7 +37,7 @@ class SlotGrants {
   const DecisionLog& decisions() const { return decisions_; }
 
  private:
-  void consider_early_flush(const segment::VersionId& id, const GrantOutcome& outcome);
+  void consider_write_through(const segment::VersionId& id, const GrantOutcome& outcome);
   std::size_t avoid_tiers(const ipc::Grant& request);
   bool place(ClientId client, const ipc::Grant& request, const GrantContext& context, EvictionScope sacrifice,
              GrantOutcome& outcome);

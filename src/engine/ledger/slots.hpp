@@ -37,7 +37,7 @@ struct SlotState {
 enum class SlotEvent {
   grant,    ///< to a rank
   write,    ///< the rank says that it has
-  settle,   ///< what it holds is in the catalog, or was moved: no rank has to do with it any more
+  settle,   ///< what it holds is in the catalog, or was spilled: no rank has to do with it any more
   reserve,  ///< for redundancy
   keep,     ///< that is in the catalog
   read_begins,

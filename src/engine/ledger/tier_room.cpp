@@ -17,7 +17,7 @@ RoomView TierRoom::observe(std::uint32_t tier) const {
   }
   for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
     if (!redundancy_.needed(redundancy_set)) room.obsolete.push_back({id, blocks_on(redundancy_set, tier)});
-  room.chunks_to_move = count_flushed(tier) > 0;
+  room.chunks_to_spill = count_flushed(tier) > 0;
   room.store_failing = node_.store_failing;
   return room;
 }
@@ -32,8 +32,8 @@ bool TierRoom::evict(std::uint32_t tier, const Eviction& chosen) {
       if (!dropped) refused_ = dropped.error();
       return dropped.has_value();
     }
-    case Eviction::What::moved_chunk:
-      return move_one(tier);
+    case Eviction::What::spilled_chunk:
+      return spill_one(tier);
     case Eviction::What::nothing:
       break;
   }
@@ -91,7 +91,7 @@ bool TierRoom::may_become_free(const ipc::Grant& request) const {
     return false;
   };
   for (const auto& [id, version] : node_.versions) {
-    const bool early = captures_.may_be_flushed_early(id), other = id != request.id;
+    const bool early = captures_.may_be_written_through(id), other = id != request.id;
     if (any_usable(version.granted) && (other || early)) return true;
     const bool coming = version.life >= Life::committed && version.flush != FlushPhase::given_up;
     if (any_usable(version.chunks) && (early || (other && (coming || !version.pinned_by.empty())))) return true;
@@ -131,7 +131,7 @@ void TierRoom::give_back(SlotKey slot) {
   if (node_.slots.state(slot).holder == SlotHolder::redundancy) (void)node_.slots.happens(slot, SlotEvent::free);
 }
 
-bool TierRoom::may_move(const segment::VersionId& id) const {
+bool TierRoom::may_spill(const segment::VersionId& id) const {
   const Version* version = node_.versions.find(id);
   return version == nullptr || version->pinned_by.empty();
 }
@@ -140,25 +140,25 @@ std::uint64_t TierRoom::count_flushed(std::uint32_t tier) const {
   std::uint64_t count = 0;
   for (const auto& [id, version] : node_.versions) {
     const auto on_tier = version.flushed.find(tier);
-    if (on_tier != version.flushed.end() && may_move(id)) count += on_tier->second.size();
+    if (on_tier != version.flushed.end() && may_spill(id)) count += on_tier->second.size();
   }
   return count;
 }
 
-std::uint64_t TierRoom::chunks_to_move(const segment::VersionId& id) const {
+std::uint64_t TierRoom::chunks_to_spill(const segment::VersionId& id) const {
   const Version* version = node_.versions.find(id);
   return version == nullptr ? 0 : version->chunks_flushed();
 }
 
 // A slot of this tier is free after it; false when there is none to be had.
-bool TierRoom::move_one(std::uint32_t tier) {
+bool TierRoom::spill_one(std::uint32_t tier) {
   for (auto& [id, version] : node_.versions) {
     const auto on_tier = version.flushed.find(tier);
-    if (on_tier == version.flushed.end() || on_tier->second.empty() || !may_move(id)) continue;
-    const auto [number, flushed] = *on_tier->second.begin();  // copied: it is gone when it has moved
+    if (on_tier == version.flushed.end() || on_tier->second.empty() || !may_spill(id)) continue;
+    const auto [number, flushed] = *on_tier->second.begin();  // copied: it is gone when it was spilled
     const SlotKey slot{tier, number};
-    if (auto moved = move(segment::VersionId(id), slot, flushed); !moved) {
-      refused_ = moved.error();
+    if (auto spilled = spill(segment::VersionId(id), slot, flushed); !spilled) {
+      refused_ = spilled.error();
       return false;
     }
     return true;
@@ -166,15 +166,15 @@ bool TierRoom::move_one(std::uint32_t tier) {
   return false;
 }
 
-base::Status TierRoom::move(const segment::VersionId& id, SlotKey slot, const Version::Flushed& flushed) {
+base::Status TierRoom::spill(const segment::VersionId& id, SlotKey slot, const Version::Flushed& flushed) {
   const ChunkName name = flushed.name;
   const auto* held = node_.held(id);
   const bool staged = held != nullptr && held->pieces.contains(name.rank);
   if (staged) {
     if (!node_.catalog.state().begun.contains(id)) PERDURE_CHECK(flushes_.note_begun(id, held->segments));
-    os::crash_point(os::CrashPoint::move_before_catalog);
-    PERDURE_CHECK(node_.catalog.append(catalog::MovedRecord{id, name.rank, {{name.chunk, flushed.offset}}}));
-    os::crash_point(os::CrashPoint::move_after_catalog);
+    os::crash_point(os::CrashPoint::spill_before_catalog);
+    PERDURE_CHECK(node_.catalog.append(catalog::SpilledRecord{id, name.rank, {{name.chunk, flushed.offset}}}));
+    os::crash_point(os::CrashPoint::spill_after_catalog);
     --node_.versions.at(id).chunks[slot.first];
   } else {
     writes_.settle(slot);
@@ -185,7 +185,7 @@ base::Status TierRoom::move(const segment::VersionId& id, SlotKey slot, const Ve
       chunk->offset = flushed.offset;
     }
   }
-  ++moved_chunks_;
+  ++spilled_chunks_;
   node_.release_slot(id, slot);
   return {};
 }

@@ -35,16 +35,16 @@ class TierRoom {
   // (docs/adr/0009)
   std::uint64_t count_flushed(std::uint32_t tier) const;
   /// Chunks of the version that are in its temporary segment, and in their slots as long as nobody needs those.
-  std::uint64_t chunks_to_move(const segment::VersionId& id) const;
-  std::uint64_t moved_chunks() const { return moved_chunks_; }  ///< since the engine began
+  std::uint64_t chunks_to_spill(const segment::VersionId& id) const;
+  std::uint64_t spilled_chunks() const { return spilled_chunks_; }  ///< since the engine began
 
  private:
   bool evict(std::uint32_t tier, const Eviction& chosen);
   bool evict(const segment::VersionId& id);
   void note_lost(const segment::VersionId& id);
-  bool may_move(const segment::VersionId& id) const;
-  bool move_one(std::uint32_t tier);
-  base::Status move(const segment::VersionId& id, SlotKey slot, const Version::Flushed& flushed);
+  bool may_spill(const segment::VersionId& id) const;
+  bool spill_one(std::uint32_t tier);
+  base::Status spill(const segment::VersionId& id, SlotKey slot, const Version::Flushed& flushed);
 
   NodeTables& node_;
   Captures& captures_;
@@ -53,7 +53,7 @@ class TierRoom {
   HeldVersions& held_;
   Flushes& flushes_;
   std::optional<base::Error> refused_;
-  std::uint64_t moved_chunks_ = 0;
+  std::uint64_t spilled_chunks_ = 0;
 };
 
 }  // namespace perdure::engine

@@ -91,12 +91,12 @@ void ReplicationLedger::count_encoded(std::uint64_t bytes) {
 void ReplicationLedger::report_withdrawn(const segment::VersionId& id, const base::Error& why, bool part_stored) {
   reports_.add(id.text() + ": it does not reach level node: " + why.text());
   const auto state = ledger_.lock();
-  ++(part_stored ? state->counters().protections_stored : state->counters().protections_failed);
+  ++(part_stored ? state->counters().replications_stored : state->counters().replications_failed);
 }
 
 void ReplicationLedger::count_superseded() {
   const auto state = ledger_.lock();
-  ++state->counters().protections_superseded;
+  ++state->counters().replications_superseded;
 }
 
 ReplicationLedger::Capture ReplicationLedger::observe_capture(const segment::VersionId& id, std::size_t& seen) const {
@@ -128,7 +128,7 @@ base::Result<ReplicationLedger::Capture> ReplicationLedger::observe_committed(
   Capture observed;
   const auto state = ledger_.lock();
   const auto* held = state->find(id);
-  if (held == nullptr || held->any_moved())
+  if (held == nullptr || held->any_spilled())
     return base::fail(PERDURE_UNAVAILABLE, id.text(), "a part of it has left this node's tiers already",
                       "raise tier.memory.max_bytes, so that a version fits");
   observed.ranks = held->ranks;

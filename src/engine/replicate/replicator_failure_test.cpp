@@ -137,8 +137,8 @@ TEST_F(FailingGroup, GivesWayOnlyWithWhatTheStoreHasAndWhatIsNotReached) {
   store(0, second_);
   nodes_[0]->replicator().release_room();
   EXPECT_TRUE(failed(0, second_));
-  EXPECT_EQ(counters(0).protections_stored, 1U);
-  EXPECT_EQ(counters(0).protections_failed, 0U) << "the store has what this node would lose";
+  EXPECT_EQ(counters(0).replications_stored, 1U);
+  EXPECT_EQ(counters(0).replications_failed, 0U) << "the store has what this node would lose";
   EXPECT_FALSE(recorded(0, second_));
   EXPECT_EQ(nodes_[0]->used(), 5U);
   EXPECT_TRUE(nodes_[0]->replicator().state(first_).reached);
@@ -152,10 +152,10 @@ TEST_F(FailingGroup, WhatANewerVersionReplacesBeforeItIsProtectedHasNotFailed) {
   ASSERT_TRUE(await([&] { return nodes_[0]->replicator().under_way() == 1; }));
   ASSERT_TRUE(await([&] { return has_announced(0, 1); }));
   nodes_[0]->replicator().superseded(first_.name, first_.attempt.created_ns + 1);
-  EXPECT_EQ(counters(0).protections_superseded, 1U);
-  EXPECT_EQ(counters(0).protections_failed, 0U);
+  EXPECT_EQ(counters(0).replications_superseded, 1U);
+  EXPECT_EQ(counters(0).replications_failed, 0U);
   nodes_[0]->replicator().superseded(first_.name, first_.attempt.created_ns + 1);
-  EXPECT_EQ(counters(0).protections_superseded, 1U);
+  EXPECT_EQ(counters(0).replications_superseded, 1U);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ void export_captures(const NodeState& core, Collection& out) {
   out.add("perdure_capture_bytes_total", c.captured_bytes);
   out.add("perdure_capture_seconds", c.capture_s);
   out.add("perdure_slot_wait_seconds", c.slot_wait_s);
-  out.add("perdure_chunks_moved_total", core.room.moved_chunks());
+  out.add("perdure_chunks_moved_total", core.room.spilled_chunks());
   if (const auto slowdown = core.observed().interference.slowdown())
     out.add("perdure_application_slowdown_ratio", *slowdown);
 }
@@ -82,10 +82,10 @@ void export_tiers(NodeState& core, Collection& out) {
 
 void export_redundancy(const NodeState& core, Collection& out) {
   const Counters& c = core.counters();
-  out.add("perdure_protections_total", c.protections_reached, {{"outcome", "reached"}});
-  out.add("perdure_protections_total", c.protections_failed, {{"outcome", "failed"}});
-  out.add("perdure_protections_total", c.protections_stored, {{"outcome", "stored"}});
-  out.add("perdure_protections_total", c.protections_superseded, {{"outcome", "superseded"}});
+  out.add("perdure_protections_total", c.replications_reached, {{"outcome", "reached"}});
+  out.add("perdure_protections_total", c.replications_failed, {{"outcome", "failed"}});
+  out.add("perdure_protections_total", c.replications_stored, {{"outcome", "stored"}});
+  out.add("perdure_protections_total", c.replications_superseded, {{"outcome", "superseded"}});
   out.add("perdure_redundancy_encoded_bytes_total", c.encoded_bytes);
   out.add("perdure_redundancy_kept_bytes", core.redundancy.bytes());
   out.add("perdure_recoveries_total", c.recoveries, {{"outcome", "done"}});

@@ -59,7 +59,7 @@ Json flushes_of(const NodeState& core) {
           {"chunks_under_way", core.flush_meter().running()},
           {"next_slot_s", flush.next_slot_s},
           {"bytes_flushed", core.counters().stored_bytes},
-          {"chunks_moved", core.room.moved_chunks()},
+          {"chunks_moved", core.room.spilled_chunks()},
           {"bytes_pending", core.pending_bytes()}};
 }
 
@@ -79,7 +79,7 @@ std::uint64_t count_chunks(const std::map<std::uint32_t, segment::Piece>& pieces
   return count;
 }
 
-bool is_moved(const segment::ChunkEntry& chunk) { return chunk.place == catalog::kInTemporarySegment; }
+bool is_spilled(const segment::ChunkEntry& chunk) { return chunk.place == catalog::kInTemporarySegment; }
 bool is_written(const segment::ChunkEntry& chunk) { return chunk.place != kNotWritten; }
 
 // What ranks announced and have not agreed on yet.
@@ -91,7 +91,7 @@ Json captures_of(const NodeState& core) {
     const auto* held = core.find(id);
     if (held != nullptr && held->committed) continue;
     if (list.size() == kMostVersions) break;
-    const std::uint64_t moved = count_chunks(capture.pieces, is_moved);
+    const std::uint64_t spilled = count_chunks(capture.pieces, is_spilled);
     Json shown = {{"name", id.name},
                   {"version", id.version},
                   {"bytes", capture.bytes()},
@@ -100,8 +100,8 @@ Json captures_of(const NodeState& core) {
                   {"flushed_meanwhile", core.captures.write_through(id)},
                   {"chunks", count_chunks(capture.pieces, [](const auto&) { return true; })},
                   {"chunks_written", count_chunks(capture.pieces, is_written)},
-                  {"chunks_flushed", moved + core.room.chunks_to_move(id)},
-                  {"chunks_moved", moved}};
+                  {"chunks_flushed", spilled + core.room.chunks_to_spill(id)},
+                  {"chunks_moved", spilled}};
     if (capture.failure) shown["error"] = capture.failure->text();
     list.push_back(std::move(shown));
   }
@@ -118,7 +118,7 @@ Json versions_of(const NodeState& core) {
                     {"state", flush_name(held, run)},
                     {"bytes", held.bytes()},
                     {"bytes_flushed", run == nullptr ? 0 : run->bytes_flushed},
-                    {"chunks_moved", count_chunks(held.pieces, is_moved)},
+                    {"chunks_moved", count_chunks(held.pieces, is_spilled)},
                     {"being_restored", run != nullptr && !run->pinned_by.empty()}};
     if (run != nullptr && run->error) version["error"] = run->error->text();
     list.push_back(std::move(version));
