@@ -140,13 +140,15 @@ std::vector<PieceSource> plan_recovery(const VersionInventory& inventory, const 
 
 std::vector<NodeQuestion> nodes_to_ask(const VersionInventory& inventory, const std::vector<std::uint32_t>& wanted) {
   std::map<std::uint32_t, std::set<std::uint32_t>> pieces, redundancy;  // by node
-  std::set<std::uint32_t> of_use(wanted.begin(), wanted.end());
+  const std::set<std::uint32_t> lost(wanted.begin(), wanted.end());
+  std::set<std::uint32_t> of_use = lost;
   for (const RedundancyShare& share : inventory.kept) {
     std::vector<std::uint32_t> members, served;
     for (const auto& position : share.members)
-      for (const auto& member : position) members.push_back(member.rank);
-    for (const std::uint32_t rank : wanted)
-      if (std::find(members.begin(), members.end(), rank) != members.end()) served.push_back(rank);
+      for (const auto& member : position) {
+        members.push_back(member.rank);
+        if (lost.contains(member.rank)) served.push_back(member.rank);
+      }
     if (served.empty()) continue;
     redundancy[share.node].insert(served.begin(), served.end());
     of_use.insert(members.begin(), members.end());

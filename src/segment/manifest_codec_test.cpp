@@ -59,7 +59,8 @@ TEST(ManifestCodec, IgnoresKeysItDoesNotKnow) {
 }
 
 TEST(ManifestCodec, WritesPlainMemoryAsFormat1Did) {
-  for (const Json& piece : good()["pieces"])
+  const Json json = good();
+  for (const Json& piece : json["pieces"])
     for (const Json& region : piece["regions"]) EXPECT_EQ(region.size(), 3U) << region.dump();
 }
 

@@ -18,6 +18,8 @@ struct FlusherOptions {
   /// Called when a slot that producers wait for can be used again before its version is stored: the store is resumable.
   /// Empty: slots become free with their version.
   std::function<void()> room = {};
+  /// Called with the ledger held when a version's last segment of this node was noted as stored. May be empty.
+  std::function<void(const segment::VersionId&)> all_stored = {};
   std::uint64_t keep_in_tiers = 2;  ///< stored versions of a name that stay in tiers as a cache
 };
 

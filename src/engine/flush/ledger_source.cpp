@@ -99,7 +99,10 @@ base::Status LedgerSource::turn() {
 
 base::Status LedgerSource::stored(std::uint32_t segment) {
   const auto ledger = context_.ledger.lock();
-  return ledger->flushes.segment_stored(id_, segment);
+  PERDURE_CHECK(ledger->flushes.segment_stored(id_, segment));
+  const auto* held = ledger->find(id_);
+  if (held != nullptr && held->all_stored() && context_.options.all_stored) context_.options.all_stored(id_);
+  return {};
 }
 
 bool LedgerSource::over() {

@@ -65,7 +65,6 @@ class ChunkFlush {
 
   void make_ready(std::size_t item) {
     sequence_.add(item, items_[item].source.place);
-    ++count_.ready;
     if (slow(item)) ++count_.ready_slow;
   }
 
@@ -78,7 +77,7 @@ class ChunkFlush {
     std::lock_guard lock(mutex_);
     // Whoever lets chunks begin sees to it that no more store.
     const std::size_t most = (count_.ready_slow > 0 ? 2 : 1) * std::size_t{job_.threads};
-    while (!failed_ && threads_.size() < most && count_.idle < count_.ready) {
+    while (!failed_ && threads_.size() < most && count_.idle < sequence_.size()) {
       ++count_.idle;
       threads_.emplace_back([this] { work(); });
     }
@@ -113,16 +112,15 @@ class ChunkFlush {
   /// False when none comes any more. `of_slow_tier`: it may be.
   bool await_chunk(bool& of_slow_tier) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return count_.ready > 0 || over_ || failed_; });
+    changed_.wait(lock, [this] { return sequence_.size() > 0 || over_ || failed_; });
     of_slow_tier = count_.ready_slow > 0;
-    return !failed_ && count_.ready > 0;
+    return !failed_ && sequence_.size() > 0;
   }
 
   /// Nothing when others were faster. Called with the ledger held.
   std::optional<std::size_t> take(bool slots_wanted) {
     std::lock_guard lock(mutex_);
-    if (failed_ || count_.ready == 0) return std::nullopt;
-    --count_.ready;
+    if (failed_ || sequence_.size() == 0) return std::nullopt;
     --count_.idle;
     const auto item = sequence_.next(slots_wanted);
     if (item && slow(*item)) --count_.ready_slow;
@@ -186,8 +184,7 @@ class ChunkFlush {
   std::condition_variable changed_;
   FlushSequence sequence_;
   struct Counts {
-    std::size_t ready = 0;       // chunks that nobody has begun
-    std::size_t ready_slow = 0;  // of them those that take time to be read
+    std::size_t ready_slow = 0;  // chunks that nobody has begun and that take time to be read
     std::size_t done = 0;        // chunks in their place
     std::size_t idle = 0;        // threads without a chunk
   };

@@ -129,6 +129,7 @@ void remove_tiers(Ledger& state) {
 
 // In the order of construction; threads of later members use earlier ones, so they end in reverse.
 struct Engine::Parts {
+  std::mutex server_mutex;  // the server pointer: threads of the others call wake() while it is being made or unmade
   Claim claim;
   std::string socket;
   config::Config config;  // which added steps may read as long as they live
@@ -145,7 +146,6 @@ struct Engine::Parts {
   std::unique_ptr<Pipeline> pipeline;
   std::unique_ptr<Flusher> flusher;
   std::unique_ptr<Server> server;
-  std::mutex server_mutex;  // the server pointer: threads of the others call wake() while it is being made or unmade
   bool stopped = false;
 
   void wake() {
@@ -183,7 +183,7 @@ base::Status Engine::make_pipeline(Parts& parts, std::vector<StepRow> steps) {
   for (StepRow& row : steps) {
     Pipeline::Part& part = made.emplace_back(Pipeline::Part{std::move(row)});
     if (part.row.make) {
-      PERDURE_TRY(part.added, part.row.make(context));
+      PERDURE_TRY(part.added, make_step(part.row, context));
     } else {
       part.own = own.at(part.row.name);
       part.off = part.row.gives == Level::node && p->group == nullptr;
@@ -223,13 +223,14 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
     PERDURE_CHECK(ledger->recover());
     slot_bytes = ledger->slot_bytes();
   }
-  PERDURE_TRY(auto listener, os::listen_at(p->socket));
 
   if (redundancy) make_group(*p, config);
   p->janitor = std::make_unique<Janitor>(*p->store, p->reports, retention_policy(config), [p] { p->wake(); });
   PERDURE_CHECK(make_pipeline(*p, std::move(steps)));
+  PERDURE_TRY(auto listener, os::listen_at(p->socket));  // a start that was refused before leaves nothing
   FlusherOptions flushing = flusher_options(config);
   if (p->store->properties().resumable) flushing.room = [p] { p->wake(); };
+  flushing.all_stored = [p](const segment::VersionId& id) { p->pipeline->note_stored(id); };
   p->flusher = std::make_unique<Flusher>(
       *p->ledger, *p->store, p->reports, std::move(flushing),
       [p](const segment::VersionId& id, bool stored) {

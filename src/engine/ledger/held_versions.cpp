@@ -66,14 +66,13 @@ bool HeldVersions::evictable(const catalog::HeldVersion& held) const {
   return held.all_stored() && (version == nullptr || version->pinned_by.empty()) && !redundancy_.guarded(held.id);
 }
 
-Exported HeldVersions::export_pieces(ClientId client, const segment::VersionId& id) {
+Exported HeldVersions::export_pieces(const segment::VersionId& id) const {
   Exported exported;
   const auto& redundancy_sets = node_.catalog.state().redundancy_sets;
   for (auto it = redundancy_sets.lower_bound({id, 0}); it != redundancy_sets.end() && it->first.version == id; ++it)
     exported.redundancy_sets.push_back(it->second);
   const auto* held = node_.held(id);
   if (held == nullptr) return exported;
-  pin(client, id);
   for (const auto& [rank, piece] : held->pieces) {
     Exported::Piece& part = exported.pieces.emplace_back(Exported::Piece{piece, {}});
     for (std::uint32_t c = 0; c < piece.chunks.size(); ++c) {

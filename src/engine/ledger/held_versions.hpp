@@ -44,8 +44,8 @@ class HeldVersions {
   std::vector<ipc::HeldSummary> inventory(const std::string& name) const;
 
   // ---- after nodes were lost
-  /// Its slots stay until the client unpins them.
-  Exported export_pieces(ClientId client, const segment::VersionId& id);
+  /// Its slots stay as they are only while somebody has it pinned.
+  Exported export_pieces(const segment::VersionId& id) const;
   /// A piece that was fetched or rebuilt into slots that were taken to keep. Replaces one that is not restorable.
   base::Status adopt(const segment::VersionId& id, std::uint32_t ranks, const segment::Piece& piece);
 

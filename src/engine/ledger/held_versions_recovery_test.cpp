@@ -23,11 +23,12 @@ class Recovering : public RedundancyFixture {
   }
 };
 
-TEST_F(Recovering, WhatIsLentStaysUntilTheLeaderIsDone) {
+TEST_F(Recovering, WhatIsExportedStaysUntilTheLeaderIsDone) {
   open({2});
   ASSERT_TRUE(checkpoint(1));
   store(1);
-  const auto exported = core->held.export_pieces(kLeader, id(1));
+  core->held.pin(kLeader, id(1));
+  const auto exported = core->held.export_pieces(id(1));
   ASSERT_EQ(exported.pieces.size(), 1U);
   EXPECT_EQ(exported.pieces[0].piece, core->find(id(1))->pieces.at(0));
   ASSERT_EQ(exported.pieces[0].slots.size(), 1U);
@@ -42,7 +43,7 @@ TEST_F(Recovering, WhatALeaderWasLentIsFreeWhenItsConnectionEnds) {
   open({1});
   ASSERT_TRUE(checkpoint(1));
   store(1);
-  (void)core->held.export_pieces(kLeader, id(1));
+  core->held.pin(kLeader, id(1));
   EXPECT_FALSE(core->room.take_for_redundancy(id(2), kChunk));
   core->client_gone(kLeader);
   EXPECT_TRUE(core->room.take_for_redundancy(id(2), kChunk));
@@ -54,7 +55,7 @@ TEST_F(Recovering, AQuarantinedChunkIsNamedAndNotLent) {
   ASSERT_TRUE(core->held.stage(1, staged(id(1), {first, second})));
   ASSERT_TRUE(core->held.commit(commit_of(id(1))));
   ASSERT_TRUE(core->held.quarantine({id(1), 0, 1, "its hash is wrong"}));
-  const auto exported = core->held.export_pieces(kLeader, id(1));
+  const auto exported = core->held.export_pieces(id(1));
   ASSERT_EQ(exported.pieces.size(), 1U);
   EXPECT_EQ(exported.pieces[0].piece.chunks.size(), 2U);
   EXPECT_THAT(exported.pieces[0].slots, testing::ElementsAre(std::optional(first), std::nullopt));
@@ -65,12 +66,12 @@ TEST_F(Recovering, WhatIsKeptIsLentOfAllEpochsAndOfNoOtherVersion) {
   ASSERT_TRUE(keep_one(1, 4));
   ASSERT_TRUE(keep_one(1, 9));
   ASSERT_TRUE(keep_one(2, 4));
-  const auto exported = core->held.export_pieces(kLeader, id(1));
+  const auto exported = core->held.export_pieces(id(1));
   EXPECT_TRUE(exported.pieces.empty());
   ASSERT_EQ(exported.redundancy_sets.size(), 2U);
   EXPECT_EQ(exported.redundancy_sets[0].id, protection_id(1, 4));
   EXPECT_EQ(exported.redundancy_sets[1].id, protection_id(1, 9));
-  EXPECT_TRUE(core->held.export_pieces(kLeader, id(3)).redundancy_sets.empty());
+  EXPECT_TRUE(core->held.export_pieces(id(3)).redundancy_sets.empty());
 }
 
 TEST_F(Recovering, AFetchedPieceIsLikeOneThatARankStaged) {

@@ -95,6 +95,7 @@ base::Result<network::Bytes> NodeGroup::open_network(const std::vector<std::byte
   std::lock_guard guard(mutex_);
   if (network_ && network_->key == key) return network_->endpoint->address();
   old = std::move(network_);
+  if (old) old->exporter->close();  // a recovery may keep the rest of it for a while
   joined_ = false;
   replicator_->leave();
   parity_.reset();
@@ -181,7 +182,9 @@ void NodeGroup::report_lost(const base::Error& error) {
               ? "; this is normal when its program was ended or is launched again, and what is stored is not touched. "
                 "Until it is back, new checkpoints do not reach level node; that comes by itself. If nobody ended "
                 "it, see whether that node works"
-              : "; it is none of this node's group: an engine of an earlier launch, or a parity server. If that was "
+              : "; it is none of this node's group: an engine of an earlier launch or one that took part in a "
+                "recovery, or a parity "
+                "server. If that was "
                 "to go on, see whether it runs";
   reports_.add(text);
 }
@@ -237,19 +240,7 @@ std::optional<base::Result<std::vector<ipc::RankRecovery>>> NodeGroup::recover(C
   const auto known = recoveries_.find(client);
   if (known == recoveries_.end()) {
     if (!network_) return Outcome(base::fail(PERDURE_INVALID_ARGUMENT, "group", "the network is not open"));
-    auto recovery = std::make_unique<Recovery>();
-    recovery->recoverer = std::make_unique<Recoverer>(ledger_, reports_, std::make_shared<EndpointNetwork>(network_),
-                                                      parity_, std::max(options_.recovery_threads, 1U));
-    Recovery* r = recovery.get();
-    recovery->thread = std::thread([this, r, client, request] {
-      auto result = r->recoverer->recover(client, request);
-      {
-        std::lock_guard inner(mutex_);
-        r->result = std::move(result);
-      }
-      changed_();
-    });
-    recoveries_.emplace(client, std::move(recovery));
+    begin_recovery(client, request);
     return std::nullopt;
   }
   if (!known->second->result) return std::nullopt;
@@ -258,6 +249,52 @@ std::optional<base::Result<std::vector<ipc::RankRecovery>>> NodeGroup::recover(C
   guard.unlock();
   over->thread.join();
   return std::move(*over->result);
+}
+
+// With the mutex held.
+void NodeGroup::begin_recovery(ClientId client, const ipc::Recover& request) {
+  {
+    const auto ledger = ledger_.lock();
+    ledger->held.pin(client, request.id);
+  }
+  auto recovery = std::make_unique<Recovery>();
+  recovery->recoverer = std::make_unique<Recoverer>(ledger_, reports_, std::make_shared<EndpointNetwork>(network_),
+                                                    parity_, std::max(options_.recovery_threads, 1U));
+  Recovery* r = recovery.get();
+  recovery->thread = std::thread([this, r, request] {
+    auto result = r->recoverer->recover(request);
+    {
+      std::lock_guard inner(mutex_);
+      r->result = std::move(result);
+    }
+    changed_();
+  });
+  recoveries_.emplace(client, std::move(recovery));
+}
+
+// Those whose threads are about to end. With the mutex held; to be joined without it.
+std::vector<std::unique_ptr<NodeGroup::Recovery>> NodeGroup::take_abandoned() {
+  std::vector<std::unique_ptr<Recovery>> taken;
+  for (auto it = recoveries_.begin(); it != recoveries_.end();) {
+    const bool over = it->second->abandoned && it->second->result;
+    if (over) taken.push_back(std::move(it->second));
+    it = over ? recoveries_.erase(it) : std::next(it);
+  }
+  return taken;
+}
+
+// The last that has the network of an earlier launch may be a recovery.
+void NodeGroup::client_gone(ClientId client) {
+  std::vector<std::unique_ptr<Recovery>> over;
+  {
+    std::lock_guard guard(mutex_);
+    if (const auto known = recoveries_.find(client); known != recoveries_.end()) {
+      known->second->recoverer->stop();
+      known->second->abandoned = true;
+    }
+    over = take_abandoned();
+  }
+  for (const auto& recovery : over) recovery->thread.join();
 }
 
 }  // namespace perdure::engine

@@ -55,12 +55,17 @@ class NodeGroup {
   void drop_all() { replicator_->drop_all(); }
   /// For Recover, which a client has under way once: it begins at the first call. Nothing while it runs; `changed` is
   /// called when it is over.
+  /// What this node has of the version is pinned for the client from the beginning on, until the client unpins it or is
+  /// gone: it may be all that others can recover from.
   std::optional<base::Result<std::vector<ipc::RankRecovery>>> recover(ClientId client, const ipc::Recover& request);
+  /// Nobody waits for its recovery any more. Does not wait for it.
+  void client_gone(ClientId client);
 
  private:
   struct Recovery {
     std::unique_ptr<Recoverer> recoverer;
     std::optional<base::Result<std::vector<ipc::RankRecovery>>> result;
+    bool abandoned = false;  ///< its client is gone
     std::thread thread;
   };
   base::Result<network::Bytes> serve(const PeerNetwork& network, network::PeerId from, base::ConstByteSpan request);
@@ -70,6 +75,8 @@ class NodeGroup {
   void malformed(const PeerNetwork& network, network::PeerId from, const base::Error& error);
   base::Result<std::shared_ptr<PeerNetwork>> open_peer_network(const network::JobKey& key);
   void stop_recoveries();
+  void begin_recovery(ClientId client, const ipc::Recover& request);
+  std::vector<std::unique_ptr<Recovery>> take_abandoned();
 
   Ledger& ledger_;
   Reports& reports_;

@@ -177,6 +177,37 @@ TEST_F(NodeGroupOnNetwork, AnEngineThatRecoversAsksTheOthersAndGoesOnWithoutThos
   EXPECT_TRUE(state->held.evictable(*state->find(id(1)))) << "the recovery is over";
 }
 
+TEST_F(NodeGroupOnNetwork, AClientThatDiesWhileItsEngineRecoversLeavesNothingPinned) {
+  ASSERT_TRUE(checkpoint(1));
+  store(1);
+  OtherNode other(options);
+  ASSERT_TRUE(other.group->open_network(std::vector<std::byte>(key.begin(), key.end())));
+  auto silent = engine(key[0]);  // so that the recovery takes its time
+  {
+    const auto state = other.ledger->lock();
+    const auto slot = state->room.take_for_redundancy(id(1), kChunk);
+    ASSERT_TRUE(slot);
+    segment::Piece piece{1, kChunk, {{0, 1, kChunk}}, {{slot->slot, kChunk, content_hash(), slot->tier}}};
+    ASSERT_TRUE(state->held.adopt(id(1), 2, piece));
+  }
+  const ipc::Recover request{id(1), 2, {0}, {{"host#2", silent->address(), {0}, {}}}};
+  ASSERT_FALSE(other.group->recover(1, request)) << "it is under way";
+  const auto pinned = [&] {
+    const auto state = other.ledger->lock();
+    return !state->tracked().find(id(1))->pinned_by.empty();
+  };
+  EXPECT_TRUE(pinned());
+  {
+    const auto state = other.ledger->lock();
+    state->client_gone(1);
+  }
+  other.group->client_gone(1);
+  EXPECT_FALSE(pinned());
+  silent.reset();  // what is asked fails now
+  for (int i = 0; i < 200 && !pinned(); ++i) os::sleep_ns(1'000'000);
+  EXPECT_FALSE(pinned()) << "nor is it pinned later";
+}
+
 TEST_F(NodeGroupOnNetwork, WhatNobodyHasIsNotRecoveredAndNobodyKeepsAnythingForIt) {
   ASSERT_TRUE(checkpoint(1));
   store(1);

@@ -35,6 +35,10 @@ Passages::Notifications Passages::reached(const segment::VersionId& id, Level le
   return proceed();
 }
 
+void Passages::note(const segment::VersionId& id, Level level) {
+  if (Passage* passage = find(id)) passage->version.level = std::max(passage->version.level, level);
+}
+
 bool Passages::knows(const segment::VersionId& id) const {
   return std::any_of(passages_.begin(), passages_.end(),
                      [&id](const Passage& passage) { return passage.version.id == id; });
@@ -77,7 +81,8 @@ bool Passages::leave_one_out(std::size_t step) {
 }
 
 bool Passages::waits_for(const Passage& passage, std::size_t step) const {
-  return passage.at == step && places_[step].added && passage.version.level >= places_[step].needs;
+  return passage.at == step && step < places_.size() && places_[step].added &&
+         passage.version.level >= places_[step].needs;
 }
 
 std::optional<StepVersion> Passages::next(std::size_t step) {

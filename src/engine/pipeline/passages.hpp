@@ -34,6 +34,8 @@ class Passages {
   void enter(const StepVersion& version);
   /// An earlier engine committed it: added steps that take versions of its level have had it, or never will.
   void resume(const StepVersion& version);
+  /// It has reached this level. It stays where it is, and gone() does not concern it, if that is level store.
+  void note(const segment::VersionId& id, Level level);
   /// It goes as far as it can. One that is not known was through already: only the engine's own steps are told again.
   Notifications reached(const segment::VersionId& id, Level level);
   /// An added step's next version, under way from now on.

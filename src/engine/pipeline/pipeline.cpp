@@ -8,6 +8,17 @@ Level level_of(const NodeState& state, const catalog::HeldVersion& held) {
   return state.redundancy.at_node_level(held.id) ? Level::node : Level::process;
 }
 
+// What a step throws must not end the engine, which may be a part of the application.
+base::Status run_guarded(Step& step, const StepVersion& version, const std::atomic<bool>& stopping) {
+  try {
+    return step.run(version, stopping);
+  } catch (const std::exception& thrown) {
+    return base::fail(PERDURE_INTERNAL, version.id.text(), std::string("the step threw: ") + thrown.what());
+  } catch (...) {
+    return base::fail(PERDURE_INTERNAL, version.id.text(), "the step threw something");
+  }
+}
+
 }  // namespace
 
 const char* state_name(StepStatus::State state) {
@@ -52,6 +63,7 @@ void Pipeline::pass(Change change) {
   wake_.notify_all();
   for (const auto& [step, version] : told)
     if (OwnStep* own = parts_[step].own) own->take(version);
+  report_left_out();
   const auto state = state_.lock();
   --state->telling;
 }
@@ -75,27 +87,39 @@ void Pipeline::resume() {
       if (part.own != nullptr && !part.row.gives) part.own->take(version);
 }
 
-void Pipeline::admit(const NodeState& node, const segment::VersionId& id) {
+// A commit may leave nothing to store here, where other nodes store its pieces.
+void Pipeline::admit(const NodeState& node, const segment::VersionId& id, bool recovered) {
   const auto state = state_.lock();
   for (const auto& version : state->passages.on_their_way())
     if (node.find(version.id) == nullptr) state->passages.gone(version.id);
-  state->passages.enter({id, Level::process});
+  const auto* held = node.find(id);
+  const bool stored = held != nullptr && held->all_stored();
+  state->passages.enter({id, stored ? Level::store : Level::process, recovered});
+}
+
+void Pipeline::note_stored(const segment::VersionId& id) {
+  const auto state = state_.lock();
+  state->passages.note(id, Level::store);
 }
 
 void Pipeline::committed(const segment::VersionId& id, bool recovered) {
   for (const auto& part : parts_)
     if (part.own != nullptr && part.row.gives) part.own->take({id, Level::process, recovered});
-  if (threads_.empty()) return;  // no step takes it before it is stored
   pass([&id](State& state) {
     return state.passages.knows(id) ? state.passages.reached(id, Level::process) : Passages::Notifications();
   });
 }
 
 void Pipeline::stored(const segment::VersionId& id) {
-  pass([&id](State& state) { return state.passages.reached(id, Level::store); });
+  bool whole = true;  // what left this node after a flush that succeeded was stored
+  {
+    const auto ledger = ledger_.lock();
+    const auto* held = ledger->find(id);
+    whole = held == nullptr || held->all_stored();
+  }
+  if (whole) pass([&id](State& state) { return state.passages.reached(id, Level::store); });
   for (const auto& part : parts_)
     if (part.own != nullptr) part.own->stored(id);
-  report_left_out();
 }
 
 void Pipeline::look() {
@@ -140,7 +164,7 @@ void Pipeline::run(std::size_t step) {
       state.wait(wake_, [&] { return stopping_ || (version = state->passages.next(step)); });
       if (stopping_) return;
     }
-    ended(step, version->id, parts_[step].added->run(*version, stopping_));
+    ended(step, version->id, run_guarded(*parts_[step].added, *version, stopping_));
   }
 }
 

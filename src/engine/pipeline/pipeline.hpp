@@ -53,9 +53,13 @@ class Pipeline {
   /// What an earlier engine of this job left in the ledger. To be called before anything is flushed.
   void resume();
   /// With the ledger held, in which it was committed right now, before anybody can have flushed it.
-  void admit(const NodeState& state, const segment::VersionId& id);
+  void admit(const NodeState& state, const segment::VersionId& id, bool recovered);
+  /// With the ledger held, in which the last segment of this node was noted as stored right now, before anybody can
+  /// have dropped the version. stored() follows.
+  void note_stored(const segment::VersionId& id);
   /// Then without.
   void committed(const segment::VersionId& id, bool recovered);
+  /// A flush of it succeeded. Steps that need level store take it if that was all of it.
   void stored(const segment::VersionId& id);
   /// Versions may have reached level node, or be gone.
   void look();

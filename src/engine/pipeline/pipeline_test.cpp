@@ -43,13 +43,21 @@ class HearingStep : public Step {
  public:
   HearingStep(std::string name, Heard& heard) : name_(std::move(name)), heard_(heard) {}
   base::Status run(const StepVersion& version, const std::atomic<bool>&) override {
-    heard_.add(name_ + " at " + plan::level_name(version.level), version.id);
+    heard_.add(name_ + (version.recovered ? " again at " : " at ") + plan::level_name(version.level), version.id);
     return {};
   }
 
  private:
   std::string name_;
   Heard& heard_;
+};
+
+class ThrowingStep : public Step {
+ public:
+  base::Status run(const StepVersion& version, const std::atomic<bool>&) override {
+    if (version.id.version == 1) throw std::runtime_error("a library of its own");
+    throw 7;
+  }
 };
 
 class PipelineOfTests : public RedundancyFixture {
@@ -76,7 +84,7 @@ class PipelineOfTests : public RedundancyFixture {
     {
       const auto guard = ledger->lock();
       ASSERT_TRUE(checkpoint(version));
-      pipeline->admit(*guard, id(version));
+      pipeline->admit(*guard, id(version), false);
     }
     pipeline->committed(id(version), false);
   }
@@ -169,6 +177,58 @@ TEST_F(PipelineOfTests, RetentionIsTakenUpWhereAnEarlierEngineLeftIt) {
   store_it(2);
   EXPECT_THAT(heard_so_far(), testing::Contains("late at store 2"));
   EXPECT_THAT(heard_so_far(), testing::Not(testing::Contains("early at process 2")));
+}
+
+TEST_F(PipelineOfTests, WhatAStepThrowsIsItsErrorAndEndsNothing) {
+  std::vector<Pipeline::Part> parts;
+  parts.push_back({{"throwing", "", Level::process}, nullptr, std::make_unique<ThrowingStep>()});
+  StepRow flush{"flush", "", Level::process};
+  flush.gives = Level::store;
+  parts.push_back({flush, &own.emplace("flush", HearingOwnStep("flush", heard)).first->second});
+  pipeline = std::make_unique<Pipeline>(*ledger, reports, std::move(parts), [] {});
+  commit(1);
+  (void)heard_so_far();
+  EXPECT_THAT(pipeline->show()[0].status.reason, testing::HasSubstr("a library of its own"));
+  commit(2);
+  (void)heard_so_far();
+  EXPECT_EQ(pipeline->show()[0].status.state, StepStatus::State::failed);
+  EXPECT_THAT(pipeline->show()[0].status.reason, testing::HasSubstr("threw something"));
+}
+
+// Between the record of the last segment and the word of the flush, others may drop the version, and look.
+TEST_F(PipelineOfTests, WhatIsStoredAndDroppedAtOnceIsToldAllTheSame) {
+  make({"flush", "late"});
+  commit(1);
+  {
+    const auto guard = ledger->lock();
+    store(1);
+    pipeline->note_stored(id(1));
+    ASSERT_TRUE(core->held.drop(id(1)));
+  }
+  commit(2);
+  pipeline->look();
+  pipeline->stored(id(1));
+  EXPECT_THAT(heard_so_far(), testing::Contains("late at store 1"));
+}
+
+TEST_F(PipelineOfTests, AFlushThatSucceededWithAPartIsNotLevelStore) {
+  make({"flush", "late", "retire"});
+  commit(1);
+  pipeline->stored(id(1));  // the ledger says that a segment is missing
+  EXPECT_THAT(heard_so_far(), testing::Not(testing::Contains("late at store 1")));
+  store_it(1);
+  EXPECT_THAT(heard_so_far(), testing::Contains("late at store 1"));
+}
+
+TEST_F(PipelineOfTests, AStepIsToldThatAVersionWasRecovered) {
+  make({"early", "flush"});
+  {
+    const auto guard = ledger->lock();
+    ASSERT_TRUE(checkpoint(1));
+    pipeline->admit(*guard, id(1), true);
+  }
+  pipeline->committed(id(1), true);
+  EXPECT_THAT(heard_so_far(), testing::Contains("early again at process 1"));
 }
 
 }  // namespace

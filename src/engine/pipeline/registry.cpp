@@ -6,6 +6,8 @@
 namespace perdure::engine {
 namespace {
 
+constexpr std::size_t kOwnSteps = 3;  // the first of all that are known
+
 // Filled before main() by variables of other source files, so it must not depend on their order.
 std::vector<StepRow>& added_steps() {
   static std::vector<StepRow> rows;
@@ -25,6 +27,9 @@ base::Result<StepRow> find_step(const std::vector<StepRow>& known, const std::st
   }
   if (std::find_if(row + 1, known.end(), has_name) != known.end())
     return base::fail(PERDURE_INVALID_ARGUMENT, "pipeline", "two steps are registered as " + name, "rename one");
+  if (!row->make && row - known.begin() >= static_cast<std::ptrdiff_t>(kOwnSteps))
+    return base::fail(PERDURE_INVALID_ARGUMENT, "pipeline",
+                      "the step " + name + " is registered without a way to make it", "register it with one");
   if (row->make && row->gives)
     return base::fail(PERDURE_INVALID_ARGUMENT, "pipeline",
                       "the step " + name + " says that it gives a level, which only the engine's own do",
@@ -33,6 +38,16 @@ base::Result<StepRow> find_step(const std::vector<StepRow>& known, const std::st
 }
 
 }  // namespace
+
+base::Result<std::unique_ptr<Step>> make_step(const StepRow& row, const StepContext& context) {
+  try {
+    return row.make(context);
+  } catch (const std::exception& thrown) {
+    return base::fail(PERDURE_INTERNAL, "step " + row.name, std::string("making it threw: ") + thrown.what());
+  } catch (...) {
+    return base::fail(PERDURE_INTERNAL, "step " + row.name, "making it threw something");
+  }
+}
 
 StepRegistration::StepRegistration(StepRow row) { added_steps().push_back(std::move(row)); }
 

@@ -55,6 +55,9 @@ struct StepRow {
 };
 
 /// A variable of this type, at namespace scope in any source file that is linked, adds a step.
+/// Makes an added step. What its code throws is PERDURE_INTERNAL.
+base::Result<std::unique_ptr<Step>> make_step(const StepRow& row, const StepContext& context);
+
 class StepRegistration {
  public:
   explicit StepRegistration(StepRow row);

@@ -25,6 +25,7 @@ base::Result<ExportedPieces> ask_for_pieces(PieceLink& link, unsigned position, 
   std::vector<std::byte> bytes;
   std::uint64_t pause = limits.first_pause_ns;
   unsigned failures = 0;
+  std::uint64_t whole = 0;  // bytes of the answer, as was said with its first part
   const std::uint64_t begun = os::monotonic_ns();
   for (;;) {
     if (stopping) return base::fail(PERDURE_CLOSED, question.id.text(), "the engine ends");
@@ -44,6 +45,8 @@ base::Result<ExportedPieces> ask_for_pieces(PieceLink& link, unsigned position, 
       pause = std::min(2 * pause, limits.longest_pause_ns);
       continue;
     }
+    if (!bytes.empty() && answer.bytes != whole) return base::fail(wrong_export(question.id, "its length has changed"));
+    whole = answer.bytes;
     if (answer.bytes > limits.most_bytes) return base::fail(wrong_export(question.id, "it is too long"));
     if (answer.bytes < bytes.size() + answer.part.size())
       return base::fail(wrong_export(question.id, "it is longer than was said"));

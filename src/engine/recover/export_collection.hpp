@@ -13,7 +13,7 @@ namespace perdure::engine {
 struct CollectionLimits {
   std::uint64_t first_pause_ns = 500'000;       ///< before a node that is not ready is asked again
   std::uint64_t longest_pause_ns = 50'000'000;  ///< pauses double up to this
-  std::uint64_t give_up_ns = 120'000'000'000;   ///< a node that answers, but never with what it exports
+  std::uint64_t give_up_ns = 600'000'000'000;   ///< a node that answers, but never with what it exports
   std::uint64_t most_bytes = 256 * base::MiB;   ///< of what one node exports
   unsigned failures = 2;  ///< lost connections and time-outs; after more of them the node counts as lost
 };

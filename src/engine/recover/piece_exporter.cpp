@@ -28,12 +28,12 @@ bool same_question(const ExportQuestion& a, const ExportQuestion& b) {
 
 }  // namespace
 
-ExportedPieces export_pieces(Ledger& ledger, ClientId owner, const ExportQuestion& question, const PlaceSlot& place) {
+ExportedPieces export_pieces(Ledger& ledger, const ExportQuestion& question, const PlaceSlot& place) {
   Exported held;
   std::vector<std::map<catalog::BlockName, tier::SlotAddress>> kept;  // by redundancy set of `held`
   {
     const auto state = ledger.lock();
-    held = state->held.export_pieces(owner, question.id);
+    held = state->held.export_pieces(question.id);
     std::erase_if(held.pieces, [&](const auto& piece) { return !among(question.pieces, piece.piece.rank); });
     std::erase_if(held.redundancy_sets, [&](const auto& set) { return !serves(set, question.redundancy); });
     for (const auto& redundancy_set : held.redundancy_sets)
@@ -72,14 +72,21 @@ base::Result<ExportAnswer> PieceExporter::answer(std::uint64_t peer, const Expor
 base::Result<ExportAnswer> PieceExporter::answer(State& state, const Key& key, const ExportQuestion& question) {
   const std::string object = question.id.text();
   const bool over = std::find(state.ended.begin(), state.ended.end(), key) != state.ended.end();
-  if (state.stopping || over) return base::fail(PERDURE_CLOSED, object, "its recovery is over");
+  if (closed_ || over) return base::fail(PERDURE_CLOSED, object, "its recovery is over");
   auto known = state.exports.find(key);
   if (known == state.exports.end()) {
     const auto of_peer = std::count_if(state.exports.begin(), state.exports.end(),
                                        [&](const auto& entry) { return entry.first.first == key.first; });
     if (static_cast<std::size_t>(of_peer) >= kMostOfAPeer)
       return base::fail(PERDURE_BUSY, object, "too many recoveries of one node are under way");
-    state.exports.emplace(key, Export{question, new_owner(), nullptr});
+    if (question.offset != 0)
+      return base::fail(PERDURE_PEER_FAILED, object, "what was exported ended with a connection", {}, true);
+    const ClientId owner = new_owner();
+    state.exports.emplace(key, Export{question, owner, nullptr});
+    {
+      const auto ledger = ledger_.lock();
+      ledger->held.pin(owner, question.id);
+    }
     state.to_make.push_back(key);
     if (!state.thread.joinable()) state.thread = std::thread([this] { run(); });
     wake_.notify_one();
@@ -132,27 +139,34 @@ void PieceExporter::end_all() {
   end_if([](const Key&) { return true; }, nullptr);
 }
 
+void PieceExporter::close() {
+  {
+    const auto state = state_.lock();
+    closed_ = true;
+  }
+  wake_.notify_all();
+  end_all();
+}
+
 void PieceExporter::stop() {
+  close();
   std::thread thread;
   {
     const auto state = state_.lock();
-    state->stopping = true;
     thread = std::move(state->thread);
   }
-  wake_.notify_all();
   if (thread.joinable()) thread.join();
-  end_all();
 }
 
 void PieceExporter::run() {
   for (;;) {
     Key key;
     ExportQuestion question;
-    ClientId owner = 0;
+    ClientId owner = 0;  // tells exports of one key apart
     {
       auto state = state_.lock();
-      state.wait(wake_, [&] { return state->stopping || !state->to_make.empty(); });
-      if (state->stopping) return;
+      state.wait(wake_, [&] { return closed_ || !state->to_make.empty(); });
+      if (closed_) return;
       key = state->to_make.front();
       state->to_make.pop_front();
       const auto known = state->exports.find(key);
@@ -160,22 +174,15 @@ void PieceExporter::run() {
       question = known->second.question;
       owner = known->second.owner;
     }
-    auto exported = export_pieces(ledger_, owner, question, context_.place);
+    auto exported = export_pieces(ledger_, question, [this](const tier::SlotAddress& slot) -> base::Result<BlockPlace> {
+      if (closed_) return base::fail(PERDURE_CLOSED, slot.path, "the engine ends, or another launch begins");
+      return context_.place(slot);
+    });
     exported.address = context_.address;
     auto bytes = std::make_shared<const std::vector<std::byte>>(encode(exported));
-    bool wanted = false;
-    {
-      const auto state = state_.lock();
-      const auto known = state->exports.find(key);
-      wanted = known != state->exports.end() && known->second.owner == owner;
-      if (wanted) known->second.bytes = std::move(bytes);
-    }
-    if (wanted) continue;
-    {  // it ended meanwhile, perhaps before the version was pinned
-      const auto ledger = ledger_.lock();
-      ledger->held.unpin(owner);
-    }
-    context_.changed();
+    const auto state = state_.lock();
+    const auto known = state->exports.find(key);
+    if (known != state->exports.end() && known->second.owner == owner) known->second.bytes = std::move(bytes);
   }
 }
 

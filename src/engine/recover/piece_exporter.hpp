@@ -1,5 +1,6 @@
 #pragma once
 // Exports what this node has of a version to engines that recover, when they ask for it. (docs/adr/0020)
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -18,9 +19,9 @@ namespace perdure::engine {
 /// How others name the content of a slot of this node.
 using PlaceSlot = std::function<base::Result<BlockPlace>(const tier::SlotAddress&)>;
 
-/// What this node has of what is asked for, with the places where it can be read. Pins the version for `owner`, who has
-/// to unpin it.
-ExportedPieces export_pieces(Ledger& ledger, ClientId owner, const ExportQuestion& question, const PlaceSlot& place);
+/// What this node has of what is asked for, with the places where it can be read. Whoever needs them for longer has
+/// pinned the version.
+ExportedPieces export_pieces(Ledger& ledger, const ExportQuestion& question, const PlaceSlot& place);
 
 struct ExporterContext {
   std::vector<std::byte> address;                 ///< of this node's endpoint
@@ -35,14 +36,17 @@ class PieceExporter {
  public:
   PieceExporter(Ledger& ledger, ExporterContext context) : ledger_(ledger), context_(std::move(context)) {}
   ~PieceExporter() { stop(); }
-  /// PERDURE_CLOSED for a recovery that is over, PERDURE_BUSY for a peer with too many of them, PERDURE_CORRUPT for
-  /// what does not fit to earlier questions.
+  /// The version is pinned when this returns for the first time. PERDURE_CLOSED for a recovery that is over,
+  /// PERDURE_BUSY for a peer with too many of them, PERDURE_PEER_FAILED (retryable) for the rest of an answer whose
+  /// beginning is not known any more, PERDURE_CORRUPT for what does not fit to earlier questions.
   base::Result<ExportAnswer> answer(std::uint64_t peer, const ExportQuestion& question);
   void end(std::uint64_t peer, std::uint64_t recovery);
   void lost(std::uint64_t peer);
   /// Nobody's recovery needs anything any more: another launch begins.
   void end_all();
-  /// The same, and nothing is exported from now on. Returns when the thread has ended.
+  /// The same, and nothing is exported from now on. Does not wait for the thread.
+  void close();
+  /// Returns when the thread has ended, too.
   void stop();
 
   static constexpr std::size_t kPartBytes = 4U << 20;  ///< of an answer, at most
@@ -57,7 +61,6 @@ class PieceExporter {
     std::shared_ptr<const std::vector<std::byte>> bytes;  // nullptr: the thread has not made it yet
   };
   struct State {
-    bool stopping = false;
     std::map<Key, Export> exports;
     std::deque<Key> to_make;
     std::deque<Key> ended;  // the last few: a question that comes late begins nothing
@@ -71,6 +74,7 @@ class PieceExporter {
   ExporterContext context_;
   base::Guarded<State> state_;
   std::condition_variable wake_;
+  std::atomic<bool> closed_ = false;  // set with the state held; asked between slots
 };
 
 }  // namespace perdure::engine

@@ -188,5 +188,29 @@ TEST_F(Exporting, OnePeerCannotHoldAnyNumberOfRecoveries) {
   EXPECT_TRUE(exporter_->answer(kAsker, question(4001)));
 }
 
+TEST_F(Exporting, TheVersionIsPinnedBeforeTheFirstAnswer) {
+  ASSERT_TRUE(exporter_->answer(kAsker, question()));
+  EXPECT_TRUE(pinned()) << "whether the thread has begun or not";
+}
+
+TEST_F(Exporting, TheRestOfAnAnswerWhoseBeginningWasForgottenBeginsNothing) {
+  auto rest = question();
+  rest.offset = 1;
+  const auto refused = exporter_->answer(kAsker, rest);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PERDURE_PEER_FAILED);
+  EXPECT_TRUE(refused.error().retryable) << "it is asked for anew, from the beginning";
+  EXPECT_FALSE(pinned());
+}
+
+TEST_F(Exporting, WhenAnotherLaunchBeginsEverythingIsReleasedAtOnce) {
+  (void)exported(question(1));
+  exporter_->close();
+  EXPECT_FALSE(pinned());
+  const auto late = exporter_->answer(kAsker, question(2));
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, PERDURE_CLOSED);
+}
+
 }  // namespace
 }  // namespace perdure::engine

@@ -26,7 +26,7 @@ struct Recoverer::Work {
 };
 
 // Who does not answer counts as lost: the others may have enough.
-std::vector<ExportedPieces> Recoverer::gather(ClientId client, const ipc::Recover& request, std::optional<unsigned> own,
+std::vector<ExportedPieces> Recoverer::gather(const ipc::Recover& request, std::optional<unsigned> own,
                                               ExportCollection& collection) {
   auto exported = collection.collect(own, threads_, stopping_, [&](unsigned position, const base::Error& why) {
     if (!stopping_)
@@ -34,7 +34,7 @@ std::vector<ExportedPieces> Recoverer::gather(ClientId client, const ipc::Recove
                    " does not say what it has: " + why.text() + "; it counts as lost");
   });
   if (own) {
-    exported[*own] = export_pieces(ledger_, client, collection.question(*own),
+    exported[*own] = export_pieces(ledger_, collection.question(*own),
                                    [this](const tier::SlotAddress& slot) { return network_->place(slot); });
     exported[*own].address = request.nodes[*own].address;
   }
@@ -45,7 +45,7 @@ std::vector<ExportedPieces> Recoverer::gather(ClientId client, const ipc::Recove
   return exported;
 }
 
-base::Result<std::vector<ipc::RankRecovery>> Recoverer::recover(ClientId client, const ipc::Recover& request) {
+base::Result<std::vector<ipc::RankRecovery>> Recoverer::recover(const ipc::Recover& request) {
   std::vector<PieceNetwork::Address> addresses;
   std::optional<unsigned> own;
   for (const auto& node : request.nodes) {
@@ -55,7 +55,7 @@ base::Result<std::vector<ipc::RankRecovery>> Recoverer::recover(ClientId client,
   }
   const auto link = network_->connect(addresses);
   ExportCollection collection(*link, request.id, request.nodes);  // what others export stays until this ends
-  Work work(request.id, gather(client, request, own, collection), *link);
+  Work work(request.id, gather(request, own, collection), *link);
   work.own = own;
   for (const std::uint32_t rank : request.wanted) {
     if (held_here(request.id, rank)) continue;

@@ -22,8 +22,8 @@ class Recoverer {
         parity_(std::move(parity)),
         threads_(threads) {}
   /// Asks the nodes that the request names. Recovers all wanted ranks or none: after a failure nothing stays in slots.
-  /// What this node has of the version stays pinned for `client`.
-  base::Result<std::vector<ipc::RankRecovery>> recover(ClientId client, const ipc::Recover& request);
+  /// What this node has of the version has to be pinned by whoever asks for it.
+  base::Result<std::vector<ipc::RankRecovery>> recover(const ipc::Recover& request);
   void stop() { stopping_ = true; }
 
  private:
@@ -37,7 +37,7 @@ class Recoverer {
     std::optional<unsigned> unreachable;
   };
   bool held_here(const segment::VersionId& id, std::uint32_t rank);
-  std::vector<ExportedPieces> gather(ClientId client, const ipc::Recover& request, std::optional<unsigned> own,
+  std::vector<ExportedPieces> gather(const ipc::Recover& request, std::optional<unsigned> own,
                                      ExportCollection& collection);
   void run(Work& work);
   base::Status recover_chunk(Work& work, const Chunk& which);

@@ -210,7 +210,7 @@ base::Status Replicator::receive(base::ConstByteSpan bytes) {
     const auto* announce = std::get_if<Announce>(&message.body);
     const EntryPointer entry = find_or_make(message.id, announce == nullptr ? 0 : announce->ranks);
     answer = step(entry, event::Received{message});
-    if (!answer && !known) forget(entry);  // what is refused leaves no trace
+    if (!answer && !known) erase(entry);  // what is refused leaves no trace
     wake_.notify_all();
     deliver(guard);
   }

@@ -131,6 +131,7 @@ class Replicator {
   void carry_out_at_ledger(const EntryPointer& entry, const ReplicationAction& action);
   void start_job(const EntryPointer& entry, ReplicationAction& action);
   void reached(const EntryPointer& entry);
+  void erase(const EntryPointer& entry);
   void forget(const EntryPointer& entry);
   void drop_publication(const segment::VersionId& id);
   void seek_room(const EntryPointer& entry);

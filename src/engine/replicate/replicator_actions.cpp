@@ -65,10 +65,16 @@ void Replicator::reached(const EntryPointer& entry) {
 
 void Replicator::forget(const EntryPointer& entry) {
   if (find(entry->id()) != entry) return;
+  erase(entry);
+  drop_publication(entry->id().version);
+}
+
+// The publication of a capture that is followed stays.
+void Replicator::erase(const EntryPointer& entry) {
+  if (find(entry->id()) != entry) return;
   auto& tracked = versions_.at(entry->id().version);
   tracked.by_epoch.erase(entry->id().epoch);
-  tracked.publication.reset();
-  if (tracked.by_epoch.empty()) versions_.erase(entry->id().version);
+  if (tracked.by_epoch.empty() && !tracked.publication) versions_.erase(entry->id().version);
 }
 
 void Replicator::drop_publication(const segment::VersionId& id) {

@@ -123,7 +123,7 @@ base::Result<Done> commit(ServeContext& context, ClientId, const ipc::Commit& co
     const catalog::HeldVersion* before = ledger->find(commit.id);
     const bool again = before != nullptr && before->committed;
     status = ledger->held.commit(commit);
-    if (status && !again) context.pipeline.admit(*ledger, commit.id);
+    if (status && !again) context.pipeline.admit(*ledger, commit.id, commit.recovered);
   }
   if (status) context.pipeline.committed(commit.id, commit.recovered);
   return done(status);

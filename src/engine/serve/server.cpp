@@ -66,7 +66,10 @@ void Server::drop_lost() {
       ledger->client_gone(id, is_rank ? std::optional(client->second.rank) : std::nullopt);
     }
     context_.flusher.look_at_application();
-    if (options_.group != nullptr) options_.group->reevaluate_captures();
+    if (options_.group != nullptr) {
+      options_.group->client_gone(id);
+      options_.group->reevaluate_captures();
+    }
     if (is_rank) lifetime_.rank_left();  // a tool that looks in again and again must not put off the end
     if (client != context_.clients.end()) context_.clients.erase(client);
   }
