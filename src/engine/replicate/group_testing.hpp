@@ -101,7 +101,14 @@ class GroupNode {
   }
   /// Others want this node's processors.
   void be_busy(bool busy) { busy_ = busy; }
+  /// Only with lock() held, once the replicator has anything to do.
   NodeState& core() { return *core_; }
+  /// What is kept under this id, as it is now.
+  std::optional<catalog::RedundancySet> redundancy_set(const catalog::RedundancyId& id) {
+    const auto guard = ledger_->lock();
+    const auto* found = core_->redundancy.find(id);
+    return found == nullptr ? std::nullopt : std::optional(*found);
+  }
   Replicator& replicator() { return *replicator_; }
   Reports& reports() { return reports_; }
   Ledger::Access lock() { return ledger_->lock(); }
@@ -216,27 +223,28 @@ class GroupFixtureBase : public testing::Test {
     }
     return false;
   }
-  const segment::ChunkEntry* block(const segment::VersionId& id, redundancy::Block block) {
-    const auto* held = nodes_[block.position]->core().find(id);
-    if (held == nullptr) return nullptr;
+  std::optional<segment::ChunkEntry> block(const segment::VersionId& id, redundancy::Block block) {
+    const auto guard = nodes_[block.position]->lock();
+    const auto* held = guard->find(id);
+    if (held == nullptr) return std::nullopt;
     std::vector<const segment::Piece*> pieces;
     std::vector<std::uint64_t> counts;
     for (const auto& [rank, piece] : held->pieces) pieces.push_back(&piece), counts.push_back(piece.chunks.size());
     const redundancy::BlockOrder order(counts);
-    if (block.number >= order.count()) return nullptr;
+    if (block.number >= order.count()) return std::nullopt;
     const auto where = order.chunk(block.number);
-    return &pieces[where.rank]->chunks[where.chunk];
+    return pieces[where.rank]->chunks[where.chunk];
   }
   std::vector<std::byte> data(const segment::VersionId& id, redundancy::Block which) {
-    const auto* chunk = block(id, which);
-    return chunk == nullptr ? std::vector<std::byte>() : nodes_[which.position]->content(*chunk);
+    const auto chunk = block(id, which);
+    return chunk ? nodes_[which.position]->content(*chunk) : std::vector<std::byte>();
   }
   /// What has to be kept, by the slow rule: term by term, symbol by symbol.
   std::vector<std::byte> expected(const segment::VersionId& id, unsigned position, catalog::BlockName name) {
     const auto map = scheme_.scheme->map(scheme_.members, scheme_.parities);
     std::vector<std::uint64_t> blocks(scheme_.members);
     for (unsigned p = 0; p < blocks.size(); ++p)
-      while (block(id, {p, blocks[p]}) != nullptr) ++blocks[p];
+      while (block(id, {p, blocks[p]})) ++blocks[p];
     std::vector<std::byte> sum;
     for (const auto& kept : map->kept(position, blocks)) {
       if (catalog::BlockName{kept.stripe, kept.index} != name) continue;
@@ -251,8 +259,8 @@ class GroupFixtureBase : public testing::Test {
   /// Every block of every node has redundancy blocks on other nodes, with the right content.
   void expect_protected(const segment::VersionId& id, std::uint64_t epoch) {
     for (unsigned p = 0; p < nodes_.size(); ++p) {
-      const auto* redundancy_set = nodes_[p]->core().redundancy.find(catalog::RedundancyId{id, epoch});
-      ASSERT_NE(redundancy_set, nullptr);
+      const auto redundancy_set = nodes_[p]->redundancy_set({id, epoch});
+      ASSERT_TRUE(redundancy_set);
       EXPECT_EQ(redundancy_set->members.size(), nodes_.size());
       EXPECT_EQ(redundancy_set->scheme, scheme_.scheme->name);
       EXPECT_EQ(redundancy_set->position, p);
@@ -260,7 +268,7 @@ class GroupFixtureBase : public testing::Test {
         EXPECT_EQ(nodes_[p]->content(chunk), expected(id, p, name)) << p << ": " << name.stripe << "." << name.index;
         EXPECT_EQ(nodes_[p]->hash(chunk), chunk.hash);
       }
-      for (redundancy::Block own{p, 0}; block(id, own) != nullptr; ++own.number) expect_kept_elsewhere(id, epoch, own);
+      for (redundancy::Block own{p, 0}; block(id, own); ++own.number) expect_kept_elsewhere(id, epoch, own);
     }
   }
   void expect_kept_elsewhere(const segment::VersionId& id, std::uint64_t epoch, redundancy::Block own) {
@@ -271,8 +279,8 @@ class GroupFixtureBase : public testing::Test {
     EXPECT_FALSE(where.empty());
     for (const auto& [position, name] : where) {
       EXPECT_NE(position, own.position);
-      const auto* redundancy_set = nodes_[position]->core().redundancy.find(catalog::RedundancyId{id, epoch});
-      ASSERT_NE(redundancy_set, nullptr);
+      const auto redundancy_set = nodes_[position]->redundancy_set({id, epoch});
+      ASSERT_TRUE(redundancy_set);
       EXPECT_TRUE(redundancy_set->kept.contains(name)) << position << ": " << name.stripe << "." << name.index;
     }
   }

@@ -43,8 +43,8 @@ TEST_F(MovedRanks, AreProtectedWhereTheyRunNow) {
   protect(first_);
   ASSERT_TRUE(wait_reached(first_));
   for (auto& node : nodes_) {
-    const auto* redundancy_set = node->core().redundancy.find(catalog::RedundancyId{first_, 7});
-    ASSERT_NE(redundancy_set, nullptr);
+    const auto redundancy_set = node->redundancy_set({first_, 7});
+    ASSERT_TRUE(redundancy_set);
     for (unsigned p = 0; p < 3; ++p) {
       ASSERT_EQ(redundancy_set->members.at(p).size(), 1U);
       EXPECT_EQ(redundancy_set->members[p][0].rank, p);

@@ -150,9 +150,12 @@ TEST_P(OneGroup, InAnotherLaunchItIsEncodedAgainAndTheUnfinishedIsGivenBack) {
   expect_protected(second_, 8);
   expect_protected(first_, 7);
   for (auto& node : nodes_) {
-    EXPECT_EQ(node->core().redundancy.find(catalog::RedundancyId{second_, 7}), nullptr);
-    ASSERT_TRUE(node->core().held.retire("app", 1));
-    ASSERT_TRUE(node->core().held.retire("app", 2));
+    EXPECT_FALSE(node->redundancy_set({second_, 7}));
+    {
+      const auto guard = node->lock();
+      ASSERT_TRUE(guard->held.retire("app", 1));
+      ASSERT_TRUE(guard->held.retire("app", 2));
+    }
     EXPECT_EQ(node->used(), 0U) << "no slot is lost";
   }
 }
@@ -206,8 +209,7 @@ TEST_P(CapturedGroup, ChunksAreProtectedBeforeTheCommit) {
   capture(first_, 4);
   wait_used(4 + blocks_kept(GetParam()));
   for (unsigned p = 0; p < nodes_.size(); ++p) {
-    EXPECT_EQ(nodes_[p]->core().redundancy.find(catalog::RedundancyId{first_, 7}), nullptr)
-        << "nothing is recorded before";
+    EXPECT_FALSE(nodes_[p]->redundancy_set({first_, 7})) << "nothing is recorded before";
     EXPECT_EQ(nodes_[p]->replicator().under_way(), 0U) << "nobody waits for what may never be committed";
     nodes_[p]->commit(first_, static_cast<unsigned>(nodes_.size()));
     nodes_[p]->replicator().committed(first_);
