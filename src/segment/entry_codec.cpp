@@ -54,8 +54,11 @@ std::string fault_of(const Attributes& attributes) {
   for (const auto& [key, value] : attributes) {
     // The offending key may be long or unprintable: it is not repeated in the message.
     if (!is_key(key)) return "has an attribute whose name is not 1 to 64 of the characters a-z 0-9 . _ -";
-    if (const std::string fault = std::visit(FindFault{}, value); !fault.empty())
-      return "has an attribute '" + key + "' that " + fault;
+    if (const std::string fault = std::visit(FindFault{}, value); !fault.empty()) {
+      std::string text = "has an attribute '";
+      text.append(key).append("' that ").append(fault);
+      return text;
+    }
   }
   return {};
 }
