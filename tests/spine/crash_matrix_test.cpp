@@ -88,13 +88,13 @@ TEST_P(CrashMatrix, RestoresTheNewestCompleteVersionAndLeavesNothingPartial) {
     tier =
         c.hit % 2 == 1 ? "tier.order=memory;tier.memory.max_bytes=4MiB" : "tier.order=file;tier.file.max_bytes=256KiB";
   Program program{options_in(directory.path(), c.mode,
-                             (name.starts_with("move_") ? "" : "node.ranks_per_node=1;") +
+                             (name.starts_with("spill_") ? "" : "node.ranks_per_node=1;") +
                                  std::string("retention.keep_last=3;catalog.compact_above=1KiB;") + tier)};
   program.restore_at_end = true;
   program.words = c.overflow ? 70000 : 24000;  // five chunks, or two
   program.acknowledged = directory.path() + "/acknowledged";
   // The rank with less is ready long before the other, which then needs its slots.
-  const bool uneven = name.starts_with("move_");
+  const bool uneven = name.starts_with("spill_");
   const auto life_of = [&](const Rank& rank) {
     Program mine = program;
     if (uneven && rank.rank == 1) mine.words *= 3;
