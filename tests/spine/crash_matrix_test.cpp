@@ -29,7 +29,7 @@ struct Case {
 // versions in all states behind it. Its dying life restores twice and compacts once; an engine that is asked for the
 // first time is asked by a handle that is being opened, which fails when every new engine dies.
 std::vector<int> hits_of(std::string_view point) {
-  if (point.starts_with("move_")) return {};  // only where a checkpoint is larger than the tiers
+  if (point.starts_with("spill_")) return {};  // only where a checkpoint is larger than the tiers
   if (point.starts_with("catalog_") || point == "engine_locate") return {1};
   if (point == "engine_inventory") return {2};
   if (point.starts_with("evict_") || point.starts_with("restore_")) return {1, 2};
@@ -53,9 +53,9 @@ std::vector<Case> overflow_cases() {
     for (std::size_t i = 0; i < os::kCrashPoints.size(); ++i) {
       const std::string_view point = os::kCrashPoints[i].name;
       if (point.starts_with("evict_") || point == "engine_locate" || os::kCrashPoints[i].role == "redundancy") continue;
-      const bool often = point.starts_with("move_") || point == "flush_chunk" || point == "engine_written";
+      const bool often = point.starts_with("spill_") || point == "flush_chunk" || point == "engine_written";
       std::vector<int> hits{point.starts_with("catalog_") ? 1 : 2};
-      if (often) hits = point.starts_with("move_") ? std::vector<int>{1, 2} : std::vector<int>{1, 2, 5};
+      if (often) hits = point.starts_with("spill_") ? std::vector<int>{1, 2} : std::vector<int>{1, 2, 5};
       for (int hit : hits) cases.push_back({mode, static_cast<os::CrashPoint>(i), hit, true});
     }
   return cases;
