@@ -216,7 +216,8 @@ class GroupFixtureBase : public testing::Test {
         const auto state = node->replicator().state(id);
         if (state.failed) ADD_FAILURE() << state.failed->text();
         if (state.failed) return false;
-        all = all && state.reached;
+        // The catalog says so before the replicator has heard of it: until then it does not act on it.
+        all = all && state.reached && !state.under_way;
       }
       if (all) return true;
       os::sleep_ns(1'000'000);
