@@ -130,6 +130,37 @@ TEST_F(EngineWithSteps, AStepThatBlocksKeepsNoVersionFromTheStoreAndEndsWithTheE
   EXPECT_THAT(notes().versions_of("note-it"), ElementsAre(1));
 }
 
+// Whoever first syncs a catalog that is being compacted does not get on until it is let go. The flush that stored a
+// version does that before it says so.
+class HoldCompaction : public os::Hooks {
+ public:
+  int before(const os::Operation& operation) override {
+    if (std::string_view(operation.call) != "fsync" || !operation.path.ends_with("/catalog.new")) return 0;
+    if (reached.exchange(true)) return 0;
+    while (!go) os::sleep_ns(100'000);
+    return 0;
+  }
+  std::atomic<bool> reached = false, go = false;
+};
+
+TEST_F(EngineWithSteps, AVersionThatIsStoredAndRetiredBeforeAnybodySaysSoIsToldAllTheSame) {
+  ASSERT_TRUE(start_with("flush, note-it", "catalog.compact_above=1KiB;"));
+  HoldCompaction hold;
+  test_support::InstalledHooks installed(hold);
+  std::uint64_t version = 0;
+  while (!hold.reached && version < 5000) {
+    commit(++version);
+    ASSERT_TRUE(await([&] { return hold.reached || notes().versions_of("note-it").size() == version; }));
+  }
+  ASSERT_TRUE(hold.reached);
+  ASSERT_TRUE(rank_.call(ipc::Retire{"app", version}));
+  commit(version + 1);  // looks for versions that are gone
+  hold.go = true;
+  EXPECT_TRUE(await([&] { return notes().versions_of("note-it").size() == version + 1; }));
+  EXPECT_THAT(notes().versions_of("note-it"), testing::Contains(version));
+  engine_->stop();  // nothing holds on to the hooks
+}
+
 TEST_F(EngineWithSteps, AStepThatFailsIsReportedOnceAndVersionsGoOn) {
   ASSERT_TRUE(start_with("replicate, flush, note-it, retire", "retention.keep_last=1;"));
   notes().fails = true;

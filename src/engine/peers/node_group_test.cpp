@@ -26,9 +26,9 @@ class NodeGroupOnNetwork : public NodeStateFixture {
     address = *group->open_network(std::vector<std::byte>(key.begin(), key.end()));
   }
   std::unique_ptr<network::Endpoint> engine(std::byte secret) {
-    auto options = network::sample_options();
-    options.job_key.fill(secret);
-    return network::open_endpoint(network::open_fabric_wire(), options);
+    auto theirs = network::sample_options();
+    theirs.job_key.fill(secret);
+    return network::open_endpoint(network::open_fabric_wire(), theirs);
   }
   base::Result<network::Bytes> say(network::Endpoint& from, network::PeerId to, const network::Bytes& message) {
     return from.call(to, message, network::kPatience);
@@ -206,6 +206,24 @@ TEST_F(NodeGroupOnNetwork, AClientThatDiesWhileItsEngineRecoversLeavesNothingPin
   silent.reset();  // what is asked fails now
   for (int i = 0; i < 200 && !pinned(); ++i) os::sleep_ns(1'000'000);
   EXPECT_FALSE(pinned()) << "nor is it pinned later";
+}
+
+TEST_F(NodeGroupOnNetwork, AnotherLaunchReleasesWhatWasExportedThoughARecoveryKeepsTheNetwork) {
+  ASSERT_TRUE(checkpoint(1));
+  store(1);
+  const auto pinned = [&] {
+    const auto state = ledger->lock();
+    return !state->held.evictable(*state->find(id(1)));
+  };
+  auto asker = engine(key[0]), silent = engine(key[0]);
+  const auto peer = asker->connect(address, network::kPatience);
+  ASSERT_TRUE(peer) << peer.error().text();
+  ASSERT_TRUE(say(*asker, *peer, encode(PeerRequest(ExportQuestion{5, id(1), {0}, {}, 0}))));
+  ASSERT_TRUE(pinned());
+  ASSERT_FALSE(group->recover(1, {id(2), 1, {0}, {{"host#2", silent->address(), {0}, {}}}})) << "it is under way";
+  ASSERT_TRUE(group->open_network(std::vector<std::byte>(key.size(), std::byte{77})));
+  EXPECT_FALSE(pinned());
+  silent.reset();
 }
 
 TEST_F(NodeGroupOnNetwork, WhatNobodyHasIsNotRecoveredAndNobodyKeepsAnythingForIt) {
