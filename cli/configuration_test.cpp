@@ -16,7 +16,7 @@ using testing::HasSubstr;
 /// The verb, and what it cannot do without.
 std::vector<std::string> called(const Verb& verb, const std::vector<std::string>& more) {
   std::vector<std::string> arguments{verb.name};
-  if (arguments[0] == "show") arguments.emplace_back("nbody");
+  if (arguments[0] == "show" || arguments[0] == "forget") arguments.emplace_back("nbody");
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
@@ -128,6 +128,7 @@ TEST(JsonErrors, OfWhatCannotBeDoneAreJsonToo) {
                                                       {"show", "nbody", "--store", gone},
                                                       {"verify", gone},
                                                       {"prune", "--store", gone},
+                                                      {"forget", "nbody", "--store", gone},
                                                       {"calibrate", "--emulated", gone},
                                                       {"simulate", gone}};
   for (const auto& arguments : failing) {

@@ -3,7 +3,7 @@
 
 namespace perdure::cli {
 
-Enrol enrol_run, enrol_ls, enrol_show, enrol_verify, enrol_prune, enrol_config, enrol_doctor, enrol_top;
+Enrol enrol_run, enrol_ls, enrol_show, enrol_verify, enrol_prune, enrol_forget, enrol_config, enrol_doctor, enrol_top;
 Enrol enrol_metrics, enrol_calibrate, enrol_simulate;
 
 const std::vector<Verb>& verbs() {
@@ -13,6 +13,7 @@ const std::vector<Verb>& verbs() {
       {"show", "Show everything about a checkpoint: segments, ranks, regions, chunks", enrol_show},
       {"verify", "Read and verify every byte of a store or of one checkpoint", enrol_verify},
       {"prune", "Retire old versions and remove what killed jobs left", enrol_prune},
+      {"forget", "Make a checkpoint's name a first start again, on purpose", enrol_forget},
       {"config", "Show the effective configuration and where each value came from", enrol_config},
       {"doctor", "Check whether this machine is fit for Perdure, and what to do if not", enrol_doctor},
       {"top", "Show what the engines on this machine hold, flush, decide and wait for", enrol_top},

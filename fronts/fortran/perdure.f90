@@ -29,6 +29,7 @@ module perdure
   integer, parameter, public :: perdure_peer_failed = 14    !< another rank failed; its own error says why
   integer, parameter, public :: perdure_busy = 15           !< somebody else holds it
   integer, parameter, public :: perdure_internal = 16       !< a defect of Perdure; please report it
+  integer, parameter, public :: perdure_incomplete = 17     !< there are checkpoints of that name, and parts of all of them are missing
   integer, parameter, public :: perdure_level_none = 0      !< nothing that could be restored
   integer, parameter, public :: perdure_level_process = 1   !< survives the death of every process
   integer, parameter, public :: perdure_level_node = 2      !< survives the loss of a node

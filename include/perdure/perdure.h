@@ -40,10 +40,11 @@ extern "C" {
 typedef enum perdure_status {
   PERDURE_OK = 0,               /**< success */
   PERDURE_INVALID_ARGUMENT = 1, /**< a wrong argument; nothing was done */
-  PERDURE_NOT_FOUND = 2,        /**< no such checkpoint, version, region, file */
+  PERDURE_NOT_FOUND = 2,        /**< no such checkpoint, version, region, file: of it there is nothing */
   PERDURE_EXISTS = 3,           /**< this version is already taken */
   PERDURE_MISMATCH = 4,         /**< ranks disagree, or a region's size differs from what was stored */
-  PERDURE_CORRUPT = 5,          /**< data that failed verification; it was set aside and not used */
+  PERDURE_CORRUPT = 5,          /**< data that failed verification; it is not used, and set aside when a second reader
+                                     saw the same */
   PERDURE_NO_SPACE = 6,         /**< a tier, the store or memory is full, or a quota is reached */
   PERDURE_IO = 7,               /**< a device or file system failed */
   PERDURE_PERMISSION = 8,       /**< access denied, or a read-only file system */
@@ -54,7 +55,8 @@ typedef enum perdure_status {
   PERDURE_UNSUPPORTED = 13,     /**< written by a newer Perdure, or not possible on this system */
   PERDURE_PEER_FAILED = 14,     /**< another rank failed; its own error says why */
   PERDURE_BUSY = 15,            /**< somebody else holds it */
-  PERDURE_INTERNAL = 16         /**< a defect of Perdure; please report it */
+  PERDURE_INTERNAL = 16,        /**< a defect of Perdure; please report it */
+  PERDURE_INCOMPLETE = 17       /**< there are checkpoints of that name, and parts of all of them are missing */
 } perdure_status;
 
 /** How much a checkpoint survives by now; each level includes those before it. */
@@ -138,7 +140,7 @@ PERDURE_API perdure_status perdure_unprotect(perdure_t* handle, int id);
  *  ranks get an error and nothing of this version remains. */
 PERDURE_API perdure_status perdure_checkpoint(perdure_t* handle, const char* name, int64_t version);
 
-/** The newest version of `name` that every rank can restore; PERDURE_NOT_FOUND when there is none. [collective] */
+/** The newest version of `name` that every rank can restore; the errors are those of perdure_restore(). [collective] */
 PERDURE_API perdure_status perdure_latest(perdure_t* handle, const char* name, int64_t* version);
 
 /** The size of this rank's region `id` in a stored checkpoint, before restoring it. [collective]
@@ -149,8 +151,12 @@ PERDURE_API perdure_status perdure_stored_size(perdure_t* handle, const char* na
 /** Fills the protected regions from a checkpoint; every byte is verified. [collective]
  *  All protected regions must be in it with the same element size and count (PERDURE_MISMATCH otherwise, before
  *  anything is touched). With PERDURE_LATEST, versions that fail verification are set aside and the next older one is
- *  taken. PERDURE_NOT_FOUND: there is nothing to restore, a first start. When it fails with PERDURE_CORRUPT or
- *  PERDURE_IO the content of the regions is undefined. */
+ *  taken. PERDURE_NOT_FOUND: of this there is nothing, in the store or on the nodes of the job, and nothing was set
+ *  aside: a first start. PERDURE_CORRUPT: nothing whole is left, and some of it was set aside; PERDURE_INCOMPLETE:
+ * there are parts only. These two come at every later call and start, until the parts are there again or somebody
+ * decides
+ *  (`perdure forget NAME`). When it fails with PERDURE_CORRUPT or PERDURE_IO the content of the regions is undefined.
+ */
 PERDURE_API perdure_status perdure_restore(perdure_t* handle, const char* name, int64_t version);
 
 /** The same for the regions in `ids` only (every rank may name others; all must be protected). [collective] */

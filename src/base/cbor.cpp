@@ -6,7 +6,6 @@ namespace perdure::base {
 namespace {
 
 constexpr int kMaxDepth = 16;
-constexpr std::size_t kMaxItems = 4U << 20;
 
 // Walks the input without building anything and stops where the limits are passed: the parser behind from_cbor
 // recurses for every nested array, so that a few kilobytes of '[' would otherwise exhaust the stack.
@@ -31,7 +30,7 @@ class LimitCheck : public nlohmann::json_sax<Json> {
   std::string what = "nested too deeply or too many items";
 
  private:
-  bool item() { return ++items_ <= kMaxItems; }
+  bool item() { return ++items_ <= kMaxCborItems; }
   bool open() { return ++depth_ <= kMaxDepth && item(); }
   bool close() {
     --depth_;
@@ -51,6 +50,15 @@ std::vector<std::byte> encode_cbor(const Json& value) {
   std::vector<std::uint8_t> raw = Json::to_cbor(value);
   const auto* first = reinterpret_cast<const std::byte*>(raw.data());
   return {first, first + raw.size()};
+}
+
+Status check_cbor(ConstByteSpan data, const std::string& object) {
+  if (data.size() <= kMaxCborItems) return {};  // an item has a byte at least
+  const auto* first = reinterpret_cast<const std::uint8_t*>(data.data());
+  LimitCheck check;
+  if (Json::sax_parse(first, first + data.size(), &check, Json::input_format_t::cbor, true)) return {};
+  return fail(PERDURE_INVALID_ARGUMENT, object,
+              "it has more than the " + std::to_string(kMaxCborItems) + " items that readers take");
 }
 
 Result<Json> decode_cbor(ConstByteSpan data, const std::string& object) {

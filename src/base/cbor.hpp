@@ -11,10 +11,18 @@ namespace perdure::base {
 
 using Json = nlohmann::json;  // complete with base/json.hpp
 
+/// The most items (values, keys, arrays and maps, at any depth) that readers take in one encoding. Writers keep to it:
+/// see check_cbor().
+inline constexpr std::size_t kMaxCborItems = 4U << 20;
+
 std::vector<std::byte> encode_cbor(const Json& value);
 
-/// Decodes exactly one CBOR item that fills `data`. Refuses nesting deeper than 16, more than 4 Mi items, and trailing
-/// bytes, with PERDURE_CORRUPT about `object`. Never throws.
+/// Whether decode_cbor() will take it: for writers, before anybody relies on what they wrote. PERDURE_INVALID_ARGUMENT
+/// about `object`. Costs nothing unless the encoding has more bytes than readers take items.
+Status check_cbor(ConstByteSpan data, const std::string& object);
+
+/// Decodes exactly one CBOR item that fills `data`. Refuses nesting deeper than 16, more than kMaxCborItems items, and
+/// trailing bytes, with PERDURE_CORRUPT about `object`. Never throws.
 Result<Json> decode_cbor(ConstByteSpan data, const std::string& object);
 
 /// Typed access to a decoded map, with errors instead of exceptions. `object` names what is being read.

@@ -118,5 +118,25 @@ TEST(CborFields, RefuseWhatIsNotAMap) {
   EXPECT_FALSE(get_array(list, "a", kObject));
 }
 
+// An array of so many zeros.
+std::vector<std::byte> zeros(std::uint32_t count) {
+  std::vector<std::byte> data(5 + std::size_t{count});
+  data[0] = std::byte{0x9a};
+  for (unsigned i = 0; i < 4; ++i) data[1 + i] = static_cast<std::byte>(count >> (24 - 8 * i));
+  return data;
+}
+
+TEST(CheckCbor, TakesExactlyWhatReadersTake) {
+  for (const bool more : {false, true}) {
+    const auto data = zeros(kMaxCborItems - 1 + (more ? 1 : 0));
+    EXPECT_EQ(decode_cbor(data, "x").has_value(), !more);
+    const auto checked = check_cbor(data, "x");
+    EXPECT_EQ(checked.has_value(), !more);
+    if (more) {
+      EXPECT_EQ(checked.error().code, PERDURE_INVALID_ARGUMENT);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace perdure::base

@@ -63,10 +63,10 @@ constexpr std::array kErrnoRules = {
               "raise the limit of file sizes (ulimit -f) or use a file system for large files"},
 };
 
-constexpr std::array<const char*, 17> kCodeNames = {
+constexpr std::array<const char*, kLastErrorCode + 1> kCodeNames = {
     "ok",         "invalid-argument", "not-found", "exists", "mismatch",      "corrupt",     "no-space",    "io",
     "permission", "unavailable",      "timeout",   "closed", "wrong-process", "unsupported", "peer-failed", "busy",
-    "internal"};
+    "internal",   "incomplete"};
 
 }  // namespace
 

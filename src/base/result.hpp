@@ -11,6 +11,7 @@ namespace perdure::base {
 
 /// The codes are those of the C API (perdure.h), so that no table has to translate them.
 using ErrorCode = perdure_status;
+inline constexpr ErrorCode kLastErrorCode = PERDURE_INCOMPLETE;
 
 struct Error {
   ErrorCode code = PERDURE_INTERNAL;

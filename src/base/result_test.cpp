@@ -81,8 +81,8 @@ TEST(ErrnoError, TakesAnUnknownNumberAsAPermanentFailureOfTheDevice) {
 
 TEST(CodeName, IsDifferentForEveryCode) {
   std::set<std::string> names;
-  for (int code = PERDURE_OK; code <= PERDURE_INTERNAL; ++code) names.insert(code_name(static_cast<ErrorCode>(code)));
-  EXPECT_EQ(names.size(), static_cast<std::size_t>(PERDURE_INTERNAL) + 1);
+  for (int code = PERDURE_OK; code <= kLastErrorCode; ++code) names.insert(code_name(static_cast<ErrorCode>(code)));
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(kLastErrorCode) + 1);
   EXPECT_STREQ(code_name(PERDURE_NOT_FOUND), "not-found");
   EXPECT_STREQ(code_name(PERDURE_PEER_FAILED), "peer-failed");
   EXPECT_STREQ(code_name(PERDURE_INTERNAL), "internal");

@@ -152,9 +152,9 @@ TEST(CApi, ACloseThatLeavesSomethingBehindSaysWhatWhyWhereAndWhatToDo) {
 
 TEST(CApi, EveryStatusHasAName) {
   std::set<std::string> names;
-  for (int i = PERDURE_OK; i <= PERDURE_INTERNAL; ++i)
+  for (int i = PERDURE_OK; i <= PERDURE_INCOMPLETE; ++i)
     names.insert(perdure_status_name(static_cast<perdure_status>(i)));
-  EXPECT_EQ(names.size(), static_cast<std::size_t>(PERDURE_INTERNAL) + 1);
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(PERDURE_INCOMPLETE) + 1);
   EXPECT_NE(perdure_version(), nullptr);
 }
 

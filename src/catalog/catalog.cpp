@@ -60,6 +60,18 @@ std::vector<std::byte> encode_record(const Record& record) {
   return bytes;
 }
 
+// The reader's limits, held by the writer: a record that replay skips would be acknowledged, and gone at the next
+// start.
+base::Status Catalog::check_readable(base::ConstByteSpan record) const {
+  const auto payload = record.subspan(sizeof(RecordHeader));
+  if (payload.size() > kMaxRecord)
+    return base::fail(PERDURE_INVALID_ARGUMENT, file_.path(),
+                      "a record of " + base::format_bytes(payload.size()) + " would describe too much; it may have " +
+                          base::format_bytes(kMaxRecord),
+                      "put small regions together, raise chunk_bytes, or make redundancy groups smaller");
+  return base::check_cbor(payload, file_.path() + ": a record");
+}
+
 State replay_bytes(base::ConstByteSpan log, const std::string& object, ReplayReport& report, std::uint64_t& good_end) {
   State state;
   good_end = sizeof kFileMagic;
@@ -128,6 +140,11 @@ base::Status Catalog::mend_magic(std::uint64_t size) {
 
 base::Status Catalog::append(const Record& record) {
   const auto bytes = encode_record(record);
+  PERDURE_CHECK(check_readable(bytes));
+  if (end_ + bytes.size() > kMaxLog)
+    return base::fail(PERDURE_NO_SPACE, file_.path(),
+                      "it would have more than the " + base::format_bytes(kMaxLog) + " that a catalog may have",
+                      "keep fewer versions on the node, or use larger chunks");
   PERDURE_CHECK(file_.write(end_, bytes));
   end_ += bytes.size();
   state_.apply(record);
@@ -155,6 +172,9 @@ Compaction Catalog::begin_compaction() {
 
 base::Status Compaction::write() {
   const auto log = encode_log(state_);
+  if (log.size() > kMaxLog)
+    return base::fail(PERDURE_NO_SPACE, directory_ + "/catalog",
+                      "its snapshot would be longer than a catalog may be; the log stays as it is");
   const std::string fresh = directory_ + "/catalog.new";
   PERDURE_CHECK(os::remove_file(fresh));
   PERDURE_TRY(file_, os::File::open(fresh, os::Open::create_new));

@@ -59,6 +59,7 @@ class Catalog {
   base::Status compact();
 
  private:
+  base::Status check_readable(base::ConstByteSpan record) const;
   base::Status replay();
   base::Status mend_magic(std::uint64_t size);
   base::Status take_over(Compaction& compaction);

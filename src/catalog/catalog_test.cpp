@@ -130,6 +130,18 @@ TEST_F(CatalogFile, ADamagedMagicCostsNoRecord) {
   }
 }
 
+// Replay would skip it: what it says would be gone at the next start, after somebody was told that it is safe.
+TEST_F(CatalogFile, ARecordThatReplayWouldSkipIsRefused) {
+  auto catalog = open();
+  const auto refused = catalog.append(QuarantineRecord{sample_id(1), 0, 0, std::string(65 * base::MiB, 'x')});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PERDURE_INVALID_ARGUMENT);
+  EXPECT_FALSE(refused.error().remedy.empty());
+  ASSERT_TRUE(catalog.append(QuarantineRecord{sample_id(1), 0, 0, "x"}));
+  EXPECT_EQ(open().replay_report().records, 1U);
+  EXPECT_TRUE(open().replay_report().damage.empty());
+}
+
 TEST_F(CatalogFile, AFileLargerThanAnyCatalogIsRefusedWithARemedy) {
   ASSERT_TRUE(os::File::open(path_, os::Open::create).value().truncate(base::GiB + 1));
   auto catalog = Catalog::open(directory_.path());

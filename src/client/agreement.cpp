@@ -22,7 +22,7 @@ struct Wire {
 };
 
 base::Error peer_failed(std::size_t rank, std::uint32_t code, const std::string& object) {
-  const auto status = code <= PERDURE_INTERNAL ? static_cast<base::ErrorCode>(code) : PERDURE_INTERNAL;
+  const auto status = code <= base::kLastErrorCode ? static_cast<base::ErrorCode>(code) : PERDURE_INTERNAL;
   return {PERDURE_PEER_FAILED, object, "rank " + std::to_string(rank) + " failed: " + base::code_name(status),
           "see the error of that rank", status == PERDURE_UNAVAILABLE || status == PERDURE_TIMEOUT};
 }

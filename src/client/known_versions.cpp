@@ -19,7 +19,11 @@ bool KnownVersions::was_whole_in_tiers(const segment::VersionId& id) const {
 // A store that cannot be read now is the flush's trouble, not a reason to stop the application.
 void KnownVersions::observe(const std::string& name, store::Store& store, bool replace) {
   if (taken_.contains(name)) return;
-  std::set<std::uint64_t>& versions = taken_[name] = whole_in_tiers_[name];
+  std::set<std::uint64_t>& versions = taken_[name];
+  const std::uint64_t forgotten_ns = store.forgotten(name).value_or(0);
+  saw_attempt({name, 0, {forgotten_ns, 0}});
+  for (const auto& [version, created_ns] : whole_in_tiers_[name])
+    if (created_ns > forgotten_ns) versions.insert(version);
   const auto listings = store.list(name);
   if (!listings) return;
   for (const auto& listing : *listings) {

@@ -13,7 +13,7 @@ class KnownVersions {
   /// What engines hold, seen anew: forgets which versions were whole in tiers.
   void look_again() { whole_in_tiers_.clear(); }
   void saw_attempt(const segment::VersionId& id);
-  void whole_in_tiers(const segment::VersionId& id) { whole_in_tiers_[id.name].insert(id.version); }
+  void whole_in_tiers(const segment::VersionId& id) { whole_in_tiers_[id.name][id.version] = id.attempt.created_ns; }
   bool was_whole_in_tiers(const segment::VersionId& id) const;
 
   /// Once for every name: what the tiers and the store have of it; with `replace` the store's versions do not count.
@@ -28,7 +28,8 @@ class KnownVersions {
  private:
   std::map<std::string, std::set<std::uint64_t>> taken_;  // versions that exist, by name
   std::map<std::string, std::uint64_t> newest_attempt_;   // the latest time of any attempt that is known, by name
-  std::map<std::string, std::set<std::uint64_t>> whole_in_tiers_;  // when the engines were attached
+  // When the engines were attached, by name: versions, and when their newest attempts began.
+  std::map<std::string, std::map<std::uint64_t, std::uint64_t>> whole_in_tiers_;
 };
 
 }  // namespace perdure::client

@@ -61,10 +61,15 @@ base::Status RankImage::locate_in_slots(std::uint32_t rank) {
 
 base::Status RankImage::locate_in_store(std::uint32_t rank) {
   PERDURE_TRY(bytes_, job_->store().open(stored_->ref));
-  PERDURE_TRY(const auto manifest, segment::read_manifest(*bytes_));
-  for (const auto& piece : manifest.pieces)
+  auto manifest = segment::read_manifest(*bytes_);
+  if (!manifest && manifest.error().code == PERDURE_CORRUPT) {
+    PERDURE_TRY(bytes_, job_->store().open_anew(stored_->ref));
+    manifest = segment::read_manifest(*bytes_);
+  }
+  if (!manifest) return base::fail(manifest.error());
+  for (const auto& piece : manifest->pieces)
     if (piece.rank == rank) piece_ = stored_piece_ = piece;
-  if (piece_.chunk_bytes == 0 || manifest.id != id_)
+  if (piece_.chunk_bytes == 0 || manifest->id != id_)
     return base::fail(PERDURE_CORRUPT, bytes_->name(), "it does not hold rank " + std::to_string(rank));
   return {};
 }
@@ -87,7 +92,7 @@ base::Status RankImage::read_chunk(std::size_t chunk, const std::vector<capture:
   if (outcome)
     read_.store += piece_.chunks[chunk].length;
   else if (outcome.error().code == PERDURE_CORRUPT)
-    (void)job_->store().quarantine(stored_->ref, id_, outcome.error());
+    suspect_ = Suspect{id_, stored_->ref, outcome.error(), piece_.rank, static_cast<std::uint32_t>(chunk)};
   return outcome;
 }
 
@@ -107,7 +112,16 @@ base::Status RankImage::read_from_slot(std::size_t chunk, const std::vector<capt
                         std::to_string(slot.offset));
 }
 
+// What is damaged is read again past this machine's memory of it.
 base::Status RankImage::read_from_store(std::size_t chunk, const std::vector<capture::MemorySpan>& spans) {
+  const base::Status outcome = verify_from_store(chunk, spans);
+  if (outcome || outcome.error().code != PERDURE_CORRUPT) return outcome;
+  PERDURE_TRY(bytes_, job_->store().open_anew(stored_->ref));
+  stored_piece_ = {};
+  return verify_from_store(chunk, spans);
+}
+
+base::Status RankImage::verify_from_store(std::size_t chunk, const std::vector<capture::MemorySpan>& spans) {
   if (!bytes_) {
     PERDURE_TRY(bytes_, job_->store().open(stored_->ref));
   }

@@ -28,6 +28,8 @@ class RankImage {
   /// content is undefined there after a failure, which comes when no place has the chunk as it was captured.
   base::Status read_chunk(std::size_t chunk, const std::vector<capture::MemorySpan>& spans);
   const BytesRead& bytes_read() const { return read_; }
+  /// What was found damaged in the store, twice, and nobody else has read yet.
+  const std::optional<Suspect>& suspect() const { return suspect_; }
 
  private:
   RankImage(Job& job, const segment::VersionId& id, const StoredSegment* stored) : job_(&job), id_(id) {
@@ -37,6 +39,7 @@ class RankImage {
   base::Status locate_in_store(std::uint32_t rank);
   base::Status read_from_slot(std::size_t chunk, const std::vector<capture::MemorySpan>& spans);
   base::Status read_from_store(std::size_t chunk, const std::vector<capture::MemorySpan>& spans);
+  base::Status verify_from_store(std::size_t chunk, const std::vector<capture::MemorySpan>& spans);
 
   Job* job_;
   segment::VersionId id_;
@@ -46,6 +49,7 @@ class RankImage {
   std::optional<StoredSegment> stored_;
   std::unique_ptr<segment::ByteSource> bytes_;  // the stored segment, opened when first needed
   segment::Piece stored_piece_;                 // with offsets in that segment
+  std::optional<Suspect> suspect_;
   BytesRead read_;
 };
 

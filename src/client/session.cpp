@@ -200,8 +200,14 @@ base::Status Session::restore(const std::string& name, std::int64_t version,
       PERDURE_CHECK(job_->attach());
       continue;
     }
-    // What is damaged is set aside by now: where other nodes keep something for it, it can be rebuilt.
-    if (!engine_gone && reader.repairable() && ++repairs[reader.id()] <= kMostRepairs) continue;
+    // What is damaged is set aside then: where other nodes keep something for it, it can be rebuilt; what only one
+    // reader found damaged is read again.
+    bool again = reader.repairable();
+    if (!engine_gone) {
+      PERDURE_TRY(const bool suspected, reader.read_again());
+      again = again || suspected;
+    }
+    if (again && !engine_gone && ++repairs[reader.id()] <= kMostRepairs) continue;
     if (version >= 0 || engine_gone) return outcome.status;
     reader.exclude();
   }

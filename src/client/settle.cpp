@@ -69,8 +69,10 @@ base::Result<StoreView> stored_parts(Job& job, const std::vector<segment::Versio
         listed = id.name;
       }
       for (const auto& listing : listings)
-        if (listing.id == id) view.versions.push_back(view_stored(job.store(), listing, view.unreadable));
+        if (listing.id == id) view_stored(job.store(), listing, view);
     }
+    // Damage that nobody else has seen yet is no reason to give anything up.
+    if (!view.suspects.empty() && !view.unreadable) view.unreadable = view.suspects.front().why;
     told = base::encode_fields(view);
   }
   PERDURE_TRY(const auto bytes, comm::broadcast_bytes(job.comm(), std::move(told), 0));

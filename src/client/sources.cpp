@@ -24,37 +24,39 @@ std::vector<plan::SegmentPart> StoreView::parts_of(const segment::VersionId& id)
   return parts;
 }
 
-StoredVersionView view_stored(store::Store& store, const store::VersionListing& listing,
-                              std::optional<base::Error>& unreadable) {
-  StoredVersionView view{listing.id, 0, {}};
+base::Result<ReadSegment> read_segment(const segment::ByteSource& source, const segment::VersionId& id,
+                                       const store::SegmentRef& ref) {
+  PERDURE_TRY(const auto manifest, segment::read_manifest(source));
+  if (manifest.id != id || manifest.segment_index != ref.index || manifest.segment_count != ref.count)
+    return base::fail(PERDURE_CORRUPT, source.name(), "its manifest belongs to another segment than its name says");
+  ReadSegment read{{ref, {}}, manifest.ranks};
+  for (const auto& piece : manifest.pieces) read.segment.ranks.push_back(piece.rank);
+  return read;
+}
+
+void view_stored(store::Store& store, const store::VersionListing& listing, StoreView& view) {
+  StoredVersionView version{listing.id, 0, {}};
   for (const auto& ref : listing.segments) {
-    auto source = store.open(ref);
-    if (!source) {
-      if (source.error().code != PERDURE_NOT_FOUND) unreadable = source.error();
-      continue;
+    const auto read_from = [&](const auto& source) -> base::Result<ReadSegment> {
+      if (!source) return base::fail(source.error());
+      return read_segment(**source, listing.id, ref);
+    };
+    auto read = read_from(store.open(ref));
+    if (!read && read.error().code == PERDURE_CORRUPT) read = read_from(store.open_anew(ref));
+    if (!read && read.error().code == PERDURE_NOT_FOUND) continue;  // removed meanwhile
+    if (!read && read.error().code == PERDURE_CORRUPT) {
+      view.suspects.push_back({listing.id, ref, std::move(read.error())});
+    } else if (!read) {
+      view.unreadable = std::move(read.error());
+    } else if (version.ranks == 0 ||
+               version.ranks == read->ranks) {  // others contradict the first, and count as missing
+      version.ranks = read->ranks;
+      version.segments.push_back(std::move(read->segment));
     }
-    auto manifest = segment::read_manifest(**source);
-    if (!manifest) {
-      if (manifest.error().code == PERDURE_CORRUPT)
-        (void)store.quarantine(ref, listing.id, manifest.error());
-      else
-        unreadable = manifest.error();
-      continue;
-    }
-    const bool agrees = manifest->id == listing.id && manifest->segment_index == ref.index &&
-                        manifest->segment_count == ref.count && (view.ranks == 0 || view.ranks == manifest->ranks);
-    if (!agrees) {
-      (void)store.quarantine(
-          ref, listing.id,
-          {PERDURE_CORRUPT, ref.path, "its manifest belongs to another segment than its name says", "", false});
-      continue;
-    }
-    view.ranks = manifest->ranks;
-    StoredSegment segment{ref, {}};
-    for (const auto& piece : manifest->pieces) segment.ranks.push_back(piece.rank);
-    view.segments.push_back(std::move(segment));
   }
-  return view;
+  const bool damaged = std::any_of(view.suspects.begin(), view.suspects.end(),
+                                   [&](const Suspect& suspect) { return suspect.id == listing.id; });
+  if (!version.segments.empty() || damaged) view.versions.push_back(std::move(version));
 }
 
 }  // namespace perdure::client

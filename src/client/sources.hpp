@@ -25,18 +25,37 @@ struct StoredVersionView {
   PERDURE_FIELDS(id, ranks, segments)
 };
 
-/// Reads the manifests of one attempt; those that verify are in the view, damaged segments go to quarantine.
-/// `unreadable` is set to the reason when something could not be read at all.
-StoredVersionView view_stored(store::Store& store, const store::VersionListing& listing,
-                              std::optional<base::Error>& unreadable);
+/// A segment in which one reader found damage. (second_reading.hpp)
+struct Suspect {
+  segment::VersionId id;
+  store::SegmentRef ref;
+  base::Error why;
+  std::uint32_t rank = 0;                   ///< whose chunk
+  std::optional<std::uint32_t> chunk = {};  ///< that is damaged; nothing: header, manifest or trailer are
+  PERDURE_FIELDS(id, ref, why, rank, chunk)
+};
 
 struct StoreView {
   std::vector<StoredVersionView> versions;
   std::optional<base::Error> unreadable = {};  ///< why some of it, or all, could not be read
+  std::vector<Suspect> suspects = {};          ///< of the versions; not among their segments
+  std::uint64_t forgotten_ns = 0;              ///< attempts up to this time are gone (store::Store::forget)
   const StoredVersionView* find(const segment::VersionId& id) const;
   /// Its segments there; none if it is not there.
   std::vector<plan::SegmentPart> parts_of(const segment::VersionId& id) const;
-  PERDURE_FIELDS(versions, unreadable)
+  PERDURE_FIELDS(versions, unreadable, suspects, forgotten_ns)
 };
+
+struct ReadSegment {
+  StoredSegment segment;
+  std::uint32_t ranks = 0;  ///< of the version
+};
+/// Its manifest; PERDURE_CORRUPT when that is damaged, or another segment's.
+base::Result<ReadSegment> read_segment(const segment::ByteSource& source, const segment::VersionId& id,
+                                       const store::SegmentRef& ref);
+
+/// Adds one attempt to `view` with the segments whose manifests verify. What is damaged twice, the second time read
+/// past this machine's memory of it, is a suspect.
+void view_stored(store::Store& store, const store::VersionListing& listing, StoreView& view);
 
 }  // namespace perdure::client

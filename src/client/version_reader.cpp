@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "base/field_codec.hpp"
+#include "client/absence.hpp"
+#include "client/second_reading.hpp"
 #include "os/crash_point.hpp"
 #include "plan/missing_segments.hpp"
 
@@ -18,19 +20,28 @@ bool whole(const StoredVersionView& view) {
   return view.ranks > 0 && ranks == view.ranks;
 }
 
+base::Error vanished(base::Error error) {
+  if (error.code == PERDURE_NOT_FOUND) error.code = PERDURE_UNAVAILABLE;
+  return error;
+}
+
 // Rank 0 alone reads the store, newest first, down to the first whole version that is not excluded.
 base::Result<StoreView> read_store(store::Store& store, const std::string& name, std::int64_t version,
                                    const std::set<segment::VersionId>& excluded) {
   StoreView view;
+  if (const auto forgotten = store.forgotten(name)) view.forgotten_ns = *forgotten;
   auto listings = store.list(name);
-  if (!listings) {
-    if (listings.error().code == PERDURE_NOT_FOUND) return view;
-    return base::fail(listings.error());
+  if (!listings && listings.error().code == PERDURE_NOT_FOUND) {
+    // No such checkpoint, or no store any more: its directory was there when this job began.
+    if (const auto names = store.names(); !names) return base::fail(vanished(names.error()));
+    return view;
   }
+  if (!listings) return base::fail(listings.error());
   for (auto it = listings->rbegin(); it != listings->rend(); ++it) {
     if (excluded.contains(it->id) || (version >= 0 && it->id.version != static_cast<std::uint64_t>(version))) continue;
-    view.versions.push_back(view_stored(store, *it, view.unreadable));
-    if (version < 0 && whole(view.versions.back())) break;
+    view_stored(store, *it, view);
+    if (version < 0 && !view.versions.empty() && view.versions.back().id == it->id && whole(view.versions.back()))
+      break;
   }
   return view;
 }
@@ -145,17 +156,41 @@ base::Status VersionReader::choose(const Opening& opening, const base::Status& m
     PERDURE_TRY(auto holdings, base::decode_fields<ipc::Holdings>(told[rank], "inventory"));
     all.add(job_.nodes().node_of_rank[rank], std::move(holdings));
   }
-  PERDURE_TRY(const auto store, base::decode_fields<StoreView>(stored, "store view"));
+  PERDURE_TRY(auto store, base::decode_fields<StoreView>(stored, "store view"));
+  PERDURE_CHECK(client::read_again(job_, store));
+  if (store.forgotten_ns != 0) PERDURE_CHECK(forget_held(all, store.forgotten_ns));
   const auto plans = plan_versions(all, store, job_.nodes().node_of_rank, job_.group().network_open());
   const auto chosen = choose_version(plans, opening.version, excluded_, job_.ranks());
   if (!chosen && store.unreadable) return base::fail(*store.unreadable);
   if (!chosen && plans.other_ranks != 0)
     return base::fail(written_by_others(opening.name, plans.other_ranks, job_.ranks()));
-  if (!chosen) return base::fail(nothing_found(opening, plans));
+  if (!chosen) {
+    PERDURE_TRY(const auto why, why_nothing(opening, plans, all, store));
+    return base::fail(why);
+  }
   id_ = *chosen;
   take(plans.of.at(id_), all, store);
   if (opening.version < 0) explain(plans);
   return {};
+}
+
+// Engines may still hold what was forgotten on purpose: nobody restores it, and each leader's engine drops it.
+base::Status VersionReader::forget_held(JobInventory& all, std::uint64_t forgotten_ns) {
+  base::Status outcome;
+  for (const auto& [node, held] : all.held) {
+    const bool mine = job_.leads() && node == job_.nodes().mine && held.id.attempt.created_ns <= forgotten_ns;
+    const bool again =
+        std::any_of(all.held.begin(), all.held.end(), [&, node = node, &id = held.id](const auto& other) {
+          return other.node == node && other.held.id.version == id.version &&
+                 other.held.id.attempt.created_ns > forgotten_ns;
+        });
+    if (!mine || again || !outcome) continue;
+    auto retired = job_.engine().channel().call(ipc::Retire{held.id.name, held.id.version});
+    if (!retired) outcome = base::fail(retired.error());
+  }
+  std::erase_if(all.held, [&](const auto& holding) { return holding.held.id.attempt.created_ns <= forgotten_ns; });
+  std::erase_if(all.kept, [&](const auto& kept) { return kept.second.id.attempt.created_ns <= forgotten_ns; });
+  return agree(job_.comm(), outcome);
 }
 
 void VersionReader::forget() {
@@ -193,23 +228,55 @@ void VersionReader::explain(const VersionPlans& plans) {
   }
 }
 
-base::Error VersionReader::nothing_found(const Opening& opening, const VersionPlans& plans) const {
-  const std::string object =
-      opening.version < 0 ? opening.name : opening.name + " version " + std::to_string(opening.version);
-  if (!excluded_.empty())
-    return {PERDURE_CORRUPT, object, "no version passed verification on all ranks",
-            "the pieces that failed are in quarantine; see perdure ls --quarantine", false};
-  base::Error error{PERDURE_NOT_FOUND, object, "there is no version that every rank can restore",
-                    "see perdure ls for what the store holds", false};
+// [collective] Rank 0 looks at what was set aside; all get the same error.
+base::Result<base::Error> VersionReader::why_nothing(const Opening& opening, const VersionPlans& plans,
+                                                     const JobInventory& all, const StoreView& store) {
+  std::vector<std::byte> told;
+  if (job_.comm().rank() == 0) told = base::encode_fields(nothing_found(opening, plans, all, store));
+  PERDURE_TRY(const auto bytes, comm::broadcast_bytes(job_.comm(), told, 0));
+  return base::decode_fields<base::Error>(bytes, "reason");
+}
+
+base::Error VersionReader::nothing_found(const Opening& opening, const VersionPlans& plans, const JobInventory& all,
+                                         const StoreView& store) const {
+  const auto asked_for = [&](const segment::VersionId& id) {
+    return id.name == opening.name &&
+           (opening.version < 0 || id.version == static_cast<std::uint64_t>(opening.version));
+  };
+  Evidence evidence;
+  auto aside = job_.store().set_aside(opening.name);
+  if (!aside && aside.error().code != PERDURE_NOT_FOUND) return vanished(aside.error());
+  if (aside)
+    for (auto& segment : *aside)
+      if (asked_for(segment.id)) evidence.aside.push_back(std::move(segment));
+  for (const auto& version : store.versions) evidence.in_store.push_back(version.id);
+  for (const auto& id : excluded_)
+    if (asked_for(id)) evidence.in_store.push_back(id);
+  for (const auto& [node, held] : all.held)
+    if (asked_for(held.id)) evidence.on_nodes.push_back(held.id);
+  for (const auto& [node, kept] : all.kept)
+    if (asked_for(kept.id)) evidence.on_nodes.push_back(kept.id);
+  base::Error error = absence(opening.name, opening.version, evidence);
+  // What was tried and failed on some rank is damaged, even where nobody else could see that.
+  if (!excluded_.empty()) error.code = PERDURE_CORRUPT;
   const std::pair<const segment::VersionId, VersionPlan>* newest = nullptr;
   for (const auto& entry : plans.of)
-    if (entry.second.on_nodes &&
-        (opening.version < 0 || entry.first.version == static_cast<std::uint64_t>(opening.version)) &&
+    if (entry.second.on_nodes && asked_for(entry.first) &&
         first_lost(entry.second.sources) != entry.second.sources.end() &&
         (newest == nullptr || newest->first.attempt < entry.first.attempt))
       newest = &entry;
   if (newest != nullptr) error.cause += "; of " + newest->first.text() + ", " + first_lost(newest->second.sources)->why;
   return error;
+}
+
+base::Result<bool> VersionReader::read_again() {
+  std::optional<Suspect> mine;
+  for (const auto& [rank, image] : images_)
+    if (image.suspect()) mine = image.suspect();
+  std::uint64_t any = mine ? 1 : 0;
+  PERDURE_CHECK(job_.comm().allreduce(std::span(&any, 1), comm::Reduce::maximum));
+  if (any != 0) PERDURE_CHECK(client::read_again(job_, std::move(mine)));
+  return any != 0;
 }
 
 base::Result<RankImage*> VersionReader::image(std::uint32_t rank) {

@@ -22,6 +22,9 @@ class VersionReader {
   /// content. (A third one when the store's content is more than two versions of this job's size.)
   base::Status choose(const Opening& opening, const base::Status& mine);
   const segment::VersionId& id() const { return id_; }
+  /// [collective] What any rank found damaged in the store is read by another one, and set aside if that one sees it,
+  /// too. True when something was found; what proved good can be read when the same version is chosen again.
+  base::Result<bool> read_again();
   /// choose() does not take this one again.
   void exclude() { excluded_.insert(id_); }
   /// What is damaged can be had from other nodes when the same version is chosen again.
@@ -59,12 +62,16 @@ class VersionReader {
   base::Result<std::vector<std::byte>> report(const std::string& name);
   base::Result<Agreed> agree_on_call(Opening opening, const base::Status& mine);
   void forget();
+  base::Status forget_held(JobInventory& all, std::uint64_t forgotten_ns);
   void take(const VersionPlan& plan, const JobInventory& all, const StoreView& store);
   base::Result<RankImage*> image(std::uint32_t rank);
   std::vector<std::uint32_t> ranks_to_fetch() const;
   base::Status recover();
   void explain(const VersionPlans& plans);
-  base::Error nothing_found(const Opening& opening, const VersionPlans& plans) const;
+  base::Result<base::Error> why_nothing(const Opening& opening, const VersionPlans& plans, const JobInventory& all,
+                                        const StoreView& store);
+  base::Error nothing_found(const Opening& opening, const VersionPlans& plans, const JobInventory& all,
+                            const StoreView& store) const;
 
   Job& job_;
   segment::VersionId id_;

@@ -98,7 +98,8 @@ struct Stage {
   segment::VersionId id;
   std::uint32_t ranks = 0;
   segment::Piece piece;
-  PERDURE_FIELDS(id, ranks, piece)
+  std::uint32_t segment = 0;  ///< index of the one that the piece comes into: a segment can describe so much only
+  PERDURE_FIELDS(id, ranks, piece, segment)
   std::string wrong() const {
     return piece.rank < ranks ? "" : "field 'piece': its rank is not below the number of ranks";
   }

@@ -164,6 +164,22 @@ base::Status rename_path(const std::string& from, const std::string& to) {
   return {};
 }
 
+base::Status rename_to_free(const std::string& from, const std::string& to) {
+  const auto knows_not = [] { return errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM; };
+  const Call exclusive{.call = "rename", .path = from, .new_path = to, .flags = RENAME_NOREPLACE};
+  if (system_call(exclusive,
+                  [&] { return ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE); }) == 0)
+    return {};
+  if (!knows_not()) return call_failed("rename to " + to, from);
+  if (system_call({.call = "link", .path = from, .new_path = to}, [&] { return ::link(from.c_str(), to.c_str()); }) ==
+      0)
+    return remove_file(from);
+  if (!knows_not() && errno != EMLINK) return call_failed("link to " + to, from);
+  PERDURE_TRY(const bool taken, exists(to));
+  if (taken) return base::fail(PERDURE_EXISTS, to, "there is a file of this name already");
+  return rename_path(from, to);
+}
+
 base::Status remove_file(const std::string& path) { return unlink_in(AT_FDCWD, path, path, false); }
 
 base::Status remove_directory(const std::string& path) { return unlink_in(AT_FDCWD, path, path, true); }

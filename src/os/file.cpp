@@ -105,8 +105,9 @@ base::Result<std::size_t> File::read_some(std::uint64_t offset, base::ByteSpan t
   while (done < target.size()) {
     const std::uint64_t at = offset + done;
     const std::size_t bytes = std::min(target.size() - done, kMostPerCall);
-    const ssize_t got = system_call({.call = "pread", .path = path_, .offset = at, .length = bytes},
-                                    [&] { return ::pread(fd(), target.data() + done, bytes, static_cast<off_t>(at)); });
+    const ssize_t got = system_call(
+        {.call = "pread", .path = path_, .offset = at, .target = target.subspan(done, bytes), .length = bytes},
+        [&] { return ::pread(fd(), target.data() + done, bytes, static_cast<off_t>(at)); });
     if (got < 0) return call_failed("pread", at, path_);
     if (got == 0) break;
     done += static_cast<std::size_t>(got);
@@ -156,6 +157,11 @@ void File::start_writeback(std::uint64_t offset, std::uint64_t bytes) const {
   (void)system_call({.call = "sync_file_range", .path = path_, .offset = offset, .length = bytes}, [&] {
     return ::sync_file_range(fd(), static_cast<off_t>(offset), static_cast<off_t>(bytes), SYNC_FILE_RANGE_WRITE);
   });
+}
+
+void File::drop_cached() const {
+  (void)system_call({.call = "posix_fadvise", .path = path_},
+                    [&] { return ::posix_fadvise(fd(), 0, 0, POSIX_FADV_DONTNEED); });
 }
 
 base::Status File::sync() const {

@@ -64,8 +64,9 @@ class File {
       std::uint64_t bytes) const;  ///< real room for [0, bytes); success where the file system cannot
   base::Status punch(std::uint64_t offset, std::uint64_t bytes) const;    ///< gives the room back
   void start_writeback(std::uint64_t offset, std::uint64_t bytes) const;  ///< a hint; returns at once
-  base::Status sync() const;                                              ///< fsync
-  base::Status sync_data() const;                                         ///< fdatasync
+  void drop_cached() const;        ///< a hint: the next read comes from the device, not from this machine's memory
+  base::Status sync() const;       ///< fsync
+  base::Status sync_data() const;  ///< fdatasync
   /// Advisory lock of this open file (flock); PERDURE_BUSY when another process holds it.
   base::Status try_lock() const;
 
@@ -88,6 +89,9 @@ base::Status make_directories(const std::string& path);
 base::Status make_private_directory(const std::string& path);
 base::Status sync_directory(const std::string& path);
 base::Status rename_path(const std::string& from, const std::string& to);
+/// The same for a file, but PERDURE_EXISTS when there is something under the new name, which stays as it is. On a file
+/// system that knows neither such a rename nor second names, somebody who makes that name at the same moment is missed.
+base::Status rename_to_free(const std::string& from, const std::string& to);
 base::Status remove_file(const std::string& path);       ///< success if it is not there
 base::Status remove_directory(const std::string& path);  ///< an empty one; success if it is not there
 base::Status remove_tree(const std::string& path);       ///< does not follow links

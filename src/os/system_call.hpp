@@ -14,10 +14,13 @@ struct Call {
   std::string_view new_path = {};
   std::uint64_t offset = 0;
   base::ConstByteSpan data = {};
+  base::ByteSpan target = {};
   std::uint64_t length = 0;
   int flags = 0;
 
-  Operation operation() const { return {call, std::string(path), std::string(new_path), offset, data, length, flags}; }
+  Operation operation() const {
+    return {call, std::string(path), std::string(new_path), offset, data, target, length, flags};
+  }
 };
 
 /// What `function` returns (negative: failed, errno says why). A hook that refuses gives -1 with its errno.

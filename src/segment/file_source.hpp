@@ -3,11 +3,18 @@
 #include <memory>
 #include <string>
 
+#include "os/file.hpp"
 #include "segment/reader.hpp"
 
 namespace perdure::segment {
 
+/// Whether what this machine's memory has of a file may be read instead of the device.
+enum class Cached { yes, no };
+
 /// Opens the file at `path`; its size is taken now. PERDURE_NOT_FOUND when there is none; a link is refused.
-base::Result<std::unique_ptr<ByteSource>> open_file(const std::string& path);
+base::Result<std::unique_ptr<ByteSource>> open_file(const std::string& path, Cached cached = Cached::yes);
+
+/// What identity() of such a source says.
+std::string file_identity(const os::FileIdentity& identity);
 
 }  // namespace perdure::segment

@@ -182,6 +182,18 @@ Json to_json(const Manifest& manifest) {
   return json;
 }
 
+std::uint64_t items_of(const Piece& piece) {
+  constexpr std::uint64_t kOfPiece = 1 + 4 + 2 + 2, kOfRegion = 4, kOfChunk = 5;  // maps, keys, numbers, arrays
+  std::uint64_t items = kOfPiece + kOfRegion * piece.regions.size() + kOfChunk * piece.chunks.size();
+  for (const RegionEntry& region : piece.regions) {
+    if (region.plain()) continue;
+    items += 2 + 2 * region.attributes.size();  // kind, map, keys and values
+    for (const auto& [key, value] : region.attributes)
+      if (const auto* numbers = std::get_if<std::vector<std::int64_t>>(&value)) items += numbers->size();
+  }
+  return items;
+}
+
 Result<Attempt> attempt_from_json(const Json& json, const std::string& object) {
   if (!is_numbers(json, 2)) return wrong(object, "field 'attempt' is missing or is not two unsigned numbers");
   return Attempt{json[0].get<std::uint64_t>(), json[1].get<std::uint64_t>()};

@@ -11,6 +11,11 @@ base::Json to_json(const ChunkEntry& chunk);
 base::Json to_json(const Piece& piece);
 base::Json to_json(const Manifest& manifest);
 
+/// CBOR items of a piece in a manifest, as base::kMaxCborItems counts them.
+std::uint64_t items_of(const Piece& piece);
+/// What a manifest has besides its pieces, at most.
+inline constexpr std::uint64_t kMostItemsBesidePieces = 64;
+
 /// Every field is checked for presence, type and range, and the lengths for agreement (chunks cover exactly the
 /// regions' bytes, no overflow); PERDURE_CORRUPT about `object` otherwise.
 base::Result<Attempt> attempt_from_json(const base::Json& json, const std::string& object);

@@ -51,6 +51,26 @@ TEST(ManifestCodec, ReturnsPiecesAttemptsAndIdsByThemselves) {
   EXPECT_EQ(version_id_from_json(to_json(kId), "x").value(), kId);
 }
 
+/// As readers count them.
+std::uint64_t items(const Json& json) {
+  std::uint64_t count = 1;
+  for (const auto& item : json.items())
+    if (json.is_structured()) count += (json.is_object() ? 1 : 0) + items(item.value());
+  return count;
+}
+
+TEST(ManifestCodec, CountsItsItemsAsReadersDo) {
+  const VersionId id{"nbody", 1, {1, 2}};
+  for (const std::uint64_t bytes : {0U, 5000U, 50'000U}) {
+    const auto plain = test_support::sample_piece(id, 3, bytes, 4096);
+    EXPECT_EQ(items_of(plain), items(to_json(plain)));
+    const auto attributed = test_support::attributed_piece(plain);
+    EXPECT_EQ(items_of(attributed), items(to_json(attributed)));
+  }
+  const Manifest empty{id, 3, 0, 1, "perdure test", {}};
+  EXPECT_LE(items(to_json(empty)), kMostItemsBesidePieces);
+}
+
 TEST(ManifestCodec, IgnoresKeysItDoesNotKnow) {
   Json json = good();
   json["comment"] = "added later";

@@ -13,6 +13,8 @@ class ByteSource {
   virtual ~ByteSource() = default;
   virtual std::uint64_t size() const = 0;
   virtual const std::string& name() const = 0;  ///< for messages: path or URL
+  /// Tells it from another object that is put in its place later; empty: not known.
+  virtual std::string identity() const { return {}; }
   /// Fills all of `target` from `offset`; an error if the object ends before.
   virtual base::Status read(std::uint64_t offset, base::ByteSpan target) const = 0;
 };

@@ -184,6 +184,15 @@ std::vector<std::byte> encode_tail(const Manifest& manifest, std::uint64_t manif
   return tail;
 }
 
+Status check_readable(ConstByteSpan tail, const std::string& object) {
+  const auto length = get_le<std::uint64_t>(tail.last(kTrailerBytes), kManifestLengthAt);
+  if (length > kMaxManifestBytes)
+    return base::fail(PERDURE_INVALID_ARGUMENT, object,
+                      "its manifest would have " + std::to_string(length) + " bytes, readers take " +
+                          std::to_string(kMaxManifestBytes));
+  return base::check_cbor(tail.first(length), object + ": its manifest");
+}
+
 Result<Trailer> decode_trailer(ConstByteSpan block, std::uint64_t file_bytes, const std::string& object) {
   if (block.size() != kTrailerBytes || file_bytes < kMinSegmentBytes) return damaged(object, "trailer cut short");
   const std::string at = "at offset " + std::to_string(file_bytes - kTrailerBytes);

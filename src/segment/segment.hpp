@@ -32,6 +32,9 @@ std::uint64_t lay_out(Manifest& manifest);
 /// length, its own hash.
 std::vector<std::byte> encode_tail(const Manifest& manifest, std::uint64_t manifest_offset);
 
+/// Whether readers will take that manifest: for who writes it, before it is published. `tail` is encode_tail()'s.
+base::Status check_readable(base::ConstByteSpan tail, const std::string& object);
+
 struct Trailer {
   std::uint64_t manifest_offset = 0;
   std::uint64_t manifest_length = 0;

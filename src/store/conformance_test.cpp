@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <thread>
 
 #include "store/emulated.hpp"
@@ -11,6 +12,7 @@
 namespace perdure::store {
 namespace {
 
+namespace fs = std::filesystem;
 using segment::Manifest;
 using segment::VersionId;
 using test_support::check_version;
@@ -164,6 +166,86 @@ TEST_P(StoreConformance, TakesTheSameSegmentAgain) {
   write(kOne, 1);
   ASSERT_EQ(list().size(), 1U);
   EXPECT_EQ(check_version(*store_, list().at(0)), "");
+}
+
+// The second writer is an engine that was taken for dead, or a spare node that took its place.
+TEST_P(StoreConformance, PublishesOfTwoWritersOfOneSegmentOnlyWhatIsWhole) {
+  const Manifest manifest = sample_version(kOne, 1)[0];
+  const auto file = test_support::sample_file(manifest);
+  auto first = store_->begin(manifest, file.size()).value();
+  auto second = open()->begin(manifest, file.size()).value();
+  ASSERT_TRUE(first->write(0, file));
+  ASSERT_TRUE(second->write(0, base::ConstByteSpan(file).first(100)));
+  ASSERT_TRUE(first->commit());
+  EXPECT_EQ(check_version(*store_, list().at(0)), "");
+  second.reset();
+  EXPECT_EQ(check_version(*store_, list().at(0)), "");
+  EXPECT_THAT(store_->residue().value(), IsEmpty());
+}
+
+TEST_P(StoreConformance, NeverOverwritesWhatIsPublished) {
+  write(kOne, 2);
+  const Manifest another = test_support::sample_manifest(kOne, 2, 1, 2, {0, 1}, 5000, 4096);
+  const auto refused = write_segment(*store_, another);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PERDURE_EXISTS) << refused.error().text();
+  EXPECT_FALSE(refused.error().retryable);
+  EXPECT_EQ(check_version(*store_, list().at(0)), "");
+  EXPECT_THAT(store_->residue().value(), IsEmpty());
+}
+
+TEST_P(StoreConformance, SetsNothingAsideThatWasWrittenAnewSinceItWasRead) {
+  write(kOne, 1);
+  auto seen = list().at(0).segments[0];
+  seen.identity = store_->open_anew(seen).value()->identity();
+  ASSERT_NE(seen.identity, "");
+  const base::Error why{PERDURE_CORRUPT, "here", "damaged", "", false};
+  ASSERT_TRUE(store_->quarantine(list().at(0).segments[0], kOne, why));
+  write(kOne, 1);
+  EXPECT_EQ(store_->quarantine(seen, kOne, why).error().code, PERDURE_NOT_FOUND);
+  EXPECT_EQ(check_version(*store_, list().at(0)), "");
+}
+
+TEST_P(StoreConformance, TellsWhatItSetAsideOfAName) {
+  EXPECT_THAT(store_->set_aside("nbody").value(), IsEmpty());
+  write(kOne, 2);
+  write({"nbody.1", 1, {1000, 7}}, 1);
+  const base::Error why{PERDURE_CORRUPT, "here", "damaged", "", false};
+  ASSERT_TRUE(store_->quarantine(list().at(0).segments[1], kOne, why));
+  ASSERT_TRUE(store_->quarantine(list("nbody.1").at(0).segments[0], {"nbody.1", 1, {1000, 7}}, why));
+  const auto aside = store_->set_aside("nbody").value();
+  ASSERT_EQ(aside.size(), 1U);
+  EXPECT_EQ(aside[0].id, kOne);
+  EXPECT_TRUE(fs::exists(aside[0].path)) << aside[0].path;
+  EXPECT_THAT(store_->set_aside("other").value(), IsEmpty());
+}
+
+// A node that was away comes back with what was forgotten: it is not published any more.
+TEST_P(StoreConformance, ForgetsANameUpToATimeForEverybody) {
+  const VersionId younger{"nbody", 1, {3000, 7}};
+  const base::Error why{PERDURE_CORRUPT, "here", "damaged", "", false};
+  EXPECT_EQ(store_->forgotten("nbody").value(), 0U);
+  write(kOne, 2);
+  write({"other", 1, {1000, 7}}, 1);
+  ASSERT_TRUE(store_->quarantine(list().at(0).segments[1], kOne, why));
+  const Manifest late = sample_version(kOne, 2)[1];
+  const auto file = test_support::sample_file(late);
+  ASSERT_TRUE(store_->forget("nbody", 2000));
+  EXPECT_EQ(store_->forgotten("nbody").value(), 2000U);
+  EXPECT_THAT(list(), IsEmpty());
+  EXPECT_THAT(store_->set_aside("nbody").value(), IsEmpty());
+  EXPECT_EQ(store_->residue().value().size(), 1U) << "what was set aside stays where it is";
+  EXPECT_EQ(store_->begin(late, file.size()).error().code, PERDURE_CLOSED);
+  EXPECT_EQ(list("other").size(), 1U);
+  write(younger, 1);
+  ASSERT_TRUE(store_->forget("nbody", 1500)) << "an earlier time changes nothing";
+  ASSERT_EQ(list().size(), 1U);
+  EXPECT_EQ(check_version(*store_, list().at(0)), "");
+  ASSERT_TRUE(store_->clean(always));
+  EXPECT_EQ(store_->forgotten("nbody").value(), 2000U);
+  EXPECT_EQ(list().size(), 1U);
+  ASSERT_TRUE(store_->forget("nbody", 3000));
+  EXPECT_THAT(list(), IsEmpty());
 }
 
 TEST_P(StoreConformance, TakesTheSameBytesAgain) {
@@ -433,17 +515,16 @@ TEST_P(StoreConformance, CleansOnlyWhatIsAbandoned) {
   EXPECT_EQ(list().size(), 2U);
 }
 
-TEST_P(StoreConformance, TellsAWriterWhoseSegmentWasCleanedAwayToTryAgain) {
+TEST_P(StoreConformance, CleansNoLivingWritersSegmentAwayOrTellsItToTryAgain) {
   const Manifest manifest = sample_version(kOne, 1)[0];
   const auto file = test_support::sample_file(manifest);
   auto sink = store_->begin(manifest, file.size()).value();
   ASSERT_TRUE(sink->write(0, file));
   ASSERT_TRUE(store_->clean(always));
-  auto committed = sink->commit();
-  ASSERT_FALSE(committed);
-  EXPECT_TRUE(committed.error().retryable);
-  EXPECT_THAT(list(), IsEmpty());
+  const auto committed = sink->commit();
+  EXPECT_TRUE(committed || (committed.error().retryable && list().empty())) << committed.error().text();
   EXPECT_TRUE(write_segment(*store_, manifest));
+  EXPECT_EQ(check_version(*store_, list().at(0)), "");
 }
 
 TEST_P(StoreConformance, RefusesNamesThatAreNone) {

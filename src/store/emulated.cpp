@@ -54,10 +54,18 @@ class EmulatedStore final : public Store {
   base::Result<std::unique_ptr<segment::ByteSource>> open(const SegmentRef& segment) override {
     return real_->open(segment);
   }
+  base::Result<std::unique_ptr<segment::ByteSource>> open_anew(const SegmentRef& segment) override {
+    return real_->open_anew(segment);
+  }
+  base::Result<std::vector<QuarantinedSegment>> set_aside(const std::string& name) override { return real_->set_aside(name); }
   base::Status remove(const segment::VersionId& id) override { return real_->remove(id); }
   base::Status quarantine(const SegmentRef& segment, const segment::VersionId& id, const base::Error& why) override {
     return real_->quarantine(segment, id, why);
   }
+  base::Status forget(const std::string& name, std::uint64_t until_ns) override {
+    return real_->forget(name, until_ns);
+  }
+  base::Result<std::uint64_t> forgotten(const std::string& name) override { return real_->forgotten(name); }
   base::Result<std::vector<Residue>> residue() override { return real_->residue(); }
   base::Status clean(const std::function<bool(const segment::VersionId&, std::uint32_t)>& abandoned) override {
     return real_->clean(abandoned);

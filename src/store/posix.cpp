@@ -1,11 +1,12 @@
 // The posix store:
 //
 //   <root>/<name>/<version>/<index>-of-<count>.<attempt>.pds   a segment: complete and durable, or not there
-//   <root>/<name>/<version>/.tmp-<file name>                   a segment being written          (posix_sink.cpp, steps
+//   <root>/<name>/<version>/.tmp-<random>-<file name>          a segment being written          (posix_sink.cpp, steps
 //   1-6) <root>/<name>/.retired-<version>-<attempt>/                hides an attempt being removed (posix_removal.cpp,
 //   steps 1-6) <root>/.quarantine/<name>.<version>.<file name>[.json]     set aside, with its report
 //   (posix_quarantine.cpp, steps 1-4)
 //
+//   <root>/<name>/.forgotten-<time>/                           attempts up to then are gone        (posix_removal.cpp)
 // No state is kept in memory: any number of processes on any number of nodes may work in one store. Entries that are
 // none of these are left alone and never listed; directories are never reached through symbolic links.
 #include "store/posix.hpp"
@@ -73,8 +74,8 @@ Result<std::unique_ptr<SegmentSink>> PosixStore::resume(const segment::Manifest&
 
 Status PosixStore::discard(const segment::VersionId& id, std::uint32_t index, std::uint32_t count) {
   PERDURE_CHECK(segment::check_name(id.name));
-  const std::string file = segment::file_name(index, count, id.attempt);
-  PERDURE_CHECK(os::remove_file(layout_.version_directory(id) + "/" + std::string(kTemporaryPrefix) + file));
+  PERDURE_TRY(const auto left, temporaries_of(layout_, id, index, count));
+  for (const std::string& temporary : left) PERDURE_CHECK(remove_abandoned(temporary));
   return remove_if_empty(layout_, id);
 }
 
@@ -91,6 +92,7 @@ Result<std::vector<VersionListing>> PosixStore::list(const std::string& name) {
   PERDURE_CHECK(segment::check_name(name));
   PERDURE_CHECK(check_root());
   PERDURE_TRY(auto entries, os::list_directory(layout_.name_directory(name)));
+  const std::uint64_t forgotten_ns = latest_forgotten(entries);
   std::set<RetiredMark> retired;
   for (const os::Entry& entry : entries)
     if (auto mark = parse_retired_mark(entry.name)) retired.insert(*mark);
@@ -106,7 +108,8 @@ Result<std::vector<VersionListing>> PosixStore::list(const std::string& name) {
   }
   std::vector<VersionListing> listings;
   for (auto& [key, listing] : found) {
-    if (retired.contains({listing.id.version, listing.id.attempt})) continue;
+    const bool gone = listing.id.attempt.created_ns <= forgotten_ns;
+    if (gone || retired.contains({listing.id.version, listing.id.attempt})) continue;
     std::sort(listing.segments.begin(), listing.segments.end(),
               [](const SegmentRef& a, const SegmentRef& b) { return a.index < b.index; });
     listings.push_back(std::move(listing));
@@ -118,6 +121,18 @@ Result<std::unique_ptr<segment::ByteSource>> PosixStore::open(const SegmentRef& 
   return segment::open_file(layout_.root() + "/" + segment.path);
 }
 
+Result<std::unique_ptr<segment::ByteSource>> PosixStore::open_anew(const SegmentRef& segment) {
+  return segment::open_file(layout_.root() + "/" + segment.path, segment::Cached::no);
+}
+
+Result<std::vector<QuarantinedSegment>> PosixStore::set_aside(const std::string& name) {
+  PERDURE_CHECK(segment::check_name(name));
+  PERDURE_TRY(const std::uint64_t forgotten_ns, forgotten(name));
+  PERDURE_TRY(auto found, quarantined_segments(layout_, name));
+  std::erase_if(found, [&](const QuarantinedSegment& segment) { return segment.id.attempt.created_ns <= forgotten_ns; });
+  return found;
+}
+
 Status PosixStore::remove(const segment::VersionId& id) {
   PERDURE_CHECK(segment::check_name(id.name));
   return remove_attempt(layout_, id);
@@ -126,6 +141,18 @@ Status PosixStore::remove(const segment::VersionId& id) {
 Status PosixStore::quarantine(const SegmentRef& segment, const segment::VersionId& id, const base::Error& why) {
   PERDURE_CHECK(segment::check_name(id.name));
   return quarantine_segment(layout_, segment, id, why);
+}
+
+Status PosixStore::forget(const std::string& name, std::uint64_t until_ns) {
+  PERDURE_CHECK(segment::check_name(name));
+  PERDURE_CHECK(check_root());
+  return forget_name(layout_, name, until_ns);
+}
+
+Result<std::uint64_t> PosixStore::forgotten(const std::string& name) {
+  PERDURE_CHECK(segment::check_name(name));
+  PERDURE_CHECK(check_root());
+  return store::forgotten(layout_, name);
 }
 
 Result<std::vector<Residue>> PosixStore::residue() { return find_residue(layout_.root()); }

@@ -1,18 +1,38 @@
 #include "store/posix_layout.hpp"
 
+#include <array>
 #include <charconv>
+#include <cstdio>
 #include <limits>
 
 namespace perdure::store {
 namespace {
 
 constexpr std::string_view kRetiredPrefix = ".retired-";
+constexpr std::string_view kForgottenPrefix = ".forgotten-";
 
 std::string mark_name(std::uint64_t version, const segment::Attempt& attempt) {
   return std::string(kRetiredPrefix) + std::to_string(version) + "-" + attempt.hex();
 }
 
+constexpr std::size_t kWriterDigits = 16;
+
 }  // namespace
+
+std::string temporary_name(std::uint64_t writer, const std::string& file) {
+  std::array<char, kWriterDigits + 1> digits{};
+  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(writer));
+  return std::string(kTemporaryPrefix) + digits.data() + "-" + file;
+}
+
+std::optional<segment::FileName> parse_temporary(std::string_view name) {
+  if (!name.starts_with(kTemporaryPrefix)) return std::nullopt;
+  name.remove_prefix(kTemporaryPrefix.size());
+  if (auto old = segment::parse_file_name(name)) return old;
+  const bool written = name.size() > kWriterDigits && name[kWriterDigits] == '-' &&
+                       name.substr(0, kWriterDigits).find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return written ? segment::parse_file_name(name.substr(kWriterDigits + 1)) : std::nullopt;
+}
 
 std::optional<std::uint64_t> parse_version(std::string_view name) {
   std::uint64_t version = 0;
@@ -36,6 +56,21 @@ std::optional<RetiredMark> parse_retired_mark(std::string_view name) {
   std::from_chars(hex + 16, hex + 32, mark.attempt.nonce, 16);
   if (mark_name(mark.version, mark.attempt) != name) return std::nullopt;
   return mark;
+}
+
+std::string forgotten_mark(std::uint64_t until_ns) {
+  std::array<char, 17> digits{};
+  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(until_ns));
+  return std::string(kForgottenPrefix) + digits.data();
+}
+
+std::optional<std::uint64_t> parse_forgotten_mark(std::string_view name) {
+  if (!name.starts_with(kForgottenPrefix)) return std::nullopt;
+  std::uint64_t until_ns = 0;
+  const std::string_view digits = name.substr(kForgottenPrefix.size());
+  std::from_chars(digits.data(), digits.data() + digits.size(), until_ns, 16);
+  if (forgotten_mark(until_ns) != name) return std::nullopt;
+  return until_ns;
 }
 
 std::string PosixLayout::retired_mark(const segment::VersionId& id) const {

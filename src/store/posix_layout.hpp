@@ -19,7 +19,15 @@ struct RetiredMark {
 };
 std::optional<RetiredMark> parse_retired_mark(std::string_view name);
 
+/// A segment being written: ".tmp-<16 hex digits of its writer>-<file name>". Without the digits: by an older Perdure.
 inline constexpr std::string_view kTemporaryPrefix = ".tmp-";
+std::string temporary_name(std::uint64_t writer, const std::string& file);
+/// The segment that a temporary one is to become; nothing for any other name.
+std::optional<segment::FileName> parse_temporary(std::string_view name);
+/// The marker that a name was forgotten: ".forgotten-<time, 16 hex digits>". Of several the latest counts.
+std::string forgotten_mark(std::uint64_t until_ns);
+std::optional<std::uint64_t> parse_forgotten_mark(std::string_view name);
+
 inline constexpr std::string_view kQuarantine = ".quarantine";
 
 /// <root>/<name>/<version>/<file name of the segment>

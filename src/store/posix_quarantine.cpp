@@ -1,7 +1,8 @@
 // Setting a segment aside, so that it is where it was or in quarantine, and in quarantine never without its report:
 //   1. make <root>/.quarantine, synced into <root>
 //   2. write the report <name>.<version>.<file name>.json, synced
-//   3. rename the segment to <name>.<version>.<file name>
+//   3. rename the segment to <name>.<version>.<file name>; what was published in its place since it was read is put
+//      back
 //   4. sync both directories
 // A name that is taken by an earlier file gets a number: nothing in quarantine is ever overwritten.
 #include "store/posix_quarantine.hpp"
@@ -9,11 +10,13 @@
 #include <array>
 #include <charconv>
 #include <ctime>
+#include <optional>
 
 #include "base/cbor.hpp"
 #include "base/json.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"
+#include "segment/file_source.hpp"
 #include "store/posix_removal.hpp"
 
 namespace perdure::store {
@@ -68,7 +71,48 @@ base::Result<std::string> free_name(const std::string& wanted) {
   }
 }
 
+// Whether the file is the one that was read; true where nobody said which one that was.
+Result<bool> is_the_one(const std::string& path, const std::string& identity) {
+  if (identity.empty()) return true;
+  PERDURE_TRY(const auto file, os::File::open(path, os::Open::read));
+  PERDURE_TRY(const auto found, file.identity());
+  return segment::file_identity(found) == identity;
+}
+
+base::Error another_one(const std::string& path) {
+  return {PERDURE_NOT_FOUND, path, "it was written anew since it was read; nothing was set aside", "", false};
+}
+
+// <name>.<version>.<file name of the segment>, and a number behind it when that was taken.
+std::optional<segment::VersionId> parse_quarantined(std::string_view file, const std::string& name) {
+  if (!file.starts_with(name + ".")) return std::nullopt;
+  file.remove_prefix(name.size() + 1);
+  const std::size_t dot = file.find('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const auto version = parse_version(file.substr(0, dot));
+  file.remove_prefix(dot + 1);
+  constexpr std::string_view kEnding = ".pds";
+  const std::size_t ending = file.rfind(kEnding);
+  if (!version || ending == std::string_view::npos) return std::nullopt;
+  const auto segment = segment::parse_file_name(file.substr(0, ending + kEnding.size()));
+  if (!segment) return std::nullopt;
+  return segment::VersionId{name, *version, segment->attempt};
+}
+
 }  // namespace
+
+Result<std::vector<QuarantinedSegment>> quarantined_segments(const PosixLayout& layout, const std::string& name) {
+  std::vector<QuarantinedSegment> found;
+  auto entries = os::list_directory(layout.quarantine_directory());
+  if (!entries && entries.error().code == PERDURE_NOT_FOUND) return found;
+  if (!entries) return base::fail(std::move(entries).error());
+  for (const os::Entry& entry : *entries) {
+    if (entry.directory || entry.name.ends_with(".json")) continue;
+    if (auto id = parse_quarantined(entry.name, name))
+      found.push_back({std::move(*id), layout.quarantine_directory() + "/" + entry.name});
+  }
+  return found;
+}
 
 Status quarantine_segment(const PosixLayout& layout, const SegmentRef& segment, const segment::VersionId& id,
                           const base::Error& why) {
@@ -80,12 +124,21 @@ Status quarantine_segment(const PosixLayout& layout, const SegmentRef& segment, 
   PERDURE_TRY(bool done, os::exists(wanted));
   if (!there && done) return {};  // somebody found the same damage
   if (!there) return base::fail(PERDURE_NOT_FOUND, path, "no such segment to set aside");
+  PERDURE_TRY(const bool same, is_the_one(path, segment.identity));
+  if (!same) return base::fail(another_one(path));
   PERDURE_CHECK(os::make_directory(layout.quarantine_directory()));  // 1
   PERDURE_CHECK(os::sync_directory(layout.root()));
   PERDURE_TRY(std::string aside, free_name(wanted));
   PERDURE_CHECK(write_report(aside + ".json", report(path, id, why)));  // 2
   PERDURE_CHECK(os::rename_path(path, aside));                          // 3
-  PERDURE_CHECK(os::sync_directory(layout.quarantine_directory()));     // 4
+  PERDURE_TRY(const bool right, is_the_one(aside, segment.identity));
+  if (!right) {  // published between the look and the rename
+    PERDURE_CHECK(os::rename_to_free(aside, path));
+    PERDURE_CHECK(os::sync_directory(layout.version_directory(id)));
+    PERDURE_CHECK(os::remove_file(aside + ".json"));
+    return base::fail(another_one(path));
+  }
+  PERDURE_CHECK(os::sync_directory(layout.quarantine_directory()));  // 4
   PERDURE_CHECK(os::sync_directory(layout.version_directory(id)));
   return remove_if_empty(layout, id);
 }

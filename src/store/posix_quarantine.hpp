@@ -8,4 +8,7 @@ namespace perdure::store {
 base::Status quarantine_segment(const PosixLayout& layout, const SegmentRef& segment, const segment::VersionId& id,
                                 const base::Error& why);
 
+/// The segments in quarantine whose file names say that they were of this checkpoint.
+base::Result<std::vector<QuarantinedSegment>> quarantined_segments(const PosixLayout& layout, const std::string& name);
+
 }  // namespace perdure::store

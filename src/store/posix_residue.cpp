@@ -49,6 +49,7 @@ class Scan {
     PERDURE_TRY(const auto entries, os::list_directory(directory));
     for (const os::Entry& entry : entries) {
       const std::string path = directory + "/" + entry.name;
+      if (entry.directory && parse_forgotten_mark(entry.name)) continue;
       const auto mark = entry.directory ? parse_retired_mark(entry.name) : std::nullopt;
       const auto version = entry.directory ? parse_version(entry.name) : std::nullopt;
       if (mark) {
@@ -73,7 +74,7 @@ class Scan {
         add_stray(path, entry, name);
         continue;
       }
-      const auto parsed = segment::parse_file_name(entry.name.substr(kTemporaryPrefix.size()));
+      const auto parsed = parse_temporary(entry.name);
       found.push_back({Residue::Kind::temporary,
                        path,
                        size_of(path),

@@ -1,21 +1,28 @@
 // Writing a segment, so that it is invisible or complete and durable, whenever the process or the machine dies:
 //   1. make <name> and <name>/<version>, each synced into its parent (also when they were there: whoever made them may
 //      have died before the sync)
-//   2. create <name>/<version>/.tmp-<file name> anew and reserve its room
+//   2. create <name>/<version>/.tmp-<random>-<file name>, lock it while this process lives, and reserve its room; no
+//      two writers ever have the same file
 //   3. write; every 8 MiB the system is asked to start writing back, so that the sync has little left to wait for
 //   4. sync the file's data
-//   5. rename it to <file name>: from here on it is visible
+//   5. rename it to <file name>, if there is none of that name: from here on it is visible
 //   6. sync <name>/<version>: from here on it stays visible
 // Every result is checked. A failed sync may have dropped data that a second one would not miss: after any failure of
-// 4 to 6 the segment is given up and must be written again from 1. Where only 6 failed it is visible, and whole: it
-// stays so until the one that is written again takes its place.
+// 4 to 6 the segment is given up and must be written again from 1. What is published is never overwritten: where step 5
+// finds the name taken (6 failed before, or another engine wrote the same segment), every byte of what is there is
+// verified, and it counts as written when it has the same content; a damaged one is set aside, and 5 done again; a
+// different one is an error.
 #include "store/posix_sink.hpp"
 
 #include <algorithm>
 #include <vector>
 
 #include "os/crash_point.hpp"
+#include "os/system.hpp"
+#include "segment/file_source.hpp"
+#include "store/posix_quarantine.hpp"
 #include "store/posix_removal.hpp"
+#include "store/published.hpp"
 
 namespace perdure::store {
 namespace {
@@ -41,12 +48,21 @@ Status check_root(const PosixLayout& layout) {
   return base::fail(PERDURE_NOT_FOUND, layout.root(), "the store's directory is not there", kBringBack, true);
 }
 
+// The lock tells others that the writer lives. Where files cannot be locked, names and ages have to do.
+Status lock(const os::File& file) {
+  auto locked = file.try_lock();
+  return locked || locked.error().code != PERDURE_BUSY ? Status() : locked;
+}
+
 }  // namespace
 
 PosixSink::PosixSink(const PosixLayout& layout, const segment::Manifest& manifest, std::uint64_t file_bytes)
-    : layout_(layout), id_(manifest.id), file_bytes_(file_bytes) {
-  const std::string name = segment::file_name(manifest.segment_index, manifest.segment_count, manifest.id.attempt);
-  temporary_ = layout_.version_directory(id_) + "/" + std::string(kTemporaryPrefix) + name;
+    : layout_(layout),
+      id_(manifest.id),
+      segment_{manifest.segment_index, manifest.segment_count, manifest.id.attempt},
+      file_bytes_(file_bytes) {
+  const std::string name = segment::file_name(segment_.index, segment_.count, segment_.attempt);
+  temporary_ = layout_.version_directory(id_) + "/" + temporary_name(os::random_u64(), name);
   final_ = layout_.version_directory(id_) + "/" + name;
 }
 
@@ -55,6 +71,7 @@ base::Result<std::unique_ptr<SegmentSink>> PosixSink::begin(const PosixLayout& l
                                                             std::uint64_t file_bytes) {
   std::unique_ptr<PosixSink> sink(new PosixSink(layout, manifest, file_bytes));
   PERDURE_CHECK(check_root(layout));
+  PERDURE_CHECK(sink->check_wanted());
   PERDURE_CHECK(vanished(finish_removal(layout, manifest.id)));
   Status created;
   // A cleaner may remove the still empty version directory between steps 1 and 2: then again.
@@ -67,6 +84,12 @@ base::Result<std::unique_ptr<SegmentSink>> PosixSink::begin(const PosixLayout& l
   return sink;
 }
 
+Status PosixSink::check_wanted() const {
+  PERDURE_TRY(const std::uint64_t forgotten_ns, forgotten(layout_, id_.name));
+  if (id_.attempt.created_ns > forgotten_ns) return {};
+  return base::fail(PERDURE_CLOSED, id_.text(), "it was forgotten on purpose (perdure forget)");
+}
+
 Status PosixSink::make_directories() const {
   PERDURE_CHECK(os::make_directory(layout_.name_directory(id_.name)));
   PERDURE_CHECK(os::sync_directory(layout_.root()));
@@ -75,10 +98,21 @@ Status PosixSink::make_directories() const {
 }
 
 Status PosixSink::create() {
-  PERDURE_CHECK(os::remove_file(temporary_));  // what a killed process left
-  PERDURE_TRY(file_, os::File::open(temporary_, os::Open::create_new));
+  PERDURE_TRY(const auto left, temporaries_of(layout_, id_, segment_.index, segment_.count));
+  for (const std::string& other : left) PERDURE_CHECK(remove_abandoned(other));  // by killed processes
+  PERDURE_CHECK(create_file());
   os::crash_point(os::CrashPoint::flush_created);
   return file_.preallocate(file_bytes_);
+}
+
+// Between its creation and its lock a file may be taken for an abandoned one, and removed: then again.
+Status PosixSink::create_file() {
+  for (;;) {
+    PERDURE_TRY(file_, os::File::open(temporary_, os::Open::create_new));
+    PERDURE_CHECK(lock(file_));
+    PERDURE_TRY(const bool there, os::exists(temporary_));
+    if (there) return {};
+  }
 }
 
 base::Result<std::unique_ptr<SegmentSink>> PosixSink::resume(const PosixLayout& layout,
@@ -87,6 +121,7 @@ base::Result<std::unique_ptr<SegmentSink>> PosixSink::resume(const PosixLayout& 
   std::unique_ptr<PosixSink> sink(new PosixSink(layout, manifest, file_bytes));
   sink->kept_ = true;
   PERDURE_CHECK(check_root(layout));
+  PERDURE_CHECK(sink->check_wanted());
   PERDURE_CHECK(sink->reopen());
   sink->kept_ = false;
   return sink;
@@ -95,7 +130,7 @@ base::Result<std::unique_ptr<SegmentSink>> PosixSink::resume(const PosixLayout& 
 Status PosixSink::reopen() {
   PERDURE_TRY(const bool published, os::exists(final_));
   if (published) PERDURE_CHECK(copy_published());
-  PERDURE_TRY(file_, os::File::open(temporary_, os::Open::read_write));
+  if (!published) PERDURE_CHECK(take_up());
   PERDURE_TRY(const std::uint64_t size, file_.size());
   if (size > file_bytes_)
     return base::fail(
@@ -105,19 +140,36 @@ Status PosixSink::reopen() {
   return file_.preallocate(file_bytes_);
 }
 
+// The temporary segment that an earlier sink left; there may be others, which other engines begin anew.
+Status PosixSink::take_up() {
+  PERDURE_TRY(const auto left, temporaries_of(layout_, id_, segment_.index, segment_.count));
+  if (left.empty()) return base::fail(PERDURE_NOT_FOUND, final_, "no temporary segment of it is left");
+  Status taken;
+  for (const std::string& path : left) {
+    auto file = os::File::open(path, os::Open::read_write);
+    taken = file ? lock(*file) : Status(base::fail(file.error()));
+    if (!taken) continue;
+    file_ = std::move(*file);
+    temporary_ = path;
+    return {};
+  }
+  return taken;
+}
+
 // A commit that failed after its rename, or whose process died then: what is under the final name is all there is, and
 // whole. It may be what others restore from, and gave up older versions for, so that it is not hidden again. A
 // temporary segment beside it is a copy that was cut short.
 Status PosixSink::copy_published() {
   PERDURE_TRY(os::File published, os::File::open(final_, os::Open::read));
   PERDURE_TRY(const std::uint64_t size, published.size());
-  PERDURE_CHECK(os::remove_file(temporary_));
-  PERDURE_TRY(os::File copy, os::File::open(temporary_, os::Open::create_new));
+  PERDURE_TRY(const auto left, temporaries_of(layout_, id_, segment_.index, segment_.count));
+  for (const std::string& other : left) PERDURE_CHECK(remove_abandoned(other));
+  PERDURE_CHECK(create_file());
   std::vector<std::byte> buffer(std::min(size, kWritebackBytes));
   for (std::uint64_t done = 0; done < size; done += buffer.size()) {
     const auto block = base::ByteSpan(buffer).first(std::min<std::uint64_t>(buffer.size(), size - done));
     PERDURE_CHECK(published.read(done, block));
-    PERDURE_CHECK(copy.write(done, block));
+    PERDURE_CHECK(file_.write(done, block));
   }
   return {};
 }
@@ -159,9 +211,26 @@ Status PosixSink::publish() {
   os::crash_point(os::CrashPoint::flush_before_sync);
   PERDURE_CHECK(file_.sync_data());
   os::crash_point(os::CrashPoint::flush_before_rename);
-  PERDURE_CHECK(os::rename_path(temporary_, final_));
+  Status named = os::rename_to_free(temporary_, final_);
+  if (!named && named.error().code == PERDURE_EXISTS) named = accept_published();
+  PERDURE_CHECK(named);
   os::crash_point(os::CrashPoint::flush_after_rename);
   return os::sync_directory(layout_.version_directory(id_));
+}
+
+Status PosixSink::accept_published() {
+  PERDURE_TRY(const auto published, segment::open_file(final_, segment::Cached::no));
+  PERDURE_TRY(const auto mine, segment::open_file(temporary_));
+  const Status same = check_published(*published, *mine);
+  if (same) {  // its writer synced it, says the protocol; this one's word must not depend on that
+    PERDURE_TRY(const os::File file, os::File::open(final_, os::Open::read));
+    PERDURE_CHECK(file.sync_data());
+    return os::remove_file(temporary_);
+  }
+  if (same.error().code != PERDURE_CORRUPT) return same;
+  SegmentRef damaged{segment_.index, segment_.count, segment_.attempt, {}, published->identity()};
+  PERDURE_CHECK(quarantine_segment(layout_, damaged, id_, same.error()));
+  return os::rename_to_free(temporary_, final_);
 }
 
 Status PosixSink::commit() {

@@ -22,17 +22,22 @@ class PosixSink : public SegmentSink {
 
  private:
   PosixSink(const PosixLayout& layout, const segment::Manifest& manifest, std::uint64_t file_bytes);
+  base::Status check_wanted() const;
   base::Status make_directories() const;
   base::Status create();
+  base::Status create_file();
   base::Status reopen();
+  base::Status take_up();
   base::Status copy_published();
   base::Status check_range(std::uint64_t offset, std::uint64_t bytes) const;
   base::Status check_whole() const;
   base::Status publish();
+  base::Status accept_published();
   void discard() const;
 
   const PosixLayout layout_;
   const segment::VersionId id_;
+  const segment::FileName segment_;
   const std::uint64_t file_bytes_;
   std::string temporary_;
   std::string final_;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -87,7 +88,9 @@ TEST_F(PosixStoreTest, LeavesNothingOfASegmentThatWasGivenUp) {
   {
     auto sink = store_->begin(sample_version(kFirst, 1)[0], 8192);
     ASSERT_TRUE(sink);
-    EXPECT_TRUE(fs::exists(root_ + "/nbody/1/.tmp-" + kFile));
+    const auto all = files();
+    ASSERT_EQ(all.size(), 3U);
+    EXPECT_TRUE(all[2].starts_with("nbody/1/.tmp-") && all[2].ends_with("-" + kFile)) << all[2];
   }
   EXPECT_THAT(files(), testing::ElementsAre("nbody"));
 }
@@ -182,7 +185,7 @@ TEST_F(PosixStoreTest, ReportsEveryFailingCallOfAFlushAndLeavesNothing) {
         ASSERT_FALSE(written) << call;
         EXPECT_EQ(written.error().code, number == EIO ? PERDURE_IO : PERDURE_NO_SPACE) << written.error().text();
         EXPECT_TRUE(written.error().retryable) << written.error().text();
-        EXPECT_THAT(written.error().text(), HasSubstr(root_ + "/nbody/1/.tmp-" + kFile));
+        EXPECT_THAT(written.error().text(), testing::AllOf(HasSubstr(root_ + "/nbody/1/.tmp-"), HasSubstr(kFile)));
       }
       EXPECT_THAT(files(), testing::ElementsAre("nbody")) << call;
       ASSERT_TRUE(write_one()) << call;
@@ -337,6 +340,84 @@ TEST_F(PosixStoreTest, WritesAnAttemptAgainWhoseRemovalWasCutShort) {
   ASSERT_TRUE(write_one());
   ASSERT_TRUE(store_->clean(no_matter_which));
   EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
+}
+
+TEST_F(PosixStoreTest, LeavesATemporaryFileAloneWhileItsWriterLives) {
+  const Manifest manifest = sample_version(kFirst, 1)[0];
+  const auto file = test_support::sample_file(manifest);
+  auto sink = store_->begin(manifest, file.size()).value();
+  ASSERT_TRUE(sink->write(0, file));
+  ASSERT_TRUE(store_->clean(no_matter_which));
+  ASSERT_TRUE(store_->discard(kFirst, 0, 1));
+  EXPECT_EQ(store_->resume(manifest, file.size()).error().code, PERDURE_BUSY);
+  ASSERT_TRUE(store_->begin(manifest, file.size())) << "another writer has a file of its own";
+  ASSERT_TRUE(sink->commit());
+  EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
+}
+
+TEST_F(PosixStoreTest, TellsAWriterWhoseFileSomebodyRemovedToTryAgain) {
+  const Manifest manifest = sample_version(kFirst, 1)[0];
+  const auto file = test_support::sample_file(manifest);
+  auto sink = store_->begin(manifest, file.size()).value();
+  ASSERT_TRUE(sink->write(0, file));
+  fs::remove(root_ + "/" + files().at(2));
+  const auto committed = sink->commit();
+  ASSERT_FALSE(committed);
+  EXPECT_TRUE(committed.error().retryable);
+  ASSERT_TRUE(write_one());
+}
+
+// Whoever cleans goes on where a process died that was forgetting a name.
+TEST_F(PosixStoreTest, HidesAndFinishesAForgettingThatWasCutShort) {
+  ASSERT_TRUE(write_one());
+  fs::create_directory(root_ + "/nbody/.forgotten-00000000000003e7");
+  EXPECT_EQ(store_->list("nbody").value().size(), 1U) << "999 is before 1000";
+  fs::create_directory(root_ + "/nbody/.forgotten-00000000000003e8");
+  EXPECT_THAT(store_->list("nbody").value(), IsEmpty());
+  ASSERT_TRUE(store_->clean(no_matter_which));
+  EXPECT_THAT(files(), testing::ElementsAre("nbody", "nbody/.forgotten-00000000000003e8"));
+  EXPECT_THAT(store_->residue().value(), IsEmpty());
+}
+
+TEST_F(PosixStoreTest, SetsAsideADamagedSegmentWhoseNameItNeeds) {
+  ASSERT_TRUE(write_one());
+  {
+    std::fstream damaged(root_ + "/nbody/1/" + kFile);
+    damaged.seekp(5000);
+    damaged.put('x');
+  }
+  ASSERT_TRUE(write_one());
+  EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
+  EXPECT_EQ(store_->set_aside("nbody").value().at(0).path, root_ + "/.quarantine/nbody.1." + kFile);
+}
+
+/// A file system without exclusive renames, and perhaps without second names for files.
+class KnowsLess : public os::Hooks {
+ public:
+  explicit KnowsLess(bool links) : links_(links) { os::install_hooks(this); }
+  ~KnowsLess() override { os::install_hooks(nullptr); }
+  int before(const os::Operation& operation) override {
+    const std::string_view call = operation.call;
+    if (call == "rename" && operation.flags == RENAME_NOREPLACE) return EINVAL;
+    return call == "link" && !links_ ? EPERM : 0;
+  }
+
+ private:
+  const bool links_;
+};
+
+// Without an exclusive rename a second name does; without that, a look at the name.
+TEST_F(PosixStoreTest, ReplacesNothingOnFileSystemsThatKnowLess) {
+  for (const bool links : {true, false}) {
+    const Manifest other = test_support::sample_manifest(kFirst, 2, 0, 1, {0, 1}, 5000, 4096);
+    const KnowsLess file_system(links);
+    ASSERT_TRUE(write_one());
+    ASSERT_TRUE(write_one()) << "the same again";
+    EXPECT_EQ(write_segment(*store_, other).error().code, PERDURE_EXISTS);
+    EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
+    EXPECT_THAT(files(), testing::ElementsAre("nbody", "nbody/1", "nbody/1/" + kFile));
+    ASSERT_TRUE(store_->remove(kFirst));
+  }
 }
 
 TEST_F(PosixStoreTest, WritesAReportBesideWhatItSetsAside) {

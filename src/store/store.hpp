@@ -43,6 +43,8 @@ struct SegmentRef {
   std::uint32_t count = 0;
   segment::Attempt attempt;
   std::string path;  ///< within the store
+  std::string identity =
+      {};  ///< of the object that was read (segment::ByteSource::identity); empty: whichever is there
   PERDURE_FIELDS(index, count, attempt, path)
 };
 
@@ -52,6 +54,12 @@ struct VersionListing {
   std::uint32_t segment_count = 0;   ///< how many it needs
   std::vector<SegmentRef> segments;  ///< what is there, ascending by index
   bool all_present() const { return segment_count > 0 && segments.size() == segment_count; }
+};
+
+/// A segment in quarantine.
+struct QuarantinedSegment {
+  segment::VersionId id;
+  std::string path;  ///< absolute, or the location's
 };
 
 /// What lies in a store besides its segments.
@@ -94,10 +102,21 @@ class Store {
   /// never.
   virtual base::Result<std::vector<VersionListing>> list(const std::string& name) = 0;
   virtual base::Result<std::unique_ptr<segment::ByteSource>> open(const SegmentRef& segment) = 0;
+  /// The same for a second, independent reading: what this machine's memory has of the segment is not used.
+  virtual base::Result<std::unique_ptr<segment::ByteSource>> open_anew(const SegmentRef& segment) = 0;
   /// Hides this attempt at once, then deletes it. Repeatable; finishing what a killed process began is `clean`'s work.
   virtual base::Status remove(const segment::VersionId& id) = 0;
-  /// Sets a segment aside with a report (`why`); it is not listed any more and not deleted.
+  /// Sets a segment aside with a report (`why`); it is not listed any more and not deleted. PERDURE_NOT_FOUND when what
+  /// is there by now is another object than `segment.identity` says.
   virtual base::Status quarantine(const SegmentRef& segment, const segment::VersionId& id, const base::Error& why) = 0;
+  /// What was set aside of `name` (any version), in no particular order.
+  virtual base::Result<std::vector<QuarantinedSegment>> set_aside(const std::string& name) = 0;
+  /// All attempts at versions of `name` up to this time (Attempt::created_ns) are gone from now on, for everybody: they
+  /// are not listed, set_aside() does not tell of them, they are never published later, and what there is of them is
+  /// deleted; only quarantine keeps its files. Repeatable; a later time counts.
+  virtual base::Status forget(const std::string& name, std::uint64_t until_ns) = 0;
+  /// The time given to forget(); 0: never.
+  virtual base::Result<std::uint64_t> forgotten(const std::string& name) = 0;
   /// What lies there besides the segments that list() shows.
   virtual base::Result<std::vector<Residue>> residue() = 0;
   /// Deletes what killed processes left: hidden versions, and temporary segments of which `abandoned` says

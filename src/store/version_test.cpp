@@ -19,6 +19,8 @@ class ReadVersion : public testing::Test {
   void SetUp() override { ASSERT_TRUE(store_->prepare()); }
   /// Stores `manifests` under the names that `as` would have; the judgement of what is then listed first.
   base::Error judge(const std::vector<Manifest>& manifests, const std::vector<Manifest>& as) {
+    for (const auto& listing : store_->list("nbody").value_or(std::vector<VersionListing>{}))
+      EXPECT_TRUE(store_->remove(listing.id));
     for (std::size_t i = 0; i < manifests.size(); ++i) {
       const auto file = test_support::sample_file(manifests[i]);
       auto sink = store_->begin(as[i], file.size()).value();

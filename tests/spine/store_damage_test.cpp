@@ -162,7 +162,8 @@ class Store : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Modes, Store, ::testing::Values("embedded", "daemon"),
                          [](const auto& param) { return std::string(param.param); });
 
-TEST_P(Store, AFileOfEightZeroBytesIsNoCheckpoint) {
+// Nobody knows what it was: a program must not begin anew because of it, unasked.
+TEST_P(Store, AFileOfEightZeroBytesIsNoCheckpointAndNoFirstStartEither) {
   TemporaryDirectory directory;
   const std::string version = directory.path() + "/store/app/9";
   fs::create_directories(version);
@@ -173,9 +174,10 @@ TEST_P(Store, AFileOfEightZeroBytesIsNoCheckpoint) {
     State state(rank.rank, kWords);
     state.protect(handle);
     std::int64_t latest = -1;
-    REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_latest(handle, "app", &latest));
+    REQUIRE_STATUS(PERDURE_CORRUPT, handle, perdure_latest(handle, "app", &latest));
     REQUIRE(latest == -1);
-    REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_restore(handle, "app", 9));
+    REQUIRE_STATUS(PERDURE_CORRUPT, handle, perdure_restore(handle, "app", 9));
+    REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_restore(handle, "app", 8));
     perdure_level level;
     REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_level_reached(handle, "app", 9, &level));
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 9));
@@ -197,8 +199,8 @@ TEST_P(Store, WithNothingButDamageGivesAnErrorAndStillWorks) {
     perdure_t* handle = rank.open(options(directory.path(), GetParam()));
     State state(rank.rank, kWords);
     state.protect(handle);
-    REQUIRE_STATUS(PERDURE_CORRUPT, handle, perdure_restore(handle, "app", PERDURE_LATEST));
-    REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_restore(handle, "app", PERDURE_LATEST));
+    for (int call = 0; call < 2; ++call)
+      REQUIRE_STATUS(PERDURE_CORRUPT, handle, perdure_restore(handle, "app", PERDURE_LATEST));
     state.advance(7);
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 7));
     state.advance(0);
@@ -210,6 +212,96 @@ TEST_P(Store, WithNothingButDamageGivesAnErrorAndStillWorks) {
   EXPECT_TRUE(outcome.all(0)) << outcome.text();
   stop_daemons(directory.path());
   EXPECT_EQ(std::distance(fs::directory_iterator(store + "/.quarantine"), fs::directory_iterator{}), 6);
+}
+
+// What the README's program does with the only version that there is: it ends with an error, at every start, until
+// somebody decides.
+struct LastOne {
+  std::string name;
+  perdure_status status;
+  std::function<void(const fs::path&)> harm;
+};
+void PrintTo(const LastOne& last, std::ostream* out) { *out << last.name; }
+
+std::vector<LastOne> last_ones() {
+  return {{"Header", PERDURE_CORRUPT, [](const fs::path& p) { flip_bit(p, 300); }},
+          {"Manifest", PERDURE_CORRUPT, [](const fs::path& p) { flip_bit(p, manifest_at(p) + 9); }},
+          {"Chunk", PERDURE_CORRUPT, [](const fs::path& p) { flip_bit(p, 4096 + 777); }},
+          {"Missing", PERDURE_INCOMPLETE, [](const fs::path& p) { fs::remove(p); }}};
+}
+
+class LastVersion : public ::testing::TestWithParam<std::tuple<std::string, LastOne>> {};
+INSTANTIATE_TEST_SUITE_P(Every, LastVersion,
+                         ::testing::Combine(::testing::Values("embedded", "daemon"), ::testing::ValuesIn(last_ones())),
+                         [](const auto& param) {
+                           return std::get<0>(param.param) + "_" + std::get<1>(param.param).name;
+                         });
+
+TEST_P(LastVersion, ThatCannotBeReadIsNeverTakenForAFirstStart) {
+  const auto& [mode, last] = GetParam();
+  TemporaryDirectory directory;
+  const std::string store = directory.path() + "/store";
+  fs::copy(sample_store(), store, fs::copy_options::recursive);
+  for (int version : {1, 2}) fs::remove_all(store + "/app/" + std::to_string(version));
+  last.harm(segment_of(store, 3, "0001"));
+  for (int start = 0; start < 2; ++start) {
+    const auto outcome = run_ranks(two_ranks(), [&, mode = mode, expected = last.status](const Rank& rank) {
+      perdure_t* handle = rank.open(options(directory.path(), mode));
+      State state(rank.rank, kWords);
+      state.protect(handle);
+      for (int call = 0; call < 2; ++call) {
+        REQUIRE_STATUS(expected, handle, perdure_restore(handle, "app", PERDURE_LATEST));
+        const std::string text = perdure_error_text(handle);
+        REQUIRE(text.find("app") != std::string::npos && text.find("perdure forget app") != std::string::npos);
+        REQUIRE(expected != PERDURE_CORRUPT || text.find(".pds") != std::string::npos);
+      }
+      std::int64_t latest = -1;
+      REQUIRE_STATUS(expected, handle, perdure_latest(handle, "app", &latest));
+      REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_restore(handle, "another", PERDURE_LATEST));
+      REQUIRE_STATUS(PERDURE_OK, handle, perdure_close(&handle));
+      return 0;
+    });
+    EXPECT_TRUE(outcome.all(0)) << outcome.text();
+    stop_daemons(directory.path());
+  }
+  // Somebody decided.
+  ASSERT_TRUE(store::make_store(store).value()->forget("app", UINT64_MAX / 2));
+  const auto outcome = run_ranks(two_ranks(), [&, mode = mode](const Rank& rank) {
+    perdure_t* handle = rank.open(options(directory.path(), mode));
+    State state(rank.rank, kWords);
+    state.protect(handle);
+    REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_restore(handle, "app", PERDURE_LATEST));
+    state.advance(1);
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 1));
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", 1, PERDURE_LEVEL_STORE, PERDURE_FOREVER));
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
+    REQUIRE(state.step == 1 && state.right());
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_close(&handle));
+    return 0;
+  });
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  stop_daemons(directory.path());
+}
+
+// The same while engines hold what is forgotten.
+TEST_P(Store, WhatWasForgottenIsNotTakenFromTiersEither) {
+  TemporaryDirectory directory;
+  const std::string store = directory.path() + "/store";
+  for (const bool forgotten : {false, true}) {
+    if (forgotten) ASSERT_TRUE(store::make_store(store).value()->forget("app", UINT64_MAX / 2));
+    const auto outcome = run_ranks(two_ranks(), [&, forgotten](const Rank& rank) {
+      perdure_t* handle = rank.open(options(directory.path(), GetParam()) + ";flush.max_bandwidth=1KiB");
+      State state(rank.rank, kWords);
+      state.protect(handle);
+      REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_restore(handle, "app", PERDURE_LATEST));
+      state.advance(3);
+      REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 3));
+      if (!forgotten) ::_exit(0);  // an engine of its own dies, a daemon lives
+      return 0;
+    });
+    EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  }
+  stop_daemons(directory.path());
 }
 
 }  // namespace

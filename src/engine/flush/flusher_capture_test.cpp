@@ -68,7 +68,13 @@ class FlusherCapture : public FlusherFixture {
     expect_stored(1);
   }
   bool store_is_empty() const { return !std::filesystem::exists(directory / "store/app/1"); }
-  std::string temporary() const { return directory / "store/app/1/.tmp-" + segment::file_name(0, 1, id(1).attempt); }
+  /// The path of the temporary segment; empty when there is none.
+  std::string temporary() const {
+    if (store_is_empty()) return {};
+    for (const auto& entry : std::filesystem::directory_iterator(directory / "store/app/1"))
+      if (entry.path().filename().string().starts_with(".tmp-")) return entry.path();
+    return {};
+  }
   std::vector<tier::SlotAddress> slots;
   base::Error refusal;
 };

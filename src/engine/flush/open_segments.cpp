@@ -55,6 +55,7 @@ base::Status OpenSegments::publish(std::uint64_t& bytes, const std::function<bas
     Open& segment = open_[i];
     fill_in(segment, i);
     const auto tail = segment::encode_tail(segment.manifest, segment.manifest_offset);
+    PERDURE_CHECK(segment::check_readable(tail, segment.manifest.id.text()));
     PERDURE_CHECK(segment.sink->write(segment.manifest_offset, tail));
     PERDURE_CHECK(segment.sink->commit());
     bytes += segment.manifest_offset + tail.size();

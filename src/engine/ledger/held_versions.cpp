@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/cbor.hpp"
 #include "os/crash_point.hpp"
+#include "segment/manifest_codec.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -109,12 +111,30 @@ base::Status HeldVersions::adopt(const segment::VersionId& id, std::uint32_t ran
   return {};
 }
 
+// A segment that no reader takes would be acknowledged, stored, and lost.
+base::Status HeldVersions::check_described(const ipc::Stage& stage) const {
+  const auto version = node_.versions.find(stage.id);
+  std::uint64_t items = segment::kMostItemsBesidePieces + segment::items_of(stage.piece);
+  if (version != nullptr)
+    if (const auto others = version->described.find(stage.segment); others != version->described.end())
+      items += others->second;
+  if (items <= base::kMaxCborItems) return {};
+  return base::fail(PERDURE_INVALID_ARGUMENT, stage.id.text() + ", segment " + std::to_string(stage.segment),
+                    "its ranks have more regions and chunks than one segment can describe (" +
+                        std::to_string(base::kMaxCborItems / 4) + " regions or " +
+                        std::to_string(base::kMaxCborItems / 5) + " chunks; rank " + std::to_string(stage.piece.rank) +
+                        " has " + std::to_string(stage.piece.regions.size()) + " regions and " +
+                        std::to_string(stage.piece.chunks.size()) + " chunks)",
+                    "put small regions together, raise chunk_bytes, or let fewer ranks share a segment (segment.per)");
+}
+
 base::Status HeldVersions::stage(ClientId client, const ipc::Stage& stage) {
   PERDURE_TRY(const segment::Piece piece, captures_.placed(client, stage));
   if (auto it = node_.catalog.state().versions.find(stage.id);
       it != node_.catalog.state().versions.end() && it->second.pieces.contains(stage.piece.rank))
     return base::fail(PERDURE_EXISTS, stage.id.text(),
                       "rank " + std::to_string(stage.piece.rank) + " has staged it already");
+  PERDURE_CHECK(check_described(stage));
   os::crash_point(os::CrashPoint::engine_stage_before_catalog);
   PERDURE_CHECK(node_.catalog.append(catalog::StageRecord{stage.id, stage.ranks, piece}));
   os::crash_point(os::CrashPoint::engine_stage_after_catalog);
@@ -127,6 +147,7 @@ base::Status HeldVersions::stage(ClientId client, const ipc::Stage& stage) {
   (void)node_.versions.happens(stage.id, VersionEvent::stage);
   writes_.release(client, &stage.id);  // slots that the rank could not write
   count_chunks(stage.id, piece);
+  node_.versions.at(stage.id).described[stage.segment] += segment::items_of(stage.piece);
   node_.versions.at(stage.id).staged_by.insert(client);
   if (OpenCapture* open = captures_.find(stage.id)) open->complete(piece);
   return {};

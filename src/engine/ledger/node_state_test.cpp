@@ -1,7 +1,11 @@
 // Slots and versions: who gets what, what is kept and what may go.
 #include "engine/ledger/node_state.hpp"
 
+#include <gmock/gmock.h>
+
+#include "base/cbor.hpp"
 #include "engine/ledger/node_state_testing.hpp"
+#include "segment/manifest_codec.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -105,6 +109,25 @@ TEST_F(NodeStateTest, RefusesToStageSlotsThatWereNotGrantedForIt) {
   longer.piece.chunks[0].length = kChunk + 1;
   EXPECT_FALSE(core->held.stage(1, longer));
   EXPECT_TRUE(core->held.stage(1, staged(id(1), {mine.address})));
+}
+
+// What no reader would take is refused before anybody is told that it is safe.
+TEST_F(NodeStateTest, RefusesMoreThanASegmentCanDescribe) {
+  open({4});
+  const auto stage = [&](std::uint32_t rank, std::uint32_t segment, std::size_t regions) {
+    auto all = staged(id(1), {grant(rank + 1, id(1)).address}, rank);
+    all.ranks = 4, all.segment = segment;
+    for (std::size_t i = 1; i < regions; ++i) all.piece.regions.push_back({static_cast<std::int32_t>(i), 1, 0});
+    return core->held.stage(rank + 1, all);
+  };
+  const std::size_t most = (base::kMaxCborItems - segment::kMostItemsBesidePieces) / 4 - 8;  // of two ranks together
+  EXPECT_TRUE(stage(0, 0, most / 2));
+  const auto refused = stage(1, 0, most / 2 + 8);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PERDURE_INVALID_ARGUMENT);
+  EXPECT_THAT(refused.error().text(), testing::HasSubstr("segment.per"));
+  EXPECT_TRUE(stage(2, 0, 8));
+  EXPECT_TRUE(stage(3, 1, most / 2)) << "another segment has room of its own";
 }
 
 TEST_F(NodeStateTest, RefusesToStageTwoChunksInOneSlot) {

@@ -3,6 +3,7 @@
 // published cannot be gone on with. The lines, in which later ones win:
 //   + VERSION CREATED NONCE INDEX COUNT FILE NAME    a segment is there
 //   - VERSION CREATED NONCE NAME                     all segments of the attempt are gone
+//   = TIME 0 0 NAME                                attempts at versions of the name up to that time are gone
 //   ! VERSION CREATED NONCE INDEX COUNT FILE NAME    a segment was set aside
 // Each ends with a semicolon.
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "os/system.hpp"
 #include "segment/file_source.hpp"
 #include "segment/manifest_codec.hpp"
+#include "store/published.hpp"
 #include "store/store.hpp"
 
 namespace perdure::store {
@@ -71,7 +73,7 @@ class LogDirectory {
     return log.sync_data();
   }
   // A line without its end, a semicolon, was being written by somebody who died.
-  Result<Published_segments> read() const {
+  Result<Published_segments> read(std::map<std::string, std::uint64_t>* forgotten = nullptr) const {
     PERDURE_CHECK(check());
     PERDURE_TRY(const auto bytes, os::read_file(root_ + "/log", kMostLog));
     std::istringstream text(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
@@ -84,7 +86,13 @@ class LogDirectory {
       std::uint32_t index = 0, count = 0;
       std::string file, name, end;
       words >> kind >> version >> attempt.created_ns >> attempt.nonce;
-      if (kind == '-') {
+      if (kind == '=') {
+        if (!(words >> name >> end) || end != ";") continue;
+        if (forgotten != nullptr) (*forgotten)[name] = std::max((*forgotten)[name], version);
+        std::erase_if(all, [&](const auto& entry) {
+          return std::get<0>(entry.first) == name && std::get<2>(entry.first).created_ns <= version;
+        });
+      } else if (kind == '-') {
         if (!(words >> name >> end) || end != ";") continue;
         std::erase_if(all, [&](const auto& entry) {
           return std::get<0>(entry.first) == name && std::get<1>(entry.first) == version &&
@@ -150,8 +158,7 @@ class LogSink final : public SegmentSink {
     return data_.write(offset, data);
   }
   // 1. sync the data and its name, 2. with the lock, see that it was not cleaned away, 3. add the line: it is
-  // published,
-  // 4. remove what it replaces.
+  // published, unless another one is there already: that is never replaced, and has to have the same content.
   Status commit() override {
     if (!data_) return base::fail(PERDURE_CLOSED, file_, "the segment was published");
     PERDURE_CHECK(data_.sync());
@@ -160,10 +167,16 @@ class LogSink final : public SegmentSink {
     PERDURE_TRY(const bool there, os::exists(directory_.path(file_)));
     if (!there) return base::fail(PERDURE_NOT_FOUND, file_, "it was cleaned away meanwhile", "write it again", true);
     PERDURE_TRY(const auto before, directory_.read());
-    PERDURE_CHECK(LogDirectory::append(log, line_of('+', id_, index_, count_, file_)));
-    data_ = os::File();
     const auto old = before.find({id_.name, id_.version, id_.attempt, count_, index_});
-    if (old != before.end() && !old->second.aside) (void)os::remove_file(directory_.path(old->second.file));
+    if (old != before.end() && !old->second.aside) {
+      PERDURE_TRY(const auto published, segment::open_file(directory_.path(old->second.file), segment::Cached::no));
+      PERDURE_TRY(const auto mine, segment::open_file(directory_.path(file_)));
+      PERDURE_CHECK(check_published(*published, *mine));
+      PERDURE_CHECK(os::remove_file(directory_.path(file_)));
+    } else {
+      PERDURE_CHECK(LogDirectory::append(log, line_of('+', id_, index_, count_, file_)));
+    }
+    data_ = os::File();
     return {};
   }
   Status read(std::uint64_t, base::ByteSpan) override {
@@ -188,6 +201,9 @@ class LogStore final : public Store {
 
   Result<std::unique_ptr<SegmentSink>> begin(const segment::Manifest& manifest, std::uint64_t file_bytes) override {
     PERDURE_CHECK(segment::check_name(manifest.id.name));
+    PERDURE_TRY(const std::uint64_t forgotten_ns, forgotten(manifest.id.name));
+    if (manifest.id.attempt.created_ns <= forgotten_ns)
+      return base::fail(PERDURE_CLOSED, manifest.id.text(), "it was forgotten on purpose");
     std::string file = data_file(manifest.id, manifest.segment_index, manifest.segment_count);
     PERDURE_TRY(auto data, os::File::open(directory_.path(file), os::Open::create_new));
     auto sink = std::make_unique<LogSink>(directory_, manifest, std::move(file), std::move(data), file_bytes);
@@ -225,6 +241,32 @@ class LogStore final : public Store {
   Result<std::unique_ptr<segment::ByteSource>> open(const SegmentRef& segment) override {
     return segment::open_file(directory_.root() + "/" + segment.path);
   }
+  Result<std::unique_ptr<segment::ByteSource>> open_anew(const SegmentRef& segment) override {
+    return segment::open_file(directory_.root() + "/" + segment.path, segment::Cached::no);
+  }
+  Result<std::vector<QuarantinedSegment>> set_aside(const std::string& name) override {
+    PERDURE_TRY(const auto all, directory_.read());
+    std::vector<QuarantinedSegment> found;
+    for (const auto& [key, published] : all)
+      if (std::get<0>(key) == name && published.aside)
+        found.push_back({{name, std::get<1>(key), std::get<2>(key)}, directory_.path(published.file)});
+    return found;
+  }
+  Status forget(const std::string& name, std::uint64_t until_ns) override {
+    PERDURE_CHECK(segment::check_name(name));
+    PERDURE_TRY(const auto log, directory_.lock());
+    PERDURE_TRY(const auto all, directory_.read());
+    PERDURE_CHECK(LogDirectory::append(log, "= " + std::to_string(until_ns) + " 0 0 " + name));
+    for (const auto& [key, published] : all)
+      if (std::get<0>(key) == name && std::get<2>(key).created_ns <= until_ns && !published.aside)
+        PERDURE_CHECK(os::remove_file(directory_.path(published.file)));
+    return {};
+  }
+  Result<std::uint64_t> forgotten(const std::string& name) override {
+    std::map<std::string, std::uint64_t> times;
+    PERDURE_CHECK(directory_.read(&times));
+    return times[name];
+  }
   Status remove(const segment::VersionId& id) override {
     PERDURE_CHECK(segment::check_name(id.name));
     PERDURE_TRY(const auto log, directory_.lock());
@@ -246,6 +288,11 @@ class LogStore final : public Store {
     const auto found = all.find({id.name, id.version, segment.attempt, segment.count, segment.index});
     if (found == all.end()) return base::fail(PERDURE_NOT_FOUND, segment.path, "no such segment to set aside");
     if (found->second.aside) return {};
+    if (!segment.identity.empty()) {
+      PERDURE_TRY(const auto there, segment::open_file(directory_.path(found->second.file)));
+      if (there->identity() != segment.identity)
+        return base::fail(PERDURE_NOT_FOUND, segment.path, "it was written anew since it was read");
+    }
     const std::string report = "{\"name\": \"" + id.name + "\", \"version\": " + std::to_string(id.version) +
                                ", \"code\": \"" + base::code_name(why.code) + "\", \"why\": \"" + why.cause + "\"}";
     PERDURE_CHECK(

@@ -1,0 +1,130 @@
+// A reader that sees damage where there is none: nothing is set aside on its word alone.
+#include "client/second_reading.hpp"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+
+#include "client/ranks_testing.hpp"
+#include "os/hooks.hpp"
+#include "support/installed_hooks.hpp"
+
+namespace perdure::client {
+namespace {
+
+TEST(SecondReader, IsOnAnotherNodeWhereThereIsOne) {
+  EXPECT_EQ(second_reader({0, 0, 1, 1}, 0), 2U);
+  EXPECT_EQ(second_reader({0, 0, 1, 1}, 3), 0U);
+  EXPECT_EQ(second_reader({0, 0, 0}, 2), 2U);
+  EXPECT_EQ(second_reader({0}, 0), 0U);
+}
+
+/// Memory that changes the first byte of what is read from the store, on the threads that say so, so many times.
+class BadMemory : public os::Hooks {
+ public:
+  void after(const os::Operation& operation, int error_number) override {
+    const bool stored = std::string_view(operation.call) == "pread" && operation.path.ends_with(".pds");
+    if (!stored || error_number != 0 || reads_left == 0 || operation.target.empty()) return;
+    --reads_left;
+    ++spoilt;
+    operation.target[0] ^= std::byte{1};
+  }
+  static thread_local unsigned reads_left;
+  std::atomic<unsigned> spoilt = 0;
+};
+thread_local unsigned BadMemory::reads_left = 0;
+constexpr unsigned kAlways = ~0U;
+
+class SecondReading : public JobOfThreads {
+ protected:
+  /// A version that only the store has.
+  void store_one() {
+    on_ranks([&](Job& job) { wait_for_store(job, write(job, 1)); });
+    forget_nodes();
+  }
+  void forget_nodes() const {
+    for (const std::string part : {"/node", "/file"}) {
+      const bool there = os::exists(directory_.path() + part).value();
+      ASSERT_TRUE(!there || os::remove_tree(directory_.path() + part));
+    }
+  }
+  void expect_nothing_set_aside() const {
+    const auto store = store::make_store(directory_ / "store").value();
+    EXPECT_TRUE(store->set_aside("app").value().empty());
+    EXPECT_TRUE(store::read_version(*store, store->list("app").value().at(0)));
+  }
+};
+
+TEST_F(SecondReading, OneReaderOfManifestsWithBadMemoryEmptiesNoStore) {
+  store_one();
+  BadMemory memory;
+  const test_support::InstalledHooks installed(memory);
+  on_ranks([&](Job& job) {
+    BadMemory::reads_left = job.rank() == 0 ? kAlways : 0;
+    VersionReader reader(job);
+    choose(reader);
+    EXPECT_EQ(reader.id().version, 1U);
+    if (job.rank() == 2) {
+      const auto report = job.engine().channel().call(ipc::NextReport{}).value();
+      ASSERT_TRUE(report.text);
+      EXPECT_NE(report.text->find("only one reader saw"), std::string::npos) << *report.text;
+    }
+    BadMemory::reads_left = 0;
+    expect_reads(reader, job.rank(), 0, kBytes);
+    reader.release();
+  });
+  EXPECT_GT(memory.spoilt, 0U);
+  expect_nothing_set_aside();
+}
+
+TEST_F(SecondReading, OfDamageThatIsThereSetsItAside) {
+  store_one();
+  const auto store = store::make_store(directory_ / "store").value();
+  const auto segment = store->list("app").value().at(0).segments.at(0);
+  const auto file = os::File::open(directory_ / "store/" + segment.path, os::Open::read_write).value();
+  ASSERT_TRUE(file.write(300, std::vector<std::byte>(1, std::byte{7})));
+  for (int launch = 0; launch < 2; ++launch) {
+    on_ranks([&](Job& job) {
+      for (int call = 0; call < 2; ++call) {
+        VersionReader reader(job);
+        const auto chosen = reader.choose({Operation::restore, "app", -1}, {});
+        ASSERT_FALSE(chosen);
+        EXPECT_EQ(chosen.error().code, PERDURE_CORRUPT) << chosen.error().text();
+        EXPECT_NE(chosen.error().text().find(store->set_aside("app").value().at(0).path), std::string::npos)
+            << chosen.error().text();
+      }
+    });
+    forget_nodes();
+  }
+}
+
+// Twice wrong on one rank, good on another node: the same version is read once more.
+TEST_F(SecondReading, AChunkThatOneRankCannotReadIsReadAgain) {
+  store_one();
+  BadMemory memory;
+  const test_support::InstalledHooks installed(memory);
+  std::atomic<unsigned> failures = 0;
+  on_ranks([&](Job& job) {
+    VersionReader reader(job);
+    choose(reader);
+    ASSERT_TRUE(reader.locate(job.rank()));
+    std::vector<std::byte> bytes(kChunk);
+    BadMemory::reads_left = job.rank() == 1 ? kAlways : 0;
+    if (!reader.read(job.rank(), {0, kChunk}, bytes)) ++failures;
+    BadMemory::reads_left = 0;
+    const auto suspected = reader.read_again();
+    ASSERT_TRUE(suspected);
+    EXPECT_TRUE(*suspected);
+    choose(reader);
+    expect_reads(reader, job.rank(), 0, kBytes);
+    const auto clean = reader.read_again();
+    ASSERT_TRUE(clean);
+    EXPECT_FALSE(*clean);
+    reader.release();
+  });
+  EXPECT_EQ(failures, 1U);
+  expect_nothing_set_aside();
+}
+
+}  // namespace
+}  // namespace perdure::client

@@ -1,0 +1,12 @@
+#pragma once
+// What a store finds under the name of a segment that it is about to publish. Inside this module only.
+#include "segment/reader.hpp"
+
+namespace perdure::store {
+
+/// Success exactly when `published` is whole, every byte of it read and verified, and has the content of `mine`: the
+/// same ranks with the same regions and chunks. PERDURE_CORRUPT when it is damaged, PERDURE_EXISTS when it is another
+/// segment: then neither may take the other's place.
+base::Status check_published(const segment::ByteSource& published, const segment::ByteSource& mine);
+
+}  // namespace perdure::store
