@@ -1,8 +1,8 @@
 // The C functions: argument checks and calls, nothing else. Exceptions (memory) stop here.
 #include <algorithm>
 #include <cstring>
-#include <new>
 
+#include "base/guarded_call.hpp"
 #include "base/version.hpp"
 #include "capi/handles.hpp"
 #include "os/system.hpp"
@@ -46,10 +46,8 @@ perdure_status on_session(perdure_t* handle, Body body) {
   if (!found->session) return PERDURE_CLOSED;
   try {
     return finish(*found, body(*found->session));
-  } catch (const std::bad_alloc&) {
-    return finish(*found, base::fail(PERDURE_NO_SPACE, "memory", "the allocation of working memory failed"));
-  } catch (const std::exception& error) {
-    return finish(*found, base::fail(PERDURE_INTERNAL, "perdure", error.what(), "please report this"));
+  } catch (...) {
+    return finish(*found, base::fail(base::error_of(std::current_exception(), "perdure")));
   }
 }
 
@@ -67,9 +65,10 @@ perdure_status open(std::unique_ptr<comm::Communicator> comm, const char* option
     *out = capi::add_handle(std::move(handle));
     copy_text({}, message, message_bytes);
     return PERDURE_OK;
-  } catch (const std::exception& error) {
-    copy_text(error.what(), message, message_bytes);
-    return PERDURE_INTERNAL;
+  } catch (...) {
+    const base::Error error = base::error_of(std::current_exception(), "perdure");
+    copy_text(error.text(), message, message_bytes);
+    return error.code;
   }
 }
 

@@ -10,9 +10,9 @@
 namespace perdure::client {
 
 struct Evidence {
-  std::vector<store::QuarantinedSegment> aside;        ///< damaged segments of the name that are in quarantine
-  std::vector<segment::VersionId> in_store;  ///< attempts of which the store has something
-  std::vector<segment::VersionId> on_nodes;  ///< attempts of which engines hold something
+  std::vector<store::QuarantinedSegment> aside;  ///< damaged segments of the name that are in quarantine
+  std::vector<segment::VersionId> in_store;      ///< attempts of which the store has something
+  std::vector<segment::VersionId> on_nodes;      ///< attempts of which engines hold something
 };
 
 /// For version `version` of `name`; negative: for any. PERDURE_NOT_FOUND: of this there is nothing. PERDURE_CORRUPT:

@@ -2,6 +2,7 @@
 // inventories. (docs/adr/0014)
 #include <algorithm>
 
+#include "base/guarded_call.hpp"
 #include "client/version_reader.hpp"
 #include "os/system.hpp"
 
@@ -24,7 +25,8 @@ base::Status VersionReader::fetch() {
   fetching_ = !complete || std::any_of(sources_.begin(), sources_.end(), to_fetch);
   if (!fetching_) return {};
   on_this_node_.insert(wanted_.begin(), wanted_.end());
-  return agree(job_.comm(), job_.leads() && !wanted_.empty() ? recover() : base::Status());
+  const bool asks = job_.leads() && !wanted_.empty();
+  return agree(job_.comm(), asks ? base::without_exceptions("recovery", [this] { return recover(); }) : base::Status());
 }
 
 // The engine asks the others for what it needs.

@@ -29,12 +29,15 @@ base::Result<std::optional<segment::VersionId>> held_id(Job& job, const std::str
   return newest;
 }
 
-base::Result<bool> complete_in_store(Job& job, const std::string& name, std::uint64_t version) {
+// `since`: only that attempt, or a later one, counts.
+base::Result<bool> complete_in_store(Job& job, const std::string& name, std::uint64_t version,
+                                     const segment::Attempt& since = {}) {
   auto listings = job.store().list(name);
   if (!listings && listings.error().code == PERDURE_NOT_FOUND) return false;
   if (!listings) return base::fail(listings.error());
   return std::any_of(listings->begin(), listings->end(), [&](const auto& listing) {
-    return listing.id.version == version && listing.all_present() && store::read_version(job.store(), listing);
+    return listing.id.version == version && listing.id.attempt >= since && listing.all_present() &&
+           store::read_version(job.store(), listing);
   });
 }
 
@@ -76,12 +79,15 @@ base::Result<perdure_level> level_reached(Job& job, const std::string& name, std
   PERDURE_CHECK(segment::check_name(name));
   PERDURE_CHECK(check_version(version));
   const auto number = static_cast<std::uint64_t>(version);
-  auto stored = complete_in_store(job, name, number);
+  // A version that is being written again is not at the store because an earlier attempt is; nobody can tell these
+  // apart while the engine cannot be asked.
+  auto held = held_id(job, name, number);
+  if (!held && job.config().boolean("checkpoint.replace")) return base::fail(held.error());
+  const auto* mine = held && *held ? &**held : nullptr;
+  auto stored = complete_in_store(job, name, number, mine == nullptr ? segment::Attempt{} : mine->attempt);
   if (stored && *stored) return PERDURE_LEVEL_STORE;
-  PERDURE_TRY(const auto held, held_id(job, name, number));
-  if (held) {
-    return job.group().at_node_level(*held) ? PERDURE_LEVEL_NODE : PERDURE_LEVEL_PROCESS;
-  }
+  if (!held) return base::fail(held.error());
+  if (mine != nullptr) return job.group().at_node_level(*mine) ? PERDURE_LEVEL_NODE : PERDURE_LEVEL_PROCESS;
   if (!stored) return base::fail(stored.error());
   return base::fail(PERDURE_NOT_FOUND, text(name, number), "neither this node nor the store has it");
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/guarded_call.hpp"
 #include "client/levels.hpp"
 #include "client/version_reader.hpp"
 #include "client/version_writer.hpp"
@@ -80,14 +81,15 @@ base::Status Session::checkpoint(const std::string& name, std::int64_t version) 
   if (ready) ready = check_version(version);
   Opening opening{Operation::checkpoint, name, version};
   const auto number = static_cast<std::uint64_t>(version);
-  if (job_->rank() == 0 && ready) {
-    // Versions are written once: what exists is never overwritten silently (option checkpoint.replace).
-    const bool replace = job_->config().boolean("checkpoint.replace");
-    job_->known().observe(name, job_->store(), replace);
-    if (!replace) ready = job_->known().check_free(name, number);
-    opening.root_words[0] = job_->known().next_attempt(name, os::wall_clock_ns());
-    opening.root_words[1] = os::random_u64();
-  }
+  if (job_->rank() == 0 && ready)
+    ready = base::without_exceptions("checkpoint", [&]() -> base::Status {
+      // Versions are written once: what exists is never overwritten silently (option checkpoint.replace).
+      const bool replace = job_->config().boolean("checkpoint.replace");
+      job_->known().observe(name, job_->store(), replace);
+      opening.root_words[0] = job_->known().next_attempt(name, os::wall_clock_ns());
+      opening.root_words[1] = os::random_u64();
+      return replace ? base::Status() : job_->known().check_free(name, number);
+    });
   if (ready) job_->group().add_node_level(opening);
   PERDURE_TRY(const Opened opened, job_->begin(std::move(opening), ready));
   job_->group().note_node_level(name, opened.node_level_ns);
@@ -96,7 +98,8 @@ base::Status Session::checkpoint(const std::string& name, std::int64_t version) 
   const base::Status outcome = capture(id);
   os::crash_point(os::CrashPoint::checkpoint_committed);
   if (outcome && job_->rank() == 0) job_->known().written(id);
-  if (outcome && job_->group().joined() && job_->config().boolean("redundancy.in_call"))
+  // Whoever failed at its commit would not wait with the others.
+  if (job_->group().joined() && job_->config().boolean("redundancy.in_call") && agree(job_->comm(), outcome))
     (void)job_->group().wait_node_level(id, seconds_to_ns(job_->config().real("checkpoint.timeout")));
   left_ns_ = os::monotonic_ns();
   progress_.last_blocking_s = static_cast<double>(left_ns_ - begun) * 1e-9;
@@ -114,15 +117,19 @@ void Session::tell_step(std::uint64_t entered_ns) {
 base::Status Session::capture(const segment::VersionId& id) {
   capture::MemorySource source(regions_);
   VersionWriter writer(*job_, source);
-  base::Status captured = writer.begin(id);
-  for (std::size_t chunk = 0; captured && chunk < writer.chunks(); ++chunk) captured = writer.put(chunk);
-  if (captured) captured = writer.stage();
+  const base::Status captured = base::without_exceptions("checkpoint", [&]() -> base::Status {
+    PERDURE_CHECK(writer.begin(id));
+    for (std::size_t chunk = 0; chunk < writer.chunks(); ++chunk) PERDURE_CHECK(writer.put(chunk));
+    return writer.stage();
+  });
   os::crash_point(os::CrashPoint::checkpoint_staged);
   // All ranks know the outcome then, and tell their engine.
   const base::Status agreed = agree(job_->comm(), captured);
-  if (agreed) return writer.commit();
-  writer.abort();
-  return agreed;
+  return base::without_exceptions("checkpoint", [&]() -> base::Status {
+    if (agreed) return writer.commit();
+    writer.abort();
+    return agreed;
+  });
 }
 
 base::Result<std::uint64_t> Session::latest(const std::string& name) {
@@ -158,21 +165,24 @@ base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, ca
   base::Status outcome = reader.fetch();
   std::vector<capture::ChunkRange> needed;
   std::uint64_t wrong_use = 0;
-  if (outcome) {
-    const auto piece = reader.locate(job_->rank());
-    auto accepted = piece ? target.accept((*piece)->regions)
-                          : base::Result<std::vector<capture::ChunkRange>>(base::fail(piece.error()));
-    if (accepted) needed = std::move(*accepted);
-    if (!accepted) outcome = base::fail(accepted.error());
-    if (!accepted &&
-        (accepted.error().code == PERDURE_MISMATCH || (piece && accepted.error().code == PERDURE_NOT_FOUND)))
-      wrong_use = 1;
-  }
+  if (outcome)
+    outcome = base::without_exceptions("restore", [&]() -> base::Status {
+      PERDURE_TRY(const auto* piece, reader.locate(job_->rank()));
+      auto accepted = target.accept(piece->regions);
+      const auto code = accepted ? PERDURE_OK : accepted.error().code;
+      if (code == PERDURE_MISMATCH || code == PERDURE_NOT_FOUND) wrong_use = 1;
+      if (!accepted) return base::fail(accepted.error());
+      needed = std::move(*accepted);
+      return {};
+    });
   PERDURE_CHECK(job_->comm().allreduce(std::span(&wrong_use, 1), comm::Reduce::maximum));
   if (wrong_use == 0) {
     os::crash_point(os::CrashPoint::restore_located);
-    if (outcome) outcome = reader.commit_fetched();
-    if (outcome) outcome = reader.restore(job_->rank(), needed, target);
+    if (outcome)
+      outcome = base::without_exceptions("restore", [&]() -> base::Status {
+        PERDURE_CHECK(reader.commit_fetched());
+        return reader.restore(job_->rank(), needed, target);
+      });
     os::crash_point(os::CrashPoint::restore_before_agree);
   }
   reader.release();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/field_codec.hpp"
+#include "base/guarded_call.hpp"
 #include "client/absence.hpp"
 #include "client/second_reading.hpp"
 #include "os/crash_point.hpp"
@@ -50,7 +51,8 @@ base::Result<StoreView> read_store(store::Store& store, const std::string& name,
 // only of a store that was read: otherwise a program would begin anew for a passing error.
 std::vector<std::byte> encoded_store(store::Store& store, const Opening& opening,
                                      const std::set<segment::VersionId>& excluded) {
-  auto view = read_store(store, opening.name, opening.version, excluded);
+  auto view =
+      base::without_exceptions("store", [&] { return read_store(store, opening.name, opening.version, excluded); });
   return base::encode_fields(view ? *view : StoreView{{}, view.error()});
 }
 
@@ -124,7 +126,7 @@ base::Result<VersionReader::Agreed> VersionReader::agree_on_call(Opening opening
     Agreed agreed;
     base::Status ready = mine;
     if (ready) {
-      auto told = report(opening.name);
+      auto told = base::without_exceptions("restore", [&] { return report(opening.name); });
       opening.engine_lost = job_.engine().gone();
       // The engine that died is replaced, and asked again.
       if (!told && (!opening.engine_lost || tries == kMostTries)) ready = base::fail(told.error());

@@ -57,7 +57,9 @@ class EmulatedStore final : public Store {
   base::Result<std::unique_ptr<segment::ByteSource>> open_anew(const SegmentRef& segment) override {
     return real_->open_anew(segment);
   }
-  base::Result<std::vector<QuarantinedSegment>> set_aside(const std::string& name) override { return real_->set_aside(name); }
+  base::Result<std::vector<QuarantinedSegment>> set_aside(const std::string& name) override {
+    return real_->set_aside(name);
+  }
   base::Status remove(const segment::VersionId& id) override { return real_->remove(id); }
   base::Status quarantine(const SegmentRef& segment, const segment::VersionId& id, const base::Error& why) override {
     return real_->quarantine(segment, id, why);

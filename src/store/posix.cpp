@@ -129,7 +129,8 @@ Result<std::vector<QuarantinedSegment>> PosixStore::set_aside(const std::string&
   PERDURE_CHECK(segment::check_name(name));
   PERDURE_TRY(const std::uint64_t forgotten_ns, forgotten(name));
   PERDURE_TRY(auto found, quarantined_segments(layout_, name));
-  std::erase_if(found, [&](const QuarantinedSegment& segment) { return segment.id.attempt.created_ns <= forgotten_ns; });
+  std::erase_if(found,
+                [&](const QuarantinedSegment& segment) { return segment.id.attempt.created_ns <= forgotten_ns; });
   return found;
 }
 
