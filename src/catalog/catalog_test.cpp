@@ -6,7 +6,9 @@
 #include <cerrno>
 
 #include "base/json.hpp"
+#include "os/fault_rules.hpp"
 #include "os/hooks.hpp"
+#include "support/installed_hooks.hpp"
 #include "support/sample_records.hpp"
 #include "support/sanitized.hpp"
 #include "support/temporary_directory.hpp"
@@ -220,6 +222,19 @@ TEST_F(CatalogFile, AFailedAppendAppliesNothingAndTheNextTakesItsPlace) {
   EXPECT_TRUE(again.replay_report().damage.empty());
 }
 
+TEST_F(CatalogFile, AppendsAndReplaysAllOfARecordHoweverLittleTheSystemTakesAtATime) {
+  os::FaultRules faults(os::parse_fault_rules("short:" + path_ + ":9").value());
+  const test_support::InstalledHooks installed(faults);
+  append_samples();
+  Catalog catalog = open();
+  EXPECT_EQ(catalog.replay_report().records, sample_records().size());
+  EXPECT_EQ(described(catalog.state()), described(fold(sample_records())));
+  ASSERT_TRUE(catalog.compact());
+  const Catalog again = open();
+  EXPECT_EQ(described(again.state()), described(fold(sample_records())));
+  EXPECT_TRUE(again.replay_report().damage.empty());
+}
+
 TEST_F(CatalogFile, CompactionKeepsTheStateAndForgetsTheHistory) {
   Catalog catalog = open();
   for (std::uint64_t i = 0; i < 50; ++i) {
@@ -234,6 +249,16 @@ TEST_F(CatalogFile, CompactionKeepsTheStateAndForgetsTheHistory) {
   EXPECT_EQ(described(again.state()), described(catalog.state()));
   EXPECT_TRUE(again.state().versions.at(sample_id(49)).committed);
   EXPECT_FALSE(os::exists(path_ + ".new").value());
+}
+
+TEST_F(CatalogFile, WhatWasFoundDamagedIsNotUsedAfterACompaction) {
+  Catalog catalog = open();
+  for (const std::uint32_t rank : {0U, 1U}) ASSERT_TRUE(catalog.append(sample_stage(sample_id(1), rank, 2)));
+  ASSERT_TRUE(catalog.append(QuarantineRecord{sample_id(1), 1, 0, "its hash is wrong"}));
+  ASSERT_TRUE(catalog.compact());
+  const Catalog again = open();
+  EXPECT_TRUE(again.state().versions.at(sample_id(1)).restorable(0));
+  EXPECT_FALSE(again.state().versions.at(sample_id(1)).restorable(1));
 }
 
 TEST_F(CatalogFile, ASmallLogIsNotWorthCompacting) {

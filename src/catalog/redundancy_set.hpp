@@ -45,6 +45,7 @@ struct RedundancySet {
   bool reached = false;  ///< every position has recorded its part: level `node` for this group
   PERDURE_FIELDS(id, ranks, group, scheme, parities, position, members, kept, reached)
   std::string wrong() const;  ///< the group is not one, or a rank is beyond the last or in it twice
+  friend bool operator==(const RedundancySet&, const RedundancySet&) = default;
 };
 
 // ---- records -----------------------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ struct TierRecord {
   std::uint32_t tier = 0;
   std::string name;
   std::uint64_t incarnation = 0;
+  friend bool operator==(const TierRecord&, const TierRecord&) = default;
 };
 /// A rank's piece is complete in its slots (ChunkEntry: place = tier, offset = slot).
 struct StageRecord {
@@ -104,6 +105,7 @@ struct HeldVersion {
   bool has_pieces(const std::vector<std::uint32_t>& of_ranks) const;
   /// This node brought the rank's piece to the store, as part of a segment.
   bool stored(std::uint32_t rank) const;
+  friend bool operator==(const HeldVersion&, const HeldVersion&) = default;
 };
 
 struct State {
@@ -118,6 +120,7 @@ struct State {
   void apply(const Record& record);
   /// Records that rebuild this state from nothing.
   std::vector<Record> snapshot() const;
+  friend bool operator==(const State&, const State&) = default;
 };
 
 }  // namespace perdure::catalog

@@ -87,10 +87,14 @@ class JobOfThreads : public testing::Test {
     byte[0] ^= std::byte{1};
     ASSERT_TRUE(file.write(wire.offset + 100, byte));
   }
-  void lose_node(int number) const {
+  /// What the names of the directories of a node begin with.
+  std::string key_of_node(int number) const {
     config::Config config;
-    ASSERT_TRUE(config.set_all(options(more_), config::Origin::program));
-    const std::string key = engine::node_key(config, os::host_name() + "#" + std::to_string(number));
+    EXPECT_TRUE(config.set_all(options(more_), config::Origin::program));
+    return engine::node_key(config, os::host_name() + "#" + std::to_string(number));
+  }
+  void lose_node(int number) const {
+    const std::string key = key_of_node(number);
     std::size_t removed = 0;
     for (const std::string part : {"/node/", "/file/"}) {
       const auto entries = os::list_directory(directory_.path() + part);

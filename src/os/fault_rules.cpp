@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -88,7 +89,7 @@ std::optional<int> errno_number(std::string_view name) {
 
 tl::unexpected<base::Error> mistake(std::string_view rule, const char* cause) {
   return base::fail(PERDURE_INVALID_ARGUMENT, "fault rule '" + std::string(rule) + "'", cause,
-                    "write CALL:PATH:ERRNO[:FROM[:COUNT]] or slow:PATH:MILLISECONDS");
+                    "write CALL:PATH:ERRNO[:FROM[:COUNT]], slow:PATH:MILLISECONDS or short:PATH:BYTES");
 }
 
 base::Result<FaultRule> parse_rule(std::string_view text) {
@@ -99,6 +100,12 @@ base::Result<FaultRule> parse_rule(std::string_view text) {
     const auto delay = number(parts[2]);
     if (!delay || parts.size() > 3) return mistake(text, "needs one number of milliseconds");
     rule.delay_ms = *delay;
+    return rule;
+  }
+  if (rule.call == "short") {
+    const auto most = number(parts[2]);
+    if (!most || *most == 0 || parts.size() > 3) return mistake(text, "needs one number of bytes, at least 1");
+    rule.most_bytes = *most;
     return rule;
   }
   const auto error_number = errno_number(parts[2]);
@@ -112,10 +119,14 @@ base::Result<FaultRule> parse_rule(std::string_view text) {
   return rule;
 }
 
+bool is_about(const FaultRule& rule, const Operation& operation) {
+  return operation.path.find(rule.path) != std::string::npos ||
+         (!operation.new_path.empty() && operation.new_path.find(rule.path) != std::string::npos);
+}
+
 bool matches(const FaultRule& rule, const Operation& operation) {
   const bool call = rule.delay_ms > 0 || rule.call == "*" || rule.call == operation.call;
-  return call && (operation.path.find(rule.path) != std::string::npos ||
-                  (!operation.new_path.empty() && operation.new_path.find(rule.path) != std::string::npos));
+  return call && is_about(rule, operation);
 }
 
 base::Status install(const std::string& value) {
@@ -188,6 +199,13 @@ int FaultRules::before(const Operation& operation) {
   }
   if (delay_ms > 0) sleep_ns(delay_ms * kNsPerMs);
   return error_number;
+}
+
+std::size_t FaultRules::most(const Operation& operation, std::size_t asked) {
+  const std::lock_guard lock(mutex_);
+  for (const FaultRule& rule : rules_)
+    if (rule.most_bytes > 0 && is_about(rule, operation)) asked = std::min<std::size_t>(asked, rule.most_bytes);
+  return asked;
 }
 
 base::Status install_faults_from_environment() {

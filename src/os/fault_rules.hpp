@@ -1,5 +1,6 @@
 #pragma once
-// Faults by rule, for tests of whole programs: PERDURE_TEST_FAULTS makes chosen system calls fail or wait.
+// Faults by rule, for tests of whole programs: PERDURE_TEST_FAULTS makes chosen system calls fail, wait, or move fewer
+// bytes than they were asked to.
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -11,7 +12,8 @@
 namespace perdure::os {
 
 /// One rule: calls named `call` ("*": any) on paths that contain `path` fail, from the `from`-th on, `count` times (0:
-/// for ever), with `error_number`; or, with `delay_ms`, all of them wait.
+/// for ever), with `error_number`; or, with `delay_ms`, all of them wait; or, with `most_bytes`, every "pwrite" and
+/// "pread" moves that many bytes at most.
 struct FaultRule {
   std::string call;
   std::string path;
@@ -19,11 +21,13 @@ struct FaultRule {
   std::uint64_t from = 1;
   std::uint64_t count = 0;
   std::uint64_t delay_ms = 0;
+  std::uint64_t most_bytes = 0;
 };
 
-/// Rules separated by ';' or a new line, each "CALL:PATH:ERRNO[:FROM[:COUNT]]" or "slow:PATH:MILLISECONDS"; '#' begins
-/// a comment. "pwrite:/store/:ENOSPC:3:2" lets the 3rd and 4th pwrite below /store/ fail. Without FROM: the first and
-/// all later ones; with FROM and without COUNT: from that one on. Paths hold no ':' and no ';'.
+/// Rules separated by ';' or a new line, each "CALL:PATH:ERRNO[:FROM[:COUNT]]", "slow:PATH:MILLISECONDS" or
+/// "short:PATH:BYTES"; '#' begins a comment. "pwrite:/store/:ENOSPC:3:2" lets the 3rd and 4th pwrite below /store/
+/// fail. Without FROM: the first and all later ones; with FROM and without COUNT: from that one on. Paths hold no ':'
+/// and no ';'.
 base::Result<std::vector<FaultRule>> parse_fault_rules(std::string_view text);
 
 class FaultRules : public Hooks {
@@ -34,6 +38,7 @@ class FaultRules : public Hooks {
   static FaultRules* watching(std::string file);
   /// The first rule that applies decides; every rule counts every call it matches.
   int before(const Operation& operation) override;
+  std::size_t most(const Operation& operation, std::size_t asked) override;
 
  private:
   struct Stamp {

@@ -47,10 +47,17 @@ TEST(ParseFaultRules, ReadsDelaysCommentsAndLines) {
   EXPECT_TRUE(parse_fault_rules("").value().empty());
 }
 
+TEST(ParseFaultRules, ReadsHowManyBytesATransferMoves) {
+  const auto rules = parse_fault_rules("short:/store/:1000").value();
+  ASSERT_EQ(rules.size(), 1U);
+  EXPECT_EQ(rules[0].most_bytes, 1000U);
+  EXPECT_EQ(rules[0].path, "/store/");
+}
+
 TEST(ParseFaultRules, RefusesMistakesAndQuotesTheRule) {
-  for (const char* text :
-       {"pwrite", "pwrite:/a", ":/a:EIO", "pwrite:/a:EWHAT", "pwrite:/a:5", "pwrite:/a:EIO:0", "pwrite:/a:EIO:x",
-        "pwrite:/a:EIO:1:x", "pwrite:/a:EIO:1:2:3", "slow:/a:fast", "slow:/a:1:2", "open:a:EIO;broken"}) {
+  for (const char* text : {"pwrite", "pwrite:/a", ":/a:EIO", "pwrite:/a:EWHAT", "pwrite:/a:5", "pwrite:/a:EIO:0",
+                           "pwrite:/a:EIO:x", "pwrite:/a:EIO:1:x", "pwrite:/a:EIO:1:2:3", "slow:/a:fast", "slow:/a:1:2",
+                           "short:/a:few", "short:/a:0", "short:/a:1:2", "open:a:EIO;broken"}) {
     const auto parsed = parse_fault_rules(text);
     ASSERT_FALSE(parsed) << text;
     EXPECT_EQ(parsed.error().code, PERDURE_INVALID_ARGUMENT);
@@ -90,6 +97,18 @@ TEST(FaultRules, DelayWithoutFailing) {
   FaultRules rules(parse_fault_rules("slow:/store:1;pwrite:/store:EIO:2").value());
   EXPECT_EQ(ask(rules, "pwrite", "/store"), 0);
   EXPECT_EQ(ask(rules, "pwrite", "/store"), EIO);
+}
+
+TEST(FaultRules, CutTransfersShortAndFailNone) {
+  FaultRules rules(parse_fault_rules("short:/store:100;short:/store/a:7").value());
+  const auto most = [&](const std::string& path, std::size_t asked) {
+    return rules.most({.call = "pwrite", .path = path, .new_path = {}, .data = {}}, asked);
+  };
+  EXPECT_EQ(most("/tier/a", 5000), 5000U);
+  EXPECT_EQ(most("/store/b", 5000), 100U);
+  EXPECT_EQ(most("/store/b", 99), 99U);
+  EXPECT_EQ(most("/store/a", 5000), 7U) << "the least of all";
+  EXPECT_EQ(ask(rules, "pwrite", "/store/a"), 0);
 }
 
 TEST(FaultRules, FollowTheFileTheyWatch) {

@@ -105,9 +105,10 @@ base::Result<std::size_t> File::read_some(std::uint64_t offset, base::ByteSpan t
   while (done < target.size()) {
     const std::uint64_t at = offset + done;
     const std::size_t bytes = std::min(target.size() - done, kMostPerCall);
+    const Call call{
+        .call = "pread", .path = path_, .offset = at, .target = target.subspan(done, bytes), .length = bytes};
     const ssize_t got = system_call(
-        {.call = "pread", .path = path_, .offset = at, .target = target.subspan(done, bytes), .length = bytes},
-        [&] { return ::pread(fd(), target.data() + done, bytes, static_cast<off_t>(at)); });
+        call, [&] { return ::pread(fd(), target.data() + done, transferable(call, bytes), static_cast<off_t>(at)); });
     if (got < 0) return call_failed("pread", at, path_);
     if (got == 0) break;
     done += static_cast<std::size_t>(got);
@@ -118,8 +119,9 @@ base::Result<std::size_t> File::read_some(std::uint64_t offset, base::ByteSpan t
 base::Status File::write(std::uint64_t offset, base::ConstByteSpan data) const {
   while (!data.empty()) {
     const base::ConstByteSpan piece = data.first(std::min(data.size(), kMostPerCall));
-    const ssize_t put = system_call({.call = "pwrite", .path = path_, .offset = offset, .data = piece}, [&] {
-      return ::pwrite(fd(), piece.data(), piece.size(), static_cast<off_t>(offset));
+    const Call call{.call = "pwrite", .path = path_, .offset = offset, .data = piece};
+    const ssize_t put = system_call(call, [&] {
+      return ::pwrite(fd(), piece.data(), transferable(call, piece.size()), static_cast<off_t>(offset));
     });
     if (put < 0) return call_failed("pwrite", offset, path_);
     if (put == 0)

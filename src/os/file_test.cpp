@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <map>
 
 #include "os/fault_rules.hpp"
 #include "support/installed_hooks.hpp"
@@ -101,6 +102,61 @@ TEST(File, RefusesWhatIsNotARegularFileWithoutHanging) {
   EXPECT_FALSE(File::open(directory.path(), Open::read));
 }
 
+/// Counts transfers, and lets each move 1, 2, 3 ... bytes, at most seven.
+struct ShortTransfers : Hooks {
+  std::size_t most(const Operation& operation, std::size_t asked) override {
+    ++count[operation.call];
+    return std::min<std::size_t>(asked, 1 + turn++ % 7);
+  }
+  std::map<std::string, int> count;
+  std::size_t turn = 0;
+};
+
+std::string numbered_text(std::size_t bytes) {
+  std::string text(bytes, '\0');
+  for (std::size_t i = 0; i < bytes; ++i) text[i] = static_cast<char>('!' + i % 90);
+  return text;
+}
+
+TEST(File, CompletesAWriteOfWhichTheSystemTakesAPartAtATime) {
+  const TemporaryDirectory directory;
+  const File file = File::open(directory / "a", Open::create_new).value();
+  const std::string text = numbered_text(1000);
+  {
+    ShortTransfers transfers;
+    const InstalledHooks installed(transfers);
+    ASSERT_TRUE(file.write(3, base::as_bytes(text)));
+    EXPECT_EQ(transfers.count["pwrite"], 251);
+  }
+  EXPECT_EQ(read_text(file), std::string(3, '\0') + text);
+}
+
+TEST(File, CompletesAReadOfWhichTheSystemGivesAPartAtATime) {
+  const TemporaryDirectory directory;
+  const File file = File::open(directory / "a", Open::create_new).value();
+  const std::string text = numbered_text(1000);
+  ASSERT_TRUE(file.write(0, base::as_bytes(text)));
+  ShortTransfers transfers;
+  const InstalledHooks installed(transfers);
+  std::string all(400, '\0'), rest(2000, '\0');
+  ASSERT_TRUE(file.read(500, std::as_writable_bytes(std::span(all))));
+  EXPECT_EQ(all, text.substr(500, 400));
+  EXPECT_EQ(transfers.count["pread"], 102);
+  EXPECT_EQ(file.read_some(500, std::as_writable_bytes(std::span(rest))).value(), 500U) << "up to the end of the file";
+  EXPECT_EQ(rest.substr(0, 500), text.substr(500));
+}
+
+TEST(File, ReportsAFailureAfterAPartWasWritten) {
+  const TemporaryDirectory directory;
+  const File file = File::open(directory / "a", Open::create_new).value();
+  FaultRules faults(parse_fault_rules("short::1000;pwrite::ENOSPC:3").value());
+  const InstalledHooks installed(faults);
+  const auto failed = file.write(0, base::as_bytes(numbered_text(5000)));
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, PERDURE_NO_SPACE);
+  EXPECT_THAT(failed.error().text(), HasSubstr("pwrite at offset 2000"));
+}
+
 TEST(File, SaysWhereAFileThatIsTooShortEnds) {
   const TemporaryDirectory directory;
   const File file = File::open(directory / "a", Open::create_new).value();
@@ -176,6 +232,15 @@ TEST(ReadFile, GivesTheWholeContentUpToALimit) {
   EXPECT_EQ(read_file(directory / "a", 5).value().size(), 5U);
   EXPECT_EQ(read_file(directory / "a", 4).error().code, PERDURE_CORRUPT);
   EXPECT_EQ(read_file(directory / "missing", 4).error().code, PERDURE_NOT_FOUND);
+}
+
+TEST(WriteFileAtomically, WritesAllOfItHoweverLittleTheSystemTakes) {
+  const TemporaryDirectory directory;
+  const std::string text = numbered_text(1000);
+  FaultRules faults(parse_fault_rules("short:.tmp-:300").value());
+  const InstalledHooks installed(faults);
+  ASSERT_TRUE(write_file_atomically(directory / "a", base::as_bytes(text)));
+  EXPECT_EQ(read_text(File::open(directory / "a", Open::read).value()), text);
 }
 
 TEST(WriteFileAtomically, ReplacesTheContentAndLeavesNothingElse) {

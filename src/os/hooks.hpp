@@ -2,6 +2,7 @@
 // The seam through which faults, crash points and recordings come in. Every system call of os/ that touches a file, a
 // directory or a socket asks the installed Hooks first. Without hooks the cost is one relaxed load.
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -28,6 +29,9 @@ class Hooks {
  public:
   virtual ~Hooks() = default;
   virtual int before(const Operation&) { return 0; }
+  /// How many of the `asked` bytes a "pwrite" or "pread" moves at most, as a kernel may move fewer than it was asked
+  /// to: at least 1.
+  virtual std::size_t most(const Operation&, std::size_t asked) { return asked; }
   virtual void after(const Operation&, int /*error_number*/) {}
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 // Private to os/: runs one system call under the hooks, repeating it when a signal interrupted it.
+#include <algorithm>
 #include <cerrno>
 #include <string_view>
 
@@ -41,6 +42,12 @@ auto system_call(const Call& call, Function&& function) -> decltype(function()) 
     errno = error;
     if (result >= 0 || error != EINTR) return result;
   }
+}
+
+/// How many of the `asked` bytes this transfer may move: all of them, unless the hooks cut it short.
+inline std::size_t transferable(const Call& call, std::size_t asked) {
+  Hooks* hooks = installed_hooks();
+  return hooks == nullptr ? asked : std::min(asked, hooks->most(call.operation(), asked));
 }
 
 /// The error of the system call that just failed (errno), about `path`.

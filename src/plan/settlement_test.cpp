@@ -103,6 +103,15 @@ TEST(Settle, MovedChunksCountAsHeldWhenTheSegmentsAreThoseThatWereBegun) {
   }
 }
 
+// The node that began it does not know that it is published, and frees the chunks only when it has gone on with it.
+TEST(Settle, ASegmentThatIsStoredAndBegunIsCommittedAllTheSame) {
+  auto evidence = moved({0, 0, 1, 1}, {{0, 2, {0, 1}}});
+  evidence.stored = {{0, 2, {0, 1}}, {1, 2, {2, 3}}};
+  const auto settled = settle(evidence, kTwoNodes, kPerNode);
+  EXPECT_EQ(settled.verdict, Verdict::commit);
+  EXPECT_EQ(settled.segments, (std::vector<SegmentPlan>{{0, 2, 0, {0, 1}}})) << "the other one nobody has to write";
+}
+
 TEST(Settle, OtherSegmentsThanWereBegunAreUndecidedUntilSomethingNewerIsWhole) {
   const SegmentPart other_ranks{0, 2, {0, 2}}, fewer_ranks{0, 2, {0}}, other_count{0, 3, {0, 1}},
       other_index{1, 2, {0, 1}}, none_such{2, 2, {0, 1}};

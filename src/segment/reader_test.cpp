@@ -108,6 +108,17 @@ TEST(Reader, RefusesANewerFormatAsUnsupportedEvenWhenTheRestIsUnknown) {
   EXPECT_EQ(error.cause, "written by a newer Perdure (format 7, this one reads up to 2)");
 }
 
+// Both halves are good by themselves, and of one length.
+TEST(Reader, RefusesTheHeaderOfAnotherSegment) {
+  auto file = sample_file({2, 3}, 5000, 4096);
+  const VersionId newer{"nbody", 8, {1700000000123456790, 43}};
+  const auto other = test_support::sample_file(test_support::sample_manifest(newer, 4, 1, 2, {2, 3}, 5000, 4096));
+  std::copy_n(other.begin(), kHeaderBytes, file.begin());
+  const base::Error error = refusal_of(file);
+  EXPECT_EQ(error.code, PERDURE_CORRUPT);
+  EXPECT_EQ(error.object, "file.pds");
+}
+
 TEST(Verify, FindsNothingInAGoodSegmentAndReportsAllItsBytes) {
   for (std::uint64_t bytes : {0ULL, 1ULL, 4096ULL, 10000ULL}) {
     MemorySource source(sample_file({0, 2}, bytes, 4096));

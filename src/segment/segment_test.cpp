@@ -306,6 +306,12 @@ TEST_F(CorruptChunk, OverAnotherChunk) {
   EXPECT_EQ(refusal(), "chunk 0 of rank 3: offset 12288 overlaps chunk 2 of rank 2");
 }
 
+TEST_F(CorruptChunk, OverTheFirstByteOfTheNextOne) {
+  ASSERT_EQ(chunk(0, 0).offset + chunk(0, 0).length, chunk(0, 1).offset) << "without a gap";
+  chunk(0, 0).length += 1;
+  EXPECT_EQ(refusal(), "chunk 1 of rank 2: offset 8192 overlaps chunk 0 of rank 2");
+}
+
 TEST_F(CorruptChunk, WithAPlace) {
   chunk(1, 0).place = 1;
   EXPECT_EQ(refusal(), "chunk 0 of rank 3: place is 1, in a segment it is 0");

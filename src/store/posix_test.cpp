@@ -11,9 +11,11 @@
 
 #include "base/cbor.hpp"
 #include "base/json.hpp"
+#include "os/fault_rules.hpp"
 #include "os/file.hpp"
 #include "os/hooks.hpp"
 #include "store/posix_layout.hpp"
+#include "support/installed_hooks.hpp"
 #include "support/temporary_directory.hpp"
 #include "support/write_segment.hpp"
 
@@ -277,6 +279,36 @@ TEST_F(PosixStoreTest, SyncsDataBeforeTheNameAndReservesRoomOnce) {
   EXPECT_EQ(hooks.count("rename"), 1);
   EXPECT_EQ(hooks.count("fsync_dir"), 3);
   EXPECT_EQ(hooks.count("sync_file_range"), 3);  // 8 + 8 + the rest of 20 MiB and a manifest
+}
+
+TEST_F(PosixStoreTest, StoresAllOfASegmentHoweverLittleTheSystemTakesAtATime) {
+  os::FaultRules faults(os::parse_fault_rules("short:" + root_ + ":1000").value());
+  const test_support::InstalledHooks installed(faults);
+  ASSERT_TRUE(write_one());
+  EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
+  auto sink =
+      store_->resume(sample_version(kFirst, 1)[0], test_support::sample_file(sample_version(kFirst, 1)[0]).size());
+  ASSERT_TRUE(sink) << sink.error().text();
+  ASSERT_TRUE((*sink)->commit()) << "a copy of what is published";
+  EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
+}
+
+// Where room can be reserved, the file is as long as it should be from the beginning.
+TEST_F(PosixStoreTest, DoesNotPublishASegmentThatIsTooShortWhereRoomCannotBeReserved) {
+  os::FaultRules faults(os::parse_fault_rules("fallocate::EOPNOTSUPP").value());
+  const test_support::InstalledHooks installed(faults);
+  const Manifest manifest = sample_version(kFirst, 1)[0];
+  const auto file = test_support::sample_file(manifest);
+  const base::ConstByteSpan all(file);
+  auto sink = store_->begin(manifest, file.size()).value();
+  ASSERT_TRUE(sink->write(0, all.first(file.size() - 4096)));
+  const auto committed = sink->commit();
+  ASSERT_FALSE(committed);
+  EXPECT_EQ(committed.error().code, PERDURE_INTERNAL);
+  EXPECT_THAT(committed.error().text(), HasSubstr(std::to_string(file.size() - 4096) + " bytes at its commit"));
+  EXPECT_THAT(store_->list("nbody").value(), IsEmpty());
+  ASSERT_TRUE(write_one()) << "all of it";
+  EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
 }
 
 TEST_F(PosixStoreTest, CallsAVanishedRootRetryableAndGoesOnWhenItReturns) {

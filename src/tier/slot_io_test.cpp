@@ -49,6 +49,19 @@ TEST_P(SlotIoTest, PartsWrittenInPiecesReadBackInOtherPiecesWithTheSameHash) {
   EXPECT_EQ(reading.digest(), base::hash128(data));
 }
 
+TEST_P(SlotIoTest, AllBytesAreMovedHoweverFewTheSystemMovesAtATime) {
+  std::mt19937_64 random(2);
+  std::vector<std::byte> data(700'001), back(data.size());
+  for (auto& b : data) b = static_cast<std::byte>(random());
+  os::FaultRules faults(*os::parse_fault_rules("short:slots:70000"));
+  const test_support::InstalledHooks installed(faults);
+  base::Hasher writing, reading;
+  ASSERT_TRUE(io.prepare(slot, data.size()) && io.write(slot, 0, data, writing));
+  ASSERT_TRUE(io.read(slot, 0, back, reading));
+  EXPECT_EQ(back, data);
+  EXPECT_EQ(reading.digest(), base::hash128(data));
+}
+
 TEST_P(SlotIoTest, NothingIsTouchedBeyondTheSlot) {
   base::Hasher hasher;
   std::vector<std::byte> byte(2);

@@ -166,6 +166,23 @@ TEST_F(NodeStatePlacement, NothingIsLostToTheFastTierWhileASlowerOneHasRoom) {
   EXPECT_TRUE(core->lost(id(1)));
 }
 
+// Another rank has still to stage it: it may be aborted, and then the older one is all there is.
+TEST_F(NodeStatePlacement, NothingIsLostForAVersionThatIsNotCommitted) {
+  open({2});
+  ASSERT_TRUE(checkpoint(1));
+  (void)core->flushes.next();
+  core->flushes.failed(id(1), {PERDURE_IO, "store", "it burns", "", true}, false);
+  const auto first = grant(1, id(2));
+  ASSERT_EQ(first.kind, Kind::granted);
+  ipc::Stage half = staged(id(2), {first.address});
+  half.ranks = 2;
+  ASSERT_TRUE(core->held.stage(1, half));
+  EXPECT_NE(grant(2, id(2)).kind, Kind::granted) << "not for the version itself";
+  EXPECT_NE(grant(2, id(3)).kind, Kind::granted) << "nor for the next one";
+  EXPECT_NE(core->find(id(1)), nullptr);
+  EXPECT_FALSE(core->lost(id(1)));
+}
+
 TEST_F(NodeStatePlacement, PredictionsFollowWhatIsObserved) {
   open({4}, with_policy("hybrid-opt"));
   const ipc::Grant request{id(1), kChunk, 0, {}, {}};

@@ -1,0 +1,51 @@
+// A checkpoint is of all ranks or of none.
+#include "client/session.hpp"
+
+#include "client/ranks_testing.hpp"
+
+namespace perdure::client {
+namespace {
+
+class Checkpoint : public JobOfThreads {
+ protected:
+  Checkpoint() {
+    per_node_ = 1, ranks_ = 2;
+    more_ = "tier.memory.max_bytes=1MiB;tier.file.max_bytes=128KiB;flush.during_capture=never";
+  }
+  void on_sessions(const std::function<void(Session&, std::uint32_t rank)>& work) {
+    test_support::ThreadGroup group(ranks_);
+    group.run([&](const perdure_communicator& c) {
+      auto session = Session::open(comm::make_from_c(c).value(), options(more_).c_str());
+      ASSERT_TRUE(session) << session.error().text();
+      work(**session, static_cast<std::uint32_t>(c.rank));
+      EXPECT_TRUE((*session)->close());
+    });
+  }
+};
+
+TEST_F(Checkpoint, ThatOneRankCannotCaptureIsAnErrorOfAllAndNowhere) {
+  on_sessions([](Session& session, std::uint32_t rank) {
+    std::vector<std::byte> memory(100'000, static_cast<std::byte>(rank)), too_much(rank == 1 ? 4 * base::MiB : 0);
+    ASSERT_TRUE(session.protect({1, memory.data(), 1, memory.size()}));
+    ASSERT_TRUE(session.protect({2, too_much.data(), 1, too_much.size()}));
+    const auto failed = session.checkpoint("app", 1);
+    EXPECT_FALSE(failed);
+    if (!failed) {
+      EXPECT_EQ(failed.error().code, rank == 1 ? PERDURE_NO_SPACE : PERDURE_PEER_FAILED) << failed.error().text();
+    }
+    const auto here = session.level_reached("app", 1);
+    EXPECT_FALSE(here) << "level " << *here;
+    const auto latest = session.latest("app");
+    EXPECT_FALSE(latest) << "version " << *latest;
+    ASSERT_TRUE(session.unprotect(2));
+    const auto next = session.checkpoint("app", 2);
+    ASSERT_TRUE(next) << next.error().text();
+    EXPECT_EQ(session.latest("app").value(), 2U);
+    std::fill(memory.begin(), memory.end(), std::byte{77});
+    ASSERT_TRUE(session.restore("app", PERDURE_LATEST, {}));
+    EXPECT_EQ(memory, std::vector<std::byte>(memory.size(), static_cast<std::byte>(rank)));
+  });
+}
+
+}  // namespace
+}  // namespace perdure::client

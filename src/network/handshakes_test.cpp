@@ -1,0 +1,142 @@
+// The four messages, and who knows what was said in them but has no key.
+#include "network/handshakes.hpp"
+
+#include <gtest/gtest.h>
+
+namespace perdure::network {
+namespace {
+
+constexpr std::uint64_t kNow = 1000, kUntil = 1'000'000;
+
+/// A wire that only keeps what is sent.
+class KeepingWire : public Wire {
+ public:
+  explicit KeepingWire(Bytes address) : address_(std::move(address)) {}
+  base::Status start(WireEvents&) override { return {}; }
+  void stop() override {}
+  Bytes address() const override { return address_; }
+  std::size_t max_message() const override { return 4096; }
+  base::Result<WirePeer> connect(ConstByteSpan) override { return ++peers_; }
+  void forget(WirePeer) override {}
+  base::Status send(WirePeer, ConstByteSpan message) override {
+    sent_.emplace_back(message.begin(), message.end());
+    return {};
+  }
+  base::Result<WireMemory> expose(ByteSpan, Access) override { return WireMemory{}; }
+  void withdraw(const WireMemory&) override {}
+  base::Result<WireBufferPointer> make_buffer(std::size_t) override { return WireBufferPointer(); }
+  base::Status begin(WireTransfer) override { return {}; }
+
+  /// What was sent since the last call: one message of this kind.
+  template <class Kind>
+  Kind taken() {
+    EXPECT_EQ(sent_.size(), 1U);
+    const auto bytes = sent_.empty() ? Bytes() : sent_.back();
+    sent_.clear();
+    const auto message = decode_message(bytes);
+    const Kind* kind = message ? std::get_if<Kind>(&message->body) : nullptr;
+    EXPECT_NE(kind, nullptr);
+    return kind == nullptr ? Kind{} : *kind;
+  }
+  bool silent() const { return sent_.empty(); }
+
+ private:
+  Bytes address_;
+  std::vector<Bytes> sent_;
+  WirePeer peers_ = 0;
+};
+
+class HandshakesTest : public testing::Test {
+ protected:
+  static JobKey key_of(int number) {
+    JobKey key;
+    key.fill(static_cast<std::byte>(number));
+    return key;
+  }
+  /// Who has been listening: all of it is known to them but the key.
+  Mac forged(Step step) const { return prove(key_of(43), step, introduction); }
+  Mac true_proof(Step step) const { return prove(key, step, introduction); }
+
+  /// The initiator has said hello, and the responder has answered; the answer is not there yet.
+  Welcome exchange_nonces() {
+    EXPECT_TRUE(initiator.begin(there, kNow, kUntil));
+    const auto hello = initiator_wire.taken<Hello>();
+    EXPECT_TRUE(responder.on_message(hello, kNow));
+    const auto welcome = responder_wire.taken<Welcome>();
+    introduction.initiator_nonce = hello.nonce;
+    introduction.responder_nonce = welcome.responder;
+    return welcome;
+  }
+  static void expect_unauthenticated(const base::Result<std::optional<Established>>& outcome) {
+    ASSERT_FALSE(outcome) << (outcome->has_value() ? "a session stands" : "it was not noticed");
+    EXPECT_EQ(outcome.error().code, PERDURE_PERMISSION);
+  }
+
+  const JobKey key = key_of(42);
+  const Address here{Bytes(8, std::byte{1}), 77}, there{Bytes(8, std::byte{2}), 99};
+  Introduction introduction{here, there.incarnation, {}, {}};
+  KeepingWire initiator_wire{here.wire}, responder_wire{there.wire};
+  Handshakes initiator{initiator_wire, key, here, {10, 100}}, responder{responder_wire, key, there, {10, 100}};
+};
+
+TEST_F(HandshakesTest, OfFourMessagesMakeOneSessionOfTwoSecrets) {
+  ASSERT_TRUE(initiator.on_message(exchange_nonces(), kNow));
+  const auto at_responder = responder.on_message(initiator_wire.taken<Proof>(), kNow);
+  ASSERT_TRUE(at_responder && at_responder->has_value());
+  const auto at_initiator = initiator.on_message(responder_wire.taken<Ready>(), kNow);
+  ASSERT_TRUE(at_initiator && at_initiator->has_value());
+  EXPECT_EQ((*at_initiator)->remote, there);
+  EXPECT_EQ((*at_responder)->remote, here);
+  EXPECT_EQ((*at_initiator)->says, (*at_responder)->expects);
+  EXPECT_EQ((*at_responder)->says, (*at_initiator)->expects);
+  EXPECT_NE((*at_initiator)->says, (*at_responder)->says);
+  EXPECT_FALSE(initiator.trying(there.incarnation));
+  EXPECT_EQ(responder.half_open(), 0U);
+}
+
+TEST_F(HandshakesTest, DoNotBelieveAProofOfOneWhoKnowsBothNoncesButNotTheKey) {
+  const Welcome welcome = exchange_nonces();
+  for (const Mac& mac : {Mac{}, forged(Step::proof), welcome.proof, true_proof(Step::hello)}) {
+    expect_unauthenticated(
+        responder.on_message(Proof{introduction.initiator_nonce, introduction.responder_nonce, mac}, kNow));
+    EXPECT_TRUE(responder_wire.silent());
+  }
+  Nonce other = introduction.responder_nonce;
+  other[3] ^= std::byte{1};
+  expect_unauthenticated(
+      responder.on_message(Proof{introduction.initiator_nonce, other, true_proof(Step::proof)}, kNow));
+  const auto session = responder.on_message(
+      Proof{introduction.initiator_nonce, introduction.responder_nonce, true_proof(Step::proof)}, kNow);
+  EXPECT_TRUE(session && session->has_value()) << "who has the key is not stopped by that";
+}
+
+TEST_F(HandshakesTest, DoNotBelieveAWelcomeOrAReadyOfOneWhoKnowsBothNoncesButNotTheKey) {
+  const Welcome welcome = exchange_nonces();
+  for (const Mac& mac : {Mac{}, forged(Step::welcome), true_proof(Step::hello)}) {
+    expect_unauthenticated(initiator.on_message(Welcome{welcome.initiator, welcome.responder, mac}, kNow));
+    EXPECT_TRUE(initiator_wire.silent());
+  }
+  ASSERT_TRUE(initiator.on_message(welcome, kNow));
+  const auto proof = initiator_wire.taken<Proof>();
+  for (const Mac& mac : {Mac{}, forged(Step::ready), welcome.proof, proof.proof}) {
+    expect_unauthenticated(initiator.on_message(Ready{introduction.initiator_nonce, mac}, kNow));
+    EXPECT_TRUE(initiator.trying(there.incarnation));
+  }
+  const auto session = initiator.on_message(Ready{introduction.initiator_nonce, true_proof(Step::ready)}, kNow);
+  EXPECT_TRUE(session && session->has_value()) << "who has the key is not stopped by that";
+}
+
+TEST_F(HandshakesTest, AreNotEndedByARefusalOfOneWhoKnowsTheNonceButNotTheKey) {
+  const Welcome welcome = exchange_nonces();
+  introduction.responder_nonce = {};
+  for (const Mac& mac : {Mac{}, forged(Step::refuse), welcome.proof, true_proof(Step::hello)}) {
+    expect_unauthenticated(initiator.on_message(Refuse{introduction.initiator_nonce, mac}, kNow));
+    EXPECT_FALSE(initiator.refused(there.incarnation));
+  }
+  const auto refused = initiator.on_message(Refuse{introduction.initiator_nonce, true_proof(Step::refuse)}, kNow);
+  EXPECT_TRUE(refused && !refused->has_value());
+  EXPECT_TRUE(initiator.refused(there.incarnation)) << "who has the key may say so";
+}
+
+}  // namespace
+}  // namespace perdure::network
