@@ -44,13 +44,7 @@ perdure_status on_session(perdure_t* handle, Body body) {
   if (found->process != os::process_id()) return PERDURE_WRONG_PROCESS;
   std::lock_guard guard(found->mutex);
   if (!found->session) return PERDURE_CLOSED;
-  try {
-    return finish(*found, body(*found->session));
-  } catch (const std::bad_alloc&) {
-    return finish(*found, base::fail(PERDURE_NO_SPACE, "memory", "the allocation of working memory failed"));
-  } catch (const std::exception& error) {
-    return finish(*found, base::fail(PERDURE_INTERNAL, "perdure", error.what(), "please report this"));
-  }
+  return finish(*found, base::caught("perdure", [&]() -> base::Status { return body(*found->session); }));
 }
 
 perdure_status open(std::unique_ptr<comm::Communicator> comm, const char* options, perdure_t** out, char* message,
@@ -67,9 +61,10 @@ perdure_status open(std::unique_ptr<comm::Communicator> comm, const char* option
     *out = capi::add_handle(std::move(handle));
     copy_text({}, message, message_bytes);
     return PERDURE_OK;
-  } catch (const std::exception& error) {
-    copy_text(error.what(), message, message_bytes);
-    return PERDURE_INTERNAL;
+  } catch (const std::exception& exception) {
+    const base::Error error = base::exception_error(exception, "perdure");
+    copy_text(error.text(), message, message_bytes);
+    return error.code;
   }
 }
 
