@@ -16,9 +16,11 @@
 namespace perdure::client {
 namespace {
 
-constexpr std::uint64_t kMaxChunks = 1 << 20;  // of one rank: what one message can describe
-constexpr unsigned kMostLostEngines = 5;       // in one call
-constexpr unsigned kMostRepairs = 2;           // of one version, in one call
+// Of one rank: what one message can describe.
+constexpr std::uint64_t kMaxChunks = 1 << 20;
+constexpr std::size_t kMaxRegions = 1'000'000;
+constexpr unsigned kMostLostEngines = 5;  // in one call
+constexpr unsigned kMostRepairs = 2;      // of one version, in one call
 
 std::uint64_t seconds_to_ns(double seconds) { return seconds <= 0 ? 0 : static_cast<std::uint64_t>(seconds * 1e9); }
 
@@ -41,13 +43,6 @@ base::Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<comm::Commu
   return std::unique_ptr<Session>(new Session(std::move(job)));
 }
 
-// Tells the engine what a capture of this rank will need, when that changed. A dead engine is no reason to refuse
-// memory: the next collective call attaches again and announces then.
-base::Status Session::announce() {
-  const auto told = job_->engine().expect(regions_.bytes());
-  return told || told.error().code == PERDURE_UNAVAILABLE ? base::Status() : told;
-}
-
 // No memory is that large, and the tables for so many chunks would exhaust it: refused before anything is allocated.
 base::Status Session::check_chunks(const capture::Region& region) const {
   std::uint64_t bytes = 0;
@@ -63,13 +58,19 @@ base::Status Session::check_chunks(const capture::Region& region) const {
 
 base::Status Session::protect(const capture::Region& region) {
   PERDURE_CHECK(check_chunks(region));
+  if (regions_.regions().size() == kMaxRegions && regions_.find(region.id) == nullptr)
+    return base::fail(PERDURE_INVALID_ARGUMENT, "region " + std::to_string(region.id),
+                      "this rank has " + std::to_string(kMaxRegions) + " regions already, the most there can be",
+                      "put what lies side by side in memory into one region");
   PERDURE_CHECK(regions_.protect(region));
-  return announce();
+  job_->engine().expect(regions_.bytes());
+  return {};
 }
 
 base::Status Session::unprotect(std::int32_t id) {
   PERDURE_CHECK(regions_.unprotect(id));
-  return announce();
+  job_->engine().expect(regions_.bytes());
+  return {};
 }
 
 base::Status Session::checkpoint(const std::string& name, std::int64_t version) {

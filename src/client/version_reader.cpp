@@ -111,7 +111,7 @@ base::Result<std::vector<std::byte>> VersionReader::report(const std::string& na
 base::Result<VersionReader::Agreed> VersionReader::agree_on_call(Opening opening, const base::Status& mine) {
   for (unsigned tries = 1;; ++tries) {
     Agreed agreed;
-    base::Status ready = mine;
+    base::Status ready = mine ? job_.announce() : mine;
     if (ready) {
       auto told = report(opening.name);
       opening.engine_lost = job_.engine().gone();
@@ -252,10 +252,9 @@ base::Status VersionReader::restore(std::uint32_t rank, const std::vector<captur
   std::vector<std::byte> buffer;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     const auto& chunk = chunks[i];
-    const bool wanted = std::any_of(needed.begin(), needed.end(), [&](const auto& range) {
-      return range.begin < chunk.end() && chunk.begin < range.end();
-    });
-    if (!wanted) continue;
+    const auto next = std::partition_point(needed.begin(), needed.end(),
+                                           [&](const auto& range) { return range.end() <= chunk.begin; });
+    if (next == needed.end() || next->begin >= chunk.end()) continue;
     auto spans = target.memory(chunk);
     if (spans.empty()) {
       buffer.resize(chunk.length);
