@@ -51,7 +51,7 @@ TEST(ComparedRegions, AreEqualWhateverTheChunksAre) {
   const std::map<std::int32_t, Numbers> regions = {{1, numbers(10)}, {2, numbers(33)}, {3, {}}};
   for (const std::uint64_t chunk_bytes : {8U, 12U, 40U, 4096U}) {
     const Sample here = sample(regions, 24), there = sample(regions, chunk_bytes);
-    for (int id : {1, 2, 3, 4}) EXPECT_FALSE(compare_region(here.stored(), there.stored(), id).value()) << id;
+    for (int id : {1, 2, 3, 4}) EXPECT_FALSE(RegionComparison(here.stored(), there.stored()).compare(id).value()) << id;
   }
 }
 
@@ -62,8 +62,8 @@ TEST(ComparedRegions, NameTheFirstElementThatDiffersAndCountThem) {
     other[32] = -1;
     const Sample here = sample({{1, numbers(10)}, {2, numbers(33)}}, 20);
     const Sample there = sample({{1, numbers(10)}, {2, other}}, chunk_bytes);
-    EXPECT_FALSE(compare_region(here.stored(), there.stored(), 1).value());
-    const auto defect = compare_region(here.stored(), there.stored(), 2).value();
+    EXPECT_FALSE(RegionComparison(here.stored(), there.stored()).compare(1).value());
+    const auto defect = RegionComparison(here.stored(), there.stored()).compare(2).value();
     ASSERT_TRUE(defect) << chunk_bytes;
     EXPECT_EQ(defect->first_element, 7u);
     EXPECT_EQ(defect->elements, 2u);
@@ -75,17 +75,19 @@ TEST(ComparedRegions, NameTheFirstElementThatDiffersAndCountThem) {
 
 TEST(ComparedRegions, DifferInBitsEvenWhereNumbersAreEqual) {
   const Sample here = sample({{1, {0.0}}}, 8), there = sample({{1, {-0.0}}}, 8);
-  EXPECT_TRUE(compare_region(here.stored(), there.stored(), 1).value());
+  EXPECT_TRUE(RegionComparison(here.stored(), there.stored()).compare(1).value());
 }
 
 TEST(ComparedRegions, OfOtherSizesOrInOneRunOnlyDiffer) {
   const Sample here = sample({{1, numbers(3)}}, 64), there = sample({{1, numbers(4)}, {2, numbers(1)}}, 64);
-  const auto sizes = compare_region(here.stored(), there.stored(), 1).value();
+  const auto sizes = RegionComparison(here.stored(), there.stored()).compare(1).value();
   ASSERT_TRUE(sizes);
   EXPECT_FALSE(sizes->first_element);
   EXPECT_EQ(sizes->what, "3 elements of 8 bytes, then 4 elements of 8 bytes");
-  EXPECT_EQ(compare_region(here.stored(), there.stored(), 2).value()->what, "not there, then 1 elements of 8 bytes");
-  EXPECT_EQ(compare_region(here.stored(), StoredPiece{}, 1).value()->what, "3 elements of 8 bytes, then not there");
+  EXPECT_EQ(RegionComparison(here.stored(), there.stored()).compare(2).value()->what,
+            "not there, then 1 elements of 8 bytes");
+  EXPECT_EQ(RegionComparison(here.stored(), StoredPiece{}).compare(1).value()->what,
+            "3 elements of 8 bytes, then not there");
 }
 
 TEST(ComparedRegions, AreNotReadWhereHashesAreEqual) {
@@ -93,17 +95,43 @@ TEST(ComparedRegions, AreNotReadWhereHashesAreEqual) {
   other[99] = 0;
   Sample here = sample({{1, numbers(100)}}, 80), there = sample({{1, other}}, 80);
   here.source->bytes()[0] ^= std::byte{1};  // damage that a reader would notice
-  EXPECT_EQ(compare_region(here.stored(), there.stored(), 1).value()->first_element, 99u);
+  EXPECT_EQ(RegionComparison(here.stored(), there.stored()).compare(1).value()->first_element, 99u);
+}
+
+/// Counts what is read of it.
+class CountedSource : public test_support::MemorySource {
+ public:
+  using MemorySource::MemorySource;
+  base::Status read(std::uint64_t offset, base::ByteSpan target) const override {
+    ++reads;
+    return MemorySource::read(offset, target);
+  }
+  mutable unsigned reads = 0;
+};
+
+// A million small regions share few chunks.
+TEST(ComparedRegions, ShareTheChunksThatAreRead) {
+  std::map<std::int32_t, Numbers> one, other;
+  for (std::int32_t id = 0; id < 100; ++id) {
+    one[id] = {1.0 * id};
+    other[id] = {1.0 + id};
+  }
+  Sample here = sample(one, 80), there = sample(other, 80);
+  const CountedSource counted(here.bytes), counted_there(there.bytes);
+  RegionComparison regions({&counted, &here.piece}, {&counted_there, &there.piece});
+  for (std::int32_t id = 0; id < 100; ++id) ASSERT_TRUE(regions.compare(id).value()) << id;
+  EXPECT_EQ(counted.reads, 10U);
+  EXPECT_EQ(counted_there.reads, 10U);
 }
 
 TEST(ComparedRegions, AreRefusedWhereAChunkIsDamagedOrMissing) {
   Sample here = sample({{1, numbers(100)}}, 80);
   const Sample there = sample({{1, Numbers(100, 0.5)}}, 80);
   here.source->bytes()[200] ^= std::byte{1};
-  EXPECT_EQ(compare_region(here.stored(), there.stored(), 1).error().code, PERDURE_CORRUPT);
+  EXPECT_EQ(RegionComparison(here.stored(), there.stored()).compare(1).error().code, PERDURE_CORRUPT);
   Sample shorter = sample({{1, numbers(100)}}, 80);
   shorter.piece.chunks.pop_back();
-  EXPECT_EQ(compare_region(shorter.stored(), there.stored(), 1).error().code, PERDURE_CORRUPT);
+  EXPECT_EQ(RegionComparison(shorter.stored(), there.stored()).compare(1).error().code, PERDURE_CORRUPT);
 }
 
 Comparison compare(SampleStore& here, SampleStore& there) {

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/json.hpp"
+#include "base/printable.hpp"
 #include "cli/configuration.hpp"
 #include "cli/overview.hpp"
 #include "cli/usage.hpp"
@@ -19,7 +20,8 @@ constexpr const char* kFooter =
     "`perdure run` ends with the status of its program (128 + signal when it was killed).\n";
 
 std::string json_text(const base::Json& json) {
-  return json.dump(2, ' ', false, base::Json::error_handler_t::replace) + "\n";
+  // In ASCII: it may be shown on a terminal, which no text in it may drive.
+  return json.dump(2, ' ', true, base::Json::error_handler_t::replace) + "\n";
 }
 
 std::string version() {
@@ -117,7 +119,9 @@ bool write_json(const base::Json& json, const std::string& path) {
   return std::fclose(file) == 0;
 }
 
-void print(std::FILE* file, const std::string& text) {
+void print(std::FILE* file, const std::string& text) { print_as_it_is(file, base::printable_lines(text)); }
+
+void print_as_it_is(std::FILE* file, const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), file);
   std::fflush(file);
 }

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 
@@ -16,6 +17,7 @@ namespace perdure::cli {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(CommandLine, HelpsOnRequestAndRefusesEverythingElse) {
   EXPECT_EQ(run_verb({"--help"}).status, kGood);
@@ -145,6 +147,68 @@ TEST(Doctor, LooksAtTheRoomOfTheStore) {
     }
 }
 
+TEST(Doctor, JudgesTheLimitsOfAProcess) {
+  const auto judged = [](const LimitFacts& facts, const std::string& name) {
+    for (const Check& check : judge_limits(facts))
+      if (check.name == name) return check;
+    return Check{};
+  };
+  for (const char* name : {"open files", "locked memory", "file size", "threads"})
+    EXPECT_EQ(judged({}, name).verdict, Verdict::ok) << name;
+  LimitFacts facts;
+  facts.files = 1024;
+  facts.most_files = 4096;
+  EXPECT_EQ(judged(facts, "open files").verdict, Verdict::ok);
+  facts.redundancy = true;
+  EXPECT_EQ(judged(facts, "open files").verdict, Verdict::warning) << "peers, and strangers, connect";
+  EXPECT_EQ(judged(facts, "open files").remedy, "ulimit -n 4096, and ask the administrator for more");
+  facts.chunk_bytes = 64 << 20;
+  facts.file_bytes = 1 << 20;
+  EXPECT_EQ(judged(facts, "file size").verdict, Verdict::problem);
+  EXPECT_EQ(judged(facts, "file size").finding, "limit 1.0 MiB: less than a chunk of 64.0 MiB");
+  EXPECT_EQ(judged(facts, "file size").remedy, "ulimit -f unlimited");
+  facts.file_bytes = 1 << 30;
+  EXPECT_EQ(judged(facts, "file size").verdict, Verdict::warning);
+  facts.threads = 1000;
+  facts.threads_there = 500;
+  EXPECT_EQ(judged(facts, "threads").verdict, Verdict::ok);
+  facts.threads_there = 900;
+  EXPECT_EQ(judged(facts, "threads").verdict, Verdict::warning);
+  for (const std::uint64_t many : {990U, 1000U, 1010U}) {
+    facts.threads_there = many;
+    EXPECT_EQ(judged(facts, "threads").verdict, Verdict::problem) << many;
+  }
+  EXPECT_THAT(judged(facts, "threads").remedy, HasSubstr("ulimit -u"));
+}
+
+TEST(Doctor, LooksAtTheLimitOfFileSizes) {
+  test_support::TemporaryDirectory directory;
+  const Variable node("PERDURE_NODE_PATH", directory / "node"), file("PERDURE_TIER_FILE_PATH", directory / "file");
+  const Variable stores("PERDURE_STORE_PATH", directory / "store");
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit low{1 << 20, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &low), 0);
+  const Ran ran = run_verb({"doctor", "--quick"});
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_EQ(ran.status, kBad);
+  EXPECT_THAT(ran.out, HasSubstr("problem  file size: limit 1.0 MiB"));
+  EXPECT_THAT(ran.out, HasSubstr("remedy: ulimit -f unlimited"));
+}
+
+// It said that all was well there: the nearest parent that is there can be written.
+TEST(Doctor, ATmpdirThatIsMissingIsAProblemAsForEngines) {
+  test_support::TemporaryDirectory directory;
+  const Variable node("PERDURE_NODE_PATH", directory / "node"), stores("PERDURE_STORE_PATH", directory / "store");
+  const Variable temporary("TMPDIR", directory / "missing");
+  const Ran ran = run_verb({"doctor", "--quick"});
+  EXPECT_EQ(ran.status, kBad);
+  EXPECT_THAT(ran.out, HasSubstr("where TMPDIR leads to: there is no directory " + directory / "missing"));
+  EXPECT_THAT(ran.out, HasSubstr("correct TMPDIR, or set tier.file.path"));
+  EXPECT_THAT(run_verb({"doctor", "--quick", "--set", "tier.order=memory"}).out, Not(HasSubstr("TMPDIR")))
+      << "nobody needs it";
+}
+
 class DoctorOnModels : public testing::Test {
  protected:
   base::Json verdict() {
@@ -189,6 +253,37 @@ TEST(Table, AlignsColumnsAndHidesControlCharacters) {
   table.row({"a\x1b[2Jb", "1"});
   table.row({"\xc3\xa4", "1000"});
   EXPECT_EQ(table.text(), "NAME    SIZE\na?[2Jb     1\n\xc3\xa4       1000\n");
+}
+
+// File names of a disk, and reports in it, may hold anything; `why` is text of whoever wrote the report.
+TEST(Terminal, IsNotDrivenByWhatVerbsShow) {
+  SampleStore store;
+  store.add("nbody", 1);
+  const std::string csi =
+                        "\xc2\x9b"
+                        "2J",
+                    override_ = "\xe2\x80\xae", isolate = "\xe2\x81\xa6",
+                    raw =
+                        "\x9b"
+                        "2J";
+  const std::string foreign = "strange" + csi + override_ + isolate + raw + "\x1b[2J";
+  ASSERT_TRUE(os::write_file_atomically(store.version_path("nbody", 1) + "/" + foreign, {}));
+  const Ran verified = run_verb({"verify", store.path()});
+  EXPECT_EQ(verified.status, kGood) << verified.out << verified.err;
+  EXPECT_THAT(verified.out, HasSubstr("strange?2J???2J?[2J"));
+  const std::string quarantine = store.path() + "/.quarantine";
+  const Ran missing = run_verb({"verify", store.path(), "--store", foreign});
+  const Ran wrong = run_verb({"prune", "--store", store.path() + foreign});
+  const Ran option = run_verb({"ls", "--" + foreign});
+  const Ran json = run_verb({"verify", store.path(), "--json"});
+  for (const Ran* ran : {&verified, &missing, &wrong, &option, &json})
+    for (const std::string& text : {ran->out, ran->err})
+      for (const std::string& harm : {csi, override_, isolate, raw, std::string("\x1b"), std::string("\x9b")})
+        EXPECT_EQ(text.find(harm), std::string::npos) << text;
+  const auto notes = json.json()["notes"];
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_THAT(notes[0]["file"].get<std::string>(), HasSubstr("strange" + csi + override_ + isolate))
+      << "programs get the name as it is, in ASCII";
 }
 
 TEST(Progress, TellsHowFarHowFastAndHowLong) {

@@ -6,6 +6,7 @@
 
 #include "base/bytes.hpp"
 #include "base/json.hpp"
+#include "base/printable.hpp"
 #include "cli/libraries.hpp"
 #include "cli/verb.hpp"
 #include "inspect/table.hpp"
@@ -171,17 +172,6 @@ std::string decisions_text(const Json& engine, std::size_t most) {
   return lines;
 }
 
-/// Names of checkpoints must not drive the terminal; the line ends are ours.
-std::string printable_lines(const std::string& text) {
-  std::string out;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = std::min(text.find('\n', from), text.size());
-    out += printable(text.substr(from, end - from)) + "\n";
-    from = end + 1;
-  }
-  return out;
-}
-
 }  // namespace
 
 Json engine_json(const EngineState& state) {
@@ -191,15 +181,16 @@ Json engine_json(const EngineState& state) {
 }
 
 std::string engine_text(const EngineState& state, std::size_t decisions) {
-  if (!state.overview) return state.directory + ": " + printable(state.overview.error().text()) + "\n";
+  if (!state.overview) return state.directory + ": " + base::printable(state.overview.error().text()) + "\n";
   const Json& engine = *state.overview;
-  const std::string cpus = printable(text(engine, "cpus"));
+  const std::string cpus = base::printable(text(engine, "cpus"));
   return fmt::format("{}: process {}{}, {} clients, {} waiting, policy {}\n", state.directory, count(engine, "process"),
                      cpus.empty() ? "" : " on processors " + cpus, count(engine, "clients"), count(engine, "waiting"),
                      text(engine, "policy")) +
          tiers_text(engine) +
-         printable_lines(pipeline_text(engine) + flush_text(engine) + application_text(engine) + queue_text(engine) +
-                         captures_text(engine) + versions_text(engine) + decisions_text(engine, decisions));
+         base::printable_lines(pipeline_text(engine) + flush_text(engine) + application_text(engine) +
+                               queue_text(engine) + captures_text(engine) + versions_text(engine) +
+                               decisions_text(engine, decisions));
 }
 
 }  // namespace perdure::cli

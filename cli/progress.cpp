@@ -50,14 +50,14 @@ Progress::~Progress() {
   }
   ended_.notify_all();
   thread_.join();
-  if (terminal_.live) print(terminal_.err, "\r\x1b[K");  // the summary takes the bar's place
+  if (terminal_.live) print_as_it_is(terminal_.err, "\r\x1b[K");  // the summary takes the bar's place
 }
 
 double Progress::elapsed_s() const { return static_cast<double>(os::monotonic_ns() - start_ns_) * 1e-9; }
 
 void Progress::show() {
   const std::string line = progress_line(what_, done(), total_, elapsed_s());
-  print(terminal_.err, terminal_.live ? "\r" + line + "\x1b[K" : line + "\n");
+  print_as_it_is(terminal_.err, terminal_.live ? "\r" + line + "\x1b[K" : line + "\n");
 }
 
 }  // namespace perdure::cli

@@ -2,6 +2,7 @@
 
 #include "base/bytes.hpp"
 #include "base/json.hpp"
+#include "base/printable.hpp"
 #include "cli/libraries.hpp"
 #include "inspect/table.hpp"
 
@@ -38,7 +39,7 @@ int carry_out(const PrunePlan& plan, bool yes, bool json, Terminal& terminal) {
     print_json(terminal, {{"done", yes}, {"actions", actions}, {"kept", plan.refused}, {"bytes", bytes}});
   } else {
     if (!table.empty()) print(terminal.out, table.text());
-    for (const std::string& text : plan.refused) print(terminal.out, printable(text) + "\n");
+    for (const std::string& text : plan.refused) print(terminal.out, base::printable(text) + "\n");
     print(terminal.out, summary(plan, bytes, yes));
   }
   return failed ? kCannot : kGood;

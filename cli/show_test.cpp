@@ -94,6 +94,18 @@ TEST(ShowFolds, WhateverRanksProtectItStaysAScreenful) {
   EXPECT_THAT(text, HasSubstr("and regions of 88 more sizes"));
 }
 
+// Would not end if each region were compared with all sizes before it.
+TEST(ShowFolds, AMillionRegionsOfAsManySizes) {
+  const auto facts = version(1, [](std::uint32_t) {
+    std::vector<segment::RegionEntry> regions;
+    for (std::int32_t id = 0; id < 1'000'000; ++id) regions.push_back({id, 1, static_cast<std::uint64_t>(id) + 1});
+    return regions;
+  });
+  const std::string text = folded_text(facts, "/store");
+  EXPECT_LE(lines(text), 30) << text;
+  EXPECT_THAT(text, HasSubstr("rank 0: 1000000 regions"));
+}
+
 TEST(ShowFolds, NothingAtAllAndDamagedSegments) {
   auto facts = version(16, [](std::uint32_t) { return std::vector<segment::RegionEntry>{}; });
   EXPECT_THAT(folded_text(facts, "/store"), HasSubstr("ranks 0-15 (16): 0 regions, 0 B each"));

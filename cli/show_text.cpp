@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/bytes.hpp"
+#include "base/printable.hpp"
 #include "cli/libraries.hpp"
 #include "inspect/alike.hpp"
 #include "inspect/table.hpp"
@@ -21,17 +22,18 @@ constexpr std::size_t kMostLots = 6, kMostSizes = 12, kMostDamaged = 5;
 
 std::string head(const VersionFacts& facts) {
   const auto& id = facts.listing.id;
-  return printable(id.text() + ": " + state_name(facts.state) +
-                   (facts.reason.empty() ? "" : " (" + facts.reason + ")")) +
+  return base::printable(id.text() + ": " + state_name(facts.state) +
+                         (facts.reason.empty() ? "" : " (" + facts.reason + ")")) +
          "\n  created " + local_time(id.attempt.created_ns) + ", attempt " + id.attempt.hex() + "\n  " +
          std::to_string(facts.ranks) + " ranks, " + std::to_string(facts.listing.segments.size()) + " of " +
          std::to_string(facts.listing.segment_count) + " segments, " + format_bytes(facts.bytes) + "\n";
 }
 
 std::string segment_text(const SegmentFacts& segment, const std::string& location) {
-  return "  segment " + std::to_string(segment.ref.index) + ": " + printable(location + "/" + segment.ref.path) + ", " +
-         format_bytes(segment.bytes) + (segment.manifest ? ", by " + printable(segment.manifest->writer) : "") + "\n" +
-         (segment.error ? "    " + printable(segment.error->text()) + "\n" : "");
+  return "  segment " + std::to_string(segment.ref.index) + ": " + base::printable(location + "/" + segment.ref.path) +
+         ", " + format_bytes(segment.bytes) +
+         (segment.manifest ? ", by " + base::printable(segment.manifest->writer) : "") + "\n" +
+         (segment.error ? "    " + base::printable(segment.error->text()) + "\n" : "");
 }
 
 /// Numbers as such, text in quotes, byte strings by their size.
@@ -110,8 +112,8 @@ std::string segments_text(const VersionFacts& facts, const std::string& location
   std::string path = location + "/" + facts.segments.front().ref.path;
   path.erase(path.rfind('/'));
   std::string text = fmt::format("  segment{} {}: {}{}, in {}", numbers.size() > 1 ? "s" : "", short_ranges(numbers),
-                                 bytes_text(bytes), numbers.size() > 1 ? " each" : "", printable(path));
-  if (!writers.empty()) text += ", by " + printable(*writers.begin()) + (writers.size() > 1 ? " and others" : "");
+                                 bytes_text(bytes), numbers.size() > 1 ? " each" : "", base::printable(path));
+  if (!writers.empty()) text += ", by " + base::printable(*writers.begin()) + (writers.size() > 1 ? " and others" : "");
   return text + "\n";
 }
 
@@ -120,7 +122,7 @@ std::string damaged_text(const VersionFacts& facts) {
   std::size_t count = 0;
   for (const SegmentFacts& segment : facts.segments)
     if (segment.error && ++count <= kMostDamaged)
-      text += "  segment " + std::to_string(segment.ref.index) + ": " + printable(segment.error->text()) + "\n";
+      text += "  segment " + std::to_string(segment.ref.index) + ": " + base::printable(segment.error->text()) + "\n";
   if (count > kMostDamaged) text += fmt::format("  and {} more that cannot be read\n", count - kMostDamaged);
   return text;
 }

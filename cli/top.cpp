@@ -39,7 +39,7 @@ int show(const TopArguments& arguments, Terminal& terminal) {
   if (!config) return report(terminal, config.error());
   const bool screen = ::isatty(::fileno(terminal.out)) == 1 && !arguments.json;
   for (;;) {
-    if (screen && !arguments.once) print(terminal.out, "\x1b[H\x1b[2J");
+    if (screen && !arguments.once) print_as_it_is(terminal.out, "\x1b[H\x1b[2J");
     const int status = show_once(arguments, *config, terminal);
     std::fflush(terminal.out);
     if (status != kGood || arguments.once || std::ferror(terminal.out) != 0) return status;

@@ -56,7 +56,10 @@ int run_command_line(const std::vector<std::string>& arguments, Terminal& termin
 int report(Terminal& terminal, const base::Error& error);
 /// Only the line on err, for an error that ends nothing.
 void warn(Terminal& terminal, const base::Error& error);
+/// Lines for people, made printable (base/printable.hpp).
 void print(std::FILE* file, const std::string& text);
+/// Our own sequences for the terminal, with nothing in them that came from elsewhere.
+void print_as_it_is(std::FILE* file, const std::string& text);
 void print_json(Terminal& terminal, const base::Json& json);
 /// Into a file; false, with errno, when that cannot be written.
 bool write_json(const base::Json& json, const std::string& path);

@@ -6,6 +6,7 @@
 
 #include "base/bytes.hpp"
 #include "base/json.hpp"
+#include "base/printable.hpp"
 #include "cli/arguments.hpp"
 #include "cli/libraries.hpp"
 #include "cli/open_store.hpp"
@@ -104,14 +105,15 @@ base::Json to_json(const Report& report, const std::string& location, bool good)
 
 void print_report(const Report& report, Terminal& terminal) {
   for (const Finding& defect : report.result.defects)
-    print(terminal.out,
-          printable(fmt::format("DEFECT {}: offset {}, rank {}{}: {}", defect.file, defect.offset, defect.rank,
-                                defect.chunk >= 0 ? fmt::format(", chunk {}", defect.chunk) : "", defect.error.cause)) +
-              "\n");
-  for (const std::string& text : report.result.incomplete) print(terminal.out, "incomplete: " + printable(text) + "\n");
+    print(terminal.out, base::printable(fmt::format(
+                            "DEFECT {}: offset {}, rank {}{}: {}", defect.file, defect.offset, defect.rank,
+                            defect.chunk >= 0 ? fmt::format(", chunk {}", defect.chunk) : "", defect.error.cause)) +
+                            "\n");
+  for (const std::string& text : report.result.incomplete)
+    print(terminal.out, "incomplete: " + base::printable(text) + "\n");
   for (const Residue& note : report.notes)
-    print(terminal.out, printable(fmt::format("note: {} file {}, {}", kind_name(note.kind), note.path,
-                                              base::format_bytes(note.bytes))) +
+    print(terminal.out, base::printable(fmt::format("note: {} file {}, {}", kind_name(note.kind), note.path,
+                                                    base::format_bytes(note.bytes))) +
                             "\n");
   const double rate = report.seconds > 0 ? static_cast<double>(report.bytes) / report.seconds : 0;
   print(terminal.out,

@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
                  "directories that go with it: the node's, and TIER=PATH of each")
       ->group("");
   CLI11_PARSE(app, argc, argv);
-  if (auto served = serve(arguments); !served) {
+  if (auto served = base::caught("perdured", [&] { return serve(arguments); }); !served) {
     std::fprintf(stderr, "perdured: %s\n", served.error().text().c_str());
     return served.error().code == PERDURE_BUSY ? 0 : 1;
   }

@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1U, 64U))
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  if (const auto served = serve(arguments); !served) {
+  if (const auto served = base::caught("perdure-parityd", [&] { return serve(arguments); }); !served) {
     std::fprintf(stderr, "perdure-parityd: %s\n", served.error().text().c_str());
     return 1;
   }

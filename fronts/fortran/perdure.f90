@@ -18,7 +18,7 @@ module perdure
   integer, parameter, public :: perdure_exists = 3          !< this version is already taken
   integer, parameter, public :: perdure_mismatch = 4        !< ranks disagree, or a region's size differs from what was stored
   integer, parameter, public :: perdure_corrupt = 5         !< data that failed verification; it was set aside and not used
-  integer, parameter, public :: perdure_no_space = 6        !< a tier, the store or memory is full, or a quota is reached
+  integer, parameter, public :: perdure_no_space = 6        !< no room on a tier, the store or in memory, or a quota or limit is reached
   integer, parameter, public :: perdure_io = 7              !< a device or file system failed
   integer, parameter, public :: perdure_permission = 8      !< access denied, or a read-only file system
   integer, parameter, public :: perdure_unavailable = 9     !< the engine or the store cannot be reached at the moment

@@ -45,18 +45,18 @@ typedef enum perdure_status {
   PERDURE_MISMATCH = 4,         /**< ranks disagree, or a region's size differs from what was stored */
   PERDURE_CORRUPT = 5,          /**< data that failed verification; it is not used, and set aside when a second reader
                                      saw the same */
-  PERDURE_NO_SPACE = 6,         /**< a tier, the store or memory is full, or a quota is reached */
-  PERDURE_IO = 7,               /**< a device or file system failed */
-  PERDURE_PERMISSION = 8,       /**< access denied, or a read-only file system */
-  PERDURE_UNAVAILABLE = 9,      /**< the engine or the store cannot be reached at the moment */
-  PERDURE_TIMEOUT = 10,         /**< the time given to the call ran out */
-  PERDURE_CLOSED = 11,          /**< the handle was closed */
-  PERDURE_WRONG_PROCESS = 12,   /**< the handle belongs to the process that forked this one */
-  PERDURE_UNSUPPORTED = 13,     /**< written by a newer Perdure, or not possible on this system */
-  PERDURE_PEER_FAILED = 14,     /**< another rank failed; its own error says why */
-  PERDURE_BUSY = 15,            /**< somebody else holds it */
-  PERDURE_INTERNAL = 16,        /**< a defect of Perdure; please report it */
-  PERDURE_INCOMPLETE = 17       /**< there are checkpoints of that name, and parts of all of them are missing */
+  PERDURE_NO_SPACE = 6,    /**< a tier, the store or memory is full, or a quota or a limit of the system is reached */
+  PERDURE_IO = 7,          /**< a device or file system failed */
+  PERDURE_PERMISSION = 8,  /**< access denied, or a read-only file system */
+  PERDURE_UNAVAILABLE = 9, /**< the engine or the store cannot be reached at the moment */
+  PERDURE_TIMEOUT = 10,    /**< the time given to the call ran out */
+  PERDURE_CLOSED = 11,     /**< the handle was closed */
+  PERDURE_WRONG_PROCESS = 12, /**< the handle belongs to the process that forked this one */
+  PERDURE_UNSUPPORTED = 13,   /**< written by a newer Perdure, or not possible on this system */
+  PERDURE_PEER_FAILED = 14,   /**< another rank failed; its own error says why */
+  PERDURE_BUSY = 15,          /**< somebody else holds it */
+  PERDURE_INTERNAL = 16,      /**< a defect of Perdure; please report it */
+  PERDURE_INCOMPLETE = 17     /**< there are checkpoints of that name, and parts of all of them are missing */
 } perdure_status;
 
 /** How much a checkpoint survives by now; each level includes those before it. */
@@ -129,7 +129,9 @@ PERDURE_API perdure_status perdure_open_communicator(const perdure_communicator*
 
 /** Registers memory: `count` elements of `element_bytes` bytes at `address`. [local]
  *  Protecting an id again replaces address and size (re-protect). `count` may be 0, then `address` may be NULL.
- *  Overlapping regions are refused. Ids are chosen by the caller, non-negative. */
+ *  Overlapping regions are refused. Ids are chosen by the caller, non-negative. A rank may have 1,000,000 regions; what
+ * a call costs grows with the logarithm of their number, what a checkpoint costs with their number. The engine hears of
+ *  them in the next collective call. */
 PERDURE_API perdure_status perdure_protect(perdure_t* handle, int id, void* address, size_t element_bytes,
                                            size_t count);
 /** Forgets a region; its memory may be freed. [local] PERDURE_NOT_FOUND when the id is not protected. */

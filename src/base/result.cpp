@@ -2,7 +2,10 @@
 
 #include <array>
 #include <cerrno>
+#include <new>
 #include <system_error>
+
+#include "base/printable.hpp"
 
 namespace perdure::base {
 namespace {
@@ -16,6 +19,9 @@ struct ErrnoRule {
 
 constexpr const char* kFreeSpace = "free space on this file system or set the path elsewhere";
 constexpr const char* kFreeMemory = "free memory or raise the memory limit of this job";
+constexpr const char* kMoreThreads =
+    "raise ulimit -u, or ulimit -v where that is limited, or the limit of processes of this job's control group "
+    "(pids.max)";
 constexpr const char* kRaiseQuota = "delete files of yours or ask for a larger quota";
 constexpr const char* kAccess = "give this user access to the path or set the path elsewhere";
 constexpr const char* kReadOnly = "mount the file system writable or set the path elsewhere";
@@ -74,7 +80,7 @@ std::string Error::text() const {
   std::string all = object.empty() ? cause : object + ": " + cause;
   all += std::string(" (") + code_name(code) + ")";
   if (!remedy.empty()) all += "; " + remedy;
-  return all;
+  return printable(all);
 }
 
 Error errno_error(int error_number, std::string call, std::string object) {
@@ -88,6 +94,19 @@ Error errno_error(int error_number, std::string call, std::string object) {
     break;
   }
   return error;
+}
+
+// A thread that the system refuses is EAGAIN, whatever it lacks.
+Error exception_error(const std::exception& exception, std::string object) {
+  if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr)
+    return {PERDURE_NO_SPACE, std::move(object), "the system refuses more memory", kFreeMemory, true};
+  if (const auto* error = dynamic_cast<const std::system_error*>(&exception)) {
+    if (error->code() == std::errc::resource_unavailable_try_again)
+      return {PERDURE_NO_SPACE, std::move(object), "the system refuses another thread", kMoreThreads, true};
+    if (error->code().category() == std::generic_category() || error->code().category() == std::system_category())
+      return errno_error(error->code().value(), "a call of the system", std::move(object));
+  }
+  return {PERDURE_INTERNAL, std::move(object), exception.what(), "please report this", false};
 }
 
 const char* code_name(ErrorCode code) {

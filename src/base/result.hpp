@@ -1,6 +1,7 @@
 #pragma once
 // Errors are values. Every failure carries a code, the object it is about, the cause, what to do, and whether trying
 // again can help. Nothing in the library throws on purpose, exits, aborts or prints.
+#include <exception>
 #include <string>
 #include <tl/expected.hpp>
 #include <utility>
@@ -20,7 +21,7 @@ struct Error {
   std::string remedy;      ///< what the user can do; empty when there is nothing to advise
   bool retryable = false;  ///< true when the same call can succeed later although nothing was changed
 
-  /// "OBJECT: CAUSE (CODE); REMEDY"
+  /// "OBJECT: CAUSE (CODE); REMEDY", one line without what could drive a terminal (printable.hpp).
   std::string text() const;
 };
 
@@ -41,6 +42,21 @@ inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(st
 
 /// The error of a failed system call: code, cause and retryability follow from errno (pure).
 Error errno_error(int error_number, std::string call, std::string object);
+
+/// What an exception of the standard library means: of memory or threads that the system refuses PERDURE_NO_SPACE with
+/// the limit to raise, of what nobody expects PERDURE_INTERNAL.
+Error exception_error(const std::exception& exception, std::string object);
+
+/// What `work` returns, a Result; an exception of the standard library becomes its error. For work whose failure others
+/// have to hear of, such as ranks that wait for this one.
+template <class Work>
+auto caught(const std::string& object, Work work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::exception& exception) {
+    return fail(exception_error(exception, object));
+  }
+}
 
 /// The name of a code as the command line and the messages print it, e.g. "not-found".
 const char* code_name(ErrorCode code);

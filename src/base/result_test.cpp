@@ -5,7 +5,10 @@
 
 #include <cerrno>
 #include <memory>
+#include <new>
 #include <set>
+#include <stdexcept>
+#include <system_error>
 
 namespace perdure::base {
 namespace {
@@ -121,6 +124,22 @@ TEST(Result, MovesWhatCannotBeCopied) {
     return *held;
   };
   EXPECT_EQ(use().value(), 7);
+}
+
+TEST(Exceptions, AreMemoryThreadsOrADefect) {
+  const auto thrown = [](const auto& exception) {
+    return caught("engine", [&]() -> Status { throw exception; }).error();
+  };
+  EXPECT_EQ(thrown(std::bad_alloc()).code, PERDURE_NO_SPACE);
+  const Error threads = thrown(std::system_error(EAGAIN, std::generic_category()));
+  EXPECT_EQ(threads.code, PERDURE_NO_SPACE);
+  EXPECT_NE(threads.text().find("engine: the system refuses another thread (no-space); raise ulimit -u"),
+            std::string::npos)
+      << threads.text();
+  EXPECT_EQ(thrown(std::system_error(EACCES, std::system_category())).code, PERDURE_PERMISSION);
+  const Error other = thrown(std::logic_error("two and two are five"));
+  EXPECT_EQ(other.text(), "engine: two and two are five (internal); please report this");
+  EXPECT_EQ(caught("engine", [] { return Result<int>(5); }).value(), 5);
 }
 
 }  // namespace

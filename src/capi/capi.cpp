@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/guarded_call.hpp"
 #include "base/version.hpp"
 #include "capi/handles.hpp"
 #include "os/system.hpp"
@@ -44,11 +43,7 @@ perdure_status on_session(perdure_t* handle, Body body) {
   if (found->process != os::process_id()) return PERDURE_WRONG_PROCESS;
   std::lock_guard guard(found->mutex);
   if (!found->session) return PERDURE_CLOSED;
-  try {
-    return finish(*found, body(*found->session));
-  } catch (...) {
-    return finish(*found, base::fail(base::error_of(std::current_exception(), "perdure")));
-  }
+  return finish(*found, base::caught("perdure", [&]() -> base::Status { return body(*found->session); }));
 }
 
 perdure_status open(std::unique_ptr<comm::Communicator> comm, const char* options, perdure_t** out, char* message,
@@ -65,8 +60,8 @@ perdure_status open(std::unique_ptr<comm::Communicator> comm, const char* option
     *out = capi::add_handle(std::move(handle));
     copy_text({}, message, message_bytes);
     return PERDURE_OK;
-  } catch (...) {
-    const base::Error error = base::error_of(std::current_exception(), "perdure");
+  } catch (const std::exception& exception) {
+    const base::Error error = base::exception_error(exception, "perdure");
     copy_text(error.text(), message, message_bytes);
     return error.code;
   }

@@ -11,12 +11,13 @@ namespace perdure::capture {
 /// All regions of a table, which must stay as it is while it is read.
 class MemorySource : public Source {
  public:
-  explicit MemorySource(const RegionTable& table) : table_(table) {}
+  explicit MemorySource(const RegionTable& table) : table_(table), memory_(captured_memory(table)) {}
   base::Result<Description> describe() override { return Description{table_.entries(), table_.bytes()}; }
   base::Status read(ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override;
 
  private:
   const RegionTable& table_;
+  CapturedMemory memory_;
 };
 
 /// Regions of a table; nothing named: all of them.
@@ -24,13 +25,13 @@ class MemoryTarget : public Target {
  public:
   MemoryTarget(const RegionTable& table, const std::optional<std::vector<std::int32_t>>& ids);
   base::Result<std::vector<ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override;
-  std::vector<MemorySpan> memory(ChunkRange range) override { return restore_parts(table_, stored_, wanted_, range); }
+  std::vector<MemorySpan> memory(ChunkRange range) override { return memory_.spans(range); }
   base::Status write(ChunkRange range, base::ConstByteSpan bytes) override;
 
  private:
   const RegionTable& table_;
-  std::vector<std::int32_t> wanted_;
-  std::vector<segment::RegionEntry> stored_;
+  std::vector<std::int32_t> wanted_;  // ascending
+  CapturedMemory memory_;             // of what was accepted
 };
 
 }  // namespace perdure::capture

@@ -2,25 +2,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_map>
+#include <utility>
 
 namespace perdure::capture {
 namespace {
 
 std::string label(std::int32_t id) { return "region " + std::to_string(id); }
 
-bool overlaps(const Region& a, const Region& b) {
-  if (a.bytes() == 0 || b.bytes() == 0) return false;
-  return a.address < b.address + b.bytes() && b.address < a.address + a.bytes();
-}
-
-// Appends what of the region at [start, start + bytes) of the capture lies inside `range`.
-void append_part(std::vector<MemorySpan>& parts, ChunkRange range, std::uint64_t start, std::uint64_t bytes,
-                 std::byte* address) {
-  const std::uint64_t begin = std::max(start, range.begin);
-  const std::uint64_t end = std::min(start + bytes, range.begin + range.length);
-  if (begin >= end) return;
-  parts.push_back({address == nullptr ? nullptr : address + (begin - start), end - begin});
-}
+std::uintptr_t begin_of(const Region& region) { return reinterpret_cast<std::uintptr_t>(region.address); }
 
 }  // namespace
 
@@ -37,24 +27,37 @@ base::Status RegionTable::protect(const Region& region) {
                       "check that the count is not a negative number");
   if (region.address == nullptr && region.bytes() > 0)
     return base::fail(PERDURE_INVALID_ARGUMENT, object, "the address is null but the count is not 0");
-  if (region.bytes() > std::numeric_limits<std::uintptr_t>::max() - reinterpret_cast<std::uintptr_t>(region.address))
+  if (region.bytes() > std::numeric_limits<std::uintptr_t>::max() - begin_of(region))
     return base::fail(PERDURE_INVALID_ARGUMENT, object, "it reaches beyond the end of the address space",
                       "check the count");
   const Region* before = find(region.id);
-  if (region.bytes() > kLimit - (bytes() - (before == nullptr ? 0 : before->bytes())))
+  if (region.bytes() > kLimit - (bytes_ - (before == nullptr ? 0 : before->bytes())))
     return base::fail(PERDURE_INVALID_ARGUMENT, object, "all regions together would have 2^63 bytes or more",
                       "check the count");
-  for (const auto& [id, other] : regions_)
-    if (id != region.id && overlaps(region, other))
-      return base::fail(PERDURE_INVALID_ARGUMENT, object, "its memory overlaps " + label(id),
+  if (region.bytes() > 0)
+    if (const auto other = order_.overlapping(begin_of(region), begin_of(region) + region.bytes(), region.id))
+      return base::fail(PERDURE_INVALID_ARGUMENT, object, "its memory overlaps " + label(*other),
                         "unprotect one of the two first");
-  regions_[region.id] = region;
+  Region& entry = regions_[region.id];
+  forget(std::exchange(entry, {}));  // consistent at every moment: memory may run out
+  if (region.bytes() > 0) order_.add(begin_of(region), begin_of(region) + region.bytes(), region.id);
+  entry = region;
+  bytes_ += region.bytes();
   return {};
 }
 
 base::Status RegionTable::unprotect(std::int32_t id) {
-  if (regions_.erase(id) == 0) return base::fail(PERDURE_NOT_FOUND, label(id), "it is not protected");
+  const auto found = regions_.find(id);
+  if (found == regions_.end()) return base::fail(PERDURE_NOT_FOUND, label(id), "it is not protected");
+  forget(found->second);
+  regions_.erase(found);
   return {};
+}
+
+// All but its entry by id.
+void RegionTable::forget(const Region& region) {
+  if (region.bytes() > 0) order_.remove(begin_of(region));
+  bytes_ -= region.bytes();
 }
 
 const Region* RegionTable::find(std::int32_t id) const {
@@ -62,58 +65,72 @@ const Region* RegionTable::find(std::int32_t id) const {
   return it == regions_.end() ? nullptr : &it->second;
 }
 
-std::uint64_t RegionTable::bytes() const {
-  std::uint64_t total = 0;
-  for (const auto& [id, region] : regions_) total += region.bytes();
-  return total;
-}
-
 std::vector<segment::RegionEntry> RegionTable::entries() const {
   std::vector<segment::RegionEntry> list;
+  list.reserve(regions_.size());
   for (const auto& [id, region] : regions_)
     list.push_back(segment::RegionEntry{id, region.element_bytes, region.count});
   return list;
 }
 
-std::vector<MemorySpan> capture_parts(const RegionTable& table, ChunkRange range) {
-  std::vector<MemorySpan> parts;
-  std::uint64_t start = 0;
-  for (const auto& [id, region] : table.regions()) {
-    append_part(parts, range, start, region.bytes(), region.address);
-    start += region.bytes();
-  }
-  return parts;
+void CapturedMemory::add(std::byte* address, std::uint64_t bytes) {
+  if (bytes == 0) return;
+  parts_.push_back({bytes_, address});
+  bytes_ += bytes;
 }
 
-std::vector<MemorySpan> restore_parts(const RegionTable& table, const std::vector<segment::RegionEntry>& stored,
-                                      const std::vector<std::int32_t>& wanted, ChunkRange range) {
-  std::vector<MemorySpan> parts;
-  std::uint64_t start = 0;
-  for (const auto& entry : stored) {
-    const bool take = std::find(wanted.begin(), wanted.end(), entry.id) != wanted.end();
-    const Region* region = take ? table.find(entry.id) : nullptr;
-    append_part(parts, range, start, entry.bytes(), region == nullptr ? nullptr : region->address);
-    start += entry.bytes();
+std::vector<MemorySpan> CapturedMemory::spans(ChunkRange range) const {
+  std::vector<MemorySpan> spans;
+  const auto end = std::min(range.end(), bytes_);
+  auto part = std::upper_bound(parts_.begin(), parts_.end(), range.begin,
+                               [](std::uint64_t at, const Part& other) { return at < other.begin; });
+  if (part != parts_.begin()) --part;
+  for (std::uint64_t at = range.begin; at < end; ++part) {
+    const std::uint64_t part_end = std::next(part) == parts_.end() ? bytes_ : std::next(part)->begin;
+    const std::uint64_t stop = std::min(part_end, end);
+    spans.push_back({part->address == nullptr ? nullptr : part->address + (at - part->begin), stop - at});
+    at = stop;
   }
-  return parts;
+  return spans;
+}
+
+CapturedMemory captured_memory(const RegionTable& table) {
+  CapturedMemory memory;
+  for (const auto& [id, region] : table.regions()) memory.add(region.address, region.bytes());
+  return memory;
+}
+
+CapturedMemory restored_memory(const RegionTable& table, const std::vector<segment::RegionEntry>& stored,
+                               const std::vector<std::int32_t>& wanted) {
+  CapturedMemory memory;
+  for (const auto& entry : stored) {
+    const bool take = std::binary_search(wanted.begin(), wanted.end(), entry.id);
+    const Region* region = take ? table.find(entry.id) : nullptr;
+    memory.add(region == nullptr ? nullptr : region->address, entry.bytes());
+  }
+  return memory;
 }
 
 base::Status check_sizes(const RegionTable& table, const std::vector<segment::RegionEntry>& stored,
                          const std::vector<std::int32_t>& wanted) {
+  std::unordered_map<std::int32_t, const segment::RegionEntry*> by_id;
+  for (const auto& entry : stored) by_id.emplace(entry.id, &entry);
   for (std::int32_t id : wanted) {
     const Region* region = table.find(id);
     if (region == nullptr) return base::fail(PERDURE_NOT_FOUND, label(id), "it is not protected", "protect it first");
-    auto it = std::find_if(stored.begin(), stored.end(), [id](const auto& entry) { return entry.id == id; });
-    if (it == stored.end()) return base::fail(PERDURE_NOT_FOUND, label(id), "it is not part of the stored checkpoint");
-    if (it->kind != segment::EntryKind::memory)
+    const auto found = by_id.find(id);
+    if (found == by_id.end())
+      return base::fail(PERDURE_NOT_FOUND, label(id), "it is not part of the stored checkpoint");
+    const segment::RegionEntry& entry = *found->second;
+    if (entry.kind != segment::EntryKind::memory)
       return base::fail(PERDURE_MISMATCH, label(id),
-                        std::string("it was not stored as memory, but as ") + segment::kind_name(it->kind),
+                        std::string("it was not stored as memory, but as ") + segment::kind_name(entry.kind),
                         "restore it with what stored it");
-    if (it->element_bytes != region->element_bytes || it->count != region->count)
+    if (entry.element_bytes != region->element_bytes || entry.count != region->count)
       return base::fail(PERDURE_MISMATCH, label(id),
-                        "stored as " + std::to_string(it->count) + " elements of " + std::to_string(it->element_bytes) +
-                            " bytes, protected as " + std::to_string(region->count) + " of " +
-                            std::to_string(region->element_bytes),
+                        "stored as " + std::to_string(entry.count) + " elements of " +
+                            std::to_string(entry.element_bytes) + " bytes, protected as " +
+                            std::to_string(region->count) + " of " + std::to_string(region->element_bytes),
                         "ask perdure_stored_size() and protect the region with that size before restoring");
   }
   return {};

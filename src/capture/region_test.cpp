@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
+#include <map>
 #include <random>
 
 namespace perdure::capture {
@@ -80,8 +82,99 @@ TEST_F(Regions, ThatReachBeyondTheAddressSpaceAreRefused) {
 TEST_F(Regions, UnprotectForgetsAndAnUnknownIdIsNotFound) {
   ASSERT_TRUE(protect(1, 0, 8, 1));
   EXPECT_TRUE(table_.unprotect(1));
+  EXPECT_EQ(table_.bytes(), 0U);
+  EXPECT_TRUE(protect(2, 0, 8, 1)) << "its memory is free again";
   EXPECT_EQ(table_.unprotect(1).error().code, PERDURE_NOT_FOUND);
   EXPECT_EQ(table_.find(1), nullptr);
+}
+
+// Against all pairs: what is refused, the sum, and that a refusal changes nothing.
+TEST(RandomRegions, AreJudgedAsIfEachWereComparedWithAllOthers) {
+  std::vector<std::byte> memory(300);
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    std::mt19937_64 random(seed);
+    RegionTable table;
+    std::map<std::int32_t, Region> expected;
+    for (int step = 0; step < 60; ++step) {
+      const auto id = static_cast<std::int32_t>(random() % 12);
+      if (random() % 4 == 0) {
+        EXPECT_EQ(table.unprotect(id).has_value(), expected.erase(id) == 1) << "seed " << seed;
+      } else {
+        const Region region{id, memory.data() + random() % 250, 1 + random() % 5, random() % 10};
+        const bool free = std::none_of(expected.begin(), expected.end(), [&](const auto& entry) {
+          const Region& other = entry.second;
+          return other.id != id && region.bytes() > 0 && other.bytes() > 0 &&
+                 region.address < other.address + other.bytes() && other.address < region.address + region.bytes();
+        });
+        ASSERT_EQ(table.protect(region).has_value(), free) << "seed " << seed << " step " << step;
+        if (free) expected[id] = region;
+      }
+      std::uint64_t bytes = 0;
+      for (const auto& [key, region] : expected) bytes += region.bytes();
+      ASSERT_EQ(table.bytes(), bytes) << "seed " << seed << " step " << step;
+      ASSERT_EQ(table.regions().size(), expected.size()) << "seed " << seed << " step " << step;
+    }
+  }
+}
+
+/// An address that knows how often addresses were compared.
+struct CountedAddress {
+  std::uint64_t at = 0;
+  static inline std::uint64_t comparisons = 0;
+  friend bool operator<(const CountedAddress& a, const CountedAddress& b) { return ++comparisons, a.at < b.at; }
+};
+
+// Twice as many regions take a little more than twice as many comparisons, in whatever order they come.
+TEST(AddressOrder, ComparesWithTheLogarithmOfTheRegionsThere) {
+  const auto comparisons_of = [](std::uint64_t regions, std::uint64_t stride) {
+    AddressOrder<CountedAddress> order;
+    CountedAddress::comparisons = 0;
+    for (std::uint64_t i = 0; i < regions; ++i) {
+      const std::uint64_t at = i * stride % regions * 100;  // the stride has no common factor with a power of two
+      EXPECT_EQ(order.overlapping({at}, {at + 100}, -1), std::nullopt);
+      order.add({at}, {at + 100}, static_cast<std::int32_t>(i));
+    }
+    for (std::uint64_t i = 0; i < regions; ++i)
+      EXPECT_NE(order.overlapping({i * 100 + 99}, {i * 100 + 100}, -1), std::nullopt);
+    for (std::uint64_t i = 0; i < regions; ++i) order.remove({i * 100});
+    return CountedAddress::comparisons;
+  };
+  for (const std::uint64_t stride : {1U, 7919U}) {
+    const std::uint64_t few = comparisons_of(1 << 12, stride), many = comparisons_of(1 << 13, stride);
+    EXPECT_LT(many, few * 5 / 2) << stride;
+    EXPECT_LT(many, (1U << 13U) * 100U) << stride;
+  }
+}
+
+// Would not end if anything here went through all regions for each: 10^11 steps.
+TEST(ManyRegions, AreProtectedCapturedRestoredAndForgotten) {
+  constexpr std::int32_t kRegions = 300'000;
+  constexpr std::uint64_t kBytes = 10;
+  std::vector<std::byte> memory(kRegions * kBytes);
+  RegionTable table;
+  const auto address = [&](std::int32_t id) {
+    return memory.data() +
+           static_cast<std::uint64_t>(id) * 7919 % kRegions * kBytes;  // their ids' order is another one
+  };
+  for (std::int32_t id = 0; id < kRegions; ++id) ASSERT_TRUE(table.protect({id, address(id), 1, kBytes}));
+  EXPECT_EQ(table.bytes(), memory.size());
+  EXPECT_FALSE(table.protect({kRegions, memory.data() + 15, 1, 1}));
+  const auto entries = table.entries();
+  std::vector<std::int32_t> all;
+  for (const auto& entry : entries) all.push_back(entry.id);
+  ASSERT_TRUE(check_sizes(table, entries, all));
+  const auto where = captured_memory(table), whereto = restored_memory(table, entries, all);
+  std::uint64_t length = 0;
+  for (const auto& range : cut(table.bytes(), 64)) {
+    const auto from = where.spans(range), to = whereto.spans(range);
+    ASSERT_TRUE(std::equal(from.begin(), from.end(), to.begin(), to.end(), [](const auto& a, const auto& b) {
+      return a.address == b.address && a.length == b.length;
+    }));
+    for (const auto& span : from) length += span.length;
+  }
+  EXPECT_EQ(length, memory.size());
+  for (std::int32_t id = 0; id < kRegions; ++id) ASSERT_TRUE(table.unprotect(id));
+  EXPECT_EQ(table.bytes(), 0U);
 }
 
 TEST(Cut, GivesFullChunksAndAShorterLast) {
@@ -122,9 +215,10 @@ TEST(Parts, OfEveryChunkTogetherAreTheCaptureByteByByte) {
     for (const auto& [id, region] : table.regions())
       for (std::uint64_t i = 0; i < region.bytes(); ++i) expected.push_back(region.address + i);
     std::vector<std::byte*> found;
+    const auto where = captured_memory(table);
     for (const auto& range : cut(table.bytes(), 1 + random() % 50)) {
       std::uint64_t length = 0;
-      for (const auto& part : capture_parts(table, range)) {
+      for (const auto& part : where.spans(range)) {
         EXPECT_GT(part.length, 0U);
         for (std::uint64_t i = 0; i < part.length; ++i) found.push_back(part.address + i);
         length += part.length;
@@ -152,8 +246,9 @@ TEST(Parts, OfARestoreLeadToTheWantedRegionsAndNowhereElse) {
       offset += region.bytes();
     }
     std::vector<std::byte*> found;
+    const auto where = restored_memory(now, then.entries(), wanted);
     for (const auto& range : cut(then.bytes(), 1 + random() % 50))
-      for (const auto& part : restore_parts(now, then.entries(), wanted, range))
+      for (const auto& part : where.spans(range))
         for (std::uint64_t i = 0; i < part.length; ++i)
           found.push_back(part.address == nullptr ? nullptr : part.address + i);
     EXPECT_EQ(found, expected) << "seed " << seed;

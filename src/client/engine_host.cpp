@@ -7,6 +7,7 @@
 #include <mutex>
 #include <sstream>
 
+#include "client/daemon_environment.hpp"
 #include "config/directories.hpp"
 #include "ipc/channel.hpp"
 #include "os/affinity.hpp"
@@ -52,17 +53,33 @@ base::Status start_daemon(const config::Config& config, const std::string& label
     PERDURE_CHECK(told.set("placement.models", *models, config::Origin::program));
   const std::string settings = claim.paths.node + "/engine.conf", text = told.serialise();
   PERDURE_CHECK(os::write_file_atomically(settings, base::as_bytes(text)));
-  std::vector<std::string> arguments = {"--settings",
-                                        settings,
-                                        "--node-label",
-                                        label,
-                                        "--idle-exit",
-                                        "--claimed-fd",
-                                        std::to_string(claim.lock.fd()),
-                                        "--claimed-paths",
-                                        claim.paths.node};
-  for (const auto& [tier, path] : claim.paths.tiers) arguments.push_back(tier + "=" + path);
-  return os::spawn_daemon(program, arguments, claim.lock.fd());
+  os::BackgroundProgram started;
+  started.path = program;
+  started.environment = daemon_environment();
+  started.errors = claim.paths.errors();
+  started.keep_fd = claim.lock.fd();
+  started.arguments = {"--settings",
+                       settings,
+                       "--node-label",
+                       label,
+                       "--idle-exit",
+                       "--claimed-fd",
+                       std::to_string(claim.lock.fd()),
+                       "--claimed-paths",
+                       claim.paths.node};
+  for (const auto& [tier, path] : claim.paths.tiers) started.arguments.push_back(tier + "=" + path);
+  return os::spawn_daemon(started);
+}
+
+// The last line that perdured wrote before it ended: why it did. Empty where there is none.
+std::string last_words(const engine::NodePaths& paths) {
+  const auto bytes = os::read_file(paths.errors(), 1 * base::MiB);
+  if (!bytes) return {};
+  std::string text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  text.erase(text.find_last_not_of("\n ") + 1);
+  text.erase(0, text.rfind('\n') + 1);
+  constexpr std::string_view kProgram = "perdured: ";
+  return text.starts_with(kProgram) ? text.substr(kProgram.size()) : text;
 }
 
 // Until somebody listens there, or the time is over, or the daemon is seen to be gone.
@@ -74,9 +91,12 @@ base::Status await_engine(const config::Config& config, const engine::NodePaths&
     if (ipc::Channel::connect(socket)) return {};
     // An engine that is starting holds the lock; when nobody does, it is dead.
     auto lock = os::File::open(paths.node + "/engine.lock", os::Open::read_write);
-    if (!lock || lock->try_lock())
-      return base::fail(PERDURE_UNAVAILABLE, "perdured at " + socket, "it ended before it answered",
+    if (!lock || lock->try_lock()) {
+      const std::string why = last_words(paths);
+      return base::fail(PERDURE_UNAVAILABLE, "perdured at " + socket,
+                        "it ended before it answered" + (why.empty() ? "" : ": " + why),
                         "look at engine.log beside the socket", true);
+    }
     if (os::monotonic_ns() >= deadline) break;
     os::sleep_ns(5'000'000);
   }
@@ -89,16 +109,16 @@ base::Status await_engine(const config::Config& config, const engine::NodePaths&
 base::Result<std::string> find_daemon(const config::Config& config) {
   std::string set = config.text("engine.daemon_path");
   if (!set.empty()) {
-    if (executable(set)) return set;
+    if (executable(set)) return os::absolute_path(set);
     return base::fail(PERDURE_NOT_FOUND, set, "there is no such program", "correct engine.daemon_path");
   }
   const std::string library = os::library_path(), directory = library.substr(0, library.rfind('/'));
   for (const char* place : {"/perdured", "/../bin/perdured", "/../../bin/perdured"})
-    if (executable(directory + place)) return directory + place;
+    if (executable(directory + place)) return os::absolute_path(directory + place);
   const char* path = std::getenv("PATH");
   std::stringstream list(path == nullptr ? "" : path);
-  for (std::string entry; std::getline(list, entry, ':');)
-    if (executable(entry + "/perdured")) return entry + "/perdured";
+  for (std::string entry; std::getline(list, entry, ':');)  // an empty one does not stand for the working directory
+    if (!entry.empty() && executable(entry + "/perdured")) return os::absolute_path(entry + "/perdured");
   return base::fail(PERDURE_NOT_FOUND, "perdured", "the program is neither beside the library nor on the PATH",
                     "install it or set engine.daemon_path");
 }

@@ -20,7 +20,8 @@ struct HostedEngine {
 base::Result<HostedEngine> obtain_engine(const config::Config& config, const std::string& node_label,
                                          const os::CpuSet& cpus = {});
 
-/// The perdured to start: engine.daemon_path, beside the library, ../bin beside it, or the PATH.
+/// The path of the perdured to start, absolute as it works elsewhere: engine.daemon_path, beside the library, ../bin
+/// beside it, or the PATH.
 base::Result<std::string> find_daemon(const config::Config& config);
 
 }  // namespace perdure::client

@@ -7,7 +7,9 @@
 
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 
+#include "client/daemon_environment.hpp"
 #include "ipc/channel.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -108,6 +110,73 @@ TEST_F(EngineHost, ADaemonThatEndsAtOnceIsReportedAndNotWaitedFor) {
   EXPECT_NE(hosted.error().text().find("ended before it answered"), std::string::npos) << hosted.error().text();
 }
 
+/// A program in place of perdured.
+std::string script(const test_support::TemporaryDirectory& directory, const std::string& text) {
+  const std::string path = directory / "perdured";
+  EXPECT_TRUE(os::write_file_atomically(path, base::as_bytes("#!/bin/sh\n" + text)));
+  EXPECT_EQ(::chmod(path.c_str(), 0700), 0);
+  return path;
+}
+
+TEST_F(EngineHost, WhyADaemonEndedAtItsStartIsInTheError) {
+  const std::string program = script(
+      directory_, "echo loading >&2; echo 'perdured: engine: the disk is on strike (io); feed it' >&2; exit 1\n");
+  for (int life = 0; life < 2; ++life) {  // what an earlier one said is not taken for it
+    auto hosted = obtain_engine(configured("engine.mode=daemon;engine.daemon_path=" + program), "here");
+    ASSERT_FALSE(hosted);
+    EXPECT_EQ(hosted.error().code, PERDURE_UNAVAILABLE);
+    EXPECT_EQ(hosted.error().cause, "it ended before it answered: engine: the disk is on strike (io); feed it");
+  }
+  script(directory_, "exit 1\n");
+  auto hosted = obtain_engine(configured("engine.mode=daemon;engine.daemon_path=" + program), "here");
+  ASSERT_FALSE(hosted);
+  EXPECT_EQ(hosted.error().cause, "it ended before it answered");
+}
+
+TEST_F(EngineHost, ADaemonGetsACleanEnvironment) {
+  const std::string told = directory_ / "environment";
+  const std::string program = script(directory_, "env >" + told + "\n");
+  ::setenv("SECRET_OF_THE_JOB", "never tell", 1);
+  ::setenv("LD_PRELOAD", "", 1);
+  ::setenv("FI_LOG_LEVEL", "warn", 1);
+  (void)obtain_engine(configured("engine.mode=daemon;engine.daemon_path=" + program), "here");
+  for (const char* name : {"SECRET_OF_THE_JOB", "LD_PRELOAD", "FI_LOG_LEVEL"}) ::unsetenv(name);
+  const auto bytes = os::read_file(told, 1 << 20);
+  ASSERT_TRUE(bytes);
+  const std::string environment(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  EXPECT_EQ(environment.find("SECRET"), std::string::npos);
+  EXPECT_EQ(environment.find("LD_PRELOAD"), std::string::npos);
+  EXPECT_NE(environment.find("FI_LOG_LEVEL=warn"), std::string::npos);
+  EXPECT_NE(environment.find("PATH="), std::string::npos);
+}
+
+TEST(DaemonEnvironment, IsWhatPerduredAndItsNetworkRead) {
+  const std::vector<std::string> kept = {"PATH=/bin",
+                                         "HOME=/root",
+                                         "TMPDIR=/scratch",
+                                         "PERDURE_TEST_FAULTS=x",
+                                         "LC_ALL=C",
+                                         "FI_PROVIDER=tcp",
+                                         "SLINGSHOT_VNIS=1",
+                                         "TZ=",
+                                         "LD_LIBRARY_PATH=/opt/lib",
+                                         "UCX_TLS=rc",
+                                         "XDG_CONFIG_HOME=/c"};
+  std::vector<std::string> all = {"SECRET=1",
+                                  "AWS_SECRET_ACCESS_KEY=2",
+                                  "LD_PRELOAD=x.so",
+                                  "PATHS=x",
+                                  "PERDURE=x",
+                                  "SSH_AUTH_SOCK=x",
+                                  "LD_AUDIT=x",
+                                  "HOMEPAGE=x",
+                                  "nonsense",
+                                  "=x",
+                                  ""};
+  all.insert(all.begin() + 3, kept.begin(), kept.end());
+  EXPECT_EQ(daemon_environment(all), kept);
+}
+
 TEST_F(EngineHost, ADaemonIsToldWhereTheModelsAreSinceItRunsElsewhere) {
   ::setenv("PERDURE_CONFIG", "/etc/ours/perdure.toml", 1);
   auto hosted = obtain_engine(configured("engine.mode=daemon;engine.daemon_path=/bin/true"), "here");
@@ -120,6 +189,27 @@ TEST_F(EngineHost, ADaemonIsToldWhereTheModelsAreSinceItRunsElsewhere) {
     if (const auto content = os::read_file(node + entry.name + "/engine.conf", 1 << 20))
       told.assign(reinterpret_cast<const char*>(content->data()), content->size());
   EXPECT_NE(told.find("placement.models = /etc/ours/perdure-models\n"), std::string::npos) << told;
+}
+
+// It starts with another working directory.
+TEST_F(EngineHost, ARelativeEntryOfThePathLeadsToAnAbsoluteProgram) {
+  const std::string program = script(directory_, "");
+  const std::string before = std::getenv("PATH"), here = std::filesystem::current_path();
+  std::filesystem::current_path(directory_.path());
+  const std::string above = "../" + std::filesystem::path(directory_.path()).filename().string();
+  for (const std::string& path : {std::string("."), above}) {
+    ::setenv("PATH", path.c_str(), 1);
+    const auto found = find_daemon(configured());
+    // Where this test lies beside a perdured of its own build, that one comes first.
+    if (found && found->find("/bin/perdured") == std::string::npos) {
+      EXPECT_EQ(*found, program);
+    }
+  }
+  ::setenv("PATH", ":", 1);
+  const auto found = find_daemon(configured());
+  EXPECT_TRUE(!found || *found != program) << "an empty entry is none";
+  std::filesystem::current_path(here);
+  ::setenv("PATH", before.c_str(), 1);
 }
 
 TEST_F(EngineHost, TheDaemonIsFoundOnThePath) {

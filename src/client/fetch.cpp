@@ -2,7 +2,6 @@
 // inventories. (docs/adr/0014)
 #include <algorithm>
 
-#include "base/guarded_call.hpp"
 #include "client/version_reader.hpp"
 #include "os/system.hpp"
 
@@ -26,7 +25,7 @@ base::Status VersionReader::fetch() {
   if (!fetching_) return {};
   on_this_node_.insert(wanted_.begin(), wanted_.end());
   const bool asks = job_.leads() && !wanted_.empty();
-  return agree(job_.comm(), asks ? base::without_exceptions("recovery", [this] { return recover(); }) : base::Status());
+  return agree(job_.comm(), asks ? base::caught("recovery", [this] { return recover(); }) : base::Status());
 }
 
 // The engine asks the others for what it needs.

@@ -42,7 +42,7 @@ base::Result<std::string> find_socket(const std::vector<std::vector<std::byte>>&
 base::Result<std::unique_ptr<Job>> Job::open(std::unique_ptr<comm::Communicator> comm, const char* options) {
   auto job = std::unique_ptr<Job>(new Job);
   job->comm_ = std::move(comm);
-  const base::Status ready = job->configure(options);
+  const base::Status ready = base::caught("perdure", [&] { return job->configure(options); });
   Opening opening;
   opening.operation = Operation::open;
   opening.name = job->config_.serialise();
@@ -101,7 +101,7 @@ base::Status Job::attach_once() {
   if (leads()) {
     // An engine that this process hosts is alive: another node's died, and its work must not suffer for that.
     auto hosted = hosted_ ? base::Result<HostedEngine>(HostedEngine{hosted_, hosted_->socket_path()})
-                          : obtain_engine(config_, label_, engine_cpus_);
+                          : base::caught("engine", [&] { return obtain_engine(config_, label_, engine_cpus_); });
     if (hosted) hosted_ = hosted->engine;
     mine = hosted ? base::Result<std::string>(hosted->socket) : base::Result<std::string>(base::fail(hosted.error()));
   }
@@ -128,9 +128,15 @@ base::Result<bool> Job::any_engine_gone() {
   return gone != 0;
 }
 
+base::Status Job::announce() {
+  const auto told = engine_.announce();
+  return told || engine_.gone() ? base::Status() : told;
+}
+
 base::Result<Opened> Job::begin(Opening opening, const base::Status& mine) {
+  const base::Status ready = mine ? announce() : mine;
   opening.engine_lost = engine_.gone();
-  PERDURE_TRY(auto opened, open_collective(*comm_, opening, mine));
+  PERDURE_TRY(auto opened, open_collective(*comm_, opening, ready));
   if (opened.any_engine_lost) PERDURE_CHECK(attach());
   return opened;
 }

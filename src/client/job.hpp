@@ -39,6 +39,9 @@ class Job {
 
   /// [collective] The beginning of every collective call: agreement on the call, new engines where some died.
   base::Result<Opened> begin(Opening opening, const base::Status& mine);
+  /// [local] Tells the engine what this rank's next capture will need, where that changed since the last collective
+  /// call. A dead engine is no failure: attaching to the next one tells it.
+  base::Status announce();
   /// [collective] Connects with engines, new ones where there is none.
   base::Status attach();
   /// [collective]

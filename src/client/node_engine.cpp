@@ -12,7 +12,7 @@ base::Status NodeEngine::connect(const std::string& socket, const ipc::Hello& he
   chunk_bytes_ = reply.chunk_bytes;
   paced_ = reply.paced;
   if (chunk_bytes_ == 0) return base::fail(PERDURE_CORRUPT, "engine", "it says that chunks have 0 bytes");
-  return expect(expected_);
+  return announce();
 }
 
 void NodeEngine::disconnect() {
@@ -22,10 +22,9 @@ void NodeEngine::disconnect() {
   announced_.clear();
 }
 
-base::Status NodeEngine::expect(std::uint64_t capture_bytes) {
-  expected_ = capture_bytes;
+base::Status NodeEngine::announce() {
   std::vector<std::uint64_t> sizes;
-  for (const auto& range : capture::cut(capture_bytes, chunk_bytes_)) sizes.push_back(range.length);
+  for (const auto& range : capture::cut(expected_, chunk_bytes_)) sizes.push_back(range.length);
   if (sizes == announced_) return {};
   PERDURE_TRY(const auto reply, channel_.call(ipc::Reserve{sizes}));
   announced_ = sizes;

@@ -30,8 +30,10 @@ class NodeEngine {
   bool paced() const { return paced_; }
   const std::string& directory() const { return directory_; }
 
-  /// The sizes of the chunks of this rank's next capture; told when they changed, or when the engine is another one.
-  base::Status expect(std::uint64_t capture_bytes);
+  /// The size of this rank's next capture. The engine is told by the next announce(), or when it is another one.
+  void expect(std::uint64_t capture_bytes) { expected_ = capture_bytes; }
+  /// Tells the engine the sizes of the chunks that are expected, where they changed.
+  base::Status announce();
   /// What this node holds of the name; of all names when it is empty.
   base::Result<std::vector<ipc::HeldSummary>> inventory(const std::string& name);
 
@@ -43,8 +45,8 @@ class NodeEngine {
   bool prefault_ = false;
   tier::SlotIo slots_;
   SlotPrefaulter prefaulter_{slots_};
-  std::uint64_t expected_ = 0;
-  std::vector<std::uint64_t> announced_;
+  std::uint64_t expected_ = 0;            // bytes of the next capture
+  std::vector<std::uint64_t> announced_;  // sizes of chunks
 };
 
 }  // namespace perdure::client

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/guarded_call.hpp"
 #include "client/levels.hpp"
 #include "client/version_reader.hpp"
 #include "client/version_writer.hpp"
@@ -17,9 +16,11 @@
 namespace perdure::client {
 namespace {
 
-constexpr std::uint64_t kMaxChunks = 1 << 20;  // of one rank: what one message can describe
-constexpr unsigned kMostLostEngines = 5;       // in one call
-constexpr unsigned kMostRepairs = 2;           // of one version, in one call
+// Of one rank: what one message can describe.
+constexpr std::uint64_t kMaxChunks = 1 << 20;
+constexpr std::size_t kMaxRegions = 1'000'000;
+constexpr unsigned kMostLostEngines = 5;  // in one call
+constexpr unsigned kMostRepairs = 2;      // of one version, in one call
 
 std::uint64_t seconds_to_ns(double seconds) { return seconds <= 0 ? 0 : static_cast<std::uint64_t>(seconds * 1e9); }
 
@@ -42,13 +43,6 @@ base::Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<comm::Commu
   return std::unique_ptr<Session>(new Session(std::move(job)));
 }
 
-// Tells the engine what a capture of this rank will need, when that changed. A dead engine is no reason to refuse
-// memory: the next collective call attaches again and announces then.
-base::Status Session::announce() {
-  const auto told = job_->engine().expect(regions_.bytes());
-  return told || told.error().code == PERDURE_UNAVAILABLE ? base::Status() : told;
-}
-
 // No memory is that large, and the tables for so many chunks would exhaust it: refused before anything is allocated.
 base::Status Session::check_chunks(const capture::Region& region) const {
   std::uint64_t bytes = 0;
@@ -64,13 +58,19 @@ base::Status Session::check_chunks(const capture::Region& region) const {
 
 base::Status Session::protect(const capture::Region& region) {
   PERDURE_CHECK(check_chunks(region));
+  if (regions_.regions().size() == kMaxRegions && regions_.find(region.id) == nullptr)
+    return base::fail(PERDURE_INVALID_ARGUMENT, "region " + std::to_string(region.id),
+                      "this rank has " + std::to_string(kMaxRegions) + " regions already, the most there can be",
+                      "put what lies side by side in memory into one region");
   PERDURE_CHECK(regions_.protect(region));
-  return announce();
+  job_->engine().expect(regions_.bytes());
+  return {};
 }
 
 base::Status Session::unprotect(std::int32_t id) {
   PERDURE_CHECK(regions_.unprotect(id));
-  return announce();
+  job_->engine().expect(regions_.bytes());
+  return {};
 }
 
 base::Status Session::checkpoint(const std::string& name, std::int64_t version) {
@@ -82,7 +82,7 @@ base::Status Session::checkpoint(const std::string& name, std::int64_t version) 
   Opening opening{Operation::checkpoint, name, version};
   const auto number = static_cast<std::uint64_t>(version);
   if (job_->rank() == 0 && ready)
-    ready = base::without_exceptions("checkpoint", [&]() -> base::Status {
+    ready = base::caught("checkpoint", [&]() -> base::Status {
       // Versions are written once: what exists is never overwritten silently (option checkpoint.replace).
       const bool replace = job_->config().boolean("checkpoint.replace");
       job_->known().observe(name, job_->store(), replace);
@@ -117,7 +117,7 @@ void Session::tell_step(std::uint64_t entered_ns) {
 base::Status Session::capture(const segment::VersionId& id) {
   capture::MemorySource source(regions_);
   VersionWriter writer(*job_, source);
-  const base::Status captured = base::without_exceptions("checkpoint", [&]() -> base::Status {
+  const base::Status captured = base::caught("checkpoint", [&]() -> base::Status {
     PERDURE_CHECK(writer.begin(id));
     for (std::size_t chunk = 0; chunk < writer.chunks(); ++chunk) PERDURE_CHECK(writer.put(chunk));
     return writer.stage();
@@ -125,7 +125,7 @@ base::Status Session::capture(const segment::VersionId& id) {
   os::crash_point(os::CrashPoint::checkpoint_staged);
   // All ranks know the outcome then, and tell their engine.
   const base::Status agreed = agree(job_->comm(), captured);
-  return base::without_exceptions("checkpoint", [&]() -> base::Status {
+  return base::caught("checkpoint", [&]() -> base::Status {
     if (agreed) return writer.commit();
     writer.abort();
     return agreed;
@@ -166,7 +166,7 @@ base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, ca
   std::vector<capture::ChunkRange> needed;
   std::uint64_t wrong_use = 0;
   if (outcome)
-    outcome = base::without_exceptions("restore", [&]() -> base::Status {
+    outcome = base::caught("restore", [&]() -> base::Status {
       PERDURE_TRY(const auto* piece, reader.locate(job_->rank()));
       auto accepted = target.accept(piece->regions);
       const auto code = accepted ? PERDURE_OK : accepted.error().code;
@@ -179,7 +179,7 @@ base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, ca
   if (wrong_use == 0) {
     os::crash_point(os::CrashPoint::restore_located);
     if (outcome)
-      outcome = base::without_exceptions("restore", [&]() -> base::Status {
+      outcome = base::caught("restore", [&]() -> base::Status {
         PERDURE_CHECK(reader.commit_fetched());
         return reader.restore(job_->rank(), needed, target);
       });

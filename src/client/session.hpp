@@ -36,7 +36,6 @@ class Session {
 
  private:
   explicit Session(std::unique_ptr<Job> job);
-  base::Status announce();
   base::Status check_chunks(const capture::Region& region) const;
   void tell_step(std::uint64_t entered_ns);
   base::Status capture(const segment::VersionId& id);

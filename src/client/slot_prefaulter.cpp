@@ -1,5 +1,7 @@
 #include "client/slot_prefaulter.hpp"
 
+#include <system_error>
+
 #include "os/affinity.hpp"
 
 namespace perdure::client {
@@ -9,11 +11,15 @@ void SlotPrefaulter::add(const tier::SlotAddress& slot, std::uint64_t bytes) {
   tasks_.push_back({slot, bytes});
   if (running_) return;
   if (thread_.joinable()) thread_.join();
-  running_ = true;
-  thread_ = std::thread([this] {
-    os::use_cpus(cpus_);
-    run();
-  });
+  try {
+    thread_ = std::thread([this] {
+      os::use_cpus(cpus_);
+      run();
+    });
+    running_ = true;
+  } catch (const std::system_error&) {
+    tasks_.clear();  // the system refuses the thread: the capture prepares its slots itself
+  }
 }
 
 void SlotPrefaulter::stop() {

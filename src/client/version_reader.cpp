@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/field_codec.hpp"
-#include "base/guarded_call.hpp"
 #include "client/absence.hpp"
 #include "client/second_reading.hpp"
 #include "os/crash_point.hpp"
@@ -51,8 +50,7 @@ base::Result<StoreView> read_store(store::Store& store, const std::string& name,
 // only of a store that was read: otherwise a program would begin anew for a passing error.
 std::vector<std::byte> encoded_store(store::Store& store, const Opening& opening,
                                      const std::set<segment::VersionId>& excluded) {
-  auto view =
-      base::without_exceptions("store", [&] { return read_store(store, opening.name, opening.version, excluded); });
+  auto view = base::caught("store", [&] { return read_store(store, opening.name, opening.version, excluded); });
   return base::encode_fields(view ? *view : StoreView{{}, view.error()});
 }
 
@@ -124,9 +122,9 @@ base::Result<std::vector<std::byte>> VersionReader::report(const std::string& na
 base::Result<VersionReader::Agreed> VersionReader::agree_on_call(Opening opening, const base::Status& mine) {
   for (unsigned tries = 1;; ++tries) {
     Agreed agreed;
-    base::Status ready = mine;
+    base::Status ready = mine ? job_.announce() : mine;
     if (ready) {
-      auto told = base::without_exceptions("restore", [&] { return report(opening.name); });
+      auto told = base::caught("restore", [&] { return report(opening.name); });
       opening.engine_lost = job_.engine().gone();
       // The engine that died is replaced, and asked again.
       if (!told && (!opening.engine_lost || tries == kMostTries)) ready = base::fail(told.error());
@@ -321,10 +319,9 @@ base::Status VersionReader::restore(std::uint32_t rank, const std::vector<captur
   std::vector<std::byte> buffer;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     const auto& chunk = chunks[i];
-    const bool wanted = std::any_of(needed.begin(), needed.end(), [&](const auto& range) {
-      return range.begin < chunk.end() && chunk.begin < range.end();
-    });
-    if (!wanted) continue;
+    const auto next = std::partition_point(needed.begin(), needed.end(),
+                                           [&](const auto& range) { return range.end() <= chunk.begin; });
+    if (next == needed.end() || next->begin >= chunk.end()) continue;
     auto spans = target.memory(chunk);
     if (spans.empty()) {
       buffer.resize(chunk.length);

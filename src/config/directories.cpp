@@ -28,6 +28,12 @@ std::string value_of(const Environment& environment, const char* name) {
   return found == environment.end() ? "" : found->second;
 }
 
+// Empty: not set, which an empty value means, too.
+std::string temporary_directory() {
+  const char* value = std::getenv("TMPDIR");
+  return value == nullptr ? "" : value;
+}
+
 }  // namespace
 
 std::string node_root(const Config& config) {
@@ -48,8 +54,19 @@ std::vector<std::string> known_tiers() {
 std::string tier_root(const Config& config, const std::string& tier) {
   if (std::string set = tier_value(config, tier, kPath); !set.empty()) return set;
   if (tier == kMemory) return node_root(config);
-  const char* temporary = std::getenv("TMPDIR");
-  return user_directory(temporary == nullptr ? "/tmp" : temporary);
+  const std::string temporary = temporary_directory();
+  return user_directory(temporary.empty() ? "/tmp" : os::absolute_path(temporary).value_or(temporary));
+}
+
+std::string root_setting(const Config& config, const std::string& tier) {
+  if (tier.empty()) return root_option();
+  if (!tier_value(config, tier, kPath).empty()) return root_option(tier);
+  if (tier == kMemory) return root_option();
+  return temporary_directory().empty() ? root_option(tier) : "TMPDIR";
+}
+
+std::string root_option(const std::string& tier) {
+  return tier.empty() ? "node.path" : std::string(kTier) + tier + std::string(kPath);
 }
 
 // The first two tiers have kept their names since there were only these.

@@ -14,8 +14,12 @@ std::string node_root(const Config& config);
 /// The tiers that the table has options for: those with a tier.<name>.path.
 std::vector<std::string> known_tiers();
 /// tier.<tier>.path. Where it is empty: of the memory tier node_root(), of others perdure-<uid> in $TMPDIR, or in /tmp
-/// without it.
+/// without it. A TMPDIR that does not begin with "/" is a path in the working directory.
 std::string tier_root(const Config& config, const std::string& tier);
+/// What decides where node_root() is (without a tier), or tier_root(): "node.path", "tier.file.path", or "TMPDIR".
+std::string root_setting(const Config& config, const std::string& tier = {});
+/// The option that sets it, whatever decides now: "node.path" or "tier.file.path".
+std::string root_option(const std::string& tier = {});
 /// Where the slots of one engine's tier are: a directory in tier_root(), which no other tier and no other engine has.
 /// `engine`: the name of the engine's directory in node_root(). With both default roots, the memory tier's is that
 /// directory.

@@ -45,6 +45,27 @@ TEST_F(Directories, TheFileTierFollowsTmpdir) {
   EXPECT_EQ(node_root(config_), "/dev/shm" + own_);
 }
 
+TEST_F(Directories, AnEmptyTmpdirIsNoneAndARelativeOneIsInTheWorkingDirectory) {
+  ::setenv("TMPDIR", "", 1);
+  EXPECT_EQ(tier_root(config_, "file"), "/tmp" + own_);
+  EXPECT_EQ(root_setting(config_, "file"), "tier.file.path");
+  ::setenv("TMPDIR", "scratch/", 1);  // perdured works elsewhere
+  EXPECT_EQ(tier_root(config_, "file"), os::absolute_path("scratch").value() + own_);
+}
+
+TEST_F(Directories, SayWhichSettingTheyFollowFrom) {
+  EXPECT_EQ(root_setting(config_), "node.path");
+  EXPECT_EQ(root_setting(config_, "memory"), "node.path");
+  EXPECT_EQ(root_setting(config_, "file"), "tier.file.path");
+  ::setenv("TMPDIR", "/scratch", 1);
+  EXPECT_EQ(root_setting(config_, "file"), "TMPDIR");
+  EXPECT_EQ(root_setting(config_, "memory"), "node.path");
+  set("tier.file.path", "/disk");
+  set("tier.memory.path", "/memory");
+  EXPECT_EQ(root_setting(config_, "file"), "tier.file.path");
+  EXPECT_EQ(root_setting(config_, "memory"), "tier.memory.path");
+}
+
 TEST_F(Directories, AreThoseThatWereSet) {
   ::setenv("TMPDIR", "/scratch", 1);
   set("tier.file.path", "/disk");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace perdure::inspect {
 namespace {
@@ -33,6 +34,7 @@ Lots sorted(const VersionFacts& facts, bool with_counts) {
 /// Regions that have the same size on the first rank, and the same least and greatest size on all.
 std::vector<AlikeRegions> alike_regions(const std::vector<const segment::Piece*>& pieces) {
   std::vector<AlikeRegions> folded;
+  std::map<std::tuple<segment::EntryKind, std::uint64_t, std::uint64_t, std::uint64_t>, std::size_t> places;
   for (std::size_t i = 0; i < pieces.front()->regions.size(); ++i) {
     const segment::RegionEntry& first = pieces.front()->regions[i];
     AlikeRegions one{{first.id}, first.kind, first.element_bytes, {first.count, first.count}, 0};
@@ -40,15 +42,13 @@ std::vector<AlikeRegions> alike_regions(const std::vector<const segment::Piece*>
       one.count.widen(piece->regions[i].count);
       one.bytes += piece->regions[i].bytes();
     }
-    const auto same = std::find_if(folded.begin(), folded.end(), [&](const AlikeRegions& other) {
-      return other.kind == one.kind && other.element_bytes == one.element_bytes &&
-             other.count.least == one.count.least && other.count.most == one.count.most;
-    });
-    if (same == folded.end()) {
+    const auto [place, fresh] =
+        places.try_emplace({one.kind, one.element_bytes, one.count.least, one.count.most}, folded.size());
+    if (fresh) {
       folded.push_back(std::move(one));
     } else {
-      same->ids.push_back(first.id);
-      same->bytes += one.bytes;
+      folded[place->second].ids.push_back(first.id);
+      folded[place->second].bytes += one.bytes;
     }
   }
   for (AlikeRegions& one : folded) std::sort(one.ids.begin(), one.ids.end());

@@ -1,5 +1,6 @@
 #pragma once
 // The checks behind `perdure doctor`. A new check is a function and a line in doctor.cpp.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,19 @@ std::vector<Check> check_disk_tiers(const config::Config& config, const DoctorOp
 std::vector<Check> check_models(const config::Config& config);
 std::vector<Check> check_store(const config::Config& config, const DoctorOptions& options);
 std::vector<Check> check_limits(const config::Config& config);
+/// Limits of this process (ulimit), and what it needs.
+struct LimitFacts {
+  static constexpr std::uint64_t kUnlimited = UINT64_MAX;
+  std::uint64_t files = kUnlimited, most_files = kUnlimited;  ///< open ones: now, and as far as they can be raised
+  std::uint64_t locked_bytes = kUnlimited;
+  std::uint64_t file_bytes = kUnlimited;  ///< of one file
+  std::uint64_t threads = kUnlimited;     ///< of this user
+  std::uint64_t threads_there = 0;        ///< of this user, by now
+  std::uint64_t chunk_bytes = 0;
+  bool redundancy = false;  ///< engines connect with one another
+};
+/// The same from facts that are given.
+std::vector<Check> judge_limits(const LimitFacts& facts);
 std::vector<Check> check_processors(const config::Config& config);
 /// The same from facts that are given.
 Check judge_processors(const std::string& option, const os::CpuFacts& facts);
@@ -63,5 +77,9 @@ class Scratch {
 
 /// `path` or its nearest parent that is there.
 std::string nearest_existing(std::string path);
+
+/// The problem with a directory in which engines have theirs, if there is one: it can neither be entered nor made.
+/// `tier` empty: that of node.path.
+std::optional<Check> wrong_root(const config::Config& config, const std::string& name, const std::string& tier = {});
 
 }  // namespace perdure::inspect

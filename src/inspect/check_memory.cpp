@@ -39,6 +39,7 @@ Check check_huge_pages() {
 
 Check check_room(const config::Config& config, const std::string& root) {
   const std::string name = "memory tier room";
+  if (auto wrong = wrong_root(config, name, "memory")) return *wrong;
   auto space = os::space(nearest_existing(root));
   if (!space)
     return {name, Verdict::problem, space.error().text(), "set node.path or tier.memory.path to a memory file system"};

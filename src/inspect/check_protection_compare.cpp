@@ -69,9 +69,10 @@ base::Status compare_rank(VersionPieces& here, VersionPieces& there, std::uint32
   if (there.has(rank)) {
     PERDURE_TRY(other, there.open(rank));
   }
+  RegionComparison regions(one, other);
   for (const std::int32_t id : region_ids(here, there, rank)) {
     comparison.seen.insert({version.name, id});
-    PERDURE_TRY(const auto defect, compare_region(one, other, id));
+    PERDURE_TRY(const auto defect, regions.compare(id));
     if (defect) comparison.add({version.name, id}, version.version, rank, *defect);
   }
   return {};

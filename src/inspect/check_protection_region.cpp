@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <unordered_map>
 
 namespace perdure::inspect {
 namespace {
@@ -59,16 +60,6 @@ struct Located {
   segment::RegionEntry region;
   std::uint64_t begin = 0;  ///< in the rank's capture
 };
-
-std::optional<Located> locate(const StoredPiece& stored, std::int32_t id) {
-  if (stored.piece == nullptr) return std::nullopt;
-  std::uint64_t begin = 0;
-  for (const auto& region : stored.piece->regions) {
-    if (region.id == id) return Located{region, begin};
-    begin += region.bytes();
-  }
-  return std::nullopt;
-}
 
 std::string size_text(const std::optional<Located>& found) {
   if (!found) return "not there";
@@ -126,10 +117,31 @@ base::Status compare_bytes(Capture& here, Capture& there, std::uint64_t begin_he
 
 }  // namespace
 
-base::Result<std::optional<RegionDefect>> compare_region(const StoredPiece& here, const StoredPiece& there,
-                                                         std::int32_t id) {
+struct RegionComparison::Run {
+  explicit Run(const StoredPiece& stored) : capture(stored) {
+    if (stored.piece == nullptr) return;
+    std::uint64_t begin = 0;
+    for (const auto& region : stored.piece->regions) {
+      regions.emplace(region.id, Located{region, begin});
+      begin += region.bytes();
+    }
+  }
+  std::optional<Located> find(std::int32_t id) const {
+    const auto found = regions.find(id);
+    return found == regions.end() ? std::nullopt : std::optional(found->second);
+  }
+  Capture capture;
+  std::unordered_map<std::int32_t, Located> regions;
+};
+
+RegionComparison::RegionComparison(const StoredPiece& here, const StoredPiece& there)
+    : here_(std::make_unique<Run>(here)), there_(std::make_unique<Run>(there)) {}
+
+RegionComparison::~RegionComparison() = default;
+
+base::Result<std::optional<RegionDefect>> RegionComparison::compare(std::int32_t id) {
   constexpr std::uint64_t kShown = 16;  // bytes of an element
-  const auto a = locate(here, id), b = locate(there, id);
+  const auto a = here_->find(id), b = there_->find(id);
   if (!a && !b) return std::optional<RegionDefect>();
   RegionDefect defect;
   defect.element_bytes = a ? a->region.element_bytes : b->region.element_bytes;
@@ -138,7 +150,7 @@ base::Result<std::optional<RegionDefect>> compare_region(const StoredPiece& here
     defect.what = size_text(a) + ", then " + size_text(b);
     return std::optional(defect);
   }
-  Capture mine(here), other(there);
+  Capture &mine = here_->capture, &other = there_->capture;
   PERDURE_CHECK(compare_bytes(mine, other, a->begin, b->begin, a->region.bytes(), defect));
   if (!defect.first_element) return std::optional<RegionDefect>();
   const std::uint64_t at = *defect.first_element * defect.element_bytes;

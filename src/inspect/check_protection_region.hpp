@@ -1,5 +1,7 @@
 #pragma once
 // Compares one region of one rank in two runs, chunk by chunk.
+#include <memory>
+
 #include "inspect/check_protection_verdict.hpp"
 #include "segment/reader.hpp"
 
@@ -11,9 +13,21 @@ struct StoredPiece {
   const segment::Piece* piece = nullptr;
 };
 
-/// How region `id` differs; nothing when it is the same bit by bit, or in neither. Chunks whose hashes are equal are
-/// not read; those that are read are verified. Needs memory for one chunk of each.
-base::Result<std::optional<RegionDefect>> compare_region(const StoredPiece& here, const StoredPiece& there,
-                                                         std::int32_t id);
+/// Compares the regions of one rank. Needs memory for one chunk of each run, and reads none again for regions that
+/// follow each other. Both pieces must outlive it.
+class RegionComparison {
+ public:
+  RegionComparison(const StoredPiece& here, const StoredPiece& there);
+  ~RegionComparison();
+  RegionComparison(const RegionComparison&) = delete;
+  RegionComparison& operator=(const RegionComparison&) = delete;
+  /// How region `id` differs; nothing when it is the same bit by bit, or in neither. Chunks whose hashes are equal are
+  /// not read; those that are read are verified.
+  base::Result<std::optional<RegionDefect>> compare(std::int32_t id);
+
+ private:
+  struct Run;
+  std::unique_ptr<Run> here_, there_;
+};
 
 }  // namespace perdure::inspect

@@ -65,6 +65,12 @@ std::vector<Check> check_disk_tiers(const config::Config& config, const DoctorOp
   for (const std::string& tier : config::known_tiers()) {
     if (tier == "memory") continue;  // check_memory_tier()
     const std::string root = config::tier_root(config, tier), option = "tier." + tier + ".path";
+    const auto order = config.list("tier.order");
+    const bool used = std::find(order.begin(), order.end(), tier) != order.end();
+    if (auto wrong = used ? wrong_root(config, tier + " tier", tier) : std::nullopt) {
+      checks.push_back(std::move(*wrong));
+      continue;
+    }
     Check check = check_place(tier + " tier", root, option, options);
     const auto space = os::space(nearest_existing(root));
     if (check.verdict == Verdict::ok && space && space->type == "tmpfs") {

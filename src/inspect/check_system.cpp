@@ -18,10 +18,71 @@
 namespace perdure::inspect {
 namespace {
 
-constexpr rlim_t kEnoughFiles = 1024;
-constexpr rlim_t kEnoughLocked = 64 << 10;
+constexpr std::uint64_t kEnoughFiles = 1024, kEnoughFilesWithPeers = 20'000;
+constexpr std::uint64_t kEnoughLocked = 64 << 10;
+constexpr std::uint64_t kEnoughThreads = 128, kFewestThreads = 16;  // that may still be begun
 
-std::string limit_text(rlim_t limit) { return limit == RLIM_INFINITY ? "unlimited" : std::to_string(limit); }
+std::string limit_text(std::uint64_t limit) {
+  return limit == LimitFacts::kUnlimited ? "unlimited" : std::to_string(limit);
+}
+
+// Anybody who reaches the port of an engine can hold some of its descriptors for a while.
+Check judge_files(const LimitFacts& facts) {
+  const std::uint64_t enough = facts.redundancy ? kEnoughFilesWithPeers : kEnoughFiles;
+  const bool few = facts.files < enough;
+  return {"open files", few ? Verdict::warning : Verdict::ok,
+          fmt::format("limit {} (at most {}){}", limit_text(facts.files), limit_text(facts.most_files),
+                      few && facts.redundancy ? "; strange connections to engines can use them up" : ""),
+          few ? fmt::format("ulimit -n {}{}",
+                            std::min<std::uint64_t>(facts.most_files, std::max<std::uint64_t>(enough, 65536)),
+                            facts.most_files < enough ? ", and ask the administrator for more" : "")
+              : ""};
+}
+
+Check judge_locked(const LimitFacts& facts) {
+  const bool little = facts.locked_bytes < kEnoughLocked;
+  return {"locked memory", little ? Verdict::warning : Verdict::ok,
+          facts.locked_bytes == LimitFacts::kUnlimited ? std::string("unlimited")
+                                                       : "limit " + base::format_bytes(facts.locked_bytes),
+          little ? "ulimit -l unlimited; fast networks need it" : ""};
+}
+
+// The arena, slots and segments are files: a limit that does not matter for a small program stops a larger one.
+Check judge_file_size(const LimitFacts& facts) {
+  if (facts.file_bytes == LimitFacts::kUnlimited) return {"file size", Verdict::ok, "unlimited", ""};
+  const bool none = facts.file_bytes < facts.chunk_bytes;
+  return {"file size", none ? Verdict::problem : Verdict::warning,
+          fmt::format("limit {}: {}", base::format_bytes(facts.file_bytes),
+                      none ? "less than a chunk of " + base::format_bytes(facts.chunk_bytes)
+                           : "tiers and segments of larger checkpoints do not fit"),
+          "ulimit -f unlimited"};
+}
+
+Check judge_threads(const LimitFacts& facts) {
+  if (facts.threads == LimitFacts::kUnlimited) return {"threads", Verdict::ok, "unlimited", ""};
+  const std::uint64_t left = facts.threads > facts.threads_there ? facts.threads - facts.threads_there : 0;
+  const Verdict verdict = left < kFewestThreads   ? Verdict::problem
+                          : left < kEnoughThreads ? Verdict::warning
+                                                  : Verdict::ok;
+  return {"threads", verdict,
+          fmt::format("limit {} for this user, {} there by now", limit_text(facts.threads), facts.threads_there),
+          verdict == Verdict::ok ? "" : "end other programs of yours, or raise ulimit -u"};
+}
+
+/// Processes and threads of this user, as RLIMIT_NPROC counts them.
+std::uint64_t threads_of_user() {
+  std::uint64_t threads = 0;
+  const auto processes = os::list_directory("/proc");
+  if (!processes) return threads;
+  for (const os::Entry& process : *processes) {
+    struct stat facts {};
+    const std::string path = "/proc/" + process.name;
+    if (process.name.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (::stat(path.c_str(), &facts) != 0 || facts.st_uid != ::getuid()) continue;
+    if (const auto tasks = os::list_directory(path + "/task")) threads += tasks->size();
+  }
+  return threads;
+}
 
 /// The program as the shell would find it; empty when there is none.
 std::string find_in_path(const std::string& program) {
@@ -87,26 +148,28 @@ base::Status try_sockets(const std::string& root) {
 
 }  // namespace
 
-std::vector<Check> check_limits(const config::Config&) {
-  rlimit files{}, locked{};
+std::vector<Check> judge_limits(const LimitFacts& facts) {
+  return {judge_files(facts), judge_locked(facts), judge_file_size(facts), judge_threads(facts)};
+}
+
+std::vector<Check> check_limits(const config::Config& config) {
+  rlimit files{}, locked{}, size{}, threads{};
   ::getrlimit(RLIMIT_NOFILE, &files);
   ::getrlimit(RLIMIT_MEMLOCK, &locked);
-  const bool few = files.rlim_cur < kEnoughFiles, little = locked.rlim_cur < kEnoughLocked;
-  return {{"open files", few ? Verdict::warning : Verdict::ok,
-           fmt::format("limit {} (at most {})", limit_text(files.rlim_cur), limit_text(files.rlim_max)),
-           few ? fmt::format("ulimit -n {}", limit_text(std::min<rlim_t>(files.rlim_max, 65536))) : ""},
-          {"locked memory", little ? Verdict::warning : Verdict::ok,
-           locked.rlim_cur == RLIM_INFINITY ? std::string("unlimited") : "limit " + base::format_bytes(locked.rlim_cur),
-           little ? "ulimit -l unlimited; fast networks need it" : ""}};
+  ::getrlimit(RLIMIT_FSIZE, &size);
+  ::getrlimit(RLIMIT_NPROC, &threads);
+  static_assert(RLIM_INFINITY == LimitFacts::kUnlimited);
+  LimitFacts facts{files.rlim_cur, files.rlim_max, locked.rlim_cur, size.rlim_cur, threads.rlim_cur};
+  if (::geteuid() == 0) facts.threads = LimitFacts::kUnlimited;  // the kernel does not ask root
+  facts.threads_there = threads_of_user();
+  facts.chunk_bytes = config.bytes("chunk_bytes");
+  facts.redundancy = config.text("redundancy.scheme") != "single";
+  return judge_limits(facts);
 }
 
 std::vector<Check> check_sockets(const config::Config& config) {
   const std::string root = config::node_root(config);
-  struct stat facts {};
-  if (::lstat(root.c_str(), &facts) == 0 &&
-      (!S_ISDIR(facts.st_mode) || facts.st_uid != ::geteuid() || (facts.st_mode & 077) != 0))
-    return {{"node directory", Verdict::problem, root + " is not a directory that only you can enter",
-             "chmod 700 it, remove it, or set node.path"}};
+  if (auto wrong = wrong_root(config, "node directory")) return {*wrong};
   if (auto works = try_sockets(root); !works)
     return {
         {"sockets", Verdict::problem, works.error().text(), "set node.path to a local directory where you may write"}};

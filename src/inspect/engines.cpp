@@ -1,6 +1,7 @@
 #include "inspect/engines.hpp"
 
 #include "base/json.hpp"
+#include "base/printable.hpp"
 #include "config/directories.hpp"
 #include "inspect/node_directories.hpp"
 #include "inspect/table.hpp"
@@ -38,7 +39,7 @@ base::Result<std::vector<EngineState>> ask_engines(const config::Config& config)
 std::vector<std::string> places_of_engines(const config::Config& config) { return config::node_roots(config); }
 
 std::string no_engine_text(const config::Config& config) {
-  return "no engine runs here: none lives in " + printable(enumerated(places_of_engines(config))) +
+  return "no engine runs here: none lives in " + base::printable(enumerated(places_of_engines(config))) +
          "\nAn engine runs as long as its program or perdured does. One with another node.path is found with "
          "--set node.path=PATH, as its program has it.\n";
 }

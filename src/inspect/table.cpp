@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <ctime>
 
+#include "base/printable.hpp"
+
 namespace perdure::inspect {
 namespace {
 
@@ -14,12 +16,6 @@ std::string padded(const std::string& text, std::size_t width, Table::Align alig
 }
 
 }  // namespace
-
-std::string printable(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  return text;
-}
 
 std::string date_text(std::uint64_t since_1970_ns, const char* form) {
   const auto seconds = static_cast<std::time_t>(since_1970_ns / 1'000'000'000U);
@@ -37,7 +33,7 @@ std::size_t display_width(const std::string& text) {
 
 void Table::row(std::vector<std::string> cells) {
   cells.resize(columns_.size());
-  for (std::string& cell : cells) cell = printable(std::move(cell));
+  for (std::string& cell : cells) cell = base::printable(cell);
   rows_.push_back(std::move(cells));
 }
 

@@ -14,7 +14,7 @@ class Table {
     Align align = Align::left;
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  /// Missing cells are empty; control characters are shown as '?', so that names from a disk cannot drive the terminal.
+  /// Missing cells are empty; the others are made printable (base/printable.hpp).
   void row(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
   std::string text() const;  ///< with titles; ends with a new line
@@ -24,8 +24,6 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// `text` without control characters.
-std::string printable(std::string text);
 /// A date in UTC, in the form that strftime knows.
 std::string date_text(std::uint64_t since_1970_ns, const char* form);
 /// Columns that `text` (UTF-8) takes.

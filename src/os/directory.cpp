@@ -93,8 +93,15 @@ std::string parent_of(const std::string& path) {
   return parent.empty() ? "." : parent;
 }
 
-tl::unexpected<base::Error> not_private(const std::string& path, const char* cause) {
-  return base::fail(PERDURE_PERMISSION, path, cause, "remove it, or set the path to a directory only you can enter");
+// Whose it is decides what can be done: in /tmp and /dev/shm nobody can remove what others have made.
+tl::unexpected<base::Error> not_private(const std::string& path, const char* cause, bool ours, const char* remedy) {
+  return base::fail(PERDURE_PERMISSION, path, cause,
+                    ours ? remedy : "only its owner or an administrator can remove it");
+}
+
+bool is_ours(const std::string& path) {
+  struct stat facts {};
+  return ::lstat(path.c_str(), &facts) == 0 && facts.st_uid == ::geteuid();
 }
 
 }  // namespace
@@ -140,12 +147,13 @@ base::Status make_private_directory(const std::string& path) {
   if (made < 0 && errno != EEXIST) return call_failed("mkdir", path);
   const Fd fd(system_call({.call = "open", .path = path, .flags = kDirectory | O_NOFOLLOW},
                           [&] { return ::open(path.c_str(), kDirectory | O_NOFOLLOW); }));
-  if (!fd && (errno == ENOTDIR || errno == ELOOP)) return not_private(path, "is a link or a file, not a directory");
+  if (!fd && (errno == ENOTDIR || errno == ELOOP))
+    return not_private(path, "is a link or a file, not a directory", is_ours(path), "remove it");
   if (!fd) return call_failed("open", path);
   struct stat facts {};
   PERDURE_CHECK(checked_call({.call = "fstat", .path = path}, [&] { return ::fstat(fd.get(), &facts); }));
-  if (facts.st_uid != ::geteuid()) return not_private(path, "belongs to another user");
-  if ((facts.st_mode & kOthers) != 0) return not_private(path, "is open to other users");
+  if (facts.st_uid != ::geteuid()) return not_private(path, "belongs to another user", false, "");
+  if ((facts.st_mode & kOthers) != 0) return not_private(path, "is open to other users", true, "chmod 700 it");
   return {};
 }
 

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,6 +33,22 @@ int flags_of(Open mode) {
       return kCommon | O_RDWR | O_CREAT | O_EXCL;
   }
   return kCommon;
+}
+
+rlim_t size_limit() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+// Asked before a file grows: the kernel's answer would be a signal, SIGXFSZ, that ends the application. Its handling of
+// signals is its own.
+bool beyond_limit(std::uint64_t bytes) { return bytes > size_limit(); }
+
+base::Error too_large(const std::string& path, std::uint64_t bytes) {
+  return {PERDURE_NO_SPACE, path,
+          "it would have " + base::format_bytes(bytes) + ", files may have " + base::format_bytes(size_limit()) +
+              " (RLIMIT_FSIZE)",
+          "ulimit -f unlimited, where the program is started", false};
 }
 
 bool cannot(int error_number) { return error_number == EOPNOTSUPP || error_number == ENOSYS; }
@@ -119,6 +136,7 @@ base::Result<std::size_t> File::read_some(std::uint64_t offset, base::ByteSpan t
 base::Status File::write(std::uint64_t offset, base::ConstByteSpan data) const {
   while (!data.empty()) {
     const base::ConstByteSpan piece = data.first(std::min(data.size(), kMostPerCall));
+    if (beyond_limit(offset + piece.size())) return base::fail(too_large(path_, offset + piece.size()));
     const Call call{.call = "pwrite", .path = path_, .offset = offset, .data = piece};
     const ssize_t put = system_call(call, [&] {
       return ::pwrite(fd(), piece.data(), transferable(call, piece.size()), static_cast<off_t>(offset));
@@ -133,12 +151,15 @@ base::Status File::write(std::uint64_t offset, base::ConstByteSpan data) const {
 }
 
 base::Status File::truncate(std::uint64_t bytes) const {
+  if (beyond_limit(bytes))  // a file that is longer already may be shortened
+    if (const auto now = size(); !now || *now < bytes) return base::fail(too_large(path_, bytes));
   return checked_call({.call = "ftruncate", .path = path_, .length = bytes},
                       [&] { return ::ftruncate(fd(), static_cast<off_t>(bytes)); });
 }
 
 base::Status File::preallocate(std::uint64_t bytes) const {
   if (bytes == 0) return {};
+  if (beyond_limit(bytes)) return base::fail(too_large(path_, bytes));
   // Not posix_fallocate: where the file system cannot, that would write every block.
   const int result = system_call({.call = "fallocate", .path = path_, .length = bytes},
                                  [&] { return ::fallocate(fd(), 0, 0, static_cast<off_t>(bytes)); });

@@ -44,6 +44,8 @@ enum class Open {
 };  ///< create*: read-write, mode 0600; create_new fails if it exists
 
 /// An open regular file; never follows a symbolic link in the last component. Thread-safe: all positions are explicit.
+/// What would make it larger than RLIMIT_FSIZE allows is refused with PERDURE_NO_SPACE, before the system sends a
+/// signal.
 class File {
  public:
   File() = default;

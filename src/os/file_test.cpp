@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,6 +50,52 @@ TEST(Fd, KeepsErrnoWhenItCloses) {
   errno = ENOSPC;
   { Fd wrong(1'000'000); }
   EXPECT_EQ(errno, ENOSPC);
+}
+
+/// The limit of file sizes while it lives.
+class SizeLimit {
+ public:
+  explicit SizeLimit(rlim_t bytes) {
+    EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &before_), 0);
+    const rlimit low{bytes, before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &low), 0);
+  }
+  ~SizeLimit() { EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before_), 0); }
+  SizeLimit(const SizeLimit&) = delete;
+  SizeLimit& operator=(const SizeLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+// The system's answer is a signal that ends the program, whose handling is the application's.
+TEST(File, LargerThanTheLimitIsRefusedWithoutASignal) {
+  const TemporaryDirectory directory;
+  const File file = File::open(directory / "a", Open::create_new).value();
+  const std::vector<std::byte> block(5000, std::byte{7});
+  ASSERT_TRUE(file.write(0, block));
+  {
+    const SizeLimit limit(4096);
+    const auto refused = [](const base::Status& status) {
+      EXPECT_FALSE(status);
+      if (status) return;
+      EXPECT_EQ(status.error().code, PERDURE_NO_SPACE);
+      EXPECT_THAT(status.error().text(),
+                  HasSubstr("files may have 4.0 KiB (RLIMIT_FSIZE) (no-space); ulimit -f unlimited"));
+    };
+    refused(file.write(4000, base::ConstByteSpan(block).first(97)));
+    refused(file.write(1'000'000, base::ConstByteSpan(block).first(1)));
+    refused(file.write(0, block));
+    refused(file.truncate(6000));
+    refused(file.preallocate(6000));
+    refused(write_file_atomically(directory / "b", block));
+    EXPECT_TRUE(file.write(4000, base::ConstByteSpan(block).first(96)));
+    EXPECT_TRUE(file.truncate(4999)) << "it becomes shorter";
+    EXPECT_TRUE(file.truncate(4000));
+    EXPECT_TRUE(file.truncate(4096));
+    EXPECT_TRUE(file.preallocate(4096));
+  }
+  EXPECT_TRUE(file.write(4000, block));
 }
 
 TEST(File, ReadsBackWhatWasWrittenAtAnyOffset) {

@@ -50,18 +50,38 @@ bool owner_serves(const NodePaths& paths, const std::string& fingerprint) {
   return await_fingerprint(paths) == fingerprint;
 }
 
-base::Status make_parents(const NodePaths& paths) {
-  const auto parent = [](const std::string& path) { return path.substr(0, path.rfind('/')); };
-  PERDURE_CHECK(os::make_private_directory(parent(paths.node)));
-  for (const auto& [tier, path] : paths.tiers) PERDURE_CHECK(os::make_private_directory(parent(path)));
-  return os::make_private_directory(paths.node);
+std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+// Where engines have their directories; `tier` empty: those of their own. No engine removes it, so that a failure is
+// about the configuration: it says what leads here, and what leads elsewhere.
+base::Status make_root(const config::Config& config, const std::string& path, const std::string& tier) {
+  auto made = os::make_private_directory(path);
+  if (made) return made;
+  const std::string setting = config::root_setting(config, tier);
+  const std::string option = setting == "TMPDIR" ? config::root_option(tier) : setting;
+  base::Error error = made.error();
+  if (const std::string above = parent_of(path);
+      error.code == PERDURE_NOT_FOUND && !above.empty() && !os::exists(above).value_or(true))
+    error.cause = above + ": no such directory";
+  error.cause = "where " + setting + " leads to: " + error.cause;
+  const std::string elsewhere = "set " + option + " to a directory that only you can enter, or that can be made";
+  error.remedy +=
+      (error.remedy.empty() ? (setting == option ? "" : "correct " + setting + ", or ") : ", or ") + elsewhere;
+  return base::fail(std::move(error));
+}
+
+base::Status make_roots(const config::Config& config, const NodePaths& paths) {
+  PERDURE_CHECK(make_root(config, parent_of(paths.node), ""));
+  for (const std::string& tier : config.list("tier.order"))
+    PERDURE_CHECK(make_root(config, parent_of(paths.tiers.at(tier)), tier));
+  return {};
 }
 
 enum class Outcome { claimed, other_owner, vanished };
 
 base::Result<Outcome> try_instance(const NodePaths& paths, const std::string& fingerprint, Claim& claim) {
   // A former owner may be removing its directory right now.
-  if (auto made = make_parents(paths); !made) {
+  if (auto made = os::make_private_directory(paths.node); !made) {
     if (made.error().code != PERDURE_NOT_FOUND) return base::fail(made.error());
     return Outcome::vanished;
   }
@@ -96,6 +116,7 @@ base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, 
     const NodePaths paths = paths_for(config, key + "." + std::to_string(instance));
     Claim claim;
     claim.node_label = node_label;
+    PERDURE_CHECK(make_roots(config, paths));
     PERDURE_TRY(const Outcome outcome, try_instance(paths, fingerprint, claim));
     if (outcome == Outcome::claimed) return std::variant<Claim, Existing>(std::move(claim));
     if (outcome == Outcome::other_owner) {
@@ -112,7 +133,8 @@ base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, 
 // Once the lock's file is gone a successor may be at work here: by then nothing else is left to remove but the
 // directory, which stays if the successor uses it.
 void remove_directories(const Claim& claim) {
-  for (const char* name : {"/catalog", "/catalog.new", "/socket", "/fingerprint", "/engine.log", "/engine.conf"})
+  for (const char* name :
+       {"/catalog", "/catalog.new", "/socket", "/fingerprint", "/engine.log", "/engine.errors", "/engine.conf"})
     (void)os::remove_file(claim.paths.node + name);
   for (const auto& [tier, path] : claim.paths.tiers)
     if (path != claim.paths.node) (void)os::remove_directory(path);

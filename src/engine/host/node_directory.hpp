@@ -16,6 +16,7 @@ struct NodePaths {
   std::string node;                               ///< <node.path>/<key>.<instance>
   std::map<std::string, std::string> tiers = {};  ///< of the slots, by the tier's name
   std::string socket() const { return node + "/socket"; }
+  std::string errors() const { return node + "/engine.errors"; }  ///< what perdured writes to standard error
 };
 
 /// This process may be the node's engine: it holds the lock until this is destroyed.

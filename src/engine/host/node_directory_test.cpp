@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "os/hooks.hpp"
 #include "support/installed_hooks.hpp"
@@ -148,6 +150,88 @@ TEST_F(NodeDirectory, RefusesADirectoryThatOthersCanEnter) {
   auto refused = claim(configuration(), "host");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, PERDURE_PERMISSION);
+}
+
+/// A setting whose directory cannot be had, and what the error must say.
+struct WrongPlace {
+  const char* name;
+  std::string settings;  // %: the test's directory
+  perdure_status code;
+  std::vector<std::string> words;
+};
+
+class WrongPlaces : public NodeDirectory, public testing::WithParamInterface<WrongPlace> {
+ protected:
+  WrongPlaces() {
+    if (const char* value = std::getenv("TMPDIR")) before_ = value;
+    ::setenv("TMPDIR", (directory / "missing/tmp").c_str(), 1);
+    std::filesystem::create_directory(directory / "open");
+    std::filesystem::permissions(directory / "open", std::filesystem::perms::all);
+    EXPECT_TRUE(os::write_file_atomically(directory / "file", {}));
+  }
+  ~WrongPlaces() override { before_ ? ::setenv("TMPDIR", before_->c_str(), 1) : ::unsetenv("TMPDIR"); }
+  std::string here(std::string text) const {
+    for (std::size_t at = 0; (at = text.find('%')) != std::string::npos;) text.replace(at, 1, directory.path());
+    return text;
+  }
+
+ private:
+  std::optional<std::string> before_;
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    Settings, WrongPlaces,
+    testing::Values(
+        WrongPlace{
+            "Tmpdir",
+            "node.path=%/node",
+            PERDURE_NOT_FOUND,
+            {"where TMPDIR leads to: %/missing/tmp: no such directory", "correct TMPDIR, or set tier.file.path"}},
+        WrongPlace{"FileTier",
+                   "node.path=%/node;tier.file.path=%/a/b",
+                   PERDURE_NOT_FOUND,
+                   {"%/a/b: where tier.file.path leads to: %/a: no such directory", "set tier.file.path to"}},
+        WrongPlace{"MemoryTier",
+                   "node.path=%/node;tier.memory.path=%/a/b;tier.order=memory",
+                   PERDURE_NOT_FOUND,
+                   {"%/a/b: where tier.memory.path leads to: %/a: no such directory", "set tier.memory.path to"}},
+        WrongPlace{"Node",
+                   "node.path=%/a/b;tier.order=memory",
+                   PERDURE_NOT_FOUND,
+                   {"%/a/b: where node.path leads to: %/a: no such directory", "set node.path to"}},
+        WrongPlace{"Proc",
+                   "node.path=/proc/xx;tier.order=memory",
+                   PERDURE_NOT_FOUND,
+                   {"/proc/xx: where node.path leads to: mkdir", "set node.path to"}},
+        WrongPlace{"Open",
+                   "node.path=%/open;tier.order=memory",
+                   PERDURE_PERMISSION,
+                   {"where node.path leads to: is open to other users", "chmod 700 it, or set node.path to"}},
+        WrongPlace{"File",
+                   "node.path=%/node;tier.file.path=%/file",
+                   PERDURE_PERMISSION,
+                   {"where tier.file.path leads to: is a link or a file", "remove it, or set tier.file.path to"}},
+        WrongPlace{"Others",
+                   "node.path=/proc/1;tier.order=memory",
+                   PERDURE_PERMISSION,
+                   {"where node.path leads to: ", "set node.path to"}}),
+    [](const auto& tested) { return tested.param.name; });
+
+// Not as if another engine were in the way, and not after a thousand tries.
+TEST_P(WrongPlaces, AreNamedWithTheirSetting) {
+  config::Config config;
+  ASSERT_TRUE(
+      config.set_all("store.path=" + (directory / "store") + ";" + here(GetParam().settings), config::Origin::program));
+  const auto refused = claim(config, "host");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, GetParam().code) << refused.error().text();
+  for (const std::string& words : GetParam().words)
+    EXPECT_NE(refused.error().text().find(here(words)), std::string::npos) << refused.error().text();
+  EXPECT_FALSE(refused.error().retryable);
+}
+
+TEST_F(NodeDirectory, OfATierThatIsNotUsedNeedsNoPlace) {
+  EXPECT_TRUE(claim(configuration("tier.order=memory;tier.file.path=" + directory / "missing/file"), "host"));
 }
 
 TEST_F(NodeDirectory, AnEmptyClaimLeavesNothingBehind) {

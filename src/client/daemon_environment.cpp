@@ -1,0 +1,41 @@
+#include "client/daemon_environment.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace perdure::client {
+namespace {
+
+constexpr std::array<std::string_view, 13> kNames = {
+    "PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "XDG_CONFIG_HOME", "LANG", "TZ",
+    // A library of a module, such as libfabric, is found by it; a build with a sanitizer has its options there.
+    "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"};
+
+// Ours, the locale's, and those of libfabric, its providers and what these talk to.
+constexpr std::array<std::string_view, 11> kFamilies = {"PERDURE_", "LC_",   "FI_",    "UCX_", "PSM2_",     "PSM3_",
+                                                        "HFI_",     "MLX5_", "RDMAV_", "IBV_", "SLINGSHOT_"};
+
+bool is_inherited(std::string_view variable) {
+  const std::string_view name = variable.substr(0, variable.find('='));
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
+         std::any_of(kFamilies.begin(), kFamilies.end(), [&](const auto& family) { return name.starts_with(family); });
+}
+
+}  // namespace
+
+std::vector<std::string> daemon_environment(const std::vector<std::string>& all) {
+  std::vector<std::string> kept;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(kept), is_inherited);
+  return kept;
+}
+
+std::vector<std::string> daemon_environment() {
+  std::vector<std::string> all;
+  for (char** at = environ; at != nullptr && *at != nullptr; ++at) all.emplace_back(*at);
+  return daemon_environment(all);
+}
+
+}  // namespace perdure::client
