@@ -50,6 +50,25 @@ TEST_F(LevelReached, OfWhatNobodyHasIsAnErrorThatSaysSo) {
   });
 }
 
+class ReplacedVersion : public OnTwoNodes {
+ protected:
+  ReplacedVersion() { more_ = "checkpoint.replace=true"; }
+};
+
+// What the store has is the earlier attempt: if the nodes were lost now, its content would come back.
+TEST_F(ReplacedVersion, HasTheLevelOfItsNewAttempt) {
+  on_ranks([&](Job& job) {
+    wait_for_store(job, write(job, 7));
+    expect_level(job, 7, PERDURE_LEVEL_STORE);
+  });
+  os::FaultRules full(*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC"));
+  const test_support::InstalledHooks installed(full);
+  on_ranks([&](Job& job) {
+    write(job, 7);
+    expect_level(job, 7, PERDURE_LEVEL_PROCESS);
+  });
+}
+
 class Retirement : public OnTwoNodes {};
 
 // A node that cannot let go of its part may bring it to the store again.
