@@ -45,7 +45,7 @@ class AnyValue {
     } else if constexpr (std::same_as<T, double>) {
       value = static_cast<double>(number()) / 3;
     } else if constexpr (std::same_as<T, base::ErrorCode>) {
-      value = static_cast<T>(1 + below(PERDURE_INTERNAL));
+      value = static_cast<T>(1 + below(base::kLastErrorCode));
     } else if constexpr (std::is_enum_v<T>) {
       value = static_cast<T>(below(static_cast<std::uint64_t>(base::kGreatest<T>) + 1));
     } else if constexpr (std::same_as<T, std::string>) {

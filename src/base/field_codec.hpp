@@ -208,7 +208,7 @@ class FieldReader {
       value = std::bit_cast<double>(number<std::uint64_t>());
     } else if constexpr (std::same_as<T, ErrorCode>) {
       const unsigned code = number<std::uint8_t>();  // that of a later release is an error, too
-      value = code <= PERDURE_INTERNAL ? static_cast<ErrorCode>(code) : PERDURE_INTERNAL;
+      value = code <= kLastErrorCode ? static_cast<ErrorCode>(code) : PERDURE_INTERNAL;
     } else if constexpr (std::is_enum_v<T>) {
       value = static_cast<T>(choice(static_cast<unsigned>(kGreatest<T>), "it is a value that there is not"));
     } else if constexpr (std::same_as<T, std::string>) {

@@ -190,7 +190,7 @@ TEST(FieldCodec, AnErrorComesBackAsItWasAndIsNeverNone) {
   ASSERT_FALSE(*again);
   EXPECT_EQ(again->error().text(), error.text());
   EXPECT_TRUE(again->error().retryable);
-  for (const int code : {0, PERDURE_INTERNAL + 1, 255}) {
+  for (const int code : {0, kLastErrorCode + 1, 255}) {
     Octets bytes = encode_fields(Result<Point>(fail(error)));
     bytes[1] = static_cast<std::byte>(code);
     const auto odd = decode_fields<Result<Point>>(bytes, "test");

@@ -58,6 +58,7 @@ INSTANTIATE_TEST_SUITE_P(Ranks, Exceptions, ::testing::Values(0, 1, 3));
 
 // The store is looked at by rank 0 alone, before the ranks meet.
 TEST_F(ExceptionsAtTheStore, OfRank0AtTheStoreAreErrorsOfAll) {
+  ASSERT_TRUE(os::make_directories(directory_ / "store/app"));
   OutOfMemory memory;
   const test_support::InstalledHooks installed(memory);
   test_support::ThreadGroup group(ranks_);

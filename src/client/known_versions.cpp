@@ -26,6 +26,7 @@ void KnownVersions::observe(const std::string& name, store::Store& store, bool r
     if (created_ns > forgotten_ns) versions.insert(version);
   const auto listings = store.list(name);
   if (!listings) return;
+  saw_store();
   for (const auto& listing : *listings) {
     saw_attempt({name, listing.id.version, listing.id.attempt});
     if (!replace && listing.all_present() && store::read_version(store, listing)) versions.insert(listing.id.version);

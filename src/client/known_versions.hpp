@@ -10,6 +10,11 @@ namespace perdure::client {
 
 class KnownVersions {
  public:
+  /// The store was there when this job looked: if it is not there later, it has vanished, and is not one that nobody
+  /// has written to yet.
+  void saw_store() { store_seen_ = true; }
+  bool store_seen() const { return store_seen_; }
+
   /// What engines hold, seen anew: forgets which versions were whole in tiers.
   void look_again() { whole_in_tiers_.clear(); }
   void saw_attempt(const segment::VersionId& id);
@@ -26,6 +31,7 @@ class KnownVersions {
   void retired(const std::string& name, std::uint64_t version);
 
  private:
+  bool store_seen_ = false;
   std::map<std::string, std::set<std::uint64_t>> taken_;  // versions that exist, by name
   std::map<std::string, std::uint64_t> newest_attempt_;   // the latest time of any attempt that is known, by name
   // When the engines were attached, by name: versions, and when their newest attempts began.

@@ -26,31 +26,35 @@ base::Error vanished(base::Error error) {
 }
 
 // Rank 0 alone reads the store, newest first, down to the first whole version that is not excluded.
-base::Result<StoreView> read_store(store::Store& store, const std::string& name, std::int64_t version,
+base::Result<StoreView> read_store(store::Store& store, const Opening& opening, KnownVersions& known,
                                    const std::set<segment::VersionId>& excluded) {
   StoreView view;
-  if (const auto forgotten = store.forgotten(name)) view.forgotten_ns = *forgotten;
-  auto listings = store.list(name);
+  auto listings = store.list(opening.name);
   if (!listings && listings.error().code == PERDURE_NOT_FOUND) {
-    // No such checkpoint, or no store any more: its directory was there when this job began.
-    if (const auto names = store.names(); !names) return base::fail(vanished(names.error()));
+    // No such checkpoint; or no store: that is one to be made, or one that was there and vanished.
+    const auto names = store.names();
+    if (!names && (known.store_seen() || names.error().code != PERDURE_NOT_FOUND))
+      return base::fail(vanished(names.error()));
+    if (names) known.saw_store();
     return view;
   }
   if (!listings) return base::fail(listings.error());
+  known.saw_store();
+  PERDURE_TRY(view.forgotten_ns, store.forgotten(opening.name));
   for (auto it = listings->rbegin(); it != listings->rend(); ++it) {
-    if (excluded.contains(it->id) || (version >= 0 && it->id.version != static_cast<std::uint64_t>(version))) continue;
+    const bool wanted = opening.version < 0 || it->id.version == static_cast<std::uint64_t>(opening.version);
+    if (excluded.contains(it->id) || !wanted) continue;
     view_stored(store, *it, view);
-    if (version < 0 && !view.versions.empty() && view.versions.back().id == it->id && whole(view.versions.back()))
-      break;
+    const bool read = !view.versions.empty() && view.versions.back().id == it->id;
+    if (opening.version < 0 && read && whole(view.versions.back())) break;
   }
   return view;
 }
 
 // A store that cannot be read now does not keep anybody from restoring out of tiers. But "there is nothing" is said
 // only of a store that was read: otherwise a program would begin anew for a passing error.
-std::vector<std::byte> encoded_store(store::Store& store, const Opening& opening,
-                                     const std::set<segment::VersionId>& excluded) {
-  auto view = base::caught("store", [&] { return read_store(store, opening.name, opening.version, excluded); });
+std::vector<std::byte> encoded_store(Job& job, const Opening& opening, const std::set<segment::VersionId>& excluded) {
+  auto view = base::caught("store", [&] { return read_store(job.store(), opening, job.known(), excluded); });
   return base::encode_fields(view ? *view : StoreView{{}, view.error()});
 }
 
@@ -145,7 +149,7 @@ base::Status VersionReader::choose(const Opening& opening, const base::Status& m
   PERDURE_TRY(auto agreed, agree_on_call(opening, mine));
   std::vector<std::byte> stored;
   if (job_.comm().rank() == 0) {
-    stored = encoded_store(job_.store(), opening, excluded_);
+    stored = encoded_store(job_, opening, excluded_);
     append_store(agreed.mine, stored, inline_bytes(job_));
   }
   PERDURE_TRY(auto told, comm::allgather_known(job_.comm(), agreed.mine, agreed.lengths));

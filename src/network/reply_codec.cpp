@@ -44,7 +44,7 @@ base::Result<Bytes> decode_reply(Bytes reply) {
   error.object = in.text(kMaxText);
   error.cause = in.text(kMaxText);
   error.remedy = in.text(kMaxText);
-  if (!marked || !in.at_end() || code == PERDURE_OK || code > PERDURE_INTERNAL)
+  if (!marked || !in.at_end() || code == PERDURE_OK || code > base::kLastErrorCode)
     return base::fail(PERDURE_CORRUPT, "reply of a peer", "it is neither a value nor an error");
   error.code = static_cast<base::ErrorCode>(code);
   return base::fail(std::move(error));

@@ -30,7 +30,8 @@ INSTANTIATE_TEST_SUITE_P(Modes, ManyRegions, ::testing::Values("embedded", "daem
 
 /// Small regions in one block of memory, whose order there is another one than that of their ids.
 struct Patches {
-  explicit Patches(int count) : count(count), memory(static_cast<std::size_t>(count) * kRegionBytes) {}
+  explicit Patches(int patches)
+      : count(static_cast<std::size_t>(patches)), memory(static_cast<std::size_t>(patches) * kRegionBytes) {}
   unsigned char* address(int id) { return memory.data() + static_cast<std::size_t>(id) * 7919 % count * kRegionBytes; }
   void fill(unsigned seed) {
     for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<unsigned char>((i * 31 + seed) % 251);

@@ -25,8 +25,7 @@ bool reads(const std::string& call) { return call == "open" || call == "lstat"; 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const char* mode : {"embedded", "daemon"}) {
-    for (const char* call :
-         {"open", "pwrite", "fdatasync", "rename", "fsync_dir", "mkdir", "unlink", "fallocate", "lstat"})
+    for (const char* call : {"open", "pwrite", "fdatasync", "rename", "fsync_dir", "mkdir", "fallocate", "lstat"})
       cases.push_back({mode, call, "EIO", PERDURE_IO, false, reads(call)});
     for (const char* error : {"ENOSPC", "EDQUOT"})
       for (const char* call : {"open", "pwrite", "fallocate", "mkdir"})

@@ -91,8 +91,9 @@ std::vector<Damage> damages() {
   return {
       {"Header", "header block damaged", [](const fs::path& p) { flip_bit(p, 300); }},
       {"Magic", "not a Perdure segment", [](const fs::path& p) { flip_bit(p, 1); }},
-      {"Chunk", "does not match its hash", [](const fs::path& p) { flip_bit(p, 4096 + 777); }},
-      {"SecondChunk", "does not match its hash", [](const fs::path& p) { flip_bit(p, 4096 + (128 << 10) + 5); }},
+      {"Chunk", "chunk 0 of rank 1 at offset 4096 (131072 bytes) damaged",
+       [](const fs::path& p) { flip_bit(p, 4096 + 777); }},
+      {"SecondChunk", "chunk 1 of rank 1 at offset", [](const fs::path& p) { flip_bit(p, 4096 + (128 << 10) + 5); }},
       {"Manifest", "manifest damaged", [](const fs::path& p) { flip_bit(p, manifest_at(p) + 9); }},
       {"Trailer", "trailer damaged", [](const fs::path& p) { flip_bit(p, trailer_at(p) + 20); }},
       {"Truncated", "truncated", [](const fs::path& p) { fs::resize_file(p, fs::file_size(p) / 2 / 4096 * 4096); }},
@@ -287,8 +288,9 @@ TEST_P(LastVersion, ThatCannotBeReadIsNeverTakenForAFirstStart) {
 TEST_P(Store, WhatWasForgottenIsNotTakenFromTiersEither) {
   TemporaryDirectory directory;
   const std::string store = directory.path() + "/store";
+  ASSERT_TRUE(store::make_store(store).value()->prepare());
   for (const bool forgotten : {false, true}) {
-    if (forgotten) ASSERT_TRUE(store::make_store(store).value()->forget("app", UINT64_MAX / 2));
+    ASSERT_TRUE(!forgotten || store::make_store(store).value()->forget("app", UINT64_MAX / 2));
     const auto outcome = run_ranks(two_ranks(), [&, forgotten](const Rank& rank) {
       perdure_t* handle = rank.open(options(directory.path(), GetParam()) + ";flush.max_bandwidth=1KiB");
       State state(rank.rank, kWords);
