@@ -3,7 +3,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo demo-nodes demo-programs test campaign unit build install docs bench bench-redundancy studies format clean \
+.PHONY: help demo demo-nodes demo-programs test campaign mutants unit build install docs bench bench-redundancy studies format clean \
   bootstrap bootstrap-required
 
 help:
@@ -14,6 +14,7 @@ help:
 	@echo "make test              everything that CI runs"
 	@echo "make unit FILES=F      build and run the unit tests of the source files F, in build/dev"
 	@echo "make campaign          what takes longer than CI may: more seeds, every later crash point, longer fuzzing"
+	@echo "make mutants           would a test notice? Changes the code in hundreds of places, one at a time, and runs the unit tests that reach each"
 	@echo "make docs              the documentation as a site, in build/site"
 	@echo "make bench             the asynchronous checkpointing benchmark on 1, 2 and 4 ranks"
 	@echo "make bench-redundancy  what redundancy between nodes costs and gives; figures in build/bench/redundancy.json"
@@ -54,6 +55,9 @@ unit:
 
 campaign: bootstrap
 	@tools/campaign
+
+mutants: bootstrap-required
+	@tools/mutants
 
 bench: build
 	@tools/bench

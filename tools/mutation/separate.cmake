@@ -1,0 +1,7 @@
+# The mutated modules are compiled file by file, so that a mutant that the compiler refuses costs one file; the others, and the tests, as one unit.
+function(perdure_compile_mutated_separately)
+  foreach(module ${PERDURE_MUTATED})
+    set_target_properties(perdure_${module} PROPERTIES UNITY_BUILD OFF)
+  endforeach()
+endfunction()
+cmake_language(DEFER DIRECTORY ${CMAKE_SOURCE_DIR} CALL perdure_compile_mutated_separately)
