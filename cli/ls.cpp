@@ -110,14 +110,14 @@ int list(const LsArguments& arguments, Terminal& terminal) {
   if (!names || !residue) return report(terminal, !names ? names.error() : residue.error());
   for (Residue& piece : *residue)
     if (piece.kind == Residue::Kind::quarantined) listing.quarantined.push_back(std::move(piece));
+  if (listing.quarantined.empty())
+    if (const auto other = not_a_store(**store)) return report(terminal, *other);
   if (arguments.quarantine) return show_quarantine(listing, location, arguments.json, terminal);
   for (const std::string& name : *names) {
     auto versions = inventory(**store, name);
     if (!versions) return report(terminal, versions.error());
     for (VersionFacts& facts : *versions) listing.versions.push_back(std::move(facts));
   }
-  if (listing.versions.empty() && listing.quarantined.empty())
-    if (const auto other = not_a_store(**store)) return report(terminal, *other);
   if (arguments.json) {
     print_json(terminal, to_json(listing, location));
     return kGood;

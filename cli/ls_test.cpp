@@ -75,6 +75,10 @@ TEST(Ls, SaysThatAnEmptyStoreHasNoCheckpoints) {
 TEST(Ls, NamesTheStoreBelowOrAboveTheDirectoryThatIsNone) {
   SampleStore store;
   store.add("nbody", 1);
+  EXPECT_EQ(run_verb({"ls", "--quarantine", store.path()}).status, kGood);
+  const Ran quarantine = run_verb({"ls", "--quarantine", store.directory().path()});
+  EXPECT_EQ(quarantine.status, kCannot) << "what is no store has nothing in quarantine, and that is no good news";
+  EXPECT_THAT(quarantine.err, HasSubstr("below it there is a store: " + store.path()));
   const Ran beside = run_verb({"ls", store.directory().path()}), within = run_verb({"ls", store.path() + "/nbody"});
   EXPECT_EQ(beside.status, kCannot);
   EXPECT_THAT(beside.err, HasSubstr("below it there is a store: " + store.path()));

@@ -142,13 +142,6 @@ base::Status plan_nodes(const config::Config& config, PrunePlan& plan) {
   return {};
 }
 
-/// Nothing to remove is good news only of a store.
-std::optional<base::Error> no_store_here(store::Store& store) {
-  for (const std::string& name : store.names().value_or(std::vector<std::string>{}))
-    if (const auto listed = store.list(name); listed && !listed->empty()) return std::nullopt;
-  return not_a_store(store);
-}
-
 int refuse(Terminal& terminal, const PruneArguments& arguments, const base::Error& error) {
   const int status = report(terminal, error);
   if (arguments.yes) print(terminal.err, "perdure: nothing was removed\n");
@@ -169,7 +162,7 @@ int prune(const PruneArguments& arguments, Terminal& terminal) {
     const auto planned =
         plan_store(*store, arguments, *wish, policy_of(arguments, *wish, *config), deep_check(*store, terminal), plan);
     if (!planned) return refuse(terminal, arguments, planned.error());
-    if (const auto other = plan.actions.empty() ? no_store_here(*store) : std::nullopt)
+    if (const auto other = plan.actions.empty() ? not_a_store(*store) : std::nullopt)
       return refuse(terminal, arguments, *other);
   }
   if (arguments.node)

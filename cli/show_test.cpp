@@ -34,7 +34,8 @@ VersionFacts version(std::uint32_t ranks, const Regions& regions_of) {
       facts.segments.push_back(std::move(segment));
     }
     segment::Piece piece{rank, 1 << 20, regions_of(rank), {}};
-    for (std::uint64_t at = 0; at < piece.capture_bytes(); at += piece.chunk_bytes) piece.chunks.push_back({});
+    const std::uint64_t bytes = piece.capture_bytes();
+    for (std::uint64_t at = 0; at < bytes; at += piece.chunk_bytes) piece.chunks.push_back({});
     facts.segments.back().manifest->pieces.push_back(std::move(piece));
   }
   return facts;

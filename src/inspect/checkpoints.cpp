@@ -25,7 +25,7 @@ base::Result<CheckpointSpec> parse_checkpoint(const std::string& text) {
   return spec;
 }
 
-base::Error no_checkpoint(const store::Store& store) {
+base::Error no_checkpoint(store::Store& store) {
   const auto& properties = store.properties();
   if (auto other = not_a_store(store)) return *other;
   return {PERDURE_NOT_FOUND, properties.location, "there is no checkpoint in this store",

@@ -18,7 +18,7 @@ struct CheckpointSpec {
 base::Result<CheckpointSpec> parse_checkpoint(const std::string& text);
 
 /// The error PERDURE_NOT_FOUND for a store without a checkpoint: it is empty, or no store at all.
-base::Error no_checkpoint(const store::Store& store);
+base::Error no_checkpoint(store::Store& store);
 /// The error PERDURE_NOT_FOUND for what `spec` names, with the checkpoints that exist instead.
 base::Error no_such_checkpoint(store::Store& store, const CheckpointSpec& spec);
 

@@ -62,6 +62,14 @@ std::string parent_of(const std::string& directory) {
 
 std::string name_of(const std::string& directory) { return directory.substr(directory.rfind('/') + 1); }
 
+bool holds_checkpoints(store::Store& store) {
+  const auto names = store.names().value_or(std::vector<std::string>{});
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    const auto listed = store.list(name);
+    return listed && !listed->empty();
+  });
+}
+
 base::Error inside(const std::string& directory, const std::string& store, const std::string& checkpoint) {
   return {PERDURE_NOT_FOUND, directory, "this is not a store, but the checkpoint " + checkpoint + " within one",
           "name the store, " + store + ", and the checkpoint where it can be given", false};
@@ -69,9 +77,9 @@ base::Error inside(const std::string& directory, const std::string& store, const
 
 }  // namespace
 
-std::optional<base::Error> not_a_store(const store::Store& store) {
+std::optional<base::Error> not_a_store(store::Store& store) {
   const std::string& directory = store.properties().directory;
-  if (directory.empty()) return std::nullopt;
+  if (directory.empty() || holds_checkpoints(store)) return std::nullopt;
   if (is_checkpoint(directory)) return inside(directory, parent_of(directory), name_of(directory));
   if (store::parse_version(name_of(directory)) && holds_segments(directory)) {
     const std::string name = parent_of(directory);

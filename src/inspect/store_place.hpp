@@ -1,5 +1,5 @@
 #pragma once
-// What a directory is in which no checkpoint was found: people name the directory beside the store, or one within it.
+// What a directory is in which nothing was found that was looked for: people name the directory beside the store, or one within it.
 #include <optional>
 #include <string>
 
@@ -8,8 +8,8 @@
 
 namespace perdure::inspect {
 
-/// Why this directory is no store, and which one was probably meant. Nothing when it may be a store that is empty.
-/// Looks two directories deep; stores that are no directories cannot be mistaken.
-std::optional<base::Error> not_a_store(const store::Store& store);
+/// Why this directory is no store, and which one was probably meant. Nothing when it holds a checkpoint, or may be a
+/// store that is empty. Looks two directories deep; stores that are no directories cannot be mistaken.
+std::optional<base::Error> not_a_store(store::Store& store);
 
 }  // namespace perdure::inspect
