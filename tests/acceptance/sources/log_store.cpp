@@ -90,7 +90,8 @@ class LogDirectory {
         if (!(words >> name >> end) || end != ";") continue;
         if (forgotten != nullptr) (*forgotten)[name] = std::max((*forgotten)[name], version);
         std::erase_if(all, [&](const auto& entry) {
-          return std::get<0>(entry.first) == name && std::get<2>(entry.first).created_ns <= version;
+          return !entry.second.aside && std::get<0>(entry.first) == name &&
+                 std::get<2>(entry.first).created_ns <= version;
         });
       } else if (kind == '-') {
         if (!(words >> name >> end) || end != ";") continue;
@@ -245,10 +246,11 @@ class LogStore final : public Store {
     return segment::open_file(directory_.root() + "/" + segment.path, segment::Cached::no);
   }
   Result<std::vector<QuarantinedSegment>> set_aside(const std::string& name) override {
-    PERDURE_TRY(const auto all, directory_.read());
+    std::map<std::string, std::uint64_t> forgotten;
+    PERDURE_TRY(const auto all, directory_.read(&forgotten));
     std::vector<QuarantinedSegment> found;
     for (const auto& [key, published] : all)
-      if (std::get<0>(key) == name && published.aside)
+      if (std::get<0>(key) == name && published.aside && std::get<2>(key).created_ns > forgotten[name])
         found.push_back({{name, std::get<1>(key), std::get<2>(key)}, directory_.path(published.file)});
     return found;
   }
