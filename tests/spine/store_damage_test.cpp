@@ -292,8 +292,8 @@ TEST_P(Store, WhatWasForgottenIsNotTakenFromTiersEither) {
   for (const bool forgotten : {false, true}) {
     ASSERT_TRUE(!forgotten || store::make_store(store).value()->forget("app", UINT64_MAX / 2));
     const auto outcome = run_ranks(two_ranks(), [&, forgotten](const Rank& rank) {
-      perdure_t* handle = rank.open(options(directory.path(), GetParam()) + ";flush.max_bandwidth=1KiB");
-      State state(rank.rank, kWords);
+      perdure_t* handle = rank.open(options(directory.path(), GetParam()) + ";flush.max_bandwidth=8KiB");
+      State state(rank.rank, 64);
       state.protect(handle);
       REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_restore(handle, "app", PERDURE_LATEST));
       state.advance(3);
