@@ -102,6 +102,12 @@ class Listed(unittest.TestCase):
             self.assertIn(pathlib.Path(mutant.path), files, "it would not be run")
         self.assertGreater(len(tree.numbered(ROOT, files, mutants)), 3000)
 
+    def test_what_nobody_could_notice_is_a_change_that_is_made(self):
+        mutants, equivalents = listed.read(ROOT, ROOT / "tests/mutants.toml")
+        made = tree.numbered(ROOT, list(tree.sources(ROOT)), mutants)
+        for entry in equivalents:
+            self.assertEqual(len([change for change in made if listed.is_equivalent(change, [entry])]), 1, entry)
+
     def test_what_is_not_there_exactly_once_is_refused(self):
         with tempfile.TemporaryDirectory() as name:
             root = pathlib.Path(name)

@@ -76,6 +76,8 @@ TEST_F(Retirement, LeavesTheStoreAloneWhereAnEngineRefuses) {
   os::FaultRules read_only(*os::parse_fault_rules("pwrite:/node/" + key_of_node(1) + ":EROFS"));
   on_ranks([&](Job& job) {
     wait_for_store(job, write(job, 1));
+    expect_level(job, 1, PERDURE_LEVEL_STORE);
+    job.known().observe("app", job.store(), false);
     if (job.rank() == 0) os::install_hooks(&read_only);
     ASSERT_TRUE(job.comm().barrier());
     const auto refused = retire_version(job, "app", 1);
@@ -85,6 +87,7 @@ TEST_F(Retirement, LeavesTheStoreAloneWhereAnEngineRefuses) {
     const auto listings = job.store().list("app").value();
     ASSERT_EQ(listings.size(), 1U);
     EXPECT_TRUE(store::read_version(job.store(), listings[0]));
+    EXPECT_FALSE(job.known().check_free("app", 1)) << "it is still there";
     ASSERT_TRUE(job.comm().barrier());
     if (job.rank() == 0) os::install_hooks(nullptr);
     ASSERT_TRUE(job.comm().barrier());
@@ -92,6 +95,7 @@ TEST_F(Retirement, LeavesTheStoreAloneWhereAnEngineRefuses) {
     ASSERT_TRUE(retired) << retired.error().text();
     EXPECT_TRUE(job.store().list("app").value().empty());
     EXPECT_EQ(level_reached(job, "app", 1).error().code, PERDURE_NOT_FOUND);
+    EXPECT_TRUE(job.known().check_free("app", 1)) << "its number can be used again";
   });
   os::install_hooks(nullptr);  // also where an assertion ended a rank
 }

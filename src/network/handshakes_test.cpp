@@ -17,7 +17,7 @@ class KeepingWire : public Wire {
   Bytes address() const override { return address_; }
   std::size_t max_message() const override { return 4096; }
   base::Result<WirePeer> connect(ConstByteSpan) override { return ++peers_; }
-  void forget(WirePeer) override {}
+  void forget(WirePeer) override { ++forgotten_; }
   base::Status send(WirePeer, ConstByteSpan message) override {
     sent_.emplace_back(message.begin(), message.end());
     return {};
@@ -39,11 +39,13 @@ class KeepingWire : public Wire {
     return kind == nullptr ? Kind{} : *kind;
   }
   bool silent() const { return sent_.empty(); }
+  int forgotten() const { return forgotten_; }
 
  private:
   Bytes address_;
   std::vector<Bytes> sent_;
   WirePeer peers_ = 0;
+  int forgotten_ = 0;
 };
 
 class HandshakesTest : public testing::Test {
@@ -70,6 +72,11 @@ class HandshakesTest : public testing::Test {
   static void expect_unauthenticated(const base::Result<std::optional<Established>>& outcome) {
     ASSERT_FALSE(outcome) << (outcome->has_value() ? "a session stands" : "it was not noticed");
     EXPECT_EQ(outcome.error().code, PERDURE_PERMISSION);
+  }
+
+  Hello hello_from(const Address& from) const {
+    const Introduction said{from, there.incarnation, fresh_nonce(), {}};
+    return {encode(from), said.responder, said.initiator_nonce, prove(key, Step::hello, said)};
   }
 
   const JobKey key = key_of(42);
@@ -136,6 +143,30 @@ TEST_F(HandshakesTest, AreNotEndedByARefusalOfOneWhoKnowsTheNonceButNotTheKey) {
   const auto refused = initiator.on_message(Refuse{introduction.initiator_nonce, true_proof(Step::refuse)}, kNow);
   EXPECT_TRUE(refused && !refused->has_value());
   EXPECT_TRUE(initiator.refused(there.incarnation)) << "who has the key may say so";
+}
+
+TEST_F(HandshakesTest, OfWhichThereAreTooManyForgetTheOldestAndNotWhatIsSettled) {
+  Handshakes few(responder_wire, key, there, {10, 100, 2});
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(few.on_message(hello_from(here), kNow));
+  EXPECT_EQ(few.half_open(), 2U);
+  few.settle(here.incarnation);
+  EXPECT_EQ(few.half_open(), 0U);
+  EXPECT_EQ(responder_wire.forgotten(), 2);
+  for (int i = 0; i < 5; ++i) {
+    const Address from{Bytes(8, static_cast<std::byte>(10 + i)), 1000U + static_cast<unsigned>(i)};
+    ASSERT_TRUE(few.on_message(hello_from(from), kNow));
+    EXPECT_EQ(few.half_open(), std::min(2U, 1U + static_cast<unsigned>(i)));
+  }
+  EXPECT_EQ(responder_wire.forgotten(), 2 + 3);
+}
+
+TEST_F(HandshakesTest, EndWhenTheirTimeIsUp) {
+  ASSERT_TRUE(initiator.begin(there, kNow, kUntil));
+  EXPECT_LT(initiator.tick(kUntil - 1), kUntil + 100);
+  EXPECT_TRUE(initiator.trying(there.incarnation));
+  (void)initiator.tick(kUntil);
+  EXPECT_FALSE(initiator.trying(there.incarnation));
+  EXPECT_EQ(initiator_wire.forgotten(), 1);
 }
 
 }  // namespace
