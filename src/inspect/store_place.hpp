@@ -1,5 +1,6 @@
 #pragma once
-// What a directory is in which nothing was found that was looked for: people name the directory beside the store, or one within it.
+// What a directory is in which nothing was found that was looked for: people name the directory beside the store, or
+// one within it.
 #include <optional>
 #include <string>
 
