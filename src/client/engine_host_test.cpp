@@ -205,6 +205,7 @@ TEST_F(EngineHost, ARelativeEntryOfThePathLeadsToAnAbsoluteProgram) {
       EXPECT_EQ(*found, program);
     }
   }
+  EXPECT_EQ(find_daemon(configured("engine.daemon_path=./perdured")).value(), program);
   ::setenv("PATH", ":", 1);
   const auto found = find_daemon(configured());
   EXPECT_TRUE(!found || *found != program) << "an empty entry is none";
