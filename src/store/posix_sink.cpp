@@ -84,9 +84,10 @@ base::Result<std::unique_ptr<SegmentSink>> PosixSink::begin(const PosixLayout& l
   return sink;
 }
 
+// Where the marks cannot be read now, nothing is lost by going on: they hide what is published under them.
 Status PosixSink::check_wanted() const {
-  PERDURE_TRY(const std::uint64_t forgotten_ns, forgotten(layout_, id_.name));
-  if (id_.attempt.created_ns > forgotten_ns) return {};
+  const auto forgotten_ns = forgotten(layout_, id_.name);
+  if (!forgotten_ns || id_.attempt.created_ns > *forgotten_ns) return {};
   return base::fail(PERDURE_CLOSED, id_.text(), "it was forgotten on purpose (perdure forget)");
 }
 
@@ -98,8 +99,9 @@ Status PosixSink::make_directories() const {
 }
 
 Status PosixSink::create() {
-  PERDURE_TRY(const auto left, temporaries_of(layout_, id_, segment_.index, segment_.count));
-  for (const std::string& other : left) PERDURE_CHECK(remove_abandoned(other));  // by killed processes
+  // What killed processes left; where that cannot be seen or removed now, it is clean()'s work.
+  if (const auto left = temporaries_of(layout_, id_, segment_.index, segment_.count))
+    for (const std::string& other : *left) (void)remove_abandoned(other);
   PERDURE_CHECK(create_file());
   os::crash_point(os::CrashPoint::flush_created);
   return file_.preallocate(file_bytes_);

@@ -102,7 +102,7 @@ int comes_back(perdure_t* handle, State& state, bool lost) {
 }
 
 int is_refused(perdure_t* handle, State& state, int rank) {
-  REQUIRE(perdure_restore(handle, "app", 2) == PERDURE_NOT_FOUND);
+  REQUIRE(perdure_restore(handle, "app", 2) == PERDURE_INCOMPLETE);
   const std::string why = perdure_error_text(handle);
   REQUIRE(why.find("app version 2") != std::string::npos && why.find("gone") != std::string::npos);
   REQUIRE(state.step == 0 && state.right());

@@ -107,12 +107,13 @@ class NodeLoss : public ::testing::TestWithParam<Loss> {
       ASSERT_GT(removed, 0U) << "node " << node << " had nothing";
     }
   }
-  /// A new launch that must have this step (0: nothing), from what the nodes have; and somebody's reports say so.
+  /// A new launch that must have this step (0: parts only, which is no first start), from what the nodes have; and
+  /// somebody's reports say so.
   void expect_restored(std::uint64_t step, const std::string& more = "", const std::string& report = "") const {
     SharedMemory<std::atomic<int>> reported;
     expect_done(without_store(), more, [&](const Rank& rank, perdure_t* handle, State& state) {
       const perdure_status status = perdure_restore(handle, "app", PERDURE_LATEST);
-      REQUIRE_STATUS(step == 0 ? PERDURE_NOT_FOUND : PERDURE_OK, handle, status);
+      REQUIRE_STATUS(step == 0 ? PERDURE_INCOMPLETE : PERDURE_OK, handle, status);
       REQUIRE(state.step == step && state.right());
       if (all_reports(handle).find(report) != std::string::npos) ++*reported;
       rank.barrier();

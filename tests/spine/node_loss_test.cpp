@@ -47,7 +47,7 @@ TEST_P(NodeLoss, WhatTheSchemeSurvivesComesBackWithoutTheStore) {
     const bool lost = loss().lost.contains(rank.rank / loss().per_node);
     const perdure_status status = perdure_restore(handle, "app", PERDURE_LATEST);
     if (!loss().survives) {
-      REQUIRE(status == PERDURE_NOT_FOUND);
+      REQUIRE(status == PERDURE_INCOMPLETE);
       REQUIRE(state.step == 0 && state.right());
       return 0;
     }
@@ -114,7 +114,7 @@ TEST_P(FourNodes, BeyondToleranceAnOlderVersionIsNotMadeUp) {
   live_and_die(2);
   lose({1, 3});
   expect_done(without_store(), "", [](const Rank&, perdure_t* handle, State&) {
-    REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, perdure_restore(handle, "app", PERDURE_LATEST));
+    REQUIRE_STATUS(PERDURE_INCOMPLETE, handle, perdure_restore(handle, "app", PERDURE_LATEST));
     const std::string why = perdure_error_text(handle);
     REQUIRE(why.find("app version 2") != std::string::npos && why.find("which lacks 2") != std::string::npos);
     return 0;

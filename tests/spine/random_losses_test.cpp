@@ -62,8 +62,10 @@ int live_randomly(const Rank& rank, const std::string& options, const Life& life
   state.protect(handle);
   const perdure_status restored = tried([&] { return perdure_restore(handle, "app", PERDURE_LATEST); });
   const std::string why = perdure_error_text(handle);
-  if (restored != PERDURE_OK) REQUIRE_STATUS(PERDURE_NOT_FOUND, handle, restored);
-  REQUIRE(restored == PERDURE_OK || why.find("there is no version that every rank can restore") != std::string::npos);
+  // Nothing is there, or parts only: nodes that are left never make a first start of what was told to be safe.
+  REQUIRE(restored == PERDURE_OK || restored == PERDURE_NOT_FOUND || restored == PERDURE_INCOMPLETE);
+  REQUIRE(restored != PERDURE_NOT_FOUND || why.find("there is no checkpoint of it") != std::string::npos);
+  REQUIRE(restored != PERDURE_INCOMPLETE || why.find("no version is whole") != std::string::npos);
   REQUIRE(state.right() && (restored == PERDURE_OK) == (state.step != 0));
   account.restored[static_cast<std::size_t>(rank.rank)] = static_cast<std::int64_t>(state.step);
   rank.barrier();
