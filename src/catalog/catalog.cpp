@@ -141,7 +141,9 @@ base::Status Catalog::mend_magic(std::uint64_t size) {
 base::Status Catalog::append(const Record& record) {
   const auto bytes = encode_record(record);
   PERDURE_CHECK(check_readable(bytes));
-  if (end_ + bytes.size() > kMaxLog)
+  // What gives something up, or notes that it is stored, is still taken when the log is nearly full.
+  const bool adds = std::holds_alternative<StageRecord>(record) || std::holds_alternative<RedundancyRecord>(record);
+  if (end_ + bytes.size() > kMaxLog - (adds ? kMaxRecord : 0))
     return base::fail(PERDURE_NO_SPACE, file_.path(),
                       "it would have more than the " + base::format_bytes(kMaxLog) + " that a catalog may have",
                       "keep fewer versions on the node, or use larger chunks");

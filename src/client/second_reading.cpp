@@ -40,7 +40,7 @@ void note(Job& job, const std::string& text) {
   if (job.engine().connected()) (void)job.engine().channel().call(ipc::Note{text});
 }
 
-Verdict judge(Job& job, Suspect suspect) {
+Verdict judge_now(Job& job, Suspect suspect) {
   auto read = read_suspect(job, suspect);
   if (read) {
     note(job, "damage that only one reader saw: " + suspect.why.text() +
@@ -48,11 +48,20 @@ Verdict judge(Job& job, Suspect suspect) {
                   "the node that saw it");
     return {std::move(read->segment), read->ranks};
   }
-  if (read.error().code != PERDURE_CORRUPT)
-    return {std::nullopt, 0, read.error().code == PERDURE_NOT_FOUND ? std::nullopt : std::optional(read.error())};
+  if (read.error().code != PERDURE_CORRUPT) {
+    // Not there for this reader, which may be its own trouble: nothing is known of it then.
+    if (read.error().code == PERDURE_NOT_FOUND) read.error().code = PERDURE_UNAVAILABLE;
+    return {std::nullopt, 0, read.error()};
+  }
   if (auto aside = job.store().quarantine(suspect.ref, suspect.id, read.error()); !aside)
     note(job, "a damaged segment could not be set aside: " + aside.error().text());
   return {};
+}
+
+// The others wait for the verdict, whatever happens here.
+Verdict judge(Job& job, const Suspect& suspect) {
+  auto verdict = base::caught("store", [&] { return base::Result<Verdict>(judge_now(job, suspect)); });
+  return verdict ? std::move(*verdict) : Verdict{std::nullopt, 0, verdict.error()};
 }
 
 void take(StoreView& view, const Suspect& suspect, Verdict verdict) {
@@ -101,7 +110,8 @@ base::Status read_again(Job& job, std::optional<Suspect> mine) {
     PERDURE_TRY(const auto bytes, comm::broadcast_bytes(job.comm(), told, static_cast<int>(finder)));
     PERDURE_TRY(const auto suspect, base::decode_fields<Suspect>(bytes, "suspect"));
     if (job.rank() == reader_of(job, static_cast<std::uint32_t>(finder))) (void)judge(job, suspect);
-    const bool same = mine && mine->ref.path == suspect.ref.path;
+    const bool same =
+        mine && mine->ref.path == suspect.ref.path && mine->rank == suspect.rank && mine->chunk == suspect.chunk;
     if (finder == job.rank() || same) mine.reset();
   }
   return {};

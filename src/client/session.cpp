@@ -115,19 +115,21 @@ void Session::tell_step(std::uint64_t entered_ns) {
 }
 
 base::Status Session::capture(const segment::VersionId& id) {
-  capture::MemorySource source(regions_);
-  VersionWriter writer(*job_, source);
+  std::optional<capture::MemorySource> source;
+  std::optional<VersionWriter> writer;
   const base::Status captured = base::caught("checkpoint", [&]() -> base::Status {
-    PERDURE_CHECK(writer.begin(id));
-    for (std::size_t chunk = 0; chunk < writer.chunks(); ++chunk) PERDURE_CHECK(writer.put(chunk));
-    return writer.stage();
+    source.emplace(regions_);
+    writer.emplace(*job_, *source);
+    PERDURE_CHECK(writer->begin(id));
+    for (std::size_t chunk = 0; chunk < writer->chunks(); ++chunk) PERDURE_CHECK(writer->put(chunk));
+    return writer->stage();
   });
   os::crash_point(os::CrashPoint::checkpoint_staged);
   // All ranks know the outcome then, and tell their engine.
   const base::Status agreed = agree(job_->comm(), captured);
   return base::caught("checkpoint", [&]() -> base::Status {
-    if (agreed) return writer.commit();
-    writer.abort();
+    if (agreed) return writer->commit();
+    if (writer) writer->abort();
     return agreed;
   });
 }

@@ -183,14 +183,19 @@ base::Status VersionReader::forget_held(JobInventory& all, std::uint64_t forgott
   base::Status outcome;
   for (const auto& [node, held] : all.held) {
     const bool mine = job_.leads() && node == job_.nodes().mine && held.id.attempt.created_ns <= forgotten_ns;
+    // What this node holds, or keeps for others, of the version's new attempt would go with the old one.
+    const auto anew = [&, &id = held.id](std::uint32_t on, const segment::VersionId& other) {
+      return on == job_.nodes().mine && other.version == id.version && other.attempt.created_ns > forgotten_ns;
+    };
     const bool again =
-        std::any_of(all.held.begin(), all.held.end(), [&, node = node, &id = held.id](const auto& other) {
-          return other.node == node && other.held.id.version == id.version &&
-                 other.held.id.attempt.created_ns > forgotten_ns;
-        });
+        std::any_of(all.held.begin(), all.held.end(), [&](const auto& h) { return anew(h.node, h.held.id); }) ||
+        std::any_of(all.kept.begin(), all.kept.end(), [&](const auto& k) { return anew(k.first, k.second.id); });
     if (!mine || again || !outcome) continue;
-    auto retired = job_.engine().channel().call(ipc::Retire{held.id.name, held.id.version});
-    if (!retired) outcome = base::fail(retired.error());
+    const auto retired = base::caught("engine", [&, &id = held.id] {
+      return job_.engine().channel().call(ipc::Retire{id.name, id.version});
+    });
+    // An engine that dies now is asked again by the next restore.
+    if (!retired && retired.error().code != PERDURE_UNAVAILABLE) outcome = base::fail(retired.error());
   }
   std::erase_if(all.held, [&](const auto& holding) { return holding.held.id.attempt.created_ns <= forgotten_ns; });
   std::erase_if(all.kept, [&](const auto& kept) { return kept.second.id.attempt.created_ns <= forgotten_ns; });

@@ -130,7 +130,7 @@ Status quarantine_segment(const PosixLayout& layout, const SegmentRef& segment, 
   PERDURE_CHECK(os::sync_directory(layout.root()));
   PERDURE_TRY(std::string aside, free_name(wanted));
   PERDURE_CHECK(write_report(aside + ".json", report(path, id, why)));  // 2
-  PERDURE_CHECK(os::rename_path(path, aside));                          // 3
+  PERDURE_CHECK(os::rename_to_free(path, aside));                       // 3
   PERDURE_TRY(const bool right, is_the_one(aside, segment.identity));
   if (!right) {  // published between the look and the rename
     PERDURE_CHECK(os::rename_to_free(aside, path));

@@ -151,6 +151,7 @@ namespace {
 Status finish_forgetting(const PosixLayout& layout, const std::string& name, const std::vector<os::Entry>& entries) {
   const std::uint64_t forgotten_ns = latest_forgotten(entries);
   if (forgotten_ns == 0) return {};
+  PERDURE_CHECK(os::sync_directory(layout.name_directory(name)));  // who made the mark may have died before
   for (const os::Entry& entry : entries) {
     const auto version = entry.directory ? parse_version(entry.name) : std::nullopt;
     if (!version) continue;

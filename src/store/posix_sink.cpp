@@ -145,17 +145,21 @@ Status PosixSink::reopen() {
 // The temporary segment that an earlier sink left; there may be others, which other engines begin anew.
 Status PosixSink::take_up() {
   PERDURE_TRY(const auto left, temporaries_of(layout_, id_, segment_.index, segment_.count));
-  if (left.empty()) return base::fail(PERDURE_NOT_FOUND, final_, "no temporary segment of it is left");
-  Status taken;
+  Status refused = base::fail(PERDURE_NOT_FOUND, final_, "no temporary segment of it is left");
   for (const std::string& path : left) {
     auto file = os::File::open(path, os::Open::read_write);
-    taken = file ? lock(*file) : Status(base::fail(file.error()));
-    if (!taken) continue;
+    const Status taken = file ? lock(*file) : Status(base::fail(file.error()));
+    PERDURE_TRY(const bool there, os::exists(path));
+    if (!there) continue;  // removed before it was locked
+    if (!taken) {
+      refused = taken;
+      continue;
+    }
     file_ = std::move(*file);
     temporary_ = path;
     return {};
   }
-  return taken;
+  return refused;
 }
 
 // A commit that failed after its rename, or whose process died then: what is under the final name is all there is, and
@@ -230,6 +234,12 @@ Status PosixSink::accept_published() {
     return os::remove_file(temporary_);
   }
   if (same.error().code != PERDURE_CORRUPT) return same;
+  // One reader is not believed: its own file must be whole, and a second reading see the same damage.
+  if (auto defects = segment::verify(*mine, nullptr); !defects.empty()) return base::fail(defects.front().error);
+  PERDURE_TRY(const auto again, segment::open_file(final_, segment::Cached::no));
+  if (segment::verify(*again, nullptr).empty())
+    return base::fail(PERDURE_IO, final_, "it was damaged at the first reading, and whole at the second",
+                      "check this node's memory, and the file system of the store", true);
   SegmentRef damaged{segment_.index, segment_.count, segment_.attempt, {}, published->identity()};
   PERDURE_CHECK(quarantine_segment(layout_, damaged, id_, same.error()));
   return os::rename_to_free(temporary_, final_);
