@@ -9,14 +9,16 @@
 namespace perdure::client {
 namespace {
 
-constexpr std::array<std::string_view, 13> kNames = {
+constexpr std::array<std::string_view, 14> kNames = {
     "PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "XDG_CONFIG_HOME", "LANG", "TZ",
     // A library of a module, such as libfabric, is found by it; a build with a sanitizer has its options there.
-    "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"};
+    "LD_LIBRARY_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS",
+    // With MALLOC_*: how the C library's memory is bounded.
+    "GLIBC_TUNABLES"};
 
 // Ours, the locale's, and those of libfabric, its providers and what these talk to.
-constexpr std::array<std::string_view, 11> kFamilies = {"PERDURE_", "LC_",   "FI_",    "UCX_", "PSM2_",     "PSM3_",
-                                                        "HFI_",     "MLX5_", "RDMAV_", "IBV_", "SLINGSHOT_"};
+constexpr std::array<std::string_view, 12> kFamilies = {"PERDURE_", "LC_",  "MALLOC_", "FI_",    "UCX_", "PSM2_",
+                                                        "PSM3_",    "HFI_", "MLX5_",   "RDMAV_", "IBV_", "SLINGSHOT_"};
 
 bool is_inherited(std::string_view variable) {
   const std::string_view name = variable.substr(0, variable.find('='));

@@ -161,6 +161,7 @@ TEST(DaemonEnvironment, IsWhatPerduredAndItsNetworkRead) {
                                          "TZ=",
                                          "LD_LIBRARY_PATH=/opt/lib",
                                          "UCX_TLS=rc",
+                                         "MALLOC_ARENA_MAX=1",
                                          "XDG_CONFIG_HOME=/c"};
   std::vector<std::string> all = {"SECRET=1",
                                   "AWS_SECRET_ACCESS_KEY=2",

@@ -75,7 +75,7 @@ keep_last = 3
 ```
 
 A `perdured` that a program starts has the program's configuration and, of its environment, only `PATH`, `HOME`, `USER`, `LOGNAME`,
-`TMPDIR`, `XDG_CONFIG_HOME`, `LANG`, `LC_*`, `TZ`, `PERDURE_*`, `LD_LIBRARY_PATH`, the options of sanitizers, and what libfabric and its
+`TMPDIR`, `XDG_CONFIG_HOME`, `LANG`, `LC_*`, `TZ`, `PERDURE_*`, `LD_LIBRARY_PATH`, the options of sanitizers and of `malloc` (`MALLOC_*`, `GLIBC_TUNABLES`), and what libfabric and its
 providers read: `FI_*`, `UCX_*`, `PSM2_*`, `PSM3_*`, `HFI_*`, `MLX5_*`, `IBV_*`, `RDMAV_*`, `SLINGSHOT_*`. Secrets of the job do not live on in
 it. One that needs other variables is started by hand, with `engine.spawn` off.
 
