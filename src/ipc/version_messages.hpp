@@ -1,5 +1,6 @@
 #pragma once
 // What is asked of, and done with, the versions that a node holds.
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -107,9 +108,13 @@ struct Retire {
   static constexpr Kind kKind = Kind::may_wait;
   using Reply = Done;
   std::string name;
-  std::uint64_t version = 0;
-  PERDURE_FIELDS(name, version)
-  std::string wrong() const { return segment::VersionId{name, version, {}}.wrong(); }
+  std::optional<std::uint64_t> version;                                ///< nothing: all of them
+  std::uint64_t until_ns = std::numeric_limits<std::uint64_t>::max();  ///< attempts that began later stay
+  PERDURE_FIELDS(name, version, until_ns)
+  std::string wrong() const { return segment::VersionId{name, version.value_or(0), {}}.wrong(); }
+  bool names(const segment::VersionId& id) const {
+    return id.name == name && (!version || id.version == *version) && id.attempt.created_ns <= until_ns;
+  }
 };
 
 using VersionMessages = Messages<Inventory, Locate, Unpin, Quarantine, Restored, Retire>;

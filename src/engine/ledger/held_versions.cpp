@@ -292,13 +292,17 @@ base::Status HeldVersions::quarantine(const ipc::Quarantine& quarantine) {
   return {};
 }
 
-base::Status HeldVersions::retire(const std::string& name, std::uint64_t version) {
-  std::vector<segment::VersionId> ids;
+std::set<segment::VersionId> HeldVersions::named_by(const ipc::Retire& retire) const {
+  std::set<segment::VersionId> ids;
   for (const auto& [id, held] : node_.catalog.state().versions)
-    if (id.name == name && id.version == version) ids.push_back(id);
+    if (retire.names(id)) ids.insert(id);
   for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
-    if (id.version.name == name && id.version.version == version) ids.push_back(id.version);
-  for (const auto& id : ids) {
+    if (retire.names(id.version)) ids.insert(id.version);
+  return ids;
+}
+
+base::Status HeldVersions::retire(const ipc::Retire& retire) {
+  for (const auto& id : named_by(retire)) {
     PERDURE_CHECK(drop(id));
     PERDURE_CHECK(redundancy_.drop(id));
   }

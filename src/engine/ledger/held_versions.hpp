@@ -1,6 +1,7 @@
 #pragma once
 // The life of a version on this node: staged, committed or aborted, read, set aside, exported, dropped.
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,10 @@ class HeldVersions {
   void unpin(ClientId client, const segment::VersionId& id);
   void unpin(ClientId client);
   base::Status quarantine(const ipc::Quarantine& quarantine);
-  base::Status retire(const std::string& name, std::uint64_t version);
+  /// Drops what it names, and what is kept for it.
+  base::Status retire(const ipc::Retire& retire);
+  /// What is held, or kept for other nodes, of the attempts that it names.
+  std::set<segment::VersionId> named_by(const ipc::Retire& retire) const;
   void client_gone(ClientId client);
   std::vector<ipc::HeldSummary> inventory(const std::string& name) const;
 

@@ -66,7 +66,7 @@ TEST_F(Keeping, RetiringAVersionFreesWhatIsKeptForIt) {
   ASSERT_TRUE(checkpoint(1));
   ASSERT_TRUE(keep_one(1, 1));
   ASSERT_TRUE(keep_one(1, 2));
-  ASSERT_TRUE(core->held.retire("app", 1));
+  ASSERT_TRUE(core->held.retire({"app", 1}));
   EXPECT_EQ(used(0), 0U);
   EXPECT_EQ(core->redundancy.find(protection_id(1, 1)), nullptr);
   EXPECT_EQ(core->redundancy.find(protection_id(1, 2)), nullptr);
@@ -75,8 +75,27 @@ TEST_F(Keeping, RetiringAVersionFreesWhatIsKeptForIt) {
 TEST_F(Keeping, ARetiredVersionThatIsOnlyKeptForOthersIsFreed) {
   open({1});
   ASSERT_TRUE(keep_one(1));
-  ASSERT_TRUE(core->held.retire("app", 1));
+  ASSERT_TRUE(core->held.retire({"app", 1}));
   EXPECT_EQ(used(0), 0U);
+}
+
+TEST_F(Keeping, WhatIsForgottenUntilATimeLeavesLaterAttemptsAndTheirRedundancy) {
+  open({4});
+  ASSERT_TRUE(checkpoint(1));
+  ASSERT_TRUE(keep_one(1));
+  ASSERT_TRUE(checkpoint(2));
+  ASSERT_TRUE(keep_one(2));
+  ASSERT_LT(id(1).attempt.created_ns, id(2).attempt.created_ns);
+  EXPECT_THAT(core->held.named_by({"other", std::nullopt}), testing::IsEmpty());
+  EXPECT_THAT(core->held.named_by({"app", 2, id(1).attempt.created_ns}), testing::IsEmpty());
+  const ipc::Retire until{"app", std::nullopt, id(1).attempt.created_ns};
+  EXPECT_THAT(core->held.named_by(until), testing::ElementsAre(id(1)));
+  ASSERT_TRUE(core->held.retire(until));
+  EXPECT_EQ(core->find(id(1)), nullptr);
+  EXPECT_EQ(core->redundancy.find(protection_id(1)), nullptr);
+  EXPECT_NE(core->find(id(2)), nullptr);
+  EXPECT_NE(core->redundancy.find(protection_id(2)), nullptr);
+  EXPECT_EQ(used(0), 2U);
 }
 
 TEST_F(Keeping, AStoredVersionStaysWhileOthersNeedItToRebuildTheirs) {

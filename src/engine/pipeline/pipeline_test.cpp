@@ -158,7 +158,7 @@ TEST_F(PipelineOfTests, WhatLeftTheNodeBeforeItsLevelIsNotWaitedFor) {
   commit(1);
   {
     const auto guard = ledger->lock();
-    ASSERT_TRUE(core->held.retire("app", 1));
+    ASSERT_TRUE(core->held.retire({"app", 1}));
   }
   pipeline->look();
   commit(2);

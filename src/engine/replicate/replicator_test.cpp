@@ -153,8 +153,8 @@ TEST_P(OneGroup, InAnotherLaunchItIsEncodedAgainAndTheUnfinishedIsGivenBack) {
     EXPECT_FALSE(node->redundancy_set({second_, 7}));
     {
       const auto guard = node->lock();
-      ASSERT_TRUE(guard->held.retire("app", 1));
-      ASSERT_TRUE(guard->held.retire("app", 2));
+      ASSERT_TRUE(guard->held.retire({"app", 1}));
+      ASSERT_TRUE(guard->held.retire({"app", 2}));
     }
     EXPECT_EQ(node->used(), 0U) << "no slot is lost";
   }
@@ -297,7 +297,7 @@ TEST_P(OneGroup, AVersionThatIsGivenUpMeanwhileLeavesNothing) {
   for (auto& node : nodes_) {
     node->replicator().gone(first_);
     const auto guard = node->lock();
-    ASSERT_TRUE(node->core().held.retire("app", 1));
+    ASSERT_TRUE(node->core().held.retire({"app", 1}));
   }
   for (auto& node : nodes_) node->end();
   for (auto& node : nodes_) EXPECT_EQ(node->used(), 0U);

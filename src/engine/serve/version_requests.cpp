@@ -72,11 +72,10 @@ void count_restored(ServeContext& context, ClientId, const ipc::Restored& restor
 
 void tell_group_gone(ServeContext& context, const ipc::Retire& retire) {
   if (context.options.group == nullptr) return;
-  std::vector<segment::VersionId> ids;
+  std::set<segment::VersionId> ids;
   {
     const auto ledger = context.ledger.lock();
-    for (const auto& summary : ledger->held.inventory(retire.name))
-      if (summary.id.version == retire.version) ids.push_back(summary.id);
+    ids = ledger->held.named_by(retire);
   }
   for (const auto& id : ids) context.options.group->gone(id);
 }
@@ -87,13 +86,14 @@ std::optional<base::Result<Done>> answer_retire(ServeContext& context, const Ask
   for (const auto& summary : ledger->held.inventory(retire.name)) {
     const Version* run = ledger->version(summary.id);
     const bool busy = run != nullptr && run->flush == FlushPhase::running && !summary.stored;
-    if (summary.id.version == retire.version && busy && !asked.timed_out) return std::nullopt;
+    if (retire.names(summary.id) && busy && !asked.timed_out) return std::nullopt;
   }
-  return done(ledger->held.retire(retire.name, retire.version));
+  return done(ledger->held.retire(retire));
 }
 
 WaitReason why_retire(NodeState&, const Queued&, const ipc::Retire& retire) {
-  return {"flush", retire.name + " version " + std::to_string(retire.version) + " is being flushed"};
+  const std::string what = retire.version ? "version " + std::to_string(*retire.version) : "a version";
+  return {"flush", retire.name + ": " + what + " is being flushed"};
 }
 
 }  // namespace
