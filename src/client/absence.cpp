@@ -25,6 +25,10 @@ base::Error absence(const std::string& name, std::int64_t version, const Evidenc
     return {PERDURE_CORRUPT, object,
             "no version is left that can be restored: damage was found in it, and " + it->path + " was set aside",
             remedy(name), false};
+  if (const auto* failed = newest(evidence.failed); failed != nullptr)
+    return {PERDURE_CORRUPT, object,
+            "no version passed verification on all ranks; the newest that failed is " + failed->text(), remedy(name),
+            false};
   const auto* stored = newest(evidence.in_store);
   const auto* held = newest(evidence.on_nodes);
   if (stored == nullptr && held == nullptr)

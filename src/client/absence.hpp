@@ -13,10 +13,12 @@ struct Evidence {
   std::vector<store::QuarantinedSegment> aside;  ///< damaged segments of the name that are in quarantine
   std::vector<segment::VersionId> in_store;      ///< attempts of which the store has something
   std::vector<segment::VersionId> on_nodes;      ///< attempts of which engines hold something
+  std::vector<segment::VersionId> failed = {};   ///< attempts that failed verification in this call
 };
 
 /// For version `version` of `name`; negative: for any. PERDURE_NOT_FOUND: of this there is nothing. PERDURE_CORRUPT:
-/// some of it was set aside. PERDURE_INCOMPLETE: parts of all that there is are missing.
+/// some of it was set aside, or failed verification just now. PERDURE_INCOMPLETE: parts of all that there is are
+/// missing.
 base::Error absence(const std::string& name, std::int64_t version, const Evidence& evidence);
 
 }  // namespace perdure::client

@@ -36,6 +36,12 @@ TEST(Absence, OfPartsSaysWhichVersionAndWhereTheyAre) {
   EXPECT_THAT(held.remedy, HasSubstr("perdure forget app"));
 }
 
+TEST(Absence, OfWhatFailedJustNowNamesIt) {
+  const auto error = absence("app", -1, {{}, {id(3)}, {}, {id(6), id(7)}});
+  EXPECT_EQ(error.code, PERDURE_CORRUPT);
+  EXPECT_THAT(error.cause, HasSubstr("app version 7"));
+}
+
 TEST(Absence, OfDamageCountsBeforeMissingParts) {
   EXPECT_EQ(absence("app", -1, {{{id(1), "/q"}}, {id(4)}, {id(5)}}).code, PERDURE_CORRUPT);
 }

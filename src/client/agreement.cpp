@@ -106,6 +106,12 @@ base::Status agree(comm::Communicator& comm, const base::Status& mine) {
   return {};
 }
 
+base::Result<bool> on_any_rank(comm::Communicator& comm, bool here) {
+  std::uint64_t any = here ? 1 : 0;
+  PERDURE_CHECK(comm.allreduce(std::span(&any, 1), comm::Reduce::maximum));
+  return any != 0;
+}
+
 base::Result<bool> agree_on(comm::Communicator& comm, const base::Status& mine, bool holds) {
   // The lowest failing rank wins: codes of higher ranks make smaller numbers.
   const auto rank = static_cast<std::uint64_t>(comm.rank());

@@ -42,4 +42,7 @@ base::Status agree(comm::Communicator& comm, const base::Status& mine);
 /// The same, and in the same exchange: whether `holds` is true on all ranks.
 base::Result<bool> agree_on(comm::Communicator& comm, const base::Status& mine, bool holds);
 
+/// One exchange: whether it is so on any rank.
+base::Result<bool> on_any_rank(comm::Communicator& comm, bool here);
+
 }  // namespace perdure::client

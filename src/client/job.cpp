@@ -87,9 +87,8 @@ base::Status Job::attach() {
   for (unsigned tries = 1;; ++tries) {
     const base::Status outcome = attach_once();
     if (outcome || tries == kMostTries) return outcome;
-    std::uint64_t lasting = passes(outcome.error()) ? 0 : 1;  // a peer's failure is judged by that peer
-    PERDURE_CHECK(comm_->allreduce(std::span(&lasting, 1), comm::Reduce::maximum));
-    if (lasting != 0) return outcome;
+    PERDURE_TRY(const bool lasting, on_any_rank(*comm_, !passes(outcome.error())));  // a peer's is judged by that peer
+    if (lasting) return outcome;
     os::sleep_ns(tries * kPauseNs);
   }
 }
@@ -122,14 +121,10 @@ base::Status Job::attach_once() {
   return {};
 }
 
-base::Result<bool> Job::any_engine_gone() {
-  std::uint64_t gone = engine_.gone() ? 1 : 0;
-  PERDURE_CHECK(comm_->allreduce(std::span(&gone, 1), comm::Reduce::maximum));
-  return gone != 0;
-}
+base::Result<bool> Job::any_engine_gone() { return on_any_rank(*comm_, engine_.gone()); }
 
 base::Status Job::announce() {
-  const auto told = engine_.announce();
+  const auto told = base::caught("engine", [this] { return engine_.announce(); });
   return told || engine_.gone() ? base::Status() : told;
 }
 

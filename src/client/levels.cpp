@@ -149,9 +149,8 @@ base::Status retire_version(Job& job, const std::string& name, std::int64_t vers
   if (job.comm().rank() == 0) outcome = remove_from_store(job, name, number, found);
   job.known().retired(name, number);
   PERDURE_CHECK(agree(job.comm(), outcome));
-  std::uint64_t anybody = found ? 1 : 0;
-  PERDURE_CHECK(job.comm().allreduce(std::span(&anybody, 1), comm::Reduce::maximum));
-  if (anybody == 0) return base::fail(PERDURE_NOT_FOUND, text(name, number), "there is no such version");
+  PERDURE_TRY(const bool anybody, on_any_rank(job.comm(), found));
+  if (!anybody) return base::fail(PERDURE_NOT_FOUND, text(name, number), "there is no such version");
   return {};
 }
 

@@ -101,11 +101,12 @@ base::Status read_again(Job& job, StoreView& view) {
 }
 
 // One after the other, the lowest rank's first: each costs two exchanges, and there are few.
-base::Status read_again(Job& job, std::optional<Suspect> mine) {
-  for (unsigned i = 0; i < kMostSuspects; ++i) {
+base::Result<bool> read_again(Job& job, std::optional<Suspect> mine) {
+  unsigned read = 0;
+  for (; read < kMostSuspects; ++read) {
     std::uint64_t finder = mine ? job.rank() : job.ranks();
     PERDURE_CHECK(job.comm().allreduce(std::span(&finder, 1), comm::Reduce::minimum));
-    if (finder == job.ranks()) return {};
+    if (finder == job.ranks()) break;
     const auto told = finder == job.rank() ? base::encode_fields(*mine) : std::vector<std::byte>();
     PERDURE_TRY(const auto bytes, comm::broadcast_bytes(job.comm(), told, static_cast<int>(finder)));
     PERDURE_TRY(const auto suspect, base::decode_fields<Suspect>(bytes, "suspect"));
@@ -114,7 +115,7 @@ base::Status read_again(Job& job, std::optional<Suspect> mine) {
         mine && mine->ref.path == suspect.ref.path && mine->rank == suspect.rank && mine->chunk == suspect.chunk;
     if (finder == job.rank() || same) mine.reset();
   }
-  return {};
+  return read > 0;
 }
 
 }  // namespace perdure::client

@@ -16,7 +16,7 @@ std::uint32_t second_reader(const std::vector<std::uint32_t>& node_of_rank, std:
 base::Status read_again(Job& job, StoreView& view);
 
 /// [collective] The same for what any rank found while it read; `mine` is empty on all others. Every suspect is decided
-/// when it returns.
-base::Status read_again(Job& job, std::optional<Suspect> mine);
+/// when it returns; true when there was one.
+base::Result<bool> read_again(Job& job, std::optional<Suspect> mine);
 
 }  // namespace perdure::client

@@ -160,25 +160,30 @@ base::Result<segment::RegionEntry> Session::stored_size(const std::string& name,
 struct Session::Outcome {
   base::Status status;     ///< of all ranks
   bool wrong_use = false;  ///< of the call, on some rank: no other version would help
+  bool refused = false;    ///< on some rank, memory or the like: that says nothing about the version
 };
 
 // The version that was chosen. Nothing is written to the application's memory before every rank has found that it fits.
 base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, capture::Target& target) {
   base::Status outcome = reader.fetch();
   std::vector<capture::ChunkRange> needed;
-  std::uint64_t wrong_use = 0;
+  bool wrong_use = false;
+  const auto refused = [&outcome] {
+    return !outcome && (outcome.error().code == PERDURE_NO_SPACE || outcome.error().code == PERDURE_INTERNAL);
+  };
+  const bool fetched = outcome.has_value();
   if (outcome)
     outcome = base::caught("restore", [&]() -> base::Status {
       PERDURE_TRY(const auto* piece, reader.locate(job_->rank()));
       auto accepted = target.accept(piece->regions);
       const auto code = accepted ? PERDURE_OK : accepted.error().code;
-      if (code == PERDURE_MISMATCH || code == PERDURE_NOT_FOUND) wrong_use = 1;
+      if (code == PERDURE_MISMATCH || code == PERDURE_NOT_FOUND) wrong_use = true;
       if (!accepted) return base::fail(accepted.error());
       needed = std::move(*accepted);
       return {};
     });
-  PERDURE_CHECK(job_->comm().allreduce(std::span(&wrong_use, 1), comm::Reduce::maximum));
-  if (wrong_use == 0) {
+  PERDURE_TRY(wrong_use, on_any_rank(job_->comm(), wrong_use));
+  if (!wrong_use) {
     os::crash_point(os::CrashPoint::restore_located);
     if (outcome)
       outcome = base::caught("restore", [&]() -> base::Status {
@@ -188,7 +193,11 @@ base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, ca
     os::crash_point(os::CrashPoint::restore_before_agree);
   }
   reader.release();
-  return Outcome{agree(job_->comm(), outcome), wrong_use != 0};
+  Outcome all{agree(job_->comm(), outcome), wrong_use};
+  if (!all.status) {
+    PERDURE_TRY(all.refused, on_any_rank(job_->comm(), fetched && refused()));
+  }
+  return all;
 }
 
 base::Status Session::restore(const std::string& name, std::int64_t version,
@@ -199,12 +208,17 @@ base::Status Session::restore(const std::string& name, std::int64_t version,
   if (ready) ready = check_version(version, true);
   os::crash_point(os::CrashPoint::restore_begin);
   VersionReader reader(*job_);
-  capture::MemoryTarget target(regions_, ids);
+  std::optional<capture::MemoryTarget> target;
+  if (ready)
+    ready = base::caught("restore", [&]() -> base::Status {
+      target.emplace(regions_, ids);
+      return {};
+    });
   std::map<segment::VersionId, unsigned> repairs;
   for (unsigned engines_lost = 0;;) {
     PERDURE_CHECK(reader.choose({Operation::restore, name, version}, ready));
-    PERDURE_TRY(const Outcome outcome, restore_chosen(reader, target));
-    if (outcome.wrong_use) return outcome.status;
+    PERDURE_TRY(const Outcome outcome, restore_chosen(reader, *target));
+    if (outcome.wrong_use || outcome.refused) return outcome.status;
     if (outcome.status) break;
     // That an engine died says nothing about the version: what it held is still there for the next one.
     PERDURE_TRY(const bool engine_gone, job_->any_engine_gone());

@@ -63,9 +63,9 @@ base::Result<StoreView> stored_parts(Job& job, const std::vector<segment::Versio
     std::vector<store::VersionListing> listings;
     for (const auto& id : ids) {
       if (id.name != listed) {
-        auto found = job.store().list(id.name);
+        auto found = list_versions(job.store(), id.name, job.known());
         listings = found ? std::move(*found) : std::vector<store::VersionListing>{};
-        if (!found && found.error().code != PERDURE_NOT_FOUND) view.unreadable = found.error();
+        if (!found) view.unreadable = found.error();
         listed = id.name;
       }
       for (const auto& listing : listings)

@@ -34,6 +34,19 @@ base::Result<ReadSegment> read_segment(const segment::ByteSource& source, const 
   return read;
 }
 
+base::Result<std::vector<store::VersionListing>> list_versions(store::Store& store, const std::string& name,
+                                                               KnownVersions& known) {
+  auto listings = store.list(name);
+  if (listings) known.saw_store();
+  if (listings || listings.error().code != PERDURE_NOT_FOUND) return listings;
+  auto names = store.names();
+  if (names) known.saw_store();
+  const bool never_there = !names && names.error().code == PERDURE_NOT_FOUND && !known.store_seen();
+  if (names || never_there) return std::vector<store::VersionListing>();
+  if (names.error().code == PERDURE_NOT_FOUND) names.error().code = PERDURE_UNAVAILABLE;
+  return base::fail(std::move(names).error());
+}
+
 void view_stored(store::Store& store, const store::VersionListing& listing, StoreView& view) {
   StoredVersionView version{listing.id, 0, {}};
   for (const auto& ref : listing.segments) {

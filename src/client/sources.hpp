@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "client/known_versions.hpp"
 #include "plan/layout.hpp"
 #include "store/store.hpp"
 
@@ -53,6 +54,11 @@ struct ReadSegment {
 /// Its manifest; PERDURE_CORRUPT when that is damaged, or another segment's.
 base::Result<ReadSegment> read_segment(const segment::ByteSource& source, const segment::VersionId& id,
                                        const store::SegmentRef& ref);
+
+/// The attempts at versions of `name` that the store lists; none where there is no such name, or no store yet. `known`:
+/// a store that was there when this job looked has vanished when it is not there: PERDURE_UNAVAILABLE.
+base::Result<std::vector<store::VersionListing>> list_versions(store::Store& store, const std::string& name,
+                                                               KnownVersions& known);
 
 /// Adds one attempt to `view` with the segments whose manifests verify. What is damaged twice, the second time read
 /// past this machine's memory of it, is a suspect.

@@ -20,28 +20,13 @@ bool whole(const StoredVersionView& view) {
   return view.ranks > 0 && ranks == view.ranks;
 }
 
-base::Error vanished(base::Error error) {
-  if (error.code == PERDURE_NOT_FOUND) error.code = PERDURE_UNAVAILABLE;
-  return error;
-}
-
 // Rank 0 alone reads the store, newest first, down to the first whole version that is not excluded.
 base::Result<StoreView> read_store(store::Store& store, const Opening& opening, KnownVersions& known,
                                    const std::set<segment::VersionId>& excluded) {
   StoreView view;
-  auto listings = store.list(opening.name);
-  if (!listings && listings.error().code == PERDURE_NOT_FOUND) {
-    // No such checkpoint; or no store: that is one to be made, or one that was there and vanished.
-    const auto names = store.names();
-    if (!names && (known.store_seen() || names.error().code != PERDURE_NOT_FOUND))
-      return base::fail(vanished(names.error()));
-    if (names) known.saw_store();
-    return view;
-  }
-  if (!listings) return base::fail(listings.error());
-  known.saw_store();
-  PERDURE_TRY(view.forgotten_ns, store.forgotten(opening.name));
-  for (auto it = listings->rbegin(); it != listings->rend(); ++it) {
+  PERDURE_TRY(const auto listings, list_versions(store, opening.name, known));
+  if (const auto forgotten = store.forgotten(opening.name)) view.forgotten_ns = *forgotten;
+  for (auto it = listings.rbegin(); it != listings.rend(); ++it) {
     const bool wanted = opening.version < 0 || it->id.version == static_cast<std::uint64_t>(opening.version);
     if (excluded.contains(it->id) || !wanted) continue;
     view_stored(store, *it, view);
@@ -162,7 +147,7 @@ base::Status VersionReader::choose(const Opening& opening, const base::Status& m
   }
   PERDURE_TRY(auto store, base::decode_fields<StoreView>(stored, "store view"));
   PERDURE_CHECK(client::read_again(job_, store));
-  if (store.forgotten_ns != 0) PERDURE_CHECK(forget_held(all, store.forgotten_ns));
+  if (store.forgotten_ns != 0) PERDURE_CHECK(forget_held(all, opening.name, store.forgotten_ns));
   const auto plans = plan_versions(all, store, job_.nodes().node_of_rank, job_.group().network_open());
   const auto chosen = choose_version(plans, opening.version, excluded_, job_.ranks());
   if (!chosen && store.unreadable) return base::fail(*store.unreadable);
@@ -178,23 +163,20 @@ base::Status VersionReader::choose(const Opening& opening, const base::Status& m
   return {};
 }
 
-// Engines may still hold what was forgotten on purpose: nobody restores it, and each leader's engine drops it.
-base::Status VersionReader::forget_held(JobInventory& all, std::uint64_t forgotten_ns) {
+// Engines may still hold, or keep for others, what was forgotten on purpose: nobody restores it, and each leader's
+// engine drops it. One that dies now is asked again by the next restore.
+base::Status VersionReader::forget_held(JobInventory& all, const std::string& name, std::uint64_t forgotten_ns) {
+  const auto old_here = [&](std::uint32_t node, const segment::VersionId& id) {
+    return node == job_.nodes().mine && id.attempt.created_ns <= forgotten_ns;
+  };
+  const bool any =
+      std::any_of(all.held.begin(), all.held.end(), [&](const auto& h) { return old_here(h.node, h.held.id); }) ||
+      std::any_of(all.kept.begin(), all.kept.end(), [&](const auto& k) { return old_here(k.first, k.second.id); });
   base::Status outcome;
-  for (const auto& [node, held] : all.held) {
-    const bool mine = job_.leads() && node == job_.nodes().mine && held.id.attempt.created_ns <= forgotten_ns;
-    // What this node holds, or keeps for others, of the version's new attempt would go with the old one.
-    const auto anew = [&, &id = held.id](std::uint32_t on, const segment::VersionId& other) {
-      return on == job_.nodes().mine && other.version == id.version && other.attempt.created_ns > forgotten_ns;
-    };
-    const bool again =
-        std::any_of(all.held.begin(), all.held.end(), [&](const auto& h) { return anew(h.node, h.held.id); }) ||
-        std::any_of(all.kept.begin(), all.kept.end(), [&](const auto& k) { return anew(k.first, k.second.id); });
-    if (!mine || again || !outcome) continue;
-    const auto retired = base::caught("engine", [&, &id = held.id] {
-      return job_.engine().channel().call(ipc::Retire{id.name, id.version});
+  if (any && job_.leads()) {
+    const auto retired = base::caught("engine", [&] {
+      return job_.engine().channel().call(ipc::Retire{name, std::nullopt, forgotten_ns});
     });
-    // An engine that dies now is asked again by the next restore.
     if (!retired && retired.error().code != PERDURE_UNAVAILABLE) outcome = base::fail(retired.error());
   }
   std::erase_if(all.held, [&](const auto& holding) { return holding.held.id.attempt.created_ns <= forgotten_ns; });
@@ -254,20 +236,18 @@ base::Error VersionReader::nothing_found(const Opening& opening, const VersionPl
   };
   Evidence evidence;
   auto aside = job_.store().set_aside(opening.name);
-  if (!aside && aside.error().code != PERDURE_NOT_FOUND) return vanished(aside.error());
+  if (!aside && aside.error().code != PERDURE_NOT_FOUND) return aside.error();
   if (aside)
     for (auto& segment : *aside)
       if (asked_for(segment.id)) evidence.aside.push_back(std::move(segment));
   for (const auto& version : store.versions) evidence.in_store.push_back(version.id);
   for (const auto& id : excluded_)
-    if (asked_for(id)) evidence.in_store.push_back(id);
+    if (asked_for(id)) evidence.failed.push_back(id);
   for (const auto& [node, held] : all.held)
     if (asked_for(held.id)) evidence.on_nodes.push_back(held.id);
   for (const auto& [node, kept] : all.kept)
     if (asked_for(kept.id)) evidence.on_nodes.push_back(kept.id);
   base::Error error = absence(opening.name, opening.version, evidence);
-  // What was tried and failed on some rank is damaged, even where nobody else could see that.
-  if (!excluded_.empty()) error.code = PERDURE_CORRUPT;
   const std::pair<const segment::VersionId, VersionPlan>* newest = nullptr;
   for (const auto& entry : plans.of)
     if (entry.second.on_nodes && asked_for(entry.first) &&
@@ -282,10 +262,7 @@ base::Result<bool> VersionReader::read_again() {
   std::optional<Suspect> mine;
   for (const auto& [rank, image] : images_)
     if (image.suspect()) mine = image.suspect();
-  std::uint64_t any = mine ? 1 : 0;
-  PERDURE_CHECK(job_.comm().allreduce(std::span(&any, 1), comm::Reduce::maximum));
-  if (any != 0) PERDURE_CHECK(client::read_again(job_, std::move(mine)));
-  return any != 0;
+  return client::read_again(job_, std::move(mine));
 }
 
 base::Result<RankImage*> VersionReader::image(std::uint32_t rank) {

@@ -62,7 +62,7 @@ class VersionReader {
   base::Result<std::vector<std::byte>> report(const std::string& name);
   base::Result<Agreed> agree_on_call(Opening opening, const base::Status& mine);
   void forget();
-  base::Status forget_held(JobInventory& all, std::uint64_t forgotten_ns);
+  base::Status forget_held(JobInventory& all, const std::string& name, std::uint64_t forgotten_ns);
   void take(const VersionPlan& plan, const JobInventory& all, const StoreView& store);
   base::Result<RankImage*> image(std::uint32_t rank);
   std::vector<std::uint32_t> ranks_to_fetch() const;

@@ -1,12 +1,12 @@
 // The posix store:
 //
-//   <root>/<name>/<version>/<index>-of-<count>.<attempt>.pds   a segment: complete and durable, or not there
-//   <root>/<name>/<version>/.tmp-<random>-<file name>          a segment being written          (posix_sink.cpp, steps
-//   1-6) <root>/<name>/.retired-<version>-<attempt>/                hides an attempt being removed (posix_removal.cpp,
-//   steps 1-6) <root>/.quarantine/<name>.<version>.<file name>[.json]     set aside, with its report
-//   (posix_quarantine.cpp, steps 1-4)
+//   a segment, complete and durable or not there:  <root>/<name>/<version>/<index>-of-<count>.<attempt>.pds
+//   a segment being written (posix_sink.cpp):      <root>/<name>/<version>/.tmp-<random>-<file name>
+//   hides an attempt being removed:                <root>/<name>/.retired-<version>-<attempt>/
+//   attempts up to then are gone:                  <root>/<name>/.forgotten-<time>/          (both: posix_removal.cpp)
+//   set aside with its report:                     <root>/.quarantine/<name>.<version>.<file name>[.json]
+//                                                                                            (posix_quarantine.cpp)
 //
-//   <root>/<name>/.forgotten-<time>/                           attempts up to then are gone        (posix_removal.cpp)
 // No state is kept in memory: any number of processes on any number of nodes may work in one store. Entries that are
 // none of these are left alone and never listed; directories are never reached through symbolic links.
 #include "store/posix.hpp"
