@@ -67,7 +67,9 @@ typedef enum perdure_level {
   PERDURE_LEVEL_STORE = 3    /**< the loss of everything but the store */
 } perdure_level;
 
-/** In place of a version: the newest that every rank can restore. */
+/** In place of a version: the newest that every rank can restore. Newest is what was begun last, not the highest
+ * number: a program that restores an older version and checkpoints on from there begins a new branch. Numbers of the
+ * branch that it left can be used again; retention gives that branch up first. */
 #define PERDURE_LATEST ((int64_t)-1)
 /** In place of a timeout: as long as it takes. */
 #define PERDURE_FOREVER (-1.0)

@@ -68,6 +68,9 @@ base::Status Job::configure(const char* options) {
   PERDURE_CHECK(choose_cpus());
   PERDURE_TRY(aggregation_, plan::parse_aggregation(config_.text("segment.per")));
   PERDURE_TRY(store_, store::make_store(config_.text("store.path"), config_.below("store.")));
+  names_ = std::make_unique<NameClaims>(
+      *store_, this_launch(config_.text("job"), config_.text("case"), config_.text("launch"),
+                           static_cast<std::uint64_t>(config_.real("checkpoint.lease") * 1e9)));
   return {};
 }
 
@@ -128,6 +131,11 @@ base::Status Job::announce() {
   return told || engine_.gone() ? base::Status() : told;
 }
 
+base::Status Job::hold(const std::string& name, NameClaims::Access access) {
+  if (rank() != 0) return {};
+  return base::caught("checkpoint " + name, [&] { return names_->hold(name, access); });
+}
+
 base::Result<Opened> Job::begin(Opening opening, const base::Status& mine) {
   const base::Status ready = mine ? announce() : mine;
   opening.engine_lost = engine_.gone();
@@ -154,6 +162,7 @@ std::uint32_t Job::my_segment() const {
 }
 
 void Job::leave() {
+  names_->release();
   engine_.disconnect();
   hosted_.reset();
 }

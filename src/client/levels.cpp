@@ -134,6 +134,7 @@ base::Result<std::string> next_report(Job& job) {
 base::Status retire_version(Job& job, const std::string& name, std::int64_t version) {
   base::Status ready = segment::check_name(name);
   if (ready) ready = check_version(version);
+  if (ready) ready = job.hold(name, NameClaims::Access::write);
   PERDURE_TRY([[maybe_unused]] const auto opened, job.begin({Operation::retire, name, version}, ready));
   const auto number = static_cast<std::uint64_t>(version);
   base::Status outcome;
