@@ -67,12 +67,14 @@ std::string host_name() {
   return ::gethostname(buffer.data(), buffer.size() - 1) == 0 ? buffer.data() : "localhost";
 }
 
-std::string host_identity() {
+std::string boot_id() {
   std::istringstream boot(read_text("/proc/sys/kernel/random/boot_id"));
   std::string id;
   boot >> id;
-  return host_name() + "/" + id;
+  return id;
 }
+
+std::string host_identity() { return host_name() + "/" + boot_id(); }
 
 std::string kernel_release() {
   utsname facts{};
