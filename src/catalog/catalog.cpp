@@ -39,11 +39,11 @@ std::uint64_t next_record(base::ConstByteSpan log, std::uint64_t at) {
   return log.size();
 }
 
-std::vector<std::byte> encode_log(const State& state) {
+std::vector<std::byte> encode_log(const State& state, const TierNumbers& numbers) {
   std::vector<std::byte> log(sizeof kFileMagic);
   std::memcpy(log.data(), kFileMagic, sizeof kFileMagic);
   for (const Record& record : state.snapshot()) {
-    const auto bytes = encode_record(record);
+    const auto bytes = encode_record(numbers.numbered(record));
     log.insert(log.end(), bytes.begin(), bytes.end());
   }
   return log;
@@ -139,7 +139,7 @@ base::Status Catalog::mend_magic(std::uint64_t size) {
 }
 
 base::Status Catalog::append(const Record& record) {
-  const auto bytes = encode_record(record);
+  const auto bytes = encode_record(numbers_.numbered(record));
   PERDURE_CHECK(check_readable(bytes));
   // What gives something up, or notes that it is stored, is still taken when the log is nearly full.
   const bool adds = std::holds_alternative<StageRecord>(record) || std::holds_alternative<RedundancyRecord>(record);
@@ -150,6 +150,13 @@ base::Status Catalog::append(const Record& record) {
   PERDURE_CHECK(file_.write(end_, bytes));
   end_ += bytes.size();
   state_.apply(record);
+  return {};
+}
+
+base::Status Catalog::number(const TierNumbering& numbering) {
+  for (const TierRecord& record : numbering.records) PERDURE_CHECK(append(record));
+  numbers_ = TierNumbers(numbering.numbers);
+  state_ = numbers_.placed(std::move(state_));
   return {};
 }
 
@@ -168,12 +175,13 @@ Compaction Catalog::begin_compaction() {
   Compaction compaction;
   compaction.directory_ = directory_;
   compaction.state_ = state_;
+  compaction.numbers_ = numbers_;
   compaction.taken_ = end_;
   return compaction;
 }
 
 base::Status Compaction::write() {
-  const auto log = encode_log(state_);
+  const auto log = encode_log(state_, numbers_);
   if (log.size() > kMaxLog)
     return base::fail(PERDURE_NO_SPACE, directory_ + "/catalog",
                       "its snapshot would be longer than a catalog may be; the log stays as it is");

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "catalog/state.hpp"
+#include "catalog/tier_numbers.hpp"
 #include "os/file.hpp"
 
 namespace perdure::catalog {
@@ -29,7 +30,8 @@ class Compaction {
  private:
   friend class Catalog;
   std::string directory_;
-  State state_;              // when it began
+  State state_;  // when it began
+  TierNumbers numbers_;
   std::uint64_t taken_ = 0;  // up to here the old log is in `state_`
   os::File file_;
   std::uint64_t end_ = 0;
@@ -42,7 +44,10 @@ class Catalog {
   /// Opens or creates `<directory>/catalog` and replays it.
   /// Compaction is worth while for logs longer than `compact_above_bytes`.
   static base::Result<Catalog> open(const std::string& directory, std::uint64_t compact_above_bytes = 4 * base::MiB);
+  /// Places are positions once number() said which; before, and in the log, they are numbers.
   const State& state() const { return state_; }
+  /// Before anything else is appended: what became of the tiers, and which of them is where in this launch.
+  base::Status number(const TierNumbering& numbering);
   const ReplayReport& replay_report() const { return report_; }
   /// Writes the record, then applies it. After a failed write nothing is applied and the torn bytes are overwritten by
   /// the next append.
@@ -72,6 +77,7 @@ class Catalog {
   std::uint64_t synced_ = 0;  // up to here sync() promised that the log survives the machine
   bool named_ = true;         // and so does its name
   State state_;
+  TierNumbers numbers_;
   ReplayReport report_;
 };
 

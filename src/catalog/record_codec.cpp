@@ -42,6 +42,13 @@ base::Result<Record> tier_from_json(const Json& json, const std::string& object)
   PERDURE_TRY(record.tier, base::get_u32(json, "tier", object));
   PERDURE_TRY(record.name, base::get_text(json, "name", object));
   PERDURE_TRY(record.incarnation, base::get_u64(json, "incarnation", object));
+  const auto place = json.find("place");  // logs have it since tiers keep their numbers
+  if (place == json.end()) return Record{record};
+  if (!place->is_object()) return base::fail(PERDURE_CORRUPT, object, "field 'place' is not a map");
+  PERDURE_TRY(record.place.directory, base::get_text(*place, "directory", object));
+  PERDURE_TRY(record.place.device, base::get_u64(*place, "device", object));
+  PERDURE_TRY(record.place.inode, base::get_u64(*place, "inode", object));
+  PERDURE_TRY(record.place.boot, base::get_u64(*place, "boot", object));
   return Record{record};
 }
 
@@ -94,7 +101,13 @@ base::Result<Record> quarantine_from_json(const Json& json, const std::string& o
 
 struct Encoder {
   Json operator()(const TierRecord& r) const {
-    return {{"record", "tier"}, {"tier", r.tier}, {"name", r.name}, {"incarnation", r.incarnation}};
+    Json json = {{"record", "tier"}, {"tier", r.tier}, {"name", r.name}, {"incarnation", r.incarnation}};
+    if (r.place != TierPlace())
+      json["place"] = {{"directory", r.place.directory},
+                       {"device", r.place.device},
+                       {"inode", r.place.inode},
+                       {"boot", r.place.boot}};
+    return json;
   }
   Json operator()(const StageRecord& r) const {
     return {

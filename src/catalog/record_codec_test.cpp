@@ -35,6 +35,23 @@ TEST(RecordCodec, AFieldThatIsMissingOrOfAnotherTypeIsRefusedByName) {
     });
 }
 
+// Logs of before have none.
+TEST(RecordCodec, ATierSaysWhereItIsIfThatIsKnown) {
+  const TierRecord tier{3, "file", 42, {"/tmp/slots", 6, 200, 7}};
+  const auto again = record_from_json(decoded(tier), "log");
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(std::get<TierRecord>(*again), tier);
+  EXPECT_FALSE(to_json(TierRecord{3, "file", 42}).contains("place"));
+  test_support::for_each_damaged_field(to_json(tier)["place"], [&](const Json& damaged, const std::string& key, bool) {
+    Json record = to_json(tier);
+    record["place"] = damaged;
+    expect_refused(record, "'" + key + "'");
+  });
+  Json record = to_json(tier);
+  record["place"] = "/tmp/slots";
+  expect_refused(record, "'place'");
+}
+
 TEST(RecordCodec, NumbersOutOfRangeAreRefused) {
   const auto id = test_support::sample_id(1);
   const std::uint64_t giant = 1ULL << 32;

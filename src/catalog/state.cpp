@@ -61,17 +61,37 @@ void apply_spilled(State& state, const SpilledRecord& spilled) {
   }
 }
 
+void apply_bad_block(State& state, const BadBlockRecord& bad) {
+  const auto it = state.redundancy_sets.find(bad.id);
+  if (it == state.redundancy_sets.end()) return;
+  const auto unreachable = state.unreachable_blocks.find(bad.id);
+  const bool known = unreachable != state.unreachable_blocks.end();
+  const bool gone = known && unreachable->second.blocks.erase(bad.block) > 0;
+  if (it->second.kept.erase(bad.block) == 0 && !gone) return;
+  it->second.reached = false;
+  if (known) unreachable->second.reached = false;
+}
+
+// As long as a part of it cannot be reached it has not reached its level here; with that part it has.
+void apply_reached(State& state, const ReachedRecord& reached) {
+  const auto it = state.redundancy_sets.find(reached.id);
+  if (it == state.redundancy_sets.end()) return;
+  const auto unreachable = state.unreachable_blocks.find(reached.id);
+  (unreachable == state.unreachable_blocks.end() ? it->second.reached : unreachable->second.reached) = true;
+}
+
 void apply_to_redundancy(State& state, const Record& record) {
   if (const auto* redundancy = std::get_if<RedundancyRecord>(&record)) {
     state.redundancy_sets[redundancy->redundancy_set.id] = redundancy->redundancy_set;
     state.redundancy_sets[redundancy->redundancy_set.id].reached = false;
+    state.unreachable_blocks.erase(redundancy->redundancy_set.id);
   } else if (const auto* reached = std::get_if<ReachedRecord>(&record)) {
-    if (auto it = state.redundancy_sets.find(reached->id); it != state.redundancy_sets.end()) it->second.reached = true;
+    apply_reached(state, *reached);
   } else if (const auto* bad = std::get_if<BadBlockRecord>(&record)) {
-    const auto it = state.redundancy_sets.find(bad->id);
-    if (it != state.redundancy_sets.end() && it->second.kept.erase(bad->block) > 0) it->second.reached = false;
+    apply_bad_block(state, *bad);
   } else if (const auto* drop_redundancy = std::get_if<DropRedundancyRecord>(&record)) {
     state.redundancy_sets.erase(drop_redundancy->id);
+    state.unreachable_blocks.erase(drop_redundancy->id);
   }
 }
 
@@ -122,6 +142,7 @@ void State::apply(const Record& record) {
     held.id = stage->id;
     held.ranks = stage->ranks;
     held.pieces[stage->piece.rank] = stage->piece;
+    held.unreachable.erase(stage->piece.rank);
     // A piece that was rebuilt replaces one that failed verification.
     std::erase_if(held.quarantined, [&](const auto& entry) { return entry.first == stage->piece.rank; });
   } else if (const auto* commit = std::get_if<CommitRecord>(&record)) {
@@ -150,14 +171,21 @@ std::vector<Record> State::snapshot() const {
   for (const auto& [number, tier] : tiers) records.emplace_back(tier);
   for (const auto& [id, segments] : begun) records.emplace_back(BegunRecord{id, segments});
   for (const auto& [id, held] : versions) {
-    for (const auto& [rank, piece] : held.pieces) records.emplace_back(StageRecord{id, held.ranks, piece});
+    for (const auto* pieces : {&held.pieces, &held.unreachable})
+      for (const auto& [rank, piece] : *pieces) records.emplace_back(StageRecord{id, held.ranks, piece});
     if (held.committed) records.emplace_back(CommitRecord{id, held.segments});
     for (const auto& [rank, chunk] : held.quarantined)
       records.emplace_back(QuarantineRecord{id, rank, chunk, "kept from before"});
   }
   for (const auto& [id, redundancy_set] : redundancy_sets) {
-    records.emplace_back(RedundancyRecord{redundancy_set});
-    if (redundancy_set.reached) records.emplace_back(ReachedRecord{id});
+    RedundancyRecord record{redundancy_set};
+    bool reached = redundancy_set.reached;
+    if (const auto unreachable = unreachable_blocks.find(id); unreachable != unreachable_blocks.end()) {
+      record.redundancy_set.kept.insert(unreachable->second.blocks.begin(), unreachable->second.blocks.end());
+      reached = unreachable->second.reached;
+    }
+    records.emplace_back(std::move(record));
+    if (reached) records.emplace_back(ReachedRecord{id});
   }
   return records;
 }

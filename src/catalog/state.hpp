@@ -27,11 +27,21 @@ struct LocalSegment {
 };
 
 // ---- records: what can happen to a version on a node -------------------------------------------------------------
-/// The tier in use; when its incarnation differs from the one before, all its slots' content is gone.
+/// Where a tier was found last: whether a tier that is there now, under another incarnation, took its place.
+struct TierPlace {
+  std::string directory;                ///< empty: not known
+  std::uint64_t device = 0, inode = 0;  ///< of the directory
+  std::uint64_t boot = 0;               ///< of the machine, where the content does not outlive it; 0: it does
+  friend bool operator==(const TierPlace&, const TierPlace&) = default;
+};
+/// A tier that was in use, and the number by which records name it, wherever it stands in tier.order. When its
+/// incarnation or name differs from the one before under this number, all that was there is gone; with incarnation 0
+/// it is gone for good.
 struct TierRecord {
   std::uint32_t tier = 0;
   std::string name;
   std::uint64_t incarnation = 0;
+  TierPlace place = {};
   friend bool operator==(const TierRecord&, const TierRecord&) = default;
 };
 /// A rank's piece is complete in its slots (ChunkEntry: place = tier, offset = slot).
@@ -93,6 +103,8 @@ struct HeldVersion {
   bool committed = false;
   std::vector<LocalSegment> segments;
   std::set<std::pair<std::uint32_t, std::uint32_t>> quarantined;  ///< (rank, chunk)
+  /// By rank: pieces of which a chunk is on a tier that cannot be reached in this launch. They are not among `pieces`.
+  std::map<std::uint32_t, segment::Piece> unreachable = {};
 
   bool all_stored() const;
   std::uint64_t bytes() const;
@@ -115,10 +127,17 @@ struct State {
   std::map<segment::VersionId, std::vector<LocalSegment>> begun;
   /// The redundancy blocks that this node keeps for others.
   std::map<RedundancyId, RedundancySet> redundancy_sets;
+  /// Of these, what is on a tier that cannot be reached in this launch, and is not among RedundancySet::kept.
+  struct UnreachableBlocks {
+    std::map<BlockName, segment::ChunkEntry> blocks;
+    bool reached = false;  ///< with these blocks the set had reached its level
+    friend bool operator==(const UnreachableBlocks&, const UnreachableBlocks&) = default;
+  };
+  std::map<RedundancyId, UnreachableBlocks> unreachable_blocks = {};
 
   /// Applies one record. Records about versions that are not held have no effect (replay after lost records).
   void apply(const Record& record);
-  /// Records that rebuild this state from nothing.
+  /// Records that rebuild this state from nothing; what cannot be reached is in them like everything else.
   std::vector<Record> snapshot() const;
   friend bool operator==(const State&, const State&) = default;
 };

@@ -34,6 +34,16 @@ base::Error absence(const std::string& name, std::int64_t version, const Evidenc
   if (stored == nullptr && held == nullptr)
     return {PERDURE_NOT_FOUND, object, "there is no checkpoint of it, in the store or on the nodes of this job",
             "see perdure ls for what the store holds", false};
+  if (held != nullptr &&
+      std::find(evidence.unreachable.begin(), evidence.unreachable.end(), *held) != evidence.unreachable.end())
+    return {
+        PERDURE_INCOMPLETE, object,
+        "no version can be had whole now: of " + held->text() +
+            ", the newest, a node has a part on a tier that it cannot reach in this launch",
+        "see the reports of this launch (perdure_next_report, engine.log) for the tier and why, and start again when "
+        "it can be reached; " +
+            remedy(name),
+        false};
   const bool from_store = held == nullptr || (stored != nullptr && held->attempt < stored->attempt);
   return {PERDURE_INCOMPLETE, object,
           "no version is whole: of " + (from_store ? stored : held)->text() + ", the newest, " +

@@ -14,6 +14,8 @@ struct Evidence {
   std::vector<segment::VersionId> in_store;      ///< attempts of which the store has something
   std::vector<segment::VersionId> on_nodes;      ///< attempts of which engines hold something
   std::vector<segment::VersionId> failed = {};   ///< attempts that failed verification in this call
+  /// Attempts of which an engine has a part on a tier that it cannot reach.
+  std::vector<segment::VersionId> unreachable = {};
 };
 
 /// For version `version` of `name`; negative: for any. PERDURE_NOT_FOUND: of this there is nothing. PERDURE_CORRUPT:

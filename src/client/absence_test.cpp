@@ -36,6 +36,15 @@ TEST(Absence, OfPartsSaysWhichVersionAndWhereTheyAre) {
   EXPECT_THAT(held.remedy, HasSubstr("perdure forget app"));
 }
 
+TEST(Absence, OfWhatATierHasThatCannotBeReachedSaysSo) {
+  const auto error = absence("app", -1, {{}, {id(3)}, {id(4)}, {}, {id(4)}});
+  EXPECT_EQ(error.code, PERDURE_INCOMPLETE);
+  EXPECT_THAT(error.cause, HasSubstr("app version 4"));
+  EXPECT_THAT(error.cause, HasSubstr("a tier that it cannot reach"));
+  EXPECT_THAT(error.remedy, HasSubstr("engine.log"));
+  EXPECT_THAT(error.remedy, HasSubstr("perdure forget app"));
+}
+
 TEST(Absence, OfWhatFailedJustNowNamesIt) {
   const auto error = absence("app", -1, {{}, {id(3)}, {}, {id(6), id(7)}});
   EXPECT_EQ(error.code, PERDURE_CORRUPT);

@@ -24,6 +24,13 @@ std::vector<std::optional<std::uint32_t>> nodes_of_pieces(const std::vector<Node
   return nodes;
 }
 
+std::set<std::uint32_t> unreachable_ranks(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
+  std::set<std::uint32_t> ranks;
+  for (const auto& [node, held] : all)
+    if (held.id == id) ranks.insert(held.unreachable.begin(), held.unreachable.end());
+  return ranks;
+}
+
 bool whole_in_tiers(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
   const auto nodes = nodes_of_pieces(all, id);
   return !nodes.empty() && std::all_of(nodes.begin(), nodes.end(), [](const auto& node) { return node.has_value(); });
@@ -110,8 +117,9 @@ base::Status settle(Job& job) {
   }
   base::Status outcome;
   for (const auto& id : open_questions) {
-    const plan::Evidence evidence{nodes_of_pieces(all, id), stored.parts_of(id),           begun(all, id),
-                                  committed_parts(all, id), stored.unreadable.has_value(), superseded(all, id)};
+    const plan::Evidence evidence{nodes_of_pieces(all, id),  stored.parts_of(id),           begun(all, id),
+                                  committed_parts(all, id),  stored.unreadable.has_value(), superseded(all, id),
+                                  unreachable_ranks(all, id)};
     const bool mine = std::any_of(all.begin(), all.end(), [&](const NodeHolding& holding) {
       return holding.node == job.nodes().mine && holding.held.id == id && !holding.held.committed;
     });

@@ -268,6 +268,8 @@ base::Error VersionReader::nothing_found(const Opening& opening, const VersionPl
     if (asked_for(id)) evidence.failed.push_back(id);
   for (const auto& [node, held] : all.held)
     if (asked_for(held.id)) evidence.on_nodes.push_back(held.id);
+  for (const auto& [node, held] : all.held)
+    if (asked_for(held.id) && !held.unreachable.empty()) evidence.unreachable.push_back(held.id);
   for (const auto& [node, kept] : all.kept)
     if (asked_for(kept.id)) evidence.on_nodes.push_back(kept.id);
   base::Error error = absence(opening.name, opening.version, evidence);

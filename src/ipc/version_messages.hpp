@@ -22,7 +22,9 @@ struct HeldSummary {
   std::vector<std::uint32_t> spilled;         ///< ranks whose piece is here, but can be restored only after its flush
   std::vector<PlannedSegment> begun;          ///< the segments that the spilled pieces are tied to
   std::vector<PlannedSegment> segments = {};  ///< committed: in the store, or all of it is here to be written
-  PERDURE_FIELDS(id, ranks, held, committed, stored, spilled, begun, segments)
+  std::vector<std::uint32_t> unreachable =
+      {};  ///< ranks whose piece is on a tier that cannot be reached in this launch
+  PERDURE_FIELDS(id, ranks, held, committed, stored, spilled, begun, segments, unreachable)
 };
 /// What a node keeps for its group, as much of it as plan/recovery needs.
 struct RedundancySummary {

@@ -108,6 +108,9 @@ struct Space {
   std::uint64_t available_bytes = 0;  ///< to us
   std::string type;                   ///< "tmpfs", "ext4", "nfs", "0x..." ...
   std::uint64_t device_id = 0;        ///< tells file systems of one machine apart (st_dev); may change at a boot
+  std::uint64_t inode = 0;            ///< of the path that was asked for
+  /// Its content is memory, and gone when the machine starts anew.
+  bool in_memory() const { return type == "tmpfs" || type == "ramfs"; }
 };
 base::Result<Space> space(const std::string& path);
 

@@ -68,11 +68,11 @@ std::string host_name() {
   return ::gethostname(buffer.data(), buffer.size() - 1) == 0 ? buffer.data() : "localhost";
 }
 
-std::string host_identity() {
+std::string boot_id() {
   std::istringstream boot(read_text("/proc/sys/kernel/random/boot_id"));
   std::string id;
   boot >> id;
-  return host_name() + "/" + id;
+  return id;
 }
 
 std::string process_space() {
@@ -80,6 +80,8 @@ std::string process_space() {
   const ssize_t length = ::readlink("/proc/self/ns/pid", link.data(), link.size() - 1);
   return host_identity() + "/" + (length > 0 ? link.data() : "pid");
 }
+
+std::string host_identity() { return host_name() + "/" + boot_id(); }
 
 std::string kernel_release() {
   utsname facts{};

@@ -10,6 +10,7 @@ namespace perdure::os {
 std::uint64_t total_memory_bytes();      ///< of the machine, or of our cgroup if that is less
 std::uint64_t available_memory_bytes();  ///< MemAvailable, or what our cgroup leaves if that is less
 std::string host_name();
+std::string boot_id();  ///< another one after each start of the machine; empty where the kernel does not say
 /// Tells hosts apart even when their names are equal: host name and boot id.
 std::string host_identity();
 /// Tells apart where process numbers mean different processes: host_identity() and the name space of this process.

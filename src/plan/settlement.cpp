@@ -53,17 +53,19 @@ std::optional<std::vector<SegmentPlan>> fitting_layout(const Evidence& evidence,
 
 Settlement settle(const Evidence& evidence, const std::vector<std::uint32_t>& nodes_now, Aggregation aggregation) {
   Nodes nodes;
+  bool waits = false;  // for a piece that may come back, or be in the store
   for (std::uint32_t rank = 0; rank < evidence.node_of_rank.size(); ++rank) {
     if (evidence.node_of_rank[rank]) {
       nodes.push_back(*evidence.node_of_rank[rank]);
       continue;
     }
     if (!in_store(evidence, rank)) {
-      const bool hope = evidence.store_unread && !evidence.superseded;
-      return {hope ? Verdict::undecided : Verdict::abort, {}};
+      if (!evidence.unreachable.contains(rank) && !evidence.store_unread) return {Verdict::abort, {}};
+      waits = true;
     }
     nodes.push_back(rank < nodes_now.size() ? nodes_now[rank] : 0);
   }
+  if (waits) return {evidence.superseded ? Verdict::abort : Verdict::undecided, {}};
   auto segments = fitting_layout(evidence, nodes, aggregation);
   if (!segments) return {evidence.superseded ? Verdict::abort : Verdict::undecided, {}};
   // What the store has nobody has to write, nor to have all pieces of. What was begun goes on as it is.

@@ -2,6 +2,7 @@
 // Decides about a version that engines staged without learning its outcome. Pure. (docs/adr/0002)
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "plan/layout.hpp"
@@ -12,10 +13,11 @@ namespace perdure::plan {
 struct Evidence {
   std::vector<std::optional<std::uint32_t>> node_of_rank;  ///< the node whose tiers hold a rank's piece, by rank
   std::vector<SegmentPart> stored;
-  std::vector<SegmentPart> begun;           ///< not published yet, but some of their chunks are nowhere else
-  std::vector<SegmentPart> committed = {};  ///< that engines know the outcome of, and will write
-  bool store_unread = false;                ///< the store could not be asked: it may hold more than `stored`
-  bool superseded = false;                  ///< a later attempt at a version of the same name is whole
+  std::vector<SegmentPart> begun;            ///< not published yet, but some of their chunks are nowhere else
+  std::vector<SegmentPart> committed = {};   ///< that engines know the outcome of, and will write
+  bool store_unread = false;                 ///< the store could not be asked: it may hold more than `stored`
+  bool superseded = false;                   ///< a later attempt at a version of the same name is whole
+  std::set<std::uint32_t> unreachable = {};  ///< ranks whose piece is on a tier that cannot be reached in this launch
 };
 
 enum class Verdict {

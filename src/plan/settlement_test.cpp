@@ -31,6 +31,20 @@ TEST(Settle, GivesUpWhatCanNeverBeWhole) {
   EXPECT_EQ(settle(in_tiers({std::nullopt}), {0}, kPerNode).verdict, Verdict::abort);
 }
 
+// It may come back whole with the tier, which a later launch reaches.
+TEST(Settle, WaitsForAPieceThatCannotBeReachedUnlessANewerVersionIsWhole) {
+  auto evidence = in_tiers({0, 0, 1, std::nullopt});
+  evidence.unreachable = {3};
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::undecided);
+  evidence.superseded = true;
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::abort);
+  evidence = in_tiers({0, std::nullopt, 1, std::nullopt});
+  evidence.unreachable = {1};
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::abort) << "rank 3's piece is nowhere";
+  evidence.stored = {{1, 2, {2, 3}}};
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::undecided);
+}
+
 // A node may have stored its segment and let go of its slots while another died before it heard of the commit.
 TEST(Settle, ASegmentAtTheStoreIsAsGoodAsPiecesInTiers) {
   auto evidence = in_tiers({std::nullopt, std::nullopt, 1, 1});

@@ -9,6 +9,7 @@
 #include "os/file.hpp"
 #include "support/temporary_directory.hpp"
 #include "tier/emulated_tier.hpp"
+#include "tier/leaving_tier.hpp"
 #include "tier/slot_io.hpp"
 
 namespace perdure::tier {
@@ -193,6 +194,49 @@ TEST_P(Conformance, ContentThatWasLostHasAnotherIncarnation) {
   const std::uint64_t before = make()->incarnation();
   ASSERT_TRUE(os::remove_tree(directory / "slots"));
   EXPECT_NE(make()->incarnation(), before);
+}
+
+// Of a directory that may belong to somebody else by now nothing is made that was not there.
+TEST_P(Conformance, WhatIsToBeThereIsFoundOrNotMade) {
+  tier::TierOptions options{3, directory / "slots", kSlot, 8 * base::MiB};
+  options.existing = true;
+  auto none = make_tier(kind(), options);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, PERDURE_NOT_FOUND);
+  EXPECT_FALSE(*os::exists(directory / "slots"));
+  ASSERT_TRUE(os::make_private_directory(directory / "slots"));
+  none = make_tier(kind(), options);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, PERDURE_NOT_FOUND) << none.error().text();
+  EXPECT_TRUE(os::list_directory(directory / "slots")->empty());
+  const std::uint64_t before = make()->incarnation();
+  const auto found = make_tier(kind(), options);
+  ASSERT_TRUE(found) << found.error().text();
+  EXPECT_EQ((*found)->incarnation(), before);
+}
+
+TEST_P(Conformance, OneThatLeavesIsReadAndEmptiedAndTakesNothingNew) {
+  std::uint64_t slot = 0;
+  {
+    auto tier = make();
+    slot = *tier->acquire(70'000);
+    write(tier->address(slot), content(1, 70'000));
+  }
+  auto tier = leave(make());
+  EXPECT_TRUE(tier->properties().leaving);
+  EXPECT_EQ(tier->properties().name, kind());
+  ASSERT_TRUE(tier->adopt(slot, 70'000));
+  EXPECT_EQ(read(tier->address(slot), 70'000), content(1, 70'000));
+  EXPECT_EQ(tier->usage().slots - tier->usage().free_slots, 1U);
+  tier->release(slot);
+  EXPECT_EQ(tier->usage().slots, tier->usage().free_slots);
+  EXPECT_FALSE(tier->has_free(1));
+  EXPECT_FALSE(tier->can_hold(1));
+  EXPECT_FALSE(tier->acquire(1));
+  EXPECT_EQ(tier->capacity(1), 0U);
+  EXPECT_TRUE(tier->reserve({1000}, 1).empty());
+  ASSERT_TRUE(tier->remove_all());
+  EXPECT_TRUE(os::list_directory(directory / "slots")->empty());
 }
 
 // Every tier of the registry, and an emulated one before each.

@@ -91,8 +91,10 @@ class FileTier final : public Tier {
     return {};
   }
 
+  // One that was filled when chunks could be larger still has all of its chunk.
   SlotAddress address(std::uint64_t slot) const override {
-    return {number_, slot, path(slot), 0, properties_.slot_bytes, false, false};
+    const std::uint64_t backed = slot < slots_.size() ? slots_[slot].backed : 0;
+    return {number_, slot, path(slot), 0, std::max(properties_.slot_bytes, backed), false, false};
   }
 
   Usage usage() const override {
@@ -151,7 +153,7 @@ class FileTier final : public Tier {
 
 base::Result<std::unique_ptr<Tier>> make_file_tier(const TierOptions& options) {
   PERDURE_CHECK(os::make_private_directory(options.directory));
-  PERDURE_TRY(const std::uint64_t incarnation, read_or_make_incarnation(options.directory));
+  PERDURE_TRY(const std::uint64_t incarnation, read_or_make_incarnation(options.directory, options.existing));
   auto tier = std::make_unique<FileTier>(options, incarnation);
   PERDURE_CHECK(tier->discover());
   return std::unique_ptr<Tier>(std::move(tier));

@@ -25,6 +25,20 @@ TEST(FileTier, GivesTheFreeSlotWithTheMostRoomSoThatLeastIsPreallocated) {
   EXPECT_EQ(*(*tier)->acquire(MiB), large);
 }
 
+TEST(FileTier, ASlotOfTheTimeOfLargerChunksStillGivesAllOfIt) {
+  test_support::TemporaryDirectory directory;
+  std::uint64_t slot = 0;
+  {
+    auto tier = make_tier("file", {0, directory / "slots", MiB, 8 * MiB});
+    ASSERT_TRUE(tier);
+    slot = *(*tier)->acquire(MiB);
+  }
+  auto tier = make_tier("file", {0, directory / "slots", 64 * KiB, 8 * MiB});
+  ASSERT_TRUE(tier);
+  ASSERT_TRUE((*tier)->adopt(slot, MiB));
+  EXPECT_GE((*tier)->address(slot).capacity, MiB);
+}
+
 TEST(FileTier, AFailedPreallocationLeavesTheSlotFreeAndTheTierUsable) {
   test_support::TemporaryDirectory directory;
   auto tier = make_tier("file", {0, directory / "slots", MiB, 8 * MiB});

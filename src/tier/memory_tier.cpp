@@ -232,18 +232,26 @@ class MemoryTier final : public Tier {
   std::uint64_t backed_ = 0;
 };
 
-base::Result<ArenaHeader> read_or_make_header(const os::File& file, std::uint64_t slot_bytes) {
+bool is_good(const ArenaHeader& header) {
+  return std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 && header.stride >= kPage &&
+         header.stride % kPage == 0 && header.stride <= (1ULL << 40);
+}
+
+// What cannot be read now may be there all the same: an arena is begun anew only where there is none, or no whole one.
+base::Result<ArenaHeader> read_or_make_header(const os::File& file, const TierOptions& options) {
   ArenaHeader header{};
   auto raw = std::as_writable_bytes(std::span(&header, 1));
   PERDURE_TRY(const std::uint64_t size, file.size());
-  if (size >= kFirstSlot && file.read(0, raw) && std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 &&
-      header.stride >= kPage && header.stride % kPage == 0 && header.stride <= (1ULL << 40))
-    return header;
+  if (size >= kFirstSlot) {
+    PERDURE_CHECK(file.read(0, raw));
+    if (is_good(header)) return header;
+  }
+  if (options.existing) return base::fail(PERDURE_NOT_FOUND, file.path(), "it is no whole arena");
   PERDURE_CHECK(file.truncate(0));
   PERDURE_CHECK(file.truncate(kFirstSlot));
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.incarnation = os::random_u64();
-  header.stride = std::max(base::round_up(slot_bytes, kPage), kPage);
+  header.stride = std::max(base::round_up(options.slot_bytes, kPage), kPage);
   PERDURE_CHECK(file.write(0, raw));
   return header;
 }
@@ -252,8 +260,9 @@ base::Result<ArenaHeader> read_or_make_header(const os::File& file, std::uint64_
 
 base::Result<std::unique_ptr<Tier>> make_memory_tier(const TierOptions& options) {
   PERDURE_CHECK(os::make_private_directory(options.directory));
-  PERDURE_TRY(auto file, os::File::open(options.directory + "/arena", os::Open::create));
-  PERDURE_TRY(const auto header, read_or_make_header(file, options.slot_bytes));
+  const auto mode = options.existing ? os::Open::read_write : os::Open::create;
+  PERDURE_TRY(auto file, os::File::open(options.directory + "/arena", mode));
+  PERDURE_TRY(const auto header, read_or_make_header(file, options));
   auto tier = std::make_unique<MemoryTier>(options, std::move(file), header);
   PERDURE_CHECK(tier->discover());
   return std::unique_ptr<Tier>(std::move(tier));

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/bytes.hpp"
+#include "os/file.hpp"
 #include "tier/tier.hpp"
 
 namespace perdure::tier {
@@ -41,7 +42,12 @@ std::vector<std::string> tier_names() {
 }
 
 base::Result<std::unique_ptr<Tier>> make_tier(const std::string& kind, const TierOptions& options) {
-  if (const Entry* entry = find_entry(kind)) return entry->make(options);
+  if (const Entry* entry = find_entry(kind)) {
+    if (!options.existing) return entry->make(options);
+    PERDURE_TRY(const bool there, os::exists(options.directory));
+    if (there) return entry->make(options);
+    return base::fail(PERDURE_NOT_FOUND, "tier " + kind + " in " + options.directory, "it is not there");
+  }
   return base::fail(PERDURE_INVALID_ARGUMENT, "tier.order", "there is no tier '" + kind + "'",
                     "known tiers: " + known_tiers());
 }

@@ -20,6 +20,7 @@ struct Properties {
   std::uint64_t max_bytes = 0;
   std::uint64_t slot_bytes = 0;  ///< capacity of a slot
   bool mapped = false;           ///< slots are memory: written through a shared mapping
+  bool leaving = false;          ///< it takes nothing new (tier/leaving_tier.hpp)
 };
 
 /// Where a slot is; plain data that travels to clients.
@@ -88,6 +89,7 @@ struct TierOptions {
   std::string directory;
   std::uint64_t slot_bytes = 0;
   std::uint64_t max_bytes = 0;  ///< 0: the tier's own default
+  bool existing = false;        ///< what an earlier engine left, or PERDURE_NOT_FOUND: nothing is made
 };
 /// The names of the tiers there are, in the registry's order.
 std::vector<std::string> tier_names();

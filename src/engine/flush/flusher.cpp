@@ -143,8 +143,26 @@ void Flusher::succeeded(const segment::VersionId& id, const FlushOutcome& outcom
     if (auto status = ledger->flushes.forget_old(id.name, context_.options.keep_in_tiers); !status)
       reports_.add(status.error().text());
   }
+  drop_unreachable(id.name);
   if (auto status = compact_catalog(context_.ledger); !status) reports_.add("catalog: " + status.error().text());
   changed_(id, true);
+}
+
+// What cannot be reached is given up for a newer version only where all of that is at the store, whichever node wrote
+// it.
+void Flusher::drop_unreachable(const std::string& name) {
+  {
+    const auto ledger = context_.ledger.lock();
+    if (!ledger->flushes.any_unreachable(name)) return;
+  }
+  const auto listings = store_.list(name);
+  if (!listings) return;  // the next flush asks again
+  segment::Attempt whole{};
+  for (const auto& listing : *listings)
+    if (listing.id.attempt > whole && listing.all_present() && store::read_version(store_, listing))
+      whole = listing.id.attempt;
+  const auto ledger = context_.ledger.lock();
+  if (auto status = ledger->flushes.drop_unreachable(name, whole); !status) reports_.add(status.error().text());
 }
 
 void Flusher::chunk_damaged(const segment::VersionId& id, const FlushOutcome& outcome) {

@@ -40,6 +40,7 @@ class Flusher : private FlushWork {
   base::Status prepare(const segment::VersionId& id, const FlushJob& job);
   Next finish(const segment::VersionId& id, const FlushOutcome& outcome, double seconds, FlushActivity::Part& part);
   void succeeded(const segment::VersionId& id, const FlushOutcome& outcome, double seconds);
+  void drop_unreachable(const std::string& name);
   void chunk_damaged(const segment::VersionId& id, const FlushOutcome& outcome);
   std::optional<std::uint64_t> store_failed(const segment::VersionId& id, const base::Error& error);
 

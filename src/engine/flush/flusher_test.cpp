@@ -56,6 +56,34 @@ TEST_F(FlusherTest, StoresWhatWasCommittedAndReportsNothing) {
   EXPECT_EQ(attempts, 3);
 }
 
+// Its own part at the store is no proof: others may never bring theirs.
+TEST_F(FlusherTest, GivesUpWhatCannotBeReachedForAVersionThatTheStoreHasWhole) {
+  open({1, 8});
+  ASSERT_TRUE(checkpoint(1));  // on the first tier, which the next launch lacks
+  close();
+  std::vector<std::unique_ptr<tier::Tier>> tiers;
+  tiers.push_back(std::move(*tier::make_tier("file", {0, directory / "tier1", kChunk, 8 * kChunk})));
+  make(std::move(tiers), {});
+  ASSERT_TRUE(core->recover());
+  ASSERT_EQ(core->find(id(1))->unreachable.size(), 1U);
+  made = std::move(*store::make_store(directory / "store"));
+  options.keep_in_tiers = 8;
+  flusher = std::make_unique<Flusher>(*ledger, *made, reports, options, [this](const auto&, bool) { ++attempts; });
+  {
+    const auto guard = ledger->lock();
+    const auto granted = grant(1, id(2));
+    ASSERT_TRUE(core->held.stage(1, staged(id(2), {granted.address})));
+    ASSERT_TRUE(core->held.commit({id(2), {{0, 2, {0}}}}));
+  }
+  flusher->notify();
+  EXPECT_TRUE(await([&] { return attempts == 1; }));
+  EXPECT_TRUE(core->find(id(2))->all_stored());
+  EXPECT_NE(core->find(id(1)), nullptr);
+  commit(3);
+  EXPECT_TRUE(await([&] { return attempts == 2; }));
+  EXPECT_EQ(core->find(id(1)), nullptr);
+}
+
 // A lower bound only: a machine under load takes longer, and none takes less.
 TEST_F(FlusherTest, TheBandwidthLimitHoldsOverAllVersions) {
   options.max_bytes_per_s = 4 * kChunk;

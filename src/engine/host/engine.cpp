@@ -1,8 +1,8 @@
 #include "engine/host/engine.hpp"
 
-#include "config/directories.hpp"
 #include "engine/flush/flusher.hpp"
 #include "engine/host/emulation.hpp"
+#include "engine/host/open_tiers.hpp"
 #include "engine/host/own_steps.hpp"
 #include "engine/ledger/ledger.hpp"
 #include "engine/peers/node_group.hpp"
@@ -21,58 +21,7 @@ namespace {
 
 std::uint64_t seconds_to_ns(double seconds) { return seconds <= 0 ? 0 : static_cast<std::uint64_t>(seconds * 1e9); }
 
-struct OpenTiers {
-  std::vector<std::unique_ptr<tier::Tier>> tiers;
-  std::vector<TierModel> models;  // of each
-};
-
-TierModel model_for(const config::Config& config, const std::string& name, const tier::TierOptions& options,
-                    const std::optional<Emulation>& emulation, std::size_t position, Reports& reports) {
-  if (emulation && position < emulation->tiers.size())
-    return {emulation->model(position), {ModelSource::Kind::emulated, 0, config.text("emulate.description"), {}}};
-  return stored_model(config::model_root(config), name, options.directory, reports);
-}
-
-// A block of redundancy is made by one thread, and a node has to have some for every position of its group to have
-// something to make: with redundancy chunks are smaller, unless their size was chosen.
-constexpr std::uint64_t kRedundantChunkBytes = 8 * base::MiB;
 constexpr std::uint64_t kStoreLookDelay_ns = 1'000'000'000;
-
-std::uint64_t chunk_bytes(const config::Config& config) {
-  const std::uint64_t bytes = config.bytes("chunk_bytes");
-  const bool chosen = config.value("chunk_bytes").origin != config::Origin::default_value;
-  return chosen || !redundancy::keeps_redundancy(config.text("redundancy.scheme"))
-             ? bytes
-             : std::min(bytes, kRedundantChunkBytes);
-}
-
-// A tier that cannot be opened is left out with a report: the next one serves. Without any there is no engine.
-base::Result<OpenTiers> open_tiers(const config::Config& config, const NodePaths& paths,
-                                   const std::optional<Emulation>& emulation, Reports& reports) {
-  OpenTiers open;
-  auto& tiers = open.tiers;
-  base::Error last{PERDURE_INVALID_ARGUMENT, "tier.order", "it names no tier", "name at least one", false};
-  std::size_t position = 0;
-  for (const std::string& name : config.list("tier.order")) {
-    const std::size_t at = position++;
-    tier::TierOptions options;
-    options.number = static_cast<std::uint32_t>(tiers.size());
-    options.directory = paths.tiers.at(name);
-    options.slot_bytes = chunk_bytes(config);
-    options.max_bytes = config::tier_max_bytes(config, name);
-    auto tier = tier::make_tier(name, options);
-    if (tier) {
-      open.models.push_back(model_for(config, name, options, emulation, at, reports));
-      tiers.push_back(emulation ? emulation->wrap(std::move(*tier), at) : std::move(*tier));
-      continue;
-    }
-    if (tier.error().code == PERDURE_INVALID_ARGUMENT) return base::fail(tier.error());
-    last = tier.error();
-    reports.add("tier " + name + " cannot be used: " + last.text());
-  }
-  if (tiers.empty()) return base::fail(last);
-  return open;
-}
 
 FlusherOptions flusher_options(const config::Config& config) {
   FlusherOptions options;
@@ -118,11 +67,6 @@ plan::RetentionPolicy retention_policy(const config::Config& config) {
 bool nothing_left(Ledger& state) {
   const auto ledger = state.lock();
   return !ledger->holds_unstored() && !ledger->redundancy.needed_by_others();
-}
-
-void remove_tiers(Ledger& state) {
-  const auto ledger = state.lock();
-  for (auto& tier : ledger->tiers()) (void)tier->remove_all();
 }
 
 }  // namespace
@@ -209,8 +153,8 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
   PERDURE_TRY(p->store, store::make_store(config.text("store.path"), config.below("store.")));
   PERDURE_TRY(p->emulation, make_emulation(config));
   if (p->emulation) p->store = store::emulate(std::move(p->store), p->emulation->store);
-  PERDURE_TRY(auto open, open_tiers(config, paths, p->emulation, p->reports));
   PERDURE_TRY(auto catalog, catalog::Catalog::open(paths.node, config.bytes("catalog.compact_above")));
+  PERDURE_TRY(auto open, open_tiers(config, paths, p->emulation, catalog.state(), p->reports));
   NodeStateOptions placing{std::move(open.models), nullptr, static_cast<unsigned>(config.integer("flush.threads")),
                            chunk_bytes(config)};
   PERDURE_TRY(placing.policy, placement::find_policy(config.text("placement.policy")));

@@ -7,11 +7,6 @@
 namespace perdure::engine {
 namespace {
 
-bool has_pieces_to_write(const catalog::HeldVersion& held) {
-  return std::any_of(held.segments.begin(), held.segments.end(),
-                     [&](const auto& segment) { return !segment.stored && held.has_pieces(segment.ranks); });
-}
-
 // A segment with a damaged piece fails, and those after it would not be tried; one that lacks a piece cannot be begun.
 catalog::HeldVersion writable_first(catalog::HeldVersion held) {
   std::erase_if(held.segments, [&](const auto& segment) { return !segment.stored && !held.has_pieces(segment.ranks); });
@@ -56,7 +51,7 @@ std::optional<segment::VersionId> Flushes::next() {
     const Version* version = node_.versions.find(id);
     const bool wants = version != nullptr && version->wants_flush() && !version->write_through();
     if (!wants || (best != nullptr && version->order >= best_order) || !may_follow(id)) continue;
-    if (!has_pieces_to_write(held)) {
+    if (!HeldVersions::has_pieces_to_write(held)) {
       lost_with_its_tier(id);
       continue;
     }
@@ -69,11 +64,46 @@ std::optional<segment::VersionId> Flushes::next() {
 }
 
 void Flushes::lost_with_its_tier(const segment::VersionId& id) {
-  const base::Error error{PERDURE_CORRUPT, id.text(), "a piece of each segment that is not stored went with its tier",
-                          "restore it, if redundancy keeps what was lost", false};
+  const bool there = !node_.held(id)->unreachable.empty();
+  base::Error error{PERDURE_CORRUPT, id.text(), "a piece of each segment that is not stored went with its tier",
+                    "restore it, if redundancy keeps what was lost", false};
+  if (there)
+    error = {PERDURE_UNAVAILABLE, id.text(),
+             "a piece of each segment that is not stored is on a tier that cannot be reached in this launch",
+             "start again when it can; the engine's log says which it is", false};
   (void)node_.versions.happens(id, VersionEvent::give_up);
   node_.versions.at(id).error = error;
-  node_.reports.add(error.text());
+  if (!there) node_.reports.add(error.text());
+}
+
+void Flushes::give_up_unreachable() {
+  for (const auto& [id, held] : node_.catalog.state().versions) {
+    const Version* version = node_.versions.find(id);
+    const bool wants = version != nullptr && version->wants_flush();
+    if (wants && !held.unreachable.empty() && !HeldVersions::has_pieces_to_write(held)) lost_with_its_tier(id);
+  }
+}
+
+bool Flushes::any_unreachable(const std::string& name) const {
+  const auto& versions = node_.catalog.state().versions;
+  return std::any_of(versions.begin(), versions.end(),
+                     [&](const auto& entry) { return entry.first.name == name && !entry.second.unreachable.empty(); });
+}
+
+base::Status Flushes::drop_unreachable(const std::string& name, const segment::Attempt& whole_at_store) {
+  std::vector<segment::VersionId> superseded;
+  for (const auto& [id, held] : node_.catalog.state().versions) {
+    const Version* run = node_.held_version(id);
+    const bool idle = run == nullptr || (run->flush != FlushPhase::running && run->pinned_by.empty());
+    if (id.name == name && id.attempt < whole_at_store && idle && !held.unreachable.empty()) superseded.push_back(id);
+  }
+  for (const auto& id : superseded) {
+    node_.reports.add(id.text() +
+                      ": a part of it is on a tier that cannot be reached; it is given up, because the store has a "
+                      "newer version");
+    PERDURE_CHECK(held_.drop(id));
+  }
+  return {};
 }
 
 bool Flushes::may_be_published(const segment::VersionId& id) const {

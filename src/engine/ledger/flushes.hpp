@@ -56,6 +56,12 @@ class Flushes {
   bool read_damage(const ipc::Quarantine& chunk, const segment::ChunkEntry& read, const base::Error& error);
   /// What it read is not where it was: a piece was rebuilt meanwhile, or the version was given up.
   void interrupted(const segment::VersionId& id);
+  /// After a start: what this node was to store and cannot reach is not tried.
+  void give_up_unreachable();
+  /// Versions of the name of which this node has a part that it cannot reach.
+  bool any_unreachable(const std::string& name) const;
+  /// The store has all of that attempt: older ones are not waited for any more, where a part of them cannot be reached.
+  base::Status drop_unreachable(const std::string& name, const segment::Attempt& whole_at_store);
   /// Gives up versions of `name` that are stored and beyond the newest `keep`.
   base::Status forget_old(const std::string& name, std::uint64_t keep);
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/cbor.hpp"
+#include "catalog/tier_numbers.hpp"
 #include "os/crash_point.hpp"
 #include "segment/manifest_codec.hpp"
 
@@ -19,14 +20,9 @@ base::Error not_held(const segment::VersionId& id) {
 base::Status HeldVersions::recover() {
   std::vector<segment::VersionId> impossible;
   for (const auto& [id, held] : node_.catalog.state().versions) {
-    bool good = true;
-    for (const auto& [rank, piece] : held.pieces)
-      for (const auto& chunk : piece.chunks)
-        good = good && (chunk.place == catalog::kInTemporarySegment ||
-                        (chunk.place < node_.tiers.size() &&
-                         node_.tiers[chunk.place]->adopt(chunk.offset, chunk.length).has_value()));
-    if (!good) impossible.push_back(id);
-    for (const auto& [rank, piece] : held.pieces) count_chunks(id, piece);
+    if (!adopt_slots(held)) impossible.push_back(id);
+    for (const auto* pieces : {&held.pieces, &held.unreachable})
+      for (const auto& [rank, piece] : *pieces) count_chunks(id, piece);
     (void)node_.versions.happens(id, VersionEvent::stage);
     if (!held.committed) continue;
     (void)node_.versions.happens(id, VersionEvent::commit);
@@ -35,6 +31,18 @@ base::Status HeldVersions::recover() {
     if (held.all_stored()) node_.counters.reached_store(id.attempt.created_ns);
   }
   return drop_impossible(impossible);
+}
+
+// Of a piece of which a part cannot be reached, the other slots are in use, too. False when a tier does not know one.
+bool HeldVersions::adopt_slots(const catalog::HeldVersion& held) {
+  bool good = true;
+  for (const auto* pieces : {&held.pieces, &held.unreachable})
+    for (const auto& [rank, piece] : *pieces)
+      for (const auto& chunk : piece.chunks)
+        good = good && (chunk.place >= catalog::kUnreachableTier ||
+                        (chunk.place < node_.tiers.size() &&
+                         node_.tiers[chunk.place]->adopt(chunk.offset, chunk.length).has_value()));
+  return good;
 }
 
 void HeldVersions::count_chunks(const segment::VersionId& id, const segment::Piece& piece) {
@@ -56,10 +64,7 @@ base::Status HeldVersions::drop_impossible(const std::vector<segment::VersionId>
   for (auto& tier : node_.tiers)
     for (std::uint64_t slot = 0; slot < tier->usage().slots; ++slot) tier->release(slot);
   for (const auto& [id, held] : node_.catalog.state().versions)
-    for (const auto& [rank, piece] : held.pieces)
-      for (const auto& chunk : piece.chunks)
-        if (chunk.place != catalog::kInTemporarySegment)
-          PERDURE_CHECK(node_.tiers[chunk.place]->adopt(chunk.offset, chunk.length));
+    if (!adopt_slots(held)) return base::fail(PERDURE_CORRUPT, id.text(), "a slot of it is another version's, too");
   return {};
 }
 
@@ -94,7 +99,9 @@ base::Status HeldVersions::adopt(const segment::VersionId& id, std::uint32_t ran
   });
   if (!taken) return base::fail(PERDURE_INVALID_ARGUMENT, id.text(), "a chunk is in a slot that was not taken for it");
   std::optional<segment::Piece> before;
-  if (held != nullptr && held->pieces.contains(piece.rank)) before = held->pieces.at(piece.rank);
+  if (held != nullptr)
+    for (const auto* pieces : {&held->pieces, &held->unreachable})
+      if (const auto known = pieces->find(piece.rank); known != pieces->end()) before = known->second;
   PERDURE_CHECK(node_.catalog.append(catalog::StageRecord{id, ranks, piece}));
   for (const auto& chunk : piece.chunks) {
     (void)node_.slots.happens({chunk.place, chunk.offset}, SlotEvent::keep);
@@ -236,7 +243,8 @@ void HeldVersions::recorded(const catalog::HeldVersion& held) {
 // The store may work again by now: versions that were given up get another chance, in their old order.
 void HeldVersions::requeue_given_up() {
   for (const auto& [id, version] : node_.versions)
-    if (version.error && version.error->code != PERDURE_CORRUPT)
+    if (const auto* held = node_.held(id);
+        version.error && version.error->code != PERDURE_CORRUPT && held != nullptr && has_pieces_to_write(*held))
       (void)node_.versions.happens(id, VersionEvent::try_again);
 }
 
@@ -314,6 +322,11 @@ void HeldVersions::client_gone(ClientId client) {
   unpin(client);
 }
 
+bool HeldVersions::has_pieces_to_write(const catalog::HeldVersion& held) {
+  return std::any_of(held.segments.begin(), held.segments.end(),
+                     [&](const auto& segment) { return !segment.stored && held.has_pieces(segment.ranks); });
+}
+
 bool HeldVersions::can_be_written(const catalog::HeldVersion& held, const catalog::LocalSegment& segment) {
   return std::all_of(segment.ranks.begin(), segment.ranks.end(),
                      [&held](std::uint32_t rank) { return held.restorable(rank) || held.spilled(rank); });
@@ -333,6 +346,7 @@ std::vector<ipc::HeldSummary> HeldVersions::inventory(const std::string& name) c
       if (held.restorable(rank)) summary.held.push_back(rank);
       if (held.spilled(rank) && !summary.stored) summary.spilled.push_back(rank);
     }
+    for (const auto& [rank, piece] : held.unreachable) summary.unreachable.push_back(rank);
     if (const auto begun = node_.catalog.state().begun.find(id); begun != node_.catalog.state().begun.end())
       for (const auto& segment : begun->second) summary.begun.push_back({segment.index, segment.count, segment.ranks});
     const auto& segments = delayed ? version->delayed : held.segments;
@@ -345,9 +359,10 @@ std::vector<ipc::HeldSummary> HeldVersions::inventory(const std::string& name) c
 }
 
 void HeldVersions::release_slots(const catalog::HeldVersion& held) {
-  for (const auto& [rank, piece] : held.pieces)
-    for (const auto& chunk : piece.chunks)
-      if (chunk.place < node_.tiers.size()) node_.release_slot(held.id, {chunk.place, chunk.offset});
+  for (const auto* pieces : {&held.pieces, &held.unreachable})
+    for (const auto& [rank, piece] : *pieces)
+      for (const auto& chunk : piece.chunks)
+        if (chunk.place < node_.tiers.size()) node_.release_slot(held.id, {chunk.place, chunk.offset});
 }
 
 // A slot is recycled only after the catalog says so.

@@ -62,6 +62,8 @@ class HeldVersions {
   /// It is in the store, and nobody needs its slots: they are free for whoever wants them.
   bool evictable(const catalog::HeldVersion& held) const;
   static bool can_be_written(const catalog::HeldVersion& held, const catalog::LocalSegment& segment);
+  /// A segment of it is not stored, and all its pieces are here.
+  static bool has_pieces_to_write(const catalog::HeldVersion& held);
 
  private:
   base::Status commit_more(const ipc::Commit& commit, const catalog::HeldVersion& held);
@@ -69,6 +71,7 @@ class HeldVersions {
   void recorded(const catalog::HeldVersion& held);
   void count_chunks(const segment::VersionId& id, const segment::Piece& piece);
   void doubt_slumps();
+  bool adopt_slots(const catalog::HeldVersion& held);
   void release_slots(const catalog::HeldVersion& held);
   base::Status drop_impossible(const std::vector<segment::VersionId>& ids);
 

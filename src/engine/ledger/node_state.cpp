@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/ledger/opened_tier.hpp"
+
 namespace perdure::engine {
 
 NodeState::NodeState(catalog::Catalog catalog, std::vector<std::unique_ptr<tier::Tier>> tiers, Reports& reports,
@@ -10,11 +12,13 @@ NodeState::NodeState(catalog::Catalog catalog, std::vector<std::unique_ptr<tier:
 
 base::Status NodeState::recover() {
   for (const auto& error : node_.catalog.replay_report().damage) node_.reports.add("catalog: " + error.text());
-  for (std::size_t i = 0; i < node_.tiers.size(); ++i)
-    PERDURE_CHECK(node_.catalog.append(catalog::TierRecord{
-        static_cast<std::uint32_t>(i), node_.tiers[i]->properties().name, node_.tiers[i]->incarnation()}));
+  std::vector<catalog::OpenedTier> opened;
+  for (const auto& tier : node_.tiers) opened.push_back(opened_tier(*tier));
+  const auto numbering = catalog::number_tiers(node_.catalog.state(), opened, boot_number());
+  PERDURE_CHECK(node_.catalog.number(numbering));
   PERDURE_CHECK(held.recover());
   redundancy.adopt();
+  flushes.give_up_unreachable();
   return {};
 }
 
@@ -55,7 +59,8 @@ bool NodeState::holds_unstored() const {
 
 std::uint64_t NodeState::slot_bytes() const {
   std::uint64_t smallest = ~0ULL;
-  for (const auto& tier : node_.tiers) smallest = std::min(smallest, tier->properties().slot_bytes);
+  for (std::uint32_t t = 0; t < node_.usable_tiers; ++t)
+    smallest = std::min(smallest, node_.tiers[t]->properties().slot_bytes);
   return smallest;
 }
 

@@ -1,5 +1,7 @@
 #include "engine/ledger/node_tables.hpp"
 
+#include <algorithm>
+
 namespace perdure::engine {
 namespace {
 
@@ -15,6 +17,8 @@ NodeTables::NodeTables(catalog::Catalog catalog_, std::vector<std::unique_ptr<ti
                        NodeStateOptions options_)
     : catalog(std::move(catalog_)),
       tiers(std::move(tiers_)),
+      usable_tiers(static_cast<std::uint32_t>(
+          std::count_if(tiers.begin(), tiers.end(), [](const auto& tier) { return !tier->properties().leaving; }))),
       reports(reports_),
       options(std::move(options_)),
       slots(tiers),

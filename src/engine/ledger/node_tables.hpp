@@ -62,6 +62,7 @@ struct NodeTables {
 
   catalog::Catalog catalog;
   std::vector<std::unique_ptr<tier::Tier>> tiers;
+  std::uint32_t usable_tiers;  ///< the first so many take chunks; the others only hold what was there
   Reports& reports;
   NodeStateOptions options;
   Versions versions;

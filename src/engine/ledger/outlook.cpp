@@ -51,7 +51,7 @@ placement::TierState Outlook::tier(const ipc::Grant& request, std::uint32_t t, E
 std::vector<placement::TierState> Outlook::tiers(ClientId client, const ipc::Grant& request, bool last_chance,
                                                  EvictionScope sacrifice) const {
   std::vector<placement::TierState> states;
-  for (std::uint32_t t = 0; t < node_.tiers.size(); ++t) {
+  for (std::uint32_t t = 0; t < node_.usable_tiers; ++t) {
     states.push_back(tier(request, t, sacrifice));
     states.back().writers = node_.observed.writes.writers(t, client);
     if (last_chance) states.back().slots_to_come = 0;

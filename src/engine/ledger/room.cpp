@@ -5,8 +5,8 @@
 namespace perdure::engine {
 namespace {
 
-// While the store is failing, an older version may go when a newer one of the same name is safe here. Those that queue
-// behind the one that fails are as stuck as it is, but not while it is being tried again.
+// While the store is failing, an older version may go when a newer one of the same name is safe, and whole, here. Those
+// that queue behind the one that fails are as stuck as it is, but not while it is being tried again.
 bool superseded_and_stuck(const RoomView& room, const RoomView::Held& held) {
   if (held.life < Life::committed || held.pinned) return false;
   const bool flushing = std::any_of(room.versions.begin(), room.versions.end(),
@@ -14,7 +14,8 @@ bool superseded_and_stuck(const RoomView& room, const RoomView::Held& held) {
   const bool stuck_behind = held.flush == FlushPhase::queued && room.store_failing && !flushing;
   if (held.flush != FlushPhase::waiting && held.flush != FlushPhase::given_up && !stuck_behind) return false;
   return std::any_of(room.versions.begin(), room.versions.end(), [&](const auto& other) {
-    return other.life >= Life::committed && other.id.name == held.id.name && other.id.attempt > held.id.attempt;
+    return other.life >= Life::committed && other.whole && other.id.name == held.id.name &&
+           other.id.attempt > held.id.attempt;
   });
 }
 

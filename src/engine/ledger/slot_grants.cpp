@@ -43,7 +43,7 @@ void SlotGrants::consider_write_through(const segment::VersionId& id, const Gran
 // How many of the tiers the rank could not write.
 std::size_t SlotGrants::avoid_tiers(const ipc::Grant& request) {
   std::size_t avoided = 0;
-  for (std::uint32_t t = 0; t < node_.tiers.size(); ++t) {
+  for (std::uint32_t t = 0; t < node_.usable_tiers; ++t) {
     if (std::find(request.avoid.begin(), request.avoid.end(), t) == request.avoid.end()) continue;
     node_.tier_failed(t, request.why);
     ++avoided;
@@ -92,7 +92,7 @@ GrantOutcome SlotGrants::grant(ClientId client, const ipc::Grant& request, const
   GrantOutcome outcome;
   outcome.error = {PERDURE_NO_SPACE, "tiers", "no tier has room for a chunk of " + base::format_bytes(request.bytes),
                    "raise tier.memory.max_bytes or tier.file.max_bytes, or free space on tier.file.path", false};
-  if (avoided == node_.tiers.size()) outcome.error.cause = "no tier can be written: " + request.why;
+  if (avoided == node_.usable_tiers) outcome.error.cause = "no tier can be written: " + request.why;
   if (!place(client, request, context, EvictionScope::stored, outcome))
     (void)place(client, request, context, EvictionScope::superseded, outcome);
   consider_write_through(request.id, outcome);
@@ -101,7 +101,7 @@ GrantOutcome SlotGrants::grant(ClientId client, const ipc::Grant& request, const
   const bool failed = open != nullptr && open->failure.has_value();
   if (failed) outcome.error = *open->failure;
   if (room_.refused()) outcome.error = *room_.refused();
-  const bool wait = !failed && avoided < node_.tiers.size() && room_.may_become_free(request);
+  const bool wait = !failed && avoided < node_.usable_tiers && room_.may_become_free(request);
   outcome.kind = wait ? GrantOutcome::Kind::wait : GrantOutcome::Kind::refused;
   return outcome;
 }

@@ -12,8 +12,8 @@ RoomView TierRoom::observe(std::uint32_t tier) const {
   for (const auto& [id, version] : node_.versions) {
     if (!version.held()) continue;
     const std::uint64_t chunks = tier < version.chunks.size() ? version.chunks[tier] : 0;
-    room.versions.push_back(
-        {id, version.life, version.flush, chunks, !version.pinned_by.empty(), redundancy_.guarded(id)});
+    room.versions.push_back({id, version.life, version.flush, chunks, !version.pinned_by.empty(),
+                             redundancy_.guarded(id), node_.held(id)->unreachable.empty()});
   }
   for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
     if (!redundancy_.needed(redundancy_set)) room.obsolete.push_back({id, blocks_on(redundancy_set, tier)});
@@ -83,7 +83,8 @@ bool TierRoom::make(std::uint32_t tier, std::uint64_t bytes, const segment::Vers
 bool TierRoom::may_become_free(const ipc::Grant& request) const {
   if (refused_) return false;
   const auto usable = [&](std::uint64_t tier) {
-    return std::find(request.avoid.begin(), request.avoid.end(), tier) == request.avoid.end();
+    return tier < node_.usable_tiers &&
+           std::find(request.avoid.begin(), request.avoid.end(), tier) == request.avoid.end();
   };
   const auto any_usable = [&](const std::vector<std::uint64_t>& chunks) {
     for (std::size_t t = 0; t < chunks.size(); ++t)
@@ -101,7 +102,7 @@ bool TierRoom::may_become_free(const ipc::Grant& request) const {
 
 // Only what is safe elsewhere makes room: redundancy of one version is not worth the only copy of another.
 base::Result<tier::SlotAddress> TierRoom::take_for_redundancy(const segment::VersionId& id, std::uint64_t bytes) {
-  for (std::uint32_t t = 0; t < node_.tiers.size(); ++t) {
+  for (std::uint32_t t = 0; t < node_.usable_tiers; ++t) {
     if (node_.tier_health[t].failed || !make(t, bytes, id, EvictionScope::stored)) continue;
     auto slot = node_.tiers[t]->acquire(bytes, kRedundancyOwner);
     if (!slot) continue;
@@ -115,7 +116,7 @@ base::Result<tier::SlotAddress> TierRoom::take_for_redundancy(const segment::Ver
 
 base::Result<tier::SlotAddress> TierRoom::take_spare(const segment::VersionId& id, std::uint64_t bytes) {
   const std::uint64_t to_come = captures_.chunks_to_come();
-  for (std::uint32_t t = 0; t < node_.tiers.size(); ++t) {
+  for (std::uint32_t t = 0; t < node_.usable_tiers; ++t) {
     const tier::Usage usage = node_.tiers[t]->usage();
     const std::uint64_t slots = std::max(node_.tiers[t]->capacity(bytes), usage.slots);
     if (node_.tier_health[t].failed || slots - (usage.slots - usage.free_slots) <= to_come) continue;

@@ -128,6 +128,9 @@ base::Result<ReplicationLedger::Capture> ReplicationLedger::observe_committed(
   Capture observed;
   const auto state = ledger_.lock();
   const auto* held = state->find(id);
+  if (held != nullptr && !held->unreachable.empty())
+    return base::fail(PERDURE_UNAVAILABLE, id.text(), "a part of it is on a tier that cannot be reached in this launch",
+                      "start again when it can; the engine's log says which it is");
   if (held == nullptr || held->any_spilled())
     return base::fail(PERDURE_UNAVAILABLE, id.text(), "a part of it has left this node's tiers already",
                       "raise tier.memory.max_bytes, so that a version fits");

@@ -145,7 +145,7 @@ class StripedTier final : public Tier {
 
 base::Result<std::unique_ptr<Tier>> make_striped_tier(const TierOptions& options) {
   PERDURE_CHECK(os::make_private_directory(options.directory));
-  PERDURE_TRY(const std::uint64_t incarnation, read_or_make_incarnation(options.directory));
+  PERDURE_TRY(const std::uint64_t incarnation, read_or_make_incarnation(options.directory, options.existing));
   auto tier = std::make_unique<StripedTier>(options, incarnation);
   PERDURE_CHECK(tier->discover());
   return std::unique_ptr<Tier>(std::move(tier));

@@ -1,0 +1,12 @@
+#pragma once
+// A tier that the configuration does not name any more, and that still holds what an earlier launch put there: it is
+// read, flushed and emptied like any other, and takes nothing new.
+#include <memory>
+
+#include "tier/tier.hpp"
+
+namespace perdure::tier {
+
+std::unique_ptr<Tier> leave(std::unique_ptr<Tier> tier);
+
+}  // namespace perdure::tier
