@@ -72,6 +72,11 @@ void apply_to_redundancy(State& state, const Record& record) {
     if (it != state.redundancy_sets.end() && it->second.kept.erase(bad->block) > 0) it->second.reached = false;
   } else if (const auto* drop_redundancy = std::get_if<DropRedundancyRecord>(&record)) {
     state.redundancy_sets.erase(drop_redundancy->id);
+  } else if (const auto* superseded = std::get_if<SupersededRecord>(&record)) {
+    if (superseded->attempt_ns == 0)
+      state.superseded.erase(superseded->name);
+    else
+      state.superseded[superseded->name] = *superseded;
   }
 }
 
@@ -159,6 +164,7 @@ std::vector<Record> State::snapshot() const {
     records.emplace_back(RedundancyRecord{redundancy_set});
     if (redundancy_set.reached) records.emplace_back(ReachedRecord{id});
   }
+  for (const auto& [name, record] : superseded) records.emplace_back(record);
   return records;
 }
 
