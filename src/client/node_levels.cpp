@@ -54,6 +54,12 @@ NodeLevelNews NodeLevels::OfName::news() const {
   return news;
 }
 
+std::optional<NodeLevelNews> NodeLevels::OfName::untold() {
+  NodeLevelNews now = news();
+  if (now == told) return std::nullopt;
+  return told = std::move(now);
+}
+
 void NodeLevels::current(const std::string& name, std::uint64_t attempt_ns) {
   OfName& of = names_[name];
   std::erase(of.list, attempt_ns);
@@ -78,27 +84,23 @@ std::uint32_t NodeLevels::list_hash(const std::string& name) const {
 
 std::optional<NodeLevelNews> NodeLevels::promised(const std::string& name, std::uint64_t bits) {
   OfName& of = names_[name];
-  const NodeLevelNews before = of.news();
   std::vector<std::uint64_t> promised;
   for (std::size_t i = 0; i < of.list.size(); ++i)
     if ((bits >> i & 1) != 0) promised.push_back(of.list[i]);
   of.everywhere = {promised.begin(), promised.end()};
   if (!promised.empty() && promised.back() != of.newest) of.supersede(promised.back());
   of.choose_wanted();
-  const NodeLevelNews now = of.news();
-  return now == before ? std::nullopt : std::optional(now);
+  return of.untold();
 }
 
 std::optional<NodeLevelNews> NodeLevels::promised_one(const std::string& name, std::uint64_t attempt_ns) {
   OfName& of = names_[name];
-  const NodeLevelNews before = of.news();
   if (of.place(attempt_ns) < 0) of.list.insert(of.list.begin(), attempt_ns);  // of an earlier launch
   if (of.place(attempt_ns) > of.place(of.newest)) of.supersede(attempt_ns);
   of.everywhere.insert(attempt_ns);
   of.trim();
   if (of.place(of.wanted) <= of.place(of.newest)) of.wanted = 0;
-  const NodeLevelNews now = of.news();
-  return now == before ? std::nullopt : std::optional(now);
+  return of.untold();
 }
 
 bool NodeLevels::everywhere(const std::string& name, std::uint64_t attempt_ns) const {

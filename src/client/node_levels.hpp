@@ -42,11 +42,13 @@ class NodeLevels {
     std::set<std::uint64_t> everywhere;  // what is promised on all nodes
     std::uint64_t newest = 0;            // of these, by the list: all before it are superseded
     std::uint64_t wanted = 0;            // none may skip it, so that there is always one that all will have
+    NodeLevelNews told;
     std::ptrdiff_t place(std::uint64_t attempt_ns) const;  // in the list; -1: not there
     void trim();
     void choose_wanted();
     void supersede(std::uint64_t by_ns);
     NodeLevelNews news() const;
+    std::optional<NodeLevelNews> untold();
   };
   std::map<std::string, OfName> names_;
 };
