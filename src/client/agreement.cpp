@@ -1,6 +1,5 @@
 #include "client/agreement.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -15,9 +14,10 @@ struct Wire {
   std::uint64_t name_hash;
   std::int64_t version;
   std::uint64_t detail;
-  std::uint64_t engine_lost;
+  std::uint32_t engine_lost;
+  std::uint32_t node_level_list;
   std::uint64_t root_words[2];
-  std::uint64_t node_level_ns;
+  std::uint64_t node_level_bits;
   std::uint64_t bytes;
 };
 
@@ -82,7 +82,8 @@ base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& op
   wire.detail = opening.detail;
   wire.engine_lost = opening.engine_lost ? 1 : 0;
   std::memcpy(wire.root_words, opening.root_words, sizeof wire.root_words);
-  wire.node_level_ns = opening.node_level_ns;
+  wire.node_level_bits = opening.node_level_bits;
+  wire.node_level_list = opening.node_level_list;
   wire.bytes = opening.bytes;
   std::vector<Wire> all(static_cast<std::size_t>(comm.size()));
   PERDURE_CHECK(comm.allgather(std::as_bytes(std::span(&wire, 1)), std::as_writable_bytes(std::span(all))));
@@ -92,9 +93,10 @@ base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& op
     if (all[rank].status != 0)
       return base::fail(peer_failed(rank, all[rank].status, operation_name(opening.operation)));
   Opened opened;
+  opened.node_level_bits = kEverything;
   for (const Wire& other : all) {
     opened.any_engine_lost = opened.any_engine_lost || other.engine_lost != 0;
-    opened.node_level_ns = std::min(opened.node_level_ns, other.node_level_ns);
+    opened.node_level_bits &= other.node_level_list == all[0].node_level_list ? other.node_level_bits : 0;
     opened.bytes.push_back(other.bytes);
   }
   std::memcpy(opened.root_words, all[0].root_words, sizeof opened.root_words);
@@ -112,15 +114,15 @@ base::Result<bool> on_any_rank(comm::Communicator& comm, bool here) {
   return any != 0;
 }
 
-base::Result<bool> agree_on(comm::Communicator& comm, const base::Status& mine, bool holds) {
+base::Result<bool> agree_on(comm::Communicator& comm, const base::Status& mine, bool holds, std::uint64_t of) {
   // The lowest failing rank wins: codes of higher ranks make smaller numbers.
   const auto rank = static_cast<std::uint64_t>(comm.rank());
   std::uint64_t values[] = {mine ? 0 : ((0xffffffffULL - rank) << 32) | static_cast<std::uint64_t>(mine.error().code),
-                            holds ? 0U : 1U};
+                            holds ? 0U : 1U, of, ~of};
   PERDURE_CHECK(comm.allreduce(values, comm::Reduce::maximum));
   const std::uint64_t value = values[0];
   if (!mine) return base::fail(mine.error());
-  if (value == 0) return values[1] == 0;
+  if (value == 0) return values[1] == 0 && values[2] == ~values[3];
   return base::fail(peer_failed(0xffffffffULL - (value >> 32), static_cast<std::uint32_t>(value), "collective call"));
 }
 

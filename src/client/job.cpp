@@ -138,9 +138,16 @@ base::Status Job::hold(const std::string& name, NameClaims::Access access) {
 
 base::Result<Opened> Job::begin(Opening opening, const base::Status& mine) {
   const base::Status ready = mine ? announce() : mine;
+  const bool begins = opening.operation == Operation::checkpoint;
+  if (ready && begins) group_.add_node_levels(opening);
   opening.engine_lost = engine_.gone();
   PERDURE_TRY(auto opened, open_collective(*comm_, opening, ready));
   if (opened.any_engine_lost) PERDURE_CHECK(attach());
+  // What was promised before is no promise of new engines.
+  if (begins)
+    group_.note_node_levels(
+        {opening.name, static_cast<std::uint64_t>(opening.version), {opened.root_words[0], opened.root_words[1]}},
+        opened.any_engine_lost ? 0 : opened.node_level_bits);
   return opened;
 }
 

@@ -16,6 +16,13 @@ bool KnownVersions::was_whole_in_tiers(const segment::VersionId& id) const {
   return known != whole_in_tiers_.end() && known->second.contains(id.version);
 }
 
+std::map<std::string, std::set<std::uint64_t>> KnownVersions::whole_in_tiers() const {
+  std::map<std::string, std::set<std::uint64_t>> attempts;
+  for (const auto& [name, versions] : whole_in_tiers_)
+    for (const auto& [version, created_ns] : versions) attempts[name].insert(created_ns);
+  return attempts;
+}
+
 // A store that cannot be read now is the flush's trouble, not a reason to stop the application.
 void KnownVersions::observe(const std::string& name, store::Store& store, bool replace) {
   if (taken_.contains(name)) return;

@@ -19,6 +19,8 @@ class KnownVersions {
   void saw_attempt(const segment::VersionId& id);
   void whole_in_tiers(const segment::VersionId& id) { whole_in_tiers_[id.name][id.version] = id.attempt.created_ns; }
   bool was_whole_in_tiers(const segment::VersionId& id) const;
+  /// When these attempts began, by name.
+  std::map<std::string, std::set<std::uint64_t>> whole_in_tiers() const;
 
   /// Once for every name: what the tiers and the store have of it; with `replace` the store's versions do not count.
   void observe(const std::string& name, store::Store& store, bool replace);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/drain.hpp"
+#include "client/kept_redundancy.hpp"
 #include "os/system.hpp"
 #include "segment/manifest_codec.hpp"
 
@@ -175,9 +176,8 @@ base::Status close_job(Job& job) {
   if (outcome && left->versions > 0)
     outcome = base::fail(left_behind(*left, job.store().properties().location, job.engine().directory(),
                                      job.config().real("engine.drain_timeout")));
-  const base::Status agreed = opened ? agree(job.comm(), outcome) : outcome;
-  if (agreed && embedded && job.leads() && job.group().joined() && job.engine().connected())
-    (void)job.engine().channel().call(ipc::AllStored{job.ranks()});
+  base::Status agreed = opened ? agree(job.comm(), outcome) : outcome;
+  if (agreed && embedded && job.group().joined()) agreed = agree(job.comm(), drop_redundancy(job));
   job.leave();
   if (opened) (void)job.comm().barrier();
   return agreed;

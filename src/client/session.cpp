@@ -91,9 +91,7 @@ base::Status Session::checkpoint(const std::string& name, std::int64_t version) 
       opening.root_words[1] = os::random_u64();
       return replace ? base::Status() : job_->known().check_free(name, number);
     });
-  if (ready) job_->group().add_node_level(opening);
   PERDURE_TRY(const Opened opened, job_->begin(std::move(opening), ready));
-  job_->group().note_node_level(name, opened.node_level_ns);
   os::crash_point(os::CrashPoint::checkpoint_agreed);
   const segment::VersionId id{name, number, {opened.root_words[0], opened.root_words[1]}};
   const base::Status outcome = capture(id);

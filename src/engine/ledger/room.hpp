@@ -23,6 +23,7 @@ struct RoomView {
     std::uint64_t chunks = 0;  ///< on this tier
     bool pinned = false;       ///< somebody reads it
     bool guarded = false;      ///< other nodes need it
+    bool promised = false;     ///< at level node, and nothing newer is on all nodes
     bool whole = true;         ///< no piece of it is on a tier that cannot be reached
   };
   struct Kept {
