@@ -1,6 +1,8 @@
 #include "client/agreement.hpp"
 
+#include <array>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "base/hash.hpp"
@@ -47,6 +49,18 @@ base::Status compare(const std::vector<Wire>& all, std::size_t mine) {
                       "make the same calls with the same names and versions, in the same order, on all ranks");
   }
   return {};
+}
+
+// The first of the values is this function's; of the others the greatest come back.
+base::Status agree_with(comm::Communicator& comm, const base::Status& mine, std::span<std::uint64_t> values) {
+  // The lowest failing rank wins: codes of higher ranks make smaller numbers.
+  const auto rank = static_cast<std::uint64_t>(comm.rank());
+  values[0] = mine ? 0 : ((0xffffffffULL - rank) << 32) | static_cast<std::uint64_t>(mine.error().code);
+  PERDURE_CHECK(comm.allreduce(values, comm::Reduce::maximum));
+  const std::uint64_t value = values[0];
+  if (!mine) return base::fail(mine.error());
+  if (value == 0) return {};
+  return base::fail(peer_failed(0xffffffffULL - (value >> 32), static_cast<std::uint32_t>(value), "collective call"));
 }
 
 }  // namespace
@@ -115,15 +129,15 @@ base::Result<bool> on_any_rank(comm::Communicator& comm, bool here) {
 }
 
 base::Result<bool> agree_on(comm::Communicator& comm, const base::Status& mine, bool holds, std::uint64_t of) {
-  // The lowest failing rank wins: codes of higher ranks make smaller numbers.
-  const auto rank = static_cast<std::uint64_t>(comm.rank());
-  std::uint64_t values[] = {mine ? 0 : ((0xffffffffULL - rank) << 32) | static_cast<std::uint64_t>(mine.error().code),
-                            holds ? 0U : 1U, of, ~of};
-  PERDURE_CHECK(comm.allreduce(values, comm::Reduce::maximum));
-  const std::uint64_t value = values[0];
-  if (!mine) return base::fail(mine.error());
-  if (value == 0) return values[1] == 0 && values[2] == ~values[3];
-  return base::fail(peer_failed(0xffffffffULL - (value >> 32), static_cast<std::uint32_t>(value), "collective call"));
+  std::array<std::uint64_t, 4> values{0, holds ? 0U : 1U, of, ~of};
+  PERDURE_CHECK(agree_with(comm, mine, values));
+  return values[1] == 0 && values[2] == ~values[3];
+}
+
+base::Result<HeldByAll> agree_on_both(comm::Communicator& comm, const base::Status& mine, const HeldByAll& holds) {
+  std::array<std::uint64_t, 3> values{0, holds.first ? 0U : 1U, holds.second ? 0U : 1U};
+  PERDURE_CHECK(agree_with(comm, mine, values));
+  return HeldByAll{values[1] == 0, values[2] == 0};
 }
 
 }  // namespace perdure::client

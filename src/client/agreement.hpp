@@ -42,6 +42,12 @@ base::Status agree(comm::Communicator& comm, const base::Status& mine);
 /// The same, and in the same exchange: whether `holds` is true on all ranks, of the same thing.
 base::Result<bool> agree_on(comm::Communicator& comm, const base::Status& mine, bool holds, std::uint64_t of = 0);
 
+struct HeldByAll {
+  bool first = false, second = false;
+};
+/// The same for two things at once.
+base::Result<HeldByAll> agree_on_both(comm::Communicator& comm, const base::Status& mine, const HeldByAll& holds);
+
 /// One exchange: whether it is so on any rank.
 base::Result<bool> on_any_rank(comm::Communicator& comm, bool here);
 

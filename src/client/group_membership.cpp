@@ -189,9 +189,8 @@ base::Result<bool> GroupMembership::ask_again(const segment::VersionId& id) {
     if (reply) here = *reply;
     if (!reply && reply.error().code != PERDURE_UNAVAILABLE) outcome = base::fail(reply.error());
   }
-  PERDURE_TRY(const bool kept, agree_on(job_.comm(), outcome, here.kept));
-  PERDURE_TRY(const bool begun, agree_on(job_.comm(), {}, here.begun));
-  return kept || begun;
+  PERDURE_TRY(const auto all, agree_on_both(job_.comm(), outcome, {here.kept, here.begun}));
+  return all.first || all.second;
 }
 
 // Of what a group has reached in this launch, and some node has lost or given up since, others of the group think that

@@ -89,7 +89,7 @@ class LevelsOfTwoGroups : public LevelReached {
   }
 };
 
-// Group of nodes 0 and 1: versions 1 and 2; of nodes 2 and 3: versions 1 and 3. Damage stands for what they skipped.
+// The group of node 0: versions 1 and 2; that of node 3: versions 1 and 3. Damage stands for what they skipped.
 TEST_F(LevelsOfTwoGroups, AreThoseThatBothHave) {
   os::FaultRules full(*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC"));
   const test_support::InstalledHooks installed(full);

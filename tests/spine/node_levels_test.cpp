@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <random>
 
@@ -19,7 +20,7 @@ namespace {
 
 using namespace perdure::test_support;
 
-constexpr int kRushNodes = 4, kRushGroup = 2;  // two groups: nodes 0 and 1, and the others
+constexpr int kRushNodes = 4, kRushGroup = 2;
 constexpr std::size_t kMostVersions = 64;
 
 /// What the ranks were told.
@@ -46,7 +47,17 @@ struct Rush {
   std::array<std::size_t, 2> words_of_group{};
   std::size_t bytes_of_version = 0, versions_that_fit = 0;
   std::uint64_t checkpoints = 0;
-  std::size_t words(int rank) const { return words_of_group[static_cast<std::size_t>(rank) / kRushGroup]; }
+  std::size_t words(int rank) const {
+    const auto& first = groups().front();
+    const bool in_first = std::find(first.begin(), first.end(), static_cast<std::uint32_t>(rank)) != first.end();
+    return words_of_group[in_first ? 0 : 1];
+  }
+  /// Two, of two nodes each.
+  static const std::vector<std::vector<std::uint32_t>>& groups() {
+    static const auto plan = perdure::redundancy::plan_groups(std::vector<perdure::redundancy::Domains>(kRushNodes),
+                                                              kRushGroup, {"partner", 2, 64});
+    return plan->groups;
+  }
 };
 
 class NodeLevels : public ::testing::TestWithParam<unsigned> {
@@ -143,11 +154,12 @@ TEST_P(NodeLevels, WhatIsAtLevelNodeComesBackAfterAnyLossThatItIsToSurvive) {
   if (claimed.size() > 3) claimed = {claimed.front(), claimed[claimed.size() / 2], claimed.back()};
   const NodesAsTheyWere whole(directory_.path());
   for (const std::uint64_t version : claimed)
-    for (const auto& lost : {std::pair(0, 2), std::pair(1, 3), std::pair(0, 3), std::pair(1, 2)}) {
+    for (std::size_t set = 0; set < 4; ++set) {
+      const std::pair lost(static_cast<int>(Rush::groups()[0][set & 1]), static_cast<int>(Rush::groups()[1][set >> 1]));
       whole.put_back();
       for (const int node : {lost.first, lost.second}) ASSERT_GT(lose_node(directory_.path(), options(), node), 0U);
       const std::int64_t asked =
-          version == claimed.back() && lost.first == 0 ? PERDURE_LATEST : static_cast<std::int64_t>(version);
+          version == claimed.back() && set == 0 ? PERDURE_LATEST : static_cast<std::int64_t>(version);
       const auto outcome = run([&](const Rank& rank) { return comes_back(rank, asked, version); });
       ASSERT_TRUE(outcome.all(0)) << "version " << version << " without nodes " << lost.first << " and " << lost.second
                                   << ": " << story << "\n"

@@ -194,6 +194,10 @@ TEST_F(FailingGroup, WhatIsWholeIsNotReplicatedAgainAndWhatIsNotTakesNewGroups) 
   const auto gone = nodes_[0]->replicator().again(first_);
   EXPECT_FALSE(gone.kept || gone.begun) << "the others of its group think that it is there";
   join(8);
+  for (auto& node : nodes_) {
+    const auto guard = node->lock();
+    node->core().redundancy.in_epoch(8);
+  }
   for (auto& node : nodes_) EXPECT_TRUE(node->replicator().again(first_).begun);
   EXPECT_TRUE(wait_reached(first_));
   const auto nothing = nodes_[0]->replicator().again(second_);
