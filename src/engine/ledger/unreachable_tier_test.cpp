@@ -158,7 +158,7 @@ TEST_F(UnreachableTier, WhatIsKeptThereForOthersIsMissingUntilItIsBack) {
   EXPECT_TRUE(core->redundancy.needed_by_others()) << "its directories stay";
   launch({0, 1});
   EXPECT_EQ(core->redundancy.inventory("app")[0].missing, missing);
-  EXPECT_TRUE(core->redundancy.at_node_level(id(1)));
+  EXPECT_TRUE(core->redundancy.find(kept_id)->reached);
 }
 
 TEST_F(UnreachableTier, OneThatLeavesIsReadAndGivesNoSlot) {
