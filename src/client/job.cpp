@@ -68,9 +68,9 @@ base::Status Job::configure(const char* options) {
   PERDURE_CHECK(choose_cpus());
   PERDURE_TRY(aggregation_, plan::parse_aggregation(config_.text("segment.per")));
   PERDURE_TRY(store_, store::make_store(config_.text("store.path"), config_.below("store.")));
+  const auto lease_ns = static_cast<std::uint64_t>(config_.real("checkpoint.lease") * 1e9);
   names_ = std::make_unique<NameClaims>(
-      *store_, this_launch(config_.text("job"), config_.text("case"), config_.text("launch"),
-                           static_cast<std::uint64_t>(config_.real("checkpoint.lease") * 1e9)));
+      *store_, this_launch(config_.text("job"), config_.text("case"), config_.text("launch"), lease_ns), engine_cpus_);
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "os/affinity.hpp"
 #include "os/system.hpp"
 #include "plan/lease.hpp"
 
@@ -149,7 +150,10 @@ base::Status NameClaims::keep(const std::string& name) {
   held_[name] = std::nullopt;
   if (thread_.joinable()) return {};
   try {
-    thread_ = std::thread([this] { run(); });
+    thread_ = std::thread([this] {
+      os::use_cpus(cpus_);
+      run();
+    });
   } catch (const std::system_error& error) {
     held_.erase(name);
     return base::fail(PERDURE_UNAVAILABLE, "checkpoint " + name,

@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "os/cpu_set.hpp"
 #include "store/store.hpp"
 
 namespace perdure::client {
@@ -19,7 +20,9 @@ store::Owner this_launch(const std::string& job, const std::string& study, const
 
 class NameClaims {
  public:
-  NameClaims(store::Store& store, store::Owner self) : store_(store), self_(std::move(self)) {}
+  /// `cpus`: where its thread may run, as the engine's do; empty: anywhere.
+  NameClaims(store::Store& store, store::Owner self, const os::CpuSet& cpus = {})
+      : store_(store), self_(std::move(self)), cpus_(cpus) {}
   ~NameClaims() { release(); }
 
   enum class Access {
@@ -50,6 +53,7 @@ class NameClaims {
 
   store::Store& store_;
   const store::Owner self_;
+  const os::CpuSet cpus_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::map<std::string, std::optional<store::Owner>> held_;  // with the launch that took it from us, if one did

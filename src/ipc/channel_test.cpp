@@ -153,7 +153,8 @@ TEST(Channel, AnEngineOfAnOlderProtocolIsRefusedWithTheReason) {
   ASSERT_FALSE(greeted);
   EXPECT_EQ(greeted.error().code, PERDURE_UNSUPPORTED);
   EXPECT_FALSE(greeted.error().retryable) << "it stays that";
-  EXPECT_NE(greeted.error().text().find("older protocol than 7"), std::string::npos) << greeted.error().text();
+  EXPECT_NE(greeted.error().text().find("older protocol than " + std::to_string(kProtocol)), std::string::npos)
+      << greeted.error().text();
   EXPECT_NE(greeted.error().text().find("same release"), std::string::npos);
 }
 

@@ -13,7 +13,7 @@ RoomView TierRoom::observe(std::uint32_t tier) const {
     if (!version.held()) continue;
     const std::uint64_t chunks = tier < version.chunks.size() ? version.chunks[tier] : 0;
     room.versions.push_back({id, version.life, version.flush, chunks, !version.pinned_by.empty(),
-                             redundancy_.guarded(id), redundancy_.promised(id), node_.held(id)->unreachable.empty()});
+                             redundancy_.guarded(id), redundancy_.promised(id), node_.held(id)->unreachable.size()});
   }
   for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
     if (!redundancy_.needed(redundancy_set)) room.obsolete.push_back({id, blocks_on(redundancy_set, tier)});
