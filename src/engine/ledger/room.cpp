@@ -14,7 +14,7 @@ bool superseded_and_stuck(const RoomView& room, const RoomView::Held& held) {
   const bool stuck_behind = held.flush == FlushPhase::queued && room.store_failing && !flushing;
   if (held.flush != FlushPhase::waiting && held.flush != FlushPhase::given_up && !stuck_behind) return false;
   return std::any_of(room.versions.begin(), room.versions.end(), [&](const auto& other) {
-    return other.life >= Life::committed && other.whole && other.id.name == held.id.name &&
+    return other.whole && other.life >= Life::committed && other.id.name == held.id.name &&
            other.id.attempt > held.id.attempt;
   });
 }
