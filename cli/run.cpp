@@ -24,15 +24,15 @@ struct RunArguments {
   bool check_protection = false;
 };
 
-/// The settings of the command line as variables for the program, and a job name that stays the same over restarts.
+/// The settings of the command line as variables for the program, and what its restarts have in common.
 base::Result<Environment> environment_for(const config::Config& config) {
   Environment environment;
   for (const auto& [key, value] : config.values()) {
     const config::Option* option = config::find_option(key);
     if (value.origin == config::Origin::command_line) environment.emplace_back(option->environment, value.text);
   }
-  if (config.value("job").origin == config::Origin::default_value)
-    environment.emplace_back("PERDURE_JOB", fmt::format("run-{:016x}", os::random_u64()));
+  if (config.value("launch").origin == config::Origin::default_value)
+    environment.emplace_back("PERDURE_LAUNCH", fmt::format("run-{:016x}", os::random_u64()));
   return environment;
 }
 

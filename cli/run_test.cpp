@@ -21,14 +21,14 @@ TEST(Run, PassesInputAndOutputThroughUntouchedAndEndsWithTheProgramsStatus) {
 
 TEST(Run, LaunchesAgainAfterASignalAndEndsWellWhenTheProgramDoes) {
   test_support::TemporaryDirectory directory;
-  const std::string script = "echo $PERDURE_JOB; if [ -e " + (directory / "was") + " ]; then exit 0; fi; touch " +
+  const std::string script = "echo $PERDURE_LAUNCH; if [ -e " + (directory / "was") + " ]; then exit 0; fi; touch " +
                              (directory / "was") + "; kill -9 $$";
   Launched run({"--json", directory / "summary", "--", "sh", "-c", script});
   EXPECT_EQ(run.wait(), 0);
   EXPECT_THAT(run.err(), HasSubstr("killed by signal 9"));
-  const std::string out = run.out(), job = out.substr(0, out.find('\n'));
-  EXPECT_EQ(out, job + "\n" + job + "\n") << "the job's name stays the same over restarts";
-  EXPECT_GT(job.size(), 10u);
+  const std::string out = run.out(), launch = out.substr(0, out.find('\n'));
+  EXPECT_EQ(out, launch + "\n" + launch + "\n") << "restarts are one launch";
+  EXPECT_GT(launch.size(), 10u);
   const auto json = base::Json::parse(text_of(directory / "summary"), nullptr, false);
   EXPECT_EQ(json["launches"], 2);
   EXPECT_EQ(json["failures"].size(), 1u);
@@ -55,6 +55,19 @@ TEST(Run, HandsSettingsOnAsVariables) {
        "echo $PERDURE_FLUSH_THREADS $PERDURE_JOB $PERDURE_ENGINE_MODE $PERDURE_STORE_PATH $PERDURE_CHUNK_BYTES"});
   EXPECT_EQ(run.wait(), 0);
   EXPECT_EQ(run.out(), "3 mine daemon " + run.path("store") + "\n");
+}
+
+// A submitted script that is submitted again is the same job, and finds on the nodes what it left there; two of them at
+// once are two launches.
+TEST(Run, IsTheSameJobTheNextTimeAndAnotherLaunch) {
+  std::string launches[2];
+  for (std::string& launch : launches) {
+    Launched run({"--", "sh", "-c", "echo \"$PERDURE_JOB|$PERDURE_LAUNCH\""});
+    EXPECT_EQ(run.wait(), 0);
+    launch = run.out();
+    EXPECT_EQ(launch.find('|'), 0U) << "no job name of its own: " << launch;
+  }
+  EXPECT_NE(launches[0], launches[1]);
 }
 
 TEST(Run, LeavesAJobNameOfTheEnvironmentAlone) {

@@ -67,7 +67,9 @@ typedef enum perdure_level {
   PERDURE_LEVEL_STORE = 3    /**< the loss of everything but the store */
 } perdure_level;
 
-/** In place of a version: the newest that every rank can restore. */
+/** In place of a version: the newest that every rank can restore. Newest is what was begun last, not the highest
+ * number: a program that restores an older version and checkpoints on from there begins a new branch. Numbers of the
+ * branch that it left can be used again; retention gives that branch up first. */
 #define PERDURE_LATEST ((int64_t)-1)
 /** In place of a timeout: as long as it takes. */
 #define PERDURE_FOREVER (-1.0)
@@ -170,7 +172,9 @@ PERDURE_API perdure_status perdure_restore_regions(perdure_t* handle, const char
 PERDURE_API perdure_status perdure_wait(perdure_t* handle, const char* name, int64_t version, perdure_level level,
                                         double timeout_s);
 
-/** The level that the checkpoint has reached, as far as this rank's node knows. [local] */
+/** The level that the checkpoint has reached, as far as this rank's node knows. [local]
+ *  PERDURE_LEVEL_NODE is said of what all nodes keep for sure, as they agreed at the last checkpoint or wait: a version
+ *  that a newer one has superseded there is at PERDURE_LEVEL_PROCESS again, until it is waited for. */
 PERDURE_API perdure_status perdure_level_reached(perdure_t* handle, const char* name, int64_t version,
                                                  perdure_level* level);
 
@@ -186,7 +190,9 @@ PERDURE_API perdure_status perdure_next_report(perdure_t* handle, char* text, si
 PERDURE_API perdure_status perdure_retire(perdure_t* handle, const char* name, int64_t version);
 
 /** Ends the handle and sets it to NULL. [collective] With an embedded engine, waits until what was captured is at
- *  the store or was given up (option `engine.drain_timeout`); PERDURE_OK when nothing remains behind. The handle is
+ *  the store or was given up (option `engine.drain_timeout`); PERDURE_OK when nothing remains behind.
+ *  PERDURE_INCOMPLETE: all that is on the nodes is stored, but the store has a part of a version only, and redundancy
+ *  that may complete it stays on the nodes. The handle is
  *  gone whatever is returned; when that is a failure, perdure_error_text(NULL) says why. Calls with a closed handle
  *  give PERDURE_CLOSED if the pointer was kept in another variable. */
 PERDURE_API perdure_status perdure_close(perdure_t** handle);

@@ -160,6 +160,7 @@ base::Result<Record> record_from_json(const Json& json, const std::string& objec
   if (kind == "protect") return redundancy_from_json(json, object);
   if (kind == "reached") return redundancy_record_from_json<ReachedRecord>(json, object);
   if (kind == "bad_block") return bad_block_from_json(json, object);
+  if (kind == "superseded") return superseded_from_json(json, object);
   if (kind == "unprotect") return redundancy_record_from_json<DropRedundancyRecord>(json, object);
   if (kind == "drop") {
     PERDURE_TRY(auto id, get_id(json, object));

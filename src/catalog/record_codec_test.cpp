@@ -102,6 +102,19 @@ TEST(RecordCodec, RedundancyThatContradictsItselfIsRefused) {
   expect_refused(json, "block");
 }
 
+TEST(RecordCodec, MoreIsNotKeptThanCanBeSpokenOf) {
+  SupersededRecord record{"nbody", 1000, {}};
+  for (std::uint64_t ns = 1; ns <= SupersededRecord::kMostKept; ++ns) record.keep.insert(ns);
+  EXPECT_TRUE(record_from_json(to_json(record), "log"));
+  record.keep.insert(500);
+  expect_refused(to_json(record), "'keep'");
+  Json bad = to_json(SupersededRecord{"nbody", 1000, {7}});
+  bad["keep"][0] = "7";
+  expect_refused(bad, "'keep'");
+  bad = to_json(SupersededRecord{"../x", 1000, {}});
+  expect_refused(bad, "'name'");
+}
+
 TEST(RecordCodec, AnUnknownKindOfRecordIsRefused) {
   expect_refused({{"record", "surprise"}}, "surprise");
   expect_refused(Json::object(), "'record'");

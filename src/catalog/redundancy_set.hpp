@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,15 @@ struct BadBlockRecord {
   RedundancyId id;
   BlockName block;
   std::string why;
+};
+/// On all nodes an attempt has reached level `node`: what is kept for older ones of the name may go, but for these.
+/// In place of an earlier record of the name.
+struct SupersededRecord {
+  static constexpr std::size_t kMostKept = 64;
+  std::string name;
+  std::uint64_t attempt_ns = 0;  ///< 0: nothing is superseded
+  std::set<std::uint64_t> keep;
+  friend bool operator==(const SupersededRecord&, const SupersededRecord&) = default;
 };
 /// The node gives up the slots of these redundancy blocks.
 struct DropRedundancyRecord {

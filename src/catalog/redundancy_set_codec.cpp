@@ -146,6 +146,24 @@ Json to_json(const BadBlockRecord& record) {
           {"why", record.why}};
 }
 
+base::Result<SupersededRecord> superseded_from_json(const Json& json, const std::string& object) {
+  SupersededRecord record;
+  PERDURE_TRY(record.name, base::get_text(json, "name", object));
+  if (!segment::check_name(record.name)) return refused(object, "field 'name' is no name of a checkpoint");
+  PERDURE_TRY(record.attempt_ns, base::get_u64(json, "attempt_ns", object));
+  PERDURE_TRY(const Json* keep, base::get_array(json, "keep", object));
+  if (keep->size() > SupersededRecord::kMostKept) return refused(object, "field 'keep' has more than 64 items");
+  for (const Json& item : *keep) {
+    if (!item.is_number_unsigned()) return refused(object, "field 'keep': an item is not a number");
+    record.keep.insert(item.get<std::uint64_t>());
+  }
+  return record;
+}
+
+Json to_json(const SupersededRecord& record) {
+  return {{"record", "superseded"}, {"name", record.name}, {"attempt_ns", record.attempt_ns}, {"keep", record.keep}};
+}
+
 base::Result<BadBlockRecord> bad_block_from_json(const Json& json, const std::string& object) {
   BadBlockRecord record;
   PERDURE_TRY(record.id, redundancy_id_from_json(json, object));

@@ -10,10 +10,12 @@ base::Json to_json(const RedundancyRecord& record);
 base::Json to_json(const ReachedRecord& record);
 base::Json to_json(const BadBlockRecord& record);
 base::Json to_json(const DropRedundancyRecord& record);
+base::Json to_json(const SupersededRecord& record);
 
 /// Every field is checked for presence, type and range; PERDURE_CORRUPT about `object` otherwise.
 base::Result<RedundancyId> redundancy_id_from_json(const base::Json& json, const std::string& object);
 base::Result<RedundancyRecord> redundancy_from_json(const base::Json& json, const std::string& object);
+base::Result<SupersededRecord> superseded_from_json(const base::Json& json, const std::string& object);
 base::Result<BadBlockRecord> bad_block_from_json(const base::Json& json, const std::string& object);
 
 /// The pieces of a group's positions, as in RedundancyRecord and in what engines tell each other.

@@ -92,6 +92,11 @@ void apply_to_redundancy(State& state, const Record& record) {
   } else if (const auto* drop_redundancy = std::get_if<DropRedundancyRecord>(&record)) {
     state.redundancy_sets.erase(drop_redundancy->id);
     state.unreachable_blocks.erase(drop_redundancy->id);
+  } else if (const auto* superseded = std::get_if<SupersededRecord>(&record)) {
+    if (superseded->attempt_ns == 0)
+      state.superseded.erase(superseded->name);
+    else
+      state.superseded[superseded->name] = *superseded;
   }
 }
 
@@ -187,6 +192,7 @@ std::vector<Record> State::snapshot() const {
     records.emplace_back(std::move(record));
     if (reached) records.emplace_back(ReachedRecord{id});
   }
+  for (const auto& [name, record] : superseded) records.emplace_back(record);
   return records;
 }
 

@@ -88,9 +88,9 @@ struct SpilledRecord {
   std::uint32_t rank = 0;
   std::vector<Chunk> chunks;
 };
-using Record =
-    std::variant<TierRecord, StageRecord, CommitRecord, StoredRecord, DropRecord, QuarantineRecord, BegunRecord,
-                 SpilledRecord, RedundancyRecord, ReachedRecord, BadBlockRecord, DropRedundancyRecord>;
+using Record = std::variant<TierRecord, StageRecord, CommitRecord, StoredRecord, DropRecord, QuarantineRecord,
+                            BegunRecord, SpilledRecord, RedundancyRecord, ReachedRecord, BadBlockRecord,
+                            DropRedundancyRecord, SupersededRecord>;
 
 base::Json to_json(const Record& record);
 base::Result<Record> record_from_json(const base::Json& json, const std::string& object);
@@ -134,6 +134,8 @@ struct State {
     friend bool operator==(const UnreachableBlocks&, const UnreachableBlocks&) = default;
   };
   std::map<RedundancyId, UnreachableBlocks> unreachable_blocks = {};
+  /// What is at level `node` on all nodes, by name.
+  std::map<std::string, SupersededRecord> superseded;
 
   /// Applies one record. Records about versions that are not held have no effect (replay after lost records).
   void apply(const Record& record);

@@ -1,7 +1,8 @@
 #include "client/agreement.hpp"
 
-#include <algorithm>
+#include <array>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "base/hash.hpp"
@@ -15,9 +16,10 @@ struct Wire {
   std::uint64_t name_hash;
   std::int64_t version;
   std::uint64_t detail;
-  std::uint64_t engine_lost;
+  std::uint32_t engine_lost;
+  std::uint32_t node_level_list;
   std::uint64_t root_words[2];
-  std::uint64_t node_level_ns;
+  std::uint64_t node_level_bits;
   std::uint64_t bytes;
 };
 
@@ -47,6 +49,18 @@ base::Status compare(const std::vector<Wire>& all, std::size_t mine) {
                       "make the same calls with the same names and versions, in the same order, on all ranks");
   }
   return {};
+}
+
+// The first of the values is this function's; of the others the greatest come back.
+base::Status agree_with(comm::Communicator& comm, const base::Status& mine, std::span<std::uint64_t> values) {
+  // The lowest failing rank wins: codes of higher ranks make smaller numbers.
+  const auto rank = static_cast<std::uint64_t>(comm.rank());
+  values[0] = mine ? 0 : ((0xffffffffULL - rank) << 32) | static_cast<std::uint64_t>(mine.error().code);
+  PERDURE_CHECK(comm.allreduce(values, comm::Reduce::maximum));
+  const std::uint64_t value = values[0];
+  if (!mine) return base::fail(mine.error());
+  if (value == 0) return {};
+  return base::fail(peer_failed(0xffffffffULL - (value >> 32), static_cast<std::uint32_t>(value), "collective call"));
 }
 
 }  // namespace
@@ -82,7 +96,8 @@ base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& op
   wire.detail = opening.detail;
   wire.engine_lost = opening.engine_lost ? 1 : 0;
   std::memcpy(wire.root_words, opening.root_words, sizeof wire.root_words);
-  wire.node_level_ns = opening.node_level_ns;
+  wire.node_level_bits = opening.node_level_bits;
+  wire.node_level_list = opening.node_level_list;
   wire.bytes = opening.bytes;
   std::vector<Wire> all(static_cast<std::size_t>(comm.size()));
   PERDURE_CHECK(comm.allgather(std::as_bytes(std::span(&wire, 1)), std::as_writable_bytes(std::span(all))));
@@ -92,9 +107,10 @@ base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& op
     if (all[rank].status != 0)
       return base::fail(peer_failed(rank, all[rank].status, operation_name(opening.operation)));
   Opened opened;
+  opened.node_level_bits = kEverything;
   for (const Wire& other : all) {
     opened.any_engine_lost = opened.any_engine_lost || other.engine_lost != 0;
-    opened.node_level_ns = std::min(opened.node_level_ns, other.node_level_ns);
+    opened.node_level_bits &= other.node_level_list == all[0].node_level_list ? other.node_level_bits : 0;
     opened.bytes.push_back(other.bytes);
   }
   std::memcpy(opened.root_words, all[0].root_words, sizeof opened.root_words);
@@ -112,16 +128,16 @@ base::Result<bool> on_any_rank(comm::Communicator& comm, bool here) {
   return any != 0;
 }
 
-base::Result<bool> agree_on(comm::Communicator& comm, const base::Status& mine, bool holds) {
-  // The lowest failing rank wins: codes of higher ranks make smaller numbers.
-  const auto rank = static_cast<std::uint64_t>(comm.rank());
-  std::uint64_t values[] = {mine ? 0 : ((0xffffffffULL - rank) << 32) | static_cast<std::uint64_t>(mine.error().code),
-                            holds ? 0U : 1U};
-  PERDURE_CHECK(comm.allreduce(values, comm::Reduce::maximum));
-  const std::uint64_t value = values[0];
-  if (!mine) return base::fail(mine.error());
-  if (value == 0) return values[1] == 0;
-  return base::fail(peer_failed(0xffffffffULL - (value >> 32), static_cast<std::uint32_t>(value), "collective call"));
+base::Result<bool> agree_on(comm::Communicator& comm, const base::Status& mine, bool holds, std::uint64_t of) {
+  std::array<std::uint64_t, 4> values{0, holds ? 0U : 1U, of, ~of};
+  PERDURE_CHECK(agree_with(comm, mine, values));
+  return values[1] == 0 && values[2] == ~values[3];
+}
+
+base::Result<HeldByAll> agree_on_both(comm::Communicator& comm, const base::Status& mine, const HeldByAll& holds) {
+  std::array<std::uint64_t, 3> values{0, holds.first ? 0U : 1U, holds.second ? 0U : 1U};
+  PERDURE_CHECK(agree_with(comm, mine, values));
+  return HeldByAll{values[1] == 0, values[2] == 0};
 }
 
 }  // namespace perdure::client

@@ -20,15 +20,15 @@ struct Opening {
   std::int64_t version = 0;
   std::uint64_t detail = 0;  ///< anything else that must be equal everywhere (a level)
   bool engine_lost = false;
-  std::uint64_t root_words[2] = {0, 0};  ///< what rank 0 tells the others
-  std::uint64_t bytes = 0;               ///< so much this rank has to tell next
-  std::uint64_t node_level_ns =
-      kEverything;  ///< of the newest attempt that has reached level `node`, as far as is known
+  std::uint64_t root_words[2] = {0, 0};         ///< what rank 0 tells the others
+  std::uint64_t bytes = 0;                      ///< so much this rank has to tell next
+  std::uint64_t node_level_bits = kEverything;  ///< attempts that this rank's engine promises at level `node`
+  std::uint32_t node_level_list = 0;            ///< which list of attempts the bits mean
 };
 
 struct Opened {
   bool any_engine_lost = false;
-  std::uint64_t node_level_ns = kEverything;  ///< the least of all ranks
+  std::uint64_t node_level_bits = 0;  ///< that all ranks brought, and none where they mean different lists
   std::uint64_t root_words[2] = {0, 0};
   std::vector<std::uint64_t> bytes = {};  ///< that each rank has to tell next
 };
@@ -39,8 +39,14 @@ base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& op
 
 /// One exchange: success if all ranks bring success; otherwise as above.
 base::Status agree(comm::Communicator& comm, const base::Status& mine);
-/// The same, and in the same exchange: whether `holds` is true on all ranks.
-base::Result<bool> agree_on(comm::Communicator& comm, const base::Status& mine, bool holds);
+/// The same, and in the same exchange: whether `holds` is true on all ranks, of the same thing.
+base::Result<bool> agree_on(comm::Communicator& comm, const base::Status& mine, bool holds, std::uint64_t of = 0);
+
+struct HeldByAll {
+  bool first = false, second = false;
+};
+/// The same for two things at once.
+base::Result<HeldByAll> agree_on_both(comm::Communicator& comm, const base::Status& mine, const HeldByAll& holds);
 
 /// One exchange: whether it is so on any rank.
 base::Result<bool> on_any_rank(comm::Communicator& comm, bool here);

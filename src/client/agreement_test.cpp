@@ -141,6 +141,31 @@ TEST(OpenCollective, ARankThatCannotBeginStopsAllOfThem) {
   for (std::size_t rank : {0U, 2U, 3U}) EXPECT_EQ(outcomes[rank].error().code, PERDURE_PEER_FAILED);
 }
 
+TEST(OpenCollective, AtTheLevelIsWhatAllRanksBringOfTheSameList) {
+  const auto bits = [](std::uint32_t list_of_rank_2) {
+    const auto outcomes = on_all<MaybeOpened>([&](comm::Communicator& comm) {
+      Opening opening = checkpoint_of("nbody", 7);
+      opening.node_level_list = comm.rank() == 2 ? list_of_rank_2 : 5;
+      if (comm.rank() == 0) opening.node_level_bits = 0b1011;
+      if (comm.rank() == 2) opening.node_level_bits = 0b1101;
+      return open_collective(comm, opening, {});
+    });
+    std::vector<std::uint64_t> all;
+    for (const auto& opened : outcomes) all.push_back(opened->node_level_bits);
+    return all;
+  };
+  EXPECT_EQ(bits(5), std::vector<std::uint64_t>(kRanks, 0b1001));
+  EXPECT_EQ(bits(6), std::vector<std::uint64_t>(kRanks, 0)) << "the bits of rank 2 mean others";
+}
+
+TEST(AgreeOn, HoldsOnlyWhereAllSpeakOfTheSame) {
+  for (const std::uint64_t other : {7U, 8U}) {
+    const auto outcomes = on_all<base::Result<bool>>(
+        [&](comm::Communicator& comm) { return agree_on(comm, {}, true, comm.rank() == 1 ? other : 7); });
+    for (const auto& outcome : outcomes) EXPECT_EQ(outcome.value(), other == 7);
+  }
+}
+
 TEST(AgreeOn, HoldsWhereItHoldsOnAllRanks) {
   for (const int without : {-1, 0, 3}) {
     const auto outcomes = on_all<base::Result<bool>>(

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "client/daemon_environment.hpp"
+#include "client/predecessors.hpp"
 #include "config/directories.hpp"
 #include "ipc/channel.hpp"
 #include "os/affinity.hpp"
@@ -125,6 +126,7 @@ base::Result<std::string> find_daemon(const config::Config& config) {
 
 base::Result<HostedEngine> obtain_engine(const config::Config& config, const std::string& label,
                                          const os::CpuSet& cpus) {
+  PERDURE_CHECK(end_predecessors(config, label));
   if (config.text("engine.mode") != "daemon") return host_here(config, label, cpus);
   PERDURE_TRY(auto claimed, engine::claim(config, label));
   engine::NodePaths paths;

@@ -78,10 +78,8 @@ base::Status VersionReader::replicate_again() {
   const bool on_nodes = std::all_of(sources_.begin(), sources_.end(), [](const auto& source) {
     return source.kind == plan::PieceSource::Kind::in_place || to_fetch(source);
   });
-  if (!job_.group().joined() || sources_.empty() || !on_nodes || !job_.leads() || !job_.engine().connected()) return {};
-  auto done = job_.engine().channel().call(ipc::ReplicateAgain{id_});
-  if (!done && done.error().code != PERDURE_UNAVAILABLE) return base::fail(done.error());
-  return {};
+  if (sources_.empty() || !on_nodes) return {};
+  return job_.group().replicate_again(id_);
 }
 
 bool VersionReader::fetched() const { return job_.rank() < sources_.size() && to_fetch(sources_[job_.rank()]); }

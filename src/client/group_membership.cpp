@@ -47,6 +47,7 @@ bool GroupMembership::redundant() const {
 base::Status GroupMembership::join() {
   joined_ = network_open_ = false;
   addresses_.clear();
+  levels_.clear();
   if (!redundant()) return {};
   std::vector<std::byte> words;
   PERDURE_CHECK(choose_job_key());
@@ -135,29 +136,39 @@ base::Result<redundancy::GroupPlan> GroupMembership::plan_group(const Topology& 
                                  limits);
 }
 
-void GroupMembership::add_node_level(Opening& opening) {
-  if (!joined_ || !job_.leads() || !job_.engine().channel().connected()) return;
-  const auto reply = job_.engine().channel().call(ipc::NewestAtNodeLevel{opening.name});
-  opening.node_level_ns = reply ? reply->attempt_ns : 0;
+void GroupMembership::add_node_levels(Opening& opening) {
+  if (!joined_) return;
+  opening.node_level_list = levels_.list_hash(opening.name);
+  if (!job_.leads()) return;
+  const auto reply = job_.engine().channel().call(ipc::AtNodeLevel{opening.name});
+  opening.node_level_bits = reply ? levels_.bits(opening.name, reply->attempts_ns) : 0;
 }
 
-void GroupMembership::note_node_level(const std::string& name, std::uint64_t attempt_ns) {
-  if (!joined_ || attempt_ns == 0 || attempt_ns == kEverything) return;
-  std::uint64_t& known = node_level_ns_[name];
-  if (attempt_ns <= known) return;
-  known = attempt_ns;
-  if (job_.leads() && job_.engine().channel().connected())
-    (void)job_.engine().channel().tell(ipc::Superseded{name, attempt_ns});
+void GroupMembership::note_node_levels(const segment::VersionId& id, std::uint64_t bits) {
+  if (!joined_) return;
+  tell(id.name, levels_.promised(id.name, bits));
+  levels_.current(id.name, id.attempt.created_ns);
 }
 
-bool GroupMembership::at_node_level(const segment::VersionId& id) const {
-  const auto known = node_level_ns_.find(id.name);
-  return known != node_level_ns_.end() && id.attempt.created_ns <= known->second;
+void GroupMembership::tell(const std::string& name, const std::optional<NodeLevelNews>& news) {
+  if (news && job_.leads() && job_.engine().channel().connected())
+    (void)job_.engine().channel().tell(ipc::Superseded{name, news->attempt_ns, news->keep});
+}
+
+// Other nodes keep what they promised until a later agreement. What this node has lost since, such as a block that
+// turned out to be damaged, only this node knows.
+bool GroupMembership::at_node_level(const segment::VersionId& id) {
+  if (!joined_ || !levels_.everywhere(id.name, id.attempt.created_ns)) return false;
+  const auto here = job_.engine().channel().call(ipc::AtNodeLevel{id.name});
+  return here && std::binary_search(here->attempts_ns.begin(), here->attempts_ns.end(), id.attempt.created_ns);
 }
 
 // Of each name the newest version that all nodes hold; all leaders take the same.
 void GroupMembership::replicate_unfinished() {
-  if (!joined_ || !job_.leads()) return;
+  if (!joined_) return;
+  for (const auto& [name, attempts] : job_.known().whole_in_tiers())
+    for (const std::uint64_t attempt_ns : attempts) levels_.current(name, attempt_ns);
+  if (!job_.leads()) return;
   const auto held = job_.engine().inventory("");
   if (!held) return;
   std::map<std::string, segment::VersionId> newest;
@@ -166,8 +177,34 @@ void GroupMembership::replicate_unfinished() {
     auto& id = newest.try_emplace(summary.id.name, summary.id).first->second;
     if (id.attempt < summary.id.attempt) id = summary.id;
   }
-  for (const auto& [name, id] : newest)
-    if (id.attempt.created_ns > node_level_ns_[name]) (void)job_.engine().channel().call(ipc::ReplicateAgain{id});
+  for (const auto& [name, id] : newest) (void)job_.engine().channel().call(ipc::ReplicateAgain{id});
+}
+
+// True when all nodes say the same: it is under way, or it is where it should be.
+base::Result<bool> GroupMembership::ask_again(const segment::VersionId& id) {
+  ipc::ReplicatingAgain here{true, true};
+  base::Status outcome;
+  if (job_.leads() && job_.engine().connected()) {
+    const auto reply = job_.engine().channel().call(ipc::ReplicateAgain{id});
+    if (reply) here = *reply;
+    if (!reply && reply.error().code != PERDURE_UNAVAILABLE) outcome = base::fail(reply.error());
+  }
+  PERDURE_TRY(const auto all, agree_on_both(job_.comm(), outcome, {here.kept, here.begun}));
+  return all.first || all.second;
+}
+
+// Of what a group has reached in this launch, and some node has lost or given up since, others of the group think that
+// it is there: it takes new groups to build it again.
+base::Status GroupMembership::replicate_again(const segment::VersionId& id) {
+  if (!joined_) return {};
+  PERDURE_TRY(const bool alike, ask_again(id));
+  if (!alike) {
+    PERDURE_CHECK(join());
+    if (!joined_) return {};
+    PERDURE_TRY([[maybe_unused]] const bool begun, ask_again(id));
+  }
+  levels_.current(id.name, id.attempt.created_ns);
+  return {};
 }
 
 // True when the version is at level node on all nodes. All ranks of a node ask: each may be the one that finds out that
@@ -183,8 +220,9 @@ base::Result<bool> GroupMembership::wait_node_level(const std::optional<segment:
     else
       outcome = base::fail(reply.error());
   }
-  PERDURE_TRY(const bool everywhere, agree_on(job_.comm(), outcome, here));
-  if (everywhere && held) note_node_level(held->name, held->attempt.created_ns);
+  const std::uint64_t attempt_ns = held ? held->attempt.created_ns : 0;
+  PERDURE_TRY(const bool everywhere, agree_on(job_.comm(), outcome, here, attempt_ns));
+  if (everywhere && held) tell(held->name, levels_.promised_one(held->name, attempt_ns));
   return everywhere;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "client/agreement.hpp"
+#include "client/node_levels.hpp"
 #include "client/topology.hpp"
 #include "redundancy/groups.hpp"
 #include "segment/manifest.hpp"
@@ -27,18 +28,23 @@ class GroupMembership {
   /// Of the engine of a node, where the network is open.
   const std::vector<std::byte>& address_of(std::uint32_t node) const { return addresses_.at(node); }
 
-  /// What this node's group has reached goes with the next agreement.
-  void add_node_level(Opening& opening);
-  /// All nodes have reached level `node` with this attempt.
-  void note_node_level(const std::string& name, std::uint64_t attempt_ns);
-  bool at_node_level(const segment::VersionId& id) const;
+  /// What this node's engine promises at level `node` goes with the beginning of a checkpoint.
+  void add_node_levels(Opening& opening);
+  /// What all promise then; and this attempt begins.
+  void note_node_levels(const segment::VersionId& id, std::uint64_t bits);
+  /// All engines promised it, and this node's still does.
+  bool at_node_level(const segment::VersionId& id);
   /// [collective] True when it is at level `node` on all nodes. `held`: the version, where this rank's node has it.
   base::Result<bool> wait_node_level(const std::optional<segment::VersionId>& held, std::uint64_t timeout_ns);
   /// With other engines the groups are new, and what was under way in the old ones was given up: begins again.
   void replicate_unfinished();
+  /// [collective] This version was restored, and the application goes on from it.
+  base::Status replicate_again(const segment::VersionId& id);
 
  private:
   bool redundant() const;
+  void tell(const std::string& name, const std::optional<NodeLevelNews>& news);
+  base::Result<bool> ask_again(const segment::VersionId& id);
   base::Status choose_job_key();
   base::Status tell_join(const redundancy::GroupPlan& plan, std::uint64_t epoch);
   base::Result<std::vector<std::vector<std::byte>>> open_network();
@@ -49,7 +55,7 @@ class GroupMembership {
   std::vector<std::vector<std::byte>> addresses_;  // of the engines of this launch, by node; empty: no network
   bool network_open_ = false;
   bool joined_ = false;
-  std::map<std::string, std::uint64_t> node_level_ns_;  // the newest attempt that all nodes have replicated, by name
+  NodeLevels levels_;  // of this launch's groups
 };
 
 }  // namespace perdure::client

@@ -68,6 +68,9 @@ base::Status Job::configure(const char* options) {
   PERDURE_CHECK(choose_cpus());
   PERDURE_TRY(aggregation_, plan::parse_aggregation(config_.text("segment.per")));
   PERDURE_TRY(store_, store::make_store(config_.text("store.path"), config_.below("store.")));
+  const auto lease_ns = static_cast<std::uint64_t>(config_.real("checkpoint.lease") * 1e9);
+  names_ = std::make_unique<NameClaims>(
+      *store_, this_launch(config_.text("job"), config_.text("case"), config_.text("launch"), lease_ns), engine_cpus_);
   return {};
 }
 
@@ -128,11 +131,23 @@ base::Status Job::announce() {
   return told || engine_.gone() ? base::Status() : told;
 }
 
+base::Status Job::hold(const std::string& name, NameClaims::Access access) {
+  if (rank() != 0) return {};
+  return base::caught("checkpoint " + name, [&] { return names_->hold(name, access); });
+}
+
 base::Result<Opened> Job::begin(Opening opening, const base::Status& mine) {
   const base::Status ready = mine ? announce() : mine;
+  const bool begins = opening.operation == Operation::checkpoint;
+  if (ready && begins) group_.add_node_levels(opening);
   opening.engine_lost = engine_.gone();
   PERDURE_TRY(auto opened, open_collective(*comm_, opening, ready));
   if (opened.any_engine_lost) PERDURE_CHECK(attach());
+  // What was promised before is no promise of new engines.
+  if (begins)
+    group_.note_node_levels(
+        {opening.name, static_cast<std::uint64_t>(opening.version), {opened.root_words[0], opened.root_words[1]}},
+        opened.any_engine_lost ? 0 : opened.node_level_bits);
   return opened;
 }
 
@@ -154,6 +169,7 @@ std::uint32_t Job::my_segment() const {
 }
 
 void Job::leave() {
+  names_->release();
   engine_.disconnect();
   hosted_.reset();
 }

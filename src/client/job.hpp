@@ -9,6 +9,7 @@
 #include "client/engine_host.hpp"
 #include "client/group_membership.hpp"
 #include "client/known_versions.hpp"
+#include "client/name_claims.hpp"
 #include "client/node_engine.hpp"
 #include "client/nodes.hpp"
 #include "plan/layout.hpp"
@@ -32,6 +33,8 @@ class Job {
   NodeEngine& engine() { return engine_; }
   GroupMembership& group() { return group_; }
   KnownVersions& known() { return known_; }
+  /// [local] Rank 0 takes the name from the store, for all ranks; to be called before the call's agreement.
+  base::Status hold(const std::string& name, NameClaims::Access access);
   std::uint32_t rank() const { return static_cast<std::uint32_t>(comm_->rank()); }
   std::uint32_t ranks() const { return static_cast<std::uint32_t>(comm_->size()); }
   /// This rank speaks for its node.
@@ -71,6 +74,7 @@ class Job {
   NodeEngine engine_;
   GroupMembership group_{*this};
   KnownVersions known_;
+  std::unique_ptr<NameClaims> names_;
   bool attached_ = false;  // once, at least
 };
 

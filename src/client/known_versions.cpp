@@ -16,21 +16,44 @@ bool KnownVersions::was_whole_in_tiers(const segment::VersionId& id) const {
   return known != whole_in_tiers_.end() && known->second.contains(id.version);
 }
 
+std::map<std::string, std::set<std::uint64_t>> KnownVersions::whole_in_tiers() const {
+  std::map<std::string, std::set<std::uint64_t>> attempts;
+  for (const auto& [name, versions] : whole_in_tiers_)
+    for (const auto& [version, created_ns] : versions) attempts[name].insert(created_ns);
+  return attempts;
+}
+
 // A store that cannot be read now is the flush's trouble, not a reason to stop the application.
 void KnownVersions::observe(const std::string& name, store::Store& store, bool replace) {
   if (taken_.contains(name)) return;
-  std::set<std::uint64_t>& versions = taken_[name];
+  Versions& versions = taken_[name];
   const std::uint64_t forgotten_ns = store.forgotten(name).value_or(0);
   saw_attempt({name, 0, {forgotten_ns, 0}});
+  const auto left = left_after_.find(name);
+  const auto note = [&](std::uint64_t version, std::uint64_t created_ns) {
+    if (left != left_after_.end() && created_ns > left->second) return;
+    versions[version] = std::max(versions[version], created_ns);
+  };
   for (const auto& [version, created_ns] : whole_in_tiers_[name])
-    if (created_ns > forgotten_ns) versions.insert(version);
-  const auto listings = store.list(name);
-  if (!listings) return;
-  saw_store();
-  for (const auto& listing : *listings) {
-    saw_attempt({name, listing.id.version, listing.id.attempt});
-    if (!replace && listing.all_present() && store::read_version(store, listing)) versions.insert(listing.id.version);
+    if (created_ns > forgotten_ns) note(version, created_ns);
+  if (const auto listings = store.list(name)) {
+    saw_store();
+    for (const auto& listing : *listings) {
+      saw_attempt({name, listing.id.version, listing.id.attempt});
+      if (!replace && listing.all_present() && store::read_version(store, listing))
+        note(listing.id.version, listing.id.attempt.created_ns);
+    }
   }
+  drop_left_branches(versions);
+}
+
+// Where a program went back, higher numbers than that of the newest attempt are of a branch that it left, also after a
+// restart.
+void KnownVersions::drop_left_branches(Versions& versions) {
+  const auto newest = std::max_element(versions.begin(), versions.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.second, a.first) < std::pair(b.second, b.first);
+  });
+  if (newest != versions.end()) versions.erase(std::next(newest), versions.end());
 }
 
 base::Status KnownVersions::check_free(const std::string& name, std::uint64_t version) const {
@@ -44,6 +67,12 @@ std::uint64_t KnownVersions::next_attempt(const std::string& name, std::uint64_t
   std::uint64_t& newest = newest_attempt_[name];
   newest = plan::attempt_time(clock_ns, newest);
   return newest;
+}
+
+void KnownVersions::went_back(const segment::VersionId& id) {
+  left_after_[id.name] = id.attempt.created_ns;
+  if (const auto known = taken_.find(id.name); known != taken_.end())
+    std::erase_if(known->second, [&](const auto& one) { return one.second > id.attempt.created_ns; });
 }
 
 // Only where the store was looked at: an empty set would say that no version exists.

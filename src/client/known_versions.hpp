@@ -1,7 +1,6 @@
 #pragma once
 // What a rank knows of the versions that exist, so that none is written twice and newer attempts count as newer.
 #include <map>
-#include <set>
 #include <string>
 
 #include "store/store.hpp"
@@ -20,6 +19,8 @@ class KnownVersions {
   void saw_attempt(const segment::VersionId& id);
   void whole_in_tiers(const segment::VersionId& id) { whole_in_tiers_[id.name][id.version] = id.attempt.created_ns; }
   bool was_whole_in_tiers(const segment::VersionId& id) const;
+  /// When these attempts began, by name.
+  std::map<std::string, std::set<std::uint64_t>> whole_in_tiers() const;
 
   /// Once for every name: what the tiers and the store have of it; with `replace` the store's versions do not count.
   void observe(const std::string& name, store::Store& store, bool replace);
@@ -27,15 +28,21 @@ class KnownVersions {
   base::Status check_free(const std::string& name, std::uint64_t version) const;
   /// The time of a new attempt at a version of this name; from now on the newest one known.
   std::uint64_t next_attempt(const std::string& name, std::uint64_t clock_ns);
-  void written(const segment::VersionId& id) { taken_[id.name].insert(id.version); }
+  void written(const segment::VersionId& id) { taken_[id.name][id.version] = id.attempt.created_ns; }
+  /// The program went back to this one on purpose: what was begun later is of a branch that it left, and its numbers
+  /// are free.
+  void went_back(const segment::VersionId& id);
   void retired(const std::string& name, std::uint64_t version);
 
  private:
+  using Versions = std::map<std::uint64_t, std::uint64_t>;  // and when their newest attempts began
+  static void drop_left_branches(Versions& versions);
+
   bool store_seen_ = false;
-  std::map<std::string, std::set<std::uint64_t>> taken_;  // versions that exist, by name
-  std::map<std::string, std::uint64_t> newest_attempt_;   // the latest time of any attempt that is known, by name
-  // When the engines were attached, by name: versions, and when their newest attempts began.
-  std::map<std::string, std::map<std::uint64_t, std::uint64_t>> whole_in_tiers_;
+  std::map<std::string, Versions> taken_;                // versions that exist, by name
+  std::map<std::string, std::uint64_t> left_after_;      // the branch that was left, by name: what was begun after this
+  std::map<std::string, std::uint64_t> newest_attempt_;  // the latest time of any attempt that is known, by name
+  std::map<std::string, Versions> whole_in_tiers_;       // when the engines were attached, by name
 };
 
 }  // namespace perdure::client

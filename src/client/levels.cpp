@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/drain.hpp"
+#include "client/kept_redundancy.hpp"
 #include "os/system.hpp"
 #include "segment/manifest_codec.hpp"
 
@@ -134,6 +135,7 @@ base::Result<std::string> next_report(Job& job) {
 base::Status retire_version(Job& job, const std::string& name, std::int64_t version) {
   base::Status ready = segment::check_name(name);
   if (ready) ready = check_version(version);
+  if (ready) ready = job.hold(name, NameClaims::Access::write);
   PERDURE_TRY([[maybe_unused]] const auto opened, job.begin({Operation::retire, name, version}, ready));
   const auto number = static_cast<std::uint64_t>(version);
   base::Status outcome;
@@ -174,9 +176,8 @@ base::Status close_job(Job& job) {
   if (outcome && left->versions > 0)
     outcome = base::fail(left_behind(*left, job.store().properties().location, job.engine().directory(),
                                      job.config().real("engine.drain_timeout")));
-  const base::Status agreed = opened ? agree(job.comm(), outcome) : outcome;
-  if (agreed && embedded && job.leads() && job.group().joined() && job.engine().connected())
-    (void)job.engine().channel().call(ipc::AllStored{job.ranks()});
+  base::Status agreed = opened ? agree(job.comm(), outcome) : outcome;
+  if (agreed && embedded && job.group().joined()) agreed = agree(job.comm(), drop_redundancy(job));
   job.leave();
   if (opened) (void)job.comm().barrier();
   return agreed;

@@ -2,6 +2,9 @@
 // another node.
 #include "client/levels.hpp"
 
+#include <algorithm>
+
+#include "client/kept_redundancy.hpp"
 #include "client/ranks_testing.hpp"
 #include "os/fault_rules.hpp"
 #include "support/installed_hooks.hpp"
@@ -22,6 +25,22 @@ class OnTwoNodes : public JobOfThreads {
 class LevelReached : public OnTwoNodes {
  protected:
   LevelReached() { more_ = "redundancy.scheme=partner"; }
+  /// As whoever reads this rank's piece finds out.
+  static void damaged(Job& job, const segment::VersionId& id) {
+    ASSERT_TRUE(job.engine().channel().call(ipc::Quarantine{id, job.rank(), 0, "its hash is wrong"}));
+  }
+  /// Until this rank's group has it; what other groups have does not matter.
+  static void wait_for_group(Job& job, const segment::VersionId& id) {
+    for (int i = 0; i < 30'000; ++i) {
+      const auto promised = job.engine().channel().call(ipc::AtNodeLevel{"app"});
+      ASSERT_TRUE(promised) << promised.error().text();
+      const auto& all = promised->attempts_ns;
+      if (std::find(all.begin(), all.end(), id.attempt.created_ns) != all.end()) break;
+      ASSERT_LT(i + 1, 30'000) << "version " << id.version;
+      os::sleep_ns(1'000'000);
+    }
+    ASSERT_TRUE(job.comm().barrier());
+  }
 };
 
 TEST_F(LevelReached, IsNotThatOfAnOlderVersion) {
@@ -38,8 +57,149 @@ TEST_F(LevelReached, IsNotThatOfAnOlderVersion) {
     expect_level(job, 1, PERDURE_LEVEL_NODE);
     ASSERT_TRUE(wait_level(job, "app", 2, PERDURE_LEVEL_NODE, 60));
     expect_level(job, 2, PERDURE_LEVEL_NODE);
-    expect_level(job, 1, PERDURE_LEVEL_NODE);
+    expect_level(job, 1, PERDURE_LEVEL_PROCESS);  // engines may give it up now
+    ASSERT_TRUE(wait_level(job, "app", 1, PERDURE_LEVEL_NODE, 60));
+    expect_level(job, 1, PERDURE_LEVEL_NODE);  // but not from now on
+    expect_level(job, 2, PERDURE_LEVEL_NODE);
   });
+}
+
+TEST_F(LevelReached, IsLostWithAChunkThatTurnsOutToBeDamaged) {
+  os::FaultRules full(*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC"));
+  const test_support::InstalledHooks installed(full);
+  on_ranks([&](Job& job) {
+    const auto id = write(job, 1);
+    ASSERT_TRUE(wait_level(job, "app", 1, PERDURE_LEVEL_NODE, 60));
+    if (job.rank() == 1) {
+      damaged(job, id);
+      expect_level(job, 1, PERDURE_LEVEL_PROCESS);
+    }
+    ASSERT_TRUE(job.comm().barrier());
+    write(job, 2);
+    expect_level(job, 1, PERDURE_LEVEL_PROCESS);  // rank 0 has heard of it
+    EXPECT_FALSE(job.group().wait_node_level(id, 1).value());
+  });
+}
+
+class LevelsOfTwoGroups : public LevelReached {
+ protected:
+  LevelsOfTwoGroups() {
+    ranks_ = 4;
+    more_ = "redundancy.scheme=partner;redundancy.group_size=2";
+  }
+};
+
+// The group of node 0: versions 1 and 2; that of node 3: versions 1 and 3. Damage stands for what they skipped.
+TEST_F(LevelsOfTwoGroups, AreThoseThatBothHave) {
+  os::FaultRules full(*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC"));
+  const test_support::InstalledHooks installed(full);
+  on_ranks([&](Job& job) {
+    write(job, 1);
+    ASSERT_TRUE(wait_level(job, "app", 1, PERDURE_LEVEL_NODE, 60));
+    const auto second = write(job, 2);
+    wait_for_group(job, second);
+    if (job.rank() == 3) damaged(job, second);
+    ASSERT_TRUE(job.comm().barrier());
+    const auto third = write(job, 3);
+    wait_for_group(job, third);
+    if (job.rank() == 0) damaged(job, third);
+    ASSERT_TRUE(job.comm().barrier());
+    write(job, 4);
+    expect_level(job, 1, PERDURE_LEVEL_NODE);
+    expect_level(job, 2, PERDURE_LEVEL_PROCESS);
+    expect_level(job, 3, PERDURE_LEVEL_PROCESS);
+    ASSERT_TRUE(job.comm().barrier());
+  });
+  for (const int node : {1, 2}) lose_node(node);
+  on_ranks([&](Job& job) {
+    VersionReader reader(job);
+    choose(reader, 1);
+    const auto fetched = reader.fetch();
+    ASSERT_TRUE(fetched) << fetched.error().text();
+    ASSERT_TRUE(reader.commit_fetched());
+    expect_reads(reader, job.rank(), 0, kBytes);
+    reader.release();
+  });
+}
+
+// Version 1 was superseded, and its redundancy is gone on some nodes: it is made anew, and stays.
+TEST_F(LevelsOfTwoGroups, OfAVersionThatTheJobWentBackToAreKeptUpAgain) {
+  os::FaultRules full(*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC"));
+  const test_support::InstalledHooks installed(full);
+  on_ranks([&](Job& job) {
+    const auto first = write(job, 1);
+    ASSERT_TRUE(wait_level(job, "app", 1, PERDURE_LEVEL_NODE, 60));
+    write(job, 2);
+    ASSERT_TRUE(wait_level(job, "app", 2, PERDURE_LEVEL_NODE, 60));
+    expect_level(job, 1, PERDURE_LEVEL_PROCESS);
+    for (const bool damage : {false, true}) {
+      if (damage && job.rank() == 2) damaged(job, first);
+      ASSERT_TRUE(job.comm().barrier());
+      VersionReader reader(job);
+      choose(reader, 1);
+      ASSERT_TRUE(reader.fetch());
+      ASSERT_TRUE(reader.commit_fetched());
+      expect_reads(reader, job.rank(), 0, kBytes);
+      reader.release();
+      ASSERT_TRUE(reader.replicate_again());
+      ASSERT_TRUE(wait_level(job, "app", 1, PERDURE_LEVEL_NODE, 60));
+      expect_level(job, 1, PERDURE_LEVEL_NODE);
+      wait_for_group(job, first);
+    }
+    write(job, 3);
+    expect_level(job, 1, PERDURE_LEVEL_NODE);
+    wait_for_group(job, first);
+    ASSERT_TRUE(job.comm().barrier());
+  });
+}
+
+class OrderlyEnd : public LevelReached {
+ protected:
+  void end(bool all_stored) {
+    on_ranks([&](Job& job) {
+      const auto closed = drop_redundancy(job);
+      const auto agreed = agree(job.comm(), closed);
+      EXPECT_EQ(agreed.has_value(), all_stored);
+      if (!closed) {
+        EXPECT_EQ(closed.error().code, PERDURE_INCOMPLETE);
+        EXPECT_NE(closed.error().text().find("app version 1"), std::string::npos) << closed.error().text();
+        EXPECT_NE(closed.error().text().find(job.engine().directory()), std::string::npos);
+      }
+      const auto kept = job.engine().channel().call(ipc::KeptNames{job.ranks()});
+      EXPECT_EQ(kept->names.empty(), all_stored || job.rank() != 0);
+    });
+  }
+};
+
+// Node 1's part is nowhere but in what node 0 keeps for it.
+TEST_F(OrderlyEnd, KeepsWhatIsTheOnlyCopyUntilTheStoreHasIt) {
+  {
+    os::FaultRules full(*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC"));
+    const test_support::InstalledHooks installed(full);
+    on_ranks([&](Job& job) {
+      write(job, 1);
+      ASSERT_TRUE(wait_level(job, "app", 1, PERDURE_LEVEL_NODE, 60));
+    });
+  }
+  lose_node(1);
+  on_ranks([&](Job& job) {
+    if (job.leads()) (void)job.engine().channel().call(ipc::Drain{0});
+    ASSERT_TRUE(job.comm().barrier());
+  });
+  end(false);
+  on_ranks([&](Job& job) {
+    VersionReader reader(job);
+    choose(reader, 1);
+    const auto fetched = reader.fetch();
+    ASSERT_TRUE(fetched) << fetched.error().text();
+    ASSERT_TRUE(reader.commit_fetched());
+    expect_reads(reader, job.rank(), 0, kBytes);
+    const auto id = reader.id();
+    reader.release();
+    wait_for_store(job, id);
+    ASSERT_TRUE(job.comm().barrier());
+  });
+  end(true);
 }
 
 TEST_F(LevelReached, OfWhatNobodyHasIsAnErrorThatSaysSo) {

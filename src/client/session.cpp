@@ -83,6 +83,7 @@ base::Status Session::checkpoint(const std::string& name, std::int64_t version) 
   const auto number = static_cast<std::uint64_t>(version);
   if (job_->rank() == 0 && ready)
     ready = base::caught("checkpoint", [&]() -> base::Status {
+      PERDURE_CHECK(job_->hold(name, NameClaims::Access::write));
       // Versions are written once: what exists is never overwritten silently (option checkpoint.replace).
       const bool replace = job_->config().boolean("checkpoint.replace");
       job_->known().observe(name, job_->store(), replace);
@@ -90,9 +91,7 @@ base::Status Session::checkpoint(const std::string& name, std::int64_t version) 
       opening.root_words[1] = os::random_u64();
       return replace ? base::Status() : job_->known().check_free(name, number);
     });
-  if (ready) job_->group().add_node_level(opening);
   PERDURE_TRY(const Opened opened, job_->begin(std::move(opening), ready));
-  job_->group().note_node_level(name, opened.node_level_ns);
   os::crash_point(os::CrashPoint::checkpoint_agreed);
   const segment::VersionId id{name, number, {opened.root_words[0], opened.root_words[1]}};
   const base::Status outcome = capture(id);
@@ -206,6 +205,7 @@ base::Status Session::restore(const std::string& name, std::int64_t version,
   left_ns_ = 0;  // what is between checkpoints now is not only the application's own time
   base::Status ready = segment::check_name(name);
   if (ready) ready = check_version(version, true);
+  if (ready) ready = job_->hold(name, NameClaims::Access::read);
   os::crash_point(os::CrashPoint::restore_begin);
   VersionReader reader(*job_);
   std::optional<capture::MemoryTarget> target;
@@ -237,6 +237,7 @@ base::Status Session::restore(const std::string& name, std::int64_t version,
     if (version >= 0 || engine_gone) return outcome.status;
     reader.exclude();
   }
+  if (version >= 0) job_->known().went_back(reader.id());
   const BytesRead read = reader.bytes_read();
   progress_.restored_version = static_cast<std::int64_t>(reader.id().version);
   progress_.restore_source = (read.slots > 0 ? 1 : 0) | (read.store > 0 ? 2 : 0) | (reader.fetched() ? 4 : 0);

@@ -7,12 +7,16 @@
 #include "client/absence.hpp"
 #include "client/second_reading.hpp"
 #include "os/crash_point.hpp"
+#include "os/system.hpp"
 #include "plan/missing_segments.hpp"
 
 namespace perdure::client {
 namespace {
 
 using Kind = plan::PieceSource::Kind;
+
+constexpr unsigned kStoreTries = 3;
+constexpr std::uint64_t kStorePause_ns = 25'000'000;
 
 bool whole(const StoredVersionView& view) {
   std::size_t ranks = 0;
@@ -24,13 +28,14 @@ bool whole(const StoredVersionView& view) {
 base::Result<StoreView> read_store(store::Store& store, const Opening& opening, KnownVersions& known,
                                    const std::set<segment::VersionId>& excluded) {
   StoreView view;
-  PERDURE_TRY(const auto listings, list_versions(store, opening.name, known));
+  PERDURE_TRY(auto listings, list_versions(store, opening.name, known));
+  std::sort(listings.begin(), listings.end(), [](const auto& a, const auto& b) { return a.id.attempt > b.id.attempt; });
   if (const auto forgotten = store.forgotten(opening.name)) view.forgotten_ns = *forgotten;
-  for (auto it = listings.rbegin(); it != listings.rend(); ++it) {
-    const bool wanted = opening.version < 0 || it->id.version == static_cast<std::uint64_t>(opening.version);
-    if (excluded.contains(it->id) || !wanted) continue;
-    view_stored(store, *it, view);
-    const bool read = !view.versions.empty() && view.versions.back().id == it->id;
+  for (const auto& listing : listings) {
+    const bool wanted = opening.version < 0 || listing.id.version == static_cast<std::uint64_t>(opening.version);
+    if (excluded.contains(listing.id) || !wanted) continue;
+    view_stored(store, listing, view);
+    const bool read = !view.versions.empty() && view.versions.back().id == listing.id;
     if (opening.version < 0 && read && whole(view.versions.back())) break;
   }
   return view;
@@ -38,10 +43,26 @@ base::Result<StoreView> read_store(store::Store& store, const Opening& opening, 
 
 // A store that cannot be read now does not keep anybody from restoring out of tiers. But "there is nothing" is said
 // only of a store that was read: otherwise a program would begin anew for a passing error.
+// What fails in passing is tried again.
 std::vector<std::byte> encoded_store(Job& job, const Opening& opening, const std::set<segment::VersionId>& excluded) {
-  auto view = base::caught("store", [&] { return read_store(job.store(), opening, job.known(), excluded); });
-  return base::encode_fields(view ? *view : StoreView{{}, view.error()});
+  for (unsigned tries = 1;; ++tries) {
+    auto view = base::caught("store", [&] { return read_store(job.store(), opening, job.known(), excluded); });
+    if (view && (!view->unreadable || tries == kStoreTries)) return base::encode_fields(*view);
+    if (tries == kStoreTries) return base::encode_fields(StoreView{{}, view.error()});
+    os::sleep_ns(kStorePause_ns << tries);
+  }
 }
+
+// A node had brought its part of a newer version to the store, which cannot be read now: what is in the tiers is not
+// the latest.
+bool newer_is_stored(const JobInventory& all, const segment::VersionId& id) {
+  return std::any_of(all.held.begin(), all.held.end(), [&](const NodeHolding& holding) {
+    return holding.held.committed && holding.held.stored && holding.held.id.attempt > id.attempt;
+  });
+}
+
+constexpr const char* kNotTheLatest =
+    ", and it has a newer version than the nodes; bring it back, or restore a version by its number";
 
 constexpr std::size_t kLengthBytes = sizeof(std::uint64_t);
 
@@ -150,7 +171,9 @@ base::Status VersionReader::choose(const Opening& opening, const base::Status& m
   if (store.forgotten_ns != 0) PERDURE_CHECK(forget_held(all, opening.name, store.forgotten_ns));
   const auto plans = plan_versions(all, store, job_.nodes().node_of_rank, job_.group().network_open());
   const auto chosen = choose_version(plans, opening.version, excluded_, job_.ranks());
-  if (!chosen && store.unreadable) return base::fail(*store.unreadable);
+  const bool not_latest = chosen && opening.version < 0 && store.unreadable && newer_is_stored(all, *chosen);
+  if (not_latest) store.unreadable->cause += kNotTheLatest;
+  if (store.unreadable && (!chosen || not_latest)) return base::fail(*store.unreadable);
   if (!chosen && plans.other_ranks != 0)
     return base::fail(written_by_others(opening.name, plans.other_ranks, job_.ranks()));
   if (!chosen) {

@@ -24,9 +24,21 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .environment = "PERDURE_JOB",
      .engine = true,
      .documentation =
-         "Name of this job: an engine is shared only by the same job, store and configuration. `perdure run` "
-         "sets one that stays the same over restarts.",
+         "Name of this job: an engine is shared only by the same job, store and configuration. A checkpoint "
+         "name in a store belongs to one job.",
      .refuse = refuse_job},
+    {.key = "case",
+     .environment = "PERDURE_CASE",
+     .documentation = "What is computed: a case's number, or a hash of the input. Versions of a name belong to one "
+                      "case; a program with "
+                      "another one is refused, so that it never goes on from the wrong state. Empty: not compared.",
+     .refuse = refuse_long},
+    {.key = "launch",
+     .environment = "PERDURE_LAUNCH",
+     .documentation =
+         "What restarts of one run have in common, and no other run has: a checkpoint name that a killed launch wrote "
+         "is taken over at once. `perdure run` sets it. Empty: every launch is a run of its own.",
+     .refuse = refuse_long},
     {.key = "chunk_bytes",
      .type = Type::bytes,
      .default_value = "64MiB",
@@ -192,6 +204,18 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .environment = "PERDURE_CHECKPOINT_TIMEOUT",
      .documentation = "The longest that a checkpoint waits for a slot.",
      .maximum = 1e9},
+    {.key = "checkpoint.lease",
+     .type = Type::real,
+     .default_value = "30",
+     .unit = "s",
+     .environment = "PERDURE_CHECKPOINT_LEASE",
+     .documentation =
+         "One launch at a time writes a checkpoint name; while it lives it says so in the store. Another launch "
+         "takes the name over when its owner is gone from the same machine, or, of another machine, when it has said "
+         "nothing "
+         "for this long.",
+     .minimum = 0.1,
+     .maximum = 3600},
     {.key = "checkpoint.replace",
      .type = Type::boolean,
      .default_value = "false",

@@ -40,6 +40,10 @@ const char* refuse_job(std::string_view value) {
   return value.empty() || value.size() > 128 ? "must have 1 to 128 characters" : nullptr;
 }
 
+const char* refuse_long(std::string_view value) {
+  return value.size() > 128 ? "must have at most 128 characters" : nullptr;
+}
+
 std::string placement_policies() { return joined_names(placement::policies()); }
 std::string redundancy_schemes() { return joined_names(redundancy::schemes()); }
 

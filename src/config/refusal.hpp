@@ -9,6 +9,8 @@ namespace perdure::config {
 const char* refuse_empty(std::string_view value);
 /// 1 to 128 characters; the name may become part of a message or a title, never of a path.
 const char* refuse_job(std::string_view value);
+/// At most 128 characters.
+const char* refuse_long(std::string_view value);
 /// "a|b": the names in placement's and redundancy's registries.
 std::string placement_policies();
 std::string redundancy_schemes();

@@ -110,9 +110,11 @@ base::Result<std::map<std::string, std::uint64_t>> newest_complete(store::Store&
   for (const std::string& name : names) {
     auto listings = store.list(name);
     if (!listings) continue;
-    for (auto listing = listings->rbegin(); listing != listings->rend(); ++listing) {
-      if (!store::read_version(store, *listing)) continue;
-      newest[name] = listing->id.version;
+    std::sort(listings->begin(), listings->end(),
+              [](const auto& a, const auto& b) { return a.id.attempt > b.id.attempt; });
+    for (const auto& listing : *listings) {
+      if (!store::read_version(store, listing)) continue;
+      newest[name] = listing.id.version;
       break;
     }
   }

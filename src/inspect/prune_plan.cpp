@@ -1,6 +1,7 @@
 #include "inspect/prune_plan.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "inspect/words.hpp"
 
@@ -16,7 +17,8 @@ PruneAction removal_of(store::Store& store, const VersionFacts& facts, std::stri
 std::vector<std::uint64_t> versions_to_retire(const std::vector<VersionFacts>& facts,
                                               const plan::RetentionPolicy& policy) {
   std::vector<plan::StoredVersion> stored;
-  for (const auto& one : facts) stored.push_back({one.listing.id.version, one.complete()});
+  for (const auto& one : facts)
+    stored.push_back({one.listing.id.version, one.complete(), one.listing.id.attempt.created_ns});
   return plan::retire(policy, std::move(stored));
 }
 
@@ -52,9 +54,11 @@ void plan_retention(store::Store& store, std::vector<VersionFacts> facts, const 
   for (;;) {
     auto actions = decide(store, facts, policy);
     if (actions.empty()) return;
-    // Listings ascend by version and attempt: the last complete one is what would be relied on.
-    const auto anchor = std::find_if(facts.rbegin(), facts.rend(), [](const auto& one) { return one.complete(); });
-    if (anchor == facts.rend()) return;
+    // The newest complete one is what would be relied on.
+    const auto anchor = std::max_element(facts.begin(), facts.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.complete(), a.listing.id.attempt) < std::pair(b.complete(), b.listing.id.attempt);
+    });
+    if (!anchor->complete()) return;
     if (check(*anchor)) {
       std::move(actions.begin(), actions.end(), std::back_inserter(plan.actions));
       return;

@@ -75,6 +75,24 @@ TEST(Channel, ACallGetsItsReply) {
   EXPECT_EQ(channel.call(Progress{}).value().bytes_pending, kOperation<Progress>);
 }
 
+// The engine would end the connection, which looks as if it had died.
+TEST(Channel, AMessageThatNoEngineTakesIsRefusedAndTheConnectionStays) {
+  Peer peer([](const os::Fd& socket) {
+    Decoder decoder;
+    const auto request = receive(socket, decoder);
+    reply(socket, request, pending(request.operation));
+  });
+  Channel channel = Channel::connect(peer.path()).value();
+  Note note;
+  note.text.assign(kMaxFrame, 'x');
+  const auto refused = channel.call(note);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PERDURE_INVALID_ARGUMENT);
+  EXPECT_NE(refused.error().text().find(std::to_string(kMaxFrame) + " can be taken"), std::string::npos);
+  EXPECT_TRUE(channel.connected());
+  EXPECT_TRUE(channel.call(Progress{}));
+}
+
 TEST(Channel, RepliesMayComeInAnyOrder) {
   Peer peer([](const os::Fd& socket) {
     Decoder decoder;
@@ -135,7 +153,8 @@ TEST(Channel, AnEngineOfAnOlderProtocolIsRefusedWithTheReason) {
   ASSERT_FALSE(greeted);
   EXPECT_EQ(greeted.error().code, PERDURE_UNSUPPORTED);
   EXPECT_FALSE(greeted.error().retryable) << "it stays that";
-  EXPECT_NE(greeted.error().text().find("older protocol than 7"), std::string::npos) << greeted.error().text();
+  EXPECT_NE(greeted.error().text().find("older protocol than " + std::to_string(kProtocol)), std::string::npos)
+      << greeted.error().text();
   EXPECT_NE(greeted.error().text().find("same release"), std::string::npos);
 }
 

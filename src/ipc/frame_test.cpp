@@ -161,11 +161,12 @@ TEST(Frames, AClientOfProtocol6IsRefusedInItsOwnWords) {
   const auto json = base::decode_cbor(base::ConstByteSpan(refusal).subspan(8), "test");
   ASSERT_TRUE(json) << json.error().text();
   EXPECT_EQ((*json)["seq"], 1u);
-  EXPECT_EQ((*json)["error"], (base::Json{{"code", static_cast<unsigned>(PERDURE_UNSUPPORTED)},
-                                          {"object", "engine"},
-                                          {"cause", "it speaks protocol 7, the client 6"},
-                                          {"remedy", "use the same release of Perdure for library and perdured"},
-                                          {"retryable", false}}));
+  EXPECT_EQ((*json)["error"],
+            (base::Json{{"code", static_cast<unsigned>(PERDURE_UNSUPPORTED)},
+                        {"object", "engine"},
+                        {"cause", "it speaks protocol " + std::to_string(kProtocol) + ", the client 6"},
+                        {"remedy", "use the same release of Perdure for library and perdured"},
+                        {"retryable", false}}));
 }
 
 TEST(Frames, AnythingOutdatedIsRefused) {
@@ -173,7 +174,8 @@ TEST(Frames, AnythingOutdatedIsRefused) {
     const Bytes refusal = refuse_outdated(payload, kProtocol);
     const auto json = base::decode_cbor(base::ConstByteSpan(refusal).subspan(8), "test");
     ASSERT_TRUE(json) << json.error().text();
-    EXPECT_EQ((*json)["error"]["cause"], "it speaks protocol 7, the client an older one");
+    EXPECT_EQ((*json)["error"]["cause"],
+              "it speaks protocol " + std::to_string(kProtocol) + ", the client an older one");
   }
 }
 

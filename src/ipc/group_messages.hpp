@@ -72,24 +72,55 @@ struct Recover {
   PERDURE_FIELDS(id, ranks, wanted, nodes)
   std::string wrong() const;
 };
+/// What becomes of a version that is to be replicated again. Where nodes of a group differ in that, or where it is
+/// neither, it takes a new launch: in this one the group is through with the version.
+struct ReplicatingAgain {
+  bool kept = false;   ///< level `node` is reached, and this node has all of its part: that stays
+  bool begun = false;  ///< it is under way
+  PERDURE_FIELDS(kept, begun)
+};
 /// Bring this version, which all nodes hold, to level `node` (again, in the groups of this launch).
 struct ReplicateAgain {
   static constexpr const char* kName = "replicate_again";
   static constexpr Kind kKind = Kind::answered;
-  using Reply = Done;
+  using Reply = ReplicatingAgain;
   segment::VersionId id;
   PERDURE_FIELDS(id)
 };
-/// Everything of this job is in the store: nothing has to be kept for other nodes any more of versions of so many
-/// ranks.
-struct AllStored {
-  static constexpr const char* kName = "all_stored";
+struct Names {
+  std::vector<std::string> names;
+  PERDURE_FIELDS(names)
+};
+/// The names of which something is kept for other nodes, of versions of so many ranks.
+struct KeptNames {
+  static constexpr const char* kName = "kept_names";
   static constexpr Kind kKind = Kind::answered;
-  using Reply = Done;
+  using Reply = Names;
   std::uint32_t ranks = 0;
   PERDURE_FIELDS(ranks)
 };
+/// Of this name the store has a version whole: nobody needs it, or older ones, to rebuild.
+struct StoredName {
+  std::string name;
+  std::uint64_t attempt_ns = 0;
+  PERDURE_FIELDS(name, attempt_ns)
+};
+/// What is still kept for other nodes, because the store does not have it.
+struct KeptVersions {
+  std::vector<segment::VersionId> versions;
+  PERDURE_FIELDS(versions)
+};
+/// The job ends, and all that its engines had to store is stored: what the store has whole need not be kept for other
+/// nodes any more, of versions of so many ranks.
+struct AllStored {
+  static constexpr const char* kName = "all_stored";
+  static constexpr Kind kKind = Kind::answered;
+  using Reply = KeptVersions;
+  std::uint32_t ranks = 0;
+  std::vector<StoredName> stored;
+  PERDURE_FIELDS(ranks, stored)
+};
 
-using GroupMessages = Messages<OpenNetwork, Join, Recover, ReplicateAgain, AllStored>;
+using GroupMessages = Messages<OpenNetwork, Join, Recover, ReplicateAgain, KeptNames, AllStored>;
 
 }  // namespace perdure::ipc

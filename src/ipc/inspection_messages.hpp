@@ -76,7 +76,10 @@ struct Shutdown {
   static constexpr const char* kName = "shutdown";
   static constexpr Kind kKind = Kind::answered;
   using Reply = Done;
-  PERDURE_FIELDS()
+  /// Now, for the engine of a new launch, which goes on with what is in the node's directory. PERDURE_BUSY while ranks
+  /// are connected, PERDURE_UNSUPPORTED when the engine lives in an application, PERDURE_EXISTS when the store has all.
+  bool hand_over = false;
+  PERDURE_FIELDS(hand_over)
 };
 
 using InspectionMessages = Messages<Hello, Note, NextReport, Top, Metrics, Shutdown>;

@@ -1,6 +1,7 @@
 #pragma once
 // What is asked and told of how far versions are on their way to the levels `node` and `store`.
 #include <string>
+#include <vector>
 
 #include "ipc/message.hpp"
 #include "segment/manifest.hpp"
@@ -35,25 +36,35 @@ struct WaitNodeLevel {
   PERDURE_FIELDS(id, timeout_ns)
 };
 
-struct NewestAttempt {
-  std::uint64_t attempt_ns = 0;  ///< 0: none
-  PERDURE_FIELDS(attempt_ns)
+/// So many attempts at versions of one name, the newest, are spoken of at most.
+inline constexpr std::size_t kMostAttempts = 64;
+
+struct AttemptsAtNodeLevel {
+  std::vector<std::uint64_t> attempts_ns;  ///< the newest, ascending
+  PERDURE_FIELDS(attempts_ns)
+  std::string wrong() const { return attempts_ns.size() <= kMostAttempts ? "" : "field 'attempts_ns' is too long"; }
 };
-/// The newest version of the name that has reached level `node` in this node's group.
-struct NewestAtNodeLevel {
-  static constexpr const char* kName = "newest_at_node_level";
+/// The attempts at versions of the name for which this node's group has reached level `node`, and for which this node
+/// still has all of its part. These it gives up only when a later one supersedes them, or when the store has them.
+struct AtNodeLevel {
+  static constexpr const char* kName = "at_node_level";
   static constexpr Kind kKind = Kind::answered;
-  using Reply = NewestAttempt;
+  using Reply = AttemptsAtNodeLevel;
   std::string name;
   PERDURE_FIELDS(name)
 };
-/// On all nodes the version of this attempt has reached level `node`: nobody needs older ones to rebuild.
+/// On all nodes this attempt has reached level `node`: nobody needs older ones to rebuild, but those in `keep`. This
+/// is instead of what was said of the name before.
 struct Superseded {
   static constexpr const char* kName = "superseded";
   static constexpr Kind kKind = Kind::one_way;
   std::string name;
-  std::uint64_t attempt_ns = 0;
-  PERDURE_FIELDS(name, attempt_ns)
+  std::uint64_t attempt_ns = 0;     ///< 0: of this launch none is yet
+  std::vector<std::uint64_t> keep;  ///< to be brought to level `node`, whatever newer ones a group has reached
+  PERDURE_FIELDS(name, attempt_ns, keep)
+  std::string wrong() const {
+    return keep.size() <= kMostAttempts ? segment::VersionId{name, 0, {}}.wrong() : "field 'keep' is too long";
+  }
 };
 
 struct FlushProgress {
@@ -87,6 +98,6 @@ struct Drain {
   PERDURE_FIELDS(timeout_ns)
 };
 
-using LevelMessages = Messages<WaitStored, WaitNodeLevel, NewestAtNodeLevel, Superseded, Progress, Drain>;
+using LevelMessages = Messages<WaitStored, WaitNodeLevel, AtNodeLevel, Superseded, Progress, Drain>;
 
 }  // namespace perdure::ipc

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pwd.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/random.h>
@@ -74,6 +75,12 @@ std::string boot_id() {
   return id;
 }
 
+std::string process_space() {
+  std::array<char, 64> link{};
+  const ssize_t length = ::readlink("/proc/self/ns/pid", link.data(), link.size() - 1);
+  return host_identity() + "/" + (length > 0 ? link.data() : "pid");
+}
+
 std::string host_identity() { return host_name() + "/" + boot_id(); }
 
 std::string kernel_release() {
@@ -126,6 +133,27 @@ bool process_alive(std::int32_t pid) {
   if (bracket == std::string::npos || bracket + 2 >= stat.size()) return ::kill(pid, 0) == 0 || errno == EPERM;
   const char state = stat[bracket + 2];
   return state != 'Z' && state != 'X';
+}
+
+std::uint64_t process_started(std::int32_t pid) {
+  const std::string stat = read_text("/proc/" + std::to_string(pid) + "/stat");
+  const std::size_t bracket = stat.rfind(") ");
+  if (bracket == std::string::npos) return 0;
+  std::istringstream fields(stat.substr(bracket + 2));
+  std::string skipped;
+  for (int field = 3; field < 22; ++field) fields >> skipped;  // proc(5): starttime is the 22nd
+  std::uint64_t started = 0;
+  fields >> started;
+  return started;
+}
+
+std::string user_name() {
+  std::array<char, 4096> buffer{};
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr)
+    return found->pw_name;
+  return std::to_string(::geteuid());
 }
 
 std::uint64_t random_u64() {

@@ -13,6 +13,8 @@ std::string host_name();
 std::string boot_id();  ///< another one after each start of the machine; empty where the kernel does not say
 /// Tells hosts apart even when their names are equal: host name and boot id.
 std::string host_identity();
+/// Tells apart where process numbers mean different processes: host_identity() and the name space of this process.
+std::string process_space();
 std::string kernel_release();  ///< "6.1.0-18-amd64"
 std::string processor_name();  ///< the first processor's model; "unknown" where the kernel does not say
 unsigned cpu_count();          ///< processors this process may use
@@ -22,6 +24,10 @@ unsigned idle_processors();
 std::uint32_t user_id();
 std::int32_t process_id();
 bool process_alive(std::int32_t pid);
+/// When the process began, in the kernel's count since its boot: with the number it names one process. 0: there is
+/// none.
+std::uint64_t process_started(std::int32_t pid);
+std::string user_name();        ///< of this user, or the number as text
 std::uint64_t random_u64();     ///< from the system's random source
 std::uint64_t wall_clock_ns();  ///< since 1970
 std::uint64_t monotonic_ns();

@@ -12,13 +12,14 @@ struct RetentionPolicy {
 
 struct StoredVersion {
   std::uint64_t version = 0;
-  bool complete = false;  ///< verified at least to manifest level
+  bool complete = false;       ///< verified at least to manifest level
+  std::uint64_t begun_ns = 0;  ///< its attempt: which of two versions is the newer one; equal: the higher number
 };
 
 /// Versions to give up, ascending, each once: complete ones that are neither among the newest keep_last complete ones
 /// nor multiples of keep_every, and incomplete ones older than the newest complete one. Never the newest complete one.
 /// Incomplete ones that are newer stay: they may still become complete. A version that occurs twice (two attempts) is
-/// complete if one of them is.
+/// complete if one of them is, and as new as the newest of these.
 std::vector<std::uint64_t> retire(const RetentionPolicy& policy, const std::vector<StoredVersion>& stored);
 
 }  // namespace perdure::plan

@@ -78,6 +78,14 @@ TEST(Retention, NeverLeavesAStoreWithoutACompleteVersionOverRandomStores) {
   }
 }
 
+// Back to 5 and on from there: 9 and 10 are of the branch that was left.
+TEST(Retention, NewerIsWhatWasBegunLaterNotTheHigherNumber) {
+  EXPECT_THAT(retire({2, 0}, {{5, true, 5}, {9, true, 9}, {10, true, 10}, {6, true, 11}}), ElementsAre(5, 9));
+  EXPECT_THAT(retire({2, 0}, {{9, true, 9}, {10, true, 10}, {6, true, 11}, {7, true, 12}}), ElementsAre(9, 10));
+  EXPECT_THAT(retire({2, 0}, {{10, false, 10}, {6, true, 11}, {7, false, 12}}), ElementsAre(10));
+  EXPECT_THAT(retire({1, 0}, {{6, true, 3}, {6, true, 11}, {10, true, 10}}), ElementsAre(10));
+}
+
 TEST(Retention, CopesWithTheLargestVersion) {
   EXPECT_THAT(retire({1, 1}, complete({0, UINT64_MAX})), IsEmpty());
   EXPECT_THAT(retire({UINT64_MAX, 0}, complete({0, UINT64_MAX})), IsEmpty());

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <thread>
 
@@ -95,6 +96,44 @@ TEST_P(StoreConformance, IsEmptyAtFirstAndMayBePreparedAgain) {
   EXPECT_THAT(store_->names().value(), IsEmpty());
   EXPECT_EQ(store_->list("nbody").error().code, PERDURE_NOT_FOUND);
   EXPECT_TRUE(store_->clean(always));
+}
+
+Owner sample_owner(const std::string& launch) {
+  return {"default", "", launch, "n1/boot/pid:[1]", 4711, 12345, "alice", 1'000'000'000, 30'000'000'000, 0, false};
+}
+
+TEST_P(StoreConformance, ANameHasOneOwnerWhichIsReplacedOnlyByWhoKnewIt) {
+  const Owner first = sample_owner("first"), second = sample_owner("second");
+  EXPECT_EQ(store_->owner("nbody").value(), std::nullopt);
+  ASSERT_TRUE(store_->set_owner("nbody", std::nullopt, first));
+  EXPECT_EQ(open()->owner("nbody").value(), first);
+  EXPECT_EQ(store_->set_owner("nbody", std::nullopt, second).error().code, PERDURE_EXISTS);
+  EXPECT_EQ(store_->set_owner("nbody", second, second).error().code, PERDURE_EXISTS);
+  EXPECT_EQ(store_->owner("nbody").value(), first);
+  Owner renewed = first;
+  ++renewed.beat;
+  ASSERT_TRUE(store_->set_owner("nbody", first, renewed));
+  EXPECT_EQ(store_->set_owner("nbody", first, second).error().code, PERDURE_EXISTS) << "it was renewed meanwhile";
+  ASSERT_TRUE(store_->set_owner("nbody", renewed, second));
+  EXPECT_EQ(store_->owner("nbody").value(), second);
+  EXPECT_EQ(store_->owner("other").value(), std::nullopt);
+  EXPECT_THAT(store_->residue().value(), IsEmpty());
+  EXPECT_THAT(list(), IsEmpty());
+  ASSERT_TRUE(store_->forget("nbody", 1));
+  EXPECT_EQ(store_->owner("nbody").value(), std::nullopt);
+}
+
+TEST_P(StoreConformance, OfManyWhoWantANameAtOnceOneGetsIt) {
+  std::atomic<int> winners = 0;
+  std::vector<std::thread> all;
+  for (int i = 0; i < 8; ++i)
+    all.emplace_back([&, i] {
+      const auto taken = open()->set_owner("nbody", std::nullopt, sample_owner(std::to_string(i)));
+      if (taken) ++winners;
+      if (!taken) EXPECT_EQ(taken.error().code, PERDURE_EXISTS) << taken.error().text();
+    });
+  for (auto& thread : all) thread.join();
+  EXPECT_EQ(winners, 1);
 }
 
 TEST_P(StoreConformance, GivesBackWhatWasWritten) {

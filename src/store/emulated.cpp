@@ -68,6 +68,10 @@ class EmulatedStore final : public Store {
     return real_->forget(name, until_ns);
   }
   base::Result<std::uint64_t> forgotten(const std::string& name) override { return real_->forgotten(name); }
+  base::Result<std::optional<Owner>> owner(const std::string& name) override { return real_->owner(name); }
+  base::Status set_owner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) override {
+    return real_->set_owner(name, expected, next);
+  }
   base::Result<std::vector<Residue>> residue() override { return real_->residue(); }
   base::Status clean(const std::function<bool(const segment::VersionId&, std::uint32_t)>& abandoned) override {
     return real_->clean(abandoned);

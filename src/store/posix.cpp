@@ -4,6 +4,7 @@
 //   a segment being written (posix_sink.cpp):      <root>/<name>/<version>/.tmp-<random>-<file name>
 //   hides an attempt being removed:                <root>/<name>/.retired-<version>-<attempt>/
 //   attempts up to then are gone:                  <root>/<name>/.forgotten-<time>/          (both: posix_removal.cpp)
+//   who writes the versions (owner.cpp):           <root>/<name>/.owner
 //   set aside with its report:                     <root>/.quarantine/<name>.<version>.<file name>[.json]
 //                                                                                            (posix_quarantine.cpp)
 //
@@ -147,13 +148,28 @@ Status PosixStore::quarantine(const SegmentRef& segment, const segment::VersionI
 Status PosixStore::forget(const std::string& name, std::uint64_t until_ns) {
   PERDURE_CHECK(segment::check_name(name));
   PERDURE_CHECK(check_root());
-  return forget_name(layout_, name, until_ns);
+  PERDURE_CHECK(forget_name(layout_, name, until_ns));
+  return remove_owner(layout_.name_directory(name));
 }
 
 Result<std::uint64_t> PosixStore::forgotten(const std::string& name) {
   PERDURE_CHECK(segment::check_name(name));
   PERDURE_CHECK(check_root());
   return store::forgotten(layout_, name);
+}
+
+Result<std::optional<Owner>> PosixStore::owner(const std::string& name) {
+  PERDURE_CHECK(segment::check_name(name));
+  PERDURE_CHECK(check_root());
+  return read_owner(layout_.name_directory(name));
+}
+
+Status PosixStore::set_owner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) {
+  PERDURE_CHECK(segment::check_name(name));
+  PERDURE_CHECK(check_root());
+  PERDURE_CHECK(os::make_directory(layout_.name_directory(name)));
+  PERDURE_CHECK(os::sync_directory(layout_.root()));
+  return replace_owner(layout_.name_directory(name), expected, next);
 }
 
 Result<std::vector<Residue>> PosixStore::residue() { return find_residue(layout_.root()); }

@@ -26,6 +26,8 @@ class PosixStore : public Store {
   base::Status quarantine(const SegmentRef& segment, const segment::VersionId& id, const base::Error& why) override;
   base::Status forget(const std::string& name, std::uint64_t until_ns) override;
   base::Result<std::uint64_t> forgotten(const std::string& name) override;
+  base::Result<std::optional<Owner>> owner(const std::string& name) override;
+  base::Status set_owner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) override;
   base::Result<std::vector<Residue>> residue() override;
   base::Status clean(const std::function<bool(const segment::VersionId&, std::uint32_t)>& abandoned) override;
 

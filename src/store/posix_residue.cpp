@@ -2,6 +2,7 @@
 
 #include "os/file.hpp"
 #include "segment/manifest_codec.hpp"
+#include "store/owner.hpp"
 #include "store/posix_layout.hpp"
 
 namespace perdure::store {
@@ -49,7 +50,7 @@ class Scan {
     PERDURE_TRY(const auto entries, os::list_directory(directory));
     for (const os::Entry& entry : entries) {
       const std::string path = directory + "/" + entry.name;
-      if (entry.directory && parse_forgotten_mark(entry.name)) continue;
+      if (entry.directory ? parse_forgotten_mark(entry.name).has_value() : is_owner_file(entry.name)) continue;
       const auto mark = entry.directory ? parse_retired_mark(entry.name) : std::nullopt;
       const auto version = entry.directory ? parse_version(entry.name) : std::nullopt;
       if (mark) {

@@ -124,13 +124,22 @@ base::Result<std::unique_ptr<SegmentSink>> PosixSink::resume(const PosixLayout& 
   sink->kept_ = true;
   PERDURE_CHECK(check_root(layout));
   PERDURE_CHECK(sink->check_wanted());
-  PERDURE_CHECK(sink->reopen());
+  PERDURE_CHECK(sink->reopen(manifest));
   sink->kept_ = false;
   return sink;
 }
 
-Status PosixSink::reopen() {
-  PERDURE_TRY(const bool published, os::exists(final_));
+// What is published is copied only when it is whole, and this segment. Beside a damaged one the temporary segment may
+// be the only copy; its commit will set the damaged one aside.
+Status PosixSink::reopen(const segment::Manifest& manifest) {
+  PERDURE_TRY(const bool there, os::exists(final_));
+  bool published = there;
+  if (there) {
+    PERDURE_TRY(const auto source, segment::open_file(final_, segment::Cached::no));
+    const Status same = check_published(*source, manifest);
+    if (!same && same.error().code != PERDURE_CORRUPT) return same;
+    published = same.has_value();
+  }
   if (published) PERDURE_CHECK(copy_published());
   if (!published) PERDURE_CHECK(take_up());
   PERDURE_TRY(const std::uint64_t size, file_.size());

@@ -26,7 +26,7 @@ class PosixSink : public SegmentSink {
   base::Status make_directories() const;
   base::Status create();
   base::Status create_file();
-  base::Status reopen();
+  base::Status reopen(const segment::Manifest& manifest);
   base::Status take_up();
   base::Status copy_published();
   base::Status check_range(std::uint64_t offset, std::uint64_t bytes) const;

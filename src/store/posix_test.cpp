@@ -270,6 +270,77 @@ TEST_F(PublicationThatFails, IsResumedFromWhatIsWholeAlsoAfterAnInterruption) {
   expect_stored_once();
 }
 
+/// Spoils the first reading of a published segment, as bad memory does.
+class BadMemoryOnce : public os::Hooks {
+ public:
+  void after(const os::Operation& operation, int) override {
+    if (std::string_view(operation.call) != "pread" || !operation.path.ends_with("/" + std::string(kFile))) return;
+    if (!operation.target.empty() && !spoiled_.exchange(true)) operation.target[0] ^= std::byte{1};
+  }
+  bool spoiled() const { return spoiled_; }
+
+ private:
+  std::atomic<bool> spoiled_ = false;
+};
+
+TEST_F(PosixStoreTest, OneBadReadingOfWhatIsPublishedSetsNothingAside) {
+  ASSERT_TRUE(write_one());
+  {
+    BadMemoryOnce memory;
+    const test_support::InstalledHooks installed(memory);
+    const auto again = write_one();
+    ASSERT_FALSE(again);
+    EXPECT_TRUE(memory.spoiled());
+    EXPECT_EQ(again.error().code, PERDURE_IO) << again.error().text();
+    EXPECT_TRUE(again.error().retryable);
+    EXPECT_THAT(again.error().text(), HasSubstr("damaged at the first reading, and whole at the second"));
+  }
+  EXPECT_THAT(store_->set_aside("nbody").value(), IsEmpty());
+  ASSERT_TRUE(write_one()) << "the same content counts as written";
+  EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
+}
+
+/// A temporary segment that is whole and was never published, and something else under the segment's name.
+class ResumedBesideAnotherFile : public PosixStoreTest {
+ protected:
+  void leave_beside(std::vector<std::byte> published) {
+    {
+      auto sink = store_->begin(manifest_, file_.size()).value();
+      ASSERT_TRUE(sink->write(0, file_));
+      sink->keep(true);
+    }
+    std::ofstream(root_ + "/nbody/1/" + kFile, std::ios::binary)
+        .write(reinterpret_cast<const char*>(published.data()), static_cast<std::streamsize>(published.size()));
+    ASSERT_EQ(files().size(), 4U) << "both files";
+  }
+  const Manifest manifest_ = sample_version(kFirst, 1)[0];
+  const std::vector<std::byte> file_ = test_support::sample_file(manifest_);
+};
+
+TEST_F(ResumedBesideAnotherFile, TakesItsOwnUpWhereThatIsDamaged) {
+  auto damaged = file_;
+  damaged[100] ^= std::byte{1};
+  ASSERT_NO_FATAL_FAILURE(leave_beside(damaged));
+  auto sink = store_->resume(manifest_, file_.size());
+  ASSERT_TRUE(sink) << sink.error().text();
+  std::vector<std::byte> read(file_.size());
+  ASSERT_TRUE((*sink)->read(0, read));
+  EXPECT_EQ(read, file_);
+  ASSERT_TRUE((*sink)->commit());
+  EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
+  EXPECT_EQ(store_->set_aside("nbody").value().size(), 1U);
+}
+
+TEST_F(ResumedBesideAnotherFile, IsRefusedWhereThatIsAnotherSegmentAndLeavesBoth) {
+  const Manifest other = test_support::sample_manifest(kFirst, 1, 0, 1, {0}, 3000, 1000);
+  ASSERT_NO_FATAL_FAILURE(leave_beside(test_support::sample_file(other)));
+  const auto before = files();
+  const auto refused = store_->resume(manifest_, file_.size());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PERDURE_EXISTS) << refused.error().text();
+  EXPECT_EQ(files(), before);
+}
+
 TEST_F(PosixStoreTest, SyncsDataBeforeTheNameAndReservesRoomOnce) {
   Failing hooks("", "", 0);
   ASSERT_TRUE(write_segment(*store_, test_support::sample_manifest(kFirst, 1, 0, 1, {0}, 20 * base::MiB, base::MiB),
@@ -332,6 +403,12 @@ TEST_F(PosixStoreTest, CallsAVanishedRootRetryableAndGoesOnWhenItReturns) {
   ASSERT_TRUE(write_one());
   EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
   EXPECT_THAT(files(), testing::ElementsAre("nbody", "nbody/1", "nbody/1/" + kFile));
+}
+
+TEST_F(PosixStoreTest, RemovesTheRecordThatAKilledOwnerLeftHalfWritten) {
+  touch("nbody/.owner.tmp-0123456789abcdef");
+  ASSERT_TRUE(store_->set_owner("nbody", std::nullopt, {}));
+  EXPECT_THAT(files(), testing::ElementsAre("nbody", "nbody/.owner", "nbody/.owner.lock"));
 }
 
 TEST_F(PosixStoreTest, MakesAnEmptiedRootUsableAgainByPreparing) {

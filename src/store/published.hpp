@@ -9,4 +9,7 @@ namespace perdure::store {
 /// segment: then neither may take the other's place.
 base::Status check_published(const segment::ByteSource& published, const segment::ByteSource& mine);
 
+/// The same for a segment of which only the description is known: its ranks, regions and lengths, not yet its content.
+base::Status check_published(const segment::ByteSource& published, const segment::Manifest& described);
+
 }  // namespace perdure::store

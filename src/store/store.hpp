@@ -3,12 +3,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "segment/manifest.hpp"
 #include "segment/reader.hpp"
+#include "store/owner.hpp"
 
 namespace perdure::store {
 
@@ -117,6 +119,11 @@ class Store {
   virtual base::Status forget(const std::string& name, std::uint64_t until_ns) = 0;
   /// The time given to forget(); 0: never.
   virtual base::Result<std::uint64_t> forgotten(const std::string& name) = 0;
+  /// Who writes versions of `name`; nobody: no value. It says nothing about whether they still live.
+  virtual base::Result<std::optional<Owner>> owner(const std::string& name) = 0;
+  /// Makes `next` the owner of `name` if its owner is still `expected` (no value: nobody), at once for everybody who
+  /// asks; else PERDURE_EXISTS. forget() leaves a name without owner.
+  virtual base::Status set_owner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) = 0;
   /// What lies there besides the segments that list() shows.
   virtual base::Result<std::vector<Residue>> residue() = 0;
   /// Deletes what killed processes left: hidden versions, and temporary segments of which `abandoned` says

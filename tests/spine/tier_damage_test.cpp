@@ -164,7 +164,8 @@ TEST_P(TierDamage, AFlippedBitInACatalogRecordNeverSplitsTheRanks) {
       State state(rank.rank, kWords);
       state.protect(handle);
       const perdure_status status = perdure_restore(handle, "app", PERDURE_LATEST);
-      REQUIRE(status == PERDURE_OK || status == PERDURE_NOT_FOUND);
+      // Of a tier whose record was hit nobody knows what is on it: that is no first start.
+      REQUIRE(status == PERDURE_OK || status == PERDURE_NOT_FOUND || status == PERDURE_INCOMPLETE);
       if (status == PERDURE_OK) REQUIRE(state.right());
       rank.barrier();
       ::_exit(status == PERDURE_OK ? 10 + static_cast<int>(state.step) : 10);

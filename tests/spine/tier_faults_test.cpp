@@ -140,10 +140,11 @@ TEST_P(TierFaults, ATierThatCannotBeWrittenIsReplacedByTheNextAndReportedOnce) {
     SCOPED_TRACE(all[i].what);
     expect_success([&](const Rank& rank) {
       faults.set(all[i].rules);
+      const std::string number = std::to_string(i);
       Protected app(rank,
                     options("tier.order=" + all[i].order +
                             ";placement.policy=hybrid-naive;tier.memory.prefault=false;retention.keep_last=99;job=" +
-                            std::to_string(i)));
+                            number + ";store.path=" + directory.path() + "/store" + number));
       const auto first = static_cast<std::int64_t>(10 * i);
       for (auto step : {first, first + 1, first + 2}) RANK_CHECK(app.checkpoint(step) == PERDURE_OK, app.error());
       const auto told = app.reports("using the next tier");

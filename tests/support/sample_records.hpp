@@ -53,7 +53,8 @@ inline std::vector<catalog::Record> sample_records() {
           catalog::ReachedRecord{{first, 5}},
           catalog::BadBlockRecord{{first, 5}, {4, 0}, "its hash is wrong"},
           catalog::RedundancyRecord{sample_redundancy_set(second, 6)},
-          catalog::DropRedundancyRecord{{second, 6}}};
+          catalog::DropRedundancyRecord{{second, 6}},
+          catalog::SupersededRecord{"nbody", 1002, {1000, 1001}}};
 }
 
 /// Any record about one of a few versions, most of them with an effect.
@@ -81,6 +82,8 @@ inline catalog::Record random_record(std::mt19937_64& random) {
           sample_redundancy_set(id, random() % 2, static_cast<std::uint32_t>(random() % 2))};
     case 9:
       return catalog::ReachedRecord{{id, random() % 2}};
+    case 11:
+      return catalog::SupersededRecord{id.name, random() % 3, {random() % 2}};
     case 10:
       return random() % 2 == 0 ? catalog::Record{catalog::BadBlockRecord{{id, random() % 2}, {1, 0}, "damaged"}}
                                : catalog::Record{catalog::DropRedundancyRecord{{id, random() % 2}}};

@@ -41,7 +41,7 @@ NodeGroupOptions group_options(const config::Config& config) {
   options.fabric.provider = config.text("network.provider");
   options.fabric.bind_address = config.text("network.bind");
   options.parity_servers = config.list("redundancy.parity_servers");
-  options.job = config.text("job");
+  options.job = job_key(config);
   options.replicator.threads = static_cast<unsigned>(config.integer("redundancy.threads"));
   if (!plan::comes_before(config.list("pipeline"), "replicate", "flush")) options.replicator.first_ns = 0;
   const std::string during_capture = config.text("redundancy.during_capture");

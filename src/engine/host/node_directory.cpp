@@ -103,17 +103,56 @@ base::Result<Outcome> try_instance(const NodePaths& paths, const std::string& fi
 
 }  // namespace
 
-std::string node_key(const config::Config& config, const std::string& node_label) {
+namespace {
+
+std::string key_of(const config::Config& config, const std::string& more) {
   std::string store = config.text("store.path");
   if (auto absolute = os::absolute_path(store); absolute && store.find("://") == std::string::npos) store = *absolute;
-  const std::string text = store + '\n' + config.text("job") + '\n' + node_label;
+  const std::string text = store + '\n' + config.text("job") + more;
   return base::hash128(base::as_bytes(text)).hex().substr(0, 16);
 }
 
+NodePaths instance_paths(const config::Config& config, const std::string& node_label, unsigned instance) {
+  return paths_for(config, node_key(config, node_label) + "." + std::to_string(instance));
+}
+
+// What an engine of ours left comes first: another one's instance may hold older versions.
+std::vector<unsigned> instances_in_order(const config::Config& config, const std::string& node_label) {
+  const std::string fingerprint = config.fingerprint();
+  std::vector<unsigned> order, others;
+  for (unsigned instance = 0; instance < kMaxInstances; ++instance)
+    (fingerprint_of(instance_paths(config, node_label, instance)) == fingerprint ? order : others).push_back(instance);
+  order.insert(order.end(), others.begin(), others.end());
+  return order;
+}
+
+}  // namespace
+
+std::string job_key(const config::Config& config) { return key_of(config, {}); }
+
+std::string node_key(const config::Config& config, const std::string& node_label) {
+  return key_of(config, '\n' + node_label);
+}
+
+std::vector<NodePaths> held_by_others(const config::Config& config, const std::string& node_label) {
+  const std::string fingerprint = config.fingerprint();
+  std::vector<NodePaths> held;
+  for (unsigned instance = 0; instance < kMaxInstances; ++instance) {
+    NodePaths paths = instance_paths(config, node_label, instance);
+    const auto lock = os::File::open(paths.node + "/engine.lock", os::Open::read_write);
+    if (!lock) continue;
+    const auto locked = lock->try_lock();
+    if (locked || locked.error().code != PERDURE_BUSY || fingerprint_of(paths) == fingerprint) continue;
+    held.push_back(std::move(paths));
+  }
+  return held;
+}
+
 base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, const std::string& node_label) {
-  const std::string key = node_key(config, node_label), fingerprint = config.fingerprint();
-  for (unsigned instance = 0, retries = 0; instance < kMaxInstances;) {
-    const NodePaths paths = paths_for(config, key + "." + std::to_string(instance));
+  const std::string fingerprint = config.fingerprint();
+  const auto order = instances_in_order(config, node_label);
+  for (std::size_t next = 0, retries = 0; next < order.size();) {
+    const NodePaths paths = instance_paths(config, node_label, order[next]);
     Claim claim;
     claim.node_label = node_label;
     PERDURE_CHECK(make_roots(config, paths));
@@ -121,7 +160,7 @@ base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, 
     if (outcome == Outcome::claimed) return std::variant<Claim, Existing>(std::move(claim));
     if (outcome == Outcome::other_owner) {
       if (owner_serves(paths, fingerprint)) return std::variant<Claim, Existing>(Existing{paths});
-      ++instance;
+      ++next;
     } else if (++retries > 1000) {
       return base::fail(PERDURE_BUSY, paths.node, "the directory keeps vanishing while it is being claimed");
     }

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "config/config.hpp"
 #include "os/file.hpp"
@@ -30,11 +31,16 @@ struct Existing {
   NodePaths paths;
 };
 
+/// 16 hexadecimal digits from store location and job name: whose data it is.
+std::string job_key(const config::Config& config);
 /// 16 hexadecimal digits from store location, job name and node label.
 std::string node_key(const config::Config& config, const std::string& node_label);
 
-/// Takes the lowest free instance, or names the live engine with our fingerprint. PERDURE_BUSY when 64 other engines
-/// live.
+/// The instances of this store, job and node that live engines with other configurations hold.
+std::vector<NodePaths> held_by_others(const config::Config& config, const std::string& node_label);
+
+/// Names the live engine with our fingerprint, or takes a free instance: one that such an engine left, else the lowest.
+/// PERDURE_BUSY when 64 other engines live.
 base::Result<std::variant<Claim, Existing>> claim(const config::Config& config, const std::string& node_label);
 
 /// Removes the directories of a claim that holds nothing any more.

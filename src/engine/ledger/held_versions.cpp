@@ -310,7 +310,9 @@ std::set<segment::VersionId> HeldVersions::named_by(const ipc::Retire& retire) c
 }
 
 base::Status HeldVersions::retire(const ipc::Retire& retire) {
-  for (const auto& id : named_by(retire)) {
+  const auto ids = named_by(retire);
+  PERDURE_CHECK(redundancy_.retired(retire));
+  for (const auto& id : ids) {
     PERDURE_CHECK(drop(id));
     PERDURE_CHECK(redundancy_.drop(id));
   }

@@ -21,6 +21,18 @@ class Recovering : public RedundancyFixture {
     kept.ranks = ranks;
     return core->redundancy.keep(kept).has_value();
   }
+  /// A version that is held here by position 0 of its group, and a block for it.
+  bool keep_whole(std::uint64_t version) {
+    if (!checkpoint(version)) return false;
+    auto kept = redundancy_set(version, {take(version)});
+    kept.position = 0;
+    return core->redundancy.keep(kept).has_value();
+  }
+  std::vector<std::uint64_t> promised() const { return core->redundancy.promised_ns("app"); }
+  /// The store does not take it.
+  void give_up(std::uint64_t version) {
+    core->flushes.failed(id(version), {PERDURE_NO_SPACE, "store", "it is full", "", false}, true);
+  }
 };
 
 TEST_F(Recovering, WhatIsExportedStaysUntilTheLeaderIsDone) {
@@ -239,30 +251,100 @@ TEST_F(Recovering, TheInventoryOfWhatIsKeptIsByName) {
   EXPECT_EQ(kept[1].position, 1U);
 }
 
-TEST_F(Recovering, TheNewestProtectedIsTheNewestThatReachedTheLevel) {
-  open({4});
-  EXPECT_EQ(core->redundancy.newest_at_node_level_ns("app"), 0U);
-  for (const std::uint64_t version : {1, 3, 2}) ASSERT_TRUE(keep_one(version));
-  EXPECT_EQ(core->redundancy.newest_at_node_level_ns("app"), 0U) << "kept here, but perhaps nowhere else";
-  ASSERT_TRUE(core->redundancy.reached(protection_id(2)));
+TEST_F(Recovering, PromisedIsWhatReachedTheLevelInThisLaunch) {
+  open({6});
+  EXPECT_THAT(promised(), testing::IsEmpty());
+  for (const std::uint64_t version : {1, 3, 2}) ASSERT_TRUE(keep_whole(version));
+  EXPECT_THAT(promised(), testing::IsEmpty()) << "kept here, but perhaps nowhere else";
+  ASSERT_TRUE(core->redundancy.reached(protection_id(3)));
   ASSERT_TRUE(core->redundancy.reached(protection_id(1)));
-  EXPECT_EQ(core->redundancy.newest_at_node_level_ns("app"), id(2).attempt.created_ns);
+  EXPECT_THAT(promised(), testing::ElementsAre(1, 3)) << "2 was skipped";
   core->redundancy.in_epoch(2);
-  EXPECT_EQ(core->redundancy.newest_at_node_level_ns("app"), 0U) << "of an earlier launch: nodes may be gone since";
+  EXPECT_THAT(promised(), testing::IsEmpty()) << "of an earlier launch: nodes may be gone since";
   core->redundancy.in_epoch(1);
-  EXPECT_EQ(core->redundancy.newest_at_node_level_ns("other"), 0U);
+  EXPECT_THAT(promised(), testing::ElementsAre(1, 3));
+  EXPECT_THAT(core->redundancy.promised_ns("other"), testing::IsEmpty());
 }
 
-TEST_F(Recovering, WhenAllIsStoredWhatIsKeptOfJobsOfThatSizeGoes) {
+TEST_F(Recovering, WhatIsSupersededIsNoLongerPromisedUnlessSomebodyAsksForItInTime) {
+  open({4});
+  for (const std::uint64_t version : {1, 2}) {
+    ASSERT_TRUE(keep_whole(version));
+    ASSERT_TRUE(core->redundancy.reached(protection_id(version)));
+  }
+  core->redundancy.node_level_everywhere("app", 2);
+  EXPECT_THAT(promised(), testing::ElementsAre(2));
+  EXPECT_TRUE(core->redundancy.promise(id(1)));
+  EXPECT_THAT(promised(), testing::ElementsAre(1, 2));
+  core->redundancy.node_level_everywhere("app", 2);
+  ASSERT_TRUE(core->redundancy.drop(protection_id(1)));
+  EXPECT_FALSE(core->redundancy.promise(id(1))) << "it is gone";
+}
+
+TEST_F(Recovering, APromiseEndsWithADamagedChunkOfThisNodeOrABlockThatIsBad) {
+  open({4});
+  for (const std::uint64_t version : {1, 2}) {
+    ASSERT_TRUE(keep_whole(version));
+    ASSERT_TRUE(core->redundancy.reached(protection_id(version)));
+  }
+  ASSERT_TRUE(core->held.quarantine({id(1), 0, 0, "its hash is wrong"}));
+  EXPECT_THAT(promised(), testing::ElementsAre(2));
+  EXPECT_FALSE(core->redundancy.promise(id(1)));
+  ASSERT_TRUE(core->redundancy.bad_block(protection_id(2), {0, 0}, "its hash is wrong"));
+  EXPECT_THAT(promised(), testing::IsEmpty());
+}
+
+TEST_F(Recovering, WhatTheWholeGroupHasStoredIsPromisedAlsoWhenItHasLeftTheNode) {
+  open({4});
+  ASSERT_TRUE(keep_whole(1));
+  ASSERT_TRUE(core->redundancy.reached(protection_id(1)));
+  store(1);
+  core->redundancy.group_stored(protection_id(1));
+  ASSERT_TRUE(core->redundancy.drop(protection_id(1)));
+  ASSERT_TRUE(core->held.drop(id(1)));
+  EXPECT_THAT(promised(), testing::ElementsAre(1));
+  core->redundancy.in_epoch(9);
+  EXPECT_THAT(promised(), testing::IsEmpty());
+  core->redundancy.in_epoch(1);
+  ASSERT_TRUE(core->held.retire({"app", 1}));
+  EXPECT_THAT(promised(), testing::IsEmpty()) << "it was given up";
+}
+
+// While the store fails: what the job was told to survive a loss of nodes is not given up for what is only captured.
+TEST_F(Recovering, WhatIsPromisedStaysUntilSomethingNewerIsEverywhere) {
   open({3});
+  ASSERT_TRUE(keep_whole(1));
+  ASSERT_TRUE(core->redundancy.reached(protection_id(1)));
+  ASSERT_TRUE(checkpoint(2));
+  for (const std::uint64_t version : {1, 2}) give_up(version);
+  EXPECT_NE(grant(1, id(3)).kind, GrantOutcome::Kind::granted);
+  ASSERT_NE(core->find(id(1)), nullptr);
+  core->redundancy.in_epoch(2);
+  EXPECT_NE(grant(1, id(3)).kind, GrantOutcome::Kind::granted) << "also when that was an earlier launch";
+  core->redundancy.node_level_everywhere("app", 2);
+  EXPECT_EQ(grant(1, id(3)).kind, GrantOutcome::Kind::granted);
+}
+
+TEST_F(Recovering, AtTheEndOnlyWhatTheStoreHasGoesOfJobsOfThatSize) {
+  open({5});
   ASSERT_TRUE(keep_of(1, 3));
   ASSERT_TRUE(keep_of(2, 3, 8));
   ASSERT_TRUE(keep_of(3, 4));
-  ASSERT_TRUE(core->redundancy.drop_all(3));
+  ASSERT_TRUE(keep_of(4, 3));
+  EXPECT_THAT(core->redundancy.names(3), testing::ElementsAre("app"));
+  EXPECT_THAT(core->redundancy.names(5), testing::IsEmpty());
+  const auto none = core->redundancy.drop_stored(3, {{"other", 9}});
+  ASSERT_TRUE(none);
+  EXPECT_THAT(*none, testing::ElementsAre(id(1), id(2), id(4)));
+  EXPECT_EQ(used(0), 4U);
+  const auto left = core->redundancy.drop_stored(3, {{"app", id(2).attempt.created_ns}});
+  ASSERT_TRUE(left);
+  EXPECT_THAT(*left, testing::ElementsAre(id(4))) << "the store does not have it";
   EXPECT_EQ(core->redundancy.find(protection_id(1)), nullptr);
   EXPECT_EQ(core->redundancy.find(protection_id(2, 8)), nullptr);
   EXPECT_NE(core->redundancy.find(protection_id(3)), nullptr);
-  EXPECT_EQ(used(0), 1U);
+  EXPECT_NE(core->redundancy.find(protection_id(4)), nullptr);
+  EXPECT_EQ(used(0), 2U);
 }
 
 TEST_F(Recovering, OthersNeedThisNodeUntilAllHaveStoredTheirPartOrHaveSomethingNewer) {
@@ -275,7 +357,7 @@ TEST_F(Recovering, OthersNeedThisNodeUntilAllHaveStoredTheirPartOrHaveSomethingN
   EXPECT_FALSE(core->redundancy.needed_by_others());
   ASSERT_TRUE(keep_one(1, 2));
   EXPECT_TRUE(core->redundancy.needed_by_others()) << "of another epoch nobody said so";
-  core->redundancy.node_level_everywhere("app", id(2).attempt);
+  core->redundancy.node_level_everywhere("app", id(2).attempt.created_ns);
   EXPECT_FALSE(core->redundancy.needed_by_others());
   EXPECT_NE(core->redundancy.find(protection_id(1)), nullptr);
 }
@@ -299,11 +381,11 @@ TEST_F(Recovering, WhatNobodyNeedsGoesWithItsVersionAndStaysAsLongAsThatIsHere) 
   ASSERT_TRUE(keep_one(1));
   ASSERT_TRUE(keep_one(2));  // not on this node itself
   ASSERT_TRUE(keep_one(3));
-  core->redundancy.node_level_everywhere("app", id(3).attempt);
+  core->redundancy.node_level_everywhere("app", id(3).attempt.created_ns);
   EXPECT_NE(core->redundancy.find(protection_id(1)), nullptr) << "a second choice";
   EXPECT_EQ(core->redundancy.find(protection_id(2)), nullptr);
   EXPECT_NE(core->redundancy.find(protection_id(3)), nullptr) << "the newest";
-  core->redundancy.node_level_everywhere("app", id(2).attempt);
+  core->redundancy.node_level_everywhere("app", id(2).attempt.created_ns);
   EXPECT_NE(core->redundancy.find(protection_id(3)), nullptr) << "what was said once holds";
 }
 

@@ -87,6 +87,7 @@ base::Status RedundancySets::drop(const catalog::RedundancyId& id) {
 }
 
 base::Status RedundancySets::drop(const segment::VersionId& id) {
+  group_stored_.forget(id);
   for (auto it = node_.catalog.state().redundancy_sets.lower_bound({id, 0});
        it != node_.catalog.state().redundancy_sets.end() && it->first.version == id;
        it = node_.catalog.state().redundancy_sets.lower_bound({id, 0}))
@@ -95,13 +96,38 @@ base::Status RedundancySets::drop(const segment::VersionId& id) {
 }
 
 void RedundancySets::group_stored(const catalog::RedundancyId& id) {
-  if (find(id) != nullptr) node_.versions.at(id.version).stored_epochs.insert(id.epoch);
+  if (find(id) == nullptr) return;
+  node_.versions.at(id.version).stored_epochs.insert(id.epoch);
+  group_stored_.note(id.version, id.epoch);
 }
 
-void RedundancySets::node_level_everywhere(const std::string& name, const segment::Attempt& attempt) {
-  auto& newest = node_level_everywhere_[name];
-  newest = std::max(newest, attempt);
+// It holds for later launches, too: in a tier that is full with what is superseded there would be no room to build
+// redundancy in the groups of the next one. Where the catalog cannot take it, everything stays.
+void RedundancySets::note_superseded(const catalog::SupersededRecord& record) {
+  const auto& known = node_.catalog.state().superseded;
+  const auto same = known.find(record.name);
+  if (same != known.end() && same->second == record) return;
+  if (auto noted = node_.catalog.append(record); !noted) node_.reports.add("catalog: " + noted.error().text());
+}
+
+void RedundancySets::node_level_everywhere(const std::string& name, std::uint64_t attempt_ns,
+                                           const std::set<std::uint64_t>& keep) {
+  note_superseded({name, attempt_ns, keep});
   if (auto dropped = drop_obsolete(name); !dropped) node_.reports.add("catalog: " + dropped.error().text());
+}
+
+void RedundancySets::keep_up(const segment::VersionId& id) {
+  if (!superseded(id)) return;
+  catalog::SupersededRecord record = node_.catalog.state().superseded.at(id.name);
+  if (record.keep.size() == catalog::SupersededRecord::kMostKept) record.keep.erase(record.keep.begin());
+  record.keep.insert(id.attempt.created_ns);
+  note_superseded(record);
+}
+
+base::Status RedundancySets::retired(const ipc::Retire& retire) {
+  group_stored_.forget_if([&](const segment::VersionId& id) { return retire.names(id); });
+  if (!node_.catalog.state().superseded.contains(retire.name)) return {};
+  return node_.catalog.append(catalog::SupersededRecord{retire.name, 0, {}});
 }
 
 // Of versions that are not on this node any more. As long as one is, it is a second choice should the newest turn out
@@ -115,8 +141,10 @@ base::Status RedundancySets::drop_obsolete(const std::string& name) {
 }
 
 bool RedundancySets::superseded(const segment::VersionId& id) const {
-  const auto newest = node_level_everywhere_.find(id.name);
-  return newest != node_level_everywhere_.end() && newest->second > id.attempt;
+  const auto& all = node_.catalog.state().superseded;
+  const auto known = all.find(id.name);
+  return known != all.end() && known->second.attempt_ns > id.attempt.created_ns &&
+         !known->second.keep.contains(id.attempt.created_ns);
 }
 
 // What is kept of it is needed, until all have stored their part, or nobody will ask for the version any more.
@@ -165,18 +193,45 @@ std::vector<ipc::RedundancySummary> RedundancySets::inventory(const std::string&
   return list;
 }
 
-std::uint64_t RedundancySets::newest_at_node_level_ns(const std::string& name) const {
-  std::uint64_t newest = 0;
-  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
-    if (id.version.name == name && redundancy_set.reached && (!epoch_ || id.epoch == *epoch_))
-      newest = std::max(newest, id.version.attempt.created_ns);
-  return newest;
+// Others rebuild theirs with this node's chunks: one that is damaged, or not in its slot, counts like a loss. A block
+// that is kept for others and turned out to be bad takes the level with it at once (catalog).
+bool RedundancySets::own_part_here(const catalog::RedundancySet& redundancy_set) const {
+  const auto* held = node_.held(redundancy_set.id.version);
+  const auto& pieces = redundancy_set.members[redundancy_set.position];
+  return std::all_of(pieces.begin(), pieces.end(), [held](const auto& piece) {
+    return piece.chunks.empty() || (held != nullptr && held->restorable(piece.rank));
+  });
 }
 
 bool RedundancySets::at_node_level(const segment::VersionId& id) const {
+  const auto* stored = group_stored_.find(id);
+  if (stored != nullptr && (!epoch_ || *stored == *epoch_)) return true;
   const auto& redundancy_sets = node_.catalog.state().redundancy_sets;
   for (auto it = redundancy_sets.lower_bound({id, 0}); it != redundancy_sets.end() && it->first.version == id; ++it)
-    if (it->second.reached && (!epoch_ || it->first.epoch == *epoch_)) return true;
+    if (it->second.reached && (!epoch_ || it->first.epoch == *epoch_) && own_part_here(it->second)) return true;
+  return false;
+}
+
+bool RedundancySets::promise(const segment::VersionId& id) {
+  keep_up(id);
+  return at_node_level(id) && !superseded(id);  // which the catalog may not take
+}
+
+std::vector<std::uint64_t> RedundancySets::promised_ns(const std::string& name) const {
+  std::set<std::uint64_t> attempts;
+  const auto consider = [&](const segment::VersionId& id) {
+    if (id.name == name && !superseded(id) && at_node_level(id)) attempts.insert(id.attempt.created_ns);
+  };
+  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets) consider(id.version);
+  group_stored_.for_each([&](const segment::VersionId& id, std::uint64_t) { consider(id); });
+  while (attempts.size() > ipc::kMostAttempts) attempts.erase(attempts.begin());
+  return {attempts.begin(), attempts.end()};
+}
+
+bool RedundancySets::promised(const segment::VersionId& id) const {
+  const auto& redundancy_sets = node_.catalog.state().redundancy_sets;
+  for (auto it = redundancy_sets.lower_bound({id, 0}); it != redundancy_sets.end() && it->first.version == id; ++it)
+    if (it->second.reached && needed(it->second)) return true;
   return false;
 }
 
@@ -187,12 +242,30 @@ std::uint64_t RedundancySets::bytes() const {
   return bytes;
 }
 
-base::Status RedundancySets::drop_all(std::uint32_t ranks) {
+base::Result<std::vector<segment::VersionId>> RedundancySets::drop_stored(std::uint32_t ranks,
+                                                                          const std::vector<ipc::StoredName>& stored) {
   std::vector<catalog::RedundancyId> ids;
-  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
-    if (redundancy_set.ranks == ranks) ids.push_back(id);
+  std::set<segment::VersionId> stay;
+  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets) {
+    if (redundancy_set.ranks != ranks) continue;
+    const auto& version = id.version;
+    const bool safe = std::any_of(stored.begin(), stored.end(), [&](const auto& until) {
+      return until.name == version.name && version.attempt.created_ns <= until.attempt_ns;
+    });
+    if (safe)
+      ids.push_back(id);
+    else
+      stay.insert(version);
+  }
   for (const auto& id : ids) PERDURE_CHECK(drop(id));
-  return {};
+  return std::vector<segment::VersionId>(stay.begin(), stay.end());
+}
+
+std::vector<std::string> RedundancySets::names(std::uint32_t ranks) const {
+  std::set<std::string> names;
+  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
+    if (redundancy_set.ranks == ranks) names.insert(id.version.name);
+  return {names.begin(), names.end()};
 }
 
 bool RedundancySets::needed_by_others() const {

@@ -114,14 +114,44 @@ TEST_F(Keeping, WhenANewerVersionIsProtectedEverywhereTheOlderOnesMayGo) {
   ASSERT_TRUE(checkpoint(1));
   ASSERT_TRUE(keep_one(1));
   store(1);
-  core->redundancy.node_level_everywhere("app", id(1).attempt);
+  core->redundancy.node_level_everywhere("app", id(1).attempt.created_ns);
   EXPECT_EQ(grant(1, id(2)).kind, GrantOutcome::Kind::wait) << "version 1 is the newest itself";
-  core->redundancy.node_level_everywhere("other", id(9, "other").attempt);
+  core->redundancy.node_level_everywhere("other", id(9, "other").attempt.created_ns);
   EXPECT_EQ(grant(1, id(2)).kind, GrantOutcome::Kind::wait) << "another name says nothing";
-  core->redundancy.node_level_everywhere("app", id(2).attempt);
+  core->redundancy.node_level_everywhere("app", id(2).attempt.created_ns);
   EXPECT_EQ(grant(1, id(3)).kind, GrantOutcome::Kind::granted);
   EXPECT_EQ(grant(1, id(3)).kind, GrantOutcome::Kind::granted) << "what was kept for version 1 goes, too";
   EXPECT_EQ(core->redundancy.find(protection_id(1)), nullptr);
+}
+
+// An application that goes back to a version goes on from it: what was newer says nothing any more.
+TEST_F(Keeping, WhatTheApplicationWentBackToMayNotGo) {
+  open({2});
+  ASSERT_TRUE(checkpoint(1));
+  ASSERT_TRUE(keep_one(1));
+  store(1);
+  core->redundancy.node_level_everywhere("app", id(2).attempt.created_ns);
+  core->redundancy.node_level_everywhere("app", id(2).attempt.created_ns, {id(1).attempt.created_ns});
+  EXPECT_EQ(grant(1, id(3)).kind, GrantOutcome::Kind::wait);
+  core->redundancy.node_level_everywhere("app", id(2).attempt.created_ns);
+  EXPECT_EQ(grant(1, id(3)).kind, GrantOutcome::Kind::granted);
+}
+
+// In a tier that is full there would be no room for the redundancy of the next launch.
+TEST_F(Keeping, WhatIsSupersededStaysSoWhenTheEngineDiesUntilAVersionIsKeptUpOrGivenUp) {
+  open({3});
+  ASSERT_TRUE(checkpoint(1));
+  ASSERT_TRUE(keep_one(1, 5));
+  core->redundancy.node_level_everywhere("app", id(2).attempt.created_ns);
+  open({3});
+  core->redundancy.in_epoch(6);
+  EXPECT_FALSE(core->redundancy.needed_by_others());
+  EXPECT_FALSE(core->redundancy.promise(id(1))) << "of an earlier launch";
+  EXPECT_TRUE(core->redundancy.needed_by_others()) << "it was restored";
+  core->redundancy.node_level_everywhere("app", id(2).attempt.created_ns);
+  EXPECT_FALSE(core->redundancy.needed_by_others());
+  ASSERT_TRUE(core->held.retire({"app", 2}));
+  EXPECT_TRUE(core->redundancy.needed_by_others()) << "what superseded it is gone on purpose";
 }
 
 TEST_F(Keeping, RedundancyNeverTakesTheRoomOfWhatIsOnlyHere) {

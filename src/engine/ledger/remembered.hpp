@@ -24,7 +24,15 @@ class Remembered {
     const auto it = entries_.find(id);
     return it == entries_.end() ? nullptr : &it->second.news;
   }
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (const auto& [id, entry] : entries_) visit(id, entry.news);
+  }
   void forget(const segment::VersionId& id) { entries_.erase(id); }
+  template <class Which>
+  void forget_if(Which&& which) {
+    std::erase_if(entries_, [&](const auto& entry) { return which(entry.first); });
+  }
   void clear() { entries_.clear(); }
 
  private:

@@ -20,10 +20,11 @@ struct RoomView {
     segment::VersionId id;
     Life life = Life::none;
     FlushPhase flush = FlushPhase::queued;
-    std::uint64_t chunks = 0;  ///< on this tier
-    bool pinned = false;       ///< somebody reads it
-    bool guarded = false;      ///< other nodes need it
-    bool whole = true;         ///< no piece of it is on a tier that cannot be reached
+    std::uint64_t chunks = 0;     ///< on this tier
+    bool pinned = false;          ///< somebody reads it
+    bool guarded = false;         ///< other nodes need it
+    bool promised = false;        ///< at level node, and nothing newer is on all nodes
+    std::size_t unreachable = 0;  ///< pieces on a tier that cannot be reached
   };
   struct Kept {
     catalog::RedundancyId id;

@@ -48,6 +48,13 @@ TEST_F(Room, WhatIsReadOrNeededByOthersOrElsewhereOrWantsTheRoomItselfStays) {
   EXPECT_EQ(choose(EvictionScope::superseded).what, What::nothing);
 }
 
+TEST_F(Room, WhatIsPromisedIsNotGivenUpForWhatIsOnlyHere) {
+  hold(1, Life::committed, FlushPhase::given_up).promised = true;
+  hold(2, Life::committed, FlushPhase::given_up);
+  hold(3, Life::committed);
+  expect_version(choose(EvictionScope::superseded), 2);
+}
+
 TEST_F(Room, ThenRedundancyThatNobodyNeedsTheOldestFirst) {
   hold(1, Life::committed, FlushPhase::given_up);
   hold(2, Life::committed);

@@ -13,7 +13,7 @@ RoomView TierRoom::observe(std::uint32_t tier) const {
     if (!version.held()) continue;
     const std::uint64_t chunks = tier < version.chunks.size() ? version.chunks[tier] : 0;
     room.versions.push_back({id, version.life, version.flush, chunks, !version.pinned_by.empty(),
-                             redundancy_.guarded(id), node_.held(id)->unreachable.empty()});
+                             redundancy_.guarded(id), redundancy_.promised(id), node_.held(id)->unreachable.size()});
   }
   for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
     if (!redundancy_.needed(redundancy_set)) room.obsolete.push_back({id, blocks_on(redundancy_set, tier)});
@@ -132,9 +132,10 @@ void TierRoom::give_back(SlotKey slot) {
   if (node_.slots.state(slot).holder == SlotHolder::redundancy) (void)node_.slots.happens(slot, SlotEvent::free);
 }
 
+// Other nodes cannot rebuild theirs out of a chunk that is in a temporary segment only.
 bool TierRoom::may_spill(const segment::VersionId& id) const {
   const Version* version = node_.versions.find(id);
-  return version == nullptr || version->pinned_by.empty();
+  return (version == nullptr || version->pinned_by.empty()) && !redundancy_.promised(id);
 }
 
 std::uint64_t TierRoom::count_flushed(std::uint32_t tier) const {

@@ -105,8 +105,8 @@ TEST_F(UnreachableTier, WhatIsNotThereIsNoReasonToGiveUpWhatIs) {
   launch({0});
   const auto view = core->room.observe(0);
   ASSERT_EQ(view.versions.size(), 2U);
-  EXPECT_TRUE(view.versions[0].whole);
-  EXPECT_FALSE(view.versions[1].whole);
+  EXPECT_EQ(view.versions[0].unreachable, 0U);
+  EXPECT_GT(view.versions[1].unreachable, 0U);
 }
 
 TEST_F(UnreachableTier, OnlyANewerVersionThatTheStoreHasWholeLetsItGo) {
@@ -158,7 +158,7 @@ TEST_F(UnreachableTier, WhatIsKeptThereForOthersIsMissingUntilItIsBack) {
   EXPECT_TRUE(core->redundancy.needed_by_others()) << "its directories stay";
   launch({0, 1});
   EXPECT_EQ(core->redundancy.inventory("app")[0].missing, missing);
-  EXPECT_TRUE(core->redundancy.at_node_level(id(1)));
+  EXPECT_TRUE(core->redundancy.find(kept_id)->reached);
 }
 
 TEST_F(UnreachableTier, OneThatLeavesIsReadAndGivesNoSlot) {

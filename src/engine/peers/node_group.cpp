@@ -200,13 +200,15 @@ void NodeGroup::stored(const segment::VersionId& id) { replicator_->stored(id); 
 
 void NodeGroup::gone(const segment::VersionId& id) { replicator_->gone(id); }
 
-void NodeGroup::superseded(const std::string& name, std::uint64_t attempt_ns) {
+void NodeGroup::superseded(const std::string& name, std::uint64_t attempt_ns, const std::set<std::uint64_t>& keep) {
   {
     const auto ledger = ledger_.lock();
-    ledger->redundancy.node_level_everywhere(name, {attempt_ns, 0});
+    if (attempt_ns != 0) ledger->redundancy.node_level_everywhere(name, attempt_ns, keep);
   }
-  replicator_->superseded(name, attempt_ns);
+  replicator_->superseded(name, attempt_ns, keep);
 }
+
+ipc::ReplicatingAgain NodeGroup::replicate_again(const segment::VersionId& id) { return replicator_->again(id); }
 
 Replicator::State NodeGroup::state(const segment::VersionId& id) const { return replicator_->state(id); }
 

@@ -47,14 +47,15 @@ class NodeGroup {
   void stored(const segment::VersionId& id);
   void whole_at_store(const segment::VersionId& id) { replicator_->whole_at_store(id); }
   void gone(const segment::VersionId& id);
-  void superseded(const std::string& name, std::uint64_t attempt_ns);
+  void superseded(const std::string& name, std::uint64_t attempt_ns, const std::set<std::uint64_t>& keep);
+  ipc::ReplicatingAgain replicate_again(const segment::VersionId& id);
   Replicator::State state(const segment::VersionId& id) const;
   bool under_way() const { return replicator_->under_way() > 0; }
 
   /// What parity servers keep for versions of this name that this node has a part of; of all names when it is empty.
   std::vector<ipc::RedundancySummary> redundancy_at_servers(const std::string& name);
   /// The job has ended in order.
-  void drop_all() { replicator_->drop_all(); }
+  void drop_stored(const std::vector<ipc::StoredName>& stored) { replicator_->drop_stored(stored); }
   /// For Recover, which a client has under way once: it begins at the first call. Nothing while it runs; `changed` is
   /// called when it is over.
   /// What this node has of the version is pinned for the client from the beginning on, until the client unpins it or is

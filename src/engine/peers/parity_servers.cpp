@@ -83,15 +83,15 @@ base::Result<std::shared_ptr<ParityServers>> ParityServers::open(std::shared_ptr
       new ParityServers(std::move(network), parity::Servers(std::move(clients)), std::move(job)));
 }
 
-Bytes ParityServers::prefix(const std::string* name) const {
+Bytes ParityServers::prefix(const std::string& name) const {
   Bytes id;
   add_text(id, job_);
-  if (name != nullptr) add_text(id, *name);
+  add_text(id, name);
   return id;
 }
 
 Bytes ParityServers::id_of(const Group& group) const {
-  Bytes id = prefix(&group.id.version.name);
+  Bytes id = prefix(group.id.version.name);
   add_attempt(id, group.id.version);
   add_number(id, group.id.epoch);
   add_number(id, group.number);
@@ -154,18 +154,17 @@ void ParityServers::drop(const Group& group) {
 }
 
 void ParityServers::drop(const segment::VersionId& id) {
-  Bytes begin = prefix(&id.name);
+  Bytes begin = prefix(id.name);
   add_attempt(begin, id);
   drop_if(begin, [](const Bytes&) { return true; });
 }
 
-void ParityServers::drop_older(const std::string& name, std::uint64_t attempt_ns) {
-  const Bytes begin = prefix(&name);
-  drop_if(begin, [&](const Bytes& id) { return number_at(id, begin.size()) < attempt_ns; });
-}
-
-void ParityServers::drop_all() {
-  drop_if(prefix(), [](const Bytes&) { return true; });
+void ParityServers::drop_older(const std::string& name, std::uint64_t attempt_ns, const std::set<std::uint64_t>& keep) {
+  const Bytes begin = prefix(name);
+  drop_if(begin, [&](const Bytes& id) {
+    const std::uint64_t of_ns = number_at(id, begin.size());
+    return of_ns < attempt_ns && !keep.contains(of_ns);
+  });
 }
 
 }  // namespace perdure::engine

@@ -25,14 +25,13 @@ class ParityServers final : public ParityStore {
                        base::ByteSpan target) override;
   void drop(const Group& group) override;
   void drop(const segment::VersionId& id) override;
-  void drop_older(const std::string& name, std::uint64_t attempt_ns) override;
-  void drop_all() override;
+  void drop_older(const std::string& name, std::uint64_t attempt_ns, const std::set<std::uint64_t>& keep) override;
 
  private:
   ParityServers(std::shared_ptr<PeerNetwork> network, parity::Servers servers, std::string job)
       : network_(std::move(network)), servers_(std::move(servers)), job_(std::move(job)) {}
   network::Bytes id_of(const Group& group) const;
-  network::Bytes prefix(const std::string* name = nullptr) const;
+  network::Bytes prefix(const std::string& name) const;
   void drop_if(const network::Bytes& prefix, const std::function<bool(const network::Bytes&)>& which);
 
   std::shared_ptr<PeerNetwork> network_;

@@ -129,7 +129,9 @@ TEST_F(PipelineOfTests, AStepIsToldOfALevelWhenTheLedgerHasIt) {
   EXPECT_EQ(heard_so_far().size(), 3u) << "nothing changed";
   {
     const auto guard = ledger->lock();
-    ASSERT_TRUE(keep_one(1));
+    auto kept = redundancy_set(1, {take(1)});
+    kept.position = 0;  // whose piece is here
+    ASSERT_TRUE(core->redundancy.keep(kept));
     ASSERT_TRUE(core->redundancy.reached(protection_id(1)));
   }
   pipeline->look();

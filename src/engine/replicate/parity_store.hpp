@@ -1,6 +1,7 @@
 #pragma once
 // What the engine needs of the parity servers of its job: the scheme parity-server has its parities there. Thread-safe.
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "engine/replicate/encoding.hpp"
@@ -39,10 +40,9 @@ class ParityStore {
                                base::ByteSpan target) = 0;
   /// What this group has there. Best effort, as all that follows.
   virtual void drop(const Group& group) = 0;
-  /// All of this version, whatever group and epoch, or of all older ones of its name.
+  /// All of this version, whatever group and epoch, or of all older ones of its name but some.
   virtual void drop(const segment::VersionId& id) = 0;
-  virtual void drop_older(const std::string& name, std::uint64_t attempt_ns) = 0;
-  virtual void drop_all() = 0;  ///< of this job
+  virtual void drop_older(const std::string& name, std::uint64_t attempt_ns, const std::set<std::uint64_t>& keep) = 0;
 };
 
 }  // namespace perdure::engine

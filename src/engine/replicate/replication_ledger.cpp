@@ -18,6 +18,11 @@ bool ReplicationLedger::reached(const catalog::RedundancyId& id) const {
   return redundancy_set != nullptr && redundancy_set->reached;
 }
 
+bool ReplicationLedger::promise(const segment::VersionId& id) {
+  const auto state = ledger_.lock();
+  return state->redundancy.promise(id);
+}
+
 // A piece that migrated to where its rank runs is not this node's to store: the one that it came from does that, some
 // time.
 bool ReplicationLedger::part_stored(const segment::VersionId& id, const std::vector<segment::Piece>& pieces) const {

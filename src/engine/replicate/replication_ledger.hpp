@@ -24,6 +24,8 @@ class ReplicationLedger {
   std::optional<std::uint32_t> ranks_of(const segment::VersionId& id) const;
   /// Level node is reached, as far as the catalog says.
   bool reached(const catalog::RedundancyId& id) const;
+  /// Somebody counts on this version. True: level node is reached in this launch, and all of it is here.
+  bool promise(const segment::VersionId& id);
   /// All of these pieces were brought to the store by this node. None: all that it has to bring.
   bool part_stored(const segment::VersionId& id, const std::vector<segment::Piece>& pieces) const;
   bool nothing_to_store(const segment::VersionId& id) const;

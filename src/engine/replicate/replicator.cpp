@@ -17,11 +17,11 @@ Replicator::Replicator(Ledger& ledger, Reports& reports, ReplicatorOptions optio
           return !stopping_;
         });
     if (begun)
-      threads_.push_back(std::move(*begun));
+      threads_.all.push_back(std::move(*begun));
     else
-      started_ = base::fail(begun.error());
+      threads_.started = base::fail(begun.error());
   }
-  if (!threads_.empty()) started_ = {};  // fewer have to do
+  if (!threads_.all.empty()) threads_.started = {};  // fewer have to do
 }
 
 void Replicator::stop() {
@@ -32,7 +32,7 @@ void Replicator::stop() {
     left = leave_group();
   }
   wake_.notify_all();
-  for (auto& thread : threads_) thread.join();
+  for (auto& thread : threads_.all) thread.join();
 }
 
 base::Status Replicator::join(Membership membership) {
@@ -67,6 +67,7 @@ std::shared_ptr<const Membership> Replicator::leave_group() {
   for (auto& [id, tracked] : versions_) tracked.publication.reset();
   std::erase_if(versions_, [](const auto& entry) { return entry.second.by_epoch.empty(); });
   past_.clear();
+  wanted_.clear();
   if (group_) group_->link->close();
   return std::exchange(group_, nullptr);
 }
@@ -139,12 +140,26 @@ void Replicator::committed(const segment::VersionId& id) {
     if (!group_) return;
     const auto ranks = ledger_.ranks_of(id);
     const catalog::RedundancyId redundancy{id, group_->epoch};
-    // Whoever restores a version asks for it to be replicated, be it for the second time.
     if (!ranks || known_before(redundancy) == KnownBefore::reached) return;
     past_.forget(id);
     (void)step(find_or_make(redundancy, *ranks), event::Committed{});
   }
   wake_.notify_all();
+}
+
+// What was reached, and is not whole any more, its group will not speak of again in this launch. A node that has
+// nothing of it has no say.
+ipc::ReplicatingAgain Replicator::again(const segment::VersionId& id) {
+  {
+    std::lock_guard guard(mutex_);
+    if (!group_ || !ledger_.ranks_of(id)) return {true, true};
+    if (ledger_.promise(id)) return {true, false};
+    const EntryPointer entry = find(id);
+    const bool over = entry && entry->phase() >= ReplicationPhase::reached;
+    if (over || known_before({id, group_->epoch}) == KnownBefore::reached) return {false, false};
+  }
+  committed(id);
+  return {false, true};
 }
 
 void Replicator::stored(const segment::VersionId& id) {
@@ -176,14 +191,16 @@ void Replicator::gone(const segment::VersionId& id) {
   wake_.notify_all();
 }
 
-void Replicator::superseded(const std::string& name, std::uint64_t attempt_ns) {
+void Replicator::superseded(const std::string& name, std::uint64_t attempt_ns, const std::set<std::uint64_t>& keep) {
   {
     std::lock_guard guard(mutex_);
     if (group_ && group_->position == 0)
-      drop_later([name, attempt_ns](ParityStore& parity) { parity.drop_older(name, attempt_ns); });
-    for (const auto& entry : entries())
-      if (entry->id().version.name == name && entry->id().version.attempt.created_ns < attempt_ns)
-        (void)step(entry, event::Superseded{});
+      drop_later([name, attempt_ns, keep](ParityStore& parity) { parity.drop_older(name, attempt_ns, keep); });
+    wanted_[name] = keep;
+    for (const auto& entry : entries()) {
+      const auto& id = entry->id().version;
+      if (id.name == name && id.attempt.created_ns < attempt_ns && !wanted(id)) (void)step(entry, event::Superseded{});
+    }
   }
   wake_.notify_all();
 }
@@ -197,10 +214,17 @@ void Replicator::release_room() {
   deliver(guard);
 }
 
-void Replicator::drop_all() {
+bool Replicator::wanted(const segment::VersionId& id) const {
+  const auto known = wanted_.find(id.name);
+  return known != wanted_.end() && known->second.contains(id.attempt.created_ns);
+}
+
+void Replicator::drop_stored(const std::vector<ipc::StoredName>& stored) {
   {
     std::lock_guard guard(mutex_);
-    drop_later([](ParityStore& parity) { parity.drop_all(); });
+    drop_later([stored](ParityStore& parity) {
+      for (const auto& until : stored) parity.drop_older(until.name, until.attempt_ns + 1, {});
+    });
   }
   wake_.notify_all();
 }

@@ -49,7 +49,9 @@ class Replicator {
   /// `changed` is called without any lock when a version's state changed.
   Replicator(Ledger& ledger, Reports& reports, ReplicatorOptions options, std::function<void()> changed);
   ~Replicator() { stop(); }
-  const base::Status& started() const { return started_; }  ///< its threads; without any nothing reaches level node
+  const base::Status& started() const {
+    return threads_.started;
+  }             ///< its threads; without any nothing reaches level node
   void stop();  ///< ends what is under way at its next part; returns when all threads have ended
 
   /// From now on in this group. What was begun in an earlier one is given up; what it reached stays.
@@ -72,8 +74,11 @@ class Replicator {
   void stored(const segment::VersionId& id);
   /// This node gave it up.
   void gone(const segment::VersionId& id);
-  /// A newer version than all of these is at level node on all nodes of the job.
-  void superseded(const std::string& name, std::uint64_t attempt_ns);
+  /// Whoever restores a version asks for it to be replicated, be it for the second time.
+  ipc::ReplicatingAgain again(const segment::VersionId& id);
+  /// A newer version than all of these, but those in `keep`, is at level node on all nodes of the job. Those in `keep`
+  /// come first: other groups count on them.
+  void superseded(const std::string& name, std::uint64_t attempt_ns, const std::set<std::uint64_t>& keep);
   /// A message of another position of the group.
   base::Status receive(base::ConstByteSpan message);
 
@@ -85,8 +90,8 @@ class Replicator {
   };
   State state(const segment::VersionId& id) const;
   std::size_t under_way() const;
-  /// The job has ended in order: nothing of it has to stay anywhere.
-  void drop_all();
+  /// The job ends, and the store has these: nothing has to stay for them at the parity server.
+  void drop_stored(const std::vector<ipc::StoredName>& stored);
 
  private:
   struct Entry {
@@ -141,6 +146,7 @@ class Replicator {
   void drop_later(std::function<void(ParityStore&)> drop);
   void give_up(const EntryPointer& entry, const base::Error& why);
   bool replicates_captures() const;
+  bool wanted(const segment::VersionId& id) const;
   bool publishes(const EntryPointer& entry, Publication::Wanted wanted) const;
   void want_published(const segment::VersionId& id, Publication::Wanted wanted);
   void begin_publishing(const segment::VersionId& id, const std::shared_ptr<Publication>& publication);
@@ -167,11 +173,15 @@ class Replicator {
   bool stopping_ = false;
   std::shared_ptr<const Membership> group_;  // none: in no group. Who works with it keeps it: leaving waits for nobody
   std::map<segment::VersionId, Tracked> versions_;
-  Remembered<KnownBefore> past_{4096};  // of this epoch
+  Remembered<KnownBefore> past_{4096};                     // of this epoch
+  std::map<std::string, std::set<std::uint64_t>> wanted_;  // attempts that other groups count on, by name
   ReplicationJobs jobs_;
   Outbox outbox_;
-  base::Status started_;
-  std::vector<os::Thread> threads_;
+  struct Threads {
+    base::Status started;  // fails when none could be begun
+    std::vector<os::Thread> all;
+  };
+  Threads threads_;
 };
 
 }  // namespace perdure::engine

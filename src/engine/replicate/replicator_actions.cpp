@@ -54,12 +54,14 @@ void Replicator::carry_out_at_ledger(const EntryPointer& entry, const Replicatio
   if (std::holds_alternative<action::CountSuperseded>(action)) ledger_.count_superseded();
 }
 
+// What a newer version of this group replaces need not be replicated any more, unless the other groups count on it: two
+// groups that each skip what the other one has would never have any version in common.
 void Replicator::reached(const EntryPointer& entry) {
   const auto& id = entry->id().version;
   past_.note(id, KnownBefore::reached);
   for (const auto& other : entries())
     if (other->id().version.name == id.name && other->id().version.attempt < id.attempt &&
-        other->phase() != ReplicationPhase::reached)
+        other->phase() != ReplicationPhase::reached && !wanted(other->id().version))
       (void)step(other, event::Superseded{});
 }
 
@@ -108,7 +110,9 @@ void Replicator::drop_at_server(const EntryPointer& entry) {
 // ---- jobs
 
 void Replicator::add(ReplicationJobs::Kind kind, const EntryPointer& entry, std::function<ReplicationEvent()> work) {
-  jobs_.add(kind, entry->id().version.attempt, [this, entry, work = std::move(work)] {
+  // Newer versions come first, but for what other groups count on.
+  const auto& id = entry->id().version;
+  jobs_.add(kind, wanted(id) ? segment::Attempt{~0ULL, 0} : id.attempt, [this, entry, work = std::move(work)] {
     const base::Status done = base::caught(entry->id().text(), [&]() -> base::Status {
       const ReplicationEvent event = work();
       std::lock_guard guard(mutex_);

@@ -151,11 +151,57 @@ TEST_F(FailingGroup, WhatANewerVersionReplacesBeforeItIsProtectedHasNotFailed) {
   nodes_[0]->replicator().committed(first_);
   ASSERT_TRUE(await([&] { return nodes_[0]->replicator().under_way() == 1; }));
   ASSERT_TRUE(await([&] { return has_announced(0, 1); }));
-  nodes_[0]->replicator().superseded(first_.name, first_.attempt.created_ns + 1);
+  nodes_[0]->replicator().superseded(first_.name, first_.attempt.created_ns + 1, {});
   EXPECT_EQ(counters(0).replications_superseded, 1U);
   EXPECT_EQ(counters(0).replications_failed, 0U);
-  nodes_[0]->replicator().superseded(first_.name, first_.attempt.created_ns + 1);
+  nodes_[0]->replicator().superseded(first_.name, first_.attempt.created_ns + 1, {});
   EXPECT_EQ(counters(0).replications_superseded, 1U);
+}
+
+// Two groups that each skip what the other one has would never have any version in common.
+TEST_F(FailingGroup, WhatOtherGroupsCountOnIsNotSkippedForANewerVersion) {
+  make({"xor", 3, 1, 0}, 1);
+  const segment::VersionId third{"app", 3, {3, 3}};
+  for (auto& node : nodes_) node->replicator().superseded("app", 0, {second_.attempt.created_ns});
+  std::atomic<bool> stopped = true;
+  script([&stopped](unsigned from, unsigned to, const GroupMessage& message) -> base::Status {
+    const bool older = message.id.version.version < 3 && std::holds_alternative<Keeps>(message.body);
+    return stopped && older && from == 2 && to == 0 ? lost() : base::Status();
+  });
+  for (const auto& id : {first_, second_, third}) {
+    commit(id);
+    protect(id);
+  }
+  ASSERT_TRUE(wait_reached(third));
+  stopped = false;
+  EXPECT_TRUE(wait_reached(second_));
+  EXPECT_FALSE(nodes_[0]->replicator().state(first_).reached) << "nobody counts on it";
+}
+
+TEST_F(FailingGroup, WhatIsWholeIsNotReplicatedAgainAndWhatIsNotTakesNewGroups) {
+  make({"xor", 3, 1, 0}, 1);
+  commit(first_);
+  const auto begun = nodes_[0]->replicator().again(first_);
+  EXPECT_TRUE(begun.begun && !begun.kept);
+  protect(first_);
+  ASSERT_TRUE(wait_reached(first_));
+  const auto kept = nodes_[0]->replicator().again(first_);
+  EXPECT_TRUE(kept.kept && !kept.begun);
+  {
+    const auto guard = nodes_[0]->lock();
+    ASSERT_TRUE(nodes_[0]->core().redundancy.drop(first_));
+  }
+  const auto gone = nodes_[0]->replicator().again(first_);
+  EXPECT_FALSE(gone.kept || gone.begun) << "the others of its group think that it is there";
+  join(8);
+  for (auto& node : nodes_) {
+    const auto guard = node->lock();
+    node->core().redundancy.in_epoch(8);
+  }
+  for (auto& node : nodes_) EXPECT_TRUE(node->replicator().again(first_).begun);
+  EXPECT_TRUE(wait_reached(first_));
+  const auto nothing = nodes_[0]->replicator().again(second_);
+  EXPECT_TRUE(nothing.kept && nothing.begun) << "a node that has nothing of it has no say";
 }
 
 }  // namespace

@@ -31,13 +31,11 @@ class RememberedOrders final : public ParityStore {
     if (before_drop) before_drop();
     drop_if([&](const auto& key) { return key.first.version == id; });
   }
-  void drop_older(const std::string& name, std::uint64_t attempt_ns) override {
+  void drop_older(const std::string& name, std::uint64_t attempt_ns, const std::set<std::uint64_t>& keep) override {
     drop_if([&](const auto& key) {
-      return key.first.version.name == name && key.first.version.attempt.created_ns < attempt_ns;
+      const auto& id = key.first.version;
+      return id.name == name && id.attempt.created_ns < attempt_ns && !keep.contains(id.attempt.created_ns);
     });
-  }
-  void drop_all() override {
-    drop_if([](const auto&) { return true; });
   }
   void add(const Group& group) {
     std::lock_guard guard(mutex_);

@@ -53,17 +53,22 @@ WaitReason why_recover(NodeState&, const Queued&, const ipc::Recover& recover) {
   return {"recovery", recover.id.text() + " is being fetched or rebuilt"};
 }
 
-base::Result<Done> replicate_again(ServeContext& context, ClientId, const ipc::ReplicateAgain& again) {
+base::Result<ipc::ReplicatingAgain> replicate_again(ServeContext& context, ClientId, const ipc::ReplicateAgain& again) {
   if (context.options.group == nullptr) return base::fail(no_network(again.id.text()));
-  context.options.group->committed(again.id);
-  return Done{};
+  return context.options.group->replicate_again(again.id);
 }
 
-base::Result<Done> all_stored(ServeContext& context, ClientId, const ipc::AllStored& all) {
-  if (context.options.group == nullptr) return base::fail(no_network("group"));
-  context.options.group->drop_all();
+base::Result<ipc::Names> kept_names(ServeContext& context, ClientId, const ipc::KeptNames& kept) {
   const auto ledger = context.ledger.lock();
-  return done(ledger->redundancy.drop_all(all.ranks));
+  return ipc::Names{ledger->redundancy.names(kept.ranks)};
+}
+
+base::Result<ipc::KeptVersions> all_stored(ServeContext& context, ClientId, const ipc::AllStored& all) {
+  if (context.options.group == nullptr) return base::fail(no_network("group"));
+  context.options.group->drop_stored(all.stored);
+  const auto ledger = context.ledger.lock();
+  PERDURE_TRY(auto kept, ledger->redundancy.drop_stored(all.ranks, all.stored));
+  return ipc::KeptVersions{std::move(kept)};
 }
 
 }  // namespace
@@ -73,6 +78,7 @@ void enrol_group_handlers(Handlers& handlers) {
   handlers.on<ipc::Join>(join);
   handlers.on(Waiter<ipc::Recover>{answer_recover, why_recover});
   handlers.on<ipc::ReplicateAgain>(replicate_again);
+  handlers.on<ipc::KeptNames>(kept_names);
   handlers.on<ipc::AllStored>(all_stored);
 }
 

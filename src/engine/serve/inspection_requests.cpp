@@ -111,8 +111,21 @@ base::Result<ipc::View> metrics_page(ServeContext& context, ClientId, const ipc:
       base::encode_cbor({{"labels", metrics::to_json(labels)}, {"families", metrics::to_json(out.take())}})};
 }
 
-base::Result<Done> shut_down(ServeContext& context, ClientId, const ipc::Shutdown&) {
-  context.lifetime.shut_down();
+base::Result<Done> shut_down(ServeContext& context, ClientId, const ipc::Shutdown& shutdown) {
+  if (!shutdown.hand_over) {
+    context.lifetime.shut_down();
+    return Done{};
+  }
+  if (context.options.identity.mode != "daemon")
+    return base::fail(PERDURE_UNSUPPORTED, "engine", "it lives in an application");
+  if (count_ranks(context) > 0) return base::fail(PERDURE_BUSY, "engine", "a job is connected to it");
+  {
+    const auto ledger = context.ledger.lock();
+    if (!ledger->holds_unstored() && !ledger->redundancy.needed_by_others())
+      return base::fail(PERDURE_EXISTS, "engine", "the store has all that it holds");
+  }
+  context.reports.add("ended for the engine of a new launch, which has another configuration");
+  context.lifetime.end();
   return Done{};
 }
 

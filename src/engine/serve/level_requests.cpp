@@ -46,9 +46,10 @@ std::optional<base::Result<ipc::NodeLevelOutcome>> answer_wait_node_level(ServeC
   NodeGroup* group = context.options.group;
   if (group == nullptr || !group->joined()) return ipc::NodeLevelOutcome{false};
   const Replicator::State state = group->state(wait.id);
-  const ipc::NodeLevelOutcome reply{state.reached};
-  if (state.reached || state.failed) return reply;
   const auto ledger = context.ledger.lock();
+  const ipc::NodeLevelOutcome reply{ledger->redundancy.promise(wait.id)};
+  // What was reached and is not there any more does not come back by waiting.
+  if (reply.reached || state.reached || state.failed) return reply;
   const catalog::HeldVersion* held = ledger->find(wait.id);
   const Version* run = ledger->version(wait.id);
   const bool hopeless = run != nullptr && run->flush == FlushPhase::given_up;
@@ -63,14 +64,15 @@ WaitReason why_wait_node_level(NodeState&, const Queued&, const ipc::WaitNodeLev
   return {"redundancy", wait.id.text() + " is being replicated to other nodes"};
 }
 
-base::Result<ipc::NewestAttempt> newest_at_node_level(ServeContext& context, ClientId,
-                                                      const ipc::NewestAtNodeLevel& newest) {
+base::Result<ipc::AttemptsAtNodeLevel> at_node_level(ServeContext& context, ClientId, const ipc::AtNodeLevel& at) {
   const auto ledger = context.ledger.lock();
-  return ipc::NewestAttempt{ledger->redundancy.newest_at_node_level_ns(newest.name)};
+  return ipc::AttemptsAtNodeLevel{ledger->redundancy.promised_ns(at.name)};
 }
 
 void note_superseded(ServeContext& context, ClientId, const ipc::Superseded& superseded) {
-  if (context.options.group != nullptr) context.options.group->superseded(superseded.name, superseded.attempt_ns);
+  if (context.options.group != nullptr)
+    context.options.group->superseded(superseded.name, superseded.attempt_ns,
+                                      {superseded.keep.begin(), superseded.keep.end()});
 }
 
 base::Result<ipc::FlushProgress> progress(ServeContext& context, ClientId, const ipc::Progress&) {
@@ -107,7 +109,7 @@ WaitReason why_drain(NodeState& ledger, const Queued&, const ipc::Drain&) { retu
 void enrol_level_handlers(Handlers& handlers) {
   handlers.on(Waiter<ipc::WaitStored>{answer_wait_stored, why_wait_stored, {false, true}});
   handlers.on(Waiter<ipc::WaitNodeLevel>{answer_wait_node_level, why_wait_node_level});
-  handlers.on<ipc::NewestAtNodeLevel>(newest_at_node_level);
+  handlers.on<ipc::AtNodeLevel>(at_node_level);
   handlers.on<ipc::Superseded>(note_superseded);
   handlers.on<ipc::Progress>(progress);
   handlers.on(Waiter<ipc::Drain>{answer_drain, why_drain, {false, true}});

@@ -26,7 +26,7 @@ RetentionDecision decide_retention(const plan::RetentionPolicy& policy, const st
     // The best attempt stands for the version; the others are leftovers once it is complete.
     if (attempts.front().complete)
       for (std::size_t i = 1; i < attempts.size(); ++i) decision.remove.push_back(attempts[i].id);
-    versions.push_back({version, attempts.front().complete});
+    versions.push_back({version, attempts.front().complete, attempts.front().id.attempt.created_ns});
   }
   for (std::uint64_t version : plan::retire(policy, versions)) {
     for (const auto& attempt : by_version[version]) {

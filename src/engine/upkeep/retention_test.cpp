@@ -57,6 +57,14 @@ TEST(RetentionDecision, WaitsForNothingWhenTheNewestIsDamaged) {
 
 // A program that was restored to an older version and went on from there: the newest attempt is not the highest
 // version.
+TEST(RetentionDecision, GivesUpTheBranchThatWasLeftFirst) {
+  EXPECT_EQ(removed(decide_retention({2, 0}, {listing(5, 5, true), listing(9, 9, true), listing(10, 10, true),
+                                              listing(6, 11, true), listing(7, 12, true)})),
+            (Pairs{{5, 5}, {9, 9}, {10, 10}}));
+  EXPECT_EQ(removed(decide_retention({2, 0}, {listing(9, 9, true), listing(10, 10, true), listing(9, 13, true)})),
+            (Pairs{{9, 9}}));
+}
+
 TEST(RetentionDecision, NeverGivesUpTheNewestAttempt) {
   const auto decision = decide_retention({1, 0}, {listing(9, 1, true), listing(2, 5, true)});
   for (const auto& id : decision.remove) EXPECT_NE(id.version, 2u);

@@ -262,7 +262,18 @@ class LogStore final : public Store {
     for (const auto& [key, published] : all)
       if (std::get<0>(key) == name && std::get<2>(key).created_ns <= until_ns && !published.aside)
         PERDURE_CHECK(os::remove_file(directory_.path(published.file)));
-    return {};
+    return remove_owner(owner_directory(name));
+  }
+  Result<std::optional<Owner>> owner(const std::string& name) override {
+    PERDURE_CHECK(segment::check_name(name));
+    PERDURE_CHECK(directory_.check());
+    return read_owner(owner_directory(name));
+  }
+  Status set_owner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) override {
+    PERDURE_CHECK(segment::check_name(name));
+    PERDURE_CHECK(directory_.check());
+    PERDURE_CHECK(os::make_directories(owner_directory(name)));
+    return replace_owner(owner_directory(name), expected, next);
   }
   Result<std::uint64_t> forgotten(const std::string& name) override {
     std::map<std::string, std::uint64_t> times;

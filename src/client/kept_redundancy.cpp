@@ -1,0 +1,82 @@
+#include "client/kept_redundancy.hpp"
+
+#include <algorithm>
+
+#include "base/field_codec.hpp"
+
+namespace perdure::client {
+namespace {
+
+// Of which names the nodes of the job keep something, at rank 0.
+base::Result<std::set<std::string>> gather_names(Job& job) {
+  ipc::Names mine;
+  if (job.leads() && job.engine().connected())
+    if (auto kept = job.engine().channel().call(ipc::KeptNames{job.ranks()})) mine = std::move(*kept);
+  PERDURE_TRY(const auto all, comm::allgather_bytes(job.comm(), base::encode_fields(mine)));
+  std::set<std::string> names;
+  if (job.rank() != 0) return names;
+  for (const auto& bytes : all) {
+    PERDURE_TRY(const auto told, base::decode_fields<ipc::Names>(bytes, "names"));
+    names.insert(told.names.begin(), told.names.end());
+  }
+  return names;
+}
+
+// Rank 0 looks, once for each name.
+base::Result<std::vector<ipc::StoredName>> look_at_store(Job& job) {
+  const auto names = gather_names(job);
+  std::vector<ipc::StoredName> stored;
+  if (names && job.rank() == 0)
+    (void)base::caught("store", [&]() -> base::Status {
+      for (const auto& name : *names)
+        if (const std::uint64_t until_ns = stored_until_ns(job.store(), name); until_ns != 0)
+          stored.push_back({name, until_ns});
+      return {};
+    });
+  PERDURE_CHECK(agree(job.comm(), names ? base::Status() : base::Status(base::fail(names.error()))));
+  PERDURE_TRY(const auto bytes, comm::broadcast_bytes(job.comm(), base::encode_fields(stored), 0));
+  return base::decode_fields<std::vector<ipc::StoredName>>(bytes, "what is stored");
+}
+
+}  // namespace
+
+// Older ones need not be whole: nobody goes back to them any more.
+std::uint64_t stored_until_ns(store::Store& store, const std::string& name) {
+  std::uint64_t until_ns = store.forgotten(name).value_or(0);
+  auto listings = store.list(name);
+  if (!listings) return until_ns;
+  std::sort(listings->begin(), listings->end(),
+            [](const auto& a, const auto& b) { return a.id.attempt > b.id.attempt; });
+  for (const auto& listing : *listings)
+    if (listing.all_present() && store::read_version(store, listing))
+      return std::max(until_ns, listing.id.attempt.created_ns);
+  return until_ns;
+}
+
+base::Status drop_redundancy(Job& job) {
+  PERDURE_TRY(auto stored, look_at_store(job));
+  if (!job.leads() || !job.engine().connected()) return {};
+  PERDURE_TRY(const auto kept, job.engine().channel().call(ipc::AllStored{job.ranks(), std::move(stored)}));
+  if (kept.versions.empty()) return {};
+  base::Error error = still_kept(kept.versions, job.store().properties().location, job.engine().directory());
+  (void)job.engine().channel().call(ipc::Note{error.text()});
+  return base::fail(std::move(error));
+}
+
+base::Error still_kept(const std::vector<segment::VersionId>& versions, const std::string& store,
+                       const std::string& node_directory) {
+  const auto newest = std::max_element(versions.begin(), versions.end(),
+                                       [](const auto& a, const auto& b) { return a.attempt < b.attempt; });
+  const std::string number = std::to_string(newest->version), others = std::to_string(versions.size() - 1);
+  return {PERDURE_INCOMPLETE, store,
+          "it does not have " + newest->name + " version " + number +
+              (versions.size() > 1 ? " (and " + others + " more)" : "") +
+              " whole; the redundancy from which its missing parts may be rebuilt stays on this node in " +
+              node_directory,
+          "start the program again on the same nodes and restore that version, which completes it; or give it up "
+          "with perdure forget " +
+              newest->name,
+          false};
+}
+
+}  // namespace perdure::client

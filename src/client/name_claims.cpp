@@ -1,0 +1,223 @@
+#include "client/name_claims.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "os/affinity.hpp"
+#include "os/system.hpp"
+#include "plan/lease.hpp"
+
+namespace perdure::client {
+namespace {
+
+constexpr std::uint64_t kWatch_ns = 50'000'000;          // between two looks at a record that is watched
+constexpr std::uint64_t kTold_after_ns = 1'000'000'000;  // a wait that takes longer is told
+constexpr unsigned kRenewalsPerLease = 4;
+
+std::string random_launch() {
+  char text[40];
+  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(os::random_u64()),
+                static_cast<unsigned long long>(os::random_u64()));
+  return text;
+}
+
+base::Error busy(const std::string& name, const store::Owner& owner) {
+  return {PERDURE_BUSY, "checkpoint " + name, "another launch writes it: " + owner.text(),
+          "give this program another checkpoint name or store.path, or end the other one; when that is dead, start "
+          "again: its "
+          "name is free when it has not renewed it for checkpoint.lease",
+          false};
+}
+
+base::Error of_another_job(const std::string& name, const store::Owner& owner) {
+  return {
+      PERDURE_MISMATCH, "checkpoint " + name, "in this store it belongs to " + owner.text(),
+      "to go on with its versions, set the option job to '" + owner.job +
+          "'; else give this program another checkpoint name or store.path, or give the versions up: perdure forget " +
+          name,
+      false};
+}
+
+base::Error of_another_case(const std::string& name, const store::Owner& owner, const std::string& mine) {
+  return {PERDURE_MISMATCH, "checkpoint " + name,
+          "in this store it belongs to case '" + owner.study + "', this is case '" + mine + "'",
+          "give this program another checkpoint name or store.path, or the option case of what it is to go on with; or "
+          "give "
+          "the versions up: perdure forget " +
+              name,
+          false};
+}
+
+void tell_wait(const std::string& name, const store::Owner& owner) {
+  std::fprintf(stderr,
+               "perdure: checkpoint %s was not closed by %s; waiting for up to %.0f s whether that still lives\n",
+               name.c_str(), owner.text().c_str(), static_cast<double>(owner.lease_ns) * 1e-9);
+}
+
+}  // namespace
+
+store::Owner this_launch(const std::string& job, const std::string& study, const std::string& launch,
+                         std::uint64_t lease_ns) {
+  static const std::string drawn = random_launch();
+  store::Owner self;
+  self.job = job;
+  self.study = study;
+  self.launch = launch.empty() ? drawn : launch;
+  self.host = os::process_space();
+  self.process = os::process_id();
+  self.started = os::process_started(self.process);
+  self.user = os::user_name();
+  self.since_ns = os::wall_clock_ns();
+  self.lease_ns = lease_ns;
+  return self;
+}
+
+// Restarts of one `perdure run` are one launch, and it begins the next when the last has ended; but what was killed on
+// this machine may not be gone yet.
+bool NameClaims::ours(const store::Owner& owner) const {
+  return owner.launch == self_.launch && (owner.host != self_.host || is_this_process(owner));
+}
+
+bool NameClaims::is_this_process(const store::Owner& owner) const {
+  return owner.launch == self_.launch && owner.host == self_.host && owner.process == self_.process &&
+         owner.started == self_.started;
+}
+
+base::Status NameClaims::hold(const std::string& name, Access access) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = held_.find(name); known != held_.end())
+      return known->second ? base::Status(base::fail(busy(name, *known->second))) : base::Status();
+  }
+  Observed watch;
+  for (bool told = false;; os::sleep_ns(kWatch_ns)) {
+    if (auto outcome = try_to_take(name, access, watch)) return *outcome;
+    if (told || !watch.owner || os::monotonic_ns() - watch.since_ns < kTold_after_ns) continue;
+    tell_wait(name, *watch.owner);
+    told = true;
+  }
+}
+
+std::optional<base::Status> NameClaims::try_to_take(const std::string& name, Access access, Observed& watch) {
+  auto read = store_.owner(name);
+  // The first flush would make the store's directory, too; two launches may begin before it.
+  if (!read && read.error().code == PERDURE_NOT_FOUND && access == Access::write && store_.prepare())
+    read = store_.owner(name);
+  if (!read && (read.error().code == PERDURE_CORRUPT || read.error().code == PERDURE_UNSUPPORTED))
+    return base::fail(read.error());
+  if (!read) return base::Status();
+  const std::optional<store::Owner>& there = *read;
+  if (!there && access == Access::read) return base::Status();
+  if (there && there->job != self_.job) return base::fail(of_another_job(name, *there));
+  if (there && !there->study.empty() && !self_.study.empty() && there->study != self_.study)
+    return base::fail(of_another_case(name, *there, self_.study));
+  plan::LeaseFacts facts;
+  if (there) {
+    if (!watch.owner || watch.owner->launch != there->launch) watch = {there, os::monotonic_ns()};
+    facts.owned = !there->ended;
+    facts.ours = ours(*there);
+    facts.same_machine = there->host == self_.host;
+    facts.process_lives = facts.same_machine && os::process_alive(there->process) &&
+                          os::process_started(there->process) == there->started;
+    facts.renewed = there->beat != watch.owner->beat;
+    facts.watched_ns = os::monotonic_ns() - watch.since_ns;
+    facts.lease_ns = std::max(there->lease_ns, self_.lease_ns);
+  }
+  const auto verdict = plan::judge_lease(facts);
+  if (verdict == plan::LeaseVerdict::wait) return std::nullopt;
+  if (verdict == plan::LeaseVerdict::busy) return base::fail(busy(name, *there));
+  const auto taken = store_.set_owner(name, there, successor(there));
+  if (taken) return keep(name);
+  // Somebody else was quicker: then the record tells who.
+  return taken.error().code == PERDURE_EXISTS ? std::nullopt : std::optional(base::Status());
+}
+
+// Each record differs from all before it, so that who watches sees that it changed.
+store::Owner NameClaims::successor(const std::optional<store::Owner>& there) const {
+  store::Owner next = self_;
+  if (there) next.beat = there->beat;
+  ++next.beat;
+  if (there && next.study.empty()) next.study = there->study;
+  return next;
+}
+
+base::Status NameClaims::keep(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  held_[name] = std::nullopt;
+  if (thread_.joinable()) return {};
+  auto begun = os::Thread::start(
+      "owner of names",
+      [this] {
+        os::use_cpus(cpus_);
+        run();
+      },
+      [this](const base::Error&) {
+        const std::lock_guard inner(mutex_);
+        return !stopping_;  // what was not renewed is tried again soon enough
+      });
+  if (!begun) {
+    held_.erase(name);
+    return base::fail(begun.error());
+  }
+  thread_ = std::move(*begun);
+  return {};
+}
+
+void NameClaims::run() {
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, std::chrono::nanoseconds(self_.lease_ns / kRenewalsPerLease),
+                         [this] { return stopping_; })) {
+    lock.unlock();
+    renew();
+    lock.lock();
+  }
+}
+
+// What cannot be read or written now is tried again soon enough. A name that was forgotten is taken again.
+void NameClaims::renew() {
+  std::vector<std::string> names;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, lost_to] : held_)
+      if (!lost_to) names.push_back(name);
+  }
+  for (const std::string& name : names) {
+    const auto there = store_.owner(name);
+    if (!there) continue;
+    if (*there && !is_this_process(**there)) {  // a restart of this very launch, too: it took us for dead
+      const std::lock_guard lock(mutex_);
+      held_[name] = **there;
+      continue;
+    }
+    (void)store_.set_owner(name, *there, successor(*there));
+  }
+}
+
+NameClaims::~NameClaims() {
+  (void)base::caught("owner", [this]() -> base::Status {
+    release();
+    return {};
+  });
+}
+
+void NameClaims::release() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+  for (const auto& [name, lost_to] : std::exchange(held_, {})) {
+    const auto there = store_.owner(name);
+    if (lost_to || !there || !*there || !is_this_process(**there)) continue;
+    store::Owner ended = **there;
+    ended.ended = true;
+    ++ended.beat;
+    (void)store_.set_owner(name, *there, ended);
+  }
+}
+
+}  // namespace perdure::client

@@ -1,0 +1,64 @@
+#pragma once
+// The checkpoint names that this launch writes. Rank 0 takes each from the store before its first use, and a thread
+// renews the record while the process lives, so that another launch can tell whether this one is dead (plan/lease.hpp,
+// ADR 0025).
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "os/cpu_set.hpp"
+#include "os/thread.hpp"
+#include "store/store.hpp"
+
+namespace perdure::client {
+
+/// This process as the owner of names; `launch` empty: one drawn at random for this process.
+store::Owner this_launch(const std::string& job, const std::string& study, const std::string& launch,
+                         std::uint64_t lease_ns);
+
+class NameClaims {
+ public:
+  /// `cpus`: where its thread may run, as the engine's do; empty: anywhere.
+  NameClaims(store::Store& store, store::Owner self, const os::CpuSet& cpus = {})
+      : store_(store), self_(std::move(self)), cpus_(cpus) {}
+  ~NameClaims();
+
+  enum class Access {
+    read,  ///< a name that nobody has owned so far stays so
+    write
+  };
+  /// The name is ours when it succeeds; later calls tell whether it still is. PERDURE_BUSY: another launch that lives
+  /// writes it; found out within one lease. PERDURE_MISMATCH: it belongs to another job, or to another
+  /// case where both are known. A store that cannot be
+  /// reached is the flush's trouble: then nothing is taken, and the next call tries again.
+  base::Status hold(const std::string& name, Access access);
+  /// Free for the next launch of this job from now on. Where that cannot be written, its lease ends.
+  void release();
+
+ private:
+  struct Observed {
+    std::optional<store::Owner> owner = {};  // as it was when the watch began
+    std::uint64_t since_ns = 0;
+  };
+  /// Takes the name if that is decided; nothing: look again.
+  std::optional<base::Status> try_to_take(const std::string& name, Access access, Observed& watch);
+  base::Status keep(const std::string& name);
+  store::Owner successor(const std::optional<store::Owner>& there) const;
+  void renew();
+  void run();
+  bool ours(const store::Owner& owner) const;
+  bool is_this_process(const store::Owner& owner) const;
+
+  store::Store& store_;
+  const store::Owner self_;
+  const os::CpuSet cpus_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::map<std::string, std::optional<store::Owner>> held_;  // with the launch that took it from us, if one did
+  bool stopping_ = false;
+  os::Thread thread_;
+};
+
+}  // namespace perdure::client

@@ -1,0 +1,142 @@
+#include "store/owner.hpp"
+
+#include <array>
+#include <ctime>
+
+#include "base/cbor.hpp"
+#include "base/json.hpp"
+#include "os/file.hpp"
+#include "os/system.hpp"
+
+namespace perdure::store {
+namespace {
+
+constexpr const char* kRecord = ".owner";
+constexpr std::size_t kMostBytes = 64 * 1024;
+constexpr std::size_t kMostText = 4096;
+constexpr std::uint64_t kMostLease_ns = 3'600'000'000'000;  // a hostile record must not make others wait for ever
+constexpr unsigned kLockTries = 250;
+constexpr std::uint64_t kLockPause_ns = 2'000'000;
+
+std::string utc(std::uint64_t ns) {
+  const auto seconds = static_cast<std::time_t>(ns / 1'000'000'000);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  std::array<char, 40> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &parts);
+  return text.data();
+}
+
+// Held while the record is compared and written: both are short, whoever does it.
+base::Result<os::File> lock(const std::string& directory) {
+  PERDURE_TRY(auto file, os::File::open(directory + "/" + kRecord + ".lock", os::Open::create));
+  for (unsigned tries = 1;; ++tries) {
+    const auto locked = file.try_lock();
+    if (locked || locked.error().code != PERDURE_BUSY) return file;
+    if (tries == kLockTries) return base::fail(locked.error());
+    os::sleep_ns(kLockPause_ns);
+  }
+}
+
+// Records that were being written when their writers were killed: nobody else writes one now.
+base::Status remove_leftovers(const std::string& directory) {
+  PERDURE_TRY(const auto entries, os::list_directory(directory));
+  for (const auto& entry : entries)
+    if (entry.name.starts_with(std::string(kRecord) + ".tmp-"))
+      PERDURE_CHECK(os::remove_file(directory + "/" + entry.name));
+  return {};
+}
+
+}  // namespace
+
+std::string Owner::text() const {
+  return "job '" + job + "' of " + user + ", process " + std::to_string(process) + " on host " +
+         host.substr(0, host.find('/')) + ", since " + utc(since_ns);
+}
+
+std::string encode(const Owner& owner) {
+  const base::Json json = {{"format", 1},
+                           {"job", owner.job},
+                           {"case", owner.study},
+                           {"launch", owner.launch},
+                           {"host", owner.host},
+                           {"process", static_cast<std::uint64_t>(owner.process)},
+                           {"started", owner.started},
+                           {"user", owner.user},
+                           {"since_ns", owner.since_ns},
+                           {"lease_ns", owner.lease_ns},
+                           {"beat", owner.beat},
+                           {"ended", owner.ended}};
+  return json.dump(2, ' ', true, base::Json::error_handler_t::replace) + "\n";
+}
+
+base::Result<Owner> decode_owner(const std::string& content, const std::string& object) {
+  const base::Json json = base::Json::parse(content, nullptr, false);
+  const auto wrong = [&object](const std::string& cause) {
+    return base::fail(PERDURE_CORRUPT, object, cause,
+                      "if no job writes this checkpoint any more, remove the file: it holds nothing else");
+  };
+  if (!json.is_object()) return wrong("it is no record of an owner");
+  const auto text = [&](const char* key) -> base::Result<std::string> {
+    const auto found = json.find(key);
+    if (found == json.end() || !found->is_string()) return wrong(std::string("field '") + key + "' is missing");
+    auto value = found->get<std::string>();
+    if (value.size() > kMostText) return wrong(std::string("field '") + key + "' is too long");
+    return value;
+  };
+  const auto number = [&](const char* key, std::uint64_t most) -> base::Result<std::uint64_t> {
+    const auto found = json.find(key);
+    if (found == json.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() > most)
+      return wrong(std::string("field '") + key + "' is missing or out of range");
+    return found->get<std::uint64_t>();
+  };
+  constexpr std::uint64_t kAny = ~std::uint64_t{0};
+  PERDURE_TRY(const auto format, number("format", kAny));
+  if (format != 1)
+    return base::fail(PERDURE_UNSUPPORTED, object,
+                      "it was written by a newer Perdure (format " + std::to_string(format) + ", this one reads 1)");
+  Owner owner;
+  PERDURE_TRY(owner.job, text("job"));
+  PERDURE_TRY(owner.study, text("case"));
+  PERDURE_TRY(owner.launch, text("launch"));
+  PERDURE_TRY(owner.host, text("host"));
+  PERDURE_TRY(const auto process, number("process", 0x7fffffff));
+  owner.process = static_cast<std::int32_t>(process);
+  PERDURE_TRY(owner.started, number("started", kAny));
+  PERDURE_TRY(owner.user, text("user"));
+  PERDURE_TRY(owner.since_ns, number("since_ns", kAny));
+  PERDURE_TRY(owner.lease_ns, number("lease_ns", kMostLease_ns));
+  PERDURE_TRY(owner.beat, number("beat", kAny));
+  const auto ended = json.find("ended");
+  if (ended == json.end() || !ended->is_boolean()) return wrong("field 'ended' is missing");
+  owner.ended = ended->get<bool>();
+  return owner;
+}
+
+// Opened anew each time: that is what makes network file systems ask their server.
+base::Result<std::optional<Owner>> read_owner(const std::string& directory) {
+  const std::string path = directory + "/" + kRecord;
+  auto content = os::read_file(path, kMostBytes);
+  if (!content && content.error().code == PERDURE_NOT_FOUND) return std::nullopt;
+  if (!content) return base::fail(content.error());
+  const std::string text(reinterpret_cast<const char*>(content->data()), content->size());
+  PERDURE_TRY(auto owner, decode_owner(text, path));
+  return std::optional(std::move(owner));
+}
+
+base::Status replace_owner(const std::string& directory, const std::optional<Owner>& expected, const Owner& next) {
+  PERDURE_TRY(const auto locked, lock(directory));
+  PERDURE_CHECK(remove_leftovers(directory));
+  PERDURE_TRY(const auto there, read_owner(directory));
+  if (there != expected)
+    return base::fail(PERDURE_EXISTS, directory,
+                      "another launch has become the owner of this checkpoint: " +
+                          (there ? there->text() : std::string("it was forgotten")));
+  return os::write_file_atomically(directory + "/" + kRecord, base::as_bytes(encode(next)));
+}
+
+base::Status remove_owner(const std::string& directory) { return os::remove_file(directory + "/" + kRecord); }
+
+bool is_owner_file(const std::string& name) { return name == kRecord || name.starts_with(std::string(kRecord) + "."); }
+
+}  // namespace perdure::store

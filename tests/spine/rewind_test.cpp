@@ -1,0 +1,93 @@
+// A program goes back to an older version and on from there: that is a new branch. What was begun later, on the branch
+// that it left, neither comes back nor stands in the way.
+#include <gtest/gtest.h>
+
+#include "damage.hpp"
+#include "faults.hpp"
+#include "scenario.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace {
+
+using namespace perdure::test_support;
+
+class Rewind : public ::testing::TestWithParam<const char*> {
+ protected:
+  std::string options(const std::string& more) const {
+    return options_in(directory_.path(), GetParam(), "node.ranks_per_node=1;" + more);
+  }
+  std::string store() const { return directory_.path() + "/store"; }
+  void launch(const std::string& more, int end, const std::function<int(Protected&)>& body) {
+    RunOptions run;
+    run.ranks = 2;
+    const auto outcome = run_ranks(run, [&](const Rank& rank) {
+      Protected app(rank, options(more));
+      const int failed = body(app);
+      if (failed != 0) return failed;
+      rank.barrier();
+      if (end == 128 + SIGKILL) ::raise(SIGKILL);
+      RANK_CHECK(app.close() == PERDURE_OK, "close");
+      return 0;
+    });
+    EXPECT_TRUE(outcome.all(end)) << outcome.text();
+  }
+  /// Versions 1 to 10 of the first branch, all in the store.
+  void first_branch(const std::string& more) {
+    launch(more, 0, [](Protected& app) {
+      for (int step = 1; step <= 10; ++step) RANK_CHECK(app.checkpoint(step) == PERDURE_OK, app.error());
+      RANK_CHECK(app.wait(10) == PERDURE_OK, app.error());
+      return 0;
+    });
+  }
+  /// Rank 0 knows what exists; the others are told that a rank failed.
+  static bool exists(Protected& app, std::int64_t version) {
+    const perdure_status status = app.checkpoint(version);
+    return status == PERDURE_EXISTS ||
+           (status == PERDURE_PEER_FAILED && app.error().find("exists") != std::string::npos);
+  }
+  static int latest_is(Protected& app, std::int64_t wanted) {
+    std::int64_t latest = -1;
+    RANK_CHECK(perdure_latest(app.handle(), "app", &latest) == PERDURE_OK, app.error());
+    RANK_CHECK(latest == wanted, std::to_string(latest));
+    return 0;
+  }
+  TemporaryDirectory directory_;
+};
+INSTANTIATE_TEST_SUITE_P(Modes, Rewind, ::testing::Values("embedded", "daemon"),
+                         [](const auto& param) { return std::string(param.param); });
+
+TEST_P(Rewind, BeginsABranchWhoseVersionsAreTheLatestAndTakeTheirNumbers) {
+  const std::string many = "retention.keep_last=20";
+  first_branch(many);
+  launch(many, 128 + SIGKILL, [](Protected& app) {
+    RANK_CHECK(app.restores(5, 5), app.error());
+    if (const int failed = latest_is(app, 10)) return failed;  // nothing was written yet
+    RANK_CHECK(app.checkpoint(6) == PERDURE_OK, app.error());
+    RANK_CHECK(app.wait(6) == PERDURE_OK, app.error());
+    RANK_CHECK(exists(app, 6), "its own is not written twice");
+    RANK_CHECK(exists(app, 5), "what it went back to stays");
+    return latest_is(app, 6);
+  });
+  kill_engines(directory_.path());
+  launch(many, 0, [](Protected& app) {
+    RANK_CHECK(app.restores(PERDURE_LATEST, 6), app.error());
+    RANK_CHECK(exists(app, 5), "it is of this branch");
+    for (int step : {7, 8}) RANK_CHECK(app.checkpoint(step) == PERDURE_OK && app.wait(step) == PERDURE_OK, app.error());
+    return latest_is(app, 8);
+  });
+  stop_daemons(directory_.path());
+}
+
+TEST_P(Rewind, KeepsTheNewBranchUnderRetention) {
+  first_branch("retention.keep_last=6");
+  launch("retention.keep_last=2", 0, [](Protected& app) {
+    RANK_CHECK(app.restores(5, 5), app.error());
+    for (int step : {6, 7, 8})
+      RANK_CHECK(app.checkpoint(step) == PERDURE_OK && app.wait(step) == PERDURE_OK, app.error());
+    return 0;
+  });
+  stop_daemons(directory_.path());
+  expect_clean_store(store(), "app", {7, 8});
+}
+
+}  // namespace
