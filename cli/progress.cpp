@@ -37,10 +37,14 @@ std::string progress_line(const std::string& what, std::uint64_t done, std::uint
 
 Progress::Progress(Terminal& terminal, std::string what, std::uint64_t total_bytes)
     : terminal_(terminal), what_(std::move(what)), total_(total_bytes), start_ns_(os::monotonic_ns()) {
-  thread_ = std::thread([this] {
-    std::unique_lock lock(mutex_);
-    while (!ended_.wait_for(lock, terminal_.live ? kRedraw : kLine, [this] { return end_; })) show();
-  });
+  auto begun = os::Thread::start(
+      "progress",
+      [this] {
+        std::unique_lock lock(mutex_);
+        while (!ended_.wait_for(lock, terminal_.live ? kRedraw : kLine, [this] { return end_; })) show();
+      },
+      [](const base::Error&) { return false; });
+  if (begun) thread_ = std::move(*begun);  // else nobody sees how far it is
 }
 
 Progress::~Progress() {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
-#include <thread>
 
 #include "cli/verb.hpp"
+#include "os/thread.hpp"
 
 namespace perdure::cli {
 
@@ -35,7 +35,7 @@ class Progress {
   std::mutex mutex_;
   std::condition_variable ended_;
   bool end_ = false;
-  std::thread thread_;
+  os::Thread thread_;
 };
 
 }  // namespace perdure::cli

@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <thread>
 
 #include "config/effective.hpp"
 #include "config/engine_cpus.hpp"
@@ -13,6 +12,7 @@
 #include "os/affinity.hpp"
 #include "os/fault_rules.hpp"
 #include "os/system.hpp"
+#include "os/thread.hpp"
 
 namespace {
 
@@ -71,10 +71,17 @@ base::Status serve(const Arguments& arguments) {
   for (int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&signals, signal);
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
   PERDURE_TRY(auto engine, engine::Engine::start(config, std::move(claimed), arguments.idle_exit));
-  std::thread over([&engine] {
-    engine->wait_until_over();
-    ::kill(::getpid(), SIGTERM);
-  });
+  const auto end = [] { ::kill(::getpid(), SIGTERM); };
+  PERDURE_TRY(auto over, os::Thread::start(
+                             "end",
+                             [&engine, end] {
+                               engine->wait_until_over();
+                               end();
+                             },
+                             [end](const base::Error&) {
+                               end();
+                               return false;
+                             }));
   int received = 0;
   ::sigwait(&signals, &received);
   engine->stop();

@@ -47,7 +47,7 @@ Error errno_error(int error_number, std::string call, std::string object);
 /// the limit to raise, of what nobody expects PERDURE_INTERNAL.
 Error exception_error(const std::exception& exception, std::string object);
 
-/// What `work` returns, a Result; an exception of the standard library becomes its error. For work whose failure others
+/// What `work` returns, a Result; an exception becomes its error. For work whose failure others
 /// have to hear of, such as ranks that wait for this one.
 template <class Work>
 auto caught(const std::string& object, Work work) -> decltype(work()) {
@@ -55,6 +55,8 @@ auto caught(const std::string& object, Work work) -> decltype(work()) {
     return work();
   } catch (const std::exception& exception) {
     return fail(exception_error(exception, object));
+  } catch (...) {
+    return fail(PERDURE_INTERNAL, object, "something was thrown that is no exception of the standard library");
   }
 }
 

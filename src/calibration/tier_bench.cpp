@@ -6,13 +6,12 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
-#include <system_error>
-#include <thread>
 #include <vector>
 
 #include "calibration/measure.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"
+#include "os/thread.hpp"
 #include "tier/slot_io.hpp"
 #include "tier/tier.hpp"
 
@@ -73,7 +72,7 @@ class Writers {
     if (!failed_) ready_.wait();
     begin_ns_ = os::monotonic_ns();
     go_.count_down();
-    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();  // which are waited for
     if (failed_) return base::fail(*failed_);
     const double seconds = static_cast<double>(std::max<std::uint64_t>(end_ns_ - begin_ns_, 1)) * 1e-9;
     return static_cast<double>(slots_.size()) * static_cast<double>(content_.size()) / seconds;
@@ -81,33 +80,50 @@ class Writers {
 
  private:
   void start_threads() {
-    try {
-      for (const auto& slot : slots_) threads_.emplace_back([this, &slot] { write(slot); });
-    } catch (const std::system_error& refused) {
+    for (const auto& slot : slots_) {
+      auto begun = os::Thread::start(
+          "writer", [this, &slot] { write(slot); },
+          [this](const base::Error& why) {
+            fail(why);
+            ready_.count_down();  // it did not come to that
+            return false;
+          });
+      if (begun) {
+        threads_.push_back(std::move(*begun));
+        continue;
+      }
       std::lock_guard lock(mutex_);
-      failed_ = base::Error{PERDURE_UNAVAILABLE, std::to_string(slots_.size()) + " writers",
-                            std::string("the system starts no more threads: ") + refused.what(),
-                            "raise the limit of processes (ulimit -u), or lower --max-writers", true};
+      failed_ = begun.error();
+      failed_->object = std::to_string(slots_.size()) + " writers";
+      failed_->remedy += ", or lower --max-writers";
+      return;
     }
   }
 
   void write(const tier::SlotAddress& slot) {
     ready_.count_down();
     go_.wait();
-    base::Hasher hasher;
-    Status status = io_.prepare(slot, content_.size());
-    if (status) status = io_.write(slot, 0, content_, hasher);
+    const Status status = base::caught(slot.path, [&]() -> Status {
+      base::Hasher hasher;
+      PERDURE_CHECK(io_.prepare(slot, content_.size()));
+      return io_.write(slot, 0, content_, hasher);
+    });
     const std::uint64_t now = os::monotonic_ns();
+    if (!status) fail(status.error());
     std::lock_guard lock(mutex_);
     end_ns_ = std::max(end_ns_, now);
-    if (!status && !failed_) failed_ = status.error();
+  }
+
+  void fail(const base::Error& why) {
+    std::lock_guard lock(mutex_);
+    if (!failed_) failed_ = why;
   }
 
   const std::vector<tier::SlotAddress>& slots_;
   tier::SlotIo& io_;
   base::ConstByteSpan content_;
   std::latch ready_, go_{1};
-  std::vector<std::thread> threads_;
+  std::vector<os::Thread> threads_;
   std::mutex mutex_;
   std::optional<base::Error> failed_;
   std::uint64_t begin_ns_ = 0, end_ns_ = 0;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -149,17 +148,21 @@ base::Status NameClaims::keep(const std::string& name) {
   const std::lock_guard lock(mutex_);
   held_[name] = std::nullopt;
   if (thread_.joinable()) return {};
-  try {
-    thread_ = std::thread([this] {
-      os::use_cpus(cpus_);
-      run();
-    });
-  } catch (const std::system_error& error) {
+  auto begun = os::Thread::start(
+      "owner of names",
+      [this] {
+        os::use_cpus(cpus_);
+        run();
+      },
+      [this](const base::Error&) {
+        const std::lock_guard inner(mutex_);
+        return !stopping_;  // what was not renewed is tried again soon enough
+      });
+  if (!begun) {
     held_.erase(name);
-    return base::fail(PERDURE_UNAVAILABLE, "checkpoint " + name,
-                      std::string("the system refuses the thread that renews its owner: ") + error.what(),
-                      "allow more processes (ulimit -u, pids.max of the cgroup)");
+    return base::fail(begun.error());
   }
+  thread_ = std::move(*begun);
   return {};
 }
 
@@ -193,13 +196,20 @@ void NameClaims::renew() {
   }
 }
 
+NameClaims::~NameClaims() {
+  (void)base::caught("owner", [this]() -> base::Status {
+    release();
+    return {};
+  });
+}
+
 void NameClaims::release() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
   for (const auto& [name, lost_to] : std::exchange(held_, {})) {
     const auto there = store_.owner(name);
     if (lost_to || !there || !*there || !is_this_process(**there)) continue;

@@ -7,9 +7,9 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "os/cpu_set.hpp"
+#include "os/thread.hpp"
 #include "store/store.hpp"
 
 namespace perdure::client {
@@ -23,7 +23,7 @@ class NameClaims {
   /// `cpus`: where its thread may run, as the engine's do; empty: anywhere.
   NameClaims(store::Store& store, store::Owner self, const os::CpuSet& cpus = {})
       : store_(store), self_(std::move(self)), cpus_(cpus) {}
-  ~NameClaims() { release(); }
+  ~NameClaims();
 
   enum class Access {
     read,  ///< a name that nobody has owned so far stays so
@@ -58,7 +58,7 @@ class NameClaims {
   std::condition_variable wake_;
   std::map<std::string, std::optional<store::Owner>> held_;  // with the launch that took it from us, if one did
   bool stopping_ = false;
-  std::thread thread_;
+  os::Thread thread_;
 };
 
 }  // namespace perdure::client

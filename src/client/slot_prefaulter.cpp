@@ -1,7 +1,5 @@
 #include "client/slot_prefaulter.hpp"
 
-#include <system_error>
-
 #include "os/affinity.hpp"
 
 namespace perdure::client {
@@ -10,16 +8,24 @@ void SlotPrefaulter::add(const tier::SlotAddress& slot, std::uint64_t bytes) {
   std::lock_guard guard(mutex_);
   tasks_.push_back({slot, bytes});
   if (running_) return;
-  if (thread_.joinable()) thread_.join();
-  try {
-    thread_ = std::thread([this] {
-      os::use_cpus(cpus_);
-      run();
-    });
-    running_ = true;
-  } catch (const std::system_error&) {
-    tasks_.clear();  // the system refuses the thread: the capture prepares its slots itself
-  }
+  thread_.join();
+  auto begun = os::Thread::start(
+      "slot prefaulter",
+      [this] {
+        os::use_cpus(cpus_);
+        run();
+      },
+      [this](const base::Error&) {
+        std::lock_guard inner(mutex_);
+        tasks_.clear();  // the capture prepares its slots itself
+        running_ = false;
+        return false;
+      });
+  running_ = begun.has_value();
+  if (begun)
+    thread_ = std::move(*begun);
+  else
+    tasks_.clear();
 }
 
 void SlotPrefaulter::stop() {
@@ -27,7 +33,7 @@ void SlotPrefaulter::stop() {
     std::lock_guard guard(mutex_);
     tasks_.clear();
   }
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
 }
 
 // Ends when there is nothing left, so that a handle at rest has no thread.

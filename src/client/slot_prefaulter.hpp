@@ -4,9 +4,9 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <thread>
 
 #include "os/cpu_set.hpp"
+#include "os/thread.hpp"
 #include "tier/slot_io.hpp"
 
 namespace perdure::client {
@@ -32,7 +32,7 @@ class SlotPrefaulter {
   std::mutex mutex_;
   std::deque<Task> tasks_;
   bool running_ = false;
-  std::thread thread_;
+  os::Thread thread_;
 };
 
 }  // namespace perdure::client

@@ -6,10 +6,21 @@
 #include "os/system.hpp"
 
 namespace perdure::network {
+namespace {
 
-void Clock::start(std::function<std::uint64_t(std::uint64_t)> tick) {
+constexpr std::uint64_t kAgain_ns = 10'000'000;  // after a tick that failed
+
+}  // namespace
+
+base::Status Clock::start(std::function<std::uint64_t(std::uint64_t)> tick) {
   tick_ = std::move(tick);
-  thread_ = std::thread([this] { run(); });
+  PERDURE_TRY(thread_, os::Thread::start(
+                           "clock", [this] { run(); },
+                           [this](const base::Error&) {
+                             const std::lock_guard lock(mutex_);
+                             return !stopping_;
+                           }));
+  return {};
 }
 
 void Clock::stop() {
@@ -18,7 +29,7 @@ void Clock::stop() {
     stopping_ = true;
   }
   changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
 }
 
 void Clock::arm(std::uint64_t when_ns) {
@@ -46,7 +57,11 @@ void Clock::run() {
     wake_ns_ = kNever;
     ++ticks_;
     lock.unlock();
-    const std::uint64_t next = tick_(now);
+    std::uint64_t next = now + kAgain_ns;
+    (void)base::caught("clock", [&]() -> base::Status {
+      next = tick_(now);
+      return {};
+    });
     lock.lock();
     wake_ns_ = std::min(wake_ns_.load(), next);
   }

@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
-#include <thread>
+
+#include "os/thread.hpp"
 
 namespace perdure::network {
 
@@ -13,7 +14,7 @@ class Clock {
  public:
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
   /// `tick(now)` does what is due and returns when the next is.
-  void start(std::function<std::uint64_t(std::uint64_t now_ns)> tick);
+  base::Status start(std::function<std::uint64_t(std::uint64_t now_ns)> tick);
   void stop();  ///< no tick runs afterwards; repeatable
   /// Something is due then. Costs nothing when a tick is due earlier anyway.
   void arm(std::uint64_t when_ns);
@@ -27,7 +28,7 @@ class Clock {
   bool stopping_ = false;
   std::atomic<std::uint64_t> wake_ns_{kNever};
   std::atomic<std::uint64_t> ticks_{0};
-  std::thread thread_;
+  os::Thread thread_;
 };
 
 }  // namespace perdure::network

@@ -39,7 +39,7 @@ base::Result<Bytes> EndpointCore::call(PeerId id, ConstByteSpan request, std::ui
 
 void EndpointCore::serve(const PeerPointer& peer, CallId id, const Bytes& request) {
   base::Result<Bytes> outcome = base::fail(PERDURE_UNSUPPORTED, "engine", "it answers no requests");
-  if (handlers_.serve) outcome = handlers_.serve(peer->id, request);
+  if (handlers_.serve) outcome = base::caught("engine", [&] { return handlers_.serve(peer->id, request); });
   if (outcome && outcome->size() > options_.max_message_bytes)
     outcome = base::fail(PERDURE_INVALID_ARGUMENT, "reply",
                          "it is longer than " + base::format_bytes(options_.max_message_bytes),

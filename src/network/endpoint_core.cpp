@@ -32,8 +32,8 @@ EndpointCore::EndpointCore(std::unique_ptr<Wire> wire, const EndpointOptions& op
       peers_(limits_of(options, wire_->max_message())) {}
 
 base::Status EndpointCore::start() {
-  pool_.start(options_.service_threads);
-  clock_.start([this](std::uint64_t now) { return tick(now); });
+  PERDURE_CHECK(pool_.start(options_.service_threads));
+  PERDURE_CHECK(clock_.start([this](std::uint64_t now) { return tick(now); }));
   return wire_->start(*this);
 }
 

@@ -69,7 +69,11 @@ bool FabricWire::complete_error() {
 
 void FabricWire::finish(Operation& operation, base::Status status, std::size_t bytes) {
   if (operation.kind == Kind::receive) {
-    if (status) events_->on_message(operation.buffer->span().first(bytes));
+    // A message that fails here is a lost one; its buffer takes the next.
+    (void)base::caught("message", [&]() -> base::Status {
+      if (status) events_->on_message(operation.buffer->span().first(bytes));
+      return {};
+    });
     const std::lock_guard lock(mutex_);
     if (open_ && post(operation) != 0) waiting_.push_back(&operation);
     return;

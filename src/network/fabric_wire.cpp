@@ -53,7 +53,8 @@ std::size_t FabricWire::max_message() const {
 base::Status FabricWire::start(WireEvents& events) {
   events_ = &events;
   PERDURE_CHECK(post_receives());
-  thread_ = std::thread([this] { run(); });
+  PERDURE_TRY(thread_, os::Thread::start(
+                           "wire", [this] { run(); }, [this](const base::Error&) { return !stopping_.load(); }));
   return {};
 }
 
@@ -70,7 +71,7 @@ void FabricWire::stop() {
   }
   stopping_ = true;
   wake();
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
   // The provider lets go of all buffers when its endpoint is closed; only then they may be freed.
   exposed_.clear();
   fabric_.endpoint.reset();

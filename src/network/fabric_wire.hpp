@@ -7,11 +7,11 @@
 #include <list>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <unordered_map>
 
 #include "network/fabric_resources.hpp"
 #include "os/file.hpp"
+#include "os/thread.hpp"
 
 namespace perdure::network {
 
@@ -85,7 +85,7 @@ class FabricWire : public Wire {
   const Bytes name_;
   const std::uint64_t sleep_ns_;
   WireEvents* events_ = nullptr;
-  std::thread thread_;
+  os::Thread thread_;
   std::atomic<bool> stopping_{false};
 
   std::mutex mutex_;

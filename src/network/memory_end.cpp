@@ -7,8 +7,14 @@
 
 namespace perdure::network {
 
-void MemoryEnd::start(WireEvents& events) {
-  thread_ = std::thread([this, &events] { run(events); });
+base::Status MemoryEnd::start(WireEvents& events) {
+  PERDURE_TRY(thread_, os::Thread::start(
+                           "wire", [this, &events] { run(events); },
+                           [this](const base::Error&) {
+                             const std::lock_guard lock(mutex_);
+                             return !stopping_;
+                           }));
+  return {};
 }
 
 void MemoryEnd::stop() {
@@ -17,7 +23,7 @@ void MemoryEnd::stop() {
     stopping_ = true;
   }
   changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
   const std::lock_guard lock(mutex_);
   due_.clear();
 }

@@ -4,16 +4,16 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <thread>
 
 #include "base/hash.hpp"
 #include "network/wire.hpp"
+#include "os/thread.hpp"
 
 namespace perdure::network {
 
 class MemoryEnd {
  public:
-  void start(WireEvents& events);
+  base::Status start(WireEvents& events);
   void stop();
   void receive(Bytes message, std::uint64_t delay_ns);
   /// Runs `work` on this end's thread; never when the end stops before.
@@ -36,7 +36,7 @@ class MemoryEnd {
   std::uint64_t next_ = 0;
   // By time, then in order of arrival. Without delay the time is 0, so that such work overtakes nothing of its kind.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::function<void(WireEvents&)>> due_;
-  std::thread thread_;
+  os::Thread thread_;
   std::mutex memory_mutex_;
   std::map<std::uint64_t, Exposed> exposed_;
 };

@@ -38,8 +38,7 @@ class MemoryWire : public Wire {
 
   base::Status start(WireEvents& events) override {
     events_ = &events;
-    end_->start(events);
-    return {};
+    return end_->start(events);
   }
   void stop() override {
     if (std::exchange(stopped_, true)) return;

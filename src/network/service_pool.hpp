@@ -4,15 +4,28 @@
 #include <deque>
 #include <functional>
 #include <mutex>
-#include <thread>
 #include <vector>
+
+#include "os/thread.hpp"
 
 namespace perdure::network {
 
 class ServicePool {
  public:
-  void start(unsigned threads) {
-    for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+  /// Fewer threads than that have to do, where the system refuses some; none is an error.
+  base::Status start(unsigned threads) {
+    for (unsigned i = 0; i < threads; ++i) {
+      auto begun = os::Thread::start(
+          "service", [this] { run(); },
+          [this](const base::Error&) {
+            const std::lock_guard lock(mutex_);
+            return !stopping_;
+          });
+      if (!begun && threads_.empty()) return base::fail(begun.error());
+      if (!begun) break;
+      threads_.push_back(std::move(*begun));
+    }
+    return {};
   }
   /// What runs is waited for, what waits is dropped. Repeatable.
   void stop() {
@@ -22,8 +35,7 @@ class ServicePool {
       work_.clear();
     }
     changed_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-    threads_.clear();
+    threads_.clear();  // which are waited for
   }
   /// The callers bound the queue: a window of calls per peer, and one loss.
   void post(std::function<void()> work) {
@@ -44,7 +56,11 @@ class ServicePool {
       const auto work = std::move(work_.front());
       work_.pop_front();
       lock.unlock();
-      work();
+      // Whoever waits for it gives up when its time is over.
+      (void)base::caught("service", [&work]() -> base::Status {
+        work();
+        return {};
+      });
       lock.lock();
     }
   }
@@ -52,7 +68,7 @@ class ServicePool {
   std::condition_variable changed_;
   bool stopping_ = false;
   std::deque<std::function<void()>> work_;
-  std::vector<std::thread> threads_;
+  std::vector<os::Thread> threads_;
 };
 
 }  // namespace perdure::network

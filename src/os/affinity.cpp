@@ -3,8 +3,9 @@
 #include <sched.h>
 
 #include <fstream>
-#include <system_error>
 #include <vector>
+
+#include "os/thread.hpp"
 
 namespace perdure::os {
 namespace {
@@ -28,12 +29,10 @@ CpuSet own_cpus() {
 
 CpuSet reachable_cpus() {
   CpuSet reachable;
-  try {
-    std::thread([&reachable] {
-      if (set_own(CpuSet::all())) reachable = own_cpus();
-    }).join();
-  } catch (const std::system_error&) {  // no thread is to be had
-  }
+  // Without a thread nothing is known.
+  (void)run_aside("processors", [&reachable] {
+    if (set_own(CpuSet::all())) reachable = own_cpus();
+  });
   return reachable;
 }
 

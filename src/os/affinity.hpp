@@ -3,10 +3,11 @@
 #include <exception>
 #include <optional>
 #include <string>
-#include <thread>
+#include <system_error>
 #include <type_traits>
 
 #include "os/cpu_set.hpp"
+#include "os/thread.hpp"
 
 namespace perdure::os {
 
@@ -24,22 +25,24 @@ void use_cpus(const CpuSet& cpus);
 /// Of the memory's nodes that the processors `cpus` belong to, all processors; `cpus` where the system does not say.
 CpuSet cpus_near(const CpuSet& cpus, const std::string& nodes = "/sys/devices/system/node");
 
-/// Carries out `work` on a thread that uses `cpus`, and returns or throws what it does. Whatever threads and processes
-/// it starts use them, too; the caller is not moved. Empty: as the caller.
+/// Carries out `work` on a thread that uses `cpus`, and returns or throws what it does; std::system_error where the
+/// system refuses the thread. Whatever threads and processes it starts use them, too; the caller is not moved. Empty:
+/// as the caller.
 template <class Work>
 std::invoke_result_t<Work&> on_cpus(const CpuSet& cpus, Work work) {
   if (cpus.empty() || cpus == own_cpus()) return work();
   std::optional<std::invoke_result_t<Work&>> result;
   std::exception_ptr thrown;
-  std::thread([&] {
+  const base::Status done = run_aside("start", [&] {
     try {
       use_cpus(cpus);
       result.emplace(work());
     } catch (...) {
       thrown = std::current_exception();
     }
-  }).join();
+  });
   if (thrown) std::rethrow_exception(thrown);
+  if (!result) throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
   return std::move(*result);
 }
 

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <new>
 #include <optional>
 #include <sstream>
 
@@ -24,36 +25,18 @@ struct ErrnoName {
   std::string_view name;
   int number;
 };
+constexpr int kThrows = -1;  // memory that is refused: std::bad_alloc
 constexpr std::array kErrnoNames = {
-    ErrnoName{"EIO", EIO},
-    ErrnoName{"ENOSPC", ENOSPC},
-    ErrnoName{"EDQUOT", EDQUOT},
-    ErrnoName{"EACCES", EACCES},
-    ErrnoName{"EPERM", EPERM},
-    ErrnoName{"EROFS", EROFS},
-    ErrnoName{"ENOENT", ENOENT},
-    ErrnoName{"ESTALE", ESTALE},
-    ErrnoName{"EAGAIN", EAGAIN},
-    ErrnoName{"EINTR", EINTR},
-    ErrnoName{"ENOMEM", ENOMEM},
-    ErrnoName{"EMFILE", EMFILE},
-    ErrnoName{"ENFILE", ENFILE},
-    ErrnoName{"EBUSY", EBUSY},
-    ErrnoName{"ETIMEDOUT", ETIMEDOUT},
-    ErrnoName{"ENOTCONN", ENOTCONN},
-    ErrnoName{"ECONNREFUSED", ECONNREFUSED},
-    ErrnoName{"ECONNRESET", ECONNRESET},
-    ErrnoName{"EPIPE", EPIPE},
-    ErrnoName{"EINVAL", EINVAL},
-    ErrnoName{"EEXIST", EEXIST},
-    ErrnoName{"EFAULT", EFAULT},
-    ErrnoName{"EOPNOTSUPP", EOPNOTSUPP},
-    ErrnoName{"ENOSYS", ENOSYS},
-    ErrnoName{"ELOOP", ELOOP},
-    ErrnoName{"ENOTDIR", ENOTDIR},
-    ErrnoName{"EISDIR", EISDIR},
-    ErrnoName{"EFBIG", EFBIG},
-    ErrnoName{"ENAMETOOLONG", ENAMETOOLONG},
+    ErrnoName{"BAD_ALLOC", kThrows},     ErrnoName{"EIO", EIO},           ErrnoName{"ENOSPC", ENOSPC},
+    ErrnoName{"EDQUOT", EDQUOT},         ErrnoName{"EACCES", EACCES},     ErrnoName{"EPERM", EPERM},
+    ErrnoName{"EROFS", EROFS},           ErrnoName{"ENOENT", ENOENT},     ErrnoName{"ESTALE", ESTALE},
+    ErrnoName{"EAGAIN", EAGAIN},         ErrnoName{"EINTR", EINTR},       ErrnoName{"ENOMEM", ENOMEM},
+    ErrnoName{"EMFILE", EMFILE},         ErrnoName{"ENFILE", ENFILE},     ErrnoName{"EBUSY", EBUSY},
+    ErrnoName{"ETIMEDOUT", ETIMEDOUT},   ErrnoName{"ENOTCONN", ENOTCONN}, ErrnoName{"ECONNREFUSED", ECONNREFUSED},
+    ErrnoName{"ECONNRESET", ECONNRESET}, ErrnoName{"EPIPE", EPIPE},       ErrnoName{"EINVAL", EINVAL},
+    ErrnoName{"EEXIST", EEXIST},         ErrnoName{"EFAULT", EFAULT},     ErrnoName{"EOPNOTSUPP", EOPNOTSUPP},
+    ErrnoName{"ENOSYS", ENOSYS},         ErrnoName{"ELOOP", ELOOP},       ErrnoName{"ENOTDIR", ENOTDIR},
+    ErrnoName{"EISDIR", EISDIR},         ErrnoName{"EFBIG", EFBIG},       ErrnoName{"ENAMETOOLONG", ENAMETOOLONG},
     ErrnoName{"EREMOTEIO", EREMOTEIO},
 };
 
@@ -198,6 +181,7 @@ int FaultRules::before(const Operation& operation) {
     }
   }
   if (delay_ms > 0) sleep_ns(delay_ms * kNsPerMs);
+  if (error_number == kThrows) throw std::bad_alloc();
   return error_number;
 }
 

@@ -24,10 +24,11 @@ struct FaultRule {
   std::uint64_t most_bytes = 0;
 };
 
-/// Rules separated by ';' or a new line, each "CALL:PATH:ERRNO[:FROM[:COUNT]]", "slow:PATH:MILLISECONDS" or
-/// "short:PATH:BYTES"; '#' begins a comment. "pwrite:/store/:ENOSPC:3:2" lets the 3rd and 4th pwrite below /store/
-/// fail. Without FROM: the first and all later ones; with FROM and without COUNT: from that one on. Paths hold no ':'
-/// and no ';'.
+/// The error BAD_ALLOC is memory that the caller could not get: std::bad_alloc. The calls "thread" and "thread_body"
+/// have the thread's name for their path (os/thread.hpp). Rules separated by ';' or a new line, each
+/// "CALL:PATH:ERRNO[:FROM[:COUNT]]", "slow:PATH:MILLISECONDS" or "short:PATH:BYTES"; '#' begins a comment.
+/// "pwrite:/store/:ENOSPC:3:2" lets the 3rd and 4th pwrite below /store/ fail. Without FROM: the first and all later
+/// ones; with FROM and without COUNT: from that one on. Paths hold no ':' and no ';'.
 base::Result<std::vector<FaultRule>> parse_fault_rules(std::string_view text);
 
 class FaultRules : public Hooks {

@@ -28,8 +28,8 @@ base::Result<std::unique_ptr<Channel>> Channel::open(Client& client, const Chann
   PERDURE_TRY(channel->send_.exposed, client.endpoint().expose(channel->send_.memory, network::Access::read));
   Channel* self = channel.get();
   for (unsigned i = 0; i < options.under_way; ++i) {
-    channel->threads_.emplace_back([self] { self->work(self->send_, true); });
-    channel->threads_.emplace_back([self] { self->work(self->receive_, false); });
+    PERDURE_CHECK(self->begin(self->send_, true));
+    PERDURE_CHECK(self->begin(self->receive_, false));
   }
   return channel;
 }
@@ -40,7 +40,7 @@ Channel::~Channel() {
     closing_ = true;
   }
   changed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();  // which are waited for
   if (!send_.exposed) return;
   client_.endpoint().withdraw(*send_.exposed);
   if (doubtful_) client_.retire(std::move(send_.memory));
@@ -133,6 +133,17 @@ ByteSpan Channel::buffer_of(Ring& ring, std::size_t slot, std::size_t bytes) con
   return ByteSpan(ring.memory).subspan(slot * options_.slot_bytes, bytes);
 }
 
+base::Status Channel::begin(Ring& ring, bool sends) {
+  PERDURE_TRY(auto thread, os::Thread::start(
+                               "parity channel", [this, &ring, sends] { work(ring, sends); },
+                               [this](const base::Error&) {
+                                 const std::lock_guard lock(mutex_);
+                                 return !closing_;
+                               }));
+  threads_.push_back(std::move(thread));
+  return {};
+}
+
 void Channel::work(Ring& ring, bool sends) {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -142,7 +153,7 @@ void Channel::work(Ring& ring, bool sends) {
     ring.waiting.pop_front();
     ring.slots[number].state = State::under_way;
     lock.unlock();
-    base::Status status = transfer(ring, number, sends);
+    base::Status status = base::caught("channel", [&] { return transfer(ring, number, sends); });
     lock.lock();
     doubtful_ = doubtful_ || (sends && !status);
     ring.slots[number].status = std::move(status);

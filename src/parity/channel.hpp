@@ -6,8 +6,8 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <thread>
 
+#include "os/thread.hpp"
 #include "parity/client.hpp"
 
 namespace perdure::parity {
@@ -68,6 +68,7 @@ class Channel {
   std::uint64_t launch(Ring& ring, std::size_t slot, const PoolMemory& memory, std::uint64_t offset, std::size_t bytes);
   Slot* find(std::uint64_t ticket, Ring** ring);
   ByteSpan buffer_of(Ring& ring, std::size_t slot, std::size_t bytes) const;
+  base::Status begin(Ring& ring, bool sends);
   void work(Ring& ring, bool sends);
   base::Status transfer(Ring& ring, std::size_t slot, bool sends);
 
@@ -79,7 +80,7 @@ class Channel {
   bool doubtful_ = false;  // the server may still read what was to be put
   std::uint64_t next_ticket_ = 1;
   Ring send_, receive_;
-  std::vector<std::thread> threads_;
+  std::vector<os::Thread> threads_;
 };
 
 }  // namespace perdure::parity

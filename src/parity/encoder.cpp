@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <mutex>
-#include <thread>
+
+#include "os/thread.hpp"
 
 namespace perdure::parity {
 namespace {
@@ -25,6 +26,12 @@ class Lanes {
     return {};
   }
 
+  void fail(const base::Error& why) {
+    const std::lock_guard lock(mutex_);
+    if (!failed_) why_ = why;
+    failed_ = true;
+  }
+
  private:
   base::Status encode_stripe(std::size_t number) {
     StripeParity& stripe = record_.stripes[number];
@@ -41,12 +48,6 @@ class Lanes {
     return "block " + std::to_string(stripe) + " of member " + std::to_string(position) + " of " + id_text(record_.id);
   }
 
-  void fail(const base::Error& why) {
-    const std::lock_guard lock(mutex_);
-    if (!failed_) why_ = why;
-    failed_ = true;
-  }
-
   Reader& reader_;
   const Order& order_;
   Record& record_;
@@ -60,11 +61,23 @@ class Lanes {
 
 base::Status encode_order(Reader& reader, const Order& order, Record& record, unsigned lanes) {
   Lanes work(reader, order, record);
-  std::vector<std::thread> helpers;
-  for (std::size_t i = 1; i < std::min<std::size_t>(lanes, record.stripes.size()); ++i)
-    helpers.emplace_back([&work] { work.run(); });
-  work.run();
-  for (std::thread& helper : helpers) helper.join();
+  std::vector<os::Thread> helpers;
+  for (std::size_t i = 1; i < std::min<std::size_t>(lanes, record.stripes.size()); ++i) {
+    auto begun = os::Thread::start(
+        "encoder", [&work] { work.run(); },
+        [&work](const base::Error& why) {
+          work.fail(why);
+          return false;
+        });
+    if (!begun) break;  // the others have to do
+    helpers.push_back(std::move(*begun));
+  }
+  const base::Status ran = base::caught("encoder", [&work]() -> base::Status {
+    work.run();
+    return {};
+  });
+  if (!ran) work.fail(ran.error());
+  helpers.clear();  // which are waited for
   return work.outcome();
 }
 

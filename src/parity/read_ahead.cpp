@@ -7,7 +7,16 @@ namespace perdure::parity {
 ReadAhead::ReadAhead(std::size_t count, std::size_t buffers, std::size_t buffer_bytes, unsigned threads, Fetch fetch)
     : count_(count), fetch_(std::move(fetch)), buffers_(std::min(count, buffers)) {
   for (Buffer& buffer : buffers_) buffer.bytes.resize(buffer_bytes);
-  for (std::size_t i = 0; i < std::min<std::size_t>(threads, count); ++i) threads_.emplace_back([this] { run(); });
+  for (std::size_t i = 0; i < std::min<std::size_t>(threads, count); ++i) {
+    auto begun = os::Thread::start(
+        "read ahead", [this] { run(); },
+        [this](const base::Error&) {
+          const std::lock_guard lock(mutex_);
+          return !stopping_;
+        });
+    if (!begun) break;  // fewer, or none: then it is read when it is asked for
+    threads_.push_back(std::move(*begun));
+  }
 }
 
 ReadAhead::~ReadAhead() {
@@ -16,7 +25,7 @@ ReadAhead::~ReadAhead() {
     stopping_ = true;
   }
   changed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();  // which are waited for
 }
 
 base::Result<base::ConstByteSpan> ReadAhead::next() {
@@ -24,6 +33,7 @@ base::Result<base::ConstByteSpan> ReadAhead::next() {
   consumed_ = given_;
   changed_.notify_all();
   Buffer& buffer = buffers_[given_ % buffers_.size()];
+  if (threads_.empty() && begun_ < count_) fetch(lock);
   changed_.wait(lock, [&] { return buffer.there; });
   buffer.there = false;
   ++given_;
@@ -36,16 +46,20 @@ void ReadAhead::run() {
   for (;;) {
     changed_.wait(lock, [&] { return stopping_ || begun_ == count_ || begun_ < consumed_ + buffers_.size(); });
     if (stopping_ || begun_ == count_) return;
-    const std::size_t index = begun_++;
-    Buffer& buffer = buffers_[index % buffers_.size()];
-    lock.unlock();
-    auto filled = fetch_(index, buffer.bytes);
-    lock.lock();
-    if (!filled) begun_ = count_;  // who gets the error asks for no more
-    buffer.filled = std::move(filled);
-    buffer.there = true;
-    changed_.notify_all();
+    fetch(lock);
   }
+}
+
+void ReadAhead::fetch(std::unique_lock<std::mutex>& lock) {
+  const std::size_t index = begun_++;
+  Buffer& buffer = buffers_[index % buffers_.size()];
+  lock.unlock();
+  auto filled = base::caught("read ahead", [&] { return fetch_(index, buffer.bytes); });
+  lock.lock();
+  if (!filled) begun_ = count_;  // who gets the error asks for no more
+  buffer.filled = std::move(filled);
+  buffer.there = true;
+  changed_.notify_all();
 }
 
 }  // namespace perdure::parity

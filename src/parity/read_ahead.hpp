@@ -3,10 +3,10 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "network/wire.hpp"
+#include "os/thread.hpp"
 
 namespace perdure::parity {
 
@@ -33,6 +33,7 @@ class ReadAhead {
     base::Result<std::size_t> filled = 0;
   };
   void run();
+  void fetch(std::unique_lock<std::mutex>& lock);
 
   const std::size_t count_;
   const Fetch fetch_;
@@ -43,7 +44,7 @@ class ReadAhead {
   std::size_t consumed_ = 0;     // pieces whose buffer is free again
   std::size_t given_ = 0;        // pieces that next() gave
   bool stopping_ = false;
-  std::vector<std::thread> threads_;
+  std::vector<os::Thread> threads_;
 };
 
 }  // namespace perdure::parity

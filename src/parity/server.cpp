@@ -12,8 +12,8 @@ base::Result<std::unique_ptr<Server>> Server::start(std::unique_ptr<network::Wir
   PERDURE_TRY(auto scratch, Pool::make(options.pool_bytes, "memory for rebuilding", false));
   std::unique_ptr<Server> server(new Server(options, std::move(pool), std::move(scratch)));
   Server* self = server.get();
-  server->encoders_.start(options.orders_at_once);
-  server->rebuilders_.start(options.rebuilds_at_once);
+  PERDURE_CHECK(server->encoders_.start(options.orders_at_once));
+  PERDURE_CHECK(server->rebuilders_.start(options.rebuilds_at_once));
   PERDURE_TRY(
       server->endpoint_,
       network::Endpoint::open(std::move(wire), options.endpoint,

@@ -264,8 +264,12 @@ Status PosixSink::commit() {
   return published;
 }
 
+// It may go because an exception goes by: nothing may leave this.
 PosixSink::~PosixSink() {
-  if (!published_ && !kept_) discard();
+  (void)base::caught(temporary_, [this]() -> base::Status {
+    if (!published_ && !kept_) discard();
+    return {};
+  });
 }
 
 // Best effort: what cannot be deleted now is clean()'s work.

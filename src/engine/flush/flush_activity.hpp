@@ -21,6 +21,12 @@ class FlushActivity {
   class Part {
    public:
     explicit Part(FlushActivity& activity) : activity_(activity) {}
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
+    /// A thread that ends, or is thrown out of its work, does nothing any more; nobody is told.
+    ~Part() {
+      if (busy_) --activity_.working_;
+    }
     void works() {
       if (!std::exchange(busy_, true)) ++activity_.working_;
     }

@@ -2,8 +2,16 @@
 
 namespace perdure::engine {
 
-void FlushWorkers::start() {
-  thread_ = std::thread([this] { run(); });
+base::Status FlushWorkers::start() {
+  PERDURE_TRY(thread_, os::Thread::start(
+                           "flusher", [this] { run(); },
+                           [this](const base::Error& why) {
+                             if (context_.stopping) return false;
+                             wanted_ = true;
+                             work_.thread_failed(why);
+                             return true;
+                           }));
+  return {};
 }
 
 void FlushWorkers::notify() {
@@ -20,11 +28,45 @@ void FlushWorkers::reevaluate_captures() {
     if (thread.over) thread.thread.join();
     return thread.over.load();
   });
-  const auto ledger = context_.ledger.lock();
-  while (const auto id = context_.stopping ? std::nullopt : ledger->captures.next_write_through()) {
-    CaptureThread& thread = threads->emplace_back();
-    thread.thread = std::thread([this, id, &thread] { run_capture(*id, thread); });
+  for (;;) {
+    std::optional<segment::VersionId> id;
+    {
+      const auto ledger = context_.ledger.lock();
+      if (!context_.stopping) id = ledger->captures.next_write_through();
+    }
+    if (!id) return;
+    const base::Status begun = base::caught(id->text(), [&] { return begin_capture(*threads, *id); });
+    if (begun) continue;
+    work_.thread_failed(begun.error());
+    capture_over(*id, begun.error());
   }
+}
+
+base::Status FlushWorkers::begin_capture(std::list<CaptureThread>& threads, const segment::VersionId& id) {
+  CaptureThread& thread = threads.emplace_back();
+  auto begun = os::Thread::start(
+      "write-through flush",
+      [this, id, &thread] {
+        run_capture(id);
+        thread.over = true;
+      },
+      [this, id, &thread](const base::Error& why) {
+        thread.over = true;
+        if (context_.stopping) return false;
+        {
+          const auto ledger = context_.ledger.lock();
+          ledger->flushes.interrupted(id);  // committed meanwhile, it is for the queue
+        }
+        capture_over(id, why);
+        work_.thread_failed(why);
+        return false;
+      });
+  if (!begun) {
+    threads.pop_back();
+    return base::fail(begun.error());
+  }
+  thread.thread = std::move(*begun);
+  return {};
 }
 
 void FlushWorkers::pause(std::uint64_t delay_ns) {
@@ -34,14 +76,12 @@ void FlushWorkers::pause(std::uint64_t delay_ns) {
 
 void FlushWorkers::stop() {
   wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
   std::list<CaptureThread> ended;  // nothing more is added
   {
     const auto threads = capture_threads_.lock();
     ended.swap(*threads);
   }
-  for (CaptureThread& one : ended)
-    if (one.thread.joinable()) one.thread.join();
 }
 
 void FlushWorkers::run() {
@@ -65,18 +105,19 @@ void FlushWorkers::run() {
   }
 }
 
-void FlushWorkers::run_capture(const segment::VersionId& id, CaptureThread& self) {
+void FlushWorkers::run_capture(const segment::VersionId& id) {
   FlushActivity::Part part(activity_);
-  const auto error = work_.flush_capture(id, part);
+  capture_over(id, work_.flush_capture(id, part));
+}
+
+void FlushWorkers::capture_over(const segment::VersionId& id, const std::optional<base::Error>& error) {
   {
     const auto ledger = context_.ledger.lock();
     ledger->captures.write_through_over(id, error);
   }
-  if (!context_.stopping) {
-    work_.capture_over(id);
-    notify();  // to remove what it left, or to try again later
-  }
-  self.over = true;
+  if (context_.stopping) return;
+  work_.capture_over(id);
+  notify();  // to remove what it left, or to try again later
 }
 
 }  // namespace perdure::engine

@@ -4,10 +4,10 @@
 #include <condition_variable>
 #include <list>
 #include <optional>
-#include <thread>
 
 #include "engine/flush/flush_activity.hpp"
 #include "engine/flush/flush_context.hpp"
+#include "os/thread.hpp"
 
 namespace perdure::engine {
 
@@ -23,6 +23,8 @@ class FlushWork {
   virtual void capture_over(const segment::VersionId& id) = 0;
   /// No version is left to be flushed.
   virtual void clean_leftovers() = 0;
+  /// One of the threads failed in between, or none could be had for a capture, which fails for it.
+  virtual void thread_failed(const base::Error& why) = 0;
 };
 
 class FlushWorkers {
@@ -30,7 +32,7 @@ class FlushWorkers {
   /// All outlive it. The ledger says what is to be flushed.
   FlushWorkers(FlushContext& context, FlushActivity& activity, FlushWork& work)
       : context_(context), activity_(activity), work_(work) {}
-  void start();
+  base::Status start();
   void notify();  ///< there may be something to flush
   /// Begins flushes of captures that the ledger has chosen for it.
   void reevaluate_captures();
@@ -42,10 +44,12 @@ class FlushWorkers {
  private:
   struct CaptureThread {
     std::atomic<bool> over = false;
-    std::thread thread;
+    os::Thread thread;
   };
   void run();
-  void run_capture(const segment::VersionId& id, CaptureThread& self);
+  void run_capture(const segment::VersionId& id);
+  base::Status begin_capture(std::list<CaptureThread>& threads, const segment::VersionId& id);
+  void capture_over(const segment::VersionId& id, const std::optional<base::Error>& error);
 
   FlushContext& context_;
   FlushActivity& activity_;
@@ -53,7 +57,7 @@ class FlushWorkers {
   std::condition_variable wake_;  // waited for with the ledger
   std::atomic<bool> wanted_ = true;
   base::Guarded<std::list<CaptureThread>> capture_threads_;  // taken before the ledger
-  std::thread thread_;
+  os::Thread thread_;
 };
 
 }  // namespace perdure::engine

@@ -18,8 +18,10 @@ Flusher::Flusher(Ledger& ledger, store::Store& store, Reports& reports, FlusherO
       episode_(context_.options.backoff),
       activity_(std::move(idle)),
       workers_(context_, activity_, *this) {
-  workers_.start();
+  started_ = workers_.start();
 }
+
+void Flusher::thread_failed(const base::Error& why) { reports_.add("a thread of the flusher failed: " + why.text()); }
 
 void Flusher::reevaluate_captures() {
   workers_.reevaluate_captures();
@@ -47,7 +49,22 @@ void Flusher::look_at_application() {
 void Flusher::flush_committed(const segment::VersionId& id, FlushActivity::Part& part) {
   const std::uint64_t begin = os::monotonic_ns();
   const FlushOutcome outcome = attempt(id, false, part);
-  if (!context_.stopping) (void)finish(id, outcome, seconds_since(begin), part);
+  if (context_.stopping) return;
+  const base::Status finished = base::caught(id.text(), [&]() -> base::Status {
+    (void)finish(id, outcome, seconds_since(begin), part);
+    return {};
+  });
+  if (!finished) unfinished(id, finished.error());
+}
+
+// It has ended, and how could not be noted: it is tried again. What is at the store by then is found there.
+void Flusher::unfinished(const segment::VersionId& id, const base::Error& why) {
+  {
+    const auto ledger = context_.ledger.lock();
+    ledger->flushes.interrupted(id);
+  }
+  thread_failed(why);
+  workers_.notify();
 }
 
 std::optional<base::Error> Flusher::flush_capture(const segment::VersionId& id, FlushActivity::Part& part) {
@@ -66,15 +83,23 @@ std::optional<base::Error> Flusher::flush_capture(const segment::VersionId& id, 
 
 FlushOutcome Flusher::attempt(const segment::VersionId& id, bool write_through, FlushActivity::Part& part) {
   FlushOutcome outcome;
-  LedgerSource source(context_, id, write_through, part);
-  const auto job = source.job();
-  if (!job) {
-    outcome.status = base::fail(PERDURE_NOT_FOUND, id.text(), "it was given up");
-    outcome.gone = true;
-    return outcome;
-  }
-  outcome.status = prepare(id, *job);
-  return outcome.status ? flush(store_, slots_, *job, source) : outcome;
+  const base::Status tried = base::caught(id.text(), [&]() -> base::Status {
+    LedgerSource source(context_, id, write_through, part);
+    const auto job = source.job();
+    if (!job) {
+      outcome.status = base::fail(PERDURE_NOT_FOUND, id.text(), "it was given up");
+      outcome.gone = true;
+      return {};
+    }
+    outcome.status = prepare(id, *job);
+    if (outcome.status) outcome = flush(store_, slots_, *job, source);
+    return {};
+  });
+  if (tried) return outcome;
+  outcome.status = base::fail(tried.error());
+  const auto ledger = context_.ledger.lock();
+  (void)ledger->flushes.attempt_over(id);  // what it wrote may be begun anew
+  return outcome;
 }
 
 // A new store is made; one that was there and is missing now is not: its file system may be unmounted, and come back

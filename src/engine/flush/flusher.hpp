@@ -16,7 +16,8 @@ class Flusher : private FlushWork {
       Ledger& ledger, store::Store& store, Reports& reports, FlusherOptions options,
       std::function<void(const segment::VersionId&, bool stored)> changed, std::function<void()> idle = [] {});
   ~Flusher() override { stop(); }
-  void notify() { workers_.notify(); }  ///< there may be something to flush
+  const base::Status& started() const { return started_; }  ///< its thread; without it nothing is flushed
+  void notify() { workers_.notify(); }                      ///< there may be something to flush
   /// Something changed in an open capture.
   void reevaluate_captures();
   /// True when no flush runs and everyone has heard of the end of the last, so that retention knows all that was
@@ -36,11 +37,13 @@ class Flusher : private FlushWork {
   std::optional<base::Error> flush_capture(const segment::VersionId& id, FlushActivity::Part& part) override;
   void capture_over(const segment::VersionId& id) override { changed_(id, false); }
   void clean_leftovers() override;
+  void thread_failed(const base::Error& why) override;
   FlushOutcome attempt(const segment::VersionId& id, bool write_through, FlushActivity::Part& part);
   base::Status prepare(const segment::VersionId& id, const FlushJob& job);
   Next finish(const segment::VersionId& id, const FlushOutcome& outcome, double seconds, FlushActivity::Part& part);
   void succeeded(const segment::VersionId& id, const FlushOutcome& outcome, double seconds);
   void drop_unreachable(const std::string& name);
+  void unfinished(const segment::VersionId& id, const base::Error& why);
   void chunk_damaged(const segment::VersionId& id, const FlushOutcome& outcome);
   std::optional<std::uint64_t> store_failed(const segment::VersionId& id, const base::Error& error);
 
@@ -53,6 +56,7 @@ class Flusher : private FlushWork {
   base::Guarded<StoreEpisode> episode_;  // nothing is taken with it held but the reports
   FlushActivity activity_;
   FlushWorkers workers_;
+  base::Status started_;
 };
 
 }  // namespace perdure::engine

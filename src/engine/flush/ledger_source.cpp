@@ -25,16 +25,24 @@ std::optional<FlushJob> LedgerSource::job() {
 ChunkFlight LedgerSource::begin(bool reading, const std::atomic<bool>& failed, const Choose& choose) {
   ChunkFlight flight;
   flight.pass = context_.gate.enter(reading, failed);
+  const base::Status chosen = base::caught(id_.text(), [&]() -> base::Status {
+    choose_chunk(flight, choose);
+    return {};
+  });
+  flight.gone = flight.gone || !chosen;  // its chunk fails with it
+  return flight;
+}
+
+void LedgerSource::choose_chunk(ChunkFlight& flight, const Choose& choose) {
   const auto ledger = context_.ledger.lock();
   context_.show(*ledger);
   flight.chunk = choose(ledger->captures.slots_wanted());
-  if (!flight.chunk || flight.chunk->slot.first == catalog::kInTemporarySegment) return flight;
+  if (!flight.chunk || flight.chunk->slot.first == catalog::kInTemporarySegment) return;
   flight.started = ledger->flushes.chunk_begins(id_, *flight.chunk);
   flight.gone = !flight.started;
   const auto& tier = ledger->tiers()[flight.chunk->slot.first];
   flight.slot = tier->address(flight.chunk->slot.second);
   flight.device = tier->device();
-  return flight;
 }
 
 void LedgerSource::reads(ChunkFlight& flight, bool reading, const std::atomic<bool>& failed) {
@@ -45,7 +53,12 @@ void LedgerSource::reads(ChunkFlight& flight, bool reading, const std::atomic<bo
 
 void LedgerSource::end(const ChunkFlight& flight, bool stored) {
   bool wanted = false;
-  if (flight.started) {
+  struct Leave {  // others wait at the gate, whatever happens here
+    FlushGate& gate;
+    FlushGate::Pass pass;
+    ~Leave() { gate.leave(pass); }
+  };
+  if (const Leave leave{context_.gate, flight.pass}; flight.started) {
     const auto ledger = context_.ledger.lock();
     const bool movable = context_.options.room != nullptr;
     const auto observed = ledger->flushes.chunk_ended(id_, *flight.chunk, *flight.started, stored, movable);
@@ -53,7 +66,6 @@ void LedgerSource::end(const ChunkFlight& flight, bool stored) {
     wanted = stored && ledger->captures.slots_wanted();
     context_.show(*ledger);
   }
-  context_.gate.leave(flight.pass);
   if (wanted && context_.options.room) context_.options.room();
 }
 

@@ -28,6 +28,8 @@ class LedgerSource final : public FlushSource {
   bool over() override;
 
  private:
+  void choose_chunk(ChunkFlight& flight, const Choose& choose);
+
   FlushContext& context_;
   const segment::VersionId id_;
   const bool write_through_;

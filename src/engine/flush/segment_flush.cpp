@@ -1,13 +1,13 @@
 #include "engine/flush/segment_flush.hpp"
 
 #include <algorithm>
-#include <thread>
 
 #include "engine/flush/chunk_writer.hpp"
 #include "engine/flush/flush_sequence.hpp"
 #include "engine/flush/open_segments.hpp"
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
+#include "os/thread.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -32,15 +32,23 @@ class ChunkFlush {
 
   /// Returns when every chunk is in its place and the version is committed, or something failed.
   void run() {
+    const base::Status led = base::caught(job_.version.id.text(), [this]() -> base::Status {
+      lead();
+      return {};
+    });
+    if (!led) worker_failed(led.error());
+    finish();
+  }
+
+ private:
+  void lead() {
     start_threads();
     for (bool more = job_.open; more && !failed_;) {
       more = receive(source_.news(failed_));
       start_threads();
     }
-    finish();
   }
 
- private:
   /// False when nothing more is to come.
   bool receive(const CaptureNews& news) {
     const bool over = news.state == CaptureNews::State::over;
@@ -78,9 +86,25 @@ class ChunkFlush {
     // Whoever lets chunks begin sees to it that no more store.
     const std::size_t most = (count_.ready_slow > 0 ? 2 : 1) * std::size_t{job_.threads};
     while (!failed_ && threads_.size() < most && count_.idle < sequence_.size()) {
+      auto begun = os::Thread::start(
+          "flush worker", [this] { work(); },
+          [this](const base::Error& why) {
+            worker_failed(why);
+            return false;
+          });
+      if (!begun && !threads_.empty()) return;  // the others have to do
+      if (!begun) return fail(begun.error(), false);
       ++count_.idle;
-      threads_.emplace_back([this] { work(); });
+      threads_.push_back(std::move(*begun));
     }
+  }
+
+  void worker_failed(const base::Error& why) {
+    {
+      std::lock_guard lock(mutex_);
+      fail(why, false);
+    }
+    source_.wake();
   }
 
   void work() {
@@ -96,10 +120,15 @@ class ChunkFlush {
         source_.end(flight, false);
         continue;
       }
-      const WriteOutcome written = writer_.write(items_[*item], buffer, flight, [this, item](bool reading) {
-        std::lock_guard lock(mutex_);
-        sequence_.reads(*item, reading);
+      WriteOutcome written;
+      const base::Status tried = base::caught(job_.version.id.text(), [&]() -> base::Status {
+        written = writer_.write(items_[*item], buffer, flight, [this, item](bool reading) {
+          std::lock_guard lock(mutex_);
+          sequence_.reads(*item, reading);
+        });
+        return {};
       });
+      if (!tried) written = {base::fail(tried.error())};
       source_.end(flight, written.status.has_value());
       note(*item, written);
     }
@@ -166,7 +195,7 @@ class ChunkFlush {
       over_ = true;
     }
     changed_.notify_all();
-    for (auto& thread : threads_) thread.join();
+    threads_.clear();  // which are waited for
     if (failed_ || count_.done == items_.size()) return;
     outcome_.status = base::fail(
         PERDURE_INTERNAL, job_.version.id.text(),
@@ -191,7 +220,7 @@ class ChunkFlush {
   Counts count_;
   bool over_ = false;  // no more become ready
   std::atomic<bool> failed_ = false;
-  std::vector<std::thread> threads_;
+  std::vector<os::Thread> threads_;
 };
 
 void flush_segments(store::Store& store, tier::SlotIo& slots, const FlushJob& job, FlushSource& source,

@@ -99,10 +99,15 @@ struct Engine::Parts {
 };
 
 Engine::Engine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
-Engine::~Engine() { stop(); }
+Engine::~Engine() {
+  (void)base::caught("engine", [this]() -> base::Status {
+    stop();
+    return {};
+  });
+}
 const std::string& Engine::socket_path() const { return parts_->socket; }
 
-void Engine::make_group(Parts& parts, const config::Config& config) {
+base::Status Engine::make_group(Parts& parts, const config::Config& config) {
   Parts* p = &parts;
   NodeGroupOptions options = group_options(config);
   options.replicator.ask_store = [p](const segment::VersionId& id) { p->store_look->ask(id); };
@@ -113,6 +118,8 @@ void Engine::make_group(Parts& parts, const config::Config& config) {
   });
   p->store_look = std::make_unique<StoreProbe>(*p->store, kStoreLookDelay_ns,
                                                [p](const segment::VersionId& id) { p->group->whole_at_store(id); });
+  PERDURE_CHECK(p->group->started());
+  return p->store_look->started();
 }
 
 base::Status Engine::make_pipeline(Parts& parts, std::vector<StepRow> steps) {
@@ -134,16 +141,44 @@ base::Status Engine::make_pipeline(Parts& parts, std::vector<StepRow> steps) {
     }
   }
   p->pipeline = std::make_unique<Pipeline>(*p->ledger, p->reports, std::move(made), [p] { p->wake(); });
+  PERDURE_CHECK(p->pipeline->started());
   p->pipeline->resume();
   return {};
 }
 
+// Threads of those that there are call others: they end before any of these goes, also where a start fails half way.
+// What one of them throws keeps none of the others from its end.
+void Engine::shut(Parts& p) {
+  const auto end = [](auto& part, auto how) {
+    (void)base::caught("engine", [&]() -> base::Status {
+      if (part) how(*part);
+      return {};
+    });
+  };
+  const auto stop = [](auto& part) { part.stop(); };
+  end(p.server, stop);
+  end(p.emulation, [](const auto& emulation) { emulation.shut(); });
+  end(p.flusher, stop);
+  end(p.pipeline, stop);
+  end(p.janitor, stop);
+  end(p.store_look, stop);
+  end(p.group, stop);
+  end(p.server, [](auto& server) { server.close(); });
+}
+
 base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config, Claim claim, bool idle_exit) {
+  auto parts = std::make_unique<Parts>();
+  const base::Status made = base::caught("engine", [&] { return make(*parts, config, std::move(claim), idle_exit); });
+  if (made) return std::unique_ptr<Engine>(new Engine(std::move(parts)));
+  shut(*parts);
+  return base::fail(made.error());
+}
+
+base::Status Engine::make(Parts& parts, const config::Config& config, Claim claim, bool idle_exit) {
   PERDURE_CHECK(os::arm_crash_point_from_environment());
   const bool redundancy = redundancy::keeps_redundancy(config.text("redundancy.scheme"));
   PERDURE_TRY(auto steps, choose_steps(config.list("pipeline"), redundancy));
-  auto parts = std::make_unique<Parts>();
-  Parts* p = parts.get();
+  Parts* p = &parts;
   p->claim = std::move(claim);
   p->config = config;
   os::keep_from_children(p->claim.lock.fd());
@@ -168,8 +203,9 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
     slot_bytes = ledger->slot_bytes();
   }
 
-  if (redundancy) make_group(*p, config);
+  if (redundancy) PERDURE_CHECK(make_group(*p, config));
   p->janitor = std::make_unique<Janitor>(*p->store, p->reports, retention_policy(config), [p] { p->wake(); });
+  PERDURE_CHECK(p->janitor->started());
   PERDURE_CHECK(make_pipeline(*p, std::move(steps)));
   PERDURE_TRY(auto listener, os::listen_at(p->socket));  // a start that was refused before leaves nothing
   FlusherOptions flushing = flusher_options(config);
@@ -182,6 +218,7 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
         p->wake();
       },
       [p] { p->wake(); });
+  PERDURE_CHECK(p->flusher->started());
   p->flush->use(*p->flusher);
   ServerOptions options;
   options.fingerprint = config.fingerprint();
@@ -196,7 +233,7 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
     std::lock_guard guard(p->server_mutex);
     p->server = std::move(server);
   }
-  return std::unique_ptr<Engine>(new Engine(std::move(parts)));
+  return p->server->started();
 }
 
 void Engine::wait_until_over() { parts_->server->wait_until_over(); }
@@ -204,14 +241,7 @@ void Engine::wait_until_over() { parts_->server->wait_until_over(); }
 void Engine::stop() {
   Parts& p = *parts_;
   if (std::exchange(p.stopped, true)) return;
-  p.server->stop();
-  if (p.emulation) p.emulation->shut();
-  p.flusher->stop();
-  p.pipeline->stop();
-  p.janitor->stop();
-  if (p.store_look) p.store_look->stop();
-  if (p.group) p.group->stop();
-  p.server->close();
+  shut(p);
   if (nothing_left(*p.ledger)) {
     remove_tiers(*p.ledger);  // which the others still know
     remove_directories(p.claim);

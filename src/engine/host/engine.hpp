@@ -25,7 +25,9 @@ class Engine {
  private:
   struct Parts;
   explicit Engine(std::unique_ptr<Parts> parts);
-  static void make_group(Parts& parts, const config::Config& config);
+  static base::Status make(Parts& parts, const config::Config& config, Claim claim, bool idle_exit);
+  static void shut(Parts& parts);
+  static base::Status make_group(Parts& parts, const config::Config& config);
   static base::Status make_pipeline(Parts& parts, std::vector<StepRow> steps);
   std::unique_ptr<Parts> parts_;
 };

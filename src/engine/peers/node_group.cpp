@@ -242,7 +242,7 @@ std::optional<base::Result<std::vector<ipc::RankRecovery>>> NodeGroup::recover(C
   const auto known = recoveries_.find(client);
   if (known == recoveries_.end()) {
     if (!network_) return Outcome(base::fail(PERDURE_INVALID_ARGUMENT, "group", "the network is not open"));
-    begin_recovery(client, request);
+    if (auto begun = begin_recovery(client, request); !begun) return Outcome(base::fail(begun.error()));
     return std::nullopt;
   }
   if (!known->second->result) return std::nullopt;
@@ -254,7 +254,7 @@ std::optional<base::Result<std::vector<ipc::RankRecovery>>> NodeGroup::recover(C
 }
 
 // With the mutex held.
-void NodeGroup::begin_recovery(ClientId client, const ipc::Recover& request) {
+base::Status NodeGroup::begin_recovery(ClientId client, const ipc::Recover& request) {
   {
     const auto ledger = ledger_.lock();
     ledger->held.pin(client, request.id);
@@ -262,16 +262,28 @@ void NodeGroup::begin_recovery(ClientId client, const ipc::Recover& request) {
   auto recovery = std::make_unique<Recovery>();
   recovery->recoverer = std::make_unique<Recoverer>(ledger_, reports_, std::make_shared<EndpointNetwork>(network_),
                                                     parity_, std::max(options_.recovery_threads, 1U));
-  Recovery* r = recovery.get();
-  recovery->thread = std::thread([this, r, request] {
-    auto result = r->recoverer->recover(request);
+  Recovery* r = recoveries_.emplace(client, std::move(recovery)).first->second.get();
+  const auto over = [this, r](base::Result<std::vector<ipc::RankRecovery>> result) {
     {
       std::lock_guard inner(mutex_);
       r->result = std::move(result);
     }
     changed_();
-  });
-  recoveries_.emplace(client, std::move(recovery));
+  };
+  auto begun = os::Thread::start(
+      "recovery", [r, request, over] { over(r->recoverer->recover(request)); },
+      [over](const base::Error& why) {
+        over(base::fail(why));
+        return false;
+      });
+  if (begun) {
+    r->thread = std::move(*begun);
+    return {};
+  }
+  recoveries_.erase(client);
+  const auto ledger = ledger_.lock();
+  ledger->held.unpin(client, request.id);
+  return base::fail(begun.error());
 }
 
 // Those whose threads are about to end. With the mutex held; to be joined without it.

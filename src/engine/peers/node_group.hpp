@@ -11,6 +11,7 @@
 #include "engine/recover/recoverer.hpp"
 #include "engine/replicate/replicator.hpp"
 #include "ipc/messages.hpp"
+#include "os/thread.hpp"
 
 namespace perdure::engine {
 
@@ -30,6 +31,7 @@ class NodeGroup {
   /// `changed`: the state of some version did.
   NodeGroup(Ledger& ledger, Reports& reports, NodeGroupOptions options, std::function<void()> changed);
   ~NodeGroup() { stop(); }
+  const base::Status& started() const { return replicator_->started(); }
   void stop();
 
   /// The address under which engines with the same key reach this one. Another key: another launch of the job, in which
@@ -67,7 +69,7 @@ class NodeGroup {
     std::unique_ptr<Recoverer> recoverer;
     std::optional<base::Result<std::vector<ipc::RankRecovery>>> result;
     bool abandoned = false;  ///< its client is gone
-    std::thread thread;
+    os::Thread thread;
   };
   base::Result<network::Bytes> serve(const PeerNetwork& network, network::PeerId from, base::ConstByteSpan request);
   base::Result<network::Bytes> answer(const PeerNetwork& network, network::PeerId from, base::ConstByteSpan request);
@@ -76,7 +78,7 @@ class NodeGroup {
   void malformed(const PeerNetwork& network, network::PeerId from, const base::Error& error);
   base::Result<std::shared_ptr<PeerNetwork>> open_peer_network(const network::JobKey& key);
   void stop_recoveries();
-  void begin_recovery(ClientId client, const ipc::Recover& request);
+  base::Status begin_recovery(ClientId client, const ipc::Recover& request);
   std::vector<std::unique_ptr<Recovery>> take_abandoned();
 
   Ledger& ledger_;

@@ -47,8 +47,19 @@ Pipeline::Pipeline(Ledger& ledger, Reports& reports, std::vector<Part> parts, st
       parts_(std::move(parts)),
       changed_(std::move(changed)),
       state_(places_of(parts_), parts_.size()) {
-  for (std::size_t step = 0; step < parts_.size(); ++step)
-    if (parts_[step].added) threads_.emplace_back([this, step] { run(step); });
+  for (std::size_t step = 0; step < parts_.size() && started_; ++step) {
+    if (!parts_[step].added) continue;
+    auto begun = os::Thread::start(
+        "step " + parts_[step].row.name, [this, step] { run(step); },
+        [this, step](const base::Error& why) {
+          if (!stopping_) reports_.add("step " + parts_[step].row.name + ": " + why.text());
+          return !stopping_;
+        });
+    if (begun)
+      threads_.push_back(std::move(*begun));
+    else
+      started_ = base::fail(begun.error());
+  }
 }
 
 // Versions move by what `change` does to the state; the engine's own steps are told without the lock.
@@ -60,12 +71,17 @@ void Pipeline::pass(Change change) {
     told = change(*state);
     ++state->telling;
   }
+  struct Telling {  // whatever a step throws: the engine may end
+    base::Guarded<State>& state;
+    ~Telling() {
+      const auto held = state.lock();
+      --held->telling;
+    }
+  } over{state_};
   wake_.notify_all();
   for (const auto& [step, version] : told)
     if (OwnStep* own = parts_[step].own) own->take(version);
   report_left_out();
-  const auto state = state_.lock();
-  --state->telling;
 }
 
 // What is held may be all that the job left: retention may have been cut short.
@@ -164,7 +180,14 @@ void Pipeline::run(std::size_t step) {
       state.wait(wake_, [&] { return stopping_ || (version = state->passages.next(step)); });
       if (stopping_) return;
     }
-    ended(step, version->id, run_guarded(*parts_[step].added, *version, stopping_));
+    const base::Status outcome = run_guarded(*parts_[step].added, *version, stopping_);
+    const base::Status noted = base::caught(version->id.text(), [&]() -> base::Status {
+      ended(step, version->id, outcome);
+      return {};
+    });
+    if (noted) continue;
+    const auto state = state_.lock();
+    (void)state->passages.done(step, version->id);  // it goes on, and the step with the next
   }
 }
 
@@ -236,7 +259,7 @@ void Pipeline::stop() {
                       std::to_string(left) + " versions");
   }
   wake_.notify_all();
-  for (auto& thread : threads_) thread.join();
+  threads_.clear();  // which are waited for
 }
 
 }  // namespace perdure::engine

@@ -4,10 +4,10 @@
 #include <condition_variable>
 #include <functional>
 #include <set>
-#include <thread>
 
 #include "engine/ledger/ledger.hpp"
 #include "engine/pipeline/passages.hpp"
+#include "os/thread.hpp"
 
 namespace perdure::engine {
 
@@ -66,6 +66,7 @@ class Pipeline {
   /// No added step has anything to do.
   bool idle() const;
   std::vector<Shown> show() const;
+  const base::Status& started() const { return started_; }  ///< the threads of added steps
   void stop();  ///< the steps under way are told; returns when their threads have ended
 
  private:
@@ -98,7 +99,8 @@ class Pipeline {
   mutable base::Guarded<State> state_;  // taken after the ledger; only reports are made with it held
   std::condition_variable wake_;
   std::atomic<bool> stopping_ = false;  // what steps are told; set with the state held
-  std::vector<std::thread> threads_;
+  base::Status started_;
+  std::vector<os::Thread> threads_;
 };
 
 }  // namespace perdure::engine

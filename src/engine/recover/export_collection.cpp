@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <mutex>
-#include <thread>
 
 #include "os/system.hpp"
+#include "os/thread.hpp"
 #include "redundancy/registry.hpp"
 
 namespace perdure::engine {
@@ -87,7 +87,10 @@ ExportCollection::ExportCollection(PieceLink& link, const segment::VersionId& id
 
 // Those that did not answer may still hear the question: they are told, too.
 ExportCollection::~ExportCollection() {
-  for (const unsigned position : asked_) link_.tell(position, {recovery_});
+  (void)base::caught("recovery", [this]() -> base::Status {
+    for (const unsigned position : asked_) link_.tell(position, {recovery_});
+    return {};
+  });
 }
 
 ExportQuestion ExportCollection::question(unsigned position) const {
@@ -110,7 +113,8 @@ std::vector<ExportedPieces> ExportCollection::collect(
         if (next == asked_.size()) return;
         position = asked_[next++];
       }
-      auto answer = ask_for_pieces(link_, position, question(position), stopping);
+      auto answer =
+          base::caught(id_.text(), [&] { return ask_for_pieces(link_, position, question(position), stopping); });
       if (answer && answer->address != nodes_[position].address)
         answer = base::fail(wrong_export(id_, "it names another engine than the one that was asked"));
       if (answer) {
@@ -121,10 +125,14 @@ std::vector<ExportedPieces> ExportCollection::collect(
       }
     }
   };
-  std::vector<std::thread> helpers;
-  for (unsigned i = 1; i < std::min<std::size_t>(threads, asked_.size()); ++i) helpers.emplace_back(work);
+  std::vector<os::Thread> helpers;
+  for (unsigned i = 1; i < std::min<std::size_t>(threads, asked_.size()); ++i) {
+    auto begun = os::Thread::start("recovery helper", work, [](const base::Error&) { return true; });
+    if (!begun) break;  // the others have to do
+    helpers.push_back(std::move(*begun));
+  }
   work();
-  for (auto& helper : helpers) helper.join();
+  helpers.clear();  // which are waited for
   // Who did not answer is still somebody: only a parity server has no address.
   for (unsigned position = 0; position < nodes_.size(); ++position)
     exported[position].address = nodes_[position].address;

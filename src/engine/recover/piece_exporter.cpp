@@ -81,6 +81,7 @@ base::Result<ExportAnswer> PieceExporter::answer(State& state, const Key& key, c
       return base::fail(PERDURE_BUSY, object, "too many recoveries of one node are under way");
     if (question.offset != 0)
       return base::fail(PERDURE_PEER_FAILED, object, "what was exported ended with a connection", {}, true);
+    PERDURE_CHECK(begin_thread(state));
     const ClientId owner = new_owner();
     state.exports.emplace(key, Export{question, owner, nullptr});
     {
@@ -88,13 +89,13 @@ base::Result<ExportAnswer> PieceExporter::answer(State& state, const Key& key, c
       ledger->held.pin(owner, question.id);
     }
     state.to_make.push_back(key);
-    if (!state.thread.joinable()) state.thread = std::thread([this] { run(); });
     wake_.notify_one();
     return ExportAnswer{};
   }
   const Export& exported = known->second;
   if (!same_question(exported.question, question))
     return base::fail(PERDURE_CORRUPT, object, "a recovery asks for something else than before");
+  if (exported.failure) return base::fail(*exported.failure);
   if (exported.bytes == nullptr) return ExportAnswer{};
   const auto& bytes = *exported.bytes;
   if (question.offset > bytes.size()) return base::fail(PERDURE_CORRUPT, object, "it asks beyond the answer's end");
@@ -150,12 +151,28 @@ void PieceExporter::close() {
 
 void PieceExporter::stop() {
   close();
-  std::thread thread;
+  os::Thread thread;  // waited for without the lock
   {
     const auto state = state_.lock();
     thread = std::move(state->thread);
   }
-  if (thread.joinable()) thread.join();
+  thread.join();
+}
+
+base::Status PieceExporter::begin_thread(State& state) {
+  if (state.thread.joinable()) return {};
+  PERDURE_TRY(state.thread, os::Thread::start(
+                                "exporter", [this] { run(); }, [this](const base::Error&) { return !closed_; }));
+  return {};
+}
+
+base::Result<ExportedPieces> PieceExporter::make(const ExportQuestion& question) {
+  auto exported = export_pieces(ledger_, question, [this](const tier::SlotAddress& slot) -> base::Result<BlockPlace> {
+    if (closed_) return base::fail(PERDURE_CLOSED, slot.path, "the engine ends, or another launch begins");
+    return context_.place(slot);
+  });
+  exported.address = context_.address;
+  return exported;
 }
 
 void PieceExporter::run() {
@@ -174,15 +191,18 @@ void PieceExporter::run() {
       question = known->second.question;
       owner = known->second.owner;
     }
-    auto exported = export_pieces(ledger_, question, [this](const tier::SlotAddress& slot) -> base::Result<BlockPlace> {
-      if (closed_) return base::fail(PERDURE_CLOSED, slot.path, "the engine ends, or another launch begins");
-      return context_.place(slot);
+    using Bytes = std::shared_ptr<const std::vector<std::byte>>;
+    auto bytes = base::caught(question.id.text(), [&]() -> base::Result<Bytes> {
+      PERDURE_TRY(const auto exported, make(question));
+      return std::make_shared<const std::vector<std::byte>>(encode(exported));
     });
-    exported.address = context_.address;
-    auto bytes = std::make_shared<const std::vector<std::byte>>(encode(exported));
     const auto state = state_.lock();
     const auto known = state->exports.find(key);
-    if (known != state->exports.end() && known->second.owner == owner) known->second.bytes = std::move(bytes);
+    if (known == state->exports.end() || known->second.owner != owner) continue;
+    if (bytes)
+      known->second.bytes = std::move(*bytes);
+    else
+      known->second.failure = bytes.error();
   }
 }
 

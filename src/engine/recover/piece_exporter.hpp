@@ -7,12 +7,12 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <thread>
 
 #include "base/guarded.hpp"
 #include "engine/ledger/ledger.hpp"
 #include "engine/recover/export_messages.hpp"
 #include "engine/recover/exported_pieces.hpp"
+#include "os/thread.hpp"
 
 namespace perdure::engine {
 
@@ -59,14 +59,17 @@ class PieceExporter {
     ExportQuestion question;
     ClientId owner = 0;
     std::shared_ptr<const std::vector<std::byte>> bytes;  // nullptr: the thread has not made it yet
+    std::optional<base::Error> failure = {};              // it cannot be made
   };
   struct State {
     std::map<Key, Export> exports;
     std::deque<Key> to_make;
     std::deque<Key> ended;  // the last few: a question that comes late begins nothing
-    std::thread thread;
+    os::Thread thread;
   };
   base::Result<ExportAnswer> answer(State& state, const Key& key, const ExportQuestion& question);
+  base::Status begin_thread(State& state);
+  base::Result<ExportedPieces> make(const ExportQuestion& question);
   void end_if(const std::function<bool(const Key&)>& which, const Key* named);
   void run();
 

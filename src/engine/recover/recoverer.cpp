@@ -1,9 +1,8 @@
 #include "engine/recover/recoverer.hpp"
 
-#include <thread>
-
 #include "engine/recover/piece_exporter.hpp"
 #include "os/crash_point.hpp"
+#include "os/thread.hpp"
 
 namespace perdure::engine {
 
@@ -65,15 +64,32 @@ base::Result<std::vector<ipc::RankRecovery>> Recoverer::recover(const ipc::Recov
     work.pieces.push_back(std::move(piece));
     work.ranks.push_back({rank, 0, 0});
   }
-  std::vector<std::thread> threads;
-  for (unsigned i = 1; i < std::min<std::size_t>(threads_, work.chunks.size()); ++i)
-    threads.emplace_back([this, &work] { run(work); });
-  run(work);
-  for (auto& thread : threads) thread.join();
-  if (work.outcome) work.outcome = stage(request, work);
+  run_all(work);
+  if (work.outcome) work.outcome = base::caught(request.id.text(), [&] { return stage(request, work); });
   give_back(work);
   if (!work.outcome) return base::fail(work.outcome.error());
   return work.ranks;
+}
+
+// Threads that are refused leave more to the others: this one is there.
+void Recoverer::run_all(Work& work) {
+  const auto failed = [&work](const base::Error& why) {
+    std::lock_guard guard(work.mutex);
+    if (work.outcome) work.outcome = base::fail(why);
+    return false;
+  };
+  std::vector<os::Thread> threads;  // which are waited for
+  for (unsigned i = 1; i < std::min<std::size_t>(threads_, work.chunks.size()); ++i) {
+    auto begun = os::Thread::start(
+        "recovery helper", [this, &work] { run(work); }, failed);
+    if (!begun) break;
+    threads.push_back(std::move(*begun));
+  }
+  const base::Status ran = base::caught(work.id.text(), [&]() -> base::Status {
+    run(work);
+    return {};
+  });
+  if (!ran) (void)failed(ran.error());
 }
 
 bool Recoverer::held_here(const segment::VersionId& id, std::uint32_t rank) {
@@ -174,7 +190,7 @@ base::Status Recoverer::try_once(Work& work, const Chunk& which, const Reconstru
     PERDURE_TRY(slot, ledger->room.take_for_redundancy(work.id, task.task.length));
   }
   FaultySource found;
-  const auto chunk = make(work, task, slot, found);
+  const auto chunk = base::caught(work.id.text(), [&] { return make(work, task, slot, found); });
   std::lock_guard guard(work.mutex);
   if (chunk) {
     work.done[which.piece][which.chunk] = *chunk;

@@ -40,6 +40,7 @@ class Recoverer {
   std::vector<ExportedPieces> gather(const ipc::Recover& request, std::optional<unsigned> own,
                                      ExportCollection& collection);
   void run(Work& work);
+  void run_all(Work& work);
   base::Status recover_chunk(Work& work, const Chunk& which);
   base::Status try_once(Work& work, const Chunk& which, const ReconstructionTask& task);
   base::Result<segment::ChunkEntry> make(Work& work, const ReconstructionTask& task, const tier::SlotAddress& slot,

@@ -44,6 +44,7 @@ class ReplicationLedger {
   void count_encoded(std::uint64_t bytes);
   void report_withdrawn(const segment::VersionId& id, const base::Error& why, bool part_stored);
   void count_superseded();
+  void report(const std::string& text) { reports_.add(text); }
 
   struct Capture {
     bool over = false;  ///< it ended without a commit

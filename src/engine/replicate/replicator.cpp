@@ -8,7 +8,20 @@ namespace perdure::engine {
 
 Replicator::Replicator(Ledger& ledger, Reports& reports, ReplicatorOptions options, std::function<void()> changed)
     : ledger_(ledger, reports), options_(std::move(options)), changed_(std::move(changed)), publisher_(ledger_) {
-  for (unsigned i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { run(); });
+  for (unsigned i = 0; i < options_.threads; ++i) {
+    auto begun = os::Thread::start(
+        "replication", [this] { run(); },
+        [this](const base::Error& why) {
+          std::lock_guard guard(mutex_);
+          if (!stopping_) ledger_.report("replication failed, and goes on: " + why.text());
+          return !stopping_;
+        });
+    if (begun)
+      threads_.all.push_back(std::move(*begun));
+    else
+      threads_.started = base::fail(begun.error());
+  }
+  if (!threads_.all.empty()) threads_.started = {};  // fewer have to do
 }
 
 void Replicator::stop() {
@@ -19,8 +32,7 @@ void Replicator::stop() {
     left = leave_group();
   }
   wake_.notify_all();
-  for (auto& thread : threads_)
-    if (thread.joinable()) thread.join();
+  for (auto& thread : threads_.all) thread.join();
 }
 
 base::Status Replicator::join(Membership membership) {

@@ -7,7 +7,6 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <thread>
 
 #include "engine/ledger/remembered.hpp"
 #include "engine/replicate/block_encoder.hpp"
@@ -15,6 +14,7 @@
 #include "engine/replicate/replication.hpp"
 #include "engine/replicate/replication_jobs.hpp"
 #include "engine/replicate/slot_publisher.hpp"
+#include "os/thread.hpp"
 
 namespace perdure::engine {
 
@@ -49,6 +49,9 @@ class Replicator {
   /// `changed` is called without any lock when a version's state changed.
   Replicator(Ledger& ledger, Reports& reports, ReplicatorOptions options, std::function<void()> changed);
   ~Replicator() { stop(); }
+  const base::Status& started() const {
+    return threads_.started;
+  }             ///< its threads; without any nothing reaches level node
   void stop();  ///< ends what is under way at its next part; returns when all threads have ended
 
   /// From now on in this group. What was begun in an earlier one is given up; what it reached stays.
@@ -141,6 +144,7 @@ class Replicator {
   void add(ReplicationJobs::Kind kind, const EntryPointer& entry, std::function<ReplicationEvent()> work);
   void drop_at_server(const EntryPointer& entry);
   void drop_later(std::function<void(ParityStore&)> drop);
+  void give_up(const EntryPointer& entry, const base::Error& why);
   bool replicates_captures() const;
   bool wanted(const segment::VersionId& id) const;
   bool publishes(const EntryPointer& entry, Publication::Wanted wanted) const;
@@ -173,7 +177,11 @@ class Replicator {
   std::map<std::string, std::set<std::uint64_t>> wanted_;  // attempts that other groups count on, by name
   ReplicationJobs jobs_;
   Outbox outbox_;
-  std::vector<std::thread> threads_;
+  struct Threads {
+    base::Status started;  // fails when none could be begun
+    std::vector<os::Thread> all;
+  };
+  Threads threads_;
 };
 
 }  // namespace perdure::engine

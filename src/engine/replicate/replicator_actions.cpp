@@ -113,10 +113,22 @@ void Replicator::add(ReplicationJobs::Kind kind, const EntryPointer& entry, std:
   // Newer versions come first, but for what other groups count on.
   const auto& id = entry->id().version;
   jobs_.add(kind, wanted(id) ? segment::Attempt{~0ULL, 0} : id.attempt, [this, entry, work = std::move(work)] {
-    const ReplicationEvent done = work();
+    const base::Status done = base::caught(entry->id().text(), [&]() -> base::Status {
+      const ReplicationEvent event = work();
+      std::lock_guard guard(mutex_);
+      (void)step(entry, event);
+      return {};
+    });
+    if (done) return;
     std::lock_guard guard(mutex_);
-    (void)step(entry, done);
+    give_up(entry, done.error());
   });
+}
+
+// What was under way for it cannot be told any more: the version stays at its lower level.
+void Replicator::give_up(const EntryPointer& entry, const base::Error& why) {
+  ledger_.report(entry->id().text() + ": it does not reach level node: " + why.text());
+  if (entry->phase() != ReplicationPhase::ended) (void)step(entry, event::Left{});
 }
 
 void Replicator::start_job(const EntryPointer& entry, ReplicationAction& next) {
@@ -124,18 +136,21 @@ void Replicator::start_job(const EntryPointer& entry, ReplicationAction& next) {
   const Entry* e = entry.get();  // lives as long as the job
   if (auto* send = std::get_if<action::Send>(&next))
     add(Kind::send, entry, [e, position = send->position, message = std::move(send->message)]() -> ReplicationEvent {
-      return event::Sent{position, e->group->link->send(position, engine::encode(message))};
+      return event::Sent{
+          position, base::caught("message", [&] { return e->group->link->send(position, engine::encode(message)); })};
     });
   if (auto* encode = std::get_if<action::Encode>(&next))
     add(Kind::work, entry, [this, e, task = std::move(*encode)] { return this->encode(*e, task); });
   if (auto* record = std::get_if<action::Record>(&next))
     add(Kind::work, entry, [this, set = std::move(record->redundancy_set)]() -> ReplicationEvent {
-      if (auto kept = ledger_.record(set); !kept) return event::RecordingFailed{kept.error()};
+      if (auto kept = base::caught("catalog", [&] { return ledger_.record(set); }); !kept)
+        return event::RecordingFailed{kept.error()};
       return event::Recorded{};
     });
   if (std::holds_alternative<action::NoteReached>(next))
     add(Kind::work, entry, [this, id = entry->id()]() -> ReplicationEvent {
-      if (auto noted = ledger_.note_reached(id); !noted) return event::NotingFailed{noted.error()};
+      if (auto noted = base::caught("catalog", [&] { return ledger_.note_reached(id); }); !noted)
+        return event::NotingFailed{noted.error()};
       return event::ReachedNoted{};
     });
   if (auto* order = std::get_if<action::Order>(&next))
@@ -144,7 +159,9 @@ void Replicator::start_job(const EntryPointer& entry, ReplicationAction& next) {
       if (!in.parity)
         return event::Ordered{base::fail(PERDURE_UNSUPPORTED, "parity server", "this engine knows none",
                                          "set redundancy.parity_servers")};
-      return event::Ordered{in.parity->order({id, in.group.number}, in.addresses, blocks)};
+      return event::Ordered{base::caught("parity server", [&] {
+        return in.parity->order({id, in.group.number}, in.addresses, blocks);
+      })};
     });
 }
 
@@ -154,7 +171,7 @@ ReplicationEvent Replicator::encode(const Entry& entry, const action::Encode& en
     if (entry.phase() >= ReplicationPhase::withdrawn)  // nobody needs it any more
       return event::EncodingFailed{encode.task, {}, encode.before_commit, false};
   }
-  auto chunk = encode_into_slot(entry, encode);
+  auto chunk = base::caught(entry.id().text(), [&] { return encode_into_slot(entry, encode); });
   if (!chunk)
     return event::EncodingFailed{encode.task, chunk.error(), encode.before_commit,
                                  ledger_.nothing_to_store(entry.id().version)};
@@ -174,7 +191,7 @@ base::Result<segment::ChunkEntry> Replicator::encode_into_slot(const Entry& entr
     return link.read(source.block.position, source.place, offset, target);
   };
   BlockEncoder encoder(std::move(reader), slots_);
-  auto chunk = encoder.encode(task, slot);
+  auto chunk = base::caught(entry.id().text(), [&] { return encoder.encode(task, slot); });
   if (!chunk) ledger_.give_back(slot);
   return chunk;
 }

@@ -14,10 +14,14 @@ void Replicator::run() {
     if (stopping_) return;
     if (auto job = jobs_.next()) {
       guard.unlock();
-      job->run();
+      const base::Status ran = base::caught("replication", [&job]() -> base::Status {
+        job->run();
+        return {};
+      });
       job->run = {};  // without the mutex: it may be the last that has the network
       guard.lock();
       jobs_.done(job->kind);
+      if (!ran) ledger_.report("replication failed, and goes on: " + ran.error().text());
       if (job->kind == ReplicationJobs::Kind::drop) outbox_.changed = true;  // the engine may have waited for it
       wake_.notify_all();
     } else if (!wake_at_ns) {
@@ -85,7 +89,16 @@ void Replicator::want_published(const segment::VersionId& id, Publication::Wante
 
 void Replicator::begin_publishing(const segment::VersionId& id, const std::shared_ptr<Publication>& publication) {
   publication->running = true;
-  jobs_.add(ReplicationJobs::Kind::publish, id.attempt, [this, id, publication] { publish(id, publication); });
+  jobs_.add(ReplicationJobs::Kind::publish, id.attempt, [this, id, publication] {
+    const base::Status done = base::caught(id.text(), [&]() -> base::Status {
+      publish(id, publication);
+      return {};
+    });
+    if (done) return;
+    std::lock_guard guard(mutex_);
+    publication->running = false;
+    if (const EntryPointer entry = find(id)) give_up(entry, done.error());
+  });
 }
 
 // Ranks that capture would wait for the processors that encoding takes, and level node comes no sooner by that: what is
@@ -106,7 +119,10 @@ void Replicator::publish(const segment::VersionId& id, const std::shared_ptr<Pub
   EntryPointer entry = current() ? find(id) : nullptr;
   if (current() && publishes(entry, wanted)) {
     guard.unlock();
-    const News news = read_news(id, *group, wanted, entry ? 0 : options_.least_early_bytes, publication->slots);
+    const auto read = base::caught(id.text(), [&]() -> base::Result<News> {
+      return read_news(id, *group, wanted, entry ? 0 : options_.least_early_bytes, publication->slots);
+    });
+    const News news = read ? *read : News{event::PublishingFailed{read.error()}};
     guard.lock();
     if (!entry && current()) entry = find(id);
     if (!entry && current() && news.ranks != 0 && past_.find(id) == nullptr)

@@ -58,8 +58,13 @@ void Connections::handle(const os::Readiness::Event& event) {
   }
   const auto it = connections_.find(event.number);
   if (it == connections_.end()) return;
-  if (event.writable) push(it->first, it->second);
-  if (event.readable) receive(it->first, it->second);
+  try {
+    if (event.writable) push(it->first, it->second);
+    if (event.readable) receive(it->first, it->second);
+  } catch (...) {  // what it sent may be gone: it is not to wait for an answer
+    lose(it->second);
+    throw;
+  }
 }
 
 void Connections::accept_all() {

@@ -26,8 +26,13 @@ class Connections {
   void send(ClientId id, Append&& append) {
     Connection* connection = writable(id);
     if (connection == nullptr) return;
-    append(connection->outbox);
-    push(id, *connection);
+    try {
+      append(connection->outbox);
+      push(id, *connection);
+    } catch (...) {  // half a frame says nothing any more
+      lose(*connection);
+      throw;
+    }
   }
   /// The client is served no more; drop_lost() closes its connection.
   void lose(ClientId id);

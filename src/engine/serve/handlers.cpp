@@ -27,7 +27,14 @@ void Handlers::take(ServeContext& context, ClientId client, base::ConstByteSpan 
     return refuse({PERDURE_CORRUPT, "message", "unknown operation " + std::to_string(head->operation), "", false});
   if (head->operation != ipc::kOperation<ipc::Hello> && !context.clients.contains(client))
     return refuse({PERDURE_INVALID_ARGUMENT, "message", "the first message is not hello", "", false});
-  take_[head->operation](context, {client, head->sequence, payload});
+  const auto taken = base::caught("message", [&]() -> base::Status {
+    take_[head->operation](context, {client, head->sequence, payload});
+    return {};
+  });
+  if (taken) return;
+  // A client that was answered in part is lost by then, and hears nothing more.
+  context.reports.add("a request failed: " + taken.error().text());
+  refuse(taken.error());
 }
 
 }  // namespace perdure::engine

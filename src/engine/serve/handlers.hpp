@@ -94,8 +94,10 @@ class Handlers {
       if (const auto* answer = std::get_if<base::Result<ReplyOf<M>>>(&begun))
         return reply<M>(context, request, *answer);
       auto outcome = std::make_shared<typename HeldJob<M>::Outcome>();
-      context.background.start(
-          [outcome, job = std::move(std::get<typename InBackground<M>::Job>(begun))] { outcome->set(job()); });
+      const auto started = context.background.start(
+          [outcome, job = std::move(std::get<typename InBackground<M>::Job>(begun))] { outcome->set(job()); },
+          [outcome](const base::Error& why) { outcome->set(base::fail(why)); });
+      if (!started) return reply<M>(context, request, base::fail(started.error()));
       hold<M>(context, request, std::make_unique<HeldJob<M>>(std::move(*message), handler.why, std::move(outcome)));
     };
   }

@@ -17,13 +17,26 @@ Server::Server(Ledger& ledger, Flusher& flusher, Janitor& janitor, Pipeline& pip
       lifetime_(ledger, flusher, janitor, pipeline, options_.group, options_.idle_exit_ns),
       background_([this] { wake(); }),
       context_{ledger, flusher, janitor, pipeline, reports, options_, lifetime_, waiting_, connections_, background_} {
-  thread_ = std::thread([this] { run(); });
+  auto begun = os::Thread::start(
+      "event loop", [this] { run(); }, [this](const base::Error& why) { return failed(why); });
+  if (begun)
+    thread_ = std::move(*begun);
+  else
+    started_ = base::fail(begun.error());
+}
+
+// Clients whose requests it had taken see that it has gone on: what waits is looked at again, and what was sent half is
+// a lost connection.
+bool Server::failed(const base::Error& why) {
+  if (stopping_) return false;
+  context_.reports.add("the engine's event loop failed, and goes on: " + why.text());
+  return true;
 }
 
 void Server::stop() {
   stopping_ = true;
   wake();
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
   lifetime_.end();
 }
 
@@ -37,7 +50,9 @@ void Server::run() {
   while (!stopping_) {
     if (auto waited = connections_.wait(poll_timeout_ns()); !waited) {
       context_.reports.add("the engine listens no more: " + waited.error().text());
-      break;
+      connections_.close();  // nobody is to wait for an answer
+      lifetime_.end();
+      return;
     }
     drop_lost();
     waiting_.reconsider(context_);
@@ -57,7 +72,9 @@ void Server::take(ClientId client, const ipc::Frame& frame) {
 }
 
 void Server::drop_lost() {
-  for (const ClientId id : connections_.drop_lost()) {
+  for (const ClientId id : connections_.drop_lost()) gone_.push_back(id);
+  for (; !gone_.empty(); gone_.pop_back()) {  // one that fails half way is seen to again
+    const ClientId id = gone_.back();
     waiting_.client_gone(id);
     const auto client = context_.clients.find(id);
     const bool is_rank = client != context_.clients.end() && client->second.is_rank();

@@ -2,9 +2,9 @@
 // The engine's event loop: takes what clients send to the handlers (handlers.hpp), and looks again at requests that
 // wait (waiting_requests.hpp). It never calls the network, and never waits for anything but events.
 #include <atomic>
-#include <thread>
 
 #include "engine/serve/handlers.hpp"
+#include "os/thread.hpp"
 
 namespace perdure::engine {
 
@@ -13,6 +13,7 @@ class Server {
   Server(Ledger& ledger, Flusher& flusher, Janitor& janitor, Pipeline& pipeline, Reports& reports, os::Fd listener,
          ServerOptions options);
   ~Server() { close(); }
+  const base::Status& started() const { return started_; }  ///< its thread; without it nobody is answered
   /// Something changed that waiting requests may be interested in. Any thread.
   void wake() { connections_.wake(); }
   void stop();
@@ -23,6 +24,7 @@ class Server {
 
  private:
   void run();
+  bool failed(const base::Error& why);
   void take(ClientId client, const ipc::Frame& frame);
   void drop_lost();
   void hurry_flushes();
@@ -38,9 +40,11 @@ class Server {
   Background background_;
   ServeContext context_;
   Handlers handlers_;
-  bool told_waiting_ = false;  // what the flusher was told last of whether somebody waits
+  std::vector<ClientId> gone_;  // who are not forgotten yet
+  bool told_waiting_ = false;   // what the flusher was told last of whether somebody waits
   std::atomic<bool> stopping_ = false;
-  std::thread thread_;
+  base::Status started_;
+  os::Thread thread_;
 };
 
 }  // namespace perdure::engine

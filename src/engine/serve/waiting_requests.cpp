@@ -52,16 +52,32 @@ void WaitingRequests::reconsider(ServeContext& context) {
     const bool timed_out = it->deadline_ns != 0 && now >= it->deadline_ns;
     const bool in_turn = it->request->traits().in_turn;
     const bool overtakes = in_turn && refused_in_turn && !timed_out;
-    if (overtakes || !it->request->answer(context, {it->client, false, timed_out})) {
+    bool answered = false;
+    const base::Status asked = base::caught(it->request->name(), [&]() -> base::Status {
+      answered = !overtakes && it->request->answer(context, {it->client, false, timed_out});
+      return {};
+    });
+    if (asked && !answered) {
       refused_in_turn = refused_in_turn || in_turn;
       ++it;
       continue;
     }
     tell_waited(context, *it);
-    context.connections.send(it->client,
-                             [&it](std::vector<std::byte>& out) { it->request->append_answer(it->sequence, out); });
-    it = erase(it);
+    const Entry over = take(it);  // whatever happens now, nobody is answered twice
+    context.connections.send(over.client, [&](std::vector<std::byte>& out) {
+      if (asked)
+        over.request->append_answer(over.sequence, out);
+      else
+        over.request->refuse(over.sequence, asked.error(), out);
+    });
   }
+}
+
+WaitingRequests::Entry WaitingRequests::take(std::deque<Entry>::iterator& it) {
+  Entry taken = std::move(*it);
+  if (taken.request->traits().in_turn) --in_turn_;
+  it = entries_.erase(it);
+  return taken;
 }
 
 void WaitingRequests::refuse_if(ServeContext& context, const std::function<bool(const Entry&)>& which,

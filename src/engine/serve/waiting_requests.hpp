@@ -88,6 +88,7 @@ class WaitingRequests {
  private:
   void refuse_if(ServeContext& context, const std::function<bool(const Entry&)>& which, const base::Error& error);
   std::deque<Entry>::iterator erase(std::deque<Entry>::iterator it);
+  Entry take(std::deque<Entry>::iterator& it);
   void excuse_suspension(std::uint64_t now_ns);
 
   std::deque<Entry> entries_;

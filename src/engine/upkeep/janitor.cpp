@@ -10,7 +10,23 @@ namespace perdure::engine {
 
 Janitor::Janitor(store::Store& store, Reports& reports, plan::RetentionPolicy policy, std::function<void()> idle)
     : store_(store), reports_(reports), policy_(policy), idle_(std::move(idle)) {
-  thread_ = std::thread([this] { run(); });
+  auto begun = os::Thread::start(
+      "janitor", [this] { run(); }, [this](const base::Error& why) { return failed(why); });
+  if (begun)
+    thread_ = std::move(*begun);
+  else
+    started_ = base::fail(begun.error());
+}
+
+// What it was at is due again with the next version, or the next look at all names.
+bool Janitor::failed(const base::Error& why) {
+  {
+    std::lock_guard guard(mutex_);
+    busy_ = false;
+    if (stopping_) return false;
+  }
+  reports_.add("retention failed: " + why.text());
+  return true;
 }
 
 void Janitor::activate() {
@@ -53,7 +69,7 @@ void Janitor::stop() {
     stopping_ = true;
   }
   wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
 }
 
 void Janitor::run() {
@@ -68,9 +84,15 @@ void Janitor::run() {
     busy_ = true;
     const RetentionQueue::Work work = queue_.take();
     guard.unlock();
-    if (work.clean) clean_store();
-    for (const auto& name : work.names) enforce_one(name);
+    const base::Status done = base::caught("retention", [&]() -> base::Status {
+      if (work.clean) clean_store();
+      for (const auto& name : work.names) enforce_one(name);
+      return {};
+    });
+    if (!done) reports_.add("retention failed and is being retried: " + done.error().text());
     guard.lock();
+    if (!done)
+      for (const auto& name : work.names) queue_.again(name);
     busy_ = false;
     const bool rest = !queue_.any();
     guard.unlock();

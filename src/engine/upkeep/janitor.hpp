@@ -7,11 +7,11 @@
 #include <mutex>
 #include <set>
 #include <string>
-#include <thread>
 
 #include "engine/ledger/reports.hpp"
 #include "engine/upkeep/retention.hpp"
 #include "engine/upkeep/retention_queue.hpp"
+#include "os/thread.hpp"
 
 namespace perdure::engine {
 
@@ -19,6 +19,7 @@ class Janitor {
  public:
   Janitor(store::Store& store, Reports& reports, plan::RetentionPolicy policy, std::function<void()> idle);
   ~Janitor() { stop(); }
+  const base::Status& started() const { return started_; }  ///< its thread; without it nothing is retired
   /// Makes this engine responsible for the store: cleans it, and applies retention to the names given so far and from
   /// now on. Repeatable.
   void activate();
@@ -32,6 +33,7 @@ class Janitor {
 
  private:
   void run();
+  bool failed(const base::Error& why);
   void enforce_one(const std::string& name);
   base::Result<bool> retire_old(const std::string& name);
   void clean_store();
@@ -47,7 +49,8 @@ class Janitor {
   bool busy_ = false, stopping_ = false;
   std::set<std::string> failing_;  // names whose trouble was reported; the thread's own
   std::atomic<std::uint64_t> retired_ = 0;
-  std::thread thread_;
+  base::Status started_;
+  os::Thread thread_;
 };
 
 }  // namespace perdure::engine

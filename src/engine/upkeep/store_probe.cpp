@@ -9,7 +9,16 @@ namespace perdure::engine {
 StoreProbe::StoreProbe(store::Store& store, std::uint64_t delay_ns,
                        std::function<void(const segment::VersionId&)> whole)
     : store_(store), delay_ns_(delay_ns), whole_(std::move(whole)) {
-  thread_ = std::thread([this] { run(); });
+  auto begun = os::Thread::start(
+      "store probe", [this] { run(); },
+      [this](const base::Error&) {
+        std::lock_guard guard(mutex_);
+        return !stopping_;  // who got no answer asks again
+      });
+  if (begun)
+    thread_ = std::move(*begun);
+  else
+    started_ = base::fail(begun.error());
 }
 
 void StoreProbe::ask(const segment::VersionId& id) {
@@ -27,7 +36,7 @@ void StoreProbe::stop() {
     stopping_ = true;
   }
   wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
 }
 
 void StoreProbe::run() {

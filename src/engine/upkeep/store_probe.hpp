@@ -4,9 +4,9 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
-#include <thread>
 #include <vector>
 
+#include "os/thread.hpp"
 #include "store/store.hpp"
 
 namespace perdure::engine {
@@ -17,6 +17,7 @@ class StoreProbe {
   /// agree. The store is asked `delay_ns` after ask(), once for all calls in that time.
   StoreProbe(store::Store& store, std::uint64_t delay_ns, std::function<void(const segment::VersionId&)> whole);
   ~StoreProbe() { stop(); }
+  const base::Status& started() const { return started_; }  ///< its thread; without it nobody is answered
   void ask(const segment::VersionId& id);
   void stop();
 
@@ -31,7 +32,8 @@ class StoreProbe {
   std::condition_variable wake_;
   std::vector<segment::VersionId> asked_;  // a queue without repetitions
   bool stopping_ = false;
-  std::thread thread_;
+  base::Status started_;
+  os::Thread thread_;
 };
 
 }  // namespace perdure::engine

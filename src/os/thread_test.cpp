@@ -1,0 +1,108 @@
+#include "os/thread.hpp"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+
+#include "os/fault_rules.hpp"
+#include "support/installed_hooks.hpp"
+
+namespace perdure::os {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Thread, RunsItsBodyAndIsWaitedFor) {
+  std::atomic<int> ran = 0;
+  {
+    auto thread = Thread::start(
+        "test", [&ran] { ++ran; }, [](const base::Error&) { return true; });
+    ASSERT_TRUE(thread) << thread.error().text();
+    EXPECT_TRUE(thread->joinable());
+  }
+  EXPECT_EQ(ran, 1);
+}
+
+TEST(Thread, OneThatTheSystemRefusesIsAnErrorThatNamesTheLimits) {
+  FaultRules rules(*parse_fault_rules("thread:janitor:EAGAIN:2:1"));
+  const test_support::InstalledHooks installed(rules);
+  const auto start = [](const char* name) {
+    return Thread::start(
+        name, [] {}, [](const base::Error&) { return false; });
+  };
+  EXPECT_TRUE(start("janitor"));
+  const auto refused = start("janitor");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PERDURE_NO_SPACE);
+  EXPECT_THAT(refused.error().text(), HasSubstr("thread 'janitor'"));
+  EXPECT_THAT(refused.error().text(), HasSubstr("ulimit -u"));
+  EXPECT_THAT(refused.error().text(), HasSubstr("pids.max"));
+  EXPECT_TRUE(start("clock"));
+  EXPECT_TRUE(start("janitor"));
+}
+
+// Else the process would end.
+TEST(Thread, WhatItsBodyThrowsIsTold) {
+  for (const bool standard : {true, false}) {
+    base::Error told;
+    {
+      const auto thread = Thread::start(
+          "test",
+          [standard] {
+            if (standard) throw std::bad_alloc();
+            throw 7;
+          },
+          [&told](const base::Error& why) {
+            told = why;
+            return false;
+          });
+      ASSERT_TRUE(thread);
+    }
+    EXPECT_EQ(told.code, standard ? PERDURE_NO_SPACE : PERDURE_INTERNAL) << told.text();
+    EXPECT_THAT(told.object, HasSubstr("test"));
+  }
+}
+
+TEST(Thread, ALoopGoesOnAfterThatAndWhoCannotTellEndsSilently) {
+  std::atomic<int> ran = 0, told = 0;
+  {
+    const auto loop = Thread::start(
+        "loop",
+        [&ran] {
+          if (++ran < 4) throw std::bad_alloc();
+        },
+        [&told](const base::Error&) { return ++told > 0; });
+    const auto mute = Thread::start(
+        "mute", [] { throw std::bad_alloc(); }, [](const base::Error&) -> bool { throw std::bad_alloc(); });
+    ASSERT_TRUE(loop && mute);
+  }
+  EXPECT_EQ(ran, 4);
+  EXPECT_EQ(told, 3);
+}
+
+TEST(Thread, ABodyMayBeRefusedItsMemoryByRule) {
+  FaultRules rules(*parse_fault_rules("thread_body::ENOMEM:1:2"));
+  const test_support::InstalledHooks installed(rules);
+  std::atomic<int> ran = 0, told = 0;
+  {
+    const auto thread = Thread::start(
+        "test", [&ran] { ++ran; }, [&told](const base::Error&) { return ++told > 0; });
+    ASSERT_TRUE(thread);
+  }
+  EXPECT_EQ(ran, 1);
+  EXPECT_EQ(told, 2);
+}
+
+TEST(Thread, WorkAsideIsWaitedForAndFailsWithIt) {
+  int done = 0;
+  EXPECT_TRUE(run_aside("test", [&done] { done = 1; }));
+  EXPECT_EQ(done, 1);
+  EXPECT_EQ(run_aside("test", [] { throw std::bad_alloc(); }).error().code, PERDURE_NO_SPACE);
+  FaultRules rules(*parse_fault_rules("thread::EAGAIN"));
+  const test_support::InstalledHooks installed(rules);
+  EXPECT_EQ(run_aside("test", [&done] { done = 2; }).error().code, PERDURE_NO_SPACE);
+  EXPECT_EQ(done, 1);
+}
+
+}  // namespace
+}  // namespace perdure::os

@@ -1,0 +1,145 @@
+// Threads of the engine that the system refuses, and memory that they cannot get: an error or success, never the end of
+// the application, and nobody waits for ever.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "node_directories.hpp"
+#include "node_loss.hpp"
+#include "support/sanitized.hpp"
+
+namespace {
+
+using namespace perdure::test_support;
+
+constexpr int kAnError = 3;  // exit code: some call failed, with a text
+
+/// What of a job's calls failed; each with a text.
+class Calls {
+ public:
+  void note(perdure_t* handle, const char* call, perdure_status status) {
+    if (status == PERDURE_OK) return;
+    failed_ = true;
+    if (std::string(perdure_error_text(handle)).empty()) mute_ = true;
+    std::fprintf(stderr, "%s: %s: %s\n", call, perdure_status_name(status), perdure_error_text(handle));
+  }
+  int code() const { return mute_ ? 1 : failed_ ? kAnError : 0; }
+
+ private:
+  bool failed_ = false, mute_ = false;
+};
+
+/// Two checkpoints to the store, captures flushed while they run, and a restore. All calls are made, whatever fails;
+/// those that wait do so for at most `patience_s`.
+int whole_job(const Rank& rank, const std::string& options, double patience_s) {
+  char message[2000] = "";
+  perdure_t* handle = nullptr;
+  if (perdure_open_communicator(&rank.communicator, options.c_str(), &handle, message, sizeof message) != PERDURE_OK)
+    return message[0] == '\0' ? 1 : kAnError;
+  State state(rank.rank, 24000);
+  state.protect(handle);
+  Calls calls;
+  for (std::int64_t version : {1, 2}) {
+    state.advance(static_cast<std::uint64_t>(version));
+    calls.note(handle, "checkpoint", perdure_checkpoint(handle, "app", version));
+    calls.note(handle, "level node", perdure_wait(handle, "app", version, PERDURE_LEVEL_NODE, patience_s));
+    calls.note(handle, "level store", perdure_wait(handle, "app", version, PERDURE_LEVEL_STORE, patience_s));
+  }
+  const perdure_status restored = perdure_restore(handle, "app", PERDURE_LATEST);
+  calls.note(handle, "restore", restored);
+  if (restored == PERDURE_OK && !state.right()) return 91;
+  calls.note(handle, "close", perdure_close(&handle));
+  return calls.code();
+}
+
+class ThreadFaults : public ::testing::TestWithParam<const char*> {
+ protected:
+  /// A job of two nodes under this rule, which all their processes obey. True: no call failed.
+  bool job_under(const std::string& rule) {
+    TemporaryDirectory directory;
+    RunOptions run;
+    run.ranks = 2;
+    run.kill_all_when_one_dies = false;
+    run.timeout_s = 120;
+    run.in_child = [&](int) { ::setenv("PERDURE_TEST_FAULTS", rule.c_str(), 1); };
+    const std::string options = options_in(directory.path(), GetParam(),
+                                           "node.ranks_per_node=1;redundancy.scheme=xor;flush.during_capture=always;"
+                                           "engine.drain_timeout=2;checkpoint.timeout=20;engine.start_timeout=5");
+    const auto outcome =
+        run_ranks(run, [&](const Rank& rank) { return whole_job(rank, options, rule.empty() ? 30 : 1); });
+    bool good = true;
+    for (const int code : outcome.exit_codes) {
+      EXPECT_TRUE(code == 0 || code == kAnError) << rule << ": " << outcome.text();
+      good = good && code == 0;
+    }
+    kill_engines(directory.path());
+    return good;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Modes, ThreadFaults, ::testing::Values("embedded", "daemon"),
+                         [](const auto& param) { return std::string(param.param); });
+
+// One after the other, until there is no such thread any more.
+TEST_P(ThreadFaults, AThreadThatIsRefusedIsAnErrorOrIsDoneWithout) {
+  EXPECT_TRUE(job_under(""));
+  EXPECT_FALSE(job_under("thread:event loop:EAGAIN")) << "without it there is no engine";
+  for (int number = 1; number <= unless_sanitized(45, 8); ++number)
+    (void)job_under("thread::EAGAIN:" + std::to_string(number) + ":1");
+}
+
+TEST_P(ThreadFaults, ABodyThatGetsNoMemoryFailsWhatItDid) {
+  for (int number = 1; number <= unless_sanitized(45, 8); ++number)
+    (void)job_under("thread_body::ENOMEM:" + std::to_string(number) + ":1");
+}
+
+TEST_P(ThreadFaults, MemoryThatIsRefusedInTheMidstOfWorkFailsThatWork) {
+  for (const char* where : {"pwrite:/store", "pread:/", "pwrite:/catalog", "open:/", "rename:/", "fsync:/", "readdir:/",
+                            "stat:/", "mkdir:/", "unlink:/", "fallocate:/"})
+    for (const char* when : {"1:1", "2:1", "5:1", "9:2"}) (void)job_under(std::string(where) + ":BAD_ALLOC:" + when);
+}
+
+// The threads of a recovery.
+class ThreadFaultsOfARecovery : public NodeLoss {};
+INSTANTIATE_TEST_SUITE_P(Modes, ThreadFaultsOfARecovery,
+                         ::testing::Values(Loss{"embedded", "embedded", "xor", 4, 1, {}, true, ""}),
+                         [](const auto& param) { return param.param.name; });
+
+TEST_P(ThreadFaultsOfARecovery, AreErrorsOfTheRestoreOrAreDoneWithout) {
+  live_and_die(1);
+  ASSERT_NO_FATAL_FAILURE(lose({1}));
+  const NodesAsTheyWere after_the_loss(directory_.path());
+  for (const char* name : {"recovery", "recovery helper", "exporter", "request", "service", "wire"})
+    for (const char* fault : {"thread:?:EAGAIN", "thread:?:EAGAIN:1:1", "thread_body:?:ENOMEM:1:1"}) {
+      std::string rule = fault;
+      rule.replace(rule.find('?'), 1, name);
+      RunOptions run = without_store();
+      run.timeout_s = 120;
+      run.in_child = [before = run.in_child, &rule](int rank) {
+        before(rank);
+        ::setenv("PERDURE_TEST_FAULTS", (std::string(::getenv("PERDURE_TEST_FAULTS")) + ";" + rule).c_str(), 1);
+      };
+      const auto outcome = run_ranks(run, [&](const Rank& rank) {
+        char message[2000] = "";
+        perdure_t* handle = nullptr;
+        const std::string configured = options();
+        if (perdure_open_communicator(&rank.communicator, configured.c_str(), &handle, message, sizeof message) !=
+            PERDURE_OK)
+          return message[0] == '\0' ? 1 : kAnError;
+        State state(rank.rank, kLossWords);
+        state.protect(handle);
+        Calls calls;
+        const perdure_status restored = perdure_restore(handle, "app", PERDURE_LATEST);
+        calls.note(handle, "restore", restored);
+        if (restored == PERDURE_OK && !(state.step == 1 && state.right())) return 91;
+        rank.barrier();
+        ::_exit(calls.code());
+      });
+      for (const int code : outcome.exit_codes)
+        EXPECT_TRUE(code == 0 || code == kAnError) << rule << ": " << outcome.text();
+      kill_engines(directory_.path());
+      after_the_loss.put_back();
+    }
+}
+
+}  // namespace
