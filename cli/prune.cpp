@@ -31,7 +31,8 @@ struct PruneArguments {
   std::vector<std::string> checkpoints;
   std::string store;
   std::uint64_t keep_last = 0, keep_every = 0;
-  double min_age_s = 600;
+  double min_age_s = 600, older_than_s = 0;
+  std::optional<std::uint64_t> after;  ///< versions of the one name with higher numbers
   bool leftovers = false, node = false, yes = false, even_the_last = false, json = false;
   bool has_policy = false;
 };
@@ -39,6 +40,7 @@ struct PruneArguments {
 struct Wish {
   std::map<std::string, std::set<std::uint64_t>> removals;  ///< NAME@VERSION
   std::set<std::string> names;                              ///< NAME: the retention is limited to these
+  std::map<std::string, std::uint64_t> rewound;             ///< NAME --after VERSION
   bool retention = false;                                   ///< without any other wish, the configured one
   bool store = false;                                       ///< something is to be done there
 };
@@ -55,9 +57,19 @@ base::Result<Wish> wish_of(const PruneArguments& arguments) {
   }
   if (arguments.has_policy && !wish.removals.empty())
     return base::fail(PERDURE_INVALID_ARGUMENT, "prune", "retention and NAME@VERSION at once", "one after the other");
-  wish.retention = arguments.has_policy ||
-                   (wish.removals.empty() && !arguments.leftovers && (!arguments.node || !wish.names.empty()));
-  wish.store = wish.retention || arguments.leftovers || !wish.removals.empty();
+  if (arguments.after) {
+    if (wish.names.size() != 1 || !wish.removals.empty() || arguments.has_policy)
+      return base::fail(PERDURE_INVALID_ARGUMENT, "--after", "it is for one NAME, and nothing else goes with it",
+                        "perdure prune NAME --after VERSION");
+    wish.rewound.emplace(*wish.names.begin(), *arguments.after);
+    wish.names.clear();
+  }
+  if (arguments.older_than_s > 0 && !arguments.node)
+    return base::fail(PERDURE_INVALID_ARGUMENT, "--older-than", "it is about what dead engines left", "add --node");
+  const bool removes = !wish.removals.empty() || !wish.rewound.empty();
+  wish.retention =
+      arguments.has_policy || (!removes && !arguments.leftovers && (!arguments.node || !wish.names.empty()));
+  wish.store = wish.retention || arguments.leftovers || removes;
   return wish;
 }
 
@@ -108,6 +120,24 @@ plan::RetentionPolicy policy_of(const PruneArguments& arguments, const Wish& wis
   return {arguments.keep_last > 0 ? arguments.keep_last : keep_last, arguments.keep_every};
 }
 
+/// The versions with higher numbers than the one that was gone back to, which has to be there: what its number was
+/// mistaken for would be given up with them.
+base::Status plan_rewind(store::Store& store, const std::string& name, std::uint64_t version, const DeepCheck& check,
+                         PrunePlan& plan) {
+  PERDURE_TRY(const auto facts, inventory(store, name));
+  std::set<std::uint64_t> later;
+  const VersionFacts* from = nullptr;
+  for (const VersionFacts& one : facts) {
+    if (one.listing.id.version == version && one.complete()) from = &one;
+    if (one.listing.id.version > version) later.insert(one.listing.id.version);
+  }
+  if (from == nullptr) return base::fail(no_such_checkpoint(store, {name, version}));
+  if (later.empty()) return {};
+  if (check(*from)) return plan_removal(store, name, facts, later, false, check, plan);
+  plan.refused.push_back(fmt::format("{} version {} is damaged: what comes after it is kept", name, version));
+  return {};
+}
+
 base::Status plan_store(store::Store& store, const PruneArguments& arguments, const Wish& wish,
                         const plan::RetentionPolicy& policy, const DeepCheck& check, PrunePlan& plan) {
   PERDURE_TRY(const auto names, store.names());
@@ -120,6 +150,11 @@ base::Status plan_store(store::Store& store, const PruneArguments& arguments, co
     PERDURE_TRY(const auto facts, inventory(store, name));
     PERDURE_CHECK(plan_removal(store, name, facts, versions, arguments.even_the_last, check, plan));
   }
+  for (const auto& [name, version] : wish.rewound) {
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      return base::fail(no_such_checkpoint(store, {name, version}));
+    PERDURE_CHECK(plan_rewind(store, name, version, check, plan));
+  }
   for (const std::string& name : names) {
     if (!wish.retention && !arguments.leftovers) break;
     if (!wish.names.empty() && !wish.names.contains(name)) continue;
@@ -129,11 +164,16 @@ base::Status plan_store(store::Store& store, const PruneArguments& arguments, co
   return arguments.leftovers ? plan_leftovers(store, arguments, plan) : base::Status{};
 }
 
-base::Status plan_nodes(const config::Config& config, PrunePlan& plan) {
+base::Status plan_nodes(const config::Config& config, double older_than_s, PrunePlan& plan) {
   PERDURE_TRY(const auto directories, find_node_directories(config));
   for (const NodeDirectory& directory : directories) {
     if (directory.alive) {
       plan.refused.push_back(directory.path + " is kept: its engine lives");
+      continue;
+    }
+    if (directory.unused_s < older_than_s) {
+      plan.refused.push_back(
+          directory.path + fmt::format(" is kept: it was used {:.1f} h ago (--older-than)", directory.unused_s / 3600));
       continue;
     }
     plan.actions.push_back({directory.path, "its engine is gone; what it holds beyond the store is lost with it",
@@ -166,9 +206,10 @@ int prune(const PruneArguments& arguments, Terminal& terminal) {
       return refuse(terminal, arguments, *other);
   }
   if (arguments.node)
-    if (auto planned = plan_nodes(*config, plan); !planned) return report(terminal, planned.error());
+    if (auto planned = plan_nodes(*config, arguments.older_than_s, plan); !planned)
+      return report(terminal, planned.error());
   const int status = carry_out(plan, arguments.yes, arguments.json, terminal);
-  return status == kGood && !wish->removals.empty() && !plan.refused.empty() ? kBad : status;
+  return status == kGood && !(wish->removals.empty() && wish->rewound.empty()) && !plan.refused.empty() ? kBad : status;
 }
 
 }  // namespace
@@ -184,6 +225,12 @@ Action enrol_prune(CLI::App& app) {
                    ->check(positive);
   auto* every =
       app.add_option("--keep-every", arguments->keep_every, "keep the multiples of this too")->check(whole_number);
+  app.add_option_function<std::string>(
+         "--after",
+         [arguments](const std::string& text) { arguments->after = std::strtoull(text.c_str(), nullptr, 10); },
+         "remove the versions of the one NAME with higher numbers than this, after going back to it; end the job "
+         "before")
+      ->check(whole_number);
   app.add_flag("--leftovers", arguments->leftovers,
                "remove what killed jobs left in the store: incomplete versions that are superseded, "
                "temporary segments, unfinished removals");
@@ -192,6 +239,11 @@ Action enrol_prune(CLI::App& app) {
       ->capture_default_str()
       ->check(seconds);
   app.add_flag("--node", arguments->node, "remove what dead engines left on this machine");
+  app.add_option_function<std::string>(
+         "--older-than",
+         [arguments](const std::string& text) { arguments->older_than_s = std::strtod(text.c_str(), nullptr); },
+         "with --node: only what nobody has used for so many seconds")
+      ->check(seconds);
   app.add_flag("--even-the-last", arguments->even_the_last, "NAME@VERSION may be the last verified version of NAME");
   app.add_flag("--yes", arguments->yes, "do it; without this, only say what would be done");
   app.add_flag("--json", arguments->json, "for programs");

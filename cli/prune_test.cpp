@@ -170,5 +170,72 @@ TEST(Prune, RemovesOnlyNodeDirectoriesOfDeadEngines) {
   EXPECT_THAT(ran.out, HasSubstr("its engine lives"));
 }
 
+TEST(Prune, OfDeadEnginesOnlyWhatNobodyUsedForSoLong) {
+  test_support::TemporaryDirectory directory;
+  const Variable node("PERDURE_NODE_PATH", directory / "node"), file("PERDURE_TIER_FILE_PATH", directory / "file");
+  const std::string old = directory / "node/0123456789abcdef.0", young = directory / "node/0123456789abcdef.1";
+  const std::string slots = directory / "file/0123456789abcdef.1.slots";
+  for (const std::string& path : {old, young, slots}) fs::create_directories(path);
+  const auto two_days_ago = fs::file_time_type::clock::now() - std::chrono::hours(48);
+  for (const std::string& path : {old, young}) {
+    std::ofstream(path + "/arena") << "x";
+    fs::last_write_time(path + "/arena", two_days_ago);
+    fs::last_write_time(path, two_days_ago);
+  }
+  // What is in any of its directories counts.
+  std::ofstream(slots + "/slot-0") << "x";
+  const Ran ran = run_verb({"prune", "--node", "--older-than", "86400", "--yes"});
+  EXPECT_EQ(ran.status, kGood) << ran.err;
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_TRUE(fs::exists(young));
+  EXPECT_TRUE(fs::exists(slots));
+  EXPECT_THAT(ran.out, HasSubstr("--older-than"));
+  EXPECT_EQ(run_verb({"prune", "--older-than", "5", "--yes"}).status, kUsage);
+}
+
+TEST(Prune, AfterAVersionThatOneGoesBackTo) {
+  SampleStore store;
+  for (std::uint64_t version : {1, 2, 3, 9}) store.add("nbody", version), store.add("heat", version);
+  const std::vector<std::string> from_2{"prune", "nbody", "--after", "2", "--store", store.path()};
+  EXPECT_THAT(run_verb(from_2).out, AllOf(HasSubstr("nbody version 3"), HasSubstr("nbody version 9")));
+  EXPECT_THAT(versions_left(store, "nbody"), ElementsAre(1, 2, 3, 9));
+  const auto with = [](std::vector<std::string> arguments, const char* more) {
+    arguments.emplace_back(more);
+    return arguments;
+  };
+  EXPECT_EQ(run_verb(with(from_2, "--yes")).status, kGood);
+  EXPECT_THAT(versions_left(store, "nbody"), ElementsAre(1, 2));
+  EXPECT_THAT(versions_left(store, "heat"), ElementsAre(1, 2, 3, 9));
+  EXPECT_THAT(run_verb(with(from_2, "--yes")).out, HasSubstr("nothing to remove"));
+  // A version that is not there is a mistake: what comes after it would be lost by it.
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"heat", "--after", "0"}, {"het", "--after", "2"}}) {
+    std::vector<std::string> arguments{"prune", "--store", store.path(), "--yes"};
+    arguments.insert(arguments.end(), wrong.begin(), wrong.end());
+    EXPECT_EQ(run_verb(arguments).status, kCannot) << wrong[0];
+  }
+  for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--after", "2"},
+                                                {"heat", "nbody", "--after", "2"},
+                                                {"heat@3", "--after", "2"},
+                                                {"heat", "--after", "2", "--keep-last", "1"}}) {
+    std::vector<std::string> arguments{"prune", "--store", store.path(), "--yes"};
+    arguments.insert(arguments.end(), wrong.begin(), wrong.end());
+    EXPECT_EQ(run_verb(arguments).status, kUsage) << wrong[0];
+  }
+  EXPECT_THAT(versions_left(store, "heat"), ElementsAre(1, 2, 3, 9));
+}
+
+// A version that is gone back to and cannot be read is no place to go on from.
+TEST(Prune, NothingIsGivenUpForADamagedVersionThatOneGoesBackTo) {
+  SampleStore store;
+  store.add("nbody", 1);
+  flip_byte(store.add("nbody", 2)[0], 5000);
+  store.add("nbody", 3);
+  const Ran ran = run_verb({"prune", "nbody", "--after", "2", "--yes", "--store", store.path()});
+  EXPECT_EQ(ran.status, kBad) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("nbody version 2 is damaged"));
+  EXPECT_THAT(versions_left(store, "nbody"), ElementsAre(1, 2, 3));
+}
+
 }  // namespace
 }  // namespace perdure::cli

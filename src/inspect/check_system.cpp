@@ -188,12 +188,14 @@ std::vector<Check> check_node_directories(const config::Config& config) {
     if (directory.alive) continue;
     ++dead;
     bytes += directory.bytes;
-    paths += "\n    " + directory.path + "  " + base::format_bytes(directory.bytes);
+    paths += "\n    " + directory.path + "  " + base::format_bytes(directory.bytes) +
+             fmt::format(", unused for {:.1f} h", directory.unused_s / 3600);
   }
   if (dead == 0) return {{"engines", Verdict::ok, fmt::format("{} alive, nothing left by dead ones", alive), ""}};
   return {{"engines", Verdict::warning,
            fmt::format("{} alive; {} dead ones left {}:{}", alive, dead, base::format_bytes(bytes), paths),
-           "a restart of their job uses it; when there will be none: perdure prune --node --yes"}};
+           "a restart of their job uses it; when there will be none: perdure prune --node --yes (--older-than SECONDS: "
+           "only what is that old)"}};
 }
 
 }  // namespace perdure::inspect

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 
 #include "config/directories.hpp"
@@ -23,15 +24,22 @@ bool is_engine_name(std::string_view name) {
   return all(name.substr(0, 16), "0123456789abcdef") && all(name.substr(17), "0123456789");
 }
 
-/// What is really backed: the memory tier's arena has holes.
-std::uint64_t backed_bytes(const std::string& directory) {
+struct Used {
   std::uint64_t bytes = 0;
+  std::time_t last_s = 0;  // of the wall clock
+};
+
+/// What is really backed, as the memory tier's arena has holes, and when it was written last.
+Used used_by(const std::string& directory) {
+  Used used;
   std::error_code error;
   for (fs::recursive_directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
     struct stat facts {};
-    if (::lstat(at->path().c_str(), &facts) == 0) bytes += static_cast<std::uint64_t>(facts.st_blocks) * 512;
+    if (::lstat(at->path().c_str(), &facts) != 0) continue;
+    used.bytes += static_cast<std::uint64_t>(facts.st_blocks) * 512;
+    used.last_s = std::max(used.last_s, facts.st_mtim.tv_sec);
   }
-  return bytes;
+  return used;
 }
 
 base::Result<os::File> lock_of(const std::string& path) {
@@ -75,15 +83,19 @@ base::Result<std::vector<NodeDirectory>> find_node_directories(const config::Con
   names.erase(std::unique(names.begin(), names.end()), names.end());
   std::vector<NodeDirectory> found;
   for (const std::string& name : names) {
-    NodeDirectory directory{root + "/" + name, {}, 0, false};
+    NodeDirectory directory{root + "/" + name, {}, 0, 0, false};
+    std::time_t last_s = 0;
     std::vector<std::string> parts{directory.path};
     for (const std::string& tier : config::known_tiers())
       if (auto slots = config::tier_directory(config, tier, name); slots != directory.path) parts.push_back(slots);
     for (const std::string& part : parts) {
       if (!os::exists(part).value_or(false)) continue;
       directory.directories.push_back(part);
-      directory.bytes += backed_bytes(part);
+      const Used used = used_by(part);
+      directory.bytes += used.bytes;
+      last_s = std::max(last_s, used.last_s);
     }
+    if (last_s != 0) directory.unused_s = std::max(0.0, std::difftime(std::time(nullptr), last_s));
     const auto lock = lock_of(directory.path);
     directory.alive = !lock && lock.error().code == PERDURE_BUSY;
     found.push_back(std::move(directory));

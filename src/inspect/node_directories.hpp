@@ -11,6 +11,7 @@ struct NodeDirectory {
   std::string path;                      ///< the engine's directory; its lock is engine.lock
   std::vector<std::string> directories;  ///< that one and its tiers' directories, those that are there
   std::uint64_t bytes = 0;               ///< memory and disk they take
+  double unused_s = 0;                   ///< since anything in them was written last; 0 where that is not known
   bool alive = false;                    ///< an engine holds the lock
 };
 
