@@ -39,6 +39,11 @@ base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& op
 
 /// One exchange: success if all ranks bring success; otherwise as above.
 base::Status agree(comm::Communicator& comm, const base::Status& mine);
+/// The same for what `work` returns, a Status. What it throws is brought to the exchange, too: others wait in it.
+template <class Work>
+base::Status agree_after(comm::Communicator& comm, const std::string& object, Work work) {
+  return agree(comm, base::caught(object, [&]() -> base::Status { return work(); }));
+}
 /// The same, and in the same exchange: whether `holds` is true on all ranks, of the same thing.
 base::Result<bool> agree_on(comm::Communicator& comm, const base::Status& mine, bool holds, std::uint64_t of = 0);
 

@@ -64,36 +64,40 @@ base::Status GroupMembership::join() {
   PERDURE_TRY(addresses_, open_network());
   if (addresses_.empty()) return {};
   network_open_ = true;
-  const auto topology = read_topology(job_.config().text("node.topology"));
-  PERDURE_CHECK(agree(job_.comm(), topology ? base::Status() : base::Status(base::fail(topology.error()))));
-  auto plan = plan_group(*topology);
+  Topology topology;
+  PERDURE_CHECK(agree_after(job_.comm(), "topology", [&]() -> base::Status {
+    PERDURE_TRY(topology, read_topology(job_.config().text("node.topology")));
+    return {};
+  }));
+  auto plan = base::caught("group", [&] { return plan_group(topology); });
   // Too few nodes is no error: what there is of levels below works.
   if (!plan && plan.error().code == PERDURE_UNSUPPORTED) {
     if (job_.leads())
-      (void)job_.engine().channel().call(
-          ipc::Note{"redundancy: " + plan.error().text() + "; level node is not reached"});
+      (void)base::caught("group", [&] {
+        return job_.engine().channel().call(
+            ipc::Note{"redundancy: " + plan.error().text() + "; level node is not reached"});
+      });
     return {};
   }
-  base::Status outcome;
-  if (!plan) outcome = base::fail(plan.error());
-  if (plan && job_.leads()) outcome = tell_join(*plan, epoch);
-  PERDURE_CHECK(agree(job_.comm(), outcome));
+  PERDURE_CHECK(agree_after(job_.comm(), "group", [&]() -> base::Status {
+    if (!plan) return base::fail(plan.error());
+    return job_.leads() ? tell_join(*plan, epoch) : base::Status();
+  }));
   joined_ = true;
   return {};
 }
 
 // Parity servers have a key of their own, which the job then takes over: they read from its engines.
 base::Status GroupMembership::choose_job_key() {
-  base::Status chosen;
-  if (job_.comm().rank() == 0 && job_key_.empty()) {
-    job_key_ = random_bytes(kKeyBytes);
+  return agree_after(job_.comm(), "job key", [&]() -> base::Status {
+    if (job_.comm().rank() != 0 || !job_key_.empty()) return {};
+    auto key = random_bytes(kKeyBytes);
     if (redundancy::keeps_at_server(job_.config().text("redundancy.scheme"))) {
-      auto key = engine::parity_server_key(job_.config().list("redundancy.parity_servers"));
-      if (key) job_key_ = std::move(*key);
-      if (!key) chosen = base::fail(key.error());
+      PERDURE_TRY(key, engine::parity_server_key(job_.config().list("redundancy.parity_servers")));
     }
-  }
-  return agree(job_.comm(), chosen);
+    job_key_ = std::move(key);
+    return {};
+  });
 }
 
 base::Status GroupMembership::tell_join(const redundancy::GroupPlan& plan, std::uint64_t epoch) {
@@ -114,7 +118,8 @@ base::Status GroupMembership::tell_join(const redundancy::GroupPlan& plan, std::
 base::Result<std::vector<std::vector<std::byte>>> GroupMembership::open_network() {
   using Answer = std::optional<base::Result<ipc::NetworkAddress>>;  // nothing: no leader
   Answer mine;
-  if (job_.leads()) mine = job_.engine().channel().call(ipc::OpenNetwork{job_key_});
+  if (job_.leads())
+    mine = base::caught("engine", [&] { return job_.engine().channel().call(ipc::OpenNetwork{job_key_}); });
   PERDURE_TRY(const auto all, comm::allgather_bytes(job_.comm(), base::encode_fields(mine)));
   std::vector<std::vector<std::byte>> addresses(node_count(job_.nodes()));
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
@@ -139,7 +144,9 @@ base::Result<redundancy::GroupPlan> GroupMembership::plan_group(const Topology& 
 void GroupMembership::add_node_levels(Opening& opening) {
   if (!joined_) return;
   opening.node_level_list = levels_.list_hash(opening.name);
+  opening.node_level_bits = kEverything;
   if (!job_.leads()) return;
+  opening.node_level_bits = 0;
   const auto reply = job_.engine().channel().call(ipc::AtNodeLevel{opening.name});
   opening.node_level_bits = reply ? levels_.bits(opening.name, reply->attempts_ns) : 0;
 }
@@ -151,8 +158,11 @@ void GroupMembership::note_node_levels(const segment::VersionId& id, std::uint64
 }
 
 void GroupMembership::tell(const std::string& name, const std::optional<NodeLevelNews>& news) {
-  if (news && job_.leads() && job_.engine().channel().connected())
-    (void)job_.engine().channel().tell(ipc::Superseded{name, news->attempt_ns, news->keep});
+  if (!news || !job_.leads() || !job_.engine().channel().connected()) return;
+  // An engine that is not told keeps what it might give up, and hears of it with what comes next.
+  (void)base::caught("level node", [&] {
+    return job_.engine().channel().tell(ipc::Superseded{name, news->attempt_ns, news->keep});
+  });
 }
 
 // Other nodes keep what they promised until a later agreement. What this node has lost since, such as a block that
@@ -169,7 +179,7 @@ void GroupMembership::replicate_unfinished() {
   for (const auto& [name, attempts] : job_.known().whole_in_tiers())
     for (const std::uint64_t attempt_ns : attempts) levels_.current(name, attempt_ns);
   if (!job_.leads()) return;
-  const auto held = job_.engine().inventory("");
+  const auto held = base::caught("engine", [&] { return job_.engine().inventory(""); });
   if (!held) return;
   std::map<std::string, segment::VersionId> newest;
   for (const auto& summary : *held) {
@@ -177,7 +187,8 @@ void GroupMembership::replicate_unfinished() {
     auto& id = newest.try_emplace(summary.id.name, summary.id).first->second;
     if (id.attempt < summary.id.attempt) id = summary.id;
   }
-  for (const auto& [name, id] : newest) (void)job_.engine().channel().call(ipc::ReplicateAgain{id});
+  for (const auto& [name, id] : newest)
+    (void)base::caught("engine", [&] { return job_.engine().channel().call(ipc::ReplicateAgain{id}); });
 }
 
 // True when all nodes say the same: it is under way, or it is where it should be.
@@ -185,7 +196,8 @@ base::Result<bool> GroupMembership::ask_again(const segment::VersionId& id) {
   ipc::ReplicatingAgain here{true, true};
   base::Status outcome;
   if (job_.leads() && job_.engine().connected()) {
-    const auto reply = job_.engine().channel().call(ipc::ReplicateAgain{id});
+    const auto reply =
+        base::caught("level node", [&] { return job_.engine().channel().call(ipc::ReplicateAgain{id}); });
     if (reply) here = *reply;
     if (!reply && reply.error().code != PERDURE_UNAVAILABLE) outcome = base::fail(reply.error());
   }
@@ -214,7 +226,9 @@ base::Result<bool> GroupMembership::wait_node_level(const std::optional<segment:
   bool here = false;
   base::Status outcome;
   if (held) {
-    auto reply = job_.engine().channel().call(ipc::WaitNodeLevel{*held, timeout_ns});
+    const auto reply = base::caught("level node", [&] {
+      return job_.engine().channel().call(ipc::WaitNodeLevel{*held, timeout_ns});
+    });
     if (reply)
       here = reply->reached;
     else

@@ -56,15 +56,11 @@ void JobInventory::add(std::uint32_t node, ipc::Holdings reply) {
 base::Result<JobInventory> gather_inventories(Job& job, const ipc::Inventory& question) {
   using Answer = std::optional<ipc::Holdings>;  // nothing: no leader
   Answer mine;
-  base::Status asked;
-  if (job.leads()) {
-    auto reply = job.engine().channel().call(question);
-    if (reply)
-      mine = std::move(*reply);
-    else
-      asked = base::fail(reply.error());
-  }
-  PERDURE_CHECK(agree(job.comm(), asked));
+  PERDURE_CHECK(agree_after(job.comm(), "inventory", [&]() -> base::Status {
+    if (!job.leads()) return {};
+    PERDURE_TRY(mine, job.engine().channel().call(question));
+    return {};
+  }));
   PERDURE_TRY(const auto bytes, comm::allgather_bytes(job.comm(), base::encode_fields(mine)));
   JobInventory all;
   for (std::size_t rank = 0; rank < bytes.size(); ++rank) {

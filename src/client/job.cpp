@@ -115,7 +115,7 @@ base::Status Job::attach_once() {
     hello.fingerprint = config_.fingerprint();
     hello.rank = rank();
     hello.first_node = nodes_.first();
-    outcome = engine_.connect(*socket, hello);
+    outcome = base::caught("engine", [&] { return engine_.connect(*socket, hello); });
   }
   PERDURE_CHECK(agree(*comm_, outcome));
   PERDURE_CHECK(group_.join());
@@ -139,7 +139,12 @@ base::Status Job::hold(const std::string& name, NameClaims::Access access) {
 base::Result<Opened> Job::begin(Opening opening, const base::Status& mine) {
   const base::Status ready = mine ? announce() : mine;
   const bool begins = opening.operation == Operation::checkpoint;
-  if (ready && begins) group_.add_node_levels(opening);
+  if (ready && begins)
+    (void)base::caught("level node", [&]() -> base::Status {
+      opening.node_level_bits = 0;  // nothing is promised by who cannot say what
+      group_.add_node_levels(opening);
+      return {};
+    });
   opening.engine_lost = engine_.gone();
   PERDURE_TRY(auto opened, open_collective(*comm_, opening, ready));
   if (opened.any_engine_lost) PERDURE_CHECK(attach());

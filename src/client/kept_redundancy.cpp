@@ -11,7 +11,8 @@ namespace {
 base::Result<std::set<std::string>> gather_names(Job& job) {
   ipc::Names mine;
   if (job.leads() && job.engine().connected())
-    if (auto kept = job.engine().channel().call(ipc::KeptNames{job.ranks()})) mine = std::move(*kept);
+    if (auto kept = base::caught("engine", [&] { return job.engine().channel().call(ipc::KeptNames{job.ranks()}); }))
+      mine = std::move(*kept);
   PERDURE_TRY(const auto all, comm::allgather_bytes(job.comm(), base::encode_fields(mine)));
   std::set<std::string> names;
   if (job.rank() != 0) return names;
@@ -38,6 +39,15 @@ base::Result<std::vector<ipc::StoredName>> look_at_store(Job& job) {
   return base::decode_fields<std::vector<ipc::StoredName>>(bytes, "what is stored");
 }
 
+base::Status drop_here(Job& job, std::vector<ipc::StoredName> stored) {
+  if (!job.leads() || !job.engine().connected()) return {};
+  PERDURE_TRY(const auto kept, job.engine().channel().call(ipc::AllStored{job.ranks(), std::move(stored)}));
+  if (kept.versions.empty()) return {};
+  base::Error error = still_kept(kept.versions, job.store().properties().location, job.engine().directory());
+  (void)job.engine().channel().call(ipc::Note{error.text()});
+  return base::fail(std::move(error));
+}
+
 }  // namespace
 
 // Older ones need not be whole: nobody goes back to them any more.
@@ -55,12 +65,7 @@ std::uint64_t stored_until_ns(store::Store& store, const std::string& name) {
 
 base::Status drop_redundancy(Job& job) {
   PERDURE_TRY(auto stored, look_at_store(job));
-  if (!job.leads() || !job.engine().connected()) return {};
-  PERDURE_TRY(const auto kept, job.engine().channel().call(ipc::AllStored{job.ranks(), std::move(stored)}));
-  if (kept.versions.empty()) return {};
-  base::Error error = still_kept(kept.versions, job.store().properties().location, job.engine().directory());
-  (void)job.engine().channel().call(ipc::Note{error.text()});
-  return base::fail(std::move(error));
+  return agree_after(job.comm(), "close", [&] { return drop_here(job, std::move(stored)); });
 }
 
 base::Error still_kept(const std::vector<segment::VersionId>& versions, const std::string& store,

@@ -26,7 +26,7 @@ std::map<std::string, std::set<std::uint64_t>> KnownVersions::whole_in_tiers() c
 // A store that cannot be read now is the flush's trouble, not a reason to stop the application.
 void KnownVersions::observe(const std::string& name, store::Store& store, bool replace) {
   if (taken_.contains(name)) return;
-  Versions& versions = taken_[name];
+  Versions versions;  // known when all was looked at, not before
   const std::uint64_t forgotten_ns = store.forgotten(name).value_or(0);
   saw_attempt({name, 0, {forgotten_ns, 0}});
   const auto left = left_after_.find(name);
@@ -45,6 +45,7 @@ void KnownVersions::observe(const std::string& name, store::Store& store, bool r
     }
   }
   drop_left_branches(versions);
+  taken_[name] = std::move(versions);
 }
 
 // Where a program went back, higher numbers than that of the newest attempt are of a branch that it left, also after a

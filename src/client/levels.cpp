@@ -105,14 +105,17 @@ base::Status wait_level(Job& job, const std::string& name, std::int64_t version,
   // Without other nodes' help, what survives a node is what is in the store.
   if (level == PERDURE_LEVEL_NODE && job.group().joined()) {
     const std::uint64_t begun = os::monotonic_ns();
-    auto held = held_id(job, name, number);
-    PERDURE_CHECK(agree(job.comm(), held ? base::Status() : base::Status(base::fail(held.error()))));
-    PERDURE_TRY(const bool everywhere, job.group().wait_node_level(*held, timeout_ns));
+    std::optional<segment::VersionId> held;
+    PERDURE_CHECK(agree_after(job.comm(), "wait", [&]() -> base::Status {
+      PERDURE_TRY(held, held_id(job, name, number));
+      return {};
+    }));
+    PERDURE_TRY(const bool everywhere, job.group().wait_node_level(held, timeout_ns));
     if (everywhere) return {};
     const std::uint64_t passed = os::monotonic_ns() - begun;
     if (timeout_ns != 0) timeout_ns = passed < timeout_ns ? timeout_ns - passed : 1;
   }
-  return agree(job.comm(), wait_here(job, name, number, level, timeout_ns));
+  return agree_after(job.comm(), "wait", [&] { return wait_here(job, name, number, level, timeout_ns); });
 }
 
 base::Status read_progress(Job& job, perdure_progress& progress) {
@@ -138,19 +141,21 @@ base::Status retire_version(Job& job, const std::string& name, std::int64_t vers
   if (ready) ready = job.hold(name, NameClaims::Access::write);
   PERDURE_TRY([[maybe_unused]] const auto opened, job.begin({Operation::retire, name, version}, ready));
   const auto number = static_cast<std::uint64_t>(version);
-  base::Status outcome;
   bool found = false;
-  if (job.leads()) {
+  PERDURE_CHECK(agree_after(job.comm(), "retire", [&]() -> base::Status {
+    if (!job.leads()) return {};
     auto held = held_id(job, name, number);
     found = held && held->has_value();
-    auto done = job.engine().channel().call(ipc::Retire{name, number});
-    if (!done) outcome = base::fail(done.error());
-  }
+    PERDURE_CHECK(job.engine().channel().call(ipc::Retire{name, number}));
+    return {};
+  }));
   // The store comes after every node has let go: no flush may publish it again.
-  PERDURE_CHECK(agree(job.comm(), outcome));
-  if (job.comm().rank() == 0) outcome = remove_from_store(job, name, number, found);
-  job.known().retired(name, number);
-  PERDURE_CHECK(agree(job.comm(), outcome));
+  PERDURE_CHECK(agree_after(job.comm(), "retire", [&]() -> base::Status {
+    base::Status outcome;
+    if (job.comm().rank() == 0) outcome = remove_from_store(job, name, number, found);
+    job.known().retired(name, number);
+    return outcome;
+  }));
   PERDURE_TRY(const bool anybody, on_any_rank(job.comm(), found));
   if (!anybody) return base::fail(PERDURE_NOT_FOUND, text(name, number), "there is no such version");
   return {};
@@ -165,7 +170,11 @@ base::Status close_job(Job& job) {
   if (!opened) outcome = base::fail(opened.error());
   const bool embedded = job.config().text("engine.mode") != "daemon";
   const std::uint64_t timeout_ns = nanoseconds(job.config().real("engine.drain_timeout"));
-  const DrainCalls calls{[&](std::uint64_t limit_ns) { return ask_drain(job, limit_ns); },
+  // All ranks meet in between, whatever this one's asking comes to.
+  const auto ask = [&](std::uint64_t limit_ns) {
+    return base::caught("close", [&] { return ask_drain(job, limit_ns); });
+  };
+  const DrainCalls calls{ask,
                          [&] {
                            if (opened) (void)job.comm().barrier();
                          },
@@ -177,7 +186,7 @@ base::Status close_job(Job& job) {
     outcome = base::fail(left_behind(*left, job.store().properties().location, job.engine().directory(),
                                      job.config().real("engine.drain_timeout")));
   base::Status agreed = opened ? agree(job.comm(), outcome) : outcome;
-  if (agreed && embedded && job.group().joined()) agreed = agree(job.comm(), drop_redundancy(job));
+  if (agreed && embedded && job.group().joined()) agreed = drop_redundancy(job);
   job.leave();
   if (opened) (void)job.comm().barrier();
   return agreed;

@@ -109,8 +109,8 @@ base::Status Session::checkpoint(const std::string& name, std::int64_t version) 
 // A lost engine is the next call's trouble.
 void Session::tell_step(std::uint64_t entered_ns) {
   const std::uint64_t left_ns = std::exchange(left_ns_, 0);
-  if (left_ns != 0 && entered_ns > left_ns && job_->engine().connected())
-    (void)job_->engine().channel().tell(ipc::Step{entered_ns - left_ns});
+  if (left_ns == 0 || entered_ns <= left_ns || !job_->engine().connected()) return;
+  (void)base::caught("engine", [&] { return job_->engine().channel().tell(ipc::Step{entered_ns - left_ns}); });
 }
 
 base::Status Session::capture(const segment::VersionId& id) {
@@ -145,12 +145,19 @@ base::Result<segment::RegionEntry> Session::stored_size(const std::string& name,
   if (ready) ready = check_version(version, true);
   VersionReader reader(*job_);
   PERDURE_CHECK(reader.choose({Operation::stored_size, name, version}, ready));
-  base::Status outcome = reader.fetch();
-  if (outcome) outcome = reader.commit_fetched();
-  auto piece = outcome ? reader.locate(job_->rank()) : base::Result<const segment::Piece*>(base::fail(outcome.error()));
-  const auto entries = piece ? (*piece)->regions : std::vector<segment::RegionEntry>();
-  reader.release();
-  PERDURE_CHECK(agree(job_->comm(), piece ? base::Status() : base::Status(base::fail(piece.error()))));
+  const base::Status fetched = reader.fetch();
+  std::vector<segment::RegionEntry> entries;
+  PERDURE_CHECK(agree_after(job_->comm(), "restore", [&]() -> base::Status {
+    const auto located = base::caught("restore", [&]() -> base::Status {
+      PERDURE_CHECK(fetched);
+      PERDURE_CHECK(reader.commit_fetched());
+      PERDURE_TRY(const auto* piece, reader.locate(job_->rank()));
+      entries = piece->regions;
+      return {};
+    });
+    reader.release();
+    return located;
+  }));
   for (const auto& region : entries)
     if (region.id == id) return region;
   return base::fail(PERDURE_NOT_FOUND, "region " + std::to_string(id), "it is not part of " + reader.id().text());

@@ -61,25 +61,33 @@ std::vector<segment::VersionId> undecided(const std::vector<NodeHolding>& all) {
   return ids;
 }
 
+void look_at(Job& job, const std::vector<segment::VersionId>& ids, StoreView& view) {
+  std::string listed;
+  std::vector<store::VersionListing> listings;
+  for (const auto& id : ids) {
+    if (id.name != listed) {
+      auto found = list_versions(job.store(), id.name, job.known());
+      listings = found ? std::move(*found) : std::vector<store::VersionListing>{};
+      if (!found) view.unreadable = found.error();
+      listed = id.name;
+    }
+    for (const auto& listing : listings)
+      if (listing.id == id) view_stored(job.store(), listing, view);
+  }
+  // Damage that nobody else has seen yet is no reason to give anything up.
+  if (!view.suspects.empty() && !view.unreadable) view.unreadable = view.suspects.front().why;
+}
+
 // A node whose part of a version is at the store may have let go of its slots already. Rank 0 looks.
 base::Result<StoreView> stored_parts(Job& job, const std::vector<segment::VersionId>& ids) {
   std::vector<std::byte> told;
   if (job.comm().rank() == 0) {
     StoreView view;
-    std::string listed;
-    std::vector<store::VersionListing> listings;
-    for (const auto& id : ids) {
-      if (id.name != listed) {
-        auto found = list_versions(job.store(), id.name, job.known());
-        listings = found ? std::move(*found) : std::vector<store::VersionListing>{};
-        if (!found) view.unreadable = found.error();
-        listed = id.name;
-      }
-      for (const auto& listing : listings)
-        if (listing.id == id) view_stored(job.store(), listing, view);
-    }
-    // Damage that nobody else has seen yet is no reason to give anything up.
-    if (!view.suspects.empty() && !view.unreadable) view.unreadable = view.suspects.front().why;
+    const auto looked = base::caught("store", [&]() -> base::Status {
+      look_at(job, ids, view);
+      return {};
+    });
+    if (!looked) view = StoreView{{}, looked.error()};  // then nothing is known of it, and the others wait
     told = base::encode_fields(view);
   }
   PERDURE_TRY(const auto bytes, comm::broadcast_bytes(job.comm(), std::move(told), 0));
@@ -94,6 +102,18 @@ base::Status carry_out(Job& job, const segment::VersionId& id, const plan::Settl
   }
   PERDURE_CHECK(job.engine().channel().call(ipc::Commit{id, job.my_segments(settlement.segments)}));
   return {};
+}
+
+base::Status settle_one(Job& job, const std::vector<NodeHolding>& all, const StoreView& stored,
+                        const segment::VersionId& id) {
+  const bool mine = std::any_of(all.begin(), all.end(), [&](const NodeHolding& holding) {
+    return holding.node == job.nodes().mine && holding.held.id == id && !holding.held.committed;
+  });
+  if (!job.leads() || !mine) return {};
+  const plan::Evidence evidence{nodes_of_pieces(all, id),  stored.parts_of(id),           begun(all, id),
+                                committed_parts(all, id),  stored.unreadable.has_value(), superseded(all, id),
+                                unreachable_ranks(all, id)};
+  return carry_out(job, id, plan::settle(evidence, job.nodes().node_of_rank, job.aggregation()));
 }
 
 }  // namespace
@@ -115,18 +135,10 @@ base::Status settle(Job& job) {
   if (ask_store) {
     PERDURE_TRY(stored, stored_parts(job, open_questions));
   }
-  base::Status outcome;
-  for (const auto& id : open_questions) {
-    const plan::Evidence evidence{nodes_of_pieces(all, id),  stored.parts_of(id),           begun(all, id),
-                                  committed_parts(all, id),  stored.unreadable.has_value(), superseded(all, id),
-                                  unreachable_ranks(all, id)};
-    const bool mine = std::any_of(all.begin(), all.end(), [&](const NodeHolding& holding) {
-      return holding.node == job.nodes().mine && holding.held.id == id && !holding.held.committed;
-    });
-    if (job.leads() && mine && outcome)
-      outcome = carry_out(job, id, plan::settle(evidence, job.nodes().node_of_rank, job.aggregation()));
-  }
-  return agree(job.comm(), outcome);
+  return agree_after(job.comm(), "settling", [&]() -> base::Status {
+    for (const auto& id : open_questions) PERDURE_CHECK(settle_one(job, all, stored, id));
+    return {};
+  });
 }
 
 }  // namespace perdure::client

@@ -236,9 +236,11 @@ void VersionReader::explain(const VersionPlans& plans) {
   for (const auto& [id, plan] : plans.of) {
     if (!plan.on_nodes || id.attempt <= id_.attempt) continue;
     const auto lost = first_lost(plan.sources);
-    if (lost != plan.sources.end())
-      (void)job_.engine().channel().call(
+    if (lost == plan.sources.end()) continue;
+    (void)base::caught("engine", [&] {
+      return job_.engine().channel().call(
           ipc::Note{id.text() + " cannot be restored: " + lost->why + "; " + id_.text() + " is taken instead"});
+    });
   }
 }
 
@@ -246,7 +248,11 @@ void VersionReader::explain(const VersionPlans& plans) {
 base::Result<base::Error> VersionReader::why_nothing(const Opening& opening, const VersionPlans& plans,
                                                      const JobInventory& all, const StoreView& store) {
   std::vector<std::byte> told;
-  if (job_.comm().rank() == 0) told = base::encode_fields(nothing_found(opening, plans, all, store));
+  if (job_.comm().rank() == 0) {
+    const auto why =
+        base::caught("store", [&] { return base::Result<base::Error>(nothing_found(opening, plans, all, store)); });
+    told = base::encode_fields(why ? *why : why.error());
+  }
   PERDURE_TRY(const auto bytes, comm::broadcast_bytes(job_.comm(), told, 0));
   return base::decode_fields<base::Error>(bytes, "reason");
 }
@@ -358,8 +364,11 @@ BytesRead VersionReader::bytes_read() const {
 void VersionReader::release() {
   NodeEngine& engine = job_.engine();
   const BytesRead sum = bytes_read();
-  if (!images_.empty() && engine.connected()) (void)engine.channel().tell(ipc::Restored{sum.slots, sum.store});
-  if (engine.connected()) (void)engine.channel().call(ipc::Unpin{});
+  (void)base::caught("engine", [&]() -> base::Status {
+    if (!images_.empty() && engine.connected()) (void)engine.channel().tell(ipc::Restored{sum.slots, sum.store});
+    if (engine.connected()) (void)engine.channel().call(ipc::Unpin{});
+    return {};
+  });
 }
 
 }  // namespace perdure::client

@@ -109,7 +109,7 @@ AuditResult audit(store::Store& store, const AuditPlan& plan, unsigned threads,
     auto begun = os::Thread::start("audit", work, [&](const base::Error& why) {
       std::lock_guard lock(mutex);
       result.defects.push_back({store.properties().location, 0, kUnknownRank, -1, why});
-      return true;
+      return false;  // the others have to do
     });
     if (!begun) break;  // the others have to do
     workers.push_back(std::move(*begun));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <new>
+#include <optional>
 #include <system_error>
 
 #include "os/hooks.hpp"
@@ -16,39 +17,54 @@ int ask(const char* call, const std::string& name) {
   return installed_hooks() == nullptr ? 0 : ask_hooks({.call = call, .path = name});
 }
 
-// What hooks throw is memory that is not there, as it is in a body.
-base::Status call(const std::string& name, const std::function<void()>& body) {
-  return base::caught("thread '" + name + "'", [&]() -> base::Status {
-    if (ask("thread_body", name) != 0) throw std::bad_alloc();
-    body();
-    return {};
-  });
+// The error itself may want memory that is not there.
+base::Error error_of(const std::exception* thrown, const std::string& name) noexcept {
+  try {
+    if (thrown != nullptr) return base::exception_error(*thrown, "thread '" + name + "'");
+    return {PERDURE_INTERNAL, "thread '" + name + "'", "something was thrown that is no exception", {}, false};
+  } catch (...) {
+    return {PERDURE_NO_SPACE, {}, {}, {}, true};
+  }
 }
 
-// Nothing is left to be told where telling fails, too.
-bool tell(const Thread::Failed& failed, const base::Error& why) {
-  bool again = false;
-  (void)base::caught("thread", [&]() -> base::Status {
-    again = failed(why);
-    return {};
-  });
-  return again;
+// What hooks throw is memory that is not there, as it is in a body.
+std::optional<base::Error> call(const std::string& name, const std::function<void()>& body) noexcept {
+  try {
+    if (ask("thread_body", name) != 0) throw std::bad_alloc();
+    body();
+    return std::nullopt;
+  } catch (const std::exception& thrown) {
+    return error_of(&thrown, name);
+  } catch (...) {
+    return error_of(nullptr, name);
+  }
+}
+
+class Pause {
+ public:
+  void wait() {
+    std::this_thread::sleep_for(next_);
+    next_ = std::min(2 * next_, kLongestPause);
+  }
+
+ private:
+  std::chrono::milliseconds next_ = kFirstPause;
+};
+
+// Who is not told waits for ever, and a loop that cannot say what failed would end by it: it is told until it is heard.
+bool tell(const Thread::Failed& failed, const base::Error& why) noexcept {
+  for (Pause pause;; pause.wait()) {
+    try {
+      return failed(why);
+    } catch (...) {  // memory is refused here as well, and may be there soon
+    }
+  }
 }
 
 void run(const std::string& name, const std::function<void()>& body, const Thread::Failed& failed) noexcept {
-  auto pause = kFirstPause;
-  try {
-    for (;;) {
-      const base::Status done = call(name, body);
-      if (done || !tell(failed, done.error())) return;
-      std::this_thread::sleep_for(pause);
-      pause = std::min(2 * pause, kLongestPause);
-    }
-  } catch (...) {  // not even the error could be made
-    try {
-      (void)failed({PERDURE_NO_SPACE, {}, {}, {}, true});
-    } catch (...) {
-    }
+  for (Pause pause;; pause.wait()) {
+    const auto why = call(name, body);
+    if (!why || !tell(failed, *why)) return;
   }
 }
 

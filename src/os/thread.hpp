@@ -12,7 +12,8 @@ namespace perdure::os {
 class Thread {
  public:
   /// Called on the thread with what the body threw: says that what was under way failed. True: the body is to be called
-  /// again, after a short pause, as that of a loop. What this throws is dropped.
+  /// again, after a short pause, as that of a loop. When this throws it is called again, until it does not: what it
+  /// did before may come twice, and once the thread is to end it must not throw for ever.
   using Failed = std::function<bool(const base::Error& why)>;
 
   Thread() = default;

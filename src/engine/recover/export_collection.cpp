@@ -127,8 +127,9 @@ std::vector<ExportedPieces> ExportCollection::collect(
   };
   std::vector<os::Thread> helpers;
   for (unsigned i = 1; i < std::min<std::size_t>(threads, asked_.size()); ++i) {
-    auto begun = os::Thread::start("recovery helper", work, [](const base::Error&) { return true; });
-    if (!begun) break;  // the others have to do
+    // The others have to do, also for a question that was taken and not put: that node's answer is none.
+    auto begun = os::Thread::start("recovery helper", work, [](const base::Error&) { return false; });
+    if (!begun) break;
     helpers.push_back(std::move(*begun));
   }
   work();
