@@ -236,7 +236,8 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .engine = true,
      .documentation =
          "The most threads of an engine that write to the store at once. Up to as many again read slow tiers "
-         "meanwhile, except with flush.max_slowdown.",
+         "meanwhile, except with flush.max_slowdown. Each has a buffer of 4 MiB at most; three more threads "
+         "lead flushes, however many versions wait.",
      .minimum = 1,
      .maximum = 64},
     {.key = "flush.max_slowdown",

@@ -24,14 +24,14 @@ bool is_engine_name(std::string_view name) {
   return all(name.substr(0, 16), "0123456789abcdef") && all(name.substr(17), "0123456789");
 }
 
-struct Used {
+struct Usage {
   std::uint64_t bytes = 0;
   std::time_t last_s = 0;  // of the wall clock
 };
 
 /// What is really backed, as the memory tier's arena has holes, and when it was written last.
-Used used_by(const std::string& directory) {
-  Used used;
+Usage used_by(const std::string& directory) {
+  Usage used;
   std::error_code error;
   for (fs::recursive_directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
     struct stat facts {};
@@ -91,7 +91,7 @@ base::Result<std::vector<NodeDirectory>> find_node_directories(const config::Con
     for (const std::string& part : parts) {
       if (!os::exists(part).value_or(false)) continue;
       directory.directories.push_back(part);
-      const Used used = used_by(part);
+      const Usage used = used_by(part);
       directory.bytes += used.bytes;
       last_s = std::max(last_s, used.last_s);
     }

@@ -48,14 +48,18 @@ class FlushSource {
   virtual void pace(std::uint64_t begun_ns, std::uint64_t bytes) = 0;
 
   // ---- of an open capture
-  /// Blocks until more is written, its state changed, or `failed` is set and wake() called.
-  virtual CaptureNews news(const std::atomic<bool>& failed) = 0;
-  /// Whoever waits in begin(), reads() or news() looks again.
+  /// What is written since the last call, and how far the capture is now.
+  virtual CaptureNews news() = 0;
+  /// Whoever waits in begin() or reads(), or for something to do with the capture, looks again.
   virtual void wake() = 0;
 
   // ---- at the end
-  /// Blocks until it is this version's turn to be published, or it was given up: an error.
-  virtual base::Status turn() = 0;
+  enum class Turn {
+    wait,  ///< others come first
+    mine,  ///< it may be published
+    gone   ///< it was given up, or the engine stops
+  };
+  virtual Turn turn() = 0;
   /// A segment is published.
   virtual base::Status stored(std::uint32_t segment) = 0;
   /// No chunk is written any more, and the segments are still there. True: what was not published must be kept.

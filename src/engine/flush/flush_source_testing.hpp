@@ -25,9 +25,9 @@ class ScriptedSource : public FlushSource {
   }
   bool cancelled() const override { return cut; }
   void pace(std::uint64_t, std::uint64_t bytes) override { paced += bytes; }
-  CaptureNews news(const std::atomic<bool>& failed) override { return on_news(failed); }
+  CaptureNews news() override { return on_news(); }
   void wake() override { ++woken; }
-  base::Status turn() override { return the_turn; }
+  Turn turn() override { return the_turn; }
   base::Status stored(std::uint32_t segment) override { return on_stored(segment); }
   bool over() override { return kept; }
 
@@ -35,9 +35,9 @@ class ScriptedSource : public FlushSource {
   std::function<bool(const FlushedChunk&)> on_begin;  ///< false: it is gone
   std::function<void(const FlushedChunk&, bool reading)> on_reads;
   std::function<void(const FlushedChunk&, bool stored)> on_end;
-  std::function<CaptureNews(const std::atomic<bool>&)> on_news;
+  std::function<CaptureNews()> on_news;
   std::function<base::Status(std::uint32_t)> on_stored;
-  base::Status the_turn;
+  Turn the_turn = Turn::mine;
   std::atomic<std::uint64_t> paced = 0;
   std::atomic<int> woken = 0;
   std::atomic<bool> cut = false;

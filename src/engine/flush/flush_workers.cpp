@@ -1,5 +1,9 @@
 #include "engine/flush/flush_workers.hpp"
 
+#include <algorithm>
+
+#include "os/system.hpp"
+
 namespace perdure::engine {
 
 base::Status FlushWorkers::start() {
@@ -23,50 +27,136 @@ void FlushWorkers::notify() {
 }
 
 void FlushWorkers::reevaluate_captures() {
-  const auto threads = capture_threads_.lock();
-  std::erase_if(*threads, [](CaptureThread& thread) {
-    if (thread.over) thread.thread.join();
-    return thread.over.load();
-  });
-  for (;;) {
+  {
+    const auto ledger = context_.ledger.lock();
+    if (context_.stopping || !ledger->captures.any_write_through()) return context_.news.notify_all();
+  }
+  const base::Status begun = base::caught("flusher", [this] { return begin_leads(); });
+  context_.news.notify_all();
+  if (begun) return;
+  work_.thread_failed(begun.error());
+  for (;;) {  // nobody would lead them
     std::optional<segment::VersionId> id;
     {
       const auto ledger = context_.ledger.lock();
-      if (!context_.stopping) id = ledger->captures.next_write_through();
+      id = ledger->captures.next_write_through();
     }
     if (!id) return;
-    const base::Status begun = base::caught(id->text(), [&] { return begin_capture(*threads, *id); });
-    if (begun) continue;
-    work_.thread_failed(begun.error());
     capture_over(*id, begun.error());
   }
 }
 
-base::Status FlushWorkers::begin_capture(std::list<CaptureThread>& threads, const segment::VersionId& id) {
-  CaptureThread& thread = threads.emplace_back();
-  auto begun = os::Thread::start(
-      "write-through flush",
-      [this, id, &thread] {
-        run_capture(id);
-        thread.over = true;
-      },
-      [this, id, &thread](const base::Error& why) {
-        thread.over = true;
-        if (context_.stopping) return false;
-        {
-          const auto ledger = context_.ledger.lock();
-          ledger->flushes.interrupted(id);  // committed meanwhile, it is for the queue
-        }
-        capture_over(id, why);
-        work_.thread_failed(why);
-        return false;
-      });
-  if (!begun) {
-    threads.pop_back();
-    return base::fail(begun.error());
+// An error when there is none at all.
+base::Status FlushWorkers::begin_leads() {
+  const auto leads = leads_.lock();
+  while (leads->size() < kCaptureLeads) {
+    auto begun = os::Thread::start(
+        "write-through flush", [this] { lead(); },
+        [this](const base::Error& why) {
+          if (context_.stopping) return false;
+          work_.thread_failed(why);
+          return true;
+        });
+    if (!begun && leads->empty()) return base::fail(begun.error());
+    if (!begun) return {};
+    leads->push_back(std::move(*begun));
   }
-  thread.thread = std::move(*begun);
   return {};
+}
+
+void FlushWorkers::lead() {
+  for (;;) {
+    CaptureFlush* capture = nullptr;
+    {
+      auto ledger = context_.ledger.lock();
+      while (!context_.stopping && (capture = next_capture(*ledger)) == nullptr) await_capture(ledger);
+      if (context_.stopping) return;
+    }
+    advance(*capture);
+  }
+}
+
+namespace {
+
+// What is busy has something to do for now.
+bool has_work(const CaptureFlush& capture) {
+  if (capture.busy) return true;
+  if (!capture.flush) return capture.not_before_ns == 0;
+  return capture.flush->unplaced() || capture.source->committed();
+}
+
+bool may_advance(const CaptureFlush& capture, const NodeState& state) {
+  if (capture.busy) return false;
+  if (!capture.flush) return os::monotonic_ns() >= capture.not_before_ns;
+  if (capture.flush->failed() || capture.source->has_news(state)) return true;
+  if (!capture.source->committed()) return false;
+  const auto turn = capture.source->turn(state);
+  return turn == FlushSource::Turn::gone || (turn == FlushSource::Turn::mine && capture.flush->settled());
+}
+
+}  // namespace
+
+// In turn. Its thread is busy with it from now on.
+CaptureFlush* FlushWorkers::next_capture(NodeState& state) {
+  const auto captures = captures_.lock();
+  for (auto capture = captures->begin(); capture != captures->end(); ++capture) {
+    if (!may_advance(*capture, state)) continue;
+    capture->busy = true;
+    captures->splice(captures->end(), *captures, capture);
+    return &*capture;
+  }
+  const auto at_work = std::count_if(captures->begin(), captures->end(), has_work);
+  if (static_cast<std::size_t>(at_work) >= kCapturesAtOnce) return nullptr;
+  const auto id = state.captures.next_write_through();
+  return id ? &captures->emplace_back(*id, activity_) : nullptr;
+}
+
+// Until something has changed, or a failed attempt may be tried again.
+void FlushWorkers::await_capture(Ledger::Access& ledger) {
+  std::uint64_t first = UINT64_MAX;
+  {
+    const auto captures = captures_.lock();
+    for (const CaptureFlush& capture : *captures)
+      if (!capture.busy && !capture.flush) first = std::min(first, capture.not_before_ns);
+  }
+  if (first == UINT64_MAX) return ledger.wait(context_.news);
+  const std::uint64_t now = os::monotonic_ns();
+  ledger.wait_for(context_.news, std::chrono::nanoseconds(first - std::min(first, now)));
+}
+
+void FlushWorkers::advance(CaptureFlush& capture) {
+  std::optional<CaptureEnd> end;
+  const base::Status done = base::caught(capture.id.text(), [&]() -> base::Status {
+    end = work_.advance_capture(capture);
+    return {};
+  });
+  if (!done) {
+    {
+      const auto ledger = context_.ledger.lock();
+      ledger->flushes.interrupted(capture.id);  // committed meanwhile, it is for the queue
+    }
+    end = CaptureEnd{done.error()};
+    work_.thread_failed(done.error());
+  }
+  if (end) return end_capture(capture, end->failure);
+  const auto captures = captures_.lock();
+  capture.busy = false;
+}
+
+void FlushWorkers::end_capture(CaptureFlush& capture, const std::optional<base::Error>& error) {
+  capture.flush.reset();  // what it left is for the queue
+  capture.source.reset();
+  const segment::VersionId id = capture.id;
+  Captures ended;  // which ends without a lock
+  {
+    const auto captures = captures_.lock();
+    const auto place =
+        std::find_if(captures->begin(), captures->end(), [&](const auto& known) { return &known == &capture; });
+    ended.splice(ended.end(), *captures, place);
+  }
+  ended.clear();
+  capture_over(id, error);
+  context_.news.notify_all();
 }
 
 void FlushWorkers::pause(std::uint64_t delay_ns) {
@@ -77,10 +167,20 @@ void FlushWorkers::pause(std::uint64_t delay_ns) {
 void FlushWorkers::stop() {
   wake_.notify_all();
   thread_.join();
-  std::list<CaptureThread> ended;  // nothing more is added
+  std::vector<os::Thread> leads;  // no more are begun
   {
-    const auto threads = capture_threads_.lock();
-    ended.swap(*threads);
+    const auto known = leads_.lock();
+    leads.swap(*known);
+  }
+  leads.clear();
+  for (;;) {
+    CaptureFlush* left = nullptr;
+    {
+      const auto captures = captures_.lock();
+      if (captures->empty()) return;
+      left = &captures->front();
+    }
+    end_capture(*left, std::nullopt);
   }
 }
 
@@ -103,11 +203,6 @@ void FlushWorkers::run() {
       part.rests();
     }
   }
-}
-
-void FlushWorkers::run_capture(const segment::VersionId& id) {
-  FlushActivity::Part part(activity_);
-  capture_over(id, work_.flush_capture(id, part));
 }
 
 void FlushWorkers::capture_over(const segment::VersionId& id, const std::optional<base::Error>& error) {

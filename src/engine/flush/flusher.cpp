@@ -17,16 +17,14 @@ Flusher::Flusher(Ledger& ledger, store::Store& store, Reports& reports, FlusherO
       changed_(std::move(changed)),
       episode_(context_.options.backoff),
       activity_(std::move(idle)),
+      pool_(2 * std::size_t{context_.options.threads}),  // half of them read slow tiers
       workers_(context_, activity_, *this) {
   started_ = workers_.start();
 }
 
 void Flusher::thread_failed(const base::Error& why) { reports_.add("a thread of the flusher failed: " + why.text()); }
 
-void Flusher::reevaluate_captures() {
-  workers_.reevaluate_captures();
-  context_.news.notify_all();
-}
+void Flusher::reevaluate_captures() { workers_.reevaluate_captures(); }
 
 void Flusher::stop() {
   {
@@ -36,6 +34,7 @@ void Flusher::stop() {
   context_.gate.shut();
   context_.news.notify_all();
   workers_.stop();
+  pool_.stop();
 }
 
 void Flusher::look_at_application() {
@@ -48,13 +47,17 @@ void Flusher::look_at_application() {
 
 void Flusher::flush_committed(const segment::VersionId& id, FlushActivity::Part& part) {
   const std::uint64_t begin = os::monotonic_ns();
-  const FlushOutcome outcome = attempt(id, false, part);
+  const FlushOutcome outcome = attempt(id, part);
   if (context_.stopping) return;
+  Ended ended;
   const base::Status finished = base::caught(id.text(), [&]() -> base::Status {
-    (void)finish(id, outcome, seconds_since(begin), part);
+    ended = finish(id, outcome, seconds_since(begin));
     return {};
   });
-  if (!finished) unfinished(id, finished.error());
+  if (!finished) return unfinished(id, finished.error());
+  if (ended.next != Next::again) return;
+  part.rests();
+  workers_.pause(ended.delay_ns);
 }
 
 // It has ended, and how could not be noted: it is tried again. What is at the store by then is found there.
@@ -67,24 +70,65 @@ void Flusher::unfinished(const segment::VersionId& id, const base::Error& why) {
   workers_.notify();
 }
 
-std::optional<base::Error> Flusher::flush_capture(const segment::VersionId& id, FlushActivity::Part& part) {
-  for (;;) {
-    const std::uint64_t begin = os::monotonic_ns();
-    const FlushOutcome outcome = attempt(id, true, part);
-    part.works();
-    Next next = Next::done;
-    if (!context_.stopping) next = finish(id, outcome, seconds_since(begin), part);
-    if (next == Next::again && !context_.stopping) continue;
-    part.rests();
-    if (next == Next::given_up) return outcome.status.error();
-    return std::nullopt;
+std::optional<CaptureEnd> Flusher::advance_capture(CaptureFlush& capture) {
+  FlushOutcome outcome;
+  bool over = false;
+  const base::Status tried = base::caught(capture.id.text(), [&]() -> base::Status {
+    over = attempt(capture, outcome);
+    return {};
+  });
+  if (!tried) outcome.status = base::fail(tried.error());
+  if (tried && !over) return std::nullopt;
+  capture.part.works();
+  capture.flush.reset();
+  capture.source.reset();
+  if (!tried) {
+    const auto ledger = context_.ledger.lock();
+    (void)ledger->flushes.attempt_over(capture.id);  // what it wrote may be begun anew
   }
+  const bool for_the_queue = outcome.status.has_value() && outcome.bytes == 0;
+  Ended ended;
+  if (for_the_queue) {
+    const auto ledger = context_.ledger.lock();
+    ledger->flushes.interrupted(capture.id);
+  } else if (!context_.stopping) {
+    ended = finish(capture.id, outcome, seconds_since(capture.begun_ns));
+  }
+  capture.part.rests();
+  capture.not_before_ns = os::monotonic_ns() + ended.delay_ns;
+  if (ended.next == Next::again && !context_.stopping) return std::nullopt;
+  if (ended.next == Next::given_up) return CaptureEnd{outcome.status.error()};
+  return CaptureEnd{};
 }
 
-FlushOutcome Flusher::attempt(const segment::VersionId& id, bool write_through, FlushActivity::Part& part) {
+// True when it is over: with success and no bytes when it was committed before it could begin.
+bool Flusher::attempt(CaptureFlush& capture, FlushOutcome& outcome) {
+  if (!capture.flush && !begin_attempt(capture, outcome)) return true;
+  if (!capture.flush->advance()) return false;
+  outcome = capture.flush->end();
+  return true;
+}
+
+bool Flusher::begin_attempt(CaptureFlush& capture, FlushOutcome& outcome) {
+  capture.begun_ns = os::monotonic_ns();
+  capture.source = std::make_unique<LedgerSource>(context_, capture.id, true, capture.part);
+  auto job = capture.source->job();
+  if (!job) {
+    outcome.status = base::fail(PERDURE_NOT_FOUND, capture.id.text(), "it was given up");
+    outcome.gone = true;
+    return false;
+  }
+  if (!job->open) return false;
+  outcome.status = prepare(capture.id, *job);
+  if (!outcome.status) return false;
+  capture.flush = std::make_unique<WriteThrough>(store_, slots_, std::move(*job), *capture.source, pool_);
+  return true;
+}
+
+FlushOutcome Flusher::attempt(const segment::VersionId& id, FlushActivity::Part& part) {
   FlushOutcome outcome;
   const base::Status tried = base::caught(id.text(), [&]() -> base::Status {
-    LedgerSource source(context_, id, write_through, part);
+    LedgerSource source(context_, id, false, part);
     const auto job = source.job();
     if (!job) {
       outcome.status = base::fail(PERDURE_NOT_FOUND, id.text(), "it was given up");
@@ -92,7 +136,7 @@ FlushOutcome Flusher::attempt(const segment::VersionId& id, bool write_through, 
       return {};
     }
     outcome.status = prepare(id, *job);
-    if (outcome.status) outcome = flush(store_, slots_, *job, source);
+    if (outcome.status) outcome = flush(store_, slots_, *job, source, pool_);
     return {};
   });
   if (tried) return outcome;
@@ -128,8 +172,7 @@ void Flusher::clean_leftovers() {
   }
 }
 
-Flusher::Next Flusher::finish(const segment::VersionId& id, const FlushOutcome& outcome, double seconds,
-                              FlushActivity::Part& part) {
+Flusher::Ended Flusher::finish(const segment::VersionId& id, const FlushOutcome& outcome, double seconds) {
   struct Tell {  // those that wait for their turn
     std::condition_variable& news;
     ~Tell() { news.notify_all(); }
@@ -140,21 +183,19 @@ Flusher::Next Flusher::finish(const segment::VersionId& id, const FlushOutcome& 
       ledger->flushes.interrupted(id);
     }
     changed_(id, false);
-    return Next::done;
+    return {Next::done};
   }
   if (outcome.status) {
     succeeded(id, outcome, seconds);
-    return Next::done;
+    return {Next::done};
   }
   if (outcome.damaged) {
     chunk_damaged(id, outcome);
-    return Next::given_up;
+    return {Next::given_up};
   }
   const auto delay_ns = store_failed(id, outcome.status.error());
-  if (!delay_ns) return Next::given_up;
-  part.rests();
-  workers_.pause(*delay_ns);
-  return Next::again;
+  if (!delay_ns) return {Next::given_up};
+  return {Next::again, *delay_ns};
 }
 
 void Flusher::succeeded(const segment::VersionId& id, const FlushOutcome& outcome, double seconds) {

@@ -32,15 +32,21 @@ class Flusher : private FlushWork {
 
  private:
   enum class Next { done, again, given_up };
+  struct Ended {
+    Next next = Next::done;
+    std::uint64_t delay_ns = 0;  ///< until it is tried again
+  };
 
   void flush_committed(const segment::VersionId& id, FlushActivity::Part& part) override;
-  std::optional<base::Error> flush_capture(const segment::VersionId& id, FlushActivity::Part& part) override;
+  std::optional<CaptureEnd> advance_capture(CaptureFlush& capture) override;
   void capture_over(const segment::VersionId& id) override { changed_(id, false); }
   void clean_leftovers() override;
   void thread_failed(const base::Error& why) override;
-  FlushOutcome attempt(const segment::VersionId& id, bool write_through, FlushActivity::Part& part);
+  FlushOutcome attempt(const segment::VersionId& id, FlushActivity::Part& part);
+  bool attempt(CaptureFlush& capture, FlushOutcome& outcome);
+  bool begin_attempt(CaptureFlush& capture, FlushOutcome& outcome);
   base::Status prepare(const segment::VersionId& id, const FlushJob& job);
-  Next finish(const segment::VersionId& id, const FlushOutcome& outcome, double seconds, FlushActivity::Part& part);
+  Ended finish(const segment::VersionId& id, const FlushOutcome& outcome, double seconds);
   void succeeded(const segment::VersionId& id, const FlushOutcome& outcome, double seconds);
   void drop_unreachable(const std::string& name);
   void unfinished(const segment::VersionId& id, const base::Error& why);
@@ -55,6 +61,7 @@ class Flusher : private FlushWork {
   std::atomic<bool> prepared_ = false;   // the store was there once: when it is missing later, it is waited for
   base::Guarded<StoreEpisode> episode_;  // nothing is taken with it held but the reports
   FlushActivity activity_;
+  ChunkPool pool_;
   FlushWorkers workers_;
   base::Status started_;
 };

@@ -8,9 +8,10 @@ namespace {
 
 class FlusherCapture : public FlusherFixture {
  protected:
-  void start(std::uint64_t room, std::uint64_t give_up_after_ns = kHour) {
+  void start(std::uint64_t room, std::uint64_t give_up_after_ns = kHour,
+             DuringCapture mode = DuringCapture::automatic) {
     flusher.reset();
-    open({room}, early());
+    open({room}, early(mode));
     made = std::move(*store::make_store(directory / "store"));
     FlusherOptions options;
     options.backoff = {kMillisecond, 4 * kMillisecond, give_up_after_ns};
@@ -149,6 +150,88 @@ TEST_F(FlusherCapture, AChunkThatChangesInItsSlotFailsTheCapture) {
   const auto told = taken_reports();
   ASSERT_FALSE(told.empty());
   EXPECT_NE(told.back().find("was given up"), std::string::npos) << told.back();
+}
+
+/// Nothing gets to the store before it is opened.
+class ClosedStore : public os::Hooks {
+ public:
+  int before(const os::Operation& operation) override {
+    const bool written = operation.call == "pwrite" && operation.path.find("/store/") != std::string::npos;
+    for (int i = 0; written && closed && i < 60'000; ++i) os::sleep_ns(kMillisecond);
+    return 0;
+  }
+  void after(const os::Operation&, int) override {}
+  std::atomic<bool> closed = true;
+};
+
+std::size_t threads_of_this_process() {
+  const std::filesystem::directory_iterator begin("/proc/self/task");
+  return static_cast<std::size_t>(std::distance(begin, std::filesystem::directory_iterator()));
+}
+
+TEST_F(FlusherCapture, ManyThatWaitForTheStoreTakeAFixedNumberOfThreads) {
+  ClosedStore closed;
+  const test_support::InstalledHooks installed(closed);
+  start(64, kHour, DuringCapture::always);
+  const std::size_t idle = threads_of_this_process();
+  for (std::uint64_t version = 1; version <= 20; ++version) {
+    slots.clear();
+    ASSERT_TRUE(capture(version, 3));
+    ASSERT_TRUE(stage_and_commit(version));
+    flusher->notify();
+  }
+  EXPECT_LE(threads_of_this_process(), idle + kCaptureLeads + 2 * FlusherOptions().threads);
+  closed.closed = false;
+  for (std::uint64_t version = 1; version <= 20; ++version)
+    ASSERT_TRUE(await([&] {
+      const auto* held = core->find(id(version));
+      return held == nullptr || held->all_stored();  // what is stored may be given up
+    }));
+  EXPECT_EQ(made->list("app")->size(), 20u);
+}
+
+// More than are flushed at once, each of them in want of slots that others hold: a capture that waits for its ranks
+// keeps none from the store.
+TEST_F(FlusherCapture, ManyOpenOnesWhoseRanksWaitForSlotsDoNotStarveOneAnother) {
+  constexpr std::uint64_t kCaptures = 7;
+  constexpr std::uint32_t kChunks = 4;
+  start(2);
+  std::vector<std::vector<tier::SlotAddress>> theirs(kCaptures);
+  const auto name = [](std::uint64_t capture) { return id(1, "app" + std::to_string(capture)); };
+  {
+    const auto guard = ledger->lock();
+    for (std::uint64_t c = 0; c < kCaptures; ++c) announce(1, name(c), kChunks);
+  }
+  flusher->reevaluate_captures();
+  for (std::uint32_t chunk = 0; chunk < kChunks; ++chunk)
+    for (std::uint64_t c = 0; c < kCaptures; ++c) {
+      ASSERT_TRUE(await([&] {
+        const auto outcome = grant(1, name(c));
+        if (outcome.kind != GrantOutcome::Kind::granted) return false;
+        tell(1, name(c), chunk, outcome.address);
+        theirs[c].push_back(outcome.address);
+        return true;
+      })) << "chunk "
+          << chunk << " of capture " << c;
+      flusher->reevaluate_captures();
+    }
+  for (std::uint64_t c = 0; c < kCaptures; ++c) {
+    {
+      const auto guard = ledger->lock();
+      ASSERT_TRUE(stage_slots(1, name(c), theirs[c]));
+      ASSERT_TRUE(core->held.commit(commit_of(name(c))));
+    }
+    flusher->reevaluate_captures();
+    flusher->notify();
+  }
+  for (std::uint64_t c = 0; c < kCaptures; ++c)
+    EXPECT_TRUE(await([&] {
+      const auto* held = core->find(name(c));
+      return held == nullptr || held->all_stored();
+    }));
+  flusher->stop();
+  for (std::uint64_t c = 0; c < kCaptures; ++c) EXPECT_EQ(made->list("app" + std::to_string(c))->size(), 1u) << c;
+  EXPECT_TRUE(taken_reports().empty());
 }
 
 class FlusherResumed : public FlusherCapture {

@@ -79,16 +79,24 @@ void LedgerSource::pace(std::uint64_t begun_ns, std::uint64_t bytes) {
   os::sleep_ns(delay_ns);
 }
 
-CaptureNews LedgerSource::news(const std::atomic<bool>& failed) {
+CaptureNews LedgerSource::news() {
   CaptureNews news;
-  auto ledger = context_.ledger.lock();
-  ledger.wait(context_.news, [&] {
+  {
+    const auto ledger = context_.ledger.lock();
     news = ledger->captures.news(id_, seen_);
-    return context_.stopping || failed || !news.written.empty() || news.state != CaptureNews::State::open;
-  });
+  }
   if (context_.stopping) news.state = CaptureNews::State::over;
-  if (news.state == CaptureNews::State::committed) part_.works();
+  committed_ = news.state == CaptureNews::State::committed;
+  if (committed_) part_.works();
   return news;
+}
+
+bool LedgerSource::has_news(const NodeState& state) const {
+  if (committed_) return false;
+  const OpenCapture* open = state.captures.find(id_);
+  if (open == nullptr || open->failure || open->written.size() > seen_) return true;
+  const auto* held = state.find(id_);
+  return held != nullptr && held->committed;
 }
 
 void LedgerSource::wake() {
@@ -99,14 +107,15 @@ void LedgerSource::wake() {
   context_.news.notify_all();
 }
 
-base::Status LedgerSource::turn() {
-  if (!write_through_) return {};
-  auto ledger = context_.ledger.lock();
-  ledger.wait(context_.news, [&] {
-    return context_.stopping || ledger->find(id_) == nullptr || ledger->flushes.may_be_published(id_);
-  });
-  if (!context_.stopping && ledger->find(id_) != nullptr) return {};
-  return base::fail(PERDURE_UNAVAILABLE, id_.text(), "the engine is stopping, or it was given up", "", true);
+FlushSource::Turn LedgerSource::turn(const NodeState& state) const {
+  if (context_.stopping || state.find(id_) == nullptr) return Turn::gone;
+  return state.flushes.may_be_published(id_) ? Turn::mine : Turn::wait;
+}
+
+FlushSource::Turn LedgerSource::turn() {
+  if (!write_through_) return Turn::mine;
+  const auto ledger = context_.ledger.lock();
+  return turn(*ledger);
 }
 
 base::Status LedgerSource::stored(std::uint32_t segment) {

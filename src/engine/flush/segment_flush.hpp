@@ -1,7 +1,9 @@
 #pragma once
 // Writes one version's segments of this node to the store, verifying every chunk on the way out of its slot.
+#include <memory>
 #include <vector>
 
+#include "engine/flush/chunk_pool.hpp"
 #include "engine/flush/flush_source.hpp"
 #include "store/store.hpp"
 #include "tier/slot_io.hpp"
@@ -30,8 +32,30 @@ struct FlushOutcome {
   segment::ChunkEntry read = {};  ///< where it was read
 };
 
-/// Segments that are stored already are left out. Blocks; uses up to job.threads threads, twice as many with slow
-/// tiers.
-FlushOutcome flush(store::Store& store, tier::SlotIo& slots, const FlushJob& job, FlushSource& source);
+/// Of a committed version; segments that are stored already are left out. Blocks; the pool's threads bring the chunks.
+FlushOutcome flush(store::Store& store, tier::SlotIo& slots, const FlushJob& job, FlushSource& source, ChunkPool& pool);
+
+/// The flush of an open capture, without a thread of its own: whoever sees that there is something to do advances it.
+class WriteThrough {
+ public:
+  /// All but the job outlive it.
+  WriteThrough(store::Store& store, tier::SlotIo& slots, FlushJob job, FlushSource& source, ChunkPool& pool);
+  WriteThrough(const WriteThrough&) = delete;
+  WriteThrough& operator=(const WriteThrough&) = delete;
+  ~WriteThrough();
+  /// Does what can be done without waiting for ranks or for another version; by one thread at a time. True: it is over.
+  bool advance();
+  /// It failed, or every chunk is in its place. Any thread may ask, with the ledger held, too.
+  bool settled() const;
+  bool failed() const;    ///< the same
+  bool unplaced() const;  ///< chunks that are written are not in their place; the same
+  /// Once it is over, or to end it before that. Waits for threads that are in it.
+  FlushOutcome end();
+
+ private:
+  struct Parts;
+  bool publish();
+  std::unique_ptr<Parts> parts_;
+};
 
 }  // namespace perdure::engine

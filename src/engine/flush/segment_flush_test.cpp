@@ -39,7 +39,7 @@ class SegmentFlush : public NodeStateFixture {
     job.threads = 3;
     return job;
   }
-  FlushOutcome flush_it() { return flush(*made, slots, job(), source); }
+  FlushOutcome flush_it() { return flush(*made, slots, job(), source, pool); }
   /// It failed, with nothing published and nothing left.
   void expect_nothing_in_the_store() {
     EXPECT_TRUE(stored.empty());
@@ -49,6 +49,7 @@ class SegmentFlush : public NodeStateFixture {
   std::unique_ptr<store::Store> made;
   tier::SlotAddress bad;
   tier::SlotIo slots;
+  ChunkPool pool{6};
   std::vector<std::uint32_t> stored;
 };
 
@@ -83,7 +84,7 @@ TEST_F(SegmentFlush, BeginsWithTheTierThatTakesLongestAndWatchesEachChunk) {
     return true;
   };
   source.on_end = [&](const FlushedChunk& chunk, bool well) { bytes += well ? chunk.bytes : 0; };
-  ASSERT_TRUE(flush(*made, slots, flush_job, source).status);
+  ASSERT_TRUE(flush(*made, slots, flush_job, source, pool).status);
   EXPECT_EQ(begun, (std::vector<std::uint32_t>{1, 0}));
   EXPECT_EQ(bytes, 2 * kChunk);
 }
@@ -133,7 +134,7 @@ TEST_F(SegmentFlush, AChunkThatIsGoneGivesTheVersionUpAndEndsItsVisit) {
 }
 
 TEST_F(SegmentFlush, IsNotPublishedWhereItsTurnDoesNotCome) {
-  source.the_turn = base::fail(PERDURE_UNAVAILABLE, "app", "it was given up");
+  source.the_turn = FlushSource::Turn::gone;
   const FlushOutcome outcome = flush_it();
   ASSERT_FALSE(outcome.status);
   EXPECT_TRUE(outcome.gone);

@@ -98,7 +98,7 @@ void Captures::fail(const segment::VersionId& id, const base::Error& error) {
 
 std::optional<segment::VersionId> Captures::next_write_through() {
   for (const auto& [id, version] : node_.versions)
-    if (version.by == FlushedBy::chosen && node_.versions.happens(id, VersionEvent::thread_begins)) return id;
+    if (version.by == FlushedBy::chosen && node_.versions.happens(id, VersionEvent::own_flush_begins)) return id;
   return std::nullopt;
 }
 
@@ -124,7 +124,7 @@ CaptureNews Captures::news(const segment::VersionId& id, std::size_t& seen) cons
 void Captures::write_through_over(const segment::VersionId& id, const std::optional<base::Error>& error) {
   Version* version = node_.versions.find(id);
   if (version == nullptr) return;
-  (void)node_.versions.happens(id, VersionEvent::thread_ends);
+  (void)node_.versions.happens(id, VersionEvent::own_flush_ends);
   version->flushed.clear();
   if (error) fail(id, *error);
   if (version->life >= Life::committed) version->capture.reset();

@@ -37,7 +37,7 @@ std::optional<catalog::BegunRecord> Flushes::next_leftover() const {
   for (const auto& [id, segments] : node_.catalog.state().begun) {
     const auto* held = node_.held(id);
     const Version* version = node_.versions.find(id);
-    const bool busy = version != nullptr && (version->by == FlushedBy::own_thread || version->capture);
+    const bool busy = version != nullptr && (version->by == FlushedBy::own_flush || version->capture);
     if (!busy && (held == nullptr || held->all_stored())) return catalog::BegunRecord{id, segments};
   }
   return std::nullopt;

@@ -31,8 +31,8 @@ std::optional<Life> next_life(Life life, VersionEvent event) {
     case VersionEvent::interrupt:
     case VersionEvent::try_again:
       return life >= Life::staged ? std::optional(life) : std::nullopt;
-    case VersionEvent::thread_begins:
-    case VersionEvent::thread_ends:
+    case VersionEvent::own_flush_begins:
+    case VersionEvent::own_flush_ends:
       return life;
     case VersionEvent::drop:
       return Life::none;
@@ -43,7 +43,7 @@ std::optional<Life> next_life(Life life, VersionEvent event) {
 FlushPhase next_phase(const VersionState& state, VersionEvent event) {
   switch (event) {
     case VersionEvent::commit:
-      return state.by == FlushedBy::queue ? FlushPhase::queued : FlushPhase::running;
+      return state.by == FlushedBy::own_flush ? FlushPhase::running : FlushPhase::queued;
     case VersionEvent::attempt:
       return FlushPhase::running;
     case VersionEvent::attempt_fails:
@@ -68,12 +68,13 @@ std::optional<FlushedBy> next_flusher(FlushedBy by, VersionEvent event) {
   switch (event) {
     case VersionEvent::choose:
       return by == FlushedBy::queue ? FlushedBy::chosen : by;
-    case VersionEvent::thread_begins:
-      return by == FlushedBy::chosen ? std::optional(FlushedBy::own_thread) : std::nullopt;
-    case VersionEvent::thread_ends:
-      return by == FlushedBy::own_thread ? std::optional(FlushedBy::queue) : std::nullopt;
+    case VersionEvent::own_flush_begins:
+      return by == FlushedBy::chosen ? std::optional(FlushedBy::own_flush) : std::nullopt;
+    case VersionEvent::own_flush_ends:
+      return by == FlushedBy::own_flush ? std::optional(FlushedBy::queue) : std::nullopt;
+    case VersionEvent::commit:
     case VersionEvent::capture_fails:
-    case VersionEvent::drop:  // a thread that runs finds out by itself
+    case VersionEvent::drop:  // a flush that runs finds out by itself
       return by == FlushedBy::chosen ? FlushedBy::queue : by;
     default:
       return by;

@@ -28,9 +28,9 @@ enum class FlushPhase { queued, running, waiting, given_up };  ///< waiting: for
 
 /// Who brings it to the store.
 enum class FlushedBy {
-  queue,      ///< the thread that flushes what is committed, in the order of commits
-  chosen,     ///< a thread of its own, which begins before the commit if it can; it has not begun
-  own_thread  ///< that thread, until it has ended, be it after the commit
+  queue,     ///< the thread that flushes what is committed, in the order of commits
+  chosen,    ///< a flush of its own, which has not begun; when the commit comes first it is for the queue
+  own_flush  ///< that flush, until it has ended, be it after the commit
 };
 
 struct VersionState {
@@ -41,16 +41,16 @@ struct VersionState {
 };
 
 enum class VersionEvent {
-  announce,       ///< by a rank
-  stage,          ///< a piece is in the catalog, of a rank here, or out of what other nodes kept
-  commit,         ///< all pieces are staged, and all ranks of the job agree
-  record,         ///< the catalog took the commit
-  add_segments,   ///< after nodes were lost, more of it is to be written here
-  store,          ///< the last segment of this node is in the store
-  choose,         ///< it is to be flushed before its commit
-  capture_fails,  ///< it will never be committed
-  thread_begins,  ///< that flushes it before its commit
-  thread_ends,
+  announce,          ///< by a rank
+  stage,             ///< a piece is in the catalog, of a rank here, or out of what other nodes kept
+  commit,            ///< all pieces are staged, and all ranks of the job agree
+  record,            ///< the catalog took the commit
+  add_segments,      ///< after nodes were lost, more of it is to be written here
+  store,             ///< the last segment of this node is in the store
+  choose,            ///< it is to be flushed before its commit
+  capture_fails,     ///< it will never be committed
+  own_flush_begins,  ///< before the commit
+  own_flush_ends,
   attempt,  ///< a flush begins, for the first time or again
   attempt_succeeds,
   attempt_fails,  ///< to be tried again

@@ -23,12 +23,13 @@ using Event = VersionEvent;
 
 constexpr std::array kLives = {Life::none, Life::announced, Life::staged, Life::delayed, Life::committed, Life::stored};
 constexpr std::array kPhases = {FlushPhase::queued, FlushPhase::running, FlushPhase::waiting, FlushPhase::given_up};
-constexpr std::array kFlushers = {FlushedBy::queue, FlushedBy::chosen, FlushedBy::own_thread};
-constexpr std::array kEvents = {Event::announce,      Event::stage,       Event::commit,    Event::record,
-                                Event::add_segments,  Event::store,       Event::choose,    Event::capture_fails,
-                                Event::thread_begins, Event::thread_ends, Event::attempt,   Event::attempt_succeeds,
-                                Event::attempt_fails, Event::give_up,     Event::interrupt, Event::try_again,
-                                Event::drop};
+constexpr std::array kFlushers = {FlushedBy::queue, FlushedBy::chosen, FlushedBy::own_flush};
+constexpr std::array kEvents = {Event::announce,       Event::stage,         Event::commit,
+                                Event::record,         Event::add_segments,  Event::store,
+                                Event::choose,         Event::capture_fails, Event::own_flush_begins,
+                                Event::own_flush_ends, Event::attempt,       Event::attempt_succeeds,
+                                Event::attempt_fails,  Event::give_up,       Event::interrupt,
+                                Event::try_again,      Event::drop};
 
 // One row for each event, in the order of kEvents: what becomes of each state, in the order above; "-" is refused, "="
 // stays as it is.
@@ -41,8 +42,8 @@ add_segments      -          -          -          -          =          committ
 store             -          -          -          -          stored     =
 choose            -          =          =          =          =          =
 capture_fails     -          =          =          =          =          =
-thread_begins     =          =          =          =          =          =
-thread_ends       =          =          =          =          =          =
+own_flush_begins     =          =          =          =          =          =
+own_flush_ends       =          =          =          =          =          =
 attempt           -          -          =          =          =          =
 attempt_succeeds  -          -          =          =          =          =
 attempt_fails     -          -          =          =          =          =
@@ -52,8 +53,8 @@ try_again         -          -          =          =          =          =
 drop              =          none       none       none       none       none
 )";
 
-// "by": queued with FlushedBy::queue, otherwise running. "idle": queued when it is committed and not stored, otherwise
-// the same.
+// "by": running with FlushedBy::own_flush, otherwise queued. "idle": queued when it is committed and not stored,
+// otherwise the same.
 constexpr const char* kPhaseTable = R"(
 announce          =          =          =          =
 stage             =          =          =          =
@@ -63,8 +64,8 @@ add_segments      queued     running    queued     queued
 store             =          =          =          =
 choose            =          =          =          =
 capture_fails     =          =          =          =
-thread_begins     =          =          =          =
-thread_ends       =          =          =          =
+own_flush_begins     =          =          =          =
+own_flush_ends       =          =          =          =
 attempt           running    running    running    running
 attempt_succeeds  queued     queued     queued     queued
 attempt_fails     waiting    waiting    waiting    waiting
@@ -77,14 +78,14 @@ drop              queued     queued     queued     queued
 constexpr const char* kFlusherTable = R"(
 announce          =          =          =
 stage             =          =          =
-commit            =          =          =
+commit            =          queue      =
 record            =          =          =
 add_segments      =          =          =
 store             =          =          =
 choose            chosen     =          =
 capture_fails     =          queue      =
-thread_begins     -          own_thread -
-thread_ends       -          -          queue
+own_flush_begins     -          own_flush -
+own_flush_ends       -          -          queue
 attempt           =          =          =
 attempt_succeeds  =          =          =
 attempt_fails     =          =          =
@@ -127,9 +128,9 @@ struct Tables {
     VersionState after;
     after.life =
         named(life_cell, state.life, kLives, {"none", "announced", "staged", "delayed", "committed", "stored"});
-    after.by = named(by_cell, state.by, kFlushers, {"queue", "chosen", "own_thread"});
+    after.by = named(by_cell, state.by, kFlushers, {"queue", "chosen", "own_flush"});
     std::string cell = phase[event].at(static_cast<std::size_t>(state.flush));
-    if (cell == "by") cell = state.by == FlushedBy::queue ? "queued" : "running";
+    if (cell == "by") cell = state.by == FlushedBy::own_flush ? "running" : "queued";
     if (cell == "idle") cell = state.life == Life::committed ? "queued" : "=";
     after.flush = named(cell, state.flush, kPhases, {"queued", "running", "waiting", "given_up"});
     return after;
@@ -220,14 +221,14 @@ TEST_F(VersionsTest, NothingIsLeftOfADroppedOne) {
 TEST_F(VersionsTest, SlotsThatRanksStillWriteAndAFlushThatRunsOutliveIt) {
   versions.happens(id(1), Event::announce);
   versions.happens(id(1), Event::choose);
-  versions.happens(id(1), Event::thread_begins);
+  versions.happens(id(1), Event::own_flush_begins);
   versions.at(id(1)).granted = {0, 1};
   versions.at(id(1)).pinned_by.insert(7);
   versions.drop(id(1));
   ASSERT_NE(versions.find(id(1)), nullptr);
   EXPECT_EQ(versions.find(id(1))->life, Life::none);
   EXPECT_TRUE(versions.find(id(1))->pinned_by.empty());
-  versions.happens(id(1), Event::thread_ends);
+  versions.happens(id(1), Event::own_flush_ends);
   versions.tidy(id(1));
   ASSERT_NE(versions.find(id(1)), nullptr) << "a rank writes";
   versions.at(id(1)).granted = {0, 0};
