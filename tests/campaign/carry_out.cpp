@@ -24,7 +24,8 @@ std::string line_of(const Destroyed& what) {
   for (const int node : what.nodes) line += " node " + std::to_string(node);
   for (const auto& [node, step] : what.slots)
     line += " a bit of state " + std::to_string(step) + " on node " + std::to_string(node);
-  for (const auto version : what.versions_in_store) line += " a bit of version " + std::to_string(version) + " in the store";
+  for (const auto version : what.versions_in_store)
+    line += " a bit of version " + std::to_string(version) + " in the store";
   if (what.store) line += " the store";
   return (line.empty() ? "" : "; destroyed:" + line) + (what.forgotten ? "; forgotten" : "");
 }
@@ -38,7 +39,8 @@ std::vector<Violation> carry_out(const Scenario& scenario, Driver& driver, std::
     auto violations = model.judge(number, told);
     const Destroyed what = violations.empty() ? driver.destroy(scenario, number) : Destroyed{};
     if (tell != nullptr)
-      *tell += "  " + std::to_string(number + 1) + ": " + line_of(scenario.launches[number], told) + line_of(what) + "\n";
+      *tell +=
+          "  " + std::to_string(number + 1) + ": " + line_of(scenario.launches[number], told) + line_of(what) + "\n";
     if (!violations.empty()) {
       if (tell != nullptr) *tell += "promised by then:\n" + model.text();
       return violations;

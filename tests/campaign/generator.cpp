@@ -54,7 +54,8 @@ void Drawing::draw_scheme(Launch& launch) {
   launch.scheme = one_of<std::string>({"single", "partner", "buddy", "xor", "xor", "reed-solomon", "reed-solomon"});
   launch.parities = 1 + below(2);
   const auto& scheme = **redundancy::find_scheme(launch.scheme);
-  const auto limits = redundancy::group_limits(scheme, redundancy::parities(scheme, static_cast<unsigned>(launch.parities)));
+  const auto limits =
+      redundancy::group_limits(scheme, redundancy::parities(scheme, static_cast<unsigned>(launch.parities)));
   const unsigned least = limits ? limits->min_size : 2;
   if (nodes < least || nodes < 2) launch.scheme = "single";
   if (launch.scheme != "single")

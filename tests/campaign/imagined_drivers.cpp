@@ -21,10 +21,12 @@ class IdealDriver : public Driver {
   Answer restore(const Job& job, Version& now) const;
   Answer go_back(const Job& job, Version& now) const;
   Answer answer(const Job& job, Act act, std::uint64_t step, Version& now);
-  std::map<std::string, std::vector<Version>> versions_;  // of a name, in the order in which they were begun
+  std::map<std::string, std::vector<Version>> versions_;  // of a name and its owner, in their order
   std::map<std::string, std::string> owners_;
   bool refused_ = false;
 };
+
+std::string key_of(const Job& job) { return job.name + " of " + job.owner; }
 
 Answer failed(perdure_status status) {
   Answer answer;
@@ -41,14 +43,14 @@ Answer succeeded(std::uint64_t step, std::int64_t version) {
 }
 
 Answer IdealDriver::restore(const Job& job, Version& now) const {
-  const auto at = versions_.find(job.name);
+  const auto at = versions_.find(key_of(job));
   if (at == versions_.end() || at->second.empty()) return failed(PERDURE_NOT_FOUND);
   now = at->second.back();
   return succeeded(now.step, now.number);
 }
 
 Answer IdealDriver::go_back(const Job& job, Version& now) const {
-  const auto& all = versions_.at(job.name);
+  const auto& all = versions_.at(key_of(job));
   const auto older = std::find_if(all.rbegin(), all.rend(), [&](const Version& version) {
     return version.number == std::max<std::int64_t>(1, now.number - 2);
   });
@@ -72,7 +74,7 @@ Answer IdealDriver::answer(const Job& job, Act act, std::uint64_t step, Version&
   }
   if (act == Act::checkpoint || act == Act::rewrite) {
     now = {step, now.number + (act == Act::checkpoint ? 1 : 0)};
-    versions_[job.name].push_back(now);
+    versions_[key_of(job)].push_back(now);
   }
   Answer answer = succeeded(now.step, now.number);
   answer.level = act == Act::node ? PERDURE_LEVEL_NODE : PERDURE_LEVEL_STORE;
@@ -113,7 +115,9 @@ class LyingDriver : public Driver {
     for (std::size_t act = 0; act < acts.size(); ++act) note(scenario.launches[number].job, acts[act], told, act);
     return told;
   }
-  Destroyed destroy(const Scenario& scenario, std::size_t number) override { return honest_->destroy(scenario, number); }
+  Destroyed destroy(const Scenario& scenario, std::size_t number) override {
+    return honest_->destroy(scenario, number);
+  }
 
  private:
   void note(int job, Act what, const Told& told, std::size_t act) {
@@ -142,7 +146,10 @@ class LyingDriver : public Driver {
 }  // namespace
 
 Lie lie_from(const std::string& name) {
-  return name == "older" ? Lie::older : name == "flipped" ? Lie::flipped : name == "not-found" ? Lie::not_found : Lie::none;
+  return name == "older"       ? Lie::older
+         : name == "flipped"   ? Lie::flipped
+         : name == "not-found" ? Lie::not_found
+                               : Lie::none;
 }
 std::unique_ptr<Driver> ideal_driver() { return std::make_unique<IdealDriver>(); }
 std::unique_ptr<Driver> lying_driver(std::unique_ptr<Driver> honest, Lie lie) {

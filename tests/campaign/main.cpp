@@ -220,15 +220,24 @@ std::optional<Arguments> parsed(int count, char** words) {
     const std::string key = words[i];
     if (i + 1 >= count) return std::nullopt;
     const char* value = words[i + 1];
-    if (key == "--runs") arguments.runs = std::atoi(value);
-    else if (key == "--seed") arguments.seed = static_cast<unsigned>(std::atoi(value));
-    else if (key == "--at-once") arguments.at_once = std::atoi(value);
-    else if (key == "--limit") arguments.limit_s = std::atof(value);
-    else if (key == "--tries") arguments.tries = std::atoi(value);
-    else if (key == "--lie") arguments.lie = value;
-    else if (key == "--scenario") arguments.scenario = value;
-    else if (key == "--show") arguments.show = static_cast<unsigned>(std::atoi(value));
-    else return std::nullopt;
+    if (key == "--runs")
+      arguments.runs = std::atoi(value);
+    else if (key == "--seed")
+      arguments.seed = static_cast<unsigned>(std::atoi(value));
+    else if (key == "--at-once")
+      arguments.at_once = std::atoi(value);
+    else if (key == "--limit")
+      arguments.limit_s = std::atof(value);
+    else if (key == "--tries")
+      arguments.tries = std::atoi(value);
+    else if (key == "--lie")
+      arguments.lie = value;
+    else if (key == "--scenario")
+      arguments.scenario = value;
+    else if (key == "--show")
+      arguments.show = static_cast<unsigned>(std::atoi(value));
+    else
+      return std::nullopt;
   }
   if (arguments.runs < 1 || arguments.at_once < 1 || arguments.limit_s <= 0) return std::nullopt;
   if (!arguments.lie.empty() && lie_from(arguments.lie) == Lie::none) return std::nullopt;

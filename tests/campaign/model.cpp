@@ -11,8 +11,8 @@ std::vector<std::vector<int>> groups_of(const Launch& launch) {
   std::vector<std::vector<int>> groups;
   const auto scheme = redundancy::find_scheme(launch.scheme);
   if (!scheme || !redundancy::keeps_redundancy(**scheme)) return groups;
-  const auto limits = redundancy::group_limits(
-      **scheme, redundancy::parities(**scheme, static_cast<unsigned>(launch.parities)));
+  const auto limits =
+      redundancy::group_limits(**scheme, redundancy::parities(**scheme, static_cast<unsigned>(launch.parities)));
   if (!limits) return groups;
   const std::vector<redundancy::Domains> alone(launch.nodes.size());
   const auto plan = redundancy::plan_groups(alone, static_cast<unsigned>(launch.group_size), *limits);
@@ -22,7 +22,9 @@ std::vector<std::vector<int>> groups_of(const Launch& launch) {
   return groups;
 }
 
-bool contains(const std::vector<int>& nodes, int node) { return std::find(nodes.begin(), nodes.end(), node) != nodes.end(); }
+bool contains(const std::vector<int>& nodes, int node) {
+  return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+}
 
 bool is_killed(const Launch& launch) { return !launch.crash.empty() || !launch.killed.empty(); }
 
@@ -187,12 +189,12 @@ void Model::judge_act(Judging& now, std::size_t act) {
   if (any_done && good && !bad)
     for (const auto& rank : now.told.answers)
       if (rank[act].done && (rank[act].step != one->step || rank[act].version != one->version))
-        now.violation("all ranks have the same version", what + ": states " + std::to_string(one->step) + " and " +
-                                                             std::to_string(rank[act].step));
+        now.violation("all ranks have the same version",
+                      what + ": states " + std::to_string(one->step) + " and " + std::to_string(rank[act].step));
   for (const auto& rank : now.told.answers)
     if (rank[act].done && rank[act].status == PERDURE_OK && !rank[act].right)
-      now.violation("what is restored is what was captured", what + ": the state is not that of step " +
-                                                                 std::to_string(rank[act].step));
+      now.violation("what is restored is what was captured",
+                    what + ": the state is not that of step " + std::to_string(rank[act].step));
   Answer none;
   const Answer& answer = any_done ? *one : none;
   if (kind == Act::checkpoint || kind == Act::rewrite) {
@@ -285,14 +287,13 @@ void Model::judge_look(Judging& now, const Answer& answer) {
   });
   if (!known) now.violation("what is told was captured", "the latest is version " + std::to_string(answer.version));
   if (!wanted) return;
-  const bool new_enough = std::any_of(attempts_.begin() + static_cast<std::ptrdiff_t>(*wanted), attempts_.end(),
-                                      [&](const Attempt& attempt) {
-                                        return attempt.job == now.launch.job && attempt.version == answer.version;
-                                      });
+  const bool new_enough = std::any_of(
+      attempts_.begin() + static_cast<std::ptrdiff_t>(*wanted), attempts_.end(),
+      [&](const Attempt& attempt) { return attempt.job == now.launch.job && attempt.version == answer.version; });
   if (!new_enough)
-    now.violation("the latest is never older than what was promised",
-                  "it is version " + std::to_string(answer.version) + ", but there must be " +
-                      text_of(attempts_[*wanted]));
+    now.violation(
+        "the latest is never older than what was promised",
+        "it is version " + std::to_string(answer.version) + ", but there must be " + text_of(attempts_[*wanted]));
 }
 
 void Model::judge_checkpoint(Judging& now, std::size_t act, const Answer& answer) {
@@ -338,7 +339,8 @@ void Model::judge_wait(Judging& now, const Answer& answer, int level) {
 
 void Model::judge_close(Judging& now, const Answer& answer) {
   if (answer.status != PERDURE_OK) {
-    if (is_undisturbed(now.launch)) now.violation("every call succeeds where nothing fails", "close: " + quoted(answer));
+    if (is_undisturbed(now.launch))
+      now.violation("every call succeeds where nothing fails", "close: " + quoted(answer));
     return;
   }
   // With an embedded engine nothing remains behind: the newest is in the store.

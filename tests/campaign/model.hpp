@@ -64,15 +64,15 @@ class Model {
     int job = 0;
     std::uint64_t step = 0;
     std::int64_t version = 0;
-    int level = 0;                 ///< told by a call that succeeded
-    bool refused = false;          ///< the ranks were told that it failed
-    bool left = false;             ///< of a branch that the program left: may go
-    bool forgotten = false;        ///< must not come back
-    bool may_be_stored = false;    ///< the store has worked since
-    bool store_gone = false;       ///< the store was destroyed since
+    int level = 0;               ///< told by a call that succeeded
+    bool refused = false;        ///< the ranks were told that it failed
+    bool left = false;           ///< of a branch that the program left: may go
+    bool forgotten = false;      ///< must not come back
+    bool may_be_stored = false;  ///< the store has worked since
+    bool store_gone = false;     ///< the store was destroyed since
     bool damaged_in_store = false;
-    Launch layout{};               ///< on which nodes, with which redundancy
-    std::set<int> intact{};        ///< of its nodes, those that still have what they had
+    Launch layout{};         ///< on which nodes, with which redundancy
+    std::set<int> intact{};  ///< of its nodes, those that still have what they had
   };
 
   Attempt* find(std::uint64_t step);

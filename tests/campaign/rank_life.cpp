@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <functional>
 
@@ -15,6 +16,7 @@ using test_support::Rank;
 using test_support::State;
 
 constexpr int kTries = 12;
+constexpr double kRepeating_s = 10;
 constexpr useconds_t kPause_us = 50'000;
 constexpr double kPatience_s = 60, kHope_s = 3;  // where nothing fails, and where something does
 
@@ -35,12 +37,16 @@ std::uint64_t greatest(const Rank& rank, std::uint64_t mine) {
 }
 
 /// The call is repeated as long as some rank says that this can help; all ranks repeat it. Engines that are started for
-/// that shall not die of the launch's crash point, too. True in `again` when it was repeated.
+/// that shall not die of the launch's crash point, too. `again` gets true when it was repeated.
 perdure_status together(Life& life, const std::function<perdure_status()>& call, bool* again = nullptr) {
+  const auto begin = std::chrono::steady_clock::now();
   perdure_status status = call();
   for (int tries = 1; tries < kTries; ++tries) {
-    const bool passes = status != PERDURE_OK && status != PERDURE_TIMEOUT && perdure_error_retryable(life.handle) == 1;
-    if (greatest(life.rank, passes ? 1 : 0) == 0) break;
+    const bool passes = status != PERDURE_OK && perdure_error_retryable(life.handle) == 1;
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    // Who waited in vain for room does not wait again.
+    const bool in_vain = status == PERDURE_TIMEOUT || status == PERDURE_NO_SPACE || took.count() > kRepeating_s;
+    if (greatest(life.rank, passes ? 1 : 0) == 0 || greatest(life.rank, in_vain ? 1 : 0) == 1) break;
     ::unsetenv("PERDURE_TEST_CRASH");
     ::usleep(kPause_us);
     if (again != nullptr) *again = true;
@@ -82,8 +88,8 @@ perdure_status go_back(Life& life) {
 
 perdure_status captured(Life& life, std::int64_t version) {
   bool again = false;
-  auto status =
-      together(life, [&] { return perdure_checkpoint(life.handle, life.name.c_str(), version); }, &again);
+  auto status = together(
+      life, [&] { return perdure_checkpoint(life.handle, life.name.c_str(), version); }, &again);
   // The first call may have got as far as that: then the others are told that some rank failed.
   const bool exists = greatest(life.rank, status == PERDURE_EXISTS ? 1 : 0) == 1;
   if (again && exists) status = PERDURE_OK;
@@ -95,7 +101,9 @@ perdure_status waited(Life& life, perdure_level level, Entry& entry) {
   const bool hopeless = level == PERDURE_LEVEL_STORE && life.launch.store != "works";
   const auto status = together(life, [&] {
     return perdure_wait(life.handle, life.name.c_str(), life.version, level,
-                        hopeless ? 0.2 : is_undisturbed(life.launch) ? kPatience_s : kHope_s);
+                        hopeless                      ? 0.2
+                        : is_undisturbed(life.launch) ? kPatience_s
+                                                      : kHope_s);
   });
   perdure_level reached = PERDURE_LEVEL_NONE;
   if (status == PERDURE_OK) (void)perdure_level_reached(life.handle, life.name.c_str(), life.version, &reached);
@@ -144,8 +152,7 @@ void note(Life& life, Act what, perdure_status status, Entry& entry) {
   entry.step = life.state.step;
   entry.right = life.state.right();
   if (what == Act::restore || what == Act::back) entry.version = life.version;
-  if (status != PERDURE_OK)
-    std::snprintf(entry.text.data(), entry.text.size(), "%s", perdure_error_text(life.handle));
+  if (status != PERDURE_OK) std::snprintf(entry.text.data(), entry.text.size(), "%s", perdure_error_text(life.handle));
   entry.done = true;
 }
 
@@ -155,7 +162,11 @@ std::size_t words_of(int rank) { return 5000 + static_cast<std::size_t>(rank) * 
 
 int live(const Rank& rank, const std::string& options, const Scenario& scenario, std::size_t number, Board& board) {
   const Launch& launch = scenario.launches[number];
-  Life life{rank, launch, scenario.job_of(number).name, number, open_together(rank, options, board),
+  Life life{rank,
+            launch,
+            scenario.job_of(number).name,
+            number,
+            open_together(rank, options, board),
             State(rank.rank, words_of(rank.rank))};
   if (life.handle == nullptr) return 0;
   life.state.protect(life.handle);

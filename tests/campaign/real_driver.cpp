@@ -45,8 +45,8 @@ class RealDriver : public Driver {
 
   std::string directory_;
   Faults faults_;
-  bool refused_ = false;             ///< the last launch could not restore
-  std::uint64_t newest_step_ = 0;    ///< that the last launch captured
+  bool refused_ = false;           ///< the last launch could not restore
+  std::uint64_t newest_step_ = 0;  ///< that the last launch captured
 };
 
 std::string RealDriver::options(const Scenario& scenario, std::size_t number) const {
@@ -56,11 +56,10 @@ std::string RealDriver::options(const Scenario& scenario, std::size_t number) co
                         (launch.store == "works" ? "60" : "2") + ";checkpoint.timeout=4;checkpoint.lease=2" +
                         ";node.ranks_per_node=" + std::to_string(launch.per_node) +
                         ";node.numbers=" + joined_numbers(launch.nodes) + ";redundancy.scheme=" + launch.scheme +
-                        ";redundancy.parities=" + std::to_string(launch.parities) +
-                        ";redundancy.group_size=" + std::to_string(launch.group_size) +
-                        ";redundancy.during_capture=" + launch.during_capture + ";tier.order=" + launch.tiers +
-                        ";tier.memory.max_bytes=" + std::to_string(launch.memory_kib) + "KiB;tier.file.max_bytes=" +
-                        std::to_string(launch.file_kib) + "KiB;retention.keep_last=" +
+                        ";redundancy.parities=" + std::to_string(launch.parities) + ";redundancy.group_size=" +
+                        std::to_string(launch.group_size) + ";redundancy.during_capture=" + launch.during_capture +
+                        ";tier.order=" + launch.tiers + ";tier.memory.max_bytes=" + std::to_string(launch.memory_kib) +
+                        "KiB;tier.file.max_bytes=" + std::to_string(launch.file_kib) + "KiB;retention.keep_last=" +
                         std::to_string(launch.keep_last) + ";flush.threads=" + std::to_string(launch.flush_threads) +
                         ";checkpoint.replace=" + (launch.replace ? "true" : "false"));
 }
@@ -164,9 +163,8 @@ void RealDriver::flip_segment(const Scenario& scenario, std::size_t number, Dest
   if (!store) return;
   const auto listings = (*store)->list(scenario.job_of(number).name);
   if (!listings || listings->empty()) return;
-  const auto newest = std::max_element(listings->begin(), listings->end(), [](const auto& a, const auto& b) {
-    return a.id.version < b.id.version;
-  });
+  const auto newest = std::max_element(listings->begin(), listings->end(),
+                                       [](const auto& a, const auto& b) { return a.id.version < b.id.version; });
   if (newest->segments.empty()) return;
   const std::string path = directory_ + "/store/" + newest->segments.front().path;
   std::error_code error;

@@ -201,7 +201,8 @@ base::Result<Scenario> scenario_from(const std::string& text) {
       return base::fail(unknown(kind).error());
     }
   }
-  if (!can_be_carried_out(scenario)) return base::fail(PERDURE_INVALID_ARGUMENT, "scenario", "it cannot be carried out");
+  if (!can_be_carried_out(scenario))
+    return base::fail(PERDURE_INVALID_ARGUMENT, "scenario", "it cannot be carried out");
   return scenario;
 }
 

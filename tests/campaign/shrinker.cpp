@@ -15,6 +15,7 @@ class Smaller {
     without_an_act();
     plainer_fields();
     fewer_nodes();
+    plainer_nodes();
     return std::move(found_);
   }
 
@@ -65,10 +66,33 @@ class Smaller {
       }
     }
   }
-  // The node that a job has last; with it go its ranks.
+  // Nodes 0, 1 and so on, all in their places: in all launches, then in each.
+  void plainer_nodes() {
+    const auto number = [](Launch& launch) {
+      for (std::size_t i = 0; i < launch.nodes.size(); ++i) launch.nodes[i] = static_cast<int>(i);
+    };
+    Scenario everywhere = from_;
+    for (Launch& launch : everywhere.launches) number(launch);
+    add(everywhere);
+    for (std::size_t i = 0; i < from_.launches.size(); ++i) {
+      Scenario next = from_;
+      number(next.launches[i]);
+      if (next != everywhere) add(next);
+    }
+  }
+  // A job of one rank; or without the node that it has last, and its ranks.
   void fewer_nodes() {
     for (int job = 0; job < static_cast<int>(from_.jobs.size()); ++job) {
-      Scenario next = from_;
+      Scenario alone = from_, next = from_;
+      alone.jobs[static_cast<std::size_t>(job)].ranks = 1;
+      for (Launch& launch : alone.launches) {
+        if (launch.job != job) continue;
+        launch.nodes.resize(1);
+        launch.per_node = 1;
+        launch.victim = 0;
+        launch.flipped_slot = std::min(launch.flipped_slot, 0);
+      }
+      add(alone);
       int& ranks = next.jobs[static_cast<std::size_t>(job)].ranks;
       std::set<int> each;
       for (Launch& launch : next.launches)

@@ -6,8 +6,8 @@
 
 namespace perdure::campaign {
 
-/// Every scenario that is one step smaller: without a launch, without an act, with a job that has fewer nodes, without a
-/// job, or with a field that is as in the plainest one. The boldest come first; all can be carried out.
+/// Every scenario that is one step smaller: without a launch, without an act, with a job that has fewer nodes, without
+/// a job, or with a field that is as in the plainest one. The boldest come first; all can be carried out.
 std::vector<Scenario> smaller_ones(const Scenario& scenario);
 
 /// Goes on from a smaller one that fails as long as there is any, and asks `fails` at most `tries` times.
