@@ -1,9 +1,11 @@
 // Two launches of programs that use the same checkpoint name in one store: at once, one after the other, and with other
 // settings the second time.
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <cstdlib>
 
+#include "damage.hpp"
 #include "faults.hpp"
 #include "os/system.hpp"
 #include "scenario.hpp"
@@ -177,6 +179,35 @@ TEST_P(TwoLaunches, FindWhatTheirOwnEngineLeftAmongOthers) {
   });
   faults_.set("");
   stop_daemons(directory_.path());
+}
+
+// An engine with the first settings lives on, with nothing, when the second launch captures and everything dies. The
+// third settings are nobody's: what the second left is found beside the empty place of the first.
+TEST_P(TwoLaunches, AThirdOneFindsWhatTheSecondLeftBesideAnEmptyPlace) {
+  faults_.set("pwrite:/store/app:ENOSPC");
+  const auto killed = [&](const std::string& more, bool captures) {
+    const auto died = run_ranks({.ranks = 1}, [&](const Rank& rank) {
+      faults_.install();
+      Protected app(rank, options("engine.idle_exit=60;" + more));
+      if (captures) {
+        RANK_CHECK(app.checkpoint(1) == PERDURE_OK, app.error());
+      }
+      ::raise(SIGKILL);
+      return 0;
+    });
+    EXPECT_TRUE(died.all(128 + SIGKILL)) << died.text();
+  };
+  killed("", false);
+  killed("flush.threads=1", true);
+  kill_engines(directory_.path());
+  expect_success(1, [&](const Rank& rank) {
+    Protected app(rank, options("flush.threads=3"));
+    RANK_CHECK(app.restores(PERDURE_LATEST, 1), app.error());
+    RANK_CHECK(app.wait(1, 0.1) != PERDURE_NOT_FOUND, app.error());
+    return 0;
+  });
+  faults_.set("");
+  kill_engines(directory_.path());
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "base/hash.hpp"
 #include "config/directories.hpp"
 #include "os/system.hpp"
@@ -116,12 +118,34 @@ NodePaths instance_paths(const config::Config& config, const std::string& node_l
   return paths_for(config, node_key(config, node_label) + "." + std::to_string(instance));
 }
 
-// What an engine of ours left comes first: another one's instance may hold older versions.
+// When something was written there last; 0: nothing is there.
+std::uint64_t written_ns(const NodePaths& paths) {
+  struct stat catalog {};
+  if (::stat((paths.node + "/catalog").c_str(), &catalog) != 0) return 0;
+  return static_cast<std::uint64_t>(catalog.st_mtim.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(catalog.st_mtim.tv_nsec);
+}
+
+bool is_held(const NodePaths& paths) {
+  const auto lock = os::File::open(paths.node + "/engine.lock", os::Open::read_write);
+  if (!lock) return false;
+  const auto locked = lock->try_lock();
+  return !locked && locked.error().code == PERDURE_BUSY;
+}
+
+// A live engine of ours comes first. Of what dead ones left, whatever their configuration, the newest versions are
+// where something was written last: an engine that found nothing free but an empty place must not hide them.
 std::vector<unsigned> instances_in_order(const config::Config& config, const std::string& node_label) {
   const std::string fingerprint = config.fingerprint();
   std::vector<unsigned> order, others;
-  for (unsigned instance = 0; instance < kMaxInstances; ++instance)
-    (fingerprint_of(instance_paths(config, node_label, instance)) == fingerprint ? order : others).push_back(instance);
+  std::vector<std::uint64_t> written;
+  for (unsigned instance = 0; instance < kMaxInstances; ++instance) {
+    const NodePaths paths = instance_paths(config, node_label, instance);
+    written.push_back(written_ns(paths));
+    const bool ours = fingerprint_of(paths) == fingerprint && is_held(paths);
+    (ours ? order : others).push_back(instance);
+  }
+  std::stable_sort(others.begin(), others.end(), [&](unsigned a, unsigned b) { return written[a] > written[b]; });
   order.insert(order.end(), others.begin(), others.end());
   return order;
 }

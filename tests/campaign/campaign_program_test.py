@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""The campaign's program, as somebody starts it: campaign_program_test.py PROGRAM. It fails when Perdure lies, says so and how to repeat it."""
+import pathlib
+import shlex
+import subprocess
+import sys
+import unittest
+
+PROGRAM = sys.argv.pop(1)
+
+# The lie is told in the second launch; the rest is not needed.
+SCENARIO = """job ranks=2
+launch nodes=0,1 store=full do=restore,checkpoint,checkpoint
+launch nodes=0,1 store=full do=restore,look
+"""
+
+
+def run(*arguments):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=280)
+
+
+class Lies(unittest.TestCase):
+    def judged(self, lie):
+        return run("--lie", lie, "--scenario", SCENARIO)
+
+    def test_none_is_good(self):
+        done = run("--scenario", SCENARIO)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(done.stdout.splitlines()[-1], "1 runs, 0 failed")
+
+    def test_each_is_noticed(self):
+        for lie, rule in (
+            ("older", "the latest is never older than what was promised"),
+            ("flipped", "what is restored is what was captured"),
+            ("not-found", "what was promised comes back"),
+        ):
+            with self.subTest(lie):
+                done = self.judged(lie)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(f"violated: {rule}: launch 2", done.stdout)
+                self.assertEqual(done.stdout.splitlines()[-1], "1 runs, 1 failed")
+
+    def test_of_a_drawn_scenario_is_made_smaller_and_can_be_repeated(self):
+        done = run("--lie", "flipped", "--seed", "1", "--runs", "1", "--tries", "40")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertEqual(done.stdout.splitlines()[-1], "1 runs, 1 failed")
+        self.assertIn("FAILED: seed 1\n", done.stdout)
+        before, shrunk = done.stdout.split("shrunk:\n")
+        launches = [sum(line.startswith("launch") for line in text.split("violated:")[0].splitlines()) for text in (before, shrunk)]
+        self.assertLess(launches[1], launches[0])
+        command = shlex.split(shrunk.split("repeat: ")[1].rsplit("1 runs, 1 failed", 1)[0])
+        again = subprocess.run(command, capture_output=True, text=True, timeout=100)
+        self.assertEqual(again.returncode, 1, again.stdout)
+        self.assertIn("violated: what is restored is what was captured", again.stdout)
+
+    def test_a_run_that_hangs_is_ended_and_leaves_nothing(self):
+        places = [pathlib.Path(place) for place in ("/dev/shm", "/tmp")]
+        before = {path for place in places for path in place.glob("perdure-test-*")}
+        done = run("--limit", "0.05", "--seed", "1", "--runs", "1", "--tries", "0")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the run was ended at its time limit", done.stdout)
+        ours = [path for place in places for path in place.glob("perdure-test-*") if path not in before]
+        running = subprocess.run(["pgrep", "-f", f"^{PROGRAM} --limit 0.05"], capture_output=True, text=True).stdout
+        self.assertEqual(running, "")
+        # Other tests make directories of their own beside this one.
+        self.assertFalse([path for path in ours if (path / "faults").exists() and not in_use(path)], ours)
+
+
+def in_use(path):
+    """Whether some process has this directory in its command line or its open files."""
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if str(path) in (process / "cmdline").read_text() or str(path) in (process / "maps").read_text():
+                return True
+        except OSError:
+            pass
+    return False
+
+
+class WrongUse(unittest.TestCase):
+    def test_is_refused(self):
+        for arguments in (["--lie", "white"], ["--runs"], ["--runs", "0"], ["--colour", "red"], ["--scenario", "job\nlaunch do=dance\n"]):
+            self.assertEqual(run(*arguments).returncode, 2, arguments)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v"])

@@ -1,0 +1,251 @@
+// The campaign's own parts: what it draws, what its model notices, how it makes a failure smaller. Nothing of Perdure
+// runs.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "campaign/driver.hpp"
+#include "campaign/generator.hpp"
+#include "campaign/shrinker.hpp"
+
+namespace {
+
+using namespace perdure::campaign;
+
+constexpr unsigned kDrawn = 300;
+
+Scenario scenario_of(const std::string& text) {
+  const auto scenario = scenario_from(text);
+  EXPECT_TRUE(scenario) << text;
+  return scenario ? *scenario : draw_scenario(1);
+}
+
+/// The first rule that is violated; empty: none.
+std::string judged(const Scenario& scenario, std::unique_ptr<Driver> driver) {
+  const auto violations = carry_out(scenario, *driver);
+  return violations.empty() ? "" : violations[0].rule;
+}
+std::string judged_with(Lie lie, const Scenario& scenario) {
+  return judged(scenario, lying_driver(ideal_driver(), lie));
+}
+
+TEST(CampaignScenario, IsTheSameAfterItWasWrittenAndRead) {
+  for (unsigned seed = 0; seed < kDrawn; ++seed) {
+    const Scenario drawn = draw_scenario(seed);
+    EXPECT_EQ(scenario_of(text_of(drawn)), drawn) << text_of(drawn);
+    EXPECT_EQ(draw_scenario(seed), drawn) << "it follows from the seed alone";
+  }
+}
+
+TEST(CampaignScenario, ThatCannotBeCarriedOutIsRefused) {
+  for (const char* text : {"", "job\n", "launch\n", "job\nlaunch nodes=0,1\n", "job\nlaunch victim=1\n",
+                           "job\nlaunch do=close,checkpoint\n", "job\nlaunch do=dance\n", "job\nlaunch colour=red\n",
+                           "job\nlaunch replace=perhaps\n", "job\nlaunch job=1\n", "job ranks=17\nlaunch\n"})
+    EXPECT_FALSE(scenario_from(text)) << text;
+}
+
+TEST(CampaignScenario, AllDimensionsAreDrawn) {
+  std::set<std::string> drawn;
+  const Fields plain = fields_of(Launch{});
+  for (unsigned seed = 0; seed < kDrawn; ++seed) {
+    const Scenario scenario = draw_scenario(seed);
+    ASSERT_TRUE(can_be_carried_out(scenario)) << text_of(scenario);
+    if (scenario.jobs.size() == 2)
+      drawn.insert(scenario.jobs[0].name == scenario.jobs[1].name ? "name reused" : "two names");
+    for (const Launch& launch : scenario.launches) {
+      for (const char* field : {"mode", "scheme", "tiers", "store", "killed", "engines", "per_node", "parities"})
+        for (const auto& [name, value] : fields_of(launch))
+          if (name == field) drawn.insert(name + " " + value);
+      for (const Act act : launch.acts) drawn.insert(name_of(act));
+      for (const auto& [name, value] : fields_of(launch))
+        if (std::find(plain.begin(), plain.end(), std::pair{name, value}) == plain.end()) drawn.insert(name);
+    }
+  }
+  for (const char* wanted : {"name reused",
+                             "two names",
+                             "mode daemon",
+                             "mode embedded",
+                             "scheme single",
+                             "scheme partner",
+                             "scheme buddy",
+                             "scheme xor",
+                             "scheme reed-solomon",
+                             "tiers memory",
+                             "tiers file",
+                             "tiers file,memory",
+                             "store works",
+                             "store full",
+                             "store unreadable",
+                             "killed rank",
+                             "killed ranks",
+                             "killed engines",
+                             "killed everything",
+                             "crash",
+                             "missing",
+                             "engines left",
+                             "engines stopped",
+                             "lost",
+                             "flipped_slot",
+                             "flipped_segment",
+                             "store_lost",
+                             "forget",
+                             "per_node 2",
+                             "parities 1",
+                             "replace",
+                             "back",
+                             "rewrite",
+                             "look",
+                             "close",
+                             "node",
+                             "store",
+                             "memory_kib"})
+    EXPECT_TRUE(drawn.contains(wanted)) << wanted;
+}
+
+TEST(CampaignModel, ExpectsNoMoreThanWhatKeepsEveryPromise) {
+  for (unsigned seed = 0; seed < kDrawn; ++seed) {
+    Scenario drawn = draw_scenario(seed);
+    // Whose a name is in a store that nobody can read is not imagined.
+    for (Launch& launch : drawn.launches)
+      if (launch.store == "unreadable") launch.store = "full";
+    EXPECT_EQ(judged(drawn, ideal_driver()), "") << seed << "\n" << text_of(drawn);
+  }
+}
+
+const char* const kTwoLaunches =
+    "job ranks=2\n"
+    "launch nodes=0,1 store=full do=restore,checkpoint,checkpoint\n"
+    "launch nodes=0,1 store=full do=restore\n";
+
+TEST(CampaignModel, NoticesAnAnswerThatIsOneVersionTooOld) {
+  EXPECT_EQ(judged_with(Lie::older, scenario_of(kTwoLaunches)), "the latest is never older than what was promised");
+}
+
+TEST(CampaignModel, NoticesAByteThatIsWrong) {
+  EXPECT_EQ(judged_with(Lie::flipped, scenario_of(kTwoLaunches)), "what is restored is what was captured");
+}
+
+TEST(CampaignModel, NoticesAFirstStartThatIsNone) {
+  EXPECT_EQ(judged_with(Lie::not_found, scenario_of(kTwoLaunches)), "what was promised comes back");
+}
+
+// Nodes that come back with a part of it: nobody can restore it, and it is no first start.
+TEST(CampaignModel, NoticesAFirstStartWhereThereArePartsOnly) {
+  EXPECT_EQ(judged_with(Lie::not_found, scenario_of("job ranks=2\n"
+                                                    "launch nodes=0,1 store=full do=restore,checkpoint lost=1\n"
+                                                    "launch nodes=0,1 store=full do=restore\n")),
+            "not-found is a first start only");
+}
+
+/// The lie about the latest, as it is judged after the loss of nodes of a group of three that keeps one parity.
+std::string judged_after_losing(const std::string& lost) {
+  return judged_with(Lie::older, scenario_of("job ranks=3\n"
+                                             "launch nodes=0,1,2 scheme=xor store=full "
+                                             "do=restore,checkpoint,node,checkpoint,node lost=" +
+                                             lost +
+                                             "\n"
+                                             "launch nodes=0,1,2 scheme=xor store=full do=restore\n"));
+}
+
+TEST(CampaignModel, ExpectsOfLevelNodeWhatTheSchemeSays) {
+  EXPECT_EQ(judged_after_losing("1"), "the latest is never older than what was promised");
+  EXPECT_EQ(judged_after_losing("0,1"), "") << "it is gone, and an older one may come";
+}
+
+TEST(CampaignModel, ExpectsOfLevelStoreThatAllNodesMayBeLost) {
+  const std::string head = "job ranks=2\nlaunch nodes=0,1 do=restore,checkpoint,store,checkpoint,store lost=0,1";
+  const std::string tail = "\nlaunch nodes=0,1 do=restore\n";
+  EXPECT_EQ(judged_with(Lie::older, scenario_of(head + tail)), "the latest is never older than what was promised");
+  EXPECT_EQ(judged_with(Lie::older, scenario_of(head + " flipped_segment=yes" + tail)),
+            "the latest is never older than what was promised")
+      << "that driver flips nothing";
+  EXPECT_EQ(judged_with(Lie::older, scenario_of(head + " store_lost=yes" + tail)), "");
+}
+
+TEST(CampaignModel, NoticesAnotherJobsState) {
+  const Scenario scenario = scenario_of(
+      "job ranks=1\njob ranks=1 owner=second\n"
+      "launch do=restore,checkpoint,store\n"
+      "launch job=1 do=restore\n");
+  EXPECT_EQ(judged(scenario, ideal_driver()), "");
+  Told told;
+  Answer restored;
+  restored.begun = restored.done = true;
+  restored.step = step_of(0, 1);
+  restored.version = 1;
+  Model model(scenario);
+  Answer captured = restored, nothing = restored, stored = restored;
+  nothing.status = PERDURE_NOT_FOUND;
+  stored.level = PERDURE_LEVEL_STORE;
+  told.answers = {{nothing, captured, stored}};
+  EXPECT_TRUE(model.judge(0, told).empty());
+  told.answers = {{restored}};
+  const auto violations = model.judge(1, told);
+  ASSERT_FALSE(violations.empty());
+  EXPECT_EQ(violations[0].rule, "a job never goes on from another job's state");
+}
+
+TEST(CampaignModel, NoticesAnErrorOfOneRankOnly) {
+  const Scenario scenario = scenario_of("job ranks=2\nlaunch nodes=0,1 crash=flush_begin:1 do=restore\n");
+  Answer good, bad;
+  good.begun = good.done = bad.begun = bad.done = true;
+  good.status = PERDURE_NOT_FOUND;
+  Model model(scenario);
+  Told told;
+  told.answers = {{good}, {bad}};
+  const auto violations = model.judge(0, told);
+  ASSERT_FALSE(violations.empty());
+  EXPECT_EQ(violations[0].rule, "if any rank fails, all ranks get an error");
+}
+
+// What is left is what the failure needs: two launches, a checkpoint in the first, a restore in the second.
+TEST(CampaignShrinker, LeavesWhatTheFailureNeeds) {
+  int failing = 0;
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    const Scenario drawn = draw_scenario(seed);
+    const std::string rule = judged_with(Lie::flipped, drawn);
+    if (rule.empty()) continue;
+    ++failing;
+    const auto fails = [&](const Scenario& scenario) { return judged_with(Lie::flipped, scenario) == rule; };
+    const Scenario small = shrink(drawn, fails, 2000);
+    EXPECT_TRUE(fails(small));
+    EXPECT_LE(small.launches.size(), 2U) << text_of(small);
+    EXPECT_EQ(small.jobs.size(), 1U) << text_of(small);
+    EXPECT_EQ(small.jobs[0].ranks, 1) << text_of(small);
+    for (const Launch& launch : small.launches) EXPECT_EQ(launch.acts.size(), 1U) << text_of(small);
+  }
+  EXPECT_GT(failing, 30);
+}
+
+TEST(CampaignShrinker, TriesOnlyWhatCanBeCarriedOutAndStops) {
+  const Scenario drawn = draw_scenario(7);
+  int tried = 0;
+  const auto never = [&](const Scenario& scenario) {
+    EXPECT_TRUE(can_be_carried_out(scenario)) << text_of(scenario);
+    EXPECT_NE(scenario, drawn);
+    ++tried;
+    return false;
+  };
+  EXPECT_EQ(shrink(drawn, never, 1000), drawn);
+  EXPECT_EQ(tried, static_cast<int>(smaller_ones(drawn).size()));
+  EXPECT_EQ(shrink(drawn, never, 3), drawn);
+  EXPECT_EQ(tried, static_cast<int>(smaller_ones(drawn).size()) + 3);
+}
+
+TEST(CampaignShrinker, KeepsWhatCannotBeLeftOut) {
+  Scenario drawn = draw_scenario(11);
+  drawn.launches.back().keep_last = 2;
+  drawn.launches.back().acts = {Act::restore, Act::checkpoint, Act::checkpoint};
+  const auto fails = [](const Scenario& scenario) {
+    return std::any_of(scenario.launches.begin(), scenario.launches.end(),
+                       [](const Launch& launch) { return launch.keep_last == 2 && launch.acts.size() >= 2; });
+  };
+  ASSERT_TRUE(fails(drawn)) << text_of(drawn);
+  const Scenario small = shrink(drawn, fails, 2000);
+  ASSERT_EQ(small.launches.size(), 1U);
+  EXPECT_EQ(small.launches[0].acts.size(), 2U);
+  EXPECT_EQ(small.jobs[0].ranks, 1) << text_of(small);
+}
+
+}  // namespace

@@ -1,0 +1,192 @@
+#include "campaign/rank_life.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+
+#include "damage.hpp"
+
+namespace perdure::campaign {
+namespace {
+
+using test_support::Rank;
+using test_support::State;
+
+constexpr int kTries = 12;
+constexpr double kRepeating_s = 10;
+constexpr useconds_t kPause_us = 50'000;
+constexpr double kPatience_s = 60, kHope_s = 3;  // where nothing fails, and where something does
+
+struct Life {
+  const Rank& rank;
+  const Launch& launch;
+  const std::string& name;
+  std::size_t number;
+  perdure_t* handle;
+  State state;
+  std::int64_t version = 0;  ///< of the state, 0 at a start
+};
+
+/// The greatest of what the ranks say.
+std::uint64_t greatest(const Rank& rank, std::uint64_t mine) {
+  rank.communicator.allreduce(rank.communicator.context, &mine, 1, 1);
+  return mine;
+}
+
+/// The call is repeated as long as some rank says that this can help; all ranks repeat it. Engines that are started for
+/// that shall not die of the launch's crash point, too. `again` gets true when it was repeated.
+perdure_status together(Life& life, const std::function<perdure_status()>& call, bool* again = nullptr) {
+  const auto begin = std::chrono::steady_clock::now();
+  perdure_status status = call();
+  for (int tries = 1; tries < kTries; ++tries) {
+    const bool passes = status != PERDURE_OK && perdure_error_retryable(life.handle) == 1;
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    // Who waited in vain for room does not wait again.
+    const bool in_vain = status == PERDURE_TIMEOUT || status == PERDURE_NO_SPACE || took.count() > kRepeating_s;
+    if (greatest(life.rank, passes ? 1 : 0) == 0 || greatest(life.rank, in_vain ? 1 : 0) == 1) break;
+    ::unsetenv("PERDURE_TEST_CRASH");
+    ::usleep(kPause_us);
+    if (again != nullptr) *again = true;
+    status = call();
+  }
+  return status;
+}
+
+perdure_t* open_together(const Rank& rank, const std::string& options, Board& board) {
+  perdure_t* handle = nullptr;
+  for (int tries = 0; tries < kTries; ++tries) {
+    std::array<char, 300> message{};
+    (void)perdure_open_communicator(&rank.communicator, options.c_str(), &handle, message.data(), message.size());
+    if (handle != nullptr) return handle;
+    if (rank.rank == 0) board.why_not_opened = message;
+    ::unsetenv("PERDURE_TEST_CRASH");
+    ::usleep(kPause_us);
+  }
+  board.open_failed = true;
+  return nullptr;
+}
+
+perdure_status restored(Life& life, std::int64_t version) {
+  life.state.step = 0;  // whatever comes must be written
+  const auto status = together(life, [&] { return perdure_restore(life.handle, life.name.c_str(), version); });
+  if (status != PERDURE_OK) return status;
+  perdure_progress progress{};
+  (void)perdure_get_progress(life.handle, &progress);
+  life.version = progress.restored_version;
+  return status;
+}
+
+perdure_status go_back(Life& life) {
+  const std::uint64_t step = life.state.step;
+  const auto status = restored(life, std::max<std::int64_t>(1, life.version - 2));
+  if (status != PERDURE_OK) life.state.advance(step);  // a part of something else may be in it
+  return status;
+}
+
+perdure_status captured(Life& life, std::int64_t version) {
+  bool again = false;
+  auto status = together(
+      life, [&] { return perdure_checkpoint(life.handle, life.name.c_str(), version); }, &again);
+  // The first call may have got as far as that: then the others are told that some rank failed.
+  const bool exists = greatest(life.rank, status == PERDURE_EXISTS ? 1 : 0) == 1;
+  if (again && exists) status = PERDURE_OK;
+  if (status == PERDURE_OK) life.version = version;
+  return status;
+}
+
+perdure_status waited(Life& life, perdure_level level, Entry& entry) {
+  const bool hopeless = level == PERDURE_LEVEL_STORE && life.launch.store != "works";
+  const auto status = together(life, [&] {
+    return perdure_wait(life.handle, life.name.c_str(), life.version, level,
+                        hopeless                      ? 0.2
+                        : is_undisturbed(life.launch) ? kPatience_s
+                                                      : kHope_s);
+  });
+  perdure_level reached = PERDURE_LEVEL_NONE;
+  if (status == PERDURE_OK) (void)perdure_level_reached(life.handle, life.name.c_str(), life.version, &reached);
+  entry.level = static_cast<int>(reached);
+  return status;
+}
+
+perdure_status act(Life& life, std::size_t number, Entry& entry) {
+  const Act what = life.launch.acts[number];
+  switch (what) {
+    case Act::restore:
+      return restored(life, PERDURE_LATEST);
+    case Act::back:
+      return go_back(life);
+    case Act::checkpoint:
+    case Act::rewrite:
+      return captured(life, entry.version);
+    case Act::node:
+      return waited(life, PERDURE_LEVEL_NODE, entry);
+    case Act::store:
+      return waited(life, PERDURE_LEVEL_STORE, entry);
+    case Act::look:
+      return together(life, [&] { return perdure_latest(life.handle, life.name.c_str(), &entry.version); });
+    case Act::close:
+      return perdure_close(&life.handle);
+  }
+  return PERDURE_INTERNAL;
+}
+
+bool makes_sense(const Life& life, Act what) {
+  const bool about_a_version = what == Act::back || what == Act::rewrite || what == Act::node || what == Act::store;
+  return !about_a_version || life.version > (what == Act::back ? 1 : 0);
+}
+
+/// Notes what is known before the call: who dies in it has told that much.
+void begin(Life& life, Act what, std::size_t number, Entry& entry) {
+  if (what == Act::checkpoint || what == Act::rewrite) {
+    life.state.advance(step_of(life.number, number));
+    entry.version = life.version + (what == Act::checkpoint ? 1 : 0);
+  }
+  entry.begun = true;
+}
+
+void note(Life& life, Act what, perdure_status status, Entry& entry) {
+  entry.status = status;
+  entry.step = life.state.step;
+  entry.right = life.state.right();
+  if (what == Act::restore || what == Act::back) entry.version = life.version;
+  if (status != PERDURE_OK) std::snprintf(entry.text.data(), entry.text.size(), "%s", perdure_error_text(life.handle));
+  entry.done = true;
+}
+
+}  // namespace
+
+std::size_t words_of(int rank) { return 5000 + static_cast<std::size_t>(rank) * 7919 % 30000; }
+
+int live(const Rank& rank, const std::string& options, const Scenario& scenario, std::size_t number, Board& board) {
+  const Launch& launch = scenario.launches[number];
+  Life life{rank,
+            launch,
+            scenario.job_of(number).name,
+            number,
+            open_together(rank, options, board),
+            State(rank.rank, words_of(rank.rank))};
+  if (life.handle == nullptr) return 0;
+  life.state.protect(life.handle);
+  for (std::size_t i = 0; i < launch.acts.size(); ++i) {
+    const Act what = launch.acts[i];
+    if (!makes_sense(life, what)) continue;
+    Entry& entry = board.entries[static_cast<std::size_t>(rank.rank)][i];
+    begin(life, what, i, entry);
+    const perdure_status status = act(life, i, entry);
+    note(life, what, status, entry);
+    if (i == 0) ++board.running;
+    if (what == Act::close) return 0;
+    // Whoever cannot restore stops, unless there is nothing.
+    const bool refused = what == Act::restore && status != PERDURE_OK && status != PERDURE_NOT_FOUND;
+    if (greatest(rank, refused ? 1 : 0) == 1) break;
+    if (what == Act::restore && status != PERDURE_OK) life.state.advance(0);
+  }
+  rank.barrier();
+  ::raise(SIGKILL);
+  return 0;
+}
+
+}  // namespace perdure::campaign

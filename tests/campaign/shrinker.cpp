@@ -1,0 +1,139 @@
+#include "campaign/shrinker.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace perdure::campaign {
+namespace {
+
+class Smaller {
+ public:
+  explicit Smaller(const Scenario& from) : from_(from) {}
+  std::vector<Scenario> all() {
+    without_launches();
+    without_a_job();
+    without_an_act();
+    plainer_fields();
+    fewer_nodes();
+    plainer_nodes();
+    return std::move(found_);
+  }
+
+ private:
+  void add(const Scenario& scenario) {
+    if (can_be_carried_out(scenario) && scenario != from_) found_.push_back(scenario);
+  }
+  // The first half and the second one, then each alone: what fails is often in the last.
+  void without_launches() {
+    const auto count = static_cast<std::ptrdiff_t>(from_.launches.size());
+    for (std::ptrdiff_t many = count / 2; many >= 1; many = many == 1 ? 0 : 1)
+      for (std::ptrdiff_t first = 0; first + many <= count; first += many) {
+        Scenario next = from_;
+        next.launches.erase(next.launches.begin() + first, next.launches.begin() + first + many);
+        add(next);
+      }
+  }
+  void without_a_job() {
+    for (int job = 0; job < static_cast<int>(from_.jobs.size()); ++job) {
+      Scenario next = from_;
+      next.jobs.erase(next.jobs.begin() + job);
+      std::erase_if(next.launches, [&](const Launch& launch) { return launch.job == job; });
+      for (Launch& launch : next.launches) launch.job -= launch.job > job ? 1 : 0;
+      add(next);
+    }
+  }
+  void without_an_act() {
+    for (std::size_t launch = 0; launch < from_.launches.size(); ++launch)
+      for (std::size_t act = from_.launches[launch].acts.size(); act-- > 0;) {
+        Scenario next = from_;
+        auto& acts = next.launches[launch].acts;
+        acts.erase(acts.begin() + static_cast<std::ptrdiff_t>(act));
+        add(next);
+      }
+  }
+  // In all launches at once, then in each.
+  void plainer_fields() {
+    const Fields plain = fields_of(Launch{});
+    for (const auto& [name, value] : plain) {
+      if (name == "do" || name == "nodes" || name == "job") continue;
+      Scenario everywhere = from_;
+      for (Launch& launch : everywhere.launches) (void)set_field(launch, name, value);
+      add(everywhere);
+      for (std::size_t i = 0; i < from_.launches.size() && from_.launches.size() > 1; ++i) {
+        Scenario next = from_;
+        (void)set_field(next.launches[i], name, value);
+        if (next != everywhere) add(next);
+      }
+    }
+  }
+  // Nodes 0, 1 and so on, all in their places: in all launches, then in each.
+  void plainer_nodes() {
+    const auto number = [](Launch& launch) {
+      for (std::size_t i = 0; i < launch.nodes.size(); ++i) launch.nodes[i] = static_cast<int>(i);
+    };
+    Scenario everywhere = from_;
+    for (Launch& launch : everywhere.launches) number(launch);
+    add(everywhere);
+    for (std::size_t i = 0; i < from_.launches.size(); ++i) {
+      Scenario next = from_;
+      number(next.launches[i]);
+      if (next != everywhere) add(next);
+    }
+  }
+  // A job of one rank; or without the node that it has last, and its ranks.
+  void fewer_nodes() {
+    for (int job = 0; job < static_cast<int>(from_.jobs.size()); ++job) {
+      Scenario alone = from_, next = from_;
+      alone.jobs[static_cast<std::size_t>(job)].ranks = 1;
+      for (Launch& launch : alone.launches) {
+        if (launch.job != job) continue;
+        launch.nodes.resize(1);
+        launch.per_node = 1;
+        launch.victim = 0;
+        launch.flipped_slot = std::min(launch.flipped_slot, 0);
+      }
+      add(alone);
+      int& ranks = next.jobs[static_cast<std::size_t>(job)].ranks;
+      std::set<int> each;
+      for (Launch& launch : next.launches)
+        if (launch.job == job) each.insert(launch.per_node);
+      if (each.size() != 1 || ranks <= *each.begin()) continue;
+      ranks -= *each.begin();
+      for (Launch& launch : next.launches) {
+        if (launch.job != job) continue;
+        launch.nodes.pop_back();
+        launch.victim = std::min(launch.victim, ranks - 1);
+        launch.flipped_slot = std::min(launch.flipped_slot, ranks - 1);
+      }
+      add(next);
+    }
+  }
+
+  const Scenario& from_;
+  std::vector<Scenario> found_;
+};
+
+}  // namespace
+
+std::vector<Scenario> smaller_ones(const Scenario& scenario) { return Smaller(scenario).all(); }
+
+Scenario shrink(Scenario scenario, const std::function<bool(const Scenario&)>& fails, int tries) {
+  std::size_t begin = 0;  // what did not help before rarely helps now: it comes again after the rest
+  for (std::size_t without_success = 0; tries > 0;) {
+    const auto smaller = smaller_ones(scenario);
+    if (smaller.empty() || without_success >= smaller.size()) break;
+    const Scenario& next = smaller[begin % smaller.size()];
+    --tries;
+    if (fails(next)) {
+      scenario = Scenario(next);
+      without_success = 0;
+      begin %= smaller.size();
+    } else {
+      ++begin;
+      ++without_success;
+    }
+  }
+  return scenario;
+}
+
+}  // namespace perdure::campaign
