@@ -72,8 +72,8 @@ class Model {
     bool store_gone = false;     ///< the store was destroyed since
     bool damaged_in_store = false;
     bool damaged_in_slot = false;  ///< a flush that finds it gives up what redundancy could rebuild (known defect)
-    Launch layout{};         ///< on which nodes, with which redundancy
-    std::set<int> intact{};  ///< of its nodes, those that still have what they had
+    Launch layout{};               ///< on which nodes, with which redundancy
+    std::set<int> intact{};        ///< of its nodes, those that still have what they had
   };
 
   Attempt* find(std::uint64_t step);
