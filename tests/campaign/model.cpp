@@ -108,7 +108,7 @@ bool Model::is_there(std::size_t number, const Launch& launch) const {
   if (is_the_store_s(number, launch)) return true;
   // What the store has is given up on the nodes.
   if (attempt.level >= PERDURE_LEVEL_STORE || (attempt.store_gone && attempt.may_be_stored)) return false;
-  if (attempt.may_be_stored && launch.store == "unreadable") return false;
+  if (attempt.damaged_in_slot || (attempt.may_be_stored && launch.store == "unreadable")) return false;
   bool newer_acknowledged = false, newer_survives = true;
   for (std::size_t i = number + 1; i < attempts_.size(); ++i) {
     const Attempt& newer = attempts_[i];
@@ -355,7 +355,7 @@ void Model::destroyed(std::size_t number, const Destroyed& what) {
   for (Attempt& attempt : attempts_) {
     for (const int node : what.nodes) attempt.intact.erase(node);
     for (const auto& [node, step] : what.slots)
-      if (attempt.step == step) attempt.intact.erase(node);
+      if (attempt.step == step && attempt.intact.contains(node)) attempt.damaged_in_slot = true;
     const bool same_name = scenario_.jobs[static_cast<std::size_t>(attempt.job)].name == name;
     if (same_name && what.forgotten) attempt.forgotten = true;
     for (const auto version : what.versions_in_store)

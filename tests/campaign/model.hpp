@@ -71,8 +71,9 @@ class Model {
     bool may_be_stored = false;  ///< the store has worked since
     bool store_gone = false;     ///< the store was destroyed since
     bool damaged_in_store = false;
-    Launch layout{};         ///< on which nodes, with which redundancy
-    std::set<int> intact{};  ///< of its nodes, those that still have what they had
+    bool damaged_in_slot = false;  ///< a flush that finds it gives up what redundancy could rebuild (known defect)
+    Launch layout{};               ///< on which nodes, with which redundancy
+    std::set<int> intact{};        ///< of its nodes, those that still have what they had
   };
 
   Attempt* find(std::uint64_t step);
