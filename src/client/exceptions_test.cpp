@@ -157,7 +157,8 @@ class ExceptionsEverywhere : public JobOfThreads, public ::testing::WithParamInt
   }
 };
 INSTANTIATE_TEST_SUITE_P(Ranks, ExceptionsEverywhere,
-                         ::testing::Values(Everywhere{1, "single", 1}, Everywhere{0, "xor", 41}),
+                         ::testing::Values(Everywhere{0, "single", 11}, Everywhere{1, "single", 1},
+                                           Everywhere{0, "xor", 41}),
                          [](const auto& param) {
                            return std::string(param.param.scheme) + std::to_string(param.param.rank);
                          });

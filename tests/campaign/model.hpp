@@ -71,7 +71,7 @@ class Model {
     bool may_be_stored = false;  ///< the store has worked since
     bool store_gone = false;     ///< the store was destroyed since
     bool damaged_in_store = false;
-    bool damaged_in_slot = false;  ///< a flush that finds it gives up what redundancy could rebuild (known defect)
+    bool damaged_in_slot = false;  ///< a launch without redundancy does not rebuild it (known defect)
     Launch layout{};               ///< on which nodes, with which redundancy
     std::set<int> intact{};        ///< of its nodes, those that still have what they had
   };
