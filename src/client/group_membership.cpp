@@ -187,8 +187,8 @@ void GroupMembership::replicate_unfinished() {
     auto& id = newest.try_emplace(summary.id.name, summary.id).first->second;
     if (id.attempt < summary.id.attempt) id = summary.id;
   }
-  for (const auto& [name, id] : newest)
-    (void)base::caught("engine", [&] { return job_.engine().channel().call(ipc::ReplicateAgain{id}); });
+  for (const auto& entry : newest)
+    (void)base::caught("engine", [&] { return job_.engine().channel().call(ipc::ReplicateAgain{entry.second}); });
 }
 
 // True when all nodes say the same: it is under way, or it is where it should be.

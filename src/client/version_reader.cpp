@@ -233,13 +233,14 @@ void VersionReader::take(const VersionPlan& plan, const JobInventory& all, const
 // Said where a newer version could not be taken.
 void VersionReader::explain(const VersionPlans& plans) {
   if (job_.comm().rank() != 0 || !job_.engine().connected()) return;
-  for (const auto& [id, plan] : plans.of) {
-    if (!plan.on_nodes || id.attempt <= id_.attempt) continue;
+  for (const auto& entry : plans.of) {
+    const VersionPlan& plan = entry.second;
+    if (!plan.on_nodes || entry.first.attempt <= id_.attempt) continue;
     const auto lost = first_lost(plan.sources);
     if (lost == plan.sources.end()) continue;
     (void)base::caught("engine", [&] {
-      return job_.engine().channel().call(
-          ipc::Note{id.text() + " cannot be restored: " + lost->why + "; " + id_.text() + " is taken instead"});
+      return job_.engine().channel().call(ipc::Note{entry.first.text() + " cannot be restored: " + lost->why + "; " +
+                                                    id_.text() + " is taken instead"});
     });
   }
 }
