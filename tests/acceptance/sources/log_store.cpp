@@ -17,6 +17,7 @@
 #include "os/system.hpp"
 #include "segment/file_source.hpp"
 #include "segment/manifest_codec.hpp"
+#include "store/owner.hpp"
 #include "store/published.hpp"
 #include "store/store.hpp"
 
@@ -337,6 +338,7 @@ class LogStore final : public Store {
   }
 
  private:
+  std::string owner_directory(const std::string& name) const { return directory_.path(".owners/" + name); }
   /// Of files that no line names: removed where `gone` says so. With the lock, so that none is published meanwhile.
   Status for_each_leftover(const std::function<bool(const Leftover&)>& gone) {
     PERDURE_TRY(const auto log, directory_.lock());
