@@ -30,7 +30,9 @@ void NodeGroup::stop() {
   }
   if (network) network->exporter->stop();  // others may keep the network for a while
   replicator_->leave();
-  replicator_->stop();  // before the endpoint goes, whose handlers call it
+  replicator_->stop();
+  inside_->close();  // threads that are ending may keep the network, and its handlers run, for a while
+  inside_->wait_until_none();
 }
 
 void NodeGroup::stop_recoveries() {
@@ -113,10 +115,15 @@ base::Result<std::shared_ptr<PeerNetwork>> NodeGroup::open_peer_network(const ne
   endpoint_options.job_key = key;
   auto network = std::make_shared<PeerNetwork>();
   network::Handlers handlers;
-  handlers.serve = [this, open = network.get()](network::PeerId from, base::ConstByteSpan request) {
+  handlers.serve = [this, inside = inside_, open = network.get()](
+                       network::PeerId from, base::ConstByteSpan request) -> base::Result<network::Bytes> {
+    const network::Visits::Visit visit(*inside);
+    if (inside->closing()) return base::fail(PERDURE_CLOSED, "a peer", "this node's engine ends");
     return serve(*open, from, request);
   };
-  handlers.on_lost = [this, open = network.get()](network::PeerId peer, const base::Error& error) {
+  handlers.on_lost = [this, inside = inside_, open = network.get()](network::PeerId peer, const base::Error& error) {
+    const network::Visits::Visit visit(*inside);
+    if (inside->closing()) return;
     if (open->served != nullptr) open->exporter->lost(peer);
     report_lost(error);
   };

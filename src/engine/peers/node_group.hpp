@@ -11,6 +11,7 @@
 #include "engine/recover/recoverer.hpp"
 #include "engine/replicate/replicator.hpp"
 #include "ipc/messages.hpp"
+#include "network/visits.hpp"
 #include "os/thread.hpp"
 
 namespace perdure::engine {
@@ -85,6 +86,8 @@ class NodeGroup {
   Reports& reports_;
   NodeGroupOptions options_;
   std::function<void()> changed_;
+  /// Handlers of networks that run in this group: whoever keeps a network may keep it longer than the group lives.
+  std::shared_ptr<network::Visits> inside_ = std::make_shared<network::Visits>();
   mutable std::mutex mutex_;
   bool joined_ = false;
   std::shared_ptr<PeerNetwork> network_;
