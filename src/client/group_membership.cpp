@@ -48,7 +48,11 @@ base::Status GroupMembership::join() {
   joined_ = network_open_ = false;
   addresses_.clear();
   levels_.clear();
-  if (!redundant()) return {};
+  const bool protects = redundant();
+  if (!protects) {
+    PERDURE_TRY(const bool anything, keep_anything());
+    if (!anything) return {};
+  }
   std::vector<std::byte> words;
   PERDURE_CHECK(choose_job_key());
   if (job_.comm().rank() == 0) {
@@ -61,9 +65,13 @@ base::Status GroupMembership::join() {
   job_key_.assign(words.begin(), words.begin() + kKeyBytes);
   std::uint64_t epoch = 0;
   std::memcpy(&epoch, words.data() + kKeyBytes, sizeof epoch);
-  PERDURE_TRY(addresses_, open_network());
+  auto addresses = open_network();
+  if (!addresses && protects) return base::fail(addresses.error());
+  if (!addresses) return unused("what an earlier launch keeps on the nodes is not used: " + addresses.error().text());
+  addresses_ = std::move(*addresses);
   if (addresses_.empty()) return {};
   network_open_ = true;
+  if (!protects) return {};
   Topology topology;
   PERDURE_CHECK(agree_after(job_.comm(), "topology", [&]() -> base::Status {
     PERDURE_TRY(topology, read_topology(job_.config().text("node.topology")));
@@ -71,19 +79,33 @@ base::Status GroupMembership::join() {
   }));
   auto plan = base::caught("group", [&] { return plan_group(topology); });
   // Too few nodes is no error: what there is of levels below works.
-  if (!plan && plan.error().code == PERDURE_UNSUPPORTED) {
-    if (job_.leads())
-      (void)base::caught("group", [&] {
-        return job_.engine().channel().call(
-            ipc::Note{"redundancy: " + plan.error().text() + "; level node is not reached"});
-      });
-    return {};
-  }
+  if (!plan && plan.error().code == PERDURE_UNSUPPORTED)
+    return unused(plan.error().text() + "; level node is not reached");
   PERDURE_CHECK(agree_after(job_.comm(), "group", [&]() -> base::Status {
     if (!plan) return base::fail(plan.error());
     return job_.leads() ? tell_join(*plan, epoch) : base::Status();
   }));
   joined_ = true;
+  return {};
+}
+
+// A launch without redundancy restores what an earlier one with it protected: the engines have to reach each other
+// then.
+base::Result<bool> GroupMembership::keep_anything() {
+  bool nothing = true;
+  const base::Status asked = base::caught("redundancy", [&]() -> base::Status {
+    if (!job_.leads()) return {};
+    PERDURE_TRY(const auto kept, job_.engine().channel().call(ipc::KeptNames{job_.ranks()}));
+    nothing = kept.names.empty();
+    return {};
+  });
+  PERDURE_TRY(const bool nowhere, agree_on(job_.comm(), asked, nothing));
+  return !nowhere;
+}
+
+base::Status GroupMembership::unused(const std::string& why) {
+  if (job_.leads())
+    (void)base::caught("group", [&] { return job_.engine().channel().call(ipc::Note{"redundancy: " + why}); });
   return {};
 }
 

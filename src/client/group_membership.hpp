@@ -43,6 +43,8 @@ class GroupMembership {
 
  private:
   bool redundant() const;
+  base::Result<bool> keep_anything();
+  base::Status unused(const std::string& why);
   void tell(const std::string& name, const std::optional<NodeLevelNews>& news);
   base::Result<bool> ask_again(const segment::VersionId& id);
   base::Status choose_job_key();

@@ -186,7 +186,7 @@ base::Status close_job(Job& job) {
     outcome = base::fail(left_behind(*left, job.store().properties().location, job.engine().directory(),
                                      job.config().real("engine.drain_timeout")));
   base::Status agreed = opened ? agree(job.comm(), outcome) : outcome;
-  if (agreed && embedded && job.group().joined()) agreed = drop_redundancy(job);
+  if (agreed && embedded && job.group().network_open()) agreed = drop_redundancy(job);
   job.leave();
   if (opened) (void)job.comm().barrier();
   return agreed;

@@ -110,21 +110,26 @@ const std::string& Engine::socket_path() const { return parts_->socket; }
 base::Status Engine::make_group(Parts& parts, const config::Config& config) {
   Parts* p = &parts;
   NodeGroupOptions options = group_options(config);
-  options.replicator.ask_store = [p](const segment::VersionId& id) { p->store_look->ask(id); };
+  const bool protects = redundancy::keeps_redundancy(options.scheme);
+  // Without redundancy it only reaches what an earlier launch with it left on the nodes.
+  if (!protects) options.replicator.threads = 0;
+  if (protects) options.replicator.ask_store = [p](const segment::VersionId& id) { p->store_look->ask(id); };
   p->group = std::make_unique<NodeGroup>(*p->ledger, p->reports, std::move(options), [p] {
     if (p->pipeline) p->pipeline->look();
     if (p->flusher) p->flusher->notify();  // which lets level node go first
     p->wake();
   });
+  PERDURE_CHECK(p->group->started());
+  if (!protects) return {};
   p->store_look = std::make_unique<StoreProbe>(*p->store, kStoreLookDelay_ns,
                                                [p](const segment::VersionId& id) { p->group->whole_at_store(id); });
-  PERDURE_CHECK(p->group->started());
   return p->store_look->started();
 }
 
 base::Status Engine::make_pipeline(Parts& parts, std::vector<StepRow> steps) {
   Parts* p = &parts;
-  p->replicate = std::make_unique<ReplicateStep>(*p->ledger, p->group.get());
+  const bool protects = redundancy::keeps_redundancy(p->config.text("redundancy.scheme"));
+  p->replicate = std::make_unique<ReplicateStep>(*p->ledger, protects ? p->group.get() : nullptr);
   p->flush = std::make_unique<FlushStep>(*p->ledger);
   p->retire = std::make_unique<RetireStep>(*p->janitor);
   const std::map<std::string, OwnStep*> own = {
@@ -137,7 +142,7 @@ base::Status Engine::make_pipeline(Parts& parts, std::vector<StepRow> steps) {
       PERDURE_TRY(part.added, make_step(part.row, context));
     } else {
       part.own = own.at(part.row.name);
-      part.off = part.row.gives == Level::node && p->group == nullptr;
+      part.off = part.row.gives == Level::node && !protects;
     }
   }
   p->pipeline = std::make_unique<Pipeline>(*p->ledger, p->reports, std::move(made), [p] { p->wake(); });
@@ -176,8 +181,8 @@ base::Result<std::unique_ptr<Engine>> Engine::start(const config::Config& config
 
 base::Status Engine::make(Parts& parts, const config::Config& config, Claim claim, bool idle_exit) {
   PERDURE_CHECK(os::arm_crash_point_from_environment());
-  const bool redundancy = redundancy::keeps_redundancy(config.text("redundancy.scheme"));
-  PERDURE_TRY(auto steps, choose_steps(config.list("pipeline"), redundancy));
+  PERDURE_TRY(auto steps,
+              choose_steps(config.list("pipeline"), redundancy::keeps_redundancy(config.text("redundancy.scheme"))));
   Parts* p = &parts;
   p->claim = std::move(claim);
   p->config = config;
@@ -203,7 +208,7 @@ base::Status Engine::make(Parts& parts, const config::Config& config, Claim clai
     slot_bytes = ledger->slot_bytes();
   }
 
-  if (redundancy) PERDURE_CHECK(make_group(*p, config));
+  PERDURE_CHECK(make_group(*p, config));
   p->janitor = std::make_unique<Janitor>(*p->store, p->reports, retention_policy(config), [p] { p->wake(); });
   PERDURE_CHECK(p->janitor->started());
   PERDURE_CHECK(make_pipeline(*p, std::move(steps)));
