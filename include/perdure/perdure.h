@@ -178,7 +178,10 @@ PERDURE_API perdure_status perdure_wait(perdure_t* handle, const char* name, int
 PERDURE_API perdure_status perdure_level_reached(perdure_t* handle, const char* name, int64_t version,
                                                  perdure_level* level);
 
-/** What the background is doing. [local] */
+/** What the background is doing. [local]
+ *  Where the engine does not answer the call fails; what concerns this rank and this handle (last_blocking_s,
+ * last_bytes, last_restore_s, restored_version, restore_source) is filled in all the same, the rest as it was last
+ * heard. */
 PERDURE_API perdure_status perdure_get_progress(perdure_t* handle, perdure_progress* progress);
 
 /** Takes the oldest report of the background (a failed flush, a quarantined piece) that was not taken yet. [local]

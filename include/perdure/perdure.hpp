@@ -342,8 +342,8 @@ class Handle {
   Result<std::int64_t> restored(perdure_status code) {
     if (code != PERDURE_OK) return error(code);
     Progress progress{};
-    const perdure_status asked = perdure_get_progress(native_, &progress);
-    return result(asked, progress.restored_version);
+    (void)perdure_get_progress(native_, &progress);  // which version it was is known without the engine
+    return progress.restored_version;
   }
 
   template <class T, class Allocator>

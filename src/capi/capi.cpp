@@ -163,8 +163,7 @@ perdure_status perdure_level_reached(perdure_t* handle, const char* name, int64_
 perdure_status perdure_get_progress(perdure_t* handle, perdure_progress* progress) {
   return on_session(handle, [&](client::Session& s) -> base::Status {
     if (progress == nullptr) return refuse("progress", "the pointer is null");
-    PERDURE_TRY(*progress, s.progress());
-    return {};
+    return s.progress(*progress);
   });
 }
 

@@ -135,7 +135,9 @@ base::Status Session::capture(const segment::VersionId& id) {
 
 base::Result<std::uint64_t> Session::latest(const std::string& name) {
   VersionReader reader(*job_);
-  PERDURE_CHECK(reader.choose({Operation::latest, name, -1}, segment::check_name(name)));
+  base::Status ready = segment::check_name(name);
+  if (ready) ready = job_->hold(name, NameClaims::Access::read);
+  PERDURE_CHECK(reader.choose({Operation::latest, name, -1}, ready));
   return reader.id().version;
 }
 
@@ -143,6 +145,7 @@ base::Result<segment::RegionEntry> Session::stored_size(const std::string& name,
                                                         std::int32_t id) {
   base::Status ready = segment::check_name(name);
   if (ready) ready = check_version(version, true);
+  if (ready) ready = job_->hold(name, NameClaims::Access::read);
   VersionReader reader(*job_);
   PERDURE_CHECK(reader.choose({Operation::stored_size, name, version}, ready));
   const base::Status fetched = reader.fetch();
@@ -264,9 +267,10 @@ base::Result<perdure_level> Session::level_reached(const std::string& name, std:
   return client::level_reached(*job_, name, version);
 }
 
-base::Result<perdure_progress> Session::progress() {
-  PERDURE_CHECK(read_progress(*job_, progress_));
-  return progress_;
+base::Status Session::progress(perdure_progress& known) {
+  const base::Status asked = read_progress(*job_, progress_);
+  known = progress_;
+  return asked;
 }
 
 base::Result<std::string> Session::next_report() { return client::next_report(*job_); }

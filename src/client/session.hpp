@@ -28,7 +28,8 @@ class Session {
                        const std::optional<std::vector<std::int32_t>>& ids);
   base::Status wait(const std::string& name, std::int64_t version, int level, double timeout_s);
   base::Result<perdure_level> level_reached(const std::string& name, std::int64_t version);
-  base::Result<perdure_progress> progress();
+  /// `known` has what this process knows by itself also where the engine does not answer.
+  base::Status progress(perdure_progress& known);
   base::Result<std::string> next_report();
   base::Status retire(const std::string& name, std::int64_t version);
   base::Status close();

@@ -240,9 +240,9 @@ class RestoreCollectives : public JobOfThreads {
       const unsigned needed = count;
       ASSERT_TRUE(status) << status.error().text();
       for (std::size_t i = 0; i < memory.size(); ++i) ASSERT_EQ(memory[i], i * (static_cast<unsigned>(c.rank) + 3));
-      const auto progress = (*session)->progress();
-      ASSERT_TRUE(progress);
-      sources_[static_cast<std::size_t>(c.rank)] = progress->restore_source;
+      perdure_progress progress{};
+      ASSERT_TRUE((*session)->progress(progress));
+      sources_[static_cast<std::size_t>(c.rank)] = progress.restore_source;
       EXPECT_TRUE((*session)->close());
       count = needed;
     });

@@ -125,6 +125,16 @@ void Drawing::draw_failures(Launch& launch, int ranks) {
     launch.at_start = once_in(4);
   }
   if (once_in(8) && launch.tiers.find("memory") != std::string::npos) launch.missing = one_of(launch.nodes);
+  if (kind == 4 && once_in(2)) {
+    launch.hung = one_of(launch.nodes);
+    launch.hung_ms = one_of<int>({100, 1000, 7000});  // longer than peers wait for a sign of life
+    launch.after_ms = below(120);
+  }
+  if (kind == 5 && once_in(2))
+    launch.refused =
+        one_of<std::string>({"thread::EAGAIN", "thread_body::ENOMEM", "pwrite:/:BAD_ALLOC", "pread:/:BAD_ALLOC",
+                             "open:/:BAD_ALLOC", "rename:/:BAD_ALLOC", "fsync:/:BAD_ALLOC"}) +
+        ":" + std::to_string(1 + below(12)) + ":1";
 }
 
 void Drawing::draw_acts(Launch& launch) {
@@ -205,6 +215,8 @@ Scenario Drawing::scenario() {
     launch.after_ms = 0;
     launch.at_start = false;
     launch.missing = plain.missing;
+    launch.hung = plain.hung;
+    launch.refused.clear();
     launch.flipped_slot = plain.flipped_slot;
     replace_nodes(launch, lost);
     reconfigure(launch, ranks);

@@ -28,6 +28,9 @@ bool contains(const std::vector<int>& nodes, int node) {
 
 bool is_killed(const Launch& launch) { return !launch.crash.empty() || !launch.killed.empty(); }
 
+/// Of threads or memory.
+bool gets_less(const Launch& launch) { return !launch.refused.empty(); }
+
 /// What somebody else's failure, or nobody yet, is told.
 bool may_pass(int status) {
   return status == PERDURE_UNAVAILABLE || status == PERDURE_PEER_FAILED || status == PERDURE_TIMEOUT ||
@@ -47,7 +50,7 @@ struct Model::Judging {
   std::size_t number;
   const Told& told;
   std::uint64_t base = 0;  ///< the state that the program has, 0: that of a start
-  bool knows = false;      ///< it has restored, or was told that there is nothing
+  bool writes = false;     ///< it has captured something, and so owns the name
   bool goes_on = true;     ///< after a restore that failed it does not
   std::vector<Violation> found{};
   void violation(std::string rule, const std::string& text) {
@@ -106,8 +109,9 @@ bool Model::is_there(std::size_t number, const Launch& launch) const {
   const Attempt& attempt = attempts_[number];
   if (attempt.left || attempt.refused || attempt.forgotten || attempt.level < PERDURE_LEVEL_PROCESS) return false;
   if (is_the_store_s(number, launch)) return true;
-  // What the store has is given up on the nodes.
+  // What the store has, or had before it was damaged there, is given up on the nodes.
   if (attempt.level >= PERDURE_LEVEL_STORE || (attempt.store_gone && attempt.may_be_stored)) return false;
+  if (attempt.damaged_in_store) return false;
   if (attempt.damaged_in_slot || (attempt.may_be_stored && launch.store == "unreadable")) return false;
   bool newer_acknowledged = false, newer_survives = true;
   for (std::size_t i = number + 1; i < attempts_.size(); ++i) {
@@ -146,11 +150,11 @@ bool Model::is_foreign(const Launch& launch, bool certainly) const {
                    : std::any_of(at->second.begin(), at->second.end(), other);
 }
 
-void Model::note_owner(const Launch& launch, bool knows) {
+void Model::note_owner(const Launch& launch, bool writes) {
   const std::string& name = scenario_.jobs[static_cast<std::size_t>(launch.job)].name;
   auto& owners = owners_.try_emplace(name, std::set<int>{-1}).first->second;
   if (is_foreign(launch, true) || launch.store == "unreadable") return;
-  if (knows && launch.store == "works") owners = {launch.job};
+  if (writes && launch.store == "works") owners = {launch.job};
   owners.insert(launch.job);
 }
 
@@ -164,7 +168,7 @@ std::vector<Violation> Model::judge(std::size_t number, const Told& told) {
     now.violation("every call succeeds where nothing fails", "open: " + told.why_not_opened);
   if (told.stopped) now.violation("ranks end as they are told", "some ended otherwise");
   for (std::size_t act = 0; act < now.launch.acts.size(); ++act) judge_act(now, act);
-  note_owner(now.launch, now.knows);
+  note_owner(now.launch, now.writes);
   return now.found;
 }
 
@@ -184,7 +188,9 @@ void Model::judge_act(Judging& now, std::size_t act) {
   const Act kind = now.launch.acts[act];
   if (!begun) return;
   const std::string what = name_of(kind);
-  if (any_done && good && bad && kind != Act::close)
+  // After all have staged, a commit that gets no memory is one rank's own failure.
+  const bool own = kind == Act::close || ((kind == Act::checkpoint || kind == Act::rewrite) && gets_less(now.launch));
+  if (any_done && good && bad && !own)
     now.violation("if any rank fails, all ranks get an error", what + ": one of them was told " + quoted(*one));
   if (any_done && good && !bad)
     for (const auto& rank : now.told.answers)
@@ -221,8 +227,8 @@ void Model::leave_what_is_newer(int job, std::uint64_t step) {
 
 void Model::judge_restore(Judging& now, const Answer& answer, bool latest) {
   if (answer.status != PERDURE_OK) return judge_failed_restore(now, answer, latest);
-  now.knows = true;
-  if (is_foreign(now.launch, true))
+  // Whose the name is by now is in the store.
+  if (is_foreign(now.launch, true) && now.launch.store != "unreadable")
     now.violation("a job never goes on from another job's state", "it restored state " + std::to_string(answer.step));
   Attempt* const attempt = find(answer.step);
   if (attempt == nullptr)
@@ -254,15 +260,20 @@ void Model::judge_failed_restore(Judging& now, const Answer& answer, bool latest
     now.goes_on = false;
     return;
   }
-  const auto passes = may_pass(status) && (is_killed(now.launch) || now.launch.store != "works" || now.launch.cut >= 0);
+  const auto passes =
+      may_pass(status) && (is_killed(now.launch) || now.launch.store != "works" || now.launch.hung >= 0);
   const bool device = status == PERDURE_IO && now.launch.store != "works";
   const bool nothing = status == PERDURE_NOT_FOUND;
   const bool parts = status == PERDURE_INCOMPLETE || status == PERDURE_CORRUPT;
-  if (!nothing && !parts && !passes && !device)
+  // What could not be read for want of memory is not told from damage yet.
+  const bool for_want = gets_less(now.launch) && !nothing;
+  // What has to be fetched or rebuilt needs room on the node; of the latest an older one may not.
+  const bool no_room = status == PERDURE_NO_SPACE && !latest && now.launch.memory_kib + now.launch.file_kib < 65536;
+  if (!nothing && !parts && !passes && !device && !for_want && !no_room)
     now.violation("a restore says what it may say", "the answer was " + quoted(answer));
   if (!latest) return;  // the program stays where it is
   now.goes_on = nothing;
-  now.knows = nothing || parts;
+  if (for_want) return;
   const auto wanted = required(now.launch);
   if (wanted && (nothing || parts))
     now.violation("what was promised comes back",
@@ -309,9 +320,10 @@ void Model::judge_checkpoint(Judging& now, std::size_t act, const Answer& answer
   fresh.may_be_stored = now.launch.store == "works";
   const bool taken = answer.done && (answer.status == PERDURE_OK || answer.status == PERDURE_EXISTS);
   if (taken) fresh.level = PERDURE_LEVEL_PROCESS;
-  fresh.refused = answer.done && !taken && !may_pass(answer.status);
+  fresh.refused = answer.done && !taken && !may_pass(answer.status) && !gets_less(now.launch);
   attempts_.push_back(fresh);
   if (taken) now.base = step;
+  now.writes = now.writes || taken;
   if (answer.done && !taken && is_undisturbed(now.launch))
     now.violation("every call succeeds where nothing fails", std::string("checkpoint: ") + quoted(answer));
 }

@@ -84,7 +84,7 @@ class Model {
   bool is_proof(const Attempt& attempt, const Launch& launch) const;
   std::optional<std::size_t> required(const Launch& launch) const;
   bool is_foreign(const Launch& launch, bool certainly) const;
-  void note_owner(const Launch& launch, bool knows);
+  void note_owner(const Launch& launch, bool writes);
 
   struct Judging;
   void judge_act(Judging& now, std::size_t act);

@@ -37,7 +37,10 @@ class RealDriver : public Driver {
   std::string options(const Scenario& scenario, std::size_t number) const;
   std::string rules(const Scenario& scenario, std::size_t number) const;
   std::string key(const Scenario& scenario, std::size_t number, int node) const;
-  void kill_somebody(const Launch& launch, const std::vector<int>& pids, const Board& board) const;
+  void disturb(const Scenario& scenario, std::size_t number, const std::vector<int>& pids, const Board& board) const;
+  void kill_somebody(const Launch& launch, const std::vector<int>& pids) const;
+  void hang(const Scenario& scenario, std::size_t number, const std::vector<int>& pids) const;
+  std::vector<int> engines_of(const std::string& key) const;
   void lose(const Scenario& scenario, int node) const;
   void flip_slot(const Scenario& scenario, std::size_t number, Destroyed& what) const;
   void flip_segment(const Scenario& scenario, std::size_t number, Destroyed& what) const;
@@ -76,17 +79,45 @@ std::string RealDriver::rules(const Scenario& scenario, std::size_t number) cons
   if (launch.store == "full") rules += "pwrite:" + directory_ + "/store:ENOSPC;";
   if (launch.store == "unreadable") rules += "*:" + directory_ + "/store:EIO;";
   // Its directory has the number of an engine behind the key: mostly the first one.
+  if (!launch.refused.empty()) rules += launch.refused + ";";
   if (launch.missing >= 0) rules += "open:" + key(scenario, number, launch.missing) + ".0/arena:EMFILE;";
   return rules;
 }
 
-void RealDriver::kill_somebody(const Launch& launch, const std::vector<int>& pids, const Board& board) const {
+void RealDriver::disturb(const Scenario& scenario, std::size_t number, const std::vector<int>& pids,
+                         const Board& board) const {
+  const Launch& launch = scenario.launches[number];
   const auto ranks = static_cast<int>(pids.size());
   const auto somebody_ended = [&] {
     return std::any_of(pids.begin(), pids.end(), [](int pid) { return is_over(pid); });
   };
   for (int i = 0; !launch.at_start && board.running < ranks && i < 8000 && !somebody_ended(); ++i) ::usleep(2000);
   ::usleep(static_cast<useconds_t>(launch.after_ms) * 1000);
+  if (launch.hung >= 0) hang(scenario, number, pids);
+  kill_somebody(launch, pids);
+}
+
+std::vector<int> RealDriver::engines_of(const std::string& key) const {
+  std::vector<int> pids;
+  for (const int pid : engine_pids(directory_)) {
+    const auto line = read_bytes("/proc/" + std::to_string(pid) + "/cmdline");
+    if (std::string(line.begin(), line.end()).find(key) != std::string::npos) pids.push_back(pid);
+  }
+  return pids;
+}
+
+// Nobody answers for the node, and nobody says that it is gone: as with a network that is cut, or a machine that swaps.
+void RealDriver::hang(const Scenario& scenario, std::size_t number, const std::vector<int>& pids) const {
+  const Launch& launch = scenario.launches[number];
+  std::vector<int> stopped = engines_of(key(scenario, number, launch.hung));
+  for (std::size_t rank = 0; rank < pids.size(); ++rank)
+    if (launch.nodes[rank / static_cast<std::size_t>(launch.per_node)] == launch.hung) stopped.push_back(pids[rank]);
+  for (const int pid : stopped) ::kill(pid, SIGSTOP);
+  ::usleep(static_cast<useconds_t>(launch.hung_ms) * 1000);
+  for (const int pid : stopped) ::kill(pid, SIGCONT);
+}
+
+void RealDriver::kill_somebody(const Launch& launch, const std::vector<int>& pids) const {
   if (launch.killed == "engines" || launch.killed == "everything") kill_engines(directory_);
   if (launch.killed == "rank") ::kill(pids[static_cast<std::size_t>(launch.victim)], SIGKILL);
   if (launch.killed == "ranks" || launch.killed == "everything")
@@ -105,8 +136,8 @@ Told RealDriver::launch(const Scenario& scenario, std::size_t number) {
     ::setenv("FI_OFI_RXM_MSG_RX_SIZE", "16", 1);  // fewer of the provider's buffers
     if (rank == launch.victim && !launch.crash.empty()) ::setenv("PERDURE_TEST_CRASH", launch.crash.c_str(), 1);
   };
-  if (!launch.killed.empty())
-    run.meanwhile = [&](const std::vector<int>& pids) { kill_somebody(launch, pids, *board); };
+  if (!launch.killed.empty() || launch.hung >= 0)
+    run.meanwhile = [&](const std::vector<int>& pids) { disturb(scenario, number, pids, *board); };
   const auto begin = std::chrono::steady_clock::now();
   const std::string all = options(scenario, number);
   const auto outcome = run_ranks(run, [&](const Rank& rank) { return live(rank, all, scenario, number, *board); });
@@ -136,10 +167,7 @@ Told RealDriver::launch(const Scenario& scenario, std::size_t number) {
 
 void RealDriver::lose(const Scenario& scenario, int node) const {
   for (std::size_t number = 0; number < scenario.launches.size(); ++number) {
-    const std::string mine = key(scenario, number, node);
-    for (const int pid : engine_pids(directory_)) {
-      const auto line = read_bytes("/proc/" + std::to_string(pid) + "/cmdline");
-      if (std::string(line.begin(), line.end()).find(mine) == std::string::npos) continue;
+    for (const int pid : engines_of(key(scenario, number, node))) {
       ::kill(pid, SIGKILL);
       for (int i = 0; i < 2000 && !is_over(pid); ++i) ::usleep(2000);
     }

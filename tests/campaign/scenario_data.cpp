@@ -83,8 +83,9 @@ void visit_launch(L& launch, Visit visit) {
   visit("killed", launch.killed);
   visit("after_ms", launch.after_ms);
   visit("at_start", launch.at_start);
-  visit("cut", launch.cut);
-  visit("cut_ms", launch.cut_ms);
+  visit("hung", launch.hung);
+  visit("hung_ms", launch.hung_ms);
+  visit("refused", launch.refused);
   visit("do", launch.acts);
   visit("engines", launch.engines);
   visit("lost", launch.lost);
@@ -149,8 +150,8 @@ bool can_be_carried_out(const Scenario& scenario, const Launch& launch) {
 }  // namespace
 
 bool is_undisturbed(const Launch& launch) {
-  return launch.crash.empty() && launch.killed.empty() && launch.missing < 0 && launch.cut < 0 &&
-         launch.store == "works" && launch.memory_kib + launch.file_kib >= 65536;
+  return launch.crash.empty() && launch.killed.empty() && launch.missing < 0 && launch.hung < 0 &&
+         launch.refused.empty() && launch.store == "works" && launch.memory_kib + launch.file_kib >= 65536;
 }
 
 const char* name_of(Act act) { return kActNames[static_cast<std::size_t>(act)]; }

@@ -47,10 +47,11 @@ struct Launch {
   int missing = -1;             ///< the node whose memory tier cannot be opened
   std::string crash;            ///< the point at which rank `victim`, or its engine, dies: POINT:HIT
   int victim = 0;
-  std::string killed;          ///< at a random time: "rank", "ranks", "engines", "everything"
-  int after_ms = 0;            ///< so much later than its ranks have restored,
-  bool at_start = false;       ///< or than they were started
-  int cut = -1, cut_ms = 500;  ///< the node whose network is cut for a while once the ranks have restored
+  std::string killed;            ///< at a random time: "rank", "ranks", "engines", "everything"
+  int after_ms = 0;              ///< so much later than its ranks have restored,
+  bool at_start = false;         ///< or than they were started
+  int hung = -1, hung_ms = 500;  ///< the node whose processes stop for a while once the ranks have restored
+  std::string refused;  ///< threads or memory that every process is refused once: a rule of PERDURE_TEST_FAULTS
   // What it does
   std::vector<Act> acts{Act::restore, Act::checkpoint};
   // What happens when it has ended

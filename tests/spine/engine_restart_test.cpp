@@ -62,4 +62,26 @@ TEST_P(EngineRestart, WhatWasBeingProtectedReachesLevelNodeWithTheNextEngine) {
   kill_engines(directory.path());
 }
 
+// The data is in the regions: the program has to know of which version, whatever has become of the engine since.
+TEST(EngineThatEnds, AfterARestoreLeavesItKnownWhatWasRestored) {
+  const TemporaryDirectory directory;
+  RunOptions run;
+  run.ranks = 1;
+  const auto outcome = run_ranks(run, [&](const Rank& rank) {
+    perdure_t* handle = rank.open(options_in(directory.path(), "daemon", "engine.idle_exit=60"));
+    State state(rank.rank, 1000);
+    state.protect(handle);
+    state.advance(1);
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 7));
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
+    kill_engines(directory.path());
+    perdure_progress progress{};
+    REQUIRE(perdure_get_progress(handle, &progress) != PERDURE_OK);
+    REQUIRE(progress.restored_version == 7 && progress.restore_source == 1 && progress.last_bytes > 0);
+    return 0;
+  });
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  kill_engines(directory.path());
+}
+
 }  // namespace

@@ -81,6 +81,15 @@ TEST_P(TwoLaunches, OfOneNameAtOnceTheSecondIsToldAndTheFirstIsUnharmed) {
   stop_daemons(directory_.path());
 }
 
+/// By the calls that only ask, which all have the same answer.
+perdure_status told_what_is_there(Protected& app) {
+  std::int64_t version = 0;
+  const perdure_status latest = perdure_latest(app.handle(), "app", &version);
+  perdure_region_size bytes{};
+  const perdure_status size = perdure_stored_size(app.handle(), "app", PERDURE_LATEST, 1, &bytes);
+  return latest == size ? latest : PERDURE_INTERNAL;
+}
+
 TEST_P(TwoLaunches, OfDifferentJobsNeverShareAName) {
   expect_success(1, [&](const Rank& rank) {
     Protected app(rank, options("job=first"));
@@ -91,6 +100,7 @@ TEST_P(TwoLaunches, OfDifferentJobsNeverShareAName) {
   expect_success(1, [&](const Rank& rank) {
     Protected app(rank, options("job=second"));
     RANK_CHECK(perdure_restore(app.handle(), "app", PERDURE_LATEST) == PERDURE_MISMATCH, app.error());
+    RANK_CHECK(told_what_is_there(app) == PERDURE_MISMATCH, app.error());
     RANK_CHECK(app.checkpoint(2) == PERDURE_MISMATCH, app.error());
     RANK_CHECK(app.error().find("'first'") != std::string::npos, app.error());
     RANK_CHECK(app.close() == PERDURE_OK, "close");
