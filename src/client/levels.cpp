@@ -88,7 +88,12 @@ base::Result<perdure_level> level_reached(Job& job, const std::string& name, std
   auto stored = complete_in_store(job, name, number, mine == nullptr ? segment::Attempt{} : mine->attempt);
   if (stored && *stored) return PERDURE_LEVEL_STORE;
   if (!held) return base::fail(held.error());
-  if (mine != nullptr) return job.group().at_node_level(*mine) ? PERDURE_LEVEL_NODE : PERDURE_LEVEL_PROCESS;
+  if (mine != nullptr && job.group().at_node_level(*mine)) return PERDURE_LEVEL_NODE;
+  if (mine != nullptr) {
+    // Between the two looks its redundancy may have been dropped because the store had become whole.
+    stored = complete_in_store(job, name, number, mine->attempt);
+    return stored && *stored ? PERDURE_LEVEL_STORE : PERDURE_LEVEL_PROCESS;
+  }
   if (!stored) return base::fail(stored.error());
   return base::fail(PERDURE_NOT_FOUND, text(name, number), "neither this node nor the store has it");
 }

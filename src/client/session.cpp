@@ -170,7 +170,14 @@ struct Session::Outcome {
   base::Status status;     ///< of all ranks
   bool wrong_use = false;  ///< of the call, on some rank: no other version would help
   bool refused = false;    ///< on some rank, memory or the like: that says nothing about the version
+  bool hindered = false;   ///< on some rank, by something else than damage: room, a device, a peer
 };
+
+// Or another rank knows the reason.
+bool is_about_the_version(base::ErrorCode code) {
+  return code == PERDURE_CORRUPT || code == PERDURE_INCOMPLETE || code == PERDURE_NOT_FOUND ||
+         code == PERDURE_PEER_FAILED;
+}
 
 // The version that was chosen. Nothing is written to the application's memory before every rank has found that it fits.
 base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, capture::Target& target) {
@@ -205,6 +212,7 @@ base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, ca
   Outcome all{agree(job_->comm(), outcome), wrong_use};
   if (!all.status) {
     PERDURE_TRY(all.refused, on_any_rank(job_->comm(), fetched && refused()));
+    PERDURE_TRY(all.hindered, on_any_rank(job_->comm(), !outcome && !is_about_the_version(outcome.error().code)));
   }
   return all;
 }
@@ -225,8 +233,11 @@ base::Status Session::restore(const std::string& name, std::int64_t version,
       return {};
     });
   std::map<segment::VersionId, unsigned> repairs;
+  base::Status hindrance;  // of the newest version that could not be had, although nothing is said against it
   for (unsigned engines_lost = 0;;) {
-    PERDURE_CHECK(reader.choose({Operation::restore, name, version}, ready));
+    const base::Status chosen = reader.choose({Operation::restore, name, version}, ready);
+    if (!chosen && !hindrance && is_about_the_version(chosen.error().code)) return hindrance;
+    PERDURE_CHECK(chosen);
     PERDURE_TRY(const Outcome outcome, restore_chosen(reader, *target));
     if (outcome.wrong_use || outcome.refused) return outcome.status;
     if (outcome.status) break;
@@ -245,7 +256,8 @@ base::Status Session::restore(const std::string& name, std::int64_t version,
     }
     if (again && !engine_gone && ++repairs[reader.id()] <= kMostRepairs) continue;
     if (version >= 0 || engine_gone) return outcome.status;
-    reader.exclude();
+    if (outcome.hindered && hindrance) hindrance = outcome.status;
+    reader.exclude(outcome.status.error());
   }
   if (version >= 0) job_->known().went_back(reader.id());
   const BytesRead read = reader.bytes_read();

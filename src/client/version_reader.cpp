@@ -230,6 +230,15 @@ void VersionReader::take(const VersionPlan& plan, const JobInventory& all, const
   if (job_.leads() && !wanted_.empty()) questions_ = nodes_to_ask(id_, all, store, job_.nodes().node_of_rank, wanted_);
 }
 
+void VersionReader::exclude(const base::Error& why) {
+  excluded_.insert(id_);
+  if (why.code == PERDURE_PEER_FAILED || !job_.engine().connected()) return;  // another rank says it
+  (void)base::caught("restore", [&] {
+    return job_.engine().channel().call(
+        ipc::Note{id_.text() + " cannot be restored: " + why.text() + "; an older version is looked for"});
+  });
+}
+
 // Said where a newer version could not be taken.
 void VersionReader::explain(const VersionPlans& plans) {
   if (job_.comm().rank() != 0 || !job_.engine().connected()) return;

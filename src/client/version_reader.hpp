@@ -26,7 +26,7 @@ class VersionReader {
   /// too. True when something was found; what proved good can be read when the same version is chosen again.
   base::Result<bool> read_again();
   /// choose() does not take this one again.
-  void exclude() { excluded_.insert(id_); }
+  void exclude(const base::Error& why);
   /// What is damaged can be had from other nodes when the same version is chosen again.
   bool repairable() const { return !sources_.empty(); }
 

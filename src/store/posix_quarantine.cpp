@@ -129,13 +129,16 @@ Status quarantine_segment(const PosixLayout& layout, const SegmentRef& segment, 
   PERDURE_CHECK(os::make_directory(layout.quarantine_directory()));  // 1
   PERDURE_CHECK(os::sync_directory(layout.root()));
   PERDURE_TRY(std::string aside, free_name(wanted));
-  PERDURE_CHECK(write_report(aside + ".json", report(path, id, why)));  // 2
-  PERDURE_CHECK(os::rename_to_free(path, aside));                       // 3
+  // 2. On a full device it is set aside without a report: left in its place it would keep its version's number taken.
+  const Status reported = write_report(aside + ".json", report(path, id, why));
+  if (!reported && reported.error().code != PERDURE_NO_SPACE) return reported;
+  if (!reported) PERDURE_CHECK(os::remove_file(aside + ".json"));
+  PERDURE_CHECK(os::rename_to_free(path, aside));  // 3
   PERDURE_TRY(const bool right, is_the_one(aside, segment.identity));
   if (!right) {  // published between the look and the rename
     PERDURE_CHECK(os::rename_to_free(aside, path));
     PERDURE_CHECK(os::sync_directory(layout.version_directory(id)));
-    PERDURE_CHECK(os::remove_file(aside + ".json"));
+    if (reported) PERDURE_CHECK(os::remove_file(aside + ".json"));
     return base::fail(another_one(path));
   }
   PERDURE_CHECK(os::sync_directory(layout.quarantine_directory()));  // 4

@@ -300,6 +300,18 @@ TEST_F(PosixStoreTest, OneBadReadingOfWhatIsPublishedSetsNothingAside) {
   EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
 }
 
+TEST_F(PosixStoreTest, OnAFullDeviceDamageIsSetAsideWithoutAReport) {
+  ASSERT_TRUE(write_one());
+  const auto listed = store_->list("nbody").value().at(0);
+  os::FaultRules full(os::parse_fault_rules("pwrite:" + root_ + ":ENOSPC").value());
+  const test_support::InstalledHooks installed(full);
+  ASSERT_TRUE(
+      store_->quarantine(listed.segments[0], listed.id, base::Error{PERDURE_CORRUPT, "header", "its hash is wrong"}));
+  EXPECT_THAT(store_->list("nbody").value(), IsEmpty()) << "its number is free again";
+  ASSERT_EQ(store_->set_aside("nbody").value().size(), 1U);
+  EXPECT_FALSE(fs::exists(store_->set_aside("nbody").value()[0].path + ".json"));
+}
+
 /// A temporary segment that is whole and was never published, and something else under the segment's name.
 class ResumedBesideAnotherFile : public PosixStoreTest {
  protected:

@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <optional>
 
 #include "campaign/driver.hpp"
@@ -32,6 +33,7 @@ struct Arguments {
   unsigned seed = 1;
   double limit_s = 240;
   std::string lie, scenario;
+  std::string scenarios;  ///< a file of them
   std::optional<unsigned> show;
 };
 
@@ -214,6 +216,26 @@ int run_scenario(const Arguments& arguments) {
   return run->failed() ? 1 : 0;
 }
 
+/// Those of a file, between empty lines; lines that begin with # say why they are kept.
+int run_scenarios_of(const std::string& path, Arguments arguments) {
+  std::ifstream file(path);
+  if (!file) {
+    std::fprintf(stderr, "perdure_campaign: %s: it cannot be read\n", path.c_str());
+    return 2;
+  }
+  int worst = 0;
+  const auto run = [&] {
+    if (!arguments.scenario.empty()) worst = std::max(worst, run_scenario(arguments));
+    arguments.scenario.clear();
+  };
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty()) run();
+    if (!line.empty() && line[0] != '#') arguments.scenario += line + "\n";
+  }
+  run();
+  return worst;
+}
+
 std::optional<Arguments> parsed(int count, char** words) {
   Arguments arguments;
   for (int i = 1; i < count; i += 2) {
@@ -234,6 +256,8 @@ std::optional<Arguments> parsed(int count, char** words) {
       arguments.lie = value;
     else if (key == "--scenario")
       arguments.scenario = value;
+    else if (key == "--scenarios")
+      arguments.scenarios = value;
     else if (key == "--show")
       arguments.show = static_cast<unsigned>(std::atoi(value));
     else
@@ -249,9 +273,10 @@ std::optional<Arguments> parsed(int count, char** words) {
 int main(int count, char** words) {
   const auto arguments = parsed(count, words);
   if (!arguments) {
-    std::fprintf(stderr,
-                 "usage: perdure_campaign [--runs N] [--seed S] [--at-once K] [--limit SECONDS] [--tries N]\n"
-                 "                        [--lie older|flipped|not-found] [--scenario TEXT] [--show SEED]\n");
+    std::fprintf(
+        stderr,
+        "usage: perdure_campaign [--runs N] [--seed S] [--at-once K] [--limit SECONDS] [--tries N]\n"
+        "                        [--lie older|flipped|not-found] [--scenario TEXT] [--scenarios FILE] [--show SEED]\n");
     return 2;
   }
   if (arguments->show) {
@@ -259,5 +284,6 @@ int main(int count, char** words) {
     return 0;
   }
   for (const int end : {SIGINT, SIGTERM, SIGHUP}) ::signal(end, [](int) { interrupted = 1; });
+  if (!arguments->scenarios.empty()) return run_scenarios_of(arguments->scenarios, *arguments);
   return arguments->scenario.empty() ? run_campaign(*arguments, words[0]) : run_scenario(*arguments);
 }

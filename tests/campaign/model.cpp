@@ -267,8 +267,8 @@ void Model::judge_failed_restore(Judging& now, const Answer& answer, bool latest
   const bool parts = status == PERDURE_INCOMPLETE || status == PERDURE_CORRUPT;
   // What could not be read for want of memory is not told from damage yet.
   const bool for_want = gets_less(now.launch) && !nothing;
-  // What has to be fetched or rebuilt needs room on the node; of the latest an older one may not.
-  const bool no_room = status == PERDURE_NO_SPACE && !latest && now.launch.memory_kib + now.launch.file_kib < 65536;
+  // What has to be fetched or rebuilt needs room on the node.
+  const bool no_room = status == PERDURE_NO_SPACE && !has_room(now.launch);
   if (!nothing && !parts && !passes && !device && !for_want && !no_room)
     now.violation("a restore says what it may say", "the answer was " + quoted(answer));
   if (!latest) return;  // the program stays where it is
@@ -318,7 +318,7 @@ void Model::judge_checkpoint(Judging& now, std::size_t act, const Answer& answer
   fresh.layout = now.launch;
   fresh.intact = {now.launch.nodes.begin(), now.launch.nodes.end()};
   fresh.may_be_stored = now.launch.store == "works";
-  const bool taken = answer.done && (answer.status == PERDURE_OK || answer.status == PERDURE_EXISTS);
+  const bool taken = answer.done && answer.status == PERDURE_OK;
   if (taken) fresh.level = PERDURE_LEVEL_PROCESS;
   fresh.refused = answer.done && !taken && !may_pass(answer.status) && !gets_less(now.launch);
   attempts_.push_back(fresh);

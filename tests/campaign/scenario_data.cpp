@@ -149,9 +149,14 @@ bool can_be_carried_out(const Scenario& scenario, const Launch& launch) {
 
 }  // namespace
 
+bool has_room(const Launch& launch) {
+  const auto of = [&](const char* tier, int kib) { return launch.tiers.find(tier) == std::string::npos ? 0 : kib; };
+  return of("memory", launch.memory_kib) + of("file", launch.file_kib) >= 65536;
+}
+
 bool is_undisturbed(const Launch& launch) {
   return launch.crash.empty() && launch.killed.empty() && launch.missing < 0 && launch.hung < 0 &&
-         launch.refused.empty() && launch.store == "works" && launch.memory_kib + launch.file_kib >= 65536;
+         launch.refused.empty() && launch.store == "works" && has_room(launch);
 }
 
 const char* name_of(Act act) { return kActNames[static_cast<std::size_t>(act)]; }

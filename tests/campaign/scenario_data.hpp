@@ -84,6 +84,9 @@ base::Result<Scenario> scenario_from(const std::string& text);
 /// Nodes have room for the ranks, jobs and victims are there.
 bool can_be_carried_out(const Scenario& scenario);
 
+/// In its tiers, for all that it may capture.
+bool has_room(const Launch& launch);
+
 /// Nothing fails, and there is room for everything: then every call succeeds.
 bool is_undisturbed(const Launch& launch);
 

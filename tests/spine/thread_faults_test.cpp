@@ -1,9 +1,12 @@
 // Threads of the engine that the system refuses, and memory that they cannot get: an error or success, never the end of
 // the application, and nobody waits for ever.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <optional>
+#include <set>
 
 #include "node_directories.hpp"
 #include "node_loss.hpp"
@@ -35,8 +38,10 @@ class Calls {
 int whole_job(const Rank& rank, const std::string& options, double patience_s) {
   char message[2000] = "";
   perdure_t* handle = nullptr;
-  if (perdure_open_communicator(&rank.communicator, options.c_str(), &handle, message, sizeof message) != PERDURE_OK)
+  if (perdure_open_communicator(&rank.communicator, options.c_str(), &handle, message, sizeof message) != PERDURE_OK) {
+    std::fprintf(stderr, "open: %s\n", message);
     return message[0] == '\0' ? 1 : kAnError;
+  }
   State state(rank.rank, 24000);
   state.protect(handle);
   Calls calls;
@@ -53,24 +58,41 @@ int whole_job(const Rank& rank, const std::string& options, double patience_s) {
   return calls.code();
 }
 
+/// So many more than are open now can be opened, by perdured, too.
+void leave_descriptors(std::size_t count) {
+  std::set<std::size_t> open;
+  for (const auto& entry : fs::directory_iterator("/proc/self/fd"))
+    open.insert(std::stoul(entry.path().filename().string()));
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  std::size_t numbers = 0;  // some of those that are open can be far above the others
+  for (std::size_t left = count; left > 0; ++numbers) left -= open.contains(numbers) ? 0 : 1;
+  limit.rlim_cur = limit.rlim_max = numbers;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 class ThreadFaults : public ::testing::TestWithParam<const char*> {
  protected:
   /// A job of two nodes under this rule, which all their processes obey. True: no call failed.
-  bool job_under(const std::string& rule) {
+  bool job_under(const std::string& rule, std::optional<std::size_t> descriptors = {}) {
     TemporaryDirectory directory;
     RunOptions run;
     run.ranks = 2;
     run.kill_all_when_one_dies = false;
     run.timeout_s = 120;
-    run.in_child = [&](int) { ::setenv("PERDURE_TEST_FAULTS", rule.c_str(), 1); };
+    run.in_child = [&](int) {
+      ::setenv("PERDURE_TEST_FAULTS", rule.c_str(), 1);
+      if (descriptors) leave_descriptors(*descriptors);
+    };
     const std::string options = options_in(directory.path(), GetParam(),
                                            "node.ranks_per_node=1;redundancy.scheme=xor;flush.during_capture=always;"
                                            "engine.drain_timeout=2;checkpoint.timeout=20;engine.start_timeout=5");
-    const auto outcome =
-        run_ranks(run, [&](const Rank& rank) { return whole_job(rank, options, rule.empty() ? 30 : 1); });
+    const auto outcome = run_ranks(
+        run, [&](const Rank& rank) { return whole_job(rank, options, rule.empty() && !descriptors ? 30 : 1); });
     bool good = true;
     for (const int code : outcome.exit_codes) {
-      EXPECT_TRUE(code == 0 || code == kAnError) << rule << ": " << outcome.text();
+      EXPECT_TRUE(code == 0 || code == kAnError)
+          << rule << (descriptors ? std::to_string(*descriptors) + " descriptors" : "") << ": " << outcome.text();
       good = good && code == 0;
     }
     kill_engines(directory.path());
@@ -78,7 +100,7 @@ class ThreadFaults : public ::testing::TestWithParam<const char*> {
   }
   /// Which thread of a process it is, by number: with perdured the even ones, otherwise the odd ones; a campaign tries
   /// all of them in both modes.
-  static bool campaign() { return std::getenv("PERDURE_CAMPAIGN") != nullptr; }
+  static bool campaign() { return std::getenv("PERDURE_TEST_CAMPAIGN") != nullptr; }
   static bool daemon() { return std::string(GetParam()) == "daemon"; }
   static std::vector<int> places() {
     std::vector<int> places;
@@ -109,6 +131,14 @@ TEST_P(ThreadFaults, MemoryThatIsRefusedInTheMidstOfWorkFailsThatWork) {
   for (const char* where : {"pwrite:/store", "pread:/", "pwrite:/catalog", "open:/", "rename:/", "fsync:/", "readdir:/",
                             "stat:/", "mkdir:/", "unlink:/", "fallocate:/"})
     for (const char* when : times) (void)job_under(std::string(where) + ":BAD_ALLOC:" + when);
+}
+
+// From none to enough: every call that opens something is once the first that cannot.
+TEST_P(ThreadFaults, DescriptorsThatRunOutAreAnErrorAndNobodyWaitsForEver) {
+  std::size_t enough = 0;
+  for (std::size_t left = 0; left < 120 && enough < 3; left += unless_sanitized(campaign() ? 1 : 2, 12))
+    enough = job_under("", left) ? enough + 1 : 0;
+  EXPECT_EQ(enough, 3U);
 }
 
 // The threads of a recovery.
