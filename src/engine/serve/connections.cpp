@@ -29,8 +29,15 @@ Connections::Connections(os::Fd listener, Reports& reports, std::function<void(C
       reports_(reports),
       take_(std::move(take)) {
   make_nonblocking(listener_);
-  if (auto added = readiness_.add(listener_, kListener); !added) reports_.add(added.error().text());
-  if (auto added = readiness_.add(wake_fd_, kWake); !added) reports_.add(added.error().text());
+  started_ = wake_fd_ ? base::Status() : base::Status(base::fail(base::errno_error(errno, "eventfd", "engine")));
+  if (started_) started_ = readiness_.add(listener_, kListener);
+  if (started_) started_ = readiness_.add(wake_fd_, kWake);
+  if (started_) started_ = keep_one_back();
+}
+
+base::Status Connections::keep_one_back() {
+  reserve_ = os::Fd(::fcntl(wake_fd_.get(), F_DUPFD_CLOEXEC, 0));
+  return reserve_ ? base::Status() : base::Status(base::fail(base::errno_error(errno, "dup", "engine")));
 }
 
 void Connections::wake() {
@@ -70,16 +77,20 @@ void Connections::handle(const os::Readiness::Event& event) {
 void Connections::accept_all() {
   for (;;) {
     auto socket = os::accept_from(listener_);
-    if (!socket) {
-      // Out of descriptors: the connection stays in the backlog; a pause keeps the loop from spinning on it.
-      os::sleep_ns(10'000'000);
-      return;
-    }
+    if (!socket) return turn_away(socket.error());
     if (!*socket) return;
     make_nonblocking(*socket);
     if (!readiness_.add(*socket, next_)) continue;  // as if it had not come
     connections_[next_++].socket = std::move(*socket);
   }
+}
+
+// Out of descriptors: who came is told so by the end of its connection, instead of waiting for an answer.
+void Connections::turn_away(const base::Error& why) {
+  reports_.add("the engine accepts no connection: " + why.text());
+  if (std::exchange(reserve_, os::Fd())) (void)os::accept_from(listener_);
+  // Another thread may have taken it: then who comes stays in the backlog, and a pause keeps the loop from spinning.
+  if (!keep_one_back()) os::sleep_ns(10'000'000);
 }
 
 // One block at a time: who sends faster than it is read would keep all others waiting, and fill the memory.

@@ -17,6 +17,7 @@ class Connections {
   /// `take` is called with every frame that comes, on the thread that calls wait().
   Connections(os::Fd listener, Reports& reports, std::function<void(ClientId, const ipc::Frame&)> take);
   /// Waits for events, at most so long, and handles them: accepts, takes frames, sends what could not be sent before.
+  const base::Status& started() const { return started_; }  ///< without its descriptors nobody is answered
   base::Status wait(std::optional<std::uint64_t> timeout_ns);
   /// Ends a wait(). Any thread.
   void wake();
@@ -52,6 +53,8 @@ class Connections {
   };
   void handle(const os::Readiness::Event& event);
   void accept_all();
+  void turn_away(const base::Error& why);
+  base::Status keep_one_back();
   void receive(ClientId id, Connection& connection);
   Connection* writable(ClientId id);
   void push(ClientId id, Connection& connection);
@@ -59,6 +62,8 @@ class Connections {
 
   os::Fd listener_;
   os::Fd wake_fd_;
+  os::Fd reserve_;  ///< given up to accept, and to close at once, what there is no descriptor for
+  base::Status started_;
   os::Readiness readiness_;
   Reports& reports_;
   std::function<void(ClientId, const ipc::Frame&)> take_;

@@ -17,6 +17,8 @@ Server::Server(Ledger& ledger, Flusher& flusher, Janitor& janitor, Pipeline& pip
       lifetime_(ledger, flusher, janitor, pipeline, options_.group, options_.idle_exit_ns),
       background_([this] { wake(); }),
       context_{ledger, flusher, janitor, pipeline, reports, options_, lifetime_, waiting_, connections_, background_} {
+  started_ = connections_.started();
+  if (!started_) return;
   auto begun = os::Thread::start(
       "event loop", [this] { run(); }, [this](const base::Error& why) { return failed(why); });
   if (begun)
