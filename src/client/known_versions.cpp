@@ -23,6 +23,19 @@ std::map<std::string, std::set<std::uint64_t>> KnownVersions::whole_in_tiers() c
   return attempts;
 }
 
+void KnownVersions::went_on_from(const segment::VersionId& id) {
+  Versions& versions = meant_[id.name];
+  versions[id.version] = id.attempt.created_ns;
+  if (versions.size() > kMostMeant) versions.erase(versions.begin());
+}
+
+std::uint64_t KnownVersions::meant(const std::string& name, std::uint64_t version) const {
+  const auto known = meant_.find(name);
+  if (known == meant_.end()) return 0;
+  const auto at = known->second.find(version);
+  return at == known->second.end() ? 0 : at->second;
+}
+
 // A store that cannot be read now is the flush's trouble, not a reason to stop the application.
 void KnownVersions::observe(const std::string& name, store::Store& store, bool replace) {
   if (taken_.contains(name)) return;

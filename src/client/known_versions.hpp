@@ -34,14 +34,22 @@ class KnownVersions {
   void went_back(const segment::VersionId& id);
   void retired(const std::string& name, std::uint64_t version);
 
+  /// The program's state is that of this attempt: who says its number means no earlier one, such as a node that was
+  /// away may still hold. Of the last numbers only.
+  void went_on_from(const segment::VersionId& id);
+  /// When the attempt that is meant by the number began; 0: none in particular.
+  std::uint64_t meant(const std::string& name, std::uint64_t version) const;
+
  private:
   using Versions = std::map<std::uint64_t, std::uint64_t>;  // and when their newest attempts began
+  static constexpr std::size_t kMostMeant = 64;
   static void drop_left_branches(Versions& versions);
 
   bool store_seen_ = false;
   std::map<std::string, Versions> taken_;                // versions that exist, by name
   std::map<std::string, std::uint64_t> left_after_;      // the branch that was left, by name: what was begun after this
   std::map<std::string, std::uint64_t> newest_attempt_;  // the latest time of any attempt that is known, by name
+  std::map<std::string, Versions> meant_;                // by name
   std::map<std::string, Versions> whole_in_tiers_;       // when the engines were attached, by name
 };
 

@@ -20,13 +20,14 @@ std::uint64_t nanoseconds(double seconds) {
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(seconds * 1e9));
 }
 
-// The newest attempt at the version that this node holds.
+// The newest attempt at the version that this node holds, unless the program means a later one.
 base::Result<std::optional<segment::VersionId>> held_id(Job& job, const std::string& name, std::uint64_t version) {
   PERDURE_TRY(const auto held, job.engine().inventory(name));
   std::optional<segment::VersionId> newest;
   for (const auto& summary : held)
     if (summary.id.version == version && summary.committed && (!newest || newest->attempt < summary.id.attempt))
       newest = summary.id;
+  if (newest && newest->attempt.created_ns < job.known().meant(name, version)) newest.reset();
   return newest;
 }
 
@@ -47,7 +48,7 @@ base::Status wait_here(Job& job, const std::string& name, std::uint64_t version,
   if (held && level > PERDURE_LEVEL_PROCESS)
     PERDURE_CHECK(job.engine().channel().call(ipc::WaitStored{*held, timeout_ns}));
   if (held) return {};
-  PERDURE_TRY(const bool stored, complete_in_store(job, name, version));
+  PERDURE_TRY(const bool stored, complete_in_store(job, name, version, {job.known().meant(name, version), 0}));
   if (stored) return {};
   return base::fail(PERDURE_NOT_FOUND, text(name, version), "neither this node nor the store has it");
 }
@@ -85,7 +86,8 @@ base::Result<perdure_level> level_reached(Job& job, const std::string& name, std
   auto held = held_id(job, name, number);
   if (!held && job.config().boolean("checkpoint.replace")) return base::fail(held.error());
   const auto* mine = held && *held ? &**held : nullptr;
-  auto stored = complete_in_store(job, name, number, mine == nullptr ? segment::Attempt{} : mine->attempt);
+  const segment::Attempt meant{job.known().meant(name, number), 0};
+  auto stored = complete_in_store(job, name, number, mine == nullptr ? meant : mine->attempt);
   if (stored && *stored) return PERDURE_LEVEL_STORE;
   if (!held) return base::fail(held.error());
   if (mine != nullptr && job.group().at_node_level(*mine)) return PERDURE_LEVEL_NODE;

@@ -97,6 +97,7 @@ base::Status Session::checkpoint(const std::string& name, std::int64_t version) 
   const base::Status outcome = capture(id);
   os::crash_point(os::CrashPoint::checkpoint_committed);
   if (outcome && job_->rank() == 0) job_->known().written(id);
+  if (outcome) job_->known().went_on_from(id);
   // Whoever failed at its commit would not wait with the others.
   if (job_->group().joined() && job_->config().boolean("redundancy.in_call") && agree(job_->comm(), outcome))
     (void)job_->group().wait_node_level(id, seconds_to_ns(job_->config().real("checkpoint.timeout")));
@@ -260,6 +261,7 @@ base::Status Session::restore(const std::string& name, std::int64_t version,
     reader.exclude(outcome.status.error());
   }
   if (version >= 0) job_->known().went_back(reader.id());
+  job_->known().went_on_from(reader.id());
   const BytesRead read = reader.bytes_read();
   progress_.restored_version = static_cast<std::int64_t>(reader.id().version);
   progress_.restore_source = (read.slots > 0 ? 1 : 0) | (read.store > 0 ? 2 : 0) | (reader.fetched() ? 4 : 0);

@@ -268,7 +268,8 @@ void Model::judge_failed_restore(Judging& now, const Answer& answer, bool latest
   // What could not be read for want of memory is not told from damage yet.
   const bool for_want = gets_less(now.launch) && !nothing;
   // What has to be fetched or rebuilt needs room on the node.
-  const bool no_room = status == PERDURE_NO_SPACE && !has_room(now.launch);
+  const bool no_tier = now.launch.missing >= 0 && now.launch.tiers == "memory";
+  const bool no_room = status == PERDURE_NO_SPACE && (!has_room(now.launch) || no_tier);
   if (!nothing && !parts && !passes && !device && !for_want && !no_room)
     now.violation("a restore says what it may say", "the answer was " + quoted(answer));
   if (!latest) return;  // the program stays where it is
