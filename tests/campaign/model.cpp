@@ -121,7 +121,9 @@ bool Model::is_there(std::size_t number, const Launch& launch) const {
     newer_survives = newer_survives && survives_at_node(newer, launch);
   }
   // A newer one may be at level node without our knowing: then that counts.
-  if (attempt.level == PERDURE_LEVEL_NODE && newer_survives && survives_at_node(attempt, launch)) return true;
+  // Pieces that have to come to other nodes need room there.
+  const bool fits = has_room(launch) || attempt.layout.nodes == launch.nodes;
+  if (attempt.level == PERDURE_LEVEL_NODE && newer_survives && fits && survives_at_node(attempt, launch)) return true;
   if (newer_acknowledged || launch.missing >= 0) return false;
   return attempt.layout.nodes == launch.nodes && attempt.layout.per_node == launch.per_node &&
          attempt.intact.size() == launch.nodes.size();
