@@ -135,10 +135,11 @@ TEST_P(ThreadFaults, MemoryThatIsRefusedInTheMidstOfWorkFailsThatWork) {
 
 // From none to enough: every call that opens something is once the first that cannot.
 TEST_P(ThreadFaults, DescriptorsThatRunOutAreAnErrorAndNobodyWaitsForEver) {
+  // UBSan opens a pipe to find out whether an object's memory is readable, and calls the object invalid when it gets
+  // none.
+  if (kSanitized) GTEST_SKIP() << "the sanitizers need descriptors themselves";
   std::size_t enough = 0;
-  // A sanitizer opens files itself when a process ends.
-  for (std::size_t left = unless_sanitized(0, 4); left < 120 && enough < 3;
-       left += unless_sanitized(campaign() ? 1 : 2, 12))
+  for (std::size_t left = 0; left < 120 && enough < 3; left += campaign() ? 1 : 2)
     enough = job_under("", left) ? enough + 1 : 0;
   EXPECT_EQ(enough, 3U);
 }
