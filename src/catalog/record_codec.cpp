@@ -99,6 +99,15 @@ base::Result<Record> quarantine_from_json(const Json& json, const std::string& o
   return Record{record};
 }
 
+base::Result<Record> incarnation_from_json(const Json& json, const std::string& object) {
+  IncarnationRecord record;
+  PERDURE_TRY(record.name, base::get_text(json, "name", object));
+  if (!segment::check_name(record.name))
+    return base::fail(PERDURE_CORRUPT, object, "field 'name' is no name of a checkpoint");
+  PERDURE_TRY(record.incarnation, base::get_u64(json, "incarnation", object));
+  return Record{record};
+}
+
 struct Encoder {
   Json operator()(const TierRecord& r) const {
     Json json = {{"record", "tier"}, {"tier", r.tier}, {"name", r.name}, {"incarnation", r.incarnation}};
@@ -126,6 +135,9 @@ struct Encoder {
   }
   Json operator()(const StoredRecord& r) const {
     return {{"record", "stored"}, {"id", segment::to_json(r.id)}, {"segment", r.segment}};
+  }
+  Json operator()(const IncarnationRecord& r) const {
+    return {{"record", "incarnation"}, {"name", r.name}, {"incarnation", r.incarnation}};
   }
   template <class OfRedundancy>
   Json operator()(const OfRedundancy& r) const {
@@ -166,6 +178,7 @@ base::Result<Record> record_from_json(const Json& json, const std::string& objec
     PERDURE_TRY(auto id, get_id(json, object));
     return Record{DropRecord{std::move(id)}};
   }
+  if (kind == "incarnation") return incarnation_from_json(json, object);
   if (kind == "stored") {
     StoredRecord record;
     PERDURE_TRY(record.id, get_id(json, object));

@@ -36,6 +36,14 @@ void apply_stored(State& state, const StoredRecord& stored) {
     if (segment.index == stored.segment) segment.stored = true;
 }
 
+void apply_incarnation(State& state, const IncarnationRecord& record) {
+  const auto [known, first] = state.incarnations.insert({record.name, record.incarnation});
+  if (first || std::exchange(known->second, record.incarnation) == record.incarnation) return;
+  for (auto& [id, held] : state.versions)
+    if (id.name == record.name)
+      for (LocalSegment& segment : held.segments) segment.stored = false;
+}
+
 // What is said again replaces what was planned under its index, but not what the store has.
 void apply_commit(HeldVersion& held, const CommitRecord& commit) {
   if (!std::exchange(held.committed, true)) held.segments.clear();
@@ -154,6 +162,8 @@ void State::apply(const Record& record) {
     if (auto it = versions.find(commit->id); it != versions.end()) apply_commit(it->second, *commit);
   } else if (const auto* stored = std::get_if<StoredRecord>(&record)) {
     apply_stored(*this, *stored);
+  } else if (const auto* incarnation = std::get_if<IncarnationRecord>(&record)) {
+    apply_incarnation(*this, *incarnation);
   } else if (const auto* begun_now = std::get_if<BegunRecord>(&record)) {
     if (begun_now->segments.empty())
       begun.erase(begun_now->id);
@@ -174,6 +184,7 @@ void State::apply(const Record& record) {
 std::vector<Record> State::snapshot() const {
   std::vector<Record> records;
   for (const auto& [number, tier] : tiers) records.emplace_back(tier);
+  for (const auto& [name, incarnation] : incarnations) records.emplace_back(IncarnationRecord{name, incarnation});
   for (const auto& [id, segments] : begun) records.emplace_back(BegunRecord{id, segments});
   for (const auto& [id, held] : versions) {
     for (const auto* pieces : {&held.pieces, &held.unreachable})

@@ -60,6 +60,13 @@ struct StoredRecord {
   segment::VersionId id;
   std::uint32_t segment = 0;
 };
+/// Where the store has, from now on, what this node brings of a name (store::Store::incarnation). When it differs from
+/// the one before, what was brought there is not there any more.
+struct IncarnationRecord {
+  std::string name;
+  std::uint64_t incarnation = 0;
+  friend bool operator==(const IncarnationRecord&, const IncarnationRecord&) = default;
+};
 /// The node gives up its slots of this version (abort, eviction, retirement).
 struct DropRecord {
   segment::VersionId id;
@@ -90,7 +97,7 @@ struct SpilledRecord {
 };
 using Record = std::variant<TierRecord, StageRecord, CommitRecord, StoredRecord, DropRecord, QuarantineRecord,
                             BegunRecord, SpilledRecord, RedundancyRecord, ReachedRecord, BadBlockRecord,
-                            DropRedundancyRecord, SupersededRecord>;
+                            DropRedundancyRecord, SupersededRecord, IncarnationRecord>;
 
 base::Json to_json(const Record& record);
 base::Result<Record> record_from_json(const base::Json& json, const std::string& object);
@@ -136,6 +143,9 @@ struct State {
   std::map<RedundancyId, UnreachableBlocks> unreachable_blocks = {};
   /// What is at level `node` on all nodes, by name.
   std::map<std::string, SupersededRecord> superseded;
+
+  /// Where the store has what was brought there, by name.
+  std::map<std::string, std::uint64_t> incarnations;
 
   /// Applies one record. Records about versions that are not held have no effect (replay after lost records).
   void apply(const Record& record);

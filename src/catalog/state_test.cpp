@@ -39,6 +39,24 @@ TEST(State, AVersionIsStoredWhenEverySegmentIs) {
   EXPECT_TRUE(state.versions[kId].all_stored());
 }
 
+TEST(State, WhatWasStoredInAnotherIncarnationOfTheStoreIsNotStoredAnyMore) {
+  State state = fold({IncarnationRecord{"nbody", 7}, sample_stage(kId, 0, 1), CommitRecord{kId, {{0, 1, {0}, false}}},
+                      StoredRecord{kId, 0}, IncarnationRecord{"nbody", 7}, IncarnationRecord{"other", 8}});
+  EXPECT_TRUE(state.versions[kId].all_stored());
+  EXPECT_TRUE(fold(state.snapshot()).versions[kId].all_stored());
+  state.apply(IncarnationRecord{"nbody", 8});
+  EXPECT_FALSE(state.versions[kId].all_stored());
+  EXPECT_FALSE(fold(state.snapshot()).versions[kId].all_stored());
+  state.apply(StoredRecord{kId, 0});
+  EXPECT_TRUE(fold(state.snapshot()).versions[kId].all_stored());
+}
+
+TEST(State, TheFirstIncarnationThatIsKnownTakesNothingBack) {
+  const State state = fold({sample_stage(kId, 0, 1), CommitRecord{kId, {{0, 1, {0}, false}}}, StoredRecord{kId, 0},
+                            IncarnationRecord{"nbody", 7}});
+  EXPECT_TRUE(state.versions.at(kId).all_stored());
+}
+
 TEST(State, ACommitThatIsSaidAgainAddsSegmentsAndLeavesWhatIsStored) {
   State state =
       fold({sample_stage(kId, 0, 3), CommitRecord{kId, {{0, 3, {0}, false}, {1, 3, {1}, false}}}, StoredRecord{kId, 0},

@@ -20,6 +20,7 @@ struct Wire {
   std::uint32_t node_level_list;
   std::uint64_t root_words[2];
   std::uint64_t node_level_bits;
+  std::uint64_t incarnation;
   std::uint64_t bytes;
 };
 
@@ -98,6 +99,7 @@ base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& op
   std::memcpy(wire.root_words, opening.root_words, sizeof wire.root_words);
   wire.node_level_bits = opening.node_level_bits;
   wire.node_level_list = opening.node_level_list;
+  wire.incarnation = opening.incarnation;
   wire.bytes = opening.bytes;
   std::vector<Wire> all(static_cast<std::size_t>(comm.size()));
   PERDURE_CHECK(comm.allgather(std::as_bytes(std::span(&wire, 1)), std::as_writable_bytes(std::span(all))));
@@ -114,6 +116,7 @@ base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& op
     opened.bytes.push_back(other.bytes);
   }
   std::memcpy(opened.root_words, all[0].root_words, sizeof opened.root_words);
+  opened.incarnation = all[0].incarnation;
   return opened;
 }
 

@@ -20,8 +20,9 @@ struct Opening {
   std::int64_t version = 0;
   std::uint64_t detail = 0;  ///< anything else that must be equal everywhere (a level)
   bool engine_lost = false;
-  std::uint64_t root_words[2] = {0, 0};         ///< what rank 0 tells the others
-  std::uint64_t bytes = 0;                      ///< so much this rank has to tell next
+  std::uint64_t root_words[2] = {0, 0};  ///< what rank 0 tells the others
+  std::uint64_t incarnation = 0;         ///< of the name's place in the store, as rank 0 knows it; 0: it does not
+  std::uint64_t bytes = 0;               ///< so much this rank has to tell next
   std::uint64_t node_level_bits = kEverything;  ///< attempts that this rank's engine promises at level `node`
   std::uint32_t node_level_list = 0;            ///< which list of attempts the bits mean
 };
@@ -30,6 +31,7 @@ struct Opened {
   bool any_engine_lost = false;
   std::uint64_t node_level_bits = 0;  ///< that all ranks brought, and none where they mean different lists
   std::uint64_t root_words[2] = {0, 0};
+  std::uint64_t incarnation = 0;          ///< rank 0's
   std::vector<std::uint64_t> bytes = {};  ///< that each rank has to tell next
 };
 

@@ -99,6 +99,7 @@ base::Status Job::attach() {
 // Leaders get engines, everybody connects, and what an earlier life left undecided is settled.
 base::Status Job::attach_once() {
   engine_.disconnect();
+  told_incarnations_.clear();
   Announced mine;
   if (leads()) {
     // An engine that this process hosts is alive: another node's died, and its work must not suffer for that.
@@ -136,6 +137,26 @@ base::Status Job::hold(const std::string& name, NameClaims::Access access) {
   return base::caught("checkpoint " + name, [&] { return names_->hold(name, access); });
 }
 
+void Job::add_incarnation(Opening& opening) {
+  if (rank() != 0 || opening.name.empty()) return;
+  (void)base::caught("store", [&]() -> base::Status {
+    opening.incarnation = names_->incarnation(opening.name);
+    return {};
+  });
+}
+
+void Job::tell_incarnation(const std::string& name, std::uint64_t incarnation) {
+  if (!leads() || incarnation == 0) return;
+  (void)base::caught("engine", [&]() -> base::Status {
+    if (const auto before = told_incarnations_.find(name);
+        before != told_incarnations_.end() && before->second == incarnation)
+      return {};
+    PERDURE_CHECK(engine_.channel().call(ipc::StoreIncarnation{name, incarnation}));
+    told_incarnations_[name] = incarnation;
+    return {};
+  });
+}
+
 base::Result<Opened> Job::begin(Opening opening, const base::Status& mine) {
   const base::Status ready = mine ? announce() : mine;
   const bool begins = opening.operation == Operation::checkpoint;
@@ -146,8 +167,10 @@ base::Result<Opened> Job::begin(Opening opening, const base::Status& mine) {
       return {};
     });
   opening.engine_lost = engine_.gone();
+  add_incarnation(opening);
   PERDURE_TRY(auto opened, open_collective(*comm_, opening, ready));
   if (opened.any_engine_lost) PERDURE_CHECK(attach());
+  tell_incarnation(opening.name, opened.incarnation);
   // What was promised before is no promise of new engines.
   if (begins)
     group_.note_node_levels(

@@ -1,6 +1,7 @@
 #pragma once
 // A rank of an application: its communicator, configuration and store, the nodes of the job, and the engines that serve
 // them. Made by a collective call, and attached again where an engine died.
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,6 +36,11 @@ class Job {
   KnownVersions& known() { return known_; }
   /// [local] Rank 0 takes the name from the store, for all ranks; to be called before the call's agreement.
   base::Status hold(const std::string& name, NameClaims::Access access);
+  /// [local] For the opening of a collective call that says a name: rank 0 adds what it knows of the name's place.
+  void add_incarnation(Opening& opening);
+  /// [local] After it: tells the engine of this node what rank 0 saw, where that is news. What cannot be told now is
+  /// told after the next such call: the others of the job go on meanwhile.
+  void tell_incarnation(const std::string& name, std::uint64_t incarnation);
   std::uint32_t rank() const { return static_cast<std::uint32_t>(comm_->rank()); }
   std::uint32_t ranks() const { return static_cast<std::uint32_t>(comm_->size()); }
   /// This rank speaks for its node.
@@ -75,7 +81,8 @@ class Job {
   GroupMembership group_{*this};
   KnownVersions known_;
   std::unique_ptr<NameClaims> names_;
-  bool attached_ = false;  // once, at least
+  std::map<std::string, std::uint64_t> told_incarnations_;  // to the engine that this rank is connected with
+  bool attached_ = false;                                   // once, at least
 };
 
 }  // namespace perdure::client

@@ -94,11 +94,34 @@ base::Status NameClaims::hold(const std::string& name, Access access) {
   }
   Observed watch;
   for (bool told = false;; os::sleep_ns(kWatch_ns)) {
-    if (auto outcome = try_to_take(name, access, watch)) return *outcome;
+    if (auto outcome = try_to_take(name, access, watch)) {
+      if (*outcome) look_at_place(name, access == Access::write ? store::Missing::make : store::Missing::leave);
+      return *outcome;
+    }
     if (told || !watch.owner || os::monotonic_ns() - watch.since_ns < kTold_after_ns) continue;
     tell_wait(name, *watch.owner);
     told = true;
   }
+}
+
+// A store that cannot be seen now says nothing: what was seen before stays. One that is not there at the first look has
+// nothing of the name.
+void NameClaims::look_at_place(const std::string& name, store::Missing missing) {
+  const auto seen = store_.incarnation(name, missing);
+  const std::lock_guard lock(mutex_);
+  if (seen) incarnations_[name] = *seen;
+  if (!seen && seen.error().code == PERDURE_NOT_FOUND) incarnations_.insert({name, store::kNoIncarnation});
+}
+
+std::uint64_t NameClaims::incarnation(const std::string& name) {
+  const auto known = [&]() -> std::uint64_t {
+    const std::lock_guard lock(mutex_);
+    const auto found = incarnations_.find(name);
+    return found == incarnations_.end() ? 0 : found->second;
+  };
+  if (const std::uint64_t now = known(); now != 0) return now;
+  look_at_place(name, store::Missing::leave);
+  return known();
 }
 
 std::optional<base::Status> NameClaims::try_to_take(const std::string& name, Access access, Observed& watch) {
@@ -193,6 +216,7 @@ void NameClaims::renew() {
       continue;
     }
     (void)store_.set_owner(name, *there, successor(*there));
+    look_at_place(name, store::Missing::make);
   }
 }
 

@@ -34,6 +34,9 @@ class NameClaims {
   /// case where both are known. A store that cannot be
   /// reached is the flush's trouble: then nothing is taken, and the next call tries again.
   base::Status hold(const std::string& name, Access access);
+  /// Of the name's place in the store, as it was seen last (store::Store::incarnation); 0: it could not be seen. Of
+  /// names that are held for writing it is looked at again with each renewal.
+  std::uint64_t incarnation(const std::string& name);
   /// Free for the next launch of this job from now on. Where that cannot be written, its lease ends.
   void release();
 
@@ -45,6 +48,7 @@ class NameClaims {
   /// Takes the name if that is decided; nothing: look again.
   std::optional<base::Status> try_to_take(const std::string& name, Access access, Observed& watch);
   base::Status keep(const std::string& name);
+  void look_at_place(const std::string& name, store::Missing missing);
   store::Owner successor(const std::optional<store::Owner>& there) const;
   void renew();
   void run();
@@ -57,6 +61,7 @@ class NameClaims {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::map<std::string, std::optional<store::Owner>> held_;  // with the launch that took it from us, if one did
+  std::map<std::string, std::uint64_t> incarnations_;
   bool stopping_ = false;
   os::Thread thread_;
 };

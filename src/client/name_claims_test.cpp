@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
 
 #include "os/system.hpp"
 #include "support/temporary_directory.hpp"
@@ -60,6 +61,28 @@ TEST_F(NameClaim, IsMadeAtTheFirstWriteRenewedAndFreeAtTheEnd) {
   NameClaims next(*store_, elsewhere("next"));
   EXPECT_TRUE(next.hold("app", Access::write)) << "at once";
   EXPECT_EQ(there().launch, "next");
+}
+
+TEST_F(NameClaim, SeesThePlaceOfTheNameAndThatItIsAnother) {
+  NameClaims mine(*store_, launch("mine"));
+  ASSERT_TRUE(mine.hold("app", Access::read));
+  EXPECT_EQ(mine.incarnation("app"), store::kNoIncarnation) << "a reader makes none";
+  ASSERT_TRUE(mine.hold("app", Access::write));
+  const auto first = mine.incarnation("app");
+  EXPECT_EQ(first, store_->incarnation("app", store::Missing::leave).value());
+  EXPECT_GT(first, store::kNoIncarnation);
+  std::filesystem::remove_all(directory_ / "store");
+  EXPECT_EQ(mine.incarnation("app"), first) << "it may be unmounted";
+  ASSERT_TRUE(store_->prepare());
+  while (mine.incarnation("app") == first) os::sleep_ns(5'000'000);
+  EXPECT_EQ(mine.incarnation("app"), store_->incarnation("app", store::Missing::leave).value());
+}
+
+TEST_F(NameClaim, OfAStoreThatIsNotThereAtTheFirstLookNothingIsThere) {
+  std::filesystem::remove_all(directory_ / "store");
+  NameClaims mine(*store_, launch("mine"));
+  ASSERT_TRUE(mine.hold("app", Access::read));
+  EXPECT_EQ(mine.incarnation("app"), store::kNoIncarnation);
 }
 
 TEST_F(NameClaim, OfAProcessThatIsGoneFromThisMachineIsTakenAtOnce) {

@@ -141,9 +141,13 @@ base::Result<VersionReader::Agreed> VersionReader::agree_on_call(Opening opening
       if (told) agreed.mine = std::move(*told);
     }
     opening.bytes = agreed.mine.size() + (job_.comm().rank() == 0 ? inline_bytes(job_) + kLengthBytes : 0);
+    job_.add_incarnation(opening);
     PERDURE_TRY(auto opened, open_collective(job_.comm(), opening, ready));
     agreed.lengths = std::move(opened.bytes);
-    if (!opened.any_engine_lost) return agreed;
+    if (!opened.any_engine_lost) {
+      job_.tell_incarnation(opening.name, opened.incarnation);
+      return agreed;
+    }
     if (tries == kMostTries)
       return base::fail(PERDURE_UNAVAILABLE, "engines", "one of them ends again and again", "see their reports", true);
     PERDURE_CHECK(job_.attach());

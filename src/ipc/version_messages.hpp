@@ -119,6 +119,17 @@ struct Retire {
   }
 };
 
-using VersionMessages = Messages<Inventory, Locate, Unpin, Quarantine, Restored, Retire>;
+/// Where the store has what is brought there of a name (store::Store::incarnation), as rank 0 saw it.
+struct StoreIncarnation {
+  static constexpr const char* kName = "store incarnation";
+  static constexpr Kind kKind = Kind::answered;
+  using Reply = Done;
+  std::string name;
+  std::uint64_t incarnation = 0;
+  PERDURE_FIELDS(name, incarnation)
+  std::string wrong() const { return segment::VersionId{name, 0, {}}.wrong(); }
+};
+
+using VersionMessages = Messages<Inventory, Locate, Unpin, Quarantine, Restored, Retire, StoreIncarnation>;
 
 }  // namespace perdure::ipc

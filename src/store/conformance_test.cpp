@@ -123,6 +123,32 @@ TEST_P(StoreConformance, ANameHasOneOwnerWhichIsReplacedOnlyByWhoKnewIt) {
   EXPECT_EQ(store_->owner("nbody").value(), std::nullopt);
 }
 
+TEST_P(StoreConformance, AnIncarnationLastsUntilTheStoreIsRemoved) {
+  EXPECT_EQ(store_->incarnation("nbody", Missing::leave).value(), kNoIncarnation);
+  const auto first = store_->incarnation("nbody", Missing::make).value();
+  EXPECT_GT(first, kNoIncarnation);
+  write(kOne, 1);
+  ASSERT_TRUE(store_->remove(kOne));
+  ASSERT_TRUE(store_->forget("nbody", 1));
+  for (const auto missing : {Missing::leave, Missing::make})
+    EXPECT_EQ(open()->incarnation("nbody", missing).value(), first);
+  EXPECT_NE(store_->incarnation("other", Missing::make).value(), first);
+  EXPECT_THAT(store_->residue().value(), IsEmpty());
+  std::filesystem::remove_all(directory_ / "store");
+  EXPECT_EQ(store_->incarnation("nbody", Missing::make).error().code, PERDURE_NOT_FOUND) << "it may be unmounted";
+  ASSERT_TRUE(store_->prepare());
+  EXPECT_EQ(store_->incarnation("nbody", Missing::leave).value(), kNoIncarnation);
+  EXPECT_NE(store_->incarnation("nbody", Missing::make).value(), first);
+}
+
+TEST_P(StoreConformance, WhoeverAsksForAnIncarnationAtOnceGetsTheSame) {
+  std::vector<std::uint64_t> seen(8);
+  std::vector<std::thread> all;
+  for (auto& mine : seen) all.emplace_back([&] { mine = open()->incarnation("nbody", Missing::make).value_or(0); });
+  for (auto& thread : all) thread.join();
+  EXPECT_THAT(seen, testing::Each(testing::AllOf(seen[0], testing::Gt(kNoIncarnation))));
+}
+
 TEST_P(StoreConformance, OfManyWhoWantANameAtOnceOneGetsIt) {
   std::atomic<int> winners = 0;
   std::vector<std::thread> all;

@@ -72,6 +72,9 @@ class EmulatedStore final : public Store {
   base::Status set_owner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) override {
     return real_->set_owner(name, expected, next);
   }
+  base::Result<std::uint64_t> incarnation(const std::string& name, Missing missing) override {
+    return real_->incarnation(name, missing);
+  }
   base::Result<std::vector<Residue>> residue() override { return real_->residue(); }
   base::Status clean(const std::function<bool(const segment::VersionId&, std::uint32_t)>& abandoned) override {
     return real_->clean(abandoned);

@@ -5,6 +5,7 @@
 //   hides an attempt being removed:                <root>/<name>/.retired-<version>-<attempt>/
 //   attempts up to then are gone:                  <root>/<name>/.forgotten-<time>/          (both: posix_removal.cpp)
 //   who writes the versions (owner.cpp):           <root>/<name>/.owner
+//   which place this is (incarnation.cpp):         <root>/<name>/.incarnation
 //   set aside with its report:                     <root>/.quarantine/<name>.<version>.<file name>[.json]
 //                                                                                            (posix_quarantine.cpp)
 //
@@ -20,6 +21,7 @@
 #include "os/file.hpp"
 #include "segment/file_source.hpp"
 #include "segment/manifest_codec.hpp"
+#include "store/incarnation.hpp"
 #include "store/posix_quarantine.hpp"
 #include "store/posix_removal.hpp"
 #include "store/posix_residue.hpp"
@@ -170,6 +172,15 @@ Status PosixStore::set_owner(const std::string& name, const std::optional<Owner>
   PERDURE_CHECK(os::make_directory(layout_.name_directory(name)));
   PERDURE_CHECK(os::sync_directory(layout_.root()));
   return replace_owner(layout_.name_directory(name), expected, next);
+}
+
+Result<std::uint64_t> PosixStore::incarnation(const std::string& name, Missing missing) {
+  PERDURE_CHECK(segment::check_name(name));
+  PERDURE_CHECK(check_root());
+  if (missing == Missing::leave) return read_incarnation(layout_.name_directory(name));
+  PERDURE_CHECK(os::make_directory(layout_.name_directory(name)));
+  PERDURE_CHECK(os::sync_directory(layout_.root()));
+  return make_incarnation(layout_.name_directory(name));
 }
 
 Result<std::vector<Residue>> PosixStore::residue() { return find_residue(layout_.root()); }

@@ -81,6 +81,10 @@ struct Residue {
   std::string report_text;   ///< quarantined: the text of its report; empty: none
 };
 
+/// As an incarnation: there is nothing of the name, or nobody asked for one.
+inline constexpr std::uint64_t kNoIncarnation = 1;
+enum class Missing { leave, make };
+
 /// Any process may call any of these at any time; concurrent writers of *different* segments never disturb each other.
 class Store {
  public:
@@ -124,6 +128,10 @@ class Store {
   /// Makes `next` the owner of `name` if its owner is still `expected` (no value: nobody), at once for everybody who
   /// asks; else PERDURE_EXISTS. forget() leaves a name without owner.
   virtual base::Status set_owner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) = 0;
+  /// What tells the place of `name` from one that is put in its stead later, as when somebody removes the store and it
+  /// is made anew: whoever remembers another one brought nothing to this place. Lasts as long as what was brought
+  /// there; never 0. Where there is none, `make` draws one.
+  virtual base::Result<std::uint64_t> incarnation(const std::string& name, Missing missing) = 0;
   /// What lies there besides the segments that list() shows.
   virtual base::Result<std::vector<Residue>> residue() = 0;
   /// Deletes what killed processes left: hidden versions, and temporary segments of which `abandoned` says

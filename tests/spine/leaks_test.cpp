@@ -20,8 +20,9 @@ using namespace perdure::test_support;
 
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::int64_t kLast = unless_sanitized(1000, 200);
-constexpr std::uint64_t kStored = 2 + 2;  ///< files in the store: two segments, the name's owner and its lock
-constexpr int kRound = 4;                 ///< checkpoints until the store is waited for
+constexpr std::uint64_t kStored =
+    2 + 3;                 ///< files in the store: two segments, the name's owner, its lock, and the incarnation
+constexpr int kRound = 4;  ///< checkpoints until the store is waited for
 
 // Everything is in memory here, so that thousands of syncs take no time.
 class Leaks : public ::testing::TestWithParam<const char*> {

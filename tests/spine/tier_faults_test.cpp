@@ -199,7 +199,7 @@ TEST_P(TierFaults, AFullCatalogFailsTheCheckpointCleanlyOrDelaysItsFlush) {
       RANK_CHECK(app.checkpoint(1) != PERDURE_OK, error);
       RANK_CHECK(app.error().find("/catalog") != std::string::npos, app.error());
     }
-    faults.set("pwrite:/catalog:ENOSPC:2:2");  // the first append stages the piece, the second is the commit
+    faults.set("pwrite:/catalog:ENOSPC:3:2");  // the first says where the store is, the second stages the piece
     RANK_CHECK(app.checkpoint(2) == PERDURE_OK, app.error());
     const auto told = app.reports("will be flushed when it can be written again");
     RANK_CHECK(count_containing(told, "catalog") == 1, joined(told));

@@ -46,6 +46,7 @@ inline std::vector<catalog::Record> sample_records() {
           catalog::SpilledRecord{first, 0, {{0, 4096}}},
           catalog::CommitRecord{first, {{0, 2, {0}, false}, {1, 2, {1}, false}}},
           catalog::StoredRecord{first, 1},
+          catalog::IncarnationRecord{"nbody", 4711},
           sample_stage(second, 0, 1, 0, 0),
           catalog::QuarantineRecord{first, 1, 0, "its hash is wrong"},
           catalog::DropRecord{second},
@@ -61,7 +62,7 @@ inline std::vector<catalog::Record> sample_records() {
 inline catalog::Record random_record(std::mt19937_64& random) {
   const auto id = sample_id(random() % 4, random() % 2 == 0 ? "nbody" : "heat");
   const auto rank = static_cast<std::uint32_t>(random() % 3);
-  switch (random() % 16) {
+  switch (random() % 17) {
     case 0:
       return catalog::TierRecord{static_cast<std::uint32_t>(random() % 2), "memory", random() % 3};
     case 1:
@@ -82,6 +83,8 @@ inline catalog::Record random_record(std::mt19937_64& random) {
           sample_redundancy_set(id, random() % 2, static_cast<std::uint32_t>(random() % 2))};
     case 9:
       return catalog::ReachedRecord{{id, random() % 2}};
+    case 12:
+      return catalog::IncarnationRecord{id.name, random() % 2};
     case 11:
       return catalog::SupersededRecord{id.name, random() % 3, {random() % 2}};
     case 10:

@@ -7,6 +7,7 @@
 #include "engine/flush/flush_gate.hpp"
 #include "engine/ledger/ledger.hpp"
 #include "plan/backoff.hpp"
+#include "store/owner.hpp"
 
 namespace perdure::engine {
 
@@ -20,6 +21,8 @@ struct FlusherOptions {
   std::function<void()> room = {};
   /// Called with the ledger held when a version's last segment of this node was noted as stored. May be empty.
   std::function<void(const segment::VersionId&)> all_stored = {};
+  /// Who owns names that nobody owns when something of them is brought to the store.
+  std::optional<store::Owner> owner = {};
   std::uint64_t keep_in_tiers = 2;  ///< stored versions of a name that stay in tiers as a cache
 };
 

@@ -119,7 +119,7 @@ bool Flusher::begin_attempt(CaptureFlush& capture, FlushOutcome& outcome) {
     return false;
   }
   if (!job->open) return false;
-  outcome.status = prepare(capture.id, *job);
+  prepare(capture.id, *job, outcome);
   if (!outcome.status) return false;
   capture.flush = std::make_unique<WriteThrough>(store_, slots_, std::move(*job), *capture.source, pool_);
   return true;
@@ -135,7 +135,7 @@ FlushOutcome Flusher::attempt(const segment::VersionId& id, FlushActivity::Part&
       outcome.gone = true;
       return {};
     }
-    outcome.status = prepare(id, *job);
+    prepare(id, *job, outcome);
     if (outcome.status) outcome = flush(store_, slots_, *job, source, pool_);
     return {};
   });
@@ -148,12 +148,54 @@ FlushOutcome Flusher::attempt(const segment::VersionId& id, FlushActivity::Part&
 
 // A new store is made; one that was there and is missing now is not: its file system may be unmounted, and come back
 // with all it held.
-base::Status Flusher::prepare(const segment::VersionId& id, const FlushJob& job) {
-  if (!prepared_) PERDURE_CHECK(store_.prepare());
-  prepared_ = true;
-  if (!job.open) return {};
+void Flusher::prepare(const segment::VersionId& id, const FlushJob& job, FlushOutcome& outcome) {
+  if (!prepared_) outcome.status = store_.prepare();
+  prepared_ = prepared_ || outcome.status;
+  if (outcome.status) outcome.status = arrive(id, outcome.gone);
+  if (!outcome.status || !job.open) return;
   const auto ledger = context_.ledger.lock();
-  return ledger->flushes.note_begun(id, job.version.segments);
+  outcome.status = ledger->flushes.note_begun(id, job.version.segments);
+}
+
+// A place that is another than before: what has to be brought there again comes first where it is older, so that this
+// one begins anew.
+base::Status Flusher::arrive(const segment::VersionId& id, bool& moved) {
+  auto incarnation = store_.incarnation(id.name, store::Missing::make);
+  if (!incarnation && incarnation.error().code == PERDURE_NOT_FOUND)
+    return base::fail(PERDURE_NOT_FOUND, store_.properties().location, "the store's directory is not there",
+                      "bring the store's directory back (is its file system mounted?)", true);
+  if (!incarnation) return base::fail(incarnation.error());
+  {
+    const auto ledger = context_.ledger.lock();
+    PERDURE_TRY(moved, ledger->flushes.see_incarnation(id.name, *incarnation));
+  }
+  if (!moved) return own(id.name);
+  const auto owned = owned_.lock();
+  owned->erase(id.name);
+  return base::fail(PERDURE_UNAVAILABLE, id.text(), "the store was removed, and is there anew", "", true);
+}
+
+// What was captured while the store could not be reached belongs to who captured it, also when that launch has ended.
+base::Status Flusher::own(const std::string& name) {
+  if (!context_.options.owner) return {};
+  {
+    const auto owned = owned_.lock();
+    if (owned->contains(name)) return {};
+  }
+  PERDURE_TRY(auto owner, store_.owner(name));
+  if (!owner) {
+    const auto taken = store_.set_owner(name, std::nullopt, *context_.options.owner);
+    if (!taken && taken.error().code != PERDURE_EXISTS) return taken;
+    PERDURE_TRY(owner, store_.owner(name));
+  }
+  if (owner && owner->job != context_.options.owner->job)
+    return base::fail(PERDURE_MISMATCH, "checkpoint " + name, "in this store it belongs to " + owner->text(),
+                      "what job '" + context_.options.owner->job +
+                          "' captured stays on this node; to give it up, end " +
+                          "perdured here, then perdure prune --node");
+  const auto owned = owned_.lock();
+  owned->insert(name);
+  return {};
 }
 
 // What cannot be removed now is tried again with the next flush.

@@ -45,7 +45,9 @@ class Flusher : private FlushWork {
   FlushOutcome attempt(const segment::VersionId& id, FlushActivity::Part& part);
   bool attempt(CaptureFlush& capture, FlushOutcome& outcome);
   bool begin_attempt(CaptureFlush& capture, FlushOutcome& outcome);
-  base::Status prepare(const segment::VersionId& id, const FlushJob& job);
+  void prepare(const segment::VersionId& id, const FlushJob& job, FlushOutcome& outcome);
+  base::Status own(const std::string& name);
+  base::Status arrive(const segment::VersionId& id, bool& moved);
   Ended finish(const segment::VersionId& id, const FlushOutcome& outcome, double seconds);
   void succeeded(const segment::VersionId& id, const FlushOutcome& outcome, double seconds);
   void drop_unreachable(const std::string& name);
@@ -58,8 +60,9 @@ class Flusher : private FlushWork {
   Reports& reports_;
   std::function<void(const segment::VersionId&, bool)> changed_;
   tier::SlotIo slots_;
-  std::atomic<bool> prepared_ = false;   // the store was there once: when it is missing later, it is waited for
-  base::Guarded<StoreEpisode> episode_;  // nothing is taken with it held but the reports
+  std::atomic<bool> prepared_ = false;          // the store was there once: when it is missing later, it is waited for
+  base::Guarded<StoreEpisode> episode_;         // nothing is taken with it held but the reports
+  base::Guarded<std::set<std::string>> owned_;  // names that somebody is known to own
   FlushActivity activity_;
   ChunkPool pool_;
   FlushWorkers workers_;

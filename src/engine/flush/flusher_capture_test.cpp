@@ -239,7 +239,7 @@ class FlusherResumed : public FlusherCapture {
   /// A committed version with chunks that are in the temporary segment only, and the engine is gone.
   void leave_half_done() {
     start(2);
-    os::FaultRules faults(*os::parse_fault_rules("fdatasync:/store:EIO"));
+    os::FaultRules faults(*os::parse_fault_rules("fdatasync:/.tmp-:EIO"));
     test_support::InstalledHooks installed(faults);
     ASSERT_TRUE(capture(1, 5));
     ASSERT_TRUE(stage_and_commit(1));

@@ -56,6 +56,60 @@ TEST_F(FlusherTest, StoresWhatWasCommittedAndReportsNothing) {
   EXPECT_EQ(attempts, 3);
 }
 
+TEST_F(FlusherTest, AStoreThatWasRemovedGetsAgainWhatItHadOldestFirst) {
+  options.threads = 1;
+  start();
+  held = true;
+  for (std::uint64_t version : {1, 2}) commit(version);
+  held = false;
+  ASSERT_TRUE(await_stored(2));
+  std::filesystem::remove_all(directory / "store");
+  ASSERT_TRUE(made->prepare());
+  {
+    const auto guard = ledger->lock();
+    for (std::uint64_t version : {1, 2}) core->held.pin(7, id(version));
+  }
+  commit(3);
+  EXPECT_TRUE(await_stored(3));
+  flusher->stop();
+  EXPECT_EQ(made->list("app")->size(), 3U);
+  const auto told = taken_reports();
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_NE(told[0].find("nothing any more of what this node brought there of app (2 versions)"), std::string::npos)
+      << told[0];
+}
+
+store::Owner owner_of(const std::string& job) {
+  store::Owner owner;
+  owner.job = job;
+  owner.ended = true;
+  return owner;
+}
+
+TEST_F(FlusherTest, WhatNobodyOwnsBelongsToTheJobThatCapturedIt) {
+  options.owner = owner_of("mine");
+  start();
+  commit(1);
+  ASSERT_TRUE(await_stored(1));
+  flusher->stop();
+  EXPECT_EQ(made->owner("app").value(), owner_of("mine"));
+}
+
+TEST_F(FlusherTest, NothingIsBroughtUnderTheNameOfAnotherJob) {
+  options.owner = owner_of("mine");
+  start();
+  ASSERT_TRUE(made->prepare());
+  ASSERT_TRUE(made->set_owner("app", std::nullopt, owner_of("other")));
+  commit(1);
+  EXPECT_TRUE(await([&] { return core->version(id(1))->flush == FlushPhase::given_up; }));
+  flusher->stop();
+  EXPECT_EQ(made->owner("app").value(), owner_of("other"));
+  EXPECT_TRUE(made->list("app")->empty());
+  const auto told = taken_reports();
+  ASSERT_FALSE(told.empty());
+  EXPECT_NE(told[0].find("it belongs to job 'other'"), std::string::npos) << told[0];
+}
+
 // Its own part at the store is no proof: others may never bring theirs.
 TEST_F(FlusherTest, GivesUpWhatCannotBeReachedForAVersionThatTheStoreHasWhole) {
   open({1, 8});

@@ -57,6 +57,20 @@ DuringCapture during_capture(const std::string& text) {
   return text == "never" ? DuringCapture::never : DuringCapture::automatic;
 }
 
+// Its launch may have ended: then the name is free for the next one of this job. The case is that launch's to say.
+store::Owner owner_for(const config::Config& config) {
+  store::Owner owner;
+  owner.job = config.text("job");
+  owner.host = os::process_space();
+  owner.process = os::process_id();
+  owner.started = os::process_started(owner.process);
+  owner.user = os::user_name();
+  owner.since_ns = os::wall_clock_ns();
+  owner.lease_ns = seconds_to_ns(config.real("checkpoint.lease"));
+  owner.ended = true;
+  return owner;
+}
+
 plan::RetentionPolicy retention_policy(const config::Config& config) {
   plan::RetentionPolicy policy;
   policy.keep_last = static_cast<std::uint64_t>(config.integer("retention.keep_last"));
@@ -215,6 +229,7 @@ base::Status Engine::make(Parts& parts, const config::Config& config, Claim clai
   PERDURE_TRY(auto listener, os::listen_at(p->socket));  // a start that was refused before leaves nothing
   FlusherOptions flushing = flusher_options(config);
   if (p->store->properties().resumable) flushing.room = [p] { p->wake(); };
+  flushing.owner = owner_for(config);
   flushing.all_stored = [p](const segment::VersionId& id) { p->pipeline->note_stored(id); };
   p->flusher = std::make_unique<Flusher>(
       *p->ledger, *p->store, p->reports, std::move(flushing),

@@ -125,6 +125,29 @@ bool Flushes::none_before(const segment::VersionId& id,
          });
 }
 
+base::Result<bool> Flushes::see_incarnation(const std::string& name, std::uint64_t incarnation) {
+  const auto& state = node_.catalog.state();
+  const auto known = state.incarnations.find(name);
+  if (known != state.incarnations.end() && known->second == incarnation) return false;
+  std::vector<segment::VersionId> gone;
+  for (const auto& [id, held] : state.versions)
+    if (known != state.incarnations.end() && id.name == name && held.committed &&
+        std::any_of(held.segments.begin(), held.segments.end(), [](const auto& segment) { return segment.stored; }))
+      gone.push_back(id);
+  PERDURE_CHECK(node_.catalog.append(catalog::IncarnationRecord{name, incarnation}));
+  for (const auto& id : gone) {
+    (void)node_.versions.happens(id, VersionEvent::add_segments);
+    node_.versions.at(id).stored_epochs.clear();
+  }
+  if (!gone.empty())
+    node_.reports.add("the store has nothing any more of what this node brought there of " + name + " (" +
+                      std::to_string(gone.size()) + (gone.size() == 1 ? " version" : " versions") +
+                      "): it was removed, or another one is in its place; what is still "
+                      "here is brought there again (to begin anew instead: perdure forget " +
+                      name + ")");
+  return !gone.empty();
+}
+
 base::Status Flushes::segment_stored(const segment::VersionId& id, std::uint32_t segment) {
   if (!node_.catalog.state().versions.contains(id)) return {};
   os::crash_point(os::CrashPoint::flush_before_catalog);

@@ -48,6 +48,9 @@ class Flushes {
                                                      const FlushMeter::Started& started, bool stored, bool movable);
 
   // ---- how it ended
+  /// The store has what this node brings of `name` in this place. True when it was another one: then what was there is
+  /// to be brought there again, which a report says.
+  base::Result<bool> see_incarnation(const std::string& name, std::uint64_t incarnation);
   base::Status segment_stored(const segment::VersionId& id, std::uint32_t segment);
   void succeeded(const segment::VersionId& id, std::uint64_t bytes, double seconds);
   void failed(const segment::VersionId& id, const base::Error& error, bool give_up);

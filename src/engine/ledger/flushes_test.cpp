@@ -25,6 +25,28 @@ TEST_F(NodeStateFlushTest, GoesInTheOrderOfCommits) {
   EXPECT_EQ(core->counters().stored_bytes, 3 * kChunk);
 }
 
+TEST_F(NodeStateFlushTest, WhatAStoreLostThatWasRemovedIsBroughtThereAgainOldestFirst) {
+  open({9});
+  ASSERT_FALSE(core->flushes.see_incarnation(id(1).name, 7).value());
+  for (std::uint64_t version : {1, 2, 3}) ASSERT_TRUE(checkpoint(version));  // no room is made for any of them
+  for (std::uint64_t version : {1, 2}) {
+    ASSERT_EQ(core->flushes.next(), id(version));
+    store(version);
+  }
+  ASSERT_FALSE(core->flushes.see_incarnation(id(1).name, 7).value());
+  ASSERT_FALSE(core->flushes.see_incarnation("other", 8).value());
+  ASSERT_EQ(core->flushes.next(), id(3));
+  ASSERT_TRUE(core->flushes.see_incarnation(id(1).name, 8).value());
+  EXPECT_TRUE(core->holds_unstored());
+  core->flushes.interrupted(id(3));
+  for (std::uint64_t version : {1, 2, 3}) {
+    ASSERT_EQ(core->flushes.next(), id(version));
+    store(version);
+  }
+  EXPECT_EQ(core->flushes.next(), std::nullopt);
+  EXPECT_FALSE(core->flushes.see_incarnation(id(1).name, 8).value());
+}
+
 TEST_F(NodeStateFlushTest, AFailedOneComesAgainBeforeYoungerOnes) {
   open({9});
   for (std::uint64_t version : {1, 2}) ASSERT_TRUE(checkpoint(version));

@@ -70,6 +70,15 @@ void count_restored(ServeContext& context, ClientId, const ipc::Restored& restor
   ledger->counters().restored_from_store_bytes += restored.store_bytes;
 }
 
+base::Result<Done> see_incarnation(ServeContext& context, ClientId, const ipc::StoreIncarnation& seen) {
+  {
+    const auto ledger = context.ledger.lock();
+    PERDURE_TRY([[maybe_unused]] const bool moved, ledger->flushes.see_incarnation(seen.name, seen.incarnation));
+  }
+  context.flusher.notify();
+  return Done{};
+}
+
 void tell_group_gone(ServeContext& context, const ipc::Retire& retire) {
   if (context.options.group == nullptr) return;
   std::set<segment::VersionId> ids;
@@ -104,6 +113,7 @@ void enrol_version_handlers(Handlers& handlers) {
   handlers.on<ipc::Unpin>(unpin);
   handlers.on<ipc::Quarantine>(quarantine);
   handlers.on<ipc::Restored>(count_restored);
+  handlers.on<ipc::StoreIncarnation>(see_incarnation);
   handlers.on(Waiter<ipc::Retire>{answer_retire, why_retire, {false, true}});
 }
 

@@ -276,6 +276,13 @@ class LogStore final : public Store {
     PERDURE_CHECK(os::make_directories(owner_directory(name)));
     return replace_owner(owner_directory(name), expected, next);
   }
+  Result<std::uint64_t> incarnation(const std::string& name, Missing missing) override {
+    PERDURE_CHECK(segment::check_name(name));
+    PERDURE_CHECK(directory_.check());
+    if (missing == Missing::leave) return read_incarnation(owner_directory(name));
+    PERDURE_CHECK(os::make_directories(owner_directory(name)));
+    return make_incarnation(owner_directory(name));
+  }
   Result<std::uint64_t> forgotten(const std::string& name) override {
     std::map<std::string, std::uint64_t> times;
     PERDURE_CHECK(directory_.read(&times));

@@ -1,0 +1,18 @@
+#pragma once
+// What tells a name's place in a store from one that is put in its stead later. For stores that have a directory for
+// each name: drawn at random, in the file `.incarnation` there. It goes with the directory, and with nothing else.
+#include <cstdint>
+#include <string>
+
+#include "base/result.hpp"
+
+namespace perdure::store {
+
+/// See Store::incarnation. kNoIncarnation where the file is not there; whatever it contains, that is it.
+base::Result<std::uint64_t> read_incarnation(const std::string& directory);
+/// The same, but the file is made where it is not there. Of several who make it at once all get the same answer.
+base::Result<std::uint64_t> make_incarnation(const std::string& directory);
+/// A file of this kind, or one that was being written.
+bool is_incarnation_file(const std::string& name);
+
+}  // namespace perdure::store

@@ -1,0 +1,96 @@
+// A store that somebody removes or replaces, under a living engine or between two launches.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "os/system.hpp"
+#include "scenario.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace perdure;
+using namespace perdure::test_support;
+
+class RemovedStore : public ::testing::TestWithParam<const char*> {
+ protected:
+  std::string options() const { return options_in(directory_.path(), GetParam(), "checkpoint.lease=1"); }
+  /// A job of one rank with one region.
+  void expect_success(const std::function<int(const Rank&, perdure_t*&, std::uint64_t&)>& body) {
+    RunOptions run;
+    run.ranks = 1;
+    const auto outcome = run_ranks(run, [&](const Rank& rank) {
+      std::uint64_t value = 0;
+      perdure_t* handle = nullptr;
+      char message[500] = "";
+      RANK_CHECK(perdure_open(options().c_str(), &handle, message, sizeof message) == PERDURE_OK, message);
+      RANK_CHECK(perdure_protect(handle, 1, &value, 8, 1) == PERDURE_OK, perdure_error_text(handle));
+      return body(rank, handle, value);
+    });
+    EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  }
+  static std::string reports(perdure_t* handle) {
+    std::string all;
+    char text[2000] = "";
+    while (perdure_next_report(handle, text, sizeof text) == PERDURE_OK) all += std::string(text) + "\n";
+    return all;
+  }
+  TemporaryDirectory directory_;
+  const std::string store_ = directory_.path() + "/store";
+};
+INSTANTIATE_TEST_SUITE_P(Modes, RemovedStore, ::testing::Values("embedded", "daemon"),
+                         [](const auto& param) { return std::string(param.param); });
+
+TEST_P(RemovedStore, UnderALivingEngineGetsAgainWhatIsStillOnTheNodeAndThatIsSaid) {
+  expect_success([&](const Rank&, perdure_t*& handle, std::uint64_t& value) {
+    for (value = 1; value <= 2; ++value) {
+      RANK_CHECK(perdure_checkpoint(handle, "app", static_cast<std::int64_t>(value)) == PERDURE_OK,
+                 perdure_error_text(handle));
+      RANK_CHECK(perdure_wait(handle, "app", static_cast<std::int64_t>(value), PERDURE_LEVEL_STORE, 30) == PERDURE_OK,
+                 perdure_error_text(handle));
+    }
+    fs::remove_all(store_);
+    fs::create_directory(store_);
+    perdure_level level = PERDURE_LEVEL_NONE;
+    RANK_CHECK(perdure_level_reached(handle, "app", 2, &level) == PERDURE_OK, perdure_error_text(handle));
+    RANK_CHECK(level < PERDURE_LEVEL_STORE, "level " + std::to_string(static_cast<int>(level)));
+    value = 3;
+    RANK_CHECK(perdure_checkpoint(handle, "app", 3) == PERDURE_OK, perdure_error_text(handle));
+    RANK_CHECK(perdure_wait(handle, "app", 3, PERDURE_LEVEL_STORE, 30) == PERDURE_OK, perdure_error_text(handle));
+    RANK_CHECK(perdure_level_reached(handle, "app", 2, &level) == PERDURE_OK, perdure_error_text(handle));
+    RANK_CHECK(level == PERDURE_LEVEL_STORE, "level " + std::to_string(static_cast<int>(level)));
+    const std::string told = reports(handle);
+    RANK_CHECK(told.find("nothing any more of what this node brought there of app") != std::string::npos, told);
+    RANK_CHECK(perdure_close(&handle) == PERDURE_OK, "close");
+    return 0;
+  });
+}
+
+// Seed 535 of the campaign: who waits for the store is told of what is there now.
+TEST_P(RemovedStore, BetweenTwoLaunchesIsNoPlaceWhereAnythingIsStored) {
+  if (std::string(GetParam()) == "embedded")
+    GTEST_SKIP() << "an engine that ends in order keeps nothing that is stored";
+  expect_success([&](const Rank&, perdure_t*& handle, std::uint64_t& value) {
+    value = 7;
+    RANK_CHECK(perdure_checkpoint(handle, "app", 1) == PERDURE_OK, perdure_error_text(handle));
+    RANK_CHECK(perdure_wait(handle, "app", 1, PERDURE_LEVEL_STORE, 30) == PERDURE_OK, perdure_error_text(handle));
+    RANK_CHECK(perdure_close(&handle) == PERDURE_OK, "close");
+    return 0;
+  });
+  fs::remove_all(store_);
+  expect_success([&](const Rank&, perdure_t*& handle, std::uint64_t& value) {
+    RANK_CHECK(perdure_restore(handle, "app", PERDURE_LATEST) == PERDURE_OK, perdure_error_text(handle));
+    RANK_CHECK(value == 7, "not what was there");
+    // The engine of the first launch waits for the store's directory to come back.
+    const int waited = perdure_wait(handle, "app", 1, PERDURE_LEVEL_STORE, 1);
+    RANK_CHECK(waited == PERDURE_TIMEOUT, perdure_error_text(handle));
+    RANK_CHECK(fs::create_directory(store_), "store");
+    RANK_CHECK(perdure_wait(handle, "app", 1, PERDURE_LEVEL_STORE, 60) == PERDURE_OK, perdure_error_text(handle));
+    RANK_CHECK(fs::exists(store_ + "/app/1"), "it is not there");
+    RANK_CHECK(perdure_close(&handle) == PERDURE_OK, "close");
+    return 0;
+  });
+}
+
+}  // namespace
