@@ -35,15 +35,31 @@ class Hooks {
   virtual void after(const Operation&, int /*error_number*/) {}
 };
 
-/// Installs (or with nullptr removes) the hooks of this process; the caller keeps ownership. For tests and
+/// Installs (or with nullptr removes) the hooks of this process; the caller keeps ownership. Returns when no thread is
+/// in the hooks that were installed before, which may end then: not to be called out of them. For tests and
 /// PERDURE_TEST_FAULTS.
 void install_hooks(Hooks* hooks);
-Hooks* installed_hooks();
+
+/// The hooks that are installed, which stay while this is held. Nothing is held across the system call itself, which
+/// may take forever.
+class HeldHooks {
+ public:
+  HeldHooks();
+  ~HeldHooks();
+  HeldHooks(const HeldHooks&) = delete;
+  HeldHooks& operator=(const HeldHooks&) = delete;
+  explicit operator bool() const { return hooks_ != nullptr; }
+  Hooks* operator->() const { return hooks_; }
+  Hooks* get() const { return hooks_; }
+
+ private:
+  Hooks* hooks_;
+};
 
 /// Asks the hooks; 0 when there are none.
 inline int ask_hooks(const Operation& operation) {
-  Hooks* hooks = installed_hooks();
-  return hooks == nullptr ? 0 : hooks->before(operation);
+  const HeldHooks hooks;
+  return hooks ? hooks->before(operation) : 0;
 }
 
 }  // namespace perdure::os

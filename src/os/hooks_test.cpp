@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "os/fault_rules.hpp"
 #include "os/file.hpp"
+#include "os/system.hpp"
 #include "support/installed_hooks.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -51,7 +54,32 @@ TEST(Hooks, AreAskedBeforeEveryCallAndToldItsOutcome) {
   EXPECT_EQ(recorder.written, "data");
   EXPECT_EQ(recorder.operations[3].length, 3U);
   EXPECT_EQ(recorder.operations[5].new_path, path + "2");
-  EXPECT_EQ(installed_hooks(), nullptr);
+  EXPECT_FALSE(HeldHooks());
+}
+
+// Whoever installs hooks lets them end afterwards, while an engine's thread may have been asking them.
+TEST(Hooks, ThatAreRemovedAreNotAskedAnyMore) {
+  struct SlowHooks : Hooks {
+    int before(const Operation&) override {
+      inside = true;
+      sleep_ns(20'000'000);
+      inside = false;
+      return 0;
+    }
+    std::atomic<bool> inside = false;
+  };
+  const TemporaryDirectory directory;
+  std::atomic<bool> done = false;
+  SlowHooks hooks;
+  install_hooks(&hooks);
+  std::thread caller([&] {
+    while (!done) EXPECT_FALSE(File::open(directory / "is not there", Open::read));
+  });
+  while (!hooks.inside) std::this_thread::yield();
+  install_hooks(nullptr);
+  EXPECT_FALSE(hooks.inside);
+  done = true;
+  caller.join();
 }
 
 TEST(Hooks, PreventTheCallsTheyRefuse) {

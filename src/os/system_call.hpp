@@ -28,26 +28,27 @@ struct Call {
 template <class Function>
 auto system_call(const Call& call, Function&& function) -> decltype(function()) {
   for (;;) {
-    Hooks* hooks = installed_hooks();
-    if (hooks == nullptr) {
-      const auto result = function();
-      if (result >= 0 || errno != EINTR) return result;
-      continue;
+    Hooks* asked = nullptr;
+    int refused = 0;
+    if (const HeldHooks hooks; hooks) {
+      asked = hooks.get();
+      refused = hooks->before(call.operation());
     }
-    const Operation operation = call.operation();
-    const int refused = hooks->before(operation);
     const auto result = refused != 0 ? decltype(function()){-1} : function();
     const int error = refused != 0 ? refused : (result < 0 ? errno : 0);
-    hooks->after(operation, error);
-    errno = error;
+    if (asked != nullptr) {
+      const HeldHooks hooks;  // none, or others, if they went during the call
+      if (hooks.get() == asked) hooks->after(call.operation(), error);
+      errno = error;
+    }
     if (result >= 0 || error != EINTR) return result;
   }
 }
 
 /// How many of the `asked` bytes this transfer may move: all of them, unless the hooks cut it short.
 inline std::size_t transferable(const Call& call, std::size_t asked) {
-  Hooks* hooks = installed_hooks();
-  return hooks == nullptr ? asked : std::min(asked, hooks->most(call.operation(), asked));
+  const HeldHooks hooks;
+  return hooks ? std::min(asked, hooks->most(call.operation(), asked)) : asked;
 }
 
 /// The error of the system call that just failed (errno), about `path`.

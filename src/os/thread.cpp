@@ -6,7 +6,7 @@
 #include <optional>
 #include <system_error>
 
-#include "os/hooks.hpp"
+#include "os/system_call.hpp"
 
 namespace perdure::os {
 namespace {
@@ -14,7 +14,8 @@ namespace {
 constexpr std::chrono::milliseconds kFirstPause{1}, kLongestPause{100};
 
 int ask(const char* call, const std::string& name) {
-  return installed_hooks() == nullptr ? 0 : ask_hooks({.call = call, .path = name});
+  const HeldHooks hooks;
+  return hooks ? hooks->before(Call{call, name}.operation()) : 0;
 }
 
 // The error itself may want memory that is not there.

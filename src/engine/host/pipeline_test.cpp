@@ -158,7 +158,6 @@ TEST_F(EngineWithSteps, AVersionThatIsStoredAndRetiredBeforeAnybodySaysSoIsToldA
   hold.go = true;
   EXPECT_TRUE(await([&] { return notes().versions_of("note-it").size() == version + 1; }));
   EXPECT_THAT(notes().versions_of("note-it"), testing::Contains(version));
-  engine_->stop();  // nothing holds on to the hooks
 }
 
 TEST_F(EngineWithSteps, AStepThatFailsIsReportedOnceAndVersionsGoOn) {
