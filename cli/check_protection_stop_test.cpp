@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::uint64_t kStopLimit_ns = 120'000'000'000;  // only so that a mistake has a message
+constexpr std::uint64_t kStopLimit_ns = 50'000'000'000;  // only so that a mistake has a message, twice
 
 /// Where a check with these arguments keeps what it writes.
 std::vector<std::string> kept_in(const test_support::TemporaryDirectory& directory) {
@@ -67,8 +67,10 @@ TEST(StoppedCheckOfProtection, LeavesNothingOfAProgramThatWritesOnAfterTheCheckH
   const test_support::TemporaryDirectory directory;
   auto arguments = kept_in(directory);
   const std::string script =
-      "(trap '' TERM; while [ ! -e \"$0/ended\" ]; do sleep 0.01; done; mkdir -p \"$PERDURE_STORE_PATH/late\"; "
-      "touch \"$0/late\") & dirname \"$PERDURE_STORE_PATH\"; exec sleep 60";
+      "(trap '' TERM; touch \"$0/trapped\"; while [ ! -e \"$0/ended\" ]; do sleep 0.01; done; mkdir -p "
+      "\"$PERDURE_STORE_PATH/late\"; "
+      "touch \"$0/late\") & while [ ! -e \"$0/trapped\" ]; do sleep 0.01; done; dirname \"$PERDURE_STORE_PATH\"; "
+      "exec sleep 60";
   arguments.insert(arguments.begin(), "--check-protection");
   arguments.insert(arguments.end(), {"--", "sh", "-c", script, directory.path()});
   Launched checked(arguments);
