@@ -86,7 +86,9 @@ class ThreadFaults : public ::testing::TestWithParam<const char*> {
     };
     const std::string options = options_in(directory.path(), GetParam(),
                                            "node.ranks_per_node=1;redundancy.scheme=xor;flush.during_capture=always;"
-                                           "engine.drain_timeout=2;checkpoint.timeout=20;engine.start_timeout=5");
+                                           "engine.drain_timeout=" +
+                                               std::string(rule.empty() && !descriptors ? "60" : "2") +
+                                               ";checkpoint.timeout=20;engine.start_timeout=5");
     const auto outcome = run_ranks(
         run, [&](const Rank& rank) { return whole_job(rank, options, rule.empty() && !descriptors ? 30 : 1); });
     bool good = true;
