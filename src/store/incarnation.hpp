@@ -12,7 +12,5 @@ namespace perdure::store {
 base::Result<std::uint64_t> read_incarnation(const std::string& directory);
 /// The same, but the file is made where it is not there. Of several who make it at once all get the same answer.
 base::Result<std::uint64_t> make_incarnation(const std::string& directory);
-/// A file of this kind, or one that was being written.
-bool is_incarnation_file(const std::string& name);
 
 }  // namespace perdure::store

@@ -6,17 +6,14 @@
 #include "base/cbor.hpp"
 #include "base/json.hpp"
 #include "os/file.hpp"
-#include "os/system.hpp"
+#include "store/name_records.hpp"
 
 namespace perdure::store {
 namespace {
 
-constexpr const char* kRecord = ".owner";
 constexpr std::size_t kMostBytes = 64 * 1024;
 constexpr std::size_t kMostText = 4096;
 constexpr std::uint64_t kMostLease_ns = 3'600'000'000'000;  // a hostile record must not make others wait for ever
-constexpr unsigned kLockTries = 250;
-constexpr std::uint64_t kLockPause_ns = 2'000'000;
 
 std::string utc(std::uint64_t ns) {
   const auto seconds = static_cast<std::time_t>(ns / 1'000'000'000);
@@ -25,26 +22,6 @@ std::string utc(std::uint64_t ns) {
   std::array<char, 40> text{};
   std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &parts);
   return text.data();
-}
-
-// Held while the record is compared and written: both are short, whoever does it.
-base::Result<os::File> lock(const std::string& directory) {
-  PERDURE_TRY(auto file, os::File::open(directory + "/" + kRecord + ".lock", os::Open::create));
-  for (unsigned tries = 1;; ++tries) {
-    const auto locked = file.try_lock();
-    if (locked || locked.error().code != PERDURE_BUSY) return file;
-    if (tries == kLockTries) return base::fail(locked.error());
-    os::sleep_ns(kLockPause_ns);
-  }
-}
-
-// Records that were being written when their writers were killed: nobody else writes one now.
-base::Status remove_leftovers(const std::string& directory) {
-  PERDURE_TRY(const auto entries, os::list_directory(directory));
-  for (const auto& entry : entries)
-    if (entry.name.starts_with(std::string(kRecord) + ".tmp-"))
-      PERDURE_CHECK(os::remove_file(directory + "/" + entry.name));
-  return {};
 }
 
 }  // namespace
@@ -115,7 +92,7 @@ base::Result<Owner> decode_owner(const std::string& content, const std::string& 
 
 // Opened anew each time: that is what makes network file systems ask their server.
 base::Result<std::optional<Owner>> read_owner(const std::string& directory) {
-  const std::string path = directory + "/" + kRecord;
+  const std::string path = directory + "/" + kOwnerRecord;
   auto content = os::read_file(path, kMostBytes);
   if (!content && content.error().code == PERDURE_NOT_FOUND) return std::nullopt;
   if (!content) return base::fail(content.error());
@@ -125,18 +102,15 @@ base::Result<std::optional<Owner>> read_owner(const std::string& directory) {
 }
 
 base::Status replace_owner(const std::string& directory, const std::optional<Owner>& expected, const Owner& next) {
-  PERDURE_TRY(const auto locked, lock(directory));
-  PERDURE_CHECK(remove_leftovers(directory));
+  PERDURE_TRY(const auto locked, lock_records(directory));
   PERDURE_TRY(const auto there, read_owner(directory));
   if (there != expected)
     return base::fail(PERDURE_EXISTS, directory,
                       "another launch has become the owner of this checkpoint: " +
                           (there ? there->text() : std::string("it was forgotten")));
-  return os::write_file_atomically(directory + "/" + kRecord, base::as_bytes(encode(next)));
+  return os::write_file_atomically(directory + "/" + kOwnerRecord, base::as_bytes(encode(next)));
 }
 
-base::Status remove_owner(const std::string& directory) { return os::remove_file(directory + "/" + kRecord); }
-
-bool is_owner_file(const std::string& name) { return name == kRecord || name.starts_with(std::string(kRecord) + "."); }
+base::Status remove_owner(const std::string& directory) { return os::remove_file(directory + "/" + kOwnerRecord); }
 
 }  // namespace perdure::store

@@ -37,7 +37,5 @@ base::Result<std::optional<Owner>> read_owner(const std::string& directory);
 base::Status replace_owner(const std::string& directory, const std::optional<Owner>& expected, const Owner& next);
 /// Nobody owns the name any more. Repeatable.
 base::Status remove_owner(const std::string& directory);
-/// A file of this kind: the record, its lock, a record being written.
-bool is_owner_file(const std::string& name);
 
 }  // namespace perdure::store

@@ -5,7 +5,7 @@
 //   hides an attempt being removed:                <root>/<name>/.retired-<version>-<attempt>/
 //   attempts up to then are gone:                  <root>/<name>/.forgotten-<time>/          (both: posix_removal.cpp)
 //   who writes the versions (owner.cpp):           <root>/<name>/.owner
-//   which place this is (incarnation.cpp):         <root>/<name>/.incarnation
+//   which place this is (incarnation.cpp):         <root>/<name>/.incarnation        (both: name_records.cpp)
 //   set aside with its report:                     <root>/.quarantine/<name>.<version>.<file name>[.json]
 //                                                                                            (posix_quarantine.cpp)
 //

@@ -2,8 +2,7 @@
 
 #include "os/file.hpp"
 #include "segment/manifest_codec.hpp"
-#include "store/incarnation.hpp"
-#include "store/owner.hpp"
+#include "store/name_records.hpp"
 #include "store/posix_layout.hpp"
 
 namespace perdure::store {
@@ -28,8 +27,6 @@ bool looks_like_segment(const std::string& path, const std::string& file) {
   return opened->read(0, block) && segment::decode_header(block, path);
 }
 
-bool is_own_file(const std::string& name) { return is_owner_file(name) || is_incarnation_file(name); }
-
 class Scan {
  public:
   Status root(const std::string& directory) {
@@ -53,7 +50,7 @@ class Scan {
     PERDURE_TRY(const auto entries, os::list_directory(directory));
     for (const os::Entry& entry : entries) {
       const std::string path = directory + "/" + entry.name;
-      if (entry.directory ? parse_forgotten_mark(entry.name).has_value() : is_own_file(entry.name)) continue;
+      if (entry.directory ? parse_forgotten_mark(entry.name).has_value() : is_name_record(entry.name)) continue;
       const auto mark = entry.directory ? parse_retired_mark(entry.name) : std::nullopt;
       const auto version = entry.directory ? parse_version(entry.name) : std::nullopt;
       if (mark) {

@@ -417,10 +417,18 @@ TEST_F(PosixStoreTest, CallsAVanishedRootRetryableAndGoesOnWhenItReturns) {
   EXPECT_THAT(files(), testing::ElementsAre("nbody", "nbody/1", "nbody/1/" + kFile));
 }
 
-TEST_F(PosixStoreTest, RemovesTheRecordThatAKilledOwnerLeftHalfWritten) {
-  touch("nbody/.owner.tmp-0123456789abcdef");
+TEST_F(PosixStoreTest, RemovesRecordsThatKilledWritersLeftHalfWritten) {
+  const auto leave_some = [&] {
+    for (const char* record : {".owner", ".incarnation"})
+      touch(std::string("nbody/") + record + ".tmp-0123456789abcdef");
+  };
+  leave_some();
   ASSERT_TRUE(store_->set_owner("nbody", std::nullopt, {}));
   EXPECT_THAT(files(), testing::ElementsAre("nbody", "nbody/.owner", "nbody/.owner.lock"));
+  leave_some();
+  EXPECT_TRUE(store_->residue().value().empty()) << "they may be being written";
+  ASSERT_TRUE(store_->incarnation("nbody", Missing::make));
+  EXPECT_THAT(files(), testing::ElementsAre("nbody", "nbody/.incarnation", "nbody/.owner", "nbody/.owner.lock"));
 }
 
 TEST_F(PosixStoreTest, MakesAnEmptiedRootUsableAgainByPreparing) {

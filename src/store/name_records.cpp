@@ -1,0 +1,50 @@
+#include "store/name_records.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace perdure::store {
+namespace {
+
+constexpr const char* kLock = ".owner.lock";
+constexpr const char* kBeingWritten = ".tmp-";  // behind a record's name, from os::write_file_atomically
+constexpr std::array kRecords{kOwnerRecord, kIncarnationRecord};
+constexpr unsigned kLockTries = 250;
+constexpr std::uint64_t kLockPause_ns = 2'000'000;
+
+bool is_being_written(const std::string& file) {
+  return std::any_of(kRecords.begin(), kRecords.end(),
+                     [&](const char* record) { return file.starts_with(std::string(record) + kBeingWritten); });
+}
+
+base::Result<os::File> lock(const std::string& directory) {
+  PERDURE_TRY(auto file, os::File::open(directory + "/" + kLock, os::Open::create));
+  for (unsigned tries = 1;; ++tries) {
+    const auto locked = file.try_lock();
+    if (locked || locked.error().code != PERDURE_BUSY) return file;
+    if (tries == kLockTries) return base::fail(locked.error());
+    os::sleep_ns(kLockPause_ns);
+  }
+}
+
+// Their writers were killed: nobody else writes one now.
+base::Status remove_leftovers(const std::string& directory) {
+  PERDURE_TRY(const auto entries, os::list_directory(directory));
+  for (const auto& entry : entries)
+    if (is_being_written(entry.name)) PERDURE_CHECK(os::remove_file(directory + "/" + entry.name));
+  return {};
+}
+
+}  // namespace
+
+base::Result<os::File> lock_records(const std::string& directory) {
+  PERDURE_TRY(auto locked, lock(directory));
+  PERDURE_CHECK(remove_leftovers(directory));
+  return locked;
+}
+
+bool is_name_record(const std::string& file) {
+  return file == kLock || is_being_written(file) || std::find(kRecords.begin(), kRecords.end(), file) != kRecords.end();
+}
+
+}  // namespace perdure::store
