@@ -2,6 +2,7 @@
 // directories of its own beside the tiers' slots, and removes them.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <numeric>
 
 #include "base/bytes.hpp"
 #include "base/json.hpp"
@@ -25,7 +26,7 @@ using base::Result;
 
 struct CalibrateArguments {
   std::vector<std::string> tiers;
-  std::string emulated, directory, chunk_bytes, spacing = "close";
+  std::string emulated, directory, chunk_bytes, spacing = "doubling";
   unsigned max_writers = 0, repetitions = 3;
   std::uint64_t seed = 1;
   bool check = false, json = false;
@@ -98,21 +99,21 @@ Result<Calibrated> calibrate(const CalibrateArguments& arguments, const Subject&
        {},
        {}};
   PERDURE_TRY(c.device, calibration::device_at(subject.place));
-  calibration::Plan plan{arguments.spacing == "equal" ? placement::counts_to_measure(c.max_writers)
-                                                      : placement::counts_to_measure_closely(c.max_writers),
-                         chunk_bytes,
-                         arguments.repetitions,
-                         {}};
-  PERDURE_TRY(auto measured, measure(subject, plan, terminal));
+  const auto stage = [&](const std::vector<unsigned>& counts) {
+    return measure(subject, {counts, chunk_bytes, arguments.repetitions, {}}, terminal);
+  };
+  PERDURE_TRY(auto measured, arguments.spacing == "equal" ? stage(placement::counts_to_measure(c.max_writers))
+                                                          : calibration::measure_where_it_bends(c.max_writers, stage));
   c.recycled = std::move(measured.recycled);
   c.fresh = std::move(measured.fresh);
   PERDURE_TRY(const auto model, calibration::model_of(c));
   if (!arguments.check) return result;
-  plan.counts.clear();
-  for (unsigned k = 1; k <= c.max_writers; ++k) plan.counts.push_back(k);
-  PERDURE_TRY(auto every, measure(subject, plan, terminal));
+  std::vector<unsigned> all(c.max_writers);
+  std::iota(all.begin(), all.end(), 1U);
+  PERDURE_TRY(auto every, stage(all));
   result.measured = std::move(every.recycled);
   result.accuracy = placement::accuracy(model, result.measured);
+  result.repeatability = placement::repeatability(c.recycled, result.measured);
   return result;
 }
 
@@ -175,8 +176,8 @@ Action enrol_calibrate(CLI::App& app) {
       ->check(within(1, 1000))
       ->capture_default_str();
   app.add_option("--spacing", arguments->spacing,
-                 "which writer counts: the first ones one by one, then equal steps; or equal steps only")
-      ->check(CLI::IsMember({"close", "equal"}))
+                 "which writer counts: those that double, then where the curve bends; or equal steps")
+      ->check(CLI::IsMember({"doubling", "equal"}))
       ->capture_default_str();
   app.add_option("--chunk-bytes", arguments->chunk_bytes, "size of a chunk, instead of the configured one");
   app.add_option("--directory", arguments->directory,

@@ -43,6 +43,22 @@ std::string heading(const Calibrated& tier) {
                      base::format_bytes(c.chunk_bytes), c.max_writers, c.repetitions);
 }
 
+// A model cannot be closer to a device than the device to itself: both figures together say whose the error is.
+std::string verdict(const Calibrated& tier) {
+  const placement::Accuracy &model = *tier.accuracy, &device = tier.repeatability;
+  std::string text =
+      fmt::format("accuracy: mean error {:.1f} %, worst {:.1f} % with {} writers, {} counts compared: {}\n",
+                  100 * model.mean_error, 100 * model.worst_error, model.worst_writers, model.compared,
+                  good_enough(model) ? "good" : "NOT good (bounds: 5 % and 15 %)");
+  text += fmt::format(
+      "repeatability: the {} counts measured for the model differ by {:.1f} % when they are measured again, "
+      "at worst {:.1f} % with {} writers\n",
+      device.compared, 100 * device.mean_error, 100 * device.worst_error, device.worst_writers);
+  if (!good_enough(model) && !good_enough(device))
+    text += "this machine does not repeat itself within the bounds; let nothing else run, or use more --repetitions\n";
+  return text;
+}
+
 }  // namespace
 
 bool good_enough(const placement::Accuracy& accuracy) {
@@ -64,6 +80,10 @@ base::Json calibrated_json(const Calibrated& tier, const DeviceModel& model) {
                       {"worst_writers", tier.accuracy->worst_writers},
                       {"compared", tier.accuracy->compared},
                       {"good", good_enough(*tier.accuracy)}};
+  json["repeatability"] = {{"mean_difference", tier.repeatability.mean_error},
+                           {"worst_difference", tier.repeatability.worst_error},
+                           {"worst_writers", tier.repeatability.worst_writers},
+                           {"compared", tier.repeatability.compared}};
   return json;
 }
 
@@ -85,11 +105,7 @@ std::string calibrated_text(const Calibrated& tier, const DeviceModel& model) {
     table.row(std::move(cells));
   }
   std::string text = heading(tier) + table.text();
-  if (checked)
-    text +=
-        fmt::format("accuracy: mean error {:.1f} %, worst {:.1f} % with {} writers, {} counts compared: {}\n",
-                    100 * tier.accuracy->mean_error, 100 * tier.accuracy->worst_error, tier.accuracy->worst_writers,
-                    tier.accuracy->compared, good_enough(*tier.accuracy) ? "good" : "NOT good (bounds: 5 % and 15 %)");
+  if (checked) text += verdict(tier);
   if (!tier.model_file.empty()) text += "model: " + tier.model_file + "\n";
   if (!tier.plot_file.empty()) text += "plot: " + tier.plot_file + "\n";
   return text;

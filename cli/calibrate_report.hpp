@@ -15,6 +15,7 @@ struct Calibrated {
   bool emulated = false;                    ///< in virtual time; machine and device say nothing then
   std::vector<placement::Sample> measured;  ///< every count of the range, with --check
   std::optional<placement::Accuracy> accuracy;
+  placement::Accuracy repeatability;  ///< of the counts that were measured for the model, and again with --check
   std::string model_file, plot_file;  ///< empty: not written
 };
 

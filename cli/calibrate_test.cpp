@@ -11,6 +11,7 @@ namespace {
 
 using test_support::TemporaryDirectory;
 using testing::HasSubstr;
+using testing::Not;
 
 std::string description(const char* name) { return std::string(PERDURE_DEVICES) + "/" + name + ".toml"; }
 
@@ -88,6 +89,7 @@ TEST_F(Calibrate, EmulatedDevicesAreCheckedInVirtualTimeAndNotStored) {
       EXPECT_EQ(tier["measured"].size(), 256u);
       EXPECT_LT(tier["accuracy"]["mean_error"], 0.05) << name << tier["tier"];
       EXPECT_LT(tier["accuracy"]["worst_error"], 0.15) << name << tier["tier"];
+      EXPECT_EQ(tier["repeatability"]["compared"], tier["recycled"].size());
       EXPECT_EQ(tier["model_file"], "");
     }
   }
@@ -99,6 +101,8 @@ TEST_F(Calibrate, AModelThatIsNotGoodEnoughIsABadAnswer) {
                             "--spacing", "equal", "--max-writers", "128"});
   EXPECT_EQ(ran.status, kBad) << "equal steps of ten do not see what happens below ten streams";
   EXPECT_THAT(ran.out, HasSubstr("NOT good"));
+  EXPECT_THAT(ran.out, HasSubstr("repeatability: the 13 counts"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("does not repeat itself"))) << "it is the model that is bad";
 }
 
 TEST_F(Calibrate, StoresEmulatedModelsWhereOneSays) {

@@ -3,7 +3,7 @@
 // measurements meet different moments of the varying device.
 //
 // In the rows, writers write one chunk each: `local_phase_s` is how long that takes, nothing is flushed
-// (flush_completion_s 0). Policies: `measured`; `predicted` from counts that are close where few write; and
+// (flush_completion_s 0). Policies: `measured`; `predicted` from counts that double and where the curve bends; and
 // `predicted-equal` from equally spaced ones, as in the paper.
 #include "calibration/measure.hpp"
 #include "placement/sampling.hpp"
@@ -18,10 +18,14 @@ using placement::Sample;
 constexpr std::uint64_t kChunkBytes = 64U << 20U;
 constexpr unsigned kRange = 256, kRounds = 5;
 
-base::Result<std::vector<Sample>> measured(const device::Device& tier, std::uint64_t seed, unsigned rounds,
-                                           std::vector<unsigned> counts) {
+/// At `counts`; where there are none, at those that double and where the curve bends.
+base::Result<std::vector<Sample>> measured(const device::Device& tier, std::uint64_t seed,
+                                           const std::vector<unsigned>& counts) {
   const auto bench = calibration::emulated_bench(tier, seed);
-  PERDURE_TRY(auto found, calibration::measure(*bench, {std::move(counts), kChunkBytes, rounds, {}}));
+  const auto stage = [&](const std::vector<unsigned>& some) {
+    return calibration::measure(*bench, {some, kChunkBytes, kRounds, {}});
+  };
+  PERDURE_TRY(auto found, counts.empty() ? calibration::measure_where_it_bends(kRange, stage) : stage(counts));
   return std::move(found.recycled);
 }
 
@@ -44,11 +48,11 @@ struct ModelErrors {
   std::vector<double> mean, worst;
 };
 
-/// One calibration at `counts` and what it predicts for every count.
-base::Status judge(const Context& context, const char* policy, std::vector<unsigned> counts, unsigned repetition,
+/// One calibration at `counts` (none: as chosen while measuring) and what it predicts for every count.
+base::Status judge(const Context& context, const char* policy, const std::vector<unsigned>& counts, unsigned repetition,
                    const std::vector<Sample>& every, Results& results, ModelErrors& errors) {
   const std::uint64_t seed = context.seed + repetition;
-  PERDURE_TRY(const auto samples, measured(context.node.tiers.back(), seed, kRounds, std::move(counts)));
+  PERDURE_TRY(const auto samples, measured(context.node.tiers.back(), seed, counts));
   PERDURE_TRY(const auto model, DeviceModel::fit(samples, kRange));
   for (const Sample& sample : every)
     results.rows.push_back(row_of(policy, {sample.writers, model.bytes_per_s(sample.writers)}, repetition, seed));
@@ -65,18 +69,17 @@ base::Result<Results> run_model(const Context& context) {
   std::vector<unsigned> counts;
   for (unsigned k = 1; k <= kRange; ++k) counts.push_back(k);
   Results results;
-  ModelErrors close, equal;
+  ModelErrors chosen, equal;
   for (unsigned repetition = 0; repetition < context.repetitions; ++repetition) {
     const std::uint64_t seed = context.seed + 1000 + repetition;  // another time than that of the calibration
-    PERDURE_TRY(const auto every, measured(tier, seed, kRounds, counts));
+    PERDURE_TRY(const auto every, measured(tier, seed, counts));
     for (const Sample& sample : every) results.rows.push_back(row_of("measured", sample, repetition, seed));
-    PERDURE_CHECK(
-        judge(context, "predicted", placement::counts_to_measure_closely(kRange), repetition, every, results, close));
+    PERDURE_CHECK(judge(context, "predicted", {}, repetition, every, results, chosen));
     PERDURE_CHECK(
         judge(context, "predicted-equal", placement::counts_to_measure(kRange), repetition, every, results, equal));
   }
-  results.goals = {at_most("mean error, 26 of 256 counts measured", 0.05, median(close.mean)),
-                   at_most("worst error, 26 of 256 counts measured", 0.15, median(close.worst)),
+  results.goals = {at_most("mean error, 26 of 256 counts measured", 0.05, median(chosen.mean)),
+                   at_most("worst error, 26 of 256 counts measured", 0.15, median(chosen.worst)),
                    at_most("mean error, equally spaced counts", 0.05, median(equal.mean)),
                    at_most("worst error, equally spaced counts", 0.15, median(equal.worst))};
   const Medians medians(results.rows);

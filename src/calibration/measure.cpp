@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "device/shared_device.hpp"
+#include "placement/sampling.hpp"
 
 namespace perdure::calibration {
 namespace {
@@ -33,6 +34,11 @@ double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+void add(std::vector<placement::Sample>& samples, const std::vector<placement::Sample>& more) {
+  samples.insert(samples.end(), more.begin(), more.end());
+  std::sort(samples.begin(), samples.end(), [](const auto& a, const auto& b) { return a.writers < b.writers; });
 }
 
 std::string remedy_for(const base::Error& error) {
@@ -76,6 +82,18 @@ Result<Measured> measure(Bench& bench, const Plan& plan) {
     if (!fresh[i].empty()) measured.fresh.push_back({plan.counts[i], median(fresh[i])});
   }
   return measured;
+}
+
+Result<Measured> measure_where_it_bends(unsigned max_writers,
+                                        const std::function<Result<Measured>(const std::vector<unsigned>&)>& stage) {
+  Measured all;
+  for (auto counts = placement::counts_to_measure_next({}, max_writers); !counts.empty();
+       counts = placement::counts_to_measure_next(all.recycled, max_writers)) {
+    PERDURE_TRY(const Measured more, stage(counts));
+    add(all.recycled, more.recycled);
+    add(all.fresh, more.fresh);
+  }
+  return all;
 }
 
 }  // namespace perdure::calibration

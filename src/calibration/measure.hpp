@@ -19,7 +19,8 @@ struct Round {
 class Bench {
  public:
   virtual ~Bench() = default;
-  /// Measures `writers` concurrent writers of one chunk each, in fresh slots and then in the same slots again.
+  /// Measures `writers` concurrent writers of one chunk each, in fresh slots and then in the same slots again; the
+  /// latter several times over where once is too short to be measured well.
   virtual base::Result<Round> round(unsigned writers, std::uint64_t chunk_bytes) = 0;
 };
 
@@ -43,11 +44,15 @@ struct Plan {
   unsigned repetitions = 0;
   std::function<void(std::uint64_t)> progress;  ///< called with the bytes written since the last call
 };
-/// Bytes that a plan writes: every repetition writes fresh slots and then the same ones again.
+/// Bytes that a plan writes at least: every repetition writes fresh slots and then the same ones again.
 std::uint64_t bytes_to_write(const Plan& plan);
 
 /// Medians over the repetitions. All counts are measured once before any is measured again, so that a load that comes
 /// and goes spoils no count alone. Errors: those of the device, with what to do.
 base::Result<Measured> measure(Bench& bench, const Plan& plan);
+
+/// Counts as placement::counts_to_measure_next chooses them, each stage measured by `stage`; in ascending order.
+base::Result<Measured> measure_where_it_bends(
+    unsigned max_writers, const std::function<base::Result<Measured>(const std::vector<unsigned>& counts)>& stage);
 
 }  // namespace perdure::calibration

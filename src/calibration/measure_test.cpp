@@ -50,9 +50,12 @@ TEST(Measure, AnEmulatedDeviceIsAsFastAsDescribed) {
 TEST(Measure, ATenthOfTheMeasurementsPredictsEveryShippedTier) {
   for (const char* name : {"veloc-node.toml", "modern-node.toml", "laptop.toml"})
     for (const auto& tier : shipped(name).tiers) {
-      const auto few = placement::counts_to_measure_closely(256);
-      ASSERT_LE(few.size(), 26u);
-      const auto samples = measure(*emulated_bench(tier, 1), {few, 64 << 20, 5, {}}).value().recycled;
+      const auto bench = emulated_bench(tier, 1);
+      const auto stage = [&](const std::vector<unsigned>& counts) {
+        return measure(*bench, {counts, 64 << 20, 5, {}});
+      };
+      const auto samples = measure_where_it_bends(256, stage).value().recycled;
+      ASSERT_LE(samples.size(), 26u);
       const auto model = placement::DeviceModel::fit(samples, 256).value();
       const auto every = measure(*emulated_bench(tier, 2), {all_counts(256), 64 << 20, 5, {}}).value().recycled;
       const auto result = placement::accuracy(model, every);

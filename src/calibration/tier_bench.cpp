@@ -21,6 +21,9 @@ namespace {
 using base::Result;
 using base::Status;
 
+/// Shorter than some time slices of the scheduler, the moments at which threads begin and end would be what is
+/// measured.
+constexpr double kLeast_s = 0.04, kMostTimes = 32;
 constexpr std::string_view kPrefix = "calibrate-";  // followed by the process, and a random number
 
 /// Content that no file system can compress.
@@ -60,11 +63,11 @@ class Slots {
   std::vector<tier::SlotAddress> addresses_;
 };
 
-/// One thread per slot; all begin to write at the same moment.
+/// One thread per slot; all begin to write at the same moment, and write their chunk so many times.
 class Writers {
  public:
-  Writers(const std::vector<tier::SlotAddress>& slots, tier::SlotIo& io, base::ConstByteSpan content)
-      : slots_(slots), io_(io), content_(content), ready_(static_cast<std::ptrdiff_t>(slots.size())) {}
+  Writers(const std::vector<tier::SlotAddress>& slots, tier::SlotIo& io, base::ConstByteSpan content, unsigned times)
+      : slots_(slots), io_(io), content_(content), times_(times), ready_(static_cast<std::ptrdiff_t>(slots.size())) {}
 
   /// Aggregate until the last has ended, bytes/s.
   Result<double> run() {
@@ -75,7 +78,7 @@ class Writers {
     threads_.clear();  // which are waited for
     if (failed_) return base::fail(*failed_);
     const double seconds = static_cast<double>(std::max<std::uint64_t>(end_ns_ - begin_ns_, 1)) * 1e-9;
-    return static_cast<double>(slots_.size()) * static_cast<double>(content_.size()) / seconds;
+    return static_cast<double>(slots_.size()) * times_ * static_cast<double>(content_.size()) / seconds;
   }
 
  private:
@@ -104,9 +107,12 @@ class Writers {
     ready_.count_down();
     go_.wait();
     const Status status = base::caught(slot.path, [&]() -> Status {
-      base::Hasher hasher;
-      PERDURE_CHECK(io_.prepare(slot, content_.size()));
-      return io_.write(slot, 0, content_, hasher);
+      for (unsigned i = 0; i < times_; ++i) {
+        base::Hasher hasher;
+        PERDURE_CHECK(io_.prepare(slot, content_.size()));
+        PERDURE_CHECK(io_.write(slot, 0, content_, hasher));
+      }
+      return Status();
     });
     const std::uint64_t now = os::monotonic_ns();
     if (!status) fail(status.error());
@@ -122,6 +128,7 @@ class Writers {
   const std::vector<tier::SlotAddress>& slots_;
   tier::SlotIo& io_;
   base::ConstByteSpan content_;
+  const unsigned times_;
   std::latch ready_, go_{1};
   std::vector<os::Thread> threads_;
   std::mutex mutex_;
@@ -147,10 +154,12 @@ class TierBench final : public Bench {
     PERDURE_TRY(const auto tier, tier::make_tier(tier_.kind, {0, directory_, chunk_bytes, tier_.max_bytes}));
     tier::SlotIo io;
     Round measured;
-    for (double* figure : {&measured.fresh, &measured.recycled}) {
-      PERDURE_TRY(const Slots slots, Slots::acquire(*tier, writers, chunk_bytes));
-      PERDURE_TRY(*figure, Writers(slots.addresses(), io, content_).run());
-    }
+    PERDURE_TRY(const Slots slots, Slots::acquire(*tier, writers, chunk_bytes));
+    PERDURE_TRY(measured.fresh, Writers(slots.addresses(), io, content_, 1).run());
+    PERDURE_TRY(const double once, Writers(slots.addresses(), io, content_, 1).run());
+    const double seconds = writers * static_cast<double>(chunk_bytes) / once;
+    const auto times = static_cast<unsigned>(std::clamp(kLeast_s / seconds, 1.0, kMostTimes));
+    PERDURE_TRY(measured.recycled, Writers(slots.addresses(), io, content_, times).run());
     return measured;
   }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/math/interpolators/cardinal_cubic_b_spline.hpp>
+#include <boost/math/interpolators/pchip.hpp>
 #include <cmath>
 #include <exception>
 #include <string>
@@ -27,12 +28,6 @@ Status refuse(const Sample& sample, std::string cause) {
               "calibrate again");
 }
 
-Status check_figures(std::span<const Sample> samples) {
-  for (const Sample& sample : samples)
-    if (!is_throughput(sample.bytes_per_s)) return refuse(sample, "its throughput is no positive number of bytes/s");
-  return {};
-}
-
 Status check(std::span<const Sample> samples, unsigned max_writers) {
   if (max_writers == 0 || max_writers > kMaxModelledWriters)
     return fail(PERDURE_INVALID_ARGUMENT, "device model",
@@ -42,29 +37,41 @@ Status check(std::span<const Sample> samples, unsigned max_writers) {
     return fail(PERDURE_INVALID_ARGUMENT, "device model",
                 "needs at least 5 samples, or one for every writer count; there are " + std::to_string(samples.size()),
                 "calibrate again with more writer counts");
-  const unsigned step = samples.size() > 1 ? samples[1].writers - samples[0].writers : 1;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const Sample& sample = samples[i];
     if (sample.writers == 0) return refuse(sample, "a sample needs a writer");
-    if (i > 0 && (sample.writers <= samples[i - 1].writers || sample.writers - samples[i - 1].writers != step))
-      return refuse(sample, "the samples are not equally spaced in ascending order");
+    if (i > 0 && sample.writers <= samples[i - 1].writers)
+      return refuse(sample, "the samples are not in ascending order");
   }
   if (samples.back().writers > max_writers) return refuse(samples.back(), "it is beyond the range of the model");
-  return check_figures(samples);
+  for (const Sample& sample : samples)
+    if (!is_throughput(sample.bytes_per_s)) return refuse(sample, "its throughput is no positive number of bytes/s");
+  return {};
 }
 
-/// How many samples at the front are those with 1, 2, 3, ... writers while others follow at wider steps; 0: none, all
-/// have the same step.
-std::size_t close_part(std::span<const Sample> samples) {
-  std::size_t close = 0;
-  while (close < samples.size() && samples[close].writers == close + 1) ++close;
-  return close < 2 || close == samples.size() ? 0 : close;
+bool equally_spaced(std::span<const Sample> samples) {
+  for (std::size_t i = 2; i < samples.size(); ++i)
+    if (samples[i].writers - samples[i - 1].writers != samples[1].writers - samples[0].writers) return false;
+  return true;
 }
 
 /// A spline can swing far beyond samples that jump; a device does not.
 double within_reason(double value, double a, double b) {
   const double low = std::min(a, b) / 2, high = std::max(a, b) * 1.5;
   return std::isfinite(value) ? std::clamp(value, low, high) : (a + b) / 2;
+}
+
+/// Through samples at any distances: a cubic that keeps their order (PCHIP), over the logarithm of the count.
+std::vector<double> evaluate_uneven(std::span<const Sample> samples, unsigned max_writers) {
+  std::vector<double> x, y;
+  for (const Sample& sample : samples) x.push_back(std::log2(sample.writers)), y.push_back(sample.bytes_per_s);
+  const unsigned first = samples.front().writers, last = samples.back().writers;
+  std::vector<double> table(max_writers, y.front());
+  std::fill(table.begin() + last - 1, table.end(), y.back());
+  const boost::math::interpolators::pchip<std::vector<double>> curve(std::move(x), std::move(y));
+  for (unsigned writers = first; writers < last; ++writers) table[writers - 1] = curve(std::log2(writers));
+  for (const Sample& sample : samples) table[sample.writers - 1] = sample.bytes_per_s;
+  return table;
 }
 
 std::vector<double> evaluate(std::span<const Sample> samples, unsigned max_writers) {
@@ -91,14 +98,10 @@ std::vector<double> evaluate(std::span<const Sample> samples, unsigned max_write
 }  // namespace
 
 Result<DeviceModel> DeviceModel::fit(std::span<const Sample> samples, unsigned max_writers) {
-  const std::size_t close = close_part(samples);
-  const auto wide = samples.subspan(close > 0 ? close - 1 : 0);
-  PERDURE_CHECK(check(wide, max_writers));
-  PERDURE_CHECK(check_figures(samples.first(close)));
+  PERDURE_CHECK(check(samples, max_writers));
   try {  // the library throws where it refuses; what was checked above leaves it no reason to
-    auto table = evaluate(wide, max_writers);
-    for (const Sample& sample : samples.first(close)) table[sample.writers - 1] = sample.bytes_per_s;
-    return DeviceModel(std::move(table), true);
+    return DeviceModel(equally_spaced(samples) ? evaluate(samples, max_writers) : evaluate_uneven(samples, max_writers),
+                       true);
   } catch (const std::exception& refused) {
     return fail(PERDURE_INVALID_ARGUMENT, "device model", refused.what());
   }

@@ -2,8 +2,8 @@
 // Throughput of a tier as a function of the number of ranks that write to it at once (VeloC IPDPS'19, IV-C). Pure.
 //
 // Units: every throughput here is the aggregate of one node in bytes per second: what all writers get together, not
-// what one of them gets. A cubic B-spline goes through equally spaced samples; it is evaluated at every writer count
-// when it is fitted, so that a prediction is one look into a table.
+// what one of them gets. A curve goes through the samples; it is evaluated at every writer count when it is fitted, so
+// that a prediction is one look into a table.
 #include <span>
 #include <vector>
 
@@ -29,10 +29,11 @@ inline constexpr double kMaxBytesPerS = 1e15;  ///< more is nonsense
 
 class DeviceModel {
  public:
-  /// Spline through `samples`, which have equally spaced ascending writer counts, at least 5 of them, or all counts up
-  /// to `max_writers`; or all counts from 1 to some L and from L on at least 5 (L included) at equal wider steps.
-  /// Between two samples a prediction stays between half the lower and 1.5 times the higher one; outside of them it is
-  /// that of the nearest. Errors: PERDURE_INVALID_ARGUMENT, which names the sample.
+  /// A curve through `samples`, which have ascending writer counts, at least 5 of them, or all counts up to
+  /// `max_writers`: a cubic B-spline where they are equally spaced, else a cubic over the logarithm of the count that
+  /// rises and falls only where the samples do. Between two samples a prediction stays between half the lower and 1.5
+  /// times the higher one; outside of them it is that of the nearest. Errors: PERDURE_INVALID_ARGUMENT, which names the
+  /// sample.
   static base::Result<DeviceModel> fit(std::span<const Sample> samples, unsigned max_writers);
 
   /// Without calibration: the same throughput at every count until observations say otherwise. Assume what the tier

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "placement/sampling.hpp"
@@ -69,18 +72,15 @@ TEST(DeviceModel, TakesAFewSamplesWhenTheyAreAllThereCanBe) {
   EXPECT_DOUBLE_EQ(DeviceModel::fit(Samples{{1, 10}}, 1).value().bytes_per_s(9), 10);
 }
 
-TEST(DeviceModel, TakesTheFirstCountsOneByOneAndTheRestAtWiderSteps) {
-  const auto samples = measure(counts_to_measure_closely(256));
-  const auto model = DeviceModel::fit(samples, 256).value();
+TEST(DeviceModel, TakesSamplesAtAnyDistancesAndRisesAndFallsOnlyWhereTheyDo) {
+  const Samples samples = measure({1, 2, 4, 7, 16, 20, 90, 256});
+  const auto model = DeviceModel::fit(samples, 300).value();
   for (const Sample& sample : samples) EXPECT_DOUBLE_EQ(model.bytes_per_s(sample.writers), sample.bytes_per_s);
-  EXPECT_NEAR(model.bytes_per_s(100) / ssd(100), 1, 0.02);
-  Samples zero = samples;
-  zero[2].bytes_per_s = 0;
-  EXPECT_FALSE(DeviceModel::fit(zero, 256));
-  EXPECT_FALSE(DeviceModel::fit(std::span(samples).first(18), 256)) << "only 4 at wider steps";
-  Samples uneven = samples;
-  ++uneven.back().writers;
-  EXPECT_FALSE(DeviceModel::fit(uneven, 256));
+  EXPECT_DOUBLE_EQ(model.bytes_per_s(300), samples.back().bytes_per_s);
+  for (unsigned k = 2; k <= 16; ++k) EXPECT_GE(model.bytes_per_s(k), model.bytes_per_s(k - 1)) << k;
+  for (unsigned k = 21; k <= 256; ++k) EXPECT_LE(model.bytes_per_s(k), model.bytes_per_s(k - 1)) << k;
+  EXPECT_NEAR(model.bytes_per_s(10) / ssd(10), 1, 0.05);
+  EXPECT_DOUBLE_EQ(DeviceModel::fit(measure({3, 4, 8, 16, 32}), 40).value().bytes_per_s(1), ssd(3));
 }
 
 std::string refusal(const Samples& samples, unsigned max_writers) {
@@ -101,14 +101,11 @@ TEST(DeviceModel, RefusesACalibrationOfNonsense) {
     samples[3].bytes_per_s = bad;
     EXPECT_THAT(refusal(samples, 256), HasSubstr("sample with 31 writers: its throughput")) << bad;
   }
-  Samples uneven = equally_spaced(6, 10, 1e8);
-  uneven[4].writers = 42;
-  EXPECT_THAT(refusal(uneven, 256), HasSubstr("sample with 42 writers: the samples are not equally spaced"));
   Samples falling = equally_spaced(6, 10, 1e8);
   std::swap(falling[0], falling[5]);
-  EXPECT_THAT(refusal(falling, 256), HasSubstr("not equally spaced"));
+  EXPECT_THAT(refusal(falling, 256), HasSubstr("not in ascending order"));
   Samples same(6, {5, 1e8});
-  EXPECT_THAT(refusal(same, 256), HasSubstr("not equally spaced"));
+  EXPECT_THAT(refusal(same, 256), HasSubstr("not in ascending order"));
   Samples none = equally_spaced(6, 10, 1e8);
   none[0].writers = 0;
   EXPECT_THAT(refusal(none, 256), HasSubstr("needs a writer"));
@@ -215,20 +212,51 @@ TEST(Sampling, MeasuresAtMostATenthOfTheRangeAtEqualSteps) {
   EXPECT_TRUE(counts_to_measure(0).empty());
 }
 
-TEST(Sampling, MeasuresCloselyWhereFewWrite) {
-  const auto counts = counts_to_measure_closely(256);
-  EXPECT_EQ(counts.size(), 26u);
-  EXPECT_EQ(counts[14], 15u);
-  EXPECT_EQ(counts[15], 36u);
-  for (unsigned range = 1; range <= 2000; ++range) {
-    const auto close = counts_to_measure_closely(range);
-    EXPECT_EQ(close.size(), counts_to_measure(range).size()) << range;
-    EXPECT_LE(close.back(), range);
-    std::vector<Sample> samples;
-    for (unsigned k : close) samples.push_back({k, 1e8});
-    ASSERT_TRUE(DeviceModel::fit(samples, range)) << range;
+/// All that is asked for, one stage after the other.
+std::vector<unsigned> counts_of(unsigned range, double (*device)(unsigned)) {
+  Samples samples;
+  for (auto next = counts_to_measure_next(samples, range); !next.empty();
+       next = counts_to_measure_next(samples, range)) {
+    for (unsigned k : next) samples.push_back({k, device(k)});
+    std::sort(samples.begin(), samples.end(), [](const auto& a, const auto& b) { return a.writers < b.writers; });
   }
-  EXPECT_TRUE(counts_to_measure_closely(0).empty());
+  EXPECT_TRUE(DeviceModel::fit(samples, range)) << range;
+  std::vector<unsigned> counts;
+  for (const Sample& sample : samples) counts.push_back(sample.writers);
+  return counts;
+}
+
+TEST(Sampling, MeasuresCountsThatDoubleAndThenSomeMoreButAtMostATenth) {
+  EXPECT_EQ(counts_to_measure_next({}, 20), (std::vector<unsigned>{1, 2, 4, 8, 16, 20}));
+  EXPECT_EQ(counts_of(256, ssd).size(), 26u);
+  EXPECT_EQ(counts_of(16, ssd).size(), 8u);
+  for (unsigned range = 1; range <= 700; ++range) {
+    const auto counts = counts_of(range, ssd);
+    EXPECT_LE(counts.size(), std::min(std::max((range + 9) / 10, std::bit_width(range) + 4U), range)) << range;
+    EXPECT_EQ(counts.front(), 1u);
+    EXPECT_EQ(counts.back(), range);
+    EXPECT_EQ(std::adjacent_find(counts.begin(), counts.end(), std::greater_equal<>()), counts.end()) << "none twice";
+  }
+  EXPECT_TRUE(counts_to_measure_next({}, 0).empty());
+  EXPECT_TRUE(counts_to_measure_next({}, kMaxModelledWriters + 1).empty());
+}
+
+TEST(Sampling, LooksWhereTheCurveBends) {
+  // Flat up to 64 writers, a third with 96 and more.
+  const auto counts = counts_of(256, [](unsigned k) {
+    return k <= 64 ? 9e9 : k >= 96 ? 3e9 : 9e9 - (k - 64) * 187.5e6;
+  });
+  EXPECT_GE(std::count_if(counts.begin(), counts.end(), [](unsigned k) { return k > 32 && k < 256; }), 10);
+  EXPECT_LE(std::count_if(counts.begin(), counts.end(), [](unsigned k) { return k < 16; }), 10);
+}
+
+TEST(Sampling, SaysHowWellTheDeviceRepeatsItself) {
+  const Accuracy result = repeatability(Samples{{1, 100}, {2, 90}, {8, 50}}, Samples{{1, 100}, {2, 100}, {3, 7}});
+  EXPECT_EQ(result.compared, 2u);
+  EXPECT_DOUBLE_EQ(result.mean_error, 0.05);
+  EXPECT_DOUBLE_EQ(result.worst_error, 0.1);
+  EXPECT_EQ(result.worst_writers, 2u);
+  EXPECT_EQ(repeatability({}, {}).compared, 0u);
 }
 
 TEST(Sampling, ReportsMeanAndWorstErrorAndWhere) {

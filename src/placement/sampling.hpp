@@ -12,9 +12,11 @@ namespace perdure::placement {
 /// needs (5, or all where there are fewer). Empty for 0 or more than kMaxModelledWriters.
 std::vector<unsigned> counts_to_measure(unsigned max_writers);
 
-/// As many, but three fifths of them one by one from 1 on, and the rest at equal steps from there: devices change most
-/// with few writers, which a step of ten would miss. The same where the range is too small for that.
-std::vector<unsigned> counts_to_measure_closely(unsigned max_writers);
+/// What to measure next, ascending, after `samples` (ascending counts; none at first): counts that double, 1, 2, 4, ...
+/// and max_writers, as devices change most with few writers; then, half of what may still be measured at a time, the
+/// middles of the gaps where the curve bends most: its knees. At most a tenth of 1..max_writers in all, but always some
+/// more than those that double. Empty when that is enough, and for 0 or more than kMaxModelledWriters.
+std::vector<unsigned> counts_to_measure_next(std::span<const Sample> samples, unsigned max_writers);
 
 /// Predicted against measured; errors are relative to what was measured.
 struct Accuracy {
@@ -26,5 +28,7 @@ struct Accuracy {
 
 /// Samples that are no throughput are left out.
 Accuracy accuracy(const DeviceModel& model, std::span<const Sample> measured);
+/// How far the counts that were measured twice differ: what no model of the device can do better than.
+Accuracy repeatability(std::span<const Sample> once, std::span<const Sample> again);
 
 }  // namespace perdure::placement
