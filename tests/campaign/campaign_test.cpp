@@ -93,6 +93,7 @@ TEST(CampaignScenario, AllDimensionsAreDrawn) {
                              "per_node 2",
                              "parities 1",
                              "replace",
+                             "rival",
                              "back",
                              "rewrite",
                              "look",
@@ -197,6 +198,26 @@ TEST(CampaignModel, NoticesAnErrorOfOneRankOnly) {
   const auto violations = model.judge(0, told);
   ASSERT_FALSE(violations.empty());
   EXPECT_EQ(violations[0].rule, "if any rank fails, all ranks get an error");
+}
+
+TEST(CampaignModel, NoticesTwoLaunchesOfOneNameAtOnce) {
+  const Scenario scenario =
+      scenario_of("job ranks=1\nlaunch rival=yes do=restore\nlaunch rival=yes hung=0 do=restore\n");
+  Answer first;
+  first.begun = first.done = true;
+  first.status = PERDURE_NOT_FOUND;
+  const auto judged = [&](std::size_t launch, int rival) {
+    Told told;
+    told.answers = {{first}};
+    told.rival = rival;
+    Model model(scenario);
+    const auto violations = model.judge(launch, told);
+    return violations.empty() ? std::string() : violations[0].rule;
+  };
+  EXPECT_EQ(judged(0, PERDURE_BUSY), "");
+  for (const int status : {PERDURE_OK, PERDURE_NOT_FOUND, PERDURE_MISMATCH})
+    EXPECT_EQ(judged(0, status), "one launch at a time has a name") << status;
+  EXPECT_EQ(judged(1, PERDURE_OK), "") << "who says nothing for a while may be taken for dead";
 }
 
 // What is left is what the failure needs: two launches, a checkpoint in the first, a restore in the second.

@@ -130,6 +130,7 @@ void Drawing::draw_failures(Launch& launch, int ranks) {
     launch.hung_ms = one_of<int>({100, 1000, 7000});  // longer than peers wait for a sign of life
     launch.after_ms = below(120);
   }
+  launch.rival = kind == 6 || (kind == 2 && !launch.at_start && launch.victim % 2 == 0);
   if (kind == 5 && once_in(2))
     launch.refused =
         one_of<std::string>({"thread::EAGAIN", "thread_body::ENOMEM", "pwrite:/:BAD_ALLOC", "pread:/:BAD_ALLOC",
@@ -216,6 +217,7 @@ Scenario Drawing::scenario() {
     launch.at_start = false;
     launch.missing = plain.missing;
     launch.hung = plain.hung;
+    launch.rival = plain.rival;
     launch.refused.clear();
     launch.flipped_slot = plain.flipped_slot;
     replace_nodes(launch, lost);

@@ -170,6 +170,7 @@ std::vector<Violation> Model::judge(std::size_t number, const Told& told) {
     now.violation("every call succeeds where nothing fails", "open: " + told.why_not_opened);
   if (told.stopped) now.violation("ranks end as they are told", "some ended otherwise");
   for (std::size_t act = 0; act < now.launch.acts.size(); ++act) judge_act(now, act);
+  judge_rival(now);
   note_owner(now.launch, now.writes);
   return now.found;
 }
@@ -363,6 +364,20 @@ void Model::judge_close(Judging& now, const Answer& answer) {
   Attempt* const attempt = find(now.base);
   if (now.launch.mode == "embedded" && attempt != nullptr && launch_of(now.base) == now.number)
     attempt->level = PERDURE_LEVEL_STORE;
+}
+
+/// Whose the name is stands in the store, so that it must be there; who has stopped for a while may be taken for dead.
+void Model::judge_rival(Judging& now) {
+  if (!now.told.rival || now.launch.store != "works" || now.launch.hung >= 0 || gets_less(now.launch)) return;
+  const bool owns = now.launch.acts.front() == Act::restore &&
+                    std::all_of(now.told.answers.begin(), now.told.answers.end(), [](const auto& rank) {
+                      const Answer& answer = rank.front();
+                      return answer.done && (answer.status == PERDURE_OK || answer.status == PERDURE_NOT_FOUND);
+                    });
+  if (owns && *now.told.rival != PERDURE_BUSY)
+    now.violation(
+        "one launch at a time has a name",
+        std::string("a second one was told ") + perdure_status_name(static_cast<perdure_status>(*now.told.rival)));
 }
 
 void Model::destroyed(std::size_t number, const Destroyed& what) {

@@ -27,8 +27,9 @@ struct Told {
   std::vector<std::vector<Answer>> answers;  ///< by rank and act
   bool all_opened = true;
   std::string why_not_opened{};
-  bool hung = false;     ///< it was killed at its time limit
-  bool stopped = false;  ///< ranks ended with something else than what the scenario says
+  std::optional<int> rival{};  ///< what the rival was told while all ranks lived: a perdure_status
+  bool hung = false;           ///< it was killed at its time limit
+  bool stopped = false;        ///< ranks ended with something else than what the scenario says
 };
 
 /// What was destroyed after a launch.
@@ -94,6 +95,7 @@ class Model {
   void judge_checkpoint(Judging& now, std::size_t act, const Answer& answer);
   void judge_wait(Judging& now, const Answer& answer, int level);
   void judge_close(Judging& now, const Answer& answer);
+  static void judge_rival(Judging& now);
   void leave_what_is_newer(int job, std::uint64_t step);
 
   const Scenario& scenario_;

@@ -17,6 +17,7 @@ using test_support::State;
 
 constexpr int kTries = 12;
 constexpr double kRepeating_s = 10;
+constexpr int kRivalPatience = 15'000;  // of 2 ms
 constexpr useconds_t kPause_us = 50'000;
 constexpr double kPatience_s = 60, kHope_s = 3;  // where nothing fails, and where something does
 
@@ -178,6 +179,7 @@ int live(const Rank& rank, const std::string& options, const Scenario& scenario,
     const perdure_status status = act(life, i, entry);
     note(life, what, status, entry);
     if (i == 0) ++board.running;
+    for (int waited = 0; i == 0 && board.rival_pending && waited < kRivalPatience; ++waited) ::usleep(2000);
     if (what == Act::close) return 0;
     // Whoever cannot restore stops, unless there is nothing.
     const bool refused = what == Act::restore && status != PERDURE_OK && status != PERDURE_NOT_FOUND;

@@ -23,7 +23,8 @@ struct Entry {
 
 struct Board {
   std::array<std::array<Entry, kMostActs>, kMostRanks> entries{};
-  std::atomic<int> running = 0;  ///< ranks that are past their first act
+  std::atomic<int> running = 0;             ///< ranks that are past their first act
+  std::atomic<bool> rival_pending = false;  ///< the ranks wait for its end before they go on
   std::atomic<bool> open_failed = false;
   std::array<char, 300> why_not_opened{};
 };

@@ -20,6 +20,7 @@ namespace {
 using namespace test_support;
 
 constexpr double kLaunchLimit_s = 100;
+constexpr int kRivalsNode = 900;
 
 std::string joined_numbers(const std::vector<int>& numbers) {
   std::string all;
@@ -37,7 +38,8 @@ class RealDriver : public Driver {
   std::string options(const Scenario& scenario, std::size_t number) const;
   std::string rules(const Scenario& scenario, std::size_t number) const;
   std::string key(const Scenario& scenario, std::size_t number, int node) const;
-  void disturb(const Scenario& scenario, std::size_t number, const std::vector<int>& pids, const Board& board) const;
+  void disturb(const Scenario& scenario, std::size_t number, const std::vector<int>& pids, Board& board);
+  std::optional<int> rival(const Scenario& scenario, std::size_t number) const;
   void kill_somebody(const Launch& launch, const std::vector<int>& pids) const;
   void hang(const Scenario& scenario, std::size_t number, const std::vector<int>& pids) const;
   std::vector<int> engines_of(const std::string& key) const;
@@ -48,6 +50,7 @@ class RealDriver : public Driver {
 
   std::string directory_;
   Faults faults_;
+  std::optional<int> rival_told_;  ///< in the last launch, while all ranks lived
   bool refused_ = false;           ///< the last launch could not restore
   std::uint64_t newest_step_ = 0;  ///< that the last launch captured
 };
@@ -84,17 +87,42 @@ std::string RealDriver::rules(const Scenario& scenario, std::size_t number) cons
   return rules;
 }
 
-void RealDriver::disturb(const Scenario& scenario, std::size_t number, const std::vector<int>& pids,
-                         const Board& board) const {
+void RealDriver::disturb(const Scenario& scenario, std::size_t number, const std::vector<int>& pids, Board& board) {
   const Launch& launch = scenario.launches[number];
   const auto ranks = static_cast<int>(pids.size());
   const auto somebody_ended = [&] {
     return std::any_of(pids.begin(), pids.end(), [](int pid) { return is_over(pid); });
   };
   for (int i = 0; !launch.at_start && board.running < ranks && i < 8000 && !somebody_ended(); ++i) ::usleep(2000);
+  if (launch.rival && !somebody_ended()) {
+    const auto told = rival(scenario, number);
+    if (!somebody_ended()) rival_told_ = told;
+  }
+  board.rival_pending = false;
   ::usleep(static_cast<useconds_t>(launch.after_ms) * 1000);
   if (launch.hung >= 0) hang(scenario, number, pids);
   kill_somebody(launch, pids);
+}
+
+// From another node, with an engine of its own. It writes nothing, so that it may get the name where the others died.
+std::optional<int> RealDriver::rival(const Scenario& scenario, std::size_t number) const {
+  Scenario its = scenario;
+  Launch& launch = its.launches[number];
+  launch.nodes = {kRivalsNode};
+  launch.per_node = 1;
+  launch.mode = "embedded";
+  launch.scheme = "single";
+  const std::string all = options(its, number);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    perdure_t* handle = nullptr;
+    auto status = perdure_open(all.c_str(), &handle, nullptr, 0);
+    if (handle != nullptr) status = perdure_restore(handle, its.job_of(number).name.c_str(), PERDURE_LATEST);
+    ::_exit(static_cast<int>(status));
+  }
+  int ended = 0;
+  if (pid < 0 || ::waitpid(pid, &ended, 0) != pid || !WIFEXITED(ended)) return std::nullopt;
+  return WEXITSTATUS(ended);
 }
 
 std::vector<int> RealDriver::engines_of(const std::string& key) const {
@@ -136,7 +164,9 @@ Told RealDriver::launch(const Scenario& scenario, std::size_t number) {
     ::setenv("FI_OFI_RXM_MSG_RX_SIZE", "16", 1);  // fewer of the provider's buffers
     if (rank == launch.victim && !launch.crash.empty()) ::setenv("PERDURE_TEST_CRASH", launch.crash.c_str(), 1);
   };
-  if (!launch.killed.empty() || launch.hung >= 0)
+  board->rival_pending = launch.rival;
+  rival_told_.reset();
+  if (!launch.killed.empty() || launch.hung >= 0 || launch.rival)
     run.meanwhile = [&](const std::vector<int>& pids) { disturb(scenario, number, pids, *board); };
   const auto begin = std::chrono::steady_clock::now();
   const std::string all = options(scenario, number);
@@ -145,6 +175,7 @@ Told RealDriver::launch(const Scenario& scenario, std::size_t number) {
   if (launch.engines == "killed") kill_engines(directory_);
   if (launch.engines == "stopped") stop_daemons(directory_);
   Told told;
+  told.rival = rival_told_;
   told.hung = took.count() >= kLaunchLimit_s;
   told.all_opened = !board->open_failed;
   told.why_not_opened = board->why_not_opened.data();

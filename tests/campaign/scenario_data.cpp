@@ -85,6 +85,7 @@ void visit_launch(L& launch, Visit visit) {
   visit("at_start", launch.at_start);
   visit("hung", launch.hung);
   visit("hung_ms", launch.hung_ms);
+  visit("rival", launch.rival);
   visit("refused", launch.refused);
   visit("do", launch.acts);
   visit("engines", launch.engines);

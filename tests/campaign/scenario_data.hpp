@@ -51,6 +51,7 @@ struct Launch {
   int after_ms = 0;              ///< so much later than its ranks have restored,
   bool at_start = false;         ///< or than they were started
   int hung = -1, hung_ms = 500;  ///< the node whose processes stop for a while once the ranks have restored
+  bool rival = false;   ///< a program of the same job asks for the name's latest version once the ranks have restored
   std::string refused;  ///< threads or memory that every process is refused once: a rule of PERDURE_TEST_FAULTS
   // What it does
   std::vector<Act> acts{Act::restore, Act::checkpoint};
