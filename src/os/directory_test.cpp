@@ -105,6 +105,7 @@ TEST(MakePrivateDirectory, RefusesALinkAndAFile) {
   ASSERT_EQ(::symlink("real", (directory / "link").c_str()), 0);
   touch(directory / "file");
   EXPECT_EQ(make_private_directory(directory / "link").error().code, PERDURE_PERMISSION);
+  EXPECT_EQ(make_private_directory(directory / "link").error().remedy, "remove it") << "it is ours";
   EXPECT_EQ(make_private_directory(directory / "file").error().code, PERDURE_PERMISSION);
 }
 
@@ -114,6 +115,9 @@ TEST(MakePrivateDirectory, RefusesTheDirectoryOfAnotherUser) {
   ASSERT_TRUE(make_private_directory(directory / "a"));
   ASSERT_EQ(::chown((directory / "a").c_str(), 12345, 12345), 0);
   EXPECT_EQ(make_private_directory(directory / "a").error().code, PERDURE_PERMISSION);
+  touch(directory / "file");
+  ASSERT_EQ(::chown((directory / "file").c_str(), 12345, 12345), 0);
+  EXPECT_THAT(make_private_directory(directory / "file").error().remedy, testing::HasSubstr("only its owner"));
 }
 
 TEST(SyncDirectory, AcceptsFileSystemsThatRefuseTheCallButNoOtherFailure) {
@@ -170,6 +174,38 @@ TEST(RenamePath, NamesBothPathsWhenItFails) {
   ASSERT_FALSE(failed);
   EXPECT_THAT(failed.error().text(), testing::HasSubstr("/from"));
   EXPECT_THAT(failed.error().text(), testing::HasSubstr("/to"));
+}
+
+TEST(RenameToFree, WorksWhereFileSystemsKnowNoExclusiveRenameAndReportsEverythingElse) {
+  const TemporaryDirectory directory;
+  for (const int unknown : {EINVAL, ENOSYS, EOPNOTSUPP, EPERM}) {
+    touch(directory / "from");
+    FaultRules faults({{"rename", "from", unknown, 1, 1}});
+    const test_support::InstalledHooks installed(faults);
+    ASSERT_TRUE(rename_to_free(directory / "from", directory / "to")) << unknown;
+    EXPECT_FALSE(exists(directory / "from").value());
+    ASSERT_TRUE(remove_file(directory / "to"));
+  }
+  touch(directory / "from");
+  for (const char* call : {"rename", "link"}) {
+    FaultRules faults({{"rename", "from", std::string(call) == "rename" ? EIO : EINVAL, 1, 1}, {"link", "from", EIO}});
+    const test_support::InstalledHooks installed(faults);
+    EXPECT_EQ(rename_to_free(directory / "from", directory / "to").error().code, PERDURE_IO) << call;
+    EXPECT_FALSE(exists(directory / "to").value()) << call;
+  }
+}
+
+TEST(RenameToFree, LooksFirstWhereFileSystemsKnowNoSecondNamesEither) {
+  const TemporaryDirectory directory;
+  for (const int unknown : {EPERM, EMLINK, EOPNOTSUPP}) {
+    touch(directory / "from");
+    FaultRules faults({{"rename", "from", EINVAL, 1, 1}, {"link", "from", unknown}, {"rename", "from", EINVAL, 3, 1}});
+    const test_support::InstalledHooks installed(faults);
+    ASSERT_TRUE(rename_to_free(directory / "from", directory / "to")) << unknown;
+    touch(directory / "from");
+    EXPECT_EQ(rename_to_free(directory / "from", directory / "to").error().code, PERDURE_EXISTS) << unknown;
+    ASSERT_TRUE(remove_file(directory / "to"));
+  }
 }
 
 TEST(Exists, SeesLinksThemselvesAndNothingBelowAFile) {

@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "os/file.hpp"
+#include "os/system.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::os {
@@ -94,8 +95,10 @@ TEST(FaultRules, SeeTheNewNameOfARenameToo) {
 }
 
 TEST(FaultRules, DelayWithoutFailing) {
-  FaultRules rules(parse_fault_rules("slow:/store:1;pwrite:/store:EIO:2").value());
+  FaultRules rules(parse_fault_rules("slow:/store:4;slow:/sto:2;pwrite:/store:EIO:2").value());
+  const std::uint64_t begin = monotonic_ns();
   EXPECT_EQ(ask(rules, "pwrite", "/store"), 0);
+  EXPECT_GE(monotonic_ns() - begin, 6'000'000u) << "all that apply, one after the other";
   EXPECT_EQ(ask(rules, "pwrite", "/store"), EIO);
 }
 

@@ -54,7 +54,7 @@ base::Result<std::byte*> map_aligned(const File& file, std::uint64_t offset, std
     return error;
   }
   if (skip > 0) ::munmap(first, skip);
-  if (kHugePage > skip) ::munmap(start + wanted, kHugePage - skip);
+  ::munmap(start + wanted, kHugePage - skip);
   return start;
 }
 
@@ -112,7 +112,7 @@ base::Result<Mapping> Mapping::anonymous(std::uint64_t bytes, const std::string&
   auto* first = static_cast<std::byte*>(room);
   const std::uint64_t skip = (0 - reinterpret_cast<std::uintptr_t>(first)) % kHugePage;
   if (skip > 0) ::munmap(first, skip);
-  if (kHugePage > skip) ::munmap(first + skip + wanted, kHugePage - skip);
+  ::munmap(first + skip + wanted, kHugePage - skip);
   Mapping mapping;
   mapping.path_ = name;
   mapping.data_ = first + skip;

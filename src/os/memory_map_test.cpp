@@ -107,6 +107,8 @@ TEST_F(MappingOfSharedMemory, PopulatesExactlyTheRangeAndKeepsItsContent) {
   EXPECT_EQ(resident_pages(mapping.data() + kHugePage, kHugePage), 0U);
   EXPECT_EQ(std::memcmp(mapping.data() + 10, "kept", 4), 0);
   EXPECT_TRUE(mapping.populate(0, 0));
+  ASSERT_TRUE(mapping.populate(kHugePage + 4096, 4096));
+  EXPECT_EQ(resident_pages(mapping.data() + kHugePage, kHugePage), 1U);
 }
 
 TEST_F(MappingOfSharedMemory, RefusesToPopulateOutsideOfIt) {
@@ -166,13 +168,23 @@ TEST_F(MappingOnAnOldKernel, PopulatesThroughTheFile) {
   EXPECT_EQ(File::open(directory_ / "arena", Open::read).value().size().value(), 2 * kHugePage + 100);
 }
 
+TEST_F(MappingOnAnOldKernel, PopulatesItsOwnPartOfTheFileWhereverItWasMovedTo) {
+  const File file = make_file(2 * kHugePage);
+  Mapping moved;
+  moved = Mapping::map(file, kHugePage, kHugePage, true).value();
+  ASSERT_TRUE(moved.populate(0, kHugePage));
+  EXPECT_EQ(::lseek(file.fd(), 0, SEEK_DATA), static_cast<off_t>(kHugePage)) << "nothing of the part before it";
+}
+
 TEST_F(MappingOnAnOldKernel, SaysThatThereIsNoRoom) {
   const Mapping mapping = Mapping::map(make_file(kHugePage), 0, kHugePage, true).value();
-  FaultRules full(parse_fault_rules("fallocate::ENOSPC").value());
+  FaultRules full(parse_fault_rules("fallocate::ENOSPC:1:1;fallocate::ENOMEM:2:1;fallocate::EIO:3").value());
   const InstalledHooks installed(full);
-  const auto failed = mapping.populate(0, kHugePage);
-  ASSERT_FALSE(failed);
-  EXPECT_EQ(failed.error().code, PERDURE_NO_SPACE);
+  for (const int code : {PERDURE_NO_SPACE, PERDURE_NO_SPACE, PERDURE_IO}) {
+    const auto failed = mapping.populate(0, kHugePage);
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().code, code);
+  }
 }
 
 TEST(AnonymousMapping, IsZeroedAlignedAndCanBePopulated) {
@@ -183,6 +195,18 @@ TEST(AnonymousMapping, IsZeroedAlignedAndCanBePopulated) {
   ASSERT_TRUE(mapping->populate(0, mapping->size()));
   EXPECT_EQ(mapping->data()[mapping->size() - 1], std::byte{0});
   mapping->data()[mapping->size() - 1] = std::byte{1};
+}
+
+TEST(AnonymousMapping, AnEarlierErrorIsNotItsOwn) {
+  errno = ENOMEM;
+  EXPECT_TRUE(Mapping::anonymous(4096, "memory"));
+}
+
+TEST(AnonymousMapping, WithoutMemorySaysThatThereIsNoRoomAndOtherErrorsAsTheyAre) {
+  FaultRules faults(parse_fault_rules("mmap:memory:ENOMEM:1:1;mmap:memory:EPERM:2").value());
+  const InstalledHooks installed(faults);
+  EXPECT_EQ(Mapping::anonymous(4096, "memory").error().code, PERDURE_NO_SPACE);
+  EXPECT_EQ(Mapping::anonymous(4096, "memory").error().code, PERDURE_PERMISSION);
 }
 
 TEST(AnonymousMapping, SizesThatAreNoneAreRefused) {

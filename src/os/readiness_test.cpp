@@ -1,10 +1,13 @@
 #include "os/readiness.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <thread>
 
 namespace perdure::os {
 namespace {
@@ -41,6 +44,23 @@ TEST_F(Ready, TellsWhoCanBeReadInTheOrderInWhichTheyBecameSo) {
   a.say();
   EXPECT_EQ(readable(std::nullopt), (std::vector<std::uint64_t>{2, 1}));
   EXPECT_EQ(readable().size(), 2u) << "as long as it was not read";
+}
+
+TEST_F(Ready, ASignalIsNoError) {
+  struct sigaction noticed {};
+  struct sigaction before {};
+  noticed.sa_handler = [](int) {};
+  ASSERT_EQ(::sigaction(SIGUSR1, &noticed, &before), 0);
+  ASSERT_TRUE(readiness.add(a.here, 1));
+  std::atomic<bool> done{false};
+  std::thread waiting([&] {
+    const auto events = readiness.wait(std::nullopt);
+    EXPECT_TRUE(events && events->empty()) << "whoever waits looks again";
+    done = true;
+  });
+  for (; !done; ::usleep(2000)) ::pthread_kill(waiting.native_handle(), SIGUSR1);
+  waiting.join();
+  ASSERT_EQ(::sigaction(SIGUSR1, &before, nullptr), 0);
 }
 
 TEST_F(Ready, WhoseOtherEndIsGoneCanBeRead) {

@@ -167,7 +167,7 @@ base::Result<Fd> accept_from(const Fd& listener) {
     if (peer) keep_from_children(peer.get());
     if (peer && peer_is_us(peer)) return peer;
     if (peer || errno == ECONNABORTED) continue;
-    if (errno == EAGAIN || errno == EWOULDBLOCK) return Fd();
+    if (errno == EAGAIN) return Fd();
     return call_failed("accept", kNoPath);
   }
 }
@@ -182,7 +182,7 @@ base::Status send_all(const Fd& socket, base::ConstByteSpan data) {
                                      [&] { return ::send(socket.get(), data.data(), data.size(), MSG_NOSIGNAL); });
     if (sent >= 0) {
       data = data.subspan(static_cast<std::size_t>(sent));
-    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+    } else if (errno == EAGAIN) {
       PERDURE_CHECK(wait_for(socket, POLLOUT, 0));
     } else {
       return call_failed("send", kNoPath);
@@ -199,7 +199,7 @@ base::Result<std::size_t> receive_some(const Fd& socket, base::ByteSpan target, 
     const ssize_t got = system_call({.call = "recv", .path = kNoPath, .length = target.size()},
                                     [&] { return ::recv(socket.get(), target.data(), target.size(), MSG_DONTWAIT); });
     if (got >= 0) return static_cast<std::size_t>(got);
-    if (errno != EAGAIN && errno != EWOULDBLOCK) return call_failed("recv", kNoPath);
+    if (errno != EAGAIN) return call_failed("recv", kNoPath);
     PERDURE_TRY(const bool ready, wait_for(socket, POLLIN, deadline));
     if (!ready) return base::fail(PERDURE_TIMEOUT, kNoPath, "recv: nothing came in time", {}, true);
   }

@@ -3,9 +3,12 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -24,6 +27,28 @@ using test_support::InstalledHooks;
 using test_support::TemporaryDirectory;
 
 constexpr std::uint64_t kLong_ns = 60'000'000'000;
+
+/// Signals that interrupt calls that wait.
+class Interruptions {
+ public:
+  Interruptions() {
+    struct sigaction noticed {};
+    noticed.sa_handler = [](int) {};  // without SA_RESTART
+    ::sigaction(SIGUSR1, &noticed, &before_);
+  }
+  ~Interruptions() { ::sigaction(SIGUSR1, &before_, nullptr); }
+  Interruptions(const Interruptions&) = delete;
+  Interruptions& operator=(const Interruptions&) = delete;
+  void send_to(std::thread& thread) const {
+    for (int signals = 0; signals < 40; ++signals) {
+      ::pthread_kill(thread.native_handle(), SIGUSR1);
+      sleep_ns(2'000'000);
+    }
+  }
+
+ private:
+  struct sigaction before_ {};
+};
 
 class Socket : public testing::Test {
  protected:
@@ -114,6 +139,66 @@ TEST_F(Socket, DoesNotReplaceWhatIsNoSocket) {
   EXPECT_EQ(read_file(path_, 100).value().size(), 8U);
 }
 
+TEST_F(Socket, TakesThePlaceOfOneThatWentAwayMeanwhile) {
+  FaultRules faults({{"bind", "", EADDRINUSE, 1, 1}});
+  const InstalledHooks installed(faults);
+  const auto listener = listen_at(path_);
+  ASSERT_TRUE(listener) << listener.error().text();
+  EXPECT_TRUE(connect_to(path_));
+}
+
+TEST_F(Socket, ReplacesNothingThatItCannotLookAt) {
+  const Fd living = listen_at(path_).value();
+  FaultRules faults(parse_fault_rules("lstat::EACCES").value());
+  const InstalledHooks installed(faults);
+  EXPECT_EQ(listen_at(path_).error().code, PERDURE_PERMISSION);
+  EXPECT_TRUE(connect_to(path_));
+}
+
+/// Looks, before every connect(), how long the process's sockets wait for one.
+class PatienceAtConnect : public Hooks {
+ public:
+  int before(const Operation& operation) override {
+    for (int fd = 0; fd < 1024 && std::string_view(operation.call) == "connect"; ++fd)
+      seconds_ = std::max(seconds_, patience_s(fd));
+    return 0;
+  }
+  static time_t patience_s(int fd) {
+    timeval limit{};
+    socklen_t bytes = sizeof limit;
+    return ::getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, &bytes) == 0 ? limit.tv_sec : 0;
+  }
+  time_t seconds() const { return seconds_; }
+
+ private:
+  time_t seconds_ = 0;
+};
+
+TEST_F(Socket, DoesNotWaitForEverForAListenerThatHangsAndLetsSendingTakeItsTime) {
+  const Fd listener = listen_at(path_).value();
+  PatienceAtConnect patience;
+  const InstalledHooks installed(patience);
+  const Fd client = connect_to(path_).value();
+  EXPECT_GT(patience.seconds(), 0) << "connect() would wait until the listener's queue has room";
+  EXPECT_EQ(PatienceAtConnect::patience_s(client.get()), 0);
+}
+
+TEST_F(Socket, ASignalDoesNotLetTwoJudgeADeadSocketAtOnce) {
+  { const Fd dead = listen_at(path_).value(); }
+  const Interruptions interruptions;
+  const Fd other(::open(directory_.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  ASSERT_EQ(::flock(other.get(), LOCK_EX), 0) << "another engine is judging it";
+  std::atomic<bool> done{false};
+  std::thread engine([&] {
+    EXPECT_TRUE(listen_at(path_));
+    done = true;
+  });
+  interruptions.send_to(engine);
+  EXPECT_FALSE(done.load());
+  ASSERT_EQ(::flock(other.get(), LOCK_UN), 0);
+  engine.join();
+}
+
 TEST_F(Socket, LetsExactlyOneOfManyReplaceADeadSocket) {
   for (int round = 0; round < 20; ++round) {
     std::vector<Fd> listeners(4);
@@ -176,6 +261,17 @@ TEST_F(Socket, GivesUpWaitingAtTheTimeout) {
   EXPECT_EQ(receive_some(client, {}, 1).error().code, PERDURE_INVALID_ARGUMENT);
 }
 
+TEST_F(Socket, ASignalDoesNotEndTheWaitingForBytes) {
+  const Interruptions interruptions;
+  const Fd listener = listen_at(path_).value();
+  const Fd client = connect_to(path_).value();
+  const Fd server = accept_from(listener).value();
+  std::thread receiver([&] { EXPECT_EQ(receive_text(server, 4), "late"); });
+  interruptions.send_to(receiver);
+  ASSERT_TRUE(send_all(client, base::as_bytes("late")));
+  receiver.join();
+}
+
 TEST_F(Socket, SendsMoreThanTheBuffersHold) {
   const Fd listener = listen_at(path_).value();
   const Fd client = connect_to(path_).value();
@@ -208,6 +304,17 @@ TEST_F(Socket, RetriesInterruptedCallsAndReportsOthers) {
   const InstalledHooks installed(faults);
   EXPECT_TRUE(send_all(client, base::as_bytes("a")));
   EXPECT_EQ(send_all(client, base::as_bytes("b")).error().code, PERDURE_UNAVAILABLE);
+}
+
+TEST_F(Socket, AcceptsTheNextWhereOneGaveUpAndReportsOtherErrors) {
+  const Fd listener = listen_at(path_).value();
+  const Fd client = connect_to(path_).value();
+  FaultRules faults({{"accept", "", ECONNABORTED, 1, 1}, {"accept", "", EMFILE, 3}});
+  const InstalledHooks installed(faults);
+  const auto accepted = accept_from(listener);
+  ASSERT_TRUE(accepted);
+  EXPECT_TRUE(*accepted);
+  EXPECT_FALSE(accept_from(listener)) << "descriptors have run out";
 }
 
 TEST_F(Socket, DropsThePeersOfOtherUsers) {

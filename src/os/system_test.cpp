@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "os/cgroup.hpp"
@@ -35,6 +36,19 @@ TEST(ProcessAlive, TakesAProcessThatNobodyBuriedForDead) {
   EXPECT_FALSE(process_alive(pid));
 }
 
+// proc(5): the name, in brackets, may hold anything; the start is the 20th field behind it.
+TEST(ProcessStarted, IsWhatTheSystemSays) {
+  std::ifstream file("/proc/self/stat");
+  std::string text;
+  std::getline(file, text);
+  std::istringstream fields(text.substr(text.rfind(')') + 1));
+  std::string field;
+  for (int i = 0; i < 20; ++i) fields >> field;
+  EXPECT_EQ(std::to_string(process_started(process_id())), field);
+  EXPECT_GE(process_started(process_id()), process_started(1));
+  EXPECT_EQ(process_started(0), 0U);
+}
+
 TEST(Memory, IsBoundedByTheMachine) {
   EXPECT_GT(total_memory_bytes(), 16U << 20);
   EXPECT_GT(available_memory_bytes(), 0U);
@@ -46,6 +60,11 @@ TEST(Host, IdentityHoldsTheNameAndTheBoot) {
   EXPECT_EQ(host_identity().rfind(host_name() + "/", 0), 0U);
   EXPECT_GT(host_identity().size(), host_name().size() + 10);
   EXPECT_GE(cpu_count(), 1U);
+}
+
+TEST(Host, WhoseProcessesMayBeNamedToEachOtherAreOfOneSpace) {
+  EXPECT_EQ(process_space(), process_space());
+  EXPECT_EQ(process_space().rfind(host_identity() + "/pid:[", 0), 0U) << process_space();
 }
 
 TEST(Host, HasNoIdleProcessorWhenMoreWantToRunThanThereAre) {
@@ -63,7 +82,11 @@ TEST(Host, HasNoIdleProcessorWhenMoreWantToRunThanThereAre) {
 }
 
 TEST(Host, SaysWhatItIs) {
-  EXPECT_FALSE(processor_name().empty());
+  std::ifstream facts("/proc/cpuinfo");
+  std::string said = "unknown";
+  for (std::string line; std::getline(facts, line) && said == "unknown";)
+    if (line.starts_with("model name")) said = line.substr(line.find(": ") + 2);
+  EXPECT_EQ(processor_name(), said);
   EXPECT_NE(kernel_release().find('.'), std::string::npos);
 }
 

@@ -90,7 +90,7 @@ base::Result<Fd> accept_tcp(const Fd& listener) {
     Fd peer(system_call({.call = "accept", .path = "tcp"},
                         [&] { return ::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK); }));
     if (peer) return peer;
-    if (errno == EAGAIN || errno == EWOULDBLOCK) return Fd();
+    if (errno == EAGAIN) return Fd();
     if (errno != ECONNABORTED) return call_failed("accept", "tcp");
   }
 }

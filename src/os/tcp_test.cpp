@@ -1,6 +1,12 @@
 #include "os/tcp.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "os/fault_rules.hpp"
+#include "support/installed_hooks.hpp"
 
 namespace perdure::os {
 namespace {
@@ -34,8 +40,29 @@ TEST(Tcp, SaysWhichPortItTookAndThatItIsTaken) {
   EXPECT_FALSE(accept_tcp(first->socket).value()) << "nobody has connected";
 }
 
+TEST(Tcp, WhoConnectsIsAccepted) {
+  const auto listener = listen_tcp({"127.0.0.1", 0});
+  ASSERT_TRUE(listener);
+  const Fd client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(listener->address.port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  FaultRules faults({{"accept", "tcp", ECONNABORTED, 1, 1}, {"accept", "tcp", EMFILE, 3}});
+  const test_support::InstalledHooks installed(faults);
+  const auto accepted = accept_tcp(listener->socket);
+  ASSERT_TRUE(accepted) << accepted.error().text();
+  ASSERT_TRUE(*accepted) << "one that gave up hides nobody";
+  EXPECT_EQ(::fcntl(accepted->get(), F_GETFD), FD_CLOEXEC);
+  EXPECT_NE(::fcntl(accepted->get(), F_GETFL) & O_NONBLOCK, 0);
+  EXPECT_FALSE(accept_tcp(listener->socket)) << "descriptors have run out";
+}
+
 TEST(Tcp, AnAddressThatIsNotOursIsAnError) {
-  EXPECT_FALSE(listen_tcp({"192.0.2.1", 0})) << "reserved for documentation";
+  const auto foreign = listen_tcp({"192.0.2.1", 0});
+  ASSERT_FALSE(foreign) << "reserved for documentation";
+  EXPECT_NE(foreign.error().code, PERDURE_BUSY) << "another port is no better";
   EXPECT_FALSE(listen_tcp({"no such host", 0}));
 }
 

@@ -184,6 +184,20 @@ TEST(Code, AnAvailableItemThatIsWantedIsCopied) {
   EXPECT_EQ(rebuilt[1], stripe.items[2]);
 }
 
+TEST(Combination, OfOnesOnlyGivesItsSumToEveryTarget) {
+  std::mt19937_64 random(9);
+  const reference::Bytes a = reference::random_bytes(5000, random), b = reference::random_bytes(4000, random);
+  reference::Bytes sum = a;
+  for (std::size_t i = 0; i < b.size(); ++i) sum[i] ^= b[i];
+  const Combination twice(2, 2, {1, 1, 1, 1}, plain_kernels());
+  reference::Bytes first(a.size()), second(a.size());
+  const std::vector<base::ConstByteSpan> sources = {a, b};
+  const std::vector<base::ByteSpan> targets = {first, second};
+  twice.apply(sources, targets);
+  EXPECT_EQ(first, sum);
+  EXPECT_EQ(second, sum);
+}
+
 TEST(Code, RefusesWhatIsNoCode) {
   for (const auto& [k, m] : {std::pair{0u, 1u}, {1u, 0u}, {1u, 9u}, {64u, 1u}, {57u, 8u}, {1000u, 8u}}) {
     const auto code = Code::make(k, m);

@@ -71,6 +71,19 @@ TEST(ManifestCodec, CountsItsItemsAsReadersDo) {
   EXPECT_LE(items(to_json(empty)), kMostItemsBesidePieces);
 }
 
+TEST(ManifestCodec, ReturnsTheLargestNumbersThatThereMayBe) {
+  Json json = good();
+  json["ranks"] = 2147483647U;
+  json["segment"] = Json::array({2147483646U, 2147483647U});
+  json["version"] = 9223372036854775807U;
+  json["pieces"][1]["rank"] = 2147483646U;
+  const auto decoded = manifest_from_json(json, "x");
+  ASSERT_TRUE(decoded) << decoded.error().text();
+  EXPECT_EQ(decoded->segment_count, 2147483647U);
+  json["segment"] = Json::array({0U, 2147483648U});
+  EXPECT_NE(refusal(json).find("field 'segment'"), std::string::npos) << refusal(json);
+}
+
 TEST(ManifestCodec, IgnoresKeysItDoesNotKnow) {
   Json json = good();
   json["comment"] = "added later";

@@ -206,6 +206,17 @@ TEST(Verify, FindsEveryDefectNotOnlyTheFirst) {
   EXPECT_EQ(defects[4].chunk, 0);
 }
 
+TEST(Verify, NamesNoRanksOfAFileThatDoesNotSayWhoseItIs) {
+  for (const std::size_t size : {8U, 8193U, 16384U}) {
+    const auto defects = verify(MemorySource(std::vector<std::byte>(size, std::byte{'x'})), nullptr);
+    ASSERT_FALSE(defects.empty()) << size;
+    for (const Defect& defect : defects) {
+      EXPECT_EQ(defect.rank, -1) << size;
+      EXPECT_EQ(defect.error.cause.find("it holds"), std::string::npos) << defect.error.cause;
+    }
+  }
+}
+
 /// Fails to read one place, as a bad sector does.
 class BadSector : public MemorySource {
  public:

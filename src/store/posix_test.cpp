@@ -576,6 +576,18 @@ TEST_F(PosixStoreTest, NeverOverwritesWhatItSetAsideBefore) {
   for (const char* end : {"", ".2", ".3", ".json", ".2.json", ".3.json"}) EXPECT_TRUE(fs::exists(aside + end)) << end;
 }
 
+TEST_F(PosixStoreTest, AReportReplacesALongerOneWhoseSegmentWasTakenAway) {
+  const std::string aside = root_ + "/.quarantine/nbody.1." + kFile;
+  for (const std::string& cause : {std::string(500, 'x'), std::string("short")}) {
+    ASSERT_TRUE(write_one());
+    ASSERT_TRUE(store_->quarantine(store_->list("nbody").value().at(0).segments[0], kFirst,
+                                   base::Error{PERDURE_CORRUPT, "x.pds", cause, "", false}));
+    ASSERT_TRUE(fs::remove(aside)) << "somebody looked at it, and left the report";
+  }
+  std::ifstream report(aside + ".json");
+  EXPECT_THAT(base::Json::parse(report)["why"].get<std::string>(), HasSubstr("short"));
+}
+
 TEST_F(PosixStoreTest, CannotSetAsideWhereItCannotWriteAndSaysSo) {
   ASSERT_TRUE(write_one());
   const auto segment = store_->list("nbody").value().at(0).segments[0];
@@ -605,6 +617,65 @@ TEST_F(PosixStoreTest, RemovesTheRestLaterWhenDeletingFailed) {
     EXPECT_THAT(store_->list("nbody").value(), IsEmpty());
   }
   EXPECT_TRUE(store_->remove(kFirst));
+  EXPECT_THAT(files(), testing::ElementsAre("nbody"));
+}
+
+/// A file comes into the directory that is about to be removed.
+class WriterComes : public os::Hooks {
+ public:
+  int before(const os::Operation& operation) override {
+    const bool removed = std::string_view(operation.call) == "rmdir" && operation.path.ends_with("/nbody/1");
+    if (removed) std::ofstream(operation.path + "/.tmp-writer") << "x";
+    return 0;
+  }
+};
+
+TEST_F(PosixStoreTest, LeavesTheDirectoryOfAVersionToAWriterWhoComesMeanwhile) {
+  ASSERT_TRUE(write_one());
+  WriterComes writer;
+  const test_support::InstalledHooks installed(writer);
+  const auto removed = store_->remove(kFirst);
+  EXPECT_TRUE(removed) << removed.error().text();
+  EXPECT_TRUE(fs::exists(root_ + "/nbody/1/.tmp-writer"));
+  EXPECT_THAT(store_->list("nbody").value(), IsEmpty());
+}
+
+TEST_F(PosixStoreTest, SaysThatTheDirectoryOfAVersionCannotBeRemoved) {
+  ASSERT_TRUE(write_one());
+  Failing hooks("rmdir", "/nbody/1", EIO);
+  EXPECT_EQ(store_->remove(kFirst).error().code, PERDURE_IO);
+}
+
+TEST_F(PosixStoreTest, ShowsWhatIsNotItsOwnWhereverItLies) {
+  ASSERT_TRUE(write_one());
+  ASSERT_TRUE(store_->residue().value().empty());
+  fs::copy(root_ + "/nbody/1/" + kFile, root_ + "/misplaced");
+  fs::copy(root_ + "/nbody/1/" + kFile, root_ + "/nbody/copy.pds");
+  for (const char* path : {"core", "nbody/core", "nbody/1/core", "nbody/1/folder/x", "bad name/x"}) touch(path);
+  std::map<std::string, Residue> found;
+  const auto residue = store_->residue().value();
+  for (const Residue& one : residue) found[fs::relative(one.path, root_)] = one;
+  std::vector<std::string> paths;
+  for (const auto& [path, one] : found) {
+    paths.push_back(path);
+    const bool segment = path == "misplaced" || path == "nbody/copy.pds";
+    EXPECT_EQ(one.kind, segment ? Residue::Kind::misplaced : Residue::Kind::foreign) << path;
+    EXPECT_EQ(one.bytes > 0, !fs::is_directory(one.path)) << path;
+    EXPECT_EQ(one.name, path.starts_with("nbody/") ? "nbody" : "") << path;
+  }
+  EXPECT_THAT(paths, testing::ElementsAre("bad name", "core", "misplaced", "nbody/1/core", "nbody/1/folder",
+                                          "nbody/copy.pds", "nbody/core"));
+}
+
+TEST_F(PosixStoreTest, LeavesNothingOfWhatWasResumedAndGivenUp) {
+  {
+    const Manifest manifest = sample_version(kFirst, 1)[0];
+    auto sink = store_->begin(manifest, 8192).value();
+    sink->keep(true);
+    sink.reset();
+    ASSERT_EQ(files().size(), 3U) << "it was kept";
+    ASSERT_TRUE(store_->resume(manifest, 8192));
+  }
   EXPECT_THAT(files(), testing::ElementsAre("nbody"));
 }
 

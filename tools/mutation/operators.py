@@ -9,6 +9,8 @@ JUMPS = {"break", "continue"}
 KEYWORDS = {"if", "for", "while", "do", "switch", "case", "default", "else", "using", "typedef", "static_assert", "try", "catch", "goto", "delete", "throw",
             "template", "class", "struct", "enum", "namespace", "friend", "static", "constexpr", "const", "auto", "new", "co_return", "co_await"}
 NO_PROMISE = ("os::crash_point", "crash_point", "PERDURE_TRY")  # a hook of tests; a declaration
+ONLY_SPEED = re.compile(r"[\w.\->]+(\.|->)reserve\(.*\)")  # room for a container's elements: it grows without
+DIFFERENCE_OR_ZERO = re.compile(r"(?P<a>.+?) >=? (?P<b>.+?) \? (?P=a) - (?P=b) : 0(?!\w)")  # equal numbers: 0 either way
 
 
 @dataclasses.dataclass
@@ -103,7 +105,7 @@ def operators(source):
             continue
         change = None
         if token.text in SWAPS and spaced(source, i) and not source.is_text(i - 1, "operator", "return", ",", "(", "="):
-            if token.text in "+-" and speaks(source, i):
+            if token.text in "+-" and speaks(source, i) or token.text in (">", ">=") and chooses_difference_or_zero(source, i):
                 continue
             change = expression_change(source, i, SWAPS[token.text], f"{token.text} becomes {SWAPS[token.text]}")
         elif token.text == "!":
@@ -119,6 +121,12 @@ def speaks(source, i):
         return True
     near = source.tokens[region[0] : region[1]]
     return any(t.kind == "text" or t.text in ("to_string", "string", "text", "hex") for t in near if t.outer == source.tokens[i].outer or t.kind == "text")
+
+
+def chooses_difference_or_zero(source, i):
+    """`a > b ? a - b : 0`, around token i."""
+    region = region_of(source, i)
+    return region is not None and DIFFERENCE_OR_ZERO.fullmatch(source.flat(source.tokens[region[0]].begin, source.tokens[region[1] - 1].end)) is not None
 
 
 def conditions(source):
@@ -142,7 +150,7 @@ def is_expression(source, begin, end):
     """The statement of these tokens computes something, and declares nothing."""
     tokens = source.tokens
     text = source.flat(tokens[begin].begin, tokens[end - 1].end)
-    if tokens[begin].text in KEYWORDS or tokens[begin].kind in ("text", "number") or text.startswith(NO_PROMISE):
+    if tokens[begin].text in KEYWORDS or tokens[begin].kind in ("text", "number") or text.startswith(NO_PROMISE) or ONLY_SPEED.fullmatch(text):
         return False
     if tokens[begin].text in ("return", *JUMPS):
         return end == begin + 1
@@ -187,6 +195,15 @@ def bodies(source):
         yield Change(source.path, source.line(source.tokens[first].begin), f"{name}() returns at once", position, position, "beginning", f"return {value};")
 
 
+def constexpr_bodies(source):
+    """Where the compiler computes: no switch can be on there."""
+    for i, kind in source.braces.items():
+        if kind == "body" and not source.in_function(source.tokens[i].outer) and "constexpr" in [t.text for t in source.tokens[source.declaration_begin(i) : i]]:
+            yield source.tokens[i].begin, source.tokens[source.tokens[i].other].end
+
+
 def changes_of(source):
     found = [*operators(source), *conditions(source), *statements(source), *bodies(source)]
+    computed = list(constexpr_bodies(source))
+    found = [change for change in found if not any(begin <= change.begin < end for begin, end in computed)]
     return sorted(found, key=lambda change: (change.begin, -change.end, change.what))

@@ -130,8 +130,12 @@ def batches(tests):
 
 
 def judge(number, tests):
-    """(number, verdict, by whom): "failed" or "late" when a test noticed it, "survived" else."""
-    for program, names, seconds in batches(tests):
+    return judge_by(number, batches(tests))
+
+
+def judge_by(number, runs):
+    """(number, verdict, by whom): "failed" or "late" when a test noticed it, "survived" else. `runs`: (program, names, seconds)."""
+    for program, names, seconds in runs:
         for _ in range(2):  # a test that failed by chance has noticed nothing
             status, _, said, _ = worker.run(program, names, 15 + 6 * seconds, mutant=number)
             if status == 0:
@@ -140,5 +144,5 @@ def judge(number, tests):
             return number, "late", pathlib.Path(program).name
         if status != 0:
             first = FAILED.search(said)
-            return number, "failed", first.group(1) if first else f"{pathlib.Path(program).name} ended with {status}"
+            return number, "failed", f"{pathlib.Path(program).name}: {first.group(1) if first else f'ended with {status}'}"
     return number, "survived", ""

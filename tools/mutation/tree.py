@@ -105,9 +105,10 @@ def write(root, copy, changes):
             content = MutatedFile(name, content.decode(), by_file[name], copy).render().encode()
         replace(copy / name, content, file.stat().st_mode)
         expected.add(name)
-    for file in list(copy.rglob("*")):
-        if file.is_file() and str(file.relative_to(copy)) not in expected:
-            file.unlink()
+    for folder in (entry for entry in copy.iterdir() if entry.is_dir() and entry.name != "build"):
+        for file in list(folder.rglob("*")):
+            if file.is_file() and str(file.relative_to(copy)) not in expected:
+                file.unlink()
 
 
 def replace(path, content, mode=0o644):
