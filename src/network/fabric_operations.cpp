@@ -1,5 +1,6 @@
 // What the fabric wire sends and transfers.
 #include <cstring>
+#include <set>
 
 #include "network/fabric_buffer.hpp"
 #include "network/fabric_wire.hpp"
@@ -8,9 +9,8 @@
 namespace perdure::network {
 namespace {
 
-constexpr unsigned kReceives = 64;   // buffers that wait for messages
-constexpr unsigned kMaxSends = 768;  // under way to one peer: the windows of all its calls
-constexpr std::size_t kMaxFreeBuffers = 256;
+constexpr unsigned kReceives = 64;                 // buffers that wait for messages
+constexpr unsigned kMaxSends = 768;                // under way to one peer: the windows of all its calls
 constexpr std::uint64_t kMaxWait = 1'000'000'000;  // a message that waits longer will be repeated anyway
 
 const FabricBuffer& fabric_buffer(const WireBufferPointer& buffer) { return static_cast<FabricBuffer&>(*buffer); }
@@ -40,8 +40,10 @@ base::Result<WireBufferPointer> FabricWire::take_message_buffer() {
 void FabricWire::release(Operation& operation) {
   if (operation.kind == Kind::send) {
     if (const auto it = known_.peers.find(operation.peer); it != known_.peers.end()) --it->second.under_way;
-    if (free_buffers_.size() < kMaxFreeBuffers) free_buffers_.push_back(std::move(operation.buffer));
+    if (free_buffers_.size() < free_buffers_.capacity()) free_buffers_.push_back(std::move(operation.buffer));
   }
+  waiting_ -= operation.waits ? 1 : 0;
+  given_up_ -= operation.given_up ? 1 : 0;
   operations_.erase(operation.self);
 }
 
@@ -82,7 +84,7 @@ base::Status FabricWire::launch(std::list<Operation>::iterator operation) {
     return {};
   }
   if (code == -FI_EAGAIN) {  // not connected yet, or no room: the thread tries again
-    waiting_.push_back(&*operation);
+    let_wait(*operation);
     wake();
     return {};
   }
@@ -116,25 +118,25 @@ base::Status FabricWire::begin(WireTransfer transfer) {
 /// Tries again what the provider could not take. A peer that is not there must not keep others waiting: all are tried.
 void FabricWire::post_waiting() {
   const std::lock_guard lock(mutex_);
-  const std::uint64_t now = waiting_.empty() ? 0 : os::monotonic_ns();
-  std::deque<Operation*> still;
-  std::map<WirePeer, bool> refused;  // what is refused once needs no second try in this round
-  for (Operation* operation : waiting_) {
-    const bool skip = refused.contains(operation->peer);
-    const long code = skip ? -FI_EAGAIN : post(*operation);
+  if (waiting_ == 0) return;
+  const std::uint64_t now = os::monotonic_ns();
+  std::set<WirePeer> refused;  // what is refused once needs no second try in this round
+  for (auto next = operations_.begin(); next != operations_.end();) {
+    Operation& operation = *next++;
+    if (!operation.waits || operation.given_up) continue;
+    const long code = refused.contains(operation.peer) ? -FI_EAGAIN : post(operation);
     if (code == 0) {
-      operation->posted = true;
-    } else if (operation->kind == Kind::receive || (code == -FI_EAGAIN && now - operation->since_ns < kMaxWait)) {
-      refused[operation->peer] = true;
-      still.push_back(operation);
+      operation.posted = true;
+      operation.waits = false;
+      --waiting_;
+    } else if (operation.kind == Kind::receive || (code == -FI_EAGAIN && now - operation.since_ns < kMaxWait)) {
+      refused.insert(operation.peer);
+    } else if (operation.kind == Kind::transfer) {
+      give_up(operation);
     } else {
-      if (operation->kind == Kind::transfer && !operation->reported)
-        failed_transfers_.emplace_back(operation->transfer.token,
-                                       base::Error{PERDURE_UNAVAILABLE, "transfer", "the peer takes none", {}, true});
-      release(*operation);
+      release(operation);
     }
   }
-  waiting_ = std::move(still);
 }
 
 }  // namespace perdure::network

@@ -2,13 +2,16 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "network/fabric_wire.hpp"
+#include "os/system.hpp"
 
 namespace perdure::network {
 namespace {
 
+constexpr std::uint64_t kLongestPauseNs = 100'000'000;
 constexpr int kMillisecond = 1;  // while something waits that no event may announce
 
 int in_milliseconds(std::uint64_t ns) { return static_cast<int>(ns / 1'000'000 + 1); }
@@ -31,8 +34,8 @@ void FabricWire::sleep() {
   std::uint64_t limit = sleep_ns_;
   {
     const std::lock_guard lock(mutex_);
-    if (!failed_transfers_.empty()) return;
-    if (!waiting_.empty()) limit = 0;
+    if (given_up_ > 0) return;
+    if (waiting_ > 0) limit = 0;
   }
   pollfd all[2] = {{fabric_.wait_fd, POLLIN, 0}, {wake_.get(), POLLIN, 0}};
   ::poll(all, 2, limit == 0 ? kMillisecond : in_milliseconds(limit));
@@ -60,14 +63,37 @@ bool FabricWire::complete_error() {
   if (::fi_cq_readerr(fabric_.completions.get(), &entry, 0) < 0) return false;
   auto* operation = static_cast<Operation*>(entry.op_context);
   if (operation == nullptr) return true;
-  base::Error error = fabric_error(*fabric_.library, entry.err, "transfer", "network");
+  base::Error error{PERDURE_UNAVAILABLE, "network", "out of memory", {}, false};  // short enough to need none
+  (void)base::caught("network", [&]() -> base::Status {
+    error = fabric_error(*fabric_.library, entry.err, "transfer", "network");
+    return {};
+  });
   // What a broken connection swallowed can be tried again; what the peer refused stays refused.
   error.retryable = entry.err != FI_EACCES && entry.err != FI_EINVAL && entry.err != FI_EPERM;
   finish(*operation, base::fail(std::move(error)), 0);
   return true;
 }
 
-void FabricWire::finish(Operation& operation, base::Status status, std::size_t bytes) {
+// Who begun a transfer waits for its end, and what completed with it has been taken from the provider: it is told until
+// it is heard, as a thread's failure is (os/thread.hpp).
+template <class Tell>
+void FabricWire::tell_until_heard(Tell tell) noexcept {
+  for (std::uint64_t pause_ns = 1'000'000;; pause_ns = std::min(2 * pause_ns, kLongestPauseNs)) {
+    try {
+      return tell();
+    } catch (...) {  // memory is refused, and may be there soon
+      if (stopping_) return;
+      os::sleep_ns(pause_ns);
+    }
+  }
+}
+
+void FabricWire::tell(std::uint64_t token, const base::Status& status) {
+  tell_until_heard([&] { events_->on_transfer(token, status); });
+}
+
+// Nothing is thrown here: the others of the batch come after it.
+void FabricWire::finish(Operation& operation, const base::Status& status, std::size_t bytes) {
   if (operation.kind == Kind::receive) {
     // A message that fails here is a lost one; its buffer takes the next.
     (void)base::caught("message", [&]() -> base::Status {
@@ -75,7 +101,7 @@ void FabricWire::finish(Operation& operation, base::Status status, std::size_t b
       return {};
     });
     const std::lock_guard lock(mutex_);
-    if (open_ && post(operation) != 0) waiting_.push_back(&operation);
+    if (open_ && post(operation) != 0) let_wait(operation);
     return;
   }
   const WirePeer peer = operation.peer;
@@ -89,20 +115,30 @@ void FabricWire::finish(Operation& operation, base::Status status, std::size_t b
     known = known_.peers.contains(peer);
     release(operation);
   }
-  if (!status && known && !transfer) events_->on_send_failed(peer, status.error());
-  if (transfer && !reported) events_->on_transfer(token, std::move(status));
+  if (!status && known && !transfer) tell_until_heard([&] { events_->on_send_failed(peer, status.error()); });
+  if (transfer && !reported) tell(token, status);
 }
 
+// Transfers that were given up. What the provider has not taken is over then.
 void FabricWire::report() {
   for (;;) {
-    std::pair<std::uint64_t, base::Error> failed;
+    std::uint64_t token = 0;
+    bool peer_gone = false;
     {
       const std::lock_guard lock(mutex_);
-      if (failed_transfers_.empty()) return;
-      failed = std::move(failed_transfers_.front());
-      failed_transfers_.pop_front();
+      if (given_up_ == 0) return;
+      const auto next =
+          std::find_if(operations_.begin(), operations_.end(), [](const Operation& each) { return each.given_up; });
+      token = next->transfer.token;
+      peer_gone = !known_.peers.contains(next->peer);
+      next->given_up = false;
+      --given_up_;
+      if (std::exchange(next->reported, true)) continue;
+      if (next->waits) release(*next);
     }
-    events_->on_transfer(failed.first, base::fail(std::move(failed.second)));
+    const base::Status over = peer_gone ? base::fail(PERDURE_PEER_FAILED, "transfer", "peer is gone", {}, true)
+                                        : base::fail(PERDURE_UNAVAILABLE, "transfer", "peer takes none", {}, true);
+    tell(token, over);
   }
 }
 

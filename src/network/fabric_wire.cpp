@@ -15,6 +15,7 @@ namespace {
 
 // The provider copies messages of up to 16 KiB; longer ones cost a round trip more.
 constexpr std::size_t kMaxMessageOnFabric = 16 * base::KiB;
+constexpr std::size_t kMaxFreeBuffers = 256;
 
 }  // namespace
 
@@ -42,7 +43,9 @@ base::Result<std::unique_ptr<Wire>> FabricWire::make(const FabricOptions& option
 }
 
 FabricWire::FabricWire(FabricResources fabric, os::Fd wake, Bytes name, std::uint64_t sleep_ns)
-    : fabric_(std::move(fabric)), wake_(std::move(wake)), name_(std::move(name)), sleep_ns_(sleep_ns) {}
+    : fabric_(std::move(fabric)), wake_(std::move(wake)), name_(std::move(name)), sleep_ns_(sleep_ns) {
+  free_buffers_.reserve(kMaxFreeBuffers);
+}
 
 FabricWire::~FabricWire() { stop(); }
 
@@ -77,10 +80,7 @@ void FabricWire::stop() {
   fabric_.endpoint.reset();
   for (Operation& operation : operations_)
     if (operation.kind == Kind::transfer && !operation.reported)
-      failed_transfers_.emplace_back(operation.transfer.token,
-                                     base::Error{PERDURE_CLOSED, "network", "the wire was closed", {}, false});
-  report();
-  waiting_.clear();
+      tell(operation.transfer.token, base::fail(PERDURE_CLOSED, "network", "it was closed"));
   operations_.clear();
   free_buffers_.clear();
 }
@@ -107,21 +107,18 @@ base::Result<WirePeer> FabricWire::connect(ConstByteSpan address) {
 }
 
 void FabricWire::forget(WirePeer peer) {
-  const base::Error gone{PERDURE_PEER_FAILED, "transfer", "the peer is gone", {}, true};
   {
     const std::lock_guard lock(mutex_);
     const auto it = known_.peers.find(peer);
     if (it == known_.peers.end()) return;
-    for (Operation& operation : operations_) {
-      if (operation.peer != peer || operation.kind != Kind::transfer || operation.reported) continue;
-      operation.reported = true;  // its buffer stays until the provider is done with it
-      failed_transfers_.emplace_back(operation.transfer.token, gone);
+    for (auto next = operations_.begin(); next != operations_.end();) {
+      Operation& operation = *next++;
+      if (operation.peer != peer) continue;
+      if (operation.kind == Kind::transfer)
+        give_up(operation);  // its buffer stays until the provider is done with it
+      else if (operation.waits)
+        release(operation);
     }
-    std::vector<Operation*> dropped;
-    for (Operation* operation : waiting_)
-      if (operation->peer == peer) dropped.push_back(operation);
-    std::erase_if(waiting_, [peer](const Operation* operation) { return operation->peer == peer; });
-    for (Operation* operation : dropped) release(*operation);
     const auto address = known_.addresses.find(it->second.address);
     known_.peers.erase(it);
     if (--address->second.users == 0) {

@@ -3,11 +3,11 @@
 // descriptor. Sends and transfers are begun by whoever wants them; what the provider cannot take at the moment waits in
 // a bounded list that the thread works off.
 #include <atomic>
-#include <deque>
 #include <list>
 #include <map>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "network/fabric_resources.hpp"
 #include "os/file.hpp"
@@ -42,8 +42,10 @@ class FabricWire : public Wire {
     WireBufferPointer buffer;
     std::size_t bytes = 0;
     WireTransfer transfer;  // of a transfer
-    bool reported = false;  // a transfer whose end was reported before the provider's word
     bool posted = false;
+    bool waits = false;     // the provider could not take it yet
+    bool given_up = false;  // a transfer whose end the thread is to report before the provider's word
+    bool reported = false;  // and has
     std::uint64_t since_ns = 0;
     std::list<Operation>::iterator self;
   };
@@ -68,8 +70,13 @@ class FabricWire : public Wire {
   void drain_completions();
   void sleep();
   bool complete_error();
-  void finish(Operation& operation, base::Status status, std::size_t bytes);
+  void finish(Operation& operation, const base::Status& status, std::size_t bytes);
   void report();
+  void tell(std::uint64_t token, const base::Status& status);
+  template <class Tell>
+  void tell_until_heard(Tell tell) noexcept;
+  void let_wait(Operation& operation) { waiting_ += std::exchange(operation.waits, true) ? 0 : 1; }
+  void give_up(Operation& operation) { given_up_ += std::exchange(operation.given_up, true) ? 0 : 1; }
   base::Status post_receives();
   long post(Operation& operation);  // locked by the caller
   /// Posts it, or lets it wait. Locked by the caller.
@@ -92,9 +99,8 @@ class FabricWire : public Wire {
   bool open_ = true;
   Known known_;
   std::list<Operation> operations_;
-  std::deque<Operation*> waiting_;
   std::vector<WireBufferPointer> free_buffers_;
-  std::deque<std::pair<std::uint64_t, base::Error>> failed_transfers_;  // to be reported by the thread
+  std::size_t waiting_ = 0, given_up_ = 0;  // of the operations; marks, as lists would need memory when there is none
   std::map<std::uint64_t, FidPointer<fid_mr>> exposed_;
 };
 

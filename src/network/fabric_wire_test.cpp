@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -136,6 +137,60 @@ TEST(FabricWire, AHungProcessIsLostAndItsTransfersEnd) {
   for (int i = 0; i < 60'000 && client->statistics().transfers > 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(client->statistics().transfers, 0u);
+}
+
+/// Gets no memory at all but every third of the wire's reports; the first takes so long that the others come together.
+class OutOfMemory : public WireEvents {
+ public:
+  explicit OutOfMemory(std::unique_ptr<Wire> end) : wire(std::move(end)) { EXPECT_TRUE(wire->start(*this)); }
+  ~OutOfMemory() override { wire->stop(); }
+  void on_message(ConstByteSpan) override { throw std::bad_alloc(); }
+  void on_transfer(std::uint64_t token, base::Status status) override {
+    if (calls_++ == 0) os::sleep_ns(100'000'000);
+    if (calls_ % 3 != 0) throw std::bad_alloc();
+    const std::lock_guard lock(mutex_);
+    EXPECT_TRUE(ended_.emplace(token, status.has_value()).second) << "token " << token << " ended twice";
+    changed_.notify_all();
+  }
+  void on_send_failed(WirePeer, const base::Error&) override { throw std::bad_alloc(); }
+  /// By token, whether it ended well.
+  std::map<std::uint64_t, bool> wait_for(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, std::chrono::nanoseconds(kPatience), [&] { return ended_.size() >= count; });
+    return ended_;
+  }
+  std::unique_ptr<Wire> wire;
+
+ private:
+  unsigned calls_ = 0;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::uint64_t, bool> ended_;
+};
+
+TEST(FabricWire, OfABatchOfTransfersEachEndsOnceWhoeverHasNoMemoryToHearOfIt) {
+  constexpr std::uint64_t kTransfers = 24;
+  OutOfMemory server(open_fabric_wire()), client(open_fabric_wire());
+  Bytes exposed(100'000, std::byte{7});
+  const auto memory = server.wire->expose(exposed, Access::read);
+  ASSERT_TRUE(memory) << error_text(memory);
+  const auto peer = client.wire->connect(server.wire->address());
+  ASSERT_TRUE(peer) << error_text(peer);
+  const auto begin = [&](std::uint64_t token) {
+    auto buffer = client.wire->make_buffer(4096);
+    ASSERT_TRUE(buffer);
+    ASSERT_TRUE(client.wire->begin({*peer, *memory, 0, *buffer, 4096, token, false}));
+  };
+  for (std::uint64_t token = 0; token < kTransfers; ++token) begin(token);
+  auto ended = client.wait_for(kTransfers);
+  EXPECT_EQ(ended.size(), kTransfers);
+  for (const auto& [token, well] : ended) EXPECT_TRUE(well) << token;
+  // And those of a peer that is forgotten.
+  server.wire->stop();
+  for (std::uint64_t token = kTransfers; token < 2 * kTransfers; ++token) begin(token);
+  client.wire->forget(*peer);
+  ended = client.wait_for(2 * kTransfers);
+  EXPECT_EQ(ended.size(), 2 * kTransfers);
 }
 
 TEST(FabricWire, TwoHundredLossesAndReconnectionsKeepDescriptorsAndStateBounded) {

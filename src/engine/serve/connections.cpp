@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
@@ -147,9 +148,12 @@ void Connections::lose(ClientId id) {
   if (const auto it = connections_.find(id); it != connections_.end()) lose(it->second);
 }
 
-std::vector<ClientId> Connections::drop_lost() {
-  std::vector<ClientId> dropped;
-  if (!std::exchange(some_lost_, false)) return dropped;
+void Connections::drop_lost(std::vector<ClientId>& dropped) {
+  if (!some_lost_) return;
+  const auto lost =
+      std::count_if(connections_.begin(), connections_.end(), [](const auto& c) { return c.second.lost; });
+  dropped.reserve(dropped.size() + static_cast<std::size_t>(lost));
+  some_lost_ = false;
   for (auto it = connections_.begin(); it != connections_.end();) {
     if (!it->second.lost) {
       ++it;
@@ -159,7 +163,6 @@ std::vector<ClientId> Connections::drop_lost() {
     readiness_.remove(it->second.socket);
     it = connections_.erase(it);
   }
-  return dropped;
 }
 
 bool Connections::has(ClientId id) const {

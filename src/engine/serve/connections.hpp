@@ -37,8 +37,9 @@ class Connections {
   }
   /// The client is served no more; drop_lost() closes its connection.
   void lose(ClientId id);
-  /// Closes the connections that ended or were lost; whose they were.
-  std::vector<ClientId> drop_lost();
+  /// Closes the connections that ended or were lost, and appends whose they were: all of them, or none where there is
+  /// no memory for that.
+  void drop_lost(std::vector<ClientId>& dropped);
   bool has(ClientId id) const;  ///< and it is not lost
   std::size_t count() const { return connections_.size(); }
   void close();

@@ -74,7 +74,7 @@ void Server::take(ClientId client, const ipc::Frame& frame) {
 }
 
 void Server::drop_lost() {
-  for (const ClientId id : connections_.drop_lost()) gone_.push_back(id);
+  connections_.drop_lost(gone_);
   for (; !gone_.empty(); gone_.pop_back()) {  // one that fails half way is seen to again
     const ClientId id = gone_.back();
     waiting_.client_gone(id);

@@ -15,8 +15,12 @@ constexpr std::uint64_t kLookAtLeastNs = 1'000'000'000;
 /// Of two times, where 0 is never.
 std::uint64_t earlier(std::uint64_t a, std::uint64_t b) { return a == 0 || (b != 0 && b < a) ? b : a; }
 
+// A time that is not noted is no reason to leave a request without its answer.
 void tell_waited(ServeContext& context, const WaitingRequests::Entry& entry) {
-  entry.request->waited(context, static_cast<double>(os::monotonic_ns() - entry.since_ns) * 1e-9);
+  (void)base::caught("wait", [&]() -> base::Status {
+    entry.request->waited(context, static_cast<double>(os::monotonic_ns() - entry.since_ns) * 1e-9);
+    return {};
+  });
 }
 
 }  // namespace
@@ -25,9 +29,10 @@ void WaitingRequests::add(ClientId client, std::uint64_t sequence, std::uint64_t
                           std::unique_ptr<HeldRequest> request) {
   const std::uint64_t now = os::monotonic_ns();
   if (entries_.empty()) looked_ns_ = now;
-  if (request->traits().in_turn) ++in_turn_;
+  const bool in_turn = request->traits().in_turn;
   const std::uint64_t deadline = timeout_ns == 0 || timeout_ns > ~0ULL - now ? 0 : now + timeout_ns;
   entries_.push_back({client, sequence, deadline, now, std::move(request)});
+  if (in_turn) ++in_turn_;
 }
 
 std::deque<WaitingRequests::Entry>::iterator WaitingRequests::erase(std::deque<Entry>::iterator it) {
@@ -62,8 +67,8 @@ void WaitingRequests::reconsider(ServeContext& context) {
       ++it;
       continue;
     }
-    tell_waited(context, *it);
     const Entry over = take(it);  // whatever happens now, nobody is answered twice
+    tell_waited(context, over);
     context.connections.send(over.client, [&](std::vector<std::byte>& out) {
       if (asked)
         over.request->append_answer(over.sequence, out);
@@ -87,10 +92,10 @@ void WaitingRequests::refuse_if(ServeContext& context, const std::function<bool(
       ++it;
       continue;
     }
-    tell_waited(context, *it);
-    context.connections.send(it->client,
-                             [&](std::vector<std::byte>& out) { it->request->refuse(it->sequence, error, out); });
-    it = erase(it);
+    const Entry over = take(it);
+    tell_waited(context, over);
+    context.connections.send(over.client,
+                             [&](std::vector<std::byte>& out) { over.request->refuse(over.sequence, error, out); });
   }
 }
 
