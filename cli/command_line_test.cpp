@@ -160,8 +160,12 @@ TEST(Doctor, JudgesTheLimitsOfAProcess) {
   facts.most_files = 4096;
   EXPECT_EQ(judged(facts, "open files").verdict, Verdict::ok);
   facts.redundancy = true;
-  EXPECT_EQ(judged(facts, "open files").verdict, Verdict::warning) << "peers, and strangers, connect";
-  EXPECT_EQ(judged(facts, "open files").remedy, "ulimit -n 4096, and ask the administrator for more");
+  EXPECT_THAT(judged(facts, "open files").finding, HasSubstr("enough for jobs of 640 nodes"));
+  facts.files = 512;
+  EXPECT_EQ(judged(facts, "open files").verdict, Verdict::warning);
+  EXPECT_EQ(judged(facts, "open files").remedy, "ulimit -n 4096");
+  facts.most_files = 512;
+  EXPECT_EQ(judged(facts, "open files").remedy, "ulimit -n 512, and ask the administrator for more");
   facts.chunk_bytes = 64 << 20;
   facts.file_bytes = 1 << 20;
   EXPECT_EQ(judged(facts, "file size").verdict, Verdict::problem);
@@ -179,6 +183,19 @@ TEST(Doctor, JudgesTheLimitsOfAProcess) {
     EXPECT_EQ(judged(facts, "threads").verdict, Verdict::problem) << many;
   }
   EXPECT_THAT(judged(facts, "threads").remedy, HasSubstr("ulimit -u"));
+}
+
+TEST(Doctor, SaysWhereEnginesListen) {
+  const std::vector<os::Interface> there = {{"eth0", "10.1.2.3"}, {"ib0", "10.9.9.9"}};
+  EXPECT_EQ(judge_interface("ib0", there).finding, "engines listen on ib0 (10.9.9.9)");
+  EXPECT_EQ(judge_interface("10.9.9.9", there).finding, "engines listen on ib0 (10.9.9.9)");
+  EXPECT_THAT(judge_interface("", there).finding, HasSubstr("eth0 10.1.2.3, ib0 10.9.9.9"));
+  EXPECT_EQ(judge_interface("ib7", there).verdict, Verdict::warning);
+  EXPECT_THAT(judge_interface("ib7", there).finding, HasSubstr("eth0 10.1.2.3, ib0 10.9.9.9"));
+  const auto json =
+      run_verb({"doctor", "--quick", "--json", "--set", "redundancy.scheme=xor", "--set", "network.bind=lo"}).json();
+  const auto of_network = [](const auto& check) { return check["check"] == "network"; };
+  EXPECT_EQ(std::count_if(json["checks"].begin(), json["checks"].end(), of_network), 1);
 }
 
 TEST(Doctor, LooksAtTheLimitOfFileSizes) {

@@ -28,6 +28,7 @@ std::vector<Check> all_checks(const config::Config& config, const DoctorOptions&
   add(check_limits(config));
   add(check_processors(config));
   add(check_sockets(config));
+  add(check_network(config));
   add(check_programs(config));
   add(check_node_directories(config));
   return all;

@@ -10,6 +10,7 @@
 #include "config/engine_cpus.hpp"
 #include "engine/host/engine.hpp"
 #include "os/affinity.hpp"
+#include "os/descriptors.hpp"
 #include "os/fault_rules.hpp"
 #include "os/system.hpp"
 #include "os/thread.hpp"
@@ -59,6 +60,7 @@ base::Result<engine::Claim> claim(const Arguments& arguments, const config::Conf
 
 base::Status serve(const Arguments& arguments) {
   PERDURE_CHECK(os::install_faults_from_environment());
+  os::raise_descriptor_limit();
   PERDURE_TRY(const auto config, configuration(arguments));
   if (arguments.settings.empty()) {  // else the client that started us chose for us: only it knows its launcher
     PERDURE_TRY(const auto chosen, config::engine_cpus(config));

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "os/descriptors.hpp"
 #include "os/fault_rules.hpp"
 #include "os/system.hpp"
 #include "parity/server.hpp"
@@ -48,6 +49,7 @@ base::Result<os::File> claim(const std::string& endpoint) {
 
 base::Status serve(const Arguments& arguments) {
   PERDURE_CHECK(os::install_faults_from_environment());
+  os::raise_descriptor_limit();
   parity::ServerOptions options;
   PERDURE_TRY(options.pool_bytes, base::parse_bytes(arguments.pool));
   options.orders_at_once = arguments.orders;

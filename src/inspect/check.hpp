@@ -9,6 +9,7 @@
 #include "config/config.hpp"
 #include "os/cpu_facts.hpp"
 #include "os/file.hpp"
+#include "os/interfaces.hpp"
 
 namespace perdure::inspect {
 
@@ -49,6 +50,10 @@ std::vector<Check> judge_limits(const LimitFacts& facts);
 std::vector<Check> check_processors(const config::Config& config);
 /// The same from facts that are given.
 Check judge_processors(const std::string& option, const os::CpuFacts& facts);
+/// Where engines listen for one another; nothing without redundancy.
+std::vector<Check> check_network(const config::Config& config);
+/// The same for this network.bind on a node that has these interfaces.
+Check judge_interface(const std::string& bind, const std::vector<os::Interface>& there);
 std::vector<Check> check_sockets(const config::Config& config);
 std::vector<Check> check_programs(const config::Config& config);
 std::vector<Check> check_node_directories(const config::Config& config);

@@ -18,7 +18,8 @@
 namespace perdure::inspect {
 namespace {
 
-constexpr std::uint64_t kEnoughFiles = 1024, kEnoughFilesWithPeers = 20'000;
+constexpr std::uint64_t kEnoughFiles = 1024;
+constexpr std::uint64_t kFilesOfAnEngine = 256;  // its own, those of its ranks, and of libfabric
 constexpr std::uint64_t kEnoughLocked = 64 << 10;
 constexpr std::uint64_t kEnoughThreads = 128, kFewestThreads = 16;  // that may still be begun
 
@@ -26,16 +27,22 @@ std::string limit_text(std::uint64_t limit) {
   return limit == LimitFacts::kUnlimited ? "unlimited" : std::to_string(limit);
 }
 
-// Anybody who reaches the port of an engine can hold some of its descriptors for a while.
+// A recovery may need a connection to every node of the job. Anybody who reaches the port of an engine can hold an
+// eighth of its descriptors for a while (network/callers.hpp).
+std::string nodes_text(std::uint64_t files) {
+  if (files == LimitFacts::kUnlimited) return "";
+  const std::uint64_t left = files - files / 8;
+  return fmt::format("; with redundancy enough for jobs of {} nodes",
+                     left > kFilesOfAnEngine ? left - kFilesOfAnEngine : 0);
+}
+
 Check judge_files(const LimitFacts& facts) {
-  const std::uint64_t enough = facts.redundancy ? kEnoughFilesWithPeers : kEnoughFiles;
-  const bool few = facts.files < enough;
+  const bool few = facts.files < kEnoughFiles;
   return {"open files", few ? Verdict::warning : Verdict::ok,
           fmt::format("limit {} (at most {}){}", limit_text(facts.files), limit_text(facts.most_files),
-                      few && facts.redundancy ? "; strange connections to engines can use them up" : ""),
-          few ? fmt::format("ulimit -n {}{}",
-                            std::min<std::uint64_t>(facts.most_files, std::max<std::uint64_t>(enough, 65536)),
-                            facts.most_files < enough ? ", and ask the administrator for more" : "")
+                      facts.redundancy ? nodes_text(facts.files) : ""),
+          few ? fmt::format("ulimit -n {}{}", std::min<std::uint64_t>(facts.most_files, 65536),
+                            facts.most_files < kEnoughFiles ? ", and ask the administrator for more" : "")
               : ""};
 }
 
@@ -148,6 +155,26 @@ base::Status try_sockets(const std::string& root) {
 
 }  // namespace
 
+Check judge_interface(const std::string& bind, const std::vector<os::Interface>& there) {
+  std::string all;
+  const os::Interface* found = nullptr;
+  for (const os::Interface& one : there) {
+    all += (all.empty() ? "" : ", ") + one.name + " " + one.address;
+    if (found == nullptr && (one.name == bind || one.address == bind)) found = &one;
+  }
+  if (all.empty()) all = "none";
+  if (bind.empty())
+    return {"network", Verdict::ok,
+            "engines listen where libfabric chooses, as a rule on the main interface; this node has " + all +
+                ". To keep others out, set network.bind to an interface that only the job's nodes reach",
+            ""};
+  if (found != nullptr)
+    return {"network", Verdict::ok, "engines listen on " + found->name + " (" + found->address + ")", ""};
+  return {"network", Verdict::warning,
+          "network.bind = " + bind + " is no interface of this node, and none of its addresses; it has " + all,
+          "name one of them, unless it is a host name of this node"};
+}
+
 std::vector<Check> judge_limits(const LimitFacts& facts) {
   return {judge_files(facts), judge_locked(facts), judge_file_size(facts), judge_threads(facts)};
 }
@@ -165,6 +192,11 @@ std::vector<Check> check_limits(const config::Config& config) {
   facts.chunk_bytes = config.bytes("chunk_bytes");
   facts.redundancy = config.text("redundancy.scheme") != "single";
   return judge_limits(facts);
+}
+
+std::vector<Check> check_network(const config::Config& config) {
+  if (config.text("redundancy.scheme") == "single") return {};  // engines have no network
+  return {judge_interface(config.text("network.bind"), os::interfaces())};
 }
 
 std::vector<Check> check_sockets(const config::Config& config) {

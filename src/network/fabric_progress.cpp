@@ -19,28 +19,43 @@ int in_milliseconds(std::uint64_t ns) { return static_cast<int>(ns / 1'000'000 +
 }  // namespace
 
 void FabricWire::run() {
+  bool arrived = false;
   while (!stopping_) {
     drain_completions();
+    guard_door(arrived);
     post_waiting();
     report();
-    if (!stopping_) sleep();
+    if (!stopping_) arrived = sleep();
   }
 }
 
-void FabricWire::sleep() {
-  fid* object = &fabric_.completions->fid;
-  // Something may have come between looking and sleeping; the provider knows.
-  if (::fi_trywait(fabric_.fabric.get(), &object, 1) != FI_SUCCESS) return;
-  std::uint64_t limit = sleep_ns_;
+void FabricWire::guard_door(bool arrived) {
+  std::size_t known = 0;
   {
     const std::lock_guard lock(mutex_);
-    if (given_up_ > 0) return;
-    if (waiting_ > 0) limit = 0;
+    known = known_.addresses.size();
   }
-  pollfd all[2] = {{fabric_.wait_fd, POLLIN, 0}, {wake_.get(), POLLIN, 0}};
-  ::poll(all, 2, limit == 0 ? kMillisecond : in_milliseconds(limit));
+  (void)base::caught("network", [&]() -> base::Status {  // without memory it looks again at its next turn
+    door_.guard(arrived, known, os::monotonic_ns());
+    return {};
+  });
+}
+
+bool FabricWire::sleep() {
+  fid* object = &fabric_.completions->fid;
+  int limit_ms = in_milliseconds(sleep_ns_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (waiting_ > 0) limit_ms = kMillisecond;
+    if (given_up_ > 0) limit_ms = 0;
+  }
+  // Something may have come between looking and sleeping; the provider knows.
+  if (::fi_trywait(fabric_.fabric.get(), &object, 1) != FI_SUCCESS) limit_ms = 0;
+  pollfd all[3] = {{fabric_.wait_fd, POLLIN, 0}, {wake_.get(), POLLIN, 0}, {door_.listener(), POLLIN, 0}};
+  ::poll(all, 3, limit_ms);
   std::uint64_t count = 0;
   if ((all[1].revents & POLLIN) != 0) (void)!::read(wake_.get(), &count, sizeof count);
+  return (all[2].revents & POLLIN) != 0;
 }
 
 void FabricWire::drain_completions() {

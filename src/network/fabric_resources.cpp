@@ -69,15 +69,15 @@ base::Status check(const FabricResources& all, const char* call, long code) {
   return base::fail(fabric_error(*all.library, code, call, all.info->fabric_attr->prov_name));
 }
 
-}  // namespace
-
-base::Result<Bytes> FabricResources::name() const {
+base::Result<Bytes> address_of(const FabricResources& all) {
   Bytes bytes(kMaxWireAddress);
   std::size_t size = bytes.size();
-  PERDURE_CHECK(check(*this, "fi_getname", ::fi_getname(&endpoint->fid, bytes.data(), &size)));
+  PERDURE_CHECK(check(all, "fi_getname", ::fi_getname(&all.endpoint->fid, bytes.data(), &size)));
   bytes.resize(size);
   return bytes;
 }
+
+}  // namespace
 
 base::Result<FabricResources> open_fabric(const FabricOptions& options) {
   FabricResources all;
@@ -104,6 +104,7 @@ base::Result<FabricResources> open_fabric(const FabricOptions& options) {
       check(all, "fi_ep_bind", ::fi_ep_bind(all.endpoint.get(), &all.completions->fid, FI_TRANSMIT | FI_RECV)));
   PERDURE_CHECK(check(all, "fi_enable", ::fi_enable(all.endpoint.get())));
   PERDURE_CHECK(check(all, "fi_control", ::fi_control(&all.completions->fid, FI_GETWAIT, &all.wait_fd)));
+  PERDURE_TRY(all.address, address_of(all));
   return all;
 }
 

@@ -30,11 +30,11 @@ struct FabricResources {
   FidPointer<fid_cq> completions;
   FidPointer<fid_ep> endpoint;
   int wait_fd = -1;  ///< of `completions`; belongs to it
+  Bytes address;     ///< of this end
 
   bool needs_local_registration() const { return (info->domain_attr->mr_mode & FI_MR_LOCAL) != 0; }
   bool names_virtual_addresses() const { return (info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0; }
   bool chooses_keys() const { return (info->domain_attr->mr_mode & FI_MR_PROV_KEY) != 0; }
-  base::Result<Bytes> name() const;  ///< this end's address
 };
 
 /// An enabled reliable-datagram endpoint with one completion queue that can be waited for.

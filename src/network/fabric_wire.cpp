@@ -38,12 +38,12 @@ base::Result<std::unique_ptr<Wire>> FabricWire::make(const FabricOptions& option
   PERDURE_TRY(FabricResources fabric, open_fabric(options));
   os::Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake) return base::fail(base::errno_error(errno, "eventfd", "network"));
-  PERDURE_TRY(Bytes name, fabric.name());
-  return std::unique_ptr<Wire>(new FabricWire(std::move(fabric), std::move(wake), std::move(name), options.sleep_ns));
+  PERDURE_TRY(FabricDoor door, FabricDoor::open(fabric.address));
+  return std::unique_ptr<Wire>(new FabricWire(std::move(fabric), std::move(door), std::move(wake), options.sleep_ns));
 }
 
-FabricWire::FabricWire(FabricResources fabric, os::Fd wake, Bytes name, std::uint64_t sleep_ns)
-    : fabric_(std::move(fabric)), wake_(std::move(wake)), name_(std::move(name)), sleep_ns_(sleep_ns) {
+FabricWire::FabricWire(FabricResources fabric, FabricDoor door, os::Fd wake, std::uint64_t sleep_ns)
+    : fabric_(std::move(fabric)), door_(std::move(door)), wake_(std::move(wake)), sleep_ns_(sleep_ns) {
   free_buffers_.reserve(kMaxFreeBuffers);
 }
 
@@ -87,7 +87,7 @@ void FabricWire::stop() {
 
 base::Result<WirePeer> FabricWire::connect(ConstByteSpan address) {
   // Providers read as many bytes as their addresses have.
-  if (address.size() != name_.size())
+  if (address.size() != fabric_.address.size())
     return base::fail(PERDURE_INVALID_ARGUMENT, "engine address", "it is of another kind of network",
                       "set the same provider on all nodes");
   const std::lock_guard lock(mutex_);

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "network/fabric_door.hpp"
 #include "network/fabric_resources.hpp"
 #include "os/file.hpp"
 #include "os/thread.hpp"
@@ -21,7 +22,7 @@ class FabricWire : public Wire {
   ~FabricWire() override;
   base::Status start(WireEvents& events) override;
   void stop() override;
-  Bytes address() const override { return name_; }
+  Bytes address() const override { return fabric_.address; }
   std::size_t max_message() const override;
   base::Result<WirePeer> connect(ConstByteSpan address) override;
   void forget(WirePeer peer) override;
@@ -64,11 +65,13 @@ class FabricWire : public Wire {
     std::map<Bytes, AddressEntry> addresses;
   };
 
-  FabricWire(FabricResources fabric, os::Fd wake, Bytes name, std::uint64_t sleep_ns);
+  FabricWire(FabricResources fabric, FabricDoor door, os::Fd wake, std::uint64_t sleep_ns);
   void wake() const;
   void run();
   void drain_completions();
-  void sleep();
+  /// True: somebody waits to be accepted by the provider.
+  bool sleep();
+  void guard_door(bool arrived);
   bool complete_error();
   void finish(Operation& operation, const base::Status& status, std::size_t bytes);
   void report();
@@ -88,8 +91,8 @@ class FabricWire : public Wire {
   void release(Operation& operation);
 
   FabricResources fabric_;
+  FabricDoor door_;  // the thread's
   os::Fd wake_;
-  const Bytes name_;
   const std::uint64_t sleep_ns_;
   WireEvents* events_ = nullptr;
   os::Thread thread_;

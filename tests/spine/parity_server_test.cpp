@@ -1,12 +1,14 @@
 // Level node with the parity on a server outside of the nodes: a node is lost and comes back without the store; the
 // server is lost, full, or not there at all.
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "ipc/channel.hpp"
 #include "node_loss.hpp"
 #include "support/sanitized.hpp"
+#include "support/strangers.hpp"
 
 namespace {
 
@@ -22,14 +24,16 @@ class ParityServerLoss : public NodeLoss {
   }
   std::string file() const { return directory_.path() + "/parity"; }
   std::string with_server() const { return ";redundancy.parity_servers=" + file(); }
-  /// Returns when it has written its file.
-  void start(const std::string& pool) {
+  /// Returns when it has written its file. 0: it may have as many descriptors as this process.
+  void start(const std::string& pool, rlim_t descriptors = 0) {
     end();
     fs::remove(file());
     const std::string path = file();
     server_ = ::fork();
     if (server_ == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      const rlimit low{descriptors / 2, descriptors};  // it raises what it may
+      if (descriptors != 0 && ::setrlimit(RLIMIT_NOFILE, &low) != 0) ::_exit(126);
       ::execl(PERDURE_PARITYD_PATH, PERDURE_PARITYD_PATH, "--endpoint", path.c_str(), "--pool", pool.c_str(), "--bind",
               "127.0.0.1", nullptr);
       ::_exit(127);
@@ -146,6 +150,19 @@ TEST_P(ParityServerLoss, AServerThatHangsKeepsNobodyElseWaiting) {
     return 0;
   };
   expect_done(without_store(), with_server(), part);
+}
+
+TEST_P(ParityServerLoss, StrangersTakeFewOfItsDescriptorsAndKeepNobodyOut) {
+  constexpr rlim_t kDescriptors = 256;
+  start("64MiB", kDescriptors);
+  const std::size_t calm = descriptors_of(server_);
+  const Strangers strangers(listeners_of(server_), 400);
+  for (int i = 0; i < 60'000 && strangers.turned_away() < 1000; ++i) ::usleep(1000);
+  live_and_die_with_server(3);
+  EXPECT_GE(strangers.turned_away(), 1000U);
+  EXPECT_LE(descriptors_of(server_), calm + kDescriptors / 8 + 3 * 4);
+  lose({1});
+  expect_restored(3, with_server(), " rebuilt");
 }
 
 TEST_P(ParityServerLoss, ADeadServerCostsTheLevelAndNothingElse) {

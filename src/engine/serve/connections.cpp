@@ -18,6 +18,9 @@ namespace {
 // A client has a few requests out at a time, so what waits for it is never more than a few replies. One reply may be
 // large, so only what waits when the next one comes is judged.
 constexpr std::size_t kMostUnread = 4 * base::MiB;
+// Who never says what it is would be taken for a rank that begins: the engine would not end, and have a descriptor
+// less.
+constexpr std::uint64_t kFirstFrame_ns = 30'000'000'000;
 constexpr std::uint64_t kListener = ~0ULL, kWake = kListener - 1;  // no client is called so
 
 void make_nonblocking(const os::Fd& fd) { ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK); }
@@ -52,8 +55,13 @@ void Connections::close() {
 }
 
 base::Status Connections::wait(std::optional<std::uint64_t> timeout_ns) {
+  if (!newcomers_.empty()) {
+    const std::uint64_t now = os::monotonic_ns(), until = newcomers_.front().second;
+    timeout_ns = std::min(timeout_ns.value_or(kFirstFrame_ns), until > now ? until - now : 0);
+  }
   PERDURE_TRY(const auto events, readiness_.wait(timeout_ns));
   for (const auto& event : events) handle(event);
+  lose_who_says_nothing();
   return {};
 }
 
@@ -82,7 +90,16 @@ void Connections::accept_all() {
     if (!*socket) return;
     make_nonblocking(*socket);
     if (!readiness_.add(*socket, next_)) continue;  // as if it had not come
+    newcomers_.emplace_back(next_, os::monotonic_ns() + kFirstFrame_ns);
     connections_[next_++].socket = std::move(*socket);
+  }
+}
+
+void Connections::lose_who_says_nothing() {
+  const std::uint64_t now = os::monotonic_ns();
+  for (; !newcomers_.empty() && newcomers_.front().second <= now; newcomers_.pop_front()) {
+    const auto it = connections_.find(newcomers_.front().first);
+    if (it != connections_.end() && !it->second.heard) lose(it->second);
   }
 }
 
@@ -108,6 +125,7 @@ void Connections::receive(ClientId id, Connection& connection) {
       return lose(connection);
     }
     if (!frame->has_value()) return;
+    connection.heard = true;
     take_(id, **frame);
   }
 }

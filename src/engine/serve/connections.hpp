@@ -1,6 +1,7 @@
 #pragma once
 // The sockets of an engine: who is connected, the frames that come, the bytes that go. It knows nothing of what they
 // say. One thread, but for wake().
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -51,9 +52,11 @@ class Connections {
     std::vector<std::byte> outbox;
     bool unsent = false;  // there is something in the outbox, and readiness_ knows
     bool lost = false;
+    bool heard = false;  // a whole frame came
   };
   void handle(const os::Readiness::Event& event);
   void accept_all();
+  void lose_who_says_nothing();
   void turn_away(const base::Error& why);
   base::Status keep_one_back();
   void receive(ClientId id, Connection& connection);
@@ -71,6 +74,7 @@ class Connections {
   std::map<ClientId, Connection> connections_;
   bool some_lost_ = false;  // so that nobody has to look at all of them
   ClientId next_ = 1;
+  std::deque<std::pair<ClientId, std::uint64_t>> newcomers_;  // until when they have to be heard, soonest first
 };
 
 }  // namespace perdure::engine

@@ -56,6 +56,26 @@ TEST_F(ServerOfAnEngine, WhoSendsNoMessagesIsDroppedAndReported) {
   }
 }
 
+// It might be a rank that begins: the engine would not end as long as it is there.
+TEST_F(ServerOfAnEngine, WhoSaysNothingIsDroppedInTime) {
+  Bytes begun = ipc::encode_request(1, ipc::Progress{});
+  begun.resize(1);
+  const os::Fd silent = os::connect_to(engine_->socket_path()).value();
+  const os::Fd slow = os::connect_to(engine_->socket_path()).value();
+  ASSERT_TRUE(os::send_all(slow, begun));
+  expect_good_client_is_served();
+  constexpr std::int64_t kPatience_ns = 31'000'000'000;
+  os::shift_monotonic_clock(kPatience_ns);
+  expect_good_client_is_served();
+  Bytes block(64);
+  for (const os::Fd* socket : {&silent, &slow}) {
+    const auto got = os::receive_some(*socket, block, 60'000'000'000);
+    EXPECT_TRUE(got ? *got == 0 : got.error().code != PERDURE_TIMEOUT) << "it is still connected";
+  }
+  expect_good_client_is_served();
+  os::shift_monotonic_clock(-kPatience_ns);
+}
+
 // Nobody would hear an answer that says so.
 TEST_F(ServerOfAnEngine, WhoIsNotAnsweredAndSendsNonsenseIsDroppedAndReported) {
   Bytes sent = ipc::encode_request(1, hello());
