@@ -45,6 +45,15 @@ TEST(Reports, AreAlsoInTheLogWhichIsAppendedTo) {
   EXPECT_NE(log.find("Z second life\n"), std::string::npos) << log;
 }
 
+TEST(Reports, DoNotFillTheDeviceWithTheirLog) {
+  test_support::TemporaryDirectory directory;
+  Reports reports;
+  ASSERT_TRUE(reports.log_to(directory / "engine.log"));
+  for (int i = 0; i < 8; ++i) reports.note(std::string(base::MiB, 'x'));
+  EXPECT_LT(os::File::open(directory / "engine.log", os::Open::read).value().size().value(), 6 * base::MiB);
+  EXPECT_EQ(reports.take(), std::nullopt) << "what is noted is for the log only";
+}
+
 TEST(Reports, ALogThatCannotBeWrittenLosesNoReport) {
   test_support::TemporaryDirectory directory;
   Reports reports;

@@ -155,6 +155,22 @@ TEST_F(NodeStatePlacement, PoliciesSeeWhatTheFlushesSustain) {
   EXPECT_LT(seen.flush.sustained_bytes_per_s, seen.flush.bytes_per_s / 2) << "the burst counts as long as it took";
 }
 
+TEST_F(NodeStatePlacement, PoliciesSeeWhenAFlushWillFreeASlot) {
+  open_shown({4}, {take(0)});
+  ASSERT_TRUE(checkpoint(1));
+  EXPECT_EQ(seen.flush.next_slot_s, 0) << "nobody knows yet";
+  flush_slowly(1, 1 << 20);
+  const auto& held = core->find(id(1))->pieces.at(0).chunks[0];
+  const FlushedChunk chunk{{0, 0}, {held.place, held.offset}, 4096, 1 << 20};
+  const auto started = core->flushes.chunk_begins(id(1), chunk);
+  ASSERT_TRUE(started);
+  EXPECT_EQ(core->flush_meter().running(), 1u);
+  ASSERT_EQ(grant(1, id(2)).kind, Kind::granted);
+  EXPECT_GT(seen.flush.next_slot_s, 0);
+  core->flushes.chunk_ended(id(1), chunk, *started, true, false);
+  EXPECT_EQ(core->flush_meter().running(), 0u);
+}
+
 TEST_F(NodeStatePlacement, NothingIsLostToTheFastTierWhileASlowerOneHasRoom) {
   open({1, 2});
   for (std::uint64_t version : {1, 2}) ASSERT_TRUE(checkpoint(version));
@@ -198,6 +214,10 @@ TEST_F(NodeStatePlacement, PredictionsFollowWhatIsObserved) {
   const auto said = core->writes.written(1, {id(1), 0, 1, small.tier, small.slot, 100, {}});
   ASSERT_TRUE(said && *said);
   EXPECT_EQ(core->outlook.tiers(1, request, false)[0].model->observations(), 1u) << "too small to say anything";
+  const auto half = core->grants.grant(1, {id(1), kChunk / 2, 0, {}, {}}).address;
+  time_s += 5e-3;
+  ASSERT_TRUE(core->writes.written(1, {id(1), 0, 2, half.tier, half.slot, kChunk / 2, {}}));
+  EXPECT_EQ(core->outlook.tiers(1, request, false)[0].model->observations(), 2u) << "half a chunk says enough";
 }
 
 TEST_F(NodeStatePlacement, DecisionsAreCountedAndTheLastAreKept) {

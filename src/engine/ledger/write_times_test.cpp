@@ -46,6 +46,16 @@ TEST(WriteTimes, ASlotThatWasAskedForAheadIsWrittenAfterTheOneBefore) {
   EXPECT_DOUBLE_EQ(observed->bytes_per_s, 15);
 }
 
+TEST(WriteTimes, WhatIsToldLateTakesNothingBack) {
+  WriteTimes times(1);
+  times.granted(10, 1, {0, 1});
+  times.granted(5, 2, {0, 2});  // its thread was held up on its way here
+  const auto observed = times.written(20, 1, {0, 1}, 100);
+  ASSERT_TRUE(observed);
+  EXPECT_EQ(observed->writers, 2u);
+  EXPECT_DOUBLE_EQ(observed->bytes_per_s, 2.0 * 100 / 10);
+}
+
 TEST(WriteTimes, OutOfOrderOrUnknownSaysNothing) {
   WriteTimes times(1);
   EXPECT_FALSE(times.written(1, 9, {0, 1}, 10));
