@@ -24,7 +24,8 @@ struct RunArguments {
   bool check_protection = false;
 };
 
-/// The settings of the command line as variables for the program, and what its restarts have in common.
+/// The settings of the command line as variables for the program, what its restarts have in common, and that it says
+/// what it waits for.
 base::Result<Environment> environment_for(const config::Config& config) {
   Environment environment;
   for (const auto& [key, value] : config.values()) {
@@ -33,6 +34,8 @@ base::Result<Environment> environment_for(const config::Config& config) {
   }
   if (config.value("launch").origin == config::Origin::default_value)
     environment.emplace_back("PERDURE_LAUNCH", fmt::format("run-{:016x}", os::random_u64()));
+  if (config.value("messages").origin == config::Origin::default_value)
+    environment.emplace_back("PERDURE_MESSAGES", "stderr");
   return environment;
 }
 

@@ -57,6 +57,17 @@ TEST(Run, HandsSettingsOnAsVariables) {
   EXPECT_EQ(run.out(), "3 mine daemon " + run.path("store") + "\n");
 }
 
+TEST(Run, MakesProgramsSayWhatTheyWaitForUnlessTheyShallNot) {
+  const std::vector<std::string> program{"--", "sh", "-c", "echo $PERDURE_MESSAGES"};
+  std::vector<std::string> silent{"--set", "messages=none"};
+  silent.insert(silent.end(), program.begin(), program.end());
+  Launched told(program), not_told(silent);
+  EXPECT_EQ(told.wait(), 0);
+  EXPECT_EQ(told.out(), "stderr\n");
+  EXPECT_EQ(not_told.wait(), 0);
+  EXPECT_EQ(not_told.out(), "none\n");
+}
+
 // A submitted script that is submitted again is the same job, and finds on the nodes what it left there; two of them at
 // once are two launches.
 TEST(Run, IsTheSameJobTheNextTimeAndAnotherLaunch) {

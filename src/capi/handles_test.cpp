@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "os/fault_rules.hpp"
 #include "os/system.hpp"
@@ -148,6 +149,54 @@ TEST(CApi, ACloseThatLeavesSomethingBehindSaysWhatWhyWhereAndWhatToDo) {
   std::thread([] { EXPECT_STREQ(perdure_error_text(nullptr), "the handle is closed") << "it is the closer's"; }).join();
   EXPECT_EQ(perdure_close(&handle), PERDURE_CLOSED);
   EXPECT_STREQ(perdure_error_text(nullptr), "the handle is closed") << "this was no failure of a close";
+}
+
+/// What a handle's close prints, whose store is full. Nobody waits for long.
+std::string told_by_a_close(const std::string& more) {
+  test_support::TemporaryDirectory directory;
+  const std::string store = directory.path() + "/store";
+  const std::string options = "store.path=" + store + ";node.path=" + directory.path() +
+                              "/node;tier.file.path=" + directory.path() + "/file;chunk_bytes=128KiB;" + more;
+  os::FaultRules full(*os::parse_fault_rules("pwrite:/store/a/:ENOSPC"));
+  test_support::InstalledHooks installed(full);
+  perdure_t* handle = nullptr;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(perdure_open(options.c_str(), &handle, nullptr, 0), PERDURE_OK);
+  std::uint64_t word = 42;
+  EXPECT_EQ(perdure_protect(handle, 1, &word, sizeof word, 1), PERDURE_OK);
+  for (const int version : {7, 9}) EXPECT_EQ(perdure_checkpoint(handle, "a", version), PERDURE_OK);
+  perdure_progress progress{};
+  EXPECT_EQ(perdure_get_progress(handle, &progress), PERDURE_OK);
+  EXPECT_EQ(progress.versions_pending, 2u);
+  EXPECT_EQ(perdure_close(&handle), PERDURE_UNAVAILABLE);
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(CApi, ACloseThatWaitsSaysForWhatAndWhyAndForHowLongWhereThatIsWanted) {
+  const std::string told = told_by_a_close("messages=stderr;engine.drain_timeout=2.5");
+  for (const char* part : {"perdure: closing waits for at most 2.5 s (engine.drain_timeout) until the store /",
+                           "has what is left: 2 checkpoints (a versions 7 to 9, ", "No space left on device",
+                           "perdure: closing has waited 1 s of at most 2.5 s"})
+    EXPECT_NE(told.find(part), std::string::npos) << part << " in " << told;
+}
+
+TEST(CApi, ACloseThatWaitsPrintsNothingWhereNobodyWantsThat) {
+  EXPECT_EQ(told_by_a_close("engine.drain_timeout=1.2"), "");
+}
+
+// The limit makes one block cost a day; a close that waited for it would not come back.
+TEST(CApi, ACloseDoesNotWaitForWhatABandwidthLimitAllowsLater) {
+  test_support::TemporaryDirectory directory;
+  const std::string options = "store.path=" + directory.path() + "/store;node.path=" + directory.path() +
+                              "/node;tier.file.path=" + directory.path() +
+                              "/file;chunk_bytes=128KiB;engine.drain_timeout=0.2;flush.max_bandwidth=1";
+  perdure_t* handle = nullptr;
+  ASSERT_EQ(perdure_open(options.c_str(), &handle, nullptr, 0), PERDURE_OK);
+  std::vector<std::uint64_t> words(100'000, 42);
+  ASSERT_EQ(perdure_protect(handle, 1, words.data(), sizeof(std::uint64_t), words.size()), PERDURE_OK);
+  ASSERT_EQ(perdure_checkpoint(handle, "a", 7), PERDURE_OK) << perdure_error_text(handle);
+  EXPECT_EQ(perdure_close(&handle), PERDURE_UNAVAILABLE);
+  EXPECT_NE(std::string(perdure_error_text(nullptr)).find("a version 7"), std::string::npos);
 }
 
 TEST(CApi, EveryStatusHasAName) {

@@ -1,34 +1,144 @@
 #include "client/drain.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/bytes.hpp"
 
 namespace perdure::client {
+namespace {
 
-base::Result<Left> drain(const DrainCalls& calls, DrainRoles roles, std::uint64_t timeout_ns) {
-  const std::uint64_t begun_ns = calls.now_ns();
-  base::Result<Left> left = Left{};
-  if (roles.leads) left = calls.ask(timeout_ns);
-  calls.meet();
-  if (!left || !roles.leads || !roles.retains) return left;
-  // 0 would be for ever: when the time is over the engine still says at once what is left.
-  const std::uint64_t passed_ns = calls.now_ns() - begun_ns;
-  const std::uint64_t rest_ns = passed_ns < timeout_ns ? timeout_ns - passed_ns : 1;
-  return calls.ask(timeout_ns == 0 ? 0 : rest_ns);
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kFirstLook = kSecond / 10;  // most ends need no longer
+constexpr std::uint64_t kLongestLook = 60 * kSecond;
+
+// 0.1 s, 0.9 s, 1 s, 2 s, 4 s, ... A job of 4,096 nodes meets 11 times in 300 s, for two sums and one short text.
+std::uint64_t look_ns(unsigned round) {
+  if (round == 0) return kFirstLook;
+  if (round == 1) return kSecond - kFirstLook;
+  return round >= 8 ? kLongestLook : kSecond << (round - 2);
 }
 
-base::Error left_behind(const Left& left, const std::string& store, const std::string& node_directory,
-                        double drain_timeout_s) {
-  const bool one = left.versions == 1;
-  char limit[64];
-  std::snprintf(limit, sizeof limit, "%g", drain_timeout_s);
-  std::string cause = std::to_string(left.versions) + (one ? " checkpoint (" : " checkpoints (") +
-                      base::format_bytes(left.bytes) + ") did not reach the store";
-  if (drain_timeout_s > 0) cause += " within engine.drain_timeout, " + std::string(limit) + " s";
+std::string seconds(double number) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%g", number);
+  return std::string(text) + " s";
+}
+
+std::string checkpoints(const Left& left, std::uint64_t bytes) {
+  return std::to_string(left.versions) + (left.versions == 1 ? " checkpoint (" : " checkpoints (") + left.which +
+         (left.which.empty() ? "" : ", ") + base::format_bytes(bytes);
+}
+
+std::string still_left(const LeftByAll& left) {
+  std::string text = checkpoints(left.first, left.bytes);
+  if (left.nodes > 1) text += " on " + std::to_string(left.nodes) + " nodes";
+  if (left.written > 0) text += ", " + base::format_bytes(left.written) + " of it written";
+  return text + ")";
+}
+
+/// What is said while an end of a handle waits.
+class Telling {
+ public:
+  Telling(const DrainCalls& calls, const DrainLimits& limits) : calls_(calls), limits_(limits) {}
+
+  // Whatever that comes to: the other ranks wait for this one.
+  void waits(const LeftByAll& left, std::uint64_t passed_ns) {
+    (void)base::caught("messages", [&]() -> base::Status {
+      tell(left, passed_ns);
+      return {};
+    });
+  }
+  void is_done(std::uint64_t passed_ns) const {
+    (void)base::caught("messages", [&]() -> base::Status {
+      if (told_) calls_.say("closing waited " + waited(passed_ns) + ", until nothing was left to be stored");
+      return {};
+    });
+  }
+
+ private:
+  // A failing store is told of at the first look; one that is being written to gets a second.
+  void tell(const LeftByAll& left, std::uint64_t passed_ns) {
+    if (left.first.why.empty() && passed_ns < kSecond) return;
+    const std::string why = left.first.why.empty() ? "" : ", because: " + left.first.why;
+    const bool stored = left.first.versions == 0;
+    const std::string what = stored ? "retention, or an added step of the pipeline" : still_left(left);
+    if (told_)
+      calls_.say("closing has waited " + waited(passed_ns) + limit(" of ") + "; left: " + what + why);
+    else
+      calls_.say("closing waits" + limit(" for ") + " until " +
+                 (stored ? "this is done: " : "the store " + limits_.store + " has what is left: ") + what + why);
+    told_ = true;
+  }
+  std::string limit(const char* word) const {
+    if (limits_.timeout_ns() == 0) return "";
+    return word + std::string("at most ") + seconds(limits_.timeout_s) + " (engine.drain_timeout)";
+  }
+  static std::string waited(std::uint64_t passed_ns) {
+    return seconds(static_cast<double>((passed_ns + kSecond / 2) / kSecond));
+  }
+
+  const DrainCalls& calls_;
+  const DrainLimits& limits_;
+  bool told_ = false;
+};
+
+/// The time that was waited. A job that is suspended meanwhile does not wait: nobody had a chance to store anything.
+class WaitTime {
+ public:
+  explicit WaitTime(const std::function<std::uint64_t()>& now_ns) : now_ns_(now_ns), round_ns_(now_ns()) {}
+  void begin(std::uint64_t look_ns) {
+    before_ns_ = passed_ns();
+    round_ns_ = now_ns_();
+    most_ns_ = look_ns + 2 * kSecond;
+  }
+  std::uint64_t passed_ns() const { return before_ns_ + std::min(now_ns_() - round_ns_, most_ns_); }
+
+ private:
+  const std::function<std::uint64_t()>& now_ns_;
+  std::uint64_t before_ns_ = 0, round_ns_ = 0, most_ns_ = 0;
+};
+
+}  // namespace
+
+// 0 stands for ever; so do times that no clock can count.
+std::uint64_t DrainLimits::timeout_ns() const {
+  if (!(timeout_s >= 0 && timeout_s < 1e9)) return 0;
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(timeout_s * 1e9));
+}
+
+base::Result<Left> drain(const DrainCalls& calls, DrainRoles roles, const DrainLimits& limits) {
+  const std::uint64_t timeout_ns = limits.timeout_ns();
+  WaitTime waited(calls.now_ns);
+  // Of the time that is left, when it is over still the shortest: the engine says at once what is left.
+  const auto at_most = [&](std::uint64_t wanted_ns) {
+    if (timeout_ns == 0) return wanted_ns;
+    const std::uint64_t passed_ns = waited.passed_ns(), rest_ns = passed_ns < timeout_ns ? timeout_ns - passed_ns : 1;
+    return wanted_ns == 0 ? rest_ns : std::min(wanted_ns, rest_ns);
+  };
+  base::Result<Left> left = Left{};
+  Telling telling(calls, limits);
+  for (unsigned round = 0;; ++round) {
+    waited.begin(look_ns(round));
+    if (roles.leads && left && (round == 0 || !left->done)) left = calls.ask(at_most(look_ns(round)));
+    const std::uint64_t passed_ns = waited.passed_ns();
+    const bool over = timeout_ns != 0 && passed_ns >= timeout_ns;
+    const auto all = calls.meet(left ? *left : Left{}, over);
+    if (!all) return left;  // there is nobody any more to wait with
+    if (roles.speaks && all->nodes == 0) telling.is_done(passed_ns);
+    if (roles.speaks && all->nodes > 0 && !all->over) telling.waits(*all, passed_ns);
+    if (all->nodes == 0) break;
+    if (all->over) return left;
+  }
+  return left && roles.leads && roles.retains ? calls.ask(at_most(0)) : left;
+}
+
+base::Error left_behind(const Left& left, const DrainLimits& limits, const std::string& node_directory) {
+  std::string cause = checkpoints(left, left.bytes) + ") did not reach the store";
+  if (limits.timeout_s > 0) cause += " within engine.drain_timeout, " + seconds(limits.timeout_s);
   if (!left.why.empty()) cause += ", because: " + left.why;
   cause += "; they are kept on this node in " + node_directory;
-  return {PERDURE_UNAVAILABLE, store, cause,
+  return {PERDURE_UNAVAILABLE, limits.store, cause,
           "mend the store and start the program again on the same nodes with the same job, which flushes them", true};
 }
 

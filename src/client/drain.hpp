@@ -1,36 +1,59 @@
 #pragma once
-// How the end of a handle waits for the flush of its node. Pure but for the calls.
+// How the end of a handle waits for the flushes of all nodes, and what it says meanwhile. Pure but for the calls.
 #include <cstdint>
 #include <functional>
 #include <string>
 
+#include "base/fields.hpp"
 #include "base/result.hpp"
 
 namespace perdure::client {
 
-/// What an engine answers to ipc::Drain.
+/// What the engine of a node has left, as it answers ipc::Drain.
 struct Left {
+  bool done = true;            ///< nothing is under way: what is left was given up
   std::uint64_t versions = 0;  ///< that are not in the store
-  std::uint64_t bytes = 0;
-  std::string why;  ///< their last flush failed, if one did
+  std::uint64_t bytes = 0;     ///< of them
+  std::uint64_t written = 0;   ///< of these, by the flushes that are under way
+  std::string which;           ///< their names and numbers
+  std::string why;             ///< their last flush failed, if one did
+  PERDURE_FIELDS(done, versions, bytes, written, which, why)
+};
+
+/// What all nodes of a job have left together.
+struct LeftByAll {
+  std::uint64_t nodes = 0;               ///< that are not done
+  std::uint64_t bytes = 0, written = 0;  ///< of these nodes
+  bool over = false;                     ///< for some node the time is
+  Left first = {};                       ///< of the first of them
 };
 
 struct DrainCalls {
-  std::function<base::Result<Left>(std::uint64_t timeout_ns)> ask;  ///< 0: for ever
-  std::function<void()> meet;                                       ///< waits for the other nodes
+  std::function<base::Result<Left>(std::uint64_t timeout_ns)> ask;  ///< this node's engine; 0: for ever
+  /// [collective] Waits for the other nodes. `over`: for this one the time is.
+  std::function<base::Result<LeftByAll>(const Left& mine, bool over)> meet;
+  std::function<void(const std::string& text)> say;  ///< to people, for all ranks; called on one of them
   std::function<std::uint64_t()> now_ns;
 };
 
 struct DrainRoles {
   bool leads = false;    ///< this rank asks its node's engine
   bool retains = false;  ///< and again when all nodes have stored their part, as retention may look only then
+  bool speaks = false;
 };
 
-/// All waits together take no longer than `timeout_ns` (0: for ever), whatever other nodes do meanwhile.
-base::Result<Left> drain(const DrainCalls& calls, DrainRoles roles, std::uint64_t timeout_ns);
+/// Where to, and how long at most (0: for ever), for what is said.
+struct DrainLimits {
+  std::string store;
+  double timeout_s = 0;
+  std::uint64_t timeout_ns() const;
+};
+
+/// What is left on this node in the end. All waits together take no longer than the time-out, whatever other nodes do
+/// meanwhile. All nodes meet at once, after a second, and then ever less often, up to once a minute.
+base::Result<Left> drain(const DrainCalls& calls, DrainRoles roles, const DrainLimits& limits);
 
 /// What close() says when something is left.
-base::Error left_behind(const Left& left, const std::string& store, const std::string& node_directory,
-                        double drain_timeout_s);
+base::Error left_behind(const Left& left, const DrainLimits& limits, const std::string& node_directory);
 
 }  // namespace perdure::client

@@ -124,9 +124,9 @@ base::Result<std::string> find_daemon(const config::Config& config) {
                     "install it or set engine.daemon_path");
 }
 
-base::Result<HostedEngine> obtain_engine(const config::Config& config, const std::string& label,
-                                         const os::CpuSet& cpus) {
-  PERDURE_CHECK(end_predecessors(config, label));
+base::Result<HostedEngine> obtain_engine(const config::Config& config, const std::string& label, const os::CpuSet& cpus,
+                                         const Messages& messages) {
+  PERDURE_CHECK(end_predecessors(config, label, messages));
   if (config.text("engine.mode") != "daemon") return host_here(config, label, cpus);
   PERDURE_TRY(auto claimed, engine::claim(config, label));
   engine::NodePaths paths;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "client/messages.hpp"
 #include "config/config.hpp"
 #include "engine/host/engine.hpp"
 #include "os/cpu_set.hpp"
@@ -16,9 +17,10 @@ struct HostedEngine {
 
 /// Embedded: hosts an engine, shared by all handles of this process with the same store, job and configuration; or,
 /// when another process hosts it, uses that one. Daemon: finds the running perdured or (engine.spawn) starts one.
-/// An engine that is begun here runs on `cpus`; empty: as the calling thread.
+/// An engine that is begun here runs on `cpus`; empty: as the calling thread. `messages`: who is told what is waited
+/// for.
 base::Result<HostedEngine> obtain_engine(const config::Config& config, const std::string& node_label,
-                                         const os::CpuSet& cpus = {});
+                                         const os::CpuSet& cpus = {}, const Messages& messages = {});
 
 /// The path of the perdured to start, absolute as it works elsewhere: engine.daemon_path, beside the library, ../bin
 /// beside it, or the PATH.

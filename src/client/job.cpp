@@ -70,7 +70,8 @@ base::Status Job::configure(const char* options) {
   PERDURE_TRY(store_, store::make_store(config_.text("store.path"), config_.below("store.")));
   const auto lease_ns = static_cast<std::uint64_t>(config_.real("checkpoint.lease") * 1e9);
   names_ = std::make_unique<NameClaims>(
-      *store_, this_launch(config_.text("job"), config_.text("case"), config_.text("launch"), lease_ns), engine_cpus_);
+      *store_, this_launch(config_.text("job"), config_.text("case"), config_.text("launch"), lease_ns), engine_cpus_,
+      Messages(config_));
   return {};
 }
 
@@ -103,8 +104,10 @@ base::Status Job::attach_once() {
   Announced mine;
   if (leads()) {
     // An engine that this process hosts is alive: another node's died, and its work must not suffer for that.
-    auto hosted = hosted_ ? base::Result<HostedEngine>(HostedEngine{hosted_, hosted_->socket_path()})
-                          : base::caught("engine", [&] { return obtain_engine(config_, label_, engine_cpus_); });
+    const Messages messages = rank() == 0 ? Messages(config_) : Messages();  // at a restart all nodes may wait alike
+    auto hosted = hosted_
+                      ? base::Result<HostedEngine>(HostedEngine{hosted_, hosted_->socket_path()})
+                      : base::caught("engine", [&] { return obtain_engine(config_, label_, engine_cpus_, messages); });
     if (hosted) hosted_ = hosted->engine;
     mine = hosted ? base::Result<std::string>(hosted->socket) : base::Result<std::string>(base::fail(hosted.error()));
   }

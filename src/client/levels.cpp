@@ -1,9 +1,12 @@
 #include "client/levels.hpp"
 
 #include <algorithm>
+#include <array>
 
+#include "base/field_codec.hpp"
 #include "client/drain.hpp"
 #include "client/kept_redundancy.hpp"
+#include "client/messages.hpp"
 #include "os/system.hpp"
 #include "segment/manifest_codec.hpp"
 
@@ -67,7 +70,38 @@ base::Status remove_from_store(Job& job, const std::string& name, std::uint64_t 
 
 base::Result<Left> ask_drain(Job& job, std::uint64_t timeout_ns) {
   PERDURE_TRY(auto drained, job.engine().channel().call(ipc::Drain{timeout_ns}));
-  return Left{drained.remaining, drained.bytes, std::move(drained.why)};
+  return Left{drained.done,    drained.remaining,        drained.bytes,
+              drained.written, std::move(drained.which), std::move(drained.why)};
+}
+
+// Two sums, and what the first of those that wait has to say.
+base::Result<LeftByAll> meet(comm::Communicator& comm, const Left& mine, bool over) {
+  std::array<std::uint64_t, 3> sums{mine.done ? 0U : 1U, mine.done ? 0 : mine.bytes, mine.done ? 0 : mine.written};
+  PERDURE_CHECK(comm.allreduce(sums, comm::Reduce::sum));
+  LeftByAll all{sums[0], sums[1], sums[2]};
+  if (all.nodes == 0) return all;
+  // Before those whose versions are stored, and which look after retention.
+  const auto rank = static_cast<std::uint64_t>(comm.rank()), ranks = static_cast<std::uint64_t>(comm.size());
+  std::array<std::uint64_t, 2> least{mine.done ? 2 * ranks : rank + (mine.versions > 0 ? 0 : ranks), over ? 0U : 1U};
+  PERDURE_CHECK(comm.allreduce(least, comm::Reduce::minimum));
+  all.over = least[1] == 0;
+  const int first = static_cast<int>(least[0] % ranks);
+  PERDURE_TRY(const auto bytes, comm::broadcast_bytes(comm, base::encode_fields(mine), first));
+  PERDURE_TRY(all.first, base::decode_fields<Left>(bytes, "what is left"));
+  return all;
+}
+
+// What an embedded engine has left when the time is over.
+base::Status drain_engines(Job& job) {
+  const DrainLimits limits{job.store().properties().location, job.config().real("engine.drain_timeout")};
+  const DrainCalls calls{
+      [&](std::uint64_t limit_ns) { return base::caught("close", [&] { return ask_drain(job, limit_ns); }); },
+      [&](const Left& mine, bool over) { return meet(job.comm(), mine, over); },
+      [&](const std::string& text) { Messages(job.config()).say(text); }, os::monotonic_ns};
+  const bool asks = job.leads() && job.engine().connected();
+  PERDURE_TRY(const Left left, drain(calls, {asks, job.nodes().first(), job.rank() == 0}, limits));
+  if (left.versions == 0) return {};
+  return base::fail(left_behind(left, limits, job.engine().directory()));
 }
 
 }  // namespace
@@ -172,26 +206,10 @@ base::Status close_job(Job& job) {
   Opening opening;
   opening.operation = Operation::close;
   opening.engine_lost = job.engine().gone();
-  base::Status outcome;
-  auto opened = open_collective(job.comm(), opening, {});
-  if (!opened) outcome = base::fail(opened.error());
+  const auto opened = open_collective(job.comm(), opening, {});
+  base::Status outcome = opened ? base::Status() : base::Status(base::fail(opened.error()));
   const bool embedded = job.config().text("engine.mode") != "daemon";
-  const std::uint64_t timeout_ns = nanoseconds(job.config().real("engine.drain_timeout"));
-  // All ranks meet in between, whatever this one's asking comes to.
-  const auto ask = [&](std::uint64_t limit_ns) {
-    return base::caught("close", [&] { return ask_drain(job, limit_ns); });
-  };
-  const DrainCalls calls{ask,
-                         [&] {
-                           if (opened) (void)job.comm().barrier();
-                         },
-                         os::monotonic_ns};
-  const bool asks = outcome && embedded && job.leads() && job.engine().connected();
-  const auto left = drain(calls, {asks, job.nodes().first()}, timeout_ns);
-  if (outcome && !left) outcome = base::fail(left.error());
-  if (outcome && left->versions > 0)
-    outcome = base::fail(left_behind(*left, job.store().properties().location, job.engine().directory(),
-                                     job.config().real("engine.drain_timeout")));
+  if (opened && embedded) outcome = drain_engines(job);
   base::Status agreed = opened ? agree(job.comm(), outcome) : outcome;
   if (agreed && embedded && job.group().network_open()) agreed = drop_redundancy(job);
   job.leave();

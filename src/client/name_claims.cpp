@@ -51,10 +51,11 @@ base::Error of_another_case(const std::string& name, const store::Owner& owner, 
           false};
 }
 
-void tell_wait(const std::string& name, const store::Owner& owner) {
-  std::fprintf(stderr,
-               "perdure: checkpoint %s was not closed by %s; waiting for up to %.0f s whether that still lives\n",
-               name.c_str(), owner.text().c_str(), static_cast<double>(owner.lease_ns) * 1e-9);
+std::string told_wait(const std::string& name, const store::Owner& owner) {
+  char limit[32];
+  std::snprintf(limit, sizeof limit, "%.0f", static_cast<double>(owner.lease_ns) * 1e-9);
+  return "checkpoint " + name + " was not closed by " + owner.text() + "; waiting for up to " + limit +
+         " s whether that still lives";
 }
 
 }  // namespace
@@ -99,7 +100,7 @@ base::Status NameClaims::hold(const std::string& name, Access access) {
       return *outcome;
     }
     if (told || !watch.owner || os::monotonic_ns() - watch.since_ns < kTold_after_ns) continue;
-    tell_wait(name, *watch.owner);
+    messages_.say(told_wait(name, *watch.owner));
     told = true;
   }
 }

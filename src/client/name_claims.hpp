@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "client/messages.hpp"
 #include "os/cpu_set.hpp"
 #include "os/thread.hpp"
 #include "store/store.hpp"
@@ -21,8 +22,8 @@ store::Owner this_launch(const std::string& job, const std::string& study, const
 class NameClaims {
  public:
   /// `cpus`: where its thread may run, as the engine's do; empty: anywhere.
-  NameClaims(store::Store& store, store::Owner self, const os::CpuSet& cpus = {})
-      : store_(store), self_(std::move(self)), cpus_(cpus) {}
+  NameClaims(store::Store& store, store::Owner self, const os::CpuSet& cpus = {}, const Messages& messages = {})
+      : store_(store), self_(std::move(self)), cpus_(cpus), messages_(messages) {}
   ~NameClaims();
 
   enum class Access {
@@ -58,6 +59,7 @@ class NameClaims {
   store::Store& store_;
   const store::Owner self_;
   const os::CpuSet cpus_;
+  const Messages messages_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::map<std::string, std::optional<store::Owner>> held_;  // with the launch that took it from us, if one did

@@ -1,7 +1,5 @@
 #include "client/predecessors.hpp"
 
-#include <cstdio>
-
 #include "engine/host/node_directory.hpp"
 #include "ipc/channel.hpp"
 #include "ipc/inspection_messages.hpp"
@@ -29,7 +27,7 @@ bool hands_over(const engine::NodePaths& paths) {
 }
 
 // The lock is free when its process is gone, or its last descriptor.
-base::Status wait_until_gone(const engine::NodePaths& paths, std::uint64_t most_ns) {
+base::Status wait_until_gone(const engine::NodePaths& paths, std::uint64_t most_ns, const Messages& messages) {
   const std::uint64_t begun = os::monotonic_ns();
   for (bool told = false;; os::sleep_ns(kPoll_ns)) {
     const auto lock = os::File::open(paths.node + "/engine.lock", os::Open::read_write);
@@ -41,8 +39,7 @@ base::Status wait_until_gone(const engine::NodePaths& paths, std::uint64_t most_
                         "versions than the store",
                         "see what it waits for (perdure top), or start with its configuration", true);
     if (!told && passed > kNotice_ns) {
-      std::fprintf(stderr, "perdure: waiting for the engine of an earlier launch to hand over %s\n",
-                   paths.node.c_str());
+      messages.say("waiting for the engine of an earlier launch to hand over " + paths.node);
       told = true;
     }
   }
@@ -50,10 +47,10 @@ base::Status wait_until_gone(const engine::NodePaths& paths, std::uint64_t most_
 
 }  // namespace
 
-base::Status end_predecessors(const config::Config& config, const std::string& node_label) {
+base::Status end_predecessors(const config::Config& config, const std::string& node_label, const Messages& messages) {
   const double limit_s = config.real("engine.drain_timeout");
   for (const auto& paths : engine::held_by_others(config, node_label))
-    if (hands_over(paths)) PERDURE_CHECK(wait_until_gone(paths, static_cast<std::uint64_t>(limit_s * 1e9)));
+    if (hands_over(paths)) PERDURE_CHECK(wait_until_gone(paths, static_cast<std::uint64_t>(limit_s * 1e9), messages));
   return {};
 }
 

@@ -2,6 +2,7 @@
 // Engines of earlier launches of the same job that still flush, with another configuration.
 #include <string>
 
+#include "client/messages.hpp"
 #include "config/config.hpp"
 
 namespace perdure::client {
@@ -9,6 +10,6 @@ namespace perdure::client {
 /// Ends those on this node that no rank is connected to, so that the next engine finds all that the job left here. What
 /// they were flushing goes on from where they were. An engine that does not answer is left alone. PERDURE_UNAVAILABLE:
 /// one agreed and did not end within engine.drain_timeout; without it an older version might be taken for the latest.
-base::Status end_predecessors(const config::Config& config, const std::string& node_label);
+base::Status end_predecessors(const config::Config& config, const std::string& node_label, const Messages& messages);
 
 }  // namespace perdure::client

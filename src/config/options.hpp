@@ -39,6 +39,15 @@ inline constexpr auto kOptions = std::to_array<Option>({
          "What restarts of one run have in common, and no other run has: a checkpoint name that a killed launch wrote "
          "is taken over at once. `perdure run` sets it. Empty: every launch is a run of its own.",
      .refuse = refuse_long},
+    {.key = "messages",
+     .type = Type::choice,
+     .default_value = "none",
+     .environment = "PERDURE_MESSAGES",
+     .choices = "none|stderr",
+     .documentation =
+         "Where a call that waits for long says what it waits for: closing for a store that is full or slow, an open "
+         "or a first checkpoint for another launch. `none`: the library prints nothing. `stderr`: one line now and "
+         "then on the standard error output, of one rank for all. `perdure run` sets that."},
     {.key = "chunk_bytes",
      .type = Type::bytes,
      .default_value = "64MiB",

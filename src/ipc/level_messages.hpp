@@ -84,10 +84,13 @@ struct Progress {
 };
 
 struct Drained {
+  bool done = false;            ///< nothing is under way: what is left was given up
   std::uint64_t remaining = 0;  ///< versions that are not in the store
   std::uint64_t bytes = 0;      ///< of those that are still to be flushed
+  std::uint64_t written = 0;    ///< of these, by the flushes that are under way
+  std::string which;            ///< for people: names and numbers of what remains, of three names at most
   std::string why;              ///< the last flush of one of them failed, if one did
-  PERDURE_FIELDS(remaining, bytes, why)
+  PERDURE_FIELDS(done, remaining, bytes, written, which, why)
 };
 /// Answered when nothing is left to flush or retire, or all that is left was given up.
 struct Drain {

@@ -40,6 +40,7 @@ struct FlushContext {
   const FlusherOptions options;
   FlushGate gate;
   base::Guarded<plan::Pacing> pacing;
+  std::condition_variable stopped;     ///< waited for with the pacing, by who has written enough for now
   std::condition_variable news;        ///< of captures; waited for with the ledger
   std::atomic<bool> stopping = false;  ///< set with the ledger held
 };

@@ -31,6 +31,10 @@ void Flusher::stop() {
     const auto ledger = context_.ledger.lock();
     context_.stopping = true;
   }
+  {
+    const auto pacing = context_.pacing.lock();  // so that nobody is between looking and waiting
+  }
+  context_.stopped.notify_all();
   context_.gate.shut();
   context_.news.notify_all();
   workers_.stop();

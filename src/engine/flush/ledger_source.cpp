@@ -71,12 +71,10 @@ void LedgerSource::end(const ChunkFlight& flight, bool stored) {
 
 void LedgerSource::pace(std::uint64_t begun_ns, std::uint64_t bytes) {
   if (context_.options.max_bytes_per_s == 0) return;
-  std::uint64_t delay_ns = 0;
-  {
-    const auto pacing = context_.pacing.lock();
-    delay_ns = pacing->delay_ns(begun_ns, os::monotonic_ns(), bytes);
-  }
-  os::sleep_ns(delay_ns);
+  auto pacing = context_.pacing.lock();
+  const std::uint64_t delay_ns = pacing->delay_ns(begun_ns, os::monotonic_ns(), bytes);
+  // One block can cost minutes: the engine does not wait for them when it ends.
+  pacing.wait_for(context_.stopped, std::chrono::nanoseconds(delay_ns), [this] { return context_.stopping.load(); });
 }
 
 CaptureNews LedgerSource::news() {

@@ -98,8 +98,16 @@ std::optional<base::Result<ipc::Drained>> answer_drain(ServeContext& context, co
   const bool done = stored && context.pipeline.idle() && context.janitor.idle();
   if (!done && !asked.timed_out) return std::nullopt;
   const auto error = ledger->last_flush_error();
-  return ipc::Drained{ledger->pending_versions() + ledger->given_up_versions(), ledger->pending_bytes(),
-                      error ? error->object + ": " + error->cause : ""};
+  ipc::Drained drained;
+  drained.done = done;
+  drained.remaining = ledger->pending_versions() + ledger->given_up_versions();
+  drained.bytes = ledger->pending_bytes();
+  for (const auto& [id, version] : ledger->tracked())
+    if (version.flush == FlushPhase::running && version.life == Life::committed)
+      drained.written += version.bytes_flushed;
+  drained.which = names_not_stored(*ledger);
+  if (error) drained.why = error->object + ": " + error->cause;
+  return drained;
 }
 
 WaitReason why_drain(NodeState& ledger, const Queued&, const ipc::Drain&) { return why_not_drained(ledger); }

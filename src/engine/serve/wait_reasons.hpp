@@ -17,6 +17,9 @@ WaitReason why_not_written(NodeState& core, std::uint32_t tier);
 /// Of a drain.
 WaitReason why_not_drained(const NodeState& core);
 
+/// "nbody versions 10 to 30, b version 7", of what is committed and not stored; of three names at most.
+std::string names_not_stored(const NodeState& core);
+
 /// "queued", "being flushed", ...: how far the version is on its way to the store.
 const char* flush_name(const catalog::HeldVersion& held, const Version* run);
 
