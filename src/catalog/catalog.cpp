@@ -1,6 +1,7 @@
-// Compaction is the only rewrite: (1) write the snapshot to catalog.new, (2) sync it, (3) append what came meanwhile,
-// (4) rename over catalog, (5) sync the directory. A death before (4) leaves the old log, after it the new one; both
-// say the same.
+// The log is often in a tmpfs together with the slots whose giving up it has to note before: its room is reserved
+// ahead. Compaction is the only rewrite: (1) write the snapshot to catalog.new, (2) sync it, (3) append what came
+// meanwhile, (4) rename over catalog, (5) sync the directory. A death before (4) leaves the old log, after it the new
+// one; both say the same.
 #include "catalog/catalog.hpp"
 
 #include <cstring>
@@ -15,6 +16,13 @@ constexpr char kFileMagic[8] = {'P', 'D', 'C', 'A', 'T', 'L', 'G', '1'};
 constexpr std::uint32_t kRecordMagic = 0x52434450;  // "PDCR"
 constexpr std::uint64_t kMaxRecord = 64 * base::MiB;
 constexpr std::uint64_t kMaxLog = 1 * base::GiB;
+
+// For each version and redundancy set: what is noted of it after it was added, until it is given up. Tested with the
+// longest names.
+constexpr std::uint64_t kRoomOfEach = 4 * base::KiB;
+constexpr std::uint64_t kRoomOfSegment = 512;
+constexpr std::uint64_t kRoomOfAll = 64 * base::KiB;
+constexpr std::uint64_t kReservedAtOnce = 256 * base::KiB;
 
 struct RecordHeader {
   std::uint32_t magic;
@@ -37,6 +45,13 @@ std::uint64_t next_record(base::ConstByteSpan log, std::uint64_t at) {
   for (; at + sizeof header <= log.size(); ++at)
     if (record_at(log, at, header)) return at;
   return log.size();
+}
+
+std::uint64_t room_to_give_up(const State& state) {
+  std::uint64_t segments = 0;
+  for (const auto& [id, held] : state.versions) segments += held.segments.size();
+  return kRoomOfAll + (state.versions.size() + state.redundancy_sets.size() + 1) * kRoomOfEach +
+         segments * kRoomOfSegment;
 }
 
 std::vector<std::byte> encode_log(const State& state, const TierNumbers& numbers) {
@@ -108,6 +123,7 @@ base::Result<Catalog> Catalog::open(const std::string& directory, std::uint64_t 
   PERDURE_CHECK(os::remove_file(directory + "/catalog.new"));
   PERDURE_TRY(catalog.file_, os::File::open(directory + "/catalog", os::Open::create));
   PERDURE_CHECK(catalog.replay());
+  (void)catalog.reserve(0);  // what is there can be given up without, as long as the file system has room
   return catalog;
 }
 
@@ -147,9 +163,27 @@ base::Status Catalog::append(const Record& record) {
     return base::fail(PERDURE_NO_SPACE, file_.path(),
                       "it would have more than the " + base::format_bytes(kMaxLog) + " that a catalog may have",
                       "keep fewer versions on the node, or use larger chunks");
+  const base::Status room =
+      adds || std::holds_alternative<CommitRecord>(record) ? reserve(bytes.size()) : base::Status();
+  if (adds) PERDURE_CHECK(room);  // what was agreed on is written where it can be
   PERDURE_CHECK(file_.write(end_, bytes));
   end_ += bytes.size();
   state_.apply(record);
+  return {};
+}
+
+// More than is asked for where there is more: this is not done for each record.
+base::Status Catalog::reserve(std::uint64_t more_bytes) {
+  const std::uint64_t wanted = end_ + more_bytes + room_to_give_up(state_);
+  if (wanted <= reserved_) return {};
+  std::uint64_t up_to = wanted + kReservedAtOnce;
+  auto reserved = file_.reserve(end_, up_to - end_);
+  if (!reserved) {
+    up_to = wanted;
+    reserved = file_.reserve(end_, up_to - end_);
+  }
+  PERDURE_CHECK(reserved);
+  reserved_ = up_to;
   return {};
 }
 
@@ -189,8 +223,10 @@ base::Status Compaction::write() {
   PERDURE_CHECK(os::remove_file(fresh));
   PERDURE_TRY(file_, os::File::open(fresh, os::Open::create_new));
   PERDURE_CHECK(file_.write(0, log));
-  PERDURE_CHECK(file_.sync());
   end_ = log.size();
+  reserved_ = end_ + room_to_give_up(state_) + kReservedAtOnce;
+  PERDURE_CHECK(file_.reserve(end_, reserved_ - end_));
+  PERDURE_CHECK(file_.sync());
   os::crash_point(os::CrashPoint::catalog_compact_written);
   return {};
 }
@@ -215,6 +251,7 @@ base::Status Catalog::take_over(Compaction& compaction) {
   // From here on this is the log, whatever fails: an append to the old file would be lost with it.
   file_ = std::move(compaction.file_);
   compacted_ = compaction.end_;
+  reserved_ = compaction.reserved_;
   end_ = compaction.end_ + meanwhile.size();
   synced_ = compaction.end_;
   named_ = false;

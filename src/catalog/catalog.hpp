@@ -35,6 +35,7 @@ class Compaction {
   std::uint64_t taken_ = 0;  // up to here the old log is in `state_`
   os::File file_;
   std::uint64_t end_ = 0;
+  std::uint64_t reserved_ = 0;
 };
 
 /// Appends and replays. One thread at a time. A record is in effect when append() returned: it survives the death of
@@ -49,8 +50,9 @@ class Catalog {
   /// Before anything else is appended: what became of the tiers, and which of them is where in this launch.
   base::Status number(const TierNumbering& numbering);
   const ReplayReport& replay_report() const { return report_; }
-  /// Writes the record, then applies it. After a failed write nothing is applied and the torn bytes are overwritten by
-  /// the next append.
+  /// Writes the record, then applies it. Room on the file system is reserved ahead: what adds to the content is refused
+  /// (PERDURE_NO_SPACE) when none would be left in which all of it can be given up again. After a failed write nothing
+  /// is applied and the torn bytes are overwritten by the next append.
   base::Status append(const Record& record);
   base::Status sync();
   /// The log has grown far beyond a snapshot, and no compaction is under way.
@@ -68,9 +70,11 @@ class Catalog {
   base::Status replay();
   base::Status mend_magic(std::uint64_t size);
   base::Status take_over(Compaction& compaction);
+  base::Status reserve(std::uint64_t more_bytes);
   std::string directory_;
   os::File file_;
   std::uint64_t end_ = 0;
+  std::uint64_t reserved_ = 0;  // up to here the file system has room for the log
   std::uint64_t compact_above_ = 0;
   std::uint64_t compacted_ = 0;  // size of the last snapshot
   bool compacting_ = false;

@@ -2,8 +2,10 @@
 #include "catalog/catalog.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 
 #include "base/json.hpp"
 #include "os/fault_rules.hpp"
@@ -17,6 +19,7 @@ namespace perdure::catalog {
 namespace {
 
 using namespace std::string_literals;
+using segment::VersionId;
 using test_support::described;
 using test_support::fold;
 using test_support::sample_id;
@@ -60,6 +63,76 @@ class FailOnce : public os::Hooks {
   std::string call_;
   int error_;
 };
+
+/// A small file system of its own for the log, which is filled up to the last byte.
+class CatalogOnAFullFileSystem : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(os::make_directory(small_));
+    const std::string mount = "mount -t tmpfs -o size=4m none " + small_ + " 2>/dev/null";
+    if (::geteuid() != 0 || std::system(mount.c_str()) != 0) GTEST_SKIP() << "may not mount";
+    mounted_ = true;
+  }
+  void TearDown() override {
+    if (mounted_) {
+      EXPECT_EQ(std::system(("umount " + small_).c_str()), 0);
+    }
+  }
+  void fill() {
+    const auto file = os::File::open(small_ + "/slots", os::Open::create).value();
+    const Bytes page(4096);
+    for (std::uint64_t at = 0; file.write(at, page); at += page.size()) {
+    }
+  }
+  static VersionId long_id(std::uint64_t version) { return sample_id(version, std::string(128, 'n')); }
+  TemporaryDirectory directory_;
+  const std::string small_ = directory_ / "small";
+  bool mounted_ = false;
+};
+
+// Giving something up is noted first. Where the slots have taken all room, that must still be possible.
+TEST_F(CatalogOnAFullFileSystem, EverythingCanBeGivenUp) {
+  constexpr std::uint64_t kVersions = 200;
+  Catalog catalog = Catalog::open(small_).value();
+  for (std::uint64_t version = 0; version < kVersions; ++version)
+    ASSERT_TRUE(catalog.append(sample_stage(long_id(version), 0, 1)));
+  fill();
+  std::size_t more = kVersions;  // what was reserved ahead is used up first
+  while (catalog.append(sample_stage(long_id(more), 0, 1))) ++more;
+  EXPECT_EQ(catalog.append(sample_stage(long_id(more), 0, 1)).error().code, PERDURE_NO_SPACE);
+  for (std::uint64_t version = 0; version < more; ++version) {
+    ASSERT_TRUE(catalog.append(CommitRecord{long_id(version), {{0, 1, {0}, false}}})) << version;
+    ASSERT_TRUE(catalog.append(StoredRecord{long_id(version), 0})) << version;
+    ASSERT_TRUE(catalog.append(DropRecord{long_id(version)})) << version << " of " << more;
+  }
+  EXPECT_TRUE(catalog.state().versions.empty());
+  ASSERT_TRUE(os::remove_file(small_ + "/slots"));
+  EXPECT_TRUE(catalog.append(sample_stage(long_id(more), 0, 1)));
+  const Catalog again = Catalog::open(small_).value();
+  EXPECT_EQ(again.state().versions.size(), 1U);
+  EXPECT_EQ(again.replay_report().torn_bytes, 0U) << "room that is reserved is no record";
+}
+
+TEST_F(CatalogOnAFullFileSystem, CompactionLeavesRoomOrTheLogAsItWas) {
+  Catalog catalog = Catalog::open(small_).value();
+  for (std::uint64_t version = 0; version < 100; ++version)
+    ASSERT_TRUE(catalog.append(sample_stage(long_id(version), 0, 1)));
+  ASSERT_TRUE(catalog.compact());
+  fill();
+  EXPECT_EQ(catalog.compact().error().code, PERDURE_NO_SPACE);
+  for (std::uint64_t version = 0; version < 100; ++version) ASSERT_TRUE(catalog.append(DropRecord{long_id(version)}));
+}
+
+TEST_F(CatalogOnAFullFileSystem, AnEngineThatStartsThereCanGiveUpWhatAnEarlierOneHeld) {
+  {
+    Catalog catalog = Catalog::open(small_).value();
+    for (std::uint64_t version = 0; version < 100; ++version)
+      ASSERT_TRUE(catalog.append(sample_stage(long_id(version), 0, 1)));
+    fill();
+  }
+  Catalog catalog = Catalog::open(small_).value();
+  for (std::uint64_t version = 0; version < 100; ++version) ASSERT_TRUE(catalog.append(DropRecord{long_id(version)}));
+}
 
 TEST_F(CatalogFile, ReplaysWhatWasAppended) {
   append_samples();

@@ -167,6 +167,14 @@ base::Status File::preallocate(std::uint64_t bytes) const {
   return {};
 }
 
+base::Status File::reserve(std::uint64_t offset, std::uint64_t bytes) const {
+  const int result = system_call({.call = "reserve", .path = path_, .offset = offset, .length = bytes}, [&] {
+    return ::fallocate(fd(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  });
+  if (result < 0 && !cannot(errno)) return call_failed("fallocate", path_);
+  return {};
+}
+
 base::Status File::punch(std::uint64_t offset, std::uint64_t bytes) const {
   if (bytes == 0) return {};
   return checked_call({.call = "punch", .path = path_, .offset = offset, .length = bytes}, [&] {

@@ -64,6 +64,8 @@ class File {
   base::Status truncate(std::uint64_t bytes) const;
   base::Status preallocate(
       std::uint64_t bytes) const;  ///< real room for [0, bytes); success where the file system cannot
+  /// The same for [offset, offset + bytes), and the size stays: room for what is written there later.
+  base::Status reserve(std::uint64_t offset, std::uint64_t bytes) const;
   base::Status punch(std::uint64_t offset, std::uint64_t bytes) const;    ///< gives the room back
   void start_writeback(std::uint64_t offset, std::uint64_t bytes) const;  ///< a hint; returns at once
   void drop_cached() const;        ///< a hint: the next read comes from the device, not from this machine's memory

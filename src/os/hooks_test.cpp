@@ -129,6 +129,7 @@ TEST(Hooks, EveryCallOfAFileThatFailsIsReportedWithCallAndPath) {
       {"pwrite", [&] { return file.write(0, room); }},
       {"ftruncate", [&] { return file.truncate(1); }},
       {"fallocate", [&] { return file.preallocate(10); }},
+      {"reserve", [&] { return file.reserve(0, 10); }},
       {"punch", [&] { return file.punch(0, 1); }},
       {"fsync", [&] { return file.sync(); }},
       {"fdatasync", [&] { return file.sync_data(); }},

@@ -94,6 +94,8 @@ TEST(MemoryAllows, LeavesAMarginForTheApplicationAndTheKernel) {
   EXPECT_TRUE(memory_allows(room, 50 * MiB));
   EXPECT_FALSE(memory_allows(room, 51 * MiB));
   EXPECT_FALSE(memory_allows({10 * MiB, 1000 * MiB, 1000 * MiB}, 11 * MiB));
+  EXPECT_FALSE(memory_allows({10 * MiB, 1000 * MiB, 1000 * MiB}, 10 * MiB)) << "the catalog has to have room, too";
+  EXPECT_TRUE(memory_allows({10 * MiB, 1000 * MiB, 1000 * MiB}, 9 * MiB));
   EXPECT_FALSE(memory_allows({1000 * MiB, 10 * MiB, 100 * MiB}, 11 * MiB));
   EXPECT_FALSE(memory_allows(room, ~0ULL));
 }

@@ -60,10 +60,18 @@ base::Result<std::unique_ptr<SlotAccess>> open_slot(const SlotAddress& slot) {
                     "use the library and the perdured of one release");
 }
 
+namespace {
+
+// Slots leave this of their file system to the catalog beside them, which notes each that is given up.
+constexpr std::uint64_t kFileSystemMargin = 1 * base::MiB;
+
+}  // namespace
+
 bool memory_allows(const SystemRoom& room, std::uint64_t bytes) {
   // What stays free for the application and the kernel: a twentieth of the machine, at most 1 GiB.
   const std::uint64_t margin = std::min<std::uint64_t>(room.total_memory_bytes / 20, base::GiB);
-  return room.file_system_bytes >= bytes && room.memory_bytes >= bytes && room.memory_bytes - bytes >= margin;
+  return room.file_system_bytes >= kFileSystemMargin && room.file_system_bytes - kFileSystemMargin >= bytes &&
+         room.memory_bytes >= bytes && room.memory_bytes - bytes >= margin;
 }
 
 }  // namespace perdure::tier
