@@ -52,6 +52,30 @@ base::Result<Record> tier_from_json(const Json& json, const std::string& object)
   return Record{record};
 }
 
+constexpr std::size_t kNodeBytes = 8;
+
+/// Little-endian, one behind the other: as an array each would be one more of the items that a record may have.
+Json nodes_to_json(const std::vector<std::uint64_t>& nodes) {
+  std::vector<std::uint8_t> bytes;
+  for (const std::uint64_t node : nodes)
+    for (std::size_t i = 0; i < kNodeBytes; ++i) bytes.push_back(static_cast<std::uint8_t>(node >> (8 * i)));
+  return Json::binary(std::move(bytes));
+}
+
+base::Status read_nodes(const Json& json, std::vector<std::uint64_t>& nodes, const std::string& object) {
+  const auto found = json.find("nodes");
+  if (found == json.end()) return {};
+  if (!found->is_binary() || found->get_binary().size() % kNodeBytes != 0)
+    return base::fail(PERDURE_CORRUPT, object, "field 'nodes' is not a byte string of 8 bytes for each node");
+  const auto& bytes = found->get_binary();
+  for (std::size_t at = 0; at < bytes.size(); at += kNodeBytes) {
+    std::uint64_t node = 0;
+    for (std::size_t i = kNodeBytes; i > 0; --i) node = node << 8 | bytes[at + i - 1];
+    nodes.push_back(node);
+  }
+  return {};
+}
+
 base::Result<Record> stage_from_json(const Json& json, const std::string& object) {
   StageRecord record;
   PERDURE_TRY(record.id, get_id(json, object));
@@ -60,6 +84,7 @@ base::Result<Record> stage_from_json(const Json& json, const std::string& object
   PERDURE_TRY(record.piece, segment::piece_from_json(json["piece"], object));
   if (record.piece.rank >= record.ranks)
     return base::fail(PERDURE_CORRUPT, object, "the piece's rank is not below the number of ranks");
+  PERDURE_CHECK(read_nodes(json, record.nodes, object));
   return Record{record};
 }
 
@@ -119,8 +144,10 @@ struct Encoder {
     return json;
   }
   Json operator()(const StageRecord& r) const {
-    return {
+    Json json = {
         {"record", "stage"}, {"id", segment::to_json(r.id)}, {"ranks", r.ranks}, {"piece", segment::to_json(r.piece)}};
+    if (!r.nodes.empty()) json["nodes"] = nodes_to_json(r.nodes);
+    return json;
   }
   Json operator()(const CommitRecord& r) const {
     return {{"record", "commit"}, {"id", segment::to_json(r.id)}, {"segments", segments_to_json(r.segments)}};

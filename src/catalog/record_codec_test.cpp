@@ -52,6 +52,24 @@ TEST(RecordCodec, ATierSaysWhereItIsIfThatIsKnown) {
   expect_refused(record, "'place'");
 }
 
+// Logs of before have none, nor have a node's other pieces.
+TEST(RecordCodec, APieceSaysOnWhichNodesItWasCapturedInEightBytesEach) {
+  const auto bare = test_support::sample_stage(test_support::sample_id(1), 0, 1);
+  EXPECT_FALSE(to_json(bare).contains("nodes"));
+  std::vector<std::uint64_t> nodes;
+  for (std::uint64_t n = 0; n < 4096; ++n) nodes.push_back(n << 32 | (0xfedcba98 - n));
+  const auto stage = test_support::captured_on(bare, nodes);
+  const auto again = record_from_json(decoded(stage), "log");
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(std::get<StageRecord>(*again).nodes, nodes);
+  EXPECT_LT(encode_record(stage).size(), encode_record(bare).size() + 4096 * 8 + 16);
+  Json json = to_json(bare);
+  for (const Json& wrong : {Json("nodes"), Json(7), Json::array({7}), Json::binary({1, 2, 3, 4, 5, 6, 7})}) {
+    json["nodes"] = wrong;
+    expect_refused(json, "'nodes'");
+  }
+}
+
 TEST(RecordCodec, NumbersOutOfRangeAreRefused) {
   const auto id = test_support::sample_id(1);
   const std::uint64_t giant = 1ULL << 32;

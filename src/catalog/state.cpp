@@ -44,17 +44,10 @@ void apply_incarnation(State& state, const IncarnationRecord& record) {
       for (LocalSegment& segment : held.segments) segment.stored = false;
 }
 
-// What is said again replaces what was planned under its index, but not what the store has.
 void apply_commit(HeldVersion& held, const CommitRecord& commit) {
   if (!std::exchange(held.committed, true)) held.segments.clear();
-  for (const LocalSegment& segment : commit.segments) {
-    const auto same = std::find_if(held.segments.begin(), held.segments.end(),
-                                   [&](const LocalSegment& other) { return other.index == segment.index; });
-    if (same == held.segments.end())
-      held.segments.push_back(segment);
-    else if (!same->stored)
-      *same = segment;
-  }
+  held.nodes.clear();
+  for (const LocalSegment& segment : commit.segments) plan_segment(held.segments, segment);
 }
 
 void apply_spilled(State& state, const SpilledRecord& spilled) {
@@ -110,6 +103,15 @@ void apply_to_redundancy(State& state, const Record& record) {
 
 }  // namespace
 
+void plan_segment(std::vector<LocalSegment>& segments, LocalSegment segment) {
+  const auto same = std::find_if(segments.begin(), segments.end(),
+                                 [&](const LocalSegment& other) { return other.index == segment.index; });
+  if (same == segments.end())
+    segments.push_back(std::move(segment));
+  else if (!same->stored)
+    *same = std::move(segment);
+}
+
 bool HeldVersion::all_stored() const {
   return committed && std::all_of(segments.begin(), segments.end(), [](const LocalSegment& s) { return s.stored; });
 }
@@ -156,6 +158,7 @@ void State::apply(const Record& record) {
     held.ranks = stage->ranks;
     held.pieces[stage->piece.rank] = stage->piece;
     held.unreachable.erase(stage->piece.rank);
+    if (!held.committed && !stage->nodes.empty()) held.nodes = stage->nodes;
     // A piece that was rebuilt replaces one that failed verification.
     std::erase_if(held.quarantined, [&](const auto& entry) { return entry.first == stage->piece.rank; });
   } else if (const auto* commit = std::get_if<CommitRecord>(&record)) {
@@ -187,8 +190,10 @@ std::vector<Record> State::snapshot() const {
   for (const auto& [name, incarnation] : incarnations) records.emplace_back(IncarnationRecord{name, incarnation});
   for (const auto& [id, segments] : begun) records.emplace_back(BegunRecord{id, segments});
   for (const auto& [id, held] : versions) {
+    std::vector<std::uint64_t> nodes = held.nodes;
     for (const auto* pieces : {&held.pieces, &held.unreachable})
-      for (const auto& [rank, piece] : *pieces) records.emplace_back(StageRecord{id, held.ranks, piece});
+      for (const auto& [rank, piece] : *pieces)
+        records.emplace_back(StageRecord{id, held.ranks, piece, std::exchange(nodes, {})});
     if (held.committed) records.emplace_back(CommitRecord{id, held.segments});
     for (const auto& [rank, chunk] : held.quarantined)
       records.emplace_back(QuarantineRecord{id, rank, chunk, "kept from before"});

@@ -26,6 +26,9 @@ struct LocalSegment {
   friend bool operator==(const LocalSegment&, const LocalSegment&) = default;
 };
 
+/// Replaces what was planned under its index, unless the store has that.
+void plan_segment(std::vector<LocalSegment>& segments, LocalSegment segment);
+
 // ---- records: what can happen to a version on a node -------------------------------------------------------------
 /// Where a tier was found last: whether a tier that is there now, under another incarnation, took its place.
 struct TierPlace {
@@ -49,6 +52,9 @@ struct StageRecord {
   segment::VersionId id;
   std::uint32_t ranks = 0;
   segment::Piece piece;
+  /// The nodes that the version is captured on (ipc::LaunchNodes), ascending; none where nobody said it. Of the node's
+  /// pieces of a version the first has them.
+  std::vector<std::uint64_t> nodes = {};
 };
 /// All ranks agreed; these are the segments to write. A later record adds segments, after pieces of lost nodes came.
 struct CommitRecord {
@@ -112,6 +118,8 @@ struct HeldVersion {
   std::set<std::pair<std::uint32_t, std::uint32_t>> quarantined;  ///< (rank, chunk)
   /// By rank: pieces of which a chunk is on a tier that cannot be reached in this launch. They are not among `pieces`.
   std::map<std::uint32_t, segment::Piece> unreachable = {};
+  /// Until it is committed: the nodes that it was captured on (StageRecord).
+  std::vector<std::uint64_t> nodes = {};
 
   bool all_stored() const;
   std::uint64_t bytes() const;

@@ -178,6 +178,21 @@ TEST(State, EncodedAgainItIsReachedAgainOnlyWhenThatIsSaid) {
             2U);
 }
 
+TEST(State, WhichNodesAVersionWasCapturedOnIsKnownUntilItIsCommitted) {
+  using test_support::captured_on;
+  const std::vector<std::uint64_t> nodes = {7, 9};
+  State state;
+  state.apply(captured_on(sample_stage(kId, 0, 2), nodes));
+  state.apply(sample_stage(kId, 1, 2));
+  EXPECT_EQ(state.versions.at(kId).nodes, nodes) << "the first piece said it for all";
+  EXPECT_EQ(fold(state.snapshot()), state);
+  state.apply(CommitRecord{kId, {{0, 1, {0, 1}, false}}});
+  EXPECT_TRUE(state.versions.at(kId).nodes.empty());
+  state.apply(captured_on(sample_stage(kId, 1, 2), nodes));
+  EXPECT_TRUE(state.versions.at(kId).nodes.empty()) << "its outcome is known";
+  EXPECT_EQ(fold(state.snapshot()), state);
+}
+
 TEST(State, ASnapshotRebuildsAnyState) {
   for (std::uint64_t seed = 0; seed < test_support::unless_sanitized(200U, 20U); ++seed) {
     std::mt19937_64 random(seed);

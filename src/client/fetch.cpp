@@ -67,6 +67,11 @@ base::Status VersionReader::commit_fetched() {
     return {};
   }
   const auto done = channel.call(ipc::Commit{id_, job_.my_segments(*segments_), true});
+  // It is restored all the same, and what is missing is looked for again when engines are attached.
+  if (!done && done.error().code == PERDURE_INCOMPLETE) {
+    (void)channel.call(ipc::Note{id_.text() + " is not completed at the store: " + done.error().text()});
+    return {};
+  }
   // Not held: nothing of it is here. Begun with other ranks: it stays as it is until that segment can be finished.
   if (!done && done.error().code != PERDURE_NOT_FOUND && done.error().code != PERDURE_MISMATCH)
     return base::fail(done.error());

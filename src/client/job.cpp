@@ -114,17 +114,22 @@ base::Status Job::attach_once() {
   PERDURE_TRY(const auto all, comm::allgather_bytes(*comm_, base::encode_fields(mine)));
   const auto socket = find_socket(all, nodes_.leader);
   base::Status outcome = socket ? base::Status() : base::Status(base::fail(socket.error()));
-  if (outcome) {
-    ipc::Hello hello;
-    hello.fingerprint = config_.fingerprint();
-    hello.rank = rank();
-    hello.first_node = nodes_.first();
-    outcome = base::caught("engine", [&] { return engine_.connect(*socket, hello); });
-  }
+  if (outcome) outcome = base::caught("engine", [&] { return connect(*socket); });
   PERDURE_CHECK(agree(*comm_, outcome));
   PERDURE_CHECK(group_.join());
   PERDURE_CHECK(settle(*this));
   if (std::exchange(attached_, true)) group_.replicate_unfinished();
+  return {};
+}
+
+// An engine hears who the nodes are before it captures anything, from the rank that speaks for its node.
+base::Status Job::connect(const std::string& socket) {
+  ipc::Hello hello;
+  hello.fingerprint = config_.fingerprint();
+  hello.rank = rank();
+  hello.first_node = nodes_.first();
+  PERDURE_CHECK(engine_.connect(socket, hello));
+  if (leads()) PERDURE_CHECK(engine_.channel().call(ipc::LaunchNodes{nodes_.launch, nodes_.hashes}));
   return {};
 }
 

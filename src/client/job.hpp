@@ -68,6 +68,7 @@ class Job {
   base::Status configure(const char* options);
   base::Status choose_cpus();
   base::Status attach_once();
+  base::Status connect(const std::string& socket);
 
   std::unique_ptr<comm::Communicator> comm_;
   config::Config config_;

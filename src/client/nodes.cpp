@@ -1,7 +1,9 @@
 #include "client/nodes.hpp"
 
+#include <algorithm>
 #include <map>
 
+#include "base/hash.hpp"
 #include "config/node_numbers.hpp"
 #include "os/system.hpp"
 
@@ -32,6 +34,9 @@ Nodes number_nodes(const std::vector<std::string>& labels, int rank) {
     if (added) nodes.labels.push_back(label);
     nodes.node_of_rank.push_back(known->second);
   }
+  for (const auto& label : nodes.labels) nodes.hashes.push_back(base::hash64(base::as_bytes(label)));
+  std::sort(nodes.hashes.begin(), nodes.hashes.end());
+  nodes.launch = base::hash64(std::as_bytes(std::span(nodes.hashes)));
   nodes.mine = nodes.node_of_rank[static_cast<std::size_t>(rank)];
   while (nodes.node_of_rank[static_cast<std::size_t>(nodes.leader)] != nodes.mine) ++nodes.leader;
   return nodes;

@@ -15,7 +15,9 @@ struct Nodes {
   std::vector<std::uint32_t> node_of_rank;  ///< nodes are numbered by first appearance
   std::vector<std::string> labels;          ///< by node
   std::uint32_t mine = 0;
-  int leader = 0;  ///< lowest rank of my node
+  int leader = 0;                          ///< lowest rank of my node
+  std::vector<std::uint64_t> hashes = {};  ///< of the labels, ascending: who the nodes are, in 8 bytes each
+  std::uint64_t launch = 0;                ///< of these: the same for the same nodes, whatever their order
   bool first() const { return mine == 0; }
 };
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "os/system.hpp"
 #include "support/thread_group.hpp"
 
@@ -26,6 +28,15 @@ TEST(NumberNodes, TheLowestRankOfANodeLeadsIt) {
     EXPECT_EQ(nodes.leader, leaders[rank]);
     EXPECT_EQ(nodes.first(), leaders[rank] == 0);
   }
+}
+
+TEST(NumberNodes, ALaunchIsKnownByItsNodesWhateverRunsOnThemAndInWhichOrder) {
+  const Nodes nodes = number_nodes({"b", "a", "b", "c"}, 0);
+  EXPECT_EQ(nodes.hashes.size(), 3U);
+  EXPECT_TRUE(std::is_sorted(nodes.hashes.begin(), nodes.hashes.end()));
+  EXPECT_EQ(number_nodes({"c", "a", "a", "b"}, 3).launch, nodes.launch);
+  EXPECT_NE(number_nodes({"b", "a", "d"}, 0).launch, nodes.launch);
+  EXPECT_NE(number_nodes({"b", "a"}, 0).launch, nodes.launch);
 }
 
 TEST(NumberNodes, ASingleRankIsANodeOfItsOwn) {

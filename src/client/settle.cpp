@@ -1,6 +1,8 @@
 #include "client/settle.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "base/field_codec.hpp"
 #include "client/inventory.hpp"
@@ -10,16 +12,16 @@
 namespace perdure::client {
 namespace {
 
-std::vector<std::optional<std::uint32_t>> nodes_of_pieces(const std::vector<NodeHolding>& all,
-                                                          const segment::VersionId& id) {
-  std::vector<std::optional<std::uint32_t>> nodes;
+// By rank.
+std::vector<std::vector<std::uint32_t>> nodes_of_pieces(const std::vector<NodeHolding>& all,
+                                                        const segment::VersionId& id) {
+  std::vector<std::vector<std::uint32_t>> nodes;
   for (const auto& [node, held] : all) {
     if (held.id != id) continue;
     nodes.resize(std::max<std::size_t>(nodes.size(), held.ranks));
-    for (std::uint32_t rank : held.held)
-      if (rank < nodes.size()) nodes[rank] = node;
-    for (std::uint32_t rank : held.spilled)
-      if (rank < nodes.size()) nodes[rank] = node;
+    for (const auto* ranks : {&held.held, &held.spilled})
+      for (const std::uint32_t rank : *ranks)
+        if (rank < nodes.size()) nodes[rank].push_back(node);
   }
   return nodes;
 }
@@ -33,13 +35,41 @@ std::set<std::uint32_t> unreachable_ranks(const std::vector<NodeHolding>& all, c
 
 bool whole_in_tiers(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
   const auto nodes = nodes_of_pieces(all, id);
-  return !nodes.empty() && std::all_of(nodes.begin(), nodes.end(), [](const auto& node) { return node.has_value(); });
+  return !nodes.empty() &&
+         std::none_of(nodes.begin(), nodes.end(), [](const auto& holders) { return holders.empty(); });
 }
 
-bool superseded(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
-  return std::any_of(all.begin(), all.end(), [&](const NodeHolding& other) {
-    return other.held.id.name == id.name && id.attempt < other.held.id.attempt && whole_in_tiers(all, other.held.id);
-  });
+/// What rank 0 found in the store.
+struct InStore {
+  StoreView view;
+  std::vector<segment::VersionId> whole = {};  ///< of each name of an open question the newest that is whole there
+  PERDURE_FIELDS(view, whole)
+};
+
+// By id: whether it is whole in tiers. Once, as 4,096 nodes tell of three versions each.
+std::map<segment::VersionId, bool> versions_of(const std::vector<NodeHolding>& all) {
+  std::map<segment::VersionId, bool> versions;
+  for (const auto& [node, held] : all) versions.emplace(held.id, false);
+  for (auto& [id, whole] : versions) whole = whole_in_tiers(all, id);
+  return versions;
+}
+
+bool superseded(const std::map<segment::VersionId, bool>& versions, const InStore& stored,
+                const segment::VersionId& id) {
+  const auto newer = [&](const segment::VersionId& other) {
+    return other.name == id.name && id.attempt < other.attempt;
+  };
+  return std::any_of(stored.whole.begin(), stored.whole.end(), newer) ||
+         std::any_of(versions.begin(), versions.end(),
+                     [&](const auto& other) { return other.second && newer(other.first); });
+}
+
+// All engines that captured it say the same. Who only has pieces that others captured cannot say.
+bool node_away(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
+  auto known = ipc::CaptureNodes::unknown;
+  for (const auto& [node, held] : all)
+    if (held.id == id) known = std::max(known, held.capture_nodes);
+  return known != ipc::CaptureNodes::all_here;
 }
 
 // The segments that spilled chunks are in.
@@ -51,17 +81,41 @@ std::vector<plan::SegmentPart> begun(const std::vector<NodeHolding>& all, const 
   return parts;
 }
 
-// Each version that some engine does not know the outcome of, once; the same list on all ranks.
-std::vector<segment::VersionId> undecided(const std::vector<NodeHolding>& all) {
+// Every engine knows the outcome, but nobody will write all of it: what a recovery brought was not committed.
+bool unfinished(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
+  std::set<std::uint32_t> planned;
+  for (const auto& part : committed_parts(all, id)) planned.insert(part.ranks.begin(), part.ranks.end());
+  return planned.size() < nodes_of_pieces(all, id).size();
+}
+
+template <class Wanted>
+bool any_holding(const std::vector<NodeHolding>& all, const segment::VersionId& id, Wanted wanted) {
+  return std::any_of(all.begin(), all.end(),
+                     [&](const NodeHolding& one) { return one.held.id == id && wanted(one.held); });
+}
+
+// Each version that some engine does not know the outcome of, or that is unfinished; the same list on all ranks.
+std::vector<segment::VersionId> to_settle(const std::vector<NodeHolding>& all,
+                                          const std::map<segment::VersionId, bool>& versions) {
   std::vector<segment::VersionId> ids;
-  for (const auto& [node, held] : all)
-    if (!held.committed) ids.push_back(held.id);
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  for (const auto& [id, whole] : versions) {
+    const bool open = any_holding(all, id, [](const ipc::HeldSummary& held) { return !held.committed; });
+    const bool capturing = any_holding(all, id, [](const ipc::HeldSummary& held) { return held.capturing; });
+    if (open || (whole && !capturing && unfinished(all, id))) ids.push_back(id);
+  }
   return ids;
 }
 
-void look_at(Job& job, const std::vector<segment::VersionId>& ids, StoreView& view) {
+// The newest that is whole: its manifests are read, and those of what is newer and damaged.
+std::optional<segment::VersionId> newest_whole(store::Store& store, std::vector<store::VersionListing> listings) {
+  std::sort(listings.begin(), listings.end(), [](const auto& a, const auto& b) { return a.id.attempt > b.id.attempt; });
+  for (const auto& listing : listings)
+    if (listing.all_present() && store::read_version(store, listing)) return listing.id;
+  return std::nullopt;
+}
+
+void look_at(Job& job, const std::vector<segment::VersionId>& ids, InStore& stored) {
+  StoreView& view = stored.view;
   std::string listed;
   std::vector<store::VersionListing> listings;
   for (const auto& id : ids) {
@@ -69,6 +123,7 @@ void look_at(Job& job, const std::vector<segment::VersionId>& ids, StoreView& vi
       auto found = list_versions(job.store(), id.name, job.known());
       listings = found ? std::move(*found) : std::vector<store::VersionListing>{};
       if (!found) view.unreadable = found.error();
+      if (auto whole = newest_whole(job.store(), listings)) stored.whole.push_back(std::move(*whole));
       listed = id.name;
     }
     for (const auto& listing : listings)
@@ -79,64 +134,98 @@ void look_at(Job& job, const std::vector<segment::VersionId>& ids, StoreView& vi
 }
 
 // A node whose part of a version is at the store may have let go of its slots already. Rank 0 looks.
-base::Result<StoreView> stored_parts(Job& job, const std::vector<segment::VersionId>& ids) {
+base::Result<InStore> look_at_store(Job& job, const std::vector<segment::VersionId>& ids) {
   std::vector<std::byte> told;
   if (job.comm().rank() == 0) {
-    StoreView view;
+    InStore stored;
     const auto looked = base::caught("store", [&]() -> base::Status {
-      look_at(job, ids, view);
+      look_at(job, ids, stored);
       return {};
     });
-    if (!looked) view = StoreView{{}, looked.error()};  // then nothing is known of it, and the others wait
-    told = base::encode_fields(view);
+    if (!looked) stored = {StoreView{{}, looked.error()}, {}};  // then nothing is known of it, and the others wait
+    told = base::encode_fields(stored);
   }
   PERDURE_TRY(const auto bytes, comm::broadcast_bytes(job.comm(), std::move(told), 0));
-  return base::decode_fields<StoreView>(bytes, "store view");
+  return base::decode_fields<InStore>(bytes, "store view");
 }
 
 base::Status carry_out(Job& job, const segment::VersionId& id, const plan::Settlement& settlement) {
-  if (settlement.verdict == plan::Verdict::undecided) return {};
-  if (settlement.verdict == plan::Verdict::abort) {
-    PERDURE_CHECK(job.engine().channel().call(ipc::Abort{id}));
-    return {};
+  ipc::Channel& engine = job.engine().channel();
+  switch (settlement.verdict) {
+    case plan::Verdict::undecided:
+      break;
+    case plan::Verdict::waits:
+      PERDURE_CHECK(engine.call(ipc::KeepRemains{id}));
+      break;
+    case plan::Verdict::abort:
+      PERDURE_CHECK(engine.call(ipc::Abort{id}));
+      break;
+    case plan::Verdict::commit:
+      PERDURE_CHECK(engine.call(ipc::Commit{id, job.my_segments(settlement.segments)}));
   }
-  PERDURE_CHECK(job.engine().channel().call(ipc::Commit{id, job.my_segments(settlement.segments)}));
   return {};
 }
 
-base::Status settle_one(Job& job, const std::vector<NodeHolding>& all, const StoreView& stored,
-                        const segment::VersionId& id) {
-  const bool mine = std::any_of(all.begin(), all.end(), [&](const NodeHolding& holding) {
-    return holding.node == job.nodes().mine && holding.held.id == id && !holding.held.committed;
+// What more this node writes of a version that its engine has committed. That it cannot is no reason to go without.
+base::Status finish(Job& job, const ipc::HeldSummary& held, const plan::Settlement& settlement) {
+  auto segments = job.my_segments(settlement.segments);
+  std::erase_if(segments, [&](const auto& segment) {
+    return std::any_of(held.segments.begin(), held.segments.end(), [&](const auto& known) {
+      return known.index == segment.index && known.count == segment.count && known.ranks == segment.ranks;
+    });
   });
-  if (!job.leads() || !mine) return {};
-  const plan::Evidence evidence{nodes_of_pieces(all, id),  stored.parts_of(id),           begun(all, id),
-                                committed_parts(all, id),  stored.unreadable.has_value(), superseded(all, id),
-                                unreachable_ranks(all, id)};
-  return carry_out(job, id, plan::settle(evidence, job.nodes().node_of_rank, job.aggregation()));
+  if (segments.empty()) return {};
+  ipc::Channel& engine = job.engine().channel();
+  const auto done = engine.call(ipc::Commit{held.id, std::move(segments), true});
+  if (done) return {};
+  if (!engine.connected()) return base::fail(done.error());
+  (void)engine.call(ipc::Note{held.id.text() + " is not completed at the store: " + done.error().text()});
+  return {};
+}
+
+base::Status settle_one(Job& job, const std::vector<NodeHolding>& all,
+                        const std::map<segment::VersionId, bool>& versions, const InStore& stored,
+                        const segment::VersionId& id) {
+  const auto mine = std::find_if(all.begin(), all.end(), [&](const NodeHolding& holding) {
+    return holding.node == job.nodes().mine && holding.held.id == id;
+  });
+  if (!job.leads() || mine == all.end() || mine->held.capturing) return {};
+  const plan::Evidence evidence{nodes_of_pieces(all, id),
+                                stored.view.parts_of(id),
+                                begun(all, id),
+                                committed_parts(all, id),
+                                stored.view.unreadable.has_value(),
+                                superseded(versions, stored, id),
+                                unreachable_ranks(all, id),
+                                node_away(all, id)};
+  const auto settlement = plan::settle(evidence, job.nodes().node_of_rank, job.aggregation());
+  if (!mine->held.committed) return carry_out(job, id, settlement);
+  // Of an older version the store may have nothing any more on purpose.
+  return evidence.superseded ? base::Status() : finish(job, mine->held, settlement);
 }
 
 }  // namespace
 
 base::Status settle(Job& job) {
-  PERDURE_TRY(const auto inventory, gather_inventories(job, {"", false}));
+  PERDURE_TRY(const auto inventory, gather_inventories(job, {"", false, job.nodes().launch}));
   const auto& all = inventory.held;
+  const auto versions = versions_of(all);
   job.known().look_again();
-  for (const auto& [node, held] : all) {
-    if (whole_in_tiers(all, held.id)) job.known().whole_in_tiers(held.id);
-    job.known().saw_attempt(held.id);
+  for (const auto& [id, whole] : versions) {
+    if (whole) job.known().whole_in_tiers(id);
+    job.known().saw_attempt(id);
   }
-  const auto open_questions = undecided(all);
+  const auto open_questions = to_settle(all, versions);
   // Of what is whole in tiers parts may be stored, too, if some engine knew the outcome.
   const bool ask_store = std::any_of(open_questions.begin(), open_questions.end(), [&](const auto& id) {
-    return !whole_in_tiers(all, id) || !committed_parts(all, id).empty();
+    return !versions.at(id) || any_holding(all, id, [](const ipc::HeldSummary& held) { return held.committed; });
   });
-  StoreView stored;
+  InStore stored;
   if (ask_store) {
-    PERDURE_TRY(stored, stored_parts(job, open_questions));
+    PERDURE_TRY(stored, look_at_store(job, open_questions));
   }
   return agree_after(job.comm(), "settling", [&]() -> base::Status {
-    for (const auto& id : open_questions) PERDURE_CHECK(settle_one(job, all, stored, id));
+    for (const auto& id : open_questions) PERDURE_CHECK(settle_one(job, all, versions, stored, id));
     return {};
   });
 }

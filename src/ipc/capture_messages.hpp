@@ -1,5 +1,6 @@
 #pragma once
 // What a rank tells its engine while it writes a checkpoint.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,19 @@ struct Reserved {
   };
   std::vector<Slot> slots;
   PERDURE_FIELDS(slots)
+};
+/// The nodes of a launch: hashes of what tells them apart, ascending. Said once; captures name them by `launch`, which
+/// is the same for the same nodes. 32 KiB for 4,096 nodes.
+struct LaunchNodes {
+  static constexpr const char* kName = "launch_nodes";
+  static constexpr Kind kKind = Kind::answered;
+  using Reply = Done;
+  std::uint64_t launch = 0;
+  std::vector<std::uint64_t> nodes;
+  PERDURE_FIELDS(launch, nodes)
+  std::string wrong() const {
+    return std::is_sorted(nodes.begin(), nodes.end()) ? "" : "field 'nodes' is not in ascending order";
+  }
 };
 /// The sizes of the chunks of this rank's next capture, so that slots can be made ready.
 struct Reserve {
@@ -99,7 +113,8 @@ struct Stage {
   std::uint32_t ranks = 0;
   segment::Piece piece;
   std::uint32_t segment = 0;  ///< index of the one that the piece comes into: a segment can describe so much only
-  PERDURE_FIELDS(id, ranks, piece, segment)
+  std::uint64_t launch = 0;   ///< LaunchNodes: who captures it; 0: nobody said
+  PERDURE_FIELDS(id, ranks, piece, segment, launch)
   std::string wrong() const {
     return piece.rank < ranks ? "" : "field 'piece': its rank is not below the number of ranks";
   }
@@ -131,6 +146,18 @@ struct Abort {
   PERDURE_FIELDS(id)
 };
 
-using CaptureMessages = Messages<Reserve, Begin, Grant, GiveBack, Written, AwaitWritten, Stage, Step, Commit, Abort>;
+/// The outcome of a version cannot be found out in this launch, nor can the version be had: its rest may be where
+/// nobody can look now. What is here of it is kept until a newer one of the name is committed, or a checkpoint wants
+/// its room.
+struct KeepRemains {
+  static constexpr const char* kName = "keep_remains";
+  static constexpr Kind kKind = Kind::answered;
+  using Reply = Done;
+  segment::VersionId id;
+  PERDURE_FIELDS(id)
+};
+
+using CaptureMessages = Messages<LaunchNodes, Reserve, Begin, Grant, GiveBack, Written, AwaitWritten, Stage, Step,
+                                 Commit, Abort, KeepRemains>;
 
 }  // namespace perdure::ipc

@@ -12,6 +12,10 @@
 
 namespace perdure::ipc {
 
+/// Whether all nodes that a version was captured on are among those of Inventory::launch.
+enum class CaptureNodes : std::uint8_t { unknown, all_here, some_away };
+constexpr CaptureNodes greatest(CaptureNodes) { return CaptureNodes::some_away; }
+
 /// What a node holds of one version.
 struct HeldSummary {
   segment::VersionId id;
@@ -24,7 +28,9 @@ struct HeldSummary {
   std::vector<PlannedSegment> segments = {};  ///< committed: in the store, or all of it is here to be written
   std::vector<std::uint32_t> unreachable =
       {};  ///< ranks whose piece is on a tier that cannot be reached in this launch
-  PERDURE_FIELDS(id, ranks, held, committed, stored, spilled, begun, segments, unreachable)
+  CaptureNodes capture_nodes = CaptureNodes::unknown;  ///< of one that is not committed
+  bool capturing = false;  ///< ranks that are connected will say what becomes of it: taken for committed
+  PERDURE_FIELDS(id, ranks, held, committed, stored, spilled, begun, segments, unreachable, capture_nodes, capturing)
 };
 /// What a node keeps for its group, as much of it as plan/recovery needs.
 struct RedundancySummary {
@@ -57,8 +63,9 @@ struct Inventory {
   static constexpr Kind kKind = Kind::may_wait;
   using Reply = Holdings;
   std::string name;
-  bool kept = false;  ///< also what it keeps for other nodes, which takes a look at every block of it
-  PERDURE_FIELDS(name, kept)
+  bool kept = false;         ///< also what it keeps for other nodes, which takes a look at every block of it
+  std::uint64_t launch = 0;  ///< LaunchNodes: who asks; 0: it does not matter
+  PERDURE_FIELDS(name, kept, launch)
 };
 
 struct Located {

@@ -27,8 +27,17 @@ bool is_among(const SegmentPlan& plan, const std::vector<SegmentPart>& parts) {
 
 using Nodes = std::vector<std::uint32_t>;
 
-bool on_one_node(const SegmentPlan& plan, const Nodes& nodes) {
-  return std::all_of(plan.ranks.begin(), plan.ranks.end(), [&](auto rank) { return nodes[rank] == plan.node; });
+// Who has all its pieces writes it; false when nobody has.
+bool find_writer(SegmentPlan& plan, const std::vector<Nodes>& nodes_of_rank) {
+  const auto& first = nodes_of_rank[plan.ranks.front()];
+  const auto writer = std::find_if(first.begin(), first.end(), [&](std::uint32_t node) {
+    return std::all_of(plan.ranks.begin(), plan.ranks.end(), [&](std::uint32_t rank) {
+      const auto& nodes = nodes_of_rank[rank];
+      return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+    });
+  });
+  if (writer != first.end()) plan.node = *writer;
+  return writer != first.end();
 }
 
 std::optional<std::vector<SegmentPlan>> fitting_layout(const Evidence& evidence, const Nodes& nodes,
@@ -44,8 +53,8 @@ std::optional<std::vector<SegmentPlan>> fitting_layout(const Evidence& evidence,
   known.insert(known.end(), evidence.committed.begin(), evidence.committed.end());
   auto missing = lay_out_missing(known, nodes, aggregation, evidence.store_unread);
   if (!missing) return std::nullopt;
-  const bool writable =
-      std::all_of(missing->begin(), missing->end(), [&](const auto& plan) { return on_one_node(plan, nodes); });
+  const bool writable = std::all_of(missing->begin(), missing->end(),
+                                    [&](auto& plan) { return find_writer(plan, evidence.nodes_of_rank); });
   return writable ? missing : std::nullopt;
 }
 
@@ -53,19 +62,20 @@ std::optional<std::vector<SegmentPlan>> fitting_layout(const Evidence& evidence,
 
 Settlement settle(const Evidence& evidence, const std::vector<std::uint32_t>& nodes_now, Aggregation aggregation) {
   Nodes nodes;
-  bool waits = false;  // for a piece that may come back, or be in the store
-  for (std::uint32_t rank = 0; rank < evidence.node_of_rank.size(); ++rank) {
-    if (evidence.node_of_rank[rank]) {
-      nodes.push_back(*evidence.node_of_rank[rank]);
+  bool waits = false;  // for a piece that may be where this launch cannot look
+  for (std::uint32_t rank = 0; rank < evidence.nodes_of_rank.size(); ++rank) {
+    if (!evidence.nodes_of_rank[rank].empty()) {
+      nodes.push_back(evidence.nodes_of_rank[rank].back());
       continue;
     }
     if (!in_store(evidence, rank)) {
-      if (!evidence.unreachable.contains(rank) && !evidence.store_unread) return {Verdict::abort, {}};
+      if (!evidence.unreachable.contains(rank) && !evidence.store_unread && !evidence.node_away)
+        return {Verdict::abort, {}};
       waits = true;
     }
     nodes.push_back(rank < nodes_now.size() ? nodes_now[rank] : 0);
   }
-  if (waits) return {evidence.superseded ? Verdict::abort : Verdict::undecided, {}};
+  if (waits) return {evidence.superseded ? Verdict::abort : Verdict::waits, {}};
   auto segments = fitting_layout(evidence, nodes, aggregation);
   if (!segments) return {evidence.superseded ? Verdict::abort : Verdict::undecided, {}};
   // What the store has nobody has to write, nor to have all pieces of. What was begun goes on as it is.

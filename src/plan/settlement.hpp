@@ -11,19 +11,22 @@ namespace perdure::plan {
 
 /// All that is known about one attempt at one version.
 struct Evidence {
-  std::vector<std::optional<std::uint32_t>> node_of_rank;  ///< the node whose tiers hold a rank's piece, by rank
+  std::vector<std::vector<std::uint32_t>> nodes_of_rank;  ///< the nodes whose tiers hold a rank's piece, by rank
   std::vector<SegmentPart> stored;
-  std::vector<SegmentPart> begun;            ///< not published yet, but some of their chunks are nowhere else
-  std::vector<SegmentPart> committed = {};   ///< that engines know the outcome of, and will write
-  bool store_unread = false;                 ///< the store could not be asked: it may hold more than `stored`
-  bool superseded = false;                   ///< a later attempt at a version of the same name is whole
+  std::vector<SegmentPart> begun;           ///< not published yet, but some of their chunks are nowhere else
+  std::vector<SegmentPart> committed = {};  ///< that engines know the outcome of, and will write
+  bool store_unread = false;                ///< the store could not be asked: it may hold more than `stored`
+  bool superseded = false;  ///< a later attempt at a version of the same name is whole, in tiers or in the store
   std::set<std::uint32_t> unreachable = {};  ///< ranks whose piece is on a tier that cannot be reached in this launch
+  bool node_away = false;  ///< a node that it was captured on is not part of this launch, or nobody knows which were
 };
 
 enum class Verdict {
   commit,     ///< every rank's piece is somewhere: the checkpoint had succeeded, and may have been reported so
   abort,      ///< it can never be whole
-  undecided,  ///< keep the pieces: the store may know more later, or they can be restored but not stored as they are
+  undecided,  ///< keep the pieces: they can be restored, but not stored as they are
+  waits,  ///< its rest may be where this launch cannot look: a node, a tier, the store. What is here stays as long as
+          ///< it is in nobody's way
 };
 
 struct Settlement {

@@ -10,7 +10,10 @@ const std::vector<std::uint32_t> kTwoNodes = {0, 0, 1, 1};
 
 Evidence in_tiers(std::vector<std::optional<std::uint32_t>> nodes) {
   Evidence evidence;
-  evidence.node_of_rank = std::move(nodes);
+  for (const auto& node : nodes) {
+    auto& holders = evidence.nodes_of_rank.emplace_back();
+    if (node) holders.push_back(*node);
+  }
   return evidence;
 }
 
@@ -35,14 +38,47 @@ TEST(Settle, GivesUpWhatCanNeverBeWhole) {
 TEST(Settle, WaitsForAPieceThatCannotBeReachedUnlessANewerVersionIsWhole) {
   auto evidence = in_tiers({0, 0, 1, std::nullopt});
   evidence.unreachable = {3};
-  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::undecided);
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::waits);
   evidence.superseded = true;
   EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::abort);
   evidence = in_tiers({0, std::nullopt, 1, std::nullopt});
   evidence.unreachable = {1};
   EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::abort) << "rank 3's piece is nowhere";
   evidence.stored = {{1, 2, {2, 3}}};
-  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::undecided);
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::waits);
+}
+
+// The other node may have been told that all agreed, and come back.
+TEST(Settle, WaitsForANodeThatIsNotInThisLaunchUnlessANewerVersionIsWhole) {
+  auto evidence = in_tiers({0, 0, std::nullopt, std::nullopt});
+  evidence.node_away = true;
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::waits);
+  EXPECT_TRUE(settle(evidence, kTwoNodes, kPerNode).segments.empty());
+  evidence.superseded = true;
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::abort);
+}
+
+// Wherever the last node's pieces are, and whatever else is known.
+TEST(Settle, NothingIsGivenUpWhileItMayBeWholeAndNothingNewerIs) {
+  enum class Rest { in_tiers, stored, unreachable, nowhere };
+  for (const Rest rest : {Rest::in_tiers, Rest::stored, Rest::unreachable, Rest::nowhere})
+    for (unsigned flags = 0; flags < 8; ++flags) {
+      const std::optional<std::uint32_t> other =
+          rest == Rest::in_tiers ? std::optional<std::uint32_t>(1) : std::nullopt;
+      auto evidence = in_tiers({0, 0, other, other});
+      if (rest == Rest::stored) evidence.stored = {{1, 2, {2, 3}}};
+      if (rest == Rest::unreachable) evidence.unreachable = {2, 3};
+      evidence.store_unread = (flags & 1) != 0;
+      evidence.node_away = (flags & 2) != 0;
+      evidence.superseded = (flags & 4) != 0;
+      const bool whole = rest == Rest::in_tiers || rest == Rest::stored;
+      const bool may_come = rest == Rest::unreachable || evidence.store_unread || evidence.node_away;
+      const Verdict expected = whole                              ? Verdict::commit
+                               : may_come && !evidence.superseded ? Verdict::waits
+                                                                  : Verdict::abort;
+      EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, expected)
+          << "rest " << static_cast<int>(rest) << ", flags " << flags;
+    }
 }
 
 // A node may have stored its segment and let go of its slots while another died before it heard of the commit.
@@ -86,10 +122,26 @@ TEST(Settle, KeepsPiecesWhoseSegmentsCannotBeWrittenToMatchUntilSomethingNewerIs
   EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::abort);
 }
 
+// A recovery brought what a lost node had in one segment to one node, and to where the ranks run.
+TEST(Settle, WhoHasAllPiecesOfASegmentWritesItWhereverElseTheyAre) {
+  auto evidence = in_tiers({0, 0, std::nullopt, std::nullopt, 2, 2});
+  evidence.committed = {{0, 3, {0, 1}}, {2, 3, {4, 5}}};
+  const std::vector<SegmentPlan> lost = {{1, 3, 0, {2, 3}}};
+  for (const std::vector<std::uint32_t>& of_rank_3 : {std::vector<std::uint32_t>{0, 2}, {2, 0}}) {
+    evidence.nodes_of_rank[2] = {0};
+    evidence.nodes_of_rank[3] = of_rank_3;
+    const auto settled = settle(evidence, {0, 0, 0, 2, 2, 2}, kPerNode);
+    EXPECT_EQ(settled.verdict, Verdict::commit);
+    EXPECT_EQ(settled.segments, lost);
+  }
+  evidence.nodes_of_rank[3] = {2};
+  EXPECT_EQ(settle(evidence, {0, 0, 0, 2, 2, 2}, kPerNode).verdict, Verdict::undecided);
+}
+
 TEST(Settle, GivesNothingUpForAStoreThatCouldNotBeRead) {
   auto evidence = in_tiers({0, 0, 1, std::nullopt});
   evidence.store_unread = true;
-  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::undecided);
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::waits);
   evidence.superseded = true;
   EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::abort);
 }
@@ -155,7 +207,7 @@ TEST(Settle, ABegunSegmentIsNoPieceOfARankThatHasNone) {
   auto evidence = moved({0, std::nullopt, 1, 1}, {{0, 2, {0, 1}}});
   EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::abort);
   evidence.store_unread = true;
-  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::undecided);
+  EXPECT_EQ(settle(evidence, kTwoNodes, kPerNode).verdict, Verdict::waits);
 }
 
 TEST(Settle, BesideASegmentAtTheStoreBegunOnesHaveToFitToo) {

@@ -252,6 +252,22 @@ class Completed : public NodeLoss {
       return 0;
     });
   }
+  static constexpr const char* kSurvivors = ";node.ranks_per_node=3;node.numbers=2,0";
+  /// Node 1 is lost, and what it had of step 2 was brought to the survivors, which then die.
+  void cut_off_a_recovery() const {
+    live_and_die(2);
+    lose({1});
+    RunOptions run = without_store();
+    run.kill_all_when_one_dies = true;
+    run.in_child = [in_child = run.in_child](int rank) {
+      in_child(rank);
+      if (rank == 0) ::setenv("PERDURE_TEST_CRASH", "recover_after_catalog:4", 1);
+    };
+    (void)outcome_of(run, kSurvivors, [](const Rank&, perdure_t* handle, State&) {
+      (void)perdure_restore(handle, "app", PERDURE_LATEST);
+      return 0;
+    });
+  }
   /// Of version 2.
   std::size_t segments_stored() const {
     std::error_code none_yet;
@@ -287,20 +303,19 @@ TEST_P(Completed, OnTheSurvivorsAloneWhereTheLostNodesRanksAreSeparated) {
 
 // All pieces are where they are needed then, and nobody has said what becomes of them.
 TEST_P(Completed, AfterARecoveryThatWasCutOffBeforeItsCommit) {
-  const std::string survivors = ";node.ranks_per_node=3;node.numbers=2,0";
-  live_and_die(2);
-  lose({1});
-  RunOptions run = without_store();
-  run.kill_all_when_one_dies = true;
-  run.in_child = [in_child = run.in_child](int rank) {
-    in_child(rank);
-    if (rank == 0) ::setenv("PERDURE_TEST_CRASH", "recover_after_catalog:4", 1);
-  };
-  (void)outcome_of(run, survivors, [](const Rank&, perdure_t* handle, State&) {
-    (void)perdure_restore(handle, "app", PERDURE_LATEST);
+  cut_off_a_recovery();
+  expect_completed(kSurvivors);
+}
+
+// By a launch that only waits.
+TEST_P(Completed, AfterARecoveryThatWasCutOffWhereNobodyRestores) {
+  cut_off_a_recovery();
+  expect_done(with_store(), kSurvivors, [](const Rank&, perdure_t* handle, State&) {
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", 2, PERDURE_LEVEL_STORE, 60));
     return 0;
   });
-  expect_completed(survivors);
+  for (const char* part : {"/node", "/file"}) fs::remove_all(directory_.path() + part);
+  expect_completed(kSurvivors);
 }
 
 TEST_P(Completed, WhenAPartIsThereAlready) {

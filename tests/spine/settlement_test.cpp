@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "scenario.hpp"
+#include "damage.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace {
@@ -114,6 +114,79 @@ TEST(Settlement, AnEngineThatDiesWhenARestoreAsksItDoesNotMakeTheRanksTakeAnOlde
     EXPECT_TRUE(outcome.all(0)) << point << ": " << outcome.text();
     stop_daemons(directory.path());
   }
+}
+
+// Node 0's engine dies when it is told that version 3 is committed, of which nothing gets to the store; node 1 has
+// heard it.
+class NodeAway : public ::testing::Test {
+ protected:
+  static constexpr std::size_t kWords = 24000;  // two chunks
+  std::string options(const std::string& more) const {
+    return options_in(directory_.path(), "daemon", "engine.idle_exit=60;node.ranks_per_node=1" + more);
+  }
+  /// Nothing of version 3 gets to the store. Afterwards all are dead, closing nothing.
+  void expect_done(const std::string& crash_of_node_0, const std::string& more,
+                   const std::function<int(const Rank&, perdure_t*, State&)>& part) const {
+    RunOptions run;
+    run.ranks = 2;
+    run.kill_all_when_one_dies = false;
+    run.in_child = [&](int rank) {
+      ::setenv("PERDURE_TEST_FAULTS", ("pwrite:" + directory_.path() + "/store/app/3:ENOSPC").c_str(), 1);
+      if (rank == 0 && !crash_of_node_0.empty()) ::setenv("PERDURE_TEST_CRASH", crash_of_node_0.c_str(), 1);
+    };
+    const auto outcome = run_ranks(run, [&](const Rank& rank) {
+      perdure_t* handle = rank.open(options(more));
+      State state(rank.rank, kWords);
+      state.protect(handle);
+      const int code = part(rank, handle, state);
+      if (code == 0) rank.barrier();
+      return code;
+    });
+    EXPECT_TRUE(outcome.all(0)) << outcome.text();
+    kill_engines(directory_.path());
+  }
+  void first_launch(const std::string& more = "") const {
+    expect_done("engine_commit_before_catalog:3", more, [](const Rank&, perdure_t* handle, State& state) {
+      for (std::uint64_t step = 1; step <= 3; ++step) {
+        state.advance(step);
+        const auto version = static_cast<std::int64_t>(step);
+        REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", version));
+        if (step < 3) REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", version, PERDURE_LEVEL_STORE, 60));
+      }
+      return 0;
+    });
+  }
+  static int restore(perdure_t* handle, State& state, std::uint64_t step) {
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "app", PERDURE_LATEST));
+    REQUIRE(state.step == step && state.right());
+    return 0;
+  }
+  TemporaryDirectory directory_;
+};
+
+TEST_F(NodeAway, WhatItWasToldIsThereWhenItIsBack) {
+  first_launch();
+  // As long as it is away there is an older version, which is at the store.
+  for (int launch = 0; launch < 2; ++launch)
+    expect_done("", ";node.numbers=0,7",
+                [](const Rank&, perdure_t* handle, State& state) { return restore(handle, state, 2); });
+  expect_done("", ";node.numbers=0,1",
+              [](const Rank&, perdure_t* handle, State& state) { return restore(handle, state, 3); });
+}
+
+// A tier of two slots, which its part of version 3 fills.
+TEST_F(NodeAway, WhatIsKeptUntilItIsBackMakesRoomForTheNextCheckpoint) {
+  const std::string room = ";tier.order=memory;tier.memory.max_bytes=4MiB;checkpoint.timeout=60";
+  first_launch(room);
+  expect_done("", room + ";node.numbers=0,7", [](const Rank& rank, perdure_t* handle, State& state) {
+    REQUIRE(restore(handle, state, 2) == 0);
+    state.advance(3);
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 3));
+    const bool said = all_reports(handle).find("version 3: what is here of it was given up") != std::string::npos;
+    REQUIRE(said == (rank.rank == 0));
+    state.advance(9);
+    return restore(handle, state, 3);
+  });
 }
 
 }  // namespace

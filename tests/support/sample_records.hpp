@@ -24,6 +24,11 @@ inline catalog::StageRecord sample_stage(const segment::VersionId& id, std::uint
   return {id, ranks, piece};
 }
 
+inline catalog::StageRecord captured_on(catalog::StageRecord stage, std::vector<std::uint64_t> nodes) {
+  stage.nodes = std::move(nodes);
+  return stage;
+}
+
 /// What position 1 of a group of three keeps of a version with one rank a node.
 inline catalog::RedundancySet sample_redundancy_set(const segment::VersionId& id, std::uint64_t epoch,
                                                     std::uint32_t tier = 0) {
@@ -90,8 +95,10 @@ inline catalog::Record random_record(std::mt19937_64& random) {
     case 10:
       return random() % 2 == 0 ? catalog::Record{catalog::BadBlockRecord{{id, random() % 2}, {1, 0}, "damaged"}}
                                : catalog::Record{catalog::DropRedundancyRecord{{id, random() % 2}}};
-    default:
-      return sample_stage(id, rank, 3, static_cast<std::uint32_t>(random() % 2), 1 + random() % 9000);
+    default: {
+      auto stage = sample_stage(id, rank, 3, static_cast<std::uint32_t>(random() % 2), 1 + random() % 9000);
+      return random() % 2 == 0 ? stage : captured_on(std::move(stage), {3, random()});
+    }
   }
 }
 

@@ -15,6 +15,12 @@ base::Error not_held(const segment::VersionId& id) {
   return {PERDURE_NOT_FOUND, id.text(), "this node holds nothing of it", "", false};
 }
 
+// Another code than for a version that is not held: nothing of that has to be written here.
+base::Error lacks_a_piece(const segment::VersionId& id, const ipc::PlannedSegment& segment) {
+  return {PERDURE_INCOMPLETE, id.text() + ", segment " + std::to_string(segment.index),
+          "not every rank of it has its piece on this node", "", false};
+}
+
 }  // namespace
 
 base::Status HeldVersions::recover() {
@@ -118,6 +124,27 @@ base::Status HeldVersions::adopt(const segment::VersionId& id, std::uint32_t ran
   return {};
 }
 
+// It settles what is open now: what an earlier one could not have, it may.
+void HeldVersions::launch(const ipc::LaunchNodes& launch) {
+  for (auto& [id, version] : node_.versions) version.remains = false;
+  std::erase_if(launches_, [&](const auto& known) { return known.launch == launch.launch; });
+  launches_.push_back(launch);
+  if (launches_.size() > kMostLaunches) launches_.pop_front();
+}
+
+std::vector<std::uint64_t> HeldVersions::nodes_of(std::uint64_t launch) const {
+  const auto known =
+      std::find_if(launches_.begin(), launches_.end(), [&](const auto& other) { return other.launch == launch; });
+  return known == launches_.end() ? std::vector<std::uint64_t>() : known->nodes;
+}
+
+ipc::CaptureNodes HeldVersions::capture_nodes(const catalog::HeldVersion& held, std::uint64_t launch) const {
+  const auto nodes = nodes_of(launch);
+  if (held.nodes.empty() || nodes.empty()) return ipc::CaptureNodes::unknown;
+  return std::includes(nodes.begin(), nodes.end(), held.nodes.begin(), held.nodes.end()) ? ipc::CaptureNodes::all_here
+                                                                                         : ipc::CaptureNodes::some_away;
+}
+
 // A segment that no reader takes would be acknowledged, stored, and lost.
 base::Status HeldVersions::check_described(const ipc::Stage& stage) const {
   const auto version = node_.versions.find(stage.id);
@@ -143,7 +170,10 @@ base::Status HeldVersions::stage(ClientId client, const ipc::Stage& stage) {
                       "rank " + std::to_string(stage.piece.rank) + " has staged it already");
   PERDURE_CHECK(check_described(stage));
   os::crash_point(os::CrashPoint::engine_stage_before_catalog);
-  PERDURE_CHECK(node_.catalog.append(catalog::StageRecord{stage.id, stage.ranks, piece}));
+  const auto* others = node_.held(stage.id);
+  const bool named = others != nullptr && !others->nodes.empty();
+  PERDURE_CHECK(node_.catalog.append(catalog::StageRecord{
+      stage.id, stage.ranks, piece, named ? std::vector<std::uint64_t>() : nodes_of(stage.launch)}));
   os::crash_point(os::CrashPoint::engine_stage_after_catalog);
   for (const auto& chunk : piece.chunks) {
     if (chunk.place == catalog::kInTemporarySegment) continue;
@@ -164,13 +194,16 @@ base::Status HeldVersions::commit(const ipc::Commit& commit) {
   auto it = node_.catalog.state().versions.find(commit.id);
   if (it == node_.catalog.state().versions.end()) return base::fail(not_held(commit.id));
   Version& version = node_.versions.at(commit.id);
-  if (version.life == Life::delayed) return {};
   if (it->second.committed) return commit_more(commit, it->second);
   std::vector<catalog::LocalSegment> segments;
   for (const auto& planned : commit.segments) {
-    if (!it->second.has_pieces(planned.ranks))
-      return base::fail(PERDURE_NOT_FOUND, commit.id.text(), "not every rank of this node has staged its piece");
+    if (!it->second.has_pieces(planned.ranks)) return base::fail(lacks_a_piece(commit.id, planned));
     segments.push_back({planned.index, planned.count, planned.ranks, false});
+  }
+  if (version.life == Life::delayed) {
+    for (auto& segment : segments) catalog::plan_segment(version.delayed, std::move(segment));
+    (void)write_delayed_commits();  // reported when it began to fail
+    return {};
   }
   const auto begun = node_.catalog.state().begun.find(commit.id);
   if (it->second.any_spilled() && begun != node_.catalog.state().begun.end() && begun->second != segments)
@@ -187,6 +220,8 @@ base::Status HeldVersions::commit(const ipc::Commit& commit) {
                       " will be flushed when it can be written again");
   os::crash_point(os::CrashPoint::engine_commit_after_catalog);
   version.staged_by.clear();
+  version.remains = false;
+  drop_remains(commit.id);
   if (version.begun_s) node_.counters.capture_commits(it->second.bytes(), node_.now_s() - *version.begun_s);
   version.begun_s.reset();  // what was settled after a death, or recovered, was not captured here now
   version.order = next_order_++;
@@ -197,22 +232,27 @@ base::Status HeldVersions::commit(const ipc::Commit& commit) {
   return {};
 }
 
-// After a loss a node writes more of a version than it did before.
+// After a loss a node writes more of a version than it did before. What can be written is, also where something else
+// cannot.
 base::Status HeldVersions::commit_more(const ipc::Commit& commit, const catalog::HeldVersion& held) {
   catalog::CommitRecord record{commit.id, {}};
+  std::optional<base::Error> lacking;
   for (const auto& planned : commit.segments) {
-    if (!held.has_pieces(planned.ranks))
-      return base::fail(PERDURE_NOT_FOUND, commit.id.text(), "not every rank of a segment has its piece here");
     const bool stored = std::any_of(held.segments.begin(), held.segments.end(), [&](const auto& segment) {
       return segment.index == planned.index && segment.count == planned.count && segment.stored;
     });
-    if (!stored) record.segments.push_back({planned.index, planned.count, planned.ranks, false});
+    if (stored) continue;
+    if (held.has_pieces(planned.ranks))
+      record.segments.push_back({planned.index, planned.count, planned.ranks, false});
+    else
+      lacking = lacks_a_piece(commit.id, planned);
   }
-  if (record.segments.empty()) return {};
-  PERDURE_CHECK(node_.catalog.append(record));
-  (void)node_.versions.happens(commit.id, VersionEvent::add_segments);
-  node_.versions.at(commit.id).error.reset();
-  return {};
+  if (!record.segments.empty()) {
+    PERDURE_CHECK(node_.catalog.append(record));
+    (void)node_.versions.happens(commit.id, VersionEvent::add_segments);
+    node_.versions.at(commit.id).error.reset();
+  }
+  return lacking ? base::Status(base::fail(*lacking)) : base::Status();
 }
 
 // A tier that is avoided for being slow cannot show that it is fast again: after a while it gets another chance.
@@ -265,13 +305,31 @@ base::Status HeldVersions::abort(ClientId client, const segment::VersionId& id) 
   return {};
 }
 
+void HeldVersions::keep_remains(const segment::VersionId& id) {
+  if (Version* version = node_.versions.find(id); version != nullptr && version->life == Life::staged)
+    version->remains = true;
+}
+
+// All ranks have a newer one: whatever the outcome of these was, it is not theirs to know. What the catalog does not
+// let go now is in nobody's way, and goes with the next.
+void HeldVersions::drop_remains(const segment::VersionId& newer) {
+  std::vector<segment::VersionId> ids;
+  for (const auto& [id, version] : node_.versions)
+    if (version.remains && version.pinned_by.empty() && id.name == newer.name && id.attempt < newer.attempt)
+      ids.push_back(id);
+  for (const auto& id : ids)
+    if (redundancy_.drop(id)) (void)drop(id);
+}
+
 base::Result<const segment::Piece*> HeldVersions::locate(ClientId client, const segment::VersionId& id,
                                                          std::uint32_t rank) {
   os::crash_point(os::CrashPoint::engine_locate);
   auto it = node_.catalog.state().versions.find(id);
   if (it == node_.catalog.state().versions.end() || !it->second.pieces.contains(rank) || it->second.spilled(rank))
     return base::fail(not_held(id));
-  node_.versions.at(id).pinned_by.insert(client);
+  Version& version = node_.versions.at(id);
+  version.pinned_by.insert(client);
+  version.remains = false;  // every rank can have it after all
   return &it->second.pieces.at(rank);
 }
 
@@ -334,7 +392,7 @@ bool HeldVersions::can_be_written(const catalog::HeldVersion& held, const catalo
                      [&held](std::uint32_t rank) { return held.restorable(rank) || held.spilled(rank); });
 }
 
-std::vector<ipc::HeldSummary> HeldVersions::inventory(const std::string& name) const {
+std::vector<ipc::HeldSummary> HeldVersions::inventory(const std::string& name, std::uint64_t launch) const {
   std::vector<ipc::HeldSummary> list;
   for (const auto& [id, held] : node_.catalog.state().versions) {
     if (!name.empty() && id.name != name) continue;
@@ -349,6 +407,8 @@ std::vector<ipc::HeldSummary> HeldVersions::inventory(const std::string& name) c
       if (held.spilled(rank) && !summary.stored) summary.spilled.push_back(rank);
     }
     for (const auto& [rank, piece] : held.unreachable) summary.unreachable.push_back(rank);
+    summary.capturing = theirs && !held.committed && !delayed;
+    if (!summary.committed) summary.capture_nodes = capture_nodes(held, launch);
     if (const auto begun = node_.catalog.state().begun.find(id); begun != node_.catalog.state().begun.end())
       for (const auto& segment : begun->second) summary.begun.push_back({segment.index, segment.count, segment.ranks});
     const auto& segments = delayed ? version->delayed : held.segments;

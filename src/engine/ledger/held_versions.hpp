@@ -1,5 +1,6 @@
 #pragma once
 // The life of a version on this node: staged, committed or aborted, read, set aside, exported, dropped.
+#include <deque>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,11 +30,15 @@ class HeldVersions {
   base::Status recover();
 
   // ---- from ranks
+  /// A launch begins, or attaches again.
+  void launch(const ipc::LaunchNodes& launch);
   base::Status stage(ClientId client, const ipc::Stage& stage);
   /// Every piece is staged, so that the version holds: where the catalog cannot take the record now, that is made up
   /// for later.
   base::Status commit(const ipc::Commit& commit);
   base::Status abort(ClientId client, const segment::VersionId& id);
+  /// Unless it is committed by now, it may go before a checkpoint is refused, and goes when a newer one is committed.
+  void keep_remains(const segment::VersionId& id);
   base::Result<const segment::Piece*> locate(ClientId client, const segment::VersionId& id, std::uint32_t rank);
   /// Its slots on this node stay as they are until unpinned.
   void pin(ClientId client, const segment::VersionId& id);
@@ -45,7 +50,7 @@ class HeldVersions {
   /// What is held, or kept for other nodes, of the attempts that it names.
   std::set<segment::VersionId> named_by(const ipc::Retire& retire) const;
   void client_gone(ClientId client);
-  std::vector<ipc::HeldSummary> inventory(const std::string& name) const;
+  std::vector<ipc::HeldSummary> inventory(const std::string& name, std::uint64_t launch = 0) const;
 
   // ---- after nodes were lost
   /// Its slots stay as they are only while somebody has it pinned.
@@ -74,12 +79,17 @@ class HeldVersions {
   bool adopt_slots(const catalog::HeldVersion& held);
   void release_slots(const catalog::HeldVersion& held);
   base::Status drop_impossible(const std::vector<segment::VersionId>& ids);
+  void drop_remains(const segment::VersionId& newer);
+  std::vector<std::uint64_t> nodes_of(std::uint64_t launch) const;
+  ipc::CaptureNodes capture_nodes(const catalog::HeldVersion& held, std::uint64_t launch) const;
 
   NodeTables& node_;
   Captures& captures_;
   SlotWrites& writes_;
   RedundancySets& redundancy_;
   std::uint64_t next_order_ = 1;
+  static constexpr std::size_t kMostLaunches = 16;
+  std::deque<ipc::LaunchNodes> launches_;  // the last ones that told their nodes
 };
 
 }  // namespace perdure::engine

@@ -3,6 +3,8 @@
 
 #include "base/json.hpp"
 #include "engine/ledger/redundancy_testing.hpp"
+#include "os/fault_rules.hpp"
+#include "support/installed_hooks.hpp"
 
 namespace perdure::engine {
 namespace {
@@ -114,7 +116,7 @@ TEST_F(Recovering, ANodeCanHaveMoreOfAVersionToWriteThanBefore) {
   ASSERT_TRUE(core->held.commit({id(1), {{0, 2, {0}}}}));
   store(1);
   ASSERT_EQ(core->flushes.next(), std::nullopt);
-  EXPECT_EQ(core->held.commit({id(1), {{1, 2, {1}}}}).error().code, PERDURE_NOT_FOUND) << "its piece is not here";
+  EXPECT_EQ(core->held.commit({id(1), {{1, 2, {1}}}}).error().code, PERDURE_INCOMPLETE) << "its piece is not here";
   ASSERT_TRUE(core->held.adopt(id(1), 2, fetched(1, 1)));
   ASSERT_TRUE(core->held.commit({id(1), {{0, 2, {0}}, {1, 2, {1}}}}));
   EXPECT_FALSE(core->find(id(1))->all_stored());
@@ -126,6 +128,38 @@ TEST_F(Recovering, ANodeCanHaveMoreOfAVersionToWriteThanBefore) {
   EXPECT_EQ(segments[0], (catalog::LocalSegment{0, 2, {0}, true})) << "what is stored stays stored";
   EXPECT_EQ(segments[1], (catalog::LocalSegment{1, 2, {1}, false}));
   EXPECT_EQ(core->flushes.next(), id(1));
+}
+
+// "Not held" would say that there is nothing to be written here.
+TEST_F(Recovering, ASegmentThatLacksAPieceIsToldFromAVersionThatIsNotHeld) {
+  open({4});
+  EXPECT_EQ(core->held.commit({id(1), {{0, 3, {0}}}, true}).error().code, PERDURE_NOT_FOUND);
+  ASSERT_TRUE(core->held.adopt(id(1), 3, fetched(1, 0)));
+  EXPECT_EQ(core->held.commit({id(1), {{0, 3, {0}}, {1, 3, {1}}}, true}).error().code, PERDURE_INCOMPLETE);
+  EXPECT_FALSE(core->find(id(1))->committed) << "a capture of which a piece is missing";
+  ASSERT_TRUE(core->held.commit({id(1), {{0, 3, {0}}}, true}));
+  ASSERT_TRUE(core->held.adopt(id(1), 3, fetched(1, 2)));
+  const auto status = core->held.commit({id(1), {{0, 3, {0}}, {1, 3, {1}}, {2, 3, {2}}}, true});
+  EXPECT_EQ(status.error().code, PERDURE_INCOMPLETE);
+  EXPECT_THAT(status.error().text(), testing::HasSubstr("segment 1"));
+  ASSERT_EQ(core->find(id(1))->segments.size(), 2U) << "what can be written is";
+  EXPECT_EQ(core->find(id(1))->segments[1].index, 2U);
+}
+
+TEST_F(Recovering, ACommitThatTheCatalogCouldNotTakeYetHidesNoneThatAddsSegments) {
+  open({4});
+  ASSERT_TRUE(core->held.adopt(id(1), 2, fetched(1, 0)));
+  ASSERT_TRUE(core->held.adopt(id(1), 2, fetched(1, 1)));
+  {
+    os::FaultRules faults(*os::parse_fault_rules("pwrite:/catalog:ENOSPC"));
+    test_support::InstalledHooks installed(faults);
+    ASSERT_TRUE(core->held.commit({id(1), {{0, 2, {0}}}, true}));
+    ASSERT_TRUE(core->held.commit({id(1), {{0, 2, {0}}, {1, 2, {1}}}, true}));
+    EXPECT_EQ(core->held.commit({id(1), {{0, 2, {3}}}, true}).error().code, PERDURE_INCOMPLETE);
+    EXPECT_EQ(core->held.inventory("app").front().segments.size(), 2U);
+  }
+  EXPECT_EQ(core->flushes.next(), id(1));
+  EXPECT_EQ(core->find(id(1))->segments.size(), 2U);
 }
 
 TEST_F(Recovering, AFlushThatWasGivenUpForADamagedPieceIsTriedAgainWithTheRebuiltOne) {

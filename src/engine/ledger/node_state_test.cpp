@@ -160,7 +160,7 @@ TEST_F(NodeStateTest, StagingTwiceAndCommittingWhatIsNotThereAreRefused) {
   const auto first = grant(1, id(1)).address, second = grant(1, id(1)).address;
   ASSERT_TRUE(core->held.stage(1, staged(id(1), {first})));
   EXPECT_FALSE(core->held.stage(1, staged(id(1), {second})));
-  EXPECT_EQ(core->held.commit({id(1), {{0, 1, {0, 1}}}}).error().code, PERDURE_NOT_FOUND)
+  EXPECT_EQ(core->held.commit({id(1), {{0, 1, {0, 1}}}}).error().code, PERDURE_INCOMPLETE)
       << "rank 1 has staged nothing";
   EXPECT_TRUE(core->held.commit(commit_of(id(1))));
   EXPECT_TRUE(core->held.commit(commit_of(id(1)))) << "repeatable";

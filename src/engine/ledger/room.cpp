@@ -20,6 +20,8 @@ bool superseded_and_stuck(const RoomView& room, const RoomView::Held& held) {
   });
 }
 
+bool is_remains(const RoomView::Held& held) { return held.outcome == RoomView::Held::Outcome::awaited && !held.pinned; }
+
 template <class MayGo>
 const RoomView::Held* oldest(const RoomView& room, const RoomWanted& wanted, MayGo may_go) {
   const RoomView::Held* best = nullptr;
@@ -56,6 +58,8 @@ Eviction choose_eviction(const RoomView& room, const RoomWanted& wanted) {
   if (const auto* kept = oldest_obsolete(room, wanted)) return {What::redundancy, {}, kept->id};
   if (room.chunks_to_spill) return {What::spilled_chunk, {}, {}};
   if (wanted.scope == EvictionScope::stored) return {};
+  if (const auto* remains = oldest(room, wanted, is_remains)) return {What::version, remains->id, {}};
+  if (wanted.scope == EvictionScope::remains) return {};
   const auto* stuck = oldest(room, wanted, [&](const auto& held) { return superseded_and_stuck(room, held); });
   return stuck == nullptr ? Eviction() : Eviction{What::version, stuck->id, {}};
 }

@@ -11,7 +11,8 @@ namespace perdure::engine {
 /// Which held versions may be given up for room.
 enum class EvictionScope {
   stored,     ///< those that are safe in the store
-  superseded  ///< while the store fails also those that are not, when a newer one is safe here
+  remains,    ///< also what is here of a version that this launch cannot have
+  superseded  ///< while the store fails also others that are not, when a newer one is safe here
 };
 
 /// What a tier holds, as far as it can make room.
@@ -25,6 +26,7 @@ struct RoomView {
     bool guarded = false;         ///< other nodes need it
     bool promised = false;        ///< at level node, and nothing newer is on all nodes
     std::size_t unreachable = 0;  ///< pieces on a tier that cannot be reached
+    enum class Outcome { known, awaited } outcome = Outcome::known;  ///< awaited: these are remains
   };
   struct Kept {
     catalog::RedundancyId id;
@@ -58,7 +60,7 @@ std::uint64_t blocks_on(const catalog::RedundancySet& redundancy_set, std::uint3
 /// Safe in the store, and nobody needs it here.
 bool evictable(const RoomView::Held& held);
 /// What goes next: the oldest version that is in the store, else redundancy that nobody needs, else a chunk that is in
-/// a temporary segment, else the oldest version that is superseded and stuck.
+/// a temporary segment, else the oldest remains, else the oldest version that is superseded and stuck.
 Eviction choose_eviction(const RoomView& room, const RoomWanted& wanted);
 
 }  // namespace perdure::engine

@@ -72,6 +72,19 @@ TEST_F(Room, ThenAChunkThatIsInATemporarySegmentToo) {
   EXPECT_EQ(choose(EvictionScope::superseded).what, What::spilled_chunk);
 }
 
+TEST_F(Room, ThenWhatIsHereOfAVersionThatThisLaunchCannotHaveTheOldestFirst) {
+  hold(1, Life::committed, FlushPhase::given_up);
+  hold(2, Life::committed);
+  hold(4, Life::staged).outcome = RoomView::Held::Outcome::awaited;
+  hold(3, Life::staged).outcome = RoomView::Held::Outcome::awaited;
+  EXPECT_EQ(choose().what, What::nothing);
+  expect_version(choose(EvictionScope::remains), 3);
+  expect_version(choose(EvictionScope::superseded), 3);
+  for (auto& held : room.versions) held.pinned = held.life == Life::staged;
+  EXPECT_EQ(choose(EvictionScope::remains).what, What::nothing);
+  expect_version(choose(EvictionScope::superseded), 1);
+}
+
 TEST_F(Room, SoThatATierNeedNotGrowOnlyWhatIsStoredGoes) {
   room.obsolete = {{{id(1), 1}, 1}};
   room.chunks_to_spill = true;

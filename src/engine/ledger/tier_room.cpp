@@ -13,7 +13,8 @@ RoomView TierRoom::observe(std::uint32_t tier) const {
     if (!version.held()) continue;
     const std::uint64_t chunks = tier < version.chunks.size() ? version.chunks[tier] : 0;
     room.versions.push_back({id, version.life, version.flush, chunks, !version.pinned_by.empty(),
-                             redundancy_.guarded(id), redundancy_.promised(id), node_.held(id)->unreachable.size()});
+                             redundancy_.guarded(id), redundancy_.promised(id), node_.held(id)->unreachable.size(),
+                             version.remains ? RoomView::Held::Outcome::awaited : RoomView::Held::Outcome::known});
   }
   for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
     if (!redundancy_.needed(redundancy_set)) room.obsolete.push_back({id, blocks_on(redundancy_set, tier)});
@@ -42,6 +43,8 @@ bool TierRoom::evict(std::uint32_t tier, const Eviction& chosen) {
 
 bool TierRoom::evict(const segment::VersionId& id) {
   const bool stored = node_.held(id)->all_stored();
+  const Version* version = node_.versions.find(id);
+  const bool remains = version != nullptr && version->remains;
   os::crash_point(os::CrashPoint::evict_before_catalog);
   if (auto dropped = held_.drop(id); !dropped) {
     refused_ = dropped.error();
@@ -49,7 +52,11 @@ bool TierRoom::evict(const segment::VersionId& id) {
   }
   os::crash_point(os::CrashPoint::evict_after_catalog);
   ++(stored ? node_.counters.evicted_stored : node_.counters.evicted_unstored);
-  if (!stored) note_lost(id);
+  if (remains)
+    node_.reports.add(id.text() +
+                      ": what is here of it was given up to make room; the rest is where this launch cannot look");
+  else if (!stored)
+    note_lost(id);
   return true;
 }
 
@@ -100,10 +107,17 @@ bool TierRoom::may_become_free(const ipc::Grant& request) const {
   return node_.slots.any_free_after_read(usable);
 }
 
-// Only what is safe elsewhere makes room: redundancy of one version is not worth the only copy of another.
+// Redundancy of one version is not worth the only copy of another that the launch can have: only what is safe elsewhere
+// makes room, then what it cannot have.
 base::Result<tier::SlotAddress> TierRoom::take_for_redundancy(const segment::VersionId& id, std::uint64_t bytes) {
+  auto taken = take_slot(id, bytes, EvictionScope::stored);
+  return taken ? taken : take_slot(id, bytes, EvictionScope::remains);
+}
+
+base::Result<tier::SlotAddress> TierRoom::take_slot(const segment::VersionId& id, std::uint64_t bytes,
+                                                    EvictionScope scope) {
   for (std::uint32_t t = 0; t < node_.usable_tiers; ++t) {
-    if (node_.tier_health[t].failed || !make(t, bytes, id, EvictionScope::stored)) continue;
+    if (node_.tier_health[t].failed || !make(t, bytes, id, scope)) continue;
     auto slot = node_.tiers[t]->acquire(bytes, kRedundancyOwner);
     if (!slot) continue;
     (void)node_.slots.happens({t, *slot}, SlotEvent::reserve);

@@ -39,6 +39,7 @@ class TierRoom {
   std::uint64_t spilled_chunks() const { return spilled_chunks_; }  ///< since the engine began
 
  private:
+  base::Result<tier::SlotAddress> take_slot(const segment::VersionId& id, std::uint64_t bytes, EvictionScope scope);
   bool evict(std::uint32_t tier, const Eviction& chosen);
   bool evict(const segment::VersionId& id);
   void note_lost(const segment::VersionId& id);

@@ -79,6 +79,8 @@ struct Version : VersionState {
   std::optional<double> begun_s;               ///< by the clock of NodeStateOptions; until it is committed or over
   std::vector<catalog::LocalSegment> delayed;  ///< that the catalog could not take yet
   bool replicate_first = false;                ///< others are to read its slots before the store's turn comes
+  /// Not committed, and its rest is where this launch cannot look: it goes before a checkpoint is refused.
+  bool remains = false;
   /// Of the redundancy that is kept here for it: all positions of the group have their part in the store.
   std::set<std::uint64_t> stored_epochs;
   std::uint64_t bytes_flushed = 0;  ///< by the flush that runs or failed last

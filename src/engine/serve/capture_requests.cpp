@@ -16,6 +16,12 @@ void tell_group_capturing(ServeContext& context, const segment::VersionId& id) {
   if (context.options.group != nullptr) context.options.group->capturing(id);
 }
 
+base::Result<Done> launch_nodes(ServeContext& context, ClientId, const ipc::LaunchNodes& launch) {
+  const auto ledger = context.ledger.lock();
+  ledger->held.launch(launch);
+  return Done{};
+}
+
 base::Result<ipc::Reserved> reserve(ServeContext& context, ClientId client, const ipc::Reserve& reserve) {
   ipc::Reserved reply;
   const auto ledger = context.ledger.lock();
@@ -142,9 +148,16 @@ base::Result<Done> abort(ServeContext& context, ClientId client, const ipc::Abor
   return done(status);
 }
 
+base::Result<Done> keep_remains(ServeContext& context, ClientId, const ipc::KeepRemains& keep) {
+  const auto ledger = context.ledger.lock();
+  ledger->held.keep_remains(keep.id);
+  return Done{};
+}
+
 }  // namespace
 
 void enrol_capture_handlers(Handlers& handlers) {
+  handlers.on<ipc::LaunchNodes>(launch_nodes);
   handlers.on<ipc::Reserve>(reserve);
   handlers.on<ipc::Begin>(begin);
   handlers.on(Waiter<ipc::Grant>{answer_grant, why_grant, {true, true}, nullptr, grant_waited});
@@ -155,6 +168,7 @@ void enrol_capture_handlers(Handlers& handlers) {
   handlers.on<ipc::Step>(step);
   handlers.on<ipc::Commit>(commit);
   handlers.on<ipc::Abort>(abort);
+  handlers.on<ipc::KeepRemains>(keep_remains);
 }
 
 }  // namespace perdure::engine

@@ -13,7 +13,7 @@ using InventoryJob = InBackground<ipc::Inventory>::Job;
 /// What is here.
 ipc::Holdings holdings(const NodeState& ledger, const ipc::Inventory& inventory, bool in_group) {
   ipc::Holdings reply;
-  reply.held = ledger.held.inventory(inventory.name);
+  reply.held = ledger.held.inventory(inventory.name, inventory.launch);
   if (!inventory.kept) return reply;
   reply.kept.emplace();
   if (in_group) reply.kept = ledger.redundancy.inventory(inventory.name);
