@@ -83,7 +83,7 @@ base::Status VersionReader::replicate_again() {
   const bool on_nodes = std::all_of(sources_.begin(), sources_.end(), [](const auto& source) {
     return source.kind == plan::PieceSource::Kind::in_place || to_fetch(source);
   });
-  if (sources_.empty() || !on_nodes) return {};
+  if (sources_.empty() || !on_nodes || spilled_) return {};  // what has left its slots is not replicated
   return job_.group().replicate_again(id_);
 }
 

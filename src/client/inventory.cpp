@@ -26,10 +26,14 @@ plan::VersionInventory inventory_of(const segment::VersionId& id, const JobInven
   plan::VersionInventory inventory;
   const std::size_t ranks = node_of_rank.size();
   inventory.nodes_of_rank.resize(ranks);
-  for (const auto& [node, held] : all.held)
-    if (held.id == id)
-      for (const std::uint32_t rank : held.held)
-        if (rank < ranks && (network || node == node_of_rank[rank])) inventory.nodes_of_rank[rank].push_back(node);
+  inventory.half_flushed.resize(ranks);
+  for (const auto& [node, held] : all.held) {
+    if (held.id != id) continue;
+    for (const std::uint32_t rank : held.held)
+      if (rank < ranks && (network || node == node_of_rank[rank])) inventory.nodes_of_rank[rank].push_back(node);
+    for (const std::uint32_t rank : held.spilled)
+      if (rank < ranks && held.committed && node == node_of_rank[rank]) inventory.half_flushed[rank] = true;
+  }
   for (const auto& [node, kept] : all.kept)
     if (network && kept.id == id) inventory.kept.push_back(share_of(node, kept));
   const auto* stored = store.find(id);

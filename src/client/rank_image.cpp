@@ -40,8 +40,10 @@ base::Result<RankImage> RankImage::locate(Job& job, const segment::VersionId& id
       base::fail(PERDURE_NOT_FOUND, id.text(),
                  "the data of rank " + std::to_string(rank) + " is neither on this node nor in the store");
   if (on_this_node) found = image.locate_in_slots(rank);
-  // The engine may have made room for others meanwhile, because the store has it.
-  if (!found && found.error().code == PERDURE_NOT_FOUND && stored != nullptr) found = image.locate_in_store(rank);
+  // The engine may have made room for others meanwhile, because the store has it, if only since it was looked at.
+  const bool gone = !found && found.error().code == PERDURE_NOT_FOUND;
+  if (gone && stored == nullptr && on_this_node) PERDURE_CHECK(image.look_in_store(rank));
+  if (gone && image.stored_) found = image.locate_in_store(rank);
   PERDURE_CHECK(found);
   image.piece_.chunk_bytes = std::max<std::uint64_t>(image.piece_.chunk_bytes, 1);
   if (image.ranges().size() != image.piece_.chunks.size())
@@ -53,6 +55,7 @@ base::Status RankImage::locate_in_slots(std::uint32_t rank) {
   PERDURE_TRY(auto located, job_->engine().channel().call(ipc::Locate{id_, rank}));
   piece_ = std::move(located.piece);
   for (const auto& slot : located.slots) slots_.push_back(slot_of(slot));
+  temporary_ = std::move(located.temporary);
   if (piece_.rank != rank || slots_.size() != piece_.chunks.size())
     return base::fail(PERDURE_CORRUPT, "engine", "slots and chunks differ in number");
   bad_.assign(slots_.size(), false);
@@ -74,26 +77,80 @@ base::Status RankImage::locate_in_store(std::uint32_t rank) {
   return {};
 }
 
+// Since rank 0 has looked, for all.
+base::Status RankImage::look_in_store(std::uint32_t rank) {
+  PERDURE_TRY(const auto listings, job_->store().list(id_.name));
+  for (const auto& listing : listings) {
+    if (listing.id != id_) continue;
+    for (const auto& ref : listing.segments) {
+      PERDURE_TRY(const auto source, job_->store().open(ref));
+      PERDURE_TRY(auto read, read_segment(*source, id_, ref));
+      if (std::find(read.segment.ranks.begin(), read.segment.ranks.end(), rank) == read.segment.ranks.end()) continue;
+      stored_ = std::move(read.segment);
+      return {};
+    }
+  }
+  return base::fail(PERDURE_NOT_FOUND, id_.text(), "the store does not have rank " + std::to_string(rank));
+}
+
+// Whatever is written there, the hash tells whether it is this chunk. It is a copy that the flush verifies itself, so
+// that nothing is set aside here.
+base::Status RankImage::read_from_temporary(std::size_t chunk, const std::vector<capture::MemorySpan>& spans) {
+  base::Status outcome =
+      base::fail(PERDURE_NOT_FOUND, id_.text(), chunk_name(piece_, chunk) + " is in no temporary segment any more");
+  if (!temporary_) return outcome;
+  PERDURE_TRY(const auto begun, job_->store().unpublished(id_, temporary_->index, temporary_->count));
+  for (const auto& source : begun) {
+    outcome = read_from(*source, piece_.chunks[chunk].offset, chunk, spans);
+    if (outcome) break;
+  }
+  return outcome;
+}
+
+base::Status RankImage::read_here(std::size_t chunk, const std::vector<capture::MemorySpan>& spans) {
+  if (!slots_[chunk].path.empty()) return read_from_slot(chunk, spans);
+  base::Status outcome = read_from_temporary(chunk, spans);
+  // Published meanwhile: then it is read from there.
+  if (!outcome && outcome.error().code == PERDURE_NOT_FOUND && !stored_) PERDURE_CHECK(look_in_store(piece_.rank));
+  return outcome;
+}
+
 base::Status RankImage::read_chunk(std::size_t chunk, const std::vector<capture::MemorySpan>& spans) {
   base::Status outcome = base::fail(PERDURE_NOT_FOUND, id_.text(), "no source has chunk " + std::to_string(chunk));
   if (!slots_.empty() && !bad_[chunk]) {
-    outcome = read_from_slot(chunk, spans);
+    const bool in_slot = !slots_[chunk].path.empty();
+    outcome = read_here(chunk, spans);
     if (outcome) {
-      read_.slots += piece_.chunks[chunk].length;
+      (in_slot ? read_.slots : read_.store) += piece_.chunks[chunk].length;
       return outcome;
     }
     bad_[chunk] = true;
-    if (job_->engine().connected())
-      (void)job_->engine().channel().call(
-          ipc::Quarantine{id_, piece_.rank, static_cast<std::uint32_t>(chunk), outcome.error().cause});
+    // What is not there, or not what was written, is lost. A device that fails, or memory that is refused, says nothing
+    // about the chunk.
+    const auto code = outcome.error().code;
+    if (in_slot && (code == PERDURE_CORRUPT || code == PERDURE_NOT_FOUND)) set_aside(chunk, outcome.error());
+    if (in_slot && code == PERDURE_IO) unread_[chunk] = outcome.error();
   }
   if (!stored_) return outcome;
-  outcome = read_from_store(chunk, spans);
-  if (outcome)
-    read_.store += piece_.chunks[chunk].length;
-  else if (outcome.error().code == PERDURE_CORRUPT)
-    suspect_ = Suspect{id_, stored_->ref, outcome.error(), piece_.rank, static_cast<std::uint32_t>(chunk)};
-  return outcome;
+  base::Status stored = read_from_store(chunk, spans);
+  if (stored) read_.store += piece_.chunks[chunk].length;
+  if (!stored && stored.error().code == PERDURE_CORRUPT)
+    suspect_ = Suspect{id_, stored_->ref, stored.error(), piece_.rank, static_cast<std::uint32_t>(chunk)};
+  // What is in a slot that could not be read may be good, whatever the store's copy is.
+  return !stored && unread_.contains(chunk) ? outcome : stored;
+}
+
+void RankImage::set_aside(std::size_t chunk, const base::Error& why) {
+  if (!job_->engine().connected()) return;
+  (void)job_->engine().channel().call(ipc::Quarantine{id_, piece_.rank, static_cast<std::uint32_t>(chunk), why.cause});
+}
+
+void RankImage::set_aside_unread() {
+  (void)base::caught("engine", [this]() -> base::Status {
+    for (const auto& [chunk, why] : unread_) set_aside(chunk, why);
+    unread_.clear();
+    return {};
+  });
 }
 
 base::Status RankImage::read_from_slot(std::size_t chunk, const std::vector<capture::MemorySpan>& spans) {
@@ -135,20 +192,24 @@ base::Status RankImage::verify_from_store(std::size_t chunk, const std::vector<c
   if (chunk >= stored.size() || stored[chunk].hash != expected.hash || stored[chunk].length != expected.length)
     return base::fail(PERDURE_CORRUPT, bytes_->name(),
                       "it has another chunk " + std::to_string(chunk) + " of rank " + std::to_string(piece_.rank));
+  return read_from(*bytes_, stored[chunk].offset, chunk, spans);
+}
+
+base::Status RankImage::read_from(const segment::ByteSource& source, std::uint64_t begin, std::size_t chunk,
+                                  const std::vector<capture::MemorySpan>& spans) const {
   base::Hasher hasher;
   std::vector<std::byte> scratch;
-  const std::uint64_t begin = stored[chunk].offset;
   const auto read = [&](std::uint64_t offset, base::ByteSpan target) -> base::Status {
     for (std::uint64_t done = 0; done < target.size(); done += kBlock) {
       const auto block = target.subspan(done, std::min<std::uint64_t>(kBlock, target.size() - done));
-      PERDURE_CHECK(bytes_->read(begin + offset + done, block));
+      PERDURE_CHECK(source.read(begin + offset + done, block));
       hasher.update(block);
     }
     return {};
   };
   PERDURE_CHECK(for_each_block(spans, scratch, read));
-  if (hasher.digest() == expected.hash) return {};
-  return base::fail(PERDURE_CORRUPT, bytes_->name(),
+  if (hasher.digest() == piece_.chunks[chunk].hash) return {};
+  return base::fail(PERDURE_CORRUPT, source.name(),
                     chunk_name(piece_, chunk) + " at offset " + std::to_string(begin) + " does not match its hash");
 }
 

@@ -1,5 +1,4 @@
-// The calls of a handle. Restore: a version that fails verification is left for the next older one, by all ranks
-// together (architecture, promises 1 and 2).
+// The calls of a handle; restore() is in restore.cpp.
 #include "client/session.hpp"
 
 #include <algorithm>
@@ -9,7 +8,6 @@
 #include "client/version_reader.hpp"
 #include "client/version_writer.hpp"
 #include "os/crash_point.hpp"
-#include "os/file.hpp"
 #include "os/system.hpp"
 #include "segment/manifest_codec.hpp"
 
@@ -19,18 +17,8 @@ namespace {
 // Of one rank: what one message can describe.
 constexpr std::uint64_t kMaxChunks = 1 << 20;
 constexpr std::size_t kMaxRegions = 1'000'000;
-constexpr unsigned kMostLostEngines = 5;  // in one call
-constexpr unsigned kMostRepairs = 2;      // of one version, in one call
 
 std::uint64_t seconds_to_ns(double seconds) { return seconds <= 0 ? 0 : static_cast<std::uint64_t>(seconds * 1e9); }
-
-// What was restored is a fact by now: that it cannot be noted is no reason to fail, and whoever looks for the note sees
-// that there is none.
-void record(const Job& job, const segment::VersionId& id) {
-  const std::string directory = job.config().text("restore.record");
-  if (directory.empty() || job.rank() != 0 || !os::make_directories(directory)) return;
-  (void)os::write_file_atomically(directory + "/" + id.name + "@" + std::to_string(id.version), {});
-}
 
 }  // namespace
 
@@ -165,111 +153,6 @@ base::Result<segment::RegionEntry> Session::stored_size(const std::string& name,
   for (const auto& region : entries)
     if (region.id == id) return region;
   return base::fail(PERDURE_NOT_FOUND, "region " + std::to_string(id), "it is not part of " + reader.id().text());
-}
-
-struct Session::Outcome {
-  base::Status status;     ///< of all ranks
-  bool wrong_use = false;  ///< of the call, on some rank: no other version would help
-  bool refused = false;    ///< on some rank, memory or the like: that says nothing about the version
-  bool hindered = false;   ///< on some rank, by something else than damage: room, a device, a peer
-};
-
-// Or another rank knows the reason.
-bool is_about_the_version(base::ErrorCode code) {
-  return code == PERDURE_CORRUPT || code == PERDURE_INCOMPLETE || code == PERDURE_NOT_FOUND ||
-         code == PERDURE_PEER_FAILED;
-}
-
-// The version that was chosen. Nothing is written to the application's memory before every rank has found that it fits.
-base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, capture::Target& target) {
-  base::Status outcome = reader.fetch();
-  std::vector<capture::ChunkRange> needed;
-  bool wrong_use = false;
-  const auto refused = [&outcome] {
-    return !outcome && (outcome.error().code == PERDURE_NO_SPACE || outcome.error().code == PERDURE_INTERNAL);
-  };
-  const bool fetched = outcome.has_value();
-  if (outcome)
-    outcome = base::caught("restore", [&]() -> base::Status {
-      PERDURE_TRY(const auto* piece, reader.locate(job_->rank()));
-      auto accepted = target.accept(piece->regions);
-      const auto code = accepted ? PERDURE_OK : accepted.error().code;
-      if (code == PERDURE_MISMATCH || code == PERDURE_NOT_FOUND) wrong_use = true;
-      if (!accepted) return base::fail(accepted.error());
-      needed = std::move(*accepted);
-      return {};
-    });
-  PERDURE_TRY(wrong_use, on_any_rank(job_->comm(), wrong_use));
-  if (!wrong_use) {
-    os::crash_point(os::CrashPoint::restore_located);
-    if (outcome)
-      outcome = base::caught("restore", [&]() -> base::Status {
-        PERDURE_CHECK(reader.commit_fetched());
-        return reader.restore(job_->rank(), needed, target);
-      });
-    os::crash_point(os::CrashPoint::restore_before_agree);
-  }
-  reader.release();
-  Outcome all{agree(job_->comm(), outcome), wrong_use};
-  if (!all.status) {
-    PERDURE_TRY(all.refused, on_any_rank(job_->comm(), fetched && refused()));
-    PERDURE_TRY(all.hindered, on_any_rank(job_->comm(), !outcome && !is_about_the_version(outcome.error().code)));
-  }
-  return all;
-}
-
-base::Status Session::restore(const std::string& name, std::int64_t version,
-                              const std::optional<std::vector<std::int32_t>>& ids) {
-  const std::uint64_t begun = os::monotonic_ns();
-  left_ns_ = 0;  // what is between checkpoints now is not only the application's own time
-  base::Status ready = segment::check_name(name);
-  if (ready) ready = check_version(version, true);
-  if (ready) ready = job_->hold(name, NameClaims::Access::read);
-  os::crash_point(os::CrashPoint::restore_begin);
-  VersionReader reader(*job_);
-  std::optional<capture::MemoryTarget> target;
-  if (ready)
-    ready = base::caught("restore", [&]() -> base::Status {
-      target.emplace(regions_, ids);
-      return {};
-    });
-  std::map<segment::VersionId, unsigned> repairs;
-  base::Status hindrance;  // of the newest version that could not be had, although nothing is said against it
-  for (unsigned engines_lost = 0;;) {
-    const base::Status chosen = reader.choose({Operation::restore, name, version}, ready);
-    if (!chosen && !hindrance && is_about_the_version(chosen.error().code)) return hindrance;
-    PERDURE_CHECK(chosen);
-    PERDURE_TRY(const Outcome outcome, restore_chosen(reader, *target));
-    if (outcome.wrong_use || outcome.refused) return outcome.status;
-    if (outcome.status) break;
-    // That an engine died says nothing about the version: what it held is still there for the next one.
-    PERDURE_TRY(const bool engine_gone, job_->any_engine_gone());
-    if (engine_gone && ++engines_lost < kMostLostEngines) {
-      PERDURE_CHECK(job_->attach());
-      continue;
-    }
-    // What is damaged is set aside then: where other nodes keep something for it, it can be rebuilt; what only one
-    // reader found damaged is read again.
-    bool again = reader.repairable();
-    if (!engine_gone) {
-      PERDURE_TRY(const bool suspected, reader.read_again());
-      again = again || suspected;
-    }
-    if (again && !engine_gone && ++repairs[reader.id()] <= kMostRepairs) continue;
-    if (version >= 0 || engine_gone) return outcome.status;
-    if (outcome.hindered && hindrance) hindrance = outcome.status;
-    reader.exclude(outcome.status.error());
-  }
-  if (version >= 0) job_->known().went_back(reader.id());
-  job_->known().went_on_from(reader.id());
-  const BytesRead read = reader.bytes_read();
-  progress_.restored_version = static_cast<std::int64_t>(reader.id().version);
-  progress_.restore_source = (read.slots > 0 ? 1 : 0) | (read.store > 0 ? 2 : 0) | (reader.fetched() ? 4 : 0);
-  PERDURE_CHECK(reader.replicate_again());
-  record(*job_, reader.id());  // nobody is told of a restore that fails here after all
-  progress_.last_restore_s = static_cast<double>(os::monotonic_ns() - begun) * 1e-9;
-  os::crash_point(os::CrashPoint::restore_done);
-  return {};
 }
 
 base::Status Session::wait(const std::string& name, std::int64_t version, int level, double timeout_s) {

@@ -42,6 +42,8 @@ class Session {
   base::Status capture(const segment::VersionId& id);
   struct Outcome;
   base::Result<Outcome> restore_chosen(VersionReader& reader, capture::Target& target);
+  base::Status restore_newest(VersionReader& reader, std::optional<capture::MemoryTarget>& target,
+                              const Opening& opening, const base::Status& ready);
 
   std::unique_ptr<Job> job_;
   capture::RegionTable regions_;

@@ -107,16 +107,20 @@ base::Error written_by_others(const std::string& name, std::uint32_t other, std:
 
 }  // namespace
 
-// What is in a temporary segment can be restored from the published one only: its flush is under way, or about to be.
-// One that fails is no reason to stop: other versions are left, and the engine reports it.
+// What is in a temporary segment can be read there by the node that writes it. For a rank that runs elsewhere now it
+// has to be published: its flush is under way, or about to be. One that fails is no reason to stop: other versions are
+// left, and the engine reports it.
 base::Result<std::vector<std::byte>> VersionReader::report(const std::string& name) {
   if (!job_.leads()) return std::vector<std::byte>();
   ipc::Channel& channel = job_.engine().channel();
   const ipc::Inventory question{name, job_.group().network_open()};
   PERDURE_TRY(auto reply, channel.call(question));
   bool waited = false;
+  const auto elsewhere = [&](std::uint32_t rank) {
+    return rank < job_.ranks() && job_.nodes().node_of_rank[rank] != job_.nodes().mine;
+  };
   for (const auto& held : reply.held) {
-    if (held.spilled.empty() || !held.committed) continue;
+    if (!held.committed || std::none_of(held.spilled.begin(), held.spilled.end(), elsewhere)) continue;
     const auto stored = channel.call(ipc::WaitStored{held.id, 0});
     if (!stored && !channel.connected()) return base::fail(stored.error());
     waited = true;
@@ -219,12 +223,17 @@ void VersionReader::forget() {
   segments_.reset();
   wanted_.clear();
   questions_.clear();
-  fetching_ = false;
+  fetching_ = spilled_ = false;
 }
 
 void VersionReader::take(const VersionPlan& plan, const JobInventory& all, const StoreView& store) {
-  for (const auto& [node, held] : all.held)
-    if (node == job_.nodes().mine && held.id == id_) on_this_node_.insert(held.held.begin(), held.held.end());
+  for (const auto& [node, held] : all.held) {
+    if (held.id != id_) continue;
+    spilled_ = spilled_ || !held.spilled.empty();
+    if (node != job_.nodes().mine) continue;
+    on_this_node_.insert(held.held.begin(), held.held.end());
+    on_this_node_.insert(held.spilled.begin(), held.spilled.end());
+  }
   if (const auto* view = store.find(id_); view != nullptr) stored_ = *view;
   if (!plan.on_nodes) return;
   sources_ = plan.sources;
@@ -232,6 +241,10 @@ void VersionReader::take(const VersionPlan& plan, const JobInventory& all, const
                                     store.unreadable.has_value());
   wanted_ = ranks_to_fetch();
   if (job_.leads() && !wanted_.empty()) questions_ = nodes_to_ask(id_, all, store, job_.nodes().node_of_rank, wanted_);
+}
+
+void VersionReader::set_aside_unread() {
+  for (auto& [rank, image] : images_) image.set_aside_unread();
 }
 
 void VersionReader::exclude(const base::Error& why) {

@@ -25,6 +25,9 @@ class VersionReader {
   /// [collective] What any rank found damaged in the store is read by another one, and set aside if that one sees it,
   /// too. True when something was found; what proved good can be read when the same version is chosen again.
   base::Result<bool> read_again();
+  /// [local] Slots of this node that could not be read, more than once, are not used any more: other nodes may have, or
+  /// rebuild, what is in them.
+  void set_aside_unread();
   /// choose() does not take this one again.
   void exclude(const base::Error& why);
   /// What is damaged can be had from other nodes when the same version is chosen again.
@@ -82,6 +85,7 @@ class VersionReader {
   std::vector<std::uint32_t> wanted_;                       // what the leader's engine has to fetch
   std::vector<plan::NodeQuestion> questions_;               // and whom it asks
   bool fetching_ = false;
+  bool spilled_ = false;  // a part of it is in a temporary segment, on some node
   std::map<std::uint32_t, RankImage> images_;
   std::set<segment::VersionId> excluded_;
 };

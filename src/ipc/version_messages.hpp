@@ -23,7 +23,7 @@ struct HeldSummary {
   std::vector<std::uint32_t> held;  ///< ranks whose piece is here and restorable
   bool committed = false;
   bool stored = false;                        ///< this node's segments are in the store
-  std::vector<std::uint32_t> spilled;         ///< ranks whose piece is here, but can be restored only after its flush
+  std::vector<std::uint32_t> spilled;         ///< ranks whose piece is here, partly in a temporary segment
   std::vector<PlannedSegment> begun;          ///< the segments that the spilled pieces are tied to
   std::vector<PlannedSegment> segments = {};  ///< committed: in the store, or all of it is here to be written
   std::vector<std::uint32_t> unreachable =
@@ -70,9 +70,10 @@ struct Inventory {
 
 struct Located {
   segment::Piece piece;
-  std::vector<SlotAddress> slots;          ///< by chunk
-  std::vector<std::uint32_t> quarantined;  ///< chunks that are not to be read
-  PERDURE_FIELDS(piece, slots, quarantined)
+  std::vector<SlotAddress> slots;                ///< by chunk; without a path: it is in `temporary`, at chunk.offset
+  std::vector<std::uint32_t> quarantined;        ///< chunks that are not to be read
+  std::optional<PlannedSegment> temporary = {};  ///< the segment, published or not, that such chunks are in
+  PERDURE_FIELDS(piece, slots, quarantined, temporary)
   std::string wrong() const {
     return slots.size() == piece.chunks.size() ? "" : "field 'slots' has not one for each chunk";
   }

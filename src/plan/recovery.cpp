@@ -123,7 +123,8 @@ std::vector<PieceSource> plan_recovery(const VersionInventory& inventory, const 
   for (std::uint32_t rank = 0; rank < inventory.nodes_of_rank.size(); ++rank) {
     const auto& nodes = inventory.nodes_of_rank[rank];
     const std::uint32_t here = rank < nodes_now.size() ? nodes_now[rank] : 0;
-    if (std::find(nodes.begin(), nodes.end(), here) != nodes.end()) {
+    const bool half_flushed = rank < inventory.half_flushed.size() && inventory.half_flushed[rank];
+    if (half_flushed || std::find(nodes.begin(), nodes.end(), here) != nodes.end()) {
       sources.push_back({PieceSource::Kind::in_place, here, 0, {}});
     } else if (!nodes.empty()) {
       sources.push_back({PieceSource::Kind::move, nodes.front(), 0, {}});

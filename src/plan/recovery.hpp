@@ -34,6 +34,9 @@ struct VersionInventory {
   std::vector<std::vector<std::uint32_t>> nodes_of_rank;  ///< by rank: nodes whose tiers hold its whole piece
   std::vector<RedundancyShare> kept;
   std::vector<bool> stored;  ///< by rank: its segment is in the store; may be empty: none is
+  /// By rank: its piece is on the node where it runs, partly in a temporary segment, so that other nodes get nothing of
+  /// it. May be empty: none is.
+  std::vector<bool> half_flushed = {};
 };
 
 struct PieceSource {

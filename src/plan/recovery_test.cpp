@@ -184,5 +184,25 @@ TEST(Recovery, PartsThatContradictEachOtherAreNotMixed) {
   EXPECT_EQ(plan_recovery(left, cluster.nodes_now)[0].kind, From::nowhere);
 }
 
+// Its own node reads the temporary segment; for others it is lost, and helps nobody to rebuild.
+TEST(Recovery, WhatIsHalfFlushedIsInPlaceForItsOwnNodeOnly) {
+  unsigned nowhere = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Cluster cluster("xor", 3, 1, seed);
+    VersionInventory inventory = cluster.whole;
+    inventory.nodes_of_rank[0].clear(), inventory.nodes_of_rank[1].clear();
+    inventory.half_flushed = {true, true, false, false, false, false};
+    for (const auto& source : plan_recovery(inventory, cluster.nodes_now)) EXPECT_EQ(source.kind, From::in_place);
+    inventory.nodes_of_rank[2].clear(), inventory.nodes_of_rank[3].clear();
+    const auto sources = plan_recovery(inventory, cluster.nodes_now);
+    inventory.half_flushed.clear();
+    const auto lost = plan_recovery(inventory, cluster.nodes_now);
+    EXPECT_EQ(sources[0].kind, From::in_place);
+    EXPECT_EQ(sources[2].kind, lost[2].kind);
+    nowhere += sources[2].kind == From::nowhere ? 1 : 0;
+  }
+  EXPECT_GT(nowhere, 0U) << "two nodes of the group have nothing to give";
+}
+
 }  // namespace
 }  // namespace perdure::plan

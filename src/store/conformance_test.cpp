@@ -77,6 +77,7 @@ class StoreConformance : public testing::TestWithParam<Member> {
     sink->keep(true);
     sink.reset();
     EXPECT_THAT(list(), IsEmpty());
+    EXPECT_THAT(store_->unpublished(kOne, 0, 1).value(), IsEmpty());
     EXPECT_TRUE(store_->discard(kOne, 0, 1));
     EXPECT_TRUE(store_->discard(kOne, 0, 1)) << "repeatable";
     return false;
@@ -343,6 +344,26 @@ TEST_P(StoreConformance, GoesOnWithASegmentThatWasKept) {
   ASSERT_TRUE((*sink)->write(5000, all.subspan(5000)));
   ASSERT_TRUE((*sink)->commit());
   EXPECT_EQ(check_version(*store_, list().at(0)), "");
+}
+
+TEST_P(StoreConformance, ShowsWhatIsNotPublishedYetToWhoAsksForIt) {
+  if (!resumable()) return;
+  const Manifest manifest = sample_version(kOne, 2)[1];
+  EXPECT_THAT(store_->unpublished(kOne, 1, 2).value(), IsEmpty());
+  const auto file = test_support::sample_file(manifest);
+  auto sink = store_->begin(manifest, file.size()).value();
+  ASSERT_TRUE(sink->write(0, base::ConstByteSpan(file).first(5000)));
+  const auto begun = open()->unpublished(kOne, 1, 2).value();
+  ASSERT_EQ(begun.size(), 1U);
+  std::vector<std::byte> read(5000);
+  ASSERT_TRUE(begun[0]->read(0, read));
+  EXPECT_TRUE(std::equal(read.begin(), read.end(), file.begin()));
+  EXPECT_THAT(store_->unpublished(kOne, 0, 2).value(), IsEmpty());
+  EXPECT_THAT(store_->unpublished({kOne.name, kOne.version + 1, kOne.attempt}, 1, 2).value(), IsEmpty());
+  ASSERT_TRUE(sink->write(0, file));
+  ASSERT_TRUE(sink->commit());
+  EXPECT_THAT(store_->unpublished(kOne, 1, 2).value(), IsEmpty());
+  EXPECT_TRUE(begun[0]->read(0, read)) << "who has it open goes on reading";
 }
 
 TEST_P(StoreConformance, GoesOnWithWhatWasPublishedAndNeverHidesIt) {

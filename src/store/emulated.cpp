@@ -46,6 +46,11 @@ class EmulatedStore final : public Store {
     PERDURE_TRY(auto sink, real_->resume(manifest, file_bytes));
     return std::make_unique<EmulatedSink>(std::move(sink), device_);
   }
+  base::Result<std::vector<std::unique_ptr<segment::ByteSource>>> unpublished(const segment::VersionId& id,
+                                                                              std::uint32_t index,
+                                                                              std::uint32_t count) override {
+    return real_->unpublished(id, index, count);
+  }
   base::Status discard(const segment::VersionId& id, std::uint32_t index, std::uint32_t count) override {
     return real_->discard(id, index, count);
   }

@@ -128,6 +128,21 @@ Result<std::unique_ptr<segment::ByteSource>> PosixStore::open_anew(const Segment
   return segment::open_file(layout_.root() + "/" + segment.path, segment::Cached::no);
 }
 
+Result<std::vector<std::unique_ptr<segment::ByteSource>>> PosixStore::unpublished(const segment::VersionId& id,
+                                                                                  std::uint32_t index,
+                                                                                  std::uint32_t count) {
+  PERDURE_CHECK(segment::check_name(id.name));
+  PERDURE_TRY(const auto paths, temporaries_of(layout_, id, index, count));
+  std::vector<std::unique_ptr<segment::ByteSource>> found;
+  for (const std::string& path : paths) {
+    auto source = segment::open_file(path);
+    if (!source && source.error().code == PERDURE_NOT_FOUND) continue;  // published or removed meanwhile
+    if (!source) return base::fail(source.error());
+    found.push_back(std::move(*source));
+  }
+  return found;
+}
+
 Result<std::vector<QuarantinedSegment>> PosixStore::set_aside(const std::string& name) {
   PERDURE_CHECK(segment::check_name(name));
   PERDURE_TRY(const std::uint64_t forgotten_ns, forgotten(name));

@@ -16,6 +16,9 @@ class PosixStore : public Store {
                                                    std::uint64_t file_bytes) override;
   base::Result<std::unique_ptr<SegmentSink>> resume(const segment::Manifest& manifest,
                                                     std::uint64_t file_bytes) override;
+  base::Result<std::vector<std::unique_ptr<segment::ByteSource>>> unpublished(const segment::VersionId& id,
+                                                                              std::uint32_t index,
+                                                                              std::uint32_t count) override;
   base::Status discard(const segment::VersionId& id, std::uint32_t index, std::uint32_t count) override;
   base::Result<std::vector<std::string>> names() override;
   base::Result<std::vector<VersionListing>> list(const std::string& name) override;

@@ -101,6 +101,11 @@ class Store {
   /// PERDURE_CORRUPT when it is not of this size, PERDURE_UNSUPPORTED unless the store is resumable.
   virtual base::Result<std::unique_ptr<SegmentSink>> resume(const segment::Manifest& manifest,
                                                             std::uint64_t file_bytes) = 0;
+  /// What sinks have written of this segment and not published, by now: nothing of it is known to be right, or to stay.
+  /// Empty where there is none, and unless the store is resumable.
+  virtual base::Result<std::vector<std::unique_ptr<segment::ByteSource>>> unpublished(const segment::VersionId& id,
+                                                                                      std::uint32_t index,
+                                                                                      std::uint32_t count) = 0;
   /// Removes what an earlier sink left of this segment. Repeatable.
   virtual base::Status discard(const segment::VersionId& id, std::uint32_t index, std::uint32_t count) = 0;
   virtual base::Result<std::vector<std::string>> names() = 0;

@@ -166,7 +166,7 @@ TEST_F(NodeStateCapture, ASlotIsUsedAgainOnceItsChunkIsInTheSegmentAndOnlyWhenIt
   ASSERT_EQ(held.size(), 1u);
   EXPECT_TRUE(held[0].held.empty());
   EXPECT_EQ(held[0].spilled, std::vector<std::uint32_t>{0});
-  EXPECT_FALSE(core->held.locate(2, id(1), 0)) << "it can be restored from the store only";
+  EXPECT_TRUE(core->held.locate(2, id(1), 0)) << "by who can read the temporary segment";
 }
 
 TEST_F(NodeStateCapture, OfAPieceThatIsCompleteTheCatalogSaysFirstThatAChunkMoved) {

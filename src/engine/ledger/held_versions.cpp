@@ -325,8 +325,7 @@ base::Result<const segment::Piece*> HeldVersions::locate(ClientId client, const 
                                                          std::uint32_t rank) {
   os::crash_point(os::CrashPoint::engine_locate);
   auto it = node_.catalog.state().versions.find(id);
-  if (it == node_.catalog.state().versions.end() || !it->second.pieces.contains(rank) || it->second.spilled(rank))
-    return base::fail(not_held(id));
+  if (it == node_.catalog.state().versions.end() || !it->second.pieces.contains(rank)) return base::fail(not_held(id));
   Version& version = node_.versions.at(id);
   version.pinned_by.insert(client);
   version.remains = false;  // every rank can have it after all

@@ -1,4 +1,6 @@
 // Requests about the versions that this node holds.
+#include <algorithm>
+
 #include "engine/peers/node_group.hpp"
 #include "engine/serve/handlers.hpp"
 #include "engine/serve/reply_parts.hpp"
@@ -42,12 +44,25 @@ WaitReason why_inventory(const ipc::Inventory&) {
   return {"redundancy", "what is kept for other nodes is looked at, and parity servers are asked"};
 }
 
+// Whether it is published already or being written.
+std::optional<ipc::PlannedSegment> segment_of(const NodeState& ledger, const segment::VersionId& id,
+                                              std::uint32_t rank) {
+  for (const auto& segment : ledger.find(id)->segments)
+    if (std::find(segment.ranks.begin(), segment.ranks.end(), rank) != segment.ranks.end())
+      return ipc::PlannedSegment{segment.index, segment.count, segment.ranks};
+  return std::nullopt;
+}
+
 base::Result<ipc::Located> locate(ServeContext& context, ClientId client, const ipc::Locate& locate) {
   const auto ledger = context.ledger.lock();
   PERDURE_TRY(const segment::Piece* piece, ledger->held.locate(client, locate.id, locate.rank));
   ipc::Located reply;
   reply.piece = *piece;
-  for (const auto& chunk : piece->chunks) reply.slots.push_back(address_in_message(ledger->address(chunk)));
+  for (const auto& chunk : piece->chunks) {
+    const bool moved = chunk.place == catalog::kInTemporarySegment;
+    reply.slots.push_back(moved ? ipc::SlotAddress{} : address_in_message(ledger->address(chunk)));
+    if (moved && !reply.temporary) reply.temporary = segment_of(*ledger, locate.id, locate.rank);
+  }
   for (const auto& [rank, chunk] : ledger->find(locate.id)->quarantined)
     if (rank == locate.rank) reply.quarantined.push_back(chunk);
   return reply;

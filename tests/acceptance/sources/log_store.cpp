@@ -214,6 +214,10 @@ class LogStore final : public Store {
   Result<std::unique_ptr<SegmentSink>> resume(const segment::Manifest& manifest, std::uint64_t) override {
     return base::fail(PERDURE_UNSUPPORTED, manifest.id.text(), "this store cannot go on with a segment");
   }
+  Result<std::vector<std::unique_ptr<segment::ByteSource>>> unpublished(const segment::VersionId&, std::uint32_t,
+                                                                        std::uint32_t) override {
+    return std::vector<std::unique_ptr<segment::ByteSource>>();
+  }
   Status discard(const segment::VersionId& id, std::uint32_t index, std::uint32_t count) override {
     return for_each_leftover(
         [&](const Leftover& left) { return left.id == id && left.index == index && left.count == count; });

@@ -1,0 +1,199 @@
+// Restore: a version that fails verification is left for the next older one, by all ranks together (architecture,
+// promises 1 and 2). What only keeps a rank from its data leaves it for none.
+#include <map>
+#include <utility>
+
+#include "client/levels.hpp"
+#include "client/session.hpp"
+#include "client/version_reader.hpp"
+#include "os/crash_point.hpp"
+#include "os/file.hpp"
+#include "os/system.hpp"
+#include "plan/restoring.hpp"
+#include "segment/manifest_codec.hpp"
+
+namespace perdure::client {
+
+struct Session::Outcome {
+  base::Status status;     ///< of all ranks
+  bool wrong_use = false;  ///< of the call, on some rank: no other version would help
+  bool hindered = false;   ///< on some rank, by something that says nothing about the version
+  bool touched = false;    ///< the regions of some rank may hold a part of it
+};
+
+namespace {
+
+// What was restored is a fact by now: that it cannot be noted is no reason to fail, and whoever looks for the note sees
+// that there is none.
+void record(const Job& job, const segment::VersionId& id) {
+  const std::string directory = job.config().text("restore.record");
+  if (directory.empty() || job.rank() != 0 || !os::make_directories(directory)) return;
+  (void)os::write_file_atomically(directory + "/" + id.name + "@" + std::to_string(id.version), {});
+}
+
+// Or another rank knows the reason.
+bool is_about_the_version(base::ErrorCode code) {
+  return code == PERDURE_CORRUPT || code == PERDURE_INCOMPLETE || code == PERDURE_NOT_FOUND ||
+         code == PERDURE_PEER_FAILED;
+}
+
+// Says of memory that was touched nothing that means that it was not.
+base::Status undefined_content(base::Status failed) {
+  auto& code = failed.error().code;
+  if (code == PERDURE_NOT_FOUND || code == PERDURE_MISMATCH) code = PERDURE_INCOMPLETE;
+  return failed;
+}
+
+// The newer one has been tried, so that "it does not fit" would not be all.
+base::Status not_replaced(base::Status newer, const base::Error& older) {
+  newer.error().cause += "; an older version does not fit: " + older.object + ": " + older.cause;
+  return undefined_content(std::move(newer));
+}
+
+base::Status hindered_at(base::Status failed, const segment::VersionId& id) {
+  base::Error& error = failed.error();
+  error.cause = "of " + id.text() + ", which is not known to be damaged, a part could not be had: " + error.cause;
+  error.remedy += std::string(error.remedy.empty() ? "" : "; ") +
+                  "restore again when that has passed, or an older version by its number";
+  return undefined_content(std::move(failed));
+}
+
+/// What was tried in one call, the same on all ranks but for the texts of errors.
+class Attempts {
+ public:
+  explicit Attempts(bool latest) : latest_(latest) {}
+
+  /// Of a choice: what the call ends with, if no version is to be tried any more. No older version takes the place of
+  /// one that was hindered, and "it does not fit" would not be all where a newer one has been tried.
+  std::optional<base::Status> over(const base::Status& chosen, const segment::VersionId& id) const {
+    if (hindered_ && (chosen ? id != *hindered_ : is_about_the_version(chosen.error().code)))
+      return hindered_at(hindrance_, *hindered_);
+    if (chosen) return std::nullopt;
+    return !newest_ && chosen.error().code == PERDURE_MISMATCH ? not_replaced(newest_, chosen.error()) : chosen;
+  }
+  /// What becomes of an attempt at a version that failed. `failed`: as far as the reader and the engines know.
+  plan::RestoreStep note(const segment::VersionId& id, const base::Status& told, bool touched,
+                         plan::FailedRestore failed) {
+    Counts& counts = counts_[id];
+    failed.latest = latest_;
+    failed.engines_lost = engines_lost_ += failed.engine_gone ? 1 : 0;
+    failed.hindrances = counts.hindrances += failed.hindered ? 1 : 0;
+    failed.repairs = counts.repairs;
+    if (touched && newest_) newest_ = told;
+    if (hindered_ == id) hindered_.reset();  // if it is damaged after all
+    if (failed.hindered) hindered_ = id, hindrance_ = told;
+    const auto after = plan::after_failed_restore(failed);
+    if (after == plan::RestoreStep::again) ++counts.repairs;
+    if (after == plan::RestoreStep::again_after_pause) os::sleep_ns(plan::pause_after_hindrance_ns(failed.hindrances));
+    return after;
+  }
+  /// What a call ends with whose version cannot be had.
+  base::Status end(const base::Status& told, bool wrong_use) const {
+    if (wrong_use) return newest_ ? told : not_replaced(newest_, told.error());
+    return hindered_ ? hindered_at(told, *hindered_) : told;
+  }
+
+ private:
+  struct Counts {
+    unsigned hindrances = 0, repairs = 0;
+  };
+  bool latest_;
+  unsigned engines_lost_ = 0;
+  std::map<segment::VersionId, Counts> counts_;
+  base::Status newest_;  // of the version that was tried first, once regions were touched
+  std::optional<segment::VersionId> hindered_;
+  base::Status hindrance_;
+};
+
+}  // namespace
+
+// The version that was chosen. Nothing is written to the application's memory before every rank has found that it fits.
+base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, capture::Target& target) {
+  base::Status outcome = reader.fetch();
+  std::vector<capture::ChunkRange> needed;
+  bool wrong_use = false;
+  const bool fetched = outcome.has_value();  // on all ranks
+  if (outcome)
+    outcome = base::caught("restore", [&]() -> base::Status {
+      PERDURE_TRY(const auto* piece, reader.locate(job_->rank()));
+      auto accepted = target.accept(piece->regions);
+      const auto code = accepted ? PERDURE_OK : accepted.error().code;
+      if (code == PERDURE_MISMATCH || code == PERDURE_NOT_FOUND) wrong_use = true;
+      if (!accepted) return base::fail(accepted.error());
+      needed = std::move(*accepted);
+      return {};
+    });
+  PERDURE_TRY(wrong_use, on_any_rank(job_->comm(), wrong_use));
+  if (!wrong_use) {
+    os::crash_point(os::CrashPoint::restore_located);
+    if (outcome)
+      outcome = base::caught("restore", [&]() -> base::Status {
+        PERDURE_CHECK(reader.commit_fetched());
+        return reader.restore(job_->rank(), needed, target);
+      });
+    os::crash_point(os::CrashPoint::restore_before_agree);
+  }
+  reader.release();
+  Outcome all{agree(job_->comm(), outcome), wrong_use};
+  all.touched = fetched && !wrong_use;
+  if (!all.status && !wrong_use) {
+    PERDURE_TRY(all.hindered, on_any_rank(job_->comm(), !outcome && !is_about_the_version(outcome.error().code)));
+  }
+  return all;
+}
+
+base::Status Session::restore_newest(VersionReader& reader, std::optional<capture::MemoryTarget>& target,
+                                     const Opening& opening, const base::Status& ready) {
+  Attempts attempts(opening.version < 0);
+  for (;;) {
+    const base::Status chosen = reader.choose(opening, ready);
+    if (auto over = attempts.over(chosen, reader.id())) return *over;
+    PERDURE_TRY(const Outcome outcome, restore_chosen(reader, *target));
+    if (outcome.status) return {};
+    if (outcome.wrong_use) return attempts.end(outcome.status, true);
+    plan::FailedRestore failed;
+    failed.others_help = reader.repairable();
+    PERDURE_TRY(failed.engine_gone, job_->any_engine_gone());
+    failed.hindered = outcome.hindered && !failed.engine_gone;
+    // What is damaged is set aside then; what only one reader found damaged is read again.
+    if (!failed.engine_gone) {
+      PERDURE_TRY(failed.read_again, reader.read_again());
+    }
+    const base::Status told = outcome.touched ? undefined_content(outcome.status) : outcome.status;
+    const auto after = attempts.note(reader.id(), told, outcome.touched, failed);
+    if (after == plan::RestoreStep::fail) return attempts.end(told, false);
+    if (after == plan::RestoreStep::attach) PERDURE_CHECK(job_->attach());
+    if (after == plan::RestoreStep::without_slots) reader.set_aside_unread();
+    if (after == plan::RestoreStep::older) reader.exclude(outcome.status.error());
+  }
+}
+
+base::Status Session::restore(const std::string& name, std::int64_t version,
+                              const std::optional<std::vector<std::int32_t>>& ids) {
+  const std::uint64_t begun = os::monotonic_ns();
+  left_ns_ = 0;  // what is between checkpoints now is not only the application's own time
+  base::Status ready = segment::check_name(name);
+  if (ready) ready = check_version(version, true);
+  if (ready) ready = job_->hold(name, NameClaims::Access::read);
+  os::crash_point(os::CrashPoint::restore_begin);
+  VersionReader reader(*job_);
+  std::optional<capture::MemoryTarget> target;
+  if (ready)
+    ready = base::caught("restore", [&]() -> base::Status {
+      target.emplace(regions_, ids);
+      return {};
+    });
+  PERDURE_CHECK(restore_newest(reader, target, {Operation::restore, name, version}, ready));
+  if (version >= 0) job_->known().went_back(reader.id());
+  job_->known().went_on_from(reader.id());
+  const BytesRead read = reader.bytes_read();
+  progress_.restored_version = static_cast<std::int64_t>(reader.id().version);
+  progress_.restore_source = (read.slots > 0 ? 1 : 0) | (read.store > 0 ? 2 : 0) | (reader.fetched() ? 4 : 0);
+  PERDURE_CHECK(reader.replicate_again());
+  record(*job_, reader.id());  // nobody is told of a restore that fails here after all
+  progress_.last_restore_s = static_cast<double>(os::monotonic_ns() - begun) * 1e-9;
+  os::crash_point(os::CrashPoint::restore_done);
+  return {};
+}
+
+}  // namespace perdure::client
