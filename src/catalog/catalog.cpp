@@ -4,6 +4,7 @@
 // one; both say the same.
 #include "catalog/catalog.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/json.hpp"
@@ -202,7 +203,16 @@ base::Status Catalog::sync() {
   return {};
 }
 
-bool Catalog::worth_compacting() const { return !compacting_ && end_ >= compact_above_ && end_ >= 4 * compacted_; }
+// A large log is compacted before it is full: halfway from its last snapshot to where nothing is added any more.
+bool far_beyond(std::uint64_t snapshot_bytes, std::uint64_t log_bytes) {
+  constexpr std::uint64_t kFull = kMaxLog - kMaxRecord;
+  const std::uint64_t halfway = snapshot_bytes < kFull ? snapshot_bytes + (kFull - snapshot_bytes) / 2 : kMaxLog;
+  return log_bytes >= std::min(4 * snapshot_bytes, halfway);
+}
+
+bool Catalog::worth_compacting() const {
+  return !compacting_ && end_ >= compact_above_ && far_beyond(compacted_, end_);
+}
 
 Compaction Catalog::begin_compaction() {
   compacting_ = true;
@@ -239,6 +249,9 @@ base::Status Catalog::finish_compaction(Compaction& compaction, const base::Stat
 }
 
 base::Status Catalog::take_over(Compaction& compaction) {
+  if (compaction.end_ + (end_ - compaction.taken_) > kMaxLog)
+    return base::fail(PERDURE_NO_SPACE, file_.path(),
+                      "its snapshot and what came meanwhile would be too long; it stays");
   std::vector<std::byte> meanwhile(end_ - compaction.taken_);
   if (!meanwhile.empty()) {
     PERDURE_CHECK(file_.read(compaction.taken_, meanwhile));

@@ -85,6 +85,9 @@ class Catalog {
   ReplayReport report_;
 };
 
+/// Whether a log of so many bytes is to be compacted, whose last snapshot had so many.
+bool far_beyond(std::uint64_t snapshot_bytes, std::uint64_t log_bytes);
+
 std::vector<std::byte> encode_record(const Record& record);
 /// Replays the bytes of a whole log file. `good_end`: where the next record goes.
 State replay_bytes(base::ConstByteSpan log, const std::string& object, ReplayReport& report, std::uint64_t& good_end);

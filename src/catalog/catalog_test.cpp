@@ -217,6 +217,14 @@ TEST_F(CatalogFile, ARecordThatReplayWouldSkipIsRefused) {
   EXPECT_TRUE(open().replay_report().damage.empty());
 }
 
+TEST(Compaction, ComesBeforeALargeLogIsFull) {
+  EXPECT_FALSE(far_beyond(base::MiB, 3 * base::MiB));
+  EXPECT_TRUE(far_beyond(base::MiB, 4 * base::MiB));
+  EXPECT_FALSE(far_beyond(400 * base::MiB, 600 * base::MiB));
+  EXPECT_TRUE(far_beyond(400 * base::MiB, 700 * base::MiB)) << "four times as much is more than a log may have";
+  EXPECT_TRUE(far_beyond(950 * base::MiB, 958 * base::MiB));
+}
+
 TEST_F(CatalogFile, AFileLargerThanAnyCatalogIsRefusedWithARemedy) {
   ASSERT_TRUE(os::File::open(path_, os::Open::create).value().truncate(base::GiB + 1));
   auto catalog = Catalog::open(directory_.path());

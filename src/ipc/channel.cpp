@@ -46,11 +46,7 @@ base::Result<Channel> Channel::connect_at_once(const std::string& socket_path) {
 base::Status Channel::send(const std::vector<std::byte>& frame) {
   if (!socket_) return base::fail(gone());
   // The engine would refuse it, and end the connection.
-  if (frame.size() > kMaxFrame)
-    return base::fail(
-        PERDURE_INVALID_ARGUMENT, "message to the engine",
-        "it would have " + std::to_string(frame.size()) + " bytes, " + std::to_string(kMaxFrame) + " can be taken",
-        "put small regions together, or raise chunk_bytes");
+  if (frame.size() > kMaxFrame) return base::fail(too_long("message to the engine", frame.size()));
   if (os::send_all(socket_, frame)) return {};
   close();
   return base::fail(gone());

@@ -50,6 +50,12 @@ std::string cbor_text(std::string_view text) {
 
 }  // namespace
 
+base::Error too_long(const std::string& what, std::uint64_t bytes) {
+  return {PERDURE_INVALID_ARGUMENT, what,
+          "it would have " + std::to_string(bytes) + " bytes, " + std::to_string(kMaxFrame) + " can be taken",
+          "put small regions together, or raise chunk_bytes", false};
+}
+
 FrameWriter::FrameWriter(Kind kind) : out_(own_) {
   out_.reserve(256);
   if (kind == Kind::greeting) prefix_ = kGreetingBytes;

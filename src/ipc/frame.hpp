@@ -12,6 +12,8 @@
 namespace perdure::ipc {
 
 inline constexpr std::uint32_t kMaxFrame = 64U << 20;
+/// The error of who would have to send more.
+base::Error too_long(const std::string& what, std::uint64_t bytes);
 
 /// Makes one frame: write to payload(), then take() or finish().
 class FrameWriter {

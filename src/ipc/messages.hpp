@@ -54,14 +54,24 @@ base::Result<M> decode_request(base::ConstByteSpan fields) {
 template <>
 base::Result<Hello> decode_request<Hello>(base::ConstByteSpan fields);
 
-/// Appends a whole frame.
 template <class Reply>
-void append_reply(std::vector<std::byte>& out, std::uint64_t sequence, const base::Result<Reply>& reply) {
+void append_frame(std::vector<std::byte>& out, std::uint64_t sequence, const base::Result<Reply>& reply) {
   FrameWriter frame(out);
   base::FieldWriter fields(frame.payload());
   fields.write(sequence);
   fields.write(reply);
   frame.finish();
+}
+
+/// Appends a whole frame. A reply that no client would take is an error instead: the connection stays.
+template <class Reply>
+void append_reply(std::vector<std::byte>& out, std::uint64_t sequence, const base::Result<Reply>& reply) {
+  const std::size_t before = out.size();
+  append_frame(out, sequence, reply);
+  const std::size_t bytes = out.size() - before;
+  if (bytes <= kMaxFrame) return;
+  out.resize(before);
+  append_frame(out, sequence, base::Result<Reply>(base::fail(too_long("the engine's answer", bytes))));
 }
 
 /// The reply of this sequence number, or the error that it carries; `fields`: what follows the number.
