@@ -70,5 +70,33 @@ TEST_F(KnownVersionsOfAStore, OfTheBranchThatWasLeftAreFree) {
   }
 }
 
+TEST_F(KnownVersionsOfAStore, OfTheTiersAreFreeWhenTheyWereRetired) {
+  known_.whole_in_tiers(id(1, 100));
+  known_.whole_in_tiers(id(2, 200));
+  EXPECT_TRUE(known_.was_whole_in_tiers(id(1, 100)));
+  known_.retired("nbody", 1);
+  EXPECT_FALSE(known_.was_whole_in_tiers(id(1, 100)));
+  EXPECT_TRUE(known_.was_whole_in_tiers(id(2, 200)));
+  known_.observe("nbody", *store_, false);
+  EXPECT_TRUE(known_.check_free("nbody", 1));
+  EXPECT_FALSE(known_.check_free("nbody", 2));
+  known_.retired("nbody", 2);
+  EXPECT_TRUE(known_.check_free("nbody", 2));
+}
+
+TEST(KnownVersions, MeanTheAttemptThatTheProgramWentOnFromOfTheLastNumbersOnly) {
+  KnownVersions known;
+  EXPECT_EQ(known.meant("nbody", 1), 0U);
+  for (std::uint64_t version = 1; version <= 64; ++version) known.went_on_from(id(version, 100 * version));
+  EXPECT_EQ(known.meant("nbody", 1), 100U);
+  known.went_on_from(id(1, 7000));
+  EXPECT_EQ(known.meant("nbody", 1), 7000U) << "written again";
+  known.went_on_from(id(65, 8000));
+  EXPECT_EQ(known.meant("nbody", 1), 0U) << "nobody asks for so old ones";
+  EXPECT_EQ(known.meant("nbody", 2), 200U);
+  EXPECT_EQ(known.meant("nbody", 65), 8000U);
+  EXPECT_EQ(known.meant("other", 2), 0U);
+}
+
 }  // namespace
 }  // namespace perdure::client

@@ -562,7 +562,7 @@ TEST_F(PosixStoreTest, WritesAReportBesideWhatItSetsAside) {
   EXPECT_EQ(json["offset"], 4096);
   EXPECT_EQ(json["code"], "corrupt");
   EXPECT_THAT(json["why"].get<std::string>(), HasSubstr("chunk 0 of rank 0 at offset 4096 damaged"));
-  EXPECT_THAT(json["when"].get<std::string>(), testing::MatchesRegex("....-..-..T..:..:..Z"));
+  EXPECT_THAT(json["when"].get<std::string>(), testing::MatchesRegex("20..-..-..T..:..:..Z"));
   EXPECT_FALSE(fs::exists(root_ + "/nbody/1"));
 }
 
@@ -677,6 +677,21 @@ TEST_F(PosixStoreTest, LeavesNothingOfWhatWasResumedAndGivenUp) {
     ASSERT_TRUE(store_->resume(manifest, 8192));
   }
   EXPECT_THAT(files(), testing::ElementsAre("nbody"));
+}
+
+// Taken for absent they would be written anew: a store that lost everything, and a name that nobody owns.
+TEST_F(PosixStoreTest, DoesNotTakeRecordsThatCannotBeReadForAbsent) {
+  ASSERT_TRUE(write_one());
+  const std::uint64_t before = store_->incarnation("nbody", Missing::make).value();
+  ASSERT_TRUE(store_->set_owner("nbody", std::nullopt, Owner{}));
+  {
+    Failing hooks("open", "nbody/.", EIO);
+    EXPECT_EQ(store_->incarnation("nbody", Missing::make).error().code, PERDURE_IO);
+    EXPECT_EQ(store_->incarnation("nbody", Missing::leave).error().code, PERDURE_IO);
+    EXPECT_EQ(store_->owner("nbody").error().code, PERDURE_IO);
+  }
+  EXPECT_EQ(store_->incarnation("nbody", Missing::make).value(), before);
+  EXPECT_EQ(store_->owner("nbody").value(), std::optional(Owner{}));
 }
 
 TEST(PosixLayout, ParsesItsOwnNamesAndNoOthers) {
