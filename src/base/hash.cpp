@@ -15,7 +15,10 @@
 namespace perdure::base {
 namespace {
 
-constexpr std::size_t kBlock = 64 * KiB;        // fits the second-level cache beside everything else
+constexpr std::size_t kBlock = 64 * KiB;  // fits the second-level cache beside everything else
+// Copied out of the source first, and from there hashed and streamed: the source is read once, so that what is hashed
+// is what the target gets, whoever writes to the source meanwhile. Stays in the first-level cache.
+constexpr std::size_t kCopied = 4 * KiB;
 constexpr std::size_t kStreamFrom = 256 * KiB;  // below, the target is wanted in the caches
 constexpr std::size_t kLine = 64;
 constexpr std::align_val_t kStateAlignment{alignof(XXH3_state_t)};
@@ -117,14 +120,16 @@ Hash128 Hasher::digest() const {
 void copy_and_hash(std::byte* target, const std::byte* source, std::size_t bytes, Hasher& hasher) {
   if (bytes < kStreamFrom) return copy_then_hash(target, source, bytes, hasher);
   const kernels::Set& chosen = chosen_kernels();
+  alignas(kLine) std::byte copy[kCopied];
   // Whole cache lines only: a line that is partly streamed is written to memory twice.
   const std::size_t head = (kLine - reinterpret_cast<std::uintptr_t>(target) % kLine) % kLine;
   copy_then_hash(target, source, head, hasher);
   std::size_t done = head;
   while (bytes - done >= kLine) {
-    const std::size_t block = std::min(kBlock, (bytes - done) / kLine * kLine);
-    chosen.update(hasher.state_, source + done, block);  // brings the block into the cache that the copy reads
-    chosen.stream_copy(target + done, source + done, block);
+    const std::size_t block = std::min(kCopied, (bytes - done) / kLine * kLine);
+    std::memcpy(copy, source + done, block);
+    chosen.update(hasher.state_, copy, block);
+    chosen.stream_copy(target + done, copy, block);
     done += block;
   }
   fence();

@@ -38,8 +38,8 @@ class Hasher {
   void* state_;
 };
 
-/// Copies `bytes` bytes from `source` to `target` (not overlapping) and feeds them to `hasher`, touching each cache
-/// line once and leaving the target out of the caches where the processor allows it.
+/// Copies `bytes` bytes from `source` to `target` (not overlapping) and feeds to `hasher` what the target gets: the
+/// source is read once, whoever writes to it meanwhile. Leaves the target out of the caches where the processor can.
 void copy_and_hash(std::byte* target, const std::byte* source, std::size_t bytes, Hasher& hasher);
 
 /// The reference for copy_and_hash: memcpy, then hash of the target. Tested equal; measured by bench/.

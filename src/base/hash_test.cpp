@@ -1,8 +1,13 @@
 #include "base/hash.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <random>
 #include <vector>
@@ -107,6 +112,34 @@ TEST(CopyAndHash, EqualsCopyThenHashAndTheOneShotHash) {
   for (std::size_t bytes : {0, 1, 63, 64, 65, 4096, 65'536, 262'143, 262'144, 262'145, 327'680, 1'048'576})
     check_one_copy(bytes, random);
   for (int round = 0; round < 40; ++round) check_one_copy(random() % (MiB + 1), random);
+}
+
+// As a slot that somebody writes to while it is restored: another process, so that this one has no race.
+TEST(CopyAndHash, HashesWhatTheTargetGotWhoeverWritesToTheSourceMeanwhile) {
+  constexpr std::size_t kSource = MiB, kRounds = 20;
+  void* shared = ::mmap(nullptr, 2 * kSource, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  auto* source = static_cast<std::byte*>(shared);
+  auto* turns = reinterpret_cast<std::atomic<std::uint64_t>*>(source + kSource);
+  const pid_t writer = ::fork();
+  ASSERT_GE(writer, 0);
+  if (writer == 0) {
+    for (std::uint64_t turn = 0;; turns->store(++turn))
+      for (std::size_t at = turn % 512; at < kSource; at += 512) source[at] ^= std::byte{1};
+  }
+  std::vector<std::byte> target(kSource);
+  std::uint64_t seen = 0;
+  for (std::size_t round = 0; round < kRounds;) {
+    Hasher hasher;
+    copy_and_hash(target.data(), source, kSource, hasher);
+    EXPECT_EQ(hasher.digest(), hash128(target));
+    if (HasFailure()) break;
+    round += turns->load() != seen ? 1 : 0;  // only what ran beside the writer counts
+    seen = turns->load();
+  }
+  ::kill(writer, SIGKILL);
+  ::waitpid(writer, nullptr, 0);
+  ::munmap(shared, 2 * kSource);
 }
 
 TEST(HashKernels, OfThisProcessorCopyLikeTheBaseline) {
