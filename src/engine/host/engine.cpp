@@ -204,7 +204,9 @@ base::Status Engine::make(Parts& parts, const config::Config& config, Claim clai
   const NodePaths& paths = p->claim.paths;
   p->socket = paths.socket();
   PERDURE_CHECK(p->reports.log_to(paths.node + "/engine.log"));
-  PERDURE_TRY(p->store, store::make_store(config.text("store.path"), config.below("store.")));
+  store::StoreOptions storing = config.below("store.");
+  storing[store::kWriter] = p->claim.paths.node;
+  PERDURE_TRY(p->store, store::make_store(config.text("store.path"), storing));
   PERDURE_TRY(p->emulation, make_emulation(config));
   if (p->emulation) p->store = store::emulate(std::move(p->store), p->emulation->store);
   PERDURE_TRY(auto catalog, catalog::Catalog::open(paths.node, config.bytes("catalog.compact_above")));
