@@ -232,6 +232,9 @@ base::Status Engine::make(Parts& parts, const config::Config& config, Claim clai
   FlusherOptions flushing = flusher_options(config);
   if (p->store->properties().resumable) flushing.room = [p] { p->wake(); };
   flushing.owner = owner_for(config);
+  flushing.forgotten = [p](const segment::VersionId& id) {
+    if (p->group) p->group->gone(id);
+  };
   flushing.all_stored = [p](const segment::VersionId& id) { p->pipeline->note_stored(id); };
   p->flusher = std::make_unique<Flusher>(
       *p->ledger, *p->store, p->reports, std::move(flushing),
