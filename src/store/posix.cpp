@@ -1,7 +1,7 @@
 // The posix store:
 //
 //   a segment, complete and durable or not there:  <root>/<name>/<version>/<index>-of-<count>.<attempt>.pds
-//   a segment being written (posix_sink.cpp):      <root>/<name>/<version>/.tmp-<random>-<file name>
+//   a segment being written (posix_sink.cpp):      <root>/<name>/<version>/.tmp-<writer, random>-<file name>
 //   hides an attempt being removed:                <root>/<name>/.retired-<version>-<attempt>/
 //   attempts up to then are gone:                  <root>/<name>/.forgotten-<time>/          (both: posix_removal.cpp)
 //   who writes the versions (owner.cpp):           <root>/<name>/.owner
@@ -18,6 +18,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/hash.hpp"
 #include "os/file.hpp"
 #include "segment/file_source.hpp"
 #include "segment/manifest_codec.hpp"
@@ -49,12 +50,15 @@ void add_segment(std::map<ListingKey, VersionListing>& listings, const std::stri
 
 }  // namespace
 
-base::Result<std::unique_ptr<Store>> make_posix_store(const std::string& place, const StoreOptions&) {
+base::Result<std::unique_ptr<Store>> make_posix_store(const std::string& place, const StoreOptions& options) {
   PERDURE_TRY(std::string absolute, os::absolute_path(place));
-  return std::make_unique<PosixStore>(std::move(absolute));
+  const auto writer = options.find(kWriter);
+  return std::make_unique<PosixStore>(std::move(absolute), writer == options.end() ? std::string() : writer->second);
 }
 
-PosixStore::PosixStore(const std::string& root) : layout_(root), properties_{"posix", root, true, true, root} {}
+PosixStore::PosixStore(const std::string& root, const std::string& writer)
+    : layout_(root, static_cast<std::uint32_t>(base::hash64(base::as_bytes(writer)))),
+      properties_{"posix", root, true, true, root} {}
 
 Status PosixStore::prepare() { return os::make_directories(layout_.root()); }
 
@@ -202,7 +206,10 @@ Result<std::vector<Residue>> PosixStore::residue() { return find_residue(layout_
 
 Status PosixStore::clean(const std::function<bool(const segment::VersionId&, std::uint32_t)>& abandoned) {
   PERDURE_TRY(auto all, names());
-  for (const std::string& name : all) PERDURE_CHECK(clean_name(layout_, name, abandoned));
+  for (const std::string& name : all) {
+    PERDURE_CHECK(clean_name(layout_, name, abandoned));
+    PERDURE_CHECK(finish_quarantine(layout_, name));
+  }
   return {};
 }
 

@@ -8,8 +8,8 @@ namespace perdure::store {
 
 class PosixStore : public Store {
  public:
-  /// `root`: an absolute path; need not exist.
-  explicit PosixStore(const std::string& root);
+  /// `root`: an absolute path; need not exist. `writer`: see store::kWriter.
+  explicit PosixStore(const std::string& root, const std::string& writer = {});
   const Properties& properties() const override { return properties_; }
   base::Status prepare() override;
   base::Result<std::unique_ptr<SegmentSink>> begin(const segment::Manifest& manifest,

@@ -19,9 +19,10 @@ constexpr std::size_t kWriterDigits = 16;
 
 }  // namespace
 
-std::string temporary_name(std::uint64_t writer, const std::string& file) {
+std::string temporary_name(std::uint32_t writer, std::uint32_t random, const std::string& file) {
   std::array<char, kWriterDigits + 1> digits{};
-  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(writer));
+  std::snprintf(digits.data(), digits.size(), "%08lx%08lx", static_cast<unsigned long>(writer),
+                static_cast<unsigned long>(random));
   return std::string(kTemporaryPrefix) + digits.data() + "-" + file;
 }
 
@@ -32,6 +33,15 @@ std::optional<segment::FileName> parse_temporary(std::string_view name) {
   const bool written = name.size() > kWriterDigits && name[kWriterDigits] == '-' &&
                        name.substr(0, kWriterDigits).find_first_not_of("0123456789abcdef") == std::string_view::npos;
   return written ? segment::parse_file_name(name.substr(kWriterDigits + 1)) : std::nullopt;
+}
+
+bool is_temporary_of(std::uint32_t writer, std::string_view name) {
+  if (!parse_temporary(name)) return false;
+  name.remove_prefix(kTemporaryPrefix.size());
+  if (segment::parse_file_name(name)) return true;
+  std::uint32_t known = 0;
+  std::from_chars(name.data(), name.data() + kWriterDigits / 2, known, 16);
+  return known == writer;
 }
 
 std::optional<std::uint64_t> parse_version(std::string_view name) {

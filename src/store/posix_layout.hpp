@@ -19,11 +19,14 @@ struct RetiredMark {
 };
 std::optional<RetiredMark> parse_retired_mark(std::string_view name);
 
-/// A segment being written: ".tmp-<16 hex digits of its writer>-<file name>". Without the digits: by an older Perdure.
+/// A segment being written: ".tmp-<8 hex digits of its writer><8 random ones>-<file name>". Without the digits: by an
+/// older Perdure.
 inline constexpr std::string_view kTemporaryPrefix = ".tmp-";
-std::string temporary_name(std::uint64_t writer, const std::string& file);
+std::string temporary_name(std::uint32_t writer, std::uint32_t random, const std::string& file);
 /// The segment that a temporary one is to become; nothing for any other name.
 std::optional<segment::FileName> parse_temporary(std::string_view name);
+/// This writer's, or one whose writer is not known.
+bool is_temporary_of(std::uint32_t writer, std::string_view name);
 /// The marker that a name was forgotten: ".forgotten-<time, 16 hex digits>". Of several the latest counts.
 std::string forgotten_mark(std::uint64_t until_ns);
 std::optional<std::uint64_t> parse_forgotten_mark(std::string_view name);
@@ -33,8 +36,9 @@ inline constexpr std::string_view kQuarantine = ".quarantine";
 /// <root>/<name>/<version>/<file name of the segment>
 class PosixLayout {
  public:
-  explicit PosixLayout(std::string root) : root_(std::move(root)) {}
+  explicit PosixLayout(std::string root, std::uint32_t writer = 0) : root_(std::move(root)), writer_(writer) {}
   const std::string& root() const { return root_; }
+  std::uint32_t writer() const { return writer_; }  ///< in the names of its temporary segments
   std::string name_directory(const std::string& name) const { return root_ + "/" + name; }
   std::string version_directory(const segment::VersionId& id) const {
     return name_directory(id.name) + "/" + std::to_string(id.version);
@@ -44,6 +48,7 @@ class PosixLayout {
 
  private:
   std::string root_;
+  std::uint32_t writer_;
 };
 
 }  // namespace perdure::store

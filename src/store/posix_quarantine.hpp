@@ -5,8 +5,15 @@
 
 namespace perdure::store {
 
+/// The report of what is set aside, or being set aside, under this path.
+std::string quarantine_report(std::string path);
+
 base::Status quarantine_segment(const PosixLayout& layout, const SegmentRef& segment, const segment::VersionId& id,
                                 const base::Error& why);
+
+/// Of this checkpoint: what a process that died between its two renames left is put back where it is whole, and stays
+/// in quarantine where it is not.
+base::Status finish_quarantine(const PosixLayout& layout, const std::string& name);
 
 /// The segments in quarantine whose file names say that they were of this checkpoint.
 base::Result<std::vector<QuarantinedSegment>> quarantined_segments(const PosixLayout& layout, const std::string& name);

@@ -84,7 +84,8 @@ Result<std::vector<std::string>> temporaries_of(const PosixLayout& layout, const
   std::vector<std::string> found;
   for (const os::Entry& entry : entries) {
     const auto parsed = parse_temporary(entry.name);
-    if (parsed && parsed->attempt == id.attempt && parsed->index == index && parsed->count == count)
+    if (parsed && parsed->attempt == id.attempt && parsed->index == index && parsed->count == count &&
+        is_temporary_of(layout.writer(), entry.name))
       found.push_back(layout.version_directory(id) + "/" + entry.name);
   }
   return found;

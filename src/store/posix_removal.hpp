@@ -24,7 +24,7 @@ std::uint64_t latest_forgotten(const std::vector<os::Entry>& entries);
 /// Removes an empty version's directory durably; success when it is gone or in use.
 base::Status remove_if_empty(const PosixLayout& layout, const segment::VersionId& id);
 
-/// The temporary segments of one segment, by path.
+/// The temporary segments that the layout's writer has of one segment, by path.
 base::Result<std::vector<std::string>> temporaries_of(const PosixLayout& layout, const segment::VersionId& id,
                                                       std::uint32_t index, std::uint32_t count);
 /// Removes a temporary segment unless its writer lives (it has it locked); true if it did.

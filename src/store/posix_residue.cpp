@@ -4,6 +4,7 @@
 #include "segment/manifest_codec.hpp"
 #include "store/name_records.hpp"
 #include "store/posix_layout.hpp"
+#include "store/posix_quarantine.hpp"
 
 namespace perdure::store {
 namespace {
@@ -93,7 +94,7 @@ class Scan {
       if (entry.directory || entry.name.ends_with(".json")) continue;
       const std::string path = directory + "/" + entry.name;
       found.push_back({Residue::Kind::quarantined, path, size_of(path), {}, 0, {}, {}});
-      if (auto text = os::read_file(path + ".json", kMaxReport))
+      if (auto text = os::read_file(quarantine_report(path), kMaxReport))
         found.back().report_text.assign(reinterpret_cast<const char*>(text->data()), text->size());
     }
     return {};

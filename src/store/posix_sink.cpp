@@ -1,8 +1,8 @@
 // Writing a segment, so that it is invisible or complete and durable, whenever the process or the machine dies:
 //   1. make <name> and <name>/<version>, each synced into its parent (also when they were there: whoever made them may
 //      have died before the sync)
-//   2. create <name>/<version>/.tmp-<random>-<file name>, lock it while this process lives, and reserve its room; no
-//      two writers ever have the same file
+//   2. create <name>/<version>/.tmp-<writer><random>-<file name>, lock it while this process lives, and reserve its
+//      room; no two writers ever have the same file, and none touches what another one left: chunks may be nowhere else
 //   3. write; every 8 MiB the system is asked to start writing back, so that the sync has little left to wait for
 //   4. sync the file's data
 //   5. rename it to <file name>, if there is none of that name: from here on it is visible
@@ -62,7 +62,8 @@ PosixSink::PosixSink(const PosixLayout& layout, const segment::Manifest& manifes
       segment_{manifest.segment_index, manifest.segment_count, manifest.id.attempt},
       file_bytes_(file_bytes) {
   const std::string name = segment::file_name(segment_.index, segment_.count, segment_.attempt);
-  temporary_ = layout_.version_directory(id_) + "/" + temporary_name(os::random_u64(), name);
+  temporary_ = layout_.version_directory(id_) + "/" +
+               temporary_name(layout.writer(), static_cast<std::uint32_t>(os::random_u64()), name);
   final_ = layout_.version_directory(id_) + "/" + name;
 }
 
@@ -99,7 +100,7 @@ Status PosixSink::make_directories() const {
 }
 
 Status PosixSink::create() {
-  // What killed processes left; where that cannot be seen or removed now, it is clean()'s work.
+  // What this writer left when it was killed; where that cannot be seen or removed now, it is clean()'s work.
   if (const auto left = temporaries_of(layout_, id_, segment_.index, segment_.count))
     for (const std::string& other : *left) (void)remove_abandoned(other);
   PERDURE_CHECK(create_file());
@@ -151,7 +152,7 @@ Status PosixSink::reopen(const segment::Manifest& manifest) {
   return file_.preallocate(file_bytes_);
 }
 
-// The temporary segment that an earlier sink left; there may be others, which other engines begin anew.
+// The temporary segment that an earlier sink of this writer left.
 Status PosixSink::take_up() {
   PERDURE_TRY(const auto left, temporaries_of(layout_, id_, segment_.index, segment_.count));
   Status refused = base::fail(PERDURE_NOT_FOUND, final_, "no temporary segment of it is left");

@@ -484,6 +484,33 @@ TEST_F(PosixStoreTest, LeavesATemporaryFileAloneWhileItsWriterLives) {
   EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
 }
 
+// It may have the only copy of chunks whose slots were used again.
+TEST_F(PosixStoreTest, LeavesAloneWhatAnotherWriterLeftOfTheSameSegment) {
+  const auto as = [this](const char* writer) { return make_store(root_, {{kWriter, writer}}).value(); };
+  const Manifest manifest = sample_version(kFirst, 1)[0];
+  const auto file = test_support::sample_file(manifest);
+  const auto begun_by = [&](Store& store) {
+    auto sink = store.begin(manifest, file.size()).value();
+    EXPECT_TRUE(sink->write(0, file));
+    sink->keep(true);
+  };
+  const auto node = as("node"), spare = as("spare");
+  begun_by(*node);
+  EXPECT_EQ(spare->resume(manifest, file.size()).error().code, PERDURE_NOT_FOUND) << "it has none of its own";
+  begun_by(*spare);
+  begun_by(*spare);
+  EXPECT_EQ(files().size(), 4U) << "one of each";
+  ASSERT_TRUE(spare->discard(kFirst, 0, 1));
+  EXPECT_EQ(files().size(), 3U);
+  auto again = as("node")->resume(manifest, file.size());
+  ASSERT_TRUE(again) << again.error().text();
+  ASSERT_TRUE((*again)->commit());
+  EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
+  begun_by(*spare);
+  ASSERT_TRUE(store_->clean(no_matter_which));
+  EXPECT_EQ(files().size(), 3U) << "nobody writes it any more";
+}
+
 TEST_F(PosixStoreTest, TellsAWriterWhoseFileSomebodyRemovedToTryAgain) {
   const Manifest manifest = sample_version(kFirst, 1)[0];
   const auto file = test_support::sample_file(manifest);
@@ -586,6 +613,41 @@ TEST_F(PosixStoreTest, AReportReplacesALongerOneWhoseSegmentWasTakenAway) {
   }
   std::ifstream report(aside + ".json");
   EXPECT_THAT(base::Json::parse(report)["why"].get<std::string>(), HasSubstr("short"));
+}
+
+// Whoever cleans goes on where a process died that had renamed a segment, and not seen yet which one that was.
+TEST_F(PosixStoreTest, PutsBackWhatIsWholeWhereASettingAsideWasCutShort) {
+  const std::string path = root_ + "/nbody/1/" + kFile, aside = root_ + "/.quarantine/nbody.1." + kFile;
+  const auto cut_short = [&] {
+    fs::create_directories(root_ + "/.quarantine");
+    std::ofstream(aside + ".json") << "{}";
+    fs::rename(path, aside + ".moving");
+  };
+  ASSERT_TRUE(write_one());
+  cut_short();
+  fs::remove(root_ + "/nbody/1");
+  EXPECT_EQ(store_->set_aside("nbody").value().size(), 1U) << "until then it is no first start";
+  EXPECT_EQ(store_->residue().value().at(0).report_text, "{}");
+  ASSERT_TRUE(store_->clean(no_matter_which));
+  EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
+  EXPECT_TRUE(fs::is_empty(root_ + "/.quarantine"));
+  cut_short();
+  ASSERT_TRUE(write_one());
+  ASSERT_TRUE(store_->clean(no_matter_which));
+  EXPECT_TRUE(fs::exists(aside) && fs::exists(aside + ".json")) << "its name is taken";
+  EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
+}
+
+TEST_F(PosixStoreTest, LeavesWhatIsDamagedAsideWhereThatWasCutShort) {
+  ASSERT_TRUE(write_one());
+  const std::string aside = root_ + "/.quarantine/nbody.1." + kFile;
+  fs::create_directories(root_ + "/.quarantine");
+  fs::rename(root_ + "/nbody/1/" + kFile, aside + ".moving");
+  fs::resize_file(aside + ".moving", 100);
+  ASSERT_TRUE(store_->clean(no_matter_which));
+  EXPECT_THAT(store_->list("nbody").value(), IsEmpty());
+  EXPECT_TRUE(fs::exists(aside));
+  EXPECT_FALSE(fs::exists(aside + ".moving"));
 }
 
 TEST_F(PosixStoreTest, CannotSetAsideWhereItCannotWriteAndSaysSo) {
@@ -706,6 +768,16 @@ TEST(PosixLayout, ParsesItsOwnNamesAndNoOthers) {
        {".retired-1", ".retired--00000000000003e80000000000000007", ".retired-1-xx",
         ".retired-01-00000000000003e80000000000000007", ".retired-1-00000000000003E80000000000000007"})
     EXPECT_FALSE(parse_retired_mark(name)) << name;
+}
+
+TEST(PosixLayout, TellsTheTemporarySegmentsOfAWriter) {
+  const std::string name = temporary_name(0xabc, 0xffffffff, kFile);
+  EXPECT_EQ(name, ".tmp-00000abcffffffff-" + kFile);
+  EXPECT_TRUE(parse_temporary(name));
+  EXPECT_TRUE(is_temporary_of(0xabc, name));
+  EXPECT_FALSE(is_temporary_of(0xabd, name));
+  EXPECT_TRUE(is_temporary_of(0xabd, ".tmp-" + kFile)) << "of an older Perdure";
+  EXPECT_FALSE(is_temporary_of(0xabc, kFile));
 }
 
 }  // namespace

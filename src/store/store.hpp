@@ -147,6 +147,9 @@ class Store {
 
 /// Options of the stores, store.*, without that prefix: "s3.endpoint".
 using StoreOptions = std::map<std::string, std::string>;
+/// As an option: who writes here, another one for each catalog, and the same after every restart of its engine. What a
+/// writer left of a segment, only that writer goes on with, begins anew or discards; the rest is clean()'s work.
+inline constexpr const char* kWriter = "writer";
 
 /// The store for a location, SCHEME://PLACE; a plain path is a posix directory. PERDURE_INVALID_ARGUMENT for an unknown
 /// scheme, with the known ones.

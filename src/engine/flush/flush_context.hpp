@@ -21,6 +21,8 @@ struct FlusherOptions {
   std::function<void()> room = {};
   /// Called with the ledger held when a version's last segment of this node was noted as stored. May be empty.
   std::function<void(const segment::VersionId&)> all_stored = {};
+  /// Called without the ledger before a version is dropped that was forgotten on purpose. May be empty.
+  std::function<void(const segment::VersionId&)> forgotten = {};
   /// Who owns names that nobody owns when something of them is brought to the store.
   std::optional<store::Owner> owner = {};
   std::uint64_t keep_in_tiers = 2;  ///< stored versions of a name that stay in tiers as a cache

@@ -239,6 +239,7 @@ Flusher::Ended Flusher::finish(const segment::VersionId& id, const FlushOutcome&
     chunk_damaged(id, outcome);
     return {Next::given_up};
   }
+  if (outcome.status.error().code == PERDURE_CLOSED && drop_forgotten(id)) return {Next::given_up};
   const auto delay_ns = store_failed(id, outcome.status.error());
   if (!delay_ns) return {Next::given_up};
   return {Next::again, *delay_ns};
@@ -275,6 +276,30 @@ void Flusher::drop_unreachable(const std::string& name) {
       whole = listing.id.attempt;
   const auto ledger = context_.ledger.lock();
   if (auto status = ledger->flushes.drop_unreachable(name, whole); !status) reports_.add(status.error().text());
+}
+
+// True when it was forgotten on purpose: nobody restores it any more, and no later try would bring it to the store.
+// While somebody reads it, it is given up as what fails for good, and gets another chance with the next commit.
+bool Flusher::drop_forgotten(const segment::VersionId& id) {
+  const auto forgotten_ns = store_.forgotten(id.name);
+  if (!forgotten_ns || id.attempt.created_ns > *forgotten_ns) return false;
+  const auto may_go = [&](const NodeState& state) {
+    const auto* held = state.find(id);
+    const Version* version = state.version(id);
+    return held != nullptr && held->committed && version != nullptr && version->pinned_by.empty();
+  };
+  {
+    const auto ledger = context_.ledger.lock();
+    if (!may_go(*ledger)) return false;
+  }
+  if (context_.options.forgotten) context_.options.forgotten(id);
+  {
+    const auto ledger = context_.ledger.lock();
+    if (!may_go(*ledger) || !ledger->redundancy.drop(id) || !ledger->held.drop(id)) return false;
+  }
+  reports_.add(id.text() + ": it was forgotten on purpose (perdure forget); what this node had of it was given up");
+  changed_(id, false);
+  return true;
 }
 
 void Flusher::chunk_damaged(const segment::VersionId& id, const FlushOutcome& outcome) {

@@ -51,6 +51,7 @@ class Flusher : private FlushWork {
   Ended finish(const segment::VersionId& id, const FlushOutcome& outcome, double seconds);
   void succeeded(const segment::VersionId& id, const FlushOutcome& outcome, double seconds);
   void drop_unreachable(const std::string& name);
+  bool drop_forgotten(const segment::VersionId& id);
   void unfinished(const segment::VersionId& id, const base::Error& why);
   void chunk_damaged(const segment::VersionId& id, const FlushOutcome& outcome);
   std::optional<std::uint64_t> store_failed(const segment::VersionId& id, const base::Error& error);

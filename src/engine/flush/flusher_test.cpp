@@ -1,5 +1,6 @@
 #include "engine/flush/flusher.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
@@ -54,6 +55,39 @@ TEST_F(FlusherTest, StoresWhatWasCommittedAndReportsNothing) {
   EXPECT_EQ(made->list("app")->size(), 3u);
   EXPECT_TRUE(taken_reports().empty());
   EXPECT_EQ(attempts, 3);
+}
+
+TEST_F(FlusherTest, GivesUpWhatWasForgottenOnPurposeOnceNobodyReadsIt) {
+  std::vector<segment::VersionId> told;
+  options.forgotten = [&told](const segment::VersionId& which) { told.push_back(which); };
+  start();
+  ASSERT_TRUE(made->prepare());
+  ASSERT_TRUE(made->forget("app", 2));
+  {
+    const auto guard = ledger->lock();
+    ASSERT_TRUE(checkpoint(2));
+    core->held.pin(7, id(2));
+  }
+  flusher->notify();
+  EXPECT_TRUE(await_given_up(2));
+  {
+    const auto guard = ledger->lock();
+    EXPECT_NE(core->find(id(2)), nullptr);
+    core->held.unpin(7);
+  }
+  commit(3);
+  EXPECT_TRUE(await_stored(3));
+  flusher->stop();
+  EXPECT_EQ(core->find(id(2)), nullptr);
+  EXPECT_EQ(core->pending_versions(), 0U);
+  EXPECT_EQ(used(0), 1U);
+  EXPECT_EQ(told, std::vector{id(2)}) << "before it was dropped";
+  const auto said = taken_reports();
+  EXPECT_EQ(std::count_if(said.begin(), said.end(),
+                          [](const std::string& text) {
+                            return text.find("app version 2: it was forgotten on purpose (perdure forget); what") == 0;
+                          }),
+            1);
 }
 
 TEST_F(FlusherTest, AStoreThatWasRemovedGetsAgainWhatItHadOldestFirst) {

@@ -204,7 +204,9 @@ base::Status Engine::make(Parts& parts, const config::Config& config, Claim clai
   const NodePaths& paths = p->claim.paths;
   p->socket = paths.socket();
   PERDURE_CHECK(p->reports.log_to(paths.node + "/engine.log"));
-  PERDURE_TRY(p->store, store::make_store(config.text("store.path"), config.below("store.")));
+  store::StoreOptions storing = config.below("store.");
+  storing[store::kWriter] = p->claim.paths.node;
+  PERDURE_TRY(p->store, store::make_store(config.text("store.path"), storing));
   PERDURE_TRY(p->emulation, make_emulation(config));
   if (p->emulation) p->store = store::emulate(std::move(p->store), p->emulation->store);
   PERDURE_TRY(auto catalog, catalog::Catalog::open(paths.node, config.bytes("catalog.compact_above")));
@@ -230,6 +232,9 @@ base::Status Engine::make(Parts& parts, const config::Config& config, Claim clai
   FlusherOptions flushing = flusher_options(config);
   if (p->store->properties().resumable) flushing.room = [p] { p->wake(); };
   flushing.owner = owner_for(config);
+  flushing.forgotten = [p](const segment::VersionId& id) {
+    if (p->group) p->group->gone(id);
+  };
   flushing.all_stored = [p](const segment::VersionId& id) { p->pipeline->note_stored(id); };
   p->flusher = std::make_unique<Flusher>(
       *p->ledger, *p->store, p->reports, std::move(flushing),
