@@ -3,7 +3,8 @@
  *
  * Conventions
  *  1. Every function returns a perdure_status: PERDURE_OK (0), or what went wrong. perdure_error_text() gives the
- *     object, the cause and the remedy of the last failure on that handle. The library never exits, aborts or prints.
+ *     object, the cause and the remedy of the last failure on that handle. The library never exits, aborts or prints
+ *     (but for what the option `messages` asks for).
  *  2. A handle is made by perdure_open*() and ended by perdure_close(). There is no global state; any number of handles
  *     may be open at once. A handle serialises the calls made on it, so any thread may call; calls marked [collective]
  *     must be made by every rank of the handle's communicator, in the same order, and with MPI from a thread that may
@@ -155,11 +156,13 @@ PERDURE_API perdure_status perdure_stored_size(perdure_t* handle, const char* na
 /** Fills the protected regions from a checkpoint; every byte is verified. [collective]
  *  All protected regions must be in it with the same element size and count (PERDURE_MISMATCH otherwise, before
  *  anything is touched). With PERDURE_LATEST, versions that fail verification are set aside and the next older one is
- *  taken. PERDURE_NOT_FOUND: of this there is nothing, in the store or on the nodes of the job, and nothing was set
- *  aside: a first start. PERDURE_CORRUPT: nothing whole is left, and some of it was set aside; PERDURE_INCOMPLETE:
- * there are parts only. These two come at every later call and start, until the parts are there again or somebody
- * decides
- *  (`perdure forget NAME`). When it fails with PERDURE_CORRUPT or PERDURE_IO the content of the regions is undefined.
+ *  taken. What only keeps a rank from its data (a device, room, memory) is tried again, and then the error, such as
+ *  PERDURE_IO or PERDURE_NO_SPACE: no older version takes the place of one that may be whole. PERDURE_NOT_FOUND: of
+ *  this there is nothing, in the store or on the nodes of the job, and nothing was set aside: a first start.
+ *  PERDURE_CORRUPT: nothing whole is left, and some of it was set aside; PERDURE_INCOMPLETE: there are parts only.
+ *  These two come at every later call and start, until the parts are there again or somebody decides
+ *  (`perdure forget NAME`). When it fails with PERDURE_MISMATCH or PERDURE_NOT_FOUND nothing was touched; after other
+ *  failures the content of the regions is undefined.
  */
 PERDURE_API perdure_status perdure_restore(perdure_t* handle, const char* name, int64_t version);
 
@@ -193,7 +196,8 @@ PERDURE_API perdure_status perdure_next_report(perdure_t* handle, char* text, si
 PERDURE_API perdure_status perdure_retire(perdure_t* handle, const char* name, int64_t version);
 
 /** Ends the handle and sets it to NULL. [collective] With an embedded engine, waits until what was captured is at
- *  the store or was given up (option `engine.drain_timeout`); PERDURE_OK when nothing remains behind.
+ *  the store or was given up (no longer than the option `engine.drain_timeout`; the option `messages` makes it say for
+ *  what); PERDURE_OK when nothing remains behind.
  *  PERDURE_INCOMPLETE: all that is on the nodes is stored, but the store has a part of a version only, and redundancy
  *  that may complete it stays on the nodes. The handle is
  *  gone whatever is returned; when that is a failure, perdure_error_text(NULL) says why. Calls with a closed handle
