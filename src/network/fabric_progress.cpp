@@ -28,12 +28,8 @@ void FabricWire::run() {
 }
 
 void FabricWire::guard_door(bool arrived) {
-  std::size_t known = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    known = known_.addresses.size();
-  }
-  door_.guard(arrived, known, os::monotonic_ns());
+  const std::lock_guard lock(mutex_);
+  door_.guard(arrived, known_.addresses.size(), os::monotonic_ns());
 }
 
 bool FabricWire::sleep() {
