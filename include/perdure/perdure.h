@@ -171,7 +171,8 @@ PERDURE_API perdure_status perdure_restore_regions(perdure_t* handle, const char
                                                    size_t count);
 
 /** Waits until the checkpoint has reached `level` on all ranks. [collective]
- *  PERDURE_TIMEOUT when `timeout_s` passed; the flush's own error when it was given up. */
+ *  PERDURE_TIMEOUT when `timeout_s` passed; the flush's own error when it was given up; PERDURE_UNAVAILABLE when level
+ *  `node` needs the engine of a node that is gone, which the text names. */
 PERDURE_API perdure_status perdure_wait(perdure_t* handle, const char* name, int64_t version, perdure_level level,
                                         double timeout_s);
 

@@ -50,6 +50,12 @@ base::Status EndpointCore::introduce(ConstByteSpan address, std::uint64_t within
   return {};
 }
 
+bool EndpointCore::is_connected(ConstByteSpan address) const {
+  const auto remote = decode_address(address);
+  const std::lock_guard lock(mutex_);
+  return remote && peers_.of_incarnation(remote->incarnation) != nullptr;
+}
+
 void EndpointCore::disconnect(PeerId id) {
   const Visit visit(visits_);
   if (const auto peer = find(id))

@@ -41,6 +41,8 @@ base::Status Endpoint::introduce(ConstByteSpan address, std::uint64_t within_ns)
   return core_->introduce(address, within_ns);
 }
 
+bool Endpoint::is_connected(ConstByteSpan address) const { return core_->is_connected(address); }
+
 void Endpoint::disconnect(PeerId peer) { core_->disconnect(peer); }
 
 base::Result<std::string> Endpoint::name_of(PeerId peer) const {

@@ -81,7 +81,8 @@ class Endpoint {
   /// and before they are needed. Given up after `within_ns`. Nothing to do for a peer that is connected, or this
   /// engine.
   base::Status introduce(ConstByteSpan address, std::uint64_t within_ns);
-  void disconnect(PeerId peer);  ///< its calls fail; on_lost is not called
+  bool is_connected(ConstByteSpan address) const;  ///< a session with that very engine stands
+  void disconnect(PeerId peer);                    ///< its calls fail; on_lost is not called
   base::Result<std::string> name_of(PeerId peer) const;
 
   /// The answer of the peer's handler, which runs at most once. PERDURE_PEER_FAILED: the peer was lost,

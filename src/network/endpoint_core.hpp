@@ -25,6 +25,7 @@ class EndpointCore : private WireEvents {
   Bytes address() const { return encode(self_); }
   base::Result<PeerId> connect(ConstByteSpan address, std::uint64_t timeout_ns);
   base::Status introduce(ConstByteSpan address, std::uint64_t within_ns);
+  bool is_connected(ConstByteSpan address) const;
   void disconnect(PeerId id);
   base::Result<PeerPointer> find(PeerId id) const;
   base::Result<Bytes> call(PeerId id, ConstByteSpan request, std::uint64_t timeout_ns);

@@ -72,13 +72,17 @@ base::Result<FabricDoor> FabricDoor::open(base::ConstByteSpan address) {
   if (address.size() > sizeof door.address_) return door;
   std::memcpy(&door.address_, address.data(), address.size());
   if (!end_of(door.address_)) return door;
-  PERDURE_TRY(door.open_, os::OpenDescriptors::open());
+  auto list_of_open = os::OpenDescriptors::open();
+  if (!list_of_open && list_of_open.error().code == PERDURE_NOT_FOUND) return door;  // without /proc
+  PERDURE_TRY(door.open_, std::move(list_of_open));
   PERDURE_TRY(const auto open, door.open_->list());
   for (const int fd : open)
     if (door.has_address(fd) && listens(fd)) door.listener_ = fd;
   if (door.listener_ < 0) return door;
-  door.hold_ = os::Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  if (!door.hold_) return base::fail(base::errno_error(errno, "open", "/dev/null"));
+  door.nothing_ = os::Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!door.nothing_) return base::fail(base::errno_error(errno, "open", "/dev/null"));
+  door.hold_ = os::Fd(::fcntl(door.nothing_.get(), F_DUPFD_CLOEXEC, 0));
+  if (!door.hold_) return base::fail(base::errno_error(errno, "dup", "network"));
   return door;
 }
 
@@ -115,22 +119,21 @@ void FabricDoor::look(std::size_t known) {
   const std::size_t places = places_for_strangers(all, callers.size(), known);
   const auto leaving = callers_to_close(callers, known, places);
   for (const std::size_t i : leaving) close(descriptors[i]);
-  closed_ += leaving.size();
   const std::size_t left = callers.size() - leaving.size();
   free_places_ = places - std::min(places, left > known ? left - known : 0);
   const auto silent = [](const Caller& caller) { return !caller.has_spoken(); };
   watching_ = std::any_of(callers.begin(), callers.end(), silent);
 }
 
-// The provider may close this number at any time, and anybody open another file under it: what is broken off is what it
-// means for us, once that is seen to be a connection of the provider. connect() to no address ends a connection at
+// Should the provider close this number just now, and somebody open another file under it: what is broken off is what
+// it means for us, once that is seen to be a connection of the provider. connect() to no address ends a connection at
 // once, for both ends; the provider is told so as of any connection that breaks, and closes it.
 void FabricDoor::close(int fd) {
   if (::dup3(fd, hold_.get(), O_CLOEXEC) < 0) return;
-  if (!has_address(hold_.get()) || listens(hold_.get())) return;
   sockaddr nowhere{};
   nowhere.sa_family = AF_UNSPEC;
-  (void)::connect(hold_.get(), &nowhere, sizeof nowhere);
+  if (has_address(hold_.get()) && !listens(hold_.get())) (void)::connect(hold_.get(), &nowhere, sizeof nowhere);
+  (void)::dup3(nothing_.get(), hold_.get(), O_CLOEXEC);
 }
 
 }  // namespace perdure::network

@@ -21,10 +21,9 @@ class FabricDoor {
   /// The provider's listener, for poll(): somebody waits to be accepted. -1: there is none. It belongs to the provider.
   int listener() const { return listener_; }
   /// After each progress of the provider, by the thread that makes it; `arrived`: somebody waited to be accepted
-  /// before. Looks at who is there when it is time, and closes. `known`: endpoints that this one has something to do
-  /// with.
+  /// before. Looks at who is there when it is time, and closes. No other thread may be in a call of the provider, lest
+  /// that closes descriptors meanwhile. `known`: endpoints that this one has something to do with.
   void guard(bool arrived, std::size_t known, std::uint64_t now_ns);
-  std::uint64_t closed() const { return closed_; }  ///< connections, by now
 
  private:
   void look(std::size_t known);
@@ -34,12 +33,11 @@ class FabricDoor {
   int listener_ = -1;
   sockaddr_storage address_{};
   std::optional<os::OpenDescriptors> open_;
-  os::Fd hold_;  ///< what is being closed: that must not need a descriptor
+  os::Fd nothing_, hold_;  ///< /dev/null; what is being closed, which must not take a descriptor
   std::size_t arrived_ = 0;
   std::size_t free_places_ = 0;  ///< when it looked last
   bool watching_ = false;        ///< somebody was there who had not spoken
   std::uint64_t looked_ns_ = 0;
-  std::uint64_t closed_ = 0;
 };
 
 }  // namespace perdure::network

@@ -30,13 +30,9 @@ void FabricWire::run() {
 }
 
 void FabricWire::guard_door(bool arrived) {
-  std::size_t known = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    known = known_.addresses.size();
-  }
   (void)base::caught("network", [&]() -> base::Status {  // without memory it looks again at its next turn
-    door_.guard(arrived, known, os::monotonic_ns());
+    const std::lock_guard lock(mutex_);
+    door_.guard(arrived, known_.addresses.size(), os::monotonic_ns());
     return {};
   });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "os/system.hpp"
 #include "parity/frames.hpp"
 #include "parity/waiting.hpp"
 
@@ -24,20 +25,54 @@ Client::Client(network::Endpoint& endpoint, Bytes address, const ClientOptions& 
           endpoint, [address = std::move(address)]() -> base::Result<Bytes> { return address; }, options) {}
 
 base::Result<network::PeerId> Client::peer() {
-  const std::lock_guard lock(mutex_);
-  if (peer_ && endpoint_.name_of(*peer_)) return *peer_;
+  {
+    const std::lock_guard lock(mutex_);
+    if (peer_ && endpoint_.name_of(*peer_)) return *peer_;
+  }
   PERDURE_TRY(const Bytes address, address_());
   auto peer = endpoint_.connect(address, options_.connect_ns);
   if (!peer) {
     peer.error().object = kServer + (" at " + peer.error().object);
     return peer;
   }
+  const std::lock_guard lock(mutex_);
   peer_ = *peer;
   return peer;
 }
 
-/// All requests may be repeated, so that a session that was lost meanwhile costs one more connection.
+/// After a pause one asks again, and the others' pause goes on until that one knows. A server that was started again is
+/// elsewhere.
+base::Status Client::may_be_asked() {
+  const auto address = address_();
+  const std::uint64_t now = os::monotonic_ns();
+  const std::lock_guard lock(mutex_);
+  if (silence_ && address && *address != silence_->address) silence_.reset();
+  if (!silence_) return {};
+  if (now < silence_->until_ns) return base::fail(silence_->why);
+  silence_->until_ns = now + options_.pause_ns;
+  return {};
+}
+
+void Client::note(const base::Result<Bytes>& reply) {
+  const bool silent = !reply && (reply.error().code == PERDURE_TIMEOUT || reply.error().code == PERDURE_PEER_FAILED);
+  const auto address = silent ? address_() : base::Result<Bytes>(Bytes());
+  const std::lock_guard lock(mutex_);
+  silence_.reset();
+  if (!silent || !address) return;
+  silence_ = {reply.error(), *address, os::monotonic_ns() + options_.pause_ns};
+  silence_->why.cause += "; it was not asked again";
+}
+
 base::Result<Bytes> Client::ask(const Bytes& request) {
+  if (options_.pause_ns == 0) return ask_server(request);
+  PERDURE_CHECK(may_be_asked());
+  auto reply = ask_server(request);
+  note(reply);
+  return reply;
+}
+
+/// All requests may be repeated, so that a session that was lost meanwhile costs one more connection.
+base::Result<Bytes> Client::ask_server(const Bytes& request) {
   for (int tries = 0;; ++tries) {
     PERDURE_TRY(const network::PeerId server, peer());
     auto reply = endpoint_.call(server, request, options_.request_ns);

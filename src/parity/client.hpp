@@ -4,8 +4,8 @@
 // Thread-safe.
 //
 // Every request may be repeated: it is about an id that the client chose. All errors come within the time-outs:
-// PERDURE_TIMEOUT or PERDURE_PEER_FAILED when the server does not answer or is gone. What a server held is lost with
-// it: a restarted server answers `unknown`, or PERDURE_NOT_FOUND, for the ids it had.
+// PERDURE_TIMEOUT or PERDURE_PEER_FAILED when the server does not answer or is gone; then, for a pause, at once. What a
+// server held is lost with it: a restarted server answers `unknown`, or PERDURE_NOT_FOUND, for the ids it had.
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -20,6 +20,7 @@ struct ClientOptions {
   std::uint64_t connect_ns = 10'000'000'000;  ///< limit for connecting
   std::uint64_t request_ns = 30'000'000'000;  ///< limit for the answer to a request
   std::uint64_t stall_ns = 60'000'000'000;    ///< rebuild(): limit without progress of the server
+  std::uint64_t pause_ns = 0;                 ///< so long a server that did not answer is not asked again; 0: it is
 };
 
 /// Where the server is: called for every connection, so that one that was started again is found. See server_file.hpp.
@@ -79,6 +80,9 @@ class Client {
  private:
   base::Result<network::PeerId> peer();
   base::Result<Bytes> ask(const Bytes& request);
+  base::Result<Bytes> ask_server(const Bytes& request);
+  base::Status may_be_asked();
+  void note(const base::Result<Bytes>& reply);
   base::Status combine_remote(const Kept& kept, const Missing& missing, std::span<const Survivor> survivors,
                               ByteSpan target);
   base::Status fetch_rebuilt(std::uint64_t ticket, ByteSpan target);
@@ -88,6 +92,12 @@ class Client {
   const ClientOptions options_;
   std::mutex mutex_;
   std::optional<network::PeerId> peer_;
+  struct Silence {
+    base::Error why;
+    Bytes address;
+    std::uint64_t until_ns = 0;
+  };
+  std::optional<Silence> silence_;
   std::vector<Bytes> retired_;
 };
 

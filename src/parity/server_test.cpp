@@ -327,5 +327,46 @@ TEST_F(ParityServer, SeveralServersShareTheIdsAndADeadOneIsAnErrorForItsOwn) {
   EXPECT_EQ(there, after.at(0).list({})->size());
 }
 
+// Whatever else asks it meanwhile: each of them would wait as long as the first.
+TEST_F(ParityServer, ThatDoesNotAnswerIsNotAskedAgainForAWhileUnlessItIsStartedAgain) {
+  start();
+  const auto other = *Server::start(fabric_->make_wire(), sample_server());
+  const auto endpoint = network::open_endpoint(fabric_->make_wire(), network::sample_options());
+  constexpr std::int64_t kHour = 3'600'000'000'000;
+  ClientOptions options = patient();
+  options.connect_ns = 5'000'000'000;
+  options.pause_ns = kHour;
+  Bytes address = server_->address();
+  Client client(
+      *endpoint, [&]() -> base::Result<Bytes> { return address; }, options);
+  const auto code_of_find = [&] {
+    const auto found = client.find(text_bytes("nothing"));
+    return found ? PERDURE_OK : found.error().code;
+  };
+  fabric_->cut_off(network::decode_address(address)->wire);
+  EXPECT_EQ(code_of_find(), PERDURE_TIMEOUT);
+  fabric_->heal();
+  EXPECT_EQ(code_of_find(), PERDURE_TIMEOUT) << "it was asked";
+  address = other->address();
+  EXPECT_EQ(code_of_find(), PERDURE_NOT_FOUND) << "the other one was not asked";
+}
+
+TEST_F(ParityServer, ThatDidNotAnswerIsAskedAgainAfterAWhile) {
+  start();
+  const auto endpoint = network::open_endpoint(fabric_->make_wire(), network::sample_options());
+  constexpr std::int64_t kHour = 3'600'000'000'000;
+  ClientOptions options = patient();
+  options.connect_ns = 5'000'000'000;
+  options.pause_ns = kHour;
+  Client client(*endpoint, server_->address(), options);
+  fabric_->cut_off(network::decode_address(server_->address())->wire);
+  EXPECT_EQ(client.find(text_bytes("nothing")).error().code, PERDURE_TIMEOUT);
+  fabric_->heal();
+  os::shift_monotonic_clock(2 * kHour);
+  EXPECT_EQ(client.find(text_bytes("nothing")).error().code, PERDURE_NOT_FOUND);
+  EXPECT_EQ(client.find(text_bytes("nothing")).error().code, PERDURE_NOT_FOUND) << "it has answered";
+  os::shift_monotonic_clock(-2 * kHour);
+}
+
 }  // namespace
 }  // namespace perdure::parity

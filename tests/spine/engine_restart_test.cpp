@@ -12,10 +12,11 @@ namespace {
 
 using namespace perdure::test_support;
 
-// Who waits on another node hears of the loss when its own wait is over.
+constexpr double kForEver_s = 3600;
+
 perdure_status with_other_engine(const std::function<perdure_status()>& call) {
   const auto passes = [](perdure_status status) {
-    return status == PERDURE_UNAVAILABLE || status == PERDURE_PEER_FAILED || status == PERDURE_TIMEOUT;
+    return status == PERDURE_UNAVAILABLE || status == PERDURE_PEER_FAILED;
   };
   perdure_status status = call();
   for (int tries = 0; tries < 50 && passes(status); ++tries) status = call();
@@ -32,7 +33,7 @@ int protect_with_another_engine(const Rank& rank, const std::string& options, co
   const perdure_status taken = with_other_engine([&] { return perdure_checkpoint(handle, "app", 1); });
   REQUIRE(taken == PERDURE_OK || taken == PERDURE_EXISTS);
   REQUIRE_STATUS(PERDURE_OK, handle,
-                 with_other_engine([&] { return perdure_wait(handle, "app", 1, PERDURE_LEVEL_NODE, 1); }));
+                 with_other_engine([&] { return perdure_wait(handle, "app", 1, PERDURE_LEVEL_NODE, kForEver_s); }));
   perdure_level level{};
   REQUIRE_STATUS(PERDURE_OK, handle, perdure_level_reached(handle, "app", 1, &level));
   REQUIRE(level == PERDURE_LEVEL_NODE);
@@ -57,6 +58,35 @@ TEST_P(EngineRestart, WhatWasBeingProtectedReachesLevelNodeWithTheNextEngine) {
     return protect_with_another_engine(
         rank, options_in(directory.path(), "daemon", "redundancy.scheme=xor;node.ranks_per_node=1;engine.idle_exit=60"),
         GetParam());
+  });
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  kill_engines(directory.path());
+}
+
+// Nobody has to sit out the time of its wait, and the error says on which node to look.
+TEST(EngineThatEnds, EndsTheWaitsOfAllForLevelNodeAndIsNamed) {
+  const TemporaryDirectory directory;
+  RunOptions run;
+  run.ranks = 3;
+  run.timeout_s = 100;
+  run.in_child = [&](int rank) {
+    ::setenv("PERDURE_TEST_FAULTS", ("pwrite:" + directory.path() + "/store:ENOSPC").c_str(), 1);
+    if (rank == 1) ::setenv("PERDURE_TEST_CRASH", "keep_before_catalog", 1);
+  };
+  const auto outcome = run_ranks(run, [&](const Rank& rank) {
+    perdure_t* handle = rank.open(
+        options_in(directory.path(), "daemon",
+                   "redundancy.scheme=xor;redundancy.during_capture=never;node.ranks_per_node=1;engine.idle_exit=60"));
+    State state(rank.rank, 24000);
+    state.protect(handle);
+    state.advance(1);
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 1));
+    REQUIRE(perdure_wait(handle, "app", 1, PERDURE_LEVEL_NODE, kForEver_s) == PERDURE_UNAVAILABLE);
+    const std::string why = perdure_error_text(handle);
+    if (rank.rank != 1) REQUIRE(why.find("#1: its engine is gone") != std::string::npos);
+    REQUIRE(perdure_error_retryable(handle));
+    rank.barrier();
+    ::_exit(0);
   });
   EXPECT_TRUE(outcome.all(0)) << outcome.text();
   kill_engines(directory.path());

@@ -4,6 +4,7 @@
 
 #include "engine/ledger/redundancy_share.hpp"
 #include "engine/peers/peer_request.hpp"
+#include "os/system.hpp"
 #include "redundancy/registry.hpp"
 
 namespace perdure::engine {
@@ -41,7 +42,7 @@ void NodeGroup::stop_recoveries() {
     std::lock_guard guard(mutex_);
     ending.swap(recoveries_);
   }
-  for (const auto& [client, recovery] : ending) recovery->recoverer->stop();
+  for (const auto& [client, recovery] : ending) recovery->recoverer->break_off();
   for (const auto& [client, recovery] : ending) recovery->thread.join();
 }
 
@@ -160,30 +161,19 @@ base::Status NodeGroup::join(const ipc::Join& join) {
     const auto ledger = ledger_.lock();
     ledger->redundancy.in_epoch(join.epoch);
   }
-  name_members(join);
+  members_.join(join, os::monotonic_ns());
   network_->exporter->end_all();  // recoveries are those of the launch before
   joined_ = true;
   positions->introduce(join.position + 1);  // one connection to each; those before this one connect to it
   return {};
 }
 
-void NodeGroup::name_members(const ipc::Join& join) {
-  std::lock_guard guard(names_mutex_);
-  node_of_peer_.clear();
-  for (std::size_t i = 0; i < join.nodes.size() && i < join.addresses.size(); ++i)
-    if (const auto address = network::decode_address(join.addresses[i])) node_of_peer_[address->text()] = join.nodes[i];
-}
-
 // Ends of programs and losses of nodes look alike from here: whoever reads this knows which of them it was.
 void NodeGroup::report_lost(const base::Error& error) {
-  std::string who = error.object;
-  bool member = false;
-  {
-    std::lock_guard guard(names_mutex_);
-    const auto node = node_of_peer_.find(error.object);
-    member = node != node_of_peer_.end();
-    if (member) who = "node " + node->second + " (" + error.object + ")";
-  }
+  const auto member = members_.node_of(error.object);
+  const std::string who = member ? "node " + *member + " (" + error.object + ")" : error.object;
+  members_.lost(error.object, error);
+  changed_();  // somebody may wait for what needs it
   std::string text = "network: " + who + " was lost: " + error.cause + " (" + base::code_name(error.code) + ")";
   text += member
               ? "; this is normal when its program was ended or is launched again, and what is stored is not touched. "
@@ -199,6 +189,17 @@ void NodeGroup::report_lost(const base::Error& error) {
 bool NodeGroup::joined() const {
   std::lock_guard guard(mutex_);
   return joined_;
+}
+
+std::optional<base::Error> NodeGroup::missing_member() {
+  std::shared_ptr<PeerNetwork> network;
+  {
+    std::lock_guard guard(mutex_);
+    if (!joined_) return std::nullopt;
+    network = network_;
+  }
+  return members_.missing([&](base::ConstByteSpan address) { return network->endpoint->is_connected(address); },
+                          os::monotonic_ns());
 }
 
 void NodeGroup::committed(const segment::VersionId& id) { replicator_->committed(id); }

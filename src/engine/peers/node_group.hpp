@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "engine/peers/endpoint_link.hpp"
+#include "engine/peers/group_members.hpp"
 #include "engine/peers/parity_servers.hpp"
 #include "engine/recover/recoverer.hpp"
 #include "engine/replicate/replicator.hpp"
@@ -40,6 +41,8 @@ class NodeGroup {
   base::Result<network::Bytes> open_network(const std::vector<std::byte>& job_key);
   base::Status join(const ipc::Join& join);
   bool joined() const;
+  /// An engine of the group is gone, so that nothing reaches level node now.
+  std::optional<base::Error> missing_member();
 
   void capturing(const segment::VersionId& id) { replicator_->capturing(id); }
   void release_room() { replicator_->release_room(); }
@@ -74,7 +77,6 @@ class NodeGroup {
   };
   base::Result<network::Bytes> serve(const PeerNetwork& network, network::PeerId from, base::ConstByteSpan request);
   base::Result<network::Bytes> answer(const PeerNetwork& network, network::PeerId from, base::ConstByteSpan request);
-  void name_members(const ipc::Join& join);
   void report_lost(const base::Error& error);
   void malformed(const PeerNetwork& network, network::PeerId from, const base::Error& error);
   base::Result<std::shared_ptr<PeerNetwork>> open_peer_network(const network::JobKey& key);
@@ -94,8 +96,7 @@ class NodeGroup {
   std::shared_ptr<ParityServers> parity_;
   std::unique_ptr<Replicator> replicator_;
   std::map<ClientId, std::unique_ptr<Recovery>> recoveries_;
-  std::mutex names_mutex_;
-  std::map<std::string, std::string> node_of_peer_;  ///< the node of each member of the group, by its peer's name
+  GroupMembers members_;
   std::mutex malformed_mutex_;
   std::deque<network::PeerId> sent_malformed_;  ///< once; the last few
 };

@@ -11,11 +11,12 @@ using network::Bytes;
 
 constexpr std::uint64_t kPoll_ns = 500'000'000;
 
-// A server that does not answer must not hold up a restart for long.
+// A server that does not answer must not hold up a restart for long, nor version after version.
 parity::ClientOptions patience() {
   parity::ClientOptions options;
   options.connect_ns = 5'000'000'000;
   options.request_ns = 10'000'000'000;
+  options.pause_ns = 5'000'000'000;
   return options;
 }
 

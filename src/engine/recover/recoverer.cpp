@@ -44,6 +44,18 @@ std::vector<ExportedPieces> Recoverer::gather(const ipc::Recover& request, std::
   return exported;
 }
 
+void Recoverer::break_off() {
+  stopping_ = true;
+  std::lock_guard guard(link_mutex_);
+  if (link_ != nullptr) link_->close();
+}
+
+void Recoverer::use(PieceLink* link) {
+  std::lock_guard guard(link_mutex_);
+  link_ = link;
+  if (link != nullptr && stopping_) link->close();
+}
+
 base::Result<std::vector<ipc::RankRecovery>> Recoverer::recover(const ipc::Recover& request) {
   std::vector<PieceNetwork::Address> addresses;
   std::optional<unsigned> own;
@@ -53,8 +65,16 @@ base::Result<std::vector<ipc::RankRecovery>> Recoverer::recover(const ipc::Recov
     addresses.push_back(node.address);
   }
   const auto link = network_->connect(addresses);
-  ExportCollection collection(*link, request.id, request.nodes);  // what others export stays until this ends
-  Work work(request.id, gather(request, own, collection), *link);
+  use(link.get());
+  auto recovered = base::caught(request.id.text(), [&] { return recover_over(*link, request, own); });
+  use(nullptr);
+  return recovered;
+}
+
+base::Result<std::vector<ipc::RankRecovery>> Recoverer::recover_over(PieceLink& link, const ipc::Recover& request,
+                                                                     std::optional<unsigned> own) {
+  ExportCollection collection(link, request.id, request.nodes);  // what others export stays until this ends
+  Work work(request.id, gather(request, own, collection), link);
   work.own = own;
   for (const std::uint32_t rank : request.wanted) {
     if (held_here(request.id, rank)) continue;

@@ -2,6 +2,7 @@
 // Fetches and rebuilds pieces that this node's ranks need, into its own slots, verified, and stages them. What turns
 // out to be damaged or out of reach on the way counts as lost, too. (docs/adr/0014)
 #include <atomic>
+#include <mutex>
 
 #include "engine/ledger/ledger.hpp"
 #include "engine/recover/export_collection.hpp"
@@ -24,7 +25,10 @@ class Recoverer {
   /// Asks the nodes that the request names. Recovers all wanted ranks or none: after a failure nothing stays in slots.
   /// What this node has of the version has to be pinned by whoever asks for it.
   base::Result<std::vector<ipc::RankRecovery>> recover(const ipc::Recover& request);
+  /// It ends soon; what it waits for may take its time.
   void stop() { stopping_ = true; }
+  /// It ends at once, whomever it waits for.
+  void break_off();
 
  private:
   struct Chunk {
@@ -36,6 +40,9 @@ class Recoverer {
     std::optional<redundancy::Block> bad;
     std::optional<unsigned> unreachable;
   };
+  void use(PieceLink* link);
+  base::Result<std::vector<ipc::RankRecovery>> recover_over(PieceLink& link, const ipc::Recover& request,
+                                                            std::optional<unsigned> own);
   bool held_here(const segment::VersionId& id, std::uint32_t rank);
   std::vector<ExportedPieces> gather(const ipc::Recover& request, std::optional<unsigned> own,
                                      ExportCollection& collection);
@@ -56,6 +63,8 @@ class Recoverer {
   std::shared_ptr<ParityStore> parity_;
   unsigned threads_;
   std::atomic<bool> stopping_ = false;
+  std::mutex link_mutex_;
+  PieceLink* link_ = nullptr;  ///< that recover() uses now; guarded
 };
 
 }  // namespace perdure::engine

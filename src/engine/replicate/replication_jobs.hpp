@@ -24,10 +24,14 @@ class ReplicationJobs {
                      std::move(run));
     if (kind == Kind::drop) ++drops_;
   }
+  /// Of whom: the thread that asks parity servers, one that does all else, or one that does all.
+  enum class For : std::uint8_t { all, server, all_else };
   /// Nothing: none can be done now. The job is under way until done().
-  std::optional<Job> next() {
+  std::optional<Job> next(For who) {
     for (auto it = waiting_.begin(); it != waiting_.end(); ++it) {
       const Kind kind = it->first.kind;
+      const bool of_server = kind == Kind::order || kind == Kind::drop;
+      if (who != For::all && of_server != (who == For::server)) continue;
       if ((kind == Kind::order && drops_ > 0) || (kind == Kind::drop && dropping_)) continue;
       dropping_ = dropping_ || kind == Kind::drop;
       Job job{kind, std::move(it->second)};

@@ -9,13 +9,7 @@ namespace perdure::engine {
 Replicator::Replicator(Ledger& ledger, Reports& reports, ReplicatorOptions options, std::function<void()> changed)
     : ledger_(ledger, reports), options_(std::move(options)), changed_(std::move(changed)), publisher_(ledger_) {
   for (unsigned i = 0; i < options_.threads; ++i) {
-    auto begun = os::Thread::start(
-        "replication", [this] { run(); },
-        [this](const base::Error& why) {
-          std::lock_guard guard(mutex_);
-          if (!stopping_) ledger_.report("replication failed, and goes on: " + why.text());
-          return !stopping_;
-        });
+    auto begun = start_thread(ReplicationJobs::For::all_else);
     if (begun)
       threads_.all.push_back(std::move(*begun));
     else
@@ -33,6 +27,7 @@ void Replicator::stop() {
   }
   wake_.notify_all();
   for (auto& thread : threads_.all) thread.join();
+  threads_.of_server.join();
 }
 
 base::Status Replicator::join(Membership membership) {
@@ -42,6 +37,7 @@ base::Status Replicator::join(Membership membership) {
                       "it cannot have a group of " + std::to_string(group.members) + " with " +
                           std::to_string(group.parities) + " parities");
   auto joined = std::make_shared<const Membership>(std::move(membership));
+  if (joined->parity) start_thread_for_server();
   std::shared_ptr<const Membership> left;
   {
     std::lock_guard guard(mutex_);

@@ -154,7 +154,9 @@ class Replicator {
   std::vector<EntryPointer> entries() const;
 
   // Without it.
-  void run();
+  base::Result<os::Thread> start_thread(ReplicationJobs::For who);
+  void start_thread_for_server();
+  void run(ReplicationJobs::For who);
   void deliver(std::unique_lock<std::mutex>& guard);
   void publish(const segment::VersionId& id, const std::shared_ptr<Publication>& publication);
   News read_news(const segment::VersionId& id, const Membership& group, Publication::Wanted wanted, std::uint64_t least,
@@ -180,6 +182,8 @@ class Replicator {
   struct Threads {
     base::Status started;  // fails when none could be begun
     std::vector<os::Thread> all;
+    os::Thread of_server;      // since this node was first in a group with a parity server
+    bool asks_server = false;  // it is there; guarded
   };
   Threads threads_;
 };

@@ -104,6 +104,28 @@ TEST_F(ServedGroup, WhatFailsWhileItIsOrderedIsDroppedWhenTheServerHasAnswered) 
   EXPECT_TRUE(await([&] { return server_->has_answered() && !server_->has(mine_); }));
 }
 
+// Each node has one thread for all the rest.
+TEST_F(ServedGroup, AServerThatDoesNotAnswerKeepsNoOtherVersionWaiting) {
+  answer_ = [this] {
+    gate_.wait();
+    return true;
+  };
+  make({"parity-server", 3, 1, 0}, 1);
+  script([this](unsigned from, unsigned, const GroupMessage& message) -> base::Status {
+    if (from == 0 && message.id.version == second_) ++noticed_;
+    return {};
+  });
+  commit(first_);
+  protect(first_);
+  ASSERT_TRUE(await([&] { return gate_.waiting() == 1; }));
+  commit(second_);
+  protect(second_);
+  EXPECT_TRUE(await([&] { return noticed_ >= 2; })) << "node 0 tells the others nothing";
+  EXPECT_FALSE(server_->has_answered());
+  gate_.open();
+  EXPECT_TRUE(await([&] { return server_->has({{second_, 7}, 3}); }));
+}
+
 TEST_F(ServedGroup, WhatFailsBetweenTwoOrdersIsDropped) {
   answer_ = [] { return false; };
   make({"parity-server", 3, 1, 0}, 1);

@@ -6,13 +6,40 @@
 
 namespace perdure::engine {
 
-void Replicator::run() {
+base::Result<os::Thread> Replicator::start_thread(ReplicationJobs::For who) {
+  return os::Thread::start(
+      "replication", [this, who] { run(who); },
+      [this](const base::Error& why) {
+        std::lock_guard guard(mutex_);
+        if (!stopping_) ledger_.report("replication failed, and goes on: " + why.text());
+        return !stopping_;
+      });
+}
+
+// A parity server that is asked may never answer: it has a thread of its own, so that all else goes on meanwhile. Where
+// that is refused the others ask it.
+void Replicator::start_thread_for_server() {
+  {
+    std::lock_guard guard(mutex_);
+    if (threads_.asks_server) return;
+    threads_.asks_server = true;
+  }
+  auto begun = start_thread(ReplicationJobs::For::server);
+  if (begun) {
+    threads_.of_server = std::move(*begun);
+    return;
+  }
+  std::lock_guard guard(mutex_);
+  threads_.asks_server = false;
+}
+
+void Replicator::run(ReplicationJobs::For who) {
   std::unique_lock guard(mutex_);
   while (!stopping_) {
     const auto wake_at_ns = step_timers();
     deliver(guard);
     if (stopping_) return;
-    if (auto job = jobs_.next()) {
+    if (auto job = jobs_.next(threads_.asks_server ? who : ReplicationJobs::For::all)) {
       guard.unlock();
       const base::Status ran = base::caught("replication", [&job]() -> base::Status {
         job->run();
@@ -67,7 +94,7 @@ void Replicator::capturing(const segment::VersionId& id) {
     if (!replicates_captures()) return;
     want_published(id, Publication::Wanted::news);
   }
-  wake_.notify_one();
+  wake_.notify_all();
 }
 
 void Replicator::reevaluate_captures() {
@@ -77,7 +104,7 @@ void Replicator::reevaluate_captures() {
     for (const auto& entry : entries())
       if (entry->phase() == ReplicationPhase::capturing) want_published(entry->id().version, Publication::Wanted::news);
   }
-  wake_.notify_one();
+  wake_.notify_all();
 }
 
 void Replicator::want_published(const segment::VersionId& id, Publication::Wanted wanted) {

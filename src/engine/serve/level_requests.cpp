@@ -46,6 +46,7 @@ std::optional<base::Result<ipc::NodeLevelOutcome>> answer_wait_node_level(ServeC
   NodeGroup* group = context.options.group;
   if (group == nullptr || !group->joined()) return ipc::NodeLevelOutcome{false};
   const Replicator::State state = group->state(wait.id);
+  const auto missing = group->missing_member();  // without the ledger
   const auto ledger = context.ledger.lock();
   const ipc::NodeLevelOutcome reply{ledger->redundancy.promise(wait.id)};
   // What was reached and is not there any more does not come back by waiting.
@@ -56,6 +57,7 @@ std::optional<base::Result<ipc::NodeLevelOutcome>> answer_wait_node_level(ServeC
   if (held == nullptr || hopeless) return reply;
   // Of pieces that came from other nodes, which bring them to the store, nothing may be there yet.
   if (state.stored || (held->all_stored() && !state.under_way)) return reply;
+  if (missing) return base::fail(*missing);
   if (asked.timed_out) return base::fail(timed_out(wait.id.text(), "it did not reach level node in time"));
   return std::nullopt;
 }
