@@ -31,6 +31,7 @@ Server::Server(Ledger& ledger, Flusher& flusher, Janitor& janitor, Pipeline& pip
 // a lost connection.
 bool Server::failed(const base::Error& why) {
   if (stopping_) return false;
+  wake();  // what is lost now is dropped before the loop waits again
   context_.reports.add("the engine's event loop failed, and goes on: " + why.text());
   return true;
 }
