@@ -83,6 +83,7 @@ class VersionReader {
   std::vector<plan::NodeQuestion> questions_;               // and whom it asks
   bool fetching_ = false;
   std::map<std::uint32_t, RankImage> images_;
+  std::optional<Suspect> suspect_;  // a segment that does not say where a rank's data is
   std::set<segment::VersionId> excluded_;
 };
 

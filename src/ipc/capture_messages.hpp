@@ -98,8 +98,7 @@ struct Stage {
   segment::VersionId id;
   std::uint32_t ranks = 0;
   segment::Piece piece;
-  std::uint32_t segment = 0;  ///< index of the one that the piece comes into: a segment can describe so much only
-  PERDURE_FIELDS(id, ranks, piece, segment)
+  PERDURE_FIELDS(id, ranks, piece)
   std::string wrong() const {
     return piece.rank < ranks ? "" : "field 'piece': its rank is not below the number of ranks";
   }
