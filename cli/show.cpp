@@ -102,6 +102,7 @@ int show(const ShowArguments& arguments, Terminal& terminal) {
   if (chosen.empty()) return report(terminal, no_such_checkpoint(**store, *spec));
   base::Json versions = base::Json::array();
   for (VersionFacts& one : chosen) {
+    read_pieces(**store, one, arguments.one_rank ? std::optional(arguments.rank) : std::nullopt);
     if (arguments.one_rank && !keep_rank(one, arguments.rank))
       return report(terminal, no_such_rank(one, arguments.rank));
     if (arguments.json) {

@@ -1,6 +1,5 @@
 // Any bytes as a segment file; with mode 1, as a manifest behind a trailer that is right.
-#include "base/json.hpp"
-#include "segment/manifest_codec.hpp"
+#include "segment/manifest_encoder.hpp"
 #include "segment/reader.hpp"
 #include "support/memory_source.hpp"
 #include "support/sample_segment.hpp"
@@ -24,6 +23,13 @@ void as_file(base::ConstByteSpan input) {
     }
 }
 
+Bytes encoded(const segment::Manifest& manifest) {
+  Bytes cbor;
+  base::CborWriter writer(&cbor);
+  segment::put_manifest(writer, manifest);
+  return cbor;
+}
+
 void as_manifest(base::ConstByteSpan input) {
   segment::Trailer trailer;
   trailer.manifest_offset = 1 << 20;
@@ -31,10 +37,22 @@ void as_manifest(base::ConstByteSpan input) {
   trailer.manifest_hash = base::hash128(input);
   trailer.file_bytes =
       trailer.manifest_offset + base::round_up(input.size() + segment::kTrailerBytes, segment::kAlignment);
-  const auto manifest = segment::decode_manifest(input, trailer, "input");
+  const auto decoded = [&](base::ConstByteSpan bytes) {
+    return segment::decode_contents(
+        [&](std::uint64_t offset, base::ByteSpan target) -> base::Status {
+          const auto part = bytes.subspan(offset - trailer.manifest_offset, target.size());
+          std::copy(part.begin(), part.end(), target.begin());
+          return {};
+        },
+        trailer, "input");
+  };
+  const auto manifest = decoded(input);
   if (!manifest) return;
-  const auto again = segment::manifest_from_json(segment::to_json(*manifest), "again");
-  require(again.has_value() && *again == *manifest);
+  const Bytes cbor = encoded(*manifest);
+  trailer.manifest_length = cbor.size();
+  trailer.manifest_hash = base::hash128(cbor);
+  const auto again = decoded(cbor);
+  require(again.has_value() && *again == *manifest && encoded(*again) == cbor);
 }
 
 }  // namespace
@@ -50,11 +68,15 @@ std::vector<Bytes> seeds() {
   const segment::VersionId id{"nbody", 7, {1000, 1}};
   for (std::uint64_t bytes : {0U, 1U, 5000U, 9000U}) {
     auto manifest = test_support::sample_manifest(id, 4, 1, 2, {2, 3}, bytes, 4096);
+    list.push_back(with_mode(0, test_support::sample_file(manifest, segment::Tables::always)));
+    auto index = manifest;
+    segment::lay_out(index, segment::Tables::always);
+    list.push_back(with_mode(1, encoded(index)));
     list.push_back(with_mode(0, test_support::sample_file(manifest)));
-    list.push_back(with_mode(1, base::encode_cbor(segment::to_json(manifest))));
+    list.push_back(with_mode(1, encoded(manifest)));
     manifest.pieces[0] = test_support::attributed_piece(manifest.pieces[0]);
     list.push_back(with_mode(0, test_support::sample_file(manifest)));
-    list.push_back(with_mode(1, base::encode_cbor(segment::to_json(manifest))));
+    list.push_back(with_mode(1, encoded(manifest)));
   }
   list.push_back(with_mode(0, test_support::sample_file(test_support::sample_manifest(id, 1, 0, 1, {}, 0, 4096))));
   list.push_back(with_mode(0, Bytes(8)));

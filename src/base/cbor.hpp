@@ -13,7 +13,7 @@ using Json = nlohmann::json;  // complete with base/json.hpp
 
 /// The most items (values, keys, arrays and maps, at any depth) that readers take in one encoding. Writers keep to it:
 /// see check_cbor().
-inline constexpr std::size_t kMaxCborItems = 4U << 20;
+inline constexpr std::size_t kMaxCborItems = 16U << 20;
 
 std::vector<std::byte> encode_cbor(const Json& value);
 

@@ -75,6 +75,13 @@ concept Number = std::integral<T> && !std::same_as<T, bool>;
 template <class T>
 concept ByteString = std::same_as<T, std::vector<std::byte>> || std::same_as<T, ConstByteSpan>;
 
+/// A class around a map: written as the map, made from one.
+template <class T>
+concept AroundMap = requires(const T& value) {
+  typename T::Map;
+  { value.map() } -> std::same_as<const typename T::Map&>;
+};
+
 template <class T>
 auto fields_of(T& value) {
   if constexpr (std::same_as<std::remove_const_t<T>, Error>)
@@ -105,7 +112,7 @@ constexpr std::size_t least_bytes() {
   } else if constexpr (std::same_as<T, bool> || std::is_enum_v<T> || Is<T>::optional || Is<T>::variant ||
                        Is<T>::result) {
     return 1;
-  } else if constexpr (std::same_as<T, std::string> || ByteString<T> || Is<T>::vector || Is<T>::map) {
+  } else if constexpr (std::same_as<T, std::string> || ByteString<T> || Is<T>::vector || Is<T>::map || AroundMap<T>) {
     return 4;
   } else if constexpr (Is<T>::array) {
     return std::tuple_size_v<T> * least_bytes<typename T::value_type>();
@@ -145,6 +152,8 @@ class FieldWriter {
     } else if constexpr (Is<T>::vector || Is<T>::map) {
       number(static_cast<std::uint32_t>(value.size()));
       for (const auto& item : value) write(item);
+    } else if constexpr (AroundMap<T>) {
+      write(value.map());
     } else if constexpr (Is<T>::pair) {
       write(value.first);
       write(value.second);
@@ -228,6 +237,10 @@ class FieldReader {
       for (std::uint32_t i = 0; i < count && good(); ++i) read(value.emplace_back());
     } else if constexpr (Is<T>::map) {
       read_map(value);
+    } else if constexpr (AroundMap<T>) {
+      typename T::Map map;
+      read_map(map);
+      value = T(std::move(map));
     } else if constexpr (Is<T>::pair) {
       read(value.first);
       read(value.second);

@@ -198,12 +198,6 @@ std::vector<ipc::PlannedSegment> Job::my_segments() const {
   return my_segments(plan::lay_out_segments(nodes_.node_of_rank, aggregation_));
 }
 
-std::uint32_t Job::my_segment() const {
-  for (const auto& plan : plan::lay_out_segments(nodes_.node_of_rank, aggregation_))
-    if (std::binary_search(plan.ranks.begin(), plan.ranks.end(), rank())) return plan.index;
-  return 0;
-}
-
 // The others meet afterwards, whatever this rank can still say of its names: those are let go of with their lease.
 void Job::leave() {
   (void)base::caught("owner", [this]() -> base::Status {

@@ -58,8 +58,6 @@ class Job {
   /// What this node writes of these segments; without them of a new version.
   std::vector<ipc::PlannedSegment> my_segments(const std::vector<plan::SegmentPlan>& segments) const;
   std::vector<ipc::PlannedSegment> my_segments() const;
-  /// The index of the segment that this rank's piece of a new version comes into.
-  std::uint32_t my_segment() const;
   /// Lets go of the engine; the handle is of no use afterwards.
   void leave();
 

@@ -64,10 +64,10 @@ base::Status RankImage::locate_in_slots(std::uint32_t rank) {
 
 base::Status RankImage::locate_in_store(std::uint32_t rank) {
   PERDURE_TRY(bytes_, job_->store().open(stored_->ref));
-  auto manifest = segment::read_manifest(*bytes_);
+  auto manifest = segment::read_rank(*bytes_, rank);
   if (!manifest && manifest.error().code == PERDURE_CORRUPT) {
     PERDURE_TRY(bytes_, job_->store().open_anew(stored_->ref));
-    manifest = segment::read_manifest(*bytes_);
+    manifest = segment::read_rank(*bytes_, rank);
   }
   if (!manifest) return base::fail(manifest.error());
   for (const auto& piece : manifest->pieces)
@@ -183,7 +183,7 @@ base::Status RankImage::verify_from_store(std::size_t chunk, const std::vector<c
     PERDURE_TRY(bytes_, job_->store().open(stored_->ref));
   }
   if (stored_piece_.chunks.empty()) {
-    PERDURE_TRY(const auto manifest, segment::read_manifest(*bytes_));
+    PERDURE_TRY(const auto manifest, segment::read_rank(*bytes_, piece_.rank));
     for (const auto& piece : manifest.pieces)
       if (piece.rank == piece_.rank) stored_piece_ = piece;
   }

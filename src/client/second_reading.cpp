@@ -26,8 +26,11 @@ base::Result<ReadSegment> read_suspect(Job& job, Suspect& suspect) {
   PERDURE_TRY(const auto source, job.store().open_anew(suspect.ref));
   suspect.ref.identity = source->identity();
   PERDURE_TRY(auto read, read_segment(*source, suspect.id, suspect.ref));
-  if (!suspect.chunk) return read;
-  PERDURE_TRY(const auto manifest, segment::read_manifest(*source));
+  if (!suspect.chunk) {
+    PERDURE_CHECK(segment::read_manifest(*source));
+    return read;
+  }
+  PERDURE_TRY(const auto manifest, segment::read_rank(*source, suspect.rank));
   for (const auto& piece : manifest.pieces) {
     if (piece.rank != suspect.rank || *suspect.chunk >= piece.chunks.size()) continue;
     std::vector<std::byte> buffer(piece.chunks[*suspect.chunk].length);

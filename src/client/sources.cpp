@@ -26,12 +26,10 @@ std::vector<plan::SegmentPart> StoreView::parts_of(const segment::VersionId& id)
 
 base::Result<ReadSegment> read_segment(const segment::ByteSource& source, const segment::VersionId& id,
                                        const store::SegmentRef& ref) {
-  PERDURE_TRY(const auto manifest, segment::read_manifest(source));
+  PERDURE_TRY(const auto manifest, segment::read_contents(source));
   if (manifest.id != id || manifest.segment_index != ref.index || manifest.segment_count != ref.count)
     return base::fail(PERDURE_CORRUPT, source.name(), "its manifest belongs to another segment than its name says");
-  ReadSegment read{{ref, {}}, manifest.ranks};
-  for (const auto& piece : manifest.pieces) read.segment.ranks.push_back(piece.rank);
-  return read;
+  return ReadSegment{{ref, manifest.ranks_here()}, manifest.ranks};
 }
 
 base::Result<std::vector<store::VersionListing>> list_versions(store::Store& store, const std::string& name,

@@ -32,7 +32,7 @@ struct Suspect {
   store::SegmentRef ref;
   base::Error why;
   std::uint32_t rank = 0;                   ///< whose chunk
-  std::optional<std::uint32_t> chunk = {};  ///< that is damaged; nothing: header, manifest or trailer are
+  std::optional<std::uint32_t> chunk = {};  ///< that is damaged; nothing: header, manifest, a table or trailer are
   PERDURE_FIELDS(id, ref, why, rank, chunk)
 };
 

@@ -217,6 +217,7 @@ base::Status VersionReader::forget_held(JobInventory& all, const std::string& na
 
 void VersionReader::forget() {
   images_.clear();
+  suspect_.reset();
   on_this_node_.clear();
   stored_.reset();
   sources_.clear();
@@ -317,7 +318,7 @@ base::Error VersionReader::nothing_found(const Opening& opening, const VersionPl
 }
 
 base::Result<bool> VersionReader::read_again() {
-  std::optional<Suspect> mine;
+  std::optional<Suspect> mine = suspect_;
   for (const auto& [rank, image] : images_)
     if (image.suspect()) mine = image.suspect();
   return client::read_again(job_, std::move(mine));
@@ -329,8 +330,12 @@ base::Result<RankImage*> VersionReader::image(std::uint32_t rank) {
     return base::fail(PERDURE_INVALID_ARGUMENT, "rank " + std::to_string(rank),
                       "the version has " + std::to_string(job_.ranks()) + " ranks");
   const StoredSegment* stored = stored_ ? stored_->segment_of(rank) : nullptr;
-  PERDURE_TRY(auto located, RankImage::locate(job_, id_, rank, on_this_node_.contains(rank), stored));
-  return &images_.emplace(rank, std::move(located)).first->second;
+  auto located = RankImage::locate(job_, id_, rank, on_this_node_.contains(rank), stored);
+  // What the segment says of this rank alone is read here for the first time.
+  if (!located && stored != nullptr && located.error().code == PERDURE_CORRUPT)
+    suspect_ = Suspect{id_, stored->ref, located.error(), rank};
+  if (!located) return base::fail(std::move(located).error());
+  return &images_.emplace(rank, std::move(*located)).first->second;
 }
 
 base::Result<const segment::Piece*> VersionReader::locate(std::uint32_t rank) {

@@ -87,6 +87,7 @@ class VersionReader {
   bool fetching_ = false;
   bool spilled_ = false;  // a part of it is in a temporary segment, on some node
   std::map<std::uint32_t, RankImage> images_;
+  std::optional<Suspect> suspect_;  // a segment that does not say where a rank's data is
   std::set<segment::VersionId> excluded_;
 };
 

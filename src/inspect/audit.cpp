@@ -18,7 +18,7 @@ std::string absolute(const store::Store& store, const store::SegmentRef& ref) {
 
 /// Where the file lies and how it is called must be what its manifest says: else it is another segment under this name.
 std::optional<base::Error> misplaced(const segment::ByteSource& source, const SegmentTask& task) {
-  auto manifest = segment::read_manifest(source);
+  auto manifest = segment::read_contents(source);
   if (!manifest) return manifest.error();
   if (manifest->id == task.id && manifest->segment_index == task.ref.index && manifest->segment_count == task.ref.count)
     return std::nullopt;

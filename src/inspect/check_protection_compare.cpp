@@ -22,7 +22,11 @@ class VersionPieces {
     VersionPieces pieces;
     pieces.store_ = &store;
     pieces.listing_ = found->listing;
-    PERDURE_TRY(pieces.manifests_, store::read_version(store, found->listing));
+    for (const auto& ref : found->listing.segments) {
+      PERDURE_TRY(const auto source, store.open(ref));
+      PERDURE_TRY(auto manifest, segment::read_manifest(*source));
+      pieces.manifests_.push_back(std::move(manifest));
+    }
     for (std::size_t i = 0; i < pieces.manifests_.size(); ++i)
       for (std::size_t j = 0; j < pieces.manifests_[i].pieces.size(); ++j)
         pieces.places_[pieces.manifests_[i].pieces[j].rank] = {i, j};

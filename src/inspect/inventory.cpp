@@ -13,7 +13,7 @@ SegmentFacts read_segment(store::Store& store, const store::SegmentRef& ref) {
     return facts;
   }
   facts.bytes = (*source)->size();
-  auto manifest = segment::read_manifest(**source);
+  auto manifest = segment::read_contents(**source);
   if (manifest) {
     facts.manifest = std::move(*manifest);
   } else {
@@ -28,7 +28,7 @@ void find_missing(VersionFacts& facts) {
     segments.push_back(segment.ref.index);
     if (!segment.manifest) continue;
     facts.ranks = std::max(facts.ranks, segment.manifest->ranks);
-    for (const segment::Piece& piece : segment.manifest->pieces) ranks.push_back(piece.rank);
+    for (const std::uint32_t rank : segment.manifest->ranks_here()) ranks.push_back(rank);
   }
   std::sort(ranks.begin(), ranks.end());
   facts.missing_segments = missing_ranges(segments, facts.listing.segment_count);
@@ -92,6 +92,24 @@ VersionFacts judge(store::Store& store, const store::VersionListing& listing) {
     facts.reason = lacking ? whole.error().cause : whole.error().text();
   }
   return facts;
+}
+
+void read_pieces(store::Store& store, VersionFacts& facts, std::optional<std::uint32_t> rank) {
+  for (SegmentFacts& segment : facts.segments) {
+    if (!segment.manifest || segment.manifest->tables.empty()) continue;
+    const auto read = [&]() -> base::Result<segment::Manifest> {
+      PERDURE_TRY(const auto source, store.open(segment.ref));
+      return rank ? segment::read_rank(*source, *rank) : segment::read_manifest(*source);
+    };
+    if (auto whole = read()) {
+      segment.manifest = std::move(*whole);
+    } else {
+      segment.manifest.reset();
+      segment.error = whole.error();
+      facts.state = VersionFacts::State::damaged;
+      facts.reason = whole.error().text();
+    }
+  }
 }
 
 base::Result<std::vector<VersionFacts>> inventory(store::Store& store, const std::string& name) {

@@ -33,6 +33,8 @@ const char* state_name(VersionFacts::State state);
 
 /// Attempts that vanish meanwhile (retired by a running job) are left out.
 base::Result<std::vector<VersionFacts>> inventory(store::Store& store, const std::string& name);
+/// What was left out where a segment has tables (format 3): all pieces, or that of one rank.
+void read_pieces(store::Store& store, VersionFacts& facts, std::optional<std::uint32_t> rank);
 VersionFacts judge(store::Store& store, const store::VersionListing& listing);
 
 /// Of each name, the newest version that is complete. Names without one are left out.

@@ -12,15 +12,11 @@ std::optional<std::string> range(std::uint32_t first, std::uint32_t last) {
   return first == last ? std::to_string(first) : std::to_string(first) + "-" + std::to_string(last);
 }
 
-Result<segment::Manifest> manifest_without_header(const segment::ByteSource& source) {
-  if (source.size() < segment::kHeaderBytes + segment::kTrailerBytes)
+Result<segment::Manifest> contents_without_header(const segment::ByteSource& source) {
+  if (source.size() < segment::kMinSegmentBytes)
     return base::fail(PERDURE_CORRUPT, source.name(), "too short for a segment");
-  std::vector<std::byte> trailer(segment::kTrailerBytes);
-  PERDURE_CHECK(source.read(source.size() - trailer.size(), trailer));
-  PERDURE_TRY(const auto decoded, segment::decode_trailer(trailer, source.size(), source.name()));
-  std::vector<std::byte> manifest(decoded.manifest_length);
-  PERDURE_CHECK(source.read(decoded.manifest_offset, manifest));
-  return segment::decode_manifest(manifest, decoded, source.name());
+  PERDURE_TRY(const auto trailer, segment::read_trailer(source));
+  return segment::read_contents(source, trailer);
 }
 
 }  // namespace
@@ -32,9 +28,10 @@ std::optional<std::string> ranks_of(const segment::ByteSource& source) {
       if (auto header = segment::decode_header(block, source.name()))
         return range(header->first_rank, header->last_rank);
   }
-  auto manifest = manifest_without_header(source);
-  if (!manifest || manifest->pieces.empty()) return std::nullopt;
-  return range(manifest->pieces.front().rank, manifest->pieces.back().rank);
+  const auto contents = contents_without_header(source);
+  const auto ranks = contents ? contents->ranks_here() : std::vector<std::uint32_t>();
+  if (ranks.empty()) return std::nullopt;
+  return range(ranks.front(), ranks.back());
 }
 
 std::optional<std::string> ranks_of_file(const std::string& path) {

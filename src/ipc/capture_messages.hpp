@@ -112,9 +112,8 @@ struct Stage {
   segment::VersionId id;
   std::uint32_t ranks = 0;
   segment::Piece piece;
-  std::uint32_t segment = 0;  ///< index of the one that the piece comes into: a segment can describe so much only
-  std::uint64_t launch = 0;   ///< LaunchNodes: who captures it; 0: nobody said
-  PERDURE_FIELDS(id, ranks, piece, segment, launch)
+  std::uint64_t launch = 0;  ///< LaunchNodes: who captures it; 0: nobody said
+  PERDURE_FIELDS(id, ranks, piece, launch)
   std::string wrong() const {
     return piece.rank < ranks ? "" : "field 'piece': its rank is not below the number of ranks";
   }

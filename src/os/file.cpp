@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <limits>
 
 #include "os/fork.hpp"
 #include "os/system_call.hpp"
@@ -131,6 +133,14 @@ base::Result<std::size_t> File::read_some(std::uint64_t offset, base::ByteSpan t
     done += static_cast<std::size_t>(got);
   }
   return done;
+}
+
+// Positions of the descriptor are nobody's: all transfers say where.
+std::uint64_t File::next_data(std::uint64_t offset) const {
+  const off_t found = system_call({.call = "lseek", .path = path_, .offset = offset},
+                                  [&] { return ::lseek(fd(), static_cast<off_t>(offset), SEEK_DATA); });
+  if (found >= 0) return static_cast<std::uint64_t>(found);
+  return errno == ENXIO ? std::numeric_limits<std::uint64_t>::max() : offset;
 }
 
 base::Status File::write(std::uint64_t offset, base::ConstByteSpan data) const {

@@ -59,7 +59,10 @@ class File {
   base::Result<FileIdentity> identity() const;
   base::Status read(std::uint64_t offset, base::ByteSpan target) const;  ///< all of it, or an error
   base::Result<std::size_t> read_some(std::uint64_t offset,
-                                      base::ByteSpan target) const;          ///< up to the end of the file
+                                      base::ByteSpan target) const;  ///< up to the end of the file
+  /// Where the first byte at or after `offset` is that may be another than zero: `offset` itself unless the file system
+  /// says that nothing was written there; 2^64 - 1 when it says so of all that follows.
+  std::uint64_t next_data(std::uint64_t offset) const;
   base::Status write(std::uint64_t offset, base::ConstByteSpan data) const;  ///< all of it, or an error
   base::Status truncate(std::uint64_t bytes) const;
   base::Status preallocate(

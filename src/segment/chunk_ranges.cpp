@@ -7,48 +7,65 @@
 namespace perdure::segment {
 namespace {
 
-std::string chunk_text(const ChunkPosition& chunk) {
-  return "chunk " + std::to_string(chunk.index) + " of rank " + std::to_string(chunk.piece->rank);
+std::string text_of(const Position& position) {
+  const std::string rank = " of rank " + std::to_string(position.rank);
+  return position.piece == nullptr ? "the table" + rank : "chunk " + std::to_string(position.index) + rank;
 }
 
-/// Empty when the chunk may be where it says, else what is wrong.
-std::string misplaced(const ChunkPosition& chunk, std::uint64_t manifest_offset) {
-  const std::string at = ": offset " + std::to_string(chunk.offset);
-  if (chunk.offset % kAlignment != 0) return at + " is not a multiple of 4096";
-  if (chunk.offset < kHeaderBytes) return at + " overlaps the header";
-  if (chunk.offset > manifest_offset || chunk.length > manifest_offset - chunk.offset)
-    return at + " and length " + std::to_string(chunk.length) + " reach beyond the manifest's offset " +
+/// Empty when it may be where it says, else what is wrong.
+std::string misplaced(const Position& position, std::uint64_t manifest_offset) {
+  const std::string at = ": offset " + std::to_string(position.offset);
+  if (position.offset % kAlignment != 0) return at + " is not a multiple of 4096";
+  if (position.offset < kHeaderBytes) return at + " overlaps the header";
+  if (position.offset > manifest_offset || position.length > manifest_offset - position.offset)
+    return at + " and length " + std::to_string(position.length) + " reach beyond the manifest's offset " +
            std::to_string(manifest_offset);
-  if (chunk.piece->chunks[chunk.index].place != 0)
-    return ": place is " + std::to_string(chunk.piece->chunks[chunk.index].place) + ", in a segment it is 0";
+  const std::uint32_t place = position.piece == nullptr ? 0 : position.piece->chunks[position.index].place;
+  return place == 0 ? "" : ": place is " + std::to_string(place) + ", in a segment it is 0";
+}
+
+void add_chunks(const Piece& piece, std::vector<Position>& all) {
+  for (std::size_t i = 0; i < piece.chunks.size(); ++i)
+    all.push_back({piece.chunks[i].offset, piece.chunks[i].length, piece.rank, &piece, i});
+}
+
+void sort(std::vector<Position>& all) {
+  std::stable_sort(all.begin(), all.end(), [](const Position& a, const Position& b) { return a.offset < b.offset; });
+}
+
+base::Status check(const std::vector<Position>& all, std::uint64_t manifest_offset, const std::string& object) {
+  const Position* previous = nullptr;
+  for (const Position& position : all) {
+    if (std::string what = misplaced(position, manifest_offset); !what.empty())
+      return base::fail(PERDURE_CORRUPT, object, text_of(position) + what);
+    if (previous != nullptr && previous->offset + previous->length > position.offset)
+      return base::fail(
+          PERDURE_CORRUPT, object,
+          text_of(position) + ": offset " + std::to_string(position.offset) + " overlaps " + text_of(*previous));
+    previous = &position;
+  }
   return {};
 }
 
 }  // namespace
 
-std::vector<ChunkPosition> chunks_by_offset(const Manifest& manifest) {
-  std::vector<ChunkPosition> chunks;
-  for (const Piece& piece : manifest.pieces)
-    for (std::size_t i = 0; i < piece.chunks.size(); ++i)
-      chunks.push_back({piece.chunks[i].offset, piece.chunks[i].length, &piece, i});
-  std::stable_sort(chunks.begin(), chunks.end(),
-                   [](const ChunkPosition& a, const ChunkPosition& b) { return a.offset < b.offset; });
-  return chunks;
+std::vector<Position> positions(const Manifest& manifest) {
+  std::vector<Position> all;
+  for (const Piece& piece : manifest.pieces) add_chunks(piece, all);
+  for (const Table& table : manifest.tables) all.push_back({table.offset, table.length, table.rank, nullptr, 0});
+  sort(all);
+  return all;
 }
 
-base::Status check_chunk_ranges(const Manifest& manifest, std::uint64_t manifest_offset, const std::string& object) {
-  const ChunkPosition* previous = nullptr;
-  const std::vector<ChunkPosition> chunks = chunks_by_offset(manifest);
-  for (const ChunkPosition& chunk : chunks) {
-    if (std::string what = misplaced(chunk, manifest_offset); !what.empty())
-      return base::fail(PERDURE_CORRUPT, object, chunk_text(chunk) + what);
-    if (previous != nullptr && previous->offset + previous->length > chunk.offset)
-      return base::fail(
-          PERDURE_CORRUPT, object,
-          chunk_text(chunk) + ": offset " + std::to_string(chunk.offset) + " overlaps " + chunk_text(*previous));
-    previous = &chunk;
-  }
-  return {};
+base::Status check_ranges(const Manifest& manifest, std::uint64_t manifest_offset, const std::string& object) {
+  return check(positions(manifest), manifest_offset, object);
+}
+
+base::Status check_ranges(const Piece& piece, std::uint64_t manifest_offset, const std::string& object) {
+  std::vector<Position> all;
+  add_chunks(piece, all);
+  sort(all);
+  return check(all, manifest_offset, object);
 }
 
 }  // namespace perdure::segment

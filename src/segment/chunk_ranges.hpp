@@ -7,17 +7,21 @@
 
 namespace perdure::segment {
 
-struct ChunkPosition {
+/// Where a chunk is, or a table of format 3.
+struct Position {
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
-  const Piece* piece = nullptr;
-  std::size_t index = 0;  ///< of the chunk in its piece
+  std::uint32_t rank = 0;
+  const Piece* piece = nullptr;  ///< nullptr: a table
+  std::size_t index = 0;         ///< of the chunk in its piece
 };
 
-/// All chunks, ascending by offset. They point into `manifest`.
-std::vector<ChunkPosition> chunks_by_offset(const Manifest& manifest);
+/// All chunks and tables, ascending by offset. They point into `manifest`.
+std::vector<Position> positions(const Manifest& manifest);
 
-/// Alignment and place of every chunk, and that none overlaps the header, the manifest or another chunk.
-base::Status check_chunk_ranges(const Manifest& manifest, std::uint64_t manifest_offset, const std::string& object);
+/// Alignment and place of every chunk and table, and that none overlaps the header, the manifest or another one.
+base::Status check_ranges(const Manifest& manifest, std::uint64_t manifest_offset, const std::string& object);
+/// The same of the chunks of one piece.
+base::Status check_ranges(const Piece& piece, std::uint64_t manifest_offset, const std::string& object);
 
 }  // namespace perdure::segment

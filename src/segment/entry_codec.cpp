@@ -108,7 +108,7 @@ Result<Attributes> attributes_from_json(const Json& json, const std::string& whe
   if (!json.is_object() || json.size() > kMaxAttributes)
     return base::fail(PERDURE_CORRUPT, object,
                       where + " has attributes that are not a map of at most " + std::to_string(kMaxAttributes));
-  Attributes attributes;
+  Attributes::Map attributes;
   for (const auto& item : json.items()) {
     auto value = value_from_json(item.value());
     if (!value)
@@ -117,9 +117,10 @@ Result<Attributes> attributes_from_json(const Json& json, const std::string& whe
           where + " has an attribute that is no truth value, integer, text, byte string or array of integers");
     attributes.emplace(item.key(), std::move(*value));
   }
-  if (const std::string fault = fault_of(attributes); !fault.empty())
+  Attributes read(std::move(attributes));
+  if (const std::string fault = fault_of(read); !fault.empty())
     return base::fail(PERDURE_CORRUPT, object, where + " " + fault);
-  return attributes;
+  return read;
 }
 
 base::Status check_attributes(const RegionEntry& entry) {

@@ -1,5 +1,7 @@
 #include "segment/file_source.hpp"
 
+#include <algorithm>
+
 #include "os/file.hpp"
 
 namespace perdure::segment {
@@ -13,6 +15,9 @@ class FileSource : public ByteSource {
   std::string identity() const override {
     const auto found = file_.identity();
     return found ? file_identity(*found) : std::string();
+  }
+  std::uint64_t zeros(std::uint64_t offset) const override {
+    return std::min(file_.next_data(offset), size_) - std::min(offset, size_);
   }
   base::Status read(std::uint64_t offset, base::ByteSpan target) const override { return file_.read(offset, target); }
 

@@ -6,6 +6,16 @@
 
 namespace perdure::segment {
 
+const Attributes::Map& Attributes::map() const {
+  static const Map none;
+  return map_ ? *map_ : none;
+}
+
+AttributeValue& Attributes::operator[](const std::string& key) {
+  if (!map_) map_ = std::make_unique<Map>();
+  return (*map_)[key];
+}
+
 std::string Attempt::hex() const {
   std::array<char, 33> text{};
   std::snprintf(text.data(), text.size(), "%016" PRIx64 "%016" PRIx64, created_ns, nonce);
@@ -22,6 +32,14 @@ const char* kind_name(EntryKind kind) {
       return "opaque";
   }
   return "unknown";
+}
+
+std::vector<std::uint32_t> Manifest::ranks_here() const {
+  std::vector<std::uint32_t> here;
+  if (tables.empty())
+    for (const Piece& piece : pieces) here.push_back(piece.rank);
+  for (const Table& table : tables) here.push_back(table.rank);
+  return here;
 }
 
 std::uint64_t Piece::capture_bytes() const {

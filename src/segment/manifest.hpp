@@ -2,8 +2,11 @@
 // What a segment or a catalog knows about one rank's part of a checkpoint. Data only; the codec is manifest_codec.
 #include <compare>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -44,7 +47,30 @@ constexpr EntryKind greatest(EntryKind) { return EntryKind::opaque; }
 
 /// What a source says about an entry; who does not know an attribute keeps it and makes nothing of it.
 using AttributeValue = std::variant<bool, std::int64_t, std::string, std::vector<std::byte>, std::vector<std::int64_t>>;
-using Attributes = std::map<std::string, AttributeValue>;
+/// Most entries have none, and there may be a hundred million entries on a node: without any they cost a pointer.
+class Attributes {
+ public:
+  using Map = std::map<std::string, AttributeValue>;
+  Attributes() = default;
+  Attributes(std::initializer_list<Map::value_type> list) : Attributes(Map(list)) {}
+  explicit Attributes(Map map) : map_(map.empty() ? nullptr : std::make_unique<Map>(std::move(map))) {}
+  Attributes(const Attributes& other) : Attributes(other.map()) {}
+  Attributes(Attributes&&) noexcept = default;
+  Attributes& operator=(const Attributes& other) { return *this = Attributes(other.map()); }
+  Attributes& operator=(Attributes&&) noexcept = default;
+  ~Attributes() = default;
+  const Map& map() const;
+  bool empty() const { return map().empty(); }
+  std::size_t size() const { return map().size(); }
+  Map::const_iterator begin() const { return map().begin(); }
+  Map::const_iterator end() const { return map().end(); }
+  AttributeValue& operator[](const std::string& key);
+  void clear() { map_.reset(); }
+  friend bool operator==(const Attributes& a, const Attributes& b) { return a.map() == b.map(); }
+
+ private:
+  std::unique_ptr<Map> map_;
+};
 inline constexpr std::size_t kMaxAttributes = 64;  ///< of one entry
 inline constexpr std::size_t kMaxAttributeKey = 64;
 inline constexpr std::size_t kMaxAttributeBytes = 4096;  ///< of a text or byte string
@@ -91,7 +117,17 @@ struct Piece {
 /// What is wrong with pieces of one version of so many ranks: one of them, a rank beyond the last, or not ascending.
 std::string wrong_with(const std::vector<Piece>& pieces, std::uint32_t ranks);
 
-/// The table at the end of a segment.
+/// Where a segment of format 3 describes one rank's piece.
+struct Table {
+  std::uint32_t rank = 0;
+  std::uint64_t offset = 0;  ///< in the file
+  std::uint64_t length = 0;
+  base::Hash128 hash;
+};
+
+std::string wrong_with(const std::vector<Table>& tables, std::uint32_t ranks);
+
+/// What a segment says about itself.
 struct Manifest {
   VersionId id;
   std::uint32_t ranks = 0;          ///< of the whole version
@@ -99,7 +135,16 @@ struct Manifest {
   std::uint32_t segment_count = 0;  ///< all segments of the version
   std::string writer;               ///< "perdure 0.1.0"
   std::vector<Piece> pieces;        ///< of the ranks in this segment, ascending by rank
-  friend bool operator==(const Manifest&, const Manifest&) = default;
+  /// One for each piece, where the pieces are more than one manifest can describe: the file is of format 3, and what is
+  /// read of it may lack the pieces.
+  std::vector<Table> tables = {};
+  /// Of this segment, ascending.
+  std::vector<std::uint32_t> ranks_here() const;
+  /// Where things lie in a file does not tell manifests apart.
+  friend bool operator==(const Manifest& a, const Manifest& b) {
+    return a.id == b.id && a.ranks == b.ranks && a.segment_index == b.segment_index &&
+           a.segment_count == b.segment_count && a.writer == b.writer && a.pieces == b.pieces;
+  }
 };
 
 }  // namespace perdure::segment

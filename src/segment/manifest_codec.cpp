@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 #include <utility>
 
 #include "base/json.hpp"
 #include "segment/entry_codec.hpp"
+#include "segment/manifest_decoder.hpp"
 
 namespace perdure::segment {
 namespace {
@@ -50,49 +50,32 @@ Result<std::uint64_t> get_ranged(const Json& map, const char* key, std::uint64_t
   return value;
 }
 
-Result<RegionEntry> region_from_json(const Json& json, std::size_t number, const std::string& object) {
-  const std::string where = "field 'regions': region number " + std::to_string(number);
-  if (!json.is_array() || (json.size() != 3 && json.size() != 5) ||
-      !std::all_of(json.begin(), json.begin() + 3, [](const Json& item) { return item.is_number_unsigned(); }))
-    return wrong(object, where + " is not [id, element_bytes, count] with or without [kind, attributes]");
-  const auto id = json[0].get<std::uint64_t>();
-  if (id > kMaxCount) return wrong(object, where + ": id " + std::to_string(id) + " is not below 2^31");
-  RegionEntry region{static_cast<std::int32_t>(id), json[1].get<std::uint64_t>(), json[2].get<std::uint64_t>()};
-  if (json.size() == 5) {
-    const std::string named = where + " (id " + std::to_string(id) + ")";
-    PERDURE_TRY(region.kind, entry_kind_from_json(json[3], named, object));
-    PERDURE_TRY(region.attributes, attributes_from_json(json[4], named, object));
-    if (region.plain()) return wrong(object, named + " is plain memory, but not written so");
-  }
-  return region;
-}
-
-Result<std::vector<RegionEntry>> regions_from_json(const Json& map, const std::string& object) {
-  PERDURE_TRY(const Json* list, base::get_array(map, "regions", object));
-  std::vector<RegionEntry> regions;
-  for (const Json& item : *list) {
-    PERDURE_TRY(RegionEntry region, region_from_json(item, regions.size(), object));
-    regions.push_back(region);
-  }
-  return regions;
-}
-
 std::string wrong_regions(const std::vector<RegionEntry>& regions) {
-  std::set<std::int32_t> ids;
+  std::vector<std::int32_t> ids;
+  ids.reserve(regions.size());
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < regions.size(); ++i) {
     const RegionEntry& region = regions[i];
-    const std::string where = "field 'regions': region number " + std::to_string(i);
-    if (region.id < 0) return where + ": id " + std::to_string(region.id) + " is negative";
+    const auto where = [i] { return "field 'regions': region number " + std::to_string(i); };
+    if (region.id < 0) return where() + ": id " + std::to_string(region.id) + " is negative";
     if (region.count != 0 && region.element_bytes > kMaxBytes / region.count)
-      return where + ": element_bytes " + std::to_string(region.element_bytes) + " times count " +
+      return where() + ": element_bytes " + std::to_string(region.element_bytes) + " times count " +
              std::to_string(region.count) + " is not below 2^63";
-    if (const auto known = check_attributes(region); !known) return where + ": " + known.error().cause;
-    if (!ids.insert(region.id).second) return "field 'regions': id " + std::to_string(region.id) + " appears twice";
+    if (const auto known = check_attributes(region); !known) return where() + ": " + known.error().cause;
+    ids.push_back(region.id);
     if (region.bytes() > kMaxBytes - total) return "field 'regions': their sum is not below 2^63 bytes";
     total += region.bytes();
   }
+  std::sort(ids.begin(), ids.end());
+  if (const auto twice = std::adjacent_find(ids.begin(), ids.end()); twice != ids.end())
+    return "field 'regions': id " + std::to_string(*twice) + " appears twice";
   return {};
+}
+
+Result<Piece> nth_piece(const Json& json, std::size_t number, const std::string& object) {
+  const auto cbor = base::encode_cbor(json);
+  base::CborReader in(cbor, base::kMaxCborItems);
+  return take_piece(in, number, object);
 }
 
 /// The chunks must be exactly the capture, cut into pieces of chunk_bytes.
@@ -113,27 +96,20 @@ std::string wrong_lengths(const Piece& piece) {
 
 }  // namespace
 
+// There is one decoder of chunks and pieces, which takes them from CBOR.
 Result<ChunkEntry> chunk_from_json(const Json& json, const std::string& where, const std::string& object) {
-  if (!json.is_array() || json.size() != 4) return wrong(object, where + " is not [offset, length, hash, place]");
-  for (std::size_t i : {0U, 1U, 3U})
-    if (!json[i].is_number_unsigned()) return wrong(object, where + " is not [offset, length, hash, place]");
-  if (!json[2].is_binary() || json[2].get_binary().size() != 16)
-    return wrong(object, where + ": its hash is not a byte string of 16 bytes");
-  const auto place = json[3].get<std::uint64_t>();
-  if (place > std::numeric_limits<std::uint32_t>::max())
-    return wrong(object, where + ": place " + std::to_string(place) + " is not below 2^32");
-  std::array<std::byte, 16> hash{};
-  std::transform(json[2].get_binary().begin(), json[2].get_binary().end(), hash.begin(),
-                 [](std::uint8_t value) { return std::byte{value}; });
-  return ChunkEntry{json[0].get<std::uint64_t>(), json[1].get<std::uint64_t>(), base::Hash128::from_bytes(hash),
-                    static_cast<std::uint32_t>(place)};
+  const auto cbor = base::encode_cbor(json);
+  base::CborReader in(cbor, base::kMaxCborItems);
+  return take_chunk(in, where, object);
 }
+
+Result<Piece> piece_from_json(const Json& json, const std::string& object) { return nth_piece(json, 0, object); }
 
 Result<std::vector<Piece>> pieces_from_json(const Json& map, std::uint32_t ranks, const std::string& object) {
   PERDURE_TRY(const Json* list, base::get_array(map, "pieces", object));
   std::vector<Piece> pieces;
   for (const Json& item : *list) {
-    PERDURE_TRY(Piece piece, piece_from_json(item, object));
+    PERDURE_TRY(Piece piece, nth_piece(item, pieces.size(), object));
     pieces.push_back(std::move(piece));
   }
   if (auto cause = wrong_with(pieces, ranks); !cause.empty()) return wrong(object, std::move(cause));
@@ -171,17 +147,6 @@ Json to_json(const Piece& piece) {
               {"chunks", std::move(chunks)}};
 }
 
-Json to_json(const Manifest& manifest) {
-  Json json = to_json(manifest.id);
-  json["ranks"] = manifest.ranks;
-  json["segment"] = Json::array({manifest.segment_index, manifest.segment_count});
-  json["writer"] = manifest.writer;
-  Json pieces = Json::array();
-  for (const Piece& piece : manifest.pieces) pieces.push_back(to_json(piece));
-  json["pieces"] = std::move(pieces);
-  return json;
-}
-
 std::uint64_t items_of(const Piece& piece) {
   constexpr std::uint64_t kOfPiece = 1 + 4 + 2 + 2, kOfRegion = 4, kOfChunk = 5;  // maps, keys, numbers, arrays
   std::uint64_t items = kOfPiece + kOfRegion * piece.regions.size() + kOfChunk * piece.chunks.size();
@@ -207,24 +172,16 @@ Result<VersionId> version_id_from_json(const Json& json, const std::string& obje
   return VersionId{std::move(name), version, Attempt{attempt.first, attempt.second}};
 }
 
-Result<Piece> piece_from_json(const Json& json, const std::string& object) {
-  Piece piece;
-  PERDURE_TRY(std::uint64_t rank, get_ranged(json, "rank", 0, kMaxCount, object));
-  piece.rank = static_cast<std::uint32_t>(rank);
-  const std::string whose = object + ": rank " + std::to_string(rank);
-  PERDURE_TRY(piece.chunk_bytes, get_ranged(json, "chunk_bytes", 1, kMaxBytes, whose));
-  PERDURE_TRY(piece.regions, regions_from_json(json, whose));
-  PERDURE_TRY(const Json* chunks, base::get_array(json, "chunks", whose));
-  for (const Json& item : *chunks) {
-    PERDURE_TRY(ChunkEntry chunk,
-                chunk_from_json(item, "field 'chunks': chunk " + std::to_string(piece.chunks.size()), whose));
-    piece.chunks.push_back(chunk);
-  }
-  if (auto cause = piece.wrong(); !cause.empty()) return wrong(whose, std::move(cause));
-  return piece;
+Result<std::uint32_t> rank_from_json(const Json& map, const std::string& object) {
+  PERDURE_TRY(const std::uint64_t rank, get_ranged(map, "rank", 0, kMaxCount, object));
+  return static_cast<std::uint32_t>(rank);
 }
 
-Result<Manifest> manifest_from_json(const Json& json, const std::string& object) {
+Result<std::uint64_t> chunk_bytes_from_json(const Json& map, const std::string& object) {
+  return get_ranged(map, "chunk_bytes", 1, kMaxBytes, object);
+}
+
+Result<Manifest> heading_from_json(const Json& json, const std::string& object) {
   Manifest manifest;
   PERDURE_TRY(manifest.id, version_id_from_json(json, object));
   PERDURE_TRY(std::uint64_t ranks, get_ranged(json, "ranks", 1, kMaxCount, object));
@@ -237,7 +194,6 @@ Result<Manifest> manifest_from_json(const Json& json, const std::string& object)
   manifest.ranks = static_cast<std::uint32_t>(ranks);
   manifest.segment_index = static_cast<std::uint32_t>(segment.first);
   manifest.segment_count = static_cast<std::uint32_t>(segment.second);
-  PERDURE_TRY(manifest.pieces, pieces_from_json(json, manifest.ranks, object));
   return manifest;
 }
 
@@ -253,17 +209,25 @@ std::string Piece::wrong() const {
   return cause.empty() ? wrong_lengths(*this) : cause;
 }
 
-std::string wrong_with(const std::vector<Piece>& pieces, std::uint32_t ranks) {
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const std::uint32_t rank = pieces[i].rank;
+namespace {
+
+template <class OfRank>
+std::string wrong_ranks(const std::vector<OfRank>& list, std::uint32_t ranks) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::uint32_t rank = list[i].rank;
     if (rank >= ranks)
       return "field 'rank' is " + std::to_string(rank) + ", the version has " + std::to_string(ranks) + " ranks";
-    if (i > 0 && rank <= pieces[i - 1].rank)
-      return "field 'pieces': rank " + std::to_string(rank) + " follows rank " + std::to_string(pieces[i - 1].rank) +
+    if (i > 0 && rank <= list[i - 1].rank)
+      return "field 'pieces': rank " + std::to_string(rank) + " follows rank " + std::to_string(list[i - 1].rank) +
              ", not ascending";
   }
   return {};
 }
+
+}  // namespace
+
+std::string wrong_with(const std::vector<Piece>& pieces, std::uint32_t ranks) { return wrong_ranks(pieces, ranks); }
+std::string wrong_with(const std::vector<Table>& tables, std::uint32_t ranks) { return wrong_ranks(tables, ranks); }
 
 Status check_name(std::string_view name) {
   auto alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); };

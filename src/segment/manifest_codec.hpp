@@ -9,7 +9,6 @@ base::Json to_json(const Attempt& attempt);
 base::Json to_json(const VersionId& id);
 base::Json to_json(const ChunkEntry& chunk);
 base::Json to_json(const Piece& piece);
-base::Json to_json(const Manifest& manifest);
 
 /// CBOR items of a piece in a manifest, as base::kMaxCborItems counts them.
 std::uint64_t items_of(const Piece& piece);
@@ -26,7 +25,10 @@ base::Result<Piece> piece_from_json(const base::Json& json, const std::string& o
 /// Field `pieces`: of ranks below `ranks`, ascending.
 base::Result<std::vector<Piece>> pieces_from_json(const base::Json& map, std::uint32_t ranks,
                                                   const std::string& object);
-base::Result<Manifest> manifest_from_json(const base::Json& json, const std::string& object);
+base::Result<std::uint32_t> rank_from_json(const base::Json& map, const std::string& object);
+base::Result<std::uint64_t> chunk_bytes_from_json(const base::Json& map, const std::string& object);
+/// All of a manifest but its pieces.
+base::Result<Manifest> heading_from_json(const base::Json& map, const std::string& object);
 
 /// Name rule of perdure.h convention 5. PERDURE_INVALID_ARGUMENT with the rule in words.
 base::Status check_name(std::string_view name);

@@ -4,6 +4,8 @@
 
 #include "base/json.hpp"
 #include "segment/entry_codec.hpp"
+#include "segment/manifest_decoder.hpp"
+#include "support/manifest_json.hpp"
 #include "support/sample_segment.hpp"
 
 namespace perdure::segment {
@@ -16,6 +18,12 @@ const VersionId kId{"nbody", 7, {1700000000123456789, 42}};
 Manifest sample() { return test_support::sample_manifest(kId, 4, 1, 2, {2, 3}, 10000, 4096); }
 
 Json good() { return to_json(sample()); }
+
+base::Result<Manifest> manifest_from_json(const Json& json, const std::string& object) {
+  const auto cbor = base::encode_cbor(json);
+  base::CborReader in(cbor, base::kMaxCborItems);
+  return take_manifest(in, object);
+}
 
 /// Decodes `json` and returns what the refusal says.
 std::string refusal(const Json& json) {

@@ -112,5 +112,37 @@ TEST_F(SegmentV2, SaysAndHoldsWhatItDidThen) {
   EXPECT_TRUE(verify(source_, nullptr).empty());
 }
 
+// "mesh" version 3 of four ranks, segment 1 of 2 with ranks 2 and 3: each has a table of its own.
+class SegmentV3 : public testing::Test {
+ protected:
+  test_support::MemorySource source_{read_all(std::string(PERDURE_TEST_DATA) + "/segment-v3.pds"), "segment-v3.pds"};
+};
+
+TEST_F(SegmentV3, IsTheFileThatWasWrittenThen) {
+  ASSERT_EQ(source_.size(), 20480U);
+  EXPECT_EQ(base::hash128(source_.bytes()).hex(), "2f57df34c073758676eeb14786f1a6d2");
+}
+
+TEST_F(SegmentV3, SaysAndHoldsWhatItDidThen) {
+  const auto manifest = read_manifest(source_);
+  ASSERT_TRUE(manifest) << manifest.error().text();
+  EXPECT_EQ(manifest->id, (VersionId{"mesh", 3, {1700000000123456789, 0x1122334455667788}}));
+  EXPECT_EQ(manifest->ranks, 4U);
+  EXPECT_EQ(manifest->segment_index, 1U);
+  EXPECT_EQ(manifest->segment_count, 2U);
+  ASSERT_EQ(manifest->pieces.size(), 2U);
+  EXPECT_EQ(
+      manifest->pieces[0].regions,
+      (std::vector<RegionEntry>{{0, 8, 100}, {4, 1, 100, EntryKind::opaque, {{"units", std::string("kelvin")}}}}));
+  EXPECT_EQ(manifest->pieces[1], (Piece{3, 65536, {}, {}}));
+  const auto alone = read_rank(source_, 2);
+  ASSERT_TRUE(alone) << alone.error().text();
+  EXPECT_EQ(alone->pieces, std::vector<Piece>{manifest->pieces[0]});
+  std::vector<std::byte> chunk(900);
+  ASSERT_TRUE(read_chunk(source_, manifest->pieces[0], 0, chunk));
+  for (std::size_t i = 0; i < chunk.size(); ++i) ASSERT_EQ(chunk[i], static_cast<std::byte>((13 * i + 1) & 0xFF)) << i;
+  EXPECT_TRUE(verify(source_, nullptr).empty());
+}
+
 }  // namespace
 }  // namespace perdure::segment

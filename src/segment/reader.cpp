@@ -38,10 +38,12 @@ base::Result<Trailer> read_trailer(const ByteSource& source) {
   return decode_trailer(trailer, source.size(), source.name());
 }
 
-base::Result<Manifest> read_table(const ByteSource& source, const Trailer& trailer) {
-  std::vector<std::byte> bytes(trailer.manifest_length);
-  PERDURE_CHECK(source.read(trailer.manifest_offset, bytes));
-  return decode_manifest(bytes, trailer, source.name());
+ReadAt reads(const ByteSource& source) {
+  return [&source](std::uint64_t offset, base::ByteSpan target) { return source.read(offset, target); };
+}
+
+base::Result<Manifest> read_contents(const ByteSource& source, const Trailer& trailer) {
+  return decode_contents(reads(source), trailer, source.name());
 }
 
 base::Error chunk_damage(const Piece& piece, std::size_t index, const base::Hash128& found, const std::string& object) {
@@ -53,13 +55,43 @@ base::Error chunk_damage(const Piece& piece, std::size_t index, const base::Hash
           "", false};
 }
 
-base::Result<Manifest> read_manifest(const ByteSource& source) {
+namespace {
+
+/// Header and trailer, and what `decode` makes of what the trailer leads to, in agreement with the header.
+template <class Decode>
+base::Result<Manifest> read_framed(const ByteSource& source, const Decode& decode) {
   PERDURE_CHECK(check_size(source.size(), source.name()));
   PERDURE_TRY(std::vector<std::byte> header, read_header(source));
   if (auto decoded = decode_header(header, source.name()); !decoded) return base::fail(std::move(decoded).error());
   PERDURE_TRY(Trailer trailer, read_trailer(source));
-  PERDURE_TRY(Manifest manifest, read_table(source, trailer));
+  PERDURE_TRY(Manifest manifest, decode(trailer));
   PERDURE_CHECK(check_header(header, manifest, source.name()));
+  return manifest;
+}
+
+}  // namespace
+
+base::Result<Manifest> read_manifest(const ByteSource& source) {
+  return read_framed(source,
+                     [&](const Trailer& trailer) { return decode_manifest(reads(source), trailer, source.name()); });
+}
+
+base::Result<Manifest> read_contents(const ByteSource& source) {
+  return read_framed(source, [&](const Trailer& trailer) { return read_contents(source, trailer); });
+}
+
+base::Result<Manifest> read_rank(const ByteSource& source, std::uint32_t rank) {
+  Trailer trailer;
+  PERDURE_TRY(Manifest manifest, read_framed(source, [&](const Trailer& found) {
+                trailer = found;
+                return read_contents(source, found);
+              }));
+  std::erase_if(manifest.pieces, [rank](const Piece& piece) { return piece.rank != rank; });
+  for (const Table& table : manifest.tables) {
+    if (table.rank != rank) continue;
+    PERDURE_TRY(Piece piece, decode_table(reads(source), trailer, table, source.name()));
+    manifest.pieces.push_back(std::move(piece));
+  }
   return manifest;
 }
 

@@ -8,8 +8,11 @@
 #include "base/cbor.hpp"
 #include "base/json.hpp"
 #include "segment/chunk_ranges.hpp"
+#include "segment/hashed_range.hpp"
 #include "segment/little_endian.hpp"
 #include "segment/manifest_codec.hpp"
+#include "segment/manifest_decoder.hpp"
+#include "segment/manifest_encoder.hpp"
 
 namespace perdure::segment {
 namespace {
@@ -24,6 +27,8 @@ constexpr std::uint32_t kByteOrder = 0x01020304;
 constexpr std::uint32_t kOldestFormat = 1;
 constexpr std::uint64_t kHashBytes = 16;
 constexpr std::uint64_t kNameBytes = 128;
+constexpr std::uint64_t kItemsOfTable = 5;  // the array, and rank, offset, length, hash
+constexpr std::uint64_t kMaxTableItems = base::kMaxCborItems;
 
 /// Offsets of the fields, as in docs/format/segment.md.
 enum HeaderField : std::size_t {
@@ -85,9 +90,78 @@ Status check_format(ConstByteSpan header, const std::string& object) {
   return {};
 }
 
+std::uint32_t first_rank(const Manifest& manifest) {
+  if (!manifest.tables.empty()) return manifest.tables.front().rank;
+  return manifest.pieces.empty() ? kNoRank : manifest.pieces.front().rank;
+}
+
+std::uint32_t last_rank(const Manifest& manifest) {
+  if (!manifest.tables.empty()) return manifest.tables.back().rank;
+  return manifest.pieces.empty() ? kNoRank : manifest.pieces.back().rank;
+}
+
+std::uint64_t table_bytes(const Piece& piece) {
+  base::CborWriter counted(nullptr);
+  put_piece(counted, piece);
+  return counted.size();
+}
+
+std::uint64_t manifest_bytes(const Manifest& manifest) {
+  base::CborWriter counted(nullptr);
+  put_manifest(counted, manifest);
+  return counted.size();
+}
+
+bool needs_tables(const Manifest& manifest) {
+  std::uint64_t items = kMostItemsBesidePieces;
+  for (const Piece& piece : manifest.pieces) items += items_of(piece);
+  return items > kMaxManifestItems || manifest_bytes(manifest) > kMaxManifestBytes;
+}
+
+/// Where the manifest, or the index behind the tables, begins.
+std::uint64_t manifest_offset(const Manifest& manifest, std::uint64_t tail_offset) {
+  if (manifest.tables.empty()) return tail_offset;
+  const Table& last = manifest.tables.back();
+  return base::round_up(last.offset + last.length, kAlignment);
+}
+
+/// Manifest or index, padding, and the trailer that ends the file.
+std::vector<std::byte> encode_end(const Manifest& manifest, std::uint64_t offset) {
+  std::vector<std::byte> end;
+  base::CborWriter cbor(&end);
+  put_manifest(cbor, manifest);
+  const std::uint64_t length = end.size();
+  const base::Hash128 hash = base::hash128(end);
+  end.resize(base::round_up(length + kTrailerBytes, kAlignment));
+  base::ByteSpan trailer = base::ByteSpan(end).last(kTrailerBytes);
+  put_bytes(trailer, 0, base::as_bytes(kTrailerMagic));
+  put_le<std::uint64_t>(trailer, kManifestOffsetAt, offset);
+  put_le<std::uint64_t>(trailer, kManifestLengthAt, length);
+  put_bytes(trailer, kManifestHashAt, hash.bytes());
+  put_le<std::uint64_t>(trailer, kFileBytesAt, offset + end.size());
+  put_bytes(trailer, kTrailerHashAt, base::hash128(trailer.first(kTrailerHashAt)).bytes());
+  return end;
+}
+
+/// `take` decodes the CBOR of `length` bytes at `offset`; what it makes of it is returned if the hash is right.
+template <class Take>
+auto decode_range(const ReadAt& read, std::uint64_t offset, std::uint64_t length, const base::Hash128& hash,
+                  std::uint64_t most_items, const std::string& what, const std::string& object, const Take& take)
+    -> decltype(take(std::declval<base::CborReader&>(), object)) {
+  HashedRange range(read, offset, length);
+  const std::string at = what + " at offset " + std::to_string(offset);
+  base::CborReader in(length, most_items, range.next());
+  auto decoded = take(in, object + ": " + at);
+  PERDURE_TRY(const base::Hash128 found, range.rest(object, at));
+  // A damaged one is called so, whatever its bytes happen to say.
+  if (found != hash) return damaged(object, what + " damaged: wrong hash, " + at);
+  return decoded;
+}
+
 }  // namespace
 
 std::uint32_t format_of(const Manifest& manifest) {
+  if (!manifest.tables.empty()) return 3;
   for (const Piece& piece : manifest.pieces)
     if (!std::all_of(piece.regions.begin(), piece.regions.end(), [](const auto& entry) { return entry.plain(); }))
       return 2;
@@ -105,8 +179,8 @@ std::vector<std::byte> encode_header(const Manifest& manifest) {
   put_le(block, kRanksAt, manifest.ranks);
   put_le(block, kIndexAt, manifest.segment_index);
   put_le(block, kCountAt, manifest.segment_count);
-  put_le(block, kFirstRankAt, manifest.pieces.empty() ? kNoRank : manifest.pieces.front().rank);
-  put_le(block, kLastRankAt, manifest.pieces.empty() ? kNoRank : manifest.pieces.back().rank);
+  put_le(block, kFirstRankAt, first_rank(manifest));
+  put_le(block, kLastRankAt, last_rank(manifest));
   const std::string name = manifest.id.name.substr(0, kNameBytes);
   put_le(block, kNameLengthAt, static_cast<std::uint32_t>(name.size()));
   put_bytes(block, kNameAt, base::as_bytes(name));
@@ -149,16 +223,15 @@ Status check_header(ConstByteSpan block, const Manifest& manifest, const std::st
   if (header.ranks != manifest.ranks) return differ("ranks");
   if (header.segment_index != manifest.segment_index || header.segment_count != manifest.segment_count)
     return differ("segment");
-  if (header.first_rank != (manifest.pieces.empty() ? kNoRank : manifest.pieces.front().rank))
-    return differ("first rank");
-  if (header.last_rank != (manifest.pieces.empty() ? kNoRank : manifest.pieces.back().rank)) return differ("last rank");
+  if (header.first_rank != first_rank(manifest)) return differ("first rank");
+  if (header.last_rank != last_rank(manifest)) return differ("last rank");
   // What is left are the reserved bytes: those that this format would have written are the only ones allowed.
   if (const auto expected = encode_header(manifest); !std::equal(block.begin(), block.end(), expected.begin()))
     return damaged(object, "reserved bytes of the header block are not zero");
   return {};
 }
 
-std::uint64_t lay_out(Manifest& manifest) {
+std::uint64_t lay_out(Manifest& manifest, Tables tables) {
   std::uint64_t offset = kHeaderBytes;
   for (Piece& piece : manifest.pieces) {
     for (ChunkEntry& chunk : piece.chunks) {
@@ -166,31 +239,73 @@ std::uint64_t lay_out(Manifest& manifest) {
       offset = base::round_up(offset + chunk.length, kAlignment);
     }
   }
+  manifest.tables.clear();
+  if (tables == Tables::when_needed && !needs_tables(manifest)) return offset;
+  std::uint64_t at = offset;
+  for (const Piece& piece : manifest.pieces) {
+    manifest.tables.push_back({piece.rank, at, table_bytes(piece), {}});
+    at = base::round_up(at + manifest.tables.back().length, kAlignment);
+  }
   return offset;
 }
 
-std::vector<std::byte> encode_tail(const Manifest& manifest, std::uint64_t manifest_offset) {
-  std::vector<std::byte> tail = base::encode_cbor(to_json(manifest));
-  const std::uint64_t length = tail.size();
-  const base::Hash128 hash = base::hash128(tail);
-  tail.resize(base::round_up(length + kTrailerBytes, kAlignment));
-  base::ByteSpan trailer = base::ByteSpan(tail).last(kTrailerBytes);
-  put_bytes(trailer, 0, base::as_bytes(kTrailerMagic));
-  put_le<std::uint64_t>(trailer, kManifestOffsetAt, manifest_offset);
-  put_le<std::uint64_t>(trailer, kManifestLengthAt, length);
-  put_bytes(trailer, kManifestHashAt, hash.bytes());
-  put_le<std::uint64_t>(trailer, kFileBytesAt, manifest_offset + tail.size());
-  put_bytes(trailer, kTrailerHashAt, base::hash128(trailer.first(kTrailerHashAt)).bytes());
+Status write_tail(const Manifest& manifest, std::uint64_t tail_offset, const WriteAt& write) {
+  const std::uint64_t offset = manifest_offset(manifest, tail_offset);
+  if (manifest.tables.empty()) return write(offset, encode_end(manifest, offset));
+  Manifest index{manifest.id, manifest.ranks, manifest.segment_index, manifest.segment_count, manifest.writer,
+                 {},          manifest.tables};
+  for (std::size_t i = 0; i < index.tables.size(); ++i) {
+    std::vector<std::byte> table;
+    table.reserve(base::round_up(index.tables[i].length, kAlignment));
+    base::CborWriter cbor(&table);
+    put_piece(cbor, manifest.pieces[i]);
+    index.tables[i].hash = base::hash128(table);
+    table.resize(base::round_up(table.size(), kAlignment));
+    PERDURE_CHECK(write(index.tables[i].offset, table));
+  }
+  return write(offset, encode_end(index, offset));
+}
+
+std::uint64_t tail_bytes(const Manifest& manifest, std::uint64_t tail_offset) {
+  return manifest_offset(manifest, tail_offset) - tail_offset +
+         base::round_up(manifest_bytes(manifest) + kTrailerBytes, kAlignment);
+}
+
+std::vector<std::byte> encode_tail(const Manifest& manifest, std::uint64_t tail_offset) {
+  std::vector<std::byte> tail;
+  (void)write_tail(manifest, tail_offset, [&](std::uint64_t, ConstByteSpan data) -> Status {
+    tail.insert(tail.end(), data.begin(), data.end());  // each begins where the one before ended
+    return {};
+  });
   return tail;
 }
 
-Status check_readable(ConstByteSpan tail, const std::string& object) {
-  const auto length = get_le<std::uint64_t>(tail.last(kTrailerBytes), kManifestLengthAt);
-  if (length > kMaxManifestBytes)
+Status check_describable(const Piece& piece, const std::string& object) {
+  const std::string whose = "rank " + std::to_string(piece.rank) + " has " + std::to_string(piece.regions.size()) +
+                            " regions and " + std::to_string(piece.chunks.size()) + " chunks";
+  constexpr const char* kRemedy = "put small regions together, raise chunk_bytes, or use more ranks";
+  if (const std::uint64_t items = items_of(piece); items > kMaxTableItems)
     return base::fail(PERDURE_INVALID_ARGUMENT, object,
-                      "its manifest would have " + std::to_string(length) + " bytes, readers take " +
-                          std::to_string(kMaxManifestBytes));
-  return base::check_cbor(tail.first(length), object + ": its manifest");
+                      whose + ", more than a segment can describe of one rank (" + std::to_string(kMaxTableItems / 4) +
+                          " regions or " + std::to_string(kMaxTableItems / 5) + " chunks)",
+                      kRemedy);
+  if (const std::uint64_t bytes = table_bytes(piece); bytes > kMaxManifestBytes)
+    return base::fail(PERDURE_INVALID_ARGUMENT, object,
+                      whose + ", whose description has " + base::format_bytes(bytes) + "; readers take " +
+                          base::format_bytes(kMaxManifestBytes),
+                      kRemedy);
+  return {};
+}
+
+Status check_describable(const Manifest& manifest, const std::string& object) {
+  for (const Piece& piece : manifest.pieces) PERDURE_CHECK(check_describable(piece, object));
+  constexpr std::uint64_t kMostTables = (kMaxManifestItems - kMostItemsBesidePieces) / kItemsOfTable;
+  if (manifest.tables.size() > kMostTables)
+    return base::fail(PERDURE_INVALID_ARGUMENT, object,
+                      "a segment would have the pieces of " + std::to_string(manifest.tables.size()) +
+                          " ranks; it may have those of " + std::to_string(kMostTables),
+                      "let fewer ranks share a segment (segment.per)");
+  return {};
 }
 
 Result<Trailer> decode_trailer(ConstByteSpan block, std::uint64_t file_bytes, const std::string& object) {
@@ -222,14 +337,37 @@ Result<Trailer> decode_trailer(ConstByteSpan block, std::uint64_t file_bytes, co
   return trailer;
 }
 
-Result<Manifest> decode_manifest(ConstByteSpan bytes, const Trailer& trailer, const std::string& object) {
-  const std::string at = "manifest at offset " + std::to_string(trailer.manifest_offset);
-  if (bytes.size() != trailer.manifest_length) return damaged(object, at + " cut short");
-  if (base::hash128(bytes) != trailer.manifest_hash) return damaged(object, "manifest damaged: wrong hash, " + at);
-  const std::string inside = object + ": " + at;
-  PERDURE_TRY(base::Json json, base::decode_cbor(bytes, inside));
-  PERDURE_TRY(Manifest manifest, manifest_from_json(json, inside));
-  PERDURE_CHECK(check_chunk_ranges(manifest, trailer.manifest_offset, inside));
+Result<Manifest> decode_contents(const ReadAt& read, const Trailer& trailer, const std::string& object) {
+  PERDURE_TRY(Manifest manifest,
+              decode_range(read, trailer.manifest_offset, trailer.manifest_length, trailer.manifest_hash,
+                           kMaxManifestItems, "manifest", object, take_manifest));
+  PERDURE_CHECK(check_ranges(manifest, trailer.manifest_offset,
+                             object + ": manifest at offset " + std::to_string(trailer.manifest_offset)));
+  return manifest;
+}
+
+Result<Piece> decode_table(const ReadAt& read, const Trailer& trailer, const Table& table, const std::string& object) {
+  const std::string what = "table of rank " + std::to_string(table.rank);
+  const auto take = [&](base::CborReader& in, const std::string& inside) -> Result<Piece> {
+    PERDURE_TRY(Piece piece, take_piece(in, 0, inside));
+    PERDURE_CHECK(in.end(inside));
+    if (piece.rank == table.rank) return piece;
+    return damaged(inside, "it is that of rank " + std::to_string(piece.rank));
+  };
+  PERDURE_TRY(Piece piece,
+              decode_range(read, table.offset, table.length, table.hash, kMaxTableItems, what, object, take));
+  PERDURE_CHECK(check_ranges(piece, trailer.manifest_offset, object + ": " + what));
+  return piece;
+}
+
+Result<Manifest> decode_manifest(const ReadAt& read, const Trailer& trailer, const std::string& object) {
+  PERDURE_TRY(Manifest manifest, decode_contents(read, trailer, object));
+  for (const Table& table : manifest.tables) {
+    PERDURE_TRY(Piece piece, decode_table(read, trailer, table, object));
+    manifest.pieces.push_back(std::move(piece));
+  }
+  // Of format 1 and 2 that is known already.
+  if (!manifest.tables.empty()) PERDURE_CHECK(check_ranges(manifest, trailer.manifest_offset, object));
   return manifest;
 }
 

@@ -7,8 +7,7 @@ namespace perdure::segment {
 base::Status check_size(std::uint64_t bytes, const std::string& object);
 /// The raw header block; not judged yet.
 base::Result<std::vector<std::byte>> read_header(const ByteSource& source);
-base::Result<Trailer> read_trailer(const ByteSource& source);
-base::Result<Manifest> read_table(const ByteSource& source, const Trailer& trailer);
+ReadAt reads(const ByteSource& source);
 /// The error of a chunk whose bytes hash to `found`.
 base::Error chunk_damage(const Piece& piece, std::size_t index, const base::Hash128& found, const std::string& object);
 

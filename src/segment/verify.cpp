@@ -1,5 +1,8 @@
 // Reads every byte of a segment and reports everything that is wrong with it.
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include "base/hash.hpp"
 #include "segment/chunk_ranges.hpp"
@@ -10,6 +13,10 @@ namespace {
 
 using Progress = std::function<void(std::uint64_t)>;
 
+constexpr std::uint64_t kVerifiedAtOnce = 4 * base::MiB;
+constexpr std::uint64_t kLongestChunk = 16 * base::GiB;  // that chunk_bytes permits
+constexpr std::uint64_t kMostReadAgain = 256 * base::MiB;
+
 class Verifier {
  public:
   Verifier(const ByteSource& source, const Progress& progress) : source_(source), progress_(progress) {}
@@ -18,23 +25,38 @@ class Verifier {
  private:
   /// The three parts that say what the rest is. False when the file cannot be judged any further.
   bool check_frame();
+  /// False when it is not known where everything is.
+  bool read_tables();
   void check_data();
-  void check_chunk(const ChunkPosition& chunk);
+  void check_chunk(const Position& chunk);
+  /// Nothing after an error, which is reported.
+  std::optional<base::Hash128> hash_of(const Position& chunk);
+  base::Hash128 hash_of_hole(std::uint64_t bytes);
   void check_zero(std::uint64_t begin, std::uint64_t end, std::int64_t rank);
+  bool check_written_zero(std::uint64_t begin, std::uint64_t end, std::int64_t rank);
   /// Whose data a damaged frame hits: known from the header, or from the manifest.
   void name_ranks();
   void add(std::uint64_t offset, base::Error error) { defects_.push_back({offset, -1, -1, std::move(error)}); }
+  /// Nobody writes chunks that long: a hole there is what a file claims that has less than it says.
+  void add_hole(std::uint64_t offset, std::int64_t rank) {
+    const std::string cause = "nothing was ever written at offset " + std::to_string(offset);
+    defects_.push_back({offset, rank, -1, {PERDURE_CORRUPT, source_.name(), cause, "", false}});
+  }
   void advance(std::uint64_t bytes) const {
     if (progress_) progress_(bytes);
   }
-  /// Calls `use(offset, block)` for [begin, end) in blocks of the buffer; false after an error, which is reported for
-  /// `rank`.
+  /// Calls `use(offset, block)` for [begin, end) in blocks; false after an error, which is reported for `rank`. Blocks
+  /// of which the source knows that they are zero are not read.
   template <class Use>
   bool for_blocks(std::uint64_t begin, std::uint64_t end, std::int64_t rank, const Use& use);
 
   const ByteSource& source_;
   const Progress& progress_;
-  std::vector<std::byte> buffer_;
+  std::vector<std::byte> buffer_, zeros_;
+  std::map<std::uint64_t, base::Hash128> holes_;  ///< hashes of holes, by length: chunks have few lengths
+  bool believed_ = true;                          ///< what the source says of zeros
+  bool used_ = false;                             ///< it said so of a block that was asked for
+  bool sure_ = false;                             ///< it was right, or that does not help
   std::vector<Defect> defects_;
   std::uint32_t first_rank_ = kNoRank;
   std::uint32_t last_rank_ = kNoRank;
@@ -45,15 +67,20 @@ class Verifier {
 template <class Use>
 bool Verifier::for_blocks(std::uint64_t begin, std::uint64_t end, std::int64_t rank, const Use& use) {
   for (std::uint64_t offset = begin; offset < end;) {
-    buffer_.resize(std::min<std::uint64_t>(4 * base::MiB, source_.size()));
-    base::ByteSpan block = base::ByteSpan(buffer_).first(std::min<std::uint64_t>(buffer_.size(), end - offset));
-    if (auto read = source_.read(offset, block); !read) {
+    const auto bytes = static_cast<std::size_t>(std::min(kVerifiedAtOnce, end - offset));
+    const bool hole = believed_ && source_.zeros(offset) >= bytes;
+    std::vector<std::byte>& blocks = hole ? zeros_ : buffer_;
+    blocks.resize(std::min(kVerifiedAtOnce, source_.size()));
+    used_ |= hole;
+    if (hole && end - begin > kLongestChunk) return add_hole(offset, rank), false;
+    const base::ByteSpan block = base::ByteSpan(blocks).first(bytes);
+    if (auto read = hole ? base::Status() : source_.read(offset, block); !read) {
       defects_.push_back({offset, rank, -1, std::move(read).error()});
       return false;
     }
-    advance(block.size());
+    advance(bytes);
     if (!use(offset, block)) return true;
-    offset += block.size();
+    offset += bytes;
   }
   return true;
 }
@@ -74,12 +101,12 @@ bool Verifier::check_frame() {
   }
   auto trailer = read_trailer(source_);
   if (!trailer) return add(size - kTrailerBytes, trailer.error()), false;
-  auto manifest = read_table(source_, *trailer);
+  auto manifest = read_contents(source_, *trailer);
   if (!manifest) return add(trailer->manifest_offset, manifest.error()), false;
   advance(trailer->manifest_length + kTrailerBytes);
-  if (!header && !manifest->pieces.empty()) {
-    first_rank_ = manifest->pieces.front().rank;
-    last_rank_ = manifest->pieces.back().rank;
+  if (const auto ranks = manifest->ranks_here(); !header && !ranks.empty()) {
+    first_rank_ = ranks.front();
+    last_rank_ = ranks.back();
   }
   if (auto agree = check_header(*block, *manifest, source_.name()); header && !agree) add(0, agree.error());
   trailer_ = *trailer;
@@ -87,42 +114,110 @@ bool Verifier::check_frame() {
   return true;
 }
 
+// Of what a table says only the chunks stay in memory. Without a table nobody knows where its rank's chunks are.
+bool Verifier::read_tables() {
+  bool all = true;
+  for (const Table& table : manifest_.tables) {
+    auto piece = decode_table(reads(source_), trailer_, table, source_.name());
+    advance(table.length);
+    if (piece) {
+      piece->regions = {};
+      manifest_.pieces.push_back(std::move(*piece));
+    } else {
+      defects_.push_back({table.offset, table.rank, -1, std::move(piece).error()});
+      all = false;
+    }
+  }
+  if (manifest_.tables.empty()) return true;
+  if (auto placed = check_ranges(manifest_, trailer_.manifest_offset, source_.name()); !placed)
+    return add(trailer_.manifest_offset, std::move(placed).error()), false;
+  return all;
+}
+
 void Verifier::check_data() {
+  const bool whole = read_tables();
   std::uint64_t end = kHeaderBytes;
   std::int64_t rank = -1;
-  for (const ChunkPosition& chunk : chunks_by_offset(manifest_)) {
-    check_zero(end, chunk.offset, rank);
-    check_chunk(chunk);
-    end = chunk.offset + chunk.length;
-    rank = chunk.piece->rank;
+  for (const Position& part : positions(manifest_)) {
+    if (whole) check_zero(end, part.offset, rank);
+    if (part.piece != nullptr) check_chunk(part);
+    end = part.offset + part.length;
+    rank = part.rank;
   }
+  if (!whole) return;
   check_zero(end, trailer_.manifest_offset, rank);
   check_zero(trailer_.manifest_offset + trailer_.manifest_length, trailer_.file_bytes - kTrailerBytes, -1);
 }
 
-void Verifier::check_chunk(const ChunkPosition& chunk) {
-  base::Hasher hasher;
-  const std::int64_t rank = chunk.piece->rank;
+void Verifier::check_chunk(const Position& chunk) {
+  const base::Hash128& expected = chunk.piece->chunks[chunk.index].hash;
+  used_ = false;
+  auto found = hash_of(chunk);
+  // File systems have been wrong about holes, and a segment that is called damaged is set aside: the first time it is
+  // read. Holes are what it costs otherwise.
+  if (found && *found != expected && used_ && !std::exchange(sure_, true) && chunk.length <= kMostReadAgain) {
+    believed_ = false;
+    found = hash_of(chunk);
+    believed_ = !found || *found != expected;
+  }
+  const std::int64_t rank = chunk.rank;
   const auto index = static_cast<std::int64_t>(chunk.index);
-  const bool read = for_blocks(chunk.offset, chunk.offset + chunk.length, rank,
-                               [&](std::uint64_t, base::ByteSpan block) { return hasher.update(block), true; });
-  if (!read) {
+  if (!found) {
     defects_.back().chunk = index;
-  } else if (const base::Hash128 found = hasher.digest(); found != chunk.piece->chunks[chunk.index].hash) {
-    defects_.push_back({chunk.offset, rank, index, chunk_damage(*chunk.piece, chunk.index, found, source_.name())});
+  } else if (*found != expected) {
+    defects_.push_back({chunk.offset, rank, index, chunk_damage(*chunk.piece, chunk.index, *found, source_.name())});
   }
 }
 
+std::optional<base::Hash128> Verifier::hash_of(const Position& chunk) {
+  if (believed_ && chunk.length > 0 && chunk.length <= kLongestChunk && source_.zeros(chunk.offset) >= chunk.length) {
+    used_ = true;
+    advance(chunk.length);
+    return hash_of_hole(chunk.length);
+  }
+  base::Hasher hasher;
+  const bool read = for_blocks(chunk.offset, chunk.offset + chunk.length, chunk.rank,
+                               [&](std::uint64_t, base::ByteSpan block) { return hasher.update(block), true; });
+  return read ? std::optional(hasher.digest()) : std::nullopt;
+}
+
+base::Hash128 Verifier::hash_of_hole(std::uint64_t bytes) {
+  const auto [known, anew] = holes_.try_emplace(bytes);
+  if (!anew) return known->second;
+  zeros_.resize(std::min(kVerifiedAtOnce, source_.size()));
+  base::Hasher hasher;
+  for (std::uint64_t left = bytes; left > 0;) {
+    const auto block = base::ConstByteSpan(zeros_).first(std::min<std::uint64_t>(zeros_.size(), left));
+    hasher.update(block);
+    left -= block.size();
+  }
+  return known->second = hasher.digest();
+}
+
 void Verifier::check_zero(std::uint64_t begin, std::uint64_t end, std::int64_t rank) {
-  for_blocks(begin, end, rank, [&](std::uint64_t offset, base::ByteSpan block) {
+  while (begin < end) {
+    const std::uint64_t hole = std::min(source_.zeros(begin), end - begin);
+    advance(hole);
+    begin += hole;
+    const std::uint64_t stop = std::min(end, begin + kVerifiedAtOnce);
+    if (!check_written_zero(begin, stop, rank)) return;
+    begin = stop;
+  }
+}
+
+bool Verifier::check_written_zero(std::uint64_t begin, std::uint64_t end, std::int64_t rank) {
+  bool zero = true;
+  const bool read = for_blocks(begin, end, rank, [&](std::uint64_t offset, base::ByteSpan block) {
     auto bad = std::find_if(block.begin(), block.end(), [](std::byte b) { return b != std::byte{0}; });
-    if (bad == block.end()) return true;
+    zero = bad == block.end();
+    if (zero) return true;
     offset += static_cast<std::uint64_t>(bad - block.begin());
     const std::string cause = "byte at offset " + std::to_string(offset) + " should be zero: padding damaged" +
                               (rank < 0 ? std::string() : ", behind a chunk of rank " + std::to_string(rank));
     defects_.push_back({offset, rank, -1, {PERDURE_CORRUPT, source_.name(), cause, "", false}});
     return false;
   });
+  return read && zero;
 }
 
 void Verifier::name_ranks() {

@@ -157,9 +157,10 @@ base::Result<std::unique_ptr<Store>> make_store(const std::string& location, con
 /// What the file of a store implements, and its row in registry.cpp names. `place`: what is behind the scheme.
 using MakeStore = base::Result<std::unique_ptr<Store>>(const std::string& place, const StoreOptions& options);
 
-/// Reads the manifests of all segments of a version and judges: complete exactly when every segment is there, its
+/// Reads what all segments of a version say of themselves and judges: complete exactly when every segment is there, its
 /// manifest verifies, all agree, and every rank appears once. Returns the manifests in segment order. The chunks are
-/// not read.
+/// not read, nor are the tables of format 3: at 4,096 nodes of 128 ranks the indexes are 25 MB together, the tables of
+/// 100,000 regions per rank half a terabyte.
 base::Result<std::vector<segment::Manifest>> read_version(Store& store, const VersionListing& listing);
 
 }  // namespace perdure::store

@@ -41,7 +41,7 @@ Status check_agreement(const Manifest& manifest, const Manifest& first, const Ve
 Status check_ranks(const std::vector<Manifest>& manifests, const std::string& object) {
   std::vector<std::uint32_t> ranks;
   for (const Manifest& manifest : manifests)
-    for (const segment::Piece& piece : manifest.pieces) ranks.push_back(piece.rank);
+    for (const std::uint32_t rank : manifest.ranks_here()) ranks.push_back(rank);
   std::sort(ranks.begin(), ranks.end());
   for (std::uint32_t i = 0; i < ranks.size(); ++i) {
     if (ranks[i] < i)
@@ -60,7 +60,7 @@ base::Result<std::vector<Manifest>> read_version(Store& store, const VersionList
   std::vector<Manifest> manifests;
   for (const SegmentRef& segment : listing.segments) {
     PERDURE_TRY(auto source, store.open(segment));
-    PERDURE_TRY(Manifest manifest, segment::read_manifest(*source));
+    PERDURE_TRY(Manifest manifest, segment::read_contents(*source));
     manifests.push_back(std::move(manifest));
     PERDURE_CHECK(check_agreement(manifests.back(), manifests.front(), listing, segment));
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 
 #include "damage.hpp"
 #include "os/hooks.hpp"
@@ -84,6 +85,46 @@ TEST_P(ManyRegions, MoreThanAMillionAreRefusedBeforeAnythingIsWritten) {
   });
   EXPECT_TRUE(outcome.all(0)) << outcome.text();
   stop_daemons(directory_.path());
+}
+
+/// Each rank has `count` regions of one byte, writes them as version 1, or restores them from what the store has.
+int share_a_segment(const Rank& rank, const std::string& options, int count, bool written) {
+  std::vector<unsigned char> memory(static_cast<std::size_t>(count)), expected(memory.size());
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    expected[i] = static_cast<unsigned char>((i * 31 + static_cast<std::size_t>(rank.rank)) % 251);
+  if (!written) memory = expected;
+  perdure_t* handle = rank.open(options);
+  for (int id = 0; id < count; ++id)
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_protect(handle, id, memory.data() + id, 1, 1));
+  if (written) {
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_restore(handle, "mesh", PERDURE_LATEST));
+    REQUIRE(memory == expected);
+  } else {
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "mesh", 1));
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "mesh", 1, PERDURE_LEVEL_STORE, PERDURE_FOREVER));
+  }
+  REQUIRE_STATUS(PERDURE_OK, handle, perdure_close(&handle));
+  return 0;
+}
+
+// More than a million regions in one segment: until each rank had a table of its own, this was refused, and before that
+// it was acknowledged and could not be read.
+TEST_P(ManyRegions, OfAllRanksOfASegmentMayBeMoreThanOneManifestHolds) {
+  RunOptions run;
+  run.ranks = 6;
+  run.timeout_s = 280;
+  const int count = kSanitized ? 2'000 : 180'000;
+  for (const bool written : {false, true}) {
+    const auto outcome =
+        run_ranks(run, [&](const Rank& rank) { return share_a_segment(rank, options(), count, written); });
+    EXPECT_TRUE(outcome.all(0)) << outcome.text();
+    stop_daemons(directory_.path());
+    if (!written) expect_clean_store(directory_.path() + "/store", "mesh", {1});
+    for (const char* node : {"/node", "/file"}) std::filesystem::remove_all(directory_.path() + node);
+  }
+  const auto file = std::find_if(std::filesystem::recursive_directory_iterator(directory_.path() + "/store/mesh/1"), {},
+                                 [](const auto& entry) { return entry.path().extension() == ".pds"; });
+  EXPECT_EQ(read_bytes(file->path()).at(8), kSanitized ? 1 : 3) << "its format";
 }
 
 /// Counts what this process sends to its engine.

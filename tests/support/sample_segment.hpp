@@ -57,8 +57,9 @@ inline segment::Manifest sample_manifest(const segment::VersionId& id, std::uint
 }
 
 /// The whole file. `manifest` must be laid out.
-inline std::vector<std::byte> sample_file(segment::Manifest manifest) {
-  const std::uint64_t manifest_offset = segment::lay_out(manifest);
+inline std::vector<std::byte> sample_file(segment::Manifest manifest,
+                                          segment::Tables tables = segment::Tables::when_needed) {
+  const std::uint64_t manifest_offset = segment::lay_out(manifest, tables);
   std::vector<std::byte> file = segment::encode_header(manifest);
   file.resize(manifest_offset);
   for (const segment::Piece& piece : manifest.pieces) {

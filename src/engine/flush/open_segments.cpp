@@ -10,7 +10,7 @@ OpenSegments::OpenSegments(const catalog::HeldVersion& version, const std::vecto
     Open segment{
         {version.id, version.ranks, local.index, local.count, std::string("perdure ") + base::kVersion, {}}, 0, false};
     for (std::uint32_t rank : local.ranks) segment.manifest.pieces.push_back(version.pieces.at(rank));
-    segment.manifest_offset = segment::lay_out(segment.manifest);
+    segment.tail_offset = segment::lay_out(segment.manifest);
     for (auto& piece : segment.manifest.pieces) {
       const auto& held = version.pieces.at(piece.rank).chunks;
       for (std::uint32_t c = 0; c < held.size(); ++c) {
@@ -30,8 +30,8 @@ base::Status OpenSegments::open(store::Store& store) {
 
 // The size does not depend on hashes, which may not be known yet.
 base::Status OpenSegments::open_one(store::Store& store, Open& segment) {
-  const std::uint64_t bytes =
-      segment.manifest_offset + segment::encode_tail(segment.manifest, segment.manifest_offset).size();
+  PERDURE_CHECK(segment::check_describable(segment.manifest, segment.manifest.id.text()));
+  const std::uint64_t bytes = segment.tail_offset + segment::tail_bytes(segment.manifest, segment.tail_offset);
   auto sink = segment.resumed ? store.resume(segment.manifest, bytes) : store.begin(segment.manifest, bytes);
   if (!sink && segment.resumed && sink.error().code == PERDURE_NOT_FOUND && !sink.error().retryable)
     return base::fail(
@@ -54,11 +54,11 @@ base::Status OpenSegments::publish(std::uint64_t& bytes, const std::function<bas
   for (std::size_t i = 0; i < open_.size(); ++i) {
     Open& segment = open_[i];
     fill_in(segment, i);
-    const auto tail = segment::encode_tail(segment.manifest, segment.manifest_offset);
-    PERDURE_CHECK(segment::check_readable(tail, segment.manifest.id.text()));
-    PERDURE_CHECK(segment.sink->write(segment.manifest_offset, tail));
+    PERDURE_CHECK(segment::write_tail(
+        segment.manifest, segment.tail_offset,
+        [&](std::uint64_t offset, base::ConstByteSpan data) { return segment.sink->write(offset, data); }));
     PERDURE_CHECK(segment.sink->commit());
-    bytes += segment.manifest_offset + tail.size();
+    bytes += segment.tail_offset + segment::tail_bytes(segment.manifest, segment.tail_offset);
     PERDURE_CHECK(stored(segment.manifest.segment_index));
   }
   return {};

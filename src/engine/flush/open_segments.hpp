@@ -35,7 +35,7 @@ class OpenSegments {
  private:
   struct Open {
     segment::Manifest manifest;
-    std::uint64_t manifest_offset = 0;
+    std::uint64_t tail_offset = 0;
     bool resumed = false;
     std::unique_ptr<store::SegmentSink> sink = {};
   };

@@ -72,7 +72,6 @@ class HeldVersions {
 
  private:
   base::Status commit_more(const ipc::Commit& commit, const catalog::HeldVersion& held);
-  base::Status check_described(const ipc::Stage& stage) const;
   void recorded(const catalog::HeldVersion& held);
   void count_chunks(const segment::VersionId& id, const segment::Piece& piece);
   void doubt_slumps();

@@ -114,20 +114,18 @@ TEST_F(NodeStateTest, RefusesToStageSlotsThatWereNotGrantedForIt) {
 // What no reader would take is refused before anybody is told that it is safe.
 TEST_F(NodeStateTest, RefusesMoreThanASegmentCanDescribe) {
   open({4});
-  const auto stage = [&](std::uint32_t rank, std::uint32_t segment, std::size_t regions) {
+  const auto stage = [&](std::uint32_t rank, std::size_t regions) {
     auto all = staged(id(1), {grant(rank + 1, id(1)).address}, rank);
-    all.ranks = 4, all.segment = segment;
+    all.ranks = 4;
     for (std::size_t i = 1; i < regions; ++i) all.piece.regions.push_back({static_cast<std::int32_t>(i), 1, 0});
     return core->held.stage(rank + 1, all);
   };
-  const std::size_t most = (base::kMaxCborItems - segment::kMostItemsBesidePieces) / 4 - 8;  // of two ranks together
-  EXPECT_TRUE(stage(0, 0, most / 2));
-  const auto refused = stage(1, 0, most / 2 + 8);
+  const auto refused = stage(0, base::kMaxCborItems / 4);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, PERDURE_INVALID_ARGUMENT);
-  EXPECT_THAT(refused.error().text(), testing::HasSubstr("segment.per"));
-  EXPECT_TRUE(stage(2, 0, 8));
-  EXPECT_TRUE(stage(3, 1, most / 2)) << "another segment has room of its own";
+  EXPECT_THAT(refused.error().text(), testing::HasSubstr("more than a segment can describe of one rank"));
+  for (const std::uint32_t rank : {1U, 2U})
+    EXPECT_TRUE(stage(rank, 600'000)) << "each rank has a table of its own, where one manifest is too small for all";
 }
 
 TEST_F(NodeStateTest, RefusesToStageTwoChunksInOneSlot) {

@@ -71,9 +71,8 @@ struct Version : VersionState {
   std::uint64_t order = 0;           ///< of commit; flushes keep it
   std::optional<base::Error> error;  ///< of the last failed flush
   std::set<ClientId> pinned_by;
-  std::set<ClientId> staged_by;                           ///< ranks that are still connected, until the commit
-  std::map<std::uint32_t, std::uint64_t> described = {};  ///< CBOR items of what is staged, by the index of its segment
-  std::vector<std::uint64_t> chunks = {};                 ///< of staged pieces, on each tier
+  std::set<ClientId> staged_by;                ///< ranks that are still connected, until the commit
+  std::vector<std::uint64_t> chunks = {};      ///< of staged pieces, on each tier
   std::vector<std::uint64_t> granted = {};     ///< slots on each tier that ranks write, or have not staged yet
   std::optional<OpenCapture> capture;          ///< until the commit, or until a flush of its own has ended
   std::optional<double> begun_s;               ///< by the clock of NodeStateOptions; until it is committed or over
