@@ -70,6 +70,8 @@ Result<Json> decode_cbor(ConstByteSpan data, const std::string& object) {
     Json value = Json::from_cbor(first, first + data.size(), true, false);
     if (value.is_discarded()) return fail(PERDURE_CORRUPT, object, "not valid CBOR");
     return value;
+  } catch (const std::bad_alloc& refused) {  // which says nothing about the data
+    return fail(exception_error(refused, object));
   } catch (const std::exception& error) {
     return fail(PERDURE_CORRUPT, object, std::string("not valid CBOR: ") + error.what());
   }

@@ -96,17 +96,31 @@ Error errno_error(int error_number, std::string call, std::string object) {
   return error;
 }
 
+namespace {
+
 // A thread that the system refuses is EAGAIN, whatever it lacks.
-Error exception_error(const std::exception& exception, std::string object) {
+Error described(const std::exception& exception, const std::string& object) {
   if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr)
-    return {PERDURE_NO_SPACE, std::move(object), "the system refuses more memory", kFreeMemory, true};
+    return {PERDURE_NO_SPACE, object, "the system refuses more memory", kFreeMemory, true};
   if (const auto* error = dynamic_cast<const std::system_error*>(&exception)) {
     if (error->code() == std::errc::resource_unavailable_try_again)
-      return {PERDURE_NO_SPACE, std::move(object), "the system refuses another thread", kMoreThreads, true};
+      return {PERDURE_NO_SPACE, object, "the system refuses another thread", kMoreThreads, true};
     if (error->code().category() == std::generic_category() || error->code().category() == std::system_category())
-      return errno_error(error->code().value(), "a call of the system", std::move(object));
+      return errno_error(error->code().value(), "a call of the system", object);
   }
-  return {PERDURE_INTERNAL, std::move(object), exception.what(), "please report this", false};
+  return {PERDURE_INTERNAL, object, exception.what(), "please report this", false};
+}
+
+}  // namespace
+
+// Where there is no memory for the error either, it is one that needs none: who calls this does so for others that
+// wait.
+Error exception_error(const std::exception& exception, std::string object) {
+  try {
+    return described(exception, object);
+  } catch (...) {
+    return {PERDURE_NO_SPACE, std::move(object), "out of memory", {}, true};
+  }
 }
 
 const char* code_name(ErrorCode code) {

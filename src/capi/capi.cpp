@@ -1,6 +1,7 @@
 // The C functions: argument checks and calls, nothing else. Exceptions (memory) stop here.
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "base/version.hpp"
 #include "capi/handles.hpp"
@@ -13,8 +14,17 @@ using capi::Handle;
 
 base::Status refuse(const char* what, const char* why) { return base::fail(PERDURE_INVALID_ARGUMENT, what, why); }
 
+// A text that no memory can be had for is one that needs none.
+std::string text_of(const base::Error& error) noexcept {
+  try {
+    return error.text();
+  } catch (...) {
+    return "out of memory";  // short enough
+  }
+}
+
 perdure_status finish(Handle& handle, const base::Status& status) {
-  handle.error_text = status ? std::string() : status.error().text();
+  handle.error_text = status ? std::string() : text_of(status.error());
   handle.error_retryable = !status && status.error().retryable;
   return status ? PERDURE_OK : status.error().code;
 }
@@ -46,25 +56,31 @@ perdure_status on_session(perdure_t* handle, Body body) {
   return finish(*found, base::caught("perdure", [&]() -> base::Status { return body(*found->session); }));
 }
 
-perdure_status open(std::unique_ptr<comm::Communicator> comm, const char* options, perdure_t** out, char* message,
-                    std::size_t message_bytes) {
-  try {
-    auto session = client::Session::open(std::move(comm), options);
-    if (!session) {
-      copy_text(session.error().text(), message, message_bytes);
-      return session.error().code;
-    }
-    auto handle = std::make_shared<Handle>();
-    handle->session = std::move(*session);
+// In the first exchange of all, an agreement, for who has no memory for more.
+void say_failed(const perdure_communicator& c, base::ErrorCode why) {
+  std::uint64_t words[4] = {client::failure_word(c.rank, why)};
+  (void)c.allreduce(c.context, words, 4, 1);
+}
+
+perdure_status open(base::Result<std::unique_ptr<comm::Communicator>> comm, const char* options, perdure_t** out,
+                    char* message, std::size_t message_bytes) {
+  std::shared_ptr<Handle> handle;
+  perdure_t* number = nullptr;
+  auto opened = base::caught("perdure", [&]() -> base::Status {
+    if (!comm) return base::fail(std::move(comm).error());
+    PERDURE_CHECK(client::agree_after(**comm, "perdure", [&]() -> base::Status {
+      handle = std::make_shared<Handle>();
+      number = capi::add_handle(handle);
+      return {};
+    }));
+    PERDURE_TRY(handle->session, client::Session::open(std::move(*comm), options));
     handle->process = handle->session->process();
-    *out = capi::add_handle(std::move(handle));
-    copy_text({}, message, message_bytes);
-    return PERDURE_OK;
-  } catch (const std::exception& exception) {
-    const base::Error error = base::exception_error(exception, "perdure");
-    copy_text(error.text(), message, message_bytes);
-    return error.code;
-  }
+    return {};
+  });
+  if (opened) *out = number;
+  if (!opened && number != nullptr) (void)capi::take_handle(number);
+  copy_text(opened ? std::string() : text_of(opened.error()), message, message_bytes);
+  return opened ? PERDURE_OK : opened.error().code;
 }
 
 }  // namespace
@@ -74,7 +90,9 @@ extern "C" {
 perdure_status perdure_open(const char* options, perdure_t** out, char* message, size_t message_bytes) {
   if (out == nullptr) return PERDURE_INVALID_ARGUMENT;
   *out = nullptr;
-  return open(comm::make_solo(), options, out, message, message_bytes);
+  auto comm =
+      base::caught("perdure", [] { return base::Result<std::unique_ptr<comm::Communicator>>(comm::make_solo()); });
+  return open(std::move(comm), options, out, message, message_bytes);
 }
 
 perdure_status perdure_open_communicator(const perdure_communicator* communicator, const char* options, perdure_t** out,
@@ -85,12 +103,9 @@ perdure_status perdure_open_communicator(const perdure_communicator* communicato
     copy_text("communicator: it is null", message, message_bytes);
     return PERDURE_INVALID_ARGUMENT;
   }
-  auto comm = comm::make_from_c(*communicator);
-  if (!comm) {
-    copy_text(comm.error().text(), message, message_bytes);
-    return comm.error().code;
-  }
-  return open(std::move(*comm), options, out, message, message_bytes);
+  auto comm = base::caught("communicator", [&] { return comm::make_from_c(*communicator); });
+  if (!comm && comm.error().code == PERDURE_NO_SPACE) say_failed(*communicator, PERDURE_NO_SPACE);
+  return open(std::move(comm), options, out, message, message_bytes);
 }
 
 perdure_status perdure_protect(perdure_t* handle, int id, void* address, size_t element_bytes, size_t count) {
@@ -136,8 +151,9 @@ perdure_status perdure_restore_regions(perdure_t* handle, const char* name, int6
                                        size_t count) {
   return on_session(handle, [&](client::Session& s) {
     // Null ids with a count: -1 is protected nowhere, so that the refusal is collective.
-    std::vector<std::int32_t> wanted(count == 0 || ids != nullptr ? 0 : 1, -1);
-    if (ids != nullptr) wanted.assign(ids, ids + count);
+    static constexpr std::int32_t kNowhere = -1;
+    const std::span<const std::int32_t> wanted =
+        ids != nullptr ? std::span(ids, count) : std::span(&kNowhere, count == 0 ? 0 : 1);
     return s.restore(name == nullptr ? "" : name, version, wanted);
   });
 }
@@ -191,12 +207,12 @@ perdure_status perdure_close(perdure_t** handle) {
     closed = std::move(found->session);
     return outcome;
   });
-  if (status != PERDURE_OK) closing_failure.text = std::string("close: ") + base::code_name(status);
+  if (status != PERDURE_OK) closing_failure.text = base::code_name(status);
   if (status == PERDURE_WRONG_PROCESS) return status;
   if (auto taken = capi::take_handle(*handle)) {
     std::lock_guard guard(taken->mutex);
     taken->session.reset();
-    if (status != PERDURE_OK) closing_failure = {taken->error_text, taken->error_retryable};
+    if (status != PERDURE_OK) closing_failure = {std::move(taken->error_text), taken->error_retryable};
   }
   *handle = nullptr;
   return status;

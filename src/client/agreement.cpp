@@ -11,7 +11,7 @@ namespace perdure::client {
 namespace {
 
 struct Wire {
-  std::uint32_t operation;
+  std::uint32_t operation;  // 0: of who cannot say what it was about to do
   std::uint32_t status;
   std::uint64_t name_hash;
   std::int64_t version;
@@ -24,7 +24,7 @@ struct Wire {
   std::uint64_t bytes;
 };
 
-base::Error peer_failed(std::size_t rank, std::uint32_t code, const std::string& object) {
+base::Error rank_failed(std::uint64_t rank, std::uint32_t code, const std::string& object) {
   const auto status = code <= base::kLastErrorCode ? static_cast<base::ErrorCode>(code) : PERDURE_INTERNAL;
   return {PERDURE_PEER_FAILED, object, "rank " + std::to_string(rank) + " failed: " + base::code_name(status),
           "see the error of that rank", status == PERDURE_UNAVAILABLE || status == PERDURE_TIMEOUT};
@@ -36,17 +36,19 @@ std::string described(const Wire& wire) {
 }
 
 base::Status compare(const std::vector<Wire>& all, std::size_t mine) {
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    const Wire &a = all[0], &b = all[rank];
-    const bool same =
-        a.operation == b.operation && a.name_hash == b.name_hash && a.version == b.version && a.detail == b.detail;
+  std::size_t first = 0;
+  while (all[first].operation == 0 && first < mine) ++first;
+  for (std::size_t rank = first; rank < all.size(); ++rank) {
+    const Wire &a = all[first], &b = all[rank];
+    const bool same = b.operation == 0 || (a.operation == b.operation && a.name_hash == b.name_hash &&
+                                           a.version == b.version && a.detail == b.detail);
     if (same) continue;
     const std::string what = a.operation != b.operation || a.version != b.version
                                  ? described(a) + " and " + described(b)
                                  : "another name or level";
     return base::fail(PERDURE_MISMATCH, "collective call",
-                      "rank 0 and rank " + std::to_string(rank) + " disagree: " + what + " (this is rank " +
-                          std::to_string(mine) + ")",
+                      "rank " + std::to_string(first) + " and rank " + std::to_string(rank) + " disagree: " + what +
+                          " (this is rank " + std::to_string(mine) + ")",
                       "make the same calls with the same names and versions, in the same order, on all ranks");
   }
   return {};
@@ -54,17 +56,31 @@ base::Status compare(const std::vector<Wire>& all, std::size_t mine) {
 
 // The first of the values is this function's; of the others the greatest come back.
 base::Status agree_with(comm::Communicator& comm, const base::Status& mine, std::span<std::uint64_t> values) {
-  // The lowest failing rank wins: codes of higher ranks make smaller numbers.
-  const auto rank = static_cast<std::uint64_t>(comm.rank());
-  values[0] = mine ? 0 : ((0xffffffffULL - rank) << 32) | static_cast<std::uint64_t>(mine.error().code);
+  values[0] = mine ? 0 : failure_word(comm.rank(), mine.error().code);
   PERDURE_CHECK(comm.allreduce(values, comm::Reduce::maximum));
-  const std::uint64_t value = values[0];
   if (!mine) return base::fail(mine.error());
-  if (value == 0) return {};
-  return base::fail(peer_failed(0xffffffffULL - (value >> 32), static_cast<std::uint32_t>(value), "collective call"));
+  if (values[0] == 0) return {};
+  return base::fail(peer_failed(values[0], "collective call"));
 }
 
 }  // namespace
+
+std::size_t opening_bytes() { return sizeof(Wire); }
+
+base::Status refuse_opening(comm::Communicator& comm, base::ErrorCode why, base::ByteSpan room) {
+  Wire wire{};
+  wire.status = static_cast<std::uint32_t>(why);
+  return comm.allgather(std::as_bytes(std::span(&wire, 1)), room);
+}
+
+// The lowest failing rank wins: codes of higher ranks make smaller numbers.
+std::uint64_t failure_word(int rank, base::ErrorCode why) {
+  return ((0xffffffffULL - static_cast<std::uint64_t>(rank)) << 32) | static_cast<std::uint64_t>(why);
+}
+
+base::Error peer_failed(std::uint64_t failure_word, const std::string& object) {
+  return rank_failed(0xffffffffULL - (failure_word >> 32), static_cast<std::uint32_t>(failure_word), object);
+}
 
 const char* operation_name(Operation operation) {
   switch (operation) {
@@ -107,7 +123,7 @@ base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& op
   PERDURE_CHECK(compare(all, static_cast<std::size_t>(comm.rank())));
   for (std::size_t rank = 0; rank < all.size(); ++rank)
     if (all[rank].status != 0)
-      return base::fail(peer_failed(rank, all[rank].status, operation_name(opening.operation)));
+      return base::fail(rank_failed(rank, all[rank].status, operation_name(opening.operation)));
   Opened opened;
   opened.node_level_bits = kEverything;
   for (const Wire& other : all) {

@@ -39,6 +39,15 @@ struct Opened {
 /// all. If `mine` is an error, this rank gets it back and all others PERDURE_PEER_FAILED naming the lowest such rank.
 base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& opening, const base::Status& mine);
 
+/// For who cannot go on, and takes part in an opening without memory: `room` has opening_bytes() for each rank. The
+/// others get PERDURE_PEER_FAILED.
+std::size_t opening_bytes();
+base::Status refuse_opening(comm::Communicator& comm, base::ErrorCode why, base::ByteSpan room);
+
+/// What a rank's failure is in an exchange of maxima, of which the lowest rank's comes back; 0 is none.
+std::uint64_t failure_word(int rank, base::ErrorCode why);
+base::Error peer_failed(std::uint64_t failure_word, const std::string& object);
+
 /// One exchange: success if all ranks bring success; otherwise as above.
 base::Status agree(comm::Communicator& comm, const base::Status& mine);
 /// The same for what `work` returns, a Status. What it throws is brought to the exchange, too: others wait in it.

@@ -39,22 +39,33 @@ base::Result<std::string> find_socket(const std::vector<std::vector<std::byte>>&
 
 }  // namespace
 
+// Who has no memory for its own part of the job says so before anybody needs that.
 base::Result<std::unique_ptr<Job>> Job::open(std::unique_ptr<comm::Communicator> comm, const char* options) {
-  auto job = std::unique_ptr<Job>(new Job);
-  job->comm_ = std::move(comm);
-  const base::Status ready = base::caught("perdure", [&] { return job->configure(options); });
+  std::unique_ptr<Job> job;
+  comm::Communicator& members = *comm;
+  PERDURE_CHECK(agree_after(members, "perdure", [&]() -> base::Status {
+    auto made = std::unique_ptr<Job>(new Job);
+    made->comm_ = std::make_unique<Exchanges>(std::move(comm));
+    job = std::move(made);
+    return {};
+  }));
+  PERDURE_CHECK(job->comm_->call([&] { return job->open_all(options); }));
+  return job;
+}
+
+base::Status Job::open_all(const char* options) {
+  const base::Status ready = base::caught("perdure", [&] { return configure(options); });
   Opening opening;
   opening.operation = Operation::open;
-  opening.name = job->config_.serialise();
-  auto opened = open_collective(*job->comm_, opening, ready);
+  opening.name = config_.serialise();
+  auto opened = open_collective(*comm_, opening, ready);
   if (!opened && opened.error().code == PERDURE_MISMATCH)
     return base::fail(PERDURE_MISMATCH, "configuration", "it is not the same on all ranks",
                       "give all ranks the same options, environment and file");
   if (!opened) return base::fail(opened.error());
-  job->label_ = node_label(job->config_, job->comm_->rank());
-  PERDURE_TRY(job->nodes_, find_nodes(*job->comm_, job->label_));
-  PERDURE_CHECK(job->attach());
-  return job;
+  label_ = node_label(config_, comm_->rank());
+  PERDURE_TRY(nodes_, find_nodes(*comm_, label_));
+  return attach();
 }
 
 base::Status Job::configure(const char* options) {

@@ -8,6 +8,7 @@
 
 #include "client/agreement.hpp"
 #include "client/engine_host.hpp"
+#include "client/exchanges.hpp"
 #include "client/group_membership.hpp"
 #include "client/known_versions.hpp"
 #include "client/name_claims.hpp"
@@ -26,7 +27,7 @@ class Job {
   /// [collective] With engines attached.
   static base::Result<std::unique_ptr<Job>> open(std::unique_ptr<comm::Communicator> comm, const char* options);
 
-  comm::Communicator& comm() const { return *comm_; }
+  Exchanges& comm() const { return *comm_; }
   const config::Config& config() const { return config_; }
   plan::Aggregation aggregation() const { return aggregation_; }
   store::Store& store() const { return *store_; }
@@ -65,10 +66,11 @@ class Job {
   Job() = default;
   base::Status configure(const char* options);
   base::Status choose_cpus();
+  base::Status open_all(const char* options);
   base::Status attach_once();
   base::Status connect(const std::string& socket);
 
-  std::unique_ptr<comm::Communicator> comm_;
+  std::unique_ptr<Exchanges> comm_;
   config::Config config_;
   plan::Aggregation aggregation_;
   std::unique_ptr<store::Store> store_;

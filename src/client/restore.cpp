@@ -168,8 +168,13 @@ base::Status Session::restore_newest(VersionReader& reader, std::optional<captur
   }
 }
 
-base::Status Session::restore(const std::string& name, std::int64_t version,
-                              const std::optional<std::vector<std::int32_t>>& ids) {
+base::Status Session::restore(std::string_view name, std::int64_t version,
+                              const std::optional<std::span<const std::int32_t>>& ids) {
+  return job_->comm().call([&] { return restore_all(std::string(name), version, ids); });
+}
+
+base::Status Session::restore_all(const std::string& name, std::int64_t version,
+                                  const std::optional<std::span<const std::int32_t>>& ids) {
   const std::uint64_t begun = os::monotonic_ns();
   left_ns_ = 0;  // what is between checkpoints now is not only the application's own time
   base::Status ready = segment::check_name(name);
@@ -180,7 +185,7 @@ base::Status Session::restore(const std::string& name, std::int64_t version,
   std::optional<capture::MemoryTarget> target;
   if (ready)
     ready = base::caught("restore", [&]() -> base::Status {
-      target.emplace(regions_, ids);
+      target.emplace(regions_, ids ? std::optional(std::vector<std::int32_t>(ids->begin(), ids->end())) : std::nullopt);
       return {};
     });
   PERDURE_CHECK(restore_newest(reader, target, {Operation::restore, name, version}, ready));

@@ -22,13 +22,16 @@ std::uint64_t seconds_to_ns(double seconds) { return seconds <= 0 ? 0 : static_c
 
 }  // namespace
 
-Session::Session(std::unique_ptr<Job> job) : job_(std::move(job)), process_(os::process_id()) {
-  progress_.restored_version = -1;
-}
+Session::Session() : process_(os::process_id()) { progress_.restored_version = -1; }
 
 base::Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<comm::Communicator> comm, const char* options) {
-  PERDURE_TRY(auto job, Job::open(std::move(comm), options));
-  return std::unique_ptr<Session>(new Session(std::move(job)));
+  std::unique_ptr<Session> session;
+  PERDURE_CHECK(agree_after(*comm, "perdure", [&]() -> base::Status {
+    session.reset(new Session);
+    return {};
+  }));
+  PERDURE_TRY(session->job_, Job::open(std::move(comm), options));
+  return session;
 }
 
 // No memory is that large, and the tables for so many chunks would exhaust it: refused before anything is allocated.
@@ -61,7 +64,11 @@ base::Status Session::unprotect(std::int32_t id) {
   return {};
 }
 
-base::Status Session::checkpoint(const std::string& name, std::int64_t version) {
+base::Status Session::checkpoint(std::string_view name, std::int64_t version) {
+  return job_->comm().call([&] { return checkpoint_all(std::string(name), version); });
+}
+
+base::Status Session::checkpoint_all(const std::string& name, std::int64_t version) {
   const std::uint64_t begun = os::monotonic_ns();
   os::crash_point(os::CrashPoint::checkpoint_begin);
   tell_step(begun);
@@ -115,6 +122,8 @@ base::Status Session::capture(const segment::VersionId& id) {
   os::crash_point(os::CrashPoint::checkpoint_staged);
   // All ranks know the outcome then, and tell their engine.
   const base::Status agreed = agree(job_->comm(), captured);
+  const bool waits = job_->group().joined() && job_->config().boolean("redundancy.in_call");
+  if (agreed && !waits) job_->comm().last();
   return base::caught("checkpoint", [&]() -> base::Status {
     if (agreed) return writer->commit();
     if (writer) writer->abort();
@@ -122,16 +131,22 @@ base::Status Session::capture(const segment::VersionId& id) {
   });
 }
 
-base::Result<std::uint64_t> Session::latest(const std::string& name) {
-  VersionReader reader(*job_);
-  base::Status ready = segment::check_name(name);
-  if (ready) ready = job_->hold(name, NameClaims::Access::read);
-  PERDURE_CHECK(reader.choose({Operation::latest, name, -1}, ready));
-  return reader.id().version;
+base::Result<std::uint64_t> Session::latest(std::string_view of_name) {
+  return job_->comm().call([&]() -> base::Result<std::uint64_t> {
+    const std::string name(of_name);
+    VersionReader reader(*job_);
+    base::Status ready = segment::check_name(name);
+    if (ready) ready = job_->hold(name, NameClaims::Access::read);
+    PERDURE_CHECK(reader.choose({Operation::latest, name, -1}, ready));
+    return reader.id().version;
+  });
 }
 
-base::Result<segment::RegionEntry> Session::stored_size(const std::string& name, std::int64_t version,
-                                                        std::int32_t id) {
+base::Result<segment::RegionEntry> Session::stored_size(std::string_view name, std::int64_t version, std::int32_t id) {
+  return job_->comm().call([&] { return read_size(std::string(name), version, id); });
+}
+
+base::Result<segment::RegionEntry> Session::read_size(const std::string& name, std::int64_t version, std::int32_t id) {
   base::Status ready = segment::check_name(name);
   if (ready) ready = check_version(version, true);
   if (ready) ready = job_->hold(name, NameClaims::Access::read);
@@ -155,9 +170,9 @@ base::Result<segment::RegionEntry> Session::stored_size(const std::string& name,
   return base::fail(PERDURE_NOT_FOUND, "region " + std::to_string(id), "it is not part of " + reader.id().text());
 }
 
-base::Status Session::wait(const std::string& name, std::int64_t version, int level, double timeout_s) {
+base::Status Session::wait(std::string_view name, std::int64_t version, int level, double timeout_s) {
   left_ns_ = 0;  // what is between checkpoints now is not only the application's own time
-  return wait_level(*job_, name, version, level, timeout_s);
+  return job_->comm().call([&] { return wait_level(*job_, std::string(name), version, level, timeout_s); });
 }
 
 base::Result<perdure_level> Session::level_reached(const std::string& name, std::int64_t version) {
@@ -172,10 +187,12 @@ base::Status Session::progress(perdure_progress& known) {
 
 base::Result<std::string> Session::next_report() { return client::next_report(*job_); }
 
-base::Status Session::retire(const std::string& name, std::int64_t version) {
-  return retire_version(*job_, name, version);
+base::Status Session::retire(std::string_view name, std::int64_t version) {
+  return job_->comm().call([&] { return retire_version(*job_, std::string(name), version); });
 }
 
-base::Status Session::close() { return close_job(*job_); }
+base::Status Session::close() {
+  return job_->comm().call([&] { return close_job(*job_); });
+}
 
 }  // namespace perdure::client

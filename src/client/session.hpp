@@ -4,7 +4,9 @@
 // here is thread-safe by itself.
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "capture/memory.hpp"
@@ -20,27 +22,32 @@ class Session {
 
   base::Status protect(const capture::Region& region);
   base::Status unprotect(std::int32_t id);
-  base::Status checkpoint(const std::string& name, std::int64_t version);
-  base::Result<std::uint64_t> latest(const std::string& name);
-  base::Result<segment::RegionEntry> stored_size(const std::string& name, std::int64_t version, std::int32_t id);
+  // Collective calls ask for no memory before others may wait for this rank (exchanges.hpp).
+  base::Status checkpoint(std::string_view name, std::int64_t version);
+  base::Result<std::uint64_t> latest(std::string_view name);
+  base::Result<segment::RegionEntry> stored_size(std::string_view name, std::int64_t version, std::int32_t id);
   /// `ids` nothing: all protected regions.
-  base::Status restore(const std::string& name, std::int64_t version,
-                       const std::optional<std::vector<std::int32_t>>& ids);
-  base::Status wait(const std::string& name, std::int64_t version, int level, double timeout_s);
+  base::Status restore(std::string_view name, std::int64_t version,
+                       const std::optional<std::span<const std::int32_t>>& ids);
+  base::Status wait(std::string_view name, std::int64_t version, int level, double timeout_s);
   base::Result<perdure_level> level_reached(const std::string& name, std::int64_t version);
   /// `known` has what this process knows by itself also where the engine does not answer.
   base::Status progress(perdure_progress& known);
   base::Result<std::string> next_report();
-  base::Status retire(const std::string& name, std::int64_t version);
+  base::Status retire(std::string_view name, std::int64_t version);
   base::Status close();
   std::int32_t process() const { return process_; }
 
  private:
-  explicit Session(std::unique_ptr<Job> job);
+  Session();
   base::Status check_chunks(const capture::Region& region) const;
   void tell_step(std::uint64_t entered_ns);
+  base::Status checkpoint_all(const std::string& name, std::int64_t version);
   base::Status capture(const segment::VersionId& id);
+  base::Result<segment::RegionEntry> read_size(const std::string& name, std::int64_t version, std::int32_t id);
   struct Outcome;
+  base::Status restore_all(const std::string& name, std::int64_t version,
+                           const std::optional<std::span<const std::int32_t>>& ids);
   base::Result<Outcome> restore_chosen(VersionReader& reader, capture::Target& target);
   base::Status restore_newest(VersionReader& reader, std::optional<capture::MemoryTarget>& target,
                               const Opening& opening, const base::Status& ready);

@@ -111,8 +111,8 @@ base::Result<segment::ChunkEntry> VersionWriter::copy(const tier::SlotAddress& s
 
 base::Status VersionWriter::stage() {
   os::crash_point(os::CrashPoint::checkpoint_before_stage);
-  PERDURE_CHECK(job_.engine().channel().call(
-      ipc::Stage{grant_.id, job_.ranks(), std::move(piece_), job_.nodes().launch}));
+  PERDURE_CHECK(
+      job_.engine().channel().call(ipc::Stage{grant_.id, job_.ranks(), std::move(piece_), job_.nodes().launch}));
   return {};
 }
 

@@ -1,0 +1,81 @@
+#include "client/exchanges.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "client/agreement.hpp"
+
+namespace perdure::client {
+namespace {
+
+constexpr std::size_t kMostValues = 4;  // that go with the question whether all are there
+
+}  // namespace
+
+Exchanges::Exchanges(std::unique_ptr<comm::Communicator>&& wrapped)
+    : room_(new std::byte[opening_bytes() * static_cast<std::size_t>(wrapped->size())]) {
+  wrapped_ = std::move(wrapped);
+}
+
+// No memory is asked for between this exchange and the one that it announces.
+base::Status Exchanges::meet(std::span<std::uint64_t> values) {
+  if (state_ == State::left) return lost();
+  if (state_ == State::outside) return wrapped_->barrier();
+  state_ = State::open;
+  std::array<std::uint64_t, 1 + kMostValues> words{};
+  std::copy(values.begin(), values.end(), words.begin() + 1);
+  PERDURE_CHECK(wrapped_->allreduce(words, comm::Reduce::maximum));
+  if (words[0] != 0) {
+    who_ = words[0];
+    state_ = State::left;
+    return lost();
+  }
+  std::copy_n(words.begin() + 1, values.size(), values.begin());
+  return {};
+}
+
+base::Status Exchanges::allreduce(std::span<std::uint64_t> values, comm::Reduce operation) {
+  if (state_ == State::outside) return wrapped_->allreduce(values, operation);
+  if (operation == comm::Reduce::maximum && values.size() <= kMostValues) return meet(values);
+  PERDURE_CHECK(meet({}));
+  return wrapped_->allreduce(values, operation);
+}
+
+base::Status Exchanges::allgather(base::ConstByteSpan mine, base::ByteSpan all) {
+  if (state_ == State::opening)
+    state_ = State::open;
+  else if (state_ != State::outside)
+    PERDURE_CHECK(meet({}));
+  return wrapped_->allgather(mine, all);
+}
+
+base::Status Exchanges::broadcast(base::ByteSpan data, int root) {
+  if (state_ != State::outside) PERDURE_CHECK(meet({}));
+  return wrapped_->broadcast(data, root);
+}
+
+base::Status Exchanges::lost() const { return base::fail(peer_failed(who_, "perdure")); }
+
+// Who comes here without an error may be waited for by who left: all meet once more.
+base::Status Exchanges::end() {
+  base::Status met;
+  if (state_ != State::outside) met = meet({});
+  state_ = State::outside;
+  return met;
+}
+
+// The others are in their opening, or in an exchange that asks whether all are there. What they answer is not of
+// interest, and nothing here needs memory.
+void Exchanges::leave(base::ErrorCode why) noexcept {
+  const State state = std::exchange(state_, State::outside);
+  if (state == State::outside || state == State::left) return;
+  try {
+    const auto bytes = opening_bytes() * static_cast<std::size_t>(wrapped_->size());
+    if (state == State::opening) (void)refuse_opening(*wrapped_, why, {room_.get(), bytes});
+    std::array<std::uint64_t, 1 + kMostValues> words{failure_word(wrapped_->rank(), why)};
+    (void)wrapped_->allreduce(words, comm::Reduce::maximum);
+  } catch (...) {  // of a communicator that fails: nobody can be told anything
+  }
+}
+
+}  // namespace perdure::client

@@ -1,0 +1,63 @@
+#pragma once
+// The exchanges of a collective call. Ranks are to make the same ones in the same order, wherever in the call one of
+// them can go on no longer, such as for want of memory: it leaves the call, and all others hear of it at their next
+// exchange and leave the call too. (docs/adr/0035)
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "comm/communicator.hpp"
+
+namespace perdure::client {
+
+/// A communicator for one job. Within call() each exchange says beforehand whether all are still there: one more small
+/// exchange, but for the first of a call, which is an opening (agreement.hpp), and for agreements, which say it by
+/// themselves. Outside of call() it adds nothing.
+class Exchanges : public comm::Communicator {
+ public:
+  /// Memory for the worst is taken here; without it `wrapped` stays the caller's.
+  explicit Exchanges(std::unique_ptr<comm::Communicator>&& wrapped);
+  int rank() const override { return wrapped_->rank(); }
+  int size() const override { return wrapped_->size(); }
+  base::Status barrier() override { return meet({}); }
+  base::Status allreduce(std::span<std::uint64_t> values, comm::Reduce operation) override;
+  base::Status allgather(base::ConstByteSpan mine, base::ByteSpan all) override;
+  base::Status broadcast(base::ByteSpan data, int root) override;
+
+  /// [collective] `body` returns a Result. What it throws on one rank is an error on all: PERDURE_PEER_FAILED on those
+  /// that had no error of their own.
+  template <class Body>
+  auto call(Body body) -> decltype(body()) {
+    state_ = State::opening;
+    base::Error thrown;
+    try {
+      auto outcome = body();
+      auto others = end();
+      if (outcome && !others) return base::fail(std::move(others).error());
+      return outcome;
+    } catch (const std::exception& exception) {
+      thrown = base::exception_error(exception, "perdure");
+    } catch (...) {
+      thrown.cause = "unknown throw";
+    }
+    leave(thrown.code);
+    return base::fail(std::move(thrown));
+  }
+  /// The call that is under way makes no more exchanges, on any rank: what fails from now on is this rank's alone. For
+  /// calls that must not cost one more.
+  void last() { state_ = State::outside; }
+
+ private:
+  enum class State { outside, opening, open, left };
+  base::Status meet(std::span<std::uint64_t> values);
+  base::Status end();
+  void leave(base::ErrorCode why) noexcept;
+  base::Status lost() const;
+
+  std::unique_ptr<comm::Communicator> wrapped_;
+  std::unique_ptr<std::byte[]> room_;  // for the opening of a call by who has no memory for it
+  State state_ = State::outside;
+  std::uint64_t who_ = 0;  // left the call, and why
+};
+
+}  // namespace perdure::client
