@@ -223,8 +223,8 @@ TEST_F(VersionReading, RefusesToFillMemoryFromWhatWasNone) {
 class RestoreCollectives : public JobOfThreads {
  protected:
   RestoreCollectives() { per_node_ = 1, ranks_ = 3; }
-  /// Of a restore of the newest version on rank 0, until the first byte was there: all but the agreement at the end, the
-  /// end of the call, and with redundancy that on what becomes of it.
+  /// Of a restore of the newest version on rank 0, until the first byte was there: all but the agreement at the end,
+  /// the end of the call, and with redundancy that on what becomes of it.
   unsigned count() {
     std::vector<unsigned> counts(static_cast<std::size_t>(ranks_));
     test_support::ThreadGroup group(ranks_);
