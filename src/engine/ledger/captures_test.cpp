@@ -167,6 +167,8 @@ TEST_F(NodeStateCapture, ASlotIsUsedAgainOnceItsChunkIsInTheSegmentAndOnlyWhenIt
   EXPECT_TRUE(held[0].held.empty());
   EXPECT_EQ(held[0].spilled, std::vector<std::uint32_t>{0});
   EXPECT_FALSE(core->held.locate(2, id(1), 0)) << "it can be restored from the store only";
+  ASSERT_TRUE(core->held.quarantine({id(1), 0, 1, "its hash is wrong"}));
+  EXPECT_FALSE(core->held.locate(2, id(1), 0)) << "a chunk that is quarantined brings the other ones nowhere back";
 }
 
 TEST_F(NodeStateCapture, OfAPieceThatIsCompleteTheCatalogSaysFirstThatAChunkMoved) {

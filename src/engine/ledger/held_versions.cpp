@@ -269,10 +269,14 @@ base::Result<const segment::Piece*> HeldVersions::locate(ClientId client, const 
                                                          std::uint32_t rank) {
   os::crash_point(os::CrashPoint::engine_locate);
   auto it = node_.catalog.state().versions.find(id);
-  if (it == node_.catalog.state().versions.end() || !it->second.pieces.contains(rank) || it->second.spilled(rank))
-    return base::fail(not_held(id));
+  if (it == node_.catalog.state().versions.end() || !it->second.pieces.contains(rank)) return base::fail(not_held(id));
+  const segment::Piece& piece = it->second.pieces.at(rank);
+  // Whatever else is known of it, quarantine among it: what moved, or is on a tier that is not here, has no slot.
+  const bool in_slots = std::all_of(piece.chunks.begin(), piece.chunks.end(),
+                                    [&](const auto& chunk) { return chunk.place < node_.tiers.size(); });
+  if (!in_slots) return base::fail(not_held(id));
   node_.versions.at(id).pinned_by.insert(client);
-  return &it->second.pieces.at(rank);
+  return &piece;
 }
 
 void HeldVersions::unpin(ClientId client) {
