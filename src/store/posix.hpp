@@ -1,7 +1,7 @@
 #pragma once
 // A store in a directory of a file system that several nodes see. Inside this module only; made by
 // make_store.
-#include "store/posix_layout.hpp"
+#include "store/posix_place.hpp"
 #include "store/store.hpp"
 
 namespace perdure::store {
@@ -9,7 +9,7 @@ namespace perdure::store {
 class PosixStore : public Store {
  public:
   /// `root`: an absolute path; need not exist.
-  explicit PosixStore(const std::string& root);
+  PosixStore(const std::string& root, Whose whose);
   const Properties& properties() const override { return properties_; }
   base::Status prepare() override;
   base::Result<std::unique_ptr<SegmentSink>> begin(const segment::Manifest& manifest,
@@ -33,9 +33,7 @@ class PosixStore : public Store {
   base::Status clean(const std::function<bool(const segment::VersionId&, std::uint32_t)>& abandoned) override;
 
  private:
-  base::Status check_root() const;
-
-  const PosixLayout layout_;
+  const PosixPlace place_;
   const Properties properties_;
 };
 

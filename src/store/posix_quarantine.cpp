@@ -1,5 +1,6 @@
 // Setting a segment aside, so that it is where it was or in quarantine, and in quarantine never without its report:
-//   1. make <root>/.quarantine, synced into <root>
+//   1. make <root>/.quarantine (where that is another user's: <root>/.quarantine-<number of the user>), synced into
+//   <root>
 //   2. write the report <name>.<version>.<file name>.json, synced
 //   3. rename the segment to <name>.<version>.<file name>; what was published in its place since it was read is put
 //      back
@@ -55,26 +56,26 @@ std::string report(const std::string& path, const segment::VersionId& id, const 
   return json.dump(2, ' ', true, base::Json::error_handler_t::replace) + "\n";
 }
 
-Status write_report(const std::string& path, const std::string& text) {
-  PERDURE_TRY(os::File file, os::File::open(path, os::Open::create));
+Status write_report(const os::Directory& directory, const std::string& name, const std::string& text) {
+  PERDURE_TRY(os::File file, directory.open_file(name, os::Open::create));
   PERDURE_CHECK(file.truncate(0));
   PERDURE_CHECK(file.write(0, base::as_bytes(text)));
   return file.sync();
 }
 
-base::Result<std::string> free_name(const std::string& wanted) {
-  std::string path = wanted;
+base::Result<std::string> free_name(const os::Directory& directory, const std::string& wanted) {
+  std::string name = wanted;
   for (int number = 2;; ++number) {
-    PERDURE_TRY(bool taken, os::exists(path));
-    if (!taken) return path;
-    path = wanted + "." + std::to_string(number);
+    PERDURE_TRY(bool taken, directory.contains(name));
+    if (!taken) return name;
+    name = wanted + "." + std::to_string(number);
   }
 }
 
 // Whether the file is the one that was read; true where nobody said which one that was.
-Result<bool> is_the_one(const std::string& path, const std::string& identity) {
+Result<bool> is_the_one(const os::Directory& directory, const std::string& name, const std::string& identity) {
   if (identity.empty()) return true;
-  PERDURE_TRY(const auto file, os::File::open(path, os::Open::read));
+  PERDURE_TRY(const auto file, directory.open_file(name, os::Open::read));
   PERDURE_TRY(const auto found, file.identity());
   return segment::file_identity(found) == identity;
 }
@@ -101,49 +102,70 @@ std::optional<segment::VersionId> parse_quarantined(std::string_view file, const
 
 }  // namespace
 
-Result<std::vector<QuarantinedSegment>> quarantined_segments(const PosixLayout& layout, const std::string& name) {
+Result<std::vector<QuarantinedSegment>> quarantined_segments(const PosixPlace& place, const std::string& name) {
   std::vector<QuarantinedSegment> found;
-  auto entries = os::list_directory(layout.quarantine_directory());
-  if (!entries && entries.error().code == PERDURE_NOT_FOUND) return found;
-  if (!entries) return base::fail(std::move(entries).error());
-  for (const os::Entry& entry : *entries) {
-    if (entry.directory || entry.name.ends_with(".json")) continue;
-    if (auto id = parse_quarantined(entry.name, name))
-      found.push_back({std::move(*id), layout.quarantine_directory() + "/" + entry.name});
+  auto quarantines = place.quarantines(name);
+  if (!quarantines && quarantines.error().code == PERDURE_NOT_FOUND) return found;
+  if (!quarantines) return base::fail(quarantines.error());
+  for (const os::Directory& quarantine : *quarantines) {
+    PERDURE_TRY(const auto entries, quarantine.list());
+    for (const os::Entry& entry : entries) {
+      if (entry.directory || entry.name.ends_with(".json")) continue;
+      if (auto id = parse_quarantined(entry.name, name))
+        found.push_back({std::move(*id), quarantine.path_of(entry.name)});
+    }
   }
   return found;
 }
 
-Status quarantine_segment(const PosixLayout& layout, const SegmentRef& segment, const segment::VersionId& id,
+namespace {
+
+Result<bool> is_aside(const PosixPlace& place, const std::string& checkpoint, const std::string& file) {
+  PERDURE_TRY(const auto quarantines, place.quarantines(checkpoint));
+  for (const os::Directory& quarantine : quarantines) {
+    PERDURE_TRY(const bool there, quarantine.contains(file));
+    if (there) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Status quarantine_segment(const PosixPlace& place, const SegmentRef& segment, const segment::VersionId& id,
                           const base::Error& why) {
   const std::string name = segment::file_name(segment.index, segment.count, segment.attempt);
-  const std::string path = layout.version_directory(id) + "/" + name;
-  const std::string wanted =
-      layout.quarantine_directory() + "/" + id.name + "." + std::to_string(id.version) + "." + name;
-  PERDURE_TRY(bool there, os::exists(path));
-  PERDURE_TRY(bool done, os::exists(wanted));
-  if (!there && done) return {};  // somebody found the same damage
-  if (!there) return base::fail(PERDURE_NOT_FOUND, path, "no such segment to set aside");
-  PERDURE_TRY(const bool same, is_the_one(path, segment.identity));
+  const std::string wanted = id.name + "." + std::to_string(id.version) + "." + name;
+  PERDURE_TRY(const auto version, version_if_there(place, id));
+  bool there = false;
+  if (version) {
+    PERDURE_TRY(there, version->contains(name));
+  }
+  if (!there) {
+    PERDURE_TRY(const bool done, is_aside(place, id.name, wanted));
+    if (done) return {};  // somebody found the same damage
+    return base::fail(PERDURE_NOT_FOUND, place.layout().version_directory(id) + "/" + name,
+                      "no such segment to set aside");
+  }
+  const std::string path = version->path_of(name);
+  PERDURE_TRY(const bool same, is_the_one(*version, name, segment.identity));
   if (!same) return base::fail(another_one(path));
-  PERDURE_CHECK(os::make_directory(layout.quarantine_directory()));  // 1
-  PERDURE_CHECK(os::sync_directory(layout.root()));
-  PERDURE_TRY(std::string aside, free_name(wanted));
+  PERDURE_TRY(const auto quarantine, place.make_quarantine(id.name));  // 1
+  PERDURE_TRY(const std::string aside, free_name(quarantine, wanted));
   // 2. On a full device it is set aside without a report: left in its place it would keep its version's number taken.
-  const Status reported = write_report(aside + ".json", report(path, id, why));
+  const Status reported = write_report(quarantine, aside + ".json", report(path, id, why));
   if (!reported && reported.error().code != PERDURE_NO_SPACE) return reported;
-  if (!reported) PERDURE_CHECK(os::remove_file(aside + ".json"));
-  PERDURE_CHECK(os::rename_to_free(path, aside));  // 3
-  PERDURE_TRY(const bool right, is_the_one(aside, segment.identity));
+  if (!reported) PERDURE_CHECK(quarantine.remove_file(aside + ".json"));
+  PERDURE_CHECK(version->rename_to_free(name, quarantine, aside));  // 3
+  PERDURE_TRY(const bool right, is_the_one(quarantine, aside, segment.identity));
   if (!right) {  // published between the look and the rename
-    PERDURE_CHECK(os::rename_to_free(aside, path));
-    PERDURE_CHECK(os::sync_directory(layout.version_directory(id)));
-    if (reported) PERDURE_CHECK(os::remove_file(aside + ".json"));
+    PERDURE_CHECK(quarantine.rename_to_free(aside, *version, name));
+    PERDURE_CHECK(version->sync());
+    if (reported) PERDURE_CHECK(quarantine.remove_file(aside + ".json"));
     return base::fail(another_one(path));
   }
-  PERDURE_CHECK(os::sync_directory(layout.quarantine_directory()));  // 4
-  PERDURE_CHECK(os::sync_directory(layout.version_directory(id)));
-  return remove_if_empty(layout, id);
+  PERDURE_CHECK(quarantine.sync());  // 4
+  PERDURE_CHECK(version->sync());
+  return remove_if_empty(place, id);
 }
 
 }  // namespace perdure::store

@@ -1,14 +1,14 @@
 #pragma once
 // Quarantine of a posix store. Inside this module only.
-#include "store/posix_layout.hpp"
+#include "store/posix_place.hpp"
 #include "store/store.hpp"
 
 namespace perdure::store {
 
-base::Status quarantine_segment(const PosixLayout& layout, const SegmentRef& segment, const segment::VersionId& id,
+base::Status quarantine_segment(const PosixPlace& place, const SegmentRef& segment, const segment::VersionId& id,
                                 const base::Error& why);
 
 /// The segments in quarantine whose file names say that they were of this checkpoint.
-base::Result<std::vector<QuarantinedSegment>> quarantined_segments(const PosixLayout& layout, const std::string& name);
+base::Result<std::vector<QuarantinedSegment>> quarantined_segments(const PosixPlace& place, const std::string& name);
 
 }  // namespace perdure::store

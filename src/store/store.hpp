@@ -91,7 +91,7 @@ class Store {
   virtual ~Store() = default;
   virtual const Properties& properties() const = 0;
 
-  /// Creates what the store needs (directories). Repeatable.
+  /// Creates what the store needs, where it is expected to be made. PERDURE_UNAVAILABLE: that is not there. Repeatable.
   virtual base::Status prepare() = 0;
   /// Starts writing a segment of `file_bytes` bytes. Room is reserved where the file system can, so that NO_SPACE comes
   /// early.
@@ -143,11 +143,17 @@ class Store {
 /// Options of the stores, store.*, without that prefix: "s3.endpoint".
 using StoreOptions = std::map<std::string, std::string>;
 
+/// Whose names in a shared store are read and written: those of this user, of whom the store belongs to and of the
+/// administrator, as is right for a job; or, for tools, everybody's.
+enum class Whose { trusted, anybodys };
+
 /// The store for a location, SCHEME://PLACE; a plain path is a posix directory. PERDURE_INVALID_ARGUMENT for an unknown
 /// scheme, with the known ones.
-base::Result<std::unique_ptr<Store>> make_store(const std::string& location, const StoreOptions& options = {});
+base::Result<std::unique_ptr<Store>> make_store(const std::string& location, const StoreOptions& options = {},
+                                                Whose whose = Whose::trusted);
 /// What the file of a store implements, and its row in registry.cpp names. `place`: what is behind the scheme.
-using MakeStore = base::Result<std::unique_ptr<Store>>(const std::string& place, const StoreOptions& options);
+using MakeStore = base::Result<std::unique_ptr<Store>>(const std::string& place, const StoreOptions& options,
+                                                       Whose whose);
 
 /// Reads the manifests of all segments of a version and judges: complete exactly when every segment is there, its
 /// manifest verifies, all agree, and every rank appears once. Returns the manifests in segment order. The chunks are
