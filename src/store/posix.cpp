@@ -147,6 +147,17 @@ Status PosixStore::remove(const segment::VersionId& id) {
   return remove_attempt(place_, id);
 }
 
+// A rename is seen before the writer's sync of the directory, which may fail.
+Status PosixStore::make_lasting(const segment::VersionId& id) {
+  PERDURE_CHECK(segment::check_name(id.name));
+  PERDURE_TRY(const auto root, place_.root());
+  PERDURE_TRY(const auto name, place_.name(id.name));
+  PERDURE_TRY(const auto version, place_.version(id));
+  PERDURE_CHECK(version.sync());
+  PERDURE_CHECK(name.sync());
+  return root.sync();
+}
+
 Status PosixStore::quarantine(const SegmentRef& segment, const segment::VersionId& id, const base::Error& why) {
   PERDURE_CHECK(segment::check_name(id.name));
   return quarantine_segment(place_, segment, id, why);

@@ -23,6 +23,7 @@ class PosixStore : public Store {
   base::Result<std::unique_ptr<segment::ByteSource>> open_anew(const SegmentRef& segment) override;
   base::Result<std::vector<QuarantinedSegment>> set_aside(const std::string& name) override;
   base::Status remove(const segment::VersionId& id) override;
+  base::Status make_lasting(const segment::VersionId& id) override;
   base::Status quarantine(const SegmentRef& segment, const segment::VersionId& id, const base::Error& why) override;
   base::Status forget(const std::string& name, std::uint64_t until_ns) override;
   base::Result<std::uint64_t> forgotten(const std::string& name) override;

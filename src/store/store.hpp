@@ -112,6 +112,9 @@ class Store {
   virtual base::Result<std::unique_ptr<segment::ByteSource>> open_anew(const SegmentRef& segment) = 0;
   /// Hides this attempt at once, then deletes it. Repeatable; finishing what a killed process began is `clean`'s work.
   virtual base::Status remove(const segment::VersionId& id) = 0;
+  /// For who gives something up because this attempt is there: what is published of it stays, also where its own writer
+  /// could not make sure of that. Repeatable.
+  virtual base::Status make_lasting(const segment::VersionId& id) = 0;
   /// Sets a segment aside with a report (`why`); it is not listed any more and not deleted. PERDURE_NOT_FOUND when what
   /// is there by now is another object than `segment.identity` says.
   virtual base::Status quarantine(const SegmentRef& segment, const segment::VersionId& id, const base::Error& why) = 0;

@@ -247,6 +247,10 @@ class LogStore final : public Store {
   Result<std::unique_ptr<segment::ByteSource>> open_anew(const SegmentRef& segment) override {
     return segment::open_file(directory_.root() + "/" + segment.path, segment::Cached::no);
   }
+  Status make_lasting(const segment::VersionId&) override {
+    PERDURE_TRY(const auto log, directory_.lock());
+    return log.sync();
+  }
   Result<std::vector<QuarantinedSegment>> set_aside(const std::string& name) override {
     std::map<std::string, std::uint64_t> forgotten;
     PERDURE_TRY(const auto all, directory_.read(&forgotten));
