@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -132,6 +134,60 @@ TEST(Doctor, AStoreWithoutRoomForAChunkIsAProblemAndOneWithLittleIsWorthAWarning
   Check other{"store", Verdict::problem, "not writable", "chmod"};
   judge_room(other, "/store", {1, 0, "tmpfs"}, kChunk);
   EXPECT_EQ(other.finding, "not writable") << "what is worse is told";
+}
+
+std::string check_named(const base::Json& json, const std::string& name, const char* field) {
+  for (const auto& check : json["checks"])
+    if (check["check"] == name) return check[field].get<std::string>();
+  return {};
+}
+
+TEST(Doctor, WarnsOfAStoreInWhichOthersCanWriteAndOfOneOfAnotherUser) {
+  const SampleStore store;
+  const Variable node("PERDURE_NODE_PATH", store.directory() / "node");
+  const Variable file("PERDURE_TIER_FILE_PATH", store.directory() / "file"), where("PERDURE_STORE_PATH", store.path());
+  const auto verdict = [](const std::string& finding) {
+    const auto json = run_verb({"doctor", "--quick", "--json"}).json();
+    EXPECT_THAT(check_named(json, "store", "finding"), HasSubstr(finding));
+    return check_named(json, "store", "verdict");
+  };
+  EXPECT_EQ(verdict("writable"), "ok");
+  ASSERT_EQ(::chmod(store.path().c_str(), 02775), 0);
+  EXPECT_EQ(verdict("they can rename and remove what is yours"), "warning");
+  ASSERT_EQ(::chmod(store.path().c_str(), 03775), 0);
+  EXPECT_EQ(verdict("writable"), "ok") << "each can remove only what is theirs";
+  if (::geteuid() != 0) return;
+  ASSERT_EQ(::chown(store.path().c_str(), 12345, 12345), 0);
+  EXPECT_EQ(verdict("it belongs to user 12345"), "warning");
+}
+
+TEST(Doctor, AStoreWhoseSurroundingsAreMissingIsAProblem) {
+  test_support::TemporaryDirectory directory;
+  const Variable node("PERDURE_NODE_PATH", directory / "node"), file("PERDURE_TIER_FILE_PATH", directory / "file");
+  const Variable stores("PERDURE_STORE_PATH", directory / "mount/mine/store");
+  const Ran ran = run_verb({"doctor", "--quick"});
+  EXPECT_EQ(ran.status, kBad);
+  EXPECT_THAT(ran.out, HasSubstr("mkdir -p " + (directory / "mount/mine")));
+}
+
+TEST(OtherUsers, OfWhomAStoreOrANameIsAreNamedByEveryVerbThatLooksIntoIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  SampleStore store;
+  store.add("mine", 1);
+  store.add("theirs", 1);
+  ASSERT_EQ(::chown((store.path() + "/theirs").c_str(), 12345, 12345), 0);
+  for (const std::vector<std::string>& verb :
+       {std::vector<std::string>{"ls", store.path()}, {"verify", store.path()}, {"prune", "--store", store.path()}}) {
+    const Ran ran = run_verb(verb);
+    EXPECT_EQ(ran.status, kGood) << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr("checkpoint theirs belongs to user 12345")) << verb[0];
+    EXPECT_THAT(ran.err, Not(HasSubstr("mine"))) << verb[0];
+  }
+  EXPECT_THAT(run_verb({"ls", store.path()}).out, testing::AllOf(HasSubstr("mine"), HasSubstr("theirs")));
+  ASSERT_EQ(::chown(store.path().c_str(), 12345, 12345), 0);
+  const Ran ran = run_verb({"ls", store.path()});
+  EXPECT_EQ(ran.status, kGood);
+  EXPECT_THAT(ran.err, HasSubstr("the store " + store.path() + " belongs to user 12345"));
 }
 
 TEST(Doctor, LooksAtTheRoomOfTheStore) {

@@ -115,6 +115,10 @@ int list(const LsArguments& arguments, Terminal& terminal) {
   if (arguments.quarantine) return show_quarantine(listing, location, arguments.json, terminal);
   for (const std::string& name : *names) {
     auto versions = inventory(**store, name);
+    if (!versions && versions.error().code == PERDURE_PERMISSION) {  // in a shared store others may show nothing
+      warn(terminal, versions.error());
+      continue;
+    }
     if (!versions) return report(terminal, versions.error());
     for (VersionFacts& facts : *versions) listing.versions.push_back(std::move(facts));
   }

@@ -72,11 +72,7 @@ base::Status GroupMembership::join() {
   if (addresses_.empty()) return {};
   network_open_ = true;
   if (!protects) return {};
-  Topology topology;
-  PERDURE_CHECK(agree_after(job_.comm(), "topology", [&]() -> base::Status {
-    PERDURE_TRY(topology, read_topology(job_.config().text("node.topology")));
-    return {};
-  }));
+  PERDURE_TRY(const Topology topology, share_topology(job_.comm(), job_.config().text("node.topology")));
   auto plan = base::caught("group", [&] { return plan_group(topology); });
   // Too few nodes is no error: what there is of levels below works.
   if (!plan && plan.error().code == PERDURE_UNSUPPORTED)

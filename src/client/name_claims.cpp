@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "os/affinity.hpp"
+#include "os/directory.hpp"
 #include "os/system.hpp"
 #include "plan/lease.hpp"
 
@@ -105,6 +106,17 @@ base::Status NameClaims::hold(const std::string& name, Access access) {
   }
 }
 
+// What somebody else wrote is no mistake, but may be one of the path.
+std::string NameClaims::news_of_store() {
+  const std::string& directory = store_.properties().directory;
+  if (directory.empty() || std::exchange(told_whose_, true)) return {};
+  const auto root = os::Directory::open(directory);
+  if (!root) return {};
+  const auto found = root->identity();
+  if (!found || found->user == os::user_id() || found->user == 0) return {};
+  return "the store " + directory + " belongs to user " + os::user_name(found->user);
+}
+
 // A store that cannot be seen now says nothing: what was seen before stays. One that is not there at the first look has
 // nothing of the name.
 void NameClaims::look_at_place(const std::string& name, store::Missing missing) {
@@ -128,10 +140,20 @@ std::uint64_t NameClaims::incarnation(const std::string& name) {
 std::optional<base::Status> NameClaims::try_to_take(const std::string& name, Access access, Observed& watch) {
   auto read = store_.owner(name);
   // The first flush would make the store's directory, too; two launches may begin before it.
-  if (!read && read.error().code == PERDURE_NOT_FOUND && access == Access::write && store_.prepare())
-    read = store_.owner(name);
-  if (!read && (read.error().code == PERDURE_CORRUPT || read.error().code == PERDURE_UNSUPPORTED))
-    return base::fail(read.error());
+  const auto lacks = [](const base::Error& error) {
+    return error.code == PERDURE_NOT_FOUND || error.code == PERDURE_UNAVAILABLE;
+  };
+  if (!read && access == Access::write && lacks(read.error())) {
+    const auto prepared = store_.prepare();
+    if (!prepared && prepared.error().code == PERDURE_UNAVAILABLE) return base::fail(prepared.error());
+    if (prepared) read = store_.owner(name);
+  }
+  // Where the name's place may not be looked into, because it is a link or somebody else's, nothing can be brought
+  // there.
+  const auto lasts = [](const base::Error& error) {
+    return error.code == PERDURE_CORRUPT || error.code == PERDURE_UNSUPPORTED || error.code == PERDURE_PERMISSION;
+  };
+  if (!read && lasts(read.error())) return base::fail(read.error());
   if (!read) return base::Status();
   const std::optional<store::Owner>& there = *read;
   if (!there && access == Access::read) return base::Status();

@@ -32,12 +32,15 @@ class NameClaims {
   };
   /// The name is ours when it succeeds; later calls tell whether it still is. PERDURE_BUSY: another launch that lives
   /// writes it; found out within one lease. PERDURE_MISMATCH: it belongs to another job, or to another
-  /// case where both are known. A store that cannot be
+  /// case where both are known. PERDURE_PERMISSION: its place in the store is a link, or belongs to
+  /// somebody else. A store that cannot be
   /// reached is the flush's trouble: then nothing is taken, and the next call tries again.
   base::Status hold(const std::string& name, Access access);
   /// Of the name's place in the store, as it was seen last (store::Store::incarnation); 0: it could not be seen. Of
   /// names that are held for writing it is looked at again with each renewal.
   std::uint64_t incarnation(const std::string& name);
+  /// For a report, once: that the store belongs to somebody else. Empty: nothing to tell. As hold(), of one thread.
+  std::string news_of_store();
   /// Free for the next launch of this job from now on. Where that cannot be written, its lease ends.
   void release();
 
@@ -65,6 +68,7 @@ class NameClaims {
   std::map<std::string, std::optional<store::Owner>> held_;  // with the launch that took it from us, if one did
   std::map<std::string, std::uint64_t> incarnations_;
   bool stopping_ = false;
+  bool told_whose_ = false;
   os::Thread thread_;
 };
 

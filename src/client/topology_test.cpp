@@ -13,8 +13,15 @@ TEST(Topology, NamesTheDomainsOfEveryNode) {
   EXPECT_EQ(*domains, (std::vector<redundancy::Domains>{{"c2", "r1"}, {"c1", "r1"}}));
 }
 
+TEST(Topology, SimulatedNodesHaveTheMarkOfAComment) {
+  const auto topology = parse_topology("host#0 c1 #one\nhost#1 c2 # two\n#host#2 c3\n", "t");
+  ASSERT_TRUE(topology) << topology.error().text();
+  EXPECT_EQ(*domains_of(*topology, {"host#1", "host#0"}), (std::vector<redundancy::Domains>{{"c2"}, {"c1"}}));
+  EXPECT_EQ(topology->size(), 2U);
+}
+
 TEST(Topology, WithoutAFileNodesAreInNoDomains) {
-  const auto topology = read_topology("");
+  const auto topology = share_topology(*comm::make_solo(), "");
   ASSERT_TRUE(topology);
   EXPECT_EQ(*domains_of(*topology, {"a", "b"}), (std::vector<redundancy::Domains>{{}, {}}));
 }
@@ -36,7 +43,7 @@ TEST(Topology, ANodeThatIsNotInItIsRefused) {
 }
 
 TEST(Topology, AFileThatCannotBeReadIsNamed) {
-  const auto refused = read_topology("/nonexistent/topology");
+  const auto refused = share_topology(*comm::make_solo(), "/nonexistent/topology");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().object, "/nonexistent/topology");
 }

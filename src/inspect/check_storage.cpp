@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <vector>
 
 #include "config/directories.hpp"
 #include "inspect/check.hpp"
+#include "inspect/store_people.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"
 #include "store/store.hpp"
@@ -45,6 +47,30 @@ Check check_place(const std::string& name, const std::string& path, const std::s
             "free space there or set " + option + " elsewhere"};
   return {name, Verdict::ok, where + (measure ? fmt::format(", writes {:.2f} GB/s with fsync", *rate) : ", writable"),
           ""};
+}
+
+void judge_place_to_be(Check& check, const std::string& location) {
+  if (check.verdict != Verdict::ok) return;
+  const std::string around = std::filesystem::path(location).parent_path().string();
+  if (os::exists(around).value_or(false)) {
+    check.finding += "; it is made by the first checkpoint";
+    return;
+  }
+  check.verdict = Verdict::problem;
+  check.finding = location + ": " + around + " is not there, in which it would be made";
+  check.remedy = "mount its file system or correct store.path; for a new store: mkdir -p " + around;
+}
+
+void judge_people(Check& check, const std::string& location, const StorePeople& people) {
+  if (check.verdict != Verdict::ok || (people.ours && !people.others_remove)) return;
+  check.verdict = Verdict::warning;
+  if (!people.ours) {
+    check.finding += "; it belongs to user " + people.user + ", who can replace and remove all in it";
+    check.remedy = "set store.path to a directory of your own, unless you trust them with your checkpoints";
+    return;
+  }
+  check.finding += "; others can write in it: they can rename and remove what is yours";
+  check.remedy = "chmod go-w " + location + ", or for a store that you share: chmod +t " + location;
 }
 
 }  // namespace
@@ -96,7 +122,8 @@ std::vector<Check> check_store(const config::Config& config, const DoctorOptions
   Check check = check_place("store", location, "store.path", options);
   if (const auto space = os::space(nearest_existing(location)))
     judge_room(check, location, *space, config.bytes("chunk_bytes"));
-  if (!listed && check.verdict == Verdict::ok) check.finding += "; it is made by the first checkpoint";
+  if (!listed) judge_place_to_be(check, location);
+  if (const auto people = store_people(location)) judge_people(check, location, *people);
   return {check};
 }
 

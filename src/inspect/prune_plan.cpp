@@ -60,6 +60,11 @@ void plan_retention(store::Store& store, std::vector<VersionFacts> facts, const 
     });
     if (!anchor->complete()) return;
     if (check(*anchor)) {
+      for (PruneAction& action : actions)
+        action.act = [&store, kept = anchor->listing.id, act = std::move(action.act)]() -> base::Status {
+          PERDURE_CHECK(store.make_lasting(kept));
+          return act();
+        };
       std::move(actions.begin(), actions.end(), std::back_inserter(plan.actions));
       return;
     }

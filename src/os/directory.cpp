@@ -1,4 +1,6 @@
-// Directories and paths of file.hpp.
+// directory.hpp, and the directories and paths of file.hpp.
+#include "os/directory.hpp"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,7 +10,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "os/file.hpp"
+#include "os/system.hpp"
 #include "os/system_call.hpp"
 
 namespace perdure::os {
@@ -99,6 +101,55 @@ tl::unexpected<base::Error> not_private(const std::string& path, const char* cau
                     ours ? remedy : "only its owner or an administrator can remove it");
 }
 
+base::Status sync_open(const Fd& fd, const std::string& path) {
+  const int result = system_call({.call = "fsync_dir", .path = path}, [&] { return ::fsync(fd.get()); });
+  // Some file systems keep their directories in order by themselves and refuse the call.
+  if (result < 0 && errno != EINVAL) return call_failed("fsync of the directory", path);
+  return {};
+}
+
+base::Result<bool> exists_in(int parent, const std::string& name, const std::string& path) {
+  struct stat facts {};
+  const int result = system_call({.call = "lstat", .path = path},
+                                 [&] { return ::fstatat(parent, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW); });
+  if (result == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  return call_failed("lstat", path);
+}
+
+FileIdentity identity_in(const struct stat& facts) {
+  return {static_cast<std::uint64_t>(facts.st_dev), static_cast<std::uint64_t>(facts.st_ino), facts.st_uid,
+          facts.st_mode & 07777U};
+}
+
+/// A name within an open directory; `path` for messages and hooks.
+struct At {
+  int parent;
+  const std::string& name;
+  const std::string& path;
+};
+
+base::Status rename_to_free_in(const At& from, const At& to) {
+  const auto knows_not = [] { return errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM; };
+  const auto rename_with = [&](unsigned flags) {
+    return ::renameat2(from.parent, from.name.c_str(), to.parent, to.name.c_str(), flags);
+  };
+  const Call exclusive{.call = "rename", .path = from.path, .new_path = to.path, .flags = RENAME_NOREPLACE};
+  if (system_call(exclusive, [&] { return rename_with(RENAME_NOREPLACE); }) == 0) return {};
+  if (!knows_not()) return call_failed("rename to " + to.path, from.path);
+  if (system_call({.call = "link", .path = from.path, .new_path = to.path},
+                  [&] { return ::linkat(from.parent, from.name.c_str(), to.parent, to.name.c_str(), 0); }) == 0)
+    return unlink_in(from.parent, from.name, from.path, false);
+  if (!knows_not() && errno != EMLINK) return call_failed("link to " + to.path, from.path);
+  PERDURE_TRY(const bool taken, exists_in(to.parent, to.name, to.path));
+  if (taken) return base::fail(PERDURE_EXISTS, to.path, "there is a file of this name already");
+  const int result = system_call({.call = "rename", .path = from.path, .new_path = to.path}, [&] {
+    return ::renameat(from.parent, from.name.c_str(), to.parent, to.name.c_str());
+  });
+  if (result < 0) return call_failed("rename to " + to.path, from.path);
+  return {};
+}
+
 bool is_ours(const std::string& path) {
   struct stat facts {};
   return ::lstat(path.c_str(), &facts) == 0 && facts.st_uid == ::geteuid();
@@ -159,10 +210,7 @@ base::Status make_private_directory(const std::string& path) {
 
 base::Status sync_directory(const std::string& path) {
   PERDURE_TRY(const Fd fd, open_directory(path));
-  const int result = system_call({.call = "fsync_dir", .path = path}, [&] { return ::fsync(fd.get()); });
-  // Some file systems keep their directories in order by themselves and refuse the call.
-  if (result < 0 && errno != EINVAL) return call_failed("fsync of the directory", path);
-  return {};
+  return sync_open(fd, path);
 }
 
 base::Status rename_path(const std::string& from, const std::string& to) {
@@ -173,19 +221,7 @@ base::Status rename_path(const std::string& from, const std::string& to) {
 }
 
 base::Status rename_to_free(const std::string& from, const std::string& to) {
-  const auto knows_not = [] { return errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM; };
-  const Call exclusive{.call = "rename", .path = from, .new_path = to, .flags = RENAME_NOREPLACE};
-  if (system_call(exclusive,
-                  [&] { return ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE); }) == 0)
-    return {};
-  if (!knows_not()) return call_failed("rename to " + to, from);
-  if (system_call({.call = "link", .path = from, .new_path = to}, [&] { return ::link(from.c_str(), to.c_str()); }) ==
-      0)
-    return remove_file(from);
-  if (!knows_not() && errno != EMLINK) return call_failed("link to " + to, from);
-  PERDURE_TRY(const bool taken, exists(to));
-  if (taken) return base::fail(PERDURE_EXISTS, to, "there is a file of this name already");
-  return rename_path(from, to);
+  return rename_to_free_in({AT_FDCWD, from, from}, {AT_FDCWD, to, to});
 }
 
 base::Status remove_file(const std::string& path) { return unlink_in(AT_FDCWD, path, path, false); }
@@ -194,13 +230,7 @@ base::Status remove_directory(const std::string& path) { return unlink_in(AT_FDC
 
 base::Status remove_tree(const std::string& path) { return remove_inside(AT_FDCWD, path, path); }
 
-base::Result<bool> exists(const std::string& path) {
-  struct stat facts {};
-  const int result = system_call({.call = "lstat", .path = path}, [&] { return ::lstat(path.c_str(), &facts); });
-  if (result == 0) return true;
-  if (errno == ENOENT || errno == ENOTDIR) return false;
-  return call_failed("lstat", path);
-}
+base::Result<bool> exists(const std::string& path) { return exists_in(AT_FDCWD, path, path); }
 
 base::Result<std::string> absolute_path(const std::string& path) {
   std::filesystem::path whole(path);
@@ -213,6 +243,90 @@ base::Result<std::string> absolute_path(const std::string& path) {
   std::string normal = whole.lexically_normal().string();
   while (normal.size() > 1 && normal.back() == '/') normal.pop_back();
   return normal;
+}
+
+base::Result<Directory> Directory::open(const std::string& path) {
+  PERDURE_TRY(Fd fd, perdure::os::open_directory(path));
+  return Directory(std::move(fd), path);
+}
+
+base::Result<Directory> Directory::open_directory(const std::string& name) const {
+  constexpr int kFlags = kDirectory | O_NOFOLLOW;
+  const std::string path = path_of(name);
+  Fd fd(system_call({.call = "open", .path = path, .flags = kFlags},
+                    [&] { return ::openat(fd_.get(), name.c_str(), kFlags); }));
+  if (fd) return Directory(std::move(fd), path);
+  const int error_number = errno;
+  struct stat facts {};
+  const bool is_link = (error_number == ENOTDIR || error_number == ELOOP) &&
+                       ::fstatat(fd_.get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(facts.st_mode);
+  if (is_link)
+    return base::fail(PERDURE_PERMISSION, path,
+                      "it is a link, made by user " + user_name(facts.st_uid) + ", and links are not followed here",
+                      "remove it, or move what it leads to into its place");
+  errno = error_number;
+  return call_failed("open", path);
+}
+
+base::Result<File> Directory::open_file(const std::string& name, Open mode) const {
+  return File::open_in(fd_.get(), name, path_of(name), mode);
+}
+
+base::Result<FileIdentity> Directory::identity() const {
+  struct stat facts {};
+  PERDURE_CHECK(checked_call({.call = "fstat", .path = path_}, [&] { return ::fstat(fd_.get(), &facts); }));
+  return identity_in(facts);
+}
+
+base::Result<FileIdentity> Directory::identity_of(const std::string& name) const {
+  struct stat facts {};
+  const std::string path = path_of(name);
+  PERDURE_CHECK(checked_call({.call = "lstat", .path = path},
+                             [&] { return ::fstatat(fd_.get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW); }));
+  return identity_in(facts);
+}
+
+// Through a descriptor of its own: positions belong to what was opened, and several threads may list at once.
+base::Result<std::vector<Entry>> Directory::list() const {
+  Fd fd(system_call({.call = "open", .path = path_, .flags = kDirectory},
+                    [&] { return ::openat(fd_.get(), ".", kDirectory); }));
+  if (!fd) return call_failed("open", path_);
+  return list_open(std::move(fd), path_);
+}
+
+base::Result<bool> Directory::contains(const std::string& name) const {
+  return exists_in(fd_.get(), name, path_of(name));
+}
+
+base::Status Directory::make_directory(const std::string& name) const {
+  const std::string path = path_of(name);
+  const int result = system_call({.call = "mkdir", .path = path},
+                                 [&] { return ::mkdirat(fd_.get(), name.c_str(), kPrivateDirectory); });
+  if (result < 0 && errno != EEXIST) return call_failed("mkdir", path);
+  return {};
+}
+
+base::Status Directory::sync() const { return sync_open(fd_, path_); }
+
+base::Status Directory::remove_file(const std::string& name) const {
+  return unlink_in(fd_.get(), name, path_of(name), false);
+}
+
+base::Status Directory::remove_directory(const std::string& name) const {
+  return unlink_in(fd_.get(), name, path_of(name), true);
+}
+
+base::Status Directory::rename_to_free(const std::string& name, const Directory& to,
+                                       const std::string& new_name) const {
+  return rename_to_free_in({fd_.get(), name, path_of(name)}, {to.fd_.get(), new_name, to.path_of(new_name)});
+}
+
+base::Status Directory::rename(const std::string& name, const std::string& new_name) const {
+  const std::string from = path_of(name), to = path_of(new_name);
+  const int result = system_call({.call = "rename", .path = from, .new_path = to},
+                                 [&] { return ::renameat(fd_.get(), name.c_str(), fd_.get(), new_name.c_str()); });
+  if (result < 0) return call_failed("rename to " + to, from);
+  return {};
 }
 
 }  // namespace perdure::os

@@ -84,12 +84,14 @@ File File::adopt(Fd fd, std::string path) {
   return file;
 }
 
-base::Result<File> File::open(const std::string& path, Open mode) {
+base::Result<File> File::open(const std::string& path, Open mode) { return open_in(AT_FDCWD, path, path, mode); }
+
+base::Result<File> File::open_in(int parent, const std::string& name, const std::string& path, Open mode) {
   const int flags = flags_of(mode);
   File file;
   file.path_ = path;
   file.fd_ = Fd(system_call({.call = "open", .path = path, .flags = flags},
-                            [&] { return ::open(path.c_str(), flags, kPrivateFile); }));
+                            [&] { return ::openat(parent, name.c_str(), flags, kPrivateFile); }));
   if (!file.fd_) return call_failed("open", path);
   struct stat facts {};
   PERDURE_CHECK(checked_call({.call = "fstat", .path = path}, [&] { return ::fstat(file.fd(), &facts); }));

@@ -43,6 +43,8 @@ enum class Open {
   create_new
 };  ///< create*: read-write, mode 0600; create_new fails if it exists
 
+class Directory;
+
 /// An open regular file; never follows a symbolic link in the last component. Thread-safe: all positions are explicit.
 /// What would make it larger than RLIMIT_FSIZE allows is refused with PERDURE_NO_SPACE, before the system sends a
 /// signal.
@@ -78,6 +80,9 @@ class File {
   base::Status try_lock() const;
 
  private:
+  friend class Directory;
+  /// `name` within the open directory `parent`; `path` for messages and hooks.
+  static base::Result<File> open_in(int parent, const std::string& name, const std::string& path, Open mode);
   Fd fd_;
   std::string path_;
 };

@@ -147,13 +147,14 @@ std::uint64_t process_started(std::int32_t pid) {
   return started;
 }
 
-std::string user_name() {
+std::string user_name() { return user_name(user_id()); }
+
+std::string user_name(std::uint32_t user) {
   std::array<char, 4096> buffer{};
   passwd entry{};
   passwd* found = nullptr;
-  if (::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr)
-    return found->pw_name;
-  return std::to_string(::geteuid());
+  if (::getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) return found->pw_name;
+  return std::to_string(user);
 }
 
 std::uint64_t random_u64() {

@@ -27,7 +27,8 @@ bool process_alive(std::int32_t pid);
 /// When the process began, in the kernel's count since its boot: with the number it names one process. 0: there is
 /// none.
 std::uint64_t process_started(std::int32_t pid);
-std::string user_name();        ///< of this user, or the number as text
+std::string user_name();  ///< of this user, or the number as text
+std::string user_name(std::uint32_t user);
 std::uint64_t random_u64();     ///< from the system's random source
 std::uint64_t wall_clock_ns();  ///< since 1970
 std::uint64_t monotonic_ns();

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "os/file.hpp"
+#include "os/directory.hpp"
 #include "os/system.hpp"
 #include "os/system_call.hpp"
 
@@ -34,6 +34,24 @@ std::string file_system_name(std::uint64_t magic) {
   return buffer.data();
 }
 
+std::string temporary_of(const std::string& name) {
+  std::array<char, 32> suffix{};
+  std::snprintf(suffix.data(), suffix.size(), ".tmp-%016llx", static_cast<unsigned long long>(random_u64()));
+  return name + suffix.data();
+}
+
+base::Result<std::vector<std::byte>> read_open(const File& file, std::uint64_t limit_bytes) {
+  PERDURE_TRY(const std::uint64_t bytes, file.size());
+  if (bytes > limit_bytes)
+    return base::fail(
+        PERDURE_CORRUPT, file.path(),
+        "holds " + base::format_bytes(bytes) + ", at most " + base::format_bytes(limit_bytes) + " expected");
+  std::vector<std::byte> content(bytes);
+  PERDURE_TRY(const std::size_t got, file.read_some(0, content));
+  content.resize(got);
+  return content;
+}
+
 base::Status write_and_rename(const std::string& temporary, const std::string& path, base::ConstByteSpan data) {
   {
     PERDURE_TRY(const File file, File::open(temporary, Open::create_new));
@@ -47,21 +65,33 @@ base::Status write_and_rename(const std::string& temporary, const std::string& p
 
 base::Result<std::vector<std::byte>> read_file(const std::string& path, std::uint64_t limit_bytes) {
   PERDURE_TRY(const File file, File::open(path, Open::read));
-  PERDURE_TRY(const std::uint64_t bytes, file.size());
-  if (bytes > limit_bytes)
-    return base::fail(
-        PERDURE_CORRUPT, path,
-        "holds " + base::format_bytes(bytes) + ", at most " + base::format_bytes(limit_bytes) + " expected");
-  std::vector<std::byte> content(bytes);
-  PERDURE_TRY(const std::size_t got, file.read_some(0, content));
-  content.resize(got);
-  return content;
+  return read_open(file, limit_bytes);
+}
+
+base::Result<std::vector<std::byte>> Directory::read_file(const std::string& name, std::uint64_t limit_bytes) const {
+  PERDURE_TRY(const File file, open_file(name, Open::read));
+  return read_open(file, limit_bytes);
+}
+
+base::Status Directory::write_file_atomically(const std::string& name, base::ConstByteSpan data) const {
+  const std::string temporary = temporary_of(name);
+  const auto write = [&]() -> base::Status {
+    {
+      PERDURE_TRY(const File file, open_file(temporary, Open::create_new));
+      PERDURE_CHECK(file.write(0, data));
+      PERDURE_CHECK(file.sync());
+    }
+    return rename(temporary, name);
+  };
+  if (auto written = write(); !written) {
+    (void)remove_file(temporary);  // best effort: the first error is the one to report
+    return written;
+  }
+  return sync();
 }
 
 base::Status write_file_atomically(const std::string& path, base::ConstByteSpan data) {
-  std::array<char, 32> suffix{};
-  std::snprintf(suffix.data(), suffix.size(), ".tmp-%016llx", static_cast<unsigned long long>(random_u64()));
-  const std::string temporary = path + suffix.data();
+  const std::string temporary = temporary_of(path);
   if (auto written = write_and_rename(temporary, path, data); !written) {
     (void)remove_file(temporary);  // best effort: the first error is the one to report
     return written;

@@ -34,6 +34,10 @@ std::string file_identity(const os::FileIdentity& identity) {
 
 base::Result<std::unique_ptr<ByteSource>> open_file(const std::string& path, Cached cached) {
   PERDURE_TRY(os::File file, os::File::open(path, os::Open::read));
+  return open_file(std::move(file), cached);
+}
+
+base::Result<std::unique_ptr<ByteSource>> open_file(os::File file, Cached cached) {
   if (cached == Cached::no) file.drop_cached();
   PERDURE_TRY(const std::uint64_t size, file.size());
   return std::make_unique<FileSource>(std::move(file), size);

@@ -14,6 +14,9 @@ enum class Cached { yes, no };
 /// Opens the file at `path`; its size is taken now. PERDURE_NOT_FOUND when there is none; a link is refused.
 base::Result<std::unique_ptr<ByteSource>> open_file(const std::string& path, Cached cached = Cached::yes);
 
+/// The same of a file that is open for reading already.
+base::Result<std::unique_ptr<ByteSource>> open_file(os::File file, Cached cached = Cached::yes);
+
 /// What identity() of such a source says.
 std::string file_identity(const os::FileIdentity& identity);
 

@@ -86,6 +86,12 @@ class StoreConformance : public testing::TestWithParam<Member> {
   std::unique_ptr<Store> store_;
 };
 
+TEST_P(StoreConformance, WhatIsPublishedCanBeMadeLastingByAnybody) {
+  write(kOne, 2);
+  EXPECT_TRUE(open()->make_lasting(kOne));
+  EXPECT_TRUE(open()->make_lasting(kOne)) << "repeatable";
+}
+
 TEST_P(StoreConformance, SaysWhatItIs) {
   EXPECT_EQ(store_->properties().kind, GetParam().kind);
   EXPECT_FALSE(store_->properties().location.empty());

@@ -66,6 +66,7 @@ class EmulatedStore final : public Store {
     return real_->set_aside(name);
   }
   base::Status remove(const segment::VersionId& id) override { return real_->remove(id); }
+  base::Status make_lasting(const segment::VersionId& id) override { return real_->make_lasting(id); }
   base::Status quarantine(const SegmentRef& segment, const segment::VersionId& id, const base::Error& why) override {
     return real_->quarantine(segment, id, why);
   }

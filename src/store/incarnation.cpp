@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "base/hash.hpp"
-#include "os/file.hpp"
 #include "os/system.hpp"
 #include "store/name_records.hpp"
 #include "store/store.hpp"
@@ -21,24 +20,24 @@ std::string drawn() {
   return text.data();
 }
 
-base::Status draw(const std::string& directory) {
+base::Status draw(const os::Directory& directory) {
   PERDURE_TRY(const auto locked, lock_records(directory));
   PERDURE_TRY(const std::uint64_t there, read_incarnation(directory));
   if (there != kNoIncarnation) return {};
-  return os::write_file_atomically(directory + "/" + kIncarnationRecord, base::as_bytes(drawn() + "\n"));
+  return directory.write_file_atomically(kIncarnationRecord, base::as_bytes(drawn() + "\n"));
 }
 
 }  // namespace
 
 // A damaged one counts as another: then nodes bring there again what they have, which finds itself there.
-base::Result<std::uint64_t> read_incarnation(const std::string& directory) {
-  const auto content = os::read_file(directory + "/" + kIncarnationRecord, kMostIncarnationBytes);
+base::Result<std::uint64_t> read_incarnation(const os::Directory& directory) {
+  const auto content = directory.read_file(kIncarnationRecord, kMostIncarnationBytes);
   if (!content && content.error().code == PERDURE_NOT_FOUND) return kNoIncarnation;
   if (!content) return base::fail(content.error());
   return std::max(base::hash64(*content), kNoIncarnation + 1);
 }
 
-base::Result<std::uint64_t> make_incarnation(const std::string& directory) {
+base::Result<std::uint64_t> make_incarnation(const os::Directory& directory) {
   PERDURE_TRY(const std::uint64_t there, read_incarnation(directory));
   if (there != kNoIncarnation) return there;
   PERDURE_CHECK(draw(directory));

@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <string>
 
-#include "base/result.hpp"
+#include "os/directory.hpp"
 
 namespace perdure::store {
 
 /// See Store::incarnation. kNoIncarnation where the file is not there; whatever it contains, that is it.
-base::Result<std::uint64_t> read_incarnation(const std::string& directory);
+base::Result<std::uint64_t> read_incarnation(const os::Directory& directory);
 /// The same, but the file is made where it is not there. Of several who make it at once all get the same answer.
-base::Result<std::uint64_t> make_incarnation(const std::string& directory);
+base::Result<std::uint64_t> make_incarnation(const os::Directory& directory);
 
 }  // namespace perdure::store

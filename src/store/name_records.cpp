@@ -17,8 +17,8 @@ bool is_being_written(const std::string& file) {
                      [&](const char* record) { return file.starts_with(std::string(record) + kBeingWritten); });
 }
 
-base::Result<os::File> lock(const std::string& directory) {
-  PERDURE_TRY(auto file, os::File::open(directory + "/" + kLock, os::Open::create));
+base::Result<os::File> lock(const os::Directory& directory) {
+  PERDURE_TRY(auto file, directory.open_file(kLock, os::Open::create));
   for (unsigned tries = 1;; ++tries) {
     const auto locked = file.try_lock();
     if (locked || locked.error().code != PERDURE_BUSY) return file;
@@ -28,16 +28,16 @@ base::Result<os::File> lock(const std::string& directory) {
 }
 
 // Their writers were killed: nobody else writes one now.
-base::Status remove_leftovers(const std::string& directory) {
-  PERDURE_TRY(const auto entries, os::list_directory(directory));
+base::Status remove_leftovers(const os::Directory& directory) {
+  PERDURE_TRY(const auto entries, directory.list());
   for (const auto& entry : entries)
-    if (is_being_written(entry.name)) PERDURE_CHECK(os::remove_file(directory + "/" + entry.name));
+    if (is_being_written(entry.name)) PERDURE_CHECK(directory.remove_file(entry.name));
   return {};
 }
 
 }  // namespace
 
-base::Result<os::File> lock_records(const std::string& directory) {
+base::Result<os::File> lock_records(const os::Directory& directory) {
   PERDURE_TRY(auto locked, lock(directory));
   PERDURE_CHECK(remove_leftovers(directory));
   return locked;

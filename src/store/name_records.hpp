@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "os/file.hpp"
+#include "os/directory.hpp"
 
 namespace perdure::store {
 
@@ -12,10 +12,10 @@ inline constexpr const char* kOwnerRecord = ".owner";              ///< owner.hp
 inline constexpr const char* kIncarnationRecord = ".incarnation";  ///< incarnation.hpp
 
 /// Held, as long as the file lives, while a record in a name's directory is read, compared and written with
-/// os::write_file_atomically: all of that is short, whoever does it. Removes what killed writers of records left.
-/// PERDURE_BUSY after half a second of others. Where files cannot be locked, somebody who does so in the same
+/// os::Directory::write_file_atomically: all of that is short, whoever does it. Removes what killed writers of records
+/// left. PERDURE_BUSY after half a second of others. Where files cannot be locked, somebody who does so in the same
 /// millisecond is missed.
-base::Result<os::File> lock_records(const std::string& directory);
+base::Result<os::File> lock_records(const os::Directory& directory);
 
 /// A record, the lock, or a record being written.
 bool is_name_record(const std::string& file);

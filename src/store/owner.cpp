@@ -5,7 +5,6 @@
 
 #include "base/cbor.hpp"
 #include "base/json.hpp"
-#include "os/file.hpp"
 #include "store/name_records.hpp"
 
 namespace perdure::store {
@@ -91,26 +90,25 @@ base::Result<Owner> decode_owner(const std::string& content, const std::string& 
 }
 
 // Opened anew each time: that is what makes network file systems ask their server.
-base::Result<std::optional<Owner>> read_owner(const std::string& directory) {
-  const std::string path = directory + "/" + kOwnerRecord;
-  auto content = os::read_file(path, kMostBytes);
+base::Result<std::optional<Owner>> read_owner(const os::Directory& directory) {
+  auto content = directory.read_file(kOwnerRecord, kMostBytes);
   if (!content && content.error().code == PERDURE_NOT_FOUND) return std::nullopt;
   if (!content) return base::fail(content.error());
   const std::string text(reinterpret_cast<const char*>(content->data()), content->size());
-  PERDURE_TRY(auto owner, decode_owner(text, path));
+  PERDURE_TRY(auto owner, decode_owner(text, directory.path_of(kOwnerRecord)));
   return std::optional(std::move(owner));
 }
 
-base::Status replace_owner(const std::string& directory, const std::optional<Owner>& expected, const Owner& next) {
+base::Status replace_owner(const os::Directory& directory, const std::optional<Owner>& expected, const Owner& next) {
   PERDURE_TRY(const auto locked, lock_records(directory));
   PERDURE_TRY(const auto there, read_owner(directory));
   if (there != expected)
-    return base::fail(PERDURE_EXISTS, directory,
+    return base::fail(PERDURE_EXISTS, directory.path(),
                       "another launch has become the owner of this checkpoint: " +
                           (there ? there->text() : std::string("it was forgotten")));
-  return os::write_file_atomically(directory + "/" + kOwnerRecord, base::as_bytes(encode(next)));
+  return directory.write_file_atomically(kOwnerRecord, base::as_bytes(encode(next)));
 }
 
-base::Status remove_owner(const std::string& directory) { return os::remove_file(directory + "/" + kOwnerRecord); }
+base::Status remove_owner(const os::Directory& directory) { return directory.remove_file(kOwnerRecord); }
 
 }  // namespace perdure::store

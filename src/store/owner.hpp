@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "base/result.hpp"
+#include "os/directory.hpp"
 
 namespace perdure::store {
 
@@ -31,11 +31,11 @@ std::string encode(const Owner& owner);
 base::Result<Owner> decode_owner(const std::string& content, const std::string& object);
 
 /// For stores that have a directory for each name: the record is the file `.owner` in it. None where that is not there.
-base::Result<std::optional<Owner>> read_owner(const std::string& directory);
+base::Result<std::optional<Owner>> read_owner(const os::Directory& directory);
 /// See Store::set_owner. Compared and written under a lock; where files cannot be locked, somebody who does so in the
 /// same millisecond is missed.
-base::Status replace_owner(const std::string& directory, const std::optional<Owner>& expected, const Owner& next);
+base::Status replace_owner(const os::Directory& directory, const std::optional<Owner>& expected, const Owner& next);
 /// Nobody owns the name any more. Repeatable.
-base::Status remove_owner(const std::string& directory);
+base::Status remove_owner(const os::Directory& directory);
 
 }  // namespace perdure::store

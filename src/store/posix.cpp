@@ -7,10 +7,12 @@
 //   who writes the versions (owner.cpp):           <root>/<name>/.owner
 //   which place this is (incarnation.cpp):         <root>/<name>/.incarnation        (both: name_records.cpp)
 //   set aside with its report:                     <root>/.quarantine/<name>.<version>.<file name>[.json]
+//     by others than who made that directory:      <root>/.quarantine-<number of the user>/...
 //                                                                                            (posix_quarantine.cpp)
 //
 // No state is kept in memory: any number of processes on any number of nodes may work in one store. Entries that are
-// none of these are left alone and never listed; directories are never reached through symbolic links.
+// none of these are left alone and never listed; below the root nothing is reached through symbolic links, and nothing
+// in another user's directory (posix_place.hpp).
 #include "store/posix.hpp"
 
 #include <algorithm>
@@ -48,47 +50,49 @@ void add_segment(std::map<ListingKey, VersionListing>& listings, const std::stri
       {parsed->index, parsed->count, parsed->attempt, name + "/" + std::to_string(version) + "/" + file});
 }
 
+Result<std::vector<os::Entry>> list_in(const PosixPlace& place, const os::Directory& parent, const std::string& name) {
+  PERDURE_TRY(const auto directory, place.below(parent, name));
+  return directory.list();
+}
+
 }  // namespace
 
-base::Result<std::unique_ptr<Store>> make_posix_store(const std::string& place, const StoreOptions& options) {
+base::Result<std::unique_ptr<Store>> make_posix_store(const std::string& place, const StoreOptions& options,
+                                                      Whose whose) {
   PERDURE_TRY(std::string absolute, os::absolute_path(place));
   const auto writer = options.find(kWriter);
-  return std::make_unique<PosixStore>(std::move(absolute), writer == options.end() ? std::string() : writer->second);
+  return std::make_unique<PosixStore>(std::move(absolute), whose,
+                                      writer == options.end() ? std::string() : writer->second);
 }
 
-PosixStore::PosixStore(const std::string& root, const std::string& writer)
-    : layout_(root, static_cast<std::uint32_t>(base::hash64(base::as_bytes(writer)))),
+PosixStore::PosixStore(const std::string& root, Whose whose, const std::string& writer)
+    : place_(root, whose, static_cast<std::uint32_t>(base::hash64(base::as_bytes(writer)))),
       properties_{"posix", root, true, true, root} {}
 
-Status PosixStore::prepare() { return os::make_directories(layout_.root()); }
-
-Status PosixStore::check_root() const {
-  PERDURE_TRY(bool there, os::exists(layout_.root()));
-  if (there) return {};
-  return base::fail(PERDURE_NOT_FOUND, layout_.root(), "the store's directory is not there",
-                    "check the path of the store (store.path) and whether its file system is mounted");
-}
+Status PosixStore::prepare() { return place_.make_root(); }
 
 Result<std::unique_ptr<SegmentSink>> PosixStore::begin(const segment::Manifest& manifest, std::uint64_t file_bytes) {
   PERDURE_CHECK(segment::check_name(manifest.id.name));
-  return PosixSink::begin(layout_, manifest, file_bytes);
+  return PosixSink::begin(place_, manifest, file_bytes);
 }
 
 Result<std::unique_ptr<SegmentSink>> PosixStore::resume(const segment::Manifest& manifest, std::uint64_t file_bytes) {
   PERDURE_CHECK(segment::check_name(manifest.id.name));
-  return PosixSink::resume(layout_, manifest, file_bytes);
+  return PosixSink::resume(place_, manifest, file_bytes);
 }
 
 Status PosixStore::discard(const segment::VersionId& id, std::uint32_t index, std::uint32_t count) {
   PERDURE_CHECK(segment::check_name(id.name));
-  PERDURE_TRY(const auto left, temporaries_of(layout_, id, index, count));
-  for (const std::string& temporary : left) PERDURE_CHECK(remove_abandoned(temporary));
-  return remove_if_empty(layout_, id);
+  PERDURE_TRY(const auto version, version_if_there(place_, id));
+  if (!version) return {};
+  PERDURE_TRY(const auto left, temporaries_of(place_, *version, id, index, count));
+  for (const std::string& temporary : left) PERDURE_CHECK(remove_abandoned(*version, temporary));
+  return remove_if_empty(place_, id);
 }
 
 Result<std::vector<std::string>> PosixStore::names() {
-  PERDURE_CHECK(check_root());
-  PERDURE_TRY(auto entries, os::list_directory(layout_.root()));
+  PERDURE_TRY(const auto root, place_.root());
+  PERDURE_TRY(auto entries, root.list());
   std::vector<std::string> names;
   for (const os::Entry& entry : entries)
     if (entry.directory && segment::check_name(entry.name)) names.push_back(entry.name);
@@ -97,8 +101,8 @@ Result<std::vector<std::string>> PosixStore::names() {
 
 Result<std::vector<VersionListing>> PosixStore::list(const std::string& name) {
   PERDURE_CHECK(segment::check_name(name));
-  PERDURE_CHECK(check_root());
-  PERDURE_TRY(auto entries, os::list_directory(layout_.name_directory(name)));
+  PERDURE_TRY(const auto place, place_.name(name));
+  PERDURE_TRY(auto entries, place.list());
   const std::uint64_t forgotten_ns = latest_forgotten(entries);
   std::set<RetiredMark> retired;
   for (const os::Entry& entry : entries)
@@ -107,9 +111,9 @@ Result<std::vector<VersionListing>> PosixStore::list(const std::string& name) {
   for (const os::Entry& entry : entries) {
     const auto version = entry.directory ? parse_version(entry.name) : std::nullopt;
     if (!version) continue;
-    auto files = os::list_directory(layout_.name_directory(name) + "/" + entry.name);
+    const auto files = list_in(place_, place, entry.name);
     if (!files && files.error().code == PERDURE_NOT_FOUND) continue;  // removed meanwhile
-    if (!files) return base::fail(std::move(files).error());
+    if (!files) return base::fail(files.error());
     for (const os::Entry& file : *files)
       if (!file.directory) add_segment(found, name, *version, file.name);
   }
@@ -125,24 +129,28 @@ Result<std::vector<VersionListing>> PosixStore::list(const std::string& name) {
 }
 
 Result<std::unique_ptr<segment::ByteSource>> PosixStore::open(const SegmentRef& segment) {
-  return segment::open_file(layout_.root() + "/" + segment.path);
+  PERDURE_TRY(auto file, place_.file(segment.path));
+  return segment::open_file(std::move(file));
 }
 
 Result<std::unique_ptr<segment::ByteSource>> PosixStore::open_anew(const SegmentRef& segment) {
-  return segment::open_file(layout_.root() + "/" + segment.path, segment::Cached::no);
+  PERDURE_TRY(auto file, place_.file(segment.path));
+  return segment::open_file(std::move(file), segment::Cached::no);
 }
 
 Result<std::vector<std::unique_ptr<segment::ByteSource>>> PosixStore::unpublished(const segment::VersionId& id,
                                                                                   std::uint32_t index,
                                                                                   std::uint32_t count) {
   PERDURE_CHECK(segment::check_name(id.name));
-  PERDURE_TRY(const auto paths, temporaries_of(layout_, id, index, count));
   std::vector<std::unique_ptr<segment::ByteSource>> found;
-  for (const std::string& path : paths) {
-    auto source = segment::open_file(path);
-    if (!source && source.error().code == PERDURE_NOT_FOUND) continue;  // published or removed meanwhile
-    if (!source) return base::fail(source.error());
-    found.push_back(std::move(*source));
+  PERDURE_TRY(const auto version, version_if_there(place_, id));
+  if (!version) return found;
+  PERDURE_TRY(const auto names, temporaries_of(place_, *version, id, index, count));
+  for (const std::string& name : names) {
+    auto file = version->open_file(name, os::Open::read);
+    if (!file && file.error().code == PERDURE_NOT_FOUND) continue;  // published or removed meanwhile
+    if (!file) return base::fail(file.error());
+    PERDURE_TRY(found.emplace_back(), segment::open_file(std::move(*file)));
   }
   return found;
 }
@@ -150,7 +158,7 @@ Result<std::vector<std::unique_ptr<segment::ByteSource>>> PosixStore::unpublishe
 Result<std::vector<QuarantinedSegment>> PosixStore::set_aside(const std::string& name) {
   PERDURE_CHECK(segment::check_name(name));
   PERDURE_TRY(const std::uint64_t forgotten_ns, forgotten(name));
-  PERDURE_TRY(auto found, quarantined_segments(layout_, name));
+  PERDURE_TRY(auto found, quarantined_segments(place_, name));
   std::erase_if(found,
                 [&](const QuarantinedSegment& segment) { return segment.id.attempt.created_ns <= forgotten_ns; });
   return found;
@@ -158,57 +166,72 @@ Result<std::vector<QuarantinedSegment>> PosixStore::set_aside(const std::string&
 
 Status PosixStore::remove(const segment::VersionId& id) {
   PERDURE_CHECK(segment::check_name(id.name));
-  return remove_attempt(layout_, id);
+  return remove_attempt(place_, id);
+}
+
+// A rename is seen before the writer's sync of the directory, which may fail.
+Status PosixStore::make_lasting(const segment::VersionId& id) {
+  PERDURE_CHECK(segment::check_name(id.name));
+  PERDURE_TRY(const auto root, place_.root());
+  PERDURE_TRY(const auto name, place_.name(id.name));
+  PERDURE_TRY(const auto version, place_.version(id));
+  PERDURE_CHECK(version.sync());
+  PERDURE_CHECK(name.sync());
+  return root.sync();
 }
 
 Status PosixStore::quarantine(const SegmentRef& segment, const segment::VersionId& id, const base::Error& why) {
   PERDURE_CHECK(segment::check_name(id.name));
-  return quarantine_segment(layout_, segment, id, why);
+  return quarantine_segment(place_, segment, id, why);
 }
 
 Status PosixStore::forget(const std::string& name, std::uint64_t until_ns) {
   PERDURE_CHECK(segment::check_name(name));
-  PERDURE_CHECK(check_root());
-  PERDURE_CHECK(forget_name(layout_, name, until_ns));
-  return remove_owner(layout_.name_directory(name));
+  PERDURE_CHECK(forget_name(place_, name, until_ns));
+  PERDURE_TRY(const auto place, place_.name(name));
+  return remove_owner(place);
 }
 
 Result<std::uint64_t> PosixStore::forgotten(const std::string& name) {
   PERDURE_CHECK(segment::check_name(name));
-  PERDURE_CHECK(check_root());
-  return store::forgotten(layout_, name);
+  PERDURE_CHECK(place_.root());
+  return store::forgotten(place_, name);
 }
 
 Result<std::optional<Owner>> PosixStore::owner(const std::string& name) {
   PERDURE_CHECK(segment::check_name(name));
-  PERDURE_CHECK(check_root());
-  return read_owner(layout_.name_directory(name));
+  PERDURE_CHECK(place_.root());
+  PERDURE_TRY(const auto place, name_if_there(place_, name));
+  if (!place) return std::nullopt;
+  return read_owner(*place);
 }
 
 Status PosixStore::set_owner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) {
   PERDURE_CHECK(segment::check_name(name));
-  PERDURE_CHECK(check_root());
-  PERDURE_CHECK(os::make_directory(layout_.name_directory(name)));
-  PERDURE_CHECK(os::sync_directory(layout_.root()));
-  return replace_owner(layout_.name_directory(name), expected, next);
+  PERDURE_TRY(const auto place, place_.make_name(name));
+  return replace_owner(place, expected, next);
 }
 
 Result<std::uint64_t> PosixStore::incarnation(const std::string& name, Missing missing) {
   PERDURE_CHECK(segment::check_name(name));
-  PERDURE_CHECK(check_root());
-  if (missing == Missing::leave) return read_incarnation(layout_.name_directory(name));
-  PERDURE_CHECK(os::make_directory(layout_.name_directory(name)));
-  PERDURE_CHECK(os::sync_directory(layout_.root()));
-  return make_incarnation(layout_.name_directory(name));
+  PERDURE_CHECK(place_.root());
+  if (missing == Missing::make) {
+    PERDURE_TRY(const auto place, place_.make_name(name));
+    return make_incarnation(place);
+  }
+  PERDURE_TRY(const auto place, name_if_there(place_, name));
+  if (!place) return kNoIncarnation;
+  return read_incarnation(*place);
 }
 
-Result<std::vector<Residue>> PosixStore::residue() { return find_residue(layout_.root()); }
+Result<std::vector<Residue>> PosixStore::residue() { return find_residue(place_); }
 
 Status PosixStore::clean(const std::function<bool(const segment::VersionId&, std::uint32_t)>& abandoned) {
   PERDURE_TRY(auto all, names());
   for (const std::string& name : all) {
-    PERDURE_CHECK(clean_name(layout_, name, abandoned));
-    PERDURE_CHECK(finish_quarantine(layout_, name));
+    Status cleaned = clean_name(place_, name, abandoned);
+    if (cleaned) cleaned = finish_quarantine(place_, name);
+    if (!cleaned && cleaned.error().code != PERDURE_PERMISSION) return cleaned;  // those of others are theirs to clean
   }
   return {};
 }

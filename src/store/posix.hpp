@@ -1,7 +1,7 @@
 #pragma once
 // A store in a directory of a file system that several nodes see. Inside this module only; made by
 // make_store.
-#include "store/posix_layout.hpp"
+#include "store/posix_place.hpp"
 #include "store/store.hpp"
 
 namespace perdure::store {
@@ -9,7 +9,7 @@ namespace perdure::store {
 class PosixStore : public Store {
  public:
   /// `root`: an absolute path; need not exist. `writer`: see store::kWriter.
-  explicit PosixStore(const std::string& root, const std::string& writer = {});
+  explicit PosixStore(const std::string& root, Whose whose = Whose::trusted, const std::string& writer = {});
   const Properties& properties() const override { return properties_; }
   base::Status prepare() override;
   base::Result<std::unique_ptr<SegmentSink>> begin(const segment::Manifest& manifest,
@@ -26,6 +26,7 @@ class PosixStore : public Store {
   base::Result<std::unique_ptr<segment::ByteSource>> open_anew(const SegmentRef& segment) override;
   base::Result<std::vector<QuarantinedSegment>> set_aside(const std::string& name) override;
   base::Status remove(const segment::VersionId& id) override;
+  base::Status make_lasting(const segment::VersionId& id) override;
   base::Status quarantine(const SegmentRef& segment, const segment::VersionId& id, const base::Error& why) override;
   base::Status forget(const std::string& name, std::uint64_t until_ns) override;
   base::Result<std::uint64_t> forgotten(const std::string& name) override;
@@ -36,9 +37,7 @@ class PosixStore : public Store {
   base::Status clean(const std::function<bool(const segment::VersionId&, std::uint32_t)>& abandoned) override;
 
  private:
-  base::Status check_root() const;
-
-  const PosixLayout layout_;
+  const PosixPlace place_;
   const Properties properties_;
 };
 

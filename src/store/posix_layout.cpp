@@ -83,8 +83,14 @@ std::optional<std::uint64_t> parse_forgotten_mark(std::string_view name) {
   return until_ns;
 }
 
-std::string PosixLayout::retired_mark(const segment::VersionId& id) const {
-  return name_directory(id.name) + "/" + mark_name(id.version, id.attempt);
+std::string retired_mark(const segment::VersionId& id) { return mark_name(id.version, id.attempt); }
+
+std::string quarantine_of(std::uint32_t user) { return std::string(kQuarantine) + "-" + std::to_string(user); }
+
+bool is_quarantine(std::string_view name) {
+  if (!name.starts_with(kQuarantine)) return false;
+  name.remove_prefix(kQuarantine.size());
+  return name.empty() || (name.front() == '-' && parse_version(name.substr(1)));
 }
 
 }  // namespace perdure::store

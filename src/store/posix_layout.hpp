@@ -17,6 +17,7 @@ struct RetiredMark {
   segment::Attempt attempt;
   friend auto operator<=>(const RetiredMark&, const RetiredMark&) = default;
 };
+std::string retired_mark(const segment::VersionId& id);
 std::optional<RetiredMark> parse_retired_mark(std::string_view name);
 
 /// A segment being written: ".tmp-<8 hex digits of its writer><8 random ones>-<file name>". Without the digits: by an
@@ -32,6 +33,9 @@ std::string forgotten_mark(std::uint64_t until_ns);
 std::optional<std::uint64_t> parse_forgotten_mark(std::string_view name);
 
 inline constexpr std::string_view kQuarantine = ".quarantine";
+/// That of one user, where the other belongs to somebody else: ".quarantine-<number of the user>".
+std::string quarantine_of(std::uint32_t user);
+bool is_quarantine(std::string_view name);
 
 /// <root>/<name>/<version>/<file name of the segment>
 class PosixLayout {
@@ -43,8 +47,6 @@ class PosixLayout {
   std::string version_directory(const segment::VersionId& id) const {
     return name_directory(id.name) + "/" + std::to_string(id.version);
   }
-  std::string retired_mark(const segment::VersionId& id) const;
-  std::string quarantine_directory() const { return root_ + "/" + std::string(kQuarantine); }
 
  private:
   std::string root_;

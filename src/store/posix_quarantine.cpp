@@ -1,5 +1,6 @@
 // Setting a segment aside, so that it is where it was or in quarantine, and in quarantine never without its report:
-//   1. make <root>/.quarantine, synced into <root>
+//   1. make <root>/.quarantine (where that is another user's: <root>/.quarantine-<number of the user>), synced into
+//   <root>
 //   2. write the report <name>.<version>.<file name>.json, synced
 //   3. rename the segment to <name>.<version>.<file name>.moving; what was published in its place since it was read is
 //      put back
@@ -30,8 +31,8 @@ using base::Status;
 constexpr const char* kMoving = ".moving";
 constexpr std::string_view kEnding = ".pds";
 
-std::string quarantined_name(const PosixLayout& layout, const segment::VersionId& id, const std::string& file) {
-  return layout.quarantine_directory() + "/" + id.name + "." + std::to_string(id.version) + "." + file;
+std::string quarantined_name(const segment::VersionId& id, const std::string& file) {
+  return id.name + "." + std::to_string(id.version) + "." + file;
 }
 
 /// The first "offset N" of a message, for programs that read the report.
@@ -65,36 +66,33 @@ std::string report(const std::string& path, const segment::VersionId& id, const 
   return json.dump(2, ' ', true, base::Json::error_handler_t::replace) + "\n";
 }
 
-Status write_report(const std::string& path, const std::string& text) {
-  PERDURE_TRY(os::File file, os::File::open(path, os::Open::create));
+Status write_report(const os::Directory& directory, const std::string& name, const std::string& text) {
+  PERDURE_TRY(os::File file, directory.open_file(name, os::Open::create));
   PERDURE_CHECK(file.truncate(0));
   PERDURE_CHECK(file.write(0, base::as_bytes(text)));
   return file.sync();
 }
 
-base::Result<std::string> free_name(const std::string& wanted) {
-  std::string path = wanted;
+base::Result<std::string> free_name(const os::Directory& directory, const std::string& wanted) {
+  std::string name = wanted;
   for (int number = 2;; ++number) {
-    PERDURE_TRY(const bool taken, os::exists(path));
-    PERDURE_TRY(const bool moving, os::exists(path + kMoving));
-    if (!taken && !moving) return path;
-    path = wanted + "." + std::to_string(number);
+    PERDURE_TRY(const bool taken, directory.contains(name));
+    PERDURE_TRY(const bool moving, directory.contains(name + kMoving));
+    if (!taken && !moving) return name;
+    name = wanted + "." + std::to_string(number);
   }
 }
 
 // Whether the file is the one that was read; true where nobody said which one that was.
-Result<bool> is_the_one(const std::string& path, const std::string& identity) {
+Result<bool> is_the_one(const os::Directory& directory, const std::string& name, const std::string& identity) {
   if (identity.empty()) return true;
-  PERDURE_TRY(const auto file, os::File::open(path, os::Open::read));
+  PERDURE_TRY(const auto file, directory.open_file(name, os::Open::read));
   PERDURE_TRY(const auto found, file.identity());
   return segment::file_identity(found) == identity;
 }
 
 // What is gone meanwhile was taken care of by who cleans.
-Status rename_unless_gone(const std::string& from, const std::string& to) {
-  auto renamed = os::rename_to_free(from, to);
-  return renamed || renamed.error().code != PERDURE_NOT_FOUND ? renamed : Status();
-}
+Status unless_gone(Status renamed) { return renamed || renamed.error().code != PERDURE_NOT_FOUND ? renamed : Status(); }
 
 base::Error another_one(const std::string& path) {
   return {PERDURE_NOT_FOUND, path, "it was written anew since it was read; nothing was set aside", "", false};
@@ -117,90 +115,118 @@ std::optional<segment::VersionId> parse_quarantined(std::string_view file, const
 
 }  // namespace
 
-std::string quarantine_report(std::string path) {
-  if (path.ends_with(kMoving)) path.resize(path.size() - std::strlen(kMoving));
-  return path + ".json";
+std::string quarantine_report(std::string file) {
+  if (file.ends_with(kMoving)) file.resize(file.size() - std::strlen(kMoving));
+  return file + ".json";
 }
 
-Result<std::vector<QuarantinedSegment>> quarantined_segments(const PosixLayout& layout, const std::string& name) {
+Result<std::vector<QuarantinedSegment>> quarantined_segments(const PosixPlace& place, const std::string& name) {
   std::vector<QuarantinedSegment> found;
-  auto entries = os::list_directory(layout.quarantine_directory());
-  if (!entries && entries.error().code == PERDURE_NOT_FOUND) return found;
-  if (!entries) return base::fail(std::move(entries).error());
-  for (const os::Entry& entry : *entries) {
-    if (entry.directory || entry.name.ends_with(".json")) continue;
-    if (auto id = parse_quarantined(entry.name, name))
-      found.push_back({std::move(*id), layout.quarantine_directory() + "/" + entry.name});
+  auto quarantines = place.quarantines(name);
+  if (!quarantines && quarantines.error().code == PERDURE_NOT_FOUND) return found;
+  if (!quarantines) return base::fail(quarantines.error());
+  for (const os::Directory& quarantine : *quarantines) {
+    PERDURE_TRY(const auto entries, quarantine.list());
+    for (const os::Entry& entry : entries) {
+      if (entry.directory || entry.name.ends_with(".json")) continue;
+      if (auto id = parse_quarantined(entry.name, name))
+        found.push_back({std::move(*id), quarantine.path_of(entry.name)});
+    }
   }
   return found;
 }
 
-Status quarantine_segment(const PosixLayout& layout, const SegmentRef& segment, const segment::VersionId& id,
+namespace {
+
+Result<bool> is_aside(const PosixPlace& place, const std::string& checkpoint, const std::string& file) {
+  PERDURE_TRY(const auto quarantines, place.quarantines(checkpoint));
+  for (const os::Directory& quarantine : quarantines) {
+    PERDURE_TRY(const bool there, quarantine.contains(file));
+    if (there) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Status quarantine_segment(const PosixPlace& place, const SegmentRef& segment, const segment::VersionId& id,
                           const base::Error& why) {
   const std::string name = segment::file_name(segment.index, segment.count, segment.attempt);
-  const std::string path = layout.version_directory(id) + "/" + name;
-  const std::string wanted = quarantined_name(layout, id, name);
-  PERDURE_TRY(bool there, os::exists(path));
-  PERDURE_TRY(bool done, os::exists(wanted));
-  if (!there && done) return {};  // somebody found the same damage
-  if (!there) return base::fail(PERDURE_NOT_FOUND, path, "no such segment to set aside");
-  PERDURE_TRY(const bool same, is_the_one(path, segment.identity));
+  const std::string wanted = quarantined_name(id, name);
+  PERDURE_TRY(const auto version, version_if_there(place, id));
+  bool there = false;
+  if (version) {
+    PERDURE_TRY(there, version->contains(name));
+  }
+  if (!there) {
+    PERDURE_TRY(const bool done, is_aside(place, id.name, wanted));
+    if (done) return {};  // somebody found the same damage
+    return base::fail(PERDURE_NOT_FOUND, place.layout().version_directory(id) + "/" + name,
+                      "no such segment to set aside");
+  }
+  const std::string path = version->path_of(name);
+  PERDURE_TRY(const bool same, is_the_one(*version, name, segment.identity));
   if (!same) return base::fail(another_one(path));
-  PERDURE_CHECK(os::make_directory(layout.quarantine_directory()));  // 1
-  PERDURE_CHECK(os::sync_directory(layout.root()));
-  PERDURE_TRY(std::string aside, free_name(wanted));
+  PERDURE_TRY(const auto quarantine, place.make_quarantine(id.name));  // 1
+  PERDURE_TRY(const std::string aside, free_name(quarantine, wanted));
   // 2. On a full device it is set aside without a report: left in its place it would keep its version's number taken.
-  const Status reported = write_report(aside + ".json", report(path, id, why));
+  const Status reported = write_report(quarantine, aside + ".json", report(path, id, why));
   if (!reported && reported.error().code != PERDURE_NO_SPACE) return reported;
-  if (!reported) PERDURE_CHECK(os::remove_file(aside + ".json"));
+  if (!reported) PERDURE_CHECK(quarantine.remove_file(aside + ".json"));
   const std::string moving = aside + kMoving;
-  PERDURE_CHECK(os::rename_to_free(path, moving));  // 3
-  PERDURE_TRY(const bool right, is_the_one(moving, segment.identity));
+  PERDURE_CHECK(version->rename_to_free(name, quarantine, moving));  // 3
+  PERDURE_TRY(const bool right, is_the_one(quarantine, moving, segment.identity));
   if (!right) {  // published between the look and the rename
-    PERDURE_CHECK(rename_unless_gone(moving, path));
-    PERDURE_CHECK(os::sync_directory(layout.version_directory(id)));
-    if (reported) PERDURE_CHECK(os::remove_file(aside + ".json"));
+    PERDURE_CHECK(unless_gone(quarantine.rename_to_free(moving, *version, name)));
+    PERDURE_CHECK(version->sync());
+    if (reported) PERDURE_CHECK(quarantine.remove_file(aside + ".json"));
     return base::fail(another_one(path));
   }
-  PERDURE_CHECK(rename_unless_gone(moving, aside));  // 4
-  PERDURE_CHECK(os::sync_directory(layout.quarantine_directory()));
-  PERDURE_CHECK(os::sync_directory(layout.version_directory(id)));
-  return remove_if_empty(layout, id);
+  PERDURE_CHECK(unless_gone(quarantine.rename_to_free(moving, quarantine, aside)));  // 4
+  PERDURE_CHECK(quarantine.sync());
+  PERDURE_CHECK(version->sync());
+  return remove_if_empty(place, id);
 }
 
 namespace {
 
 // True when it was whole and is in its place again.
-base::Result<bool> put_back(const PosixLayout& layout, const segment::VersionId& id, const std::string& moving,
-                            const std::string& file) {
-  auto source = segment::open_file(moving, segment::Cached::no);
-  if (!source) return base::fail(std::move(source).error());
-  if (!segment::verify(**source, nullptr).empty()) return false;
-  PERDURE_CHECK(os::make_directory(layout.name_directory(id.name)));
-  PERDURE_CHECK(os::make_directory(layout.version_directory(id)));
-  const Status back = os::rename_to_free(moving, layout.version_directory(id) + "/" + file);
+Result<bool> put_back(const PosixPlace& place, const segment::VersionId& id, const os::Directory& quarantine,
+                      const std::string& moving, const std::string& file) {
+  PERDURE_TRY(os::File opened, quarantine.open_file(moving, os::Open::read));
+  PERDURE_TRY(const auto source, segment::open_file(std::move(opened), segment::Cached::no));
+  if (!segment::verify(*source, nullptr).empty()) return false;
+  PERDURE_TRY(const auto version, place.make_version(id));
+  const Status back = quarantine.rename_to_free(moving, version, file);
   if (!back && back.error().code == PERDURE_EXISTS) return false;
   PERDURE_CHECK(back);
-  PERDURE_CHECK(os::sync_directory(layout.version_directory(id)));
-  PERDURE_CHECK(os::sync_directory(layout.name_directory(id.name)));
+  PERDURE_CHECK(version.sync());
   return true;
+}
+
+Status finish(const PosixPlace& place, const segment::VersionId& id, const os::Directory& quarantine,
+              const std::string& moving) {
+  const std::string aside = moving.substr(0, moving.size() - std::strlen(kMoving));
+  const std::size_t before = quarantined_name(id, "").size();
+  const std::string file = aside.substr(before, aside.rfind(kEnding) + kEnding.size() - before);
+  const auto whole = put_back(place, id, quarantine, moving, file);
+  if (!whole && whole.error().code == PERDURE_NOT_FOUND) return {};  // its process goes on with it
+  PERDURE_CHECK(whole);
+  if (*whole) PERDURE_CHECK(quarantine.remove_file(quarantine_report(aside)));
+  if (!*whole) PERDURE_CHECK(unless_gone(quarantine.rename_to_free(moving, quarantine, aside)));
+  return quarantine.sync();
 }
 
 }  // namespace
 
-Status finish_quarantine(const PosixLayout& layout, const std::string& name) {
-  PERDURE_TRY(const auto found, quarantined_segments(layout, name));
-  for (const QuarantinedSegment& segment : found) {
-    if (!segment.path.ends_with(kMoving)) continue;
-    const std::string aside = segment.path.substr(0, segment.path.size() - std::strlen(kMoving));
-    const std::string before = quarantined_name(layout, segment.id, "");
-    const std::string file = aside.substr(before.size(), aside.rfind(kEnding) + kEnding.size() - before.size());
-    const auto whole = put_back(layout, segment.id, segment.path, file);
-    if (!whole && whole.error().code == PERDURE_NOT_FOUND) continue;  // its process goes on with it
-    PERDURE_CHECK(whole);
-    if (*whole) PERDURE_CHECK(os::remove_file(quarantine_report(aside)));
-    if (!*whole) PERDURE_CHECK(rename_unless_gone(segment.path, aside));
-    PERDURE_CHECK(os::sync_directory(layout.quarantine_directory()));
+Status finish_quarantine(const PosixPlace& place, const std::string& name) {
+  PERDURE_TRY(const auto quarantines, place.quarantines(name));
+  for (const os::Directory& quarantine : quarantines) {
+    PERDURE_TRY(const auto entries, quarantine.list());
+    for (const os::Entry& entry : entries) {
+      const auto id = entry.name.ends_with(kMoving) ? parse_quarantined(entry.name, name) : std::nullopt;
+      if (id) PERDURE_CHECK(finish(place, *id, quarantine, entry.name));
+    }
   }
   return {};
 }

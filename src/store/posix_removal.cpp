@@ -17,7 +17,6 @@
 #include <algorithm>
 
 #include "os/crash_point.hpp"
-#include "os/file.hpp"
 
 namespace perdure::store {
 namespace {
@@ -25,102 +24,125 @@ namespace {
 using base::Result;
 using base::Status;
 
+Result<std::optional<os::Directory>> if_there(Result<os::Directory> opened) {
+  if (!opened && opened.error().code == PERDURE_NOT_FOUND) return std::nullopt;
+  if (!opened) return base::fail(opened.error());
+  return std::optional(std::move(*opened));
+}
+
 /// A directory that is not there has no entries: somebody else removed it.
-Result<std::vector<os::Entry>> list_if_there(const std::string& directory) {
-  auto entries = os::list_directory(directory);
+Result<std::vector<os::Entry>> list_if_there(const std::optional<os::Directory>& directory) {
+  if (!directory) return std::vector<os::Entry>();
+  auto entries = directory->list();
   if (!entries && entries.error().code == PERDURE_NOT_FOUND) return std::vector<os::Entry>();
   return entries;
 }
 
-Result<std::vector<std::string>> segments_of(const PosixLayout& layout, const segment::VersionId& id) {
-  PERDURE_TRY(auto entries, list_if_there(layout.version_directory(id)));
+Result<std::vector<std::string>> segments_of(const std::optional<os::Directory>& version,
+                                             const segment::VersionId& id) {
+  PERDURE_TRY(auto entries, list_if_there(version));
   std::vector<std::string> files;
   for (const os::Entry& entry : entries)
     if (auto parsed = segment::parse_file_name(entry.name); parsed && parsed->attempt == id.attempt)
-      files.push_back(layout.version_directory(id) + "/" + entry.name);
+      files.push_back(entry.name);
   return files;
 }
 
-Status delete_segments(const PosixLayout& layout, const segment::VersionId& id) {
-  PERDURE_TRY(auto files, segments_of(layout, id));
+Status delete_segments(const PosixPlace& place, const segment::VersionId& id) {
+  PERDURE_TRY(const auto version, version_if_there(place, id));
+  PERDURE_TRY(auto files, segments_of(version, id));
   if (files.empty()) return {};
   for (const std::string& file : files) {
-    PERDURE_CHECK(os::remove_file(file));  // 3
+    PERDURE_CHECK(version->remove_file(file));  // 3
     os::crash_point(os::CrashPoint::retire_half_deleted);
   }
-  auto synced = os::sync_directory(layout.version_directory(id));  // 4
-  if (!synced && synced.error().code == PERDURE_NOT_FOUND) return {};
-  return synced;
+  return version->sync();  // 4
 }
 
-Status clean_version(const PosixLayout& layout, const segment::VersionId& place, const Abandoned& abandoned) {
-  PERDURE_TRY(auto entries, list_if_there(layout.version_directory(place)));
+Status clean_version(const PosixPlace& store_place, const segment::VersionId& place, const Abandoned& abandoned) {
+  PERDURE_TRY(const auto version, version_if_there(store_place, place));
+  PERDURE_TRY(auto entries, list_if_there(version));
   bool deleted = false;
   for (const os::Entry& entry : entries) {
     const auto parsed = parse_temporary(entry.name);
     if (!parsed || !abandoned({place.name, place.version, parsed->attempt}, parsed->index)) continue;
-    PERDURE_TRY(const bool removed, remove_abandoned(layout.version_directory(place) + "/" + entry.name));
+    PERDURE_TRY(const bool removed, remove_abandoned(*version, entry.name));
     deleted = deleted || removed;
   }
-  if (deleted || entries.empty()) return remove_if_empty(layout, place);
+  if (deleted || entries.empty()) return remove_if_empty(store_place, place);
   return {};
 }
 
 }  // namespace
 
-Result<bool> remove_abandoned(const std::string& temporary) {
-  auto file = os::File::open(temporary, os::Open::read_write);
+Result<std::optional<os::Directory>> name_if_there(const PosixPlace& place, const std::string& name) {
+  return if_there(place.name(name));
+}
+
+Result<std::optional<os::Directory>> version_if_there(const PosixPlace& place, const segment::VersionId& id) {
+  return if_there(place.version(id));
+}
+
+Result<bool> remove_abandoned(const os::Directory& version, const std::string& temporary) {
+  auto file = version.open_file(temporary, os::Open::read_write);
   if (!file && file.error().code == PERDURE_NOT_FOUND) return false;
   // What cannot be opened or locked here is judged by its name alone.
   if (file)
     if (const auto locked = file->try_lock(); !locked && locked.error().code == PERDURE_BUSY) return false;
-  PERDURE_CHECK(os::remove_file(temporary));
+  PERDURE_CHECK(version.remove_file(temporary));
   return true;
 }
 
-Result<std::vector<std::string>> temporaries_of(const PosixLayout& layout, const segment::VersionId& id,
-                                                std::uint32_t index, std::uint32_t count) {
-  PERDURE_TRY(const auto entries, list_if_there(layout.version_directory(id)));
+Result<std::vector<std::string>> temporaries_of(const PosixPlace& place, const os::Directory& version,
+                                                const segment::VersionId& id, std::uint32_t index,
+                                                std::uint32_t count) {
+  PERDURE_TRY(const auto entries, version.list());
   std::vector<std::string> found;
   for (const os::Entry& entry : entries) {
     const auto parsed = parse_temporary(entry.name);
     if (parsed && parsed->attempt == id.attempt && parsed->index == index && parsed->count == count &&
-        is_temporary_of(layout.writer(), entry.name))
-      found.push_back(layout.version_directory(id) + "/" + entry.name);
+        is_temporary_of(place.layout().writer(), entry.name))
+      found.push_back(entry.name);
   }
   return found;
 }
 
-Status remove_if_empty(const PosixLayout& layout, const segment::VersionId& id) {
-  const std::string directory = layout.version_directory(id);
-  auto entries = os::list_directory(directory);
+Status remove_if_empty(const PosixPlace& place, const segment::VersionId& id) {
+  PERDURE_TRY(const auto name, name_if_there(place, id.name));
+  PERDURE_TRY(const auto version, version_if_there(place, id));
+  if (!name || !version) return {};
+  auto entries = version->list();
   if (!entries && entries.error().code == PERDURE_NOT_FOUND) return {};
-  if (!entries) return base::fail(std::move(entries).error());
+  PERDURE_CHECK(entries);
   if (!entries->empty()) return {};
-  if (auto removed = os::remove_directory(directory); !removed) {
-    entries = list_if_there(directory);  // a writer may have come meanwhile: then it stays
+  if (auto removed = name->remove_directory(std::to_string(id.version)); !removed) {
+    entries = list_if_there(version);  // a writer may have come meanwhile: then it stays
     return entries && !entries->empty() ? Status() : removed;
   }
-  return os::sync_directory(layout.name_directory(id.name));
+  return name->sync();
 }
 
-Status finish_removal(const PosixLayout& layout, const segment::VersionId& id) {
-  PERDURE_TRY(bool marked, os::exists(layout.retired_mark(id)));
+Status finish_removal(const PosixPlace& place, const segment::VersionId& id) {
+  PERDURE_TRY(const auto name, name_if_there(place, id.name));
+  if (!name) return {};
+  PERDURE_TRY(bool marked, name->contains(retired_mark(id)));
   if (!marked) return {};
-  PERDURE_CHECK(delete_segments(layout, id));
-  PERDURE_CHECK(remove_if_empty(layout, id));                    // 5
-  PERDURE_CHECK(os::remove_directory(layout.retired_mark(id)));  // 6
-  return os::sync_directory(layout.name_directory(id.name));
+  PERDURE_CHECK(delete_segments(place, id));
+  PERDURE_CHECK(remove_if_empty(place, id));                // 5
+  PERDURE_CHECK(name->remove_directory(retired_mark(id)));  // 6
+  return name->sync();
 }
 
-Status remove_attempt(const PosixLayout& layout, const segment::VersionId& id) {
-  PERDURE_TRY(auto files, segments_of(layout, id));
+Status remove_attempt(const PosixPlace& place, const segment::VersionId& id) {
+  PERDURE_TRY(const auto version, version_if_there(place, id));
+  PERDURE_TRY(auto files, segments_of(version, id));
   if (!files.empty()) {
-    PERDURE_CHECK(os::make_directory(layout.retired_mark(id)));         // 1
-    PERDURE_CHECK(os::sync_directory(layout.name_directory(id.name)));  // 2
+    PERDURE_TRY(const auto name, place.name(id.name));
+    PERDURE_CHECK(name.make_directory(retired_mark(id)));  // 1
+    PERDURE_CHECK(name.sync());                            // 2
     os::crash_point(os::CrashPoint::retire_hidden);
   }
-  return finish_removal(layout, id);
+  return finish_removal(place, id);
 }
 
 std::uint64_t latest_forgotten(const std::vector<os::Entry>& entries) {
@@ -130,18 +152,17 @@ std::uint64_t latest_forgotten(const std::vector<os::Entry>& entries) {
   return latest;
 }
 
-Result<std::uint64_t> forgotten(const PosixLayout& layout, const std::string& name) {
-  PERDURE_TRY(const auto entries, list_if_there(layout.name_directory(name)));
+Result<std::uint64_t> forgotten(const PosixPlace& place, const std::string& name) {
+  PERDURE_TRY(const auto directory, name_if_there(place, name));
+  PERDURE_TRY(const auto entries, list_if_there(directory));
   return latest_forgotten(entries);
 }
 
-Status forget_name(const PosixLayout& layout, const std::string& name, std::uint64_t until_ns) {
-  const std::string directory = layout.name_directory(name);
-  PERDURE_CHECK(os::make_directory(directory));
-  PERDURE_CHECK(os::sync_directory(layout.root()));
-  PERDURE_CHECK(os::make_directory(directory + "/" + forgotten_mark(until_ns)));
-  PERDURE_CHECK(os::sync_directory(directory));
-  return clean_name(layout, name, [until_ns](const segment::VersionId& id, std::uint32_t) {
+Status forget_name(const PosixPlace& place, const std::string& name, std::uint64_t until_ns) {
+  PERDURE_TRY(const auto directory, place.make_name(name));
+  PERDURE_CHECK(directory.make_directory(forgotten_mark(until_ns)));
+  PERDURE_CHECK(directory.sync());
+  return clean_name(place, name, [until_ns](const segment::VersionId& id, std::uint32_t) {
     return id.attempt.created_ns <= until_ns;
   });
 }
@@ -149,45 +170,48 @@ Status forget_name(const PosixLayout& layout, const std::string& name, std::uint
 namespace {
 
 // What a mark hides is deleted, then the marks before it.
-Status finish_forgetting(const PosixLayout& layout, const std::string& name, const std::vector<os::Entry>& entries) {
+Status finish_forgetting(const PosixPlace& store_place, const os::Directory& name, const std::string& checkpoint,
+                         const std::vector<os::Entry>& entries) {
   const std::uint64_t forgotten_ns = latest_forgotten(entries);
   if (forgotten_ns == 0) return {};
-  PERDURE_CHECK(os::sync_directory(layout.name_directory(name)));  // who made the mark may have died before
+  PERDURE_CHECK(name.sync());  // who made the mark may have died before
   for (const os::Entry& entry : entries) {
-    const auto version = entry.directory ? parse_version(entry.name) : std::nullopt;
-    if (!version) continue;
-    const segment::VersionId place{name, *version, {}};
-    PERDURE_TRY(const auto files, list_if_there(layout.version_directory(place)));
+    const auto number = entry.directory ? parse_version(entry.name) : std::nullopt;
+    if (!number) continue;
+    const segment::VersionId place{checkpoint, *number, {}};
+    PERDURE_TRY(const auto version, version_if_there(store_place, place));
+    PERDURE_TRY(const auto files, list_if_there(version));
     bool deleted = false;
     for (const os::Entry& file : files) {
       const auto parsed = segment::parse_file_name(file.name);
       if (!parsed || parsed->attempt.created_ns > forgotten_ns) continue;
-      PERDURE_CHECK(os::remove_file(layout.version_directory(place) + "/" + file.name));
+      PERDURE_CHECK(version->remove_file(file.name));
       deleted = true;
     }
-    if (deleted) PERDURE_CHECK(remove_if_empty(layout, place));
+    if (deleted) PERDURE_CHECK(remove_if_empty(store_place, place));
   }
   for (const os::Entry& entry : entries) {
     const auto mark = entry.directory ? parse_forgotten_mark(entry.name) : std::nullopt;
-    if (mark && *mark < forgotten_ns)
-      PERDURE_CHECK(os::remove_directory(layout.name_directory(name) + "/" + entry.name));
+    if (mark && *mark < forgotten_ns) PERDURE_CHECK(name.remove_directory(entry.name));
   }
   return {};
 }
 
 }  // namespace
 
-Status clean_name(const PosixLayout& layout, const std::string& name, const Abandoned& abandoned) {
-  PERDURE_TRY(auto entries, list_if_there(layout.name_directory(name)));
-  PERDURE_CHECK(finish_forgetting(layout, name, entries));
+Status clean_name(const PosixPlace& place, const std::string& name, const Abandoned& abandoned) {
+  PERDURE_TRY(const auto directory, name_if_there(place, name));
+  if (!directory) return {};
+  PERDURE_TRY(auto entries, list_if_there(directory));
+  PERDURE_CHECK(finish_forgetting(place, *directory, name, entries));
   for (const os::Entry& entry : entries) {
     if (!entry.directory) continue;
     if (auto mark = parse_retired_mark(entry.name))
-      PERDURE_CHECK(finish_removal(layout, {name, mark->version, mark->attempt}));
+      PERDURE_CHECK(finish_removal(place, {name, mark->version, mark->attempt}));
   }
   for (const os::Entry& entry : entries) {
     const auto version = entry.directory ? parse_version(entry.name) : std::nullopt;
-    if (version) PERDURE_CHECK(clean_version(layout, {name, *version, {}}, abandoned));
+    if (version) PERDURE_CHECK(clean_version(place, {name, *version, {}}, abandoned));
   }
   return {};
 }

@@ -1,9 +1,7 @@
 #include "store/posix_residue.hpp"
 
-#include "os/file.hpp"
 #include "segment/manifest_codec.hpp"
 #include "store/name_records.hpp"
-#include "store/posix_layout.hpp"
 #include "store/posix_quarantine.hpp"
 
 namespace perdure::store {
@@ -13,33 +11,40 @@ using base::Result;
 using base::Status;
 constexpr std::uint64_t kMaxReport = 1 << 20;
 
-std::uint64_t size_of(const std::string& path) {
-  auto file = os::File::open(path, os::Open::read);
-  if (!file) return 0;
-  return file->size().value_or(0);
+std::uint64_t size_of(const os::Directory& directory, const std::string& file) {
+  auto opened = directory.open_file(file, os::Open::read);
+  if (!opened) return 0;
+  return opened->size().value_or(0);
 }
 
 /// A segment is told by its ending, or by its beginning.
-bool looks_like_segment(const std::string& path, const std::string& file) {
+bool looks_like_segment(const os::Directory& directory, const std::string& file) {
   if (file.ends_with(".pds")) return true;
-  auto opened = os::File::open(path, os::Open::read);
+  auto opened = directory.open_file(file, os::Open::read);
   if (!opened) return false;
   std::vector<std::byte> block(segment::kHeaderBytes);
-  return opened->read(0, block) && segment::decode_header(block, path);
+  return opened->read(0, block) && segment::decode_header(block, opened->path());
+}
+
+/// What others have in a shared store, and do not show, is theirs.
+Status unless_of_others(Status scanned) {
+  return scanned || scanned.error().code != PERDURE_PERMISSION ? std::move(scanned) : Status();
 }
 
 class Scan {
  public:
-  Status root(const std::string& directory) {
-    PERDURE_TRY(const auto entries, os::list_directory(directory));
+  explicit Scan(const PosixPlace& place) : place_(place) {}
+
+  Status root() {
+    PERDURE_TRY(const auto directory, place_.root());
+    PERDURE_TRY(const auto entries, directory.list());
     for (const os::Entry& entry : entries) {
-      const std::string path = directory + "/" + entry.name;
-      if (entry.directory && entry.name == kQuarantine) {
-        PERDURE_CHECK(quarantine(path));
+      if (entry.directory && is_quarantine(entry.name)) {
+        PERDURE_CHECK(unless_of_others(quarantine(directory, entry.name)));
       } else if (entry.directory && segment::check_name(entry.name)) {
-        PERDURE_CHECK(name(path, entry.name));
+        PERDURE_CHECK(unless_of_others(name(directory, entry.name)));
       } else {
-        add_stray(path, entry, {});
+        add_stray(directory, entry, {});
       }
     }
     return {};
@@ -47,39 +52,40 @@ class Scan {
   std::vector<Residue> found;
 
  private:
-  Status name(const std::string& directory, const std::string& name) {
-    PERDURE_TRY(const auto entries, os::list_directory(directory));
+  Status name(const os::Directory& parent, const std::string& name) {
+    PERDURE_TRY(const auto directory, place_.below(parent, name));
+    PERDURE_TRY(const auto entries, directory.list());
     for (const os::Entry& entry : entries) {
-      const std::string path = directory + "/" + entry.name;
       if (entry.directory ? parse_forgotten_mark(entry.name).has_value() : is_name_record(entry.name)) continue;
       const auto mark = entry.directory ? parse_retired_mark(entry.name) : std::nullopt;
       const auto version = entry.directory ? parse_version(entry.name) : std::nullopt;
       if (mark) {
-        found.push_back({Residue::Kind::retired, path, 0, name, mark->version, mark->attempt, {}});
+        found.push_back(
+            {Residue::Kind::retired, directory.path_of(entry.name), 0, name, mark->version, mark->attempt, {}});
       } else if (version) {
-        PERDURE_CHECK(this->version(path, name, *version));
+        PERDURE_CHECK(this->version(directory, name, *version));
       } else {
-        add_stray(path, entry, name);
+        add_stray(directory, entry, name);
       }
     }
     return {};
   }
 
-  Status version(const std::string& directory, const std::string& name, std::uint64_t version) {
-    auto entries = os::list_directory(directory);
-    if (!entries && entries.error().code == PERDURE_NOT_FOUND) return {};  // removed meanwhile
-    if (!entries) return base::fail(entries.error());
-    for (const os::Entry& entry : *entries) {
-      const std::string path = directory + "/" + entry.name;
+  Status version(const os::Directory& parent, const std::string& name, std::uint64_t version) {
+    const auto directory = place_.below(parent, std::to_string(version));
+    if (!directory && directory.error().code == PERDURE_NOT_FOUND) return {};  // removed meanwhile
+    if (!directory) return base::fail(directory.error());
+    PERDURE_TRY(const auto entries, directory->list());
+    for (const os::Entry& entry : entries) {
       if (!entry.directory && segment::parse_file_name(entry.name)) continue;
       if (entry.directory || !entry.name.starts_with(kTemporaryPrefix)) {
-        add_stray(path, entry, name);
+        add_stray(*directory, entry, name);
         continue;
       }
       const auto parsed = parse_temporary(entry.name);
       found.push_back({Residue::Kind::temporary,
-                       path,
-                       size_of(path),
+                       directory->path_of(entry.name),
+                       size_of(*directory, entry.name),
                        name,
                        version,
                        parsed ? parsed->attempt : segment::Attempt{},
@@ -88,30 +94,34 @@ class Scan {
     return {};
   }
 
-  Status quarantine(const std::string& directory) {
-    PERDURE_TRY(const auto entries, os::list_directory(directory));
+  Status quarantine(const os::Directory& parent, const std::string& name) {
+    PERDURE_TRY(const auto directory, place_.below(parent, name));
+    PERDURE_TRY(const auto entries, directory.list());
     for (const os::Entry& entry : entries) {
       if (entry.directory || entry.name.ends_with(".json")) continue;
-      const std::string path = directory + "/" + entry.name;
-      found.push_back({Residue::Kind::quarantined, path, size_of(path), {}, 0, {}, {}});
-      if (auto text = os::read_file(quarantine_report(path), kMaxReport))
+      found.push_back(
+          {Residue::Kind::quarantined, directory.path_of(entry.name), size_of(directory, entry.name), {}, 0, {}, {}});
+      if (auto text = directory.read_file(quarantine_report(entry.name), kMaxReport))
         found.back().report_text.assign(reinterpret_cast<const char*>(text->data()), text->size());
     }
     return {};
   }
 
-  void add_stray(const std::string& path, const os::Entry& entry, const std::string& name) {
-    const bool segment = !entry.directory && looks_like_segment(path, entry.name);
+  void add_stray(const os::Directory& directory, const os::Entry& entry, const std::string& name) {
+    const bool segment = !entry.directory && looks_like_segment(directory, entry.name);
     const auto kind = segment ? Residue::Kind::misplaced : Residue::Kind::foreign;
-    found.push_back({kind, path, entry.directory ? 0 : size_of(path), name, 0, {}, {}});
+    found.push_back(
+        {kind, directory.path_of(entry.name), entry.directory ? 0 : size_of(directory, entry.name), name, 0, {}, {}});
   }
+
+  const PosixPlace& place_;
 };
 
 }  // namespace
 
-Result<std::vector<Residue>> find_residue(const std::string& root) {
-  Scan scan;
-  PERDURE_CHECK(scan.root(root));
+Result<std::vector<Residue>> find_residue(const PosixPlace& place) {
+  Scan scan(place);
+  PERDURE_CHECK(scan.root());
   return std::move(scan.found);
 }
 

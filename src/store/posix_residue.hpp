@@ -1,9 +1,9 @@
 #pragma once
 // What lies in a posix store besides its segments, judged by names and by the beginnings of files.
-#include "store/store.hpp"
+#include "store/posix_place.hpp"
 
 namespace perdure::store {
 
-base::Result<std::vector<Residue>> find_residue(const std::string& root);
+base::Result<std::vector<Residue>> find_residue(const PosixPlace& place);
 
 }  // namespace perdure::store

@@ -41,11 +41,11 @@ Status vanished(Status status) {
   return status;
 }
 
-// The root is not made here: where a file system is not mounted, that would fill the disk below the mount point.
-Status check_root(const PosixLayout& layout) {
-  PERDURE_TRY(const bool there, os::exists(layout.root()));
-  if (there) return {};
-  return base::fail(PERDURE_NOT_FOUND, layout.root(), "the store's directory is not there", kBringBack, true);
+// Below the root directories are made, the root is not: where a file system is not mounted, that would fill the disk
+// below the mount point.
+Status check_root(const PosixPlace& place) {
+  const auto root = place.root();
+  return vanished(root ? Status() : Status(base::fail(root.error())));
 }
 
 // The lock tells others that the writer lives. Where files cannot be locked, names and ages have to do.
@@ -54,30 +54,33 @@ Status lock(const os::File& file) {
   return locked || locked.error().code != PERDURE_BUSY ? Status() : locked;
 }
 
-}  // namespace
-
-PosixSink::PosixSink(const PosixLayout& layout, const segment::Manifest& manifest, std::uint64_t file_bytes)
-    : layout_(layout),
-      id_(manifest.id),
-      segment_{manifest.segment_index, manifest.segment_count, manifest.id.attempt},
-      file_bytes_(file_bytes) {
-  const std::string name = segment::file_name(segment_.index, segment_.count, segment_.attempt);
-  temporary_ = layout_.version_directory(id_) + "/" +
-               temporary_name(layout.writer(), static_cast<std::uint32_t>(os::random_u64()), name);
-  final_ = layout_.version_directory(id_) + "/" + name;
+// Read from the device: what others wrote.
+base::Result<std::unique_ptr<segment::ByteSource>> published_source(const os::Directory& version,
+                                                                    const std::string& name) {
+  PERDURE_TRY(os::File file, version.open_file(name, os::Open::read));
+  return segment::open_file(std::move(file), segment::Cached::no);
 }
 
-base::Result<std::unique_ptr<SegmentSink>> PosixSink::begin(const PosixLayout& layout,
-                                                            const segment::Manifest& manifest,
+}  // namespace
+
+PosixSink::PosixSink(const PosixPlace& place, const segment::Manifest& manifest, std::uint64_t file_bytes)
+    : place_(place),
+      id_(manifest.id),
+      segment_{manifest.segment_index, manifest.segment_count, manifest.id.attempt},
+      file_bytes_(file_bytes),
+      final_name_(segment::file_name(segment_.index, segment_.count, segment_.attempt)),
+      temporary_(temporary_name(place_.layout().writer(), static_cast<std::uint32_t>(os::random_u64()), final_name_)),
+      final_(place_.layout().version_directory(id_) + "/" + final_name_) {}
+
+base::Result<std::unique_ptr<SegmentSink>> PosixSink::begin(const PosixPlace& place, const segment::Manifest& manifest,
                                                             std::uint64_t file_bytes) {
-  std::unique_ptr<PosixSink> sink(new PosixSink(layout, manifest, file_bytes));
-  PERDURE_CHECK(check_root(layout));
+  std::unique_ptr<PosixSink> sink(new PosixSink(place, manifest, file_bytes));
+  PERDURE_CHECK(check_root(place));
   PERDURE_CHECK(sink->check_wanted());
-  PERDURE_CHECK(vanished(finish_removal(layout, manifest.id)));
+  PERDURE_CHECK(vanished(finish_removal(place, manifest.id)));
   Status created;
   // A cleaner may remove the still empty version directory between steps 1 and 2: then again.
   for (int attempt = 0; attempt < 3; ++attempt) {
-    PERDURE_CHECK(vanished(sink->make_directories()));
     created = sink->create();
     if (created || created.error().code != PERDURE_NOT_FOUND) break;
   }
@@ -87,43 +90,36 @@ base::Result<std::unique_ptr<SegmentSink>> PosixSink::begin(const PosixLayout& l
 
 // Where the marks cannot be read now, nothing is lost by going on: they hide what is published under them.
 Status PosixSink::check_wanted() const {
-  const auto forgotten_ns = forgotten(layout_, id_.name);
+  const auto forgotten_ns = forgotten(place_, id_.name);
   if (!forgotten_ns || id_.attempt.created_ns > *forgotten_ns) return {};
   return base::fail(PERDURE_CLOSED, id_.text(), "it was forgotten on purpose (perdure forget)");
 }
 
-Status PosixSink::make_directories() const {
-  PERDURE_CHECK(os::make_directory(layout_.name_directory(id_.name)));
-  PERDURE_CHECK(os::sync_directory(layout_.root()));
-  PERDURE_CHECK(os::make_directory(layout_.version_directory(id_)));
-  return os::sync_directory(layout_.name_directory(id_.name));
-}
-
 Status PosixSink::create() {
+  PERDURE_TRY(const auto version, place_.make_version(id_));
   // What this writer left when it was killed; where that cannot be seen or removed now, it is clean()'s work.
-  if (const auto left = temporaries_of(layout_, id_, segment_.index, segment_.count))
-    for (const std::string& other : *left) (void)remove_abandoned(other);
-  PERDURE_CHECK(create_file());
+  if (const auto left = temporaries_of(place_, version, id_, segment_.index, segment_.count))
+    for (const std::string& other : *left) (void)remove_abandoned(version, other);
+  PERDURE_CHECK(create_file(version));
   os::crash_point(os::CrashPoint::flush_created);
   return file_.preallocate(file_bytes_);
 }
 
 // Between its creation and its lock a file may be taken for an abandoned one, and removed: then again.
-Status PosixSink::create_file() {
+Status PosixSink::create_file(const os::Directory& version) {
   for (;;) {
-    PERDURE_TRY(file_, os::File::open(temporary_, os::Open::create_new));
+    PERDURE_TRY(file_, version.open_file(temporary_, os::Open::create_new));
     PERDURE_CHECK(lock(file_));
-    PERDURE_TRY(const bool there, os::exists(temporary_));
+    PERDURE_TRY(const bool there, version.contains(temporary_));
     if (there) return {};
   }
 }
 
-base::Result<std::unique_ptr<SegmentSink>> PosixSink::resume(const PosixLayout& layout,
-                                                             const segment::Manifest& manifest,
+base::Result<std::unique_ptr<SegmentSink>> PosixSink::resume(const PosixPlace& place, const segment::Manifest& manifest,
                                                              std::uint64_t file_bytes) {
-  std::unique_ptr<PosixSink> sink(new PosixSink(layout, manifest, file_bytes));
+  std::unique_ptr<PosixSink> sink(new PosixSink(place, manifest, file_bytes));
   sink->kept_ = true;
-  PERDURE_CHECK(check_root(layout));
+  PERDURE_CHECK(check_root(place));
   PERDURE_CHECK(sink->check_wanted());
   PERDURE_CHECK(sink->reopen(manifest));
   sink->kept_ = false;
@@ -133,40 +129,44 @@ base::Result<std::unique_ptr<SegmentSink>> PosixSink::resume(const PosixLayout& 
 // What is published is copied only when it is whole, and this segment. Beside a damaged one the temporary segment may
 // be the only copy; its commit will set the damaged one aside.
 Status PosixSink::reopen(const segment::Manifest& manifest) {
-  PERDURE_TRY(const bool there, os::exists(final_));
+  const auto version = place_.version(id_);
+  if (!version && version.error().code == PERDURE_NOT_FOUND)
+    return base::fail(PERDURE_NOT_FOUND, final_, "no temporary segment of it is left");
+  if (!version) return base::fail(version.error());
+  PERDURE_TRY(const bool there, version->contains(final_name_));
   bool published = there;
   if (there) {
-    PERDURE_TRY(const auto source, segment::open_file(final_, segment::Cached::no));
+    PERDURE_TRY(const auto source, published_source(*version, final_name_));
     const Status same = check_published(*source, manifest);
     if (!same && same.error().code != PERDURE_CORRUPT) return same;
     published = same.has_value();
   }
-  if (published) PERDURE_CHECK(copy_published());
-  if (!published) PERDURE_CHECK(take_up());
+  if (published) PERDURE_CHECK(copy_published(*version));
+  if (!published) PERDURE_CHECK(take_up(*version));
   PERDURE_TRY(const std::uint64_t size, file_.size());
   if (size > file_bytes_)
     return base::fail(
-        PERDURE_CORRUPT, temporary_,
+        PERDURE_CORRUPT, file_.path(),
         "what was begun has " + std::to_string(size) + " bytes, the segment only " + std::to_string(file_bytes_),
         "it belongs to another way of cutting this version");
   return file_.preallocate(file_bytes_);
 }
 
 // The temporary segment that an earlier sink of this writer left.
-Status PosixSink::take_up() {
-  PERDURE_TRY(const auto left, temporaries_of(layout_, id_, segment_.index, segment_.count));
+Status PosixSink::take_up(const os::Directory& version) {
+  PERDURE_TRY(const auto left, temporaries_of(place_, version, id_, segment_.index, segment_.count));
   Status refused = base::fail(PERDURE_NOT_FOUND, final_, "no temporary segment of it is left");
-  for (const std::string& path : left) {
-    auto file = os::File::open(path, os::Open::read_write);
+  for (const std::string& name : left) {
+    auto file = version.open_file(name, os::Open::read_write);
     const Status taken = file ? lock(*file) : Status(base::fail(file.error()));
-    PERDURE_TRY(const bool there, os::exists(path));
+    PERDURE_TRY(const bool there, version.contains(name));
     if (!there) continue;  // removed before it was locked
     if (!taken) {
       refused = taken;
       continue;
     }
     file_ = std::move(*file);
-    temporary_ = path;
+    temporary_ = name;
     return {};
   }
   return refused;
@@ -175,12 +175,12 @@ Status PosixSink::take_up() {
 // A commit that failed after its rename, or whose process died then: what is under the final name is all there is, and
 // whole. It may be what others restore from, and gave up older versions for, so that it is not hidden again. A
 // temporary segment beside it is a copy that was cut short.
-Status PosixSink::copy_published() {
-  PERDURE_TRY(os::File published, os::File::open(final_, os::Open::read));
+Status PosixSink::copy_published(const os::Directory& version) {
+  PERDURE_TRY(os::File published, version.open_file(final_name_, os::Open::read));
   PERDURE_TRY(const std::uint64_t size, published.size());
-  PERDURE_TRY(const auto left, temporaries_of(layout_, id_, segment_.index, segment_.count));
-  for (const std::string& other : left) PERDURE_CHECK(remove_abandoned(other));
-  PERDURE_CHECK(create_file());
+  PERDURE_TRY(const auto left, temporaries_of(place_, version, id_, segment_.index, segment_.count));
+  for (const std::string& other : left) PERDURE_CHECK(remove_abandoned(version, other));
+  PERDURE_CHECK(create_file(version));
   std::vector<std::byte> buffer(std::min(size, kWritebackBytes));
   for (std::uint64_t done = 0; done < size; done += buffer.size()) {
     const auto block = base::ByteSpan(buffer).first(std::min<std::uint64_t>(buffer.size(), size - done));
@@ -227,32 +227,34 @@ Status PosixSink::publish() {
   os::crash_point(os::CrashPoint::flush_before_sync);
   PERDURE_CHECK(file_.sync_data());
   os::crash_point(os::CrashPoint::flush_before_rename);
-  Status named = os::rename_to_free(temporary_, final_);
-  if (!named && named.error().code == PERDURE_EXISTS) named = accept_published();
+  PERDURE_TRY(const auto version, place_.version(id_));
+  Status named = version.rename_to_free(temporary_, version, final_name_);
+  if (!named && named.error().code == PERDURE_EXISTS) named = accept_published(version);
   PERDURE_CHECK(named);
   os::crash_point(os::CrashPoint::flush_after_rename);
-  return os::sync_directory(layout_.version_directory(id_));
+  return version.sync();
 }
 
-Status PosixSink::accept_published() {
-  PERDURE_TRY(const auto published, segment::open_file(final_, segment::Cached::no));
-  PERDURE_TRY(const auto mine, segment::open_file(temporary_));
+Status PosixSink::accept_published(const os::Directory& version) {
+  PERDURE_TRY(const auto published, published_source(version, final_name_));
+  PERDURE_TRY(os::File written, version.open_file(temporary_, os::Open::read));
+  PERDURE_TRY(const auto mine, segment::open_file(std::move(written)));
   const Status same = check_published(*published, *mine);
   if (same) {  // its writer synced it, says the protocol; this one's word must not depend on that
-    PERDURE_TRY(const os::File file, os::File::open(final_, os::Open::read));
+    PERDURE_TRY(const os::File file, version.open_file(final_name_, os::Open::read));
     PERDURE_CHECK(file.sync_data());
-    return os::remove_file(temporary_);
+    return version.remove_file(temporary_);
   }
   if (same.error().code != PERDURE_CORRUPT) return same;
   // One reader is not believed: its own file must be whole, and a second reading see the same damage.
   if (auto defects = segment::verify(*mine, nullptr); !defects.empty()) return base::fail(defects.front().error);
-  PERDURE_TRY(const auto again, segment::open_file(final_, segment::Cached::no));
+  PERDURE_TRY(const auto again, published_source(version, final_name_));
   if (segment::verify(*again, nullptr).empty())
     return base::fail(PERDURE_IO, final_, "it was damaged at the first reading, and whole at the second",
                       "check this node's memory, and the file system of the store", true);
   SegmentRef damaged{segment_.index, segment_.count, segment_.attempt, {}, published->identity()};
-  PERDURE_CHECK(quarantine_segment(layout_, damaged, id_, same.error()));
-  return os::rename_to_free(temporary_, final_);
+  PERDURE_CHECK(quarantine_segment(place_, damaged, id_, same.error()));
+  return version.rename_to_free(temporary_, version, final_name_);
 }
 
 Status PosixSink::commit() {
@@ -267,7 +269,7 @@ Status PosixSink::commit() {
 
 // It may go because an exception goes by: nothing may leave this.
 PosixSink::~PosixSink() {
-  (void)base::caught(temporary_, [this]() -> base::Status {
+  (void)base::caught(final_, [this]() -> base::Status {
     if (!published_ && !kept_) discard();
     return {};
   });
@@ -275,8 +277,8 @@ PosixSink::~PosixSink() {
 
 // Best effort: what cannot be deleted now is clean()'s work.
 void PosixSink::discard() const {
-  (void)os::remove_file(temporary_);
-  (void)remove_if_empty(layout_, id_);
+  if (const auto version = place_.version(id_)) (void)version->remove_file(temporary_);
+  (void)remove_if_empty(place_, id_);
 }
 
 }  // namespace perdure::store

@@ -2,17 +2,16 @@
 // Writes one segment of a posix store. Inside this module only.
 #include <atomic>
 
-#include "os/file.hpp"
-#include "store/posix_layout.hpp"
+#include "store/posix_place.hpp"
 #include "store/store.hpp"
 
 namespace perdure::store {
 
 class PosixSink : public SegmentSink {
  public:
-  static base::Result<std::unique_ptr<SegmentSink>> begin(const PosixLayout& layout, const segment::Manifest& manifest,
+  static base::Result<std::unique_ptr<SegmentSink>> begin(const PosixPlace& place, const segment::Manifest& manifest,
                                                           std::uint64_t file_bytes);
-  static base::Result<std::unique_ptr<SegmentSink>> resume(const PosixLayout& layout, const segment::Manifest& manifest,
+  static base::Result<std::unique_ptr<SegmentSink>> resume(const PosixPlace& place, const segment::Manifest& manifest,
                                                            std::uint64_t file_bytes);
   ~PosixSink() override;
   base::Status write(std::uint64_t offset, base::ConstByteSpan data) override;
@@ -21,27 +20,27 @@ class PosixSink : public SegmentSink {
   void keep(bool kept) override { kept_ = kept; }
 
  private:
-  PosixSink(const PosixLayout& layout, const segment::Manifest& manifest, std::uint64_t file_bytes);
+  PosixSink(const PosixPlace& place, const segment::Manifest& manifest, std::uint64_t file_bytes);
   base::Status check_wanted() const;
-  base::Status make_directories() const;
   base::Status create();
-  base::Status create_file();
+  base::Status create_file(const os::Directory& version);
   base::Status reopen(const segment::Manifest& manifest);
-  base::Status take_up();
-  base::Status copy_published();
+  base::Status take_up(const os::Directory& version);
+  base::Status copy_published(const os::Directory& version);
   base::Status check_range(std::uint64_t offset, std::uint64_t bytes) const;
   base::Status check_whole() const;
   base::Status publish();
-  base::Status accept_published();
+  base::Status accept_published(const os::Directory& version);
   void discard() const;
 
-  const PosixLayout layout_;
+  const PosixPlace place_;
   const segment::VersionId id_;
   const segment::FileName segment_;
   const std::uint64_t file_bytes_;
-  std::string temporary_;
-  std::string final_;
-  os::File file_;  ///< closed once the segment was committed or given up
+  const std::string final_name_;
+  std::string temporary_;    ///< its name, beside the final one
+  const std::string final_;  ///< the path, for messages
+  os::File file_;            ///< closed once the segment was committed or given up
   std::atomic<bool> kept_ = false;
   bool published_ = false;
 };

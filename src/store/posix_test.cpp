@@ -61,7 +61,10 @@ class Failing : public os::Hooks {
 
 class PosixStoreTest : public testing::Test {
  protected:
-  void SetUp() override { ASSERT_TRUE(store_->prepare()); }
+  void SetUp() override {
+    fs::create_directories(fs::path(root_).parent_path());
+    ASSERT_TRUE(store_->prepare());
+  }
   std::vector<std::string> files() const {
     std::vector<std::string> result;
     for (const auto& entry : fs::recursive_directory_iterator(root_))
@@ -431,8 +434,21 @@ TEST_F(PosixStoreTest, RemovesRecordsThatKilledWritersLeftHalfWritten) {
   EXPECT_THAT(files(), testing::ElementsAre("nbody", "nbody/.incarnation", "nbody/.owner", "nbody/.owner.lock"));
 }
 
-TEST_F(PosixStoreTest, MakesAnEmptiedRootUsableAgainByPreparing) {
+// As where a file system is not mounted: a store that is made there hides that, and is gone with the next mount.
+TEST_F(PosixStoreTest, IsNeitherMadeNorTakenForANewOneWhereTheDirectoryAroundItIsNotThere) {
   fs::remove_all(directory_ / "deep");
+  for (const base::Error& error : {store_->prepare().error(), store_->names().error(), store_->list("nbody").error(),
+                                   store_->owner("nbody").error(), write_one().error()}) {
+    EXPECT_EQ(error.code, PERDURE_UNAVAILABLE) << error.text();
+    EXPECT_EQ(error.object, root_);
+    EXPECT_TRUE(error.retryable);
+    EXPECT_THAT(error.remedy, HasSubstr("mkdir -p " + (directory_ / "deep/er")));
+  }
+  EXPECT_FALSE(fs::exists(directory_ / "deep"));
+}
+
+TEST_F(PosixStoreTest, MakesAnEmptiedRootUsableAgainByPreparing) {
+  fs::remove_all(root_);
   EXPECT_FALSE(write_one());
   ASSERT_TRUE(store_->prepare());
   EXPECT_TRUE(write_one());
@@ -761,8 +777,7 @@ TEST(PosixLayout, ParsesItsOwnNamesAndNoOthers) {
   EXPECT_EQ(parse_version("9223372036854775807"), 9223372036854775807U);
   for (const char* name : {"", "00", "01", "+1", "-1", "1 ", "1x", "9223372036854775808", "99999999999999999999"})
     EXPECT_FALSE(parse_version(name)) << name;
-  const PosixLayout layout("/store");
-  EXPECT_EQ(layout.retired_mark(kFirst), "/store/nbody/.retired-1-00000000000003e80000000000000007");
+  EXPECT_EQ(retired_mark(kFirst), ".retired-1-00000000000003e80000000000000007");
   EXPECT_EQ(parse_retired_mark(".retired-1-00000000000003e80000000000000007"), (RetiredMark{1, {1000, 7}}));
   for (const char* name :
        {".retired-1", ".retired--00000000000003e80000000000000007", ".retired-1-xx",

@@ -21,7 +21,7 @@ constexpr auto kStores = std::to_array<Entry>({
 
 }  // namespace
 
-base::Result<std::unique_ptr<Store>> make_store(const std::string& location, const StoreOptions& options) {
+base::Result<std::unique_ptr<Store>> make_store(const std::string& location, const StoreOptions& options, Whose whose) {
   constexpr std::string_view kBehind = "://";
   const std::size_t end = location.find(kBehind);
   const std::string scheme = end == std::string::npos ? "file" : location.substr(0, end);
@@ -32,7 +32,7 @@ base::Result<std::unique_ptr<Store>> make_store(const std::string& location, con
     return base::fail(PERDURE_INVALID_ARGUMENT, "store", "its location contains a zero byte");
   const auto* entry =
       std::find_if(kStores.begin(), kStores.end(), [&](const Entry& row) { return scheme == row.scheme; });
-  if (entry != kStores.end()) return entry->make(place, options);
+  if (entry != kStores.end()) return entry->make(place, options, whose);
   std::string known;
   for (const Entry& row : kStores) known += (known.empty() ? "" : "; ") + std::string(row.locations);
   return base::fail(PERDURE_INVALID_ARGUMENT, location, "unknown kind of store '" + scheme + "'", "known are " + known);

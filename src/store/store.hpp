@@ -91,7 +91,7 @@ class Store {
   virtual ~Store() = default;
   virtual const Properties& properties() const = 0;
 
-  /// Creates what the store needs (directories). Repeatable.
+  /// Creates what the store needs, where it is expected to be made. PERDURE_UNAVAILABLE: that is not there. Repeatable.
   virtual base::Status prepare() = 0;
   /// Starts writing a segment of `file_bytes` bytes. Room is reserved where the file system can, so that NO_SPACE comes
   /// early.
@@ -117,6 +117,9 @@ class Store {
   virtual base::Result<std::unique_ptr<segment::ByteSource>> open_anew(const SegmentRef& segment) = 0;
   /// Hides this attempt at once, then deletes it. Repeatable; finishing what a killed process began is `clean`'s work.
   virtual base::Status remove(const segment::VersionId& id) = 0;
+  /// For who gives something up because this attempt is there: what is published of it stays, also where its own writer
+  /// could not make sure of that. Repeatable.
+  virtual base::Status make_lasting(const segment::VersionId& id) = 0;
   /// Sets a segment aside with a report (`why`); it is not listed any more and not deleted. PERDURE_NOT_FOUND when what
   /// is there by now is another object than `segment.identity` says.
   virtual base::Status quarantine(const SegmentRef& segment, const segment::VersionId& id, const base::Error& why) = 0;
@@ -151,11 +154,17 @@ using StoreOptions = std::map<std::string, std::string>;
 /// writer left of a segment, only that writer goes on with, begins anew or discards; the rest is clean()'s work.
 inline constexpr const char* kWriter = "writer";
 
+/// Whose names in a shared store are read and written: those of this user, of whom the store belongs to and of the
+/// administrator, as is right for a job; or, for tools, everybody's.
+enum class Whose { trusted, anybodys };
+
 /// The store for a location, SCHEME://PLACE; a plain path is a posix directory. PERDURE_INVALID_ARGUMENT for an unknown
 /// scheme, with the known ones.
-base::Result<std::unique_ptr<Store>> make_store(const std::string& location, const StoreOptions& options = {});
+base::Result<std::unique_ptr<Store>> make_store(const std::string& location, const StoreOptions& options = {},
+                                                Whose whose = Whose::trusted);
 /// What the file of a store implements, and its row in registry.cpp names. `place`: what is behind the scheme.
-using MakeStore = base::Result<std::unique_ptr<Store>>(const std::string& place, const StoreOptions& options);
+using MakeStore = base::Result<std::unique_ptr<Store>>(const std::string& place, const StoreOptions& options,
+                                                       Whose whose);
 
 /// Reads what all segments of a version say of themselves and judges: complete exactly when every segment is there, its
 /// manifest verifies, all agree, and every rank appears once. Returns the manifests in segment order. The chunks are

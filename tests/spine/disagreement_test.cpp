@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "damage.hpp"
+#include "os/system.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace {
@@ -44,6 +45,37 @@ class Disagreement : public ::testing::TestWithParam<const char*> {
 
 INSTANTIATE_TEST_SUITE_P(Modes, Disagreement, ::testing::Values("embedded", "daemon"),
                          [](const auto& param) { return std::string(param.param); });
+
+// Each node finds another file under the path of node.topology; groups have to be the same on all.
+TEST_P(Disagreement, AboutTheTopologyIsNoneBecauseAllTakeTheFileOfRankZero) {
+  const std::string host = perdure::os::host_name();
+  const auto at = [&](const char* first, const char* second, const char* third, const char* fourth) {
+    return host + "#0 " + first + "\n" + host + "#1 " + second + "\n" + host + "#2 " + third + "\n" + host + "#3 " +
+           fourth + "\n";
+  };
+  const std::vector<std::string> files{at("a", "a", "b", "b"), at("a", "b", "a", "b"), "no topology at all\nx\n", ""};
+  RunOptions nodes;
+  nodes.in_child = [&](int rank) {
+    const std::string own = directory_.path() + "/" + std::to_string(rank);
+    fs::create_directories(own);
+    const std::string& file = files[static_cast<std::size_t>(rank)];
+    if (!file.empty()) std::ofstream(own + "/topology") << file;
+    if (::chdir(own.c_str()) != 0) std::abort();
+  };
+  const auto outcome = run_ranks(nodes, [&](const Rank& rank) {
+    perdure_t* handle = rank.open(options_in(directory_.path(), GetParam(),
+                                             "node.ranks_per_node=1;redundancy.scheme=partner;node.topology=topology"));
+    State state(rank.rank, 2000);
+    state.protect(handle);
+    state.advance(1);
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 1));
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", 1, PERDURE_LEVEL_NODE, 30));
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_close(&handle));
+    return 0;
+  });
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+  stop_daemons(directory_.path());
+}
 
 TEST_P(Disagreement, AboutNamesIsAnErrorOnAllRanks) {
   run([](const Rank& rank, perdure_t* handle, State&) {

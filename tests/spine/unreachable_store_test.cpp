@@ -55,6 +55,30 @@ TEST_P(UnreachableStore, ThatIsMovedAwayIsNotMadeAnewAndIsFilledWhenItReturns) {
   expect_clean_store(store, "app", {1, 2, 3, 4});
 }
 
+// A file system that is not mounted is no first start, and nothing is put below its mount point.
+TEST_P(UnreachableStore, WhoseSurroundingsAreMissingIsNoFirstStart) {
+  const std::string mount = directory.path() + "/mount", place = directory.path() + "/store";
+  std::string settings = options("");
+  settings.replace(settings.find(place), place.size(), mount + "/mine/store");
+  fs::create_directory(mount);
+  expect_success(1, [&](const Rank& rank) {
+    Protected app(rank, settings);
+    std::int64_t version = 0;
+    RANK_CHECK(perdure_restore(app.handle(), "app", PERDURE_LATEST) == PERDURE_UNAVAILABLE, app.error());
+    RANK_CHECK(perdure_latest(app.handle(), "app", &version) == PERDURE_UNAVAILABLE, app.error());
+    RANK_CHECK(app.checkpoint(1) == PERDURE_UNAVAILABLE, app.error());
+    RANK_CHECK(app.error().find("mkdir -p " + mount + "/mine") != std::string::npos, app.error());
+    RANK_CHECK(fs::is_empty(mount), "something was made below the mount point");
+    fs::create_directory(mount + "/mine");  // as the remedy says
+    RANK_CHECK(perdure_restore(app.handle(), "app", PERDURE_LATEST) == PERDURE_NOT_FOUND, app.error());
+    RANK_CHECK(app.checkpoint(2) == PERDURE_OK && app.wait(2) == PERDURE_OK, app.error());
+    RANK_CHECK(app.close() == PERDURE_OK, "close");
+    return 0;
+  });
+  stop_daemons(directory.path());
+  expect_clean_store(mount + "/mine/store", "app", {2});
+}
+
 TEST_P(UnreachableStore, ThatIsSlowDoesNotHoldUpTheApplication) {
   expect_success(1, [&](const Rank& rank) {
     faults.install();

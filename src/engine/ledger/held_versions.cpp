@@ -334,10 +334,16 @@ base::Result<const segment::Piece*> HeldVersions::locate(ClientId client, const 
   os::crash_point(os::CrashPoint::engine_locate);
   auto it = node_.catalog.state().versions.find(id);
   if (it == node_.catalog.state().versions.end() || !it->second.pieces.contains(rank)) return base::fail(not_held(id));
+  const segment::Piece& piece = it->second.pieces.at(rank);
+  // Whatever else is known of it, quarantine among it: what is on a tier that is not here has no slot.
+  const bool can_be_read = std::all_of(piece.chunks.begin(), piece.chunks.end(), [&](const auto& chunk) {
+    return chunk.place < node_.tiers.size() || chunk.place == catalog::kInTemporarySegment;
+  });
+  if (!can_be_read) return base::fail(not_held(id));
   Version& version = node_.versions.at(id);
   version.pinned_by.insert(client);
   version.remains = false;  // every rank can have it after all
-  return &it->second.pieces.at(rank);
+  return &piece;
 }
 
 void HeldVersions::unpin(ClientId client) {

@@ -146,6 +146,7 @@ base::Result<bool> Janitor::retire_old(const std::string& name) {
     PERDURE_CHECK(store_.clean([](const segment::VersionId&, std::uint32_t) { return false; }));
   PERDURE_TRY(const auto judged, judge(name));
   const RetentionDecision decision = decide_retention(policy_, judged);
+  if (!decision.remove.empty()) PERDURE_CHECK(store_.make_lasting(decision.newest));
   for (const auto& id : decision.remove) {
     os::crash_point(os::CrashPoint::retire_begin);
     PERDURE_CHECK(store_.remove(id));

@@ -7,9 +7,9 @@ namespace perdure::engine {
 
 RetentionDecision decide_retention(const plan::RetentionPolicy& policy, const std::vector<JudgedListing>& listings) {
   RetentionDecision decision;
-  segment::Attempt newest{};
   for (const auto& listing : listings)
-    if (listing.complete) newest = std::max(newest, listing.id.attempt);
+    if (listing.complete && decision.newest.attempt < listing.id.attempt) decision.newest = listing.id;
+  const segment::Attempt newest = decision.newest.attempt;
   std::map<std::uint64_t, std::vector<JudgedListing>> by_version;
   for (const auto& listing : listings) {
     if (!listing.complete && listing.id.attempt > newest) {

@@ -16,6 +16,7 @@ struct JudgedListing {
 
 struct RetentionDecision {
   std::vector<segment::VersionId> remove;
+  segment::VersionId newest = {};  ///< of the complete ones: what the others may be given up for
   bool unfinished = false;  ///< something newer than the newest complete version is still arriving: look again later
 };
 

@@ -17,6 +17,7 @@
 #include "os/system.hpp"
 #include "segment/file_source.hpp"
 #include "segment/manifest_codec.hpp"
+#include "store/incarnation.hpp"
 #include "store/owner.hpp"
 #include "store/published.hpp"
 #include "store/store.hpp"
@@ -250,6 +251,10 @@ class LogStore final : public Store {
   Result<std::unique_ptr<segment::ByteSource>> open_anew(const SegmentRef& segment) override {
     return segment::open_file(directory_.root() + "/" + segment.path, segment::Cached::no);
   }
+  Status make_lasting(const segment::VersionId&) override {
+    PERDURE_TRY(const auto log, directory_.lock());
+    return log.sync();
+  }
   Result<std::vector<QuarantinedSegment>> set_aside(const std::string& name) override {
     std::map<std::string, std::uint64_t> forgotten;
     PERDURE_TRY(const auto all, directory_.read(&forgotten));
@@ -267,25 +272,32 @@ class LogStore final : public Store {
     for (const auto& [key, published] : all)
       if (std::get<0>(key) == name && std::get<2>(key).created_ns <= until_ns && !published.aside)
         PERDURE_CHECK(os::remove_file(directory_.path(published.file)));
-    return remove_owner(owner_directory(name));
+    const auto kept = owner_place(name, Missing::leave);
+    if (!kept && kept.error().code == PERDURE_NOT_FOUND) return {};
+    if (!kept) return base::fail(kept.error());
+    return remove_owner(*kept);
   }
   Result<std::optional<Owner>> owner(const std::string& name) override {
     PERDURE_CHECK(segment::check_name(name));
     PERDURE_CHECK(directory_.check());
-    return read_owner(owner_directory(name));
+    const auto kept = owner_place(name, Missing::leave);
+    if (!kept && kept.error().code == PERDURE_NOT_FOUND) return std::nullopt;
+    if (!kept) return base::fail(kept.error());
+    return read_owner(*kept);
   }
   Status set_owner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) override {
     PERDURE_CHECK(segment::check_name(name));
     PERDURE_CHECK(directory_.check());
-    PERDURE_CHECK(os::make_directories(owner_directory(name)));
-    return replace_owner(owner_directory(name), expected, next);
+    PERDURE_TRY(const auto kept, owner_place(name, Missing::make));
+    return replace_owner(kept, expected, next);
   }
   Result<std::uint64_t> incarnation(const std::string& name, Missing missing) override {
     PERDURE_CHECK(segment::check_name(name));
     PERDURE_CHECK(directory_.check());
-    if (missing == Missing::leave) return read_incarnation(owner_directory(name));
-    PERDURE_CHECK(os::make_directories(owner_directory(name)));
-    return make_incarnation(owner_directory(name));
+    const auto kept = owner_place(name, missing);
+    if (!kept && kept.error().code == PERDURE_NOT_FOUND) return kNoIncarnation;
+    if (!kept) return base::fail(kept.error());
+    return missing == Missing::make ? make_incarnation(*kept) : read_incarnation(*kept);
   }
   Result<std::uint64_t> forgotten(const std::string& name) override {
     std::map<std::string, std::uint64_t> times;
@@ -349,7 +361,11 @@ class LogStore final : public Store {
   }
 
  private:
-  std::string owner_directory(const std::string& name) const { return directory_.path(".owners/" + name); }
+  Result<os::Directory> owner_place(const std::string& name, Missing missing) const {
+    const std::string path = directory_.path(".owners/" + name);
+    if (missing == Missing::make) PERDURE_CHECK(os::make_directories(path));
+    return os::Directory::open(path);
+  }
   /// Of files that no line names: removed where `gone` says so. With the lock, so that none is published meanwhile.
   Status for_each_leftover(const std::function<bool(const Leftover&)>& gone) {
     PERDURE_TRY(const auto log, directory_.lock());
@@ -371,7 +387,7 @@ class LogStore final : public Store {
 
 }  // namespace
 
-Result<std::unique_ptr<Store>> make_log_store(const std::string& place, const StoreOptions&) {
+Result<std::unique_ptr<Store>> make_log_store(const std::string& place, const StoreOptions&, Whose) {
   PERDURE_TRY(const std::string root, os::absolute_path(place));
   return std::make_unique<LogStore>(root);
 }
