@@ -183,7 +183,7 @@ base::Status File::reserve(std::uint64_t offset, std::uint64_t bytes) const {
   const int result = system_call({.call = "reserve", .path = path_, .offset = offset, .length = bytes}, [&] {
     return ::fallocate(fd(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(bytes));
   });
-  if (result < 0 && !cannot(errno)) return call_failed("fallocate", path_);
+  if (result < 0 && !cannot(errno)) return call_failed("fallocate, to reserve room", path_);
   return {};
 }
 
