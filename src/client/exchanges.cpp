@@ -24,7 +24,7 @@ base::Status Exchanges::meet(std::span<std::uint64_t> values) {
   state_ = State::open;
   std::array<std::uint64_t, 1 + kMostValues> words{};
   std::copy(values.begin(), values.end(), words.begin() + 1);
-  PERDURE_CHECK(wrapped_->allreduce(words, comm::Reduce::maximum));
+  PERDURE_CHECK(judged(wrapped_->allreduce(words, comm::Reduce::maximum)));
   if (words[0] != 0) {
     who_ = words[0];
     state_ = State::left;
@@ -38,7 +38,7 @@ base::Status Exchanges::allreduce(std::span<std::uint64_t> values, comm::Reduce 
   if (state_ == State::outside) return wrapped_->allreduce(values, operation);
   if (operation == comm::Reduce::maximum && values.size() <= kMostValues) return meet(values);
   PERDURE_CHECK(meet({}));
-  return wrapped_->allreduce(values, operation);
+  return judged(wrapped_->allreduce(values, operation));
 }
 
 base::Status Exchanges::allgather(base::ConstByteSpan mine, base::ByteSpan all) {
@@ -46,15 +46,26 @@ base::Status Exchanges::allgather(base::ConstByteSpan mine, base::ByteSpan all) 
     state_ = State::open;
   else if (state_ != State::outside)
     PERDURE_CHECK(meet({}));
-  return wrapped_->allgather(mine, all);
+  return judged(wrapped_->allgather(mine, all));
 }
 
 base::Status Exchanges::broadcast(base::ByteSpan data, int root) {
   if (state_ != State::outside) PERDURE_CHECK(meet({}));
-  return wrapped_->broadcast(data, root);
+  return judged(wrapped_->broadcast(data, root));
 }
 
-base::Status Exchanges::lost() const { return base::fail(peer_failed(who_, "perdure")); }
+// A group that is broken may never answer again: the call makes no more exchanges.
+base::Status Exchanges::judged(base::Status exchanged) {
+  if (exchanged || state_ == State::outside) return exchanged;
+  who_ = 0;
+  state_ = State::left;
+  return exchanged;
+}
+
+base::Status Exchanges::lost() const {
+  if (who_ == 0) return base::fail(PERDURE_PEER_FAILED, "communicator", "it has failed in this call");
+  return base::fail(peer_failed(who_, "perdure"));
+}
 
 // Who comes here without an error may be waited for by who left: all meet once more.
 base::Status Exchanges::end() {

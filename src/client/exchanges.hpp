@@ -53,11 +53,12 @@ class Exchanges : public comm::Communicator {
   base::Status end();
   void leave(base::ErrorCode why) noexcept;
   base::Status lost() const;
+  base::Status judged(base::Status exchanged);
 
   std::unique_ptr<comm::Communicator> wrapped_;
   std::unique_ptr<std::byte[]> room_;  // for the opening of a call by who has no memory for it
   State state_ = State::outside;
-  std::uint64_t who_ = 0;  // left the call, and why
+  std::uint64_t who_ = 0;  // left the call, and why; 0: the communicator failed
 };
 
 }  // namespace perdure::client
