@@ -22,7 +22,8 @@ struct Opening {
   bool engine_lost = false;
   std::uint64_t root_words[2] = {0, 0};  ///< what rank 0 tells the others
   std::uint64_t incarnation = 0;         ///< of the name's place in the store, as rank 0 knows it; 0: it does not
-  std::uint64_t bytes = 0;               ///< so much this rank has to tell next
+  comm::Speaker leader = {};             ///< among the leaders of nodes, once nodes are known
+  std::uint64_t bytes = 0;               ///< so much this rank has to tell next, if it leads
   std::uint64_t node_level_bits = kEverything;  ///< attempts that this rank's engine promises at level `node`
   std::uint32_t node_level_list = 0;            ///< which list of attempts the bits mean
 };
@@ -32,11 +33,12 @@ struct Opened {
   std::uint64_t node_level_bits = 0;  ///< that all ranks brought, and none where they mean different lists
   std::uint64_t root_words[2] = {0, 0};
   std::uint64_t incarnation = 0;          ///< rank 0's
-  std::vector<std::uint64_t> bytes = {};  ///< that each rank has to tell next
+  std::vector<std::uint64_t> bytes = {};  ///< that each leader has to tell next
 };
 
-/// One exchange. Ranks that call different operations, or with other names, versions or details: PERDURE_MISMATCH on
-/// all. If `mine` is an error, this rank gets it back and all others PERDURE_PEER_FAILED naming the lowest such rank.
+/// One exchange of some 600 bytes and 8 for each node, however many ranks there are. Ranks that call different
+/// operations, or with other names, versions or details: PERDURE_MISMATCH on all. If `mine` is an error, this rank gets
+/// it back and all others PERDURE_PEER_FAILED naming the lowest such rank.
 base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& opening, const base::Status& mine);
 
 /// One exchange: success if all ranks bring success; otherwise as above.

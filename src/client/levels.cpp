@@ -173,7 +173,7 @@ base::Status close_job(Job& job) {
   opening.operation = Operation::close;
   opening.engine_lost = job.engine().gone();
   base::Status outcome;
-  auto opened = open_collective(job.comm(), opening, {});
+  auto opened = job.exchange(opening, {});
   if (!opened) outcome = base::fail(opened.error());
   const bool embedded = job.config().text("engine.mode") != "daemon";
   const std::uint64_t timeout_ns = nanoseconds(job.config().real("engine.drain_timeout"));

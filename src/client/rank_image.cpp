@@ -40,8 +40,10 @@ base::Result<RankImage> RankImage::locate(Job& job, const segment::VersionId& id
       base::fail(PERDURE_NOT_FOUND, id.text(),
                  "the data of rank " + std::to_string(rank) + " is neither on this node nor in the store");
   if (on_this_node) found = image.locate_in_slots(rank);
-  // The engine may have made room for others meanwhile, because the store has it.
-  if (!found && found.error().code == PERDURE_NOT_FOUND && stored != nullptr) found = image.locate_in_store(rank);
+  // The engine may have made room for others meanwhile, because the store has it; or it has more slots than a message
+  // can name.
+  const bool elsewhere = !found && (found.error().code == PERDURE_NOT_FOUND || found.error().code == PERDURE_NO_SPACE);
+  if (elsewhere && stored != nullptr) found = image.locate_in_store(rank);
   PERDURE_CHECK(found);
   image.piece_.chunk_bytes = std::max<std::uint64_t>(image.piece_.chunk_bytes, 1);
   if (image.ranges().size() != image.piece_.chunks.size())

@@ -148,8 +148,11 @@ base::Result<segment::RegionEntry> Session::stored_size(const std::string& name,
   if (ready) ready = check_version(version, true);
   if (ready) ready = job_->hold(name, NameClaims::Access::read);
   VersionReader reader(*job_);
-  PERDURE_CHECK(reader.choose({Operation::stored_size, name, version}, ready));
-  const base::Status fetched = reader.fetch();
+  base::Status fetched;
+  do {
+    PERDURE_CHECK(reader.choose({Operation::stored_size, name, version}, ready));
+    fetched = reader.fetch();
+  } while (!fetched && reader.leave_to_store(fetched.error()));
   std::vector<segment::RegionEntry> entries;
   PERDURE_CHECK(agree_after(job_->comm(), "restore", [&]() -> base::Status {
     const auto located = base::caught("restore", [&]() -> base::Status {
@@ -248,6 +251,7 @@ base::Status Session::restore(const std::string& name, std::int64_t version,
       PERDURE_CHECK(job_->attach());
       continue;
     }
+    if (!engine_gone && reader.leave_to_store(outcome.status.error())) continue;
     // What is damaged is set aside then: where other nodes keep something for it, it can be rebuilt; what only one
     // reader found damaged is read again.
     bool again = reader.repairable();

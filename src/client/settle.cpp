@@ -1,6 +1,8 @@
 #include "client/settle.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "base/field_codec.hpp"
 #include "client/inventory.hpp"
@@ -13,13 +15,13 @@ namespace {
 std::vector<std::optional<std::uint32_t>> nodes_of_pieces(const std::vector<NodeHolding>& all,
                                                           const segment::VersionId& id) {
   std::vector<std::optional<std::uint32_t>> nodes;
-  for (const auto& [node, held] : all) {
-    if (held.id != id) continue;
-    nodes.resize(std::max<std::size_t>(nodes.size(), held.ranks));
-    for (std::uint32_t rank : held.held)
-      if (rank < nodes.size()) nodes[rank] = node;
-    for (std::uint32_t rank : held.spilled)
-      if (rank < nodes.size()) nodes[rank] = node;
+  for (const auto& holding : all) {
+    if (holding.held.id != id) continue;
+    nodes.resize(std::max<std::size_t>(nodes.size(), holding.held.ranks));
+    for (const auto* ranks : {&holding.held.held, &holding.held.spilled})
+      ranks->for_each([&](std::uint32_t rank) {
+        if (rank < nodes.size()) nodes[rank] = holding.node;
+      });
   }
   return nodes;
 }
@@ -27,19 +29,30 @@ std::vector<std::optional<std::uint32_t>> nodes_of_pieces(const std::vector<Node
 std::set<std::uint32_t> unreachable_ranks(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
   std::set<std::uint32_t> ranks;
   for (const auto& [node, held] : all)
-    if (held.id == id) ranks.insert(held.unreachable.begin(), held.unreachable.end());
+    if (held.id == id) held.unreachable.for_each([&](std::uint32_t rank) { ranks.insert(rank); });
   return ranks;
 }
 
-bool whole_in_tiers(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
-  const auto nodes = nodes_of_pieces(all, id);
-  return !nodes.empty() && std::all_of(nodes.begin(), nodes.end(), [](const auto& node) { return node.has_value(); });
+// Of all versions at once: looked at one by one, each would take a look at what all nodes hold of all.
+std::set<segment::VersionId> whole_in_tiers(const std::vector<NodeHolding>& all) {
+  std::map<segment::VersionId, std::vector<bool>> there;
+  for (const auto& [node, held] : all) {
+    auto& ranks = there[held.id];
+    ranks.resize(std::max<std::size_t>(ranks.size(), held.ranks));
+    for (const auto* here : {&held.held, &held.spilled})
+      here->for_each([&](std::uint32_t rank) {
+        if (rank < ranks.size()) ranks[rank] = true;
+      });
+  }
+  std::set<segment::VersionId> whole;
+  for (const auto& [id, ranks] : there)
+    if (!ranks.empty() && std::find(ranks.begin(), ranks.end(), false) == ranks.end()) whole.insert(id);
+  return whole;
 }
 
-bool superseded(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
-  return std::any_of(all.begin(), all.end(), [&](const NodeHolding& other) {
-    return other.held.id.name == id.name && id.attempt < other.held.id.attempt && whole_in_tiers(all, other.held.id);
-  });
+bool superseded(const std::set<segment::VersionId>& whole, const segment::VersionId& id) {
+  return std::any_of(whole.begin(), whole.end(),
+                     [&](const auto& other) { return other.name == id.name && id.attempt < other.attempt; });
 }
 
 // The segments that spilled chunks are in.
@@ -47,7 +60,7 @@ std::vector<plan::SegmentPart> begun(const std::vector<NodeHolding>& all, const 
   std::vector<plan::SegmentPart> parts;
   for (const auto& [node, held] : all)
     if (held.id == id && !held.spilled.empty())
-      for (const auto& segment : held.begun) parts.push_back({segment.index, segment.count, segment.ranks});
+      for (const auto& segment : held.begun) parts.push_back({segment.index, segment.count, segment.ranks.list()});
   return parts;
 }
 
@@ -104,14 +117,14 @@ base::Status carry_out(Job& job, const segment::VersionId& id, const plan::Settl
   return {};
 }
 
-base::Status settle_one(Job& job, const std::vector<NodeHolding>& all, const StoreView& stored,
-                        const segment::VersionId& id) {
+base::Status settle_one(Job& job, const std::vector<NodeHolding>& all, const std::set<segment::VersionId>& whole,
+                        const StoreView& stored, const segment::VersionId& id) {
   const bool mine = std::any_of(all.begin(), all.end(), [&](const NodeHolding& holding) {
     return holding.node == job.nodes().mine && holding.held.id == id && !holding.held.committed;
   });
   if (!job.leads() || !mine) return {};
   const plan::Evidence evidence{nodes_of_pieces(all, id),  stored.parts_of(id),           begun(all, id),
-                                committed_parts(all, id),  stored.unreadable.has_value(), superseded(all, id),
+                                committed_parts(all, id),  stored.unreadable.has_value(), superseded(whole, id),
                                 unreachable_ranks(all, id)};
   return carry_out(job, id, plan::settle(evidence, job.nodes().node_of_rank, job.aggregation()));
 }
@@ -119,24 +132,23 @@ base::Status settle_one(Job& job, const std::vector<NodeHolding>& all, const Sto
 }  // namespace
 
 base::Status settle(Job& job) {
-  PERDURE_TRY(const auto inventory, gather_inventories(job, {"", false}));
+  PERDURE_TRY(const auto inventory, gather_inventories(job));
   const auto& all = inventory.held;
+  const auto whole = whole_in_tiers(all);
   job.known().look_again();
-  for (const auto& [node, held] : all) {
-    if (whole_in_tiers(all, held.id)) job.known().whole_in_tiers(held.id);
-    job.known().saw_attempt(held.id);
-  }
+  for (const auto& id : whole) job.known().whole_in_tiers(id);
+  for (const auto& holding : all) job.known().saw_attempt(holding.held.id);
   const auto open_questions = undecided(all);
   // Of what is whole in tiers parts may be stored, too, if some engine knew the outcome.
   const bool ask_store = std::any_of(open_questions.begin(), open_questions.end(), [&](const auto& id) {
-    return !whole_in_tiers(all, id) || !committed_parts(all, id).empty();
+    return !whole.contains(id) || !committed_parts(all, id).empty();
   });
   StoreView stored;
   if (ask_store) {
     PERDURE_TRY(stored, stored_parts(job, open_questions));
   }
   return agree_after(job.comm(), "settling", [&]() -> base::Status {
-    for (const auto& id : open_questions) PERDURE_CHECK(settle_one(job, all, stored, id));
+    for (const auto& id : open_questions) PERDURE_CHECK(settle_one(job, all, whole, stored, id));
     return {};
   });
 }

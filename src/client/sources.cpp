@@ -1,6 +1,7 @@
 #include "client/sources.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "segment/reader.hpp"
 
@@ -8,7 +9,7 @@ namespace perdure::client {
 
 const StoredSegment* StoredVersionView::segment_of(std::uint32_t rank) const {
   for (const auto& segment : segments)
-    if (std::find(segment.ranks.begin(), segment.ranks.end(), rank) != segment.ranks.end()) return &segment;
+    if (segment.ranks.contains(rank)) return &segment;
   return nullptr;
 }
 
@@ -20,7 +21,8 @@ const StoredVersionView* StoreView::find(const segment::VersionId& id) const {
 std::vector<plan::SegmentPart> StoreView::parts_of(const segment::VersionId& id) const {
   std::vector<plan::SegmentPart> parts;
   if (const auto* view = find(id); view != nullptr)
-    for (const auto& segment : view->segments) parts.push_back({segment.ref.index, segment.ref.count, segment.ranks});
+    for (const auto& segment : view->segments)
+      parts.push_back({segment.ref.index, segment.ref.count, segment.ranks.list()});
   return parts;
 }
 
@@ -30,7 +32,9 @@ base::Result<ReadSegment> read_segment(const segment::ByteSource& source, const 
   if (manifest.id != id || manifest.segment_index != ref.index || manifest.segment_count != ref.count)
     return base::fail(PERDURE_CORRUPT, source.name(), "its manifest belongs to another segment than its name says");
   ReadSegment read{{ref, {}}, manifest.ranks};
-  for (const auto& piece : manifest.pieces) read.segment.ranks.push_back(piece.rank);
+  std::set<std::uint32_t> ranks;
+  for (const auto& piece : manifest.pieces) ranks.insert(piece.rank);
+  for (const std::uint32_t rank : ranks) read.segment.ranks.add(rank);
   return read;
 }
 

@@ -30,4 +30,10 @@ base::Result<Hello> decode_request<Hello>(base::ConstByteSpan fields) {
   return base::decode_fields<Hello>(fields, "message");
 }
 
+base::Error too_long_a_reply(std::size_t bytes) {
+  return {PERDURE_NO_SPACE, "reply of the engine",
+          "it would have " + std::to_string(bytes) + " bytes, " + std::to_string(kMaxFrame) + " can be taken",
+          "raise chunk_bytes, so that there are fewer chunks to name", false};
+}
+
 }  // namespace perdure::ipc

@@ -54,14 +54,24 @@ base::Result<M> decode_request(base::ConstByteSpan fields) {
 template <>
 base::Result<Hello> decode_request<Hello>(base::ConstByteSpan fields);
 
+/// What is said instead of a reply of so many bytes, which no client would take.
+base::Error too_long_a_reply(std::size_t bytes);
+
 /// Appends a whole frame.
 template <class Reply>
 void append_reply(std::vector<std::byte>& out, std::uint64_t sequence, const base::Result<Reply>& reply) {
-  FrameWriter frame(out);
-  base::FieldWriter fields(frame.payload());
-  fields.write(sequence);
-  fields.write(reply);
-  frame.finish();
+  const std::size_t begin = out.size();
+  {
+    FrameWriter frame(out);
+    base::FieldWriter fields(frame.payload());
+    fields.write(sequence);
+    fields.write(reply);
+    frame.finish();
+  }
+  if (const std::size_t bytes = out.size() - begin; bytes > kMaxFrame) {
+    out.resize(begin);
+    append_reply<Reply>(out, sequence, base::fail(too_long_a_reply(bytes)));
+  }
 }
 
 /// The reply of this sequence number, or the error that it carries; `fields`: what follows the number.

@@ -35,7 +35,7 @@ class HeldVersions {
   base::Status commit(const ipc::Commit& commit);
   base::Status abort(ClientId client, const segment::VersionId& id);
   base::Result<const segment::Piece*> locate(ClientId client, const segment::VersionId& id, std::uint32_t rank);
-  /// Its slots on this node stay as they are until unpinned.
+  /// Its slots on this node, and those of what is kept for it, stay as they are until unpinned.
   void pin(ClientId client, const segment::VersionId& id);
   void unpin(ClientId client, const segment::VersionId& id);
   void unpin(ClientId client);
