@@ -1,7 +1,7 @@
 #include "client/agreement.hpp"
 
+#include <algorithm>
 #include <array>
-#include <cstring>
 #include <span>
 #include <vector>
 
@@ -10,18 +10,10 @@
 namespace perdure::client {
 namespace {
 
-struct Wire {
-  std::uint32_t operation;  // 0: of who cannot say what it was about to do
-  std::uint32_t status;
-  std::uint64_t name_hash;
-  std::int64_t version;
-  std::uint64_t detail;
-  std::uint32_t engine_lost;
-  std::uint32_t node_level_list;
-  std::uint64_t root_words[2];
-  std::uint64_t node_level_bits;
-  std::uint64_t incarnation;
-  std::uint64_t bytes;
+/// What has to be the same on all ranks.
+struct Call {
+  std::uint64_t operation = 0, name_hash = 0, version = 0, detail = 0;
+  friend bool operator==(const Call&, const Call&) = default;
 };
 
 base::Error rank_failed(std::uint64_t rank, std::uint32_t code, const std::string& object) {
@@ -30,28 +22,77 @@ base::Error rank_failed(std::uint64_t rank, std::uint32_t code, const std::strin
           "see the error of that rank", status == PERDURE_UNAVAILABLE || status == PERDURE_TIMEOUT};
 }
 
-std::string described(const Wire& wire) {
-  return std::string(operation_name(static_cast<Operation>(wire.operation))) + " of version " +
-         std::to_string(wire.version);
+std::string described(const Call& call) {
+  return std::string(operation_name(static_cast<Operation>(call.operation))) + " of version " +
+         std::to_string(static_cast<std::int64_t>(call.version));
 }
 
-base::Status compare(const std::vector<Wire>& all, std::size_t mine) {
-  std::size_t first = 0;
-  while (all[first].operation == 0 && first < mine) ++first;
-  for (std::size_t rank = first; rank < all.size(); ++rank) {
-    const Wire &a = all[first], &b = all[rank];
-    const bool same = b.operation == 0 || (a.operation == b.operation && a.name_hash == b.name_hash &&
-                                           a.version == b.version && a.detail == b.detail);
-    if (same) continue;
-    const std::string what = a.operation != b.operation || a.version != b.version
-                                 ? described(a) + " and " + described(b)
-                                 : "another name or level";
-    return base::fail(PERDURE_MISMATCH, "collective call",
-                      "rank " + std::to_string(first) + " and rank " + std::to_string(rank) + " disagree: " + what +
-                          " (this is rank " + std::to_string(mine) + ")",
-                      "make the same calls with the same names and versions, in the same order, on all ranks");
+// [collective] Rank 0's call and that of the lowest rank that calls something else.
+base::Status disagreement(comm::Communicator& comm, const Call& mine) {
+  Call first = mine, other = mine;
+  PERDURE_CHECK(comm.broadcast(std::as_writable_bytes(std::span(&first, 1)), 0));
+  const auto ranks = static_cast<std::uint64_t>(comm.size());
+  std::uint64_t rank = mine == first ? ranks - 1 : static_cast<std::uint64_t>(comm.rank());
+  PERDURE_CHECK(comm.allreduce(std::span(&rank, 1), comm::Reduce::minimum));
+  PERDURE_CHECK(comm.broadcast(std::as_writable_bytes(std::span(&other, 1)), static_cast<int>(rank)));
+  const std::string what = first.operation != other.operation || first.version != other.version
+                               ? described(first) + " and " + described(other)
+                               : "another name or level";
+  return base::fail(PERDURE_MISMATCH, "collective call",
+                    "rank 0 and rank " + std::to_string(rank) + " disagree: " + what + " (this is rank " +
+                        std::to_string(comm.rank()) + ")",
+                    "make the same calls with the same names and versions, in the same order, on all ranks");
+}
+
+/// What ranks exchange: of each word the greatest comes back. A number and its complement together tell whether all
+/// that brought it brought the same; rank 0's words are those that nobody else brings. Who cannot say what it was about
+/// to do brings its failure, and zeros.
+struct Words {
+  static constexpr unsigned kBits = 64;
+  static constexpr std::size_t kFixed = 16 + kBits;
+  std::span<std::uint64_t> all;
+
+  std::uint64_t& failure() { return all[0]; }
+  std::span<std::uint64_t> alike() { return all.subspan(1, 10); }  // operation, name, version, detail, list
+  std::uint64_t& engine_lost() { return all[11]; }
+  std::span<std::uint64_t> of_root() { return all.subspan(12, 3); }  // two words, incarnation
+  std::uint64_t& gone() { return all[15]; }                          // somebody cannot say it
+  std::span<std::uint64_t> not_promised() { return all.subspan(16, kBits); }
+  std::span<std::uint64_t> lengths() { return all.subspan(kFixed); }
+};
+
+bool same_everywhere(std::span<const std::uint64_t> number_and_complement) {
+  return number_and_complement[0] == ~number_and_complement[1];
+}
+
+void fill(Words words, const comm::Communicator& comm, const Opening& opening, const Call& call) {
+  const std::uint64_t numbers[] = {call.operation, call.name_hash, call.version, call.detail, opening.node_level_list};
+  for (std::size_t i = 0; i < std::size(numbers); ++i) {
+    words.alike()[2 * i] = numbers[i];
+    words.alike()[2 * i + 1] = ~numbers[i];
   }
-  return {};
+  words.engine_lost() = opening.engine_lost ? 1 : 0;
+  if (comm.rank() == 0) {
+    words.of_root()[0] = opening.root_words[0];
+    words.of_root()[1] = opening.root_words[1];
+    words.of_root()[2] = opening.incarnation;
+  }
+  for (unsigned bit = 0; bit < Words::kBits; ++bit)
+    words.not_promised()[bit] = (opening.node_level_bits >> bit & 1U) == 0 ? 1 : 0;
+  if (opening.leader.number) words.lengths()[*opening.leader.number] = opening.bytes;
+}
+
+Opened opened_of(Words words) {
+  Opened opened;
+  opened.any_engine_lost = words.engine_lost() != 0;
+  if (same_everywhere(words.alike().subspan(8)))
+    for (unsigned bit = 0; bit < Words::kBits; ++bit)
+      if (words.not_promised()[bit] == 0) opened.node_level_bits |= std::uint64_t{1} << bit;
+  opened.root_words[0] = words.of_root()[0];
+  opened.root_words[1] = words.of_root()[1];
+  opened.incarnation = words.of_root()[2];
+  opened.bytes.assign(words.lengths().begin(), words.lengths().end());
+  return opened;
 }
 
 // The first of the values is this function's; of the others the greatest come back.
@@ -65,12 +106,14 @@ base::Status agree_with(comm::Communicator& comm, const base::Status& mine, std:
 
 }  // namespace
 
-std::size_t opening_bytes() { return sizeof(Wire); }
+std::size_t opening_words(std::size_t leaders) { return Words::kFixed + leaders; }
 
-base::Status refuse_opening(comm::Communicator& comm, base::ErrorCode why, base::ByteSpan room) {
-  Wire wire{};
-  wire.status = static_cast<std::uint32_t>(why);
-  return comm.allgather(std::as_bytes(std::span(&wire, 1)), room);
+base::Status refuse_opening(comm::Communicator& comm, base::ErrorCode why, std::span<std::uint64_t> room) {
+  std::fill(room.begin(), room.end(), 0);
+  Words words{room};
+  words.failure() = failure_word(comm.rank(), why);
+  words.gone() = 1;
+  return comm.allreduce(room, comm::Reduce::maximum);
 }
 
 // The lowest failing rank wins: codes of higher ranks make smaller numbers.
@@ -105,35 +148,21 @@ const char* operation_name(Operation operation) {
 }
 
 base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& opening, const base::Status& mine) {
-  Wire wire{};
-  wire.operation = static_cast<std::uint32_t>(opening.operation);
-  wire.status = mine ? 0 : static_cast<std::uint32_t>(mine.error().code);
-  wire.name_hash = base::hash64(base::as_bytes(opening.name));
-  wire.version = opening.version;
-  wire.detail = opening.detail;
-  wire.engine_lost = opening.engine_lost ? 1 : 0;
-  std::memcpy(wire.root_words, opening.root_words, sizeof wire.root_words);
-  wire.node_level_bits = opening.node_level_bits;
-  wire.node_level_list = opening.node_level_list;
-  wire.incarnation = opening.incarnation;
-  wire.bytes = opening.bytes;
-  std::vector<Wire> all(static_cast<std::size_t>(comm.size()));
-  PERDURE_CHECK(comm.allgather(std::as_bytes(std::span(&wire, 1)), std::as_writable_bytes(std::span(all))));
+  const Call call{static_cast<std::uint64_t>(opening.operation), base::hash64(base::as_bytes(opening.name)),
+                  static_cast<std::uint64_t>(opening.version), opening.detail};
+  std::vector<std::uint64_t> brought(opening_words(opening.leader.of));
+  Words words{brought};
+  fill(words, comm, opening, call);
+  words.failure() = mine ? 0 : failure_word(comm.rank(), mine.error().code);
+  PERDURE_CHECK(comm.allreduce(brought, comm::Reduce::maximum));
+  // Who is gone takes part in no search for who differs; all that are left get its failure.
+  base::Status alike;
+  for (std::size_t i = 0; i < 4 && alike && words.gone() == 0; ++i)
+    if (!same_everywhere(words.alike().subspan(2 * i))) alike = disagreement(comm, call);
   if (!mine) return base::fail(mine.error());
-  PERDURE_CHECK(compare(all, static_cast<std::size_t>(comm.rank())));
-  for (std::size_t rank = 0; rank < all.size(); ++rank)
-    if (all[rank].status != 0)
-      return base::fail(rank_failed(rank, all[rank].status, operation_name(opening.operation)));
-  Opened opened;
-  opened.node_level_bits = kEverything;
-  for (const Wire& other : all) {
-    opened.any_engine_lost = opened.any_engine_lost || other.engine_lost != 0;
-    opened.node_level_bits &= other.node_level_list == all[0].node_level_list ? other.node_level_bits : 0;
-    opened.bytes.push_back(other.bytes);
-  }
-  std::memcpy(opened.root_words, all[0].root_words, sizeof opened.root_words);
-  opened.incarnation = all[0].incarnation;
-  return opened;
+  PERDURE_CHECK(alike);
+  if (words.failure() != 0) return base::fail(peer_failed(words.failure(), operation_name(opening.operation)));
+  return opened_of(words);
 }
 
 base::Status agree(comm::Communicator& comm, const base::Status& mine) {

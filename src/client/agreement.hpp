@@ -1,6 +1,7 @@
 #pragma once
 // How ranks agree: on what they are about to do, and on whether it worked everywhere.
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,8 @@ struct Opening {
   bool engine_lost = false;
   std::uint64_t root_words[2] = {0, 0};  ///< what rank 0 tells the others
   std::uint64_t incarnation = 0;         ///< of the name's place in the store, as rank 0 knows it; 0: it does not
-  std::uint64_t bytes = 0;               ///< so much this rank has to tell next
+  comm::Speaker leader = {};             ///< among the leaders of nodes, once nodes are known
+  std::uint64_t bytes = 0;               ///< so much this rank has to tell next, if it leads
   std::uint64_t node_level_bits = kEverything;  ///< attempts that this rank's engine promises at level `node`
   std::uint32_t node_level_list = 0;            ///< which list of attempts the bits mean
 };
@@ -32,17 +34,18 @@ struct Opened {
   std::uint64_t node_level_bits = 0;  ///< that all ranks brought, and none where they mean different lists
   std::uint64_t root_words[2] = {0, 0};
   std::uint64_t incarnation = 0;          ///< rank 0's
-  std::vector<std::uint64_t> bytes = {};  ///< that each rank has to tell next
+  std::vector<std::uint64_t> bytes = {};  ///< that each leader has to tell next
 };
 
-/// One exchange. Ranks that call different operations, or with other names, versions or details: PERDURE_MISMATCH on
-/// all. If `mine` is an error, this rank gets it back and all others PERDURE_PEER_FAILED naming the lowest such rank.
+/// One exchange of some 600 bytes and 8 for each node, however many ranks there are. Ranks that call different
+/// operations, or with other names, versions or details: PERDURE_MISMATCH on all. If `mine` is an error, this rank gets
+/// it back and all others PERDURE_PEER_FAILED naming the lowest such rank.
 base::Result<Opened> open_collective(comm::Communicator& comm, const Opening& opening, const base::Status& mine);
 
-/// For who cannot go on, and takes part in an opening without memory: `room` has opening_bytes() for each rank. The
-/// others get PERDURE_PEER_FAILED.
-std::size_t opening_bytes();
-base::Status refuse_opening(comm::Communicator& comm, base::ErrorCode why, base::ByteSpan room);
+/// For who cannot go on, and takes part in an opening without memory: `room` has opening_words() for as many leaders as
+/// the others tell of. The others get PERDURE_PEER_FAILED.
+std::size_t opening_words(std::size_t leaders);
+base::Status refuse_opening(comm::Communicator& comm, base::ErrorCode why, std::span<std::uint64_t> room);
 
 /// What a rank's failure is in an exchange of maxima, of which the lowest rank's comes back; 0 is none.
 std::uint64_t failure_word(int rank, base::ErrorCode why);

@@ -13,7 +13,7 @@ constexpr std::size_t kMostValues = 4;  // that go with the question whether all
 }  // namespace
 
 Exchanges::Exchanges(std::unique_ptr<comm::Communicator>&& wrapped)
-    : room_(new std::byte[opening_bytes() * static_cast<std::size_t>(wrapped->size())]) {
+    : room_(new std::uint64_t[opening_words(static_cast<std::size_t>(wrapped->size()))]) {
   wrapped_ = std::move(wrapped);
 }
 
@@ -35,17 +35,16 @@ base::Status Exchanges::meet(std::span<std::uint64_t> values) {
 }
 
 base::Status Exchanges::allreduce(std::span<std::uint64_t> values, comm::Reduce operation) {
-  if (state_ == State::outside) return wrapped_->allreduce(values, operation);
+  const bool opens = state_ == State::opening;
+  if (opens) state_ = State::open;
+  if (opens || state_ == State::outside) return judged(wrapped_->allreduce(values, operation));
   if (operation == comm::Reduce::maximum && values.size() <= kMostValues) return meet(values);
   PERDURE_CHECK(meet({}));
   return judged(wrapped_->allreduce(values, operation));
 }
 
 base::Status Exchanges::allgather(base::ConstByteSpan mine, base::ByteSpan all) {
-  if (state_ == State::opening)
-    state_ = State::open;
-  else if (state_ != State::outside)
-    PERDURE_CHECK(meet({}));
+  if (state_ != State::outside) PERDURE_CHECK(meet({}));
   return judged(wrapped_->allgather(mine, all));
 }
 
@@ -81,8 +80,7 @@ void Exchanges::leave(base::ErrorCode why) noexcept {
   const State state = std::exchange(state_, State::outside);
   if (state == State::outside || state == State::left) return;
   try {
-    const auto bytes = opening_bytes() * static_cast<std::size_t>(wrapped_->size());
-    if (state == State::opening) (void)refuse_opening(*wrapped_, why, {room_.get(), bytes});
+    if (state == State::opening) (void)refuse_opening(*wrapped_, why, {room_.get(), opening_words(leaders_)});
     std::array<std::uint64_t, 1 + kMostValues> words{failure_word(wrapped_->rank(), why)};
     (void)wrapped_->allreduce(words, comm::Reduce::maximum);
   } catch (...) {  // of a communicator that fails: nobody can be told anything

@@ -46,6 +46,8 @@ class Exchanges : public comm::Communicator {
   /// The call that is under way makes no more exchanges, on any rank: what fails from now on is this rank's alone. For
   /// calls that must not cost one more.
   void last() { state_ = State::outside; }
+  /// From the next call on openings are of so many leaders (Opening::leader), not of none.
+  void expect_leaders(std::size_t leaders) { leaders_ = leaders; }
 
  private:
   enum class State { outside, opening, open, left };
@@ -56,7 +58,8 @@ class Exchanges : public comm::Communicator {
   base::Status judged(base::Status exchanged);
 
   std::unique_ptr<comm::Communicator> wrapped_;
-  std::unique_ptr<std::byte[]> room_;  // for the opening of a call by who has no memory for it
+  std::unique_ptr<std::uint64_t[]> room_;  // for the opening of a call by who has no memory for it
+  std::size_t leaders_ = 0;
   State state_ = State::outside;
   std::uint64_t who_ = 0;  // left the call, and why; 0: the communicator failed
 };

@@ -25,7 +25,23 @@ base::Status VersionReader::fetch() {
   if (!fetching_) return {};
   on_this_node_.insert(wanted_.begin(), wanted_.end());
   const bool asks = job_.leads() && !wanted_.empty();
-  return agree(job_.comm(), asks ? base::caught("recovery", [this] { return recover(); }) : base::Status());
+  auto fetched = agree(job_.comm(), asks ? base::caught("recovery", [this] { return recover(); }) : base::Status());
+  fetch_failed_ = !fetched;
+  return fetched;
+}
+
+bool VersionReader::leave_to_store(const base::Error& why) {
+  if (!fetch_failed_ || !stored_) return false;
+  std::vector<bool> there(sources_.size());
+  for (const auto& segment : stored_->segments)
+    segment.ranks.for_each([&](std::uint32_t rank) {
+      if (rank < there.size()) there[rank] = true;
+    });
+  for (std::uint32_t rank = 0; rank < sources_.size(); ++rank)
+    if (sources_[rank] != plan::PieceSource::in_place && !there[rank]) return false;
+  if (!not_fetched_.insert(id_).second) return false;
+  note("cannot be had from other nodes", why, "it is read from the store");
+  return true;
 }
 
 // The engine asks the others for what it needs.
@@ -80,8 +96,8 @@ base::Status VersionReader::commit_fetched() {
 
 // Where some rank's data came from the store, this version is safe there.
 base::Status VersionReader::replicate_again() {
-  const bool on_nodes = std::all_of(sources_.begin(), sources_.end(), [](const auto& source) {
-    return source.kind == plan::PieceSource::Kind::in_place || to_fetch(source);
+  const bool on_nodes = std::all_of(sources_.begin(), sources_.end(), [](plan::PieceSource source) {
+    return source == plan::PieceSource::in_place || to_fetch(source);
   });
   if (sources_.empty() || !on_nodes || spilled_) return {};  // what has left its slots is not replicated
   return job_.group().replicate_again(id_);

@@ -23,10 +23,6 @@ std::vector<std::byte> random_bytes(std::size_t count) {
   return bytes;
 }
 
-std::size_t node_count(const Nodes& nodes) {
-  return 1 + *std::max_element(nodes.node_of_rank.begin(), nodes.node_of_rank.end());
-}
-
 struct Place {
   std::uint32_t group = 0, position = 0;
 };
@@ -68,8 +64,8 @@ base::Status GroupMembership::join() {
   auto addresses = open_network();
   if (!addresses && protects) return base::fail(addresses.error());
   if (!addresses) return unused("what an earlier launch keeps on the nodes is not used: " + addresses.error().text());
-  addresses_ = std::move(*addresses);
-  if (addresses_.empty()) return {};
+  if (!*addresses) return {};
+  addresses_ = std::move(**addresses);
   network_open_ = true;
   if (!protects) return {};
   PERDURE_TRY(const Topology topology, share_topology(job_.comm(), job_.config().text("node.topology")));
@@ -132,22 +128,25 @@ base::Status GroupMembership::tell_join(const redundancy::GroupPlan& plan, std::
   return {};
 }
 
-// By node. Nothing when the engines belong to the network of another handle.
-base::Result<std::vector<std::vector<std::byte>>> GroupMembership::open_network() {
-  using Answer = std::optional<base::Result<ipc::NetworkAddress>>;  // nothing: no leader
-  Answer mine;
+// Nothing when the engines belong to the network of another handle. By node; leaders keep all, others none.
+base::Result<std::optional<GroupMembership::Addresses>> GroupMembership::open_network() {
+  using Answer = base::Result<ipc::NetworkAddress>;
+  std::vector<std::byte> mine;
   if (job_.leads())
-    mine = base::caught("engine", [&] { return job_.engine().channel().call(ipc::OpenNetwork{job_key_}); });
-  PERDURE_TRY(const auto all, comm::allgather_bytes(job_.comm(), base::encode_fields(mine)));
-  std::vector<std::vector<std::byte>> addresses(node_count(job_.nodes()));
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    PERDURE_TRY(auto opened, base::decode_fields<Answer>(all[rank], "network"));
-    if (!opened) continue;
-    if (!*opened && opened->error().code == PERDURE_BUSY) return std::vector<std::vector<std::byte>>();
-    PERDURE_TRY(auto network, std::move(*opened));
-    addresses[job_.nodes().node_of_rank[rank]] = std::move(network.address);
-  }
-  return addresses;
+    mine = base::encode_fields(
+        base::caught("engine", [&] { return job_.engine().channel().call(ipc::OpenNetwork{job_key_}); }));
+  Addresses addresses(job_.leads() ? job_.nodes().labels.size() : 0);
+  std::optional<base::Error> failure;  // the first
+  PERDURE_CHECK(
+      comm::tell_all(job_.comm(), job_.leader(), mine, [&](std::size_t node, base::ConstByteSpan told) -> base::Status {
+        PERDURE_TRY(auto opened, base::decode_fields<Answer>(told, "network"));
+        if (!opened && !failure) failure = opened.error();
+        if (opened && job_.leads()) addresses[node] = std::move(opened->address);
+        return {};
+      }));
+  if (failure && failure->code == PERDURE_BUSY) return std::optional<Addresses>();
+  if (failure) return base::fail(std::move(*failure));
+  return std::optional(std::move(addresses));
 }
 
 base::Result<redundancy::GroupPlan> GroupMembership::plan_group(const Topology& topology) const {

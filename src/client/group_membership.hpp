@@ -25,7 +25,7 @@ class GroupMembership {
   bool network_open() const { return network_open_; }  ///< the engines reach each other
   bool joined() const { return joined_; }              ///< and keep something for each other
 
-  /// Of the engine of a node, where the network is open.
+  /// Of the engine of a node, where the network is open; for leaders.
   const std::vector<std::byte>& address_of(std::uint32_t node) const { return addresses_.at(node); }
 
   /// What this node's engine promises at level `node` goes with the beginning of a checkpoint.
@@ -49,12 +49,13 @@ class GroupMembership {
   base::Result<bool> ask_again(const segment::VersionId& id);
   base::Status choose_job_key();
   base::Status tell_join(const redundancy::GroupPlan& plan, std::uint64_t epoch);
-  base::Result<std::vector<std::vector<std::byte>>> open_network();
+  using Addresses = std::vector<std::vector<std::byte>>;
+  base::Result<std::optional<Addresses>> open_network();
   base::Result<redundancy::GroupPlan> plan_group(const Topology& topology) const;
 
   Job& job_;
   std::vector<std::byte> job_key_;
-  std::vector<std::vector<std::byte>> addresses_;  // of the engines of this launch, by node; empty: no network
+  Addresses addresses_;  // at leaders: of the engines of this launch, by node
   bool network_open_ = false;
   bool joined_ = false;
   NodeLevels levels_;  // of this launch's groups

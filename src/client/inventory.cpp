@@ -1,76 +1,121 @@
 #include "client/inventory.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/field_codec.hpp"
 #include "client/job.hpp"
-#include "plan/selection.hpp"
 
 namespace perdure::client {
 namespace {
 
-using Kind = plan::PieceSource::Kind;
+using plan::PieceSource;
 
-plan::RedundancyShare share_of(std::uint32_t node, const ipc::RedundancySummary& kept) {
-  plan::RedundancyShare part{node, kept.epoch, kept.group, kept.scheme, kept.parities, kept.position, {}, {}};
+std::vector<ToldVersion::Segment> segments_to_tell(const std::vector<ipc::PlannedSegment>& segments) {
+  std::vector<ToldVersion::Segment> told;
+  for (const auto& segment : segments)
+    told.push_back({segment.index, segment.count, base::Runs<std::uint32_t>(segment.ranks)});
+  return told;
+}
+
+ToldShare share_to_tell(std::uint32_t node, const ipc::RedundancySummary& kept) {
+  ToldShare told{kept.id, {node, kept.epoch, kept.group, kept.scheme, kept.parities, kept.position, {}}};
   for (const auto& position : kept.members) {
-    auto& members = part.members.emplace_back();
+    std::vector<plan::ReplicatedRank> members;
     for (const auto& member : position) members.push_back({member.rank, member.chunks});
+    told.share.members.emplace_back(members);
   }
-  part.missing.insert(kept.missing.begin(), kept.missing.end());
-  return part;
+  told.share.missing = base::Runs<std::uint64_t>(kept.missing);
+  return told;
 }
 
 plan::VersionInventory inventory_of(const segment::VersionId& id, const JobInventory& all, const StoreView& store,
                                     const std::vector<std::uint32_t>& node_of_rank, bool network) {
   plan::VersionInventory inventory;
-  const std::size_t ranks = node_of_rank.size();
-  inventory.nodes_of_rank.resize(ranks);
-  inventory.half_flushed.resize(ranks);
-  for (const auto& [node, held] : all.held) {
-    if (held.id != id) continue;
-    for (const std::uint32_t rank : held.held)
-      if (rank < ranks && (network || node == node_of_rank[rank])) inventory.nodes_of_rank[rank].push_back(node);
-    for (const std::uint32_t rank : held.spilled)
-      if (rank < ranks && held.committed && node == node_of_rank[rank]) inventory.half_flushed[rank] = true;
+  const auto ranks = static_cast<std::uint32_t>(node_of_rank.size());
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pieces;
+  pieces.reserve(ranks);
+  for (const auto& holding : all.held) {
+    if (holding.held.id != id) continue;
+    holding.held.held.for_each([&](std::uint32_t rank) {
+      if (rank < ranks && (network || holding.node == node_of_rank[rank])) pieces.emplace_back(rank, holding.node);
+    });
+    if (!holding.held.committed || holding.held.spilled.empty()) continue;
+    inventory.half_flushed.resize(ranks);
+    holding.held.spilled.for_each([&](std::uint32_t rank) {
+      if (rank < ranks && holding.node == node_of_rank[rank]) inventory.half_flushed[rank] = true;
+    });
   }
-  for (const auto& [node, kept] : all.kept)
-    if (network && kept.id == id) inventory.kept.push_back(share_of(node, kept));
+  inventory.holders = plan::PieceHolders(ranks, std::move(pieces));
+  if (const auto kept = all.shares.find(id); network && kept != all.shares.end()) inventory.kept = kept->second;
   const auto* stored = store.find(id);
   if (stored == nullptr || stored->ranks != ranks) return inventory;
   inventory.stored.resize(ranks);
   for (const auto& segment : stored->segments)
-    for (const std::uint32_t rank : segment.ranks)
+    segment.ranks.for_each([&](std::uint32_t rank) {
       if (rank < ranks) inventory.stored[rank] = true;
+    });
   return inventory;
 }
 
-plan::Candidate candidate(const segment::VersionId& id) {
-  return {id.version, id.attempt.created_ns, id.attempt.nonce};
+bool serves(const plan::RedundancyShare& share, const std::vector<bool>& ranks) {
+  bool any = false;
+  for (const auto& position : share.members)
+    position.ranks().for_each([&](std::uint32_t rank) { any = any || (rank < ranks.size() && ranks[rank]); });
+  return any;
+}
+
+std::vector<bool> lost_ranks(const plan::RecoveryPlan& plan) {
+  std::vector<bool> lost;
+  for (const PieceSource source : plan.of_rank)
+    lost.push_back(source == PieceSource::nowhere || source == PieceSource::store);
+  return lost;
 }
 
 }  // namespace
 
-void JobInventory::add(std::uint32_t node, ipc::Holdings reply) {
-  for (auto& summary : reply.held) held.push_back({node, std::move(summary)});
-  if (!reply.kept) return;
-  for (auto& summary : *reply.kept) kept.emplace_back(node, std::move(summary));
+ToldHoldings holdings_to_tell(const ipc::Holdings& reply, std::uint32_t node, std::size_t nodes) {
+  ToldHoldings told;
+  using Ranks = base::Runs<std::uint32_t>;
+  for (const auto& held : reply.held)
+    told.held.push_back({held.id, held.ranks, held.committed, held.stored, Ranks(held.held), Ranks(held.spilled),
+                         Ranks(held.unreachable), segments_to_tell(held.begun), segments_to_tell(held.segments),
+                         held.capture_nodes, held.capturing});
+  std::vector<ToldShare> shares;
+  for (const auto& kept : reply.kept.value_or(std::vector<ipc::RedundancySummary>())) {
+    shares.push_back(share_to_tell(node, kept));
+    const bool known = std::any_of(told.kept.begin(), told.kept.end(), [&](const auto& k) { return k.id == kept.id; });
+    if (!known) told.kept.push_back({kept.id, kept.ranks});
+  }
+  if (nodes * base::encode_fields(shares).size() <= kInlineShares) told.shares = std::move(shares);
+  return told;
 }
 
-base::Result<JobInventory> gather_inventories(Job& job, const ipc::Inventory& question) {
-  using Answer = std::optional<ipc::Holdings>;  // nothing: no leader
-  Answer mine;
+void JobInventory::add(std::uint32_t node, ToldHoldings told) {
+  for (auto& version : told.held) held.push_back({node, std::move(version)});
+  for (auto& version : told.kept) {
+    if (!told.shares) untold.insert(version.id);
+    kept.emplace_back(node, std::move(version));
+  }
+  if (!told.shares) return;
+  for (auto& [id, share] : *told.shares) shares[id].push_back(std::move(share));
+}
+
+base::Result<JobInventory> gather_inventories(Job& job) {
+  std::vector<std::byte> mine;
   PERDURE_CHECK(agree_after(job.comm(), "inventory", [&]() -> base::Status {
     if (!job.leads()) return {};
-    PERDURE_TRY(mine, job.engine().channel().call(question));
+    PERDURE_TRY(const auto reply, job.engine().channel().call(ipc::Inventory{"", false, job.nodes().launch}));
+    mine = base::encode_fields(holdings_to_tell(reply, job.nodes().mine, job.nodes().labels.size()));
     return {};
   }));
-  PERDURE_TRY(const auto bytes, comm::allgather_bytes(job.comm(), base::encode_fields(mine)));
   JobInventory all;
-  for (std::size_t rank = 0; rank < bytes.size(); ++rank) {
-    PERDURE_TRY(auto told, base::decode_fields<Answer>(bytes[rank], "inventory"));
-    if (told) all.add(job.nodes().node_of_rank[rank], std::move(*told));
-  }
+  PERDURE_CHECK(
+      comm::tell_all(job.comm(), job.leader(), mine, [&](std::size_t node, base::ConstByteSpan bytes) -> base::Status {
+        PERDURE_TRY(auto told, base::decode_fields<ToldHoldings>(bytes, "inventory"));
+        all.add(static_cast<std::uint32_t>(node), std::move(told));
+        return {};
+      }));
   return all;
 }
 
@@ -78,7 +123,7 @@ std::vector<plan::SegmentPart> committed_parts(const std::vector<NodeHolding>& a
   std::vector<plan::SegmentPart> parts;
   for (const auto& [node, held] : all)
     if (held.id == id)
-      for (const auto& segment : held.segments) parts.push_back({segment.index, segment.count, segment.ranks});
+      for (const auto& segment : held.segments) parts.push_back({segment.index, segment.count, segment.ranks.list()});
   return parts;
 }
 
@@ -91,7 +136,8 @@ std::vector<plan::SegmentPart> known_parts(const segment::VersionId& id, const J
 }
 
 VersionPlans plan_versions(const JobInventory& all, const StoreView& store,
-                           const std::vector<std::uint32_t>& node_of_rank, bool network) {
+                           const std::vector<std::uint32_t>& node_of_rank, bool network,
+                           const std::set<segment::VersionId>& not_fetched) {
   VersionPlans plans;
   const auto ranks = static_cast<std::uint32_t>(node_of_rank.size());
   const auto note = [&](const segment::VersionId& id, std::uint32_t of_version, bool on_nodes, bool tells_others) {
@@ -106,24 +152,72 @@ VersionPlans plan_versions(const JobInventory& all, const StoreView& store,
   if (network)
     for (const auto& [node, kept] : all.kept) note(kept.id, kept.ranks, true, true);
   for (const auto& stored : store.versions) note(stored.id, stored.ranks, false, true);
-  for (auto& [id, plan] : plans.of)
-    plan.sources = plan::plan_recovery(inventory_of(id, all, store, node_of_rank, network), node_of_rank);
+  for (auto& [id, plan] : plans.of) {
+    if (not_fetched.contains(id)) {
+      plan.pieces = plan::plan_recovery(inventory_of(id, all, store, node_of_rank, false), node_of_rank);
+      plan.on_nodes = plan.on_nodes && !plan.pieces.whole();
+      if (plan.pieces.whole()) continue;
+    }
+    plan.pieces = plan::plan_recovery(inventory_of(id, all, store, node_of_rank, network), node_of_rank);
+  }
   return plans;
 }
 
-std::optional<segment::VersionId> choose_version(const VersionPlans& plans, std::int64_t version,
-                                                 const std::set<segment::VersionId>& excluded, std::uint32_t ranks) {
-  std::vector<std::vector<plan::Candidate>> lists(ranks);
-  std::string name;
+bool Candidates::contain(const segment::VersionId& id) const {
+  return !excluded.contains(id) && (version < 0 || id.version == static_cast<std::uint64_t>(version));
+}
+
+std::optional<segment::VersionId> choose_version(const VersionPlans& plans, const Candidates& candidates) {
+  const segment::VersionId* newest = nullptr;
+  for (const auto& [id, plan] : plans.of)
+    if (candidates.contain(id) && plan.pieces.whole() &&
+        (newest == nullptr || std::tie(newest->attempt, newest->version) < std::tie(id.attempt, id.version)))
+      newest = &id;
+  return newest == nullptr ? std::nullopt : std::optional(*newest);
+}
+
+Wanting wanting(const VersionPlans& plans, const JobInventory& all, const Candidates& candidates) {
+  const auto without = choose_version(plans, candidates);
+  Wanting wanting;
   for (const auto& [id, plan] : plans.of) {
-    name = id.name;
-    if (excluded.contains(id) || (version >= 0 && id.version != static_cast<std::uint64_t>(version))) continue;
-    for (std::uint32_t rank = 0; rank < ranks; ++rank)
-      if (plan.sources[rank].kind != Kind::nowhere) lists[rank].push_back(candidate(id));
+    const bool older = without && id.attempt < without->attempt;
+    if (older || !plan.on_nodes || !candidates.contain(id) || !all.untold.contains(id)) continue;
+    std::vector<bool> ranks;
+    for (const PieceSource source : plan.pieces.of_rank) ranks.push_back(source != PieceSource::in_place);
+    if (std::find(ranks.begin(), ranks.end(), true) != ranks.end()) wanting[id] = std::move(ranks);
   }
-  const auto chosen = plan::newest_common(lists);
-  if (!chosen) return std::nullopt;
-  return segment::VersionId{name, chosen->version, {chosen->attempt_time, chosen->attempt_nonce}};
+  return wanting;
+}
+
+std::vector<ToldShare> shares_to_tell(std::uint32_t node, const std::vector<ipc::RedundancySummary>& kept,
+                                      const Wanting& wanting) {
+  std::vector<ToldShare> shares;
+  for (const auto& summary : kept) {
+    const auto wanted = wanting.find(summary.id);
+    if (wanted == wanting.end()) continue;
+    auto told = share_to_tell(node, summary);
+    if (serves(told.share, wanted->second)) shares.push_back(std::move(told));
+  }
+  return shares;
+}
+
+base::Status gather_shares(comm::Communicator& comm, const comm::Speaker& leader, const std::vector<ToldShare>& mine,
+                           const Wanting& wanting, bool keeps_all, JobInventory& all, const StoreView& store,
+                           const std::vector<std::uint32_t>& node_of_rank, VersionPlans& plans) {
+  std::map<segment::VersionId, std::vector<bool>> lost;
+  for (const auto& entry : wanting) lost[entry.first] = lost_ranks(plans.of.at(entry.first).pieces);
+  const std::vector<std::byte> told = mine.empty() ? std::vector<std::byte>() : base::encode_fields(mine);
+  PERDURE_CHECK(comm::tell_all(comm, leader, told, [&](std::size_t, base::ConstByteSpan bytes) -> base::Status {
+    PERDURE_TRY(auto shares, base::decode_fields<std::vector<ToldShare>>(bytes, "redundancy"));
+    for (auto& [id, share] : shares)
+      if (const auto of = lost.find(id); of != lost.end() && (keeps_all || serves(share, of->second)))
+        all.shares[id].push_back(std::move(share));
+    return {};
+  }));
+  for (const auto& entry : wanting)
+    plans.of.at(entry.first).pieces =
+        plan::plan_recovery(inventory_of(entry.first, all, store, node_of_rank, true), node_of_rank);
+  return {};
 }
 
 std::vector<plan::NodeQuestion> nodes_to_ask(const segment::VersionId& id, const JobInventory& all,
@@ -132,10 +226,6 @@ std::vector<plan::NodeQuestion> nodes_to_ask(const segment::VersionId& id, const
   return plan::nodes_to_ask(inventory_of(id, all, store, node_of_rank, true), wanted);
 }
 
-bool to_fetch(const plan::PieceSource& source) { return source.kind == Kind::move || source.kind == Kind::rebuild; }
-
-std::vector<plan::PieceSource>::const_iterator first_lost(const std::vector<plan::PieceSource>& sources) {
-  return std::find_if(sources.begin(), sources.end(), [](const auto& source) { return source.kind == Kind::nowhere; });
-}
+bool to_fetch(PieceSource source) { return source == PieceSource::move || source == PieceSource::rebuild; }
 
 }  // namespace perdure::client

@@ -22,20 +22,8 @@ bool passes(const base::Error& error) {
          (error.code == PERDURE_BUSY && error.retryable);
 }
 
-// What a leader tells the ranks of its node: the socket of its engine, or why there is none. Nothing: no leader.
-using Announced = std::optional<base::Result<std::string>>;
-
-// The socket of this node's engine, if all nodes have one.
-base::Result<std::string> find_socket(const std::vector<std::vector<std::byte>>& all, int leader) {
-  std::string socket;
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    PERDURE_TRY(const auto told, base::decode_fields<Announced>(all[rank], "engine announcement"));
-    if (!told) continue;
-    if (!*told) return base::fail(told->error());
-    if (static_cast<int>(rank) == leader) socket = **told;
-  }
-  return socket;
-}
+// What a leader tells the ranks of its node: the socket of its engine, or why there is none.
+using Announced = base::Result<std::string>;
 
 }  // namespace
 
@@ -65,6 +53,7 @@ base::Status Job::open_all(const char* options) {
   if (!opened) return base::fail(opened.error());
   label_ = node_label(config_, comm_->rank());
   PERDURE_TRY(nodes_, find_nodes(*comm_, label_));
+  comm_->expect_leaders(nodes_.labels.size());
   return attach();
 }
 
@@ -112,7 +101,7 @@ base::Status Job::attach() {
 base::Status Job::attach_once() {
   engine_.disconnect();
   told_incarnations_.clear();
-  Announced mine;
+  std::vector<std::byte> mine;
   if (leads()) {
     // An engine that this process hosts is alive: another node's died, and its work must not suffer for that.
     const Messages messages = rank() == 0 ? Messages(config_) : Messages();  // at a restart all nodes may wait alike
@@ -120,10 +109,9 @@ base::Status Job::attach_once() {
                       ? base::Result<HostedEngine>(HostedEngine{hosted_, hosted_->socket_path()})
                       : base::caught("engine", [&] { return obtain_engine(config_, label_, engine_cpus_, messages); });
     if (hosted) hosted_ = hosted->engine;
-    mine = hosted ? base::Result<std::string>(hosted->socket) : base::Result<std::string>(base::fail(hosted.error()));
+    mine = base::encode_fields(hosted ? Announced(hosted->socket) : Announced(base::fail(hosted.error())));
   }
-  PERDURE_TRY(const auto all, comm::allgather_bytes(*comm_, base::encode_fields(mine)));
-  const auto socket = find_socket(all, nodes_.leader);
+  const auto socket = find_socket(mine);
   base::Status outcome = socket ? base::Status() : base::Status(base::fail(socket.error()));
   if (outcome) outcome = base::caught("engine", [&] { return connect(*socket); });
   PERDURE_CHECK(agree(*comm_, outcome));
@@ -142,6 +130,20 @@ base::Status Job::connect(const std::string& socket) {
   PERDURE_CHECK(engine_.connect(socket, hello));
   if (leads()) PERDURE_CHECK(engine_.channel().call(ipc::LaunchNodes{nodes_.launch, nodes_.hashes}));
   return {};
+}
+
+// The socket of this node's engine, if all nodes have one; otherwise the first reason.
+base::Result<std::string> Job::find_socket(base::ConstByteSpan mine) {
+  std::string socket;
+  base::Status lacking;
+  PERDURE_CHECK(comm::tell_all(*comm_, leader(), mine, [&](std::size_t node, base::ConstByteSpan told) -> base::Status {
+    PERDURE_TRY(const auto announced, base::decode_fields<Announced>(told, "engine announcement"));
+    if (!announced && lacking) lacking = base::fail(announced.error());
+    if (announced && node == nodes_.mine) socket = *announced;
+    return {};
+  }));
+  PERDURE_CHECK(lacking);
+  return socket;
 }
 
 base::Result<bool> Job::any_engine_gone() { return on_any_rank(*comm_, engine_.gone()); }
@@ -180,6 +182,11 @@ void Job::tell_incarnation(const std::string& name, std::uint64_t incarnation) {
   });
 }
 
+base::Result<Opened> Job::exchange(Opening opening, const base::Status& mine) {
+  opening.leader = leader();
+  return open_collective(*comm_, opening, mine);
+}
+
 base::Result<Opened> Job::begin(Opening opening, const base::Status& mine) {
   const base::Status ready = mine ? announce() : mine;
   const bool begins = opening.operation == Operation::checkpoint;
@@ -191,7 +198,7 @@ base::Result<Opened> Job::begin(Opening opening, const base::Status& mine) {
     });
   opening.engine_lost = engine_.gone();
   add_incarnation(opening);
-  PERDURE_TRY(auto opened, open_collective(*comm_, opening, ready));
+  PERDURE_TRY(auto opened, exchange(opening, ready));
   if (opened.any_engine_lost) PERDURE_CHECK(attach());
   tell_incarnation(opening.name, opened.incarnation);
   // What was promised before is no promise of new engines.

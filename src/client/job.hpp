@@ -46,7 +46,10 @@ class Job {
   std::uint32_t ranks() const { return static_cast<std::uint32_t>(comm_->size()); }
   /// This rank speaks for its node.
   bool leads() const { return comm_->rank() == nodes_.leader; }
+  comm::Speaker leader() const { return nodes_.speaker(comm_->rank()); }
 
+  /// [collective] open_collective(), as all calls of a job use it: with the leaders of its nodes.
+  base::Result<Opened> exchange(Opening opening, const base::Status& mine);
   /// [collective] The beginning of every collective call: agreement on the call, new engines where some died.
   base::Result<Opened> begin(Opening opening, const base::Status& mine);
   /// [local] Tells the engine what this rank's next capture will need, where that changed since the last collective
@@ -69,6 +72,7 @@ class Job {
   base::Status open_all(const char* options);
   base::Status attach_once();
   base::Status connect(const std::string& socket);
+  base::Result<std::string> find_socket(base::ConstByteSpan mine);
 
   std::unique_ptr<Exchanges> comm_;
   config::Config config_;

@@ -13,13 +13,14 @@ base::Result<std::set<std::string>> gather_names(Job& job) {
   if (job.leads() && job.engine().connected())
     if (auto kept = base::caught("engine", [&] { return job.engine().channel().call(ipc::KeptNames{job.ranks()}); }))
       mine = std::move(*kept);
-  PERDURE_TRY(const auto all, comm::allgather_bytes(job.comm(), base::encode_fields(mine)));
   std::set<std::string> names;
-  if (job.rank() != 0) return names;
-  for (const auto& bytes : all) {
-    PERDURE_TRY(const auto told, base::decode_fields<ipc::Names>(bytes, "names"));
-    names.insert(told.names.begin(), told.names.end());
-  }
+  PERDURE_CHECK(comm::tell_all(job.comm(), job.leader(), base::encode_fields(mine),
+                               [&](std::size_t, base::ConstByteSpan told) -> base::Status {
+                                 if (job.rank() != 0) return {};
+                                 PERDURE_TRY(const auto kept, base::decode_fields<ipc::Names>(told, "names"));
+                                 names.insert(kept.names.begin(), kept.names.end());
+                                 return {};
+                               }));
   return names;
 }
 

@@ -206,7 +206,7 @@ base::Status close_job(Job& job) {
   Opening opening;
   opening.operation = Operation::close;
   opening.engine_lost = job.engine().gone();
-  const auto opened = open_collective(job.comm(), opening, {});
+  const auto opened = job.exchange(opening, {});
   base::Status outcome = opened ? base::Status() : base::Status(base::fail(opened.error()));
   const bool embedded = job.config().text("engine.mode") != "daemon";
   if (opened && embedded) outcome = drain_engines(job);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/hash.hpp"
+#include "client/agreement.hpp"
 #include "config/node_numbers.hpp"
 #include "os/system.hpp"
 
@@ -26,38 +27,51 @@ std::string node_label(const config::Config& config, int rank) {
   return os::host_name() + "#" + std::to_string(*number);
 }
 
-Nodes number_nodes(const std::vector<std::string>& labels, int rank) {
+std::uint64_t label_hash(const std::string& label) {
+  return label.empty() ? 0 : base::hash64(base::as_bytes(label)) | 1U;
+}
+
+Nodes number_nodes(const std::vector<std::uint64_t>& hashes, int rank) {
   Nodes nodes;
-  std::map<std::string, std::uint32_t> numbers;
-  for (const auto& label : labels) {
-    const auto [known, added] = numbers.try_emplace(label, static_cast<std::uint32_t>(numbers.size()));
-    if (added) nodes.labels.push_back(label);
-    nodes.node_of_rank.push_back(known->second);
-  }
-  for (const auto& label : nodes.labels) nodes.hashes.push_back(base::hash64(base::as_bytes(label)));
-  std::sort(nodes.hashes.begin(), nodes.hashes.end());
+  std::map<std::uint64_t, std::uint32_t> numbers;
+  nodes.node_of_rank.reserve(hashes.size());
+  for (const std::uint64_t hash : hashes)
+    nodes.node_of_rank.push_back(numbers.try_emplace(hash, static_cast<std::uint32_t>(numbers.size())).first->second);
+  nodes.labels.resize(numbers.size());
+  for (const auto& known : numbers) nodes.hashes.push_back(known.first);
   nodes.launch = base::hash64(std::as_bytes(std::span(nodes.hashes)));
   nodes.mine = nodes.node_of_rank[static_cast<std::size_t>(rank)];
   while (nodes.node_of_rank[static_cast<std::size_t>(nodes.leader)] != nodes.mine) ++nodes.leader;
   return nodes;
 }
 
-base::Status check_labels(const std::vector<std::string>& labels) {
-  std::size_t rank = 0;
-  while (rank < labels.size() && !labels[rank].empty()) ++rank;
-  if (rank == labels.size()) return {};
+base::Status check_labels(const std::vector<std::uint64_t>& hashes) {
+  const auto without = std::find(hashes.begin(), hashes.end(), 0);
+  if (without == hashes.end()) return {};
   return base::fail(PERDURE_INVALID_ARGUMENT, "option node.numbers",
-                    "it has no node for rank " + std::to_string(rank) + " of " + std::to_string(labels.size()) +
-                        " ranks: there are too few numbers",
+                    "it has no node for rank " + std::to_string(without - hashes.begin()) + " of " +
+                        std::to_string(hashes.size()) + " ranks: there are too few numbers",
                     "give one number for every node.ranks_per_node ranks, or start fewer ranks");
 }
 
 base::Result<Nodes> find_nodes(comm::Communicator& comm, const std::string& label) {
-  PERDURE_TRY(const auto all, comm::allgather_bytes(comm, base::as_bytes(label)));
-  std::vector<std::string> labels;
-  for (const auto& bytes : all) labels.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  PERDURE_CHECK(check_labels(labels));
-  return number_nodes(labels, comm.rank());
+  const std::uint64_t mine = label_hash(label);
+  std::vector<std::uint64_t> hashes(static_cast<std::size_t>(comm.size()));
+  PERDURE_CHECK(comm.allgather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(hashes))));
+  PERDURE_CHECK(check_labels(hashes));
+  Nodes nodes = number_nodes(hashes, comm.rank());
+  PERDURE_CHECK(comm::tell_all(comm, nodes.speaker(comm.rank()), base::as_bytes(label),
+                               [&](std::size_t node, base::ConstByteSpan bytes) -> base::Status {
+                                 nodes.labels[node].assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+                                 return {};
+                               }));
+  // Two labels of one hash would be taken for one node.
+  base::Status known;
+  if (nodes.labels[nodes.mine] != label)
+    known = base::fail(PERDURE_INTERNAL, "node " + label, "it cannot be told from " + nodes.labels[nodes.mine],
+                       "give one of them another host name");
+  PERDURE_CHECK(agree(comm, known));
+  return nodes;
 }
 
 }  // namespace perdure::client

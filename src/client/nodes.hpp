@@ -19,6 +19,10 @@ struct Nodes {
   std::vector<std::uint64_t> hashes = {};  ///< of the labels, ascending: who the nodes are, in 8 bytes each
   std::uint64_t launch = 0;                ///< of these: the same for the same nodes, whatever their order
   bool first() const { return mine == 0; }
+  /// This rank among the leaders, which speak for their nodes.
+  comm::Speaker speaker(int rank) const {
+    return {labels.size(), rank == leader ? std::optional<std::size_t>(mine) : std::nullopt};
+  }
 };
 
 /// The number of the simulated node of `rank`; `numbers` empty: nodes are numbered from 0 on. Nothing when there are
@@ -28,10 +32,13 @@ std::optional<std::uint64_t> simulated_node(std::span<const std::uint32_t> numbe
 /// What tells this rank's node from others: the host, or with node.ranks_per_node the simulated node, HOST#NUMBER.
 /// Empty when node.numbers has too few; all ranks find that out together, in find_nodes().
 std::string node_label(const config::Config& config, int rank);
-/// Numbers equal labels equally.
-Nodes number_nodes(const std::vector<std::string>& labels, int rank);
-/// Refuses empty ones.
-base::Status check_labels(const std::vector<std::string>& labels);
+/// What stands for a label between ranks: equal for equal ones; 0 for an empty one.
+std::uint64_t label_hash(const std::string& label);
+/// Numbers equal hashes equally; labels are not known then.
+Nodes number_nodes(const std::vector<std::uint64_t>& hashes, int rank);
+/// Refuses those of empty labels.
+base::Status check_labels(const std::vector<std::uint64_t>& hashes);
+/// [collective] 8 bytes of each rank, and the labels of nodes by their leaders.
 base::Result<Nodes> find_nodes(comm::Communicator& comm, const std::string& label);
 
 }  // namespace perdure::client

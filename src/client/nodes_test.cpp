@@ -12,6 +12,12 @@ namespace {
 
 using Numbers = std::vector<std::uint32_t>;
 
+Nodes number_nodes(const std::vector<std::string>& labels, int rank) {
+  std::vector<std::uint64_t> hashes;
+  for (const auto& label : labels) hashes.push_back(label_hash(label));
+  return client::number_nodes(hashes, rank);
+}
+
 TEST(NumberNodes, EqualLabelsAreOneNodeNumberedByFirstAppearance) {
   const Nodes nodes = number_nodes({"b", "a", "b", "c", "a"}, 4);
   EXPECT_EQ(nodes.node_of_rank, (Numbers{0, 1, 0, 2, 1}));
@@ -107,6 +113,8 @@ TEST(FindNodes, AllRanksSeeTheSameNodes) {
     EXPECT_EQ(found[rank].node_of_rank, (Numbers{0, 0, 1, 1, 2}));
     EXPECT_EQ(found[rank].mine, rank / 2);
     EXPECT_EQ(found[rank].leader, static_cast<int>(rank / 2 * 2));
+    EXPECT_EQ(found[rank].labels,
+              (std::vector<std::string>{os::host_name() + "#0", os::host_name() + "#1", os::host_name() + "#2"}));
   }
 }
 

@@ -40,10 +40,12 @@ base::Result<RankImage> RankImage::locate(Job& job, const segment::VersionId& id
       base::fail(PERDURE_NOT_FOUND, id.text(),
                  "the data of rank " + std::to_string(rank) + " is neither on this node nor in the store");
   if (on_this_node) found = image.locate_in_slots(rank);
-  // The engine may have made room for others meanwhile, because the store has it, if only since it was looked at.
+  // The engine may have made room for others meanwhile, because the store has it, if only since it was looked at; or it
+  // has more slots than a message can name.
   const bool gone = !found && found.error().code == PERDURE_NOT_FOUND;
+  const bool elsewhere = gone || (!found && found.error().code == PERDURE_NO_SPACE);
   if (gone && stored == nullptr && on_this_node) PERDURE_CHECK(image.look_in_store(rank));
-  if (gone && image.stored_) found = image.locate_in_store(rank);
+  if (elsewhere && image.stored_) found = image.locate_in_store(rank);
   PERDURE_CHECK(found);
   image.piece_.chunk_bytes = std::max<std::uint64_t>(image.piece_.chunk_bytes, 1);
   if (image.ranges().size() != image.piece_.chunks.size())
@@ -85,7 +87,7 @@ base::Status RankImage::look_in_store(std::uint32_t rank) {
     for (const auto& ref : listing.segments) {
       PERDURE_TRY(const auto source, job_->store().open(ref));
       PERDURE_TRY(auto read, read_segment(*source, id_, ref));
-      if (std::find(read.segment.ranks.begin(), read.segment.ranks.end(), rank) == read.segment.ranks.end()) continue;
+      if (!read.segment.ranks.contains(rank)) continue;
       stored_ = std::move(read.segment);
       return {};
     }

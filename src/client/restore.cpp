@@ -154,6 +154,7 @@ base::Status Session::restore_newest(VersionReader& reader, std::optional<captur
     plan::FailedRestore failed;
     failed.others_help = reader.repairable();
     PERDURE_TRY(failed.engine_gone, job_->any_engine_gone());
+    if (!failed.engine_gone && reader.leave_to_store(outcome.status.error())) continue;
     failed.hindered = outcome.hindered && !failed.engine_gone;
     // What is damaged is set aside then; what only one reader found damaged is read again.
     if (!failed.engine_gone) {

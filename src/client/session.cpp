@@ -151,8 +151,11 @@ base::Result<segment::RegionEntry> Session::read_size(const std::string& name, s
   if (ready) ready = check_version(version, true);
   if (ready) ready = job_->hold(name, NameClaims::Access::read);
   VersionReader reader(*job_);
-  PERDURE_CHECK(reader.choose({Operation::stored_size, name, version}, ready));
-  const base::Status fetched = reader.fetch();
+  base::Status fetched;
+  do {
+    PERDURE_CHECK(reader.choose({Operation::stored_size, name, version}, ready));
+    fetched = reader.fetch();
+  } while (!fetched && reader.leave_to_store(fetched.error()));
   std::vector<segment::RegionEntry> entries;
   PERDURE_CHECK(agree_after(job_->comm(), "restore", [&]() -> base::Status {
     const auto located = base::caught("restore", [&]() -> base::Status {

@@ -16,12 +16,13 @@ namespace {
 std::vector<std::vector<std::uint32_t>> nodes_of_pieces(const std::vector<NodeHolding>& all,
                                                         const segment::VersionId& id) {
   std::vector<std::vector<std::uint32_t>> nodes;
-  for (const auto& [node, held] : all) {
-    if (held.id != id) continue;
-    nodes.resize(std::max<std::size_t>(nodes.size(), held.ranks));
-    for (const auto* ranks : {&held.held, &held.spilled})
-      for (const std::uint32_t rank : *ranks)
-        if (rank < nodes.size()) nodes[rank].push_back(node);
+  for (const auto& holding : all) {
+    if (holding.held.id != id) continue;
+    nodes.resize(std::max<std::size_t>(nodes.size(), holding.held.ranks));
+    for (const auto* ranks : {&holding.held.held, &holding.held.spilled})
+      ranks->for_each([&](std::uint32_t rank) {
+        if (rank < nodes.size()) nodes[rank].push_back(holding.node);
+      });
   }
   return nodes;
 }
@@ -29,14 +30,8 @@ std::vector<std::vector<std::uint32_t>> nodes_of_pieces(const std::vector<NodeHo
 std::set<std::uint32_t> unreachable_ranks(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
   std::set<std::uint32_t> ranks;
   for (const auto& [node, held] : all)
-    if (held.id == id) ranks.insert(held.unreachable.begin(), held.unreachable.end());
+    if (held.id == id) held.unreachable.for_each([&](std::uint32_t rank) { ranks.insert(rank); });
   return ranks;
-}
-
-bool whole_in_tiers(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
-  const auto nodes = nodes_of_pieces(all, id);
-  return !nodes.empty() &&
-         std::none_of(nodes.begin(), nodes.end(), [](const auto& holders) { return holders.empty(); });
 }
 
 /// What rank 0 found in the store.
@@ -46,11 +41,21 @@ struct InStore {
   PERDURE_FIELDS(view, whole)
 };
 
-// By id: whether it is whole in tiers. Once, as 4,096 nodes tell of three versions each.
+// By id: whether it is whole in tiers. Of all versions at once: looked at one by one, each would take a look at what
+// all nodes hold of all.
 std::map<segment::VersionId, bool> versions_of(const std::vector<NodeHolding>& all) {
+  std::map<segment::VersionId, std::vector<bool>> there;
+  for (const auto& holding : all) {
+    auto& ranks = there[holding.held.id];
+    ranks.resize(std::max<std::size_t>(ranks.size(), holding.held.ranks));
+    for (const auto* here : {&holding.held.held, &holding.held.spilled})
+      here->for_each([&](std::uint32_t rank) {
+        if (rank < ranks.size()) ranks[rank] = true;
+      });
+  }
   std::map<segment::VersionId, bool> versions;
-  for (const auto& [node, held] : all) versions.emplace(held.id, false);
-  for (auto& [id, whole] : versions) whole = whole_in_tiers(all, id);
+  for (const auto& [id, ranks] : there)
+    versions[id] = !ranks.empty() && std::find(ranks.begin(), ranks.end(), false) == ranks.end();
   return versions;
 }
 
@@ -77,15 +82,20 @@ std::vector<plan::SegmentPart> begun(const std::vector<NodeHolding>& all, const 
   std::vector<plan::SegmentPart> parts;
   for (const auto& [node, held] : all)
     if (held.id == id && !held.spilled.empty())
-      for (const auto& segment : held.begun) parts.push_back({segment.index, segment.count, segment.ranks});
+      for (const auto& segment : held.begun) parts.push_back({segment.index, segment.count, segment.ranks.list()});
   return parts;
 }
 
 // Every engine knows the outcome, but nobody will write all of it: what a recovery brought was not committed.
 bool unfinished(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
   std::set<std::uint32_t> planned;
-  for (const auto& part : committed_parts(all, id)) planned.insert(part.ranks.begin(), part.ranks.end());
-  return planned.size() < nodes_of_pieces(all, id).size();
+  std::uint32_t ranks = 0;
+  for (const auto& [node, held] : all) {
+    if (held.id != id) continue;
+    ranks = std::max(ranks, held.ranks);
+    for (const auto& segment : held.segments) segment.ranks.for_each([&](std::uint32_t rank) { planned.insert(rank); });
+  }
+  return planned.size() < ranks;
 }
 
 template <class Wanted>
@@ -99,8 +109,8 @@ std::vector<segment::VersionId> to_settle(const std::vector<NodeHolding>& all,
                                           const std::map<segment::VersionId, bool>& versions) {
   std::vector<segment::VersionId> ids;
   for (const auto& [id, whole] : versions) {
-    const bool open = any_holding(all, id, [](const ipc::HeldSummary& held) { return !held.committed; });
-    const bool capturing = any_holding(all, id, [](const ipc::HeldSummary& held) { return held.capturing; });
+    const bool open = any_holding(all, id, [](const ToldVersion& held) { return !held.committed; });
+    const bool capturing = any_holding(all, id, [](const ToldVersion& held) { return held.capturing; });
     if (open || (whole && !capturing && unfinished(all, id))) ids.push_back(id);
   }
   return ids;
@@ -167,11 +177,11 @@ base::Status carry_out(Job& job, const segment::VersionId& id, const plan::Settl
 }
 
 // What more this node writes of a version that its engine has committed. That it cannot is no reason to go without.
-base::Status finish(Job& job, const ipc::HeldSummary& held, const plan::Settlement& settlement) {
+base::Status finish(Job& job, const ToldVersion& held, const plan::Settlement& settlement) {
   auto segments = job.my_segments(settlement.segments);
   std::erase_if(segments, [&](const auto& segment) {
     return std::any_of(held.segments.begin(), held.segments.end(), [&](const auto& known) {
-      return known.index == segment.index && known.count == segment.count && known.ranks == segment.ranks;
+      return known.index == segment.index && known.count == segment.count && known.ranks.list() == segment.ranks;
     });
   });
   if (segments.empty()) return {};
@@ -207,7 +217,7 @@ base::Status settle_one(Job& job, const std::vector<NodeHolding>& all,
 }  // namespace
 
 base::Status settle(Job& job) {
-  PERDURE_TRY(const auto inventory, gather_inventories(job, {"", false, job.nodes().launch}));
+  PERDURE_TRY(const auto inventory, gather_inventories(job));
   const auto& all = inventory.held;
   const auto versions = versions_of(all);
   job.known().look_again();
@@ -218,7 +228,7 @@ base::Status settle(Job& job) {
   const auto open_questions = to_settle(all, versions);
   // Of what is whole in tiers parts may be stored, too, if some engine knew the outcome.
   const bool ask_store = std::any_of(open_questions.begin(), open_questions.end(), [&](const auto& id) {
-    return !versions.at(id) || any_holding(all, id, [](const ipc::HeldSummary& held) { return held.committed; });
+    return !versions.at(id) || any_holding(all, id, [](const ToldVersion& held) { return held.committed; });
   });
   InStore stored;
   if (ask_store) {

@@ -8,7 +8,7 @@ namespace perdure::client {
 
 const StoredSegment* StoredVersionView::segment_of(std::uint32_t rank) const {
   for (const auto& segment : segments)
-    if (std::find(segment.ranks.begin(), segment.ranks.end(), rank) != segment.ranks.end()) return &segment;
+    if (segment.ranks.contains(rank)) return &segment;
   return nullptr;
 }
 
@@ -20,7 +20,8 @@ const StoredVersionView* StoreView::find(const segment::VersionId& id) const {
 std::vector<plan::SegmentPart> StoreView::parts_of(const segment::VersionId& id) const {
   std::vector<plan::SegmentPart> parts;
   if (const auto* view = find(id); view != nullptr)
-    for (const auto& segment : view->segments) parts.push_back({segment.ref.index, segment.ref.count, segment.ranks});
+    for (const auto& segment : view->segments)
+      parts.push_back({segment.ref.index, segment.ref.count, segment.ranks.list()});
   return parts;
 }
 
@@ -29,7 +30,10 @@ base::Result<ReadSegment> read_segment(const segment::ByteSource& source, const 
   PERDURE_TRY(const auto manifest, segment::read_contents(source));
   if (manifest.id != id || manifest.segment_index != ref.index || manifest.segment_count != ref.count)
     return base::fail(PERDURE_CORRUPT, source.name(), "its manifest belongs to another segment than its name says");
-  return ReadSegment{{ref, manifest.ranks_here()}, manifest.ranks};
+  auto ranks = manifest.ranks_here();  // in the file's order
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ReadSegment{{ref, base::Runs<std::uint32_t>(ranks)}, manifest.ranks};
 }
 
 base::Result<std::vector<store::VersionListing>> list_versions(store::Store& store, const std::string& name,

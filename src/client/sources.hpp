@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/runs.hpp"
 #include "client/known_versions.hpp"
 #include "plan/layout.hpp"
 #include "store/store.hpp"
@@ -13,7 +14,7 @@ namespace perdure::client {
 /// A segment in the store whose manifest verified, and the ranks in it.
 struct StoredSegment {
   store::SegmentRef ref;
-  std::vector<std::uint32_t> ranks;
+  base::Runs<std::uint32_t> ranks;
   PERDURE_FIELDS(ref, ranks)
 };
 

@@ -13,8 +13,6 @@
 namespace perdure::client {
 namespace {
 
-using Kind = plan::PieceSource::Kind;
-
 constexpr unsigned kStoreTries = 3;
 constexpr std::uint64_t kStorePause_ns = 25'000'000;
 
@@ -69,8 +67,10 @@ constexpr std::size_t kLengthBytes = sizeof(std::uint64_t);
 // So much of the store's content goes with the inventories: two versions as this job lays them out now. More than that,
 // after many versions that are not whole, takes an exchange of its own.
 std::size_t inline_bytes(const Job& job) {
-  const std::size_t segments = plan::lay_out_segments(job.nodes().node_of_rank, job.aggregation()).size();
-  return 4096 + 2 * (segments * 160 + job.ranks() * std::size_t{6});
+  std::size_t version = 2048;
+  for (const auto& plan : plan::lay_out_segments(job.nodes().node_of_rank, job.aggregation()))
+    version += 160 + base::encode_fields(base::Runs<std::uint32_t>(plan.ranks)).size();
+  return 2 * version;
 }
 
 // What rank 0 tells: its inventory, the store's content if it fits, and how long that is.
@@ -82,18 +82,15 @@ void append_store(std::vector<std::byte>& told, const std::vector<std::byte>& st
     told.push_back(static_cast<std::byte>(std::uint64_t{stored.size()} >> (8 * i)));
 }
 
-// Takes it off again, and returns it; by a broadcast where it did not fit.
-base::Result<std::vector<std::byte>> take_store(comm::Communicator& comm, std::vector<std::byte>& told,
-                                                std::vector<std::byte> stored, std::size_t room) {
-  if (told.size() < room + kLengthBytes)
-    return base::fail(PERDURE_CORRUPT, "store view", "rank 0 told less than it announced");
+// [collective] What rank 0 told behind its inventory; by a broadcast where it did not fit.
+base::Result<std::vector<std::byte>> take_store(comm::Communicator& comm, base::ConstByteSpan told,
+                                                std::vector<std::byte> stored) {
   std::uint64_t length = 0;
-  for (std::size_t i = 0; i < kLengthBytes; ++i, told.pop_back())
-    length = length << 8 | std::to_integer<std::uint64_t>(told.back());
-  const auto begin = told.end() - static_cast<std::ptrdiff_t>(room);
-  if (length <= room) stored.assign(begin, begin + static_cast<std::ptrdiff_t>(length));
-  told.erase(begin, told.end());
-  if (length <= room) return stored;
+  for (std::size_t i = 0; i < kLengthBytes; ++i)
+    length = length << 8 | std::to_integer<std::uint64_t>(told[told.size() - 1 - i]);
+  const auto fitting = told.first(told.size() - kLengthBytes);
+  if (length <= fitting.size())
+    return std::vector<std::byte>(fitting.begin(), fitting.begin() + static_cast<std::ptrdiff_t>(length));
   stored.resize(length);
   PERDURE_CHECK(comm.broadcast(stored, 0));
   return stored;
@@ -110,8 +107,10 @@ base::Error written_by_others(const std::string& name, std::uint32_t other, std:
 // What is in a temporary segment can be read there by the node that writes it. For a rank that runs elsewhere now it
 // has to be published: its flush is under way, or about to be. One that fails is no reason to stop: other versions are
 // left, and the engine reports it.
-base::Result<std::vector<std::byte>> VersionReader::report(const std::string& name) {
-  if (!job_.leads()) return std::vector<std::byte>();
+base::Status VersionReader::report(const std::string& name) {
+  told_.clear();
+  kept_here_.clear();
+  if (!job_.leads()) return {};
   ipc::Channel& channel = job_.engine().channel();
   const ipc::Inventory question{name, job_.group().network_open()};
   PERDURE_TRY(auto reply, channel.call(question));
@@ -128,29 +127,29 @@ base::Result<std::vector<std::byte>> VersionReader::report(const std::string& na
   if (waited) {
     PERDURE_TRY(reply, channel.call(question));
   }
-  return base::encode_fields(reply);
+  const auto told = holdings_to_tell(reply, job_.nodes().mine, job_.nodes().labels.size());
+  told_ = base::encode_fields(told);
+  if (reply.kept && !told.shares) kept_here_ = std::move(*reply.kept);
+  return {};
 }
 
 // All ranks have their node's inventory before they meet here, and rank 0 reads the store afterwards: what leaves the
 // tiers meanwhile is there.
-base::Result<VersionReader::Agreed> VersionReader::agree_on_call(Opening opening, const base::Status& mine) {
+base::Result<std::vector<std::uint64_t>> VersionReader::agree_on_call(Opening opening, const base::Status& mine) {
   for (unsigned tries = 1;; ++tries) {
-    Agreed agreed;
     base::Status ready = mine ? job_.announce() : mine;
     if (ready) {
-      auto told = base::caught("restore", [&] { return report(opening.name); });
+      const auto reported = base::caught("restore", [&] { return report(opening.name); });
       opening.engine_lost = job_.engine().gone();
       // The engine that died is replaced, and asked again.
-      if (!told && (!opening.engine_lost || tries == kMostTries)) ready = base::fail(told.error());
-      if (told) agreed.mine = std::move(*told);
+      if (!reported && (!opening.engine_lost || tries == kMostTries)) ready = reported;
     }
-    opening.bytes = agreed.mine.size() + (job_.comm().rank() == 0 ? inline_bytes(job_) + kLengthBytes : 0);
+    opening.bytes = told_.size() + (job_.comm().rank() == 0 ? inline_bytes(job_) + kLengthBytes : 0);
     job_.add_incarnation(opening);
-    PERDURE_TRY(auto opened, open_collective(job_.comm(), opening, ready));
-    agreed.lengths = std::move(opened.bytes);
+    PERDURE_TRY(auto opened, job_.exchange(opening, ready));
     if (!opened.any_engine_lost) {
       job_.tell_incarnation(opening.name, opened.incarnation);
-      return agreed;
+      return std::move(opened.bytes);
     }
     if (tries == kMostTries)
       return base::fail(PERDURE_UNAVAILABLE, "engines", "one of them ends again and again", "see their reports", true);
@@ -158,27 +157,48 @@ base::Result<VersionReader::Agreed> VersionReader::agree_on_call(Opening opening
   }
 }
 
-base::Status VersionReader::choose(const Opening& opening, const base::Status& mine) {
-  forget();
-  PERDURE_TRY(auto agreed, agree_on_call(opening, mine));
-  std::vector<std::byte> stored;
+// [collective] What all nodes hold. The store's content comes with what the first one tells.
+base::Result<VersionReader::Seen> VersionReader::look(const Opening& opening,
+                                                      const std::vector<std::uint64_t>& lengths) {
+  const std::size_t room = inline_bytes(job_);
+  std::vector<std::byte> stored, behind;
   if (job_.comm().rank() == 0) {
     stored = encoded_store(job_, opening, excluded_);
-    append_store(agreed.mine, stored, inline_bytes(job_));
+    append_store(told_, stored, room);
   }
-  PERDURE_TRY(auto told, comm::allgather_known(job_.comm(), agreed.mine, agreed.lengths));
-  PERDURE_TRY(stored, take_store(job_.comm(), told[0], std::move(stored), inline_bytes(job_)));
-  JobInventory all;
-  for (std::size_t rank = 0; rank < told.size(); ++rank) {
-    if (told[rank].empty()) continue;
-    PERDURE_TRY(auto holdings, base::decode_fields<ipc::Holdings>(told[rank], "inventory"));
-    all.add(job_.nodes().node_of_rank[rank], std::move(holdings));
-  }
-  PERDURE_TRY(auto store, base::decode_fields<StoreView>(stored, "store view"));
+  Seen seen;
+  PERDURE_CHECK(comm::tell_all(
+      job_.comm(), job_.leader(), told_, lengths, [&](std::size_t node, base::ConstByteSpan bytes) -> base::Status {
+        if (node == 0) {
+          if (bytes.size() < room + kLengthBytes)
+            return base::fail(PERDURE_CORRUPT, "store view", "rank 0 told less than it announced");
+          behind.assign(bytes.end() - static_cast<std::ptrdiff_t>(room + kLengthBytes), bytes.end());
+          bytes = bytes.first(bytes.size() - behind.size());
+        }
+        PERDURE_TRY(auto told, base::decode_fields<ToldHoldings>(bytes, "inventory"));
+        seen.all.add(static_cast<std::uint32_t>(node), std::move(told));
+        return {};
+      }));
+  told_.clear();
+  PERDURE_TRY(stored, take_store(job_.comm(), behind, std::move(stored)));
+  PERDURE_TRY(seen.store, base::decode_fields<StoreView>(stored, "store view"));
+  return seen;
+}
+
+base::Status VersionReader::choose(const Opening& opening, const base::Status& mine) {
+  forget();
+  PERDURE_TRY(const auto lengths, agree_on_call(opening, mine));
+  PERDURE_TRY(auto seen, look(opening, lengths));
+  auto& [all, store] = seen;
   PERDURE_CHECK(client::read_again(job_, store));
   if (store.forgotten_ns != 0) PERDURE_CHECK(forget_held(all, opening.name, store.forgotten_ns));
-  const auto plans = plan_versions(all, store, job_.nodes().node_of_rank, job_.group().network_open());
-  const auto chosen = choose_version(plans, opening.version, excluded_, job_.ranks());
+  const bool network = job_.group().network_open();
+  const Candidates candidates{opening.version, excluded_};
+  auto plans = plan_versions(all, store, job_.nodes().node_of_rank, network, not_fetched_);
+  if (const auto needed = wanting(plans, all, candidates); !needed.empty())
+    PERDURE_CHECK(gather_shares(job_.comm(), job_.leader(), shares_to_tell(job_.nodes().mine, kept_here_, needed),
+                                needed, job_.leads(), all, store, job_.nodes().node_of_rank, plans));
+  const auto chosen = choose_version(plans, candidates);
   const bool not_latest = chosen && opening.version < 0 && store.unreadable && newer_is_stored(all, *chosen);
   if (not_latest) store.unreadable->cause += kNotTheLatest;
   if (store.unreadable && (!chosen || not_latest)) return base::fail(*store.unreadable);
@@ -190,7 +210,7 @@ base::Status VersionReader::choose(const Opening& opening, const base::Status& m
   }
   id_ = *chosen;
   take(plans.of.at(id_), all, store);
-  if (opening.version < 0) explain(plans);
+  if (opening.version < 0) explain(plans, all);
   return {};
 }
 
@@ -224,7 +244,7 @@ void VersionReader::forget() {
   segments_.reset();
   wanted_.clear();
   questions_.clear();
-  fetching_ = spilled_ = false;
+  fetching_ = fetch_failed_ = spilled_ = false;
 }
 
 void VersionReader::take(const VersionPlan& plan, const JobInventory& all, const StoreView& store) {
@@ -232,12 +252,12 @@ void VersionReader::take(const VersionPlan& plan, const JobInventory& all, const
     if (held.id != id_) continue;
     spilled_ = spilled_ || !held.spilled.empty();
     if (node != job_.nodes().mine) continue;
-    on_this_node_.insert(held.held.begin(), held.held.end());
-    on_this_node_.insert(held.spilled.begin(), held.spilled.end());
+    for (const auto* ranks : {&held.held, &held.spilled})
+      ranks->for_each([this](std::uint32_t rank) { on_this_node_.insert(rank); });
   }
   if (const auto* view = store.find(id_); view != nullptr) stored_ = *view;
   if (!plan.on_nodes) return;
-  sources_ = plan.sources;
+  sources_ = plan.pieces.of_rank;
   segments_ = plan::lay_out_missing(known_parts(id_, all, store), job_.nodes().node_of_rank, job_.aggregation(),
                                     store.unreadable.has_value());
   wanted_ = ranks_to_fetch();
@@ -250,24 +270,29 @@ void VersionReader::set_aside_unread() {
 
 void VersionReader::exclude(const base::Error& why) {
   excluded_.insert(id_);
+  note("cannot be restored", why, "an older version is looked for");
+}
+
+void VersionReader::note(const std::string& what, const base::Error& why, const std::string& consequence) {
   if (why.code == PERDURE_PEER_FAILED || !job_.engine().connected()) return;  // another rank says it
   (void)base::caught("restore", [&] {
-    return job_.engine().channel().call(
-        ipc::Note{id_.text() + " cannot be restored: " + why.text() + "; an older version is looked for"});
+    return job_.engine().channel().call(ipc::Note{id_.text() + " " + what + ": " + why.text() + "; " + consequence});
   });
 }
 
 // Said where a newer version could not be taken.
-void VersionReader::explain(const VersionPlans& plans) {
+void VersionReader::explain(const VersionPlans& plans, const JobInventory& all) {
   if (job_.comm().rank() != 0 || !job_.engine().connected()) return;
   for (const auto& entry : plans.of) {
     const VersionPlan& plan = entry.second;
     if (!plan.on_nodes || entry.first.attempt <= id_.attempt) continue;
-    const auto lost = first_lost(plan.sources);
-    if (lost == plan.sources.end()) continue;
+    // Of what was excluded not all is known here, and its reason was said.
+    if (excluded_.contains(entry.first) && all.untold.contains(entry.first)) continue;
+    const auto& lost = plan.pieces.lost;
+    if (!lost) continue;
     (void)base::caught("engine", [&] {
-      return job_.engine().channel().call(ipc::Note{entry.first.text() + " cannot be restored: " + lost->why + "; " +
-                                                    id_.text() + " is taken instead"});
+      return job_.engine().channel().call(
+          ipc::Note{entry.first.text() + " cannot be restored: " + *lost + "; " + id_.text() + " is taken instead"});
     });
   }
 }
@@ -309,11 +334,10 @@ base::Error VersionReader::nothing_found(const Opening& opening, const VersionPl
   base::Error error = absence(opening.name, opening.version, evidence);
   const std::pair<const segment::VersionId, VersionPlan>* newest = nullptr;
   for (const auto& entry : plans.of)
-    if (entry.second.on_nodes && asked_for(entry.first) &&
-        first_lost(entry.second.sources) != entry.second.sources.end() &&
+    if (entry.second.on_nodes && asked_for(entry.first) && !entry.second.pieces.whole() &&
         (newest == nullptr || newest->first.attempt < entry.first.attempt))
       newest = &entry;
-  if (newest != nullptr) error.cause += "; of " + newest->first.text() + ", " + first_lost(newest->second.sources)->why;
+  if (newest != nullptr) error.cause += "; of " + newest->first.text() + ", " + *newest->second.pieces.lost;
   return error;
 }
 

@@ -19,7 +19,8 @@ class VersionReader {
   /// [collective] The beginning of a collective call, with the choice of the newest version that every rank can have;
   /// `opening.version` negative: of all. What was chosen before is forgotten. `mine`: what keeps this rank from
   /// calling. Two collectives: the call, with the lengths of what follows; the inventories of all nodes and the store's
-  /// content. (A third one when the store's content is more than two versions of this job's size.)
+  /// content, one for each MiB. (A third one when the store's content is more than two versions of this job's size;
+  /// two more where something is not in place and nodes keep redundancy of it.)
   base::Status choose(const Opening& opening, const base::Status& mine);
   const segment::VersionId& id() const { return id_; }
   /// [collective] What any rank found damaged in the store is read by another one, and set aside if that one sees it,
@@ -35,6 +36,9 @@ class VersionReader {
 
   /// [collective] Brings lost data to where its ranks run now. All ranks get the same.
   base::Status fetch();
+  /// After a fetch() that failed, for this reason: true when the store has what is not in place, once for each version.
+  /// Then it is read from there when the same version is chosen again. False where no fetch() failed.
+  bool leave_to_store(const base::Error& why);
   /// [local] What this node got goes to the store with the rest of its version. PERDURE_OK when
   /// nothing was fetched.
   base::Status commit_fetched();
@@ -57,26 +61,30 @@ class VersionReader {
   void release();
 
  private:
-  /// What this rank tells the others, and how much each of them tells.
-  struct Agreed {
-    std::vector<std::byte> mine;
-    std::vector<std::uint64_t> lengths;
+  /// What all nodes and the store have.
+  struct Seen {
+    JobInventory all;
+    StoreView store;
   };
-  base::Result<std::vector<std::byte>> report(const std::string& name);
-  base::Result<Agreed> agree_on_call(Opening opening, const base::Status& mine);
+  base::Status report(const std::string& name);
+  base::Result<std::vector<std::uint64_t>> agree_on_call(Opening opening, const base::Status& mine);
+  base::Result<Seen> look(const Opening& opening, const std::vector<std::uint64_t>& lengths);
   void forget();
   base::Status forget_held(JobInventory& all, const std::string& name, std::uint64_t forgotten_ns);
   void take(const VersionPlan& plan, const JobInventory& all, const StoreView& store);
   base::Result<RankImage*> image(std::uint32_t rank);
   std::vector<std::uint32_t> ranks_to_fetch() const;
   base::Status recover();
-  void explain(const VersionPlans& plans);
+  void explain(const VersionPlans& plans, const JobInventory& all);
+  void note(const std::string& what, const base::Error& why, const std::string& consequence);
   base::Result<base::Error> why_nothing(const Opening& opening, const VersionPlans& plans, const JobInventory& all,
                                         const StoreView& store);
   base::Error nothing_found(const Opening& opening, const VersionPlans& plans, const JobInventory& all,
                             const StoreView& store) const;
 
   Job& job_;
+  std::vector<std::byte> told_;                    // at leaders: what this node tells all
+  std::vector<ipc::RedundancySummary> kept_here_;  // at leaders: what it keeps, and did not tell yet
   segment::VersionId id_;
   std::set<std::uint32_t> on_this_node_;     // ranks whose data is in slots here
   std::optional<StoredVersionView> stored_;  // what the store has of it
@@ -85,10 +93,12 @@ class VersionReader {
   std::vector<std::uint32_t> wanted_;                       // what the leader's engine has to fetch
   std::vector<plan::NodeQuestion> questions_;               // and whom it asks
   bool fetching_ = false;
+  bool fetch_failed_ = false;
   bool spilled_ = false;  // a part of it is in a temporary segment, on some node
   std::map<std::uint32_t, RankImage> images_;
   std::optional<Suspect> suspect_;  // a segment that does not say where a rank's data is
   std::set<segment::VersionId> excluded_;
+  std::set<segment::VersionId> not_fetched_;  // could not be, and are in the store
 };
 
 }  // namespace perdure::client

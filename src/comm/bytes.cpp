@@ -1,4 +1,4 @@
-// Byte strings of different lengths: lengths first, then the data.
+// Byte strings of different lengths, of a few ranks to all: what they cost is what there is to be told.
 #include <algorithm>
 #include <cstring>
 
@@ -7,59 +7,71 @@
 namespace perdure::comm {
 namespace {
 
-using Gathered = base::Result<std::vector<std::vector<std::byte>>>;
+constexpr std::size_t kWord = sizeof(std::uint64_t);
+constexpr std::uint64_t kSliceWords = kSliceBytes / kWord;
 
-std::uint64_t words_of(std::uint64_t bytes) { return (bytes + 7) / 8; }
+std::uint64_t words_of(std::uint64_t bytes) { return (bytes + kWord - 1) / kWord; }
 
-// Everything to everybody, as long as the longest.
-Gathered padded(Communicator& comm, base::ConstByteSpan mine, const std::vector<std::uint64_t>& lengths,
-                std::uint64_t longest) {
-  std::vector<std::vector<std::byte>> result;
-  std::vector<std::byte> block(longest), all(longest * lengths.size());
-  std::copy(mine.begin(), mine.end(), block.begin());
-  PERDURE_CHECK(comm.allgather(block, all));
-  for (std::size_t r = 0; r < lengths.size(); ++r) {
-    const auto first = all.begin() + static_cast<std::ptrdiff_t>(r * longest);
-    result.emplace_back(first, first + static_cast<std::ptrdiff_t>(lengths[r]));
+/// What all speakers say, one after the other, each from a word's border on.
+class Stream {
+ public:
+  explicit Stream(const std::vector<std::uint64_t>& lengths) : lengths_(lengths) {
+    for (const std::uint64_t length : lengths) begins_.push_back(begins_.back() + words_of(length));
   }
-  return result;
-}
-
-// Each rank's words have a place of their own, where all others have zeros: their sum is what that rank gave.
-Gathered unpadded(Communicator& comm, base::ConstByteSpan mine, const std::vector<std::uint64_t>& lengths,
-                  std::uint64_t words) {
-  std::vector<std::uint64_t> sum(words);
-  std::uint64_t begin = 0;
-  for (std::size_t r = 0; r < static_cast<std::size_t>(comm.rank()); ++r) begin += words_of(lengths[r]);
-  if (!mine.empty()) std::memcpy(sum.data() + begin, mine.data(), mine.size());
-  PERDURE_CHECK(comm.allreduce(sum, Reduce::sum));
-  std::vector<std::vector<std::byte>> result;
-  const auto* next = reinterpret_cast<const std::byte*>(sum.data());
-  for (const std::uint64_t length : lengths) {
-    result.emplace_back(next, next + length);
-    next += words_of(length) * sizeof(std::uint64_t);
+  std::uint64_t words() const { return begins_.back(); }
+  std::uint64_t begin(std::size_t speaker) const { return begins_[speaker]; }
+  /// Takes the next words, and gives what is whole.
+  base::Status take(std::span<const std::uint64_t> words, const Told& told) {
+    const auto* next = reinterpret_cast<const std::byte*>(words.data());
+    std::uint64_t left = words.size_bytes();
+    while (next_ < lengths_.size()) {
+      const std::uint64_t padded = words_of(lengths_[next_]) * kWord;
+      const std::uint64_t more = std::min(left, padded - told_.size());
+      told_.insert(told_.end(), next, next + more);
+      next += more;
+      left -= more;
+      if (told_.size() < padded) break;
+      told_.resize(lengths_[next_]);
+      if (!told_.empty()) PERDURE_CHECK(told(next_, told_));
+      told_.clear();
+      ++next_;
+    }
+    return {};
   }
-  return result;
-}
+
+ private:
+  const std::vector<std::uint64_t>& lengths_;
+  std::vector<std::uint64_t> begins_{0};  // in words
+  std::vector<std::byte> told_;           // by the next one, so far
+  std::size_t next_ = 0;
+};
 
 }  // namespace
 
-base::Result<std::vector<std::vector<std::byte>>> allgather_bytes(Communicator& comm, base::ConstByteSpan mine) {
-  const auto size = static_cast<std::size_t>(comm.size());
-  std::uint64_t length = mine.size();
-  std::vector<std::uint64_t> lengths(size);
-  PERDURE_CHECK(comm.allgather(std::as_bytes(std::span(&length, 1)), std::as_writable_bytes(std::span(lengths))));
-  return allgather_known(comm, mine, lengths);
+// Each speaker's words have a place of their own, where all others have zeros: their sum is what it said.
+base::Status tell_all(Communicator& comm, const Speaker& speaker, base::ConstByteSpan mine,
+                      const std::vector<std::uint64_t>& lengths, const Told& told) {
+  Stream stream(lengths);
+  if (!speaker.number) mine = {};
+  const std::uint64_t begin = speaker.number ? stream.begin(*speaker.number) * kWord : 0;
+  base::Status outcome;  // a rank that gets an error from `told` goes on with the others
+  std::vector<std::uint64_t> slice;
+  for (std::uint64_t from = 0; from < stream.words(); from += kSliceWords) {
+    slice.assign(std::min(kSliceWords, stream.words() - from), 0);
+    const std::uint64_t first = from * kWord, end = first + slice.size() * kWord;
+    if (const std::uint64_t a = std::max(first, begin), b = std::min<std::uint64_t>(end, begin + mine.size()); a < b)
+      std::memcpy(reinterpret_cast<std::byte*>(slice.data()) + (a - first), mine.data() + (a - begin), b - a);
+    PERDURE_CHECK(comm.allreduce(slice, Reduce::sum));
+    if (outcome) outcome = stream.take(slice, told);
+  }
+  return outcome;
 }
 
-base::Result<std::vector<std::vector<std::byte>>> allgather_known(Communicator& comm, base::ConstByteSpan mine,
-                                                                  const std::vector<std::uint64_t>& lengths) {
-  const std::uint64_t longest = *std::max_element(lengths.begin(), lengths.end());
-  std::uint64_t words = 0;
-  for (const std::uint64_t length : lengths) words += words_of(length);
-  if (longest == 0) return std::vector<std::vector<std::byte>>(lengths.size());
-  return 2 * words * sizeof(std::uint64_t) < longest * lengths.size() ? unpadded(comm, mine, lengths, words)
-                                                                      : padded(comm, mine, lengths, longest);
+base::Status tell_all(Communicator& comm, const Speaker& speaker, base::ConstByteSpan mine, const Told& told) {
+  std::vector<std::uint64_t> lengths(speaker.of);
+  if (speaker.number) lengths[*speaker.number] = mine.size();
+  PERDURE_CHECK(comm.allreduce(lengths, Reduce::sum));
+  return tell_all(comm, speaker, mine, lengths, told);
 }
 
 base::Result<std::vector<std::byte>> broadcast_bytes(Communicator& comm, base::ConstByteSpan data, int root) {

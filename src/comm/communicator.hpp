@@ -1,7 +1,9 @@
 #pragma once
 // What Perdure needs of a group of ranks. Members: solo (here), callers' own and MPI (through perdure_communicator).
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,13 +32,21 @@ std::unique_ptr<Communicator> make_solo();
 /// PERDURE_INVALID_ARGUMENT when a function is missing or rank and size make no sense.
 base::Result<std::unique_ptr<Communicator>> make_from_c(const perdure_communicator& c);
 
-/// Gathers one byte string of any length from every rank (lengths first, then padded data).
-base::Result<std::vector<std::vector<std::byte>>> allgather_bytes(Communicator& comm, base::ConstByteSpan mine);
-/// The same in one collective, where all ranks know the lengths of all: `lengths[rank()] == mine.size()`. Where few
-/// ranks have much and most have nothing, nothing is padded: it costs what there is to be told, however many ranks
-/// there are.
-base::Result<std::vector<std::vector<std::byte>>> allgather_known(Communicator& comm, base::ConstByteSpan mine,
-                                                                  const std::vector<std::uint64_t>& lengths);
+/// Of the ranks that speak to all, such as the leaders of nodes: how many there are, and which one this is.
+struct Speaker {
+  std::size_t of = 0;
+  std::optional<std::size_t> number = {};  ///< nothing: it only listens
+};
+/// Called with what each speaker says, in their order, but for those that say nothing.
+using Told = std::function<base::Status(std::size_t speaker, base::ConstByteSpan bytes)>;
+/// So much of what is told goes in one collective, and is held at a time by a rank that keeps nothing of it.
+inline constexpr std::size_t kSliceBytes = 1U << 20;
+/// Byte strings of any length, of each speaker to every rank. It costs the strings and 8 bytes for each speaker,
+/// however many ranks listen. An error of `told` ends what this rank takes, not what all do; what it throws ends both.
+base::Status tell_all(Communicator& comm, const Speaker& speaker, base::ConstByteSpan mine, const Told& told);
+/// The same where all ranks know the lengths: `lengths[*speaker.number] == mine.size()`. One collective for each slice.
+base::Status tell_all(Communicator& comm, const Speaker& speaker, base::ConstByteSpan mine,
+                      const std::vector<std::uint64_t>& lengths, const Told& told);
 /// Root's bytes on every rank.
 base::Result<std::vector<std::byte>> broadcast_bytes(Communicator& comm, base::ConstByteSpan data, int root);
 

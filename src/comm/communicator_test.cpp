@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "comm/counting_testing.hpp"
@@ -52,15 +53,19 @@ void expect_conforms(Communicator& comm) {
 }
 
 void expect_helpers_work(Communicator& comm) {
-  const std::string mine(static_cast<std::size_t>(comm.rank()) * 1000, static_cast<char>('a' + comm.rank()));
-  auto all = allgather_bytes(comm, base::as_bytes(mine));
-  ASSERT_TRUE(all);
-  ASSERT_EQ(all->size(), static_cast<std::size_t>(comm.size()));
-  for (std::size_t r = 0; r < all->size(); ++r)
-    EXPECT_EQ((*all)[r], bytes_of(std::string(r * 1000, static_cast<char>('a' + r))));
-  auto none = allgather_bytes(comm, {});
-  ASSERT_TRUE(none);
-  for (const auto& each : *none) EXPECT_TRUE(each.empty());
+  const auto size = static_cast<std::size_t>(comm.size());
+  const auto said_by = [](std::size_t speaker) {
+    return std::string(speaker * 1000, static_cast<char>('a' + speaker));
+  };
+  const auto rank = static_cast<std::size_t>(comm.rank());
+  std::vector<std::size_t> heard;
+  ASSERT_TRUE(tell_all(comm, {size, rank}, base::as_bytes(said_by(rank)), [&](std::size_t speaker, auto bytes) {
+    heard.push_back(speaker);
+    EXPECT_EQ(std::vector(bytes.begin(), bytes.end()), bytes_of(said_by(speaker)));
+    return base::Status();
+  }));
+  EXPECT_EQ(heard.size(), size - 1) << "who says nothing is not heard";
+  EXPECT_TRUE(std::is_sorted(heard.begin(), heard.end()));
   const int root = comm.size() - 1;
   auto received = broadcast_bytes(comm, base::as_bytes(comm.rank() == root ? "from the root" : "ignored"), root);
   ASSERT_TRUE(received);
@@ -68,29 +73,53 @@ void expect_helpers_work(Communicator& comm) {
   EXPECT_TRUE(broadcast_bytes(comm, {}, 0)->empty());
 }
 
-// Whoever has much, and however little the others have: in one collective, and the same on all ranks.
-TEST(AllgatherKnown, IsOneCollectiveForAnyLengths) {
+// Whoever has much, and however little the others have: in as many collectives as there are slices, and the same on
+// all ranks, those that say nothing included.
+TEST(TellAll, IsOneCollectiveForEachSlice) {
   constexpr int kRanks = 5;
-  for (int talker = 0; talker < kRanks; ++talker)
-    for (std::uint64_t most : {0U, 1U, 7U, 8U, 9U, 5000U})
+  for (std::size_t talker = 0; talker < 3; ++talker)
+    for (const std::uint64_t most : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{7}, std::uint64_t{9},
+                                     std::uint64_t{kSliceBytes}, std::uint64_t{2 * kSliceBytes + 5}})
       for (std::uint64_t others : {0U, 3U}) {
         ThreadGroup group(kRanks);
         group.run([&](const perdure_communicator& c) {
           unsigned count = 0;
           CountingCommunicator comm(make_from_c(c).value(), count);
-          std::vector<std::uint64_t> lengths(kRanks, others);
-          lengths[static_cast<std::size_t>(talker)] = most;
-          const auto text = [&](int rank) {
-            return std::string(lengths[static_cast<std::size_t>(rank)], static_cast<char>('a' + rank));
+          std::vector<std::uint64_t> lengths(3, others);
+          lengths[talker] = most;
+          const auto text = [&](std::size_t speaker) {
+            return std::string(lengths[speaker], static_cast<char>('a' + speaker));
           };
-          const auto all = allgather_known(comm, base::as_bytes(text(c.rank)), lengths);
-          ASSERT_TRUE(all);
-          ASSERT_EQ(all->size(), lengths.size());
-          for (int rank = 0; rank < kRanks; ++rank)
-            EXPECT_EQ((*all)[static_cast<std::size_t>(rank)], bytes_of(text(rank)));
-          EXPECT_LE(count, 1U);
+          // Ranks 1, 3 and 4 are the speakers.
+          const std::optional<std::size_t> numbers[] = {std::nullopt, 0, std::nullopt, 1, 2};
+          const Speaker speaker{3, numbers[c.rank]};
+          const std::string mine = speaker.number ? text(*speaker.number) : "not to be heard";
+          std::vector<std::string> heard(3);
+          ASSERT_TRUE(tell_all(comm, speaker, base::as_bytes(mine), lengths, [&](std::size_t from, auto bytes) {
+            heard[from].assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+            return base::Status();
+          }));
+          for (std::size_t from = 0; from < 3; ++from) EXPECT_TRUE(heard[from] == text(from)) << from;
+          std::uint64_t padded = 0;
+          for (const std::uint64_t length : lengths) padded += (length + 7) / 8 * 8;
+          EXPECT_EQ(count, (padded + kSliceBytes - 1) / kSliceBytes);
         });
       }
+}
+
+TEST(TellAll, ARankThatCannotTakeItDoesNotStopTheOthers) {
+  ThreadGroup group(3);
+  group.run([&](const perdure_communicator& c) {
+    auto comm = make_from_c(c).value();
+    const std::string mine(2 * kSliceBytes, 'x');
+    const auto rank = static_cast<std::size_t>(c.rank);
+    const auto status = tell_all(*comm, {3, rank}, base::as_bytes(mine), [&](std::size_t, auto) -> base::Status {
+      if (rank == 1) return base::fail(PERDURE_CORRUPT, "what was told", "this rank cannot read it");
+      return {};
+    });
+    EXPECT_EQ(status.has_value(), rank != 1);
+    EXPECT_TRUE(comm->barrier());
+  });
 }
 
 TEST(Solo, ConformsAsAGroupOfOne) {
@@ -129,7 +158,7 @@ TEST(FromC, ReportsABrokenGroupAsAFailedPeer) {
     EXPECT_EQ(status.error().code, PERDURE_PEER_FAILED);
     EXPECT_FALSE(status.error().retryable);
   }
-  EXPECT_EQ(allgather_bytes(*comm, bytes).error().code, PERDURE_PEER_FAILED);
+  EXPECT_EQ(tell_all(*comm, {1, 0}, bytes, {}).error().code, PERDURE_PEER_FAILED);
   EXPECT_EQ(broadcast_bytes(*comm, bytes, 0).error().code, PERDURE_PEER_FAILED);
 }
 

@@ -30,4 +30,10 @@ base::Result<Hello> decode_request<Hello>(base::ConstByteSpan fields) {
   return base::decode_fields<Hello>(fields, "message");
 }
 
+base::Error too_long_a_reply(std::size_t bytes) {
+  base::Error error = too_long("the engine's answer", bytes);
+  error.code = PERDURE_NO_SPACE;  // nobody's call was wrong
+  return error;
+}
+
 }  // namespace perdure::ipc

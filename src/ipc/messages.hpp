@@ -63,6 +63,9 @@ void append_frame(std::vector<std::byte>& out, std::uint64_t sequence, const bas
   frame.finish();
 }
 
+/// What is said instead of a reply of so many bytes, which no client would take.
+base::Error too_long_a_reply(std::size_t bytes);
+
 /// Appends a whole frame. A reply that no client would take is an error instead: the connection stays.
 template <class Reply>
 void append_reply(std::vector<std::byte>& out, std::uint64_t sequence, const base::Result<Reply>& reply) {
@@ -71,7 +74,7 @@ void append_reply(std::vector<std::byte>& out, std::uint64_t sequence, const bas
   const std::size_t bytes = out.size() - before;
   if (bytes <= kMaxFrame) return;
   out.resize(before);
-  append_frame(out, sequence, base::Result<Reply>(base::fail(too_long("the engine's answer", bytes))));
+  append_frame(out, sequence, base::Result<Reply>(base::fail(too_long_a_reply(bytes))));
 }
 
 /// The reply of this sequence number, or the error that it carries; `fields`: what follows the number.

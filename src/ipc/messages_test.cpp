@@ -179,6 +179,27 @@ TEST(Messages, WantedRanksAreOfTheVersion) {
   expect_refused(Recover{kId, 4, {0, 4}, {}}, "'wanted'");
 }
 
+// The client would take it for noise, and the engine for dead.
+TEST(Messages, AReplyThatIsTooLongBecomesItsReason) {
+  Located located;
+  located.piece.chunk_bytes = 1;
+  located.piece.regions = {{0, 1, 1}};
+  located.piece.chunks = {{0, 1, {}, 0}};
+  located.slots.emplace_back();
+  located.slots[0].path.assign(kMaxFrame, 'x');
+  std::vector<std::byte> out(3);
+  append_reply(out, 7, base::Result<Located>(located));
+  EXPECT_LT(out.size(), 1000U);
+  Decoder decoder;
+  decoder.feed(base::ConstByteSpan(out).subspan(3));
+  base::ConstByteSpan payload = decoder.next().value()->payload;
+  EXPECT_EQ(take_sequence(payload).value(), 7U);
+  const auto reply = decode_reply<Located>(payload);
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().code, PERDURE_NO_SPACE);
+  EXPECT_NE(reply.error().text().find(std::to_string(kMaxFrame) + " can be taken"), std::string::npos);
+}
+
 TEST(Messages, APositionOfASummaryIsOneOfItsMembers) {
   RedundancySummary summary{kId, 4, 99, 1, "xor", 1, 2, {{{0, 2}}, {{1, 2}, {2, 3}}, {{3, 1}}}, {5}};
   const auto decode = [](const RedundancySummary& it) {

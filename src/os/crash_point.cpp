@@ -15,6 +15,7 @@ namespace {
 
 constexpr const char* kVariable = "PERDURE_TEST_CRASH";
 constexpr const char* kMarkerVariable = "PERDURE_TEST_CRASH_MARKER";
+constexpr const char* kStopsVariable = "PERDURE_TEST_CRASH_STOPS";
 std::atomic<int> hits_left{0};
 
 std::optional<CrashPoint> find_point(std::string_view name) {
@@ -66,6 +67,10 @@ void crash_point_reached(CrashPoint point) {
   // A test that waits for a death must be able to tell whether it came.
   if (const char* marker = std::getenv(kMarkerVariable))
     ::close(::open(marker, O_WRONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (std::getenv(kStopsVariable) != nullptr) {
+    ::kill(::getpid(), SIGSTOP);
+    return;
+  }
   ::kill(::getpid(), SIGKILL);
   for (;;) ::pause();  // the signal may go to another thread first
 }

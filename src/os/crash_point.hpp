@@ -53,6 +53,7 @@ namespace perdure::os {
   X(keep_before_catalog, redundancy)      \
   X(keep_after_catalog, redundancy)       \
   X(reached_after_catalog, redundancy)    \
+  X(export_answered, redundancy)          \
   X(recover_before_catalog, redundancy)   \
   X(recover_after_catalog, redundancy)
 
@@ -77,7 +78,8 @@ inline constexpr std::array<CrashPointInfo, static_cast<std::size_t>(CrashPoint:
 void arm_crash_point(CrashPoint point, int hit);
 /// Arms what PERDURE_TEST_CRASH="<point>[:<hit>]" names, if anything; called when a handle or an engine starts. A
 /// second call with the same value does not start counting again. PERDURE_INVALID_ARGUMENT for an unknown point or a
-/// bad hit. With PERDURE_TEST_CRASH_MARKER set, the process creates the file of that name before it dies.
+/// bad hit. With PERDURE_TEST_CRASH_MARKER set, the process creates the file of that name before it dies. With
+/// PERDURE_TEST_CRASH_STOPS set it stops instead (SIGSTOP), and goes on when it is told to.
 base::Status arm_crash_point_from_environment();
 
 extern std::atomic<int> armed_crash_point;

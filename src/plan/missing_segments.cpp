@@ -1,6 +1,7 @@
 #include "plan/missing_segments.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -9,50 +10,62 @@ namespace {
 
 using Ranks = std::vector<std::uint32_t>;
 
-/// What is free of a layout.
+/// What is free of a layout: of indices, and of ranks.
 struct Gaps {
   std::uint32_t count = 0;
-  std::set<std::uint32_t> indices, ranks;
+  std::vector<bool> indices, ranks;
+  std::size_t free_indices = 0, free_ranks = 0;
 };
 
+bool take(std::vector<bool>& free, std::size_t& left, std::uint32_t which) {
+  if (which >= free.size() || !free[which]) return false;
+  free[which] = false;
+  --left;
+  return true;
+}
+
 std::optional<Gaps> gaps_of(const std::vector<SegmentPart>& known, std::size_t ranks) {
-  Gaps gaps{known.front().count, {}, {}};
-  for (std::uint32_t index = 0; index < gaps.count && gaps.count <= ranks; ++index) gaps.indices.insert(index);
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) gaps.ranks.insert(rank);
+  const std::uint32_t count = known.front().count;
+  if (count > ranks) return std::nullopt;
+  Gaps gaps{count, std::vector<bool>(count, true), std::vector<bool>(ranks, true), count, ranks};
   std::map<std::uint32_t, const Ranks*> taken;
   for (const SegmentPart& part : known) {
     if (part.count != gaps.count) return std::nullopt;
     const auto [known_one, added] = taken.emplace(part.index, &part.ranks);
     if (!added && *known_one->second != part.ranks) return std::nullopt;
     if (!added) continue;
-    if (gaps.indices.erase(part.index) == 0) return std::nullopt;
+    if (!take(gaps.indices, gaps.free_indices, part.index)) return std::nullopt;
     for (const std::uint32_t rank : part.ranks)
-      if (gaps.ranks.erase(rank) == 0) return std::nullopt;
+      if (!take(gaps.ranks, gaps.free_ranks, rank)) return std::nullopt;
   }
-  const bool fits = gaps.indices.empty() == gaps.ranks.empty() && gaps.indices.size() <= gaps.ranks.size();
-  return fits ? std::optional(gaps) : std::nullopt;
+  const bool fits = (gaps.free_indices == 0) == (gaps.free_ranks == 0) && gaps.free_indices <= gaps.free_ranks;
+  return fits ? std::optional(std::move(gaps)) : std::nullopt;
 }
 
-bool larger(const SegmentPlan& a, const SegmentPlan& b) {
-  return a.ranks.size() != b.ranks.size() ? a.ranks.size() > b.ranks.size() : a.ranks < b.ranks;
-}
+struct BySize {
+  bool operator()(const SegmentPlan& a, const SegmentPlan& b) const {
+    return a.ranks.size() != b.ranks.size() ? a.ranks.size() > b.ranks.size() : a.ranks < b.ranks;
+  }
+};
+/// The largest first. Thousands may have to be joined, after a job was started again on fewer nodes.
+using Plans = std::set<SegmentPlan, BySize>;
 
 // The two smallest become one, of the node that has more of it: as few pieces as can be have to go to another node.
-void join_smallest(std::vector<SegmentPlan>& plans) {
-  std::sort(plans.begin(), plans.end(), larger);
-  const Ranks last = std::move(plans.back().ranks);
-  plans.pop_back();
-  plans.back().ranks.insert(plans.back().ranks.end(), last.begin(), last.end());
-  std::sort(plans.back().ranks.begin(), plans.back().ranks.end());
+void join_smallest(Plans& plans) {
+  const SegmentPlan last = std::move(plans.extract(std::prev(plans.end())).value());
+  SegmentPlan joined = std::move(plans.extract(std::prev(plans.end())).value());
+  joined.ranks.insert(joined.ranks.end(), last.ranks.begin(), last.ranks.end());
+  std::sort(joined.ranks.begin(), joined.ranks.end());
+  plans.insert(std::move(joined));
 }
 
-void divide_largest(std::vector<SegmentPlan>& plans) {
-  std::sort(plans.begin(), plans.end(), larger);
-  SegmentPlan half = plans.front();
+void divide_largest(Plans& plans) {
+  SegmentPlan first = std::move(plans.extract(plans.begin()).value()), half = first;
   const auto middle = static_cast<std::ptrdiff_t>(half.ranks.size() / 2);
-  plans.front().ranks.resize(static_cast<std::size_t>(middle));
+  first.ranks.resize(static_cast<std::size_t>(middle));
   half.ranks.erase(half.ranks.begin(), half.ranks.begin() + middle);
-  plans.push_back(std::move(half));
+  plans.insert(std::move(first));
+  plans.insert(std::move(half));
 }
 
 }  // namespace
@@ -65,16 +78,21 @@ std::optional<std::vector<SegmentPlan>> lay_out_missing(const std::vector<Segmen
     return store_unread && all.size() > 1 ? std::nullopt : std::optional(std::move(all));
   }
   const auto gaps = gaps_of(known, nodes_now.size());
-  if (!gaps || (store_unread && gaps->indices.size() > 1)) return std::nullopt;
+  if (!gaps || (store_unread && gaps->free_indices > 1)) return std::nullopt;
   std::map<std::uint32_t, Ranks> by_node;
-  for (const std::uint32_t rank : gaps->ranks) by_node[nodes_now[rank]].push_back(rank);
-  std::vector<SegmentPlan> plans;
-  for (auto& [node, ranks] : by_node) plans.push_back({0, gaps->count, node, std::move(ranks)});
-  while (plans.size() > gaps->indices.size()) join_smallest(plans);
-  while (plans.size() < gaps->indices.size()) divide_largest(plans);
+  for (std::uint32_t rank = 0; rank < gaps->ranks.size(); ++rank)
+    if (gaps->ranks[rank]) by_node[nodes_now[rank]].push_back(rank);
+  Plans by_size;
+  for (auto& [node, ranks] : by_node) by_size.insert({0, gaps->count, node, std::move(ranks)});
+  while (by_size.size() > gaps->free_indices) join_smallest(by_size);
+  while (by_size.size() < gaps->free_indices) divide_largest(by_size);
+  std::vector<SegmentPlan> plans(by_size.begin(), by_size.end());
   std::sort(plans.begin(), plans.end(), [](const auto& a, const auto& b) { return a.ranks < b.ranks; });
-  auto index = gaps->indices.begin();
-  for (SegmentPlan& plan : plans) plan.index = *index++;
+  std::uint32_t index = 0;
+  for (SegmentPlan& plan : plans) {
+    while (!gaps->indices[index]) ++index;
+    plan.index = index++;
+  }
   return plans;
 }
 

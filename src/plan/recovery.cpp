@@ -1,6 +1,7 @@
 #include "plan/recovery.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,34 +13,37 @@ namespace perdure::plan {
 namespace {
 
 using redundancy::Item;
+using Shares = std::vector<const RedundancyShare*>;
+
+bool alike(const RedundancyShare& a, const RedundancyShare& b) {
+  return a.scheme == b.scheme && a.parities == b.parities && a.members == b.members;
+}
 
 /// One group of one epoch, as the parts that are left of it say.
 class Group {
  public:
-  Group(const VersionInventory& inventory, std::size_t first) : inventory_(inventory), first_(first) {
-    const RedundancyShare& part = inventory.kept[first];
-    if (auto scheme = redundancy::find_scheme(part.scheme)) scheme_ = *scheme;
-    state_.n = static_cast<unsigned>(part.members.size());
-    state_.m = part.parities;
-    for (const auto& member : part.members) {
-      std::vector<std::uint64_t> chunks(member.size());
-      std::transform(member.begin(), member.end(), chunks.begin(), [](const auto& rank) { return rank.chunks; });
+  /// `shares`: all of its number and epoch, those that contradict `model` included.
+  Group(const PieceHolders& holders, const Shares& shares, const RedundancyShare& model) : model_(model) {
+    if (auto scheme = redundancy::find_scheme(model.scheme)) scheme_ = *scheme;
+    state_.n = static_cast<unsigned>(model.members.size());
+    state_.m = model.parities;
+    for (const auto& position : model.members) {
+      members_.push_back(position.list());
+      std::vector<std::uint64_t> chunks;
+      for (const auto& member : members_.back()) chunks.push_back(member.chunks);
       orders_.emplace_back(chunks);
       state_.blocks.push_back(orders_.back().count());
     }
-    for (unsigned position = 0; position < state_.n; ++position) look_at_data(position);
-    for (unsigned position = 0; position <= state_.n; ++position) look_at_kept(position);
+    if (state_.n > redundancy::kMaxItems) scheme_ = nullptr;  // no scheme has groups like that
+    for (unsigned position = 0; scheme_ != nullptr && position <= state_.n; ++position)
+      look_at(holders, shares, position);
   }
 
-  std::size_t part() const { return first_; }
-  bool has(std::uint32_t rank) const { return find(rank).has_value(); }
-  /// Nothing when all of the rank's blocks can be had.
-  std::optional<std::string> why_not(std::uint32_t rank) const {
-    const auto at = find(rank);
-    if (scheme_ == nullptr || !at) return "its redundancy is of an unknown scheme";
-    const auto [position, index] = *at;
-    const std::uint64_t chunks = members()[position][index].chunks;
-    for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) {
+  const std::vector<std::vector<ReplicatedRank>>& members() const { return members_; }
+  /// Nothing when all blocks of that rank can be had.
+  std::optional<std::string> why_not(unsigned position, std::uint32_t index) const {
+    if (scheme_ == nullptr) return "its redundancy is of an unknown scheme";
+    for (std::uint64_t chunk = 0; chunk < members_[position][index].chunks; ++chunk) {
       const redundancy::Block block{position, orders_[position].block({index, chunk})};
       const auto restoration = scheme_->restore(state_, block);
       if (!redundancy::restorable(restoration))
@@ -49,94 +53,165 @@ class Group {
   }
 
  private:
-  const std::vector<std::vector<ReplicatedRank>>& members() const { return inventory_.kept[first_].members; }
-  std::optional<std::pair<unsigned, std::uint32_t>> find(std::uint32_t rank) const {
-    for (unsigned position = 0; position < members().size(); ++position)
-      for (std::uint32_t index = 0; index < members()[position].size(); ++index)
-        if (members()[position][index].rank == rank) return std::pair{position, index};
-    return std::nullopt;
+  // Wherever the ranks of a position are held now: only that they are counts. A position that has nothing any more is
+  // lost as a whole, which takes no list of what it had. (`n` is the server's, if there is one.)
+  void look_at(const PieceHolders& holders, const Shares& shares, unsigned position) {
+    const auto share = std::find_if(shares.begin(), shares.end(), [&](const RedundancyShare* other) {
+      return other->position == position && alike(*other, model_);
+    });
+    const bool nothing_held = position == state_.n || std::none_of(members_[position].begin(), members_[position].end(),
+                                                                   [&](const auto& m) { return holders.any(m.rank); });
+    if (share == shares.end() && nothing_held) {
+      state_.lost.set(position);
+      return;
+    }
+    if (position < state_.n) look_at_data(holders, position);
+    if (share != shares.end())
+      (*share)->missing.for_each([&](std::uint64_t number) {
+        state_.damaged.insert({Item::Kind::kept, position, number});
+      });
+    else
+      for (const auto& kept : scheme_->map(state_.n, state_.m)->kept(position, state_.blocks))
+        state_.damaged.insert({Item::Kind::kept, position, kept.number});
   }
-  // Wherever the ranks of a position are held now: only that they are counts.
-  void look_at_data(unsigned position) {
-    for (std::uint32_t index = 0; index < members()[position].size(); ++index) {
-      const auto& member = members()[position][index];
-      if (member.rank < inventory_.nodes_of_rank.size() && !inventory_.nodes_of_rank[member.rank].empty()) continue;
+  void look_at_data(const PieceHolders& holders, unsigned position) {
+    for (std::uint32_t index = 0; index < members_[position].size(); ++index) {
+      const auto& member = members_[position][index];
+      if (holders.any(member.rank)) continue;
       for (std::uint64_t chunk = 0; chunk < member.chunks; ++chunk)
         state_.damaged.insert({Item::Kind::data, position, orders_[position].block({index, chunk})});
     }
   }
-  void look_at_kept(unsigned position) {
-    const RedundancyShare& model = inventory_.kept[first_];
-    const auto part = std::find_if(inventory_.kept.begin(), inventory_.kept.end(), [&](const RedundancyShare& other) {
-      return other.epoch == model.epoch && other.group == model.group && other.position == position &&
-             other.members == model.members && other.parities == model.parities && other.scheme == model.scheme;
-    });
-    if (part != inventory_.kept.end()) {
-      for (const std::uint64_t number : part->missing) state_.damaged.insert({Item::Kind::kept, position, number});
-      return;
-    }
-    if (scheme_ == nullptr) return;
-    for (const auto& kept : scheme_->map(state_.n, state_.m)->kept(position, state_.blocks))
-      state_.damaged.insert({Item::Kind::kept, position, kept.number});
-  }
 
-  const VersionInventory& inventory_;
-  std::size_t first_;
+  const RedundancyShare& model_;
+  std::vector<std::vector<ReplicatedRank>> members_;
   const redundancy::Scheme* scheme_ = nullptr;
   redundancy::GroupState state_;
   std::vector<redundancy::BlockOrder> orders_;
 };
 
-/// One of each group; of a group whose parts contradict each other, one of each opinion.
-std::vector<Group> groups_of(const VersionInventory& inventory) {
-  std::vector<Group> groups;
-  for (std::size_t i = 0; i < inventory.kept.size(); ++i) {
-    const RedundancyShare& part = inventory.kept[i];
-    const bool seen = std::any_of(inventory.kept.begin(), inventory.kept.begin() + static_cast<std::ptrdiff_t>(i),
-                                  [&](const RedundancyShare& before) {
-                                    return before.epoch == part.epoch && before.group == part.group &&
-                                           before.members == part.members && before.scheme == part.scheme &&
-                                           before.parities == part.parities;
-                                  });
-    if (!seen) groups.emplace_back(inventory, i);
+/// Calls use(group) for each that has one of these ranks, one after the other: of a group whose parts contradict each
+/// other, one of each opinion.
+template <class Use>
+void for_groups_of(const VersionInventory& inventory, const std::vector<bool>& ranks, const Use& use) {
+  std::map<std::pair<std::uint64_t, std::uint32_t>, Shares> by_group;
+  for (const auto& share : inventory.kept) by_group[{share.epoch, share.group}].push_back(&share);
+  const auto concerned = [&](const RedundancyShare& share) {
+    bool any = false;
+    for (const auto& position : share.members)
+      position.ranks().for_each([&](std::uint32_t rank) { any = any || (rank < ranks.size() && ranks[rank]); });
+    return any;
+  };
+  for (const auto& entry : by_group) {
+    const Shares& shares = entry.second;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      const bool seen = std::any_of(shares.begin(), shares.begin() + static_cast<std::ptrdiff_t>(i),
+                                    [&](const RedundancyShare* before) { return alike(*before, *shares[i]); });
+      if (!seen && concerned(*shares[i])) use(Group(inventory.holders, shares, *shares[i]));
+    }
   }
-  return groups;
 }
 
-PieceSource lost_piece(const std::vector<Group>& groups, std::uint32_t rank) {
-  PieceSource source;
-  source.why = "no node keeps anything for its rank " + std::to_string(rank);
-  for (const Group& group : groups) {
-    if (!group.has(rank)) continue;
-    const auto why = group.why_not(rank);
-    if (!why) return {PieceSource::Kind::rebuild, 0, group.part(), {}};
-    source.why = "rank " + std::to_string(rank) + ", " + *why;
-  }
-  return source;
+/// Calls use(rank, position, index) for those members of the group that are among `ranks`.
+template <class Use>
+void for_members(const Group& group, const std::vector<bool>& ranks, const Use& use) {
+  for (unsigned position = 0; position < group.members().size(); ++position)
+    for (std::uint32_t index = 0; index < group.members()[position].size(); ++index)
+      if (const std::uint32_t rank = group.members()[position][index].rank; rank < ranks.size() && ranks[rank])
+        use(rank, position, index);
+}
+
+std::string why_lost(const VersionInventory& inventory, std::uint32_t rank) {
+  std::string why = "no node keeps anything for its rank " + std::to_string(rank);
+  std::vector<bool> only(inventory.holders.ranks());
+  only[rank] = true;
+  for_groups_of(inventory, only, [&](const Group& group) {
+    for_members(group, only, [&](std::uint32_t, unsigned position, std::uint32_t index) {
+      if (const auto reason = group.why_not(position, index)) why = "rank " + std::to_string(rank) + ", " + *reason;
+    });
+  });
+  return why;
 }
 
 }  // namespace
 
-std::vector<PieceSource> plan_recovery(const VersionInventory& inventory, const std::vector<std::uint32_t>& nodes_now) {
-  std::optional<std::vector<Group>> groups;  // made when the first piece is lost
-  std::vector<PieceSource> sources;
-  for (std::uint32_t rank = 0; rank < inventory.nodes_of_rank.size(); ++rank) {
-    const auto& nodes = inventory.nodes_of_rank[rank];
+PositionRanks::PositionRanks(const std::vector<ReplicatedRank>& ascending) {
+  for (const auto& member : ascending) {
+    ranks_.add(member.rank);
+    if (chunks_.empty() || chunks_.back().each != member.chunks) chunks_.push_back({0, member.chunks});
+    ++chunks_.back().ranks;
+  }
+}
+
+std::vector<ReplicatedRank> PositionRanks::list() const {
+  std::vector<ReplicatedRank> members;
+  members.reserve(ranks_.size());
+  ranks_.for_each([&](std::uint32_t rank) { members.push_back({rank, 0}); });
+  auto next = members.begin();
+  for (const auto& chunks : chunks_)
+    for (std::uint32_t i = 0; i < chunks.ranks && next != members.end(); ++i) (next++)->chunks = chunks.each;
+  return members;
+}
+
+std::string PositionRanks::wrong() const {
+  std::uint64_t counted = 0;
+  for (const auto& chunks : chunks_) counted += chunks.ranks;
+  return counted == ranks_.size() ? "" : "field 'chunks_' is not of as many ranks as there are";
+}
+
+PieceHolders::PieceHolders(std::uint32_t ranks, std::vector<std::pair<std::uint32_t, std::uint32_t>> held)
+    : ranks_(ranks), held_(std::move(held)) {
+  std::sort(held_.begin(), held_.end());
+  held_.erase(std::unique(held_.begin(), held_.end()), held_.end());
+}
+
+std::vector<std::uint32_t> PieceHolders::of(std::uint32_t rank) const {
+  std::vector<std::uint32_t> nodes;
+  for (auto it = std::lower_bound(held_.begin(), held_.end(), std::pair(rank, std::uint32_t{0}));
+       it != held_.end() && it->first == rank; ++it)
+    nodes.push_back(it->second);
+  return nodes;
+}
+
+bool PieceHolders::any(std::uint32_t rank) const {
+  const auto it = std::lower_bound(held_.begin(), held_.end(), std::pair(rank, std::uint32_t{0}));
+  return it != held_.end() && it->first == rank;
+}
+
+bool PieceHolders::on(std::uint32_t rank, std::uint32_t node) const {
+  return std::binary_search(held_.begin(), held_.end(), std::pair(rank, node));
+}
+
+RecoveryPlan plan_recovery(const VersionInventory& inventory, const std::vector<std::uint32_t>& nodes_now) {
+  const std::uint32_t ranks = inventory.holders.ranks();
+  RecoveryPlan plan{std::vector<PieceSource>(ranks)};
+  std::vector<bool> lost(ranks);
+  bool any_lost = false;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     const std::uint32_t here = rank < nodes_now.size() ? nodes_now[rank] : 0;
     const bool half_flushed = rank < inventory.half_flushed.size() && inventory.half_flushed[rank];
-    if (half_flushed || std::find(nodes.begin(), nodes.end(), here) != nodes.end()) {
-      sources.push_back({PieceSource::Kind::in_place, here, 0, {}});
-    } else if (!nodes.empty()) {
-      sources.push_back({PieceSource::Kind::move, nodes.front(), 0, {}});
-    } else {
-      if (!groups) groups = groups_of(inventory);
-      sources.push_back(lost_piece(*groups, rank));
-    }
-    PieceSource& source = sources.back();
-    const bool stored = rank < inventory.stored.size() && inventory.stored[rank];
-    if (source.kind == PieceSource::Kind::nowhere && stored) source.kind = PieceSource::Kind::store;
+    if (half_flushed || inventory.holders.on(rank, here))
+      plan.of_rank[rank] = PieceSource::in_place;
+    else if (inventory.holders.any(rank))
+      plan.of_rank[rank] = PieceSource::move;
+    else
+      any_lost = lost[rank] = true;
   }
-  return sources;
+  if (!any_lost) return plan;
+  for_groups_of(inventory, lost, [&](const Group& group) {
+    for_members(group, lost, [&](std::uint32_t rank, unsigned position, std::uint32_t index) {
+      if (plan.of_rank[rank] == PieceSource::nowhere && !group.why_not(position, index))
+        plan.of_rank[rank] = PieceSource::rebuild;
+    });
+  });
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    if (plan.of_rank[rank] != PieceSource::nowhere) continue;
+    if (rank < inventory.stored.size() && inventory.stored[rank])
+      plan.of_rank[rank] = PieceSource::store;
+    else if (!plan.lost)
+      plan.lost = why_lost(inventory, rank);
+  }
+  return plan;
 }
 
 std::vector<NodeQuestion> nodes_to_ask(const VersionInventory& inventory, const std::vector<std::uint32_t>& wanted) {
@@ -146,20 +221,19 @@ std::vector<NodeQuestion> nodes_to_ask(const VersionInventory& inventory, const 
   for (const RedundancyShare& share : inventory.kept) {
     std::vector<std::uint32_t> members, served;
     for (const auto& position : share.members)
-      for (const auto& member : position) {
-        members.push_back(member.rank);
-        if (lost.contains(member.rank)) served.push_back(member.rank);
-      }
+      position.ranks().for_each([&](std::uint32_t rank) {
+        members.push_back(rank);
+        if (lost.contains(rank)) served.push_back(rank);
+      });
     if (served.empty()) continue;
     redundancy[share.node].insert(served.begin(), served.end());
     of_use.insert(members.begin(), members.end());
     // Its own pieces may have good chunks, where the inventory counts them as lost for a damaged one.
     if (share.position < share.members.size())
-      for (const auto& own : share.members[share.position]) pieces[share.node].insert(own.rank);
+      share.members[share.position].ranks().for_each([&](std::uint32_t rank) { pieces[share.node].insert(rank); });
   }
   for (const std::uint32_t rank : of_use)
-    if (rank < inventory.nodes_of_rank.size())
-      for (const std::uint32_t node : inventory.nodes_of_rank[rank]) pieces[node].insert(rank);
+    for (const std::uint32_t node : inventory.holders.of(rank)) pieces[node].insert(rank);
   std::map<std::uint32_t, NodeQuestion> questions;
   for (const auto& [node, ranks] : pieces) questions[node].pieces.assign(ranks.begin(), ranks.end());
   for (const auto& [node, ranks] : redundancy) questions[node].redundancy.assign(ranks.begin(), ranks.end());

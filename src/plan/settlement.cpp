@@ -7,10 +7,10 @@
 namespace perdure::plan {
 namespace {
 
-bool in_store(const Evidence& evidence, std::uint32_t rank) {
-  return std::any_of(evidence.stored.begin(), evidence.stored.end(), [rank](const SegmentPart& part) {
-    return std::find(part.ranks.begin(), part.ranks.end(), rank) != part.ranks.end();
-  });
+std::set<std::uint32_t> ranks_in_store(const Evidence& evidence) {
+  std::set<std::uint32_t> ranks;
+  for (const SegmentPart& part : evidence.stored) ranks.insert(part.ranks.begin(), part.ranks.end());
+  return ranks;
 }
 
 bool is_same(const SegmentPart& part, const SegmentPlan& plan) {
@@ -62,13 +62,14 @@ std::optional<std::vector<SegmentPlan>> fitting_layout(const Evidence& evidence,
 
 Settlement settle(const Evidence& evidence, const std::vector<std::uint32_t>& nodes_now, Aggregation aggregation) {
   Nodes nodes;
+  const auto stored = ranks_in_store(evidence);
   bool waits = false;  // for a piece that may be where this launch cannot look
   for (std::uint32_t rank = 0; rank < evidence.nodes_of_rank.size(); ++rank) {
     if (!evidence.nodes_of_rank[rank].empty()) {
       nodes.push_back(evidence.nodes_of_rank[rank].back());
       continue;
     }
-    if (!in_store(evidence, rank)) {
+    if (!stored.contains(rank)) {
       if (!evidence.unreachable.contains(rank) && !evidence.store_unread && !evidence.node_away)
         return {Verdict::abort, {}};
       waits = true;

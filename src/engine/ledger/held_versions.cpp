@@ -347,16 +347,23 @@ base::Result<const segment::Piece*> HeldVersions::locate(ClientId client, const 
 }
 
 void HeldVersions::unpin(ClientId client) {
-  for (auto& [id, version] : node_.versions) version.pinned_by.erase(client);
+  std::vector<segment::VersionId> not_held;
+  for (auto& [id, version] : node_.versions)
+    if (version.pinned_by.erase(client) > 0 && !version.held()) not_held.push_back(id);
+  for (const auto& id : not_held) node_.versions.tidy(id);
 }
 
 void HeldVersions::pin(ClientId client, const segment::VersionId& id) {
-  if (Version* version = node_.versions.find(id); version != nullptr && version->held())
-    version->pinned_by.insert(client);
+  const auto& sets = node_.catalog.state().redundancy_sets;
+  const auto kept = sets.lower_bound({id, 0});
+  const Version* version = node_.versions.find(id);
+  const bool held = version != nullptr && version->held();
+  if (held || (kept != sets.end() && kept->first.version == id)) node_.versions.at(id).pinned_by.insert(client);
 }
 
 void HeldVersions::unpin(ClientId client, const segment::VersionId& id) {
   if (Version* version = node_.versions.find(id)) version->pinned_by.erase(client);
+  node_.versions.tidy(id);
 }
 
 base::Status HeldVersions::quarantine(const ipc::Quarantine& quarantine) {

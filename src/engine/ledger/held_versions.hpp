@@ -40,7 +40,7 @@ class HeldVersions {
   /// Unless it is committed by now, it may go before a checkpoint is refused, and goes when a newer one is committed.
   void keep_remains(const segment::VersionId& id);
   base::Result<const segment::Piece*> locate(ClientId client, const segment::VersionId& id, std::uint32_t rank);
-  /// Its slots on this node stay as they are until unpinned.
+  /// Its slots on this node, and those of what is kept for it, stay as they are until unpinned.
   void pin(ClientId client, const segment::VersionId& id);
   void unpin(ClientId client, const segment::VersionId& id);
   void unpin(ClientId client);

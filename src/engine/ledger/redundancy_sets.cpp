@@ -147,10 +147,12 @@ bool RedundancySets::superseded(const segment::VersionId& id) const {
          !known->second.keep.contains(id.attempt.created_ns);
 }
 
-// What is kept of it is needed, until all have stored their part, or nobody will ask for the version any more.
+// What is kept of it is needed, until all have stored their part, or nobody will ask for the version any more; and as
+// long as somebody recovers from it.
 bool RedundancySets::needed(const catalog::RedundancySet& redundancy_set) const {
   const auto& id = redundancy_set.id;
   const Version* version = node_.versions.find(id.version);
+  if (version != nullptr && !version->pinned_by.empty()) return true;
   return !superseded(id.version) && (version == nullptr || !version->stored_epochs.contains(id.epoch));
 }
 

@@ -101,7 +101,8 @@ std::uint64_t Version::chunks_flushed() const {
 }
 
 bool Version::over() const {
-  return life == Life::none && by == FlushedBy::queue && slots_granted() == 0 && stored_epochs.empty();
+  return life == Life::none && by == FlushedBy::queue && slots_granted() == 0 && stored_epochs.empty() &&
+         pinned_by.empty();
 }
 
 }  // namespace perdure::engine

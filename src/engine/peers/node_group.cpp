@@ -62,7 +62,7 @@ base::Result<network::Bytes> NodeGroup::answer(const PeerNetwork& network, netwo
   }
   if (network.served == nullptr) return base::fail(PERDURE_BUSY, "a peer", "the network is being opened", {}, true);
   if (const auto* ended = std::get_if<ExportEnd>(&message)) {
-    network.exporter->end(from, ended->recovery);
+    network.exporter->end(from, ended->recovery, ended->suspects);
     return network::Bytes();
   }
   PERDURE_TRY(const auto exported, network.exporter->answer(from, std::get<ExportQuestion>(message)));

@@ -47,7 +47,11 @@ base::Result<ExportedPieces> ask_for_pieces(PieceLink& link, unsigned position, 
     }
     if (!bytes.empty() && answer.bytes != whole) return base::fail(wrong_export(question.id, "its length has changed"));
     whole = answer.bytes;
-    if (answer.bytes > limits.most_bytes) return base::fail(wrong_export(question.id, "it is too long"));
+    if (answer.bytes > limits.most_bytes)
+      return base::fail(PERDURE_NO_SPACE, "what is exported of " + question.id.text(),
+                        "its description has " + base::format_bytes(answer.bytes) + ", more than the " +
+                            base::format_bytes(limits.most_bytes) + " that a recovery takes from one node",
+                        "raise chunk_bytes, so that there are fewer chunks to describe");
     if (answer.bytes < bytes.size() + answer.part.size())
       return base::fail(wrong_export(question.id, "it is longer than was said"));
     bytes.insert(bytes.end(), answer.part.begin(), answer.part.end());
@@ -88,9 +92,14 @@ ExportCollection::ExportCollection(PieceLink& link, const segment::VersionId& id
 // Those that did not answer may still hear the question: they are told, too.
 ExportCollection::~ExportCollection() {
   (void)base::caught("recovery", [this]() -> base::Status {
-    for (const unsigned position : asked_) link_.tell(position, {recovery_});
+    for (const unsigned position : asked_) link_.tell(position, {recovery_, suspects_[position]});
     return {};
   });
+}
+
+void ExportCollection::suspect(unsigned position, std::vector<BlockPlace> blocks) {
+  if (blocks.size() > ExportEnd::kMostSuspects) blocks.resize(ExportEnd::kMostSuspects);  // others meet the rest
+  suspects_[position] = std::move(blocks);
 }
 
 ExportQuestion ExportCollection::question(unsigned position) const {

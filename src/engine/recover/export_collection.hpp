@@ -38,6 +38,8 @@ class ExportCollection {
   ExportCollection(const ExportCollection&) = delete;
   ExportCollection& operator=(const ExportCollection&) = delete;
   ExportQuestion question(unsigned position) const;
+  /// These blocks of that node did not match their hashes; it hears it with the end.
+  void suspect(unsigned position, std::vector<BlockPlace> blocks);
   /// By node, from so many at a time; nothing of this node (`own`), and of those that `failed` was called for.
   std::vector<ExportedPieces> collect(std::optional<unsigned> own, unsigned threads, const std::atomic<bool>& stopping,
                                       const std::function<void(unsigned position, const base::Error&)>& failed);
@@ -49,6 +51,7 @@ class ExportCollection {
   const std::uint64_t recovery_;
   std::optional<unsigned> own_;
   std::vector<unsigned> asked_;
+  std::map<unsigned, std::vector<BlockPlace>> suspects_;  // by position
 };
 
 }  // namespace perdure::engine

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <mutex>
 
+#include "base/field_codec.hpp"
 #include "engine/recover/exported_pieces_testing.hpp"
 
 namespace perdure::engine {
@@ -30,10 +32,14 @@ class ScriptedNodes final : public PieceLink {
     }
     return nodes_.at(position)(question);
   }
-  void tell(unsigned position, const ExportEnd& end) override { ended.push_back({position, end.recovery}); }
+  void tell(unsigned position, const ExportEnd& end) override {
+    ended.push_back({position, end.recovery});
+    if (!end.suspects.empty()) suspects[position] = end.suspects;
+  }
 
   std::vector<std::pair<unsigned, ExportQuestion>> asked;
   std::vector<std::pair<unsigned, std::uint64_t>> ended;
+  std::map<unsigned, std::vector<BlockPlace>> suspects;
 
  private:
   std::mutex mutex_;
@@ -80,6 +86,49 @@ TEST_F(Asking, PartsBecomeTheWhole) {
   EXPECT_EQ(encode(*got), encode(exported));
 }
 
+// What a node of 128 GiB exports in a group of eight: 64 ranks with 256 chunks each, and the parities of xor.
+TEST(ExportsAtSize, OfANodeOf128GiBGoInPartsThatFitAMessage) {
+  constexpr std::uint32_t kRanks = 64, kChunks = 256, kMembers = 8;
+  constexpr std::size_t kPart = 4U << 20, kMostOfAMessage = 16U << 20;  // piece_exporter.hpp, network/endpoint.hpp
+  const BlockPlace place{Bytes(150), 1 << 20};
+  ExportedPieces all{Bytes(100), {}, {}};
+  catalog::RedundancySet set{{kVersion, 7}, kRanks * kMembers, 0, "xor", 1, 0, {}, {}, true};
+  for (std::uint32_t position = 0; position < kMembers; ++position) {
+    auto& members = set.members.emplace_back();
+    for (std::uint32_t i = 0; i < kRanks; ++i)
+      members.push_back({position * kRanks + i,
+                         8 << 20,
+                         {{0, 1, std::uint64_t{kChunks} * 8 << 20}},
+                         std::vector<segment::ChunkEntry>(kChunks, {0, 8 << 20, {1, 2}, 0})});
+  }
+  for (const auto& piece : set.members[0])
+    all.pieces.push_back({piece, std::vector<std::optional<BlockPlace>>(kChunks, place)});
+  ExportedPieces::Part part{set, {}};
+  for (std::uint64_t stripe = 0; stripe < kRanks * kChunks / (kMembers - 1); ++stripe) {
+    part.redundancy_set.kept[{stripe, 0}] = {stripe, 8 << 20, {1, 2}, 0};
+    part.places[{stripe, 0}] = place;
+  }
+  all.parts.push_back(std::move(part));
+  const Bytes bytes = encode(all);
+  unsigned messages = 0;
+  const auto in_parts = answers(bytes, 0, kPart);
+  ScriptedNodes nodes({[&](const ExportQuestion& question) -> base::Result<ExportAnswer> {
+    ++messages;
+    EXPECT_LT(base::encode_fields(question).size(), 4096U);
+    auto answer = in_parts(question);
+    EXPECT_LT(base::encode_fields(*answer).size(), kMostOfAMessage);
+    return answer;
+  }});
+  std::vector<std::uint32_t> pieces, lost;
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) pieces.push_back(rank), lost.push_back(rank + kRanks);
+  const std::atomic<bool> stopping = false;
+  const auto got = ask_for_pieces(nodes, 0, {1, kVersion, pieces, lost, 0}, stopping);
+  ASSERT_TRUE(got) << got.error().text();
+  EXPECT_TRUE(encode(*got) == bytes);
+  std::printf("what one node of 128 GiB exports is described by %zu bytes, in %u messages\n", bytes.size(), messages);
+  EXPECT_LT(bytes.size(), 16U << 20);
+}
+
 TEST_F(Asking, ANodeThatIsNeverReadyIsGivenUp) {
   const auto got = ask(answers({}, 1 << 30));
   ASSERT_FALSE(got);
@@ -123,7 +172,11 @@ TEST_F(Asking, WhatCannotBeIsRefused) {
   const auto says = [](std::uint64_t length, Bytes part) {
     return [=](const ExportQuestion&) -> base::Result<ExportAnswer> { return ExportAnswer{true, length, part}; };
   };
-  EXPECT_EQ(ask(says(1ULL << 40, bytes)).error().code, PERDURE_CORRUPT) << "more than anybody has";
+  const auto refused = ask(says(1ULL << 40, bytes)).error();
+  EXPECT_EQ(refused.code, PERDURE_NO_SPACE) << "more than anybody has";
+  EXPECT_NE(refused.text().find("its description has 1.0 TiB, more than the 1.0 MiB"), std::string::npos)
+      << refused.text();
+  EXPECT_NE(refused.remedy.find("raise chunk_bytes"), std::string::npos);
   EXPECT_EQ(ask(says(bytes.size() + 1, {})).error().code, PERDURE_CORRUPT) << "nothing, for ever";
   EXPECT_EQ(ask(says(bytes.size() - 1, bytes)).error().code, PERDURE_CORRUPT) << "more than was said";
   EXPECT_EQ(ask(says(10, Bytes(10))).error().code, PERDURE_CORRUPT) << "no exported pieces";
@@ -151,10 +204,12 @@ TEST_F(CollectingOfThree, EachIsAskedForItsOwnAndHearsTheEndOnce) {
     EXPECT_TRUE(all[1].pieces.empty()) << "this node itself is not asked";
     EXPECT_EQ(encode(all[2]), encode(of_node(2)));
     EXPECT_TRUE(nodes.ended.empty()) << "what they export is still read";
+    collection.suspect(2, {BlockPlace{{std::byte{3}}, 5}});
   }
   EXPECT_TRUE(failed_.empty());
   ASSERT_EQ(nodes.ended.size(), 2U);
   EXPECT_EQ(nodes.ended[0].first + nodes.ended[1].first, 2U);
+  EXPECT_EQ(nodes.suspects, (std::map<unsigned, std::vector<BlockPlace>>{{2, {BlockPlace{{std::byte{3}}, 5}}}}));
   for (const auto& [position, question] : nodes.asked) {
     EXPECT_NE(position, 1U);
     EXPECT_EQ(question.recovery, nodes.ended[0].second);

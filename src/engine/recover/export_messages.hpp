@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/fields.hpp"
+#include "engine/replicate/encoding.hpp"
 #include "segment/manifest.hpp"
 
 namespace perdure::engine {
@@ -32,10 +33,16 @@ struct ExportAnswer {
   }
 };
 
-/// The recovery is over: what was exported for it may change.
+/// The recovery is over: what was exported for it may change. What did not match its hash for the asker is looked at by
+/// the exporter itself, which records it if it sees the same.
 struct ExportEnd {
+  static constexpr std::size_t kMostSuspects = 1024;
   std::uint64_t recovery = 0;
-  PERDURE_FIELDS(recovery)
+  std::vector<BlockPlace> suspects = {};
+  PERDURE_FIELDS(recovery, suspects)
+  std::string wrong() const {
+    return suspects.size() <= kMostSuspects ? "" : "field 'suspects' has more than 1024 blocks";
+  }
 };
 
 }  // namespace perdure::engine

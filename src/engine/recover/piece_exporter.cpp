@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "os/crash_point.hpp"
 #include "os/system.hpp"
 
 namespace perdure::engine {
@@ -21,6 +22,63 @@ bool serves(const catalog::RedundancySet& redundancy_set, const Ranks& ranks) {
 
 // No client has a number like that, and neither has the redundancy's owner.
 ClientId new_owner() { return (os::random_u64() >> 2U) | (ClientId{1} << 63U); }
+
+/// A block of this node: a chunk of a piece, or what is kept.
+struct OwnBlock {
+  tier::SlotAddress slot;
+  std::uint64_t length = 0;
+  base::Hash128 hash;
+};
+
+std::optional<OwnBlock> chunk_here(const NodeState& state, const segment::VersionId& id, std::uint32_t rank,
+                                   std::uint32_t chunk) {
+  for (const auto& held : state.held.export_pieces(id).pieces)
+    if (held.piece.rank == rank && chunk < held.slots.size() && held.slots[chunk])
+      return OwnBlock{*held.slots[chunk], held.piece.chunks[chunk].length, held.piece.chunks[chunk].hash};
+  return std::nullopt;
+}
+
+std::optional<OwnBlock> kept_here(const NodeState& state, const catalog::RedundancyId& id,
+                                  const catalog::BlockName& name) {
+  const auto* kept = state.redundancy.find(id);
+  if (kept == nullptr) return std::nullopt;
+  const auto block = kept->kept.find(name);
+  if (block == kept->kept.end()) return std::nullopt;
+  return OwnBlock{state.address(block->second), block->second.length, block->second.hash};
+}
+
+base::Result<bool> is_good(tier::SlotIo& slots, const OwnBlock& block) {
+  std::vector<std::byte> buffer(std::min<std::uint64_t>(block.length, base::MiB));
+  base::Hasher hasher;
+  for (std::uint64_t done = 0; done < block.length;) {
+    const auto part = base::ByteSpan(buffer).first(std::min<std::uint64_t>(buffer.size(), block.length - done));
+    PERDURE_CHECK(slots.read(block.slot, done, part, hasher));
+    done += part.size();
+  }
+  return hasher.digest() == block.hash;
+}
+
+constexpr const char* kBad = "another node found that it does not match its hash, and so did this one";
+
+// Finds the block under the lock, with its version pinned, and calls record() under the lock if it is bad.
+template <class Find, class Record>
+base::Status judge_block(Ledger& ledger, const segment::VersionId& id, const Find& find, const Record& record) {
+  const ClientId owner = new_owner();
+  std::optional<OwnBlock> block;
+  {
+    const auto state = ledger.lock();
+    block = find(*state);
+    if (block) state->held.pin(owner, id);
+  }
+  if (!block) return {};
+  tier::SlotIo slots;
+  const auto good = base::caught(id.text(), [&] { return is_good(slots, *block); });
+  const auto state = ledger.lock();
+  base::Status done;
+  if (good && !*good) done = record(*state);
+  state->held.unpin(owner, id);
+  return good ? done : base::Status(base::fail(good.error()));
+}
 
 bool same_question(const ExportQuestion& a, const ExportQuestion& b) {
   return a.id == b.id && a.pieces == b.pieces && a.redundancy == b.redundancy;
@@ -56,6 +114,31 @@ ExportedPieces export_pieces(Ledger& ledger, const ExportQuestion& question, con
     exported.parts.push_back(std::move(part));
   }
   return exported;
+}
+
+base::Status judge(Ledger& ledger, const segment::VersionId& id, const ExportedPieces& exported,
+                   const std::vector<BlockPlace>& suspects) {
+  const std::set<BlockPlace> places(suspects.begin(), suspects.end());
+  for (const auto& [piece, of_chunks] : exported.pieces)
+    for (std::uint32_t c = 0; c < of_chunks.size(); ++c) {
+      if (!of_chunks[c] || !places.contains(*of_chunks[c])) continue;
+      const std::uint32_t rank = piece.rank, chunk = c;
+      PERDURE_CHECK(judge_block(
+          ledger, id, [&](const NodeState& state) { return chunk_here(state, id, rank, chunk); },
+          [&](NodeState& state) {
+            return state.held.quarantine({id, rank, chunk, kBad});
+          }));
+    }
+  for (const auto& part : exported.parts)
+    for (const auto& [name, place] : part.places) {
+      if (!places.contains(place)) continue;
+      const catalog::RedundancyId& of = part.redundancy_set.id;
+      const catalog::BlockName& block = name;
+      PERDURE_CHECK(judge_block(
+          ledger, id, [&](const NodeState& state) { return kept_here(state, of, block); },
+          [&](NodeState& state) { return state.redundancy.bad_block(of, block, kBad); }));
+    }
+  return {};
 }
 
 base::Result<ExportAnswer> PieceExporter::answer(std::uint64_t peer, const ExportQuestion& question) {
@@ -99,6 +182,7 @@ base::Result<ExportAnswer> PieceExporter::answer(State& state, const Key& key, c
   if (exported.bytes == nullptr) return ExportAnswer{};
   const auto& bytes = *exported.bytes;
   if (question.offset > bytes.size()) return base::fail(PERDURE_CORRUPT, object, "it asks beyond the answer's end");
+  os::crash_point(os::CrashPoint::export_answered);
   const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(question.offset);
   const auto length = std::min<std::size_t>(bytes.size() - question.offset, kPartBytes);
   return ExportAnswer{true, bytes.size(), {begin, begin + static_cast<std::ptrdiff_t>(length)}};
@@ -127,8 +211,16 @@ void PieceExporter::end_if(const std::function<bool(const Key&)>& which, const K
   context_.changed();
 }
 
-void PieceExporter::end(std::uint64_t peer, std::uint64_t recovery) {
+void PieceExporter::end(std::uint64_t peer, std::uint64_t recovery, const std::vector<BlockPlace>& suspects) {
   const Key key{peer, recovery};
+  if (!suspects.empty()) {
+    const auto state = state_.lock();
+    const auto known = state->exports.find(key);
+    if (known != state->exports.end() && known->second.bytes != nullptr) {
+      state->to_judge.push_back({known->second.question.id, known->second.bytes, suspects});
+      wake_.notify_one();
+    }
+  }
   end_if([&](const Key& other) { return other == key; }, &key);
 }
 
@@ -175,15 +267,36 @@ base::Result<ExportedPieces> PieceExporter::make(const ExportQuestion& question)
   return exported;
 }
 
+// What cannot be read now is found again by whoever needs it.
+void PieceExporter::judge_one(const Suspects& suspects) {
+  (void)base::caught(suspects.id.text(), [&]() -> base::Status {
+    PERDURE_TRY(const auto exported, decode_exported_pieces(*suspects.bytes));
+    return judge(ledger_, suspects.id, exported, suspects.blocks);
+  });
+}
+
 void PieceExporter::run() {
   for (;;) {
     Key key;
     ExportQuestion question;
     ClientId owner = 0;  // tells exports of one key apart
+    std::optional<Suspects> suspects;
     {
       auto state = state_.lock();
-      state.wait(wake_, [&] { return closed_ || !state->to_make.empty(); });
+      state.wait(wake_, [&] { return closed_ || !state->to_make.empty() || !state->to_judge.empty(); });
       if (closed_) return;
+      if (state->to_make.empty()) {
+        suspects = std::move(state->to_judge.front());
+        state->to_judge.pop_front();
+      }
+    }
+    if (suspects) {
+      judge_one(*suspects);
+      continue;
+    }
+    {
+      const auto state = state_.lock();
+      if (state->to_make.empty()) continue;
       key = state->to_make.front();
       state->to_make.pop_front();
       const auto known = state->exports.find(key);

@@ -23,6 +23,11 @@ using PlaceSlot = std::function<base::Result<BlockPlace>(const tier::SlotAddress
 /// pinned the version.
 ExportedPieces export_pieces(Ledger& ledger, const ExportQuestion& question, const PlaceSlot& place);
 
+/// Reads these blocks, of what was exported of the version, from their slots: those that do not have what they should
+/// are not used any more, which is reported.
+base::Status judge(Ledger& ledger, const segment::VersionId& id, const ExportedPieces& exported,
+                   const std::vector<BlockPlace>& suspects);
+
 struct ExporterContext {
   std::vector<std::byte> address;                 ///< of this node's endpoint
   PlaceSlot place;                                ///< may take a while
@@ -40,7 +45,8 @@ class PieceExporter {
   /// PERDURE_BUSY for a peer with too many of them, PERDURE_PEER_FAILED (retryable) for the rest of an answer whose
   /// beginning is not known any more, PERDURE_CORRUPT for what does not fit to earlier questions.
   base::Result<ExportAnswer> answer(std::uint64_t peer, const ExportQuestion& question);
-  void end(std::uint64_t peer, std::uint64_t recovery);
+  /// The thread looks at the suspects afterwards.
+  void end(std::uint64_t peer, std::uint64_t recovery, const std::vector<BlockPlace>& suspects = {});
   void lost(std::uint64_t peer);
   /// Nobody's recovery needs anything any more: another launch begins.
   void end_all();
@@ -61,8 +67,14 @@ class PieceExporter {
     std::shared_ptr<const std::vector<std::byte>> bytes;  // nullptr: the thread has not made it yet
     std::optional<base::Error> failure = {};              // it cannot be made
   };
+  struct Suspects {
+    segment::VersionId id;
+    std::shared_ptr<const std::vector<std::byte>> bytes;
+    std::vector<BlockPlace> blocks;
+  };
   struct State {
     std::map<Key, Export> exports;
+    std::deque<Suspects> to_judge;
     std::deque<Key> to_make;
     std::deque<Key> ended;  // the last few: a question that comes late begins nothing
     os::Thread thread;
@@ -71,6 +83,7 @@ class PieceExporter {
   base::Status begin_thread(State& state);
   base::Result<ExportedPieces> make(const ExportQuestion& question);
   void end_if(const std::function<bool(const Key&)>& which, const Key* named);
+  void judge_one(const Suspects& suspects);
   void run();
 
   Ledger& ledger_;

@@ -99,6 +99,24 @@ TEST_F(Exporting, RedundancyIsExportedForTheRanksOfItsGroupOnly) {
   EXPECT_TRUE(exported(asked).parts.empty());
 }
 
+// Of a version that is not on this node any more, and that something newer has superseded: it would be the next to go.
+TEST_F(Exporting, RedundancyStaysUntilTheRecoveryEnds) {
+  ASSERT_TRUE(keep_one(5));
+  core->redundancy.node_level_everywhere("app", id(6).attempt.created_ns, {id(5).attempt.created_ns});
+  const auto supersede = [&] { core->redundancy.node_level_everywhere("app", id(6).attempt.created_ns); };
+  auto asked = question();
+  asked.id = id(5);
+  asked.redundancy = {2};
+  ASSERT_EQ(exported(asked).parts.size(), 1U);
+  supersede();
+  EXPECT_NE(core->redundancy.find(protection_id(5)), nullptr);
+  EXPECT_EQ(core->redundancy.count_obsolete(0, id(7)), 0U);
+  exporter_->end(kAsker, kRecovery);
+  EXPECT_EQ(core->redundancy.count_obsolete(0, id(7)), 1U);
+  supersede();
+  EXPECT_EQ(core->redundancy.find(protection_id(5)), nullptr);
+}
+
 TEST_F(Exporting, AQuestionThatComesAgainGetsTheSameAndIsMadeOnce) {
   EXPECT_EQ(encode(exported(question())), encode(exported(question())));
   EXPECT_EQ(placed_, 1);

@@ -11,25 +11,27 @@ namespace perdure::engine {
 namespace {
 
 using redundancy::Item;
-using From = plan::PieceSource::Kind;
+using From = plan::PieceSource;
 
 /// The inventory that the session makes of exported pieces.
 plan::VersionInventory inventory_of(const std::vector<ExportedPieces>& exports, std::uint32_t ranks) {
   plan::VersionInventory inventory;
-  inventory.nodes_of_rank.resize(ranks);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pieces;
   for (std::uint32_t node = 0; node < exports.size(); ++node) {
-    for (const auto& held : exports[node].pieces) inventory.nodes_of_rank[held.piece.rank].push_back(node);
+    for (const auto& held : exports[node].pieces) pieces.emplace_back(held.piece.rank, node);
     for (const auto& part_of : exports[node].parts) {
       const auto kept = summary_of(part_of.redundancy_set);
       plan::RedundancyShare part{node, kept.epoch, kept.group, kept.scheme, kept.parities, kept.position, {}, {}};
       for (const auto& position : kept.members) {
-        auto& members = part.members.emplace_back();
+        std::vector<plan::ReplicatedRank> members;
         for (const auto& member : position) members.push_back({member.rank, member.chunks});
+        part.members.emplace_back(members);
       }
-      part.missing.insert(kept.missing.begin(), kept.missing.end());
+      part.missing = base::Runs<std::uint64_t>(kept.missing);
       inventory.kept.push_back(std::move(part));
     }
   }
+  inventory.holders = plan::PieceHolders(ranks, std::move(pieces));
   return inventory;
 }
 
@@ -66,13 +68,13 @@ TEST_P(ReconstructionOf, AfterEveryLossItDoesWhatThePlanPromises) {
       const redundancy::Positions lost(set);
       const auto exports = group.exports(lost);
       const Reconstruction reconstruction(exports);
-      const auto plan = plan::plan_recovery(inventory_of(exports, group.ranks()), {});
+      const auto plan = plan::plan_recovery(inventory_of(exports, group.ranks()), {}).of_rank;
       bool any_gone = false;
       for (std::uint32_t rank = 0; rank < group.ranks(); ++rank) {
         const bool had = whole(group, reconstruction, rank);
-        ASSERT_EQ(had, plan[rank].kind != From::nowhere) << "seed " << seed << ", lost " << lost << ", rank " << rank;
+        ASSERT_EQ(had, plan[rank] != From::nowhere) << "seed " << seed << ", lost " << lost << ", rank " << rank;
         for (std::uint32_t c = 0; had && c < group.piece(rank).chunks.size(); ++c)
-          EXPECT_EQ(reconstruction.task(rank, c)->rebuilt, plan[rank].kind == From::rebuild);
+          EXPECT_EQ(reconstruction.task(rank, c)->rebuilt, plan[rank] == From::rebuild);
         any_gone = any_gone || !had;
       }
       ASSERT_TRUE(!group.scheme().survives(GetParam().n, GetParam().m, lost) || !any_gone) << lost;

@@ -21,6 +21,7 @@ struct Recoverer::Work {
   std::vector<ipc::RankRecovery> ranks;
   std::vector<Chunk> chunks;
   std::size_t next = 0;
+  std::map<unsigned, std::vector<BlockPlace>> suspects;  // by exporter: blocks that did not match their hashes
   base::Status outcome;
 };
 
@@ -85,10 +86,24 @@ base::Result<std::vector<ipc::RankRecovery>> Recoverer::recover_over(PieceLink& 
     work.ranks.push_back({rank, 0, 0});
   }
   run_all(work);
+  tell_suspects(work, collection);
   if (work.outcome) work.outcome = base::caught(request.id.text(), [&] { return stage(request, work); });
   give_back(work);
   if (!work.outcome) return base::fail(work.outcome.error());
   return work.ranks;
+}
+
+// Who has a bad block looks at it, and records it. What cannot be told is met again.
+void Recoverer::tell_suspects(Work& work, ExportCollection& collection) {
+  (void)base::caught(work.id.text(), [&]() -> base::Status {
+    for (auto& [holder, blocks] : work.suspects) {
+      if (work.own != holder)
+        collection.suspect(holder, blocks);
+      else
+        PERDURE_CHECK(judge(ledger_, work.id, work.exported[holder], blocks));
+    }
+    return {};
+  });
 }
 
 // Threads that are refused leave more to the others: this one is there.
@@ -226,6 +241,7 @@ base::Status Recoverer::try_once(Work& work, const Chunk& which, const Reconstru
   EncodingTask::Source culprit = task.task.sources.back();  // of a wrong result: a parity, which comes last
   for (const auto& source : task.task.sources)
     if (found.bad && source.block == *found.bad) culprit = source;
+  if (found.bad && !found.unreachable) work.suspects[culprit.holder].push_back(culprit.place);
   reports_.add(work.id.text() + ": " + chunk.error().text() + "; it counts as lost");
   if (found.unreachable)
     work.reconstruction.gone(*found.unreachable);

@@ -46,6 +46,7 @@ class Recoverer {
   bool held_here(const segment::VersionId& id, std::uint32_t rank);
   std::vector<ExportedPieces> gather(const ipc::Recover& request, std::optional<unsigned> own,
                                      ExportCollection& collection);
+  void tell_suspects(Work& work, ExportCollection& collection);
   void run(Work& work);
   void run_all(Work& work);
   base::Status recover_chunk(Work& work, const Chunk& which);
