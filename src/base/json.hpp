@@ -9,5 +9,11 @@ using Json = nlohmann::json;
 
 }  // namespace perdure::base
 
+// A value that goes must ask for no memory: where that is refused, its destructor would end the application. The
+// library's own puts the parts of a value on a stack that it allocates; this one, in json.cpp, takes them apart in
+// place.
+template <>
+void nlohmann::basic_json<>::json_value::destroy(nlohmann::detail::value_t type);
+
 // Instantiated once, in json.cpp.
 extern template class nlohmann::basic_json<>;

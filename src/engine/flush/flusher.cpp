@@ -240,7 +240,7 @@ Flusher::Ended Flusher::finish(const segment::VersionId& id, const FlushOutcome&
     return {Next::given_up};
   }
   if (outcome.status.error().code == PERDURE_CLOSED && drop_forgotten(id)) return {Next::given_up};
-  const auto delay_ns = store_failed(id, outcome.status.error());
+  const auto delay_ns = store_failed(id, outcome.status.error(), seconds);
   if (!delay_ns) return {Next::given_up};
   return {Next::again, *delay_ns};
 }
@@ -313,11 +313,12 @@ void Flusher::chunk_damaged(const segment::VersionId& id, const FlushOutcome& ou
 }
 
 // After how long to try again; nothing: never.
-std::optional<std::uint64_t> Flusher::store_failed(const segment::VersionId& id, const base::Error& error) {
+std::optional<std::uint64_t> Flusher::store_failed(const segment::VersionId& id, const base::Error& error,
+                                                   double seconds) {
   StoreEpisode::Answer answer;
   {
     const auto episode = episode_.lock();
-    answer = episode->failed(id, error, os::monotonic_ns());
+    answer = episode->failed(id, error, os::monotonic_ns(), static_cast<std::uint64_t>(seconds * 1e9));
     if (answer.report) reports_.add(*answer.report);
   }
   {

@@ -54,7 +54,7 @@ class Flusher : private FlushWork {
   bool drop_forgotten(const segment::VersionId& id);
   void unfinished(const segment::VersionId& id, const base::Error& why);
   void chunk_damaged(const segment::VersionId& id, const FlushOutcome& outcome);
-  std::optional<std::uint64_t> store_failed(const segment::VersionId& id, const base::Error& error);
+  std::optional<std::uint64_t> store_failed(const segment::VersionId& id, const base::Error& error, double seconds);
 
   FlushContext context_;
   store::Store& store_;

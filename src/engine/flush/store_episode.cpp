@@ -1,18 +1,25 @@
 #include "engine/flush/store_episode.hpp"
 
+#include <algorithm>
+
 namespace perdure::engine {
 namespace {
+
+constexpr std::uint64_t kLateNs = 2'000'000'000;  // no loaded machine makes a try so late
 
 // On the way to the store a missing directory is an unmounted or vanished store: it can come back.
 bool worth_retrying(const base::Error& error) { return error.retryable || error.code == PERDURE_NOT_FOUND; }
 
 }  // namespace
 
-StoreEpisode::Answer StoreEpisode::failed(const segment::VersionId& id, const base::Error& error,
-                                          std::uint64_t now_ns) {
+StoreEpisode::Answer StoreEpisode::failed(const segment::VersionId& id, const base::Error& error, std::uint64_t now_ns,
+                                          std::uint64_t took_ns) {
   if (failures_++ == 0) since_ns_ = now_ns;
+  const std::uint64_t begun_ns = now_ns - std::min(took_ns, now_ns);
+  if (due_ns_ != 0 && begun_ns > due_ns_ + kLateNs) since_ns_ += begun_ns - due_ns_;
   Answer answer;
   if (worth_retrying(error)) answer.retry_after_ns = plan::next_delay_ns(backoff_, failures_, now_ns - since_ns_);
+  due_ns_ = answer.retry_after_ns ? std::max(due_ns_, now_ns + *answer.retry_after_ns) : 0;
   answer.report = report(id, error, answer.retry_after_ns.has_value());
   return answer;
 }

@@ -12,7 +12,7 @@ class StoreEpisodes : public ::testing::Test {
   static segment::VersionId id(std::uint64_t version) { return {"app", version, {version, 1}}; }
   static base::Error error(base::ErrorCode code, bool retryable) { return {code, "store", "broken", "", retryable}; }
   StoreEpisode::Answer fail(base::ErrorCode code, bool retryable = true, std::uint64_t at_s = 0) {
-    return episode.failed(id(1), error(code, retryable), at_s * kEpisodeSecond);
+    return episode.failed(id(1), error(code, retryable), at_s * kEpisodeSecond, 0);
   }
   StoreEpisode episode{{kEpisodeSecond, 8 * kEpisodeSecond, 100 * kEpisodeSecond}};
 };
@@ -41,7 +41,7 @@ TEST_F(StoreEpisodes, GivingUpIsReportedOnceWithTheReasonIfThatIsNew) {
   ASSERT_TRUE(first.report);
   EXPECT_NE(first.report->find("is being retried"), std::string::npos) << *first.report;
   EXPECT_NE(first.report->find("store.path"), std::string::npos) << "what to do: " << *first.report;
-  const auto last = fail(PERDURE_IO, true, 101);
+  const auto last = episode.failed(id(1), error(PERDURE_IO, true), 101 * kEpisodeSecond, 100 * kEpisodeSecond);
   EXPECT_FALSE(last.retry_after_ns) << "for longer than it may fail";
   ASSERT_TRUE(last.report);
   EXPECT_NE(last.report->find("was given up"), std::string::npos) << *last.report;
@@ -50,6 +50,19 @@ TEST_F(StoreEpisodes, GivingUpIsReportedOnceWithTheReasonIfThatIsNew) {
   const auto other = fail(PERDURE_NO_SPACE, false, 103);
   ASSERT_TRUE(other.report) << "another reason";
   EXPECT_NE(other.report->find("broken"), std::string::npos) << *other.report;
+}
+
+// Each fails at once; between the second and the third the job is suspended for an hour.
+TEST_F(StoreEpisodes, TheTimeInWhichAJobWasSuspendedIsNotThatOfAStoreThatFails) {
+  EXPECT_TRUE(fail(PERDURE_IO, true, 10).retry_after_ns);
+  EXPECT_TRUE(fail(PERDURE_IO, true, 11).retry_after_ns);
+  EXPECT_TRUE(fail(PERDURE_IO, true, 3613).retry_after_ns) << "it was due two seconds after the second";
+  EXPECT_TRUE(fail(PERDURE_IO, true, 3617).retry_after_ns);
+  // What is tried in time counts, however long a try takes.
+  EXPECT_TRUE(
+      episode.failed(id(2), error(PERDURE_IO, true), 3650 * kEpisodeSecond, 25 * kEpisodeSecond).retry_after_ns);
+  EXPECT_FALSE(
+      episode.failed(id(2), error(PERDURE_IO, true), 3720 * kEpisodeSecond, 62 * kEpisodeSecond).retry_after_ns);
 }
 
 TEST_F(StoreEpisodes, WhatCannotPassIsGivenUpAtOnceButAStoreThatIsMissingMayComeBack) {

@@ -1,0 +1,78 @@
+// Parts of which each allocation can be refused by itself.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/cbor.hpp"
+#include "base/json.hpp"
+#include "engine/serve/connections.hpp"
+#include "os/socket.hpp"
+#include "refusing_new.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace {
+
+using namespace perdure;
+using test_support::RefusedHere;
+
+/// Calls `work` until it throws no more, with memory refused at its first allocation, then at its second, and so on.
+template <class Work>
+int refusals_until_done(Work work) {
+  for (int refused = 0;; ++refused) {
+    const RefusedHere here(static_cast<std::uint64_t>(refused));
+    try {
+      work();
+      return refused;
+    } catch (const std::bad_alloc&) {
+    }
+  }
+}
+
+TEST(RefusedJson, AValueGoesWithoutMemory) {
+  for (int i = 0; i < 3; ++i) {
+    auto value = std::make_unique<base::Json>(base::Json::parse(R"({"a": [1, [2, {"b": [3]}]], "c": {"d": [[]]}})"));
+    const RefusedHere here(0, 1000);
+    value.reset();  // or this process ends
+  }
+}
+
+TEST(RefusedJson, CborThatNoMemoryCanBeHadForIsNotCalledDamaged) {
+  const auto bytes = base::encode_cbor(base::Json::parse(R"({"a": [1, [2, {"b": [3]}]], "c": "a text that is long"})"));
+  for (std::uint64_t refused = 0;; ++refused) {
+    base::Result<base::Json> value;
+    {
+      const RefusedHere here(refused);
+      value = base::decode_cbor(bytes, "test");
+      if (!RefusedHere::over()) break;
+    }
+    ASSERT_FALSE(value);
+    EXPECT_EQ(value.error().code, PERDURE_NO_SPACE) << value.error().text();
+  }
+}
+
+TEST(RefusedConnections, WhoIsLostIsNamedOnceAlthoughMemoryIsRefusedWhileTheyAreDropped) {
+  constexpr std::size_t kClients = 20;
+  const test_support::TemporaryDirectory directory;
+  const std::string path = directory / "socket";
+  auto listener = os::listen_at(path);
+  ASSERT_TRUE(listener);
+  engine::Reports reports;
+  engine::Connections connections(std::move(*listener), reports, [](engine::ClientId, const ipc::Frame&) {});
+  ASSERT_TRUE(connections.started());
+  {
+    std::vector<os::Fd> clients;
+    for (std::size_t i = 0; i < kClients; ++i) clients.push_back(os::connect_to(path).value());
+    while (connections.count() < kClients) ASSERT_TRUE(connections.wait(std::nullopt));
+  }
+  std::vector<engine::ClientId> dropped;
+  while (dropped.size() < kClients) {
+    ASSERT_TRUE(connections.wait(1'000'000'000));
+    const std::size_t before = dropped.size(), held = connections.count();
+    const int refused = refusals_until_done([&] { connections.drop_lost(dropped); });
+    EXPECT_EQ(dropped.size() - before, held - connections.count()) << "refused " << refused << " times";
+  }
+  EXPECT_EQ(connections.count(), 0U);
+  EXPECT_EQ(std::set<engine::ClientId>(dropped.begin(), dropped.end()).size(), kClients);
+}
+
+}  // namespace
