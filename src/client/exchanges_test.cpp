@@ -30,7 +30,12 @@ base::Result<std::string> call_of_all(Exchanges& exchanges, int thrown_at) {
     next();
     const std::string mine(1000 * static_cast<std::size_t>(exchanges.rank()),
                            static_cast<char>('a' + exchanges.rank()));
-    PERDURE_TRY(const auto all, comm::allgather_bytes(exchanges, base::as_bytes(mine)));
+    const auto rank = static_cast<std::size_t>(exchanges.rank());
+    std::size_t last = 0;
+    PERDURE_CHECK(comm::tell_all(exchanges, {kRanks, rank}, base::as_bytes(mine), [&](std::size_t, auto bytes) {
+      last = bytes.size();
+      return base::Status();
+    }));
     next();
     PERDURE_CHECK(agree(exchanges, {}));
     next();
@@ -45,7 +50,7 @@ base::Result<std::string> call_of_all(Exchanges& exchanges, int thrown_at) {
     PERDURE_CHECK(exchanges.barrier());
     next();
     std::string text(reinterpret_cast<const char*>(told.data()), told.size());
-    return text + " " + std::to_string(least) + (any ? " any " : " none ") + std::to_string(all[2].size());
+    return text + " " + std::to_string(least) + (any ? " any " : " none ") + std::to_string(last);
   });
 }
 
@@ -64,6 +69,35 @@ TEST(Exchanges, WhoCannotGoOnLeavesTheCallAndAllOthersWithItAndTheNextCallWorks)
         const auto works = call_of_all(exchanges, -1);
         ASSERT_TRUE(works) << works.error().text();
         EXPECT_EQ(*works, "of the last 5 any 2000");
+      });
+    }
+}
+
+// Rank 0, of whose words all take what they need, cannot say what it was about to do; the others tell of leaders, too,
+// and call the same or not.
+TEST(Exchanges, WhoCannotBeginIsLeftOutOfWhatHasToBeTheSame) {
+  for (const std::int64_t other : {7, 8})
+    for (int failing = 0; failing < kRanks; ++failing) {
+      ThreadGroup group(kRanks);
+      group.run([&](const perdure_communicator& c) {
+        Exchanges exchanges(comm::make_from_c(c).value());
+        exchanges.expect_leaders(kRanks);
+        Opening opening{Operation::restore, "app", c.rank == 1 ? other : 7};
+        opening.leader = {kRanks, static_cast<std::size_t>(c.rank)};
+        opening.bytes = 5;
+        const auto begin = [&](bool throws) {
+          return exchanges.call([&]() -> base::Status {
+            if (throws) throw std::bad_alloc();
+            PERDURE_TRY(const auto opened, open_collective(exchanges, opening, {}));
+            EXPECT_EQ(opened.bytes, std::vector<std::uint64_t>(kRanks, 5));
+            return {};
+          });
+        };
+        const auto failed = begin(c.rank == failing);
+        ASSERT_FALSE(failed);
+        EXPECT_EQ(failed.error().code, c.rank == failing ? PERDURE_NO_SPACE : PERDURE_PEER_FAILED);
+        const auto next = begin(false);
+        EXPECT_EQ(next ? PERDURE_OK : next.error().code, other == 7 ? PERDURE_OK : PERDURE_MISMATCH);
       });
     }
 }
