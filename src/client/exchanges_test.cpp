@@ -15,7 +15,7 @@ namespace {
 
 using test_support::ThreadGroup;
 
-constexpr int kRanks = 3;
+constexpr int kInStep = 3;
 constexpr int kSteps = 8;
 
 /// A call with an exchange of each kind. This rank throws before step `thrown_at`, whatever is before it.
@@ -32,7 +32,7 @@ base::Result<std::string> call_of_all(Exchanges& exchanges, int thrown_at) {
                            static_cast<char>('a' + exchanges.rank()));
     const auto rank = static_cast<std::size_t>(exchanges.rank());
     std::size_t last = 0;
-    PERDURE_CHECK(comm::tell_all(exchanges, {kRanks, rank}, base::as_bytes(mine), [&](std::size_t, auto bytes) {
+    PERDURE_CHECK(comm::tell_all(exchanges, {kInStep, rank}, base::as_bytes(mine), [&](std::size_t, auto bytes) {
       last = bytes.size();
       return base::Status();
     }));
@@ -40,7 +40,7 @@ base::Result<std::string> call_of_all(Exchanges& exchanges, int thrown_at) {
     PERDURE_CHECK(agree(exchanges, {}));
     next();
     PERDURE_TRY(const auto told,
-                comm::broadcast_bytes(exchanges, base::as_bytes(std::string("of the last")), kRanks - 1));
+                comm::broadcast_bytes(exchanges, base::as_bytes(std::string("of the last")), kInStep - 1));
     next();
     std::uint64_t least = static_cast<std::uint64_t>(exchanges.rank()) + 5;
     PERDURE_CHECK(exchanges.allreduce(std::span(&least, 1), comm::Reduce::minimum));
@@ -55,9 +55,9 @@ base::Result<std::string> call_of_all(Exchanges& exchanges, int thrown_at) {
 }
 
 TEST(Exchanges, WhoCannotGoOnLeavesTheCallAndAllOthersWithItAndTheNextCallWorks) {
-  for (int failing = 0; failing < kRanks; ++failing)
+  for (int failing = 0; failing < kInStep; ++failing)
     for (int step = 0; step < kSteps; ++step) {
-      ThreadGroup group(kRanks);
+      ThreadGroup group(kInStep);
       group.run([&](const perdure_communicator& c) {
         Exchanges exchanges(comm::make_from_c(c).value());
         const auto failed = call_of_all(exchanges, c.rank == failing ? step : -1);
@@ -77,19 +77,19 @@ TEST(Exchanges, WhoCannotGoOnLeavesTheCallAndAllOthersWithItAndTheNextCallWorks)
 // and call the same or not.
 TEST(Exchanges, WhoCannotBeginIsLeftOutOfWhatHasToBeTheSame) {
   for (const std::int64_t other : {7, 8})
-    for (int failing = 0; failing < kRanks; ++failing) {
-      ThreadGroup group(kRanks);
+    for (int failing = 0; failing < kInStep; ++failing) {
+      ThreadGroup group(kInStep);
       group.run([&](const perdure_communicator& c) {
         Exchanges exchanges(comm::make_from_c(c).value());
-        exchanges.expect_leaders(kRanks);
+        exchanges.expect_leaders(kInStep);
         Opening opening{Operation::restore, "app", c.rank == 1 ? other : 7};
-        opening.leader = {kRanks, static_cast<std::size_t>(c.rank)};
+        opening.leader = {kInStep, static_cast<std::size_t>(c.rank)};
         opening.bytes = 5;
         const auto begin = [&](bool throws) {
           return exchanges.call([&]() -> base::Status {
             if (throws) throw std::bad_alloc();
             PERDURE_TRY(const auto opened, open_collective(exchanges, opening, {}));
-            EXPECT_EQ(opened.bytes, std::vector<std::uint64_t>(kRanks, 5));
+            EXPECT_EQ(opened.bytes, std::vector<std::uint64_t>(kInStep, 5));
             return {};
           });
         };
@@ -103,7 +103,7 @@ TEST(Exchanges, WhoCannotBeginIsLeftOutOfWhatHasToBeTheSame) {
 }
 
 TEST(Exchanges, WhoseOwnErrorAllHaveAgreedOnAreInStepAsWell) {
-  ThreadGroup group(kRanks);
+  ThreadGroup group(kInStep);
   group.run([&](const perdure_communicator& c) {
     Exchanges exchanges(comm::make_from_c(c).value());
     const auto failed = exchanges.call([&]() -> base::Status {
@@ -155,7 +155,7 @@ TEST(Exchanges, OfAGroupThatIsBrokenAreNoMoreMadeInTheCall) {
 
 // A checkpoint, which is to cost nothing: an opening and an agreement.
 TEST(Exchanges, AnAgreementCostsNothingMoreAndNeitherDoesTheEndOfACallThatSaysSo) {
-  ThreadGroup group(kRanks);
+  ThreadGroup group(kInStep);
   group.run([&](const perdure_communicator& c) {
     unsigned count = 0;
     Exchanges exchanges(std::make_unique<comm::CountingCommunicator>(comm::make_from_c(c).value(), count));
