@@ -15,7 +15,7 @@ namespace {
 
 using test_support::ThreadGroup;
 
-constexpr int kRanks = 3;
+constexpr int kRanksInStep = 3;
 constexpr int kSteps = 8;
 
 /// A call with an exchange of each kind. This rank throws before step `thrown_at`, whatever is before it.
@@ -30,12 +30,17 @@ base::Result<std::string> call_of_all(Exchanges& exchanges, int thrown_at) {
     next();
     const std::string mine(1000 * static_cast<std::size_t>(exchanges.rank()),
                            static_cast<char>('a' + exchanges.rank()));
-    PERDURE_TRY(const auto all, comm::allgather_bytes(exchanges, base::as_bytes(mine)));
+    std::vector<std::size_t> sizes(kRanksInStep);
+    PERDURE_CHECK(comm::tell_all(exchanges, {kRanksInStep, static_cast<std::size_t>(exchanges.rank())},
+                                 base::as_bytes(mine), [&](std::size_t from, base::ConstByteSpan said) {
+                                   sizes[from] = said.size();
+                                   return base::Status();
+                                 }));
     next();
     PERDURE_CHECK(agree(exchanges, {}));
     next();
     PERDURE_TRY(const auto told,
-                comm::broadcast_bytes(exchanges, base::as_bytes(std::string("of the last")), kRanks - 1));
+                comm::broadcast_bytes(exchanges, base::as_bytes(std::string("of the last")), kRanksInStep - 1));
     next();
     std::uint64_t least = static_cast<std::uint64_t>(exchanges.rank()) + 5;
     PERDURE_CHECK(exchanges.allreduce(std::span(&least, 1), comm::Reduce::minimum));
@@ -45,14 +50,14 @@ base::Result<std::string> call_of_all(Exchanges& exchanges, int thrown_at) {
     PERDURE_CHECK(exchanges.barrier());
     next();
     std::string text(reinterpret_cast<const char*>(told.data()), told.size());
-    return text + " " + std::to_string(least) + (any ? " any " : " none ") + std::to_string(all[2].size());
+    return text + " " + std::to_string(least) + (any ? " any " : " none ") + std::to_string(sizes[2]);
   });
 }
 
 TEST(Exchanges, WhoCannotGoOnLeavesTheCallAndAllOthersWithItAndTheNextCallWorks) {
-  for (int failing = 0; failing < kRanks; ++failing)
+  for (int failing = 0; failing < kRanksInStep; ++failing)
     for (int step = 0; step < kSteps; ++step) {
-      ThreadGroup group(kRanks);
+      ThreadGroup group(kRanksInStep);
       group.run([&](const perdure_communicator& c) {
         Exchanges exchanges(comm::make_from_c(c).value());
         const auto failed = call_of_all(exchanges, c.rank == failing ? step : -1);
@@ -69,7 +74,7 @@ TEST(Exchanges, WhoCannotGoOnLeavesTheCallAndAllOthersWithItAndTheNextCallWorks)
 }
 
 TEST(Exchanges, WhoseOwnErrorAllHaveAgreedOnAreInStepAsWell) {
-  ThreadGroup group(kRanks);
+  ThreadGroup group(kRanksInStep);
   group.run([&](const perdure_communicator& c) {
     Exchanges exchanges(comm::make_from_c(c).value());
     const auto failed = exchanges.call([&]() -> base::Status {
@@ -121,7 +126,7 @@ TEST(Exchanges, OfAGroupThatIsBrokenAreNoMoreMadeInTheCall) {
 
 // A checkpoint, which is to cost nothing: an opening and an agreement.
 TEST(Exchanges, AnAgreementCostsNothingMoreAndNeitherDoesTheEndOfACallThatSaysSo) {
-  ThreadGroup group(kRanks);
+  ThreadGroup group(kRanksInStep);
   group.run([&](const perdure_communicator& c) {
     unsigned count = 0;
     Exchanges exchanges(std::make_unique<comm::CountingCommunicator>(comm::make_from_c(c).value(), count));
