@@ -15,7 +15,7 @@ namespace {
 
 using test_support::ThreadGroup;
 
-constexpr int kRanksInStep = 3;
+constexpr int kInStep = 3;
 constexpr int kSteps = 8;
 
 /// A call with an exchange of each kind. This rank throws before step `thrown_at`, whatever is before it.
@@ -30,17 +30,17 @@ base::Result<std::string> call_of_all(Exchanges& exchanges, int thrown_at) {
     next();
     const std::string mine(1000 * static_cast<std::size_t>(exchanges.rank()),
                            static_cast<char>('a' + exchanges.rank()));
-    std::vector<std::size_t> sizes(kRanksInStep);
-    PERDURE_CHECK(comm::tell_all(exchanges, {kRanksInStep, static_cast<std::size_t>(exchanges.rank())},
-                                 base::as_bytes(mine), [&](std::size_t from, base::ConstByteSpan said) {
-                                   sizes[from] = said.size();
-                                   return base::Status();
-                                 }));
+    const auto rank = static_cast<std::size_t>(exchanges.rank());
+    std::size_t last = 0;
+    PERDURE_CHECK(comm::tell_all(exchanges, {kInStep, rank}, base::as_bytes(mine), [&](std::size_t, auto bytes) {
+      last = bytes.size();
+      return base::Status();
+    }));
     next();
     PERDURE_CHECK(agree(exchanges, {}));
     next();
     PERDURE_TRY(const auto told,
-                comm::broadcast_bytes(exchanges, base::as_bytes(std::string("of the last")), kRanksInStep - 1));
+                comm::broadcast_bytes(exchanges, base::as_bytes(std::string("of the last")), kInStep - 1));
     next();
     std::uint64_t least = static_cast<std::uint64_t>(exchanges.rank()) + 5;
     PERDURE_CHECK(exchanges.allreduce(std::span(&least, 1), comm::Reduce::minimum));
@@ -50,14 +50,14 @@ base::Result<std::string> call_of_all(Exchanges& exchanges, int thrown_at) {
     PERDURE_CHECK(exchanges.barrier());
     next();
     std::string text(reinterpret_cast<const char*>(told.data()), told.size());
-    return text + " " + std::to_string(least) + (any ? " any " : " none ") + std::to_string(sizes[2]);
+    return text + " " + std::to_string(least) + (any ? " any " : " none ") + std::to_string(last);
   });
 }
 
 TEST(Exchanges, WhoCannotGoOnLeavesTheCallAndAllOthersWithItAndTheNextCallWorks) {
-  for (int failing = 0; failing < kRanksInStep; ++failing)
+  for (int failing = 0; failing < kInStep; ++failing)
     for (int step = 0; step < kSteps; ++step) {
-      ThreadGroup group(kRanksInStep);
+      ThreadGroup group(kInStep);
       group.run([&](const perdure_communicator& c) {
         Exchanges exchanges(comm::make_from_c(c).value());
         const auto failed = call_of_all(exchanges, c.rank == failing ? step : -1);
@@ -73,8 +73,37 @@ TEST(Exchanges, WhoCannotGoOnLeavesTheCallAndAllOthersWithItAndTheNextCallWorks)
     }
 }
 
+// Rank 0, of whose words all take what they need, cannot say what it was about to do; the others tell of leaders, too,
+// and call the same or not.
+TEST(Exchanges, WhoCannotBeginIsLeftOutOfWhatHasToBeTheSame) {
+  for (const std::int64_t other : {7, 8})
+    for (int failing = 0; failing < kInStep; ++failing) {
+      ThreadGroup group(kInStep);
+      group.run([&](const perdure_communicator& c) {
+        Exchanges exchanges(comm::make_from_c(c).value());
+        exchanges.expect_leaders(kInStep);
+        Opening opening{Operation::restore, "app", c.rank == 1 ? other : 7};
+        opening.leader = {kInStep, static_cast<std::size_t>(c.rank)};
+        opening.bytes = 5;
+        const auto begin = [&](bool throws) {
+          return exchanges.call([&]() -> base::Status {
+            if (throws) throw std::bad_alloc();
+            PERDURE_TRY(const auto opened, open_collective(exchanges, opening, {}));
+            EXPECT_EQ(opened.bytes, std::vector<std::uint64_t>(kInStep, 5));
+            return {};
+          });
+        };
+        const auto failed = begin(c.rank == failing);
+        ASSERT_FALSE(failed);
+        EXPECT_EQ(failed.error().code, c.rank == failing ? PERDURE_NO_SPACE : PERDURE_PEER_FAILED);
+        const auto next = begin(false);
+        EXPECT_EQ(next ? PERDURE_OK : next.error().code, other == 7 ? PERDURE_OK : PERDURE_MISMATCH);
+      });
+    }
+}
+
 TEST(Exchanges, WhoseOwnErrorAllHaveAgreedOnAreInStepAsWell) {
-  ThreadGroup group(kRanksInStep);
+  ThreadGroup group(kInStep);
   group.run([&](const perdure_communicator& c) {
     Exchanges exchanges(comm::make_from_c(c).value());
     const auto failed = exchanges.call([&]() -> base::Status {
@@ -126,7 +155,7 @@ TEST(Exchanges, OfAGroupThatIsBrokenAreNoMoreMadeInTheCall) {
 
 // A checkpoint, which is to cost nothing: an opening and an agreement.
 TEST(Exchanges, AnAgreementCostsNothingMoreAndNeitherDoesTheEndOfACallThatSaysSo) {
-  ThreadGroup group(kRanksInStep);
+  ThreadGroup group(kInStep);
   group.run([&](const perdure_communicator& c) {
     unsigned count = 0;
     Exchanges exchanges(std::make_unique<comm::CountingCommunicator>(comm::make_from_c(c).value(), count));

@@ -21,17 +21,17 @@ std::string described(const ipc::Recovered& recovered, double seconds) {
 base::Status VersionReader::fetch() {
   // Data may be in place that an interrupted recovery brought, and nobody committed.
   const bool complete = !segments_ || segments_->empty();
-  fetching_ = !complete || std::any_of(sources_.begin(), sources_.end(), to_fetch);
-  if (!fetching_) return {};
-  on_this_node_.insert(wanted_.begin(), wanted_.end());
-  const bool asks = job_.leads() && !wanted_.empty();
+  fetching_.needed = !complete || std::any_of(sources_.begin(), sources_.end(), to_fetch);
+  if (!fetching_.needed) return {};
+  on_this_node_.insert(fetching_.wanted.begin(), fetching_.wanted.end());
+  const bool asks = job_.leads() && !fetching_.wanted.empty();
   auto fetched = agree(job_.comm(), asks ? base::caught("recovery", [this] { return recover(); }) : base::Status());
-  fetch_failed_ = !fetched;
+  fetching_.failed = !fetched;
   return fetched;
 }
 
 bool VersionReader::leave_to_store(const base::Error& why) {
-  if (!fetch_failed_ || !stored_) return false;
+  if (!fetching_.failed || !stored_) return false;
   std::vector<bool> there(sources_.size());
   for (const auto& segment : stored_->segments)
     segment.ranks.for_each([&](std::uint32_t rank) {
@@ -46,8 +46,8 @@ bool VersionReader::leave_to_store(const base::Error& why) {
 
 // The engine asks the others for what it needs.
 base::Status VersionReader::recover() {
-  ipc::Recover recover{id_, job_.ranks(), wanted_, {}};
-  for (auto& question : questions_)
+  ipc::Recover recover{id_, job_.ranks(), fetching_.wanted, {}};
+  for (auto& question : fetching_.questions)
     recover.nodes.push_back({job_.nodes().labels[question.node], job_.group().address_of(question.node),
                              std::move(question.pieces), std::move(question.redundancy)});
   const std::uint64_t begun = os::monotonic_ns();
@@ -73,7 +73,7 @@ std::vector<std::uint32_t> VersionReader::ranks_to_fetch() const {
 // What was rebuilt has to go to the store with the rest of its version. What is still on another node goes there from
 // that one, where nothing is wrong with it.
 base::Status VersionReader::commit_fetched() {
-  if (!fetching_ || !job_.leads()) return {};
+  if (!fetching_.needed || !job_.leads()) return {};
   ipc::Channel& channel = job_.engine().channel();
   if (!segments_) {
     if (job_.nodes().first())

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/sources.hpp"
+#include "comm/communicator.hpp"
 #include "ipc/messages.hpp"
 #include "plan/layout.hpp"
 #include "plan/recovery.hpp"

@@ -12,19 +12,25 @@
 namespace perdure::client {
 namespace {
 
-// By rank.
-std::vector<std::vector<std::uint32_t>> nodes_of_pieces(const std::vector<NodeHolding>& all,
-                                                        const segment::VersionId& id) {
-  std::vector<std::vector<std::uint32_t>> nodes;
+std::uint32_t ranks_of(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
+  std::uint32_t ranks = 0;
+  for (const auto& holding : all)
+    if (holding.held.id == id) ranks = std::max(ranks, holding.held.ranks);
+  return ranks;
+}
+
+plan::PieceHolders holders_of(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
+  const std::uint32_t ranks = ranks_of(all, id);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> held;
+  held.reserve(ranks);
   for (const auto& holding : all) {
     if (holding.held.id != id) continue;
-    nodes.resize(std::max<std::size_t>(nodes.size(), holding.held.ranks));
-    for (const auto* ranks : {&holding.held.held, &holding.held.spilled})
-      ranks->for_each([&](std::uint32_t rank) {
-        if (rank < nodes.size()) nodes[rank].push_back(holding.node);
+    for (const auto* here : {&holding.held.held, &holding.held.spilled})
+      here->for_each([&](std::uint32_t rank) {
+        if (rank < ranks) held.emplace_back(rank, holding.node);
       });
   }
-  return nodes;
+  return {ranks, std::move(held)};
 }
 
 std::set<std::uint32_t> unreachable_ranks(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
@@ -88,14 +94,15 @@ std::vector<plan::SegmentPart> begun(const std::vector<NodeHolding>& all, const 
 
 // Every engine knows the outcome, but nobody will write all of it: what a recovery brought was not committed.
 bool unfinished(const std::vector<NodeHolding>& all, const segment::VersionId& id) {
-  std::set<std::uint32_t> planned;
-  std::uint32_t ranks = 0;
+  std::vector<bool> planned(ranks_of(all, id));
   for (const auto& [node, held] : all) {
     if (held.id != id) continue;
-    ranks = std::max(ranks, held.ranks);
-    for (const auto& segment : held.segments) segment.ranks.for_each([&](std::uint32_t rank) { planned.insert(rank); });
+    for (const auto& segment : held.segments)
+      segment.ranks.for_each([&](std::uint32_t rank) {
+        if (rank < planned.size()) planned[rank] = true;
+      });
   }
-  return planned.size() < ranks;
+  return std::find(planned.begin(), planned.end(), false) != planned.end();
 }
 
 template <class Wanted>
@@ -200,7 +207,7 @@ base::Status settle_one(Job& job, const std::vector<NodeHolding>& all,
     return holding.node == job.nodes().mine && holding.held.id == id;
   });
   if (!job.leads() || mine == all.end() || mine->held.capturing) return {};
-  const plan::Evidence evidence{nodes_of_pieces(all, id),
+  const plan::Evidence evidence{holders_of(all, id),
                                 stored.view.parts_of(id),
                                 begun(all, id),
                                 committed_parts(all, id),

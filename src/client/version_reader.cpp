@@ -242,9 +242,8 @@ void VersionReader::forget() {
   stored_.reset();
   sources_.clear();
   segments_.reset();
-  wanted_.clear();
-  questions_.clear();
-  fetching_ = fetch_failed_ = spilled_ = false;
+  fetching_ = {};
+  spilled_ = false;
 }
 
 void VersionReader::take(const VersionPlan& plan, const JobInventory& all, const StoreView& store) {
@@ -260,8 +259,9 @@ void VersionReader::take(const VersionPlan& plan, const JobInventory& all, const
   sources_ = plan.pieces.of_rank;
   segments_ = plan::lay_out_missing(known_parts(id_, all, store), job_.nodes().node_of_rank, job_.aggregation(),
                                     store.unreadable.has_value());
-  wanted_ = ranks_to_fetch();
-  if (job_.leads() && !wanted_.empty()) questions_ = nodes_to_ask(id_, all, store, job_.nodes().node_of_rank, wanted_);
+  fetching_.wanted = ranks_to_fetch();
+  if (job_.leads() && !fetching_.wanted.empty())
+    fetching_.questions = nodes_to_ask(id_, all, store, job_.nodes().node_of_rank, fetching_.wanted);
 }
 
 void VersionReader::set_aside_unread() {

@@ -66,6 +66,12 @@ class VersionReader {
     JobInventory all;
     StoreView store;
   };
+  struct Fetching {
+    std::vector<std::uint32_t> wanted;          ///< what the leader's engine has to fetch
+    std::vector<plan::NodeQuestion> questions;  ///< and whom it asks
+    bool needed = false;
+    bool failed = false;
+  };
   base::Status report(const std::string& name);
   base::Result<std::vector<std::uint64_t>> agree_on_call(Opening opening, const base::Status& mine);
   base::Result<Seen> look(const Opening& opening, const std::vector<std::uint64_t>& lengths);
@@ -90,10 +96,7 @@ class VersionReader {
   std::optional<StoredVersionView> stored_;  // what the store has of it
   std::vector<plan::PieceSource> sources_;   // by rank, where engines reach each other; the same on all ranks
   std::optional<std::vector<plan::SegmentPlan>> segments_;  // with them: those that the store still needs
-  std::vector<std::uint32_t> wanted_;                       // what the leader's engine has to fetch
-  std::vector<plan::NodeQuestion> questions_;               // and whom it asks
-  bool fetching_ = false;
-  bool fetch_failed_ = false;
+  Fetching fetching_;
   bool spilled_ = false;  // a part of it is in a temporary segment, on some node
   std::map<std::uint32_t, RankImage> images_;
   std::optional<Suspect> suspect_;  // a segment that does not say where a rank's data is

@@ -7,9 +7,11 @@
 namespace perdure::plan {
 namespace {
 
-std::set<std::uint32_t> ranks_in_store(const Evidence& evidence) {
-  std::set<std::uint32_t> ranks;
-  for (const SegmentPart& part : evidence.stored) ranks.insert(part.ranks.begin(), part.ranks.end());
+std::vector<bool> ranks_in_store(const Evidence& evidence) {
+  std::vector<bool> ranks(evidence.holders.ranks());
+  for (const SegmentPart& part : evidence.stored)
+    for (const std::uint32_t rank : part.ranks)
+      if (rank < ranks.size()) ranks[rank] = true;
   return ranks;
 }
 
@@ -28,13 +30,11 @@ bool is_among(const SegmentPlan& plan, const std::vector<SegmentPart>& parts) {
 using Nodes = std::vector<std::uint32_t>;
 
 // Who has all its pieces writes it; false when nobody has.
-bool find_writer(SegmentPlan& plan, const std::vector<Nodes>& nodes_of_rank) {
-  const auto& first = nodes_of_rank[plan.ranks.front()];
+bool find_writer(SegmentPlan& plan, const PieceHolders& holders) {
+  const auto first = holders.of(plan.ranks.front());
   const auto writer = std::find_if(first.begin(), first.end(), [&](std::uint32_t node) {
-    return std::all_of(plan.ranks.begin(), plan.ranks.end(), [&](std::uint32_t rank) {
-      const auto& nodes = nodes_of_rank[rank];
-      return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
-    });
+    return std::all_of(plan.ranks.begin(), plan.ranks.end(),
+                       [&](std::uint32_t rank) { return holders.on(rank, node); });
   });
   if (writer != first.end()) plan.node = *writer;
   return writer != first.end();
@@ -53,8 +53,8 @@ std::optional<std::vector<SegmentPlan>> fitting_layout(const Evidence& evidence,
   known.insert(known.end(), evidence.committed.begin(), evidence.committed.end());
   auto missing = lay_out_missing(known, nodes, aggregation, evidence.store_unread);
   if (!missing) return std::nullopt;
-  const bool writable = std::all_of(missing->begin(), missing->end(),
-                                    [&](auto& plan) { return find_writer(plan, evidence.nodes_of_rank); });
+  const bool writable =
+      std::all_of(missing->begin(), missing->end(), [&](auto& plan) { return find_writer(plan, evidence.holders); });
   return writable ? missing : std::nullopt;
 }
 
@@ -64,12 +64,12 @@ Settlement settle(const Evidence& evidence, const std::vector<std::uint32_t>& no
   Nodes nodes;
   const auto stored = ranks_in_store(evidence);
   bool waits = false;  // for a piece that may be where this launch cannot look
-  for (std::uint32_t rank = 0; rank < evidence.nodes_of_rank.size(); ++rank) {
-    if (!evidence.nodes_of_rank[rank].empty()) {
-      nodes.push_back(evidence.nodes_of_rank[rank].back());
+  for (std::uint32_t rank = 0; rank < evidence.holders.ranks(); ++rank) {
+    if (const Nodes holders = evidence.holders.of(rank); !holders.empty()) {
+      nodes.push_back(holders.back());
       continue;
     }
-    if (!stored.contains(rank)) {
+    if (!stored[rank]) {
       if (!evidence.unreachable.contains(rank) && !evidence.store_unread && !evidence.node_away)
         return {Verdict::abort, {}};
       waits = true;

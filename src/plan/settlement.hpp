@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "plan/layout.hpp"
+#include "plan/recovery.hpp"
 
 namespace perdure::plan {
 
 /// All that is known about one attempt at one version.
 struct Evidence {
-  std::vector<std::vector<std::uint32_t>> nodes_of_rank;  ///< the nodes whose tiers hold a rank's piece, by rank
+  PieceHolders holders;
   std::vector<SegmentPart> stored;
   std::vector<SegmentPart> begun;           ///< not published yet, but some of their chunks are nowhere else
   std::vector<SegmentPart> committed = {};  ///< that engines know the outcome of, and will write

@@ -9,11 +9,11 @@ constexpr Aggregation kPerNode{Aggregation::Per::node, 0};
 const std::vector<std::uint32_t> kTwoNodes = {0, 0, 1, 1};
 
 Evidence in_tiers(std::vector<std::optional<std::uint32_t>> nodes) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> held;
+  for (std::uint32_t rank = 0; rank < nodes.size(); ++rank)
+    if (nodes[rank]) held.emplace_back(rank, *nodes[rank]);
   Evidence evidence;
-  for (const auto& node : nodes) {
-    auto& holders = evidence.nodes_of_rank.emplace_back();
-    if (node) holders.push_back(*node);
-  }
+  evidence.holders = PieceHolders(static_cast<std::uint32_t>(nodes.size()), std::move(held));
   return evidence;
 }
 
@@ -127,14 +127,11 @@ TEST(Settle, WhoHasAllPiecesOfASegmentWritesItWhereverElseTheyAre) {
   auto evidence = in_tiers({0, 0, std::nullopt, std::nullopt, 2, 2});
   evidence.committed = {{0, 3, {0, 1}}, {2, 3, {4, 5}}};
   const std::vector<SegmentPlan> lost = {{1, 3, 0, {2, 3}}};
-  for (const std::vector<std::uint32_t>& of_rank_3 : {std::vector<std::uint32_t>{0, 2}, {2, 0}}) {
-    evidence.nodes_of_rank[2] = {0};
-    evidence.nodes_of_rank[3] = of_rank_3;
-    const auto settled = settle(evidence, {0, 0, 0, 2, 2, 2}, kPerNode);
-    EXPECT_EQ(settled.verdict, Verdict::commit);
-    EXPECT_EQ(settled.segments, lost);
-  }
-  evidence.nodes_of_rank[3] = {2};
+  evidence.holders = PieceHolders(6, {{0, 0}, {1, 0}, {2, 0}, {3, 2}, {3, 0}, {4, 2}, {5, 2}});
+  const auto settled = settle(evidence, {0, 0, 0, 2, 2, 2}, kPerNode);
+  EXPECT_EQ(settled.verdict, Verdict::commit);
+  EXPECT_EQ(settled.segments, lost);
+  evidence.holders = PieceHolders(6, {{0, 0}, {1, 0}, {2, 0}, {3, 2}, {4, 2}, {5, 2}});
   EXPECT_EQ(settle(evidence, {0, 0, 0, 2, 2, 2}, kPerNode).verdict, Verdict::undecided);
 }
 
