@@ -85,7 +85,7 @@ Status PosixStore::discard(const segment::VersionId& id, std::uint32_t index, st
   PERDURE_CHECK(segment::check_name(id.name));
   PERDURE_TRY(const auto version, version_if_there(place_, id));
   if (!version) return {};
-  PERDURE_TRY(const auto left, temporaries_of(place_, *version, id, index, count));
+  PERDURE_TRY(const auto left, temporaries_of(place_, Written::by_this_writer, *version, id, index, count));
   for (const std::string& temporary : left) PERDURE_CHECK(remove_abandoned(*version, temporary));
   return remove_if_empty(place_, id);
 }
@@ -145,7 +145,7 @@ Result<std::vector<std::unique_ptr<segment::ByteSource>>> PosixStore::unpublishe
   std::vector<std::unique_ptr<segment::ByteSource>> found;
   PERDURE_TRY(const auto version, version_if_there(place_, id));
   if (!version) return found;
-  PERDURE_TRY(const auto names, temporaries_of(place_, *version, id, index, count));
+  PERDURE_TRY(const auto names, temporaries_of(place_, Written::by_anybody, *version, id, index, count));
   for (const std::string& name : names) {
     auto file = version->open_file(name, os::Open::read);
     if (!file && file.error().code == PERDURE_NOT_FOUND) continue;  // published or removed meanwhile

@@ -93,7 +93,7 @@ Result<bool> remove_abandoned(const os::Directory& version, const std::string& t
   return true;
 }
 
-Result<std::vector<std::string>> temporaries_of(const PosixPlace& place, const os::Directory& version,
+Result<std::vector<std::string>> temporaries_of(const PosixPlace& place, Written written, const os::Directory& version,
                                                 const segment::VersionId& id, std::uint32_t index,
                                                 std::uint32_t count) {
   PERDURE_TRY(const auto entries, version.list());
@@ -101,7 +101,7 @@ Result<std::vector<std::string>> temporaries_of(const PosixPlace& place, const o
   for (const os::Entry& entry : entries) {
     const auto parsed = parse_temporary(entry.name);
     if (parsed && parsed->attempt == id.attempt && parsed->index == index && parsed->count == count &&
-        is_temporary_of(place.layout().writer(), entry.name))
+        (written == Written::by_anybody || is_temporary_of(place.layout().writer(), entry.name)))
       found.push_back(entry.name);
   }
   return found;

@@ -27,10 +27,11 @@ base::Status remove_if_empty(const PosixPlace& place, const segment::VersionId& 
 base::Result<std::optional<os::Directory>> name_if_there(const PosixPlace& place, const std::string& name);
 base::Result<std::optional<os::Directory>> version_if_there(const PosixPlace& place, const segment::VersionId& id);
 
-/// The temporary segments that the layout's writer has of one segment in its version's directory, by name.
-base::Result<std::vector<std::string>> temporaries_of(const PosixPlace& place, const os::Directory& version,
-                                                      const segment::VersionId& id, std::uint32_t index,
-                                                      std::uint32_t count);
+/// The temporary segments of one segment in its version's directory, by name: the place's writer's, or anybody's.
+enum class Written { by_this_writer, by_anybody };
+base::Result<std::vector<std::string>> temporaries_of(const PosixPlace& place, Written written,
+                                                      const os::Directory& version, const segment::VersionId& id,
+                                                      std::uint32_t index, std::uint32_t count);
 /// Removes a temporary segment unless its writer lives (it has it locked); true if it did.
 base::Result<bool> remove_abandoned(const os::Directory& version, const std::string& temporary);
 

@@ -98,7 +98,7 @@ Status PosixSink::check_wanted() const {
 Status PosixSink::create() {
   PERDURE_TRY(const auto version, place_.make_version(id_));
   // What this writer left when it was killed; where that cannot be seen or removed now, it is clean()'s work.
-  if (const auto left = temporaries_of(place_, version, id_, segment_.index, segment_.count))
+  if (const auto left = temporaries_of(place_, Written::by_this_writer, version, id_, segment_.index, segment_.count))
     for (const std::string& other : *left) (void)remove_abandoned(version, other);
   PERDURE_CHECK(create_file(version));
   os::crash_point(os::CrashPoint::flush_created);
@@ -154,7 +154,8 @@ Status PosixSink::reopen(const segment::Manifest& manifest) {
 
 // The temporary segment that an earlier sink of this writer left.
 Status PosixSink::take_up(const os::Directory& version) {
-  PERDURE_TRY(const auto left, temporaries_of(place_, version, id_, segment_.index, segment_.count));
+  PERDURE_TRY(const auto left,
+              temporaries_of(place_, Written::by_this_writer, version, id_, segment_.index, segment_.count));
   Status refused = base::fail(PERDURE_NOT_FOUND, final_, "no temporary segment of it is left");
   for (const std::string& name : left) {
     auto file = version.open_file(name, os::Open::read_write);
@@ -178,7 +179,8 @@ Status PosixSink::take_up(const os::Directory& version) {
 Status PosixSink::copy_published(const os::Directory& version) {
   PERDURE_TRY(os::File published, version.open_file(final_name_, os::Open::read));
   PERDURE_TRY(const std::uint64_t size, published.size());
-  PERDURE_TRY(const auto left, temporaries_of(place_, version, id_, segment_.index, segment_.count));
+  PERDURE_TRY(const auto left,
+              temporaries_of(place_, Written::by_this_writer, version, id_, segment_.index, segment_.count));
   for (const std::string& other : left) PERDURE_CHECK(remove_abandoned(version, other));
   PERDURE_CHECK(create_file(version));
   std::vector<std::byte> buffer(std::min(size, kWritebackBytes));

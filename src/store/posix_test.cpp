@@ -666,6 +666,13 @@ TEST_F(PosixStoreTest, LeavesWhatIsDamagedAsideWhereThatWasCutShort) {
   EXPECT_FALSE(fs::exists(aside + ".moving"));
 }
 
+// A rank reads what its engine has not published yet.
+TEST_F(PosixStoreTest, WhatAWriterHasNotPublishedYetIsSeenByOthersToo) {
+  const auto engine = make_store(root_, {{kWriter, "engine"}}).value();
+  const auto sink = engine->begin(sample_version(kFirst, 1)[0], 8192).value();
+  EXPECT_EQ(store_->unpublished(kFirst, 0, 1).value().size(), 1U);
+}
+
 TEST_F(PosixStoreTest, CannotSetAsideWhereItCannotWriteAndSaysSo) {
   ASSERT_TRUE(write_one());
   const auto segment = store_->list("nbody").value().at(0).segments[0];
