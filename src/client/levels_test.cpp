@@ -159,7 +159,9 @@ class OrderlyEnd : public LevelReached {
     on_ranks([&](Job& job) {
       const auto closed = drop_redundancy(job);
       EXPECT_EQ(closed.has_value(), all_stored);
-      if (!closed && job.rank() != 0) EXPECT_EQ(closed.error().code, PERDURE_PEER_FAILED);
+      if (!closed && job.rank() != 0) {
+        EXPECT_EQ(closed.error().code, PERDURE_PEER_FAILED);
+      }
       if (!closed && job.rank() == 0) {
         EXPECT_EQ(closed.error().code, PERDURE_INCOMPLETE);
         EXPECT_NE(closed.error().text().find("app version 1"), std::string::npos) << closed.error().text();

@@ -163,7 +163,9 @@ TEST_P(StoreConformance, OfManyWhoWantANameAtOnceOneGetsIt) {
     all.emplace_back([&, i] {
       const auto taken = open()->set_owner("nbody", std::nullopt, sample_owner(std::to_string(i)));
       if (taken) ++winners;
-      if (!taken) EXPECT_EQ(taken.error().code, PERDURE_EXISTS) << taken.error().text();
+      if (!taken) {
+        EXPECT_EQ(taken.error().code, PERDURE_EXISTS) << taken.error().text();
+      }
     });
   for (auto& thread : all) thread.join();
   EXPECT_EQ(winners, 1);

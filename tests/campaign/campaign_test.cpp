@@ -201,23 +201,32 @@ TEST(CampaignModel, NoticesAnErrorOfOneRankOnly) {
 }
 
 TEST(CampaignModel, NoticesTwoLaunchesOfOneNameAtOnce) {
-  const Scenario scenario =
-      scenario_of("job ranks=1\nlaunch rival=yes do=restore\nlaunch rival=yes hung=0 do=restore\n");
-  Answer first;
-  first.begun = first.done = true;
-  first.status = PERDURE_NOT_FOUND;
+  const Scenario scenario = scenario_of(
+      "job ranks=1\nlaunch rival=yes do=restore,checkpoint\nlaunch rival=yes do=restore\n"
+      "launch rival=yes hung=0 do=restore\n");
+  Answer nothing, captured;
+  nothing.begun = nothing.done = captured.begun = captured.done = true;
+  nothing.status = PERDURE_NOT_FOUND;
+  captured.step = step_of(0, 1);
+  captured.version = 1;
+  // What a rival is told of the first launch, which is a first start, or of another one, which has restored its state.
   const auto judged = [&](std::size_t launch, int rival) {
-    Told told;
-    told.answers = {{first}};
-    told.rival = rival;
     Model model(scenario);
-    const auto violations = model.judge(launch, told);
+    Told told;
+    told.answers = {{nothing, captured}};
+    if (launch == 0) told.rival = rival;
+    auto violations = model.judge(0, told);
+    if (launch == 0) return violations.empty() ? std::string() : violations[0].rule;
+    told.answers = {{captured}};
+    told.rival = rival;
+    violations = model.judge(launch, told);
     return violations.empty() ? std::string() : violations[0].rule;
   };
-  EXPECT_EQ(judged(0, PERDURE_BUSY), "");
+  EXPECT_EQ(judged(1, PERDURE_BUSY), "");
   for (const int status : {PERDURE_OK, PERDURE_NOT_FOUND, PERDURE_MISMATCH})
-    EXPECT_EQ(judged(0, status), "one launch at a time has a name") << status;
-  EXPECT_EQ(judged(1, PERDURE_OK), "") << "who says nothing for a while may be taken for dead";
+    EXPECT_EQ(judged(1, status), "one launch at a time has a name") << status;
+  EXPECT_EQ(judged(0, PERDURE_NOT_FOUND), "") << "nobody has written the name yet";
+  EXPECT_EQ(judged(2, PERDURE_OK), "") << "who says nothing for a while may be taken for dead";
 }
 
 // What is left is what the failure needs: two launches, a checkpoint in the first, a restore in the second.

@@ -366,13 +366,13 @@ void Model::judge_close(Judging& now, const Answer& answer) {
     attempt->level = PERDURE_LEVEL_STORE;
 }
 
-/// Whose the name is stands in the store, so that it must be there; who has stopped for a while may be taken for dead.
+/// Whose the name is stands in the store, from its first write on; who has stopped for a while may be taken for dead.
 void Model::judge_rival(Judging& now) {
   if (!now.told.rival || now.launch.store != "works" || now.launch.hung >= 0 || gets_less(now.launch)) return;
   const bool owns = now.launch.acts.front() == Act::restore &&
                     std::all_of(now.told.answers.begin(), now.told.answers.end(), [](const auto& rank) {
                       const Answer& answer = rank.front();
-                      return answer.done && (answer.status == PERDURE_OK || answer.status == PERDURE_NOT_FOUND);
+                      return answer.done && answer.status == PERDURE_OK;
                     });
   if (owns && *now.told.rival != PERDURE_BUSY)
     now.violation(

@@ -114,6 +114,17 @@ bool is_named(perdure_t* handle, const std::string& whom) {
   return false;
 }
 
+/// Waits again as long as the wait says that this can help, for at most a minute: that the lost one is back is noticed
+/// a little later.
+perdure_status waited_again(perdure_t* handle, std::int64_t version) {
+  auto status = perdure_wait(handle, "app", version, PERDURE_LEVEL_NODE, 60);
+  for (int i = 0; i < 600 && status == PERDURE_UNAVAILABLE && perdure_error_retryable(handle) == 1; ++i) {
+    ::usleep(100'000);
+    status = perdure_wait(handle, "app", version, PERDURE_LEVEL_NODE, 60);
+  }
+  return status;
+}
+
 // What the ranks do while somebody else pulls the cable of one.
 int live_through(Cut& cut, const Rank& rank, const std::string& options, int cut_off) {
   perdure_t* handle = rank.open(options);
@@ -131,7 +142,7 @@ int live_through(Cut& cut, const Rank& rank, const std::string& options, int cut
   REQUIRE(is_named(handle, Hosts::address(rank.rank == cut_off ? 0 : cut_off)));
   ++cut.noticed;
   while (!cut.up) ::usleep(1000);
-  REQUIRE_STATUS(PERDURE_OK, handle, perdure_wait(handle, "app", 3, PERDURE_LEVEL_NODE, 60));
+  REQUIRE_STATUS(PERDURE_OK, handle, waited_again(handle, 3));
   if (const int wrong = reach_level_node(handle, state, 4)) return wrong;
   rank.barrier();
   ::raise(SIGKILL);

@@ -156,7 +156,8 @@ TEST_F(FlusherCapture, AChunkThatChangesInItsSlotFailsTheCapture) {
 class ClosedStore : public os::Hooks {
  public:
   int before(const os::Operation& operation) override {
-    const bool written = operation.call == "pwrite" && operation.path.find("/store/") != std::string::npos;
+    const bool written =
+        std::string_view(operation.call) == "pwrite" && operation.path.find("/store/") != std::string::npos;
     for (int i = 0; written && closed && i < 60'000; ++i) os::sleep_ns(kMillisecond);
     return 0;
   }
