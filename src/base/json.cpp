@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#ifdef PERDURE_JSON_GOES_WITHOUT_MEMORY
 namespace {
 
 using nlohmann::json;
@@ -70,5 +71,7 @@ void nlohmann::basic_json<>::json_value::destroy(nlohmann::detail::value_t type)
     destroy_part(binary);
   }
 }
+
+#endif
 
 template class nlohmann::basic_json<>;
