@@ -94,7 +94,8 @@ TEST_F(RunNodes, HostsReachAnOpenMpiLauncherAsAHostfile) {
   EXPECT_EQ(run.wait(), 0);
   const std::string out = run.out();
   EXPECT_THAT(out, HasSubstr("hosts: a slots=2,b slots=2,\n"));
-  EXPECT_THAT(out, HasSubstr("x: PERDURE_JOB x: PERDURE_STORE_PATH x: PERDURE_LAUNCH x: PERDURE_MESSAGES \nprogram: -n 4 p\n"));
+  EXPECT_THAT(
+      out, HasSubstr("x: PERDURE_JOB x: PERDURE_STORE_PATH x: PERDURE_LAUNCH x: PERDURE_MESSAGES \nprogram: -n 4 p\n"));
   EXPECT_THAT(out, HasSubstr("hosts: a slots=2,c slots=4,\n"));
   const auto at = out.find("file: ") + 6;
   EXPECT_FALSE(std::ifstream(out.substr(at, out.find('\n', at) - at)).good()) << "the temporary file is removed";
