@@ -118,7 +118,7 @@ bool is_named(perdure_t* handle, const std::string& whom) {
 /// a little later.
 perdure_status waited_again(perdure_t* handle, std::int64_t version) {
   auto status = perdure_wait(handle, "app", version, PERDURE_LEVEL_NODE, 60);
-  for (int i = 0; i < 600 && status == PERDURE_UNAVAILABLE && perdure_error_retryable(handle) == 1; ++i) {
+  for (int i = 0; i < 600 && status != PERDURE_OK && perdure_error_retryable(handle) == 1; ++i) {
     ::usleep(100'000);
     status = perdure_wait(handle, "app", version, PERDURE_LEVEL_NODE, 60);
   }
