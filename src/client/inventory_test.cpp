@@ -19,6 +19,7 @@
 #include "client/agreement.hpp"
 #include "client/nodes.hpp"
 #include "plan/missing_segments.hpp"
+#include "support/sanitized.hpp"
 #include "support/thread_group.hpp"
 
 namespace {
@@ -30,6 +31,8 @@ void count_memory() { memory_now = memory_peak = 0; }
 
 }  // namespace
 
+// Sanitizers have their own, of more kinds; make test leaves out there what counts memory (tools/test).
+#if !PERDURE_ADDRESS_SANITIZER && !PERDURE_THREAD_SANITIZER
 void* operator new(std::size_t bytes) {
   void* memory = std::malloc(bytes == 0 ? 1 : bytes);
   if (memory == nullptr) throw std::bad_alloc();
@@ -42,6 +45,7 @@ void operator delete(void* memory) noexcept {
   std::free(memory);
 }
 void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+#endif
 
 namespace perdure::client {
 namespace {
