@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "base/field_codec.hpp"
 #include "client/drain.hpp"
@@ -134,7 +135,9 @@ base::Result<perdure_level> level_reached(Job& job, const std::string& name, std
   return base::fail(PERDURE_NOT_FOUND, text(name, number), "neither this node nor the store has it");
 }
 
-base::Status wait_level(Job& job, const std::string& name, std::int64_t version, int level, double timeout_s) {
+namespace {
+
+base::Status wait_together(Job& job, const std::string& name, std::int64_t version, int level, double timeout_s) {
   base::Status ready = segment::check_name(name);
   if (ready) ready = check_version(version);
   if (ready && (level < PERDURE_LEVEL_PROCESS || level > PERDURE_LEVEL_STORE))
@@ -157,6 +160,23 @@ base::Status wait_level(Job& job, const std::string& name, std::int64_t version,
     if (timeout_ns != 0) timeout_ns = passed < timeout_ns ? timeout_ns - passed : 1;
   }
   return agree_after(job.comm(), "wait", [&] { return wait_here(job, name, number, level, timeout_ns); });
+}
+
+// An agreement names a rank; where to look is the node whose engine is gone. All ranks are here with an error then.
+base::Status naming_node(Job& job, base::Status waited) {
+  if (waited) return waited;
+  const auto& labels = job.nodes().labels;
+  std::uint64_t node = job.engine().gone() ? job.nodes().mine : labels.size();
+  if (!job.comm().allreduce(std::span(&node, 1), comm::Reduce::minimum)) return waited;
+  if (node >= labels.size() || waited.error().code != PERDURE_PEER_FAILED) return waited;
+  return base::fail(PERDURE_UNAVAILABLE, "node " + labels[node], "its engine is gone: " + waited.error().cause,
+                    "wait again, or go on: the next call starts another one", true);
+}
+
+}  // namespace
+
+base::Status wait_level(Job& job, const std::string& name, std::int64_t version, int level, double timeout_s) {
+  return naming_node(job, wait_together(job, name, version, level, timeout_s));
 }
 
 base::Status read_progress(Job& job, perdure_progress& progress) {
