@@ -64,7 +64,12 @@ TEST_P(EngineRestart, WhatWasBeingProtectedReachesLevelNodeWithTheNextEngine) {
 }
 
 // Nobody has to sit out the time of its wait, and the error says on which node to look.
-TEST(EngineThatEnds, EndsTheWaitsOfAllForLevelNodeAndIsNamed) {
+// The engine dies beside the wait, or has died by then, so that its own rank notices first.
+class EngineOfAWait : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Ends, EngineOfAWait, testing::Values(false, true),
+                         [](const auto& before) { return before.param ? "BeforeIt" : "BesideIt"; });
+
+TEST_P(EngineOfAWait, EndsTheWaitsOfAllForLevelNodeAndIsNamed) {
   const TemporaryDirectory directory;
   RunOptions run;
   run.ranks = 3;
@@ -81,6 +86,7 @@ TEST(EngineThatEnds, EndsTheWaitsOfAllForLevelNodeAndIsNamed) {
     state.protect(handle);
     state.advance(1);
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", 1));
+    if (GetParam()) ::sleep(2);
     REQUIRE_STATUS(PERDURE_UNAVAILABLE, handle, perdure_wait(handle, "app", 1, PERDURE_LEVEL_NODE, kForEver_s));
     const std::string why = perdure_error_text(handle);
     if (rank.rank != 1) REQUIRE(why.find("#1: its engine is gone") != std::string::npos);
