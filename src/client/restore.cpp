@@ -84,8 +84,11 @@ class Attempts {
     if (failed.hindered) hindered_ = id, hindrance_ = told;
     const auto after = plan::after_failed_restore(failed);
     if (after == plan::RestoreStep::again) ++counts.repairs;
-    if (after == plan::RestoreStep::again_after_pause) os::sleep_ns(plan::pause_after_hindrance_ns(failed.hindrances));
     return after;
+  }
+  /// Before a version is tried again that was hindered.
+  std::uint64_t pause_ns(const segment::VersionId& id) const {
+    return plan::pause_after_hindrance_ns(counts_.at(id).hindrances);
   }
   /// What a call ends with whose version cannot be had.
   base::Status end(const base::Status& told, bool wrong_use) const {
@@ -163,6 +166,7 @@ base::Status Session::restore_newest(VersionReader& reader, std::optional<captur
     const base::Status told = outcome.touched ? undefined_content(outcome.status) : outcome.status;
     const auto after = attempts.note(reader.id(), told, outcome.touched, failed);
     if (after == plan::RestoreStep::fail) return attempts.end(told, false);
+    if (after == plan::RestoreStep::again_after_pause) os::sleep_ns(attempts.pause_ns(reader.id()));
     if (after == plan::RestoreStep::attach) PERDURE_CHECK(job_->attach());
     if (after == plan::RestoreStep::without_slots) reader.set_aside_unread();
     if (after == plan::RestoreStep::older) reader.exclude(outcome.status.error());
