@@ -137,16 +137,9 @@ base::Result<perdure_level> level_reached(Job& job, const std::string& name, std
 
 namespace {
 
-base::Status wait_together(Job& job, const std::string& name, std::int64_t version, int level, double timeout_s) {
-  base::Status ready = segment::check_name(name);
-  if (ready) ready = check_version(version);
-  if (ready && (level < PERDURE_LEVEL_PROCESS || level > PERDURE_LEVEL_STORE))
-    ready = base::fail(PERDURE_INVALID_ARGUMENT, "level " + std::to_string(level), "there is no such level");
-  PERDURE_TRY([[maybe_unused]] const auto opened,
-              job.begin({Operation::wait, name, version, static_cast<std::uint64_t>(level)}, ready));
-  const auto number = static_cast<std::uint64_t>(version);
-  std::uint64_t timeout_ns = nanoseconds(timeout_s);
-  // Without other nodes' help, what survives a node is what is in the store.
+// Without other nodes' help, what survives a node is what is in the store.
+base::Status wait_together(Job& job, const std::string& name, std::uint64_t number, int level,
+                           std::uint64_t timeout_ns) {
   if (level == PERDURE_LEVEL_NODE && job.group().joined()) {
     const std::uint64_t begun = os::monotonic_ns();
     std::optional<segment::VersionId> held;
@@ -162,7 +155,8 @@ base::Status wait_together(Job& job, const std::string& name, std::int64_t versi
   return agree_after(job.comm(), "wait", [&] { return wait_here(job, name, number, level, timeout_ns); });
 }
 
-// An agreement names a rank; where to look is the node whose engine is gone. All ranks are here with an error then.
+// An agreement names a rank; where to look is the node whose engine is gone. All ranks are in this wait, and leave it
+// with an error.
 base::Status naming_node(Job& job, base::Status waited) {
   if (waited) return waited;
   const auto& labels = job.nodes().labels;
@@ -176,7 +170,15 @@ base::Status naming_node(Job& job, base::Status waited) {
 }  // namespace
 
 base::Status wait_level(Job& job, const std::string& name, std::int64_t version, int level, double timeout_s) {
-  return naming_node(job, wait_together(job, name, version, level, timeout_s));
+  base::Status ready = segment::check_name(name);
+  if (ready) ready = check_version(version);
+  if (ready && (level < PERDURE_LEVEL_PROCESS || level > PERDURE_LEVEL_STORE))
+    ready = base::fail(PERDURE_INVALID_ARGUMENT, "level " + std::to_string(level), "there is no such level");
+  // Where this fails, other ranks may have called something else, and make no exchange of a wait.
+  PERDURE_TRY([[maybe_unused]] const auto opened,
+              job.begin({Operation::wait, name, version, static_cast<std::uint64_t>(level)}, ready));
+  const auto number = static_cast<std::uint64_t>(version);
+  return naming_node(job, wait_together(job, name, number, level, nanoseconds(timeout_s)));
 }
 
 base::Status read_progress(Job& job, perdure_progress& progress) {
