@@ -24,22 +24,6 @@ base::Result<std::set<std::string>> gather_names(Job& job) {
   return names;
 }
 
-// Rank 0 looks, once for each name.
-base::Result<std::vector<ipc::StoredName>> look_at_store(Job& job) {
-  const auto names = gather_names(job);
-  std::vector<ipc::StoredName> stored;
-  if (names && job.rank() == 0)
-    (void)base::caught("store", [&]() -> base::Status {
-      for (const auto& name : *names)
-        if (const std::uint64_t until_ns = stored_until_ns(job.store(), name); until_ns != 0)
-          stored.push_back({name, until_ns});
-      return {};
-    });
-  PERDURE_CHECK(agree(job.comm(), names ? base::Status() : base::Status(base::fail(names.error()))));
-  PERDURE_TRY(const auto bytes, comm::broadcast_bytes(job.comm(), base::encode_fields(stored), 0));
-  return base::decode_fields<std::vector<ipc::StoredName>>(bytes, "what is stored");
-}
-
 base::Status drop_here(Job& job, std::vector<ipc::StoredName> stored) {
   if (!job.leads() || !job.engine().connected()) return {};
   PERDURE_TRY(const auto kept, job.engine().channel().call(ipc::AllStored{job.ranks(), std::move(stored)}));
@@ -62,6 +46,23 @@ std::uint64_t stored_until_ns(store::Store& store, const std::string& name) {
     if (listing.all_present() && store::read_version(store, listing))
       return std::max(until_ns, listing.id.attempt.created_ns);
   return until_ns;
+}
+
+// Rank 0 looks, once for each name.
+base::Result<std::vector<ipc::StoredName>> look_at_store(Job& job) {
+  auto names = gather_names(job);
+  std::vector<ipc::StoredName> stored;
+  if (names && job.rank() == 0)
+    (void)base::caught("store", [&]() -> base::Status {
+      names->merge(job.known().names());
+      for (const auto& name : *names)
+        if (const std::uint64_t until_ns = stored_until_ns(job.store(), name); until_ns != 0)
+          stored.push_back({name, until_ns});
+      return {};
+    });
+  PERDURE_CHECK(agree(job.comm(), names ? base::Status() : base::Status(base::fail(names.error()))));
+  PERDURE_TRY(const auto bytes, comm::broadcast_bytes(job.comm(), base::encode_fields(stored), 0));
+  return base::decode_fields<std::vector<ipc::StoredName>>(bytes, "what is stored");
 }
 
 base::Status drop_redundancy(Job& job) {

@@ -36,6 +36,13 @@ std::uint64_t KnownVersions::meant(const std::string& name, std::uint64_t versio
   return at == known->second.end() ? 0 : at->second;
 }
 
+std::set<std::string> KnownVersions::names() const {
+  std::set<std::string> names;
+  for (const auto& entry : newest_attempt_) names.insert(entry.first);
+  for (const auto& entry : meant_) names.insert(entry.first);
+  return names;
+}
+
 // A store that cannot be read now is the flush's trouble, not a reason to stop the application.
 void KnownVersions::observe(const std::string& name, store::Store& store, bool replace) {
   if (taken_.contains(name)) return;

@@ -1,6 +1,7 @@
 #pragma once
 // What a rank knows of the versions that exist, so that none is written twice and newer attempts count as newer.
 #include <map>
+#include <set>
 #include <string>
 
 #include "store/store.hpp"
@@ -39,6 +40,8 @@ class KnownVersions {
   void went_on_from(const segment::VersionId& id);
   /// When the attempt that is meant by the number began; 0: none in particular.
   std::uint64_t meant(const std::string& name, std::uint64_t version) const;
+  /// Of which names this rank knows, wrote, or went on from, any attempt.
+  std::set<std::string> names() const;
 
  private:
   using Versions = std::map<std::uint64_t, std::uint64_t>;  // and when their newest attempts began

@@ -204,6 +204,22 @@ TEST_F(OrderlyEnd, KeepsWhatIsTheOnlyCopyUntilTheStoreHasIt) {
   end(true);
 }
 
+// Redundancy that a busy node makes late would be taken for the only copy of what the store did not say that it has.
+TEST_F(OrderlyEnd, LooksAtTheStoreForWhatIsKeptOnlyAfterTheLook) {
+  on_ranks([&](Job& job) {
+    const auto id = write(job, 1);
+    if (job.rank() == 0) (void)job.known().next_attempt("app", id.attempt.created_ns);
+    wait_for_store(job, id);
+    ASSERT_TRUE(job.comm().barrier());
+    ASSERT_TRUE(drop_redundancy(job));  // it is as if nothing were kept yet
+    const auto stored = look_at_store(job);
+    ASSERT_TRUE(stored) << stored.error().text();
+    ASSERT_EQ(stored->size(), 1U);
+    EXPECT_EQ(stored->at(0).name, "app");
+    EXPECT_EQ(stored->at(0).attempt_ns, id.attempt.created_ns);
+  });
+}
+
 TEST_F(LevelReached, OfWhatNobodyHasIsAnErrorThatSaysSo) {
   on_ranks([&](Job& job) {
     const auto reached = level_reached(job, "app", 7);

@@ -97,7 +97,6 @@ struct Life {
 };
 
 int live(const Rank& rank, const std::string& options, const Life& life, Found& found) {
-  const OwnMemory mine;
   Application application(rank, options);
   if (application.handle() == nullptr) return application.mute() ? 1 : 0;
   perdure_t* const handle = application.handle();
@@ -152,11 +151,12 @@ class RefusedMemory : public ::testing::TestWithParam<const char*> {
     RunOptions run;
     run.ranks = kRanks;
     run.timeout_s = 120;
-    run.in_child = [&](int) {
+    const auto outcome = run_ranks(run, [&](const Rank& rank) {
+      const OwnMemory mine;  // but for what Perdure does, and its threads
       ::setenv("PERDURE_TEST_REFUSALS", refusals.c_str(), 1);
       obey_refusals(refusals);
-    };
-    const auto outcome = run_ranks(run, [&](const Rank& rank) { return live(rank, options(more), life, found); });
+      return live(rank, options(more), life, found);
+    });
     kill_engines(directory_->path());
     return outcome.all(0) ? "" : "launch " + std::to_string(life.launch) + ": " + outcome.text() + "\n";
   }
