@@ -1,7 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "cli/verb_testing.hpp"
+#include "os/system.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -34,6 +37,53 @@ TEST(Forget, MakesTheNameAFirstStartAndTouchesNoOther) {
   EXPECT_THAT(store.store().list("nbody").value(), IsEmpty());
   EXPECT_GE(store.store().forgotten("nbody").value(), 9'000'000'000'000'000'001U);
   EXPECT_EQ(store.store().list("heat").value().size(), 1U);
+}
+
+store::Owner this_process() {
+  store::Owner owner;
+  owner.job = "default", owner.launch = "1", owner.user = "alice";
+  owner.host = os::process_space();
+  owner.process = os::process_id();
+  owner.started = os::process_started(owner.process);
+  owner.lease_ns = 200'000'000;
+  return owner;
+}
+
+TEST(Forget, OfWhatAJobThatLivesWritesIsRefusedAndLeavesAll) {
+  SampleStore store;
+  store.add("nbody", 1);
+  ASSERT_TRUE(store.store().set_owner("nbody", std::nullopt, this_process()));
+  EXPECT_EQ(run_verb({"forget", "nbody", "--store", store.path()}).status, kGood) << "asking what is there is allowed";
+  const Ran ran = run_verb({"forget", "nbody", "--yes", "--store", store.path()});
+  EXPECT_EQ(ran.status, kCannot);
+  EXPECT_THAT(ran.err, HasSubstr("a program that lives writes it: job 'default' of alice"));
+  EXPECT_THAT(ran.err, HasSubstr("nothing was forgotten"));
+  EXPECT_EQ(store.store().list("nbody").value().size(), 1U);
+  EXPECT_EQ(store.store().forgotten("nbody").value(), 0U);
+}
+
+TEST(Forget, OfWhatAProgramWroteThatIsGoneClosedOrDoesNotRenewIsDone) {
+  for (const char* why : {"closed", "gone", "another machine"}) {
+    SampleStore store;
+    store.add("nbody", 1);
+    store::Owner owner = this_process();
+    if (why == std::string("closed")) owner.ended = true;
+    if (why == std::string("gone")) ++owner.started;
+    if (why == std::string("another machine")) owner.host = "another/boot/pid:[1]";
+    ASSERT_TRUE(store.store().set_owner("nbody", std::nullopt, owner));
+    const Ran ran = run_verb({"forget", "nbody", "--yes", "--store", store.path()});
+    EXPECT_EQ(ran.status, kGood) << why << ran.err;
+    EXPECT_THAT(store.store().list("nbody").value(), IsEmpty()) << why;
+  }
+}
+
+TEST(Forget, OfANameWhoseOwnerNobodyCanReadIsDone) {
+  SampleStore store;
+  store.add("nbody", 1);
+  std::ofstream(store.path() + "/nbody/.owner") << "nonsense";
+  ASSERT_FALSE(store.store().owner("nbody"));
+  EXPECT_EQ(run_verb({"forget", "nbody", "--yes", "--store", store.path()}).status, kGood);
+  EXPECT_THAT(store.store().list("nbody").value(), IsEmpty());
 }
 
 TEST(Forget, OfWhatIsNotThereFailsAndNamesTheNearest) {

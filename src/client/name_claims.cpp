@@ -94,14 +94,15 @@ base::Status NameClaims::hold(const std::string& name, Access access) {
     if (const auto known = held_.find(name); known != held_.end())
       return known->second ? base::Status(base::fail(busy(name, *known->second))) : base::Status();
   }
-  Observed watch;
+  store::OwnerWatch watch(self_.host);
+  const std::uint64_t begun_ns = os::monotonic_ns();
   for (bool told = false;; os::sleep_ns(kWatch_ns)) {
     if (auto outcome = try_to_take(name, access, watch)) {
       if (*outcome) look_at_place(name, access == Access::write ? store::Missing::make : store::Missing::leave);
       return *outcome;
     }
-    if (told || !watch.owner || os::monotonic_ns() - watch.since_ns < kTold_after_ns) continue;
-    messages_.say(told_wait(name, *watch.owner));
+    if (told || !watch.watched() || os::monotonic_ns() - begun_ns < kTold_after_ns) continue;
+    messages_.say(told_wait(name, *watch.watched()));
     told = true;
   }
 }
@@ -137,7 +138,7 @@ std::uint64_t NameClaims::incarnation(const std::string& name) {
   return known();
 }
 
-std::optional<base::Status> NameClaims::try_to_take(const std::string& name, Access access, Observed& watch) {
+std::optional<base::Status> NameClaims::try_to_take(const std::string& name, Access access, store::OwnerWatch& watch) {
   auto read = store_.owner(name);
   // The first flush would make the store's directory, too; two launches may begin before it.
   const auto lacks = [](const base::Error& error) {
@@ -162,14 +163,13 @@ std::optional<base::Status> NameClaims::try_to_take(const std::string& name, Acc
     return base::fail(of_another_case(name, *there, self_.study));
   plan::LeaseFacts facts;
   if (there) {
-    if (!watch.owner || watch.owner->launch != there->launch) watch = {there, os::monotonic_ns()};
+    const auto seen = watch.look(*there);
     facts.owned = !there->ended;
     facts.ours = ours(*there);
-    facts.same_machine = there->host == self_.host;
-    facts.process_lives = facts.same_machine && os::process_alive(there->process) &&
-                          os::process_started(there->process) == there->started;
-    facts.renewed = there->beat != watch.owner->beat;
-    facts.watched_ns = os::monotonic_ns() - watch.since_ns;
+    facts.same_machine = seen.same_machine;
+    facts.process_lives = seen.process_lives;
+    facts.renewed = seen.renewed;
+    facts.watched_ns = seen.watched_ns;
     facts.lease_ns = std::max(there->lease_ns, self_.lease_ns);
   }
   const auto verdict = plan::judge_lease(facts);

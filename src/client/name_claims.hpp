@@ -11,6 +11,7 @@
 #include "client/messages.hpp"
 #include "os/cpu_set.hpp"
 #include "os/thread.hpp"
+#include "store/owner_watch.hpp"
 #include "store/store.hpp"
 
 namespace perdure::client {
@@ -45,12 +46,8 @@ class NameClaims {
   void release();
 
  private:
-  struct Observed {
-    std::optional<store::Owner> owner = {};  // as it was when the watch began
-    std::uint64_t since_ns = 0;
-  };
   /// Takes the name if that is decided; nothing: look again.
-  std::optional<base::Status> try_to_take(const std::string& name, Access access, Observed& watch);
+  std::optional<base::Status> try_to_take(const std::string& name, Access access, store::OwnerWatch& watch);
   base::Status keep(const std::string& name);
   void look_at_place(const std::string& name, store::Missing missing);
   store::Owner successor(const std::optional<store::Owner>& there) const;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "os/system.hpp"
+
 namespace perdure::store {
 namespace {
 

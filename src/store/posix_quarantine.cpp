@@ -84,7 +84,7 @@ base::Result<std::string> free_name(const os::Directory& directory, const std::s
 }
 
 // Whether the file is the one that was read; true where nobody said which one that was.
-Result<bool> is_the_one(const os::Directory& directory, const std::string& name, const std::string& identity) {
+base::Result<bool> is_the_one(const os::Directory& directory, const std::string& name, const std::string& identity) {
   if (identity.empty()) return true;
   PERDURE_TRY(const auto file, directory.open_file(name, os::Open::read));
   PERDURE_TRY(const auto found, file.identity());
@@ -120,7 +120,7 @@ std::string quarantine_report(std::string file) {
   return file + ".json";
 }
 
-Result<std::vector<QuarantinedSegment>> quarantined_segments(const PosixPlace& place, const std::string& name) {
+base::Result<std::vector<QuarantinedSegment>> quarantined_segments(const PosixPlace& place, const std::string& name) {
   std::vector<QuarantinedSegment> found;
   auto quarantines = place.quarantines(name);
   if (!quarantines && quarantines.error().code == PERDURE_NOT_FOUND) return found;
@@ -138,7 +138,7 @@ Result<std::vector<QuarantinedSegment>> quarantined_segments(const PosixPlace& p
 
 namespace {
 
-Result<bool> is_aside(const PosixPlace& place, const std::string& checkpoint, const std::string& file) {
+base::Result<bool> is_aside(const PosixPlace& place, const std::string& checkpoint, const std::string& file) {
   PERDURE_TRY(const auto quarantines, place.quarantines(checkpoint));
   for (const os::Directory& quarantine : quarantines) {
     PERDURE_TRY(const bool there, quarantine.contains(file));
@@ -191,8 +191,8 @@ Status quarantine_segment(const PosixPlace& place, const SegmentRef& segment, co
 namespace {
 
 // True when it was whole and is in its place again.
-Result<bool> put_back(const PosixPlace& place, const segment::VersionId& id, const os::Directory& quarantine,
-                      const std::string& moving, const std::string& file) {
+base::Result<bool> put_back(const PosixPlace& place, const segment::VersionId& id, const os::Directory& quarantine,
+                            const std::string& moving, const std::string& file) {
   PERDURE_TRY(os::File opened, quarantine.open_file(moving, os::Open::read));
   PERDURE_TRY(const auto source, segment::open_file(std::move(opened), segment::Cached::no));
   if (!segment::verify(*source, nullptr).empty()) return false;

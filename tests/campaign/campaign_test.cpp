@@ -201,17 +201,18 @@ TEST(CampaignModel, NoticesAnErrorOfOneRankOnly) {
 }
 
 TEST(CampaignModel, NoticesTwoLaunchesOfOneNameAtOnce) {
-  const Scenario scenario = scenario_of(
-      "job ranks=1\nlaunch rival=yes do=restore,checkpoint\nlaunch rival=yes do=restore\n"
-      "launch rival=yes hung=0 do=restore\n");
+  const std::string launches =
+      "rival=yes do=restore,checkpoint\nlaunch rival=yes do=restore\nlaunch rival=yes hung=0 do=restore\n";
+  const Scenario scenario = scenario_of("job ranks=1\nlaunch " + launches);
+  const Scenario unwritten = scenario_of("job ranks=1\nlaunch store=full " + launches);
   Answer nothing, captured;
   nothing.begun = nothing.done = captured.begun = captured.done = true;
   nothing.status = PERDURE_NOT_FOUND;
   captured.step = step_of(0, 1);
   captured.version = 1;
   // What a rival is told of the first launch, which is a first start, or of another one, which has restored its state.
-  const auto judged = [&](std::size_t launch, int rival) {
-    Model model(scenario);
+  const auto judged_in = [&](const Scenario& of, std::size_t launch, int rival) {
+    Model model(of);
     Told told;
     told.answers = {{nothing, captured}};
     if (launch == 0) told.rival = rival;
@@ -222,10 +223,12 @@ TEST(CampaignModel, NoticesTwoLaunchesOfOneNameAtOnce) {
     violations = model.judge(launch, told);
     return violations.empty() ? std::string() : violations[0].rule;
   };
+  const auto judged = [&](std::size_t launch, int rival) { return judged_in(scenario, launch, rival); };
   EXPECT_EQ(judged(1, PERDURE_BUSY), "");
   for (const int status : {PERDURE_OK, PERDURE_NOT_FOUND, PERDURE_MISMATCH})
     EXPECT_EQ(judged(1, status), "one launch at a time has a name") << status;
   EXPECT_EQ(judged(0, PERDURE_NOT_FOUND), "") << "nobody has written the name yet";
+  EXPECT_EQ(judged_in(unwritten, 1, PERDURE_MISMATCH), "") << "the store did not take whose the name is";
   EXPECT_EQ(judged(2, PERDURE_OK), "") << "who says nothing for a while may be taken for dead";
 }
 

@@ -366,10 +366,13 @@ void Model::judge_close(Judging& now, const Answer& answer) {
     attempt->level = PERDURE_LEVEL_STORE;
 }
 
-/// Whose the name is stands in the store, from its first write on; who has stopped for a while may be taken for dead.
+/// Whose the name is stands in the store, from its first write on, if that store took it; who has stopped for a while
+/// may be taken for dead.
 void Model::judge_rival(Judging& now) {
   if (!now.told.rival || now.launch.store != "works" || now.launch.hung >= 0 || gets_less(now.launch)) return;
-  const bool owns = now.launch.acts.front() == Act::restore &&
+  const auto owners = owners_.find(scenario_.jobs[static_cast<std::size_t>(now.launch.job)].name);
+  const bool owned = owners != owners_.end() && owners->second == std::set<int>{now.launch.job};
+  const bool owns = owned && now.launch.acts.front() == Act::restore &&
                     std::all_of(now.told.answers.begin(), now.told.answers.end(), [](const auto& rank) {
                       const Answer& answer = rank.front();
                       return answer.done && answer.status == PERDURE_OK;

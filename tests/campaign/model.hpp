@@ -95,7 +95,7 @@ class Model {
   void judge_checkpoint(Judging& now, std::size_t act, const Answer& answer);
   void judge_wait(Judging& now, const Answer& answer, int level);
   void judge_close(Judging& now, const Answer& answer);
-  static void judge_rival(Judging& now);
+  void judge_rival(Judging& now);
   void leave_what_is_newer(int job, std::uint64_t step);
 
   const Scenario& scenario_;

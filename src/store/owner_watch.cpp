@@ -1,0 +1,22 @@
+#include "store/owner_watch.hpp"
+
+#include "os/system.hpp"
+
+namespace perdure::store {
+
+OwnerWatch::Seen OwnerWatch::look(const Owner& there) {
+  const std::uint64_t now_ns = os::monotonic_ns();
+  if (!owner_ || owner_->launch != there.launch) {
+    owner_ = there;
+    since_ns_ = now_ns;
+  }
+  Seen seen;
+  seen.same_machine = there.host == host_;
+  seen.process_lives =
+      seen.same_machine && os::process_alive(there.process) && os::process_started(there.process) == there.started;
+  seen.renewed = there.beat != owner_->beat;
+  seen.watched_ns = now_ns - since_ns_;
+  return seen;
+}
+
+}  // namespace perdure::store
