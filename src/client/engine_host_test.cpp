@@ -8,9 +8,14 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
+#include <thread>
+#include <variant>
 
 #include "client/daemon_environment.hpp"
+#include "engine/host/node_directory.hpp"
 #include "ipc/channel.hpp"
+#include "os/system.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::client {
@@ -86,6 +91,35 @@ TEST_F(EngineHost, AnEngineThatEndedIsFollowedByANewOne) {
   const HostedEngine again = obtain(configured());
   EXPECT_EQ(again.socket, socket);
   EXPECT_TRUE(ipc::Channel::connect(again.socket));
+}
+
+// Such as one that was killed, and whose memory is being released, or one that starts.
+class SilentEngine : public EngineHost {
+ protected:
+  SilentEngine() {
+    auto claimed = engine::claim(configured("retention.keep_last=7"), "here");
+    EXPECT_TRUE(claimed) << claimed.error().text();
+    held_.emplace(std::move(std::get<engine::Claim>(*claimed)));
+  }
+  std::optional<engine::Claim> held_;
+};
+
+TEST_F(SilentEngine, OfAnotherConfigurationIsWaitedForAndItsPlaceIsTakenOver) {
+  const std::string socket = held_->paths.socket();
+  std::thread dying([&] {
+    os::sleep_ns(300'000'000);
+    held_.reset();
+  });
+  EXPECT_EQ(obtain(configured()).socket, socket);
+  dying.join();
+}
+
+TEST_F(SilentEngine, ThatStaysIsNamedAndNobodyBeginsBesideIt) {
+  const auto hosted = obtain_engine(configured("engine.start_timeout=0.2"), "here");
+  ASSERT_FALSE(hosted);
+  EXPECT_EQ(hosted.error().code, PERDURE_UNAVAILABLE);
+  EXPECT_NE(hosted.error().text().find(held_->paths.node), std::string::npos) << hosted.error().text();
+  EXPECT_NE(hosted.error().text().find("does not answer"), std::string::npos) << hosted.error().text();
 }
 
 TEST_F(EngineHost, ADaemonThatMayNotBeStartedIsUnavailable) {

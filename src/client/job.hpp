@@ -39,6 +39,8 @@ class Job {
   base::Status hold(const std::string& name, NameClaims::Access access);
   /// [local] For the opening of a collective call that says a name: rank 0 adds what it knows of the name's place.
   void add_incarnation(Opening& opening);
+  /// At rank 0: the store has a place for this name, and it was seen in this launch.
+  bool saw_place(const std::string& name) { return names_->incarnation(name) > store::kNoIncarnation; }
   /// [local] After it: tells the engine of this node what rank 0 saw, where that is news. What cannot be told now is
   /// told after the next such call: the others of the job go on meanwhile.
   void tell_incarnation(const std::string& name, std::uint64_t incarnation);

@@ -30,8 +30,8 @@ class KnownVersions {
   /// The time of a new attempt at a version of this name; from now on the newest one known.
   std::uint64_t next_attempt(const std::string& name, std::uint64_t clock_ns);
   void written(const segment::VersionId& id) { taken_[id.name][id.version] = id.attempt.created_ns; }
-  /// The program went back to this one on purpose: what was begun later is of a branch that it left, and its numbers
-  /// are free.
+  /// The program goes on from this one: what was begun later is of a branch that it left on purpose, or because nothing
+  /// newer could be restored, and its numbers are free.
   void went_back(const segment::VersionId& id);
   void retired(const std::string& name, std::uint64_t version);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <span>
 
 #include "base/field_codec.hpp"
@@ -36,25 +37,48 @@ base::Result<std::optional<segment::VersionId>> held_id(Job& job, const std::str
 }
 
 // `since`: only that attempt, or a later one, counts.
-base::Result<bool> complete_in_store(Job& job, const std::string& name, std::uint64_t version,
-                                     const segment::Attempt& since = {}) {
+base::Result<bool> listed_in_store(Job& job, const std::string& name, std::uint64_t version,
+                                   const segment::Attempt& since,
+                                   const std::function<bool(const store::VersionListing&)>& counts) {
   auto listings = job.store().list(name);
   if (!listings && listings.error().code == PERDURE_NOT_FOUND) return false;
   if (!listings) return base::fail(listings.error());
   return std::any_of(listings->begin(), listings->end(), [&](const auto& listing) {
-    return listing.id.version == version && listing.id.attempt >= since && listing.all_present() &&
-           store::read_version(job.store(), listing);
+    return listing.id.version == version && listing.id.attempt >= since && listing.all_present() && counts(listing);
   });
 }
 
-base::Status wait_here(Job& job, const std::string& name, std::uint64_t version, int level, std::uint64_t timeout_ns) {
+base::Result<bool> complete_in_store(Job& job, const std::string& name, std::uint64_t version,
+                                     const segment::Attempt& since = {}) {
+  return listed_in_store(job, name, version, since,
+                         [&](const auto& listing) { return store::read_version(job.store(), listing).has_value(); });
+}
+
+/// `attempt`: which one this node has brought to the store.
+base::Status wait_here(Job& job, const std::string& name, std::uint64_t version, int level, std::uint64_t timeout_ns,
+                       segment::Attempt& attempt) {
   PERDURE_TRY(const auto held, held_id(job, name, version));
+  if (held) attempt = held->attempt;
   if (held && level > PERDURE_LEVEL_PROCESS)
     PERDURE_CHECK(job.engine().channel().call(ipc::WaitStored{*held, timeout_ns}));
   if (held) return {};
-  PERDURE_TRY(const bool stored, complete_in_store(job, name, version, {job.known().meant(name, version), 0}));
+  attempt = {job.known().meant(name, version), 0};
+  PERDURE_TRY(const bool stored, complete_in_store(job, name, version, attempt));
   if (stored) return {};
   return base::fail(PERDURE_NOT_FOUND, text(name, version), "neither this node nor the store has it");
+}
+
+// What engines brought there in an earlier launch may be gone since, together with the store: rank 0 looks, for all.
+// Every segment was verified when it was written, so that its name says enough. Where the store cannot be listed, it is
+// enough to have seen the place in this launch.
+base::Status still_there(Job& job, const std::string& name, std::uint64_t version, const segment::Attempt& attempt) {
+  if (job.rank() != 0) return {};
+  const auto there = listed_in_store(job, name, version, attempt, [](const auto&) { return true; });
+  if (there ? *there : job.saw_place(name)) return {};
+  if (!there) return base::fail(there.error());
+  return base::fail(PERDURE_UNAVAILABLE, text(name, version),
+                    "it was brought to " + job.store().properties().location + ", and is not there any more",
+                    "wait again, or write it again: what is still on the nodes is brought there once more", true);
 }
 
 base::Status remove_from_store(Job& job, const std::string& name, std::uint64_t version, bool& found) {
@@ -152,7 +176,11 @@ base::Status wait_together(Job& job, const std::string& name, std::uint64_t numb
     const std::uint64_t passed = os::monotonic_ns() - begun;
     if (timeout_ns != 0) timeout_ns = passed < timeout_ns ? timeout_ns - passed : 1;
   }
-  return agree_after(job.comm(), "wait", [&] { return wait_here(job, name, number, level, timeout_ns); });
+  segment::Attempt attempt;
+  PERDURE_CHECK(
+      agree_after(job.comm(), "wait", [&] { return wait_here(job, name, number, level, timeout_ns, attempt); }));
+  if (level <= PERDURE_LEVEL_PROCESS) return {};
+  return agree_after(job.comm(), "wait", [&] { return still_there(job, name, number, attempt); });
 }
 
 // An agreement names a rank; where to look is the node whose engine is gone. All ranks are in this wait, and leave it

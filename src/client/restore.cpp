@@ -194,7 +194,8 @@ base::Status Session::restore_all(const std::string& name, std::int64_t version,
       return {};
     });
   PERDURE_CHECK(restore_newest(reader, target, {Operation::restore, name, version}, ready));
-  if (version >= 0) job_->known().went_back(reader.id());
+  // Also where the latest was asked for: what is newer was damaged, and its numbers are free.
+  job_->known().went_back(reader.id());
   job_->known().went_on_from(reader.id());
   const BytesRead read = reader.bytes_read();
   progress_.restored_version = static_cast<std::int64_t>(reader.id().version);

@@ -101,8 +101,8 @@ TEST_P(TierDamage, AFlippedBitInTheOnlyCopyLetsAllRanksTakeTheNextOlderVersion) 
     std::int64_t latest = -1;
     REQUIRE_STATUS(PERDURE_OK, handle, perdure_latest(handle, "app", &latest));
     REQUIRE(latest == 2);
-    // Life goes on, with the version that was lost as well.
-    for (int version : {4, 5}) {
+    // Life goes on, with the number of the version that was lost as well.
+    for (int version : {3, 4, 5}) {
       state.advance(static_cast<std::uint64_t>(version));
       REQUIRE_STATUS(PERDURE_OK, handle, perdure_checkpoint(handle, "app", version));
     }
