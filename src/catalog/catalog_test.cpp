@@ -64,6 +64,22 @@ class FailOnce : public os::Hooks {
   int error_;
 };
 
+/// Counts the calls of one kind.
+class CallCount : public os::Hooks {
+ public:
+  explicit CallCount(std::string call) : call_(std::move(call)) { os::install_hooks(this); }
+  ~CallCount() override { os::install_hooks(nullptr); }
+  int before(const os::Operation& operation) override {
+    if (operation.call == call_) ++count_;
+    return 0;
+  }
+  unsigned count() const { return count_; }
+
+ private:
+  std::string call_;
+  unsigned count_ = 0;
+};
+
 /// A small file system of its own for the log, which is filled up to the last byte.
 class CatalogOnAFullFileSystem : public testing::Test {
  protected:
@@ -372,6 +388,26 @@ TEST_F(CatalogFile, RecordsThatComeWhileTheSnapshotIsWrittenAreInTheNewLog) {
   for (const std::uint64_t version : {8, 9, 10}) EXPECT_TRUE(again.state().versions.contains(sample_id(version)));
   EXPECT_EQ(described(again.state()), described(catalog.state()));
   EXPECT_TRUE(again.replay_report().damage.empty());
+}
+
+TEST_F(CatalogFile, WhereThereIsNoRoomForMoreOnlyWhatIsNeededIsReserved) {
+  Catalog catalog = open();
+  const FailOnce hooks("reserve", ENOSPC);
+  for (std::uint64_t version = 0; version < 200; ++version)
+    ASSERT_TRUE(catalog.append(sample_stage(sample_id(version), 0, 1))) << version;
+}
+
+// What was reserved for the old log went with it.
+TEST_F(CatalogFile, AfterACompactionRoomIsReservedInTheNewLog) {
+  Catalog catalog = open();
+  for (std::uint64_t version = 0; version < 200; ++version)
+    ASSERT_TRUE(catalog.append(sample_stage(sample_id(version), 0, 1)));
+  for (std::uint64_t version = 0; version < 200; ++version) ASSERT_TRUE(catalog.append(DropRecord{sample_id(version)}));
+  ASSERT_TRUE(catalog.compact());
+  const CallCount reserved("reserve");
+  for (std::uint64_t version = 0; version < 200; ++version)
+    ASSERT_TRUE(catalog.append(sample_stage(sample_id(version), 0, 1)));
+  EXPECT_GT(reserved.count(), 0U);
 }
 
 TEST_F(CatalogFile, OneCompactionAtATime) {
