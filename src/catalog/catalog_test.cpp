@@ -64,6 +64,22 @@ class FailOnce : public os::Hooks {
   int error_;
 };
 
+/// Counts the calls of one kind.
+class CallCount : public os::Hooks {
+ public:
+  explicit CallCount(std::string call) : call_(std::move(call)) { os::install_hooks(this); }
+  ~CallCount() override { os::install_hooks(nullptr); }
+  int before(const os::Operation& operation) override {
+    if (operation.call == call_) ++count_;
+    return 0;
+  }
+  unsigned count() const { return count_; }
+
+ private:
+  std::string call_;
+  unsigned count_ = 0;
+};
+
 /// A small file system of its own for the log, which is filled up to the last byte.
 class CatalogOnAFullFileSystem : public testing::Test {
  protected:
@@ -233,6 +249,27 @@ TEST_F(CatalogFile, AFileLargerThanAnyCatalogIsRefusedWithARemedy) {
   EXPECT_NE(catalog.error().remedy, "");
 }
 
+// Its records are 15 times 64 MiB of holes, which replay reads, hashes and steps over.
+TEST_F(CatalogFile, ALogThatIsNearlyFullTakesOnlyWhatGivesUp) {
+  if (test_support::kSanitized) GTEST_SKIP() << "it takes a GiB of memory";
+  const TemporaryDirectory memory(TemporaryDirectory::Place::memory);
+  const Bytes zeros(64 * base::MiB);
+  const std::uint64_t hash = base::hash64(zeros);
+  const std::uint32_t start[] = {0x52434450, 64 * base::MiB, static_cast<std::uint32_t>(hash),
+                                 static_cast<std::uint32_t>(hash >> 32)};
+  const auto file = os::File::open(memory.path() + "/catalog", os::Open::create).value();
+  ASSERT_TRUE(file.write(0, base::as_bytes(std::string_view("PDCATLG1"))));
+  const std::uint64_t each = sizeof start + zeros.size();
+  for (std::uint64_t i = 0; i < 15; ++i) ASSERT_TRUE(file.write(8 + i * each, std::as_bytes(std::span(start))));
+  ASSERT_TRUE(file.truncate(8 + 15 * each));
+  Catalog catalog = Catalog::open(memory.path()).value();
+  ASSERT_EQ(catalog.replay_report().torn_bytes, 0U) << "they are records";
+  const auto refused = catalog.append(sample_stage(sample_id(1), 0, 1));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PERDURE_NO_SPACE);
+  EXPECT_TRUE(catalog.append(DropRecord{sample_id(1)}));
+}
+
 // The record that the bit is in is lost; all others count. What the last one loses looks like a torn append.
 TEST(Replay, AFlippedBitAtAnyByteCostsOneRecordAndMakesNone) {
   const std::vector<Record> records = {TierRecord{0, "memory", 4711}, sample_stage(sample_id(1), 0, 1, 0, 100),
@@ -372,6 +409,26 @@ TEST_F(CatalogFile, RecordsThatComeWhileTheSnapshotIsWrittenAreInTheNewLog) {
   for (const std::uint64_t version : {8, 9, 10}) EXPECT_TRUE(again.state().versions.contains(sample_id(version)));
   EXPECT_EQ(described(again.state()), described(catalog.state()));
   EXPECT_TRUE(again.replay_report().damage.empty());
+}
+
+TEST_F(CatalogFile, WhereThereIsNoRoomForMoreOnlyWhatIsNeededIsReserved) {
+  Catalog catalog = open();
+  const FailOnce hooks("reserve", ENOSPC);
+  for (std::uint64_t version = 0; version < 200; ++version)
+    ASSERT_TRUE(catalog.append(sample_stage(sample_id(version), 0, 1))) << version;
+}
+
+// What was reserved for the old log went with it.
+TEST_F(CatalogFile, AfterACompactionRoomIsReservedInTheNewLog) {
+  Catalog catalog = open();
+  for (std::uint64_t version = 0; version < 200; ++version)
+    ASSERT_TRUE(catalog.append(sample_stage(sample_id(version), 0, 1)));
+  for (std::uint64_t version = 0; version < 200; ++version) ASSERT_TRUE(catalog.append(DropRecord{sample_id(version)}));
+  ASSERT_TRUE(catalog.compact());
+  const CallCount reserved("reserve");
+  for (std::uint64_t version = 0; version < 200; ++version)
+    ASSERT_TRUE(catalog.append(sample_stage(sample_id(version), 0, 1)));
+  EXPECT_GT(reserved.count(), 0U);
 }
 
 TEST_F(CatalogFile, OneCompactionAtATime) {

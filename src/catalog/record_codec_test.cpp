@@ -94,6 +94,17 @@ TEST(RecordCodec, NumbersOutOfRangeAreRefused) {
   expect_refused(quarantine, "'chunk'");
 }
 
+TEST(RecordCodec, AMovedChunkIsItsNumberAndItsOffset) {
+  Json json = to_json(SpilledRecord{test_support::sample_id(1), 0, {{0, 4096}}});
+  ASSERT_TRUE(record_from_json(json, "log"));
+  const Json wrong[] = {5U, Json::array({1U, 2U, 3U}), Json::array({-1, 2U}), Json::array({1U, -2}),
+                        Json::array({1ULL << 32, 2U})};
+  for (const Json& chunk : wrong) {
+    json["chunks"][0] = chunk;
+    expect_refused(json, "moved chunk");
+  }
+}
+
 TEST(RecordCodec, RedundancyThatContradictsItselfIsRefused) {
   const Json good = to_json(RedundancyRecord{test_support::sample_redundancy_set(test_support::sample_id(1), 5)});
   ASSERT_TRUE(record_from_json(good, "log"));

@@ -178,6 +178,18 @@ TEST(State, EncodedAgainItIsReachedAgainOnlyWhenThatIsSaid) {
             2U);
 }
 
+TEST(State, EncodedAgainNothingOfItIsWhereItCannotBeReached) {
+  const auto redundancy = RedundancyRecord{test_support::sample_redundancy_set(kId, 5)};
+  const RedundancyId id{kId, 5};
+  State state = fold({redundancy});
+  auto& kept = state.redundancy_sets.at(id).kept;
+  state.unreachable_blocks[id].blocks.insert(kept.extract(kept.begin()));
+  state.apply(redundancy);
+  EXPECT_TRUE(state.unreachable_blocks.empty());
+  state.apply(ReachedRecord{id});
+  EXPECT_TRUE(state.redundancy_sets.at(id).reached);
+}
+
 TEST(State, WhichNodesAVersionWasCapturedOnIsKnownUntilItIsCommitted) {
   using test_support::captured_on;
   const std::vector<std::uint64_t> nodes = {7, 9};

@@ -167,6 +167,18 @@ TEST(Recovery, OneDamagedPieceIsALossAndTheOtherRankOfItsNodeStays) {
   EXPECT_EQ(sources[2], From::in_place);
 }
 
+// Rank 1 has a chunk more than rank 0, in the stripe of the second chunk of rank 3.
+TEST(Recovery, ALostPieceIsALossOfItsOwnChunksOnly) {
+  const std::vector<PositionRanks> members{std::vector<ReplicatedRank>{{0, 1}, {1, 2}},
+                                           std::vector<ReplicatedRank>{{2, 1}},
+                                           std::vector<ReplicatedRank>{{3, 2}, {4, 1}, {5, 1}}};
+  Picture left{{{}, {0}, {1}, {}, {2}, {2}}, {}, {}};
+  for (std::uint32_t p = 0; p < 3; ++p) left.kept.push_back({p, 9, 0, "xor", 1, p, members});
+  const auto sources = plan_recovery(left, {0, 0, 1, 2, 2, 2}).of_rank;
+  EXPECT_EQ(sources[0], From::rebuild);
+  EXPECT_EQ(sources[3], From::rebuild);
+}
+
 TEST(Recovery, ABadParityIsALossOfItsStripeOnly) {
   const Cluster cluster("xor", 3, 1);
   auto left = cluster.without(redundancy::Positions(1));

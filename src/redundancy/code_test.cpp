@@ -220,7 +220,12 @@ TEST(Code, RefusesLengthsThatCannotBeThoseOfAStripe) {
   Items available = Items().set();
   available.reset(0);
   const std::vector<unsigned> wanted = {0}, none = {5};
-  EXPECT_FALSE(code.decode(available, views(stripe.items), none, targets_of(target)));
+  std::vector<Bytes> whole(2, Bytes(20));
+  EXPECT_EQ(code.decode(available, views(stripe.items), wanted, targets_of(whole)).error().code,
+            PERDURE_INVALID_ARGUMENT);
+  whole.pop_back();
+  EXPECT_EQ(code.decode(available, views(stripe.items), none, targets_of(whole)).error().code,
+            PERDURE_INVALID_ARGUMENT);
   stripe.items[3].resize(19);  // a truncated parity
   EXPECT_EQ(code.decode(available, views(stripe.items), wanted, targets_of(target)).error().code, PERDURE_MISMATCH);
   stripe.items[3].resize(20);

@@ -158,6 +158,12 @@ TEST(Schemes, KeepNothingInAGroupThatTheyCannotHave) {
     }
 }
 
+TEST(Schemes, AServerKeepsNothingForAGroupThatIsTooLarge) {
+  const Scheme& scheme = *find_scheme("parity-server").value();
+  EXPECT_EQ(scheme.map(63, 1)->kept(63, std::vector<std::uint64_t>(63, 1)).size(), 1U);
+  EXPECT_TRUE(scheme.map(64, 1)->kept(64, std::vector<std::uint64_t>(64, 1)).empty());
+}
+
 TEST(Schemes, ParitiesAreThoseOfTheCode) {
   for (const unsigned m : {1u, 2u, 3u}) {
     const auto map = find_scheme("reed-solomon").value()->map(5, m);

@@ -5,7 +5,9 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
+#include "os/file.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::segment {
@@ -33,6 +35,20 @@ TEST_F(FileSource, ReadingBeyondItsEndIsAnError) {
   ASSERT_TRUE(source);
   std::array<std::byte, 3> read;
   EXPECT_FALSE((*source)->read(8, read));
+}
+
+TEST(FileWithHoles, SaysAtEveryOffsetHowFarItIsZero) {
+  const test_support::TemporaryDirectory directory(test_support::TemporaryDirectory::Place::memory);
+  constexpr std::uint64_t kSize = 1 << 20, kData = kSize / 2;
+  const auto file = os::File::open(directory / "file", os::Open::create).value();
+  ASSERT_TRUE(file.truncate(kSize));
+  ASSERT_TRUE(file.write(kData, std::vector<std::byte>(4096, std::byte{1})));
+  const auto source = open_file(directory / "file").value();
+  EXPECT_EQ(source->zeros(0), kData);
+  EXPECT_EQ(source->zeros(4096), kData - 4096);
+  EXPECT_EQ(source->zeros(kData), 0U);
+  EXPECT_EQ(source->zeros(kSize - 4096), 4096U) << "up to the end";
+  EXPECT_EQ(source->zeros(kSize), 0U);
 }
 
 TEST_F(FileSource, WhatIsNoFileOfOursIsRefused) {

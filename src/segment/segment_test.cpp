@@ -5,6 +5,7 @@
 #include "base/cbor.hpp"
 #include "base/json.hpp"
 #include "segment/chunk_ranges.hpp"
+#include "segment/hashed_range.hpp"
 #include "segment/little_endian.hpp"
 #include "support/sample_segment.hpp"
 
@@ -83,6 +84,28 @@ TEST(Tail, EndsTheFileAtAMultipleOf4096WhateverTheManifestsLength) {
     ASSERT_TRUE(decoded) << decoded.error().text();
     EXPECT_EQ(*decoded, manifest);
   }
+}
+
+TEST(Tail, HasAsManyBytesAsWasSaidAheadWhateverTheManifestsLength) {
+  Manifest manifest = laid_out_sample();
+  const std::uint64_t offset = lay_out(manifest);
+  for (std::size_t length = 0; length < 4096; length += 16) {
+    manifest.writer = std::string(length, 'w');
+    ASSERT_EQ(encode_tail(manifest, offset).size(), tail_bytes(manifest, offset)) << length;
+  }
+}
+
+TEST(HashedRange, HashesWhatIsLeftOfItAndReadsNothingBehind) {
+  const std::vector<std::byte> file(200'000, std::byte{7});
+  const ReadAt read = [&](std::uint64_t offset, base::ByteSpan target) -> base::Status {
+    EXPECT_LE(offset + target.size(), 150'010U);
+    std::copy_n(file.begin() + static_cast<std::ptrdiff_t>(offset), target.size(), target.begin());
+    return {};
+  };
+  HashedRange range(read, 10, 150'000);
+  const auto hash = range.rest("x", "manifest");
+  ASSERT_TRUE(hash) << hash.error().text();
+  EXPECT_EQ(*hash, base::hash128(base::ConstByteSpan(file).subspan(10, 150'000)));
 }
 
 TEST(Header, SaysWhatTheManifestSays) {

@@ -139,8 +139,8 @@ TEST(Tables, EveryTruncationIsRefused) {
   }
 }
 
-/// How an index in which one thing was changed is refused, every hash being right.
-std::string refusal_of_index(const std::function<void(Manifest&)>& change) {
+/// A file in whose tables or index one thing was changed, every hash being right.
+std::vector<std::byte> file_with_changed_tail(const std::function<void(Manifest&)>& change) {
   Manifest manifest = two_tabled_ranks();
   const std::uint64_t tail_offset = manifest.tables[0].offset;
   std::vector<std::byte> file = tabled_file(manifest);
@@ -154,7 +154,12 @@ std::string refusal_of_index(const std::function<void(Manifest&)>& change) {
     return base::Status();
   });
   EXPECT_TRUE(written);
-  MemorySource source(std::move(file));
+  return file;
+}
+
+/// How such a file is refused.
+std::string refusal_of_index(const std::function<void(Manifest&)>& change) {
+  MemorySource source(file_with_changed_tail(change));
   const auto read = read_manifest(source);
   EXPECT_FALSE(read);
   EXPECT_FALSE(verify(source, nullptr).empty());
@@ -176,6 +181,29 @@ TEST(Tables, ThatLieWhereTheyMayNotAreRefused) {
   says([](Manifest& m) { m.pieces[0].rank = 1; }, "it is that of rank 1");
   says([](Manifest& m) { m.pieces[1].chunks[0].offset = m.pieces[0].chunks[0].offset; }, "overlaps chunk 0 of rank 2");
   says([](Manifest& m) { m.pieces[1].chunks[0].offset = 61440; }, "reach beyond");
+}
+
+// Who reads one rank sees no other table.
+TEST(Tables, OfOneRankWhoseChunksLieWhereTheyMayNotAreRefused) {
+  for (const std::uint64_t offset :
+       {std::uint64_t{61440}, std::uint64_t{0}, two_tabled_ranks().pieces[1].chunks[1].offset}) {
+    MemorySource source(file_with_changed_tail([&](Manifest& m) { m.pieces[1].chunks[0].offset = offset; }));
+    const auto refused = read_rank(source, 3);
+    ASSERT_FALSE(refused) << offset;
+    EXPECT_EQ(refused.error().code, PERDURE_CORRUPT);
+    EXPECT_NE(refused.error().text().find("table of rank 3"), std::string::npos) << refused.error().text();
+    EXPECT_TRUE(read_rank(source, 2)) << "of which nothing is wrong";
+  }
+}
+
+TEST(Tables, OfOneRankMayHaveItsChunksInAnyOrder) {
+  const auto swap = [](Manifest& m) { std::swap(m.pieces[0].chunks[0].offset, m.pieces[0].chunks[1].offset); };
+  Manifest expected = two_tabled_ranks();
+  swap(expected);
+  MemorySource source(file_with_changed_tail(swap));
+  const auto read = read_rank(source, 2);
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_EQ(read->pieces, std::vector<Piece>{expected.pieces[0]});
 }
 
 TEST(Tables, ASegmentOfAMillionChunksAndManyRegionsIsWrittenAndRead) {

@@ -106,7 +106,7 @@ Result<std::vector<VersionListing>> PosixStore::list(const std::string& name) {
   const std::uint64_t forgotten_ns = latest_forgotten(entries);
   std::set<RetiredMark> retired;
   for (const os::Entry& entry : entries)
-    if (auto mark = parse_retired_mark(entry.name)) retired.insert(*mark);
+    if (auto mark = entry.directory ? parse_retired_mark(entry.name) : std::nullopt) retired.insert(*mark);
   std::map<ListingKey, VersionListing> found;
   for (const os::Entry& entry : entries) {
     const auto version = entry.directory ? parse_version(entry.name) : std::nullopt;

@@ -169,7 +169,7 @@ Status forget_name(const PosixPlace& place, const std::string& name, std::uint64
 
 namespace {
 
-// What a mark hides is deleted, then the marks before it.
+// What a mark hides is deleted, then the marks before it. Versions that are empty then are left to who cleans.
 Status finish_forgetting(const PosixPlace& store_place, const os::Directory& name, const std::string& checkpoint,
                          const std::vector<os::Entry>& entries) {
   const std::uint64_t forgotten_ns = latest_forgotten(entries);
@@ -181,14 +181,10 @@ Status finish_forgetting(const PosixPlace& store_place, const os::Directory& nam
     const segment::VersionId place{checkpoint, *number, {}};
     PERDURE_TRY(const auto version, version_if_there(store_place, place));
     PERDURE_TRY(const auto files, list_if_there(version));
-    bool deleted = false;
     for (const os::Entry& file : files) {
       const auto parsed = segment::parse_file_name(file.name);
-      if (!parsed || parsed->attempt.created_ns > forgotten_ns) continue;
-      PERDURE_CHECK(version->remove_file(file.name));
-      deleted = true;
+      if (parsed && parsed->attempt.created_ns <= forgotten_ns) PERDURE_CHECK(version->remove_file(file.name));
     }
-    if (deleted) PERDURE_CHECK(remove_if_empty(store_place, place));
   }
   for (const os::Entry& entry : entries) {
     const auto mark = entry.directory ? parse_forgotten_mark(entry.name) : std::nullopt;

@@ -379,6 +379,15 @@ TEST_F(PosixStoreTest, StoresAllOfASegmentHoweverLittleTheSystemTakesAtATime) {
   EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
 }
 
+TEST_F(PosixStoreTest, GoesOnWithAPublishedSegmentThatIsCopiedInSeveralParts) {
+  const Manifest manifest = test_support::sample_manifest(kFirst, 1, 0, 1, {0}, 9 * base::MiB, base::MiB);
+  ASSERT_TRUE(write_segment(*store_, manifest, 64 * base::MiB));
+  auto sink = store_->resume(manifest, test_support::sample_file(manifest).size());
+  ASSERT_TRUE(sink) << sink.error().text();
+  ASSERT_TRUE((*sink)->commit());
+  EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
+}
+
 // Where room can be reserved, the file is as long as it should be from the beginning.
 TEST_F(PosixStoreTest, DoesNotPublishASegmentThatIsTooShortWhereRoomCannotBeReserved) {
   os::FaultRules faults(os::parse_fault_rules("fallocate::EOPNOTSUPP").value());
@@ -479,6 +488,13 @@ TEST_F(PosixStoreTest, HidesAndFinishesARemovalThatWasCutShort) {
   EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
 }
 
+TEST_F(PosixStoreTest, TakesAFileForNoMarkOfARemoval) {
+  ASSERT_TRUE(write_one());
+  touch("nbody/.retired-1-" + kFirst.attempt.hex());
+  ASSERT_TRUE(store_->clean(no_matter_which));
+  EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
+}
+
 TEST_F(PosixStoreTest, WritesAnAttemptAgainWhoseRemovalWasCutShort) {
   ASSERT_TRUE(write_one());
   fs::create_directory(root_ + "/nbody/.retired-1-" + kFirst.attempt.hex());
@@ -549,6 +565,14 @@ TEST_F(PosixStoreTest, HidesAndFinishesAForgettingThatWasCutShort) {
   ASSERT_TRUE(store_->clean(no_matter_which));
   EXPECT_THAT(files(), testing::ElementsAre("nbody", "nbody/.forgotten-00000000000003e8"));
   EXPECT_THAT(store_->residue().value(), IsEmpty());
+}
+
+TEST_F(PosixStoreTest, ForgetsWhatWasBegunUpToThatVeryTime) {
+  touch("nbody/1/.tmp-" + kFile);
+  ASSERT_TRUE(store_->forget("nbody", 999));
+  EXPECT_TRUE(fs::exists(root_ + "/nbody/1/.tmp-" + kFile)) << "it is of 1000";
+  ASSERT_TRUE(store_->forget("nbody", 1000));
+  EXPECT_THAT(files(), testing::ElementsAre("nbody", "nbody/.forgotten-00000000000003e8"));
 }
 
 TEST_F(PosixStoreTest, SetsAsideADamagedSegmentWhoseNameItNeeds) {
