@@ -34,6 +34,10 @@ TEST(Absence, OfPartsSaysWhichVersionAndWhereTheyAre) {
   EXPECT_EQ(held.code, PERDURE_INCOMPLETE);
   EXPECT_THAT(held.cause, HasSubstr("app version 5"));
   EXPECT_THAT(held.remedy, HasSubstr("perdure forget app"));
+  EXPECT_THAT(absence("app", -1, {{}, {}, {id(5)}}).cause, HasSubstr("app version 5"));
+  const auto older_held = absence("app", -1, {{}, {id(5)}, {id(4)}});
+  EXPECT_THAT(older_held.cause, HasSubstr("app version 5"));
+  EXPECT_THAT(older_held.cause, HasSubstr("the store has some segments only"));
 }
 
 TEST(Absence, OfWhatATierHasThatCannotBeReachedSaysSo) {

@@ -177,6 +177,19 @@ TEST(AgreeOn, HoldsWhereItHoldsOnAllRanks) {
   }
 }
 
+TEST(AgreeOn, OfTwoThingsEachHoldsWhereItHoldsOnAllRanks) {
+  for (const bool first : {false, true})
+    for (const bool second : {false, true}) {
+      const auto outcomes = on_all<base::Result<HeldByAll>>([&](comm::Communicator& comm) {
+        return agree_on_both(comm, {}, {first || comm.rank() != 1, second || comm.rank() != 2});
+      });
+      for (const auto& outcome : outcomes) {
+        EXPECT_EQ(outcome.value().first, first);
+        EXPECT_EQ(outcome.value().second, second);
+      }
+    }
+}
+
 TEST(AgreeOn, AFailureIsSaidWhateverHolds) {
   const auto outcomes = on_all<base::Result<bool>>([](comm::Communicator& comm) {
     return agree_on(comm, comm.rank() == 1 ? failed(PERDURE_IO) : base::Status(), comm.rank() != 2);

@@ -1,6 +1,7 @@
 // Finding the engine when what lies on the node misleads for a moment.
 #include <gtest/gtest.h>
 
+#include "client/ranks_testing.hpp"
 #include "client/session.hpp"
 #include "os/system.hpp"
 #include "support/installed_hooks.hpp"
@@ -55,6 +56,34 @@ TEST_F(Attach, WhoBelievedTheFingerprintOfADeadOwnerLooksAgain) {
   EXPECT_TRUE(hooks.deceived());
   ASSERT_TRUE(session) << session.error().text();
   EXPECT_TRUE((*session)->close());
+}
+
+using AttachedJob = JobOfThreads;
+
+TEST_F(AttachedJob, KnowsWhatItsEnginesHoldWhole) {
+  more_ = "tier.order=file";
+  segment::VersionId written;
+  on_ranks([&](Job& job) {
+    const auto id = write(job, 1);
+    if (job.rank() == 0) written = id;
+  });
+  on_ranks([&](Job& job) { EXPECT_TRUE(job.known().was_whole_in_tiers(written)); });
+}
+
+// What was removed, and begun anew, has lost what the engine brought there.
+TEST_F(AttachedJob, TellsItsEngineOfEachIncarnationOfTheStore) {
+  ranks_ = 1;
+  on_ranks([&](Job& job) {
+    const auto id = write(job, 1);
+    job.tell_incarnation("app", 7);
+    wait_for_store(job, id);
+    ASSERT_TRUE(os::remove_tree(directory_ / "store/app"));
+    job.tell_incarnation("app", 8);
+    wait_for_store(job, id);
+    const auto listed = job.store().list("app");
+    ASSERT_TRUE(listed) << listed.error().text();
+    EXPECT_EQ(listed->size(), 1U);
+  });
 }
 
 }  // namespace

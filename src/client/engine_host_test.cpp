@@ -184,6 +184,17 @@ TEST_F(EngineHost, ADaemonGetsACleanEnvironment) {
   EXPECT_NE(environment.find("PATH="), std::string::npos);
 }
 
+TEST_F(EngineHost, ADaemonIsToldWhichDirectoriesWereClaimedForIt) {
+  const std::string told = directory_ / "arguments";
+  const std::string program = script(directory_, "echo \"$@\" >" + told + "\n");
+  (void)obtain_engine(configured("engine.mode=daemon;engine.daemon_path=" + program), "here");
+  const auto bytes = os::read_file(told, 1 << 20);
+  ASSERT_TRUE(bytes);
+  const std::string arguments(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  EXPECT_NE(arguments.find("--claimed-paths " + directory_.path() + "/node/"), std::string::npos) << arguments;
+  EXPECT_NE(arguments.find(" file=" + directory_.path() + "/file/"), std::string::npos) << arguments;
+}
+
 TEST(DaemonEnvironment, IsWhatPerduredAndItsNetworkRead) {
   const std::vector<std::string> kept = {"PATH=/bin",
                                          "HOME=/root",

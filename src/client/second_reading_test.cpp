@@ -38,6 +38,18 @@ constexpr unsigned kAlways = ~0U;
 
 class SecondReading : public JobOfThreads {
  protected:
+  /// Of one segment, whose chunks are damaged.
+  void damage_stored() const {
+    const auto store = store::make_store(directory_ / "store").value();
+    const auto segment = store->list("app").value().at(0).segments.at(0);
+    const auto file = os::File::open(directory_ / "store/" + segment.path, os::Open::read_write).value();
+    ASSERT_TRUE(file.write(300, std::vector<std::byte>(1, std::byte{7})));
+  }
+  static std::string reports_of(Job& job) {
+    std::string reports;
+    for (auto next = next_report(job); next; next = next_report(job)) reports += *next + "\n";
+    return reports;
+  }
   /// A version that only the store has.
   void store_one() {
     on_ranks([&](Job& job) { wait_for_store(job, write(job, 1)); });
@@ -66,8 +78,7 @@ TEST_F(SecondReading, OneReaderOfManifestsWithBadMemoryEmptiesNoStore) {
     choose(reader);
     EXPECT_EQ(reader.id().version, 1U);
     if (job.rank() == 2) {
-      std::string reports;
-      for (auto next = next_report(job); next; next = next_report(job)) reports += *next + "\n";
+      const std::string reports = reports_of(job);
       EXPECT_NE(reports.find("only one reader saw"), std::string::npos) << reports;
     }
     BadMemory::reads_left = 0;
@@ -80,10 +91,8 @@ TEST_F(SecondReading, OneReaderOfManifestsWithBadMemoryEmptiesNoStore) {
 
 TEST_F(SecondReading, OfDamageThatIsThereSetsItAside) {
   store_one();
+  damage_stored();
   const auto store = store::make_store(directory_ / "store").value();
-  const auto segment = store->list("app").value().at(0).segments.at(0);
-  const auto file = os::File::open(directory_ / "store/" + segment.path, os::Open::read_write).value();
-  ASSERT_TRUE(file.write(300, std::vector<std::byte>(1, std::byte{7})));
   for (int launch = 0; launch < 2; ++launch) {
     on_ranks([&](Job& job) {
       for (int call = 0; call < 2; ++call) {
@@ -97,6 +106,42 @@ TEST_F(SecondReading, OfDamageThatIsThereSetsItAside) {
     });
     forget_nodes();
   }
+}
+
+class NoQuarantine : public os::Hooks {
+ public:
+  int before(const os::Operation& operation) override {
+    return operation.path.find(".quarantine") == std::string::npos ? 0 : EACCES;
+  }
+};
+
+TEST_F(SecondReading, DamageThatCannotBeSetAsideIsReported) {
+  store_one();
+  damage_stored();
+  NoQuarantine hooks;
+  const test_support::InstalledHooks installed(hooks);
+  on_ranks([&](Job& job) {
+    VersionReader reader(job);
+    EXPECT_FALSE(reader.choose({Operation::restore, "app", -1}, {}));
+    if (job.rank() != 2) return;
+    const std::string reports = reports_of(job);
+    EXPECT_NE(reports.find("a damaged segment could not be set aside"), std::string::npos) << reports;
+  });
+}
+
+TEST_F(SecondReading, ATableThatWasReadWronglyOnceIsReadAgain) {
+  store_one();
+  BadMemory memory;
+  const test_support::InstalledHooks installed(memory);
+  on_ranks([&](Job& job) {
+    VersionReader reader(job);
+    choose(reader);
+    BadMemory::reads_left = job.rank() == 1 ? 1 : 0;
+    const auto located = reader.locate(job.rank());
+    EXPECT_TRUE(located) << located.error().text();
+    reader.release();
+  });
+  EXPECT_EQ(memory.spoilt, 1U);
 }
 
 // Twice wrong on one rank, good on another node: the same version is read once more.
@@ -125,6 +170,33 @@ TEST_F(SecondReading, AChunkThatOneRankCannotReadIsReadAgain) {
   });
   EXPECT_EQ(failures, 1U);
   expect_nothing_set_aside();
+}
+
+TEST_F(SecondReading, ASegmentOfAnotherVersionInItsPlaceIsNotTakenForIt) {
+  on_ranks([&](Job& job) {
+    for (const int version : {1, 2}) wait_for_store(job, write(job, version));
+  });
+  forget_nodes();
+  on_ranks([&](Job& job) {
+    VersionReader reader(job);
+    choose(reader, 1);
+    if (job.rank() == 0) {
+      std::map<std::uint64_t, std::vector<store::SegmentRef>> segments;
+      const auto listings = job.store().list("app").value();
+      for (const auto& listing : listings) segments[listing.id.version] = listing.segments;
+      ASSERT_EQ(segments[1].size(), segments[2].size());
+      for (std::size_t i = 0; i < segments[1].size(); ++i) {
+        const auto other = os::read_file(directory_ / "store/" + segments[2][i].path, base::MiB * 16).value();
+        const auto file = os::File::open(directory_ / "store/" + segments[1][i].path, os::Open::read_write).value();
+        ASSERT_TRUE(file.write(0, other));
+      }
+    }
+    ASSERT_TRUE(job.comm().barrier());
+    const auto located = reader.locate(job.rank());
+    ASSERT_FALSE(located);
+    EXPECT_EQ(located.error().code, PERDURE_CORRUPT) << located.error().text();
+    reader.release();
+  });
 }
 
 }  // namespace

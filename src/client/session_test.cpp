@@ -47,5 +47,15 @@ TEST_F(Checkpoint, ThatOneRankCannotCaptureIsAnErrorOfAllAndNowhere) {
   });
 }
 
+TEST_F(Checkpoint, SizesAreToldOfVersionsThatCanBeOnly) {
+  on_sessions([](Session& session, std::uint32_t) {
+    for (const auto& [name, version] : {std::pair("app", -5), std::pair("", 1)}) {
+      const auto size = session.stored_size(name, version, 1);
+      ASSERT_FALSE(size);
+      EXPECT_EQ(size.error().code, PERDURE_INVALID_ARGUMENT) << size.error().text();
+    }
+  });
+}
+
 }  // namespace
 }  // namespace perdure::client

@@ -125,6 +125,26 @@ TEST_F(NodeStateCapture, ASlotThatIsGivenBackIsWaitedForByNobodyAndFreeForOthers
   EXPECT_EQ(used(0), 1u) << "it is written";
 }
 
+TEST_F(NodeStateCapture, OfAVersionWhoseOnlySlotIsGivenBackNothingStays) {
+  open({1});
+  const auto slot = grant(1, id(1)).address;
+  ASSERT_NE(core->tracked().find(id(1)), nullptr);
+  core->writes.give_back(1, {id(1), slot.tier, slot.slot});
+  EXPECT_EQ(core->tracked().find(id(1)), nullptr);
+}
+
+TEST_F(NodeStateCapture, WhoHasStagedHisPieceWantsNoMoreSlots) {
+  open({2}, early());
+  announce(1, id(1), 1, 2);
+  announce(2, id(1), 1, 2);
+  for (const ClientId client : {1, 2}) {
+    EXPECT_TRUE(core->captures.slots_wanted());
+    const auto slot = write(client, id(1), 0);
+    ASSERT_TRUE(stage_slots(client, id(1), {slot}, 2));
+  }
+  EXPECT_FALSE(core->captures.slots_wanted());
+}
+
 TEST_F(NodeStateCapture, ContradictionsAreFlushedAfterTheCommitOnly) {
   open({1}, early());
   announce(1, id(1), 2, 2);
@@ -263,6 +283,18 @@ TEST_F(NodeStateCapture, WhatMovedIsTiedToTheSegmentsThatWereBegun) {
   EXPECT_EQ(core->flushes.next_leftover(), std::nullopt);
 }
 
+TEST_F(NodeStateCapture, WhatAnAttemptWroteIsNeededOnceAChunkHasLeftItsSlot) {
+  open({2}, early());
+  announce(1, id(1), 3);
+  ASSERT_EQ(core->captures.next_write_through(), id(1));
+  const auto first = write(1, id(1), 0);
+  write(1, id(1), 1);
+  EXPECT_FALSE(core->flushes.attempt_over(id(1)));
+  flush(id(1), chunk_in(first, 0));
+  ASSERT_EQ(write(1, id(1), 2), first);
+  EXPECT_TRUE(core->flushes.attempt_over(id(1)));
+}
+
 TEST_F(NodeStateCapture, SegmentsThatWereBegunForNothingAreLeftoversUntilTheyAreGone) {
   open({1}, early());
   announce(1, id(1), 2);
@@ -306,7 +338,9 @@ TEST_F(NodeStateCapture, VersionsOfANameArePublishedInTheOrderOfTheirCommits) {
   EXPECT_EQ(core->flushes.next(), std::nullopt) << "version 3 waits for 2, which is flushed by another thread";
   ASSERT_TRUE(core->flushes.segment_stored(id(2), 0));
   core->flushes.succeeded(id(2), kChunk, 1);
+  EXPECT_NE(core->captures.find(id(2)), nullptr);
   core->captures.write_through_over(id(2), std::nullopt);
+  EXPECT_EQ(core->captures.find(id(2)), nullptr) << "it would stay as long as its version";
   EXPECT_EQ(core->flushes.next(), id(3));
 }
 

@@ -61,6 +61,25 @@ TEST_F(Keeping, ABadBlockIsGoneAndTheLevelWithIt) {
   EXPECT_THAT(taken_reports(), testing::ElementsAre(testing::HasSubstr("its hash is wrong")));
 }
 
+TEST_F(Keeping, OfABlockThatIsNotKeptNobodyIsTold) {
+  open({2});
+  ASSERT_TRUE(keep_one(1));
+  EXPECT_TRUE(core->redundancy.bad_block(protection_id(1), {7, 0}, "its hash is wrong"));
+  EXPECT_TRUE(core->redundancy.bad_block(protection_id(2), {0, 0}, "its hash is wrong"));
+  EXPECT_EQ(used(0), 1U);
+  EXPECT_THAT(taken_reports(), testing::IsEmpty());
+}
+
+TEST_F(Keeping, PromisedIsWhatHasReachedItsLevelAndIsNeeded) {
+  open({2});
+  ASSERT_TRUE(keep_one(1));
+  EXPECT_FALSE(core->redundancy.promised(id(1))) << "its group has not said so";
+  ASSERT_TRUE(core->redundancy.reached(protection_id(1)));
+  EXPECT_TRUE(core->redundancy.promised(id(1)));
+  core->redundancy.group_stored(protection_id(1));
+  EXPECT_FALSE(core->redundancy.promised(id(1))) << "all have stored their part";
+}
+
 TEST_F(Keeping, RetiringAVersionFreesWhatIsKeptForIt) {
   open({3});
   ASSERT_TRUE(checkpoint(1));

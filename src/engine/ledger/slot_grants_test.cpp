@@ -268,5 +268,21 @@ TEST_F(NodeStatePlacement, WhatASlowTierTakesToBeReadDoesNotMakeTheStoreLookSlow
   EXPECT_EQ(flush(2, true), known);
 }
 
+// Policy `adaptive` is as cautious as the store is unsteady.
+TEST_F(NodeStatePlacement, PoliciesAreToldHowMuchTheSpeedOfFlushesVaries) {
+  open({2}, timed());
+  for (const std::uint64_t version : {1, 2}) {
+    ASSERT_TRUE(checkpoint(version));
+    EXPECT_EQ(core->outlook.flushes().deviation_bytes_per_s, 0);
+    const auto& held = core->find(id(version))->pieces.at(0).chunks[0];
+    const FlushedChunk chunk{{0, 0}, {held.place, held.offset}, 4096, kChunk};
+    auto started = core->flushes.chunk_begins(id(version), chunk).value();
+    core->flush_meter().reads(chunk.slot.first, started, false);
+    time_s += 1e-3 * static_cast<double>(version);
+    core->flushes.chunk_ended(id(version), chunk, started, true, false);
+  }
+  EXPECT_GT(core->outlook.flushes().deviation_bytes_per_s, 0);
+}
+
 }  // namespace
 }  // namespace perdure::engine
