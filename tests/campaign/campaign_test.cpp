@@ -232,6 +232,30 @@ TEST(CampaignModel, NoticesTwoLaunchesOfOneNameAtOnce) {
   EXPECT_EQ(judged(2, PERDURE_OK), "") << "who says nothing for a while may be taken for dead";
 }
 
+TEST(CampaignModel, NoticesALevelThatIsLowerThanTheOneThatWasWaitedFor) {
+  const auto judged = [](const std::string& refused, int level) {
+    const Scenario scenario = scenario_of("job ranks=1\nlaunch " + refused + "do=checkpoint,store\n");
+    Answer captured;
+    captured.begun = captured.done = true;
+    captured.step = step_of(0, 1);
+    captured.version = 1;
+    Answer waited = captured;
+    waited.level = level;
+    Model model(scenario);
+    Told told;
+    told.answers = {{captured, waited}};
+    const auto violations = model.judge(0, told);
+    return violations.empty() ? std::string() : violations[0].rule;
+  };
+  const std::string refused = "refused=pread:/:BAD_ALLOC:9:1 ", rule = "the level told is the one that was waited for";
+  for (const auto& launch : {std::string(), refused}) {
+    EXPECT_EQ(judged(launch, PERDURE_LEVEL_STORE), "") << launch;
+    EXPECT_EQ(judged(launch, PERDURE_LEVEL_PROCESS), rule) << launch;
+  }
+  EXPECT_EQ(judged("", PERDURE_LEVEL_NONE), rule);
+  EXPECT_EQ(judged(refused, PERDURE_LEVEL_NONE), "") << "who asked was refused memory";
+}
+
 // What is left is what the failure needs: two launches, a checkpoint in the first, a restore in the second.
 TEST(CampaignShrinker, LeavesWhatTheFailureNeeds) {
   int failing = 0;

@@ -337,8 +337,9 @@ void Model::judge_wait(Judging& now, const Answer& answer, int level) {
   if (attempt == nullptr) return;
   const bool possible = level == PERDURE_LEVEL_STORE || !groups_of(now.launch).empty();
   if (answer.status == PERDURE_OK) {
-    // An engine that was started since knows less.
-    if (answer.level < level && !is_killed(now.launch))
+    // An engine that was started since knows less, and who gets no memory may not even ask.
+    const bool not_asked = answer.level == PERDURE_LEVEL_NONE && gets_less(now.launch);
+    if (answer.level < level && !not_asked && !is_killed(now.launch))
       now.violation("the level told is the one that was waited for",
                     "level " + std::to_string(answer.level) + " after a wait for " + std::to_string(level));
     attempt->level = std::max(attempt->level, level);
