@@ -232,6 +232,30 @@ TEST(CampaignModel, NoticesTwoLaunchesOfOneNameAtOnce) {
   EXPECT_EQ(judged(2, PERDURE_OK), "") << "who says nothing for a while may be taken for dead";
 }
 
+TEST(CampaignModel, ExpectsThatWhatWasForgottenStaysSoAsLongAsTheStoreIsThere) {
+  const auto judged = [](bool store_gone) {
+    const Scenario scenario = scenario_of("job ranks=1\nlaunch do=checkpoint\nlaunch do=restore\n");
+    Answer captured;
+    captured.begun = captured.done = true;
+    captured.step = step_of(0, 1);
+    captured.version = 1;
+    Model model(scenario);
+    Told told;
+    told.answers = {{captured}};
+    EXPECT_TRUE(model.judge(0, told).empty());
+    Destroyed what;
+    what.forgotten = true;
+    model.destroyed(0, what);
+    what.forgotten = false;
+    what.store = store_gone;
+    model.destroyed(0, what);
+    const auto violations = model.judge(1, told);
+    return violations.empty() ? std::string() : violations[0].rule;
+  };
+  EXPECT_EQ(judged(false), "what was forgotten does not come back");
+  EXPECT_EQ(judged(true), "");
+}
+
 TEST(CampaignModel, NoticesALevelThatIsLowerThanTheOneThatWasWaitedFor) {
   const auto judged = [](const std::string& refused, int level) {
     const Scenario scenario = scenario_of("job ranks=1\nlaunch " + refused + "do=checkpoint,store\n");

@@ -392,6 +392,11 @@ void Model::destroyed(std::size_t number, const Destroyed& what) {
     for (const auto& [node, step] : what.slots)
       if (attempt.step == step && attempt.intact.contains(node)) attempt.damaged_in_slot = true;
     const bool same_name = scenario_.jobs[static_cast<std::size_t>(attempt.job)].name == name;
+    // It is in the store that a name was forgotten: nodes may bring back what they have of it (known defect).
+    if (what.store && attempt.forgotten) {
+      attempt.forgotten = false;
+      attempt.left = true;
+    }
     if (same_name && what.forgotten) attempt.forgotten = true;
     for (const auto version : what.versions_in_store)
       if (same_name && attempt.version == version) attempt.damaged_in_store = true;
