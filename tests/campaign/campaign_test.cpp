@@ -237,7 +237,7 @@ TEST(CampaignModel, ExpectsThatWhatWasForgottenStaysSoAsLongAsTheStoreIsThere) {
     const Scenario scenario = scenario_of("job ranks=1\nlaunch do=checkpoint\nlaunch do=restore\n");
     Answer captured;
     captured.begun = captured.done = true;
-    captured.step = step_of(0, 1);
+    captured.step = step_of(0, 0);
     captured.version = 1;
     Model model(scenario);
     Told told;
