@@ -8,9 +8,9 @@
 namespace perdure::client {
 
 /// Ends those on this node that no rank is connected to, so that the next engine finds all that the job left here. What
-/// they were flushing goes on from where they were. PERDURE_UNAVAILABLE: one did not answer within engine.start_timeout,
-/// or agreed and did not end within engine.drain_timeout; without it an older version might be taken for the latest, or
-/// for nothing at all.
+/// they were flushing goes on from where they were. PERDURE_UNAVAILABLE: one did not answer within
+/// engine.start_timeout, or agreed and did not end within engine.drain_timeout; without it an older version might be
+/// taken for the latest, or for nothing at all.
 base::Status end_predecessors(const config::Config& config, const std::string& node_label, const Messages& messages);
 
 }  // namespace perdure::client
