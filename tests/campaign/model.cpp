@@ -270,8 +270,9 @@ void Model::judge_failed_restore(Judging& now, const Answer& answer, bool latest
   const bool parts = status == PERDURE_INCOMPLETE || status == PERDURE_CORRUPT;
   // What could not be read for want of memory is not told from damage yet.
   const bool for_want = gets_less(now.launch) && !nothing;
-  // What has to be fetched or rebuilt needs room on the node.
-  const bool no_tier = now.launch.missing >= 0 && now.launch.tiers == "memory";
+  // What has to be fetched or rebuilt needs room on the node; what an engine that was left has in a tier that the ranks
+  // cannot open needs a descriptor.
+  const bool no_tier = now.launch.missing >= 0;
   const bool no_room = status == PERDURE_NO_SPACE && (!has_room(now.launch) || no_tier);
   if (!nothing && !parts && !passes && !device && !for_want && !no_room)
     now.violation("a restore says what it may say", "the answer was " + quoted(answer));
