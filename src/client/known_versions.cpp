@@ -51,7 +51,7 @@ void KnownVersions::observe(const std::string& name, store::Store& store, bool r
   saw_attempt({name, 0, {forgotten_ns, 0}});
   const auto left = left_after_.find(name);
   const auto note = [&](std::uint64_t version, std::uint64_t created_ns) {
-    if (left != left_after_.end() && created_ns > left->second) return;
+    if (left != left_after_.end() && is_left(left->second, version, created_ns)) return;
     versions[version] = std::max(versions[version], created_ns);
   };
   for (const auto& [version, created_ns] : whole_in_tiers_[name])
@@ -91,9 +91,14 @@ std::uint64_t KnownVersions::next_attempt(const std::string& name, std::uint64_t
 }
 
 void KnownVersions::went_back(const segment::VersionId& id) {
-  left_after_[id.name] = id.attempt.created_ns;
+  const auto& from = left_after_[id.name] = {id.version, id.attempt.created_ns};
   if (const auto known = taken_.find(id.name); known != taken_.end())
-    std::erase_if(known->second, [&](const auto& one) { return one.second > id.attempt.created_ns; });
+    std::erase_if(known->second, [&](const auto& one) { return is_left(from, one.first, one.second); });
+}
+
+// Higher numbers with an older attempt are of a branch that was left before.
+bool KnownVersions::is_left(const Version& from, std::uint64_t version, std::uint64_t created_ns) {
+  return version > from.number || created_ns > from.created_ns;
 }
 
 // Only where the store was looked at: an empty set would say that no version exists.

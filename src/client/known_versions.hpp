@@ -31,7 +31,7 @@ class KnownVersions {
   std::uint64_t next_attempt(const std::string& name, std::uint64_t clock_ns);
   void written(const segment::VersionId& id) { taken_[id.name][id.version] = id.attempt.created_ns; }
   /// The program goes on from this one: what was begun later is of a branch that it left on purpose, or because nothing
-  /// newer could be restored, and its numbers are free.
+  /// newer could be restored, and its numbers are free, as all higher ones.
   void went_back(const segment::VersionId& id);
   void retired(const std::string& name, std::uint64_t version);
 
@@ -46,11 +46,15 @@ class KnownVersions {
  private:
   using Versions = std::map<std::uint64_t, std::uint64_t>;  // and when their newest attempts began
   static constexpr std::size_t kMostMeant = 64;
+  struct Version {
+    std::uint64_t number = 0, created_ns = 0;
+  };
   static void drop_left_branches(Versions& versions);
+  static bool is_left(const Version& from, std::uint64_t version, std::uint64_t created_ns);
 
   bool store_seen_ = false;
   std::map<std::string, Versions> taken_;                // versions that exist, by name
-  std::map<std::string, std::uint64_t> left_after_;      // the branch that was left, by name: what was begun after this
+  std::map<std::string, Version> left_after_;            // what the program went on from, by name
   std::map<std::string, std::uint64_t> newest_attempt_;  // the latest time of any attempt that is known, by name
   std::map<std::string, Versions> meant_;                // by name
   std::map<std::string, Versions> whole_in_tiers_;       // when the engines were attached, by name

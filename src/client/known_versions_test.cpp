@@ -53,6 +53,20 @@ TEST_F(KnownVersionsOfAStore, BeyondTheNewestAttemptAreOfABranchThatAnEarlierLau
   for (std::uint64_t version : {3, 4}) EXPECT_TRUE(known_.check_free("nbody", version)) << version;
 }
 
+// A launch that did not see versions 9 and 10 went on from 8, and wrote 9; its nodes have that, the store has the
+// others.
+TEST_F(KnownVersionsOfAStore, WithHigherNumbersThanTheProgramGoesOnFromAreFree) {
+  for (std::uint64_t version = 8; version <= 10; ++version) write(id(version, 100 * version));
+  for (const bool observed_before : {false, true}) {
+    KnownVersions known = known_;
+    if (observed_before) known.observe("nbody", *store_, false);
+    known.went_back(id(9, 2000));
+    known.observe("nbody", *store_, false);
+    EXPECT_TRUE(known.check_free("nbody", 10)) << observed_before;
+    for (std::uint64_t version : {8, 9}) EXPECT_FALSE(known.check_free("nbody", version)) << version;
+  }
+}
+
 TEST_F(KnownVersionsOfAStore, OfTheBranchThatWasLeftAreFree) {
   for (std::uint64_t version = 1; version <= 4; ++version) write(id(version, 100 * version));
   known_.whole_in_tiers(id(5, 500));
