@@ -158,9 +158,8 @@ base::Status Catalog::mend_magic(std::uint64_t size) {
 base::Status Catalog::append(const Record& record) {
   const auto bytes = encode_record(numbers_.numbered(record));
   PERDURE_CHECK(check_readable(bytes));
-  // What gives something up, or notes that it is stored, is still taken when the log is nearly full.
   const bool adds = std::holds_alternative<StageRecord>(record) || std::holds_alternative<RedundancyRecord>(record);
-  if (end_ + bytes.size() > kMaxLog - (adds ? kMaxRecord : 0))
+  if (!fits_in_log(end_, bytes.size(), adds))
     return base::fail(PERDURE_NO_SPACE, file_.path(),
                       "it would have more than the " + base::format_bytes(kMaxLog) + " that a catalog may have",
                       "keep fewer versions on the node, or use larger chunks");
@@ -201,6 +200,10 @@ base::Status Catalog::sync() {
   named_ = true;
   synced_ = end_;
   return {};
+}
+
+bool fits_in_log(std::uint64_t log_bytes, std::uint64_t record_bytes, bool adds) {
+  return log_bytes + record_bytes <= kMaxLog - (adds ? kMaxRecord : 0);
 }
 
 // A large log is compacted before it is full: halfway from its last snapshot to where nothing is added any more.

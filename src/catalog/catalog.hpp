@@ -85,6 +85,9 @@ class Catalog {
   ReplayReport report_;
 };
 
+/// Whether a log of so many bytes takes one more record; `adds`: it says that there is something new. What gives
+/// something up, or notes that it is stored, is still taken when the log is nearly full.
+bool fits_in_log(std::uint64_t log_bytes, std::uint64_t record_bytes, bool adds);
 /// Whether a log of so many bytes is to be compacted, whose last snapshot had so many.
 bool far_beyond(std::uint64_t snapshot_bytes, std::uint64_t log_bytes);
 

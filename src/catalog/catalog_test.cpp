@@ -249,25 +249,14 @@ TEST_F(CatalogFile, AFileLargerThanAnyCatalogIsRefusedWithARemedy) {
   EXPECT_NE(catalog.error().remedy, "");
 }
 
-// Its records are 15 times 64 MiB of holes, which replay reads, hashes and steps over.
-TEST_F(CatalogFile, ALogThatIsNearlyFullTakesOnlyWhatGivesUp) {
-  if (test_support::kSanitized) GTEST_SKIP() << "it takes a GiB of memory";
-  const TemporaryDirectory memory(TemporaryDirectory::Place::memory);
-  const Bytes zeros(64 * base::MiB);
-  const std::uint64_t hash = base::hash64(zeros);
-  const std::uint32_t start[] = {0x52434450, 64 * base::MiB, static_cast<std::uint32_t>(hash),
-                                 static_cast<std::uint32_t>(hash >> 32)};
-  const auto file = os::File::open(memory.path() + "/catalog", os::Open::create).value();
-  ASSERT_TRUE(file.write(0, base::as_bytes(std::string_view("PDCATLG1"))));
-  const std::uint64_t each = sizeof start + zeros.size();
-  for (std::uint64_t i = 0; i < 15; ++i) ASSERT_TRUE(file.write(8 + i * each, std::as_bytes(std::span(start))));
-  ASSERT_TRUE(file.truncate(8 + 15 * each));
-  Catalog catalog = Catalog::open(memory.path()).value();
-  ASSERT_EQ(catalog.replay_report().torn_bytes, 0U) << "they are records";
-  const auto refused = catalog.append(sample_stage(sample_id(1), 0, 1));
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, PERDURE_NO_SPACE);
-  EXPECT_TRUE(catalog.append(DropRecord{sample_id(1)}));
+TEST(CatalogSize, WhenALogIsNearlyFullItTakesOnlyWhatGivesUp) {
+  constexpr std::uint64_t kMost = base::GiB, kLargest = 64 * base::MiB;  // of a log, and of a record
+  for (const bool adds : {false, true}) {
+    EXPECT_TRUE(fits_in_log(kMost - kLargest - 1000, 1000, adds));
+    EXPECT_EQ(fits_in_log(kMost - kLargest - 999, 1000, adds), !adds);
+    EXPECT_EQ(fits_in_log(kMost - 1000, 1000, adds), !adds);
+    EXPECT_FALSE(fits_in_log(kMost - 999, 1000, adds));
+  }
 }
 
 // The record that the bit is in is lost; all others count. What the last one loses looks like a torn append.

@@ -9,12 +9,15 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <thread>
 #include <variant>
 
+#include "base/cbor.hpp"
 #include "client/daemon_environment.hpp"
 #include "engine/host/node_directory.hpp"
 #include "ipc/channel.hpp"
+#include "os/socket.hpp"
 #include "os/system.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -120,6 +123,27 @@ TEST_F(SilentEngine, ThatStaysIsNamedAndNobodyBeginsBesideIt) {
   EXPECT_EQ(hosted.error().code, PERDURE_UNAVAILABLE);
   EXPECT_NE(hosted.error().text().find(held_->paths.node), std::string::npos) << hosted.error().text();
   EXPECT_NE(hosted.error().text().find("does not answer"), std::string::npos) << hosted.error().text();
+}
+
+// It may be this release's first start, beside a daemon of an older one that still has something to flush.
+TEST_F(SilentEngine, ThatSpeaksAnotherProtocolIsNamedAtOnce) {
+  const os::Fd listener = os::listen_at(held_->paths.socket()).value();
+  std::thread old_engine([&] {
+    os::Fd peer;
+    while (!peer) peer = os::accept_from(listener).value();
+    const auto refusal = base::encode_cbor({{"seq", 1}});
+    const std::uint32_t header[2] = {0x4d524450, static_cast<std::uint32_t>(refusal.size())};  // "PDRM": protocol 6
+    EXPECT_TRUE(os::send_all(peer, std::as_bytes(std::span(header))));
+    EXPECT_TRUE(os::send_all(peer, refusal));
+    std::array<std::byte, 1024> said;
+    while (os::receive_some(peer, said, 0).value_or(0) > 0) continue;
+  });
+  const auto hosted = obtain_engine(configured("engine.start_timeout=1000"), "here");
+  old_engine.join();
+  ASSERT_FALSE(hosted);
+  EXPECT_EQ(hosted.error().code, PERDURE_UNAVAILABLE);
+  EXPECT_NE(hosted.error().text().find("does not hand over: engine: it speaks an older protocol"), std::string::npos)
+      << hosted.error().text();
 }
 
 TEST_F(EngineHost, ADaemonThatMayNotBeStartedIsUnavailable) {

@@ -40,7 +40,7 @@ class KnownVersions {
   void went_on_from(const segment::VersionId& id);
   /// When the attempt that is meant by the number began; 0: none in particular.
   std::uint64_t meant(const std::string& name, std::uint64_t version) const;
-  /// Of which names this rank knows, wrote, or went on from, any attempt.
+  /// Of which this rank saw or wrote any attempt, or went on from one.
   std::set<std::string> names() const;
 
  private:

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <span>
 
 #include "base/field_codec.hpp"
@@ -36,46 +35,39 @@ base::Result<std::optional<segment::VersionId>> held_id(Job& job, const std::str
   return newest;
 }
 
+enum class Look { at_names, into_segments };
+
 // `since`: only that attempt, or a later one, counts.
-base::Result<bool> listed_in_store(Job& job, const std::string& name, std::uint64_t version,
-                                   const segment::Attempt& since,
-                                   const std::function<bool(const store::VersionListing&)>& counts) {
+base::Result<bool> complete_in_store(Job& job, const std::string& name, std::uint64_t version,
+                                     const segment::Attempt& since, Look look = Look::into_segments) {
   auto listings = job.store().list(name);
   if (!listings && listings.error().code == PERDURE_NOT_FOUND) return false;
   if (!listings) return base::fail(listings.error());
   return std::any_of(listings->begin(), listings->end(), [&](const auto& listing) {
-    return listing.id.version == version && listing.id.attempt >= since && listing.all_present() && counts(listing);
+    return listing.id.version == version && listing.id.attempt >= since && listing.all_present() &&
+           (look == Look::at_names || store::read_version(job.store(), listing));
   });
 }
 
-base::Result<bool> complete_in_store(Job& job, const std::string& name, std::uint64_t version,
-                                     const segment::Attempt& since = {}) {
-  return listed_in_store(job, name, version, since,
-                         [&](const auto& listing) { return store::read_version(job.store(), listing).has_value(); });
-}
-
-/// `attempt`: which one this node has brought to the store.
+/// `attempt`: the one that this node has brought to the store, or that the store has.
 base::Status wait_here(Job& job, const std::string& name, std::uint64_t version, int level, std::uint64_t timeout_ns,
                        segment::Attempt& attempt) {
   PERDURE_TRY(const auto held, held_id(job, name, version));
-  if (held) attempt = held->attempt;
+  attempt = held ? held->attempt : segment::Attempt{job.known().meant(name, version), 0};
   if (held && level > PERDURE_LEVEL_PROCESS)
     PERDURE_CHECK(job.engine().channel().call(ipc::WaitStored{*held, timeout_ns}));
   if (held) return {};
-  attempt = {job.known().meant(name, version), 0};
   PERDURE_TRY(const bool stored, complete_in_store(job, name, version, attempt));
   if (stored) return {};
   return base::fail(PERDURE_NOT_FOUND, text(name, version), "neither this node nor the store has it");
 }
 
-// What engines brought there in an earlier launch may be gone since, together with the store: rank 0 looks, for all.
-// Every segment was verified when it was written, so that its name says enough. Where the store cannot be listed, it is
-// enough to have seen the place in this launch.
+// Engines forget what they brought to a place in the store when they hear of another one in its stead. As long as rank
+// 0 has not seen the place in this launch, they remember what may be gone with it: then rank 0 looks, for all.
 base::Status still_there(Job& job, const std::string& name, std::uint64_t version, const segment::Attempt& attempt) {
-  if (job.rank() != 0) return {};
-  const auto there = listed_in_store(job, name, version, attempt, [](const auto&) { return true; });
-  if (there ? *there : job.saw_place(name)) return {};
-  if (!there) return base::fail(there.error());
+  if (job.rank() != 0 || job.saw_place(name)) return {};
+  PERDURE_TRY(const bool there, complete_in_store(job, name, version, attempt, Look::at_names));
+  if (there) return {};
   return base::fail(PERDURE_UNAVAILABLE, text(name, version),
                     "it was brought to " + job.store().properties().location + ", and is not there any more",
                     "wait again, or write it again: what is still on the nodes is brought there once more", true);

@@ -169,7 +169,7 @@ Status forget_name(const PosixPlace& place, const std::string& name, std::uint64
 
 namespace {
 
-// What a mark hides is deleted, then the marks before it. Versions that are empty then are left to who cleans.
+// What a mark hides is deleted, then the marks before it. clean_version() removes the directories that are empty then.
 Status finish_forgetting(const PosixPlace& store_place, const os::Directory& name, const std::string& checkpoint,
                          const std::vector<os::Entry>& entries) {
   const std::uint64_t forgotten_ns = latest_forgotten(entries);

@@ -232,6 +232,28 @@ TEST(CampaignModel, NoticesTwoLaunchesOfOneNameAtOnce) {
   EXPECT_EQ(judged(2, PERDURE_OK), "") << "who says nothing for a while may be taken for dead";
 }
 
+TEST(CampaignModel, ExpectsThatOnlyALeftEnginesTierNeedsDescriptors) {
+  const auto judged = [](const std::string& engines, const std::string& missing) {
+    const Scenario scenario = scenario_of("job ranks=1\nlaunch mode=daemon do=checkpoint engines=" + engines +
+                                          "\nlaunch " + missing + "do=restore\n");
+    Answer captured, refused;
+    captured.begun = captured.done = refused.begun = refused.done = true;
+    captured.step = step_of(0, 0);
+    captured.version = 1;
+    refused.status = PERDURE_NO_SPACE;
+    Model model(scenario);
+    Told told;
+    told.answers = {{captured}};
+    EXPECT_TRUE(model.judge(0, told).empty());
+    told.answers = {{refused}};
+    const auto violations = model.judge(1, told);
+    return violations.empty() ? std::string() : violations[0].rule;
+  };
+  EXPECT_EQ(judged("left", "missing=0 "), "");
+  for (const auto& [engines, missing] : {std::pair("left", ""), std::pair("killed", "missing=0 ")})
+    EXPECT_EQ(judged(engines, missing), "a restore says what it may say") << engines << " " << missing;
+}
+
 TEST(CampaignModel, ExpectsThatWhatWasForgottenStaysSoAsLongAsTheStoreIsThere) {
   const auto judged = [](bool store_gone) {
     const Scenario scenario = scenario_of("job ranks=1\nlaunch do=checkpoint\nlaunch do=restore\n");

@@ -272,7 +272,8 @@ void Model::judge_failed_restore(Judging& now, const Answer& answer, bool latest
   const bool for_want = gets_less(now.launch) && !nothing;
   // What has to be fetched or rebuilt needs room on the node; what an engine that was left has in a tier that the ranks
   // cannot open needs a descriptor.
-  const bool no_tier = now.launch.missing >= 0;
+  const bool left = now.number > 0 && scenario_.launches[now.number - 1].engines == "left";
+  const bool no_tier = now.launch.missing >= 0 && (now.launch.tiers == "memory" || left);
   const bool no_room = status == PERDURE_NO_SPACE && (!has_room(now.launch) || no_tier);
   if (!nothing && !parts && !passes && !device && !for_want && !no_room)
     now.violation("a restore says what it may say", "the answer was " + quoted(answer));

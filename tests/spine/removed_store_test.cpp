@@ -1,6 +1,7 @@
 // A store that somebody removes or replaces, under a living engine or between two launches.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "os/system.hpp"
@@ -74,10 +75,13 @@ TEST_P(RemovedStore, UnderALivingEngineGetsAgainWhatIsStillOnTheNodeAndThatIsSai
   });
 }
 
+// An embedded one ends with its program, and keeps nothing then that is stored.
+class RemovedStoreOfALeftEngine : public RemovedStore {};
+INSTANTIATE_TEST_SUITE_P(Modes, RemovedStoreOfALeftEngine, ::testing::Values("daemon"),
+                         [](const auto& param) { return std::string(param.param); });
+
 // Seed 535 of the campaign: who waits for the store is told of what is there now.
-TEST_P(RemovedStore, BetweenTwoLaunchesIsNoPlaceWhereAnythingIsStored) {
-  if (std::string(GetParam()) == "embedded")
-    GTEST_SKIP() << "an engine that ends in order keeps nothing that is stored";
+TEST_P(RemovedStoreOfALeftEngine, BetweenTwoLaunchesIsNoPlaceWhereAnythingIsStored) {
   expect_success([&](const Rank&, perdure_t*& handle, std::uint64_t& value) {
     value = 7;
     RANK_CHECK(perdure_checkpoint(handle, "app", 1) == PERDURE_OK, perdure_error_text(handle));
@@ -98,6 +102,33 @@ TEST_P(RemovedStore, BetweenTwoLaunchesIsNoPlaceWhereAnythingIsStored) {
     RANK_CHECK(perdure_close(&handle) == PERDURE_OK, "close");
     return 0;
   });
+}
+
+// Seed 91 of the campaign: the engine remembers what it brought there, and nobody can see whether that is there now.
+// The engine of the first launch goes on without faults; when the store can be read again, all is as before.
+TEST_P(RemovedStoreOfALeftEngine, ThatCannotBeReadIsNotSaidToHaveWhatAnEarlierLaunchBroughtThere) {
+  expect_success([&](const Rank&, perdure_t*& handle, std::uint64_t& value) {
+    value = 7;
+    RANK_CHECK(perdure_checkpoint(handle, "app", 1) == PERDURE_OK, perdure_error_text(handle));
+    RANK_CHECK(perdure_wait(handle, "app", 1, PERDURE_LEVEL_STORE, 30) == PERDURE_OK, perdure_error_text(handle));
+    return 0;
+  });
+  ::setenv("PERDURE_TEST_FAULTS", ("*:" + store_ + ":EIO").c_str(), 1);
+  expect_success([&](const Rank&, perdure_t*& handle, std::uint64_t& value) {
+    RANK_CHECK(perdure_restore(handle, "app", PERDURE_LATEST) == PERDURE_OK, perdure_error_text(handle));
+    RANK_CHECK(value == 7, "not what was there");
+    for (const int level : {PERDURE_LEVEL_NODE, PERDURE_LEVEL_STORE})
+      RANK_CHECK(perdure_wait(handle, "app", 1, static_cast<perdure_level>(level), 30) == PERDURE_IO,
+                 perdure_error_text(handle));
+    return 0;
+  });
+  ::unsetenv("PERDURE_TEST_FAULTS");
+  expect_success([&](const Rank&, perdure_t*& handle, std::uint64_t&) {
+    RANK_CHECK(perdure_wait(handle, "app", 1, PERDURE_LEVEL_STORE, 30) == PERDURE_OK, perdure_error_text(handle));
+    RANK_CHECK(perdure_close(&handle) == PERDURE_OK, "close");
+    return 0;
+  });
+  stop_daemons(directory_.path());
 }
 
 }  // namespace

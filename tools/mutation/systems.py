@@ -4,7 +4,7 @@ from . import running
 PROGRAM = "spine_tests"
 # What a job meets on its way through its life. Left out: what draws by chance, tries everything (crash points, losses), counts threads or bytes, or needs hosts.
 SUITES = ("ClockJumps", "Completed", "DaemonHandles", "DaemonMistakes", "Disagreement", "EngineRestart", "EngineThatEnds", "FieldMistakes", "FourNodes", "Handles",
-          "LastVersion", "ManyRegions", "MissingTierOfFour", "MissingTiers", "NodeLoss", "OrderlyClose", "RemovedStore", "Replace", "ReplaceAlone", "Restart", "Retention",
+          "LastVersion", "ManyRegions", "MissingTierOfFour", "MissingTiers", "NodeLoss", "OrderlyClose", "RemovedStore", "RemovedStoreOfALeftEngine", "Replace", "ReplaceAlone", "Restart", "Retention",
           "Rewind", "Settlement", "SmallNodes", "SmallTiers", "Store", "StoreDamage", "ThreeNodes", "TierDamage", "TierFaults", "TwoLaunches", "UnreachableStore",
           "WentBack", "WrongUse")
 LONGEST_TEST = 10  # seconds: one that takes longer judges nothing
