@@ -35,17 +35,17 @@ base::Result<std::optional<segment::VersionId>> held_id(Job& job, const std::str
   return newest;
 }
 
-enum class Look { at_names, into_segments };
+enum class Reading { names, segments };
 
 // `since`: only that attempt, or a later one, counts.
 base::Result<bool> complete_in_store(Job& job, const std::string& name, std::uint64_t version,
-                                     const segment::Attempt& since, Look look = Look::into_segments) {
+                                     const segment::Attempt& since, Reading reading = Reading::segments) {
   auto listings = job.store().list(name);
   if (!listings && listings.error().code == PERDURE_NOT_FOUND) return false;
   if (!listings) return base::fail(listings.error());
   return std::any_of(listings->begin(), listings->end(), [&](const auto& listing) {
     return listing.id.version == version && listing.id.attempt >= since && listing.all_present() &&
-           (look == Look::at_names || store::read_version(job.store(), listing));
+           (reading == Reading::names || store::read_version(job.store(), listing));
   });
 }
 
@@ -66,7 +66,7 @@ base::Status wait_here(Job& job, const std::string& name, std::uint64_t version,
 // 0 has not seen the place in this launch, they remember what may be gone with it: then rank 0 looks, for all.
 base::Status still_there(Job& job, const std::string& name, std::uint64_t version, const segment::Attempt& attempt) {
   if (job.rank() != 0 || job.saw_place(name)) return {};
-  PERDURE_TRY(const bool there, complete_in_store(job, name, version, attempt, Look::at_names));
+  PERDURE_TRY(const bool there, complete_in_store(job, name, version, attempt, Reading::names));
   if (there) return {};
   return base::fail(PERDURE_UNAVAILABLE, text(name, version),
                     "it was brought to " + job.store().properties().location + ", and is not there any more",
