@@ -138,6 +138,26 @@ base::Status plan_rewind(store::Store& store, const std::string& name, std::uint
   return {};
 }
 
+/// A running job's nodes flush at different speed, and a listing is no snapshot: of what was begun so recently parts
+/// may still arrive, also when something newer is complete. It is left out of `facts`.
+void keep_what_may_arrive(std::vector<VersionFacts>& facts, double min_age_s, PrunePlan& plan) {
+  segment::Attempt newest;
+  for (const VersionFacts& one : facts)
+    if (one.complete()) newest = std::max(newest, one.listing.id.attempt);
+  const double now_s = static_cast<double>(os::wall_clock_ns()) * 1e-9;
+  std::erase_if(facts, [&](const VersionFacts& one) {
+    const segment::VersionId& id = one.listing.id;
+    const bool young = now_s - static_cast<double>(id.attempt.created_ns) * 1e-9 < min_age_s;
+    if (one.state != VersionFacts::State::incomplete || !young) return false;
+    if (id.attempt < newest)
+      plan.refused.push_back(id.text() +
+                             fmt::format(" is incomplete, and is kept: it was begun less than {:.0f} s ago, "
+                                         "so that its other parts may arrive (--min-age)",
+                                         min_age_s));
+    return true;
+  });
+}
+
 base::Status plan_store(store::Store& store, const PruneArguments& arguments, const Wish& wish,
                         const plan::RetentionPolicy& policy, const DeepCheck& check, PrunePlan& plan) {
   PERDURE_TRY(const auto names, store.names());
@@ -159,6 +179,7 @@ base::Status plan_store(store::Store& store, const PruneArguments& arguments, co
     if (!wish.retention && !arguments.leftovers) break;
     if (!wish.names.empty() && !wish.names.contains(name)) continue;
     PERDURE_TRY(auto facts, inventory(store, name));
+    keep_what_may_arrive(facts, arguments.min_age_s, plan);
     plan_retention(store, std::move(facts), policy, check, plan);
   }
   return arguments.leftovers ? plan_leftovers(store, arguments, plan) : base::Status{};
@@ -234,8 +255,10 @@ Action enrol_prune(CLI::App& app) {
   app.add_flag("--leftovers", arguments->leftovers,
                "remove what killed jobs left in the store: incomplete versions that are superseded, "
                "temporary segments, unfinished removals");
-  app.add_option("--min-age", arguments->min_age_s,
-                 "temporary segments that changed within so many seconds may be a running job's and stay")
+  app.add_option(
+         "--min-age", arguments->min_age_s,
+         "what is incomplete and was begun, and temporary segments that changed, within so many seconds may be a "
+         "running job's and stay")
       ->capture_default_str()
       ->check(seconds);
   app.add_flag("--node", arguments->node, "remove what dead engines left on this machine");

@@ -7,6 +7,7 @@
 
 #include "cli/verb_testing.hpp"
 #include "os/file.hpp"
+#include "os/system.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -135,6 +136,24 @@ TEST(Prune, RemovesLeftoversButKeepsWhatMayStillBeWritten) {
   EXPECT_EQ(run_verb({"prune", "--leftovers", "--min-age", "0", "--yes", "--store", store.path()}).status, kGood);
   EXPECT_FALSE(fs::exists(temporary));
   EXPECT_TRUE(fs::exists(path));
+}
+
+// Its job may be running: another node brings the rest of it when it can.
+TEST(Prune, KeepsWhatIsIncompleteAndWasBegunJustNow) {
+  SampleStore store;
+  const std::uint64_t now = os::wall_clock_ns();
+  store.add("nbody", 1, 2, {0}, 5000, now - 5'000'000'000);
+  store.add("nbody", 2, 2, {0, 1}, 5000, now - 4'000'000'000);
+  for (const std::vector<std::string>& how : {std::vector<std::string>{"--leftovers"}, {"--keep-last", "1"}}) {
+    std::vector<std::string> words{"prune", "--yes", "--store", store.path()};
+    words.insert(words.end(), how.begin(), how.end());
+    const Ran ran = run_verb(words);
+    EXPECT_EQ(ran.status, kGood) << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("nbody version 1 is incomplete, and is kept: it was begun less than 600 s ago"));
+    EXPECT_THAT(versions_left(store, "nbody"), ElementsAre(1, 2));
+  }
+  EXPECT_EQ(run_verb({"prune", "--leftovers", "--min-age", "1", "--yes", "--store", store.path()}).status, kGood);
+  EXPECT_THAT(versions_left(store, "nbody"), ElementsAre(2));
 }
 
 TEST(Prune, ReportsWhatIsNotThereAndWhatDoesNotGoTogether) {

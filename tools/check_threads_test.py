@@ -40,6 +40,12 @@ class CheckThreads(unittest.TestCase):
                                  ["src/engine/flush/a.cpp:2: begins a thread by itself; use os::Thread "
                                   "(src/os/thread.hpp)"])
 
+    def test_refuses_threads_that_are_kept_elsewhere(self):
+        for line in ("std::vector<os::Thread> threads_;", "std::vector<Thread> threads_;", "std::deque<os::Thread> all;"):
+            with self.subTest(line):
+                self.assertEqual(len(defects({"src/engine/flush/a.cpp": line + "\n"})), 1)
+        self.assertEqual(defects({"src/engine/flush/a.cpp": "os::Threads all;  // no std::vector<os::Thread>\n"}), [])
+
     def test_looks_at_programs_too(self):
         for folder in ("daemon", "parityd", "cli", "fronts"):
             self.assertEqual(len(defects({folder + "/a.cpp": "std::thread t(run);\n"})), 1)

@@ -75,7 +75,7 @@ class Writers {
     if (!failed_) ready_.wait();
     begin_ns_ = os::monotonic_ns();
     go_.count_down();
-    threads_.clear();  // which are waited for
+    threads_.join();  // which are waited for
     if (failed_) return base::fail(*failed_);
     const double seconds = static_cast<double>(std::max<std::uint64_t>(end_ns_ - begin_ns_, 1)) * 1e-9;
     return static_cast<double>(slots_.size()) * times_ * static_cast<double>(content_.size()) / seconds;
@@ -84,17 +84,14 @@ class Writers {
  private:
   void start_threads() {
     for (const auto& slot : slots_) {
-      auto begun = os::Thread::start(
+      const auto begun = threads_.start(
           "writer", [this, &slot] { write(slot); },
           [this](const base::Error& why) {
             fail(why);
             ready_.count_down();  // it did not come to that
             return false;
           });
-      if (begun) {
-        threads_.push_back(std::move(*begun));
-        continue;
-      }
+      if (begun) continue;
       std::lock_guard lock(mutex_);
       failed_ = begun.error();
       failed_->object = std::to_string(slots_.size()) + " writers";
@@ -130,7 +127,7 @@ class Writers {
   base::ConstByteSpan content_;
   const unsigned times_;
   std::latch ready_, go_{1};
-  std::vector<os::Thread> threads_;
+  os::Threads threads_;
   std::mutex mutex_;
   std::optional<base::Error> failed_;
   std::uint64_t begin_ns_ = 0, end_ns_ = 0;

@@ -102,20 +102,19 @@ AuditResult audit(store::Store& store, const AuditPlan& plan, unsigned threads,
       std::move(findings.begin(), findings.end(), std::back_inserter(result.defects));
     }
   };
-  std::vector<os::Thread> workers;
+  os::Threads workers;
   const std::size_t useful =
       std::min<std::size_t>(std::max(threads, 1U), std::max<std::size_t>(plan.segments.size(), 1));
   for (std::size_t i = 1; i < useful; ++i) {
-    auto begun = os::Thread::start("audit", work, [&](const base::Error& why) {
+    const auto begun = workers.start("audit", work, [&](const base::Error& why) {
       std::lock_guard lock(mutex);
       result.defects.push_back({store.properties().location, 0, kUnknownRank, -1, why});
       return false;  // the others have to do
     });
     if (!begun) break;  // the others have to do
-    workers.push_back(std::move(*begun));
   }
   work();
-  workers.clear();  // which are waited for
+  workers.join();  // which are waited for
   for (const auto& listing : plan.versions) audit_whole(store, listing, damaged.contains(listing.id), result);
   std::sort(result.defects.begin(), result.defects.end(),
             [](const Finding& a, const Finding& b) { return std::tie(a.file, a.offset) < std::tie(b.file, b.offset); });

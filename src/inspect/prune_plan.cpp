@@ -14,15 +14,14 @@ PruneAction removal_of(store::Store& store, const VersionFacts& facts, std::stri
           [&store, id] { return store.remove(id); }};
 }
 
-std::vector<std::uint64_t> versions_to_retire(const std::vector<VersionFacts>& facts,
-                                              const plan::RetentionPolicy& policy) {
+std::vector<std::size_t> places_to_retire(const std::vector<VersionFacts>& facts, const plan::RetentionPolicy& policy) {
   std::vector<plan::StoredVersion> stored;
   for (const auto& one : facts)
     stored.push_back({one.listing.id.version, one.complete(), one.listing.id.attempt.created_ns});
-  return plan::retire(policy, std::move(stored));
+  return plan::retire(policy, stored);
 }
 
-/// Of a version that stays, the attempts before its newest complete one serve nobody.
+/// The attempts before the newest complete one at a version serve nobody.
 bool superseded(const VersionFacts& one, const std::vector<VersionFacts>& facts) {
   return std::any_of(facts.begin(), facts.end(), [&](const VersionFacts& other) {
     return other.complete() && other.listing.id.version == one.listing.id.version &&
@@ -32,17 +31,15 @@ bool superseded(const VersionFacts& one, const std::vector<VersionFacts>& facts)
 
 std::vector<PruneAction> decide(store::Store& store, const std::vector<VersionFacts>& facts,
                                 const plan::RetentionPolicy& policy) {
-  const auto retired = versions_to_retire(facts, policy);
   std::vector<PruneAction> actions;
-  for (const VersionFacts& one : facts) {
-    const bool given_up = std::find(retired.begin(), retired.end(), one.listing.id.version) != retired.end();
-    if (given_up) {
-      actions.push_back(removal_of(
-          store, one,
-          one.complete() ? "beyond retention" : std::string(state_name(one.state)) + ", and a newer one is complete"));
-    } else if (superseded(one, facts)) {
-      actions.push_back(removal_of(store, one, "a newer attempt at this version is complete"));
-    }
+  for (const std::size_t place : places_to_retire(facts, policy)) {
+    const VersionFacts& one = facts[place];
+    std::string why = "beyond retention";
+    if (superseded(one, facts))
+      why = "a newer attempt at this version is complete";
+    else if (!one.complete())
+      why = std::string(state_name(one.state)) + ", and a newer one is complete";
+    actions.push_back(removal_of(store, one, std::move(why)));
   }
   return actions;
 }

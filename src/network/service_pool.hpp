@@ -15,7 +15,7 @@ class ServicePool {
   /// Fewer threads than that have to do, where the system refuses some; none is an error.
   base::Status start(unsigned threads) {
     for (unsigned i = 0; i < threads; ++i) {
-      auto begun = os::Thread::start(
+      const auto begun = threads_.start(
           "service", [this] { run(); },
           [this](const base::Error&) {
             const std::lock_guard lock(mutex_);
@@ -23,7 +23,6 @@ class ServicePool {
           });
       if (!begun && threads_.empty()) return base::fail(begun.error());
       if (!begun) break;
-      threads_.push_back(std::move(*begun));
     }
     return {};
   }
@@ -35,7 +34,7 @@ class ServicePool {
       work_.clear();
     }
     changed_.notify_all();
-    threads_.clear();  // which are waited for
+    threads_.join();  // which are waited for
   }
   /// The callers bound the queue: a window of calls per peer, and one loss.
   void post(std::function<void()> work) {
@@ -68,7 +67,7 @@ class ServicePool {
   std::condition_variable changed_;
   bool stopping_ = false;
   std::deque<std::function<void()>> work_;
-  std::vector<os::Thread> threads_;
+  os::Threads threads_;
 };
 
 }  // namespace perdure::network

@@ -91,6 +91,15 @@ base::Result<Thread> Thread::start(const std::string& name, std::function<void()
   }
 }
 
+base::Status Threads::start(std::string_view name, std::function<void()> body, Thread::Failed failed) {
+  return base::caught("a thread", [&]() -> base::Status {
+    if (threads_.size() == threads_.capacity()) threads_.reserve(2 * threads_.size() + 1);
+    PERDURE_TRY(Thread begun, Thread::start(std::string(name), std::move(body), std::move(failed)));
+    threads_.push_back(std::move(begun));
+    return {};
+  });
+}
+
 base::Status run_aside(const std::string& name, const std::function<void()>& work) {
   base::Status outcome;
   PERDURE_TRY(Thread thread, Thread::start(name, work, [&outcome](const base::Error& why) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/result.hpp"
 
@@ -30,6 +31,22 @@ class Thread {
  private:
   explicit Thread(std::thread thread) : thread_(std::move(thread)) {}
   std::thread thread_;
+};
+
+/// Several threads. There is room for one before it is begun: a thread that could not be kept would be waited for
+/// before anybody told it to end.
+class Threads {
+ public:
+  /// As Thread::start, which says what is passed. Refused memory is an error too, never thrown: whoever began the
+  /// others has to end them.
+  base::Status start(std::string_view name, std::function<void()> body, Thread::Failed failed);
+  bool empty() const { return threads_.empty(); }
+  std::size_t size() const { return threads_.size(); }
+  /// Waits for all of them, and has none then.
+  void join() { threads_.clear(); }
+
+ private:
+  std::vector<Thread> threads_;
 };
 
 /// `work` on a thread of its own, which is waited for. What it throws is the error, as is a thread that is refused.

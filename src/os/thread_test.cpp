@@ -122,6 +122,44 @@ TEST(Thread, ABodyMayBeRefusedItsMemoryByRule) {
   EXPECT_EQ(told, 2);
 }
 
+TEST(Threads, AreAllWaitedForAndCounted) {
+  std::atomic<int> ran = 0;
+  Threads threads;
+  EXPECT_TRUE(threads.empty());
+  for (int i = 0; i < 5; ++i)
+    ASSERT_TRUE(threads.start(
+        "test", [&ran] { ++ran; }, [](const base::Error&) { return false; }));
+  EXPECT_EQ(threads.size(), 5U);
+  threads.join();
+  EXPECT_EQ(ran, 5);
+  EXPECT_TRUE(threads.empty());
+  threads.join();
+}
+
+// The others wait to be told to end: what was thrown past whoever tells them would wait for them for ever.
+TEST(Threads, OneThatCannotBeBegunOrKeptIsAnErrorAndTheOthersStay) {
+  FaultRules rules(*parse_fault_rules("thread:second:EAGAIN"));
+  const test_support::InstalledHooks installed(rules);
+  std::atomic<bool> told = false;
+  Threads threads;
+  const auto start = [&](std::string_view name) {
+    return threads.start(
+        name,
+        [&told] {
+          while (!told) std::this_thread::yield();
+        },
+        [](const base::Error&) { return false; });
+  };
+  ASSERT_TRUE(start("first"));
+  EXPECT_EQ(start("second").error().code, PERDURE_NO_SPACE);
+  EXPECT_EQ(start(std::string_view("x", std::string().max_size() + 1)).error().code, PERDURE_INTERNAL)
+      << "what is thrown on the way";
+  EXPECT_EQ(threads.size(), 1U);
+  EXPECT_TRUE(start("third"));
+  told = true;
+  threads.join();
+}
+
 TEST(Thread, WorkAsideIsWaitedForAndFailsWithIt) {
   int done = 0;
   EXPECT_TRUE(run_aside("test", [&done] { done = 1; }));

@@ -40,7 +40,7 @@ Channel::~Channel() {
     closing_ = true;
   }
   changed_.notify_all();
-  threads_.clear();  // which are waited for
+  threads_.join();  // which are waited for
   if (!send_.exposed) return;
   client_.endpoint().withdraw(*send_.exposed);
   if (doubtful_) client_.retire(std::move(send_.memory));
@@ -134,14 +134,12 @@ ByteSpan Channel::buffer_of(Ring& ring, std::size_t slot, std::size_t bytes) con
 }
 
 base::Status Channel::begin(Ring& ring, bool sends) {
-  PERDURE_TRY(auto thread, os::Thread::start(
-                               "parity channel", [this, &ring, sends] { work(ring, sends); },
-                               [this](const base::Error&) {
-                                 const std::lock_guard lock(mutex_);
-                                 return !closing_;
-                               }));
-  threads_.push_back(std::move(thread));
-  return {};
+  return threads_.start(
+      "parity channel", [this, &ring, sends] { work(ring, sends); },
+      [this](const base::Error&) {
+        const std::lock_guard lock(mutex_);
+        return !closing_;
+      });
 }
 
 void Channel::work(Ring& ring, bool sends) {

@@ -80,7 +80,7 @@ class Channel {
   bool doubtful_ = false;  // the server may still read what was to be put
   std::uint64_t next_ticket_ = 1;
   Ring send_, receive_;
-  std::vector<os::Thread> threads_;
+  os::Threads threads_;
 };
 
 }  // namespace perdure::parity

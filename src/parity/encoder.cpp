@@ -61,23 +61,22 @@ class Lanes {
 
 base::Status encode_order(Reader& reader, const Order& order, Record& record, unsigned lanes) {
   Lanes work(reader, order, record);
-  std::vector<os::Thread> helpers;
+  os::Threads helpers;
   for (std::size_t i = 1; i < std::min<std::size_t>(lanes, record.stripes.size()); ++i) {
-    auto begun = os::Thread::start(
+    const auto begun = helpers.start(
         "encoder", [&work] { work.run(); },
         [&work](const base::Error& why) {
           work.fail(why);
           return false;
         });
     if (!begun) break;  // the others have to do
-    helpers.push_back(std::move(*begun));
   }
   const base::Status ran = base::caught("encoder", [&work]() -> base::Status {
     work.run();
     return {};
   });
   if (!ran) work.fail(ran.error());
-  helpers.clear();  // which are waited for
+  helpers.join();  // which are waited for
   return work.outcome();
 }
 

@@ -8,14 +8,13 @@ ReadAhead::ReadAhead(std::size_t count, std::size_t buffers, std::size_t buffer_
     : count_(count), fetch_(std::move(fetch)), buffers_(std::min(count, buffers)) {
   for (Buffer& buffer : buffers_) buffer.bytes.resize(buffer_bytes);
   for (std::size_t i = 0; i < std::min<std::size_t>(threads, count); ++i) {
-    auto begun = os::Thread::start(
+    const auto begun = threads_.start(
         "read ahead", [this] { run(); },
         [this](const base::Error&) {
           const std::lock_guard lock(mutex_);
           return !stopping_;
         });
     if (!begun) break;  // fewer, or none: then it is read when it is asked for
-    threads_.push_back(std::move(*begun));
   }
 }
 
@@ -25,7 +24,7 @@ ReadAhead::~ReadAhead() {
     stopping_ = true;
   }
   changed_.notify_all();
-  threads_.clear();  // which are waited for
+  threads_.join();  // which are waited for
 }
 
 base::Result<base::ConstByteSpan> ReadAhead::next() {

@@ -44,7 +44,7 @@ class ReadAhead {
   std::size_t consumed_ = 0;     // pieces whose buffer is free again
   std::size_t given_ = 0;        // pieces that next() gave
   bool stopping_ = false;
-  std::vector<os::Thread> threads_;
+  os::Threads threads_;
 };
 
 }  // namespace perdure::parity

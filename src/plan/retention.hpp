@@ -1,5 +1,6 @@
 #pragma once
 // Which versions of a checkpoint a store gives up. Pure; the engine and `perdure prune` call the same function.
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -8,18 +9,25 @@ namespace perdure::plan {
 struct RetentionPolicy {
   std::uint64_t keep_last = 2;   ///< how many of the newest complete versions stay; 0 counts as 1
   std::uint64_t keep_every = 0;  ///< complete versions that are multiples of it stay too; 0: none
+  /// Incomplete ones may still become complete, whatever is complete already: nodes bring their parts when they can. A
+  /// job's own retention cannot know; who removes by hand what a job left does.
+  bool may_arrive = false;
 };
 
+/// One attempt.
 struct StoredVersion {
   std::uint64_t version = 0;
   bool complete = false;       ///< verified at least to manifest level
-  std::uint64_t begun_ns = 0;  ///< its attempt: which of two versions is the newer one; equal: the higher number
+  std::uint64_t begun_ns = 0;  ///< which of two is the newer one; equal: the higher number
 };
 
-/// Versions to give up, ascending, each once: complete ones that are neither among the newest keep_last complete ones
-/// nor multiples of keep_every, and incomplete ones older than the newest complete one. Never the newest complete one.
-/// Incomplete ones that are newer stay: they may still become complete. A version that occurs twice (two attempts) is
-/// complete if one of them is, and as new as the newest of these.
-std::vector<std::uint64_t> retire(const RetentionPolicy& policy, const std::vector<StoredVersion>& stored);
+/// The attempts to give up, by their places in `stored`, ascending:
+/// - complete ones that are neither among the newest keep_last complete versions nor multiples of keep_every, and those
+///   of which a newer attempt at the same version is complete;
+/// - incomplete ones older than a complete one; where they may still arrive only as soon as they would not stay even if
+///   they were complete: keep_last newer versions are, and of a multiple of keep_every also a newer multiple; or a
+///   newer attempt at the same version is.
+/// Never the newest complete one.
+std::vector<std::size_t> retire(const RetentionPolicy& policy, const std::vector<StoredVersion>& stored);
 
 }  // namespace perdure::plan

@@ -23,7 +23,7 @@ base::Status ChunkPool::more() {
   const std::lock_guard lock(mutex_);
   changed_.notify_all();
   for (std::size_t wanted = room(); idle_ < wanted && threads_.size() < most_ && !stopping_; ++idle_) {
-    auto begun = os::Thread::start(
+    const auto begun = threads_.start(
         "flush worker", [this] { run(); },
         [this](const base::Error& why) {
           failed(why);
@@ -32,7 +32,6 @@ base::Status ChunkPool::more() {
         });
     if (!begun && threads_.empty()) return base::fail(begun.error());
     if (!begun) break;  // the others have to do
-    threads_.push_back(std::move(*begun));
   }
   return {};
 }
@@ -93,14 +92,14 @@ void ChunkPool::failed(const base::Error& why) {
 }
 
 void ChunkPool::stop() {
-  std::vector<os::Thread> ending;
+  os::Threads ending;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    ending.swap(threads_);
+    std::swap(ending, threads_);
   }
   changed_.notify_all();
-  ending.clear();  // which are waited for
+  ending.join();  // which are waited for
 }
 
 }  // namespace perdure::engine

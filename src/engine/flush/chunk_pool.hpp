@@ -55,7 +55,7 @@ class ChunkPool {
   std::list<Entry> entries_;  // the one that was served last is the last
   std::size_t idle_ = 0;      // threads that look for work, or are about to
   bool stopping_ = false;
-  std::vector<os::Thread> threads_;
+  os::Threads threads_;
 };
 
 }  // namespace perdure::engine

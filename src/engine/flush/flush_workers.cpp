@@ -50,7 +50,7 @@ void FlushWorkers::reevaluate_captures() {
 base::Status FlushWorkers::begin_leads() {
   const auto leads = leads_.lock();
   while (leads->size() < kCaptureLeads) {
-    auto begun = os::Thread::start(
+    const auto begun = leads->start(
         "write-through flush", [this] { lead(); },
         [this](const base::Error& why) {
           if (context_.stopping) return false;
@@ -59,7 +59,6 @@ base::Status FlushWorkers::begin_leads() {
         });
     if (!begun && leads->empty()) return base::fail(begun.error());
     if (!begun) return {};
-    leads->push_back(std::move(*begun));
   }
   return {};
 }
@@ -167,12 +166,12 @@ void FlushWorkers::pause(std::uint64_t delay_ns) {
 void FlushWorkers::stop() {
   wake_.notify_all();
   thread_.join();
-  std::vector<os::Thread> leads;  // no more are begun
+  os::Threads leads;  // no more are begun
   {
     const auto known = leads_.lock();
-    leads.swap(*known);
+    std::swap(leads, *known);
   }
-  leads.clear();
+  leads.join();
   for (;;) {
     CaptureFlush* left = nullptr;
     {

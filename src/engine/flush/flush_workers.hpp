@@ -82,8 +82,8 @@ class FlushWorkers {
   FlushWork& work_;
   std::condition_variable wake_;  // waited for with the ledger
   std::atomic<bool> wanted_ = true;
-  base::Guarded<Captures> captures_;              // taken after the ledger, or alone; nothing is taken with it
-  base::Guarded<std::vector<os::Thread>> leads_;  // taken before the ledger
+  base::Guarded<Captures> captures_;  // taken after the ledger, or alone; nothing is taken with it
+  base::Guarded<os::Threads> leads_;  // taken before the ledger
   os::Thread thread_;
 };
 

@@ -49,16 +49,12 @@ Pipeline::Pipeline(Ledger& ledger, Reports& reports, std::vector<Part> parts, st
       state_(places_of(parts_), parts_.size()) {
   for (std::size_t step = 0; step < parts_.size() && started_; ++step) {
     if (!parts_[step].added) continue;
-    auto begun = os::Thread::start(
-        "step " + parts_[step].row.name, [this, step] { run(step); },
+    started_ = threads_.start(
+        parts_[step].row.name, [this, step] { run(step); },
         [this, step](const base::Error& why) {
           if (!stopping_) reports_.add("step " + parts_[step].row.name + ": " + why.text());
           return !stopping_;
         });
-    if (begun)
-      threads_.push_back(std::move(*begun));
-    else
-      started_ = base::fail(begun.error());
   }
 }
 
@@ -259,7 +255,7 @@ void Pipeline::stop() {
                       std::to_string(left) + " versions");
   }
   wake_.notify_all();
-  threads_.clear();  // which are waited for
+  threads_.join();  // which are waited for
 }
 
 }  // namespace perdure::engine

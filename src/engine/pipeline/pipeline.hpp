@@ -100,7 +100,7 @@ class Pipeline {
   std::condition_variable wake_;
   std::atomic<bool> stopping_ = false;  // what steps are told; set with the state held
   base::Status started_;
-  std::vector<os::Thread> threads_;
+  os::Threads threads_;
 };
 
 }  // namespace perdure::engine

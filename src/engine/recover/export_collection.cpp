@@ -134,15 +134,13 @@ std::vector<ExportedPieces> ExportCollection::collect(
       }
     }
   };
-  std::vector<os::Thread> helpers;
+  os::Threads helpers;
   for (unsigned i = 1; i < std::min<std::size_t>(threads, asked_.size()); ++i) {
     // The others have to do, also for a question that was taken and not put: that node's answer is none.
-    auto begun = os::Thread::start("recovery helper", work, [](const base::Error&) { return false; });
-    if (!begun) break;
-    helpers.push_back(std::move(*begun));
+    if (!helpers.start("recovery helper", work, [](const base::Error&) { return false; })) break;
   }
   work();
-  helpers.clear();  // which are waited for
+  helpers.join();  // which are waited for
   // Who did not answer is still somebody: only a parity server has no address.
   for (unsigned position = 0; position < nodes_.size(); ++position)
     exported[position].address = nodes_[position].address;

@@ -113,12 +113,11 @@ void Recoverer::run_all(Work& work) {
     if (work.outcome) work.outcome = base::fail(why);
     return false;
   };
-  std::vector<os::Thread> threads;  // which are waited for
+  os::Threads threads;  // which are waited for
   for (unsigned i = 1; i < std::min<std::size_t>(threads_, work.chunks.size()); ++i) {
-    auto begun = os::Thread::start(
-        "recovery helper", [this, &work] { run(work); }, failed);
-    if (!begun) break;
-    threads.push_back(std::move(*begun));
+    if (!threads.start(
+            "recovery helper", [this, &work] { run(work); }, failed))
+      break;
   }
   const base::Status ran = base::caught(work.id.text(), [&]() -> base::Status {
     run(work);

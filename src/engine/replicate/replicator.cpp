@@ -9,11 +9,7 @@ namespace perdure::engine {
 Replicator::Replicator(Ledger& ledger, Reports& reports, ReplicatorOptions options, std::function<void()> changed)
     : ledger_(ledger, reports), options_(std::move(options)), changed_(std::move(changed)), publisher_(ledger_) {
   for (unsigned i = 0; i < options_.threads; ++i) {
-    auto begun = start_thread(ReplicationJobs::For::all_else);
-    if (begun)
-      threads_.all.push_back(std::move(*begun));
-    else
-      threads_.started = base::fail(begun.error());
+    if (const auto begun = start_thread(threads_.all, ReplicationJobs::For::all_else); !begun) threads_.started = begun;
   }
   if (!threads_.all.empty()) threads_.started = {};  // fewer have to do
 }
@@ -26,7 +22,7 @@ void Replicator::stop() {
     left = leave_group();
   }
   wake_.notify_all();
-  for (auto& thread : threads_.all) thread.join();
+  threads_.all.join();
   threads_.of_server.join();
 }
 

@@ -154,7 +154,7 @@ class Replicator {
   std::vector<EntryPointer> entries() const;
 
   // Without it.
-  base::Result<os::Thread> start_thread(ReplicationJobs::For who);
+  base::Status start_thread(os::Threads& of, ReplicationJobs::For who);
   void start_thread_for_server();
   void run(ReplicationJobs::For who);
   void deliver(std::unique_lock<std::mutex>& guard);
@@ -181,8 +181,8 @@ class Replicator {
   Outbox outbox_;
   struct Threads {
     base::Status started;  // fails when none could be begun
-    std::vector<os::Thread> all;
-    os::Thread of_server;      // since this node was first in a group with a parity server
+    os::Threads all;
+    os::Threads of_server;     // one, since this node was first in a group with a parity server
     bool asks_server = false;  // it is there; guarded
   };
   Threads threads_;

@@ -6,8 +6,8 @@
 
 namespace perdure::engine {
 
-base::Result<os::Thread> Replicator::start_thread(ReplicationJobs::For who) {
-  return os::Thread::start(
+base::Status Replicator::start_thread(os::Threads& of, ReplicationJobs::For who) {
+  return of.start(
       "replication", [this, who] { run(who); },
       [this](const base::Error& why) {
         std::lock_guard guard(mutex_);
@@ -24,11 +24,7 @@ void Replicator::start_thread_for_server() {
     if (threads_.asks_server) return;
     threads_.asks_server = true;
   }
-  auto begun = start_thread(ReplicationJobs::For::server);
-  if (begun) {
-    threads_.of_server = std::move(*begun);
-    return;
-  }
+  if (start_thread(threads_.of_server, ReplicationJobs::For::server)) return;
   std::lock_guard guard(mutex_);
   threads_.asks_server = false;
 }

@@ -17,11 +17,12 @@ struct JudgedListing {
 struct RetentionDecision {
   std::vector<segment::VersionId> remove;
   segment::VersionId newest = {};  ///< of the complete ones: what the others may be given up for
-  bool unfinished = false;  ///< something newer than the newest complete version is still arriving: look again later
+  bool unfinished = false;         ///< something may still be arriving: look again later
 };
 
-/// Attempts newer than the newest complete one are still being written by some node and are never touched. Of a version
-/// with several complete attempts the newest stays.
+/// An attempt that is not complete may still be brought by some node, also when a newer one is complete already: nodes
+/// flush several versions at once, and one that is hindered does so later. It is given up when it would be if it were
+/// complete (plan::retire).
 RetentionDecision decide_retention(const plan::RetentionPolicy& policy, const std::vector<JudgedListing>& listings);
 
 }  // namespace perdure::engine

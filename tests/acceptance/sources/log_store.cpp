@@ -256,6 +256,7 @@ class LogStore final : public Store {
     return log.sync();
   }
   Result<std::vector<QuarantinedSegment>> set_aside(const std::string& name) override {
+    PERDURE_CHECK(segment::check_name(name));
     std::map<std::string, std::uint64_t> forgotten;
     PERDURE_TRY(const auto all, directory_.read(&forgotten));
     std::vector<QuarantinedSegment> found;
@@ -300,6 +301,7 @@ class LogStore final : public Store {
     return missing == Missing::make ? make_incarnation(*kept) : read_incarnation(*kept);
   }
   Result<std::uint64_t> forgotten(const std::string& name) override {
+    PERDURE_CHECK(segment::check_name(name));
     std::map<std::string, std::uint64_t> times;
     PERDURE_CHECK(directory_.read(&times));
     return times[name];
