@@ -1,8 +1,10 @@
 // What a node exports after a loss, what it takes in from others, and how long it keeps redundancy for them.
 #include <gmock/gmock.h>
 
+#include "base/field_codec.hpp"
 #include "base/json.hpp"
 #include "engine/ledger/redundancy_testing.hpp"
+#include "ipc/messages.hpp"
 #include "os/fault_rules.hpp"
 #include "support/installed_hooks.hpp"
 
@@ -128,6 +130,80 @@ TEST_F(Recovering, ANodeCanHaveMoreOfAVersionToWriteThanBefore) {
   EXPECT_EQ(segments[0], (catalog::LocalSegment{0, 2, {0}, true})) << "what is stored stays stored";
   EXPECT_EQ(segments[1], (catalog::LocalSegment{1, 2, {1}, false}));
   EXPECT_EQ(core->flushes.next(), id(1));
+}
+
+/// A tier whose slots have long addresses; that of the first slot is the shortest.
+class LongAddresses : public tier::Tier {
+ public:
+  LongAddresses(std::unique_ptr<tier::Tier> tier, std::size_t path_bytes, std::size_t access_bytes)
+      : tier_(std::move(tier)), path_bytes_(path_bytes), access_bytes_(access_bytes) {}
+  const tier::Properties& properties() const override { return tier_->properties(); }
+  std::uint64_t incarnation() const override { return tier_->incarnation(); }
+  bool has_free(std::uint64_t bytes) const override { return tier_->has_free(bytes); }
+  bool can_hold(std::uint64_t bytes) override { return tier_->can_hold(bytes); }
+  base::Result<std::uint64_t> acquire(std::uint64_t bytes, std::uint64_t owner) override {
+    return tier_->acquire(bytes, owner);
+  }
+  void release(std::uint64_t slot) override { tier_->release(slot); }
+  base::Status adopt(std::uint64_t slot, std::uint64_t bytes) override { return tier_->adopt(slot, bytes); }
+  tier::SlotAddress address(std::uint64_t slot) const override {
+    const std::uint64_t far = std::uint64_t{1} << 40;
+    return {0,
+            slot,
+            std::string(path_bytes_ + (slot == 0 ? 0 : 12), 'p'),
+            far,
+            far,
+            true,
+            true,
+            std::string(access_bytes_, 'a')};
+  }
+  tier::Usage usage() const override { return tier_->usage(); }
+  std::uint64_t capacity(std::uint64_t bytes) const override { return tier_->capacity(bytes); }
+  std::vector<tier::Reserved> reserve(const std::vector<std::uint64_t>& bytes, std::uint64_t owner) override {
+    return tier_->reserve(bytes, owner);
+  }
+  void disown(std::uint64_t owner) override { tier_->disown(owner); }
+  base::Status remove_all() override { return tier_->remove_all(); }
+
+ private:
+  std::unique_ptr<tier::Tier> tier_;
+  std::size_t path_bytes_, access_bytes_;
+};
+
+class LocatingSlots : public Recovering {
+ protected:
+  static constexpr std::size_t kSlots = 16;
+  /// Stages a piece in all slots; `told` is how long what names them is then.
+  base::Status stage_with(std::size_t path_bytes, std::size_t access_bytes, std::uint64_t version) {
+    close();
+    std::vector<std::unique_ptr<tier::Tier>> tiers;
+    auto real = tier::make_tier("file", {0, directory / ("tier" + std::to_string(version)), kChunk, kSlots * kChunk});
+    tiers.push_back(std::make_unique<LongAddresses>(std::move(*real), path_bytes, access_bytes));
+    make(std::move(tiers), {});
+    EXPECT_TRUE(core->recover());
+    std::vector<tier::SlotAddress> slots;
+    while (slots.size() < kSlots) slots.push_back(grant(1, id(version)).address);
+    const auto stage = staged(id(version), slots);
+    ipc::Located located{stage.piece, {}, {}};
+    for (const auto& slot : slots)
+      located.slots.push_back(
+          {slot.tier, slot.slot, slot.path, slot.offset, slot.capacity, slot.mapped, slot.fresh, slot.access});
+    told = base::encode_fields(located).size();
+    return core->held.stage(1, stage);
+  }
+  std::size_t told = 0;
+};
+
+TEST_F(LocatingSlots, ThatNoMessageCanNameAreRefusedWhenTheyAreStaged) {
+  constexpr std::size_t kHalf = ipc::kMaxFrame / kSlots / 2;
+  const auto fitting = stage_with(kHalf, kHalf - 200, 1);
+  EXPECT_TRUE(fitting) << fitting.error().text();
+  ASSERT_LT(told, ipc::kMaxFrame);
+  const std::size_t spare = (ipc::kMaxFrame - told) / kSlots;
+  const auto refused = stage_with(kHalf, kHalf - 200 + spare + 1, 2);
+  ASSERT_GT(told, ipc::kMaxFrame) << "by less than a byte for each slot";
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(), testing::HasSubstr("chunks at a restore"));
 }
 
 // "Not held" would say that there is nothing to be written here.
@@ -271,6 +347,28 @@ TEST_F(Recovering, ARebuiltPieceTakesTheDamagedOnesPlace) {
   ASSERT_TRUE(core->flushes.segment_stored(id(1), 0));
   for (int i = 0; i < 3; ++i) (void)take(2);
   EXPECT_EQ(core->find(id(1)), nullptr);
+}
+
+TEST_F(Recovering, AVersionInASlotThatNoTierHasIsGivenUpAndOthersStay) {
+  open({3});
+  ASSERT_TRUE(checkpoint(1));
+  close();
+  {  // a damaged log
+    tier::SlotAddress nowhere;
+    nowhere.slot = 99;
+    const auto lost = staged(id(2), {nowhere});
+    auto log = catalog::Catalog::open(directory.path());
+    ASSERT_TRUE(log->append(catalog::StageRecord{lost.id, lost.ranks, lost.piece}));
+  }
+  open({3});
+  EXPECT_EQ(core->find(id(2)), nullptr);
+  ASSERT_NE(core->find(id(1)), nullptr);
+  EXPECT_TRUE(core->find(id(1))->restorable(0));
+  EXPECT_EQ(used(0), 1U);
+  EXPECT_THAT(taken_reports(), testing::ElementsAre(testing::HasSubstr("app version 2")));
+  open({3});
+  EXPECT_NE(core->find(id(1)), nullptr);
+  EXPECT_THAT(taken_reports(), testing::IsEmpty()) << "its records are gone";
 }
 
 TEST_F(Recovering, TheInventoryOfWhatIsKeptIsByName) {

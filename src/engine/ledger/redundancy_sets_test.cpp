@@ -70,6 +70,16 @@ TEST_F(Keeping, OfABlockThatIsNotKeptNobodyIsTold) {
   EXPECT_THAT(taken_reports(), testing::IsEmpty());
 }
 
+TEST_F(Keeping, ItsBytesAreThoseOfAllBlocks) {
+  open({4});
+  EXPECT_EQ(core->redundancy.bytes(), 0U);
+  ASSERT_TRUE(core->redundancy.keep(redundancy_set(1, {take(1), take(1)})));
+  ASSERT_TRUE(keep_one(2));
+  EXPECT_EQ(core->redundancy.bytes(), 3 * kChunk);
+  ASSERT_TRUE(core->redundancy.drop(protection_id(1)));
+  EXPECT_EQ(core->redundancy.bytes(), kChunk);
+}
+
 TEST_F(Keeping, PromisedIsWhatHasReachedItsLevelAndIsNeeded) {
   open({2});
   ASSERT_TRUE(keep_one(1));
