@@ -40,19 +40,25 @@ class JobOfThreads : public testing::Test {
   }
   /// Each rank's data follows from its number.
   static std::uint64_t seed(std::uint32_t rank) { return 1000 + rank; }
-  static segment::VersionId write(Job& job, std::int64_t version) {
+  /// The next attempt at this version, of which nobody has written anything.
+  static segment::VersionId attempt_at(Job& job, std::int64_t version) {
     Opening opening{Operation::checkpoint, "app", version};
     opening.root_words[0] = job.known().next_attempt("app", os::wall_clock_ns());
     opening.root_words[1] = os::random_u64();
     const auto opened = job.begin(opening, {});
     EXPECT_TRUE(opened);
-    const segment::VersionId id{
-        "app", static_cast<std::uint64_t>(version), {opened->root_words[0], opened->root_words[1]}};
-    capture::GeneratedSource source(kBytes, seed(job.rank()));
-    VersionWriter writer(job, source);
+    return {"app", static_cast<std::uint64_t>(version), {opened->root_words[0], opened->root_words[1]}};
+  }
+  static base::Status stage(VersionWriter& writer, const segment::VersionId& id) {
     base::Status outcome = writer.begin(id);
     for (std::size_t chunk = 0; outcome && chunk < writer.chunks(); ++chunk) outcome = writer.put(chunk);
-    if (outcome) outcome = writer.stage();
+    return outcome ? writer.stage() : outcome;
+  }
+  static segment::VersionId write(Job& job, std::int64_t version) {
+    const auto id = attempt_at(job, version);
+    capture::GeneratedSource source(kBytes, seed(job.rank()));
+    VersionWriter writer(job, source);
+    const base::Status outcome = stage(writer, id);
     EXPECT_TRUE(agree(job.comm(), outcome)) << (outcome ? "" : outcome.error().text());
     EXPECT_TRUE(writer.commit());
     return id;
