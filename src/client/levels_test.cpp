@@ -81,6 +81,92 @@ TEST_F(LevelReached, IsLostWithAChunkThatTurnsOutToBeDamaged) {
   });
 }
 
+using RebuiltVersion = LevelReached;
+
+// It was not whole when the job began: it counts from its restore on.
+TEST_F(RebuiltVersion, IsKnownToBeAtItsLevelAgainWithTheNextCheckpoint) {
+  os::FaultRules full(*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC"));
+  const test_support::InstalledHooks installed(full);
+  on_ranks([&](Job& job) {
+    write(job, 1);
+    ASSERT_TRUE(wait_level(job, "app", 1, PERDURE_LEVEL_NODE, 60));
+  });
+  lose_node(1);
+  on_ranks([&](Job& job) {
+    VersionReader reader(job);
+    choose(reader);
+    ASSERT_TRUE(reader.fetch());
+    ASSERT_TRUE(reader.commit_fetched());
+    expect_reads(reader, job.rank(), 0, kBytes);
+    reader.release();
+    ASSERT_TRUE(reader.replicate_again());
+    wait_for_group(job, reader.id());
+    write(job, 2);
+    expect_level(job, 1, PERDURE_LEVEL_NODE);
+    ASSERT_TRUE(job.comm().barrier());
+  });
+}
+
+TEST_F(RebuiltVersion, IsNotTakenForCommittedWhereTheEngineIsGone) {
+  os::FaultRules full(*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC"));
+  const test_support::InstalledHooks installed(full);
+  on_ranks([&](Job& job) {
+    write(job, 1);
+    ASSERT_TRUE(wait_level(job, "app", 1, PERDURE_LEVEL_NODE, 60));
+  });
+  lose_node(1);
+  on_ranks([&](Job& job) {
+    VersionReader reader(job);
+    choose(reader);
+    ASSERT_TRUE(reader.fetch());
+    if (job.rank() == 1) job.engine().disconnect();
+    const auto committed = reader.commit_fetched();
+    EXPECT_EQ(committed ? PERDURE_OK : committed.error().code, job.rank() == 1 ? PERDURE_UNAVAILABLE : PERDURE_OK);
+  });
+}
+
+// Then it is the store that is waited for, for as long as is left.
+TEST_F(LevelReached, IsThatOfTheStoreWhereWhatWasKeptForOthersIsGone) {
+  more_ += ";flush.retry_max=0.02";
+  os::FaultRules broken(*os::parse_fault_rules("fdatasync:/store/app:EIO"));
+  os::FaultRules passing(*os::parse_fault_rules("fdatasync:/store/app:EIO:1:8"));
+  const test_support::InstalledHooks installed(broken);
+  on_ranks([&](Job& job) {
+    const auto id = write(job, 1);
+    ASSERT_TRUE(wait_level(job, "app", 1, PERDURE_LEVEL_NODE, 60));
+    ASSERT_TRUE(job.engine().channel().call(ipc::AllStored{2, {{"app", id.attempt.created_ns}}}));
+    ASSERT_TRUE(job.comm().barrier());
+    if (job.rank() == 0) os::install_hooks(&passing);
+    const auto reached = wait_level(job, "app", 1, PERDURE_LEVEL_NODE, 60);
+    ASSERT_TRUE(reached) << reached.error().text();
+    expect_level(job, 1, PERDURE_LEVEL_STORE);
+  });
+}
+
+// What has left its slots is not replicated, and new groups for it would forget what the old ones had.
+TEST_F(LevelReached, IsKeptByOthersWhenAVersionIsRestoredThatIsPartlyInTheStore) {
+  more_ += ";tier.order=file;tier.file.max_bytes=640KiB";
+  os::FaultRules broken(*os::parse_fault_rules("fdatasync:/store/app:EIO"));
+  const test_support::InstalledHooks installed(broken);
+  on_ranks([&](Job& job) {
+    const auto first = write(job, 1);
+    ASSERT_TRUE(wait_level(job, "app", 1, PERDURE_LEVEL_NODE, 60));
+    const auto id = write(job, 2);
+    const auto held = job.engine().inventory("app").value();
+    ASSERT_TRUE(std::any_of(held.begin(), held.end(), [&](const auto& h) { return h.id == id && !h.spilled.empty(); }));
+    VersionReader reader(job);
+    choose(reader);
+    ASSERT_EQ(reader.id(), id);
+    ASSERT_TRUE(reader.fetch());
+    ASSERT_TRUE(reader.commit_fetched());
+    expect_reads(reader, job.rank(), 0, kBytes);
+    reader.release();
+    ASSERT_TRUE(reader.replicate_again());
+    expect_level(job, 1, PERDURE_LEVEL_NODE);
+    ASSERT_TRUE(job.comm().barrier());
+  });
+}
+
 class LevelsOfTwoGroups : public LevelReached {
  protected:
   LevelsOfTwoGroups() {
