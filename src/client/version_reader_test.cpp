@@ -5,6 +5,9 @@
 #include <filesystem>
 #include <optional>
 
+#include "catalog/catalog.hpp"
+#include "client/inventory.hpp"
+#include "client/levels.hpp"
 #include "client/ranks_testing.hpp"
 #include "os/fault_rules.hpp"
 #include "support/installed_hooks.hpp"
@@ -156,6 +159,135 @@ TEST_F(VersionReading, TakesNoOlderVersionForTheLatestWhileTheStoreCannotBeRead)
     EXPECT_EQ(lasting.error().code, PERDURE_IO);
     EXPECT_NE(lasting.error().text().find("newer version than the nodes"), std::string::npos) << lasting.error().text();
     older.release();
+  });
+}
+
+// Its slots were needed after the choice.
+TEST_F(VersionReading, FindsInTheStoreWhatHasLeftItsSlotsSinceItWasChosen) {
+  os::FaultRules full(*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC"));
+  const test_support::InstalledHooks installed(full);
+  on_ranks([&](Job& job) {
+    const auto id = write(job, 1);
+    VersionReader reader(job);
+    choose(reader);
+    ASSERT_TRUE(job.comm().barrier());
+    if (job.rank() == 0) os::install_hooks(nullptr);
+    wait_for_store(job, id);
+    if (job.leads()) {
+      ASSERT_TRUE(job.engine().channel().call(ipc::Retire{"app", 1}));
+    }
+    ASSERT_TRUE(job.comm().barrier());
+    expect_reads(reader, job.rank(), 0, kBytes);
+    EXPECT_EQ(reader.bytes_read().store, kBytes);
+    reader.release();
+  });
+}
+
+/// Slots for half of a version: the rest is in segments that are not published.
+class HalfFlushedReading : public VersionReading {
+ protected:
+  HalfFlushedReading() { more_ = "tier.order=file;tier.file.max_bytes=256KiB"; }
+  /// Beside each segment that was begun another one with the same name, of somebody who died.
+  void begin_others() const {
+    const std::string version = directory_ / "store/app/1/";
+    const auto entries = os::list_directory(version);
+    ASSERT_TRUE(entries) << entries.error().text();
+    unsigned begun = 0;
+    for (const auto& entry : *entries) {
+      if (!entry.name.starts_with(".tmp-")) continue;
+      std::string other = entry.name;
+      other[5] = other[5] == '0' ? '1' : '0';  // of its writer
+      ASSERT_TRUE(os::write_file_atomically(version + other, std::vector<std::byte>(2 * base::MiB)));
+      ++begun;
+    }
+    ASSERT_EQ(begun, 2U);
+  }
+};
+
+TEST_F(HalfFlushedReading, TakesEachChunkFromTheSegmentThatHasIt) {
+  os::FaultRules broken(*os::parse_fault_rules("fdatasync:/store/app:EIO"));
+  const test_support::InstalledHooks installed(broken);
+  std::atomic<std::uint64_t> from_store = 0;
+  on_ranks([&](Job& job) {
+    write(job, 1);
+    VersionReader reader(job);
+    choose(reader);
+    ASSERT_TRUE(reader.fetch());
+    expect_reads(reader, job.rank(), 0, kBytes);
+    ASSERT_TRUE(job.comm().barrier());
+    if (job.rank() == 0) begin_others();
+    ASSERT_TRUE(job.comm().barrier());
+    expect_reads(reader, job.rank(), 0, kBytes);
+    from_store += reader.bytes_read().store;
+    reader.release();
+  });
+  EXPECT_GT(from_store, 0U);
+}
+
+TEST_F(HalfFlushedReading, ADeviceThatFailsSaysNothingOfTheChunk) {
+  os::FaultRules broken(*os::parse_fault_rules("fdatasync:/store/app:EIO;pread:/.tmp-:EIO"));
+  const test_support::InstalledHooks installed(broken);
+  std::atomic<unsigned> failed = 0;
+  on_ranks([&](Job& job) {
+    write(job, 1);
+    VersionReader reader(job);
+    choose(reader);
+    ASSERT_TRUE(reader.fetch());
+    std::vector<std::byte> bytes(kBytes);
+    const auto read = reader.read(job.rank(), {0, kBytes}, bytes);
+    if (!read) {
+      EXPECT_EQ(read.error().code, PERDURE_IO) << read.error().text();
+      ++failed;
+    }
+    reader.release();
+  });
+  EXPECT_GT(failed, 0U);
+}
+
+class MuchRedundancy : public VersionReading {
+ protected:
+  MuchRedundancy() {
+    per_node_ = 1;
+    more_ = "redundancy.scheme=partner";
+  }
+  /// Of a version of another job, of so many ranks, far between, that not everybody is told of it.
+  void keep_much(int node) const {
+    catalog::RedundancySet kept{{{"app", 2, {os::wall_clock_ns(), 1}}, 1}, 1U << 22, 0, "xor", 1, 1, {}, {}, false};
+    kept.members.resize(2);
+    for (std::uint32_t i = 0; i < 12'000; ++i) {
+      auto& piece = kept.members[i % 2].emplace_back(segment::Piece{i * 200 + i * i % 100, kChunk, {}, {}});
+      if (i % 100 == 0) piece = {piece.rank, kChunk, {{0, 1, kChunk}}, {{0, kChunk, {}, 0}}};
+    }
+    const auto entries = os::list_directory(directory_.path() + "/node");
+    ASSERT_TRUE(entries) << entries.error().text();
+    for (const auto& entry : *entries) {
+      if (!entry.name.starts_with(key_of_node(node))) continue;
+      auto log = catalog::Catalog::open(directory_.path() + "/node/" + entry.name);
+      ASSERT_TRUE(log) << log.error().text();
+      ASSERT_TRUE(log->append(catalog::RedundancyRecord{kept}));
+    }
+  }
+};
+
+TEST_F(MuchRedundancy, IsToldWhereItIsNeeded) {
+  os::FaultRules full(*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC"));
+  const test_support::InstalledHooks installed(full);
+  on_ranks([&](Job& job) {
+    write(job, 1);
+    ASSERT_TRUE(wait_level(job, "app", 1, PERDURE_LEVEL_NODE, 60));
+  });
+  lose_node(3);
+  keep_much(0);
+  on_ranks([&](Job& job) {
+    const auto reply = job.engine().channel().call(ipc::Inventory{"app", true});
+    ASSERT_TRUE(reply) << reply.error().text();
+    EXPECT_EQ(holdings_to_tell(*reply, 0, 4).shares.has_value(), job.rank() != 0) << "node 0 has too much";
+    VersionReader reader(job);
+    choose(reader);
+    EXPECT_EQ(reader.id().version, 1U);
+    ASSERT_TRUE(reader.fetch());
+    expect_reads(reader, job.rank(), 0, kBytes);
+    reader.release();
   });
 }
 
