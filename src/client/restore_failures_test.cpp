@@ -31,6 +31,12 @@ class FailingCalls : public os::Hooks {
     if (error == 0) throw std::bad_alloc();
     return error;
   }
+  void after(const os::Operation& operation, int error_number) override {
+    const bool slot = operation.path.find("/slot-") != std::string::npos && std::string_view(operation.call) == "pread";
+    if (!slot || error_number != 0 || bad_reads == 0 || operation.target.empty()) return;
+    --bad_reads;
+    operation.target[0] ^= std::byte{1};
+  }
   std::string failed() const {
     const std::lock_guard lock(mutex_);
     return failed_;
@@ -39,6 +45,7 @@ class FailingCalls : public os::Hooks {
   std::atomic<int> error = EIO;  ///< 0: memory that is refused
   static thread_local std::uint64_t left;
   static thread_local bool no_slots;
+  static thread_local unsigned bad_reads;  ///< of slots: so many give something else than was written
 
  private:
   mutable std::mutex mutex_;
@@ -46,6 +53,7 @@ class FailingCalls : public os::Hooks {
 };
 thread_local std::uint64_t FailingCalls::left = 0;
 thread_local bool FailingCalls::no_slots = false;
+thread_local unsigned FailingCalls::bad_reads = 0;
 
 class RestoreFailures : public JobOfThreads {
  protected:
@@ -190,6 +198,27 @@ TEST_F(RestoreFailures, OfADeviceDoNotHideDamageOfAnotherRank) {
     }
     ASSERT_TRUE(session.restore("app", -1, {}));
     EXPECT_EQ(words, content(rank, 1)) << "version 2 is damaged";
+  });
+}
+
+// Each time it is rebuilt from what another node keeps, and found damaged again.
+TEST_F(RestoreFailures, OfAVersionThatStaysDamagedHoweverOftenItIsRebuiltEndWithAnOlderOne) {
+  more_ += ";redundancy.scheme=partner";
+  calls_.full = true;
+  on_sessions([&](Session& session, int rank, const perdure_communicator&) {
+    for (const std::uint64_t version : {1U, 2U}) {
+      auto words = content(rank, version);
+      protect(session, words);
+      ASSERT_TRUE(session.checkpoint("app", static_cast<std::int64_t>(version)));
+      ASSERT_TRUE(session.wait("app", static_cast<std::int64_t>(version), PERDURE_LEVEL_NODE, 60));
+    }
+    std::vector<std::uint64_t> words(kWords);
+    protect(session, words);
+    FailingCalls::bad_reads = rank == 1 ? 3 : 0;
+    const auto restored = session.restore("app", -1, {});
+    EXPECT_EQ(FailingCalls::bad_reads, 0U);
+    ASSERT_TRUE(restored) << restored.error().text();
+    EXPECT_EQ(words, content(rank, 1));
   });
 }
 
