@@ -1,6 +1,8 @@
 // Finding the engine when what lies on the node misleads for a moment.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "client/ranks_testing.hpp"
 #include "client/session.hpp"
 #include "os/system.hpp"
@@ -68,6 +70,27 @@ TEST_F(AttachedJob, KnowsWhatItsEnginesHoldWhole) {
     if (job.rank() == 0) written = id;
   });
   on_ranks([&](Job& job) { EXPECT_TRUE(job.known().was_whole_in_tiers(written)); });
+}
+
+// Of an engine that died they would hold its memory.
+TEST_F(AttachedJob, LetsGoOfTheSlotsThatItHadOpen) {
+  ranks_ = 1;
+  more_ = "tier.order=file";
+  const auto open_slots = [this] {
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+      std::error_code gone;
+      const std::string path = std::filesystem::read_symlink(entry.path(), gone);
+      if (path.starts_with(directory_.path()) && path.find("/slot-") != std::string::npos) ++count;
+    }
+    return count;
+  };
+  on_ranks([&](Job& job) {
+    wait_for_store(job, write(job, 1));
+    const std::size_t before = open_slots();
+    ASSERT_TRUE(job.attach());
+    EXPECT_LE(open_slots() + 4, before) << "one for each chunk";
+  });
 }
 
 // What was removed, and begun anew, has lost what the engine brought there.
