@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <optional>
 
-#include "catalog/catalog.hpp"
 #include "client/inventory.hpp"
 #include "client/levels.hpp"
 #include "client/ranks_testing.hpp"
+#include "engine/host/much_kept_testing.hpp"
 #include "os/fault_rules.hpp"
 #include "support/installed_hooks.hpp"
 
@@ -250,22 +250,13 @@ class MuchRedundancy : public VersionReading {
     per_node_ = 1;
     more_ = "redundancy.scheme=partner";
   }
-  /// Of a version of another job, of so many ranks, far between, that not everybody is told of it.
   void keep_much(int node) const {
-    catalog::RedundancySet kept{{{"app", 2, {os::wall_clock_ns(), 1}}, 1}, 1U << 22, 0, "xor", 1, 1, {}, {}, false};
-    kept.members.resize(2);
-    for (std::uint32_t i = 0; i < 12'000; ++i) {
-      auto& piece = kept.members[i % 2].emplace_back(segment::Piece{i * 200 + i * i % 100, kChunk, {}, {}});
-      if (i % 100 == 0) piece = {piece.rank, kChunk, {{0, 1, kChunk}}, {{0, kChunk, {}, 0}}};
-    }
     const auto entries = os::list_directory(directory_.path() + "/node");
     ASSERT_TRUE(entries) << entries.error().text();
-    for (const auto& entry : *entries) {
-      if (!entry.name.starts_with(key_of_node(node))) continue;
-      auto log = catalog::Catalog::open(directory_.path() + "/node/" + entry.name);
-      ASSERT_TRUE(log) << log.error().text();
-      ASSERT_TRUE(log->append(catalog::RedundancyRecord{kept}));
-    }
+    for (const auto& entry : *entries)
+      if (entry.name.starts_with(key_of_node(node))) {
+        ASSERT_TRUE(engine::keep_much(directory_.path() + "/node/" + entry.name, "app", kChunk));
+      }
   }
 };
 
