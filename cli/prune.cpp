@@ -138,21 +138,20 @@ base::Status plan_rewind(store::Store& store, const std::string& name, std::uint
   return {};
 }
 
-/// A running job's nodes flush at different speed, and a listing is no snapshot: of what was begun so recently parts
-/// may still arrive, also when something newer is complete. It is left out of `facts`.
-void keep_what_may_arrive(std::vector<VersionFacts>& facts, double min_age_s, PrunePlan& plan) {
+/// Leaves out of `facts` what is incomplete and was begun less than `min_age_s` before `now_ns`: a running job may
+/// bring the other parts, also after something newer is complete.
+void keep_what_may_arrive(std::vector<VersionFacts>& facts, std::uint64_t now_ns, double min_age_s, PrunePlan& plan) {
   segment::Attempt newest;
   for (const VersionFacts& one : facts)
     if (one.complete()) newest = std::max(newest, one.listing.id.attempt);
-  const double now_s = static_cast<double>(os::wall_clock_ns()) * 1e-9;
   std::erase_if(facts, [&](const VersionFacts& one) {
     const segment::VersionId& id = one.listing.id;
-    const bool young = now_s - static_cast<double>(id.attempt.created_ns) * 1e-9 < min_age_s;
-    if (one.state != VersionFacts::State::incomplete || !young) return false;
+    const double begun_s = (static_cast<double>(now_ns) - static_cast<double>(id.attempt.created_ns)) * 1e-9;
+    if (one.state != VersionFacts::State::incomplete || begun_s >= min_age_s) return false;
     if (id.attempt < newest)
       plan.refused.push_back(id.text() +
-                             fmt::format(" is incomplete, and is kept: it was begun less than {:.0f} s ago, "
-                                         "so that its other parts may arrive (--min-age)",
+                             fmt::format(" is incomplete, and is kept: it was begun less than {:.0f} s ago, and "
+                                         "its job may bring the other parts (--min-age)",
                                          min_age_s));
     return true;
   });
@@ -179,7 +178,7 @@ base::Status plan_store(store::Store& store, const PruneArguments& arguments, co
     if (!wish.retention && !arguments.leftovers) break;
     if (!wish.names.empty() && !wish.names.contains(name)) continue;
     PERDURE_TRY(auto facts, inventory(store, name));
-    keep_what_may_arrive(facts, arguments.min_age_s, plan);
+    keep_what_may_arrive(facts, os::wall_clock_ns(), arguments.min_age_s, plan);
     plan_retention(store, std::move(facts), policy, check, plan);
   }
   return arguments.leftovers ? plan_leftovers(store, arguments, plan) : base::Status{};
@@ -257,8 +256,8 @@ Action enrol_prune(CLI::App& app) {
                "temporary segments, unfinished removals");
   app.add_option(
          "--min-age", arguments->min_age_s,
-         "what is incomplete and was begun, and temporary segments that changed, within so many seconds may be a "
-         "running job's and stay")
+         "a running job may still write to incomplete versions that were begun, and temporary segments that changed, "
+         "within so many seconds: they stay")
       ->capture_default_str()
       ->check(seconds);
   app.add_flag("--node", arguments->node, "remove what dead engines left on this machine");

@@ -81,17 +81,23 @@ TEST_F(LevelReached, IsLostWithAChunkThatTurnsOutToBeDamaged) {
   });
 }
 
-using RebuiltVersion = LevelReached;
+/// Version 1 is at level node, the store is full, and node 1 is lost.
+class RebuiltVersion : public LevelReached {
+ protected:
+  void SetUp() override {
+    LevelReached::SetUp();
+    on_ranks([&](Job& job) {
+      write(job, 1);
+      ASSERT_TRUE(wait_level(job, "app", 1, PERDURE_LEVEL_NODE, 60));
+    });
+    lose_node(1);
+  }
+  os::FaultRules full_{*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC")};
+  const test_support::InstalledHooks installed_{full_};
+};
 
 // It was not whole when the job began: it counts from its restore on.
 TEST_F(RebuiltVersion, IsKnownToBeAtItsLevelAgainWithTheNextCheckpoint) {
-  os::FaultRules full(*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC"));
-  const test_support::InstalledHooks installed(full);
-  on_ranks([&](Job& job) {
-    write(job, 1);
-    ASSERT_TRUE(wait_level(job, "app", 1, PERDURE_LEVEL_NODE, 60));
-  });
-  lose_node(1);
   on_ranks([&](Job& job) {
     VersionReader reader(job);
     choose(reader);
@@ -108,13 +114,6 @@ TEST_F(RebuiltVersion, IsKnownToBeAtItsLevelAgainWithTheNextCheckpoint) {
 }
 
 TEST_F(RebuiltVersion, IsNotTakenForCommittedWhereTheEngineIsGone) {
-  os::FaultRules full(*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC"));
-  const test_support::InstalledHooks installed(full);
-  on_ranks([&](Job& job) {
-    write(job, 1);
-    ASSERT_TRUE(wait_level(job, "app", 1, PERDURE_LEVEL_NODE, 60));
-  });
-  lose_node(1);
   on_ranks([&](Job& job) {
     VersionReader reader(job);
     choose(reader);

@@ -92,12 +92,14 @@ base::Result<Thread> Thread::start(const std::string& name, std::function<void()
 }
 
 base::Status Threads::start(std::string_view name, std::function<void()> body, Thread::Failed failed) {
-  return base::caught("a thread", [&]() -> base::Status {
+  try {
     if (threads_.size() == threads_.capacity()) threads_.reserve(2 * threads_.size() + 1);
     PERDURE_TRY(Thread begun, Thread::start(std::string(name), std::move(body), std::move(failed)));
     threads_.push_back(std::move(begun));
     return {};
-  });
+  } catch (const std::exception& thrown) {
+    return base::fail(error_of(&thrown, {}));
+  }
 }
 
 base::Status run_aside(const std::string& name, const std::function<void()>& work) {

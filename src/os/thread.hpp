@@ -33,12 +33,12 @@ class Thread {
   std::thread thread_;
 };
 
-/// Several threads. There is room for one before it is begun: a thread that could not be kept would be waited for
-/// before anybody told it to end.
+/// Several threads. It makes room for a thread before it begins it. Else a thread that runs and finds no room would be
+/// joined at once, and nobody would have told it to end.
 class Threads {
  public:
-  /// As Thread::start, which says what is passed. Refused memory is an error too, never thrown: whoever began the
-  /// others has to end them.
+  /// Takes what Thread::start takes. Returns refused memory as an error and throws nothing, so that the caller goes on
+  /// to end the threads that it has begun.
   base::Status start(std::string_view name, std::function<void()> body, Thread::Failed failed);
   bool empty() const { return threads_.empty(); }
   std::size_t size() const { return threads_.size(); }

@@ -9,8 +9,8 @@ namespace perdure::plan {
 struct RetentionPolicy {
   std::uint64_t keep_last = 2;   ///< how many of the newest complete versions stay; 0 counts as 1
   std::uint64_t keep_every = 0;  ///< complete versions that are multiples of it stay too; 0: none
-  /// Incomplete ones may still become complete, whatever is complete already: nodes bring their parts when they can. A
-  /// job's own retention cannot know; who removes by hand what a job left does.
+  /// An incomplete version may still become complete, although a newer one is: the job runs, and a node is late. False
+  /// for what a job left that does not run any more.
   bool may_arrive = false;
 };
 
@@ -24,9 +24,11 @@ struct StoredVersion {
 /// The attempts to give up, by their places in `stored`, ascending:
 /// - complete ones that are neither among the newest keep_last complete versions nor multiples of keep_every, and those
 ///   of which a newer attempt at the same version is complete;
-/// - incomplete ones older than a complete one; where they may still arrive only as soon as they would not stay even if
-///   they were complete: keep_last newer versions are, and of a multiple of keep_every also a newer multiple; or a
-///   newer attempt at the same version is.
+/// - incomplete ones, where none may arrive any more: those that are older than a complete one;
+/// - incomplete ones, where they may arrive: those that the policy would not keep if they were complete. That is so
+/// when
+///   keep_last newer versions are complete (and, of a multiple of keep_every, a newer multiple too), or when a newer
+///   attempt at the same version is.
 /// Never the newest complete one.
 std::vector<std::size_t> retire(const RetentionPolicy& policy, const std::vector<StoredVersion>& stored);
 

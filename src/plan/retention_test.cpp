@@ -102,10 +102,11 @@ TEST(Retention, NeverLeavesAStoreWithoutACompleteVersionOverRandomStores) {
       EXPECT_TRUE(all_complete.empty() || stored[*place].version <= *all_complete.rbegin());
       stored.erase(stored.begin() + static_cast<std::ptrdiff_t>(*place));
     }
-    if (!all_complete.empty())
+    if (!all_complete.empty()) {
       EXPECT_TRUE(std::any_of(stored.begin(), stored.end(), [&](auto& s) {
         return s.complete && s.version == *all_complete.rbegin();
       })) << "the newest complete one stays";
+    }
     const bool had = std::any_of(stored.begin(), stored.end(), [](auto& s) { return s.complete; });
     EXPECT_EQ(had, !all_complete.empty());
     EXPECT_THAT(retired(policy, stored), IsEmpty()) << "retirement must settle in one step";

@@ -49,12 +49,14 @@ Pipeline::Pipeline(Ledger& ledger, Reports& reports, std::vector<Part> parts, st
       state_(places_of(parts_), parts_.size()) {
   for (std::size_t step = 0; step < parts_.size() && started_; ++step) {
     if (!parts_[step].added) continue;
-    started_ = threads_.start(
-        parts_[step].row.name, [this, step] { run(step); },
-        [this, step](const base::Error& why) {
-          if (!stopping_) reports_.add("step " + parts_[step].row.name + ": " + why.text());
-          return !stopping_;
-        });
+    started_ = base::caught(parts_[step].row.name, [&] {
+      return threads_.start(
+          "step " + parts_[step].row.name, [this, step] { run(step); },
+          [this, step](const base::Error& why) {
+            if (!stopping_) reports_.add("step " + parts_[step].row.name + ": " + why.text());
+            return !stopping_;
+          });
+    });
   }
 }
 

@@ -139,13 +139,12 @@ base::Result<std::vector<JudgedListing>> Janitor::judge(const std::string& name)
   return judged;
 }
 
-// True when something is still arriving, so that it is due again.
-base::Result<bool> Janitor::retire_old(const std::string& name) {
+base::Result<RetentionDecision> Janitor::retire_old(const std::string& name) {
   // A removal that failed half way is hidden from the listing: it is finished first, and nothing else is cleaned.
   if (failing_.contains(name))
     PERDURE_CHECK(store_.clean([](const segment::VersionId&, std::uint32_t) { return false; }));
   PERDURE_TRY(const auto judged, judge(name));
-  const RetentionDecision decision = decide_retention(policy_, judged);
+  RetentionDecision decision = decide_retention(policy_, judged);
   if (!decision.remove.empty()) PERDURE_CHECK(store_.make_lasting(decision.newest));
   for (const auto& id : decision.remove) {
     os::crash_point(os::CrashPoint::retire_begin);
@@ -153,21 +152,22 @@ base::Result<bool> Janitor::retire_old(const std::string& name) {
     ++retired_;
     os::crash_point(os::CrashPoint::retire_done);
   }
-  return decision.unfinished;
+  return decision;
 }
 
 // What fails is tried again, and reported once until it works.
 void Janitor::enforce_one(const std::string& name) {
-  const auto unfinished = retire_old(name);
-  if (unfinished)
+  const auto decided = retire_old(name);
+  if (decided)
     failing_.erase(name);
-  else if (unfinished.error().code == PERDURE_NOT_FOUND)
+  else if (decided.error().code == PERDURE_NOT_FOUND)
     return;  // no store, or nothing of this name in it
   else if (failing_.insert(name).second)
-    reports_.add("retention of " + name + " failed and is being retried: " + unfinished.error().text());
-  if (unfinished && !*unfinished) return;
+    reports_.add("retention of " + name + " failed and is being retried: " + decided.error().text());
+  const bool only_late = decided && !decided->unfinished;
+  if (only_late && !decided->late) return;
   std::lock_guard guard(mutex_);
-  queue_.again(name);
+  queue_.again(name, only_late ? RetentionQueue::kMostLooksAtOlder : RetentionQueue::kMostLooks);
 }
 
 }  // namespace perdure::engine

@@ -35,7 +35,7 @@ class Janitor {
   void run();
   bool failed(const base::Error& why);
   void enforce_one(const std::string& name);
-  base::Result<bool> retire_old(const std::string& name);
+  base::Result<RetentionDecision> retire_old(const std::string& name);
   void clean_store();
   base::Result<std::vector<JudgedListing>> judge(const std::string& name);
 

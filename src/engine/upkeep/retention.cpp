@@ -19,7 +19,7 @@ RetentionDecision decide_retention(const plan::RetentionPolicy& policy, const st
     if (std::binary_search(given_up.begin(), given_up.end(), i) && id != decision.newest)
       decision.remove.push_back(id);
     else if (!complete && !damaged)
-      decision.unfinished = true;
+      (id.attempt > decision.newest.attempt ? decision.unfinished : decision.late) = true;
   }
   return decision;
 }

@@ -17,12 +17,13 @@ struct JudgedListing {
 struct RetentionDecision {
   std::vector<segment::VersionId> remove;
   segment::VersionId newest = {};  ///< of the complete ones: what the others may be given up for
-  bool unfinished = false;         ///< something may still be arriving: look again later
+  bool unfinished = false;         ///< of something newer than `newest` parts are still to come: look again later
+  bool late = false;               ///< of something older, which is kept, parts may come: look again, but not for long
 };
 
-/// An attempt that is not complete may still be brought by some node, also when a newer one is complete already: nodes
-/// flush several versions at once, and one that is hindered does so later. It is given up when it would be if it were
-/// complete (plan::retire).
+/// A node may bring its part of an attempt after a newer attempt is complete: it was hindered, or the listing saw the
+/// older directory before the part came and the newer one after it. So an incomplete attempt is given up only where the
+/// policy would give up a complete one in its place (plan::retire).
 RetentionDecision decide_retention(const plan::RetentionPolicy& policy, const std::vector<JudgedListing>& listings);
 
 }  // namespace perdure::engine

@@ -28,8 +28,8 @@ void RetentionQueue::add_all() {
   if (active_) now_.insert(all_.begin(), all_.end());
 }
 
-void RetentionQueue::again(const std::string& name) {
-  if (looks_ < kMostLooks) later_.insert(name);
+void RetentionQueue::again(const std::string& name, unsigned most) {
+  if (looks_ < most) later_.insert(name);
 }
 
 void RetentionQueue::delay_over() {

@@ -19,10 +19,12 @@ class RetentionQueue {
   /// One of its versions was stored or is held by now: it is looked at soon, and often again as long as parts arrive.
   void add(const std::string& name);
   void add_all();  ///< once more
-  /// Something is still arriving of this name, or it could not be looked at. After so many looks that brought nothing
-  /// it is given up: a part that never comes (its node is gone) must not be looked for until the end of time.
-  void again(const std::string& name);
-  static constexpr unsigned kMostLooks = 40;
+  /// Something is still arriving of this name, or it could not be looked at. After `most` looks that brought nothing it
+  /// is given up: a part that never comes (its node is gone) must not be looked for until the end of time.
+  void again(const std::string& name, unsigned most = kMostLooks);
+  static constexpr unsigned kMostLooks = 40;  ///< three minutes
+  /// At a version behind a newer one that is complete, 0.8 s: what comes later waits for the next news of the name.
+  static constexpr unsigned kMostLooksAtOlder = 4;
 
   bool active() const { return active_; }
   bool any() const { return clean_ || !now_.empty(); }  ///< something is to be done at once
