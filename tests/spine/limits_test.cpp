@@ -90,19 +90,19 @@ TEST_P(Limits, AThreadThatTheSystemRefusesIsAnErrorOfOpen) {
   if (::geteuid() == 0) {
     ASSERT_EQ(::chown(directory_.path().c_str(), kNobodyElse, kNobodyElse), 0);
   }
+  const std::string all = options("engine.daemon_path=" + within_reach(PERDURED_PATH, directory_.path()));
   bool opened = false;
   for (rlim_t most = 1; most < 40 && !opened; ++most) {
     SharedMemory<int> good;
     RunOptions run;
     run.ranks = 1;
     const auto outcome = run_ranks(run, [&](const Rank& rank) {
-      if (::geteuid() == 0) REQUIRE(::setgid(kNobodyElse) == 0 && ::setuid(kNobodyElse) == 0);
+      if (::geteuid() == 0) REQUIRE(become_user(kNobodyElse));
       const rlimit low{most, most};
       REQUIRE(::setrlimit(RLIMIT_NPROC, &low) == 0);
       char message[2000] = "";
       perdure_t* handle = nullptr;
-      const auto status =
-          perdure_open_communicator(&rank.communicator, options().c_str(), &handle, message, sizeof message);
+      const auto status = perdure_open_communicator(&rank.communicator, all.c_str(), &handle, message, sizeof message);
       if (status == PERDURE_OK) {
         *good = 1;
         perdure_close(&handle);

@@ -1,6 +1,7 @@
 #include "scenario.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -126,6 +127,16 @@ std::int64_t newest_acknowledged(const std::string& prefix, int ranks) {
   }
   return static_cast<std::int64_t>(newest);
 }
+
+std::string within_reach(const std::string& program, const std::string& directory) {
+  const auto place = std::filesystem::path(directory) / std::filesystem::path(program).filename();
+  std::error_code other_device;
+  std::filesystem::create_hard_link(program, place, other_device);
+  if (other_device) std::filesystem::copy_file(program, place);
+  return place.string();
+}
+
+bool become_user(unsigned user) { return ::chdir("/") == 0 && ::setgid(user) == 0 && ::setuid(user) == 0; }
 
 void stop_daemons(const std::string& directory) {
   auto nodes = os::list_directory(directory + "/node");

@@ -41,6 +41,12 @@ struct Program {
 /// The newest step that any of the ranks noted as acknowledged under `prefix`; 0: none.
 std::int64_t newest_acknowledged(const std::string& prefix, int ranks);
 
+/// `program` once more in `directory`, for a user who cannot reach the build. Returns its path there.
+std::string within_reach(const std::string& program, const std::string& directory);
+
+/// This process is that user from now on, and is where everybody may be. False when it may not become that.
+bool become_user(unsigned user);
+
 /// Ends the perdureds of options_in(directory, ...) in order: they finish their flushes first. Returns when none holds
 /// a lock there any more.
 void stop_daemons(const std::string& directory);

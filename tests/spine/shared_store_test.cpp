@@ -117,9 +117,10 @@ TEST_P(SharedStores, WhatAnotherUserLetsBeReadCanBeRestored) {
     fs::permissions(entry.path(), entry.is_directory() ? fs::perms(0755) : fs::perms(0644));
   fs::permissions(store(), fs::perms(0755));
   fs::permissions(directory_.path(), fs::perms(0777));
+  const std::string all = options("engine.daemon_path=" + within_reach(PERDURED_PATH, directory_.path()));
   run([&](const Rank& rank) {
-    REQUIRE(::setgid(kEveUser) == 0 && ::setuid(kEveUser) == 0);
-    Protected app(rank, options());
+    REQUIRE(become_user(kEveUser));
+    Protected app(rank, all);
     RANK_CHECK(app.restores(PERDURE_LATEST, 2), app.error());
     const auto told = app.reports("belongs to user");
     RANK_CHECK(count_containing(told, "the store " + store() + " belongs to user " + owner) == 1, joined(told));
