@@ -2,7 +2,9 @@
 // names what is guilty and what to do, and goes on.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -91,6 +93,7 @@ TEST_P(Limits, AThreadThatTheSystemRefusesIsAnErrorOfOpen) {
     ASSERT_EQ(::chown(directory_.path().c_str(), kNobodyElse, kNobodyElse), 0);
   }
   const std::string all = options("engine.daemon_path=" + within_reach(PERDURED_PATH, directory_.path()));
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // the parent of each perdured that was left
   bool opened = false;
   for (rlim_t most = 1; most < 40 && !opened; ++most) {
     SharedMemory<int> good;
@@ -114,11 +117,14 @@ TEST_P(Limits, AThreadThatTheSystemRefusesIsAnErrorOfOpen) {
       return 0;
     });
     EXPECT_TRUE(outcome.all(0)) << "at most " << most << " threads: " << outcome.text();
+    // A perdured of this try would count at the next one, also as a zombie.
+    stop_daemons(directory_.path());
+    while (::waitpid(-1, nullptr, 0) > 0) {
+    }
     opened = *good == 1;
     if (::geteuid() != 0 && most > 3) break;  // this user has other threads, too
   }
   EXPECT_TRUE(opened || ::geteuid() != 0);
-  stop_daemons(directory_.path());
 }
 
 }  // namespace
