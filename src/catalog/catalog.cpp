@@ -156,6 +156,9 @@ base::Status Catalog::mend_magic(std::uint64_t size) {
 }
 
 base::Status Catalog::append(const Record& record) {
+  if (auto cause = wrong(record); !cause.empty())
+    return base::fail(PERDURE_INTERNAL, file_.path(), "a record that no replay would take: " + std::move(cause),
+                      "report it: it is a defect of Perdure");
   const auto bytes = encode_record(numbers_.numbered(record));
   PERDURE_CHECK(check_readable(bytes));
   const bool adds = std::holds_alternative<StageRecord>(record) || std::holds_alternative<RedundancyRecord>(record);

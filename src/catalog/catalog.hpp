@@ -52,7 +52,7 @@ class Catalog {
   const ReplayReport& replay_report() const { return report_; }
   /// Writes the record, then applies it. Room on the file system is reserved ahead: what adds to the content is refused
   /// (PERDURE_NO_SPACE) when none would be left in which all of it can be given up again. After a failed write nothing
-  /// is applied and the torn bytes are overwritten by the next append.
+  /// is applied and the torn bytes are overwritten by the next append. A record that replay would skip is refused.
   base::Status append(const Record& record);
   base::Status sync();
   /// The log has grown far beyond a snapshot, and no compaction is under way.

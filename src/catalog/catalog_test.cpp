@@ -25,6 +25,7 @@ using test_support::fold;
 using test_support::sample_id;
 using test_support::sample_log;
 using test_support::sample_records;
+using test_support::sample_redundancy_set;
 using test_support::sample_stage;
 using test_support::TemporaryDirectory;
 
@@ -148,6 +149,55 @@ TEST_F(CatalogOnAFullFileSystem, AnEngineThatStartsThereCanGiveUpWhatAnEarlierOn
   }
   Catalog catalog = Catalog::open(small_).value();
   for (std::uint64_t version = 0; version < 100; ++version) ASSERT_TRUE(catalog.append(DropRecord{long_id(version)}));
+}
+
+// It would be acknowledged, and gone at the next start.
+TEST_F(CatalogFile, TakesNoRecordThatReplayWouldSkip) {
+  const auto id = sample_id(1), nameless = sample_id(1, "");
+  StageRecord beyond = sample_stage(id, 1, 2);
+  beyond.ranks = 1;
+  StageRecord regionless = sample_stage(id, 0, 1);
+  regionless.piece.regions.clear();
+  RedundancyRecord of_regionless{sample_redundancy_set(id, 5)};
+  of_regionless.redundancy_set.members[1][0].regions.clear();
+  RedundancyRecord of_no_group{sample_redundancy_set(id, 5)};
+  of_no_group.redundancy_set.position = 3;
+  RedundancyRecord of_a_far_block{sample_redundancy_set(id, 5)};
+  of_a_far_block.redundancy_set.kept[{1, 64}] = {79, 904, base::hash128({}), 0};
+  SupersededRecord of_many{"nbody", 1, {}};
+  for (std::uint64_t ns = 0; ns <= SupersededRecord::kMostKept; ++ns) of_many.keep.insert(ns);
+  const std::vector<Record> wrongs = {beyond,
+                                      regionless,
+                                      of_regionless,
+                                      of_no_group,
+                                      of_a_far_block,
+                                      of_many,
+                                      sample_stage(nameless, 0, 1),
+                                      CommitRecord{id, {{2, 2, {0}, false}}},
+                                      CommitRecord{nameless, {{0, 1, {0}, false}}},
+                                      BegunRecord{id, {{2, 2, {0}, false}}},
+                                      SpilledRecord{nameless, 0, {}},
+                                      StoredRecord{nameless, 0},
+                                      IncarnationRecord{"", 4711},
+                                      DropRecord{nameless},
+                                      QuarantineRecord{nameless, 0, 0, "damaged"},
+                                      RedundancyRecord{sample_redundancy_set(nameless, 5)},
+                                      ReachedRecord{{nameless, 5}},
+                                      BadBlockRecord{{nameless, 5}, {1, 0}, "damaged"},
+                                      BadBlockRecord{{id, 5}, {1, 64}, "damaged"},
+                                      DropRedundancyRecord{{nameless, 5}},
+                                      SupersededRecord{"", 1, {}}};
+  append_samples();
+  Catalog catalog = open();
+  const auto before = described(catalog.state());
+  for (const Record& record : wrongs) {
+    EXPECT_FALSE(record_from_json(to_json(record), "log")) << to_json(record);
+    const auto refused = catalog.append(record);
+    ASSERT_FALSE(refused) << to_json(record);
+    EXPECT_EQ(refused.error().code, PERDURE_INTERNAL);
+    EXPECT_EQ(described(catalog.state()), before);
+  }
+  EXPECT_TRUE(open().replay_report().damage.empty());
 }
 
 TEST_F(CatalogFile, ReplaysWhatWasAppended) {

@@ -32,8 +32,6 @@ base::Result<LocalSegment> segment_from_json(const Json& json, const std::string
       return base::fail(PERDURE_CORRUPT, object, "a rank of a segment is not a number");
     segment.ranks.push_back(rank.get<std::uint32_t>());
   }
-  if (segment.index >= segment.count)
-    return base::fail(PERDURE_CORRUPT, object, "a segment's index is not below its count");
   return segment;
 }
 
@@ -82,8 +80,6 @@ base::Result<Record> stage_from_json(const Json& json, const std::string& object
   PERDURE_TRY(record.ranks, base::get_u32(json, "ranks", object));
   if (!json.contains("piece")) return base::fail(PERDURE_CORRUPT, object, "field 'piece' is missing");
   PERDURE_TRY(record.piece, segment::piece_from_json(json["piece"], object));
-  if (record.piece.rank >= record.ranks)
-    return base::fail(PERDURE_CORRUPT, object, "the piece's rank is not below the number of ranks");
   PERDURE_CHECK(read_nodes(json, record.nodes, object));
   return Record{record};
 }
@@ -127,8 +123,6 @@ base::Result<Record> quarantine_from_json(const Json& json, const std::string& o
 base::Result<Record> incarnation_from_json(const Json& json, const std::string& object) {
   IncarnationRecord record;
   PERDURE_TRY(record.name, base::get_text(json, "name", object));
-  if (!segment::check_name(record.name))
-    return base::fail(PERDURE_CORRUPT, object, "field 'name' is no name of a checkpoint");
   PERDURE_TRY(record.incarnation, base::get_u64(json, "incarnation", object));
   return Record{record};
 }
@@ -184,11 +178,59 @@ base::Result<Record> redundancy_record_from_json(const Json& json, const std::st
   return Record{WithId{std::move(id)}};
 }
 
-}  // namespace
+std::string wrong_name(const std::string& name) {
+  return segment::check_name(name) ? "" : "field 'name' is no name of a checkpoint";
+}
 
-Json to_json(const Record& record) { return std::visit(Encoder{}, record); }
+std::string wrong_segments(const std::vector<LocalSegment>& segments) {
+  for (const auto& segment : segments)
+    if (segment.index >= segment.count) return "a segment's index is not below its count";
+  return {};
+}
 
-base::Result<Record> record_from_json(const Json& json, const std::string& object) {
+struct Rules {
+  std::string operator()(const TierRecord&) const { return {}; }
+  std::string operator()(const StageRecord& r) const {
+    auto cause = r.id.wrong();
+    if (cause.empty() && r.piece.rank >= r.ranks) cause = "the piece's rank is not below the number of ranks";
+    return cause.empty() ? r.piece.wrong() : cause;
+  }
+  std::string operator()(const CommitRecord& r) const { return with_segments(r); }
+  std::string operator()(const BegunRecord& r) const { return with_segments(r); }
+  std::string operator()(const IncarnationRecord& r) const { return wrong_name(r.name); }
+  std::string operator()(const RedundancyRecord& r) const {
+    auto cause = r.redundancy_set.id.version.wrong();
+    if (cause.empty()) cause = r.redundancy_set.wrong();
+    for (const auto& pieces : r.redundancy_set.members)
+      for (const auto& piece : pieces)
+        if (cause.empty()) cause = piece.wrong();
+    for (const auto& [block, chunk] : r.redundancy_set.kept)
+      if (cause.empty()) cause = block.wrong();
+    return cause;
+  }
+  std::string operator()(const BadBlockRecord& r) const {
+    auto cause = r.id.version.wrong();
+    return cause.empty() ? r.block.wrong() : cause;
+  }
+  std::string operator()(const ReachedRecord& r) const { return r.id.version.wrong(); }
+  std::string operator()(const DropRedundancyRecord& r) const { return r.id.version.wrong(); }
+  std::string operator()(const SupersededRecord& r) const {
+    if (r.keep.size() > SupersededRecord::kMostKept) return "field 'keep' has more than 64 items";
+    return wrong_name(r.name);
+  }
+  template <class OfVersion>
+  std::string operator()(const OfVersion& r) const {
+    return r.id.wrong();
+  }
+
+  template <class WithSegments>
+  static std::string with_segments(const WithSegments& r) {
+    auto cause = r.id.wrong();
+    return cause.empty() ? wrong_segments(r.segments) : cause;
+  }
+};
+
+base::Result<Record> fields_from_json(const Json& json, const std::string& object) {
   PERDURE_TRY(const std::string kind, base::get_text(json, "record", object));
   if (kind == "tier") return tier_from_json(json, object);
   if (kind == "stage") return stage_from_json(json, object);
@@ -213,6 +255,18 @@ base::Result<Record> record_from_json(const Json& json, const std::string& objec
     return Record{record};
   }
   return base::fail(PERDURE_CORRUPT, object, "unknown kind of record '" + kind + "'");
+}
+
+}  // namespace
+
+Json to_json(const Record& record) { return std::visit(Encoder{}, record); }
+
+std::string wrong(const Record& record) { return std::visit(Rules{}, record); }
+
+base::Result<Record> record_from_json(const Json& json, const std::string& object) {
+  PERDURE_TRY(auto record, fields_from_json(json, object));
+  if (auto cause = wrong(record); !cause.empty()) return base::fail(PERDURE_CORRUPT, object, std::move(cause));
+  return record;
 }
 
 }  // namespace perdure::catalog

@@ -128,7 +128,6 @@ base::Result<RedundancyRecord> redundancy_from_json(const Json& json, const std:
   PERDURE_TRY(p.parities, base::get_u32(json, "parities", object));
   PERDURE_TRY(p.position, base::get_u32(json, "position", object));
   PERDURE_TRY(p.members, members_from_json(json, p.ranks, object));
-  if (auto cause = wrong_group(p); !cause.empty()) return refused(object, std::move(cause));
   PERDURE_CHECK(read_kept(json, p, object));
   return RedundancyRecord{std::move(p)};
 }
@@ -149,7 +148,6 @@ Json to_json(const BadBlockRecord& record) {
 base::Result<SupersededRecord> superseded_from_json(const Json& json, const std::string& object) {
   SupersededRecord record;
   PERDURE_TRY(record.name, base::get_text(json, "name", object));
-  if (!segment::check_name(record.name)) return refused(object, "field 'name' is no name of a checkpoint");
   PERDURE_TRY(record.attempt_ns, base::get_u64(json, "attempt_ns", object));
   PERDURE_TRY(const Json* keep, base::get_array(json, "keep", object));
   if (keep->size() > SupersededRecord::kMostKept) return refused(object, "field 'keep' has more than 64 items");

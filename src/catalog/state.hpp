@@ -106,6 +106,8 @@ using Record = std::variant<TierRecord, StageRecord, CommitRecord, StoredRecord,
                             DropRedundancyRecord, SupersededRecord, IncarnationRecord>;
 
 base::Json to_json(const Record& record);
+/// What in it does not fit together, or nothing: the rules of who writes a record and of who reads it.
+std::string wrong(const Record& record);
 base::Result<Record> record_from_json(const base::Json& json, const std::string& object);
 
 // ---- state -------------------------------------------------------------------------------------------------------

@@ -25,7 +25,8 @@ struct Evidence {
 enum class Verdict {
   commit,     ///< every rank's piece is somewhere: the checkpoint had succeeded, and may have been reported so
   abort,      ///< it can never be whole
-  undecided,  ///< keep the pieces: they can be restored, but not stored as they are
+  undecided,  ///< keep the pieces: they cannot be stored as they are, but be restored, if none has chunks in a
+              ///< temporary segment
   waits,  ///< its rest may be where this launch cannot look: a node, a tier, the store. What is here stays as long as
           ///< it is in nobody's way
 };
@@ -37,7 +38,7 @@ struct Settlement {
 
 /// `nodes_now[r]` is the node that rank r runs on now: it stands in for the node of a piece that only the store has.
 /// Segments that are stored, or that others write, stay as they are, and the layout is made to fit. Where that is
-/// impossible, or would change begun segments, the version can be restored, but not completed at the store.
+/// impossible, or would change begun segments, the version cannot be completed at the store.
 Settlement settle(const Evidence& evidence, const std::vector<std::uint32_t>& nodes_now, Aggregation aggregation);
 
 }  // namespace perdure::plan
