@@ -16,9 +16,9 @@ namespace perdure::base {
 namespace {
 
 constexpr std::size_t kBlock = 64 * KiB;  // fits the second-level cache beside everything else
-// Copied out of the source first, and from there hashed and streamed: the source is read once, so that what is hashed
-// is what the target gets, whoever writes to the source meanwhile. Stays in the first-level cache.
-constexpr std::size_t kCopied = 4 * KiB;
+// Streamed to the target and kept beside it, where it is hashed: the source is read once, so that what is hashed is
+// what the target gets, whoever writes to the source meanwhile. Stays in the first-level cache.
+constexpr std::size_t kKept = 4 * KiB;
 constexpr std::size_t kStreamFrom = 256 * KiB;  // below, the target is wanted in the caches
 constexpr std::size_t kLine = 64;
 constexpr std::align_val_t kStateAlignment{alignof(XXH3_state_t)};
@@ -30,14 +30,19 @@ void update_baseline(void* state, const void* data, std::size_t bytes) {
 }
 
 #if defined(__x86_64__)
-void stream_copy_baseline(void* target, const void* source, std::size_t bytes) {
+void stream_and_keep_baseline(void* target, void* kept, const void* source, std::size_t bytes) {
   auto* to = static_cast<__m128i*>(target);
+  auto* keep = static_cast<__m128i*>(kept);
   const auto* from = static_cast<const __m128i*>(source);
-  for (std::size_t lines = bytes / kLine; lines > 0; --lines, to += 4, from += 4) {
+  for (std::size_t lines = bytes / kLine; lines > 0; --lines, to += 4, keep += 4, from += 4) {
     const __m128i a = _mm_loadu_si128(from);
     const __m128i b = _mm_loadu_si128(from + 1);
     const __m128i c = _mm_loadu_si128(from + 2);
     const __m128i d = _mm_loadu_si128(from + 3);
+    _mm_store_si128(keep, a);
+    _mm_store_si128(keep + 1, b);
+    _mm_store_si128(keep + 2, c);
+    _mm_store_si128(keep + 3, d);
     _mm_stream_si128(to, a);
     _mm_stream_si128(to + 1, b);
     _mm_stream_si128(to + 2, c);
@@ -46,7 +51,10 @@ void stream_copy_baseline(void* target, const void* source, std::size_t bytes) {
 }
 void fence() { _mm_sfence(); }
 #else
-void stream_copy_baseline(void* target, const void* source, std::size_t bytes) { std::memcpy(target, source, bytes); }
+void stream_and_keep_baseline(void* target, void* kept, const void* source, std::size_t bytes) {
+  std::memcpy(kept, source, bytes);
+  std::memcpy(target, kept, bytes);
+}
 void fence() {}
 #endif
 
@@ -57,11 +65,11 @@ const kernels::Set& chosen_kernels() {
 
 }  // namespace
 
-kernels::Set kernels::baseline() { return {update_baseline, stream_copy_baseline}; }
+kernels::Set kernels::baseline() { return {update_baseline, stream_and_keep_baseline}; }
 
 kernels::Set kernels::best() {
 #if defined(PERDURE_HAVE_AVX2_KERNELS)
-  if (__builtin_cpu_supports("avx2")) return {update_avx2, stream_copy_avx2};
+  if (__builtin_cpu_supports("avx2")) return {update_avx2, stream_and_keep_avx2};
 #endif
   return baseline();
 }
@@ -120,16 +128,15 @@ Hash128 Hasher::digest() const {
 void copy_and_hash(std::byte* target, const std::byte* source, std::size_t bytes, Hasher& hasher) {
   if (bytes < kStreamFrom) return copy_then_hash(target, source, bytes, hasher);
   const kernels::Set& chosen = chosen_kernels();
-  alignas(kLine) std::byte copy[kCopied];
+  alignas(kLine) std::byte kept[kKept];
   // Whole cache lines only: a line that is partly streamed is written to memory twice.
   const std::size_t head = (kLine - reinterpret_cast<std::uintptr_t>(target) % kLine) % kLine;
   copy_then_hash(target, source, head, hasher);
   std::size_t done = head;
   while (bytes - done >= kLine) {
-    const std::size_t block = std::min(kCopied, (bytes - done) / kLine * kLine);
-    std::memcpy(copy, source + done, block);
-    chosen.update(hasher.state_, copy, block);
-    chosen.stream_copy(target + done, copy, block);
+    const std::size_t block = std::min(kKept, (bytes - done) / kLine * kLine);
+    chosen.stream_and_keep(target + done, kept, source + done, block);
+    chosen.update(hasher.state_, kept, block);
     done += block;
   }
   fence();

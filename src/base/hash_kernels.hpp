@@ -8,17 +8,18 @@ namespace perdure::base::kernels {
 
 /// Feeds bytes to an XXH3 state (XXH3_state_t; its layout does not depend on the machine flags).
 using Update = void (*)(void* state, const void* data, std::size_t bytes);
-/// Copies past the caches. `target` is aligned to 64 bytes, `bytes` a multiple of 64. The caller fences.
-using StreamCopy = void (*)(void* target, const void* source, std::size_t bytes);
+/// Copies past the caches to `target`, and the very same to `kept`: each byte of the source is read once. Both are
+/// aligned to 64 bytes, `bytes` is a multiple of 64. The caller fences.
+using StreamAndKeep = void (*)(void* target, void* kept, const void* source, std::size_t bytes);
 
 struct Set {
   Update update;
-  StreamCopy stream_copy;
+  StreamAndKeep stream_and_keep;
 };
 Set baseline();  ///< what every processor of this architecture runs
 Set best();      ///< what this processor runs fastest
 
 void update_avx2(void* state, const void* data, std::size_t bytes);
-void stream_copy_avx2(void* target, const void* source, std::size_t bytes);
+void stream_and_keep_avx2(void* target, void* kept, const void* source, std::size_t bytes);
 
 }  // namespace perdure::base::kernels

@@ -149,12 +149,16 @@ TEST(HashKernels, OfThisProcessorCopyLikeTheBaseline) {
     const std::size_t bytes = lines * kAlignment;
     const auto source = random_bytes(bytes + 1, random);
     for (const kernels::Set& set : {kernels::baseline(), kernels::best()}) {
-      std::vector<std::byte> room(bytes + 2 * kAlignment, std::byte{0});
-      auto address = reinterpret_cast<std::uintptr_t>(room.data());
-      std::byte* target = room.data() + (kAlignment - address % kAlignment) % kAlignment;
-      set.stream_copy(target, source.data() + 1, bytes);
-      EXPECT_TRUE(std::equal(source.begin() + 1, source.end(), target));
-      EXPECT_EQ(target[bytes], std::byte{0});
+      std::vector<std::byte> room(bytes + 2 * kAlignment, std::byte{0}), beside = room;
+      const auto aligned = [](std::vector<std::byte>& in) {
+        const auto address = reinterpret_cast<std::uintptr_t>(in.data());
+        return in.data() + (kAlignment - address % kAlignment) % kAlignment;
+      };
+      set.stream_and_keep(aligned(room), aligned(beside), source.data() + 1, bytes);
+      for (const std::byte* copy : {aligned(room), aligned(beside)}) {
+        EXPECT_TRUE(std::equal(source.begin() + 1, source.end(), copy));
+        EXPECT_EQ(copy[bytes], std::byte{0});
+      }
     }
   }
 }

@@ -105,7 +105,7 @@ base::Status Session::checkpoint_all(const std::string& name, std::int64_t versi
 // A lost engine is the next call's trouble.
 void Session::tell_step(std::uint64_t entered_ns) {
   const std::uint64_t left_ns = std::exchange(left_ns_, 0);
-  if (left_ns == 0 || entered_ns <= left_ns || !job_->engine().connected()) return;
+  if (left_ns == 0 || !job_->engine().connected()) return;
   (void)base::caught("engine", [&] { return job_->engine().channel().tell(ipc::Step{entered_ns - left_ns}); });
 }
 

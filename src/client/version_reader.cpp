@@ -421,8 +421,9 @@ void VersionReader::release() {
   NodeEngine& engine = job_.engine();
   const BytesRead sum = bytes_read();
   (void)base::caught("engine", [&]() -> base::Status {
-    if (!images_.empty() && engine.connected()) (void)engine.channel().tell(ipc::Restored{sum.slots, sum.store});
-    if (engine.connected()) (void)engine.channel().call(ipc::Unpin{});
+    if (!engine.connected()) return {};
+    if (!images_.empty()) (void)engine.channel().tell(ipc::Restored{sum.slots, sum.store});
+    (void)engine.channel().call(ipc::Unpin{});
     return {};
   });
 }

@@ -633,6 +633,44 @@ TEST_F(PosixStoreTest, WritesAReportBesideWhatItSetsAside) {
   EXPECT_FALSE(fs::exists(root_ + "/nbody/1"));
 }
 
+/// Another writer's file takes the place of `path` just before that is renamed for the first time.
+class WrittenAnewBeforeTheRename : public os::Hooks {
+ public:
+  WrittenAnewBeforeTheRename(std::string path, std::string whole) : path_(std::move(path)), whole_(std::move(whole)) {
+    os::install_hooks(this);
+  }
+  ~WrittenAnewBeforeTheRename() override { os::install_hooks(nullptr); }
+  int before(const os::Operation& operation) override {
+    if (std::string_view(operation.call) == "rename" && operation.path == path_ && !std::exchange(done_, true))
+      fs::rename(whole_, path_);
+    return 0;
+  }
+  bool done() const { return done_; }
+
+ private:
+  std::string path_, whole_;
+  bool done_ = false;
+};
+
+// Between the look at it and the rename: it is put back, and no report stays.
+TEST_F(PosixStoreTest, PutsBackWhatWasWrittenAnewWhileItSetTheDamagedOneAside) {
+  const std::string path = root_ + "/nbody/1/" + kFile, whole = directory_ / "whole";
+  ASSERT_TRUE(write_one());
+  fs::copy(path, whole);
+  fs::resize_file(path, 100);
+  auto damaged = store_->list("nbody").value().at(0).segments[0];
+  damaged.identity = store_->open_anew(damaged).value()->identity();
+  const base::Error why{PERDURE_CORRUPT, "x.pds", "damaged", "", false};
+  {
+    const WrittenAnewBeforeTheRename another(path, whole);
+    EXPECT_EQ(store_->quarantine(damaged, kFirst, why).error().code, PERDURE_NOT_FOUND);
+    EXPECT_TRUE(another.done());
+  }
+  EXPECT_EQ(check_version(*store_, store_->list("nbody").value().at(0)), "");
+  EXPECT_THAT(store_->set_aside("nbody").value(), IsEmpty());
+  EXPECT_TRUE(fs::is_empty(root_ + "/.quarantine"));
+}
+
 TEST_F(PosixStoreTest, NeverOverwritesWhatItSetAsideBefore) {
   const base::Error why{PERDURE_CORRUPT, "x.pds", "damaged", "", false};
   for (int round = 0; round < 3; ++round) {
