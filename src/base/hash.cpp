@@ -53,6 +53,7 @@ void fence() { _mm_sfence(); }
 #else
 void stream_and_keep_baseline(void* target, void* kept, const void* source, std::size_t bytes) {
   std::memcpy(kept, source, bytes);
+  __asm__ volatile("" : : "r"(kept) : "memory");  // else a compiler may copy from the source twice
   std::memcpy(target, kept, bytes);
 }
 void fence() {}
