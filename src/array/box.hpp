@@ -1,0 +1,50 @@
+#pragma once
+// Boxes of indices: what a rank has of a global array. Pure.
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace perdure::array {
+
+inline constexpr unsigned kMostDimensions = 8;  ///< of an array
+/// One number for each dimension, and one more for the bytes of an element (in_bytes); those beyond are 0.
+using Index = std::array<std::uint64_t, kMostDimensions + 1>;
+
+/// The elements whose index is at least `begin` and below `end` in each dimension. The last dimension varies fastest.
+/// Without dimensions it is one element: a scalar.
+struct Box {
+  unsigned dimensions = 0;
+  Index begin{}, end{};
+  std::uint64_t extent(unsigned dimension) const { return end[dimension] - begin[dimension]; }
+  bool empty() const;
+  /// Of a box inside of what whole() made, this cannot overflow.
+  std::uint64_t elements() const;
+  /// An empty box is in every one.
+  bool contains(const Box& other) const;
+  std::string text() const;  ///< "[0:100, 20:40]"
+  friend bool operator==(const Box&, const Box&) = default;
+};
+
+/// All of an array. PERDURE_INVALID_ARGUMENT about `object`: more than 8 dimensions, elements of no size, or extents
+/// whose product, in bytes, is not below 2^63.
+base::Result<Box> whole(std::span<const std::uint64_t> extents, std::uint64_t element_bytes, const std::string& object);
+
+/// What is in both, which have as many dimensions; nothing when that is empty.
+std::optional<Box> intersection(const Box& a, const Box& b);
+
+/// As wide as this on all sides, and inside of `within`: a box with its ghosts.
+Box widened(const Box& box, const Index& ghosts, const Box& within);
+
+/// The same with the bytes of its elements as a last dimension: for who cuts anywhere, within elements too.
+Box in_bytes(const Box& box, std::uint64_t element_bytes);
+
+/// The elements number `first` to `last` - 1 of a box, in its order, as boxes in that order: at most 2 * dimensions
+/// - 1.
+std::vector<Box> between(const Box& box, std::uint64_t first, std::uint64_t last);
+
+}  // namespace perdure::array

@@ -1,0 +1,33 @@
+#pragma once
+// The usual ways to divide an array among ranks, as boxes. Pure.
+#include <vector>
+
+#include "array/box.hpp"
+
+namespace perdure::array {
+
+/// Ranks as a grid, the last dimension fastest: how many there are in each dimension of an array.
+struct Grid {
+  unsigned dimensions = 0;
+  Index ranks{};
+  std::uint64_t size() const;
+  Index coordinates(std::uint64_t rank) const;  ///< of a rank below size()
+};
+
+/// The most even grid of so many ranks for this array: prime factors go to the dimension whose blocks are longest then.
+Grid even_grid(const Box& whole, std::uint64_t ranks);
+
+/// One block for each rank; their lengths differ by at most one.
+Box block(const Box& whole, const Grid& grid, std::uint64_t rank);
+
+/// Blocks of `lengths`, dealt out in turn in each dimension (ScaLAPACK's distribution, beginning at rank 0).
+/// PERDURE_INVALID_ARGUMENT when a length is 0, or a rank would have more than `most` boxes.
+base::Result<std::vector<Box>> block_cyclic(const Box& whole, const Grid& grid, const Index& lengths,
+                                            std::uint64_t rank, std::size_t most, const std::string& object);
+
+/// Along the first dimension, rank r from offsets[r] on, before offsets[r + 1]: rows of a sparse matrix, particles.
+/// PERDURE_INVALID_ARGUMENT unless they ascend from 0 to that extent; there is one more of them than ranks.
+base::Result<Box> ragged(const Box& whole, std::span<const std::uint64_t> offsets, std::uint64_t rank,
+                         const std::string& object);
+
+}  // namespace perdure::array

@@ -1,0 +1,112 @@
+#include "plan/resharding.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace perdure::plan {
+namespace {
+
+using array::Box;
+using array::Strided;
+
+std::vector<Box> boxes_of(const std::vector<StoredBox>& stored) {
+  std::vector<Box> boxes;
+  boxes.reserve(stored.size());
+  for (const StoredBox& one : stored) boxes.push_back(one.box);
+  return boxes;
+}
+
+/// Bytes of the box, counted from its first one, that lie in the chunk; empty when none does.
+struct Interval {
+  std::uint64_t first = 0, last = 0;
+};
+Interval in_chunk(const StoredBox& stored, std::uint64_t element_bytes, const StoredCapture& capture,
+                  std::uint64_t chunk) {
+  const std::uint64_t begin = chunk * capture.chunk_bytes;
+  const std::uint64_t end = begin + std::min(capture.chunk_bytes, capture.bytes - begin);
+  const std::uint64_t box_end = stored.at + stored.box.elements() * element_bytes;
+  if (begin >= box_end || end <= stored.at) return {};
+  return {std::max(begin, stored.at) - stored.at, std::min(end, box_end) - stored.at};
+}
+
+// Which chunks of the capture have bytes of `shared`: those from its first to its last byte that it is really in.
+void each_chunk(const StoredBox& stored, const Box& shared, std::uint64_t element_bytes, const StoredCapture& capture,
+                const std::function<void(std::uint64_t)>& take) {
+  const Strided lies = array::packed(stored.box, element_bytes, static_cast<std::int64_t>(stored.at));
+  array::Index last_element{};
+  for (unsigned d = 0; d < shared.dimensions; ++d) last_element[d] = shared.end[d] - 1;
+  const auto first = static_cast<std::uint64_t>(lies.at(shared.begin));
+  const auto last = static_cast<std::uint64_t>(lies.at(last_element)) + element_bytes - 1;
+  const Box bytes = array::in_bytes(stored.box, element_bytes), wanted = array::in_bytes(shared, element_bytes);
+  for (std::uint64_t chunk = first / capture.chunk_bytes; chunk <= last / capture.chunk_bytes; ++chunk) {
+    const Interval part = in_chunk(stored, element_bytes, capture, chunk);
+    const auto parts = array::between(bytes, part.first, part.last);
+    if (std::any_of(parts.begin(), parts.end(),
+                    [&](const Box& box) { return array::intersection(box, wanted).has_value(); }))
+      take(chunk);
+  }
+}
+
+}  // namespace
+
+StoredArray::StoredArray(std::uint64_t element_bytes, std::vector<StoredBox> stored)
+    : element_bytes_(element_bytes), stored_(std::move(stored)), index_(boxes_of(stored_)) {}
+
+void StoredArray::meeting(const Box& wanted, const std::function<void(const StoredBox&, const Box&)>& found) const {
+  index_.meeting(
+      wanted, [&](std::size_t number) { found(stored_[number], *array::intersection(stored_[number].box, wanted)); });
+}
+
+std::vector<ChunkReading> readings(const std::vector<StoredArray>& arrays,
+                                   const std::vector<std::vector<WantedBox>>& wanted,
+                                   const std::vector<StoredCapture>& captures) {
+  std::map<StoredChunk, std::set<std::uint32_t>> users;
+  for (std::size_t i = 0; i < arrays.size(); ++i)
+    for (const WantedBox& want : wanted[i])
+      arrays[i].meeting(want.memory.box, [&](const StoredBox& stored, const Box& shared) {
+        each_chunk(stored, shared, arrays[i].element_bytes(), captures[stored.rank], [&](std::uint64_t chunk) {
+          users[{stored.rank, chunk}].insert(want.rank);
+        });
+      });
+  std::vector<ChunkReading> all;
+  for (const auto& [chunk, ranks] : users) {
+    const StoredCapture& capture = captures[chunk.rank];
+    const std::uint64_t begin = chunk.chunk * capture.chunk_bytes;
+    all.push_back({chunk, std::min(capture.chunk_bytes, capture.bytes - begin), 0, {ranks.begin(), ranks.end()}});
+  }
+  std::vector<ChunkReading*> largest_first;
+  for (ChunkReading& one : all) largest_first.push_back(&one);
+  std::stable_sort(largest_first.begin(), largest_first.end(), [](const ChunkReading* a, const ChunkReading* b) {
+    // Who has no choice comes first, so that the others can be given what evens it out.
+    const bool a_free = a->users.size() > 1, b_free = b->users.size() > 1;
+    return a_free != b_free ? b_free : a->bytes > b->bytes;
+  });
+  std::map<std::uint32_t, std::uint64_t> to_read;
+  for (ChunkReading* one : largest_first) {
+    one->reader = *std::min_element(one->users.begin(), one->users.end(),
+                                    [&](std::uint32_t a, std::uint32_t b) { return to_read[a] < to_read[b]; });
+    to_read[one->reader] += one->bytes;
+  }
+  return all;
+}
+
+void copies(const StoredArray& stored, const StoredBox& from, const StoredCapture& capture, std::uint64_t chunk,
+            const Strided& to, const std::function<void(std::uint64_t, std::int64_t, std::uint64_t)>& take) {
+  const auto shared = array::intersection(from.box, to.box);
+  if (!shared) return;
+  const std::uint64_t element = stored.element_bytes(), begin = chunk * capture.chunk_bytes;
+  const Interval part = in_chunk(from, element, capture, chunk);
+  const Strided source = array::in_bytes(
+      array::packed(from.box, element, static_cast<std::int64_t>(from.at) - static_cast<std::int64_t>(begin)), element);
+  const Strided target = array::in_bytes(to, element);
+  const Box wanted = array::in_bytes(*shared, element);
+  for (const Box& box : array::between(source.box, part.first, part.last))
+    if (const auto here = array::intersection(box, wanted))
+      array::runs(*here, 1, source, target)
+          .each([&](std::int64_t source_at, std::int64_t target_at, std::uint64_t bytes) {
+            take(static_cast<std::uint64_t>(source_at), target_at, bytes);
+          });
+}
+
+}  // namespace perdure::plan

@@ -1,0 +1,74 @@
+#pragma once
+// Which stored bytes a rank needs of a global array that other ranks wrote, as many or fewer or more, divided in
+// another way; and which rank of a node reads which chunk for all of them. Pure. (docs/adr/0036)
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "array/box_index.hpp"
+#include "array/strided.hpp"
+
+namespace perdure::plan {
+
+/// A box that a rank stored: its elements one behind the other in the rank's capture, the last dimension fastest.
+struct StoredBox {
+  std::uint32_t rank = 0;
+  array::Box box;
+  std::uint64_t at = 0;  ///< byte of the capture at which its first element begins
+};
+
+/// Of one array in one version; what all nodes of a restore have in common.
+class StoredArray {
+ public:
+  StoredArray(std::uint64_t element_bytes, std::vector<StoredBox> stored);
+  std::uint64_t element_bytes() const { return element_bytes_; }
+  const std::vector<StoredBox>& stored() const { return stored_; }
+  /// Calls `found` with each stored box that shares elements with `wanted`, and with what they share.
+  void meeting(const array::Box& wanted,
+               const std::function<void(const StoredBox& stored, const array::Box& shared)>& found) const;
+
+ private:
+  std::uint64_t element_bytes_;
+  std::vector<StoredBox> stored_;
+  array::BoxIndex index_;
+};
+
+/// A chunk of the capture of a rank that wrote.
+struct StoredChunk {
+  std::uint32_t rank = 0;
+  std::uint64_t chunk = 0;
+  friend auto operator<=>(const StoredChunk&, const StoredChunk&) = default;
+};
+
+/// What a rank of this launch wants of an array, and where it has it in memory.
+struct WantedBox {
+  std::uint32_t rank = 0;
+  array::Strided memory;
+};
+
+/// One chunk, read and verified once on a node.
+struct ChunkReading {
+  StoredChunk chunk;
+  std::uint64_t bytes = 0;           ///< of the chunk as a whole
+  std::uint32_t reader = 0;          ///< who reads it: one of the users
+  std::vector<std::uint32_t> users;  ///< ranks of this node that need some of it, ascending
+};
+
+/// How long the captures are, and how they are cut: of each rank that wrote.
+struct StoredCapture {
+  std::uint64_t bytes = 0, chunk_bytes = 0;
+};
+
+/// Of all arrays, what the ranks of one node need: each chunk once, given to the user that has least to read so far,
+/// the largest chunks first. `wanted[i]` is of `arrays[i]`. Ascending by chunk.
+std::vector<ChunkReading> readings(const std::vector<StoredArray>& arrays,
+                                   const std::vector<std::vector<WantedBox>>& wanted,
+                                   const std::vector<StoredCapture>& captures);
+
+/// What one chunk has of what is wanted. Calls `take(from, to, bytes)`: from that byte of the chunk to that byte of the
+/// memory (where a Strided's offset counts from). Elements that lie in two chunks come in two parts.
+void copies(const StoredArray& stored, const StoredBox& from, const StoredCapture& capture, std::uint64_t chunk,
+            const array::Strided& to,
+            const std::function<void(std::uint64_t from, std::int64_t to, std::uint64_t bytes)>& take);
+
+}  // namespace perdure::plan
