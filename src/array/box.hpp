@@ -37,7 +37,8 @@ base::Result<Box> whole(std::span<const std::uint64_t> extents, std::uint64_t el
 /// What is in both, which have as many dimensions; nothing when that is empty.
 std::optional<Box> intersection(const Box& a, const Box& b);
 
-/// As wide as this on all sides, and inside of `within`: a box with its ghosts.
+/// A box with its ghosts: so many indices more on both sides of each dimension, but none outside of `within`, which the
+/// box lies in.
 Box widened(const Box& box, const Index& ghosts, const Box& within);
 
 /// The same with the bytes of its elements as a last dimension: for who cuts anywhere, within elements too.

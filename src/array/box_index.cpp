@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kInALeaf = 8;
 
-// Of begin and end together, which is below 2^64 as both are below 2^63.
+// Twice the middle: below 2^64, as begin and end are below 2^63.
 std::uint64_t middle(const Box& box, unsigned dimension) { return box.begin[dimension] + box.end[dimension]; }
 
 }  // namespace
@@ -28,7 +28,7 @@ std::size_t BoxIndex::build(std::size_t begin, std::size_t end) {
       node.around.end[d] = std::max(node.around.end[d], boxes_[order_[i]].end[d]);
     }
   if (end - begin > kInALeaf) {
-    // Where the middles are furthest apart, relative to nothing: boxes of a grid are cut across its longest side.
+    // Halves in the dimension in which the middles are furthest apart.
     unsigned dimension = 0;
     std::uint64_t widest = 0;
     for (unsigned d = 0; d < node.around.dimensions; ++d) {

@@ -25,7 +25,7 @@ struct Cover {
   std::optional<Box> hole;
   /// Boxes with two owners: together all that have more than one, of those with more the first with each of the others.
   std::vector<Overlap> overlaps;
-  bool all_overlaps = true;  ///< false: there were more than asked for, and holes have not been looked for to the end
+  bool all_overlaps = true;  ///< false: there are more than were asked for; the search ended there, for holes too
 };
 
 /// `owned` lie inside of `whole`. Cuts it along edges of the boxes until every part has one owner, or none, or is in

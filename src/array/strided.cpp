@@ -38,15 +38,15 @@ Strided in_bytes(const Strided& lies, std::uint64_t element_bytes) {
   return wide;
 }
 
-std::uint64_t Runs::runs() const {
+std::uint64_t StridedCopy::runs() const {
   if (bytes == 0) return 0;
   std::uint64_t product = 1;
   for (unsigned d = 0; d < dimensions; ++d) product *= count[d];
   return product;
 }
 
-Runs runs(const Box& part, std::uint64_t element_bytes, const Strided& from, const Strided& to) {
-  Runs all;
+StridedCopy strided_copy(const Box& part, std::uint64_t element_bytes, const Strided& from, const Strided& to) {
+  StridedCopy all;
   if (part.empty()) return all;
   all.from = from.at(part.begin);
   all.to = to.at(part.begin);

@@ -29,7 +29,7 @@ Strided in_bytes(const Strided& lies, std::uint64_t element_bytes);
 
 /// What is copied from one such place to another: equal runs of bytes, at distances in up to `dimensions` nested loops.
 /// The runs are as long as both permit.
-struct Runs {
+struct StridedCopy {
   std::int64_t from = 0, to = 0;  ///< of the first run
   std::uint64_t bytes = 0;        ///< of each
   unsigned dimensions = 0;
@@ -60,6 +60,6 @@ struct Runs {
 };
 
 /// `part` is in the boxes of both.
-Runs runs(const Box& part, std::uint64_t element_bytes, const Strided& from, const Strided& to);
+StridedCopy strided_copy(const Box& part, std::uint64_t element_bytes, const Strided& from, const Strided& to);
 
 }  // namespace perdure::array

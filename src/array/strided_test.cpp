@@ -25,7 +25,7 @@ TEST(Strided, AreCopiedRunByRunAsElementByElement) {
     each_element(*part, [&](const Index& at) {
       std::memcpy(expected.data() + to.at(at), source.data() + from.at(at), element);
     });
-    const Runs all = runs(*part, element, from, to);
+    const StridedCopy all = strided_copy(*part, element, from, to);
     std::uint64_t bytes = 0, count = 0;
     all.each([&](std::int64_t source_at, std::int64_t target_at, std::uint64_t length) {
       ASSERT_GE(source_at, 0);
@@ -45,42 +45,42 @@ TEST(Strided, AreCopiedRunByRunAsElementByElement) {
 TEST(Strided, AreCopiedInAsLongRunsAsBothPermit) {
   const Box array = whole(std::array<std::uint64_t, 3>{10, 20, 30}, 8, "test").value();
   const Strided all = packed(array, 8, 0);
-  EXPECT_EQ(runs(array, 8, all, all).bytes, 10U * 20 * 30 * 8);
+  EXPECT_EQ(strided_copy(array, 8, all, all).bytes, 10U * 20 * 30 * 8);
   Box planes = array;
   planes.begin[0] = 3;
   planes.end[0] = 5;
-  const Runs two_planes = runs(planes, 8, all, packed(planes, 8, 100));
+  const StridedCopy two_planes = strided_copy(planes, 8, all, packed(planes, 8, 100));
   EXPECT_EQ(two_planes.runs(), 1U);
   EXPECT_EQ(two_planes.bytes, 2U * 20 * 30 * 8);
   EXPECT_EQ(two_planes.from, 3 * 20 * 30 * 8);
   EXPECT_EQ(two_planes.to, 100);
   Box rows = array;
   rows.end[1] = 4;
-  const Runs of_rows = runs(rows, 8, all, packed(rows, 8, 0));
+  const StridedCopy of_rows = strided_copy(rows, 8, all, packed(rows, 8, 0));
   EXPECT_EQ(of_rows.bytes, 4U * 30 * 8);
   EXPECT_EQ(of_rows.runs(), 10U);
   Box columns = array;
   columns.end[2] = 1;
-  const Runs of_columns = runs(columns, 8, all, packed(columns, 8, 0));
+  const StridedCopy of_columns = strided_copy(columns, 8, all, packed(columns, 8, 0));
   EXPECT_EQ(of_columns.bytes, 8U);
   EXPECT_EQ(of_columns.dimensions, 1U) << "both loops are one";
   EXPECT_EQ(of_columns.runs(), 200U);
-  const Runs turned = runs(array, 8, all, packed_columns(array, 8, 0));
+  const StridedCopy turned = strided_copy(array, 8, all, packed_columns(array, 8, 0));
   EXPECT_EQ(turned.bytes, 8U);
   EXPECT_EQ(turned.runs(), 6000U);
-  const Runs columns_alike = runs(array, 8, packed_columns(array, 8, 0), packed_columns(array, 8, 0));
+  const StridedCopy columns_alike = strided_copy(array, 8, packed_columns(array, 8, 0), packed_columns(array, 8, 0));
   EXPECT_EQ(columns_alike.runs(), 1U);
 }
 
 TEST(Strided, OfScalarsAndOfNothing) {
   const Box scalar = whole({}, 16, "test").value();
-  const Runs one = runs(scalar, 16, packed(scalar, 16, 7), packed(scalar, 16, 9));
+  const StridedCopy one = strided_copy(scalar, 16, packed(scalar, 16, 7), packed(scalar, 16, 9));
   EXPECT_EQ(one.runs(), 1U);
   EXPECT_EQ(one.bytes, 16U);
   EXPECT_EQ(one.from, 7);
   EXPECT_EQ(one.to, 9);
   const Box none = whole(std::array<std::uint64_t, 2>{0, 5}, 8, "test").value();
-  const Runs nothing = runs(none, 8, packed(none, 8, 0), packed(none, 8, 0));
+  const StridedCopy nothing = strided_copy(none, 8, packed(none, 8, 0), packed(none, 8, 0));
   EXPECT_EQ(nothing.runs(), 0U);
   nothing.each([](std::int64_t, std::int64_t, std::uint64_t) { FAIL(); });
 }

@@ -91,19 +91,20 @@ std::vector<ChunkReading> readings(const std::vector<StoredArray>& arrays,
   return all;
 }
 
-void copies(const StoredArray& stored, const StoredBox& from, const StoredCapture& capture, std::uint64_t chunk,
+void copies(std::uint64_t element_bytes, const StoredBox& from, const StoredCapture& capture, std::uint64_t chunk,
             const Strided& to, const std::function<void(std::uint64_t, std::int64_t, std::uint64_t)>& take) {
   const auto shared = array::intersection(from.box, to.box);
   if (!shared) return;
-  const std::uint64_t element = stored.element_bytes(), begin = chunk * capture.chunk_bytes;
-  const Interval part = in_chunk(from, element, capture, chunk);
+  const std::uint64_t begin = chunk * capture.chunk_bytes;
+  const Interval part = in_chunk(from, element_bytes, capture, chunk);
   const Strided source = array::in_bytes(
-      array::packed(from.box, element, static_cast<std::int64_t>(from.at) - static_cast<std::int64_t>(begin)), element);
-  const Strided target = array::in_bytes(to, element);
-  const Box wanted = array::in_bytes(*shared, element);
+      array::packed(from.box, element_bytes, static_cast<std::int64_t>(from.at) - static_cast<std::int64_t>(begin)),
+      element_bytes);
+  const Strided target = array::in_bytes(to, element_bytes);
+  const Box wanted = array::in_bytes(*shared, element_bytes);
   for (const Box& box : array::between(source.box, part.first, part.last))
     if (const auto here = array::intersection(box, wanted))
-      array::runs(*here, 1, source, target)
+      array::strided_copy(*here, 1, source, target)
           .each([&](std::int64_t source_at, std::int64_t target_at, std::uint64_t bytes) {
             take(static_cast<std::uint64_t>(source_at), target_at, bytes);
           });

@@ -59,15 +59,17 @@ struct StoredCapture {
   std::uint64_t bytes = 0, chunk_bytes = 0;
 };
 
-/// Of all arrays, what the ranks of one node need: each chunk once, given to the user that has least to read so far,
-/// the largest chunks first. `wanted[i]` is of `arrays[i]`. Ascending by chunk.
+/// What the ranks of one node need of all arrays: `wanted[i]` of `arrays[i]`. Each chunk is read once: what one rank
+/// alone needs by that rank, then the others, the largest first, by the user that has least to read so far. Ascending
+/// by chunk. `captures` has every rank that stored a box, no chunk_bytes is 0, and boxes of one array have as many
+/// dimensions: who reads manifests checks that.
 std::vector<ChunkReading> readings(const std::vector<StoredArray>& arrays,
                                    const std::vector<std::vector<WantedBox>>& wanted,
                                    const std::vector<StoredCapture>& captures);
 
 /// What one chunk has of what is wanted. Calls `take(from, to, bytes)`: from that byte of the chunk to that byte of the
 /// memory (where a Strided's offset counts from). Elements that lie in two chunks come in two parts.
-void copies(const StoredArray& stored, const StoredBox& from, const StoredCapture& capture, std::uint64_t chunk,
+void copies(std::uint64_t element_bytes, const StoredBox& from, const StoredCapture& capture, std::uint64_t chunk,
             const array::Strided& to,
             const std::function<void(std::uint64_t from, std::int64_t to, std::uint64_t bytes)>& take);
 

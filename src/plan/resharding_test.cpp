@@ -105,7 +105,7 @@ TEST(Resharding, GivesEveryRankItsElementsWhoeverWroteThem) {
             if (!here(one.box.rank)) continue;
             for (const StoredBox& from : stored.arrays[i].stored()) {
               if (from.rank != reading.chunk.rank) continue;
-              copies(stored.arrays[i], from, cut, reading.chunk.chunk, one.box.memory,
+              copies(stored.arrays[i].element_bytes(), from, cut, reading.chunk.chunk, one.box.memory,
                      [&](std::uint64_t source, std::int64_t target, std::uint64_t bytes) {
                        ASSERT_LE(source + bytes, reading.bytes);
                        ASSERT_GE(target, 0);

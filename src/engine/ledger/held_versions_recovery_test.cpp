@@ -3,6 +3,7 @@
 
 #include "base/field_codec.hpp"
 #include "base/json.hpp"
+#include "engine/ledger/redundancy_share.hpp"
 #include "engine/ledger/redundancy_testing.hpp"
 #include "ipc/messages.hpp"
 #include "os/fault_rules.hpp"
@@ -463,8 +464,8 @@ TEST_F(Recovering, AtTheEndOnlyWhatTheStoreHasGoesOfJobsOfThatSize) {
   ASSERT_TRUE(keep_of(2, 3, 8));
   ASSERT_TRUE(keep_of(3, 4));
   ASSERT_TRUE(keep_of(4, 3));
-  EXPECT_THAT(core->redundancy.names(3), testing::ElementsAre("app"));
-  EXPECT_THAT(core->redundancy.names(5), testing::IsEmpty());
+  EXPECT_THAT(checkpoint_names(core->redundancy.all(), 3), testing::ElementsAre("app"));
+  EXPECT_THAT(checkpoint_names(core->redundancy.all(), 5), testing::IsEmpty());
   const auto none = core->redundancy.drop_stored(3, {{"other", 9}});
   ASSERT_TRUE(none);
   EXPECT_THAT(*none, testing::ElementsAre(id(1), id(2), id(4)));

@@ -13,12 +13,6 @@ SlotKey slot_of(const segment::ChunkEntry& chunk) { return {chunk.place, chunk.o
 
 }  // namespace
 
-std::vector<catalog::RedundancySet> RedundancySets::all() const {
-  std::vector<catalog::RedundancySet> all;
-  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets) all.push_back(redundancy_set);
-  return all;
-}
-
 void RedundancySets::release(const catalog::RedundancySet& before, const catalog::RedundancySet* after) {
   for (const auto& [block, chunk] : before.kept) {
     const auto still = after == nullptr ? before.kept.end() : after->kept.find(block);
@@ -88,9 +82,8 @@ base::Status RedundancySets::drop(const catalog::RedundancyId& id) {
 
 base::Status RedundancySets::drop(const segment::VersionId& id) {
   group_stored_.forget(id);
-  for (auto it = node_.catalog.state().redundancy_sets.lower_bound({id, 0});
-       it != node_.catalog.state().redundancy_sets.end() && it->first.version == id;
-       it = node_.catalog.state().redundancy_sets.lower_bound({id, 0}))
+  for (auto it = all().lower_bound({id, 0}); it != all().end() && it->first.version == id;
+       it = all().lower_bound({id, 0}))
     PERDURE_CHECK(drop(catalog::RedundancyId(it->first)));
   return {};
 }
@@ -134,7 +127,7 @@ base::Status RedundancySets::retired(const ipc::Retire& retire) {
 // to be damaged.
 base::Status RedundancySets::drop_obsolete(const std::string& name) {
   std::vector<catalog::RedundancyId> ids;
-  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
+  for (const auto& [id, redundancy_set] : all())
     if (id.version.name == name && !needed(redundancy_set) && node_.held(id.version) == nullptr) ids.push_back(id);
   for (const auto& id : ids) PERDURE_CHECK(drop(id));
   return {};
@@ -159,7 +152,7 @@ bool RedundancySets::needed(const catalog::RedundancySet& redundancy_set) const 
 // Others need this node's part, too. In a new launch nobody says any more who of an earlier group has stored his: then
 // what is safe in the store here can go, or there might be no room for new versions ever.
 bool RedundancySets::guarded(const segment::VersionId& id) const {
-  const auto& redundancy_sets = node_.catalog.state().redundancy_sets;
+  const auto& redundancy_sets = all();
   for (auto it = redundancy_sets.lower_bound({id, 0}); it != redundancy_sets.end() && it->first.version == id; ++it)
     if (needed(it->second) && (!epoch_ || it->first.epoch == *epoch_)) return true;
   return false;
@@ -168,14 +161,14 @@ bool RedundancySets::guarded(const segment::VersionId& id) const {
 // Blocks on this tier whose version nobody will rebuild any more.
 std::uint64_t RedundancySets::count_obsolete(std::uint32_t tier, const segment::VersionId& for_version) const {
   std::uint64_t count = 0;
-  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
+  for (const auto& [id, redundancy_set] : all())
     if (id.version != for_version && !needed(redundancy_set)) count += blocks_on(redundancy_set, tier);
   return count;
 }
 
 void RedundancySets::adopt() {
   std::vector<std::pair<catalog::RedundancyId, catalog::BlockName>> lost;
-  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
+  for (const auto& [id, redundancy_set] : all())
     for (const auto& [block, chunk] : redundancy_set.kept)
       if (chunk.place >= node_.tiers.size() || !node_.tiers[chunk.place]->adopt(chunk.offset, chunk.length))
         lost.emplace_back(id, block);
@@ -190,7 +183,7 @@ void RedundancySets::adopt() {
 
 std::vector<ipc::RedundancySummary> RedundancySets::inventory(const std::string& name) const {
   std::vector<ipc::RedundancySummary> list;
-  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
+  for (const auto& [id, redundancy_set] : all())
     if (name.empty() || id.version.name == name) list.push_back(summary_of(redundancy_set));
   return list;
 }
@@ -208,7 +201,7 @@ bool RedundancySets::own_part_here(const catalog::RedundancySet& redundancy_set)
 bool RedundancySets::at_node_level(const segment::VersionId& id) const {
   const auto* stored = group_stored_.find(id);
   if (stored != nullptr && (!epoch_ || *stored == *epoch_)) return true;
-  const auto& redundancy_sets = node_.catalog.state().redundancy_sets;
+  const auto& redundancy_sets = all();
   for (auto it = redundancy_sets.lower_bound({id, 0}); it != redundancy_sets.end() && it->first.version == id; ++it)
     if (it->second.reached && (!epoch_ || it->first.epoch == *epoch_) && own_part_here(it->second)) return true;
   return false;
@@ -224,14 +217,14 @@ std::vector<std::uint64_t> RedundancySets::promised_ns(const std::string& name) 
   const auto consider = [&](const segment::VersionId& id) {
     if (id.name == name && !superseded(id) && at_node_level(id)) attempts.insert(id.attempt.created_ns);
   };
-  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets) consider(id.version);
+  for (const auto& [id, redundancy_set] : all()) consider(id.version);
   group_stored_.for_each([&](const segment::VersionId& id, std::uint64_t) { consider(id); });
   while (attempts.size() > ipc::kMostAttempts) attempts.erase(attempts.begin());
   return {attempts.begin(), attempts.end()};
 }
 
 bool RedundancySets::promised(const segment::VersionId& id) const {
-  const auto& redundancy_sets = node_.catalog.state().redundancy_sets;
+  const auto& redundancy_sets = all();
   for (auto it = redundancy_sets.lower_bound({id, 0}); it != redundancy_sets.end() && it->first.version == id; ++it)
     if (it->second.reached && needed(it->second)) return true;
   return false;
@@ -239,7 +232,7 @@ bool RedundancySets::promised(const segment::VersionId& id) const {
 
 std::uint64_t RedundancySets::bytes() const {
   std::uint64_t bytes = 0;
-  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
+  for (const auto& [id, redundancy_set] : all())
     for (const auto& [block, chunk] : redundancy_set.kept) bytes += chunk.length;
   return bytes;
 }
@@ -248,7 +241,7 @@ base::Result<std::vector<segment::VersionId>> RedundancySets::drop_stored(std::u
                                                                           const std::vector<ipc::StoredName>& stored) {
   std::vector<catalog::RedundancyId> ids;
   std::set<segment::VersionId> stay;
-  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets) {
+  for (const auto& [id, redundancy_set] : all()) {
     if (redundancy_set.ranks != ranks) continue;
     const auto& version = id.version;
     const bool safe = std::any_of(stored.begin(), stored.end(), [&](const auto& until) {
@@ -263,16 +256,8 @@ base::Result<std::vector<segment::VersionId>> RedundancySets::drop_stored(std::u
   return std::vector<segment::VersionId>(stay.begin(), stay.end());
 }
 
-std::vector<std::string> RedundancySets::names(std::uint32_t ranks) const {
-  std::set<std::string> names;
-  for (const auto& [id, redundancy_set] : node_.catalog.state().redundancy_sets)
-    if (redundancy_set.ranks == ranks) names.insert(id.version.name);
-  return {names.begin(), names.end()};
-}
-
 bool RedundancySets::needed_by_others() const {
-  return std::any_of(node_.catalog.state().redundancy_sets.begin(), node_.catalog.state().redundancy_sets.end(),
-                     [&](const auto& entry) { return needed(entry.second); });
+  return std::any_of(all().begin(), all().end(), [&](const auto& entry) { return needed(entry.second); });
 }
 
 }  // namespace perdure::engine

@@ -19,7 +19,9 @@ class RedundancySets {
 
   /// nullptr: nothing is kept under this id.
   const catalog::RedundancySet* find(const catalog::RedundancyId& id) const { return node_.redundancy_set(id); }
-  std::vector<catalog::RedundancySet> all() const;
+  const std::map<catalog::RedundancyId, catalog::RedundancySet>& all() const {
+    return node_.catalog.state().redundancy_sets;
+  }
   std::vector<ipc::RedundancySummary> inventory(const std::string& name) const;
   std::uint64_t bytes() const;
 
@@ -33,8 +35,6 @@ class RedundancySets {
   /// The job ends: of versions of so many ranks, what the store has whole, or a newer one of, goes. What has to stay.
   base::Result<std::vector<segment::VersionId>> drop_stored(std::uint32_t ranks,
                                                             const std::vector<ipc::StoredName>& stored);
-  /// Of what is kept of versions of so many ranks.
-  std::vector<std::string> names(std::uint32_t ranks) const;
   /// Of versions of this name that are not on this node, what nobody needs.
   base::Status drop_obsolete(const std::string& name);
   /// After a start: marks the catalog's slots as in use, and gives up what cannot be there any more.

@@ -55,4 +55,12 @@ ipc::RedundancySummary summary_of(const catalog::RedundancySet& redundancy_set) 
   return summary;
 }
 
+std::vector<std::string> checkpoint_names(const std::map<catalog::RedundancyId, catalog::RedundancySet>& sets,
+                                          std::uint32_t ranks) {
+  std::set<std::string> names;
+  for (const auto& [id, redundancy_set] : sets)
+    if (redundancy_set.ranks == ranks) names.insert(id.version.name);
+  return {names.begin(), names.end()};
+}
+
 }  // namespace perdure::engine

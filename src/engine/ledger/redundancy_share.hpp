@@ -2,6 +2,7 @@
 // What a position has to keep for its group, by what all of its members have. Pure. (docs/adr/0014)
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "catalog/redundancy_set.hpp"
@@ -23,5 +24,9 @@ std::map<std::uint64_t, catalog::BlockName> blocks_to_keep(const catalog::Redund
                                                            unsigned position);
 
 ipc::RedundancySummary summary_of(const catalog::RedundancySet& redundancy_set);
+
+/// Of the checkpoints of so many ranks of which anything is kept, ascending.
+std::vector<std::string> checkpoint_names(const std::map<catalog::RedundancyId, catalog::RedundancySet>& sets,
+                                          std::uint32_t ranks);
 
 }  // namespace perdure::engine

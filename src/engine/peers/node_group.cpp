@@ -231,12 +231,12 @@ std::vector<ipc::RedundancySummary> NodeGroup::redundancy_at_servers(const std::
   std::vector<catalog::RedundancySet> sets;
   {
     const auto ledger = ledger_.lock();
-    sets = ledger->redundancy.all();
+    for (const auto& [id, redundancy_set] : ledger->redundancy.all())
+      if ((name.empty() || id.version.name == name) && redundancy::keeps_at_server(redundancy_set.scheme))
+        sets.push_back(redundancy_set);
   }
   std::vector<ipc::RedundancySummary> kept;
   for (auto& redundancy_set : sets) {
-    const bool wanted = name.empty() || redundancy_set.id.version.name == name;
-    if (!wanted || !redundancy::keeps_at_server(redundancy_set.scheme)) continue;
     if (const auto part = part_at_server(*parity, std::move(redundancy_set)))
       kept.push_back(summary_of(part->redundancy_set));
   }

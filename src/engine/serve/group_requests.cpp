@@ -1,4 +1,5 @@
 // Requests that have to do with the other nodes of the job.
+#include "engine/ledger/redundancy_share.hpp"
 #include "engine/peers/node_group.hpp"
 #include "engine/serve/handlers.hpp"
 #include "engine/serve/reply_parts.hpp"
@@ -60,7 +61,7 @@ base::Result<ipc::ReplicatingAgain> replicate_again(ServeContext& context, Clien
 
 base::Result<ipc::Names> kept_names(ServeContext& context, ClientId, const ipc::KeptNames& kept) {
   const auto ledger = context.ledger.lock();
-  return ipc::Names{ledger->redundancy.names(kept.ranks)};
+  return ipc::Names{checkpoint_names(ledger->redundancy.all(), kept.ranks)};
 }
 
 base::Result<ipc::KeptVersions> all_stored(ServeContext& context, ClientId, const ipc::AllStored& all) {
