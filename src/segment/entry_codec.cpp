@@ -11,7 +11,7 @@ namespace {
 using base::Json;
 using base::Result;
 
-constexpr auto kNewestKind = EntryKind::opaque;
+constexpr auto kNewestKind = EntryKind::array;
 
 bool is_key(const std::string& key) {
   return !key.empty() && key.size() <= kMaxAttributeKey && std::all_of(key.begin(), key.end(), [](char c) {

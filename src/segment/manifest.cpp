@@ -30,6 +30,8 @@ const char* kind_name(EntryKind kind) {
       return "memory";
     case EntryKind::opaque:
       return "opaque";
+    case EntryKind::array:
+      return "array";
   }
   return "unknown";
 }

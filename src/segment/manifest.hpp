@@ -41,9 +41,10 @@ struct VersionId {
 enum class EntryKind : std::uint32_t {
   memory = 0,  ///< memory that the program registered
   opaque = 1,  ///< bytes whose meaning only their source knows
+  array = 2,   ///< a part of an array that all ranks have together (array_entry.hpp)
 };
 const char* kind_name(EntryKind kind);
-constexpr EntryKind greatest(EntryKind) { return EntryKind::opaque; }
+constexpr EntryKind greatest(EntryKind) { return EntryKind::array; }
 
 /// What a source says about an entry; who does not know an attribute keeps it and makes nothing of it.
 using AttributeValue = std::variant<bool, std::int64_t, std::string, std::vector<std::byte>, std::vector<std::int64_t>>;

@@ -1,0 +1,52 @@
+#pragma once
+// What an entry of kind `array` says: the array that its rank has a part of, and which part. (docs/format/segment.md)
+#include <string>
+#include <vector>
+
+#include "array/box.hpp"
+#include "array/element_type.hpp"
+#include "segment/manifest.hpp"
+
+namespace perdure::segment {
+
+/// How people call a region, and what they have to know of it. All may be empty.
+struct Label {
+  std::string name;         ///< 1 to 64 of A-Z a-z 0-9 . _ -, beginning with a letter
+  std::string unit;         ///< at most 64 bytes of printable text
+  std::string description;  ///< at most 1024 bytes of printable text
+  friend bool operator==(const Label&, const Label&) = default;
+};
+/// PERDURE_INVALID_ARGUMENT about `object`.
+base::Status check_label(const Label& label, const std::string& object);
+/// Of any entry; what it has that is no label is left out.
+Label label_of(const RegionEntry& entry);
+void set_label(RegionEntry& entry, const Label& label);
+/// "region 5", "region 5 'temperature'": how messages and tables call it.
+std::string region_text(std::int32_t id, const Label& label);
+std::string region_text(const RegionEntry& entry);
+
+/// How elements of an array belong together, besides by their indices.
+enum class ArrayKind : std::uint32_t {
+  global = 0,      ///< each element has one owner
+  list = 1,        ///< the same, in one dimension more than the rows have; who has which rows means nothing
+  replicated = 2,  ///< all ranks have all of it; the lowest rank stored it
+};
+constexpr ArrayKind greatest(ArrayKind) { return ArrayKind::replicated; }
+
+/// The elements of the boxes follow each other in the capture, of each box the last dimension fastest.
+struct ArrayEntry {
+  Label label;
+  array::ElementType type;
+  ArrayKind kind = ArrayKind::global;
+  array::Box whole;                ///< begins at 0 in each dimension
+  std::vector<array::Box> boxes;   ///< what this rank stored
+  std::uint64_t elements() const;  ///< in its boxes
+  friend bool operator==(const ArrayEntry&, const ArrayEntry&) = default;
+};
+
+/// PERDURE_INVALID_ARGUMENT when the boxes take more room than a manifest has for them.
+base::Result<RegionEntry> entry_of(std::int32_t id, const ArrayEntry& array);
+/// PERDURE_CORRUPT about `object` when the attributes are none of an array, or do not describe the entry's bytes.
+base::Result<ArrayEntry> array_of(const RegionEntry& entry, const std::string& object);
+
+}  // namespace perdure::segment
