@@ -2,8 +2,23 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace perdure::capture {
+namespace {
+
+// What is gathered stays in the processor's first cache, so that gathering costs little.
+constexpr std::size_t kWorthACall = 2048, kGathered = 16 << 10;
+
+// It has exactly the boxes that this rank wants, in the same order.
+bool as_wanted(const ArrayPart& part, const segment::RegionEntry& entry) {
+  const auto stored = segment::array_of(entry, "stored checkpoint");
+  return stored && stored->boxes.size() == part.memory().size() &&
+         std::equal(stored->boxes.begin(), stored->boxes.end(), part.memory().begin(),
+                    [](const array::Box& box, const array::Strided& lies) { return box == lies.box; });
+}
+
+}  // namespace
 
 std::vector<ChunkRange> cut(std::uint64_t total, std::uint64_t chunk_bytes) {
   std::vector<ChunkRange> chunks;
@@ -13,8 +28,21 @@ std::vector<ChunkRange> cut(std::uint64_t total, std::uint64_t chunk_bytes) {
 }
 
 base::Status MemorySource::read(ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) {
-  for (const auto& part : memory_.spans(range)) PERDURE_CHECK(take(base::ConstByteSpan(part.address, part.length)));
-  return {};
+  gathered_.clear();
+  const auto pass_on = [&]() -> base::Status {
+    const base::Status taken = gathered_.empty() ? base::Status() : take(gathered_);
+    gathered_.clear();
+    return taken;
+  };
+  const auto read = memory_.each(range, [&](const std::byte* address, std::uint64_t bytes) {
+    if (memory_.scattered() && bytes < kWorthACall) {
+      gathered_.insert(gathered_.end(), address, address + bytes);
+      return gathered_.size() < kGathered ? base::Status() : pass_on();
+    }
+    const base::Status before = pass_on();
+    return before ? take(base::ConstByteSpan(address, bytes)) : before;
+  });
+  return read ? pass_on() : read;
 }
 
 MemoryTarget::MemoryTarget(const RegionTable& table, const std::optional<std::vector<std::int32_t>>& ids)
@@ -29,11 +57,20 @@ MemoryTarget::MemoryTarget(const RegionTable& table, const std::optional<std::ve
 
 base::Result<std::vector<ChunkRange>> MemoryTarget::accept(const std::vector<segment::RegionEntry>& stored) {
   PERDURE_CHECK(check_sizes(table_, stored, wanted_));
-  memory_ = restored_memory(table_, stored, wanted_);
+  elsewhere_.clear();
+  for (const auto& entry : stored) {
+    if (entry.kind != segment::EntryKind::array || !std::binary_search(wanted_.begin(), wanted_.end(), entry.id))
+      continue;
+    if (!as_wanted(*table_.find(entry.id)->part, entry)) elsewhere_.push_back(entry.id);
+  }
+  std::sort(elsewhere_.begin(), elsewhere_.end());
+  std::vector<std::int32_t> direct;
+  std::set_difference(wanted_.begin(), wanted_.end(), elsewhere_.begin(), elsewhere_.end(), std::back_inserter(direct));
+  memory_ = restored_memory(table_, stored, direct);
   std::vector<ChunkRange> needed;
   std::uint64_t begin = 0;
   for (const auto& entry : stored) {
-    const bool wanted = std::binary_search(wanted_.begin(), wanted_.end(), entry.id);
+    const bool wanted = std::binary_search(direct.begin(), direct.end(), entry.id);
     if (wanted && entry.bytes() > 0) needed.push_back({begin, entry.bytes()});
     begin += entry.bytes();
   }
@@ -42,11 +79,11 @@ base::Result<std::vector<ChunkRange>> MemoryTarget::accept(const std::vector<seg
 
 base::Status MemoryTarget::write(ChunkRange range, base::ConstByteSpan bytes) {
   std::uint64_t done = 0;
-  for (const auto& part : memory(range)) {
-    if (part.address != nullptr) std::memcpy(part.address, bytes.data() + done, part.length);
-    done += part.length;
-  }
-  return {};
+  return memory_.each(range, [&](std::byte* address, std::uint64_t length) -> base::Status {
+    if (address != nullptr) std::memcpy(address, bytes.data() + done, length);
+    done += length;
+    return {};
+  });
 }
 
 }  // namespace perdure::capture

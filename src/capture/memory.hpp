@@ -18,20 +18,32 @@ class MemorySource : public Source {
  private:
   const RegionTable& table_;
   CapturedMemory memory_;
+  std::vector<std::byte> gathered_;  // small runs of boxes, until they are worth a call
 };
 
-/// Regions of a table; nothing named: all of them.
+/// Regions of a table; nothing named: all of them. Arrays of which this rank's capture does not have exactly the boxes
+/// that it wants are left out.
 class MemoryTarget : public Target {
  public:
   MemoryTarget(const RegionTable& table, const std::optional<std::vector<std::int32_t>>& ids);
   base::Result<std::vector<ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override;
-  std::vector<MemorySpan> memory(ChunkRange range) override { return memory_.spans(range); }
+  /// None where they would be many and small.
+  std::vector<MemorySpan> memory(ChunkRange range) override {
+    return memory_.scattered() ? std::vector<MemorySpan>() : memory_.spans(range);
+  }
   base::Status write(ChunkRange range, base::ConstByteSpan bytes) override;
+  /// Ascending.
+  const std::vector<std::int32_t>& wanted() const { return wanted_; }
+  /// Arrays that accept() left out, ascending: they are gathered from what other ranks stored.
+  const std::vector<std::int32_t>& elsewhere() const { return elsewhere_; }
+  /// All arrays are: nothing of this rank's is to be accepted.
+  void take_all_elsewhere() { elsewhere_ = wanted_; }
 
  private:
   const RegionTable& table_;
   std::vector<std::int32_t> wanted_;  // ascending
-  CapturedMemory memory_;             // of what was accepted
+  std::vector<std::int32_t> elsewhere_;
+  CapturedMemory memory_;  // of what was accepted
 };
 
 }  // namespace perdure::capture

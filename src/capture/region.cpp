@@ -12,10 +12,44 @@ std::string label(std::int32_t id) { return "region " + std::to_string(id); }
 
 std::uintptr_t begin_of(const Region& region) { return reinterpret_cast<std::uintptr_t>(region.address); }
 
+// What it takes of memory without gaps. Boxes with gaps may lie within each other, as the members of a structure do.
+std::uint64_t occupied(const Region& region) { return region.part ? region.part->dense_bytes() : region.bytes(); }
+
+// Spans shorter than this cost more than a copy of what is beside them.
+constexpr std::uint64_t kScattered = 1024;
+
+std::string kind_text(const segment::RegionEntry& entry) {
+  return std::string("it was not stored as memory, but as ") + segment::kind_name(entry.kind);
+}
+
+base::Status check_array(const Region& region, const segment::RegionEntry& entry) {
+  PERDURE_TRY(const auto stored, segment::array_of(entry, "stored checkpoint"));
+  const auto& wanted = region.part->array();
+  const auto differs = [&](const std::string& what, const std::string& then, const std::string& now) {
+    return base::fail(PERDURE_MISMATCH, region.text(), what + " was stored as " + then + ", and is protected as " + now,
+                      "ask perdure_stored_array() and protect the region as it was stored");
+  };
+  if (stored.type != wanted.type) return differs("its element type", stored.type.text(), wanted.type.text());
+  if (stored.whole != wanted.whole) return differs("the array", stored.whole.text(), wanted.whole.text());
+  return {};
+}
+
 }  // namespace
 
+std::string Region::text() const {
+  if (part) return segment::region_text(id, part->array().label);
+  return label ? segment::region_text(id, *label) : perdure::capture::label(id);
+}
+
+Region region_of(std::shared_ptr<const ArrayPart> part) {
+  const auto& stored = part->stored();
+  Region region{stored.id, part->address(), stored.element_bytes, stored.count, {}, {}};
+  region.part = std::move(part);
+  return region;
+}
+
 base::Status RegionTable::protect(const Region& region) {
-  const std::string object = label(region.id);
+  const std::string object = region.text();
   if (region.id < 0)
     return base::fail(PERDURE_INVALID_ARGUMENT, object, "the id is negative", "use ids from 0 upwards");
   if (region.element_bytes == 0) return base::fail(PERDURE_INVALID_ARGUMENT, object, "the element size is 0 bytes");
@@ -34,14 +68,18 @@ base::Status RegionTable::protect(const Region& region) {
   if (region.bytes() > kLimit - (bytes_ - (before == nullptr ? 0 : before->bytes())))
     return base::fail(PERDURE_INVALID_ARGUMENT, object, "all regions together would have 2^63 bytes or more",
                       "check the count");
-  if (region.bytes() > 0)
-    if (const auto other = order_.overlapping(begin_of(region), begin_of(region) + region.bytes(), region.id))
-      return base::fail(PERDURE_INVALID_ARGUMENT, object, "its memory overlaps " + label(*other),
+  const std::uint64_t takes = occupied(region);
+  if (takes > 0)
+    if (const auto other = order_.overlapping(begin_of(region), begin_of(region) + takes, region.id))
+      return base::fail(PERDURE_INVALID_ARGUMENT, object, "its memory overlaps " + find(*other)->text(),
                         "unprotect one of the two first");
   Region& entry = regions_[region.id];
+  if (entry.part || region.part) ++arrays_changed_;
+  const auto label = entry.part || region.part ? nullptr : entry.label;  // of the same memory, protected anew
   forget(std::exchange(entry, {}));  // consistent at every moment: memory may run out
-  if (region.bytes() > 0) order_.add(begin_of(region), begin_of(region) + region.bytes(), region.id);
+  if (takes > 0) order_.add(begin_of(region), begin_of(region) + takes, region.id);
   entry = region;
+  if (!entry.label) entry.label = label;
   bytes_ += region.bytes();
   return {};
 }
@@ -49,6 +87,7 @@ base::Status RegionTable::protect(const Region& region) {
 base::Status RegionTable::unprotect(std::int32_t id) {
   const auto found = regions_.find(id);
   if (found == regions_.end()) return base::fail(PERDURE_NOT_FOUND, label(id), "it is not protected");
+  if (found->second.part) ++arrays_changed_;
   forget(found->second);
   regions_.erase(found);
   return {};
@@ -56,7 +95,7 @@ base::Status RegionTable::unprotect(std::int32_t id) {
 
 // All but its entry by id.
 void RegionTable::forget(const Region& region) {
-  if (region.bytes() > 0) order_.remove(begin_of(region));
+  if (occupied(region) > 0) order_.remove(begin_of(region));
   bytes_ -= region.bytes();
 }
 
@@ -68,9 +107,23 @@ const Region* RegionTable::find(std::int32_t id) const {
 std::vector<segment::RegionEntry> RegionTable::entries() const {
   std::vector<segment::RegionEntry> list;
   list.reserve(regions_.size());
-  for (const auto& [id, region] : regions_)
-    list.push_back(segment::RegionEntry{id, region.element_bytes, region.count});
+  for (const auto& [id, region] : regions_) {
+    list.push_back(region.part ? region.part->stored() : segment::RegionEntry{id, region.element_bytes, region.count});
+    if (region.label) segment::set_label(list.back(), *region.label);
+  }
   return list;
+}
+
+base::Status RegionTable::set_label(std::int32_t id, const segment::Label& label) {
+  const auto found = regions_.find(id);
+  const std::string object = perdure::capture::label(id);
+  if (found == regions_.end()) return base::fail(PERDURE_NOT_FOUND, object, "it is not protected", "protect it first");
+  if (found->second.part)
+    return base::fail(PERDURE_INVALID_ARGUMENT, object, "it is a part of an array, which has its label",
+                      "say name, unit and description where the array is declared");
+  PERDURE_CHECK(segment::check_label(label, object));
+  found->second.label = label == segment::Label{} ? nullptr : std::make_shared<const segment::Label>(label);
+  return {};
 }
 
 void CapturedMemory::add(std::byte* address, std::uint64_t bytes) {
@@ -79,24 +132,46 @@ void CapturedMemory::add(std::byte* address, std::uint64_t bytes) {
   bytes_ += bytes;
 }
 
+void CapturedMemory::add(std::byte* address, const array::Strided& lies, std::uint64_t element_bytes) {
+  const std::uint64_t bytes = lies.box.elements() * element_bytes;
+  const auto copy = array::strided_copy(lies.box, element_bytes, lies, array::packed(lies.box, element_bytes, 0));
+  if (bytes == 0) return;
+  if (copy.bytes == bytes) return add(address + copy.from, bytes);
+  if (copy.bytes < kScattered) scattered_ = true;
+  parts_.push_back({bytes_, address, boxes_.size()});
+  boxes_.push_back({lies, element_bytes});
+  bytes_ += bytes;
+}
+
+std::size_t CapturedMemory::first_part(std::uint64_t begin) const {
+  const auto part = std::upper_bound(parts_.begin(), parts_.end(), begin,
+                                     [](std::uint64_t at, const Part& other) { return at < other.begin; });
+  return part == parts_.begin() ? 0 : static_cast<std::size_t>(part - parts_.begin()) - 1;
+}
+
 std::vector<MemorySpan> CapturedMemory::spans(ChunkRange range) const {
   std::vector<MemorySpan> spans;
-  const auto end = std::min(range.end(), bytes_);
-  auto part = std::upper_bound(parts_.begin(), parts_.end(), range.begin,
-                               [](std::uint64_t at, const Part& other) { return at < other.begin; });
-  if (part != parts_.begin()) --part;
-  for (std::uint64_t at = range.begin; at < end; ++part) {
-    const std::uint64_t part_end = std::next(part) == parts_.end() ? bytes_ : std::next(part)->begin;
-    const std::uint64_t stop = std::min(part_end, end);
-    spans.push_back({part->address == nullptr ? nullptr : part->address + (at - part->begin), stop - at});
-    at = stop;
-  }
+  (void)each(range, [&](std::byte* address, std::uint64_t bytes) -> base::Status {
+    spans.push_back({address, bytes});
+    return {};
+  });
   return spans;
 }
 
+namespace {
+
+// As its entry says.
+void add_region(CapturedMemory& memory, const Region& region) {
+  if (!region.part) return memory.add(region.address, region.bytes());
+  if (region.count == 0) return;
+  for (const auto& lies : region.part->memory()) memory.add(region.address, lies, region.element_bytes);
+}
+
+}  // namespace
+
 CapturedMemory captured_memory(const RegionTable& table) {
   CapturedMemory memory;
-  for (const auto& [id, region] : table.regions()) memory.add(region.address, region.bytes());
+  for (const auto& [id, region] : table.regions()) add_region(memory, region);
   return memory;
 }
 
@@ -106,7 +181,10 @@ CapturedMemory restored_memory(const RegionTable& table, const std::vector<segme
   for (const auto& entry : stored) {
     const bool take = std::binary_search(wanted.begin(), wanted.end(), entry.id);
     const Region* region = take ? table.find(entry.id) : nullptr;
-    memory.add(region == nullptr ? nullptr : region->address, entry.bytes());
+    if (region != nullptr)
+      add_region(memory, *region);
+    else
+      memory.add(nullptr, entry.bytes());
   }
   return memory;
 }
@@ -120,14 +198,21 @@ base::Status check_sizes(const RegionTable& table, const std::vector<segment::Re
     if (region == nullptr) return base::fail(PERDURE_NOT_FOUND, label(id), "it is not protected", "protect it first");
     const auto found = by_id.find(id);
     if (found == by_id.end())
-      return base::fail(PERDURE_NOT_FOUND, label(id), "it is not part of the stored checkpoint");
+      return base::fail(PERDURE_NOT_FOUND, region->text(), "it is not part of the stored checkpoint");
     const segment::RegionEntry& entry = *found->second;
+    if (region->part && entry.kind == segment::EntryKind::array) {
+      PERDURE_CHECK(check_array(*region, entry));
+      continue;
+    }
+    if (region->part)
+      return base::fail(
+          PERDURE_MISMATCH, region->text(),
+          std::string("it is protected as a part of an array, and was stored as ") + segment::kind_name(entry.kind),
+          "protect it with perdure_protect()");
     if (entry.kind != segment::EntryKind::memory)
-      return base::fail(PERDURE_MISMATCH, label(id),
-                        std::string("it was not stored as memory, but as ") + segment::kind_name(entry.kind),
-                        "restore it with what stored it");
+      return base::fail(PERDURE_MISMATCH, region->text(), kind_text(entry), "restore it with what stored it");
     if (entry.element_bytes != region->element_bytes || entry.count != region->count)
-      return base::fail(PERDURE_MISMATCH, label(id),
+      return base::fail(PERDURE_MISMATCH, region->text(),
                         "stored as " + std::to_string(entry.count) + " elements of " +
                             std::to_string(entry.element_bytes) + " bytes, protected as " +
                             std::to_string(region->count) + " of " + std::to_string(region->element_bytes),

@@ -1,12 +1,16 @@
 #pragma once
 // Protected regions, and how a range of a capture is cut into pieces of memory. Pure but for the table's state. There
 // may be a million of them: nothing here goes through all for one.
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "base/result.hpp"
 #include "capture/address_order.hpp"
+#include "capture/array_part.hpp"
 #include "capture/target.hpp"
 #include "segment/manifest.hpp"
 
@@ -16,9 +20,15 @@ struct Region {
   std::int32_t id = 0;
   std::byte* address = nullptr;
   std::uint64_t element_bytes = 0;
-  std::uint64_t count = 0;
+  std::uint64_t count = 0;                           ///< that are stored
+  std::shared_ptr<const ArrayPart> part = {};        ///< of an array; then all of the above follows from it
+  std::shared_ptr<const segment::Label> label = {};  ///< of memory that is no part of an array, if it has any
   std::uint64_t bytes() const { return element_bytes * count; }
+  /// How messages call it.
+  std::string text() const;
 };
+/// `part` as a region.
+Region region_of(std::shared_ptr<const ArrayPart> part);
 
 /// The regions of one handle, ordered by id. What a call costs grows with the logarithm of their number. Not
 /// thread-safe.
@@ -32,6 +42,13 @@ class RegionTable {
   const std::map<std::int32_t, Region>& regions() const { return regions_; }
   std::uint64_t bytes() const { return bytes_; }
   std::vector<segment::RegionEntry> entries() const;
+  /// PERDURE_NOT_FOUND when it is not protected; PERDURE_INVALID_ARGUMENT for what is no label, or a part of an array,
+  /// which got its label when it was declared.
+  base::Status set_label(std::int32_t id, const segment::Label& label);
+  /// Replaces a list by the same one at its place among those of all ranks.
+  void place(std::int32_t id, std::shared_ptr<const ArrayPart> placed) { regions_.at(id).part = std::move(placed); }
+  /// Grows whenever a part of an array comes, goes or is replaced.
+  std::uint64_t arrays_changed() const { return arrays_changed_; }
 
  private:
   void forget(const Region& region);
@@ -39,6 +56,7 @@ class RegionTable {
   std::map<std::int32_t, Region> regions_;
   AddressOrder<std::uintptr_t> order_;  // of those that have bytes
   std::uint64_t bytes_ = 0;             // of all
+  std::uint64_t arrays_changed_ = 0;
 };
 
 /// Where in memory the bytes of a capture are.
@@ -46,17 +64,53 @@ class CapturedMemory {
  public:
   /// What follows in the capture; `address` nullptr: nowhere.
   void add(std::byte* address, std::uint64_t bytes);
+  /// The same of a box of an array, packed; `address` is where the offset counts from.
+  void add(std::byte* address, const array::Strided& lies, std::uint64_t element_bytes);
   /// Together as long as `range`, which is inside of what was added; found by bisection.
   std::vector<MemorySpan> spans(ChunkRange range) const;
+  /// Calls `take(address, bytes)`, a Status, for each of these spans. `address` may be nullptr.
+  template <class Take>
+  base::Status each(ChunkRange range, Take&& take) const;
+  /// There is a box of which so little lies side by side that its spans are many.
+  bool scattered() const { return scattered_; }
 
  private:
   struct Part {
     std::uint64_t begin = 0;  // in the capture
     std::byte* address = nullptr;
+    std::size_t box = kNoBox;  // of boxes_
   };
+  struct Box {
+    array::Strided lies;
+    std::uint64_t element_bytes = 0;
+  };
+  static constexpr std::size_t kNoBox = ~std::size_t{0};
+  std::size_t first_part(std::uint64_t begin) const;
+
   std::vector<Part> parts_;
+  std::vector<Box> boxes_;
   std::uint64_t bytes_ = 0;
+  bool scattered_ = false;
 };
+
+template <class Take>
+base::Status CapturedMemory::each(ChunkRange range, Take&& take) const {
+  const std::uint64_t end = std::min(range.end(), bytes_);
+  std::uint64_t at = range.begin;
+  for (std::size_t i = first_part(at); at < end; ++i) {
+    const Part& part = parts_[i];
+    const std::uint64_t stop = std::min(i + 1 == parts_.size() ? bytes_ : parts_[i + 1].begin, end);
+    const std::uint64_t begin = at - part.begin, length = stop - at;
+    if (part.box == kNoBox) {
+      PERDURE_CHECK(take(part.address == nullptr ? nullptr : part.address + begin, length));
+    } else {
+      const Box& box = boxes_[part.box];
+      PERDURE_CHECK(each_run(box.lies, part.address, box.element_bytes, {begin, length}, take));
+    }
+    at = stop;
+  }
+  return {};
+}
 
 /// Of a capture of the protected regions.
 CapturedMemory captured_memory(const RegionTable& table);
@@ -65,8 +119,8 @@ CapturedMemory captured_memory(const RegionTable& table);
 CapturedMemory restored_memory(const RegionTable& table, const std::vector<segment::RegionEntry>& stored,
                                const std::vector<std::int32_t>& wanted);
 
-/// Every wanted id must be stored as memory with the protected element size and count: PERDURE_NOT_FOUND or
-/// PERDURE_MISMATCH with both sizes.
+/// Every wanted id must be stored as memory with the protected element size and count, or as the same array:
+/// PERDURE_NOT_FOUND or PERDURE_MISMATCH with both sizes. Which boxes of an array are stored is not looked at.
 base::Status check_sizes(const RegionTable& table, const std::vector<segment::RegionEntry>& stored,
                          const std::vector<std::int32_t>& wanted);
 

@@ -126,7 +126,7 @@ TEST(ManifestCodec, RefusesAKindItDoesNotKnowByEntryAndKind) {
   EXPECT_EQ(refused.error().object, "file.pds: rank 2");
   EXPECT_EQ(refused.error().cause,
             "field 'regions': region number 1 (id 7) is of kind 9, which this Perdure does not know (it knows kinds up "
-            "to 1)");
+            "to 2)");
 }
 
 TEST(ManifestCodec, WhatMayBeWrittenIsWhatIsRead) {

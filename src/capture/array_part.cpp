@@ -1,0 +1,123 @@
+#include "capture/array_part.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "array/box_code.hpp"
+#include "base/field_codec.hpp"
+
+namespace perdure::capture {
+namespace {
+
+constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+
+base::Error wrong(std::int32_t id, const segment::Label& label, const std::string& cause,
+                  const std::string& remedy = "") {
+  return {PERDURE_INVALID_ARGUMENT, segment::region_text(id, label), cause, remedy, false};
+}
+
+// Dense with its ghosts around it.
+std::optional<array::Strides> dense(const array::Box& box, const array::Index& ghosts, std::uint64_t element_bytes) {
+  array::Strides strides{};
+  auto stride = static_cast<std::int64_t>(element_bytes);
+  for (unsigned d = box.dimensions; d > 0; --d) {
+    strides[d - 1] = stride;
+    std::uint64_t width = 0;
+    if (__builtin_mul_overflow(ghosts[d - 1], std::uint64_t{2}, &width) ||
+        __builtin_add_overflow(width, box.extent(d - 1), &width) || __builtin_mul_overflow(stride, width, &stride))
+      return std::nullopt;
+  }
+  return strides;
+}
+
+// The distance of its lowest and its highest element from the first, in bytes; nothing when memory cannot be so large.
+std::optional<std::pair<std::int64_t, std::int64_t>> reach(const array::Box& box, const array::Strides& strides,
+                                                           std::uint64_t element_bytes) {
+  std::int64_t lowest = 0, highest = static_cast<std::int64_t>(element_bytes);
+  for (unsigned d = 0; d < box.dimensions; ++d) {
+    std::int64_t far = 0;
+    if (__builtin_mul_overflow(strides[d], box.extent(d) - 1, &far)) return std::nullopt;
+    if (__builtin_add_overflow(far < 0 ? lowest : highest, far, far < 0 ? &lowest : &highest)) return std::nullopt;
+  }
+  return std::pair(lowest, highest);
+}
+
+}  // namespace
+
+base::Result<std::shared_ptr<const ArrayPart>> ArrayPart::make(std::int32_t id, segment::ArrayEntry array,
+                                                               const array::Index& ghosts,
+                                                               const std::vector<OwnedBox>& owned, bool stores) {
+  PERDURE_CHECK(segment::check_label(array.label, "region " + std::to_string(id)));
+  if (id < 0) return base::fail(wrong(id, array.label, "the id is negative", "use ids from 0 upwards"));
+  auto part = std::make_shared<ArrayPart>();
+  const std::uint64_t bytes = array.type.bytes();
+  if (owned.size() > array::kMostBoxes)
+    return base::fail(wrong(id, array.label, "it has more than " + std::to_string(array::kMostBoxes) + " boxes"));
+  std::vector<std::pair<std::byte*, std::byte*>> reached;
+  for (const auto& [box, address, strides] : owned) {
+    const std::string which = "box " + box.text();
+    if (box.dimensions != array.whole.dimensions || !array.whole.contains(box) || box.empty())
+      return base::fail(wrong(id, array.label, which + " is empty or not inside of the array " + array.whole.text(),
+                              "leave out boxes that have no elements"));
+    if (address == nullptr) return base::fail(wrong(id, array.label, which + " has no address"));
+    const auto lies = strides ? strides : dense(box, ghosts, bytes);
+    const auto range = lies ? reach(box, *lies, bytes) : std::nullopt;
+    const auto at = reinterpret_cast<std::uintptr_t>(address);
+    if (!range || static_cast<std::uintptr_t>(-range->first) > at ||
+        static_cast<std::uintptr_t>(range->second) > std::numeric_limits<std::uintptr_t>::max() - at)
+      return base::fail(wrong(id, array.label, which + " reaches beyond the address space", "check its strides"));
+    part->memory_.push_back({box, *lies, 0});
+    reached.emplace_back(address + range->first, address);
+  }
+  if (!reached.empty()) part->address_ = std::min_element(reached.begin(), reached.end())->first;
+  for (std::size_t i = 0; i < reached.size(); ++i) part->memory_[i].offset = reached[i].second - part->address_;
+  if (stores)
+    for (const auto& lies : part->memory_) array.boxes.push_back(lies.box);
+  part->array_ = std::move(array);
+  part->ghosts_ = ghosts;
+  part->stores_ = stores;
+  PERDURE_CHECK(part->describe(id));
+  return part;
+}
+
+base::Status ArrayPart::describe(std::int32_t id) {
+  std::uint64_t elements = 0;  // those of one box are below 2^63 bytes
+  for (const auto& box : array_.boxes)
+    if (__builtin_add_overflow(elements, box.elements(), &elements) || elements > kMost / array_.type.bytes())
+      return base::fail(wrong(id, array_.label, "its boxes are together not below 2^63 bytes", "check for overlaps"));
+  PERDURE_TRY(stored_, segment::entry_of(id, array_));
+  return {};
+}
+
+std::uint64_t ArrayPart::dense_bytes() const {
+  if (memory_.size() != 1) return 0;
+  const auto& lies = memory_.front();
+  const auto capture = array::packed(lies.box, element_bytes(), 0);
+  return array::strided_copy(lies.box, element_bytes(), lies, capture).runs() == 1
+             ? lies.box.elements() * element_bytes()
+             : 0;
+}
+
+base::Result<std::shared_ptr<const ArrayPart>> ArrayPart::place(std::uint64_t first, std::uint64_t total) const {
+  auto placed = std::make_shared<ArrayPart>(*this);
+  array::Box& whole = placed->array_.whole;
+  whole.end[0] = total;
+  PERDURE_TRY(whole, array::whole(std::span(whole.end.data(), whole.dimensions), element_bytes(),
+                                  segment::region_text(stored_.id, array_.label)));
+  const std::uint64_t here = rows();
+  for (auto& lies : placed->memory_) {
+    lies.box.begin[0] = first;
+    lies.box.end[0] = first + here;
+  }
+  placed->array_.boxes.clear();
+  for (const auto& lies : placed->memory_) placed->array_.boxes.push_back(lies.box);
+  PERDURE_CHECK(placed->describe(stored_.id));
+  return placed;
+}
+
+std::uint64_t ArrayPart::declaration_hash() const {
+  return base::hash64(base::encode_fields(stored_)) ^ (stores_ ? 0 : 1);
+}
+
+}  // namespace perdure::capture
