@@ -140,6 +140,89 @@ PERDURE_API perdure_status perdure_protect(perdure_t* handle, int id, void* addr
 /** Forgets a region; its memory may be freed. [local] PERDURE_NOT_FOUND when the id is not protected. */
 PERDURE_API perdure_status perdure_unprotect(perdure_t* handle, int id);
 
+/** What people call a region that is registered already, its unit and what they have to know of it. [local]
+ *  Each may be NULL. A name has 1 to 64 of the characters A-Z a-z 0-9 . _ -, beginning with a letter; messages and the
+ *  command line show it. Registering the same id again keeps it. Arrays (below) say theirs when they are declared. */
+PERDURE_API perdure_status perdure_describe(perdure_t* handle, int id, const char* name, const char* unit,
+                                            const char* description);
+
+/** @name Arrays that ranks have together
+ *  A region can be a part of an array: then a checkpoint comes back on any number of ranks, divided in any way. All
+ * ranks declare the same arrays, under the same ids, at the latest before the next checkpoint; a rank that has nothing
+ * of one declares it without boxes. Each element has exactly one owner. What ranks say differently, the first elements
+ * that no rank has or that two have, is refused at the checkpoint, with the same error on all ranks (PERDURE_MISMATCH).
+ * That check costs an exchange after a declaration has changed, and nothing otherwise.
+ *
+ *  Indices and extents are of 64 bits; the last dimension varies fastest. (Fortran: the front turns the dimensions
+ *  round, so that a(nx,ny) is an array of extents ny, nx.) Types of elements are texts: i1 i2 i4 i8 (integers), u1 u2
+ * u4 u8 (without sign), f4 f8 (reals), c8 c16 (complex, two reals), b1 (truth value), v and a number (bytes), or
+ * members of these, as in "{position:3f8,id:i4,v4}", where a member without a name is room between others.
+ *  @{ */
+/** An array as a whole, the same on all ranks. */
+typedef struct perdure_array {
+  const char* name;        /**< as in perdure_describe(); may be NULL */
+  const char* type;        /**< of an element */
+  int dimensions;          /**< 0, a scalar, to 8 */
+  const uint64_t* extents; /**< of the whole array, in elements */
+  const uint64_t* ghosts;  /**< so many elements of others are around each box in memory, on both sides of each
+                                dimension; NULL: none. They are not stored */
+  int fill_ghosts;         /**< not 0: a restore fills them, too, but for those outside of the array */
+  const char* unit;        /**< may be NULL */
+  const char* description; /**< may be NULL */
+} perdure_array;
+
+/** Elements that this rank owns, and where they are. */
+typedef struct perdure_box {
+  void* address;          /**< of the element `begin` */
+  const uint64_t* begin;  /**< index in the array, by dimension */
+  const uint64_t* end;    /**< behind the last, by dimension */
+  const int64_t* strides; /**< bytes from one index to the next, by dimension; NULL: dense, with the ghosts around it */
+} perdure_box;
+
+/** Declares an array and registers this rank's part of it; again with the same id: replaces it. [local]
+ *  Boxes are not empty, and at most 1,000,000. What they reach in memory must stay valid as in perdure_protect(). Boxes
+ *  with gaps may lie within each other, as members of structures do. */
+PERDURE_API perdure_status perdure_protect_global(perdure_t* handle, int id, const perdure_array* array,
+                                                  const perdure_box* boxes, size_t count);
+
+/** The block of this rank where an array is divided evenly. [local] `grid`: ranks in each dimension, whose product is
+ * the number of ranks, the last dimension fastest; NULL: the most even. A block may be empty: begin equals end. */
+PERDURE_API perdure_status perdure_block(perdure_t* handle, const perdure_array* array, const uint64_t* grid,
+                                         uint64_t* begin, uint64_t* end);
+/** perdure_protect_global() of that block. [local] `address` is that of its first element, behind the ghosts. */
+PERDURE_API perdure_status perdure_protect_block(perdure_t* handle, int id, const perdure_array* array,
+                                                 const uint64_t* grid, void* address);
+/** The same, divided into blocks of `lengths` that are dealt out in turn in each dimension (ScaLAPACK's distribution,
+ *  from rank 0 on). [local] `address`: the blocks of this rank as one dense array, as there. No ghosts. */
+PERDURE_API perdure_status perdure_protect_block_cyclic(perdure_t* handle, int id, const perdure_array* array,
+                                                        const uint64_t* grid, const uint64_t* lengths, void* address);
+/** A list of rows (particles; rows or values of a sparse matrix): of extents[0] rows, which is not looked at, this rank
+ * has `rows`, dense. [local] They follow each other in the order of the ranks. Ranks may have other numbers of rows at
+ *  every checkpoint. Restored, every rank gets as many as it has registered; together they are all
+ *  (perdure_stored_array() tells how many there are). */
+PERDURE_API perdure_status perdure_protect_list(perdure_t* handle, int id, const perdure_array* array, void* address,
+                                                uint64_t rows);
+/** An array that is equal on all ranks, dense: it is stored once, and every rank gets it back. [local] Compared at
+ *  every checkpoint: PERDURE_MISMATCH names two ranks that differ. */
+PERDURE_API perdure_status perdure_protect_replicated(perdure_t* handle, int id, const perdure_array* array,
+                                                      void* address);
+
+/** An array in a stored checkpoint. */
+typedef struct perdure_array_info {
+  int dimensions;         /**< 0 to 8 */
+  uint64_t extents[8];    /**< of the whole array; those beyond `dimensions` are 0 */
+  uint64_t element_bytes; /**< bytes of one element */
+  char name[72];          /**< "" when it has none */
+  char unit[72];          /**< "" when it has none */
+  char type[1024];        /**< cut where it is longer */
+} perdure_array_info;
+
+/** What array `id` is in a stored checkpoint of any number of ranks, before restoring it. [collective]
+ *  Errors as those of perdure_stored_size(). */
+PERDURE_API perdure_status perdure_stored_array(perdure_t* handle, const char* name, int64_t version, int id,
+                                                perdure_array_info* info);
+/** @} */
+
 /** Captures all protected regions of all ranks as `name`, `version`; returns at level `process`. [collective]
  *  The content is that at the moment of the call; the regions may change as soon as it returns. If any rank fails, all
  *  ranks get an error and nothing of this version remains. */
@@ -154,13 +237,15 @@ PERDURE_API perdure_status perdure_stored_size(perdure_t* handle, const char* na
                                                perdure_region_size* size);
 
 /** Fills the protected regions from a checkpoint; every byte is verified. [collective]
- *  All protected regions must be in it with the same element size and count (PERDURE_MISMATCH otherwise, before
- *  anything is touched). With PERDURE_LATEST, versions that fail verification are set aside and the next older one is
- *  taken. What only keeps a rank from its data (a device, room, memory) is tried again, and then the error, such as
- *  PERDURE_IO or PERDURE_NO_SPACE: no older version takes the place of one that may be whole. PERDURE_NOT_FOUND: of
- *  this there is nothing, in the store or on the nodes of the job, and nothing was set aside: a first start.
- *  PERDURE_CORRUPT: nothing whole is left, and some of it was set aside; PERDURE_INCOMPLETE: there are parts only.
- *  These two come at every later call and start, until the parts are there again or somebody decides
+ *  All protected regions must be in it with the same element size and count, arrays with the same type and extents
+ *  (PERDURE_MISMATCH otherwise, before anything is touched). Where all of them are parts of arrays, the checkpoint may
+ *  have been written by any number of ranks, and divided in any way; otherwise by as many as there are now. With
+ * PERDURE_LATEST, versions that fail verification are set aside and the next older one is taken. What only keeps a rank
+ * from its data (a device, room, memory) is tried again, and then the error, such as PERDURE_IO or PERDURE_NO_SPACE: no
+ * older version takes the place of one that may be whole. PERDURE_NOT_FOUND: of this there is nothing, in the store or
+ * on the nodes of the job, and nothing was set aside: a first start. PERDURE_CORRUPT: nothing whole is left, and some
+ * of it was set aside; PERDURE_INCOMPLETE: there are parts only. These two come at every later call and start, until
+ * the parts are there again or somebody decides
  *  (`perdure forget NAME`). When it fails with PERDURE_MISMATCH or PERDURE_NOT_FOUND nothing was touched; after other
  *  failures the content of the regions is undefined.
  */

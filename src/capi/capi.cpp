@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/version.hpp"
+#include "capi/arrays.hpp"
 #include "capi/handles.hpp"
 #include "os/system.hpp"
 
@@ -116,6 +117,81 @@ perdure_status perdure_protect(perdure_t* handle, int id, void* address, size_t 
 
 perdure_status perdure_unprotect(perdure_t* handle, int id) {
   return on_session(handle, [&](client::Session& s) { return s.unprotect(id); });
+}
+
+perdure_status perdure_describe(perdure_t* handle, int id, const char* name, const char* unit,
+                                const char* description) {
+  const auto text = [](const char* given) { return std::string(given == nullptr ? "" : given); };
+  return on_session(handle, [&](client::Session& s) {
+    return s.set_label(id, {text(name), text(unit), text(description)});
+  });
+}
+
+perdure_status perdure_protect_global(perdure_t* handle, int id, const perdure_array* array, const perdure_box* boxes,
+                                      size_t count) {
+  return on_session(handle, [&](client::Session& s) -> base::Status {
+    PERDURE_TRY(const auto region, capi::global_region(id, array, boxes, count));
+    return s.protect(region);
+  });
+}
+
+perdure_status perdure_block(perdure_t* handle, const perdure_array* array, const uint64_t* grid, uint64_t* begin,
+                             uint64_t* end) {
+  return on_session(handle, [&](client::Session& s) -> base::Status {
+    if (begin == nullptr || end == nullptr) return refuse("block", "begin or end is null");
+    PERDURE_TRY(const auto declared, capi::declared_array(0, array, segment::ArrayKind::global));
+    PERDURE_TRY(const auto box, capi::block_of(0, declared.array.whole, grid, s.rank(), s.ranks()));
+    std::copy(box.begin.begin(), box.begin.begin() + box.dimensions, begin);
+    std::copy(box.end.begin(), box.end.begin() + box.dimensions, end);
+    return {};
+  });
+}
+
+perdure_status perdure_protect_block(perdure_t* handle, int id, const perdure_array* array, const uint64_t* grid,
+                                     void* address) {
+  return on_session(handle, [&](client::Session& s) -> base::Status {
+    PERDURE_TRY(const auto region, capi::block_region(id, array, grid, address, s.rank(), s.ranks()));
+    return s.protect(region);
+  });
+}
+
+perdure_status perdure_protect_block_cyclic(perdure_t* handle, int id, const perdure_array* array, const uint64_t* grid,
+                                            const uint64_t* lengths, void* address) {
+  return on_session(handle, [&](client::Session& s) -> base::Status {
+    PERDURE_TRY(const auto region, capi::block_cyclic_region(id, array, grid, lengths, address, s.rank(), s.ranks()));
+    return s.protect(region);
+  });
+}
+
+perdure_status perdure_protect_list(perdure_t* handle, int id, const perdure_array* array, void* address,
+                                    uint64_t rows) {
+  return on_session(handle, [&](client::Session& s) -> base::Status {
+    PERDURE_TRY(const auto region, capi::list_region(id, array, address, rows));
+    return s.protect(region);
+  });
+}
+
+perdure_status perdure_protect_replicated(perdure_t* handle, int id, const perdure_array* array, void* address) {
+  return on_session(handle, [&](client::Session& s) -> base::Status {
+    PERDURE_TRY(const auto region, capi::replicated_region(id, array, address, s.rank() == 0));
+    return s.protect(region);
+  });
+}
+
+perdure_status perdure_stored_array(perdure_t* handle, const char* name, int64_t version, int id,
+                                    perdure_array_info* info) {
+  return on_session(handle, [&](client::Session& s) -> base::Status {
+    PERDURE_TRY(const auto array, s.stored_array(name == nullptr ? "" : name, version, id));
+    if (info == nullptr) return refuse("info", "the pointer is null");
+    *info = {};
+    info->dimensions = static_cast<int>(array.whole.dimensions);
+    std::copy(array.whole.end.begin(), array.whole.end.begin() + array.whole.dimensions, info->extents);
+    info->element_bytes = array.type.bytes();
+    copy_text(array.label.name, info->name, sizeof info->name);
+    copy_text(array.label.unit, info->unit, sizeof info->unit);
+    copy_text(array.type.text(), info->type, sizeof info->type);
+    return {};
+  });
 }
 
 perdure_status perdure_checkpoint(perdure_t* handle, const char* name, int64_t version) {

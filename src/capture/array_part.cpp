@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "array/box_code.hpp"
-#include "base/field_codec.hpp"
 
 namespace perdure::capture {
 namespace {
@@ -46,8 +45,8 @@ std::optional<std::pair<std::int64_t, std::int64_t>> reach(const array::Box& box
 }  // namespace
 
 base::Result<std::shared_ptr<const ArrayPart>> ArrayPart::make(std::int32_t id, segment::ArrayEntry array,
-                                                               const array::Index& ghosts,
-                                                               const std::vector<OwnedBox>& owned, bool stores) {
+                                                               const Ghosts& ghosts, const std::vector<OwnedBox>& owned,
+                                                               bool stores) {
   PERDURE_CHECK(segment::check_label(array.label, "region " + std::to_string(id)));
   if (id < 0) return base::fail(wrong(id, array.label, "the id is negative", "use ids from 0 upwards"));
   auto part = std::make_shared<ArrayPart>();
@@ -61,7 +60,7 @@ base::Result<std::shared_ptr<const ArrayPart>> ArrayPart::make(std::int32_t id, 
       return base::fail(wrong(id, array.label, which + " is empty or not inside of the array " + array.whole.text(),
                               "leave out boxes that have no elements"));
     if (address == nullptr) return base::fail(wrong(id, array.label, which + " has no address"));
-    const auto lies = strides ? strides : dense(box, ghosts, bytes);
+    const auto lies = strides ? strides : dense(box, ghosts.width, bytes);
     const auto range = lies ? reach(box, *lies, bytes) : std::nullopt;
     const auto at = reinterpret_cast<std::uintptr_t>(address);
     if (!range || static_cast<std::uintptr_t>(-range->first) > at ||
@@ -116,8 +115,25 @@ base::Result<std::shared_ptr<const ArrayPart>> ArrayPart::place(std::uint64_t fi
   return placed;
 }
 
-std::uint64_t ArrayPart::declaration_hash() const {
-  return base::hash64(base::encode_fields(stored_)) ^ (stores_ ? 0 : 1);
+segment::RegionEntry ArrayPart::declaration() const {
+  if (array_.kind != segment::ArrayKind::list) return stored_;
+  segment::ArrayEntry list = array_;
+  list.boxes.clear();
+  list.whole.end[0] = 0;
+  auto entry = segment::entry_of(stored_.id, list);
+  return entry ? std::move(*entry) : stored_;  // without boxes there is nothing that it could be refused for
+}
+
+std::vector<array::Strided> ArrayPart::wanted() const {
+  std::vector<array::Strided> all = memory_;
+  if (ghosts_.fill)
+    for (auto& lies : all) {
+      const auto box = array::widened(lies.box, ghosts_.width, array_.whole);
+      for (unsigned d = 0; d < box.dimensions; ++d)
+        lies.offset -= static_cast<std::int64_t>(lies.box.begin[d] - box.begin[d]) * lies.strides[d];
+      lies.box = box;
+    }
+  return all;
 }
 
 }  // namespace perdure::capture

@@ -19,6 +19,13 @@ struct OwnedBox {
   std::optional<array::Strides> strides = {};
 };
 
+/// Elements around each box that belong to others: so many on both sides of each dimension, but none outside of the
+/// array. They are not stored.
+struct Ghosts {
+  array::Index width{};
+  bool fill = false;  ///< by a restore
+};
+
 /// Made once for each declaration, and never changed.
 class ArrayPart {
  public:
@@ -28,12 +35,11 @@ class ArrayPart {
   /// array, of another number of dimensions or without an address; too many boxes; a stride beyond what memory can
   /// have.
   static base::Result<std::shared_ptr<const ArrayPart>> make(std::int32_t id, segment::ArrayEntry array,
-                                                             const array::Index& ghosts,
-                                                             const std::vector<OwnedBox>& owned, bool stores);
+                                                             const Ghosts& ghosts, const std::vector<OwnedBox>& owned,
+                                                             bool stores);
   /// What the manifest says.
   const segment::RegionEntry& stored() const { return stored_; }
   const segment::ArrayEntry& array() const { return array_; }
-  const array::Index& ghosts() const { return ghosts_; }
   std::uint64_t element_bytes() const { return array_.type.bytes(); }
   /// Offsets count from address(). Of a replicated array all of it, also where another rank stores it.
   const std::vector<array::Strided>& memory() const { return memory_; }
@@ -45,15 +51,18 @@ class ArrayPart {
   /// The same list with this rank's rows from `first` on, of `total` that all ranks have. PERDURE_INVALID_ARGUMENT when
   /// they are together not below 2^63 bytes.
   base::Result<std::shared_ptr<const ArrayPart>> place(std::uint64_t first, std::uint64_t total) const;
-  /// All that has to be equal on all ranks, and what this rank has: changes when a declaration does, but not when only
-  /// memory moves.
-  std::uint64_t declaration_hash() const;
+  /// What this rank says of it: stored(), but of a list neither its rows nor its place.
+  segment::RegionEntry declaration() const;
+  /// A restore fills its ghosts, too.
+  bool fills_ghosts() const { return ghosts_.fill; }
+  /// What a restore fills: the boxes of memory(), with their ghosts where that is asked for.
+  std::vector<array::Strided> wanted() const;
 
  private:
   base::Status describe(std::int32_t id);
 
   segment::ArrayEntry array_;
-  array::Index ghosts_{};
+  Ghosts ghosts_;
   std::vector<array::Strided> memory_;
   std::byte* address_ = nullptr;
   bool stores_ = true;

@@ -134,20 +134,23 @@ array::Box box_of(std::vector<std::pair<std::uint64_t, std::uint64_t>> sides) {
 TEST(ArrayParts, HaveTheirGhostsAroundThem) {
   std::vector<std::int32_t> memory(6 * 12);
   const auto part =
-      ArrayPart::make(3, array_with(box_of({{0, 100}, {0, 50}})), {1, 2},
+      ArrayPart::make(3, array_with(box_of({{0, 100}, {0, 50}})), {{1, 2}, true},
                       {{box_of({{10, 14}, {20, 28}}), reinterpret_cast<std::byte*>(&memory[12 + 2])}}, true)
           .value();
   EXPECT_EQ(part->memory().front().strides[0], 12 * 4);
   EXPECT_EQ(part->memory().front().strides[1], 4);
   EXPECT_EQ(part->stored().count, 32U);
   EXPECT_EQ(part->dense_bytes(), 0U);
+  ASSERT_EQ(part->wanted().size(), 1U);
+  EXPECT_EQ(part->wanted().front().box, box_of({{9, 15}, {18, 30}}));
+  EXPECT_EQ(part->address() + part->wanted().front().offset, reinterpret_cast<std::byte*>(memory.data()));
 }
 
 TEST(ArrayParts, ThatCannotBeAreRefused) {
   std::vector<std::byte> memory(4096);
   const auto whole = box_of({{0, 10}, {0, 10}});
   const auto code = [&](std::vector<OwnedBox> owned, const array::Index& ghosts = {}) {
-    const auto made = ArrayPart::make(3, array_with(whole), ghosts, owned, true);
+    const auto made = ArrayPart::make(3, array_with(whole), {ghosts}, owned, true);
     if (made) return PERDURE_OK;
     EXPECT_EQ(made.error().object, "region 3 'field'");
     return made.error().code;

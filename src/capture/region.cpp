@@ -22,18 +22,6 @@ std::string kind_text(const segment::RegionEntry& entry) {
   return std::string("it was not stored as memory, but as ") + segment::kind_name(entry.kind);
 }
 
-base::Status check_array(const Region& region, const segment::RegionEntry& entry) {
-  PERDURE_TRY(const auto stored, segment::array_of(entry, "stored checkpoint"));
-  const auto& wanted = region.part->array();
-  const auto differs = [&](const std::string& what, const std::string& then, const std::string& now) {
-    return base::fail(PERDURE_MISMATCH, region.text(), what + " was stored as " + then + ", and is protected as " + now,
-                      "ask perdure_stored_array() and protect the region as it was stored");
-  };
-  if (stored.type != wanted.type) return differs("its element type", stored.type.text(), wanted.type.text());
-  if (stored.whole != wanted.whole) return differs("the array", stored.whole.text(), wanted.whole.text());
-  return {};
-}
-
 }  // namespace
 
 std::string Region::text() const {
@@ -189,6 +177,17 @@ CapturedMemory restored_memory(const RegionTable& table, const std::vector<segme
   return memory;
 }
 
+base::Status check_array(const Region& region, const segment::ArrayEntry& stored) {
+  const auto& wanted = region.part->array();
+  const auto differs = [&](const std::string& what, const std::string& then, const std::string& now) {
+    return base::fail(PERDURE_MISMATCH, region.text(), what + " was stored as " + then + ", and is protected as " + now,
+                      "ask perdure_stored_array() and protect the region as it was stored");
+  };
+  if (stored.type != wanted.type) return differs("its element type", stored.type.text(), wanted.type.text());
+  if (stored.whole != wanted.whole) return differs("the array", stored.whole.text(), wanted.whole.text());
+  return {};
+}
+
 base::Status check_sizes(const RegionTable& table, const std::vector<segment::RegionEntry>& stored,
                          const std::vector<std::int32_t>& wanted) {
   std::unordered_map<std::int32_t, const segment::RegionEntry*> by_id;
@@ -201,7 +200,8 @@ base::Status check_sizes(const RegionTable& table, const std::vector<segment::Re
       return base::fail(PERDURE_NOT_FOUND, region->text(), "it is not part of the stored checkpoint");
     const segment::RegionEntry& entry = *found->second;
     if (region->part && entry.kind == segment::EntryKind::array) {
-      PERDURE_CHECK(check_array(*region, entry));
+      PERDURE_TRY(const auto array, segment::array_of(entry, "stored checkpoint"));
+      PERDURE_CHECK(check_array(*region, array));
       continue;
     }
     if (region->part)

@@ -124,4 +124,7 @@ CapturedMemory restored_memory(const RegionTable& table, const std::vector<segme
 base::Status check_sizes(const RegionTable& table, const std::vector<segment::RegionEntry>& stored,
                          const std::vector<std::int32_t>& wanted);
 
+/// A region that is a part of an array, and the array that is stored: of the same type and extents? PERDURE_MISMATCH.
+base::Status check_array(const Region& region, const segment::ArrayEntry& stored);
+
 }  // namespace perdure::capture

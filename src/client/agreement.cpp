@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -49,7 +50,7 @@ base::Status disagreement(comm::Communicator& comm, const Call& mine) {
 /// to do brings its failure, and zeros.
 struct Words {
   static constexpr unsigned kBits = 64;
-  static constexpr std::size_t kFixed = 16 + kBits;
+  static constexpr std::size_t kFixed = 20 + kBits;
   std::span<std::uint64_t> all;
 
   std::uint64_t& failure() { return all[0]; }
@@ -57,7 +58,8 @@ struct Words {
   std::uint64_t& engine_lost() { return all[11]; }
   std::span<std::uint64_t> of_root() { return all.subspan(12, 3); }  // two words, incarnation
   std::uint64_t& gone() { return all[15]; }                          // somebody cannot say it
-  std::span<std::uint64_t> not_promised() { return all.subspan(16, kBits); }
+  std::span<std::uint64_t> regions() { return all.subspan(16, 4); }
+  std::span<std::uint64_t> not_promised() { return all.subspan(20, kBits); }
   std::span<std::uint64_t> lengths() { return all.subspan(kFixed); }
 };
 
@@ -72,6 +74,8 @@ void fill(Words words, const comm::Communicator& comm, const Opening& opening, c
     words.alike()[2 * i + 1] = ~numbers[i];
   }
   words.engine_lost() = opening.engine_lost ? 1 : 0;
+  const bool news[] = {opening.regions.local, opening.regions.arrays, opening.regions.changed, opening.regions.varying};
+  std::copy(std::begin(news), std::end(news), words.regions().begin());
   if (comm.rank() == 0) {
     words.of_root()[0] = opening.root_words[0];
     words.of_root()[1] = opening.root_words[1];
@@ -91,6 +95,8 @@ Opened opened_of(Words words) {
   opened.root_words[0] = words.of_root()[0];
   opened.root_words[1] = words.of_root()[1];
   opened.incarnation = words.of_root()[2];
+  const auto news = words.regions();
+  opened.regions = {news[0] != 0, news[1] != 0, news[2] != 0, news[3] != 0};
   opened.bytes.assign(words.lengths().begin(), words.lengths().end());
   return opened;
 }

@@ -14,6 +14,14 @@ const char* operation_name(Operation operation);
 
 inline constexpr std::uint64_t kEverything = ~std::uint64_t{0};  ///< from who knows nothing that others do not
 
+/// What is said of regions at the beginning of a call: of one rank, or of all that said so.
+struct RegionNews {
+  bool local = false;    ///< some that the call is about are no parts of arrays
+  bool arrays = false;   ///< some are
+  bool changed = false;  ///< arrays are declared otherwise than all ranks have agreed
+  bool varying = false;  ///< some need an exchange in every call: lists, replicated values
+};
+
 /// What a rank brings to the beginning of a collective call.
 struct Opening {
   Operation operation = Operation::open;
@@ -27,6 +35,7 @@ struct Opening {
   std::uint64_t bytes = 0;               ///< so much this rank has to tell next, if it leads
   std::uint64_t node_level_bits = kEverything;  ///< attempts that this rank's engine promises at level `node`
   std::uint32_t node_level_list = 0;            ///< which list of attempts the bits mean
+  RegionNews regions = {};
 };
 
 struct Opened {
@@ -35,6 +44,7 @@ struct Opened {
   std::uint64_t root_words[2] = {0, 0};
   std::uint64_t incarnation = 0;          ///< rank 0's
   std::vector<std::uint64_t> bytes = {};  ///< that each leader has to tell next
+  RegionNews regions = {};                ///< on any rank
 };
 
 /// One exchange of some 600 bytes and 8 for each node, however many ranks there are. Ranks that call different

@@ -5,6 +5,7 @@
 
 #include "base/field_codec.hpp"
 #include "client/job.hpp"
+#include "plan/writer_places.hpp"
 
 namespace perdure::client {
 namespace {
@@ -56,6 +57,22 @@ plan::VersionInventory inventory_of(const segment::VersionId& id, const JobInven
       if (rank < ranks) inventory.stored[rank] = true;
     });
   return inventory;
+}
+
+// Where nothing comes from other nodes, what is on a node is of use only if there is no other.
+void place(VersionPlan& plan, const segment::VersionId& id, const JobInventory& all, bool fetched,
+           std::uint32_t nodes) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pieces;
+  if (fetched || nodes == 1)
+    for (const auto& holding : all.held)
+      if (holding.held.id == id)
+        for (const auto* ranks : {&holding.held.held, &holding.held.spilled})
+          ranks->for_each([&](std::uint32_t rank) {
+            if (rank < plan.ranks) pieces.emplace_back(rank, holding.node);
+          });
+  plan.node_of_rank = plan::place_writers(plan::PieceHolders(plan.ranks, std::move(pieces)), nodes);
+  constexpr std::uint32_t kNoNode = ~std::uint32_t{0};
+  if (!fetched && nodes > 1) plan.node_of_rank.assign(plan.ranks, kNoNode);
 }
 
 bool serves(const plan::RedundancyShare& share, const std::vector<bool>& ranks) {
@@ -137,12 +154,13 @@ std::vector<plan::SegmentPart> known_parts(const segment::VersionId& id, const J
 
 VersionPlans plan_versions(const JobInventory& all, const StoreView& store,
                            const std::vector<std::uint32_t>& node_of_rank, bool network,
-                           const std::set<segment::VersionId>& not_fetched) {
+                           const std::set<segment::VersionId>& not_fetched, bool any_ranks) {
   VersionPlans plans;
   const auto ranks = static_cast<std::uint32_t>(node_of_rank.size());
   const auto note = [&](const segment::VersionId& id, std::uint32_t of_version, bool on_nodes, bool tells_others) {
-    if (of_version == ranks) {
+    if (of_version == ranks || any_ranks) {
       auto& plan = plans.of[id];
+      plan.ranks = std::max(plan.ranks, of_version);
       plan.on_nodes = plan.on_nodes || on_nodes;
     } else if (tells_others) {
       plans.other_ranks = of_version;
@@ -152,7 +170,15 @@ VersionPlans plan_versions(const JobInventory& all, const StoreView& store,
   if (network)
     for (const auto& [node, kept] : all.kept) note(kept.id, kept.ranks, true, true);
   for (const auto& stored : store.versions) note(stored.id, stored.ranks, false, true);
+  std::erase_if(plans.of, [](const auto& entry) { return entry.second.ranks == 0; });  // nobody could read how many
   for (auto& [id, plan] : plans.of) {
+    const bool fetched = network && !not_fetched.contains(id);
+    if (plan.ranks != ranks) {
+      place(plan, id, all, fetched, 1 + *std::max_element(node_of_rank.begin(), node_of_rank.end()));
+      plan.pieces = plan::plan_recovery(inventory_of(id, all, store, plan.node_of_rank, fetched), plan.node_of_rank);
+      plan.on_nodes = plan.on_nodes && fetched;
+      continue;
+    }
     if (not_fetched.contains(id)) {
       plan.pieces = plan::plan_recovery(inventory_of(id, all, store, node_of_rank, false), node_of_rank);
       plan.on_nodes = plan.on_nodes && !plan.pieces.whole();
@@ -214,9 +240,11 @@ base::Status gather_shares(comm::Communicator& comm, const comm::Speaker& leader
         all.shares[id].push_back(std::move(share));
     return {};
   }));
-  for (const auto& entry : wanting)
-    plans.of.at(entry.first).pieces =
-        plan::plan_recovery(inventory_of(entry.first, all, store, node_of_rank, true), node_of_rank);
+  for (const auto& entry : wanting) {
+    auto& plan = plans.of.at(entry.first);
+    const auto& nodes = plan.node_of_rank.empty() ? node_of_rank : plan.node_of_rank;
+    plan.pieces = plan::plan_recovery(inventory_of(entry.first, all, store, nodes, true), nodes);
+  }
   return {};
 }
 

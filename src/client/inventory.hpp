@@ -85,17 +85,22 @@ std::vector<plan::SegmentPart> known_parts(const segment::VersionId& id, const J
 
 struct VersionPlan {
   plan::RecoveryPlan pieces;
-  bool on_nodes = false;  ///< engines that reach each other have something of it
+  bool on_nodes = false;    ///< engines that reach each other have something of it
+  std::uint32_t ranks = 0;  ///< that wrote it
+  std::vector<std::uint32_t> node_of_rank =
+      {};  ///< where they count as being, where they are not as many as there are now
 };
 struct VersionPlans {
-  std::map<segment::VersionId, VersionPlan> of;  ///< versions of as many ranks as there are now
-  std::uint32_t other_ranks = 0;                 ///< some version has so many; 0: none
+  std::map<segment::VersionId, VersionPlan> of;  ///< versions that can be asked for
+  std::uint32_t other_ranks = 0;                 ///< some version has so many, and cannot be asked for; 0: none
 };
 /// Of every attempt at a version that somebody has something of. `network`: engines reach each other; otherwise a rank
 /// has what its own node and the store have, and so it is for versions of `not_fetched` that these are enough for.
+/// `any_ranks`: versions of other numbers of ranks can be asked for, too; of these a node without network has what is
+/// in the store, and all that is on nodes where it is the only one.
 VersionPlans plan_versions(const JobInventory& all, const StoreView& store,
                            const std::vector<std::uint32_t>& node_of_rank, bool network,
-                           const std::set<segment::VersionId>& not_fetched = {});
+                           const std::set<segment::VersionId>& not_fetched = {}, bool any_ranks = false);
 /// Which versions are asked for: `version` negative: all, but those that are excluded.
 struct Candidates {
   std::int64_t version = -1;

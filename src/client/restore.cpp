@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "client/array_restore.hpp"
 #include "client/levels.hpp"
 #include "client/session.hpp"
 #include "client/version_reader.hpp"
@@ -111,13 +112,17 @@ class Attempts {
 }  // namespace
 
 // The version that was chosen. Nothing is written to the application's memory before every rank has found that it fits.
-base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, capture::Target& target) {
+base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, capture::MemoryTarget& target) {
   base::Status outcome = reader.fetch();
   std::vector<capture::ChunkRange> needed;
   bool wrong_use = false;
   const bool fetched = outcome.has_value();  // on all ranks
   if (outcome)
     outcome = base::caught("restore", [&]() -> base::Status {
+      if (reader.of_other_ranks()) {
+        target.take_all_elsewhere();
+        return {};
+      }
       PERDURE_TRY(const auto* piece, reader.locate(job_->rank()));
       auto accepted = target.accept(piece->regions);
       const auto code = accepted ? PERDURE_OK : accepted.error().code;
@@ -126,14 +131,30 @@ base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, ca
       needed = std::move(*accepted);
       return {};
     });
+  // What is not in this rank's capture as it wants it is gathered from those of all: by all, if by one.
+  std::optional<ArrayRestore> arrays;
+  if (reader.regions().arrays && fetched) {
+    PERDURE_TRY(const bool gathers, on_any_rank(job_->comm(), outcome && !target.elsewhere().empty()));
+    if (gathers) {
+      const base::Status ready = agree(job_->comm(), outcome);
+      if (ready) arrays.emplace(*job_, reader, regions_, target.elsewhere());
+      outcome = ready ? arrays->describe() : ready;
+      wrong_use = wrong_use || (arrays && arrays->wrong_use());
+    }
+  }
   PERDURE_TRY(wrong_use, on_any_rank(job_->comm(), wrong_use));
   if (!wrong_use) {
     os::crash_point(os::CrashPoint::restore_located);
     if (outcome)
       outcome = base::caught("restore", [&]() -> base::Status {
         PERDURE_CHECK(reader.commit_fetched());
+        if (reader.of_other_ranks()) return {};
         return reader.restore(job_->rank(), needed, target);
       });
+    if (arrays) {
+      const base::Status all = agree(job_->comm(), outcome);
+      outcome = all ? arrays->read() : all;
+    }
     os::crash_point(os::CrashPoint::restore_before_agree);
   }
   reader.release();
@@ -151,6 +172,7 @@ base::Status Session::restore_newest(VersionReader& reader, std::optional<captur
   for (;;) {
     const base::Status chosen = reader.choose(opening, ready);
     if (auto over = attempts.over(chosen, reader.id())) return *over;
+    PERDURE_CHECK(arrays_.agree(job_->comm(), reader.regions(), ArrayAgreement::For::restore, regions_));
     PERDURE_TRY(const Outcome outcome, restore_chosen(reader, *target));
     if (outcome.status) return {};
     if (outcome.wrong_use) return attempts.end(outcome.status, true);
@@ -173,6 +195,16 @@ base::Status Session::restore_newest(VersionReader& reader, std::optional<captur
   }
 }
 
+// Of the regions that are wanted.
+RegionNews Session::news_of(RegionNews news, const std::vector<std::int32_t>& wanted) const {
+  news.local = news.arrays = false;
+  for (const auto id : wanted) {
+    const auto* region = regions_.find(id);
+    (region != nullptr && region->part ? news.arrays : news.local) = true;
+  }
+  return news;
+}
+
 base::Status Session::restore(std::string_view name, std::int64_t version,
                               const std::optional<std::span<const std::int32_t>>& ids) {
   return job_->comm().call([&] { return restore_all(std::string(name), version, ids); });
@@ -193,7 +225,13 @@ base::Status Session::restore_all(const std::string& name, std::int64_t version,
       target.emplace(regions_, ids ? std::optional(std::vector<std::int32_t>(ids->begin(), ids->end())) : std::nullopt);
       return {};
     });
-  PERDURE_CHECK(restore_newest(reader, target, {Operation::restore, name, version}, ready));
+  Opening opening{Operation::restore, name, version};
+  if (ready)
+    ready = base::caught("restore", [&]() -> base::Status {
+      opening.regions = news_of(arrays_.news(regions_), target->wanted());
+      return {};
+    });
+  PERDURE_CHECK(restore_newest(reader, target, opening, ready));
   // Also where the latest was asked for: what is newer was damaged, and its numbers are free.
   job_->known().went_back(reader.id());
   job_->known().went_on_from(reader.id());

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/array_restore.hpp"
 #include "client/levels.hpp"
 #include "client/version_reader.hpp"
 #include "client/version_writer.hpp"
@@ -86,7 +87,13 @@ base::Status Session::checkpoint_all(const std::string& name, std::int64_t versi
       opening.root_words[1] = os::random_u64();
       return replace ? base::Status() : job_->known().check_free(name, number);
     });
+  if (ready)
+    ready = base::caught("checkpoint", [&]() -> base::Status {
+      opening.regions = arrays_.news(regions_);
+      return {};
+    });
   PERDURE_TRY(const Opened opened, job_->begin(std::move(opening), ready));
+  PERDURE_CHECK(arrays_.agree(job_->comm(), opened.regions, ArrayAgreement::For::checkpoint, regions_));
   os::crash_point(os::CrashPoint::checkpoint_agreed);
   const segment::VersionId id{name, number, {opened.root_words[0], opened.root_words[1]}};
   const base::Status outcome = capture(id);
@@ -137,7 +144,9 @@ base::Result<std::uint64_t> Session::latest(std::string_view of_name) {
     VersionReader reader(*job_);
     base::Status ready = segment::check_name(name);
     if (ready) ready = job_->hold(name, NameClaims::Access::read);
-    PERDURE_CHECK(reader.choose({Operation::latest, name, -1}, ready));
+    Opening opening{Operation::latest, name, -1};
+    for (const auto& [id, region] : regions_.regions()) opening.regions.local = opening.regions.local || !region.part;
+    PERDURE_CHECK(reader.choose(opening, ready));
     return reader.id().version;
   });
 }
@@ -152,8 +161,10 @@ base::Result<segment::RegionEntry> Session::read_size(const std::string& name, s
   if (ready) ready = job_->hold(name, NameClaims::Access::read);
   VersionReader reader(*job_);
   base::Status fetched;
+  Opening opening{Operation::stored_size, name, version};
+  opening.regions.local = true;  // what one rank has
   do {
-    PERDURE_CHECK(reader.choose({Operation::stored_size, name, version}, ready));
+    PERDURE_CHECK(reader.choose(opening, ready));
     fetched = reader.fetch();
   } while (!fetched && reader.leave_to_store(fetched.error()));
   std::vector<segment::RegionEntry> entries;
@@ -171,6 +182,29 @@ base::Result<segment::RegionEntry> Session::read_size(const std::string& name, s
   for (const auto& region : entries)
     if (region.id == id) return region;
   return base::fail(PERDURE_NOT_FOUND, "region " + std::to_string(id), "it is not part of " + reader.id().text());
+}
+
+base::Result<segment::ArrayEntry> Session::stored_array(std::string_view name, std::int64_t version, std::int32_t id) {
+  return job_->comm().call([&] { return read_array(std::string(name), version, id); });
+}
+
+base::Result<segment::ArrayEntry> Session::read_array(const std::string& name, std::int64_t version, std::int32_t id) {
+  base::Status ready = segment::check_name(name);
+  if (ready) ready = check_version(version, true);
+  if (ready) ready = job_->hold(name, NameClaims::Access::read);
+  VersionReader reader(*job_);
+  base::Status fetched;
+  do {
+    PERDURE_CHECK(reader.choose({Operation::stored_size, name, version}, ready));
+    fetched = reader.fetch();
+  } while (!fetched && reader.leave_to_store(fetched.error()));
+  const std::vector<std::int32_t> none;
+  ArrayRestore arrays(*job_, reader, regions_, none);
+  const base::Status described = fetched ? arrays.describe() : fetched;
+  (void)base::caught("restore", [&]() -> base::Status { return reader.commit_fetched(); });
+  reader.release();
+  PERDURE_CHECK(described);
+  return arrays.array(id);
 }
 
 base::Status Session::wait(std::string_view name, std::int64_t version, int level, double timeout_s) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "capture/memory.hpp"
+#include "client/array_agreement.hpp"
 #include "client/job.hpp"
 
 namespace perdure::client {
@@ -22,10 +23,13 @@ class Session {
 
   base::Status protect(const capture::Region& region);
   base::Status unprotect(std::int32_t id);
+  base::Status set_label(std::int32_t id, const segment::Label& label) { return regions_.set_label(id, label); }
   // Collective calls ask for no memory before others may wait for this rank (exchanges.hpp).
   base::Status checkpoint(std::string_view name, std::int64_t version);
   base::Result<std::uint64_t> latest(std::string_view name);
   base::Result<segment::RegionEntry> stored_size(std::string_view name, std::int64_t version, std::int32_t id);
+  /// Of a version of any number of ranks; without boxes.
+  base::Result<segment::ArrayEntry> stored_array(std::string_view name, std::int64_t version, std::int32_t id);
   /// `ids` nothing: all protected regions.
   base::Status restore(std::string_view name, std::int64_t version,
                        const std::optional<std::span<const std::int32_t>>& ids);
@@ -37,6 +41,8 @@ class Session {
   base::Status retire(std::string_view name, std::int64_t version);
   base::Status close();
   std::int32_t process() const { return process_; }
+  std::uint32_t rank() const { return job_->rank(); }
+  std::uint32_t ranks() const { return job_->ranks(); }
 
  private:
   Session();
@@ -44,16 +50,19 @@ class Session {
   void tell_step(std::uint64_t entered_ns);
   base::Status checkpoint_all(const std::string& name, std::int64_t version);
   base::Status capture(const segment::VersionId& id);
+  base::Result<segment::ArrayEntry> read_array(const std::string& name, std::int64_t version, std::int32_t id);
   base::Result<segment::RegionEntry> read_size(const std::string& name, std::int64_t version, std::int32_t id);
   struct Outcome;
+  RegionNews news_of(RegionNews news, const std::vector<std::int32_t>& wanted) const;
   base::Status restore_all(const std::string& name, std::int64_t version,
                            const std::optional<std::span<const std::int32_t>>& ids);
-  base::Result<Outcome> restore_chosen(VersionReader& reader, capture::Target& target);
+  base::Result<Outcome> restore_chosen(VersionReader& reader, capture::MemoryTarget& target);
   base::Status restore_newest(VersionReader& reader, std::optional<capture::MemoryTarget>& target,
                               const Opening& opening, const base::Status& ready);
 
   std::unique_ptr<Job> job_;
   capture::RegionTable regions_;
+  ArrayAgreement arrays_;
   std::uint64_t left_ns_ = 0;  // the last checkpoint; 0: the time since says nothing
   perdure_progress progress_{};
   std::int32_t process_ = 0;

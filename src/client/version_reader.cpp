@@ -108,8 +108,8 @@ base::Error written_by_others(const std::string& name, std::uint32_t other, std:
 // has to be published: its flush is under way, or about to be. One that fails is no reason to stop: other versions are
 // left, and the engine reports it.
 base::Status VersionReader::report(const std::string& name) {
-  told_.clear();
-  kept_here_.clear();
+  here_.told.clear();
+  here_.kept.clear();
   if (!job_.leads()) return {};
   ipc::Channel& channel = job_.engine().channel();
   const ipc::Inventory question{name, job_.group().network_open()};
@@ -119,7 +119,9 @@ base::Status VersionReader::report(const std::string& name) {
     return rank < job_.ranks() && job_.nodes().node_of_rank[rank] != job_.nodes().mine;
   };
   for (const auto& held : reply.held) {
-    if (!held.committed || std::none_of(held.spilled.begin(), held.spilled.end(), elsewhere)) continue;
+    const bool other_ranks = held.ranks != job_.ranks() && job_.nodes().labels.size() > 1 && !held.spilled.empty();
+    const bool waits = other_ranks || std::any_of(held.spilled.begin(), held.spilled.end(), elsewhere);
+    if (!held.committed || !waits) continue;
     const auto stored = channel.call(ipc::WaitStored{held.id, 0});
     if (!stored && !channel.connected()) return base::fail(stored.error());
     waited = true;
@@ -128,14 +130,14 @@ base::Status VersionReader::report(const std::string& name) {
     PERDURE_TRY(reply, channel.call(question));
   }
   const auto told = holdings_to_tell(reply, job_.nodes().mine, job_.nodes().labels.size());
-  told_ = base::encode_fields(told);
-  if (reply.kept && !told.shares) kept_here_ = std::move(*reply.kept);
+  here_.told = base::encode_fields(told);
+  if (reply.kept && !told.shares) here_.kept = std::move(*reply.kept);
   return {};
 }
 
 // All ranks have their node's inventory before they meet here, and rank 0 reads the store afterwards: what leaves the
 // tiers meanwhile is there.
-base::Result<std::vector<std::uint64_t>> VersionReader::agree_on_call(Opening opening, const base::Status& mine) {
+base::Result<Opened> VersionReader::agree_on_call(Opening opening, const base::Status& mine) {
   for (unsigned tries = 1;; ++tries) {
     base::Status ready = mine ? job_.announce() : mine;
     if (ready) {
@@ -144,12 +146,12 @@ base::Result<std::vector<std::uint64_t>> VersionReader::agree_on_call(Opening op
       // The engine that died is replaced, and asked again.
       if (!reported && (!opening.engine_lost || tries == kMostTries)) ready = reported;
     }
-    opening.bytes = told_.size() + (job_.comm().rank() == 0 ? inline_bytes(job_) + kLengthBytes : 0);
+    opening.bytes = here_.told.size() + (job_.comm().rank() == 0 ? inline_bytes(job_) + kLengthBytes : 0);
     job_.add_incarnation(opening);
     PERDURE_TRY(auto opened, job_.exchange(opening, ready));
     if (!opened.any_engine_lost) {
       job_.tell_incarnation(opening.name, opened.incarnation);
-      return std::move(opened.bytes);
+      return opened;
     }
     if (tries == kMostTries)
       return base::fail(PERDURE_UNAVAILABLE, "engines", "one of them ends again and again", "see their reports", true);
@@ -164,22 +166,23 @@ base::Result<VersionReader::Seen> VersionReader::look(const Opening& opening,
   std::vector<std::byte> stored, behind;
   if (job_.comm().rank() == 0) {
     stored = encoded_store(job_, opening, excluded_);
-    append_store(told_, stored, room);
+    append_store(here_.told, stored, room);
   }
   Seen seen;
-  PERDURE_CHECK(comm::tell_all(
-      job_.comm(), job_.leader(), told_, lengths, [&](std::size_t node, base::ConstByteSpan bytes) -> base::Status {
-        if (node == 0) {
-          if (bytes.size() < room + kLengthBytes)
-            return base::fail(PERDURE_CORRUPT, "store view", "rank 0 told less than it announced");
-          behind.assign(bytes.end() - static_cast<std::ptrdiff_t>(room + kLengthBytes), bytes.end());
-          bytes = bytes.first(bytes.size() - behind.size());
-        }
-        PERDURE_TRY(auto told, base::decode_fields<ToldHoldings>(bytes, "inventory"));
-        seen.all.add(static_cast<std::uint32_t>(node), std::move(told));
-        return {};
-      }));
-  told_.clear();
+  PERDURE_CHECK(
+      comm::tell_all(job_.comm(), job_.leader(), here_.told, lengths,
+                     [&](std::size_t node, base::ConstByteSpan bytes) -> base::Status {
+                       if (node == 0) {
+                         if (bytes.size() < room + kLengthBytes)
+                           return base::fail(PERDURE_CORRUPT, "store view", "rank 0 told less than it announced");
+                         behind.assign(bytes.end() - static_cast<std::ptrdiff_t>(room + kLengthBytes), bytes.end());
+                         bytes = bytes.first(bytes.size() - behind.size());
+                       }
+                       PERDURE_TRY(auto told, base::decode_fields<ToldHoldings>(bytes, "inventory"));
+                       seen.all.add(static_cast<std::uint32_t>(node), std::move(told));
+                       return {};
+                     }));
+  here_.told.clear();
   PERDURE_TRY(stored, take_store(job_.comm(), behind, std::move(stored)));
   PERDURE_TRY(seen.store, base::decode_fields<StoreView>(stored, "store view"));
   return seen;
@@ -187,16 +190,17 @@ base::Result<VersionReader::Seen> VersionReader::look(const Opening& opening,
 
 base::Status VersionReader::choose(const Opening& opening, const base::Status& mine) {
   forget();
-  PERDURE_TRY(const auto lengths, agree_on_call(opening, mine));
-  PERDURE_TRY(auto seen, look(opening, lengths));
+  PERDURE_TRY(const auto opened, agree_on_call(opening, mine));
+  regions_ = opened.regions;
+  PERDURE_TRY(auto seen, look(opening, opened.bytes));
   auto& [all, store] = seen;
   PERDURE_CHECK(client::read_again(job_, store));
   if (store.forgotten_ns != 0) PERDURE_CHECK(forget_held(all, opening.name, store.forgotten_ns));
   const bool network = job_.group().network_open();
   const Candidates candidates{opening.version, excluded_};
-  auto plans = plan_versions(all, store, job_.nodes().node_of_rank, network, not_fetched_);
+  auto plans = plan_versions(all, store, job_.nodes().node_of_rank, network, not_fetched_, !regions_.local);
   if (const auto needed = wanting(plans, all, candidates); !needed.empty())
-    PERDURE_CHECK(gather_shares(job_.comm(), job_.leader(), shares_to_tell(job_.nodes().mine, kept_here_, needed),
+    PERDURE_CHECK(gather_shares(job_.comm(), job_.leader(), shares_to_tell(job_.nodes().mine, here_.kept, needed),
                                 needed, job_.leads(), all, store, job_.nodes().node_of_rank, plans));
   const auto chosen = choose_version(plans, candidates);
   const bool not_latest = chosen && opening.version < 0 && store.unreadable && newer_is_stored(all, *chosen);
@@ -209,8 +213,8 @@ base::Status VersionReader::choose(const Opening& opening, const base::Status& m
     return base::fail(why);
   }
   id_ = *chosen;
-  take(plans.of.at(id_), all, store);
   if (opening.version < 0) explain(plans, all);
+  take(std::move(plans.of.at(id_)), std::move(all), std::move(store));
   return {};
 }
 
@@ -237,6 +241,8 @@ base::Status VersionReader::forget_held(JobInventory& all, const std::string& na
 
 void VersionReader::forget() {
   images_.clear();
+  regions_ = {};
+  elsewhere_.reset();
   suspect_.reset();
   on_this_node_.clear();
   stored_.reset();
@@ -246,7 +252,7 @@ void VersionReader::forget() {
   spilled_ = false;
 }
 
-void VersionReader::take(const VersionPlan& plan, const JobInventory& all, const StoreView& store) {
+void VersionReader::take(VersionPlan plan, JobInventory all, StoreView store) {
   for (const auto& [node, held] : all.held) {
     if (held.id != id_) continue;
     spilled_ = spilled_ || !held.spilled.empty();
@@ -255,6 +261,10 @@ void VersionReader::take(const VersionPlan& plan, const JobInventory& all, const
       ranks->for_each([this](std::uint32_t rank) { on_this_node_.insert(rank); });
   }
   if (const auto* view = store.find(id_); view != nullptr) stored_ = *view;
+  if (plan.ranks != job_.ranks()) {
+    elsewhere_ = Elsewhere{std::move(plan), std::move(all), std::move(store)};
+    return;
+  }
   if (!plan.on_nodes) return;
   sources_ = plan.pieces.of_rank;
   segments_ = plan::lay_out_missing(known_parts(id_, all, store), job_.nodes().node_of_rank, job_.aggregation(),
@@ -350,9 +360,9 @@ base::Result<bool> VersionReader::read_again() {
 
 base::Result<RankImage*> VersionReader::image(std::uint32_t rank) {
   if (const auto known = images_.find(rank); known != images_.end()) return &known->second;
-  if (rank >= job_.ranks())
+  if (rank >= ranks())
     return base::fail(PERDURE_INVALID_ARGUMENT, "rank " + std::to_string(rank),
-                      "the version has " + std::to_string(job_.ranks()) + " ranks");
+                      "the version has " + std::to_string(ranks()) + " ranks");
   const StoredSegment* stored = stored_ ? stored_->segment_of(rank) : nullptr;
   auto located = RankImage::locate(job_, id_, rank, on_this_node_.contains(rank), stored);
   // What the segment says of this rank alone is read here for the first time.
@@ -365,6 +375,24 @@ base::Result<RankImage*> VersionReader::image(std::uint32_t rank) {
 base::Result<const segment::Piece*> VersionReader::locate(std::uint32_t rank) {
   PERDURE_TRY(const RankImage* found, image(rank));
   return &found->piece();
+}
+
+std::uint32_t VersionReader::node_that_knows(std::uint32_t rank) const {
+  const auto nodes = static_cast<std::uint32_t>(job_.nodes().labels.size());
+  const auto& sources = elsewhere_ ? elsewhere_->plan.pieces.of_rank : sources_;
+  if (rank < sources.size() && sources[rank] == plan::PieceSource::store) return rank % nodes;
+  if (!elsewhere_) return job_.nodes().node_of_rank[rank];
+  const std::uint32_t node = elsewhere_->plan.node_of_rank[rank];
+  return node < nodes ? node : rank % nodes;
+}
+
+base::Status VersionReader::read_chunk(std::uint32_t rank, std::size_t chunk,
+                                       const std::vector<capture::MemorySpan>& spans) {
+  PERDURE_TRY(RankImage * found, image(rank));
+  if (chunk >= found->piece().chunks.size())
+    return base::fail(PERDURE_CORRUPT, id_.text(),
+                      "rank " + std::to_string(rank) + " has no chunk " + std::to_string(chunk));
+  return found->read_chunk(chunk, spans);
 }
 
 base::Status VersionReader::read(std::uint32_t rank, capture::ChunkRange range, base::ByteSpan target) {

@@ -23,6 +23,14 @@ class VersionReader {
   /// two more where something is not in place and nodes keep redundancy of it.)
   base::Status choose(const Opening& opening, const base::Status& mine);
   const segment::VersionId& id() const { return id_; }
+  /// What ranks said of their regions when it was chosen. Where none has any that is not a part of an array, versions
+  /// of all numbers of ranks are chosen from.
+  const RegionNews& regions() const { return regions_; }
+  std::uint32_t ranks() const { return elsewhere_ ? elsewhere_->plan.ranks : job_.ranks(); }
+  /// It was written by another number of ranks: nobody has a piece of its own, and fetch() brings none.
+  bool of_other_ranks() const { return elsewhere_.has_value(); }
+  /// Who of the nodes knows what is in a rank's piece: where it is, or one of all that can read the store.
+  std::uint32_t node_that_knows(std::uint32_t rank) const;
   /// [collective] What any rank found damaged in the store is read by another one, and set aside if that one sees it,
   /// too. True when something was found; what proved good can be read when the same version is chosen again.
   base::Result<bool> read_again();
@@ -32,7 +40,7 @@ class VersionReader {
   /// choose() does not take this one again.
   void exclude(const base::Error& why);
   /// What is damaged can be had from other nodes when the same version is chosen again.
-  bool repairable() const { return !sources_.empty(); }
+  bool repairable() const { return elsewhere_ ? elsewhere_->plan.on_nodes : !sources_.empty(); }
 
   /// [collective] Brings lost data to where its ranks run now. All ranks get the same.
   base::Status fetch();
@@ -50,6 +58,8 @@ class VersionReader {
   /// What any rank's data consists of. [local] PERDURE_NOT_FOUND when it is neither on this node nor in the store. The
   /// pointer is good until the next choose() or release().
   base::Result<const segment::Piece*> locate(std::uint32_t rank);
+  /// A chunk of any rank's as a whole, which locate() found: to `spans`, as RankImage::read_chunk() does. [local]
+  base::Status read_chunk(std::uint32_t rank, std::size_t chunk, const std::vector<capture::MemorySpan>& spans);
   /// Bytes [range.begin, range.end()) of any rank's capture to `target`, which has their length. [local] Every chunk
   /// that has any of them is verified as a whole. PERDURE_INVALID_ARGUMENT beyond the capture's end.
   base::Status read(std::uint32_t rank, capture::ChunkRange range, base::ByteSpan target);
@@ -66,6 +76,17 @@ class VersionReader {
     JobInventory all;
     StoreView store;
   };
+  /// Of a version of another number of ranks.
+  struct Elsewhere {
+    VersionPlan plan;
+    JobInventory all;
+    StoreView store;
+  };
+  /// At leaders.
+  struct Here {
+    std::vector<std::byte> told;               ///< what this node tells all
+    std::vector<ipc::RedundancySummary> kept;  ///< what it keeps, and did not tell yet
+  };
   struct Fetching {
     std::vector<std::uint32_t> wanted;          ///< what the leader's engine has to fetch
     std::vector<plan::NodeQuestion> questions;  ///< and whom it asks
@@ -73,11 +94,11 @@ class VersionReader {
     bool failed = false;
   };
   base::Status report(const std::string& name);
-  base::Result<std::vector<std::uint64_t>> agree_on_call(Opening opening, const base::Status& mine);
+  base::Result<Opened> agree_on_call(Opening opening, const base::Status& mine);
   base::Result<Seen> look(const Opening& opening, const std::vector<std::uint64_t>& lengths);
   void forget();
   base::Status forget_held(JobInventory& all, const std::string& name, std::uint64_t forgotten_ns);
-  void take(const VersionPlan& plan, const JobInventory& all, const StoreView& store);
+  void take(VersionPlan plan, JobInventory all, StoreView store);
   base::Result<RankImage*> image(std::uint32_t rank);
   std::vector<std::uint32_t> ranks_to_fetch() const;
   base::Status recover();
@@ -89,9 +110,10 @@ class VersionReader {
                             const StoreView& store) const;
 
   Job& job_;
-  std::vector<std::byte> told_;                    // at leaders: what this node tells all
-  std::vector<ipc::RedundancySummary> kept_here_;  // at leaders: what it keeps, and did not tell yet
+  Here here_;
   segment::VersionId id_;
+  RegionNews regions_;
+  std::optional<Elsewhere> elsewhere_;
   std::set<std::uint32_t> on_this_node_;     // ranks whose data is in slots here
   std::optional<StoredVersionView> stored_;  // what the store has of it
   std::vector<plan::PieceSource> sources_;   // by rank, where engines reach each other; the same on all ranks

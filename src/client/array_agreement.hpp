@@ -1,0 +1,27 @@
+#pragma once
+// Ranks agree on their arrays before they are captured: that they mean the same ones, that each element has exactly one
+// owner, where the rows of lists are, and that replicated values are equal. (docs/adr/0036)
+#include "capture/region.hpp"
+#include "client/agreement.hpp"
+
+namespace perdure::client {
+
+class ArrayAgreement {
+ public:
+  /// [local] For the opening of a call: what all ranks have to agree on.
+  RegionNews news(const capture::RegionTable& regions);
+  /// What the call needs beyond equal declarations and the places of lists.
+  enum class For { checkpoint, restore };
+  /// [collective] After that opening, with what it said. Lists get their places in `regions`. PERDURE_MISMATCH on all
+  /// ranks with the same text: what two ranks say otherwise, the first box that no rank has or that two have, or a
+  /// replicated value that is not equal. Costs nothing where nothing changed and nothing varies.
+  base::Status agree(comm::Communicator& comm, const RegionNews& all, For purpose, capture::RegionTable& regions);
+
+ private:
+  std::uint64_t looked_at_ = ~std::uint64_t{0};  // RegionTable::arrays_changed
+  RegionNews mine_;
+  std::uint64_t declared_ = 0;  // hash of what this rank says
+  std::uint64_t agreed_ = 0;    // the same, when all ranks found nothing wrong
+};
+
+}  // namespace perdure::client

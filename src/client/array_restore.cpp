@@ -1,0 +1,252 @@
+#include "client/array_restore.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "array/box_code.hpp"
+#include "base/field_codec.hpp"
+#include "os/crash_point.hpp"
+
+namespace perdure::client {
+namespace {
+
+// Shorter runs are copied out of a buffer: each would cost a call.
+constexpr std::uint64_t kShortRun = 1024;
+
+/// What a rank of this launch wants of an array.
+struct ToldWanted {
+  std::int32_t id = 0;
+  std::vector<std::byte> boxes;
+  PERDURE_FIELDS(id, boxes)
+};
+/// Never without bytes.
+struct ToldWants {
+  std::uint32_t node = 0;
+  std::vector<ToldWanted> arrays;
+  PERDURE_FIELDS(node, arrays)
+};
+
+/// An array's part in the capture of a rank that wrote.
+struct ToldPart {
+  std::uint64_t at = 0;  ///< byte of the capture
+  segment::RegionEntry entry;
+  PERDURE_FIELDS(at, entry)
+};
+
+}  // namespace
+
+struct ArrayRestore::ToldPiece {
+  std::uint32_t rank = 0;
+  std::uint64_t chunk_bytes = 0, bytes = 0;
+  std::vector<ToldPart> parts;
+  PERDURE_FIELDS(rank, chunk_bytes, bytes, parts)
+};
+
+ArrayRestore::ArrayRestore(Job& job, VersionReader& reader, const capture::RegionTable& regions,
+                           const std::vector<std::int32_t>& wanted)
+    : job_(job), reader_(reader), regions_(regions), wanted_(wanted) {}
+
+// [local] Leaders read what the pieces that their node knows of have of arrays.
+base::Status ArrayRestore::tell_pieces(std::vector<std::byte>& told) {
+  std::vector<ToldPiece> pieces;
+  for (std::uint32_t rank = 0; rank < reader_.ranks(); ++rank) {
+    if (reader_.node_that_knows(rank) != job_.nodes().mine) continue;
+    PERDURE_TRY(const auto* piece, reader_.locate(rank));
+    ToldPiece tells{rank, piece->chunk_bytes, piece->capture_bytes(), {}};
+    std::uint64_t at = 0;
+    for (const auto& entry : piece->regions) {
+      if (entry.kind == segment::EntryKind::array) tells.parts.push_back({at, entry});
+      at += entry.bytes();
+    }
+    pieces.push_back(std::move(tells));
+  }
+  told = base::encode_fields(pieces);
+  return {};
+}
+
+base::Status ArrayRestore::hear_pieces(base::ConstByteSpan bytes) {
+  PERDURE_TRY(const auto pieces, base::decode_fields<std::vector<ToldPiece>>(bytes, "arrays"));
+  for (const auto& piece : pieces) {
+    if (piece.rank >= captures_.size() || piece.chunk_bytes == 0)
+      return base::fail(PERDURE_CORRUPT, reader_.id().text(), "there is a piece of none of its ranks");
+    captures_[piece.rank] = {piece.bytes, piece.chunk_bytes};
+    for (const auto& [at, entry] : piece.parts) {
+      PERDURE_TRY(auto array, segment::array_of(entry, reader_.id().text() + ", rank " + std::to_string(piece.rank)));
+      auto known = std::lower_bound(arrays_.begin(), arrays_.end(), entry.id,
+                                    [](const Array& a, std::int32_t id) { return a.id < id; });
+      const auto boxes = std::exchange(array.boxes, {});
+      if (known == arrays_.end() || known->id != entry.id) known = arrays_.insert(known, {entry.id, array, {}});
+      if (known->entry.type != array.type || known->entry.whole != array.whole || known->entry.kind != array.kind)
+        return base::fail(PERDURE_CORRUPT, reader_.id().text(),
+                          segment::region_text(entry) + " of rank " + std::to_string(piece.rank) +
+                              " is of another array than that of other ranks");
+      std::uint64_t begin = at;
+      for (const auto& box : boxes) {
+        known->stored.push_back({piece.rank, box, begin});
+        begin += box.elements() * entry.element_bytes;
+      }
+    }
+  }
+  return {};
+}
+
+base::Status ArrayRestore::check_wanted() {
+  for (const auto id : wanted_) {
+    const auto* region = regions_.find(id);
+    if (region == nullptr) return base::fail(PERDURE_NOT_FOUND, "region " + std::to_string(id), "it is not protected");
+    if (!region->part)
+      return base::fail(PERDURE_MISMATCH, region->text(),
+                        "it is memory of one rank, and " + reader_.id().text() + " was written by " +
+                            std::to_string(reader_.ranks()) + " ranks, this run has " + std::to_string(job_.ranks()),
+                        "run with as many ranks as wrote it, or declare it as a part of an array");
+    const auto stored = std::find_if(arrays_.begin(), arrays_.end(), [&](const Array& a) { return a.id == id; });
+    if (stored == arrays_.end())
+      return base::fail(PERDURE_NOT_FOUND, region->text(), "the stored checkpoint has no array of that id");
+    PERDURE_CHECK(capture::check_array(*region, stored->entry));
+  }
+  return {};
+}
+
+base::Result<segment::ArrayEntry> ArrayRestore::array(std::int32_t id) const {
+  const auto stored = std::find_if(arrays_.begin(), arrays_.end(), [&](const Array& a) { return a.id == id; });
+  if (stored != arrays_.end()) return stored->entry;
+  return base::fail(PERDURE_NOT_FOUND, "region " + std::to_string(id),
+                    reader_.id().text() + " has no array of that id");
+}
+
+base::Status ArrayRestore::describe() {
+  captures_.assign(reader_.ranks(), {});
+  std::vector<std::byte> told;
+  PERDURE_CHECK(agree_after(job_.comm(), "restore",
+                            [&]() -> base::Status { return job_.leads() ? tell_pieces(told) : base::Status(); }));
+  base::Status heard;
+  PERDURE_CHECK(comm::tell_all(job_.comm(), job_.leader(), told, [&](std::size_t, base::ConstByteSpan bytes) {
+    if (heard) heard = base::caught("restore", [&] { return hear_pieces(bytes); });
+    return base::Status();
+  }));
+  const auto checked = base::caught("restore", [&]() -> base::Status {
+    PERDURE_CHECK(heard);
+    const auto checks = check_wanted();
+    wrong_use_ = !checks;
+    return checks;
+  });
+  return agree(job_.comm(), checked);
+}
+
+base::Status ArrayRestore::hear_wanted(std::size_t rank, base::ConstByteSpan bytes) {
+  PERDURE_TRY(const auto told, base::decode_fields<ToldWants>(bytes, "arrays"));
+  if (told.node != job_.nodes().mine || rank == job_.rank()) return {};
+  for (const auto& [id, coded] : told.arrays) {
+    const auto array = std::find_if(arrays_.begin(), arrays_.end(), [&](const Array& a) { return a.id == id; });
+    if (array == arrays_.end()) continue;  // that rank says so itself
+    PERDURE_TRY(const auto boxes, array::decode_boxes(coded, array->entry.whole, array::kMostBoxes, "arrays"));
+    for (const auto& box : boxes)
+      wants_[static_cast<std::size_t>(array - arrays_.begin())].push_back(
+          {static_cast<std::uint32_t>(rank), {box, {}, 0}});
+  }
+  return {};
+}
+
+// [local] After all ranks of this node have said what they want.
+base::Status ArrayRestore::plan_readings() {
+  for (auto& array : arrays_) stored_.emplace_back(array.entry.type.bytes(), std::move(array.stored));
+  memory_.resize(arrays_.size());
+  for (std::size_t i = 0; i < arrays_.size(); ++i) {
+    if (!std::binary_search(wanted_.begin(), wanted_.end(), arrays_[i].id)) continue;
+    const auto* region = regions_.find(arrays_[i].id);
+    memory_[i] = region->part->wanted();
+    for (const auto& lies : memory_[i]) {
+      wants_[i].push_back({job_.rank(), lies});
+      std::uint64_t found = 0;
+      stored_[i].meeting(lies.box, [&](const plan::StoredBox& stored, const array::Box& shared) {
+        pairs_[stored.rank].push_back({i, &stored, &lies, region->part->address()});
+        found += shared.elements();
+      });
+      if (found < lies.box.elements())
+        return base::fail(PERDURE_CORRUPT, reader_.id().text(),
+                          region->text() + ": of " + lies.box.text() + " not all is stored");
+    }
+  }
+  readings_ = plan::readings(stored_, wants_, captures_);
+  return {};
+}
+
+base::Status ArrayRestore::read() {
+  std::vector<std::byte> told;
+  PERDURE_CHECK(agree_after(job_.comm(), "restore", [&]() -> base::Status {
+    ToldWants mine{job_.nodes().mine, {}};
+    for (const auto id : wanted_) {
+      std::vector<array::Box> boxes;
+      for (const auto& lies : regions_.find(id)->part->wanted()) boxes.push_back(lies.box);
+      mine.arrays.push_back({id, array::encode_boxes(boxes)});
+    }
+    wants_.resize(arrays_.size());
+    told = base::encode_fields(mine);
+    return {};
+  }));
+  base::Status heard;
+  const auto ranks = static_cast<std::size_t>(job_.ranks());
+  PERDURE_CHECK(
+      comm::tell_all(job_.comm(), {ranks, job_.rank()}, told, [&](std::size_t from, base::ConstByteSpan bytes) {
+        if (heard) heard = base::caught("restore", [&] { return hear_wanted(from, bytes); });
+        return base::Status();
+      }));
+  PERDURE_CHECK(agree_after(job_.comm(), "restore", [&]() -> base::Status {
+    PERDURE_CHECK(heard);
+    return plan_readings();
+  }));
+  return agree(job_.comm(), base::caught("restore", [&] { return read_chunks(); }));
+}
+
+base::Status ArrayRestore::read_chunks() {
+  for (const auto& reading : readings_) {
+    if (!std::binary_search(reading.users.begin(), reading.users.end(), job_.rank())) continue;
+    PERDURE_CHECK(read_chunk(reading.chunk));
+    os::crash_point(os::CrashPoint::restore_chunk);
+  }
+  return {};
+}
+
+// Ascending in the chunk.
+std::vector<ArrayRestore::Copy> ArrayRestore::copies_of(const plan::StoredChunk& chunk) const {
+  std::vector<Copy> copies;
+  const auto pairs = pairs_.find(chunk.rank);
+  if (pairs == pairs_.end()) return copies;
+  for (const auto& [array, stored, wanted, address] : pairs->second)
+    plan::copies(stored_[array].element_bytes(), *stored, captures_[chunk.rank], chunk.chunk, *wanted,
+                 [&, at = address](std::uint64_t from, std::int64_t to, std::uint64_t bytes) {
+                   copies.push_back({from, at + to, bytes});
+                 });
+  std::sort(copies.begin(), copies.end(), [](const Copy& a, const Copy& b) { return a.from < b.from; });
+  return copies;
+}
+
+// Straight to memory where that is long runs, none of them twice.
+base::Status ArrayRestore::read_chunk(const plan::StoredChunk& chunk) {
+  const auto copies = copies_of(chunk);
+  const auto& capture = captures_[chunk.rank];
+  const std::uint64_t length = std::min(capture.chunk_bytes, capture.bytes - chunk.chunk * capture.chunk_bytes);
+  std::uint64_t at = 0, bytes = 0;
+  bool straight = true;
+  std::vector<capture::MemorySpan> spans;
+  for (const auto& copy : copies) {
+    straight = straight && copy.from >= at;
+    if (!straight) break;
+    if (copy.from > at) spans.push_back({nullptr, copy.from - at});
+    spans.push_back({copy.to, copy.bytes});
+    at = copy.from + copy.bytes;
+    bytes += copy.bytes;
+  }
+  straight = straight && bytes >= kShortRun * copies.size();
+  if (straight) {
+    if (at < length) spans.push_back({nullptr, length - at});
+    return reader_.read_chunk(chunk.rank, chunk.chunk, spans);
+  }
+  std::vector<std::byte> buffer(length);
+  PERDURE_CHECK(reader_.read_chunk(chunk.rank, chunk.chunk, {{buffer.data(), length}}));
+  for (const auto& copy : copies) std::memcpy(copy.to, buffer.data() + copy.from, copy.bytes);
+  return {};
+}
+
+}  // namespace perdure::client

@@ -1,0 +1,396 @@
+// Arrays that other ranks wrote, as many or fewer or more, come back element by element.
+#include "client/array_restore.hpp"
+
+#include <cstring>
+
+#include "array/any_boxes_testing.hpp"
+#include "client/ranks_testing.hpp"
+
+namespace perdure::client {
+namespace {
+
+using segment::ArrayKind;
+
+/// What a test's element holds: its number in the array, and which version it was captured in.
+std::int64_t value_of(const array::Box& whole, const array::Index& index, std::int64_t version) {
+  std::int64_t number = version << 40;
+  std::int64_t place = 0;
+  for (unsigned d = 0; d < whole.dimensions; ++d)
+    place = place * static_cast<std::int64_t>(whole.extent(d)) + static_cast<std::int64_t>(index[d]);
+  return number + place;
+}
+
+/// One rank's part of an array of i8, in memory of its own.
+class Part {
+ public:
+  Part(const array::Box& whole, std::vector<array::Box> boxes, ArrayKind kind = ArrayKind::global)
+      : whole_(whole), kind_(kind) {
+    for (auto& box : boxes)
+      if (!box.empty()) boxes_.push_back(box);
+    std::uint64_t elements = 0;
+    for (const auto& box : boxes_) elements += box.elements();
+    memory_.assign(elements + 1, -1);
+  }
+  base::Status protect(Session& session, std::int32_t id, const std::string& name = "field") {
+    return protect_as(session, id,
+                      {{name, "", ""}, array::ElementType::parse("i8", "test").value(), kind_, whole_, {}});
+  }
+  base::Status protect_as(Session& session, std::int32_t id, segment::ArrayEntry array) {
+    std::vector<capture::OwnedBox> owned;
+    std::uint64_t at = 0;
+    for (auto box : boxes_) {
+      const std::uint64_t elements = box.elements();
+      if (kind_ == ArrayKind::list) box.end[0] -= std::exchange(box.begin[0], 0);
+      owned.push_back({box, reinterpret_cast<std::byte*>(memory_.data() + at)});
+      at += elements;
+    }
+    if (kind_ == ArrayKind::list) array.whole.end[0] = owned.empty() ? 0 : owned.front().box.end[0];
+    const bool stores = kind_ != ArrayKind::replicated || session.rank() == 0;
+    auto part = capture::ArrayPart::make(id, std::move(array), {}, owned, stores);
+    return part ? session.protect(capture::region_of(*part)) : base::fail(part.error());
+  }
+  template <class Use>
+  void each(Use use) {
+    std::uint64_t at = 0;
+    for (const auto& box : boxes_)
+      array::each_element(box, [&](const array::Index& index) { use(memory_[at++], index); });
+  }
+  void fill(std::int64_t version) {
+    each([&](std::int64_t& value, const array::Index& index) { value = value_of(whole_, index, version); });
+  }
+  /// How many elements are not those of the version.
+  std::uint64_t wrong(std::int64_t version) {
+    std::uint64_t wrong = 0;
+    each([&](std::int64_t& value, const array::Index& index) {
+      wrong += value == value_of(whole_, index, version) ? 0 : 1;
+    });
+    return wrong + (memory_.back() == -1 ? 0 : 1);
+  }
+  std::vector<std::int64_t>& memory() { return memory_; }
+
+ private:
+  array::Box whole_;
+  std::vector<array::Box> boxes_;
+  ArrayKind kind_;
+  std::vector<std::int64_t> memory_;
+};
+
+array::Box box_of(std::vector<std::pair<std::uint64_t, std::uint64_t>> sides) {
+  array::Box box;
+  for (const auto& [begin, end] : sides) box.begin[box.dimensions] = begin, box.end[box.dimensions++] = end;
+  return box;
+}
+
+class ArrayRestores : public JobOfThreads {
+ protected:
+  /// Every rank opens a session of a job of so many and does `work`, and closes it if it ends well.
+  void run(int ranks, const std::function<void(Session&)>& work, bool closes = true) {
+    test_support::ThreadGroup group(ranks);
+    group.run([&](const perdure_communicator& c) {
+      auto session = Session::open(comm::make_from_c(c).value(), options(more_).c_str());
+      ASSERT_TRUE(session) << session.error().text();
+      work(**session);
+      if (closes) EXPECT_TRUE((*session)->close());
+    });
+  }
+  /// Of some elements, and of several chunks if `least` is large.
+  static array::Box array_of(array::AnyBoxes& any, std::uint64_t least) {
+    for (;;) {
+      const auto box = any.array(60);
+      if (box.elements() >= least && box.elements() < 60'000) return box;
+    }
+  }
+  static void good(const base::Status& status) { EXPECT_TRUE(status) << status.error().text(); }
+};
+
+TEST_F(ArrayRestores, ComeBackOnAnyNumberOfRanks) {
+  per_node_ = 64;
+  for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+    SCOPED_TRACE(seed);
+    array::AnyBoxes any(seed);
+    const auto first = array_of(any, 1), second = array_of(any, 20'000);
+    const auto list = box_of({{0, 1 + any.below(500)}, {0, 1 + any.below(3)}});
+    const auto shared = box_of({{0, 1 + any.below(100)}});
+    const std::string name = "app" + std::to_string(seed);
+    int ranks = static_cast<int>(1 + any.below(6));
+    for (int launch = 0; launch < 3; ++launch) {
+      const auto of = static_cast<std::uint64_t>(ranks);
+      const auto firsts = any.division(first, of), seconds = any.division(second, of);
+      std::vector<std::uint64_t> rows{0, list.extent(0)};
+      for (std::uint64_t r = 1; r < of; ++r) rows.push_back(any.below(list.extent(0) + 1));
+      std::sort(rows.begin(), rows.end());
+      const bool closes = any.chance();
+      run(
+          ranks,
+          [&](Session& session) {
+            const auto r = session.rank();
+            Part one(first, firsts[r]), two(second, seconds[r]), same(shared, {shared}, ArrayKind::replicated);
+            Part mine(list, {box_of({{rows[r], rows[r + 1]}, {0, list.extent(1)}})}, ArrayKind::list);
+            good(one.protect(session, 1, "one"));
+            good(two.protect(session, 2, "two"));
+            good(mine.protect(session, 3, "list"));
+            good(same.protect(session, 4, "shared"));
+            if (launch > 0) {
+              good(session.restore(name, -1, std::nullopt));
+              for (Part* part : {&one, &two, &mine, &same}) EXPECT_EQ(part->wrong(launch), 0U) << "rank " << r;
+            }
+            for (Part* part : {&one, &two, &mine, &same}) part->fill(launch + 1);
+            good(session.checkpoint(name, launch + 1));
+          },
+          closes);
+      ranks = static_cast<int>(1 + any.below(6));
+    }
+  }
+}
+
+TEST_F(ArrayRestores, ComeFromTheStoreWhenNodesAreLost) {
+  const auto whole = box_of({{0, 300}, {0, 70}});
+  const auto part_of = [&](const Session& session) {
+    return Part(whole, {array::block(whole, array::even_grid(whole, session.ranks()), session.rank())});
+  };
+  run(
+      4,
+      [&](Session& session) {
+        Part part = part_of(session);
+        good(part.protect(session, 1));
+        part.fill(1);
+        good(session.checkpoint("app", 1));
+        good(session.wait("app", 1, PERDURE_LEVEL_STORE, -1));
+      },
+      false);
+  lose_node(0);
+  lose_node(1);
+  for (const int ranks : {1, 3, 7, 4})
+    run(ranks, [&](Session& session) {
+      Part part = part_of(session);
+      good(part.protect(session, 1));
+      good(session.restore("app", 1, std::nullopt));
+      EXPECT_EQ(part.wrong(1), 0U);
+    });
+}
+
+TEST_F(ArrayRestores, FillGhostsWhereThatIsAskedFor) {
+  const auto whole = box_of({{0, 40}, {0, 30}});
+  run(4, [&](Session& session) {
+    Part part(whole, {array::block(whole, array::even_grid(whole, 4), session.rank())});
+    good(part.protect(session, 1));
+    part.fill(1);
+    good(session.checkpoint("app", 1));
+  });
+  for (const int ranks : {4, 3})
+    run(ranks, [&](Session& session) {
+      const auto mine = array::block(whole, array::even_grid(whole, session.ranks()), session.rank());
+      const auto wide = array::widened(mine, {2, 1}, whole);
+      const std::uint64_t columns = mine.extent(1) + 2;
+      std::vector<std::int64_t> memory((mine.extent(0) + 4) * columns, -1);
+      auto array = segment::ArrayEntry{
+          {"field", "", ""}, array::ElementType::parse("i8", "test").value(), ArrayKind::global, whole, {}};
+      const auto at = [&](const array::Index& index) -> std::int64_t& {
+        return memory[(index[0] + 2 - mine.begin[0]) * columns + index[1] + 1 - mine.begin[1]];
+      };
+      const auto part = capture::ArrayPart::make(1, array, {{2, 1}, true},
+                                                 {{mine, reinterpret_cast<std::byte*>(&at(mine.begin))}}, true);
+      good(session.protect(capture::region_of(part.value())));
+      good(session.restore("app", -1, std::nullopt));
+      std::uint64_t filled = 0;
+      array::each_element(wide, [&](const array::Index& index) {
+        EXPECT_EQ(at(index), value_of(whole, index, 1));
+        ++filled;
+      });
+      EXPECT_EQ(static_cast<std::uint64_t>(std::count(memory.begin(), memory.end(), -1)), memory.size() - filled);
+    });
+}
+
+TEST_F(ArrayRestores, BesideMemoryOfRanksNeedAsManyRanks) {
+  const auto whole = box_of({{0, 100}});
+  const auto rows = [&](std::uint64_t rank, std::uint64_t ranks, std::uint64_t skew) {  // other boxes, as many ranks
+    const auto edge = [&](std::uint64_t r) { return r == 0 || r == ranks ? r * 100 / ranks : r * 100 / ranks + skew; };
+    return box_of({{edge(rank), edge(rank + 1)}});
+  };
+  run(4, [&](Session& session) {
+    Part part(whole, {rows(session.rank(), 4, 0)});
+    std::vector<std::int64_t> own(50, session.rank());
+    good(part.protect(session, 1));
+    good(session.protect({2, reinterpret_cast<std::byte*>(own.data()), 8, own.size()}));
+    good(session.set_label(2, {"seeds", "", ""}));
+    part.fill(1);
+    good(session.checkpoint("app", 1));
+  });
+  run(4, [&](Session& session) {
+    Part part(whole, {rows(session.rank(), 4, 3)});
+    std::vector<std::int64_t> own(50, -1);
+    good(part.protect(session, 1));
+    good(session.protect({2, reinterpret_cast<std::byte*>(own.data()), 8, own.size()}));
+    good(session.restore("app", -1, std::nullopt));
+    EXPECT_EQ(part.wrong(1), 0U);
+    EXPECT_EQ(own, std::vector<std::int64_t>(50, session.rank()));
+  });
+  run(2, [&](Session& session) {
+    Part part(whole, {rows(session.rank(), 2, 0)});
+    std::vector<std::int64_t> own(50, -1);
+    good(part.protect(session, 1));
+    good(session.protect({2, reinterpret_cast<std::byte*>(own.data()), 8, own.size()}));
+    const auto refused = session.restore("app", -1, std::nullopt);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, PERDURE_MISMATCH) << refused.error().text();
+    const std::vector<std::int32_t> only{1};
+    good(session.restore("app", -1, std::span(only)));
+    EXPECT_EQ(part.wrong(1), 0U);
+    EXPECT_EQ(own, std::vector<std::int64_t>(50, -1));
+  });
+}
+
+TEST_F(ArrayRestores, ThatDoNotFitSayWhichRegionAndWhy) {
+  const auto whole = box_of({{0, 100}});
+  const auto block = [&](const Session& session, const array::Box& of) {
+    return array::block(of, array::even_grid(of, session.ranks()), session.rank());
+  };
+  run(3, [&](Session& session) {
+    Part part(whole, {block(session, whole)});
+    good(part.protect(session, 1));
+    part.fill(1);
+    good(session.checkpoint("app", 1));
+    EXPECT_EQ(session.stored_array("app", -1, 1).value().whole, whole);
+    EXPECT_EQ(session.stored_array("app", -1, 2).error().code, PERDURE_NOT_FOUND);
+  });
+  run(2, [&](Session& session) {
+    const auto longer = box_of({{0, 101}});
+    Part part(longer, {block(session, longer)});
+    good(part.protect(session, 1));
+    const auto refused = session.restore("app", -1, std::nullopt);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, PERDURE_MISMATCH);
+    EXPECT_NE(refused.error().text().find("[0:100]"), std::string::npos) << refused.error().text();
+    good(session.unprotect(1));
+    Part other(whole, {block(session, whole)});
+    good(other.protect(session, 7));
+    EXPECT_EQ(session.restore("app", -1, std::nullopt).error().code, PERDURE_NOT_FOUND);
+    EXPECT_EQ(session.stored_array("app", -1, 1).value().whole, whole);
+  });
+}
+
+/// The error of a checkpoint whose ranks declare `parts(rank)`; the same on all.
+class Declarations : public ArrayRestores {
+ protected:
+  std::string refusal(int ranks, const std::function<void(Session&, std::vector<std::unique_ptr<Part>>&)>& declare) {
+    std::vector<std::string> texts(static_cast<std::size_t>(ranks));
+    const std::int64_t version = ++versions_;
+    run(ranks, [&](Session& session) {
+      std::vector<std::unique_ptr<Part>> parts;
+      declare(session, parts);
+      const auto done = session.checkpoint("app", version);
+      texts[session.rank()] = done ? "good" : done.error().text();
+      EXPECT_EQ(done ? PERDURE_MISMATCH : done.error().code, PERDURE_MISMATCH) << texts[session.rank()];
+    });
+    for (const auto& text : texts) EXPECT_EQ(text, texts[0]);
+    return texts[0];
+  }
+  std::int64_t versions_ = 0;
+  std::string refusal_of(std::vector<std::vector<array::Box>> boxes, const array::Box& whole) {
+    return refusal(static_cast<int>(boxes.size()), [&](Session& session, auto& parts) {
+      parts.push_back(std::make_unique<Part>(whole, boxes[session.rank()]));
+      good(parts.back()->protect(session, 3));
+    });
+  }
+};
+
+TEST_F(Declarations, WithHolesOrOverlapsAreRefusedWithTheFirstPlace) {
+  per_node_ = 8;
+  const auto whole = box_of({{0, 10}, {0, 10}});
+  const auto rows = [](std::uint64_t begin, std::uint64_t end) { return box_of({{begin, end}, {0, 10}}); };
+  EXPECT_EQ(refusal_of({{rows(0, 4)}, {rows(4, 9)}, {rows(9, 10)}}, whole), "good");
+  EXPECT_NE(refusal_of({{rows(0, 4)}, {rows(5, 9)}, {rows(9, 10)}}, whole).find("no rank has [4:5, 0:10]"),
+            std::string::npos);
+  const auto hole = refusal_of({{rows(0, 4)}, {rows(4, 8)}, {}}, whole);
+  EXPECT_NE(hole.find("region 3 'field': no rank has [8:10, 0:10] of the array [0:10, 0:10]"), std::string::npos)
+      << hole;
+  const auto both = refusal_of({{rows(0, 4)}, {rows(4, 9)}, {rows(8, 10)}}, whole);
+  EXPECT_NE(both.find("rank 1 and rank 2 both have [8:9, 0:10]"), std::string::npos) << both;
+  EXPECT_NE(refusal_of({{rows(0, 4), rows(3, 4)}, {rows(4, 10)}}, whole).find("rank 0 has it twice"),
+            std::string::npos);
+}
+
+TEST_F(Declarations, OfScalarsHaveOneOwner) {
+  const array::Box scalar;
+  EXPECT_EQ(refusal_of({{scalar}, {}}, scalar), "good");
+  EXPECT_NE(refusal_of({{}, {}}, scalar).find("no rank has"), std::string::npos);
+  EXPECT_NE(refusal_of({{scalar}, {scalar}}, scalar).find("both have"), std::string::npos);
+}
+
+TEST_F(Declarations, ThatDifferAmongRanksNameBothRanks) {
+  const auto whole = box_of({{0, 10}});
+  const auto as = [&](std::uint32_t odd, const std::function<void(segment::ArrayEntry&)>& change) {
+    return refusal(4, [&](Session& session, auto& parts) {
+      parts.push_back(std::make_unique<Part>(
+          whole, std::vector<array::Box>{array::block(whole, array::even_grid(whole, 4), session.rank())}));
+      segment::ArrayEntry array{
+          {"field", "", ""}, array::ElementType::parse("i8", "test").value(), ArrayKind::global, whole, {}};
+      if (session.rank() == odd) change(array);
+      good(parts.back()->protect_as(session, 3, array));
+    });
+  };
+  const auto type = as(2, [](auto& a) { a.type = array::ElementType::parse("f8", "test").value(); });
+  EXPECT_NE(type.find("rank 0 and rank 2 say otherwise of its element type: 'i8' and 'f8'"), std::string::npos) << type;
+  EXPECT_NE(as(3, [](auto& a) { a.whole.end[0] = 11; }).find("rank 3"), std::string::npos);
+  EXPECT_NE(as(1, [](auto& a) { a.label.name = "fields"; }).find("its name"), std::string::npos);
+  EXPECT_NE(as(0, [](auto& a) { a.label.unit = "K"; }).find("rank 0 and rank 1"), std::string::npos);
+  const auto absent = refusal(3, [&](Session& session, auto& parts) {
+    for (const std::int32_t id : {3, 5}) {
+      if (id == 5 && session.rank() == 1) continue;
+      parts.push_back(
+          std::make_unique<Part>(whole, session.rank() == 0 ? std::vector{whole} : std::vector<array::Box>{}));
+      good(parts.back()->protect(session, id));
+    }
+  });
+  EXPECT_NE(absent.find("region 5 'field': rank 0 has declared it as a part of an array, rank 1 has not"),
+            std::string::npos)
+      << absent;
+  const auto surplus = refusal(3, [&](Session& session, auto& parts) {
+    if (session.rank() != 2) return;
+    parts.push_back(std::make_unique<Part>(whole, std::vector{whole}));
+    good(parts.back()->protect(session, 5));
+  });
+  EXPECT_NE(surplus.find("rank 2 has declared it as a part of an array, rank 0 has not"), std::string::npos) << surplus;
+}
+
+TEST_F(Declarations, OfReplicatedValuesThatAreNotEqualAreRefused) {
+  const auto whole = box_of({{0, 10}});
+  for (const std::uint32_t odd : {9U, 2U, 0U}) {
+    const auto text = refusal(3, [&](Session& session, auto& parts) {
+      for (const std::int32_t id : {4, 6}) {
+        parts.push_back(std::make_unique<Part>(whole, std::vector{whole}, ArrayKind::replicated));
+        parts.back()->fill(1);
+        if (session.rank() == odd && id == 6) parts.back()->memory()[5] = 0;
+        good(parts.back()->protect(session, id, "constants"));
+      }
+    });
+    if (odd == 9) {
+      EXPECT_EQ(text, "good");
+    } else {
+      EXPECT_NE(text.find("region 6 'constants': it is declared as replicated, but rank 0 and rank " +
+                          std::to_string(odd == 0 ? 1 : odd)),
+                std::string::npos)
+          << text;
+    }
+  }
+}
+
+TEST_F(Declarations, MayBeMendedAndThenCostNothing) {
+  const auto whole = box_of({{0, 10}});
+  run(2, [&](Session& session) {
+    Part wrong(whole, {box_of({{0, 6}})}), half(whole, {box_of({{5 * session.rank(), 5 * session.rank() + 5}})});
+    good(wrong.protect(session, 1));
+    EXPECT_FALSE(session.checkpoint("app", 1));
+    EXPECT_FALSE(session.checkpoint("app", 1)) << "it is still wrong";
+    good(half.protect(session, 1));
+    half.fill(1);
+    good(session.checkpoint("app", 1));
+    half.fill(2);
+    good(session.checkpoint("app", 2));
+    good(session.restore("app", 1, std::nullopt));
+    EXPECT_EQ(half.wrong(1), 0U);
+  });
+}
+
+}  // namespace
+}  // namespace perdure::client
