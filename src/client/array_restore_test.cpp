@@ -143,7 +143,7 @@ TEST_F(ArrayRestores, ComeBackOnAnyNumberOfRanks) {
   }
 }
 
-TEST_F(ArrayRestores, ComeFromTheStoreWhenNodesAreLost) {
+TEST_F(ArrayRestores, ComeFromTheStoreWhereNodesHaveNothing) {
   const auto whole = box_of({{0, 300}, {0, 70}});
   const auto part_of = [&](const Session& session) {
     return Part(whole, {array::block(whole, array::even_grid(whole, session.ranks()), session.rank())});
@@ -158,14 +158,15 @@ TEST_F(ArrayRestores, ComeFromTheStoreWhenNodesAreLost) {
         good(session.wait("app", 1, PERDURE_LEVEL_STORE, -1));
       },
       false);
-  lose_node(0);
-  lose_node(1);
   for (const int ranks : {1, 3, 7, 4})
     run(ranks, [&](Session& session) {
       Part part = part_of(session);
       good(part.protect(session, 1));
       good(session.restore("app", 1, std::nullopt));
       EXPECT_EQ(part.wrong(1), 0U);
+      perdure_progress progress{};
+      good(session.progress(progress));
+      EXPECT_EQ(progress.restore_source, 2) << "the store";
     });
 }
 
