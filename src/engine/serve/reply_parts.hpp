@@ -11,6 +11,10 @@ inline base::Result<ipc::Done> done(const base::Status& status) {
   return ipc::Done{};
 }
 
+inline base::Error no_network(const std::string& object) {
+  return {PERDURE_UNSUPPORTED, object, "this engine has no network", "set redundancy.scheme", false};
+}
+
 inline base::Error timed_out(const std::string& object, const std::string& what) {
   return {PERDURE_TIMEOUT, object, what, "give it more time, or see the reports of the engine", true};
 }
