@@ -4,13 +4,15 @@
 namespace perdure::cli {
 
 Enrol enrol_run, enrol_ls, enrol_show, enrol_verify, enrol_prune, enrol_forget, enrol_config, enrol_doctor, enrol_top;
-Enrol enrol_metrics, enrol_calibrate, enrol_simulate;
+Enrol enrol_metrics, enrol_calibrate, enrol_simulate, enrol_cat, enrol_diff;
 
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> kVerbs = {
       {"run", "Launch a program, watch it, and launch it again after a failure", enrol_run},
       {"ls", "List the checkpoints in a store", enrol_ls},
       {"show", "Show everything about a checkpoint: segments, ranks, regions, chunks", enrol_show},
+      {"cat", "Print or write the elements of a region of a checkpoint, or a part of them", enrol_cat},
+      {"diff", "Compare the regions of two checkpoints element by element", enrol_diff},
       {"verify", "Read and verify every byte of a store or of one checkpoint", enrol_verify},
       {"prune", "Retire old versions and remove what killed jobs left", enrol_prune},
       {"forget", "Make a checkpoint's name a first start again, on purpose", enrol_forget},

@@ -7,6 +7,7 @@
 #include "cli/arguments.hpp"
 #include "cli/libraries.hpp"
 #include "cli/open_store.hpp"
+#include "cli/show_regions.hpp"
 #include "cli/show_text.hpp"
 #include "cli/verb.hpp"
 #include "inspect/inventory.hpp"
@@ -18,7 +19,7 @@ namespace {
 struct ShowArguments {
   std::string checkpoint, store;
   std::uint32_t rank = 0;
-  bool json = false, all = false, verbose = false, one_rank = false;
+  bool json = false, all = false, verbose = false, one_rank = false, regions = false, statistics = false;
 };
 
 base::Json piece_json(const segment::Piece& piece) {
@@ -123,11 +124,20 @@ Action enrol_show(CLI::App& app) {
   app.add_option("NAME[@VERSION]", arguments->checkpoint, "the checkpoint; without a version its newest complete one")
       ->required();
   app.add_option("--store", arguments->store, "the store; by default the configured one (store.path)");
-  app.add_flag("--all", arguments->all, "every version of NAME");
-  app.add_flag("--verbose", arguments->verbose, "every rank, region and chunk");
+  auto* all = app.add_flag("--all", arguments->all, "every version of NAME");
+  auto* verbose = app.add_flag("--verbose", arguments->verbose, "every rank, region and chunk");
   auto* rank = app.add_option("--rank", arguments->rank, "regions and chunks of this rank")->check(whole_number);
+  auto* regions = app.add_flag("--regions", arguments->regions, "arrays and regions, whatever ranks stored them")
+                      ->excludes(all)
+                      ->excludes(verbose)
+                      ->excludes(rank);
+  app.add_flag("--statistics", arguments->statistics,
+               "with --regions: read them all, and show what their numbers are like")
+      ->needs(regions);
   app.add_flag("--json", arguments->json, "for programs: everything");
   return [arguments, rank](Terminal& terminal) {
+    if (arguments->regions)
+      return show_regions(arguments->checkpoint, arguments->store, arguments->statistics, arguments->json, terminal);
     arguments->one_rank = rank->count() > 0;
     return show(*arguments, terminal);
   };

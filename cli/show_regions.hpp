@@ -1,0 +1,12 @@
+#pragma once
+// perdure show --regions: the regions of a version, with what their numbers are like.
+#include <string>
+
+#include "cli/verb.hpp"
+
+namespace perdure::cli {
+
+int show_regions(const std::string& checkpoint, const std::string& location, bool statistics, bool json,
+                 Terminal& terminal);
+
+}  // namespace perdure::cli
