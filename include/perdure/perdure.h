@@ -255,6 +255,14 @@ PERDURE_API perdure_status perdure_restore(perdure_t* handle, const char* name, 
 PERDURE_API perdure_status perdure_restore_regions(perdure_t* handle, const char* name, int64_t version, const int* ids,
                                                    size_t count);
 
+/** Fills this rank's memory with region `id` of rank `rank` of those that wrote a checkpoint, however many they were:
+ *  memory that is no part of an array, taken one by one. [collective] Every rank may name another rank and region; who
+ *  needs nothing asks for something into memory that it does not need. `element_bytes` and `count` have to be those
+ * that are stored (PERDURE_MISMATCH). Nothing has to be protected, and what is stays as it is. Else as
+ * perdure_restore(). */
+PERDURE_API perdure_status perdure_restore_part(perdure_t* handle, const char* name, int64_t version, int rank, int id,
+                                                void* address, size_t element_bytes, size_t count);
+
 /** Waits until the checkpoint has reached `level` on all ranks. [collective]
  *  PERDURE_TIMEOUT when `timeout_s` passed; the flush's own error when it was given up; PERDURE_UNAVAILABLE when level
  *  `node` needs the engine of a node that is gone, which the text names. */

@@ -234,6 +234,18 @@ perdure_status perdure_restore_regions(perdure_t* handle, const char* name, int6
   });
 }
 
+perdure_status perdure_restore_part(perdure_t* handle, const char* name, int64_t version, int rank, int id,
+                                    void* address, size_t element_bytes, size_t count) {
+  return on_session(handle, [&](client::Session& s) {
+    // What overflows is stored nowhere, and so is a negative rank: the refusal is collective.
+    std::uint64_t bytes = 0;
+    const bool huge = __builtin_mul_overflow(element_bytes, count, &bytes);
+    return s.restore_part(
+        name == nullptr ? "" : name, version, static_cast<std::uint32_t>(rank),
+        {id, static_cast<std::byte*>(address), huge ? 1 : element_bytes, huge ? ~std::size_t{0} : count});
+  });
+}
+
 perdure_status perdure_wait(perdure_t* handle, const char* name, int64_t version, perdure_level level,
                             double timeout_s) {
   // A C program may pass any number; what is no level is refused collectively.

@@ -245,6 +245,35 @@ TEST_F(ArrayRestores, BesideMemoryOfRanksNeedAsManyRanks) {
   });
 }
 
+TEST_F(ArrayRestores, MemoryOfOneRankIsTakenOneByOne) {
+  const auto own = [](std::uint32_t rank) { return std::vector<std::int64_t>(20'000 + rank, 1000 + rank); };
+  run(5, [&](Session& session) {
+    auto memory = own(session.rank());
+    std::vector<std::int64_t> before(session.rank(), 7);  // so that it does not begin with a chunk
+    good(session.protect({1, reinterpret_cast<std::byte*>(before.data()), 8, before.size()}));
+    good(session.protect({2, reinterpret_cast<std::byte*>(memory.data()), 8, memory.size()}));
+    good(session.checkpoint("app", 1));
+  });
+  for (const int ranks : {2, 5, 7})
+    run(ranks, [&](Session& session) {
+      const auto part = [&](std::uint32_t of, std::vector<std::int64_t>& memory, std::int32_t id = 2) {
+        return session.restore_part("app", -1, of, {id, reinterpret_cast<std::byte*>(memory.data()), 8, memory.size()});
+      };
+      for (std::uint32_t i = 0; i < 5; ++i) {
+        const std::uint32_t of = (i + session.rank() / 2) % 5;  // two ranks ask for the same
+        std::vector<std::int64_t> memory(20'000 + of, -1);
+        good(part(of, memory));
+        EXPECT_EQ(memory, own(of));
+      }
+      std::vector<std::int64_t> wrong(3, -1), right(20'000, -1);
+      const bool odd = session.rank() == 1;
+      EXPECT_EQ(part(odd ? 5 : 0, right).error().code, odd ? PERDURE_NOT_FOUND : PERDURE_PEER_FAILED);
+      EXPECT_EQ(part(0, odd ? wrong : right).error().code, odd ? PERDURE_MISMATCH : PERDURE_PEER_FAILED);
+      EXPECT_EQ(part(0, right, odd ? 3 : 2).error().code, odd ? PERDURE_NOT_FOUND : PERDURE_PEER_FAILED);
+      EXPECT_EQ(right, std::vector<std::int64_t>(20'000, -1)) << "nothing was touched";
+    });
+}
+
 TEST_F(ArrayRestores, ThatDoNotFitSayWhichRegionAndWhy) {
   const auto whole = box_of({{0, 100}});
   const auto block = [&](const Session& session, const array::Box& of) {

@@ -5,6 +5,7 @@
 
 #include "client/array_restore.hpp"
 #include "client/levels.hpp"
+#include "client/part_restore.hpp"
 #include "client/session.hpp"
 #include "client/version_reader.hpp"
 #include "os/crash_point.hpp"
@@ -158,24 +159,50 @@ base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, ca
     }
     os::crash_point(os::CrashPoint::restore_before_agree);
   }
+  PERDURE_TRY(auto all, ended(reader, outcome, wrong_use, fetched));
+  all.from_nodes = reader.fetched() || (arrays && arrays->from_nodes());
+  return all;
+}
+
+// How an attempt ended for all ranks, which ended so for this one.
+base::Result<Session::Outcome> Session::ended(VersionReader& reader, const base::Status& outcome, bool wrong_use,
+                                              bool touched) {
   reader.release();
   Outcome all{agree(job_->comm(), outcome), wrong_use};
-  all.from_nodes = reader.fetched() || (arrays && arrays->from_nodes());
-  all.touched = fetched && !wrong_use;
+  all.touched = touched && !wrong_use;
   if (!all.status && !wrong_use) {
     PERDURE_TRY(all.hindered, on_any_rank(job_->comm(), !outcome && !is_about_the_version(outcome.error().code)));
   }
   return all;
 }
 
-base::Status Session::restore_newest(VersionReader& reader, std::optional<capture::MemoryTarget>& target,
-                                     const Opening& opening, const base::Status& ready) {
+base::Result<Session::Outcome> Session::restore_chosen_part(VersionReader& reader, std::uint32_t of,
+                                                            const capture::Region& target) {
+  base::Status outcome = reader.fetch();
+  const bool fetched = outcome.has_value();  // on all ranks
+  PartRestore part(*job_, reader, of, target);
+  if (outcome) outcome = base::caught("restore", [&] { return part.describe(); });
+  PERDURE_TRY(const bool wrong_use, on_any_rank(job_->comm(), part.wrong_use()));
+  if (!wrong_use) {
+    os::crash_point(os::CrashPoint::restore_located);
+    if (outcome) outcome = base::caught("restore", [&] { return reader.commit_fetched(); });
+    const base::Status all = agree(job_->comm(), outcome);
+    outcome = all ? part.read() : all;
+    os::crash_point(os::CrashPoint::restore_before_agree);
+  }
+  PERDURE_TRY(auto all, ended(reader, outcome, wrong_use, fetched));
+  all.from_nodes = reader.fetched() || part.from_nodes();
+  return all;
+}
+
+base::Status Session::restore_newest(VersionReader& reader, const Opening& opening, const base::Status& ready,
+                                     const Attempt& attempt) {
   Attempts attempts(opening.version < 0);
   for (;;) {
     const base::Status chosen = reader.choose(opening, ready);
     if (auto over = attempts.over(chosen, reader.id())) return *over;
     PERDURE_CHECK(arrays_.agree(job_->comm(), reader.regions(), ArrayAgreement::For::restore, regions_));
-    PERDURE_TRY(const Outcome outcome, restore_chosen(reader, *target));
+    PERDURE_TRY(const Outcome outcome, attempt(reader));
     if (outcome.status) {
       progress_.restore_source = outcome.from_nodes ? 4 : 0;
       return {};
@@ -236,7 +263,12 @@ base::Status Session::restore_all(const std::string& name, std::int64_t version,
       opening.regions = news_of(arrays_.news(regions_), target->wanted());
       return {};
     });
-  PERDURE_CHECK(restore_newest(reader, target, opening, ready));
+  PERDURE_CHECK(
+      restore_newest(reader, opening, ready, [&](VersionReader& chosen) { return restore_chosen(chosen, *target); }));
+  return restored(reader, begun);
+}
+
+base::Status Session::restored(VersionReader& reader, std::uint64_t begun) {
   // Also where the latest was asked for: what is newer was damaged, and its numbers are free.
   job_->known().went_back(reader.id());
   job_->known().went_on_from(reader.id());
@@ -248,6 +280,24 @@ base::Status Session::restore_all(const std::string& name, std::int64_t version,
   progress_.last_restore_s = static_cast<double>(os::monotonic_ns() - begun) * 1e-9;
   os::crash_point(os::CrashPoint::restore_done);
   return {};
+}
+
+base::Status Session::restore_part(std::string_view name, std::int64_t version, std::uint32_t of,
+                                   const capture::Region& target) {
+  return job_->comm().call([&]() -> base::Status {
+    const std::uint64_t begun = os::monotonic_ns();
+    left_ns_ = 0;
+    base::Status ready = segment::check_name(name);
+    if (ready) ready = check_version(version, true);
+    if (ready && target.bytes() > 0 && target.address == nullptr)
+      ready = base::fail(PERDURE_INVALID_ARGUMENT, "region " + std::to_string(target.id), "the address is null");
+    if (ready) ready = job_->hold(std::string(name), NameClaims::Access::read);
+    os::crash_point(os::CrashPoint::restore_begin);
+    VersionReader reader(*job_);
+    PERDURE_CHECK(restore_newest(reader, {Operation::restore, std::string(name), version}, ready,
+                                 [&](VersionReader& chosen) { return restore_chosen_part(chosen, of, target); }));
+    return restored(reader, begun);
+  });
 }
 
 }  // namespace perdure::client

@@ -2,6 +2,7 @@
 // What an application process holds: the state behind a perdure_t. The C functions check arguments and call these;
 // collective calls are those that perdure.h marks so. Every call is made under the handle's mutex (capi), so nothing
 // here is thread-safe by itself.
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,6 +34,9 @@ class Session {
   /// `ids` nothing: all protected regions.
   base::Status restore(std::string_view name, std::int64_t version,
                        const std::optional<std::span<const std::int32_t>>& ids);
+  /// Region `target.id` of rank `of` of those that wrote the version, to this rank's memory `target`.
+  base::Status restore_part(std::string_view name, std::int64_t version, std::uint32_t of,
+                            const capture::Region& target);
   base::Status wait(std::string_view name, std::int64_t version, int level, double timeout_s);
   base::Result<perdure_level> level_reached(const std::string& name, std::int64_t version);
   /// `known` has what this process knows by itself also where the engine does not answer.
@@ -56,9 +60,13 @@ class Session {
   RegionNews news_of(RegionNews news, const std::vector<std::int32_t>& wanted) const;
   base::Status restore_all(const std::string& name, std::int64_t version,
                            const std::optional<std::span<const std::int32_t>>& ids);
+  using Attempt = std::function<base::Result<Outcome>(VersionReader& reader)>;
   base::Result<Outcome> restore_chosen(VersionReader& reader, capture::MemoryTarget& target);
-  base::Status restore_newest(VersionReader& reader, std::optional<capture::MemoryTarget>& target,
-                              const Opening& opening, const base::Status& ready);
+  base::Result<Outcome> restore_chosen_part(VersionReader& reader, std::uint32_t of, const capture::Region& target);
+  base::Result<Outcome> ended(VersionReader& reader, const base::Status& outcome, bool wrong_use, bool touched);
+  base::Status restore_newest(VersionReader& reader, const Opening& opening, const base::Status& ready,
+                              const Attempt& attempt);
+  base::Status restored(VersionReader& reader, std::uint64_t begun);
 
   std::unique_ptr<Job> job_;
   capture::RegionTable regions_;
