@@ -123,6 +123,25 @@ TEST_F(GuestsOfANode, AreFoundWhenTheirClientHasFilledThem) {
   EXPECT_FALSE(told.slot.fresh);
 }
 
+TEST_F(GuestsOfANode, AreNotFreshMemoryForWhoReadsThemOrHasTheirSlotNext) {
+  close();
+  std::vector<std::unique_ptr<tier::Tier>> tiers;
+  tiers.push_back(std::move(*tier::make_tier("memory", {0, directory / "memory", 2 * base::MiB, 8 * base::MiB})));
+  make(std::move(tiers), {});
+  ASSERT_TRUE(core->recover());
+  core->guests.admit(kReader);
+  const auto first = take(1), second = take(1);
+  ASSERT_TRUE(first.fresh && second.fresh);
+  const Guest to_come{{first.tier, first.slot}, kChunk, content_hash(), true};
+  EXPECT_FALSE(core->guests.in_message({0, 0}, to_come).slot.fresh) << "told before it is hosted";
+  ASSERT_TRUE(core->guests.host(kReader, id(1), {{{0, 0}, {first.slot, kChunk, content_hash(), first.tier}}}));
+  ASSERT_TRUE(core->guests.expect(kReader, id(1), {0, 1}, {second.tier, second.slot}, kChunk));
+  EXPECT_FALSE(core->tiers()[0]->address(first.slot).fresh);
+  EXPECT_TRUE(core->tiers()[0]->address(second.slot).fresh);
+  ASSERT_TRUE(filled(kReader, {0, 1}));
+  EXPECT_FALSE(core->tiers()[0]->address(second.slot).fresh);
+}
+
 TEST_F(GuestsOfANode, GoThoughNobodyHasFilledThem) {
   (void)expected(kReader, {0, 0});
   (void)expected(kReader, {0, 1});

@@ -113,7 +113,7 @@ bool TierRoom::may_become_free(ClientId client, const ipc::Grant& request) const
 base::Result<tier::SlotAddress> TierRoom::take_for_redundancy(const segment::VersionId& id, std::uint64_t bytes,
                                                               EvictionScope most) {
   auto taken = take_slot(id, bytes, EvictionScope::stored);
-  return taken || most == EvictionScope::stored ? taken : take_slot(id, bytes, most);
+  return taken ? taken : take_slot(id, bytes, most);
 }
 
 base::Result<tier::SlotAddress> TierRoom::take_slot(const segment::VersionId& id, std::uint64_t bytes,

@@ -250,6 +250,30 @@ TEST_F(NodeGroupOnNetwork, GuestsAreBroughtFromAnotherEngineAndPiecesAreDescribe
   EXPECT_EQ(state->find(id(1)), nullptr) << "nothing is held";
 }
 
+TEST_F(NodeGroupOnNetwork, WhatThisNodeHasStaysWhileGuestsAreMadeOfItAndUntilTheClientIsDone) {
+  ASSERT_TRUE(checkpoint(1));
+  store(1);
+  const auto evictable = [&] {
+    const auto state = ledger->lock();
+    return state->held.evictable(*state->find(id(1)));
+  };
+  const ipc::RecoverGuests request{id(1), 1, {{0, 0}}, {{"host#0", address, {0}, {}}}};  // itself
+  ASSERT_TRUE(evictable());
+  std::optional<base::Result<ipc::RecoveredGuests>> recovered = group->recover(3, request);
+  for (; !recovered; recovered = group->recover(3, request)) {
+    EXPECT_FALSE(evictable());
+    os::sleep_ns(1'000'000);
+  }
+  ASSERT_TRUE(*recovered) << recovered->error().text();
+  EXPECT_EQ((*recovered)->guests.size(), 1U);
+  EXPECT_FALSE(evictable());
+  {
+    const auto state = ledger->lock();
+    state->held.unpin(3);
+  }
+  EXPECT_TRUE(evictable());
+}
+
 TEST_F(NodeGroupOnNetwork, AnotherLaunchReleasesWhatWasExportedThoughARecoveryKeepsTheNetwork) {
   ASSERT_TRUE(checkpoint(1));
   store(1);

@@ -119,6 +119,23 @@ TEST_F(ServerOfGuests, ASlotIsThereAtOnceOrNot) {
   EXPECT_EQ(leader_.call(ipc::GuestWritten{id_, 3, 0, kGuestBytes + 1, {}}).error().code, PERDURE_INVALID_ARGUMENT);
 }
 
+// Whoever is refused one reads the store itself, but what is only here would be gone.
+TEST_F(ServerOfGuests, NothingThatIsOnlyHereGoesForASlot) {
+  const segment::VersionId remains{"app", 2, {2, 1}};
+  segment::Piece piece{1, kGuestBytes, {{0, 1, kGuestSlots * kGuestBytes}}, {}};
+  for (std::uint64_t c = 0; c < kGuestSlots; ++c) {
+    const auto granted = neighbour_.call(ipc::Grant{remains, kGuestBytes, 0, {}, {}});
+    ASSERT_TRUE(granted) << granted.error().text();
+    piece.chunks.push_back({granted->slot.slot, kGuestBytes, written(granted->slot, std::byte{1}), granted->slot.tier});
+  }
+  ASSERT_TRUE(neighbour_.call(ipc::Stage{remains, 2, piece}));
+  ASSERT_TRUE(leader_.call(ipc::KeepRemains{remains}));
+  EXPECT_EQ(take(leader_, 0).error().code, PERDURE_NO_SPACE);
+  const auto held = leader_.call(ipc::Inventory{"", false});
+  ASSERT_TRUE(held);
+  EXPECT_EQ(held->held.size(), 1U);
+}
+
 TEST_F(ServerOfGuests, WhoWaitsForASlotGetsItWhenTheyAreReturnedOrTheirClientEnds) {
   for (const bool ends : {false, true}) {
     fill_all();
