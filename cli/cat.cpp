@@ -30,7 +30,7 @@ struct CatArguments {
 };
 
 /// Where elements come from: an array, or what one rank has.
-struct Chosen {
+struct NamedRegion {
   const reader::StoredRegion* region = nullptr;
   const reader::StoredArray* array = nullptr;
   const reader::LocalRegion* local = nullptr;
@@ -57,9 +57,9 @@ base::Result<const reader::LocalRegion*> choose_rank(const reader::StoredContent
                     "perdure show --regions shows how many ranks have it");
 }
 
-base::Result<Chosen> choose(const reader::StoredContent& content, const CatArguments& asked) {
+base::Result<NamedRegion> choose(const reader::StoredContent& content, const CatArguments& asked) {
   PERDURE_TRY(const auto spec, parse_region(asked.region));
-  Chosen chosen;
+  NamedRegion chosen;
   PERDURE_TRY(chosen.region, content.find(spec.region));
   chosen.array = content.array(chosen.region->id);
   const std::string object = content.id().text() + ", " + chosen.region->text();
@@ -80,7 +80,7 @@ base::Result<Chosen> choose(const reader::StoredContent& content, const CatArgum
 
 /// Calls `take(box, bytes)` for slabs of the chosen box, in its order.
 template <class Take>
-base::Status for_each(reader::StoredContent& content, const Chosen& chosen, const array::Box& box, Take&& take) {
+base::Status for_each(reader::StoredContent& content, const NamedRegion& chosen, const array::Box& box, Take&& take) {
   std::vector<std::byte> buffer;
   const std::uint64_t bytes = std::max<std::uint64_t>(1, chosen.type.bytes());
   return reader::each_slab(box, kAtOnce / bytes, [&](const array::Box& slab) -> base::Status {
@@ -92,7 +92,7 @@ base::Status for_each(reader::StoredContent& content, const Chosen& chosen, cons
 }
 
 /// Lines end with rows.
-std::string lines(const Chosen& chosen, const array::Box& slab, base::ConstByteSpan bytes) {
+std::string lines(const NamedRegion& chosen, const array::Box& slab, base::ConstByteSpan bytes) {
   const std::uint64_t size = chosen.type.bytes(), count = slab.elements();
   const std::uint64_t row = slab.dimensions == 0 ? 1 : slab.extent(slab.dimensions - 1);
   const std::uint64_t on_a_line = chosen.type.compound() ? 1 : kOnALine;
@@ -118,7 +118,7 @@ std::string lines(const Chosen& chosen, const array::Box& slab, base::ConstByteS
   return text + "\n";
 }
 
-int print_elements(reader::StoredContent& content, const Chosen& chosen, std::uint64_t most, Terminal& terminal) {
+int print_elements(reader::StoredContent& content, const NamedRegion& chosen, std::uint64_t most, Terminal& terminal) {
   const std::uint64_t all = chosen.box.elements(), shown = std::min(all, most);
   const auto& label = chosen.region->label;
   print(terminal.out,
@@ -137,7 +137,8 @@ int print_elements(reader::StoredContent& content, const Chosen& chosen, std::ui
   return kGood;
 }
 
-int print_elements_json(reader::StoredContent& content, const Chosen& chosen, std::uint64_t most, Terminal& terminal) {
+int print_elements_json(reader::StoredContent& content, const NamedRegion& chosen, std::uint64_t most,
+                        Terminal& terminal) {
   const std::uint64_t all = chosen.box.elements(), shown = std::min(all, most), size = chosen.type.bytes();
   base::Json values = base::Json::array(), begin = base::Json::array(), end = base::Json::array();
   for (unsigned d = 0; d < chosen.box.dimensions; ++d) {
@@ -167,7 +168,7 @@ int print_elements_json(reader::StoredContent& content, const Chosen& chosen, st
 }
 
 /// The bytes of the box, packed.
-int write_raw(reader::StoredContent& content, const Chosen& chosen, const std::string& path, Terminal& terminal) {
+int write_raw(reader::StoredContent& content, const NamedRegion& chosen, const std::string& path, Terminal& terminal) {
   const bool standard = path == "-";
   std::FILE* file = standard ? terminal.out : std::fopen(path.c_str(), "we");
   if (file == nullptr) return report(terminal, base::errno_error(errno, "open", path));

@@ -31,14 +31,14 @@ struct DiffArguments {
 };
 
 /// What has one name, or one number, in both.
-struct Pair {
+struct JoinedRegion {
   const StoredRegion* a = nullptr;
   const StoredRegion* b = nullptr;
   const StoredRegion& any() const { return a != nullptr ? *a : *b; }
 };
 
 struct RegionVerdict {
-  Pair pair;
+  JoinedRegion pair;
   Difference difference;
   unsigned dimensions = 0;
   std::string only_in;                                    ///< the side that has it
@@ -57,20 +57,21 @@ const StoredRegion* counterpart(const StoredRegion& region, const StoredContent&
   return by_number;
 }
 
-std::vector<Pair> all_pairs(const StoredContent& a, const StoredContent& b) {
-  std::vector<Pair> pairs;
+std::vector<JoinedRegion> all_pairs(const StoredContent& a, const StoredContent& b) {
+  std::vector<JoinedRegion> pairs;
   for (const StoredRegion& one : a.regions()) pairs.push_back({&one, counterpart(one, b)});
   for (const StoredRegion& one : b.regions()) {
-    const bool known = std::any_of(pairs.begin(), pairs.end(), [&](const Pair& pair) { return pair.b == &one; });
+    const bool known =
+        std::any_of(pairs.begin(), pairs.end(), [&](const JoinedRegion& pair) { return pair.b == &one; });
     if (!known) pairs.push_back({nullptr, &one});
   }
   return pairs;
 }
 
-base::Result<std::vector<Pair>> pairs_of(const StoredContent& a, const StoredContent& b,
-                                         const std::vector<std::string>& regions) {
+base::Result<std::vector<JoinedRegion>> pairs_of(const StoredContent& a, const StoredContent& b,
+                                                 const std::vector<std::string>& regions) {
   if (regions.empty()) return all_pairs(a, b);
-  std::vector<Pair> pairs;
+  std::vector<JoinedRegion> pairs;
   for (const std::string& region : regions) {
     const auto in_a = a.find(region), in_b = b.find(region);
     if (!in_a && !in_b) return base::fail(in_a.error());
@@ -123,7 +124,7 @@ base::Status compare_locals(StoredContent& a, StoredContent& b, RegionVerdict& v
   return {};
 }
 
-base::Result<RegionVerdict> judge(StoredContent& a, StoredContent& b, const Pair& pair,
+base::Result<RegionVerdict> judge(StoredContent& a, StoredContent& b, const JoinedRegion& pair,
                                   const reader::Advance& advance) {
   RegionVerdict verdict;
   verdict.pair = pair;
@@ -205,13 +206,13 @@ base::Json to_json(const RegionVerdict& verdict) {
   return json;
 }
 
-base::Result<std::vector<RegionVerdict>> compare(StoredContent& a, StoredContent& b, const std::vector<Pair>& pairs,
-                                                 Terminal& terminal) {
+base::Result<std::vector<RegionVerdict>> compare(StoredContent& a, StoredContent& b,
+                                                 const std::vector<JoinedRegion>& pairs, Terminal& terminal) {
   std::uint64_t bytes = 0;
-  for (const Pair& pair : pairs) bytes += pair.a != nullptr && pair.b != nullptr ? pair.a->bytes : 0;
+  for (const JoinedRegion& pair : pairs) bytes += pair.a != nullptr && pair.b != nullptr ? pair.a->bytes : 0;
   Progress progress(terminal, "comparing", bytes);
   std::vector<RegionVerdict> verdicts;
-  for (const Pair& pair : pairs) {
+  for (const JoinedRegion& pair : pairs) {
     PERDURE_TRY(auto verdict, judge(a, b, pair, [&](std::uint64_t some) { progress.add(some); }));
     verdicts.push_back(std::move(verdict));
   }

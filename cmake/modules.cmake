@@ -51,13 +51,19 @@ perdure_module(launch LIBRARIES fmt::fmt)
 perdure_module(inspect LIBRARIES fmt::fmt TEST_LIBRARIES perdure_test_support)
 
 perdure_module(capi TEST_LIBRARIES perdure_test_support LABELS engine)
+if(PERDURE_TESTS)  # a C compiler has to take the header, too
+  add_library(perdure_reader_in_c OBJECT src/capi/reader_testing.c)
+  target_include_directories(perdure_reader_in_c PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(perdure_reader_in_c PRIVATE perdure_warnings)
+  target_link_libraries(test_capi PRIVATE perdure_reader_in_c)
+endif()
 
 # The library that applications load. Everything inside is hidden but the perdure_* functions.
 file(GLOB capi_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/capi/*.cpp)
 list(FILTER capi_sources EXCLUDE REGEX "_test\\.cpp$")
 add_library(perdure_shared SHARED ${capi_sources})
 target_include_directories(perdure_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
-target_link_libraries(perdure_shared PRIVATE perdure_client perdure_warnings)
+target_link_libraries(perdure_shared PRIVATE perdure_client perdure_reader perdure_warnings)
 target_link_options(perdure_shared PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/perdure.map)
 set_target_properties(perdure_shared PROPERTIES OUTPUT_NAME perdure VERSION ${PROJECT_VERSION} SOVERSION 0
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/perdure.map)

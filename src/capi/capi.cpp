@@ -6,35 +6,21 @@
 #include "base/version.hpp"
 #include "capi/arrays.hpp"
 #include "capi/handles.hpp"
+#include "capi/texts.hpp"
 #include "os/system.hpp"
 
 namespace {
 
 using namespace perdure;
+using capi::copy_text;
 using capi::Handle;
-
-base::Status refuse(const char* what, const char* why) { return base::fail(PERDURE_INVALID_ARGUMENT, what, why); }
-
-// A text that no memory can be had for is one that needs none.
-std::string text_of(const base::Error& error) noexcept {
-  try {
-    return error.text();
-  } catch (...) {
-    return "out of memory";  // short enough
-  }
-}
+using capi::refuse;
+using capi::text_of;
 
 perdure_status finish(Handle& handle, const base::Status& status) {
   handle.error_text = status ? std::string() : text_of(status.error());
   handle.error_retryable = !status && status.error().retryable;
   return status ? PERDURE_OK : status.error().code;
-}
-
-void copy_text(const std::string& text, char* target, std::size_t bytes) {
-  if (target == nullptr || bytes == 0) return;
-  const std::size_t length = std::min(text.size(), bytes - 1);
-  std::memcpy(target, text.data(), length);
-  target[length] = '\0';
 }
 
 // perdure_close() takes the handle with it, so that what it could not do is kept for the thread that called it.

@@ -1,0 +1,95 @@
+/** @file
+ * Perdure: reads a stored checkpoint without the program that wrote it, its ranks, MPI or an engine. C API.
+ *
+ * The conventions are those of perdure.h, with these of its own:
+ *  1. A reader is made by perdure_open_reader() and ended by perdure_close_reader(). It serialises the calls made on
+ * it, so any thread may call. All calls are [local]. perdure_reader_error_text() tells of the last failure.
+ *  2. Every byte that a reader gives was verified with the whole chunk that it is in. What is damaged is read a second
+ *     time, past this machine's memory of it, before it is PERDURE_CORRUPT. A reader changes nothing in the store: it
+ * sets nothing aside, and removes nothing.
+ *  3. A reader keeps some chunks that it read last in memory, at most 256 MiB.
+ *  4. Indices and extents are in elements, of 64 bits; the last dimension varies fastest.
+ *  5. After a failure the content of a target is undefined.
+ *  6. A job may retire the version while it is read: then reading what is not in memory yet fails.
+ */
+#ifndef PERDURE_PERDURE_READER_H
+#define PERDURE_PERDURE_READER_H
+
+#include "perdure/perdure.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A version of a checkpoint that is open for reading. */
+typedef struct perdure_reader_handle perdure_reader_t;
+
+/** What a region is part of. */
+typedef enum perdure_stored_kind {
+  PERDURE_STORED_LOCAL = 0,     /**< each rank has its own (perdure_protect()) */
+  PERDURE_STORED_ARRAY = 1,     /**< an array that ranks have together (perdure_protect_global()) */
+  PERDURE_STORED_LIST = 2,      /**< rows of all ranks, one behind the other (perdure_protect_list()) */
+  PERDURE_STORED_REPLICATED = 3 /**< an array that was equal on all ranks (perdure_protect_replicated()) */
+} perdure_stored_kind;
+
+/** A region of a stored version. Texts are valid until the reader is closed, and "" where nothing was said. */
+typedef struct perdure_region_info {
+  int id;                   /**< the number that the program gave it */
+  perdure_stored_kind kind; /**< what it is part of */
+  const char* name;         /**< as in perdure_describe() */
+  const char* type; /**< of an element, as in perdure_protect_global(); "v8": 8 bytes of which nothing is known */
+  const char* unit; /**< as in perdure_describe() */
+  const char* description; /**< as in perdure_describe() */
+  int dimensions;          /**< 0, a scalar, to 8; of a local region 1 */
+  uint64_t extents[8]; /**< in elements; those beyond `dimensions` are 0. Of a local region the most that a rank has */
+  uint64_t element_bytes; /**< bytes of one element; of a local region those of the lowest rank that has it */
+  uint64_t ranks;         /**< that stored any of it; of a local region those that have it */
+  uint64_t bytes;         /**< of all that is stored of it */
+} perdure_region_info;
+
+/** Opens a version in the store at `store_path`, a directory or SCHEME://PLACE, and reads its manifests. [local]
+ *  `version` may be PERDURE_LATEST: the newest one of `name` that is whole. Of several attempts at a version the newest
+ *  one that is whole is taken. On failure *out is NULL, and `message` (may be NULL) gets the text, cut to
+ * `message_bytes` bytes with the final 0. PERDURE_NOT_FOUND: no such store, name or version; PERDURE_INCOMPLETE:
+ * segments are missing, which the text names; PERDURE_CORRUPT: a manifest is damaged, or ranks contradict each other;
+ * PERDURE_UNSUPPORTED: it was written by a newer Perdure. */
+PERDURE_API perdure_status perdure_open_reader(const char* store_path, const char* name, int64_t version,
+                                               perdure_reader_t** out, char* message, size_t message_bytes);
+/** Ends the reader and sets it to NULL. [local] PERDURE_CLOSED when it was closed before. */
+PERDURE_API perdure_status perdure_close_reader(perdure_reader_t** reader);
+/** The text of the last failure on this reader, valid until its next call; "" when there was none. [local] */
+PERDURE_API const char* perdure_reader_error_text(perdure_reader_t* reader);
+
+/** Which version it is, and how many ranks wrote it. [local] Either may be NULL. */
+PERDURE_API perdure_status perdure_reader_version(perdure_reader_t* reader, int64_t* version, uint64_t* ranks);
+/** How many regions the version has, each id once. [local] */
+PERDURE_API perdure_status perdure_reader_region_count(perdure_reader_t* reader, size_t* count);
+/** Region number `index`, from 0 on, ascending by id. [local] PERDURE_NOT_FOUND beyond the last. */
+PERDURE_API perdure_status perdure_reader_region(perdure_reader_t* reader, size_t index, perdure_region_info* info);
+/** The index of the region with this name, or this number ("5"). [local] PERDURE_NOT_FOUND, with those that there are
+ * in the text; PERDURE_INVALID_ARGUMENT when several have the name. */
+PERDURE_API perdure_status perdure_reader_find(perdure_reader_t* reader, const char* region, size_t* index);
+
+/** The elements of an array from index `begin` to before `end`, one behind the other, the last dimension fastest.
+ * [local] `begin` and `end` have a number for each dimension; both NULL: the whole array. `target_bytes` is exactly
+ * what the elements take. PERDURE_INVALID_ARGUMENT: it is a local region, the box is not inside of the array, or the
+ * target has another size. PERDURE_CORRUPT: a chunk is damaged, or no rank stored some of it; the text says where. */
+PERDURE_API perdure_status perdure_reader_read(perdure_reader_t* reader, size_t index, const uint64_t* begin,
+                                               const uint64_t* end, void* target, size_t target_bytes);
+
+/** How large the local region `id` of a rank is. [local] PERDURE_NOT_FOUND when the rank has none. */
+PERDURE_API perdure_status perdure_reader_local_size(perdure_reader_t* reader, uint64_t rank, int id,
+                                                     perdure_region_size* size);
+/** `count` elements of the local region `id` of a rank, from number `first` on. [local] `target_bytes` is exactly what
+ *  they take. Errors as those of perdure_reader_read() and perdure_reader_local_size(). */
+PERDURE_API perdure_status perdure_reader_read_local(perdure_reader_t* reader, uint64_t rank, int id, uint64_t first,
+                                                     uint64_t count, void* target, size_t target_bytes);
+
+/** Reads and verifies every byte of the version, its manifests and the room between chunks included. [local]
+ *  PERDURE_CORRUPT: the text has the first defect, and how many there are. */
+PERDURE_API perdure_status perdure_reader_verify(perdure_reader_t* reader);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* PERDURE_PERDURE_READER_H */

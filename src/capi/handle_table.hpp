@@ -1,0 +1,43 @@
+#pragma once
+// Numbers that stand for objects: a program holds one as a pointer that is never followed, so that a call with a number
+// that was given back is an error and not a crash (docs/adr/0001).
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace perdure::capi {
+
+template <class Public, class Held>
+class HandleTable {
+ public:
+  /// Never destroyed: what is still open at the end of the process keeps its threads until it is gone.
+  static HandleTable& instance() {
+    static auto* table = new HandleTable;
+    return *table;
+  }
+  Public* add(std::shared_ptr<Held> held) {
+    std::lock_guard guard(mutex_);
+    const std::uintptr_t key = next_++;
+    held_[key] = std::move(held);
+    return reinterpret_cast<Public*>(key);
+  }
+  std::shared_ptr<Held> find(Public* handle) {
+    std::lock_guard guard(mutex_);
+    const auto it = held_.find(reinterpret_cast<std::uintptr_t>(handle));
+    return it == held_.end() ? nullptr : it->second;
+  }
+  /// Takes it out; nothing when it is not there.
+  std::shared_ptr<Held> take(Public* handle) {
+    std::lock_guard guard(mutex_);
+    auto node = held_.extract(reinterpret_cast<std::uintptr_t>(handle));
+    return node.empty() ? nullptr : std::move(node.mapped());
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::uintptr_t, std::shared_ptr<Held>> held_;
+  std::uintptr_t next_ = 1;
+};
+
+}  // namespace perdure::capi
