@@ -171,5 +171,7 @@ using MakeStore = base::Result<std::unique_ptr<Store>>(const std::string& place,
 /// not read, nor are the tables of format 3: at 4,096 nodes of 128 ranks the indexes are 25 MB together, the tables of
 /// 100,000 regions per rank half a terabyte.
 base::Result<std::vector<segment::Manifest>> read_version(Store& store, const VersionListing& listing);
+/// The same judgement for who has read the manifests, in the order of the listing.
+base::Status check_version(const VersionListing& listing, const std::vector<segment::Manifest>& manifests);
 
 }  // namespace perdure::store

@@ -55,6 +55,13 @@ Status check_ranks(const std::vector<Manifest>& manifests, const std::string& ob
 
 }  // namespace
 
+base::Status check_version(const VersionListing& listing, const std::vector<Manifest>& manifests) {
+  PERDURE_CHECK(check_present(listing));
+  for (std::size_t i = 0; i < manifests.size(); ++i)
+    PERDURE_CHECK(check_agreement(manifests[i], manifests.front(), listing, listing.segments[i]));
+  return check_ranks(manifests, listing.id.text());
+}
+
 base::Result<std::vector<Manifest>> read_version(Store& store, const VersionListing& listing) {
   PERDURE_CHECK(check_present(listing));
   std::vector<Manifest> manifests;
@@ -64,7 +71,7 @@ base::Result<std::vector<Manifest>> read_version(Store& store, const VersionList
     manifests.push_back(std::move(manifest));
     PERDURE_CHECK(check_agreement(manifests.back(), manifests.front(), listing, segment));
   }
-  PERDURE_CHECK(check_ranks(manifests, listing.id.text()));
+  PERDURE_CHECK(check_version(listing, manifests));
   return manifests;
 }
 
