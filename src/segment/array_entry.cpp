@@ -130,7 +130,9 @@ base::Result<ArrayEntry> array_of(const RegionEntry& entry, const std::string& o
     if (more == nullptr) break;
     bytes.insert(bytes.end(), more->begin(), more->end());
   }
-  PERDURE_TRY(array.boxes, array::decode_boxes(bytes, array.whole, array::kMostBoxes, object));
+  // None is empty: what claims more than the entry has elements is not even looked at.
+  const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(array::kMostBoxes, entry.count));
+  PERDURE_TRY(array.boxes, array::decode_boxes(bytes, array.whole, most, object));
   std::uint64_t elements = 0;  // each box is inside of the array; together they may be more
   for (const auto& box : array.boxes)
     if (__builtin_add_overflow(elements, box.elements(), &elements))
