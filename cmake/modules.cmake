@@ -31,6 +31,7 @@ perdure_module(store TEST_LIBRARIES perdure_test_support)
 perdure_module(calibration TEST_LIBRARIES perdure_test_support)
 perdure_module(plot)
 perdure_module(plan)
+perdure_module(reader TEST_LIBRARIES perdure_test_support)
 perdure_module(simulate ${virtual_time} ${virtual_time_tests} TEST_LIBRARIES perdure_test_support)
 if(PERDURE_TESTS)  # they read the descriptions that are shipped
   foreach(test test_device test_calibration test_simulate)

@@ -1,0 +1,64 @@
+#include <algorithm>
+
+#include "reader/missing_text.hpp"
+#include "reader/stored_content.hpp"
+
+namespace perdure::reader {
+namespace {
+
+std::string there(const std::vector<store::VersionListing>& listings) {
+  std::vector<std::uint64_t> versions;
+  for (const auto& listing : listings)
+    if (versions.empty() || versions.back() != listing.id.version) versions.push_back(listing.id.version);
+  std::string text;
+  constexpr std::size_t kMost = 8;
+  for (std::size_t i = versions.size() - std::min(versions.size(), kMost); i < versions.size(); ++i)
+    text += (text.empty() ? versions.size() > kMost ? "..., " : "" : ", ") + std::to_string(versions[i]);
+  return text;
+}
+
+}  // namespace
+
+base::Error missing_segments(const store::VersionListing& listing) {
+  std::string missing;
+  std::uint64_t next = 0, count = 0;
+  const auto add = [&](std::uint64_t end) {
+    if (next >= end) return;
+    missing += (missing.empty() ? "" : ",") + std::to_string(next);
+    if (end - next > 1) missing += "-" + std::to_string(end - 1);
+    count += end - next;
+  };
+  for (const auto& segment : listing.segments) {
+    add(std::min(segment.index, listing.segment_count));
+    next = std::uint64_t{segment.index} + 1;
+  }
+  add(listing.segment_count);
+  return {PERDURE_INCOMPLETE, listing.id.text(),
+          "segment" + std::string(count == 1 ? " " : "s ") + missing + " of its " +
+              std::to_string(listing.segment_count) + (count == 1 ? " is" : " are") + " missing",
+          "perdure ls shows which versions are complete", false};
+}
+
+base::Result<store::VersionListing> find_version(store::Store& store, const std::string& name,
+                                                 std::optional<std::uint64_t> version) {
+  const std::string object = version ? name + " version " + std::to_string(*version) : name;
+  auto listed = store.list(name);
+  if (!listed && listed.error().code != PERDURE_NOT_FOUND) return base::fail(listed.error());
+  const auto all = listed ? std::move(*listed) : std::vector<store::VersionListing>();
+  if (all.empty())
+    return base::fail(PERDURE_NOT_FOUND, object, "no such checkpoint in " + store.properties().location,
+                      "perdure ls lists what is there");
+  auto chosen = all;
+  if (version) std::erase_if(chosen, [&](const auto& one) { return one.id.version != *version; });
+  if (chosen.empty())
+    return base::fail(PERDURE_NOT_FOUND, object, "no such checkpoint in " + store.properties().location,
+                      "its versions there are " + there(all));
+  // What was begun later is newer (plan/selection.hpp).
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [](const auto& a, const auto& b) { return a.id.attempt > b.id.attempt; });
+  for (auto& one : chosen)
+    if (one.all_present()) return std::move(one);
+  return base::fail(missing_segments(chosen.front()));
+}
+
+}  // namespace perdure::reader

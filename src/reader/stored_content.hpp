@@ -1,0 +1,81 @@
+#pragma once
+// One whole version of a store, read by the names of its regions: without MPI, and without the program that wrote it.
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "reader/join.hpp"
+#include "reader/verified_chunks.hpp"
+
+namespace perdure::reader {
+
+/// The segments of the version that this number means: of several attempts at it the newest one that is whole. Without
+/// a number, of the newest one of `name` that is whole. PERDURE_NOT_FOUND: there is none; PERDURE_INCOMPLETE: of each,
+/// segments are missing.
+base::Result<store::VersionListing> find_version(store::Store& store, const std::string& name,
+                                                 std::optional<std::uint64_t> version);
+
+/// One thread at a time. Keeps some chunks in memory, at most 256 MiB of them. Every byte that it gives was verified
+/// with its whole chunk: PERDURE_CORRUPT, about the segment, where a chunk is damaged even when it is read past this
+/// machine's memory of it. After an error the content of a target is undefined.
+class StoredContent {
+ public:
+  /// Reads all manifests. `store` outlives the object. PERDURE_INCOMPLETE: these segments are missing; PERDURE_CORRUPT:
+  /// a manifest is damaged, or they contradict each other.
+  static base::Result<StoredContent> open(store::Store& store, const store::VersionListing& listing,
+                                          std::uint64_t kept_bytes = 256 * base::MiB);
+  /// PERDURE_NOT_FOUND when the store does not have it.
+  static base::Result<StoredContent> open(store::Store& store, const segment::VersionId& id);
+  const segment::VersionId& id() const { return listing_.id; }
+  std::uint32_t ranks() const { return static_cast<std::uint32_t>(parts_.size()); }
+  /// All ascending by id, local ones of an id by rank. The references are good as long as the object.
+  const std::vector<StoredRegion>& regions() const { return joined_.regions; }
+  const std::vector<StoredArray>& arrays() const { return joined_.arrays; }
+  const std::vector<LocalRegion>& locals() const { return joined_.locals; }
+
+  /// By name, or by number ("5"). PERDURE_NOT_FOUND with those that there are; PERDURE_INVALID_ARGUMENT when several
+  /// have this name.
+  base::Result<const StoredRegion*> find(const std::string& region) const;
+  /// Nothing when that is no array, or when the rank has no such region.
+  const StoredArray* array(std::int32_t id) const;
+  const LocalRegion* local(std::uint32_t rank, std::int32_t id) const;
+
+  /// The elements of `box` one behind the other, the last dimension fastest. PERDURE_INVALID_ARGUMENT: it is not inside
+  /// of the array, or `target` has another size. PERDURE_CORRUPT also where no rank stored an element of it, or two
+  /// did.
+  base::Status read(const StoredArray& array, const array::Box& box, base::ByteSpan target);
+  /// Elements [first, first + n) of what a rank has for itself; `target` has n of them.
+  base::Status read_local(const LocalRegion& region, std::uint64_t first, base::ByteSpan target);
+
+  /// Gives `take` a box and its elements, packed as read() does, until each element of the array was given once.
+  using TakeSlab = std::function<base::Status(const array::Box& box, base::ConstByteSpan elements)>;
+  /// Boxes of at most `most_bytes`, or of one element, in the order in which they are stored: rank by rank. Each chunk
+  /// is read once. Ends with the first error of `take`.
+  base::Status for_each_slab(const StoredArray& array, std::uint64_t most_bytes, const TakeSlab& take);
+  /// The same of one rank's region: `take` gets the number of the first element.
+  using TakeElements = std::function<base::Status(std::uint64_t first, base::ConstByteSpan elements)>;
+  base::Status for_each_slab(const LocalRegion& region, std::uint64_t most_bytes, const TakeElements& take);
+
+  /// Every byte of every segment. All that is wrong; empty: nothing. `progress(bytes)` after each block.
+  base::Result<std::vector<segment::Defect>> verify(const std::function<void(std::uint64_t)>& progress);
+  /// Of segments, since it was opened: chunks as a whole.
+  std::uint64_t bytes_read() const { return chunks_.bytes_read(); }
+
+ private:
+  StoredContent(store::Store& store, store::VersionListing listing, std::uint64_t kept_bytes)
+      : store_(&store), listing_(std::move(listing)), chunks_(store, kept_bytes) {}
+  ChunkPlace place(std::uint32_t rank, std::uint64_t chunk) const {
+    return {&listing_.segments[parts_[rank].segment], &parts_[rank].piece, static_cast<std::size_t>(chunk)};
+  }
+  base::Status read_manifests();
+  base::Status read_capture(std::uint32_t rank, std::uint64_t begin, base::ByteSpan target, const std::string& what);
+  base::Status check_cover(const StoredArray& array, const array::Box& box) const;
+
+  store::Store* store_;
+  store::VersionListing listing_;
+  std::vector<RankPart> parts_;  ///< by rank; their entries are in joined_ instead
+  Joined joined_;
+  VerifiedChunks chunks_;
+};
+
+}  // namespace perdure::reader
