@@ -4,7 +4,7 @@
 namespace perdure::cli {
 
 Enrol enrol_run, enrol_ls, enrol_show, enrol_verify, enrol_prune, enrol_forget, enrol_config, enrol_doctor, enrol_top;
-Enrol enrol_metrics, enrol_calibrate, enrol_simulate, enrol_cat, enrol_diff;
+Enrol enrol_metrics, enrol_calibrate, enrol_simulate, enrol_cat, enrol_diff, enrol_export, enrol_import, enrol_plot;
 
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> kVerbs = {
@@ -14,6 +14,9 @@ const std::vector<Verb>& verbs() {
       {"cat", "Print or write the elements of a region of a checkpoint, or a part of them", enrol_cat},
       {"diff", "Compare the regions of two checkpoints element by element", enrol_diff},
       {"verify", "Read and verify every byte of a store or of one checkpoint", enrol_verify},
+      {"export", "Write the arrays of a checkpoint as HDF5 or Zarr, for other programs", enrol_export},
+      {"import", "Bring an HDF5 file into a store, as a version of a checkpoint", enrol_import},
+      {"plot", "Show a plane of an array as a picture, or in the terminal", enrol_plot},
       {"prune", "Retire old versions and remove what killed jobs left", enrol_prune},
       {"forget", "Make a checkpoint's name a first start again, on purpose", enrol_forget},
       {"config", "Show the effective configuration and where each value came from", enrol_config},

@@ -1,0 +1,156 @@
+#include <algorithm>
+
+#include "base/version.hpp"
+#include "os/system.hpp"
+#include "plan/selection.hpp"
+#include "portable/hdf5_source.hpp"
+#include "portable/import_version.hpp"
+#include "reader/slabs.hpp"
+
+namespace perdure::portable {
+namespace {
+
+using base::Result;
+using base::Status;
+
+constexpr std::uint64_t kChunkBytes = 16 * base::MiB;
+
+/// Nothing of this version may be there, and the new attempt has to be the newest of the name.
+Result<segment::VersionId> new_attempt(store::Store& store, const std::string& name, std::uint64_t version) {
+  PERDURE_TRY(std::uint64_t newest, store.forgotten(name));
+  auto listings = store.list(name);
+  if (!listings && listings.error().code != PERDURE_NOT_FOUND) return base::fail(listings.error());
+  for (const auto& listing : listings ? *listings : std::vector<store::VersionListing>{}) {
+    newest = std::max(newest, listing.id.attempt.created_ns);
+    if (listing.id.version == version)
+      return base::fail(
+          PERDURE_EXISTS, listing.id.text(), "it is in " + store.properties().location + " already",
+          "choose another version, or remove that one: perdure prune " + name + "@" + std::to_string(version));
+  }
+  segment::VersionId id{name, version, {plan::attempt_time(os::wall_clock_ns(), newest), os::random_u64()}};
+  if (const auto wrong = id.wrong(); !wrong.empty()) return base::fail(PERDURE_INVALID_ARGUMENT, id.text(), wrong);
+  return id;
+}
+
+segment::Manifest manifest_of(const Hdf5Source& source, const segment::VersionId& id) {
+  segment::Manifest manifest{id, static_cast<std::uint32_t>(source.ranks()), 0,
+                             1,  std::string("perdure ") + base::kVersion,   {}};
+  manifest.pieces.resize(source.ranks());
+  for (std::uint32_t r = 0; r < manifest.pieces.size(); ++r) {
+    manifest.pieces[r].rank = r;
+    manifest.pieces[r].chunk_bytes = kChunkBytes;
+  }
+  for (const SourceSet& set : source.sets()) manifest.pieces[set.rank.value_or(0)].regions.push_back(set.entry);
+  for (segment::Piece& piece : manifest.pieces)
+    for (std::uint64_t left = piece.capture_bytes(); left > 0; left -= piece.chunks.back().length)
+      piece.chunks.push_back({0, std::min(left, kChunkBytes), {}, 0});
+  return manifest;
+}
+
+/// As a reader will see it, before anything is written.
+Status check_sense(const segment::Manifest& manifest) {
+  std::vector<reader::RankPart> parts;
+  for (const segment::Piece& piece : manifest.pieces) {
+    if (const auto wrong = piece.wrong(); !wrong.empty())
+      return base::fail(PERDURE_INVALID_ARGUMENT, manifest.id.text() + ", rank " + std::to_string(piece.rank), wrong);
+    parts.push_back({piece, 0});
+  }
+  PERDURE_TRY(const auto joined, reader::join(parts, manifest.id.text()));
+  return segment::check_describable(manifest, manifest.id.text());
+}
+
+/// Chunks of one rank's capture, as its bytes come.
+class ChunkWriter {
+ public:
+  ChunkWriter(store::SegmentSink& sink, segment::Piece& piece) : sink_(sink), piece_(piece) {}
+  Status add(base::ConstByteSpan bytes) {
+    while (!bytes.empty()) {
+      segment::ChunkEntry& chunk = piece_.chunks[at_];
+      const auto part = bytes.first(std::min<std::size_t>(bytes.size(), chunk.length - buffer_.size()));
+      buffer_.insert(buffer_.end(), part.begin(), part.end());
+      bytes = bytes.subspan(part.size());
+      if (buffer_.size() < chunk.length) continue;
+      chunk.hash = base::hash128(buffer_);
+      PERDURE_CHECK(sink_.write(chunk.offset, buffer_));
+      buffer_.clear();
+      ++at_;
+    }
+    return {};
+  }
+
+ private:
+  store::SegmentSink& sink_;
+  segment::Piece& piece_;
+  std::vector<std::byte> buffer_;
+  std::size_t at_ = 0;
+};
+
+Status write_chunks(const Hdf5Source& source, segment::Manifest& manifest, store::SegmentSink& sink,
+                    const Advance& advance) {
+  std::vector<std::byte> buffer;
+  std::optional<ChunkWriter> writer;
+  std::optional<std::uint32_t> of;
+  for (const SourceSet& set : source.sets()) {
+    const std::uint32_t rank = set.rank.value_or(0);
+    if (of != rank) writer.emplace(sink, manifest.pieces[rank]);
+    of = rank;
+    PERDURE_TRY(auto opened, source.set(set));
+    const std::uint64_t element = set.type.bytes();
+    const Status written = reader::each_slab(set.whole, kChunkBytes / element, [&](const array::Box& slab) -> Status {
+      buffer.resize(slab.elements() * element);
+      PERDURE_CHECK(opened.read(slab, buffer));
+      if (auto added = writer->add(buffer); !added) return added;
+      advance(buffer.size());
+      return {};
+    });
+    if (!written) return written;
+  }
+  return {};
+}
+
+Status write_segment(const Hdf5Source& source, segment::Manifest& manifest, store::Store& store,
+                     const Advance& advance) {
+  const std::uint64_t tail = segment::lay_out(manifest);
+  PERDURE_TRY(const auto sink, store.begin(manifest, tail + segment::tail_bytes(manifest, tail)));
+  PERDURE_CHECK(write_chunks(source, manifest, *sink, advance));
+  PERDURE_CHECK(sink->write(0, segment::encode_header(manifest)));
+  PERDURE_CHECK(segment::write_tail(
+      manifest, tail, [&](std::uint64_t offset, base::ConstByteSpan data) { return sink->write(offset, data); }));
+  return sink->commit();
+}
+
+/// Every byte, from the device where the system lets us. A version that is damaged from the beginning does not stay.
+Status read_back(store::Store& store, const segment::VersionId& id, const Advance& advance) {
+  PERDURE_TRY(const auto listings, store.list(id.name));
+  for (const auto& listing : listings) {
+    if (listing.id != id || !listing.all_present()) continue;
+    PERDURE_TRY(const auto segment, store.open_anew(listing.segments.front()));
+    const auto defects = segment::verify(*segment, advance);
+    if (defects.empty()) return {};
+    (void)store.remove(id);
+    return base::fail(defects.front().error);
+  }
+  return base::fail(PERDURE_NOT_FOUND, id.text(), "it was written, and is not there any more");
+}
+
+}  // namespace
+
+Result<std::uint64_t> hdf5_bytes(const std::string& path) {
+  PERDURE_TRY(const auto source, Hdf5Source::open(path));
+  return source.bytes();
+}
+
+Result<Imported> import_hdf5(const std::string& path, store::Store& store, const std::string& name,
+                             std::uint64_t version, const Advance& advance) {
+  PERDURE_TRY(const auto id, new_attempt(store, name, version));
+  PERDURE_TRY(const auto source, Hdf5Source::open(path));
+  segment::Manifest manifest = manifest_of(source, id);
+  PERDURE_CHECK(check_sense(manifest));
+  PERDURE_CHECK(write_segment(source, manifest, store, advance));
+  PERDURE_CHECK(read_back(store, id, advance));
+  const auto arrays = static_cast<std::uint64_t>(
+      std::count_if(source.sets().begin(), source.sets().end(), [](const SourceSet& set) { return !set.rank; }));
+  return Imported{id, source.ranks(), arrays, source.sets().size() - arrays, source.bytes()};
+}
+
+}  // namespace perdure::portable

@@ -1,0 +1,91 @@
+#include "portable/hdf5_library.hpp"
+
+#include <dlfcn.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+
+namespace perdure::portable {
+namespace {
+
+using base::Result;
+
+// Debian's name of the one without MPI first; then others' of that release and of later ones, whose functions are the
+// same.
+constexpr std::initializer_list<const char*> kLibraries = {"libhdf5_serial.so.103", "libhdf5.so.103",
+                                                           "libhdf5_serial.so.310", "libhdf5.so.200", "libhdf5.so.310"};
+constexpr const char* kRemedy = "install HDF5 (Debian: libhdf5-103-1)";
+
+Result<Hdf5Library> load() {
+  void* library = nullptr;
+  const char* found = *kLibraries.begin();
+  for (const char* name : kLibraries)
+    if ((library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL)) != nullptr) {
+      found = name;
+      break;
+    }
+  if (library == nullptr) return base::fail(PERDURE_UNAVAILABLE, found, "the library cannot be loaded", kRemedy);
+  Hdf5Library functions;
+  const char* missing = nullptr;
+  const auto look_up = [&](const char* name) {
+    void* address = ::dlsym(library, name);
+    if (address == nullptr) missing = name;
+    return address;
+  };
+#define PERDURE_HDF5_LOAD(name) functions.name = reinterpret_cast<decltype(functions.name)>(look_up(#name));
+  PERDURE_HDF5_FUNCTIONS(PERDURE_HDF5_LOAD)
+#undef PERDURE_HDF5_LOAD
+  if (missing != nullptr)
+    return base::fail(PERDURE_UNAVAILABLE, found, std::string("the library lacks ") + missing, kRemedy);
+  // At its end the library would write again what it could not write to a full disk.
+  (void)functions.H5dont_atexit();
+  if (functions.H5open() < 0) return base::fail(PERDURE_UNAVAILABLE, found, "the library does not start", kRemedy);
+    // Numbers are known from here on.
+#define PERDURE_HDF5_LOAD(name) \
+  if (const void* address = look_up(#name)) std::memcpy(&functions.name, address, sizeof functions.name);
+  PERDURE_HDF5_NUMBERS(PERDURE_HDF5_LOAD)
+#undef PERDURE_HDF5_LOAD
+  if (missing != nullptr)
+    return base::fail(PERDURE_UNAVAILABLE, found, std::string("the library lacks ") + missing, kRemedy);
+  (void)functions.H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // it prints nothing: errors are values here
+  return functions;
+}
+
+/// What a walk through the library's errors finds: the innermost one, and what the system said.
+struct ErrorText {
+  std::string text;
+  int error_number = 0;
+};
+
+herr_t look(unsigned /*n*/, const H5E_error2_t* error, void* data) {
+  auto& found = *static_cast<ErrorText*>(data);
+  if (error->desc == nullptr) return 0;
+  found.text = error->desc;
+  if (const char* number = std::strstr(error->desc, "errno = ")) found.error_number = std::atoi(number + 8);
+  return 0;
+}
+
+}  // namespace
+
+base::Error Hdf5Library::error(const std::string& call, const std::string& object) const {
+  ErrorText found;
+  (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, &look, &found);
+  (void)H5Eclear2(H5E_DEFAULT);
+  if (found.error_number > 0) {
+    auto error = base::errno_error(found.error_number, call, object);
+    if (found.error_number == EFBIG) error.code = PERDURE_NO_SPACE;  // as os::File says it of this limit
+    return error;
+  }
+  return {
+      PERDURE_IO, object, call + " failed" + (found.text.empty() ? "" : ": " + found.text.substr(0, 200)), {}, false};
+}
+
+Result<const Hdf5Library*> load_hdf5_library() {
+  static const Result<Hdf5Library> library = load();
+  if (!library) return base::fail(library.error());
+  return &*library;
+}
+
+}  // namespace perdure::portable

@@ -1,0 +1,45 @@
+#pragma once
+// An HDF5 file that is read: its data sets as regions. Inside this module only.
+#include "portable/data_set.hpp"
+#include "portable/hdf5_file.hpp"
+
+namespace perdure::portable {
+
+/// What a version gets of a data set.
+struct SourceSet {
+  std::string path;
+  std::optional<std::uint32_t> rank;  ///< nothing: an array
+  segment::RegionEntry entry;         ///< of all of it
+  array::ElementType type;
+  array::Box whole;
+};
+
+class Hdf5Source {
+ public:
+  /// PERDURE_NOT_FOUND, PERDURE_IO: it cannot be opened; PERDURE_UNSUPPORTED: it has what no region can be.
+  static base::Result<Hdf5Source> open(const std::string& path);
+  /// Arrays first, then by rank.
+  const std::vector<SourceSet>& sets() const { return sets_; }
+  std::uint64_t ranks() const { return ranks_; }
+  std::uint64_t bytes() const;
+  base::Result<Hdf5Set> set(const SourceSet& set) const;
+
+ private:
+  Hdf5Source(const Hdf5Library& library, std::string path) : h_(&library), path_(std::move(path)) {}
+  base::Status read_group(const std::string& group, std::optional<std::uint32_t> rank);
+  base::Status read_ranks();
+  base::Status add(const std::string& path, std::optional<std::uint32_t> rank);
+  base::Status describe(SourceSet& set, hid_t of, const std::string& object);
+  base::Result<std::vector<std::string>> names(const std::string& group) const;
+  base::Result<array::ElementType> type_of(hid_t set, const std::string& object) const;
+  base::Result<array::Box> whole_of(hid_t set, std::uint64_t element_bytes, const std::string& object) const;
+  void number_the_rest();
+
+  const Hdf5Library* h_;
+  std::string path_;
+  Hdf5Id file_;
+  std::vector<SourceSet> sets_;
+  std::uint64_t ranks_ = 1;
+};
+
+}  // namespace perdure::portable
