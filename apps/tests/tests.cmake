@@ -25,6 +25,7 @@ foreach(program IN ITEMS c cpp f90)
              $<TARGET_FILE:heat2d_${program}>)
     app_test(Apps.Heat2d_${program}_KilledAndStartedAgainGivesTheSameBits kill_and_restart 3 heat2d.txt
              $<TARGET_FILE:heat2d_${program}>)
+    app_test(Apps.Heat2d_${program}_GoesOnWithAnyNumberOfRanks any_ranks 3 heat2d.txt $<TARGET_FILE:heat2d_${program}>)
   endif()
 endforeach()
 
