@@ -32,9 +32,9 @@ foreach(program IN ITEMS c cpp f90)
   endif()
 endforeach()
 
-# The README's demonstrations, as make demo and make demo-nodes run them. They kill for themselves.
+# The README's demonstrations, as make runs them. They kill for themselves.
 if(NOT PERDURE_SANITIZE)
-  foreach(demonstration demo demo-nodes)
+  foreach(demonstration demo demo-nodes demo-elastic)
     add_test(NAME Apps.${demonstration} COMMAND ${PROJECT_SOURCE_DIR}/tools/${demonstration} --build ${PROJECT_BINARY_DIR})
     set_tests_properties(Apps.${demonstration} PROPERTIES TIMEOUT 300 LABELS apps PASS_REGULAR_EXPRESSION "identical: yes")
   endforeach()
