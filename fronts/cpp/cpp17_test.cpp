@@ -33,6 +33,14 @@ struct perdure::ElementType<Cell> {
 };
 enum class Phase : std::uint8_t { solid, liquid };
 
+/// Columns of a matrix of 3 rows that lie behind each other, as std::mdspan with layout_left says it.
+struct Columns {
+  double* first;
+  double* data_handle() const { return first; }
+  int extent(std::size_t dimension) const { return dimension == 0 ? 3 : 4; }
+  int stride(std::size_t dimension) const { return dimension == 0 ? 1 : 3; }
+};
+
 constexpr bool same(const char* a, const char* b) {
   while (*a != '\0' && *a == *b) ++a, ++b;
   return *a == *b;
@@ -54,6 +62,9 @@ TEST(Cpp17, DeclaresArrays) {
   EXPECT_EQ(view.strides[0], 32);
   EXPECT_EQ(view.part({1, 2}, {2, 2}).data, &field[1][2]);
   EXPECT_EQ(view.part({1, 2}, {2, 3}).data, nullptr);
+  const perdure::View<double, 2> columns(Columns{&field[0][0]});
+  EXPECT_EQ(columns.extents, view.extents);
+  EXPECT_EQ(columns.strides, (std::array<std::int64_t, 2>{8, 24}));
   const auto done = handle.protect_global(1, array, perdure::Box(perdure::indices(0, 0), view));
   ASSERT_FALSE(done.ok());
   EXPECT_EQ(done.error().code, PERDURE_CLOSED);

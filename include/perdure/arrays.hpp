@@ -189,6 +189,16 @@ struct View {
   explicit View(Nested& nested)
       : View(reinterpret_cast<T*>(&nested), extents_of<Nested>(std::make_index_sequence<N>())) {}
 
+  /// Of a std::mdspan, or of what has data_handle(), extent() and stride() as it has.
+  template <class Span, class = std::void_t<decltype(std::declval<const Span&>().data_handle()),
+                                            decltype(std::declval<const Span&>().stride(0))>>
+  explicit View(const Span& span) : data(span.data_handle()) {
+    for (std::size_t d = 0; d < N; ++d) {
+      extents[d] = static_cast<std::uint64_t>(span.extent(d));
+      strides[d] = static_cast<std::int64_t>(span.stride(d)) * static_cast<std::int64_t>(sizeof(T));
+    }
+  }
+
   /// So many elements from `first` on: what lies inside of a halo, for instance.
   View part(const std::array<std::uint64_t, N>& first, const std::array<std::uint64_t, N>& numbers) const {
     View inner(data, numbers, strides);

@@ -127,6 +127,12 @@ template <class T>
 struct HasData<T, std::void_t<decltype(std::declval<T&>().data()), decltype(std::declval<T&>().size())>>
     : std::true_type {};
 
+// The version that vectors get their sizes from.
+struct Stored {
+  const std::string& name;
+  std::int64_t version;
+};
+
 // Of an array of arrays, outermost first; none of anything else.
 template <class T>
 Index nested_extents() {
@@ -208,7 +214,7 @@ class Handle {
     static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no addressable elements");
     Status done = protect(id, vector.data(), vector.size());
     if (done)
-      resizable_[id] = [id, &vector](Handle& handle, const Stored& stored) {
+      resizable_[id] = [id, &vector](Handle& handle, const detail::Stored& stored) {
         return handle.resize(id, vector, stored);
       };
     return done;
@@ -351,7 +357,7 @@ class Handle {
                              std::to_string(row));
     Status done = protect_list(id, array, vector.data(), vector.size() / row);
     if (done)
-      resizable_[id] = [id, array, &vector](Handle& handle, const Stored& stored) {
+      resizable_[id] = [id, array, &vector](Handle& handle, const detail::Stored& stored) {
         return handle.resize_list(id, array, vector, stored);
       };
     return done;
@@ -380,7 +386,7 @@ class Handle {
     static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no addressable elements");
     Status done = replicated(id, array, vector.data(), Index{vector.size()});
     if (done && array.extents.empty())
-      resizable_[id] = [id, array, &vector](Handle& handle, const Stored& stored) {
+      resizable_[id] = [id, array, &vector](Handle& handle, const detail::Stored& stored) {
         return handle.resize_replicated(id, array, vector, stored);
       };
     return done;
@@ -503,11 +509,7 @@ class Handle {
   }
 
  private:
-  struct Stored {
-    const std::string& name;
-    std::int64_t version;
-  };
-  using Resize = std::function<Status(Handle&, const Stored&)>;
+  using Resize = std::function<Status(Handle&, const detail::Stored&)>;
 
   Error error(perdure_status code) const {
     if (native_ == nullptr) return Error{PERDURE_CLOSED, "handle: closed (closed)", false};
@@ -585,7 +587,7 @@ class Handle {
   }
   // These are [collective]. What does not fit in another way than by its size is the restore's to refuse.
   template <class T, class Allocator>
-  Status resize(int id, std::vector<T, Allocator>& vector, const Stored& stored) {
+  Status resize(int id, std::vector<T, Allocator>& vector, const detail::Stored& stored) {
     const auto size = stored_size(stored.name, stored.version, id);
     if (!size) return size.error();
     if (size.value().element_bytes != sizeof(T) || size.value().count == vector.size()) return {};
@@ -593,7 +595,7 @@ class Handle {
     return done ? protect(id, vector) : done;
   }
   template <class T, class Allocator>
-  Status resize_list(int id, const Array& array, std::vector<T, Allocator>& vector, const Stored& stored) {
+  Status resize_list(int id, const Array& array, std::vector<T, Allocator>& vector, const detail::Stored& stored) {
     const auto list = stored_array(stored.name, stored.version, id);
     if (!list) return list.error();
     const std::uint64_t row = detail::product(array.extents, 1);
@@ -607,7 +609,8 @@ class Handle {
     return done ? protect_list(id, array, vector) : done;
   }
   template <class T, class Allocator>
-  Status resize_replicated(int id, const Array& array, std::vector<T, Allocator>& vector, const Stored& stored) {
+  Status resize_replicated(int id, const Array& array, std::vector<T, Allocator>& vector,
+                           const detail::Stored& stored) {
     const auto found = stored_array(stored.name, stored.version, id);
     if (!found) return found.error();
     const Index& extents = found.value().extents;
