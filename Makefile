@@ -3,12 +3,13 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo demo-nodes demo-programs test campaign mutants unit build install docs bench bench-redundancy studies format clean \
+.PHONY: help demo demo-nodes demo-elastic demo-programs test campaign mutants unit build install docs bench bench-redundancy studies format clean \
   bootstrap bootstrap-required
 
 help:
 	@echo "make demo              kill a rank of an N-body run, restart it, compare the results"
 	@echo "make demo-nodes        destroy a node and the store's content, restart on a spare node, compare the results"
+	@echo "make demo-elastic      lose a rank and go on with 3 instead of 4, then with 2; compare the results, plot the field"
 	@echo "make build             everything, optimised, in build/release"
 	@echo "make install PREFIX=P  library, programs and headers below P (default /usr/local)"
 	@echo "make test              everything that CI runs"
@@ -31,11 +32,15 @@ demo-nodes: demo-programs
 	@echo "== 3 of 3: the demonstration, some 40 s"
 	@tools/demo-nodes
 
+demo-elastic: demo-programs
+	@echo "== 3 of 3: the demonstration, some 20 s"
+	@tools/demo-elastic
+
 demo-programs:
 	@echo "== 1 of 3: packages"
 	@tools/bootstrap --demo && echo "  all are here"
-	@echo "== 2 of 3: building the library, the command line and the N-body program in build/demo; some 2 min on 2 processors, once"
-	@tools/build --progress demo nbody perdure_cli
+	@echo "== 2 of 3: building the library, the command line and two programs in build/demo; some 2 min on 2 processors, once"
+	@tools/build --progress demo nbody heat2d_c perdure_cli
 
 test: bootstrap
 	@tools/test

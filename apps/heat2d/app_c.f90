@@ -3,7 +3,7 @@ module app
   use iso_c_binding
   implicit none
   private
-  public :: app_begin, app_integer, app_checkpoints, app_checkpoint_due, app_rank, app_ranks, app_share, app_step, &
+  public :: app_begin, app_integer, app_checkpoints, app_checkpoint_due, app_rank, app_ranks, app_share, app_first, app_step, &
             app_checkpointed, app_restored, app_require, app_hash, app_end
 
   interface
@@ -37,6 +37,11 @@ module app
       type(c_ptr), value :: app
     end function
     integer(c_long) function app_share(total, ranks, rank) bind(c)
+      import
+      integer(c_long), value :: total
+      integer(c_int), value :: ranks, rank
+    end function
+    integer(c_long) function app_first(total, ranks, rank) bind(c)
       import
       integer(c_long), value :: total
       integer(c_int), value :: ranks, rank

@@ -3,7 +3,8 @@
  *
  * The plate has height x width cells in a frame of fixed ones; rows are shared out in blocks. The row above the first
  * (the upper edge) is at 1, the rest of the frame at 0. Every rank has one more row on either side: its neighbours' or
- * the frame. */
+ * the frame. Each cell is computed from the same cells whatever the number of ranks, and stored as a part of the whole
+ * plate: a run may go on with another number of ranks, and ends with the same bits. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,8 +15,9 @@
 
 typedef struct plate {
   app_t* app;
-  long rows, width; /* of this rank, without halo and frame */
-  int above, below; /* neighbours, or MPI_PROC_NULL */
+  long rows, width;   /* of this rank, without halo and frame */
+  long first, height; /* this rank's first row in the plate; rows of the plate */
+  int above, below;   /* neighbours, or MPI_PROC_NULL */
   double *now, *next;
   int64_t step;
 } plate;
@@ -27,7 +29,9 @@ static plate make_plate(app_t* app) {
   const int rank = app_rank(app), ranks = app_ranks(app);
   p.app = app;
   p.width = app_integer(app, "width", 256);
-  p.rows = app_share(app_integer(app, "height", 256), ranks, rank);
+  p.height = app_integer(app, "height", 256);
+  p.rows = app_share(p.height, ranks, rank);
+  p.first = app_first(p.height, ranks, rank);
   p.above = rank > 0 ? rank - 1 : MPI_PROC_NULL;
   p.below = rank + 1 < ranks ? rank + 1 : MPI_PROC_NULL;
   p.step = 0;
@@ -67,10 +71,28 @@ static void advance(plate* p) {
   ++p->step;
 }
 
+/** The rows of this rank as a part of the plate. Halo and frame lie between them in memory, and are not stored. */
+static perdure_status protect_cells(plate* p, perdure_t* handle) {
+  const long line = p->width + 2;
+  const uint64_t extents[2] = {(uint64_t)p->height, (uint64_t)p->width};
+  const uint64_t begin[2] = {(uint64_t)p->first, 0};
+  const uint64_t end[2] = {(uint64_t)(p->first + p->rows), (uint64_t)p->width};
+  const int64_t strides[2] = {line * (long)sizeof(double), sizeof(double)};
+  const perdure_array temperature = {.name = "temperature",
+                                     .type = "f8",
+                                     .dimensions = 2,
+                                     .extents = extents,
+                                     .unit = "1",
+                                     .description = "of the plate, without its frame; the upper edge is at 1"};
+  const perdure_box rows = {p->now + line + 1, begin, end, strides};
+  return perdure_protect_global(handle, 0, &temperature, &rows, p->rows > 0 && p->width > 0 ? 1 : 0);
+}
+
 /** Both arrays take turns in being the state: the one of the moment is protected anew each time. */
 static void protect(plate* p, perdure_t* handle) {
-  app_require(p->app, handle, perdure_protect(handle, 0, p->now, sizeof(double), cells(p)), "cannot protect");
-  app_require(p->app, handle, perdure_protect(handle, 1, &p->step, sizeof p->step, 1), "cannot protect");
+  const perdure_array step = {.name = "step", .type = "i8", .description = "iterations done"};
+  app_require(p->app, handle, protect_cells(p, handle), "cannot protect");
+  app_require(p->app, handle, perdure_protect_replicated(handle, 1, &step, &p->step), "cannot protect");
 }
 
 static perdure_t* open_and_restore(plate* p) {

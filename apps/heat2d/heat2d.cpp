@@ -17,8 +17,10 @@ namespace {
 class Plate {
  public:
   explicit Plate(app_t* app)
-      : rows_(size(app_share(app_integer(app, "height", 256), app_ranks(app), app_rank(app)))),
+      : height_(app_integer(app, "height", 256)),
+        rows_(size(app_share(height_, app_ranks(app), app_rank(app)))),
         line_(size(app_integer(app, "width", 256)) + 2),
+        first_(app_first(height_, app_ranks(app), app_rank(app))),
         above_(app_rank(app) > 0 ? app_rank(app) - 1 : MPI_PROC_NULL),
         below_(app_rank(app) + 1 < app_ranks(app) ? app_rank(app) + 1 : MPI_PROC_NULL),
         now_((rows_ + 2) * line_, 0.0) {
@@ -42,10 +44,18 @@ class Plate {
     ++step_;
   }
 
-  /// The vectors take turns in being the state: the one of the moment is protected anew each time.
+  /// The rows of this rank as a part of the plate, so that a run may go on with another number of ranks. Halo and frame
+  /// lie between them in memory, and are not stored. The vectors take turns in being the state: the one of the moment
+  /// is protected anew each time.
   void protect(perdure::Handle& handle) {
-    handle.protect(0, now_).value();
-    handle.protect(1, step_).value();
+    const std::size_t width = line_ - 2;
+    perdure::Array temperature{"temperature", perdure::indices(height_, width)};
+    temperature.unit = "1";
+    temperature.description = "of the plate, without its frame; the upper edge is at 1";
+    const perdure::View<double, 2> all(now_, {rows_ + 2, line_});
+    const perdure::Box cells(perdure::indices(first_, 0), all.part({1, 1}, {rows_, width}));
+    handle.protect_global(0, temperature, cells).value();
+    handle.protect_replicated(1, "step", step_).value();
   }
 
   void hash(app_t* app) const { app_hash(app, now_.data() + line_, rows_ * line_ * sizeof(double)); }
@@ -63,7 +73,9 @@ class Plate {
                  MPI_STATUS_IGNORE);
   }
 
+  long height_;              ///< rows of the plate
   std::size_t rows_, line_;  ///< of this rank without halo; cells of a row with its frame
+  long first_;               ///< this rank's first row in the plate
   int above_, below_;        ///< neighbours, or MPI_PROC_NULL
   std::vector<double> now_, next_;
   std::int64_t step_ = 0;

@@ -11,7 +11,7 @@ program heat2d
   type(perdure_handle) :: handle
   real(real64), allocatable, target :: now(:, :), next(:, :)
   integer(int64), target :: step
-  integer(c_long) :: steps, columns, width
+  integer(c_long) :: steps, columns, width, first, height   ! columns of this rank, the first of them, and all
   integer :: above, below, code
 
   call mpi_init(code)
@@ -36,7 +36,9 @@ contains
     rank = app_rank(this)
     ranks = app_ranks(this)
     width = app_integer(this, "width"//c_null_char, 256_c_long)
-    columns = app_share(app_integer(this, "height"//c_null_char, 256_c_long), ranks, rank)
+    height = app_integer(this, "height"//c_null_char, 256_c_long)
+    columns = app_share(height, ranks, rank)
+    first = app_first(height, ranks, rank) + 1
     above = merge(rank - 1, MPI_PROC_NULL, rank > 0)
     below = merge(rank + 1, MPI_PROC_NULL, rank + 1 < ranks)
     step = 0
@@ -70,11 +72,14 @@ contains
     step = step + 1
   end subroutine
 
-  !> The arrays take turns in being the state: the one of the moment is protected anew each time.
+  !> The columns of this rank as a part of the plate, so that a run may go on with another number of ranks. Halo and
+  !! frame lie around them in memory, and are not stored. The arrays take turns in being the state: the one of the moment
+  !! is protected anew each time.
   subroutine protect()
-    call perdure_protect(handle, 0, now, code)
+    call perdure_protect_global(handle, 0, now(1:width, 1:columns), "temperature", [width, height], [1_int64, first], &
+                                code, unit="1", description="of the plate, without its frame; the upper edge is at 1")
     call app_require(this, perdure_native(handle), code, "cannot protect"//c_null_char)
-    call perdure_protect(handle, 1, step, code)
+    call perdure_protect_replicated(handle, 1, step, "step", code, description="iterations done")
     call app_require(this, perdure_native(handle), code, "cannot protect"//c_null_char)
   end subroutine
 

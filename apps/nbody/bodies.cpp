@@ -1,4 +1,5 @@
-// Every sum runs in a fixed order, so that a run gives the same bits however often it is interrupted.
+// Every sum runs in a fixed order, so that a run gives the same bits however often it is interrupted. The order is that
+// in which blocks come around the ring: with another number of ranks sums round differently, and so do the bits.
 #include "bodies.hpp"
 
 #include <cmath>
@@ -39,6 +40,22 @@ Bodies initial_bodies(std::uint64_t seed, std::size_t total, std::size_t first, 
     mass[i] = 1.0 / static_cast<double>(total);
   }
   return bodies;
+}
+
+void list(const Bodies& bodies, std::vector<Body>& into) {
+  const auto& [p, mass] = bodies.block;
+  const auto& v = bodies.velocity;
+  for (std::size_t i = 0; i < into.size(); ++i) into[i] = {{p.x[i], p.y[i], p.z[i]}, {v.x[i], v.y[i], v.z[i]}, mass[i]};
+}
+
+void take(const std::vector<Body>& list, Bodies& bodies) {
+  auto& [p, mass] = bodies.block;
+  auto& v = bodies.velocity;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    p.x[i] = list[i].position[0], p.y[i] = list[i].position[1], p.z[i] = list[i].position[2];
+    v.x[i] = list[i].velocity[0], v.y[i] = list[i].velocity[1], v.z[i] = list[i].velocity[2];
+    mass[i] = list[i].mass;
+  }
 }
 
 void add_acceleration(const Vectors& targets, const Block& sources, double softening, Vectors& acceleration) {

@@ -29,6 +29,14 @@ struct Bodies {
   std::size_t size() const { return block.size(); }
 };
 
+/// All of one body, as checkpoints have it: the bodies of a rank are some of a list.
+struct Body {
+  double position[3], velocity[3], mass;
+};
+/// Both have as many bodies on either side.
+void list(const Bodies& bodies, std::vector<Body>& into);
+void take(const std::vector<Body>& list, Bodies& bodies);
+
 /// Bodies number `first` to `first + count - 1` of `total`: a cold cube, the same whatever the number of ranks.
 Bodies initial_bodies(std::uint64_t seed, std::size_t total, std::size_t first, std::size_t count);
 

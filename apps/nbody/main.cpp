@@ -1,5 +1,8 @@
 // The DEEP-ER N-body mock-up: all pairs with softening, leap-frog (kick, drift, kick), bodies exchanged in a ring.
-// Besides the bodies it keeps the trajectory of the last steps, which is most of what a checkpoint holds.
+// Besides the bodies it keeps the trajectory of the last steps, which is most of what a checkpoint holds. Both are
+// lists of which each rank has some rows, so that a run may go on with any number of ranks. The same number gives the
+// same bits as an undisturbed run; with another one, the sums over bodies are taken in another order and round
+// differently.
 #include <mpi.h>
 
 #include <cstdio>
@@ -9,18 +12,24 @@
 #include "perdure/perdure_mpi.hpp"
 #include "ring.hpp"
 
+template <>
+struct perdure::ElementType<nbody::Body> {
+  static constexpr const char* text = "{position:3f8,velocity:3f8,mass:f8}";
+};
+
 namespace {
 
 struct Simulation {
   Simulation(app_t* application, std::size_t total, std::size_t trajectory_steps)
-      : app(application), ring(total, app_rank(app), app_ranks(app)) {
+      : app(application), ring(total, app_rank(app), app_ranks(app)), slots(trajectory_steps) {
     const int ranks = app_ranks(app), rank = app_rank(app);
     const auto first = static_cast<std::size_t>(app_first(static_cast<long>(total), ranks, rank));
     const auto count = static_cast<std::size_t>(app_share(static_cast<long>(total), ranks, rank));
     const auto seed = static_cast<std::uint64_t>(app_integer(app, "seed", 1));
     bodies = nbody::initial_bodies(seed, total, first, count);
     acceleration = nbody::Vectors(count);
-    trajectory.assign(trajectory_steps * count * 3, 0.0);
+    trajectory.assign(slots * count * 3, 0.0);
+    stored.resize(count);
     softening = app_number(app, "softening", 0.05);
     time_step = app_number(app, "time_step", 0.001);
     compute = app_integer(app, "compute", 1) != 0;
@@ -47,10 +56,9 @@ struct Simulation {
   void remember() {
     const std::size_t count = bodies.size();
     if (trajectory.empty()) return;
-    const std::size_t slots = trajectory.size() / (3 * count);
-    double* to = trajectory.data() + (static_cast<std::size_t>(step) % slots) * 3 * count;
+    double* to = trajectory.data() + (static_cast<std::size_t>(step) % slots) * 3;
     const auto& [x, y, z] = bodies.block.position;
-    for (std::size_t i = 0; i < count; ++i, to += 3) to[0] = x[i], to[1] = y[i], to[2] = z[i];
+    for (std::size_t i = 0; i < count; ++i, to += 3 * slots) to[0] = x[i], to[1] = y[i], to[2] = z[i];
   }
 
   /// [collective] The parts of all ranks are added in rank order.
@@ -77,8 +85,10 @@ struct Simulation {
   app_t* app;
   nbody::Ring ring;
   nbody::Bodies bodies;
-  nbody::Vectors acceleration;  // follows from the positions: recomputed after a restart, not stored
-  std::vector<double> trajectory;
+  nbody::Vectors acceleration;      // follows from the positions: recomputed after a restart, not stored
+  std::size_t slots;                // steps that the trajectory has
+  std::vector<double> trajectory;   // x, y and z by body and step
+  std::vector<nbody::Body> stored;  // the bodies as they go into a checkpoint, or come from it
   std::int64_t step = 0;
   double initial_energy = 0;
   double softening = 0, time_step = 0;
@@ -86,14 +96,12 @@ struct Simulation {
 };
 
 perdure::Status protect_all(perdure::Handle& handle, Simulation& sim) {
-  int id = 0;
-  for (auto* values : {&sim.bodies.block.position.x, &sim.bodies.block.position.y, &sim.bodies.block.position.z,
-                       &sim.bodies.velocity.x, &sim.bodies.velocity.y, &sim.bodies.velocity.z, &sim.bodies.block.mass,
-                       &sim.trajectory}) {
-    if (auto done = handle.protect(id++, *values); !done) return done;
-  }
-  if (auto done = handle.protect(id++, sim.step); !done) return done;
-  return handle.protect(id, sim.initial_energy);
+  if (auto done = handle.protect_list(0, {"bodies"}, sim.stored); !done) return done;
+  const perdure::Array trajectory{"trajectory", perdure::indices(0, sim.slots, 3)};
+  if (sim.slots > 0)
+    if (auto done = handle.protect_list(1, trajectory, sim.trajectory); !done) return done;
+  if (auto done = handle.protect_replicated(2, "step", sim.step); !done) return done;
+  return handle.protect_replicated(3, "initial_energy", sim.initial_energy);
 }
 
 perdure_status code_of(const perdure::Status& status) { return status ? PERDURE_OK : status.error().code; }
@@ -108,11 +116,13 @@ perdure::Handle open_and_restore(app_t* app, Simulation& sim) {
   app_require(app, handle.native(), code_of(protect_all(handle, sim)), "cannot protect");
   const auto restored = handle.restore("nbody");
   app_restored(app, handle.native(), restored ? PERDURE_OK : restored.error().code);
+  if (restored) nbody::take(sim.stored, sim.bodies);
   return handle;
 }
 
-void checkpoint(app_t* app, perdure::Handle& handle, const Simulation& sim) {
+void checkpoint(app_t* app, perdure::Handle& handle, Simulation& sim) {
   const double begin = MPI_Wtime();
+  nbody::list(sim.bodies, sim.stored);
   const auto done = handle.checkpoint("nbody", sim.step);
   app_checkpointed(app, handle.native(), code_of(done), static_cast<long>(sim.step), MPI_Wtime() - begin);
 }

@@ -17,6 +17,9 @@ set_property(TEST Apps.NbodyKilledAndStartedAgainInDaemonModeGivesTheSameBits AP
   PERDURE_ENGINE_MODE=daemon PERDURE_ENGINE_DAEMON_PATH=$<TARGET_FILE:perdured>)
 app_test(Apps.NbodyKilledBeforeItsFirstCheckpointStartsFromTheBeginning kill_early 2 nbody.txt $<TARGET_FILE:nbody>)
 app_test(Apps.NbodyOnOneRankRuns with_and_without 1 nbody.txt $<TARGET_FILE:nbody>)
+# Bodies that do not feel each other have no sums that would round differently.
+app_test(Apps.NbodyWithoutForcesGoesOnWithAnyNumberOfRanks any_ranks 3 nbody_free.txt $<TARGET_FILE:nbody>)
+app_test(Apps.NbodyGoesOnWithOtherNumbersOfRanks other_ranks 3 nbody.txt $<TARGET_FILE:nbody>)
 app_test(Apps.ATwinGoesOnFromAnotherTwinsCheckpoint twin_takes_over 2 heat2d.txt ${heat2d_programs})
 app_test(Apps.AWrongInputFileEndsTheJobWithAMessage wrong_input 2 heat2d.txt $<TARGET_FILE:heat2d_c>)
 foreach(program IN ITEMS c cpp f90)
@@ -25,12 +28,13 @@ foreach(program IN ITEMS c cpp f90)
              $<TARGET_FILE:heat2d_${program}>)
     app_test(Apps.Heat2d_${program}_KilledAndStartedAgainGivesTheSameBits kill_and_restart 3 heat2d.txt
              $<TARGET_FILE:heat2d_${program}>)
+    app_test(Apps.Heat2d_${program}_GoesOnWithAnyNumberOfRanks any_ranks 3 heat2d.txt $<TARGET_FILE:heat2d_${program}>)
   endif()
 endforeach()
 
-# The README's demonstrations, as make demo and make demo-nodes run them. They kill for themselves.
+# The README's demonstrations, as make runs them. They kill for themselves.
 if(NOT PERDURE_SANITIZE)
-  foreach(demonstration demo demo-nodes)
+  foreach(demonstration demo demo-nodes demo-elastic)
     add_test(NAME Apps.${demonstration} COMMAND ${PROJECT_SOURCE_DIR}/tools/${demonstration} --build ${PROJECT_BINARY_DIR})
     set_tests_properties(Apps.${demonstration} PROPERTIES TIMEOUT 300 LABELS apps PASS_REGULAR_EXPRESSION "identical: yes")
   endforeach()

@@ -1,20 +1,11 @@
 /* The part of the Fortran front that Fortran cannot say: where an array of any kind and rank lies, and that it lies
  * there in one piece. The descriptor is looked at, never copied from: what is protected is the caller's own memory. */
-#include <ISO_Fortran_binding.h>
+#include "descriptor.h"
+
 #include <limits.h>
 #include <stdio.h>
 
-#include "perdure/perdure.h"
-
-enum { most_regions = 32, text_bytes = 1024 };
-
-/** type(perdure_handle) of perdure.f90. */
-typedef struct fortran_handle {
-  perdure_t* native;
-  int refused;   /* 1: the front itself gives the reason of the last failure, in `text` */
-  int retryable; /* then only: trying again can help */
-  char text[text_bytes];
-} fortran_handle;
+enum { most_regions = 32 };
 
 void perdure_fortran_protect(fortran_handle* handle, const int* id, const CFI_cdesc_t* region, int* status);
 void perdure_fortran_protect_all(fortran_handle* handle, const int* first_id, int* status, const CFI_cdesc_t* r1,
@@ -30,7 +21,7 @@ void perdure_fortran_protect_all(fortran_handle* handle, const int* first_id, in
                                  const CFI_cdesc_t* r29, const CFI_cdesc_t* r30, const CFI_cdesc_t* r31,
                                  const CFI_cdesc_t* r32);
 
-static size_t element_count(const CFI_cdesc_t* region) {
+size_t perdure_fortran_elements(const CFI_cdesc_t* region) {
   size_t count = 1;
   for (CFI_rank_t i = 0; i < region->rank; ++i) count *= (size_t)region->dim[i].extent;
   return count;
@@ -51,27 +42,28 @@ static int is_contiguous(const CFI_cdesc_t* region) {
   return 1;
 }
 
-/** Why the front refuses it; NULL when it does not. */
-static const char* refusal(const CFI_cdesc_t* region) {
-  const size_t count = element_count(region);
+const char* perdure_fortran_refusal(const CFI_cdesc_t* region, int with_gaps) {
+  const size_t count = perdure_fortran_elements(region);
   if (region->base_addr == NULL && count != 0)
     return "it is not allocated or not associated (invalid-argument); allocate it first";
   if (has_unknown_size(region))
     return "the size of an assumed-size array is not known (invalid-argument); pass a section with bounds";
-  if (count > 0 && !is_contiguous(region))
+  if (count > 0 && !with_gaps && !is_contiguous(region))
     return "the array is not contiguous (invalid-argument); protect the whole array, or a contiguous part";
   return NULL;
 }
 
-static int protect_one(fortran_handle* handle, int id, const CFI_cdesc_t* region) {
-  const char* why = refusal(region);
+int perdure_fortran_refuse(fortran_handle* handle, int id, const char* why) {
   handle->refused = why != NULL;
   handle->retryable = 0;
-  if (why != NULL) {
-    (void)snprintf(handle->text, sizeof handle->text, "region %d: %s", id, why);
-    return PERDURE_INVALID_ARGUMENT;
-  }
-  const size_t count = element_count(region);
+  if (why == NULL) return 0;
+  (void)snprintf(handle->text, sizeof handle->text, "region %d: %s", id, why);
+  return 1;
+}
+
+static int protect_one(fortran_handle* handle, int id, const CFI_cdesc_t* region) {
+  if (perdure_fortran_refuse(handle, id, perdure_fortran_refusal(region, 0))) return PERDURE_INVALID_ARGUMENT;
+  const size_t count = perdure_fortran_elements(region);
   return (int)perdure_protect(handle->native, id, count > 0 ? region->base_addr : NULL, region->elem_len, count);
 }
 

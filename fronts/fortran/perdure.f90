@@ -63,6 +63,15 @@ module perdure
     integer(c_int) :: restore_source = 0        !< 0 nowhere, 1 tier, 2 store, 3 both; +4: from other nodes into the tier
   end type
 
+  !> An array in a stored checkpoint.
+  type, public :: perdure_array_info
+    integer(int64), allocatable :: extents(:)     !< of the whole array, in Fortran's order
+    integer(int64) :: element_bytes = 0           !< bytes of one element
+    character(:), allocatable :: name             !< "" when it has none
+    character(:), allocatable :: unit             !< "" when it has none
+    character(:), allocatable :: type             !< of an element, as in perdure.h
+  end type
+
   interface
     !> Registers an array or scalar as region `id`; again with the same id: re-protects. [local]
     subroutine perdure_protect(handle, id, region, status) bind(c, name="perdure_fortran_protect")
@@ -88,9 +97,26 @@ module perdure
       type(*), dimension(..), intent(inout), target, optional :: r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, &
         r13, r14, r15, r16, r17, r18, r19, r20, r21, r22, r23, r24, r25, r26, r27, r28, r29, r30, r31, r32
     end subroutine
+
+    ! arrays.c says what is what.
+    subroutine c_protect_array(handle, kind, id, part, name, unit, description, element_type, dimensions, extents, &
+                               first, ghosts, fill_ghosts, status) bind(c, name="perdure_fortran_protect_array")
+      import :: perdure_handle, c_int, c_int64_t, c_char
+      type(perdure_handle), intent(inout) :: handle
+      integer(c_int), value :: kind, id, dimensions, fill_ghosts
+      type(*), dimension(..), intent(inout), target :: part
+      character(kind=c_char), intent(in) :: name(*), unit(*), description(*), element_type(*)
+      integer(c_int64_t), intent(in) :: extents(*), first(*), ghosts(*)
+      integer(c_int), intent(out) :: status
+    end subroutine
   end interface
 
-  public :: perdure_open, perdure_protect, perdure_protect_all, perdure_unprotect, perdure_checkpoint, perdure_latest, &
+  integer(c_int), parameter :: kind_global = 0, kind_list = 1, kind_replicated = 2
+  integer(c_int64_t), parameter :: no_numbers(0) = [integer(c_int64_t) ::]
+
+  public :: perdure_open, perdure_protect, perdure_protect_all, perdure_describe, &
+            perdure_protect_global, perdure_block, perdure_protect_list, perdure_protect_replicated, &
+            perdure_stored_array, perdure_unprotect, perdure_checkpoint, perdure_latest, &
             perdure_stored_size, perdure_restore, perdure_restore_regions, perdure_wait, perdure_level_reached, &
             perdure_get_progress, perdure_next_report, perdure_retire, perdure_close, perdure_error_text, &
             perdure_error_retryable, perdure_status_name, perdure_version, perdure_native
@@ -116,6 +142,132 @@ contains
       status = c_open(settings, handle%native, buffer, size(buffer, kind=c_size_t))
     end if
     if (present(message)) message = from_buffer(buffer)
+  end subroutine
+
+  !> What people call a region that is registered already, its unit and what they have to know of it. [local]
+  subroutine perdure_describe(handle, id, name, status, unit, description)
+    type(perdure_handle), intent(inout) :: handle
+    integer, intent(in) :: id
+    character(*), intent(in) :: name
+    integer, intent(out) :: status
+    character(*), intent(in), optional :: unit, description
+    handle%refusal = 0
+    status = c_describe(handle%native, int(id, c_int), to_c(name), to_c(unit), to_c(description))
+  end subroutine
+
+  !> Registers this rank's part of an array that ranks have together, as region `id`; see perdure_protect_global() in
+  !! perdure.h. [local] `part`: the elements that this rank owns, and no others: a section need not be contiguous, so
+  !! that field(1:nx, 1:ny) leaves out a halo. One without elements says that the rank has none. `extents`: of the whole
+  !! array. `first`: where this part's first element is in it, where the array itself begins with 1. `ghosts`: so many
+  !! elements of other ranks are in memory around the part, on both sides of each dimension; a restore fills them with
+  !! `fill_ghosts`. C and the command line see the dimensions turned round: a(nx, ny) has the extents ny, nx.
+  !! Elements are integers, reals, complex numbers or logicals (integers of as many bytes); all others are bytes unless
+  !! `type` says what they are, as in "{position:3f8,kind:i4,v4}".
+  subroutine perdure_protect_global(handle, id, part, name, extents, first, status, ghosts, fill_ghosts, unit, &
+                                    description, type)
+    type(perdure_handle), intent(inout) :: handle
+    integer, intent(in) :: id
+    type(*), dimension(..), intent(inout), target :: part
+    character(*), intent(in) :: name
+    integer(int64), intent(in) :: extents(:), first(:)
+    integer, intent(out) :: status
+    integer(int64), intent(in), optional :: ghosts(:)
+    logical, intent(in), optional :: fill_ghosts
+    character(*), intent(in), optional :: unit, description, type
+    integer(int64) :: around(size(extents))
+    integer(c_int) :: fill
+    integer :: dimensions
+    dimensions = size(extents)
+    around = 0
+    fill = 0
+    if (size(first) /= dimensions) dimensions = -1   ! which is refused
+    if (present(ghosts)) then
+      if (size(ghosts) == size(extents)) then
+        around = ghosts
+      else
+        dimensions = -1
+      end if
+    end if
+    if (present(fill_ghosts)) fill = merge(1_c_int, 0_c_int, fill_ghosts)
+    call c_protect_array(handle, kind_global, int(id, c_int), part, to_c(name), to_c(unit), to_c(description), &
+                         to_c(type), int(dimensions, c_int), extents, first, around, fill, status)
+  end subroutine
+
+  !> The block of this rank where an array is divided evenly: the indices from `first` to `last`, in an array that begins
+  !! with 1. [local] Nothing of it: `last` is below `first` in some dimension. `grid`: ranks in each dimension; absent: the
+  !! most even. Of one dimension it is an even share of so many things, such as the rows of a list.
+  subroutine perdure_block(handle, extents, first, last, status, grid)
+    type(perdure_handle), intent(inout) :: handle
+    integer(int64), intent(in) :: extents(:)
+    integer(int64), intent(out) :: first(size(extents)), last(size(extents))
+    integer, intent(out) :: status
+    integer(int64), intent(in), optional :: grid(size(extents))
+    integer(c_int64_t), target :: turned(size(extents)), ranks(size(extents))
+    integer(c_int64_t) :: begin(size(extents)), end(size(extents))
+    character(kind=c_char), target :: byte(3)
+    type(c_array) :: array
+    type(c_ptr) :: given
+    handle%refusal = 0
+    byte = ["v", "1", c_null_char]
+    turned = extents(size(extents):1:-1)
+    array%type = c_loc(byte)
+    array%dimensions = int(size(extents), c_int)
+    if (size(extents) > 0) array%extents = c_loc(turned)
+    given = c_null_ptr
+    if (present(grid) .and. size(extents) > 0) then
+      ranks = grid(size(extents):1:-1)
+      given = c_loc(ranks)
+    end if
+    begin = 0
+    end = 0
+    status = c_block(handle%native, array, given, begin, end)
+    first = begin(size(extents):1:-1) + 1
+    last = end(size(extents):1:-1)
+  end subroutine
+
+  !> Registers this rank's rows of a list; see perdure_protect_list() in perdure.h. [local] The last dimension of `rows`
+  !! counts them: x(3, n) are n rows of 3. They are contiguous. Restored, every rank gets as many as it has registered,
+  !! and together they are all. `type` as in perdure_protect_global().
+  subroutine perdure_protect_list(handle, id, rows, name, status, unit, description, type)
+    type(perdure_handle), intent(inout) :: handle
+    integer, intent(in) :: id
+    type(*), dimension(..), intent(inout), target :: rows
+    character(*), intent(in) :: name
+    integer, intent(out) :: status
+    character(*), intent(in), optional :: unit, description, type
+    call c_protect_array(handle, kind_list, int(id, c_int), rows, to_c(name), to_c(unit), to_c(description), &
+                         to_c(type), 0_c_int, no_numbers, no_numbers, no_numbers, 0_c_int, status)
+  end subroutine
+
+  !> Registers an array or scalar that is equal on all ranks; see perdure_protect_replicated() in perdure.h. [local]
+  !! It is contiguous. `type` as in perdure_protect_global().
+  subroutine perdure_protect_replicated(handle, id, object, name, status, unit, description, type)
+    type(perdure_handle), intent(inout) :: handle
+    integer, intent(in) :: id
+    type(*), dimension(..), intent(inout), target :: object
+    character(*), intent(in) :: name
+    integer, intent(out) :: status
+    character(*), intent(in), optional :: unit, description, type
+    call c_protect_array(handle, kind_replicated, int(id, c_int), object, to_c(name), to_c(unit), to_c(description), &
+                         to_c(type), 0_c_int, no_numbers, no_numbers, no_numbers, 0_c_int, status)
+  end subroutine
+
+  !> What array `id` is in a stored checkpoint of any number of ranks, before restoring it. [collective]
+  subroutine perdure_stored_array(handle, name, version, id, info, status)
+    type(perdure_handle), intent(inout) :: handle
+    character(*), intent(in) :: name
+    integer(int64), intent(in) :: version
+    integer, intent(in) :: id
+    type(perdure_array_info), intent(out) :: info
+    integer, intent(out) :: status
+    type(c_array_info) :: found
+    handle%refusal = 0
+    status = c_stored_array(handle%native, trim(name)//c_null_char, version, int(id, c_int), found)
+    info%extents = found%extents(found%dimensions:1:-1)
+    info%element_bytes = found%element_bytes
+    info%name = from_buffer(found%name)
+    info%unit = from_buffer(found%unit)
+    info%type = from_buffer(found%type)
   end subroutine
 
   !> Forgets a region. [local]

@@ -4,6 +4,28 @@ module perdure_c
   implicit none
   public
 
+  !> perdure_array of perdure.h.
+  type, bind(c) :: c_array
+    type(c_ptr) :: name = c_null_ptr
+    type(c_ptr) :: type = c_null_ptr
+    integer(c_int) :: dimensions = 0
+    type(c_ptr) :: extents = c_null_ptr
+    type(c_ptr) :: ghosts = c_null_ptr
+    integer(c_int) :: fill_ghosts = 0
+    type(c_ptr) :: unit = c_null_ptr
+    type(c_ptr) :: description = c_null_ptr
+  end type
+
+  !> perdure_array_info of perdure.h.
+  type, bind(c) :: c_array_info
+    integer(c_int) :: dimensions = 0
+    integer(c_int64_t) :: extents(8) = 0
+    integer(c_int64_t) :: element_bytes = 0
+    character(kind=c_char) :: name(72) = c_null_char
+    character(kind=c_char) :: unit(72) = c_null_char
+    character(kind=c_char) :: type(1024) = c_null_char
+  end type
+
   interface
     integer(c_int) function c_open(options, out, message, message_bytes) bind(c, name="perdure_open")
       import
@@ -45,6 +67,26 @@ module perdure_c
       integer(c_int64_t), value :: version
       integer(c_int), value :: id
       integer(c_int64_t), intent(out) :: size(2)
+    end function
+    integer(c_int) function c_describe(handle, id, name, unit, description) bind(c, name="perdure_describe")
+      import
+      type(c_ptr), value :: handle
+      integer(c_int), value :: id
+      character(kind=c_char), intent(in) :: name(*), unit(*), description(*)
+    end function
+    integer(c_int) function c_block(handle, array, grid, begin, end) bind(c, name="perdure_block")
+      import
+      type(c_ptr), value :: handle, grid
+      type(c_array), intent(in) :: array
+      integer(c_int64_t), intent(out) :: begin(*), end(*)
+    end function
+    integer(c_int) function c_stored_array(handle, name, version, id, info) bind(c, name="perdure_stored_array")
+      import
+      type(c_ptr), value :: handle
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), value :: version
+      integer(c_int), value :: id
+      type(c_array_info), intent(out) :: info
     end function
     integer(c_int) function c_restore(handle, name, version) bind(c, name="perdure_restore")
       import
@@ -132,6 +174,14 @@ contains
     do i = 1, length
       copy(i:i) = letters(i)
     end do
+  end function
+
+  !> As C wants it; "" when it is absent.
+  function to_c(text) result(copy)
+    character(*), intent(in), optional :: text
+    character(:), allocatable :: copy
+    copy = c_null_char
+    if (present(text)) copy = trim(text)//c_null_char
   end function
 
   !> What stands before the NUL.

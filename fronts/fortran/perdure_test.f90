@@ -13,7 +13,7 @@ contains
 end module
 
 program perdure_test
-  use iso_fortran_env, only: int64, real64
+  use iso_fortran_env, only: int8, int64, real64
   use iso_c_binding, only: c_float_complex
   use expectation
   use perdure
@@ -38,6 +38,10 @@ program perdure_test
     call protects_all_or_none()
     call tells_sizes_levels_and_progress()
     call gives_up_a_version()
+    call restores_parts_of_arrays()
+    call knows_the_types_of_elements()
+    call restores_lists_and_what_is_replicated()
+    call refuses_parts_that_cannot_be()
     call perdure_close(handle, status)
     call expect(status == perdure_ok, "close")
     call perdure_unprotect(handle, 1, status)
@@ -322,5 +326,160 @@ contains
     call expect(status == perdure_ok, "retire")
     call perdure_latest(handle, "levels", version, status)
     call expect(status == perdure_not_found, "a retired version is gone")
+  end subroutine
+
+  subroutine restores_parts_of_arrays()
+    real(real64), target :: field(0:6, 0:5), other(5, 4)
+    integer(int64) :: first(2), last(2)
+    type(perdure_array_info) :: info
+    integer :: i, j
+    call perdure_block(handle, [5_int64, 4_int64], first, last, status)
+    call expect(status == perdure_ok .and. all(first == 1) .and. all(last == [5, 4]), "one rank has all of it")
+    call perdure_block(handle, [5_int64, 4_int64], first, last, status, grid=[1_int64, 2_int64])
+    call expect(status == perdure_invalid_argument, "a grid of other ranks is refused")
+    field = -1
+    field(1:5, 1:4) = reshape([((10*i + j, i=1, 5), j=1, 4)], [5, 4])
+    call perdure_protect_global(handle, 60, field(1:5, 1:4), "field", [5_int64, 4_int64], [1_int64, 1_int64], status, &
+                                ghosts=[1_int64, 1_int64], unit="K", description="of a test")
+    call expect(status == perdure_ok, "a section is a part: "//perdure_error_text(handle))
+    call perdure_checkpoint(handle, "arrays", 1_int64, status)
+    call expect(status == perdure_ok, "checkpoint of it: "//perdure_error_text(handle))
+    call perdure_stored_array(handle, "arrays", 1_int64, 60, info, status)
+    call expect(status == perdure_ok, "stored array: "//perdure_error_text(handle))
+    call expect(size(info%extents) == 2 .and. all(info%extents == [5, 4]), "its extents in Fortran's order")
+    call expect(info%name == "field" .and. info%unit == "K" .and. info%type == "f8", "its name, unit and type")
+    call expect(info%element_bytes == 8, "its bytes")
+    field = -2
+    call perdure_restore(handle, "arrays", 1_int64, status)
+    call expect(status == perdure_ok, "restore of it: "//perdure_error_text(handle))
+    call expect(all(nint(field(1:5, 1:4)) == reshape([((10*i + j, i=1, 5), j=1, 4)], [5, 4])), "the part is back")
+    call expect(count(field == -2.0_real64) == 22, "and nothing around it")
+    other = 0
+    call perdure_protect_global(handle, 60, other(:, 4:1:-1), "field", [5_int64, 4_int64], [1_int64, 1_int64], status)
+    call perdure_restore(handle, "arrays", 1_int64, status)
+    call expect(status == perdure_ok .and. nint(other(2, 4)) == 21 .and. nint(other(2, 1)) == 24, &
+                "into other memory, turned round")
+    call perdure_stored_array(handle, "arrays", 1_int64, 61, info, status)
+    call expect(status == perdure_not_found .and. size(info%extents) == 0, "there is no such array")
+    call perdure_unprotect(handle, 60, status)
+  end subroutine
+
+  subroutine knows_the_types_of_elements()
+    integer(int8), target :: i1(3)
+    integer(int64), target :: i8(3)
+    real, target :: f4(3)
+    complex(c_float_complex), target :: c8(3)
+    complex(real64), target :: c16(3)
+    logical, target :: truths(3)
+    character(5), target :: words(3)
+    type(particle), target :: particles(3)
+    i1 = 1
+    i8 = 1
+    f4 = 1
+    c8 = 1
+    c16 = 1
+    truths = .true.
+    words = "word"
+    particles%kind = 1
+    call perdure_protect_list(handle, 70, i1, "a", status)
+    call perdure_protect_list(handle, 71, i8, "b", status)
+    call perdure_protect_list(handle, 72, f4, "c", status)
+    call perdure_protect_list(handle, 73, c8, "d", status)
+    call perdure_protect_list(handle, 74, c16, "e", status)
+    call perdure_protect_list(handle, 75, truths, "f", status)
+    call perdure_protect_list(handle, 76, words, "g", status)
+    call perdure_protect_list(handle, 77, particles, "h", status)
+    call perdure_protect_list(handle, 78, particles(1:2), "i", status, type="{position:3f8,kind:i4,v4}")
+    call expect(status == perdure_invalid_argument, "memory is protected once")
+    call perdure_unprotect(handle, 77, status)
+    call perdure_protect_list(handle, 77, particles(1:1), "h", status)
+    call perdure_protect_list(handle, 78, particles(2:3), "i", status, type="{position:3f8,kind:i4,v4}")
+    call expect(status == perdure_ok, "members have names: "//perdure_error_text(handle))
+    call perdure_checkpoint(handle, "types", 1_int64, status)
+    call expect(status == perdure_ok, "checkpoint of types: "//perdure_error_text(handle))
+    call expect_type(70, "i1")
+    call expect_type(71, "i8")
+    call expect_type(72, "f4")
+    call expect_type(73, "c8")
+    call expect_type(74, "c16")
+    call expect_type(75, "i4")
+    call expect_type(76, "v5")
+    call expect_type(77, "v32")
+    call expect_type(78, "{position:3f8,kind:i4,v4}")
+    call unprotect_from(70, 9)
+  end subroutine
+
+  subroutine expect_type(id, text)
+    integer, intent(in) :: id
+    character(*), intent(in) :: text
+    type(perdure_array_info) :: info
+    call perdure_stored_array(handle, "types", 1_int64, id, info, status)
+    call expect(status == perdure_ok .and. info%type == text, "elements of "//text//" are "//info%type)
+  end subroutine
+
+  subroutine restores_lists_and_what_is_replicated()
+    real(real64), allocatable, target :: positions(:, :), own(:)
+    integer(int64), target :: step
+    type(perdure_array_info) :: info
+    integer(int64) :: first(1), last(1)
+    allocate (positions(3, 10), own(4))
+    positions = 1.5_real64
+    positions(:, 10) = [7, 8, 9]
+    own = 1
+    step = 12
+    call perdure_protect_list(handle, 80, positions, "positions", status, unit="m")
+    call expect(status == perdure_ok, "protect a list: "//perdure_error_text(handle))
+    call perdure_protect_replicated(handle, 81, step, "step", status)
+    call expect(status == perdure_ok, "protect what is replicated: "//perdure_error_text(handle))
+    call perdure_protect(handle, 82, own, status)
+    call perdure_describe(handle, 82, "own", status, unit="s")
+    call expect(status == perdure_ok, "describe: "//perdure_error_text(handle))
+    call perdure_describe(handle, 83, "none", status)
+    call expect(status == perdure_not_found, "what is not registered is not described")
+    call perdure_checkpoint(handle, "lists", 1_int64, status)
+    call expect(status == perdure_ok, "checkpoint of a list: "//perdure_error_text(handle))
+    deallocate (positions)
+    step = 0
+    call perdure_stored_array(handle, "lists", perdure_latest_version, 80, info, status)
+    call expect(status == perdure_ok .and. all(info%extents == [3, 10]), "rows are counted by the last dimension")
+    call perdure_block(handle, info%extents(2:2), first, last, status)
+    allocate (positions(3, last(1) - first(1) + 1))
+    call perdure_protect_list(handle, 80, positions, "positions", status, unit="m")
+    call perdure_restore(handle, "lists", perdure_latest_version, status)
+    call expect(status == perdure_ok, "restore of a list: "//perdure_error_text(handle))
+    call expect(step == 12 .and. all(nint(positions(:, 10)) == [7, 8, 9]), "list and replicated value are back")
+    call unprotect_from(80, 3)
+  end subroutine
+
+  subroutine refuses_parts_that_cannot_be()
+    real, target :: field(4, 4)
+    type(particle), target :: particles(3)
+    field = 0
+    call perdure_protect_global(handle, 90, field, "field", [4_int64], [1_int64, 1_int64], status)
+    call expect_refused("as many elements as the array has dimensions")
+    call perdure_protect_global(handle, 90, field, "field", [4_int64, 4_int64], [0_int64, 1_int64], status)
+    call expect_refused("not inside of the array")
+    call perdure_protect_global(handle, 90, field, "field", [4_int64, 4_int64], [1_int64, 2_int64], status)
+    call expect_refused("not inside of the array")
+    call perdure_protect_global(handle, 90, field, "field", [4_int64, 4_int64], [1_int64, 1_int64], status, type="f8")
+    call expect_refused("has 8 bytes, its elements in memory have 4")
+    call perdure_protect_list(handle, 90, particles, "bodies", status, type="{position:3f8,kind:i4}")
+    call expect_refused("has 28 bytes, its elements in memory have 32")
+    call perdure_protect_list(handle, 90, particles, "bodies", status, type="no type")
+    call expect_refused("its type cannot be read")
+    call perdure_protect_list(handle, 90, field(1:3, :), "rows", status)
+    call expect_refused("not contiguous")
+    call perdure_protect_list(handle, 90, field(1, 1), "rows", status)
+    call expect_refused("a list has at least one dimension")
+    call perdure_protect_global(handle, 90, field(1:0, :), "field", [4_int64, 4_int64], [1_int64, 1_int64], status)
+    call expect(status == perdure_ok, "a part without elements is one: "//perdure_error_text(handle))
+    call perdure_unprotect(handle, 90, status)
+  end subroutine
+
+  subroutine expect_refused(reason)
+    character(*), intent(in) :: reason
+    call expect(status == perdure_invalid_argument, "refused: "//reason)
+    call expect(index(perdure_error_text(handle), reason) > 0, "it says "//reason//": "//perdure_error_text(handle))
+    call expect(index(perdure_error_text(handle), "region 90") == 1, "it names it: "//perdure_error_text(handle))
   end subroutine
 end program

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <optional>
@@ -22,6 +23,7 @@
 #include <variant>
 #include <vector>
 
+#include "perdure/arrays.hpp"
 #include "perdure/perdure.h"
 
 /// Perdure for C++: open(), Handle, and Result with its Error.
@@ -125,11 +127,27 @@ template <class T>
 struct HasData<T, std::void_t<decltype(std::declval<T&>().data()), decltype(std::declval<T&>().size())>>
     : std::true_type {};
 
+// The version that vectors get their sizes from.
+struct Stored {
+  const std::string& name;
+  std::int64_t version;
+};
+
+// Of an array of arrays, outermost first; none of anything else.
 template <class T>
-constexpr void check_element() {
-  static_assert(std::is_trivially_copyable_v<T>, "only trivially copyable elements can be protected");
-  static_assert(!std::is_const_v<T>, "protected memory is written by restore: it must not be const");
-  static_assert(!std::is_pointer_v<T>, "a pointer means nothing after a restart; protect what it points to");
+Index nested_extents() {
+  Index extents;
+  if constexpr (std::is_array_v<T>) {
+    extents = nested_extents<std::remove_extent_t<T>>();
+    extents.insert(extents.begin(), std::extent_v<T>);
+  }
+  return extents;
+}
+
+inline std::uint64_t product(const Index& extents, std::size_t first = 0) {
+  std::uint64_t product = 1;
+  for (std::size_t d = first; d < extents.size(); ++d) product *= extents[d];
+  return product;
 }
 
 }  // namespace detail
@@ -196,7 +214,9 @@ class Handle {
     static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no addressable elements");
     Status done = protect(id, vector.data(), vector.size());
     if (done)
-      resizable_[id] = [id, &vector](Handle& handle, RegionSize size) { return handle.resize(id, vector, size); };
+      resizable_[id] = [id, &vector](Handle& handle, const detail::Stored& stored) {
+        return handle.resize(id, vector, stored);
+      };
     return done;
   }
 
@@ -221,6 +241,169 @@ class Handle {
                  std::to_string(id) + "): " + error.text;
     while (id-- > first_id) (void)unprotect(id);
     return error;
+  }
+
+  /// What people call a region that is registered, its unit and what they have to know of it; "": none. [local]
+  Status describe(int id, const std::string& name, const std::string& unit = {}, const std::string& description = {}) {
+    return status(perdure_describe(native_, id, name.c_str(), unit.c_str(), description.c_str()));
+  }
+
+  /// Registers this rank's boxes of an array. [local] All ranks declare the array, under the same id; every element has
+  /// one owner. Boxes without elements count as none, so that a rank that has nothing gives an empty one. The elements
+  /// must stay where they are, as in protect().
+  template <class T>
+  Status protect_global(int id, const Array& array, const std::vector<Box<T>>& boxes) {
+    const std::size_t dimensions = array.extents.size();
+    std::vector<perdure_box> owned;
+    for (const Box<T>& box : boxes) {
+      if (box.begin.size() != dimensions || box.end.size() != dimensions ||
+          (!box.strides.empty() && box.strides.size() != dimensions))
+        return refused(id, "a box has not as many dimensions as its array");
+      if (box.empty()) continue;
+      owned.push_back({box.data, box.begin.data(), box.end.data(), box.strides.empty() ? nullptr : box.strides.data()});
+    }
+    return with_array<T>(id, array, array.extents, [&](const perdure_array& native) {
+      return perdure_protect_global(native_, id, &native, owned.data(), owned.size());
+    });
+  }
+  /// The same, of boxes in braces.
+  template <class T>
+  Status protect_global(int id, const Array& array, std::initializer_list<Box<T>> boxes) {
+    return protect_global(id, array, std::vector<Box<T>>(boxes));
+  }
+  /// The same, of one box.
+  template <class T>
+  Status protect_global(int id, const Array& array, const Box<T>& box) {
+    return protect_global(id, array, std::vector<Box<T>>{box});
+  }
+
+  /// This rank's block where the array is divided evenly. [local] `grid`: ranks in each dimension; {}: the most even.
+  Result<Block> block(const Array& array, const Index& grid = {}) {
+    const std::size_t dimensions = array.extents.size();
+    Block block{Index(dimensions), Index(dimensions)};
+    if (!grid.empty() && grid.size() != dimensions)
+      return refused_error("block", "the grid has not as many dimensions as the array");
+    const std::string type = array.type.empty() ? "v1" : array.type;
+    const perdure_array native = native_array(array, array.extents, type.c_str());
+    const perdure_status code =
+        perdure_block(native_, &native, grid.empty() ? nullptr : grid.data(), block.begin.data(), block.end.data());
+    return result(code, std::move(block));
+  }
+  /// This rank's even part of `total` things: rows of a list, for instance. [local]
+  Result<Share> share_of(std::uint64_t total) {
+    const auto mine = block(Array{"", {total}});
+    if (!mine) return mine.error();
+    return Share{mine.value().begin[0], mine.value().end[0]};
+  }
+
+  /// Registers that block. [local] `first` is its first element, behind the ghosts. See protect_global().
+  template <class T>
+  Status protect_block(int id, const Array& array, T* first, const Index& grid = {}) {
+    if (!grid.empty() && grid.size() != array.extents.size())
+      return refused(id, "the grid has not as many dimensions as the array");
+    return with_array<T>(id, array, array.extents, [&](const perdure_array& native) {
+      return perdure_protect_block(native_, id, &native, grid.empty() ? nullptr : grid.data(), address_of(first));
+    });
+  }
+  /// The same, of a vector that has the block with the ghosts around it, from its first element on. [local]
+  template <class T, class Allocator>
+  Status protect_block(int id, const Array& array, std::vector<T, Allocator>& vector, const Index& grid = {}) {
+    static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no addressable elements");
+    const auto mine = block(array, grid);
+    const std::size_t dimensions = array.extents.size();
+    std::uint64_t stride = 1, offset = 0;  // of elements; stays so where the library refuses the block
+    for (std::size_t d = mine ? dimensions : 0; d-- > 0;) {
+      const std::uint64_t ghosts = array.ghosts.size() == dimensions ? array.ghosts[d] : 0;
+      offset += ghosts * stride;
+      stride *= mine.value().extent(d) + 2 * ghosts;
+    }
+    if (mine && mine.value().elements() > 0 && vector.size() < stride)
+      return refused(id, "its vector has " + std::to_string(vector.size()) + " elements, and its block with ghosts " +
+                             std::to_string(stride));
+    return protect_block(id, array, vector.empty() ? vector.data() : vector.data() + offset, grid);
+  }
+
+  /// Registers the blocks of `lengths` that are dealt out to this rank in turn in each dimension (ScaLAPACK's
+  /// distribution, from rank 0 on), which are one dense array at `first`, without ghosts. [local] See protect_global().
+  template <class T>
+  Status protect_block_cyclic(int id, const Array& array, const Index& lengths, T* first, const Index& grid = {}) {
+    const std::size_t dimensions = array.extents.size();
+    if (lengths.size() != dimensions || (!grid.empty() && grid.size() != dimensions))
+      return refused(id, "its lengths or its grid have not as many dimensions as the array");
+    return with_array<T>(id, array, array.extents, [&](const perdure_array& native) {
+      return perdure_protect_block_cyclic(native_, id, &native, grid.empty() ? nullptr : grid.data(), lengths.data(),
+                                          address_of(first));
+    });
+  }
+
+  /// Registers `rows` rows of a list at `first`, dense. [local] array.extents[0] is not looked at; {}: rows of one
+  /// element. Ranks may have other numbers of rows at every checkpoint; a restore gives each as many as it has
+  /// registered, which must together be all. share_of() divides them evenly.
+  template <class T>
+  Status protect_list(int id, const Array& array, T* first, std::uint64_t rows) {
+    return with_array<T>(id, array, array.extents.empty() ? Index{rows} : array.extents,
+                         [&](const perdure_array& native) {
+                           return perdure_protect_list(native_, id, &native, address_of(first), rows);
+                         });
+  }
+  /// The same, of the rows that a vector has now. [local] After anything that moves or resizes them, protect again
+  /// before the next checkpoint. restore_resizing() does so itself, and gives each rank an even share of the rows.
+  template <class T, class Allocator>
+  Status protect_list(int id, const Array& array, std::vector<T, Allocator>& vector) {
+    static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no addressable elements");
+    const std::uint64_t row = detail::product(array.extents, 1);
+    if (row == 0 || vector.size() % row != 0)
+      return refused(id, "its vector has " + std::to_string(vector.size()) + " elements, which are no rows of " +
+                             std::to_string(row));
+    Status done = protect_list(id, array, vector.data(), vector.size() / row);
+    if (done)
+      resizable_[id] = [id, array, &vector](Handle& handle, const detail::Stored& stored) {
+        return handle.resize_list(id, array, vector, stored);
+      };
+    return done;
+  }
+
+  /// Registers what is equal on all ranks: an object, an array, or what has data() and size(). [local] It is stored
+  /// once. array.extents {}: those of the object. All bytes are compared at every checkpoint, also those between the
+  /// members of a structure. Lifetimes are those of protect().
+  template <class T>
+  Status protect_replicated(int id, const Array& array, T&& object) {
+    using Plain = std::remove_reference_t<T>;
+    if constexpr (detail::HasData<Plain>::value) {
+      if constexpr (std::is_lvalue_reference_v<T>)
+        return replicated(id, array, object.data(), Index{object.size()});
+      else
+        return replicated(id, array, std::as_const(object).data(), Index{object.size()});
+    } else {
+      static_assert(std::is_lvalue_reference_v<T>, "a temporary cannot be protected");
+      using Element = std::remove_all_extents_t<Plain>;
+      return replicated(id, array, reinterpret_cast<Element*>(&object), detail::nested_extents<Plain>());
+    }
+  }
+  /// The same, of the elements that a vector has now; restore_resizing() gives it its stored size. [local]
+  template <class T, class Allocator>
+  Status protect_replicated(int id, const Array& array, std::vector<T, Allocator>& vector) {
+    static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no addressable elements");
+    Status done = replicated(id, array, vector.data(), Index{vector.size()});
+    if (done && array.extents.empty())
+      resizable_[id] = [id, array, &vector](Handle& handle, const detail::Stored& stored) {
+        return handle.resize_replicated(id, array, vector, stored);
+      };
+    return done;
+  }
+  /// The same, with a name and nothing else to say.
+  template <class T>
+  Status protect_replicated(int id, const std::string& name, T&& object) {
+    return protect_replicated(id, Array{name}, std::forward<T>(object));
+  }
+
+  /// What array `id` is in a stored checkpoint of any number of ranks, before restoring it. [collective]
+  Result<StoredArray> stored_array(const std::string& name, std::int64_t version, int id) {
+    perdure_array_info info{};
+    const perdure_status code = perdure_stored_array(native_, name.c_str(), version, id, &info);
+    if (code != PERDURE_OK) return error(code);
+    return StoredArray{info.name, info.unit, info.type, Index(info.extents, info.extents + info.dimensions),
+                       info.element_bytes};
   }
 
   /// Forgets a region. [local] PERDURE_NOT_FOUND when the id is not protected.
@@ -263,8 +446,9 @@ class Handle {
         perdure_restore_regions(native_, name.c_str(), version, ids.empty() ? &none : ids.data(), ids.size()));
   }
 
-  /// restore() that first gives every protected std::vector the size it has in the checkpoint. [collective] Every rank
-  /// must have protected vectors under the same ids. Vectors are resized even when the restore itself then fails.
+  /// restore() that first gives every protected std::vector the size it has in the checkpoint, and those of lists an
+  /// even share of the list's rows. [collective] Every rank must have protected vectors under the same ids. Vectors are
+  /// resized even when the restore itself then fails.
   Result<std::int64_t> restore_resizing(const std::string& name, std::int64_t version = latest) {
     if (version != latest) return resize_and_restore(name, version).second;
     std::int64_t wanted = latest;
@@ -325,7 +509,7 @@ class Handle {
   }
 
  private:
-  using Resize = std::function<Status(Handle&, RegionSize)>;
+  using Resize = std::function<Status(Handle&, const detail::Stored&)>;
 
   Error error(perdure_status code) const {
     if (native_ == nullptr) return Error{PERDURE_CLOSED, "handle: closed (closed)", false};
@@ -346,16 +530,93 @@ class Handle {
     return progress.restored_version;
   }
 
+  static void* address_of(const volatile void* data) { return const_cast<void*>(data); }
+  Error refused_error(const std::string& object, const std::string& why) const {
+    if (native_ == nullptr) return error(PERDURE_CLOSED);
+    return Error{PERDURE_INVALID_ARGUMENT, object + ": " + why + " (invalid-argument)", false};
+  }
+  Status refused(int id, const std::string& why) const { return refused_error("region " + std::to_string(id), why); }
+
+  static perdure_array native_array(const Array& array, const Index& extents, const char* type) {
+    return {array.name.c_str(),
+            type,
+            static_cast<int>(extents.size()),
+            extents.data(),
+            array.ghosts.empty() ? nullptr : array.ghosts.data(),
+            array.fill_ghosts ? 1 : 0,
+            array.unit.c_str(),
+            array.description.c_str()};
+  }
+  // Does `call` with the array as C knows it.
+  template <class T, class Call>
+  Status with_array(int id, const Array& array, const Index& extents, Call&& call) {
+    detail::check_element<T>();
+    resizable_.erase(id);
+    if (!array.ghosts.empty() && array.ghosts.size() != extents.size())
+      return refused(id, "its ghosts have not as many dimensions as it has");
+    const char* type = array.type.c_str();
+    if constexpr (detail::HasElementType<std::remove_cv_t<T>>::value) {
+      if (array.type.empty()) type = type_of<T>();
+    }
+    if (*type == '\0') return refused(id, "its type is not known; specialise perdure::ElementType, or set Array::type");
+    const std::size_t bytes = detail::type_bytes(type);
+    if (bytes != 0 && bytes != sizeof(T))
+      return refused(id, std::string("its type '") + type + "' has " + std::to_string(bytes) +
+                             " bytes, its elements in memory have " + std::to_string(sizeof(T)));
+    return status(call(native_array(array, extents, type)));
+  }
+
+  template <class T>
+  Status replicated(int id, const Array& array, T* data, const Index& shape) {
+    if (!array.extents.empty() && detail::product(array.extents) != detail::product(shape))
+      return refused(id, "its extents are of " + std::to_string(detail::product(array.extents)) +
+                             " elements, in memory are " + std::to_string(detail::product(shape)));
+    return with_array<T>(id, array, array.extents.empty() ? shape : array.extents, [&](const perdure_array& native) {
+      return perdure_protect_replicated(native_, id, &native, address_of(data));
+    });
+  }
+
   template <class T, class Allocator>
-  Status resize(int id, std::vector<T, Allocator>& vector, RegionSize size) {
-    if (size.element_bytes != sizeof(T) || size.count == vector.size())
-      return {};  // a mismatch is the restore's to refuse
+  static Status set_size(int id, std::vector<T, Allocator>& vector, std::uint64_t count) {
     try {
-      vector.resize(static_cast<std::size_t>(size.count));
+      vector.resize(static_cast<std::size_t>(count));
     } catch (const std::exception& cause) {
       return Error{PERDURE_NO_SPACE, "region " + std::to_string(id) + ": cannot be resized: " + cause.what(), false};
     }
-    return protect(id, vector);
+    return {};
+  }
+  // These are [collective]. What does not fit in another way than by its size is the restore's to refuse.
+  template <class T, class Allocator>
+  Status resize(int id, std::vector<T, Allocator>& vector, const detail::Stored& stored) {
+    const auto size = stored_size(stored.name, stored.version, id);
+    if (!size) return size.error();
+    if (size.value().element_bytes != sizeof(T) || size.value().count == vector.size()) return {};
+    Status done = set_size(id, vector, size.value().count);
+    return done ? protect(id, vector) : done;
+  }
+  template <class T, class Allocator>
+  Status resize_list(int id, const Array& array, std::vector<T, Allocator>& vector, const detail::Stored& stored) {
+    const auto list = stored_array(stored.name, stored.version, id);
+    if (!list) return list.error();
+    const std::uint64_t row = detail::product(array.extents, 1);
+    if (list.value().element_bytes != sizeof(T) || list.value().extents.empty() ||
+        detail::product(list.value().extents, 1) != row)
+      return {};
+    const auto share = share_of(list.value().extents[0]);
+    if (!share) return share.error();
+    if (share.value().size() * row == vector.size()) return {};
+    Status done = set_size(id, vector, share.value().size() * row);
+    return done ? protect_list(id, array, vector) : done;
+  }
+  template <class T, class Allocator>
+  Status resize_replicated(int id, const Array& array, std::vector<T, Allocator>& vector,
+                           const detail::Stored& stored) {
+    const auto found = stored_array(stored.name, stored.version, id);
+    if (!found) return found.error();
+    const Index& extents = found.value().extents;
+    if (found.value().element_bytes != sizeof(T) || extents.size() != 1 || extents[0] == vector.size()) return {};
+    Status done = set_size(id, vector, extents[0]);
+    return done ? protect_replicated(id, array, vector) : done;
   }
 
   // A rank whose resize fails must not leave the others alone in a collective call. It keeps the old size, so the
@@ -365,8 +626,7 @@ class Handle {
     Status local;
     const auto resizable = resizable_;
     for (const auto& [id, resize_region] : resizable) {
-      auto size = stored_size(name, version, id);
-      Status done = size ? resize_region(*this, size.value()) : Status(size.error());
+      Status done = resize_region(*this, {name, version});
       if (!done && local) local = std::move(done);
     }
     auto done = restore(name, version);

@@ -1,0 +1,25 @@
+/* What the parts in C of the Fortran front share. */
+#ifndef PERDURE_FORTRAN_DESCRIPTOR_H
+#define PERDURE_FORTRAN_DESCRIPTOR_H
+
+#include <ISO_Fortran_binding.h>
+
+#include "perdure/perdure.h"
+
+enum { text_bytes = 1024 };
+
+/** type(perdure_handle) of perdure.f90. */
+typedef struct fortran_handle {
+  perdure_t* native;
+  int refused;   /* 1: the front itself gives the reason of the last failure, in `text` */
+  int retryable; /* then only: trying again can help */
+  char text[text_bytes];
+} fortran_handle;
+
+size_t perdure_fortran_elements(const CFI_cdesc_t* region);
+/** Why the front refuses it; NULL when it does not. `with_gaps`: it need not be contiguous. */
+const char* perdure_fortran_refusal(const CFI_cdesc_t* region, int with_gaps);
+/** Notes that the front refuses region `id`, or, when `why` is NULL, that it does not. True when it does. */
+int perdure_fortran_refuse(fortran_handle* handle, int id, const char* why);
+
+#endif

@@ -1,0 +1,297 @@
+/// @file
+/// Arrays that ranks have together, for C++17 and later: what perdure.hpp, which includes this, hands to its Handle.
+/// Types of elements, the array as a whole, views of memory, and boxes of elements that a rank owns.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "perdure/perdure.h"
+
+namespace perdure {
+
+/// What an element of type T is, as a text (perdure.h says which). Specialise it for structures:
+///
+///     template <>
+///     struct perdure::ElementType<Body> {
+///       static constexpr const char* text = "{position:3f8,velocity:3f8,mass:f8}";
+///     };
+///
+/// The compiler refuses a text that is not of sizeof(T) bytes; room between members is a member without a name ("v4").
+/// Of a T without specialisation, Array::type has to say it.
+template <class T, class = void>
+struct ElementType {};
+
+namespace detail {
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+constexpr std::size_t number_at(const char*& at) {
+  std::size_t number = 0;
+  while (is_digit(*at)) number = number * 10 + static_cast<std::size_t>(*at++ - '0');
+  return number;
+}
+
+// A letter and its bytes.
+constexpr std::size_t scalar_bytes(const char*& at) {
+  if (*at == '\0') return 0;
+  ++at;
+  return number_at(at);
+}
+
+// "name:3f8", or "v4".
+constexpr std::size_t member_bytes(const char*& at) {
+  const char* end = at;
+  while (*end != ':' && *end != ',' && *end != '}' && *end != '\0') ++end;
+  if (*end != ':') return scalar_bytes(at);
+  at = end + 1;
+  const std::size_t count = is_digit(*at) ? number_at(at) : 1;
+  return count * scalar_bytes(at);
+}
+
+// Of a text as the library takes it. Of others it is some number, and the library says what is wrong.
+constexpr std::size_t type_bytes(const char* text) {
+  if (*text != '{') return scalar_bytes(text);
+  std::size_t bytes = 0;
+  do bytes += member_bytes(++text);
+  while (*text == ',');
+  return bytes;
+}
+
+template <class T, std::size_t bytes = sizeof(T)>
+constexpr const char* integer_text() {
+  constexpr bool is_signed = std::is_signed_v<T>;
+  if constexpr (bytes == 1) return is_signed ? "i1" : "u1";
+  if constexpr (bytes == 2) return is_signed ? "i2" : "u2";
+  if constexpr (bytes == 4) return is_signed ? "i4" : "u4";
+  if constexpr (bytes == 8) return is_signed ? "i8" : "u8";
+}
+
+template <class T, class = void>
+struct HasElementType : std::false_type {};
+template <class T>
+struct HasElementType<T, std::void_t<decltype(ElementType<T>::text)>> : std::true_type {};
+
+template <class T>
+constexpr void check_element() {
+  static_assert(std::is_trivially_copyable_v<T>, "only trivially copyable elements can be protected");
+  static_assert(!std::is_const_v<T>, "protected memory is written by restore: it must not be const");
+  static_assert(!std::is_pointer_v<T>, "a pointer means nothing after a restart; protect what it points to");
+}
+
+}  // namespace detail
+
+/// Of integers of every size, and of characters.
+template <class T>
+struct ElementType<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>> {
+  static constexpr const char* text = detail::integer_text<T>();  ///< as in perdure.h
+};
+/// Of enumerations: that of the integer they are.
+template <class T>
+struct ElementType<T, std::enable_if_t<std::is_enum_v<T> && !std::is_same_v<T, std::byte>>> {
+  static constexpr const char* text = detail::integer_text<std::underlying_type_t<T>>();  ///< as in perdure.h
+};
+/// Of float.
+template <>
+struct ElementType<float> {
+  static constexpr const char* text = "f4";  ///< as in perdure.h
+};
+/// Of double.
+template <>
+struct ElementType<double> {
+  static constexpr const char* text = "f8";  ///< as in perdure.h
+};
+/// Of complex numbers of two floats.
+template <>
+struct ElementType<std::complex<float>> {
+  static constexpr const char* text = "c8";  ///< as in perdure.h
+};
+/// Of complex numbers of two doubles.
+template <>
+struct ElementType<std::complex<double>> {
+  static constexpr const char* text = "c16";  ///< as in perdure.h
+};
+/// Of truth values.
+template <>
+struct ElementType<bool> {
+  static constexpr const char* text = "b1";  ///< as in perdure.h
+};
+/// Of bytes.
+template <>
+struct ElementType<std::byte> {
+  static constexpr const char* text = "v1";  ///< as in perdure.h
+};
+
+/// The text for elements of type T, as perdure.h has it: type_of<double>() is "f8".
+template <class T>
+constexpr const char* type_of() {
+  using Plain = std::remove_cv_t<T>;
+  static_assert(detail::HasElementType<Plain>::value, "specialise perdure::ElementType for this type");
+  static_assert(detail::type_bytes(ElementType<Plain>::text) == sizeof(Plain),
+                "the members of ElementType<T>::text have not the size of T; room between them is a member, too: v4");
+  return ElementType<Plain>::text;
+}
+
+/// Indices, extents or widths by dimension; the last dimension varies fastest.
+using Index = std::vector<std::uint64_t>;
+
+/// An Index of numbers of any integer types. One that is negative is refused where the Index is used.
+template <class... Numbers>
+Index indices(Numbers... numbers) {
+  static_assert((std::is_integral_v<Numbers> && ...), "indices are integers");
+  return {static_cast<std::uint64_t>(numbers)...};
+}
+
+/// An array as a whole, the same on all ranks. Its type follows from the elements that are protected.
+struct Array {
+  std::string name{};         ///< as in perdure_describe(); "": none
+  Index extents{};            ///< of the whole array, in elements
+  Index ghosts{};             ///< around each box in memory, on both sides of each dimension, not stored; {}: none
+  bool fill_ghosts = false;   ///< a restore fills them, too
+  std::string unit{};         ///< "": none
+  std::string description{};  ///< what people have to know of it
+  std::string type{};         ///< "": that of the elements; must have their size
+};
+
+/// Memory of N dimensions: where the first element is, and how far it is from index to index. Of a vector of fewer
+/// elements than its extents say it has no address, and is refused where it is used.
+template <class T, std::size_t N>
+struct View {
+  T* data = nullptr;                       ///< of the first element
+  std::array<std::uint64_t, N> extents{};  ///< in elements
+  std::array<std::int64_t, N> strides{};   ///< bytes from one index to the next
+
+  View() = default;
+  /// Dense, the last dimension fastest.
+  View(T* first, const std::array<std::uint64_t, N>& numbers) : data(first), extents(numbers) {
+    auto stride = static_cast<std::int64_t>(sizeof(T));
+    for (std::size_t d = N; d-- > 0; stride *= static_cast<std::int64_t>(extents[d])) strides[d] = stride;
+  }
+  /// With strides in bytes.
+  View(T* first, const std::array<std::uint64_t, N>& numbers, const std::array<std::int64_t, N>& bytes)
+      : data(first), extents(numbers), strides(bytes) {}
+  /// The elements a vector has now, dense.
+  template <class Allocator>
+  View(std::vector<T, Allocator>& vector, const std::array<std::uint64_t, N>& numbers) : View(vector.data(), numbers) {
+    static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no addressable elements");
+    if (elements() > vector.size()) data = nullptr;
+  }
+  /// An array of arrays, as in double field[4][5].
+  template <class Nested, class = std::enable_if_t<std::is_array_v<Nested> && std::rank_v<Nested> == N &&
+                                                   std::is_same_v<std::remove_all_extents_t<Nested>, T>>>
+  explicit View(Nested& nested)
+      : View(reinterpret_cast<T*>(&nested), extents_of<Nested>(std::make_index_sequence<N>())) {}
+
+  /// Of a std::mdspan, or of what has data_handle(), extent() and stride() as it has.
+  template <class Span, class = std::void_t<decltype(std::declval<const Span&>().data_handle()),
+                                            decltype(std::declval<const Span&>().stride(0))>>
+  explicit View(const Span& span) : data(span.data_handle()) {
+    for (std::size_t d = 0; d < N; ++d) {
+      extents[d] = static_cast<std::uint64_t>(span.extent(d));
+      strides[d] = static_cast<std::int64_t>(span.stride(d)) * static_cast<std::int64_t>(sizeof(T));
+    }
+  }
+
+  /// So many elements from `first` on: what lies inside of a halo, for instance.
+  View part(const std::array<std::uint64_t, N>& first, const std::array<std::uint64_t, N>& numbers) const {
+    View inner(data, numbers, strides);
+    std::int64_t offset = 0;
+    bool inside = true;
+    for (std::size_t d = 0; d < N; ++d) {
+      inside = inside && first[d] <= extents[d] && numbers[d] <= extents[d] - first[d];
+      offset += static_cast<std::int64_t>(first[d]) * strides[d];
+    }
+    inner.data =
+        inside && data != nullptr
+            ? reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(offset))
+            : nullptr;
+    return inner;
+  }
+  /// How many there are; the largest number when there are more than can be said.
+  std::uint64_t elements() const {
+    std::uint64_t count = 1;
+    for (const std::uint64_t extent : extents) {
+      if (extent != 0 && count > std::numeric_limits<std::uint64_t>::max() / extent)
+        return std::numeric_limits<std::uint64_t>::max();
+      count *= extent;
+    }
+    return count;
+  }
+
+ private:
+  template <class Nested, std::size_t... D>
+  static constexpr std::array<std::uint64_t, N> extents_of(std::index_sequence<D...>) {
+    return {std::extent_v<Nested, D>...};
+  }
+};
+
+/// View(field) of an array of arrays.
+template <class Nested, class = std::enable_if_t<std::is_array_v<Nested>>>
+View(Nested&) -> View<std::remove_all_extents_t<Nested>, std::rank_v<Nested>>;
+
+/// Elements that this rank owns, and where they are. One without elements says that there are none.
+template <class T>
+struct Box {
+  T* data = nullptr;                    ///< the element `begin`
+  Index begin{};                        ///< index in the array, by dimension
+  Index end{};                          ///< behind the last, by dimension
+  std::vector<std::int64_t> strides{};  ///< bytes from one index to the next; {}: dense, with the ghosts around it
+
+  Box() = default;
+  /// What the view shows are the elements from `first` on.
+  template <std::size_t N>
+  Box(Index first, const View<T, N>& view)
+      : data(view.data), begin(std::move(first)), end(begin), strides(view.strides.begin(), view.strides.end()) {
+    end.resize(N);  // another number of dimensions is refused where the box is used
+    for (std::size_t d = 0; d < N; ++d) end[d] += view.extents[d];
+  }
+  /// Dense, with the array's ghosts around it.
+  Box(Index first, Index behind, T* address) : data(address), begin(std::move(first)), end(std::move(behind)) {}
+
+  /// True when there is an index that it has no element of.
+  bool empty() const {
+    for (std::size_t d = 0; d < begin.size() && d < end.size(); ++d)
+      if (begin[d] == end[d]) return true;
+    return false;
+  }
+};
+
+/// Where the part of a rank begins and ends, by dimension.
+struct Block {
+  Index begin;  ///< the first index
+  Index end;    ///< behind the last
+  /// In one dimension.
+  std::uint64_t extent(std::size_t dimension) const { return end[dimension] - begin[dimension]; }
+  /// How many elements; 0 when it is empty.
+  std::uint64_t elements() const {
+    std::uint64_t count = 1;
+    for (std::size_t d = 0; d < begin.size(); ++d) count *= extent(d);
+    return count;
+  }
+};
+
+/// An even part of so many things, from one number to behind another.
+struct Share {
+  std::uint64_t begin = 0;  ///< the first
+  std::uint64_t end = 0;    ///< behind the last
+  /// How many.
+  std::uint64_t size() const { return end - begin; }
+};
+
+/// An array in a stored checkpoint.
+struct StoredArray {
+  std::string name;                 ///< "" when it has none
+  std::string unit;                 ///< "" when it has none
+  std::string type;                 ///< of an element
+  Index extents;                    ///< of the whole array
+  std::uint64_t element_bytes = 0;  ///< bytes of an element
+};
+
+}  // namespace perdure
