@@ -109,7 +109,7 @@ class ArrayRestores : public JobOfThreads {
 
 TEST_F(ArrayRestores, ComeBackOnAnyNumberOfRanks) {
   per_node_ = 64;
-  for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
     array::AnyBoxes any(seed);
     const auto first = array_of(any, 1), second = array_of(any, 20'000);

@@ -57,7 +57,7 @@ base::Result<std::vector<ipc::StoredName>> look_at_store(Job& job) {
       names->merge(job.known().names());
       for (const auto& name : *names)
         if (const std::uint64_t until_ns = stored_until_ns(job.store(), name); until_ns != 0)
-          stored.push_back({name, until_ns});
+          stored.push_back({name, until_ns, job.known().used(name)});
       return {};
     });
   PERDURE_CHECK(agree(job.comm(), names ? base::Status() : base::Status(base::fail(names.error()))));

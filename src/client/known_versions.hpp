@@ -42,6 +42,8 @@ class KnownVersions {
   std::uint64_t meant(const std::string& name, std::uint64_t version) const;
   /// Of which this rank saw or wrote any attempt, or went on from one.
   std::set<std::string> names() const;
+  /// A version of this name was written or restored in this launch.
+  bool used(const std::string& name) const { return meant_.contains(name); }
 
  private:
   using Versions = std::map<std::uint64_t, std::uint64_t>;  // and when their newest attempts began

@@ -103,7 +103,8 @@ struct KeptNames {
 struct StoredName {
   std::string name;
   std::uint64_t attempt_ns = 0;
-  PERDURE_FIELDS(name, attempt_ns)
+  bool used = false;  ///< by the launch that ends: its versions of other numbers of ranks are of this job, too
+  PERDURE_FIELDS(name, attempt_ns, used)
 };
 /// What is still kept for other nodes, because the store does not have it.
 struct KeptVersions {

@@ -478,6 +478,10 @@ TEST_F(Recovering, AtTheEndOnlyWhatTheStoreHasGoesOfJobsOfThatSize) {
   EXPECT_NE(core->redundancy.find(protection_id(3)), nullptr);
   EXPECT_NE(core->redundancy.find(protection_id(4)), nullptr);
   EXPECT_EQ(used(0), 2U);
+  const auto grown = core->redundancy.drop_stored(6, {{"app", id(3).attempt.created_ns, true}});
+  ASSERT_TRUE(grown);
+  EXPECT_THAT(*grown, testing::ElementsAre(id(4))) << "it used this name with other numbers of ranks before";
+  EXPECT_EQ(core->redundancy.find(protection_id(3)), nullptr);
 }
 
 TEST_F(Recovering, OthersNeedThisNodeUntilAllHaveStoredTheirPartOrHaveSomethingNewer) {

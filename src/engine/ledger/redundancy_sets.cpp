@@ -242,8 +242,11 @@ base::Result<std::vector<segment::VersionId>> RedundancySets::drop_stored(std::u
   std::vector<catalog::RedundancyId> ids;
   std::set<segment::VersionId> stay;
   for (const auto& [id, redundancy_set] : all()) {
-    if (redundancy_set.ranks != ranks) continue;
     const auto& version = id.version;
+    const bool theirs = redundancy_set.ranks == ranks ||
+                        std::any_of(stored.begin(), stored.end(),
+                                    [&](const auto& until) { return until.name == version.name && until.used; });
+    if (!theirs) continue;
     const bool safe = std::any_of(stored.begin(), stored.end(), [&](const auto& until) {
       return until.name == version.name && version.attempt.created_ns <= until.attempt_ns;
     });
