@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "array/box_code.hpp"
 #include "base/field_codec.hpp"
-#include "os/crash_point.hpp"
 
 namespace perdure::client {
 namespace {
@@ -41,26 +41,52 @@ struct ArrayRestore::ToldPiece {
   std::uint64_t chunk_bytes = 0, bytes = 0;
   std::vector<ToldPart> parts;
   PERDURE_FIELDS(rank, chunk_bytes, bytes, parts)
+  static ToldPiece of(std::uint32_t rank, std::uint64_t chunk_bytes, const std::vector<segment::RegionEntry>& entries) {
+    ToldPiece piece{rank, chunk_bytes, 0, {}};
+    for (const auto& entry : entries) {
+      if (entry.kind == segment::EntryKind::array) piece.parts.push_back({piece.bytes, entry});
+      piece.bytes += entry.bytes();
+    }
+    return piece;
+  }
 };
 
 ArrayRestore::ArrayRestore(Job& job, VersionReader& reader, const capture::RegionTable& regions,
                            const std::vector<std::int32_t>& wanted)
     : job_(job), reader_(reader), regions_(regions), wanted_(wanted) {}
 
-// [local] Leaders read what the pieces that their node knows of have of arrays.
+// Of what is only in the redundancy of other nodes.
+base::Result<std::vector<ArrayRestore::ToldPiece>> ArrayRestore::describe_lost(
+    const std::vector<std::uint32_t>& ranks) {
+  std::vector<ToldPiece> told;
+  ipc::DescribePieces question{reader_.id(), reader_.ranks(), ranks, reader_.nodes_to_ask(ranks)};
+  while (!question.wanted.empty()) {
+    PERDURE_TRY(const auto reply, job_.engine().channel().call(question));
+    for (const auto& piece : reply.pieces) told.push_back(ToldPiece::of(piece.rank, piece.chunk_bytes, piece.regions));
+    if (reply.all || reply.pieces.empty()) break;
+    std::erase_if(question.wanted, [&](std::uint32_t rank) { return rank <= reply.pieces.back().rank; });
+  }
+  if (told.size() != ranks.size())
+    return base::fail(PERDURE_INCOMPLETE, reader_.id().text(),
+                      "of " + std::to_string(ranks.size() - told.size()) + " ranks no node says what they have");
+  return told;
+}
+
+// [local] Leaders say what the pieces that their node knows of have of arrays.
 base::Status ArrayRestore::tell_pieces(std::vector<std::byte>& told) {
   std::vector<ToldPiece> pieces;
+  std::vector<std::uint32_t> lost;
   for (std::uint32_t rank = 0; rank < reader_.ranks(); ++rank) {
     if (reader_.node_that_knows(rank) != job_.nodes().mine) continue;
-    PERDURE_TRY(const auto* piece, reader_.locate(rank));
-    ToldPiece tells{rank, piece->chunk_bytes, piece->capture_bytes(), {}};
-    std::uint64_t at = 0;
-    for (const auto& entry : piece->regions) {
-      if (entry.kind == segment::EntryKind::array) tells.parts.push_back({at, entry});
-      at += entry.bytes();
+    if (reader_.source_of(rank) == VersionReader::Source::nodes) {
+      lost.push_back(rank);
+      continue;
     }
-    pieces.push_back(std::move(tells));
+    PERDURE_TRY(const auto* piece, reader_.locate(rank));
+    pieces.push_back(ToldPiece::of(rank, piece->chunk_bytes, piece->regions));
   }
+  PERDURE_TRY(auto described, describe_lost(lost));
+  std::move(described.begin(), described.end(), std::back_inserter(pieces));
   told = base::encode_fields(pieces);
   return {};
 }
@@ -196,16 +222,8 @@ base::Status ArrayRestore::read() {
     PERDURE_CHECK(heard);
     return plan_readings();
   }));
-  return agree(job_.comm(), base::caught("restore", [&] { return read_chunks(); }));
-}
-
-base::Status ArrayRestore::read_chunks() {
-  for (const auto& reading : readings_) {
-    if (!std::binary_search(reading.users.begin(), reading.users.end(), job_.rank())) continue;
-    PERDURE_CHECK(read_chunk(reading.chunk));
-    os::crash_point(os::CrashPoint::restore_chunk);
-  }
-  return {};
+  return chunks_.read(
+      readings_, [&](const plan::StoredChunk& chunk, const SharedChunks::Read& read) { return copy(chunk, read); });
 }
 
 // Ascending in the chunk.
@@ -223,7 +241,7 @@ std::vector<ArrayRestore::Copy> ArrayRestore::copies_of(const plan::StoredChunk&
 }
 
 // Straight to memory where that is long runs, none of them twice.
-base::Status ArrayRestore::read_chunk(const plan::StoredChunk& chunk) {
+base::Status ArrayRestore::copy(const plan::StoredChunk& chunk, const SharedChunks::Read& read) const {
   const auto copies = copies_of(chunk);
   const auto& capture = captures_[chunk.rank];
   const std::uint64_t length = std::min(capture.chunk_bytes, capture.bytes - chunk.chunk * capture.chunk_bytes);
@@ -241,10 +259,10 @@ base::Status ArrayRestore::read_chunk(const plan::StoredChunk& chunk) {
   straight = straight && bytes >= kShortRun * copies.size();
   if (straight) {
     if (at < length) spans.push_back({nullptr, length - at});
-    return reader_.read_chunk(chunk.rank, chunk.chunk, spans);
+    return read(spans);
   }
   std::vector<std::byte> buffer(length);
-  PERDURE_CHECK(reader_.read_chunk(chunk.rank, chunk.chunk, {{buffer.data(), length}}));
+  PERDURE_CHECK(read({{buffer.data(), length}}));
   for (const auto& copy : copies) std::memcpy(copy.to, buffer.data() + copy.from, copy.bytes);
   return {};
 }

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "capture/region.hpp"
-#include "client/version_reader.hpp"
-#include "plan/resharding.hpp"
+#include "client/shared_chunks.hpp"
 
 namespace perdure::client {
 
@@ -25,6 +24,8 @@ class ArrayRestore {
   base::Result<segment::ArrayEntry> array(std::int32_t id) const;
   /// [collective] Fills the wanted boxes. All ranks get an error when one does.
   base::Status read();
+  /// Some of it came from other nodes.
+  bool from_nodes() const { return chunks_.from_nodes(); }
 
  private:
   struct Array {
@@ -49,14 +50,15 @@ class ArrayRestore {
   base::Status check_wanted();
   base::Status plan_readings();
   base::Status hear_wanted(std::size_t rank, base::ConstByteSpan bytes);
-  base::Status read_chunks();
-  base::Status read_chunk(const plan::StoredChunk& chunk);
+  base::Result<std::vector<ToldPiece>> describe_lost(const std::vector<std::uint32_t>& ranks);
+  base::Status copy(const plan::StoredChunk& chunk, const SharedChunks::Read& read) const;
   std::vector<Copy> copies_of(const plan::StoredChunk& chunk) const;
 
   Job& job_;
   VersionReader& reader_;
   const capture::RegionTable& regions_;
   const std::vector<std::int32_t>& wanted_;
+  SharedChunks chunks_{job_, reader_};
   bool wrong_use_ = false;
   std::vector<Array> arrays_;                         // by id
   std::vector<plan::StoredCapture> captures_;         // by rank that wrote

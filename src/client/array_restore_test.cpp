@@ -1,10 +1,14 @@
 // Arrays that other ranks wrote, as many or fewer or more, come back element by element.
 #include "client/array_restore.hpp"
 
+#include <atomic>
 #include <cstring>
+#include <optional>
 
 #include "array/any_boxes_testing.hpp"
 #include "client/ranks_testing.hpp"
+#include "os/fault_rules.hpp"
+#include "support/installed_hooks.hpp"
 
 namespace perdure::client {
 namespace {
@@ -143,7 +147,7 @@ TEST_F(ArrayRestores, ComeBackOnAnyNumberOfRanks) {
   }
 }
 
-TEST_F(ArrayRestores, ComeFromTheStoreWhenNodesAreLost) {
+TEST_F(ArrayRestores, ComeFromTheStoreWhereNodesHaveNothing) {
   const auto whole = box_of({{0, 300}, {0, 70}});
   const auto part_of = [&](const Session& session) {
     return Part(whole, {array::block(whole, array::even_grid(whole, session.ranks()), session.rank())});
@@ -158,14 +162,15 @@ TEST_F(ArrayRestores, ComeFromTheStoreWhenNodesAreLost) {
         good(session.wait("app", 1, PERDURE_LEVEL_STORE, -1));
       },
       false);
-  lose_node(0);
-  lose_node(1);
   for (const int ranks : {1, 3, 7, 4})
     run(ranks, [&](Session& session) {
       Part part = part_of(session);
       good(part.protect(session, 1));
       good(session.restore("app", 1, std::nullopt));
       EXPECT_EQ(part.wrong(1), 0U);
+      perdure_progress progress{};
+      good(session.progress(progress));
+      EXPECT_EQ(progress.restore_source, 2) << "the store";
     });
 }
 
@@ -267,6 +272,82 @@ TEST_F(ArrayRestores, ThatDoNotFitSayWhichRegionAndWhy) {
     EXPECT_EQ(session.restore("app", -1, std::nullopt).error().code, PERDURE_NOT_FOUND);
     EXPECT_EQ(session.stored_array("app", -1, 1).value().whole, whole);
   });
+}
+
+class ArraysOfLostNodes : public ArrayRestores {
+ protected:
+  /// Four nodes of two ranks write a version that the store never gets; then node `lost` is gone, if there is one.
+  void write_and_lose(const std::string& scheme, std::optional<int> lost) {
+    more_ = "redundancy.scheme=" + scheme;
+    run(
+        8,
+        [&](Session& session) {
+          Part part = part_of(session), same(shared_, {shared_}, ArrayKind::replicated);
+          good(part.protect(session, 1));
+          good(same.protect(session, 2));
+          part.fill(1);
+          same.fill(1);
+          good(session.checkpoint("app", 1));
+          good(session.wait("app", 1, PERDURE_LEVEL_NODE, 60));
+        },
+        false);
+    if (lost) lose_node(*lost);
+  }
+  Part part_of(const Session& session) const {
+    return {whole_, {array::block(whole_, array::even_grid(whole_, session.ranks()), session.rank())}};
+  }
+  /// On so many ranks, out of what the nodes have: how many ranks got something from other nodes.
+  int restored_on(int ranks, const std::string& nodes = "") {
+    const std::string scheme = more_;
+    if (!nodes.empty()) more_ += ";node.numbers=" + nodes;
+    const int from_nodes = restored(ranks);
+    more_ = scheme;
+    return from_nodes;
+  }
+  int restored(int ranks) {
+    std::atomic<int> from_nodes = 0;
+    run(
+        ranks,
+        [&](Session& session) {
+          Part part = part_of(session), same(shared_, {shared_}, ArrayKind::replicated);
+          good(part.protect(session, 1));
+          good(same.protect(session, 2));
+          good(session.restore("app", 1, std::nullopt));
+          EXPECT_EQ(part.wrong(1), 0U) << session.rank();
+          EXPECT_EQ(same.wrong(1), 0U) << session.rank();
+          perdure_progress progress{};
+          good(session.progress(progress));
+          EXPECT_EQ(progress.restore_source & 2, 0) << "the store has nothing";
+          if ((progress.restore_source & 4) != 0) ++from_nodes;
+          good(session.wait("app", 1, PERDURE_LEVEL_PROCESS, -1));  // no engine ends before all have asked it
+        },
+        false);
+    return from_nodes;
+  }
+  array::Box whole_ = box_of({{0, 400}, {0, 300}}), shared_ = box_of({{0, 100}});
+
+ private:
+  os::FaultRules full_{*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC")};
+  test_support::InstalledHooks no_store_{full_};
+};
+
+TEST_F(ArraysOfLostNodes, ComeFromOtherNodes) {
+  write_and_lose("partner", std::nullopt);
+  EXPECT_GT(restored_on(7), 0) << "other boxes on the same nodes";
+  EXPECT_GT(restored_on(6, "3,1,0"), 0) << "three nodes, in another order: the fourth one's pieces are rebuilt";
+  EXPECT_EQ(restored_on(8), 6) << "each rank has its own piece, but for what is equal on all and on one node";
+}
+
+TEST_F(ArraysOfLostNodes, AreRebuiltByXor) {
+  write_and_lose("xor", 1);
+  EXPECT_GT(restored_on(6, "0,2,3"), 0);
+  EXPECT_GT(restored_on(5, "3,0,2"), 0);
+}
+
+TEST_F(ArraysOfLostNodes, AreRebuiltByReedSolomonAndOnANewNode) {
+  write_and_lose("reed-solomon", 2);
+  EXPECT_GT(restored_on(4, "0,3"), 0) << "two more are missing, which is as many as the scheme can do without";
+  EXPECT_GT(restored_on(8), 0) << "a new node stands in";
 }
 
 /// The error of a checkpoint whose ranks declare `parts(rank)`; the same on all.

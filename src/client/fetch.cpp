@@ -47,9 +47,7 @@ bool VersionReader::leave_to_store(const base::Error& why) {
 // The engine asks the others for what it needs.
 base::Status VersionReader::recover() {
   ipc::Recover recover{id_, job_.ranks(), fetching_.wanted, {}};
-  for (auto& question : fetching_.questions)
-    recover.nodes.push_back({job_.nodes().labels[question.node], job_.group().address_of(question.node),
-                             std::move(question.pieces), std::move(question.redundancy)});
+  for (auto& question : fetching_.questions) recover.nodes.push_back(node_to_ask(question));
   const std::uint64_t begun = os::monotonic_ns();
   PERDURE_TRY(const auto reply, job_.engine().channel().call(recover));
   (void)job_.engine().channel().call(ipc::Note{

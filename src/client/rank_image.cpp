@@ -3,29 +3,13 @@
 #include <algorithm>
 
 #include "client/slot_codec.hpp"
+#include "client/slot_reading.hpp"
 #include "segment/reader.hpp"
 
 namespace perdure::client {
 namespace {
 
 constexpr std::uint64_t kBlock = 1 * base::MiB;
-
-// Calls read(offset, target) for every block of the spans; bytes that nobody wants go through `scratch`.
-template <class Read>
-base::Status for_each_block(const std::vector<capture::MemorySpan>& spans, std::vector<std::byte>& scratch, Read read) {
-  std::uint64_t offset = 0;
-  for (const auto& span : spans) {
-    const std::uint64_t step = span.address == nullptr ? kBlock : std::max<std::uint64_t>(span.length, 1);
-    for (std::uint64_t done = 0; done < span.length; done += step) {
-      const std::uint64_t bytes = std::min(step, span.length - done);
-      if (span.address == nullptr) scratch.resize(kBlock);
-      std::byte* target = span.address == nullptr ? scratch.data() : span.address + done;
-      PERDURE_CHECK(read(offset + done, base::ByteSpan(target, bytes)));
-    }
-    offset += span.length;
-  }
-  return {};
-}
 
 std::string chunk_name(const segment::Piece& piece, std::size_t chunk) {
   return "rank " + std::to_string(piece.rank) + " chunk " + std::to_string(chunk);
@@ -156,19 +140,9 @@ void RankImage::set_aside_unread() {
 }
 
 base::Status RankImage::read_from_slot(std::size_t chunk, const std::vector<capture::MemorySpan>& spans) {
-  base::Hasher hasher;
-  std::vector<std::byte> scratch;
-  tier::SlotIo& io = job_->engine().slots();
-  const auto& slot = slots_[chunk];
-  // Maps the slot's pages in one call instead of one fault each.
-  PERDURE_CHECK(io.prepare(slot, piece_.chunks[chunk].length));
-  PERDURE_CHECK(for_each_block(spans, scratch, [&](std::uint64_t offset, base::ByteSpan target) {
-    return io.read(slot, offset, target, hasher);
-  }));
-  if (hasher.digest() == piece_.chunks[chunk].hash) return {};
-  return base::fail(PERDURE_CORRUPT, id_.text(),
-                    chunk_name(piece_, chunk) + " does not match its hash in " + slot.path + " at offset " +
-                        std::to_string(slot.offset));
+  const auto& entry = piece_.chunks[chunk];
+  return read_slot(job_->engine().slots(), slots_[chunk], entry.length, entry.hash, spans, id_.text(),
+                   chunk_name(piece_, chunk));
 }
 
 // What is damaged is read again past this machine's memory of it.

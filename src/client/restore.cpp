@@ -16,10 +16,11 @@
 namespace perdure::client {
 
 struct Session::Outcome {
-  base::Status status;     ///< of all ranks
-  bool wrong_use = false;  ///< of the call, on some rank: no other version would help
-  bool hindered = false;   ///< on some rank, by something that says nothing about the version
-  bool touched = false;    ///< the regions of some rank may hold a part of it
+  base::Status status;      ///< of all ranks
+  bool wrong_use = false;   ///< of the call, on some rank: no other version would help
+  bool hindered = false;    ///< on some rank, by something that says nothing about the version
+  bool touched = false;     ///< the regions of some rank may hold a part of it
+  bool from_nodes = false;  ///< this rank's data came from other nodes
 };
 
 namespace {
@@ -159,6 +160,7 @@ base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, ca
   }
   reader.release();
   Outcome all{agree(job_->comm(), outcome), wrong_use};
+  all.from_nodes = reader.fetched() || (arrays && arrays->from_nodes());
   all.touched = fetched && !wrong_use;
   if (!all.status && !wrong_use) {
     PERDURE_TRY(all.hindered, on_any_rank(job_->comm(), !outcome && !is_about_the_version(outcome.error().code)));
@@ -174,7 +176,10 @@ base::Status Session::restore_newest(VersionReader& reader, std::optional<captur
     if (auto over = attempts.over(chosen, reader.id())) return *over;
     PERDURE_CHECK(arrays_.agree(job_->comm(), reader.regions(), ArrayAgreement::For::restore, regions_));
     PERDURE_TRY(const Outcome outcome, restore_chosen(reader, *target));
-    if (outcome.status) return {};
+    if (outcome.status) {
+      progress_.restore_source = outcome.from_nodes ? 4 : 0;
+      return {};
+    }
     if (outcome.wrong_use) return attempts.end(outcome.status, true);
     plan::FailedRestore failed;
     failed.others_help = reader.repairable();
@@ -237,7 +242,7 @@ base::Status Session::restore_all(const std::string& name, std::int64_t version,
   job_->known().went_on_from(reader.id());
   const BytesRead read = reader.bytes_read();
   progress_.restored_version = static_cast<std::int64_t>(reader.id().version);
-  progress_.restore_source = (read.slots > 0 ? 1 : 0) | (read.store > 0 ? 2 : 0) | (reader.fetched() ? 4 : 0);
+  progress_.restore_source |= (read.slots > 0 ? 1 : 0) | (read.store > 0 ? 2 : 0);
   PERDURE_CHECK(reader.replicate_again());
   record(*job_, reader.id());  // nobody is told of a restore that fails here after all
   progress_.last_restore_s = static_cast<double>(os::monotonic_ns() - begun) * 1e-9;

@@ -119,8 +119,10 @@ base::Status VersionReader::report(const std::string& name) {
     return rank < job_.ranks() && job_.nodes().node_of_rank[rank] != job_.nodes().mine;
   };
   for (const auto& held : reply.held) {
-    const bool other_ranks = held.ranks != job_.ranks() && job_.nodes().labels.size() > 1 && !held.spilled.empty();
-    const bool waits = other_ranks || std::any_of(held.spilled.begin(), held.spilled.end(), elsewhere);
+    // Other ranks may need it on any node.
+    const bool there = held.stored || (job_.group().network_open() && held.spilled.empty());
+    const bool for_other_ranks = held.ranks != job_.ranks() && job_.nodes().labels.size() > 1 && !there;
+    const bool waits = for_other_ranks || std::any_of(held.spilled.begin(), held.spilled.end(), elsewhere);
     if (!held.committed || !waits) continue;
     const auto stored = channel.call(ipc::WaitStored{held.id, 0});
     if (!stored && !channel.connected()) return base::fail(stored.error());
@@ -242,7 +244,7 @@ base::Status VersionReader::forget_held(JobInventory& all, const std::string& na
 void VersionReader::forget() {
   images_.clear();
   regions_ = {};
-  elsewhere_.reset();
+  whereabouts_ = {};
   suspect_.reset();
   on_this_node_.clear();
   stored_.reset();
@@ -253,25 +255,24 @@ void VersionReader::forget() {
 }
 
 void VersionReader::take(VersionPlan plan, JobInventory all, StoreView store) {
-  for (const auto& [node, held] : all.held) {
+  whereabouts_ = {std::move(plan), std::move(all), std::move(store)};
+  const auto& known = whereabouts_;
+  for (const auto& [node, held] : known.all.held) {
     if (held.id != id_) continue;
     spilled_ = spilled_ || !held.spilled.empty();
     if (node != job_.nodes().mine) continue;
     for (const auto* ranks : {&held.held, &held.spilled})
       ranks->for_each([this](std::uint32_t rank) { on_this_node_.insert(rank); });
   }
-  if (const auto* view = store.find(id_); view != nullptr) stored_ = *view;
-  if (plan.ranks != job_.ranks()) {
-    elsewhere_ = Elsewhere{std::move(plan), std::move(all), std::move(store)};
-    return;
-  }
-  if (!plan.on_nodes) return;
-  sources_ = plan.pieces.of_rank;
-  segments_ = plan::lay_out_missing(known_parts(id_, all, store), job_.nodes().node_of_rank, job_.aggregation(),
-                                    store.unreadable.has_value());
+  if (const auto* view = known.store.find(id_); view != nullptr) stored_ = *view;
+  if (!known.plan.on_nodes || of_other_ranks()) return;
+  sources_ = known.plan.pieces.of_rank;
+  segments_ = plan::lay_out_missing(known_parts(id_, known.all, known.store), job_.nodes().node_of_rank,
+                                    job_.aggregation(), known.store.unreadable.has_value());
   fetching_.wanted = ranks_to_fetch();
   if (job_.leads() && !fetching_.wanted.empty())
-    fetching_.questions = nodes_to_ask(id_, all, store, job_.nodes().node_of_rank, fetching_.wanted);
+    fetching_.questions =
+        client::nodes_to_ask(id_, known.all, known.store, job_.nodes().node_of_rank, fetching_.wanted);
 }
 
 void VersionReader::set_aside_unread() {
@@ -379,11 +380,31 @@ base::Result<const segment::Piece*> VersionReader::locate(std::uint32_t rank) {
 
 std::uint32_t VersionReader::node_that_knows(std::uint32_t rank) const {
   const auto nodes = static_cast<std::uint32_t>(job_.nodes().labels.size());
-  const auto& sources = elsewhere_ ? elsewhere_->plan.pieces.of_rank : sources_;
-  if (rank < sources.size() && sources[rank] == plan::PieceSource::store) return rank % nodes;
-  if (!elsewhere_) return job_.nodes().node_of_rank[rank];
-  const std::uint32_t node = elsewhere_->plan.node_of_rank[rank];
-  return node < nodes ? node : rank % nodes;
+  const auto& plan = whereabouts_.plan;
+  if (rank < plan.pieces.of_rank.size() && plan.pieces.of_rank[rank] == plan::PieceSource::store) return rank % nodes;
+  const auto& places = plan.node_of_rank.empty() ? job_.nodes().node_of_rank : plan.node_of_rank;
+  return rank < places.size() && places[rank] < nodes ? places[rank] : rank % nodes;
+}
+
+VersionReader::Source VersionReader::source_of(std::uint32_t rank) const {
+  if (on_this_node_.contains(rank)) return Source::here;
+  const auto& plan = whereabouts_.plan;
+  const bool on_nodes =
+      plan.on_nodes && rank < plan.pieces.of_rank.size() && plan.pieces.of_rank[rank] != plan::PieceSource::store;
+  return on_nodes ? Source::nodes : Source::store;
+}
+
+std::vector<ipc::NodeToAsk> VersionReader::nodes_to_ask(const std::vector<std::uint32_t>& ranks) const {
+  const auto& [plan, all, store] = whereabouts_;
+  const auto& places = plan.node_of_rank.empty() ? job_.nodes().node_of_rank : plan.node_of_rank;
+  std::vector<ipc::NodeToAsk> nodes;
+  for (auto& question : client::nodes_to_ask(id_, all, store, places, ranks)) nodes.push_back(node_to_ask(question));
+  return nodes;
+}
+
+ipc::NodeToAsk VersionReader::node_to_ask(plan::NodeQuestion& question) const {
+  return {job_.nodes().labels[question.node], job_.group().address_of(question.node), std::move(question.pieces),
+          std::move(question.redundancy)};
 }
 
 base::Status VersionReader::read_chunk(std::uint32_t rank, std::size_t chunk,

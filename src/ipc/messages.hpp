@@ -10,6 +10,7 @@
 #include "ipc/capture_messages.hpp"
 #include "ipc/frame.hpp"
 #include "ipc/group_messages.hpp"
+#include "ipc/guest_messages.hpp"
 #include "ipc/inspection_messages.hpp"
 #include "ipc/level_messages.hpp"
 #include "ipc/version_messages.hpp"
@@ -17,8 +18,8 @@
 namespace perdure::ipc {
 
 /// Hello is the first in every release.
-using AllMessages =
-    decltype(InspectionMessages() + CaptureMessages() + VersionMessages() + LevelMessages() + GroupMessages());
+using AllMessages = decltype(InspectionMessages() + CaptureMessages() + VersionMessages() + LevelMessages() +
+                             GroupMessages() + GuestMessages());
 static_assert(AllMessages::kCount <= 256);
 
 /// What M is called in a request.

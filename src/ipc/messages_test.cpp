@@ -179,6 +179,59 @@ TEST(Messages, WantedRanksAreOfTheVersion) {
   expect_refused(Recover{kId, 4, {0, 4}, {}}, "'wanted'");
 }
 
+TEST(Messages, WhatIsWantedOfPiecesAscendsAndIsOfTheVersion) {
+  EXPECT_TRUE(again(RecoverGuests{kId, 4, {}, {}}));
+  EXPECT_TRUE(again(RecoverGuests{kId, 4, {{0, 3}, {3, 0}, {3, 1}}, {}}));
+  expect_refused(RecoverGuests{kId, 4, {{3, 1}, {3, 1}}, {}}, "does not ascend");
+  expect_refused(RecoverGuests{kId, 4, {{3, 1}, {3, 0}}, {}}, "does not ascend");
+  expect_refused(RecoverGuests{kId, 4, {{1, 0}, {0, 0}}, {}}, "does not ascend");
+  expect_refused(RecoverGuests{kId, 4, {{0, 0}, {4, 0}}, {}}, "not below 'ranks'");
+  expect_refused(RecoverGuests{kId, 0, {{0, 0}}, {}}, "not below 'ranks'");
+  EXPECT_TRUE(again(DescribePieces{kId, 4, {0, 3}, {}}));
+  EXPECT_TRUE(again(DescribePieces{kId, 0, {}, {}}));
+  expect_refused(DescribePieces{kId, 4, {1, 1}, {}}, "does not ascend");
+  expect_refused(DescribePieces{kId, 4, {2, 1}, {}}, "does not ascend");
+  expect_refused(DescribePieces{kId, 4, {4}, {}}, "not below 'ranks'");
+}
+
+TEST(Messages, AGuestHasBytesAndNoMoreThanItsSlot) {
+  EXPECT_TRUE(again(GrantGuest{kId, 3, 0, 1}));
+  expect_refused(GrantGuest{kId, 3, 0, 0}, "'bytes'");
+  EXPECT_TRUE(again(GuestWritten{kId, 3, 0, 1, {}}));
+  expect_refused(GuestWritten{kId, 3, 0, 0, {}}, "'length'");
+  const auto decode = [](const GuestChunk& guest) {
+    return base::decode_fields<GuestChunk>(base::encode_fields(guest), "guest");
+  };
+  GuestChunk guest{1, 2, {0, 5, "/dev/shm/arena", 0, 4096, true, false, {}}, 4096, {}};
+  EXPECT_TRUE(decode(guest));
+  ++guest.length;
+  EXPECT_FALSE(decode(guest));
+  PieceDescription piece{1, 4096, 1, {{0, 1, 5}}};
+  EXPECT_TRUE(base::decode_fields<PieceDescription>(base::encode_fields(piece), "piece"));
+  piece.chunk_bytes = 0;
+  EXPECT_FALSE(base::decode_fields<PieceDescription>(base::encode_fields(piece), "piece"));
+}
+
+TEST(Messages, AListIsCutToWhatAReplyTakes) {
+  const std::vector<std::string> list = {"1", "22", "333"};  // each with a count of four bytes
+  EXPECT_EQ(fitting(list, 4), 0U);
+  EXPECT_EQ(fitting(list, 5), 1U);
+  EXPECT_EQ(fitting(list, 10), 1U);
+  EXPECT_EQ(fitting(list, 11), 2U);
+  EXPECT_EQ(fitting(list, 18), 3U);
+  EXPECT_EQ(fitting(list), 3U);
+  EXPECT_EQ(fitting(std::vector<std::string>()), 0U);
+  GuestList found;
+  GuestChunk guest;
+  guest.slot.path.assign(4000, 'x');
+  found.guests.assign(kMaxFrame / 4000 + 1, guest);
+  found.guests.resize(fitting(found.guests));
+  EXPECT_GT(found.guests.size(), kMaxFrame / 4200);
+  std::vector<std::byte> out;
+  append_reply(out, 7, base::Result<GuestList>(found));
+  EXPECT_GT(out.size(), kMaxFrame - (128U << 10)) << "it was sent, not its error";
+}
+
 // The client would take it for noise, and the engine for dead.
 TEST(Messages, AReplyThatIsTooLongBecomesItsReason) {
   Located located;

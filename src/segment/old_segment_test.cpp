@@ -2,9 +2,11 @@
 // that an encoder and a decoder that changed together are noticed.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <fstream>
 #include <iterator>
 
+#include "segment/array_entry.hpp"
 #include "segment/reader.hpp"
 #include "support/memory_source.hpp"
 
@@ -109,6 +111,56 @@ TEST_F(SegmentV2, SaysAndHoldsWhatItDidThen) {
   std::vector<std::byte> chunk(4000);
   ASSERT_TRUE(read_chunk(source_, manifest->pieces[0], 0, chunk));
   for (std::size_t i = 0; i < chunk.size(); ++i) ASSERT_EQ(chunk[i], static_cast<std::byte>((11 * i + 3) & 0xFF)) << i;
+  EXPECT_TRUE(verify(source_, nullptr).empty());
+}
+
+// "mesh" version 4 of one rank, the first with arrays: region 0 is all of a field of 10 x 10 numbers 10 * i + j, in two
+// boxes; region 1 a list of 7 bodies; region 2 a replicated scalar, 42; region 3 memory with a label, 9 numbers i / 2.
+class ArraysV2 : public testing::Test {
+ protected:
+  test_support::MemorySource source_{read_all(std::string(PERDURE_TEST_DATA) + "/arrays-v2.pds"), "arrays-v2.pds"};
+};
+
+TEST_F(ArraysV2, AreTheFileThatWasWrittenThen) {
+  ASSERT_EQ(source_.size(), 12288U);
+  EXPECT_EQ(base::hash128(source_.bytes()).hex(), "5b67b26357a2485a539a57c1090a95a2");
+}
+
+TEST_F(ArraysV2, SayAndHoldWhatTheyDidThen) {
+  const auto manifest = read_manifest(source_);
+  ASSERT_TRUE(manifest) << manifest.error().text();
+  ASSERT_EQ(manifest->pieces.size(), 1U);
+  const auto& regions = manifest->pieces[0].regions;
+  ASSERT_EQ(regions.size(), 4U);
+  const auto box = [](std::vector<std::pair<std::uint64_t, std::uint64_t>> sides) {
+    array::Box made;
+    for (const auto& [begin, end] : sides) made.begin[made.dimensions] = begin, made.end[made.dimensions++] = end;
+    return made;
+  };
+  const auto type = [](const char* text) { return array::ElementType::parse(text, "test").value(); };
+  EXPECT_EQ(array_of(regions[0], "test").value(), (ArrayEntry{{"temperature", "K", "of the plate"},
+                                                              type("f8"),
+                                                              ArrayKind::global,
+                                                              box({{0, 10}, {0, 10}}),
+                                                              {box({{0, 10}, {0, 5}}), box({{0, 10}, {5, 10}})}}));
+  EXPECT_EQ(array_of(regions[1], "test").value(),
+            (ArrayEntry{
+                {"bodies", "", ""}, type("{position:3f8,id:i4,v4}"), ArrayKind::list, box({{0, 7}}), {box({{0, 7}})}}));
+  EXPECT_EQ(array_of(regions[2], "test").value(),
+            (ArrayEntry{{"step", "", ""}, type("i8"), ArrayKind::replicated, box({}), {box({})}}));
+  EXPECT_EQ(regions[3].kind, EntryKind::memory);
+  EXPECT_EQ(label_of(regions[3]), (Label{"own", "m", ""}));
+  std::vector<std::byte> chunk(manifest->pieces[0].capture_bytes());
+  ASSERT_TRUE(read_chunk(source_, manifest->pieces[0], 0, chunk));
+  const auto number = [&](std::size_t at) {
+    double value = 0;
+    std::memcpy(&value, chunk.data() + 8 * at, 8);
+    return value;
+  };
+  for (std::size_t i = 0; i < 10; ++i)
+    for (std::size_t j = 0; j < 10; ++j)
+      EXPECT_EQ(number(j < 5 ? 5 * i + j : 50 + 5 * i + j - 5), static_cast<double>(10 * i + j));
+  for (std::size_t i = 0; i < 7; ++i) EXPECT_EQ(number(100 + 4 * i + 1), static_cast<double>(i) + 0.25);
   EXPECT_TRUE(verify(source_, nullptr).empty());
 }
 

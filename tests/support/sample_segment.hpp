@@ -84,4 +84,9 @@ void fill_sample(Piece& piece, Any& any) {
   piece = test_support::sample_piece(id, static_cast<std::uint32_t>(any.below(4)), any.below(16000), 4096);
 }
 
+template <class Any>
+void fill_sample(Attributes& attributes, Any& any) {
+  attributes = Attributes(any.template make<Attributes::Map>());
+}
+
 }  // namespace perdure::segment

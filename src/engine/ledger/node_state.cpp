@@ -71,6 +71,7 @@ void NodeState::client_gone(ClientId client, std::optional<std::uint32_t> rank) 
   node_.observed.expected.client_gone(client);
   for (auto& tier : node_.tiers) tier->disown(client);
   held.client_gone(client);
+  guests.client_gone(client);
 }
 
 void NodeState::step(ClientId client, double seconds) {

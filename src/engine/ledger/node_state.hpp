@@ -63,7 +63,8 @@ class NodeState {
   RedundancySets redundancy{node_};
   HeldVersions held{node_, captures, writes, redundancy};
   Flushes flushes{node_, captures, redundancy, held};
-  TierRoom room{node_, captures, writes, redundancy, held, flushes};
+  Guests guests{node_};
+  TierRoom room{node_, captures, writes, redundancy, held, flushes, guests};
   Outlook outlook{node_, captures, redundancy, held, room};
   SlotGrants grants{node_, captures, writes, room, outlook};
 };

@@ -101,7 +101,7 @@ GrantOutcome SlotGrants::grant(ClientId client, const ipc::Grant& request, const
   const bool failed = open != nullptr && open->failure.has_value();
   if (failed) outcome.error = *open->failure;
   if (room_.refused()) outcome.error = *room_.refused();
-  const bool wait = !failed && avoided < node_.usable_tiers && room_.may_become_free(request);
+  const bool wait = !failed && avoided < node_.usable_tiers && room_.may_become_free(client, request);
   outcome.kind = wait ? GrantOutcome::Kind::wait : GrantOutcome::Kind::refused;
   return outcome;
 }

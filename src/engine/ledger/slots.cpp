@@ -17,6 +17,8 @@ std::optional<SlotHolder> next_holder(SlotHolder holder, SlotEvent event) {
       return only(holder == SlotHolder::nobody, SlotHolder::redundancy);
     case SlotEvent::keep:
       return only(holder == SlotHolder::redundancy, SlotHolder::nobody);
+    case SlotEvent::host:
+      return only(holder == SlotHolder::redundancy, SlotHolder::guest);
     case SlotEvent::read_begins:
     case SlotEvent::read_ends:
       return holder;

@@ -15,10 +15,11 @@
 namespace perdure::engine {
 
 enum class SlotHolder {
-  nobody,     ///< it is free, or what it holds is in the catalog
-  rank,       ///< it was granted, and is being written
-  written,    ///< its rank has written it, and not staged its piece yet
-  redundancy  ///< it was taken for what comes from other nodes, and is not in the catalog yet
+  nobody,      ///< it is free, or what it holds is in the catalog
+  rank,        ///< it was granted, and is being written
+  written,     ///< its rank has written it, and not staged its piece yet
+  redundancy,  ///< it was taken for what comes from other nodes, and is not in the catalog yet
+  guest        ///< a client brought what it holds for a restore (engine/ledger/guests.hpp); it is never in the catalog
 };
 
 /// Whether a flush reads it.
@@ -40,6 +41,7 @@ enum class SlotEvent {
   settle,   ///< what it holds is in the catalog, or was spilled: no rank has to do with it any more
   reserve,  ///< for redundancy
   keep,     ///< that is in the catalog
+  host,     ///< for a guest, instead
   read_begins,
   read_ends,
   free  ///< nobody needs what it holds

@@ -29,7 +29,7 @@ constexpr SlotOutcome slot_released(Holder holder = Holder::nobody) { return {{h
 /// For each event, in the order in which they are declared, the outcomes of a slot that this one has.
 struct SlotTable {
   Holder holder;
-  std::array<SlotRow, 8> rows;
+  std::array<SlotRow, 9> rows;
 };
 
 SlotRow slot_whose_holder_is(Holder after) { return {slot_idle(after), slot_read(after), slot_read_then_free(after)}; }
@@ -40,20 +40,24 @@ SlotRow slot_freed() {
 }
 constexpr SlotRow slot_refused = {kNone, kNone, kNone};
 
-const std::array<SlotTable, 4> kSlotTables = {{
+const std::array<SlotTable, 5> kSlotTables = {{
     {Holder::nobody,
      {SlotRow{slot_idle(Holder::rank), kNone, kNone}, slot_refused, slot_refused,
-      SlotRow{slot_idle(Holder::redundancy), kNone, kNone}, slot_refused, slot_read_begins(Holder::nobody),
-      slot_read_ends(Holder::nobody), slot_freed()}},
+      SlotRow{slot_idle(Holder::redundancy), kNone, kNone}, slot_refused, slot_refused,
+      slot_read_begins(Holder::nobody), slot_read_ends(Holder::nobody), slot_freed()}},
     {Holder::rank,
      {slot_refused, slot_whose_holder_is(Holder::written), slot_whose_holder_is(Holder::nobody), slot_refused,
-      slot_refused, slot_read_begins(Holder::rank), slot_read_ends(Holder::rank), slot_freed()}},
+      slot_refused, slot_refused, slot_read_begins(Holder::rank), slot_read_ends(Holder::rank), slot_freed()}},
     {Holder::written,
-     {slot_refused, slot_refused, slot_whose_holder_is(Holder::nobody), slot_refused, slot_refused,
+     {slot_refused, slot_refused, slot_whose_holder_is(Holder::nobody), slot_refused, slot_refused, slot_refused,
       slot_read_begins(Holder::written), slot_read_ends(Holder::written), slot_freed()}},
     {Holder::redundancy,
      {slot_refused, slot_refused, slot_refused, slot_refused, slot_whose_holder_is(Holder::nobody),
-      slot_read_begins(Holder::redundancy), slot_read_ends(Holder::redundancy), slot_freed()}},
+      slot_whose_holder_is(Holder::guest), slot_read_begins(Holder::redundancy), slot_read_ends(Holder::redundancy),
+      slot_freed()}},
+    {Holder::guest,
+     {slot_refused, slot_refused, slot_refused, slot_refused, slot_refused, slot_refused,
+      slot_read_begins(Holder::guest), slot_read_ends(Holder::guest), slot_freed()}},
 }};
 
 TEST(SlotStates, EveryStateWithEveryEventIsWhatTheTableSays) {

@@ -87,7 +87,8 @@ bool TierRoom::make(std::uint32_t tier, std::uint64_t bytes, const segment::Vers
 
 // Waiting for a slot makes sense only while something can free one that the rank can write. Every slot that was granted
 // is written or given back by a rank that waits for nobody; of a capture that is flushed early it then comes back.
-bool TierRoom::may_become_free(const ipc::Grant& request) const {
+// Guests go with the restore of whoever brought them, which a rank that captures meanwhile is not.
+bool TierRoom::may_become_free(ClientId client, const ipc::Grant& request) const {
   if (refused_) return false;
   const auto usable = [&](std::uint64_t tier) {
     return tier < node_.usable_tiers &&
@@ -104,20 +105,23 @@ bool TierRoom::may_become_free(const ipc::Grant& request) const {
     const bool coming = version.life >= Life::committed && version.flush != FlushPhase::given_up;
     if (any_usable(version.chunks) && (early || (other && (coming || !version.pinned_by.empty())))) return true;
   }
-  return node_.slots.any_free_after_read(usable);
+  return node_.slots.any_free_after_read(usable) || guests_.any_of_others(client, usable);
 }
 
 // Redundancy of one version is not worth the only copy of another that the launch can have: only what is safe elsewhere
 // makes room, then what it cannot have.
-base::Result<tier::SlotAddress> TierRoom::take_for_redundancy(const segment::VersionId& id, std::uint64_t bytes) {
+base::Result<tier::SlotAddress> TierRoom::take_for_redundancy(const segment::VersionId& id, std::uint64_t bytes,
+                                                              EvictionScope most) {
   auto taken = take_slot(id, bytes, EvictionScope::stored);
-  return taken ? taken : take_slot(id, bytes, EvictionScope::remains);
+  return taken || most == EvictionScope::stored ? taken : take_slot(id, bytes, most);
 }
 
 base::Result<tier::SlotAddress> TierRoom::take_slot(const segment::VersionId& id, std::uint64_t bytes,
                                                     EvictionScope scope) {
   for (std::uint32_t t = 0; t < node_.usable_tiers; ++t) {
-    if (node_.tier_health[t].failed || !make(t, bytes, id, scope)) continue;
+    // Nothing goes for a chunk that the tier does not take in any case.
+    if (node_.tier_health[t].failed || bytes > node_.tiers[t]->properties().slot_bytes) continue;
+    if (!make(t, bytes, id, scope)) continue;
     auto slot = node_.tiers[t]->acquire(bytes, kRedundancyOwner);
     if (!slot) continue;
     (void)node_.slots.happens({t, *slot}, SlotEvent::reserve);

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "engine/ledger/flushes.hpp"
+#include "engine/ledger/guests.hpp"
 #include "engine/ledger/room.hpp"
 
 namespace perdure::engine {
@@ -10,22 +11,30 @@ namespace perdure::engine {
 class TierRoom {
  public:
   TierRoom(NodeTables& node, Captures& captures, SlotWrites& writes, RedundancySets& redundancy, HeldVersions& held,
-           Flushes& flushes)
-      : node_(node), captures_(captures), writes_(writes), redundancy_(redundancy), held_(held), flushes_(flushes) {}
+           Flushes& flushes, const Guests& guests)
+      : node_(node),
+        captures_(captures),
+        writes_(writes),
+        redundancy_(redundancy),
+        held_(held),
+        flushes_(flushes),
+        guests_(guests) {}
 
   /// What the tier holds, as far as it can make room.
   RoomView observe(std::uint32_t tier) const;
   /// Until the tier can hold so many bytes for this version. False when it cannot: nothing more may go.
   bool make(std::uint32_t tier, std::uint64_t bytes, const segment::VersionId& for_version, EvictionScope sacrifice);
-  /// Waiting for a slot makes sense: something can free one that the rank can write.
-  bool may_become_free(const ipc::Grant& request) const;
+  /// Waiting for a slot makes sense: something can free one that this client's rank can write.
+  bool may_become_free(ClientId client, const ipc::Grant& request) const;
   /// Why the catalog refused to let something go, since refusals were forgotten.
   const std::optional<base::Error>& refused() const { return refused_; }
   void forget_refusal() { refused_.reset(); }
 
   // ---- for redundancy
-  /// For a block of redundancy of this version. PERDURE_NO_SPACE when only what is nowhere else could make room.
-  base::Result<tier::SlotAddress> take_for_redundancy(const segment::VersionId& id, std::uint64_t bytes);
+  /// For a block of redundancy of this version, or a chunk of it that comes from other nodes. PERDURE_NO_SPACE when
+  /// only what is nowhere else could make room, or more than `most` allows.
+  base::Result<tier::SlotAddress> take_for_redundancy(const segment::VersionId& id, std::uint64_t bytes,
+                                                      EvictionScope most = EvictionScope::remains);
   /// A slot that is free and that no capture under way will need: redundancy that is built during a capture must not
   /// make captures wait.
   base::Result<tier::SlotAddress> take_spare(const segment::VersionId& id, std::uint64_t bytes);
@@ -53,6 +62,7 @@ class TierRoom {
   RedundancySets& redundancy_;
   HeldVersions& held_;
   Flushes& flushes_;
+  const Guests& guests_;
   std::optional<base::Error> refused_;
   std::uint64_t spilled_chunks_ = 0;
 };

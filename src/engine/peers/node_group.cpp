@@ -19,10 +19,11 @@ NodeGroup::NodeGroup(Ledger& ledger, Reports& reports, NodeGroupOptions options,
       reports_(reports),
       options_(std::move(options)),
       changed_(std::move(changed)),
-      replicator_(std::make_unique<Replicator>(ledger, reports, options_.replicator, changed_)) {}
+      replicator_(std::make_unique<Replicator>(ledger, reports, options_.replicator, changed_)),
+      recoveries_(changed_) {}
 
 void NodeGroup::stop() {
-  stop_recoveries();
+  recoveries_.stop();
   std::shared_ptr<PeerNetwork> network;
   {
     std::lock_guard guard(mutex_);
@@ -34,16 +35,6 @@ void NodeGroup::stop() {
   replicator_->stop();
   inside_->close();  // threads that are ending may keep the network, and its handlers run, for a while
   inside_->wait_until_none();
-}
-
-void NodeGroup::stop_recoveries() {
-  std::map<ClientId, std::unique_ptr<Recovery>> ending;
-  {
-    std::lock_guard guard(mutex_);
-    ending.swap(recoveries_);
-  }
-  for (const auto& [client, recovery] : ending) recovery->recoverer->break_off();
-  for (const auto& [client, recovery] : ending) recovery->thread.join();
 }
 
 base::Result<network::Bytes> NodeGroup::serve(const PeerNetwork& network, network::PeerId from,
@@ -243,80 +234,46 @@ std::vector<ipc::RedundancySummary> NodeGroup::redundancy_at_servers(const std::
   return kept;
 }
 
-std::optional<base::Result<std::vector<ipc::RankRecovery>>> NodeGroup::recover(ClientId client,
-                                                                               const ipc::Recover& request) {
-  using Outcome = base::Result<std::vector<ipc::RankRecovery>>;
-  std::unique_lock guard(mutex_);
-  const auto known = recoveries_.find(client);
-  if (known == recoveries_.end()) {
-    if (!network_) return Outcome(base::fail(PERDURE_INVALID_ARGUMENT, "group", "the network is not open"));
-    if (auto begun = begin_recovery(client, request); !begun) return Outcome(base::fail(begun.error()));
-    return std::nullopt;
-  }
-  if (!known->second->result) return std::nullopt;
-  auto over = std::move(known->second);
-  recoveries_.erase(known);
-  guard.unlock();
-  over->thread.join();
-  return std::move(*over->result);
+base::Result<RecoveryContext> NodeGroup::recovery_context() {
+  std::lock_guard guard(mutex_);
+  if (!network_) return base::fail(PERDURE_INVALID_ARGUMENT, "group", "the network is not open");
+  return RecoveryContext{ledger_, reports_, std::make_shared<EndpointNetwork>(network_), parity_,
+                         std::max(options_.recovery_threads, 1U)};
 }
 
-// With the mutex held.
-base::Status NodeGroup::begin_recovery(ClientId client, const ipc::Recover& request) {
-  {
+std::optional<base::Result<ipc::Recovered>> NodeGroup::recover(ClientId client, const ipc::Recover& request) {
+  const auto begin = [&]() -> base::Result<RecoveryContext> {
+    PERDURE_TRY(auto context, recovery_context());
     const auto ledger = ledger_.lock();
     ledger->held.pin(client, request.id);
-  }
-  auto recovery = std::make_unique<Recovery>();
-  recovery->recoverer = std::make_unique<Recoverer>(ledger_, reports_, std::make_shared<EndpointNetwork>(network_),
-                                                    parity_, std::max(options_.recovery_threads, 1U));
-  Recovery* r = recoveries_.emplace(client, std::move(recovery)).first->second.get();
-  const auto over = [this, r](base::Result<std::vector<ipc::RankRecovery>> result) {
-    {
-      std::lock_guard inner(mutex_);
-      r->result = std::move(result);
-    }
-    changed_();
+    return context;
   };
-  auto begun = os::Thread::start(
-      "recovery", [r, request, over] { over(r->recoverer->recover(request)); },
-      [over](const base::Error& why) {
-        over(base::fail(why));
-        return false;
-      });
-  if (begun) {
-    r->thread = std::move(*begun);
-    return {};
-  }
-  recoveries_.erase(client);
-  const auto ledger = ledger_.lock();
-  ledger->held.unpin(client, request.id);
-  return base::fail(begun.error());
+  return recoveries_.answer(client, request, begin, [&] {
+    const auto ledger = ledger_.lock();
+    ledger->held.unpin(client, request.id);
+  });
 }
 
-// Those whose threads are about to end. With the mutex held; to be joined without it.
-std::vector<std::unique_ptr<NodeGroup::Recovery>> NodeGroup::take_abandoned() {
-  std::vector<std::unique_ptr<Recovery>> taken;
-  for (auto it = recoveries_.begin(); it != recoveries_.end();) {
-    const bool over = it->second->abandoned && it->second->result;
-    if (over) taken.push_back(std::move(it->second));
-    it = over ? recoveries_.erase(it) : std::next(it);
-  }
-  return taken;
+// Admitted on the thread that tells of clients that are gone: a thread that finds it gone brings nothing for it.
+std::optional<base::Result<ipc::RecoveredGuests>> NodeGroup::recover(ClientId client,
+                                                                     const ipc::RecoverGuests& request) {
+  const auto begin = [&]() -> base::Result<RecoveryContext> {
+    PERDURE_TRY(auto context, recovery_context());
+    const auto ledger = ledger_.lock();
+    ledger->held.pin(client, request.id);
+    ledger->guests.admit(client);
+    return context;
+  };
+  return recoveries_.answer(client, request, begin, [] {});
 }
 
-// The last that has the network of an earlier launch may be a recovery.
-void NodeGroup::client_gone(ClientId client) {
-  std::vector<std::unique_ptr<Recovery>> over;
-  {
-    std::lock_guard guard(mutex_);
-    if (const auto known = recoveries_.find(client); known != recoveries_.end()) {
-      known->second->recoverer->stop();
-      known->second->abandoned = true;
-    }
-    over = take_abandoned();
-  }
-  for (const auto& recovery : over) recovery->thread.join();
+std::optional<base::Result<ipc::PieceDescriptions>> NodeGroup::recover(ClientId client,
+                                                                       const ipc::DescribePieces& request) {
+  const auto begin = [&]() -> base::Result<RecoveryContext> {
+    if (!request.nodes.empty()) return recovery_context();
+    return RecoveryContext{ledger_, reports_, nullptr, nullptr, 1};
+  };
+  return recoveries_.answer(client, request, begin, [] {});
 }
 
 }  // namespace perdure::engine

@@ -9,7 +9,7 @@
 #include "engine/peers/endpoint_link.hpp"
 #include "engine/peers/group_members.hpp"
 #include "engine/peers/parity_servers.hpp"
-#include "engine/recover/recoverer.hpp"
+#include "engine/peers/recoveries.hpp"
 #include "engine/replicate/replicator.hpp"
 #include "ipc/messages.hpp"
 #include "network/visits.hpp"
@@ -60,29 +60,25 @@ class NodeGroup {
   std::vector<ipc::RedundancySummary> redundancy_at_servers(const std::string& name);
   /// The job has ended in order.
   void drop_stored(const std::vector<ipc::StoredName>& stored) { replicator_->drop_stored(stored); }
-  /// For Recover, which a client has under way once: it begins at the first call. Nothing while it runs; `changed` is
-  /// called when it is over.
+  /// For what a client has under way once: it begins at the first call. Nothing while it runs; `changed` is called when
+  /// it is over.
   /// What this node has of the version is pinned for the client from the beginning on, until the client unpins it or is
   /// gone: it may be all that others can recover from.
-  std::optional<base::Result<std::vector<ipc::RankRecovery>>> recover(ClientId client, const ipc::Recover& request);
-  /// Nobody waits for its recovery any more. Does not wait for it.
-  void client_gone(ClientId client);
+  std::optional<base::Result<ipc::Recovered>> recover(ClientId client, const ipc::Recover& request);
+  /// The same, and the client is admitted as one that has guests.
+  std::optional<base::Result<ipc::RecoveredGuests>> recover(ClientId client, const ipc::RecoverGuests& request);
+  /// Pins nothing: nobody is to read chunks. Without nodes to ask it takes no network.
+  std::optional<base::Result<ipc::PieceDescriptions>> recover(ClientId client, const ipc::DescribePieces& request);
+  /// Nobody waits for its recoveries any more. Does not wait for them.
+  void client_gone(ClientId client) { recoveries_.client_gone(client); }
 
  private:
-  struct Recovery {
-    std::unique_ptr<Recoverer> recoverer;
-    std::optional<base::Result<std::vector<ipc::RankRecovery>>> result;
-    bool abandoned = false;  ///< its client is gone
-    os::Thread thread;
-  };
   base::Result<network::Bytes> serve(const PeerNetwork& network, network::PeerId from, base::ConstByteSpan request);
   base::Result<network::Bytes> answer(const PeerNetwork& network, network::PeerId from, base::ConstByteSpan request);
   void report_lost(const base::Error& error);
   void malformed(const PeerNetwork& network, network::PeerId from, const base::Error& error);
   base::Result<std::shared_ptr<PeerNetwork>> open_peer_network(const network::JobKey& key);
-  void stop_recoveries();
-  base::Status begin_recovery(ClientId client, const ipc::Recover& request);
-  std::vector<std::unique_ptr<Recovery>> take_abandoned();
+  base::Result<RecoveryContext> recovery_context();
 
   Ledger& ledger_;
   Reports& reports_;
@@ -95,7 +91,7 @@ class NodeGroup {
   std::shared_ptr<PeerNetwork> network_;
   std::shared_ptr<ParityServers> parity_;
   std::unique_ptr<Replicator> replicator_;
-  std::map<ClientId, std::unique_ptr<Recovery>> recoveries_;
+  Recoveries recoveries_;
   GroupMembers members_;
   std::mutex malformed_mutex_;
   std::deque<network::PeerId> sent_malformed_;  ///< once; the last few

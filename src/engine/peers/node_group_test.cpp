@@ -137,7 +137,8 @@ struct OtherNode {
     }
     group = std::make_unique<NodeGroup>(*ledger, reports, options, [] {});
   }
-  base::Result<std::vector<ipc::RankRecovery>> recover(const ipc::Recover& request) {
+  template <class Request>
+  base::Result<typename Request::Reply> recover(const Request& request) {
     for (;;) {
       if (auto outcome = group->recover(1, request)) return std::move(*outcome);
       os::sleep_ns(1'000'000);
@@ -163,8 +164,8 @@ TEST_F(NodeGroupOnNetwork, AnEngineThatRecoversAsksTheOthersAndGoesOnWithoutThos
       {{"host#0", address, {0}, {}}, {"host#1", *own, {0}, {0}}, {"host#2", silent->address(), {0}, {}}}};
   const auto recovered = other.recover(request);
   ASSERT_TRUE(recovered) << recovered.error().text();
-  ASSERT_EQ(recovered->size(), 1U);
-  EXPECT_EQ(recovered->front().bytes_moved, kChunk);
+  ASSERT_EQ(recovered->ranks.size(), 1U);
+  EXPECT_EQ(recovered->ranks.front().bytes_moved, kChunk);
   {
     const auto state = other.ledger->lock();
     ASSERT_NE(state->find(id(1)), nullptr);
@@ -208,6 +209,47 @@ TEST_F(NodeGroupOnNetwork, AClientThatDiesWhileItsEngineRecoversLeavesNothingPin
   EXPECT_FALSE(pinned()) << "nor is it pinned later";
 }
 
+TEST_F(NodeGroupOnNetwork, AClientThatDiesWhileItsGuestsAreBroughtHasNone) {
+  ASSERT_TRUE(checkpoint(1));
+  OtherNode other(options);
+  ASSERT_TRUE(other.group->open_network(std::vector<std::byte>(key.begin(), key.end())));
+  auto silent = engine(key[0]);  // so that it takes its time
+  const ipc::RecoverGuests request{
+      id(1), 1, {{0, 0}}, {{"host#0", address, {0}, {}}, {"host#2", silent->address(), {0}, {}}}};
+  ASSERT_FALSE(other.group->recover(1, request)) << "it is under way";
+  ASSERT_FALSE(other.group->recover(1, ipc::Recover{id(2), 1, {0}, {{"host#2", silent->address(), {0}, {}}}}))
+      << "another kind, beside it";
+  {
+    const auto state = other.ledger->lock();
+    state->client_gone(1);
+  }
+  other.group->client_gone(1);
+  silent.reset();       // what is asked fails now
+  other.group->stop();  // which waits for both
+  const auto state = other.ledger->lock();
+  const auto usage = state->tiers()[0]->usage();
+  EXPECT_EQ(usage.slots, usage.free_slots);
+  EXPECT_TRUE(state->guests.filled(id(1)).empty());
+}
+
+TEST_F(NodeGroupOnNetwork, GuestsAreBroughtFromAnotherEngineAndPiecesAreDescribed) {
+  ASSERT_TRUE(checkpoint(1));
+  OtherNode other(options);
+  ASSERT_TRUE(other.group->open_network(std::vector<std::byte>(key.begin(), key.end())));
+  const auto brought = other.recover(ipc::RecoverGuests{id(1), 1, {{0, 0}}, {{"host#0", address, {0}, {}}}});
+  ASSERT_TRUE(brought) << brought.error().text();
+  EXPECT_TRUE(brought->all);
+  ASSERT_EQ(brought->guests.size(), 1U);
+  EXPECT_EQ(brought->guests[0].hash, content_hash());
+  const auto described = other.recover(ipc::DescribePieces{id(1), 1, {0}, {{"host#0", address, {0}, {}}}});
+  ASSERT_TRUE(described) << described.error().text();
+  ASSERT_EQ(described->pieces.size(), 1U);
+  EXPECT_EQ(described->pieces[0].chunks, 1U);
+  EXPECT_EQ(described->pieces[0].chunk_bytes, kChunk);
+  const auto state = other.ledger->lock();
+  EXPECT_EQ(state->find(id(1)), nullptr) << "nothing is held";
+}
+
 TEST_F(NodeGroupOnNetwork, AnotherLaunchReleasesWhatWasExportedThoughARecoveryKeepsTheNetwork) {
   ASSERT_TRUE(checkpoint(1));
   store(1);
@@ -220,7 +262,8 @@ TEST_F(NodeGroupOnNetwork, AnotherLaunchReleasesWhatWasExportedThoughARecoveryKe
   ASSERT_TRUE(peer) << peer.error().text();
   ASSERT_TRUE(say(*asker, *peer, encode(PeerRequest(ExportQuestion{5, id(1), {0}, {}, 0}))));
   ASSERT_TRUE(pinned());
-  ASSERT_FALSE(group->recover(1, {id(2), 1, {0}, {{"host#2", silent->address(), {0}, {}}}})) << "it is under way";
+  ASSERT_FALSE(group->recover(1, ipc::Recover{id(2), 1, {0}, {{"host#2", silent->address(), {0}, {}}}}))
+      << "it is under way";
   ASSERT_TRUE(group->open_network(std::vector<std::byte>(key.size(), std::byte{77})));
   EXPECT_FALSE(pinned());
   silent.reset();
@@ -231,10 +274,11 @@ TEST_F(NodeGroupOnNetwork, WhatNobodyHasIsNotRecoveredAndNobodyKeepsAnythingForI
   store(1);
   OtherNode other(options);
   ASSERT_TRUE(other.group->open_network(std::vector<std::byte>(key.begin(), key.end())));
-  const auto refused = other.recover({id(1), 2, {1}, {{"host#0", address, {0, 1}, {1}}}});
+  const auto refused = other.recover(ipc::Recover{id(1), 2, {1}, {{"host#0", address, {0, 1}, {1}}}});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, PERDURE_NOT_FOUND);
-  EXPECT_EQ(other.recover({id(1), 2, {1}, {{"host#0", {}, {1}, {1}}}}).error().code, PERDURE_INVALID_ARGUMENT);
+  EXPECT_EQ(other.recover(ipc::Recover{id(1), 2, {1}, {{"host#0", {}, {1}, {1}}}}).error().code,
+            PERDURE_INVALID_ARGUMENT);
   const auto state = ledger->lock();
   EXPECT_TRUE(state->held.evictable(*state->find(id(1))));
 }

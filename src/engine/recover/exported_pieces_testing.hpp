@@ -87,6 +87,7 @@ class ExportedGroup {
     for (const auto& order : orders()) state.blocks.push_back(order.count());
     return state;
   }
+  const Bytes& bytes(const BlockPlace& place) const { return bytes_.at(place); }
   /// What is at this place.
   Item item(const BlockPlace& place) const { return items_.at(place); }
   /// With what the other one keeps, too.

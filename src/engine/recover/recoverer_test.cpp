@@ -72,10 +72,10 @@ class BrokenOff : public NodeStateFixture {
 
 TEST_F(BrokenOff, ARecoveryWaitsForNobodyAnyMore) {
   const auto nodes = std::make_shared<SilentNodes>();
-  Recoverer recoverer(*ledger, reports, nodes, nullptr, 2);
-  base::Result<std::vector<ipc::RankRecovery>> result = base::fail(PERDURE_INTERNAL, "recovery", "it did not run");
+  Recoverer recoverer({*ledger, reports, nodes, nullptr, 2});
+  base::Result<ipc::Recovered> result = base::fail(PERDURE_INTERNAL, "recovery", "it did not run");
   auto thread = os::Thread::start(
-      "recovery", [&] { result = recoverer.recover(request()); }, [](const base::Error&) { return false; });
+      "recovery", [&] { result = recoverer.answer(1, request()); }, [](const base::Error&) { return false; });
   ASSERT_TRUE(thread);
   nodes->wait_until_asked();
   recoverer.break_off();
@@ -85,9 +85,9 @@ TEST_F(BrokenOff, ARecoveryWaitsForNobodyAnyMore) {
 
 TEST_F(BrokenOff, ARecoveryThatBeginsThenDoesNotWaitEither) {
   const auto nodes = std::make_shared<SilentNodes>();
-  Recoverer recoverer(*ledger, reports, nodes, nullptr, 2);
+  Recoverer recoverer({*ledger, reports, nodes, nullptr, 2});
   recoverer.break_off();
-  EXPECT_FALSE(recoverer.recover(request()));
+  EXPECT_FALSE(recoverer.answer(1, request()));
 }
 
 }  // namespace

@@ -9,10 +9,6 @@ namespace {
 
 using ipc::Done;
 
-base::Error no_network(const std::string& object) {
-  return {PERDURE_UNSUPPORTED, object, "this engine has no network", "set redundancy.scheme", false};
-}
-
 // Handles that share an engine have one network, of the first of them: the key of another launch of the job counts only
 // when nobody of the earlier one is here any more.
 base::Result<ipc::NetworkAddress> open_network(ServeContext& context, ClientId client, const ipc::OpenNetwork& open) {
@@ -29,12 +25,12 @@ base::Result<Done> join(ServeContext& context, ClientId, const ipc::Join& join) 
   return done(context.options.group->join(join));
 }
 
-void count_recovery(ServeContext& context, const base::Result<std::vector<ipc::RankRecovery>>& result) {
+void count_recovery(ServeContext& context, const base::Result<ipc::Recovered>& result) {
   const auto ledger = context.ledger.lock();
   Counters& counters = ledger->counters();
   ++(result ? counters.recoveries : counters.recoveries_failed);
   if (!result) return;
-  for (const auto& rank : *result) {
+  for (const auto& rank : result->ranks) {
     counters.fetched_bytes += rank.bytes_moved;
     counters.rebuilt_bytes += rank.bytes_rebuilt;
   }
@@ -44,10 +40,8 @@ std::optional<base::Result<ipc::Recovered>> answer_recover(ServeContext& context
                                                            const ipc::Recover& recover) {
   if (context.options.group == nullptr) return base::fail(no_network(recover.id.text()));
   auto result = context.options.group->recover(asked.client, recover);
-  if (!result) return std::nullopt;
-  count_recovery(context, *result);
-  if (!*result) return base::fail(result->error());
-  return ipc::Recovered{std::move(**result)};
+  if (result) count_recovery(context, *result);
+  return result;
 }
 
 WaitReason why_recover(NodeState&, const Queued&, const ipc::Recover& recover) {

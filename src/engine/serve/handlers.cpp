@@ -8,6 +8,7 @@ Handlers::Handlers() {
   enrol_version_handlers(*this);
   enrol_level_handlers(*this);
   enrol_group_handlers(*this);
+  enrol_guest_handlers(*this);
 }
 
 void Handlers::refuse_malformed(ServeContext& context, ClientId client, const base::Error& error) {

@@ -202,6 +202,7 @@ void enrol_capture_handlers(Handlers& handlers);
 void enrol_version_handlers(Handlers& handlers);
 void enrol_level_handlers(Handlers& handlers);
 void enrol_group_handlers(Handlers& handlers);
+void enrol_guest_handlers(Handlers& handlers);
 void enrol_inspection_handlers(Handlers& handlers);
 
 }  // namespace perdure::engine

@@ -1,18 +1,18 @@
 #pragma once
 // What replies of several families are made of.
 #include "engine/ledger/ledger.hpp"
+#include "engine/ledger/slot_message.hpp"
 #include "ipc/message.hpp"
-#include "ipc/slot_address.hpp"
 
 namespace perdure::engine {
-
-inline ipc::SlotAddress address_in_message(const tier::SlotAddress& slot) {
-  return {slot.tier, slot.slot, slot.path, slot.offset, slot.capacity, slot.mapped, slot.fresh, slot.access};
-}
 
 inline base::Result<ipc::Done> done(const base::Status& status) {
   if (!status) return base::fail(status.error());
   return ipc::Done{};
+}
+
+inline base::Error no_network(const std::string& object) {
+  return {PERDURE_UNSUPPORTED, object, "this engine has no network", "set redundancy.scheme", false};
 }
 
 inline base::Error timed_out(const std::string& object, const std::string& what) {

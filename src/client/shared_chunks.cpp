@@ -1,0 +1,172 @@
+#include "client/shared_chunks.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "client/slot_codec.hpp"
+#include "client/slot_reading.hpp"
+#include "os/crash_point.hpp"
+
+namespace perdure::client {
+namespace {
+
+plan::StoredChunk chunk_of(const ipc::GuestChunk& guest) { return {guest.rank, guest.chunk}; }
+
+std::string chunk_name(const plan::StoredChunk& chunk) {
+  return "rank " + std::to_string(chunk.rank) + " chunk " + std::to_string(chunk.chunk);
+}
+
+}  // namespace
+
+base::Status SharedChunks::read(const std::vector<plan::ChunkReading>& readings, const Take& take) {
+  Chunks from_nodes;
+  std::vector<const plan::ChunkReading*> shared;
+  PERDURE_CHECK(agree_after(job_.comm(), "restore", [&]() -> base::Status {
+    for (const auto& reading : readings) {
+      if (std::binary_search(reading.users.begin(), reading.users.end(), job_.rank())) mine_.insert(reading.chunk);
+      const auto source = reader_.source_of(reading.chunk.rank);
+      if (source == VersionReader::Source::nodes) from_nodes.insert(reading.chunk);
+      if (source == VersionReader::Source::store && reading.users.size() > 1) shared.push_back(&reading);
+    }
+    return {};
+  }));
+  PERDURE_TRY(const bool any_from_nodes, on_any_rank(job_.comm(), !from_nodes.empty()));
+  if (any_from_nodes) PERDURE_CHECK(read_from_nodes(std::move(from_nodes), take));
+  PERDURE_TRY(const bool any_shared, on_any_rank(job_.comm(), !shared.empty()));
+  if (any_shared) PERDURE_CHECK(read_shared(shared, take));
+  return agree_after(job_.comm(), "restore", [&]() -> base::Status {
+    while (!mine_.empty()) PERDURE_CHECK(take_from_image(*mine_.begin(), take));
+    return {};
+  });
+}
+
+base::Status SharedChunks::take_from_image(const plan::StoredChunk& chunk, const Take& take) {
+  PERDURE_CHECK(take(chunk, [&](const std::vector<capture::MemorySpan>& spans) {
+    return reader_.read_chunk(chunk.rank, chunk.chunk, spans);
+  }));
+  os::crash_point(os::CrashPoint::restore_chunk);
+  mine_.erase(chunk);
+  return {};
+}
+
+base::Status SharedChunks::take_guest(const ipc::GuestChunk& guest, const Take& take) {
+  const auto chunk = chunk_of(guest);
+  PERDURE_CHECK(take(chunk, [&](const std::vector<capture::MemorySpan>& spans) {
+    return read_slot(job_.engine().slots(), slot_of(guest.slot), guest.length, guest.hash, spans, reader_.id().text(),
+                     chunk_name(chunk));
+  }));
+  os::crash_point(os::CrashPoint::restore_chunk);
+  mine_.erase(chunk);
+  return {};
+}
+
+base::Result<std::vector<ipc::GuestChunk>> SharedChunks::guests() const {
+  std::vector<ipc::GuestChunk> all;
+  ipc::ListGuests question{reader_.id()};
+  for (;;) {
+    PERDURE_TRY(auto reply, job_.engine().channel().call(question));
+    all.insert(all.end(), reply.guests.begin(), reply.guests.end());
+    if (reply.all || reply.guests.empty()) return all;
+    question.from = {all.back().rank, all.back().chunk + 1};
+  }
+}
+
+void SharedChunks::release() {
+  (void)base::caught("engine", [&]() -> base::Status {
+    PERDURE_CHECK(job_.engine().channel().call(ipc::ReleaseGuests{reader_.id()}));
+    return {};
+  });
+}
+
+// [local] The leader. What other nodes do not have any more is read from the store, if all of it is there.
+base::Status SharedChunks::bring(const Chunks& wanted) {
+  ipc::RecoverGuests request{reader_.id(), reader_.ranks(), {}, {}};
+  std::vector<std::uint32_t> ranks;
+  bool stored = true;
+  for (const auto& chunk : wanted) {
+    request.wanted.push_back({chunk.rank, static_cast<std::uint32_t>(chunk.chunk)});
+    if (ranks.empty() || ranks.back() != chunk.rank) ranks.push_back(chunk.rank);
+    stored = stored && reader_.stored(chunk.rank);
+  }
+  request.nodes = reader_.nodes_to_ask(ranks);
+  const auto brought = job_.engine().channel().call(request);
+  if (brought || !stored) return brought ? base::Status() : base::fail(brought.error());
+  (void)job_.engine().channel().call(
+      ipc::Note{reader_.id().text() + ": what other nodes have cannot be had from them: " + brought.error().text() +
+                "; it is read from the store"});
+  return {};
+}
+
+// In as many rounds as there is room for. What a round brought nothing of is left to the store.
+base::Status SharedChunks::read_from_nodes(Chunks wanted, const Take& take) {
+  for (bool more = true; more;) {
+    const bool brings = job_.leads() && !wanted.empty();
+    PERDURE_CHECK(agree(job_.comm(), brings ? base::caught("restore", [&] { return bring(wanted); }) : base::Status()));
+    const std::size_t before = wanted.size();
+    const base::Status taken = base::caught("restore", [&]() -> base::Status {
+      if (wanted.empty()) return {};
+      PERDURE_TRY(const auto here, guests());
+      for (const auto& guest : here) {
+        if (wanted.erase(chunk_of(guest)) == 0) continue;
+        from_nodes_ = true;
+        if (mine_.contains(chunk_of(guest))) PERDURE_CHECK(take_guest(guest, take));
+      }
+      return {};
+    });
+    const base::Status all = agree(job_.comm(), taken);
+    if (brings) release();
+    PERDURE_CHECK(all);
+    PERDURE_TRY(more, on_any_rank(job_.comm(), !wanted.empty() && wanted.size() < before));
+  }
+  return {};
+}
+
+// Read by one rank, for the others into a slot, if there is room; else they read it, too.
+base::Status SharedChunks::lend(const plan::ChunkReading& reading, const Take& take) {
+  std::vector<std::byte> bytes(reading.bytes);
+  const std::vector<capture::MemorySpan> whole{{bytes.data(), bytes.size()}};
+  const auto& chunk = reading.chunk;
+  PERDURE_CHECK(reader_.read_chunk(chunk.rank, chunk.chunk, whole));
+  PERDURE_CHECK(take(chunk, [&](const std::vector<capture::MemorySpan>& spans) -> base::Status {
+    std::uint64_t at = 0;
+    for (const auto& span : spans) {
+      if (span.address != nullptr) std::memcpy(span.address, bytes.data() + at, span.length);
+      at += span.length;
+    }
+    return {};
+  }));
+  mine_.erase(chunk);
+  const auto number = static_cast<std::uint32_t>(chunk.chunk);
+  ipc::Channel& engine = job_.engine().channel();
+  const auto granted = engine.call(ipc::GrantGuest{reader_.id(), chunk.rank, number, bytes.size()});
+  if (!granted) return engine.connected() ? base::Status() : base::fail(granted.error());
+  const auto slot = slot_of(granted->slot);
+  base::Hasher hasher;
+  PERDURE_CHECK(job_.engine().slots().prepare(slot, bytes.size()));
+  if (!job_.engine().slots().write(slot, 0, bytes, hasher)) return {};
+  PERDURE_CHECK(engine.call(ipc::GuestWritten{reader_.id(), chunk.rank, number, bytes.size(), hasher.digest()}));
+  return {};
+}
+
+base::Status SharedChunks::read_shared(const std::vector<const plan::ChunkReading*>& shared, const Take& take) {
+  bool lends = false;
+  PERDURE_CHECK(agree_after(job_.comm(), "restore", [&]() -> base::Status {
+    for (const auto* reading : shared)
+      if (reading->reader == job_.rank()) lends = true;
+    for (const auto* reading : shared)
+      if (reading->reader == job_.rank()) PERDURE_CHECK(lend(*reading, take));
+    return {};
+  }));
+  const base::Status all = agree_after(job_.comm(), "restore", [&]() -> base::Status {
+    if (shared.empty()) return {};
+    PERDURE_TRY(const auto here, guests());
+    for (const auto& guest : here)
+      if (mine_.contains(chunk_of(guest))) PERDURE_CHECK(take_guest(guest, take));
+    return {};
+  });
+  if (lends) release();
+  return all;
+}
+
+}  // namespace perdure::client

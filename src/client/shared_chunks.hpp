@@ -1,0 +1,42 @@
+#pragma once
+// Chunks of any ranks' pieces, for ranks of this launch that need some of them: each is had once on a node, from
+// another node or from the store, and read by all who need it out of that node's slots. (docs/adr/0036)
+#include <functional>
+#include <set>
+#include <vector>
+
+#include "client/version_reader.hpp"
+#include "plan/resharding.hpp"
+
+namespace perdure::client {
+
+class SharedChunks {
+ public:
+  SharedChunks(Job& job, VersionReader& reader) : job_(job), reader_(reader) {}
+  /// The whole chunk to `spans`, verified; where they have no address it is only verified.
+  using Read = std::function<base::Status(const std::vector<capture::MemorySpan>& spans)>;
+  using Take = std::function<base::Status(const plan::StoredChunk& chunk, const Read& read)>;
+  /// [collective] Calls `take` once for each chunk that this rank is a user of, in any order. `readings`: of this node,
+  /// the same on all its ranks. All ranks get an error when one does.
+  base::Status read(const std::vector<plan::ChunkReading>& readings, const Take& take);
+  /// Some came from other nodes.
+  bool from_nodes() const { return from_nodes_; }
+
+ private:
+  using Chunks = std::set<plan::StoredChunk>;
+  base::Status read_from_nodes(Chunks wanted, const Take& take);
+  base::Status read_shared(const std::vector<const plan::ChunkReading*>& shared, const Take& take);
+  base::Status bring(const Chunks& wanted);
+  base::Result<std::vector<ipc::GuestChunk>> guests() const;
+  base::Status take_guest(const ipc::GuestChunk& guest, const Take& take);
+  base::Status lend(const plan::ChunkReading& reading, const Take& take);
+  base::Status take_from_image(const plan::StoredChunk& chunk, const Take& take);
+  void release();
+
+  Job& job_;
+  VersionReader& reader_;
+  Chunks mine_;  // that were not taken yet
+  bool from_nodes_ = false;
+};
+
+}  // namespace perdure::client

@@ -1,0 +1,12 @@
+#pragma once
+// Where a slot is, as messages to clients say it.
+#include "ipc/slot_address.hpp"
+#include "tier/tier.hpp"
+
+namespace perdure::engine {
+
+inline ipc::SlotAddress address_in_message(const tier::SlotAddress& slot) {
+  return {slot.tier, slot.slot, slot.path, slot.offset, slot.capacity, slot.mapped, slot.fresh, slot.access};
+}
+
+}  // namespace perdure::engine
