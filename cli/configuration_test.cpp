@@ -17,6 +17,9 @@ using testing::HasSubstr;
 std::vector<std::string> called(const Verb& verb, const std::vector<std::string>& more) {
   std::vector<std::string> arguments{verb.name};
   if (arguments[0] == "show" || arguments[0] == "forget") arguments.emplace_back("nbody");
+  if (arguments[0] == "export") arguments.insert(arguments.end(), {"nbody", "--to", "none.h5"});
+  if (arguments[0] == "import") arguments.insert(arguments.end(), {"none.h5", "nbody@1"});
+  if (arguments[0] == "plot") arguments.insert(arguments.end(), {"nbody", "1"});
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }

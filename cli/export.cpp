@@ -69,11 +69,15 @@ base::Result<Exported> export_to(const ExportArguments& arguments, Terminal& ter
     Progress progress(terminal, "exporting", exported.bytes * (arguments.unverified ? 1 : 2));
     PERDURE_CHECK(portable::export_sets(content, exported.sets, *target, !arguments.unverified,
                                         [&](std::uint64_t bytes) { progress.add(bytes); }));
-    PERDURE_CHECK(target->publish(arguments.force));
+    // First, so that a file system that is full by now leaves neither of them.
+    if (hdf5) {
+      PERDURE_TRY(exported.xdmf, write_xdmf(arguments, exported.sets, about));
+    }
+    if (auto published = target->publish(arguments.force); !published) {
+      if (!exported.xdmf.empty()) (void)os::remove_file(exported.xdmf);
+      return base::fail(published.error());
+    }
     exported.seconds = progress.elapsed_s();
-  }
-  if (hdf5) {
-    PERDURE_TRY(exported.xdmf, write_xdmf(arguments, exported.sets, about));
   }
   return exported;
 }

@@ -74,7 +74,8 @@ void fill(Words words, const comm::Communicator& comm, const Opening& opening, c
     words.alike()[2 * i + 1] = ~numbers[i];
   }
   words.engine_lost() = opening.engine_lost ? 1 : 0;
-  const bool news[] = {opening.regions.local, opening.regions.arrays, opening.regions.changed, opening.regions.varying};
+  const bool news[] = {opening.regions.local, opening.regions.arrays, opening.regions.declared.changed,
+                       opening.regions.declared.varying};
   std::copy(std::begin(news), std::end(news), words.regions().begin());
   if (comm.rank() == 0) {
     words.of_root()[0] = opening.root_words[0];
@@ -96,7 +97,7 @@ Opened opened_of(Words words) {
   opened.root_words[1] = words.of_root()[1];
   opened.incarnation = words.of_root()[2];
   const auto news = words.regions();
-  opened.regions = {news[0] != 0, news[1] != 0, news[2] != 0, news[3] != 0};
+  opened.regions = {news[0] != 0, news[1] != 0, {news[2] != 0, news[3] != 0}};
   opened.bytes.assign(words.lengths().begin(), words.lengths().end());
   return opened;
 }

@@ -16,10 +16,14 @@ inline constexpr std::uint64_t kEverything = ~std::uint64_t{0};  ///< from who k
 
 /// What is said of regions at the beginning of a call: of one rank, or of all that said so.
 struct RegionNews {
-  bool local = false;    ///< some that the call is about are no parts of arrays
-  bool arrays = false;   ///< some are
-  bool changed = false;  ///< arrays are declared otherwise than all ranks have agreed
-  bool varying = false;  ///< some need an exchange in every call: lists, replicated values
+  bool local = false;   ///< some that the call is about are no parts of arrays
+  bool arrays = false;  ///< some are
+  /// Of all arrays.
+  struct Declared {
+    bool changed = false;  ///< otherwise than all ranks have agreed
+    bool varying = false;  ///< some need an exchange in every call: lists, replicated values
+  };
+  Declared declared = {};
 };
 
 /// What a rank brings to the beginning of a collective call.

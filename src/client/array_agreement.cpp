@@ -248,28 +248,28 @@ base::Status compare_replicated(comm::Communicator& comm, const capture::RegionT
 
 RegionNews ArrayAgreement::news(const capture::RegionTable& regions) {
   if (looked_at_ == regions.arrays_changed()) {
-    mine_.changed = declared_ != agreed_;
+    mine_.declared.changed = declared_ != agreed_;
     return mine_;
   }
   mine_ = {};
   for (const auto& [id, region] : regions.regions()) {
     if (!region.part) continue;
     mine_.arrays = true;
-    mine_.varying = mine_.varying || region.part->array().kind != segment::ArrayKind::global;
+    mine_.declared.varying = mine_.declared.varying || region.part->array().kind != segment::ArrayKind::global;
   }
   declared_ = mine_.arrays ? base::hash64(base::encode_fields(declarations_of(regions))) : 0;
   looked_at_ = regions.arrays_changed();
-  mine_.changed = declared_ != agreed_;
+  mine_.declared.changed = declared_ != agreed_;
   return mine_;
 }
 
 base::Status ArrayAgreement::agree(comm::Communicator& comm, const RegionNews& all, For purpose,
                                    capture::RegionTable& regions) {
-  if (all.changed) {
+  if (all.declared.changed) {
     PERDURE_CHECK(agree_on_declarations(comm, regions, purpose == For::checkpoint));
     if (purpose == For::checkpoint) agreed_ = declared_;
   }
-  if (!all.varying) return {};
+  if (!all.declared.varying) return {};
   PERDURE_CHECK(place_lists(comm, regions));
   return purpose == For::checkpoint ? compare_replicated(comm, regions) : base::Status();
 }

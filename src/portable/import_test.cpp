@@ -83,6 +83,51 @@ TEST_F(ImportedFiles, AreChunksOfAllLengthsAndElementsOfAnySize) {
   EXPECT_EQ(after.locals()[1].element_bytes, 20 * base::MiB + 1);
 }
 
+template <class T>
+std::vector<T> values_of(reader::StoredContent& content, const char* region) {
+  const auto set = choose(content, {region}).value().at(0);
+  const auto bytes = all_of(content, set);
+  std::vector<T> values(bytes.size() / sizeof(T));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+TEST_F(ImportedFiles, MayBeOfOtherPrograms) {
+  const std::string refused = directory_ / "refused";
+  fs::create_directory(refused);
+  ASSERT_EQ(std::system((std::string(PERDURE_PYTHON) + " " + PERDURE_FOREIGN_FILES + " " + directory_ / "good.h5" +
+                         " " + refused)
+                            .c_str()),
+            0);
+  const auto imported = import(directory_ / "good.h5");
+  ASSERT_TRUE(imported) << imported.error().text();
+  EXPECT_EQ(imported->arrays, 9U);
+  EXPECT_EQ(imported->ranks, 1U);
+  auto content = into_.open("back").value();
+  std::vector<double> numbers(60);
+  for (int i = 0; i < 60; ++i) numbers[static_cast<std::size_t>(i)] = i;
+  EXPECT_EQ(values_of<double>(content, "contiguous"), numbers);
+  EXPECT_EQ(values_of<std::int32_t>(content, "turned"), std::vector<std::int32_t>(numbers.begin(), numbers.end()));
+  EXPECT_EQ(values_of<float>(content, "packed"), std::vector<float>(numbers.begin(), numbers.end()));
+  EXPECT_EQ(values_of<std::int16_t>(content, "single"), std::vector<std::int16_t>{-3});
+  EXPECT_EQ(values_of<std::uint8_t>(content, "truth")[2], 1);
+  EXPECT_EQ(values_of<double>(content, "waves")[3], 2.0);
+  EXPECT_EQ(values_of<std::int64_t>(content, "growing")[8], 8);
+  const auto bodies = choose(content, {"bodies"}).value().at(0);
+  EXPECT_EQ(bodies.type.text(), "{x:3f8,id:u2,v6}");
+  EXPECT_EQ(values_of<double>(content, "bodies")[5], 4.0);
+  EXPECT_EQ(choose(content, {"turned"}).value().at(0).label.unit, "K");
+  EXPECT_EQ(choose(content, {"packed"}).value().at(0).whole.text(), "[0:3, 0:4, 0:5]");
+  for (const auto& entry : fs::directory_iterator(refused)) {
+    const auto none = import_hdf5(entry.path(), into_.store(), "none", 1, kSilent);
+    ASSERT_FALSE(none) << entry.path();
+    EXPECT_EQ(none.error().code == PERDURE_UNSUPPORTED || none.error().code == PERDURE_INVALID_ARGUMENT, true)
+        << none.error().text();
+    EXPECT_THAT(none.error().text(), HasSubstr(entry.path().string() + ":/")) << entry.path();
+  }
+  EXPECT_FALSE(into_.open("none"));
+}
+
 TEST_F(ImportedFiles, NeverReplaceAVersion) {
   AnyExport any(1);
   const auto path = exported(any, "one.h5");

@@ -184,12 +184,14 @@ Result<Sampled> sample(reader::StoredContent& content, const DataSet& set, const
 
 Result<array::Member> find_member(const array::ElementType& type, const std::string& name, const std::string& object) {
   std::string names;
+  bool any = false;
   for (const array::Member& member : type.members()) {
     if (member.scalar.kind == array::ScalarKind::bytes) continue;
+    any = true;
     if (name.empty() || member.name == name) return member;
     names += (names.empty() ? "" : ", ") + member.name;
   }
-  if (name.empty() || names.empty())
+  if (!any)
     return base::fail(PERDURE_INVALID_ARGUMENT, object, "its elements are bytes of which nothing is known");
   return base::fail(PERDURE_NOT_FOUND, object, "its elements have no member '" + name.substr(0, 64) + "' with numbers",
                     type.compound() ? "its members are " + names : "its elements have no members");
