@@ -4,7 +4,8 @@
 namespace perdure::cli {
 
 Enrol enrol_run, enrol_ls, enrol_show, enrol_verify, enrol_prune, enrol_forget, enrol_config, enrol_doctor, enrol_top;
-Enrol enrol_metrics, enrol_calibrate, enrol_simulate, enrol_cat, enrol_diff, enrol_export, enrol_import, enrol_plot;
+Enrol enrol_metrics, enrol_calibrate, enrol_simulate;
+Enrol enrol_cat, enrol_diff, enrol_export, enrol_import, enrol_plot;
 
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> kVerbs = {

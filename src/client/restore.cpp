@@ -17,11 +17,11 @@
 namespace perdure::client {
 
 struct Session::Outcome {
-  base::Status status;      ///< of all ranks
-  bool wrong_use = false;   ///< of the call, on some rank: no other version would help
-  bool hindered = false;    ///< on some rank, by something that says nothing about the version
-  bool touched = false;     ///< the regions of some rank may hold a part of it
-  bool from_nodes = false;  ///< this rank's data came from other nodes
+  base::Status status;     ///< of all ranks
+  bool wrong_use = false;  ///< of the call, on some rank: no other version would help
+  bool hindered = false;   ///< on some rank, by something that says nothing about the version
+  bool touched = false;    ///< the regions of some rank may hold a part of it
+  int source = 0;          ///< of perdure_progress::restore_source what concerns other nodes
 };
 
 namespace {
@@ -160,7 +160,7 @@ base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, ca
     os::crash_point(os::CrashPoint::restore_before_agree);
   }
   PERDURE_TRY(auto all, ended(reader, outcome, wrong_use, fetched));
-  all.from_nodes = reader.fetched() || (arrays && arrays->from_nodes());
+  all.source = reader.fetched() || (arrays && arrays->from_nodes()) ? 4 : 0;
   return all;
 }
 
@@ -191,7 +191,7 @@ base::Result<Session::Outcome> Session::restore_chosen_part(VersionReader& reade
     os::crash_point(os::CrashPoint::restore_before_agree);
   }
   PERDURE_TRY(auto all, ended(reader, outcome, wrong_use, fetched));
-  all.from_nodes = reader.fetched() || part.from_nodes();
+  all.source = reader.fetched() || part.from_nodes() ? 4 : 0;
   return all;
 }
 
@@ -204,7 +204,7 @@ base::Status Session::restore_newest(VersionReader& reader, const Opening& openi
     PERDURE_CHECK(arrays_.agree(job_->comm(), reader.regions(), ArrayAgreement::For::restore, regions_));
     PERDURE_TRY(const Outcome outcome, attempt(reader));
     if (outcome.status) {
-      progress_.restore_source = outcome.from_nodes ? 4 : 0;
+      progress_.restore_source = outcome.source;
       return {};
     }
     if (outcome.wrong_use) return attempts.end(outcome.status, true);
