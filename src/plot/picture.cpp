@@ -11,7 +11,9 @@
 namespace perdure::plot {
 namespace {
 
-constexpr int kScale = 2, kAdvance = 6 * kScale;
+constexpr int kScale = 2, kAdvance = (kGlyphWidth + 1) * kScale;
+static_assert(Picture::kTextHeight == kCapitalHeight * kScale);
+static_assert(Picture::kTextDepth == (kGlyphHeight - kCapitalHeight) * kScale);
 
 // Viridis at every tenth (Smith and van der Walt, CC0).
 constexpr std::array<Colour, 11> kViridis{{{68, 1, 84},
@@ -67,11 +69,10 @@ void Picture::line(double x1, double y1, double x2, double y2, Colour colour) {
 void Picture::text(int x, int y, const std::string& text, Colour colour) {
   for (const char c : text) {
     if (continues(c)) continue;
-    const Glyph& glyph = kGlyphs[static_cast<std::size_t>(c >= 32 && c < 127 ? c : '?') - 32];
-    for (int column = 0; column < 5; ++column)
-      for (int row = 0; row < 8; ++row)
-        if (((glyph[static_cast<std::size_t>(column)] >> row) & 1) != 0)
-          fill(x + column * kScale, y + row * kScale, kScale, kScale, colour);
+    const char letter = c >= kFirstGlyph && c <= kLastGlyph ? c : '?';
+    for (int column = 0; column < kGlyphWidth; ++column)
+      for (int row = 0; row < kGlyphHeight; ++row)
+        if (inked(letter, column, row)) fill(x + column * kScale, y + row * kScale, kScale, kScale, colour);
     x += kAdvance;
   }
 }

@@ -34,7 +34,8 @@ class Picture {
   /// The upper left corner. What is not ASCII is shown as "?".
   void text(int x, int y, const std::string& text, Colour colour = kBlack);
   static int text_width(const std::string& text);
-  static constexpr int kTextHeight = 14;
+  /// Of capitals and figures, and of what is below the line.
+  static constexpr int kTextHeight = 14, kTextDepth = 4;
   const std::vector<Colour>& pixels() const { return pixels_; }
 
  private:
