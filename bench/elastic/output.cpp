@@ -49,14 +49,14 @@ class SharedFile : public Output {
 
  private:
   explicit SharedFile(Lattice& lattice) : lattice_(lattice) {
-    constexpr int kGhosts = static_cast<int>(Lattice::kGhosts);
+    constexpr int kBorder = static_cast<int>(Lattice::kGhosts);
     int whole[2], mine[2], begin[2], memory[2];
-    const int ghosts[2] = {kGhosts, kGhosts};
+    const int ghosts[2] = {kBorder, kBorder};
     for (unsigned d = 0; d < 2; ++d) {
       whole[d] = static_cast<int>(lattice.whole().extent(d));
       mine[d] = static_cast<int>(lattice.mine().extent(d));
       begin[d] = static_cast<int>(lattice.mine().begin[d]);
-      memory[d] = mine[d] + 2 * kGhosts;
+      memory[d] = mine[d] + 2 * kBorder;
     }
     MPI_Type_create_subarray(2, whole, mine, begin, MPI_ORDER_C, MPI_DOUBLE, &in_file_);
     MPI_Type_create_subarray(2, memory, mine, ghosts, MPI_ORDER_C, MPI_DOUBLE, &in_memory_);
