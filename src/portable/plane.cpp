@@ -191,8 +191,7 @@ Result<array::Member> find_member(const array::ElementType& type, const std::str
     if (name.empty() || member.name == name) return member;
     names += (names.empty() ? "" : ", ") + member.name;
   }
-  if (!any)
-    return base::fail(PERDURE_INVALID_ARGUMENT, object, "its elements are bytes of which nothing is known");
+  if (!any) return base::fail(PERDURE_INVALID_ARGUMENT, object, "its elements are bytes of which nothing is known");
   return base::fail(PERDURE_NOT_FOUND, object, "its elements have no member '" + name.substr(0, 64) + "' with numbers",
                     type.compound() ? "its members are " + names : "its elements have no members");
 }

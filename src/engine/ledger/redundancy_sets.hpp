@@ -32,8 +32,8 @@ class RedundancySets {
   base::Status bad_block(const catalog::RedundancyId& id, catalog::BlockName block, const std::string& why);
   base::Status drop(const catalog::RedundancyId& id);
   base::Status drop(const segment::VersionId& id);  ///< all epochs
-  /// The job ends: of versions of so many ranks, and of all where it used the name, what the store has whole, or a newer
-  /// one of, goes. What has to stay.
+  /// The job ends: of versions of so many ranks, and of all where it used the name, what the store has whole, or a
+  /// newer one of, goes. What has to stay.
   base::Result<std::vector<segment::VersionId>> drop_stored(std::uint32_t ranks,
                                                             const std::vector<ipc::StoredName>& stored);
   /// Of versions of this name that are not on this node, what nobody needs.
