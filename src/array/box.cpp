@@ -45,6 +45,8 @@ base::Result<Box> whole(std::span<const std::uint64_t> extents, std::uint64_t el
   if (element_bytes == 0) return base::fail(PERDURE_INVALID_ARGUMENT, object, "its elements have no bytes");
   Box box;
   box.dimensions = static_cast<unsigned>(extents.size());
+  if (std::any_of(extents.begin(), extents.end(), [](std::uint64_t extent) { return extent > kMostBytes; }))
+    return base::fail(PERDURE_INVALID_ARGUMENT, object, "an extent is not below 2^63");
   std::copy(extents.begin(), extents.end(), box.end.begin());
   if (box.empty()) return box;
   std::uint64_t bytes = element_bytes;

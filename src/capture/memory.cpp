@@ -13,7 +13,8 @@ constexpr std::size_t kWorthACall = 2048, kGathered = 16 << 10;
 // It has exactly the boxes that this rank wants, in the same order.
 bool as_wanted(const ArrayPart& part, const segment::RegionEntry& entry) {
   const auto stored = segment::array_of(entry, "stored checkpoint");
-  return stored && !part.fills_ghosts() && stored->boxes.size() == part.memory().size() &&
+  return stored && stored->kind == part.array().kind && !part.fills_ghosts() &&
+         stored->boxes.size() == part.memory().size() &&
          std::equal(stored->boxes.begin(), stored->boxes.end(), part.memory().begin(),
                     [](const array::Box& box, const array::Strided& lies) { return box == lies.box; });
 }

@@ -12,6 +12,7 @@ namespace perdure::client {
 enum class Operation : std::uint32_t { open = 1, checkpoint, latest, stored_size, restore, wait, retire, close };
 const char* operation_name(Operation operation);
 
+inline constexpr std::uint64_t kPart = 1;  ///< Opening::detail of calls about one part of what there is
 inline constexpr std::uint64_t kEverything = ~std::uint64_t{0};  ///< from who knows nothing that others do not
 
 /// What is said of regions at the beginning of a call: of one rank, or of all that said so.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "array/box_code.hpp"
+#include "array/cover.hpp"
 #include "base/field_codec.hpp"
 
 namespace perdure::client {
@@ -107,6 +108,7 @@ base::Status ArrayRestore::hear_pieces(base::ConstByteSpan bytes) {
         return base::fail(PERDURE_CORRUPT, reader_.id().text(),
                           segment::region_text(entry) + " of rank " + std::to_string(piece.rank) +
                               " is of another array than that of other ranks");
+      if (regions_.find(entry.id) == nullptr) continue;  // nor has any other rank: all declare the same arrays
       std::uint64_t begin = at;
       for (const auto& box : boxes) {
         known->stored.push_back({piece.rank, box, begin});
@@ -184,14 +186,17 @@ base::Status ArrayRestore::plan_readings() {
     memory_[i] = region->part->wanted();
     for (const auto& lies : memory_[i]) {
       wants_[i].push_back({job_.rank(), lies});
-      std::uint64_t found = 0;
+      std::vector<array::Owned> found;
       stored_[i].meeting(lies.box, [&](const plan::StoredBox& stored, const array::Box& shared) {
         pairs_[stored.rank].push_back({i, &stored, &lies, region->part->address()});
-        found += shared.elements();
+        found.push_back({shared, stored.rank});
       });
-      if (found < lies.box.elements())
+      const auto covered = array::cover(lies.box, found, 1);
+      if (covered.hole || !covered.overlaps.empty())
         return base::fail(PERDURE_CORRUPT, reader_.id().text(),
-                          region->text() + ": of " + lies.box.text() + " not all is stored");
+                          region->text() + ": of " + lies.box.text() + " " +
+                              (covered.hole ? covered.hole->text() + " is not stored"
+                                            : covered.overlaps.front().box.text() + " is stored twice"));
     }
   }
   readings_ = plan::readings(stored_, wants_, captures_);
@@ -226,44 +231,47 @@ base::Status ArrayRestore::read() {
       readings_, [&](const plan::StoredChunk& chunk, const SharedChunks::Read& read) { return copy(chunk, read); });
 }
 
-// Ascending in the chunk.
-std::vector<ArrayRestore::Copy> ArrayRestore::copies_of(const plan::StoredChunk& chunk) const {
-  std::vector<Copy> copies;
+// Of what of this chunk goes where: calls `take(Copy)` for each run.
+template <class Take>
+void ArrayRestore::each_copy(const plan::StoredChunk& chunk, const Take& take) const {
   const auto pairs = pairs_.find(chunk.rank);
-  if (pairs == pairs_.end()) return copies;
+  if (pairs == pairs_.end()) return;
   for (const auto& [array, stored, wanted, address] : pairs->second)
     plan::copies(stored_[array].element_bytes(), *stored, captures_[chunk.rank], chunk.chunk, *wanted,
-                 [&, at = address](std::uint64_t from, std::int64_t to, std::uint64_t bytes) {
-                   copies.push_back({from, at + to, bytes});
+                 [&, to_address = address](std::uint64_t from, std::int64_t to, std::uint64_t bytes) {
+                   take(Copy{from, to_address + to, bytes});
                  });
-  std::sort(copies.begin(), copies.end(), [](const Copy& a, const Copy& b) { return a.from < b.from; });
-  return copies;
 }
 
-// Straight to memory where that is long runs, none of them twice.
-base::Status ArrayRestore::copy(const plan::StoredChunk& chunk, const SharedChunks::Read& read) const {
-  const auto copies = copies_of(chunk);
-  const auto& capture = captures_[chunk.rank];
-  const std::uint64_t length = std::min(capture.chunk_bytes, capture.bytes - chunk.chunk * capture.chunk_bytes);
-  std::uint64_t at = 0, bytes = 0;
-  bool straight = true;
+// Straight to memory where that is long runs, none of them twice; nothing otherwise.
+std::vector<capture::MemorySpan> ArrayRestore::spans_of(const plan::StoredChunk& chunk, std::uint64_t length) const {
+  std::vector<Copy> copies;
+  std::uint64_t bytes = 0, runs = 0;
+  each_copy(chunk, [&](const Copy& copy) {
+    bytes += copy.bytes;
+    if (++runs <= length / kShortRun + 1) copies.push_back(copy);
+  });
+  if (copies.size() < runs || bytes < kShortRun * runs) return {};
+  std::sort(copies.begin(), copies.end(), [](const Copy& a, const Copy& b) { return a.from < b.from; });
   std::vector<capture::MemorySpan> spans;
+  std::uint64_t at = 0;
   for (const auto& copy : copies) {
-    straight = straight && copy.from >= at;
-    if (!straight) break;
+    if (copy.from < at) return {};
     if (copy.from > at) spans.push_back({nullptr, copy.from - at});
     spans.push_back({copy.to, copy.bytes});
     at = copy.from + copy.bytes;
-    bytes += copy.bytes;
   }
-  straight = straight && bytes >= kShortRun * copies.size();
-  if (straight) {
-    if (at < length) spans.push_back({nullptr, length - at});
-    return read(spans);
-  }
+  if (at < length) spans.push_back({nullptr, length - at});
+  return spans;
+}
+
+base::Status ArrayRestore::copy(const plan::StoredChunk& chunk, const SharedChunks::Read& read) const {
+  const auto& capture = captures_[chunk.rank];
+  const std::uint64_t length = std::min(capture.chunk_bytes, capture.bytes - chunk.chunk * capture.chunk_bytes);
+  if (const auto spans = spans_of(chunk, length); !spans.empty()) return read(spans);
   std::vector<std::byte> buffer(length);
   PERDURE_CHECK(read({{buffer.data(), length}}));
-  for (const auto& copy : copies) std::memcpy(copy.to, buffer.data() + copy.from, copy.bytes);
+  each_copy(chunk, [&](const Copy& copy) { std::memcpy(copy.to, buffer.data() + copy.from, copy.bytes); });
   return {};
 }
 

@@ -24,8 +24,8 @@ class ArrayRestore {
   base::Result<segment::ArrayEntry> array(std::int32_t id) const;
   /// [collective] Fills the wanted boxes. All ranks get an error when one does.
   base::Status read();
-  /// Some of it came from other nodes.
-  bool from_nodes() const { return chunks_.from_nodes(); }
+  /// SharedChunks::source().
+  int source() const { return chunks_.source(); }
 
  private:
   struct Array {
@@ -52,7 +52,9 @@ class ArrayRestore {
   base::Status hear_wanted(std::size_t rank, base::ConstByteSpan bytes);
   base::Result<std::vector<ToldPiece>> describe_lost(const std::vector<std::uint32_t>& ranks);
   base::Status copy(const plan::StoredChunk& chunk, const SharedChunks::Read& read) const;
-  std::vector<Copy> copies_of(const plan::StoredChunk& chunk) const;
+  template <class Take>
+  void each_copy(const plan::StoredChunk& chunk, const Take& take) const;
+  std::vector<capture::MemorySpan> spans_of(const plan::StoredChunk& chunk, std::uint64_t length) const;
 
   Job& job_;
   VersionReader& reader_;

@@ -379,6 +379,126 @@ TEST_F(ArraysOfLostNodes, AreRebuiltByReedSolomonAndOnANewNode) {
   EXPECT_GT(restored_on(8), 0) << "a new node stands in";
 }
 
+TEST_F(ArraysOfLostNodes, AndMemoryOfRanksElsewhereIsHadByAnyRank) {
+  more_ = "redundancy.scheme=partner";
+  run(
+      8,
+      [&](Session& session) {
+        std::vector<std::int64_t> own(30'000, session.rank());
+        good(session.protect({2, reinterpret_cast<std::byte*>(own.data()), 8, own.size()}));
+        good(session.checkpoint("app", 1));
+        good(session.wait("app", 1, PERDURE_LEVEL_NODE, 60));
+      },
+      false);
+  lose_node(1);
+  more_ += ";node.numbers=0,2,3";
+  run(
+      6,
+      [&](Session& session) {
+        for (std::uint32_t i = 0; i < 8; ++i) {
+          const std::uint32_t of = (i + session.rank()) % 8;
+          std::vector<std::int64_t> memory(30'000, -1);
+          good(session.restore_part("app", 1, of, {2, reinterpret_cast<std::byte*>(memory.data()), 8, memory.size()}));
+          EXPECT_EQ(memory, std::vector<std::int64_t>(30'000, of)) << "rank " << session.rank();
+        }
+      },
+      false);
+}
+
+// Without a network a node has nothing of what is on another one: it is stored first.
+TEST_F(ArrayRestores, OnSeveralNodesWithoutANetworkComeFromTheStoreAndAreNotPassedOver) {
+  const auto whole = box_of({{0, 90'000}}), shared = box_of({{0, 10}});
+  const auto rows = [&](std::uint64_t rank, std::uint64_t ranks, std::uint64_t skew) {
+    const auto edge = [&](std::uint64_t r) {
+      return r == 0 || r == ranks ? r * 90'000 / ranks : r * 90'000 / ranks + skew;
+    };
+    return box_of({{edge(rank), edge(rank + 1)}});
+  };
+  more_ = "flush.max_bandwidth=400KiB";  // so that version 2 is on its way when its ranks are gone
+  const auto each = [&](Session& session, std::uint64_t skew, const std::function<void(Part&, Part&)>& use) {
+    Part part(whole, {rows(session.rank(), session.ranks(), skew)}), same(shared, {shared}, ArrayKind::replicated);
+    good(part.protect(session, 1));
+    good(same.protect(session, 2));
+    use(part, same);
+  };
+  run(
+      4,
+      [&](Session& session) {
+        each(session, 0, [&](Part& part, Part& same) {
+          for (const std::int64_t version : {1, 2}) {
+            part.fill(version);
+            same.fill(version);
+            good(session.checkpoint("app", version));
+          }
+        });
+      },
+      false);
+  more_ = "";
+  for (const int ranks : {4, 3})
+    run(
+        ranks,
+        [&](Session& session) {
+          each(session, 7, [&](Part& part, Part& same) {
+            EXPECT_EQ(session.latest("app").value(), 2U);
+            good(session.restore("app", -1, std::nullopt));
+            EXPECT_EQ(part.wrong(2), 0U);
+            EXPECT_EQ(same.wrong(2), 0U);
+            good(session.wait("app", 2, PERDURE_LEVEL_PROCESS, -1));  // no engine ends before all have asked it
+          });
+        },
+        false);
+}
+
+TEST_F(ArrayRestores, OfAnotherKindAreGathered) {
+  const auto whole = box_of({{0, 30'000}}), other = box_of({{0, 2}});
+  run(2, [&](Session& session) {
+    Part part(whole, session.rank() == 1 ? std::vector{whole} : std::vector<array::Box>{});
+    Part behind(other, {box_of({{session.rank(), session.rank() + 1}})});
+    good(part.protect(session, 1));
+    good(behind.protect(session, 2));
+    part.fill(1);
+    behind.fill(1);
+    good(session.checkpoint("app", 1));
+  });
+  run(2, [&](Session& session) {
+    Part part(whole, {whole}, ArrayKind::replicated), behind(other, {box_of({{session.rank(), session.rank() + 1}})});
+    good(part.protect(session, 1));
+    good(behind.protect(session, 2));
+    good(session.restore("app", -1, std::nullopt));
+    EXPECT_EQ(part.wrong(1), 0U) << session.rank();
+    EXPECT_EQ(behind.wrong(1), 0U) << session.rank();
+  });
+}
+
+TEST_F(ArrayRestores, BesideAnotherCallAreRefused) {
+  const auto whole = box_of({{0, 10}});
+  run(2, [&](Session& session) {
+    Part part(whole, {box_of({{5 * session.rank(), 5 * session.rank() + 5}})});
+    good(part.protect(session, 1));
+    good(session.checkpoint("app", 1));
+    std::int64_t memory = 0;
+    const auto done = session.rank() == 0
+                          ? session.restore("app", 1, std::nullopt)
+                          : session.restore_part("app", 1, 0, {2, reinterpret_cast<std::byte*>(&memory), 8, 1});
+    EXPECT_EQ(done.error().code, PERDURE_MISMATCH) << done.error().text();
+  });
+}
+
+TEST_F(ArrayRestores, WithoutAnyRegionNoVersionOfOtherRanksIsTheLatest) {
+  const auto whole = box_of({{0, 10}});
+  run(2, [&](Session& session) {
+    Part part(whole, {box_of({{5 * session.rank(), 5 * session.rank() + 5}})});
+    good(part.protect(session, 1));
+    good(session.checkpoint("app", 1));
+  });
+  run(3, [&](Session& session) {
+    EXPECT_EQ(session.latest("app").error().code, PERDURE_MISMATCH);
+    Part part(whole, {array::block(whole, array::even_grid(whole, 3), session.rank())});
+    good(part.protect(session, 1));
+    EXPECT_EQ(session.latest("app").value(), 1U);
+  });
+}
+
 /// The error of a checkpoint whose ranks declare `parts(rank)`; the same on all.
 class Declarations : public ArrayRestores {
  protected:

@@ -135,13 +135,13 @@ base::Result<std::optional<GroupMembership::Addresses>> GroupMembership::open_ne
   if (job_.leads())
     mine = base::encode_fields(
         base::caught("engine", [&] { return job_.engine().channel().call(ipc::OpenNetwork{job_key_}); }));
-  Addresses addresses(job_.leads() ? job_.nodes().labels.size() : 0);
+  Addresses addresses(job_.nodes().labels.size());
   std::optional<base::Error> failure;  // the first
   PERDURE_CHECK(
       comm::tell_all(job_.comm(), job_.leader(), mine, [&](std::size_t node, base::ConstByteSpan told) -> base::Status {
         PERDURE_TRY(auto opened, base::decode_fields<Answer>(told, "network"));
         if (!opened && !failure) failure = opened.error();
-        if (opened && job_.leads()) addresses[node] = std::move(opened->address);
+        if (opened) addresses[node] = std::move(opened->address);
         return {};
       }));
   if (failure && failure->code == PERDURE_BUSY) return std::optional<Addresses>();

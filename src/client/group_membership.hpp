@@ -55,7 +55,7 @@ class GroupMembership {
 
   Job& job_;
   std::vector<std::byte> job_key_;
-  Addresses addresses_;  // at leaders: of the engines of this launch, by node
+  Addresses addresses_;  // of the engines of this launch, by node
   bool network_open_ = false;
   bool joined_ = false;
   NodeLevels levels_;  // of this launch's groups

@@ -67,14 +67,11 @@ base::Status PartRestore::describe() {
 void PartRestore::add(std::size_t rank, const Told& told) {
   if (told.node != job_.nodes().mine || told.chunk_bytes == 0 || told.of >= reader_.ranks()) return;
   for (std::uint64_t c = told.first; c < std::min(told.last, told.bytes / told.chunk_bytes + 1); ++c) {
-    const plan::StoredChunk chunk{told.of, c};
-    auto at =
-        std::lower_bound(readings_.begin(), readings_.end(), chunk,
-                         [](const plan::ChunkReading& reading, const auto& other) { return reading.chunk < other; });
     const auto user = static_cast<std::uint32_t>(rank);
-    if (at == readings_.end() || at->chunk != chunk)
-      at = readings_.insert(at, {chunk, std::min(told.chunk_bytes, told.bytes - c * told.chunk_bytes), user, {}});
-    at->users.push_back(user);  // told in the order of the ranks
+    auto& reading = by_chunk_[{told.of, c}];
+    if (reading.users.empty())
+      reading = {{told.of, c}, std::min(told.chunk_bytes, told.bytes - c * told.chunk_bytes), user, {}};
+    reading.users.push_back(user);  // told in the order of the ranks
   }
 }
 
@@ -98,9 +95,13 @@ base::Status PartRestore::read() {
           });
         return base::Status();
       }));
-  PERDURE_CHECK(agree(job_.comm(), heard));
+  std::vector<plan::ChunkReading> readings;  // of this node
+  PERDURE_CHECK(agree_after(job_.comm(), "restore", [&]() -> base::Status {
+    for (auto& entry : by_chunk_) readings.push_back(std::move(entry.second));
+    return heard;
+  }));
   return chunks_.read(
-      readings_, [&](const plan::StoredChunk& chunk, const SharedChunks::Read& read) { return copy(chunk, read); });
+      readings, [&](const plan::StoredChunk& chunk, const SharedChunks::Read& read) { return copy(chunk, read); });
 }
 
 base::Status PartRestore::copy(const plan::StoredChunk& chunk, const SharedChunks::Read& read) const {

@@ -1,6 +1,7 @@
 #pragma once
 // A region of one rank that wrote a version, for any rank of this launch: memory that is no part of an array, taken one
 // by one where there are other ranks now.
+#include <map>
 #include <string>
 
 #include "capture/region.hpp"
@@ -19,7 +20,8 @@ class PartRestore {
   bool wrong_use() const { return wrong_use_; }
   /// [collective] All ranks get an error when one does.
   base::Status read();
-  bool from_nodes() const { return chunks_.from_nodes(); }
+  /// SharedChunks::source().
+  int source() const { return chunks_.source(); }
 
  private:
   struct Told;
@@ -34,9 +36,9 @@ class PartRestore {
   const capture::Region& target_;
   SharedChunks chunks_{job_, reader_};
   bool wrong_use_ = false;
-  plan::StoredCapture capture_;               // of that rank
-  capture::ChunkRange range_;                 // of the region in it
-  std::vector<plan::ChunkReading> readings_;  // of this node
+  plan::StoredCapture capture_;                               // of that rank
+  capture::ChunkRange range_;                                 // of the region in it
+  std::map<plan::StoredChunk, plan::ChunkReading> by_chunk_;  // that ranks of this node need
 };
 
 }  // namespace perdure::client

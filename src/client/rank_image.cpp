@@ -60,6 +60,7 @@ base::Status RankImage::locate_in_store(std::uint32_t rank) {
     if (piece.rank == rank) piece_ = stored_piece_ = piece;
   if (piece_.chunk_bytes == 0 || manifest->id != id_)
     return base::fail(PERDURE_CORRUPT, bytes_->name(), "it does not hold rank " + std::to_string(rank));
+  close_store();  // whoever asks about many ranks reads few of them
   return {};
 }
 

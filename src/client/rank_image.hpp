@@ -29,6 +29,8 @@ class RankImage {
   /// content is undefined there after a failure, which comes when no place has the chunk as it was captured.
   base::Status read_chunk(std::size_t chunk, const std::vector<capture::MemorySpan>& spans);
   const BytesRead& bytes_read() const { return read_; }
+  /// The next chunk of the store opens it again.
+  void close_store() { bytes_.reset(); }
   /// Tells the engine of slots that could not be read, so that it does not offer them again.
   void set_aside_unread();
   /// What was found damaged in the store, twice, and nobody else has read yet.

@@ -160,7 +160,7 @@ base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, ca
     os::crash_point(os::CrashPoint::restore_before_agree);
   }
   PERDURE_TRY(auto all, ended(reader, outcome, wrong_use, fetched));
-  all.source = reader.fetched() || (arrays && arrays->from_nodes()) ? 4 : 0;
+  all.source = (reader.fetched() ? 4 : 0) | (arrays ? arrays->source() : 0);
   return all;
 }
 
@@ -191,7 +191,7 @@ base::Result<Session::Outcome> Session::restore_chosen_part(VersionReader& reade
     os::crash_point(os::CrashPoint::restore_before_agree);
   }
   PERDURE_TRY(auto all, ended(reader, outcome, wrong_use, fetched));
-  all.source = reader.fetched() || part.from_nodes() ? 4 : 0;
+  all.source = (reader.fetched() ? 4 : 0) | part.source();
   return all;
 }
 
@@ -201,7 +201,8 @@ base::Status Session::restore_newest(VersionReader& reader, const Opening& openi
   for (;;) {
     const base::Status chosen = reader.choose(opening, ready);
     if (auto over = attempts.over(chosen, reader.id())) return *over;
-    PERDURE_CHECK(arrays_.agree(job_->comm(), reader.regions(), ArrayAgreement::For::restore, regions_));
+    if (reader.regions().arrays)
+      PERDURE_CHECK(arrays_.agree(job_->comm(), reader.regions(), ArrayAgreement::For::restore, regions_));
     PERDURE_TRY(const Outcome outcome, attempt(reader));
     if (outcome.status) {
       progress_.restore_source = outcome.source;
@@ -229,7 +230,8 @@ base::Status Session::restore_newest(VersionReader& reader, const Opening& openi
 
 // Of the regions that are wanted.
 RegionNews Session::news_of(RegionNews news, const std::vector<std::int32_t>& wanted) const {
-  news.local = news.arrays = false;
+  news.local = regions_.regions().empty();  // who has no region of any kind says nothing of other numbers of ranks
+  news.arrays = false;
   for (const auto id : wanted) {
     const auto* region = regions_.find(id);
     (region != nullptr && region->part ? news.arrays : news.local) = true;
@@ -294,7 +296,9 @@ base::Status Session::restore_part(std::string_view name, std::int64_t version, 
     if (ready) ready = job_->hold(std::string(name), NameClaims::Access::read);
     os::crash_point(os::CrashPoint::restore_begin);
     VersionReader reader(*job_);
-    PERDURE_CHECK(restore_newest(reader, {Operation::restore, std::string(name), version}, ready,
+    Opening opening{Operation::restore, std::string(name), version};
+    opening.detail = kPart;
+    PERDURE_CHECK(restore_newest(reader, opening, ready,
                                  [&](VersionReader& chosen) { return restore_chosen_part(chosen, of, target); }));
     return restored(reader, begun);
   });

@@ -145,7 +145,9 @@ base::Result<std::uint64_t> Session::latest(std::string_view of_name) {
     base::Status ready = segment::check_name(name);
     if (ready) ready = job_->hold(name, NameClaims::Access::read);
     Opening opening{Operation::latest, name, -1};
-    for (const auto& [id, region] : regions_.regions()) opening.regions.local = opening.regions.local || !region.part;
+    std::vector<std::int32_t> all;
+    for (const auto& entry : regions_.regions()) all.push_back(entry.first);
+    opening.regions = news_of({}, all);
     PERDURE_CHECK(reader.choose(opening, ready));
     return reader.id().version;
   });
@@ -195,7 +197,9 @@ base::Result<segment::ArrayEntry> Session::read_array(const std::string& name, s
   VersionReader reader(*job_);
   base::Status fetched;
   do {
-    PERDURE_CHECK(reader.choose({Operation::stored_size, name, version}, ready));
+    Opening opening{Operation::stored_size, name, version};
+    opening.detail = kPart;
+    PERDURE_CHECK(reader.choose(opening, ready));
     fetched = reader.fetch();
   } while (!fetched && reader.leave_to_store(fetched.error()));
   const std::vector<std::int32_t> none;

@@ -36,7 +36,11 @@ base::Status SharedChunks::read(const std::vector<plan::ChunkReading>& readings,
   PERDURE_TRY(const bool any_shared, on_any_rank(job_.comm(), !shared.empty()));
   if (any_shared) PERDURE_CHECK(read_shared(shared, take));
   return agree_after(job_.comm(), "restore", [&]() -> base::Status {
-    while (!mine_.empty()) PERDURE_CHECK(take_from_image(*mine_.begin(), take));
+    while (!mine_.empty()) {
+      const std::uint32_t rank = mine_.begin()->rank;
+      PERDURE_CHECK(take_from_image(*mine_.begin(), take));
+      if (mine_.empty() || mine_.begin()->rank != rank) reader_.let_go(rank);
+    }
     return {};
   });
 }
@@ -102,14 +106,17 @@ base::Status SharedChunks::bring(const Chunks& wanted) {
 base::Status SharedChunks::read_from_nodes(Chunks wanted, const Take& take) {
   for (bool more = true; more;) {
     const bool brings = job_.leads() && !wanted.empty();
-    PERDURE_CHECK(agree(job_.comm(), brings ? base::caught("restore", [&] { return bring(wanted); }) : base::Status()));
+    const base::Status brought =
+        agree(job_.comm(), brings ? base::caught("restore", [&] { return bring(wanted); }) : base::Status());
+    if (!brought && brings) release();  // nobody has asked for them yet
+    PERDURE_CHECK(brought);
     const std::size_t before = wanted.size();
     const base::Status taken = base::caught("restore", [&]() -> base::Status {
       if (wanted.empty()) return {};
       PERDURE_TRY(const auto here, guests());
       for (const auto& guest : here) {
         if (wanted.erase(chunk_of(guest)) == 0) continue;
-        from_nodes_ = true;
+        source_ |= 4;
         if (mine_.contains(chunk_of(guest))) PERDURE_CHECK(take_guest(guest, take));
       }
       return {};
@@ -143,26 +150,31 @@ base::Status SharedChunks::lend(const plan::ChunkReading& reading, const Take& t
   if (!granted) return engine.connected() ? base::Status() : base::fail(granted.error());
   const auto slot = slot_of(granted->slot);
   base::Hasher hasher;
-  PERDURE_CHECK(job_.engine().slots().prepare(slot, bytes.size()));
-  if (!job_.engine().slots().write(slot, 0, bytes, hasher)) return {};
+  auto& slots = job_.engine().slots();
+  if (!slots.prepare(slot, bytes.size()) || !slots.write(slot, 0, bytes, hasher)) return {};
   PERDURE_CHECK(engine.call(ipc::GuestWritten{reader_.id(), chunk.rank, number, bytes.size(), hasher.digest()}));
   return {};
 }
 
 base::Status SharedChunks::read_shared(const std::vector<const plan::ChunkReading*>& shared, const Take& take) {
   bool lends = false;
-  PERDURE_CHECK(agree_after(job_.comm(), "restore", [&]() -> base::Status {
+  const base::Status lent = agree_after(job_.comm(), "restore", [&]() -> base::Status {
     for (const auto* reading : shared)
       if (reading->reader == job_.rank()) lends = true;
     for (const auto* reading : shared)
       if (reading->reader == job_.rank()) PERDURE_CHECK(lend(*reading, take));
     return {};
-  }));
+  });
+  if (!lent && lends) release();  // nobody has asked for them yet
+  PERDURE_CHECK(lent);
   const base::Status all = agree_after(job_.comm(), "restore", [&]() -> base::Status {
     if (shared.empty()) return {};
     PERDURE_TRY(const auto here, guests());
-    for (const auto& guest : here)
-      if (mine_.contains(chunk_of(guest))) PERDURE_CHECK(take_guest(guest, take));
+    for (const auto& guest : here) {
+      if (!mine_.contains(chunk_of(guest))) continue;
+      source_ |= 2;
+      PERDURE_CHECK(take_guest(guest, take));
+    }
     return {};
   });
   if (lends) release();

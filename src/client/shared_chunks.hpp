@@ -19,8 +19,8 @@ class SharedChunks {
   /// [collective] Calls `take` once for each chunk that this rank is a user of, in any order. `readings`: of this node,
   /// the same on all its ranks. All ranks get an error when one does.
   base::Status read(const std::vector<plan::ChunkReading>& readings, const Take& take);
-  /// Some came from other nodes.
-  bool from_nodes() const { return from_nodes_; }
+  /// Of perdure_progress::restore_source what came by guests: 4 from other nodes, 2 from the store.
+  int source() const { return source_; }
 
  private:
   using Chunks = std::set<plan::StoredChunk>;
@@ -36,7 +36,7 @@ class SharedChunks {
   Job& job_;
   VersionReader& reader_;
   Chunks mine_;  // that were not taken yet
-  bool from_nodes_ = false;
+  int source_ = 0;
 };
 
 }  // namespace perdure::client

@@ -13,6 +13,8 @@
 namespace perdure::client {
 namespace {
 
+// For what others need of this node, which they can have from the store only.
+constexpr std::uint64_t kLongestWait_ns = 30'000'000'000;
 constexpr unsigned kStoreTries = 3;
 constexpr std::uint64_t kStorePause_ns = 25'000'000;
 
@@ -107,24 +109,32 @@ base::Error written_by_others(const std::string& name, std::uint32_t other, std:
 // What is in a temporary segment can be read there by the node that writes it. For a rank that runs elsewhere now it
 // has to be published: its flush is under way, or about to be. One that fails is no reason to stop: other versions are
 // left, and the engine reports it.
-base::Status VersionReader::report(const std::string& name) {
+base::Status VersionReader::report(const Opening& opening) {
   here_.told.clear();
   here_.kept.clear();
   if (!job_.leads()) return {};
   ipc::Channel& channel = job_.engine().channel();
-  const ipc::Inventory question{name, job_.group().network_open()};
+  const ipc::Inventory question{opening.name, job_.group().network_open()};
   PERDURE_TRY(auto reply, channel.call(question));
   bool waited = false;
+  const bool gathers = opening.regions.arrays || opening.detail != 0;
+  const std::uint64_t until = os::monotonic_ns() + kLongestWait_ns;
   const auto elsewhere = [&](std::uint32_t rank) {
     return rank < job_.ranks() && job_.nodes().node_of_rank[rank] != job_.nodes().mine;
   };
   for (const auto& held : reply.held) {
-    // Other ranks may need it on any node.
+    // Ranks of any node may need it, of as many ranks as there are now or of others.
     const bool there = held.stored || (job_.group().network_open() && held.spilled.empty());
-    const bool for_other_ranks = held.ranks != job_.ranks() && job_.nodes().labels.size() > 1 && !there;
-    const bool waits = for_other_ranks || std::any_of(held.spilled.begin(), held.spilled.end(), elsewhere);
-    if (!held.committed || !waits) continue;
-    const auto stored = channel.call(ipc::WaitStored{held.id, 0});
+    const bool gathered = held.ranks == job_.ranks() ? gathers : !opening.regions.local;
+    const bool for_others = gathered && !there && job_.nodes().labels.size() > 1;
+    if (!held.committed) continue;
+    std::uint64_t most_ns = 0;  // as long as it takes
+    if (std::none_of(held.spilled.begin(), held.spilled.end(), elsewhere)) {
+      const std::uint64_t now = os::monotonic_ns();
+      if (!for_others || now >= until) continue;
+      most_ns = until - now;
+    }
+    const auto stored = channel.call(ipc::WaitStored{held.id, most_ns});
     if (!stored && !channel.connected()) return base::fail(stored.error());
     waited = true;
   }
@@ -143,7 +153,7 @@ base::Result<Opened> VersionReader::agree_on_call(Opening opening, const base::S
   for (unsigned tries = 1;; ++tries) {
     base::Status ready = mine ? job_.announce() : mine;
     if (ready) {
-      const auto reported = base::caught("restore", [&] { return report(opening.name); });
+      const auto reported = base::caught("restore", [&] { return report(opening); });
       opening.engine_lost = job_.engine().gone();
       // The engine that died is replaced, and asked again.
       if (!reported && (!opening.engine_lost || tries == kMostTries)) ready = reported;
@@ -369,6 +379,13 @@ base::Result<RankImage*> VersionReader::image(std::uint32_t rank) {
   // What the segment says of this rank alone is read here for the first time.
   if (!located && stored != nullptr && located.error().code == PERDURE_CORRUPT)
     suspect_ = Suspect{id_, stored->ref, located.error(), rank};
+  // It is whole where this node cannot read it: no older version may take its place.
+  if (!located && located.error().code == PERDURE_NOT_FOUND && !on_this_node_.contains(rank) && rank != job_.rank() &&
+      whereabouts_.plan.pieces.whole() && stored == nullptr)
+    return base::fail(PERDURE_UNAVAILABLE, id_.text(),
+                      "the data of rank " + std::to_string(rank) +
+                          " is on another node that this one cannot ask, and not in the store yet",
+                      "restore again when it is stored, or set redundancy.scheme, which connects the nodes", true);
   if (!located) return base::fail(std::move(located).error());
   return &images_.emplace(rank, std::move(*located)).first->second;
 }
@@ -414,6 +431,10 @@ base::Status VersionReader::read_chunk(std::uint32_t rank, std::size_t chunk,
     return base::fail(PERDURE_CORRUPT, id_.text(),
                       "rank " + std::to_string(rank) + " has no chunk " + std::to_string(chunk));
   return found->read_chunk(chunk, spans);
+}
+
+void VersionReader::let_go(std::uint32_t rank) {
+  if (const auto image = images_.find(rank); image != images_.end()) image->second.close_store();
 }
 
 base::Status VersionReader::read(std::uint32_t rank, capture::ChunkRange range, base::ByteSpan target) {

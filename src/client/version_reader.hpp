@@ -66,6 +66,8 @@ class VersionReader {
   base::Result<const segment::Piece*> locate(std::uint32_t rank);
   /// A chunk of any rank's as a whole, which locate() found: to `spans`, as RankImage::read_chunk() does. [local]
   base::Status read_chunk(std::uint32_t rank, std::size_t chunk, const std::vector<capture::MemorySpan>& spans);
+  /// [local] Nothing more is read of this rank for now: no file of the store stays open for it.
+  void let_go(std::uint32_t rank);
   /// Bytes [range.begin, range.end()) of any rank's capture to `target`, which has their length. [local] Every chunk
   /// that has any of them is verified as a whole. PERDURE_INVALID_ARGUMENT beyond the capture's end.
   base::Status read(std::uint32_t rank, capture::ChunkRange range, base::ByteSpan target);
@@ -99,7 +101,7 @@ class VersionReader {
     bool needed = false;
     bool failed = false;
   };
-  base::Status report(const std::string& name);
+  base::Status report(const Opening& opening);
   base::Result<Opened> agree_on_call(Opening opening, const base::Status& mine);
   base::Result<Seen> look(const Opening& opening, const std::vector<std::uint64_t>& lengths);
   void forget();
