@@ -9,32 +9,26 @@
 
 namespace perdure::portable {
 
+// clang-format off
 /// Functions of the library by their names there.
-#define PERDURE_HDF5_FUNCTIONS(X)                                                                                     \
-  X(H5open)                                                                                                           \
-  X(H5dont_atexit)                                                                                                    \
-  X(H5free_memory)                                                                                                    \
-  X(H5Eset_auto2)                                                                                                     \
-  X(H5Ewalk2) X(H5Eclear2) X(H5Fcreate) X(H5Fopen) X(H5Fflush) X(H5Fclose) X(H5Gcreate2) X(H5Gopen2) X(H5Gclose)      \
-      X(H5Gget_info) X(H5Lexists) X(H5Lget_name_by_idx) X(H5Oopen) X(H5Oclose) X(H5Iget_type) X(H5Screate)            \
-          X(H5Screate_simple) X(H5Sclose) X(H5Sselect_hyperslab) X(H5Sget_simple_extent_ndims)                        \
-              X(H5Sget_simple_extent_dims) X(H5Sget_simple_extent_type) X(H5Dcreate2) X(H5Dopen2) X(H5Dclose)         \
-                  X(H5Dwrite) X(H5Dread) X(H5Dget_space) X(H5Dget_type) X(H5Tcreate) X(H5Tcopy) X(H5Tclose)           \
-                      X(H5Tinsert) X(H5Tarray_create2) X(H5Tenum_create) X(H5Tenum_insert) X(H5Tset_tag)              \
-                          X(H5Tset_size) X(H5Tset_strpad) X(H5Tset_cset) X(H5Tequal) X(H5Tget_class) X(H5Tget_size)   \
-                              X(H5Tget_sign) X(H5Tget_nmembers) X(H5Tget_member_name) X(H5Tget_member_type)           \
-                                  X(H5Tget_member_offset) X(H5Tget_super) X(H5Tget_array_ndims) X(H5Tget_array_dims2) \
-                                      X(H5Tis_variable_str) X(H5Pcreate) X(H5Pclose) X(H5Pset_chunk)                  \
-                                          X(H5Pset_fill_time) X(H5Acreate2) X(H5Awrite) X(H5Aclose) X(H5Aexists)      \
-                                              X(H5Aopen) X(H5Aread) X(H5Aget_type) X(H5Aget_space)
+#define PERDURE_HDF5_FUNCTIONS(X) \
+  X(H5open) X(H5dont_atexit) X(H5free_memory) X(H5Eset_auto2) X(H5Ewalk2) X(H5Eclear2) X(H5Fcreate) X(H5Fopen) \
+  X(H5Fflush) X(H5Fclose) X(H5Gcreate2) X(H5Gopen2) X(H5Gclose) X(H5Gget_info) X(H5Lexists) \
+  X(H5Lget_name_by_idx) X(H5Oopen) X(H5Oclose) X(H5Iget_type) X(H5Screate) X(H5Screate_simple) X(H5Sclose) \
+  X(H5Sselect_hyperslab) X(H5Sget_simple_extent_ndims) X(H5Sget_simple_extent_dims) \
+  X(H5Sget_simple_extent_type) X(H5Dcreate2) X(H5Dopen2) X(H5Dclose) X(H5Dwrite) X(H5Dread) X(H5Dget_space) \
+  X(H5Dget_type) X(H5Tcreate) X(H5Tcopy) X(H5Tclose) X(H5Tinsert) X(H5Tarray_create2) X(H5Tenum_create) \
+  X(H5Tenum_insert) X(H5Tset_tag) X(H5Tset_size) X(H5Tset_strpad) X(H5Tset_cset) X(H5Tequal) X(H5Tget_class) \
+  X(H5Tget_size) X(H5Tget_sign) X(H5Tget_nmembers) X(H5Tget_member_name) X(H5Tget_member_type) \
+  X(H5Tget_member_offset) X(H5Tget_super) X(H5Tget_array_ndims) X(H5Tget_array_dims2) X(H5Tis_variable_str) \
+  X(H5Pcreate) X(H5Pclose) X(H5Pset_chunk) X(H5Pset_fill_time) X(H5Acreate2) X(H5Awrite) X(H5Aclose) \
+  X(H5Aexists) X(H5Aopen) X(H5Aread) X(H5Aget_type) X(H5Aget_space)
 /// Numbers that the library gives its own types and classes of properties.
-#define PERDURE_HDF5_NUMBERS(X)                                                                                      \
-  X(H5T_STD_I8LE_g)                                                                                                  \
-  X(H5T_STD_I16LE_g)                                                                                                 \
-  X(H5T_STD_I32LE_g)                                                                                                 \
-  X(H5T_STD_I64LE_g)                                                                                                 \
-  X(H5T_STD_U8LE_g) X(H5T_STD_U16LE_g) X(H5T_STD_U32LE_g) X(H5T_STD_U64LE_g) X(H5T_IEEE_F32LE_g) X(H5T_IEEE_F64LE_g) \
-      X(H5T_C_S1_g) X(H5P_CLS_DATASET_CREATE_ID_g)
+#define PERDURE_HDF5_NUMBERS(X) \
+  X(H5T_STD_I8LE_g) X(H5T_STD_I16LE_g) X(H5T_STD_I32LE_g) X(H5T_STD_I64LE_g) X(H5T_STD_U8LE_g) \
+  X(H5T_STD_U16LE_g) X(H5T_STD_U32LE_g) X(H5T_STD_U64LE_g) X(H5T_IEEE_F32LE_g) X(H5T_IEEE_F64LE_g) \
+  X(H5T_C_S1_g) X(H5P_CLS_DATASET_CREATE_ID_g)
+// clang-format on
 
 struct Hdf5Library {
 #define PERDURE_HDF5_MEMBER(name) decltype(&::name) name = nullptr;
