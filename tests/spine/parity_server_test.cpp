@@ -160,7 +160,10 @@ TEST_P(ParityServerLoss, StrangersTakeFewOfItsDescriptorsAndKeepNobodyOut) {
   for (int i = 0; i < 60'000 && strangers.turned_away() < 1000; ++i) ::usleep(1000);
   live_and_die_with_server(3);
   EXPECT_GE(strangers.turned_away(), 1000U);
-  EXPECT_LE(descriptors_of(server_), calm + kDescriptors / 8 + 3 * 4);
+  // Of engines that have just died some stay for a moment; what strangers keep stays.
+  const std::size_t most = calm + kDescriptors / 8 + 3 * 4;
+  for (int i = 0; i < 500 && descriptors_of(server_) > most; ++i) ::usleep(20'000);
+  EXPECT_LE(descriptors_of(server_), most);
   lose({1});
   expect_restored(3, with_server(), " rebuilt");
 }
