@@ -19,6 +19,8 @@ std::vector<std::string> called(const Verb& verb, const std::vector<std::string>
   if (arguments[0] == "show" || arguments[0] == "forget") arguments.emplace_back("nbody");
   if (arguments[0] == "export") arguments.insert(arguments.end(), {"nbody", "--to", "none.h5"});
   if (arguments[0] == "import") arguments.insert(arguments.end(), {"none.h5", "nbody@1"});
+  if (arguments[0] == "cat") arguments.insert(arguments.end(), {"nbody", "1"});
+  if (arguments[0] == "diff") arguments.insert(arguments.end(), {"nbody@1", "nbody@2"});
   if (arguments[0] == "plot") arguments.insert(arguments.end(), {"nbody", "1"});
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
