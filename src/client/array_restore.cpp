@@ -165,10 +165,10 @@ base::Status ArrayRestore::describe() {
 base::Status ArrayRestore::hear_wanted(std::size_t rank, base::ConstByteSpan bytes) {
   PERDURE_TRY(const auto told, base::decode_fields<ToldWants>(bytes, "arrays"));
   if (told.node != job_.nodes().mine || rank == job_.rank()) return {};
-  for (const auto& [id, coded] : told.arrays) {
-    const auto array = std::find_if(arrays_.begin(), arrays_.end(), [&](const Array& a) { return a.id == id; });
+  for (const auto& wanted : told.arrays) {
+    const auto array = std::find_if(arrays_.begin(), arrays_.end(), [&](const Array& a) { return a.id == wanted.id; });
     if (array == arrays_.end()) continue;  // that rank says so itself
-    PERDURE_TRY(const auto boxes, array::decode_boxes(coded, array->entry.whole, array::kMostBoxes, "arrays"));
+    PERDURE_TRY(const auto boxes, array::decode_boxes(wanted.boxes, array->entry.whole, array::kMostBoxes, "arrays"));
     for (const auto& box : boxes)
       wants_[static_cast<std::size_t>(array - arrays_.begin())].push_back(
           {static_cast<std::uint32_t>(rank), {box, {}, 0}});

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "array/box.hpp"
+#include "base/bytes.hpp"
 #include "portable/hdf5_library.hpp"
 
 namespace perdure::portable {
