@@ -228,7 +228,9 @@ PERDURE_API perdure_status perdure_stored_array(perdure_t* handle, const char* n
  *  ranks get an error and nothing of this version remains. */
 PERDURE_API perdure_status perdure_checkpoint(perdure_t* handle, const char* name, int64_t version);
 
-/** The newest version of `name` that every rank can restore; the errors are those of perdure_restore(). [collective] */
+/** The newest version of `name` that every rank can restore; the errors are those of perdure_restore(). [collective]
+ *  Where all that is protected are parts of arrays, that is of any number of ranks; otherwise, and where nothing is
+ *  protected yet, of as many as there are now. */
 PERDURE_API perdure_status perdure_latest(perdure_t* handle, const char* name, int64_t* version);
 
 /** The size of this rank's region `id` in a stored checkpoint, before restoring it. [collective]
