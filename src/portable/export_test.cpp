@@ -5,6 +5,10 @@
 #include <cstdlib>
 
 #include "portable/exported_testing.hpp"
+#include "support/sanitized.hpp"
+#if PERDURE_ADDRESS_SANITIZER
+#include <sanitizer/lsan_interface.h>
+#endif
 
 namespace perdure::portable {
 namespace {
@@ -15,6 +19,15 @@ using testing::HasSubstr;
 
 std::size_t entries(const std::string& directory) {
   return static_cast<std::size_t>(std::distance(fs::directory_iterator(directory), fs::directory_iterator()));
+}
+
+// HDF5 keeps what it has of a file that it could not close: 1.4 MB here, until the process ends.
+template <class Work>
+auto without_leak_check(Work work) {
+#if PERDURE_ADDRESS_SANITIZER
+  const __lsan::ScopedDisabler none;
+#endif
+  return work();
 }
 
 class ExportedFiles : public ::testing::TestWithParam<const char*> {
@@ -95,7 +108,7 @@ TEST_P(ExportedFiles, LeaveNothingWhereThereIsNoRoom) {
   for (const rlim_t most : {rlim_t{0}, rlim_t{500}, rlim_t{1000}, rlim_t{3000}}) {
     const rlimit low{most, before.rlim_max};
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &low), 0);
-    const auto exported = export_all(content, sets, file("large"));
+    const auto exported = without_leak_check([&] { return export_all(content, sets, file("large")); });
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
     if (exported) {
       fs::remove_all(file("large"));
