@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 
 #include "array/any_boxes_testing.hpp"
@@ -496,6 +497,98 @@ TEST_F(ArrayRestores, WithoutAnyRegionNoVersionOfOtherRanksIsTheLatest) {
     Part part(whole, {array::block(whole, array::even_grid(whole, 3), session.rank())});
     good(part.protect(session, 1));
     EXPECT_EQ(session.latest("app").value(), 1U);
+  });
+}
+
+/// A capture that says of itself what no program can: bytes of zero under these entries.
+class Says : public capture::Source {
+ public:
+  explicit Says(std::vector<segment::RegionEntry> entries) : entries_(std::move(entries)) {}
+  base::Result<capture::Description> describe() override {
+    capture::Description described{entries_, 0};
+    for (const auto& entry : entries_) described.bytes += entry.bytes();
+    return described;
+  }
+  base::Status read(capture::ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override {
+    return take(std::vector<std::byte>(range.length));
+  }
+
+ private:
+  std::vector<segment::RegionEntry> entries_;
+};
+
+class SpoiltArrays : public ArrayRestores {
+ protected:
+  static segment::ArrayEntry stored(const array::Box& whole, const array::Box& box) {
+    return {{"field", "", ""}, array::ElementType::parse("i8", "test").value(), ArrayKind::global, whole, {box}};
+  }
+  segment::VersionId write_boxes(Job& job, const array::Box& whole, const array::Box& box) {
+    const auto id = attempt_at(job, 1);
+    Says source({segment::entry_of(1, stored(whole, box)).value()});
+    VersionWriter writer(job, source);
+    EXPECT_TRUE(agree(job.comm(), stage(writer, id)));
+    EXPECT_TRUE(writer.commit());
+    return id;
+  }
+};
+
+TEST_F(SpoiltArrays, WithAHoleBehindAnOverlapOfItsSizeAreRefused) {
+  const auto whole = box_of({{0, 100}});
+  ranks_ = 2;
+  on_ranks([&](Job& job) { wait_for_store(job, write_boxes(job, whole, box_of({{0, 50}}))); });
+  run(3, [&](Session& session) {
+    Part part(whole, {array::block(whole, array::even_grid(whole, 3), session.rank())});
+    good(part.protect(session, 1));
+    const auto restored = session.restore("app", 1, std::nullopt);
+    ASSERT_FALSE(restored);
+    if (session.rank() == 0)
+      EXPECT_NE(restored.error().text().find("is stored twice"), std::string::npos) << restored.error().text();
+  });
+}
+
+TEST_F(SpoiltArrays, LeaveNoGuestsBehind) {
+  const auto whole = box_of({{0, 60'000}});
+  const auto rows = [&](std::uint64_t rank, std::uint64_t ranks) {
+    return box_of({{whole.extent(0) * rank / ranks, whole.extent(0) * (rank + 1) / ranks}});
+  };
+  segment::VersionId id;
+  ranks_ = 2;
+  per_node_ = 8;
+  on_ranks([&](Job& job) {
+    const auto written = write_boxes(job, whole, rows(job.rank(), 2));
+    wait_for_store(job, written);
+    if (job.rank() == 0) id = written;
+  });
+  // The third chunk of rank 1, which ranks 3 and 4 share, behind the four of rank 0: by then others have been lent.
+  const std::uint64_t second = 4096 + base::round_up(240'000, 4096);
+  const auto path = std::filesystem::recursive_directory_iterator(directory_ / "store");
+  for (const auto& entry : path) {
+    if (entry.path().extension() != ".pds") continue;
+    const auto file = os::File::open(entry.path(), os::Open::read_write).value();
+    std::vector<std::byte> byte{std::byte{1}};
+    ASSERT_TRUE(file.write(second + 2 * kChunk + 8, byte));
+  }
+  ranks_ = 5;
+  on_ranks([&](Job& job) {
+    capture::RegionTable regions;
+    std::vector<std::int64_t> memory(60'000);
+    const auto part =
+        capture::ArrayPart::make(1, {{}, array::ElementType::parse("i8", "test").value(), ArrayKind::global, whole, {}},
+                                 {}, {{rows(job.rank(), 5), reinterpret_cast<std::byte*>(memory.data())}}, true);
+    ASSERT_TRUE(regions.protect(capture::region_of(part.value())));
+    VersionReader reader(job);
+    Opening opening{Operation::restore, "app", 1};
+    opening.regions.arrays = true;
+    ASSERT_TRUE(reader.choose(opening, {}));
+    const std::vector<std::int32_t> wanted{1};
+    ArrayRestore arrays(job, reader, regions, wanted);
+    ASSERT_TRUE(arrays.describe());
+    EXPECT_FALSE(arrays.read());
+    reader.release();
+    ASSERT_TRUE(job.comm().barrier());
+    const auto left = job.engine().channel().call(ipc::ListGuests{id});
+    ASSERT_TRUE(left);
+    EXPECT_TRUE(left->guests.empty());
   });
 }
 
