@@ -54,4 +54,21 @@ std::string printable(std::string_view text) { return without_harm(text, false);
 
 std::string printable_lines(std::string_view text) { return without_harm(text, true); }
 
+std::string xml_text(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '<')
+      result += "&lt;";
+    else if (c == '>')
+      result += "&gt;";
+    else if (c == '&')
+      result += "&amp;";
+    else if (c == '"')
+      result += "&quot;";
+    else
+      result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return result;
+}
+
 }  // namespace perdure::base

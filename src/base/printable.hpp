@@ -12,5 +12,7 @@ namespace perdure::base {
 std::string printable(std::string_view text);
 /// The same for every line: new lines stay.
 std::string printable_lines(std::string_view text);
+/// As XML text or the value of an attribute; a blank in place of each control character, of which XML knows none.
+std::string xml_text(std::string_view text);
 
 }  // namespace perdure::base

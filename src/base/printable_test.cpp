@@ -66,5 +66,11 @@ TEST(Printable, IsTheTextOfEveryError) {
   EXPECT_EQ(error.text(), "/store/?sdp.x: open: ?]0;title? (io); look at ?2J");
 }
 
+TEST(XmlText, IsWhatXmlTakesForTheSame) {
+  EXPECT_EQ(xml_text("a < b && \"c\" > d"), "a &lt; b &amp;&amp; &quot;c&quot; &gt; d");
+  EXPECT_EQ(xml_text("one\ntwo\x1b[31m"), "one two [31m");
+  EXPECT_EQ(xml_text("\xc2\xb0\x43"), "\xc2\xb0\x43");
+}
+
 }  // namespace
 }  // namespace perdure::base

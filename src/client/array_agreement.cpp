@@ -1,8 +1,6 @@
 #include "client/array_agreement.hpp"
 
 #include <algorithm>
-#include <map>
-#include <numeric>
 #include <utility>
 
 #include "array/cover.hpp"

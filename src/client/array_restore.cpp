@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "array/box_code.hpp"
-#include "array/cover.hpp"
 #include "base/field_codec.hpp"
 
 namespace perdure::client {
@@ -60,7 +59,7 @@ ArrayRestore::ArrayRestore(Job& job, VersionReader& reader, const capture::Regio
 base::Result<std::vector<ArrayRestore::ToldPiece>> ArrayRestore::describe_lost(
     const std::vector<std::uint32_t>& ranks) {
   std::vector<ToldPiece> told;
-  ipc::DescribePieces question{reader_.id(), reader_.ranks(), ranks, reader_.nodes_to_ask(ranks)};
+  ipc::DescribePieces question{reader_.id(), reader_.ranks(), ranks, reader_.where().nodes_to_ask(ranks)};
   while (!question.wanted.empty()) {
     PERDURE_TRY(const auto reply, job_.engine().channel().call(question));
     for (const auto& piece : reply.pieces) told.push_back(ToldPiece::of(piece.rank, piece.chunk_bytes, piece.regions));
@@ -78,8 +77,8 @@ base::Status ArrayRestore::tell_pieces(std::vector<std::byte>& told) {
   std::vector<ToldPiece> pieces;
   std::vector<std::uint32_t> lost;
   for (std::uint32_t rank = 0; rank < reader_.ranks(); ++rank) {
-    if (reader_.node_that_knows(rank) != job_.nodes().mine) continue;
-    if (reader_.source_of(rank) == VersionReader::Source::nodes) {
+    if (reader_.where().node_that_knows(rank) != job_.nodes().mine) continue;
+    if (reader_.where().source_of(rank) == Whereabouts::Source::nodes) {
       lost.push_back(rank);
       continue;
     }
@@ -186,12 +185,10 @@ base::Status ArrayRestore::plan_readings() {
     memory_[i] = region->part->wanted();
     for (const auto& lies : memory_[i]) {
       wants_[i].push_back({job_.rank(), lies});
-      std::vector<array::Owned> found;
-      stored_[i].meeting(lies.box, [&](const plan::StoredBox& stored, const array::Box& shared) {
+      stored_[i].meeting(lies.box, [&](const plan::StoredBox& stored, const array::Box&) {
         pairs_[stored.rank].push_back({i, &stored, &lies, region->part->address()});
-        found.push_back({shared, stored.rank});
       });
-      const auto covered = array::cover(lies.box, found, 1);
+      const auto covered = plan::cover(stored_[i], lies.box, 1);
       if (covered.hole || !covered.overlaps.empty())
         return base::fail(PERDURE_CORRUPT, reader_.id().text(),
                           region->text() + ": of " + lies.box.text() + " " +

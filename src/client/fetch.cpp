@@ -23,7 +23,7 @@ base::Status VersionReader::fetch() {
   const bool complete = !segments_ || segments_->empty();
   fetching_.needed = !complete || std::any_of(sources_.begin(), sources_.end(), to_fetch);
   if (!fetching_.needed) return {};
-  on_this_node_.insert(fetching_.wanted.begin(), fetching_.wanted.end());
+  where_.bring_here(fetching_.wanted);
   const bool asks = job_.leads() && !fetching_.wanted.empty();
   auto fetched = agree(job_.comm(), asks ? base::caught("recovery", [this] { return recover(); }) : base::Status());
   fetching_.failed = !fetched;
@@ -31,9 +31,9 @@ base::Status VersionReader::fetch() {
 }
 
 bool VersionReader::leave_to_store(const base::Error& why) {
-  if (!fetching_.failed || !stored_) return false;
+  if (!fetching_.failed || !where_.stored()) return false;
   std::vector<bool> there(sources_.size());
-  for (const auto& segment : stored_->segments)
+  for (const auto& segment : where_.stored()->segments)
     segment.ranks.for_each([&](std::uint32_t rank) {
       if (rank < there.size()) there[rank] = true;
     });
@@ -46,8 +46,7 @@ bool VersionReader::leave_to_store(const base::Error& why) {
 
 // The engine asks the others for what it needs.
 base::Status VersionReader::recover() {
-  ipc::Recover recover{id_, job_.ranks(), fetching_.wanted, {}};
-  for (auto& question : fetching_.questions) recover.nodes.push_back(node_to_ask(question));
+  const ipc::Recover recover{id_, job_.ranks(), fetching_.wanted, std::move(fetching_.nodes)};
   const std::uint64_t begun = os::monotonic_ns();
   PERDURE_TRY(const auto reply, job_.engine().channel().call(recover));
   (void)job_.engine().channel().call(ipc::Note{
@@ -97,7 +96,7 @@ base::Status VersionReader::replicate_again() {
   const bool on_nodes = std::all_of(sources_.begin(), sources_.end(), [](plan::PieceSource source) {
     return source == plan::PieceSource::in_place || to_fetch(source);
   });
-  if (sources_.empty() || !on_nodes || spilled_) return {};  // what has left its slots is not replicated
+  if (sources_.empty() || !on_nodes || where_.spilled()) return {};  // what has left its slots is not replicated
   return job_.group().replicate_again(id_);
 }
 

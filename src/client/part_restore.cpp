@@ -15,12 +15,12 @@ struct PartRestore::Told {
 };
 
 base::Result<std::vector<segment::RegionEntry>> PartRestore::entries() {
-  if (reader_.source_of(of_) != VersionReader::Source::nodes) {
+  if (reader_.where().source_of(of_) != Whereabouts::Source::nodes) {
     PERDURE_TRY(const auto* piece, reader_.locate(of_));
     capture_.chunk_bytes = piece->chunk_bytes;
     return piece->regions;
   }
-  const ipc::DescribePieces question{reader_.id(), reader_.ranks(), {of_}, reader_.nodes_to_ask({of_})};
+  const ipc::DescribePieces question{reader_.id(), reader_.ranks(), {of_}, reader_.where().nodes_to_ask({of_})};
   PERDURE_TRY(const auto reply, job_.engine().channel().call(question));
   if (reply.pieces.empty())
     return base::fail(PERDURE_INCOMPLETE, reader_.id().text(),

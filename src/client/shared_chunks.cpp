@@ -25,9 +25,9 @@ base::Status SharedChunks::read(const std::vector<plan::ChunkReading>& readings,
   PERDURE_CHECK(agree_after(job_.comm(), "restore", [&]() -> base::Status {
     for (const auto& reading : readings) {
       if (std::binary_search(reading.users.begin(), reading.users.end(), job_.rank())) mine_.insert(reading.chunk);
-      const auto source = reader_.source_of(reading.chunk.rank);
-      if (source == VersionReader::Source::nodes) from_nodes.insert(reading.chunk);
-      if (source == VersionReader::Source::store && reading.users.size() > 1) shared.push_back(&reading);
+      const auto source = reader_.where().source_of(reading.chunk.rank);
+      if (source == Whereabouts::Source::nodes) from_nodes.insert(reading.chunk);
+      if (source == Whereabouts::Source::store && reading.users.size() > 1) shared.push_back(&reading);
     }
     return {};
   }));
@@ -91,9 +91,9 @@ base::Status SharedChunks::bring(const Chunks& wanted) {
   for (const auto& chunk : wanted) {
     request.wanted.push_back({chunk.rank, static_cast<std::uint32_t>(chunk.chunk)});
     if (ranks.empty() || ranks.back() != chunk.rank) ranks.push_back(chunk.rank);
-    stored = stored && reader_.stored(chunk.rank);
+    stored = stored && reader_.where().segment_of(chunk.rank) != nullptr;
   }
-  request.nodes = reader_.nodes_to_ask(ranks);
+  request.nodes = reader_.where().nodes_to_ask(ranks);
   const auto brought = job_.engine().channel().call(request);
   if (brought || !stored) return brought ? base::Status() : base::fail(brought.error());
   (void)job_.engine().channel().call(

@@ -254,35 +254,21 @@ base::Status VersionReader::forget_held(JobInventory& all, const std::string& na
 void VersionReader::forget() {
   images_.clear();
   regions_ = {};
-  whereabouts_ = {};
+  where_ = {};
   suspect_.reset();
-  on_this_node_.clear();
-  stored_.reset();
   sources_.clear();
   segments_.reset();
   fetching_ = {};
-  spilled_ = false;
 }
 
 void VersionReader::take(VersionPlan plan, JobInventory all, StoreView store) {
-  whereabouts_ = {std::move(plan), std::move(all), std::move(store)};
-  const auto& known = whereabouts_;
-  for (const auto& [node, held] : known.all.held) {
-    if (held.id != id_) continue;
-    spilled_ = spilled_ || !held.spilled.empty();
-    if (node != job_.nodes().mine) continue;
-    for (const auto* ranks : {&held.held, &held.spilled})
-      ranks->for_each([this](std::uint32_t rank) { on_this_node_.insert(rank); });
-  }
-  if (const auto* view = known.store.find(id_); view != nullptr) stored_ = *view;
-  if (!known.plan.on_nodes || of_other_ranks()) return;
-  sources_ = known.plan.pieces.of_rank;
-  segments_ = plan::lay_out_missing(known_parts(id_, known.all, known.store), job_.nodes().node_of_rank,
-                                    job_.aggregation(), known.store.unreadable.has_value());
+  where_ = Whereabouts(job_, id_, std::move(plan), std::move(all), std::move(store));
+  if (!where_.plan().on_nodes || of_other_ranks()) return;
+  sources_ = where_.plan().pieces.of_rank;
+  segments_ = plan::lay_out_missing(known_parts(id_, where_.all(), where_.store()), job_.nodes().node_of_rank,
+                                    job_.aggregation(), where_.store().unreadable.has_value());
   fetching_.wanted = ranks_to_fetch();
-  if (job_.leads() && !fetching_.wanted.empty())
-    fetching_.questions =
-        client::nodes_to_ask(id_, known.all, known.store, job_.nodes().node_of_rank, fetching_.wanted);
+  if (job_.leads() && !fetching_.wanted.empty()) fetching_.nodes = where_.nodes_to_ask(fetching_.wanted);
 }
 
 void VersionReader::set_aside_unread() {
@@ -374,14 +360,14 @@ base::Result<RankImage*> VersionReader::image(std::uint32_t rank) {
   if (rank >= ranks())
     return base::fail(PERDURE_INVALID_ARGUMENT, "rank " + std::to_string(rank),
                       "the version has " + std::to_string(ranks()) + " ranks");
-  const StoredSegment* stored = stored_ ? stored_->segment_of(rank) : nullptr;
-  auto located = RankImage::locate(job_, id_, rank, on_this_node_.contains(rank), stored);
+  const StoredSegment* stored = where_.segment_of(rank);
+  auto located = RankImage::locate(job_, id_, rank, where_.here(rank), stored);
   // What the segment says of this rank alone is read here for the first time.
   if (!located && stored != nullptr && located.error().code == PERDURE_CORRUPT)
     suspect_ = Suspect{id_, stored->ref, located.error(), rank};
   // It is whole where this node cannot read it: no older version may take its place.
-  if (!located && located.error().code == PERDURE_NOT_FOUND && !on_this_node_.contains(rank) && rank != job_.rank() &&
-      whereabouts_.plan.pieces.whole() && stored == nullptr)
+  if (!located && located.error().code == PERDURE_NOT_FOUND && !where_.here(rank) && rank != job_.rank() &&
+      where_.plan().pieces.whole() && stored == nullptr)
     return base::fail(PERDURE_UNAVAILABLE, id_.text(),
                       "the data of rank " + std::to_string(rank) +
                           " is on another node that this one cannot ask, and not in the store yet",
@@ -393,35 +379,6 @@ base::Result<RankImage*> VersionReader::image(std::uint32_t rank) {
 base::Result<const segment::Piece*> VersionReader::locate(std::uint32_t rank) {
   PERDURE_TRY(const RankImage* found, image(rank));
   return &found->piece();
-}
-
-std::uint32_t VersionReader::node_that_knows(std::uint32_t rank) const {
-  const auto nodes = static_cast<std::uint32_t>(job_.nodes().labels.size());
-  const auto& plan = whereabouts_.plan;
-  if (rank < plan.pieces.of_rank.size() && plan.pieces.of_rank[rank] == plan::PieceSource::store) return rank % nodes;
-  const auto& places = plan.node_of_rank.empty() ? job_.nodes().node_of_rank : plan.node_of_rank;
-  return rank < places.size() && places[rank] < nodes ? places[rank] : rank % nodes;
-}
-
-VersionReader::Source VersionReader::source_of(std::uint32_t rank) const {
-  if (on_this_node_.contains(rank)) return Source::here;
-  const auto& plan = whereabouts_.plan;
-  const bool on_nodes =
-      plan.on_nodes && rank < plan.pieces.of_rank.size() && plan.pieces.of_rank[rank] != plan::PieceSource::store;
-  return on_nodes ? Source::nodes : Source::store;
-}
-
-std::vector<ipc::NodeToAsk> VersionReader::nodes_to_ask(const std::vector<std::uint32_t>& ranks) const {
-  const auto& [plan, all, store] = whereabouts_;
-  const auto& places = plan.node_of_rank.empty() ? job_.nodes().node_of_rank : plan.node_of_rank;
-  std::vector<ipc::NodeToAsk> nodes;
-  for (auto& question : client::nodes_to_ask(id_, all, store, places, ranks)) nodes.push_back(node_to_ask(question));
-  return nodes;
-}
-
-ipc::NodeToAsk VersionReader::node_to_ask(plan::NodeQuestion& question) const {
-  return {job_.nodes().labels[question.node], job_.group().address_of(question.node), std::move(question.pieces),
-          std::move(question.redundancy)};
 }
 
 base::Status VersionReader::read_chunk(std::uint32_t rank, std::size_t chunk,

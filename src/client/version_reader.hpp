@@ -5,8 +5,8 @@
 #include <optional>
 #include <set>
 
-#include "client/inventory.hpp"
 #include "client/rank_image.hpp"
+#include "client/whereabouts.hpp"
 
 namespace perdure::client {
 
@@ -26,17 +26,11 @@ class VersionReader {
   /// What ranks said of their regions when it was chosen. Where none has any that is not a part of an array, versions
   /// of all numbers of ranks are chosen from.
   const RegionNews& regions() const { return regions_; }
-  std::uint32_t ranks() const { return whereabouts_.plan.ranks; }
+  std::uint32_t ranks() const { return where_.plan().ranks; }
   /// It was written by another number of ranks: nobody has a piece of its own, and fetch() brings none.
   bool of_other_ranks() const { return ranks() != job_.ranks(); }
-  /// Who of the nodes knows what is in a rank's piece: where it is, or one of all that can read the store.
-  std::uint32_t node_that_knows(std::uint32_t rank) const;
-  /// Where this node has a rank's chunks from: its own slots, other nodes' engines, the store.
-  enum class Source { here, nodes, store };
-  Source source_of(std::uint32_t rank) const;
-  bool stored(std::uint32_t rank) const { return stored_ && stored_->segment_of(rank) != nullptr; }
-  /// The engines to ask for these ranks' pieces, or what they are rebuilt from.
-  std::vector<ipc::NodeToAsk> nodes_to_ask(const std::vector<std::uint32_t>& ranks) const;
+  /// Where its pieces are.
+  const Whereabouts& where() const { return where_; }
   /// [collective] What any rank found damaged in the store is read by another one, and set aside if that one sees it,
   /// too. True when something was found; what proved good can be read when the same version is chosen again.
   base::Result<bool> read_again();
@@ -46,7 +40,7 @@ class VersionReader {
   /// choose() does not take this one again.
   void exclude(const base::Error& why);
   /// What is damaged can be had from other nodes when the same version is chosen again.
-  bool repairable() const { return of_other_ranks() ? whereabouts_.plan.on_nodes : !sources_.empty(); }
+  bool repairable() const { return of_other_ranks() ? where_.plan().on_nodes : !sources_.empty(); }
 
   /// [collective] Brings lost data to where its ranks run now. All ranks get the same.
   base::Status fetch();
@@ -84,20 +78,14 @@ class VersionReader {
     JobInventory all;
     StoreView store;
   };
-  /// Of the version that was chosen.
-  struct Whereabouts {
-    VersionPlan plan;
-    JobInventory all;
-    StoreView store;
-  };
   /// At leaders.
   struct Here {
     std::vector<std::byte> told;               ///< what this node tells all
     std::vector<ipc::RedundancySummary> kept;  ///< what it keeps, and did not tell yet
   };
   struct Fetching {
-    std::vector<std::uint32_t> wanted;          ///< what the leader's engine has to fetch
-    std::vector<plan::NodeQuestion> questions;  ///< and whom it asks
+    std::vector<std::uint32_t> wanted;  ///< what the leader's engine has to fetch
+    std::vector<ipc::NodeToAsk> nodes;  ///< and whom it asks
     bool needed = false;
     bool failed = false;
   };
@@ -110,7 +98,6 @@ class VersionReader {
   base::Result<RankImage*> image(std::uint32_t rank);
   std::vector<std::uint32_t> ranks_to_fetch() const;
   base::Status recover();
-  ipc::NodeToAsk node_to_ask(plan::NodeQuestion& question) const;
   void explain(const VersionPlans& plans, const JobInventory& all);
   void note(const std::string& what, const base::Error& why, const std::string& consequence);
   base::Result<base::Error> why_nothing(const Opening& opening, const VersionPlans& plans, const JobInventory& all,
@@ -122,13 +109,10 @@ class VersionReader {
   Here here_;
   segment::VersionId id_;
   RegionNews regions_;
-  Whereabouts whereabouts_;
-  std::set<std::uint32_t> on_this_node_;     // ranks whose data is in slots here
-  std::optional<StoredVersionView> stored_;  // what the store has of it
-  std::vector<plan::PieceSource> sources_;   // by rank, where engines reach each other; the same on all ranks
+  Whereabouts where_;
+  std::vector<plan::PieceSource> sources_;  // by rank, where engines reach each other; the same on all ranks
   std::optional<std::vector<plan::SegmentPlan>> segments_;  // with them: those that the store still needs
   Fetching fetching_;
-  bool spilled_ = false;  // a part of it is in a temporary segment, on some node
   std::map<std::uint32_t, RankImage> images_;
   std::optional<Suspect> suspect_;  // a segment that does not say where a rank's data is
   std::set<segment::VersionId> excluded_;

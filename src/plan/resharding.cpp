@@ -58,6 +58,12 @@ void StoredArray::meeting(const Box& wanted, const std::function<void(const Stor
       wanted, [&](std::size_t number) { found(stored_[number], *array::intersection(stored_[number].box, wanted)); });
 }
 
+array::Cover cover(const StoredArray& array, const Box& wanted, std::size_t most_overlaps) {
+  std::vector<array::Owned> owned;
+  array.meeting(wanted, [&](const StoredBox& stored, const Box& shared) { owned.push_back({shared, stored.rank}); });
+  return array::cover(wanted, owned, most_overlaps);
+}
+
 std::vector<ChunkReading> readings(const std::vector<StoredArray>& arrays,
                                    const std::vector<std::vector<WantedBox>>& wanted,
                                    const std::vector<StoredCapture>& captures) {

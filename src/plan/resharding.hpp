@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "array/box_index.hpp"
+#include "array/cover.hpp"
 #include "array/strided.hpp"
 
 namespace perdure::plan {
@@ -32,6 +33,9 @@ class StoredArray {
   std::vector<StoredBox> stored_;
   array::BoxIndex index_;
 };
+
+/// Whether each element of `wanted` is stored, once: the first hole, and at most so many overlaps.
+array::Cover cover(const StoredArray& array, const array::Box& wanted, std::size_t most_overlaps);
 
 /// A chunk of the capture of a rank that wrote.
 struct StoredChunk {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/printable.hpp"
 #include "plot/axis.hpp"
 
 namespace perdure::plot {
@@ -15,23 +16,6 @@ constexpr std::array<const char*, 8> kColours{"#0072B2", "#D55E00", "#009E73", "
                                               "#E69F00", "#56B4E9", "#000000", "#7F7F7F"};
 const char* colour(std::size_t series) { return kColours[series % kColours.size()]; }
 
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (char c : text) {
-    if (c == '<')
-      result += "&lt;";
-    else if (c == '>')
-      result += "&gt;";
-    else if (c == '&')
-      result += "&amp;";
-    else if (c == '"')
-      result += "&quot;";
-    else
-      result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;  // XML knows no control characters
-  }
-  return result;
-}
-
 std::string number(double value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.1f", value);
@@ -39,7 +23,8 @@ std::string number(double value) {
 }
 
 std::string label(double x, double y, const std::string& attributes, const std::string& content) {
-  return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" " + attributes + ">" + escaped(content) + "</text>\n";
+  return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" " + attributes + ">" + base::xml_text(content) +
+         "</text>\n";
 }
 
 std::string rule(double x1, double y1, double x2, double y2, const char* stroke) {

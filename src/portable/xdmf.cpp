@@ -2,26 +2,10 @@
 
 #include <map>
 
+#include "base/printable.hpp"
+
 namespace perdure::portable {
 namespace {
-
-/// As XML text or the value of an attribute.
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '<')
-      result += "&lt;";
-    else if (c == '>')
-      result += "&gt;";
-    else if (c == '&')
-      result += "&amp;";
-    else if (c == '"')
-      result += "&quot;";
-    else
-      result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return result;
-}
 
 /// Nothing for what XDMF has no number type for.
 std::string number_type(const array::ElementType& type) {
@@ -64,9 +48,10 @@ std::string grid(const std::string& extents, const std::vector<const DataSet*>& 
                      (dimensions == 2 ? "ORIGIN_DXDY" : "ORIGIN_DXDYDZ") + "\">\n        " + numbers("0") +
                      "\n        " + numbers("1") + "\n      </Geometry>\n";
   for (const DataSet* set : sets)
-    text += "      <Attribute Name=\"" + escaped(set->path) + "\" AttributeType=\"Scalar\" Center=\"Node\">\n" +
+    text += "      <Attribute Name=\"" + base::xml_text(set->path) + "\" AttributeType=\"Scalar\" Center=\"Node\">\n" +
             "        <DataItem Dimensions=\"" + extents + "\" NumberType=\"" + number_type(set->type) +
-            "\" Format=\"HDF\">" + escaped(file) + ":/" + escaped(set->path) + "</DataItem>\n      </Attribute>\n";
+            "\" Format=\"HDF\">" + base::xml_text(file) + ":/" + base::xml_text(set->path) +
+            "</DataItem>\n      </Attribute>\n";
   return text + "    </Grid>\n";
 }
 
@@ -80,7 +65,7 @@ std::string xdmf(const std::vector<DataSet>& sets, const std::string& file, cons
       grids[extents_text(set.whole)].push_back(&set);
   if (grids.empty()) return "";
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Xdmf Version=\"3.0\">\n  <Domain Name=\"" +
-                     escaped(about.name) + " version " + std::to_string(about.version) + "\">\n";
+                     base::xml_text(about.name) + " version " + std::to_string(about.version) + "\">\n";
   for (const auto& [extents, found] : grids) text += grid(extents, found, file);
   return text + "  </Domain>\n</Xdmf>\n";
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "array/cover.hpp"
 #include "reader/missing_text.hpp"
 #include "reader/slabs.hpp"
 
@@ -125,11 +124,7 @@ Status StoredContent::read_capture(std::uint32_t rank, std::uint64_t begin, base
 }
 
 Status StoredContent::check_cover(const StoredArray& array, const array::Box& box) const {
-  std::vector<array::Owned> owned;
-  array.boxes.meeting(box, [&](const plan::StoredBox& stored, const array::Box& shared) {
-    owned.push_back({shared, stored.rank});
-  });
-  const auto [hole, overlaps, all] = array::cover(box, owned, 1);
+  const auto [hole, overlaps, all] = plan::cover(array.boxes, box, 1);
   const std::string object = listing_.id.text() + ", " + array.text();
   if (!overlaps.empty())
     return base::fail(PERDURE_CORRUPT, object,
