@@ -103,21 +103,4 @@ base::Result<std::vector<Box>> block_cyclic(const Box& whole, const Grid& grid, 
   return boxes;
 }
 
-base::Result<Box> ragged(const Box& whole, std::span<const std::uint64_t> offsets, std::uint64_t rank,
-                         const std::string& object) {
-  if (whole.dimensions == 0) return base::fail(PERDURE_INVALID_ARGUMENT, object, "a scalar cannot be divided");
-  const bool ends = !offsets.empty() && offsets.front() == 0 && offsets.back() == whole.extent(0);
-  if (!ends || !std::is_sorted(offsets.begin(), offsets.end()))
-    return base::fail(PERDURE_INVALID_ARGUMENT, object,
-                      "the ranks' offsets do not ascend from 0 to " + std::to_string(whole.extent(0)));
-  if (rank + 1 >= offsets.size())
-    return base::fail(PERDURE_INVALID_ARGUMENT, object,
-                      "there are offsets of " + std::to_string(offsets.size() - 1) + " ranks, and this is rank " +
-                          std::to_string(rank));
-  Box box = whole;
-  box.begin[0] = whole.begin[0] + offsets[rank];
-  box.end[0] = whole.begin[0] + offsets[rank + 1];
-  return box;
-}
-
 }  // namespace perdure::array

@@ -25,9 +25,4 @@ Box block(const Box& whole, const Grid& grid, std::uint64_t rank);
 base::Result<std::vector<Box>> block_cyclic(const Box& whole, const Grid& grid, const Index& lengths,
                                             std::uint64_t rank, std::size_t most, const std::string& object);
 
-/// Along the first dimension, rank r from offsets[r] on, before offsets[r + 1]: rows of a sparse matrix, particles.
-/// PERDURE_INVALID_ARGUMENT unless they ascend from 0 to that extent; there is one more of them than ranks.
-base::Result<Box> ragged(const Box& whole, std::span<const std::uint64_t> offsets, std::uint64_t rank,
-                         const std::string& object);
-
 }  // namespace perdure::array

@@ -62,23 +62,6 @@ TEST(Distributions, DealOutBlocksInTurn) {
       << "at once, not after 2^61 blocks";
 }
 
-TEST(Distributions, RefuseOffsetsThatAreNoDivision) {
-  const Box array = array_of({10, 6});
-  const auto code = [&](const std::vector<std::uint64_t>& offsets, std::uint64_t rank) {
-    const auto mine = ragged(array, offsets, rank, "region 3");
-    return mine ? PERDURE_OK : mine.error().code;
-  };
-  EXPECT_EQ(code({0, 4, 4, 10}, 1), PERDURE_OK);
-  EXPECT_TRUE(ragged(array, std::vector<std::uint64_t>{0, 4, 4, 10}, 1, "x").value().empty());
-  EXPECT_EQ(ragged(array, std::vector<std::uint64_t>{0, 4, 4, 10}, 2, "x").value().text(), "[4:10, 0:6]");
-  EXPECT_EQ(code({0, 4, 4, 10}, 3), PERDURE_INVALID_ARGUMENT);
-  EXPECT_EQ(code({0, 5, 4, 10}, 0), PERDURE_INVALID_ARGUMENT);
-  EXPECT_EQ(code({1, 4, 10}, 0), PERDURE_INVALID_ARGUMENT);
-  EXPECT_EQ(code({0, 4, 9}, 0), PERDURE_INVALID_ARGUMENT);
-  EXPECT_EQ(code({}, 0), PERDURE_INVALID_ARGUMENT);
-  EXPECT_EQ(ragged(array_of({}), std::vector<std::uint64_t>{0, 1}, 0, "x").error().code, PERDURE_INVALID_ARGUMENT);
-}
-
 TEST(BoxIndex, FindsWhatLookingAtAllFinds) {
   AnyBoxes any(6);
   for (int round = 0; round < 200; ++round) {

@@ -22,16 +22,6 @@ Strided packed(const Box& box, std::uint64_t element_bytes, std::int64_t offset)
   return lies;
 }
 
-Strided packed_columns(const Box& box, std::uint64_t element_bytes, std::int64_t offset) {
-  Strided lies{box, {}, offset};
-  auto stride = static_cast<std::int64_t>(element_bytes);
-  for (unsigned d = 0; d < box.dimensions; ++d) {
-    lies.strides[d] = stride;
-    stride *= static_cast<std::int64_t>(box.extent(d));
-  }
-  return lies;
-}
-
 Strided in_bytes(const Strided& lies, std::uint64_t element_bytes) {
   Strided wide{in_bytes(lies.box, element_bytes), lies.strides, lies.offset};
   wide.strides[lies.box.dimensions] = 1;

@@ -21,8 +21,6 @@ struct Strided {
 
 /// One element behind the other, the last dimension fastest: what a capture has of a box, from this byte on.
 Strided packed(const Box& box, std::uint64_t element_bytes, std::int64_t offset);
-/// The same with the first dimension fastest, as in Fortran.
-Strided packed_columns(const Box& box, std::uint64_t element_bytes, std::int64_t offset);
 
 /// The same of the bytes of its elements (in_bytes).
 Strided in_bytes(const Strided& lies, std::uint64_t element_bytes);

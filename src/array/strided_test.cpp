@@ -11,6 +11,17 @@
 namespace perdure::array {
 namespace {
 
+// The first dimension fastest.
+Strided packed_columns(const Box& box, std::uint64_t element_bytes, std::int64_t offset) {
+  Strided lies{box, {}, offset};
+  auto stride = static_cast<std::int64_t>(element_bytes);
+  for (unsigned d = 0; d < box.dimensions; ++d) {
+    lies.strides[d] = stride;
+    stride *= static_cast<std::int64_t>(box.extent(d));
+  }
+  return lies;
+}
+
 TEST(Strided, AreCopiedRunByRunAsElementByElement) {
   AnyBoxes any(4);
   for (int round = 0; round < 1500; ++round) {

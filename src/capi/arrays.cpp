@@ -118,6 +118,7 @@ base::Result<capture::Region> block_cyclic_region(int id, const perdure_array* a
     for (unsigned d = 0; d < whole.dimensions; ++d)
       local.end[d] = std::max(local.end[d], here(d, box.begin[d]) + box.extent(d));
   const auto lies = array::packed(local, declared.array.type.bytes(), 0);
+  if (address == nullptr && !boxes.empty()) return base::fail(refused(id, "the address is null"));
   std::vector<capture::OwnedBox> owned;
   for (const auto& box : boxes) {
     array::Index index{};
@@ -125,7 +126,6 @@ base::Result<capture::Region> block_cyclic_region(int id, const perdure_array* a
     owned.push_back(
         {box, static_cast<std::byte*>(address) + lies.at(index), std::optional<array::Strides>(lies.strides)});
   }
-  if (address == nullptr && !owned.empty()) return base::fail(refused(id, "the address is null"));
   declared.ghosts = {};
   return region_with(id, std::move(declared), owned);
 }

@@ -592,6 +592,51 @@ TEST_F(SpoiltArrays, LeaveNoGuestsBehind) {
   });
 }
 
+// As where another handle restores the same version, and lets go of what it brought.
+TEST_F(SpoiltArrays, AGuestThatIsNotWhatItWasIsNoDamageOfTheVersion) {
+  const auto whole = box_of({{0, 8'000}});
+  segment::VersionId id;
+  ranks_ = 1;
+  per_node_ = 8;
+  on_ranks([&](Job& job) {
+    id = write_boxes(job, whole, whole);
+    wait_for_store(job, id);
+  });
+  ranks_ = 4;
+  on_ranks([&](Job& job) {
+    capture::RegionTable regions;
+    std::vector<std::int64_t> memory(8'000);
+    const auto part = capture::ArrayPart::make(
+        1, {{}, array::ElementType::parse("i8", "test").value(), ArrayKind::global, whole, {}}, {},
+        {{box_of({{2'000 * job.rank(), 2'000 * job.rank() + 2'000}}), reinterpret_cast<std::byte*>(memory.data())}},
+        true);
+    ASSERT_TRUE(regions.protect(capture::region_of(part.value())));
+    VersionReader reader(job);
+    Opening opening{Operation::restore, "app", 1};
+    opening.regions.arrays = true;
+    ASSERT_TRUE(reader.choose(opening, {}));
+    ipc::Channel& engine = job.engine().channel();
+    if (job.rank() == 0) {
+      ASSERT_TRUE(engine.call(ipc::GrantGuest{id, 0, 0, 64'000}));
+      ASSERT_TRUE(engine.call(ipc::GuestWritten{id, 0, 0, 64'000, {1, 2}}));
+    }
+    ASSERT_TRUE(job.comm().barrier());
+    const std::vector<std::int32_t> wanted{1};
+    ArrayRestore arrays(job, reader, regions, wanted);
+    ASSERT_TRUE(arrays.describe());
+    const auto read = arrays.read();
+    ASSERT_FALSE(read) << "else it was not read";
+    EXPECT_TRUE(read.error().code == PERDURE_UNAVAILABLE || read.error().code == PERDURE_PEER_FAILED)
+        << read.error().text();
+    if (job.rank() == 0) ASSERT_TRUE(engine.call(ipc::ReleaseGuests{id}));
+    ASSERT_TRUE(job.comm().barrier());
+    ArrayRestore again(job, reader, regions, wanted);
+    ASSERT_TRUE(again.describe());
+    EXPECT_TRUE(again.read());
+    reader.release();
+  });
+}
+
 /// The error of a checkpoint whose ranks declare `parts(rank)`; the same on all.
 class Declarations : public ArrayRestores {
  protected:

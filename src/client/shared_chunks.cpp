@@ -57,8 +57,14 @@ base::Status SharedChunks::take_from_image(const plan::StoredChunk& chunk, const
 base::Status SharedChunks::take_guest(const ipc::GuestChunk& guest, const Take& take) {
   const auto chunk = chunk_of(guest);
   PERDURE_CHECK(take(chunk, [&](const std::vector<capture::MemorySpan>& spans) {
-    return read_slot(job_.engine().slots(), slot_of(guest.slot), guest.length, guest.hash, spans, reader_.id().text(),
-                     chunk_name(chunk));
+    base::Status read = read_slot(job_.engine().slots(), slot_of(guest.slot), guest.length, guest.hash, spans,
+                                  reader_.id().text(), chunk_name(chunk));
+    // It was verified when it was brought; who brought it may have let it go. That says nothing about the version.
+    if (!read && read.error().code == PERDURE_CORRUPT) {
+      read.error().code = PERDURE_UNAVAILABLE;
+      read.error().retryable = true;
+    }
+    return read;
   }));
   os::crash_point(os::CrashPoint::restore_chunk);
   mine_.erase(chunk);
