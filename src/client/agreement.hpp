@@ -41,6 +41,7 @@ struct Opening {
   std::uint64_t node_level_bits = kEverything;  ///< attempts that this rank's engine promises at level `node`
   std::uint32_t node_level_list = 0;            ///< which list of attempts the bits mean
   RegionNews regions = {};
+  std::string local_region = {};  ///< the first that makes `regions.local` true here; the others are not told
 };
 
 struct Opened {

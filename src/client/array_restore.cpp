@@ -121,12 +121,6 @@ base::Status ArrayRestore::hear_pieces(base::ConstByteSpan bytes) {
 base::Status ArrayRestore::check_wanted() {
   for (const auto id : wanted_) {
     const auto* region = regions_.find(id);
-    if (region == nullptr) return base::fail(PERDURE_NOT_FOUND, "region " + std::to_string(id), "it is not protected");
-    if (!region->part)
-      return base::fail(PERDURE_MISMATCH, region->text(),
-                        "it is memory of one rank, and " + reader_.id().text() + " was written by " +
-                            std::to_string(reader_.ranks()) + " ranks, this run has " + std::to_string(job_.ranks()),
-                        "run with as many ranks as wrote it, or declare it as a part of an array");
     const auto stored = std::find_if(arrays_.begin(), arrays_.end(), [&](const Array& a) { return a.id == id; });
     if (stored == arrays_.end())
       return base::fail(PERDURE_NOT_FOUND, region->text(), "the stored checkpoint has no array of that id");

@@ -236,9 +236,12 @@ TEST_F(ArrayRestores, BesideMemoryOfRanksNeedAsManyRanks) {
     std::vector<std::int64_t> own(50, -1);
     good(part.protect(session, 1));
     good(session.protect({2, reinterpret_cast<std::byte*>(own.data()), 8, own.size()}));
+    good(session.set_label(2, {"seeds", "", ""}));
     const auto refused = session.restore("app", -1, std::nullopt);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, PERDURE_MISMATCH) << refused.error().text();
+    EXPECT_NE(refused.error().text().find("region 2 'seeds' is memory of one rank"), std::string::npos)
+        << refused.error().text();
     const std::vector<std::int32_t> only{1};
     good(session.restore("app", -1, std::span(only)));
     EXPECT_EQ(part.wrong(1), 0U);

@@ -228,15 +228,20 @@ base::Status Session::restore_newest(VersionReader& reader, const Opening& openi
   }
 }
 
-// Of the regions that are wanted.
-RegionNews Session::news_of(RegionNews news, const std::vector<std::int32_t>& wanted) const {
-  news.local = regions_.regions().empty();  // who has no region of any kind says nothing of other numbers of ranks
-  news.arrays = false;
+// What this rank says of the regions that are wanted.
+void Session::tell_regions(Opening& opening, const RegionNews& declared,
+                           const std::vector<std::int32_t>& wanted) const {
+  opening.regions = declared;
+  opening.regions.local =
+      regions_.regions().empty();  // who has none of any kind says nothing of other numbers of ranks
+  opening.regions.arrays = false;
   for (const auto id : wanted) {
     const auto* region = regions_.find(id);
-    (region != nullptr && region->part ? news.arrays : news.local) = true;
+    const bool array = region != nullptr && region->part;
+    (array ? opening.regions.arrays : opening.regions.local) = true;
+    if (!array && opening.local_region.empty())
+      opening.local_region = region == nullptr ? "region " + std::to_string(id) : region->text();
   }
-  return news;
 }
 
 base::Status Session::restore(std::string_view name, std::int64_t version,
@@ -262,7 +267,7 @@ base::Status Session::restore_all(const std::string& name, std::int64_t version,
   Opening opening{Operation::restore, name, version};
   if (ready)
     ready = base::caught("restore", [&]() -> base::Status {
-      opening.regions = news_of(arrays_.news(regions_), target->wanted());
+      tell_regions(opening, arrays_.news(regions_), target->wanted());
       return {};
     });
   PERDURE_CHECK(

@@ -147,7 +147,7 @@ base::Result<std::uint64_t> Session::latest(std::string_view of_name) {
     Opening opening{Operation::latest, name, -1};
     std::vector<std::int32_t> all;
     for (const auto& entry : regions_.regions()) all.push_back(entry.first);
-    opening.regions = news_of({}, all);
+    tell_regions(opening, {}, all);
     PERDURE_CHECK(reader.choose(opening, ready));
     return reader.id().version;
   });

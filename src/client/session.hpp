@@ -57,7 +57,7 @@ class Session {
   base::Result<segment::ArrayEntry> read_array(const std::string& name, std::int64_t version, std::int32_t id);
   base::Result<segment::RegionEntry> read_size(const std::string& name, std::int64_t version, std::int32_t id);
   struct Outcome;
-  RegionNews news_of(RegionNews news, const std::vector<std::int32_t>& wanted) const;
+  void tell_regions(Opening& opening, const RegionNews& declared, const std::vector<std::int32_t>& wanted) const;
   base::Status restore_all(const std::string& name, std::int64_t version,
                            const std::optional<std::span<const std::int32_t>>& ids);
   using Attempt = std::function<base::Result<Outcome>(VersionReader& reader)>;

@@ -98,10 +98,15 @@ base::Result<std::vector<std::byte>> take_store(comm::Communicator& comm, base::
   return stored;
 }
 
-base::Error written_by_others(const std::string& name, std::uint32_t other, std::uint32_t ranks) {
-  return {PERDURE_MISMATCH, name,
-          "it was written by " + std::to_string(other) + " ranks, this run has " + std::to_string(ranks),
-          "run with as many ranks as wrote it", false};
+base::Error written_by_others(const Opening& opening, std::uint32_t other, std::uint32_t ranks) {
+  const std::string why = opening.local_region.empty()
+                              ? ""
+                              : ", and " + opening.local_region + " is memory of one rank, no part of an array";
+  return {PERDURE_MISMATCH, opening.name,
+          "it was written by " + std::to_string(other) + " ranks, this run has " + std::to_string(ranks) + why,
+          "run with as many ranks as wrote it, take such memory with perdure_restore_part(), or arrays alone with "
+          "perdure_restore_regions()",
+          false};
 }
 
 }  // namespace
@@ -218,8 +223,7 @@ base::Status VersionReader::choose(const Opening& opening, const base::Status& m
   const bool not_latest = chosen && opening.version < 0 && store.unreadable && newer_is_stored(all, *chosen);
   if (not_latest) store.unreadable->cause += kNotTheLatest;
   if (store.unreadable && (!chosen || not_latest)) return base::fail(*store.unreadable);
-  if (!chosen && plans.other_ranks != 0)
-    return base::fail(written_by_others(opening.name, plans.other_ranks, job_.ranks()));
+  if (!chosen && plans.other_ranks != 0) return base::fail(written_by_others(opening, plans.other_ranks, job_.ranks()));
   if (!chosen) {
     PERDURE_TRY(const auto why, why_nothing(opening, plans, all, store));
     return base::fail(why);
