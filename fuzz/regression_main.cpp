@@ -11,8 +11,8 @@ namespace {
 
 using namespace perdure::fuzz;
 
-constexpr int kMutations = perdure::test_support::unless_sanitized(4000, 250);
-constexpr std::size_t kSmall = 2048, kCut = perdure::test_support::unless_sanitized(1, 7);  // bytes
+constexpr int kMutations = perdure::test_support::unless_sanitized(4000, 100);
+constexpr std::size_t kSmall = 2048, kCut = perdure::test_support::unless_sanitized(1, 23);  // bytes
 
 void run_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

@@ -123,6 +123,14 @@ Error exception_error(const std::exception& exception, std::string object) {
   }
 }
 
+Error copy_or_code(const Error& error) noexcept {
+  try {
+    return error;
+  } catch (...) {
+    return {error.code, {}, {}, {}, error.retryable};
+  }
+}
+
 const char* code_name(ErrorCode code) {
   const auto index = static_cast<std::size_t>(code);
   return index < kCodeNames.size() ? kCodeNames[index] : "unknown";

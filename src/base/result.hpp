@@ -60,6 +60,18 @@ auto caught(const std::string& object, Work work) -> decltype(work()) {
   }
 }
 
+/// `work` to its end, or until it throws: whoever ends several parts goes on with the next one.
+template <class Work>
+void attempt(Work work) noexcept {
+  try {
+    work();
+  } catch (...) {  // nobody is left to be told
+  }
+}
+
+/// `error`, or its code alone where there is no memory for its texts: whoever waits for one is never left to wait.
+Error copy_or_code(const Error& error) noexcept;
+
 /// The name of a code as the command line and the messages print it, e.g. "not-found".
 const char* code_name(ErrorCode code);
 

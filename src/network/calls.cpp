@@ -103,7 +103,7 @@ std::uint64_t CallTable::tick(std::uint64_t now_ns, Outbox& out, std::uint64_t& 
 }
 
 void CallTable::fail_all(const base::Error& error) {
-  while (!calls_.empty()) finish(std::shared_ptr<Call>(calls_.begin()->second), base::fail(error));
+  while (!calls_.empty()) finish(std::shared_ptr<Call>(calls_.begin()->second), base::fail(base::copy_or_code(error)));
 }
 
 }  // namespace perdure::network

@@ -48,7 +48,7 @@ class CallTable {
   void on_reply(const Fragment& fragment, std::uint64_t now_ns, Outbox& out);
   /// Asks again where it is time; when to come back (~0: no call). `repeated` counts messages.
   std::uint64_t tick(std::uint64_t now_ns, Outbox& out, std::uint64_t& repeated);
-  void fail_all(const base::Error& error);
+  void fail_all(const base::Error& error);  ///< needs no memory
   std::size_t under_way() const { return calls_.size(); }
 
  private:

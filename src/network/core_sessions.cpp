@@ -56,10 +56,21 @@ bool EndpointCore::is_connected(ConstByteSpan address) const {
   return remote && peers_.of_incarnation(remote->incarnation) != nullptr;
 }
 
-void EndpointCore::disconnect(PeerId id) {
+// Whoever leaves a group must not fail at it for want of memory, which only the error's texts take.
+void EndpointCore::disconnect(PeerId id) noexcept {
   const Visit visit(visits_);
-  if (const auto peer = find(id))
-    lose(*peer, {PERDURE_CLOSED, (*peer)->name, "this engine disconnected from it", {}, false}, false);
+  PeerPointer peer;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!visits_.closing()) peer = peers_.find(id);
+  }
+  if (!peer) return;
+  base::Error why{PERDURE_CLOSED, {}, {}, {}, false};
+  base::attempt([&] {
+    why.object = peer->name;
+    why.cause = "this engine disconnected from it";
+  });
+  lose(peer, why, false);
 }
 
 void EndpointCore::receive_introduction(const Body& body) {
@@ -115,17 +126,20 @@ void EndpointCore::lose(const PeerPointer& peer, const base::Error& why, bool te
   finish_loss(peer, why, tell);
 }
 
-void EndpointCore::finish_loss(const PeerPointer& peer, const base::Error& why, bool tell) {
+// The peer is out of the table, so that nobody finishes this another time: each part is done whatever the others find.
+void EndpointCore::finish_loss(const PeerPointer& peer, const base::Error& why, bool tell) noexcept {
   {
     const std::lock_guard lock(peer->mutex);
-    peer->lost = why;
+    peer->lost = base::copy_or_code(why);
     peer->calls.fail_all(why);
-    send(*peer, Goodbye{});  // a peer that was only cut off in one direction need not wait for its guard
+    // A peer that was only cut off in one direction need not wait for its guard.
+    base::attempt([&] { send(*peer, Goodbye{}); });
   }
   peer->room.notify_all();
-  wire_->forget(peer->session.wire);
+  base::attempt([&] { wire_->forget(peer->session.wire); });
   views_.forget(peer->id);
-  if (tell && handlers_.on_lost) pool_.post([this, id = peer->id, why] { handlers_.on_lost(id, why); });
+  if (tell && handlers_.on_lost)
+    base::attempt([&] { pool_.post([this, id = peer->id, why] { handlers_.on_lost(id, why); }); });
 }
 
 }  // namespace perdure::network

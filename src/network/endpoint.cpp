@@ -43,7 +43,7 @@ base::Status Endpoint::introduce(ConstByteSpan address, std::uint64_t within_ns)
 
 bool Endpoint::is_connected(ConstByteSpan address) const { return core_->is_connected(address); }
 
-void Endpoint::disconnect(PeerId peer) { core_->disconnect(peer); }
+void Endpoint::disconnect(PeerId peer) noexcept { core_->disconnect(peer); }
 
 base::Result<std::string> Endpoint::name_of(PeerId peer) const {
   PERDURE_TRY(const PeerPointer known, core_->find(peer));

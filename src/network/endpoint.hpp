@@ -82,7 +82,7 @@ class Endpoint {
   /// engine.
   base::Status introduce(ConstByteSpan address, std::uint64_t within_ns);
   bool is_connected(ConstByteSpan address) const;  ///< a session with that very engine stands
-  void disconnect(PeerId peer);                    ///< its calls fail; on_lost is not called
+  void disconnect(PeerId peer) noexcept;           ///< its calls fail; on_lost is not called; needs no memory
   base::Result<std::string> name_of(PeerId peer) const;
 
   /// The answer of the peer's handler, which runs at most once. PERDURE_PEER_FAILED: the peer was lost,

@@ -43,13 +43,19 @@ EndpointCore::~EndpointCore() {
     visits_.close();
   }
   connections_changed_.notify_all();
-  const base::Error closed{PERDURE_CLOSED, "network", "this engine's endpoint was closed", {}, false};
-  for (const PeerPointer& peer : peers()) lose(peer, closed, false);
+  base::Error closed{PERDURE_CLOSED, "network", {}, {}, false};
+  base::attempt([&closed] { closed.cause = "this engine's endpoint was closed"; });
+  while (const PeerPointer peer = first_peer()) lose(peer, closed, false);
   visits_.wait_until_none();
   pool_.stop();
   clock_.stop();
   wire_->stop();
   transfers_.clear();
+}
+
+PeerPointer EndpointCore::first_peer() const {
+  const std::lock_guard lock(mutex_);
+  return peers_.first();
 }
 
 std::vector<PeerPointer> EndpointCore::peers() const {

@@ -26,7 +26,7 @@ class EndpointCore : private WireEvents {
   base::Result<PeerId> connect(ConstByteSpan address, std::uint64_t timeout_ns);
   base::Status introduce(ConstByteSpan address, std::uint64_t within_ns);
   bool is_connected(ConstByteSpan address) const;
-  void disconnect(PeerId id);
+  void disconnect(PeerId id) noexcept;
   base::Result<PeerPointer> find(PeerId id) const;
   base::Result<Bytes> call(PeerId id, ConstByteSpan request, std::uint64_t timeout_ns);
   base::Result<RemoteMemory> expose(ByteSpan memory, Access access, const std::optional<FileHint>& file);
@@ -65,9 +65,10 @@ class EndpointCore : private WireEvents {
 
   // the sessions
   std::vector<PeerPointer> establish(Established session);  // locked by the caller
+  PeerPointer first_peer() const;
   std::vector<PeerPointer> peers() const;
   void lose(const PeerPointer& peer, const base::Error& why, bool tell);
-  void finish_loss(const PeerPointer& peer, const base::Error& why, bool tell);
+  void finish_loss(const PeerPointer& peer, const base::Error& why, bool tell) noexcept;
   base::Error connect_failure(const Address& remote, bool refused) const;
 
   // sending: with the peer's lock, unless the body points nowhere

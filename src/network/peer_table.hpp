@@ -18,6 +18,7 @@ class PeerTable {
     return list;
   }
   /// These give nullptr when there is none.
+  PeerPointer first() const { return peers_.empty() ? nullptr : peers_.begin()->second; }
   PeerPointer find(PeerId id) const { return in(peers_, id); }
   PeerPointer of_session(std::uint64_t number) const { return in(by_session_, number); }  ///< that we expect
   PeerPointer of_incarnation(std::uint64_t incarnation) const { return in(by_incarnation_, incarnation); }

@@ -56,10 +56,7 @@ class ServicePool {
       work_.pop_front();
       lock.unlock();
       // Whoever waits for it gives up when its time is over.
-      (void)base::caught("service", [&work]() -> base::Status {
-        work();
-        return {};
-      });
+      base::attempt([&work] { work(); });
       lock.lock();
     }
   }

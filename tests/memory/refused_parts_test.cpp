@@ -1,11 +1,14 @@
 // Parts of which each allocation can be refused by itself.
 #include <gtest/gtest.h>
 
+#include <future>
 #include <set>
 
 #include "base/cbor.hpp"
 #include "base/json.hpp"
+#include "engine/replicate/scripted_group_testing.hpp"
 #include "engine/serve/connections.hpp"
+#include "network/network_testing.hpp"
 #include "os/socket.hpp"
 #include "refusing_new.hpp"
 #include "support/temporary_directory.hpp"
@@ -73,6 +76,60 @@ TEST(RefusedConnections, WhoIsLostIsNamedOnceAlthoughMemoryIsRefusedWhileTheyAre
   }
   EXPECT_EQ(connections.count(), 0U);
   EXPECT_EQ(std::set<engine::ClientId>(dropped.begin(), dropped.end()).size(), kClients);
+}
+
+TEST(RefusedNetwork, WhoeverDisconnectsFailsEveryCallWhateverMemoryIsRefused) {
+  for (const std::uint64_t in_a_row : {1U, 1000U})
+    for (std::uint64_t refused = 0, over = 0; over == 0; ++refused) {
+      engine::Gate gate;
+      const auto fabric = network::MemoryFabric::make();
+      const auto server = network::open_endpoint(fabric->make_wire(), network::sample_options(),
+                                                 {[&gate](network::PeerId, base::ConstByteSpan) {
+                                                    gate.wait();
+                                                    return base::Result<network::Bytes>();
+                                                  },
+                                                  {}});
+      const auto client = network::open_endpoint(fabric->make_wire(), network::sample_options());
+      const network::PeerId peer = network::connected(*client, *server);
+      auto called = std::async(
+          std::launch::async, [&] { return client->call(peer, network::text_bytes("a request"), network::kPatience); });
+      while (gate.waiting() == 0) os::sleep_ns(100'000);
+      {
+        const RefusedHere here(refused, in_a_row);
+        client->disconnect(peer);  // or this process ends
+        over = RefusedHere::over() ? 0 : 1;
+      }
+      const auto answer = called.get();
+      gate.open();
+      ASSERT_FALSE(answer);
+      EXPECT_EQ(answer.error().code, PERDURE_CLOSED) << answer.error().text();
+      EXPECT_EQ(client->statistics().peers, 0U);
+    }
+}
+
+class RefusedGroup : public engine::ScriptedGroup {};
+
+TEST_F(RefusedGroup, WhoeverLeavesHasLeftWhateverMemoryIsRefused) {
+  for (std::uint64_t refused = 0, over = 0; over == 0; ++refused) {
+    for (const auto& node : nodes_) node->end();
+    nodes_.clear();
+    make({"xor", 3, 1, 0}, 1);
+    stop_keeps(1, 0);  // so that nothing ends before
+    engine::Replicator& leaving = nodes_[0]->replicator();
+    commit(first_);
+    protect(first_);
+    ASSERT_TRUE(await([&] { return leaving.state(first_).under_way; }));
+    {
+      const RefusedHere here(refused);
+      leaving.leave();  // or this process ends
+      over = RefusedHere::over() ? 0 : 1;
+    }
+    EXPECT_EQ(leaving.under_way(), 0U) << refused;
+    EXPECT_FALSE(leaving.state(first_).under_way);
+    EXPECT_FALSE(leaving.state(first_).reached);
+    const auto node = nodes_[0]->lock();
+    EXPECT_EQ(node->flushes.next(), first_) << "it would never come to the store: " << refused;
+  }
 }
 
 }  // namespace

@@ -114,10 +114,7 @@ struct Engine::Parts {
 
 Engine::Engine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Engine::~Engine() {
-  (void)base::caught("engine", [this]() -> base::Status {
-    stop();
-    return {};
-  });
+  base::attempt([this] { stop(); });
 }
 const std::string& Engine::socket_path() const { return parts_->socket; }
 
@@ -169,9 +166,8 @@ base::Status Engine::make_pipeline(Parts& parts, std::vector<StepRow> steps) {
 // What one of them throws keeps none of the others from its end.
 void Engine::shut(Parts& p) {
   const auto end = [](auto& part, auto how) {
-    (void)base::caught("engine", [&]() -> base::Status {
+    base::attempt([&] {
       if (part) how(*part);
-      return {};
     });
   };
   const auto stop = [](auto& part) { part.stop(); };

@@ -22,7 +22,7 @@ void EndpointLink::introduce(unsigned first) const {
     if (!addresses_[position].empty()) (void)network_->endpoint->introduce(addresses_[position], options_.timeout_ns);
 }
 
-void EndpointLink::close() {
+void EndpointLink::close() noexcept {
   closed_ = true;
   std::lock_guard guard(mutex_);
   for (const auto peer : known_) network_->endpoint->disconnect(peer);

@@ -36,7 +36,7 @@ class EndpointLink final : public PieceLink {
   /// Connects to the positions from `first` on in the background, all at once: a connection takes some round trips, and
   /// whoever needs it first would wait for that.
   void introduce(unsigned first = 0) const;
-  void close() override;
+  void close() noexcept override;
   base::Status send(unsigned position, base::ConstByteSpan message) override;
   base::Result<BlockPlace> place(const tier::SlotAddress& slot) override { return network_->slots->place(slot); }
   std::optional<BlockView> view(unsigned position, const BlockPlace& place, std::uint64_t bytes) override;

@@ -22,17 +22,20 @@ NodeGroup::NodeGroup(Ledger& ledger, Reports& reports, NodeGroupOptions options,
       replicator_(std::make_unique<Replicator>(ledger, reports, options_.replicator, changed_)),
       recoveries_(changed_) {}
 
+// Each part ends whatever the others meet: what is left undone here would go on beside an engine that is gone.
 void NodeGroup::stop() {
-  recoveries_.stop();
+  base::attempt([this] { recoveries_.stop(); });
   std::shared_ptr<PeerNetwork> network;
   {
     std::lock_guard guard(mutex_);
     network = std::move(network_);
     joined_ = false;
   }
-  if (network) network->exporter->stop();  // others may keep the network for a while
-  replicator_->leave();
-  replicator_->stop();
+  base::attempt([&] {
+    if (network) network->exporter->stop();  // others may keep the network for a while
+  });
+  base::attempt([this] { replicator_->leave(); });
+  base::attempt([this] { replicator_->stop(); });
   inside_->close();  // threads that are ending may keep the network, and its handlers run, for a while
   inside_->wait_until_none();
 }

@@ -20,7 +20,7 @@ class ScriptedNodes final : public PieceLink {
  public:
   using Answer = std::function<base::Result<ExportAnswer>(const ExportQuestion&)>;
   explicit ScriptedNodes(std::vector<Answer> nodes) : nodes_(std::move(nodes)) {}
-  void close() override {}
+  void close() noexcept override {}
   base::Status send(unsigned, base::ConstByteSpan) override { return {}; }
   base::Result<BlockPlace> place(const tier::SlotAddress&) override { return BlockPlace{}; }
   std::optional<BlockView> view(unsigned, const BlockPlace&, std::uint64_t) override { return std::nullopt; }

@@ -35,7 +35,7 @@ class GroupInMemory final : public PieceNetwork {
   class Link final : public PieceLink {
    public:
     Link(GroupInMemory& all, std::vector<Address> nodes) : all_(all), nodes_(std::move(nodes)) {}
-    void close() override {}
+    void close() noexcept override {}
     base::Result<ExportAnswer> ask(unsigned position, const ExportQuestion&) override {
       const auto node = static_cast<unsigned>(nodes_[position][0]);
       if (all_.lost[node]) return base::fail(PERDURE_UNAVAILABLE, "node", "it is lost");

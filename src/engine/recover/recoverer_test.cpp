@@ -27,7 +27,7 @@ class SilentNodes final : public PieceNetwork {
   class Link final : public PieceLink {
    public:
     explicit Link(SilentNodes& nodes) : nodes_(nodes) {}
-    void close() override {
+    void close() noexcept override {
       const std::lock_guard lock(nodes_.mutex_);
       nodes_.closed_ = true;
       nodes_.changed_.notify_all();

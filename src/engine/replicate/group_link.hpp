@@ -11,7 +11,7 @@ class GroupLink {
  public:
   virtual ~GroupLink() = default;
   /// From now on everything fails, and soon what is under way.
-  virtual void close() = 0;
+  virtual void close() noexcept = 0;
   /// Blocks until that position has received the message and agrees, or refused it, or cannot be reached.
   virtual base::Status send(unsigned position, base::ConstByteSpan message) = 0;
   /// How others name the content of a slot of this node.

@@ -148,7 +148,7 @@ class GroupNode {
 class DirectLink : public GroupLink {
  public:
   explicit DirectLink(std::vector<std::unique_ptr<GroupNode>>& nodes) : nodes_(nodes) {}
-  void close() override {}
+  void close() noexcept override {}
   base::Status send(unsigned position, base::ConstByteSpan message) override {
     return nodes_[position]->replicator().receive(message);
   }

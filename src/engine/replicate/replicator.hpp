@@ -127,7 +127,7 @@ class Replicator {
   };
 
   // With mutex_ held.
-  std::shared_ptr<const Membership> leave_group();
+  std::shared_ptr<const Membership> leave_group() noexcept;
   EntryPointer find(const segment::VersionId& id) const;
   EntryPointer find(const catalog::RedundancyId& id) const;
   EntryPointer find_or_make(const catalog::RedundancyId& id, std::uint32_t ranks);

@@ -12,10 +12,16 @@ base::Status Replicator::step(const EntryPointer& entry, const ReplicationEvent&
   const auto phase = entry->phase();
   const bool held = entry->replication.state().flush_held;
   base::Status answer;
+  std::exception_ptr thrown;  // the state has gone on: what is to be done besides is done all the same
   for (auto& action : entry->replication.step(event, moment)) {
-    if (const auto* said = std::get_if<action::Answer>(&action)) answer = said->status;
-    carry_out(entry, action);
+    try {
+      if (const auto* said = std::get_if<action::Answer>(&action)) answer = said->status;
+      carry_out(entry, action);
+    } catch (...) {
+      if (!thrown) thrown = std::current_exception();
+    }
   }
+  if (thrown) std::rethrow_exception(thrown);
   if (entry->phase() != phase || entry->replication.state().flush_held != held) outbox_.changed = true;
   return answer;
 }

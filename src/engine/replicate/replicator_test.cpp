@@ -29,7 +29,7 @@ class Weather {
 class FilesLink final : public DirectLink {
  public:
   FilesLink(std::vector<std::unique_ptr<GroupNode>>& nodes, Weather& weather) : DirectLink(nodes), weather_(weather) {}
-  void close() override { closed_ = true; }
+  void close() noexcept override { closed_ = true; }
   base::Status send(unsigned position, base::ConstByteSpan message) override {
     const auto lost = base::fail(PERDURE_TIMEOUT, "message", "it got lost", {}, true);
     if (closed_ || weather_.strikes()) return lost;
