@@ -8,9 +8,9 @@
 #include "cli/open_store.hpp"
 #include "cli/prune_outcome.hpp"
 #include "cli/verb.hpp"
-#include "inspect/inventory.hpp"
 #include "inspect/living_owner.hpp"
 #include "os/system.hpp"
+#include "reader/inventory.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -20,7 +20,8 @@ struct ForgetArguments {
   bool yes = false, json = false;
 };
 
-std::string what_is_there(const std::string& name, const std::vector<VersionFacts>& versions, std::size_t aside) {
+std::string what_is_there(const std::string& name, const std::vector<reader::VersionFacts>& versions,
+                          std::size_t aside) {
   const auto complete = std::count_if(versions.begin(), versions.end(), [](const auto& v) { return v.complete(); });
   std::string text = fmt::format("{}: {} complete version{}", name, complete, complete == 1 ? "" : "s");
   if (complete > 0) {
@@ -34,7 +35,7 @@ std::string what_is_there(const std::string& name, const std::vector<VersionFact
 }
 
 // The clock may be behind those of the nodes that wrote: nothing that is known stays.
-std::uint64_t until(std::uint64_t now_ns, const std::vector<VersionFacts>& versions,
+std::uint64_t until(std::uint64_t now_ns, const std::vector<reader::VersionFacts>& versions,
                     const std::vector<store::QuarantinedSegment>& aside) {
   for (const auto& version : versions) now_ns = std::max(now_ns, version.listing.id.attempt.created_ns);
   for (const auto& segment : aside) now_ns = std::max(now_ns, segment.id.attempt.created_ns);
@@ -46,9 +47,9 @@ base::Result<PrunePlan> plan_forgetting(store::Store& store, const std::string& 
   PERDURE_TRY(const auto aside, store.set_aside(name));
   const bool known = std::find(names.begin(), names.end(), name) != names.end();
   if (!known && aside.empty()) return base::fail(no_such_checkpoint(store, {name, std::nullopt}));
-  std::vector<VersionFacts> versions;
+  std::vector<reader::VersionFacts> versions;
   if (known) {
-    PERDURE_TRY(versions, inventory(store, name));
+    PERDURE_TRY(versions, reader::inventory(store, name));
   }
   std::uint64_t bytes = 0;
   for (const auto& version : versions) bytes += version.bytes;

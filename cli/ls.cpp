@@ -6,10 +6,10 @@
 #include "cli/libraries.hpp"
 #include "cli/open_store.hpp"
 #include "cli/verb.hpp"
-#include "inspect/inventory.hpp"
 #include "inspect/residue.hpp"
 #include "inspect/store_place.hpp"
 #include "inspect/table.hpp"
+#include "reader/inventory.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -22,7 +22,7 @@ struct LsArguments {
 };
 
 struct Listing {
-  std::vector<VersionFacts> versions;
+  std::vector<reader::VersionFacts> versions;
   std::vector<Residue> quarantined;
 };
 
@@ -32,10 +32,10 @@ std::uint64_t quarantined_of(const Listing& listing, const segment::VersionId& i
   return count;
 }
 
-std::string describe(const VersionFacts& facts) {
-  std::string text = state_name(facts.state);
+std::string describe(const reader::VersionFacts& facts) {
+  std::string text = reader::state_name(facts.state);
   if (facts.complete()) return text;
-  if (facts.state == VersionFacts::State::damaged) return text + ": " + facts.reason;
+  if (facts.state == reader::VersionFacts::State::damaged) return text + ": " + facts.reason;
   if (!facts.missing_segments.empty()) text += ": segment " + facts.missing_segments + " missing";
   if (!facts.missing_ranks.empty()) text += ", rank " + facts.missing_ranks;
   return text;
@@ -43,12 +43,12 @@ std::string describe(const VersionFacts& facts) {
 
 base::Json to_json(const Listing& listing, const std::string& location) {
   base::Json checkpoints = base::Json::array();
-  for (const VersionFacts& facts : listing.versions) {
+  for (const reader::VersionFacts& facts : listing.versions) {
     const auto& id = facts.listing.id;
     checkpoints.push_back({{"name", id.name},
                            {"version", id.version},
                            {"attempt", id.attempt.hex()},
-                           {"state", state_name(facts.state)},
+                           {"state", reader::state_name(facts.state)},
                            {"reason", facts.reason},
                            {"ranks", facts.ranks},
                            {"segments", facts.listing.segments.size()},
@@ -72,7 +72,7 @@ std::string table(const Listing& listing) {
                {"SIZE", Right::right},
                {"CREATED"},
                {"QUARANTINED", Right::right}});
-  for (const VersionFacts& facts : listing.versions) {
+  for (const reader::VersionFacts& facts : listing.versions) {
     const auto& id = facts.listing.id;
     table.row({id.name, std::to_string(id.version), describe(facts), facts.ranks ? std::to_string(facts.ranks) : "?",
                std::to_string(facts.listing.segments.size()) + "/" + std::to_string(facts.listing.segment_count),
@@ -114,13 +114,13 @@ int list(const LsArguments& arguments, Terminal& terminal) {
     if (const auto other = not_a_store(**store)) return report(terminal, *other);
   if (arguments.quarantine) return show_quarantine(listing, location, arguments.json, terminal);
   for (const std::string& name : *names) {
-    auto versions = inventory(**store, name);
+    auto versions = reader::inventory(**store, name);
     if (!versions && versions.error().code == PERDURE_PERMISSION) {  // in a shared store others may show nothing
       warn(terminal, versions.error());
       continue;
     }
     if (!versions) return report(terminal, versions.error());
-    for (VersionFacts& facts : *versions) listing.versions.push_back(std::move(facts));
+    for (reader::VersionFacts& facts : *versions) listing.versions.push_back(std::move(facts));
   }
   if (arguments.json) {
     print_json(terminal, to_json(listing, location));

@@ -6,7 +6,7 @@
 
 #include "cli/libraries.hpp"
 #include "cli/verb_testing.hpp"
-#include "inspect/inventory.hpp"
+#include "reader/inventory.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -117,10 +117,10 @@ TEST(Show, TakesTheNewestCompleteVersionUnlessToldOtherwise) {
 }
 
 TEST(Inventory, NamesWhatIsMissingAsRangesHoweverManyAreClaimed) {
-  EXPECT_EQ(missing_ranges({}, 0), "");
-  EXPECT_EQ(missing_ranges({0, 1, 2}, 3), "");
-  EXPECT_EQ(missing_ranges({1, 4}, 8), "0,2-3,5-7");
-  EXPECT_EQ(missing_ranges({0}, UINT32_MAX), "1-4294967294");
+  EXPECT_EQ(reader::missing_ranges({}, 0), "");
+  EXPECT_EQ(reader::missing_ranges({0, 1, 2}, 3), "");
+  EXPECT_EQ(reader::missing_ranges({1, 4}, 8), "0,2-3,5-7");
+  EXPECT_EQ(reader::missing_ranges({0}, UINT32_MAX), "1-4294967294");
   EXPECT_EQ(ranges_text({0, 1, 2, 5}), "0-2,5");
 }
 
@@ -129,7 +129,7 @@ TEST(Inventory, TheNewestCompleteVersionIsNotTheNewestOne) {
   store.add("nbody", 1);
   store.add("nbody", 2, 2, {1});
   store.add("heat", 1, 2, {1});
-  EXPECT_EQ(newest_complete(store.store()).value(), (std::map<std::string, std::uint64_t>{{"nbody", 1}}));
+  EXPECT_EQ(reader::newest_complete(store.store()).value(), (std::map<std::string, std::uint64_t>{{"nbody", 1}}));
 }
 
 }  // namespace

@@ -75,11 +75,11 @@ base::Result<Wish> wish_of(const PruneArguments& arguments) {
 
 DeepCheck deep_check(store::Store& store, Terminal& terminal) {
   auto known = std::make_shared<std::map<segment::VersionId, bool>>();  // each version is read once
-  return [&store, &terminal, known](const VersionFacts& facts) {
+  return [&store, &terminal, known](const reader::VersionFacts& facts) {
     const auto [entry, fresh] = known->try_emplace(facts.listing.id, false);
     if (!fresh) return entry->second;
     AuditPlan plan{{facts.listing}, {}, facts.bytes};
-    for (const SegmentFacts& segment : facts.segments)
+    for (const reader::SegmentFacts& segment : facts.segments)
       plan.segments.push_back({segment.ref, facts.listing.id, segment.bytes});
     Progress progress(terminal, "verifying what stays", plan.bytes);
     const auto result = audit(store, plan, os::cpu_count(), [&](std::uint64_t bytes) { progress.add(bytes); });
@@ -124,10 +124,10 @@ plan::RetentionPolicy policy_of(const PruneArguments& arguments, const Wish& wis
 /// mistaken for would be given up with them.
 base::Status plan_rewind(store::Store& store, const std::string& name, std::uint64_t version, const DeepCheck& check,
                          PrunePlan& plan) {
-  PERDURE_TRY(const auto facts, inventory(store, name));
+  PERDURE_TRY(const auto facts, reader::inventory(store, name));
   std::set<std::uint64_t> later;
-  const VersionFacts* from = nullptr;
-  for (const VersionFacts& one : facts) {
+  const reader::VersionFacts* from = nullptr;
+  for (const reader::VersionFacts& one : facts) {
     if (one.listing.id.version == version && one.complete()) from = &one;
     if (one.listing.id.version > version) later.insert(one.listing.id.version);
   }
@@ -140,14 +140,15 @@ base::Status plan_rewind(store::Store& store, const std::string& name, std::uint
 
 /// Leaves out of `facts` what is incomplete and was begun less than `min_age_s` before `now_ns`: a running job may
 /// bring the other parts, also after something newer is complete.
-void keep_what_may_arrive(std::vector<VersionFacts>& facts, std::uint64_t now_ns, double min_age_s, PrunePlan& plan) {
+void keep_what_may_arrive(std::vector<reader::VersionFacts>& facts, std::uint64_t now_ns, double min_age_s,
+                          PrunePlan& plan) {
   segment::Attempt newest;
-  for (const VersionFacts& one : facts)
+  for (const reader::VersionFacts& one : facts)
     if (one.complete()) newest = std::max(newest, one.listing.id.attempt);
-  std::erase_if(facts, [&](const VersionFacts& one) {
+  std::erase_if(facts, [&](const reader::VersionFacts& one) {
     const segment::VersionId& id = one.listing.id;
     const double begun_s = (static_cast<double>(now_ns) - static_cast<double>(id.attempt.created_ns)) * 1e-9;
-    if (one.state != VersionFacts::State::incomplete || begun_s >= min_age_s) return false;
+    if (one.state != reader::VersionFacts::State::incomplete || begun_s >= min_age_s) return false;
     if (id.attempt < newest)
       plan.refused.push_back(id.text() +
                              fmt::format(" is incomplete, and is kept: it was begun less than {:.0f} s ago, and "
@@ -166,7 +167,7 @@ base::Status plan_store(store::Store& store, const PruneArguments& arguments, co
   for (const auto& [name, versions] : wish.removals) {
     if (std::find(names.begin(), names.end(), name) == names.end())
       return base::fail(no_such_checkpoint(store, {name, *versions.begin()}));
-    PERDURE_TRY(const auto facts, inventory(store, name));
+    PERDURE_TRY(const auto facts, reader::inventory(store, name));
     PERDURE_CHECK(plan_removal(store, name, facts, versions, arguments.even_the_last, check, plan));
   }
   for (const auto& [name, version] : wish.rewound) {
@@ -177,7 +178,7 @@ base::Status plan_store(store::Store& store, const PruneArguments& arguments, co
   for (const std::string& name : names) {
     if (!wish.retention && !arguments.leftovers) break;
     if (!wish.names.empty() && !wish.names.contains(name)) continue;
-    PERDURE_TRY(auto facts, inventory(store, name));
+    PERDURE_TRY(auto facts, reader::inventory(store, name));
     keep_what_may_arrive(facts, os::wall_clock_ns(), arguments.min_age_s, plan);
     plan_retention(store, std::move(facts), policy, check, plan);
   }

@@ -11,8 +11,8 @@
 #include "cli/node_arguments.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/verb.hpp"
-#include "inspect/inventory.hpp"
 #include "os/system.hpp"
+#include "reader/inventory.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -52,7 +52,7 @@ base::Result<config::Config> configuration_for(const RunArguments& arguments, co
 Versions look_into(const config::Config& config) {
   auto store = store::make_store(config.text("store.path"), config.below("store."));
   if (!store) return {};
-  return newest_complete(**store).value_or(Versions{});
+  return reader::newest_complete(**store).value_or(Versions{});
 }
 
 int run(const RunArguments& arguments, Terminal& terminal) {

@@ -10,7 +10,7 @@
 #include "cli/show_regions.hpp"
 #include "cli/show_text.hpp"
 #include "cli/verb.hpp"
-#include "inspect/inventory.hpp"
+#include "reader/inventory.hpp"
 #include "segment/entry_codec.hpp"
 
 namespace perdure::cli {
@@ -35,9 +35,9 @@ base::Json piece_json(const segment::Piece& piece) {
   return {{"rank", piece.rank}, {"chunk_bytes", piece.chunk_bytes}, {"regions", regions}, {"chunks", chunks}};
 }
 
-base::Json to_json(const VersionFacts& facts, const std::string& location) {
+base::Json to_json(const reader::VersionFacts& facts, const std::string& location) {
   base::Json segments = base::Json::array();
-  for (const SegmentFacts& segment : facts.segments) {
+  for (const reader::SegmentFacts& segment : facts.segments) {
     base::Json json = {
         {"path", location + "/" + segment.ref.path}, {"index", segment.ref.index}, {"bytes", segment.bytes}};
     if (segment.error) json["error"] = error_json(*segment.error);
@@ -53,7 +53,7 @@ base::Json to_json(const VersionFacts& facts, const std::string& location) {
           {"version", id.version},
           {"attempt", id.attempt.hex()},
           {"created_ns", id.attempt.created_ns},
-          {"state", state_name(facts.state)},
+          {"state", reader::state_name(facts.state)},
           {"reason", facts.reason},
           {"ranks", facts.ranks},
           {"segments_needed", facts.listing.segment_count},
@@ -62,25 +62,27 @@ base::Json to_json(const VersionFacts& facts, const std::string& location) {
 }
 
 /// Only what `rank` has; false when it has nothing.
-bool keep_rank(VersionFacts& facts, std::uint32_t rank) {
-  for (SegmentFacts& segment : facts.segments)
+bool keep_rank(reader::VersionFacts& facts, std::uint32_t rank) {
+  for (reader::SegmentFacts& segment : facts.segments)
     if (segment.manifest)
       std::erase_if(segment.manifest->pieces, [&](const auto& piece) { return piece.rank != rank; });
-  std::erase_if(facts.segments,
-                [](const SegmentFacts& segment) { return !segment.manifest || segment.manifest->pieces.empty(); });
+  std::erase_if(facts.segments, [](const reader::SegmentFacts& segment) {
+    return !segment.manifest || segment.manifest->pieces.empty();
+  });
   return !facts.segments.empty();
 }
 
-base::Error no_such_rank(const VersionFacts& facts, std::uint32_t rank) {
+base::Error no_such_rank(const reader::VersionFacts& facts, std::uint32_t rank) {
   const std::string there = facts.ranks > 0 ? "; its ranks are 0 to " + std::to_string(facts.ranks - 1) : "";
   return {PERDURE_NOT_FOUND, facts.listing.id.text() + ", rank " + std::to_string(rank),
           "no segment that can be read holds it" + there, "perdure show without --rank shows what is there", false};
 }
 
 /// The asked version in all its attempts; without a version the newest complete one, or else the newest.
-std::vector<VersionFacts> choose(std::vector<VersionFacts> facts, const CheckpointSpec& spec, bool all) {
+std::vector<reader::VersionFacts> choose(std::vector<reader::VersionFacts> facts, const CheckpointSpec& spec,
+                                         bool all) {
   if (all && !spec.version) return facts;
-  std::vector<VersionFacts> chosen;
+  std::vector<reader::VersionFacts> chosen;
   if (spec.version) {
     for (auto& one : facts)
       if (one.listing.id.version == *spec.version) chosen.push_back(std::move(one));
@@ -97,13 +99,13 @@ int show(const ShowArguments& arguments, Terminal& terminal) {
   auto store = open_store(arguments.store, terminal);
   if (!store) return report(terminal, store.error());
   const std::string location = (*store)->properties().location;
-  auto facts = inventory(**store, spec->name);
+  auto facts = reader::inventory(**store, spec->name);
   if (!facts && facts.error().code != PERDURE_NOT_FOUND) return report(terminal, facts.error());
-  auto chosen = choose(facts ? std::move(*facts) : std::vector<VersionFacts>{}, *spec, arguments.all);
+  auto chosen = choose(facts ? std::move(*facts) : std::vector<reader::VersionFacts>{}, *spec, arguments.all);
   if (chosen.empty()) return report(terminal, no_such_checkpoint(**store, *spec));
   base::Json versions = base::Json::array();
-  for (VersionFacts& one : chosen) {
-    read_pieces(**store, one, arguments.one_rank ? std::optional(arguments.rank) : std::nullopt);
+  for (reader::VersionFacts& one : chosen) {
+    reader::read_pieces(**store, one, arguments.one_rank ? std::optional(arguments.rank) : std::nullopt);
     if (arguments.one_rank && !keep_rank(one, arguments.rank))
       return report(terminal, no_such_rank(one, arguments.rank));
     if (arguments.json) {

@@ -17,16 +17,16 @@ using testing::Not;
 
 /// A version of `ranks` ranks, 8 in a segment; `regions_of` says what a rank protects.
 template <class Regions>
-VersionFacts version(std::uint32_t ranks, const Regions& regions_of) {
-  VersionFacts facts;
-  facts.state = VersionFacts::State::complete;
+reader::VersionFacts version(std::uint32_t ranks, const Regions& regions_of) {
+  reader::VersionFacts facts;
+  facts.state = reader::VersionFacts::State::complete;
   facts.ranks = ranks;
   facts.listing.id = {"lulesh", 570, {1'700'000'000'000'000'000, 7}};
   facts.listing.segment_count = (ranks + 7) / 8;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     if (rank % 8 == 0) {
       const std::uint32_t index = rank / 8;
-      SegmentFacts segment{
+      reader::SegmentFacts segment{
           {index, facts.listing.segment_count, {}, "lulesh/570/" + std::to_string(index)}, 1 << 20, {}, {}};
       segment.manifest =
           segment::Manifest{facts.listing.id, ranks, index, facts.listing.segment_count, "perdure test", {}};

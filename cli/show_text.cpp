@@ -20,16 +20,16 @@ using Right = Table::Align;
 // A screenful, however many ranks and regions there are.
 constexpr std::size_t kMostLots = 6, kMostSizes = 12, kMostDamaged = 5;
 
-std::string head(const VersionFacts& facts) {
+std::string head(const reader::VersionFacts& facts) {
   const auto& id = facts.listing.id;
-  return base::printable(id.text() + ": " + state_name(facts.state) +
+  return base::printable(id.text() + ": " + reader::state_name(facts.state) +
                          (facts.reason.empty() ? "" : " (" + facts.reason + ")")) +
          "\n  created " + local_time(id.attempt.created_ns) + ", attempt " + id.attempt.hex() + "\n  " +
          std::to_string(facts.ranks) + " ranks, " + std::to_string(facts.listing.segments.size()) + " of " +
          std::to_string(facts.listing.segment_count) + " segments, " + format_bytes(facts.bytes) + "\n";
 }
 
-std::string segment_text(const SegmentFacts& segment, const std::string& location) {
+std::string segment_text(const reader::SegmentFacts& segment, const std::string& location) {
   return "  segment " + std::to_string(segment.ref.index) + ": " + base::printable(location + "/" + segment.ref.path) +
          ", " + format_bytes(segment.bytes) +
          (segment.manifest ? ", by " + base::printable(segment.manifest->writer) : "") + "\n" +
@@ -99,12 +99,12 @@ std::string bytes_text(const Span& span) {
 }
 
 /// All segments of a version lie in one directory.
-std::string segments_text(const VersionFacts& facts, const std::string& location) {
+std::string segments_text(const reader::VersionFacts& facts, const std::string& location) {
   if (facts.segments.empty()) return {};
   std::vector<std::int64_t> numbers;
   std::set<std::string> writers;
   Span bytes{facts.segments.front().bytes, facts.segments.front().bytes};
-  for (const SegmentFacts& segment : facts.segments) {
+  for (const reader::SegmentFacts& segment : facts.segments) {
     numbers.push_back(segment.ref.index);
     bytes.widen(segment.bytes);
     if (segment.manifest) writers.insert(segment.manifest->writer);
@@ -117,10 +117,10 @@ std::string segments_text(const VersionFacts& facts, const std::string& location
   return text + "\n";
 }
 
-std::string damaged_text(const VersionFacts& facts) {
+std::string damaged_text(const reader::VersionFacts& facts) {
   std::string text;
   std::size_t count = 0;
-  for (const SegmentFacts& segment : facts.segments)
+  for (const reader::SegmentFacts& segment : facts.segments)
     if (segment.error && ++count <= kMostDamaged)
       text += "  segment " + std::to_string(segment.ref.index) + ": " + base::printable(segment.error->text()) + "\n";
   if (count > kMostDamaged) text += fmt::format("  and {} more that cannot be read\n", count - kMostDamaged);
@@ -165,7 +165,7 @@ std::string lot_text(const AlikeRanks& alike) {
 
 }  // namespace
 
-std::string folded_text(const VersionFacts& facts, const std::string& location) {
+std::string folded_text(const reader::VersionFacts& facts, const std::string& location) {
   std::string text = head(facts) + segments_text(facts, location) + damaged_text(facts);
   const auto lots = alike_ranks(facts, kMostLots);
   for (std::size_t i = 0; i < std::min(lots.size(), kMostLots); ++i) text += lot_text(lots[i]);
@@ -177,9 +177,9 @@ std::string folded_text(const VersionFacts& facts, const std::string& location) 
   return text;
 }
 
-std::string whole_text(const VersionFacts& facts, const std::string& location) {
+std::string whole_text(const reader::VersionFacts& facts, const std::string& location) {
   std::string text = head(facts);
-  for (const SegmentFacts& segment : facts.segments)
+  for (const reader::SegmentFacts& segment : facts.segments)
     text += segment_text(segment, location) + (segment.manifest ? pieces_text(*segment.manifest) : "");
   return text;
 }

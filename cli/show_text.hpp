@@ -3,11 +3,11 @@
 #include <string>
 
 #include "cli/libraries.hpp"
-#include "inspect/inventory.hpp"
+#include "reader/inventory.hpp"
 
 namespace perdure::cli {
 
-std::string folded_text(const VersionFacts& facts, const std::string& location);
-std::string whole_text(const VersionFacts& facts, const std::string& location);
+std::string folded_text(const reader::VersionFacts& facts, const std::string& location);
+std::string whole_text(const reader::VersionFacts& facts, const std::string& location);
 
 }  // namespace perdure::cli

@@ -72,7 +72,7 @@ file(GLOB capi_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/capi/*.
 list(FILTER capi_sources EXCLUDE REGEX "_test\\.cpp$")
 add_library(perdure_shared SHARED ${capi_sources})
 target_include_directories(perdure_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
-target_link_libraries(perdure_shared PRIVATE perdure_client perdure_reader perdure_warnings)
+target_link_libraries(perdure_shared PRIVATE perdure_client perdure_portable perdure_warnings)
 target_link_options(perdure_shared PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/perdure.map)
 set_target_properties(perdure_shared PROPERTIES OUTPUT_NAME perdure VERSION ${PROJECT_VERSION} SOVERSION 0
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/perdure.map)

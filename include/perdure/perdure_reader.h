@@ -21,6 +21,35 @@
 extern "C" {
 #endif
 
+/** How much of a stored version there is, judged by its manifests; perdure_reader_verify() reads every byte. */
+typedef enum perdure_stored_state {
+  PERDURE_STORED_COMPLETE = 0,   /**< all of it */
+  PERDURE_STORED_INCOMPLETE = 1, /**< segments are missing: it is being written, or was given up */
+  PERDURE_STORED_DAMAGED = 2     /**< a manifest is damaged, or they contradict each other */
+} perdure_stored_state;
+
+/** An attempt at a version, in a store. Texts are valid until the visitor returns. */
+typedef struct perdure_stored_version {
+  const char* name;           /**< of the checkpoint */
+  int64_t version;            /**< as it was given to perdure_checkpoint() */
+  perdure_stored_state state; /**< whether it can be read */
+  const char* reason;         /**< why it is not complete; "" when it is */
+  uint64_t ranks;             /**< that wrote it; 0: unknown */
+  uint64_t bytes;             /**< of its files */
+  uint64_t created_ns;        /**< since 1970; of several attempts at a version the newest one that is whole counts */
+} perdure_stored_version;
+
+/** Is shown one version after the other; anything but 0 ends that. */
+typedef int (*perdure_version_visitor)(void* context, const perdure_stored_version* version);
+
+/** Shows `visit` what is in the store at `store_path`, a directory or SCHEME://PLACE. [local]
+ *  `name`: of this checkpoint; NULL: of all, by name. Of each the oldest attempt comes first. `message` is that of
+ * perdure_open_reader(). PERDURE_NOT_FOUND: no such store, or nothing of that name; PERDURE_PERMISSION: of that name
+ * there is what this user may not read (of all names such are left out). */
+PERDURE_API perdure_status perdure_list_versions(const char* store_path, const char* name,
+                                                 perdure_version_visitor visit, void* context, char* message,
+                                                 size_t message_bytes);
+
 /** A version of a checkpoint that is open for reading. */
 typedef struct perdure_reader_handle perdure_reader_t;
 
@@ -88,6 +117,20 @@ PERDURE_API perdure_status perdure_reader_read_local(perdure_reader_t* reader, u
 /** Reads and verifies every byte of the version, its manifests and the room between chunks included. [local]
  *  PERDURE_CORRUPT: the text has the first defect, and how many there are. */
 PERDURE_API perdure_status perdure_reader_verify(perdure_reader_t* reader);
+
+/** For perdure_reader_export(); sums of these. */
+typedef enum perdure_export_option {
+  PERDURE_EXPORT_REPLACE = 1,   /**< what is there already */
+  PERDURE_EXPORT_UNVERIFIED = 2 /**< what was written is not read back and compared */
+} perdure_export_option;
+
+/** Writes regions as PATH.h5 (HDF5, with PATH.xdmf beside it where there are fields of two or three dimensions) or
+ *  PATH.zarr (Zarr 3): whole, or not at all. [local] `regions`: `count` names or numbers; NULL: all. `options`: a sum
+ * of perdure_export_option. PERDURE_INVALID_ARGUMENT: another ending; PERDURE_EXISTS: something is there already;
+ * PERDURE_NOT_FOUND: no such region; PERDURE_UNSUPPORTED: this machine has no HDF5 library; PERDURE_CORRUPT: a chunk is
+ * damaged, or what was read back is something else. */
+PERDURE_API perdure_status perdure_reader_export(perdure_reader_t* reader, const char* path, const char* const* regions,
+                                                 size_t count, int options);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,8 @@
 #include "capi/texts.hpp"
 #include "os/system.hpp"
 #include "perdure/perdure_reader.h"
+#include "portable/export_version.hpp"
+#include "reader/inventory.hpp"
 #include "reader/stored_content.hpp"
 
 namespace {
@@ -18,6 +20,7 @@ struct ReaderHandle {
   std::int32_t process = 0;  // that opened it; never changes, so that it may be read without the mutex
   std::mutex mutex;
   std::unique_ptr<store::Store> store;
+  store::VersionListing listing;
   std::optional<StoredContent> content;
   std::vector<std::string> types;  // of the regions, which infos point to
   std::string error_text;
@@ -39,15 +42,54 @@ perdure_status on_reader(perdure_reader_t* handle, Body body) {
   return outcome ? PERDURE_OK : outcome.error().code;
 }
 
+base::Result<std::unique_ptr<store::Store>> open_store(const char* path) {
+  if (path == nullptr || *path == '\0') return base::fail(refuse("store_path", "it is null or empty").error());
+  return store::make_store(path, {}, store::Whose::anybodys);
+}
+
+perdure_stored_version described(const reader::VersionFacts& facts) {
+  using State = reader::VersionFacts::State;
+  const auto& id = facts.listing.id;
+  const perdure_stored_state state = facts.state == State::complete     ? PERDURE_STORED_COMPLETE
+                                     : facts.state == State::incomplete ? PERDURE_STORED_INCOMPLETE
+                                                                        : PERDURE_STORED_DAMAGED;
+  return {id.name.c_str(),
+          static_cast<std::int64_t>(id.version),
+          state,
+          facts.reason.c_str(),
+          facts.ranks,
+          facts.bytes,
+          id.attempt.created_ns};
+}
+
+Status list_versions(const char* store_path, const char* name, perdure_version_visitor visit, void* context) {
+  if (visit == nullptr) return refuse("visit", "it is null");
+  PERDURE_TRY(const auto store, open_store(store_path));
+  PERDURE_TRY(auto names, store->names());  // says so when there is no store
+  if (name != nullptr && std::find(names.begin(), names.end(), name) == names.end())
+    return base::fail(PERDURE_NOT_FOUND, name, "no such checkpoint in " + store->properties().location);
+  if (name != nullptr) names = {name};
+  bool goes_on = true;
+  for (const std::string& one : names) {
+    const auto listed = reader::judge_each(*store, one, [&](const reader::VersionFacts& facts) {
+      const auto version = described(facts);
+      return goes_on = visit(context, &version) == 0;
+    });
+    if (!goes_on) return {};
+    const bool others = name == nullptr && !listed && listed.error().code == PERDURE_PERMISSION;
+    if (!listed && !others) return base::fail(listed.error());
+  }
+  return {};
+}
+
 Status open_content(ReaderHandle& handle, const char* store_path, const char* name, int64_t version) {
-  if (store_path == nullptr || *store_path == '\0') return refuse("store_path", "it is null or empty");
   if (name == nullptr) return refuse("name", "it is null");
   if (version < 0 && version != PERDURE_LATEST) return refuse("version", "it is negative, and not PERDURE_LATEST");
   const auto wanted = version < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(version));
-  PERDURE_TRY(handle.store, store::make_store(store_path, {}, store::Whose::anybodys));
+  PERDURE_TRY(handle.store, open_store(store_path));
   PERDURE_CHECK(handle.store->names());  // says so when there is no store
-  PERDURE_TRY(const auto listing, reader::find_version(*handle.store, name, wanted));
-  PERDURE_TRY(handle.content, StoredContent::open(*handle.store, listing));
+  PERDURE_TRY(handle.listing, reader::find_version(*handle.store, name, wanted));
+  PERDURE_TRY(handle.content, StoredContent::open(*handle.store, handle.listing));
   for (const auto& region : handle.content->regions()) handle.types.push_back(region.type.text());
   return {};
 }
@@ -126,6 +168,13 @@ base::ByteSpan bytes_at(void* target, std::size_t bytes) { return {static_cast<s
 }  // namespace
 
 extern "C" {
+
+perdure_status perdure_list_versions(const char* store_path, const char* name, perdure_version_visitor visit,
+                                     void* context, char* message, size_t message_bytes) {
+  const Status listed = base::caught("store", [&] { return list_versions(store_path, name, visit, context); });
+  capi::copy_text(listed ? std::string() : capi::text_of(listed.error()), message, message_bytes);
+  return listed ? PERDURE_OK : listed.error().code;
+}
 
 perdure_status perdure_open_reader(const char* store_path, const char* name, int64_t version, perdure_reader_t** out,
                                    char* message, size_t message_bytes) {
@@ -233,6 +282,26 @@ perdure_status perdure_reader_verify(perdure_reader_t* reader) {
     base::Error first = std::move(defects.front().error);
     if (defects.size() > 1) first.cause += "; and " + std::to_string(defects.size() - 1) + " more defects";
     return base::fail(std::move(first));
+  });
+}
+
+perdure_status perdure_reader_export(perdure_reader_t* reader, const char* path, const char* const* regions,
+                                     size_t count, int options) {
+  return on_reader(reader, [&](StoredContent& content, ReaderHandle& handle) -> Status {
+    if (path == nullptr) return refuse("path", "it is null");
+    if (regions == nullptr && count > 0) return refuse("regions", "it is null, and there are to be some");
+    if ((options & ~(PERDURE_EXPORT_REPLACE | PERDURE_EXPORT_UNVERIFIED)) != 0)
+      return refuse("options", "it is no sum of values of perdure_export_option");
+    portable::ExportOptions wanted;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (regions[i] == nullptr) return refuse("regions", "one of them is null");
+      wanted.regions.emplace_back(regions[i]);
+    }
+    wanted.replace = (options & PERDURE_EXPORT_REPLACE) != 0;
+    wanted.verify = (options & PERDURE_EXPORT_UNVERIFIED) == 0;
+    PERDURE_TRY(const auto exported, portable::export_version(*handle.store, handle.listing, content, path, wanted));
+    (void)exported;
+    return {};
   });
 }
 

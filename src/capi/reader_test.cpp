@@ -7,6 +7,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "os/file.hpp"
 #include "perdure/perdure_reader.h"
 #include "reader/written_testing.hpp"
 
@@ -256,6 +257,70 @@ TEST_F(ReaderInC, BelongsToTheProcessThatOpenedIt) {
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
+}
+
+struct Shown {
+  std::vector<std::tuple<std::string, std::int64_t, perdure_stored_state, std::string>> versions;
+  std::size_t most = 100;
+  static int visit(void* context, const perdure_stored_version* version) {
+    auto& shown = *static_cast<Shown*>(context);
+    EXPECT_GT(version->bytes, 0U);
+    EXPECT_GT(version->created_ns, 0U);
+    shown.versions.push_back({version->name, version->version, version->state, version->reason});
+    return shown.versions.size() < shown.most ? 0 : 1;
+  }
+};
+
+TEST_F(ReaderInC, ListsWhatIsInAStore) {
+  reader::WrittenRank rank;
+  rank.add(segment::RegionEntry{1, 1, 3}, std::vector<std::byte>(3));
+  rank.cut(4);
+  written_.write({"heat", 2, {9, 1}}, {rank, rank}, 2);  // a later attempt at an older version
+  written_.write({"nbody", 8, {1, 1}}, {rank}, 1);
+  ASSERT_TRUE(os::remove_file(written_.file({"heat", 2, {9, 1}}, 1, 2)));
+  Shown all, one, first;
+  char message[512];
+  const auto list = [&](const char* name, Shown& into) {
+    return perdure_list_versions(written_.path().c_str(), name, Shown::visit, &into, message, sizeof message);
+  };
+  ASSERT_EQ(list(nullptr, all), PERDURE_OK) << message;
+  ASSERT_EQ(all.versions.size(), 3U);
+  EXPECT_EQ(all.versions[0], std::tuple("heat", 3, PERDURE_STORED_COMPLETE, ""));
+  EXPECT_EQ(std::get<2>(all.versions[1]), PERDURE_STORED_INCOMPLETE);
+  EXPECT_THAT(std::get<3>(all.versions[1]), HasSubstr("1 of 2 segments"));
+  EXPECT_EQ(all.versions[2], std::tuple("nbody", 8, PERDURE_STORED_COMPLETE, ""));
+  ASSERT_EQ(list("nbody", one), PERDURE_OK);
+  EXPECT_EQ(one.versions.size(), 1U);
+  first.most = 1;
+  ASSERT_EQ(list(nullptr, first), PERDURE_OK);
+  EXPECT_EQ(first.versions.size(), 1U) << "it goes on after the visitor had enough";
+  EXPECT_EQ(list("head", one), PERDURE_NOT_FOUND);
+  EXPECT_THAT(message, HasSubstr("head: no such checkpoint in"));
+  EXPECT_EQ(perdure_list_versions("", nullptr, Shown::visit, &one, nullptr, 0), PERDURE_INVALID_ARGUMENT);
+  EXPECT_EQ(perdure_list_versions(written_.path().c_str(), nullptr, nullptr, &one, message, 9),
+            PERDURE_INVALID_ARGUMENT);
+  EXPECT_STREQ(message, "visit: i");
+}
+
+TEST_F(ReaderInC, ExportsWhatIsAskedFor) {
+  test_support::TemporaryDirectory directory;
+  const std::string path = directory / "heat.zarr";
+  const char* const regions[] = {"temperature", nullptr};
+  EXPECT_EQ(perdure_reader_export(reader_, path.c_str(), regions, 2, 0), PERDURE_INVALID_ARGUMENT);
+  EXPECT_EQ(perdure_reader_export(reader_, path.c_str(), nullptr, 1, 0), PERDURE_INVALID_ARGUMENT);
+  EXPECT_EQ(perdure_reader_export(reader_, path.c_str(), nullptr, 0, 4), PERDURE_INVALID_ARGUMENT);
+  EXPECT_EQ(perdure_reader_export(reader_, nullptr, nullptr, 0, 0), PERDURE_INVALID_ARGUMENT);
+  EXPECT_EQ(perdure_reader_export(reader_, (directory / "heat.doc").c_str(), nullptr, 0, 0), PERDURE_INVALID_ARGUMENT);
+  ASSERT_EQ(perdure_reader_export(reader_, path.c_str(), regions, 1, 0), PERDURE_OK)
+      << perdure_reader_error_text(reader_);
+  EXPECT_TRUE(os::exists(path + "/temperature/zarr.json").value());
+  EXPECT_FALSE(os::exists(path + "/ranks").value()) << "it was not asked for";
+  EXPECT_EQ(perdure_reader_export(reader_, path.c_str(), nullptr, 0, 0), PERDURE_EXISTS);
+  ASSERT_EQ(
+      perdure_reader_export(reader_, path.c_str(), nullptr, 0, PERDURE_EXPORT_REPLACE | PERDURE_EXPORT_UNVERIFIED),
+      PERDURE_OK)
+      << perdure_reader_error_text(reader_);
+  EXPECT_TRUE(os::exists(path + "/ranks").value());
 }
 
 }  // namespace

@@ -23,9 +23,9 @@ Likeness likeness(const segment::Piece& piece, bool with_counts) {
 
 using Lots = std::map<Likeness, std::vector<const segment::Piece*>>;
 
-Lots sorted(const VersionFacts& facts, bool with_counts) {
+Lots sorted(const reader::VersionFacts& facts, bool with_counts) {
   Lots lots;
-  for (const SegmentFacts& segment : facts.segments)
+  for (const reader::SegmentFacts& segment : facts.segments)
     if (segment.manifest)
       for (const auto& piece : segment.manifest->pieces) lots[likeness(piece, with_counts)].push_back(&piece);
   return lots;
@@ -80,7 +80,7 @@ void Span::widen(std::uint64_t value) {
   most = std::max(most, value);
 }
 
-std::vector<AlikeRanks> alike_ranks(const VersionFacts& facts, std::size_t most) {
+std::vector<AlikeRanks> alike_ranks(const reader::VersionFacts& facts, std::size_t most) {
   Lots lots = sorted(facts, true);
   if (lots.size() > most) lots = sorted(facts, false);
   std::vector<AlikeRanks> all;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "inspect/inventory.hpp"
+#include "reader/inventory.hpp"
 
 namespace perdure::inspect {
 
@@ -35,7 +35,7 @@ struct AlikeRanks {
 
 /// Groups ranks with equal regions. When that makes more than `most` groups, ranks whose regions differ only in their
 /// counts share a group, too. Ascending by the first rank.
-std::vector<AlikeRanks> alike_ranks(const VersionFacts& facts, std::size_t most);
+std::vector<AlikeRanks> alike_ranks(const reader::VersionFacts& facts, std::size_t most);
 
 /// Ascending numbers as ranges, "0-2,5"; beyond `most` ranges only the first and the last: "0,2,4,...,998".
 std::string short_ranges(const std::vector<std::int64_t>& ascending, std::size_t most = 6);

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "inspect/inventory.hpp"
 #include "inspect/residue.hpp"
+#include "reader/inventory.hpp"
 #include "segment/reader.hpp"
 
 namespace perdure::inspect {

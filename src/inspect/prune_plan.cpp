@@ -8,13 +8,14 @@
 namespace perdure::inspect {
 namespace {
 
-PruneAction removal_of(store::Store& store, const VersionFacts& facts, std::string why) {
+PruneAction removal_of(store::Store& store, const reader::VersionFacts& facts, std::string why) {
   const segment::VersionId id = facts.listing.id;
   return {id.text() + ", attempt " + id.attempt.hex(), std::move(why), facts.bytes,
           [&store, id] { return store.remove(id); }};
 }
 
-std::vector<std::size_t> places_to_retire(const std::vector<VersionFacts>& facts, const plan::RetentionPolicy& policy) {
+std::vector<std::size_t> places_to_retire(const std::vector<reader::VersionFacts>& facts,
+                                          const plan::RetentionPolicy& policy) {
   std::vector<plan::StoredVersion> stored;
   for (const auto& one : facts)
     stored.push_back({one.listing.id.version, one.complete(), one.listing.id.attempt.created_ns});
@@ -22,23 +23,23 @@ std::vector<std::size_t> places_to_retire(const std::vector<VersionFacts>& facts
 }
 
 /// The attempts before the newest complete one at a version serve nobody.
-bool superseded(const VersionFacts& one, const std::vector<VersionFacts>& facts) {
-  return std::any_of(facts.begin(), facts.end(), [&](const VersionFacts& other) {
+bool superseded(const reader::VersionFacts& one, const std::vector<reader::VersionFacts>& facts) {
+  return std::any_of(facts.begin(), facts.end(), [&](const reader::VersionFacts& other) {
     return other.complete() && other.listing.id.version == one.listing.id.version &&
            other.listing.id.attempt > one.listing.id.attempt;
   });
 }
 
-std::vector<PruneAction> decide(store::Store& store, const std::vector<VersionFacts>& facts,
+std::vector<PruneAction> decide(store::Store& store, const std::vector<reader::VersionFacts>& facts,
                                 const plan::RetentionPolicy& policy) {
   std::vector<PruneAction> actions;
   for (const std::size_t place : places_to_retire(facts, policy)) {
-    const VersionFacts& one = facts[place];
+    const reader::VersionFacts& one = facts[place];
     std::string why = "beyond retention";
     if (superseded(one, facts))
       why = "a newer attempt at this version is complete";
     else if (!one.complete())
-      why = std::string(state_name(one.state)) + ", and a newer one is complete";
+      why = std::string(reader::state_name(one.state)) + ", and a newer one is complete";
     actions.push_back(removal_of(store, one, std::move(why)));
   }
   return actions;
@@ -46,7 +47,7 @@ std::vector<PruneAction> decide(store::Store& store, const std::vector<VersionFa
 
 }  // namespace
 
-void plan_retention(store::Store& store, std::vector<VersionFacts> facts, const plan::RetentionPolicy& policy,
+void plan_retention(store::Store& store, std::vector<reader::VersionFacts> facts, const plan::RetentionPolicy& policy,
                     const DeepCheck& check, PrunePlan& plan) {
   for (;;) {
     auto actions = decide(store, facts, policy);
@@ -65,19 +66,19 @@ void plan_retention(store::Store& store, std::vector<VersionFacts> facts, const 
       std::move(actions.begin(), actions.end(), std::back_inserter(plan.actions));
       return;
     }
-    anchor->state = VersionFacts::State::damaged;
+    anchor->state = reader::VersionFacts::State::damaged;
     plan.refused.push_back(anchor->listing.id.text() +
                            " is damaged and does not count as complete; perdure verify says where");
   }
 }
 
-base::Status plan_removal(store::Store& store, const std::string& name, const std::vector<VersionFacts>& facts,
+base::Status plan_removal(store::Store& store, const std::string& name, const std::vector<reader::VersionFacts>& facts,
                           const std::set<std::uint64_t>& versions, bool even_the_last, const DeepCheck& check,
                           PrunePlan& plan) {
   std::vector<PruneAction> actions;
   std::set<std::uint64_t> found;
   bool removes_complete = false;
-  for (const VersionFacts& one : facts) {
+  for (const reader::VersionFacts& one : facts) {
     if (!versions.contains(one.listing.id.version)) continue;
     found.insert(one.listing.id.version);
     actions.push_back(removal_of(store, one, "asked for"));

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "inspect/inventory.hpp"
 #include "plan/retention.hpp"
+#include "reader/inventory.hpp"
 
 namespace perdure::inspect {
 
@@ -23,17 +23,17 @@ struct PrunePlan {
 };
 
 /// Reads every byte of a version; false when anything is wrong with it.
-using DeepCheck = std::function<bool(const VersionFacts&)>;
+using DeepCheck = std::function<bool(const reader::VersionFacts&)>;
 
 /// Applies the policy to the versions of one name. Before anything is given up, the version that everything would then
 /// rest on, the newest complete one, is read whole; when it is damaged, it counts as incomplete and the next older one
 /// is taken.
-void plan_retention(store::Store& store, std::vector<VersionFacts> facts, const plan::RetentionPolicy& policy,
+void plan_retention(store::Store& store, std::vector<reader::VersionFacts> facts, const plan::RetentionPolicy& policy,
                     const DeepCheck& check, PrunePlan& plan);
 
 /// Removes versions of one name on request; refuses if no other verified version of it would be left, unless
 /// `even_the_last`. PERDURE_NOT_FOUND for a version that is not there.
-base::Status plan_removal(store::Store& store, const std::string& name, const std::vector<VersionFacts>& facts,
+base::Status plan_removal(store::Store& store, const std::string& name, const std::vector<reader::VersionFacts>& facts,
                           const std::set<std::uint64_t>& versions, bool even_the_last, const DeepCheck& check,
                           PrunePlan& plan);
 

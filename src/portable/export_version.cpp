@@ -1,7 +1,9 @@
 #include "portable/export_version.hpp"
 
 #include "base/hash.hpp"
+#include "os/file.hpp"
 #include "portable/chunking.hpp"
+#include "portable/xdmf.hpp"
 
 namespace perdure::portable {
 namespace {
@@ -80,6 +82,25 @@ class Moving {
   std::vector<std::byte> buffer_;
 };
 
+base::Result<Facts> about(store::Store& store, const store::VersionListing& listing,
+                          const reader::StoredContent& content) {
+  PERDURE_TRY(const auto source, store.open(listing.segments.front()));
+  PERDURE_TRY(const auto manifest, segment::read_contents(*source));
+  const auto& id = listing.id;
+  return Facts{id.name, id.version, id.attempt.hex(), content.ranks(), manifest.writer};
+}
+
+std::string xdmf_beside(const std::string& path) { return path.substr(0, path.rfind('.')) + ".xdmf"; }
+
+/// Of what has two or three dimensions; its path, empty where nothing has.
+base::Result<std::string> write_xdmf(const std::string& path, const std::vector<DataSet>& sets, const Facts& about) {
+  const std::string text = xdmf(sets, path.substr(path.rfind('/') + 1), about);
+  if (text.empty()) return std::string();
+  const std::string beside = xdmf_beside(path);
+  PERDURE_CHECK(os::write_file_atomically(beside, base::as_bytes(text)));
+  return beside;
+}
+
 }  // namespace
 
 Status export_sets(reader::StoredContent& content, const std::vector<DataSet>& sets, Target& target, bool verify,
@@ -98,6 +119,32 @@ Status export_sets(reader::StoredContent& content, const std::vector<DataSet>& s
     one.give_back();
   }
   return {};
+}
+
+base::Result<Exported> export_version(store::Store& store, const store::VersionListing& listing,
+                                      reader::StoredContent& content, const std::string& path,
+                                      const ExportOptions& options) {
+  PERDURE_TRY(const auto format, format_of(path));
+  const bool hdf5 = format == Format::hdf5;
+  PERDURE_CHECK(check_free(path, format, options.replace));
+  if (hdf5 && !options.replace) PERDURE_CHECK(check_free(xdmf_beside(path), format, false));
+  Exported exported;
+  PERDURE_TRY(exported.sets, choose(content, options.regions));
+  for (const auto& set : exported.sets) exported.bytes += set.bytes();
+  PERDURE_TRY(const auto facts, about(store, listing, content));
+  PERDURE_TRY(const auto target, hdf5 ? make_hdf5(path, facts) : make_zarr(path, facts));
+  const Advance advance =
+      options.begins ? options.begins(exported.bytes * (options.verify ? 2 : 1)) : [](std::uint64_t) {};
+  PERDURE_CHECK(export_sets(content, exported.sets, *target, options.verify, advance));
+  // First, so that a file system that is full by now leaves neither of them.
+  if (hdf5) {
+    PERDURE_TRY(exported.xdmf, write_xdmf(path, exported.sets, facts));
+  }
+  if (auto published = target->publish(options.replace); !published) {
+    if (!exported.xdmf.empty()) (void)os::remove_file(exported.xdmf);
+    return base::fail(published.error());
+  }
+  return exported;
 }
 
 }  // namespace perdure::portable

@@ -15,4 +15,25 @@ using Advance = std::function<void(std::uint64_t bytes)>;
 base::Status export_sets(reader::StoredContent& content, const std::vector<DataSet>& sets, Target& target, bool verify,
                          const Advance& advance);
 
+struct ExportOptions {
+  std::vector<std::string> regions = {};  ///< by name or number; none: all
+  bool replace = false;                   ///< what is there already
+  bool verify = true;                     ///< it is read back and compared
+  /// Gets how many bytes will pass, before the first one does; gives who is told of them.
+  std::function<Advance(std::uint64_t bytes)> begins = {};
+};
+
+struct Exported {
+  std::vector<DataSet> sets;
+  std::uint64_t bytes = 0;
+  std::string xdmf;  ///< the path of what describes it for ParaView and VisIt; empty where there is none
+};
+
+/// Writes a version as PATH.h5, with PATH.xdmf beside it where there are fields of two or three dimensions, or as
+/// PATH.zarr: whole, or not at all. `content` is what `listing` means. PERDURE_EXISTS: something is there already;
+/// PERDURE_INVALID_ARGUMENT: the path has another ending; else as export_sets().
+base::Result<Exported> export_version(store::Store& store, const store::VersionListing& listing,
+                                      reader::StoredContent& content, const std::string& path,
+                                      const ExportOptions& options);
+
 }  // namespace perdure::portable

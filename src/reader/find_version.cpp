@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "reader/inventory.hpp"
 #include "reader/missing_text.hpp"
 #include "reader/stored_content.hpp"
 
@@ -20,22 +21,13 @@ std::string there(const std::vector<store::VersionListing>& listings) {
 }  // namespace
 
 base::Error missing_segments(const store::VersionListing& listing) {
-  std::string missing;
-  std::uint64_t next = 0, count = 0;
-  const auto add = [&](std::uint64_t end) {
-    if (next >= end) return;
-    missing += (missing.empty() ? "" : ",") + std::to_string(next);
-    if (end - next > 1) missing += "-" + std::to_string(end - 1);
-    count += end - next;
-  };
-  for (const auto& segment : listing.segments) {
-    add(std::min(segment.index, listing.segment_count));
-    next = std::uint64_t{segment.index} + 1;
-  }
-  add(listing.segment_count);
+  std::vector<std::uint32_t> present;
+  for (const auto& segment : listing.segments)
+    if (segment.index < listing.segment_count) present.push_back(segment.index);
+  const bool one = present.size() + 1 == listing.segment_count;
   return {PERDURE_INCOMPLETE, listing.id.text(),
-          "segment" + std::string(count == 1 ? " " : "s ") + missing + " of its " +
-              std::to_string(listing.segment_count) + (count == 1 ? " is" : " are") + " missing",
+          "segment" + std::string(one ? " " : "s ") + missing_ranges(present, listing.segment_count) + " of its " +
+              std::to_string(listing.segment_count) + (one ? " is" : " are") + " missing",
           "perdure ls shows which versions are complete", false};
 }
 

@@ -62,7 +62,9 @@ Status StoredContent::read_manifests() {
     PERDURE_TRY(auto manifest, read_manifest(*store_, segment));
     manifests.push_back(std::move(manifest));
   }
-  PERDURE_CHECK(store::check_version(listing_, manifests));
+  std::vector<const segment::Manifest*> all;
+  for (const auto& manifest : manifests) all.push_back(&manifest);
+  PERDURE_CHECK(store::check_version(listing_, all));
   parts_.resize(manifests.front().ranks);  // each of them is in one manifest
   for (std::size_t i = 0; i < manifests.size(); ++i)
     for (auto& piece : manifests[i].pieces) {

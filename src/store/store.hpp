@@ -172,6 +172,6 @@ using MakeStore = base::Result<std::unique_ptr<Store>>(const std::string& place,
 /// 100,000 regions per rank half a terabyte.
 base::Result<std::vector<segment::Manifest>> read_version(Store& store, const VersionListing& listing);
 /// The same judgement for who has read the manifests, in the order of the listing.
-base::Status check_version(const VersionListing& listing, const std::vector<segment::Manifest>& manifests);
+base::Status check_version(const VersionListing& listing, const std::vector<const segment::Manifest*>& manifests);
 
 }  // namespace perdure::store

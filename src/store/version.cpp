@@ -38,27 +38,27 @@ Status check_agreement(const Manifest& manifest, const Manifest& first, const Ve
   return {};
 }
 
-Status check_ranks(const std::vector<Manifest>& manifests, const std::string& object) {
+Status check_ranks(const std::vector<const Manifest*>& manifests, const std::string& object) {
   std::vector<std::uint32_t> ranks;
-  for (const Manifest& manifest : manifests)
-    for (const std::uint32_t rank : manifest.ranks_here()) ranks.push_back(rank);
+  for (const Manifest* manifest : manifests)
+    for (const std::uint32_t rank : manifest->ranks_here()) ranks.push_back(rank);
   std::sort(ranks.begin(), ranks.end());
   for (std::uint32_t i = 0; i < ranks.size(); ++i) {
     if (ranks[i] < i)
       return base::fail(PERDURE_CORRUPT, object, "rank " + std::to_string(ranks[i]) + " appears in two segments");
     if (ranks[i] > i) return base::fail(PERDURE_CORRUPT, object, "rank " + std::to_string(i) + " is in no segment");
   }
-  if (ranks.size() != manifests.front().ranks)
+  if (ranks.size() != manifests.front()->ranks)
     return base::fail(PERDURE_CORRUPT, object, "rank " + std::to_string(ranks.size()) + " is in no segment");
   return {};
 }
 
 }  // namespace
 
-base::Status check_version(const VersionListing& listing, const std::vector<Manifest>& manifests) {
+base::Status check_version(const VersionListing& listing, const std::vector<const Manifest*>& manifests) {
   PERDURE_CHECK(check_present(listing));
   for (std::size_t i = 0; i < manifests.size(); ++i)
-    PERDURE_CHECK(check_agreement(manifests[i], manifests.front(), listing, listing.segments[i]));
+    PERDURE_CHECK(check_agreement(*manifests[i], *manifests.front(), listing, listing.segments[i]));
   return check_ranks(manifests, listing.id.text());
 }
 
@@ -71,7 +71,9 @@ base::Result<std::vector<Manifest>> read_version(Store& store, const VersionList
     manifests.push_back(std::move(manifest));
     PERDURE_CHECK(check_agreement(manifests.back(), manifests.front(), listing, segment));
   }
-  PERDURE_CHECK(check_version(listing, manifests));
+  std::vector<const Manifest*> all;
+  for (const Manifest& manifest : manifests) all.push_back(&manifest);
+  PERDURE_CHECK(check_version(listing, all));
   return manifests;
 }
 

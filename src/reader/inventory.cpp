@@ -1,8 +1,8 @@
-#include "inspect/inventory.hpp"
+#include "reader/inventory.hpp"
 
 #include <algorithm>
 
-namespace perdure::inspect {
+namespace perdure::reader {
 namespace {
 
 SegmentFacts read_segment(store::Store& store, const store::SegmentRef& ref) {
@@ -33,6 +33,13 @@ void find_missing(VersionFacts& facts) {
   std::sort(ranks.begin(), ranks.end());
   facts.missing_segments = missing_ranges(segments, facts.listing.segment_count);
   facts.missing_ranks = missing_ranges(ranks, facts.ranks);
+}
+
+// By the manifests that were read already.
+base::Status check(const VersionFacts& facts) {
+  std::vector<const segment::Manifest*> manifests;
+  for (const SegmentFacts& segment : facts.segments) manifests.push_back(&*segment.manifest);
+  return store::check_version(facts.listing, manifests);
 }
 
 bool vanished(const VersionFacts& facts) {
@@ -84,7 +91,7 @@ VersionFacts judge(store::Store& store, const store::VersionListing& listing) {
   if (bad != facts.segments.end()) {
     facts.state = VersionFacts::State::damaged;
     facts.reason = bad->error->text();
-  } else if (auto whole = store::read_version(store, listing); whole) {
+  } else if (const auto whole = check(facts); whole) {
     facts.state = VersionFacts::State::complete;
   } else {
     const bool lacking = whole.error().code == PERDURE_NOT_FOUND;
@@ -110,6 +117,18 @@ void read_pieces(store::Store& store, VersionFacts& facts, std::optional<std::ui
       facts.reason = whole.error().text();
     }
   }
+}
+
+base::Status judge_each(store::Store& store, const std::string& name,
+                        const std::function<bool(VersionFacts facts)>& take) {
+  PERDURE_TRY(auto listings, store.list(name));
+  std::stable_sort(listings.begin(), listings.end(),
+                   [](const auto& a, const auto& b) { return a.id.attempt < b.id.attempt; });
+  for (const auto& listing : listings) {
+    VersionFacts facts = judge(store, listing);
+    if (!vanished(facts) && !take(std::move(facts))) break;
+  }
+  return {};
 }
 
 base::Result<std::vector<VersionFacts>> inventory(store::Store& store, const std::string& name) {
@@ -139,4 +158,4 @@ base::Result<std::map<std::string, std::uint64_t>> newest_complete(store::Store&
   return newest;
 }
 
-}  // namespace perdure::inspect
+}  // namespace perdure::reader

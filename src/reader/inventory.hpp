@@ -1,13 +1,15 @@
 #pragma once
 // What a store holds, judged to manifest level: the facts behind ls, show, prune and the summary of run.
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "inspect/checkpoints.hpp"
+#include "segment/manifest.hpp"
+#include "store/store.hpp"
 
-namespace perdure::inspect {
+namespace perdure::reader {
 
 struct SegmentFacts {
   store::SegmentRef ref;
@@ -31,7 +33,11 @@ struct VersionFacts {
 
 const char* state_name(VersionFacts::State state);
 
-/// Attempts that vanish meanwhile (retired by a running job) are left out.
+/// Judges one attempt after the other, the oldest first, until `take` gives false. Those that vanish meanwhile (retired
+/// by a running job) are left out.
+base::Status judge_each(store::Store& store, const std::string& name,
+                        const std::function<bool(VersionFacts facts)>& take);
+/// All of them, as the store lists them.
 base::Result<std::vector<VersionFacts>> inventory(store::Store& store, const std::string& name);
 /// What was left out where a segment has tables (format 3): all pieces, or that of one rank.
 void read_pieces(store::Store& store, VersionFacts& facts, std::optional<std::uint32_t> rank);
@@ -43,4 +49,4 @@ base::Result<std::map<std::string, std::uint64_t>> newest_complete(store::Store&
 /// What [0, count) lacks, as ranges; `present` ascending.
 std::string missing_ranges(const std::vector<std::uint32_t>& present, std::uint32_t count);
 
-}  // namespace perdure::inspect
+}  // namespace perdure::reader
