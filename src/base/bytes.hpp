@@ -16,6 +16,12 @@ inline constexpr std::uint64_t GiB = 1024 * MiB;
 using ByteSpan = std::span<std::byte>;
 using ConstByteSpan = std::span<const std::byte>;
 
+/// A run of contiguous memory; address nullptr: bytes that nobody wants.
+struct MemorySpan {
+  std::byte* address = nullptr;
+  std::uint64_t length = 0;
+};
+
 /// The smallest multiple of `unit` (> 0) that is not below `value`.
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 

@@ -16,11 +16,6 @@ namespace perdure::base {
 namespace {
 
 constexpr std::size_t kBlock = 64 * KiB;  // fits the second-level cache beside everything else
-// Streamed to the target and kept beside it, where it is hashed: the source is read once, so that what is hashed is
-// what the target gets, whoever writes to the source meanwhile. Stays in the first-level cache.
-constexpr std::size_t kKept = 4 * KiB;
-constexpr std::size_t kStreamFrom = 256 * KiB;  // below, the target is wanted in the caches
-constexpr std::size_t kLine = 64;
 constexpr std::align_val_t kStateAlignment{alignof(XXH3_state_t)};
 
 XXH3_state_t* state_of(void* state) { return static_cast<XXH3_state_t*>(state); }
@@ -34,7 +29,7 @@ void stream_and_keep_baseline(void* target, void* kept, const void* source, std:
   auto* to = static_cast<__m128i*>(target);
   auto* keep = static_cast<__m128i*>(kept);
   const auto* from = static_cast<const __m128i*>(source);
-  for (std::size_t lines = bytes / kLine; lines > 0; --lines, to += 4, keep += 4, from += 4) {
+  for (std::size_t lines = bytes / 64; lines > 0; --lines, to += 4, keep += 4, from += 4) {
     const __m128i a = _mm_loadu_si128(from);
     const __m128i b = _mm_loadu_si128(from + 1);
     const __m128i c = _mm_loadu_si128(from + 2);
@@ -52,7 +47,7 @@ void stream_and_keep_baseline(void* target, void* kept, const void* source, std:
 void fence() { _mm_sfence(); }
 #else
 void stream_and_keep_baseline(void* target, void* kept, const void* source, std::size_t bytes) {
-  std::memcpy(kept, source, bytes);
+  if (kept != source) std::memcpy(kept, source, bytes);
   __asm__ volatile("" : : "r"(kept) : "memory");  // else a compiler may copy from the source twice
   std::memcpy(target, kept, bytes);
 }
@@ -126,22 +121,56 @@ Hash128 Hasher::digest() const {
   return {hash.low64, hash.high64};
 }
 
-void copy_and_hash(std::byte* target, const std::byte* source, std::size_t bytes, Hasher& hasher) {
-  if (bytes < kStreamFrom) return copy_then_hash(target, source, bytes, hasher);
+void copy_and_hash(std::byte* target, const std::byte* source, std::size_t bytes, Hasher& hasher,
+                   std::size_t stream_from) {
+  if (bytes < stream_from) return copy_then_hash(target, source, bytes, hasher);
+  StreamedCopy copy(target, hasher);
+  copy.append({source, bytes});
+  copy.finish();
+}
+
+// Whole cache lines only are streamed: a line that is partly streamed is written to memory twice.
+StreamedCopy::StreamedCopy(std::byte* target, Hasher& hasher)
+    : target_(target), hasher_(hasher), head_((kLine - reinterpret_cast<std::uintptr_t>(target) % kLine) % kLine) {}
+
+void StreamedCopy::stream(const std::byte* source, std::size_t bytes) {
   const kernels::Set& chosen = chosen_kernels();
-  alignas(kLine) std::byte kept[kKept];
-  // Whole cache lines only: a line that is partly streamed is written to memory twice.
-  const std::size_t head = (kLine - reinterpret_cast<std::uintptr_t>(target) % kLine) % kLine;
-  copy_then_hash(target, source, head, hasher);
-  std::size_t done = head;
-  while (bytes - done >= kLine) {
-    const std::size_t block = std::min(kKept, (bytes - done) / kLine * kLine);
-    chosen.stream_and_keep(target + done, kept, source + done, block);
-    chosen.update(hasher.state_, kept, block);
-    done += block;
+  chosen.stream_and_keep(target_, kept_, source, bytes);
+  chosen.update(hasher_.state_, kept_, bytes);
+  target_ += bytes;
+}
+
+void StreamedCopy::append(ConstByteSpan data) {
+  if (head_ > 0) {
+    const std::size_t head = std::min(head_, data.size());
+    copy_then_hash(target_, data.data(), head, hasher_);
+    target_ += head;
+    head_ -= head;
+    data = data.subspan(head);
   }
+  while (!data.empty()) {
+    if (waits_ == 0 && data.size() >= kLine) {
+      const std::size_t block = std::min(kKept, data.size() / kLine * kLine);
+      stream(data.data(), block);
+      data = data.subspan(block);
+      continue;
+    }
+    const std::size_t more = std::min(kKept - waits_, data.size());
+    std::memcpy(kept_ + waits_, data.data(), more);
+    waits_ += more;
+    data = data.subspan(more);
+    if (waits_ == kKept) {
+      stream(kept_, kKept);
+      waits_ = 0;
+    }
+  }
+}
+
+void StreamedCopy::finish() {
+  copy_then_hash(target_, kept_, waits_, hasher_);
+  target_ += waits_;
+  waits_ = 0;
   fence();
-  copy_then_hash(target + done, source + done, bytes - done, hasher);
 }
 
 void copy_then_hash(std::byte* target, const std::byte* source, std::size_t bytes, Hasher& hasher) {

@@ -34,13 +34,40 @@ class Hasher {
   Hash128 digest() const;
 
  private:
-  friend void copy_and_hash(std::byte*, const std::byte*, std::size_t, Hasher&);
+  friend class StreamedCopy;
   void* state_;
 };
 
+/// From so many bytes on a copy passes the caches by; fewer are wanted there.
+inline constexpr std::size_t kStreamFrom = 256 * KiB;
+
 /// Copies `bytes` bytes from `source` to `target` (not overlapping) and feeds to `hasher` what the target gets: the
-/// source is read once, whoever writes to it meanwhile. Leaves the target out of the caches where the processor can.
-void copy_and_hash(std::byte* target, const std::byte* source, std::size_t bytes, Hasher& hasher);
+/// source is read once, whoever writes to it meanwhile. From `stream_from` bytes on it leaves the target out of the
+/// caches where the processor can.
+void copy_and_hash(std::byte* target, const std::byte* source, std::size_t bytes, Hasher& hasher,
+                   std::size_t stream_from = kStreamFrom);
+
+/// The same of what comes in pieces: the target is written as if they were one. Pieces of any size, the target past
+/// the caches. Nobody else sees all of it before finish().
+class StreamedCopy {
+ public:
+  StreamedCopy(std::byte* target, Hasher& hasher);
+  void append(ConstByteSpan data);
+  void finish();
+
+ private:
+  static constexpr std::size_t kLine = 64;
+  // Streamed to the target and kept beside it, where it is hashed: the source is read once, so that what is hashed is
+  // what the target gets, whoever writes to the source meanwhile. Stays in the first-level cache.
+  static constexpr std::size_t kKept = 4 * KiB;
+  void stream(const std::byte* source, std::size_t bytes);
+
+  std::byte* target_;  // of what comes next
+  Hasher& hasher_;
+  std::size_t head_;       // up to the next cache line of the target
+  std::size_t waits_ = 0;  // in kept_, and not at the target yet
+  alignas(kLine) std::byte kept_[kKept];
+};
 
 /// The reference for copy_and_hash: memcpy, then hash of the target. Tested equal; measured by bench/.
 void copy_then_hash(std::byte* target, const std::byte* source, std::size_t bytes, Hasher& hasher);

@@ -9,7 +9,7 @@ namespace perdure::base::kernels {
 /// Feeds bytes to an XXH3 state (XXH3_state_t; its layout does not depend on the machine flags).
 using Update = void (*)(void* state, const void* data, std::size_t bytes);
 /// Copies past the caches to `target`, and the very same to `kept`: each byte of the source is read once. Both are
-/// aligned to 64 bytes, `bytes` is a multiple of 64. The caller fences.
+/// aligned to 64 bytes, `bytes` is a multiple of 64. `source` may be `kept` itself. The caller fences.
 using StreamAndKeep = void (*)(void* target, void* kept, const void* source, std::size_t bytes);
 
 struct Set {

@@ -114,6 +114,28 @@ TEST(CopyAndHash, EqualsCopyThenHashAndTheOneShotHash) {
   for (int round = 0; round < 40; ++round) check_one_copy(random() % (MiB + 1), random);
 }
 
+TEST(StreamedCopy, IsOneCopyWhateverThePieces) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 200; ++round) {
+    const std::size_t bytes = random() % 40'000, shift = random() % 65, most = 1 + random() % 9'000;
+    const auto source = random_bytes(bytes, random);
+    std::vector<std::byte> target(bytes + 2 * 65, std::byte{7});
+    Hasher hasher;
+    StreamedCopy copy(target.data() + shift, hasher);
+    for (std::size_t at = 0; at < bytes;) {
+      const std::size_t piece = std::min(bytes - at, random() % 3 == 0 ? most : random() % (most + 1));
+      copy.append({source.data() + at, piece});
+      at += piece;
+    }
+    copy.finish();
+    ASSERT_EQ(hasher.digest(), hash128(source)) << "round " << round;
+    auto* const to = target.data() + shift;
+    ASSERT_TRUE(std::equal(source.begin(), source.end(), to)) << "round " << round;
+    ASSERT_TRUE(std::all_of(target.data(), to, [](std::byte b) { return b == std::byte{7}; }));
+    ASSERT_TRUE(std::all_of(to + bytes, to + bytes + 65, [](std::byte b) { return b == std::byte{7}; }));
+  }
+}
+
 // As a slot that somebody writes to while it is restored: another process, so that this one has no race.
 TEST(CopyAndHash, HashesWhatTheTargetGotWhoeverWritesToTheSourceMeanwhile) {
   constexpr std::size_t kSource = MiB, kRounds = 20;
@@ -155,6 +177,9 @@ TEST(HashKernels, OfThisProcessorCopyLikeTheBaseline) {
         return in.data() + (kAlignment - address % kAlignment) % kAlignment;
       };
       set.stream_and_keep(aligned(room), aligned(beside), source.data() + 1, bytes);
+      std::vector<std::byte> again(room.size(), std::byte{0});
+      set.stream_and_keep(aligned(again), aligned(beside), aligned(beside), bytes);  // what was kept, once more
+      EXPECT_TRUE(std::equal(source.begin() + 1, source.end(), aligned(again)));
       for (const std::byte* copy : {aligned(room), aligned(beside)}) {
         EXPECT_TRUE(std::equal(source.begin() + 1, source.end(), copy));
         EXPECT_EQ(copy[bytes], std::byte{0});

@@ -4,11 +4,7 @@
 
 namespace perdure::capture {
 
-/// A run of contiguous memory; address nullptr: bytes of the capture that are not restored.
-struct MemorySpan {
-  std::byte* address = nullptr;
-  std::uint64_t length = 0;
-};
+using base::MemorySpan;
 
 /// Used by one thread at a time.
 class Target {

@@ -16,6 +16,8 @@ class NodeEngine {
   void prefault_on(const os::CpuSet& cpus) { prefaulter_.run_on(cpus); }
   void set_prefault(bool on) { prefault_ = on; }
 
+  SlotPrefaulter& prefaulter() { return prefaulter_; }
+
   /// Greets the engine, and tells it what the next capture needs.
   base::Status connect(const std::string& socket, const ipc::Hello& hello);
   /// Forgets the engine and its slots; what the next capture needs stays known.

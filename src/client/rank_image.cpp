@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
+#include "base/scatter.hpp"
 #include "client/slot_codec.hpp"
 #include "client/slot_reading.hpp"
 #include "segment/reader.hpp"
 
 namespace perdure::client {
 namespace {
-
-constexpr std::uint64_t kBlock = 1 * base::MiB;
 
 std::string chunk_name(const segment::Piece& piece, std::size_t chunk) {
   return "rank " + std::to_string(piece.rank) + " chunk " + std::to_string(chunk);
@@ -175,16 +174,11 @@ base::Status RankImage::verify_from_store(std::size_t chunk, const std::vector<c
 base::Status RankImage::read_from(const segment::ByteSource& source, std::uint64_t begin, std::size_t chunk,
                                   const std::vector<capture::MemorySpan>& spans) const {
   base::Hasher hasher;
-  std::vector<std::byte> scratch;
-  const auto read = [&](std::uint64_t offset, base::ByteSpan target) -> base::Status {
-    for (std::uint64_t done = 0; done < target.size(); done += kBlock) {
-      const auto block = target.subspan(done, std::min<std::uint64_t>(kBlock, target.size() - done));
-      PERDURE_CHECK(source.read(begin + offset + done, block));
-      hasher.update(block);
-    }
+  PERDURE_CHECK(base::scatter_blocks(spans, [&](std::uint64_t offset, base::ByteSpan target) -> base::Status {
+    PERDURE_CHECK(source.read(begin + offset, target));
+    hasher.update(target);
     return {};
-  };
-  PERDURE_CHECK(for_each_block(spans, scratch, read));
+  }));
   if (hasher.digest() == piece_.chunks[chunk].hash) return {};
   return base::fail(PERDURE_CORRUPT, source.name(),
                     chunk_name(piece_, chunk) + " at offset " + std::to_string(begin) + " does not match its hash");

@@ -257,6 +257,7 @@ base::Status Session::restore_all(const std::string& name, std::int64_t version,
   if (ready) ready = check_version(version, true);
   if (ready) ready = job_->hold(name, NameClaims::Access::read);
   os::crash_point(os::CrashPoint::restore_begin);
+  const SlotPrefaulter::Pause pause(job_->engine().prefaulter());
   VersionReader reader(*job_);
   std::optional<capture::MemoryTarget> target;
   if (ready)
@@ -300,6 +301,7 @@ base::Status Session::restore_part(std::string_view name, std::int64_t version, 
       ready = base::fail(PERDURE_INVALID_ARGUMENT, "region " + std::to_string(target.id), "the address is null");
     if (ready) ready = job_->hold(std::string(name), NameClaims::Access::read);
     os::crash_point(os::CrashPoint::restore_begin);
+    const SlotPrefaulter::Pause pause(job_->engine().prefaulter());
     VersionReader reader(*job_);
     Opening opening{Operation::restore, std::string(name), version};
     opening.detail = kPart;

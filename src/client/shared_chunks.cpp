@@ -135,12 +135,9 @@ base::Status SharedChunks::read_from_nodes(Chunks wanted, const Take& take) {
   return {};
 }
 
-// Read by one rank, for the others into a slot, if there is room; else they read it, too.
-base::Status SharedChunks::lend(const plan::ChunkReading& reading, const Take& take) {
-  std::vector<std::byte> bytes(reading.bytes);
-  const std::vector<capture::MemorySpan> whole{{bytes.data(), bytes.size()}};
-  const auto& chunk = reading.chunk;
-  PERDURE_CHECK(reader_.read_chunk(chunk.rank, chunk.chunk, whole));
+// Out of memory where a chunk is, and was verified.
+base::Status SharedChunks::take_from_memory(const plan::StoredChunk& chunk, base::ConstByteSpan bytes,
+                                            const Take& take) {
   PERDURE_CHECK(take(chunk, [&](const std::vector<capture::MemorySpan>& spans) -> base::Status {
     std::uint64_t at = 0;
     for (const auto& span : spans) {
@@ -150,15 +147,37 @@ base::Status SharedChunks::lend(const plan::ChunkReading& reading, const Take& t
     return {};
   }));
   mine_.erase(chunk);
+  return {};
+}
+
+// Read by one rank, for the others into a slot: straight into it where it is memory. Without a slot each of them reads
+// it.
+base::Status SharedChunks::lend(const plan::ChunkReading& reading, const Take& take) {
+  const auto& chunk = reading.chunk;
   const auto number = static_cast<std::uint32_t>(chunk.chunk);
   ipc::Channel& engine = job_.engine().channel();
-  const auto granted = engine.call(ipc::GrantGuest{reader_.id(), chunk.rank, number, bytes.size()});
-  if (!granted) return engine.connected() ? base::Status() : base::fail(granted.error());
-  const auto slot = slot_of(granted->slot);
-  base::Hasher hasher;
   auto& slots = job_.engine().slots();
-  if (!slots.prepare(slot, bytes.size()) || !slots.write(slot, 0, bytes, hasher)) return {};
-  PERDURE_CHECK(engine.call(ipc::GuestWritten{reader_.id(), chunk.rank, number, bytes.size(), hasher.digest()}));
+  const auto granted = engine.call(ipc::GrantGuest{reader_.id(), chunk.rank, number, reading.bytes});
+  if (!granted && !engine.connected()) return base::fail(granted.error());
+  const auto slot = granted ? slot_of(granted->slot) : tier::SlotAddress{};
+  const bool has_room = granted && slots.prepare(slot, reading.bytes);
+  base::ByteSpan place;
+  if (has_room) {
+    PERDURE_TRY(place, slots.memory(slot, reading.bytes));
+  }
+  std::unique_ptr<std::byte[]> buffer;
+  if (place.empty()) {
+    buffer = std::make_unique_for_overwrite<std::byte[]>(reading.bytes);
+    place = {buffer.get(), reading.bytes};
+  }
+  PERDURE_CHECK(reader_.read_chunk(chunk.rank, chunk.chunk, {{place.data(), place.size()}}));
+  PERDURE_CHECK(take_from_memory(chunk, place, take));
+  if (!has_room) return {};
+  PERDURE_TRY(const auto* piece, reader_.locate(chunk.rank));
+  const base::Hash128 hash = piece->chunks[chunk.chunk].hash;  // which read_chunk() compared
+  base::Hasher hasher;
+  if (buffer && (!slots.write(slot, 0, place, hasher) || hasher.digest() != hash)) return {};
+  PERDURE_CHECK(engine.call(ipc::GuestWritten{reader_.id(), chunk.rank, number, reading.bytes, hash}));
   return {};
 }
 

@@ -29,6 +29,7 @@ class SharedChunks {
   base::Status bring(const Chunks& wanted);
   base::Result<std::vector<ipc::GuestChunk>> guests() const;
   base::Status take_guest(const ipc::GuestChunk& guest, const Take& take);
+  base::Status take_from_memory(const plan::StoredChunk& chunk, base::ConstByteSpan bytes, const Take& take);
   base::Status lend(const plan::ChunkReading& reading, const Take& take);
   base::Status take_from_image(const plan::StoredChunk& chunk, const Take& take);
   void release();

@@ -7,7 +7,17 @@ namespace perdure::client {
 void SlotPrefaulter::add(const tier::SlotAddress& slot, std::uint64_t bytes) {
   std::lock_guard guard(mutex_);
   tasks_.push_back({slot, bytes});
-  if (running_) return;
+  start();
+}
+
+void SlotPrefaulter::pause(bool paused) {
+  std::lock_guard guard(mutex_);
+  paused_ = paused;
+  start();
+}
+
+void SlotPrefaulter::start() {
+  if (running_ || paused_ || tasks_.empty()) return;
   thread_.join();
   auto begun = os::Thread::start(
       "slot prefaulter",
@@ -39,7 +49,7 @@ void SlotPrefaulter::stop() {
 // Ends when there is nothing left, so that a handle at rest has no thread.
 void SlotPrefaulter::run() {
   std::unique_lock guard(mutex_);
-  while (!tasks_.empty()) {
+  while (!tasks_.empty() && !paused_) {
     Task task = tasks_.front();
     tasks_.pop_front();
     guard.unlock();

@@ -20,18 +20,33 @@ class SlotPrefaulter {
   /// Prepares `bytes` of the slot soon. A failure is no loss: the capture prepares again and hears the reason.
   void add(const tier::SlotAddress& slot, std::uint64_t bytes);
   void stop();  ///< forgets what was not begun; add() starts anew
+  /// Begins with no slot while one of these lives: somebody waits for what the processors do besides. One at a time.
+  class Pause {
+   public:
+    explicit Pause(SlotPrefaulter& of) : of_(of) { of_.pause(true); }
+    ~Pause() {
+      base::attempt([this] { of_.pause(false); });
+    }
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+   private:
+    SlotPrefaulter& of_;
+  };
 
  private:
   struct Task {
     tier::SlotAddress slot;
     std::uint64_t bytes = 0;
   };
+  void pause(bool paused);
+  void start();  // with the mutex
   void run();
   tier::SlotIo& slots_;
   os::CpuSet cpus_;
   std::mutex mutex_;
   std::deque<Task> tasks_;
-  bool running_ = false;
+  bool running_ = false, paused_ = false;
   os::Thread thread_;
 };
 

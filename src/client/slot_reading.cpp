@@ -6,12 +6,9 @@ base::Status read_slot(tier::SlotIo& io, const tier::SlotAddress& slot, std::uin
                        const std::vector<capture::MemorySpan>& spans, const std::string& object,
                        const std::string& what) {
   base::Hasher hasher;
-  std::vector<std::byte> scratch;
   // Maps the slot's pages in one call instead of one fault each.
   PERDURE_CHECK(io.prepare(slot, length));
-  PERDURE_CHECK(for_each_block(spans, scratch, [&](std::uint64_t offset, base::ByteSpan target) {
-    return io.read(slot, offset, target, hasher);
-  }));
+  PERDURE_CHECK(io.scatter(slot, spans, hasher));
   if (hasher.digest() == hash) return {};
   return base::fail(PERDURE_CORRUPT, object,
                     what + " does not match its hash in " + slot.path + " at offset " + std::to_string(slot.offset));

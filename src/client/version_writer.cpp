@@ -95,17 +95,18 @@ base::Result<segment::ChunkEntry> VersionWriter::copy(const tier::SlotAddress& s
   tier::SlotIo& io = job_.engine().slots();
   if (auto prepared = io.prepare(slot, range.length); !prepared) return base::fail(prepared.error());
   base::Hasher hasher;
-  std::uint64_t offset = 0;
+  PERDURE_TRY(auto fill, io.fill(slot, range.length, hasher));
   const auto take = [&](base::ConstByteSpan bytes) -> base::Status {
-    PERDURE_CHECK(io.write(slot, offset, bytes, hasher));
-    offset += bytes.size();
+    PERDURE_CHECK(fill.append(bytes));
     os::crash_point(os::CrashPoint::checkpoint_chunk_half);
     return {};
   };
   PERDURE_CHECK(source_.read(range, take));
-  if (offset != range.length)
-    return base::fail(PERDURE_INTERNAL, grant_.id.text(),
-                      "its source gave " + std::to_string(offset) + " bytes of " + std::to_string(range.length));
+  PERDURE_CHECK(fill.finish());
+  if (fill.appended() != range.length)
+    return base::fail(
+        PERDURE_INTERNAL, grant_.id.text(),
+        "its source gave " + std::to_string(fill.appended()) + " bytes of " + std::to_string(range.length));
   return segment::ChunkEntry{slot.slot, range.length, hasher.digest(), slot.tier};
 }
 

@@ -26,6 +26,7 @@ class MappedSlot final : public SlotAccess {
   }
   base::Result<std::uint64_t> size() override { return mapping_.size(); }
   base::ConstByteSpan view() const override { return {mapping_.data(), mapping_.size()}; }
+  base::ByteSpan memory() override { return {mapping_.data(), mapping_.size()}; }
   base::Status prepare(std::uint64_t bytes, bool fresh) override {
     std::lock_guard guard(preparing_);
     if (populated_ >= bytes && !fresh) return {};

@@ -1,5 +1,7 @@
 #include "tier/slot_io.hpp"
 
+#include "base/scatter.hpp"
+
 namespace perdure::tier {
 namespace {
 
@@ -9,7 +11,86 @@ base::Status check_range(const SlotAddress& slot, std::uint64_t offset, std::uin
                     "access beyond the slot's capacity of " + std::to_string(slot.capacity) + " bytes");
 }
 
+// Smaller pieces are written and read together.
+constexpr std::uint64_t kGathered = 256 * base::KiB;
+// What passes the caches by is at least so long, where all of it is much.
+constexpr std::uint64_t kLongRun = 4 * base::KiB;
+
+/// What nobody wants is hashed where it is.
+void scatter_memory(base::ConstByteSpan memory, std::span<const base::MemorySpan> spans, base::Hasher& hasher) {
+  const std::uint64_t stream_from = memory.size() < base::kStreamFrom ? base::kStreamFrom : kLongRun;
+  for (const auto& span : spans) {
+    if (span.address == nullptr)
+      hasher.update(memory.first(span.length));
+    else
+      base::copy_and_hash(span.address, memory.data(), span.length, hasher, stream_from);
+    memory = memory.subspan(span.length);
+  }
+}
+
 }  // namespace
+
+SlotFill::SlotFill(std::shared_ptr<SlotAccess> access, std::uint64_t bytes, base::Hasher& hasher)
+    : access_(std::move(access)), bytes_(bytes), hasher_(hasher) {
+  const base::ByteSpan memory = access_->memory();
+  if (bytes >= base::kStreamFrom && memory.size() >= bytes) copy_.emplace(memory.data(), hasher);
+}
+
+base::Status SlotFill::append(base::ConstByteSpan data) {
+  if (data.size() > bytes_ - appended_)
+    return base::fail(PERDURE_INTERNAL, "slot", "it is to be filled with more than was said");
+  appended_ += data.size();
+  if (copy_) {
+    copy_->append(data);
+    return {};
+  }
+  if (gathered_.size() + data.size() < kGathered) {
+    gathered_.insert(gathered_.end(), data.begin(), data.end());
+    return {};
+  }
+  PERDURE_CHECK(pass_on());
+  if (data.size() < kGathered) {
+    gathered_.assign(data.begin(), data.end());
+    return {};
+  }
+  PERDURE_CHECK(access_->write(written_, data, hasher_));
+  written_ += data.size();
+  return {};
+}
+
+base::Status SlotFill::pass_on() {
+  if (gathered_.empty()) return {};
+  PERDURE_CHECK(access_->write(written_, gathered_, hasher_));
+  written_ += gathered_.size();
+  gathered_.clear();
+  return {};
+}
+
+base::Status SlotFill::finish() {
+  if (!copy_) return pass_on();
+  copy_->finish();
+  return {};
+}
+
+base::Result<SlotFill> SlotIo::fill(const SlotAddress& slot, std::uint64_t bytes, base::Hasher& hasher) {
+  PERDURE_CHECK(check_range(slot, 0, bytes));
+  PERDURE_TRY(auto access, open(slot));
+  return SlotFill(std::move(access), bytes, hasher);
+}
+
+base::Status SlotIo::scatter(const SlotAddress& slot, std::span<const base::MemorySpan> spans, base::Hasher& hasher) {
+  std::uint64_t bytes = 0;
+  for (const auto& span : spans) bytes += span.length;
+  PERDURE_CHECK(check_range(slot, 0, bytes));
+  PERDURE_TRY(const auto access, open(slot));
+  const base::ConstByteSpan memory = access->memory();
+  if (memory.size() >= bytes) {
+    scatter_memory(memory.first(bytes), spans, hasher);
+    return {};
+  }
+  return base::scatter_blocks(
+      spans, [&](std::uint64_t offset, base::ByteSpan target) { return access->read(offset, target, hasher); });
+}
 
 base::Result<std::shared_ptr<SlotAccess>> SlotIo::open(const SlotAddress& slot) {
   std::lock_guard lock(mutex_);
@@ -48,6 +129,13 @@ base::Result<base::ConstByteSpan> SlotIo::view(const SlotAddress& slot, std::uin
   PERDURE_TRY(const auto access, open(slot));
   const base::ConstByteSpan all = access->view();
   return all.empty() ? all : all.first(bytes);
+}
+
+base::Result<base::ByteSpan> SlotIo::memory(const SlotAddress& slot, std::uint64_t bytes) {
+  PERDURE_CHECK(check_range(slot, 0, bytes));
+  PERDURE_TRY(const auto access, open(slot));
+  const base::ByteSpan all = access->memory();
+  return all.size() < bytes ? base::ByteSpan() : all.first(bytes);
 }
 
 void SlotIo::clear() {

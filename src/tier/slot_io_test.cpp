@@ -49,6 +49,43 @@ TEST_P(SlotIoTest, PartsWrittenInPiecesReadBackInOtherPiecesWithTheSameHash) {
   EXPECT_EQ(reading.digest(), base::hash128(data));
 }
 
+TEST_P(SlotIoTest, IsFilledByPiecesOfAnySizeAndScatteredOverRunsOfAnySize) {
+  std::mt19937_64 random(3);
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{5000}, std::size_t{300'000}, std::size_t{1'500'001}})
+    for (const std::size_t most : {std::size_t{90}, std::size_t{9000}, std::size_t{500'000}}) {
+      std::vector<std::byte> data(bytes), back(bytes, std::byte{1});
+      for (auto& b : data) b = static_cast<std::byte>(random());
+      ASSERT_TRUE(io.prepare(slot, bytes));
+      base::Hasher writing, reading;
+      auto fill = io.fill(slot, bytes, writing);
+      ASSERT_TRUE(fill);
+      for (std::size_t at = 0; at < bytes;) {
+        const std::size_t piece = std::min<std::size_t>(bytes - at, random() % (most + 1));
+        ASSERT_TRUE(fill->append(base::ConstByteSpan(data).subspan(at, piece)));
+        at += piece;
+      }
+      EXPECT_FALSE(fill->append(base::as_bytes("more than was said")));
+      ASSERT_TRUE(fill->finish());
+      EXPECT_EQ(fill->appended(), bytes);
+      EXPECT_EQ(writing.digest(), base::hash128(data));
+      std::vector<base::MemorySpan> spans;
+      for (std::size_t at = 0; at < bytes;) {
+        const std::size_t run = std::min<std::size_t>(bytes - at, random() % (most + 1));
+        const bool wanted = random() % 4 != 0;
+        spans.push_back({wanted ? back.data() + at : nullptr, run});
+        if (!wanted) std::fill_n(data.begin() + static_cast<std::ptrdiff_t>(at), run, std::byte{1});
+        at += run;
+      }
+      ASSERT_TRUE(io.scatter(slot, spans, reading));
+      EXPECT_EQ(back, data) << bytes << " bytes in runs of up to " << most;
+      EXPECT_EQ(reading.digest(), writing.digest());
+    }
+  base::Hasher hasher;
+  EXPECT_FALSE(io.fill(slot, 2 * MiB + 1, hasher));
+  const base::MemorySpan beyond{nullptr, 2 * MiB + 1};
+  EXPECT_FALSE(io.scatter(slot, std::span(&beyond, 1), hasher));
+}
+
 TEST_P(SlotIoTest, AllBytesAreMovedHoweverFewTheSystemMovesAtATime) {
   std::mt19937_64 random(2);
   std::vector<std::byte> data(700'001), back(data.size());

@@ -109,6 +109,8 @@ class SlotAccess {
   virtual base::Result<std::uint64_t> size() = 0;
   /// Direct view of the whole slot; empty where it is not memory.
   virtual base::ConstByteSpan view() const { return {}; }
+  /// The same for who writes: what is put there is written. Empty where write() does anything else.
+  virtual base::ByteSpan memory() { return {}; }
   /// Takes from the system now what writing the first `bytes` bytes will need. PERDURE_NO_SPACE when there is no room.
   /// `fresh`: what was prepared before is gone. Any thread.
   virtual base::Status prepare(std::uint64_t /*bytes*/, bool /*fresh*/) { return {}; }

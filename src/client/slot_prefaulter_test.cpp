@@ -1,0 +1,70 @@
+#include "client/slot_prefaulter.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "os/system.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace perdure::client {
+namespace {
+
+constexpr std::uint64_t kBytes = 2 * base::MiB;
+
+std::uint64_t backed_bytes(const std::string& path) {
+  struct stat facts {};
+  return ::stat(path.c_str(), &facts) == 0 ? static_cast<std::uint64_t>(facts.st_blocks) * 512 : 0;
+}
+
+bool await_backed(const std::string& path, std::uint64_t bytes) {
+  for (int i = 0; i < 10'000 && backed_bytes(path) < bytes; ++i) os::sleep_ns(1'000'000);
+  return backed_bytes(path) >= bytes;
+}
+
+class Prefaulting : public testing::Test {
+ protected:
+  Prefaulting() : tier_(tier::make_tier("memory", {0, directory_ / "slots", kBytes, 8 * base::MiB}).value()) {}
+  tier::SlotAddress slot() { return tier_->address(tier_->acquire(kBytes).value()); }
+  test_support::TemporaryDirectory directory_;
+  std::unique_ptr<tier::Tier> tier_;
+  tier::SlotIo slots_;
+  SlotPrefaulter prefaulter_{slots_};
+};
+
+TEST_F(Prefaulting, BacksSlotsAheadOfTheirUse) {
+  const auto first = slot(), second = slot();
+  const std::uint64_t before = backed_bytes(first.path);
+  prefaulter_.add(first, kBytes);
+  EXPECT_TRUE(await_backed(first.path, before + kBytes));
+  prefaulter_.add(second, kBytes);  // when its thread may have ended
+  EXPECT_TRUE(await_backed(second.path, before + kBytes + (first.path == second.path ? kBytes : 0)));
+}
+
+TEST_F(Prefaulting, BeginsWithNothingWhileItIsToPauseAndGoesOnAfterwards) {
+  const auto first = slot(), second = slot();
+  const std::uint64_t before = backed_bytes(first.path);
+  {
+    const SlotPrefaulter::Pause pause(prefaulter_);
+    prefaulter_.add(first, kBytes);
+    prefaulter_.add(second, kBytes);
+    os::sleep_ns(100'000'000);
+    EXPECT_EQ(backed_bytes(first.path), before);
+  }
+  EXPECT_TRUE(await_backed(first.path, before + kBytes));
+  EXPECT_TRUE(await_backed(second.path, before + kBytes));
+}
+
+TEST_F(Prefaulting, ForgetsWhatWaitsWhenItIsStopped) {
+  const auto only = slot();
+  const std::uint64_t before = backed_bytes(only.path);
+  {
+    const SlotPrefaulter::Pause pause(prefaulter_);
+    prefaulter_.add(only, kBytes);
+    prefaulter_.stop();
+  }
+  os::sleep_ns(50'000'000);
+  EXPECT_EQ(backed_bytes(only.path), before);
+}
+
+}  // namespace
+}  // namespace perdure::client
