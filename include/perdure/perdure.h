@@ -149,9 +149,11 @@ PERDURE_API perdure_status perdure_describe(perdure_t* handle, int id, const cha
 /** @name Arrays that ranks have together
  *  A region can be a part of an array: then a checkpoint comes back on any number of ranks, divided in any way. All
  * ranks declare the same arrays, under the same ids, at the latest before the next checkpoint; a rank that has nothing
- * of one declares it without boxes. Each element has exactly one owner. What ranks say differently, the first elements
- * that no rank has or that two have, is refused at the checkpoint, with the same error on all ranks (PERDURE_MISMATCH).
- * That check costs an exchange after a declaration has changed, and nothing otherwise.
+ * of one declares it without boxes. Each element has an owner. Where it has several, they have the same value, bit for
+ * bit, and the lowest rank stores it; boxes of one rank do not overlap. What ranks say differently, the first elements
+ * that no rank has, or that two have with other values, is refused at the checkpoint, with the same error on all ranks
+ * (PERDURE_MISMATCH). That check costs an exchange after a declaration has changed; what several ranks have is hashed
+ * at every checkpoint, and the hashes are exchanged.
  *
  *  Indices and extents are of 64 bits; the last dimension varies fastest. (Fortran: the front turns the dimensions
  *  round, so that a(nx,ny) is an array of extents ny, nx.) Types of elements are texts: i1 i2 i4 i8 (integers), u1 u2

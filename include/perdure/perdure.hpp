@@ -249,8 +249,8 @@ class Handle {
   }
 
   /// Registers this rank's boxes of an array. [local] All ranks declare the array, under the same id; every element has
-  /// one owner. Boxes without elements count as none, so that a rank that has nothing gives an empty one. The elements
-  /// must stay where they are, as in protect().
+  /// an owner, or several with the same value. Boxes without elements count as none, so that a rank that has nothing
+  /// gives an empty one. The elements must stay where they are, as in protect().
   template <class T>
   Status protect_global(int id, const Array& array, const std::vector<Box<T>>& boxes) {
     const std::size_t dimensions = array.extents.size();

@@ -71,6 +71,24 @@ std::optional<Box> intersection(const Box& a, const Box& b) {
   return both;
 }
 
+std::vector<Box> without(const Box& box, const Box& cut) {
+  const auto inner = intersection(box, cut);
+  if (!inner) return {box};
+  std::vector<Box> outside;
+  Box rest = box;  // shrinks to `inner`, one dimension after the other
+  for (unsigned d = 0; d < box.dimensions; ++d) {
+    Box side = rest;
+    side.end[d] = inner->begin[d];
+    if (side.begin[d] < side.end[d]) outside.push_back(side);
+    side = rest;
+    side.begin[d] = inner->end[d];
+    if (side.begin[d] < side.end[d]) outside.push_back(side);
+    rest.begin[d] = inner->begin[d];
+    rest.end[d] = inner->end[d];
+  }
+  return outside;
+}
+
 Box widened(const Box& box, const Index& ghosts, const Box& within) {
   Box wide = box;
   for (unsigned d = 0; d < box.dimensions; ++d) {

@@ -37,6 +37,9 @@ base::Result<Box> whole(std::span<const std::uint64_t> extents, std::uint64_t el
 /// What is in both, which have as many dimensions; nothing when that is empty.
 std::optional<Box> intersection(const Box& a, const Box& b);
 
+/// What of `box` is not in `cut`, which has as many dimensions: at most twice as many boxes, in no particular order.
+std::vector<Box> without(const Box& box, const Box& cut);
+
 /// A box with its ghosts: so many indices more on both sides of each dimension, but none outside of `within`, which the
 /// box lies in.
 Box widened(const Box& box, const Index& ghosts, const Box& within);

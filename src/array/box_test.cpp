@@ -100,5 +100,25 @@ TEST(Boxes, BetweenTwoOfTheirElementsAreFewAndInOrder) {
   EXPECT_TRUE(between(Box(), 0, 0).empty());
 }
 
+TEST(Box, WithoutAnotherOneHasAllElementsThatThatHasNot) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    AnyBoxes any(seed);
+    const Box whole = any.array(12);
+    const Box box = any.part(whole), cut = any.part(whole);
+    const auto outside = without(box, cut);
+    EXPECT_LE(outside.size(), std::max(2U * whole.dimensions, 1U));
+    std::uint64_t elements = 0;
+    for (std::size_t i = 0; i < outside.size(); ++i) {
+      EXPECT_TRUE(box.contains(outside[i]));
+      EXPECT_FALSE(intersection(outside[i], cut));
+      for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(intersection(outside[i], outside[j]));
+      elements += outside[i].elements();
+    }
+    const auto inner = intersection(box, cut);
+    EXPECT_EQ(elements, box.elements() - (inner ? inner->elements() : 0)) << "seed " << seed;
+  }
+  EXPECT_TRUE(without(Box{}, Box{}).empty()) << "a scalar";
+}
+
 }  // namespace
 }  // namespace perdure::array

@@ -44,6 +44,13 @@ std::optional<std::pair<std::int64_t, std::int64_t>> reach(const array::Box& box
 
 }  // namespace
 
+array::Strided part_of(const array::Strided& lies, const array::Box& part) {
+  array::Strided found{part, lies.strides, lies.offset};
+  for (unsigned d = 0; d < part.dimensions; ++d)
+    found.offset += static_cast<std::int64_t>(part.begin[d] - lies.box.begin[d]) * lies.strides[d];
+  return found;
+}
+
 base::Result<std::shared_ptr<const ArrayPart>> ArrayPart::make(std::int32_t id, segment::ArrayEntry array,
                                                                const Ghosts& ghosts, const std::vector<OwnedBox>& owned,
                                                                bool stores) {
@@ -115,7 +122,44 @@ base::Result<std::shared_ptr<const ArrayPart>> ArrayPart::place(std::uint64_t fi
   return placed;
 }
 
+base::Result<std::shared_ptr<const ArrayPart>> ArrayPart::leave(const std::vector<Shared>& elsewhere) const {
+  auto part = std::make_shared<ArrayPart>(*this);
+  std::vector<std::vector<array::Box>> cuts(memory_.size());
+  for (const auto& [number, box] : elsewhere) cuts.at(number).push_back(box);
+  auto left = std::make_shared<std::vector<array::Strided>>();
+  for (std::size_t i = 0; i < memory_.size(); ++i) {
+    std::vector<array::Box> rest{memory_[i].box};
+    for (const auto& cut : cuts[i]) {
+      std::vector<array::Box> next;
+      for (const auto& box : rest) {
+        const auto outside = array::without(box, cut);
+        next.insert(next.end(), outside.begin(), outside.end());
+      }
+      rest = std::move(next);
+    }
+    std::sort(rest.begin(), rest.end(), [](const array::Box& a, const array::Box& b) { return a.begin < b.begin; });
+    for (const auto& box : rest) left->push_back(part_of(memory_[i], box));
+    if (left->size() > array::kMostBoxes)
+      return base::fail(
+          wrong(stored_.id, array_.label,
+                "what other ranks do not have of it is more than " + std::to_string(array::kMostBoxes) + " boxes",
+                "let boxes of different ranks overlap less"));
+  }
+  part->left_ = elsewhere.empty() ? nullptr : std::move(left);
+  part->array_.boxes.clear();
+  for (const auto& lies : part->captured()) part->array_.boxes.push_back(lies.box);
+  PERDURE_CHECK(part->describe(stored_.id));
+  return part;
+}
+
 segment::RegionEntry ArrayPart::declaration() const {
+  if (left_) {
+    segment::ArrayEntry declared = array_;
+    declared.boxes.clear();
+    for (const auto& lies : memory_) declared.boxes.push_back(lies.box);
+    auto entry = segment::entry_of(stored_.id, declared);
+    return entry ? std::move(*entry) : stored_;  // it was made before
+  }
   if (array_.kind != segment::ArrayKind::list) return stored_;
   segment::ArrayEntry list = array_;
   list.boxes.clear();

@@ -44,6 +44,16 @@ class ArrayPart {
   /// Offsets count from address(). Of a replicated array all of it, also where another rank stores it.
   const std::vector<array::Strided>& memory() const { return memory_; }
   std::byte* address() const { return address_; }
+  /// Those of memory() that are stored, or parts of them, in the order of stored().
+  const std::vector<array::Strided>& captured() const { return left_ ? *left_ : memory_; }
+  /// Elements of a box of memory() that another rank has, too.
+  struct Shared {
+    std::size_t number = 0;  ///< of the box
+    array::Box box;
+  };
+  /// The same part, of which others store some elements; nothing: as it was declared. PERDURE_INVALID_ARGUMENT: what is
+  /// left would be too many boxes.
+  base::Result<std::shared_ptr<const ArrayPart>> leave(const std::vector<Shared>& elsewhere) const;
   /// Bytes at address() without gaps, or 0 where there are several boxes or gaps.
   std::uint64_t dense_bytes() const;
   /// A list's rows on this rank.
@@ -51,7 +61,7 @@ class ArrayPart {
   /// The same list with this rank's rows from `first` on, of `total` that all ranks have. PERDURE_INVALID_ARGUMENT when
   /// they are together not below 2^63 bytes.
   base::Result<std::shared_ptr<const ArrayPart>> place(std::uint64_t first, std::uint64_t total) const;
-  /// What this rank says of it: stored(), but of a list neither its rows nor its place.
+  /// What this rank says of it: what was declared, but of a list neither its rows nor its place.
   segment::RegionEntry declaration() const;
   /// A restore fills its ghosts, too.
   bool fills_ghosts() const { return ghosts_.fill; }
@@ -66,8 +76,12 @@ class ArrayPart {
   std::vector<array::Strided> memory_;
   std::byte* address_ = nullptr;
   bool stores_ = true;
+  std::shared_ptr<const std::vector<array::Strided>> left_;  // where others store some of it
   segment::RegionEntry stored_;
 };
+
+/// How a part of a box lies, which is inside of it.
+array::Strided part_of(const array::Strided& lies, const array::Box& part);
 
 /// One box in a capture, its elements one behind the other. Calls `take(address, bytes)` for the runs of memory that
 /// bytes [begin, begin + length) of it are, in order, and together exactly these.

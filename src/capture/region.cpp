@@ -81,6 +81,14 @@ base::Status RegionTable::unprotect(std::int32_t id) {
   return {};
 }
 
+void RegionTable::place(std::int32_t id, std::shared_ptr<const ArrayPart> placed) {
+  Region& region = regions_.at(id);
+  bytes_ -= region.bytes();
+  region.count = placed->stored().count;
+  bytes_ += region.bytes();
+  region.part = std::move(placed);
+}
+
 // All but its entry by id.
 void RegionTable::forget(const Region& region) {
   if (occupied(region) > 0) order_.remove(begin_of(region));
@@ -148,18 +156,20 @@ std::vector<MemorySpan> CapturedMemory::spans(ChunkRange range) const {
 
 namespace {
 
-// As its entry says.
-void add_region(CapturedMemory& memory, const Region& region) {
-  if (!region.part) return memory.add(region.address, region.bytes());
-  if (region.count == 0) return;
-  for (const auto& lies : region.part->memory()) memory.add(region.address, lies, region.element_bytes);
+void add_boxes(CapturedMemory& memory, const Region& region, const std::vector<array::Strided>& boxes) {
+  for (const auto& lies : boxes) memory.add(region.address, lies, region.element_bytes);
 }
 
 }  // namespace
 
 CapturedMemory captured_memory(const RegionTable& table) {
   CapturedMemory memory;
-  for (const auto& [id, region] : table.regions()) add_region(memory, region);
+  for (const auto& [id, region] : table.regions()) {
+    if (!region.part)
+      memory.add(region.address, region.bytes());
+    else if (region.count > 0)  // else another rank stores all of it
+      add_boxes(memory, region, region.part->captured());
+  }
   return memory;
 }
 
@@ -169,10 +179,12 @@ CapturedMemory restored_memory(const RegionTable& table, const std::vector<segme
   for (const auto& entry : stored) {
     const bool take = std::binary_search(wanted.begin(), wanted.end(), entry.id);
     const Region* region = take ? table.find(entry.id) : nullptr;
-    if (region != nullptr)
-      add_region(memory, *region);
-    else
+    if (region == nullptr)
       memory.add(nullptr, entry.bytes());
+    else if (!region->part)
+      memory.add(region->address, region->bytes());
+    else if (entry.count > 0)
+      add_boxes(memory, *region, region->part->memory());
   }
   return memory;
 }

@@ -45,8 +45,8 @@ class RegionTable {
   /// PERDURE_NOT_FOUND when it is not protected; PERDURE_INVALID_ARGUMENT for what is no label, or a part of an array,
   /// which got its label when it was declared.
   base::Status set_label(std::int32_t id, const segment::Label& label);
-  /// Replaces a list by the same one at its place among those of all ranks.
-  void place(std::int32_t id, std::shared_ptr<const ArrayPart> placed) { regions_.at(id).part = std::move(placed); }
+  /// Replaces a part by the same one as all ranks agreed on: a list at its place, an array without what others store.
+  void place(std::int32_t id, std::shared_ptr<const ArrayPart> placed);
   /// Grows whenever a part of an array comes, goes or is replaced.
   std::uint64_t arrays_changed() const { return arrays_changed_; }
 

@@ -7,6 +7,7 @@
 #include "array/distribution.hpp"
 #include "base/field_codec.hpp"
 #include "client/exchanges.hpp"
+#include "client/first_error.hpp"
 
 namespace perdure::client {
 namespace {
@@ -27,6 +28,8 @@ Declarations declarations_of(const capture::RegionTable& regions) {
 std::string ranks_text(std::size_t first, std::size_t second) {
   return "rank " + std::to_string(first) + " and rank " + std::to_string(second);
 }
+
+constexpr std::size_t kMostOverlaps = 1U << 20;  // in one rank's share
 
 /// Of all ranks, as they come in: what rank 0 says, the first contradiction, and whose boxes touch this rank's share.
 class Declared {
@@ -65,22 +68,25 @@ class Declared {
     std::uint64_t array = ~std::uint64_t{0}, element = ~std::uint64_t{0};
     base::Error why;
   };
-  Fault first_fault() const {
+  /// `shares`: set where two ranks have the same element, which is nothing wrong.
+  Fault first_fault(bool& shares) const {
     for (std::size_t i = 0; i < ids_.size(); ++i) {
       if (first_[i].kind != segment::ArrayKind::global || shares_[i].empty()) continue;
-      const auto found = array::cover(shares_[i], owned_[i], 1);
-      if (!found.overlaps.empty()) {
-        const auto& overlap = found.overlaps.front();
-        const std::string who = overlap.first == overlap.second
-                                    ? "rank " + std::to_string(overlap.first) + " has it twice: "
-                                    : ranks_text(overlap.first, overlap.second) + " both have ";
-        return {i, number_in(first_[i].whole, overlap.box.begin),
-                wrong(i, who + overlap.box.text(), "let one rank own each element; the others have it as a ghost")};
-      }
+      const auto found = array::cover(shares_[i], owned_[i], kMostOverlaps);
+      const auto fault = [&](const array::Box& where, const std::string& cause, const std::string& remedy) {
+        return Fault{i, number_in(first_[i].whole, where.begin), wrong(i, cause, remedy)};
+      };
+      for (const auto& overlap : found.overlaps)
+        if (overlap.first == overlap.second)
+          return fault(overlap.box, "rank " + std::to_string(overlap.first) + " has it twice: " + overlap.box.text(),
+                       "let boxes of one rank not overlap");
       if (found.hole)
-        return {i, number_in(first_[i].whole, found.hole->begin),
-                wrong(i, "no rank has " + found.hole->text() + " of the array " + first_[i].whole.text(),
-                      "let each element have an owner")};
+        return fault(*found.hole, "no rank has " + found.hole->text() + " of the array " + first_[i].whole.text(),
+                     "let each element have an owner");
+      if (!found.all_overlaps)
+        return fault(found.overlaps.back().box, "ranks have it together in too many pieces",
+                     "declare what all ranks have as replicated, or let one rank own each element");
+      shares = shares || !found.overlaps.empty();
     }
     return {};
   }
@@ -146,30 +152,9 @@ class Declared {
   std::optional<base::Error> contradiction_;
 };
 
-// [collective] The rank of the least of these words, lexicographically, and whether there is any that is not the
-// greatest there can be.
-base::Result<std::optional<int>> least(comm::Communicator& comm, std::uint64_t first, std::uint64_t second) {
-  std::uint64_t word = first;
-  PERDURE_CHECK(comm.allreduce(std::span(&word, 1), comm::Reduce::minimum));
-  if (word == ~std::uint64_t{0}) return std::optional<int>();
-  const bool still = word == first;
-  word = still ? second : ~std::uint64_t{0};
-  PERDURE_CHECK(comm.allreduce(std::span(&word, 1), comm::Reduce::minimum));
-  word = still && word == second ? static_cast<std::uint64_t>(comm.rank()) : ~std::uint64_t{0};
-  PERDURE_CHECK(comm.allreduce(std::span(&word, 1), comm::Reduce::minimum));
-  return std::optional(static_cast<int>(word));
-}
-
-// [collective] What that rank says is the error of all.
-base::Status error_of(comm::Communicator& comm, const base::Error& mine, int rank) {
-  std::vector<std::byte> told;
-  if (comm.rank() == rank) told = base::encode_fields(mine);
-  PERDURE_TRY(const auto bytes, comm::broadcast_bytes(comm, told, rank));
-  PERDURE_TRY(const auto error, base::decode_fields<base::Error>(bytes, "declarations"));
-  return base::fail(error);
-}
-
-base::Status agree_on_declarations(comm::Communicator& comm, const capture::RegionTable& regions, bool covers) {
+// `shares` is set on the ranks in whose share an element has two owners.
+base::Status agree_on_declarations(comm::Communicator& comm, const capture::RegionTable& regions, bool covers,
+                                   bool& shares) {
   std::vector<std::byte> mine;
   PERDURE_CHECK(agree_after(comm, "arrays", [&]() -> base::Status {
     mine = base::encode_fields(declarations_of(regions));
@@ -184,13 +169,11 @@ base::Status agree_on_declarations(comm::Communicator& comm, const capture::Regi
   Declared::Fault fault;
   PERDURE_CHECK(agree_after(comm, "arrays", [&]() -> base::Status {
     PERDURE_CHECK(heard);
-    if (covers && !declared.contradiction()) fault = declared.first_fault();
+    if (covers && !declared.contradiction()) fault = declared.first_fault(shares);
     return {};
   }));
   if (declared.contradiction()) return base::fail(*declared.contradiction());
-  if (!covers) return {};
-  PERDURE_TRY(const auto who, least(comm, fault.array, fault.element));
-  return who ? error_of(comm, fault.why, *who) : base::Status();
+  return covers ? first_error(comm, fault.why, fault.array, fault.element) : base::Status();
 }
 
 // The rows of lists follow each other in the order of the ranks.
@@ -238,8 +221,7 @@ base::Status compare_replicated(comm::Communicator& comm, const capture::RegionT
     why.cause = "it is declared as replicated, but " + ranks_text(0, static_cast<std::size_t>(comm.rank())) +
                 " have other values in it";
   }
-  PERDURE_TRY(const auto who, least(comm, differs == mine.end() ? ~std::uint64_t{0} : which, 0));
-  return who ? error_of(comm, why, *who) : base::Status();
+  return first_error(comm, why, differs == mine.end() ? ~std::uint64_t{0} : which, 0);
 }
 
 }  // namespace
@@ -264,9 +246,15 @@ RegionNews ArrayAgreement::news(const capture::RegionTable& regions) {
 base::Status ArrayAgreement::agree(comm::Communicator& comm, const RegionNews& all, For purpose,
                                    capture::RegionTable& regions) {
   if (all.declared.changed) {
-    PERDURE_CHECK(agree_on_declarations(comm, regions, purpose == For::checkpoint));
-    if (purpose == For::checkpoint) agreed_ = declared_;
+    bool shares = false;
+    PERDURE_CHECK(agree_on_declarations(comm, regions, purpose == For::checkpoint, shares));
+    if (purpose == For::checkpoint) {
+      PERDURE_TRY(const bool any, on_any_rank(comm, shares));
+      PERDURE_CHECK(shared_.find(comm, any, regions));
+      agreed_ = declared_;
+    }
   }
+  if (purpose == For::checkpoint) PERDURE_CHECK(shared_.compare(comm, regions));
   if (!all.declared.varying) return {};
   PERDURE_CHECK(place_lists(comm, regions));
   return purpose == For::checkpoint ? compare_replicated(comm, regions) : base::Status();

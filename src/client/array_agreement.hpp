@@ -1,8 +1,9 @@
 #pragma once
-// Ranks agree on their arrays before they are captured: that they mean the same ones, that each element has exactly one
-// owner, where the rows of lists are, and that replicated values are equal. (docs/adr/0036)
+// Ranks agree on their arrays before they are captured: that they mean the same ones, that each element has an owner,
+// who stores it where it has several, where the rows of lists are, and that what several have is equal. (docs/adr/0036)
 #include "capture/region.hpp"
 #include "client/agreement.hpp"
+#include "client/shared_elements.hpp"
 
 namespace perdure::client {
 
@@ -12,9 +13,10 @@ class ArrayAgreement {
   RegionNews news(const capture::RegionTable& regions);
   /// What the call needs beyond equal declarations and the places of lists.
   enum class For { checkpoint, restore };
-  /// [collective] After that opening, with what it said. Lists get their places in `regions`. PERDURE_MISMATCH on all
-  /// ranks with the same text: what two ranks say otherwise, the first box that no rank has or that two have, or a
-  /// replicated value that is not equal. Costs nothing where nothing changed and nothing varies.
+  /// [collective] After that opening, with what it said. Lists get their places in `regions`, and elements that several
+  /// ranks have are stored by the first of them. PERDURE_MISMATCH on all ranks with the same text: what two ranks say
+  /// otherwise, the first box that no rank has or that one has twice, or what several have and is not equal. Costs
+  /// nothing where nothing changed, nothing varies and nothing is shared.
   base::Status agree(comm::Communicator& comm, const RegionNews& all, For purpose, capture::RegionTable& regions);
 
  private:
@@ -22,6 +24,7 @@ class ArrayAgreement {
   RegionNews mine_;
   std::uint64_t declared_ = 0;  // hash of what this rank says
   std::uint64_t agreed_ = 0;    // the same, when all ranks found nothing wrong
+  SharedElements shared_;       // of what was agreed
 };
 
 }  // namespace perdure::client

@@ -1,0 +1,183 @@
+#include "client/shared_elements.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "array/box_index.hpp"
+#include "base/field_codec.hpp"
+#include "base/hash.hpp"
+#include "client/agreement.hpp"
+#include "client/first_error.hpp"
+
+namespace perdure::client {
+namespace {
+
+using capture::ArrayPart;
+using Shared = ArrayPart::Shared;
+
+constexpr std::size_t kMostOthers = 256;  // whoever shares with more means a replicated array
+
+/// The boxes that a rank declared; never without bytes.
+struct ToldBoxes {
+  std::vector<segment::RegionEntry> arrays;
+  PERDURE_FIELDS(arrays)
+};
+
+/// Hashes of what a rank has together with a higher one, box by box.
+struct ToldHashes {
+  std::int32_t id = 0;
+  std::uint64_t other = 0;
+  std::vector<std::uint64_t> hashes;
+  PERDURE_FIELDS(id, other, hashes)
+};
+struct ToldValues {
+  std::vector<ToldHashes> pairs;
+  PERDURE_FIELDS(pairs)
+};
+
+template <class Use>
+void each_global(const capture::RegionTable& regions, Use use) {
+  for (const auto& [id, region] : regions.regions())
+    if (region.part && region.part->array().kind == segment::ArrayKind::global) use(id, *region.part);
+}
+
+std::vector<array::Box> boxes_of(const ArrayPart& part) {
+  std::vector<array::Box> boxes;
+  for (const auto& lies : part.memory()) boxes.push_back(lies.box);
+  return boxes;
+}
+
+std::uint64_t hash_of(const ArrayPart& part, const Shared& shared) {
+  const auto lies = capture::part_of(part.memory()[shared.number], shared.box);
+  base::Hasher hasher;
+  (void)capture::each_run(lies, part.address(), part.element_bytes(), {0, shared.box.elements() * part.element_bytes()},
+                          [&](const std::byte* address, std::uint64_t bytes) -> base::Status {
+                            hasher.update({address, bytes});
+                            return {};
+                          });
+  return hasher.digest().low;
+}
+
+bool in_order(const Shared& a, const Shared& b) {
+  return std::tie(a.box.begin, a.box.end) < std::tie(b.box.begin, b.box.end);
+}
+
+}  // namespace
+
+base::Status SharedElements::find(comm::Communicator& comm, bool any, capture::RegionTable& regions) {
+  any_ = any;
+  pairs_.clear();
+  const auto rank = static_cast<std::size_t>(comm.rank()), ranks = static_cast<std::size_t>(comm.size());
+  std::map<std::int32_t, array::BoxIndex> mine;
+  std::vector<std::byte> told;
+  PERDURE_CHECK(agree_after(comm, "arrays", [&]() -> base::Status {
+    ToldBoxes boxes;
+    std::vector<std::int32_t> left;  // what earlier declarations left to others
+    each_global(regions, [&](std::int32_t id, const ArrayPart& part) {
+      if (&part.captured() != &part.memory()) left.push_back(id);
+      if (!any) return;
+      mine.emplace(id, boxes_of(part));
+      boxes.arrays.push_back(part.declaration());
+    });
+    for (const auto id : left) {
+      PERDURE_TRY(auto whole, regions.find(id)->part->leave({}));
+      regions.place(id, std::move(whole));
+    }
+    told = base::encode_fields(boxes);
+    return {};
+  }));
+  if (!any) return {};
+  const base::Status heard =
+      comm::tell_all(comm, {ranks, rank}, told, [&](std::size_t from, base::ConstByteSpan bytes) {
+        if (from == rank) return base::Status();
+        return base::caught("arrays", [&]() -> base::Status {
+          PERDURE_TRY(const auto said, base::decode_fields<ToldBoxes>(bytes, "arrays"));
+          for (const auto& entry : said.arrays) {
+            const auto index = mine.find(entry.id);
+            if (index == mine.end()) continue;
+            PERDURE_TRY(const auto array, segment::array_of(entry, "arrays"));
+            Pair pair{entry.id, from, {}};
+            for (const auto& box : array.boxes)
+              index->second.meeting(box, [&](std::size_t number) {
+                pair.boxes.push_back({number, *array::intersection(box, index->second.boxes()[number])});
+              });
+            std::sort(pair.boxes.begin(), pair.boxes.end(), in_order);
+            if (!pair.boxes.empty()) pairs_.push_back(std::move(pair));
+          }
+          return {};
+        });
+      });
+  return agree_after(comm, "arrays", [&]() -> base::Status {
+    PERDURE_CHECK(heard);
+    std::sort(pairs_.begin(), pairs_.end(),
+              [](const Pair& a, const Pair& b) { return std::tie(a.id, a.other) < std::tie(b.id, b.other); });
+    for (std::size_t i = 0; i < pairs_.size();) {
+      const std::int32_t id = pairs_[i].id;
+      const auto* region = regions.find(id);
+      std::vector<Shared> elsewhere;
+      std::size_t others = 0;
+      for (; i < pairs_.size() && pairs_[i].id == id; ++i, ++others)
+        if (pairs_[i].other < rank) elsewhere.insert(elsewhere.end(), pairs_[i].boxes.begin(), pairs_[i].boxes.end());
+      if (others > kMostOthers)
+        return base::fail(PERDURE_MISMATCH, region->text(),
+                          "rank " + std::to_string(rank) + " has elements of it that " + std::to_string(others) +
+                              " other ranks have, too",
+                          "declare what all ranks have as replicated, or let one rank own each element");
+      if (elsewhere.empty()) continue;
+      PERDURE_TRY(auto left, region->part->leave(elsewhere));
+      regions.place(id, std::move(left));
+    }
+    return {};
+  });
+}
+
+// The lower rank of a pair says its hashes, the other one compares.
+base::Status SharedElements::compare(comm::Communicator& comm, const capture::RegionTable& regions) const {
+  if (!any_) return {};
+  const auto rank = static_cast<std::size_t>(comm.rank()), ranks = static_cast<std::size_t>(comm.size());
+  std::vector<std::byte> told;
+  PERDURE_CHECK(agree_after(comm, "arrays", [&]() -> base::Status {
+    ToldValues values;
+    for (const auto& pair : pairs_) {
+      if (pair.other < rank) continue;
+      ToldHashes hashes{pair.id, pair.other, {}};
+      for (const auto& shared : pair.boxes) hashes.hashes.push_back(hash_of(*regions.find(pair.id)->part, shared));
+      values.pairs.push_back(std::move(hashes));
+    }
+    told = base::encode_fields(values);
+    return {};
+  }));
+  std::optional<base::Error> differs;
+  std::size_t first = pairs_.size();
+  const base::Status heard =
+      comm::tell_all(comm, {ranks, rank}, told, [&](std::size_t from, base::ConstByteSpan bytes) {
+        return base::caught("arrays", [&]() -> base::Status {
+          PERDURE_TRY(const auto said, base::decode_fields<ToldValues>(bytes, "arrays"));
+          for (const auto& theirs : said.pairs) {
+            if (theirs.other != rank) continue;
+            const auto pair = std::find_if(pairs_.begin(), pairs_.end(),
+                                           [&](const Pair& one) { return one.id == theirs.id && one.other == from; });
+            if (pair == pairs_.end() || pair->boxes.size() != theirs.hashes.size())
+              return base::fail(PERDURE_INTERNAL, "arrays", "two ranks do not know the same of what they share");
+            const auto& region = *regions.find(pair->id);
+            for (std::size_t i = 0; i < pair->boxes.size(); ++i) {
+              if (hash_of(*region.part, pair->boxes[i]) == theirs.hashes[i]) continue;
+              const auto number = static_cast<std::size_t>(pair - pairs_.begin());
+              if (number > first) break;
+              first = number;
+              differs = base::Error{PERDURE_MISMATCH, region.text(),
+                                    "rank " + std::to_string(from) + " and rank " + std::to_string(rank) +
+                                        " both have " + pair->boxes[i].box.text() + ", with other values",
+                                    "let one rank own each element, and the others have it as a ghost", false};
+              break;
+            }
+          }
+          return {};
+        });
+      });
+  PERDURE_CHECK(agree_after(comm, "arrays", [&] { return heard; }));
+  const std::uint64_t array = differs ? static_cast<std::uint64_t>(pairs_[first].id) : ~std::uint64_t{0};
+  return first_error(comm, differs.value_or(base::Error{}), array, differs ? pairs_[first].other : ~std::uint64_t{0});
+}
+
+}  // namespace perdure::client

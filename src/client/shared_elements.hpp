@@ -1,0 +1,30 @@
+#pragma once
+// Elements of arrays that several ranks have: the first of these ranks stores them, and all are to have the same
+// values, bit for bit. (docs/adr/0036)
+#include "capture/region.hpp"
+#include "comm/communicator.hpp"
+
+namespace perdure::client {
+
+class SharedElements {
+ public:
+  /// [collective] After the declarations were found to be good. `any`, the same on all ranks: some element has several
+  /// owners. The parts in `regions` leave to others what those store. PERDURE_MISMATCH on all ranks: a rank shares
+  /// elements with too many others.
+  base::Status find(comm::Communicator& comm, bool any, capture::RegionTable& regions);
+  /// [collective] PERDURE_MISMATCH on all ranks, with the same text: two ranks have other values. Costs nothing where
+  /// nothing is shared.
+  base::Status compare(comm::Communicator& comm, const capture::RegionTable& regions) const;
+
+ private:
+  /// What this rank and another one have of an array, in an order that both know.
+  struct Pair {
+    std::int32_t id = 0;
+    std::size_t other = 0;
+    std::vector<capture::ArrayPart::Shared> boxes;  // and in which of this rank's boxes they are
+  };
+  bool any_ = false;
+  std::vector<Pair> pairs_;  // ascending by id, then by the other rank
+};
+
+}  // namespace perdure::client
