@@ -68,7 +68,7 @@ class Declaration:
 
 
 class Boxes:
-    """Parts of an array in memory, each an array with the ghosts around it, in any layout: `native` are perdure_box,
+    """Parts of an array in checked memory, each an array with the ghosts around it, in any layout: `native` are perdure_box,
     `count` of them, valid as long as this lives. Those without elements are left out, as the library wants it."""
 
     def __init__(self, declared: Declaration, boxes: Sequence[Tuple[Any, numpy.ndarray]]) -> None:
@@ -79,7 +79,6 @@ class Boxes:
 
     def _box(self, declared: Declaration, begin: Any, array: numpy.ndarray) -> List[Tuple[Any, ...]]:
         dimensions = len(declared.shape)
-        check_memory(array, declared.text, dense=False)
         if array.ndim != dimensions:
             raise errors.refused(f"{declared.text}: an array of shape {array.shape} is no part of one of {declared.shape}")
         first = indices(begin, dimensions, f"{declared.text}: the beginning of a box")

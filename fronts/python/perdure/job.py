@@ -236,6 +236,8 @@ class Job:
             number = self._id_for(name, id)
             text = _region_text(number, name)
             parts = list(boxes)
+            for _, array in parts:
+                check_memory(array, text, dense=False)
             element = common_dtype(parts, dtype, text)
             declared = Declaration(text, name, element, shape, ghosts, fill_ghosts, unit, description)
             made = Boxes(declared, parts)
@@ -311,7 +313,7 @@ class Job:
                 call += [ffi.new("int[]", ids or (0,)), len(ids)]
             try:
                 self._call(*call)
-            except errors.InvalidArgument as error:
+            except errors.Error as error:
                 if unknown:  # refused by the library, on all ranks: none is left waiting for this one
                     raise self._not_protected(unknown) from error
                 raise
@@ -371,6 +373,8 @@ class Job:
         """Waits until the checkpoint has reached `level` on all ranks. [collective] `timeout` in seconds; None: as long as
         it takes. Timeout: they have passed. The flush's own error when it was given up."""
         seconds = -1.0 if timeout is None else float(timeout)
+        if timeout is not None and not seconds >= 0:  # no number, too: the library refuses -2, on all ranks
+            seconds = -2.0
         self._call(lib.perdure_wait, _checkpoint_name(name), c_version(version), int(level), seconds)
 
     def level_reached(self, name: str, version: int) -> Level:
@@ -426,8 +430,8 @@ class Job:
 
     def _id_for(self, name: str, given: Optional[int]) -> int:
         """The id under which `name` is protected from now on."""
-        if not isinstance(name, str):
-            raise errors.refused(f"region {name!r}: its name is no text")
+        if not isinstance(name, str) or not name:
+            raise errors.refused(f"region {name!r}: it needs a name, which is a text")
         known = self._protected.get(name)
         if known is not None and given in (None, known.id):
             return known.id

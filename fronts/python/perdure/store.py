@@ -91,7 +91,7 @@ class Store:
         return found
 
     def open(self, name: str, version: Optional[int] = None) -> "Checkpoint":
-        """Opens a version for reading; None: the newest one of `name` that is whole.
+        """Opens a version for reading; None: the newest one of `name` of which all segments are there.
 
         NotFound: no such store, name or version. Incomplete: segments are missing. Corrupt: a manifest is damaged.
         Unsupported: it was written by a newer Perdure."""

@@ -55,9 +55,9 @@ class Written(PlaceCase):
         return checkpoint
 
     def segment(self, version):
-        """The largest file of a version, which has its data."""
-        files = [file for file in Path(self.store).rglob("*") if file.is_file() and f"{version}" in str(file.relative_to(self.store))]
-        return max(files, key=lambda file: file.stat().st_size)
+        """The file of a version, which one node wrote."""
+        (file,) = Path(self.store, "app", str(version)).glob("*.pds")
+        return file
 
 
 class Versions(Written):
@@ -71,15 +71,28 @@ class Versions(Written):
         self.assertLessEqual(first.created, second.created)
         self.assertEqual(perdure.Store(self.store).versions("app"), [first, second])
 
-    def test_that_are_incomplete_or_damaged_are_listed_with_the_reason(self):
-        segment = self.segment(2)
-        flip_a_byte(segment, 1)
-        damaged = perdure.Store(self.store).versions("app")[1]
-        self.assertEqual(damaged.state, perdure.State.DAMAGED)
+    def test_that_are_damaged_are_listed_with_the_reason(self):
+        flip_a_byte(self.segment(2), 1)
+        whole, damaged = perdure.Store(self.store).versions("app")
+        self.assertEqual((whole.state, damaged.state), (perdure.State.COMPLETE, perdure.State.DAMAGED))
         self.assertNotEqual(damaged.reason, "")
-        segment.unlink()
-        left = perdure.Store(self.store).versions("app")
-        self.assertEqual([(v.version, v.state) for v in left if v.state == perdure.State.COMPLETE], [(1, perdure.State.COMPLETE)])
+        with self.assertRaises(perdure.Corrupt):
+            perdure.Store(self.store).open("app", 2)
+
+    def test_that_are_incomplete_are_listed_with_the_reason(self):
+        def write(comm, rank):
+            with self.job(comm, node__ranks_per_node=1) as job:
+                job.protect("own", numpy.zeros(3))
+                job.checkpoint("two", 4)
+
+        self.run_ranks(2, write)
+        self.assertEqual(perdure.Store(self.store).versions("two")[0].ranks, 2)
+        next(Path(self.store, "two", "4").glob("0001-*.pds")).unlink()
+        (version,) = perdure.Store(self.store).versions("two")
+        self.assertEqual((version.version, version.state), (4, perdure.State.INCOMPLETE))
+        self.assertNotEqual(version.reason, "")
+        with self.assertRaises(perdure.Incomplete):
+            perdure.Store(self.store).open("two", 4)
 
     def test_of_nothing_are_an_error(self):
         with self.assertRaisesRegex(perdure.NotFound, "other") as caught:
