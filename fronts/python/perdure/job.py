@@ -372,10 +372,13 @@ class Job:
     def wait(self, name: str, version: int, level: Level = Level.STORE, timeout: Optional[float] = None) -> None:
         """Waits until the checkpoint has reached `level` on all ranks. [collective] `timeout` in seconds; None: as long as
         it takes. Timeout: they have passed. The flush's own error when it was given up."""
-        seconds = -1.0 if timeout is None else float(timeout)
-        if timeout is not None and not seconds >= 0:  # no number, too: the library refuses -2, on all ranks
-            seconds = -2.0
-        self._call(lib.perdure_wait, _checkpoint_name(name), c_version(version), int(level), seconds)
+        what = (_checkpoint_name(name), c_version(version))
+        if timeout is not None and not timeout >= 0:  # not a number, too: the library would wait for ever
+            with contextlib.suppress(errors.InvalidArgument):
+                self._call(lib.perdure_wait, *what, 0, 0.0)  # of no level: refused on all ranks, so that none waits
+            raise errors.refused(f"timeout {timeout}: it is no time in seconds; None is as long as it takes")
+        number = operator.index(level) if 0 <= operator.index(level) < 2**31 else 0
+        self._call(lib.perdure_wait, *what, number, -1.0 if timeout is None else float(timeout))
 
     def level_reached(self, name: str, version: int) -> Level:
         """The level that the checkpoint has reached, as far as this rank's node knows. [local]"""

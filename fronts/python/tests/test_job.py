@@ -313,8 +313,9 @@ class Levels(Jobs):
         self.assertEqual((progress.last_bytes, progress.restored_version, progress.versions_failed), (8000, -1, 0))
         self.assertGreater(progress.last_blocking_s, 0)
         self.assertEqual(list(job.reports()), [])
-        with self.assertRaises(perdure.InvalidArgument):
-            job.wait("app", 1, 9)
+        for wrong in (9, 0, -1, 2**40):
+            with self.assertRaises(perdure.InvalidArgument):
+                job.wait("app", 1, wrong)
         for wrong in (math.nan, -1, -0.5):
             with self.assertRaises(perdure.InvalidArgument):
                 job.wait("app", 1, timeout=wrong)
