@@ -20,10 +20,14 @@ def check_memory(array: Any, text: str, dense: bool) -> None:
     or, where `dense` is set, not in C's order without gaps."""
     if not isinstance(array, numpy.ndarray):
         raise errors.refused(f"{text}: it is {type(array).__name__}, not a numpy array, whose memory stays where it is")
+    if isinstance(array, numpy.ma.MaskedArray):
+        raise errors.refused(f"{text}: it is a masked array; protect its data and its mask, which are two arrays")
     if not array.flags.writeable:
         raise errors.refused(f"{text}: it is not writable, and a restore has to fill it")
     if array.dtype.hasobject:
         raise errors.refused(f"{text}: its elements are objects: addresses, which mean nothing after a restart")
+    if any(stride == 0 and extent > 1 for stride, extent in zip(array.strides, array.shape)) and array.size:
+        raise errors.refused(f"{text}: it shows one element in several places, by a stride of 0")
     if dense and not array.flags.c_contiguous:
         raise errors.refused(f"{text}: it is not C-contiguous; numpy.ascontiguousarray() makes an array that is")
 

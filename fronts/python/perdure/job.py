@@ -96,6 +96,7 @@ class Job:
         self._lock = threading.RLock()
         self._calling = False
         self._protected: Dict[str, _Protected] = {}
+        self._names: Dict[int, str] = {}  # of what is protected, by id
         self._group: Optional[Group] = None
         text = ffi.NULL if options is None else c_text(_options_text(options), "the options")
         self._group = None if comm is None else Group(comm)
@@ -169,8 +170,8 @@ class Job:
                 raise errors.refused(f"{text}: it has gaps: neither C- nor Fortran-contiguous")
             label = [c_text(part, "a text") for part in (name, unit, description)]
             known = name in self._protected
-            self._call(lib.perdure_protect, number, address_of(array), array.itemsize, array.size)
-            self._protected[name] = _Protected(number, array)
+            where = (address_of(array), array.itemsize, array.size)
+            self._register(name, number, array, (lib.perdure_protect, number, *where))
             try:
                 self._call(lib.perdure_describe, number, *label)
             except errors.Error:
@@ -264,7 +265,8 @@ class Job:
         self, name: str, array: numpy.ndarray, *, unit: str = "", description: str = "", id: Optional[int] = None
     ) -> None:
         """Registers an array that is equal on all ranks, C-contiguous: the step (numpy.zeros((), int)), parameters.
-        [local] It is stored once; all its bytes are compared at every checkpoint (Mismatch names two ranks)."""
+        [local] It is stored once; all its bytes, also those between members of a structure, are compared at every checkpoint
+        (Mismatch names two ranks)."""
         with self._exclusive():
             number = self._id_for(name, id)
             text = _region_text(number, name)
@@ -279,7 +281,7 @@ class Job:
             if name not in self._protected:
                 raise self._not_protected([name])
             self._call(lib.perdure_unprotect, self._protected[name].id)
-            del self._protected[name]
+            del self._names[self._protected.pop(name).id]
 
     def block(self, shape: Sequence[int], grid: Optional[Sequence[int]] = None) -> Tuple[slice, ...]:
         """This rank's block of an array that is divided evenly: whole[job.block(whole.shape)]. [local] It may be empty.
@@ -306,9 +308,8 @@ class Job:
             call = [lib.perdure_restore, _checkpoint_name(name), c_version(version)]
             unknown = []
             if regions is not None:
-                known = {entry.id for entry in self._protected.values()}
                 ids = [self._id_of(region) for region in regions]
-                unknown = [region for region, number in zip(regions, ids) if number not in known]
+                unknown = [region for region, number in zip(regions, ids) if number not in self._names]
                 call[0] = lib.perdure_restore_regions
                 call += [ffi.new("int[]", ids or (0,)), len(ids)]
             try:
@@ -384,7 +385,7 @@ class Job:
         """The level that the checkpoint has reached, as far as this rank's node knows. [local]"""
         level = ffi.new("perdure_level*")
         self._call(lib.perdure_level_reached, _checkpoint_name(name), c_version(version), level)
-        return Level(int(ffi.cast("int", level[0])))
+        return Level(level[0])
 
     def retire(self, name: str, version: int) -> None:
         """Gives up a version on purpose, on tiers and store. [collective]"""
@@ -425,6 +426,7 @@ class Job:
             finally:
                 self._calling = False
                 self._protected.clear()
+                self._names.clear()
                 self._release_group()
             if error is not None:
                 raise error
@@ -443,9 +445,9 @@ class Job:
         number = _id_of_name(name) if given is None else operator.index(given)
         if not 0 <= number < 2**31:
             raise errors.refused(f"region '{name}': id {number} is not from 0 to 2**31 - 1")
-        for other, entry in self._protected.items():
-            if entry.id == number:
-                raise errors.refused(f"region '{name}': id {number} is that of '{other}'; pass another one, id=")
+        if number in self._names:
+            other = self._names[number]
+            raise errors.refused(f"region '{name}': id {number} is that of '{other}'; pass another one, id=")
         return number
 
     def _id_of(self, region: Union[str, int]) -> int:
@@ -465,6 +467,7 @@ class Job:
         """What was registered under the name before is kept alive until it is replaced."""
         self._call(*call)
         self._protected[name] = _Protected(number, memory)
+        self._names[number] = name
 
     def _block(self, declared: Declaration, grid: Optional[Sequence[int]]) -> Tuple[slice, ...]:
         begin, end = ffi.new("uint64_t[8]"), ffi.new("uint64_t[8]")
@@ -558,6 +561,8 @@ def _options_text(options: Union[str, Mapping[str, Any]]) -> str:
 
 
 def _option_value(key: str, value: Any) -> str:
+    if value is None:
+        raise errors.refused(f"option {key!r}: None is no value; leave it out, and its default is taken")
     if isinstance(value, bool):
         text = "true" if value else "false"
     elif isinstance(value, (list, tuple)):

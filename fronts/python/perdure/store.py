@@ -8,6 +8,7 @@ import enum
 import operator
 import os
 import threading
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Iterator, List, Optional, Sequence, Tuple, Type, Union
 
@@ -17,7 +18,7 @@ from . import errors
 from ._arguments import MESSAGE_BYTES, address_of, c_path, c_text, c_version, unopened
 from ._capi import ffi, lib, text_of
 from ._selection import indices, select
-from .types import dtype_of
+from .types import dtype_of, text_of as text_of_dtype
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _REPLACE, _UNVERIFIED = lib.PERDURE_EXPORT_REPLACE, lib.PERDURE_EXPORT_UNVERIFIED
@@ -246,8 +247,7 @@ def _target(out: Optional[numpy.ndarray], shape: Tuple[int, ...], dtype: numpy.d
         raise errors.refused(f"{text}: out is not writable")
     if not out.flags.c_contiguous:
         raise errors.refused(f"{text}: out is not C-contiguous, as numpy.empty() makes it")
-    unknown = dtype.kind == "V" and not dtype.names  # bytes may be read as anything of their size
-    if out.dtype.hasobject or (out.dtype.itemsize != dtype.itemsize if unknown else out.dtype != dtype):
+    if not _may_hold(out.dtype, dtype):
         raise errors.refused(f"{text}: out is of {out.dtype}, the region of {dtype}")
     size = 1
     for extent in shape:
@@ -255,6 +255,19 @@ def _target(out: Optional[numpy.ndarray], shape: Tuple[int, ...], dtype: numpy.d
     if out.size != size:
         raise errors.refused(f"{text}: out has {out.size} elements, what is read {size}")
     return out
+
+
+def _may_hold(given: numpy.dtype, stored: numpy.dtype) -> bool:
+    """Bytes may be read as anything of their size; else both are one type to the library, which has no shapes of
+    sub-arrays."""
+    if given.hasobject or given.itemsize != stored.itemsize:
+        return False
+    if stored.kind == "V" and not stored.names:
+        return True
+    try:
+        return given == stored or text_of_dtype(given) == text_of_dtype(stored)
+    except errors.InvalidArgument:  # the library has no such type
+        return False
 
 
 class Checkpoint:
@@ -288,8 +301,9 @@ class Checkpoint:
         return len(self.regions)
 
     def __iter__(self) -> Iterator[Union[str, int]]:
-        """What the regions are found by: names, and ids of those without one."""
-        return iter([region.name or region.id for region in self.regions])
+        """What the regions are found by: names, and ids of those without one, or with one that several have."""
+        names = Counter(region.name for region in self.regions if region.name)
+        return iter([region.name if names[region.name] == 1 else region.id for region in self.regions])
 
     def __contains__(self, region: Any) -> bool:
         try:

@@ -11,6 +11,7 @@ library counts elements only.
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any, List, Tuple
 
@@ -23,6 +24,7 @@ _MEMBER = re.compile(r"(?:([A-Za-z_][A-Za-z0-9_]*):([1-9][0-9]*)?)?([a-z][1-9][0
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}\Z")
 
 
+@functools.lru_cache(maxsize=256)  # a version may have many regions, of few types
 def dtype_of(text: str) -> numpy.dtype:
     """The dtype of a text. InvalidArgument when it is no type that the library has."""
     if text.startswith("{") and text.endswith("}"):

@@ -102,7 +102,11 @@ class ThreadComm:
         self.calls += 1
         self.group.given[self.number] = mine
         self.group.barrier.wait(PATIENCE_S)
-        use(list(self.group.given))
+        try:
+            use(list(self.group.given))
+        except BaseException:  # the others would wait for this rank
+            self.group.barrier.abort()
+            raise
         self.group.barrier.wait(PATIENCE_S)
 
 

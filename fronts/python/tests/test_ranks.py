@@ -1,6 +1,7 @@
 """Many ranks without MPI: arrays come back on other numbers of ranks, and what a communicator raises is never lost."""
 
-import sys
+import contextlib
+import io
 import threading
 import unittest
 
@@ -195,9 +196,6 @@ class BrokenCommunicators(PlaceCase):
         self.assertEqual(self.run_ranks(2, work), [threading.BrokenBarrierError, KeyboardInterrupt])
 
     def test_print_nothing(self):
-        import contextlib
-        import io
-
         said = io.StringIO()
         with contextlib.redirect_stderr(said):
             self.test_that_return_with_an_interrupt_lose_it_neither()

@@ -4,9 +4,8 @@ import datetime
 import gc
 import json
 import os
-import subprocess
-import tempfile
 import threading
+import tracemalloc
 import unittest
 from pathlib import Path
 
@@ -295,7 +294,12 @@ class Reading(Written):
         middle = out[1:-1]
         passed = []
         call = field._reader.call
-        field._reader.call = lambda function, *a: passed.append(int(perdure._capi.ffi.cast("intptr_t", a[-2]))) or call(function, *a)
+
+        def noting(function, *arguments):
+            passed.append(int(perdure._capi.ffi.cast("intptr_t", arguments[-2])))
+            call(function, *arguments)
+
+        field._reader.call = noting
         self.assertIs(field.read(out=middle), middle)
         self.assertEqual(passed, [out.__array_interface__["data"][0] + 8], "the library fills this very memory")
         self.assertTrue(numpy.array_equal(out, [-1, *self.field.flat, -1]))
@@ -308,14 +312,25 @@ class Reading(Written):
         field = self.open()["field"]
         constant = numpy.zeros((4, 5, 6))
         constant.flags.writeable = False
-        for out, why in ((numpy.zeros((4, 5, 5)), "has 100 elements, what is read 120"), (numpy.zeros((4, 5, 6), "f4"), "float32"),
+        for out, why in ((numpy.zeros((4, 5, 5)), "has 100 elements, what is read 120"),
+                         (numpy.zeros((4, 5, 6), "f4"), "float32"), ([0.0] * 120, "not a numpy array"),
                          (numpy.zeros((4, 5, 6), ">f8"), ">f8"), (numpy.zeros((4, 5, 12))[..., ::2], "C-contiguous"),
-                         (numpy.zeros((6, 5, 4)).T, "C-contiguous"), (constant, "not writable"), ([0.0] * 120, "not a numpy array"),
+                         (numpy.zeros((6, 5, 4)).T, "C-contiguous"), (constant, "not writable"),
                          (bytearray(960), "not a numpy array"), (numpy.zeros((4, 5, 6), object), "object"),
                          (numpy.zeros((4, 5, 6), "i8"), "int64"), (numpy.zeros((4, 5, 6), "V8"), "V8")):
             with self.subTest(why), self.assertRaisesRegex(ValueError, why):
                 field.read(out=out)
         self.assertFalse(constant.any())
+
+    def test_takes_an_out_whose_dtype_is_written_otherwise(self):
+        bodies = self.open()["bodies"]
+        for dtype in (numpy.dtype([("position", "f8", (3,)), ("id", "i4")], align=True),
+                      numpy.dtype([("position", "f8", (3, 1)), ("id", "i4")], align=True)):
+            out = numpy.zeros(7, dtype)
+            self.assertIs(bodies.read(out=out), out)
+            self.assertEqual(out["id"].tolist(), list(range(7)))
+        with self.assertRaises(perdure.InvalidArgument):
+            bodies.read(out=numpy.zeros(7, [("position", "f8", (3,)), ("id", "f4"), ("room", "V4")]))
 
     def test_refuses_boxes_that_are_not_within(self):
         field = self.open()["field"]
@@ -325,8 +340,6 @@ class Reading(Written):
                 field.read(begin, end)
 
     def test_makes_no_second_copy_of_what_is_large(self):
-        import tracemalloc
-
         big = numpy.arange(4 * 2**20, dtype="f8")  # 32 MiB
         with self.job() as job:
             job.protect_replicated("big", big)
@@ -345,6 +358,23 @@ class Reading(Written):
         self.assertTrue(numpy.array_equal(out, big))
         self.assertLess(peak, big.nbytes + 2**20)
         self.assertLess(beside, 2**20)
+
+
+class Names(PlaceCase):
+    def test_that_several_regions_have_are_ids_to_who_iterates(self):
+        with self.job() as job:
+            job.protect("a", numpy.zeros(1), id=1)
+            job.protect("b", numpy.zeros(1), id=2)
+            for number, name in ((1, b"same"), (2, b"same")):
+                lib, ffi = perdure._capi.lib, perdure._capi.ffi
+                self.assertEqual(lib.perdure_describe(job._handle, number, name, ffi.NULL, ffi.NULL), 0)
+            job.protect("c", numpy.zeros(1), id=3)
+            job.checkpoint("app", 1)
+        with perdure.Store(self.store).open("app") as checkpoint:
+            self.assertEqual(list(checkpoint), [1, 2, "c"])
+            self.assertEqual([checkpoint[key].id for key in checkpoint], [1, 2, 3])
+            with self.assertRaises(perdure.InvalidArgument):
+                checkpoint["same"]
 
 
 class LocalRegions(Written):

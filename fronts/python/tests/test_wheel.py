@@ -11,6 +11,8 @@ from pathlib import Path
 import perdure
 
 SOURCE = Path(__file__).resolve().parents[1]
+LEFTOVERS = shutil.ignore_patterns("build", "*.egg-info", "__pycache__")
+OFFLINE = ["--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
 PAGE = SOURCE.parents[1] / "docs/python.md"
 
 
@@ -31,13 +33,12 @@ class Wheel(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="perdure-wheel-", dir="/tmp") as place:
             target = Path(place, "target")
             # A copy, because setuptools leaves what it builds in the folder of the source.
-            shutil.copytree(SOURCE, Path(place, "fronts/python"), ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
-            pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
-            done = subprocess.run([*pip, "--target", str(target), "./fronts/python"], cwd=place, capture_output=True, text=True)
+            shutil.copytree(SOURCE, Path(place, "fronts/python"), ignore=LEFTOVERS)
+            pip = [sys.executable, "-m", "pip", "install", *OFFLINE, "--target", str(target), "./fronts/python"]
+            done = subprocess.run(pip, cwd=place, capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            installed = {str(file.relative_to(target / "perdure")) for file in (target / "perdure").rglob("*") if file.suffix != ".pyc"}
-            installed -= {"__pycache__"}
-            self.assertEqual(installed, {file.name for file in (SOURCE / "perdure").iterdir() if file.name != "__pycache__"})
+            installed = {file.name for file in (target / "perdure").iterdir()} - {"__pycache__"}
+            self.assertEqual(installed, {file.name for file in (SOURCE / "perdure").iterdir()} - {"__pycache__"})
             self.assertIn("py.typed", installed)
             (metadata,) = target.glob("perdure-*.dist-info")
             self.assertEqual(metadata.name, f"perdure-{perdure.__version__}.dist-info")
