@@ -17,7 +17,8 @@ using Environment = std::map<std::string, std::string>;
 constexpr std::string_view kPrefix = "PERDURE_";
 
 bool reserved(std::string_view name) {
-  return name == "PERDURE_CONFIG" || name.starts_with("PERDURE_TEST_") || name.starts_with("PERDURE_DEMO_");
+  return name == "PERDURE_CONFIG" || name == "PERDURE_LIBRARY" || name.starts_with("PERDURE_TEST_") ||
+         name.starts_with("PERDURE_DEMO_");
 }
 
 Status load_file(Config& config, const Environment& environment, const std::string& directory) {

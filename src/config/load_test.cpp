@@ -72,6 +72,7 @@ TEST_F(Load, RefusesUnknownNamesInEverySourceWithTheNearest) {
 TEST_F(Load, LeavesReservedAndForeignVariablesAlone) {
   EXPECT_EQ(failure({{"PERDURE_TEST_FAULTS", "x"}, {"PERDURE_DEMO_KILL", "x"}, {"PERDURE", "x"}, {"PERDUREX", "x"}}),
             "");
+  EXPECT_EQ(failure({{"PERDURE_LIBRARY", "/opt/lib/libperdure.so"}}), "") << "it is the Python package's";
 }
 
 TEST_F(Load, RefusesAWrongValueWithTheVariablesName) {

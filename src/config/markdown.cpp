@@ -53,8 +53,8 @@ An option is set in any of these places; a later one wins over an earlier one:
 5. the command line of the tools: `--set key=value`.
 
 An unknown key, or an unknown variable that begins with `PERDURE_`, is an error that names the nearest known one.
-Variables that begin with `PERDURE_TEST_` or `PERDURE_DEMO_` are no options. `perdure config` shows the values in
-force and where each came from.
+Variables that begin with `PERDURE_TEST_` or `PERDURE_DEMO_` are no options, and neither is `PERDURE_LIBRARY`, which tells the
+Python package where `libperdure.so` is. `perdure config` shows the values in force and where each came from.
 
 Sizes are bytes, or a number with a unit: `64k`, `1.5GiB`, `2GB` (`K KiB M MiB G GiB T TiB` are powers of 1024,
 `KB MB GB TB` powers of 1000). Times are seconds. The items of a

@@ -1,0 +1,76 @@
+"""Perdure, the resilience runtime for parallel programs: checkpoints are read and written as numpy arrays.
+
+Reading needs a store only:
+
+    with perdure.Store("perdure-store").open("plate") as checkpoint:
+        rows = checkpoint["temperature"][100:200]
+
+Writing is a job's, alone or with an mpi4py communicator:
+
+    with perdure.Job(MPI.COMM_WORLD) as job:
+        job.protect_block("temperature", mine, (600, 500))
+        job.checkpoint("plate", step)
+
+Failures are perdure.Error and its subclasses, one for each status of the C library.
+"""
+
+from ._capi import library_path, library_version
+from ._version import __version__
+from .errors import (
+    Busy,
+    Closed,
+    Corrupt,
+    Error,
+    Exists,
+    Incomplete,
+    Internal,
+    InvalidArgument,
+    Io,
+    Mismatch,
+    NoSpace,
+    NotFound,
+    PeerFailed,
+    Permission,
+    Status,
+    Timeout,
+    Unavailable,
+    Unsupported,
+    WrongProcess,
+)
+from .job import Job, Level, Progress, StoredArray
+from .store import Checkpoint, Kind, Region, State, Store, StoredVersion
+
+__all__ = [
+    "Busy",
+    "Checkpoint",
+    "Closed",
+    "Corrupt",
+    "Error",
+    "Exists",
+    "Incomplete",
+    "Internal",
+    "InvalidArgument",
+    "Io",
+    "Job",
+    "Kind",
+    "Level",
+    "Mismatch",
+    "NoSpace",
+    "NotFound",
+    "PeerFailed",
+    "Permission",
+    "Progress",
+    "Region",
+    "State",
+    "Status",
+    "Store",
+    "StoredArray",
+    "StoredVersion",
+    "Timeout",
+    "Unavailable",
+    "Unsupported",
+    "WrongProcess",
+    "__version__",
+    "library_path",
+    "library_version",
+]

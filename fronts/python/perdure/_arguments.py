@@ -1,0 +1,51 @@
+"""Arguments on their way to the C library."""
+
+from __future__ import annotations
+
+import operator
+import os
+from typing import Any, Optional, Union
+
+import numpy
+
+from . import errors
+from ._capi import ffi
+
+MESSAGE_BYTES = 4096
+"""Room for what the library says when it could not open something."""
+
+
+def c_text(text: str, what: str) -> Any:
+    """For a const char*; it has to be kept until the call returns. C would cut it at a 0."""
+    return c_bytes(text.encode(), what)
+
+
+def c_path(path: Union[str, "os.PathLike[str]"]) -> Any:
+    """The same of a path, as the file system has it, or SCHEME://PLACE."""
+    return c_bytes(os.fsencode(path), "the path")
+
+
+def c_bytes(text: bytes, what: str) -> Any:
+    if b"\0" in text:
+        raise errors.refused(f"{what} {text!r} has a character that ends a text in C")
+    return ffi.new("char[]", text)
+
+
+def c_version(version: Optional[int]) -> int:
+    """As the library has it: -1 for the newest. What does not fit becomes one that the library refuses, which it does on
+    all ranks where the call is collective."""
+    if version is None:
+        return -1
+    number = operator.index(version)
+    return number if -(2**63) <= number < 2**63 else -(2**63)
+
+
+def address_of(array: numpy.ndarray) -> Any:
+    """Of the first element, of an array that its caller keeps."""
+    return ffi.cast("void*", array.__array_interface__["data"][0])
+
+
+def unopened(status: int, message: Any) -> errors.Error:
+    """Why nothing could be opened. The library does not say whether that may go away; these kinds do."""
+    passing = (errors.Status.UNAVAILABLE, errors.Status.BUSY, errors.Status.TIMEOUT)
+    return errors.error_of(status, ffi.string(message).decode("utf-8", "replace"), status in passing)

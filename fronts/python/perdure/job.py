@@ -1,0 +1,574 @@
+"""Writing: a job protects numpy arrays, checkpoints them, and restores them, on any number of ranks.
+
+Calls marked [collective] are made by every rank of the job, in the same order; those marked [local] never communicate.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import hashlib
+import operator
+import os
+import sys
+import threading
+import warnings
+from dataclasses import dataclass
+from typing import Any, Dict, Iterator, Mapping, Optional, Sequence, Tuple, Type, Union
+
+import numpy
+
+from . import errors
+from ._arguments import MESSAGE_BYTES, address_of, c_bytes, c_text, c_version, unopened
+from ._arrays import Boxes, Declaration, check_memory, common_dtype, first_element
+from ._capi import ffi, lib, text_of
+from ._selection import indices
+from .communicator import Group
+from .types import dtype_of
+
+_REPORT_BYTES = 4096
+_CUT_TYPE = 1023  # characters that perdure_array_info has room for
+
+
+class Level(enum.IntEnum):
+    """How much a checkpoint survives by now; each level includes those before it."""
+
+    NONE = 0
+    PROCESS = 1
+    NODE = 2
+    STORE = 3
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The background work of this rank's node and what this job did so far. `restored_version` is -1 before a restore;
+    `restore_source`: 0 nowhere, 1 tier, 2 store, 3 both; +4: from other nodes into the tier."""
+
+    bytes_pending: int
+    bytes_flushed: int
+    versions_pending: int
+    versions_failed: int
+    flush_bytes_per_s: float
+    last_blocking_s: float
+    last_flush_s: float
+    last_restore_s: float
+    last_bytes: int
+    restored_version: int
+    restore_source: int
+
+
+@dataclass(frozen=True)
+class StoredArray:
+    """An array in a stored checkpoint. `type` is cut at 1023 characters; then `dtype` is of bytes."""
+
+    name: str
+    unit: str
+    type: str
+    dtype: numpy.dtype
+    shape: Tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Protected:
+    id: int
+    memory: Any  # what the library reaches into, so that it is not freed before it is unprotected
+
+
+class Job:
+    """An open Perdure, of this process alone (`comm` None) or of the ranks of a communicator: one of mpi4py, or anything
+    with its methods (perdure.communicator says which). [collective]
+
+    `options`: a mapping, as in {"store.path": "/scratch/me/store"}, or a text as perdure_open() has it; the same on all
+    ranks. Values are texts, numbers, paths, truth values, or lists of them.
+
+    Arrays are protected under names, each with an id, which has to be the same in the program that restores. It is
+    made of the name (the same everywhere), or given as `id=`. A job keeps the arrays that it protects alive, until
+    unprotect() or close(). They must not be resized or have their memory replaced meanwhile (array.resize(),
+    array.data = ...): protect the new array under the same name instead. Assign to what is in them (array[...] = new);
+    `array = new` leaves the old one protected.
+
+    Closed by close(), at the end of a `with`, or when it is forgotten, which is [collective], too. Any thread may call;
+    of one job, one call at a time runs."""
+
+    def __init__(self, comm: Any = None, options: Union[None, str, Mapping[str, Any]] = None) -> None:
+        self._handle = ffi.NULL
+        self._process = os.getpid()
+        self._lock = threading.RLock()
+        self._calling = False
+        self._protected: Dict[str, _Protected] = {}
+        self._names: Dict[int, str] = {}  # of what is protected, by id
+        self._group: Optional[Group] = None
+        text = ffi.NULL if options is None else c_text(_options_text(options), "the options")
+        self._group = None if comm is None else Group(comm)
+        try:
+            self._handle = self._open(text)
+        except BaseException:
+            self._release_group()
+            raise
+
+    def _open(self, options: Any) -> Any:
+        out, message = ffi.new("perdure_t**"), ffi.new("char[]", MESSAGE_BYTES)
+        rest = (options, out, message, MESSAGE_BYTES)
+        if self._group is None:
+            status = lib.perdure_open(*rest)
+        else:
+            status = lib.perdure_open_communicator(self._group.native, *rest)
+        failure = self._group.take_failure() if self._group else None
+        if status != errors.Status.OK:
+            raise unopened(status, message) from failure
+        return out[0]
+
+    def __repr__(self) -> str:
+        state = "closed" if self._handle == ffi.NULL else f"{len(self._protected)} arrays"
+        return f"<perdure.Job rank {self.rank} of {self.size}, {state}>"
+
+    def __enter__(self) -> "Job":
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Any, traceback: Any) -> None:
+        if error is None:
+            self.close()
+            return
+        try:
+            self.close()
+        except errors.Error as failure:  # what ends the block is the reason, and must not be hidden by its consequence
+            warnings.warn(f"closing the job failed, too: {failure}", RuntimeWarning, stacklevel=2)
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", ffi.NULL) == ffi.NULL or self._process != os.getpid():
+            return
+        warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self)
+        # The other ranks may be gone when Python ends: waiting for them could last for ever.
+        if self._group is None or not sys.is_finalizing():
+            self.close()
+
+    @property
+    def rank(self) -> int:
+        """Of this process; 0 when it is alone."""
+        return self._group.native.rank if self._group else 0
+
+    @property
+    def size(self) -> int:
+        """The number of ranks."""
+        return self._group.native.size if self._group else 1
+
+    # What is protected
+
+    def protect(
+        self, name: str, array: numpy.ndarray, *, id: Optional[int] = None, unit: str = "", description: str = ""
+    ) -> None:
+        """Registers memory of this rank alone, C- or Fortran-contiguous, writable. [local] It comes back on the same rank
+        of as many ranks as there were, or by restore_part(). Which dtype it is of is not stored.
+
+        `name` has 1 to 64 of the characters A-Z a-z 0-9 . _ -, beginning with a letter. Protecting a name again replaces
+        its array, here and in the methods below. InvalidArgument says why an array cannot be protected."""
+        with self._exclusive():
+            number = self._id_for(name, id)
+            text = _region_text(number, name)
+            check_memory(array, text, dense=False)
+            if not array.flags.forc:
+                raise errors.refused(f"{text}: it has gaps: neither C- nor Fortran-contiguous")
+            label = [c_text(part, "a text") for part in (name, unit, description)]
+            known = name in self._protected
+            where = (address_of(array), array.itemsize, array.size)
+            self._register(name, number, array, (lib.perdure_protect, number, *where))
+            try:
+                self._call(lib.perdure_describe, number, *label)
+            except errors.Error:
+                if not known:
+                    self.unprotect(name)
+                raise
+
+    def protect_block(
+        self,
+        name: str,
+        array: numpy.ndarray,
+        shape: Sequence[int],
+        *,
+        ghosts: Union[None, int, Sequence[int]] = None,
+        grid: Optional[Sequence[int]] = None,
+        fill_ghosts: bool = False,
+        unit: str = "",
+        description: str = "",
+        id: Optional[int] = None,
+    ) -> None:
+        """Registers this rank's block of an array of `shape` that is divided evenly, as block() says. [local] Every rank
+        does so, also one whose block is empty; it comes back on any number of ranks.
+
+        `array` is the block with `ghosts` elements of others around it, on both sides of each dimension, in any layout
+        (strides and Fortran's order, too). Ghosts are not stored; `fill_ghosts` lets a restore fill them.
+        `grid`: ranks in each dimension, whose product is their number; None: the most even."""
+        with self._exclusive():
+            number = self._id_for(name, id)
+            text = _region_text(number, name)
+            check_memory(array, text, dense=False)
+            declared = Declaration(text, name, array.dtype, shape, ghosts, fill_ghosts, unit, description)
+            mine = self._block(declared, grid)
+            wanted = tuple(part.stop - part.start + 2 * width for part, width in zip(mine, declared.ghosts))
+            if array.shape != wanted:
+                raise errors.refused(f"{text}: it is of shape {array.shape}, this rank's block with ghosts of {wanted}")
+            boxes = Boxes(declared, [([part.start for part in mine], array)])
+            call = (lib.perdure_protect_global, number, declared.native, boxes.native, boxes.count)
+            if array.flags.c_contiguous:
+                address = ffi.cast("void*", first_element(array, declared.ghosts))
+                call = (lib.perdure_protect_block, number, declared.native, _grid(grid, declared), address)
+            self._register(name, number, array, call)
+
+    def protect_global(
+        self,
+        name: str,
+        shape: Sequence[int],
+        boxes: Sequence[Tuple[Sequence[int], numpy.ndarray]] = (),
+        *,
+        ghosts: Union[None, int, Sequence[int]] = None,
+        fill_ghosts: bool = False,
+        dtype: Any = None,
+        unit: str = "",
+        description: str = "",
+        id: Optional[int] = None,
+    ) -> None:
+        """Registers parts of an array of `shape`, each as (index of its first element, array), in any layout. [local]
+        Every rank does so; one that has nothing passes no boxes, and `dtype`. Each element has exactly one owner, which
+        is checked at the next checkpoint (Mismatch).
+
+        With `ghosts`, each array has so many elements of others around, on both sides of each dimension, and the index
+        is that of the first element behind them."""
+        with self._exclusive():
+            number = self._id_for(name, id)
+            text = _region_text(number, name)
+            parts = list(boxes)
+            for _, array in parts:
+                check_memory(array, text, dense=False)
+            element = common_dtype(parts, dtype, text)
+            declared = Declaration(text, name, element, shape, ghosts, fill_ghosts, unit, description)
+            made = Boxes(declared, parts)
+            call = (lib.perdure_protect_global, number, declared.native, made.native, made.count)
+            self._register(name, number, [array for _, array in parts], call)
+
+    def protect_list(
+        self, name: str, array: numpy.ndarray, *, unit: str = "", description: str = "", id: Optional[int] = None
+    ) -> None:
+        """Registers this rank's rows of a list: particles, rows of a sparse matrix. [local] `array` is C-contiguous, its
+        first dimension counts the rows. Ranks may have other numbers of rows at every checkpoint; the list has them in
+        the order of the ranks. Before a restore, stored_array() says how many there are: together, ranks register all."""
+        with self._exclusive():
+            number = self._id_for(name, id)
+            text = _region_text(number, name)
+            check_memory(array, text, dense=True)
+            if array.ndim == 0:
+                raise errors.refused(f"{text}: a list has at least one dimension")
+            declared = Declaration(text, name, array.dtype, array.shape, unit=unit, description=description)
+            call = (lib.perdure_protect_list, number, declared.native, address_of(array), array.shape[0])
+            self._register(name, number, array, call)
+
+    def protect_replicated(
+        self, name: str, array: numpy.ndarray, *, unit: str = "", description: str = "", id: Optional[int] = None
+    ) -> None:
+        """Registers an array that is equal on all ranks, C-contiguous: the step (numpy.zeros((), int)), parameters.
+        [local] It is stored once; all its bytes, also those between members of a structure, are compared at every checkpoint
+        (Mismatch names two ranks)."""
+        with self._exclusive():
+            number = self._id_for(name, id)
+            text = _region_text(number, name)
+            check_memory(array, text, dense=True)
+            declared = Declaration(text, name, array.dtype, array.shape, unit=unit, description=description)
+            call = (lib.perdure_protect_replicated, number, declared.native, address_of(array))
+            self._register(name, number, array, call)
+
+    def unprotect(self, name: str) -> None:
+        """Forgets an array, whose memory may then be freed. [local] NotFound when it is not protected."""
+        with self._exclusive():
+            if name not in self._protected:
+                raise self._not_protected([name])
+            self._call(lib.perdure_unprotect, self._protected[name].id)
+            del self._names[self._protected.pop(name).id]
+
+    def block(self, shape: Sequence[int], grid: Optional[Sequence[int]] = None) -> Tuple[slice, ...]:
+        """This rank's block of an array that is divided evenly: whole[job.block(whole.shape)]. [local] It may be empty.
+        `grid`: ranks in each dimension, whose product is their number; None: the most even."""
+        return self._block(Declaration("block", "", "u1", shape), grid)
+
+    # Checkpoints
+
+    def checkpoint(self, name: str, version: int) -> None:
+        """Captures what is protected on all ranks as `name`, `version` (not negative); the arrays may change as soon as it
+        returns. [collective] When one rank fails, all get an error, and nothing of this version remains."""
+        self._call(lib.perdure_checkpoint, _checkpoint_name(name), c_version(version))
+
+    def restore(
+        self, name: str, version: Optional[int] = None, regions: Optional[Sequence[Union[str, int]]] = None
+    ) -> int:
+        """Fills what is protected (or only `regions`, by name or id) from a checkpoint, and gives the version that was
+        taken; None: the newest one that every rank can restore. [collective] Every byte is verified.
+
+        NotFound: of this there is nothing: a first start. Mismatch: a region is of another size, type or shape than is
+        stored. After these nothing was touched; after other failures the content of the arrays is undefined. Corrupt:
+        nothing whole is left. Incomplete: there are parts only."""
+        with self._exclusive():
+            call = [lib.perdure_restore, _checkpoint_name(name), c_version(version)]
+            unknown = []
+            if regions is not None:
+                ids = [self._id_of(region) for region in regions]
+                unknown = [region for region, number in zip(regions, ids) if number not in self._names]
+                call[0] = lib.perdure_restore_regions
+                call += [ffi.new("int[]", ids or (0,)), len(ids)]
+            try:
+                self._call(*call)
+            except errors.Error as error:
+                if unknown:  # refused by the library, on all ranks: none is left waiting for this one
+                    raise self._not_protected(unknown) from error
+                raise
+            return self._progress()[1].restored_version
+
+    def restore_part(
+        self, name: str, rank: int, region: Union[str, int], array: numpy.ndarray, version: Optional[int] = None
+    ) -> None:
+        """Fills `array` with what rank `rank` of those that wrote a checkpoint had protected by protect(), however many
+        they were. [collective] Every rank may name another rank and region; who needs nothing asks for something that it
+        does not need. Nothing has to be protected. Mismatch: the stored size of an element, or their number, is another."""
+        with self._exclusive():
+            refusal: Optional[errors.Error] = None
+            part: Tuple[Any, ...] = (-1, 0, ffi.NULL, 1, 1)  # of no rank: refused on all of them
+            try:
+                check_memory(array, f"region {region!r}", dense=False)
+                if not array.flags.forc:
+                    raise errors.refused(f"region {region!r}: it has gaps: neither C- nor Fortran-contiguous")
+                number = rank if 0 <= operator.index(rank) < 2**31 else -1
+                part = (number, self._id_of(region), address_of(array), array.itemsize, array.size)
+            except errors.Error as error:
+                refusal = error
+            try:
+                self._call(lib.perdure_restore_part, _checkpoint_name(name), c_version(version), *part)
+            except errors.Error as error:
+                raise (refusal or error) from error.__cause__
+
+    def latest(self, name: str) -> Optional[int]:
+        """The newest version of `name` that every rank can restore; None: of this there is nothing. [collective]"""
+        version = ffi.new("int64_t*")
+        try:
+            self._call(lib.perdure_latest, _checkpoint_name(name), version)
+        except errors.NotFound:
+            return None
+        return int(version[0])
+
+    def stored_array(self, name: str, region: Union[str, int], version: Optional[int] = None) -> StoredArray:
+        """What an array is in a stored checkpoint of any number of ranks, before restoring it. [collective]
+        NotFound: there is no such version, or in it no such array."""
+        info = ffi.new("perdure_array_info*")
+        where = (_checkpoint_name(name), c_version(version), self._id_of(region))
+        self._call(lib.perdure_stored_array, *where, info)
+        text = text_of(info.type)
+        dtype = dtype_of(text) if len(text) < _CUT_TYPE else numpy.dtype(f"V{info.element_bytes}")
+        shape = tuple(info.extents[0 : info.dimensions])
+        return StoredArray(text_of(info.name), text_of(info.unit), text, dtype, shape)
+
+    def stored_size(self, name: str, region: Union[str, int], version: Optional[int] = None) -> Tuple[int, int]:
+        """(bytes of an element, elements) of this rank's region in a stored checkpoint. [collective] NotFound: there is no
+        such version, or in it no such region."""
+        size = ffi.new("perdure_region_size*")
+        where = (_checkpoint_name(name), c_version(version), self._id_of(region))
+        self._call(lib.perdure_stored_size, *where, size)
+        return size.element_bytes, size.count
+
+    def wait(self, name: str, version: int, level: Level = Level.STORE, timeout: Optional[float] = None) -> None:
+        """Waits until the checkpoint has reached `level` on all ranks. [collective] `timeout` in seconds; None: as long as
+        it takes. Timeout: they have passed. The flush's own error when it was given up."""
+        what = (_checkpoint_name(name), c_version(version))
+        if timeout is not None and not timeout >= 0:  # not a number, too: the library would wait for ever
+            with contextlib.suppress(errors.InvalidArgument):
+                self._call(lib.perdure_wait, *what, 0, 0.0)  # of no level: refused on all ranks, so that none waits
+            raise errors.refused(f"timeout {timeout}: it is no time in seconds; None is as long as it takes")
+        number = operator.index(level) if 0 <= operator.index(level) < 2**31 else 0
+        self._call(lib.perdure_wait, *what, number, -1.0 if timeout is None else float(timeout))
+
+    def level_reached(self, name: str, version: int) -> Level:
+        """The level that the checkpoint has reached, as far as this rank's node knows. [local]"""
+        level = ffi.new("perdure_level*")
+        self._call(lib.perdure_level_reached, _checkpoint_name(name), c_version(version), level)
+        return Level(level[0])
+
+    def retire(self, name: str, version: int) -> None:
+        """Gives up a version on purpose, on tiers and store. [collective]"""
+        self._call(lib.perdure_retire, _checkpoint_name(name), c_version(version))
+
+    @property
+    def progress(self) -> Progress:
+        """What the background is doing. [local] Unavailable where the engine does not answer."""
+        failure, progress = self._progress()
+        if failure is not None:
+            raise failure
+        return progress
+
+    def reports(self) -> Iterator[str]:
+        """Takes the reports of the background (a failed flush, a quarantined piece) that were not taken yet. [local] Each
+        is given once per node."""
+        text = ffi.new("char[]", _REPORT_BYTES)
+        while True:
+            try:
+                self._call(lib.perdure_next_report, text, _REPORT_BYTES)
+            except errors.NotFound:
+                return
+            yield text_of(text)
+
+    def close(self) -> None:
+        """Ends the job; nothing happens when it is closed already. [collective] With an embedded engine, waits until what
+        was captured is at the store or was given up. An error says what stays behind; the job is closed all the same."""
+        with self._exclusive():
+            self._check_not_within_a_call()
+            if self._handle == ffi.NULL:
+                return
+            handle = ffi.new("perdure_t**", self._handle)
+            self._handle = ffi.NULL
+            self._calling = True
+            try:
+                status = lib.perdure_close(handle)
+                error = self._failure_of(status, ffi.NULL)
+            finally:
+                self._calling = False
+                self._protected.clear()
+                self._names.clear()
+                self._release_group()
+            if error is not None:
+                raise error
+
+    # Inside
+
+    def _id_for(self, name: str, given: Optional[int]) -> int:
+        """The id under which `name` is protected from now on."""
+        if not isinstance(name, str) or not name:
+            raise errors.refused(f"region {name!r}: it needs a name, which is a text")
+        known = self._protected.get(name)
+        if known is not None and given in (None, known.id):
+            return known.id
+        if known is not None:
+            raise errors.refused(f"region '{name}': it is protected as {known.id}, not as {given}; unprotect it first")
+        number = _id_of_name(name) if given is None else operator.index(given)
+        if not 0 <= number < 2**31:
+            raise errors.refused(f"region '{name}': id {number} is not from 0 to 2**31 - 1")
+        if number in self._names:
+            other = self._names[number]
+            raise errors.refused(f"region '{name}': id {number} is that of '{other}'; pass another one, id=")
+        return number
+
+    def _id_of(self, region: Union[str, int]) -> int:
+        """Of a region by its name, or by its id."""
+        if isinstance(region, str):
+            entry = self._protected.get(region)
+            return _id_of_name(region) if entry is None else entry.id
+        number = operator.index(region)
+        return number if 0 <= number < 2**31 else -1
+
+    def _not_protected(self, regions: Sequence[Union[str, int]]) -> errors.Error:
+        names = ", ".join(self._protected) or "nothing"
+        text = f"{', '.join(map(repr, regions))}: not protected; there is {names}"
+        return errors.error_of(errors.Status.NOT_FOUND, text)
+
+    def _register(self, name: str, number: int, memory: Any, call: Sequence[Any]) -> None:
+        """What was registered under the name before is kept alive until it is replaced."""
+        self._call(*call)
+        self._protected[name] = _Protected(number, memory)
+        self._names[number] = name
+
+    def _block(self, declared: Declaration, grid: Optional[Sequence[int]]) -> Tuple[slice, ...]:
+        begin, end = ffi.new("uint64_t[8]"), ffi.new("uint64_t[8]")
+        self._call(lib.perdure_block, declared.native, _grid(grid, declared), begin, end)
+        return tuple(slice(begin[d], end[d]) for d in range(len(declared.shape)))
+
+    def _progress(self) -> Tuple[Optional[errors.Error], Progress]:
+        """What this rank knows by itself is filled in also where the engine does not answer."""
+        progress = ffi.new("perdure_progress*")
+        failure = None
+        try:
+            self._call(lib.perdure_get_progress, progress)
+        except (errors.Closed, errors.WrongProcess):
+            raise
+        except errors.Error as error:
+            failure = error
+        return failure, Progress(*(getattr(progress, field) for field in Progress.__dataclass_fields__))
+
+    def _release_group(self) -> None:
+        if self._group is not None and self._process == os.getpid():
+            self._group.release()
+
+    @contextlib.contextmanager
+    def _exclusive(self) -> Iterator[None]:
+        """One thread at a time, of the process that opened the job."""
+        # Asked before the lock, which another thread of the parent may have held at the time of the fork.
+        if self._process != os.getpid():
+            raise errors.error_of(errors.Status.WRONG_PROCESS, "job: the process that forked this one opened it")
+        with self._lock:
+            yield
+
+    def _check_not_within_a_call(self) -> None:
+        # The communicator's methods, and handlers of signals, run while the library holds the handle.
+        if self._calling:
+            raise errors.error_of(errors.Status.BUSY, "job: it is called within one of its calls, by its communicator")
+
+    def _call(self, function: Any, *arguments: Any) -> None:
+        """One call of the C library; the text of its failure is read before another thread can call."""
+        with self._exclusive():
+            if self._handle == ffi.NULL:
+                raise errors.error_of(errors.Status.CLOSED, "the job is closed")
+            self._check_not_within_a_call()
+            self._calling = True
+            try:
+                status = function(self._handle, *arguments)
+            finally:
+                self._calling = False
+            error = self._failure_of(status, self._handle)
+            if error is not None:
+                raise error
+
+    def _failure_of(self, status: int, handle: Any) -> Optional[errors.Error]:
+        """Of the call that this thread made last; an exception of the communicator is its cause, also where the library
+        could do without."""
+        cause = self._group.take_failure() if self._group else None
+        if status == errors.Status.OK and cause is None:
+            return None
+        if status == errors.Status.OK:
+            error = errors.error_of(errors.Status.PEER_FAILED, f"communicator: {cause!r}")
+        else:
+            text = text_of(lib.perdure_error_text(handle)) or text_of(lib.perdure_status_name(status))
+            error = errors.error_of(status, text, bool(lib.perdure_error_retryable(handle)))
+        error.__cause__ = cause
+        return error
+
+
+def _region_text(number: int, name: str) -> str:
+    return f"region {number} '{name}'"
+
+
+def _id_of_name(name: str) -> int:
+    """31 bits of the name's SHA-256: the same in every program, which the order of calls would not be."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big") & 0x7FFFFFFF
+
+
+def _checkpoint_name(name: str) -> Any:
+    """A name that C would cut becomes one that the library refuses, on all ranks."""
+    return c_bytes(name.encode().replace(b"\0", b"?"), "the name")
+
+
+def _grid(grid: Optional[Sequence[int]], declared: Declaration) -> Any:
+    if grid is None:
+        return ffi.NULL
+    return ffi.new("uint64_t[]", indices(grid, len(declared.shape), f"{declared.text}: the grid") or (0,))
+
+
+def _options_text(options: Union[str, Mapping[str, Any]]) -> str:
+    if isinstance(options, str):
+        return options
+    return "\n".join(f"{key}={_option_value(str(key), value)}" for key, value in options.items())
+
+
+def _option_value(key: str, value: Any) -> str:
+    if value is None:
+        raise errors.refused(f"option {key!r}: None is no value; leave it out, and its default is taken")
+    if isinstance(value, bool):
+        text = "true" if value else "false"
+    elif isinstance(value, (list, tuple)):
+        text = ",".join(_option_value(key, item) for item in value)
+    else:
+        text = os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+    if any(character in part for part in (key, text) for character in ";\n\"") or "=" in key:
+        raise errors.refused(f"option {key!r}: {text!r} has a semicolon, a quote or a line's end, which would end it")
+    return text

@@ -1,0 +1,48 @@
+"""Jobs of the ranks of an mpi4py communicator, under mpirun."""
+
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+from support import PATIENCE_S, PlaceCase
+
+PROGRAM = Path(__file__).with_name("mpi_program.py")
+
+
+def why_not():
+    if shutil.which("mpirun") is None:
+        return "there is no mpirun"
+    found = subprocess.run([sys.executable, "-c", "import mpi4py.MPI"], capture_output=True, text=True)
+    return found.stderr.strip().splitlines()[-1] if found.returncode else None
+
+
+WHY_NOT = why_not()
+
+
+@unittest.skipIf(WHY_NOT, f"needs mpi4py: {WHY_NOT}")
+class Mpi(PlaceCase):
+    def run_program(self, ranks, what):
+        environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        command = ["mpirun", "-n", str(ranks), "--oversubscribe", sys.executable, str(PROGRAM), str(self.place), what]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S)
+        self.assertEqual((done.returncode, done.stdout.count("good")), (0, ranks), done.stdout + done.stderr)
+
+    def test_writes_on_two_ranks_and_restores_on_three_and_one(self):
+        self.run_program(2, "write")
+        self.run_program(3, "read")
+        self.run_program(1, "read")
+
+    def test_has_a_communicator_of_its_own(self):
+        (self.place / "0").mkdir()
+        (self.place / "1").mkdir()
+        self.run_program(2, "split")
+
+    def test_that_is_finalized_is_an_error(self):
+        self.run_program(2, "late")
+
+
+if __name__ == "__main__":
+    unittest.main()
