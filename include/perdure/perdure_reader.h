@@ -77,11 +77,12 @@ typedef struct perdure_region_info {
 } perdure_region_info;
 
 /** Opens a version in the store at `store_path`, a directory or SCHEME://PLACE, and reads its manifests. [local]
- *  `version` may be PERDURE_LATEST: the newest one of `name` that is whole. Of several attempts at a version the newest
- *  one that is whole is taken. On failure *out is NULL, and `message` (may be NULL) gets the text, cut to
- * `message_bytes` bytes with the final 0. PERDURE_NOT_FOUND: no such store, name or version; PERDURE_INCOMPLETE:
- * segments are missing, which the text names; PERDURE_CORRUPT: a manifest is damaged, or ranks contradict each other;
- * PERDURE_UNSUPPORTED: it was written by a newer Perdure. */
+ *  `version` may be PERDURE_LATEST: the newest one of `name` of which all segments are there. Of several attempts at a
+ *  version the newest such one is taken, and no older one where it is damaged. On failure
+ * *out is NULL, and `message` (may be NULL) gets the text, cut to `message_bytes` bytes with the final 0.
+ * PERDURE_NOT_FOUND: no such store, name or version; PERDURE_INCOMPLETE: segments are missing, which the text names;
+ * PERDURE_CORRUPT: a manifest is damaged, or ranks contradict each other; PERDURE_UNSUPPORTED: it was written by a
+ * newer Perdure. */
 PERDURE_API perdure_status perdure_open_reader(const char* store_path, const char* name, int64_t version,
                                                perdure_reader_t** out, char* message, size_t message_bytes);
 /** Ends the reader and sets it to NULL. [local] PERDURE_CLOSED when it was closed before. */

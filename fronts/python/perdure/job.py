@@ -228,8 +228,8 @@ class Job:
         id: Optional[int] = None,
     ) -> None:
         """Registers parts of an array of `shape`, each as (index of its first element, array), in any layout. [local]
-        Every rank does so; one that has nothing passes no boxes, and `dtype`. Each element has exactly one owner, which
-        is checked at the next checkpoint (Mismatch).
+        Every rank does so; one that has nothing passes no boxes, and `dtype`. Each element has an owner, or several with
+        the same value, which is checked at checkpoints (Mismatch).
 
         With `ghosts`, each array has so many elements of others around, on both sides of each dimension, and the index
         is that of the first element behind them."""
