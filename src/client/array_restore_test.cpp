@@ -760,8 +760,14 @@ TEST_F(Declarations, OfWhatSeveralRanksHaveAreComparedAtEveryCheckpoint) {
     EXPECT_NE(refused.error().text().find("rank 1 and rank 2 both have [6:10, 0:5], with other values"),
               std::string::npos)
         << refused.error().text();
-    wide.fill(2);
+    Part other(whole, {rows(rank == 0 ? 0 : 4 * rank - 2, rank == 2 ? 12 : 4 * rank + 6)});
+    good(other.protect(session, 1));  // the same boxes, as in the other buffer of two
+    other.fill(2);
     good(session.checkpoint("app", 2));
+    good(own.protect(session, 1));
+    good(session.restore("app", 2, std::nullopt));
+    EXPECT_EQ(own.wrong(2), 0U) << "what lower ranks have is stored twice, or not at all";
+    good(wide.protect(session, 1));
     // Rank 0 has only its own now: what it stored for rank 1 is stored by that one.
     if (rank == 0) good(own.protect(session, 1));
     own.fill(3), wide.fill(3);

@@ -1,7 +1,6 @@
 #include "client/shared_elements.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "array/box_index.hpp"
 #include "base/field_codec.hpp"
@@ -67,6 +66,7 @@ bool in_order(const Shared& a, const Shared& b) {
 base::Status SharedElements::find(comm::Communicator& comm, bool any, capture::RegionTable& regions) {
   any_ = any;
   pairs_.clear();
+  left_.clear();
   const auto rank = static_cast<std::size_t>(comm.rank()), ranks = static_cast<std::size_t>(comm.size());
   std::map<std::int32_t, array::BoxIndex> mine;
   std::vector<std::byte> told;
@@ -123,20 +123,29 @@ base::Status SharedElements::find(comm::Communicator& comm, bool any, capture::R
                           "rank " + std::to_string(rank) + " has elements of it that " + std::to_string(others) +
                               " other ranks have, too",
                           "declare what all ranks have as replicated, or let one rank own each element");
-      if (elsewhere.empty()) continue;
-      PERDURE_TRY(auto left, region->part->leave(elsewhere));
-      regions.place(id, std::move(left));
+      if (!elsewhere.empty()) left_[id] = std::move(elsewhere);
     }
     return {};
   });
 }
 
+base::Status SharedElements::leave(capture::RegionTable& regions) const {
+  for (const auto& [id, elsewhere] : left_) {
+    const auto& part = *regions.find(id)->part;
+    if (&part.captured() != &part.memory()) continue;
+    PERDURE_TRY(auto left, part.leave(elsewhere));
+    regions.place(id, std::move(left));
+  }
+  return {};
+}
+
 // The lower rank of a pair says its hashes, the other one compares.
-base::Status SharedElements::compare(comm::Communicator& comm, const capture::RegionTable& regions) const {
+base::Status SharedElements::compare(comm::Communicator& comm, capture::RegionTable& regions) const {
   if (!any_) return {};
   const auto rank = static_cast<std::size_t>(comm.rank()), ranks = static_cast<std::size_t>(comm.size());
   std::vector<std::byte> told;
   PERDURE_CHECK(agree_after(comm, "arrays", [&]() -> base::Status {
+    PERDURE_CHECK(leave(regions));
     ToldValues values;
     for (const auto& pair : pairs_) {
       if (pair.other < rank) continue;

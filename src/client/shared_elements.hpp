@@ -1,6 +1,9 @@
 #pragma once
 // Elements of arrays that several ranks have: the first of these ranks stores them, and all are to have the same
 // values, bit for bit. (docs/adr/0036)
+#include <map>
+#include <vector>
+
 #include "capture/region.hpp"
 #include "comm/communicator.hpp"
 
@@ -12,9 +15,10 @@ class SharedElements {
   /// owners. The parts in `regions` leave to others what those store. PERDURE_MISMATCH on all ranks: a rank shares
   /// elements with too many others.
   base::Status find(comm::Communicator& comm, bool any, capture::RegionTable& regions);
-  /// [collective] PERDURE_MISMATCH on all ranks, with the same text: two ranks have other values. Costs nothing where
-  /// nothing is shared.
-  base::Status compare(comm::Communicator& comm, const capture::RegionTable& regions) const;
+  /// [collective] Before every capture. PERDURE_MISMATCH on all ranks, with the same text: two ranks have other values.
+  /// Parts that were declared once more with the same boxes, in other memory, leave the same to others again. Costs
+  /// nothing where nothing is shared.
+  base::Status compare(comm::Communicator& comm, capture::RegionTable& regions) const;
 
  private:
   /// What this rank and another one have of an array, in an order that both know.
@@ -23,8 +27,11 @@ class SharedElements {
     std::size_t other = 0;
     std::vector<capture::ArrayPart::Shared> boxes;  // and in which of this rank's boxes they are
   };
+  base::Status leave(capture::RegionTable& regions) const;
+
   bool any_ = false;
-  std::vector<Pair> pairs_;  // ascending by id, then by the other rank
+  std::vector<Pair> pairs_;                                               // ascending by id, then by the other rank
+  std::map<std::int32_t, std::vector<capture::ArrayPart::Shared>> left_;  // to lower ranks, by id
 };
 
 }  // namespace perdure::client
