@@ -126,8 +126,8 @@ typedef enum perdure_export_option {
 } perdure_export_option;
 
 /** Writes regions as PATH.h5 (HDF5, with PATH.xdmf beside it where there are fields of two or three dimensions) or
- *  PATH.zarr (Zarr 3): whole, or not at all. [local] `regions`: `count` names or numbers; NULL: all. `options`: a sum
- * of perdure_export_option. PERDURE_INVALID_ARGUMENT: another ending; PERDURE_EXISTS: something is there already;
+ *  PATH.zarr (Zarr 3): whole, or not at all. [local] `regions`: `count` names or numbers; NULL and 0: all. `options`: a
+ * sum of perdure_export_option. PERDURE_INVALID_ARGUMENT: another ending; PERDURE_EXISTS: something is there already;
  * PERDURE_NOT_FOUND: no such region; PERDURE_UNSUPPORTED: this machine has no HDF5 library; PERDURE_CORRUPT: a chunk is
  * damaged, or what was read back is something else. */
 PERDURE_API perdure_status perdure_reader_export(perdure_reader_t* reader, const char* path, const char* const* regions,

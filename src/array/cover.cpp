@@ -36,7 +36,8 @@ void Search::shared(const Box& part, const std::vector<std::uint32_t>& owners) {
       found_.all_overlaps = false;
       return;
     }
-    found_.overlaps.push_back({part, owned_[owners[0]].rank, owned_[owners[i]].rank});
+    const auto first = owned_[owners[0]].rank, before = owned_[owners[i - 1]].rank, rank = owned_[owners[i]].rank;
+    found_.overlaps.push_back({part, before == rank ? rank : first, rank});  // one rank's own come next to each other
   }
 }
 

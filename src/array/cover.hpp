@@ -23,7 +23,8 @@ struct Overlap {
 struct Cover {
   /// A box that nobody has. Of all that are missing, the one that holds the first missing element.
   std::optional<Box> hole;
-  /// Boxes with two owners: together all that have more than one, of those with more the first with each of the others.
+  /// Boxes with two owners: together all that have more than one, of those with more the first with each of the others,
+  /// or a rank with itself where boxes of one follow each other.
   std::vector<Overlap> overlaps;
   bool all_overlaps = true;  ///< false: there are more than were asked for; the search ended there, for holes too
 };

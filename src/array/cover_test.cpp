@@ -84,6 +84,14 @@ TEST(Cover, TellsNoMoreOverlapsThanAskedFor) {
   EXPECT_EQ(found.overlaps[0], (Overlap{array, 0, 1}));
 }
 
+TEST(Cover, TellsOfARankThatHasAnElementTwiceWhereALowerOneHasItToo) {
+  const Box array = whole(std::array<std::uint64_t, 1>{10}, 8, "test").value();
+  Box half = array;
+  half.end[0] = 5;
+  const Cover found = cover(array, {{array, 1}, {array, 4}, {half, 4}}, 100);
+  EXPECT_NE(std::find(found.overlaps.begin(), found.overlaps.end(), Overlap{half, 4, 4}), found.overlaps.end());
+}
+
 TEST(Cover, OfNothingIsWhole) {
   const Box none = whole(std::array<std::uint64_t, 2>{0, 5}, 8, "test").value();
   EXPECT_FALSE(cover(none, {}, 1).hole);

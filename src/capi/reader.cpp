@@ -69,17 +69,21 @@ Status list_versions(const char* store_path, const char* name, perdure_version_v
   if (name != nullptr && std::find(names.begin(), names.end(), name) == names.end())
     return base::fail(PERDURE_NOT_FOUND, name, "no such checkpoint in " + store->properties().location);
   if (name != nullptr) names = {name};
-  bool goes_on = true;
+  bool goes_on = true, shown = false;
   for (const std::string& one : names) {
     const auto listed = reader::judge_each(*store, one, [&](const reader::VersionFacts& facts) {
       const auto version = described(facts);
+      shown = true;
       return goes_on = visit(context, &version) == 0;
     });
     if (!goes_on) return {};
-    const bool others = name == nullptr && !listed && listed.error().code == PERDURE_PERMISSION;
-    if (!listed && !others) return base::fail(listed.error());
+    // Of all names: what others may not show, and what went meanwhile.
+    const auto code = listed ? PERDURE_OK : listed.error().code;
+    const bool passes = name == nullptr && (code == PERDURE_PERMISSION || code == PERDURE_NOT_FOUND);
+    if (!listed && !passes) return base::fail(listed.error());
   }
-  return {};
+  if (name == nullptr || shown) return {};
+  return base::fail(PERDURE_NOT_FOUND, name, "no version of it is left in " + store->properties().location);
 }
 
 Status open_content(ReaderHandle& handle, const char* store_path, const char* name, int64_t version) {
@@ -289,7 +293,8 @@ perdure_status perdure_reader_export(perdure_reader_t* reader, const char* path,
                                      size_t count, int options) {
   return on_reader(reader, [&](StoredContent& content, ReaderHandle& handle) -> Status {
     if (path == nullptr) return refuse("path", "it is null");
-    if (regions == nullptr && count > 0) return refuse("regions", "it is null, and there are to be some");
+    if ((regions == nullptr) != (count == 0))
+      return refuse("regions", regions == nullptr ? "it is null, and there are to be some" : "there are none in it");
     if ((options & ~(PERDURE_EXPORT_REPLACE | PERDURE_EXPORT_UNVERIFIED)) != 0)
       return refuse("options", "it is no sum of values of perdure_export_option");
     portable::ExportOptions wanted;

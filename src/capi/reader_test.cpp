@@ -308,6 +308,7 @@ TEST_F(ReaderInC, ExportsWhatIsAskedFor) {
   const char* const regions[] = {"temperature", nullptr};
   EXPECT_EQ(perdure_reader_export(reader_, path.c_str(), regions, 2, 0), PERDURE_INVALID_ARGUMENT);
   EXPECT_EQ(perdure_reader_export(reader_, path.c_str(), nullptr, 1, 0), PERDURE_INVALID_ARGUMENT);
+  EXPECT_EQ(perdure_reader_export(reader_, path.c_str(), regions, 0, 0), PERDURE_INVALID_ARGUMENT) << "not all";
   EXPECT_EQ(perdure_reader_export(reader_, path.c_str(), nullptr, 0, 4), PERDURE_INVALID_ARGUMENT);
   EXPECT_EQ(perdure_reader_export(reader_, nullptr, nullptr, 0, 0), PERDURE_INVALID_ARGUMENT);
   EXPECT_EQ(perdure_reader_export(reader_, (directory / "heat.doc").c_str(), nullptr, 0, 0), PERDURE_INVALID_ARGUMENT);

@@ -10,6 +10,7 @@ namespace perdure::capture {
 namespace {
 
 constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::size_t kMostLeft = 16384;  // of one box: each cut goes through all of them
 
 base::Error wrong(std::int32_t id, const segment::Label& label, const std::string& cause,
                   const std::string& remedy = "") {
@@ -136,14 +137,13 @@ base::Result<std::shared_ptr<const ArrayPart>> ArrayPart::leave(const std::vecto
         next.insert(next.end(), outside.begin(), outside.end());
       }
       rest = std::move(next);
+      if (rest.size() > kMostLeft) break;
     }
     std::sort(rest.begin(), rest.end(), [](const array::Box& a, const array::Box& b) { return a.begin < b.begin; });
     for (const auto& box : rest) left->push_back(part_of(memory_[i], box));
-    if (left->size() > array::kMostBoxes)
-      return base::fail(
-          wrong(stored_.id, array_.label,
-                "what other ranks do not have of it is more than " + std::to_string(array::kMostBoxes) + " boxes",
-                "let boxes of different ranks overlap less"));
+    if (left->size() > array::kMostBoxes || rest.size() > kMostLeft)
+      return base::fail(wrong(stored_.id, array_.label, "what other ranks do not have of it is too many boxes",
+                              "let boxes of different ranks overlap less"));
   }
   part->left_ = elsewhere.empty() ? nullptr : std::move(left);
   part->array_.boxes.clear();

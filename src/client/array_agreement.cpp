@@ -29,7 +29,7 @@ std::string ranks_text(std::size_t first, std::size_t second) {
   return "rank " + std::to_string(first) + " and rank " + std::to_string(second);
 }
 
-constexpr std::size_t kMostOverlaps = 1U << 20;  // in one rank's share
+constexpr std::size_t kMostOverlaps = 1U << 16;  // in one rank's share
 
 /// Of all ranks, as they come in: what rank 0 says, the first contradiction, and whose boxes touch this rank's share.
 class Declared {
@@ -250,6 +250,7 @@ base::Status ArrayAgreement::agree(comm::Communicator& comm, const RegionNews& a
     PERDURE_CHECK(agree_on_declarations(comm, regions, purpose == For::checkpoint, shares));
     if (purpose == For::checkpoint) {
       PERDURE_TRY(const bool any, on_any_rank(comm, shares));
+      agreed_.reset();
       PERDURE_CHECK(shared_.find(comm, any, regions));
       agreed_ = declared_;
     }

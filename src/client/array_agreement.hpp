@@ -1,6 +1,8 @@
 #pragma once
 // Ranks agree on their arrays before they are captured: that they mean the same ones, that each element has an owner,
 // who stores it where it has several, where the rows of lists are, and that what several have is equal. (docs/adr/0036)
+#include <optional>
+
 #include "capture/region.hpp"
 #include "client/agreement.hpp"
 #include "client/shared_elements.hpp"
@@ -9,6 +11,8 @@ namespace perdure::client {
 
 class ArrayAgreement {
  public:
+  /// `most_others`: as SharedElements has it.
+  explicit ArrayAgreement(std::size_t most_others = 256) : shared_(most_others) {}
   /// [local] For the opening of a call: what all ranks have to agree on.
   RegionNews news(const capture::RegionTable& regions);
   /// What the call needs beyond equal declarations and the places of lists.
@@ -23,8 +27,9 @@ class ArrayAgreement {
   std::uint64_t looked_at_ = ~std::uint64_t{0};  // RegionTable::arrays_changed
   RegionNews mine_;
   std::uint64_t declared_ = 0;  // hash of what this rank says
-  std::uint64_t agreed_ = 0;    // the same, when all ranks found nothing wrong
-  SharedElements shared_;       // of what was agreed
+  // The same, when all ranks found nothing wrong; nothing while what is kept of it is being replaced. 0: no arrays.
+  std::optional<std::uint64_t> agreed_ = 0;
+  SharedElements shared_;  // of what was agreed
 };
 
 }  // namespace perdure::client

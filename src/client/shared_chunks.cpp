@@ -162,9 +162,7 @@ base::Status SharedChunks::lend(const plan::ChunkReading& reading, const Take& t
   const auto slot = granted ? slot_of(granted->slot) : tier::SlotAddress{};
   const bool has_room = granted && slots.prepare(slot, reading.bytes);
   base::ByteSpan place;
-  if (has_room) {
-    PERDURE_TRY(place, slots.memory(slot, reading.bytes));
-  }
+  if (has_room) place = slots.memory(slot, reading.bytes).value_or(base::ByteSpan());
   std::unique_ptr<std::byte[]> buffer;
   if (place.empty()) {
     buffer = std::make_unique_for_overwrite<std::byte[]>(reading.bytes);

@@ -14,8 +14,6 @@ namespace {
 using capture::ArrayPart;
 using Shared = ArrayPart::Shared;
 
-constexpr std::size_t kMostOthers = 256;  // whoever shares with more means a replicated array
-
 /// The boxes that a rank declared; never without bytes.
 struct ToldBoxes {
   std::vector<segment::RegionEntry> arrays;
@@ -107,26 +105,35 @@ base::Status SharedElements::find(comm::Communicator& comm, bool any, capture::R
           return {};
         });
       });
-  return agree_after(comm, "arrays", [&]() -> base::Status {
+  std::optional<base::Error> wrong;
+  std::int32_t wrong_id = 0;
+  PERDURE_CHECK(agree_after(comm, "arrays", [&]() -> base::Status {
     PERDURE_CHECK(heard);
     std::sort(pairs_.begin(), pairs_.end(),
               [](const Pair& a, const Pair& b) { return std::tie(a.id, a.other) < std::tie(b.id, b.other); });
-    for (std::size_t i = 0; i < pairs_.size();) {
-      const std::int32_t id = pairs_[i].id;
-      const auto* region = regions.find(id);
+    for (std::size_t i = 0; i < pairs_.size() && !wrong;) {
+      wrong_id = pairs_[i].id;
       std::vector<Shared> elsewhere;
       std::size_t others = 0;
-      for (; i < pairs_.size() && pairs_[i].id == id; ++i, ++others)
+      for (; i < pairs_.size() && pairs_[i].id == wrong_id; ++i, ++others)
         if (pairs_[i].other < rank) elsewhere.insert(elsewhere.end(), pairs_[i].boxes.begin(), pairs_[i].boxes.end());
-      if (others > kMostOthers)
-        return base::fail(PERDURE_MISMATCH, region->text(),
-                          "rank " + std::to_string(rank) + " has elements of it that " + std::to_string(others) +
-                              " other ranks have, too",
-                          "declare what all ranks have as replicated, or let one rank own each element");
-      if (!elsewhere.empty()) left_[id] = std::move(elsewhere);
+      const auto& region = *regions.find(wrong_id);
+      if (others > most_others_)
+        wrong = base::Error{PERDURE_MISMATCH, region.text(),
+                            "rank " + std::to_string(rank) + " has elements of it that " + std::to_string(others) +
+                                " other ranks have, too",
+                            "declare what all ranks have as replicated, or let one rank own each element", false};
+      else if (const auto left = region.part->leave(elsewhere); !left)
+        wrong = base::Error{PERDURE_MISMATCH, region.text(),
+                            "what lower ranks do not have of rank " + std::to_string(rank) +
+                                "'s boxes is too much to say: " + left.error().cause,
+                            "let boxes of different ranks overlap less", false};
+      if (!elsewhere.empty()) left_[wrong_id] = std::move(elsewhere);
     }
     return {};
-  });
+  }));
+  const std::uint64_t array = wrong ? static_cast<std::uint64_t>(wrong_id) : ~std::uint64_t{0};
+  return first_error(comm, wrong.value_or(base::Error{}), array, rank);
 }
 
 base::Status SharedElements::leave(capture::RegionTable& regions) const {
@@ -144,14 +151,14 @@ base::Status SharedElements::compare(comm::Communicator& comm, capture::RegionTa
   if (!any_) return {};
   const auto rank = static_cast<std::size_t>(comm.rank()), ranks = static_cast<std::size_t>(comm.size());
   std::vector<std::byte> told;
+  std::vector<ToldHashes> mine;  // of what lower ranks have, too: all is hashed before anybody waits for it
   PERDURE_CHECK(agree_after(comm, "arrays", [&]() -> base::Status {
     PERDURE_CHECK(leave(regions));
     ToldValues values;
     for (const auto& pair : pairs_) {
-      if (pair.other < rank) continue;
       ToldHashes hashes{pair.id, pair.other, {}};
       for (const auto& shared : pair.boxes) hashes.hashes.push_back(hash_of(*regions.find(pair.id)->part, shared));
-      values.pairs.push_back(std::move(hashes));
+      (pair.other < rank ? mine : values.pairs).push_back(std::move(hashes));
     }
     told = base::encode_fields(values);
     return {};
@@ -160,26 +167,29 @@ base::Status SharedElements::compare(comm::Communicator& comm, capture::RegionTa
   std::size_t first = pairs_.size();
   const base::Status heard =
       comm::tell_all(comm, {ranks, rank}, told, [&](std::size_t from, base::ConstByteSpan bytes) {
+        const bool shares =
+            std::any_of(mine.begin(), mine.end(), [from](const auto& one) { return one.other == from; });
+        if (!shares) return base::Status();
         return base::caught("arrays", [&]() -> base::Status {
           PERDURE_TRY(const auto said, base::decode_fields<ToldValues>(bytes, "arrays"));
           for (const auto& theirs : said.pairs) {
             if (theirs.other != rank) continue;
+            const auto own = std::find_if(mine.begin(), mine.end(),
+                                          [&](const auto& one) { return one.id == theirs.id && one.other == from; });
+            if (own == mine.end() || own->hashes.size() != theirs.hashes.size())
+              return base::fail(PERDURE_INTERNAL, "arrays", "two ranks do not know the same of what they share");
+            const auto at = std::mismatch(own->hashes.begin(), own->hashes.end(), theirs.hashes.begin()).first;
+            if (at == own->hashes.end()) continue;
             const auto pair = std::find_if(pairs_.begin(), pairs_.end(),
                                            [&](const Pair& one) { return one.id == theirs.id && one.other == from; });
-            if (pair == pairs_.end() || pair->boxes.size() != theirs.hashes.size())
-              return base::fail(PERDURE_INTERNAL, "arrays", "two ranks do not know the same of what they share");
-            const auto& region = *regions.find(pair->id);
-            for (std::size_t i = 0; i < pair->boxes.size(); ++i) {
-              if (hash_of(*region.part, pair->boxes[i]) == theirs.hashes[i]) continue;
-              const auto number = static_cast<std::size_t>(pair - pairs_.begin());
-              if (number > first) break;
-              first = number;
-              differs = base::Error{PERDURE_MISMATCH, region.text(),
-                                    "rank " + std::to_string(from) + " and rank " + std::to_string(rank) +
-                                        " both have " + pair->boxes[i].box.text() + ", with other values",
-                                    "let one rank own each element, and the others have it as a ghost", false};
-              break;
-            }
+            const auto number = static_cast<std::size_t>(pair - pairs_.begin());
+            if (number > first) continue;
+            first = number;
+            const auto& box = pair->boxes[static_cast<std::size_t>(at - own->hashes.begin())].box;
+            differs = base::Error{PERDURE_MISMATCH, regions.find(pair->id)->text(),
+                                  "rank " + std::to_string(from) + " and rank " + std::to_string(rank) + " both have " +
+                                      box.text() + ", with other values",
+                                  "let one rank own each element, and the others have it as a ghost", false};
           }
           return {};
         });

@@ -11,6 +11,8 @@ namespace perdure::client {
 
 class SharedElements {
  public:
+  /// Whoever shares an array with more others than `most_others` means a replicated one.
+  explicit SharedElements(std::size_t most_others = 256) : most_others_(most_others) {}
   /// [collective] After the declarations were found to be good. `any`, the same on all ranks: some element has several
   /// owners. The parts in `regions` leave to others what those store. PERDURE_MISMATCH on all ranks: a rank shares
   /// elements with too many others.
@@ -29,6 +31,7 @@ class SharedElements {
   };
   base::Status leave(capture::RegionTable& regions) const;
 
+  std::size_t most_others_;
   bool any_ = false;
   std::vector<Pair> pairs_;                                               // ascending by id, then by the other rank
   std::map<std::int32_t, std::vector<capture::ArrayPart::Shared>> left_;  // to lower ranks, by id

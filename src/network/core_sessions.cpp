@@ -87,11 +87,15 @@ void EndpointCore::receive_introduction(const Body& body) {
   if (!std::holds_alternative<Refuse>(body) && !outcome->has_value()) return;
   connections_changed_.notify_all();
   if (options_.guard_interval_ns > 0) clock_.arm(os::monotonic_ns() + options_.guard_interval_ns);
-  for (const PeerPointer& peer : replaced)
-    finish_loss(peer,
-                {PERDURE_PEER_FAILED, peer->name, "it was restarted, or had lost us and connected again",
-                 "connect again", true},
-                true);
+  for (const PeerPointer& peer : replaced) {  // which nobody else finds any more
+    base::Error why{PERDURE_PEER_FAILED, {}, {}, {}, true};
+    base::attempt([&why, &of = *peer] {
+      why.object = of.name;
+      why.cause = "it was restarted, or had lost us and connected again";
+      why.remedy = "connect again";
+    });
+    finish_loss(peer, why, true);
+  }
 }
 
 /// What a peer repeats whose session stands here already.

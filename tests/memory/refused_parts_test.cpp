@@ -127,8 +127,11 @@ TEST_F(RefusedGroup, WhoeverLeavesHasLeftWhateverMemoryIsRefused) {
     EXPECT_EQ(leaving.under_way(), 0U) << refused;
     EXPECT_FALSE(leaving.state(first_).under_way);
     EXPECT_FALSE(leaving.state(first_).reached);
-    const auto node = nodes_[0]->lock();
-    EXPECT_EQ(node->flushes.next(), first_) << "it would never come to the store: " << refused;
+    const auto comes_to_the_store = [&] {
+      const auto node = nodes_[0]->lock();
+      return node->flushes.next() == first_;
+    };
+    EXPECT_TRUE(await(comes_to_the_store)) << refused;
   }
 }
 

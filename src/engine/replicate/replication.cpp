@@ -60,7 +60,7 @@ Replication::Replication(catalog::RedundancyId id, GroupScheme group, unsigned p
 std::vector<ReplicationAction> Replication::step(const ReplicationEvent& event, const Moment& moment) {
   moment_ = moment;
   actions_.clear();
-  actions_.reserve(16);  // as many as steps make: memory is refused before anything changes
+  actions_.reserve(16);  // as many as most steps make: to say what is done needs no more memory then
   react(kReplicationTable[kind_of(event)][static_cast<std::size_t>(state_.phase)], event);
   if (state_.phase != Phase::ended) proceed();
   plan_to_wake();

@@ -54,13 +54,20 @@ void Replicator::leave() {
 }
 
 // It may hold the network's last reference: to be let go of without the mutex. The node has left whatever happens: a
-// group that stayed would be told of engines that are gone. What memory was refused to for once ends at the second try.
+// group that stayed would be told of engines that are gone. Of what memory was refused to, nobody else would let go.
 std::shared_ptr<const Membership> Replicator::leave_group() noexcept {
-  for (int tries = 0; tries < 2 && !versions_.empty(); ++tries)
-    base::attempt([this] {
-      for (const auto& entry : entries()) (void)step(entry, event::Left{});
-    });
-  versions_.clear();
+  const auto left = std::exchange(versions_, {});
+  for (const auto& [id, tracked] : left)
+    for (const auto& [epoch, entry] : tracked.by_epoch) {
+      const auto step_out = [this, &of = entry]() -> base::Status {
+        (void)step(of, event::Left{});
+        return {};
+      };
+      if (base::caught("group", step_out)) continue;
+      (void)base::caught("group", step_out);
+      base::attempt([this, &of = id] { ledger_.hold_flush(of, false); });
+      base::attempt([this, &of = id] { ledger_.pin(of, false); });
+    }
   past_.clear();
   wanted_.clear();
   if (group_) group_->link->close();

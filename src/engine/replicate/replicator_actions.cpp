@@ -21,8 +21,8 @@ base::Status Replicator::step(const EntryPointer& entry, const ReplicationEvent&
       if (!thrown) thrown = std::current_exception();
     }
   }
-  if (thrown) std::rethrow_exception(thrown);
   if (entry->phase() != phase || entry->replication.state().flush_held != held) outbox_.changed = true;
+  if (thrown) std::rethrow_exception(thrown);
   return answer;
 }
 

@@ -1,0 +1,87 @@
+// What ranks agree on, and that a declaration which is refused leaves nothing behind.
+#include "client/array_agreement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+
+#include "array/distribution.hpp"
+#include "support/thread_group.hpp"
+
+namespace perdure::client {
+namespace {
+
+constexpr int kSharers = 4;
+constexpr std::uint64_t kShared = 16;
+
+/// One rank's regions, with memory for whole arrays of i8.
+struct DeclaredHere {
+  capture::RegionTable regions;
+  std::vector<std::int64_t> memory = std::vector<std::int64_t>(kShared, 7), other = memory;  // of ids 1 and 2
+
+  void protect(std::int32_t id, std::uint64_t begin, std::uint64_t end) {
+    array::Box whole{1, {}, {kShared}}, box{1, {begin}, {end}};
+    const segment::ArrayEntry array{
+        {}, array::ElementType::parse("i8", "test").value(), segment::ArrayKind::global, whole, {}};
+    auto* const at = reinterpret_cast<std::byte*>((id == 1 ? memory : other).data() + begin);
+    const auto part = capture::ArrayPart::make(id, array, {}, {{box, at}}, true);
+    ASSERT_TRUE(regions.protect(capture::region_of(part.value())));
+  }
+  std::uint64_t stored(std::int32_t id) const { return regions.find(id)->part->stored().count; }
+};
+
+/// All ranks change alike, so that the news of one are those of all.
+base::Status agree_once(ArrayAgreement& agreement, comm::Communicator& comm, capture::RegionTable& regions) {
+  const RegionNews news = agreement.news(regions);
+  return agreement.agree(comm, news, ArrayAgreement::For::checkpoint, regions);
+}
+
+TEST(ArrayAgreement, OfADeclarationThatIsRefusedNothingIsKept) {
+  std::mutex mutex;
+  std::uint64_t stored_first = 0, stored_last = 0;
+  std::set<std::string> refusals;
+  test_support::ThreadGroup group(kSharers);
+  group.run([&](const perdure_communicator& c) {
+    const auto comm = comm::make_from_c(c).value();
+    const auto rank = static_cast<std::uint64_t>(comm->rank());
+    DeclaredHere mine;
+    ArrayAgreement agreement(2);
+    const auto own = [&](std::uint64_t more) {  // with some of the next rank's
+      mine.protect(1, 4 * rank, std::min(4 * rank + 4 + more, kShared));
+    };
+    own(2);
+    ASSERT_TRUE(agree_once(agreement, *comm, mine.regions));
+    const std::uint64_t first = mine.stored(1);
+    for (const std::uint64_t more : {2U, 1U}) {
+      own(more);
+      mine.protect(2, 0, kShared);  // three others have all of it, too
+      const auto refused = agree_once(agreement, *comm, mine.regions);
+      ASSERT_FALSE(refused);
+      EXPECT_EQ(refused.error().code, PERDURE_MISMATCH);
+      ASSERT_TRUE(mine.regions.unprotect(2));
+      own(2);
+      const auto again = agree_once(agreement, *comm, mine.regions);
+      EXPECT_TRUE(again) << again.error().text();
+      const std::lock_guard guard(mutex);
+      refusals.insert(refused.error().text());
+      EXPECT_EQ(mine.stored(1), first);
+    }
+    mine.memory[4 * rank] = static_cast<std::int64_t>(rank);  // which the rank before has, too
+    EXPECT_FALSE(agree_once(agreement, *comm, mine.regions)) << "it compares no more";
+    ASSERT_TRUE(mine.regions.unprotect(1));
+    ASSERT_TRUE(agree_once(agreement, *comm, mine.regions)) << "and then there are no arrays";
+    own(0);
+    ASSERT_TRUE(agree_once(agreement, *comm, mine.regions));
+    const std::lock_guard guard(mutex);
+    stored_first += first;
+    stored_last += mine.stored(1);
+  });
+  EXPECT_EQ(stored_first, kShared);
+  EXPECT_EQ(stored_last, kShared);
+  ASSERT_EQ(refusals.size(), 1U) << "one text, on all ranks";
+  EXPECT_NE(refusals.begin()->find("rank 0 has elements of it that 3 other ranks have"), std::string::npos)
+      << *refusals.begin();
+}
+
+}  // namespace
+}  // namespace perdure::client
