@@ -118,17 +118,22 @@ base::Status SharedElements::find(comm::Communicator& comm, bool any, capture::R
       for (; i < pairs_.size() && pairs_[i].id == wrong_id; ++i, ++others)
         if (pairs_[i].other < rank) elsewhere.insert(elsewhere.end(), pairs_[i].boxes.begin(), pairs_[i].boxes.end());
       const auto& region = *regions.find(wrong_id);
-      if (others > most_others_)
+      if (others > most_others_) {
         wrong = base::Error{PERDURE_MISMATCH, region.text(),
                             "rank " + std::to_string(rank) + " has elements of it that " + std::to_string(others) +
                                 " other ranks have, too",
                             "declare what all ranks have as replicated, or let one rank own each element", false};
-      else if (const auto left = region.part->leave(elsewhere); !left)
-        wrong = base::Error{PERDURE_MISMATCH, region.text(),
-                            "what lower ranks do not have of rank " + std::to_string(rank) +
-                                "'s boxes is too much to say: " + left.error().cause,
-                            "let boxes of different ranks overlap less", false};
-      if (!elsewhere.empty()) left_[wrong_id] = std::move(elsewhere);
+      } else if (!elsewhere.empty()) {
+        auto left = region.part->leave(elsewhere);
+        if (left)
+          regions.place(wrong_id, std::move(*left));
+        else
+          wrong = base::Error{PERDURE_MISMATCH, region.text(),
+                              "what lower ranks do not have of rank " + std::to_string(rank) +
+                                  "'s boxes is too much to say: " + left.error().cause,
+                              "let boxes of different ranks overlap less", false};
+        left_[wrong_id] = std::move(elsewhere);
+      }
     }
     return {};
   }));

@@ -42,7 +42,7 @@ base::Result<std::unique_ptr<Target>> make_hdf5(const std::string& path, const F
 base::Result<std::unique_ptr<Target>> make_zarr(const std::string& path, const Facts& about);
 
 /// PERDURE_EXISTS, PERDURE_INVALID_ARGUMENT: `path` may not become a file of this format. With `replace` only what is
-/// of the same format may be there. Asked before anything is read.
+/// of the same format may be there. Asked before any chunk is read.
 base::Status check_free(const std::string& path, Format format, bool replace);
 
 /// A hidden name beside `path`, of this process.

@@ -101,6 +101,18 @@ VersionFacts judge(store::Store& store, const store::VersionListing& listing) {
   return facts;
 }
 
+namespace {
+
+void judge_listed(store::Store& store, const std::vector<store::VersionListing>& listings,
+                  const std::function<bool(VersionFacts facts)>& take) {
+  for (const auto& listing : listings) {
+    VersionFacts facts = judge(store, listing);
+    if (!vanished(facts) && !take(std::move(facts))) return;
+  }
+}
+
+}  // namespace
+
 void read_pieces(store::Store& store, VersionFacts& facts, std::optional<std::uint32_t> rank) {
   for (SegmentFacts& segment : facts.segments) {
     if (!segment.manifest || segment.manifest->tables.empty()) continue;
@@ -124,20 +136,17 @@ base::Status judge_each(store::Store& store, const std::string& name,
   PERDURE_TRY(auto listings, store.list(name));
   std::stable_sort(listings.begin(), listings.end(),
                    [](const auto& a, const auto& b) { return a.id.attempt < b.id.attempt; });
-  for (const auto& listing : listings) {
-    VersionFacts facts = judge(store, listing);
-    if (!vanished(facts) && !take(std::move(facts))) break;
-  }
+  judge_listed(store, listings, take);
   return {};
 }
 
 base::Result<std::vector<VersionFacts>> inventory(store::Store& store, const std::string& name) {
   PERDURE_TRY(const auto listings, store.list(name));
   std::vector<VersionFacts> all;
-  for (const auto& listing : listings) {
-    VersionFacts facts = judge(store, listing);
-    if (!vanished(facts)) all.push_back(std::move(facts));
-  }
+  judge_listed(store, listings, [&all](VersionFacts facts) {
+    all.push_back(std::move(facts));
+    return true;
+  });
   return all;
 }
 

@@ -31,9 +31,8 @@ void scatter_memory(base::ConstByteSpan memory, std::span<const base::MemorySpan
 }  // namespace
 
 SlotFill::SlotFill(std::shared_ptr<SlotAccess> access, std::uint64_t bytes, base::Hasher& hasher)
-    : access_(std::move(access)), bytes_(bytes), hasher_(hasher) {
-  const base::ByteSpan memory = access_->memory();
-  if (bytes >= base::kStreamFrom && memory.size() >= bytes) copy_.emplace(memory.data(), hasher);
+    : access_(std::move(access)), bytes_(bytes), hasher_(hasher), is_memory_(!access_->memory().empty()) {
+  if (is_memory_ && bytes >= base::kStreamFrom) copy_.emplace(access_->memory().data(), hasher);
 }
 
 base::Status SlotFill::append(base::ConstByteSpan data) {
@@ -44,30 +43,24 @@ base::Status SlotFill::append(base::ConstByteSpan data) {
     copy_->append(data);
     return {};
   }
-  if (gathered_.size() + data.size() < kGathered) {
+  if (!is_memory_ && gathered_.size() + data.size() < kGathered) {
     gathered_.insert(gathered_.end(), data.begin(), data.end());
     return {};
   }
-  PERDURE_CHECK(pass_on());
-  if (data.size() < kGathered) {
-    gathered_.assign(data.begin(), data.end());
-    return {};
-  }
+  PERDURE_CHECK(write(gathered_));
+  gathered_.clear();
+  return write(data);
+}
+
+base::Status SlotFill::write(base::ConstByteSpan data) {
+  if (data.empty()) return {};
   PERDURE_CHECK(access_->write(written_, data, hasher_));
   written_ += data.size();
   return {};
 }
 
-base::Status SlotFill::pass_on() {
-  if (gathered_.empty()) return {};
-  PERDURE_CHECK(access_->write(written_, gathered_, hasher_));
-  written_ += gathered_.size();
-  gathered_.clear();
-  return {};
-}
-
 base::Status SlotFill::finish() {
-  if (!copy_) return pass_on();
+  if (!copy_) return write(gathered_);
   copy_->finish();
   return {};
 }

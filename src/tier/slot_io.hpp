@@ -14,7 +14,7 @@
 namespace perdure::tier {
 
 /// A slot that is filled from its beginning on, in pieces of any size: as quick as one write, however small they are.
-/// One thread; the access outlives nothing else.
+/// One thread.
 class SlotFill {
  public:
   /// `bytes`: how many will come; `hasher` gets them, too.
@@ -25,13 +25,14 @@ class SlotFill {
   std::uint64_t appended() const { return appended_; }
 
  private:
-  base::Status pass_on();
+  base::Status write(base::ConstByteSpan data);
 
   std::shared_ptr<SlotAccess> access_;
   std::uint64_t bytes_, appended_ = 0, written_ = 0;
   base::Hasher& hasher_;
-  std::optional<base::StreamedCopy> copy_;  // where it is memory
-  std::vector<std::byte> gathered_;         // where it is not
+  bool is_memory_;
+  std::optional<base::StreamedCopy> copy_;  // of so much that it passes the caches by
+  std::vector<std::byte> gathered_;         // of a slot that is no memory
 };
 
 /// Keeps the access to each slot between uses. Thread-safe; a slot is used by one thread at a time.
