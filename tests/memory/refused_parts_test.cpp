@@ -116,11 +116,12 @@ TEST_F(RefusedGroup, WhoeverLeavesHasLeftWhateverMemoryIsRefused) {
     make({"xor", 3, 1, 0}, 1);
     stop_keeps(1, 0);  // so that nothing ends before
     engine::Replicator& leaving = nodes_[0]->replicator();
-    commit(first_);
+    constexpr std::uint64_t kChunks = 40;
+    commit(first_, kChunks);
     protect(first_);
-    ASSERT_TRUE(await([&] { return leaving.state(first_).under_way; }));
-    // Blocks that it keeps for others are to be given back, too: beside its own two chunks.
-    ASSERT_TRUE(await([&] { return nodes_[0]->used() > 2; }));
+    // Amid its work: the blocks that it keeps for others are to be given back, too.
+    ASSERT_TRUE(await([&] { return nodes_[0]->used() > kChunks; }));
+    ASSERT_TRUE(leaving.state(first_).under_way);
     {
       const RefusedHere here(refused);
       leaving.leave();  // or this process ends
