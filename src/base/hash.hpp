@@ -47,8 +47,8 @@ inline constexpr std::size_t kStreamFrom = 256 * KiB;
 void copy_and_hash(std::byte* target, const std::byte* source, std::size_t bytes, Hasher& hasher,
                    std::size_t stream_from = kStreamFrom);
 
-/// The same of what comes in pieces: the target is written as if they were one. Pieces of any size, the target past
-/// the caches. Nobody else sees all of it before finish().
+/// copy_and_hash() of what comes in pieces: the target is written as if they were one. Pieces of any size, the target
+/// past the caches. Nobody else sees all of it before finish().
 class StreamedCopy {
  public:
   StreamedCopy(std::byte* target, Hasher& hasher);
@@ -68,6 +68,9 @@ class StreamedCopy {
   std::size_t waits_ = 0;  // in kept_, and not at the target yet
   alignas(kLine) std::byte kept_[kKept];
 };
+
+/// A copy that leaves the target out of the caches where the processor can, of what is hashed elsewhere.
+void copy_past_caches(std::byte* target, const std::byte* source, std::size_t bytes);
 
 /// The reference for copy_and_hash: memcpy, then hash of the target. Tested equal; measured by bench/.
 void copy_then_hash(std::byte* target, const std::byte* source, std::size_t bytes, Hasher& hasher);

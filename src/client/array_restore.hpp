@@ -2,6 +2,7 @@
 // Arrays of a version, gathered from what any ranks stored: as many or fewer or more, with other boxes. What is read
 // twice on a node is read once from the store. (docs/adr/0036)
 #include <map>
+#include <memory>
 #include <set>
 #include <vector>
 
@@ -51,7 +52,7 @@ class ArrayRestore {
   base::Status plan_readings();
   base::Status hear_wanted(std::size_t rank, base::ConstByteSpan bytes);
   base::Result<std::vector<ToldPiece>> describe_lost(const std::vector<std::uint32_t>& ranks);
-  base::Status copy(const plan::StoredChunk& chunk, const SharedChunks::Read& read) const;
+  base::Status copy(const plan::StoredChunk& chunk, const SharedChunks::Read& read);
   template <class Take>
   void each_copy(const plan::StoredChunk& chunk, const Take& take) const;
   std::vector<capture::MemorySpan> spans_of(const plan::StoredChunk& chunk, std::uint64_t length) const;
@@ -69,6 +70,8 @@ class ArrayRestore {
   std::map<std::uint32_t, std::vector<Pair>> pairs_;  // by rank that wrote
   std::vector<std::vector<array::Strided>> memory_;   // that pairs_ point to
   std::vector<plan::ChunkReading> readings_;          // of this node
+  std::unique_ptr<std::byte[]> buffer_;               // of a chunk that goes to memory in short runs
+  std::uint64_t buffer_bytes_ = 0;
 };
 
 }  // namespace perdure::client

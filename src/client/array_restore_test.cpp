@@ -597,6 +597,58 @@ TEST_F(SpoiltArrays, LeaveNoGuestsBehind) {
 }
 
 // As where another handle restores the same version, and lets go of what it brought.
+/// Rows of 4 ranks whose slots are damaged, read as columns: all ranks need each of the chunks.
+class DamagedSlots : public SpoiltArrays {
+ protected:
+  void read_columns(bool stored,
+                    const std::function<void(const base::Status&, const std::vector<std::int64_t>&)>& judge) {
+    ranks_ = 4;
+    per_node_ = 8;
+    const auto whole = box_of({{0, 240}, {0, 250}});
+    on_ranks([&](Job& job) {
+      const std::uint64_t r = job.rank();
+      const auto id = write_boxes(job, whole, box_of({{60 * r, 60 * r + 60}, {0, 250}}));
+      if (stored) wait_for_store(job, id);
+      for (const std::size_t chunk : {0, 1}) damage_slot(job, id, job.rank(), chunk);
+      ASSERT_TRUE(job.comm().barrier());
+      const auto columns = box_of({{0, 240}, {250 * r / 4, 250 * (r + 1) / 4}});
+      std::vector<std::int64_t> memory(columns.elements(), -1);
+      const auto part = capture::ArrayPart::make(1, stored_as(whole), {},
+                                                 {{columns, reinterpret_cast<std::byte*>(memory.data())}}, true);
+      capture::RegionTable regions;
+      ASSERT_TRUE(regions.protect(capture::region_of(part.value())));
+      VersionReader reader(job);
+      Opening opening{Operation::restore, "app", 1};
+      opening.regions.arrays = true;
+      ASSERT_TRUE(reader.choose(opening, {}));
+      const std::vector<std::int32_t> wanted{1};
+      ArrayRestore arrays(job, reader, regions, wanted);
+      ASSERT_TRUE(arrays.describe());
+      const auto read = arrays.read();
+      judge(read, memory);
+      reader.release();
+    });
+  }
+  static segment::ArrayEntry stored_as(const array::Box& whole) {
+    auto array = stored(whole, whole);
+    array.boxes.clear();
+    return array;
+  }
+};
+
+TEST_F(DamagedSlots, AreNoticedByAllWhoReadThem) {
+  read_columns(true, [](const base::Status& read, const std::vector<std::int64_t>& memory) {
+    good(read);
+    EXPECT_TRUE(std::all_of(memory.begin(), memory.end(), [](std::int64_t value) { return value == 0; }));
+  });
+}
+
+TEST_F(DamagedSlots, OfWhatIsNowhereElseAreRefused) {
+  os::FaultRules full{*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC")};
+  test_support::InstalledHooks no_store{full};
+  read_columns(false, [](const base::Status& read, const std::vector<std::int64_t>&) { EXPECT_FALSE(read); });
+}
+
 TEST_F(SpoiltArrays, AGuestThatIsNotWhatItWasIsNoDamageOfTheVersion) {
   const auto whole = box_of({{0, 8'000}});
   segment::VersionId id;

@@ -85,8 +85,9 @@ class JobOfThreads : public testing::Test {
   }
   /// Changes a byte of a chunk in its slot, which this rank's node holds.
   static void damage_slot(Job& job, const segment::VersionId& id, std::uint32_t rank, std::size_t chunk) {
-    const auto reply = job.engine().channel().call(ipc::Locate{id, rank}).value();
-    const auto& wire = reply.slots[chunk];
+    const auto reply = job.engine().channel().call(ipc::Locate{id, rank});
+    ASSERT_TRUE(reply) << reply.error().text();
+    const auto& wire = reply->slots[chunk];
     const auto file = os::File::open(wire.path, os::Open::read_write).value();
     std::vector<std::byte> byte(1);
     ASSERT_TRUE(file.read(wire.offset + 100, byte));

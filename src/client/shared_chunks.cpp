@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/scatter.hpp"
 #include "client/slot_codec.hpp"
 #include "client/slot_reading.hpp"
 #include "os/crash_point.hpp"
@@ -139,11 +140,7 @@ base::Status SharedChunks::read_from_nodes(Chunks wanted, const Take& take) {
 base::Status SharedChunks::take_from_memory(const plan::StoredChunk& chunk, base::ConstByteSpan bytes,
                                             const Take& take) {
   PERDURE_CHECK(take(chunk, [&](const std::vector<capture::MemorySpan>& spans) -> base::Status {
-    std::uint64_t at = 0;
-    for (const auto& span : spans) {
-      if (span.address != nullptr) std::memcpy(span.address, bytes.data() + at, span.length);
-      at += span.length;
-    }
+    base::scatter(bytes, spans);
     return {};
   }));
   mine_.erase(chunk);

@@ -6,8 +6,7 @@ base::Status read_slot(tier::SlotIo& io, const tier::SlotAddress& slot, std::uin
                        const std::vector<capture::MemorySpan>& spans, const std::string& object,
                        const std::string& what) {
   base::Hasher hasher;
-  // Maps the slot's pages in one call instead of one fault each.
-  PERDURE_CHECK(io.prepare(slot, length));
+  PERDURE_CHECK(io.prepare_to_read(slot, length));
   PERDURE_CHECK(io.scatter(slot, spans, hasher));
   if (hasher.digest() == hash) return {};
   return base::fail(PERDURE_CORRUPT, object,

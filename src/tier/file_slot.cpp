@@ -35,6 +35,10 @@ class MappedSlot final : public SlotAccess {
     populated_ = bytes;
     return {};
   }
+  base::Status prepare_to_read(std::uint64_t bytes) override {
+    std::lock_guard guard(preparing_);
+    return populated_ >= bytes ? base::Status() : mapping_.populate(0, bytes, os::Mapping::Use::read);
+  }
 
  private:
   os::Mapping mapping_;

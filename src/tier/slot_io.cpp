@@ -99,6 +99,12 @@ base::Status SlotIo::prepare(const SlotAddress& slot, std::uint64_t bytes) {
   return access->prepare(bytes, slot.fresh);
 }
 
+base::Status SlotIo::prepare_to_read(const SlotAddress& slot, std::uint64_t bytes) {
+  PERDURE_CHECK(check_range(slot, 0, bytes));
+  PERDURE_TRY(const auto access, open(slot));
+  return access->prepare_to_read(bytes);
+}
+
 base::Status SlotIo::write(const SlotAddress& slot, std::uint64_t offset, base::ConstByteSpan data,
                            base::Hasher& hasher) {
   PERDURE_CHECK(check_range(slot, offset, data.size()));

@@ -56,6 +56,8 @@ class SlotIo {
   /// but for a slot that is fresh. PERDURE_NO_SPACE when there is no room. May be called for a slot that another thread
   /// prepares.
   base::Status prepare(const SlotAddress& slot, std::uint64_t bytes);
+  /// Maps the first `bytes` bytes of a slot that is memory in one call, for who reads them.
+  base::Status prepare_to_read(const SlotAddress& slot, std::uint64_t bytes);
   /// Forgets all files and mappings.
   void clear();
 

@@ -76,6 +76,7 @@ TEST_P(SlotIoTest, IsFilledByPiecesOfAnySizeAndScatteredOverRunsOfAnySize) {
         if (!wanted) std::fill_n(data.begin() + static_cast<std::ptrdiff_t>(at), run, std::byte{1});
         at += run;
       }
+      ASSERT_TRUE(io.prepare_to_read(slot, bytes));
       ASSERT_TRUE(io.scatter(slot, spans, reading));
       EXPECT_EQ(back, data) << bytes << " bytes in runs of up to " << most;
       EXPECT_EQ(reading.digest(), writing.digest());
@@ -84,6 +85,7 @@ TEST_P(SlotIoTest, IsFilledByPiecesOfAnySizeAndScatteredOverRunsOfAnySize) {
   EXPECT_FALSE(io.fill(slot, 2 * MiB + 1, hasher));
   const base::MemorySpan beyond{nullptr, 2 * MiB + 1};
   EXPECT_FALSE(io.scatter(slot, std::span(&beyond, 1), hasher));
+  EXPECT_FALSE(io.prepare_to_read(slot, 2 * MiB + 1));
 }
 
 TEST_P(SlotIoTest, AllBytesAreMovedHoweverFewTheSystemMovesAtATime) {

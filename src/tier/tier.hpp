@@ -114,6 +114,8 @@ class SlotAccess {
   /// Takes from the system now what writing the first `bytes` bytes will need. PERDURE_NO_SPACE when there is no room.
   /// `fresh`: what was prepared before is gone. Any thread.
   virtual base::Status prepare(std::uint64_t /*bytes*/, bool /*fresh*/) { return {}; }
+  /// The same for who reads only.
+  virtual base::Status prepare_to_read(std::uint64_t /*bytes*/) { return {}; }
 };
 
 /// The access to a slot of any tier. PERDURE_UNSUPPORTED when this program does not know the tier.
