@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Includes go down the layers only: src/LAYERS says which module may include which. Programs that stand for an application
-(apps, bench, fronts) see nothing but include/perdure; a program with a line of its own there (cli, bench/studies) sees what
+(models, apps, bench, fronts) see nothing but include/perdure; a program with a line of its own there (cli, bench/studies) sees what
 that line says. Tests of one family (engine/...) see all of it. Usage: check_layers.py [ROOT]"""
 import pathlib
 import re
@@ -125,7 +125,7 @@ def check(root):
     defects += check_listed(root, layers)
     for name in layers:
         defects += check_module(root, layers, name) if is_module(root, name) else check_program(root, layers, name)
-    for name in ("apps", "bench", "fronts"):
+    for name in ("models", "apps", "bench", "fronts"):
         defects += check_outside(root, layers, root / name)
     return defects + list(check_public(root)) + list(check_weight(root))
 

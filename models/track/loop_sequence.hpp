@@ -1,0 +1,51 @@
+#pragma once
+// Which loops a program ran, in their order: what repeats is kept once, so that a million time steps need as much room
+// as one. A restart compares what it runs with it, and says where they part. Pure.
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace perdure::track {
+
+/// Of a loop: its name and its place in the program, hashed.
+using LoopId = std::uint64_t;
+
+class LoopSequence {
+ public:
+  void append(LoopId loop);
+  std::uint64_t size() const { return size_; }
+  /// What is kept: loops as they came, and stretches that are as earlier ones.
+  struct Stretch {
+    std::uint64_t back = 0;   ///< the same as so many loops before, where `count` > 0
+    std::uint64_t count = 0;  ///< so many of them
+    LoopId loop = 0;          ///< or this one
+    friend bool operator==(const Stretch&, const Stretch&) = default;
+  };
+  /// All of it, in order; the last one may still grow.
+  std::vector<Stretch> stretches() const;
+  /// Nothing for stretches that no sequence has: a count beyond what is there, or beyond `most` loops in all.
+  static std::optional<LoopSequence> from(const std::vector<Stretch>& stretches, std::uint64_t most);
+  /// Loop number `at`, counted from 0; at < size().
+  LoopId operator[](std::uint64_t at) const { return loops_[number_at(at)]; }
+
+ private:
+  static constexpr std::uint64_t kRecent = 1U << 15U;
+  std::uint32_t number_at(std::uint64_t at) const;
+  std::uint32_t number_before(std::uint64_t back) const;
+
+  // Loops have small numbers, in the order in which they came first.
+  std::vector<LoopId> loops_;
+  std::unordered_map<LoopId, std::uint32_t> numbers_;
+  std::vector<std::uint64_t> latest_;  // where each came last
+  struct Part {
+    std::uint64_t begin = 0;  // of the sequence
+    std::uint64_t back = 0;   // 0: one loop as it is
+    std::uint32_t number = 0;
+  };
+  std::vector<Part> parts_;
+  std::vector<std::uint32_t> recent_;  // numbers of the last kRecent loops, so that append() need not search
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace perdure::track

@@ -1,0 +1,114 @@
+#include "track/places.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace perdure::track {
+namespace {
+
+/// Backwards through the loops: of all that was written, what is read before it is written again, and what no later
+/// loop touches.
+class Future {
+ public:
+  explicit Future(std::span<const BoxSet> written) : written_(written), read_(written.size()), idle_(written.size()) {
+    for (std::size_t i = 0; i < written.size(); ++i) idle_[i] = written[i];
+  }
+  /// The loop comes before all that came so far. Its reads come before its writes.
+  void precede(std::span<const Access> accesses) {
+    for (const Access& access : accesses)
+      if (access.does_write()) {
+        read_[access.set].remove(access.written);
+        idle_[access.set].remove(access.written);
+      }
+    for (const Access& access : accesses)
+      if (access.does_read()) {
+        for (const Box& box : written_[access.set].boxes()) read_[access.set].add(intersection(box, access.read));
+        idle_[access.set].remove(access.read);
+      }
+  }
+  const std::vector<BoxSet>& idle() const { return idle_; }
+  Cost cost(std::span<const DataSet> sets) const {
+    Cost sum;
+    for (std::size_t i = 0; i < written_.size(); ++i) {
+      if (sets[i].scratch) continue;
+      sum.bytes += (read_[i].elements() + idle_[i].elements()) * sets[i].element_bytes;
+      sum.boxes += read_[i].boxes().size() + idle_[i].boxes().size();
+    }
+    return sum;
+  }
+
+ private:
+  std::span<const BoxSet> written_;
+  std::vector<BoxSet> read_, idle_;
+};
+
+}  // namespace
+
+void Places::record(LoopId id, std::span<const Access> accesses) {
+  if (full()) return;
+  ids_.push_back(id);
+  accesses_.insert(accesses_.end(), accesses.begin(), accesses.end());
+  ends_.push_back(accesses_.size());
+}
+
+void Places::clear() {
+  ids_.clear();
+  ends_.clear();
+  accesses_.clear();
+}
+
+std::span<const Access> Places::accesses_of(std::size_t loop) const {
+  const std::size_t begin = loop == 0 ? 0 : ends_[loop - 1];
+  return std::span(accesses_).subspan(begin, ends_[loop] - begin);
+}
+
+// A place can be judged when each element that any loop of the stretch touches is touched behind it.
+std::vector<std::optional<Cost>> Places::costs(std::span<const DataSet> sets, std::span<const BoxSet> written) const {
+  std::vector<BoxSet> never(written.begin(), written.end());
+  for (const Access& access : accesses_) {
+    if (access.does_read()) never[access.set].remove(access.read);
+    if (access.does_write()) never[access.set].remove(access.written);
+  }
+  std::vector<std::optional<Cost>> costs(ids_.size());
+  Future future(written);
+  bool known = future.idle() == never;
+  for (std::size_t i = ids_.size(); i-- > 0;) {
+    future.precede(accesses_of(i));
+    known = known || future.idle() == never;
+    if (known) costs[i] = future.cost(sets);
+  }
+  return costs;
+}
+
+std::vector<Candidate> Places::candidates(std::span<const DataSet> sets, std::span<const BoxSet> written) const {
+  const auto costs = this->costs(sets, written);
+  std::vector<Candidate> all;
+  std::vector<std::uint64_t> latest;
+  std::unordered_map<LoopId, std::size_t> numbers;
+  for (std::size_t i = 0; i < ids_.size(); ++i) {
+    const auto [known, is_new] = numbers.emplace(ids_[i], all.size());
+    if (is_new) {
+      all.push_back({ids_[i], i, 0, 0, {}, {}});
+      latest.push_back(0);
+    }
+    Candidate& one = all[known->second];
+    one.gap = std::max<std::uint64_t>(one.gap, i - latest[known->second]);
+    latest[known->second] = i;
+    if (!costs[i]) continue;
+    one.least = one.times == 0 ? *costs[i] : std::min(one.least, *costs[i]);
+    one.most = one.times == 0 ? *costs[i] : std::max(one.most, *costs[i]);
+    ++one.times;
+  }
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i].gap = std::max<std::uint64_t>(all[i].gap, ids_.size() - latest[i]);
+  return all;
+}
+
+std::optional<LoopId> cheapest(std::span<const Candidate> candidates, std::uint64_t stretch) {
+  const Candidate* best = nullptr;
+  for (const Candidate& one : candidates)
+    if (one.times > 0 && one.gap <= stretch / 2 && (best == nullptr || one.most < best->most)) best = &one;
+  return best == nullptr ? std::nullopt : std::optional(best->loop);
+}
+
+}  // namespace perdure::track

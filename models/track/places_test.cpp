@@ -1,0 +1,93 @@
+#include "track/places.hpp"
+
+#include <gtest/gtest.h>
+
+#include "track/random_program_testing.hpp"
+
+namespace perdure::track {
+namespace {
+
+// What is foretold of a place is what a tracker saves there, wherever the region came to its end.
+TEST(Places, ForetellWhatATrackerSaves) {
+  std::uint64_t compared = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const RandomProgram program(seed, {});
+    Places places;
+    const auto whole = program.run({{}, {}, nullptr, {}, &places});
+    for (std::uint64_t place = 0; place < whole.loops; ++place) {
+      const auto tracked = program.run({{place}, {}, nullptr, {}});
+      if (tracked.checkpoints.empty() || !tracked.checkpoints[0].whole) continue;
+      const auto costs = places.costs(program.sets(), tracked.checkpoints[0].place.written);
+      ASSERT_TRUE(costs[place]);
+      ASSERT_EQ(costs[place]->bytes, 8 * tracked.checkpoints[0].saved.size()) << "place " << place;
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 3000U);
+}
+
+Box row(std::int64_t begin, std::int64_t end) { return {1, {begin}, {end}}; }
+
+class TimeSteps : public testing::Test {
+ protected:
+  // As CloverLeaf's: level 1 is computed from level 0, and becomes it at the end.
+  void steps(std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      call("flux", {Access::reads(0, row(0, 100)), Access::writes(2, row(0, 100))});
+      call("advance", {Access::reads(0, row(0, 100)), Access::reads(2, row(0, 100)), Access::writes(1, row(0, 100))});
+      call("smooth", {Access::reads_writes(1, row(0, 100), row(0, 100)), Access::reads(2, row(0, 100))});
+      call("reset", {Access::reads(1, row(0, 100)), Access::writes(0, row(0, 100))});
+    }
+  }
+  void call(std::string_view name, const std::vector<Access>& accesses) {
+    places.record(loop_id(name, ""), accesses);
+    for (const Access& access : accesses)
+      if (access.does_write()) written[access.set].add(access.written);
+  }
+  std::vector<DataSet> sets{{"u0", row(0, 100), 8, false}, {"u1", row(0, 100), 8, false}, {"f", row(0, 100), 8, false}};
+  std::vector<BoxSet> written{3};
+  Places places;
+};
+
+TEST_F(TimeSteps, HaveTheirCheapestPlaceWhereOneFieldIsLive) {
+  steps(6);
+  const auto all = places.candidates(sets, written);
+  ASSERT_EQ(all.size(), 4U);
+  EXPECT_EQ(all[0].most.bytes, 800U) << "before flux u0 is live";
+  EXPECT_EQ(all[1].most.bytes, 1600U);
+  EXPECT_EQ(all[2].most.bytes, 1600U);
+  EXPECT_EQ(all[3].most.bytes, 800U) << "before reset u1 is";
+  EXPECT_EQ(cheapest(all, places.size()), loop_id("flux", ""));
+  EXPECT_EQ(all[0].gap, 4U);
+}
+
+TEST_F(TimeSteps, OfWhatNoLoopTouchesAgainEveryPlacePays) {
+  written[2].add(row(100, 150));  // by a loop before
+  sets[2].box = row(0, 150);
+  steps(6);
+  EXPECT_EQ(places.candidates(sets, written)[0].most.bytes, 800U + 400U);
+  sets[2].scratch = true;
+  EXPECT_EQ(places.candidates(sets, written)[0].most.bytes, 800U);
+}
+
+TEST_F(TimeSteps, ThatComeOnceAreNoPlaces) {
+  call("once", {Access::writes(0, row(0, 100)), Access::writes(1, row(0, 100)), Access::writes(2, row(0, 100))});
+  steps(5);
+  const auto all = places.candidates(sets, written);
+  EXPECT_EQ(all[0].most.bytes, 0U);
+  EXPECT_EQ(cheapest(all, places.size()), loop_id("flux", ""));
+  EXPECT_EQ(cheapest(all, 3), std::nullopt);
+}
+
+TEST_F(TimeSteps, AreRecordedUpToALimit) {
+  places = Places(8);
+  steps(4);
+  EXPECT_TRUE(places.full());
+  EXPECT_EQ(places.size(), 8U);
+  places.clear();
+  EXPECT_EQ(places.size(), 0U);
+}
+
+}  // namespace
+}  // namespace perdure::track

@@ -1,0 +1,173 @@
+#include "track/tracker.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace perdure::track {
+namespace {
+
+std::string number(std::uint64_t of) { return std::to_string(of); }
+
+}  // namespace
+
+SetId Tracker::declare(DataSet set) {
+  sets_.push_back(std::move(set));
+  written_.emplace_back();
+  undecided_.emplace_back();
+  return static_cast<SetId>(sets_.size() - 1);
+}
+
+void Tracker::initial_phase_done() {
+  if (phase_ == Phase::initial) phase_ = Phase::running;
+  if (phase_ == Phase::again) phase_ = Phase::replay;
+}
+
+void Tracker::resume(Place place) {
+  expected_ = LoopSequence::from(place.before, place.loop);
+  place_ = std::move(place);
+  if (!expected_ || expected_->size() != place_.loop) {
+    (void)refuse("what the checkpoint says of its loops is no sequence of them");
+    return;
+  }
+  phase_ = phase_ == Phase::initial ? Phase::again : Phase::replay;
+}
+
+bool Tracker::refuse(std::string why) {
+  phase_ = Phase::refused;
+  decision_ = {};
+  decision_.refused = std::move(why);
+  decision_.run = false;
+  return false;
+}
+
+const Decision& Tracker::loop(LoopId id, std::span<const Access> accesses) {
+  if (phase_ == Phase::refused) return decision_;
+  decision_.save.clear();
+  decision_.restore = decision_.opens = decision_.closes = false;
+  decision_.run = true;
+  if (phase_ == Phase::initial || phase_ == Phase::again) return decision_;
+  if (phase_ == Phase::replay) replay(id);
+  if (phase_ == Phase::replay || phase_ == Phase::refused) return decision_;
+  if (wanted_ && (!at_ || *at_ == id)) open(id);
+  if (phase_ == Phase::region) decide(accesses);
+  for (const Access& access : accesses)
+    if (access.does_write()) written_[access.set].add(access.written);
+  sequence_.append(id);
+  return decision_;
+}
+
+// Algorithm 2. Before the program has jumped to where its payload says, nothing of what it does was kept.
+void Tracker::replay(LoopId id) {
+  decision_.run = false;
+  if (place_.payload && !payload_) return;
+  const std::uint64_t at = sequence_.size();
+  if (at == place_.loop) return arrive(id);
+  if ((*expected_)[at] == id) return sequence_.append(id);
+  (void)refuse("loop " + number(at) + " of " + number(place_.loop) +
+               " up to the checkpoint is another one than the run that made it had there");
+}
+
+void Tracker::arrive(LoopId id) {
+  if (id != place_.id) {
+    (void)refuse("the loop behind the checkpoint, number " + number(place_.loop) +
+                 ", is another one than the run that made it had there");
+    return;
+  }
+  if (const auto why = difference_in_sets(); !why.empty()) return (void)refuse(why);
+  if (answers_ != place_.answers) {
+    (void)refuse("of " + number(place_.answers.lengths.size()) + " answers up to the checkpoint only " +
+                 number(answers_.lengths.size()) + " were asked for");
+    return;
+  }
+  written_ = place_.written;
+  phase_ = Phase::running;
+  decision_.restore = decision_.run = true;
+}
+
+std::string Tracker::difference_in_sets() const {
+  for (std::size_t i = 0; i < std::max(sets_.size(), place_.sets.size()); ++i) {
+    if (i >= place_.sets.size()) return "data set '" + sets_[i].name + "' is not in the checkpoint";
+    if (i >= sets_.size()) return "data set '" + place_.sets[i].name + "' of the checkpoint is not declared";
+    const DataSet &now = sets_[i], &then = place_.sets[i];
+    if (now.name != then.name)
+      return "data set " + number(i) + " is '" + now.name + "', and '" + then.name + "' in the checkpoint";
+    if (now.box != then.box)
+      return "data set '" + now.name + "' is " + now.box.text() + ", and " + then.box.text() + " in the checkpoint";
+    if (now != then) return "data set '" + now.name + "' has other elements in the checkpoint, or is no scratch there";
+  }
+  return "";
+}
+
+bool Tracker::answer(std::span<std::byte> value) {
+  if (phase_ == Phase::refused) return false;
+  if (phase_ == Phase::initial || phase_ == Phase::again) return true;
+  if (phase_ == Phase::replay) {
+    if (place_.payload && !payload_)
+      return refuse("an answer is asked for between the initial phase and the place that the program goes to");
+    const std::size_t at = answers_.lengths.size();
+    if (at >= place_.answers.lengths.size() || place_.answers.lengths[at] != value.size())
+      return refuse("answer " + number(at) + " before loop " + number(sequence_.size()) +
+                    " is another one than the run that made the checkpoint had there");
+    const auto first = place_.answers.bytes.begin() + static_cast<std::ptrdiff_t>(answers_.bytes.size());
+    std::copy_n(first, value.size(), value.begin());
+  }
+  answers_.bytes.insert(answers_.bytes.end(), value.begin(), value.end());
+  answers_.lengths.push_back(static_cast<std::uint32_t>(value.size()));
+  return true;
+}
+
+std::optional<std::vector<std::byte>> Tracker::fast_forward(std::span<const std::byte> payload) {
+  if (phase_ == Phase::initial || phase_ == Phase::again || phase_ == Phase::refused) return std::nullopt;
+  if (phase_ == Phase::replay && place_.payload && !payload_) {
+    payload_ = place_.payload;
+    return payload_;
+  }
+  if (phase_ == Phase::replay) {  // the run that made the checkpoint came to that before it came here
+    (void)refuse("the program can begin here, before loop " + number(sequence_.size()) + " of " + number(place_.loop) +
+                 " up to the checkpoint, which the run that made it could not");
+    return std::nullopt;
+  }
+  payload_.emplace(payload.begin(), payload.end());
+  sequence_ = {};
+  answers_ = {};
+  return std::nullopt;
+}
+
+void Tracker::begin_checkpoint(std::optional<LoopId> at) {
+  if (phase_ == Phase::region) return;
+  wanted_ = true;
+  at_ = at;
+}
+
+// Algorithm 1, lines 11 to 14.
+void Tracker::open(LoopId id) {
+  wanted_ = ends_ = false;
+  phase_ = Phase::region;
+  decision_.opens = true;
+  place_ = {sequence_.size(), sequence_.stretches(), id, answers_, sets_, written_, payload_};
+  for (std::size_t i = 0; i < sets_.size(); ++i) {
+    undecided_[i] = written_[i];
+    if (sets_[i].scratch) undecided_[i].clear();
+  }
+}
+
+// Lines 15 to 26. What is first read is saved, what is first written is not; all reads of a loop come before its
+// writes.
+void Tracker::decide(std::span<const Access> accesses) {
+  for (const Access& access : accesses)
+    if (access.does_read()) undecided_[access.set].extract(access.read, [&](const Box& box) { save(access.set, box); });
+  for (const Access& access : accesses)
+    if (access.does_write()) undecided_[access.set].remove(access.written);
+  if (!ends_ && !std::all_of(undecided_.begin(), undecided_.end(), [](const BoxSet& set) { return set.empty(); }))
+    return;
+  for (SetId set = 0; set < undecided_.size(); ++set) {
+    for (const Box& box : undecided_[set].boxes()) save(set, box);
+    undecided_[set].clear();
+  }
+  decision_.closes = true;
+  phase_ = Phase::running;
+}
+
+}  // namespace perdure::track

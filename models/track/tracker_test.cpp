@@ -1,0 +1,205 @@
+#include "track/tracker.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "track/random_program_testing.hpp"
+
+namespace perdure::track {
+namespace {
+
+using Plan = RandomProgram::Plan;
+using Shape = RandomProgram::Shape;
+
+/// Whether `all` ends with what `some` has from `first` on.
+bool ends_with(const std::vector<std::uint64_t>& all, const std::vector<std::uint64_t>& some, std::size_t first) {
+  const std::size_t count = some.size() - first;
+  return count <= all.size() && std::equal(some.end() - static_cast<std::ptrdiff_t>(count), some.end(),
+                                           all.end() - static_cast<std::ptrdiff_t>(count));
+}
+
+/// `run` was restored and went on as `whole` did: all that its loops read, and told, is the same.
+void expect_end_of(const RandomProgram::Run& run, const RandomProgram::Run& whole) {
+  EXPECT_TRUE(ends_with(whole.read, run.read, run.reads_before));
+  EXPECT_TRUE(ends_with(whole.answers, run.answers, run.answers_before));
+  EXPECT_LT(run.reads_before, run.read.size());
+}
+
+// The oracle: a restart whose elements that were not saved are garbage does what the undisturbed run did.
+void restore_everywhere(std::uint64_t seed, Shape shape) {
+  SCOPED_TRACE(seed);
+  const RandomProgram program(seed, shape);
+  const auto whole = program.run({});
+  for (std::uint64_t place = 0; place < whole.loops; ++place)
+    for (const auto& end_after : {std::optional<std::uint64_t>(), std::optional<std::uint64_t>(seed % 4)}) {
+      const auto tracked = program.run({{place}, end_after, nullptr, {}});
+      ASSERT_EQ(tracked.read, whole.read);
+      if (tracked.checkpoints.empty() || !tracked.checkpoints[0].whole) continue;  // it ended before the region did
+      const auto again = program.run({{}, {}, &tracked.checkpoints[0], {}});
+      expect_end_of(again, whole);
+    }
+}
+
+TEST(Tracker, RestoresFromEveryPlaceOfRandomPrograms) {
+  for (std::uint64_t seed = 1; seed <= 600; ++seed) restore_everywhere(seed, {});
+}
+
+TEST(Tracker, RestoresFromEveryPlaceBehindAnInitialPhase) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) restore_everywhere(seed, {true, false});
+}
+
+TEST(Tracker, RestoresFromEveryPlaceByWayOfAPayload) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) restore_everywhere(seed, {seed % 2 == 0, true});
+}
+
+// Of a region that ended by itself each saved element is one without which the run goes another way.
+TEST(Tracker, SavesNothingThatIsNotNeeded) {
+  std::uint64_t elements = 0;
+  for (std::uint64_t seed = 1; seed <= 120; ++seed) {
+    SCOPED_TRACE(seed);
+    const RandomProgram program(seed, {});
+    const auto whole = program.run({});
+    for (std::uint64_t place = 0; place < whole.loops; place += 1 + seed % 3) {
+      const auto tracked = program.run({{place}, {}, nullptr, {}});
+      if (tracked.checkpoints.empty() || !tracked.checkpoints[0].whole) continue;
+      const auto& checkpoint = tracked.checkpoints[0];
+      const auto good = program.run({{}, {}, &checkpoint, {}});
+      for (const auto& [where, value] : checkpoint.saved) {
+        const auto spoilt = program.run({{}, {}, &checkpoint, where});
+        ASSERT_NE(spoilt.read, good.read) << "set " << where.first << " at place " << place;
+        ++elements;
+      }
+    }
+  }
+  EXPECT_GT(elements, 1000U);
+}
+
+TEST(Tracker, RestoresTheSecondCheckpointOfARunThatWasRestored) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    const RandomProgram program(seed, {false, seed % 3 == 0});
+    const auto whole = program.run({});
+    const std::uint64_t first = seed % (whole.loops + 1), second = first + 3;
+    const auto tracked = program.run({{first}, 0, nullptr, {}});
+    if (tracked.checkpoints.empty() || !tracked.checkpoints[0].whole) continue;
+    const auto again = program.run({{second}, 0, &tracked.checkpoints[0], {}});
+    if (again.checkpoints.empty() || !again.checkpoints[0].whole) continue;
+    expect_end_of(program.run({{}, {}, &again.checkpoints[0], {}}), whole);
+  }
+}
+
+Box line(std::int64_t begin, std::int64_t end) { return {1, {begin}, {end}}; }
+
+class TrackedLine : public testing::Test {
+ protected:
+  Decision loop(std::string_view name, std::vector<Access> accesses) {
+    return tracker.loop(loop_id(name, ""), accesses);
+  }
+  Tracker tracker;
+  SetId a = tracker.declare({"a", line(-2, 10), 8, false}), b = tracker.declare({"b", line(0, 10), 8, false});
+};
+
+TEST_F(TrackedLine, SavesOfAPartialWriteExactlyWhatLiesOutside) {
+  loop("fill", {Access::writes(a, line(-2, 10))});
+  tracker.begin_checkpoint();
+  auto decision = loop("inner", {Access::writes(a, line(0, 9))});
+  EXPECT_TRUE(decision.opens && decision.run && !decision.closes && decision.save.empty());
+  decision = loop("use", {Access::reads(a, line(-2, 10))});
+  EXPECT_EQ(decision.save, (std::vector<Piece>{{a, line(-2, 0)}, {a, line(9, 10)}}));
+  EXPECT_TRUE(decision.closes);
+}
+
+TEST_F(TrackedLine, NeverSavesWhatNoLoopHasWritten) {
+  tracker.begin_checkpoint();
+  const auto decision = loop("use", {Access::reads(a, line(0, 5)), Access::writes(b, line(0, 5))});
+  EXPECT_TRUE(decision.opens && decision.closes && decision.save.empty());
+}
+
+TEST_F(TrackedLine, WaitsForTheLoopThatWasChosen) {
+  loop("one", {Access::writes(a, line(0, 5))});
+  tracker.begin_checkpoint(loop_id("two", ""));
+  EXPECT_FALSE(loop("one", {Access::writes(a, line(0, 5))}).opens);
+  EXPECT_TRUE(tracker.wants_checkpoint());
+  EXPECT_TRUE(loop("two", {Access::reads(a, line(0, 5))}).opens);
+  EXPECT_FALSE(tracker.wants_checkpoint());
+}
+
+TEST_F(TrackedLine, SavesNoScratch) {
+  const SetId c = tracker.declare({"c", line(0, 4), 8, true});
+  loop("fill", {Access::writes(c, line(0, 4))});
+  tracker.begin_checkpoint();
+  const auto decision = loop("use", {Access::reads(c, line(0, 4))});
+  EXPECT_TRUE(decision.closes && decision.save.empty());
+}
+
+class ChangedProgram : public TrackedLine {
+ protected:
+  Place checkpoint() {
+    loop("fill", {Access::writes(a, line(0, 4))});
+    std::uint64_t answer = 7;
+    EXPECT_TRUE(tracker.answer(std::as_writable_bytes(std::span(&answer, 1))));
+    tracker.begin_checkpoint();
+    EXPECT_TRUE(loop("use", {Access::reads(a, line(0, 4))}).closes);
+    return tracker.place();
+  }
+  /// What a run says that calls these loops, and asks for the answer behind the first one.
+  std::string said(Place place, const std::vector<std::string>& loops, bool asks = true,
+                   const std::vector<DataSet>& sets = {{"a", line(-2, 10), 8, false}, {"b", line(0, 10), 8, false}}) {
+    Tracker again;
+    for (const auto& set : sets) again.declare(set);
+    again.resume(std::move(place));
+    std::string text;
+    for (const auto& name : loops) {
+      text = again.loop(loop_id(name, ""), {}).refused;
+      std::uint64_t answer = 0;
+      const bool told = asks && name == loops.front() && again.answer(std::as_writable_bytes(std::span(&answer, 1)));
+      EXPECT_EQ(answer, told ? 7U : 0U);
+    }
+    EXPECT_EQ(text.empty(), again.phase() != Tracker::Phase::refused);
+    return text;
+  }
+};
+
+TEST_F(ChangedProgram, IsRefusedWithTheFirstDifference) {
+  const Place place = checkpoint();
+  EXPECT_EQ(said(place, {"fill", "use"}), "");
+  EXPECT_NE(said(place, {"other", "use"}).find("loop 0 of 1"), std::string::npos);
+  EXPECT_NE(said(place, {"fill", "other"}).find("number 1"), std::string::npos);
+  EXPECT_NE(said(place, {"fill", "use"}, false).find("of 1 answers"), std::string::npos);
+  const DataSet whole{"a", line(-2, 10), 8, false}, other{"b", line(0, 10), 8, false};
+  EXPECT_NE(said(place, {"fill", "use"}, true, {whole}).find("'b' of the checkpoint is not declared"),
+            std::string::npos);
+  EXPECT_NE(said(place, {"fill", "use"}, true, {whole, {"b", line(0, 11), 8, false}}).find("[0:11], and [0:10]"),
+            std::string::npos);
+  EXPECT_NE(said(place, {"fill", "use"}, true, {other, whole}).find("data set 0 is 'b'"), std::string::npos);
+  EXPECT_NE(said(place, {"fill", "use"}, true, {whole, {"b", line(0, 10), 4, false}}).find("other elements"),
+            std::string::npos);
+  EXPECT_NE(
+      said(place, {"fill", "use"}, true, {whole, other, {"c", line(0, 1), 8, false}}).find("not in the checkpoint"),
+      std::string::npos);
+}
+
+TEST_F(ChangedProgram, WithAnswersOfAnotherLengthIsRefused) {
+  const Place place = checkpoint();
+  Tracker again;
+  again.declare({"a", line(-2, 10), 8, false});
+  again.declare({"b", line(0, 10), 8, false});
+  again.resume(place);
+  again.loop(loop_id("fill", ""), {});
+  std::uint32_t answer = 0;
+  EXPECT_FALSE(again.answer(std::as_writable_bytes(std::span(&answer, 1))));
+  EXPECT_NE(again.loop(loop_id("use", ""), {}).refused.find("answer 0 before loop 1"), std::string::npos);
+}
+
+TEST_F(ChangedProgram, WhosePlaceIsHostileIsRefused) {
+  Place place = checkpoint();
+  place.loop = 5;
+  EXPECT_NE(said(place, {"fill", "use"}), "");
+  place = checkpoint();
+  place.before = {{3, 9, 0}};
+  EXPECT_NE(said(place, {"fill", "use"}), "");
+}
+
+}  // namespace
+}  // namespace perdure::track
