@@ -3,6 +3,7 @@
 // attributes.
 #include <hdf5.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 
 #include <array>
@@ -12,13 +13,29 @@
 
 #include "portable/import_version.hpp"
 #include "reader/stored_content.hpp"
-#include "support/temporary_directory.hpp"
 #include "target.hpp"
 
 namespace perdure::fuzz {
 namespace {
 
 constexpr std::uint64_t kMuch = 8U << 20;  // of any file: what says that it has more fits no store
+
+/// In memory where there is such a file system.
+class Directory {
+ public:
+  Directory() { require(::mkdtemp(path_.data()) != nullptr); }
+  ~Directory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_ =
+      std::string(std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : "/tmp") + "/perdure-fuzz-XXXXXX";
+};
 
 class Draw {
  public:
@@ -252,7 +269,7 @@ namespace {
 
 /// Else nothing of what follows says anything. This program is linked with the library that the module loads.
 void import_plain_file() {
-  const test_support::TemporaryDirectory directory{test_support::TemporaryDirectory::Place::memory};
+  const Directory directory;
   const std::string path = directory / "plain.h5";
   const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   const hsize_t extent = 3;
@@ -271,7 +288,7 @@ void import_plain_file() {
 
 void run_one(base::ConstByteSpan input) {
   [[maybe_unused]] static const bool prepared = (prepare(), true);
-  static const test_support::TemporaryDirectory directory{test_support::TemporaryDirectory::Place::memory};
+  static const Directory directory;
   const std::string path = directory / "input.h5", root = directory / "store";
   write_file(input, path);
   {
