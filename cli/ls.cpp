@@ -106,13 +106,18 @@ int list(const LsArguments& arguments, Terminal& terminal) {
   const std::string location = (*store)->properties().location;
   Listing listing;
   auto names = (*store)->names();
-  auto residue = find_residue(**store);
-  if (!names || !residue) return report(terminal, !names ? names.error() : residue.error());
-  for (Residue& piece : *residue)
-    if (piece.kind == Residue::Kind::quarantined) listing.quarantined.push_back(std::move(piece));
-  if (listing.quarantined.empty())
-    if (const auto other = not_a_store(**store)) return report(terminal, *other);
-  if (arguments.quarantine) return show_quarantine(listing, location, arguments.json, terminal);
+  auto quarantined = find_quarantined(**store);
+  if (!names || !quarantined) return report(terminal, !names ? names.error() : quarantined.error());
+  listing.quarantined = std::move(*quarantined);
+  // Asked only where nothing is found: it lists the whole store once more.
+  const auto other = [&] {
+    const bool found = !listing.quarantined.empty() || !listing.versions.empty();
+    return found ? std::nullopt : not_a_store(**store);
+  };
+  if (arguments.quarantine) {
+    if (const auto error = other()) return report(terminal, *error);
+    return show_quarantine(listing, location, arguments.json, terminal);
+  }
   for (const std::string& name : *names) {
     auto versions = reader::inventory(**store, name);
     if (!versions && versions.error().code == PERDURE_PERMISSION) {  // in a shared store others may show nothing
@@ -122,6 +127,7 @@ int list(const LsArguments& arguments, Terminal& terminal) {
     if (!versions) return report(terminal, versions.error());
     for (reader::VersionFacts& facts : *versions) listing.versions.push_back(std::move(facts));
   }
+  if (const auto error = other()) return report(terminal, *error);
   if (arguments.json) {
     print_json(terminal, to_json(listing, location));
     return kGood;

@@ -8,7 +8,7 @@ from figures import figure, missing
 
 GOALS = {"global_over_local_blocking": 1.03, "restore_4_to_2": 1.5, "restore_2_to_4": 1.5, "restore_4_to_3": 1.5,
          "store_read_over_plain": 0.7, "increase_perdure_over_shared_file": 1 / 3, "export_over_plain_hdf5": 0.5,
-         "plan_16384_to_10000_s": 2.0, "plan_16384_to_10000_mib": 64}
+         "plan_16384_to_10000_s": 2.0, "plan_16384_to_10000_mib": 64, "list_10000_versions_s": 1.0}
 OUTPUTS = ("none", "shared-file", "perdure")
 
 
@@ -111,6 +111,20 @@ def plan_figures(result, command):
                              reference=ranks + f"the slowest of {result['nodes_planned']} nodes"),
             mib: at_most(mib, result["peak_bytes"] / 2 ** 20, unit="MiB", command=command,
                          reference=ranks + "peak of the process's resident memory")}
+
+
+def listing_figure(result, command):
+    """`result`: that of elastic_bench list, with "ls_s", the times of perdure ls, or text: why there are none."""
+    key, unit = "list_10000_versions_s", "s"
+    reference = "perdure ls of a store on /dev/shm or the bench's directory, the whole program; the median"
+    if isinstance(result, str):
+        return {key: missing(GOALS[key], result, unit=unit, reference=reference, command=command)}
+    one = at_most(key, statistics.median(result["ls_s"]), unit=unit, command=command,
+                  reference=f"{reference} of {len(result['ls_s'])}, of {result['versions']} versions of one rank")
+    plain, call = statistics.median(result["plain_s"]), statistics.median(result["call_s"])
+    one["perdure_list_versions_s"] = round(call, 4)
+    one["over_plain_reading"], one["call_over_plain_reading"] = round(one["value"] / plain, 2), round(call / plain, 2)
+    return {key: one}
 
 
 def text_of(extents):

@@ -52,6 +52,14 @@ class Figures(unittest.TestCase):
         one = elastic_figures.export_figure([(2, 1), (4, 1), (1, 1)], "x")["export_over_plain_hdf5"]
         self.assertEqual((one["value"], one["reached"]), (0.5, "yes"))
 
+    def test_a_listing_is_the_whole_programs_beside_plain_reading(self):
+        one = elastic_figures.listing_figure({"versions": 9, "ls_s": [3, 1, 0.5], "call_s": [0.5], "plain_s": [0.25]}, "x")
+        one = one["list_10000_versions_s"]
+        self.assertEqual((one["value"], one["reached"], one["over_plain_reading"]), (1, "yes", 4.0))
+        self.assertEqual((one["perdure_list_versions_s"], one["call_over_plain_reading"]), (0.5, 2.0))
+        one = elastic_figures.listing_figure("there is no perdure", "x")["list_10000_versions_s"]
+        self.assertEqual((one["value"], one["reached"]), (None, "no"))
+
 
 if __name__ == "__main__":
     unittest.main()

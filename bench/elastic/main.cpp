@@ -8,6 +8,7 @@
 
 #include "base/json.hpp"
 #include "blocking.hpp"
+#include "listing.hpp"
 #include "planning.hpp"
 #include "restoring.hpp"
 #include "stencil.hpp"
@@ -22,6 +23,7 @@ struct Arguments {
   Restoring restoring;
   Stencil stencil;
   Planning planning;
+  Listing listing;
   bool drained = false;
 };
 
@@ -74,6 +76,16 @@ void add_verbs(CLI::App& app, Arguments& all) {
   plan->add_option("--nodes", all.planning.nodes, "so many are planned for")->check(CLI::PositiveNumber);
 }
 
+void add_listings(CLI::App& app, Arguments& all) {
+  auto* versions = app.add_subcommand("versions", "makes a store of many small versions of one rank; without MPI");
+  auto* list = app.add_subcommand("list", "lists it, and reads its files plainly, in turn; without MPI");
+  for (auto* verb : {versions, list}) {
+    verb->add_option("--store", all.listing.store, "its directory")->required();
+    verb->add_option("--versions", all.listing.versions, "in it")->check(CLI::Range(1, 10'000'000));
+  }
+  list->add_option("--repetitions", all.listing.repetitions)->check(CLI::Range(1, 1000));
+}
+
 base::Result<base::Json> perform(const CLI::App& app, const Arguments& all, const micro::World& world) {
   if (app.got_subcommand("blocking")) return blocking(all.blocking, world);
   if (app.got_subcommand("write")) return write(all.restoring, world, all.drained);
@@ -94,12 +106,15 @@ int main(int argc, char** argv) {
   Arguments all;
   CLI::App app{"Arrays that ranks have together: what they cost and give, as JSON"};
   add_verbs(app, all);
+  add_listings(app, all);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error);
   }
   if (app.got_subcommand("plan")) return say(plan_restore(all.planning), true);
+  if (app.got_subcommand("versions")) return say(make_versions(all.listing), true);
+  if (app.got_subcommand("list")) return say(list_versions(all.listing), true);
   const micro::World world(argc, argv);
   const auto result = perform(app, all, world);
   const int status = say(result, world.rank() == 0);

@@ -14,6 +14,22 @@ base::Json flat(const base::Json& report) {
   return known;
 }
 
+std::vector<Residue> told(std::vector<store::Residue> pieces) {
+  std::vector<Residue> found;
+  for (store::Residue& piece : pieces) {
+    Residue residue;
+    static_cast<store::Residue&>(residue) = std::move(piece);
+    if (residue.kind == Residue::Kind::misplaced) residue.ranks = ranks_of_file(residue.path).value_or("unknown");
+    if (residue.kind == Residue::Kind::quarantined) {
+      residue.report = flat(base::Json::parse(residue.report_text, nullptr, false));
+      residue.name = base::get_text(residue.report, "name", residue.path).value_or("");
+      residue.version = base::get_u64(residue.report, "version", residue.path).value_or(0);
+    }
+    found.push_back(std::move(residue));
+  }
+  return found;
+}
+
 }  // namespace
 
 const char* kind_name(Residue::Kind kind) {
@@ -34,19 +50,12 @@ const char* kind_name(Residue::Kind kind) {
 
 base::Result<std::vector<Residue>> find_residue(store::Store& store) {
   PERDURE_TRY(auto pieces, store.residue());
-  std::vector<Residue> found;
-  for (store::Residue& piece : pieces) {
-    Residue residue;
-    static_cast<store::Residue&>(residue) = std::move(piece);
-    if (residue.kind == Residue::Kind::misplaced) residue.ranks = ranks_of_file(residue.path).value_or("unknown");
-    if (residue.kind == Residue::Kind::quarantined) {
-      residue.report = flat(base::Json::parse(residue.report_text, nullptr, false));
-      residue.name = base::get_text(residue.report, "name", residue.path).value_or("");
-      residue.version = base::get_u64(residue.report, "version", residue.path).value_or(0);
-    }
-    found.push_back(std::move(residue));
-  }
-  return found;
+  return told(std::move(pieces));
+}
+
+base::Result<std::vector<Residue>> find_quarantined(store::Store& store) {
+  PERDURE_TRY(auto pieces, store.quarantined());
+  return told(std::move(pieces));
 }
 
 }  // namespace perdure::inspect

@@ -20,6 +20,8 @@ struct Residue : store::Residue {
 const char* kind_name(Residue::Kind kind);
 
 base::Result<std::vector<Residue>> find_residue(store::Store& store);
+/// Only what is in quarantine.
+base::Result<std::vector<Residue>> find_quarantined(store::Store& store);
 
 /// All ranks that a segment file holds, "3" or "0-3", from its header or else its manifest; nothing when neither can be
 /// read.

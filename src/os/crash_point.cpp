@@ -19,8 +19,8 @@ constexpr const char* kStopsVariable = "PERDURE_TEST_CRASH_STOPS";
 std::atomic<int> hits_left{0};
 
 std::optional<CrashPoint> find_point(std::string_view name) {
-  for (std::size_t i = 0; i < kCrashPoints.size(); ++i)
-    if (kCrashPoints[i].name == name) return static_cast<CrashPoint>(i);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(CrashPoint::count); ++i)
+    if (crash_point_name(static_cast<CrashPoint>(i)) == name) return static_cast<CrashPoint>(i);
   return std::nullopt;
 }
 

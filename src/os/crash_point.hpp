@@ -57,22 +57,40 @@ namespace perdure::os {
   X(recover_before_catalog, redundancy)   \
   X(recover_after_catalog, redundancy)
 
+/// What no job passes: perdure export and import, and what of the library does the same.
+#define PERDURE_TOOL_CRASH_POINTS(X) \
+  X(export_begun, tool)              \
+  X(export_chunk, tool)              \
+  X(export_finished, tool)           \
+  X(export_described, tool)          \
+  X(export_before_rename, tool)      \
+  X(export_after_rename, tool)       \
+  X(export_replaced, tool)           \
+  X(import_begun, tool)              \
+  X(import_chunk, tool)              \
+  X(import_before_commit, tool)      \
+  X(import_committed, tool)
+
 enum class CrashPoint {
 #define X(name, role) name,
-  PERDURE_CRASH_POINTS(X)
+  PERDURE_CRASH_POINTS(X) PERDURE_TOOL_CRASH_POINTS(X)
 #undef X
       count
 };
 
 struct CrashPointInfo {
   std::string_view name;
-  std::string_view role;  ///< "rank", "engine" or "redundancy"
+  std::string_view role;  ///< "rank", "engine", "redundancy" or "tool"
 };
-inline constexpr std::array<CrashPointInfo, static_cast<std::size_t>(CrashPoint::count)> kCrashPoints = {{
-#define X(name, role) {#name, #role},
-    PERDURE_CRASH_POINTS(X)
+#define X(name, role) CrashPointInfo{#name, #role},
+/// By number; those of tools come behind them.
+inline constexpr std::array kCrashPoints = {PERDURE_CRASH_POINTS(X)};
+inline constexpr std::array kToolCrashPoints = {PERDURE_TOOL_CRASH_POINTS(X)};
 #undef X
-}};
+inline constexpr std::string_view crash_point_name(CrashPoint point) {
+  const auto number = static_cast<std::size_t>(point);
+  return number < kCrashPoints.size() ? kCrashPoints[number].name : kToolCrashPoints[number - kCrashPoints.size()].name;
+}
 
 /// Arms one point of this process: the `hit`-th time (1 = first) it is reached, the process kills itself with SIGKILL.
 void arm_crash_point(CrashPoint point, int hit);

@@ -52,9 +52,9 @@ TEST(CrashPoint, KillsAtTheHitThatWasNamedAndNotBefore) {
 }
 
 TEST(CrashPoint, IsArmedByTheEnvironmentForEveryNameInTheTable) {
-  for (std::size_t i = 0; i < kCrashPoints.size(); ++i) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(CrashPoint::count); ++i) {
     expect_killed(status_of([i] {
-      ::setenv(kVariable, std::string(kCrashPoints[i].name).c_str(), 1);
+      ::setenv(kVariable, std::string(crash_point_name(static_cast<CrashPoint>(i))).c_str(), 1);
       if (!arm_crash_point_from_environment()) ::_exit(1);
       crash_point(static_cast<CrashPoint>(i));
     }));

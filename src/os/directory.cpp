@@ -224,6 +224,16 @@ base::Status rename_to_free(const std::string& from, const std::string& to) {
   return rename_to_free_in({AT_FDCWD, from, from}, {AT_FDCWD, to, to});
 }
 
+base::Status exchange_paths(const std::string& one, const std::string& other) {
+  const Call exchange{.call = "rename", .path = one, .new_path = other, .flags = RENAME_EXCHANGE};
+  const int result = system_call(
+      exchange, [&] { return ::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE); });
+  if (result == 0) return {};
+  if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)
+    return base::fail(PERDURE_UNSUPPORTED, other, "this file system cannot exchange two names");
+  return call_failed("exchange with " + other, one);
+}
+
 base::Status remove_file(const std::string& path) { return unlink_in(AT_FDCWD, path, path, false); }
 
 base::Status remove_directory(const std::string& path) { return unlink_in(AT_FDCWD, path, path, true); }

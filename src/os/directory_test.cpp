@@ -195,6 +195,23 @@ TEST(RenameToFree, WorksWhereFileSystemsKnowNoExclusiveRenameAndReportsEverythin
   }
 }
 
+TEST(ExchangePaths, GivesEachTheOthersNameOrSaysThatItCannot) {
+  const TemporaryDirectory directory;
+  ASSERT_TRUE(make_directory(directory / "full"));
+  touch(directory / "full/inside");
+  ASSERT_TRUE(make_directory(directory / "empty"));
+  ASSERT_TRUE(exchange_paths(directory / "full", directory / "empty"));
+  EXPECT_TRUE(exists(directory / "empty/inside").value());
+  EXPECT_FALSE(exists(directory / "full/inside").value());
+  EXPECT_EQ(exchange_paths(directory / "full", directory / "none").error().code, PERDURE_NOT_FOUND);
+  for (const int unknown : {EINVAL, ENOSYS, EOPNOTSUPP}) {
+    FaultRules faults({{"rename", "full", unknown, 1, 1}});
+    const test_support::InstalledHooks installed(faults);
+    EXPECT_EQ(exchange_paths(directory / "full", directory / "empty").error().code, PERDURE_UNSUPPORTED) << unknown;
+  }
+  EXPECT_TRUE(exists(directory / "empty/inside").value());
+}
+
 TEST(RenameToFree, LooksFirstWhereFileSystemsKnowNoSecondNamesEither) {
   const TemporaryDirectory directory;
   for (const int unknown : {EPERM, EMLINK, EOPNOTSUPP}) {

@@ -104,6 +104,8 @@ base::Status rename_path(const std::string& from, const std::string& to);
 /// The same for a file, but PERDURE_EXISTS when there is something under the new name, which stays as it is. On a file
 /// system that knows neither such a rename nor second names, somebody who makes that name at the same moment is missed.
 base::Status rename_to_free(const std::string& from, const std::string& to);
+/// Both have each other's name, at once. PERDURE_UNSUPPORTED where the file system cannot.
+base::Status exchange_paths(const std::string& one, const std::string& other);
 base::Status remove_file(const std::string& path);       ///< success if it is not there
 base::Status remove_directory(const std::string& path);  ///< an empty one; success if it is not there
 base::Status remove_tree(const std::string& path);       ///< does not follow links

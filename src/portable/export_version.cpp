@@ -1,6 +1,7 @@
 #include "portable/export_version.hpp"
 
 #include "base/hash.hpp"
+#include "os/crash_point.hpp"
 #include "os/file.hpp"
 #include "portable/chunking.hpp"
 #include "portable/xdmf.hpp"
@@ -23,6 +24,7 @@ class Moving {
       if (!target_.keeps_room()) clear_room(set_.type, buffer_);
       hashes_.push_back(base::hash128(buffer_));
       PERDURE_CHECK(target_.write(set_, chunk, buffer_));
+      os::crash_point(os::CrashPoint::export_chunk);
       advance_(buffer_.size());
       return {};
     });
@@ -92,13 +94,54 @@ base::Result<Facts> about(store::Store& store, const store::VersionListing& list
 
 std::string xdmf_beside(const std::string& path) { return path.substr(0, path.rfind('.')) + ".xdmf"; }
 
-/// Of what has two or three dimensions; its path, empty where nothing has.
-base::Result<std::string> write_xdmf(const std::string& path, const std::vector<DataSet>& sets, const Facts& about) {
-  const std::string text = xdmf(sets, path.substr(path.rfind('/') + 1), about);
-  if (text.empty()) return std::string();
-  const std::string beside = xdmf_beside(path);
-  PERDURE_CHECK(os::write_file_atomically(beside, base::as_bytes(text)));
-  return beside;
+/// What describes an HDF5 file: it has its name only while the file that it describes has one. So
+/// 1. it is written under a temporary name, and a file system that is full by now leaves neither; 2. that of the file
+/// that is to be replaced goes; 3. the file gets its name; 4. this does.
+class Description {
+ public:
+  explicit Description(const std::string& file) : file_(file), path_(xdmf_beside(file)) {}
+  ~Description() {
+    if (!temporary_.empty()) (void)os::remove_file(temporary_);
+  }
+  Description(const Description&) = delete;
+  Description& operator=(const Description&) = delete;
+
+  /// Of what has two or three dimensions.
+  Status write(const std::vector<DataSet>& sets, const Facts& about) {
+    const std::string text = xdmf(sets, file_.substr(file_.rfind('/') + 1), about);
+    if (text.empty()) return {};
+    temporary_ = temporary_beside(path_);
+    PERDURE_TRY(const auto file, os::File::open(temporary_, os::Open::create_new));
+    PERDURE_CHECK(file.write(0, base::as_bytes(text)));
+    PERDURE_CHECK(file.sync());
+    os::crash_point(os::CrashPoint::export_described);
+    return {};
+  }
+  Status remove_old() const {
+    PERDURE_CHECK(os::remove_file(path_));
+    return os::sync_directory(parent_of(path_));
+  }
+  /// Its path, empty where there is nothing to describe.
+  base::Result<std::string> publish() {
+    if (temporary_.empty()) return std::string();
+    PERDURE_CHECK(os::rename_to_free(temporary_, path_));
+    temporary_.clear();
+    PERDURE_CHECK(os::sync_directory(parent_of(path_)));
+    return path_;
+  }
+
+ private:
+  const std::string file_, path_;
+  std::string temporary_;
+};
+
+/// What may be there already, and what killed processes left.
+Status prepare_place(const std::string& path, Format format, bool replace) {
+  const bool hdf5 = format == Format::hdf5;
+  PERDURE_CHECK(clean_beside(path));
+  if (hdf5) PERDURE_CHECK(clean_beside(xdmf_beside(path)));
+  PERDURE_CHECK(check_free(path, format, replace));
+  return hdf5 && !replace ? check_free(xdmf_beside(path), format, false) : Status();
 }
 
 }  // namespace
@@ -113,6 +156,7 @@ Status export_sets(reader::StoredContent& content, const std::vector<DataSet>& s
     moving.back().give_back();
   }
   PERDURE_CHECK(target.finish());
+  os::crash_point(os::CrashPoint::export_finished);
   if (!verify) return {};
   for (Moving& one : moving) {
     PERDURE_CHECK(one.compare());
@@ -126,24 +170,21 @@ base::Result<Exported> export_version(store::Store& store, const store::VersionL
                                       const ExportOptions& options) {
   PERDURE_TRY(const auto format, format_of(path));
   const bool hdf5 = format == Format::hdf5;
-  PERDURE_CHECK(check_free(path, format, options.replace));
-  if (hdf5 && !options.replace) PERDURE_CHECK(check_free(xdmf_beside(path), format, false));
+  PERDURE_CHECK(prepare_place(path, format, options.replace));
   Exported exported;
   PERDURE_TRY(exported.sets, choose(content, options.regions));
   for (const auto& set : exported.sets) exported.bytes += set.bytes();
   PERDURE_TRY(const auto facts, about(store, listing, content));
   PERDURE_TRY(const auto target, hdf5 ? make_hdf5(path, facts) : make_zarr(path, facts));
+  os::crash_point(os::CrashPoint::export_begun);
   const Advance advance =
       options.begins ? options.begins(exported.bytes * (options.verify ? 2 : 1)) : [](std::uint64_t) {};
   PERDURE_CHECK(export_sets(content, exported.sets, *target, options.verify, advance));
-  // First, so that a file system that is full by now leaves neither of them.
-  if (hdf5) {
-    PERDURE_TRY(exported.xdmf, write_xdmf(path, exported.sets, facts));
-  }
-  if (auto published = target->publish(options.replace); !published) {
-    if (!exported.xdmf.empty()) (void)os::remove_file(exported.xdmf);
-    return base::fail(published.error());
-  }
+  Description description(path);
+  if (hdf5) PERDURE_CHECK(description.write(exported.sets, facts));
+  if (hdf5 && options.replace) PERDURE_CHECK(description.remove_old());
+  PERDURE_CHECK(target->publish(options.replace));
+  PERDURE_TRY(exported.xdmf, description.publish());
   return exported;
 }
 

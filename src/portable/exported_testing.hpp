@@ -1,7 +1,10 @@
 #pragma once
 // Versions by chance with arrays of every type, written, exported, and set down as bytes for who compares.
+#include <gtest/gtest.h>
+
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "base/json.hpp"
 #include "portable/export_version.hpp"
@@ -131,6 +134,34 @@ inline base::Status export_all(reader::StoredContent& content, const std::vector
   PERDURE_TRY(const auto target, format == Format::hdf5 ? make_hdf5(path, about) : make_zarr(path, about));
   PERDURE_CHECK(export_sets(content, sets, *target, true, [](std::uint64_t) {}));
   return target->publish(replace);
+}
+
+inline std::vector<std::byte> all_of(reader::StoredContent& content, const DataSet& set) {
+  std::vector<std::byte> bytes(set.bytes());
+  const auto read =
+      set.array != nullptr ? content.read(*set.array, set.whole, bytes) : content.read_local(set.local, 0, bytes);
+  EXPECT_TRUE(read) << read.error().text();
+  return bytes;
+}
+
+/// Under any number of ranks.
+inline void expect_same(reader::StoredContent& before, reader::StoredContent& after, std::uint64_t seed) {
+  EXPECT_EQ(before.ranks() == after.ranks() || before.locals().empty(), true) << seed;
+  const auto was = choose(before, {}).value(), is = choose(after, {}).value();
+  ASSERT_EQ(was.size(), is.size()) << seed;
+  std::map<std::string, const DataSet*> by_path;
+  for (const DataSet& set : is) by_path[set.path] = &set;
+  for (const DataSet& set : was) {
+    ASSERT_EQ(by_path.count(set.path), 1U) << seed << " " << set.path;
+    const DataSet& other = *by_path[set.path];
+    EXPECT_EQ(set.id, other.id);
+    EXPECT_EQ(set.label, other.label);
+    EXPECT_EQ(set.kind, other.kind);
+    EXPECT_EQ(set.type, other.type);
+    EXPECT_EQ(set.whole, other.whole);
+    EXPECT_EQ(set.stored_element_bytes, other.stored_element_bytes);
+    EXPECT_EQ(all_of(before, set), all_of(after, other)) << seed << " " << set.path;
+  }
 }
 
 }  // namespace perdure::portable

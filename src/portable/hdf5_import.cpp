@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/version.hpp"
+#include "os/crash_point.hpp"
 #include "os/system.hpp"
 #include "plan/selection.hpp"
 #include "portable/hdf5_source.hpp"
@@ -14,6 +15,7 @@ using base::Result;
 using base::Status;
 
 constexpr std::uint64_t kChunkBytes = 16 * base::MiB;
+constexpr std::uint64_t kMostChunks = 1'000'000;  // of a rank; a segment describes fewer
 
 /// Nothing of this version may be there, and the new attempt has to be the newest of the name.
 Result<segment::VersionId> new_attempt(store::Store& store, const std::string& name, std::uint64_t version) {
@@ -32,7 +34,17 @@ Result<segment::VersionId> new_attempt(store::Store& store, const std::string& n
   return id;
 }
 
-segment::Manifest manifest_of(const Hdf5Source& source, const segment::VersionId& id) {
+/// A file of a few bytes may say that it has any number of them: asked before anything is made for each chunk.
+Status check_chunks(const segment::Piece& piece, const std::string& path) {
+  const std::uint64_t bytes = piece.capture_bytes();
+  if (bytes / kChunkBytes < kMostChunks) return {};
+  return base::fail(PERDURE_UNSUPPORTED, path + ":/",
+                    "rank " + std::to_string(piece.rank) + " would have " + base::format_bytes(bytes) +
+                        ", which a segment cannot describe",
+                    "divide the file among ranks: /ranks/N");
+}
+
+Result<segment::Manifest> manifest_of(const Hdf5Source& source, const segment::VersionId& id, const std::string& path) {
   segment::Manifest manifest{id, static_cast<std::uint32_t>(source.ranks()), 0,
                              1,  std::string("perdure ") + base::kVersion,   {}};
   manifest.pieces.resize(source.ranks());
@@ -41,9 +53,11 @@ segment::Manifest manifest_of(const Hdf5Source& source, const segment::VersionId
     manifest.pieces[r].chunk_bytes = kChunkBytes;
   }
   for (const SourceSet& set : source.sets()) manifest.pieces[set.rank.value_or(0)].regions.push_back(set.entry);
-  for (segment::Piece& piece : manifest.pieces)
+  for (segment::Piece& piece : manifest.pieces) {
+    PERDURE_CHECK(check_chunks(piece, path));
     for (std::uint64_t left = piece.capture_bytes(); left > 0; left -= piece.chunks.back().length)
       piece.chunks.push_back({0, std::min(left, kChunkBytes), {}, 0});
+  }
   return manifest;
 }
 
@@ -100,6 +114,7 @@ Status write_chunks(const Hdf5Source& source, segment::Manifest& manifest, store
       buffer.resize(slab.elements() * element);
       PERDURE_CHECK(opened.read(slab, buffer));
       if (auto added = writer->add(buffer); !added) return added;
+      os::crash_point(os::CrashPoint::import_chunk);
       advance(buffer.size());
       return {};
     });
@@ -112,11 +127,15 @@ Status write_segment(const Hdf5Source& source, segment::Manifest& manifest, stor
                      const Advance& advance) {
   const std::uint64_t tail = segment::lay_out(manifest);
   PERDURE_TRY(const auto sink, store.begin(manifest, tail + segment::tail_bytes(manifest, tail)));
+  os::crash_point(os::CrashPoint::import_begun);
   PERDURE_CHECK(write_chunks(source, manifest, *sink, advance));
   PERDURE_CHECK(sink->write(0, segment::encode_header(manifest)));
   PERDURE_CHECK(segment::write_tail(
       manifest, tail, [&](std::uint64_t offset, base::ConstByteSpan data) { return sink->write(offset, data); }));
-  return sink->commit();
+  os::crash_point(os::CrashPoint::import_before_commit);
+  PERDURE_CHECK(sink->commit());
+  os::crash_point(os::CrashPoint::import_committed);
+  return {};
 }
 
 /// Every byte, from the device where the system lets us. A version that is damaged from the beginning does not stay.
@@ -144,7 +163,7 @@ Result<Imported> import_hdf5(const std::string& path, store::Store& store, const
                              std::uint64_t version, const Advance& advance) {
   PERDURE_TRY(const auto id, new_attempt(store, name, version));
   PERDURE_TRY(const auto source, Hdf5Source::open(path));
-  segment::Manifest manifest = manifest_of(source, id);
+  PERDURE_TRY(segment::Manifest manifest, manifest_of(source, id, path));
   PERDURE_CHECK(check_sense(manifest));
   PERDURE_CHECK(write_segment(source, manifest, store, advance));
   PERDURE_CHECK(read_back(store, id, advance));

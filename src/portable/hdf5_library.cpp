@@ -18,6 +18,16 @@ constexpr std::initializer_list<const char*> kLibraries = {"libhdf5_serial.so.10
                                                            "libhdf5_serial.so.310", "libhdf5.so.200", "libhdf5.so.310"};
 constexpr const char* kRemedy = "install HDF5 (Debian: libhdf5-103-1)";
 
+/// In a program that is linked with the library itself, a variable of it may be a copy within the program, which the
+/// library uses then, and its own says nothing.
+hid_t number_at(const Hdf5Library& functions, const void* own, const char* name) {
+  hid_t number = -1;
+  std::memcpy(&number, own, sizeof number);
+  const void* copy = functions.H5Iget_type(number) == H5I_BADID ? ::dlsym(RTLD_DEFAULT, name) : nullptr;
+  if (copy != nullptr) std::memcpy(&number, copy, sizeof number);
+  return number;
+}
+
 Result<Hdf5Library> load() {
   void* library = nullptr;
   const char* found = *kLibraries.begin();
@@ -42,14 +52,14 @@ Result<Hdf5Library> load() {
   // At its end the library would write again what it could not write to a full disk.
   (void)functions.H5dont_atexit();
   if (functions.H5open() < 0) return base::fail(PERDURE_UNAVAILABLE, found, "the library does not start", kRemedy);
-    // Numbers are known from here on.
+  (void)functions.H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // it prints nothing: errors are values here
+  // Numbers are known from here on.
 #define PERDURE_HDF5_LOAD(name) \
-  if (const void* address = look_up(#name)) std::memcpy(&functions.name, address, sizeof functions.name);
+  if (const void* address = look_up(#name)) functions.name = number_at(functions, address, #name);
   PERDURE_HDF5_NUMBERS(PERDURE_HDF5_LOAD)
 #undef PERDURE_HDF5_LOAD
   if (missing != nullptr)
     return base::fail(PERDURE_UNAVAILABLE, found, std::string("the library lacks ") + missing, kRemedy);
-  (void)functions.H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // it prints nothing: errors are values here
   return functions;
 }
 

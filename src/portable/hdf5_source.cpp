@@ -17,6 +17,7 @@ using base::Status;
 constexpr std::uint64_t kMostRanks = 1'000'000;  // each has a description in the segment
 constexpr std::int32_t kNoId = -1;
 constexpr std::size_t kMostNameBytes = 4096;
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 47;  // of a file: all its chunks are known in memory
 
 tl::unexpected<base::Error> unsupported(const std::string& object, const std::string& why) {
   return base::fail(PERDURE_UNSUPPORTED, object, why);
@@ -50,8 +51,19 @@ Result<Hdf5Source> Hdf5Source::open(const std::string& path) {
   source.file_ = Hdf5Id(library->H5Fopen(path.c_str(), 0, H5P_DEFAULT), library->H5Fclose);
   if (!source.file_) return base::fail(PERDURE_CORRUPT, path, "it is no HDF5 file, or damaged");
   PERDURE_CHECK(source.read_group("", std::nullopt));
+  PERDURE_CHECK(source.check_bytes());
   source.number_the_rest();
   return source;
+}
+
+Status Hdf5Source::check_bytes() const {
+  std::uint64_t sum = 0;  // one set has less than 2^63 bytes
+  for (const SourceSet& set : sets_) {
+    if (set.entry.bytes() > kMostBytes - sum)
+      return unsupported(path_ + ":/" + set.path, "with it the file says that it has more than 128 TiB");
+    sum += set.entry.bytes();
+  }
+  return {};
 }
 
 std::uint64_t Hdf5Source::bytes() const {
@@ -65,13 +77,12 @@ Result<std::vector<std::string>> Hdf5Source::names(const std::string& group) con
   H5G_info_t info{};
   if (!opened || h_->H5Gget_info(opened.get(), &info) < 0) return base::fail(h_->error("H5Gopen /" + group, path_));
   std::vector<std::string> names;
+  std::string name(kMostNameBytes, '\0');
   for (hsize_t i = 0; i < info.nlinks; ++i) {
-    std::string name(kMostNameBytes, '\0');
     const auto length =
         h_->H5Lget_name_by_idx(opened.get(), ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size(), H5P_DEFAULT);
     if (length < 0) return base::fail(h_->error("H5Lget_name_by_idx /" + group, path_));
-    name.resize(std::min(name.size(), static_cast<std::size_t>(length)));
-    names.push_back(std::move(name));
+    names.push_back(name.substr(0, static_cast<std::size_t>(length)));
   }
   return names;
 }

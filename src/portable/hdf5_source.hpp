@@ -28,6 +28,7 @@ class Hdf5Source {
   Hdf5Source(const Hdf5Library& library, std::string path) : h_(&library), path_(std::move(path)) {}
   base::Status read_group(const std::string& group, std::optional<std::uint32_t> rank);
   base::Status read_ranks();
+  base::Status check_bytes() const;
   base::Status add(const std::string& path, std::optional<std::uint32_t> rank);
   base::Status describe(SourceSet& set, hid_t of, const std::string& object);
   base::Result<std::vector<std::string>> names(const std::string& group) const;

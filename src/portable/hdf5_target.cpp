@@ -3,6 +3,7 @@
 // name, and its directory is synced.
 #include <set>
 
+#include "os/crash_point.hpp"
 #include "os/file.hpp"
 #include "portable/hdf5_file.hpp"
 #include "portable/hdf5_types.hpp"
@@ -95,8 +96,10 @@ class Hdf5Target : public Target {
   Status publish(bool replace) override {
     set_ = {};
     if (!file_.reset()) return failed("H5Fclose");
+    os::crash_point(os::CrashPoint::export_before_rename);
     PERDURE_CHECK(replace ? os::rename_path(temporary_, path_) : os::rename_to_free(temporary_, path_));
     published_ = true;
+    os::crash_point(os::CrashPoint::export_after_rename);
     return os::sync_directory(parent_of(path_));
   }
 

@@ -1,7 +1,12 @@
 #include "portable/target.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
 
+#include "base/hash.hpp"
 #include "os/file.hpp"
 #include "os/system.hpp"
 
@@ -10,6 +15,32 @@ namespace {
 
 bool ends_with(const std::string& text, std::string_view end) {
   return text.size() > end.size() && std::string_view(text).substr(text.size() - end.size()) == end;
+}
+
+std::string prefix_of(const std::string& path, FileState what) {
+  return "." + path.substr(path.rfind('/') + 1) + (what == FileState::fresh ? ".tmp-" : ".old-");
+}
+
+/// Where process numbers mean the same as here.
+std::string own_space() {
+  std::array<char, 9> digits{};
+  std::snprintf(digits.data(), digits.size(), "%08x",
+                static_cast<unsigned>(base::hash64(base::as_bytes(os::process_space()))));
+  return digits.data();
+}
+
+/// Whether that is the name of what a process of this machine left that lives no more. Processes of other machines, and
+/// of this one before it was started anew, cannot be asked.
+bool is_left(const std::string& name, const std::string& prefix) {
+  const std::string known = prefix + own_space() + "-";
+  if (!name.starts_with(known)) return false;
+  std::uint64_t process = 0, started = 0;
+  const char* const end = name.data() + name.size();
+  const auto number = std::from_chars(name.data() + known.size(), end, process, 16);
+  if (number.ec != std::errc() || number.ptr == end || *number.ptr != '-') return false;
+  const auto begin = std::from_chars(number.ptr + 1, end, started, 16);
+  if (begin.ec != std::errc() || begin.ptr == end || *begin.ptr != '-') return false;
+  return process <= INT32_MAX && os::process_started(static_cast<std::int32_t>(process)) != started;
 }
 
 }  // namespace
@@ -26,11 +57,28 @@ std::string parent_of(const std::string& path) {
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
-std::string temporary_beside(const std::string& path) {
-  const auto slash = path.rfind('/');
-  const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
-  return parent_of(path) + "/." + name + ".tmp-" + std::to_string(os::process_id()) + "-" +
-         std::to_string(os::random_u64() % 1'000'000);
+std::string temporary_beside(const std::string& path, FileState what) {
+  const std::int32_t process = os::process_id();
+  std::array<char, 64> numbers{};
+  std::snprintf(numbers.data(), numbers.size(), "-%x-%llx-%06x", static_cast<unsigned>(process),
+                static_cast<unsigned long long>(os::process_started(process)),
+                static_cast<unsigned>(os::random_u64() % (1U << 24)));
+  return parent_of(path) + "/" + prefix_of(path, what) + own_space() + numbers.data();
+}
+
+base::Status clean_beside(const std::string& path) {
+  const auto entries = os::list_directory(parent_of(path));
+  if (!entries) return {};  // who writes there says it better
+  for (const os::Entry& entry : *entries) {
+    const std::string left = parent_of(path) + "/" + entry.name;
+    if (is_left(entry.name, prefix_of(path, FileState::old))) {
+      PERDURE_TRY(const bool taken, os::exists(path));
+      PERDURE_CHECK(taken ? os::remove_tree(left) : os::rename_to_free(left, path));
+    } else if (is_left(entry.name, prefix_of(path, FileState::fresh))) {
+      PERDURE_CHECK(os::remove_tree(left));
+    }
+  }
+  return {};
 }
 
 base::Status check_free(const std::string& path, Format format, bool replace) {

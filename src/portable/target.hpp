@@ -45,8 +45,13 @@ base::Result<std::unique_ptr<Target>> make_zarr(const std::string& path, const F
 /// of the same format may be there. Asked before any chunk is read.
 base::Status check_free(const std::string& path, Format format, bool replace);
 
-/// A hidden name beside `path`, of this process.
-std::string temporary_beside(const std::string& path);
+/// What it is that has a hidden name beside the final one: a file on its way, or one that was there and gives way.
+enum class FileState { fresh, old };
+/// A hidden name beside `path`, of this process: .NAME.tmp-..., .NAME.old-...
+std::string temporary_beside(const std::string& path, FileState what = FileState::fresh);
+/// Removes what processes of this machine that were killed left beside `path`. Of what was there before and gave way,
+/// it gets its name again where nothing else has it.
+base::Status clean_beside(const std::string& path);
 std::string parent_of(const std::string& path);
 
 }  // namespace perdure::portable

@@ -1,6 +1,6 @@
 // A Zarr group of format 3: a directory, under a temporary name until it is whole.
 // 1. chunks and descriptions, each file synced; 2. all directories are synced; 3. it is read back; 4. it gets its name,
-// and the directory around it is synced.
+// in exchange for what has it, and the directory around it is synced; 5. what was there goes.
 //
 // Arrays of Zarr hold numbers of one kind. A compound element becomes a group with one array for each member, room
 // between members is left out; members of several numbers, and bytes of which nothing is known, have one dimension
@@ -10,6 +10,7 @@
 
 #include "array/strided.hpp"
 #include "base/json.hpp"
+#include "os/crash_point.hpp"
 #include "os/file.hpp"
 #include "portable/chunking.hpp"
 #include "portable/target.hpp"
@@ -145,21 +146,30 @@ class ZarrTarget : public Target {
   }
 
   Status publish(bool replace) override {
-    std::string old;
-    if (replace && os::exists(path_).value_or(true)) {
-      old = temporary_beside(path_);
-      PERDURE_CHECK(os::rename_path(path_, old));
-    }
-    if (auto renamed = os::rename_to_free(temporary_, path_); !renamed) {
-      if (!old.empty()) (void)os::rename_to_free(old, path_);
-      return renamed;
-    }
+    os::crash_point(os::CrashPoint::export_before_rename);
+    const bool gives_way = replace && os::exists(path_).value_or(true);
+    std::string old = temporary_;
+    Status named = gives_way ? os::exchange_paths(temporary_, path_) : os::rename_to_free(temporary_, path_);
+    if (gives_way && !named && named.error().code == PERDURE_UNSUPPORTED) named = replace_in_two_steps(old);
+    if (!named) return named;
     published_ = true;
+    os::crash_point(os::CrashPoint::export_after_rename);
     PERDURE_CHECK(os::sync_directory(parent_of(path_)));
-    return old.empty() ? Status() : os::remove_tree(old);
+    return gives_way ? os::remove_tree(old) : Status();
   }
 
  private:
+  /// In between nothing has the name; who is killed there leaves both beside it, and clean_beside() gives the old one
+  /// its name again.
+  Status replace_in_two_steps(std::string& old) {
+    old = temporary_beside(path_, FileState::old);
+    PERDURE_CHECK(os::rename_path(path_, old));
+    os::crash_point(os::CrashPoint::export_replaced);
+    auto renamed = os::rename_to_free(temporary_, path_);
+    if (!renamed) (void)os::rename_to_free(old, path_);
+    return renamed;
+  }
+
   void take_up(const DataSet& set, const array::Index& chunk) {
     arrays_ = arrays_of(set);
     extents_ = chunk;

@@ -599,6 +599,10 @@ TEST_P(StoreConformance, ShowsWhatLiesThereBesidesItsSegments) {
   EXPECT_EQ(residue[0].kind, Residue::Kind::quarantined);
   EXPECT_GT(residue[0].bytes, 0U);
   EXPECT_THAT(residue[0].report_text, testing::HasSubstr("chunk 0 of rank 1"));
+  const auto quarantined = store_->quarantined().value();
+  ASSERT_EQ(quarantined.size(), 1U);
+  EXPECT_EQ(quarantined[0].path, residue[0].path);
+  EXPECT_EQ(quarantined[0].report_text, residue[0].report_text);
 }
 
 TEST_P(StoreConformance, CleansOnlyWhatIsAbandoned) {

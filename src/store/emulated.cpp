@@ -82,6 +82,7 @@ class EmulatedStore final : public Store {
     return real_->incarnation(name, missing);
   }
   base::Result<std::vector<Residue>> residue() override { return real_->residue(); }
+  base::Result<std::vector<Residue>> quarantined() override { return real_->quarantined(); }
   base::Status clean(const std::function<bool(const segment::VersionId&, std::uint32_t)>& abandoned) override {
     return real_->clean(abandoned);
   }

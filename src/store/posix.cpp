@@ -226,6 +226,8 @@ Result<std::uint64_t> PosixStore::incarnation(const std::string& name, Missing m
 
 Result<std::vector<Residue>> PosixStore::residue() { return find_residue(place_); }
 
+Result<std::vector<Residue>> PosixStore::quarantined() { return find_quarantined(place_); }
+
 Status PosixStore::clean(const std::function<bool(const segment::VersionId&, std::uint32_t)>& abandoned) {
   PERDURE_TRY(auto all, names());
   for (const std::string& name : all) {

@@ -34,6 +34,7 @@ class PosixStore : public Store {
   base::Status set_owner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) override;
   base::Result<std::uint64_t> incarnation(const std::string& name, Missing missing) override;
   base::Result<std::vector<Residue>> residue() override;
+  base::Result<std::vector<Residue>> quarantined() override;
   base::Status clean(const std::function<bool(const segment::VersionId&, std::uint32_t)>& abandoned) override;
 
  private:

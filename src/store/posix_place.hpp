@@ -38,6 +38,7 @@ class PosixPlace {
  private:
   base::Result<os::Directory> descend(const std::vector<std::string>& names, Missing missing) const;
   bool is_trusted(std::uint32_t user, std::uint32_t user_above) const;
+  bool is_trusted_anywhere(std::uint32_t user) const;
   base::Status check(const os::FileIdentity& found, const os::Directory& above, const std::string& path) const;
   base::Result<std::uint32_t> user_of(const std::string& name) const;
 

@@ -35,6 +35,15 @@ class Scan {
  public:
   explicit Scan(const PosixPlace& place) : place_(place) {}
 
+  Status quarantines() {
+    PERDURE_TRY(const auto directory, place_.root());
+    PERDURE_TRY(const auto entries, directory.list());
+    for (const os::Entry& entry : entries)
+      if (entry.directory && is_quarantine(entry.name))
+        PERDURE_CHECK(unless_of_others(quarantine(directory, entry.name)));
+    return {};
+  }
+
   Status root() {
     PERDURE_TRY(const auto directory, place_.root());
     PERDURE_TRY(const auto entries, directory.list());
@@ -122,6 +131,12 @@ class Scan {
 Result<std::vector<Residue>> find_residue(const PosixPlace& place) {
   Scan scan(place);
   PERDURE_CHECK(scan.root());
+  return std::move(scan.found);
+}
+
+Result<std::vector<Residue>> find_quarantined(const PosixPlace& place) {
+  Scan scan(place);
+  PERDURE_CHECK(scan.quarantines());
   return std::move(scan.found);
 }
 

@@ -5,5 +5,7 @@
 namespace perdure::store {
 
 base::Result<std::vector<Residue>> find_residue(const PosixPlace& place);
+/// Only what is in quarantine; versions are not looked at.
+base::Result<std::vector<Residue>> find_quarantined(const PosixPlace& place);
 
 }  // namespace perdure::store

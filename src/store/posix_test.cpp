@@ -800,6 +800,7 @@ TEST_F(PosixStoreTest, ShowsWhatIsNotItsOwnWhereverItLies) {
   fs::copy(root_ + "/nbody/1/" + kFile, root_ + "/nbody/copy.pds");
   for (const char* path : {"core", "nbody/core", "nbody/1/core", "nbody/1/folder/x", "bad name/x"}) touch(path);
   std::map<std::string, Residue> found;
+  EXPECT_THAT(store_->quarantined().value(), IsEmpty());
   const auto residue = store_->residue().value();
   for (const Residue& one : residue) found[fs::relative(one.path, root_)] = one;
   std::vector<std::string> paths;

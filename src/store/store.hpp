@@ -142,6 +142,12 @@ class Store {
   virtual base::Result<std::uint64_t> incarnation(const std::string& name, Missing missing) = 0;
   /// What lies there besides the segments that list() shows.
   virtual base::Result<std::vector<Residue>> residue() = 0;
+  /// What of that is in quarantine. A store that knows where to look need not look at its versions for that.
+  virtual base::Result<std::vector<Residue>> quarantined() {
+    auto found = residue();
+    if (found) std::erase_if(*found, [](const Residue& one) { return one.kind != Residue::Kind::quarantined; });
+    return found;
+  }
   /// Deletes what killed processes left: hidden versions, and temporary segments of which `abandoned` says
   /// that no engine writes them any more.
   virtual base::Status clean(

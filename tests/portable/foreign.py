@@ -24,6 +24,8 @@ with h5py.File(good, "w") as file:
     bodies["x"] = numpy.arange(12).reshape(4, 3)
     bodies["id"] = [1, 2, 3, 40000]
     file["bodies"] = bodies
+    file["lying"] = numpy.arange(3, dtype="<i4")
+    file["lying"].attrs["perdure_type"] = "f4"  # as after an export, whose data set was made anew
     file.create_dataset("growing", data=numpy.arange(9, dtype="i8"), maxshape=(None,), chunks=(4,))
 
 
@@ -40,4 +42,14 @@ refuse("nested", lambda file: file.create_dataset("nest", data=numpy.zeros(2, [(
 refuse("half", lambda file: file.create_dataset("half", data=numpy.zeros(2, "f2")))
 refuse("named", lambda file: file.create_dataset("5 o'clock", data=1.0))
 refuse("nothing", lambda file: file.create_dataset("null", data=h5py.Empty("f8")))
+refuse("long", lambda file: file.create_dataset("long", shape=(1 << 41,), dtype="f8", chunks=(1024,)))
+refuse("huge", lambda file: file.create_dataset("huge", shape=(1 << 58,), dtype="f8", chunks=(1024,)))
+
+
+def many_huge_ones(file):
+    for i in range(5):
+        file.create_dataset(f"ranks/{i}/huge", shape=(1 << 60,), dtype="u1", chunks=(1024,))
+
+
+refuse("huge_ones", many_huge_ones)
 refuse("reference", lambda file: file.create_dataset("ref", data=file["fine"].ref, dtype=h5py.ref_dtype))

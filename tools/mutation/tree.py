@@ -7,7 +7,8 @@ from .operators import changes_of
 from .source import Source
 
 SWITCH = pathlib.Path(__file__).with_name("switch.hpp")
-FOLDERS = ("src/store", "src/segment", "src/catalog", "src/plan", "src/redundancy", "src/client", "src/engine/ledger", "src/os", "src/network")
+FOLDERS = ("src/store", "src/segment", "src/catalog", "src/plan", "src/redundancy", "src/client", "src/engine/ledger", "src/os", "src/network",
+           "src/array", "src/reader", "src/portable")
 # Of the network what gets to know others: who may talk at all.
 CHOSEN = {"src/network": {"handshakes.cpp", "core_sessions.cpp", "proof.cpp"}}
 

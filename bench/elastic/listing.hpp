@@ -1,0 +1,21 @@
+#pragma once
+// How long it takes to list a store of many small versions, beside reading the same files plainly.
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "base/result.hpp"
+
+namespace perdure::elastic_bench {
+
+struct Listing {
+  std::string store;
+  std::uint64_t versions = 10'000;
+  std::uint64_t repetitions = 5;  ///< after one that does not count
+};
+
+/// Makes the store: versions of one rank with a region of 64 bytes.
+base::Result<nlohmann::json> make_versions(const Listing& settings);
+/// Lists it by perdure_list_versions(), and opens, reads and closes all of its files, in turn.
+base::Result<nlohmann::json> list_versions(const Listing& settings);
+
+}  // namespace perdure::elastic_bench
