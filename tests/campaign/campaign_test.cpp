@@ -277,7 +277,7 @@ TEST(CampaignModel, ExpectsOnOtherRanksWhatIsThereOnTheSame) {
       << "they do not reach each other, nor the store";
 }
 
-// What other ranks wrote may have no part in what a wait says, nor be completed at the store.
+// Where some of it is on a node that is not there, a wait for it may say so.
 TEST(CampaignModel, ExpectsThatARestoreOnOtherRanksCompletesNothing) {
   const auto judged = [](const std::string& launch, int status) {
     const Scenario scenario = scenario_of("job ranks=2 arrays=1\nlaunch nodes=0,1 do=checkpoint\n" + launch);
@@ -297,6 +297,8 @@ TEST(CampaignModel, ExpectsThatARestoreOnOtherRanksCompletesNothing) {
   const std::string every = "every call succeeds where nothing fails";
   EXPECT_EQ(judged("launch nodes=0,1 do=restore,store\n", PERDURE_TIMEOUT), every);
   EXPECT_EQ(judged("launch ranks=1 do=restore,store\n", PERDURE_TIMEOUT), "");
+  EXPECT_EQ(judged("launch ranks=1 do=restore,store\n", PERDURE_CORRUPT), every);
+  EXPECT_EQ(judged("launch ranks=3 nodes=1,2,0 do=restore,store\n", PERDURE_TIMEOUT), every) << "its nodes are there";
   EXPECT_EQ(judged("launch nodes=0,1 do=restore,close\n", PERDURE_INCOMPLETE), every);
   EXPECT_EQ(judged("launch ranks=1 do=restore,close\n", PERDURE_INCOMPLETE), "");
   EXPECT_EQ(judged("launch ranks=1 do=restore,close\n", PERDURE_CORRUPT), every);

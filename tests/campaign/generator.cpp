@@ -306,7 +306,10 @@ void Drawing::draw_one_failure(Launch& launch, int ranks) {
 
 void Drawing::draw_few_acts(Launch& launch) {
   launch.acts = {Act::restore};
-  for (int left = 1 + below(3); left > 0; --left) {
+  // What is said of a version that others wrote.
+  if (launch.scheme != "single" && once_in(4)) launch.acts.push_back(Act::node);
+  if (launch.store == "works" && once_in(6)) launch.acts.push_back(Act::store);
+  for (int left = below(4); left > 0; --left) {
     launch.acts.push_back(Act::checkpoint);
     if (launch.scheme != "single" && once_in(2)) launch.acts.push_back(Act::node);
     if (launch.store == "works" && once_in(4)) launch.acts.push_back(Act::store);

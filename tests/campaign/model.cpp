@@ -37,6 +37,11 @@ bool may_pass(int status) {
          status == PERDURE_BUSY;
 }
 
+/// What a wait may say of a version of which a part is nowhere.
+bool is_explained(int status) {
+  return may_pass(status) || status == PERDURE_NOT_FOUND || status == PERDURE_INCOMPLETE;
+}
+
 std::string quoted(const Answer& answer) {
   return std::string(perdure_status_name(static_cast<perdure_status>(answer.status))) +
          (answer.text.empty() ? "" : " (" + answer.text + ")");
@@ -355,8 +360,8 @@ void Model::judge_checkpoint(Judging& now, std::size_t act, const Answer& answer
 void Model::judge_wait(Judging& now, const Answer& answer, int level) {
   Attempt* const attempt = find(now.base);
   if (attempt == nullptr) return;
-  // A restore on other ranks completes nothing at the store.
-  const bool others = attempt->ranks != scenario_.ranks_of(now.launch);
+  // A restore on other ranks completes nothing at the store, and brings the nodes only what their ranks need.
+  const bool others = attempt->ranks != scenario_.ranks_of(now.launch) && !is_where_it_was(*attempt, now.launch);
   const bool possible = level == PERDURE_LEVEL_STORE || !groups_of(now.launch).empty();
   if (answer.status == PERDURE_OK) {
     // An engine that was started since knows less, and who gets no memory may not even ask.
@@ -364,8 +369,6 @@ void Model::judge_wait(Judging& now, const Answer& answer, int level) {
     if (answer.level < level && !not_asked && !is_killed(now.launch))
       now.violation("the level told is the one that was waited for",
                     "level " + std::to_string(answer.level) + " after a wait for " + std::to_string(level));
-    // What other ranks wrote stays as they left it, until it is in the store.
-    if (level == PERDURE_LEVEL_NODE && others) return;
     attempt->level = std::max(attempt->level, level);
     if (level == PERDURE_LEVEL_STORE) {
       attempt->store_gone = attempt->damaged_in_store = false;
@@ -373,7 +376,9 @@ void Model::judge_wait(Judging& now, const Answer& answer, int level) {
       attempt->layout = now.launch;
       attempt->intact = {now.launch.nodes.begin(), now.launch.nodes.end()};
     }
-  } else if (possible && !others && is_undisturbed(now.launch)) {
+  } else if (others && is_explained(answer.status)) {
+    return;
+  } else if (possible && is_undisturbed(now.launch)) {
     now.violation("every call succeeds where nothing fails",
                   std::string("wait for ") + (level == PERDURE_LEVEL_NODE ? "node: " : "store: ") + quoted(answer));
   }
