@@ -90,7 +90,8 @@ bool Model::survives_at_node(const Attempt& attempt, const Launch& launch) const
   for (const auto& group : groups) {
     redundancy::Positions lost;
     for (std::size_t p = 0; p < group.size(); ++p)
-      lost[p] = !attempt.intact.contains(group[p]) || !contains(launch.nodes, group[p]) || launch.missing == group[p];
+      lost[p] = !attempt.intact.contains(group[p]) || attempt.damaged_on.contains(group[p]) ||
+                !contains(launch.nodes, group[p]) || launch.missing == group[p];
     if (!scheme.survives(static_cast<unsigned>(group.size()), m, lost)) return false;
   }
   return true;
@@ -130,7 +131,7 @@ bool Model::is_there(std::size_t number, const Launch& launch) const {
   // What the store has, or had before it was damaged there, is given up on the nodes.
   if (attempt.level >= PERDURE_LEVEL_STORE || (attempt.store_gone && attempt.may_be_stored)) return false;
   if (attempt.damaged_in_store) return false;
-  if (attempt.damaged_in_slot || (attempt.may_be_stored && launch.store == "unreadable")) return false;
+  if (attempt.may_be_stored && launch.store == "unreadable") return false;
   bool newer_acknowledged = false, newer_survives = true;
   for (std::size_t i = number + 1; i < attempts_.size(); ++i) {
     const Attempt& newer = attempts_[i];
@@ -143,7 +144,7 @@ bool Model::is_there(std::size_t number, const Launch& launch) const {
   const bool arrays = scenario_.jobs[static_cast<std::size_t>(attempt.job)].arrays != 0;
   const bool fits = has_room(launch) || (!arrays && attempt.layout.nodes == launch.nodes);
   if (attempt.level == PERDURE_LEVEL_NODE && newer_survives && fits && survives_at_node(attempt, launch)) return true;
-  if (newer_acknowledged || launch.missing >= 0) return false;
+  if (newer_acknowledged || launch.missing >= 0 || !attempt.damaged_on.empty()) return false;
   return is_where_it_was(attempt, launch);
 }
 
@@ -424,7 +425,7 @@ void Model::destroyed(std::size_t number, const Destroyed& what) {
   for (Attempt& attempt : attempts_) {
     for (const int node : what.nodes) attempt.intact.erase(node);
     for (const auto& [node, step] : what.slots)
-      if (attempt.step == step && attempt.intact.contains(node)) attempt.damaged_in_slot = true;
+      if (attempt.step == step && attempt.intact.contains(node)) attempt.damaged_on.insert(node);
     const bool same_name = scenario_.jobs[static_cast<std::size_t>(attempt.job)].name == name;
     // It is in the store that a name was forgotten: nodes may bring back what they have of it (known defect).
     if (what.store && attempt.forgotten) {

@@ -73,7 +73,7 @@ class Model {
     bool may_be_stored = false;  ///< the store has worked since
     bool store_gone = false;     ///< the store was destroyed since
     bool damaged_in_store = false;
-    bool damaged_in_slot = false;  ///< a launch without redundancy does not rebuild it (known defect)
+    std::set<int> damaged_on{};    ///< nodes of which a slot has a flipped bit: as good as lost
     int ranks = 0;                 ///< that captured it
     Launch layout{};               ///< on which nodes, with which redundancy
     std::set<int> intact{};        ///< of its nodes, those that still have what they had
