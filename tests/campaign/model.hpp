@@ -73,10 +73,10 @@ class Model {
     bool may_be_stored = false;  ///< the store has worked since
     bool store_gone = false;     ///< the store was destroyed since
     bool damaged_in_store = false;
-    std::set<int> damaged_on{};    ///< nodes of which a slot has a flipped bit: as good as lost
-    int ranks = 0;                 ///< that captured it
-    Launch layout{};               ///< on which nodes, with which redundancy
-    std::set<int> intact{};        ///< of its nodes, those that still have what they had
+    std::set<int> damaged_on{};  ///< nodes of which a slot has a flipped bit: as good as lost
+    int ranks = 0;               ///< that captured it
+    Launch layout{};             ///< on which nodes, with which redundancy
+    std::set<int> intact{};      ///< of its nodes, those that still have what they had
   };
 
   Attempt* find(std::uint64_t step);
