@@ -82,12 +82,12 @@ base::Status GroupMembership::join() {
 }
 
 // A launch without redundancy restores what an earlier one with it protected: the engines have to reach each other
-// then.
+// then. That may have had another number of ranks: whether all of it is arrays nobody knows yet.
 base::Result<bool> GroupMembership::keep_anything() {
   bool nothing = true;
   const base::Status asked = base::caught("redundancy", [&]() -> base::Status {
     if (!job_.leads()) return {};
-    PERDURE_TRY(const auto kept, job_.engine().channel().call(ipc::KeptNames{job_.ranks()}));
+    PERDURE_TRY(const auto kept, job_.engine().channel().call(ipc::KeptNames{0}));
     nothing = kept.names.empty();
     return {};
   });

@@ -91,7 +91,7 @@ struct Names {
   std::vector<std::string> names;
   PERDURE_FIELDS(names)
 };
-/// The names of which something is kept for other nodes, of versions of so many ranks.
+/// The names of which something is kept for other nodes, of versions of so many ranks; 0: of any number.
 struct KeptNames {
   static constexpr const char* kName = "kept_names";
   static constexpr Kind kKind = Kind::answered;

@@ -14,6 +14,11 @@ launch nodes=0,1 store=full do=restore,checkpoint,checkpoint
 launch nodes=0,1 store=full do=restore,look
 """
 
+ELASTIC = """job ranks=2 arrays=7
+launch nodes=0,1 do=restore,checkpoint,store
+launch ranks=3 per_node=3 do=restore
+"""
+
 
 def run(*arguments):
     return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=280)
@@ -39,6 +44,15 @@ class Lies(unittest.TestCase):
                 self.assertEqual(done.returncode, 1)
                 self.assertIn(f"violated: {rule}: launch 2", done.stdout)
                 self.assertEqual(done.stdout.splitlines()[-1], "1 runs, 1 failed")
+
+    # Only who looks at each element of arrays sees that one is of another step.
+    def test_an_element_of_another_step_is_noticed(self):
+        self.assertEqual(run("--scenario", ELASTIC).returncode, 0)
+        done = run("--lie", "element", "--scenario", ELASTIC)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("violated: what is restored is what was captured: launch 2", done.stdout)
+        self.assertIn("elements are wrong, first [", done.stdout)
+        self.assertEqual(run("--lie", "element", "--scenario", SCENARIO).returncode, 0, "no arrays")
 
     def test_of_a_drawn_scenario_is_made_smaller_and_can_be_repeated(self):
         done = run("--lie", "flipped", "--seed", "1", "--runs", "1", "--tries", "25")

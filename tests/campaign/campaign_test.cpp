@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <set>
 
+#include "array/cover.hpp"
+#include "campaign/arrays.hpp"
 #include "campaign/driver.hpp"
 #include "campaign/generator.hpp"
+#include "campaign/rank_state.hpp"
 #include "campaign/shrinker.hpp"
 
 namespace {
@@ -26,6 +29,13 @@ std::string judged(const Scenario& scenario, std::unique_ptr<Driver> driver) {
   const auto violations = carry_out(scenario, *driver);
   return violations.empty() ? "" : violations[0].rule;
 }
+/// Whose a name is in a store that nobody can read is not imagined.
+Scenario imagined(unsigned seed) {
+  Scenario drawn = draw_scenario(seed);
+  for (Launch& launch : drawn.launches)
+    if (launch.store == "unreadable") launch.store = "full";
+  return drawn;
+}
 std::string judged_with(Lie lie, const Scenario& scenario) {
   return judged(scenario, lying_driver(ideal_driver(), lie));
 }
@@ -35,14 +45,112 @@ TEST(CampaignScenario, IsTheSameAfterItWasWrittenAndRead) {
     const Scenario drawn = draw_scenario(seed);
     EXPECT_EQ(scenario_of(text_of(drawn)), drawn) << text_of(drawn);
     EXPECT_EQ(draw_scenario(seed), drawn) << "it follows from the seed alone";
+    const Scenario elastic = draw_elastic(seed);
+    EXPECT_EQ(scenario_of(text_of(elastic)), elastic) << text_of(elastic);
+    EXPECT_EQ(draw_elastic(seed), elastic);
   }
 }
 
 TEST(CampaignScenario, ThatCannotBeCarriedOutIsRefused) {
   for (const char* text : {"", "job\n", "launch\n", "job\nlaunch nodes=0,1\n", "job\nlaunch victim=1\n",
                            "job\nlaunch do=close,checkpoint\n", "job\nlaunch do=dance\n", "job\nlaunch colour=red\n",
-                           "job\nlaunch replace=perhaps\n", "job\nlaunch job=1\n", "job ranks=17\nlaunch\n"})
+                           "job\nlaunch replace=perhaps\n", "job\nlaunch job=1\n", "job ranks=17\nlaunch\n",
+                           "job\nlaunch ranks=2 nodes=0,1\n", "job arrays=1\nlaunch ranks=2\n",
+                           "job arrays=-1\nlaunch\n", "job arrays=1\nlaunch ranks=17 per_node=17\n"})
     EXPECT_FALSE(scenario_from(text)) << text;
+  EXPECT_TRUE(scenario_from("job arrays=1\nlaunch ranks=2 nodes=0,1\n"));
+}
+
+TEST(CampaignScenario, OfArraysGoesToOtherNumbersOfRanksWithOneFailureAtMost) {
+  std::set<std::string> drawn;
+  for (unsigned seed = 0; seed < kDrawn; ++seed) {
+    const Scenario scenario = draw_elastic(seed);
+    ASSERT_TRUE(can_be_carried_out(scenario)) << text_of(scenario);
+    EXPECT_NE(scenario.jobs[0].arrays, 0);
+    int failing = 0;
+    for (std::size_t i = 0; i < scenario.launches.size(); ++i) {
+      const Launch& launch = scenario.launches[i];
+      const bool fails = !launch.crash.empty() || !launch.killed.empty() || !launch.lost.empty() || launch.hung >= 0 ||
+                         launch.flipped_slot >= 0 || launch.flipped_segment;
+      failing += fails ? 1 : 0;
+      EXPECT_TRUE(!fails || i + 1 < scenario.launches.size()) << "nobody would notice";
+      drawn.insert("ranks " + std::to_string(scenario.ranks_of(i)));
+      drawn.insert(launch.division == 0 ? "even blocks" : "any division");
+      if (launch.moves) drawn.insert("moves");
+      if (i == 0) continue;
+      const int before = scenario.ranks_of(i - 1), now = scenario.ranks_of(i);
+      drawn.insert(now > before ? "more" : now < before ? "fewer" : "as many");
+      if (now != before && launch.nodes.size() > 1 && !scenario.launches[i - 1].lost.empty())
+        drawn.insert("after a loss");
+    }
+    EXPECT_LE(failing, 1) << text_of(scenario);
+  }
+  for (const char* wanted : {"ranks 1", "ranks 8", "ranks 16", "even blocks", "any division", "moves", "more", "fewer",
+                             "as many", "after a loss"})
+    EXPECT_TRUE(drawn.contains(wanted)) << wanted;
+}
+
+TEST(CampaignArrays, AreOfAllKindsAndDividedExactly) {
+  std::set<std::string> drawn;
+  std::uint64_t least = ~0ULL, most = 0;
+  for (int seed = 1; seed <= 60; ++seed) {
+    std::uint64_t bytes = 0;
+    std::set<int> ids;
+    for (const auto& shape : shapes_of(seed)) {
+      EXPECT_TRUE(ids.insert(shape.id).second);
+      bytes += shape.whole.elements() * shape.element_bytes;
+      drawn.insert("type " + shape.type);
+      drawn.insert("dimensions " + std::to_string(shape.whole.dimensions));
+      for (int division = 0; division < 6; ++division) {
+        const int ranks = 1 + (seed + division) % 7;
+        std::vector<perdure::array::Owned> owned;
+        for (int rank = 0; rank < ranks; ++rank) {
+          const auto mine = division_of(shape, division, rank, ranks);
+          drawn.insert("call " + std::to_string(static_cast<int>(mine.call)) +
+                       (mine.fill_ghosts ? " with ghosts" : ""));
+          for (const auto& lies : mine.boxes) owned.push_back({lies.box, static_cast<std::uint32_t>(rank)});
+        }
+        const auto covered = perdure::array::cover(shape.whole, owned, 1);
+        EXPECT_FALSE(covered.hole) << shape.name << " of " << seed << " divided by " << division << " on " << ranks;
+      }
+    }
+    least = std::min(least, bytes);
+    most = std::max(most, bytes);
+  }
+  EXPECT_LT(least, 40'000U);
+  EXPECT_GT(most, 1'000'000U);
+  EXPECT_LT(most, 4'000'000U);
+  for (const char* wanted : {"type c16", "type {position:3f8,id:i4,v4}", "dimensions 0", "dimensions 5", "call 0",
+                             "call 0 with ghosts", "call 1 with ghosts", "call 2", "call 3", "call 4"})
+    EXPECT_TRUE(drawn.contains(wanted)) << wanted;
+}
+
+TEST(CampaignArrays, OfARankKnowEachElementThatIsNotOfTheirStep) {
+  for (int seed = 1; seed <= 30; ++seed) {
+    const Scenario scenario =
+        scenario_of("job arrays=" + std::to_string(seed) + "\nlaunch division=" + std::to_string(seed) + "\n");
+    const auto state = arrays_of(scenario, 0, 0);
+    state->advance(1001);
+    EXPECT_EQ(state->wrong(), "");
+    EXPECT_EQ(state->step(), 1001U);
+    EXPECT_TRUE(state->touched());
+    state->forget();
+    EXPECT_FALSE(state->touched());
+    EXPECT_NE(state->wrong(), "");
+  }
+}
+
+// The ranks' memory as a restore fills it, but for one element: only who looks at all of them notices.
+TEST(CampaignArrays, OfARankNoticeOneElementOfAnotherStep) {
+  int noticed = 0;
+  for (int seed = 1; seed <= 30; ++seed) {
+    const Scenario scenario = scenario_of("job arrays=" + std::to_string(seed) + "\nlaunch\n");
+    const auto state = arrays_of(scenario, 0, 0);
+    state->advance(1001);
+    state->came(true);
+    noticed += state->wrong().find("1 of ") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_EQ(noticed, 30);
 }
 
 TEST(CampaignScenario, AllDimensionsAreDrawn) {
@@ -106,11 +214,9 @@ TEST(CampaignScenario, AllDimensionsAreDrawn) {
 
 TEST(CampaignModel, ExpectsNoMoreThanWhatKeepsEveryPromise) {
   for (unsigned seed = 0; seed < kDrawn; ++seed) {
-    Scenario drawn = draw_scenario(seed);
-    // Whose a name is in a store that nobody can read is not imagined.
-    for (Launch& launch : drawn.launches)
-      if (launch.store == "unreadable") launch.store = "full";
+    const Scenario drawn = imagined(seed);
     EXPECT_EQ(judged(drawn, ideal_driver()), "") << seed << "\n" << text_of(drawn);
+    EXPECT_EQ(judged(draw_elastic(seed), ideal_driver()), "") << seed << "\n" << text_of(draw_elastic(seed));
   }
 }
 
@@ -125,6 +231,77 @@ TEST(CampaignModel, NoticesAnAnswerThatIsOneVersionTooOld) {
 
 TEST(CampaignModel, NoticesAByteThatIsWrong) {
   EXPECT_EQ(judged_with(Lie::flipped, scenario_of(kTwoLaunches)), "what is restored is what was captured");
+}
+
+TEST(CampaignModel, NoticesAnElementOfAnotherStepWhereThereAreArrays) {
+  EXPECT_EQ(judged_with(Lie::element, scenario_of(kTwoLaunches)), "") << "without arrays there is none";
+  EXPECT_EQ(judged_with(Lie::element, scenario_of("job ranks=2 arrays=3\n"
+                                                  "launch nodes=0,1 do=restore,checkpoint\n"
+                                                  "launch ranks=3 nodes=0,1,2 do=restore\n")),
+            "what is restored is what was captured");
+}
+
+TEST(CampaignModel, NoticesARefusalThatHasTouchedSomething) {
+  const Scenario scenario = scenario_of("job arrays=3\nlaunch do=restore\n");
+  const auto judged = [&](int status, bool touched) {
+    Answer answer;
+    answer.begun = answer.done = true;
+    answer.status = status;
+    answer.touched = touched;
+    Model model(scenario);
+    Told told;
+    told.answers = {{answer}};
+    const auto violations = model.judge(0, told);
+    return violations.empty() ? std::string() : violations[0].rule;
+  };
+  EXPECT_EQ(judged(PERDURE_NOT_FOUND, false), "");
+  EXPECT_EQ(judged(PERDURE_NOT_FOUND, true), "what does not fit touches nothing");
+}
+
+/// What is judged of the lie about the latest in a launch that goes on from two checkpoints at level node.
+std::string judged_on(const std::string& launch, const std::string& first = "scheme=xor store=full") {
+  return judged_with(Lie::older, scenario_of("job ranks=3 arrays=1\nlaunch nodes=0,1,2 " + first +
+                                             " do=restore,checkpoint,node,checkpoint,node\n" + launch + "\n"));
+}
+
+TEST(CampaignModel, ExpectsOnOtherRanksWhatIsThereOnTheSame) {
+  const std::string older = "the latest is never older than what was promised";
+  EXPECT_EQ(judged_on("launch ranks=5 nodes=2,0,1,3,4 scheme=xor store=full do=restore"), older);
+  EXPECT_EQ(judged_on("launch ranks=5 nodes=2,0 per_node=3 store=full do=restore"), older) << "one node of three less";
+  EXPECT_EQ(judged_on("launch ranks=5 nodes=2 per_node=5 store=full do=restore"), "") << "two nodes less";
+  EXPECT_EQ(judged_on("launch ranks=5 nodes=2,0 per_node=3 tiers=file file_kib=1024 store=full do=restore"), "")
+      << "there may be no room for what comes from elsewhere";
+  EXPECT_EQ(judged_on("launch ranks=5 nodes=2,0,1,3,4 scheme=xor store=full do=restore", "store=full"), older)
+      << "level process, on nodes that reach each other";
+  EXPECT_EQ(judged_on("launch ranks=5 nodes=2,0,1,3,4 store=full do=restore", "store=full"), "")
+      << "they do not reach each other, nor the store";
+}
+
+// Where some of it is on a node that is not there, a wait for it may say so.
+TEST(CampaignModel, ExpectsThatARestoreOnOtherRanksCompletesNothing) {
+  const auto judged = [](const std::string& launch, int status) {
+    const Scenario scenario = scenario_of("job ranks=2 arrays=1\nlaunch nodes=0,1 do=checkpoint\n" + launch);
+    Answer captured, waited;
+    captured.begun = captured.done = waited.begun = waited.done = true;
+    captured.step = step_of(0, 0);
+    captured.version = 1;
+    waited.status = status;
+    Model model(scenario);
+    Told told;
+    told.answers = {{captured}, {captured}};
+    EXPECT_TRUE(model.judge(0, told).empty());
+    told.answers.assign(static_cast<std::size_t>(scenario.ranks_of(1)), {captured, waited});
+    const auto violations = model.judge(1, told);
+    return violations.empty() ? std::string() : violations[0].rule;
+  };
+  const std::string every = "every call succeeds where nothing fails";
+  EXPECT_EQ(judged("launch nodes=0,1 do=restore,store\n", PERDURE_TIMEOUT), every);
+  EXPECT_EQ(judged("launch ranks=1 do=restore,store\n", PERDURE_TIMEOUT), "");
+  EXPECT_EQ(judged("launch ranks=1 do=restore,store\n", PERDURE_CORRUPT), every);
+  EXPECT_EQ(judged("launch ranks=3 nodes=1,2,0 do=restore,store\n", PERDURE_TIMEOUT), every) << "its nodes are there";
+  EXPECT_EQ(judged("launch nodes=0,1 do=restore,close\n", PERDURE_INCOMPLETE), every);
+  EXPECT_EQ(judged("launch ranks=1 do=restore,close\n", PERDURE_INCOMPLETE), "");
+  EXPECT_EQ(judged("launch ranks=1 do=restore,close\n", PERDURE_CORRUPT), every);
 }
 
 TEST(CampaignModel, NoticesAFirstStartThatIsNone) {
@@ -306,7 +483,7 @@ TEST(CampaignModel, NoticesALevelThatIsLowerThanTheOneThatWasWaitedFor) {
 TEST(CampaignShrinker, LeavesWhatTheFailureNeeds) {
   int failing = 0;
   for (unsigned seed = 0; seed < 60; ++seed) {
-    const Scenario drawn = draw_scenario(seed);
+    const Scenario drawn = imagined(seed);
     const std::string rule = judged_with(Lie::flipped, drawn);
     if (rule.empty()) continue;
     ++failing;
@@ -319,6 +496,26 @@ TEST(CampaignShrinker, LeavesWhatTheFailureNeeds) {
     for (const Launch& launch : small.launches) EXPECT_EQ(launch.acts.size(), 1U) << text_of(small);
   }
   EXPECT_GT(failing, 30);
+}
+
+// Arrays stay, with as few ranks as the failure needs.
+TEST(CampaignShrinker, LeavesAsFewRanksAsTheFailureNeeds) {
+  int failing = 0;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const Scenario drawn = draw_elastic(seed);
+    const auto fails = [](const Scenario& scenario) {
+      return judged_with(Lie::element, scenario) == "what is restored is what was captured" &&
+             scenario.ranks_of(scenario.launches.size() - 1) >= 3;
+    };
+    if (!fails(drawn)) continue;
+    ++failing;
+    const Scenario small = shrink(drawn, fails, 2000);
+    EXPECT_EQ(small.launches.size(), 2U) << text_of(small);
+    EXPECT_EQ(small.ranks_of(1), 3) << text_of(small);
+    EXPECT_EQ(small.launches[1].nodes.size(), 1U) << text_of(small);
+    EXPECT_LE(small.ranks_of(std::size_t{0}), 3) << text_of(small);
+  }
+  EXPECT_GT(failing, 3);
 }
 
 TEST(CampaignShrinker, TriesOnlyWhatCanBeCarriedOutAndStops) {

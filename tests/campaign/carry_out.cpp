@@ -16,7 +16,7 @@ std::string line_of(const Launch& launch, const Told& told) {
     if (furthest->done && furthest->status == PERDURE_OK)
       line += " (version " + std::to_string(furthest->version) + ", state " + std::to_string(furthest->step) + ")";
   }
-  return line.empty() ? "nothing" + (told.all_opened ? std::string() : ": " + told.why_not_opened) : line;
+  return line.empty() ? "nothing" + (told.why_not_opened.empty() ? "" : ": " + told.why_not_opened) : line;
 }
 
 std::string line_of(const Destroyed& what) {

@@ -20,17 +20,20 @@ class Driver {
 /// line for each.
 std::vector<Violation> carry_out(const Scenario& scenario, Driver& driver, std::string* tell = nullptr);
 
-/// Ranks are processes, nodes are simulated, all of it in `directory`, which is the caller's.
-std::unique_ptr<Driver> real_driver(const std::string& directory);
+/// What a driver can be made to lie about, to see whether anybody notices. `element`: one element of arrays is that of
+/// another step.
+enum class Lie { none, older, flipped, not_found, element };
+Lie lie_from(const std::string& name);
+
+/// Ranks are processes, nodes are simulated, all of it in `directory`, which is the caller's. Of the lies it tells
+/// `element`, from the second launch on.
+std::unique_ptr<Driver> real_driver(const std::string& directory, Lie lie = Lie::none);
 /// Ends what real_driver() has started in `directory` and has not ended.
 void end_everything_in(const std::string& directory);
 
 /// Keeps every promise: whatever was captured is there for ever.
 std::unique_ptr<Driver> ideal_driver();
 
-/// What a driver can be made to lie about, to see whether anybody notices.
-enum class Lie { none, older, flipped, not_found };
-Lie lie_from(const std::string& name);
 /// Answers as the other does, but for the last restore that succeeds in a launch that is not the first.
 std::unique_ptr<Driver> lying_driver(std::unique_ptr<Driver> honest, Lie lie);
 

@@ -9,10 +9,14 @@
 namespace perdure::campaign {
 namespace {
 
+constexpr unsigned kArrays = 0x5eed'0000;
+constexpr int kMostNodes = 5;
+
 class Drawing {
  public:
-  explicit Drawing(unsigned seed) : random_(seed) {}
+  explicit Drawing(unsigned seed) : random_(seed), arrays_(seed + kArrays) {}
   Scenario scenario();
+  Scenario elastic();
 
  private:
   int below(int bound) { return static_cast<int>(random_() % static_cast<unsigned>(bound)); }
@@ -32,8 +36,16 @@ class Drawing {
   void replace_nodes(Launch& launch, const std::vector<int>& lost);
   std::string crash_point(const Launch& launch);
   int spare() { return next_node_++; }
+  int array_seed() { return 1 + static_cast<int>(arrays_() % 100'000); }
+  void draw_division(Launch& launch);
+  void fit_nodes(Launch& launch, int ranks);
+  void resize(Launch& launch);
+  void next_after(Launch& launch, int ranks);
+  void draw_one_failure(Launch& launch, int ranks);
+  void draw_few_acts(Launch& launch);
 
   std::mt19937 random_;
+  std::mt19937 arrays_;  // so that jobs without arrays are drawn as if there were none
   int next_node_ = 0;
   std::vector<int> away_;  // nodes that were replaced and still have what they had
 };
@@ -84,6 +96,32 @@ Launch Drawing::first_launch(int job, int nodes) {
   return launch;
 }
 
+/// As many as the ranks need: those that go are away, those that come are new.
+void Drawing::fit_nodes(Launch& launch, int ranks) {
+  const auto wanted = static_cast<std::size_t>((ranks + launch.per_node - 1) / launch.per_node);
+  while (launch.nodes.size() > wanted) {
+    away_.push_back(launch.nodes.back());
+    launch.nodes.pop_back();
+  }
+  while (launch.nodes.size() < wanted) launch.nodes.push_back(spare());
+}
+
+void Drawing::draw_division(Launch& launch) {
+  launch.division = once_in(4) ? 0 : 1 + below(100'000);
+  launch.moves = once_in(4);
+  if (once_in(6)) launch.chunk_kib = one_of<int>({64, 128, 256});
+}
+
+/// Another number of ranks, mostly a small one, on nodes of which some are those of before, maybe in another order.
+void Drawing::resize(Launch& launch) {
+  launch.ranks = 1 + below(once_in(8) ? 16 : once_in(2) ? 8 : 4);
+  launch.per_node = std::max((launch.ranks + kMostNodes - 1) / kMostNodes, 1 + below(4));
+  if (once_in(3)) std::shuffle(launch.nodes.begin(), launch.nodes.end(), random_);
+  fit_nodes(launch, launch.ranks);
+  // Who leaves the options as they were may have too few nodes for the scheme.
+  if (!once_in(3)) draw_scheme(launch);
+}
+
 /// As the user who changes something between two launches.
 void Drawing::reconfigure(Launch& launch, int ranks) {
   if (once_in(4)) launch.mode = launch.mode == "daemon" ? "embedded" : "daemon";
@@ -92,13 +130,8 @@ void Drawing::reconfigure(Launch& launch, int ranks) {
   if (once_in(5)) launch.replace = !launch.replace;
   if (once_in(6)) launch.keep_last = 2 + below(3);
   if (once_in(6)) {
-    launch.per_node = launch.per_node == 1 ? 2 : 1;
-    const auto wanted = static_cast<std::size_t>((ranks + launch.per_node - 1) / launch.per_node);
-    while (launch.nodes.size() > wanted) {
-      away_.push_back(launch.nodes.back());
-      launch.nodes.pop_back();
-    }
-    while (launch.nodes.size() < wanted) launch.nodes.push_back(spare());
+    launch.per_node = launch.per_node == 1 || ranks > 8 ? 2 : 1;
+    fit_nodes(launch, ranks);
     draw_scheme(launch);
   }
   if (once_in(6)) draw_scheme(launch);
@@ -197,31 +230,118 @@ Scenario Drawing::scenario() {
     last.push_back(first_launch(i, once_in(6) ? 1 : 2 + below(3)));
     Job drawn = job(scenario);
     drawn.ranks = static_cast<int>(last.back().nodes.size()) * last.back().per_node;
+    if (arrays_() % 2 == 0) drawn.arrays = array_seed();
+    if (drawn.arrays != 0) draw_division(last.back());
     scenario.jobs.push_back(drawn);
   }
   for (int left = 2 + below(4); left > 0; --left) {
     const int job = below(jobs);
-    const int ranks = scenario.jobs[static_cast<std::size_t>(job)].ranks;
     Launch& launch = last[static_cast<std::size_t>(job)];
+    const int ranks = scenario.ranks_of(launch);
     draw_failures(launch, ranks);
     draw_acts(launch);
     draw_destruction(launch, ranks);
     scenario.launches.push_back(launch);
-    // The next one of this job begins where this one has ended.
-    const auto lost = launch.lost;
-    const Launch plain;
-    launch.lost.clear();
-    launch.crash.clear();
-    launch.killed.clear();
-    launch.after_ms = 0;
-    launch.at_start = false;
-    launch.missing = plain.missing;
-    launch.hung = plain.hung;
-    launch.rival = plain.rival;
-    launch.refused.clear();
-    launch.flipped_slot = plain.flipped_slot;
-    replace_nodes(launch, lost);
-    reconfigure(launch, ranks);
+    next_after(launch, ranks);
+    if (scenario.jobs[static_cast<std::size_t>(job)].arrays == 0) continue;
+    if (once_in(2)) resize(launch);
+    draw_division(launch);
+  }
+  return scenario;
+}
+
+void clear_failures(Launch& launch) {
+  const Launch plain;
+  launch.lost.clear();
+  launch.crash.clear();
+  launch.victim = 0;
+  launch.killed.clear();
+  launch.after_ms = 0;
+  launch.at_start = false;
+  launch.missing = plain.missing;
+  launch.hung = plain.hung;
+  launch.rival = plain.rival;
+  launch.refused.clear();
+  launch.flipped_slot = plain.flipped_slot;
+  launch.flipped_segment = plain.flipped_segment;
+}
+
+/// The next launch of a job begins where this one has ended.
+void Drawing::next_after(Launch& launch, int ranks) {
+  const auto lost = launch.lost;
+  clear_failures(launch);
+  replace_nodes(launch, lost);
+  reconfigure(launch, ranks);
+}
+
+void Drawing::draw_one_failure(Launch& launch, int ranks) {
+  launch.victim = below(ranks);
+  switch (below(9)) {
+    case 0:
+    case 1:
+    case 2:
+      launch.lost = {one_of(launch.nodes)};
+      break;
+    case 3:
+      launch.crash = crash_point(launch);
+      break;
+    case 4:
+      launch.killed = one_of<std::string>({"rank", "ranks", "engines", "everything"});
+      launch.after_ms = below(120);
+      break;
+    case 5:
+      launch.flipped_slot = below(ranks);
+      break;
+    case 6:
+      launch.flipped_segment = true;
+      break;
+    case 7:
+      launch.lost = launch.nodes;
+      break;
+    default:
+      launch.hung = one_of(launch.nodes);
+      launch.hung_ms = one_of<int>({100, 1000});
+  }
+}
+
+void Drawing::draw_few_acts(Launch& launch) {
+  launch.acts = {Act::restore};
+  // What is said of a version that others wrote.
+  if (launch.scheme != "single" && once_in(4)) launch.acts.push_back(Act::node);
+  if (launch.store == "works" && once_in(6)) launch.acts.push_back(Act::store);
+  for (int left = below(4); left > 0; --left) {
+    launch.acts.push_back(Act::checkpoint);
+    if (launch.scheme != "single" && once_in(2)) launch.acts.push_back(Act::node);
+    if (launch.store == "works" && once_in(4)) launch.acts.push_back(Act::store);
+    if (once_in(6)) launch.acts.push_back(Act::back);
+  }
+  if (once_in(3)) launch.acts.push_back(Act::close);
+}
+
+Scenario Drawing::elastic() {
+  Scenario scenario;
+  Launch launch = first_launch(0, 1);
+  launch.memory_kib = launch.file_kib = 65536;
+  resize(launch);
+  draw_scheme(launch);
+  scenario.jobs.push_back(Job{});
+  scenario.jobs[0].ranks = launch.ranks;
+  scenario.jobs[0].arrays = array_seed();
+  const std::string store = once_in(3) ? "full" : "works";
+  const int launches = 2 + below(3);
+  const int failing = once_in(3) ? launches : below(launches - 1);
+  for (int number = 0; number < launches; ++number) {
+    draw_division(launch);
+    launch.store = store;
+    // Without a network and a store nodes wait for each other, half a minute at each choice (docs/developing.md).
+    for (int tries = 0; store == "full" && launch.scheme == "single" && launch.nodes.size() > 1 && tries < 4; ++tries)
+      draw_scheme(launch);
+    draw_few_acts(launch);
+    launch.engines = launch.mode == "daemon" && once_in(2) ? "left" : "killed";
+    if (number == failing) draw_one_failure(launch, launch.ranks);
+    scenario.launches.push_back(launch);
+    clear_failures(launch);
+    if (!once_in(5)) resize(launch);
   }
   return scenario;
 }
@@ -229,5 +349,6 @@ Scenario Drawing::scenario() {
 }  // namespace
 
 Scenario draw_scenario(unsigned seed) { return Drawing(seed).scenario(); }
+Scenario draw_elastic(unsigned seed) { return Drawing(seed).elastic(); }
 
 }  // namespace perdure::campaign

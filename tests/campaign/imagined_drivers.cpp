@@ -92,7 +92,7 @@ Told IdealDriver::launch(const Scenario& scenario, std::size_t number) {
     answers[act] = answer(job, launch.acts[act], step_of(number, act), now);
     refused_ = launch.acts[act] == Act::restore && answers[act].status == PERDURE_MISMATCH;
   }
-  told.answers.assign(static_cast<std::size_t>(job.ranks), answers);
+  told.answers.assign(static_cast<std::size_t>(scenario.ranks_of(number)), answers);
   return told;
 }
 
@@ -111,7 +111,7 @@ class LyingDriver : public Driver {
     Told told = honest_->launch(scenario, number);
     const auto& acts = scenario.launches[number].acts;
     for (std::size_t act = 0; act < acts.size(); ++act)
-      if (acts[act] == Act::restore && number > 0) lie(scenario.launches[number].job, told, act);
+      if (acts[act] == Act::restore && number > 0) lie(scenario, number, told, act);
     for (std::size_t act = 0; act < acts.size(); ++act) note(scenario.launches[number].job, acts[act], told, act);
     return told;
   }
@@ -125,12 +125,13 @@ class LyingDriver : public Driver {
     if ((what == Act::checkpoint || what == Act::rewrite) && first.done && first.status == PERDURE_OK)
       captured_[job].push_back(first);
   }
-  void lie(int job, Told& told, std::size_t act) {
-    const auto& before = captured_[job];
+  void lie(const Scenario& scenario, std::size_t number, Told& told, std::size_t act) {
+    const auto& before = captured_[scenario.launches[number].job];
+    const bool arrays = scenario.job_of(number).arrays != 0;
     for (std::size_t rank = 0; rank < told.answers.size(); ++rank) {
       Answer& answer = told.answers[rank][act];
       if (!answer.done || answer.status != PERDURE_OK) continue;
-      if (lie_ == Lie::flipped && rank == 0) answer.right = false;
+      if (rank == 0 && (lie_ == Lie::flipped || (lie_ == Lie::element && arrays))) answer.right = false;
       if (lie_ == Lie::not_found) answer.status = PERDURE_NOT_FOUND;
       if (lie_ == Lie::older && before.size() > 1) {
         answer.step = before[before.size() - 2].step;
@@ -149,6 +150,7 @@ Lie lie_from(const std::string& name) {
   return name == "older"       ? Lie::older
          : name == "flipped"   ? Lie::flipped
          : name == "not-found" ? Lie::not_found
+         : name == "element"   ? Lie::element
                                : Lie::none;
 }
 std::unique_ptr<Driver> ideal_driver() { return std::make_unique<IdealDriver>(); }

@@ -1,7 +1,9 @@
-// perdure_campaign --runs N --seed S [--at-once K] [--limit SECONDS] [--tries N] [--lie older|flipped|not-found]
+// perdure_campaign [--elastic] --runs N --seed S [--at-once K] [--limit SECONDS] [--tries N]
+//                  [--lie older|flipped|not-found|element]
 // perdure_campaign --scenario TEXT
-// perdure_campaign --show SEED
+// perdure_campaign [--elastic] --show SEED
 //
+// --elastic draws jobs whose arrays go from one number of ranks to others, with one failure at most.
 // Runs the scenarios of N seeds, from S on, each in a process and a directory of its own. One that violates a promise
 // is printed, made smaller, and printed again with the command that repeats it. The last line is "N runs, M failed";
 // the status is 0 only when none failed.
@@ -35,6 +37,8 @@ struct Arguments {
   std::string lie, scenario;
   std::string scenarios;  ///< a file of them
   std::optional<unsigned> show;
+  bool elastic = false;  ///< arrays on other numbers of ranks, with one failure at most
+  Scenario drawn(unsigned of_seed) const { return elastic ? draw_elastic(of_seed) : draw_scenario(of_seed); }
 };
 
 volatile sig_atomic_t interrupted = 0;
@@ -88,7 +92,9 @@ void Run::carry_out_here(int out, const std::string& lie) const {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::string told;
-  const auto driver = lying_driver(real_driver(directory_.path()), lie_from(lie));
+  const Lie told_lie = lie_from(lie);
+  const auto driver =
+      lying_driver(real_driver(directory_.path(), told_lie), told_lie == Lie::element ? Lie::none : told_lie);
   const auto violations = carry_out(scenario_, *driver, &told);
   std::string all = violations.empty() ? "" : violations[0].rule + "\n";
   for (const auto& violation : violations) all += "violated: " + violation.rule + ": " + violation.text + "\n";
@@ -188,7 +194,7 @@ int run_campaign(const Arguments& arguments, const char* program) {
   while ((begun < arguments.runs || !running.empty()) && interrupted == 0) {
     if (begun < arguments.runs && static_cast<int>(running.size()) < arguments.at_once) {
       const unsigned seed = arguments.seed + static_cast<unsigned>(begun++);
-      running.push_back(std::make_unique<Run>(draw_scenario(seed), seed, arguments));
+      running.push_back(std::make_unique<Run>(arguments.drawn(seed), seed, arguments));
     }
     ::usleep(5000);
     for (auto& run : running) {
@@ -241,10 +247,12 @@ int run_scenarios_of(const std::string& path, Arguments arguments) {
 
 std::optional<Arguments> parsed(int count, char** words) {
   Arguments arguments;
-  for (int i = 1; i < count; i += 2) {
+  for (int i = 1; i < count; ++i) {
     const std::string key = words[i];
-    if (i + 1 >= count) return std::nullopt;
-    const char* value = words[i + 1];
+    arguments.elastic = arguments.elastic || key == "--elastic";
+    if (key == "--elastic") continue;
+    if (++i >= count) return std::nullopt;
+    const char* value = words[i];
     if (key == "--runs")
       arguments.runs = std::atoi(value);
     else if (key == "--seed")
@@ -278,12 +286,13 @@ int main(int count, char** words) {
   if (!arguments) {
     std::fprintf(
         stderr,
-        "usage: perdure_campaign [--runs N] [--seed S] [--at-once K] [--limit SECONDS] [--tries N]\n"
-        "                        [--lie older|flipped|not-found] [--scenario TEXT] [--scenarios FILE] [--show SEED]\n");
+        "usage: perdure_campaign [--elastic] [--runs N] [--seed S] [--at-once K] [--limit SECONDS] [--tries N]\n"
+        "                        [--lie older|flipped|not-found|element] [--scenario TEXT] [--scenarios FILE]\n"
+        "                        [--show SEED]\n");
     return 2;
   }
   if (arguments->show) {
-    std::printf("%s", text_of(draw_scenario(*arguments->show)).c_str());
+    std::printf("%s", text_of(arguments->drawn(*arguments->show)).c_str());
     return 0;
   }
   for (const int end : {SIGINT, SIGTERM, SIGHUP}) ::signal(end, [](int) { interrupted = 1; });

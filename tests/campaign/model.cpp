@@ -37,6 +37,11 @@ bool may_pass(int status) {
          status == PERDURE_BUSY;
 }
 
+/// What a wait may say of a version of which a part is nowhere.
+bool is_explained(int status) {
+  return may_pass(status) || status == PERDURE_NOT_FOUND || status == PERDURE_INCOMPLETE;
+}
+
 std::string quoted(const Answer& answer) {
   return std::string(perdure_status_name(static_cast<perdure_status>(answer.status))) +
          (answer.text.empty() ? "" : " (" + answer.text + ")");
@@ -67,7 +72,8 @@ std::string Model::text_of(const Attempt& attempt) const {
   static constexpr const char* kLevels[] = {"none", "process", "node", "store"};
   return scenario_.jobs[static_cast<std::size_t>(attempt.job)].name + " version " + std::to_string(attempt.version) +
          " of launch " + std::to_string(launch_of(attempt.step) + 1) + " (state " + std::to_string(attempt.step) +
-         ", promised at level " + kLevels[attempt.level] + (attempt.left ? ", left" : "") + ")";
+         ", of " + std::to_string(attempt.ranks) + " ranks" + ", promised at level " + kLevels[attempt.level] +
+         (attempt.left ? ", left" : "") + ")";
 }
 
 std::string Model::text() const {
@@ -84,10 +90,23 @@ bool Model::survives_at_node(const Attempt& attempt, const Launch& launch) const
   for (const auto& group : groups) {
     redundancy::Positions lost;
     for (std::size_t p = 0; p < group.size(); ++p)
-      lost[p] = !attempt.intact.contains(group[p]) || !contains(launch.nodes, group[p]) || launch.missing == group[p];
+      lost[p] = !attempt.intact.contains(group[p]) || attempt.damaged_on.contains(group[p]) ||
+                !contains(launch.nodes, group[p]) || launch.missing == group[p];
     if (!scheme.survives(static_cast<unsigned>(group.size()), m, lost)) return false;
   }
   return true;
+}
+
+/// With all its nodes, so that a launch finds what nobody protects. Of arrays each rank needs what others have: that is
+/// on another node, too, which engines reach only with a network, or is in the store.
+bool Model::is_where_it_was(const Attempt& attempt, const Launch& launch) const {
+  const auto& nodes = attempt.layout.nodes;
+  const bool intact = std::all_of(nodes.begin(), nodes.end(), [&](int node) { return attempt.intact.contains(node); });
+  if (scenario_.jobs[static_cast<std::size_t>(launch.job)].arrays == 0)
+    return intact && nodes == launch.nodes && attempt.layout.per_node == launch.per_node;
+  const bool reached = launch.nodes.size() == 1 || launch.scheme != "single" || launch.store == "works";
+  return intact && reached && has_room(launch) &&
+         std::all_of(nodes.begin(), nodes.end(), [&](int node) { return contains(launch.nodes, node); });
 }
 
 /// In the store, and retention has not given it up for newer ones that were damaged since.
@@ -112,7 +131,7 @@ bool Model::is_there(std::size_t number, const Launch& launch) const {
   // What the store has, or had before it was damaged there, is given up on the nodes.
   if (attempt.level >= PERDURE_LEVEL_STORE || (attempt.store_gone && attempt.may_be_stored)) return false;
   if (attempt.damaged_in_store) return false;
-  if (attempt.damaged_in_slot || (attempt.may_be_stored && launch.store == "unreadable")) return false;
+  if (attempt.may_be_stored && launch.store == "unreadable") return false;
   bool newer_acknowledged = false, newer_survives = true;
   for (std::size_t i = number + 1; i < attempts_.size(); ++i) {
     const Attempt& newer = attempts_[i];
@@ -122,11 +141,11 @@ bool Model::is_there(std::size_t number, const Launch& launch) const {
   }
   // A newer one may be at level node without our knowing: then that counts.
   // Pieces that have to come to other nodes need room there.
-  const bool fits = has_room(launch) || attempt.layout.nodes == launch.nodes;
+  const bool arrays = scenario_.jobs[static_cast<std::size_t>(attempt.job)].arrays != 0;
+  const bool fits = has_room(launch) || (!arrays && attempt.layout.nodes == launch.nodes);
   if (attempt.level == PERDURE_LEVEL_NODE && newer_survives && fits && survives_at_node(attempt, launch)) return true;
-  if (newer_acknowledged || launch.missing >= 0) return false;
-  return attempt.layout.nodes == launch.nodes && attempt.layout.per_node == launch.per_node &&
-         attempt.intact.size() == launch.nodes.size();
+  if (newer_acknowledged || launch.missing >= 0 || !attempt.damaged_on.empty()) return false;
+  return is_where_it_was(attempt, launch);
 }
 
 std::optional<std::size_t> Model::required(const Launch& launch) const {
@@ -203,7 +222,11 @@ void Model::judge_act(Judging& now, std::size_t act) {
   for (const auto& rank : now.told.answers)
     if (rank[act].done && rank[act].status == PERDURE_OK && !rank[act].right)
       now.violation("what is restored is what was captured",
-                    what + ": the state is not that of step " + std::to_string(rank[act].step));
+                    what + ": state " + std::to_string(rank[act].step) + ": " + rank[act].text);
+  for (const auto& rank : now.told.answers)
+    if (rank[act].done && rank[act].touched &&
+        (rank[act].status == PERDURE_MISMATCH || rank[act].status == PERDURE_NOT_FOUND))
+      now.violation("what does not fit touches nothing", what + ": " + quoted(rank[act]));
   Answer none;
   const Answer& answer = any_done ? *one : none;
   if (kind == Act::checkpoint || kind == Act::rewrite) {
@@ -321,6 +344,7 @@ void Model::judge_checkpoint(Judging& now, std::size_t act, const Answer& answer
   fresh.job = now.launch.job;
   fresh.step = step;
   fresh.version = answer.version;
+  fresh.ranks = scenario_.ranks_of(now.launch);
   fresh.layout = now.launch;
   fresh.intact = {now.launch.nodes.begin(), now.launch.nodes.end()};
   fresh.may_be_stored = now.launch.store == "works";
@@ -337,6 +361,8 @@ void Model::judge_checkpoint(Judging& now, std::size_t act, const Answer& answer
 void Model::judge_wait(Judging& now, const Answer& answer, int level) {
   Attempt* const attempt = find(now.base);
   if (attempt == nullptr) return;
+  // A restore on other ranks completes nothing at the store, and brings the nodes only what their ranks need.
+  const bool others = attempt->ranks != scenario_.ranks_of(now.launch) && !is_where_it_was(*attempt, now.launch);
   const bool possible = level == PERDURE_LEVEL_STORE || !groups_of(now.launch).empty();
   if (answer.status == PERDURE_OK) {
     // An engine that was started since knows less, and who gets no memory may not even ask.
@@ -351,6 +377,8 @@ void Model::judge_wait(Judging& now, const Answer& answer, int level) {
       attempt->layout = now.launch;
       attempt->intact = {now.launch.nodes.begin(), now.launch.nodes.end()};
     }
+  } else if (others && is_explained(answer.status)) {
+    return;
   } else if (possible && is_undisturbed(now.launch)) {
     now.violation("every call succeeds where nothing fails",
                   std::string("wait for ") + (level == PERDURE_LEVEL_NODE ? "node: " : "store: ") + quoted(answer));
@@ -359,7 +387,12 @@ void Model::judge_wait(Judging& now, const Answer& answer, int level) {
 
 void Model::judge_close(Judging& now, const Answer& answer) {
   if (answer.status != PERDURE_OK) {
-    if (is_undisturbed(now.launch))
+    // Redundancy of what other ranks wrote may stay.
+    const bool rest = answer.status == PERDURE_INCOMPLETE &&
+                      std::any_of(attempts_.begin(), attempts_.end(), [&](const Attempt& attempt) {
+                        return attempt.job == now.launch.job && attempt.ranks != scenario_.ranks_of(now.launch);
+                      });
+    if (is_undisturbed(now.launch) && !rest)
       now.violation("every call succeeds where nothing fails", "close: " + quoted(answer));
     return;
   }
@@ -392,7 +425,7 @@ void Model::destroyed(std::size_t number, const Destroyed& what) {
   for (Attempt& attempt : attempts_) {
     for (const int node : what.nodes) attempt.intact.erase(node);
     for (const auto& [node, step] : what.slots)
-      if (attempt.step == step && attempt.intact.contains(node)) attempt.damaged_in_slot = true;
+      if (attempt.step == step && attempt.intact.contains(node)) attempt.damaged_on.insert(node);
     const bool same_name = scenario_.jobs[static_cast<std::size_t>(attempt.job)].name == name;
     // It is in the store that a name was forgotten: nodes may bring back what they have of it (known defect).
     if (what.store && attempt.forgotten) {

@@ -17,7 +17,8 @@ struct Answer {
   int status = 0;                    ///< a perdure_status
   std::uint64_t step = 0;            ///< of the state that the rank has then
   std::int64_t version = -1;         ///< restored, looked up, or written
-  bool right = true;                 ///< the state is that of this step, bit for bit
+  bool right = true;                 ///< the state is that of this step, bit for bit; else `text` says what is not
+  bool touched = false;              ///< a restore has written something
   int level = 0;                     ///< after a wait, what perdure_level_reached says
   std::string text{};                ///< of the error
 };
@@ -72,13 +73,15 @@ class Model {
     bool may_be_stored = false;  ///< the store has worked since
     bool store_gone = false;     ///< the store was destroyed since
     bool damaged_in_store = false;
-    bool damaged_in_slot = false;  ///< a launch without redundancy does not rebuild it (known defect)
-    Launch layout{};               ///< on which nodes, with which redundancy
-    std::set<int> intact{};        ///< of its nodes, those that still have what they had
+    std::set<int> damaged_on{};  ///< nodes of which a slot has a flipped bit: as good as lost
+    int ranks = 0;               ///< that captured it
+    Launch layout{};             ///< on which nodes, with which redundancy
+    std::set<int> intact{};      ///< of its nodes, those that still have what they had
   };
 
   Attempt* find(std::uint64_t step);
   std::string text_of(const Attempt& attempt) const;
+  bool is_where_it_was(const Attempt& attempt, const Launch& launch) const;
   bool survives_at_node(const Attempt& attempt, const Launch& launch) const;
   bool is_there(std::size_t attempt, const Launch& launch) const;
   bool is_the_store_s(std::size_t attempt, const Launch& launch) const;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <functional>
 
+#include "campaign/rank_state.hpp"
 #include "damage.hpp"
 
 namespace perdure::campaign {
@@ -21,13 +22,35 @@ constexpr int kRivalPatience = 15'000;  // of 2 ms
 constexpr useconds_t kPause_us = 50'000;
 constexpr double kPatience_s = 60, kHope_s = 3;  // where nothing fails, and where something does
 
+/// Regions of a rank's own.
+class OwnRegions : public RankState {
+ public:
+  explicit OwnRegions(int rank) : state_(rank, words_of(rank)) {}
+  std::string protect(perdure_t* handle, std::size_t) override {
+    state_.protect(handle);
+    return "";
+  }
+  void advance(std::uint64_t step) override { state_.advance(step); }
+  std::uint64_t step() const override { return state_.step; }
+  void forget() override { state_.step = 0; }
+  bool touched() const override { return state_.step != 0; }
+  void came(bool) override {}
+  std::string wrong() const override {
+    return state_.right() ? "" : "the state is not that of step " + std::to_string(state_.step);
+  }
+
+ private:
+  State state_;
+};
+
 struct Life {
   const Rank& rank;
   const Launch& launch;
   const std::string& name;
   std::size_t number;
   perdure_t* handle;
-  State state;
+  std::unique_ptr<RankState> state;
+  bool spoilt = false;
   std::int64_t version = 0;  ///< of the state, 0 at a start
 };
 
@@ -70,20 +93,24 @@ perdure_t* open_together(const Rank& rank, const std::string& options, Board& bo
   return nullptr;
 }
 
-perdure_status restored(Life& life, std::int64_t version) {
-  life.state.step = 0;  // whatever comes must be written
-  const auto status = together(life, [&] { return perdure_restore(life.handle, life.name.c_str(), version); });
+perdure_status restored(Life& life, std::int64_t version, Entry& entry) {
+  const auto status = together(life, [&] {
+    life.state->forget();
+    return perdure_restore(life.handle, life.name.c_str(), version);
+  });
+  entry.touched = life.state->touched();
   if (status != PERDURE_OK) return status;
+  life.state->came(life.spoilt);
   perdure_progress progress{};
   (void)perdure_get_progress(life.handle, &progress);
   life.version = progress.restored_version;
   return status;
 }
 
-perdure_status go_back(Life& life) {
-  const std::uint64_t step = life.state.step;
-  const auto status = restored(life, std::max<std::int64_t>(1, life.version - 2));
-  if (status != PERDURE_OK) life.state.advance(step);  // a part of something else may be in it
+perdure_status go_back(Life& life, Entry& entry) {
+  const std::uint64_t step = life.state->step();
+  const auto status = restored(life, std::max<std::int64_t>(1, life.version - 2), entry);
+  if (status != PERDURE_OK) life.state->advance(step);  // a part of something else may be in it
   return status;
 }
 
@@ -116,9 +143,9 @@ perdure_status act(Life& life, std::size_t number, Entry& entry) {
   const Act what = life.launch.acts[number];
   switch (what) {
     case Act::restore:
-      return restored(life, PERDURE_LATEST);
+      return restored(life, PERDURE_LATEST, entry);
     case Act::back:
-      return go_back(life);
+      return go_back(life, entry);
     case Act::checkpoint:
     case Act::rewrite:
       return captured(life, entry.version);
@@ -139,21 +166,33 @@ bool makes_sense(const Life& life, Act what) {
   return !about_a_version || life.version > (what == Act::back ? 1 : 0);
 }
 
+/// Parts of arrays are what every call takes: a refusal is a mistake of the driver's.
+bool protect(Life& life, std::size_t act) {
+  const auto why = life.state->protect(life.handle, act);
+  if (!why.empty()) std::fprintf(stderr, "rank %d: protect: %s\n", life.rank.rank, why.c_str());
+  return why.empty();
+}
+
 /// Notes what is known before the call: who dies in it has told that much.
-void begin(Life& life, Act what, std::size_t number, Entry& entry) {
-  if (what == Act::checkpoint || what == Act::rewrite) {
-    life.state.advance(step_of(life.number, number));
+bool begin(Life& life, Act what, std::size_t number, Entry& entry) {
+  const bool writes = what == Act::checkpoint || what == Act::rewrite;
+  const bool moves = life.launch.moves && number > 0 && (writes || what == Act::restore || what == Act::back);
+  if (moves && !protect(life, number)) return false;
+  if (writes) {
+    life.state->advance(step_of(life.number, number));
     entry.version = life.version + (what == Act::checkpoint ? 1 : 0);
   }
-  entry.begun = true;
+  return entry.begun = true;
 }
 
 void note(Life& life, Act what, perdure_status status, Entry& entry) {
+  const std::string wrong = status == PERDURE_OK ? life.state->wrong() : "";
   entry.status = status;
-  entry.step = life.state.step;
-  entry.right = life.state.right();
+  entry.step = life.state->step();
+  entry.right = wrong.empty();
   if (what == Act::restore || what == Act::back) entry.version = life.version;
-  if (status != PERDURE_OK) std::snprintf(entry.text.data(), entry.text.size(), "%s", perdure_error_text(life.handle));
+  const char* const text = status == PERDURE_OK ? wrong.c_str() : perdure_error_text(life.handle);
+  std::snprintf(entry.text.data(), entry.text.size(), "%s", text);
   entry.done = true;
 }
 
@@ -161,21 +200,27 @@ void note(Life& life, Act what, perdure_status status, Entry& entry) {
 
 std::size_t words_of(int rank) { return 5000 + static_cast<std::size_t>(rank) * 7919 % 30000; }
 
-int live(const Rank& rank, const std::string& options, const Scenario& scenario, std::size_t number, Board& board) {
+int live(const Rank& rank, const LifeOptions& options, const Scenario& scenario, std::size_t number, Board& board) {
   const Launch& launch = scenario.launches[number];
+  std::unique_ptr<RankState> state;
+  if (scenario.job_of(number).arrays == 0)
+    state = std::make_unique<OwnRegions>(rank.rank);
+  else
+    state = arrays_of(scenario, number, rank.rank);
   Life life{rank,
             launch,
             scenario.job_of(number).name,
             number,
-            open_together(rank, options, board),
-            State(rank.rank, words_of(rank.rank))};
+            open_together(rank, options.options, board),
+            std::move(state),
+            options.spoilt && rank.rank == 0};
   if (life.handle == nullptr) return 0;
-  life.state.protect(life.handle);
+  if (!protect(life, 0)) return 1;
   for (std::size_t i = 0; i < launch.acts.size(); ++i) {
     const Act what = launch.acts[i];
     if (!makes_sense(life, what)) continue;
     Entry& entry = board.entries[static_cast<std::size_t>(rank.rank)][i];
-    begin(life, what, i, entry);
+    if (!begin(life, what, i, entry)) return 1;
     const perdure_status status = act(life, i, entry);
     note(life, what, status, entry);
     if (i == 0) ++board.running;
@@ -184,7 +229,7 @@ int live(const Rank& rank, const std::string& options, const Scenario& scenario,
     // Whoever cannot restore stops, unless there is nothing.
     const bool refused = what == Act::restore && status != PERDURE_OK && status != PERDURE_NOT_FOUND;
     if (greatest(rank, refused ? 1 : 0) == 1) break;
-    if (what == Act::restore && status != PERDURE_OK) life.state.advance(0);
+    if (what == Act::restore && status != PERDURE_OK) life.state->advance(0);
   }
   rank.barrier();
   ::raise(SIGKILL);

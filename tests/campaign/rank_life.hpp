@@ -17,6 +17,7 @@ struct Entry {
   std::uint64_t step = 0;
   std::int64_t version = -1;
   bool right = true;
+  bool touched = false;
   int level = 0;
   std::array<char, 300> text{};
 };
@@ -32,8 +33,14 @@ struct Board {
 /// Words of a rank's state.
 std::size_t words_of(int rank);
 
+/// What a rank's life is told beside its scenario.
+struct LifeOptions {
+  std::string options;  ///< of the handle
+  bool spoilt = false;  ///< one element of arrays that rank 0 restores is changed into that of another step
+};
+
 /// All acts of the launch. Returns 0, or does not return where the launch ends by SIGKILL.
-int live(const test_support::Rank& rank, const std::string& options, const Scenario& scenario, std::size_t number,
+int live(const test_support::Rank& rank, const LifeOptions& options, const Scenario& scenario, std::size_t number,
          Board& board);
 
 }  // namespace perdure::campaign

@@ -7,8 +7,10 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "campaign/arrays.hpp"
 #include "campaign/driver.hpp"
 #include "campaign/rank_life.hpp"
+#include "campaign/rank_state.hpp"
 #include "damage.hpp"
 #include "faults.hpp"
 #include "node_directories.hpp"
@@ -21,6 +23,7 @@ using namespace test_support;
 
 constexpr double kLaunchLimit_s = 100;
 constexpr int kRivalsNode = 900;
+constexpr std::size_t kLeastFlipped = 77;  // where in a state the bit is
 
 std::string joined_numbers(const std::vector<int>& numbers) {
   std::string all;
@@ -30,7 +33,7 @@ std::string joined_numbers(const std::vector<int>& numbers) {
 
 class RealDriver : public Driver {
  public:
-  explicit RealDriver(std::string directory) : directory_(std::move(directory)), faults_(directory_) {}
+  RealDriver(std::string directory, Lie lie) : directory_(std::move(directory)), faults_(directory_), lie_(lie) {}
   Told launch(const Scenario& scenario, std::size_t number) override;
   Destroyed destroy(const Scenario& scenario, std::size_t number) override;
 
@@ -44,12 +47,14 @@ class RealDriver : public Driver {
   void hang(const Scenario& scenario, std::size_t number, const std::vector<int>& pids) const;
   std::vector<int> engines_of(const std::string& key) const;
   void lose(const Scenario& scenario, int node) const;
+  std::vector<FoundState> find_newest(const Scenario& scenario, int rank) const;
   void flip_slot(const Scenario& scenario, std::size_t number, Destroyed& what) const;
   void flip_segment(const Scenario& scenario, std::size_t number, Destroyed& what) const;
   bool forget(const std::string& name) const;
 
   std::string directory_;
   Faults faults_;
+  Lie lie_;
   std::optional<int> rival_told_;  ///< in the last launch, while all ranks lived
   bool refused_ = false;           ///< the last launch could not restore
   std::uint64_t newest_step_ = 0;  ///< that the last launch captured
@@ -67,6 +72,7 @@ std::string RealDriver::options(const Scenario& scenario, std::size_t number) co
                         ";tier.order=" + launch.tiers + ";tier.memory.max_bytes=" + std::to_string(launch.memory_kib) +
                         "KiB;tier.file.max_bytes=" + std::to_string(launch.file_kib) + "KiB;retention.keep_last=" +
                         std::to_string(launch.keep_last) + ";flush.threads=" + std::to_string(launch.flush_threads) +
+                        ";chunk_bytes=" + std::to_string(launch.chunk_kib) + "KiB" +
                         ";checkpoint.replace=" + (launch.replace ? "true" : "false"));
 }
 
@@ -109,6 +115,7 @@ std::optional<int> RealDriver::rival(const Scenario& scenario, std::size_t numbe
   Scenario its = scenario;
   Launch& launch = its.launches[number];
   launch.nodes = {kRivalsNode};
+  launch.ranks = 1;
   launch.per_node = 1;
   launch.mode = "embedded";
   launch.scheme = "single";
@@ -157,7 +164,7 @@ Told RealDriver::launch(const Scenario& scenario, std::size_t number) {
   SharedMemory<Board> board;
   faults_.set(rules(scenario, number));
   RunOptions run;
-  run.ranks = scenario.job_of(number).ranks;
+  run.ranks = scenario.ranks_of(number);
   run.timeout_s = kLaunchLimit_s;
   run.in_child = [&](int rank) {
     faults_.install();
@@ -169,7 +176,7 @@ Told RealDriver::launch(const Scenario& scenario, std::size_t number) {
   if (!launch.killed.empty() || launch.hung >= 0 || launch.rival)
     run.meanwhile = [&](const std::vector<int>& pids) { disturb(scenario, number, pids, *board); };
   const auto begin = std::chrono::steady_clock::now();
-  const std::string all = options(scenario, number);
+  const LifeOptions all{options(scenario, number), lie_ == Lie::element && number > 0};
   const auto outcome = run_ranks(run, [&](const Rank& rank) { return live(rank, all, scenario, number, *board); });
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   if (launch.engines == "killed") kill_engines(directory_);
@@ -186,8 +193,8 @@ Told RealDriver::launch(const Scenario& scenario, std::size_t number) {
     auto& mine = told.answers.emplace_back();
     for (std::size_t act = 0; act < launch.acts.size(); ++act) {
       const Entry& entry = board->entries[static_cast<std::size_t>(rank)][act];
-      mine.push_back({entry.begun, entry.done, entry.status, entry.step, entry.version, entry.right, entry.level,
-                      entry.text.data()});
+      mine.push_back({entry.begun, entry.done, entry.status, entry.step, entry.version, entry.right, entry.touched,
+                      entry.level, entry.text.data()});
       const bool restore = launch.acts[act] == Act::restore && entry.done;
       refused_ = refused_ || (restore && (entry.status == PERDURE_INCOMPLETE || entry.status == PERDURE_CORRUPT));
       if (entry.done && entry.status == PERDURE_OK && launch.acts[act] != Act::look) newest_step_ = entry.step;
@@ -206,11 +213,26 @@ void RealDriver::lose(const Scenario& scenario, int node) const {
   }
 }
 
+// Of arrays it is searched by how the rank's boxes begin: none may be found where others store what it has, too.
+std::vector<FoundState> RealDriver::find_newest(const Scenario& scenario, int rank) const {
+  const std::size_t wrote = launch_of(newest_step_);
+  const int arrays = scenario.job_of(wrote).arrays;
+  if (arrays == 0) return find_state(directory_, rank, newest_step_);
+  const int ranks = scenario.ranks_of(wrote);
+  const int division = division_at(scenario.launches[wrote], newest_step_ % 1000);
+  for (const auto& bytes : beginnings(arrays, division, rank % ranks, ranks, newest_step_, kLeastFlipped + 16)) {
+    if (bytes.size() <= kLeastFlipped) continue;
+    if (auto found = find_bytes(directory_, bytes); !found.empty()) return found;
+  }
+  return {};
+}
+
 void RealDriver::flip_slot(const Scenario& scenario, std::size_t number, Destroyed& what) const {
   const Launch& launch = scenario.launches[number];
-  const auto found = find_state(directory_, launch.flipped_slot, newest_step_);
-  if (newest_step_ == 0 || found.empty()) return;
-  flip_bit(found[0].file, found[0].offset + 77);
+  if (newest_step_ == 0) return;
+  const auto found = find_newest(scenario, launch.flipped_slot);
+  if (found.empty()) return;
+  flip_bit(found[0].file, found[0].offset + kLeastFlipped);
   for (std::size_t other = 0; other < scenario.launches.size(); ++other)
     for (const int node : scenario.launches[other].nodes)
       if (found[0].file.string().find(key(scenario, other, node)) != std::string::npos)
@@ -269,7 +291,9 @@ Destroyed RealDriver::destroy(const Scenario& scenario, std::size_t number) {
 
 }  // namespace
 
-std::unique_ptr<Driver> real_driver(const std::string& directory) { return std::make_unique<RealDriver>(directory); }
+std::unique_ptr<Driver> real_driver(const std::string& directory, Lie lie) {
+  return std::make_unique<RealDriver>(directory, lie);
+}
 
 void end_everything_in(const std::string& directory) { kill_engines(directory); }
 

@@ -58,6 +58,7 @@ void visit_job(J& job, Visit visit) {
   visit("name", job.name);
   visit("owner", job.owner);
   visit("ranks", job.ranks);
+  visit("arrays", job.arrays);
 }
 
 template <class L, class Visit>
@@ -65,6 +66,9 @@ void visit_launch(L& launch, Visit visit) {
   visit("job", launch.job);
   visit("nodes", launch.nodes);
   visit("per_node", launch.per_node);
+  visit("ranks", launch.ranks);
+  visit("division", launch.division);
+  visit("moves", launch.moves);
   visit("mode", launch.mode);
   visit("scheme", launch.scheme);
   visit("parities", launch.parities);
@@ -74,6 +78,7 @@ void visit_launch(L& launch, Visit visit) {
   visit("file_kib", launch.file_kib);
   visit("keep_last", launch.keep_last);
   visit("flush_threads", launch.flush_threads);
+  visit("chunk_kib", launch.chunk_kib);
   visit("replace", launch.replace);
   visit("during_capture", launch.during_capture);
   visit("store", launch.store);
@@ -139,8 +144,11 @@ base::Result<T> thing_from(std::istringstream& words) {
 
 bool can_be_carried_out(const Scenario& scenario, const Launch& launch) {
   if (launch.job < 0 || launch.job >= static_cast<int>(scenario.jobs.size())) return false;
-  const int ranks = scenario.jobs[static_cast<std::size_t>(launch.job)].ranks;
+  const Job& job = scenario.jobs[static_cast<std::size_t>(launch.job)];
+  const int ranks = scenario.ranks_of(launch);
   const auto nodes = static_cast<int>(launch.nodes.size());
+  if (ranks > 16 || (ranks != job.ranks && job.arrays == 0) || launch.division < 0 || launch.chunk_kib < 64)
+    return false;
   if (launch.per_node < 1 || nodes != (ranks + launch.per_node - 1) / launch.per_node) return false;
   const auto close = std::find(launch.acts.begin(), launch.acts.end(), Act::close);
   if (close != launch.acts.end() && close + 1 != launch.acts.end()) return false;
@@ -216,7 +224,7 @@ base::Result<Scenario> scenario_from(const std::string& text) {
 bool can_be_carried_out(const Scenario& scenario) {
   if (scenario.jobs.empty() || scenario.launches.empty()) return false;
   if (std::any_of(scenario.jobs.begin(), scenario.jobs.end(),
-                  [](const Job& job) { return job.ranks < 1 || job.ranks > 16 || job.name.empty(); }))
+                  [](const Job& job) { return job.ranks < 1 || job.ranks > 16 || job.arrays < 0 || job.name.empty(); }))
     return false;
   return std::all_of(scenario.launches.begin(), scenario.launches.end(),
                      [&](const Launch& launch) { return can_be_carried_out(scenario, launch); });

@@ -26,6 +26,7 @@ enum class Act {
 struct Job {
   std::string name = "app", owner = "default";
   int ranks = 1;
+  int arrays = 0;  ///< its state is arrays, which follow from this number; 0: regions of each rank's own
   friend bool operator==(const Job&, const Job&) = default;
 };
 
@@ -33,6 +34,9 @@ struct Launch {
   int job = 0;
   std::vector<int> nodes{0};  ///< simulated nodes by number: `per_node` ranks on each of them
   int per_node = 1;
+  int ranks = 0;       ///< another number than the job has, which needs arrays; 0: as many
+  int division = 0;    ///< how arrays are divided follows from this number; 0: even blocks
+  bool moves = false;  ///< and in another way before each checkpoint and restore
   // Configuration
   std::string mode = "embedded";
   std::string scheme = "single";
@@ -40,6 +44,7 @@ struct Launch {
   std::string tiers = "memory,file";
   int memory_kib = 65536, file_kib = 65536;
   int keep_last = 2, flush_threads = 2;
+  int chunk_kib = 128;
   bool replace = false;
   std::string during_capture = "auto";
   // What fails while it runs
@@ -69,6 +74,10 @@ struct Scenario {
   std::vector<Job> jobs;
   std::vector<Launch> launches;
   const Job& job_of(std::size_t launch) const { return jobs[static_cast<std::size_t>(launches[launch].job)]; }
+  int ranks_of(const Launch& launch) const {
+    return launch.ranks > 0 ? launch.ranks : jobs[static_cast<std::size_t>(launch.job)].ranks;
+  }
+  int ranks_of(std::size_t launch) const { return ranks_of(launches[launch]); }
   friend bool operator==(const Scenario&, const Scenario&) = default;
 };
 

@@ -15,6 +15,9 @@ class Smaller {
     without_an_act();
     plainer_fields();
     fewer_nodes();
+    fewer_ranks();
+    fewer_ranks_of_jobs();
+    no_arrays();
     plainer_nodes();
     return std::move(found_);
   }
@@ -87,24 +90,64 @@ class Smaller {
       alone.jobs[static_cast<std::size_t>(job)].ranks = 1;
       for (Launch& launch : alone.launches) {
         if (launch.job != job) continue;
-        launch.nodes.resize(1);
-        launch.per_node = 1;
-        launch.victim = 0;
-        launch.flipped_slot = std::min(launch.flipped_slot, 0);
+        fit(launch, 1, 1);
+        launch.ranks = 0;
       }
       add(alone);
       int& ranks = next.jobs[static_cast<std::size_t>(job)].ranks;
       std::set<int> each;
       for (Launch& launch : next.launches)
-        if (launch.job == job) each.insert(launch.per_node);
+        if (launch.job == job && launch.ranks == 0) each.insert(launch.per_node);
       if (each.size() != 1 || ranks <= *each.begin()) continue;
       ranks -= *each.begin();
-      for (Launch& launch : next.launches) {
-        if (launch.job != job) continue;
-        launch.nodes.pop_back();
-        launch.victim = std::min(launch.victim, ranks - 1);
-        launch.flipped_slot = std::min(launch.flipped_slot, ranks - 1);
+      for (Launch& launch : next.launches)
+        if (launch.job == job && launch.ranks == 0) fit(launch, ranks, launch.per_node);
+      add(next);
+    }
+  }
+  /// On so many nodes as these ranks need: those that it has, and others.
+  static void fit(Launch& launch, int ranks, int per_node) {
+    launch.per_node = per_node;
+    const auto wanted = static_cast<std::size_t>((ranks + per_node - 1) / per_node);
+    for (int node = 0; launch.nodes.size() < wanted; ++node)
+      if (std::find(launch.nodes.begin(), launch.nodes.end(), node) == launch.nodes.end()) launch.nodes.push_back(node);
+    launch.nodes.resize(wanted);
+    launch.victim = std::min(launch.victim, ranks - 1);
+    launch.flipped_slot = std::min(launch.flipped_slot, ranks - 1);
+  }
+  // Where a launch has a number of its own: as many as the job, or fewer; and all its ranks on one node.
+  void fewer_ranks() {
+    for (std::size_t i = 0; i < from_.launches.size(); ++i) {
+      const int ranks = from_.ranks_of(i), per_node = from_.launches[i].per_node;
+      const auto with = [&](int more, int on_each) {
+        Scenario next = from_;
+        fit(next.launches[i], more, on_each);
+        next.launches[i].ranks = more == from_.job_of(i).ranks ? 0 : more;
+        add(next);
+      };
+      if (from_.job_of(i).arrays != 0) with(ranks, ranks);
+      if (from_.launches[i].ranks == 0) continue;
+      with(from_.job_of(i).ranks, per_node);
+      for (const int fewer : {1, ranks / 2, ranks - 1})
+        if (fewer > 0 && fewer < ranks) with(fewer, std::min(fewer, per_node));
+    }
+  }
+  // In all launches that have as many as the job.
+  void fewer_ranks_of_jobs() {
+    for (std::size_t job = 0; job < from_.jobs.size(); ++job)
+      for (const int fewer : {from_.jobs[job].ranks / 2, from_.jobs[job].ranks - 1}) {
+        Scenario next = from_;
+        next.jobs[job].ranks = fewer;
+        for (Launch& launch : next.launches)
+          if (launch.job == static_cast<int>(job) && launch.ranks == 0 && fewer > 0)
+            fit(launch, fewer, std::min(fewer, launch.per_node));
+        add(next);
       }
+  }
+  void no_arrays() {
+    for (std::size_t job = 0; job < from_.jobs.size(); ++job) {
+      Scenario next = from_;
+      next.jobs[job].arrays = 0;
       add(next);
     }
   }

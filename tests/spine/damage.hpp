@@ -64,14 +64,12 @@ inline void flip_bit(const fs::path& path, std::uint64_t offset) {
   file.put(byte);
 }
 
-/// The slots of the tiers in options_in(directory, ...) that hold the state of `rank` at `step`: file and offset of its
-/// first word.
+/// Where slots of the tiers in options_in(directory, ...) hold something: file and offset of its first byte.
 struct FoundState {
   fs::path file;
   std::uint64_t offset = 0;
 };
-inline std::vector<FoundState> find_state(const std::string& directory, int rank, std::uint64_t step) {
-  const auto words = state_at(rank, step, 16);
+inline std::vector<FoundState> find_bytes(const std::string& directory, const std::vector<char>& wanted) {
   std::vector<FoundState> found;
   for (const char* tier : {"/node", "/file"}) {
     if (!fs::exists(directory + tier)) continue;
@@ -79,12 +77,19 @@ inline std::vector<FoundState> find_state(const std::string& directory, int rank
       const std::string name = entry.path().filename().string();
       if (!entry.is_regular_file() || (name != "arena" && !name.starts_with("slot-"))) continue;
       const auto bytes = read_bytes(entry.path());
-      const void* at = ::memmem(bytes.data(), bytes.size(), words.data(), words.size() * sizeof words[0]);
+      const void* at = ::memmem(bytes.data(), bytes.size(), wanted.data(), wanted.size());
       if (at != nullptr)
         found.push_back({entry.path(), static_cast<std::uint64_t>(static_cast<const char*>(at) - bytes.data())});
     }
   }
   return found;
+}
+
+/// The state of `rank` at `step`.
+inline std::vector<FoundState> find_state(const std::string& directory, int rank, std::uint64_t step) {
+  const auto words = state_at(rank, step, 16);
+  const auto* first = reinterpret_cast<const char*>(words.data());
+  return find_bytes(directory, {first, first + words.size() * sizeof words[0]});
 }
 
 /// Flips a bit of that state wherever a slot holds it; how many slots that were.

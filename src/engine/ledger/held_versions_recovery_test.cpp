@@ -466,6 +466,7 @@ TEST_F(Recovering, AtTheEndOnlyWhatTheStoreHasGoesOfJobsOfThatSize) {
   ASSERT_TRUE(keep_of(4, 3));
   EXPECT_THAT(checkpoint_names(core->redundancy.all(), 3), testing::ElementsAre("app"));
   EXPECT_THAT(checkpoint_names(core->redundancy.all(), 5), testing::IsEmpty());
+  EXPECT_THAT(checkpoint_names(core->redundancy.all(), 0), testing::ElementsAre("app")) << "of any number of ranks";
   const auto none = core->redundancy.drop_stored(3, {{"other", 9}});
   ASSERT_TRUE(none);
   EXPECT_THAT(*none, testing::ElementsAre(id(1), id(2), id(4)));

@@ -59,7 +59,7 @@ std::vector<std::string> checkpoint_names(const std::map<catalog::RedundancyId, 
                                           std::uint32_t ranks) {
   std::set<std::string> names;
   for (const auto& [id, redundancy_set] : sets)
-    if (redundancy_set.ranks == ranks) names.insert(id.version.name);
+    if (ranks == 0 || redundancy_set.ranks == ranks) names.insert(id.version.name);
   return {names.begin(), names.end()};
 }
 

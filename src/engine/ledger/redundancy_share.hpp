@@ -25,7 +25,7 @@ std::map<std::uint64_t, catalog::BlockName> blocks_to_keep(const catalog::Redund
 
 ipc::RedundancySummary summary_of(const catalog::RedundancySet& redundancy_set);
 
-/// Of the checkpoints of so many ranks of which anything is kept, ascending.
+/// Of the checkpoints of so many ranks (0: of any number) of which anything is kept, ascending.
 std::vector<std::string> checkpoint_names(const std::map<catalog::RedundancyId, catalog::RedundancySet>& sets,
                                           std::uint32_t ranks);
 
