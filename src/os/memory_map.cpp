@@ -127,14 +127,15 @@ void Mapping::advise_huge_pages() const {
   if (data_ != nullptr) (void)advise(path_, data_, size_, MADV_HUGEPAGE);
 }
 
-base::Status Mapping::populate(std::uint64_t offset, std::uint64_t bytes, Use use) const {
+base::Status Mapping::populate(std::uint64_t offset, std::uint64_t bytes, Access access) const {
   if (offset > size_ || bytes > size_ - offset)
     return base::fail(PERDURE_INVALID_ARGUMENT, path_, "populate: the range is not within the mapping");
   if (bytes == 0) return {};
   const std::uint64_t first = offset / page_bytes() * page_bytes();
   const std::uint64_t length = base::round_up(offset + bytes - first, page_bytes());
   if (file_) return populate_through_file(first, length);
-  if (advise(path_, data_ + first, length, use == Use::read ? MADV_POPULATE_READ : MADV_POPULATE_WRITE) == 0) return {};
+  if (advise(path_, data_ + first, length, access == Access::read ? MADV_POPULATE_READ : MADV_POPULATE_WRITE) == 0)
+    return {};
   if (errno == EFAULT || errno == ENOMEM) return no_room(path_, bytes);
   return call_failed("madvise", offset, path_);
 }

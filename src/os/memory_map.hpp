@@ -23,11 +23,11 @@ class Mapping {
   std::byte* data() const { return data_; }
   std::uint64_t size() const { return size_; }
   void advise_huge_pages() const;  ///< best effort
-  enum class Use { read, write };
+  enum class Access { read, write };
   /// Backs [offset, offset + bytes) with pages now; for a writable mapping. PERDURE_NO_SPACE instead of a later SIGBUS
   /// when there is no room. Pages that are only read are mapped in a third of the time; who writes to them then has a
   /// fault for each.
-  base::Status populate(std::uint64_t offset, std::uint64_t bytes, Use use = Use::write) const;
+  base::Status populate(std::uint64_t offset, std::uint64_t bytes, Access access = Access::write) const;
 
  private:
   base::Status populate_through_file(std::uint64_t first, std::uint64_t length) const;

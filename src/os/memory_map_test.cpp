@@ -115,7 +115,7 @@ TEST_F(MappingOfSharedMemory, IsMappedForWhoReadsAndWrittenToAllTheSame) {
   const File file = make_file(2 * kHugePage);
   ASSERT_TRUE(file.write(10, base::as_bytes("kept")));
   const Mapping mapping = Mapping::map(file, 0, 2 * kHugePage, true).value();
-  ASSERT_TRUE(mapping.populate(0, kHugePage, Mapping::Use::read));
+  ASSERT_TRUE(mapping.populate(0, kHugePage, Mapping::Access::read));
   EXPECT_EQ(resident_pages(mapping.data(), kHugePage), kHugePage / static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
   EXPECT_EQ(std::memcmp(mapping.data() + 10, "kept", 4), 0);
   mapping.data()[10] = std::byte{'K'};
@@ -124,7 +124,7 @@ TEST_F(MappingOfSharedMemory, IsMappedForWhoReadsAndWrittenToAllTheSame) {
   EXPECT_EQ(std::memcmp(back.data(), "Kept", 4), 0);
   FaultRules faults(parse_fault_rules("madvise::ENOMEM").value());
   const InstalledHooks installed(faults);
-  EXPECT_EQ(mapping.populate(0, kHugePage, Mapping::Use::read).error().code, PERDURE_NO_SPACE);
+  EXPECT_EQ(mapping.populate(0, kHugePage, Mapping::Access::read).error().code, PERDURE_NO_SPACE);
 }
 
 TEST_F(MappingOfSharedMemory, RefusesToPopulateOutsideOfIt) {

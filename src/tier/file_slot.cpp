@@ -37,7 +37,7 @@ class MappedSlot final : public SlotAccess {
   }
   base::Status prepare_to_read(std::uint64_t bytes) override {
     std::lock_guard guard(preparing_);
-    return populated_ >= bytes ? base::Status() : mapping_.populate(0, bytes, os::Mapping::Use::read);
+    return populated_ >= bytes ? base::Status() : mapping_.populate(0, bytes, os::Mapping::Access::read);
   }
 
  private:
