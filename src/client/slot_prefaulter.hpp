@@ -20,7 +20,8 @@ class SlotPrefaulter {
   /// Prepares `bytes` of the slot soon. A failure is no loss: the capture prepares again and hears the reason.
   void add(const tier::SlotAddress& slot, std::uint64_t bytes);
   void stop();  ///< forgets what was not begun; add() starts anew
-  /// Begins with no slot while one of these lives: somebody waits for what the processors do besides. One at a time.
+  /// Goes no further while one of these lives, and a little longer: somebody waits for what the processors do besides,
+  /// and when one rank is done, others of its node are about to be. One at a time.
   class Pause {
    public:
     explicit Pause(SlotPrefaulter& of) : of_(of) { of_.pause(true); }
@@ -37,7 +38,7 @@ class SlotPrefaulter {
  private:
   struct Task {
     tier::SlotAddress slot;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0, done = 0;
   };
   void pause(bool paused);
   void start();  // with the mutex
@@ -46,7 +47,8 @@ class SlotPrefaulter {
   os::CpuSet cpus_;
   std::mutex mutex_;
   std::deque<Task> tasks_;
-  bool running_ = false, paused_ = false;
+  std::condition_variable changed_;  // no task is left, or it is to pause
+  bool running_ = false, paused_ = false, was_paused_ = false;
   os::Thread thread_;
 };
 

@@ -9,7 +9,7 @@
 namespace perdure::client {
 namespace {
 
-constexpr std::uint64_t kBytes = 2 * base::MiB;
+constexpr std::uint64_t kBytes = 10 * base::MiB;  // in steps, the last one shorter
 
 std::uint64_t backed_bytes(const std::string& path) {
   struct stat facts {};
@@ -23,7 +23,7 @@ bool await_backed(const std::string& path, std::uint64_t bytes) {
 
 class Prefaulting : public testing::Test {
  protected:
-  Prefaulting() : tier_(tier::make_tier("memory", {0, directory_ / "slots", kBytes, 8 * base::MiB}).value()) {}
+  Prefaulting() : tier_(tier::make_tier("memory", {0, directory_ / "slots", kBytes, 40 * base::MiB}).value()) {}
   tier::SlotAddress slot() { return tier_->address(tier_->acquire(kBytes).value()); }
   test_support::TemporaryDirectory directory_;
   std::unique_ptr<tier::Tier> tier_;

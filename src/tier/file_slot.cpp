@@ -29,9 +29,9 @@ class MappedSlot final : public SlotAccess {
   base::ByteSpan memory() override { return {mapping_.data(), mapping_.size()}; }
   base::Status prepare(std::uint64_t bytes, bool fresh) override {
     std::lock_guard guard(preparing_);
-    if (populated_ >= bytes && !fresh) return {};
-    populated_ = 0;  // should it fail
-    PERDURE_CHECK(mapping_.populate(0, bytes));
+    if (fresh) populated_ = 0;
+    if (populated_ >= bytes) return {};
+    PERDURE_CHECK(mapping_.populate(populated_, bytes - populated_));
     populated_ = bytes;
     return {};
   }
