@@ -636,7 +636,7 @@ class DamagedSlots : public SpoiltArrays {
   }
 };
 
-TEST_F(DamagedSlots, AreNoticedByAllWhoReadThem) {
+TEST_F(DamagedSlots, AreNoticedByAllWhoCopiedOutOfThem) {
   read_columns(true, [](const base::Status& read, const std::vector<std::int64_t>& memory) {
     good(read);
     EXPECT_TRUE(std::all_of(memory.begin(), memory.end(), [](std::int64_t value) { return value == 0; }));

@@ -89,8 +89,11 @@ std::vector<ChunkReading> readings(const std::vector<StoredArray>& arrays,
     return a_free != b_free ? b_free : a->bytes > b->bytes;
   });
   std::map<std::uint32_t, std::uint64_t> to_read;
+  std::size_t turn = 0;  // of equals another one each time: ranks with the same place in their groups may share a core
   for (ChunkReading* one : largest_first) {
-    one->reader = *std::min_element(one->users.begin(), one->users.end(),
+    auto users = one->users;
+    std::rotate(users.begin(), users.begin() + static_cast<std::ptrdiff_t>(turn++ % users.size()), users.end());
+    one->reader = *std::min_element(users.begin(), users.end(),
                                     [&](std::uint32_t a, std::uint32_t b) { return to_read[a] < to_read[b]; });
     to_read[one->reader] += one->bytes;
   }

@@ -64,9 +64,9 @@ struct StoredCapture {
 };
 
 /// What the ranks of one node need of all arrays: `wanted[i]` of `arrays[i]`. Each chunk is read once: what one rank
-/// alone needs by that rank, then the others, the largest first, by the user that has least to read so far. Ascending
-/// by chunk. `captures` has every rank that stored a box, no chunk_bytes is 0, and boxes of one array have as many
-/// dimensions: who reads manifests checks that.
+/// alone needs by that rank, then the others, the largest first, by the user that has least to read so far, of equals
+/// by another one each time. Ascending by chunk. `captures` has every rank that stored a box, no chunk_bytes is 0, and
+/// boxes of one array have as many dimensions: who reads manifests checks that.
 std::vector<ChunkReading> readings(const std::vector<StoredArray>& arrays,
                                    const std::vector<std::vector<WantedBox>>& wanted,
                                    const std::vector<StoredCapture>& captures);

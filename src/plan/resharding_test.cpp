@@ -137,6 +137,18 @@ TEST(Resharding, DividesTheReadingEvenlyAmongWhoNeedsIt) {
   for (std::uint32_t rank = 0; rank < 4; ++rank) EXPECT_EQ(bytes[rank], 3200U);
 }
 
+TEST(Resharding, OfEqualsTakesAnotherOneEachTime) {
+  const Box all = array::whole(std::array<std::uint64_t, 1>{200}, 8, "test").value();
+  const auto half = [&](std::uint64_t which) { return Box{1, {100 * which}, {100 * which + 100}}; };
+  const StoredArray stored(8, {{0, half(0), 0}, {1, half(1), 0}});
+  std::vector<WantedBox> wanted;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) wanted.push_back({rank, array::packed(half(rank / 2), 8, 0)});
+  const auto all_readings = readings({stored}, {wanted}, {{800, 800}, {800, 800}});
+  ASSERT_EQ(all_readings.size(), 2U);
+  EXPECT_EQ(all_readings[0].reader, 0U);
+  EXPECT_EQ(all_readings[1].reader, 3U);
+}
+
 TEST(Resharding, OnAsManyRanksInTheSameDivisionReadsNothingOfOthers) {
   const Box all = array::whole(std::array<std::uint64_t, 3>{64, 64, 64}, 8, "test").value();
   const auto grid = array::even_grid(all, 64);

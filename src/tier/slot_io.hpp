@@ -44,6 +44,9 @@ class SlotIo {
   base::Result<SlotFill> fill(const SlotAddress& slot, std::uint64_t bytes, base::Hasher& hasher);
   /// Reads the slot from its beginning on, one span after the other; `hasher` gets all that they cover.
   base::Status scatter(const SlotAddress& slot, std::span<const base::MemorySpan> spans, base::Hasher& hasher);
+  /// The same of a slot that is memory, without a hash: of what is hashed elsewhere. False of any other, which is not
+  /// read.
+  base::Result<bool> scatter_unhashed(const SlotAddress& slot, std::span<const base::MemorySpan> spans);
   /// Reads bytes [offset, offset + target.size()) of the slot into `target`. `hasher` gets what was read.
   base::Status read(const SlotAddress& slot, std::uint64_t offset, base::ByteSpan target, base::Hasher& hasher);
   /// How many bytes, from the slot's beginning, can be read.
