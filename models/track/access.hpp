@@ -16,10 +16,14 @@ struct DataSet {
   std::string name;
   Box box;  ///< all of it with its halo: what all ranks have together, or what this one has
   std::uint64_t element_bytes = 0;
-  /// No checkpoint has it: what a loop reads of it was written since the last place where one can begin.
+  /// No checkpoint has it: a place behind which a loop reads what was written of it before is no place.
   bool scratch = false;
   friend bool operator==(const DataSet&, const DataSet&) = default;
 };
+
+/// Why a tracker would not take it: no name, elements of no size, a box whose begin is behind its end, or 2^63 bytes or
+/// more. Empty when it would.
+std::string defect_of(const DataSet& set);
 
 /// What one loop does with one data set. A loop reads all that it reads before it writes anything; an increment reads
 /// what it writes. What is written is written as a whole: a kernel that leaves elements out reads them.

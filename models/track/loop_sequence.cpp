@@ -66,8 +66,9 @@ std::optional<LoopSequence> LoopSequence::from(const std::vector<Stretch>& stret
     if (stretch.back == 0 || stretch.back > begin || stretch.count > most - begin) return std::nullopt;
     sequence.parts_.push_back({begin, stretch.back, 0});
     sequence.size_ = begin + stretch.count;
-    // Where each loop came last: in the stretch's last turn, which has all of its loops.
-    const std::uint64_t turn = std::min(stretch.back, stretch.count);
+    // Where each loop came last: in the stretch's last turn, which has all of its loops. Of a longer one than anybody
+    // wants to walk through, its end: what came before is only found a little later in the next stretch.
+    const std::uint64_t turn = std::min({stretch.back, stretch.count, kRecent});
     for (std::uint64_t at = sequence.size_ - turn; at < sequence.size_; ++at)
       sequence.latest_[sequence.number_at(at)] = at;
   }

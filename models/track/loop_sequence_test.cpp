@@ -67,6 +67,11 @@ TEST(LoopSequence, RefusesStretchesOfNoSequence) {
   EXPECT_FALSE(LoopSequence::from(Stretches{{0, 0, 1}, {1, UINT64_MAX, 0}}, 10));
   EXPECT_FALSE(LoopSequence::from(Stretches{{0, 0, 1}, {0, 0, 1}}, 10)) << "a known one is a stretch";
   EXPECT_TRUE(LoopSequence::from(Stretches{{0, 0, 1}, {1, 9, 0}}, 10));
+  constexpr std::uint64_t kMany = std::uint64_t{1} << 61;
+  const auto endless = LoopSequence::from(Stretches{{0, 0, 1}, {1, kMany, 0}, {kMany, kMany, 0}}, UINT64_MAX);
+  ASSERT_TRUE(endless) << "and soon";
+  EXPECT_EQ(endless->size(), 2 * kMany + 1);
+  EXPECT_EQ((*endless)[kMany + 7], 1U);
 }
 
 }  // namespace

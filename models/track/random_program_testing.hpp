@@ -109,7 +109,8 @@ class RandomProgram {
    public:
     Machine(const RandomProgram& program, const Plan& plan)
         : program_(program), plan_(plan), tracker_(program.shape_.initial_phase), memory_(program.sets_) {
-      for (const DataSet& set : program.sets_) tracker_.declare(set);
+      for (const DataSet& set : program.sets_)
+        if (!tracker_.declare(set)) throw std::runtime_error("no such data set");
       if (plan.from != nullptr) tracker_.resume(plan.from->place);
     }
     Run run() {

@@ -12,7 +12,10 @@ std::string number(std::uint64_t of) { return std::to_string(of); }
 
 }  // namespace
 
-SetId Tracker::declare(DataSet set) {
+tl::expected<SetId, std::string> Tracker::declare(DataSet set) {
+  if (auto why = defect_of(set); !why.empty()) return tl::unexpected(std::move(why));
+  if (std::any_of(sets_.begin(), sets_.end(), [&](const DataSet& other) { return other.name == set.name; }))
+    return tl::unexpected("there are two data sets '" + set.name + "'");
   sets_.push_back(std::move(set));
   written_.emplace_back();
   undecided_.emplace_back();
@@ -43,8 +46,9 @@ bool Tracker::refuse(std::string why) {
 }
 
 const Decision& Tracker::loop(LoopId id, std::span<const Access> accesses) {
-  if (phase_ == Phase::refused) return decision_;
+  if (phase_ == Phase::refused || !is_within(accesses)) return decision_;
   decision_.save.clear();
+  decision_.spoils.clear();
   decision_.restore = decision_.opens = decision_.closes = false;
   decision_.run = true;
   if (phase_ == Phase::initial || phase_ == Phase::again) return decision_;
@@ -56,6 +60,24 @@ const Decision& Tracker::loop(LoopId id, std::span<const Access> accesses) {
     if (access.does_write()) written_[access.set].add(access.written);
   sequence_.append(id);
   return decision_;
+}
+
+bool Tracker::is_within(std::span<const Access> accesses) {
+  const auto lies_in = [](const DataSet& set, const Box& box) {
+    return box.dimensions == set.box.dimensions && set.box.contains(box);
+  };
+  for (const Access& access : accesses) {
+    if (access.set >= sets_.size())
+      return refuse("loop " + number(sequence_.size()) + " has a data set of number " + number(access.set) +
+                    ", which nobody declared");
+    const DataSet& set = sets_[access.set];
+    const bool read = !access.does_read() || lies_in(set, access.read);
+    if (read && (!access.does_write() || lies_in(set, access.written))) continue;
+    return refuse("loop " + number(sequence_.size()) + (read ? " writes " : " reads ") +
+                  (read ? access.written : access.read).text() + " of data set '" + set.name + "', which is " +
+                  set.box.text());
+  }
+  return true;
 }
 
 // Algorithm 2. Before the program has jumped to where its payload says, nothing of what it does was kept.
@@ -138,19 +160,25 @@ std::optional<std::vector<std::byte>> Tracker::fast_forward(std::span<const std:
 void Tracker::begin_checkpoint(std::optional<LoopId> at) {
   if (phase_ == Phase::region) return;
   wanted_ = true;
+  ends_ = false;
   at_ = at;
 }
 
 // Algorithm 1, lines 11 to 14.
 void Tracker::open(LoopId id) {
-  wanted_ = ends_ = false;
+  wanted_ = false;
   phase_ = Phase::region;
   decision_.opens = true;
   place_ = {sequence_.size(), sequence_.stretches(), id, answers_, sets_, written_, payload_};
-  for (std::size_t i = 0; i < sets_.size(); ++i) {
-    undecided_[i] = written_[i];
-    if (sets_[i].scratch) undecided_[i].clear();
-  }
+  for (std::size_t i = 0; i < sets_.size(); ++i) undecided_[i] = written_[i];
+}
+
+// What of scratch is needed behind the place would be missing after a restart.
+void Tracker::save(SetId set, const Box& box) {
+  if (!sets_[set].scratch) return decision_.save.push_back({set, box});
+  if (decision_.spoils.empty())
+    decision_.spoils = "data set '" + sets_[set].name + "' is scratch, and loop " + number(sequence_.size()) +
+                       " reads " + box.text() + " of it, which was written before loop " + number(place_.loop);
 }
 
 // Lines 15 to 26. What is first read is saved, what is first written is not; all reads of a loop come before its
@@ -160,13 +188,17 @@ void Tracker::decide(std::span<const Access> accesses) {
     if (access.does_read()) undecided_[access.set].extract(access.read, [&](const Box& box) { save(access.set, box); });
   for (const Access& access : accesses)
     if (access.does_write()) undecided_[access.set].remove(access.written);
-  if (!ends_ && !std::all_of(undecided_.begin(), undecided_.end(), [](const BoxSet& set) { return set.empty(); }))
-    return;
+  bool open = false;
+  for (SetId set = 0; set < undecided_.size(); ++set) open = open || (!sets_[set].scratch && !undecided_[set].empty());
+  const bool spoilt = !decision_.spoils.empty();
+  if (open && !ends_ && !spoilt) return;
+  if (spoilt) decision_.save.clear();
   for (SetId set = 0; set < undecided_.size(); ++set) {
-    for (const Box& box : undecided_[set].boxes()) save(set, box);
+    if (!spoilt && !sets_[set].scratch)
+      for (const Box& box : undecided_[set].boxes()) save(set, box);
     undecided_[set].clear();
   }
-  decision_.closes = true;
+  decision_.closes = !spoilt;
   phase_ = Phase::running;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tl/expected.hpp>
 #include <vector>
 
 #include "track/access.hpp"
@@ -45,6 +46,7 @@ struct Decision {
   bool opens = false;       ///< a checkpoint begins here: place()
   std::vector<Piece> save;  ///< belongs to the checkpoint that is open
   bool closes = false;      ///< with that it is complete
+  std::string spoils;       ///< no checkpoint can begin where the open one did, and why: it is given up
   bool run = true;          ///< else the loop is skipped
 };
 
@@ -62,15 +64,15 @@ class Tracker {
   explicit Tracker(bool initial_phase = false) : phase_(initial_phase ? Phase::initial : Phase::running) {}
   Phase phase() const { return phase_; }
 
-  /// Any time; nothing of it is written yet.
-  SetId declare(DataSet set);
+  /// Any time; nothing of it is written yet. Error: defect_of(), or there is one of that name.
+  tl::expected<SetId, std::string> declare(DataSet set);
   const std::vector<DataSet>& sets() const { return sets_; }
   /// From here on what loops write counts.
   void initial_phase_done();
   /// Before any loop: the run goes on from there. What the data sets and loops are is compared on the way.
   void resume(Place place);
 
-  /// Before each loop. The reference is good until the next call.
+  /// Before each loop. What does not lie in its data set is refused. The reference is good until the next call.
   const Decision& loop(LoopId id, std::span<const Access> accesses);
   /// Whatever leaves the loops for the program: it is kept, or replaced by what was kept. False when the place has no
   /// such answer: the program is another one.
@@ -82,7 +84,7 @@ class Tracker {
   /// A checkpoint begins before the next loop, or before the next one of `at`. Not while one is open.
   void begin_checkpoint(std::optional<LoopId> at = std::nullopt);
   bool wants_checkpoint() const { return wanted_; }
-  /// With the next loop the checkpoint takes all that is not decided, and closes.
+  /// With the next loop the checkpoint that is open, or opens there, takes all that is not decided, and closes.
   void end_region() { ends_ = true; }
   /// After Decision::opens.
   const Place& place() const { return place_; }
@@ -94,8 +96,9 @@ class Tracker {
   void replay(LoopId id);
   void arrive(LoopId id);
   void open(LoopId id);
+  bool is_within(std::span<const Access> accesses);
   void decide(std::span<const Access> accesses);
-  void save(SetId set, const Box& box) { decision_.save.push_back({set, box}); }
+  void save(SetId set, const Box& box);
   bool refuse(std::string why);
   std::string difference_in_sets() const;
 

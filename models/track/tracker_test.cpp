@@ -97,7 +97,7 @@ class TrackedLine : public testing::Test {
     return tracker.loop(loop_id(name, ""), accesses);
   }
   Tracker tracker;
-  SetId a = tracker.declare({"a", line(-2, 10), 8, false}), b = tracker.declare({"b", line(0, 10), 8, false});
+  SetId a = *tracker.declare({"a", line(-2, 10), 8, false}), b = *tracker.declare({"b", line(0, 10), 8, false});
 };
 
 TEST_F(TrackedLine, SavesOfAPartialWriteExactlyWhatLiesOutside) {
@@ -125,12 +125,55 @@ TEST_F(TrackedLine, WaitsForTheLoopThatWasChosen) {
   EXPECT_FALSE(tracker.wants_checkpoint());
 }
 
-TEST_F(TrackedLine, SavesNoScratch) {
-  const SetId c = tracker.declare({"c", line(0, 4), 8, true});
-  loop("fill", {Access::writes(c, line(0, 4))});
+TEST_F(TrackedLine, SavesNoScratchAndGivesUpAPlaceThatNeedsIt) {
+  const SetId c = *tracker.declare({"c", line(0, 4), 8, true});
+  loop("fill", {Access::writes(c, line(0, 4)), Access::writes(a, line(0, 4)), Access::writes(b, line(0, 4))});
   tracker.begin_checkpoint();
-  const auto decision = loop("use", {Access::reads(c, line(0, 4))});
-  EXPECT_TRUE(decision.closes && decision.save.empty());
+  auto decision = loop("anew", {Access::reads(a, line(0, 4)), Access::writes(c, line(0, 4))});
+  EXPECT_EQ(decision.save.size(), 1U);
+  EXPECT_FALSE(decision.closes) << "b is undecided";
+  decision = loop("use", {Access::reads(c, line(0, 4)), Access::reads(b, line(0, 4))});
+  EXPECT_TRUE(decision.closes && decision.spoils.empty());
+  EXPECT_EQ(decision.save, (std::vector<Piece>{{b, line(0, 4)}}));
+  tracker.begin_checkpoint();
+  decision = loop("use", {Access::reads(b, line(0, 4)), Access::reads(c, line(1, 3))});
+  EXPECT_TRUE(decision.opens && decision.run && !decision.closes && decision.save.empty());
+  EXPECT_NE(decision.spoils.find("'c' is scratch, and loop 3 reads [1:3] of it"), std::string::npos) << decision.spoils;
+  EXPECT_EQ(tracker.phase(), Tracker::Phase::running);
+}
+
+TEST_F(TrackedLine, EndsARegionThatHasNotBegunWithItsFirstLoop) {
+  loop("fill", {Access::writes(a, line(0, 4))});
+  tracker.begin_checkpoint();
+  tracker.end_region();
+  const auto decision = loop("other", {Access::writes(b, line(0, 4))});
+  EXPECT_TRUE(decision.opens && decision.closes);
+  EXPECT_EQ(decision.save, (std::vector<Piece>{{a, line(0, 4)}}));
+}
+
+TEST_F(TrackedLine, RefusesWhatIsInNoDataSet) {
+  Tracker none;
+  EXPECT_NE(none.loop(1, std::vector{Access::reads(0, line(0, 1))}).refused.find("number 0, which nobody"),
+            std::string::npos);
+  EXPECT_NE(
+      loop("far", {Access::writes(b, line(5, 11))}).refused.find("writes [5:11] of data set 'b', which is [0:10]"),
+      std::string::npos);
+  EXPECT_EQ(tracker.phase(), Tracker::Phase::refused);
+}
+
+TEST_F(TrackedLine, TakesNoDataSetThatCannotBe) {
+  const auto refusal = [&](DataSet set) {
+    const auto taken = tracker.declare(std::move(set));
+    return taken ? std::string() : taken.error();
+  };
+  EXPECT_EQ(refusal({"", line(0, 1), 8, false}), "a data set has no name");
+  EXPECT_EQ(refusal({"a", line(0, 1), 8, false}), "there are two data sets 'a'");
+  EXPECT_NE(refusal({"c", line(0, 1), 0, false}), "");
+  EXPECT_NE(refusal({"c", line(2, 1), 8, false}).find("ends before it begins"), std::string::npos);
+  EXPECT_NE(refusal({"c", line(INT64_MIN, INT64_MAX), 1, false}).find("2^63 bytes"), std::string::npos);
+  EXPECT_NE(refusal({"c", {2, {0, 0}, {std::int64_t{1} << 31, std::int64_t{1} << 31}}, 8, false}), "");
+  EXPECT_EQ(refusal({"c", {2, {0, 0}, {std::int64_t{1} << 31, std::int64_t{1} << 28}}, 8, false}), "");
+  EXPECT_EQ(refusal({"d", {2, {0, 0}, {0, INT64_MAX}}, 8, false}), "");
 }
 
 class ChangedProgram : public TrackedLine {
@@ -147,7 +190,7 @@ class ChangedProgram : public TrackedLine {
   std::string said(Place place, const std::vector<std::string>& loops, bool asks = true,
                    const std::vector<DataSet>& sets = {{"a", line(-2, 10), 8, false}, {"b", line(0, 10), 8, false}}) {
     Tracker again;
-    for (const auto& set : sets) again.declare(set);
+    for (const auto& set : sets) EXPECT_TRUE(again.declare(set));
     again.resume(std::move(place));
     std::string text;
     for (const auto& name : loops) {
@@ -183,8 +226,8 @@ TEST_F(ChangedProgram, IsRefusedWithTheFirstDifference) {
 TEST_F(ChangedProgram, WithAnswersOfAnotherLengthIsRefused) {
   const Place place = checkpoint();
   Tracker again;
-  again.declare({"a", line(-2, 10), 8, false});
-  again.declare({"b", line(0, 10), 8, false});
+  ASSERT_TRUE(again.declare({"a", line(-2, 10), 8, false}));
+  ASSERT_TRUE(again.declare({"b", line(0, 10), 8, false}));
   again.resume(place);
   again.loop(loop_id("fill", ""), {});
   std::uint32_t answer = 0;

@@ -596,7 +596,6 @@ TEST_F(SpoiltArrays, LeaveNoGuestsBehind) {
   });
 }
 
-// As where another handle restores the same version, and lets go of what it brought.
 /// Rows of 4 ranks whose slots are damaged, read as columns: all ranks need each of the chunks.
 class DamagedSlots : public SpoiltArrays {
  protected:
@@ -636,7 +635,7 @@ class DamagedSlots : public SpoiltArrays {
   }
 };
 
-TEST_F(DamagedSlots, AreNoticedByAllWhoCopiedOutOfThem) {
+TEST_F(DamagedSlots, AreNoticedByAllWhoReadThem) {
   read_columns(true, [](const base::Status& read, const std::vector<std::int64_t>& memory) {
     good(read);
     EXPECT_TRUE(std::all_of(memory.begin(), memory.end(), [](std::int64_t value) { return value == 0; }));
@@ -649,6 +648,7 @@ TEST_F(DamagedSlots, OfWhatIsNowhereElseAreRefused) {
   read_columns(false, [](const base::Status& read, const std::vector<std::int64_t>&) { EXPECT_FALSE(read); });
 }
 
+// As where another handle restores the same version, and lets go of what it brought.
 TEST_F(SpoiltArrays, AGuestThatIsNotWhatItWasIsNoDamageOfTheVersion) {
   const auto whole = box_of({{0, 8'000}});
   segment::VersionId id;

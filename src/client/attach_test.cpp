@@ -4,6 +4,8 @@
 #include <filesystem>
 
 #include "client/ranks_testing.hpp"
+#include "os/fault_rules.hpp"
+#include "support/installed_hooks.hpp"
 #include "client/session.hpp"
 #include "os/system.hpp"
 #include "support/installed_hooks.hpp"
@@ -62,8 +64,11 @@ TEST_F(Attach, WhoBelievedTheFingerprintOfADeadOwnerLooksAgain) {
 
 using AttachedJob = JobOfThreads;
 
+// What the store has, the next engine need not hold: here it has nothing.
 TEST_F(AttachedJob, KnowsWhatItsEnginesHoldWhole) {
   more_ = "tier.order=file";
+  os::FaultRules full{*os::parse_fault_rules("pwrite:" + directory_ / "store" + ":ENOSPC")};
+  const test_support::InstalledHooks no_store{full};
   segment::VersionId written;
   on_ranks([&](Job& job) {
     const auto id = write(job, 1);

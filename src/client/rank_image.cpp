@@ -126,16 +126,6 @@ base::Status RankImage::read_chunk(std::size_t chunk, const std::vector<capture:
   return !stored && unread_.contains(chunk) ? outcome : stored;
 }
 
-bool RankImage::copy_chunk(std::size_t chunk, const std::vector<capture::MemorySpan>& spans) {
-  if (!sound_in_slot(chunk)) return false;
-  auto& slots = job_->engine().slots();
-  const std::uint64_t length = piece_.chunks[chunk].length;
-  if (!slots.prepare_to_read(slots_[chunk], length)) return false;
-  if (!slots.scatter_unhashed(slots_[chunk], spans).value_or(false)) return false;
-  read_.slots += length;
-  return true;
-}
-
 void RankImage::set_aside(std::size_t chunk, const base::Error& why) {
   if (!job_->engine().connected()) return;
   (void)job_->engine().channel().call(ipc::Quarantine{id_, piece_.rank, static_cast<std::uint32_t>(chunk), why.cause});

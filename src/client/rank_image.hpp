@@ -28,11 +28,6 @@ class RankImage {
   /// The whole chunk to `spans`, which together are as long; where they have no address it is only verified. Its
   /// content is undefined there after a failure, which comes when no place has the chunk as it was captured.
   base::Status read_chunk(std::size_t chunk, const std::vector<capture::MemorySpan>& spans);
-  /// The same out of memory of this node, unverified: somebody else verifies the chunk there, later. False where it is
-  /// not in such memory, or failed there; then nothing is copied.
-  bool copy_chunk(std::size_t chunk, const std::vector<capture::MemorySpan>& spans);
-  /// It is in a slot of this node, and no attempt to read it there has failed.
-  bool sound_in_slot(std::size_t chunk) const { return !slots_.empty() && !bad_[chunk] && !slots_[chunk].path.empty(); }
   const BytesRead& bytes_read() const { return read_; }
   /// The next chunk of the store opens it again.
   void close_store() { bytes_.reset(); }

@@ -1,7 +1,6 @@
 #include "client/shared_chunks.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 
@@ -24,70 +23,24 @@ std::string chunk_name(const plan::StoredChunk& chunk) {
 base::Status SharedChunks::read(const std::vector<plan::ChunkReading>& readings, const Take& take) {
   Chunks from_nodes;
   std::vector<const plan::ChunkReading*> shared;
-  bool handed_on = false;
   PERDURE_CHECK(agree_after(job_.comm(), "restore", [&]() -> base::Status {
     for (const auto& reading : readings) {
       if (std::binary_search(reading.users.begin(), reading.users.end(), job_.rank())) mine_.insert(reading.chunk);
       const auto source = reader_.where().source_of(reading.chunk.rank);
       if (source == Whereabouts::Source::nodes) from_nodes.insert(reading.chunk);
       if (source == Whereabouts::Source::store && reading.users.size() > 1) shared.push_back(&reading);
-      handed_on = handed_on || is_handed_on(reading);
     }
     return {};
   }));
-  std::array<std::uint64_t, 3> any{from_nodes.empty() ? 0U : 1U, shared.empty() ? 0U : 1U, handed_on ? 1U : 0U};
-  PERDURE_CHECK(job_.comm().allreduce(any, comm::Reduce::maximum));
-  if (any[0] != 0) PERDURE_CHECK(read_from_nodes(std::move(from_nodes), take));
-  if (any[1] != 0) PERDURE_CHECK(read_shared(shared, take));
-  if (any[2] != 0) PERDURE_CHECK(copy_what_others_verify(readings, take));
-  return read_images(readings, take);
-}
-
-bool SharedChunks::is_handed_on(const plan::ChunkReading& reading) const {
-  return reading.users.size() > 1 && reader_.where().here(reading.chunk.rank);
-}
-
-// All that is copied here was copied when any of it is verified. So what anybody writes to a slot meanwhile, and a copy
-// has, the one who verifies sees, too.
-base::Status SharedChunks::copy_what_others_verify(const std::vector<plan::ChunkReading>& readings, const Take& take) {
+  PERDURE_TRY(const bool any_from_nodes, on_any_rank(job_.comm(), !from_nodes.empty()));
+  if (any_from_nodes) PERDURE_CHECK(read_from_nodes(std::move(from_nodes), take));
+  PERDURE_TRY(const bool any_shared, on_any_rank(job_.comm(), !shared.empty()));
+  if (any_shared) PERDURE_CHECK(read_shared(shared, take));
   return agree_after(job_.comm(), "restore", [&]() -> base::Status {
-    for (const auto& reading : readings) {
-      const auto& chunk = reading.chunk;
-      if (!is_handed_on(reading) || reading.reader == job_.rank() || !mine_.contains(chunk)) continue;
-      bool copied = false;
-      PERDURE_CHECK(take(chunk, [&](const std::vector<capture::MemorySpan>& spans) -> base::Status {
-        PERDURE_TRY(copied, reader_.copy_chunk(chunk.rank, chunk.chunk, spans));
-        return copied ? base::Status() : reader_.read_chunk(chunk.rank, chunk.chunk, spans);
-      }));
-      if (copied) unverified_.insert(chunk);
-      os::crash_point(os::CrashPoint::restore_chunk);
-      mine_.erase(chunk);
-    }
-    return {};
-  });
-}
-
-// Where a chunk that others copied out of a slot was not found there as it was captured, they read theirs themselves.
-base::Status SharedChunks::read_images(const std::vector<plan::ChunkReading>& readings, const Take& take) {
-  const auto taken = base::caught("restore", [&]() -> base::Status {
-    for (auto reading = readings.begin(); reading != readings.end(); ++reading) {
-      const auto& chunk = reading->chunk;
-      if (mine_.contains(chunk)) {
-        PERDURE_CHECK(take_from_image(chunk, take));
-        vouches_ = vouches_ && (!is_handed_on(*reading) || reader_.sound_in_slot(chunk.rank, chunk.chunk));
-      }
-      const auto next = std::next(reading);
-      if (next == readings.end() || next->chunk.rank != chunk.rank) reader_.let_go(chunk.rank);
-    }
-    return {};
-  });
-  PERDURE_TRY(const bool all_sound, agree_on(job_.comm(), taken, vouches_));
-  if (all_sound) return {};
-  return agree_after(job_.comm(), "restore", [&]() -> base::Status {
-    while (!unverified_.empty()) {
-      const auto chunk = *unverified_.begin();
-      PERDURE_CHECK(take_from_image(chunk, take));
-      unverified_.erase(chunk);
+    while (!mine_.empty()) {
+      const std::uint32_t rank = mine_.begin()->rank;
+      PERDURE_CHECK(take_from_image(*mine_.begin(), take));
+      if (mine_.empty() || mine_.begin()->rank != rank) reader_.let_go(rank);
     }
     return {};
   });

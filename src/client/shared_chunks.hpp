@@ -13,12 +13,11 @@ namespace perdure::client {
 class SharedChunks {
  public:
   SharedChunks(Job& job, VersionReader& reader) : job_(job), reader_(reader) {}
-  /// The whole chunk to `spans`, verified by this rank or another one; where they have no address nothing is copied.
+  /// The whole chunk to `spans`, verified; where they have no address it is only verified.
   using Read = std::function<base::Status(const std::vector<capture::MemorySpan>& spans)>;
   using Take = std::function<base::Status(const plan::StoredChunk& chunk, const Read& read)>;
-  /// [collective] Calls `take` for each chunk that this rank is a user of, in any order, and once more where what it
-  /// got may be damaged. `readings`: of this node, ascending by chunk, the same on all its ranks. What several of them
-  /// need of a slot is verified by one, after the others have copied it. All ranks get an error when one does.
+  /// [collective] Calls `take` once for each chunk that this rank is a user of, in any order. `readings`: of this node,
+  /// the same on all its ranks. All ranks get an error when one does.
   base::Status read(const std::vector<plan::ChunkReading>& readings, const Take& take);
   /// Of perdure_progress::restore_source what came by guests: 4 from other nodes, 2 from the store.
   int source() const { return source_; }
@@ -33,16 +32,11 @@ class SharedChunks {
   base::Status take_from_memory(const plan::StoredChunk& chunk, base::ConstByteSpan bytes, const Take& take);
   base::Status lend(const plan::ChunkReading& reading, const Take& take);
   base::Status take_from_image(const plan::StoredChunk& chunk, const Take& take);
-  bool is_handed_on(const plan::ChunkReading& reading) const;
-  base::Status copy_what_others_verify(const std::vector<plan::ChunkReading>& readings, const Take& take);
-  base::Status read_images(const std::vector<plan::ChunkReading>& readings, const Take& take);
   void release();
 
   Job& job_;
   VersionReader& reader_;
-  Chunks mine_;          // that were not taken yet
-  Chunks unverified_;    // taken out of slots that others verify
-  bool vouches_ = true;  // what others took out of slots was found there as it was captured
+  Chunks mine_;  // that were not taken yet
   int source_ = 0;
 };
 

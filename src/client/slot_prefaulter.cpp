@@ -23,7 +23,7 @@ void SlotPrefaulter::add(const tier::SlotAddress& slot, std::uint64_t bytes) {
 void SlotPrefaulter::pause(bool paused) {
   std::lock_guard guard(mutex_);
   paused_ = paused;
-  was_paused_ = true;
+  if (!paused) not_before_ = std::chrono::steady_clock::now() + kAfterPause;
   changed_.notify_all();
   start();
 }
@@ -63,16 +63,20 @@ void SlotPrefaulter::stop() {
 void SlotPrefaulter::run() {
   std::unique_lock guard(mutex_);
   const auto ends = [&] { return tasks_.empty() || paused_; };
-  if (std::exchange(was_paused_, false)) changed_.wait_for(guard, kAfterPause, ends);
   while (!ends()) {
+    const auto until = not_before_;  // which changes while this waits
+    if (changed_.wait_until(guard, until, ends)) break;
     Task& task = tasks_.front();
     task.slot.fresh = false;  // whoever is granted the slot decides anew whether it has to be backed again
-    task.done = std::min(task.done + kAtOnce, task.bytes);
+    const std::uint64_t begin = task.done;
+    task.done = std::min(begin + kAtOnce, task.bytes);
     const Task now = task;
     if (now.done == now.bytes) tasks_.pop_front();
     guard.unlock();
-    (void)slots_.prepare(now.slot, now.done);
+    const bool prepared = slots_.prepare_part(now.slot, begin, now.done).has_value();
     guard.lock();
+    // Without room the rest of it would be refused, too. Unless it was forgotten meanwhile.
+    if (!prepared && now.done < now.bytes && !tasks_.empty() && tasks_.front().done == now.done) tasks_.pop_front();
   }
   running_ = false;
 }

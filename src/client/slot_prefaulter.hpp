@@ -1,6 +1,7 @@
 #pragma once
 // Prepares slots ahead of the first capture, on a thread of its own: pages are zeroed and mapped while the application
 // starts up, not while it waits.
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -48,7 +49,8 @@ class SlotPrefaulter {
   std::mutex mutex_;
   std::deque<Task> tasks_;
   std::condition_variable changed_;  // no task is left, or it is to pause
-  bool running_ = false, paused_ = false, was_paused_ = false;
+  bool running_ = false, paused_ = false;
+  std::chrono::steady_clock::time_point not_before_;
   os::Thread thread_;
 };
 

@@ -385,28 +385,13 @@ base::Result<const segment::Piece*> VersionReader::locate(std::uint32_t rank) {
   return &found->piece();
 }
 
-base::Result<RankImage*> VersionReader::image_with(std::uint32_t rank, std::size_t chunk) {
-  PERDURE_TRY(RankImage * found, image(rank));
-  if (chunk < found->piece().chunks.size()) return found;
-  return base::fail(PERDURE_CORRUPT, id_.text(),
-                    "rank " + std::to_string(rank) + " has no chunk " + std::to_string(chunk));
-}
-
 base::Status VersionReader::read_chunk(std::uint32_t rank, std::size_t chunk,
                                        const std::vector<capture::MemorySpan>& spans) {
-  PERDURE_TRY(RankImage * found, image_with(rank, chunk));
+  PERDURE_TRY(RankImage * found, image(rank));
+  if (chunk >= found->piece().chunks.size())
+    return base::fail(PERDURE_CORRUPT, id_.text(),
+                      "rank " + std::to_string(rank) + " has no chunk " + std::to_string(chunk));
   return found->read_chunk(chunk, spans);
-}
-
-base::Result<bool> VersionReader::copy_chunk(std::uint32_t rank, std::size_t chunk,
-                                             const std::vector<capture::MemorySpan>& spans) {
-  PERDURE_TRY(RankImage * found, image_with(rank, chunk));
-  return found->copy_chunk(chunk, spans);
-}
-
-bool VersionReader::sound_in_slot(std::uint32_t rank, std::size_t chunk) const {
-  const auto found = images_.find(rank);
-  return found != images_.end() && chunk < found->second.piece().chunks.size() && found->second.sound_in_slot(chunk);
 }
 
 void VersionReader::let_go(std::uint32_t rank) {

@@ -60,10 +60,6 @@ class VersionReader {
   base::Result<const segment::Piece*> locate(std::uint32_t rank);
   /// A chunk of any rank's as a whole, which locate() found: to `spans`, as RankImage::read_chunk() does. [local]
   base::Status read_chunk(std::uint32_t rank, std::size_t chunk, const std::vector<capture::MemorySpan>& spans);
-  /// RankImage::copy_chunk() of any rank's, which locate() found.
-  base::Result<bool> copy_chunk(std::uint32_t rank, std::size_t chunk, const std::vector<capture::MemorySpan>& spans);
-  /// RankImage::sound_in_slot().
-  bool sound_in_slot(std::uint32_t rank, std::size_t chunk) const;
   /// [local] Nothing more is read of this rank for now: no file of the store stays open for it.
   void let_go(std::uint32_t rank);
   /// Bytes [range.begin, range.end()) of any rank's capture to `target`, which has their length. [local] Every chunk
@@ -100,7 +96,6 @@ class VersionReader {
   base::Status forget_held(JobInventory& all, const std::string& name, std::uint64_t forgotten_ns);
   void take(VersionPlan plan, JobInventory all, StoreView store);
   base::Result<RankImage*> image(std::uint32_t rank);
-  base::Result<RankImage*> image_with(std::uint32_t rank, std::size_t chunk);
   std::vector<std::uint32_t> ranks_to_fetch() const;
   base::Status recover();
   void explain(const VersionPlans& plans, const JobInventory& all);

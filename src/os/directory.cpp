@@ -229,7 +229,7 @@ base::Status exchange_paths(const std::string& one, const std::string& other) {
   const int result = system_call(
       exchange, [&] { return ::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE); });
   if (result == 0) return {};
-  if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)
+  if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM)
     return base::fail(PERDURE_UNSUPPORTED, other, "this file system cannot exchange two names");
   return call_failed("exchange with " + other, one);
 }

@@ -204,7 +204,7 @@ TEST(ExchangePaths, GivesEachTheOthersNameOrSaysThatItCannot) {
   EXPECT_TRUE(exists(directory / "empty/inside").value());
   EXPECT_FALSE(exists(directory / "full/inside").value());
   EXPECT_EQ(exchange_paths(directory / "full", directory / "none").error().code, PERDURE_NOT_FOUND);
-  for (const int unknown : {EINVAL, ENOSYS, EOPNOTSUPP}) {
+  for (const int unknown : {EINVAL, ENOSYS, EOPNOTSUPP, EPERM}) {
     FaultRules faults({{"rename", "full", unknown, 1, 1}});
     const test_support::InstalledHooks installed(faults);
     EXPECT_EQ(exchange_paths(directory / "full", directory / "empty").error().code, PERDURE_UNSUPPORTED) << unknown;

@@ -122,9 +122,9 @@ class Description {
     return os::sync_directory(parent_of(path_));
   }
   /// Its path, empty where there is nothing to describe.
-  base::Result<std::string> publish() {
+  base::Result<std::string> publish(bool replace) {
     if (temporary_.empty()) return std::string();
-    PERDURE_CHECK(os::rename_to_free(temporary_, path_));
+    PERDURE_CHECK(replace ? os::rename_path(temporary_, path_) : os::rename_to_free(temporary_, path_));
     temporary_.clear();
     PERDURE_CHECK(os::sync_directory(parent_of(path_)));
     return path_;
@@ -138,8 +138,8 @@ class Description {
 /// What may be there already, and what killed processes left.
 Status prepare_place(const std::string& path, Format format, bool replace) {
   const bool hdf5 = format == Format::hdf5;
-  PERDURE_CHECK(clean_beside(path));
-  if (hdf5) PERDURE_CHECK(clean_beside(xdmf_beside(path)));
+  clean_beside(path);
+  if (hdf5) clean_beside(xdmf_beside(path));
   PERDURE_CHECK(check_free(path, format, replace));
   return hdf5 && !replace ? check_free(xdmf_beside(path), format, false) : Status();
 }
@@ -184,7 +184,7 @@ base::Result<Exported> export_version(store::Store& store, const store::VersionL
   if (hdf5) PERDURE_CHECK(description.write(exported.sets, facts));
   if (hdf5 && options.replace) PERDURE_CHECK(description.remove_old());
   PERDURE_CHECK(target->publish(options.replace));
-  PERDURE_TRY(exported.xdmf, description.publish());
+  PERDURE_TRY(exported.xdmf, description.publish(options.replace));
   return exported;
 }
 

@@ -36,11 +36,15 @@ bool is_left(const std::string& name, const std::string& prefix) {
   if (!name.starts_with(known)) return false;
   std::uint64_t process = 0, started = 0;
   const char* const end = name.data() + name.size();
-  const auto number = std::from_chars(name.data() + known.size(), end, process, 16);
-  if (number.ec != std::errc() || number.ptr == end || *number.ptr != '-') return false;
-  const auto begin = std::from_chars(number.ptr + 1, end, started, 16);
+  const auto first = std::from_chars(name.data() + known.size(), end, process, 16);
+  if (first.ec != std::errc() || first.ptr == end || *first.ptr != '-') return false;
+  const auto begin = std::from_chars(first.ptr + 1, end, started, 16);
   if (begin.ec != std::errc() || begin.ptr == end || *begin.ptr != '-') return false;
-  return process <= INT32_MAX && os::process_started(static_cast<std::int32_t>(process)) != started;
+  if (process > INT32_MAX) return false;
+  // Where processes of others are hidden, it cannot be told when they started.
+  const auto number = static_cast<std::int32_t>(process);
+  const std::uint64_t now = os::process_started(number);
+  return now == 0 ? !os::process_alive(number) : now != started;
 }
 
 }  // namespace
@@ -66,19 +70,19 @@ std::string temporary_beside(const std::string& path, FileState what) {
   return parent_of(path) + "/" + prefix_of(path, what) + own_space() + numbers.data();
 }
 
-base::Status clean_beside(const std::string& path) {
+// What cannot be removed, because it is somebody else's or was removed meanwhile, is in nobody's way.
+void clean_beside(const std::string& path) {
   const auto entries = os::list_directory(parent_of(path));
-  if (!entries) return {};  // who writes there says it better
+  if (!entries) return;  // who writes there says it better
   for (const os::Entry& entry : *entries) {
     const std::string left = parent_of(path) + "/" + entry.name;
     if (is_left(entry.name, prefix_of(path, FileState::old))) {
-      PERDURE_TRY(const bool taken, os::exists(path));
-      PERDURE_CHECK(taken ? os::remove_tree(left) : os::rename_to_free(left, path));
+      const auto taken = os::exists(path);
+      if (taken) (void)(*taken ? os::remove_tree(left) : os::rename_to_free(left, path));
     } else if (is_left(entry.name, prefix_of(path, FileState::fresh))) {
-      PERDURE_CHECK(os::remove_tree(left));
+      (void)os::remove_tree(left);
     }
   }
-  return {};
 }
 
 base::Status check_free(const std::string& path, Format format, bool replace) {

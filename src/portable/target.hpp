@@ -49,9 +49,9 @@ base::Status check_free(const std::string& path, Format format, bool replace);
 enum class FileState { fresh, old };
 /// A hidden name beside `path`, of this process: .NAME.tmp-..., .NAME.old-...
 std::string temporary_beside(const std::string& path, FileState what = FileState::fresh);
-/// Removes what processes of this machine that were killed left beside `path`. Of what was there before and gave way,
-/// it gets its name again where nothing else has it.
-base::Status clean_beside(const std::string& path);
+/// Removes what processes of this machine that were killed left beside `path`, as far as it may. Of what was there
+/// before and gave way, it gets its name again where nothing else has it.
+void clean_beside(const std::string& path);
 std::string parent_of(const std::string& path);
 
 }  // namespace perdure::portable

@@ -152,6 +152,12 @@ class ZarrTarget : public Target {
     Status named = gives_way ? os::exchange_paths(temporary_, path_) : os::rename_to_free(temporary_, path_);
     if (gives_way && !named && named.error().code == PERDURE_UNSUPPORTED) named = replace_in_two_steps(old);
     if (!named) return named;
+    if (gives_way && old == temporary_ && !os::exists(old + "/zarr.json").value_or(false)) {
+      // It was another thing when the export began: what is there now is not ours to remove.
+      PERDURE_CHECK(os::exchange_paths(temporary_, path_));
+      PERDURE_CHECK(check_free(path_, Format::zarr, true));
+      return base::fail(PERDURE_EXISTS, path_, "something else has taken that name meanwhile");
+    }
     published_ = true;
     os::crash_point(os::CrashPoint::export_after_rename);
     PERDURE_CHECK(os::sync_directory(parent_of(path_)));

@@ -29,10 +29,17 @@ class MappedSlot final : public SlotAccess {
   base::ByteSpan memory() override { return {mapping_.data(), mapping_.size()}; }
   base::Status prepare(std::uint64_t bytes, bool fresh) override {
     std::lock_guard guard(preparing_);
-    if (fresh) populated_ = 0;
-    if (populated_ >= bytes) return {};
-    PERDURE_CHECK(mapping_.populate(populated_, bytes - populated_));
+    if (populated_ >= bytes && !fresh) return {};
+    populated_ = 0;  // should it fail
+    PERDURE_CHECK(mapping_.populate(0, bytes));
     populated_ = bytes;
+    return {};
+  }
+  base::Status prepare_part(std::uint64_t begin, std::uint64_t end) override {
+    std::lock_guard guard(preparing_);
+    if (populated_ >= end) return {};
+    PERDURE_CHECK(mapping_.populate(begin, end - begin));
+    if (populated_ >= begin) populated_ = end;
     return {};
   }
   base::Status prepare_to_read(std::uint64_t bytes) override {

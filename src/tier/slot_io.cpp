@@ -85,17 +85,6 @@ base::Status SlotIo::scatter(const SlotAddress& slot, std::span<const base::Memo
       spans, [&](std::uint64_t offset, base::ByteSpan target) { return access->read(offset, target, hasher); });
 }
 
-base::Result<bool> SlotIo::scatter_unhashed(const SlotAddress& slot, std::span<const base::MemorySpan> spans) {
-  std::uint64_t bytes = 0;
-  for (const auto& span : spans) bytes += span.length;
-  PERDURE_CHECK(check_range(slot, 0, bytes));
-  PERDURE_TRY(const auto access, open(slot));
-  const base::ConstByteSpan memory = access->view();
-  if (memory.size() < bytes) return false;
-  base::scatter(memory.first(bytes), spans);
-  return true;
-}
-
 base::Result<std::shared_ptr<SlotAccess>> SlotIo::open(const SlotAddress& slot) {
   std::lock_guard lock(mutex_);
   auto& entry = open_[{slot.path, slot.offset}];
@@ -108,6 +97,12 @@ base::Status SlotIo::prepare(const SlotAddress& slot, std::uint64_t bytes) {
   PERDURE_CHECK(check_range(slot, 0, bytes));
   PERDURE_TRY(const auto access, open(slot));
   return access->prepare(bytes, slot.fresh);
+}
+
+base::Status SlotIo::prepare_part(const SlotAddress& slot, std::uint64_t begin, std::uint64_t end) {
+  PERDURE_CHECK(check_range(slot, begin, end - begin));
+  PERDURE_TRY(const auto access, open(slot));
+  return access->prepare_part(begin, end);
 }
 
 base::Status SlotIo::prepare_to_read(const SlotAddress& slot, std::uint64_t bytes) {

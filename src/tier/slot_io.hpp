@@ -44,9 +44,6 @@ class SlotIo {
   base::Result<SlotFill> fill(const SlotAddress& slot, std::uint64_t bytes, base::Hasher& hasher);
   /// Reads the slot from its beginning on, one span after the other; `hasher` gets all that they cover.
   base::Status scatter(const SlotAddress& slot, std::span<const base::MemorySpan> spans, base::Hasher& hasher);
-  /// The same of a slot that is memory, without a hash: of what is hashed elsewhere. False of any other, which is not
-  /// read.
-  base::Result<bool> scatter_unhashed(const SlotAddress& slot, std::span<const base::MemorySpan> spans);
   /// Reads bytes [offset, offset + target.size()) of the slot into `target`. `hasher` gets what was read.
   base::Status read(const SlotAddress& slot, std::uint64_t offset, base::ByteSpan target, base::Hasher& hasher);
   /// How many bytes, from the slot's beginning, can be read.
@@ -59,6 +56,8 @@ class SlotIo {
   /// but for a slot that is fresh. PERDURE_NO_SPACE when there is no room. May be called for a slot that another thread
   /// prepares.
   base::Status prepare(const SlotAddress& slot, std::uint64_t bytes);
+  /// The same in parts, of bytes [begin, end) and of a slot that is not fresh: ahead of who is granted it.
+  base::Status prepare_part(const SlotAddress& slot, std::uint64_t begin, std::uint64_t end);
   /// Maps the first `bytes` bytes of a slot that is memory in one call, for who reads them.
   base::Status prepare_to_read(const SlotAddress& slot, std::uint64_t bytes);
   /// Forgets all files and mappings.

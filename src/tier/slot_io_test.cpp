@@ -80,18 +80,11 @@ TEST_P(SlotIoTest, IsFilledByPiecesOfAnySizeAndScatteredOverRunsOfAnySize) {
       ASSERT_TRUE(io.scatter(slot, spans, reading));
       EXPECT_EQ(back, data) << bytes << " bytes in runs of up to " << most;
       EXPECT_EQ(reading.digest(), writing.digest());
-      std::fill(back.begin(), back.end(), std::byte{1});
-      const auto unhashed = io.scatter_unhashed(slot, spans);
-      ASSERT_TRUE(unhashed);
-      EXPECT_EQ(*unhashed, GetParam() != "file" || bytes == 0) << "a file is not read without a hash";
-      EXPECT_EQ(back, *unhashed ? data : std::vector<std::byte>(bytes, std::byte{1}))
-          << bytes << " bytes in runs of up to " << most;
     }
   base::Hasher hasher;
   EXPECT_FALSE(io.fill(slot, 2 * MiB + 1, hasher));
   const base::MemorySpan beyond{nullptr, 2 * MiB + 1};
   EXPECT_FALSE(io.scatter(slot, std::span(&beyond, 1), hasher));
-  EXPECT_FALSE(io.scatter_unhashed(slot, std::span(&beyond, 1)));
   EXPECT_FALSE(io.prepare_to_read(slot, 2 * MiB + 1));
 }
 

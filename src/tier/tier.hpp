@@ -114,6 +114,8 @@ class SlotAccess {
   /// Takes from the system now what writing the first `bytes` bytes will need. PERDURE_NO_SPACE when there is no room.
   /// `fresh`: what was prepared before is gone. Any thread.
   virtual base::Status prepare(std::uint64_t /*bytes*/, bool /*fresh*/) { return {}; }
+  /// The same ahead of that, bytes [begin, end) of a slot that is not fresh.
+  virtual base::Status prepare_part(std::uint64_t /*begin*/, std::uint64_t /*end*/) { return {}; }
   /// The same for who reads only.
   virtual base::Status prepare_to_read(std::uint64_t /*bytes*/) { return {}; }
 };
