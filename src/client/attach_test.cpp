@@ -4,9 +4,8 @@
 #include <filesystem>
 
 #include "client/ranks_testing.hpp"
-#include "os/fault_rules.hpp"
-#include "support/installed_hooks.hpp"
 #include "client/session.hpp"
+#include "os/fault_rules.hpp"
 #include "os/system.hpp"
 #include "support/installed_hooks.hpp"
 #include "support/temporary_directory.hpp"
