@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/sanitized.hpp"
 #include "track/random_program_testing.hpp"
 
 namespace perdure::track {
@@ -40,7 +41,7 @@ TEST(PlaceCode, RefusesEveryPlaceThatWasCutOrGoesOn) {
 TEST(PlaceCode, OfChangedBytesIsAPlaceOrAnError) {
   std::mt19937_64 random(1);
   std::size_t refused = 0;
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+  for (std::uint64_t seed = 1; seed <= test_support::unless_sanitized(60U, 10U); ++seed) {
     const auto bytes = encode_place(place_of(seed));
     for (int round = 0; round < 100; ++round) {
       auto changed = bytes;
@@ -58,7 +59,7 @@ TEST(PlaceCode, OfChangedBytesIsAPlaceOrAnError) {
       for (int loop = 0; loop < 30; ++loop) (void)tracker.loop(static_cast<LoopId>(loop % 3), {});
     }
   }
-  EXPECT_GT(refused, 1000U);
+  EXPECT_GT(refused, 100U);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "support/sanitized.hpp"
 #include "track/random_program_testing.hpp"
 
 namespace perdure::track {
@@ -11,6 +12,8 @@ namespace {
 
 using Plan = RandomProgram::Plan;
 using Shape = RandomProgram::Shape;
+
+constexpr std::uint64_t seeds(std::uint64_t all) { return test_support::unless_sanitized(all, all / 10); }
 
 /// Whether `all` ends with what `some` has from `first` on.
 bool ends_with(const std::vector<std::uint64_t>& all, const std::vector<std::uint64_t>& some, std::size_t first) {
@@ -42,21 +45,21 @@ void restore_everywhere(std::uint64_t seed, Shape shape) {
 }
 
 TEST(Tracker, RestoresFromEveryPlaceOfRandomPrograms) {
-  for (std::uint64_t seed = 1; seed <= 600; ++seed) restore_everywhere(seed, {});
+  for (std::uint64_t seed = 1; seed <= seeds(200); ++seed) restore_everywhere(seed, {});
 }
 
 TEST(Tracker, RestoresFromEveryPlaceBehindAnInitialPhase) {
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) restore_everywhere(seed, {true, false});
+  for (std::uint64_t seed = 1; seed <= seeds(100); ++seed) restore_everywhere(seed, {true, false});
 }
 
 TEST(Tracker, RestoresFromEveryPlaceByWayOfAPayload) {
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) restore_everywhere(seed, {seed % 2 == 0, true});
+  for (std::uint64_t seed = 1; seed <= seeds(100); ++seed) restore_everywhere(seed, {seed % 2 == 0, true});
 }
 
 // Of a region that ended by itself each saved element is one without which the run goes another way.
 TEST(Tracker, SavesNothingThatIsNotNeeded) {
   std::uint64_t elements = 0;
-  for (std::uint64_t seed = 1; seed <= 120; ++seed) {
+  for (std::uint64_t seed = 1; seed <= seeds(80); ++seed) {
     SCOPED_TRACE(seed);
     const RandomProgram program(seed, {});
     const auto whole = program.run({});
@@ -72,11 +75,11 @@ TEST(Tracker, SavesNothingThatIsNotNeeded) {
       }
     }
   }
-  EXPECT_GT(elements, 1000U);
+  EXPECT_GT(elements, seeds(80) * 8);
 }
 
 TEST(Tracker, RestoresTheSecondCheckpointOfARunThatWasRestored) {
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+  for (std::uint64_t seed = 1; seed <= seeds(200); ++seed) {
     SCOPED_TRACE(seed);
     const RandomProgram program(seed, {false, seed % 3 == 0});
     const auto whole = program.run({});
