@@ -34,6 +34,10 @@ void Tracker::resume(Place place) {
     (void)refuse("what the checkpoint says of its loops is no sequence of them");
     return;
   }
+  if (place_.written.size() != place_.sets.size()) {
+    (void)refuse("the checkpoint does not say of each data set what was written of it");
+    return;
+  }
   phase_ = phase_ == Phase::initial ? Phase::again : Phase::replay;
 }
 

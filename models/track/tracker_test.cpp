@@ -245,6 +245,9 @@ TEST_F(ChangedProgram, WhosePlaceIsHostileIsRefused) {
   place = checkpoint();
   place.before = {{3, 9, 0}};
   EXPECT_NE(said(place, {"fill", "use"}), "");
+  place = checkpoint();
+  place.written.pop_back();
+  EXPECT_NE(said(place, {"fill", "use"}).find("of each data set"), std::string::npos);
 }
 
 }  // namespace

@@ -173,22 +173,6 @@ void StreamedCopy::finish() {
   fence();
 }
 
-void copy_past_caches(std::byte* target, const std::byte* source, std::size_t bytes) {
-  if (bytes == 0) return;
-  constexpr std::size_t kLine = 64, kKept = 4 * KiB;
-  const std::size_t head = std::min((kLine - reinterpret_cast<std::uintptr_t>(target) % kLine) % kLine, bytes);
-  std::memcpy(target, source, head);
-  alignas(kLine) std::byte kept[kKept];
-  std::size_t done = head;
-  while (bytes - done >= kLine) {
-    const std::size_t block = std::min(kKept, (bytes - done) / kLine * kLine);
-    chosen_kernels().stream_and_keep(target + done, kept, source + done, block);
-    done += block;
-  }
-  std::memcpy(target + done, source + done, bytes - done);
-  fence();
-}
-
 void copy_then_hash(std::byte* target, const std::byte* source, std::size_t bytes, Hasher& hasher) {
   if (bytes == 0) return;
   std::memcpy(target, source, bytes);

@@ -69,9 +69,6 @@ class StreamedCopy {
   alignas(kLine) std::byte kept_[kKept];
 };
 
-/// A copy that leaves the target out of the caches where the processor can, of what is hashed elsewhere.
-void copy_past_caches(std::byte* target, const std::byte* source, std::size_t bytes);
-
 /// The reference for copy_and_hash: memcpy, then hash of the target. Tested equal; measured by bench/.
 void copy_then_hash(std::byte* target, const std::byte* source, std::size_t bytes, Hasher& hasher);
 

@@ -136,23 +136,6 @@ TEST(StreamedCopy, IsOneCopyWhateverThePieces) {
   }
 }
 
-TEST(CopyPastCaches, CopiesSoManyBytesAndNoOthers) {
-  std::mt19937_64 random(6);
-  for (int round = 0; round < 300; ++round) {
-    const std::size_t bytes = round < 3 ? static_cast<std::size_t>(round) : random() % 20'000;
-    const std::size_t from = random() % 65, to = random() % 65;
-    const auto source = random_bytes(bytes + from, random);
-    std::vector<std::byte> target(bytes + 2 * 65, std::byte{7});
-    copy_past_caches(target.data() + to, source.data() + from, bytes);
-    auto* const copied = target.data() + to;
-    ASSERT_TRUE(std::equal(source.begin() + static_cast<std::ptrdiff_t>(from), source.end(), copied)) << round;
-    ASSERT_TRUE(std::all_of(target.data(), copied, [](std::byte b) { return b == std::byte{7}; })) << round;
-    ASSERT_TRUE(std::all_of(copied + bytes, target.data() + target.size(), [](std::byte b) {
-      return b == std::byte{7};
-    })) << round;
-  }
-}
-
 // As a slot that somebody writes to while it is restored: another process, so that this one has no race.
 TEST(CopyAndHash, HashesWhatTheTargetGotWhoeverWritesToTheSourceMeanwhile) {
   constexpr std::size_t kSource = MiB, kRounds = 20;

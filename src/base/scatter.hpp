@@ -5,22 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "base/hash.hpp"
+#include "base/bytes.hpp"
 
 namespace perdure::base {
-
-/// What lies together in memory, which has as many bytes as the spans: past the caches where that is much.
-inline void scatter(ConstByteSpan source, std::span<const MemorySpan> spans) {
-  constexpr std::uint64_t kLongRun = 4 * KiB;  // of them, the many short ones are quicker in the caches
-  const std::uint64_t stream_from = source.size() < kStreamFrom ? kStreamFrom : kLongRun;
-  for (const auto& span : spans) {
-    if (span.address != nullptr && span.length >= stream_from)
-      copy_past_caches(span.address, source.data(), span.length);
-    else if (span.address != nullptr)
-      std::memcpy(span.address, source.data(), span.length);
-    source = source.subspan(span.length);
-  }
-}
 
 /// Calls `read(offset, target)` for blocks that together are all that the spans cover, in order: straight to memory
 /// where a run is long, else to a buffer out of which it is copied. `read` fails: so does this, at once.

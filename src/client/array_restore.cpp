@@ -260,12 +260,9 @@ base::Status ArrayRestore::copy(const plan::StoredChunk& chunk, const SharedChun
   const auto& capture = captures_[chunk.rank];
   const std::uint64_t length = std::min(capture.chunk_bytes, capture.bytes - chunk.chunk * capture.chunk_bytes);
   if (const auto spans = spans_of(chunk, length); !spans.empty()) return read(spans);
-  if (buffer_bytes_ < length) {
-    buffer_ = std::make_unique_for_overwrite<std::byte[]>(length);
-    buffer_bytes_ = length;
-  }
-  PERDURE_CHECK(read({{buffer_.get(), length}}));
-  each_copy(chunk, [&](const Copy& copy) { std::memcpy(copy.to, buffer_.get() + copy.from, copy.bytes); });
+  if (buffer_.size() < length) buffer_.resize(length);
+  PERDURE_CHECK(read({{buffer_.data(), length}}));
+  each_copy(chunk, [&](const Copy& copy) { std::memcpy(copy.to, buffer_.data() + copy.from, copy.bytes); });
   return {};
 }
 

@@ -2,7 +2,6 @@
 // Arrays of a version, gathered from what any ranks stored: as many or fewer or more, with other boxes. What is read
 // twice on a node is read once from the store. (docs/adr/0036)
 #include <map>
-#include <memory>
 #include <set>
 #include <vector>
 
@@ -70,8 +69,7 @@ class ArrayRestore {
   std::map<std::uint32_t, std::vector<Pair>> pairs_;  // by rank that wrote
   std::vector<std::vector<array::Strided>> memory_;   // that pairs_ point to
   std::vector<plan::ChunkReading> readings_;          // of this node
-  std::unique_ptr<std::byte[]> buffer_;               // of a chunk that goes to memory in short runs
-  std::uint64_t buffer_bytes_ = 0;
+  std::vector<std::byte> buffer_;                     // of a chunk that goes to memory in short runs
 };
 
 }  // namespace perdure::client

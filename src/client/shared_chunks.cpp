@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "base/scatter.hpp"
 #include "client/slot_codec.hpp"
 #include "client/slot_reading.hpp"
 #include "os/crash_point.hpp"
@@ -140,7 +139,11 @@ base::Status SharedChunks::read_from_nodes(Chunks wanted, const Take& take) {
 base::Status SharedChunks::take_from_memory(const plan::StoredChunk& chunk, base::ConstByteSpan bytes,
                                             const Take& take) {
   PERDURE_CHECK(take(chunk, [&](const std::vector<capture::MemorySpan>& spans) -> base::Status {
-    base::scatter(bytes, spans);
+    std::uint64_t at = 0;
+    for (const auto& span : spans) {
+      if (span.address != nullptr) std::memcpy(span.address, bytes.data() + at, span.length);
+      at += span.length;
+    }
     return {};
   }));
   mine_.erase(chunk);

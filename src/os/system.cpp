@@ -147,6 +147,12 @@ std::uint64_t process_started(std::int32_t pid) {
   return started;
 }
 
+bool process_lives(std::int32_t pid, std::uint64_t started) {
+  if (!process_alive(pid)) return false;
+  const std::uint64_t now = process_started(pid);
+  return now == started || now == 0;
+}
+
 std::string user_name() { return user_name(user_id()); }
 
 std::string user_name(std::uint32_t user) {

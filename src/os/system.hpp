@@ -27,6 +27,8 @@ bool process_alive(std::int32_t pid);
 /// When the process began, in the kernel's count since its boot: with the number it names one process. 0: there is
 /// none.
 std::uint64_t process_started(std::int32_t pid);
+/// The process of this number that began then lives. Where the system hides when others began, any of that number does.
+bool process_lives(std::int32_t pid, std::uint64_t started);
 std::string user_name();  ///< of this user, or the number as text
 std::string user_name(std::uint32_t user);
 std::uint64_t random_u64();     ///< from the system's random source

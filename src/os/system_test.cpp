@@ -47,6 +47,9 @@ TEST(ProcessStarted, IsWhatTheSystemSays) {
   EXPECT_EQ(std::to_string(process_started(process_id())), field);
   EXPECT_GE(process_started(process_id()), process_started(1));
   EXPECT_EQ(process_started(0), 0U);
+  EXPECT_TRUE(process_lives(process_id(), process_started(process_id())));
+  EXPECT_FALSE(process_lives(process_id(), process_started(process_id()) + 1)) << "another one had that number";
+  EXPECT_FALSE(process_lives(INT32_MAX, 0));
 }
 
 TEST(Memory, IsBoundedByTheMachine) {

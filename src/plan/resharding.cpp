@@ -89,7 +89,7 @@ std::vector<ChunkReading> readings(const std::vector<StoredArray>& arrays,
     return a_free != b_free ? b_free : a->bytes > b->bytes;
   });
   std::map<std::uint32_t, std::uint64_t> to_read;
-  std::size_t turn = 0;  // of equals another one each time: ranks with the same place in their groups may share a core
+  std::size_t turn = 0;  // else the first one of each group would read, and these may share a core
   for (ChunkReading* one : largest_first) {
     auto users = one->users;
     std::rotate(users.begin(), users.begin() + static_cast<std::ptrdiff_t>(turn++ % users.size()), users.end());

@@ -6,9 +6,10 @@
 #include <unistd.h>
 
 #include "os/crash_point.hpp"
-#include "os/hooks.hpp"
+#include "os/fault_rules.hpp"
 #include "portable/heat_testing.hpp"
 #include "portable/import_version.hpp"
+#include "support/installed_hooks.hpp"
 
 namespace perdure::portable {
 namespace {
@@ -163,6 +164,22 @@ TEST(KilledExports, OfADirectoryThatGaveWayGetItsNameBackWhereNamesCannotBeExcha
   EXPECT_TRUE(replaced) << replaced.error().text();
   EXPECT_NE(snapshot(path), before);
   EXPECT_EQ(names_in(directory.path()).size(), 1U);
+}
+
+// It is somebody else's, in a directory that many share.
+TEST(KilledExports, ThatLeaveWhatCannotBeRemovedAreInNobodysWay) {
+  for (const char* name : {"heat.h5", "heat.zarr"}) {
+    TemporaryDirectory directory{TemporaryDirectory::Place::memory};
+    const std::string path = directory / name;
+    Heat heat(6);
+    ASSERT_TRUE(dies(CrashPoint::export_chunk, 1, [&] { (void)heat.export_to(path, false); }));
+    ASSERT_EQ(names_in(directory.path()).size(), 1U);
+    os::FaultRules faults({{"unlink", ".tmp-", EACCES}, {"rmdir", ".tmp-", EACCES}});
+    const test_support::InstalledHooks installed(faults);
+    const auto exported = heat.export_to(path, false);
+    EXPECT_TRUE(exported) << exported.error().text();
+    EXPECT_FALSE(snapshot(path).empty());
+  }
 }
 
 TEST(KilledExports, AreNotTakenForDeadWhileTheyLive) {

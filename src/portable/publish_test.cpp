@@ -67,6 +67,23 @@ TEST_P(PublishedFiles, NeverTakeTheNameOfWhatCameMeanwhile) {
   EXPECT_EQ(snapshot(path_).begin()->second, "all of it");
 }
 
+// As when an export with --force takes hours, and somebody puts something else there meanwhile.
+TEST(PublishedGroups, GiveBackANameThatAnotherDirectoryHasMeanwhile) {
+  const TemporaryDirectory directory{TemporaryDirectory::Place::memory};
+  const std::string path = directory / "heat.zarr";
+  {
+    const auto target = make_zarr(path, {"heat", 3, kExported.attempt.hex(), 2, "perdure test"}).value();
+    ASSERT_TRUE(target->finish());
+    std::filesystem::create_directory(path);
+    std::ofstream(path + "/mine") << "all of it";
+    const auto published = target->publish(true);
+    ASSERT_FALSE(published);
+    EXPECT_EQ(published.error().code, PERDURE_EXISTS);
+  }
+  EXPECT_EQ(snapshot(path), (std::map<std::string, std::string>{{"mine", "all of it"}}));
+  EXPECT_EQ(names_in(directory.path()), std::vector<std::string>{"heat.zarr"});
+}
+
 /// A device that turns one bit of each chunk that is read of a segment.
 class Turned : public os::Hooks {
  public:

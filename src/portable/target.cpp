@@ -40,11 +40,7 @@ bool is_left(const std::string& name, const std::string& prefix) {
   if (first.ec != std::errc() || first.ptr == end || *first.ptr != '-') return false;
   const auto begin = std::from_chars(first.ptr + 1, end, started, 16);
   if (begin.ec != std::errc() || begin.ptr == end || *begin.ptr != '-') return false;
-  if (process > INT32_MAX) return false;
-  // Where processes of others are hidden, it cannot be told when they started.
-  const auto number = static_cast<std::int32_t>(process);
-  const std::uint64_t now = os::process_started(number);
-  return now == 0 ? !os::process_alive(number) : now != started;
+  return process <= INT32_MAX && !os::process_lives(static_cast<std::int32_t>(process), started);
 }
 
 }  // namespace

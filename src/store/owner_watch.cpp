@@ -12,8 +12,7 @@ OwnerWatch::Seen OwnerWatch::look(const Owner& there) {
   }
   Seen seen;
   seen.same_machine = there.host == host_;
-  seen.process_lives =
-      seen.same_machine && os::process_alive(there.process) && os::process_started(there.process) == there.started;
+  seen.process_lives = seen.same_machine && os::process_lives(there.process, there.started);
   seen.renewed = there.beat != owner_->beat;
   seen.watched_ns = now_ns - since_ns_;
   return seen;
