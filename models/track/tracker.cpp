@@ -28,6 +28,11 @@ void Tracker::initial_phase_done() {
 }
 
 void Tracker::resume(Place place) {
+  if (phase_ == Phase::refused) return;
+  if (phase_ != Phase::initial && (phase_ != Phase::running || sequence_.size() > 0)) {
+    (void)refuse("a run goes on from a checkpoint before its first loop, or not at all");
+    return;
+  }
   expected_ = LoopSequence::from(place.before, place.loop);
   place_ = std::move(place);
   if (!expected_ || expected_->size() != place_.loop) {

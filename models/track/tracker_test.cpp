@@ -179,6 +179,84 @@ TEST_F(TrackedLine, TakesNoDataSetThatCannotBe) {
   EXPECT_EQ(refusal({"d", {2, {0, 0}, {0, INT64_MAX}}, 8, false}), "");
 }
 
+/// A tracker in each phase; of its data sets a and b were written where loops count.
+class PhasesOfATracker : public testing::Test {
+ protected:
+  using Phase = Tracker::Phase;
+  static constexpr Phase kAll[] = {Phase::initial, Phase::running, Phase::region,
+                                   Phase::again,   Phase::replay,  Phase::refused};
+  static void loop(Tracker& tracker, std::string_view name) {
+    std::vector<Access> accesses{Access::writes(0, line(0, 4))};
+    if (name == "both") accesses.push_back(Access::writes(1, line(0, 4)));
+    (void)tracker.loop(loop_id(name, ""), accesses);
+  }
+  static Tracker fresh(bool initial_phase) {
+    Tracker tracker(initial_phase);
+    EXPECT_TRUE(tracker.declare({"a", line(0, 4), 8, false}) && tracker.declare({"b", line(0, 4), 8, false}));
+    return tracker;
+  }
+  static bool answer(Tracker& tracker) {
+    std::uint64_t value = 7;
+    return tracker.answer(std::as_writable_bytes(std::span(&value, 1)));
+  }
+  static Place place() {
+    Tracker tracker = in(Phase::running);
+    (void)answer(tracker);
+    tracker.begin_checkpoint();
+    loop(tracker, "one");
+    return tracker.place();
+  }
+  static Tracker in(Phase phase) {
+    Tracker tracker = fresh(phase == Phase::initial || phase == Phase::again);
+    if (phase == Phase::initial) return tracker;
+    if (phase == Phase::running || phase == Phase::region) {
+      loop(tracker, "both");
+      if (phase == Phase::region) tracker.begin_checkpoint(), loop(tracker, "one");
+      return tracker;
+    }
+    tracker.resume(place());
+    if (phase == Phase::refused) loop(tracker, "other");
+    return tracker;
+  }
+  /// What becomes of each phase of kAll.
+  static void expect(const char* event, const std::vector<Phase>& then, const std::function<void(Tracker&)>& happens) {
+    for (std::size_t i = 0; i < std::size(kAll); ++i) {
+      Tracker tracker = in(kAll[i]);
+      ASSERT_EQ(tracker.phase(), kAll[i]);
+      happens(tracker);
+      EXPECT_EQ(tracker.phase(), then[i]) << event << " in phase " << i;
+    }
+  }
+};
+
+TEST_F(PhasesOfATracker, FollowEachOtherAsTheTableSays) {
+  const auto initial = Phase::initial, running = Phase::running, region = Phase::region, again = Phase::again,
+             replay = Phase::replay, refused = Phase::refused;
+  // In: initial, running, region, again, replay, refused.
+  expect("a loop that decides all, and is the place's first", {initial, running, running, again, replay, refused},
+         [](Tracker& tracker) { loop(tracker, "both"); });
+  expect("another loop", {initial, running, region, again, refused, refused},
+         [](Tracker& tracker) { loop(tracker, "one"); });
+  expect("the loops up to the place, and it", {initial, running, running, again, running, refused},
+         [](Tracker& tracker) { loop(tracker, "both"), (void)answer(tracker), loop(tracker, "one"); });
+  expect("a checkpoint, and a loop that leaves something", {initial, region, region, again, refused, refused},
+         [](Tracker& tracker) { tracker.begin_checkpoint(), loop(tracker, "one"); });
+  expect("a checkpoint, and one that decides all", {initial, running, running, again, replay, refused},
+         [](Tracker& tracker) { tracker.begin_checkpoint(), loop(tracker, "both"); });
+  expect("the end of a region, and a loop that leaves something", {initial, running, running, again, refused, refused},
+         [](Tracker& tracker) { tracker.end_region(), loop(tracker, "one"); });
+  expect("the end of the initial phase", {running, running, region, replay, replay, refused},
+         [](Tracker& tracker) { tracker.initial_phase_done(); });
+  expect("an answer", {initial, running, region, again, replay, refused},
+         [](Tracker& tracker) { (void)answer(tracker); });
+  expect("two answers", {initial, running, region, again, refused, refused},
+         [](Tracker& tracker) { (void)answer(tracker), (void)answer(tracker); });
+  expect("a payload", {initial, running, region, again, refused, refused},
+         [](Tracker& tracker) { (void)tracker.fast_forward({}); });
+  expect("a checkpoint to go on from", {again, refused, refused, refused, refused, refused},
+         [](Tracker& tracker) { tracker.resume(place()); });
+}
+
 class ChangedProgram : public TrackedLine {
  protected:
   Place checkpoint() {

@@ -534,6 +534,23 @@ class SpoiltArrays : public ArrayRestores {
     EXPECT_TRUE(writer.commit());
     return id;
   }
+  /// A rank that is about to read its box of version 1.
+  struct Wanting {
+    Wanting(Job& job, const array::Box& whole, const array::Box& mine) : memory(mine.elements(), -1), reader(job) {
+      auto array = stored(whole, whole);
+      array.boxes.clear();
+      const auto part =
+          capture::ArrayPart::make(1, array, {}, {{mine, reinterpret_cast<std::byte*>(memory.data())}}, true);
+      EXPECT_TRUE(regions.protect(capture::region_of(part.value())));
+      Opening opening{Operation::restore, "app", 1};
+      opening.regions.arrays = true;
+      EXPECT_TRUE(reader.choose(opening, {}));
+    }
+    std::vector<std::int64_t> memory;
+    capture::RegionTable regions;
+    VersionReader reader;
+    const std::vector<std::int32_t> ids{1};
+  };
 };
 
 TEST_F(SpoiltArrays, WithAHoleBehindAnOverlapOfItsSizeAreRefused) {
@@ -574,21 +591,11 @@ TEST_F(SpoiltArrays, LeaveNoGuestsBehind) {
   }
   ranks_ = 5;
   on_ranks([&](Job& job) {
-    capture::RegionTable regions;
-    std::vector<std::int64_t> memory(60'000);
-    const auto part =
-        capture::ArrayPart::make(1, {{}, array::ElementType::parse("i8", "test").value(), ArrayKind::global, whole, {}},
-                                 {}, {{rows(job.rank(), 5), reinterpret_cast<std::byte*>(memory.data())}}, true);
-    ASSERT_TRUE(regions.protect(capture::region_of(part.value())));
-    VersionReader reader(job);
-    Opening opening{Operation::restore, "app", 1};
-    opening.regions.arrays = true;
-    ASSERT_TRUE(reader.choose(opening, {}));
-    const std::vector<std::int32_t> wanted{1};
-    ArrayRestore arrays(job, reader, regions, wanted);
+    Wanting want(job, whole, rows(job.rank(), 5));
+    ArrayRestore arrays(job, want.reader, want.regions, want.ids);
     ASSERT_TRUE(arrays.describe());
     EXPECT_FALSE(arrays.read());
-    reader.release();
+    want.reader.release();
     ASSERT_TRUE(job.comm().barrier());
     const auto left = job.engine().channel().call(ipc::ListGuests{id});
     ASSERT_TRUE(left);
@@ -610,28 +617,13 @@ class DamagedSlots : public SpoiltArrays {
       if (stored) wait_for_store(job, id);
       for (const std::size_t chunk : {0, 1}) damage_slot(job, id, job.rank(), chunk);
       ASSERT_TRUE(job.comm().barrier());
-      const auto columns = box_of({{0, 240}, {250 * r / 4, 250 * (r + 1) / 4}});
-      std::vector<std::int64_t> memory(columns.elements(), -1);
-      const auto part = capture::ArrayPart::make(1, stored_as(whole), {},
-                                                 {{columns, reinterpret_cast<std::byte*>(memory.data())}}, true);
-      capture::RegionTable regions;
-      ASSERT_TRUE(regions.protect(capture::region_of(part.value())));
-      VersionReader reader(job);
-      Opening opening{Operation::restore, "app", 1};
-      opening.regions.arrays = true;
-      ASSERT_TRUE(reader.choose(opening, {}));
-      const std::vector<std::int32_t> wanted{1};
-      ArrayRestore arrays(job, reader, regions, wanted);
+      Wanting want(job, whole, box_of({{0, 240}, {250 * r / 4, 250 * (r + 1) / 4}}));
+      ArrayRestore arrays(job, want.reader, want.regions, want.ids);
       ASSERT_TRUE(arrays.describe());
       const auto read = arrays.read();
-      judge(read, memory);
-      reader.release();
+      judge(read, want.memory);
+      want.reader.release();
     });
-  }
-  static segment::ArrayEntry stored_as(const array::Box& whole) {
-    auto array = stored(whole, whole);
-    array.boxes.clear();
-    return array;
   }
 };
 
@@ -660,25 +652,14 @@ TEST_F(SpoiltArrays, AGuestThatIsNotWhatItWasIsNoDamageOfTheVersion) {
   });
   ranks_ = 4;
   on_ranks([&](Job& job) {
-    capture::RegionTable regions;
-    std::vector<std::int64_t> memory(8'000);
-    const auto part = capture::ArrayPart::make(
-        1, {{}, array::ElementType::parse("i8", "test").value(), ArrayKind::global, whole, {}}, {},
-        {{box_of({{2'000 * job.rank(), 2'000 * job.rank() + 2'000}}), reinterpret_cast<std::byte*>(memory.data())}},
-        true);
-    ASSERT_TRUE(regions.protect(capture::region_of(part.value())));
-    VersionReader reader(job);
-    Opening opening{Operation::restore, "app", 1};
-    opening.regions.arrays = true;
-    ASSERT_TRUE(reader.choose(opening, {}));
+    Wanting want(job, whole, box_of({{2'000 * job.rank(), 2'000 * job.rank() + 2'000}}));
     ipc::Channel& engine = job.engine().channel();
     if (job.rank() == 0) {
       ASSERT_TRUE(engine.call(ipc::GrantGuest{id, 0, 0, 64'000}));
       ASSERT_TRUE(engine.call(ipc::GuestWritten{id, 0, 0, 64'000, {1, 2}}));
     }
     ASSERT_TRUE(job.comm().barrier());
-    const std::vector<std::int32_t> wanted{1};
-    ArrayRestore arrays(job, reader, regions, wanted);
+    ArrayRestore arrays(job, want.reader, want.regions, want.ids);
     ASSERT_TRUE(arrays.describe());
     const auto read = arrays.read();
     ASSERT_FALSE(read) << "else it was not read";
@@ -686,10 +667,10 @@ TEST_F(SpoiltArrays, AGuestThatIsNotWhatItWasIsNoDamageOfTheVersion) {
         << read.error().text();
     if (job.rank() == 0) ASSERT_TRUE(engine.call(ipc::ReleaseGuests{id}));
     ASSERT_TRUE(job.comm().barrier());
-    ArrayRestore again(job, reader, regions, wanted);
+    ArrayRestore again(job, want.reader, want.regions, want.ids);
     ASSERT_TRUE(again.describe());
     EXPECT_TRUE(again.read());
-    reader.release();
+    want.reader.release();
   });
 }
 

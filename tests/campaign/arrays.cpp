@@ -254,11 +254,11 @@ std::vector<std::vector<char>> beginnings(int shapes, int division, int rank, in
     for (const auto& lies : mine.boxes) {
       std::vector<char> bytes;
       std::vector<std::byte> element(all[i].element_bytes);
-      each_index(lies.box, [&](const array::Index& index) {
+      array::each_element(lies.box, [&](const array::Index& index) {
+        if (bytes.size() >= most) return;
         put_element(all[i], index, step, element.data());
         const auto* begin = reinterpret_cast<const char*>(element.data());
         bytes.insert(bytes.end(), begin, begin + element.size());
-        return bytes.size() < most;
       });
       found.push_back(std::move(bytes));
     }

@@ -41,19 +41,4 @@ void put_element(const ArrayShape& shape, const array::Index& index, std::uint64
 std::vector<std::vector<char>> beginnings(int shapes, int division, int rank, int ranks, std::uint64_t step,
                                           std::size_t most);
 
-/// Calls `take(index)` for every element of a box, in order, until it returns false.
-template <class Take>
-void each_index(const array::Box& box, Take&& take) {
-  if (box.empty()) return;
-  array::Index at = box.begin;
-  while (take(at)) {
-    unsigned d = box.dimensions;
-    for (; d > 0; --d) {
-      if (++at[d - 1] < box.end[d - 1]) break;
-      at[d - 1] = box.begin[d - 1];
-    }
-    if (d == 0) return;
-  }
-}
-
 }  // namespace perdure::campaign

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "array/any_boxes_testing.hpp"
 #include "campaign/arrays.hpp"
 
 namespace perdure::campaign {
@@ -102,9 +103,8 @@ class ArrayParts : public RankState {
       return bytes;
     }
     for (const auto& lies : filled(i))
-      each_index(lies.box, [&](const array::Index& index) {
+      array::each_element(lies.box, [&](const array::Index& index) {
         put_element(shapes_[i], index, step, bytes.data() + lies.at(index));
-        return true;
       });
     return bytes;
   }
@@ -115,12 +115,11 @@ class ArrayParts : public RankState {
     std::size_t wrong = 0, all = 0;
     std::string first;
     for (const auto& lies : filled(i))
-      each_index(lies.box, [&](const array::Index& index) {
+      array::each_element(lies.box, [&](const array::Index& index) {
         const auto at = static_cast<std::size_t>(lies.at(index));
         ++all;
-        if (std::memcmp(&memory[at], &wanted[at], shape.element_bytes) == 0) return true;
+        if (std::memcmp(&memory[at], &wanted[at], shape.element_bytes) == 0) return;
         if (wrong++ == 0) first = place_text(shape, index) + whose(shape, index, &memory[at]);
-        return true;
       });
     const std::string what = "on rank " + std::to_string(rank_) + " of " + std::to_string(ranks_) + " of '" +
                              shape.name + "' " + shape.whole.text() + " (" + shape.type + ") ";
