@@ -234,10 +234,12 @@ TEST_F(GuestRecovery, WhatThisLaunchCannotHaveGoesOnlyWhereNothingElseWould) {
   ASSERT_TRUE(core->held.stage(3, staged(id(8), {slot})));
   core->held.client_gone(3);
   core->held.keep_remains(id(8));
-  const Wanted wanted = all_chunks();
-  ASSERT_EQ(bring(wanted)->guests.size(), 1U);
+  Wanted wanted = all_chunks();
+  const auto first = bring(wanted);
+  ASSERT_TRUE(first && first->guests.size() == 1);
   EXPECT_NE(core->find(id(8)), nullptr);
-  EXPECT_EQ(bring(Wanted(wanted.begin() + 1, wanted.end()))->guests.size(), 1U);
+  std::erase(wanted, names(*first)[0]);  // which of them finds the free slot depends on the threads
+  EXPECT_EQ(bring(wanted)->guests.size(), 1U);
   EXPECT_EQ(core->find(id(8)), nullptr);
 }
 
