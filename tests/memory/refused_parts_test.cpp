@@ -135,4 +135,25 @@ TEST_F(RefusedGroup, WhoeverLeavesHasLeftWhateverMemoryIsRefused) {
   }
 }
 
+// Of the version itself the commit was refused, as an error; its group must live on.
+TEST_F(RefusedGroup, AVersionIsProtectedAfterOneWhoseCommitGotNoMemory) {
+  for (std::uint64_t refused = 0, over = 0; over == 0; ++refused) {
+    for (const auto& node : nodes_) node->end();
+    nodes_.clear();
+    make({"xor", 3, 1, 0}, 1);
+    commit(first_, 1);
+    engine::Replicator& one = nodes_[0]->replicator();
+    try {
+      const RefusedHere here(refused);
+      one.committed(first_);
+      over = RefusedHere::over() ? 0 : 1;
+    } catch (const std::bad_alloc&) {
+    }
+    EXPECT_LE(one.under_way(), 1U) << refused;  // or this process ends
+    commit(second_, 1);
+    protect(second_);
+    ASSERT_TRUE(await([&] { return one.state(second_).reached; })) << refused;
+  }
+}
+
 }  // namespace

@@ -87,12 +87,13 @@ Replicator::EntryPointer Replicator::find(const catalog::RedundancyId& id) const
   return it == version->second.by_epoch.end() ? nullptr : it->second;
 }
 
+// Made before it has a place: threads look at whatever is there, also after memory was refused here.
 Replicator::EntryPointer Replicator::find_or_make(const catalog::RedundancyId& id, std::uint32_t ranks) {
-  EntryPointer& entry = versions_[id.version].by_epoch[id.epoch];
-  if (entry) return entry;
+  if (auto known = find(id)) return known;
   const Membership& in = *group_;
   const ReplicationOptions options{options_.threads, options_.retry_ns, options_.first_ns};
-  entry = std::make_shared<Entry>(Replication(id, in.group, in.position, ranks, options), group_);
+  auto entry = std::make_shared<Entry>(Replication(id, in.group, in.position, ranks, options), group_);
+  versions_[id.version].by_epoch[id.epoch] = entry;
   return entry;
 }
 

@@ -1,0 +1,45 @@
+#pragma once
+// How the cells of a block are divided among ranks: as a grid of parts, as even as can be. Pure.
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <tl/expected.hpp>
+
+#include "track/box_set.hpp"
+
+namespace perdure::mesh {
+
+using track::Box;  ///< indices of a block's cells and nodes, x first; halos have negative ones
+
+inline constexpr unsigned kMostBlockDimensions = 3;
+using Index = std::array<std::int64_t, track::kMostDimensions>;
+
+/// From `begin` to before `end` in each dimension, x first.
+Box box(std::initializer_list<std::array<std::int64_t, 2>> ranges);
+
+class Division {
+ public:
+  /// Of cells 0 to before `cells[d]` in 1 to 3 dimensions: the grid whose cuts are the smallest. Each part has `least`
+  /// cells or more in each dimension, as neighbours exchange so many. Error: no grid of so many ranks has that.
+  static tl::expected<Division, std::string> among(std::span<const std::int64_t> cells, int ranks, std::int64_t least);
+
+  unsigned dimensions() const { return dimensions_; }
+  const std::array<int, kMostBlockDimensions>& grid() const { return grid_; }
+  int ranks() const { return grid_[0] * grid_[1] * grid_[2]; }
+  std::array<int, kMostBlockDimensions> position(int rank) const;
+  /// The rank beside it in one dimension; -1 where the block ends.
+  int neighbour(int rank, unsigned dimension, bool above) const;
+  /// What of all indices is a rank's: its cells, and for those at an end of the block all that is beyond.
+  Box part(int rank) const;
+  /// The same in one dimension, of the parts at `at` there.
+  std::array<std::int64_t, 2> interval(unsigned dimension, int at) const;
+
+ private:
+  unsigned dimensions_ = 1;
+  std::array<std::int64_t, kMostBlockDimensions> cells_{1, 1, 1};
+  std::array<int, kMostBlockDimensions> grid_{1, 1, 1};
+};
+
+}  // namespace perdure::mesh

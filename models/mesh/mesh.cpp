@@ -1,0 +1,154 @@
+#include "mesh/mesh.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+
+namespace perdure::mesh {
+namespace {
+
+[[noreturn]] void refuse(const std::string& what, const std::string& why) {
+  throw std::runtime_error("mesh: " + what + ": " + why);
+}
+
+Box moved(const Box& range, const Box& offsets) {
+  Box box = range;
+  for (unsigned d = 0; d < range.dimensions; ++d) {
+    box.begin[d] += offsets.begin[d];
+    box.end[d] += offsets.end[d] - 1;
+  }
+  return box;
+}
+
+std::string_view base_name(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
+
+}  // namespace
+
+Mesh::Mesh(std::unique_ptr<Ranks> ranks, Options options)
+    : ranks_(std::move(ranks)), options_(options), ghosts_(*ranks_) {
+  if (options_.threads < 1) refuse("threads", "there must be one at least");
+  if (options_.check) options_.threads = 1;
+#if !defined(_OPENMP)
+  if (options_.threads > 1) refuse("threads", "this build has no OpenMP: take one, and more ranks");
+#endif
+}
+
+Mesh::~Mesh() = default;
+
+const Block& Mesh::block(std::string name, std::vector<std::int64_t> cells, std::int64_t widest_halo) {
+  auto division = Division::among(cells, ranks_->size(), widest_halo);
+  if (!division) refuse("block '" + name + "'", division.error());
+  const Box part = division->part(ranks_->rank());
+  blocks_.push_back(std::make_unique<Block>(Block{std::move(name), std::move(cells), *division, part}));
+  return *blocks_.back();
+}
+
+void Mesh::add(std::unique_ptr<Dataset> set) {
+  const std::string what = "data set '" + set->name() + "'";
+  for (const auto& other : sets_)
+    if (other->name() == set->name()) refuse(what, "there is one of that name");
+  const Division& division = set->block().division;
+  for (unsigned d = 0; d < division.dimensions(); ++d)
+    if (division.grid()[d] > 1 && set->block().cells[d] / division.grid()[d] < set->shape().halo)
+      refuse(what, "its halo is wider than some rank's part of block '" + set->block().name +
+                       "': say so when the block is made");
+  set->id = static_cast<track::SetId>(sets_.size());
+  sets_.push_back(std::move(set));
+  if (follower_) follower_->declared(*sets_.back());
+}
+
+void Mesh::follow(std::unique_ptr<Follower> follower) { follower_ = std::move(follower); }
+
+std::size_t Mesh::SiteHash::operator()(const Site& site) const {
+  const std::hash<const void*> hash;
+  return hash(site.text) * 31 + hash(site.function) * 7 + hash(site.file);
+}
+
+track::LoopId Mesh::id_of(const LoopName& name) {
+  const Site site{name.text, name.site.file_name(), name.site.function_name()};
+  const auto known = ids_.find(site);
+  if (known != ids_.end()) return known->second;
+  const std::string where = std::string(base_name(site.file)) + ":" + site.function;
+  return ids_[site] = track::loop_id(name.text, where);
+}
+
+std::optional<Box> Mesh::begin_loop(const LoopName& name, const Block& block, const Box& range,
+                                    std::span<const Use> uses) {
+  if (range.dimensions != block.dimensions())
+    refuse(std::string("loop '") + name.text + "'", "its range has other dimensions than block '" + block.name + "'");
+  if (follower_) {
+    accesses_.clear();
+    if (!range.empty())
+      for (const Use& use : uses) {
+        if (use.mode != track::Access::Mode::write)
+          for (const Box& offsets : *use.stencil)
+            accesses_.push_back(track::Access::reads(use.set->id, moved(range, offsets)));
+        if (use.mode != track::Access::Mode::read) accesses_.push_back(track::Access::writes(use.set->id, range));
+      }
+    if (!follower_->loop(id_of(name), name.text, accesses_)) return std::nullopt;
+  }
+  if (range.empty()) return std::nullopt;
+  stale_.clear();
+  for (const Use& use : uses) {
+    const auto outside = [&](const char* does, const Box& box) {
+      refuse(std::string("loop '") + name.text + "'", std::string("it ") + does + " " + box.text() + " of data set '" +
+                                                          use.set->name() + "', which is " + use.set->whole().text());
+    };
+    if (&use.set->block() != &block)
+      refuse(std::string("loop '") + name.text + "'", "data set '" + use.set->name() + "' is on another block");
+    if (use.mode != track::Access::Mode::read && !use.set->whole().contains(range)) outside("writes", range);
+    if (use.mode == track::Access::Mode::write) continue;
+    for (const Box& offsets : *use.stencil)
+      if (const Box box = moved(range, offsets); !use.set->whole().contains(box)) outside("reads", box);
+    const Need need = need_of(use, range);
+    if (need == Need::too_much)
+      refuse(std::string("loop '") + name.text + "'",
+             "it reads farther than the ghosts of data set '" + use.set->name() + "' reach, with this number of ranks");
+    if (need == Need::ghosts && !use.set->ghosts_good &&
+        std::find(stale_.begin(), stale_.end(), use.set) == stale_.end())
+      stale_.push_back(use.set);
+  }
+  ghosts_.fill(stale_);
+  for (const Use& use : uses)
+    if (use.mode != track::Access::Mode::read) use.set->ghosts_good = false;
+  const Box mine = intersection(range, block.part);
+  return mine.empty() ? std::nullopt : std::optional(mine);
+}
+
+void Mesh::collect(std::initializer_list<Reduction*> reductions) {
+  if (reductions.size() == 0) return;
+  values_.clear();
+  if (!(follower_ && follower_->knows_answer())) {
+    const Reduction::Kind kind = (*reductions.begin())->kind();
+    digits_.clear();
+    for (Reduction* reduction : reductions) {
+      if (reduction->kind() != kind) refuse("collect()", "the reductions are of several kinds");
+      values_.push_back(reduction->gathered());
+      if (reduction->exact()) digits_.insert(digits_.end(), reduction->digits().begin(), reduction->digits().end());
+    }
+    // Whether a checkpoint is wanted travels with what is exchanged anyway.
+    const bool wanted = follower_ && follower_->wants_checkpoint();
+    values_.push_back(wanted ? (kind == Reduction::Kind::least ? -1 : 1) : 0);
+    ranks_->combine(values_, kind == Reduction::Kind::sum     ? Ranks::Combine::sum
+                             : kind == Reduction::Kind::least ? Ranks::Combine::least
+                                                              : Ranks::Combine::most);
+    if (!digits_.empty()) ranks_->combine(digits_);
+    auto digits = digits_.begin();
+    for (std::size_t i = 0; i < reductions.size(); ++i) {
+      Reduction& reduction = **(reductions.begin() + i);
+      if (!reduction.exact()) continue;
+      const auto own = reduction.digits();
+      std::copy_n(digits, own.size(), own.begin());
+      digits += static_cast<std::ptrdiff_t>(own.size());
+      values_[i] = reduction.exact_value();
+    }
+    if (follower_ && values_.back() != 0) follower_->checkpoint_is_wanted();
+    values_.pop_back();
+  } else {
+    values_.resize(reductions.size());
+  }
+  if (follower_) follower_->answer(std::as_writable_bytes(std::span(values_)));
+  for (std::size_t i = 0; i < reductions.size(); ++i) (*(reductions.begin() + i))->set(values_[i]);
+}
+
+}  // namespace perdure::mesh

@@ -1,0 +1,113 @@
+#pragma once
+// Structured meshes: blocks, data on them, and loops over ranges of indices that say what they read and write. So the
+// library knows when neighbours need each other's elements, and what a checkpoint must hold.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "mesh/arguments.hpp"
+#include "mesh/follower.hpp"
+#include "mesh/ghosts.hpp"
+
+namespace perdure::mesh {
+
+/// What a loop is called, and where it stands: the function, so that a restart takes it for the same one after lines
+/// were added above it.
+struct LoopName {
+  LoopName(const char* called, std::source_location where = std::source_location::current())
+      : text(called), site(where) {}
+  const char* text;
+  std::source_location site;
+};
+
+struct Options {
+  int threads = 1;
+  /// Sums have the same bits on any number of ranks and threads, and are exact until they are rounded at the end.
+  bool reproducible = false;
+  /// Every loop is run twice and watched, by one thread: who reads or writes other than it says is told by name, as an
+  /// exception (std::runtime_error). Slow.
+  bool check = false;
+};
+
+/// A program that ranks run together: every rank calls the same in the same order. Names of data sets have 1 to 64 of
+/// A-Z a-z 0-9 . _ -, beginning with a letter. What goes wrong throws std::runtime_error.
+class Mesh {
+ public:
+  explicit Mesh(std::unique_ptr<Ranks> ranks = one_rank(), Options options = {});
+  ~Mesh();
+  Mesh(const Mesh&) = delete;
+  Mesh& operator=(const Mesh&) = delete;
+
+  const Options& options() const { return options_; }
+  Ranks& ranks() { return *ranks_; }
+  /// Cells 0 to before `cells[d]`, x first, in 1 to 3 dimensions, divided among all ranks. The reference is good as
+  /// long as the mesh.
+  const Block& block(std::string name, std::vector<std::int64_t> cells, std::int64_t widest_halo = 2);
+  /// Cleared. The reference is good as long as the mesh.
+  template <class T = double>
+  Data<T>& data(const Block& block, std::string name, Shape shape = {}) {
+    auto made = std::make_unique<Data<T>>(block, std::move(name), sizeof(T), element_type<T>(), std::move(shape),
+                                          ranks_->rank());
+    auto& reference = *made;
+    add(std::move(made));
+    return reference;
+  }
+  std::span<const std::unique_ptr<Dataset>> datasets() const { return sets_; }
+
+  Reduction sum() const { return {Reduction::Kind::sum, options_.threads, options_.reproducible}; }
+  Reduction least() const { return {Reduction::Kind::least, options_.threads, false}; }
+  Reduction most() const { return {Reduction::Kind::most, options_.threads, false}; }
+  /// What all ranks' loops have added since the last time; the same on all. All of one kind.
+  void collect(std::initializer_list<Reduction*> reductions);
+  double collect(Reduction& reduction) {
+    collect({&reduction});
+    return reduction.value();
+  }
+
+  /// Runs `kernel` at every index of `range`, in any order; it is called with what each of `arguments` stands for. They
+  /// say all that it reads and writes. A loop reads nothing that it writes at another index.
+  template <class Kernel, class... Arguments>
+  void par_loop(LoopName name, const Block& block, const Box& range, const Kernel& kernel,
+                const Arguments&... arguments);
+
+  /// Who is asked before each loop, or nobody (null).
+  void follow(std::unique_ptr<Follower> follower);
+  Follower* follower() { return follower_.get(); }
+  const GhostExchange& ghosts() const { return ghosts_; }
+
+  /// Of non-template code: what of `range` is this rank's to run; nothing where the loop is skipped.
+  std::optional<Box> begin_loop(const LoopName& name, const Block& block, const Box& range, std::span<const Use> uses);
+
+ private:
+  void add(std::unique_ptr<Dataset> set);
+  track::LoopId id_of(const LoopName& name);
+
+  std::unique_ptr<Ranks> ranks_;
+  Options options_;
+  std::vector<std::unique_ptr<Block>> blocks_;
+  std::vector<std::unique_ptr<Dataset>> sets_;
+  std::unique_ptr<Follower> follower_;
+  GhostExchange ghosts_;
+  std::vector<Dataset*> stale_;
+  std::vector<track::Access> accesses_;
+  std::vector<double> values_;
+  std::vector<std::int64_t> digits_;
+  struct Site {
+    const char *text, *file, *function;
+    friend bool operator==(const Site&, const Site&) = default;
+  };
+  struct SiteHash {
+    std::size_t operator()(const Site& site) const;
+  };
+  std::unordered_map<Site, track::LoopId, SiteHash> ids_;
+};
+
+}  // namespace perdure::mesh
+
+#include "mesh/par_loop.hpp"  // IWYU pragma: export
