@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "mesh/rows.hpp"
+
 namespace perdure::mesh {
 namespace {
 
@@ -20,19 +22,6 @@ Box slab(const Dataset& set, unsigned dimension, bool above, bool ghosts) {
   slab.begin[dimension] = upwards ? end : end - width;
   slab.end[dimension] = upwards ? end + width : end;
   return slab;
-}
-
-template <class Use>
-void each_row(const Box& box, const Use& use) {
-  Index at = box.begin;
-  const std::int64_t ny = box.dimensions > 1 ? box.end[1] - box.begin[1] : 1;
-  const std::int64_t nz = box.dimensions > 2 ? box.end[2] - box.begin[2] : 1;
-  for (std::int64_t z = 0; z < nz; ++z)
-    for (std::int64_t y = 0; y < ny; ++y) {
-      at[1] = box.begin[1] + y;
-      at[2] = box.begin[2] + z;
-      use(at);
-    }
 }
 
 std::size_t bytes_of(const Dataset& set, const Box& box) {
