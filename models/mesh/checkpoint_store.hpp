@@ -37,8 +37,10 @@ class CheckpointStore {
   virtual bool restore(std::span<const SavedBox> boxes) = 0;
   /// Error: why there is no checkpoint; the run goes on.
   virtual tl::expected<void, std::string> write(std::span<const std::byte> place, std::span<const SavedBox> boxes) = 0;
-  /// The one that was written or restored last lacks something: newest() is an older one from here on.
-  virtual void retire() = 0;
+  /// The one written last lacks something: it is no newest() any more.
+  virtual void retire_written() = 0;
+  /// The one that was restored does, and so do those that were written since.
+  virtual void retire_restored() = 0;
 };
 
 }  // namespace perdure::mesh

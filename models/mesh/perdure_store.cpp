@@ -48,6 +48,7 @@ class PerdureStore final : public CheckpointStore {
     place_.assign(info.extents[0], std::byte{0});
     must(protect_place(), "place");
     if (!restored({kPlace})) return newest();
+    restored_ = version_;
     return place_;
   }
 
@@ -72,7 +73,11 @@ class PerdureStore final : public CheckpointStore {
     return {};
   }
 
-  void retire() override { (void)perdure_retire(native(), name_.c_str(), version_); }
+  void retire_written() override { (void)perdure_retire(native(), name_.c_str(), version_); }
+  void retire_restored() override {
+    for (std::int64_t version = version_; version >= restored_; --version)
+      (void)perdure_retire(native(), name_.c_str(), version);
+  }
 
  private:
   perdure_t* native() const { return handle_.native(); }
@@ -129,7 +134,7 @@ class PerdureStore final : public CheckpointStore {
 
   perdure::Handle& handle_;
   std::string name_;
-  std::int64_t version_ = 0;
+  std::int64_t version_ = 0, restored_ = 1;  // the newest, and the one that the run went on from
   std::size_t protected_ = 0;  // boxes
   std::vector<std::byte> place_;
 };

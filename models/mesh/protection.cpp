@@ -119,7 +119,7 @@ void Protection::refused(const track::Decision& decision, std::string_view loop)
   const std::string why = "mesh: checkpoint '" + policy_.name + "': " + decision.refused + " (loop '" +
                           std::string(loop) + "')";
   if (!decision.lacks) throw std::runtime_error(why);
-  store_->retire();
+  store_->retire_restored();
   throw std::runtime_error(why + "; it was given up: start the program again, from the one before");
 }
 
@@ -237,7 +237,7 @@ void Protection::put_aside(const Piece& piece) {
     if (foreseen_[piece.set].covers(piece.box)) return;
     surprised_ = true;
     if (policy_.only.empty()) return;
-    store_->retire();
+    store_->retire_written();
     throw std::runtime_error("mesh: the checkpoint's list of data sets does not have all that is needed: behind loop '" +
                              now_.before + "' " + piece.box.text() + " of data set '" + set.name() +
                              "' is read before it is written");
@@ -293,7 +293,7 @@ void Protection::write(const track::Place& place, std::span<const SavedBox> boxe
 }
 
 void Protection::give_up(const std::string& why) {
-  if (now_.foreseen) store_->retire();
+  if (now_.foreseen) store_->retire_written();
   tell_("no checkpoint: " + why);
   learn_anew();
   wanted_ = true;

@@ -34,7 +34,6 @@ struct SharedVersions {
   };
   std::mutex mutex;
   std::vector<Version> versions;
-  std::size_t used = 0;  ///< written or restored last
   int dies_in_write = -1;
   int written = 0;
 };
@@ -60,8 +59,6 @@ class MemoryStore final : public CheckpointStore {
         const auto& bytes = version.elements.at({saved.number, place});
         std::memcpy(address, bytes.data(), bytes.size());
       });
-    barrier_later_ = true;
-    shared_.used = newest_;
     return true;
   }
   tl::expected<void, std::string> write(std::span<const std::byte> place, std::span<const SavedBox> boxes) override {
@@ -91,19 +88,20 @@ class MemoryStore final : public CheckpointStore {
       if (shared_.versions.back().elements.size() != shared_.versions.back().expected)
         throw std::logic_error("there are holes");
       shared_.versions.back().whole = true;
-      shared_.used = shared_.versions.size() - 1;
       ++shared_.written;
     }
     barrier();
     return {};
   }
-  void retire() override {
-    barrier();
-    std::lock_guard guard(shared_.mutex);
-    shared_.versions[shared_.used].retired = true;
-  }
+  void retire_written() override { retire_from(shared_.versions.size() - 1); }
+  void retire_restored() override { retire_from(newest_); }
 
  private:
+  void retire_from(std::size_t first) {
+    barrier();
+    std::lock_guard guard(shared_.mutex);
+    for (std::size_t i = first; i < shared_.versions.size(); ++i) shared_.versions[i].retired = true;
+  }
   void barrier() {
     double nothing = 0;
     mesh_.ranks().combine(std::span(&nothing, 1), Ranks::Combine::sum);
@@ -140,7 +138,6 @@ class MemoryStore final : public CheckpointStore {
   SharedVersions& shared_;
   Mesh& mesh_;
   std::size_t newest_ = 0;
-  bool barrier_later_ = false;
 };
 
 struct Told {
