@@ -1,6 +1,7 @@
 #include "deck.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <fstream>
 #include <map>
@@ -62,6 +63,11 @@ class Reader {
     return word;
   }
 
+  void skip_number() {
+    words_ >> std::ws;
+    if (std::isdigit(words_.peek()) != 0) next();
+  }
+
   template <class Number>
   Number number(const std::string& key) {
     const std::string word = next();
@@ -73,9 +79,11 @@ class Reader {
   }
 
   void key(const std::string& word) {
-    // Of how the original programs run on their machines, which the command line and the mesh decide here.
-    static const char* const ignored[] = {"profiler_on", "use_c_kernels", "use_fortran_kernels", "use_vector_loops"};
-    static const char* const ignored_numbers[] = {"tiles_per_chunk", "tiles_per_problem", "visit_frequency"};
+    // Of how the original programs run on their machines, which the command line and the mesh decide here. Some write a
+    // number behind them, and some do not.
+    static const char* const ignored[] = {"profiler_on",      "use_c_kernels",   "use_fortran_kernels",
+                                          "use_vector_loops", "tiles_per_chunk", "tiles_per_problem",
+                                          "visit_frequency"};
     const auto is_word = [&](const char* other) { return word == other; };
     if (word == "state")
       state();
@@ -83,9 +91,9 @@ class Reader {
       *whole_[word] = number<std::int64_t>(word), line_of_[word] = line_;
     else if (real_.contains(word))
       *real_[word] = number<double>(word), line_of_[word] = line_;
-    else if (std::any_of(std::begin(ignored_numbers), std::end(ignored_numbers), is_word))
-      number<std::int64_t>(word);
-    else if (std::none_of(std::begin(ignored), std::end(ignored), is_word))
+    else if (std::any_of(std::begin(ignored), std::end(ignored), is_word))
+      skip_number();
+    else
       fail(word, "there is no such key");
   }
 

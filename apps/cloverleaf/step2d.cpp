@@ -1,4 +1,4 @@
-// CloverLeaf 2D: the order of what happens in a time step.
+// CloverLeaf 2D: sweeps, and sums over the domain.
 #include "cell_advection.hpp"
 #include "hydro.hpp"
 #include "mirror.hpp"
