@@ -1,0 +1,25 @@
+#pragma once
+// What CloverLeaf prints, in the form that its users know. One rank speaks.
+#include <span>
+#include <string>
+
+#include "deck.hpp"
+#include "hydro.hpp"
+
+namespace clover {
+
+class Report {
+ public:
+  explicit Report(bool speaks) : speaks_(speaks) {}
+  void begin(const Deck& deck, const std::string& path, int ranks, int threads) const;
+  void step(std::int64_t step, double time, const char* control, double dt) const;
+  void summary(std::int64_t step, double time, const Summary& summary) const;
+  /// Whether the test problem was solved.
+  void verdict(std::int64_t problem, double kinetic_energy) const;
+  void end(double kinetic_energy, double seconds, std::uint64_t hash) const;
+
+ private:
+  bool speaks_;
+};
+
+}  // namespace clover
