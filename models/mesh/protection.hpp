@@ -60,6 +60,7 @@ class Protection final : public Follower {
   /// At the next place, whatever the policy says. All ranks say so.
   void trigger() { wanted_ = true; }
   bool restarted() const { return restarted_; }
+  std::uint64_t goes_on_at() const { return goes_on_at_; }  ///< the loop that a restart goes to
   const std::vector<Taken>& taken() const { return taken_; }
   /// Of each loop what a checkpoint there would save, as learnt so far.
   std::vector<std::pair<std::string, track::Candidate>> places() const;
@@ -90,6 +91,7 @@ class Protection final : public Follower {
   Tell tell_;
   track::Tracker tracker_{true};
   bool restarted_ = false, wanted_ = false;
+  std::uint64_t goes_on_at_ = 0;
   std::uint64_t loops_ = 0;  // since a checkpoint was wanted
   Clock::time_point next_ = Clock::now();
 
