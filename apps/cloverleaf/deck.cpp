@@ -10,8 +10,6 @@
 namespace clover {
 namespace {
 
-constexpr const char* kAxes[] = {"x", "y", "z"};
-
 class Reader {
  public:
   Reader(std::istream& text, std::string name, unsigned dimensions) : text_(text), name_(std::move(name)) {

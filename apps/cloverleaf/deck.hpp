@@ -10,6 +10,7 @@
 
 namespace clover {
 
+inline constexpr const char* kAxes[] = {"x", "y", "z"};
 using Vector = std::array<double, 3>;  ///< x, y and z; the last is 0 in two dimensions
 
 /// What fills a part of the domain at the start; the first one is everywhere that no other is.

@@ -8,7 +8,6 @@ using perdure::mesh::Mesh;
 using perdure::mesh::Shape;
 
 constexpr std::int64_t kHalo = 2;
-constexpr const char* kAxes[] = {"x", "y", "z"};
 
 Shape with_more(const Index& more, const char* unit, const char* description) {
   Shape shape;
