@@ -41,7 +41,8 @@ void Report::verdict(std::int64_t problem, double kinetic_energy) const {
 
 void Report::goes_on(const perdure::mesh::Protection& protection) const {
   if (!speaks_ || !protection.restarted()) return;
-  std::printf(" It goes on from the checkpoint before loop %" PRIu64 "; loops up to it are skipped\n", protection.goes_on_at());
+  std::printf(" It goes on from the checkpoint before loop %" PRIu64 "; loops up to it are skipped\n",
+              protection.goes_on_at());
 }
 
 void Report::checkpoints(const perdure::mesh::Protection& protection) const {
@@ -52,10 +53,11 @@ void Report::checkpoints(const perdure::mesh::Protection& protection) const {
   double longest = 0;
   for (const auto& one : taken) longest = std::max(longest, one.blocking_s);
   const auto& last = taken.back();
-  std::printf(" The last one, before loop '%s': %.3f MB, %.2f %% of the state of %.3f MB; the longest blocked for %.1f ms\n",
-              last.before.c_str(), static_cast<double>(last.bytes) * 1e-6,
-              100.0 * static_cast<double>(last.bytes) / static_cast<double>(last.state_bytes),
-              static_cast<double>(last.state_bytes) * 1e-6, longest * 1e3);
+  std::printf(
+      " The last one, before loop '%s': %.3f MB, %.2f %% of the state of %.3f MB; the longest blocked for %.1f ms\n",
+      last.before.c_str(), static_cast<double>(last.bytes) * 1e-6,
+      100.0 * static_cast<double>(last.bytes) / static_cast<double>(last.state_bytes),
+      static_cast<double>(last.state_bytes) * 1e-6, longest * 1e3);
 }
 
 void Report::end(double kinetic_energy, double seconds, std::uint64_t hash) const {

@@ -66,7 +66,8 @@ class PerdureStore final : public CheckpointStore {
     perdure_status done = protect_place();
     for (const SavedBox& box : boxes)
       if (done == PERDURE_OK) done = protect(box);
-    for (std::size_t id = boxes.size() + 1; id <= protected_; ++id) (void)perdure_unprotect(native(), static_cast<int>(id));
+    for (std::size_t id = boxes.size() + 1; id <= protected_; ++id)
+      (void)perdure_unprotect(native(), static_cast<int>(id));
     protected_ = boxes.size();
     if (done == PERDURE_OK) done = perdure_checkpoint(native(), name_.c_str(), ++version_);
     if (done != PERDURE_OK) return tl::unexpected(std::string(perdure_error_text(native())));
@@ -135,7 +136,7 @@ class PerdureStore final : public CheckpointStore {
   perdure::Handle& handle_;
   std::string name_;
   std::int64_t version_ = 0, restored_ = 1;  // the newest, and the one that the run went on from
-  std::size_t protected_ = 0;  // boxes
+  std::size_t protected_ = 0;                // boxes
   std::vector<std::byte> place_;
 };
 

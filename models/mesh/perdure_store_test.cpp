@@ -22,8 +22,9 @@ class MeshInPerdure : public testing::Test {
  protected:
   perdure::Handle open() {
     const std::string at = directory_.path();
-    return perdure::open("store.path=" + at + "/store;node.path=" + at + "/node;tier.file.path=" + at +
-                         "/file;chunk_bytes=64KiB;tier.memory.max_bytes=32MiB;tier.file.max_bytes=32MiB;engine.idle_exit=1")
+    return perdure::open(
+               "store.path=" + at + "/store;node.path=" + at + "/node;tier.file.path=" + at +
+               "/file;chunk_bytes=64KiB;tier.memory.max_bytes=32MiB;tier.file.max_bytes=32MiB;engine.idle_exit=1")
         .value();
   }
   test_support::TemporaryDirectory directory_;
@@ -94,7 +95,10 @@ TEST_F(MeshInPerdure, BoxesOfOneVersionComeBackAndARetiredOneIsOlder) {
   };
   const std::vector<SavedBox> boxes{saved(box({{-1, 7}, {-1, 0}}), 0), saved(box({{0, 6}, {0, 4}}), 1)};
   const auto fill = [&](double value) {
-    mesh.par_loop("fill", block, data.whole(), [&](auto& d, const Index& at) { d(0, 0) = value + static_cast<double>(at[0] + 10 * at[1]); }, write(data), index());
+    mesh.par_loop(
+        "fill", block, data.whole(),
+        [&](auto& d, const Index& at) { d(0, 0) = value + static_cast<double>(at[0] + 10 * at[1]); }, write(data),
+        index());
   };
   const std::vector<std::byte> place(100, std::byte{1}), later(3000, std::byte{2});
   {

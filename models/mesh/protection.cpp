@@ -25,10 +25,15 @@ std::uint64_t bytes_of(std::span<const SavedBox> boxes) {
 }  // namespace
 
 Protection::Protection(Mesh& mesh, std::unique_ptr<CheckpointStore> store, Policy policy, Tell tell)
-    : mesh_(mesh), store_(std::move(store)), policy_(std::move(policy)), tell_(std::move(tell)), learnt_(policy_.learns) {
+    : mesh_(mesh),
+      store_(std::move(store)),
+      policy_(std::move(policy)),
+      tell_(std::move(tell)),
+      learnt_(policy_.learns) {
   for (const auto& set : mesh_.datasets()) declare(*set);
   for (const std::string& name : policy_.only)
-    if (std::none_of(mesh_.datasets().begin(), mesh_.datasets().end(), [&](const auto& set) { return set->name() == name; }))
+    if (std::none_of(mesh_.datasets().begin(), mesh_.datasets().end(),
+                     [&](const auto& set) { return set->name() == name; }))
       throw std::runtime_error("mesh: the policy has a data set '" + name + "', which there is not");
   resume();
   tracker_.initial_phase_done();
@@ -59,10 +64,10 @@ bool Protection::resume_from(const std::vector<std::byte>& bytes) {
   auto place = track::decode_place(bytes);
   if (!place) throw std::runtime_error("mesh: checkpoint '" + policy_.name + "': " + place.error());
   if (place->sets != tracker_.sets())
-    throw std::runtime_error("mesh: checkpoint '" + policy_.name +
-                             "' was made with other data sets (" + std::to_string(place->sets.size()) + ", now " +
-                             std::to_string(tracker_.sets().size()) +
-                             "): this is another program, or another mesh; run the one that made it, or give this one another name");
+    throw std::runtime_error(
+        "mesh: checkpoint '" + policy_.name + "' was made with other data sets (" + std::to_string(place->sets.size()) +
+        ", now " + std::to_string(tracker_.sets().size()) +
+        "): this is another program, or another mesh; run the one that made it, or give this one another name");
   if (!store_->restore(boxes_of(place->saved))) return false;
   for (const auto& set : mesh_.datasets()) set->ghosts_good = false;
   goes_on_at_ = place->loop;
@@ -94,13 +99,14 @@ std::vector<SavedBox> Protection::boxes_of(const std::vector<BoxSet>& saved) con
 bool Protection::loop(track::LoopId id, std::string_view name, std::span<const track::Access> accesses, bool between) {
   const bool running = tracker_.phase() == Tracker::Phase::running;
   if (running || tracker_.phase() == Tracker::Phase::region) {
-    learn(id, name, accesses, between);
+    here_ = place_of(id);
+    learn(here_, name, accesses, between);
     if (policy_.every_loops > 0 && ++loops_ > policy_.every_loops) {
       loops_ = 0;
       wanted_ = true;
     }
   }
-  if (running && wanted_ && is_place(id, name, between)) {
+  if (running && wanted_ && is_place(name, between)) {
     wanted_ = false;
     tracker_.begin_checkpoint();
   }
@@ -117,8 +123,8 @@ bool Protection::loop(track::LoopId id, std::string_view name, std::span<const t
 
 // What it lacks an older one may have: the next start takes that.
 void Protection::refused(const track::Decision& decision, std::string_view loop) {
-  const std::string why = "mesh: checkpoint '" + policy_.name + "': " + decision.refused + " (loop '" +
-                          std::string(loop) + "')";
+  const std::string why =
+      "mesh: checkpoint '" + policy_.name + "': " + decision.refused + " (loop '" + std::string(loop) + "')";
   if (!decision.lacks) throw std::runtime_error(why);
   store_->retire_restored();
   throw std::runtime_error(why + "; it was given up: start the program again, from the one before");
@@ -151,14 +157,23 @@ bool Protection::wants_checkpoint() {
 
 // ---- where
 
+track::LoopId Protection::place_of(track::LoopId id) {
+  context_[calls_++ % kContext] = id;
+  track::LoopId place = 0;
+  for (std::uint64_t back = 1; back <= std::min<std::uint64_t>(calls_, kContext); ++back)
+    place = (place ^ context_[(calls_ - back) % kContext]) * 0x9e3779b97f4a7c15ULL + back;
+  return place;
+}
+
 // Whoever waits for a checkpoint takes what few loops say.
-void Protection::learn(track::LoopId id, std::string_view name, std::span<const track::Access> accesses, bool between) {
+void Protection::learn(track::LoopId place, std::string_view name, std::span<const track::Access> accesses,
+                       bool between) {
   waits_ = wanted_ ? waits_ + 1 : 0;
-  if (!between) never_.insert(id);
+  if (!between) never_.insert(place);
   if (none_ || (chosen_ && waits_ <= learnt_.size())) return;
   if (chosen_) learn_anew();  // it does not come any more: the program does something else now
-  if (names_.count(id) == 0) names_.emplace(id, name);
-  learnt_.record(id, accesses);
+  if (names_.count(place) == 0) names_.emplace(place, name);
+  learnt_.record(place, accesses);
   constexpr std::size_t kFew = 64;
   const std::size_t size = learnt_.size();
   if (learnt_.full() || (wanted_ && size >= kFew && (size & (size - 1)) == 0)) choose();
@@ -193,9 +208,9 @@ std::vector<std::pair<std::string, track::Candidate>> Protection::places() const
 }
 
 // Where no loop comes again often enough it is any that the policy allows.
-bool Protection::is_place(track::LoopId id, std::string_view name, bool between) const {
+bool Protection::is_place(std::string_view name, bool between) const {
   if (!between) return false;
-  if (chosen_) return *chosen_ == id;
+  if (chosen_) return *chosen_ == here_;
   if (!policy_.before.empty()) return name == policy_.before;
   return none_;
 }
@@ -218,7 +233,7 @@ void Protection::opens(std::string_view name) {
     for (std::size_t set = 0; set < place.sets.size(); ++set)
       if (std::find(policy_.only.begin(), policy_.only.end(), place.sets[set].name) != policy_.only.end())
         place.saved[set] = place.written[set];
-  } else if (needed_ && chosen_ && place.id == *chosen_) {
+  } else if (needed_ && chosen_ && here_ == *chosen_) {
     place.saved = *needed_;
   } else {
     return;
@@ -239,9 +254,9 @@ void Protection::put_aside(const Piece& piece) {
     surprised_ = true;
     if (policy_.only.empty()) return;
     store_->retire_written();
-    throw std::runtime_error("mesh: the checkpoint's list of data sets does not have all that is needed: behind loop '" +
-                             now_.before + "' " + piece.box.text() + " of data set '" + set.name() +
-                             "' is read before it is written");
+    throw std::runtime_error(
+        "mesh: the checkpoint's list of data sets does not have all that is needed: behind loop '" + now_.before +
+        "' " + piece.box.text() + " of data set '" + set.name() + "' is read before it is written");
   }
   const auto began = Clock::now();
   const Box own = intersection(piece.box, set.owned());
@@ -302,9 +317,10 @@ void Protection::give_up(const std::string& why) {
 
 Protection& protect(Mesh& mesh, perdure::Handle& handle, const Policy& policy) {
   const bool first = mesh.ranks().rank() == 0;
-  auto made = std::make_unique<Protection>(mesh, perdure_store(handle, policy.name), policy, [first](const std::string& said) {
-    if (first) std::fprintf(stderr, "perdure: %s\n", said.c_str());
-  });
+  auto made =
+      std::make_unique<Protection>(mesh, perdure_store(handle, policy.name), policy, [first](const std::string& said) {
+        if (first) std::fprintf(stderr, "perdure: %s\n", said.c_str());
+      });
   Protection& protection = *made;
   mesh.follow(std::move(made));
   return protection;

@@ -1,7 +1,8 @@
 #pragma once
-// Checkpoints of a mesh that nobody had to write: which elements are needed, and where, follows from what loops say they
-// read and write; a restart skips loops up to there. (Automatic checkpointing of structured-mesh codes, Algorithms 1 and
-// 2 and section 5.)
+// Checkpoints of a mesh that nobody had to write: which elements are needed, and where, follows from what loops say
+// they read and write; a restart skips loops up to there. (Automatic checkpointing of structured-mesh codes, Algorithms
+// 1 and 2 and section 5.)
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -72,10 +73,11 @@ class Protection final : public Follower {
   bool resume_from(const std::vector<std::byte>& bytes);
   std::vector<SavedBox> boxes_of(const std::vector<track::BoxSet>& saved) const;
   SavedBox saved_box(const Dataset& set, std::size_t number, const Box& box) const;
-  void learn(track::LoopId id, std::string_view name, std::span<const track::Access> accesses, bool between);
+  track::LoopId place_of(track::LoopId id);
+  void learn(track::LoopId place, std::string_view name, std::span<const track::Access> accesses, bool between);
   void learn_anew();
   void choose();
-  bool is_place(track::LoopId id, std::string_view name, bool between) const;
+  bool is_place(std::string_view name, bool between) const;
   [[noreturn]] void refused(const track::Decision& decision, std::string_view loop);
   void wait_anew();
   void opens(std::string_view name);
@@ -95,11 +97,16 @@ class Protection final : public Follower {
   std::uint64_t loops_ = 0;  // since a checkpoint was wanted
   Clock::time_point next_ = Clock::now();
 
-  // Where a checkpoint is smallest.
+  // Where a checkpoint is smallest. One loop may stand in several places of a time step, as a copy of a field behind
+  // that of another field: a place is a loop and those before it.
+  static constexpr std::size_t kContext = 8;
+  std::array<track::LoopId, kContext> context_{};
+  std::uint64_t calls_ = 0;
+  track::LoopId here_ = 0;
   track::Places learnt_;
   std::map<track::LoopId, std::string> names_;
-  std::set<track::LoopId> never_;  // loops between which and their answers others stand
-  bool none_ = false;      // of the loops comes again often enough
+  std::set<track::LoopId> never_;  // places between a loop and its answer
+  bool none_ = false;              // of the loops comes again often enough
   std::optional<track::LoopId> chosen_;
   std::optional<std::vector<track::BoxSet>> needed_;  // there, of each data set
   std::uint64_t waits_ = 0;                           // loops since a checkpoint is wanted

@@ -1,5 +1,5 @@
-// Runs that are killed anywhere and go on from their checkpoints, on other numbers of ranks, with garbage in all that was
-// written and not saved, end as the undisturbed run.
+// Runs that are killed anywhere and go on from their checkpoints, on other numbers of ranks, with garbage in all that
+// was written and not saved, end as the undisturbed run.
 #include "mesh/protection.hpp"
 
 #include <gmock/gmock.h>
@@ -267,19 +267,26 @@ class ProtectedSteps : public testing::Test {
       }
       if (step >= changes_) {
         before();
-        mesh.par_loop("more", block, cells, [](const auto& w, auto& n) { n(0, 0) += w(0, 0); }, read(work), read_write(now));
+        mesh.par_loop(
+            "more", block, cells, [](const auto& w, auto& n) { n(0, 0) += w(0, 0); }, read(work), read_write(now));
       }
       before();
-      mesh.par_loop("work", block, cells, [](const auto& n, auto& w) { w(0, 0) = n(0, 0) + n(1, 0) + n(-1, 0) + n(0, 1) + n(0, -1); },
-                    read(now, star), write(work));
+      mesh.par_loop(
+          "work", block, cells,
+          [](const auto& n, auto& w) { w(0, 0) = n(0, 0) + n(1, 0) + n(-1, 0) + n(0, 1) + n(0, -1); }, read(now, star),
+          write(work));
       before();
-      mesh.par_loop("advance", block, cells, [](const auto& n, const auto& w, auto& x) { x(0, 0) = 0.5 * n(0, 0) + 0.1 * w(0, 0); },
-                    read(now), read(work), write(next));
+      mesh.par_loop(
+          "advance", block, cells,
+          [](const auto& n, const auto& w, auto& x) { x(0, 0) = 0.5 * n(0, 0) + 0.1 * w(0, 0); }, read(now), read(work),
+          write(next));
       before();
-      mesh.par_loop("reset", block, cells, [](const auto& x, auto& n) { n(0, 0) = x(0, 0); }, read(next), write(now));
+      mesh.par_loop(
+          "reset", block, cells, [](const auto& x, auto& n) { n(0, 0) = x(0, 0); }, read(next), write(now));
     }
     auto sum = mesh.sum();
-    mesh.par_loop("sum", block, now.whole(), [](const auto& n, double& all) { all += n(0, 0); }, read(now), into(sum));
+    mesh.par_loop(
+        "sum", block, now.whole(), [](const auto& n, double& all) { all += n(0, 0); }, read(now), into(sum));
     const double result = mesh.collect(sum);
     taken_ = protection_->taken();
     places_ = protection_->places();
@@ -342,7 +349,8 @@ TEST_F(ProtectedSteps, ThatTurnToOtherDataAreNotSavedByWhatWasLearntBefore) {
   EXPECT_EQ(run(policy), expected);
   ASSERT_FALSE(said_.empty());
   EXPECT_THAT(said_.front(), HasSubstr("need other data than they did before"));
-  EXPECT_TRUE(std::any_of(shared_.versions.begin(), shared_.versions.end(), [](const auto& one) { return one.retired; }));
+  EXPECT_TRUE(
+      std::any_of(shared_.versions.begin(), shared_.versions.end(), [](const auto& one) { return one.retired; }));
   for (std::uint64_t dies = 50; dies < 138; dies += 3) {
     shared_.versions.clear();
     EXPECT_THROW(run(policy, dies), Died);
@@ -366,7 +374,8 @@ TEST_F(ProtectedSteps, TakeAListThatHasAllAndRefuseOneThatHasNot) {
   EXPECT_EQ(run(policy), expected);
   shared_.versions.clear();
   policy.before = "advance";
-  EXPECT_THAT(complaint(policy), HasSubstr("behind loop 'advance' [0:32, 0:8] of data set 'work' is read before it is written"));
+  EXPECT_THAT(complaint(policy),
+              HasSubstr("behind loop 'advance' [0:32, 0:8] of data set 'work' is read before it is written"));
   EXPECT_TRUE(shared_.versions.back().retired);
   policy.only = {"never"};
   EXPECT_THAT(complaint(policy), HasSubstr("a data set 'never', which there is not"));

@@ -5,7 +5,11 @@
 namespace perdure::mesh {
 
 Reduction::Reduction(Kind kind, int threads, bool exact, int& open)
-    : all_open_(&open), kind_(kind), exact_(exact && kind == Kind::sum), value_(start(kind)), slots_(static_cast<std::size_t>(threads)) {
+    : all_open_(&open),
+      kind_(kind),
+      exact_(exact && kind == Kind::sum),
+      value_(start(kind)),
+      slots_(static_cast<std::size_t>(threads)) {
   set(value_);
 }
 

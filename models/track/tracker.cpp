@@ -98,8 +98,7 @@ bool Tracker::is_there(std::span<const Access> accesses) {
   for (const Access& access : accesses) {
     if (!access.does_read() || !missing_[access.set].meets(access.read)) continue;
     (void)refuse("loop " + number(sequence_.size()) + " reads " + access.read.text() + " of data set '" +
-                    sets_[access.set].name +
-                    "', of which the checkpoint that this run went on from does not have all");
+                 sets_[access.set].name + "', of which the checkpoint that this run went on from does not have all");
     decision_.lacks = true;
     return false;
   }
