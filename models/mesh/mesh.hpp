@@ -14,6 +14,7 @@
 #include "mesh/arguments.hpp"
 #include "mesh/follower.hpp"
 #include "mesh/ghosts.hpp"
+#include "mesh/transfer.hpp"
 #include "perdure/arrays.hpp"
 
 namespace perdure::mesh {
@@ -80,6 +81,14 @@ class Mesh {
   /// For programs without reductions: a point that all ranks come to, at which they agree on checkpoints. [collective]
   void tick();
 
+  /// A loop that copies: all of them at once, which write no element twice. It reads all before it writes anything.
+  void transfer(LoopName name, std::span<const Transfer> transfers);
+  /// to[index] = from[index + offset] for all indices of `to_range`, whichever ranks have them.
+  void transfer(LoopName name, Dataset& to, const Box& to_range, const Dataset& from, const Index& offset) {
+    const Transfer one{&to, to_range, &from, offset};
+    transfer(name, std::span(&one, 1));
+  }
+
   /// Who is asked before each loop, or nobody (null).
   void follow(std::unique_ptr<Follower> follower);
   Follower* follower() { return follower_.get(); }
@@ -99,6 +108,7 @@ class Mesh {
   std::unique_ptr<Follower> follower_;
   GhostExchange ghosts_;
   int open_reductions_ = 0;  // to which loops have added, and that were not collected
+  TransferExchange transfers_;
   std::vector<Dataset*> stale_;
   std::vector<track::Access> accesses_;
   std::vector<double> values_;

@@ -261,15 +261,8 @@ void Protection::put_aside(const Piece& piece) {
   const auto began = Clock::now();
   const Box own = intersection(piece.box, set.owned());
   aside_.push_back({piece.set, piece.box, own, memory_.size()});
-  if (!own.empty()) {
-    const std::size_t row = static_cast<std::size_t>(own.end[0] - own.begin[0]) * set.element_bytes();
-    memory_.resize(memory_.size() + static_cast<std::size_t>(own.elements()) * set.element_bytes());
-    std::byte* to = memory_.data() + aside_.back().offset;
-    each_row(own, [&](const Index& at) {
-      std::memcpy(to, set.address(at), row);
-      to += row;
-    });
-  }
+  memory_.resize(memory_.size() + packed_bytes(set, own));
+  pack(set, own, memory_.data() + aside_.back().offset);
   blocking_ += Clock::now() - began;
 }
 
