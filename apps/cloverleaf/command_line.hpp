@@ -4,7 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "mesh/protection.hpp"
+#include "checkpointing.hpp"
+#include "mesh/mesh.hpp"
 
 namespace clover {
 
@@ -12,8 +13,6 @@ struct CommandLine {
   std::string deck;
   perdure::mesh::Options mesh;
   std::int64_t steps = 0;  ///< 0: as the deck says
-  perdure::mesh::Policy checkpoints;
-  bool protects() const { return checkpoints.every_s > 0 || checkpoints.every_loops > 0; }
 };
 
 /// Or the exit status, after what there is to say was said, where `speaks`.
@@ -21,6 +20,6 @@ struct Parsed {
   std::optional<CommandLine> line;
   int status = 0;
 };
-Parsed parse(const char* program, int argc, char** argv, bool speaks);
+Parsed parse(const char* program, int argc, char** argv, bool speaks, Checkpointing& checkpointing);
 
 }  // namespace clover

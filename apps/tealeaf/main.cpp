@@ -8,6 +8,7 @@
 #include <iterator>
 #include <optional>
 
+#include "checkpointing.hpp"
 #include "equation.hpp"
 #include "mesh/mpi_ranks.hpp"
 #include "mesh_program.hpp"
@@ -111,13 +112,16 @@ class Simulation {
   double u_ = 0;
 };
 
-void simulate(const Arguments& arguments) {
+void simulate(const Arguments& arguments, Checkpointing& checkpointing) {
   const Deck deck = read_deck(arguments);
   perdure::mesh::Mesh mesh(perdure::mesh::mpi_ranks(MPI_COMM_WORLD), arguments.mesh);
   Simulation simulation(mesh, deck);
   simulation.begin();
+  checkpointing.protect(mesh);
   while (simulation.goes_on()) simulation.advance();
+  checkpointing.report();
   simulation.end();
+  checkpointing.close();
 }
 
 }  // namespace
@@ -129,5 +133,7 @@ int main(int argc, char** argv) {
   app.add_option("--steps", arguments.steps, "Time steps, instead of the deck's end_step")
       ->check(CLI::NonNegativeNumber);
   add_mesh_options(app, arguments.mesh);
-  return run_program(app, argc, argv, [&] { simulate(arguments); });
+  Checkpointing checkpointing;
+  checkpointing.add_options(app, "tealeaf");
+  return run_program(app, argc, argv, [&] { simulate(arguments, checkpointing); });
 }

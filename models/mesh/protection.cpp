@@ -163,26 +163,29 @@ track::LoopId Protection::place_of(track::LoopId id) {
   return id + in_a_row_ * 0x9e3779b97f4a7c15ULL;
 }
 
-// Whoever waits for a checkpoint takes what few loops say.
+// Whoever waits for a checkpoint takes what few loops say, until all are there. A whole stretch is believed where it
+// has time steps twice.
 void Protection::learn(track::LoopId place, std::string_view name, std::span<const track::Access> accesses,
                        bool between) {
   waits_ = wanted_ ? waits_ + 1 : 0;
   if (!between) never_.insert(place);
-  if (none_ || (chosen_ && waits_ <= learnt_.size())) return;
-  if (chosen_) learn_anew();  // it does not come any more: the program does something else now
+  const bool gone = chosen_ && learnt_.full() && waits_ > learnt_.size();  // the program does something else now
+  if (gone) learn_anew();
+  if (learnt_.full()) return;
   if (names_.count(place) == 0) names_.emplace(place, name);
   learnt_.record(place, accesses);
   constexpr std::size_t kFew = 64;
   const std::size_t size = learnt_.size();
   if (learnt_.full() || (wanted_ && size >= kFew && (size & (size - 1)) == 0)) choose();
   none_ = learnt_.full() && !chosen_;
+  believed_ = learnt_.full() && learnt_.repeats() >= size / 4;
 }
 
 void Protection::learn_anew() {
   chosen_.reset();
-  needed_.reset();
+  needed_of_.reset();
   learnt_.clear();
-  none_ = false;
+  none_ = believed_ = false;
   waits_ = 0;
 }
 
@@ -194,7 +197,15 @@ void Protection::choose() {
     return never_.count(one.loop) > 0 || (!policy_.before.empty() && names_[one.loop] != policy_.before);
   });
   chosen_ = track::cheapest(candidates, learnt_.size());
-  if (chosen_ && policy_.foresees) needed_ = learnt_.saved_before(*chosen_, tracker_.sets(), written);
+}
+
+// Of what was written by now: more than when the place was chosen, as long as the run is young.
+const std::optional<std::vector<BoxSet>>& Protection::needed(const std::vector<BoxSet>& written) {
+  if (needed_of_ != written) {
+    needed_ = learnt_.saved_before(*chosen_, tracker_.sets(), written);
+    needed_of_ = written;
+  }
+  return needed_;
 }
 
 std::vector<std::pair<std::string, track::Candidate>> Protection::places() const {
@@ -231,7 +242,7 @@ void Protection::opens(std::string_view name) {
     for (std::size_t set = 0; set < place.sets.size(); ++set)
       if (std::find(policy_.only.begin(), policy_.only.end(), place.sets[set].name) != policy_.only.end())
         place.saved[set] = place.written[set];
-  } else if (needed_ && chosen_ && here_ == *chosen_) {
+  } else if (policy_.foresees && believed_ && chosen_ && here_ == *chosen_ && needed(place.written)) {
     place.saved = *needed_;
   } else {
     return;

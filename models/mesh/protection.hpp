@@ -76,6 +76,7 @@ class Protection final : public Follower {
   void learn(track::LoopId place, std::string_view name, std::span<const track::Access> accesses, bool between);
   void learn_anew();
   void choose();
+  const std::optional<std::vector<track::BoxSet>>& needed(const std::vector<track::BoxSet>& written);
   bool is_place(std::string_view name, bool between) const;
   [[noreturn]] void refused(const track::Decision& decision, std::string_view loop);
   void wait_anew();
@@ -105,9 +106,11 @@ class Protection final : public Follower {
   std::map<track::LoopId, std::string> names_;
   std::set<track::LoopId> never_;  // places between a loop and its answer
   bool none_ = false;              // of the loops comes again often enough
+  bool believed_ = false;          // what was learnt, so that it may be foreseen
   std::optional<track::LoopId> chosen_;
-  std::optional<std::vector<track::BoxSet>> needed_;  // there, of each data set
-  std::uint64_t waits_ = 0;                           // loops since a checkpoint is wanted
+  std::optional<std::vector<track::BoxSet>> needed_;  // there, of each data set, of which this had been written
+  std::optional<std::vector<track::BoxSet>> needed_of_;
+  std::uint64_t waits_ = 0;  // loops since a checkpoint is wanted
 
   // The one that is open.
   Taken now_;

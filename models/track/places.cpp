@@ -64,6 +64,22 @@ void Places::clear() {
   accesses_.clear();
 }
 
+// From the end backwards, by the Z algorithm: how far the loops before loop number i of that order are as those at the
+// end.
+std::size_t Places::repeats() const {
+  const std::size_t size = ids_.size();
+  const auto at = [&](std::size_t back) { return ids_[size - 1 - back]; };
+  std::vector<std::size_t> same(size);
+  std::size_t left = 0, right = 0, longest = 0;
+  for (std::size_t i = 1; i < size; ++i) {
+    if (i < right) same[i] = std::min(right - i, same[i - left]);
+    while (i + same[i] < size && at(same[i]) == at(i + same[i])) ++same[i];
+    if (i + same[i] > right) left = i, right = i + same[i];
+    if (same[i] >= i) longest = i;
+  }
+  return longest;
+}
+
 std::span<const Access> Places::accesses_of(std::size_t loop) const {
   const std::size_t begin = loop == 0 ? 0 : ends_[loop - 1];
   return std::span(accesses_).subspan(begin, ends_[loop] - begin);
@@ -93,11 +109,13 @@ std::vector<std::optional<Cost>> Places::costs(std::span<const DataSet> sets, st
   return costs;
 }
 
-std::vector<BoxSet> Places::saved_before(LoopId loop, std::span<const DataSet> sets,
-                                         std::span<const BoxSet> written) const {
-  std::vector<BoxSet> saved(sets.size());
+std::optional<std::vector<BoxSet>> Places::saved_before(LoopId loop, std::span<const DataSet> sets,
+                                                        std::span<const BoxSet> written) const {
+  std::optional<std::vector<BoxSet>> saved;
   each_known(written, [&](std::size_t at, const Future& future) {
-    if (ids_[at] == loop) future.add_to(saved, sets);
+    if (ids_[at] != loop) return;
+    if (!saved) saved.emplace(sets.size());
+    future.add_to(*saved, sets);
   });
   return saved;
 }

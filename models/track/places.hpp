@@ -32,6 +32,9 @@ class Places {
   explicit Places(std::size_t most_loops = 4096) : most_loops_(most_loops) {}
   /// The next loop of the run; nothing once it is full.
   void record(LoopId id, std::span<const Access> accesses);
+  /// The longest stretch at the end that is the same as what came just before it: so many loops of a program in equal
+  /// time steps. 0: there is none.
+  std::size_t repeats() const;
   bool full() const { return ids_.size() >= most_loops_; }
   std::size_t size() const { return ids_.size(); }
   void clear();
@@ -39,7 +42,9 @@ class Places {
   /// ends too soon to tell.
   std::vector<std::optional<Cost>> costs(std::span<const DataSet> sets, std::span<const BoxSet> written) const;
   /// All that a checkpoint before this loop would save, wherever it was called in the stretch: of each data set.
-  std::vector<BoxSet> saved_before(LoopId loop, std::span<const DataSet> sets, std::span<const BoxSet> written) const;
+  /// Nothing where the stretch ends too soon to tell.
+  std::optional<std::vector<BoxSet>> saved_before(LoopId loop, std::span<const DataSet> sets,
+                                                  std::span<const BoxSet> written) const;
   /// The loops, in the order in which they came first.
   std::vector<Candidate> candidates(std::span<const DataSet> sets, std::span<const BoxSet> written) const;
 

@@ -25,8 +25,9 @@ TEST(Places, ForetellWhatATrackerSaves) {
       ASSERT_EQ(costs[place]->bytes, 8 * tracked.checkpoints[0].saved.size()) << "place " << place;
       const auto& from = tracked.checkpoints[0].place;
       const auto foretold = places.saved_before(from.id, program.sets(), from.written);
-      for (std::size_t set = 0; set < foretold.size(); ++set)
-        for (const Box& box : from.saved[set].boxes()) ASSERT_TRUE(foretold[set].covers(box)) << "place " << place;
+      ASSERT_TRUE(foretold);
+      for (std::size_t set = 0; set < foretold->size(); ++set)
+        for (const Box& box : from.saved[set].boxes()) ASSERT_TRUE((*foretold)[set].covers(box)) << "place " << place;
       ++compared;
     }
   }
@@ -67,9 +68,11 @@ TEST_F(TimeSteps, HaveTheirCheapestPlaceWhereOneFieldIsLive) {
   EXPECT_EQ(cheapest(all, places.size()), loop_id("flux", ""));
   EXPECT_EQ(all[0].gap, 4U);
   const auto saved = places.saved_before(loop_id("advance", ""), sets, written);
-  EXPECT_EQ(saved[0].elements(), 100U);
-  EXPECT_EQ(saved[1].elements(), 0U);
-  EXPECT_EQ(saved[2].elements(), 100U);
+  ASSERT_TRUE(saved);
+  EXPECT_EQ((*saved)[0].elements(), 100U);
+  EXPECT_EQ((*saved)[1].elements(), 0U);
+  EXPECT_EQ((*saved)[2].elements(), 100U);
+  EXPECT_FALSE(places.saved_before(loop_id("another", ""), sets, written));
 }
 
 TEST_F(TimeSteps, OfWhatNoLoopTouchesAgainEveryPlacePays) {
@@ -88,6 +91,29 @@ TEST_F(TimeSteps, ThatComeOnceAreNoPlaces) {
   EXPECT_EQ(all[0].most.bytes, 0U);
   EXPECT_EQ(cheapest(all, places.size()), loop_id("flux", ""));
   EXPECT_EQ(cheapest(all, 3), std::nullopt);
+}
+
+TEST_F(TimeSteps, RepeatTheMostThatTheStretchHasTwice) {
+  EXPECT_EQ(places.repeats(), 0U);
+  call("once", {});
+  steps(5);
+  EXPECT_EQ(places.repeats(), 8U) << "two steps, and two before them";
+  call("other", {});
+  EXPECT_EQ(places.repeats(), 0U);
+  call("other", {});
+  EXPECT_EQ(places.repeats(), 1U);
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 300; ++round) {
+    places.clear();
+    std::vector<LoopId> ids(1 + random() % 40);
+    for (LoopId& id : ids) places.record(id = random() % (1 + random() % 3), {});
+    std::size_t expected = 0;
+    for (std::size_t p = 1; 2 * p <= ids.size(); ++p)
+      if (std::equal(ids.end() - static_cast<std::ptrdiff_t>(p), ids.end(),
+                     ids.end() - 2 * static_cast<std::ptrdiff_t>(p)))
+        expected = p;
+    ASSERT_EQ(places.repeats(), expected) << round;
+  }
 }
 
 TEST_F(TimeSteps, AreRecordedUpToALimit) {
