@@ -45,8 +45,10 @@ foreach(size IN ITEMS 2d 3d)
   clover_test(HasTheSameFieldsOnAnyNumberOfRanks same_fields ${size} tests/clover${size}.in 1 2 3 4)
   clover_test(HasTheSameSumsOnAnyNumberOfRanksIfAskedTo same_sums ${size} tests/clover${size}.in 1 3)
   clover_test(ReadsAndWritesWhatItsLoopsSay keeps_to_what_it_says ${size} cloverleaf/decks/clover${size}_tiny.in 6)
-  clover_test(RefusesWrongDecks refuses ${size} tests/clover${size}.in)
+  clover_test(RefusesWhatItCannotDo refuses ${size} tests/clover${size}.in)
 endforeach()
+perdure_test(test_cloverleaf SOURCES cloverleaf/deck_test.cpp cloverleaf/deck.cpp)
+target_include_directories(test_cloverleaf PRIVATE cloverleaf)
 
 # The README's demonstrations, as make runs them. They kill for themselves.
 if(NOT PERDURE_SANITIZE)
