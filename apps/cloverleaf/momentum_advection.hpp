@@ -77,11 +77,15 @@ void move_velocity(Fields& fields, Field& velocity) {
       [](auto& momentum_flux, const auto& node_flux, const auto& mass, const auto& speed, const auto& width) {
         const double flux = node_flux(0);
         const bool down = flux < 0.0;  // the node above is the donor
-        const double donor = down ? at<axis>(speed, 1) : at<axis>(speed, 0);
-        const double up = donor - (down ? at<axis>(speed, 2) : at<axis>(speed, -1));
-        const double ahead = (down ? at<axis>(speed, 0) : at<axis>(speed, 1)) - donor;
-        const double share = std::abs(flux) / (down ? at<axis>(mass, 1) : at<axis>(mass, 0));
-        const double here = width(0), behind = down ? width(1) : width(-1);
+        // All are loaded before it is decided which count, so that compilers need no branches.
+        const double before = at<axis>(speed, -1), first = at<axis>(speed, 0), second = at<axis>(speed, 1),
+                     after = at<axis>(speed, 2);
+        const double mass_first = at<axis>(mass, 0), mass_second = at<axis>(mass, 1);
+        const double width_before = width(-1), here = width(0), width_second = width(1);
+        const double donor = down ? second : first;
+        const double up = donor - (down ? after : before), ahead = (down ? first : second) - donor;
+        const double share = std::abs(flux) / (down ? mass_second : mass_first);
+        const double behind = down ? width_second : width_before;
         const double mean =
             here * ((2.0 - share) * std::abs(ahead) / here + (1.0 + share) * std::abs(up) / behind) / 6.0;
         const double size = std::min(mean, std::min(std::abs(up), std::abs(ahead)));
