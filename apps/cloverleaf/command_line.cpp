@@ -15,6 +15,15 @@ Parsed parse(const char* program, int argc, char** argv, bool speaks) {
   app.add_flag("--check", line.mesh.check, "every loop is watched for what it reads and writes; slow");
   app.add_option("--steps", line.steps, "end after so many steps, instead of where the deck says")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+  line.checkpoints.name = program;
+  app.add_option("--checkpoint-every", line.checkpoints.every_s,
+                 "seconds from one checkpoint to the next; it goes on from the last one")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--checkpoint-loops", line.checkpoints.every_loops, "loops from one checkpoint to the next")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
+  app.add_option("--checkpoint-before", line.checkpoints.before,
+                 "only before loops of this name, instead of where it is smallest");
+  app.add_option("--checkpoint-name", line.checkpoints.name, "of the checkpoints")->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "mesh/mesh.hpp"
+#include "mesh/protection.hpp"
 
 namespace clover {
 
@@ -12,6 +12,8 @@ struct CommandLine {
   std::string deck;
   perdure::mesh::Options mesh;
   std::int64_t steps = 0;  ///< 0: as the deck says
+  perdure::mesh::Policy checkpoints;
+  bool protects() const { return checkpoints.every_s > 0 || checkpoints.every_loops > 0; }
 };
 
 /// Or the exit status, after what there is to say was said, where `speaks`.

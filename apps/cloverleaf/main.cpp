@@ -9,12 +9,14 @@
 #include "command_line.hpp"
 #include "hydro.hpp"
 #include "mesh/mpi_ranks.hpp"
+#include "perdure/perdure_mpi.hpp"
 #include "report.hpp"
 #include "state_hash.hpp"
 
 namespace {
 
 using namespace clover;
+using perdure::mesh::Protection;
 
 constexpr double kLeastTimestep = 1e-7;
 
@@ -36,13 +38,16 @@ Timestep timestep(Fields& fields, const Deck& deck, double before) {
   return made;
 }
 
-void simulate(perdure::mesh::Mesh& mesh, const perdure::mesh::Block& block, const CommandLine& line, const Deck& deck) {
+void simulate(perdure::mesh::Mesh& mesh, const perdure::mesh::Block& block, const CommandLine& line, const Deck& deck,
+              perdure::Handle& handle) {
   const double begin = MPI_Wtime();
   const Report report(mesh.ranks().rank() == 0);
   report.begin(deck, line.deck, mesh.ranks().size(), mesh.options().threads);
   Fields fields(mesh, block, deck);
   initialise(fields, deck);
   report.summary(0, 0, summarise(fields));
+  const Protection* const protection = handle ? &perdure::mesh::protect(mesh, handle, line.checkpoints) : nullptr;
+  if (protection != nullptr) report.goes_on(*protection);
 
   // What changes from step to step is in the fields, or follows from the deck, the number of steps, and from what
   // reductions said.
@@ -64,6 +69,7 @@ void simulate(perdure::mesh::Mesh& mesh, const perdure::mesh::Block& block, cons
   // The solution is that of the deck's own end.
   if (deck.test_problem > 0 && line.steps == 0) report.verdict(deck.test_problem, summary.kinetic_energy);
   const std::uint64_t hash = state_hash(fields);
+  if (protection != nullptr) report.checkpoints(*protection);
   report.end(summary.kinetic_energy, MPI_Wtime() - begin, hash);
 }
 
@@ -73,6 +79,7 @@ int run(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const auto [line, status] = parse(kProgram, argc, argv, rank == 0);
   if (!line) return status;
+  perdure::Handle handle;
   std::optional<perdure::mesh::Mesh> mesh;
   const perdure::mesh::Block* block = nullptr;
   Deck deck;
@@ -84,7 +91,10 @@ int run(int argc, char** argv) {
     if (rank == 0) std::fprintf(stderr, "%s: %s\n", kProgram, refused.what());
     return 2;
   }
-  simulate(*mesh, *block, *line, deck);
+  if (line->protects()) handle = perdure::open_mpi(MPI_COMM_WORLD).value();
+  simulate(*mesh, *block, *line, deck, handle);
+  mesh.reset();
+  if (handle) handle.close().value();
   return 0;
 }
 
@@ -92,6 +102,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   int status = 1;
   try {
     status = run(argc, argv);

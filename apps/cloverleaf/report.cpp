@@ -1,5 +1,6 @@
 #include "report.hpp"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
@@ -36,6 +37,27 @@ void Report::verdict(std::int64_t problem, double kinetic_energy) const {
   const double percent = std::abs(100.0 * (kinetic_energy / expected) - 100.0);
   std::printf(" Test problem %4" PRId64 " is within %16.7E %% of the expected solution\n", problem, percent);
   std::printf(" This test is considered %s\n", percent < 0.001 ? "PASSED" : "NOT PASSED");
+}
+
+void Report::goes_on(const perdure::mesh::Protection& protection) const {
+  if (!speaks_ || !protection.restarted()) return;
+  std::printf(" It goes on from the checkpoint before loop %" PRIu64 "; loops up to it are skipped\n",
+              protection.goes_on_at());
+}
+
+void Report::checkpoints(const perdure::mesh::Protection& protection) const {
+  if (!speaks_) return;
+  const auto& taken = protection.taken();
+  std::printf(" Checkpoints: %zu\n", taken.size());
+  if (taken.empty()) return;
+  double longest = 0;
+  for (const auto& one : taken) longest = std::max(longest, one.blocking_s);
+  const auto& last = taken.back();
+  std::printf(
+      " The last one, before loop '%s': %.3f MB, %.2f %% of the state of %.3f MB; the longest blocked for %.1f ms\n",
+      last.before.c_str(), static_cast<double>(last.bytes) * 1e-6,
+      100.0 * static_cast<double>(last.bytes) / static_cast<double>(last.state_bytes),
+      static_cast<double>(last.state_bytes) * 1e-6, longest * 1e3);
 }
 
 void Report::end(double kinetic_energy, double seconds, std::uint64_t hash) const {

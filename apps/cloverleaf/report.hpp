@@ -5,6 +5,7 @@
 
 #include "deck.hpp"
 #include "hydro.hpp"
+#include "mesh/protection.hpp"
 
 namespace clover {
 
@@ -14,6 +15,10 @@ class Report {
   void begin(const Deck& deck, const std::string& path, int ranks, int threads) const;
   void step(std::int64_t step, double time, const char* control, double dt) const;
   void summary(std::int64_t step, double time, const Summary& summary) const;
+  /// Where a restart goes to, if it is one.
+  void goes_on(const perdure::mesh::Protection& protection) const;
+  /// What was saved.
+  void checkpoints(const perdure::mesh::Protection& protection) const;
   /// Whether the test problem was solved.
   void verdict(std::int64_t problem, double kinetic_energy) const;
   void end(double kinetic_energy, double seconds, std::uint64_t hash) const;

@@ -50,6 +50,20 @@ endforeach()
 perdure_test(test_cloverleaf SOURCES cloverleaf/deck_test.cpp cloverleaf/deck.cpp)
 target_include_directories(test_cloverleaf PRIVATE cloverleaf)
 
+# Programs on the mesh library; one script, apps/tests/run_mesh, knows the scenarios.
+function(mesh_app_test name)
+  add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tests/run_mesh ${ARGN})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS apps
+    ENVIRONMENT "PERDURE_TEST_MPIRUN=${MPIEXEC_EXECUTABLE}")
+endfunction()
+
+set(tea_bm_1 $<TARGET_FILE:tealeaf> ${CMAKE_CURRENT_SOURCE_DIR}/tealeaf/decks/tea_bm_1.in)
+mesh_app_test(Apps.TealeafGivesThePublishedAnswerInThePublishedIterations tealeaf_benchmark ${tea_bm_1})
+mesh_app_test(Apps.TealeafsSolversGiveTheSameAnswer tealeaf_solvers ${tea_bm_1})
+mesh_app_test(Apps.TealeafsLoopsDoWhatTheySay tealeaf_checked ${tea_bm_1})
+mesh_app_test(Apps.TealeafRefusesWrongDecksByLineAndKey tealeaf_wrong_deck ${tea_bm_1})
+mesh_app_test(Apps.TealeafReproducesItsBitsOnAnyNumberOfRanksAndThreads tealeaf_reproducible ${tea_bm_1})
+
 # The README's demonstrations, as make runs them. They kill for themselves.
 if(NOT PERDURE_SANITIZE)
   foreach(demonstration demo demo-nodes demo-elastic)

@@ -1,7 +1,8 @@
 #include "mesh/ghosts.hpp"
 
 #include <algorithm>
-#include <cstring>
+
+#include "mesh/rows.hpp"
 
 namespace perdure::mesh {
 namespace {
@@ -20,32 +21,6 @@ Box slab(const Dataset& set, unsigned dimension, bool above, bool ghosts) {
   slab.begin[dimension] = upwards ? end : end - width;
   slab.end[dimension] = upwards ? end + width : end;
   return slab;
-}
-
-template <class Use>
-void each_row(const Box& box, const Use& use) {
-  Index at = box.begin;
-  const std::int64_t ny = box.dimensions > 1 ? box.end[1] - box.begin[1] : 1;
-  const std::int64_t nz = box.dimensions > 2 ? box.end[2] - box.begin[2] : 1;
-  for (std::int64_t z = 0; z < nz; ++z)
-    for (std::int64_t y = 0; y < ny; ++y) {
-      at[1] = box.begin[1] + y;
-      at[2] = box.begin[2] + z;
-      use(at);
-    }
-}
-
-std::size_t bytes_of(const Dataset& set, const Box& box) {
-  return static_cast<std::size_t>(box.elements()) * set.element_bytes();
-}
-
-void copy_rows(const Dataset& set, const Box& box, std::byte* packed, bool out) {
-  const std::size_t row = static_cast<std::size_t>(box.end[0] - box.begin[0]) * set.element_bytes();
-  each_row(box, [&](const Index& at) {
-    std::byte* place = set.address(at);
-    std::memcpy(out ? packed : place, out ? place : packed, row);
-    packed += row;
-  });
 }
 
 }  // namespace
@@ -87,15 +62,11 @@ void GhostExchange::fill(std::span<Dataset* const> sets, unsigned dimension) {
     const int peer = division.neighbour(ranks_.rank(), dimension, above);
     if (peer < 0) continue;
     std::size_t bytes = 0;
-    for (const Dataset* set : sets) bytes += bytes_of(*set, slab(*set, dimension, above, false));
+    for (const Dataset* set : sets) bytes += packed_bytes(*set, slab(*set, dimension, above, false));
     out_[count].resize(std::max(out_[count].size(), bytes));
     in_[count].resize(std::max(in_[count].size(), bytes));
     std::byte* packed = out_[count].data();
-    for (const Dataset* set : sets) {
-      const Box own = slab(*set, dimension, above, false);
-      copy_rows(*set, own, packed, true);
-      packed += bytes_of(*set, own);
-    }
+    for (const Dataset* set : sets) packed = pack(*set, slab(*set, dimension, above, false), packed);
     sends[count] = {peer, std::span(out_[count]).first(bytes)};
     receives[count] = {peer, std::span(in_[count]).first(bytes)};
     bytes_sent_ += bytes;
@@ -107,11 +78,7 @@ void GhostExchange::fill(std::span<Dataset* const> sets, unsigned dimension) {
   for (const bool above : {false, true}) {
     if (division.neighbour(ranks_.rank(), dimension, above) < 0) continue;
     const std::byte* packed = in_[count++].data();
-    for (const Dataset* set : sets) {
-      const Box ghosts = slab(*set, dimension, above, true);
-      copy_rows(*set, ghosts, const_cast<std::byte*>(packed), false);
-      packed += bytes_of(*set, ghosts);
-    }
+    for (const Dataset* set : sets) packed = unpack(*set, slab(*set, dimension, above, true), packed);
   }
 }
 

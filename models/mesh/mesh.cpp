@@ -25,7 +25,7 @@ std::string_view base_name(std::string_view path) { return path.substr(path.find
 }  // namespace
 
 Mesh::Mesh(std::unique_ptr<Ranks> ranks, Options options)
-    : ranks_(std::move(ranks)), options_(options), ghosts_(*ranks_) {
+    : ranks_(std::move(ranks)), options_(options), ghosts_(*ranks_), transfers_(*ranks_) {
   if (options_.threads < 1) refuse("threads", "there must be one at least");
   if (options_.check) options_.threads = 1;
 #if !defined(_OPENMP)
@@ -85,7 +85,7 @@ std::optional<Box> Mesh::begin_loop(const LoopName& name, const Block& block, co
             accesses_.push_back(track::Access::reads(use.set->id, moved(range, offsets)));
         if (use.mode != track::Access::Mode::read) accesses_.push_back(track::Access::writes(use.set->id, range));
       }
-    if (!follower_->loop(id_of(name), name.text, accesses_)) return std::nullopt;
+    if (!follower_->loop(id_of(name), name.text, accesses_, open_reductions_ == 0)) return std::nullopt;
   }
   if (range.empty()) return std::nullopt;
   stale_.clear();
@@ -113,6 +113,21 @@ std::optional<Box> Mesh::begin_loop(const LoopName& name, const Block& block, co
     if (use.mode != track::Access::Mode::read) use.set->ghosts_good = false;
   const Box mine = intersection(range, block.part);
   return mine.empty() ? std::nullopt : std::optional(mine);
+}
+
+void Mesh::transfer(LoopName name, std::span<const Transfer> transfers) {
+  if (const std::string defect = defect_of(transfers); !defect.empty())
+    refuse(std::string("transfer '") + name.text + "'", defect);
+  if (follower_) {
+    accesses_.clear();
+    for (const Transfer& one : transfers) {
+      if (one.to_range.empty()) continue;
+      accesses_.push_back(track::Access::reads(one.from->id, one.from_range()));
+      accesses_.push_back(track::Access::writes(one.to->id, one.to_range));
+    }
+    if (!follower_->loop(id_of(name), name.text, accesses_, open_reductions_ == 0)) return;
+  }
+  transfers_.run(transfers);
 }
 
 void Mesh::collect(std::initializer_list<Reduction*> reductions) {
@@ -149,6 +164,13 @@ void Mesh::collect(std::initializer_list<Reduction*> reductions) {
   }
   if (follower_) follower_->answer(std::as_writable_bytes(std::span(values_)));
   for (std::size_t i = 0; i < reductions.size(); ++i) (*(reductions.begin() + i))->set(values_[i]);
+}
+
+void Mesh::tick() {
+  if (!follower_ || follower_->knows_answer()) return;
+  double wanted = follower_->wants_checkpoint() ? 1 : 0;
+  ranks_->combine(std::span(&wanted, 1), Ranks::Combine::most);
+  if (wanted != 0) follower_->checkpoint_is_wanted();
 }
 
 }  // namespace perdure::mesh

@@ -1,0 +1,25 @@
+#pragma once
+// What programs on a mesh have in common: options, errors, and the hash of what they end with.
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+
+#include "mesh/mesh.hpp"
+
+/// What the user wrote is wrong: the program says so and ends with status 2.
+struct WrongInput : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// --threads, --reproducible, --check.
+void add_mesh_options(CLI::App& app, perdure::mesh::Options& options);
+
+/// Parses the command line and runs `body` between MPI_Init and MPI_Finalize. What main() returns: 0, or 2 where the
+/// user is wrong; other errors abort the job.
+int run_program(CLI::App& app, int argc, char** argv, const std::function<void()>& body);
+
+/// Of the elements of `sets` on cells 0 to before `cells[d]` of their block: the same for the same bits, on however
+/// many ranks. [collective]
+std::string state_hash(perdure::mesh::Mesh& mesh, std::initializer_list<const perdure::mesh::Data<double>*> sets);
