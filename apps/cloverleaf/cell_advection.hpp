@@ -12,7 +12,7 @@ namespace clover {
 template <unsigned own, unsigned... others>
 void cell_volumes(Fields& fields) {
   fields.loop(
-      "volumes for cells", fields.cells(2),
+      name_along<own>(fields, "volumes for cells"), fields.cells(2),
       [](auto& before, auto& after, const auto& volume, const auto& flux, const auto&... other) {
         const double out = outflow<own>(flux);
         const double all = volume(0) + (out + ... + outflow<others>(other));
@@ -38,7 +38,7 @@ template <unsigned axis>
 void face_fluxes(Fields& fields, const Box& faces) {
   const Stencil cells = steps<axis>(-2, 1), beside = steps<axis>(-1, 0);
   fields.loop(
-      "fluxes of cells", faces,
+      name_along<axis>(fields, "fluxes of cells"), faces,
       [](auto& mass_flux, auto& energy_flux, const auto& volume_flux, const auto& volume, const auto& density,
          const auto& energy, const auto& width) {
         // All are loaded before it is decided which count, so that compilers need no branches.
@@ -67,7 +67,7 @@ template <unsigned axis>
 void move_cells(Fields& fields) {
   const Stencil faces = steps<axis>(0, 1);
   fields.loop(
-      "move cells", fields.cells(),
+      name_along<axis>(fields, "move cells"), fields.cells(),
       [](auto& density, auto& energy, const auto& volume, const auto& volume_flux, const auto& mass_flux,
          const auto& energy_flux) {
         const double mass = density(0) * volume(0);
