@@ -17,6 +17,12 @@ inline Stencil steps(std::int64_t first, std::int64_t last) {
   return Stencil::from_to(steps<axis>(first), steps<axis>(last));
 }
 
+/// Loops of different axes are different loops.
+template <unsigned axis>
+const char* name_along(Fields& fields, const char* what) {
+  return fields.name(std::string(what) + " along " + kAxes[axis]);
+}
+
 /// The element so many steps along the axis.
 template <unsigned axis, class Accessor>
 inline double at(const Accessor& accessor, std::int64_t count) {

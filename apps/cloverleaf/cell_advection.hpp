@@ -12,7 +12,7 @@ namespace clover {
 template <unsigned own, unsigned... others>
 void cell_volumes(Fields& fields) {
   fields.loop(
-      "volumes for cells", fields.cells(2),
+      name_along<own>(fields, "volumes for cells"), fields.cells(2),
       [](auto& before, auto& after, const auto& volume, const auto& flux, const auto&... other) {
         const double out = outflow<own>(flux);
         const double all = volume(0) + (out + ... + outflow<others>(other));
@@ -23,13 +23,14 @@ void cell_volumes(Fields& fields) {
       read(*fields.volume_flux[own], steps<own>(0, 1)), read(*fields.volume_flux[others], steps<others>(0, 1))...);
 }
 
-/// By how much the value at the face differs from the donor's. `share` of the donor's cell goes through it.
+/// The value at the face, in the direction of the flow. `share` of the donor's cell goes through it.
 inline double limited(double upwind, double donor, double downwind, double share, double up_weight,
                       double down_weight) {
   const double up = donor - upwind, down = downwind - donor;
-  const double size = std::min(std::min(std::abs(up), std::abs(down)),
-                               (1.0 / 6.0) * (up_weight * std::abs(up) + down_weight * std::abs(down)));
-  return up * down > 0.0 ? (1.0 - share) * std::copysign(size, down) : 0.0;
+  const double size = std::min((1.0 / 6.0) * (up_weight * std::abs(up) + down_weight * std::abs(down)),
+                               std::min(std::abs(up), std::abs(down)));
+  const double rest = up * down > 0.0 ? 1.0 - share : 0.0;
+  return donor + rest * std::copysign(size, down);
 }
 
 /// The original goes one face further, into the halo; what it has there is mirrored over before anybody reads it.
@@ -37,26 +38,25 @@ template <unsigned axis>
 void face_fluxes(Fields& fields, const Box& faces) {
   const Stencil cells = steps<axis>(-2, 1), beside = steps<axis>(-1, 0);
   fields.loop(
-      "fluxes of cells", faces,
+      name_along<axis>(fields, "fluxes of cells"), faces,
       [](auto& mass_flux, auto& energy_flux, const auto& volume_flux, const auto& volume, const auto& density,
          const auto& energy, const auto& width) {
+        // All are loaded before it is decided which count, so that compilers need no branches.
         const double flux = volume_flux(0);
+        const double r0 = at<axis>(density, -2), r1 = at<axis>(density, -1), r2 = at<axis>(density, 0),
+                     r3 = at<axis>(density, 1);
+        const double e0 = at<axis>(energy, -2), e1 = at<axis>(energy, -1), e2 = at<axis>(energy, 0),
+                     e3 = at<axis>(energy, 1);
+        const double v1 = at<axis>(volume, -1), v2 = at<axis>(volume, 0);
+        const double w1 = width(-1), w2 = width(0), w3 = width(1);
         const bool up = flux > 0.0;  // else the cell above the face is the donor
-        const double rho_donor = up ? at<axis>(density, -1) : at<axis>(density, 0);
-        const double rho_upwind = up ? at<axis>(density, -2) : at<axis>(density, 1);
-        const double rho_downwind = up ? at<axis>(density, 0) : at<axis>(density, -1);
-        const double e_donor = up ? at<axis>(energy, -1) : at<axis>(energy, 0);
-        const double e_upwind = up ? at<axis>(energy, -2) : at<axis>(energy, 1);
-        const double e_downwind = up ? at<axis>(energy, 0) : at<axis>(energy, -1);
-        const double volume_donor = up ? at<axis>(volume, -1) : at<axis>(volume, 0);
-        const double share = std::abs(flux) / volume_donor;
-        const double up_weight = (1.0 + share) * (width(0) / (up ? width(-1) : width(1)));
-        const double down_weight = 2.0 - share;
-        const double mass =
-            flux * (rho_donor + limited(rho_upwind, rho_donor, rho_downwind, share, up_weight, down_weight));
-        const double mass_share = std::abs(mass) / (rho_donor * volume_donor);
+        const double rho = up ? r1 : r2, donor_volume = up ? v1 : v2, behind = up ? w1 : w3;
+        const double share = std::abs(flux) / donor_volume;
+        const double up_weight = (1.0 + share) * (w2 / behind), down_weight = 2.0 - share;
+        const double mass = flux * limited(up ? r0 : r3, rho, up ? r2 : r1, share, up_weight, down_weight);
+        const double mass_share = std::abs(mass) / (rho * donor_volume);
         mass_flux(0) = mass;
-        energy_flux(0) = mass * (e_donor + limited(e_upwind, e_donor, e_downwind, mass_share, up_weight, down_weight));
+        energy_flux(0) = mass * limited(up ? e0 : e3, up ? e1 : e2, up ? e2 : e1, mass_share, up_weight, down_weight);
       },
       write(*fields.mass_flux[axis]), write(fields.energy_flux), read(*fields.volume_flux[axis]),
       read(fields.volume_before, beside), read(fields.density1, cells), read(fields.energy1, cells),
@@ -67,7 +67,7 @@ template <unsigned axis>
 void move_cells(Fields& fields) {
   const Stencil faces = steps<axis>(0, 1);
   fields.loop(
-      "move cells", fields.cells(),
+      name_along<axis>(fields, "move cells"), fields.cells(),
       [](auto& density, auto& energy, const auto& volume, const auto& volume_flux, const auto& mass_flux,
          const auto& energy_flux) {
         const double mass = density(0) * volume(0);

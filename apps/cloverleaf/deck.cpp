@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -72,7 +73,8 @@ class Reader {
     Number value{};
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (word.empty()) fail(key, "its value is missing");
-    if (error != std::errc() || end != word.data() + word.size()) fail(key, "'" + word + "' is no number");
+    const bool whole = error == std::errc() && end == word.data() + word.size();
+    if (!whole || !std::isfinite(static_cast<double>(value))) fail(key, "'" + word + "' is no number");
     return value;
   }
 

@@ -2,6 +2,7 @@
 // What CloverLeaf 2D and 3D have on their mesh: fields that are of cells, nodes and faces, and coordinates. What there
 // is for each direction comes as arrays, x first. Level 0 is the beginning of a time step, level 1 its end.
 #include <array>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,11 +39,15 @@ struct Fields {
   Box faces(unsigned axis) const;
   std::int64_t cell_count(unsigned axis) const { return block.cells[axis]; }
 
+  /// For names of loops, which must last: the same text is the same pointer.
+  const char* name(const std::string& text) { return names.insert(text).first->c_str(); }
+
   template <class Kernel, class... Arguments>
   void loop(perdure::mesh::LoopName name, const Box& range, const Kernel& kernel, const Arguments&... arguments) {
     mesh.par_loop(name, block, range, kernel, arguments...);
   }
 
+  std::set<std::string> names;
   perdure::mesh::Mesh& mesh;
   const perdure::mesh::Block& block;
   unsigned dimensions;

@@ -33,8 +33,9 @@ void artificial_viscosity(Fields& fields) {
         const double ax = std::max(1.0e-16, std::abs(px)), ay = std::max(1.0e-16, std::abs(py));
         const double slope = std::sqrt(ax * ax + ay * ay);
         const double length = std::min(std::abs(dx(0) * slope / ax), std::abs(dy(0) * slope / ay));
-        const bool spreads = limiter > 0.0 || divergence >= 0.0;
-        viscosity(0) = spreads ? 0.0 : 2.0 * rho(0) * (length * length) * limiter * limiter;
+        const bool spreads = (limiter > 0.0) | (divergence >= 0.0);
+        const double strength = spreads ? 0.0 : limiter;
+        viscosity(0) = 2.0 * rho(0) * (length * length) * strength * strength;
       },
       write(fields.viscosity), read(fields.density0), read(fields.pressure, star), read(*fields.velocity0[0], kNodes),
       read(*fields.velocity0[1], kNodes), along(fields.cell_width[0]), along(fields.cell_width[1]));

@@ -59,8 +59,9 @@ void artificial_viscosity(Fields& fields) {
         const double slope = std::sqrt(ax * ax + ay * ay + az * az);
         const double length = std::min(std::min(std::abs(dx(0) * slope / ax), std::abs(dy(0) * slope / ay)),
                                        std::abs(dz(0) * slope / az));
-        const bool spreads = limiter > 0.0 || divergence >= 0.0;
-        viscosity(0) = spreads ? 0.0 : 2.0 * rho(0) * (length * length) * limiter * limiter;
+        const bool spreads = (limiter > 0.0) | (divergence >= 0.0);
+        const double strength = spreads ? 0.0 : limiter;
+        viscosity(0) = 2.0 * rho(0) * (length * length) * strength * strength;
       },
       write(fields.viscosity), read(fields.density0), read(fields.pressure, star), read(*fields.velocity0[0], kNodes),
       read(*fields.velocity0[1], kNodes), read(*fields.velocity0[2], kNodes), read(*fields.area[0]),

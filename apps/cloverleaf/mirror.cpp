@@ -17,8 +17,6 @@ std::array<std::int64_t, 2> extent(const Fields& fields, const Mirrored& mirrore
 // in the directions in which fluxes lie between edges.
 void mirror_layer(Fields& fields, const Mirrored& mirrored, unsigned axis, bool above, std::int64_t layer,
                   std::int64_t depth) {
-  static constexpr const char* kNames[3][2] = {
-      {"mirror below x", "mirror above x"}, {"mirror below y", "mirror above y"}, {"mirror below z", "mirror above z"}};
   Field& field = *mirrored.field;
   const std::int64_t outermost = above ? fields.cell_count(axis) - 1 + field.shape().more[axis] : 0;
   const std::int64_t here = above ? outermost + layer : -layer;
@@ -35,7 +33,7 @@ void mirror_layer(Fields& fields, const Mirrored& mirrored, unsigned axis, bool 
   const double sign = static_cast<int>(axis) == mirrored.flips ? -1 : 1;
   const Stencil there = Stencil::from_to(offset, offset);
   fields.loop(
-      kNames[axis][above ? 1 : 0], range,
+      fields.name("mirror " + field.name() + (above ? " above " : " below ") + kAxes[axis]), range,
       [=, dx = offset[0], dy = offset[1], dz = offset[2]](auto& halo, const auto& inner) {
         halo(0) = sign * inner(dx, dy, dz);
       },

@@ -12,7 +12,7 @@ namespace clover {
 template <unsigned own, unsigned... others>
 void node_volumes(Fields& fields) {
   fields.loop(
-      "volumes for nodes", fields.cells(2),
+      name_along<own>(fields, "volumes for nodes"), fields.cells(2),
       [](auto& after, auto& before, const auto& volume, const auto& flux, const auto&... other) {
         const double all = (volume(0) + ... + outflow<others>(other));
         after(0) = all;
@@ -50,7 +50,7 @@ void node_masses(Fields& fields) {
   low[axis] = 0;
   high[axis] = 1;
   fields.loop(
-      "fluxes of nodes", nodes_along<axis>(fields, -2, 2),
+      name_along<axis>(fields, "fluxes of nodes"), nodes_along<axis>(fields, -2, 2),
       [](auto& node_flux, const auto& mass_flux) {
         node_flux(0) = mean_around<dimensions>([&](std::int64_t x, std::int64_t y, std::int64_t z) {
           return mass_flux(axis == 0 ? x + 1 : x, axis == 1 ? y + 1 : y, axis == 2 ? z + 1 : z);
@@ -58,7 +58,7 @@ void node_masses(Fields& fields) {
       },
       write(fields.node_flux), read(*fields.mass_flux[axis], Stencil::from_to(low, high)));
   fields.loop(
-      "masses of nodes", nodes_along<axis>(fields, -1, 2),
+      name_along<axis>(fields, "masses of nodes"), nodes_along<axis>(fields, -1, 2),
       [](auto& after, auto& before, const auto& density, const auto& volume, const auto& node_flux) {
         const double mass = mean_around<dimensions>(
             [&](std::int64_t x, std::int64_t y, std::int64_t z) { return density(x, y, z) * volume(x, y, z); });
@@ -73,15 +73,19 @@ void node_masses(Fields& fields) {
 template <unsigned axis>
 void move_velocity(Fields& fields, Field& velocity) {
   fields.loop(
-      "fluxes of momentum", nodes_along<axis>(fields, -1, 1),
+      name_along<axis>(fields, "fluxes of momentum"), nodes_along<axis>(fields, -1, 1),
       [](auto& momentum_flux, const auto& node_flux, const auto& mass, const auto& speed, const auto& width) {
         const double flux = node_flux(0);
         const bool down = flux < 0.0;  // the node above is the donor
-        const double donor = down ? at<axis>(speed, 1) : at<axis>(speed, 0);
-        const double up = donor - (down ? at<axis>(speed, 2) : at<axis>(speed, -1));
-        const double ahead = (down ? at<axis>(speed, 0) : at<axis>(speed, 1)) - donor;
-        const double share = std::abs(flux) / (down ? at<axis>(mass, 1) : at<axis>(mass, 0));
-        const double here = width(0), behind = down ? width(1) : width(-1);
+        // All are loaded before it is decided which count, so that compilers need no branches.
+        const double before = at<axis>(speed, -1), first = at<axis>(speed, 0), second = at<axis>(speed, 1),
+                     after = at<axis>(speed, 2);
+        const double mass_first = at<axis>(mass, 0), mass_second = at<axis>(mass, 1);
+        const double width_before = width(-1), here = width(0), width_second = width(1);
+        const double donor = down ? second : first;
+        const double up = donor - (down ? after : before), ahead = (down ? first : second) - donor;
+        const double share = std::abs(flux) / (down ? mass_second : mass_first);
+        const double behind = down ? width_second : width_before;
         const double mean =
             here * ((2.0 - share) * std::abs(ahead) / here + (1.0 + share) * std::abs(up) / behind) / 6.0;
         const double size = std::min(mean, std::min(std::abs(up), std::abs(ahead)));
@@ -91,7 +95,7 @@ void move_velocity(Fields& fields, Field& velocity) {
       write(fields.momentum_flux), read(fields.node_flux), read(fields.node_mass_before, steps<axis>(0, 1)),
       read(velocity, steps<axis>(-1, 2)), along(fields.cell_width[axis]));
   fields.loop(
-      "move velocity", fields.nodes(),
+      name_along<axis>(fields, "move velocity"), fields.nodes(),
       [](auto& speed, const auto& before, const auto& after, const auto& momentum_flux) {
         speed(0) = (speed(0) * before(0) + at<axis>(momentum_flux, -1) - momentum_flux(0)) / after(0);
       },

@@ -7,9 +7,9 @@
 namespace clover {
 namespace {
 
-void copy_level(Fields& fields, const char* name, Field& from, Field& to, const Box& range) {
+void copy_level(Fields& fields, const std::string& name, Field& from, Field& to, const Box& range) {
   fields.loop(
-      name, range, [](auto& out, const auto& in) { out(0) = in(0); }, write(to), read(from));
+      fields.name(name + to.name()), range, [](auto& out, const auto& in) { out(0) = in(0); }, write(to), read(from));
 }
 
 }  // namespace
@@ -45,16 +45,16 @@ void advance(Fields& fields, double dt, bool x_first) {
   const Mirrored pressure[] = {cell(fields.pressure)};
   mirror(fields, pressure, 1);
   // Only the pressure was wanted. The correction begins at level 0 in any case; the original does this all the same.
-  copy_level(fields, "revert", fields.density0, fields.density1, fields.cells());
-  copy_level(fields, "revert", fields.energy0, fields.energy1, fields.cells());
+  copy_level(fields, "revert ", fields.density0, fields.density1, fields.cells());
+  copy_level(fields, "revert ", fields.energy0, fields.energy1, fields.cells());
   accelerate(fields, dt);
   correct(fields, dt);
   volume_fluxes(fields, dt);
   advect(fields, x_first);
-  copy_level(fields, "reset", fields.density1, fields.density0, fields.cells());
-  copy_level(fields, "reset", fields.energy1, fields.energy0, fields.cells());
+  copy_level(fields, "reset ", fields.density1, fields.density0, fields.cells());
+  copy_level(fields, "reset ", fields.energy1, fields.energy0, fields.cells());
   for (unsigned axis = 0; axis < fields.dimensions; ++axis)
-    copy_level(fields, "reset", *fields.velocity1[axis], *fields.velocity0[axis], fields.nodes());
+    copy_level(fields, "reset ", *fields.velocity1[axis], *fields.velocity0[axis], fields.nodes());
 }
 
 }  // namespace clover
