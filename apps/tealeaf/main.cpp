@@ -64,7 +64,8 @@ class Simulation {
   }
   void end() {
     if (deck_.test_problem > 0 && speaks_) judge();
-    const std::string hash = state_hash(mesh_, {&equation_.energy1});
+    Field* const state[] = {&equation_.energy1};
+    const std::string hash = state_hash(mesh_, state);
     if (speaks_) std::printf("final state hash: %s\n", hash.c_str());
   }
 

@@ -45,6 +45,11 @@ mesh_app_test(Apps.TealeafsSolversGiveTheSameAnswer tealeaf_solvers ${tea_bm_1})
 mesh_app_test(Apps.TealeafsLoopsDoWhatTheySay tealeaf_checked ${tea_bm_1})
 mesh_app_test(Apps.TealeafRefusesWrongDecksByLineAndKey tealeaf_wrong_deck ${tea_bm_1})
 mesh_app_test(Apps.TealeafReproducesItsBitsOnAnyNumberOfRanksAndThreads tealeaf_reproducible ${tea_bm_1})
+set(taylor_green $<TARGET_FILE:taylor_green>)
+mesh_app_test(Apps.TaylorGreenLosesTheEnergyThatFrictionTakes taylor_energy ${taylor_green})
+mesh_app_test(Apps.TaylorGreenConvergesWithTheFourthOrder taylor_order ${taylor_green})
+mesh_app_test(Apps.TaylorGreensLoopsDoWhatTheySay taylor_checked ${taylor_green})
+mesh_app_test(Apps.TaylorGreenReproducesItsBitsOnAnyNumberOfRanksAndThreads taylor_reproducible ${taylor_green})
 
 # The README's demonstrations, as make runs them. They kill for themselves.
 if(NOT PERDURE_SANITIZE)
