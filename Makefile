@@ -3,13 +3,14 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo demo-nodes demo-elastic demo-programs test campaign mutants unit build install docs bench bench-redundancy bench-elastic studies format clean \
+.PHONY: help demo demo-nodes demo-elastic demo-mesh demo-programs test campaign mutants unit build install docs bench bench-redundancy bench-elastic studies format clean \
   bootstrap bootstrap-required
 
 help:
 	@echo "make demo              kill a rank of an N-body run, restart it, compare the results"
 	@echo "make demo-nodes        destroy a node and the store's content, restart on a spare node, compare the results"
 	@echo "make demo-elastic      lose a rank and go on with 3 instead of 4, then with 2; compare the results, plot the field"
+	@echo "make demo-mesh         kill a hydrodynamics code that has no checkpoint code, go on with 2 ranks instead of 4, compare the results"
 	@echo "make build             everything, optimised, in build/release"
 	@echo "make install PREFIX=P  library, programs and headers below P (default /usr/local)"
 	@echo "make test              everything that CI runs"
@@ -37,6 +38,14 @@ demo-nodes: demo-programs
 demo-elastic: demo-programs
 	@echo "== 3 of 3: the demonstration, some 20 s"
 	@tools/demo-elastic
+
+demo-mesh:
+	@echo "== 1 of 3: packages"
+	@tools/bootstrap --demo && echo "  all are here"
+	@echo "== 2 of 3: building the library, the daemon and CloverLeaf in build/demo; some 2 min on 2 processors, once"
+	@tools/build --progress demo clover3d
+	@echo "== 3 of 3: the demonstration, some 60 s"
+	@tools/demo-mesh
 
 demo-programs:
 	@echo "== 1 of 3: packages"

@@ -32,6 +32,22 @@ foreach(program IN ITEMS c cpp f90)
   endif()
 endforeach()
 
+# The mini-applications on the mesh; apps/tests/run_clover knows the scenarios. The tiny decks have two cells in all
+# directions but x, so that five ranks are the most.
+function(clover_test name scenario size deck)
+  add_test(NAME Apps.Clover${size}_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tests/run_clover ${scenario}
+    $<TARGET_FILE:clover${size}> ${CMAKE_CURRENT_SOURCE_DIR}/${deck} ${ARGN})
+  set_tests_properties(Apps.Clover${size}_${name} PROPERTIES TIMEOUT 300 LABELS apps
+    ENVIRONMENT "PERDURE_TEST_MPIRUN=${MPIEXEC_EXECUTABLE}")
+endfunction()
+foreach(size IN ITEMS 2d 3d)
+  clover_test(FindsTheKnownSolution solves ${size} cloverleaf/decks/clover${size}_tiny.in 1 2 5)
+  clover_test(HasTheSameFieldsOnAnyNumberOfRanks same_fields ${size} tests/clover${size}.in 1 2 3 4)
+  clover_test(HasTheSameSumsOnAnyNumberOfRanksIfAskedTo same_sums ${size} tests/clover${size}.in 1 3)
+  clover_test(ReadsAndWritesWhatItsLoopsSay keeps_to_what_it_says ${size} cloverleaf/decks/clover${size}_tiny.in 6)
+  clover_test(RefusesWrongDecks refuses ${size} tests/clover${size}.in)
+endforeach()
+
 # Programs on the mesh library; one script, apps/tests/run_mesh, knows the scenarios.
 function(mesh_app_test name)
   add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tests/run_mesh ${ARGN})

@@ -81,23 +81,4 @@ struct Profile {
   }
 };
 
-template <class T>
-constexpr const char* element_type();
-template <>
-constexpr const char* element_type<double>() {
-  return "f8";
-}
-template <>
-constexpr const char* element_type<float>() {
-  return "f4";
-}
-template <>
-constexpr const char* element_type<std::int32_t>() {
-  return "i4";
-}
-template <>
-constexpr const char* element_type<std::int64_t>() {
-  return "i8";
-}
-
 }  // namespace perdure::mesh

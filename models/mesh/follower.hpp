@@ -15,8 +15,9 @@ class Follower {
   virtual ~Follower() = default;
   /// A data set that came after those that there were when the follower began.
   virtual void declared(Dataset& set) = 0;
-  /// Before each loop: whether it is to be run.
-  virtual bool loop(track::LoopId id, std::string_view name, std::span<const track::Access> accesses) = 0;
+  /// Before each loop: whether it is to be run. `between`: no loop has added to what was not collected yet; a run can
+  /// only go on from there.
+  virtual bool loop(track::LoopId id, std::string_view name, std::span<const track::Access> accesses, bool between) = 0;
   /// Whether the next answer is known, so that nobody need compute it.
   virtual bool knows_answer() const = 0;
   /// What leaves the loops for the program: is kept, or replaced by what was kept.

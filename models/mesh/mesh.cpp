@@ -85,7 +85,7 @@ std::optional<Box> Mesh::begin_loop(const LoopName& name, const Block& block, co
             accesses_.push_back(track::Access::reads(use.set->id, moved(range, offsets)));
         if (use.mode != track::Access::Mode::read) accesses_.push_back(track::Access::writes(use.set->id, range));
       }
-    if (!follower_->loop(id_of(name), name.text, accesses_)) return std::nullopt;
+    if (!follower_->loop(id_of(name), name.text, accesses_, open_reductions_ == 0)) return std::nullopt;
   }
   if (range.empty()) return std::nullopt;
   stale_.clear();
@@ -125,7 +125,7 @@ void Mesh::transfer(LoopName name, std::span<const Transfer> transfers) {
       accesses_.push_back(track::Access::reads(one.from->id, one.from_range()));
       accesses_.push_back(track::Access::writes(one.to->id, one.to_range));
     }
-    if (!follower_->loop(id_of(name), name.text, accesses_)) return;
+    if (!follower_->loop(id_of(name), name.text, accesses_, open_reductions_ == 0)) return;
   }
   transfers_.run(transfers);
 }
@@ -164,6 +164,13 @@ void Mesh::collect(std::initializer_list<Reduction*> reductions) {
   }
   if (follower_) follower_->answer(std::as_writable_bytes(std::span(values_)));
   for (std::size_t i = 0; i < reductions.size(); ++i) (*(reductions.begin() + i))->set(values_[i]);
+}
+
+void Mesh::tick() {
+  if (!follower_ || follower_->knows_answer()) return;
+  double wanted = follower_->wants_checkpoint() ? 1 : 0;
+  ranks_->combine(std::span(&wanted, 1), Ranks::Combine::most);
+  if (wanted != 0) follower_->checkpoint_is_wanted();
 }
 
 }  // namespace perdure::mesh

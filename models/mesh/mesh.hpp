@@ -15,6 +15,7 @@
 #include "mesh/follower.hpp"
 #include "mesh/ghosts.hpp"
 #include "mesh/transfer.hpp"
+#include "perdure/arrays.hpp"
 
 namespace perdure::mesh {
 
@@ -53,7 +54,7 @@ class Mesh {
   /// Cleared. The reference is good as long as the mesh.
   template <class T = double>
   Data<T>& data(const Block& block, std::string name, Shape shape = {}) {
-    auto made = std::make_unique<Data<T>>(block, std::move(name), sizeof(T), element_type<T>(), std::move(shape),
+    auto made = std::make_unique<Data<T>>(block, std::move(name), sizeof(T), ElementType<T>::text, std::move(shape),
                                           ranks_->rank());
     auto& reference = *made;
     add(std::move(made));
@@ -61,9 +62,9 @@ class Mesh {
   }
   std::span<const std::unique_ptr<Dataset>> datasets() const { return sets_; }
 
-  Reduction sum() const { return {Reduction::Kind::sum, options_.threads, options_.reproducible}; }
-  Reduction least() const { return {Reduction::Kind::least, options_.threads, false}; }
-  Reduction most() const { return {Reduction::Kind::most, options_.threads, false}; }
+  Reduction sum() { return {Reduction::Kind::sum, options_.threads, options_.reproducible, open_reductions_}; }
+  Reduction least() { return {Reduction::Kind::least, options_.threads, false, open_reductions_}; }
+  Reduction most() { return {Reduction::Kind::most, options_.threads, false, open_reductions_}; }
   /// What all ranks' loops have added since the last time; the same on all. All of one kind.
   void collect(std::initializer_list<Reduction*> reductions);
   double collect(Reduction& reduction) {
@@ -76,6 +77,9 @@ class Mesh {
   template <class Kernel, class... Arguments>
   void par_loop(LoopName name, const Block& block, const Box& range, const Kernel& kernel,
                 const Arguments&... arguments);
+
+  /// For programs without reductions: a point that all ranks come to, at which they agree on checkpoints. [collective]
+  void tick();
 
   /// A loop that copies: all of them at once, which write no element twice. It reads all before it writes anything.
   void transfer(LoopName name, std::span<const Transfer> transfers);
@@ -103,6 +107,7 @@ class Mesh {
   std::vector<std::unique_ptr<Dataset>> sets_;
   std::unique_ptr<Follower> follower_;
   GhostExchange ghosts_;
+  int open_reductions_ = 0;  // to which loops have added, and that were not collected
   TransferExchange transfers_;
   std::vector<Dataset*> stale_;
   std::vector<track::Access> accesses_;

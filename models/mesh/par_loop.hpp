@@ -108,6 +108,8 @@ void Mesh::par_loop(LoopName name, const Block& block, const Box& range, const K
   for (const Use& use : all)
     if (use.set != nullptr) uses[count++] = use;
   const auto mine = begin_loop(name, block, range, std::span(uses).first(count));
+  for (Reduction* reduction : std::initializer_list<Reduction*>{detail::reduction_of(arguments)...})
+    if (reduction != nullptr) reduction->open();
   if (!mine) return;
   if (options_.check) {
     CheckedLoop checked(name.text, *mine, std::span(uses).first(count), {detail::reduction_of(arguments)...});

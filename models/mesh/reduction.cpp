@@ -4,8 +4,12 @@
 
 namespace perdure::mesh {
 
-Reduction::Reduction(Kind kind, int threads, bool exact)
-    : kind_(kind), exact_(exact && kind == Kind::sum), value_(start(kind)), slots_(static_cast<std::size_t>(threads)) {
+Reduction::Reduction(Kind kind, int threads, bool exact, int& open)
+    : all_open_(&open),
+      kind_(kind),
+      exact_(exact && kind == Kind::sum),
+      value_(start(kind)),
+      slots_(static_cast<std::size_t>(threads)) {
   set(value_);
 }
 
@@ -28,7 +32,18 @@ double Reduction::gathered() {
   return all.value;
 }
 
+void Reduction::open() {
+  *all_open_ += is_open_ ? 0 : 1;
+  is_open_ = true;
+}
+
+void Reduction::close() {
+  *all_open_ -= is_open_ ? 1 : 0;
+  is_open_ = false;
+}
+
 void Reduction::set(double value) {
+  close();
   value_ = value;
   for (Slot& slot : slots_) slot = {start(kind_), {}};
 }

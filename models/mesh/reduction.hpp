@@ -13,7 +13,11 @@ namespace perdure::mesh {
 class Reduction {
  public:
   enum class Kind { sum, least, most };
-  Reduction(Kind kind, int threads, bool exact);
+  /// `open`: of all reductions of a mesh those that have something that was not collected yet.
+  Reduction(Kind kind, int threads, bool exact, int& open);
+  ~Reduction() { close(); }
+  Reduction(const Reduction&) = delete;
+  Reduction& operator=(const Reduction&) = delete;
   Kind kind() const { return kind_; }
   bool exact() const { return exact_; }    ///< the bits do not depend on ranks and threads
   double value() const { return value_; }  ///< as of the last Mesh::collect()
@@ -30,10 +34,15 @@ class Reduction {
   double gathered();
   std::span<std::int64_t> digits() { return slots_[0].sum.digits(); }
   double exact_value() const { return slots_[0].sum.value(); }
+  /// A loop adds to it, or would if it were not skipped.
+  void open();
   /// The answer; what loops add from here on counts anew.
   void set(double value);
 
  private:
+  void close();
+  int* all_open_;
+  bool is_open_ = false;
   Kind kind_;
   bool exact_;
   double value_;

@@ -27,6 +27,13 @@ class Future {
       }
   }
   const std::vector<BoxSet>& idle() const { return idle_; }
+  void add_to(std::vector<BoxSet>& saved, std::span<const DataSet> sets) const {
+    for (std::size_t i = 0; i < written_.size(); ++i) {
+      if (sets[i].scratch) continue;
+      for (const Box& box : read_[i].boxes()) saved[i].add(box);
+      for (const Box& box : idle_[i].boxes()) saved[i].add(box);
+    }
+  }
   Cost cost(std::span<const DataSet> sets) const {
     Cost sum;
     for (std::size_t i = 0; i < written_.size(); ++i) {
@@ -62,22 +69,37 @@ std::span<const Access> Places::accesses_of(std::size_t loop) const {
   return std::span(accesses_).subspan(begin, ends_[loop] - begin);
 }
 
-// A place can be judged when each element that any loop of the stretch touches is touched behind it.
-std::vector<std::optional<Cost>> Places::costs(std::span<const DataSet> sets, std::span<const BoxSet> written) const {
+// Calls `take` with each place that can be judged, and its future, from the last one on: each element that any loop of
+// the stretch touches is touched behind it.
+template <class Take>
+void Places::each_known(std::span<const BoxSet> written, const Take& take) const {
   std::vector<BoxSet> never(written.begin(), written.end());
   for (const Access& access : accesses_) {
     if (access.does_read()) never[access.set].remove(access.read);
     if (access.does_write()) never[access.set].remove(access.written);
   }
-  std::vector<std::optional<Cost>> costs(ids_.size());
   Future future(written);
   bool known = future.idle() == never;
   for (std::size_t i = ids_.size(); i-- > 0;) {
     future.precede(accesses_of(i));
     known = known || future.idle() == never;
-    if (known) costs[i] = future.cost(sets);
+    if (known) take(i, future);
   }
+}
+
+std::vector<std::optional<Cost>> Places::costs(std::span<const DataSet> sets, std::span<const BoxSet> written) const {
+  std::vector<std::optional<Cost>> costs(ids_.size());
+  each_known(written, [&](std::size_t loop, const Future& future) { costs[loop] = future.cost(sets); });
   return costs;
+}
+
+std::vector<BoxSet> Places::saved_before(LoopId loop, std::span<const DataSet> sets,
+                                         std::span<const BoxSet> written) const {
+  std::vector<BoxSet> saved(sets.size());
+  each_known(written, [&](std::size_t at, const Future& future) {
+    if (ids_[at] == loop) future.add_to(saved, sets);
+  });
+  return saved;
 }
 
 std::vector<Candidate> Places::candidates(std::span<const DataSet> sets, std::span<const BoxSet> written) const {

@@ -38,11 +38,15 @@ class Places {
   /// Of each recorded loop, for who declared these data sets and had written so much of them. Nothing where the stretch
   /// ends too soon to tell.
   std::vector<std::optional<Cost>> costs(std::span<const DataSet> sets, std::span<const BoxSet> written) const;
+  /// All that a checkpoint before this loop would save, wherever it was called in the stretch: of each data set.
+  std::vector<BoxSet> saved_before(LoopId loop, std::span<const DataSet> sets, std::span<const BoxSet> written) const;
   /// The loops, in the order in which they came first.
   std::vector<Candidate> candidates(std::span<const DataSet> sets, std::span<const BoxSet> written) const;
 
  private:
   std::span<const Access> accesses_of(std::size_t loop) const;
+  template <class Take>
+  void each_known(std::span<const BoxSet> written, const Take& take) const;
   std::size_t most_loops_;
   std::vector<LoopId> ids_;
   std::vector<std::size_t> ends_;  // of the loops' accesses

@@ -23,6 +23,10 @@ TEST(Places, ForetellWhatATrackerSaves) {
       const auto costs = places.costs(program.sets(), tracked.checkpoints[0].place.written);
       ASSERT_TRUE(costs[place]);
       ASSERT_EQ(costs[place]->bytes, 8 * tracked.checkpoints[0].saved.size()) << "place " << place;
+      const auto& from = tracked.checkpoints[0].place;
+      const auto foretold = places.saved_before(from.id, program.sets(), from.written);
+      for (std::size_t set = 0; set < foretold.size(); ++set)
+        for (const Box& box : from.saved[set].boxes()) ASSERT_TRUE(foretold[set].covers(box)) << "place " << place;
       ++compared;
     }
   }
@@ -62,6 +66,10 @@ TEST_F(TimeSteps, HaveTheirCheapestPlaceWhereOneFieldIsLive) {
   EXPECT_EQ(all[3].most.bytes, 800U) << "before reset u1 is";
   EXPECT_EQ(cheapest(all, places.size()), loop_id("flux", ""));
   EXPECT_EQ(all[0].gap, 4U);
+  const auto saved = places.saved_before(loop_id("advance", ""), sets, written);
+  EXPECT_EQ(saved[0].elements(), 100U);
+  EXPECT_EQ(saved[1].elements(), 0U);
+  EXPECT_EQ(saved[2].elements(), 100U);
 }
 
 TEST_F(TimeSteps, OfWhatNoLoopTouchesAgainEveryPlacePays) {

@@ -161,7 +161,10 @@ class RandomProgram {
               result_.checkpoints.back().saved.emplace(std::pair(piece.set, at), memory_.value(piece.set, at)).second;
           if (!is_new) throw std::runtime_error("an element is saved twice");
         });
-      if (decision.closes) result_.checkpoints.back().whole = true, in_region_ = false;
+      if (decision.closes) {
+        result_.checkpoints.back().place = tracker_.place();
+        result_.checkpoints.back().whole = true, in_region_ = false;
+      }
       std::uint64_t seen = loop.id;
       if (decision.run) {
         for (const Access& access : loop.accesses)

@@ -19,6 +19,7 @@ tl::expected<SetId, std::string> Tracker::declare(DataSet set) {
   sets_.push_back(std::move(set));
   written_.emplace_back();
   undecided_.emplace_back();
+  missing_.emplace_back();
   return static_cast<SetId>(sets_.size() - 1);
 }
 
@@ -39,8 +40,8 @@ void Tracker::resume(Place place) {
     (void)refuse("what the checkpoint says of its loops is no sequence of them");
     return;
   }
-  if (place_.written.size() != place_.sets.size()) {
-    (void)refuse("the checkpoint does not say of each data set what was written of it");
+  if (place_.written.size() != place_.sets.size() || place_.saved.size() != place_.sets.size()) {
+    (void)refuse("the checkpoint does not say of each data set what was written and saved of it");
     return;
   }
   phase_ = phase_ == Phase::initial ? Phase::again : Phase::replay;
@@ -62,11 +63,14 @@ const Decision& Tracker::loop(LoopId id, std::span<const Access> accesses) {
   decision_.run = true;
   if (phase_ == Phase::initial || phase_ == Phase::again) return decision_;
   if (phase_ == Phase::replay) replay(id);
-  if (phase_ == Phase::replay || phase_ == Phase::refused) return decision_;
+  if (phase_ == Phase::replay || phase_ == Phase::refused || !is_there(accesses)) return decision_;
   if (wanted_ && (!at_ || *at_ == id)) open(id);
   if (phase_ == Phase::region) decide(accesses);
   for (const Access& access : accesses)
-    if (access.does_write()) written_[access.set].add(access.written);
+    if (access.does_write()) {
+      written_[access.set].add(access.written);
+      missing_[access.set].remove(access.written);
+    }
   sequence_.append(id);
   return decision_;
 }
@@ -85,6 +89,18 @@ bool Tracker::is_within(std::span<const Access> accesses) {
     return refuse("loop " + number(sequence_.size()) + (read ? " writes " : " reads ") +
                   (read ? access.written : access.read).text() + " of data set '" + set.name + "', which is " +
                   set.box.text());
+  }
+  return true;
+}
+
+// A checkpoint that a region did not complete, or that was made by a list, may lack what is needed.
+bool Tracker::is_there(std::span<const Access> accesses) {
+  for (const Access& access : accesses) {
+    if (!access.does_read() || !missing_[access.set].meets(access.read)) continue;
+    (void)refuse("loop " + number(sequence_.size()) + " reads " + access.read.text() + " of data set '" +
+                 sets_[access.set].name + "', of which the checkpoint that this run went on from does not have all");
+    decision_.lacks = true;
+    return false;
   }
   return true;
 }
@@ -113,6 +129,10 @@ void Tracker::arrive(LoopId id) {
     return;
   }
   written_ = place_.written;
+  for (std::size_t i = 0; i < sets_.size(); ++i) {
+    missing_[i] = written_[i];
+    for (const Box& box : place_.saved[i].boxes()) missing_[i].remove(box);
+  }
   phase_ = Phase::running;
   decision_.restore = decision_.run = true;
 }
@@ -178,13 +198,20 @@ void Tracker::open(LoopId id) {
   wanted_ = false;
   phase_ = Phase::region;
   decision_.opens = true;
-  place_ = {sequence_.size(), sequence_.stretches(), id, answers_, sets_, written_, payload_};
-  for (std::size_t i = 0; i < sets_.size(); ++i) undecided_[i] = written_[i];
+  place_ = {sequence_.size(), sequence_.stretches(), id, answers_, sets_, written_, {}, payload_};
+  place_.saved.resize(sets_.size());
+  for (std::size_t i = 0; i < sets_.size(); ++i) {
+    undecided_[i] = written_[i];
+    for (const Box& box : missing_[i].boxes()) undecided_[i].remove(box);
+  }
 }
 
 // What of scratch is needed behind the place would be missing after a restart.
 void Tracker::save(SetId set, const Box& box) {
-  if (!sets_[set].scratch) return decision_.save.push_back({set, box});
+  if (!sets_[set].scratch) {
+    place_.saved[set].add(box);
+    return decision_.save.push_back({set, box});
+  }
   if (decision_.spoils.empty())
     decision_.spoils = "data set '" + sets_[set].name + "' is scratch, and loop " + number(sequence_.size()) +
                        " reads " + box.text() + " of it, which was written before loop " + number(place_.loop);

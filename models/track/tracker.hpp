@@ -29,6 +29,7 @@ struct Place {
   Answers answers;                                ///< of the loops up to it
   std::vector<DataSet> sets;                      ///< that there were
   std::vector<BoxSet> written;                    ///< of each: what loops had written by then
+  std::vector<BoxSet> saved;                      ///< of each: what the checkpoint has of that
   std::optional<std::vector<std::byte>> payload;  ///< of the last fast_forward(), from which loops and answers count
 };
 
@@ -41,7 +42,9 @@ struct Piece {
 
 /// What to do with a loop, in this order.
 struct Decision {
-  std::string refused;      ///< the program is not the one that wrote the checkpoint: nothing else counts
+  /// The program is not the one that wrote the checkpoint, or needs what that has not: nothing else counts.
+  std::string refused;
+  bool lacks = false;       ///< the latter: an older checkpoint may have it
   bool restore = false;     ///< fill all that the checkpoint has, and go on
   bool opens = false;       ///< a checkpoint begins here: place()
   std::vector<Piece> save;  ///< belongs to the checkpoint that is open
@@ -86,10 +89,12 @@ class Tracker {
   bool wants_checkpoint() const { return wanted_; }
   /// With the next loop the checkpoint that is open, or opens there, takes all that is not decided, and closes.
   void end_region() { ends_ = true; }
-  /// After Decision::opens.
+  /// After Decision::opens; what is saved is whole after Decision::closes.
   const Place& place() const { return place_; }
   /// What loops have written of it since it was declared, or since the initial phase.
   const BoxSet& written(SetId set) const { return written_[set]; }
+  /// Of that what the checkpoint that the run went on from did not have, and no loop has written since.
+  const BoxSet& missing(SetId set) const { return missing_[set]; }
   std::uint64_t loops() const { return sequence_.size(); }
 
  private:
@@ -97,6 +102,7 @@ class Tracker {
   void arrive(LoopId id);
   void open(LoopId id);
   bool is_within(std::span<const Access> accesses);
+  bool is_there(std::span<const Access> accesses);
   void decide(std::span<const Access> accesses);
   void save(SetId set, const Box& box);
   bool refuse(std::string why);
@@ -106,6 +112,7 @@ class Tracker {
   std::vector<DataSet> sets_;
   std::vector<BoxSet> written_;
   std::vector<BoxSet> undecided_;
+  std::vector<BoxSet> missing_;  ///< since a restart: the checkpoint did not have it, and no loop has written it yet
   LoopSequence sequence_;
   Answers answers_;
   std::optional<std::vector<std::byte>> payload_;

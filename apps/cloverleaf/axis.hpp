@@ -1,0 +1,32 @@
+#pragma once
+// Kernels that are the same in each direction, and in two and three dimensions, are written once.
+#include "fields.hpp"
+
+namespace clover {
+
+template <unsigned axis>
+inline Index steps(std::int64_t count) {
+  Index offset{};
+  offset[axis] = count;
+  return offset;
+}
+
+/// From `first` to `last` along the axis.
+template <unsigned axis>
+inline Stencil steps(std::int64_t first, std::int64_t last) {
+  return Stencil::from_to(steps<axis>(first), steps<axis>(last));
+}
+
+/// The element so many steps along the axis.
+template <unsigned axis, class Accessor>
+inline double at(const Accessor& accessor, std::int64_t count) {
+  return accessor(axis == 0 ? count : 0, axis == 1 ? count : 0, axis == 2 ? count : 0);
+}
+
+/// What goes through the upper face less what comes through the lower one.
+template <unsigned axis, class Accessor>
+inline double outflow(const Accessor& flux) {
+  return at<axis>(flux, 1) - at<axis>(flux, 0);
+}
+
+}  // namespace clover

@@ -1,0 +1,70 @@
+#include "report.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cmath>
+#include <cstdio>
+
+namespace clover {
+
+void Report::begin(const Deck& deck, const std::string& path, int ranks, int threads) const {
+  if (!speaks_) return;
+  std::string cells;
+  for (unsigned axis = 0; axis < deck.dimensions; ++axis)
+    cells += (axis == 0 ? "" : " x ") + std::to_string(deck.cells[axis]);
+  std::printf(" %s: %s, %s cells, %d ranks of %d threads\n", kProgram, path.c_str(), cells.c_str(), ranks, threads);
+}
+
+void Report::step(std::int64_t step, double time, const char* control, double dt) const {
+  if (!speaks_) return;
+  std::printf(" Step %7" PRId64 " time %11.7f control %11s timestep  %9.2E\n", step, time, control, dt);
+}
+
+void Report::summary(std::int64_t step, double time, const Summary& summary) const {
+  if (!speaks_) return;
+  const auto& [volume, mass, internal, kinetic, pressure] = summary;
+  std::printf("\n Time %.15g\n", time);
+  std::printf("%13s%16s%16s%16s%16s%16s%16s%16s\n", "", "Volume", "Mass", "Density", "Pressure", "Internal Energy",
+              "Kinetic Energy", "Total Energy");
+  std::printf(" step:%7" PRId64 "%16.4E%16.4E%16.4E%16.4E%16.4E%16.4E%16.4E\n\n", step, volume, mass, mass / volume,
+              pressure / volume, internal, kinetic, internal + kinetic);
+  std::fflush(stdout);
+}
+
+void Report::verdict(std::int64_t problem, double kinetic_energy) const {
+  if (!speaks_) return;
+  const double expected = kExpected[static_cast<std::size_t>(problem) - 1];
+  const double percent = std::abs(100.0 * (kinetic_energy / expected) - 100.0);
+  std::printf(" Test problem %4" PRId64 " is within %16.7E %% of the expected solution\n", problem, percent);
+  std::printf(" This test is considered %s\n", percent < 0.001 ? "PASSED" : "NOT PASSED");
+}
+
+void Report::goes_on(const perdure::mesh::Protection& protection) const {
+  if (!speaks_ || !protection.restarted()) return;
+  std::printf(" It goes on from the checkpoint before loop %" PRIu64 "; loops up to it are skipped\n",
+              protection.goes_on_at());
+}
+
+void Report::checkpoints(const perdure::mesh::Protection& protection) const {
+  if (!speaks_) return;
+  const auto& taken = protection.taken();
+  std::printf(" Checkpoints: %zu\n", taken.size());
+  if (taken.empty()) return;
+  double longest = 0;
+  for (const auto& one : taken) longest = std::max(longest, one.blocking_s);
+  const auto& last = taken.back();
+  std::printf(
+      " The last one, before loop '%s': %.3f MB, %.2f %% of the state of %.3f MB; the longest blocked for %.1f ms\n",
+      last.before.c_str(), static_cast<double>(last.bytes) * 1e-6,
+      100.0 * static_cast<double>(last.bytes) / static_cast<double>(last.state_bytes),
+      static_cast<double>(last.state_bytes) * 1e-6, longest * 1e3);
+}
+
+void Report::end(double kinetic_energy, double seconds, std::uint64_t hash) const {
+  if (!speaks_) return;
+  std::printf(" Calculation complete\n Wall clock %.3f s\n", seconds);
+  std::printf("kinetic energy: %.15g\nfinal state hash: %016" PRIx64 "\n", kinetic_energy, hash);
+  std::fflush(stdout);
+}
+
+}  // namespace clover

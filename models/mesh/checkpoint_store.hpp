@@ -1,0 +1,46 @@
+#pragma once
+// Where checkpoints of a mesh go and come from: the seam to Perdure, and to the memory of a test.
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "mesh/data.hpp"
+
+namespace perdure::mesh {
+
+/// A box of a data set, which all ranks have together, and where this rank's parts of it are in memory.
+struct SavedBox {
+  const Dataset* set = nullptr;
+  std::size_t number = 0;  ///< among the boxes of the checkpoint, from 0 on
+  Box box;
+  struct Part {
+    Box box;
+    std::byte* address = nullptr;  ///< of its first element
+    Index strides{};               ///< bytes from one index to the next, x first
+  };
+  std::vector<Part> parts;  ///< disjoint, not empty; none where this rank has nothing of it
+};
+
+/// All calls are [collective].
+class CheckpointStore {
+ public:
+  virtual ~CheckpointStore() = default;
+  /// What the newest checkpoint has besides its boxes; nothing at a first start. Throws std::runtime_error where there
+  /// was something that is not to be had any more.
+  virtual std::optional<std::vector<std::byte>> newest() = 0;
+  /// Fills this rank's memory from that checkpoint, whatever ranks wrote it. False: it turned out to be damaged, and
+  /// newest() is another one.
+  virtual bool restore(std::span<const SavedBox> boxes) = 0;
+  /// Error: why there is no checkpoint; the run goes on.
+  virtual tl::expected<void, std::string> write(std::span<const std::byte> place, std::span<const SavedBox> boxes) = 0;
+  /// The one written last lacks something: it is no newest() any more.
+  virtual void retire_written() = 0;
+  /// The one that was restored does, and so do those that were written since.
+  virtual void retire_restored() = 0;
+};
+
+}  // namespace perdure::mesh

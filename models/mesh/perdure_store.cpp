@@ -1,0 +1,149 @@
+#include "mesh/perdure_store.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+namespace perdure::mesh {
+namespace {
+
+constexpr int kPlace = 0;  // region of the place; that of box n is n + 1
+constexpr std::size_t kMostName = 64;
+
+/// Extents and indices as Perdure has them: the last dimension is the fastest.
+struct Reversed {
+  std::array<std::uint64_t, kMostBlockDimensions> begin{}, end{};
+  std::array<std::int64_t, kMostBlockDimensions> strides{};
+};
+
+Reversed reversed(const SavedBox::Part& part, const Box& of) {
+  Reversed made;
+  for (unsigned d = 0; d < of.dimensions; ++d) {
+    const unsigned to = of.dimensions - 1 - d;
+    made.begin[to] = static_cast<std::uint64_t>(part.box.begin[d] - of.begin[d]);
+    made.end[to] = static_cast<std::uint64_t>(part.box.end[d] - of.begin[d]);
+    made.strides[to] = part.strides[d];
+  }
+  return made;
+}
+
+class PerdureStore final : public CheckpointStore {
+ public:
+  PerdureStore(perdure::Handle& handle, std::string name) : handle_(handle), name_(std::move(name)) {}
+
+  std::optional<std::vector<std::byte>> newest() override {
+    unprotect_all();
+    place_.assign(1, std::byte{0});  // with an array alone, versions of any number of ranks count
+    must(protect_place(), "place");
+    const perdure_status found = perdure_latest(native(), name_.c_str(), &version_);
+    if (found == PERDURE_NOT_FOUND) {
+      version_ = 0;
+      return std::nullopt;
+    }
+    must(found, "checkpoint");
+    perdure_array_info info{};
+    must(perdure_stored_array(native(), name_.c_str(), version_, kPlace, &info), "checkpoint");
+    if (info.dimensions != 1 || info.element_bytes != 1)
+      throw std::runtime_error("mesh: checkpoint '" + name_ + "' was not made by a mesh: give this one another name");
+    place_.assign(info.extents[0], std::byte{0});
+    must(protect_place(), "place");
+    if (!restored({kPlace})) return newest();
+    restored_ = version_;
+    return place_;
+  }
+
+  bool restore(std::span<const SavedBox> boxes) override {
+    std::vector<int> ids;
+    for (const SavedBox& box : boxes) {
+      must(protect(box), box.set->name());
+      ids.push_back(static_cast<int>(box.number) + 1);
+    }
+    return restored(ids);
+  }
+
+  tl::expected<void, std::string> write(std::span<const std::byte> place, std::span<const SavedBox> boxes) override {
+    place_.assign(place.begin(), place.end());
+    perdure_status done = protect_place();
+    for (const SavedBox& box : boxes)
+      if (done == PERDURE_OK) done = protect(box);
+    for (std::size_t id = boxes.size() + 1; id <= protected_; ++id)
+      (void)perdure_unprotect(native(), static_cast<int>(id));
+    protected_ = boxes.size();
+    if (done == PERDURE_OK) done = perdure_checkpoint(native(), name_.c_str(), ++version_);
+    if (done != PERDURE_OK) return tl::unexpected(std::string(perdure_error_text(native())));
+    return {};
+  }
+
+  void retire_written() override { (void)perdure_retire(native(), name_.c_str(), version_); }
+  void retire_restored() override {
+    for (std::int64_t version = version_; version >= restored_; --version)
+      (void)perdure_retire(native(), name_.c_str(), version);
+  }
+
+ private:
+  perdure_t* native() const { return handle_.native(); }
+  void must(perdure_status done, const std::string& what) const {
+    if (done != PERDURE_OK) throw std::runtime_error("mesh: " + what + ": " + perdure_error_text(native()));
+  }
+  void unprotect_all() {
+    for (std::size_t id = 1; id <= protected_; ++id) (void)perdure_unprotect(native(), static_cast<int>(id));
+    protected_ = 0;
+  }
+  // False: what is damaged was set aside.
+  bool restored(const std::vector<int>& ids) {
+    if (ids.empty()) return true;
+    const perdure_status done = perdure_restore_regions(native(), name_.c_str(), version_, ids.data(), ids.size());
+    if (done == PERDURE_CORRUPT || done == PERDURE_INCOMPLETE) return false;
+    must(done, "checkpoint");
+    return true;
+  }
+  perdure_status protect_place() {
+    const std::uint64_t bytes = place_.size();
+    perdure_array array{};
+    array.name = "place";
+    array.type = "u1";
+    array.dimensions = 1;
+    array.extents = &bytes;
+    array.description = "of the loops of a mesh";
+    return perdure_protect_replicated(native(), kPlace, &array, place_.data());
+  }
+  perdure_status protect(const SavedBox& saved) {
+    const Dataset& set = *saved.set;
+    const std::string name = set.name() + "." + std::to_string(saved.number);
+    const std::string note = set.shape().description + (set.shape().description.empty() ? "" : "; ") +
+                             saved.box.text() + " of " + set.whole().text() + ", x first";
+    std::array<std::uint64_t, kMostBlockDimensions> extents{};
+    for (unsigned d = 0; d < saved.box.dimensions; ++d)
+      extents[saved.box.dimensions - 1 - d] = static_cast<std::uint64_t>(saved.box.end[d] - saved.box.begin[d]);
+    perdure_array array{};
+    array.name = name.size() <= kMostName ? name.c_str() : nullptr;
+    array.type = set.type().c_str();
+    array.dimensions = static_cast<int>(saved.box.dimensions);
+    array.extents = extents.data();
+    array.unit = set.shape().unit.empty() ? nullptr : set.shape().unit.c_str();
+    array.description = note.c_str();
+    std::vector<Reversed> indices;
+    indices.reserve(saved.parts.size());
+    std::vector<perdure_box> boxes;
+    for (const auto& part : saved.parts) {
+      const Reversed& at = indices.emplace_back(reversed(part, saved.box));
+      boxes.push_back({part.address, at.begin.data(), at.end.data(), at.strides.data()});
+    }
+    protected_ = std::max(protected_, saved.number + 1);
+    return perdure_protect_global(native(), static_cast<int>(saved.number) + 1, &array, boxes.data(), boxes.size());
+  }
+
+  perdure::Handle& handle_;
+  std::string name_;
+  std::int64_t version_ = 0, restored_ = 1;  // the newest, and the one that the run went on from
+  std::size_t protected_ = 0;                // boxes
+  std::vector<std::byte> place_;
+};
+
+}  // namespace
+
+std::unique_ptr<CheckpointStore> perdure_store(perdure::Handle& handle, std::string name) {
+  return std::make_unique<PerdureStore>(handle, std::move(name));
+}
+
+}  // namespace perdure::mesh

@@ -1,0 +1,142 @@
+// Checkpoints of a mesh in Perdure itself: a process that dies anywhere goes on from what it left; damage and other
+// checkpoints of the name.
+#include "mesh/perdure_store.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <random>
+
+#include "mesh/protection.hpp"
+#include "mesh/random_loops_testing.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace perdure::mesh {
+namespace {
+
+using testing::HasSubstr;
+
+class MeshInPerdure : public testing::Test {
+ protected:
+  perdure::Handle open() {
+    const std::string at = directory_.path();
+    return perdure::open(
+               "store.path=" + at + "/store;node.path=" + at + "/node;tier.file.path=" + at +
+               "/file;chunk_bytes=64KiB;tier.memory.max_bytes=32MiB;tier.file.max_bytes=32MiB;engine.idle_exit=1")
+        .value();
+  }
+  test_support::TemporaryDirectory directory_;
+};
+
+/// Exit status of a child process; that of a signal is 128 and its number.
+int in_child(const std::function<int()>& body) {
+  std::fflush(nullptr);
+  const pid_t pid = ::fork();
+  if (pid == 0) ::_exit(body());
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+constexpr int kKilled = 128 + SIGKILL, kBegins = 2, kGoesOn = 3, kAgain = 4;
+
+TEST_F(MeshInPerdure, AProcessThatIsKilledAnywhereGoesOnFromWhatItLeft) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    const RandomLoops program(seed, 12);
+    std::mutex mutex;
+    RandomLoops::Content content;
+    std::uint64_t loops = 0;
+    RandomLoops::Hooks counting;
+    counting.before_loop = [&] { ++loops; };
+    const auto expected = program.run(one_rank(), {1, true, false}, content, mutex, counting);
+    std::mt19937_64 random(seed);
+    int restarted = 0;
+    for (int life = 0, status = kKilled; status == kKilled || status == kAgain; ++life) {
+      ASSERT_LT(life, 9);
+      const std::uint64_t dies = life < 4 ? random() % loops : loops;
+      status = in_child([&] {
+        auto handle = open();
+        Policy policy;
+        policy.name = "seed" + std::to_string(seed);
+        policy.every_loops = 20;
+        policy.learns = 40;
+        std::uint64_t at = 0;
+        bool goes_on = false;
+        RandomLoops::Hooks hooks;
+        hooks.initialised = [&](Mesh& mesh) { goes_on = protect(mesh, handle, policy).restarted(); };
+        hooks.before_loop = [&] {
+          if (at++ == dies) ::kill(::getpid(), SIGKILL);
+        };
+        try {
+          if (program.run(one_rank(), {1, true, false}, content, mutex, hooks) != expected) return 1;
+        } catch (const std::runtime_error& why) {
+          return std::string(why.what()).find("start the program again") != std::string::npos ? kAgain : 1;
+        }
+        return goes_on ? kGoesOn : kBegins;
+      });
+      restarted += status == kGoesOn ? 1 : 0;
+      ASSERT_NE(status, 1) << "seed " << seed << ", life " << life;
+    }
+    EXPECT_EQ(restarted, 1) << "seed " << seed;
+  }
+}
+
+TEST_F(MeshInPerdure, BoxesOfOneVersionComeBackAndARetiredOneIsOlder) {
+  auto handle = open();
+  Mesh mesh;
+  const Block& block = mesh.block("block", {6, 4});
+  auto& data = mesh.data(block, "data", {{}, 1, false, "K", "temperature"});
+  const auto saved = [&](const Box& box, std::size_t number) {
+    SavedBox one{&data, number, box, {}};
+    one.parts.push_back({box, data.address(box.begin), {8, data.stride(1) * 8}});
+    return one;
+  };
+  const std::vector<SavedBox> boxes{saved(box({{-1, 7}, {-1, 0}}), 0), saved(box({{0, 6}, {0, 4}}), 1)};
+  const auto fill = [&](double value) {
+    mesh.par_loop(
+        "fill", block, data.whole(),
+        [&](auto& d, const Index& at) { d(0, 0) = value + static_cast<double>(at[0] + 10 * at[1]); }, write(data),
+        index());
+  };
+  const std::vector<std::byte> place(100, std::byte{1}), later(3000, std::byte{2});
+  {
+    const auto store = perdure_store(handle, "run");
+    EXPECT_EQ(store->newest(), std::nullopt);
+    fill(100);
+    ASSERT_TRUE(store->write(place, boxes));
+    fill(200);
+    ASSERT_TRUE(store->write(later, std::span(boxes).first(1)));
+  }
+  const auto store = perdure_store(handle, "run");
+  EXPECT_EQ(store->newest(), later);
+  fill(0);
+  ASSERT_TRUE(store->restore(std::span(boxes).first(1)));
+  EXPECT_EQ(*data.at({6, -1}), 200 + 6 - 10);
+  EXPECT_EQ(*data.at({0, 0}), 0);
+  store->retire_restored();
+  const auto again = perdure_store(handle, "run");
+  EXPECT_EQ(again->newest(), place);
+  ASSERT_TRUE(again->restore(boxes));
+  EXPECT_EQ(*data.at({6, -1}), 100 + 6 - 10);
+  EXPECT_EQ(*data.at({5, 3}), 100 + 5 + 30);
+  EXPECT_EQ(*data.at({-1, 2}), -1 + 20) << "in no box";
+}
+
+TEST_F(MeshInPerdure, WhatNoMeshHasMadeIsRefused) {
+  auto handle = open();
+  double value = 1;
+  handle.protect_replicated(0, "place", value).value();
+  handle.checkpoint("run", 1).value();
+  const auto store = perdure_store(handle, "run");
+  try {
+    (void)store->newest();
+    FAIL();
+  } catch (const std::runtime_error& refused) {
+    EXPECT_THAT(refused.what(), HasSubstr("'run' was not made by a mesh"));
+  }
+}
+
+}  // namespace
+}  // namespace perdure::mesh

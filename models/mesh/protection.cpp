@@ -1,0 +1,322 @@
+#include "mesh/protection.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+
+#include "mesh/perdure_store.hpp"
+#include "mesh/rows.hpp"
+#include "track/place_codec.hpp"
+
+namespace perdure::mesh {
+namespace {
+
+using track::BoxSet;
+using track::Piece;
+using track::Tracker;
+
+std::uint64_t bytes_of(std::span<const SavedBox> boxes) {
+  std::uint64_t sum = 0;
+  for (const SavedBox& box : boxes) sum += box.box.elements() * box.set->element_bytes();
+  return sum;
+}
+
+}  // namespace
+
+Protection::Protection(Mesh& mesh, std::unique_ptr<CheckpointStore> store, Policy policy, Tell tell)
+    : mesh_(mesh),
+      store_(std::move(store)),
+      policy_(std::move(policy)),
+      tell_(std::move(tell)),
+      learnt_(policy_.learns) {
+  for (const auto& set : mesh_.datasets()) declare(*set);
+  for (const std::string& name : policy_.only)
+    if (std::none_of(mesh_.datasets().begin(), mesh_.datasets().end(),
+                     [&](const auto& set) { return set->name() == name; }))
+      throw std::runtime_error("mesh: the policy has a data set '" + name + "', which there is not");
+  resume();
+  tracker_.initial_phase_done();
+  wait_anew();
+}
+
+void Protection::declare(const Dataset& set) {
+  const auto id = tracker_.declare({set.name(), set.whole(), set.element_bytes(), set.shape().scratch});
+  if (!id) throw std::runtime_error("mesh: data set '" + set.name() + "': " + id.error());
+}
+
+void Protection::declared(Dataset& set) {
+  declare(set);
+  if (knows_answer())
+    throw std::runtime_error("mesh: data set '" + set.name() +
+                             "' is declared behind protect(), and a restart needs it there: declare it before");
+}
+
+// ---- a restart
+
+void Protection::resume() {
+  while (const auto bytes = store_->newest())
+    if (resume_from(*bytes)) return;
+}
+
+// False: it was damaged, and there may be another one.
+bool Protection::resume_from(const std::vector<std::byte>& bytes) {
+  auto place = track::decode_place(bytes);
+  if (!place) throw std::runtime_error("mesh: checkpoint '" + policy_.name + "': " + place.error());
+  if (place->sets != tracker_.sets())
+    throw std::runtime_error(
+        "mesh: checkpoint '" + policy_.name + "' was made with other data sets (" + std::to_string(place->sets.size()) +
+        ", now " + std::to_string(tracker_.sets().size()) +
+        "): this is another program, or another mesh; run the one that made it, or give this one another name");
+  if (!store_->restore(boxes_of(place->saved))) return false;
+  for (const auto& set : mesh_.datasets()) set->ghosts_good = false;
+  goes_on_at_ = place->loop;
+  tracker_.resume(std::move(*place));
+  restarted_ = true;
+  return true;
+}
+
+SavedBox Protection::saved_box(const Dataset& set, std::size_t number, const Box& box) const {
+  SavedBox saved{&set, number, box, {}};
+  const Box own = intersection(box, set.owned());
+  if (own.empty()) return saved;
+  SavedBox::Part part{own, set.address(own.begin), {}};
+  for (unsigned d = 0; d < box.dimensions; ++d)
+    part.strides[d] = set.stride(d) * static_cast<std::int64_t>(set.element_bytes());
+  saved.parts.push_back(part);
+  return saved;
+}
+
+std::vector<SavedBox> Protection::boxes_of(const std::vector<BoxSet>& saved) const {
+  std::vector<SavedBox> boxes;
+  for (std::size_t set = 0; set < saved.size(); ++set)
+    for (const Box& box : saved[set].boxes()) boxes.push_back(saved_box(*mesh_.datasets()[set], boxes.size(), box));
+  return boxes;
+}
+
+// ---- loops
+
+bool Protection::loop(track::LoopId id, std::string_view name, std::span<const track::Access> accesses, bool between) {
+  const bool running = tracker_.phase() == Tracker::Phase::running;
+  if (running || tracker_.phase() == Tracker::Phase::region) {
+    here_ = place_of(id);
+    learn(here_, name, accesses, between);
+    if (policy_.every_loops > 0 && ++loops_ > policy_.every_loops) {
+      loops_ = 0;
+      wanted_ = true;
+    }
+  }
+  if (running && wanted_ && is_place(name, between)) {
+    wanted_ = false;
+    tracker_.begin_checkpoint();
+  }
+  if (tracker_.phase() == Tracker::Phase::region && ++region_loops_ > policy_.decides) tracker_.end_region();
+  const track::Decision& decision = tracker_.loop(id, accesses);
+  if (!decision.refused.empty()) refused(decision, name);
+  if (decision.restore) wait_anew();
+  if (decision.opens) opens(name);
+  for (const Piece& piece : decision.save) put_aside(piece);
+  if (!decision.spoils.empty()) give_up(decision.spoils);
+  if (decision.closes) closes();
+  return decision.run;
+}
+
+// What it lacks an older one may have: the next start takes that.
+void Protection::refused(const track::Decision& decision, std::string_view loop) {
+  const std::string why =
+      "mesh: checkpoint '" + policy_.name + "': " + decision.refused + " (loop '" + std::string(loop) + "')";
+  if (!decision.lacks) throw std::runtime_error(why);
+  store_->retire_restored();
+  throw std::runtime_error(why + "; it was given up: start the program again, from the one before");
+}
+
+void Protection::wait_anew() {
+  loops_ = 0;
+  next_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(policy_.every_s));
+}
+
+void Protection::answer(std::span<std::byte> values) {
+  if (!tracker_.answer(values)) {
+    const auto& refused = tracker_.loop(0, {}).refused;  // says the same again
+    throw std::runtime_error("mesh: checkpoint '" + policy_.name + "': " + refused);
+  }
+}
+
+std::optional<std::vector<std::byte>> Protection::fast_forward(std::span<const std::byte> payload) {
+  auto there = tracker_.fast_forward(payload);
+  if (tracker_.phase() == Tracker::Phase::refused)
+    throw std::runtime_error("mesh: checkpoint '" + policy_.name + "': " + tracker_.loop(0, {}).refused);
+  return there;
+}
+
+bool Protection::wants_checkpoint() {
+  if (policy_.every_s <= 0 || Clock::now() < next_) return false;
+  next_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(policy_.every_s));
+  return true;
+}
+
+// ---- where
+
+track::LoopId Protection::place_of(track::LoopId id) {
+  context_[calls_++ % kContext] = id;
+  track::LoopId place = 0;
+  for (std::uint64_t back = 1; back <= std::min<std::uint64_t>(calls_, kContext); ++back)
+    place = (place ^ context_[(calls_ - back) % kContext]) * 0x9e3779b97f4a7c15ULL + back;
+  return place;
+}
+
+// Whoever waits for a checkpoint takes what few loops say.
+void Protection::learn(track::LoopId place, std::string_view name, std::span<const track::Access> accesses,
+                       bool between) {
+  waits_ = wanted_ ? waits_ + 1 : 0;
+  if (!between) never_.insert(place);
+  if (none_ || (chosen_ && waits_ <= learnt_.size())) return;
+  if (chosen_) learn_anew();  // it does not come any more: the program does something else now
+  if (names_.count(place) == 0) names_.emplace(place, name);
+  learnt_.record(place, accesses);
+  constexpr std::size_t kFew = 64;
+  const std::size_t size = learnt_.size();
+  if (learnt_.full() || (wanted_ && size >= kFew && (size & (size - 1)) == 0)) choose();
+  none_ = learnt_.full() && !chosen_;
+}
+
+void Protection::learn_anew() {
+  chosen_.reset();
+  needed_.reset();
+  learnt_.clear();
+  none_ = false;
+  waits_ = 0;
+}
+
+void Protection::choose() {
+  std::vector<BoxSet> written;
+  for (track::SetId set = 0; set < tracker_.sets().size(); ++set) written.push_back(tracker_.written(set));
+  auto candidates = learnt_.candidates(tracker_.sets(), written);
+  std::erase_if(candidates, [&](const track::Candidate& one) {
+    return never_.count(one.loop) > 0 || (!policy_.before.empty() && names_[one.loop] != policy_.before);
+  });
+  chosen_ = track::cheapest(candidates, learnt_.size());
+  if (chosen_ && policy_.foresees) needed_ = learnt_.saved_before(*chosen_, tracker_.sets(), written);
+}
+
+std::vector<std::pair<std::string, track::Candidate>> Protection::places() const {
+  std::vector<BoxSet> written;
+  for (track::SetId set = 0; set < tracker_.sets().size(); ++set) written.push_back(tracker_.written(set));
+  std::vector<std::pair<std::string, track::Candidate>> all;
+  for (const auto& one : learnt_.candidates(tracker_.sets(), written)) all.emplace_back(names_.at(one.loop), one);
+  return all;
+}
+
+// Where no loop comes again often enough it is any that the policy allows.
+bool Protection::is_place(std::string_view name, bool between) const {
+  if (!between) return false;
+  if (chosen_) return *chosen_ == here_;
+  if (!policy_.before.empty()) return name == policy_.before;
+  return none_;
+}
+
+// ---- a checkpoint
+
+// A list is taken as it is, and what was learnt too: both are watched until the region ends.
+void Protection::opens(std::string_view name) {
+  const auto began = Clock::now();
+  region_loops_ = 0;
+  surprised_ = false;
+  blocking_ = {};
+  aside_.clear();
+  memory_.clear();
+  now_ = {std::string(name), tracker_.place().loop, 0, 0, 0, false};
+  for (const auto& set : mesh_.datasets()) now_.state_bytes += set->whole().elements() * set->element_bytes();
+  track::Place place = tracker_.place();
+  if (!policy_.only.empty()) {
+    for (BoxSet& saved : place.saved) saved.clear();  // the tracker has begun to say what it would save
+    for (std::size_t set = 0; set < place.sets.size(); ++set)
+      if (std::find(policy_.only.begin(), policy_.only.end(), place.sets[set].name) != policy_.only.end())
+        place.saved[set] = place.written[set];
+  } else if (needed_ && chosen_ && here_ == *chosen_) {
+    place.saved = *needed_;
+  } else {
+    return;
+  }
+  for (track::SetId set = 0; set < place.saved.size(); ++set)
+    for (const Box& box : tracker_.missing(set).boxes()) place.saved[set].remove(box);
+  now_.foreseen = true;
+  foreseen_ = place.saved;
+  write(place, boxes_of(place.saved));
+  blocking_ += Clock::now() - began;
+}
+
+// What is saved is copied as it was when the checkpoint began, which no loop has changed yet.
+void Protection::put_aside(const Piece& piece) {
+  const Dataset& set = *mesh_.datasets()[piece.set];
+  if (now_.foreseen) {
+    if (foreseen_[piece.set].covers(piece.box)) return;
+    surprised_ = true;
+    if (policy_.only.empty()) return;
+    store_->retire_written();
+    throw std::runtime_error(
+        "mesh: the checkpoint's list of data sets does not have all that is needed: behind loop '" + now_.before +
+        "' " + piece.box.text() + " of data set '" + set.name() + "' is read before it is written");
+  }
+  const auto began = Clock::now();
+  const Box own = intersection(piece.box, set.owned());
+  aside_.push_back({piece.set, piece.box, own, memory_.size()});
+  memory_.resize(memory_.size() + packed_bytes(set, own));
+  pack(set, own, memory_.data() + aside_.back().offset);
+  blocking_ += Clock::now() - began;
+}
+
+// Boxes of the place are joined ones; each has whole pieces.
+std::vector<SavedBox> Protection::boxes_aside(const std::vector<BoxSet>& saved) {
+  std::vector<SavedBox> boxes;
+  for (track::SetId id = 0; id < saved.size(); ++id)
+    for (const Box& box : saved[id].boxes()) {
+      const Dataset& set = *mesh_.datasets()[id];
+      boxes.push_back({&set, boxes.size(), box, {}});
+      for (const Aside& one : aside_) {
+        if (one.set != id || one.own.empty() || !box.contains(one.box)) continue;
+        SavedBox::Part part{one.own, memory_.data() + one.offset, {}};
+        auto stride = static_cast<std::int64_t>(set.element_bytes());
+        for (unsigned d = 0; d < one.own.dimensions; ++d) {
+          part.strides[d] = stride;
+          stride *= one.own.end[d] - one.own.begin[d];
+        }
+        boxes.back().parts.push_back(part);
+      }
+    }
+  return boxes;
+}
+
+void Protection::closes() {
+  const auto began = Clock::now();
+  if (surprised_) return give_up("loops behind '" + now_.before + "' need other data than they did before");
+  if (!now_.foreseen) write(tracker_.place(), boxes_aside(tracker_.place().saved));
+  now_.blocking_s = std::chrono::duration<double>(blocking_ + (Clock::now() - began)).count();
+  taken_.push_back(now_);
+  if (none_) learn_anew();
+}
+
+void Protection::write(const track::Place& place, std::span<const SavedBox> boxes) {
+  now_.bytes = bytes_of(boxes);
+  if (const auto done = store_->write(track::encode(place), boxes); !done) tell_("no checkpoint: " + done.error());
+}
+
+void Protection::give_up(const std::string& why) {
+  if (now_.foreseen) store_->retire_written();
+  tell_("no checkpoint: " + why);
+  learn_anew();
+  wanted_ = true;
+}
+
+Protection& protect(Mesh& mesh, perdure::Handle& handle, const Policy& policy) {
+  const bool first = mesh.ranks().rank() == 0;
+  auto made =
+      std::make_unique<Protection>(mesh, perdure_store(handle, policy.name), policy, [first](const std::string& said) {
+        if (first) std::fprintf(stderr, "perdure: %s\n", said.c_str());
+      });
+  Protection& protection = *made;
+  mesh.follow(std::move(made));
+  return protection;
+}
+
+}  // namespace perdure::mesh

@@ -1,0 +1,135 @@
+#pragma once
+// Checkpoints of a mesh that nobody had to write: which elements are needed, and where, follows from what loops say
+// they read and write; a restart skips loops up to there. (Automatic checkpointing of structured-mesh codes, Algorithms
+// 1 and 2 and section 5.)
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "mesh/checkpoint_store.hpp"
+#include "mesh/follower.hpp"
+#include "mesh/mesh.hpp"
+#include "perdure/perdure.hpp"
+#include "track/places.hpp"
+#include "track/tracker.hpp"
+
+namespace perdure::mesh {
+
+struct Policy {
+  std::string name = "mesh";      ///< of the checkpoints
+  double every_s = 0;             ///< a checkpoint so long after the one before; 0: not by time
+  std::uint64_t every_loops = 0;  ///< or after so many loops; 0: not by loops
+  std::string before;             ///< only before loops of this name; "": where it is smallest
+  std::vector<std::string> only;  ///< data sets that are saved as a whole, and no others; empty: what is needed
+  std::uint64_t learns = 2048;    ///< so many loops of the run say where a checkpoint is smallest
+  std::uint64_t decides = 20000;  ///< of what so many loops behind a place do not touch all is saved
+  bool foresees = true;           ///< saves at the place what loops behind it will need, as learnt, and watches them
+};
+
+/// What a checkpoint was.
+struct Taken {
+  std::string before;             ///< the loop
+  std::uint64_t loop = 0;         ///< its number
+  std::uint64_t bytes = 0;        ///< of all ranks
+  std::uint64_t state_bytes = 0;  ///< all data sets with their halos, of all ranks
+  double blocking_s = 0;          ///< this rank did not compute
+  bool foreseen = false;          ///< it was written at once; else what loops read was put aside until all was known
+};
+
+class Protection final : public Follower {
+ public:
+  using Tell = std::function<void(const std::string&)>;
+  /// `tell` gets what goes wrong with checkpoints while the run goes on.
+  Protection(Mesh& mesh, std::unique_ptr<CheckpointStore> store, Policy policy, Tell tell);
+
+  void declared(Dataset& set) override;
+  bool loop(track::LoopId id, std::string_view name, std::span<const track::Access> accesses, bool between) override;
+  bool knows_answer() const override { return tracker_.phase() == track::Tracker::Phase::replay; }
+  void answer(std::span<std::byte> values) override;
+  bool wants_checkpoint() override;
+  void checkpoint_is_wanted() override { wanted_ = true; }
+
+  /// See Tracker::fast_forward().
+  std::optional<std::vector<std::byte>> fast_forward(std::span<const std::byte> payload);
+  /// At the next place, whatever the policy says. All ranks say so.
+  void trigger() { wanted_ = true; }
+  bool restarted() const { return restarted_; }
+  std::uint64_t goes_on_at() const { return goes_on_at_; }  ///< the loop that a restart goes to
+  const std::vector<Taken>& taken() const { return taken_; }
+  /// Of each loop what a checkpoint there would save, as learnt so far.
+  std::vector<std::pair<std::string, track::Candidate>> places() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void declare(const Dataset& set);
+  void resume();
+  bool resume_from(const std::vector<std::byte>& bytes);
+  std::vector<SavedBox> boxes_of(const std::vector<track::BoxSet>& saved) const;
+  SavedBox saved_box(const Dataset& set, std::size_t number, const Box& box) const;
+  track::LoopId place_of(track::LoopId id);
+  void learn(track::LoopId place, std::string_view name, std::span<const track::Access> accesses, bool between);
+  void learn_anew();
+  void choose();
+  bool is_place(std::string_view name, bool between) const;
+  [[noreturn]] void refused(const track::Decision& decision, std::string_view loop);
+  void wait_anew();
+  void opens(std::string_view name);
+  void put_aside(const track::Piece& piece);
+  std::vector<SavedBox> boxes_aside(const std::vector<track::BoxSet>& saved);
+  void closes();
+  void give_up(const std::string& why);
+  void write(const track::Place& place, std::span<const SavedBox> boxes);
+
+  Mesh& mesh_;
+  std::unique_ptr<CheckpointStore> store_;
+  Policy policy_;
+  Tell tell_;
+  track::Tracker tracker_{true};
+  bool restarted_ = false, wanted_ = false;
+  std::uint64_t goes_on_at_ = 0;
+  std::uint64_t loops_ = 0;  // since a checkpoint was wanted
+  Clock::time_point next_ = Clock::now();
+
+  // Where a checkpoint is smallest. One loop may stand in several places of a time step, as a copy of a field behind
+  // that of another field: a place is a loop and those before it.
+  static constexpr std::size_t kContext = 8;
+  std::array<track::LoopId, kContext> context_{};
+  std::uint64_t calls_ = 0;
+  track::LoopId here_ = 0;
+  track::Places learnt_;
+  std::map<track::LoopId, std::string> names_;
+  std::set<track::LoopId> never_;  // places between a loop and its answer
+  bool none_ = false;              // of the loops comes again often enough
+  std::optional<track::LoopId> chosen_;
+  std::optional<std::vector<track::BoxSet>> needed_;  // there, of each data set
+  std::uint64_t waits_ = 0;                           // loops since a checkpoint is wanted
+
+  // The one that is open.
+  Taken now_;
+  std::uint64_t region_loops_ = 0;
+  Clock::duration blocking_{};
+  std::vector<track::BoxSet> foreseen_;  // what was written of it at once
+  bool surprised_ = false;
+  struct Aside {
+    track::SetId set;
+    Box box, own;
+    std::size_t offset;
+  };
+  std::vector<Aside> aside_;
+  std::vector<std::byte> memory_;
+  std::vector<Taken> taken_;
+};
+
+/// From here on the mesh makes checkpoints by itself: after all that every run does first, before its time steps. Where
+/// there is a checkpoint of `policy.name` the run goes on from there: loops up to it are skipped. The handle is the
+/// mesh's alone, and outlives it. [collective] Throws std::runtime_error.
+Protection& protect(Mesh& mesh, perdure::Handle& handle, const Policy& policy = {});
+
+}  // namespace perdure::mesh
