@@ -80,10 +80,15 @@ class Simulation {
 
 void simulate(const Arguments& arguments) {
   perdure::mesh::Mesh mesh(perdure::mesh::mpi_ranks(MPI_COMM_WORLD), arguments.mesh);
-  Simulation simulation(mesh, arguments);
-  simulation.begin();
-  while (simulation.goes_on()) simulation.advance();
-  simulation.end();
+  std::optional<Simulation> simulation;
+  try {
+    simulation.emplace(mesh, arguments);
+  } catch (const std::runtime_error& refused) {  // so many ranks, say
+    throw WrongInput(refused.what());
+  }
+  simulation->begin();
+  while (simulation->goes_on()) simulation->advance();
+  simulation->end();
 }
 
 }  // namespace

@@ -115,10 +115,15 @@ class Simulation {
 void simulate(const Arguments& arguments) {
   const Deck deck = read_deck(arguments);
   perdure::mesh::Mesh mesh(perdure::mesh::mpi_ranks(MPI_COMM_WORLD), arguments.mesh);
-  Simulation simulation(mesh, deck);
-  simulation.begin();
-  while (simulation.goes_on()) simulation.advance();
-  simulation.end();
+  std::optional<Simulation> simulation;
+  try {
+    simulation.emplace(mesh, deck);
+  } catch (const std::runtime_error& refused) {  // so many ranks, say
+    throw WrongInput(refused.what());
+  }
+  simulation->begin();
+  while (simulation->goes_on()) simulation->advance();
+  simulation->end();
 }
 
 }  // namespace
