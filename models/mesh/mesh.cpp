@@ -65,7 +65,7 @@ std::size_t Mesh::SiteHash::operator()(const Site& site) const {
 }
 
 track::LoopId Mesh::id_of(const LoopName& name) {
-  const Site site{name.text, name.site.file_name(), name.site.function_name()};
+  const Site site{name.text, name.file, name.function};
   const auto known = ids_.find(site);
   if (known != ids_.end()) return known->second;
   const std::string where = std::string(base_name(site.file)) + ":" + site.function;

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <source_location>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,10 +21,9 @@ namespace perdure::mesh {
 /// What a loop is called, and where it stands: the function, so that a restart takes it for the same one after lines
 /// were added above it.
 struct LoopName {
-  LoopName(const char* called, std::source_location where = std::source_location::current())
-      : text(called), site(where) {}
-  const char* text;
-  std::source_location site;
+  LoopName(const char* called, const char* in_file = __builtin_FILE(), const char* in_function = __builtin_FUNCTION())
+      : text(called), file(in_file), function(in_function) {}
+  const char *text, *file, *function;
 };
 
 struct Options {

@@ -2,7 +2,6 @@
 // Checkpoints of a mesh that nobody had to write: which elements are needed, and where, follows from what loops say
 // they read and write; a restart skips loops up to there. (Automatic checkpointing of structured-mesh codes, Algorithms
 // 1 and 2 and section 5.)
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -97,11 +96,10 @@ class Protection final : public Follower {
   std::uint64_t loops_ = 0;  // since a checkpoint was wanted
   Clock::time_point next_ = Clock::now();
 
-  // Where a checkpoint is smallest. One loop may stand in several places of a time step, as a copy of a field behind
-  // that of another field: a place is a loop and those before it.
-  static constexpr std::size_t kContext = 8;
-  std::array<track::LoopId, kContext> context_{};
-  std::uint64_t calls_ = 0;
+  // Where a checkpoint is smallest. A loop may be called several times in a row, as one that copies a field is: each
+  // of these is a place of its own.
+  track::LoopId last_ = 0;
+  std::uint64_t in_a_row_ = 0;
   track::LoopId here_ = 0;
   track::Places learnt_;
   std::map<track::LoopId, std::string> names_;

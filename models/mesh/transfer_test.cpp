@@ -231,7 +231,7 @@ TEST(Transfers, OfOneCallGoInOneMessageToEachPeer) {
 struct NotedLoops : Follower {
   explicit NotedLoops(bool& runs, std::vector<std::string>& all) : runs_(runs), all_(all) {}
   void declared(Dataset&) override {}
-  bool loop(track::LoopId, std::string_view name, std::span<const track::Access> accesses) override {
+  bool loop(track::LoopId, std::string_view name, std::span<const track::Access> accesses, bool) override {
     all_.emplace_back(name);
     for (const auto& access : accesses)
       all_.push_back(std::to_string(access.set) +
