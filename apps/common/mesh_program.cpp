@@ -81,7 +81,7 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<void()
   return status;
 }
 
-std::string state_hash(perdure::mesh::Mesh& mesh, std::initializer_list<const perdure::mesh::Data<double>*> sets) {
+std::string state_hash(perdure::mesh::Mesh& mesh, std::span<perdure::mesh::Data<double>* const> sets) {
   std::uint64_t hash = 0, seed = 0;
   for (const auto* set : sets) hash += hash_of_part(*set, ++seed);
   std::int64_t sum[] = {static_cast<std::int64_t>(hash)};

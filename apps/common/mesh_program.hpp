@@ -2,7 +2,7 @@
 // What programs on a mesh have in common: options, errors, and the hash of what they end with.
 #include <CLI/CLI.hpp>
 #include <functional>
-#include <initializer_list>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -22,4 +22,4 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<void()
 
 /// Of the elements of `sets` on cells 0 to before `cells[d]` of their block: the same for the same bits, on however
 /// many ranks. [collective]
-std::string state_hash(perdure::mesh::Mesh& mesh, std::initializer_list<const perdure::mesh::Data<double>*> sets);
+std::string state_hash(perdure::mesh::Mesh& mesh, std::span<perdure::mesh::Data<double>* const> sets);

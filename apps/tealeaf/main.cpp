@@ -65,7 +65,8 @@ class Simulation {
   }
   void end() {
     if (deck_.test_problem > 0 && speaks_) judge();
-    const std::string hash = state_hash(mesh_, {&equation_.energy1});
+    Field* const state[] = {&equation_.energy1};
+    const std::string hash = state_hash(mesh_, state);
     if (speaks_) std::printf("final state hash: %s\n", hash.c_str());
   }
 
@@ -115,12 +116,17 @@ class Simulation {
 void simulate(const Arguments& arguments, Checkpointing& checkpointing) {
   const Deck deck = read_deck(arguments);
   perdure::mesh::Mesh mesh(perdure::mesh::mpi_ranks(MPI_COMM_WORLD), arguments.mesh);
-  Simulation simulation(mesh, deck);
-  simulation.begin();
+  std::optional<Simulation> simulation;
+  try {
+    simulation.emplace(mesh, deck);
+  } catch (const std::runtime_error& refused) {  // so many ranks, say
+    throw WrongInput(refused.what());
+  }
+  simulation->begin();
   checkpointing.protect(mesh);
-  while (simulation.goes_on()) simulation.advance();
+  while (simulation->goes_on()) simulation->advance();
   checkpointing.report();
-  simulation.end();
+  simulation->end();
   checkpointing.close();
 }
 

@@ -21,7 +21,7 @@ inline std::int64_t mixed_values(std::int64_t a, std::int64_t b) {
 /// where their answers send them.
 class RandomLoops {
  public:
-  explicit RandomLoops(std::uint64_t seed, int steps = 2) : random_(seed), steps_(steps) {
+  explicit RandomLoops(std::uint64_t seed, int steps = 2) : random_(seed), steps_(steps), steady_(seed % 2 == 0) {
     const auto dimensions = 1 + below(3);
     for (std::uint64_t d = 0; d < dimensions; ++d) cells_.push_back(static_cast<std::int64_t>(10 + below(8)));
     for (int i = 0; i < 4; ++i) {
@@ -150,7 +150,7 @@ class RandomLoops {
     loop.also_reads = below(2) == 0;
     loop.asks = below(3) == 0;
     loop.late = below(3) == 0;
-    loop.only_if = below(3) == 0 ? static_cast<double>(1 + below(3)) : 1;
+    loop.only_if = !steady_ && below(3) == 0 ? static_cast<double>(1 + below(3)) : 1;
     loop.range = whole(loop.out);
     for (int which = 0; which < 2; ++which) {
       do loop.in[static_cast<std::size_t>(which)] = below(shapes_.size());
@@ -192,6 +192,7 @@ class RandomLoops {
 
   std::mt19937_64 random_;
   int steps_;
+  bool steady_;  // all time steps have the same loops
   std::vector<std::int64_t> cells_;
   std::vector<Shape> shapes_;
   std::vector<Loop> loops_;

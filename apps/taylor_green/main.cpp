@@ -1,0 +1,118 @@
+// The Taylor-Green vortex: a smooth flow that breaks up into turbulence and dies away, in a gas at low Mach number.
+// Energy and enstrophy over time are what such programs are compared by. At the beginning they are 1/8 and 3/8, and
+// energy is lost at a rate of 2 * viscosity * enstrophy.
+#include <mpi.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "checkpointing.hpp"
+#include "flow.hpp"
+#include "mesh/mpi_ranks.hpp"
+#include "mesh_program.hpp"
+
+namespace {
+
+using namespace taylor_green;
+
+struct Arguments {
+  std::int64_t cells = 32, every = 20;
+  double time = 10, courant = 0.5;
+  std::optional<std::int64_t> steps;
+  Gas gas;
+  perdure::mesh::Options mesh;
+};
+
+class Simulation {
+ public:
+  Simulation(perdure::mesh::Mesh& mesh, const Arguments& arguments)
+      : arguments_(arguments),
+        mesh_(mesh),
+        flow_(mesh, arguments.cells, arguments.gas),
+        speaks_(mesh.ranks().rank() == 0) {
+    // Sound goes farthest; the last step ends when it should.
+    const double most = arguments.courant * flow_.spacing() / (1 + 1 / arguments.gas.mach);
+    steps_ = static_cast<std::int64_t>(std::ceil(arguments.time / most));
+    time_step_ = steps_ > 0 ? arguments.time / static_cast<double>(steps_) : 0;
+    if (arguments.steps) steps_ = std::min(steps_, *arguments.steps);
+  }
+
+  void begin() {
+    if (speaks_)
+      std::printf(
+          "# %lld^3 cells, Reynolds number %g, Mach number %g, time step %.6g; %d rank(s) of %d thread(s)\n"
+          "#   step            time        kinetic energy             enstrophy\n",
+          static_cast<long long>(arguments_.cells), arguments_.gas.reynolds, arguments_.gas.mach, time_step_,
+          mesh_.ranks().size(), mesh_.options().threads);
+    flow_.initialise();
+    tell();
+  }
+  bool goes_on() const { return step_ < steps_; }
+  void advance() {
+    flow_.advance(time_step_);
+    ++step_;
+    if (step_ % arguments_.every == 0 || !goes_on()) tell();
+  }
+  void end() {
+    const std::string hash = state_hash(mesh_, flow_.state());
+    if (speaks_) std::printf("final state hash: %s\n", hash.c_str());
+  }
+
+ private:
+  void tell() {
+    const Means means = flow_.means();
+    if (!std::isfinite(means.kinetic_energy))
+      throw WrongInput("the flow has become infinite: take more cells, or a smaller --courant");
+    if (speaks_)
+      std::printf("%8lld %15.8f %21.15f %21.15f\n", static_cast<long long>(step_),
+                  static_cast<double>(step_) * time_step_, means.kinetic_energy, means.enstrophy);
+  }
+
+  const Arguments arguments_;
+  perdure::mesh::Mesh& mesh_;
+  Flow flow_;
+  bool speaks_;
+  std::int64_t steps_ = 0, step_ = 0;
+  double time_step_ = 0;
+};
+
+void simulate(const Arguments& arguments, Checkpointing& checkpointing) {
+  perdure::mesh::Mesh mesh(perdure::mesh::mpi_ranks(MPI_COMM_WORLD), arguments.mesh);
+  std::optional<Simulation> simulation;
+  try {
+    simulation.emplace(mesh, arguments);
+  } catch (const std::runtime_error& refused) {  // so many ranks, say
+    throw WrongInput(refused.what());
+  }
+  simulation->begin();
+  checkpointing.protect(mesh);
+  while (simulation->goes_on()) simulation->advance();
+  checkpointing.report();
+  simulation->end();
+  checkpointing.close();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  const auto positive = [](const std::string& text) {
+    return std::strtod(text.c_str(), nullptr) > 0 ? std::string() : text + " is not greater than 0";
+  };
+  CLI::App app{"The Taylor-Green vortex in a compressible gas.", "taylor_green"};
+  app.add_option("--cells", arguments.cells, "Along each edge of the cube")->check(CLI::Range(4, 100000));
+  app.add_option("--time", arguments.time, "Until when, in sizes of the vortex by its velocity")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--steps", arguments.steps, "Time steps at most")->check(CLI::NonNegativeNumber);
+  app.add_option("--every", arguments.every, "Steps from line to line")->check(CLI::PositiveNumber);
+  app.add_option("--reynolds", arguments.gas.reynolds, "Reynolds number; inf: without viscosity")->check(positive);
+  app.add_option("--mach", arguments.gas.mach, "Mach number")->check(CLI::PositiveNumber);
+  app.add_option("--courant", arguments.courant, "How far sound goes in a step, in cells")->check(CLI::PositiveNumber);
+  add_mesh_options(app, arguments.mesh);
+  Checkpointing checkpointing;
+  checkpointing.add_options(app, "taylor_green");
+  return run_program(app, argc, argv, [&] { simulate(arguments, checkpointing); });
+}
