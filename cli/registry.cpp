@@ -5,7 +5,7 @@ namespace perdure::cli {
 
 Enrol enrol_run, enrol_ls, enrol_show, enrol_verify, enrol_prune, enrol_forget, enrol_config, enrol_doctor, enrol_top;
 Enrol enrol_metrics, enrol_calibrate, enrol_simulate;
-Enrol enrol_cat, enrol_diff, enrol_export, enrol_import, enrol_plot;
+Enrol enrol_cat, enrol_diff, enrol_export, enrol_import, enrol_plot, enrol_track;
 
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> kVerbs = {
@@ -18,6 +18,7 @@ const std::vector<Verb>& verbs() {
       {"export", "Write the arrays of a checkpoint as HDF5 or Zarr, for other programs", enrol_export},
       {"import", "Bring an HDF5 file into a store, as a version of a checkpoint", enrol_import},
       {"plot", "Show a plane of an array as a picture, or in the terminal", enrol_plot},
+      {"track", "Show where a checkpoint of a program on a mesh is smallest, and what it has", enrol_track},
       {"prune", "Retire old versions and remove what killed jobs left", enrol_prune},
       {"forget", "Make a checkpoint's name a first start again, on purpose", enrol_forget},
       {"config", "Show the effective configuration and where each value came from", enrol_config},

@@ -17,6 +17,12 @@ void Checkpointing::add_options(CLI::App& app, const std::string& name) {
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
   app.add_option("--checkpoint-before", policy_.before,
                  "Only before loops of this name, instead of where a checkpoint is smallest");
+  app.add_option("--checkpoint-learns", policy_.learns,
+                 "So many loops tell where it is smallest: two time steps or more")
+      ->check(CLI::Range(std::uint64_t{64}, std::uint64_t{1} << 24))
+      ->capture_default_str();
+  app.add_option("--checkpoint-report", policy_.report,
+                 "File for `perdure track`: what a checkpoint before each loop has");
   app.add_option("--checkpoint-name", policy_.name, "Name of the checkpoints")->capture_default_str();
 }
 

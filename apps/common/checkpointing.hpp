@@ -7,8 +7,8 @@
 
 class Checkpointing {
  public:
-  /// --checkpoint-every, --checkpoint-loops, --checkpoint-before, --checkpoint-name. Without the first two there are no
-  /// checkpoints, and Perdure is not opened.
+  /// --checkpoint-every, --checkpoint-loops, and how it is done (--checkpoint-before, -learns, -report, -name). Without
+  /// the first two there are no checkpoints, and Perdure is not opened.
   void add_options(CLI::App& app, const std::string& name);
   /// From here on; between what every run does first and the time steps. Says where a restart goes on. [collective]
   void protect(perdure::mesh::Mesh& mesh);

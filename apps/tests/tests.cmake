@@ -94,4 +94,6 @@ if(NOT PERDURE_SANITIZE)
     add_test(NAME Apps.${demonstration} COMMAND ${PROJECT_SOURCE_DIR}/tools/${demonstration} --build ${PROJECT_BINARY_DIR})
     set_tests_properties(Apps.${demonstration} PROPERTIES TIMEOUT 300 LABELS apps PASS_REGULAR_EXPRESSION "identical: yes")
   endforeach()
+  # Four ranks that compute all the time, and wait for each other by looking.
+  set_tests_properties(Apps.demo-mesh PROPERTIES RUN_SERIAL TRUE)
 endif()

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
 
 #include "mesh/perdure_store.hpp"
@@ -178,6 +179,7 @@ void Protection::learn(track::LoopId place, std::string_view name, std::span<con
   const std::size_t size = learnt_.size();
   if (learnt_.full() || (wanted_ && size >= kFew && (size & (size - 1)) == 0)) choose();
   none_ = learnt_.full() && !chosen_;
+  if (learnt_.full()) tell_report();
   believed_ = learnt_.full() && learnt_.repeats() >= size / 4;
 }
 
@@ -222,6 +224,35 @@ bool Protection::is_place(std::string_view name, bool between) const {
   if (chosen_) return *chosen_ == here_;
   if (!policy_.before.empty()) return name == policy_.before;
   return none_;
+}
+
+track::Report Protection::report() const {
+  track::Report report;
+  report.name = policy_.name;
+  for (const auto& set : mesh_.datasets()) report.state_bytes += set->whole().elements() * set->element_bytes();
+  std::vector<BoxSet> written;
+  for (track::SetId set = 0; set < tracker_.sets().size(); ++set) written.push_back(tracker_.written(set));
+  for (const auto& one : learnt_.candidates(tracker_.sets(), written)) {
+    const std::string& name = names_.at(one.loop);
+    const bool possible = never_.count(one.loop) == 0 && (policy_.before.empty() || name == policy_.before);
+    report.loops.push_back({name, one.first, one.times, one.least, one.most, possible, one.loop == chosen_});
+  }
+  if (chosen_)
+    if (const auto saved = learnt_.saved_before(*chosen_, tracker_.sets(), written))
+      report.sets = track::explained(tracker_.sets(), written, *saved);
+  const auto costs = learnt_.costs(tracker_.sets(), written);
+  const std::size_t step = learnt_.repeats(), begin = costs.size() - 2 * step;
+  for (std::size_t i = begin; i < begin + step; ++i)
+    report.step.push_back({names_.at(learnt_.loop(i)), costs[i] ? std::optional(costs[i]->bytes) : std::nullopt});
+  return report;
+}
+
+void Protection::tell_report() const {
+  if (policy_.report.empty() || mesh_.ranks().rank() != 0) return;
+  std::ofstream file(policy_.report, std::ios::binary);
+  file << track::to_json(report());
+  file.close();
+  if (file.fail()) tell_("the report of places cannot be written to " + policy_.report);
 }
 
 // ---- a checkpoint

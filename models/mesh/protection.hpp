@@ -17,6 +17,7 @@
 #include "mesh/mesh.hpp"
 #include "perdure/perdure.hpp"
 #include "track/places.hpp"
+#include "track/report.hpp"
 #include "track/tracker.hpp"
 
 namespace perdure::mesh {
@@ -29,6 +30,7 @@ struct Policy {
   std::vector<std::string> only;  ///< data sets that are saved as a whole, and no others; empty: what is needed
   std::uint64_t learns = 2048;    ///< so many loops of the run say where a checkpoint is smallest
   std::uint64_t decides = 20000;  ///< of what so many loops behind a place do not touch all is saved
+  std::string report;             ///< a file that says where a checkpoint is smallest, for `perdure track`; "": none
   bool foresees = true;           ///< saves at the place what loops behind it will need, as learnt, and watches them
 };
 
@@ -74,6 +76,8 @@ class Protection final : public Follower {
   SavedBox saved_box(const Dataset& set, std::size_t number, const Box& box) const;
   track::LoopId place_of(track::LoopId id);
   void learn(track::LoopId place, std::string_view name, std::span<const track::Access> accesses, bool between);
+  track::Report report() const;
+  void tell_report() const;
   void learn_anew();
   void choose();
   const std::optional<std::vector<track::BoxSet>>& needed(const std::vector<track::BoxSet>& written);

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <random>
@@ -13,6 +15,7 @@
 #include "mesh/rows.hpp"
 #include "mesh/thread_ranks_testing.hpp"
 #include "support/sanitized.hpp"
+#include "support/temporary_directory.hpp"
 #include "track/place_codec.hpp"
 
 namespace perdure::mesh {
@@ -328,6 +331,26 @@ TEST_F(ProtectedSteps, SaveOneFieldWhereOneIsLiveAndFindThatPlace) {
   ASSERT_EQ(places_.size(), 3U);
   EXPECT_EQ(places_[1].first, "advance");
   EXPECT_EQ(places_[1].second.most.bytes, 2U * 32 * 8 * 8);
+}
+
+TEST_F(ProtectedSteps, SayInAReportWhereACheckpointIsSmallest) {
+  const test_support::TemporaryDirectory directory;
+  Policy policy = every(31);
+  policy.report = directory / "report.json";
+  run(policy);
+  std::ifstream file(policy.report);
+  const auto report = track::parse_report(std::string{std::istreambuf_iterator<char>(file), {}});
+  ASSERT_TRUE(report) << report.error();
+  EXPECT_EQ(report->name, "mesh");
+  ASSERT_EQ(report->loops.size(), 3U);
+  EXPECT_TRUE(report->loops[0].chosen);
+  EXPECT_EQ(report->loops[1].most.bytes, 2U * 32 * 8 * 8);
+  ASSERT_EQ(report->sets.size(), 3U);
+  EXPECT_EQ(report->sets[0].why, "read before it is written");
+  EXPECT_EQ(report->sets[2].why, "written again before it is read");
+  ASSERT_EQ(report->step.size(), 15U) << "five time steps, of which the stretch has ten";
+  EXPECT_EQ(report->step[0].loop, "work");
+  EXPECT_EQ(report->step[1].bytes, 2U * 32 * 8 * 8);
 }
 
 TEST_F(ProtectedSteps, GoOnFromEveryLoop) {

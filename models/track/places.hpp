@@ -37,6 +37,7 @@ class Places {
   std::size_t repeats() const;
   bool full() const { return ids_.size() >= most_loops_; }
   std::size_t size() const { return ids_.size(); }
+  LoopId loop(std::size_t at) const { return ids_[at]; }
   void clear();
   /// Of each recorded loop, for who declared these data sets and had written so much of them. Nothing where the stretch
   /// ends too soon to tell.
