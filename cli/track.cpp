@@ -93,10 +93,11 @@ int track_verb(const TrackArguments& arguments, Terminal& terminal) {
   const auto text = text_of(arguments.file);
   if (!text) return report(terminal, text.error());
   const auto found = track::parse_report(*text);
-  if (!found)
-    return report(terminal, base::fail(PERDURE_INVALID_ARGUMENT, arguments.file, found.error(),
-                                       "a program on a mesh writes it where Policy::report says")
-                                .error());
+  if (!found) {
+    const base::Status wrong = base::fail(PERDURE_INVALID_ARGUMENT, arguments.file, found.error(),
+                                          "a program on a mesh writes it where Policy::report says");
+    return report(terminal, wrong.error());
+  }
   if (!arguments.plot.empty())
     if (const auto wrote = write_plot(*found, arguments.plot); !wrote) return report(terminal, wrote.error());
   if (arguments.json) {
