@@ -63,10 +63,10 @@ void simulate(perdure::mesh::Mesh& mesh, const perdure::mesh::Block& block, cons
     summary = summarise(fields);
     report.summary(step, time, summary);
   }
+  checkpointing.report();
   // The solution is that of the deck's own end.
   if (deck.test_problem > 0 && line.steps == 0) report.verdict(deck.test_problem, summary.kinetic_energy);
   const std::uint64_t hash = state_hash(fields);
-  checkpointing.report();
   report.end(summary.kinetic_energy, MPI_Wtime() - begin, hash);
 }
 

@@ -35,6 +35,9 @@ std::uint64_t hash_of(const Field& field, const Box& inner, std::uint64_t number
 
 std::uint64_t state_hash(const Fields& fields) {
   std::uint64_t sum = 0, number = 0;
+  fields.mesh.look("final state", fields.cells(), {&fields.density0, &fields.energy0});
+  for (unsigned axis = 0; axis < fields.dimensions; ++axis)
+    fields.mesh.look("final velocity", fields.nodes(), {fields.velocity0[axis]});
   const auto add = [&](const Field& field, const Box& inner) { sum += hash_of(field, inner, mixed(++number)); };
   add(fields.density0, fields.cells());
   add(fields.energy0, fields.cells());

@@ -37,7 +37,9 @@ void Checkpointing::protect(perdure::mesh::Mesh& mesh) {
 }
 
 void Checkpointing::report() const {
-  if (!speaks_ || protection_ == nullptr) return;
+  if (protection_ == nullptr) return;
+  protection_->ended();
+  if (!speaks_) return;
   const auto& taken = protection_->taken();
   std::printf(" Checkpoints: %zu\n", taken.size());
   if (taken.empty()) return;

@@ -12,7 +12,8 @@ class Checkpointing {
   void add_options(CLI::App& app, const std::string& name);
   /// From here on; between what every run does first and the time steps. Says where a restart goes on. [collective]
   void protect(perdure::mesh::Mesh& mesh);
-  /// What was saved.
+  /// At the end, before anything is taken out of data sets: what was saved. Throws where a restart has not come to its
+  /// place. [collective]
   void report() const;
   /// Waits until all is stored. When the mesh is gone, or at its end. [collective]
   void close();

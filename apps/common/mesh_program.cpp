@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstdio>
@@ -83,6 +84,11 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<void()
 
 std::string state_hash(perdure::mesh::Mesh& mesh, std::span<perdure::mesh::Data<double>* const> sets) {
   std::uint64_t hash = 0, seed = 0;
+  for (const auto* set : sets) {
+    Box cells{set->block().dimensions(), {}, {}};
+    std::copy(set->block().cells.begin(), set->block().cells.end(), cells.end.begin());
+    mesh.look("final state", cells, {set});
+  }
   for (const auto* set : sets) hash += hash_of_part(*set, ++seed);
   std::int64_t sum[] = {static_cast<std::int64_t>(hash)};
   mesh.ranks().combine(sum);

@@ -1,7 +1,9 @@
 #include "mesh/mesh.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <stdexcept>
 
 namespace perdure::mesh {
@@ -18,6 +20,14 @@ Box moved(const Box& range, const Box& offsets) {
     box.end[d] += offsets.end[d] - 1;
   }
   return box;
+}
+
+// As perdure_describe() takes it, with a number behind it.
+bool is_name(std::string_view name) {
+  constexpr std::size_t kMost = 56;
+  const auto letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
+  const auto good = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-'; };
+  return !name.empty() && name.size() <= kMost && letter(name[0]) && std::all_of(name.begin(), name.end(), good);
 }
 
 std::string_view base_name(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
@@ -47,6 +57,11 @@ void Mesh::add(std::unique_ptr<Dataset> set) {
   const std::string what = "data set '" + set->name() + "'";
   for (const auto& other : sets_)
     if (other->name() == set->name()) refuse(what, "there is one of that name");
+  if (!is_name(set->name()))
+    refuse(what, "a name has 1 to 56 of the characters A-Z a-z 0-9 . _ -, beginning with a letter");
+  constexpr std::size_t kMostUnit = 64, kMostDescription = 800;
+  if (set->shape().unit.size() > kMostUnit || set->shape().description.size() > kMostDescription)
+    refuse(what, "its unit has at most 64 bytes, and its description 800");
   const Division& division = set->block().division;
   for (unsigned d = 0; d < division.dimensions(); ++d)
     if (division.grid()[d] > 1 && set->block().cells[d] / division.grid()[d] < set->shape().halo)
@@ -67,9 +82,13 @@ std::size_t Mesh::SiteHash::operator()(const Site& site) const {
 track::LoopId Mesh::id_of(const LoopName& name) {
   const Site site{name.text, name.file, name.function};
   const auto known = ids_.find(site);
-  if (known != ids_.end()) return known->second;
+  if (known != ids_.end() && known->second.text == name.text) return known->second.id;
+  constexpr std::size_t kMost = 100'000;  // of texts that are made anew each time
+  if (ids_.size() > kMost) ids_.clear();
   const std::string where = std::string(base_name(site.file)) + ":" + site.function;
-  return ids_[site] = track::loop_id(name.text, where);
+  const track::LoopId id = track::loop_id(name.text, where);
+  ids_[site] = {name.text, id};
+  return id;
 }
 
 std::optional<Box> Mesh::begin_loop(const LoopName& name, const Block& block, const Box& range,
@@ -142,6 +161,8 @@ void Mesh::collect(std::initializer_list<Reduction*> reductions) {
       if (reduction->exact()) digits_.insert(digits_.end(), reduction->digits().begin(), reduction->digits().end());
     }
     // Whether a checkpoint is wanted travels with what is exchanged anyway.
+    // Of zeros and of what is no number there are several, of which ranks could get others.
+    for (double& value : values_) value = std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value + 0.0;
     const bool wanted = follower_ && follower_->wants_checkpoint();
     values_.push_back(wanted ? (kind == Reduction::Kind::least ? -1 : 1) : 0);
     ranks_->combine(values_, kind == Reduction::Kind::sum     ? Ranks::Combine::sum
@@ -164,6 +185,15 @@ void Mesh::collect(std::initializer_list<Reduction*> reductions) {
   }
   if (follower_) follower_->answer(std::as_writable_bytes(std::span(values_)));
   for (std::size_t i = 0; i < reductions.size(); ++i) (*(reductions.begin() + i))->set(values_[i]);
+}
+
+bool Mesh::look(LoopName name, const Box& range, std::initializer_list<const Dataset*> sets) {
+  if (!follower_) return true;
+  accesses_.clear();
+  for (const Dataset* set : sets)
+    if (const Box box = intersection(range, set->whole()); !box.empty())
+      accesses_.push_back(track::Access::reads(set->id, box));
+  return follower_->loop(id_of(name), name.text, accesses_, open_reductions_ == 0);
 }
 
 void Mesh::tick() {

@@ -87,6 +87,10 @@ class Mesh {
     transfer(name, std::span(&one, 1));
   }
 
+  /// For programs that take elements out of data sets by themselves (Data::at), to print or to hash them: says that
+  /// they read `range` of these. False where loops are skipped, and the elements are not what they will be.
+  bool look(LoopName name, const Box& range, std::initializer_list<const Dataset*> sets);
+
   /// Who is asked before each loop, or nobody (null).
   void follow(std::unique_ptr<Follower> follower);
   Follower* follower() { return follower_.get(); }
@@ -118,7 +122,11 @@ class Mesh {
   struct SiteHash {
     std::size_t operator()(const Site& site) const;
   };
-  std::unordered_map<Site, track::LoopId, SiteHash> ids_;
+  struct Known {
+    std::string text;  // what the pointer stood for: a program may have another text there by now
+    track::LoopId id;
+  };
+  std::unordered_map<Site, Known, SiteHash> ids_;
 };
 
 }  // namespace perdure::mesh

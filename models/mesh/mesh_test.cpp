@@ -223,6 +223,11 @@ TEST(MeshRefusals, NameLoopAndDataSet) {
   const Block& other = mesh.block("other", {8});
   auto& a = mesh.data(block, "a");
   const auto nothing = [](const auto&) {};
+  EXPECT_THAT(complaint([&] { mesh.data(block, "a b"); }), HasSubstr("a name has 1 to 56"));
+  EXPECT_THAT(complaint([&] {
+                mesh.data(block, "b", {{}, 2, false, std::string(65, 'm'), ""});
+              }),
+              HasSubstr("its unit"));
   EXPECT_THAT(complaint([&] { mesh.data(block, "a"); }), HasSubstr("data set 'a': there is one of that name"));
   EXPECT_THAT(complaint([&] {
                 mesh.par_loop("l", block, box({{0, 11}}), nothing, read(a));

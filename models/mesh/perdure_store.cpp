@@ -41,6 +41,9 @@ class PerdureStore final : public CheckpointStore {
       return std::nullopt;
     }
     must(found, "checkpoint");
+    if (version_ == damaged_)
+      throw std::runtime_error("mesh: checkpoint '" + name_ + "', version " + std::to_string(version_) +
+                               ": it is damaged, and cannot be set aside (" + why_ + ")");
     perdure_array_info info{};
     must(perdure_stored_array(native(), name_.c_str(), version_, kPlace, &info), "checkpoint");
     if (info.dimensions != 1 || info.element_bytes != 1)
@@ -61,20 +64,27 @@ class PerdureStore final : public CheckpointStore {
     return restored(ids);
   }
 
+  // A rank that cannot goes along all the same, with a name that is none: so all ranks get an error, and have the same
+  // number.
   tl::expected<void, std::string> write(std::span<const std::byte> place, std::span<const SavedBox> boxes) override {
+    unprotect_all();  // what memory the boxes before had, others may have now
     place_.assign(place.begin(), place.end());
     perdure_status done = protect_place();
     for (const SavedBox& box : boxes)
       if (done == PERDURE_OK) done = protect(box);
-    for (std::size_t id = boxes.size() + 1; id <= protected_; ++id)
-      (void)perdure_unprotect(native(), static_cast<int>(id));
-    protected_ = boxes.size();
-    if (done == PERDURE_OK) done = perdure_checkpoint(native(), name_.c_str(), ++version_);
-    if (done != PERDURE_OK) return tl::unexpected(std::string(perdure_error_text(native())));
-    return {};
+    std::string why = done == PERDURE_OK ? "" : perdure_error_text(native());
+    const perdure_status written =
+        perdure_checkpoint(native(), done == PERDURE_OK ? name_.c_str() : nullptr, ++version_);
+    if (written != PERDURE_OK && why.empty()) why = perdure_error_text(native());
+    has_written_ = why.empty();
+    if (has_written_) return {};
+    return tl::unexpected(why);
   }
 
-  void retire_written() override { (void)perdure_retire(native(), name_.c_str(), version_); }
+  void retire_written() override {
+    if (has_written_) (void)perdure_retire(native(), name_.c_str(), version_);
+    has_written_ = false;
+  }
   void retire_restored() override {
     for (std::int64_t version = version_; version >= restored_; --version)
       (void)perdure_retire(native(), name_.c_str(), version);
@@ -86,6 +96,7 @@ class PerdureStore final : public CheckpointStore {
     if (done != PERDURE_OK) throw std::runtime_error("mesh: " + what + ": " + perdure_error_text(native()));
   }
   void unprotect_all() {
+    (void)perdure_unprotect(native(), kPlace);
     for (std::size_t id = 1; id <= protected_; ++id) (void)perdure_unprotect(native(), static_cast<int>(id));
     protected_ = 0;
   }
@@ -93,7 +104,11 @@ class PerdureStore final : public CheckpointStore {
   bool restored(const std::vector<int>& ids) {
     if (ids.empty()) return true;
     const perdure_status done = perdure_restore_regions(native(), name_.c_str(), version_, ids.data(), ids.size());
-    if (done == PERDURE_CORRUPT || done == PERDURE_INCOMPLETE) return false;
+    if (done == PERDURE_CORRUPT || done == PERDURE_INCOMPLETE) {
+      damaged_ = version_;
+      why_ = perdure_error_text(native());
+      return false;
+    }
     must(done, "checkpoint");
     return true;
   }
@@ -136,7 +151,10 @@ class PerdureStore final : public CheckpointStore {
   perdure::Handle& handle_;
   std::string name_;
   std::int64_t version_ = 0, restored_ = 1;  // the newest, and the one that the run went on from
-  std::size_t protected_ = 0;                // boxes
+  std::int64_t damaged_ = -1;                // what could not be restored last, and why
+  std::string why_;
+  bool has_written_ = false;
+  std::size_t protected_ = 0;  // boxes
   std::vector<std::byte> place_;
 };
 

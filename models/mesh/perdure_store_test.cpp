@@ -124,6 +124,30 @@ TEST_F(MeshInPerdure, BoxesOfOneVersionComeBackAndARetiredOneIsOlder) {
   EXPECT_EQ(*data.at({-1, 2}), -1 + 20) << "in no box";
 }
 
+TEST_F(MeshInPerdure, BoxesMayTakeTheMemoryThatOthersHadBefore) {
+  auto handle = open();
+  Mesh mesh;
+  const Block& block = mesh.block("block", {8});
+  auto& data = mesh.data(block, "data");
+  const auto saved = [&](std::int64_t begin, std::int64_t end, std::size_t number) {
+    SavedBox one{&data, number, box({{begin, end}}), {}};
+    one.parts.push_back({one.box, data.address(one.box.begin), {8}});
+    return one;
+  };
+  const std::vector<std::byte> place(10);
+  const auto store = perdure_store(handle, "run");
+  EXPECT_EQ(store->newest(), std::nullopt);
+  EXPECT_TRUE(store->write(place, std::vector{saved(0, 4, 0), saved(4, 8, 1)}));
+  const auto done = store->write(place, std::vector{saved(4, 8, 0), saved(0, 4, 1)});
+  EXPECT_TRUE(done) << done.error();
+  const auto refused = store->write(place, std::vector{saved(0, 4, 0), saved(2, 6, 1)});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error(), HasSubstr("overlaps"));
+  store->retire_written();  // nothing was
+  EXPECT_TRUE(perdure_store(handle, "run")->newest());
+  EXPECT_TRUE(store->write(place, std::vector{saved(0, 8, 0)}));
+}
+
 TEST_F(MeshInPerdure, WhatNoMeshHasMadeIsRefused) {
   auto handle = open();
   double value = 1;

@@ -47,10 +47,8 @@ void Protection::declare(const Dataset& set) {
 }
 
 void Protection::declared(Dataset& set) {
-  declare(set);
-  if (knows_answer())
-    throw std::runtime_error("mesh: data set '" + set.name() +
-                             "' is declared behind protect(), and a restart needs it there: declare it before");
+  throw std::runtime_error("mesh: data set '" + set.name() +
+                           "' is declared behind protect(), where no restart could have it: declare it before");
 }
 
 // ---- a restart
@@ -111,7 +109,9 @@ bool Protection::loop(track::LoopId id, std::string_view name, std::span<const t
     wanted_ = false;
     tracker_.begin_checkpoint();
   }
-  if (tracker_.phase() == Tracker::Phase::region && ++region_loops_ > policy_.decides) tracker_.end_region();
+  ended_ = tracker_.phase() == Tracker::Phase::region && ++region_loops_ > policy_.decides;
+  if (ended_) tracker_.end_region();
+  since_restart_ = restarted_ && running ? since_restart_ + 1 : since_restart_;
   const track::Decision& decision = tracker_.loop(id, accesses);
   if (!decision.refused.empty()) refused(decision, name);
   if (decision.restore) wait_anew();
@@ -129,6 +129,14 @@ void Protection::refused(const track::Decision& decision, std::string_view loop)
   if (!decision.lacks) throw std::runtime_error(why);
   store_->retire_restored();
   throw std::runtime_error(why + "; it was given up: start the program again, from the one before");
+}
+
+void Protection::ended() const {
+  if (!knows_answer()) return;
+  throw std::runtime_error("mesh: checkpoint '" + policy_.name + "': the program ended before loop " +
+                           std::to_string(goes_on_at_) +
+                           ", from which it was to go on: this is another program, or other input; run the one that "
+                           "made it, or give this one another name");
 }
 
 void Protection::wait_anew() {
@@ -159,7 +167,8 @@ bool Protection::wants_checkpoint() {
 // ---- where
 
 track::LoopId Protection::place_of(track::LoopId id) {
-  in_a_row_ = id == last_ ? in_a_row_ + 1 : 0;
+  constexpr std::uint64_t kMostInARow = 64;
+  in_a_row_ = id == last_ ? std::min(in_a_row_ + 1, kMostInARow) : 0;
   last_ = id;
   return id + in_a_row_ * 0x9e3779b97f4a7c15ULL;
 }
@@ -220,7 +229,7 @@ std::vector<std::pair<std::string, track::Candidate>> Protection::places() const
 
 // Where no loop comes again often enough it is any that the policy allows.
 bool Protection::is_place(std::string_view name, bool between) const {
-  if (!between) return false;
+  if (!between || !has_all()) return false;
   if (chosen_) return *chosen_ == here_;
   if (!policy_.before.empty()) return name == policy_.before;
   return none_;
@@ -234,7 +243,8 @@ track::Report Protection::report() const {
   for (track::SetId set = 0; set < tracker_.sets().size(); ++set) written.push_back(tracker_.written(set));
   for (const auto& one : learnt_.candidates(tracker_.sets(), written)) {
     const std::string& name = names_.at(one.loop);
-    const bool possible = never_.count(one.loop) == 0 && (policy_.before.empty() || name == policy_.before);
+    const bool possible = never_.count(one.loop) == 0 && one.most != track::kNoPlace &&
+                          (policy_.before.empty() || name == policy_.before);
     report.loops.push_back({name, one.first, one.times, one.least, one.most, possible, one.loop == chosen_});
   }
   if (chosen_)
@@ -255,13 +265,21 @@ void Protection::tell_report() const {
   if (file.fail()) tell_("the report of places cannot be written to " + policy_.report);
 }
 
+// A checkpoint must not inherit that it lacks something; what no loop touches for so long will not be missed.
+bool Protection::has_all() const {
+  if (!restarted_ || since_restart_ > policy_.decides) return true;
+  for (track::SetId set = 0; set < tracker_.sets().size(); ++set)
+    if (!tracker_.missing(set).empty()) return false;
+  return true;
+}
+
 // ---- a checkpoint
 
 // A list is taken as it is, and what was learnt too: both are watched until the region ends.
 void Protection::opens(std::string_view name) {
   const auto began = Clock::now();
   region_loops_ = 0;
-  surprised_ = false;
+  surprised_ = failed_ = false;
   blocking_ = {};
   aside_.clear();
   memory_.clear();
@@ -290,7 +308,8 @@ void Protection::opens(std::string_view name) {
 void Protection::put_aside(const Piece& piece) {
   const Dataset& set = *mesh_.datasets()[piece.set];
   if (now_.foreseen) {
-    if (foreseen_[piece.set].covers(piece.box)) return;
+    // What no loop has touched is not needed as far as anybody knows: a restart refuses to read it.
+    if (ended_ || foreseen_[piece.set].covers(piece.box)) return;
     surprised_ = true;
     if (policy_.only.empty()) return;
     store_->retire_written();
@@ -332,20 +351,21 @@ void Protection::closes() {
   if (surprised_) return give_up("loops behind '" + now_.before + "' need other data than they did before");
   if (!now_.foreseen) write(tracker_.place(), boxes_aside(tracker_.place().saved));
   now_.blocking_s = std::chrono::duration<double>(blocking_ + (Clock::now() - began)).count();
-  taken_.push_back(now_);
+  if (!failed_) taken_.push_back(now_);
   if (none_) learn_anew();
 }
 
 void Protection::write(const track::Place& place, std::span<const SavedBox> boxes) {
   now_.bytes = bytes_of(boxes);
-  if (const auto done = store_->write(track::encode(place), boxes); !done) tell_("no checkpoint: " + done.error());
+  const auto done = store_->write(track::encode(place), boxes);
+  failed_ = !done;
+  if (failed_) tell_("no checkpoint: " + done.error());
 }
 
 void Protection::give_up(const std::string& why) {
   if (now_.foreseen) store_->retire_written();
   tell_("no checkpoint: " + why);
   learn_anew();
-  wanted_ = true;
 }
 
 Protection& protect(Mesh& mesh, perdure::Handle& handle, const Policy& policy) {

@@ -59,6 +59,9 @@ class Protection final : public Follower {
 
   /// See Tracker::fast_forward().
   std::optional<std::vector<std::byte>> fast_forward(std::span<const std::byte> payload);
+  /// Before a program takes anything out of its data sets at its end. Throws where it has not come to the place that it
+  /// was to go on from: it is a shorter program, or other input, and what its data sets have is not what it computed.
+  void ended() const;
   /// At the next place, whatever the policy says. All ranks say so.
   void trigger() { wanted_ = true; }
   bool restarted() const { return restarted_; }
@@ -89,6 +92,7 @@ class Protection final : public Follower {
   std::vector<SavedBox> boxes_aside(const std::vector<track::BoxSet>& saved);
   void closes();
   void give_up(const std::string& why);
+  bool has_all() const;
   void write(const track::Place& place, std::span<const SavedBox> boxes);
 
   Mesh& mesh_;
@@ -98,7 +102,8 @@ class Protection final : public Follower {
   track::Tracker tracker_{true};
   bool restarted_ = false, wanted_ = false;
   std::uint64_t goes_on_at_ = 0;
-  std::uint64_t loops_ = 0;  // since a checkpoint was wanted
+  std::uint64_t since_restart_ = 0;  // loops
+  std::uint64_t loops_ = 0;          // since a checkpoint was wanted
   Clock::time_point next_ = Clock::now();
 
   // Where a checkpoint is smallest. A loop may be called several times in a row, as one that copies a field is: each
@@ -120,8 +125,8 @@ class Protection final : public Follower {
   Taken now_;
   std::uint64_t region_loops_ = 0;
   Clock::duration blocking_{};
-  std::vector<track::BoxSet> foreseen_;  // what was written of it at once
-  bool surprised_ = false;
+  std::vector<track::BoxSet> foreseen_;                      // what was written of it at once
+  bool surprised_ = false, ended_ = false, failed_ = false;  // ended_: by Policy::decides
   struct Aside {
     track::SetId set;
     Box box, own;

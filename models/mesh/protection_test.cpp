@@ -261,7 +261,7 @@ class ProtectedSteps : public testing::Test {
       if (loops++ == dies) throw Died();
     };
     const Stencil star = Stencil::star(2);
-    for (std::int64_t step = 0; step < 40; ++step) {
+    for (std::int64_t step = 0; step < last_step_; ++step) {
       if (fast_forwards_) {
         std::int64_t payload = step;
         if (const auto there = protection_->fast_forward(std::as_bytes(std::span(&payload, 1))))
@@ -287,6 +287,7 @@ class ProtectedSteps : public testing::Test {
       mesh.par_loop(
           "reset", block, cells, [](const auto& x, auto& n) { n(0, 0) = x(0, 0); }, read(next), write(now));
     }
+    protection_->ended();
     auto sum = mesh.sum();
     mesh.par_loop(
         "sum", block, now.whole(), [](const auto& n, double& all) { all += n(0, 0); }, read(now), into(sum));
@@ -309,7 +310,7 @@ class ProtectedSteps : public testing::Test {
     policy.learns = 30;
     return policy;
   }
-  std::int64_t changes_ = 1000;
+  std::int64_t changes_ = 1000, last_step_ = 40;
   bool fast_forwards_ = false;
   std::vector<std::int64_t> steps_;
   SharedVersions shared_;
@@ -409,6 +410,12 @@ TEST_F(ProtectedSteps, OfAnotherProgramAreRefused) {
   EXPECT_THAT(complaint(every(10), true), HasSubstr("was made with other data sets (3, now 4)"));
   changes_ = 0;
   EXPECT_THAT(complaint(every(10)), HasSubstr("loop 0 of"));
+}
+
+TEST_F(ProtectedSteps, ThatEndBeforeTheyHaveComeToTheirPlaceSaySo) {
+  EXPECT_THROW(run(every(10), 100), Died);
+  last_step_ = 10;
+  EXPECT_THAT(complaint(every(10)), HasSubstr("the program ended before loop"));
 }
 
 TEST_F(ProtectedSteps, GoThereAtOnceByAPayload) {

@@ -54,28 +54,16 @@ std::vector<LoopSequence::Stretch> LoopSequence::stretches() const {
   return all;
 }
 
-std::optional<LoopSequence> LoopSequence::from(const std::vector<Stretch>& stretches, std::uint64_t most) {
-  LoopSequence sequence;
-  for (const Stretch& stretch : stretches) {
-    const std::uint64_t begin = sequence.size_;
-    if (stretch.count == 0) {
-      if (begin >= most || sequence.numbers_.contains(stretch.loop)) return std::nullopt;
-      sequence.append(stretch.loop);  // one that is new, so that what came before does not matter
-      continue;
-    }
-    if (stretch.back == 0 || stretch.back > begin || stretch.count > most - begin) return std::nullopt;
-    sequence.parts_.push_back({begin, stretch.back, 0});
-    sequence.size_ = begin + stretch.count;
-    // Where each loop came last: in the stretch's last turn, which has all of its loops. Of a longer one than anybody
-    // wants to walk through, its end: what came before is only found a little later in the next stretch.
-    const std::uint64_t turn = std::min({stretch.back, stretch.count, kRecent});
-    for (std::uint64_t at = sequence.size_ - turn; at < sequence.size_; ++at)
-      sequence.latest_[sequence.number_at(at)] = at;
+bool is_sequence(const std::vector<LoopSequence::Stretch>& stretches, std::uint64_t loops) {
+  std::uint64_t at = 0;
+  for (const auto& stretch : stretches) {
+    const bool repeats = stretch.count > 0;
+    if (repeats && (stretch.back == 0 || stretch.back > at)) return false;
+    const std::uint64_t count = repeats ? stretch.count : 1;
+    if (count > loops - at) return false;
+    at += count;
   }
-  sequence.recent_.resize(kRecent);
-  for (std::uint64_t at = sequence.size_ - std::min(sequence.size_, kRecent); at < sequence.size_; ++at)
-    sequence.recent_[at % kRecent] = sequence.number_at(at);
-  return sequence;
+  return at == loops;
 }
 
 }  // namespace perdure::track

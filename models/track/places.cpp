@@ -37,6 +37,7 @@ class Future {
   Cost cost(std::span<const DataSet> sets) const {
     Cost sum;
     for (std::size_t i = 0; i < written_.size(); ++i) {
+      if (sets[i].scratch && !read_[i].empty()) return kNoPlace;
       if (sets[i].scratch) continue;
       sum.bytes += (read_[i].elements() + idle_[i].elements()) * sets[i].element_bytes;
       sum.boxes += read_[i].boxes().size() + idle_[i].boxes().size();
@@ -147,7 +148,8 @@ std::vector<Candidate> Places::candidates(std::span<const DataSet> sets, std::sp
 std::optional<LoopId> cheapest(std::span<const Candidate> candidates, std::uint64_t stretch) {
   const Candidate* best = nullptr;
   for (const Candidate& one : candidates)
-    if (one.times > 0 && one.gap <= stretch / 2 && (best == nullptr || one.most < best->most)) best = &one;
+    if (one.times > 0 && one.most != kNoPlace && one.gap <= stretch / 2 && (best == nullptr || one.most < best->most))
+      best = &one;
   return best == nullptr ? std::nullopt : std::optional(best->loop);
 }
 

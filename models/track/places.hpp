@@ -18,6 +18,9 @@ struct Cost {
   friend auto operator<=>(const Cost&, const Cost&) = default;
 };
 
+/// Of a loop behind which scratch is read that was written before it: no checkpoint can begin there.
+inline constexpr Cost kNoPlace{~std::uint64_t{0}, ~std::uint64_t{0}};
+
 /// A loop, wherever it was called in the stretch.
 struct Candidate {
   LoopId loop = 0;

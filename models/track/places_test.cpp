@@ -84,6 +84,16 @@ TEST_F(TimeSteps, OfWhatNoLoopTouchesAgainEveryPlacePays) {
   EXPECT_EQ(places.candidates(sets, written)[0].most.bytes, 800U);
 }
 
+TEST_F(TimeSteps, WhoseScratchIsNeededBehindALoopHaveNoPlaceThere) {
+  sets[2].scratch = true;
+  steps(6);
+  const auto all = places.candidates(sets, written);
+  EXPECT_EQ(all[1].most, kNoPlace) << "advance reads what flux wrote";
+  EXPECT_EQ(all[2].most, kNoPlace);
+  EXPECT_EQ(cheapest(all, places.size()), loop_id("flux", ""));
+  EXPECT_EQ(cheapest(std::span(all).subspan(1, 2), places.size()), std::nullopt);
+}
+
 TEST_F(TimeSteps, ThatComeOnceAreNoPlaces) {
   call("once", {Access::writes(0, row(0, 100)), Access::writes(1, row(0, 100)), Access::writes(2, row(0, 100))});
   steps(5);

@@ -34,9 +34,9 @@ void Tracker::resume(Place place) {
     (void)refuse("a run goes on from a checkpoint before its first loop, or not at all");
     return;
   }
-  expected_ = LoopSequence::from(place.before, place.loop);
   place_ = std::move(place);
-  if (!expected_ || expected_->size() != place_.loop) {
+  expected_ = LoopReplay(place_.before);
+  if (!is_sequence(place_.before, place_.loop)) {
     (void)refuse("what the checkpoint says of its loops is no sequence of them");
     return;
   }
@@ -111,7 +111,10 @@ void Tracker::replay(LoopId id) {
   if (place_.payload && !payload_) return;
   const std::uint64_t at = sequence_.size();
   if (at == place_.loop) return arrive(id);
-  if ((*expected_)[at] == id) return sequence_.append(id);
+  if (expected_.next(sequence_) == id) {
+    expected_.advance();
+    return sequence_.append(id);
+  }
   (void)refuse("loop " + number(at) + " of " + number(place_.loop) +
                " up to the checkpoint is another one than the run that made it had there");
 }

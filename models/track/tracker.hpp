@@ -119,7 +119,7 @@ class Tracker {
   bool wanted_ = false, ends_ = false;
   std::optional<LoopId> at_;
   Place place_;  // that was opened last, or that a restart goes to
-  std::optional<LoopSequence> expected_;
+  LoopReplay expected_;
   Decision decision_;
 };
 
