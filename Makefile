@@ -3,7 +3,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo demo-nodes demo-elastic demo-mesh demo-programs test campaign mutants unit build install docs bench bench-redundancy bench-elastic studies format clean \
+.PHONY: help demo demo-nodes demo-elastic demo-mesh demo-programs test campaign mutants unit build install docs bench bench-redundancy bench-elastic bench-mesh studies format clean \
   bootstrap bootstrap-required
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo "make bench             the asynchronous checkpointing benchmark on 1, 2 and 4 ranks"
 	@echo "make bench-redundancy  what redundancy between nodes costs and gives; figures in build/bench/redundancy.json"
 	@echo "make bench-elastic     what arrays that ranks have together cost and give; figures in build/bench/elastic.json"
+	@echo "make bench-mesh        what the mesh library and its checkpoints cost and give; figures in build/bench/mesh.json"
 	@echo "make studies           the six studies of adaptive checkpointing, in virtual time and some by the engine; in build/studies"
 	@echo "make format            clang-format over the tree"
 	@echo "make clean             removes build/"
@@ -84,6 +85,9 @@ bench-redundancy: bootstrap-required build
 
 bench-elastic: bootstrap-required build
 	@bench/elastic/run
+
+bench-mesh: bootstrap-required build
+	@bench/mesh/run
 
 studies: bootstrap-required
 	@bench/studies/run all --driver both

@@ -1,0 +1,93 @@
+"""What bench/mesh/run measured, as figures beside their goals. Pure: results of the programs in, figures out."""
+import pathlib
+import re
+import statistics
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "redundancy"))
+from figures import figure, missing
+
+GOALS = {"size_over_state": {"clover3d": 0.18, "taylor_green": 0.077, "tealeaf": 0.051}, "mesh_over_plain": 1.1,
+         "tracking_overhead": 0.005, "blocking_over_copy": 1.6, "fast_forward_speedup": 10}
+
+
+def _compared(key, values, at_least, others):
+    """`values` by name; all have one goal, or each its own."""
+    goal = GOALS[key] if isinstance(GOALS[key], dict) else dict.fromkeys(values, GOALS[key])
+    goal = {name: goal[name] for name in values}
+    one = figure({name: round(value, 4) for name, value in values.items()}, goal, at_least=at_least, **others)
+    if not at_least:  # a goal that is just met is reached
+        one.update(comparison="<=", reached="yes" if all(values[name] <= goal[name] for name in goal) else "no")
+    return one
+
+
+def at_most(key, values, **others):
+    return _compared(key, values, False, others)
+
+
+def at_least(key, values, **others):
+    return _compared(key, values, True, others)
+
+
+def checkpoint_of(output):
+    """What a program said of its last checkpoint: {"fraction", "before", "megabytes", "state_megabytes"}, or nothing."""
+    found = re.search(r"The last one, before loop '([^']*)': ([\d.]+) MB, [\d.]+ % of the state of ([\d.]+) MB", output)
+    if not found:
+        return None
+    size, state = float(found[2]), float(found[3])
+    return {"fraction": size / state, "before": found[1], "megabytes": size, "state_megabytes": state}
+
+
+def size_figure(checkpoints, command):
+    """`checkpoints`: checkpoint_of() by application."""
+    key, reference = "size_over_state", "all data sets with their halos; "
+    others = {"unit": "ratio of bytes", "command": command}
+    if lacking := [name for name, one in checkpoints.items() if one is None]:
+        return {key: missing(GOALS[key], f"no checkpoint was made by {', '.join(lacking)}",
+                             reference=reference + "the last checkpoint", **others)}
+    where = ", ".join(f"{name} before loop '{one['before']}'" for name, one in checkpoints.items())
+    return {key: at_most(key, {name: one["fraction"] for name, one in checkpoints.items()},
+                         reference=reference + "the last checkpoint: " + where, **others)}
+
+
+def ratio_of_medians(pairs):
+    return statistics.median(one for one, _ in pairs) / statistics.median(two for _, two in pairs)
+
+
+def speed_figure(pairs, cells, command):
+    """`pairs`: {back end: [(seconds per step of clover2d, of the plain program)]}."""
+    key = "mesh_over_plain"
+    return {key: at_most(key, {name: ratio_of_medians(all_) for name, all_ in pairs.items()}, unit="time ratio",
+                         command=command,
+                         reference=f"CloverLeaf 2D in plain C++ with OpenMP and MPI, same kernels and bits, {cells} cells, in "
+                                   "turn; ratio of the medians of wall-clock time per step")}
+
+
+def tracking_figure(pairs, cells, command):
+    """`pairs`: [(seconds per step with a follower, without one)]."""
+    key = "tracking_overhead"
+    return {key: at_most(key, {"clover2d": ratio_of_medians(pairs) - 1}, unit="more time", command=command,
+                         reference=f"clover2d without a follower, {cells} cells, one rank, in turn; time per step, with what is "
+                                   "learnt of the first 2048 loops")}
+
+
+def blocking_figure(results, command):
+    """`results`: what mesh_bench blocking printed, by number of ranks."""
+    key, ratios = "blocking_over_copy", {}
+    for one in results:
+        name = f"{one['ranks']} rank{'s' if one['ranks'] > 1 else ''}"
+        ratios[name] = statistics.median(a / b for a, b in zip(one["blocking_s"], one["copy_s"]))
+    return {key: at_most(key, ratios, unit="time ratio", command=command,
+                         reference=f"one memcpy of as many bytes, {results[0]['bytes_per_rank'] >> 20} MiB per rank, in the same "
+                                   "process, in turn; medians of ratios, each of the slowest rank's times")}
+
+
+def speedup_figure(launches, command):
+    """`launches`: {way: (result of the run that computed, [results of restarts])}."""
+    key = "fast_forward_speedup"
+    values = {way: first["seconds"] / statistics.median(one["seconds"] for one in again)
+              for way, (first, again) in launches.items()}
+    steps = next(iter(launches.values()))[0]["step"]
+    return {key: at_least(key, values, unit="time ratio", command=command,
+                          reference=f"from the start until a run has computed {steps} steps, over from the start until a restart "
+                                    "computes behind them; it grows with the steps")}
