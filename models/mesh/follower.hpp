@@ -8,13 +8,9 @@
 
 namespace perdure::mesh {
 
-class Dataset;
-
 class Follower {
  public:
   virtual ~Follower() = default;
-  /// A data set that came after those that there were when the follower began.
-  virtual void declared(Dataset& set) = 0;
   /// Before each loop: whether it is to be run. `between`: no loop has added to what was not collected yet; a run can
   /// only go on from there.
   virtual bool loop(track::LoopId id, std::string_view name, std::span<const track::Access> accesses, bool between) = 0;

@@ -22,6 +22,25 @@ Box moved(const Box& range, const Box& offsets) {
   return box;
 }
 
+// Why a loop cannot do what it says; empty when it can.
+std::string defect_of(const Block& block, const Box& range, std::span<const Use> uses) {
+  if (range.dimensions != block.dimensions()) return "its range has other dimensions than block '" + block.name + "'";
+  if (range.empty()) return {};
+  for (const Use& use : uses) {
+    const Dataset& set = *use.set;
+    const auto outside = [&](const char* does, const Box& box) {
+      return std::string("it ") + does + " " + box.text() + " of data set '" + set.name() + "', which is " +
+             set.whole().text();
+    };
+    if (&set.block() != &block) return "data set '" + set.name() + "' is on another block";
+    if (use.mode != track::Access::Mode::read && !set.whole().contains(range)) return outside("writes", range);
+    if (use.mode == track::Access::Mode::write) continue;
+    for (const Box& offsets : *use.stencil)
+      if (const Box box = moved(range, offsets); !set.whole().contains(box)) return outside("reads", box);
+  }
+  return {};
+}
+
 // As perdure_describe() takes it, with a number behind it.
 bool is_name(std::string_view name) {
   constexpr std::size_t kMost = 56;
@@ -55,6 +74,7 @@ const Block& Mesh::block(std::string name, std::vector<std::int64_t> cells, std:
 
 void Mesh::add(std::unique_ptr<Dataset> set) {
   const std::string what = "data set '" + set->name() + "'";
+  if (follower_) refuse(what, "it is declared behind protect(), where no restart could have it: declare it before");
   for (const auto& other : sets_)
     if (other->name() == set->name()) refuse(what, "there is one of that name");
   if (!is_name(set->name()))
@@ -69,7 +89,6 @@ void Mesh::add(std::unique_ptr<Dataset> set) {
                        "': say so when the block is made");
   set->id = static_cast<track::SetId>(sets_.size());
   sets_.push_back(std::move(set));
-  if (follower_) follower_->declared(*sets_.back());
 }
 
 void Mesh::follow(std::unique_ptr<Follower> follower) { follower_ = std::move(follower); }
@@ -93,8 +112,8 @@ track::LoopId Mesh::id_of(const LoopName& name) {
 
 std::optional<Box> Mesh::begin_loop(const LoopName& name, const Block& block, const Box& range,
                                     std::span<const Use> uses) {
-  if (range.dimensions != block.dimensions())
-    refuse(std::string("loop '") + name.text + "'", "its range has other dimensions than block '" + block.name + "'");
+  if (const auto defect = defect_of(block, range, uses); !defect.empty())
+    refuse(std::string("loop '") + name.text + "'", defect);
   if (follower_) {
     accesses_.clear();
     if (!range.empty())
@@ -107,18 +126,14 @@ std::optional<Box> Mesh::begin_loop(const LoopName& name, const Block& block, co
     if (!follower_->loop(id_of(name), name.text, accesses_, open_reductions_ == 0)) return std::nullopt;
   }
   if (range.empty()) return std::nullopt;
+  bring_ghosts(name, range, uses);
+  const Box mine = intersection(range, block.part);
+  return mine.empty() ? std::nullopt : std::optional(mine);
+}
+
+void Mesh::bring_ghosts(const LoopName& name, const Box& range, std::span<const Use> uses) {
   stale_.clear();
   for (const Use& use : uses) {
-    const auto outside = [&](const char* does, const Box& box) {
-      refuse(std::string("loop '") + name.text + "'", std::string("it ") + does + " " + box.text() + " of data set '" +
-                                                          use.set->name() + "', which is " + use.set->whole().text());
-    };
-    if (&use.set->block() != &block)
-      refuse(std::string("loop '") + name.text + "'", "data set '" + use.set->name() + "' is on another block");
-    if (use.mode != track::Access::Mode::read && !use.set->whole().contains(range)) outside("writes", range);
-    if (use.mode == track::Access::Mode::write) continue;
-    for (const Box& offsets : *use.stencil)
-      if (const Box box = moved(range, offsets); !use.set->whole().contains(box)) outside("reads", box);
     const Need need = need_of(use, range);
     if (need == Need::too_much)
       refuse(std::string("loop '") + name.text + "'",
@@ -130,8 +145,6 @@ std::optional<Box> Mesh::begin_loop(const LoopName& name, const Block& block, co
   ghosts_.fill(stale_);
   for (const Use& use : uses)
     if (use.mode != track::Access::Mode::read) use.set->ghosts_good = false;
-  const Box mine = intersection(range, block.part);
-  return mine.empty() ? std::nullopt : std::optional(mine);
 }
 
 void Mesh::transfer(LoopName name, std::span<const Transfer> transfers) {
@@ -160,9 +173,9 @@ void Mesh::collect(std::initializer_list<Reduction*> reductions) {
       values_.push_back(reduction->gathered());
       if (reduction->exact()) digits_.insert(digits_.end(), reduction->digits().begin(), reduction->digits().end());
     }
-    // Whether a checkpoint is wanted travels with what is exchanged anyway.
     // Of zeros and of what is no number there are several, of which ranks could get others.
     for (double& value : values_) value = std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value + 0.0;
+    // Whether a checkpoint is wanted travels with what is exchanged anyway.
     const bool wanted = follower_ && follower_->wants_checkpoint();
     values_.push_back(wanted ? (kind == Reduction::Kind::least ? -1 : 1) : 0);
     ranks_->combine(values_, kind == Reduction::Kind::sum     ? Ranks::Combine::sum

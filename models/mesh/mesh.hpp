@@ -35,7 +35,7 @@ struct Options {
   bool check = false;
 };
 
-/// A program that ranks run together: every rank calls the same in the same order. Names of data sets have 1 to 64 of
+/// A program that ranks run together: every rank calls the same in the same order. Names of data sets have 1 to 56 of
 /// A-Z a-z 0-9 . _ -, beginning with a letter. What goes wrong throws std::runtime_error.
 class Mesh {
  public:
@@ -101,6 +101,7 @@ class Mesh {
 
  private:
   void add(std::unique_ptr<Dataset> set);
+  void bring_ghosts(const LoopName& name, const Box& range, std::span<const Use> uses);
   track::LoopId id_of(const LoopName& name);
 
   std::unique_ptr<Ranks> ranks_;

@@ -2,13 +2,34 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
 #include <stdexcept>
 
 namespace perdure::mesh {
 namespace {
 
 constexpr int kPlace = 0;  // region of the place; that of box n is n + 1
-constexpr std::size_t kMostName = 64;
+
+// A place grows with the run, and what changes its size all ranks tell each other: it gets room in large steps, with
+// its size in front.
+std::vector<std::byte> with_room(std::span<const std::byte> place) {
+  const std::uint64_t size = place.size(), needs = size + sizeof size;
+  const std::uint64_t step = std::max<std::uint64_t>(std::bit_ceil(needs) / 8, 4096);
+  std::vector<std::byte> all((needs + step - 1) / step * step);
+  std::memcpy(all.data(), &size, sizeof size);
+  std::copy(place.begin(), place.end(), all.begin() + sizeof size);
+  return all;
+}
+
+std::optional<std::vector<std::byte>> without_room(const std::vector<std::byte>& all) {
+  std::uint64_t size = 0;
+  if (all.size() < sizeof size) return std::nullopt;
+  std::memcpy(&size, all.data(), sizeof size);
+  if (size > all.size() - sizeof size) return std::nullopt;
+  const auto first = all.begin() + sizeof size;
+  return std::vector(first, first + static_cast<std::ptrdiff_t>(size));
+}
 
 /// Extents and indices as Perdure has them: the last dimension is the fastest.
 struct Reversed {
@@ -46,13 +67,15 @@ class PerdureStore final : public CheckpointStore {
                                ": it is damaged, and cannot be set aside (" + why_ + ")");
     perdure_array_info info{};
     must(perdure_stored_array(native(), name_.c_str(), version_, kPlace, &info), "checkpoint");
-    if (info.dimensions != 1 || info.element_bytes != 1)
-      throw std::runtime_error("mesh: checkpoint '" + name_ + "' was not made by a mesh: give this one another name");
+    const std::string other = "mesh: checkpoint '" + name_ + "' was not made by a mesh: give this one another name";
+    if (info.dimensions != 1 || info.element_bytes != 1) throw std::runtime_error(other);
     place_.assign(info.extents[0], std::byte{0});
     must(protect_place(), "place");
     if (!restored({kPlace})) return newest();
     restored_ = version_;
-    return place_;
+    auto place = without_room(place_);
+    if (!place) throw std::runtime_error(other);
+    return place;
   }
 
   bool restore(std::span<const SavedBox> boxes) override {
@@ -68,7 +91,7 @@ class PerdureStore final : public CheckpointStore {
   // number.
   tl::expected<void, std::string> write(std::span<const std::byte> place, std::span<const SavedBox> boxes) override {
     unprotect_all();  // what memory the boxes before had, others may have now
-    place_.assign(place.begin(), place.end());
+    place_ = with_room(place);
     perdure_status done = protect_place();
     for (const SavedBox& box : boxes)
       if (done == PERDURE_OK) done = protect(box);
@@ -76,15 +99,12 @@ class PerdureStore final : public CheckpointStore {
     const perdure_status written =
         perdure_checkpoint(native(), done == PERDURE_OK ? name_.c_str() : nullptr, ++version_);
     if (written != PERDURE_OK && why.empty()) why = perdure_error_text(native());
-    has_written_ = why.empty();
-    if (has_written_) return {};
+    if (why.empty()) return {};
     return tl::unexpected(why);
   }
 
-  void retire_written() override {
-    if (has_written_) (void)perdure_retire(native(), name_.c_str(), version_);
-    has_written_ = false;
-  }
+  // Of what was refused there is no version of that number.
+  void retire_written() override { (void)perdure_retire(native(), name_.c_str(), version_); }
   void retire_restored() override {
     for (std::int64_t version = version_; version >= restored_; --version)
       (void)perdure_retire(native(), name_.c_str(), version);
@@ -131,7 +151,7 @@ class PerdureStore final : public CheckpointStore {
     for (unsigned d = 0; d < saved.box.dimensions; ++d)
       extents[saved.box.dimensions - 1 - d] = static_cast<std::uint64_t>(saved.box.end[d] - saved.box.begin[d]);
     perdure_array array{};
-    array.name = name.size() <= kMostName ? name.c_str() : nullptr;
+    array.name = name.c_str();
     array.type = set.type().c_str();
     array.dimensions = static_cast<int>(saved.box.dimensions);
     array.extents = extents.data();
@@ -153,7 +173,6 @@ class PerdureStore final : public CheckpointStore {
   std::int64_t version_ = 0, restored_ = 1;  // the newest, and the one that the run went on from
   std::int64_t damaged_ = -1;                // what could not be restored last, and why
   std::string why_;
-  bool has_written_ = false;
   std::size_t protected_ = 0;  // boxes
   std::vector<std::byte> place_;
 };

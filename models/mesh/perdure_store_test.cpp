@@ -3,14 +3,15 @@
 #include "mesh/perdure_store.hpp"
 
 #include <gmock/gmock.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <random>
+#include <set>
 
 #include "mesh/protection.hpp"
 #include "mesh/random_loops_testing.hpp"
+#include "support/ranks.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::mesh {
@@ -20,25 +21,14 @@ using testing::HasSubstr;
 
 class MeshInPerdure : public testing::Test {
  protected:
-  perdure::Handle open() {
+  perdure::Handle open() { return perdure::open(options()).value(); }
+  std::string options() const {
     const std::string at = directory_.path();
-    return perdure::open(
-               "store.path=" + at + "/store;node.path=" + at + "/node;tier.file.path=" + at +
-               "/file;chunk_bytes=64KiB;tier.memory.max_bytes=32MiB;tier.file.max_bytes=32MiB;engine.idle_exit=1")
-        .value();
+    return "store.path=" + at + "/store;node.path=" + at + "/node;tier.file.path=" + at +
+           "/file;chunk_bytes=64KiB;tier.memory.max_bytes=32MiB;tier.file.max_bytes=32MiB;engine.idle_exit=1";
   }
   test_support::TemporaryDirectory directory_;
 };
-
-/// Exit status of a child process; that of a signal is 128 and its number.
-int in_child(const std::function<int()>& body) {
-  std::fflush(nullptr);
-  const pid_t pid = ::fork();
-  if (pid == 0) ::_exit(body());
-  int status = 0;
-  ::waitpid(pid, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
 
 constexpr int kKilled = 128 + SIGKILL, kBegins = 2, kGoesOn = 3, kAgain = 4;
 
@@ -56,8 +46,10 @@ TEST_F(MeshInPerdure, AProcessThatIsKilledAnywhereGoesOnFromWhatItLeft) {
     for (int life = 0, status = kKilled; status == kKilled || status == kAgain; ++life) {
       ASSERT_LT(life, 9);
       const std::uint64_t dies = life < 4 ? random() % loops : loops;
-      status = in_child([&] {
-        auto handle = open();
+      test_support::RunOptions alone;
+      alone.ranks = 1;
+      const auto lived = test_support::run_ranks(alone, [&](const test_support::Rank& rank) {
+        perdure::Handle handle(rank.open(options()));
         Policy policy;
         policy.name = "seed" + std::to_string(seed);
         policy.every_loops = 20;
@@ -76,6 +68,7 @@ TEST_F(MeshInPerdure, AProcessThatIsKilledAnywhereGoesOnFromWhatItLeft) {
         }
         return goes_on ? kGoesOn : kBegins;
       });
+      status = lived.exit_codes[0];
       restarted += status == kGoesOn ? 1 : 0;
       ASSERT_NE(status, 1) << "seed " << seed << ", life " << life;
     }
@@ -146,6 +139,64 @@ TEST_F(MeshInPerdure, BoxesMayTakeTheMemoryThatOthersHadBefore) {
   store->retire_written();  // nothing was
   EXPECT_TRUE(perdure_store(handle, "run")->newest());
   EXPECT_TRUE(store->write(place, std::vector{saved(0, 8, 0)}));
+  EXPECT_THROW(
+      {
+        mesh.follow(std::make_unique<Protection>(mesh, perdure_store(handle, "run"), Policy(), [](const auto&) {}));
+        mesh.data(block, "late");
+      },
+      std::runtime_error);
+}
+
+/// One of two ranks, of which a test needs nothing but its number.
+class OneOfTwo final : public Ranks {
+ public:
+  explicit OneOfTwo(int rank) : rank_(rank) {}
+  int rank() const override { return rank_; }
+  int size() const override { return 2; }
+  void exchange(std::span<const Message>, std::span<const Message>) override {}
+  void combine(std::span<double>, Combine) override {}
+  void combine(std::span<std::int64_t>) override {}
+
+ private:
+  int rank_;
+};
+
+// Rank 1 has two parts of one element; the next write is good on both, and of the same number.
+TEST_F(MeshInPerdure, AWriteThatOneRankCannotBeginIsAnErrorOfBothAndTheNextIsGood) {
+  test_support::RunOptions two;
+  two.ranks = 2;
+  const auto outcome = test_support::run_ranks(two, [&](const test_support::Rank& rank) {
+    perdure::Handle handle(rank.open(options()));
+    Mesh mesh(std::make_unique<OneOfTwo>(rank.rank));
+    const Block& block = mesh.block("block", {8});
+    auto& data = mesh.data(block, "data", {{}, 0, false, "", ""});
+    SavedBox saved{&data, 0, data.whole(), {}};
+    saved.parts.push_back({data.owned(), data.address(data.owned().begin), {8}});
+    const auto store = perdure_store(handle, "run");
+    const std::vector<std::byte> place(10);
+    if (store->newest()) return 1;
+    auto twice = saved;
+    if (rank.rank == 1) twice.parts.push_back(twice.parts.front());
+    const auto refused = store->write(place, std::span(&twice, 1));
+    if (refused || refused.error().empty()) return 2;
+    if (!store->write(place, std::span(&saved, 1))) return 3;
+    return perdure_store(handle, "run")->newest() == place ? 0 : 4;
+  });
+  EXPECT_TRUE(outcome.all(0)) << outcome.text();
+}
+
+TEST_F(MeshInPerdure, PlacesOfEverySizeComeBackAndGrowInLargeSteps) {
+  auto handle = open();
+  const auto store = perdure_store(handle, "run");
+  std::set<std::uint64_t> sizes;
+  std::int64_t version = 0;
+  for (const std::size_t size : {0U, 1U, 4087U, 4088U, 4089U, 50'000U, 50'001U, 51'000U}) {
+    std::vector<std::byte> place(size, std::byte{7});
+    ASSERT_TRUE(store->write(place, {}));
+    sizes.insert(handle.stored_array("run", ++version, 0).value().extents[0]);
+    EXPECT_EQ(perdure_store(handle, "run")->newest(), place) << size;
+  }
+  EXPECT_EQ(sizes.size(), 3U);
 }
 
 TEST_F(MeshInPerdure, WhatNoMeshHasMadeIsRefused) {

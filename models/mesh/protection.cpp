@@ -31,24 +31,15 @@ Protection::Protection(Mesh& mesh, std::unique_ptr<CheckpointStore> store, Polic
       policy_(std::move(policy)),
       tell_(std::move(tell)),
       learnt_(policy_.learns) {
-  for (const auto& set : mesh_.datasets()) declare(*set);
+  for (const auto& set : mesh_.datasets())
+    if (const auto id = tracker_.declare({set->name(), set->whole(), set->element_bytes(), set->shape().scratch}); !id)
+      throw std::runtime_error("mesh: data set '" + set->name() + "': " + id.error());
   for (const std::string& name : policy_.only)
     if (std::none_of(mesh_.datasets().begin(), mesh_.datasets().end(),
                      [&](const auto& set) { return set->name() == name; }))
       throw std::runtime_error("mesh: the policy has a data set '" + name + "', which there is not");
   resume();
   tracker_.initial_phase_done();
-  wait_anew();
-}
-
-void Protection::declare(const Dataset& set) {
-  const auto id = tracker_.declare({set.name(), set.whole(), set.element_bytes(), set.shape().scratch});
-  if (!id) throw std::runtime_error("mesh: data set '" + set.name() + "': " + id.error());
-}
-
-void Protection::declared(Dataset& set) {
-  throw std::runtime_error("mesh: data set '" + set.name() +
-                           "' is declared behind protect(), where no restart could have it: declare it before");
 }
 
 // ---- a restart
@@ -97,26 +88,22 @@ std::vector<SavedBox> Protection::boxes_of(const std::vector<BoxSet>& saved) con
 
 bool Protection::loop(track::LoopId id, std::string_view name, std::span<const track::Access> accesses, bool between) {
   const bool running = tracker_.phase() == Tracker::Phase::running;
-  if (running || tracker_.phase() == Tracker::Phase::region) {
+  const bool region = tracker_.phase() == Tracker::Phase::region;
+  if (running || region) {
+    ++ran_;
     here_ = place_of(id);
     learn(here_, name, accesses, between);
-    if (policy_.every_loops > 0 && ++loops_ > policy_.every_loops) {
-      loops_ = 0;
-      wanted_ = true;
-    }
+    wanted_ = wanted_ || (policy_.every_loops > 0 && ran_ % policy_.every_loops == 0);
   }
   if (running && wanted_ && is_place(name, between)) {
     wanted_ = false;
     tracker_.begin_checkpoint();
   }
-  ended_ = tracker_.phase() == Tracker::Phase::region && ++region_loops_ > policy_.decides;
-  if (ended_) tracker_.end_region();
-  since_restart_ = restarted_ && running ? since_restart_ + 1 : since_restart_;
+  if (region && ++region_loops_ > policy_.decides) tracker_.end_region();
   const track::Decision& decision = tracker_.loop(id, accesses);
   if (!decision.refused.empty()) refused(decision, name);
-  if (decision.restore) wait_anew();
   if (decision.opens) opens(name);
-  for (const Piece& piece : decision.save) put_aside(piece);
+  for (std::size_t i = 0; i < decision.save.size(); ++i) put_aside(decision.save[i], i < decision.read);
   if (!decision.spoils.empty()) give_up(decision.spoils);
   if (decision.closes) closes();
   return decision.run;
@@ -139,11 +126,6 @@ void Protection::ended() const {
                            "made it, or give this one another name");
 }
 
-void Protection::wait_anew() {
-  loops_ = 0;
-  next_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(policy_.every_s));
-}
-
 void Protection::answer(std::span<std::byte> values) {
   if (!tracker_.answer(values)) {
     const auto& refused = tracker_.loop(0, {}).refused;  // says the same again
@@ -159,9 +141,9 @@ std::optional<std::vector<std::byte>> Protection::fast_forward(std::span<const s
 }
 
 bool Protection::wants_checkpoint() {
-  if (policy_.every_s <= 0 || Clock::now() < next_) return false;
-  next_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(policy_.every_s));
-  return true;
+  const bool due = policy_.every_s > 0 && Clock::now() - wanted_at_ >= std::chrono::duration<double>(policy_.every_s);
+  if (due) wanted_at_ = Clock::now();
+  return due;
 }
 
 // ---- where
@@ -177,7 +159,7 @@ track::LoopId Protection::place_of(track::LoopId id) {
 // has time steps twice.
 void Protection::learn(track::LoopId place, std::string_view name, std::span<const track::Access> accesses,
                        bool between) {
-  waits_ = wanted_ ? waits_ + 1 : 0;
+  waits_ = wanted_ && has_all() ? waits_ + 1 : 0;
   if (!between) never_.insert(place);
   const bool gone = chosen_ && learnt_.full() && waits_ > learnt_.size();  // the program does something else now
   if (gone) learn_anew();
@@ -200,13 +182,20 @@ void Protection::learn_anew() {
   waits_ = 0;
 }
 
-void Protection::choose() {
+std::vector<BoxSet> Protection::written() const {
   std::vector<BoxSet> written;
   for (track::SetId set = 0; set < tracker_.sets().size(); ++set) written.push_back(tracker_.written(set));
-  auto candidates = learnt_.candidates(tracker_.sets(), written);
-  std::erase_if(candidates, [&](const track::Candidate& one) {
-    return never_.count(one.loop) > 0 || (!policy_.before.empty() && names_[one.loop] != policy_.before);
-  });
+  return written;
+}
+
+bool Protection::is_possible(const track::Candidate& one) const {
+  const bool allowed = policy_.before.empty() || names_.at(one.loop) == policy_.before;
+  return allowed && never_.count(one.loop) == 0 && one.most != track::kNoPlace;
+}
+
+void Protection::choose() {
+  auto candidates = learnt_.candidates(tracker_.sets(), written());
+  std::erase_if(candidates, [this](const track::Candidate& one) { return !is_possible(one); });
   chosen_ = track::cheapest(candidates, learnt_.size());
 }
 
@@ -217,14 +206,6 @@ const std::optional<std::vector<BoxSet>>& Protection::needed(const std::vector<B
     needed_of_ = written;
   }
   return needed_;
-}
-
-std::vector<std::pair<std::string, track::Candidate>> Protection::places() const {
-  std::vector<BoxSet> written;
-  for (track::SetId set = 0; set < tracker_.sets().size(); ++set) written.push_back(tracker_.written(set));
-  std::vector<std::pair<std::string, track::Candidate>> all;
-  for (const auto& one : learnt_.candidates(tracker_.sets(), written)) all.emplace_back(names_.at(one.loop), one);
-  return all;
 }
 
 // Where no loop comes again often enough it is any that the policy allows.
@@ -239,14 +220,10 @@ track::Report Protection::report() const {
   track::Report report;
   report.name = policy_.name;
   for (const auto& set : mesh_.datasets()) report.state_bytes += set->whole().elements() * set->element_bytes();
-  std::vector<BoxSet> written;
-  for (track::SetId set = 0; set < tracker_.sets().size(); ++set) written.push_back(tracker_.written(set));
-  for (const auto& one : learnt_.candidates(tracker_.sets(), written)) {
-    const std::string& name = names_.at(one.loop);
-    const bool possible = never_.count(one.loop) == 0 && one.most != track::kNoPlace &&
-                          (policy_.before.empty() || name == policy_.before);
-    report.loops.push_back({name, one.first, one.times, one.least, one.most, possible, one.loop == chosen_});
-  }
+  const auto written = this->written();
+  for (const auto& one : learnt_.candidates(tracker_.sets(), written))
+    report.loops.push_back(
+        {names_.at(one.loop), one.first, one.times, one.least, one.most, is_possible(one), one.loop == chosen_});
   if (chosen_)
     if (const auto saved = learnt_.saved_before(*chosen_, tracker_.sets(), written))
       report.sets = track::explained(tracker_.sets(), written, *saved);
@@ -267,7 +244,7 @@ void Protection::tell_report() const {
 
 // A checkpoint must not inherit that it lacks something; what no loop touches for so long will not be missed.
 bool Protection::has_all() const {
-  if (!restarted_ || since_restart_ > policy_.decides) return true;
+  if (!restarted_ || ran_ > policy_.decides) return true;
   for (track::SetId set = 0; set < tracker_.sets().size(); ++set)
     if (!tracker_.missing(set).empty()) return false;
   return true;
@@ -305,11 +282,11 @@ void Protection::opens(std::string_view name) {
 }
 
 // What is saved is copied as it was when the checkpoint began, which no loop has changed yet.
-void Protection::put_aside(const Piece& piece) {
+// Of what nobody has read a foreseen checkpoint need not have anything: a restart refuses to read it.
+void Protection::put_aside(const Piece& piece, bool read) {
   const Dataset& set = *mesh_.datasets()[piece.set];
   if (now_.foreseen) {
-    // What no loop has touched is not needed as far as anybody knows: a restart refuses to read it.
-    if (ended_ || foreseen_[piece.set].covers(piece.box)) return;
+    if (!read || foreseen_[piece.set].covers(piece.box)) return;
     surprised_ = true;
     if (policy_.only.empty()) return;
     store_->retire_written();

@@ -50,7 +50,6 @@ class Protection final : public Follower {
   /// `tell` gets what goes wrong with checkpoints while the run goes on.
   Protection(Mesh& mesh, std::unique_ptr<CheckpointStore> store, Policy policy, Tell tell);
 
-  void declared(Dataset& set) override;
   bool loop(track::LoopId id, std::string_view name, std::span<const track::Access> accesses, bool between) override;
   bool knows_answer() const override { return tracker_.phase() == track::Tracker::Phase::replay; }
   void answer(std::span<std::byte> values) override;
@@ -68,27 +67,26 @@ class Protection final : public Follower {
   std::uint64_t goes_on_at() const { return goes_on_at_; }  ///< the loop that a restart goes to
   const std::vector<Taken>& taken() const { return taken_; }
   /// Of each loop what a checkpoint there would save, as learnt so far.
-  std::vector<std::pair<std::string, track::Candidate>> places() const;
+  track::Report report() const;
 
  private:
   using Clock = std::chrono::steady_clock;
-  void declare(const Dataset& set);
   void resume();
   bool resume_from(const std::vector<std::byte>& bytes);
   std::vector<SavedBox> boxes_of(const std::vector<track::BoxSet>& saved) const;
   SavedBox saved_box(const Dataset& set, std::size_t number, const Box& box) const;
   track::LoopId place_of(track::LoopId id);
   void learn(track::LoopId place, std::string_view name, std::span<const track::Access> accesses, bool between);
-  track::Report report() const;
   void tell_report() const;
+  std::vector<track::BoxSet> written() const;
+  bool is_possible(const track::Candidate& one) const;
   void learn_anew();
   void choose();
   const std::optional<std::vector<track::BoxSet>>& needed(const std::vector<track::BoxSet>& written);
   bool is_place(std::string_view name, bool between) const;
   [[noreturn]] void refused(const track::Decision& decision, std::string_view loop);
-  void wait_anew();
   void opens(std::string_view name);
-  void put_aside(const track::Piece& piece);
+  void put_aside(const track::Piece& piece, bool read);
   std::vector<SavedBox> boxes_aside(const std::vector<track::BoxSet>& saved);
   void closes();
   void give_up(const std::string& why);
@@ -102,9 +100,8 @@ class Protection final : public Follower {
   track::Tracker tracker_{true};
   bool restarted_ = false, wanted_ = false;
   std::uint64_t goes_on_at_ = 0;
-  std::uint64_t since_restart_ = 0;  // loops
-  std::uint64_t loops_ = 0;          // since a checkpoint was wanted
-  Clock::time_point next_ = Clock::now();
+  std::uint64_t ran_ = 0;  // loops, those that were skipped left out
+  Clock::time_point wanted_at_ = Clock::now();
 
   // Where a checkpoint is smallest. A loop may be called several times in a row, as one that copies a field is: each
   // of these is a place of its own.
@@ -125,8 +122,8 @@ class Protection final : public Follower {
   Taken now_;
   std::uint64_t region_loops_ = 0;
   Clock::duration blocking_{};
-  std::vector<track::BoxSet> foreseen_;                      // what was written of it at once
-  bool surprised_ = false, ended_ = false, failed_ = false;  // ended_: by Policy::decides
+  std::vector<track::BoxSet> foreseen_;  // what was written of it at once
+  bool surprised_ = false, failed_ = false;
   struct Aside {
     track::SetId set;
     Box box, own;

@@ -246,6 +246,7 @@ class ProtectedSteps : public testing::Test {
     Mesh mesh;
     const Block& block = mesh.block("block", {32, 8});
     auto &now = mesh.data(block, "now"), &next = mesh.data(block, "next"), &work = mesh.data(block, "work");
+    auto& late = mesh.data(block, "late");
     if (other_sets) mesh.data(block, "more");
     const Box cells = box({{0, 32}, {0, 8}});
     const auto start = [](auto& value, const Index& at) { value(0, 0) = static_cast<double>(at[0] * at[1] % 7); };
@@ -267,6 +268,13 @@ class ProtectedSteps : public testing::Test {
         if (const auto there = protection_->fast_forward(std::as_bytes(std::span(&payload, 1))))
           std::memcpy(&step, there->data(), sizeof step);
         steps_.push_back(step);
+      }
+      if (late_ >= 0 && (step == late_ || step == late_again_)) {
+        before();
+        mesh.par_loop(
+            "late", block, cells,
+            [step, this](auto& l, auto& n) { step == late_ ? l(0, 0) = n(0, 0) : n(0, 0) += l(0, 0); },
+            read_write(late), read_write(now));
       }
       if (step >= changes_) {
         before();
@@ -293,7 +301,7 @@ class ProtectedSteps : public testing::Test {
         "sum", block, now.whole(), [](const auto& n, double& all) { all += n(0, 0); }, read(now), into(sum));
     const double result = mesh.collect(sum);
     taken_ = protection_->taken();
-    places_ = protection_->places();
+    report_ = protection_->report();
     return result;
   }
   std::string complaint(const Policy& policy, bool other_sets = false) {
@@ -310,14 +318,14 @@ class ProtectedSteps : public testing::Test {
     policy.learns = 30;
     return policy;
   }
-  std::int64_t changes_ = 1000, last_step_ = 40;
+  std::int64_t changes_ = 1000, last_step_ = 40, late_ = -1, late_again_ = 25;
   bool fast_forwards_ = false;
   std::vector<std::int64_t> steps_;
   SharedVersions shared_;
   Protection* protection_ = nullptr;
   std::vector<std::string> said_;
   std::vector<Taken> taken_;
-  std::vector<std::pair<std::string, track::Candidate>> places_;
+  track::Report report_;
 };
 
 TEST_F(ProtectedSteps, SaveOneFieldWhereOneIsLiveAndFindThatPlace) {
@@ -326,12 +334,12 @@ TEST_F(ProtectedSteps, SaveOneFieldWhereOneIsLiveAndFindThatPlace) {
   for (const Taken& taken : taken_) {
     EXPECT_TRUE(taken.before == "work" || taken.before == "reset") << taken.before;
     EXPECT_EQ(taken.bytes, 32U * 8 * 8) << "its cells, and no halo: that was written once, by every run";
-    EXPECT_EQ(taken.state_bytes, 3U * 36 * 12 * 8);
+    EXPECT_EQ(taken.state_bytes, 4U * 36 * 12 * 8);
     EXPECT_TRUE(taken.foreseen);
   }
-  ASSERT_EQ(places_.size(), 3U);
-  EXPECT_EQ(places_[1].first, "advance");
-  EXPECT_EQ(places_[1].second.most.bytes, 2U * 32 * 8 * 8);
+  ASSERT_EQ(report_.loops.size(), 3U);
+  EXPECT_EQ(report_.loops[1].name, "advance");
+  EXPECT_EQ(report_.loops[1].most.bytes, 2U * 32 * 8 * 8);
 }
 
 TEST_F(ProtectedSteps, SayInAReportWhereACheckpointIsSmallest) {
@@ -346,7 +354,7 @@ TEST_F(ProtectedSteps, SayInAReportWhereACheckpointIsSmallest) {
   ASSERT_EQ(report->loops.size(), 3U);
   EXPECT_TRUE(report->loops[0].chosen);
   EXPECT_EQ(report->loops[1].most.bytes, 2U * 32 * 8 * 8);
-  ASSERT_EQ(report->sets.size(), 3U);
+  ASSERT_EQ(report->sets.size(), 4U);
   EXPECT_EQ(report->sets[0].why, "read before it is written");
   EXPECT_EQ(report->sets[2].why, "written again before it is read");
   ASSERT_EQ(report->step.size(), 15U) << "five time steps, of which the stretch has ten";
@@ -405,9 +413,39 @@ TEST_F(ProtectedSteps, TakeAListThatHasAllAndRefuseOneThatHasNot) {
   EXPECT_THAT(complaint(policy), HasSubstr("a data set 'never', which there is not"));
 }
 
+// Field `late` is in no list, and nobody misses it for long.
+TEST_F(ProtectedSteps, WhoseListIsWatchedForAWhileOnlyGoOnUntilTheyMissSomething) {
+  late_ = 5;
+  late_again_ = 1000;
+  Policy policy = every(10);
+  policy.only = {"now"};
+  policy.before = "work";
+  policy.decides = 12;
+  EXPECT_EQ(complaint(policy), "") << "until the end of its region nobody has read it";
+  EXPECT_EQ(said_, std::vector<std::string>());
+  EXPECT_GT(taken_.size(), 2U);
+  shared_.versions.clear();
+  policy.decides = 20000;
+  late_again_ = 25;
+  EXPECT_THAT(complaint(policy), HasSubstr("of data set 'late' is read before it is written"));
+}
+
+TEST_F(ProtectedSteps, ThatLackSomethingDoNotHandItOn) {
+  late_ = 5;
+  Policy policy = every(30);
+  policy.only = {"now"};
+  policy.before = "work";
+  EXPECT_THROW(run(policy, 50), Died);
+  ASSERT_EQ(shared_.versions.size(), 1U);
+  policy.every_loops = 3;
+  EXPECT_THAT(complaint(policy), HasSubstr("start the program again"));
+  EXPECT_EQ(shared_.versions.size(), 1U) << "no other is made before all is there";
+  EXPECT_TRUE(shared_.versions[0].retired);
+}
+
 TEST_F(ProtectedSteps, OfAnotherProgramAreRefused) {
   EXPECT_THROW(run(every(10), 100), Died);
-  EXPECT_THAT(complaint(every(10), true), HasSubstr("was made with other data sets (3, now 4)"));
+  EXPECT_THAT(complaint(every(10), true), HasSubstr("was made with other data sets (4, now 5)"));
   changes_ = 0;
   EXPECT_THAT(complaint(every(10)), HasSubstr("loop 0 of"));
 }

@@ -230,7 +230,6 @@ TEST(Transfers, OfOneCallGoInOneMessageToEachPeer) {
 
 struct NotedLoops : Follower {
   explicit NotedLoops(bool& runs, std::vector<std::string>& all) : runs_(runs), all_(all) {}
-  void declared(Dataset&) override {}
   bool loop(track::LoopId, std::string_view name, std::span<const track::Access> accesses, bool) override {
     all_.emplace_back(name);
     for (const auto& access : accesses)

@@ -58,6 +58,7 @@ bool Tracker::refuse(std::string why) {
 const Decision& Tracker::loop(LoopId id, std::span<const Access> accesses) {
   if (phase_ == Phase::refused || !is_within(accesses)) return decision_;
   decision_.save.clear();
+  decision_.read = 0;
   decision_.spoils.clear();
   decision_.restore = decision_.opens = decision_.closes = false;
   decision_.run = true;
@@ -225,13 +226,14 @@ void Tracker::save(SetId set, const Box& box) {
 void Tracker::decide(std::span<const Access> accesses) {
   for (const Access& access : accesses)
     if (access.does_read()) undecided_[access.set].extract(access.read, [&](const Box& box) { save(access.set, box); });
+  decision_.read = decision_.save.size();
   for (const Access& access : accesses)
     if (access.does_write()) undecided_[access.set].remove(access.written);
   bool open = false;
   for (SetId set = 0; set < undecided_.size(); ++set) open = open || (!sets_[set].scratch && !undecided_[set].empty());
   const bool spoilt = !decision_.spoils.empty();
   if (open && !ends_ && !spoilt) return;
-  if (spoilt) decision_.save.clear();
+  if (spoilt) decision_.save.clear(), decision_.read = 0;
   for (SetId set = 0; set < undecided_.size(); ++set) {
     if (!spoilt && !sets_[set].scratch)
       for (const Box& box : undecided_[set].boxes()) save(set, box);

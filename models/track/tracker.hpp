@@ -48,6 +48,7 @@ struct Decision {
   bool restore = false;     ///< fill all that the checkpoint has, and go on
   bool opens = false;       ///< a checkpoint begins here: place()
   std::vector<Piece> save;  ///< belongs to the checkpoint that is open
+  std::size_t read = 0;     ///< so many of them, the first, the loop reads; of the others nobody knows
   bool closes = false;      ///< with that it is complete
   std::string spoils;       ///< no checkpoint can begin where the open one did, and why: it is given up
   bool run = true;          ///< else the loop is skipped
