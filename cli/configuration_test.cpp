@@ -22,6 +22,7 @@ std::vector<std::string> called(const Verb& verb, const std::vector<std::string>
   if (arguments[0] == "cat") arguments.insert(arguments.end(), {"nbody", "1"});
   if (arguments[0] == "diff") arguments.insert(arguments.end(), {"nbody@1", "nbody@2"});
   if (arguments[0] == "plot") arguments.insert(arguments.end(), {"nbody", "1"});
+  if (arguments[0] == "track") arguments.emplace_back("none.json");
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }

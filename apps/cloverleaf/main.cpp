@@ -1,16 +1,10 @@
 // CloverLeaf 2D and 3D (https://uk-mac.github.io/CloverLeaf) on Perdure's mesh: the program, and its time steps.
-#include <mpi.h>
-
 #include <algorithm>
-#include <cstdio>
-#include <exception>
-#include <optional>
+#include <vector>
 
-#include "command_line.hpp"
 #include "hydro.hpp"
-#include "mesh/mpi_ranks.hpp"
 #include "report.hpp"
-#include "state_hash.hpp"
+#include "simulation.hpp"
 
 namespace {
 
@@ -18,94 +12,88 @@ using namespace clover;
 
 constexpr double kLeastTimestep = 1e-7;
 
+struct Arguments {
+  std::string deck;
+  std::int64_t steps = 0;  ///< 0: as the deck says
+  perdure::mesh::Options mesh;
+};
+
 struct Timestep {
   double dt;
   const char* control;
 };
 
-/// The first step is as long as the deck says, at most; then none is much longer than the one before.
-Timestep timestep(Fields& fields, const Deck& deck, double before) {
-  const auto limits = limits_of_step(fields);
-  const auto least = std::min_element(limits.begin(), limits.end(),
-                                      [](const Limit& a, const Limit& b) { return a.timestep < b.timestep; });
-  Timestep made{least->timestep, least->reason};
-  if (before * deck.timestep_rise < made.dt) made = {before * deck.timestep_rise, "rise"};
-  if (deck.max_timestep < made.dt) made = {deck.max_timestep, "max"};
-  // That is so for what is no number, too.
-  if (!(made.dt >= kLeastTimestep)) throw std::runtime_error("the time step has become too small");
-  return made;
-}
+class Simulation {
+ public:
+  Simulation(perdure::mesh::Mesh& mesh, const Arguments& arguments)
+      : arguments_(arguments),
+        deck_(read_deck(arguments.deck, kDimensions)),
+        fields_(mesh, mesh.block("domain", {deck_.cells.begin(), deck_.cells.begin() + kDimensions}), deck_),
+        report_(mesh.ranks().rank() == 0),
+        dt_(deck_.initial_timestep) {}
 
-void simulate(perdure::mesh::Mesh& mesh, const perdure::mesh::Block& block, const CommandLine& line, const Deck& deck,
-              Checkpointing& checkpointing) {
-  const double begin = MPI_Wtime();
-  const Report report(mesh.ranks().rank() == 0);
-  report.begin(deck, line.deck, mesh.ranks().size(), mesh.options().threads);
-  Fields fields(mesh, block, deck);
-  initialise(fields, deck);
-  report.summary(0, 0, summarise(fields));
-  checkpointing.protect(mesh);
-
-  // What changes from step to step is in the fields, or follows from the deck, the number of steps, and from what
-  // reductions said.
-  const std::int64_t last = line.steps > 0 ? line.steps : deck.end_step;
-  double time = 0, dt = deck.initial_timestep;
-  bool ended = false;
-  Summary summary;
-  for (std::int64_t step = 1; !ended; ++step) {
-    const Timestep next = timestep(fields, deck, dt);
-    dt = next.dt;
-    report.step(step, time, next.control, dt);
-    advance(fields, dt, step % 2 == 1);
-    time += dt;
-    ended = step >= last || (line.steps == 0 && time + kSmall > deck.end_time);
-    if (!ended && (deck.summary_frequency == 0 || step % deck.summary_frequency != 0)) continue;
-    summary = summarise(fields);
-    report.summary(step, time, summary);
+  void begin() {
+    report_.begin(deck_, arguments_.deck, fields_.mesh.ranks().size(), arguments_.mesh.threads);
+    initialise(fields_, deck_);
+    report_.summary(0, 0, summarise(fields_));
   }
-  checkpointing.report();
-  // The solution is that of the deck's own end.
-  if (deck.test_problem > 0 && line.steps == 0) report.verdict(deck.test_problem, summary.kinetic_energy);
-  const std::uint64_t hash = state_hash(fields);
-  report.end(summary.kinetic_energy, MPI_Wtime() - begin, hash);
-}
-
-/// The exit status: 2 where what the user wants cannot be done, which all ranks find alike.
-int run(int argc, char** argv) {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  Checkpointing checkpointing;
-  const auto [line, status] = parse(kProgram, argc, argv, rank == 0, checkpointing);
-  if (!line) return status;
-  std::optional<perdure::mesh::Mesh> mesh;
-  const perdure::mesh::Block* block = nullptr;
-  Deck deck;
-  try {
-    deck = read_deck(line->deck, kDimensions);
-    mesh.emplace(perdure::mesh::mpi_ranks(MPI_COMM_WORLD), line->mesh);
-    block = &mesh->block("domain", {deck.cells.begin(), deck.cells.begin() + kDimensions});
-  } catch (const std::runtime_error& refused) {
-    if (rank == 0) std::fprintf(stderr, "%s: %s\n", kProgram, refused.what());
-    return 2;
+  bool goes_on() const { return !ended_; }
+  void advance() {
+    const Timestep next = timestep();
+    dt_ = next.dt;
+    report_.step(++step_, time_, next.control, dt_);
+    clover::advance(fields_, dt_, step_ % 2 == 1);
+    time_ += dt_;
+    const bool shorter = arguments_.steps > 0;
+    ended_ = step_ >= (shorter ? arguments_.steps : deck_.end_step) || (!shorter && time_ + kSmall > deck_.end_time);
+    if (!ended_ && (deck_.summary_frequency == 0 || step_ % deck_.summary_frequency != 0)) return;
+    summary_ = summarise(fields_);
+    report_.summary(step_, time_, summary_);
   }
-  simulate(*mesh, *block, *line, deck, checkpointing);
-  mesh.reset();
-  checkpointing.close();
-  return 0;
-}
+  void end() {
+    // The solution is that of the deck's own end.
+    if (deck_.test_problem > 0 && arguments_.steps == 0) report_.verdict(deck_.test_problem, summary_.kinetic_energy);
+    std::vector<Field*> state{&fields_.density0, &fields_.energy0};
+    state.insert(state.end(), fields_.velocity0.begin(), fields_.velocity0.begin() + kDimensions);
+    const std::string hash = state_hash(fields_.mesh, state);
+    report_.end(summary_.kinetic_energy, MPI_Wtime() - began_s_, hash);
+  }
+
+ private:
+  /// The first step is as long as the deck says, at most; then none is much longer than the one before.
+  Timestep timestep() {
+    const auto limits = limits_of_step(fields_);
+    const auto least = std::min_element(limits.begin(), limits.end(),
+                                        [](const Limit& a, const Limit& b) { return a.timestep < b.timestep; });
+    Timestep made{least->timestep, least->reason};
+    if (dt_ * deck_.timestep_rise < made.dt) made = {dt_ * deck_.timestep_rise, "rise"};
+    if (deck_.max_timestep < made.dt) made = {deck_.max_timestep, "max"};
+    // That is so for what is no number, too.
+    if (!(made.dt >= kLeastTimestep)) throw std::runtime_error("the time step has become too small");
+    return made;
+  }
+
+  const Arguments arguments_;
+  const Deck deck_;
+  Fields fields_;
+  const Report report_;
+  const double began_s_ = MPI_Wtime();
+  std::int64_t step_ = 0;
+  double time_ = 0, dt_;
+  bool ended_ = false;
+  Summary summary_;
+};
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  int status = 1;
-  try {
-    status = run(argc, argv);
-  } catch (const std::exception& failure) {  // perhaps on one rank only: the others must not wait for it
-    std::fprintf(stderr, "%s: %s\n", kProgram, failure.what());
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  MPI_Finalize();
-  return status;
+  Arguments arguments;
+  CLI::App app{"CloverLeaf: compressible gas in a box, by explicit time steps, on a structured mesh.", kProgram};
+  app.add_option("deck", arguments.deck, "Input: *clover ... *endclover")->required();
+  app.add_option("--steps", arguments.steps, "Time steps, instead of as many as the deck says")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+  add_mesh_options(app, arguments.mesh);
+  Checkpointing checkpointing;
+  checkpointing.add_options(app, kProgram);
+  return run_program(app, argc, argv, [&] { simulate<Simulation>(arguments.mesh, arguments, checkpointing); });
 }

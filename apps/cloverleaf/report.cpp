@@ -38,10 +38,10 @@ void Report::verdict(std::int64_t problem, double kinetic_energy) const {
   std::printf(" This test is considered %s\n", percent < 0.001 ? "PASSED" : "NOT PASSED");
 }
 
-void Report::end(double kinetic_energy, double seconds, std::uint64_t hash) const {
+void Report::end(double kinetic_energy, double seconds, const std::string& hash) const {
   if (!speaks_) return;
   std::printf(" Calculation complete\n Wall clock %.3f s\n", seconds);
-  std::printf("kinetic energy: %.15g\nfinal state hash: %016" PRIx64 "\n", kinetic_energy, hash);
+  std::printf("kinetic energy: %.15g\nfinal state hash: %s\n", kinetic_energy, hash.c_str());
   std::fflush(stdout);
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 // What CloverLeaf prints, in the form that its users know. One rank speaks.
-#include <span>
 #include <string>
 
 #include "deck.hpp"
@@ -16,7 +15,7 @@ class Report {
   void summary(std::int64_t step, double time, const Summary& summary) const;
   /// Whether the test problem was solved.
   void verdict(std::int64_t problem, double kinetic_energy) const;
-  void end(double kinetic_energy, double seconds, std::uint64_t hash) const;
+  void end(double kinetic_energy, double seconds, const std::string& hash) const;
 
  private:
   bool speaks_;

@@ -2,43 +2,39 @@
 
 #include <mpi.h>
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <iostream>
 #include <sstream>
 
+#include "mesh/rows.hpp"
+
 namespace {
 
 using perdure::mesh::Box;
 using perdure::mesh::Index;
 
+// Every bit of the result depends on every bit of `value` (the finisher of splitmix64).
 std::uint64_t mixed(std::uint64_t value) {
-  value = (value ^ value >> 30U) * 0xbf58476d1ce4e5b9U;
-  value = (value ^ value >> 27U) * 0x94d049bb133111ebU;
+  value = (value ^ value >> 30U) * 0xbf58476d1ce4e5b9ULL;
+  value = (value ^ value >> 27U) * 0x94d049bb133111ebULL;
   return value ^ value >> 31U;
 }
 
-// Of what this rank has; the sum over all ranks is that of all elements.
-std::uint64_t hash_of_part(const perdure::mesh::Data<double>& set, std::uint64_t seed) {
-  const perdure::mesh::Block& block = set.block();
-  Box cells = block.part;
-  for (unsigned d = 0; d < cells.dimensions; ++d) {
-    cells.begin[d] = std::max<std::int64_t>(cells.begin[d], 0);
-    cells.end[d] = std::min(cells.end[d], block.cells[d]);
-  }
-  for (unsigned d = cells.dimensions; d < 3; ++d) cells.end[d] = 1;
-  const auto length = [&](unsigned d) { return d < cells.dimensions ? block.cells[d] : 1; };
-  std::uint64_t hash = 0;
-  Index at{};
-  for (at[2] = cells.begin[2]; at[2] < cells.end[2]; ++at[2])
-    for (at[1] = cells.begin[1]; at[1] < cells.end[1]; ++at[1])
-      for (at[0] = cells.begin[0]; at[0] < cells.end[0]; ++at[0]) {
-        const auto place = static_cast<std::uint64_t>((at[2] * length(1) + at[1]) * length(0) + at[0]);
-        hash += mixed(std::bit_cast<std::uint64_t>(*set.at(at)) ^ mixed(place + mixed(seed)));
-      }
-  return hash;
+// Of what this rank has, added up: neither the order of elements nor who has them matters.
+std::uint64_t hash_of_part(const perdure::mesh::Data<double>& set, std::uint64_t number) {
+  const Box mine = intersection(set.inner(), set.owned());
+  if (mine.empty()) return 0;
+  std::uint64_t sum = 0;
+  perdure::mesh::each_row(mine, [&](Index at) {
+    for (; at[0] < mine.end[0]; ++at[0]) {
+      std::uint64_t hash = number;
+      for (const std::int64_t index : {at[0], at[1], at[2]}) hash = mixed(hash + static_cast<std::uint64_t>(index));
+      sum += mixed(hash ^ std::bit_cast<std::uint64_t>(*set.at(at)));
+    }
+  });
+  return sum;
 }
 
 int parsed(CLI::App& app, int argc, char** argv, bool speaks) {
@@ -65,6 +61,7 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<void()
   int provided = 0, rank = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // who looks on sees each step when it is done
   int status = parsed(app, argc, argv, rank == 0);
   if (status < 0) {
     try {
@@ -83,13 +80,11 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<void()
 }
 
 std::string state_hash(perdure::mesh::Mesh& mesh, std::span<perdure::mesh::Data<double>* const> sets) {
-  std::uint64_t hash = 0, seed = 0;
+  std::uint64_t hash = 0, number = 0;
   for (const auto* set : sets) {
-    Box cells{set->block().dimensions(), {}, {}};
-    std::copy(set->block().cells.begin(), set->block().cells.end(), cells.end.begin());
-    mesh.look("final state", cells, {set});
+    mesh.look("final state", set->inner(), {set});
+    hash += hash_of_part(*set, mixed(++number));
   }
-  for (const auto* set : sets) hash += hash_of_part(*set, ++seed);
   std::int64_t sum[] = {static_cast<std::int64_t>(hash)};
   mesh.ranks().combine(sum);
   char text[17];

@@ -20,6 +20,5 @@ void add_mesh_options(CLI::App& app, perdure::mesh::Options& options);
 /// user is wrong; other errors abort the job.
 int run_program(CLI::App& app, int argc, char** argv, const std::function<void()>& body);
 
-/// Of the elements of `sets` on cells 0 to before `cells[d]` of their block: the same for the same bits, on however
-/// many ranks. [collective]
+/// Of the elements of `sets`, without their halos: the same for the same bits, on however many ranks. [collective]
 std::string state_hash(perdure::mesh::Mesh& mesh, std::span<perdure::mesh::Data<double>* const> sets);

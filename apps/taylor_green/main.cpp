@@ -1,18 +1,14 @@
 // The Taylor-Green vortex: a smooth flow that breaks up into turbulence and dies away, in a gas at low Mach number.
 // Energy and enstrophy over time are what such programs are compared by. At the beginning they are 1/8 and 3/8, and
 // energy is lost at a rate of 2 * viscosity * enstrophy.
-#include <mpi.h>
-
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
 
-#include "checkpointing.hpp"
 #include "flow.hpp"
-#include "mesh/mpi_ranks.hpp"
-#include "mesh_program.hpp"
+#include "simulation.hpp"
 
 namespace {
 
@@ -79,22 +75,6 @@ class Simulation {
   double time_step_ = 0;
 };
 
-void simulate(const Arguments& arguments, Checkpointing& checkpointing) {
-  perdure::mesh::Mesh mesh(perdure::mesh::mpi_ranks(MPI_COMM_WORLD), arguments.mesh);
-  std::optional<Simulation> simulation;
-  try {
-    simulation.emplace(mesh, arguments);
-  } catch (const std::runtime_error& refused) {  // so many ranks, say
-    throw WrongInput(refused.what());
-  }
-  simulation->begin();
-  checkpointing.protect(mesh);
-  while (simulation->goes_on()) simulation->advance();
-  checkpointing.report();
-  simulation->end();
-  checkpointing.close();
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -114,5 +94,5 @@ int main(int argc, char** argv) {
   add_mesh_options(app, arguments.mesh);
   Checkpointing checkpointing;
   checkpointing.add_options(app, "taylor_green");
-  return run_program(app, argc, argv, [&] { simulate(arguments, checkpointing); });
+  return run_program(app, argc, argv, [&] { simulate<Simulation>(arguments.mesh, arguments, checkpointing); });
 }

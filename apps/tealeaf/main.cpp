@@ -1,17 +1,13 @@
 // TeaLeaf: linear heat conduction on a plane, implicit in time, by one of four iterative solvers. The mesh library
 // divides it among ranks and threads; loops say what they read and write.
-#include <mpi.h>
-
 #include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <optional>
 
-#include "checkpointing.hpp"
 #include "equation.hpp"
-#include "mesh/mpi_ranks.hpp"
-#include "mesh_program.hpp"
+#include "simulation.hpp"
 #include "solver.hpp"
 
 namespace {
@@ -113,23 +109,6 @@ class Simulation {
   double u_ = 0;
 };
 
-void simulate(const Arguments& arguments, Checkpointing& checkpointing) {
-  const Deck deck = read_deck(arguments);
-  perdure::mesh::Mesh mesh(perdure::mesh::mpi_ranks(MPI_COMM_WORLD), arguments.mesh);
-  std::optional<Simulation> simulation;
-  try {
-    simulation.emplace(mesh, deck);
-  } catch (const std::runtime_error& refused) {  // so many ranks, say
-    throw WrongInput(refused.what());
-  }
-  simulation->begin();
-  checkpointing.protect(mesh);
-  while (simulation->goes_on()) simulation->advance();
-  checkpointing.report();
-  simulation->end();
-  checkpointing.close();
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -141,5 +120,6 @@ int main(int argc, char** argv) {
   add_mesh_options(app, arguments.mesh);
   Checkpointing checkpointing;
   checkpointing.add_options(app, "tealeaf");
-  return run_program(app, argc, argv, [&] { simulate(arguments, checkpointing); });
+  return run_program(app, argc, argv,
+                     [&] { simulate<Simulation>(arguments.mesh, read_deck(arguments), checkpointing); });
 }

@@ -75,6 +75,12 @@ if(NOT PERDURE_SANITIZE)  # several times as slow
   mesh_app_test(Apps.TaylorGreenReproducesItsBitsOnAnyNumberOfRanksAndThreads taylor_reproducible ${taylor_green})
 endif()
 
+list(TRANSFORM MPI_CXX_INCLUDE_DIRS PREPEND -I OUTPUT_VARIABLE mpi_directories)
+add_test(NAME Apps.TheProgramOnTheMeshPageCompiles COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tests/page_compiles
+  ${PROJECT_SOURCE_DIR}/docs/mesh.md ${CMAKE_CXX_COMPILER} -w -I${PROJECT_SOURCE_DIR}/models -I${PROJECT_SOURCE_DIR}/include
+  ${mpi_directories})
+set_tests_properties(Apps.TheProgramOnTheMeshPageCompiles PROPERTIES TIMEOUT 300 LABELS apps)
+
 # Killed at drawn moments, they go on from what the mesh found necessary to save, on other numbers of ranks.
 function(killed_test name seed lives)
   add_test(NAME Apps.${name}KilledAnywhereEndsAsItWouldHave COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tests/run_killed ${seed} ${lives} ${ARGN})
@@ -84,8 +90,8 @@ endfunction()
 killed_test(Clover2d 1 3 $<TARGET_FILE:clover2d> ${CMAKE_CURRENT_SOURCE_DIR}/tests/clover2d.in)
 if(NOT PERDURE_SANITIZE)
   killed_test(Clover3d 2 3 $<TARGET_FILE:clover3d> ${CMAKE_CURRENT_SOURCE_DIR}/tests/clover3d.in)
-  killed_test(Tealeaf 3 3 $<TARGET_FILE:tealeaf> ${CMAKE_CURRENT_SOURCE_DIR}/tealeaf/decks/tea_bm_2.in --steps 4)
-  killed_test(TaylorGreen 4 3 $<TARGET_FILE:taylor_green> --cells 24 --steps 60)
+  killed_test(Tealeaf 3 3 $<TARGET_FILE:tealeaf> ${CMAKE_CURRENT_SOURCE_DIR}/tealeaf/decks/tea_bm_2.in)
+  killed_test(TaylorGreen 4 3 $<TARGET_FILE:taylor_green> --cells 24 --steps 60 --every 1)
 endif()
 
 # The README's demonstrations, as make runs them. They kill for themselves.

@@ -48,6 +48,15 @@ Dataset::Dataset(const Block& block, std::string name, std::size_t element_bytes
   memory_.reset(cleared(static_cast<std::size_t>(elements) * element_bytes_));
 }
 
+Box Dataset::inner() const {
+  Box box = whole_;
+  for (unsigned d = 0; d < box.dimensions; ++d) {
+    box.begin[d] += shape_.halo;
+    box.end[d] -= shape_.halo;
+  }
+  return box;
+}
+
 std::byte* Dataset::address(const Index& index) const {
   std::int64_t at = 0;
   for (unsigned d = 0; d < local_.dimensions; ++d) at += (index[d] - local_.begin[d]) * strides_[d];

@@ -42,6 +42,7 @@ class Dataset {
   const Box& whole() const { return whole_; }        ///< of all ranks, with the halo
   const Box& owned() const { return owned_; }        ///< of this rank: nobody else has them but as ghosts
   const Box& local() const { return local_; }        ///< with ghosts
+  Box inner() const;                                 ///< of all ranks, without the halo
   std::byte* address(const Index& index) const;      ///< which is in local()
   std::int64_t stride(unsigned dimension) const { return strides_[dimension]; }  ///< in elements
   std::int64_t ghosts(unsigned dimension, bool above) const;

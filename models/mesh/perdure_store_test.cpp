@@ -161,7 +161,7 @@ class OneOfTwo final : public Ranks {
   int rank_;
 };
 
-// Rank 1 has two parts of one element; the next write is good on both, and of the same number.
+// Rank 1 has what lies outside; the next write is good on both, and of the same number.
 TEST_F(MeshInPerdure, AWriteThatOneRankCannotBeginIsAnErrorOfBothAndTheNextIsGood) {
   test_support::RunOptions two;
   two.ranks = 2;
@@ -175,9 +175,9 @@ TEST_F(MeshInPerdure, AWriteThatOneRankCannotBeginIsAnErrorOfBothAndTheNextIsGoo
     const auto store = perdure_store(handle, "run");
     const std::vector<std::byte> place(10);
     if (store->newest()) return 1;
-    auto twice = saved;
-    if (rank.rank == 1) twice.parts.push_back(twice.parts.front());
-    const auto refused = store->write(place, std::span(&twice, 1));
+    auto wrong = saved;
+    if (rank.rank == 1) wrong.parts[0].box.end[0] += 100;
+    const auto refused = store->write(place, std::span(&wrong, 1));
     if (refused || refused.error().empty()) return 2;
     if (!store->write(place, std::span(&saved, 1))) return 3;
     return perdure_store(handle, "run")->newest() == place ? 0 : 4;
