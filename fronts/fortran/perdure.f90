@@ -118,7 +118,7 @@ module perdure
             perdure_protect_global, perdure_block, perdure_protect_list, perdure_protect_replicated, &
             perdure_stored_array, perdure_unprotect, perdure_checkpoint, perdure_latest, &
             perdure_stored_size, perdure_restore, perdure_restore_regions, perdure_wait, perdure_level_reached, &
-            perdure_get_progress, perdure_next_report, perdure_retire, perdure_close, perdure_error_text, &
+            perdure_get_progress, perdure_next_report, perdure_retire, perdure_any, perdure_close, perdure_error_text, &
             perdure_error_retryable, perdure_status_name, perdure_version, perdure_native
 
 contains
@@ -392,6 +392,19 @@ contains
     integer, intent(out) :: status
     handle%refusal = 0
     status = c_retire(handle%native, trim(name)//c_null_char, version)
+  end subroutine
+
+  !> Whether `here` is true on any rank. [collective]
+  subroutine perdure_any(handle, here, found, status)
+    type(perdure_handle), intent(inout) :: handle
+    logical, intent(in) :: here
+    logical, intent(out) :: found
+    integer, intent(out) :: status
+    integer(c_int) :: any_rank
+    handle%refusal = 0
+    any_rank = 0
+    status = c_any(handle%native, merge(1_c_int, 0_c_int, here), any_rank)
+    found = any_rank /= 0
   end subroutine
 
   !> Ends the handle; with an embedded engine, waits for what is on its way to the store. [collective]

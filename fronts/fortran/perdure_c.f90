@@ -133,6 +133,12 @@ module perdure_c
       character(kind=c_char), intent(in) :: name(*)
       integer(c_int64_t), value :: version
     end function
+    integer(c_int) function c_any(handle, here, any) bind(c, name="perdure_any")
+      import
+      type(c_ptr), value :: handle
+      integer(c_int), value :: here
+      integer(c_int), intent(out) :: any
+    end function
     integer(c_int) function c_close(handle) bind(c, name="perdure_close")
       import
       type(c_ptr), intent(inout) :: handle

@@ -322,6 +322,11 @@ contains
 
   subroutine gives_up_a_version()
     integer(int64) :: version
+    logical :: found
+    call perdure_any(handle, .true., found, status)
+    call expect(status == perdure_ok .and. found, "any is true where this rank says so")
+    call perdure_any(handle, .false., found, status)
+    call expect(status == perdure_ok .and. .not. found, "any is false where nobody says so")
     call perdure_retire(handle, "levels", 5_int64, status)
     call expect(status == perdure_ok, "retire")
     call perdure_latest(handle, "levels", version, status)

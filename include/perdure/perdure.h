@@ -293,6 +293,10 @@ PERDURE_API perdure_status perdure_next_report(perdure_t* handle, char* text, si
 /** Gives up a version on purpose, on tiers and store. [collective] */
 PERDURE_API perdure_status perdure_retire(perdure_t* handle, const char* name, int64_t version);
 
+/** Whether `here` is not 0 on any rank: *any gets 1, or 0. [collective] One exchange of some 700 bytes. For what ranks
+ *  decide together without a common clock, such as whether a checkpoint is due. */
+PERDURE_API perdure_status perdure_any(perdure_t* handle, int here, int* any);
+
 /** Ends the handle and sets it to NULL. [collective] With an embedded engine, waits until what was captured is at
  *  the store or was given up (no longer than the option `engine.drain_timeout`; the option `messages` makes it say for
  *  what); PERDURE_OK when nothing remains behind.

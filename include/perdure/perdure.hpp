@@ -497,6 +497,14 @@ class Handle {
     return status(perdure_retire(native_, name.c_str(), version));
   }
 
+  /// Whether it is so on any rank. [collective]
+  Result<bool> any(bool here) {
+    int found = 0;
+    const auto code = perdure_any(native_, here ? 1 : 0, &found);
+    if (code != PERDURE_OK) return error(code);
+    return found != 0;
+  }
+
   /// Ends the handle; with an embedded engine, waits until what was captured is at the store or was given up.
   /// [collective] Nothing to do, and no error, when it is closed already.
   Status close() noexcept {

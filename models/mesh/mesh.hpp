@@ -10,13 +10,15 @@
 #include <unordered_map>
 #include <vector>
 
+#include "automatic/follower.hpp"
 #include "mesh/arguments.hpp"
-#include "mesh/follower.hpp"
 #include "mesh/ghosts.hpp"
 #include "mesh/transfer.hpp"
 #include "perdure/arrays.hpp"
 
 namespace perdure::mesh {
+
+using automatic::Follower;
 
 /// What a loop is called, and where it stands: the function, so that a restart takes it for the same one after lines
 /// were added above it.

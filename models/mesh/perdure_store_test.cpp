@@ -1,6 +1,6 @@
 // Checkpoints of a mesh in Perdure itself: a process that dies anywhere goes on from what it left; damage and other
 // checkpoints of the name.
-#include "mesh/perdure_store.hpp"
+#include "automatic/perdure_store.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -81,12 +81,13 @@ TEST_F(MeshInPerdure, BoxesOfOneVersionComeBackAndARetiredOneIsOlder) {
   Mesh mesh;
   const Block& block = mesh.block("block", {6, 4});
   auto& data = mesh.data(block, "data", {{}, 1, false, "K", "temperature"});
+  const auto set = stored_set(data);
   const auto saved = [&](const Box& box, std::size_t number) {
-    SavedBox one{&data, number, box, {}};
+    automatic::SavedBox one{&set, number, box, {}};
     one.parts.push_back({box, data.address(box.begin), {8, data.stride(1) * 8}});
     return one;
   };
-  const std::vector<SavedBox> boxes{saved(box({{-1, 7}, {-1, 0}}), 0), saved(box({{0, 6}, {0, 4}}), 1)};
+  const std::vector<automatic::SavedBox> boxes{saved(box({{-1, 7}, {-1, 0}}), 0), saved(box({{0, 6}, {0, 4}}), 1)};
   const auto fill = [&](double value) {
     mesh.par_loop(
         "fill", block, data.whole(),
@@ -95,21 +96,21 @@ TEST_F(MeshInPerdure, BoxesOfOneVersionComeBackAndARetiredOneIsOlder) {
   };
   const std::vector<std::byte> place(100, std::byte{1}), later(3000, std::byte{2});
   {
-    const auto store = perdure_store(handle, "run");
+    const auto store = automatic::perdure_store(handle.native(), "run");
     EXPECT_EQ(store->newest(), std::nullopt);
     fill(100);
     ASSERT_TRUE(store->write(place, boxes));
     fill(200);
     ASSERT_TRUE(store->write(later, std::span(boxes).first(1)));
   }
-  const auto store = perdure_store(handle, "run");
+  const auto store = automatic::perdure_store(handle.native(), "run");
   EXPECT_EQ(store->newest(), later);
   fill(0);
   ASSERT_TRUE(store->restore(std::span(boxes).first(1)));
   EXPECT_EQ(*data.at({6, -1}), 200 + 6 - 10);
   EXPECT_EQ(*data.at({0, 0}), 0);
   store->retire_restored();
-  const auto again = perdure_store(handle, "run");
+  const auto again = automatic::perdure_store(handle.native(), "run");
   EXPECT_EQ(again->newest(), place);
   ASSERT_TRUE(again->restore(boxes));
   EXPECT_EQ(*data.at({6, -1}), 100 + 6 - 10);
@@ -122,13 +123,14 @@ TEST_F(MeshInPerdure, BoxesMayTakeTheMemoryThatOthersHadBefore) {
   Mesh mesh;
   const Block& block = mesh.block("block", {8});
   auto& data = mesh.data(block, "data");
+  const auto set = stored_set(data);
   const auto saved = [&](std::int64_t begin, std::int64_t end, std::size_t number) {
-    SavedBox one{&data, number, box({{begin, end}}), {}};
+    automatic::SavedBox one{&set, number, box({{begin, end}}), {}};
     one.parts.push_back({one.box, data.address(one.box.begin), {8}});
     return one;
   };
   const std::vector<std::byte> place(10);
-  const auto store = perdure_store(handle, "run");
+  const auto store = automatic::perdure_store(handle.native(), "run");
   EXPECT_EQ(store->newest(), std::nullopt);
   EXPECT_TRUE(store->write(place, std::vector{saved(0, 4, 0), saved(4, 8, 1)}));
   const auto done = store->write(place, std::vector{saved(4, 8, 0), saved(0, 4, 1)});
@@ -137,11 +139,11 @@ TEST_F(MeshInPerdure, BoxesMayTakeTheMemoryThatOthersHadBefore) {
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error(), HasSubstr("overlaps"));
   store->retire_written();  // nothing was
-  EXPECT_TRUE(perdure_store(handle, "run")->newest());
+  EXPECT_TRUE(automatic::perdure_store(handle.native(), "run")->newest());
   EXPECT_TRUE(store->write(place, std::vector{saved(0, 8, 0)}));
   EXPECT_THROW(
       {
-        mesh.follow(std::make_unique<Protection>(mesh, perdure_store(handle, "run"), Policy(), [](const auto&) {}));
+        protect(mesh, automatic::perdure_store(handle.native(), "run"), Policy(), [](const auto&) {});
         mesh.data(block, "late");
       },
       std::runtime_error);
@@ -170,9 +172,9 @@ TEST_F(MeshInPerdure, AWriteThatOneRankCannotBeginIsAnErrorOfBothAndTheNextIsGoo
     Mesh mesh(std::make_unique<OneOfTwo>(rank.rank));
     const Block& block = mesh.block("block", {8});
     auto& data = mesh.data(block, "data", {{}, 0, false, "", ""});
-    SavedBox saved{&data, 0, data.whole(), {}};
-    saved.parts.push_back({data.owned(), data.address(data.owned().begin), {8}});
-    const auto store = perdure_store(handle, "run");
+    const auto set = stored_set(data);
+    const automatic::SavedBox saved{&set, 0, data.whole(), set.owned};
+    const auto store = automatic::perdure_store(handle.native(), "run");
     const std::vector<std::byte> place(10);
     if (store->newest()) return 1;
     auto wrong = saved;
@@ -180,21 +182,21 @@ TEST_F(MeshInPerdure, AWriteThatOneRankCannotBeginIsAnErrorOfBothAndTheNextIsGoo
     const auto refused = store->write(place, std::span(&wrong, 1));
     if (refused || refused.error().empty()) return 2;
     if (!store->write(place, std::span(&saved, 1))) return 3;
-    return perdure_store(handle, "run")->newest() == place ? 0 : 4;
+    return automatic::perdure_store(handle.native(), "run")->newest() == place ? 0 : 4;
   });
   EXPECT_TRUE(outcome.all(0)) << outcome.text();
 }
 
 TEST_F(MeshInPerdure, PlacesOfEverySizeComeBackAndGrowInLargeSteps) {
   auto handle = open();
-  const auto store = perdure_store(handle, "run");
+  const auto store = automatic::perdure_store(handle.native(), "run");
   std::set<std::uint64_t> sizes;
   std::int64_t version = 0;
   for (const std::size_t size : {0U, 1U, 4087U, 4088U, 4089U, 50'000U, 50'001U, 51'000U}) {
     std::vector<std::byte> place(size, std::byte{7});
     ASSERT_TRUE(store->write(place, {}));
     sizes.insert(handle.stored_array("run", ++version, 0).value().extents[0]);
-    EXPECT_EQ(perdure_store(handle, "run")->newest(), place) << size;
+    EXPECT_EQ(automatic::perdure_store(handle.native(), "run")->newest(), place) << size;
   }
   EXPECT_EQ(sizes.size(), 3U);
 }
@@ -204,12 +206,12 @@ TEST_F(MeshInPerdure, WhatNoMeshHasMadeIsRefused) {
   double value = 1;
   handle.protect_replicated(0, "place", value).value();
   handle.checkpoint("run", 1).value();
-  const auto store = perdure_store(handle, "run");
+  const auto store = automatic::perdure_store(handle.native(), "run");
   try {
     (void)store->newest();
     FAIL();
   } catch (const std::runtime_error& refused) {
-    EXPECT_THAT(refused.what(), HasSubstr("'run' was not made by a mesh"));
+    EXPECT_THAT(refused.what(), HasSubstr("'run' was not made by its loops"));
   }
 }
 

@@ -41,7 +41,7 @@ struct SharedVersions {
   int written = 0;
 };
 
-class MemoryStore final : public CheckpointStore {
+class MemoryStore final : public automatic::CheckpointStore {
  public:
   MemoryStore(SharedVersions& shared, Mesh& mesh) : shared_(shared), mesh_(mesh) {}
   std::optional<std::vector<std::byte>> newest() override {
@@ -53,23 +53,24 @@ class MemoryStore final : public CheckpointStore {
       }
     return std::nullopt;
   }
-  bool restore(std::span<const SavedBox> boxes) override {
+  bool restore(std::span<const automatic::SavedBox> boxes) override {
     std::lock_guard guard(shared_.mutex);
     const auto& version = shared_.versions[newest_];
     spoil(*track::decode_place(version.place));
-    for (const SavedBox& saved : boxes)
+    for (const automatic::SavedBox& saved : boxes)
       each_element(saved, [&](std::uint64_t place, std::byte* address) {
         const auto& bytes = version.elements.at({saved.number, place});
         std::memcpy(address, bytes.data(), bytes.size());
       });
     return true;
   }
-  tl::expected<void, std::string> write(std::span<const std::byte> place, std::span<const SavedBox> boxes) override {
+  tl::expected<void, std::string> write(std::span<const std::byte> place,
+                                        std::span<const automatic::SavedBox> boxes) override {
     barrier();
     if (mesh_.ranks().rank() == 0) {
       std::lock_guard guard(shared_.mutex);
       shared_.versions.push_back({{place.begin(), place.end()}, {}, 0, false, false});
-      for (const SavedBox& saved : boxes) shared_.versions.back().expected += saved.box.elements();
+      for (const automatic::SavedBox& saved : boxes) shared_.versions.back().expected += saved.box.elements();
     }
     barrier();
     {
@@ -77,7 +78,7 @@ class MemoryStore final : public CheckpointStore {
       auto& version = shared_.versions.back();
       if (!std::equal(place.begin(), place.end(), version.place.begin(), version.place.end()))
         throw std::logic_error("the place differs between ranks");
-      for (const SavedBox& saved : boxes)
+      for (const automatic::SavedBox& saved : boxes)
         each_element(saved, [&](std::uint64_t at, const std::byte* address) {
           if (!version.elements.emplace(std::pair(saved.number, at), std::vector(address, address + 8)).second)
             throw std::logic_error("two have an element");
@@ -110,7 +111,7 @@ class MemoryStore final : public CheckpointStore {
     mesh_.ranks().combine(std::span(&nothing, 1), Ranks::Combine::sum);
   }
   template <class Use>
-  static void each_element(const SavedBox& saved, const Use& use) {
+  static void each_element(const automatic::SavedBox& saved, const Use& use) {
     for (const auto& part : saved.parts)
       each_row(part.box, [&](Index at) {
         for (; at[0] < part.box.end[0]; ++at[0]) {
@@ -164,13 +165,10 @@ std::optional<std::vector<double>> live(const RandomLoops& program, int ranks, c
       const bool first = one->rank() == 0;
       RandomLoops::Hooks hooks;
       hooks.initialised = [&](Mesh& mesh) {
-        auto made = std::make_unique<Protection>(mesh, std::make_unique<MemoryStore>(shared, mesh), policy,
-                                                 [&](const std::string& said) {
-                                                   std::lock_guard guard(told.mutex);
-                                                   told.said.push_back(said);
-                                                 });
-        protection = made.get();
-        mesh.follow(std::move(made));
+        protection = &protect(mesh, std::make_unique<MemoryStore>(shared, mesh), policy, [&](const std::string& said) {
+          std::lock_guard guard(told.mutex);
+          told.said.push_back(said);
+        });
       };
       hooks.before_loop = [&] {
         if (loops++ == dies) throw Died();
@@ -252,10 +250,8 @@ class ProtectedSteps : public testing::Test {
     const auto start = [](auto& value, const Index& at) { value(0, 0) = static_cast<double>(at[0] * at[1] % 7); };
     mesh.par_loop("start", block, now.whole(), start, write(now), index());
     mesh.par_loop("start", block, work.whole(), start, write(work), index());
-    auto made = std::make_unique<Protection>(mesh, std::make_unique<MemoryStore>(shared_, mesh), policy,
-                                             [this](const std::string& said) { said_.push_back(said); });
-    protection_ = made.get();
-    mesh.follow(std::move(made));
+    protection_ = &protect(mesh, std::make_unique<MemoryStore>(shared_, mesh), policy,
+                           [this](const std::string& said) { said_.push_back(said); });
     std::uint64_t loops = 0;
     const auto before = [&] {
       taken_ = protection_->taken();

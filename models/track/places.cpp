@@ -1,7 +1,8 @@
 #include "track/places.hpp"
 
 #include <algorithm>
-#include <unordered_map>
+#include <functional>
+#include <map>
 
 namespace perdure::track {
 namespace {
@@ -52,15 +53,43 @@ class Future {
 
 }  // namespace
 
+LoopId CallsInStep::place(LoopId loop) {
+  if (!first_) return loop;
+  if (loop == *first_) ++step_;
+  if (step_ == 0) return kNowhere;
+  constexpr std::uint64_t kMost = 64;  // iterations of a solver: those behind are one place
+  Count& count = counts_[loop];
+  if (count.step != step_) count = {step_, 0};
+  const std::uint64_t call = std::min(count.calls++, kMost);
+  return loop + call * 0x9e3779b97f4a7c15ULL;
+}
+
+void Places::tell_apart(CallsInStep& calls) {
+  for (std::size_t i = 0; i < ids_.size(); ++i) places_[i] = calls.place(ids_[i]);
+}
+
+std::vector<LoopId> Places::firsts() const {
+  std::unordered_map<LoopId, std::uint64_t> times;
+  for (const LoopId id : ids_) ++times[id];
+  std::map<std::uint64_t, LoopId, std::greater<>> by_times;
+  for (const LoopId id : ids_)
+    if (times[id] > 1) by_times.emplace(times[id], id);
+  std::vector<LoopId> firsts;
+  for (const auto& [often, id] : by_times) firsts.push_back(id);
+  return firsts;
+}
+
 void Places::record(LoopId id, std::span<const Access> accesses) {
   if (full()) return;
   ids_.push_back(id);
+  places_.push_back(id);
   accesses_.insert(accesses_.end(), accesses.begin(), accesses.end());
   ends_.push_back(accesses_.size());
 }
 
 void Places::clear() {
   ids_.clear();
+  places_.clear();
   ends_.clear();
   accesses_.clear();
 }
@@ -69,7 +98,7 @@ void Places::clear() {
 // end.
 std::size_t Places::repeats() const {
   const std::size_t size = ids_.size();
-  const auto at = [&](std::size_t back) { return ids_[size - 1 - back]; };
+  const auto at = [&](std::size_t back) { return places_[size - 1 - back]; };
   std::vector<std::size_t> same(size);
   std::size_t left = 0, right = 0, longest = 0;
   for (std::size_t i = 1; i < size; ++i) {
@@ -104,32 +133,32 @@ void Places::each_known(std::span<const BoxSet> written, const Take& take) const
   }
 }
 
-std::vector<std::optional<Cost>> Places::costs(std::span<const DataSet> sets, std::span<const BoxSet> written) const {
-  std::vector<std::optional<Cost>> costs(ids_.size());
+Places::Costs Places::costs(std::span<const DataSet> sets, std::span<const BoxSet> written) const {
+  Costs costs(ids_.size());
   each_known(written, [&](std::size_t loop, const Future& future) { costs[loop] = future.cost(sets); });
   return costs;
 }
 
-std::optional<std::vector<BoxSet>> Places::saved_before(LoopId loop, std::span<const DataSet> sets,
+std::optional<std::vector<BoxSet>> Places::saved_before(LoopId place, std::span<const DataSet> sets,
                                                         std::span<const BoxSet> written) const {
   std::optional<std::vector<BoxSet>> saved;
   each_known(written, [&](std::size_t at, const Future& future) {
-    if (ids_[at] != loop) return;
+    if (places_[at] != place) return;
     if (!saved) saved.emplace(sets.size());
     future.add_to(*saved, sets);
   });
   return saved;
 }
 
-std::vector<Candidate> Places::candidates(std::span<const DataSet> sets, std::span<const BoxSet> written) const {
-  const auto costs = this->costs(sets, written);
+std::vector<Candidate> Places::candidates(const Costs& costs) const {
   std::vector<Candidate> all;
   std::vector<std::uint64_t> latest;
   std::unordered_map<LoopId, std::size_t> numbers;
-  for (std::size_t i = 0; i < ids_.size(); ++i) {
-    const auto [known, is_new] = numbers.emplace(ids_[i], all.size());
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    if (places_[i] == CallsInStep::kNowhere) continue;
+    const auto [known, is_new] = numbers.emplace(places_[i], all.size());
     if (is_new) {
-      all.push_back({ids_[i], i, 0, 0, {}, {}});
+      all.push_back({places_[i], i, 0, 0, {}, {}});
       latest.push_back(0);
     }
     Candidate& one = all[known->second];
@@ -145,12 +174,12 @@ std::vector<Candidate> Places::candidates(std::span<const DataSet> sets, std::sp
   return all;
 }
 
-std::optional<LoopId> cheapest(std::span<const Candidate> candidates, std::uint64_t stretch) {
+std::optional<Candidate> cheapest(std::span<const Candidate> candidates, std::uint64_t stretch) {
   const Candidate* best = nullptr;
   for (const Candidate& one : candidates)
     if (one.times > 0 && one.most != kNoPlace && one.gap <= stretch / 2 && (best == nullptr || one.most < best->most))
       best = &one;
-  return best == nullptr ? std::nullopt : std::optional(best->loop);
+  return best == nullptr ? std::nullopt : std::optional(*best);
 }
 
 }  // namespace perdure::track

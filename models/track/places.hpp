@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "track/access.hpp"
@@ -21,13 +22,32 @@ struct Cost {
 /// Of a loop behind which scratch is read that was written before it: no checkpoint can begin there.
 inline constexpr Cost kNoPlace{~std::uint64_t{0}, ~std::uint64_t{0}};
 
-/// A loop, wherever it was called in the stretch.
+/// A place, wherever it was in the stretch.
 struct Candidate {
-  LoopId loop = 0;
+  LoopId place = 0;
   std::uint64_t first = 0;  ///< where it came first
   std::uint64_t times = 0;  ///< that it came, and its cost is known
   std::uint64_t gap = 0;    ///< the most loops between two of them, or the stretch's ends
   Cost least, most;
+};
+
+/// Tells the calls of one loop within a time step apart, as the stages of a Runge-Kutta step are: each is a place of
+/// its own, called by the loop and its number since the time step began. That is where `first` is called.
+class CallsInStep {
+ public:
+  /// Without `first` all calls of a loop are one place.
+  explicit CallsInStep(std::optional<LoopId> first = std::nullopt) : first_(first) {}
+  /// Of the next loop. kNowhere where no time step has begun yet.
+  LoopId place(LoopId loop);
+  static constexpr LoopId kNowhere = 0;
+
+ private:
+  struct Count {
+    std::uint64_t step = 0, calls = 0;
+  };
+  std::optional<LoopId> first_;
+  std::uint64_t step_ = 0;
+  std::unordered_map<LoopId, Count> counts_;
 };
 
 class Places {
@@ -35,35 +55,42 @@ class Places {
   explicit Places(std::size_t most_loops = 4096) : most_loops_(most_loops) {}
   /// The next loop of the run; nothing once it is full.
   void record(LoopId id, std::span<const Access> accesses);
+  /// From here on places are what that says of the stretch; before, each loop is one.
+  void tell_apart(CallsInStep& calls);
+  /// Loops with which a time step may begin: of each number of times that one is called, those that are called more
+  /// often first.
+  std::vector<LoopId> firsts() const;
   /// The longest stretch at the end that is the same as what came just before it: so many loops of a program in equal
   /// time steps. 0: there is none.
   std::size_t repeats() const;
   bool full() const { return ids_.size() >= most_loops_; }
   std::size_t size() const { return ids_.size(); }
   LoopId loop(std::size_t at) const { return ids_[at]; }
+  LoopId place(std::size_t at) const { return places_[at]; }
   void clear();
   /// Of each recorded loop, for who declared these data sets and had written so much of them. Nothing where the stretch
   /// ends too soon to tell.
-  std::vector<std::optional<Cost>> costs(std::span<const DataSet> sets, std::span<const BoxSet> written) const;
-  /// All that a checkpoint before this loop would save, wherever it was called in the stretch: of each data set.
-  /// Nothing where the stretch ends too soon to tell.
-  std::optional<std::vector<BoxSet>> saved_before(LoopId loop, std::span<const DataSet> sets,
+  using Costs = std::vector<std::optional<Cost>>;
+  Costs costs(std::span<const DataSet> sets, std::span<const BoxSet> written) const;
+  /// All that a checkpoint at this place would save, wherever it was in the stretch: of each data set. Nothing where
+  /// the stretch ends too soon to tell.
+  std::optional<std::vector<BoxSet>> saved_before(LoopId place, std::span<const DataSet> sets,
                                                   std::span<const BoxSet> written) const;
-  /// The loops, in the order in which they came first.
-  std::vector<Candidate> candidates(std::span<const DataSet> sets, std::span<const BoxSet> written) const;
+  /// The places, in the order in which they came first.
+  std::vector<Candidate> candidates(const Costs& costs) const;
 
  private:
   std::span<const Access> accesses_of(std::size_t loop) const;
   template <class Take>
   void each_known(std::span<const BoxSet> written, const Take& take) const;
   std::size_t most_loops_;
-  std::vector<LoopId> ids_;
+  std::vector<LoopId> ids_, places_;
   std::vector<std::size_t> ends_;  // of the loops' accesses
   std::vector<Access> accesses_;
 };
 
 /// The one whose dearest checkpoint is the cheapest, of those that come again within half of `stretch` loops. Nothing
 /// when none does.
-std::optional<LoopId> cheapest(std::span<const Candidate> candidates, std::uint64_t stretch);
+std::optional<Candidate> cheapest(std::span<const Candidate> candidates, std::uint64_t stretch);
 
 }  // namespace perdure::track

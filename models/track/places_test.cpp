@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "support/sanitized.hpp"
 #include "track/random_program_testing.hpp"
 
@@ -59,13 +62,13 @@ class TimeSteps : public testing::Test {
 
 TEST_F(TimeSteps, HaveTheirCheapestPlaceWhereOneFieldIsLive) {
   steps(6);
-  const auto all = places.candidates(sets, written);
+  const auto all = places.candidates(places.costs(sets, written));
   ASSERT_EQ(all.size(), 4U);
   EXPECT_EQ(all[0].most.bytes, 800U) << "before flux u0 is live";
   EXPECT_EQ(all[1].most.bytes, 1600U);
   EXPECT_EQ(all[2].most.bytes, 1600U);
   EXPECT_EQ(all[3].most.bytes, 800U) << "before reset u1 is";
-  EXPECT_EQ(cheapest(all, places.size()), loop_id("flux", ""));
+  EXPECT_EQ(cheapest(all, places.size())->place, loop_id("flux", ""));
   EXPECT_EQ(all[0].gap, 4U);
   const auto saved = places.saved_before(loop_id("advance", ""), sets, written);
   ASSERT_TRUE(saved);
@@ -79,28 +82,77 @@ TEST_F(TimeSteps, OfWhatNoLoopTouchesAgainEveryPlacePays) {
   written[2].add(row(100, 150));  // by a loop before
   sets[2].box = row(0, 150);
   steps(6);
-  EXPECT_EQ(places.candidates(sets, written)[0].most.bytes, 800U + 400U);
+  EXPECT_EQ(places.candidates(places.costs(sets, written))[0].most.bytes, 800U + 400U);
   sets[2].scratch = true;
-  EXPECT_EQ(places.candidates(sets, written)[0].most.bytes, 800U);
+  EXPECT_EQ(places.candidates(places.costs(sets, written))[0].most.bytes, 800U);
 }
 
 TEST_F(TimeSteps, WhoseScratchIsNeededBehindALoopHaveNoPlaceThere) {
   sets[2].scratch = true;
   steps(6);
-  const auto all = places.candidates(sets, written);
+  const auto all = places.candidates(places.costs(sets, written));
   EXPECT_EQ(all[1].most, kNoPlace) << "advance reads what flux wrote";
   EXPECT_EQ(all[2].most, kNoPlace);
-  EXPECT_EQ(cheapest(all, places.size()), loop_id("flux", ""));
+  EXPECT_EQ(cheapest(all, places.size())->place, loop_id("flux", ""));
   EXPECT_EQ(cheapest(std::span(all).subspan(1, 2), places.size()), std::nullopt);
 }
 
 TEST_F(TimeSteps, ThatComeOnceAreNoPlaces) {
   call("once", {Access::writes(0, row(0, 100)), Access::writes(1, row(0, 100)), Access::writes(2, row(0, 100))});
   steps(5);
-  const auto all = places.candidates(sets, written);
+  const auto all = places.candidates(places.costs(sets, written));
   EXPECT_EQ(all[0].most.bytes, 0U);
-  EXPECT_EQ(cheapest(all, places.size()), loop_id("flux", ""));
+  EXPECT_EQ(cheapest(all, places.size())->place, loop_id("flux", ""));
   EXPECT_EQ(cheapest(all, 3), std::nullopt);
+}
+
+// A step of three stages, of which only the first needs what the step before left in `extra`.
+TEST_F(TimeSteps, HaveAPlaceForEachCallOfALoop) {
+  for (int step = 0; step < 6; ++step) {
+    call("begin", {Access::reads(0, row(0, 100)), Access::writes(2, row(0, 100))});
+    for (int stage = 0; stage < 3; ++stage) {
+      call("flux", {Access::reads(0, row(0, 100)), Access::reads(2, row(0, 100)), Access::writes(1, row(0, 100))});
+      call("advance", {Access::reads(1, row(0, 100)), Access::writes(0, row(0, 100))});
+    }
+  }
+  EXPECT_EQ(places.firsts(), (std::vector{loop_id("flux", ""), loop_id("begin", "")}));
+  const auto costs = places.costs(sets, written);
+  const LoopId flux = loop_id("flux", "");
+  const auto of = [&](LoopId place) {
+    const auto all = places.candidates(costs);
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.place == place; });
+    return found == all.end() ? Candidate() : *found;
+  };
+  const Candidate any = of(flux);
+  CallsInStep calls(loop_id("begin", ""));
+  places.tell_apart(calls);
+  EXPECT_EQ(any.times, of(places.place(1)).times + of(places.place(3)).times + of(places.place(5)).times);
+  EXPECT_EQ(places.place(1), flux) << "the first call in a step";
+  EXPECT_NE(places.place(3), places.place(5));
+  EXPECT_EQ(places.place(3), places.place(10)) << "in every step the same";
+  EXPECT_EQ(of(places.place(6)).most.bytes, 800U) << "before the last advance u1 alone is live";
+  EXPECT_EQ(of(places.place(2)).most.bytes, 1600U);
+  EXPECT_EQ(calls.place(loop_id("begin", "")), places.place(0)) << "it goes on behind the stretch";
+  EXPECT_EQ(calls.place(flux), places.place(1));
+  EXPECT_EQ(places.repeats(), 21U);
+}
+
+TEST_F(TimeSteps, HaveNoPlaceBeforeTheFirstOfThemBegins) {
+  call("advance", {Access::reads(1, row(0, 100)), Access::writes(0, row(0, 100))});
+  steps(4);
+  CallsInStep calls(loop_id("flux", ""));
+  places.tell_apart(calls);
+  EXPECT_EQ(places.place(0), CallsInStep::kNowhere);
+  for (const auto& one : places.candidates(places.costs(sets, written))) EXPECT_NE(one.place, CallsInStep::kNowhere);
+}
+
+TEST_F(TimeSteps, OfManyIterationsHaveOnePlaceForTheLastOnes) {
+  CallsInStep calls(loop_id("begin", ""));
+  EXPECT_EQ(calls.place(7), CallsInStep::kNowhere);
+  (void)calls.place(loop_id("begin", ""));
+  std::set<LoopId> all;
+  for (int i = 0; i < 1000; ++i) all.insert(calls.place(7));
+  EXPECT_EQ(all.size(), 65U);
 }
 
 TEST_F(TimeSteps, RepeatTheMostThatTheStretchHasTwice) {

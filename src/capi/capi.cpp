@@ -270,6 +270,15 @@ perdure_status perdure_retire(perdure_t* handle, const char* name, int64_t versi
   return on_session(handle, [&](client::Session& s) { return s.retire(name == nullptr ? "" : name, version); });
 }
 
+perdure_status perdure_any(perdure_t* handle, int here, int* any) {
+  return on_session(handle, [&](client::Session& s) -> base::Status {
+    PERDURE_TRY(const bool found, s.any(here != 0));
+    if (any == nullptr) return refuse("any", "the pointer is null");
+    *any = found ? 1 : 0;
+    return {};
+  });
+}
+
 perdure_status perdure_close(perdure_t** handle) {
   if (handle == nullptr) return PERDURE_INVALID_ARGUMENT;
   closing_failure = {};

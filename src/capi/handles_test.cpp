@@ -76,6 +76,8 @@ TEST(CApi, AHandleThatNeverWasIsClosedForEveryCall) {
   EXPECT_EQ(perdure_get_progress(stale, &progress), PERDURE_CLOSED);
   EXPECT_EQ(perdure_next_report(stale, text, sizeof text), PERDURE_CLOSED);
   EXPECT_EQ(perdure_retire(stale, "a", 1), PERDURE_CLOSED);
+  int any = 0;
+  EXPECT_EQ(perdure_any(stale, 1, &any), PERDURE_CLOSED);
   EXPECT_EQ(perdure_close(&stale), PERDURE_CLOSED);
 }
 

@@ -50,7 +50,7 @@ base::Status disagreement(comm::Communicator& comm, const Call& mine) {
 /// to do brings its failure, and zeros.
 struct Words {
   static constexpr unsigned kBits = 64;
-  static constexpr std::size_t kFixed = 20 + kBits;
+  static constexpr std::size_t kFixed = 21 + kBits;
   std::span<std::uint64_t> all;
 
   std::uint64_t& failure() { return all[0]; }
@@ -59,7 +59,8 @@ struct Words {
   std::span<std::uint64_t> of_root() { return all.subspan(12, 3); }  // two words, incarnation
   std::uint64_t& gone() { return all[15]; }                          // somebody cannot say it
   std::span<std::uint64_t> regions() { return all.subspan(16, 4); }
-  std::span<std::uint64_t> not_promised() { return all.subspan(20, kBits); }
+  std::uint64_t& wish() { return all[20]; }
+  std::span<std::uint64_t> not_promised() { return all.subspan(21, kBits); }
   std::span<std::uint64_t> lengths() { return all.subspan(kFixed); }
 };
 
@@ -74,6 +75,7 @@ void fill(Words words, const comm::Communicator& comm, const Opening& opening, c
     words.alike()[2 * i + 1] = ~numbers[i];
   }
   words.engine_lost() = opening.engine_lost ? 1 : 0;
+  words.wish() = opening.wish ? 1 : 0;
   const bool news[] = {opening.regions.local, opening.regions.arrays, opening.regions.declared.changed,
                        opening.regions.declared.varying};
   std::copy(std::begin(news), std::end(news), words.regions().begin());
@@ -90,6 +92,7 @@ void fill(Words words, const comm::Communicator& comm, const Opening& opening, c
 Opened opened_of(Words words) {
   Opened opened;
   opened.any_engine_lost = words.engine_lost() != 0;
+  opened.any_wish = words.wish() != 0;
   if (same_everywhere(words.alike().subspan(8)))
     for (unsigned bit = 0; bit < Words::kBits; ++bit)
       if (words.not_promised()[bit] == 0) opened.node_level_bits |= std::uint64_t{1} << bit;
@@ -150,6 +153,8 @@ const char* operation_name(Operation operation) {
       return "retire";
     case Operation::close:
       return "close";
+    case Operation::any:
+      return "any";
   }
   return "unknown call";
 }

@@ -9,7 +9,7 @@
 
 namespace perdure::client {
 
-enum class Operation : std::uint32_t { open = 1, checkpoint, latest, stored_size, restore, wait, retire, close };
+enum class Operation : std::uint32_t { open = 1, checkpoint, latest, stored_size, restore, wait, retire, close, any };
 const char* operation_name(Operation operation);
 
 inline constexpr std::uint64_t kPart = 1;  ///< Opening::detail of calls about one part of what there is
@@ -34,6 +34,7 @@ struct Opening {
   std::int64_t version = 0;
   std::uint64_t detail = 0;  ///< anything else that must be equal everywhere (a level)
   bool engine_lost = false;
+  bool wish = false;                     ///< whatever ranks want to know of each other
   std::uint64_t root_words[2] = {0, 0};  ///< what rank 0 tells the others
   std::uint64_t incarnation = 0;         ///< of the name's place in the store, as rank 0 knows it; 0: it does not
   comm::Speaker leader = {};             ///< among the leaders of nodes, once nodes are known
@@ -46,6 +47,7 @@ struct Opening {
 
 struct Opened {
   bool any_engine_lost = false;
+  bool any_wish = false;
   std::uint64_t node_level_bits = 0;  ///< that all ranks brought, and none where they mean different lists
   std::uint64_t root_words[2] = {0, 0};
   std::uint64_t incarnation = 0;          ///< rank 0's

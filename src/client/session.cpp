@@ -232,6 +232,16 @@ base::Status Session::retire(std::string_view name, std::int64_t version) {
   return job_->comm().call([&] { return retire_version(*job_, std::string(name), version); });
 }
 
+base::Result<bool> Session::any(bool here) {
+  return job_->comm().call([&]() -> base::Result<bool> {
+    Opening opening;
+    opening.operation = Operation::any;
+    opening.wish = here;
+    PERDURE_TRY(const Opened opened, job_->exchange(opening, {}));
+    return opened.any_wish;
+  });
+}
+
 base::Status Session::close() {
   return job_->comm().call([&] { return close_job(*job_); });
 }

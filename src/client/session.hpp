@@ -43,6 +43,8 @@ class Session {
   base::Status progress(perdure_progress& known);
   base::Result<std::string> next_report();
   base::Status retire(std::string_view name, std::int64_t version);
+  /// Whether it is so on any rank.
+  base::Result<bool> any(bool here);
   base::Status close();
   std::int32_t process() const { return process_; }
   std::uint32_t rank() const { return job_->rank(); }

@@ -46,6 +46,22 @@ class Disagreement : public ::testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Modes, Disagreement, ::testing::Values("embedded", "daemon"),
                          [](const auto& param) { return std::string(param.param); });
 
+// What one rank says all hear; who asks while another rank checkpoints is refused, as that one is.
+TEST_P(Disagreement, OfWhatOneRankSaysAllHear) {
+  run([](const Rank& rank, perdure_t* handle, State&) {
+    int any = -1;
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_any(handle, 0, &any));
+    REQUIRE(any == 0);
+    REQUIRE_STATUS(PERDURE_OK, handle, perdure_any(handle, rank.rank == 2 ? 7 : 0, &any));
+    REQUIRE(any == 1);
+    if (rank.rank == 3)
+      REQUIRE_STATUS(PERDURE_MISMATCH, handle, perdure_checkpoint(handle, "app", 2));
+    else
+      REQUIRE_STATUS(PERDURE_MISMATCH, handle, perdure_any(handle, 1, &any));
+    return 0;
+  });
+}
+
 // Each node finds another file under the path of node.topology; groups have to be the same on all.
 TEST_P(Disagreement, AboutTheTopologyIsNoneBecauseAllTakeTheFileOfRankZero) {
   const std::string host = perdure::os::host_name();

@@ -111,6 +111,7 @@ perdure_status perdure_level_reached(perdure_t* handle, const char* name, int64_
 perdure_status perdure_get_progress(perdure_t* handle, perdure_progress* progress);
 perdure_status perdure_next_report(perdure_t* handle, char* text, size_t text_bytes);
 perdure_status perdure_retire(perdure_t* handle, const char* name, int64_t version);
+perdure_status perdure_any(perdure_t* handle, int here, int* any);
 perdure_status perdure_close(perdure_t** handle);
 const char* perdure_error_text(perdure_t* handle);
 int perdure_error_retryable(perdure_t* handle);

@@ -391,6 +391,12 @@ class Job:
         """Gives up a version on purpose, on tiers and store. [collective]"""
         self._call(lib.perdure_retire, _checkpoint_name(name), c_version(version))
 
+    def any(self, here: bool) -> bool:
+        """Whether it is so on any rank. [collective]"""
+        found = ffi.new("int*")
+        self._call(lib.perdure_any, int(here), found)
+        return bool(found[0])
+
     @property
     def progress(self) -> Progress:
         """What the background is doing. [local] Unavailable where the engine does not answer."""

@@ -327,6 +327,7 @@ class Levels(Jobs):
             job.wait("app", 7)
         with self.assertRaises(perdure.Exists):
             job.checkpoint("app", 1)
+        assert job.any(True) is True and job.any(False) is False
         job.retire("app", 1)
         self.assertIsNone(job.latest("app"))
 

@@ -1,5 +1,5 @@
 #pragma once
-// Where checkpoints of a mesh go and come from: the seam to Perdure, and to the memory of a test.
+// Where checkpoints of a program go and come from: the seam to Perdure, and to the memory of a test.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -8,20 +8,15 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "mesh/data.hpp"
+#include "automatic/stored_set.hpp"
 
-namespace perdure::mesh {
+namespace perdure::automatic {
 
 /// A box of a data set, which all ranks have together, and where this rank's parts of it are in memory.
 struct SavedBox {
-  const Dataset* set = nullptr;
+  const StoredSet* set = nullptr;
   std::size_t number = 0;  ///< among the boxes of the checkpoint, from 0 on
   Box box;
-  struct Part {
-    Box box;
-    std::byte* address = nullptr;  ///< of its first element
-    Index strides{};               ///< bytes from one index to the next, x first
-  };
   std::vector<Part> parts;  ///< disjoint, not empty; none where this rank has nothing of it
 };
 
@@ -43,4 +38,4 @@ class CheckpointStore {
   virtual void retire_restored() = 0;
 };
 
-}  // namespace perdure::mesh
+}  // namespace perdure::automatic

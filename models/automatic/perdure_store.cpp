@@ -1,4 +1,4 @@
-#include "mesh/perdure_store.hpp"
+#include "automatic/perdure_store.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <stdexcept>
 
-namespace perdure::mesh {
+namespace perdure::automatic {
 namespace {
 
 constexpr int kPlace = 0;  // region of the place; that of box n is n + 1
@@ -31,16 +31,22 @@ std::optional<std::vector<std::byte>> without_room(const std::vector<std::byte>&
   return std::vector(first, first + static_cast<std::ptrdiff_t>(size));
 }
 
-/// Extents and indices as Perdure has them: the last dimension is the fastest.
-struct Reversed {
-  std::array<std::uint64_t, kMostBlockDimensions> begin{}, end{};
-  std::array<std::int64_t, kMostBlockDimensions> strides{};
+// Perdure's last dimension is the fastest.
+unsigned dimension_there(const SavedBox& saved, unsigned d) {
+  return saved.set->x_first ? saved.box.dimensions - 1 - d : d;
+}
+
+/// Extents and indices as Perdure has them: from the box's beginning on, the last dimension the fastest.
+struct Indices {
+  std::array<std::uint64_t, track::kMostDimensions> begin{}, end{};
+  Strides strides{};
 };
 
-Reversed reversed(const SavedBox::Part& part, const Box& of) {
-  Reversed made;
+Indices indices_of(const Part& part, const SavedBox& saved) {
+  const Box& of = saved.box;
+  Indices made;
   for (unsigned d = 0; d < of.dimensions; ++d) {
-    const unsigned to = of.dimensions - 1 - d;
+    const unsigned to = dimension_there(saved, d);
     made.begin[to] = static_cast<std::uint64_t>(part.box.begin[d] - of.begin[d]);
     made.end[to] = static_cast<std::uint64_t>(part.box.end[d] - of.begin[d]);
     made.strides[to] = part.strides[d];
@@ -50,7 +56,7 @@ Reversed reversed(const SavedBox::Part& part, const Box& of) {
 
 class PerdureStore final : public CheckpointStore {
  public:
-  PerdureStore(perdure::Handle& handle, std::string name) : handle_(handle), name_(std::move(name)) {}
+  PerdureStore(perdure_t* handle, std::string name) : handle_(handle), name_(std::move(name)) {}
 
   std::optional<std::vector<std::byte>> newest() override {
     unprotect_all();
@@ -63,11 +69,11 @@ class PerdureStore final : public CheckpointStore {
     }
     must(found, "checkpoint");
     if (version_ == damaged_)
-      throw std::runtime_error("mesh: checkpoint '" + name_ + "', version " + std::to_string(version_) +
+      throw std::runtime_error("checkpoint '" + name_ + "', version " + std::to_string(version_) +
                                ": it is damaged, and cannot be set aside (" + why_ + ")");
     perdure_array_info info{};
     must(perdure_stored_array(native(), name_.c_str(), version_, kPlace, &info), "checkpoint");
-    const std::string other = "mesh: checkpoint '" + name_ + "' was not made by a mesh: give this one another name";
+    const std::string other = "checkpoint '" + name_ + "' was not made by its loops: give this one another name";
     if (info.dimensions != 1 || info.element_bytes != 1) throw std::runtime_error(other);
     place_.assign(info.extents[0], std::byte{0});
     must(protect_place(), "place");
@@ -81,7 +87,7 @@ class PerdureStore final : public CheckpointStore {
   bool restore(std::span<const SavedBox> boxes) override {
     std::vector<int> ids;
     for (const SavedBox& box : boxes) {
-      must(protect(box), box.set->name());
+      must(protect(box), "data set '" + box.set->data.name + "'");
       ids.push_back(static_cast<int>(box.number) + 1);
     }
     return restored(ids);
@@ -111,9 +117,9 @@ class PerdureStore final : public CheckpointStore {
   }
 
  private:
-  perdure_t* native() const { return handle_.native(); }
+  perdure_t* native() const { return handle_; }
   void must(perdure_status done, const std::string& what) const {
-    if (done != PERDURE_OK) throw std::runtime_error("mesh: " + what + ": " + perdure_error_text(native()));
+    if (done != PERDURE_OK) throw std::runtime_error(what + ": " + perdure_error_text(native()));
   }
   void unprotect_all() {
     (void)perdure_unprotect(native(), kPlace);
@@ -139,36 +145,38 @@ class PerdureStore final : public CheckpointStore {
     array.type = "u1";
     array.dimensions = 1;
     array.extents = &bytes;
-    array.description = "of the loops of a mesh";
+    array.description = "of a program's loops";
     return perdure_protect_replicated(native(), kPlace, &array, place_.data());
   }
   perdure_status protect(const SavedBox& saved) {
-    const Dataset& set = *saved.set;
-    const std::string name = set.name() + "." + std::to_string(saved.number);
-    const std::string note = set.shape().description + (set.shape().description.empty() ? "" : "; ") +
-                             saved.box.text() + " of " + set.whole().text() + ", x first";
-    std::array<std::uint64_t, kMostBlockDimensions> extents{};
+    const StoredSet& set = *saved.set;
+    const std::string name = set.data.name + "." + std::to_string(saved.number);
+    const std::string note = set.description + (set.description.empty() ? "" : "; ") + saved.box.text() + " of " +
+                             set.data.box.text() + (set.x_first ? ", x first" : "");
+    std::array<std::uint64_t, track::kMostDimensions> extents{};
     for (unsigned d = 0; d < saved.box.dimensions; ++d)
-      extents[saved.box.dimensions - 1 - d] = static_cast<std::uint64_t>(saved.box.end[d] - saved.box.begin[d]);
+      extents[dimension_there(saved, d)] = static_cast<std::uint64_t>(saved.box.end[d] - saved.box.begin[d]);
     perdure_array array{};
     array.name = name.c_str();
-    array.type = set.type().c_str();
+    array.type = set.type.c_str();
     array.dimensions = static_cast<int>(saved.box.dimensions);
     array.extents = extents.data();
-    array.unit = set.shape().unit.empty() ? nullptr : set.shape().unit.c_str();
+    array.unit = set.unit.empty() ? nullptr : set.unit.c_str();
     array.description = note.c_str();
-    std::vector<Reversed> indices;
+    protected_ = std::max(protected_, saved.number + 1);
+    const int id = static_cast<int>(saved.number) + 1;
+    if (set.replicated) return perdure_protect_replicated(native(), id, &array, saved.parts.front().address);
+    std::vector<Indices> indices;
     indices.reserve(saved.parts.size());
     std::vector<perdure_box> boxes;
     for (const auto& part : saved.parts) {
-      const Reversed& at = indices.emplace_back(reversed(part, saved.box));
+      const Indices& at = indices.emplace_back(indices_of(part, saved));
       boxes.push_back({part.address, at.begin.data(), at.end.data(), at.strides.data()});
     }
-    protected_ = std::max(protected_, saved.number + 1);
-    return perdure_protect_global(native(), static_cast<int>(saved.number) + 1, &array, boxes.data(), boxes.size());
+    return perdure_protect_global(native(), id, &array, boxes.data(), boxes.size());
   }
 
-  perdure::Handle& handle_;
+  perdure_t* handle_;
   std::string name_;
   std::int64_t version_ = 0, restored_ = 1;  // the newest, and the one that the run went on from
   std::int64_t damaged_ = -1;                // what could not be restored last, and why
@@ -179,8 +187,8 @@ class PerdureStore final : public CheckpointStore {
 
 }  // namespace
 
-std::unique_ptr<CheckpointStore> perdure_store(perdure::Handle& handle, std::string name) {
+std::unique_ptr<CheckpointStore> perdure_store(perdure_t* handle, std::string name) {
   return std::make_unique<PerdureStore>(handle, std::move(name));
 }
 
-}  // namespace perdure::mesh
+}  // namespace perdure::automatic

@@ -1,12 +1,12 @@
 #pragma once
-// Who follows the loops of a mesh, to make checkpoints of it and to begin it again: the seam between them.
+// Who follows the loops of a program, to make checkpoints of it and to begin it again: the seam between them.
 #include <cstddef>
 #include <span>
 #include <string_view>
 
 #include "track/access.hpp"
 
-namespace perdure::mesh {
+namespace perdure::automatic {
 
 class Follower {
  public:
@@ -23,4 +23,4 @@ class Follower {
   virtual void checkpoint_is_wanted() = 0;
 };
 
-}  // namespace perdure::mesh
+}  // namespace perdure::automatic

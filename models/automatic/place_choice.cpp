@@ -1,0 +1,134 @@
+#include "automatic/place_choice.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace perdure::automatic {
+namespace {
+
+using track::BoxSet;
+using track::Candidate;
+using track::LoopId;
+
+std::vector<BoxSet> written_of(const track::Tracker& tracker) {
+  std::vector<BoxSet> written;
+  for (track::SetId set = 0; set < tracker.sets().size(); ++set) written.push_back(tracker.written(set));
+  return written;
+}
+
+}  // namespace
+
+PlaceChoice::PlaceChoice(std::uint64_t learns, std::string before) : before_(std::move(before)), learnt_(learns) {}
+
+// Whoever waits for a checkpoint takes what few loops say, until all are there.
+void PlaceChoice::loop(const track::Tracker& tracker, LoopId id, std::string_view name,
+                       std::span<const track::Access> accesses, bool between, bool waiting) {
+  waits_ = waiting ? waits_ + 1 : 0;
+  if (chosen_ && learnt_.full() && waits_ > learnt_.size()) learn_anew();  // the program does something else now
+  here_ = calls_.place(id);
+  if (learnt_.full()) return;
+  names_.emplace(id, name);
+  learnt_.record(id, accesses);
+  between_.push_back(between);
+  constexpr std::size_t kFew = 64;
+  const std::size_t size = learnt_.size();
+  if (!learnt_.full() && !(waiting && size >= kFew && (size & (size - 1)) == 0)) return;
+  choose(tracker);
+  here_ = learnt_.place(size - 1);
+  if (!learnt_.full()) return;
+  none_ = !chosen_;
+  believed_ = learnt_.repeats() >= size / 4;
+  news_ = true;
+}
+
+void PlaceChoice::learn_anew() {
+  learnt_.clear();
+  between_.clear();
+  calls_ = track::CallsInStep();
+  chosen_.reset();
+  needed_of_.reset();
+  none_ = believed_ = false;
+  waits_ = 0;
+}
+
+// Places between a loop and its answer.
+std::set<LoopId> PlaceChoice::never() const {
+  std::set<LoopId> never;
+  for (std::size_t i = 0; i < learnt_.size(); ++i)
+    if (!between_[i]) never.insert(learnt_.place(i));
+  return never;
+}
+
+std::vector<Candidate> PlaceChoice::possible(const track::Places::Costs& costs) const {
+  const auto never = this->never();
+  auto candidates = learnt_.candidates(costs);
+  std::erase_if(candidates, [&](const Candidate& one) {
+    const bool allowed = before_.empty() || names_.at(learnt_.loop(one.first)) == before_;
+    return !allowed || never.count(one.place) > 0 || one.most == track::kNoPlace;
+  });
+  return candidates;
+}
+
+// Calls of one loop are told apart where that makes the checkpoint smaller, within as short a time step as does it: a
+// place that comes seldom is waited for.
+void PlaceChoice::choose(const track::Tracker& tracker) {
+  const auto costs = learnt_.costs(tracker.sets(), written_of(tracker));
+  std::optional<Candidate> best;
+  std::optional<LoopId> best_first;
+  const auto consider = [&](std::optional<LoopId> first) {
+    track::CallsInStep calls(first);
+    learnt_.tell_apart(calls);
+    const auto one = track::cheapest(possible(costs), learnt_.size());
+    if (!one || (best && best->most <= one->most)) return;
+    best = one;
+    best_first = first;
+  };
+  consider(std::nullopt);
+  for (const LoopId first : learnt_.firsts()) consider(first);
+  calls_ = track::CallsInStep(best_first);
+  learnt_.tell_apart(calls_);
+  chosen_.reset();
+  if (best) chosen_ = best->place;
+  needed_of_.reset();
+}
+
+bool PlaceChoice::is_place(std::string_view name, bool between) const {
+  if (!between) return false;
+  if (chosen_) return *chosen_ == here_;
+  if (!before_.empty()) return name == before_;
+  return none_;
+}
+
+// Of what was written by now: more than when the place was chosen, as long as the run is young.
+const std::vector<BoxSet>* PlaceChoice::foreseen(const track::Tracker& tracker, const std::vector<BoxSet>& written) {
+  if (!believed_ || !chosen_ || here_ != *chosen_) return nullptr;
+  if (needed_of_ != written) {
+    needed_ = learnt_.saved_before(*chosen_, tracker.sets(), written);
+    needed_of_ = written;
+  }
+  return needed_ ? &*needed_ : nullptr;
+}
+
+bool PlaceChoice::news() { return std::exchange(news_, false); }
+
+track::Report PlaceChoice::report(const track::Tracker& tracker) const {
+  track::Report report;
+  const auto written = written_of(tracker);
+  const auto costs = learnt_.costs(tracker.sets(), written);
+  const auto possible = this->possible(costs);
+  const auto is_possible = [&](const Candidate& one) {
+    return std::any_of(possible.begin(), possible.end(), [&](const auto& other) { return other.place == one.place; });
+  };
+  for (const auto& one : learnt_.candidates(costs))
+    report.loops.push_back({names_.at(learnt_.loop(one.first)), one.first, one.times, one.least, one.most,
+                            is_possible(one), one.place == chosen_});
+  if (chosen_)
+    if (const auto saved = learnt_.saved_before(*chosen_, tracker.sets(), written))
+      report.sets = track::explained(tracker.sets(), written, *saved);
+  const std::size_t step = learnt_.repeats(), begin = costs.size() - 2 * step;
+  for (std::size_t i = begin; i < begin + step; ++i)
+    report.step.push_back({names_.at(learnt_.loop(i)), costs[i] ? std::optional(costs[i]->bytes) : std::nullopt});
+  return report;
+}
+
+}  // namespace perdure::automatic

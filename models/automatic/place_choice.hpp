@@ -1,0 +1,62 @@
+#pragma once
+// Where a checkpoint of this run is smallest, and what it needs there: learnt from the loops of a stretch of the run,
+// and anew when the program turns to something else. The same on all ranks. Pure.
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "track/places.hpp"
+#include "track/report.hpp"
+#include "track/tracker.hpp"
+
+namespace perdure::automatic {
+
+class PlaceChoice {
+ public:
+  /// From so many loops, and only before loops of this name unless it is "".
+  PlaceChoice(std::uint64_t learns, std::string before);
+
+  /// The loop that comes next. `between`: a run can go on from there. `waiting`: for a place, and all that was written
+  /// could be saved.
+  void loop(const track::Tracker& tracker, track::LoopId id, std::string_view name,
+            std::span<const track::Access> accesses, bool between, bool waiting);
+  /// Whether it is the place. Where no loop comes again often enough it is any that may be.
+  bool is_place(std::string_view name, bool between) const;
+  /// All that the place will need of what was written, where that is known well enough to be relied on.
+  const std::vector<track::BoxSet>* foreseen(const track::Tracker& tracker, const std::vector<track::BoxSet>& written);
+  /// What was learnt turned out to be wrong.
+  void learn_anew();
+  /// A checkpoint was made. Where there is no place, what comes behind it may have one.
+  void made() {
+    if (none_) learn_anew();
+  }
+  /// Once after each stretch: report() says more than it did.
+  bool news();
+  /// But for its name and the size of the state.
+  track::Report report(const track::Tracker& tracker) const;
+
+ private:
+  void choose(const track::Tracker& tracker);
+  std::vector<track::Candidate> possible(const track::Places::Costs& costs) const;
+  std::set<track::LoopId> never() const;
+
+  std::string before_;
+  track::Places learnt_;
+  std::vector<bool> between_;  // of the loops of the stretch
+  std::map<track::LoopId, std::string> names_;
+  track::CallsInStep calls_;
+  track::LoopId here_ = 0;
+  std::optional<track::LoopId> chosen_;
+  bool none_ = false;      // of the loops comes again often enough
+  bool believed_ = false;  // the stretch is whole, and has its last part twice
+  bool news_ = false;
+  std::optional<std::vector<track::BoxSet>> needed_;  // there, of each data set, of which this had been written
+  std::optional<std::vector<track::BoxSet>> needed_of_;
+  std::uint64_t waits_ = 0;  // loops
+};
+
+}  // namespace perdure::automatic

@@ -1,0 +1,281 @@
+#include "automatic/protection.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <stdexcept>
+
+#include "track/place_codec.hpp"
+
+namespace perdure::automatic {
+namespace {
+
+using track::BoxSet;
+using track::Piece;
+using track::Tracker;
+
+std::uint64_t bytes_of(std::span<const SavedBox> boxes) {
+  std::uint64_t sum = 0;
+  for (const SavedBox& box : boxes) sum += box.box.elements() * box.set->data.element_bytes;
+  return sum;
+}
+
+}  // namespace
+
+Protection::Protection(std::vector<StoredSet> sets, std::unique_ptr<CheckpointStore> store, Policy policy, Tell tell,
+                       bool reports)
+    : sets_(std::move(sets)),
+      store_(std::move(store)),
+      policy_(std::move(policy)),
+      tell_(std::move(tell)),
+      reports_(reports),
+      choice_(policy_.learns, policy_.before) {
+  declare();
+  resume();
+  tracker_.initial_phase_done();
+}
+
+void Protection::declare() {
+  for (const auto& set : sets_)
+    if (const auto id = tracker_.declare(set.data); !id)
+      throw std::runtime_error("data set '" + set.data.name + "': " + id.error());
+  for (const std::string& name : policy_.only)
+    if (std::none_of(sets_.begin(), sets_.end(), [&](const auto& set) { return set.data.name == name; }))
+      throw std::runtime_error("the policy has a data set '" + name + "', which there is not");
+}
+
+std::uint64_t Protection::state_bytes() const {
+  std::uint64_t sum = 0;
+  for (const StoredSet& set : sets_) sum += set.bytes();
+  return sum;
+}
+
+// ---- a restart
+
+void Protection::resume() {
+  while (const auto bytes = store_->newest())
+    if (resume_from(*bytes)) return;
+}
+
+// False: it was damaged, and there may be another one.
+bool Protection::resume_from(const std::vector<std::byte>& bytes) {
+  auto place = track::decode_place(bytes);
+  if (!place) throw std::runtime_error(checkpoint() + ": " + place.error());
+  if (place->sets != tracker_.sets())
+    throw std::runtime_error(checkpoint() + " was made with other data sets (" + std::to_string(place->sets.size()) +
+                             ", now " + std::to_string(tracker_.sets().size()) +
+                             "): this is another program, or another mesh; run the one that made it, or give this one "
+                             "another name");
+  if (!store_->restore(boxes_of(place->saved))) return false;
+  goes_on_at_ = place->loop;
+  tracker_.resume(std::move(*place));
+  restarted_ = true;
+  return true;
+}
+
+// Sets that moved on the way have their content where others are by now.
+void Protection::arrive() {
+  if (!stale_) return;
+  if (!store_->restore(boxes_of(tracker_.place().saved)))
+    throw std::runtime_error(checkpoint() + " was damaged while it was restored: start the program again");
+  stale_ = false;
+}
+
+std::vector<SavedBox> Protection::boxes_of(const std::vector<BoxSet>& saved) const {
+  std::vector<SavedBox> boxes;
+  for (std::size_t set = 0; set < saved.size(); ++set)
+    for (const Box& box : saved[set].boxes()) {
+      boxes.push_back({&sets_[set], boxes.size(), box, {}});
+      for (const Part& owned : sets_[set].owned)
+        if (Part part = part_within(owned, box); !part.box.empty()) boxes.back().parts.push_back(part);
+    }
+  return boxes;
+}
+
+void Protection::moved(track::SetId set, std::vector<Part> owned) {
+  sets_[set].owned = std::move(owned);
+  stale_ = stale_ || knows_answer();
+}
+
+// ---- loops
+
+bool Protection::loop(track::LoopId id, std::string_view name, std::span<const track::Access> accesses, bool between) {
+  const bool running = tracker_.phase() == Tracker::Phase::running;
+  const bool region = tracker_.phase() == Tracker::Phase::region;
+  if (running || region) {
+    ++ran_;
+    learn(id, name, accesses, between);
+    wanted_ = wanted_ || (policy_.every_loops > 0 && ran_ % policy_.every_loops == 0);
+  }
+  if (running && wanted_ && has_all() && choice_.is_place(name, between)) {
+    wanted_ = false;
+    tracker_.begin_checkpoint();
+  }
+  if (region && ++open_.loops > policy_.decides) tracker_.end_region();
+  const track::Decision& decision = tracker_.loop(id, accesses);
+  if (!decision.refused.empty()) refused(decision, name);
+  if (decision.restore) arrive();
+  if (decision.opens) opens(name);
+  for (std::size_t i = 0; i < decision.save.size(); ++i) put_aside(decision.save[i], i < decision.read);
+  if (!decision.spoils.empty()) give_up(decision.spoils);
+  if (decision.closes) closes();
+  return decision.run;
+}
+
+void Protection::learn(track::LoopId id, std::string_view name, std::span<const track::Access> accesses, bool between) {
+  choice_.loop(tracker_, id, name, accesses, between, wanted_ && has_all());
+  if (choice_.news()) tell_report();
+}
+
+// What it lacks an older one may have: the next start takes that.
+void Protection::refused(const track::Decision& decision, std::string_view loop) {
+  const std::string why = checkpoint() + ": " + decision.refused + " (loop '" + std::string(loop) + "')";
+  if (!decision.lacks) throw std::runtime_error(why);
+  store_->retire_restored();
+  throw std::runtime_error(why + "; it was given up: start the program again, from the one before");
+}
+
+void Protection::ended() const {
+  if (!knows_answer()) return;
+  throw std::runtime_error("mesh: checkpoint '" + policy_.name + "': the program ended before loop " +
+                           std::to_string(goes_on_at_) +
+                           ", from which it was to go on: this is another program, or other input; run the one that "
+                           "made it, or give this one another name");
+}
+
+void Protection::answer(std::span<std::byte> values) {
+  if (!tracker_.answer(values)) {
+    const auto& refused = tracker_.loop(0, {}).refused;  // says the same again
+    throw std::runtime_error(checkpoint() + ": " + refused);
+  }
+}
+
+std::optional<std::vector<std::byte>> Protection::fast_forward(std::span<const std::byte> payload) {
+  auto there = tracker_.fast_forward(payload);
+  if (tracker_.phase() == Tracker::Phase::refused)
+    throw std::runtime_error(checkpoint() + ": " + tracker_.loop(0, {}).refused);
+  return there;
+}
+
+bool Protection::wants_checkpoint() {
+  const bool due = policy_.every_s > 0 && Clock::now() - wanted_at_ >= std::chrono::duration<double>(policy_.every_s);
+  if (due) wanted_at_ = Clock::now();
+  return due;
+}
+
+track::Report Protection::report() const {
+  track::Report report = choice_.report(tracker_);
+  report.name = policy_.name;
+  report.state_bytes = state_bytes();
+  return report;
+}
+
+void Protection::tell_report() const {
+  if (policy_.report.empty() || !reports_) return;
+  std::ofstream file(policy_.report, std::ios::binary);
+  file << track::to_json(report());
+  file.close();
+  if (file.fail()) tell_("the report of places cannot be written to " + policy_.report);
+}
+
+// A checkpoint must not inherit that it lacks something; what no loop touches for so long will not be missed.
+bool Protection::has_all() const {
+  if (!restarted_ || ran_ > policy_.decides) return true;
+  for (track::SetId set = 0; set < tracker_.sets().size(); ++set)
+    if (!tracker_.missing(set).empty()) return false;
+  return true;
+}
+
+// ---- a checkpoint
+
+// A list is taken as it is, and what was learnt too: both are watched until the region ends.
+void Protection::opens(std::string_view name) {
+  const auto began = Clock::now();
+  auto memory = std::move(open_.memory);
+  memory.clear();
+  open_ = {};
+  open_.memory = std::move(memory);
+  open_.now = {std::string(name), tracker_.place().loop, 0, state_bytes(), 0, false};
+  track::Place place = tracker_.place();
+  if (!policy_.only.empty()) {
+    for (BoxSet& saved : place.saved) saved.clear();  // the tracker has begun to say what it would save
+    for (std::size_t set = 0; set < place.sets.size(); ++set)
+      if (std::find(policy_.only.begin(), policy_.only.end(), place.sets[set].name) != policy_.only.end())
+        place.saved[set] = place.written[set];
+  } else if (const auto* needed = policy_.foresees ? choice_.foreseen(tracker_, place.written) : nullptr) {
+    place.saved = *needed;
+  } else {
+    return;
+  }
+  for (track::SetId set = 0; set < place.saved.size(); ++set)
+    for (const Box& box : tracker_.missing(set).boxes()) place.saved[set].remove(box);
+  open_.now.foreseen = true;
+  open_.foreseen = place.saved;
+  write(place, boxes_of(place.saved));
+  open_.blocking += Clock::now() - began;
+}
+
+// What is saved is copied as it was when the checkpoint began, which no loop has changed yet.
+// Of what nobody has read a foreseen checkpoint need not have anything: a restart refuses to read it.
+void Protection::put_aside(const Piece& piece, bool read) {
+  const StoredSet& set = sets_[piece.set];
+  if (open_.now.foreseen) {
+    if (!read || open_.foreseen[piece.set].covers(piece.box)) return;
+    open_.surprised = true;
+    if (policy_.only.empty()) return;
+    store_->retire_written();
+    throw std::runtime_error("the checkpoint's list of data sets does not have all that is needed: behind loop '" +
+                             open_.now.before + "' " + piece.box.text() + " of data set '" + set.data.name +
+                             "' is read before it is written");
+  }
+  const auto began = Clock::now();
+  for (const Part& owned : set.owned) {
+    const Part part = part_within(owned, piece.box);
+    if (part.box.empty()) continue;
+    auto& memory = open_.memory;
+    open_.aside.push_back({piece.set, piece.box, part.box, memory.size()});
+    memory.resize(memory.size() + part.box.elements() * set.data.element_bytes);
+    pack(part, set.data.element_bytes, set.x_first, memory.data() + open_.aside.back().offset);
+  }
+  open_.blocking += Clock::now() - began;
+}
+
+// Boxes of the place are joined ones; each has whole pieces.
+std::vector<SavedBox> Protection::boxes_aside(const std::vector<BoxSet>& saved) {
+  std::vector<SavedBox> boxes;
+  for (track::SetId id = 0; id < saved.size(); ++id)
+    for (const Box& box : saved[id].boxes()) {
+      const StoredSet& set = sets_[id];
+      boxes.push_back({&set, boxes.size(), box, {}});
+      for (const auto& one : open_.aside) {
+        if (one.set != id || !box.contains(one.box)) continue;
+        const Part part{one.own, nullptr, {}};
+        boxes.back().parts.push_back(
+            packed_part(part, set.data.element_bytes, set.x_first, open_.memory.data() + one.offset));
+      }
+    }
+  return boxes;
+}
+
+void Protection::closes() {
+  const auto began = Clock::now();
+  if (open_.surprised) return give_up("loops behind '" + open_.now.before + "' need other data than they did before");
+  if (!open_.now.foreseen) write(tracker_.place(), boxes_aside(tracker_.place().saved));
+  open_.now.blocking_s = std::chrono::duration<double>(open_.blocking + (Clock::now() - began)).count();
+  if (!open_.failed) taken_.push_back(open_.now);
+  choice_.made();
+}
+
+void Protection::write(const track::Place& place, std::span<const SavedBox> boxes) {
+  open_.now.bytes = bytes_of(boxes);
+  const auto done = store_->write(track::encode(place), boxes);
+  open_.failed = !done;
+  if (open_.failed) tell_("no checkpoint: " + done.error());
+}
+
+void Protection::give_up(const std::string& why) {
+  if (open_.now.foreseen) store_->retire_written();
+  tell_("no checkpoint: " + why);
+  choice_.learn_anew();
+}
+
+}  // namespace perdure::automatic

@@ -1,0 +1,127 @@
+#pragma once
+// Checkpoints of a program that nobody had to write: which elements are needed, and where, follows from what its loops
+// say they read and write; a restart skips loops up to there. (Automatic checkpointing of structured-mesh codes,
+// Algorithms 1 and 2 and section 5.)
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "automatic/checkpoint_store.hpp"
+#include "automatic/follower.hpp"
+#include "automatic/place_choice.hpp"
+#include "track/report.hpp"
+#include "track/tracker.hpp"
+
+namespace perdure::automatic {
+
+struct Policy {
+  std::string name = "mesh";      ///< of the checkpoints
+  double every_s = 0;             ///< a checkpoint so long after the one before; 0: not by time
+  std::uint64_t every_loops = 0;  ///< or after so many loops; 0: not by loops
+  std::string before;             ///< only before loops of this name; "": where it is smallest
+  std::vector<std::string> only;  ///< data sets that are saved as a whole, and no others; empty: what is needed
+  std::uint64_t learns = 2048;    ///< so many loops of the run say where a checkpoint is smallest
+  std::uint64_t decides = 20000;  ///< of what so many loops behind a place do not touch all is saved
+  std::string report;             ///< a file that says where a checkpoint is smallest, for `perdure track`; "": none
+  bool foresees = true;           ///< saves at the place what loops behind it will need, as learnt, and watches them
+};
+
+/// What a checkpoint was.
+struct Taken {
+  std::string before;             ///< the loop
+  std::uint64_t loop = 0;         ///< its number
+  std::uint64_t bytes = 0;        ///< of all ranks
+  std::uint64_t state_bytes = 0;  ///< all data sets with their halos, of all ranks
+  double blocking_s = 0;          ///< this rank did not compute
+  bool foreseen = false;          ///< it was written at once; else what loops read was put aside until all was known
+};
+
+class Protection final : public Follower {
+ public:
+  using Tell = std::function<void(const std::string&)>;
+  /// Goes on from the newest checkpoint of the policy's name, if there is one; after all that every run does first.
+  /// `tell` gets what goes wrong with checkpoints while the run goes on; the rank that `reports` writes the policy's
+  /// report. Throws std::runtime_error. [collective]
+  Protection(std::vector<StoredSet> sets, std::unique_ptr<CheckpointStore> store, Policy policy, Tell tell,
+             bool reports);
+
+  bool loop(track::LoopId id, std::string_view name, std::span<const track::Access> accesses, bool between) override;
+  bool knows_answer() const override { return tracker_.phase() == track::Tracker::Phase::replay; }
+  void answer(std::span<std::byte> values) override;
+  bool wants_checkpoint() override;
+  void checkpoint_is_wanted() override { wanted_ = true; }
+
+  /// The set lies elsewhere from here on, with its content; of a swap of two sets the loop says that it reads and
+  /// writes both.
+  void moved(track::SetId set, std::vector<Part> owned);
+  /// See Tracker::fast_forward().
+  std::optional<std::vector<std::byte>> fast_forward(std::span<const std::byte> payload);
+  /// Before a program takes anything out of its data sets at its end. Throws where it has not come to the place that it
+  /// was to go on from: it is a shorter program, or other input, and what its data sets have is not what it computed.
+  void ended() const;
+  /// At the next place, whatever the policy says. All ranks say so.
+  void trigger() { wanted_ = true; }
+  bool restarted() const { return restarted_; }
+  std::uint64_t goes_on_at() const { return goes_on_at_; }  ///< the loop that a restart goes to
+  const std::vector<StoredSet>& sets() const { return sets_; }
+  const std::vector<Taken>& taken() const { return taken_; }
+  /// Of each loop what a checkpoint there would save, as learnt so far.
+  track::Report report() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void declare();
+  void resume();
+  bool resume_from(const std::vector<std::byte>& bytes);
+  void arrive();
+  std::vector<SavedBox> boxes_of(const std::vector<track::BoxSet>& saved) const;
+  void learn(track::LoopId id, std::string_view name, std::span<const track::Access> accesses, bool between);
+  void tell_report() const;
+  [[noreturn]] void refused(const track::Decision& decision, std::string_view loop);
+  void opens(std::string_view name);
+  void put_aside(const track::Piece& piece, bool read);
+  std::vector<SavedBox> boxes_aside(const std::vector<track::BoxSet>& saved);
+  void closes();
+  void give_up(const std::string& why);
+  bool has_all() const;
+  void write(const track::Place& place, std::span<const SavedBox> boxes);
+  std::uint64_t state_bytes() const;
+  std::string checkpoint() const { return "checkpoint '" + policy_.name + "'"; }
+
+  std::vector<StoredSet> sets_;
+  std::unique_ptr<CheckpointStore> store_;
+  Policy policy_;
+  Tell tell_;
+  bool reports_;
+  track::Tracker tracker_{true};
+  PlaceChoice choice_;
+  bool restarted_ = false, wanted_ = false;
+  bool stale_ = false;  // sets moved since the restart filled them
+  std::uint64_t goes_on_at_ = 0;
+  std::uint64_t ran_ = 0;  // loops, those that were skipped left out
+  Clock::time_point wanted_at_ = Clock::now();
+  std::vector<Taken> taken_;
+
+  /// The checkpoint that is open.
+  struct Open {
+    Taken now;
+    std::uint64_t loops = 0;
+    Clock::duration blocking{};
+    std::vector<track::BoxSet> foreseen;  // what was written of it at once
+    bool surprised = false, failed = false;
+    struct Aside {
+      track::SetId set;
+      Box box, own;
+      std::size_t offset;
+    };
+    std::vector<Aside> aside;
+    std::vector<std::byte> memory;
+  };
+  Open open_;
+};
+
+}  // namespace perdure::automatic
