@@ -44,8 +44,8 @@ typedef struct perdure_track_policy {
   double every_s;          /**< seconds; needs perdure_track_tick(). 0: not by time */
   uint64_t every_regions;  /**< so many regions; 0: not by their number */
   const char* before;      /**< only before regions of this name; NULL: where a checkpoint is smallest */
-  const char* const* only; /**< names of the data that is saved, each as a whole, and watched to be enough; NULL: what is
-                                needed */
+  const char* const* only; /**< names of the data that is saved, each as a whole, and watched to be enough; NULL: what
+                              is needed */
   size_t only_count;       /**< of them */
   uint64_t learns;         /**< regions that say where a checkpoint is smallest: two time steps at least; 0: 2048 */
   const char* report;      /**< a file for `perdure track`; NULL: none */
@@ -53,11 +53,11 @@ typedef struct perdure_track_policy {
 
 /** What a region does with data. */
 typedef enum perdure_access_mode {
-  PERDURE_READS = 1,       /**< some of it */
-  PERDURE_WRITES = 2,      /**< all of it, whatever it was */
+  PERDURE_READS = 1,        /**< some of it */
+  PERDURE_WRITES = 2,       /**< all of it, whatever it was */
   PERDURE_READS_WRITES = 3, /**< some of it, and perhaps writes it */
-  PERDURE_GIVES = 4,       /**< a value leaves the region for the program */
-  PERDURE_TOUCHES_ALL = 5  /**< the region may read and write whatever data there is */
+  PERDURE_GIVES = 4,        /**< a value leaves the region for the program */
+  PERDURE_TOUCHES_ALL = 5   /**< the region may read and write whatever data there is */
 } perdure_access_mode;
 
 /** Made by perdure_reads() and those below. */
@@ -72,18 +72,19 @@ typedef struct perdure_access {
 
 /** What checkpoints there were. */
 typedef struct perdure_track_info {
-  int restarted;           /**< 1: this run went on from a checkpoint */
-  uint64_t goes_on_at;     /**< before that many regions it did */
-  uint64_t regions;        /**< that were begun so far, those that were skipped among them */
-  uint64_t checkpoints;    /**< of this run that are whole */
-  uint64_t last_bytes;     /**< of the last one, of all ranks */
-  uint64_t state_bytes;    /**< all data, of all ranks */
-  double last_blocking_s;  /**< how long the last one stopped this rank */
-  char last_before[72];    /**< the region that it was made before; cut where its name is longer */
+  int restarted;          /**< 1: this run went on from a checkpoint */
+  uint64_t goes_on_at;    /**< before that many regions it did */
+  uint64_t regions;       /**< that were begun so far, those that were skipped among them */
+  uint64_t checkpoints;   /**< of this run that are whole */
+  uint64_t last_bytes;    /**< of the last one, of all ranks */
+  uint64_t state_bytes;   /**< all data, of all ranks */
+  double last_blocking_s; /**< how long the last one stopped this rank */
+  char last_before[72];   /**< the region that it was made before; cut where its name is longer */
 } perdure_track_info;
 
 /** A tracker on a handle that has no protected regions, and gets none but by it; it ends before the handle. [local]
- *  On failure *out is NULL, and `message` (may be NULL) gets the text, cut to `message_bytes` bytes with the final 0. */
+ *  On failure *out is NULL, and `message` (may be NULL) gets the text, cut to `message_bytes` bytes with the final 0.
+ */
 PERDURE_API perdure_status perdure_track_open(perdure_t* handle, const perdure_track_policy* policy,
                                               perdure_track_t** out, char* message, size_t message_bytes);
 
@@ -96,8 +97,9 @@ PERDURE_API perdure_status perdure_track_array(perdure_track_t* track, const per
 PERDURE_API perdure_status perdure_track_replicated(perdure_track_t* track, const perdure_array* array, void* address,
                                                     int* data);
 
-/** From here on regions count. Where there is a checkpoint of the policy's name, all data is filled from it, and the run
- *  goes on from there: regions up to it are skipped. [collective] PERDURE_MISMATCH: the checkpoint has other data. */
+/** From here on regions count. Where there is a checkpoint of the policy's name, all data is filled from it, and the
+ * run goes on from there: regions up to it are skipped. [collective] PERDURE_MISMATCH: the checkpoint has other data.
+ */
 PERDURE_API perdure_status perdure_track_start(perdure_track_t* track);
 
 /** Before a region; *run gets 1 when it is to be run, and then perdure_track_end() follows, and 0 when it is to be
@@ -114,16 +116,17 @@ PERDURE_API perdure_status perdure_track_end(perdure_track_t* track);
  *  with its pointers, in a restart, too. [collective] */
 PERDURE_API perdure_status perdure_track_swap(perdure_track_t* track, int data, int other);
 /** What this rank owns of the array lies elsewhere from here on, with its content. [local] Not within a region. */
-PERDURE_API perdure_status perdure_track_moved(perdure_track_t* track, int data, const perdure_box* boxes, size_t count);
+PERDURE_API perdure_status perdure_track_moved(perdure_track_t* track, int data, const perdure_box* boxes,
+                                               size_t count);
 
 /** Ranks agree on whether a checkpoint is due by time. [collective] perdure_any(); once in a time step is enough. */
 PERDURE_API perdure_status perdure_track_tick(perdure_track_t* track);
 /** A checkpoint at the next place, whatever the policy says. [local] All ranks say so, at the same region. */
 PERDURE_API perdure_status perdure_track_trigger(perdure_track_t* track);
 
-/** The program could begin here by `bytes` bytes at `payload` alone, such as the number of its time step: regions before
- *  need not be skipped one by one. [local] In a restart `payload` gets what the run that made the checkpoint said last,
- *  *jumped is 1, and the program goes there; else *jumped is 0. */
+/** The program could begin here by `bytes` bytes at `payload` alone, such as the number of its time step: regions
+ * before need not be skipped one by one. [local] In a restart `payload` gets what the run that made the checkpoint said
+ * last, *jumped is 1, and the program goes there; else *jumped is 0. */
 PERDURE_API perdure_status perdure_track_fast_forward(perdure_track_t* track, void* payload, size_t bytes, int* jumped);
 
 /** What there was so far. [local] */
@@ -175,8 +178,8 @@ static inline perdure_access perdure_touches_all(void) {
   return made;
 }
 
-/** What PERDURE_TRACK_REGION calls: perdure_track_begin() and perdure_track_end(), for code that cannot look at a status
- *  there. Where they fail, the text goes to stderr and the process aborts. NULL: skip. */
+/** What PERDURE_TRACK_REGION calls: perdure_track_begin() and perdure_track_end(), for code that cannot look at a
+ * status there. Where they fail, the text goes to stderr and the process aborts. NULL: skip. */
 PERDURE_API perdure_access* perdure_track_enter(perdure_track_t* track, const char* name, const char* file,
                                                 const char* function, perdure_access* accesses, size_t count);
 /** Always NULL. */
@@ -184,9 +187,9 @@ PERDURE_API perdure_access* perdure_track_leave(perdure_track_t* track);
 
 /** PERDURE_TRACK_REGION(track, "name", accesses...) { code }: the code is run, or skipped. It is left at its end only,
  *  and not by break, return or goto. */
-#define PERDURE_TRACK_REGION(track, name, ...)                                                            \
-  for (perdure_access perdure_accesses_[] = {__VA_ARGS__},                                                \
-                      *perdure_run_ = perdure_track_enter(track, name, __FILE__, __func__, perdure_accesses_, \
+#define PERDURE_TRACK_REGION(track, name, ...)                                                                     \
+  for (perdure_access perdure_accesses_[] = {__VA_ARGS__},                                                         \
+                      *perdure_run_ = perdure_track_enter(track, name, __FILE__, __func__, perdure_accesses_,      \
                                                           sizeof perdure_accesses_ / sizeof perdure_accesses_[0]); \
        perdure_run_ != NULL; perdure_run_ = perdure_track_leave(track))
 /** @} */

@@ -4,7 +4,8 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <stdexcept>
+
+#include "automatic/failure.hpp"
 
 namespace perdure::automatic {
 namespace {
@@ -69,18 +70,18 @@ class PerdureStore final : public CheckpointStore {
     }
     must(found, "checkpoint");
     if (version_ == damaged_)
-      throw std::runtime_error("checkpoint '" + name_ + "', version " + std::to_string(version_) +
-                               ": it is damaged, and cannot be set aside (" + why_ + ")");
+      throw Failure(PERDURE_CORRUPT, "checkpoint '" + name_ + "', version " + std::to_string(version_) +
+                                         ": it is damaged, and cannot be set aside (" + why_ + ")");
     perdure_array_info info{};
     must(perdure_stored_array(native(), name_.c_str(), version_, kPlace, &info), "checkpoint");
     const std::string other = "checkpoint '" + name_ + "' was not made by its loops: give this one another name";
-    if (info.dimensions != 1 || info.element_bytes != 1) throw std::runtime_error(other);
+    if (info.dimensions != 1 || info.element_bytes != 1) throw Failure(PERDURE_MISMATCH, other);
     place_.assign(info.extents[0], std::byte{0});
     must(protect_place(), "place");
     if (!restored({kPlace})) return newest();
     restored_ = version_;
     auto place = without_room(place_);
-    if (!place) throw std::runtime_error(other);
+    if (!place) throw Failure(PERDURE_MISMATCH, other);
     return place;
   }
 
@@ -119,7 +120,7 @@ class PerdureStore final : public CheckpointStore {
  private:
   perdure_t* native() const { return handle_; }
   void must(perdure_status done, const std::string& what) const {
-    if (done != PERDURE_OK) throw std::runtime_error(what + ": " + perdure_error_text(native()));
+    if (done != PERDURE_OK) throw Failure(done, what + ": " + perdure_error_text(native()));
   }
   void unprotect_all() {
     (void)perdure_unprotect(native(), kPlace);

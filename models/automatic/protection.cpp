@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <fstream>
-#include <stdexcept>
 
+#include "automatic/failure.hpp"
 #include "track/place_codec.hpp"
 
 namespace perdure::automatic {
@@ -37,10 +37,10 @@ Protection::Protection(std::vector<StoredSet> sets, std::unique_ptr<CheckpointSt
 void Protection::declare() {
   for (const auto& set : sets_)
     if (const auto id = tracker_.declare(set.data); !id)
-      throw std::runtime_error("data set '" + set.data.name + "': " + id.error());
+      throw Failure(PERDURE_INVALID_ARGUMENT, "data set '" + set.data.name + "': " + id.error());
   for (const std::string& name : policy_.only)
     if (std::none_of(sets_.begin(), sets_.end(), [&](const auto& set) { return set.data.name == name; }))
-      throw std::runtime_error("the policy has a data set '" + name + "', which there is not");
+      throw Failure(PERDURE_INVALID_ARGUMENT, "the policy has a data set '" + name + "', which there is not");
 }
 
 std::uint64_t Protection::state_bytes() const {
@@ -59,12 +59,13 @@ void Protection::resume() {
 // False: it was damaged, and there may be another one.
 bool Protection::resume_from(const std::vector<std::byte>& bytes) {
   auto place = track::decode_place(bytes);
-  if (!place) throw std::runtime_error(checkpoint() + ": " + place.error());
+  if (!place) throw Failure(PERDURE_MISMATCH, checkpoint() + ": " + place.error());
   if (place->sets != tracker_.sets())
-    throw std::runtime_error(checkpoint() + " was made with other data sets (" + std::to_string(place->sets.size()) +
-                             ", now " + std::to_string(tracker_.sets().size()) +
-                             "): this is another program, or another mesh; run the one that made it, or give this one "
-                             "another name");
+    throw Failure(PERDURE_MISMATCH,
+                  checkpoint() + " was made with other data sets (" + std::to_string(place->sets.size()) + ", now " +
+                      std::to_string(tracker_.sets().size()) +
+                      "): this is another program, or another mesh; run the one that made it, or give this one "
+                      "another name");
   if (!store_->restore(boxes_of(place->saved))) return false;
   goes_on_at_ = place->loop;
   tracker_.resume(std::move(*place));
@@ -76,7 +77,7 @@ bool Protection::resume_from(const std::vector<std::byte>& bytes) {
 void Protection::arrive() {
   if (!stale_) return;
   if (!store_->restore(boxes_of(tracker_.place().saved)))
-    throw std::runtime_error(checkpoint() + " was damaged while it was restored: start the program again");
+    throw Failure(PERDURE_CORRUPT, checkpoint() + " was damaged while it was restored: start the program again");
   stale_ = false;
 }
 
@@ -129,30 +130,30 @@ void Protection::learn(track::LoopId id, std::string_view name, std::span<const 
 // What it lacks an older one may have: the next start takes that.
 void Protection::refused(const track::Decision& decision, std::string_view loop) {
   const std::string why = checkpoint() + ": " + decision.refused + " (loop '" + std::string(loop) + "')";
-  if (!decision.lacks) throw std::runtime_error(why);
+  if (!decision.lacks) throw Failure(PERDURE_MISMATCH, why);
   store_->retire_restored();
-  throw std::runtime_error(why + "; it was given up: start the program again, from the one before");
+  throw Failure(PERDURE_INCOMPLETE, why + "; it was given up: start the program again, from the one before");
 }
 
 void Protection::ended() const {
   if (!knows_answer()) return;
-  throw std::runtime_error("mesh: checkpoint '" + policy_.name + "': the program ended before loop " +
-                           std::to_string(goes_on_at_) +
-                           ", from which it was to go on: this is another program, or other input; run the one that "
-                           "made it, or give this one another name");
+  throw Failure(PERDURE_MISMATCH,
+                checkpoint() + ": the program ended before loop " + std::to_string(goes_on_at_) +
+                    ", from which it was to go on: this is another program, or other input; run the one that "
+                    "made it, or give this one another name");
 }
 
 void Protection::answer(std::span<std::byte> values) {
   if (!tracker_.answer(values)) {
     const auto& refused = tracker_.loop(0, {}).refused;  // says the same again
-    throw std::runtime_error(checkpoint() + ": " + refused);
+    throw Failure(PERDURE_MISMATCH, checkpoint() + ": " + refused);
   }
 }
 
 std::optional<std::vector<std::byte>> Protection::fast_forward(std::span<const std::byte> payload) {
   auto there = tracker_.fast_forward(payload);
   if (tracker_.phase() == Tracker::Phase::refused)
-    throw std::runtime_error(checkpoint() + ": " + tracker_.loop(0, {}).refused);
+    throw Failure(PERDURE_MISMATCH, checkpoint() + ": " + tracker_.loop(0, {}).refused);
   return there;
 }
 
@@ -223,9 +224,10 @@ void Protection::put_aside(const Piece& piece, bool read) {
     open_.surprised = true;
     if (policy_.only.empty()) return;
     store_->retire_written();
-    throw std::runtime_error("the checkpoint's list of data sets does not have all that is needed: behind loop '" +
-                             open_.now.before + "' " + piece.box.text() + " of data set '" + set.data.name +
-                             "' is read before it is written");
+    throw Failure(PERDURE_INVALID_ARGUMENT,
+                  "the checkpoint's list of data sets does not have all that is needed: behind loop '" +
+                      open_.now.before + "' " + piece.box.text() + " of data set '" + set.data.name +
+                      "' is read before it is written");
   }
   const auto began = Clock::now();
   for (const Part& owned : set.owned) {

@@ -53,7 +53,11 @@ class Protection final : public Follower {
   bool knows_answer() const override { return tracker_.phase() == track::Tracker::Phase::replay; }
   void answer(std::span<std::byte> values) override;
   bool wants_checkpoint() override;
-  void checkpoint_is_wanted() override { wanted_ = true; }
+  /// Ranks whose clocks are behind do not want another one just then.
+  void checkpoint_is_wanted() override {
+    wanted_ = true;
+    wanted_at_ = Clock::now();
+  }
 
   /// The set lies elsewhere from here on, with its content; of a swap of two sets the loop says that it reads and
   /// writes both.
