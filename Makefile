@@ -18,6 +18,7 @@ help:
 	@echo "make campaign          what takes longer than CI may: more seeds, every later crash point, longer fuzzing"
 	@echo "make campaign RUNS=N SEED=S  N drawn scenarios of several failures at once, from seed S on (1), against a model of what was promised"
 	@echo "make campaign RUNS=N ELASTIC=yes  of arrays on other numbers of ranks, with one failure at most"
+	@echo "make campaign KILLED=N  each mini-application killed anywhere, from N seeds, on other numbers of ranks and threads"
 	@echo "make mutants           would a test notice? Changes the code in hundreds of places, one at a time, and runs the tests that reach each"
 	@echo "make docs              the documentation as a site, in build/site"
 	@echo "make bench             the asynchronous checkpointing benchmark on 1, 2 and 4 ranks"
@@ -72,7 +73,7 @@ unit:
 	@tools/unit $(FILES)
 
 campaign: bootstrap
-	@tools/campaign $(if $(RUNS),--runs $(RUNS)) $(if $(SEED),--seed $(SEED)) $(if $(ELASTIC),--elastic)
+	@tools/campaign $(if $(RUNS),--runs $(RUNS)) $(if $(SEED),--seed $(SEED)) $(if $(ELASTIC),--elastic) $(if $(KILLED),--killed $(KILLED))
 
 mutants: bootstrap-required
 	@tools/mutants
