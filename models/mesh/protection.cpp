@@ -59,7 +59,7 @@ bool Protection::resume_from(const std::vector<std::byte>& bytes) {
         ", now " + std::to_string(tracker_.sets().size()) +
         "): this is another program, or another mesh; run the one that made it, or give this one another name");
   if (!store_->restore(boxes_of(place->saved))) return false;
-  for (const auto& set : mesh_.datasets()) set->ghosts_good = false;
+  for (const auto& set : mesh_.datasets()) set->ghosts_are_stale();
   goes_on_at_ = place->loop;
   tracker_.resume(std::move(*place));
   restarted_ = true;
