@@ -63,8 +63,20 @@ std::byte* Dataset::address(const Index& index) const {
   return memory_.get() + at * static_cast<std::int64_t>(element_bytes_);
 }
 
-std::int64_t Dataset::ghosts(unsigned dimension, bool above) const {
-  return above ? local_.end[dimension] - owned_.end[dimension] : owned_.begin[dimension] - local_.begin[dimension];
+void Dataset::ghosts_are_stale(const Box& written) {
+  const Division& division = block_->division;
+  if (division.ranks() == 1 || stale == Neighbours::all()) return;
+  Neighbours::Extents changed = Neighbours::within();
+  for (unsigned d = 0; d < division.dimensions(); ++d) {
+    changed[d] = {};
+    for (int at = 0; at < division.grid()[d]; ++at) {
+      const auto part = division.interval(d, at);
+      const std::int64_t begin = std::max(written.begin[d], part[0] - shape_.halo);
+      const std::int64_t end = std::min(written.end[d], part[1] + shape_.halo);
+      if (begin < end) changed[d].add(begin, end, part);
+    }
+  }
+  stale = stale | Neighbours(changed);
 }
 
 }  // namespace perdure::mesh

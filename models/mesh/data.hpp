@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mesh/division.hpp"
+#include "mesh/neighbours.hpp"
 #include "track/access.hpp"
 
 namespace perdure::mesh {
@@ -45,10 +46,15 @@ class Dataset {
   Box inner() const;                                 ///< of all ranks, without the halo
   std::byte* address(const Index& index) const;      ///< which is in local()
   std::int64_t stride(unsigned dimension) const { return strides_[dimension]; }  ///< in elements
-  std::int64_t ghosts(unsigned dimension, bool above) const;
 
-  track::SetId id = 0;      ///< of the mesh
-  bool ghosts_good = true;  ///< they are what their owners have
+  track::SetId id = 0;  ///< of the mesh
+  /// Neighbours whose elements among the ghosts may be other than they have themselves, on some rank. The ghosts from
+  /// all others are good: on all ranks and as far as the halo reaches. What is at a corner comes from the neighbour
+  /// there, not by way of those beside it, and is good or stale whatever theirs are.
+  Neighbours stale;
+  void ghosts_are_stale() { stale = Neighbours::all(); }
+  /// Of the elements that a loop over `written` writes. The same on all ranks.
+  void ghosts_are_stale(const Box& written);
 
  private:
   const Block* block_;

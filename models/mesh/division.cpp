@@ -57,9 +57,17 @@ std::array<int, kMostBlockDimensions> Division::position(int rank) const {
 }
 
 int Division::neighbour(int rank, unsigned dimension, bool above) const {
+  Direction direction{};
+  direction[dimension] = above ? 1 : -1;
+  return neighbour(rank, direction);
+}
+
+int Division::neighbour(int rank, const Direction& direction) const {
   auto at = position(rank);
-  at[dimension] += above ? 1 : -1;
-  if (at[dimension] < 0 || at[dimension] == grid_[dimension]) return -1;
+  for (unsigned d = 0; d < kMostBlockDimensions; ++d) {
+    at[d] += direction[d];
+    if (at[d] < 0 || at[d] >= grid_[d]) return -1;
+  }
   return at[0] + grid_[0] * (at[1] + grid_[1] * at[2]);
 }
 

@@ -15,6 +15,8 @@ using track::Box;  ///< indices of a block's cells and nodes, x first; halos hav
 
 inline constexpr unsigned kMostBlockDimensions = 3;
 using Index = std::array<std::int64_t, track::kMostDimensions>;
+/// To a part in a grid of parts: -1 below, 0 or 1 above in each dimension.
+using Direction = std::array<int, kMostBlockDimensions>;
 
 /// From `begin` to before `end` in each dimension, x first.
 Box box(std::initializer_list<std::array<std::int64_t, 2>> ranges);
@@ -31,6 +33,8 @@ class Division {
   std::array<int, kMostBlockDimensions> position(int rank) const;
   /// The rank beside it in one dimension; -1 where the block ends.
   int neighbour(int rank, unsigned dimension, bool above) const;
+  /// The same for those at corners, too.
+  int neighbour(int rank, const Direction& direction) const;
   /// What of all indices is a rank's: its cells, and for those at an end of the block all that is beyond.
   Box part(int rank) const;
   /// The same in one dimension, of the parts at `at` there.

@@ -1,8 +1,9 @@
 #pragma once
-// Ghosts: whether a loop needs those of its neighbours, and their exchange.
+// Ghosts: which of its neighbours' a loop reads, and their exchange.
+#include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "mesh/arguments.hpp"
@@ -10,30 +11,39 @@
 
 namespace perdure::mesh {
 
-enum class Need {
-  nothing,   ///< on no rank does the loop read what another one has
-  ghosts,    ///< on some rank
-  too_much,  ///< more than ghosts hold
-};
-/// Of a loop over `range`; the same on all ranks. Pure.
-Need need_of(const Use& use, const Box& range);
+/// Whose elements a loop over `range` reads on some rank; nothing (`nullopt`): more than ghosts hold. It follows from
+/// the division, the range and the stencil, and not from the rank, so that all ranks say the same. Pure.
+std::optional<Neighbours> need_of(const Use& use, const Box& range);
 
-/// Fills ghosts with what their owners have: one message per neighbour for all data sets together, dimension by
-/// dimension, so that corners come along.
+/// Fills ghosts with what their owners have.
 class GhostExchange {
  public:
   explicit GhostExchange(Ranks& ranks) : ranks_(ranks) {}
-  /// All of one block. [collective]
-  void fill(std::span<Dataset* const> sets);
+  /// Those that a loop over `range` reads, and that are stale: one message from each neighbour who has some, of all
+  /// data sets together, and all messages at once. The uses are of one block. Returns a data set of which the loop
+  /// reads more than ghosts hold, or null; where there is one, nothing is brought. [collective]
+  const Dataset* bring(const Box& range, std::span<const Use> uses);
+  /// Times at which something was brought, to whichever ranks.
   std::uint64_t exchanges() const { return exchanges_; }
+  std::uint64_t messages_sent() const { return messages_sent_; }
   std::uint64_t bytes_sent() const { return bytes_sent_; }
 
  private:
-  void fill(std::span<Dataset* const> sets, unsigned dimension);
+  struct Wanted {
+    Dataset* set;
+    Neighbours from;
+  };
+  void want(Dataset& set, Neighbours from);
+  void exchange();
+  void send(int peer, std::size_t direction);
+  void receive(int peer, std::size_t direction);
+  void unpack_from(std::size_t direction);
 
   Ranks& ranks_;
-  std::vector<std::byte> out_[2], in_[2];
-  std::uint64_t exchanges_ = 0, bytes_sent_ = 0;
+  std::vector<Wanted> wanted_;
+  std::array<std::vector<std::byte>, Neighbours::kDirections> out_, in_;  // to and from each neighbour
+  std::vector<Ranks::Message> sends_, receives_;
+  std::uint64_t exchanges_ = 0, messages_sent_ = 0, bytes_sent_ = 0;
 };
 
 }  // namespace perdure::mesh

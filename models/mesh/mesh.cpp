@@ -132,19 +132,11 @@ std::optional<Box> Mesh::begin_loop(const LoopName& name, const Block& block, co
 }
 
 void Mesh::bring_ghosts(const LoopName& name, const Box& range, std::span<const Use> uses) {
-  stale_.clear();
-  for (const Use& use : uses) {
-    const Need need = need_of(use, range);
-    if (need == Need::too_much)
-      refuse(std::string("loop '") + name.text + "'",
-             "it reads farther than the ghosts of data set '" + use.set->name() + "' reach, with this number of ranks");
-    if (need == Need::ghosts && !use.set->ghosts_good &&
-        std::find(stale_.begin(), stale_.end(), use.set) == stale_.end())
-      stale_.push_back(use.set);
-  }
-  ghosts_.fill(stale_);
+  if (const Dataset* set = ghosts_.bring(range, uses))
+    refuse(std::string("loop '") + name.text + "'",
+           "it reads farther than the ghosts of data set '" + set->name() + "' reach, with this number of ranks");
   for (const Use& use : uses)
-    if (use.mode != track::Access::Mode::read) use.set->ghosts_good = false;
+    if (use.mode != track::Access::Mode::read) use.set->ghosts_are_stale(range);
 }
 
 void Mesh::transfer(LoopName name, std::span<const Transfer> transfers) {

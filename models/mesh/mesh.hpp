@@ -114,7 +114,6 @@ class Mesh {
   GhostExchange ghosts_;
   int open_reductions_ = 0;  // to which loops have added, and that were not collected
   TransferExchange transfers_;
-  std::vector<Dataset*> stale_;
   std::vector<track::Access> accesses_;
   std::vector<double> values_;
   std::vector<std::int64_t> digits_;

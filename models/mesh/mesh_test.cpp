@@ -280,7 +280,10 @@ TEST(MeshGhosts, AreExchangedOnlyWhenNeededAndForAllDataSetsTogether) {
     EXPECT_EQ(mesh.ghosts().bytes_sent(), 2U * 2 * 20 * 8) << "two rows of each, as they are cut across y";
     mesh.par_loop("use", block, all, use, read(a, star), read(b, star), write(c));
     EXPECT_EQ(mesh.ghosts().exchanges(), 1U);
-    mesh.par_loop("edge", block, box({{0, 16}, {-1, 0}}), set, write(a));
+    mesh.par_loop("edge", block, box({{0, 16}, {-1, 6}}), set, write(a));
+    mesh.par_loop("use", block, all, use, read(a, star), read(b, star), write(c));
+    EXPECT_EQ(mesh.ghosts().exchanges(), 1U) << "rows 6 to 9 are ghosts";
+    mesh.par_loop("edge", block, box({{0, 16}, {-1, 7}}), set, write(a));
     mesh.par_loop("inner", block, box({{0, 16}, {9, 15}}), use, read(a, star), read(b, star), write(c));
     EXPECT_EQ(mesh.ghosts().exchanges(), 1U) << "rows 8 to 15 are one rank's";
     mesh.par_loop("use", block, all, use, read(a, star), read(b, star), write(c));

@@ -30,7 +30,7 @@ Protection& protect(Mesh& mesh, std::unique_ptr<automatic::CheckpointStore> stor
                                            mesh.ranks().rank() == 0);
   Protection& protection = *made;
   if (protection.restarted())
-    for (const auto& set : mesh.datasets()) set->ghosts_good = false;
+    for (const auto& set : mesh.datasets()) set->ghosts_are_stale();
   mesh.follow(std::move(made));
   return protection;
 }

@@ -88,7 +88,7 @@ void TransferExchange::run(std::span<const Transfer> transfers) {
       packed = unpack(*one.to, between(one, static_cast<int>(peer), ranks_.rank()), packed);
   }
   for (const Transfer& one : transfers)
-    if (!one.to_range.empty()) one.to->ghosts_good = false;
+    if (!one.to_range.empty()) one.to->ghosts_are_stale(one.to_range);
 }
 
 }  // namespace perdure::mesh
