@@ -18,7 +18,8 @@ std::vector<BoxSet> written_of(const track::Tracker& tracker) {
 
 }  // namespace
 
-PlaceChoice::PlaceChoice(std::uint64_t learns, std::string before) : before_(std::move(before)), learnt_(learns) {}
+PlaceChoice::PlaceChoice(std::uint64_t learns, std::string before)
+    : learns_(learns), before_(std::move(before)), learnt_(learns) {}
 
 // Whoever waits for a checkpoint takes what few loops say, until all are there.
 void PlaceChoice::loop(const track::Tracker& tracker, LoopId id, std::string_view name,
@@ -39,10 +40,12 @@ void PlaceChoice::loop(const track::Tracker& tracker, LoopId id, std::string_vie
   none_ = !chosen_;
   believed_ = learnt_.repeats() >= size / 4;
   news_ = true;
+  if (!believed_ && size < kLonger * learns_) learnt_.take(2 * size);
 }
 
 void PlaceChoice::learn_anew() {
   learnt_.clear();
+  learnt_.take(learns_);
   between_.clear();
   calls_ = track::CallsInStep();
   chosen_.reset();

@@ -17,7 +17,9 @@ namespace perdure::automatic {
 
 class PlaceChoice {
  public:
-  /// From so many loops, and only before loops of this name unless it is "".
+  /// From so many loops, or up to kLonger times as many where these have no time step twice; and only before loops of
+  /// this name unless it is "".
+  static constexpr std::uint64_t kLonger = 8;
   PlaceChoice(std::uint64_t learns, std::string before);
 
   /// The loop that comes next. `between`: a run can go on from there. `waiting`: for a place, and all that was written
@@ -44,6 +46,7 @@ class PlaceChoice {
   std::vector<track::Candidate> possible(const track::Places::Costs& costs) const;
   std::set<track::LoopId> never() const;
 
+  std::uint64_t learns_;
   std::string before_;
   track::Places learnt_;
   std::vector<bool> between_;  // of the loops of the stretch

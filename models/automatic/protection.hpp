@@ -25,7 +25,9 @@ struct Policy {
   std::uint64_t every_loops = 0;  ///< or after so many loops; 0: not by loops
   std::string before;             ///< only before loops of this name; "": where it is smallest
   std::vector<std::string> only;  ///< data sets that are saved as a whole, and no others; empty: what is needed
-  std::uint64_t learns = 2048;    ///< so many loops of the run say where a checkpoint is smallest
+  /// So many loops of the run say where a checkpoint is smallest, or up to eight times as many where time steps are
+  /// long.
+  std::uint64_t learns = 2048;
   std::uint64_t decides = 20000;  ///< of what so many loops behind a place do not touch all is saved
   std::string report;             ///< a file that says where a checkpoint is smallest, for `perdure track`; "": none
   /// SIGTERM and SIGINT: a checkpoint at the next place, and when it is in the store the process ends as it would have.

@@ -2,6 +2,7 @@
 // Where a checkpoint would be smallest: every loop is a candidate, and what a checkpoint there would save follows from
 // the loops behind it. Learnt over a stretch of the run, and anew when the program changes its ways. Pure.
 // (Section 5.2 of "Automatic checkpointing of structured-mesh codes"; by liveness instead of trials.)
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -67,6 +68,8 @@ class Places {
   std::size_t size() const { return ids_.size(); }
   LoopId loop(std::size_t at) const { return ids_[at]; }
   LoopId place(std::size_t at) const { return places_[at]; }
+  /// Takes so many loops from here on; not fewer than there are.
+  void take(std::size_t most_loops) { most_loops_ = std::max(most_loops, ids_.size()); }
   void clear();
   /// Of each recorded loop, for who declared these data sets and had written so much of them. Nothing where the stretch
   /// ends too soon to tell.

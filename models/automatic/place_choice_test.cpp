@@ -1,0 +1,122 @@
+// Where checkpoints are made: learnt from loops, and relied on only where time steps are alike.
+#include "automatic/place_choice.hpp"
+
+#include <gtest/gtest.h>
+
+namespace perdure::automatic {
+namespace {
+
+using track::Access;
+using track::Box;
+
+Box row(std::int64_t begin, std::int64_t end) { return {1, {begin}, {end}}; }
+
+/// A run of loops over fields of 100 elements, which all are written before.
+class Steps {
+ public:
+  explicit Steps(int fields, std::uint64_t learns, std::string before = "") : choice(learns, std::move(before)) {
+    for (int i = 0; i < fields; ++i) {
+      EXPECT_TRUE(tracker.declare({"field" + std::to_string(i), row(0, 100), 8, false}));
+      written.emplace_back();
+      written.back().add(row(0, 100));
+    }
+    tracker.initial_phase_done();
+    for (track::SetId set = 0; set < tracker.sets().size(); ++set) call("fill", {Access::writes(set, row(0, 100))});
+    choice.learn_anew();
+  }
+  void call(const std::string& name, const std::vector<Access>& accesses, bool between = true) {
+    const auto id = track::loop_id(name, "");
+    choice.loop(tracker, id, name, accesses, between, waiting);
+    if (choice.is_place(name, between)) {
+      ++places;
+      last = name;
+      foreseen = choice.foreseen(tracker, written) != nullptr;
+    }
+    (void)tracker.loop(id, accesses);
+    ++loops;
+  }
+  track::Tracker tracker{true};
+  PlaceChoice choice;
+  std::vector<track::BoxSet> written;
+  bool waiting = false, foreseen = false;
+  int places = 0, loops = 0;
+  std::string last;
+};
+
+void long_step(Steps& run) {
+  run.call("begin", {Access::writes(0, row(0, 100))});
+  for (int i = 1; i < 100; ++i)
+    run.call("loop" + std::to_string(i), {Access::reads_writes(0, row(0, 100), row(0, 100))});
+}
+
+TEST(PlaceChoices, AreLearntLongerWhereTimeStepsAreLong) {
+  Steps run(1, 64);
+  for (int step = 0; step < 2; ++step) long_step(run);
+  EXPECT_FALSE(run.foreseen);
+  for (int step = 0; step < 4; ++step) long_step(run);
+  EXPECT_TRUE(run.foreseen);
+  EXPECT_EQ(run.last, "begin") << "where nothing is needed";
+}
+
+TEST(PlaceChoices, OfStepsThatAreNeverAlikeAreNotReliedOn) {
+  Steps run(1, 32);
+  for (int step = 0; step < 200; ++step) {
+    run.call("begin", {Access::reads_writes(0, row(0, 100), row(0, 100))});
+    for (int i = 0; i < step % 17 + step % 5; ++i) run.call("iterate", {Access::reads(0, row(0, 100))});
+  }
+  EXPECT_GT(run.places, 0);
+  EXPECT_FALSE(run.foreseen);
+}
+
+// Two stages, of which the second alone writes field 1 anew.
+TEST(PlaceChoices, TellTheStagesOfAStepApart) {
+  Steps run(3, 64);
+  for (int step = 0; step < 20; ++step) {
+    run.call("begin", {Access::reads(0, row(0, 100)), Access::writes(1, row(0, 100))});
+    for (int stage = 0; stage < 2; ++stage) {
+      run.call("rate", {Access::reads(0, row(0, 100)), Access::writes(2, row(0, 100))});
+      run.call("move", {Access::reads(2, row(0, 100)), Access::reads(1, row(0, 100)), Access::writes(0, row(0, 100))});
+    }
+  }
+  EXPECT_EQ(run.last, "begin");
+  EXPECT_TRUE(run.foreseen);
+  // Before the first of these calls field 1 is needed, too.
+  Steps restricted(3, 64, "rate");
+  for (int step = 0; step < 40; ++step) {
+    if (step == 20) restricted.places = 0;
+    restricted.call("begin", {Access::reads(0, row(0, 100)), Access::writes(1, row(0, 100))});
+    restricted.call("rate",
+                    {Access::reads(0, row(0, 100)), Access::reads(1, row(0, 100)), Access::writes(2, row(0, 100))});
+    restricted.call("rate", {Access::reads(0, row(0, 100)), Access::writes(2, row(0, 100))});
+    restricted.call("move", {Access::reads(2, row(0, 100)), Access::writes(0, row(0, 100))});
+  }
+  EXPECT_EQ(restricted.places, 20) << "one of the two calls in a step";
+  EXPECT_TRUE(restricted.foreseen);
+}
+
+TEST(PlaceChoices, ThatDoNotComeAgainAreLeftForOthers) {
+  Steps run(1, 64);
+  for (int step = 0; step < 40; ++step) {
+    run.call("begin", {Access::writes(0, row(0, 100))});
+    run.call("use", {Access::reads(0, row(0, 100))});
+  }
+  EXPECT_EQ(run.last, "begin");
+  run.waiting = true;
+  for (int step = 0; step < 300; ++step) {
+    run.call("other", {Access::writes(0, row(0, 100))});
+    run.call("its use", {Access::reads(0, row(0, 100))});
+  }
+  EXPECT_EQ(run.last, "other");
+}
+
+TEST(PlaceChoices, NeverLieBetweenALoopAndItsAnswer) {
+  Steps run(1, 64);
+  for (int step = 0; step < 100; ++step) {
+    run.call("add", {Access::reads(0, row(0, 100))});
+    run.call("begin", {Access::writes(0, row(0, 100))}, false);
+  }
+  EXPECT_EQ(run.last, "add");
+}
+
+}  // namespace
+}  // namespace perdure::automatic
