@@ -15,7 +15,6 @@ constexpr double kLeastTimestep = 1e-7;
 struct Arguments {
   std::string deck;
   std::int64_t steps = 0;  ///< 0: as the deck says
-  perdure::mesh::Options mesh;
 };
 
 struct Timestep {
@@ -33,7 +32,7 @@ class Simulation {
         dt_(deck_.initial_timestep) {}
 
   void begin() {
-    report_.begin(deck_, arguments_.deck, fields_.mesh.ranks().size(), arguments_.mesh.threads);
+    report_.begin(deck_, arguments_.deck, fields_.mesh.ranks().size(), fields_.mesh.options().threads);
     initialise(fields_, deck_);
     report_.summary(0, 0, summarise(fields_));
   }
@@ -57,6 +56,11 @@ class Simulation {
     state.insert(state.end(), fields_.velocity0.begin(), fields_.velocity0.begin() + kDimensions);
     const std::string hash = state_hash(fields_.mesh, state);
     report_.end(summary_.kinetic_energy, MPI_Wtime() - began_s_, hash);
+  }
+  std::vector<const perdure::mesh::Dataset*> fields() const {
+    std::vector<const perdure::mesh::Dataset*> all{&fields_.density0, &fields_.energy0, &fields_.pressure};
+    all.insert(all.end(), fields_.velocity0.begin(), fields_.velocity0.begin() + kDimensions);
+    return all;
   }
 
  private:
@@ -92,8 +96,7 @@ int main(int argc, char** argv) {
   app.add_option("deck", arguments.deck, "Input: *clover ... *endclover")->required();
   app.add_option("--steps", arguments.steps, "Time steps, instead of as many as the deck says")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
-  add_mesh_options(app, arguments.mesh);
-  Checkpointing checkpointing;
-  checkpointing.add_options(app, kProgram);
-  return run_program(app, argc, argv, [&] { simulate<Simulation>(arguments.mesh, arguments, checkpointing); });
+  CommonOptions common;
+  common.add(app);
+  return run_program(app, argc, argv, [&] { simulate<Simulation>(common, arguments); });
 }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "flow.hpp"
 #include "simulation.hpp"
@@ -19,7 +20,6 @@ struct Arguments {
   double time = 10, courant = 0.5;
   std::optional<std::int64_t> steps;
   Gas gas;
-  perdure::mesh::Options mesh;
 };
 
 class Simulation {
@@ -56,6 +56,7 @@ class Simulation {
     const std::string hash = state_hash(mesh_, flow_.state());
     if (speaks_) std::printf("final state hash: %s\n", hash.c_str());
   }
+  std::vector<const mesh::Dataset*> fields() const { return {flow_.state().begin(), flow_.state().end()}; }
 
  private:
   void tell() {
@@ -91,8 +92,7 @@ int main(int argc, char** argv) {
   app.add_option("--reynolds", arguments.gas.reynolds, "Reynolds number; inf: without viscosity")->check(positive);
   app.add_option("--mach", arguments.gas.mach, "Mach number")->check(CLI::PositiveNumber);
   app.add_option("--courant", arguments.courant, "How far sound goes in a step, in cells")->check(CLI::PositiveNumber);
-  add_mesh_options(app, arguments.mesh);
-  Checkpointing checkpointing;
-  checkpointing.add_options(app, "taylor_green");
-  return run_program(app, argc, argv, [&] { simulate<Simulation>(arguments.mesh, arguments, checkpointing); });
+  CommonOptions common;
+  common.add(app);
+  return run_program(app, argc, argv, [&] { simulate<Simulation>(common, arguments); });
 }

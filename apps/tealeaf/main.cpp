@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <vector>
 
 #include "equation.hpp"
 #include "simulation.hpp"
@@ -17,7 +18,6 @@ using namespace tealeaf;
 struct Arguments {
   std::string deck;
   std::optional<std::int64_t> steps;
-  perdure::mesh::Options mesh;
 };
 
 Deck read_deck(const Arguments& arguments) {
@@ -65,6 +65,7 @@ class Simulation {
     const std::string hash = state_hash(mesh_, state);
     if (speaks_) std::printf("final state hash: %s\n", hash.c_str());
   }
+  std::vector<const mesh::Dataset*> fields() const { return {&equation_.density, &equation_.energy1, &equation_.u}; }
 
  private:
   static long long whole(std::int64_t value) { return static_cast<long long>(value); }
@@ -117,9 +118,7 @@ int main(int argc, char** argv) {
   app.add_option("deck", arguments.deck, "Input: *tea ... *endtea")->required();
   app.add_option("--steps", arguments.steps, "Time steps, instead of the deck's end_step")
       ->check(CLI::NonNegativeNumber);
-  add_mesh_options(app, arguments.mesh);
-  Checkpointing checkpointing;
-  checkpointing.add_options(app, "tealeaf");
-  return run_program(app, argc, argv,
-                     [&] { simulate<Simulation>(arguments.mesh, read_deck(arguments), checkpointing); });
+  CommonOptions common;
+  common.add(app);
+  return run_program(app, argc, argv, [&] { simulate<Simulation>(common, read_deck(arguments)); });
 }

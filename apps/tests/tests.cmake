@@ -53,6 +53,15 @@ foreach(size IN ITEMS 2d 3d)
   clover_test(HasTheSameSumsOnAnyNumberOfRanksIfAskedTo same_sums ${size} tests/clover${size}.in 1 3)
   clover_test(RefusesWhatItCannotDo refuses ${size} tests/clover${size}.in)
 endforeach()
+# Debian's Python, which has Debian's python3-h5py; without that library the test says so and fails.
+find_program(PERDURE_SYSTEM_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(PERDURE_SYSTEM_PYTHON NAMES python3 REQUIRED)
+if(TARGET perdure_mesh_hdf5)
+  clover_test(WritesItsFieldsAsHdf5 fields 2d tests/clover2d.in ${PERDURE_SYSTEM_PYTHON}
+    ${CMAKE_CURRENT_SOURCE_DIR}/tests/check_fields.py 48x32 12x8)
+else()
+  clover_test(SaysThatItHasNoHdf5 no_fields 2d tests/clover2d.in)
+endif()
 perdure_test(test_cloverleaf SOURCES cloverleaf/deck_test.cpp cloverleaf/deck.cpp)
 target_include_directories(test_cloverleaf PRIVATE cloverleaf)
 

@@ -92,6 +92,12 @@ class Mesh {
   /// For programs that take elements out of data sets by themselves (Data::at), to print or to hash them: says that
   /// they read `range` of these. False where loops are skipped, and the elements are not what they will be.
   bool look(LoopName name, const Box& range, std::initializer_list<const Dataset*> sets);
+  /// Of each data set another range. It is one look: all of them are what they will be, or none is to be taken.
+  struct Part {
+    const Dataset* set;
+    Box range;
+  };
+  bool look(LoopName name, std::span<const Part> parts);
 
   /// Who is asked before each loop, or nobody (null).
   void follow(std::unique_ptr<Follower> follower);
