@@ -20,6 +20,8 @@ app_test(Apps.NbodyOnOneRankRuns with_and_without 1 nbody.txt $<TARGET_FILE:nbod
 # Bodies that do not feel each other have no sums that would round differently.
 app_test(Apps.NbodyWithoutForcesGoesOnWithAnyNumberOfRanks any_ranks 3 nbody_free.txt $<TARGET_FILE:nbody>)
 app_test(Apps.NbodyGoesOnWithOtherNumbersOfRanks other_ranks 3 nbody.txt $<TARGET_FILE:nbody>)
+app_test(Apps.Heat2dWithTrackedRegionsGivesTheSameBits same_bits 3 heat2d.txt ${heat2d_programs} $<TARGET_FILE:heat2d_track>)
+app_test(Apps.Heat2dWithTrackedRegionsGoesOnOnAnyNumberOfRanks tracked 2 heat2d.txt $<TARGET_FILE:heat2d_track>)
 app_test(Apps.ATwinGoesOnFromAnotherTwinsCheckpoint twin_takes_over 2 heat2d.txt ${heat2d_programs})
 app_test(Apps.AWrongInputFileEndsTheJobWithAMessage wrong_input 2 heat2d.txt $<TARGET_FILE:heat2d_c>)
 foreach(program IN ITEMS c cpp f90)

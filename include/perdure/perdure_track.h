@@ -179,7 +179,8 @@ static inline perdure_access perdure_touches_all(void) {
 }
 
 /** What PERDURE_TRACK_REGION calls: perdure_track_begin() and perdure_track_end(), for code that cannot look at a
- * status there. Where they fail, the text goes to stderr and the process aborts. NULL: skip. */
+ * status there. Where they fail, the text goes to stderr and the process aborts. NULL: skip. Without a tracker (NULL)
+ * every region is run, and nothing is tracked. */
 PERDURE_API perdure_access* perdure_track_enter(perdure_track_t* track, const char* name, const char* file,
                                                 const char* function, perdure_access* accesses, size_t count);
 /** Always NULL. */

@@ -194,8 +194,8 @@ void give_out(int* data, perdure::track::SetId id) {
   *data = static_cast<int>(id);
 }
 
-[[noreturn]] void end_process(const perdure_track_t* track) {
-  std::fprintf(stderr, "perdure: %s\n", track == nullptr ? "the tracker is null" : track->text.c_str());
+[[noreturn]] void end_process(const perdure_track_t& track) {
+  std::fprintf(stderr, "perdure: %s\n", track.text.c_str());
   std::abort();
 }
 
@@ -335,15 +335,16 @@ perdure_status perdure_track_close(perdure_track_t** track, char* message, size_
 
 perdure_access* perdure_track_enter(perdure_track_t* track, const char* name, const char* file, const char* function,
                                     perdure_access* accesses, size_t count) {
+  if (track == nullptr) return accesses;
   const std::string path = text_or(file, "");
   const std::string where = path.substr(path.find_last_of('/') + 1) + ":" + text_or(function, "");
   int run = 0;
-  if (perdure_track_begin(track, name, where.c_str(), accesses, count, &run) != PERDURE_OK) end_process(track);
+  if (perdure_track_begin(track, name, where.c_str(), accesses, count, &run) != PERDURE_OK) end_process(*track);
   return run != 0 ? accesses : nullptr;
 }
 
 perdure_access* perdure_track_leave(perdure_track_t* track) {
-  if (perdure_track_end(track) != PERDURE_OK) end_process(track);
+  if (track != nullptr && perdure_track_end(track) != PERDURE_OK) end_process(*track);
   return nullptr;
 }
 

@@ -471,6 +471,92 @@ TEST_F(Refusals, OfAPolicy) {
   EXPECT_EQ(perdure_track_close(&track, nullptr, 0), PERDURE_INVALID_ARGUMENT);
 }
 
+/// A handle and a tracker of one process.
+class OneTracker {
+ public:
+  OneTracker(const std::string& options, const perdure_track_policy& policy) {
+    EXPECT_EQ(perdure_open(options.c_str(), &handle_, nullptr, 0), PERDURE_OK);
+    EXPECT_EQ(perdure_track_open(handle_, &policy, &track, nullptr, 0), PERDURE_OK);
+  }
+  ~OneTracker() {
+    if (track != nullptr) (void)perdure_track_close(&track, nullptr, 0);
+    (void)perdure_close(&handle_);
+  }
+  perdure_track_t* track = nullptr;
+
+ private:
+  perdure_t* handle_ = nullptr;
+};
+
+TEST_F(AnnotatedRegions, AreSavedWhenTheProgramSaysSo) {
+  perdure_track_policy policy{};
+  policy.learns = 8;
+  OneTracker one(options(), policy);
+  std::int64_t value = 0;
+  int number = 0;
+  const perdure_array array{"value", "i8", 0, nullptr, nullptr, 0, nullptr, nullptr};
+  ASSERT_EQ(perdure_track_replicated(one.track, &array, &value, &number), PERDURE_OK);
+  ASSERT_EQ(perdure_track_start(one.track), PERDURE_OK);
+  perdure_track_info info{};
+  for (int step = 0; step < 60; ++step) {
+    if (step == 40) {
+      ASSERT_EQ(perdure_track_trigger(one.track), PERDURE_OK);
+    }
+    PERDURE_TRACK_REGION(one.track, "add", perdure_reads_writes(number)) { ++value; }
+    ASSERT_EQ(perdure_track_get_info(one.track, &info), PERDURE_OK);
+    EXPECT_EQ(info.checkpoints, step < 40 ? 0U : 1U) << step;
+  }
+  EXPECT_EQ(info.regions, 60U);
+  EXPECT_EQ(info.last_bytes, 8U);
+  EXPECT_STREQ(info.last_before, "add");
+}
+
+// Nobody owns the last element.
+TEST_F(AnnotatedRegions, WhoseCheckpointFailsGoOnAndSayWhy) {
+  perdure_track_policy policy{};
+  policy.learns = 8;
+  policy.every_regions = 20;
+  OneTracker one(options(), policy);
+  std::int64_t values[4] = {};
+  int number = 0;
+  const std::uint64_t extent = 5, begin = 0, end = 4;
+  const perdure_array array{"values", "i8", 1, &extent, nullptr, 0, nullptr, nullptr};
+  const perdure_box box{values, &begin, &end, nullptr};
+  ASSERT_EQ(perdure_track_array(one.track, &array, &box, 1, &number), PERDURE_OK);
+  ASSERT_EQ(perdure_track_start(one.track), PERDURE_OK);
+  char report[600] = "";
+  EXPECT_EQ(perdure_track_next_report(one.track, report, sizeof report), PERDURE_NOT_FOUND);
+  for (int step = 0; step < 60; ++step) PERDURE_TRACK_REGION(one.track, "add", perdure_reads_writes(number)) {
+      ++values[0];
+    }
+  EXPECT_EQ(values[0], 60);
+  ASSERT_EQ(perdure_track_next_report(one.track, report, sizeof report), PERDURE_OK);
+  EXPECT_THAT(report, HasSubstr("no checkpoint: "));
+  EXPECT_THAT(report, HasSubstr("values"));
+  EXPECT_STREQ(perdure_track_error_text(one.track), "");
+}
+
+void inner_region(perdure_track_t* track) {
+  PERDURE_TRACK_REGION(track, "inner", perdure_touches_all()) {}
+}
+
+TEST_F(AnnotatedRegions, ThatABlockOfCodeCannotRefuseEndTheProcess) {
+  const auto outcome = live(1, [&](const Rank&, perdure_t* handle) {
+    perdure_track_t* track = nullptr;
+    (void)perdure_track_open(handle, nullptr, &track, nullptr, 0);
+    (void)perdure_track_start(track);
+    PERDURE_TRACK_REGION(track, "outer", perdure_touches_all()) { inner_region(track); }
+    return 0;
+  });
+  EXPECT_TRUE(outcome.all(128 + SIGABRT)) << outcome.text();
+}
+
+TEST_F(AnnotatedRegions, WithoutATrackerAreRun) {
+  int runs = 0;
+  PERDURE_TRACK_REGION(nullptr, "alone", perdure_touches_all()) { ++runs; }
+  EXPECT_EQ(runs, 1);
+}
+
 // The list of data lacks what is read.
 TEST_F(AnnotatedRegions, WhoseListOfDataLacksSomethingSayWhat) {
   perdure_t* handle = nullptr;
