@@ -23,11 +23,13 @@ void Checkpointing::add_options(CLI::App& app, const std::string& name) {
       ->capture_default_str();
   app.add_option("--checkpoint-report", policy_.report,
                  "File for `perdure track`: what a checkpoint before each loop has");
+  app.add_flag("--checkpoint-on-signals", policy_.on_signals,
+               "SIGTERM, SIGINT: a checkpoint, and when it is in the store the end; SIGUSR1: a checkpoint");
   app.add_option("--checkpoint-name", policy_.name, "Name of the checkpoints")->capture_default_str();
 }
 
 void Checkpointing::protect(perdure::mesh::Mesh& mesh) {
-  if (policy_.every_s <= 0 && policy_.every_loops == 0) return;
+  if (policy_.every_s <= 0 && policy_.every_loops == 0 && !policy_.on_signals) return;
   speaks_ = mesh.ranks().rank() == 0;
   handle_ = perdure::open_mpi(MPI_COMM_WORLD).value();
   protection_ = &perdure::mesh::protect(mesh, handle_, policy_);

@@ -49,6 +49,9 @@ typedef struct perdure_track_policy {
   size_t only_count;       /**< of them */
   uint64_t learns;         /**< regions that say where a checkpoint is smallest: two time steps at least; 0: 2048 */
   const char* report;      /**< a file for `perdure track`; NULL: none */
+  int on_signals; /**< not 0: SIGTERM and SIGINT, on any rank, ask for a checkpoint at the next place, and end the
+                       process as they would have when that is in the store; a second one ends it at once. SIGUSR1
+                       asks for a checkpoint. Needs perdure_track_tick() */
 } perdure_track_policy;
 
 /** What a region does with data. */

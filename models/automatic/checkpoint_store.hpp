@@ -36,6 +36,11 @@ class CheckpointStore {
   virtual void retire_written() = 0;
   /// The one that was restored does, and so do those that were written since.
   virtual void retire_restored() = 0;
+  /// Whether it is so on any rank.
+  virtual bool any(bool here) = 0;
+  /// The process is about to end: returns when what was written last is safe from that and from the loss of its node,
+  /// and is of no use afterwards. Error: why it is not.
+  virtual tl::expected<void, std::string> finish() = 0;
 };
 
 }  // namespace perdure::automatic

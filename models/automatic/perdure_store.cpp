@@ -117,6 +117,20 @@ class PerdureStore final : public CheckpointStore {
       (void)perdure_retire(native(), name_.c_str(), version);
   }
 
+  bool any(bool here) override {
+    int found = 0;
+    must(perdure_any(native(), here ? 1 : 0, &found), "checkpoint");
+    return found != 0;
+  }
+  tl::expected<void, std::string> finish() override {
+    std::string why;
+    if (perdure_wait(native(), name_.c_str(), version_, PERDURE_LEVEL_STORE, PERDURE_FOREVER) != PERDURE_OK)
+      why = perdure_error_text(native());
+    (void)perdure_close(&handle_);
+    if (why.empty()) return {};
+    return tl::unexpected(why);
+  }
+
  private:
   perdure_t* native() const { return handle_; }
   void must(perdure_status done, const std::string& what) const {

@@ -32,6 +32,7 @@ Protection::Protection(std::vector<StoredSet> sets, std::unique_ptr<CheckpointSt
   declare();
   resume();
   tracker_.initial_phase_done();
+  if (policy_.on_signals) signals_.emplace();
 }
 
 void Protection::declare() {
@@ -158,6 +159,7 @@ std::optional<std::vector<std::byte>> Protection::fast_forward(std::span<const s
 }
 
 bool Protection::wants_checkpoint() {
+  if (signals_ && signals_->checkpoint_asked()) return true;
   const bool due = policy_.every_s > 0 && Clock::now() - wanted_at_ >= std::chrono::duration<double>(policy_.every_s);
   if (due) wanted_at_ = Clock::now();
   return due;
@@ -272,6 +274,14 @@ void Protection::write(const track::Place& place, std::span<const SavedBox> boxe
   const auto done = store_->write(track::encode(place), boxes);
   open_.failed = !done;
   if (open_.failed) tell_("no checkpoint: " + done.error());
+  if (signals_ && !open_.failed) end_if_asked();
+}
+
+// A signal may have come to one rank, which asked the others for a checkpoint only.
+void Protection::end_if_asked() {
+  if (!store_->any(signals_->end_asked())) return;
+  if (const auto done = store_->finish(); !done) tell_("the last checkpoint is not in the store: " + done.error());
+  signals_->end();
 }
 
 void Protection::give_up(const std::string& why) {

@@ -13,6 +13,7 @@
 #include "automatic/checkpoint_store.hpp"
 #include "automatic/follower.hpp"
 #include "automatic/place_choice.hpp"
+#include "automatic/signals.hpp"
 #include "track/report.hpp"
 #include "track/tracker.hpp"
 
@@ -27,7 +28,10 @@ struct Policy {
   std::uint64_t learns = 2048;    ///< so many loops of the run say where a checkpoint is smallest
   std::uint64_t decides = 20000;  ///< of what so many loops behind a place do not touch all is saved
   std::string report;             ///< a file that says where a checkpoint is smallest, for `perdure track`; "": none
-  bool foresees = true;           ///< saves at the place what loops behind it will need, as learnt, and watches them
+  /// SIGTERM and SIGINT: a checkpoint at the next place, and when it is in the store the process ends as it would have.
+  /// SIGUSR1: a checkpoint. On any rank.
+  bool on_signals = false;
+  bool foresees = true;  ///< saves at the place what loops behind it will need, as learnt, and watches them
 };
 
 /// What a checkpoint was.
@@ -91,6 +95,7 @@ class Protection final : public Follower {
   std::vector<SavedBox> boxes_aside(const std::vector<track::BoxSet>& saved);
   void closes();
   void give_up(const std::string& why);
+  void end_if_asked();
   bool has_all() const;
   void write(const track::Place& place, std::span<const SavedBox> boxes);
   std::uint64_t state_bytes() const;
@@ -109,6 +114,7 @@ class Protection final : public Follower {
   std::uint64_t ran_ = 0;  // loops, those that were skipped left out
   Clock::time_point wanted_at_ = Clock::now();
   std::vector<Taken> taken_;
+  std::optional<Signals> signals_;
 
   /// The checkpoint that is open.
   struct Open {

@@ -81,6 +81,7 @@ Policy policy_of(const perdure_track_policy* given) {
   policy.before = text_or(from.before, "");
   if (from.learns > 0) policy.learns = from.learns;
   policy.report = text_or(from.report, "");
+  policy.on_signals = from.on_signals != 0;
   if (!(from.every_s >= 0)) refuse("policy", "every_s is no time in seconds");
   for (std::size_t i = 0; from.only != nullptr && i < from.only_count; ++i)
     policy.only.push_back(text_or(from.only[i], ""));

@@ -1,0 +1,28 @@
+#pragma once
+// Signals by which somebody outside asks for a checkpoint: a batch system before the end of an allocation, or a person.
+// SIGTERM and SIGINT ask for one and then the end, SIGUSR1 for one. What the handler does is safe in any code: it sets
+// a number. A second SIGTERM or SIGINT ends the process at once, as if there were no handler.
+#include <csignal>
+
+namespace perdure::automatic {
+
+class Signals {
+ public:
+  /// Takes the three. One at a time in a process has them: what came before has them again when it ends.
+  Signals();
+  ~Signals();
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  /// A checkpoint was asked for since the last time.
+  bool checkpoint_asked();
+  /// The end was.
+  bool end_asked() const;
+  /// Ends the process as the signal would have, or as SIGTERM would where another process got it.
+  [[noreturn]] void end();
+
+ private:
+  struct sigaction before_[3] = {};
+};
+
+}  // namespace perdure::automatic
