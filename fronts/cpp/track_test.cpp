@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <stdexcept>
 
@@ -22,6 +23,10 @@ constexpr std::uint64_t kTrackedRows = 8, kTrackedColumns = 6;
 struct TrackedPlate {
   explicit TrackedPlate(double value) : cells((kTrackedRows + 2) * (kTrackedColumns + 2), value) {}
   double& at(std::uint64_t i, std::uint64_t j) { return cells[i * (kTrackedColumns + 2) + j]; }
+  void add(double number) {
+    for (std::uint64_t i = 1; i <= kTrackedRows; ++i)
+      for (std::uint64_t j = 1; j <= kTrackedColumns; ++j) at(i, j) += number;
+  }
   double sum() {
     double sum = 0;
     for (std::uint64_t i = 1; i <= kTrackedRows; ++i)
@@ -256,6 +261,48 @@ TEST_F(TrackedRegions, AreLeftOutWhereThePayloadSaysWhereToGo) {
     EXPECT_EQ(began_at > 20, dies == 40) << began_at;
     EXPECT_EQ(memory[std::size_t(dies - 1)], 1 + dies * (dies - 1) / 2);
   }
+}
+
+// With a frame of ghosts around it, which stays as it is.
+TEST_F(TrackedRegions, FillAnArrayWithGhostsWhereItLiesNow) {
+  for (const int dies : {33, 40}) {
+    auto handle = open();
+    auto track = TrackedRegions::track(handle);
+    TrackedPlate before(-7), after(-7);
+    const auto inside = [](TrackedPlate& plate) {
+      return perdure::Box<double>(indices(0, 0), indices(kTrackedRows, kTrackedColumns), &plate.at(1, 1));
+    };
+    const Array array{"cells", indices(kTrackedRows, kTrackedColumns), indices(1, 1)};
+    const Data cells = track.array(array, inside(before)).value();
+    track.start().value();
+    track.region("begin", {writes(cells)}, [&] { before.add(7); }).value();
+    std::swap(before.cells, after.cells);
+    track.moved(cells, inside(after)).value();
+    for (int step = 0; step < dies; ++step)
+      track.region("add", {reads_writes(cells)}, [&] { after.add(step); }).value();
+    EXPECT_EQ(track.info().value().restarted, dies == 40 ? 1 : 0);
+    for (std::uint64_t i = 0; i < kTrackedRows + 2; ++i) EXPECT_EQ(after.at(i, 0), -7);
+    EXPECT_EQ(after.at(1, 1), dies * (dies - 1) / 2);
+    EXPECT_EQ(after.at(kTrackedRows, kTrackedColumns), dies * (dies - 1) / 2);
+  }
+}
+
+TEST_F(TrackedRegions, AreSavedWhenASignalAsksForIt) {
+  auto handle = open();
+  perdure::TrackPolicy policy;
+  policy.learns = 12;
+  policy.on_signals = true;
+  auto track = Track::open(handle, policy).value();
+  double value = 0;
+  const Data data = track.replicated({"value"}, value).value();
+  track.start().value();
+  for (int step = 0; step < 60; ++step) {
+    if (step == 30) EXPECT_EQ(track.info().value().checkpoints, 0U);
+    if (step == 30) std::raise(SIGUSR1);
+    track.region("add", {reads_writes(data)}, [&] { value += step; }).value();
+    track.tick().value();
+  }
+  EXPECT_EQ(track.info().value().checkpoints, 1U);
 }
 
 }  // namespace

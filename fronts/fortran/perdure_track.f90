@@ -122,15 +122,16 @@ contains
   !! absent: "track". A checkpoint is made `every_s` seconds (which needs perdure_track_tick) or `every_regions` regions;
   !! only before regions of the name `before`, if that is given; else where a checkpoint is smallest, as the first
   !! `learns` regions say (absent: 2048). `only`: names of the data that is saved, as a whole. `report`: a file for
-  !! `perdure track`.
+  !! `perdure track`. `on_signals`: signals ask for a checkpoint, and end the process, as perdure_track.h says.
   subroutine perdure_track_open(handle, track, status, name, every_s, every_regions, before, only, learns, report, &
-                                message)
+                                on_signals, message)
     type(perdure_handle), intent(in) :: handle
     type(perdure_tracker), intent(out) :: track
     integer, intent(out) :: status
     character(*), intent(in), optional :: name, before, report, only(:)
     real(real64), intent(in), optional :: every_s
     integer(int64), intent(in), optional :: every_regions, learns
+    logical, intent(in), optional :: on_signals
     character(:), allocatable, intent(out), optional :: message
     type(c_policy) :: policy
     character(:), allocatable, target :: called, at, file, names(:)
@@ -146,6 +147,7 @@ contains
     if (present(every_s)) policy%every_s = every_s
     if (present(every_regions)) policy%every_regions = every_regions
     if (present(learns)) policy%learns = learns
+    if (present(on_signals)) policy%on_signals = merge(1_c_int, 0_c_int, on_signals)
     if (present(only)) then
       allocate (character(len(only) + 1) :: names(size(only)))
       allocate (list(size(only) + 1))   ! C_LOC is not for nothing

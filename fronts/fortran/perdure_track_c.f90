@@ -14,6 +14,7 @@ module perdure_track_c
     integer(c_size_t) :: only_count = 0
     integer(c_int64_t) :: learns = 0
     type(c_ptr) :: report = c_null_ptr
+    integer(c_int) :: on_signals = 0
   end type
 
   !> perdure_access of perdure_track.h.

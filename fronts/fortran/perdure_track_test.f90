@@ -1,11 +1,19 @@
 ! Tests of tracked regions in Fortran, run by ctest with the directory to work in as argument. A life ends by leaving
 ! everything behind, as a killed process does. Status 1 when something failed.
 program perdure_track_test
+  use iso_c_binding, only: c_int
   use iso_fortran_env, only: int64, real64
   use expectation
   use perdure
   use perdure_track
   implicit none
+  interface
+    integer(c_int) function raise(signal) bind(c)
+      import
+      integer(c_int), value :: signal
+    end function
+  end interface
+  integer(c_int), parameter :: sigusr1 = 10
   integer, parameter :: n = 8, m = 6
   integer(int64), parameter :: extents(2) = [n, m], first(2) = [1, 1]
   real(real64), target :: memory(0:n + 1, 0:m + 1, 2)
@@ -22,6 +30,7 @@ program perdure_track_test
   call refuses_another_program()
   call refuses_what_cannot_be()
   call goes_where_the_payload_says()
+  call is_saved_when_a_signal_asks()
   if (failures > 0) error stop 1
   print '(a)', "all passed"
 
@@ -270,5 +279,29 @@ contains
       call expect(places(life - 1) == 1 + life*(life - 1)/2, "the value is right")
       call end_life()
     end do
+  end subroutine
+
+  subroutine is_saved_when_a_signal_asks()
+    type(perdure_data) :: data
+    real(real64), target :: number
+    integer :: step
+    logical :: run
+    call begin_life()
+    call perdure_track_close(track, status)
+    call perdure_track_open(handle, track, status, name="signals", learns=12_int64, on_signals=.true.)
+    number = 0
+    call perdure_track_replicated(track, number, "number", data, status)
+    call perdure_track_start(track, status)
+    do step = 1, 60
+      if (step == 30) call expect(raise(sigusr1) == 0, "raise")
+      call perdure_track_begin(track, "add", [perdure_reads_writes(data)], run, status)
+      number = number + 1
+      call perdure_track_end(track, status)
+      call perdure_track_tick(track, status)
+      call good("tick")
+    end do
+    call perdure_track_get_info(track, info, status)
+    call expect(status == perdure_ok .and. info%checkpoints == 1, "one checkpoint")
+    call end_life()
   end subroutine
 end program

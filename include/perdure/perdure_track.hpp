@@ -109,6 +109,7 @@ struct TrackPolicy {
   std::vector<std::string> only{};  ///< data that is saved, as a whole, and watched to be enough; {}: what is needed
   std::uint64_t learns = 0;         ///< regions that say where a checkpoint is smallest; 0: 2048
   std::string report{};             ///< a file for `perdure track`; "": none
+  bool on_signals = false;          ///< signals ask for a checkpoint, and end the process, as perdure_track.h says
 };
 
 using TrackInfo = perdure_track_info;  ///< what checkpoints there were
@@ -149,7 +150,8 @@ class Track {
                                       only.empty() ? nullptr : only.data(),
                                       only.size(),
                                       policy.learns,
-                                      policy.report.empty() ? nullptr : policy.report.c_str()};
+                                      policy.report.empty() ? nullptr : policy.report.c_str(),
+                                      policy.on_signals ? 1 : 0};
     return detail::open_with<Track>([&](perdure_track_t** out, char* text, std::size_t bytes) {
       return perdure_track_open(handle.native(), &native, out, text, bytes);
     });
