@@ -4,11 +4,13 @@
 #include <array>
 #include <type_traits>
 
-#include "perdure/perdure.hpp"
+#include "perdure/perdure_track.hpp"
 
 static_assert(__cplusplus == 201703L, "this file checks the veneer with the oldest standard it promises");
 static_assert(std::is_nothrow_move_constructible_v<perdure::Handle>);
 static_assert(!std::is_copy_constructible_v<perdure::Handle>);
+static_assert(std::is_nothrow_move_constructible_v<perdure::Track>);
+static_assert(!std::is_copy_constructible_v<perdure::Track>);
 
 TEST(Cpp17, AHandleThatWasNeverOpenedGivesErrorsInBothStyles) {
   perdure::Handle handle;
@@ -68,4 +70,21 @@ TEST(Cpp17, DeclaresArrays) {
   const auto done = handle.protect_global(1, array, perdure::Box(perdure::indices(0, 0), view));
   ASSERT_FALSE(done.ok());
   EXPECT_EQ(done.error().code, PERDURE_CLOSED);
+}
+
+TEST(Cpp17, DeclaresRegions) {
+  using namespace perdure::tracked;
+  perdure::Track track;
+  double value = 0, values[2][3] = {};
+  std::vector<int> numbers(4);
+  EXPECT_EQ(gives(value).native.bytes, sizeof value);
+  EXPECT_EQ(gives(values).native.bytes, sizeof values);
+  EXPECT_EQ(gives(numbers).native.bytes, 4 * sizeof(int));
+  EXPECT_EQ(gives(numbers).native.address, numbers.data());
+  EXPECT_EQ(within(reads_writes(Data(3, 1, 8)), {1}, {2}).native.mode, PERDURE_READS_WRITES);
+  EXPECT_EQ(RegionName("sum").function, std::string("TestBody"));
+  const auto done = track.region("sum", {reads(Data()), gives(value)}, [&] { value = 1; });
+  ASSERT_FALSE(done.ok());
+  EXPECT_EQ(done.error().code, PERDURE_CLOSED);
+  EXPECT_EQ(value, 0);
 }

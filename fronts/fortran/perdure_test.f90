@@ -1,17 +1,4 @@
-! Tests of the Fortran front, run by ctest with the directory to work in as argument. Prints what failed; status 1 then.
-module expectation
-  implicit none
-  integer :: failures = 0
-contains
-  subroutine expect(truth, what)
-    logical, intent(in) :: truth
-    character(*), intent(in) :: what
-    if (truth) return
-    failures = failures + 1
-    print '(2a)', "FAILED: ", what
-  end subroutine
-end module
-
+! Tests of the Fortran front, run by ctest with the directory to work in as argument. Status 1 when something failed.
 program perdure_test
   use iso_fortran_env, only: int8, int64, real64
   use iso_c_binding, only: c_float_complex

@@ -294,4 +294,106 @@ struct StoredArray {
   std::uint64_t element_bytes = 0;  ///< bytes of an element
 };
 
+namespace detail {
+
+template <class T, class = void>
+struct HasData : std::false_type {};
+template <class T>
+struct HasData<T, std::void_t<decltype(std::declval<T&>().data()), decltype(std::declval<T&>().size())>>
+    : std::true_type {};
+
+// Of an array of arrays, outermost first; none of anything else.
+template <class T>
+Index nested_extents() {
+  Index extents;
+  if constexpr (std::is_array_v<T>) {
+    extents = nested_extents<std::remove_extent_t<T>>();
+    extents.insert(extents.begin(), std::extent_v<T>);
+  }
+  return extents;
+}
+
+inline std::uint64_t product(const Index& extents, std::size_t first = 0) {
+  std::uint64_t product = 1;
+  for (std::size_t d = first; d < extents.size(); ++d) product *= extents[d];
+  return product;
+}
+
+inline void* address_of(const volatile void* data) { return const_cast<void*>(data); }
+
+// What lies behind each other in memory.
+template <class T>
+struct Elements {
+  T* first;
+  Index extents;
+  Elements(T* address, Index numbers) : first(address), extents(std::move(numbers)) {}
+};
+
+// Of an object, an array, or what has data() and size().
+template <class T>
+auto elements_of(T&& object) {
+  using Plain = std::remove_reference_t<T>;
+  if constexpr (HasData<Plain>::value) {
+    if constexpr (std::is_lvalue_reference_v<T>)
+      return Elements(object.data(), Index{object.size()});
+    else  // a temporary view gives writable elements even when const, a temporary owner does not
+      return Elements(std::as_const(object).data(), Index{object.size()});
+  } else {
+    static_assert(std::is_lvalue_reference_v<T>, "a temporary cannot be protected");
+    return Elements(reinterpret_cast<std::remove_all_extents_t<Plain>*>(&object), nested_extents<Plain>());
+  }
+}
+
+inline perdure_array native_array(const Array& array, const Index& extents, const char* type) {
+  return {array.name.c_str(),
+          type,
+          static_cast<int>(extents.size()),
+          extents.data(),
+          array.ghosts.empty() ? nullptr : array.ghosts.data(),
+          array.fill_ghosts ? 1 : 0,
+          array.unit.c_str(),
+          array.description.c_str()};
+}
+
+// Fills in the array as C knows it, as long as `array` and `extents` live. Gives why it cannot be; "": it can.
+template <class T>
+std::string say_array(const Array& array, const Index& extents, perdure_array& native) {
+  check_element<T>();
+  if (!array.ghosts.empty() && array.ghosts.size() != extents.size())
+    return "its ghosts have not as many dimensions as it has";
+  const char* type = array.type.c_str();
+  if constexpr (HasElementType<std::remove_cv_t<T>>::value) {
+    if (array.type.empty()) type = type_of<T>();
+  }
+  if (*type == '\0') return "its type is not known; specialise perdure::ElementType, or set Array::type";
+  const std::size_t bytes = type_bytes(type);
+  if (bytes != 0 && bytes != sizeof(T))
+    return std::string("its type '") + type + "' has " + std::to_string(bytes) +
+           " bytes, its elements in memory have " + std::to_string(sizeof(T));
+  native = native_array(array, extents, type);
+  return {};
+}
+
+// The same, of boxes, as long as they live.
+template <class T>
+std::string say_boxes(const std::vector<Box<T>>& boxes, std::size_t dimensions, std::vector<perdure_box>& owned) {
+  for (const Box<T>& box : boxes) {
+    if (box.begin.size() != dimensions || box.end.size() != dimensions ||
+        (!box.strides.empty() && box.strides.size() != dimensions))
+      return "a box has not as many dimensions as its array";
+    if (box.empty()) continue;
+    owned.push_back({box.data, box.begin.data(), box.end.data(), box.strides.empty() ? nullptr : box.strides.data()});
+  }
+  return {};
+}
+
+// Why elements of this shape in memory are not what the array has; "": they are.
+inline std::string shape_refusal(const Array& array, const Index& shape) {
+  if (array.extents.empty() || product(array.extents) == product(shape)) return {};
+  return "its extents are of " + std::to_string(product(array.extents)) + " elements, in memory are " +
+         std::to_string(product(shape));
+}
+
+}  // namespace detail
+
 }  // namespace perdure

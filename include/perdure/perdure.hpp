@@ -121,34 +121,11 @@ using Communicator = perdure_communicator;  ///< a group of ranks of your own ma
 
 namespace detail {
 
-template <class T, class = void>
-struct HasData : std::false_type {};
-template <class T>
-struct HasData<T, std::void_t<decltype(std::declval<T&>().data()), decltype(std::declval<T&>().size())>>
-    : std::true_type {};
-
 // The version that vectors get their sizes from.
 struct Stored {
   const std::string& name;
   std::int64_t version;
 };
-
-// Of an array of arrays, outermost first; none of anything else.
-template <class T>
-Index nested_extents() {
-  Index extents;
-  if constexpr (std::is_array_v<T>) {
-    extents = nested_extents<std::remove_extent_t<T>>();
-    extents.insert(extents.begin(), std::extent_v<T>);
-  }
-  return extents;
-}
-
-inline std::uint64_t product(const Index& extents, std::size_t first = 0) {
-  std::uint64_t product = 1;
-  for (std::size_t d = first; d < extents.size(); ++d) product *= extents[d];
-  return product;
-}
 
 }  // namespace detail
 
@@ -253,15 +230,8 @@ class Handle {
   /// gives an empty one. The elements must stay where they are, as in protect().
   template <class T>
   Status protect_global(int id, const Array& array, const std::vector<Box<T>>& boxes) {
-    const std::size_t dimensions = array.extents.size();
     std::vector<perdure_box> owned;
-    for (const Box<T>& box : boxes) {
-      if (box.begin.size() != dimensions || box.end.size() != dimensions ||
-          (!box.strides.empty() && box.strides.size() != dimensions))
-        return refused(id, "a box has not as many dimensions as its array");
-      if (box.empty()) continue;
-      owned.push_back({box.data, box.begin.data(), box.end.data(), box.strides.empty() ? nullptr : box.strides.data()});
-    }
+    if (const auto why = detail::say_boxes(boxes, array.extents.size(), owned); !why.empty()) return refused(id, why);
     return with_array<T>(id, array, array.extents, [&](const perdure_array& native) {
       return perdure_protect_global(native_, id, &native, owned.data(), owned.size());
     });
@@ -284,7 +254,7 @@ class Handle {
     if (!grid.empty() && grid.size() != dimensions)
       return refused_error("block", "the grid has not as many dimensions as the array");
     const std::string type = array.type.empty() ? "v1" : array.type;
-    const perdure_array native = native_array(array, array.extents, type.c_str());
+    const perdure_array native = detail::native_array(array, array.extents, type.c_str());
     const perdure_status code =
         perdure_block(native_, &native, grid.empty() ? nullptr : grid.data(), block.begin.data(), block.end.data());
     return result(code, std::move(block));
@@ -302,7 +272,8 @@ class Handle {
     if (!grid.empty() && grid.size() != array.extents.size())
       return refused(id, "the grid has not as many dimensions as the array");
     return with_array<T>(id, array, array.extents, [&](const perdure_array& native) {
-      return perdure_protect_block(native_, id, &native, grid.empty() ? nullptr : grid.data(), address_of(first));
+      return perdure_protect_block(native_, id, &native, grid.empty() ? nullptr : grid.data(),
+                                   detail::address_of(first));
     });
   }
   /// The same, of a vector that has the block with the ghosts around it, from its first element on. [local]
@@ -332,7 +303,7 @@ class Handle {
       return refused(id, "its lengths or its grid have not as many dimensions as the array");
     return with_array<T>(id, array, array.extents, [&](const perdure_array& native) {
       return perdure_protect_block_cyclic(native_, id, &native, grid.empty() ? nullptr : grid.data(), lengths.data(),
-                                          address_of(first));
+                                          detail::address_of(first));
     });
   }
 
@@ -343,7 +314,7 @@ class Handle {
   Status protect_list(int id, const Array& array, T* first, std::uint64_t rows) {
     return with_array<T>(id, array, array.extents.empty() ? Index{rows} : array.extents,
                          [&](const perdure_array& native) {
-                           return perdure_protect_list(native_, id, &native, address_of(first), rows);
+                           return perdure_protect_list(native_, id, &native, detail::address_of(first), rows);
                          });
   }
   /// The same, of the rows that a vector has now. [local] After anything that moves or resizes them, protect again
@@ -368,17 +339,8 @@ class Handle {
   /// members of a structure. Lifetimes are those of protect().
   template <class T>
   Status protect_replicated(int id, const Array& array, T&& object) {
-    using Plain = std::remove_reference_t<T>;
-    if constexpr (detail::HasData<Plain>::value) {
-      if constexpr (std::is_lvalue_reference_v<T>)
-        return replicated(id, array, object.data(), Index{object.size()});
-      else
-        return replicated(id, array, std::as_const(object).data(), Index{object.size()});
-    } else {
-      static_assert(std::is_lvalue_reference_v<T>, "a temporary cannot be protected");
-      using Element = std::remove_all_extents_t<Plain>;
-      return replicated(id, array, reinterpret_cast<Element*>(&object), detail::nested_extents<Plain>());
-    }
+    const auto elements = detail::elements_of(std::forward<T>(object));
+    return replicated(id, array, elements.first, elements.extents);
   }
   /// The same, of the elements that a vector has now; restore_resizing() gives it its stored size. [local]
   template <class T, class Allocator>
@@ -538,49 +500,26 @@ class Handle {
     return progress.restored_version;
   }
 
-  static void* address_of(const volatile void* data) { return const_cast<void*>(data); }
   Error refused_error(const std::string& object, const std::string& why) const {
     if (native_ == nullptr) return error(PERDURE_CLOSED);
     return Error{PERDURE_INVALID_ARGUMENT, object + ": " + why + " (invalid-argument)", false};
   }
   Status refused(int id, const std::string& why) const { return refused_error("region " + std::to_string(id), why); }
 
-  static perdure_array native_array(const Array& array, const Index& extents, const char* type) {
-    return {array.name.c_str(),
-            type,
-            static_cast<int>(extents.size()),
-            extents.data(),
-            array.ghosts.empty() ? nullptr : array.ghosts.data(),
-            array.fill_ghosts ? 1 : 0,
-            array.unit.c_str(),
-            array.description.c_str()};
-  }
   // Does `call` with the array as C knows it.
   template <class T, class Call>
   Status with_array(int id, const Array& array, const Index& extents, Call&& call) {
-    detail::check_element<T>();
     resizable_.erase(id);
-    if (!array.ghosts.empty() && array.ghosts.size() != extents.size())
-      return refused(id, "its ghosts have not as many dimensions as it has");
-    const char* type = array.type.c_str();
-    if constexpr (detail::HasElementType<std::remove_cv_t<T>>::value) {
-      if (array.type.empty()) type = type_of<T>();
-    }
-    if (*type == '\0') return refused(id, "its type is not known; specialise perdure::ElementType, or set Array::type");
-    const std::size_t bytes = detail::type_bytes(type);
-    if (bytes != 0 && bytes != sizeof(T))
-      return refused(id, std::string("its type '") + type + "' has " + std::to_string(bytes) +
-                             " bytes, its elements in memory have " + std::to_string(sizeof(T)));
-    return status(call(native_array(array, extents, type)));
+    perdure_array native{};
+    if (const auto why = detail::say_array<T>(array, extents, native); !why.empty()) return refused(id, why);
+    return status(call(native));
   }
 
   template <class T>
   Status replicated(int id, const Array& array, T* data, const Index& shape) {
-    if (!array.extents.empty() && detail::product(array.extents) != detail::product(shape))
-      return refused(id, "its extents are of " + std::to_string(detail::product(array.extents)) +
-                             " elements, in memory are " + std::to_string(detail::product(shape)));
+    if (const auto why = detail::shape_refusal(array, shape); !why.empty()) return refused(id, why);
     return with_array<T>(id, array, array.extents.empty() ? shape : array.extents, [&](const perdure_array& native) {
-      return perdure_protect_replicated(native_, id, &native, address_of(data));
+      return perdure_protect_replicated(native_, id, &native, detail::address_of(data));
     });
   }
 
@@ -649,13 +588,18 @@ class Handle {
 
 namespace detail {
 
-template <class Open>
-Result<Handle> open_with(Open&& call) {
-  perdure_t* native = nullptr;
+// Whether trying again can help, of what could not be asked.
+inline bool may_pass(perdure_status code) {
+  return code == PERDURE_UNAVAILABLE || code == PERDURE_BUSY || code == PERDURE_TIMEOUT;
+}
+
+template <class Opened = Handle, class Open>
+Result<Opened> open_with(Open&& call) {
+  decltype(std::declval<const Opened&>().native()) native = nullptr;
   std::string message(2048, '\0');
   const perdure_status code = call(&native, message.data(), message.size());
-  if (code == PERDURE_OK) return Handle(native);
-  return Error{code, message.c_str(), code == PERDURE_UNAVAILABLE || code == PERDURE_BUSY || code == PERDURE_TIMEOUT};
+  if (code == PERDURE_OK) return Opened(native);
+  return Error{code, message.c_str(), may_pass(code)};
 }
 
 }  // namespace detail

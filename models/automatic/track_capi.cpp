@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "array/element_type.hpp"
 #include "automatic/annotated_program.hpp"
@@ -26,6 +27,10 @@ struct perdure_track {
   perdure_t* handle;
   std::string name;
   AnnotatedProgram program;
+  std::vector<std::vector<std::uint64_t>> ghosts;  // of each data set, around boxes without strides
+  const std::uint64_t* ghosts_of(perdure::track::SetId id) const {
+    return id < ghosts.size() && !ghosts[id].empty() ? ghosts[id].data() : nullptr;
+  }
   perdure_status status = PERDURE_OK;  // the failure that ended it
   std::string text;
 };
@@ -219,8 +224,13 @@ perdure_status perdure_track_array(perdure_track_t* track, const perdure_array* 
                                    size_t count, int* data) {
   return on_track(track, [&](AnnotatedProgram& program) {
     StoredSet set = set_of(array);
+    std::vector<std::uint64_t> ghosts;
+    if (array->ghosts != nullptr) ghosts.assign(array->ghosts, array->ghosts + array->dimensions);
     set.owned = parts_of(set, boxes, count, array->ghosts);
-    give_out(data, program.declare(std::move(set)));
+    const perdure::track::SetId id = program.declare(std::move(set));
+    track->ghosts.resize(id + 1);
+    track->ghosts[id] = std::move(ghosts);
+    give_out(data, id);
   });
 }
 
@@ -265,7 +275,8 @@ perdure_status perdure_track_swap(perdure_track_t* track, int data, int other) {
 
 perdure_status perdure_track_moved(perdure_track_t* track, int data, const perdure_box* boxes, size_t count) {
   return on_track(track, [&](AnnotatedProgram& program) {
-    program.moved(id_of(data), parts_of(program.set(id_of(data)), boxes, count, nullptr));
+    const auto id = id_of(data);
+    program.moved(id, parts_of(program.set(id), boxes, count, track->ghosts_of(id)));
   });
 }
 

@@ -1,0 +1,38 @@
+/* What a Fortran program says of an array, and what perdure.h is told instead, whose dimensions go the other way round.
+ */
+#ifndef PERDURE_FORTRAN_DECLARED_H
+#define PERDURE_FORTRAN_DECLARED_H
+
+#include "descriptor.h"
+
+enum { kind_global = 0, kind_list = 1, kind_replicated = 2, most_dimensions = 8 };
+
+/** What Fortran says beside the elements. Texts end with 0; "" is none. Numbers are in Fortran's order. */
+typedef struct declared {
+  const char *name, *unit, *description, *type;
+  int dimensions; /* of extents, first and ghosts; of the elements themselves for lists and replicated ones */
+  const int64_t *extents, *first;
+  const int64_t* ghosts; /* all 0: none */
+  int fill_ghosts;
+} declared;
+
+/** The same in the words of perdure.h. It refers to itself, to `declared` and to the elements, and is not copied. */
+typedef struct turned {
+  char type[32];
+  uint64_t extents[most_dimensions], ghosts[most_dimensions], begin[most_dimensions], end[most_dimensions];
+  int64_t strides[most_dimensions];
+  perdure_array array;
+  void* address;   /* of the first element; NULL: there is none */
+  perdure_box box; /* of kind_global only */
+  size_t boxes;    /* 0: this rank has no element */
+} turned;
+
+/** Why the front refuses it, in `why` or elsewhere; NULL when it does not. */
+const char* perdure_fortran_array_refusal(int kind, const CFI_cdesc_t* part, const declared* says, char* why,
+                                          size_t room);
+/** Of what was not refused. */
+void perdure_fortran_turn(int kind, const CFI_cdesc_t* part, const declared* says, turned* out);
+/** Its box only: as many numbers in `first` as the part has dimensions. */
+void perdure_fortran_turn_box(const CFI_cdesc_t* part, const int64_t* first, turned* out);
+
+#endif
