@@ -297,7 +297,9 @@ TEST_F(TrackedRegions, AreSavedWhenASignalAsksForIt) {
   const Data data = track.replicated({"value"}, value).value();
   track.start().value();
   for (int step = 0; step < 60; ++step) {
-    if (step == 30) EXPECT_EQ(track.info().value().checkpoints, 0U);
+    if (step == 30) {
+      EXPECT_EQ(track.info().value().checkpoints, 0U);
+    }
     if (step == 30) std::raise(SIGUSR1);
     track.region("add", {reads_writes(data)}, [&] { value += step; }).value();
     track.tick().value();

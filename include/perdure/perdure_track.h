@@ -51,8 +51,9 @@ typedef struct perdure_track_policy {
                         two time steps; 0: 2048 */
   const char* report; /**< a file for `perdure track`; NULL: none */
   int on_signals;     /**< not 0: SIGTERM and SIGINT, on any rank, ask for a checkpoint at the next place, and end the
-                           process as they would have when that is in the store; a second one ends it at once. SIGUSR1
-                           asks for a checkpoint. Needs perdure_track_tick() */
+                           process as they would have when that is in the store; another one, a second later, ends it at
+                         once. What nobody got to by     perdure_track_close() is forgotten; ignored signals stay so.
+                         SIGUSR1     asks for a checkpoint. Needs perdure_track_tick() */
 } perdure_track_policy;
 
 /** What a region does with data. */
@@ -77,7 +78,7 @@ typedef struct perdure_access {
 /** What checkpoints there were. */
 typedef struct perdure_track_info {
   int restarted;          /**< 1: this run went on from a checkpoint */
-  uint64_t goes_on_at;    /**< before that many regions it did */
+  uint64_t goes_on_at;    /**< before that region, counted from the last fast forward, it did; swaps count */
   uint64_t regions;       /**< that were begun so far, those that were skipped among them */
   uint64_t checkpoints;   /**< of this run that are whole */
   uint64_t last_bytes;    /**< of the last one, of all ranks */
@@ -130,7 +131,8 @@ PERDURE_API perdure_status perdure_track_trigger(perdure_track_t* track);
 
 /** The program could begin here by `bytes` bytes at `payload` alone, such as the number of its time step: regions
  * before need not be skipped one by one. [local] In a restart `payload` gets what the run that made the checkpoint said
- * last, *jumped is 1, and the program goes there; else *jumped is 0. */
+ * last, *jumped is 1, and the program goes there; else *jumped is 0. Each array is where this run's declarations and
+ * swaps have put it, whatever the step. Refused where a region has given a value before the first one. */
 PERDURE_API perdure_status perdure_track_fast_forward(perdure_track_t* track, void* payload, size_t bytes, int* jumped);
 
 /** What there was so far. [local] */
@@ -190,8 +192,8 @@ PERDURE_API perdure_access* perdure_track_enter(perdure_track_t* track, const ch
 /** Always NULL. */
 PERDURE_API perdure_access* perdure_track_leave(perdure_track_t* track);
 
-/** PERDURE_TRACK_REGION(track, "name", accesses...) { code }: the code is run, or skipped. It is left at its end only,
- *  and not by break, return or goto. */
+/** PERDURE_TRACK_REGION(track, "name", accesses...) { code }, with one access at least: the code is run, or skipped. It
+ * is left at its end only, and not by break, return or goto. */
 #define PERDURE_TRACK_REGION(track, name, ...)                                                                     \
   for (perdure_access perdure_accesses_[] = {__VA_ARGS__},                                                         \
                       *perdure_run_ = perdure_track_enter(track, name, __FILE__, __func__, perdure_accesses_,      \

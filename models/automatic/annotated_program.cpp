@@ -69,7 +69,7 @@ const StoredSet& AnnotatedProgram::set(track::SetId id) const {
 void AnnotatedProgram::start(std::unique_ptr<CheckpointStore> store) {
   if (protection_) refuse("start", "it was called before", "call it once");
   protection_ = std::make_unique<Protection>(
-      sets_, std::move(store), policy_, [this](const std::string& said) { told_.push_back(said); }, reports_);
+      sets_, std::move(store), policy_, [this](const std::string& said) { tell(said); }, reports_);
 }
 
 void AnnotatedProgram::must_be_between(const std::string& what) const {
@@ -174,6 +174,13 @@ std::optional<std::vector<std::byte>> AnnotatedProgram::fast_forward(std::span<c
 
 void AnnotatedProgram::ended() const {
   if (protection_) protection_->ended();
+}
+
+// Of many that nobody takes the last ones are kept.
+void AnnotatedProgram::tell(const std::string& said) {
+  constexpr std::size_t kMost = 100;
+  told_.push_back(said);
+  if (told_.size() > kMost) told_.pop_front();
 }
 
 std::optional<std::string> AnnotatedProgram::next_report() {

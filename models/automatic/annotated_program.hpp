@@ -50,6 +50,7 @@ class AnnotatedProgram {
   std::optional<std::string> next_report();
 
  private:
+  void tell(const std::string& said);
   void must_be_between(const std::string& what) const;
   void accesses_of(std::string_view name, const Use& use);
   void check(std::string_view name, const Use& use) const;

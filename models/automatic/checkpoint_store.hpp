@@ -32,6 +32,8 @@ class CheckpointStore {
   virtual bool restore(std::span<const SavedBox> boxes) = 0;
   /// Error: why there is no checkpoint; the run goes on.
   virtual tl::expected<void, std::string> write(std::span<const std::byte> place, std::span<const SavedBox> boxes) = 0;
+  /// In place of write(), on the ranks that cannot; on those that call it this is an error, too. Always an error.
+  virtual tl::expected<void, std::string> refuse(const std::string& why) = 0;
   /// The one written last lacks something: it is no newest() any more.
   virtual void retire_written() = 0;
   /// The one that was restored does, and so do those that were written since.

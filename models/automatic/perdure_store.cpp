@@ -110,6 +110,11 @@ class PerdureStore final : public CheckpointStore {
     return tl::unexpected(why);
   }
 
+  tl::expected<void, std::string> refuse(const std::string& why) override {
+    (void)perdure_checkpoint(native(), nullptr, ++version_);
+    return tl::unexpected(why);
+  }
+
   // Of what was refused there is no version of that number.
   void retire_written() override { (void)perdure_retire(native(), name_.c_str(), version_); }
   void retire_restored() override {

@@ -18,8 +18,8 @@ std::vector<BoxSet> written_of(const track::Tracker& tracker) {
 
 }  // namespace
 
-PlaceChoice::PlaceChoice(std::uint64_t learns, std::string before)
-    : learns_(learns), before_(std::move(before)), learnt_(learns) {}
+PlaceChoice::PlaceChoice(std::uint64_t learns, std::string before, std::vector<std::string> only)
+    : learns_(learns), before_(std::move(before)), only_(std::move(only)), learnt_(learns) {}
 
 // Whoever waits for a checkpoint takes what few loops say, until all are there.
 void PlaceChoice::loop(const track::Tracker& tracker, LoopId id, std::string_view name,
@@ -38,7 +38,9 @@ void PlaceChoice::loop(const track::Tracker& tracker, LoopId id, std::string_vie
   here_ = learnt_.place(size - 1);
   if (!learnt_.full()) return;
   none_ = !chosen_;
-  believed_ = learnt_.repeats() >= size / 4;
+  const std::size_t repeats = learnt_.repeats();
+  believed_ = repeats >= size / 4;
+  step_ = believed_ ? repeats : kShortStep;
   news_ = true;
   if (!believed_ && size < kLonger * learns_) learnt_.take(2 * size);
 }
@@ -50,6 +52,7 @@ void PlaceChoice::learn_anew() {
   calls_ = track::CallsInStep();
   chosen_.reset();
   needed_of_.reset();
+  names_.clear();
   none_ = believed_ = false;
   waits_ = 0;
 }
@@ -72,10 +75,18 @@ std::vector<Candidate> PlaceChoice::possible(const track::Places::Costs& costs) 
   return candidates;
 }
 
+// What is not saved must not be needed, as scratch must not.
+std::vector<track::DataSet> PlaceChoice::judged(const track::Tracker& tracker) const {
+  auto sets = tracker.sets();
+  if (only_.empty()) return sets;
+  for (auto& set : sets) set.scratch = set.scratch || std::find(only_.begin(), only_.end(), set.name) == only_.end();
+  return sets;
+}
+
 // Calls of one loop are told apart where that makes the checkpoint smaller, within as short a time step as does it: a
 // place that comes seldom is waited for.
 void PlaceChoice::choose(const track::Tracker& tracker) {
-  const auto costs = learnt_.costs(tracker.sets(), written_of(tracker));
+  const auto costs = learnt_.costs(judged(tracker), written_of(tracker));
   std::optional<Candidate> best;
   std::optional<LoopId> best_first;
   const auto consider = [&](std::optional<LoopId> first) {
@@ -117,7 +128,7 @@ bool PlaceChoice::news() { return std::exchange(news_, false); }
 track::Report PlaceChoice::report(const track::Tracker& tracker) const {
   track::Report report;
   const auto written = written_of(tracker);
-  const auto costs = learnt_.costs(tracker.sets(), written);
+  const auto costs = learnt_.costs(judged(tracker), written);
   const auto possible = this->possible(costs);
   const auto is_possible = [&](const Candidate& one) {
     return std::any_of(possible.begin(), possible.end(), [&](const auto& other) { return other.place == one.place; });

@@ -20,7 +20,8 @@ class PlaceChoice {
   /// From so many loops, or up to kLonger times as many where these have no time step twice; and only before loops of
   /// this name unless it is "".
   static constexpr std::uint64_t kLonger = 8;
-  PlaceChoice(std::uint64_t learns, std::string before);
+  /// `only`: names of the data sets that are saved, where not all are.
+  PlaceChoice(std::uint64_t learns, std::string before, std::vector<std::string> only = {});
 
   /// The loop that comes next. `between`: a run can go on from there. `waiting`: for a place, and all that was written
   /// could be saved.
@@ -34,8 +35,10 @@ class PlaceChoice {
   void learn_anew();
   /// A checkpoint was made. Where there is no place, what comes behind it may have one.
   void made() {
-    if (none_) learn_anew();
+    if (none_ && learnt_.size() >= kLonger * learns_) learn_anew();
   }
+  /// So many loops a time step has, as far as is known.
+  std::uint64_t step() const { return step_; }
   /// Once after each stretch: report() says more than it did.
   bool news();
   /// But for its name and the size of the state.
@@ -45,9 +48,11 @@ class PlaceChoice {
   void choose(const track::Tracker& tracker);
   std::vector<track::Candidate> possible(const track::Places::Costs& costs) const;
   std::set<track::LoopId> never() const;
+  std::vector<track::DataSet> judged(const track::Tracker& tracker) const;
 
   std::uint64_t learns_;
   std::string before_;
+  std::vector<std::string> only_;
   track::Places learnt_;
   std::vector<bool> between_;  // of the loops of the stretch
   std::map<track::LoopId, std::string> names_;
@@ -57,6 +62,8 @@ class PlaceChoice {
   bool none_ = false;      // of the loops comes again often enough
   bool believed_ = false;  // the stretch is whole, and has its last part twice
   bool news_ = false;
+  static constexpr std::uint64_t kShortStep = 64;
+  std::uint64_t step_ = kShortStep;
   std::optional<std::vector<track::BoxSet>> needed_;  // there, of each data set, of which this had been written
   std::optional<std::vector<track::BoxSet>> needed_of_;
   std::uint64_t waits_ = 0;  // loops

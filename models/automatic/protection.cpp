@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <new>
 
 #include "automatic/failure.hpp"
 #include "track/place_codec.hpp"
@@ -28,7 +29,7 @@ Protection::Protection(std::vector<StoredSet> sets, std::unique_ptr<CheckpointSt
       policy_(std::move(policy)),
       tell_(std::move(tell)),
       reports_(reports),
-      choice_(policy_.learns, policy_.before) {
+      choice_(policy_.learns, policy_.before, policy_.only) {
   declare();
   resume();
   tracker_.initial_phase_done();
@@ -67,11 +68,29 @@ bool Protection::resume_from(const std::vector<std::byte>& bytes) {
                       std::to_string(tracker_.sets().size()) +
                       "): this is another program, or another mesh; run the one that made it, or give this one "
                       "another name");
-  if (!store_->restore(boxes_of(place->saved))) return false;
+  if (!store_->restore(boxes_of(place->saved))) {
+    spoilt_.resize(place->saved.size());
+    for (std::size_t set = 0; set < spoilt_.size(); ++set)
+      for (const Box& box : place->saved[set].boxes()) spoilt_[set].add(box);
+    return false;
+  }
+  check_spoilt(*place);
   goes_on_at_ = place->loop;
   tracker_.resume(std::move(*place));
   restarted_ = true;
   return true;
+}
+
+// What nothing had written by then has to be as the program made it.
+void Protection::check_spoilt(const track::Place& place) const {
+  for (std::size_t set = 0; set < spoilt_.size(); ++set) {
+    BoxSet rest = spoilt_[set];
+    for (const Box& box : place.written[set].boxes()) rest.remove(box);
+    if (!rest.empty())
+      throw Failure(PERDURE_CORRUPT, checkpoint() +
+                                         " of later was damaged, and has filled data that this one needs as "
+                                         "the program makes it: start the program again");
+  }
 }
 
 // Sets that moved on the way have their content where others are by now.
@@ -112,7 +131,8 @@ bool Protection::loop(track::LoopId id, std::string_view name, std::span<const t
     wanted_ = false;
     tracker_.begin_checkpoint();
   }
-  if (region && ++open_.loops > policy_.decides) tracker_.end_region();
+  // What is not decided when the next one is due is saved as it is.
+  if (region && (++open_.loops > policy_.decides || (wanted_ && open_.loops > choice_.step()))) tracker_.end_region();
   const track::Decision& decision = tracker_.loop(id, accesses);
   if (!decision.refused.empty()) refused(decision, name);
   if (decision.restore) arrive();
@@ -145,6 +165,7 @@ void Protection::ended() const {
 }
 
 void Protection::answer(std::span<std::byte> values) {
+  answered_ = true;
   if (!tracker_.answer(values)) {
     const auto& refused = tracker_.loop(0, {}).refused;  // says the same again
     throw Failure(PERDURE_MISMATCH, checkpoint() + ": " + refused);
@@ -152,6 +173,12 @@ void Protection::answer(std::span<std::byte> values) {
 }
 
 std::optional<std::vector<std::byte>> Protection::fast_forward(std::span<const std::byte> payload) {
+  if (answered_ && !forwarded_)
+    throw Failure(PERDURE_INVALID_ARGUMENT,
+                  checkpoint() +
+                      ": values were given before the first fast forward, and a restart that begins there "
+                      "would lack them: go forward first");
+  forwarded_ = true;
   auto there = tracker_.fast_forward(payload);
   if (tracker_.phase() == Tracker::Phase::refused)
     throw Failure(PERDURE_MISMATCH, checkpoint() + ": " + tracker_.loop(0, {}).refused);
@@ -159,7 +186,7 @@ std::optional<std::vector<std::byte>> Protection::fast_forward(std::span<const s
 }
 
 bool Protection::wants_checkpoint() {
-  if (signals_ && signals_->checkpoint_asked()) return true;
+  if (signals_ && (signals_->checkpoint_asked() || signals_->end_asked())) return true;
   const bool due = policy_.every_s > 0 && Clock::now() - wanted_at_ >= std::chrono::duration<double>(policy_.every_s);
   if (due) wanted_at_ = Clock::now();
   return due;
@@ -236,9 +263,14 @@ void Protection::put_aside(const Piece& piece, bool read) {
     const Part part = part_within(owned, piece.box);
     if (part.box.empty()) continue;
     auto& memory = open_.memory;
-    open_.aside.push_back({piece.set, piece.box, part.box, memory.size()});
-    memory.resize(memory.size() + part.box.elements() * set.data.element_bytes);
-    pack(part, set.data.element_bytes, set.x_first, memory.data() + open_.aside.back().offset);
+    try {  // the run goes on, and other ranks know of nothing
+      const std::size_t offset = memory.size();
+      memory.resize(offset + part.box.elements() * set.data.element_bytes);
+      open_.aside.push_back({piece.set, piece.box, part.box, offset});
+      pack(part, set.data.element_bytes, set.x_first, memory.data() + offset);
+    } catch (const std::bad_alloc&) {
+      open_.lost = true;
+    }
   }
   open_.blocking += Clock::now() - began;
 }
@@ -271,7 +303,12 @@ void Protection::closes() {
 
 void Protection::write(const track::Place& place, std::span<const SavedBox> boxes) {
   open_.now.bytes = bytes_of(boxes);
-  const auto done = store_->write(track::encode(place), boxes);
+  const auto encoded = track::encode(place);
+  std::string why;
+  if (open_.lost) why = "this rank has no memory to put aside what is needed";
+  if (place.answers.bytes.size() > track::kMostAnswerBytes)
+    why = "the values that were given so far are more than a checkpoint can have; fast forward now and then";
+  const auto done = why.empty() ? store_->write(encoded, boxes) : store_->refuse(why);
   open_.failed = !done;
   if (open_.failed) tell_("no checkpoint: " + done.error());
   if (signals_ && !open_.failed) end_if_asked();

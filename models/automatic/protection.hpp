@@ -87,6 +87,7 @@ class Protection final : public Follower {
   void declare();
   void resume();
   bool resume_from(const std::vector<std::byte>& bytes);
+  void check_spoilt(const track::Place& place) const;
   void arrive();
   std::vector<SavedBox> boxes_of(const std::vector<track::BoxSet>& saved) const;
   void learn(track::LoopId id, std::string_view name, std::span<const track::Access> accesses, bool between);
@@ -111,7 +112,10 @@ class Protection final : public Follower {
   track::Tracker tracker_{true};
   PlaceChoice choice_;
   bool restarted_ = false, wanted_ = false;
-  bool stale_ = false;  // sets moved since the restart filled them
+  bool stale_ = false;     // sets moved since the restart filled them
+  bool answered_ = false;  // before the first fast_forward()
+  bool forwarded_ = false;
+  std::vector<track::BoxSet> spoilt_;  // by checkpoints that were damaged: they filled it
   std::uint64_t goes_on_at_ = 0;
   std::uint64_t ran_ = 0;  // loops, those that were skipped left out
   Clock::time_point wanted_at_ = Clock::now();
@@ -125,6 +129,7 @@ class Protection final : public Follower {
     Clock::duration blocking{};
     std::vector<track::BoxSet> foreseen;  // what was written of it at once
     bool surprised = false, failed = false;
+    bool lost = false;  // this rank had no memory to put something aside
     struct Aside {
       track::SetId set;
       Box box, own;

@@ -1,8 +1,12 @@
 #include "automatic/signals.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <iterator>
+
+#include "automatic/failure.hpp"
 
 namespace perdure::automatic {
 namespace {
@@ -10,8 +14,17 @@ namespace {
 constexpr int kTaken[] = {SIGTERM, SIGINT, SIGUSR1};
 
 std::atomic<int> end_by{0};
-std::atomic<bool> asked{false};
+std::atomic<bool> asked{false}, taken{false};
+std::atomic<std::int64_t> end_asked_ns{0};
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+
+// Safe in handlers.
+std::int64_t now_ns() {
+  timespec now{};
+  (void)::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
 
 void end_now(int signal) {
   std::signal(signal, SIG_DFL);
@@ -21,24 +34,34 @@ void end_now(int signal) {
 extern "C" void perdure_automatic_on_signal(int signal) {
   asked = true;
   if (signal == SIGUSR1) return;
+  constexpr std::int64_t kTogetherNs = 1'000'000'000;
   int none = 0;
-  if (!end_by.compare_exchange_strong(none, signal)) end_now(signal);
+  if (end_by.compare_exchange_strong(none, signal))
+    end_asked_ns = now_ns();
+  else if (now_ns() - end_asked_ns > kTogetherNs)
+    end_now(signal);
 }
 
 }  // namespace
 
 Signals::Signals() {
+  if (taken.exchange(true))
+    throw Failure(PERDURE_INVALID_ARGUMENT, "signals: another tracker or mesh of this process takes them");
   end_by = 0;
   asked = false;
   struct sigaction mine = {};
   mine.sa_handler = perdure_automatic_on_signal;
   mine.sa_flags = SA_RESTART;
   sigemptyset(&mine.sa_mask);
-  for (std::size_t i = 0; i < std::size(kTaken); ++i) ::sigaction(kTaken[i], &mine, &before_[i]);
+  for (std::size_t i = 0; i < std::size(kTaken); ++i) {
+    ::sigaction(kTaken[i], &mine, &before_[i]);
+    if (before_[i].sa_handler == SIG_IGN) ::sigaction(kTaken[i], &before_[i], nullptr);
+  }
 }
 
 Signals::~Signals() {
   for (std::size_t i = 0; i < std::size(kTaken); ++i) ::sigaction(kTaken[i], &before_[i], nullptr);
+  taken = false;
 }
 
 bool Signals::checkpoint_asked() { return asked.exchange(false); }

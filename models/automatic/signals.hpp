@@ -1,14 +1,16 @@
 #pragma once
 // Signals by which somebody outside asks for a checkpoint: a batch system before the end of an allocation, or a person.
 // SIGTERM and SIGINT ask for one and then the end, SIGUSR1 for one. What the handler does is safe in any code: it sets
-// a number. A second SIGTERM or SIGINT ends the process at once, as if there were no handler.
+// a number. Another SIGTERM or SIGINT, a second later or more, ends the process at once, as if there were no handler:
+// those that come together are one, as launchers send them.
 #include <csignal>
 
 namespace perdure::automatic {
 
 class Signals {
  public:
-  /// Takes the three. One at a time in a process has them: what came before has them again when it ends.
+  /// Takes the three, but for those that the process ignores. What came before has them again when this ends; what was
+  /// asked for and not done by then is forgotten. Throws Failure where another one in the process has them.
   Signals();
   ~Signals();
   Signals(const Signals&) = delete;

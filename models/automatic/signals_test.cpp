@@ -9,6 +9,7 @@
 #include <fstream>
 #include <thread>
 
+#include "automatic/failure.hpp"
 #include "perdure/perdure_track.h"
 #include "support/ranks.hpp"
 #include "support/temporary_directory.hpp"
@@ -17,6 +18,8 @@ namespace perdure::automatic {
 namespace {
 
 using test_support::Rank;
+
+bool raises_in_replay = false;  // of a rank
 
 class SignalledProgram : public testing::Test {
  protected:
@@ -40,6 +43,7 @@ class SignalledProgram : public testing::Test {
     if (perdure_track_replicated(track, &array, &count, &number) != PERDURE_OK) return 1;
     if (perdure_track_start(track) != PERDURE_OK) return 1;
     for (int step = 0; step < kSteps; ++step) {
+      if (raises_in_replay && step == 50) (void)std::raise(SIGUSR1);
       PERDURE_TRACK_REGION(track, "count", perdure_reads_writes(number)) {
         ++count;
         if (step == 200) std::ofstream(marker(rank.rank)) << "here";
@@ -116,12 +120,13 @@ TEST(Signals, GiveTheirHandlersBack) {
   EXPECT_EQ(before.sa_handler, after.sa_handler);
 }
 
-TEST(Signals, EndTheProcessAtOnceWhereTheyComeTwice) {
+TEST(Signals, EndTheProcessAtOnceWhereTheyComeAgain) {
   test_support::RunOptions alone;
   alone.ranks = 1;
   const auto twice = test_support::run_ranks(alone, [](const Rank&) {
     Signals signals;
     (void)std::raise(SIGINT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100));
     (void)std::raise(SIGTERM);
     return 0;
   });
@@ -133,6 +138,43 @@ TEST(Signals, EndTheProcessAtOnceWhereTheyComeTwice) {
     return 0;
   });
   EXPECT_TRUE(once.all(128 + SIGINT)) << once.text();
+}
+
+// The test would end if they were two, and needs a second at most for that.
+TEST(Signals, ThatComeTogetherAreOne) {
+  Signals signals;
+  (void)std::raise(SIGINT);
+  (void)std::raise(SIGTERM);
+  EXPECT_TRUE(signals.end_asked());
+}
+
+TEST(Signals, AreTakenOnceInAProcessAndStayIgnoredWhereTheyWere) {
+  ASSERT_NE(std::signal(SIGINT, SIG_IGN), SIG_ERR);
+  {
+    Signals signals;
+    EXPECT_THROW(Signals(), Failure);
+    (void)std::raise(SIGINT);
+    EXPECT_FALSE(signals.end_asked());
+  }
+  EXPECT_EQ(std::signal(SIGINT, SIG_DFL), SIG_IGN);
+  EXPECT_NO_THROW(Signals());
+}
+
+// A restart asks for the checkpoint when it has come to its place.
+TEST_F(SignalledProgram, IsAskedDuringItsRestartAndSavedBehindIt) {
+  const auto first = signalled(1, SIGTERM);
+  EXPECT_TRUE(first.all(128 + SIGTERM)) << first.text();
+  std::filesystem::remove(marker(0));
+  test_support::RunOptions alone;
+  alone.ranks = 1;
+  alone.in_child = [](int) { raises_in_replay = true; };
+  const auto again = test_support::run_ranks(alone, [&](const Rank& rank) {
+    std::uint64_t at = 0, checkpoints = 0;
+    const int code = life(rank, &at, &checkpoints);
+    if (code != 0) return code;
+    return at > 100 && checkpoints == 1 ? 0 : 4;
+  });
+  EXPECT_TRUE(again.all(0)) << again.text();
 }
 
 }  // namespace

@@ -41,6 +41,8 @@ namespace {
   throw Failure(PERDURE_INVALID_ARGUMENT, object + ": " + why + " (invalid-argument)");
 }
 
+constexpr std::size_t kMostGiven = std::size_t{1} << 30U;
+
 std::string text_or(const char* text, const char* otherwise) { return text == nullptr ? otherwise : text; }
 
 // What `work` throws as a status; the text goes to `text`.
@@ -154,7 +156,11 @@ Part part_of(const StoredSet& set, const perdure_box& given, const std::uint64_t
   auto stride = static_cast<std::int64_t>(set.data.element_bytes);
   for (unsigned d = dimensions; d-- > 0;) {
     part.strides[d] = given.strides == nullptr ? stride : given.strides[d];
-    stride *= part.box.end[d] - part.box.begin[d] + 2 * static_cast<std::int64_t>(ghosts == nullptr ? 0 : ghosts[d]);
+    const std::int64_t halo = ghosts == nullptr ? 0 : index_of(object, ghosts[d]);
+    std::int64_t extent = part.box.end[d] - part.box.begin[d];
+    if (__builtin_add_overflow(extent, halo, &extent) || __builtin_add_overflow(extent, halo, &extent) ||
+        __builtin_mul_overflow(stride, extent, &stride))
+      refuse(object, "box " + part.box.text() + " with its ghosts has 2^63 bytes or more");
   }
   return part;
 }
@@ -178,6 +184,7 @@ AnnotatedProgram::Use use_of(const AnnotatedProgram& program, std::string_view r
   AnnotatedProgram::Use use;
   if (access.mode == PERDURE_GIVES) {
     if (access.address == nullptr || access.bytes == 0) refuse(object, "a value that it gives has no address or size");
+    if (access.bytes > kMostGiven) refuse(object, "a value that it gives has more than 2^30 bytes");
     use.gives = {static_cast<std::byte*>(access.address), access.bytes};
     return use;
   }
@@ -283,8 +290,8 @@ perdure_status perdure_track_moved(perdure_track_t* track, int data, const perdu
 // Ranks skip together, and need no agreement then.
 perdure_status perdure_track_tick(perdure_track_t* track) {
   return on_track(track, [&](AnnotatedProgram& program) {
+    if (program.skips()) return;  // and what a signal asks for is asked for later
     const bool mine = program.wants_checkpoint();
-    if (program.skips()) return;
     int any = 0;
     const perdure_status status = perdure_any(track->handle, mine ? 1 : 0, &any);
     if (status != PERDURE_OK) throw Failure(status, perdure_error_text(track->handle));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <random>
 
@@ -555,6 +556,107 @@ TEST_F(AnnotatedRegions, WithoutATrackerAreRun) {
   int runs = 0;
   PERDURE_TRACK_REGION(nullptr, "alone", perdure_touches_all()) { ++runs; }
   EXPECT_EQ(runs, 1);
+}
+
+// What is written once, and touched by no step, keeps no checkpoint open.
+TEST_F(AnnotatedRegions, AreSavedWhereSomeDataIsNeverTouchedAgain) {
+  perdure_track_policy policy{};
+  policy.learns = 64;
+  policy.every_regions = 100;
+  OneTracker one(options(), policy);
+  std::int64_t once = 0, value = 0;
+  int numbers[2] = {};
+  perdure_array array{"once", "i8", 0, nullptr, nullptr, 0, nullptr, nullptr};
+  ASSERT_EQ(perdure_track_replicated(one.track, &array, &once, &numbers[0]), PERDURE_OK);
+  array.name = "value";
+  ASSERT_EQ(perdure_track_replicated(one.track, &array, &value, &numbers[1]), PERDURE_OK);
+  ASSERT_EQ(perdure_track_start(one.track), PERDURE_OK);
+  PERDURE_TRACK_REGION(one.track, "set up", perdure_writes(numbers[0])) { once = 7; }
+  for (int step = 0; step < 1000; ++step) PERDURE_TRACK_REGION(one.track, "add", perdure_reads_writes(numbers[1])) {
+      ++value;
+    }
+  perdure_track_info info{};
+  ASSERT_EQ(perdure_track_get_info(one.track, &info), PERDURE_OK);
+  EXPECT_GE(info.checkpoints, 4U);
+  EXPECT_EQ(info.last_bytes, 16U);
+}
+
+// A row of a table in each step, all of which is read in the end: rows that were written while places were learnt are
+// not taken for what will be written again.
+TEST_F(AnnotatedRegions, OfATableThatGrowsLoseNoRow) {
+  constexpr std::int64_t kRowsOfTable = 300;
+  for (const std::int64_t dies : {std::int64_t{250}, std::int64_t{-1}}) {
+    perdure_track_policy policy{};
+    policy.learns = 16;
+    policy.every_regions = 20;
+    OneTracker one(options(), policy);
+    std::vector<std::int64_t> table(kRowsOfTable);
+    std::int64_t value = 0;
+    int numbers[2] = {};
+    const std::uint64_t rows = kRowsOfTable, none = 0;
+    const perdure_array whole{"table", "i8", 1, &rows, nullptr, 0, nullptr, nullptr};
+    const perdure_array array{"value", "i8", 0, nullptr, nullptr, 0, nullptr, nullptr};
+    const perdure_box all{table.data(), &none, &rows, nullptr};
+    ASSERT_EQ(perdure_track_array(one.track, &whole, &all, 1, &numbers[0]), PERDURE_OK);
+    ASSERT_EQ(perdure_track_replicated(one.track, &array, &value, &numbers[1]), PERDURE_OK);
+    ASSERT_EQ(perdure_track_start(one.track), PERDURE_OK);
+    for (std::int64_t step = 0; step < (dies < 0 ? kRowsOfTable : dies); ++step) {
+      PERDURE_TRACK_REGION(one.track, "advance", perdure_reads_writes(numbers[1])) { value = mixed(value, step); }
+      const auto first = static_cast<std::uint64_t>(step), behind = first + 1;
+      PERDURE_TRACK_REGION(one.track, "record", perdure_reads(numbers[1]),
+                           perdure_within(perdure_writes(numbers[0]), &first, &behind)) {
+        table[first] = value;
+      }
+    }
+    if (dies >= 0) continue;
+    PERDURE_TRACK_REGION(one.track, "output", perdure_reads(numbers[0])) {
+      std::int64_t expected = 0;
+      for (std::int64_t step = 0; step < kRowsOfTable; ++step)
+        ASSERT_EQ(table[static_cast<std::size_t>(step)], expected = mixed(expected, step)) << step;
+    }
+    perdure_track_info info{};
+    ASSERT_EQ(perdure_track_get_info(one.track, &info), PERDURE_OK);
+    EXPECT_EQ(info.restarted, 1);
+  }
+}
+
+// A list that is enough before one of two regions alone is so in every life.
+TEST_F(AnnotatedRegions, WithAListAreSavedWhereItIsEnough) {
+  for (int life = 0; life < 3; ++life) {
+    const char* only[] = {"u"};
+    perdure_track_policy policy{};
+    policy.only = only;
+    policy.only_count = 1;
+    policy.learns = 16;
+    policy.every_regions = 100;
+    OneTracker one(options(), policy);
+    double u = 1, v = 2;
+    int numbers[2] = {};
+    perdure_array array{"u", "f8", 0, nullptr, nullptr, 0, nullptr, nullptr};
+    ASSERT_EQ(perdure_track_replicated(one.track, &array, &u, &numbers[0]), PERDURE_OK);
+    array.name = "v";
+    ASSERT_EQ(perdure_track_replicated(one.track, &array, &v, &numbers[1]), PERDURE_OK);
+    ASSERT_EQ(perdure_track_start(one.track), PERDURE_OK);
+    for (int step = 0; step < 200 * (life + 1); ++step) {
+      PERDURE_TRACK_REGION(one.track, "A", perdure_reads(numbers[0]), perdure_writes(numbers[1])) { v = u + 1; }
+      PERDURE_TRACK_REGION(one.track, "B", perdure_reads(numbers[1]), perdure_writes(numbers[0])) { u = v; }
+    }
+    perdure_track_info info{};
+    ASSERT_EQ(perdure_track_get_info(one.track, &info), PERDURE_OK);
+    EXPECT_GE(info.checkpoints, 2U) << "life " << life;
+    EXPECT_EQ(info.restarted, life > 0 ? 1 : 0);
+    EXPECT_EQ(u, 1 + 200 * (life + 1));
+  }
+}
+
+TEST_F(AnnotatedRegions, ThatGiveValuesBeforeTheFirstFastForwardAreRefusedAtOnce) {
+  OneTracker one(options(), {});
+  double norm = 0;
+  ASSERT_EQ(perdure_track_start(one.track), PERDURE_OK);
+  PERDURE_TRACK_REGION(one.track, "norm", perdure_gives(&norm, sizeof norm)) { norm = 3; }
+  int step = 0, jumped = 0;
+  EXPECT_EQ(perdure_track_fast_forward(one.track, &step, sizeof step, &jumped), PERDURE_INVALID_ARGUMENT);
+  EXPECT_THAT(perdure_track_error_text(one.track), HasSubstr("before the first fast forward"));
 }
 
 // The list of data lacks what is read.

@@ -12,7 +12,6 @@ using base::Json;
 using base::Result;
 
 constexpr const char* kObject = "place of the checkpoint";
-constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
 
 Json json_of(const Box& box) {
   Json numbers = Json::array();
@@ -84,8 +83,8 @@ Result<std::vector<DataSet>> data_sets_of(const Json& place) {
 Result<Answers> answers_of(const Json& place) {
   Answers answers;
   if (!place.contains("answers") || !place.contains("lengths")) return damaged("it has no answers");
-  PERDURE_TRY(answers.bytes, base::binary_of(place["answers"], kMostBytes, "answers", kObject));
-  PERDURE_TRY(const auto lengths, base::binary_of(place["lengths"], kMostBytes, "lengths", kObject));
+  PERDURE_TRY(answers.bytes, base::binary_of(place["answers"], kMostAnswerBytes, "answers", kObject));
+  PERDURE_TRY(const auto lengths, base::binary_of(place["lengths"], kMostAnswerBytes, "lengths", kObject));
   if (lengths.size() % sizeof(std::uint32_t) != 0) return damaged("the lengths of its answers are none");
   answers.lengths.resize(lengths.size() / sizeof(std::uint32_t));
   if (!lengths.empty()) std::memcpy(answers.lengths.data(), lengths.data(), lengths.size());
@@ -118,7 +117,7 @@ Result<Place> place_of(std::span<const std::byte> bytes) {
   PERDURE_TRY(place.written, sets_of(json, "written", place.sets));
   PERDURE_TRY(place.saved, sets_of(json, "saved", place.sets));
   if (json.contains("payload")) {
-    PERDURE_TRY(auto payload, base::binary_of(json["payload"], kMostBytes, "payload", kObject));
+    PERDURE_TRY(auto payload, base::binary_of(json["payload"], kMostAnswerBytes, "payload", kObject));
     place.payload = std::move(payload);
   }
   return place;

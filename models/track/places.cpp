@@ -3,9 +3,29 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <utility>
 
 namespace perdure::track {
 namespace {
+
+// FNV-1a over numbers.
+std::uint64_t hash_of(std::span<const Access> accesses) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  const auto mix = [&](std::uint64_t number) { hash = (hash ^ number ^ number >> 29U) * 0x100000001b3ULL; };
+  const auto mix_box = [&](const Box& box) {
+    mix(box.dimensions);
+    for (unsigned d = 0; d < box.dimensions; ++d) {
+      mix(static_cast<std::uint64_t>(box.begin[d]));
+      mix(static_cast<std::uint64_t>(box.end[d]));
+    }
+  };
+  for (const Access& access : accesses) {
+    mix(access.set * 4 + static_cast<std::uint64_t>(access.mode));
+    if (access.does_read()) mix_box(access.read);
+    if (access.does_write()) mix_box(access.written);
+  }
+  return hash;
+}
 
 /// Backwards through the loops: of all that was written, what is read before it is written again, and what no later
 /// loop touches.
@@ -83,6 +103,7 @@ void Places::record(LoopId id, std::span<const Access> accesses) {
   if (full()) return;
   ids_.push_back(id);
   places_.push_back(id);
+  does_.push_back(hash_of(accesses));
   accesses_.insert(accesses_.end(), accesses.begin(), accesses.end());
   ends_.push_back(accesses_.size());
 }
@@ -90,6 +111,7 @@ void Places::record(LoopId id, std::span<const Access> accesses) {
 void Places::clear() {
   ids_.clear();
   places_.clear();
+  does_.clear();
   ends_.clear();
   accesses_.clear();
 }
@@ -98,7 +120,7 @@ void Places::clear() {
 // end.
 std::size_t Places::repeats() const {
   const std::size_t size = ids_.size();
-  const auto at = [&](std::size_t back) { return places_[size - 1 - back]; };
+  const auto at = [&](std::size_t back) { return std::pair(places_[size - 1 - back], does_[size - 1 - back]); };
   std::vector<std::size_t> same(size);
   std::size_t left = 0, right = 0, longest = 0;
   for (std::size_t i = 1; i < size; ++i) {

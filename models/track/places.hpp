@@ -61,8 +61,8 @@ class Places {
   /// Loops with which a time step may begin: of each number of times that one is called, those that are called more
   /// often first.
   std::vector<LoopId> firsts() const;
-  /// The longest stretch at the end that is the same as what came just before it: so many loops of a program in equal
-  /// time steps. 0: there is none.
+  /// The longest stretch at the end that is the same as what came just before it, in its places and in what its loops
+  /// read and write: so many loops of a program in equal time steps. 0: there is none.
   std::size_t repeats() const;
   bool full() const { return ids_.size() >= most_loops_; }
   std::size_t size() const { return ids_.size(); }
@@ -88,7 +88,8 @@ class Places {
   void each_known(std::span<const BoxSet> written, const Take& take) const;
   std::size_t most_loops_;
   std::vector<LoopId> ids_, places_;
-  std::vector<std::size_t> ends_;  // of the loops' accesses
+  std::vector<std::uint64_t> does_;  // what each loop does, hashed
+  std::vector<std::size_t> ends_;    // of the loops' accesses
   std::vector<Access> accesses_;
 };
 
