@@ -38,9 +38,8 @@ void PlaceChoice::loop(const track::Tracker& tracker, LoopId id, std::string_vie
   here_ = learnt_.place(size - 1);
   if (!learnt_.full()) return;
   none_ = !chosen_;
-  const std::size_t repeats = learnt_.repeats();
-  believed_ = repeats >= size / 4;
-  step_ = believed_ ? repeats : kShortStep;
+  believed_ = learnt_.repeats() >= size / 4;
+  step_ = believed_ ? learnt_.period() : kShortStep;
   news_ = true;
   if (!believed_ && size < kLonger * learns_) learnt_.take(2 * size);
 }
@@ -139,7 +138,7 @@ track::Report PlaceChoice::report(const track::Tracker& tracker) const {
   if (chosen_)
     if (const auto saved = learnt_.saved_before(*chosen_, tracker.sets(), written))
       report.sets = track::explained(tracker.sets(), written, *saved);
-  const std::size_t step = learnt_.repeats(), begin = costs.size() - 2 * step;
+  const std::size_t step = learnt_.period(), begin = costs.size() - 2 * step;
   for (std::size_t i = begin; i < begin + step; ++i)
     report.step.push_back({names_.at(learnt_.loop(i)), costs[i] ? std::optional(costs[i]->bytes) : std::nullopt});
   return report;

@@ -116,20 +116,36 @@ void Places::clear() {
   accesses_.clear();
 }
 
-// From the end backwards, by the Z algorithm: how far the loops before loop number i of that order are as those at the
-// end.
-std::size_t Places::repeats() const {
+// Of each number of loops from the end backwards: how far the loops before them are as those at the end. (The Z
+// algorithm.)
+std::vector<std::size_t> Places::same_at_the_end() const {
   const std::size_t size = ids_.size();
   const auto at = [&](std::size_t back) { return std::pair(places_[size - 1 - back], does_[size - 1 - back]); };
   std::vector<std::size_t> same(size);
-  std::size_t left = 0, right = 0, longest = 0;
+  std::size_t left = 0, right = 0;
   for (std::size_t i = 1; i < size; ++i) {
     if (i < right) same[i] = std::min(right - i, same[i - left]);
     while (i + same[i] < size && at(same[i]) == at(i + same[i])) ++same[i];
     if (i + same[i] > right) left = i, right = i + same[i];
-    if (same[i] >= i) longest = i;
   }
+  return same;
+}
+
+std::size_t Places::repeats() const {
+  const auto same = same_at_the_end();
+  std::size_t longest = 0;
+  for (std::size_t i = 1; i < same.size(); ++i)
+    if (same[i] >= i) longest = i;
   return longest;
+}
+
+// All that the longest stretch covers with the one before it comes of it.
+std::size_t Places::period() const {
+  const auto same = same_at_the_end();
+  const std::size_t covers = 2 * repeats();
+  for (std::size_t i = 1; i <= covers / 2; ++i)
+    if (i + same[i] >= covers) return i;
+  return 0;
 }
 
 std::span<const Access> Places::accesses_of(std::size_t loop) const {

@@ -64,6 +64,8 @@ class Places {
   /// The longest stretch at the end that is the same as what came just before it, in its places and in what its loops
   /// read and write: so many loops of a program in equal time steps. 0: there is none.
   std::size_t repeats() const;
+  /// Of these the fewest that come again and again: one time step. 0: there is none.
+  std::size_t period() const;
   bool full() const { return ids_.size() >= most_loops_; }
   std::size_t size() const { return ids_.size(); }
   LoopId loop(std::size_t at) const { return ids_[at]; }
@@ -83,6 +85,7 @@ class Places {
   std::vector<Candidate> candidates(const Costs& costs) const;
 
  private:
+  std::vector<std::size_t> same_at_the_end() const;
   std::span<const Access> accesses_of(std::size_t loop) const;
   template <class Take>
   void each_known(std::span<const BoxSet> written, const Take& take) const;

@@ -135,6 +135,7 @@ TEST_F(TimeSteps, HaveAPlaceForEachCallOfALoop) {
   EXPECT_EQ(calls.place(loop_id("begin", "")), places.place(0)) << "it goes on behind the stretch";
   EXPECT_EQ(calls.place(flux), places.place(1));
   EXPECT_EQ(places.repeats(), 21U);
+  EXPECT_EQ(places.period(), 7U);
 }
 
 TEST_F(TimeSteps, HaveNoPlaceBeforeTheFirstOfThemBegins) {
@@ -160,6 +161,7 @@ TEST_F(TimeSteps, RepeatTheMostThatTheStretchHasTwice) {
   call("once", {});
   steps(5);
   EXPECT_EQ(places.repeats(), 8U) << "two steps, and two before them";
+  EXPECT_EQ(places.period(), 4U) << "one";
   call("other", {});
   EXPECT_EQ(places.repeats(), 0U);
   call("other", {});
@@ -175,6 +177,11 @@ TEST_F(TimeSteps, RepeatTheMostThatTheStretchHasTwice) {
                      ids.end() - 2 * static_cast<std::ptrdiff_t>(p)))
         expected = p;
     ASSERT_EQ(places.repeats(), expected) << round;
+    const auto begin = ids.end() - 2 * static_cast<std::ptrdiff_t>(expected);
+    std::size_t period = 0;
+    for (std::size_t p = expected; p > 0; --p)
+      if (std::equal(begin + static_cast<std::ptrdiff_t>(p), ids.end(), begin)) period = p;
+    ASSERT_EQ(places.period(), period) << round;
   }
 }
 
