@@ -41,7 +41,8 @@ void PlaceChoice::loop(const track::Tracker& tracker, LoopId id, std::string_vie
   believed_ = learnt_.repeats() >= size / 4;
   step_ = believed_ ? learnt_.period() : kShortStep;
   news_ = true;
-  if (!believed_ && size < kLonger * learns_) learnt_.take(2 * size);
+  // Soon again: the end may lie just behind something that comes seldom.
+  if (!believed_ && size < kLonger * learns_) learnt_.take(size + size / 4 + 1);
 }
 
 void PlaceChoice::learn_anew() {
