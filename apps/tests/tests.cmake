@@ -83,6 +83,8 @@ if(NOT PERDURE_SANITIZE)  # several times as slow
   mesh_app_test(Apps.TealeafReproducesItsBitsOnAnyNumberOfRanksAndThreads tealeaf_reproducible ${tea_bm_1})
   mesh_app_test(Apps.TaylorGreenLosesTheEnergyThatFrictionTakes taylor_energy ${taylor_green})
   mesh_app_test(Apps.TaylorGreenConvergesWithTheFourthOrder taylor_order ${taylor_green})
+  mesh_app_test(Apps.TaylorGreenHasTheEnergyAndEnstrophyOfASpectralReference taylor_spectral ${taylor_green}
+    ${PERDURE_SYSTEM_PYTHON})
   mesh_app_test(Apps.TaylorGreenReproducesItsBitsOnAnyNumberOfRanksAndThreads taylor_reproducible ${taylor_green})
 endif()
 
