@@ -17,23 +17,6 @@ using Mode = track::Access::Mode;
 
 std::string called(const StoredSet& set) { return "data '" + set.data.name + "'"; }
 
-// As perdure_describe() takes it, with a number behind it.
-bool is_name(std::string_view name) {
-  constexpr std::size_t kMost = 56;
-  const auto letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
-  const auto good = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-'; };
-  return !name.empty() && name.size() <= kMost && letter(name[0]) && std::all_of(name.begin(), name.end(), good);
-}
-
-// Room for the boxes' own words in a description of at most 1024 bytes.
-void check_texts(const StoredSet& set) {
-  constexpr std::size_t kMostUnit = 64, kMostDescription = 800;
-  if (!is_name(set.data.name))
-    refuse(called(set), "its name cannot be", "take 1 to 56 of A-Z a-z 0-9 . _ -, beginning with a letter");
-  if (set.unit.size() > kMostUnit || set.description.size() > kMostDescription)
-    refuse(called(set), "its unit or description is too long", "they have at most 64 and 800 bytes");
-}
-
 void check_parts(const StoredSet& set, const std::vector<Part>& owned) {
   for (const Part& part : owned) {
     if (part.box.empty() || !set.data.box.contains(part.box))
@@ -51,7 +34,8 @@ bool same_boxes(const std::vector<Part>& one, const std::vector<Part>& other) {
 
 track::SetId AnnotatedProgram::declare(StoredSet set) {
   if (protection_) refuse(called(set), "it is declared after the start", "declare all data before it");
-  check_texts(set);
+  if (const std::string defect = defect_of_texts(set.data.name, set.unit, set.description); !defect.empty())
+    refuse(called(set), defect, "");
   if (const std::string defect = track::defect_of(set.data); !defect.empty()) refuse(called(set), defect, "");
   for (const StoredSet& other : sets_)
     if (other.data.name == set.data.name) refuse(called(set), "there is one of that name", "give it another one");

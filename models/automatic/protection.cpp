@@ -88,7 +88,7 @@ void Protection::check_spoilt(const track::Place& place) const {
     for (const Box& box : place.written[set].boxes()) rest.remove(box);
     if (!rest.empty())
       throw Failure(PERDURE_CORRUPT, checkpoint() +
-                                         " of later was damaged, and has filled data that this one needs as "
+                                         ": a later version was damaged, and has filled data that this one needs as "
                                          "the program makes it: start the program again");
   }
 }
@@ -303,12 +303,11 @@ void Protection::closes() {
 
 void Protection::write(const track::Place& place, std::span<const SavedBox> boxes) {
   open_.now.bytes = bytes_of(boxes);
-  const auto encoded = track::encode(place);
   std::string why;
   if (open_.lost) why = "this rank has no memory to put aside what is needed";
   if (place.answers.bytes.size() > track::kMostAnswerBytes)
     why = "the values that were given so far are more than a checkpoint can have; fast forward now and then";
-  const auto done = why.empty() ? store_->write(encoded, boxes) : store_->refuse(why);
+  const auto done = why.empty() ? store_->write(track::encode(place), boxes) : store_->refuse(why);
   open_.failed = !done;
   if (open_.failed) tell_("no checkpoint: " + done.error());
   if (signals_ && !open_.failed) end_if_asked();

@@ -1,5 +1,6 @@
 #include "automatic/stored_set.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace perdure::automatic {
@@ -34,6 +35,18 @@ std::byte* pack(const Part& part, std::size_t element_bytes, bool x_first, unsig
 }
 
 }  // namespace
+
+// With room for what a box says of itself in a description of at most 1024 bytes.
+std::string defect_of_texts(std::string_view name, std::string_view unit, std::string_view description) {
+  constexpr std::size_t kMostName = 56, kMostUnit = 64, kMostDescription = 800;
+  const auto letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
+  const auto good = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-'; };
+  if (name.empty() || name.size() > kMostName || !letter(name[0]) || !std::all_of(name.begin(), name.end(), good))
+    return "its name cannot be: a name has 1 to 56 of the characters A-Z a-z 0-9 . _ -, beginning with a letter";
+  if (unit.size() > kMostUnit || description.size() > kMostDescription)
+    return "its unit has at most 64 bytes, and its description 800";
+  return {};
+}
 
 std::byte* Part::at(const Index& index) const {
   std::int64_t offset = 0;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "track/access.hpp"
@@ -26,6 +27,10 @@ Part part_within(const Part& part, const Box& box);
 std::byte* pack(const Part& part, std::size_t element_bytes, bool x_first, std::byte* packed);
 /// The same elements as they lie there.
 Part packed_part(const Part& part, std::size_t element_bytes, bool x_first, std::byte* packed);
+
+/// Why checkpoints could not have what a data set is called, or what is said of it; empty where they can. A name has 1
+/// to 56 of A-Z a-z 0-9 . _ -, beginning with a letter: as perdure_describe() takes it, with a number behind it.
+std::string defect_of_texts(std::string_view name, std::string_view unit, std::string_view description);
 
 struct StoredSet {
   track::DataSet data;

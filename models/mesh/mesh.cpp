@@ -6,6 +6,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "automatic/stored_set.hpp"
+
 namespace perdure::mesh {
 namespace {
 
@@ -41,14 +43,6 @@ std::string defect_of(const Block& block, const Box& range, std::span<const Use>
   return {};
 }
 
-// As perdure_describe() takes it, with a number behind it.
-bool is_name(std::string_view name) {
-  constexpr std::size_t kMost = 56;
-  const auto letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
-  const auto good = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-'; };
-  return !name.empty() && name.size() <= kMost && letter(name[0]) && std::all_of(name.begin(), name.end(), good);
-}
-
 std::string_view base_name(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
 
 }  // namespace
@@ -77,11 +71,9 @@ void Mesh::add(std::unique_ptr<Dataset> set) {
   if (follower_) refuse(what, "it is declared behind protect(), where no restart could have it: declare it before");
   for (const auto& other : sets_)
     if (other->name() == set->name()) refuse(what, "there is one of that name");
-  if (!is_name(set->name()))
-    refuse(what, "a name has 1 to 56 of the characters A-Z a-z 0-9 . _ -, beginning with a letter");
-  constexpr std::size_t kMostUnit = 64, kMostDescription = 800;
-  if (set->shape().unit.size() > kMostUnit || set->shape().description.size() > kMostDescription)
-    refuse(what, "its unit has at most 64 bytes, and its description 800");
+  const Shape& shape = set->shape();
+  if (const auto why = automatic::defect_of_texts(set->name(), shape.unit, shape.description); !why.empty())
+    refuse(what, why);
   const Division& division = set->block().division;
   for (unsigned d = 0; d < division.dimensions(); ++d)
     if (division.grid()[d] > 1 && set->block().cells[d] / division.grid()[d] < set->shape().halo)
@@ -193,11 +185,17 @@ void Mesh::collect(std::initializer_list<Reduction*> reductions) {
 }
 
 bool Mesh::look(LoopName name, const Box& range, std::initializer_list<const Dataset*> sets) {
+  std::vector<Part> parts;
+  for (const Dataset* set : sets) parts.push_back({set, range});
+  return look(name, parts);
+}
+
+bool Mesh::look(LoopName name, std::span<const Part> parts) {
   if (!follower_) return true;
   accesses_.clear();
-  for (const Dataset* set : sets)
-    if (const Box box = intersection(range, set->whole()); !box.empty())
-      accesses_.push_back(track::Access::reads(set->id, box));
+  for (const Part& part : parts)
+    if (const Box box = intersection(part.range, part.set->whole()); !box.empty())
+      accesses_.push_back(track::Access::reads(part.set->id, box));
   return follower_->loop(id_of(name), name.text, accesses_, open_reductions_ == 0);
 }
 
