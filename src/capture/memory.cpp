@@ -28,6 +28,12 @@ std::vector<ChunkRange> cut(std::uint64_t total, std::uint64_t chunk_bytes) {
   return chunks;
 }
 
+std::uint64_t chunk_bytes_of_parts(std::uint64_t total, std::uint64_t most) {
+  constexpr std::uint64_t kUnit = 4 * base::MiB;  // shorter ones are not read sooner
+  constexpr std::uint64_t kChunks = 16;
+  return std::min(std::max(base::round_up(total / kChunks, kUnit), kUnit), most);
+}
+
 base::Status MemorySource::read(ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) {
   gathered_.clear();
   const auto pass_on = [&]() -> base::Status {

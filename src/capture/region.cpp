@@ -69,6 +69,7 @@ base::Status RegionTable::protect(const Region& region) {
   entry = region;
   if (!entry.label) entry.label = label;
   bytes_ += region.bytes();
+  if (region.part) ++parts_;
   return {};
 }
 
@@ -93,6 +94,7 @@ void RegionTable::place(std::int32_t id, std::shared_ptr<const ArrayPart> placed
 void RegionTable::forget(const Region& region) {
   if (occupied(region) > 0) order_.remove(begin_of(region));
   bytes_ -= region.bytes();
+  if (region.part) --parts_;
 }
 
 const Region* RegionTable::find(std::int32_t id) const {

@@ -41,6 +41,7 @@ class RegionTable {
   const Region* find(std::int32_t id) const;
   const std::map<std::int32_t, Region>& regions() const { return regions_; }
   std::uint64_t bytes() const { return bytes_; }
+  bool has_parts() const { return parts_ > 0; }  ///< of arrays
   std::vector<segment::RegionEntry> entries() const;
   /// PERDURE_NOT_FOUND when it is not protected; PERDURE_INVALID_ARGUMENT for what is no label, or a part of an array,
   /// which got its label when it was declared.
@@ -56,6 +57,7 @@ class RegionTable {
   std::map<std::int32_t, Region> regions_;
   AddressOrder<std::uintptr_t> order_;  // of those that have bytes
   std::uint64_t bytes_ = 0;             // of all
+  std::size_t parts_ = 0;               // of arrays
   std::uint64_t arrays_changed_ = 0;
 };
 

@@ -23,6 +23,11 @@ struct ChunkRange {
 /// are cut like this, whatever their source (docs/format/segment.md).
 std::vector<ChunkRange> cut(std::uint64_t total, std::uint64_t chunk_bytes);
 
+/// How long the chunks of a capture of `total` bytes with parts of arrays are, where nobody chose: about a 16th of it,
+/// whole units of 4 MiB, at most `most`. Ranks of another launch will want some of its bytes, and who needs any of a
+/// chunk reads and hashes all of it.
+std::uint64_t chunk_bytes_of_parts(std::uint64_t total, std::uint64_t most);
+
 /// What a capture that begins now will consist of.
 struct Description {
   std::vector<segment::RegionEntry> entries;  ///< for the manifest; their bytes follow each other in this order

@@ -65,6 +65,7 @@ base::Status Job::configure(const char* options) {
   PERDURE_CHECK(ready);
   if (!config) return base::fail(config.error());
   engine_.set_prefault(config_.boolean("tier.memory.prefault"));
+  engine_.set_short_parts(config_.value("chunk_bytes").origin == config::Origin::default_value);
   PERDURE_CHECK(choose_cpus());
   PERDURE_TRY(aggregation_, plan::parse_aggregation(config_.text("segment.per")));
   PERDURE_TRY(store_, store::make_store(config_.text("store.path"), config_.below("store.")));

@@ -22,9 +22,13 @@ void NodeEngine::disconnect() {
   announced_.clear();
 }
 
+std::uint64_t NodeEngine::chunk_bytes_of(std::uint64_t capture_bytes, bool has_parts) const {
+  return short_parts_ && has_parts ? capture::chunk_bytes_of_parts(capture_bytes, chunk_bytes_) : chunk_bytes_;
+}
+
 base::Status NodeEngine::announce() {
   std::vector<std::uint64_t> sizes;
-  for (const auto& range : capture::cut(expected_, chunk_bytes_)) sizes.push_back(range.length);
+  for (const auto& range : capture::cut(expected_, chunk_bytes_of(expected_, expected_parts_))) sizes.push_back(range.length);
   if (sizes == announced_) return {};
   PERDURE_TRY(const auto reply, channel_.call(ipc::Reserve{sizes}));
   announced_ = sizes;

@@ -15,6 +15,8 @@ class NodeEngine {
   /// Before connect(): where memory is backed ahead of a capture, and whether it is.
   void prefault_on(const os::CpuSet& cpus) { prefaulter_.run_on(cpus); }
   void set_prefault(bool on) { prefault_ = on; }
+  /// Before connect(): captures with parts of arrays have shorter chunks than others.
+  void set_short_parts(bool on) { short_parts_ = on; }
 
   SlotPrefaulter& prefaulter() { return prefaulter_; }
 
@@ -28,12 +30,18 @@ class NodeEngine {
 
   ipc::Channel& channel() { return channel_; }
   tier::SlotIo& slots() { return slots_; }
+  /// The longest that a chunk may be.
   std::uint64_t chunk_bytes() const { return chunk_bytes_; }
+  /// How long chunks are of a capture of so many bytes.
+  std::uint64_t chunk_bytes_of(std::uint64_t capture_bytes, bool has_parts) const;
   bool paced() const { return paced_; }
   const std::string& directory() const { return directory_; }
 
-  /// The size of this rank's next capture. The engine is told by the next announce(), or when it is another one.
-  void expect(std::uint64_t capture_bytes) { expected_ = capture_bytes; }
+  /// This rank's next capture. The engine is told by the next announce(), or when it is another one.
+  void expect(std::uint64_t capture_bytes, bool has_parts) {
+    expected_ = capture_bytes;
+    expected_parts_ = has_parts;
+  }
   /// Tells the engine the sizes of the chunks that are expected, where they changed.
   base::Status announce();
   /// What this node holds of the name; of all names when it is empty.
@@ -45,9 +53,11 @@ class NodeEngine {
   std::uint64_t chunk_bytes_ = 0;
   bool paced_ = false;  // the engine emulates tiers: it says when a chunk is written
   bool prefault_ = false;
+  bool short_parts_ = false;
   tier::SlotIo slots_;
   SlotPrefaulter prefaulter_{slots_};
   std::uint64_t expected_ = 0;            // bytes of the next capture
+  bool expected_parts_ = false;           // it has parts of arrays
   std::vector<std::uint64_t> announced_;  // sizes of chunks
 };
 

@@ -55,13 +55,13 @@ base::Status Session::protect(const capture::Region& region) {
                       "this rank has " + std::to_string(kMaxRegions) + " regions already, the most there can be",
                       "put what lies side by side in memory into one region");
   PERDURE_CHECK(regions_.protect(region));
-  job_->engine().expect(regions_.bytes());
+  job_->engine().expect(regions_.bytes(), regions_.has_parts());
   return {};
 }
 
 base::Status Session::unprotect(std::int32_t id) {
   PERDURE_CHECK(regions_.unprotect(id));
-  job_->engine().expect(regions_.bytes());
+  job_->engine().expect(regions_.bytes(), regions_.has_parts());
   return {};
 }
 

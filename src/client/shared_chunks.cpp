@@ -11,6 +11,10 @@
 namespace perdure::client {
 namespace {
 
+// By each rank before the others take it: so much at least, and no more rounds than these if no chunk is larger.
+constexpr std::uint64_t kLentAtOnce = 4 * base::MiB;
+constexpr std::uint64_t kRounds = 16;
+
 plan::StoredChunk chunk_of(const ipc::GuestChunk& guest) { return {guest.rank, guest.chunk}; }
 
 std::string chunk_name(const plan::StoredChunk& chunk) {
@@ -179,19 +183,45 @@ base::Status SharedChunks::lend(const plan::ChunkReading& reading, const Take& t
   return {};
 }
 
+// In rounds: what one round has lent makes room for the next one, in slots that have memory and are in the caches. Not
+// in many, because in each of them all wait for the slowest.
 base::Status SharedChunks::read_shared(const std::vector<const plan::ChunkReading*>& shared, const Take& take) {
-  bool lends = false;
+  Lending lending;
+  PERDURE_CHECK(agree_after(job_.comm(), "restore", [&]() -> base::Status {
+    std::uint64_t bytes = 0;
+    for (const auto* reading : shared) {
+      if (reading->reader != job_.rank()) continue;
+      lending.left.push_back(reading);
+      bytes += reading->bytes;
+    }
+    std::reverse(lending.left.begin(), lending.left.end());
+    lending.at_once = std::max(kLentAtOnce, bytes / kRounds);
+    lending.takes = !shared.empty();
+    return {};
+  }));
+  for (bool over = false; !over;) {
+    PERDURE_TRY(over, lend_round(lending, take));
+  }
+  return {};
+}
+
+// Whether it was the last one, on all ranks.
+base::Result<bool> SharedChunks::lend_round(Lending& lending, const Take& take) {
+  const bool lends = !lending.left.empty();
   const base::Status lent = agree_after(job_.comm(), "restore", [&]() -> base::Status {
-    for (const auto* reading : shared)
-      if (reading->reader == job_.rank()) lends = true;
-    for (const auto* reading : shared)
-      if (reading->reader == job_.rank()) PERDURE_CHECK(lend(*reading, take));
+    for (std::uint64_t bytes = 0; !lending.left.empty();) {
+      const auto* next = lending.left.back();
+      if (bytes > 0 && bytes + next->bytes > lending.at_once) break;
+      bytes += next->bytes;
+      lending.left.pop_back();
+      PERDURE_CHECK(lend(*next, take));
+    }
     return {};
   });
   if (!lent && lends) release();  // nobody has asked for them yet
   PERDURE_CHECK(lent);
-  const base::Status all = agree_after(job_.comm(), "restore", [&]() -> base::Status {
-    if (shared.empty()) return {};
+  const base::Status taken = base::caught("restore", [&]() -> base::Status {
+    if (!lending.takes) return {};
     PERDURE_TRY(const auto here, guests());
     for (const auto& guest : here) {
       if (!mine_.contains(chunk_of(guest))) continue;
@@ -200,8 +230,9 @@ base::Status SharedChunks::read_shared(const std::vector<const plan::ChunkReadin
     }
     return {};
   });
+  const auto over = agree_on(job_.comm(), taken, lending.left.empty());
   if (lends) release();
-  return all;
+  return over;
 }
 
 }  // namespace perdure::client

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 
 #include "base/bytes.hpp"
 #include "os/file.hpp"
@@ -129,13 +130,16 @@ class MemoryTier final : public Tier {
   std::vector<Reserved> reserve(const std::vector<std::uint64_t>& chunk_bytes, std::uint64_t owner) override {
     std::vector<Reserved> ready;
     std::vector<bool> taken(slots_.size(), false);
+    std::optional<SystemRoom> room;  // asked for once: it is in dozens of files of the system
+    std::uint64_t promised = 0;      // of it
     for (std::uint64_t bytes : chunk_bytes) {
       const std::uint64_t need = std::max(base::round_up(bytes, kPage), kPage);
       std::size_t slot = find_reservable(need, owner, taken);
       if (slot == slots_.size()) {
-        if (bytes > properties_.slot_bytes || backed_ + need > properties_.max_bytes || !system_has(need) ||
-            !add_slot(need))
-          break;
+        if (bytes > properties_.slot_bytes || backed_ + need > properties_.max_bytes) break;
+        if (!room) room = system_room();
+        promised += need;
+        if (!room || !memory_allows(*room, promised) || !add_slot(need)) break;
         taken.push_back(false);
       }
       taken[slot] = true;
@@ -192,11 +196,16 @@ class MemoryTier final : public Tier {
     return bytes;
   }
 
+  std::optional<SystemRoom> system_room() const {
+    const auto space = os::space(properties_.directory);
+    if (!space) return std::nullopt;
+    return SystemRoom{space->available_bytes, os::available_memory_bytes(), os::total_memory_bytes()};
+  }
+
   bool system_has(std::uint64_t bytes) const {
     if (bytes == 0) return true;
-    auto room = os::space(properties_.directory);
-    if (!room) return false;
-    return memory_allows({room->available_bytes, os::available_memory_bytes(), os::total_memory_bytes()}, bytes);
+    const auto room = system_room();
+    return room && memory_allows(*room, bytes);
   }
 
   // Extends a free slot, or adds one, so that it has `need` bytes; takes backing from other free slots when the limit
