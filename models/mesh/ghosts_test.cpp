@@ -9,6 +9,7 @@
 #include "mesh/mesh.hpp"
 #include "mesh/random_loops_testing.hpp"
 #include "mesh/thread_ranks_testing.hpp"
+#include "support/seeds.hpp"
 
 namespace perdure::mesh {
 namespace {
@@ -195,7 +196,8 @@ Neighbours only(std::size_t direction) {
 }
 
 TEST(RandomGhosts, AreNeededAndStaleExactlyWhereSomeRankReadsAndAnotherWrites) {
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+  const auto seeds = test_support::many_seeds(0, 500, 500);
+  for (std::uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     RandomMesh mesh(seed);
     const Division division = Division::among(mesh.cells(), mesh.ranks(), RandomMesh::kWidest).value();
     const Block block{"block", mesh.cells(), division, division.part(0)};
@@ -327,7 +329,8 @@ class RandomReads {
 
 TEST(RandomGhosts, GiveEachLoopWhatOneRankHas) {
   std::set<int> numbers;
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  const auto seeds = test_support::many_seeds(0, 200, 200);
+  for (std::uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomReads program(seed);
     numbers.insert(program.ranks());
     std::vector<Values> alone;
@@ -345,7 +348,9 @@ TEST(RandomGhosts, GiveEachLoopWhatOneRankHas) {
     on_ranks(program.ranks(), [&](std::unique_ptr<Ranks> ranks) { program.run(std::move(ranks), compare); });
     ASSERT_FALSE(HasFailure());
   }
-  EXPECT_EQ(numbers.size(), 6U);
+  if (seeds.usual) {
+    EXPECT_EQ(numbers.size(), 6U);
+  }
 }
 
 /// On 2 x 2 ranks, each of which has one neighbour in each dimension, and one at a corner.

@@ -22,6 +22,12 @@ namespace {
 
 static_assert(std::is_same_v<hid_t, std::int64_t> && std::is_same_v<herr_t, int>);
 
+#if H5_VERSION_GE(1, 10, 2)
+constexpr H5F_libver_t kWithSums = H5F_LIBVER_V18;  // what HDF5 1.8 and later read
+#else
+constexpr H5F_libver_t kWithSums = H5F_LIBVER_LATEST;
+#endif
+
 // While one lives the library is this thread's, and does not print its errors: they are exceptions here.
 class Turn {
  public:
@@ -81,13 +87,16 @@ hid_t number_type(std::string_view text) {
   return -1;
 }
 
-// In whatever order the file has their bytes.
+// In whatever order the file has their bytes, and with all of their bits: one whose exponent has another bias, say, is
+// another type, of as many bytes.
 std::string type_text(hid_t type) {
   const H5T_class_t kind = H5Tget_class(type);
   if (kind != H5T_INTEGER && kind != H5T_FLOAT) return {};
   const char letter = kind == H5T_FLOAT ? 'f' : H5Tget_sign(type) == H5T_SGN_NONE ? 'u' : 'i';
   const std::string text = letter + std::to_string(H5Tget_size(type));
-  return number_type(text) < 0 ? std::string() : text;
+  if (number_type(text) < 0) return {};
+  const Hdf5Object plain(H5Tcopy(number_type(text)), H5Tclose);
+  return H5Tset_order(plain.id(), H5Tget_order(type)) >= 0 && H5Tequal(plain.id(), type) > 0 ? text : std::string();
 }
 
 using Extents = std::array<hsize_t, kMostBlockDimensions>;
@@ -137,17 +146,34 @@ void set_indices(hid_t of, const char* name, const Indices& indices, unsigned di
   set_value(of, name, H5T_NATIVE_INT64, {H5Screate_simple(1, &count, nullptr), H5Sclose}, indices.data());
 }
 
-// Empty where there are not so many numbers of that name.
+// Empty where there is nothing of that name. One that says something else must not be taken for none: without it the
+// data set would count as another program's, and its elements as those that are wanted.
 std::vector<std::int64_t> numbers_of(hid_t of, const char* name, std::size_t count) {
-  if (H5Aexists(of, name) <= 0) return {};
+  const htri_t there = H5Aexists(of, name);
+  if (there < 0) fail(std::string("looking for the attribute ") + name);
+  if (there == 0) return {};
   const Hdf5Object attribute(H5Aopen(of, name, H5P_DEFAULT), H5Aclose);
   const Hdf5Object type(H5Aget_type(attribute.id()), H5Tclose), space(H5Aget_space(attribute.id()), H5Sclose);
   if (H5Tget_class(type.id()) != H5T_INTEGER ||
       H5Sget_simple_extent_npoints(space.id()) != static_cast<hssize_t>(count))
-    return {};
+    throw std::runtime_error(std::string("the attribute ") + name + " is not " + std::to_string(count) +
+                             (count == 1 ? " integer" : " integers"));
   std::vector<std::int64_t> numbers(count);
-  if (H5Aread(attribute.id(), H5T_NATIVE_INT64, numbers.data()) < 0) return {};
+  if (H5Aread(attribute.id(), H5T_NATIVE_INT64, numbers.data()) < 0) fail(std::string("reading the attribute ") + name);
   return numbers;
+}
+
+// A data set in one piece of which the file has other bytes: the library would make up the rest, or end the program.
+void check_bytes(hid_t set, const std::string& name, hid_t type, hid_t space) {
+  const Hdf5Object properties(H5Dget_create_plist(set), H5Pclose);
+  if (!properties) fail("looking how data set '" + name + "' lies in the file");
+  const H5D_layout_t layout = H5Pget_layout(properties.id());
+  if (layout != H5D_CONTIGUOUS && layout != H5D_COMPACT) return;
+  const auto elements = static_cast<hsize_t>(H5Sget_simple_extent_npoints(space));
+  const hsize_t bytes = H5Dget_storage_size(set), size = H5Tget_size(type);
+  if (bytes / size != elements || bytes % size != 0)
+    throw std::runtime_error("data set '" + name + "' has " + std::to_string(elements) + " elements of " +
+                             std::to_string(size) + " bytes, of which the file has " + std::to_string(bytes));
 }
 
 void sync_directory_of(const std::string& path) {
@@ -237,7 +263,10 @@ std::vector<Hdf5Writer::Place> Hdf5Writer::make(const std::string& path, std::sp
   constexpr std::size_t kOfFile = 8192, kOfSet = 8192;  // more than the library needs besides the elements
   const Turn turn;
   try_room(path, kOfFile + kOfSet * sets.size());
-  Hdf5Object file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+  const Hdf5Object access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  // With sums over all that says what is where: in older forms a bit that turned over can show other bytes as elements.
+  (void)H5Pset_libver_bounds(access.id(), kWithSums, kWithSums);
+  Hdf5Object file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose);
   if (!file) fail("making the file");
   set_text(file.id(), "writer", "perdure mesh");
   if (of_one) {
@@ -328,6 +357,7 @@ Hdf5Set Hdf5Reader::find(const std::string& name) {
   Hdf5Set found;
   found.name = name;
   found.type = type_text(type.id());
+  if (!found.type.empty()) check_bytes(set_.id(), name, type.id(), space.id());
   type_ = number_type(found.type);
   const int dimensions = H5Sget_simple_extent_ndims(space.id());
   found.box.dimensions = static_cast<unsigned>(dimensions);
@@ -339,7 +369,8 @@ Hdf5Set Hdf5Reader::find(const std::string& name) {
   found.indexed = !first.empty();
   for (unsigned d = 0; d < found.box.dimensions; ++d) {
     found.box.begin[d] = found.indexed ? first[d] : 0;
-    found.box.end[d] = found.box.begin[d] + static_cast<std::int64_t>(extents[found.box.dimensions - 1 - d]);
+    if (__builtin_add_overflow(found.box.begin[d], extents[found.box.dimensions - 1 - d], &found.box.end[d]))
+      throw std::runtime_error("data set '" + name + "' has more elements than there can be");
   }
   return found;
 }

@@ -18,6 +18,7 @@
 
 #include "mesh/rows.hpp"
 #include "mesh/thread_ranks_testing.hpp"
+#include "mesh/three_fields_testing.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::mesh {
@@ -52,83 +53,6 @@ Hdf5Options with_portion(std::size_t bytes, bool halo = false) {
   return options;
 }
 
-// Any bits: for reals also what is no number.
-template <class T>
-T bits_at(const Index& at, std::uint64_t of) {
-  std::uint64_t bits = of;
-  for (const auto index : {at[0], at[1], at[2]}) {
-    bits = (bits ^ static_cast<std::uint64_t>(index + 100)) * 0x9e3779b97f4a7c15ULL;
-    bits ^= bits >> 29U;
-  }
-  T value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-template <class T>
-void fill_with_bits(Data<T>& set, std::uint64_t of) {
-  each_row(set.owned(), [&](Index at) {
-    for (; at[0] < set.owned().end[0]; ++at[0]) *set.at(at) = bits_at<T>(at, of);
-  });
-}
-
-// How many of this rank's elements are other than these bits within `box`, and 0 elsewhere.
-template <class T>
-int others_than(const Data<T>& set, const Box& box, std::uint64_t of) {
-  int others = 0;
-  each_row(set.owned(), [&](Index at) {
-    for (; at[0] < set.owned().end[0]; ++at[0]) {
-      Box one = set.owned();
-      one.begin = at;
-      for (unsigned d = 0; d < one.dimensions; ++d) one.end[d] = at[d] + 1;
-      const T expected = box.contains(one) ? bits_at<T>(at, of) : T{};
-      others += std::memcmp(set.at(at), &expected, sizeof expected) == 0 ? 0 : 1;
-    }
-  });
-  return others;
-}
-
-// Data sets of three types, of cells, nodes and faces.
-struct Three {
-  Three(Mesh& mesh, const std::vector<std::int64_t>& size)
-      : block(mesh.block("plate", size)),
-        cells(mesh.data(block, "cells", shape({}))),
-        nodes(mesh.data<float>(block, "nodes", shape({1, 1, 1}))),
-        faces(mesh.data<int>(block, "faces", shape({1}))) {}
-  static Shape shape(Index more) { return {.more = more, .halo = 2, .unit = "kg", .description = "\u00f6"}; }
-  void fill() {
-    fill_with_bits(cells, 1);
-    fill_with_bits(nodes, 2);
-    fill_with_bits(faces, 3);
-  }
-  std::vector<const Dataset*> all() const { return {&cells, &nodes, &faces}; }
-  void read(Mesh& mesh, const std::string& path, const Hdf5Options& options) {
-    for (Dataset* set : std::initializer_list<Dataset*>{&cells, &nodes, &faces}) read_hdf5(mesh, path, *set, options);
-  }
-  void expect(const Hdf5Options& options) const {
-    const auto box = [&](const Dataset& set) {
-      return options.slab.value_or(options.halo ? set.whole() : set.inner());
-    };
-    EXPECT_EQ(others_than(cells, box(cells), 1), 0);
-    EXPECT_EQ(others_than(nodes, box(nodes), 2), 0);
-    EXPECT_EQ(others_than(faces, box(faces), 3), 0);
-  }
-  const Block& block;
-  Data<double>& cells;
-  Data<float>& nodes;
-  Data<int>& faces;
-};
-
-void write_three(int ranks, const std::vector<std::int64_t>& size, const std::string& path,
-                 const Hdf5Options& options) {
-  on_ranks(ranks, [&](std::unique_ptr<Ranks> one) {
-    Mesh mesh(std::move(one));
-    Three sets(mesh, size);
-    sets.fill();
-    EXPECT_TRUE(write_hdf5(mesh, path, sets.all(), options));
-  });
-}
-
 void read_three(int ranks, const std::vector<std::int64_t>& size, const std::string& path, const Hdf5Options& options) {
   on_ranks(ranks, [&](std::unique_ptr<Ranks> one) {
     Mesh mesh(std::move(one));
@@ -160,6 +84,27 @@ TEST(FieldsAsHdf5, ComeBackBitByBitOnOtherNumbersOfRanks) {
         EXPECT_THAT(names_in(directory), ElementsAre("fields.h5"));
         read_three(readers, size, directory / "fields.h5", options);
       }
+}
+
+TEST(FieldsAsHdf5, OfManyDataSetsComeBack) {
+  const TemporaryDirectory directory;
+  const auto with_all = [&](const std::function<void(Mesh&, Data<double>&, std::uint64_t)>& does, bool writes) {
+    Mesh mesh;
+    const Block& block = mesh.block("plate", kSizes[1]);
+    std::vector<const Dataset*> all;
+    for (std::uint64_t i = 0; i < 50; ++i) {
+      auto& set = mesh.data(block, "set" + std::to_string(i), Three::shape({}));
+      all.push_back(&set);
+      does(mesh, set, i);
+    }
+    if (writes) write_hdf5(mesh, directory / "fields.h5", all);
+  };
+  with_all([](Mesh&, Data<double>& set, std::uint64_t i) { fill_with_bits(set, i); }, true);
+  const auto read_back = [&](Mesh& mesh, Data<double>& set, std::uint64_t i) {
+    read_hdf5(mesh, directory / "fields.h5", set);
+    EXPECT_EQ(others_than(set, set.inner(), i), 0);
+  };
+  with_all(read_back, false);
 }
 
 TEST(FieldsAsHdf5, AreWholeWhateverAPortionIs) {
@@ -331,12 +276,14 @@ TEST(FieldsAsHdf5, OfEachProcessAreRefusedWhereOneIsMissingOrAnothers) {
   EXPECT_THAT(reading(3, options), HasSubstr("fields.0000.h5': it does not say of how many ranks there are files"));
 }
 
-// A data set of another program, without any attribute.
+// A data set of another program, without any attribute; and without elements where there are none.
 void write_foreign(const std::string& path, const std::vector<hsize_t>& extents, const std::vector<std::int16_t>& all) {
   const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   const hid_t space = H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr);
   const hid_t set = H5Dcreate2(file, "height", H5T_STD_I16BE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  EXPECT_GE(H5Dwrite(set, H5T_NATIVE_INT16, H5S_ALL, H5S_ALL, H5P_DEFAULT, all.data()), 0);
+  if (!all.empty()) {
+    EXPECT_GE(H5Dwrite(set, H5T_NATIVE_INT16, H5S_ALL, H5S_ALL, H5P_DEFAULT, all.data()), 0);
+  }
   EXPECT_GE(H5Dclose(set), 0);
   EXPECT_GE(H5Sclose(space), 0);
   EXPECT_GE(H5Fclose(file), 0);
@@ -364,6 +311,25 @@ TEST(FieldsAsHdf5, OfOtherProgramsHaveJustWhatIsToBeRead) {
   EXPECT_THAT(
       reading(directory / "turned.h5", {}, 3),
       HasSubstr("'height' has 3 x 5 elements, without their first_index, there, and 5 x 3 are to be read here"));
+}
+
+TEST(FieldsAsHdf5, OfOtherProgramsAreRefusedWhereNobodyWroteThemOrTheirAttributesSaySomethingElse) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "foreign.h5";
+  const auto reading = [&] {
+    return complaint_on(2, [&](Mesh& mesh) {
+      read_hdf5(mesh, path, mesh.data<std::int16_t>(mesh.block("plate", {5, 3}), "height"));
+    });
+  };
+  write_foreign(path, {3, 5}, {});
+  EXPECT_THAT(reading(), HasSubstr("data set 'height' has 15 elements of 2 bytes, of which the file has 0"));
+  write_foreign(path, {3, 5}, std::vector<std::int16_t>(15));
+  EXPECT_EQ(reading(), "");
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  const hid_t set = H5Dopen2(file, "height", H5P_DEFAULT), space = H5Screate(H5S_SCALAR);
+  const hid_t attribute = H5Acreate2(set, "first_index", H5T_STD_I64LE, space, H5P_DEFAULT, H5P_DEFAULT);
+  EXPECT_TRUE(H5Aclose(attribute) >= 0 && H5Sclose(space) >= 0 && H5Dclose(set) >= 0 && H5Fclose(file) >= 0);
+  EXPECT_THAT(reading(), HasSubstr("the attribute first_index is not 2 integers"));
 }
 
 TEST(FieldsAsHdf5, AreRefusedBeforeAFileIsMade) {

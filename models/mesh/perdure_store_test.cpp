@@ -9,9 +9,10 @@
 #include <random>
 #include <set>
 
-#include "mesh/protection.hpp"
-#include "mesh/random_loops_testing.hpp"
+#include "mesh/lives_testing.hpp"
+#include "mesh/two_blocks_testing.hpp"
 #include "support/ranks.hpp"
+#include "support/seeds.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace perdure::mesh {
@@ -31,49 +32,73 @@ class MeshInPerdure : public testing::Test {
 };
 
 constexpr int kKilled = 128 + SIGKILL, kBegins = 2, kGoesOn = 3, kAgain = 4;
+constexpr std::uint64_t kTimesALife = 25;  // processes and engines take so many times as long as threads do
 
-TEST_F(MeshInPerdure, AProcessThatIsKilledAnywhereGoesOnFromWhatItLeft) {
-  int restarted = 0;
-  for (std::uint64_t seed = 0; seed < 6; ++seed) {
-    const RandomLoops program(seed, 12);
-    std::mutex mutex;
-    RandomLoops::Content content;
-    std::uint64_t loops = 0;
-    RandomLoops::Hooks counting;
-    counting.before_loop = [&] { ++loops; };
-    const auto expected = program.run(one_rank(), {1, true, false}, content, mutex, counting);
+class KilledInPerdure : public MeshInPerdure {
+ protected:
+  /// Lives of it, each a process that is killed somewhere, until one comes to its end.
+  template <class Program>
+  void expect_the_undisturbed_end(const Program& program, const std::string& name, std::uint64_t seed) {
+    const auto whole = undisturbed(program);
     std::mt19937_64 random(seed);
     for (int life = 0, status = kKilled; status == kKilled || status == kAgain; ++life) {
       ASSERT_LT(life, 9);
-      const std::uint64_t dies = life < 4 ? random() % loops : loops;
+      const std::uint64_t dies = life < 4 ? random() % whole.second : whole.second;
       test_support::RunOptions alone;
       alone.ranks = 1;
       const auto lived = test_support::run_ranks(alone, [&](const test_support::Rank& rank) {
         perdure::Handle handle(rank.open(options()));
-        Policy policy;
-        policy.name = "seed" + std::to_string(seed);
-        policy.every_loops = 20;
-        policy.learns = 40;
-        std::uint64_t at = 0;
-        bool goes_on = false;
-        RandomLoops::Hooks hooks;
-        hooks.initialised = [&](Mesh& mesh) { goes_on = protect(mesh, handle, policy).restarted(); };
-        hooks.before_loop = [&] {
-          if (at++ == dies) ::kill(::getpid(), SIGKILL);
-        };
-        try {
-          if (program.run(one_rank(), {1, true, false}, content, mutex, hooks) != expected) return 1;
-        } catch (const std::runtime_error& why) {
-          return std::string(why.what()).find("start the program again") != std::string::npos ? kAgain : 1;
-        }
-        return goes_on ? kGoesOn : kBegins;
+        return live(program, handle, name, dies, whole.first);
       });
       status = lived.exit_codes[0];
-      restarted += status == kGoesOn ? 1 : 0;
-      ASSERT_NE(status, 1) << "seed " << seed << ", life " << life;
+      restarted_ += status == kGoesOn ? 1 : 0;
+      ASSERT_NE(status, 1) << name << ", life " << life;
     }
   }
-  EXPECT_GE(restarted, 3);
+  int restarted_ = 0;
+
+ private:
+  template <class Program>
+  static int live(const Program& program, perdure::Handle& handle, const std::string& name, std::uint64_t dies,
+                  const End& expected) {
+    Policy policy;
+    policy.name = name;
+    policy.every_loops = 20;
+    policy.learns = 40;
+    std::uint64_t at = 0;
+    bool goes_on = false;
+    Hooks hooks;
+    hooks.initialised = [&](Mesh& mesh) { goes_on = protect(mesh, handle, policy).restarted(); };
+    hooks.before_loop = [&] {
+      if (at++ == dies) ::kill(::getpid(), SIGKILL);
+    };
+    std::mutex mutex;
+    End end;
+    try {
+      end.answers = program.run(one_rank(), {1, true, false}, end.content, mutex, hooks);
+    } catch (const std::runtime_error& why) {
+      return std::string(why.what()).find("start the program again") != std::string::npos ? kAgain : 1;
+    }
+    return end != expected ? 1 : goes_on ? kGoesOn : kBegins;
+  }
+};
+
+TEST_F(KilledInPerdure, AProcessGoesOnFromWhatItLeft) {
+  const auto seeds = test_support::many_seeds(0, 6, 6, kTimesALife);
+  for (std::uint64_t seed = seeds.begin; seed < seeds.end && !HasFailure(); ++seed)
+    expect_the_undisturbed_end(RandomLoops(seed, 12), "seed" + std::to_string(seed), seed);
+  if (seeds.usual) {
+    EXPECT_GE(restarted_, 3);
+  }
+}
+
+TEST_F(KilledInPerdure, OneOfTwoBlocksGoesOnFromWhatItLeft) {
+  const auto seeds = test_support::many_seeds(0, 6, 6, kTimesALife);
+  for (std::uint64_t seed = seeds.begin; seed < seeds.end && !HasFailure(); ++seed)
+    expect_the_undisturbed_end(TwoBlocks::any(seed), "seed" + std::to_string(seed), seed);
+  if (seeds.usual) {
+    EXPECT_GE(restarted_, 3);
+  }
 }
 
 TEST_F(MeshInPerdure, BoxesOfOneVersionComeBackAndARetiredOneIsOlder) {

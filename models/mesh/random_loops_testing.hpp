@@ -17,6 +17,35 @@ inline std::int64_t mixed_values(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(sum ^ sum >> 29U);
 }
 
+/// Of each data set all that there is, whichever ranks have it.
+using Content = std::vector<std::vector<std::int64_t>>;
+
+/// What this rank has of them.
+inline void add_content(const std::vector<Data<std::int64_t>*>& sets, Content& content) {
+  content.resize(sets.size());
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    const Box& whole = sets[i]->whole();
+    content[i].resize(whole.elements());
+    const Box own = sets[i]->owned();
+    for (std::int64_t z = own.begin[2]; z < std::max<std::int64_t>(own.end[2], 1); ++z)
+      for (std::int64_t y = own.begin[1]; y < std::max<std::int64_t>(own.end[1], 1); ++y)
+        for (std::int64_t x = own.begin[0]; x < own.end[0]; ++x) {
+          Index at{};
+          at = {x, y, z};
+          std::int64_t place = 0;
+          for (unsigned d = whole.dimensions; d-- > 0;)
+            place = place * (whole.end[d] - whole.begin[d]) + at[d] - whole.begin[d];
+          content[i][static_cast<std::size_t>(place)] = *sets[i]->at(at);
+        }
+  }
+}
+
+/// What happens on the way of a program.
+struct Hooks {
+  std::function<void(Mesh&)> initialised = [](Mesh&) {};  ///< before the time steps
+  std::function<void()> before_loop = [] {};
+};
+
 /// Time steps of loops over random ranges with random stencils, whose values depend on all that they read, and which go
 /// where their answers send them.
 class RandomLoops {
@@ -32,13 +61,8 @@ class RandomLoops {
     }
     for (int i = 0; i < 12; ++i) loops_.push_back(any_loop());
   }
-  const std::vector<std::int64_t>& cells() const { return cells_; }
+  bool fits(int ranks) const { return Division::among(cells_, ranks, 2).has_value(); }
 
-  using Content = std::vector<std::vector<std::int64_t>>;
-  struct Hooks {
-    std::function<void(Mesh&)> initialised = [](Mesh&) {};  ///< before the time steps
-    std::function<void()> before_loop = [] {};
-  };
   /// Fills in what this rank has of all data sets. Returns all answers, of which the last ones are of all content.
   std::vector<double> run(std::unique_ptr<Ranks> ranks, Options options, Content& content, std::mutex& mutex) const {
     return run(std::move(ranks), options, content, mutex, {});
@@ -89,22 +113,7 @@ class RandomLoops {
       answers.push_back(mesh.collect(sum));
     }
     std::lock_guard guard(mutex);
-    content.resize(sets.size());
-    for (std::size_t i = 0; i < sets.size(); ++i) {
-      const Box& whole = sets[i]->whole();
-      content[i].resize(whole.elements());
-      const Box own = sets[i]->owned();
-      for (std::int64_t z = own.begin[2]; z < std::max<std::int64_t>(own.end[2], 1); ++z)
-        for (std::int64_t y = own.begin[1]; y < std::max<std::int64_t>(own.end[1], 1); ++y)
-          for (std::int64_t x = own.begin[0]; x < own.end[0]; ++x) {
-            Index at{};
-            at = {x, y, z};
-            std::int64_t place = 0;
-            for (unsigned d = whole.dimensions; d-- > 0;)
-              place = place * (whole.end[d] - whole.begin[d]) + at[d] - whole.begin[d];
-            content[i][static_cast<std::size_t>(place)] = *sets[i]->at(at);
-          }
-    }
+    add_content(sets, content);
     return answers;
   }
 

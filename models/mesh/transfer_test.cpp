@@ -10,6 +10,7 @@
 
 #include "mesh/mesh.hpp"
 #include "mesh/thread_ranks_testing.hpp"
+#include "support/seeds.hpp"
 
 namespace perdure::mesh {
 namespace {
@@ -31,7 +32,7 @@ void each_index_of(const Box& box, const Take& take) {
       for (at[0] = begin(0); at[0] < end(0); ++at[0]) take(at);
 }
 
-using Content = std::vector<std::map<Index, std::int64_t>>;
+using Copied = std::vector<std::map<Index, std::int64_t>>;
 
 /// Random transfers between random data sets of two blocks.
 class RandomTransfers {
@@ -56,12 +57,12 @@ class RandomTransfers {
   }
 
   /// As one copy after the other would do it.
-  Content copied() const {
-    Content content(shapes_.size());
+  Copied copied() const {
+    Copied content(shapes_.size());
     for (std::size_t i = 0; i < shapes_.size(); ++i)
       each_index_of(whole(i), [&](const Index& at) { content[i][at] = number_of(at, i); });
     for (const auto& call : calls_) {
-      const Content before = content;
+      const Copied before = content;
       for (const Planned& one : call)
         each_index_of(one.range, [&](const Index& at) {
           Index from = at;
@@ -72,7 +73,7 @@ class RandomTransfers {
     return content;
   }
 
-  void run(std::unique_ptr<Ranks> ranks, Content& content, std::mutex& mutex) const {
+  void run(std::unique_ptr<Ranks> ranks, Copied& content, std::mutex& mutex) const {
     Mesh mesh(std::move(ranks));
     const Block* blocks[] = {&mesh.block("one", cells_[0]), &mesh.block("other", cells_[1])};
     std::vector<Data<std::int64_t>*> sets;
@@ -145,19 +146,22 @@ class RandomTransfers {
 
 TEST(Transfers, DoOnAnyNumberOfRanksWhatACopyDoes) {
   std::set<int> numbers;
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  const auto seeds = test_support::many_seeds(0, 60, 60);
+  for (std::uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomTransfers program(seed);
-    const Content copied = program.copied();
+    const Copied copied = program.copied();
     for (int ranks = 1; ranks <= 8; ++ranks) {
       if (!program.fits(ranks)) continue;
       numbers.insert(ranks);
       std::mutex mutex;
-      Content content;
+      Copied content;
       on_ranks(ranks, [&](std::unique_ptr<Ranks> one) { program.run(std::move(one), content, mutex); });
       ASSERT_EQ(content, copied) << "seed " << seed << ", " << ranks << " ranks";
     }
   }
-  EXPECT_EQ(numbers.size(), 8U);
+  if (seeds.usual) {
+    EXPECT_EQ(numbers.size(), 8U);
+  }
 }
 
 /// Both sides of a dimension, over all that was filled before of the others.

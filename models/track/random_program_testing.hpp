@@ -65,15 +65,20 @@ class RandomProgram {
  public:
   struct Shape {
     bool initial_phase = false, fast_forward = false;
+    /// Another block with data and loops of its own: in each time step it does some sub-steps, as many as the last
+    /// answer says, and loops on both sides hand something over.
+    bool two_blocks = false;
   };
   RandomProgram(std::uint64_t seed, Shape shape) : random_(seed), shape_(shape) {
     const auto count = 1 + below(4);
     for (std::uint64_t i = 0; i < count; ++i) sets_.push_back({"set" + std::to_string(i), any_box(), 8, false});
+    const Block all{0, count};
     const auto loops = 2 + below(9);
-    for (std::uint64_t i = 0; i < loops; ++i) loops_.push_back(any_loop(i));
+    for (std::uint64_t i = 0; i < loops; ++i) loops_.push_back(any_loop(i, all));
     if (shape.initial_phase)
-      for (std::uint64_t i = 0; i < 2; ++i) initial_.push_back(any_loop(100 + i));
+      for (std::uint64_t i = 0; i < 2; ++i) initial_.push_back(any_loop(100 + i, all));
     steps_ = 2 + below(5);
+    if (shape.two_blocks) add_block(all);
   }
   const std::vector<DataSet>& sets() const { return sets_; }
 
@@ -83,6 +88,7 @@ class RandomProgram {
     std::vector<std::uint64_t> answers;
     std::size_t reads_before = 0, answers_before = 0;  ///< it was restored
     std::uint64_t loops = 0;                           ///< that were called, skipped ones too
+    std::vector<std::uint64_t> sub_steps;              ///< of the other block in each time step
     std::vector<Checkpoint> checkpoints;
   };
   struct Plan {
@@ -104,6 +110,9 @@ class RandomProgram {
     bool answers = false;
     std::uint64_t only_if = 1;  // of the last answer: a multiple of this
   };
+  struct Block {
+    std::uint64_t first_set = 0, sets = 0;
+  };
 
   class Machine {
    public:
@@ -124,8 +133,10 @@ class RandomProgram {
             step = payload[0], last_ = payload[1];
           }
         }
-        for (const Loop& loop : program_.loops_)
-          if (last_ % loop.only_if == 0) call(loop);
+        for (std::size_t i = 0; i < program_.loops_.size(); ++i) {
+          if (program_.shape_.two_blocks && i == program_.sub_steps_at_) sub_steps(step);
+          call_if(program_.loops_[i]);
+        }
       }
       return result_;
     }
@@ -141,6 +152,17 @@ class RandomProgram {
           each_index(box, [&](const auto& at) { memory_.value(set, at) = garbage(); });
       for (const auto& [where, value] : plan_.from->saved)
         memory_.value(where.first, where.second) = value ^ (plan_.spoilt == where ? 1U : 0U);
+    }
+    void sub_steps(std::uint64_t step) {
+      const std::uint64_t count = (last_ + step) % 4;
+      result_.sub_steps.push_back(count);
+      call(program_.hands_down_);
+      for (std::uint64_t i = 0; i < count; ++i)
+        for (const Loop& loop : program_.other_loops_) call_if(loop);
+      call(program_.hands_up_);
+    }
+    void call_if(const Loop& loop) {
+      if (last_ % loop.only_if == 0) call(loop);
     }
     void call(const Loop& loop) {
       for (const auto number : plan_.begin_before)
@@ -214,11 +236,26 @@ class RandomProgram {
     }
     return part;
   }
-  Loop any_loop(std::uint64_t number) {
+  void add_block(const Block& first) {
+    const Block other{first.sets, 1 + below(3)};
+    for (std::uint64_t i = 0; i < other.sets; ++i) sets_.push_back({"other" + std::to_string(i), any_box(), 8, false});
+    const auto loops = 1 + below(5);
+    for (std::uint64_t i = 0; i < loops; ++i) other_loops_.push_back(any_loop(200 + i, other));
+    hands_down_ = any_copy(300, first, other);
+    hands_up_ = any_copy(301, other, first);
+    sub_steps_at_ = below(loops_.size());
+  }
+  Loop any_copy(std::uint64_t number, const Block& from, const Block& to) {
+    const auto source = static_cast<SetId>(from.first_set + below(from.sets));
+    const auto target = static_cast<SetId>(to.first_set + below(to.sets));
+    const Box read = any_part(sets_[source].box), written = any_part(sets_[target].box);
+    return {loop_id("copy", std::to_string(number)), {Access::reads(source, read), Access::writes(target, written)}};
+  }
+  Loop any_loop(std::uint64_t number, const Block& block) {
     Loop loop{loop_id("loop", std::to_string(number)), {}, below(3) == 0, below(3) == 0 ? 1 + below(3) : 1};
     const auto accesses = 1 + below(3);
     for (std::uint64_t i = 0; i < accesses; ++i) {
-      const auto set = static_cast<SetId>(below(sets_.size()));
+      const auto set = static_cast<SetId>(block.first_set + below(block.sets));
       const Box a = any_part(sets_[set].box), b = any_part(sets_[set].box);
       switch (below(3)) {
         case 0:
@@ -239,6 +276,9 @@ class RandomProgram {
   std::vector<DataSet> sets_;
   std::vector<Loop> initial_, loops_;
   std::uint64_t steps_ = 0;
+  std::vector<Loop> other_loops_;  // of the other block
+  Loop hands_down_, hands_up_;     // to it, and back
+  std::size_t sub_steps_at_ = 0;   // before the first block's loop of that number
 };
 
 }  // namespace perdure::track

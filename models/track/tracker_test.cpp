@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <set>
 
-#include "support/sanitized.hpp"
+#include "support/seeds.hpp"
 #include "track/random_program_testing.hpp"
 
 namespace perdure::track {
@@ -13,7 +14,16 @@ namespace {
 using Plan = RandomProgram::Plan;
 using Shape = RandomProgram::Shape;
 
-constexpr std::uint64_t seeds(std::uint64_t all) { return test_support::unless_sanitized(all, all / 10); }
+test_support::ManySeeds seeds(std::uint64_t all) { return test_support::many_seeds(1, all, all / 10); }
+
+template <class Body>
+void each_seed(std::uint64_t daily, const Body& body) {
+  const auto all = seeds(daily);
+  for (std::uint64_t seed = all.begin; seed < all.end && !testing::Test::HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    body(seed);
+  }
+}
 
 /// Whether `all` ends with what `some` has from `first` on.
 bool ends_with(const std::vector<std::uint64_t>& all, const std::vector<std::uint64_t>& some, std::size_t first) {
@@ -31,7 +41,6 @@ void expect_end_of(const RandomProgram::Run& run, const RandomProgram::Run& whol
 
 // The oracle: a restart whose elements that were not saved are garbage does what the undisturbed run did.
 void restore_everywhere(std::uint64_t seed, Shape shape) {
-  SCOPED_TRACE(seed);
   const RandomProgram program(seed, shape);
   const auto whole = program.run({});
   for (std::uint64_t place = 0; place < whole.loops; ++place)
@@ -45,56 +54,83 @@ void restore_everywhere(std::uint64_t seed, Shape shape) {
 }
 
 TEST(Tracker, RestoresFromEveryPlaceOfRandomPrograms) {
-  for (std::uint64_t seed = 1; seed <= seeds(200); ++seed) restore_everywhere(seed, {});
+  each_seed(200, [](std::uint64_t seed) { restore_everywhere(seed, {}); });
 }
 
 TEST(Tracker, RestoresFromEveryPlaceBehindAnInitialPhase) {
-  for (std::uint64_t seed = 1; seed <= seeds(100); ++seed) restore_everywhere(seed, {true, false});
+  each_seed(100, [](std::uint64_t seed) { restore_everywhere(seed, {true}); });
 }
 
 TEST(Tracker, RestoresFromEveryPlaceByWayOfAPayload) {
-  for (std::uint64_t seed = 1; seed <= seeds(100); ++seed) restore_everywhere(seed, {seed % 2 == 0, true});
+  each_seed(100, [](std::uint64_t seed) { restore_everywhere(seed, {seed % 2 == 0, true}); });
 }
 
-// Of a region that ended by itself each saved element is one without which the run goes another way.
-TEST(Tracker, SavesNothingThatIsNotNeeded) {
+TEST(Tracker, RestoresFromEveryPlaceOfTwoBlocksWithTimeStepsOfTheirOwn) {
+  each_seed(100, [](std::uint64_t seed) { restore_everywhere(seed, {seed % 3 == 0, seed % 5 == 0, true}); });
+}
+
+// Else the test before would be of programs of which each step has the same loops.
+TEST(RandomPrograms, OfTwoBlocksHaveAnyNumbersOfSubSteps) {
+  std::set<std::uint64_t> numbers;
+  std::uint64_t changing = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const auto steps = RandomProgram(seed, {false, false, true}).run({}).sub_steps;
+    numbers.insert(steps.begin(), steps.end());
+    changing += steps.size() > 1 && steps[0] != steps[1] ? 1 : 0;
+  }
+  EXPECT_EQ(numbers, (std::set<std::uint64_t>{0, 1, 2, 3}));
+  EXPECT_GT(changing, 20U);
+}
+
+/// Of each region that ended by itself, how many elements were saved: each is one without which the run goes another
+/// way.
+std::uint64_t expect_only_what_is_needed(std::uint64_t seed, Shape shape) {
   std::uint64_t elements = 0;
-  for (std::uint64_t seed = 1; seed <= seeds(80); ++seed) {
-    SCOPED_TRACE(seed);
-    const RandomProgram program(seed, {});
-    const auto whole = program.run({});
-    for (std::uint64_t place = 0; place < whole.loops; place += 1 + seed % 3) {
-      const auto tracked = program.run({{place}, {}, nullptr, {}});
-      if (tracked.checkpoints.empty() || !tracked.checkpoints[0].whole) continue;
-      const auto& checkpoint = tracked.checkpoints[0];
-      const auto good = program.run({{}, {}, &checkpoint, {}});
-      for (const auto& [where, value] : checkpoint.saved) {
-        // Where it goes another way it may need what was not saved, and is refused.
-        std::optional<RandomProgram::Run> spoilt;
-        try {
-          spoilt = program.run({{}, {}, &checkpoint, where});
-        } catch (const std::runtime_error&) {
-        }
-        ASSERT_TRUE(!spoilt || spoilt->read != good.read) << "set " << where.first << " at place " << place;
-        ++elements;
+  const RandomProgram program(seed, shape);
+  const auto whole = program.run({});
+  for (std::uint64_t place = 0; place < whole.loops; place += 1 + seed % 3) {
+    const auto tracked = program.run({{place}, {}, nullptr, {}});
+    if (tracked.checkpoints.empty() || !tracked.checkpoints[0].whole) continue;
+    const auto& checkpoint = tracked.checkpoints[0];
+    const auto good = program.run({{}, {}, &checkpoint, {}});
+    for (const auto& [where, value] : checkpoint.saved) {
+      // Where it goes another way it may need what was not saved, and is refused.
+      std::optional<RandomProgram::Run> spoilt;
+      try {
+        spoilt = program.run({{}, {}, &checkpoint, where});
+      } catch (const std::runtime_error&) {
       }
+      EXPECT_TRUE(!spoilt || spoilt->read != good.read) << "set " << where.first << " at place " << place;
+      ++elements;
     }
   }
-  EXPECT_GT(elements, seeds(80) * 8);
+  return elements;
+}
+
+TEST(Tracker, SavesNothingThatIsNotNeeded) {
+  for (const bool two_blocks : {false, true}) {
+    std::uint64_t elements = 0;
+    each_seed(80, [&](std::uint64_t seed) {
+      elements += expect_only_what_is_needed(seed, {false, false, two_blocks});
+    });
+    if (seeds(80).usual) {
+      EXPECT_GT(elements, seeds(80).count() * 8);
+    }
+  }
 }
 
 TEST(Tracker, RestoresTheSecondCheckpointOfARunThatWasRestored) {
-  for (std::uint64_t seed = 1; seed <= seeds(200); ++seed) {
-    SCOPED_TRACE(seed);
-    const RandomProgram program(seed, {false, seed % 3 == 0});
-    const auto whole = program.run({});
-    const std::uint64_t first = seed % (whole.loops + 1), second = first + 3;
-    const auto tracked = program.run({{first}, 0, nullptr, {}});
-    if (tracked.checkpoints.empty() || !tracked.checkpoints[0].whole) continue;
-    const auto again = program.run({{second}, 0, &tracked.checkpoints[0], {}});
-    if (again.checkpoints.empty() || !again.checkpoints[0].whole) continue;
-    expect_end_of(program.run({{}, {}, &again.checkpoints[0], {}}), whole);
-  }
+  for (const bool two_blocks : {false, true})
+    each_seed(200, [&](std::uint64_t seed) {
+      const RandomProgram program(seed, {false, seed % 3 == 0, two_blocks});
+      const auto whole = program.run({});
+      const std::uint64_t first = seed % (whole.loops + 1), second = first + 3;
+      const auto tracked = program.run({{first}, 0, nullptr, {}});
+      if (tracked.checkpoints.empty() || !tracked.checkpoints[0].whole) return;
+      const auto again = program.run({{second}, 0, &tracked.checkpoints[0], {}});
+      if (again.checkpoints.empty() || !again.checkpoints[0].whole) return;
+      expect_end_of(program.run({{}, {}, &again.checkpoints[0], {}}), whole);
+    });
 }
 
 Box line(std::int64_t begin, std::int64_t end) { return {1, {begin}, {end}}; }

@@ -1,8 +1,12 @@
 #pragma once
-// Which seeds the tests of random lives take: few every day, more in a campaign (tools/campaign).
+// Which seeds the tests of random lives and programs take: few every day, more in a campaign (tools/campaign).
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+
+#include "support/sanitized.hpp"
 
 namespace perdure::test_support {
 
@@ -20,6 +24,27 @@ inline std::optional<Seeds> chosen_seeds() {
   if (read < 1) return std::nullopt;
   if (read < 2 || seeds.last < seeds.first) seeds.last = seeds.first;
   return seeds;
+}
+
+/// Of programs that take milliseconds each, so that a campaign has thousands.
+struct ManySeeds {
+  std::uint64_t begin = 0, end = 0;
+  bool usual = true;  ///< as many as every day, or more: what is expected of all of them together can be
+  std::uint64_t count() const { return end - begin; }
+};
+
+/// So many from `first` on, under a sanitizer `sanitized`. PERDURE_TEST_SEEDS says other ones, and
+/// PERDURE_TEST_SEED_COUNT how many: beginning with those of every day, or with the first of PERDURE_TEST_SEEDS.
+/// `costs`: each takes so many times as long as others do; of these there are so many times fewer. A sanitizer takes a
+/// tenth of what is wanted.
+inline ManySeeds many_seeds(std::uint64_t first, std::uint64_t all, std::uint64_t sanitized, std::uint64_t costs = 1) {
+  const std::uint64_t daily = unless_sanitized(all, sanitized);
+  std::uint64_t count = daily;
+  if (const auto chosen = chosen_seeds()) first = chosen->first, count = std::uint64_t{chosen->last} - first + 1;
+  if (const char* wanted = std::getenv("PERDURE_TEST_SEED_COUNT"))
+    if (const auto number = std::strtoull(wanted, nullptr, 10); number > 0)
+      count = std::max<std::uint64_t>(number / (costs * unless_sanitized(1, 10)), 1);
+  return {first, first + count, count >= daily};
 }
 
 }  // namespace perdure::test_support

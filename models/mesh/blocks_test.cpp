@@ -1,0 +1,68 @@
+// Blocks with time steps of their own: killed anywhere they end as the undisturbed run.
+#include <gmock/gmock.h>
+
+#include "mesh/lives_testing.hpp"
+#include "mesh/two_blocks_testing.hpp"
+#include "support/seeds.hpp"
+
+namespace perdure::mesh {
+namespace {
+
+TEST(BlocksWithTimeStepsOfTheirOwn, KilledAnywhereEndAsTheUndisturbedRun) {
+  const auto seeds = test_support::many_seeds(0, 100, 100);
+  Lives lives;
+  for (std::uint64_t seed = seeds.begin; seed < seeds.end && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    expect_the_undisturbed_end(TwoBlocks::any(seed), seed, lives, TwoBlocks::kLoops);
+  }
+  if (!seeds.usual) return;
+  EXPECT_GT(lives.restarts, seeds.count());
+  EXPECT_GT(lives.foreseen, seeds.count());
+  EXPECT_GT(lives.aside, seeds.count());
+  for (const char* loop : TwoBlocks::kLoops) EXPECT_GT(lives.before[loop], seeds.count() / 10) << loop;
+}
+
+// Before each loop, killed at one of the loops behind it each time.
+TEST(BlocksWithTimeStepsOfTheirOwn, GoOnFromEachOfTheirLoops) {
+  for (const std::int64_t sub_steps : {0, 3}) {
+    const TwoBlocks program({{9, 8}, {8, 10}, sub_steps, 10});
+    const auto whole = undisturbed(program);
+    for (const char* place : TwoBlocks::kLoops)
+      for (std::uint64_t dies = 14; dies < whole.second; dies += 9) {
+        SCOPED_TRACE(testing::Message() << place << ", dies at " << dies);
+        Policy policy;
+        policy.every_loops = 5;
+        policy.learns = 32;
+        policy.before = place;
+        SharedVersions shared;
+        Told told;
+        EXPECT_FALSE(live(program, 2, policy, shared, dies, told));
+        for (const Taken& taken : told.taken) EXPECT_EQ(taken.before, place);
+        // What the sums at the end read first is in no checkpoint that was foreseen: it is given up, if they tell.
+        std::optional<End> end;
+        for (int start = 0; start < 3 && !end; ++start) end = live(program, 1, policy, shared, ~std::uint64_t{0}, told);
+        EXPECT_TRUE(end == whole.first);
+      }
+  }
+}
+
+// Behind the last sub-step: what the fine block hands up is not needed of the coarse one, and nothing of the edge.
+TEST(BlocksWithTimeStepsOfTheirOwn, FindTheSmallestPlaceWithinTheStepOfBoth) {
+  const TwoBlocks program({{9, 8}, {8, 10}, 3, 21});  // a whole step behind the last checkpoint
+  Policy policy;
+  policy.every_loops = 31;
+  policy.learns = 64;
+  SharedVersions shared;
+  Told told;
+  ASSERT_TRUE(live(program, 2, policy, shared, ~std::uint64_t{0}, told));
+  ASSERT_GE(told.taken.size(), 4U);
+  for (const Taken& taken : told.taken) {
+    EXPECT_TRUE(taken.foreseen);
+    EXPECT_EQ(taken.before, "hand up");
+    EXPECT_EQ(taken.bytes, (9U * 8 - 2 * 8 + 8 * 10) * 8);
+  }
+  EXPECT_THAT(told.said, testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace perdure::mesh
