@@ -163,7 +163,6 @@ TEST_F(MutatedFields, ThatNobodyChangedAreRight) {
   EXPECT_EQ(read_all(path_, {}, written_).sets, (std::array{Read::right, Read::wrong, Read::right}));
 }
 
-// Elements have no sum of their own: of those the bits that the file has now are right.
 /// What became of many files. Those that ended the process that read them did so within HDF5: that is told, and no
 /// failure.
 struct Tally {
@@ -186,6 +185,7 @@ struct Tally {
   std::vector<std::uint64_t> wrong;  // seeds
 };
 
+// Elements have no sum of their own: of those the bits that the file has now are right.
 TEST_F(MutatedFields, WithBitsTurnedOverAreRightOrRefused) {
   Tally tally(test_support::many_seeds(1, 600, 60));
   tally.read_each([&](std::uint64_t seed) {

@@ -191,14 +191,20 @@ TEST(ArrayParts, InOneTableMayLieWithinEachOtherButNotOverMemoryWithoutGaps) {
         ArrayPart::make(id, array_with(whole, "f8"), {}, {{whole, first, array::Strides{16}}}, true).value());
   };
   RegionTable table;
+  EXPECT_FALSE(table.has_parts());
   EXPECT_TRUE(table.protect(every_other(1, at)));
+  EXPECT_TRUE(table.protect(every_other(1, at))) << "anew";
+  EXPECT_TRUE(table.unprotect(1));
+  EXPECT_FALSE(table.has_parts());
+  EXPECT_TRUE(table.protect(every_other(1, at)));
+  EXPECT_TRUE(table.has_parts());
   EXPECT_TRUE(table.protect(every_other(2, at + 8)));
   EXPECT_TRUE(table.protect({3, at, 8, 4})) << "boxes with gaps are not looked at";
   const auto dense = ArrayPart::make(4, array_with(whole, "f8"), {}, {{whole, at}}, true).value();
   EXPECT_FALSE(table.protect(region_of(dense)));
   EXPECT_TRUE(table.unprotect(3));
   EXPECT_TRUE(table.protect(region_of(dense)));
-  EXPECT_EQ(table.arrays_changed(), 3U);
+  EXPECT_EQ(table.arrays_changed(), 6U);
 }
 
 TEST(Labels, OfRegionsStayWithThem) {

@@ -177,6 +177,18 @@ TEST(ManyRegions, AreProtectedCapturedRestoredAndForgotten) {
   EXPECT_EQ(table.bytes(), 0U);
 }
 
+TEST(Cut, OfPartsOfArraysHasSixteenChunksAndNoneIsShortOrTooLong) {
+  constexpr std::uint64_t kMost = 64 * base::MiB;
+  EXPECT_EQ(chunk_bytes_of_parts(0, kMost), 4 * base::MiB);
+  EXPECT_EQ(chunk_bytes_of_parts(64 * base::MiB, kMost), 4 * base::MiB);
+  EXPECT_EQ(chunk_bytes_of_parts(64 * base::MiB + 16, kMost), 8 * base::MiB);
+  EXPECT_EQ(chunk_bytes_of_parts(1 * base::GiB, kMost), kMost);
+  EXPECT_EQ(chunk_bytes_of_parts(1ULL << 62U, kMost), kMost);
+  EXPECT_EQ(chunk_bytes_of_parts(1 * base::GiB, 64 * base::KiB), 64 * base::KiB) << "no slot has more room";
+  for (std::uint64_t total = 1; total < 2 * base::GiB; total = 3 * total + 7)
+    EXPECT_LE(cut(total, chunk_bytes_of_parts(total, kMost)).size(), std::max<std::uint64_t>(16, total / kMost + 1));
+}
+
 TEST(Cut, GivesFullChunksAndAShorterLast) {
   EXPECT_TRUE(cut(0, 10).empty());
   for (std::uint64_t total = 1; total < 60; ++total) {

@@ -176,6 +176,86 @@ TEST_F(ArrayRestores, ComeFromTheStoreWhereNodesHaveNothing) {
     });
 }
 
+class CountsReads final : public os::Hooks {
+ public:
+  explicit CountsReads(std::string ending) : ending_(std::move(ending)) {}
+  void after(const os::Operation& operation, int error_number) override {
+    if (std::string_view(operation.call) == "pread" && error_number == 0 && operation.path.ends_with(ending_))
+      bytes_ += operation.target.size();
+  }
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  const std::string ending_;
+  std::atomic<std::uint64_t> bytes_ = 0;
+};
+
+// Both ranks need each chunk. All 21 of them would have no room in the tiers: a chunk of 1 MiB takes 2 MiB of memory.
+TEST_F(ArrayRestores, ThatSeveralRanksNeedComeFromTheStoreInRounds) {
+  const auto whole = box_of({{0, 2600}, {0, 1024}});
+  const auto rows = [&](std::uint64_t rank, std::uint64_t ranks) {
+    return Part(whole, {box_of({{2600 * rank / ranks, 2600 * (rank + 1) / ranks}, {0, 1024}})});
+  };
+  const auto columns = [&](std::uint64_t rank, std::uint64_t ranks) {
+    return Part(whole, {box_of({{0, 2600}, {1024 * rank / ranks, 1024 * (rank + 1) / ranks}})});
+  };
+  chunks_ = "chunk_bytes=1MiB;";
+  more_ = "tier.file.max_bytes=2MiB";
+  run(2, [&](Session& session) {
+    Part part = rows(session.rank(), 2);
+    good(part.protect(session, 1));
+    part.fill(1);
+    good(session.checkpoint("app", 1));
+    good(session.wait("app", 1, PERDURE_LEVEL_STORE, -1));
+  });
+  ASSERT_GT(std::filesystem::remove_all(directory_ / "node"), 0U);
+  CountsReads reads(".pds");
+  test_support::InstalledHooks counting(reads);
+  run(2, [&](Session& session) {
+    Part part = columns(session.rank(), 2);
+    good(part.protect(session, 1));
+    good(session.restore("app", 1, std::nullopt));
+    EXPECT_EQ(part.wrong(1), 0U);
+    perdure_progress progress{};
+    good(session.progress(progress));
+    EXPECT_EQ(progress.restore_source, 2) << "the store";
+  });
+  const std::uint64_t all = whole.elements() * sizeof(std::int64_t);
+  EXPECT_GE(reads.bytes(), all);
+  EXPECT_LT(reads.bytes(), all + base::MiB) << "no chunk is read twice";
+}
+
+TEST_F(ArrayRestores, HaveShortChunksUnlessTheirLengthWasChosen) {
+  const auto whole = box_of({{0, 2}, {0, 1'200'000}});  // 9.6 MB on each of two ranks
+  const auto chunks_of = [&](std::int64_t version) {
+    std::vector<std::uint64_t> lengths;
+    run(2, [&](Session& session) {
+      Part part(whole, {box_of({{static_cast<std::uint64_t>(session.rank()), session.rank() + 1U}, {0, 1'200'000}})});
+      good(part.protect(session, 1));
+      part.fill(version);
+      good(session.checkpoint("app", version));
+      good(session.wait("app", version, PERDURE_LEVEL_STORE, -1));
+    });
+    const auto store = store::make_store(directory_ / "store", {}).value();
+    const auto listings = store->list("app").value();
+    for (const auto& listing : listings) {
+      if (listing.id.version != static_cast<std::uint64_t>(version)) continue;
+      for (const auto& ref : listing.segments) {
+        const auto manifest = segment::read_manifest(*store->open(ref).value()).value();
+        for (const auto& piece : manifest.pieces)
+          for (const auto& chunk : piece.chunks) lengths.push_back(chunk.length);
+      }
+    }
+    return lengths;
+  };
+  constexpr std::uint64_t kAll = 9'600'000, kShort = 4 * base::MiB;
+  chunks_ = "";
+  EXPECT_EQ(chunks_of(1),
+            (std::vector<std::uint64_t>{kShort, kShort, kAll - 2 * kShort, kShort, kShort, kAll - 2 * kShort}));
+  chunks_ = "chunk_bytes=8MiB;";
+  EXPECT_EQ(chunks_of(2), (std::vector<std::uint64_t>{2 * kShort, kAll - 2 * kShort, 2 * kShort, kAll - 2 * kShort}));
+}
+
 TEST_F(ArrayRestores, FillGhostsWhereThatIsAskedFor) {
   const auto whole = box_of({{0, 40}, {0, 30}});
   run(4, [&](Session& session) {

@@ -23,8 +23,8 @@ class JobOfThreads : public testing::Test {
 
   std::string options(const std::string& more = "") const {
     const std::string at = directory_.path();
-    return "store.path=" + at + "/store;node.path=" + at + "/node;tier.file.path=" + at +
-           "/file;chunk_bytes=64KiB;tier.memory.max_bytes=16MiB;tier.file.max_bytes=16MiB;flush.retry_initial=0.02;"
+    return "store.path=" + at + "/store;node.path=" + at + "/node;tier.file.path=" + at + "/file;" + chunks_ +
+           "tier.memory.max_bytes=16MiB;tier.file.max_bytes=16MiB;flush.retry_initial=0.02;"
            "flush.retry_max=0.2;node.ranks_per_node=" +
            std::to_string(per_node_) + ";" + more;
   }
@@ -118,6 +118,7 @@ class JobOfThreads : public testing::Test {
   test_support::TemporaryDirectory directory_;
   int ranks_ = 4, per_node_ = 2;
   std::string more_;
+  std::string chunks_ = "chunk_bytes=64KiB;";
 };
 
 }  // namespace perdure::client

@@ -56,7 +56,8 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .engine = true,
      .documentation =
          "Size of a chunk: the unit of placement, transfer, hashing and redundancy. Where it is not set, and "
-         "`redundancy.scheme` is not `single`, chunks have 8 MiB.",
+         "`redundancy.scheme` is not `single`, chunks have 8 MiB; and those of a rank with parts of arrays about a "
+         "16th of what it captures, at least 4 MiB, so that other ranks can read parts of it.",
      .minimum = 64 * kKiB,
      .maximum = 16 * kKiB * kKiB * kKiB,
      .multiple_of = 4096},

@@ -30,7 +30,8 @@ struct NodeStateOptions {
   std::vector<TierModel> models = {};
   const placement::Policy* policy = nullptr;  ///< nullptr: the first tier with room
   unsigned flush_threads = 2;
-  std::uint64_t chunk_bytes = 0;  ///< smaller chunks than half of this say nothing about a tier's throughput
+  std::uint64_t chunk_bytes =
+      0;  ///< smaller chunks than half of this, and than 2 MiB, say nothing about a tier's throughput
   /// `never` for a store that is not resumable.
   DuringCapture during_capture = DuringCapture::never;
   std::function<double()> clock = now_s;  ///< in seconds

@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace perdure::engine {
+namespace {
+
+constexpr std::uint64_t kTelling = 2 * base::MiB;  // bytes of a chunk whose time tells of the tier, not of messages
+
+}  // namespace
 
 void SlotWrites::release(ClientId client, const segment::VersionId* id) {
   for (const SlotKey& slot : node_.slots.granted_to(client, id)) {
@@ -47,10 +52,11 @@ void SlotWrites::give_back(ClientId client, const ipc::GiveBack& back) {
 }
 
 // A first use of memory, and the short chunk at the end of a capture, are slow for reasons that are not the tier's.
+// Chunks of parts of arrays are shorter than others, and tell all the same.
 // What flushes read meanwhile is not known exactly.
 void SlotWrites::learn(const Slots::Granted& granted, std::uint32_t tier,
                        const std::optional<WriteTimes::Observation>& observed) {
-  if (!observed || granted.fresh || granted.bytes < node_.options.chunk_bytes / 2) return;
+  if (!observed || granted.fresh || granted.bytes < std::min(node_.options.chunk_bytes / 2, kTelling)) return;
   node_.observed.models[tier].observe(observed->writers, observed->bytes_per_s,
                                       std::max(granted.readers, node_.slots.readers(tier)));
 }
