@@ -28,7 +28,7 @@ std::uint64_t NodeEngine::chunk_bytes_of(std::uint64_t capture_bytes, bool has_p
 
 base::Status NodeEngine::announce() {
   std::vector<std::uint64_t> sizes;
-  for (const auto& range : capture::cut(expected_, chunk_bytes_of(expected_, expected_parts_)))
+  for (const auto& range : capture::cut(expected_.bytes, chunk_bytes_of(expected_.bytes, expected_.has_parts)))
     sizes.push_back(range.length);
   if (sizes == announced_) return {};
   PERDURE_TRY(const auto reply, channel_.call(ipc::Reserve{sizes}));

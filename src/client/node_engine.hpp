@@ -38,10 +38,7 @@ class NodeEngine {
   const std::string& directory() const { return directory_; }
 
   /// This rank's next capture. The engine is told by the next announce(), or when it is another one.
-  void expect(std::uint64_t capture_bytes, bool has_parts) {
-    expected_ = capture_bytes;
-    expected_parts_ = has_parts;
-  }
+  void expect(std::uint64_t capture_bytes, bool has_parts) { expected_ = {capture_bytes, has_parts}; }
   /// Tells the engine the sizes of the chunks that are expected, where they changed.
   base::Status announce();
   /// What this node holds of the name; of all names when it is empty.
@@ -56,8 +53,11 @@ class NodeEngine {
   bool short_parts_ = false;
   tier::SlotIo slots_;
   SlotPrefaulter prefaulter_{slots_};
-  std::uint64_t expected_ = 0;            // bytes of the next capture
-  bool expected_parts_ = false;           // it has parts of arrays
+  struct Expected {
+    std::uint64_t bytes = 0;
+    bool has_parts = false;  // of arrays
+  };
+  Expected expected_;                     // the next capture
   std::vector<std::uint64_t> announced_;  // sizes of chunks
 };
 

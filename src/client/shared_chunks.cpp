@@ -186,34 +186,34 @@ base::Status SharedChunks::lend(const plan::ChunkReading& reading, const Take& t
 // In rounds: what one round has lent makes room for the next one, in slots that have memory and are in the caches. Not
 // in many, because in each of them all wait for the slowest.
 base::Status SharedChunks::read_shared(const std::vector<const plan::ChunkReading*>& shared, const Take& take) {
-  Lending lending;
+  Rounds rounds;
   PERDURE_CHECK(agree_after(job_.comm(), "restore", [&]() -> base::Status {
     std::uint64_t bytes = 0;
     for (const auto* reading : shared) {
       if (reading->reader != job_.rank()) continue;
-      lending.left.push_back(reading);
+      rounds.left.push_back(reading);
       bytes += reading->bytes;
     }
-    std::reverse(lending.left.begin(), lending.left.end());
-    lending.at_once = std::max(kLentAtOnce, bytes / kRounds);
-    lending.takes = !shared.empty();
+    std::reverse(rounds.left.begin(), rounds.left.end());
+    rounds.at_once = std::max(kLentAtOnce, bytes / kRounds);
+    rounds.takes = !shared.empty();
     return {};
   }));
   for (bool over = false; !over;) {
-    PERDURE_TRY(over, lend_round(lending, take));
+    PERDURE_TRY(over, lend_round(rounds, take));
   }
   return {};
 }
 
 // Whether it was the last one, on all ranks.
-base::Result<bool> SharedChunks::lend_round(Lending& lending, const Take& take) {
-  const bool lends = !lending.left.empty();
+base::Result<bool> SharedChunks::lend_round(Rounds& rounds, const Take& take) {
+  const bool lends = !rounds.left.empty();
   const base::Status lent = agree_after(job_.comm(), "restore", [&]() -> base::Status {
-    for (std::uint64_t bytes = 0; !lending.left.empty();) {
-      const auto* next = lending.left.back();
-      if (bytes > 0 && bytes + next->bytes > lending.at_once) break;
+    for (std::uint64_t bytes = 0; !rounds.left.empty();) {
+      const auto* next = rounds.left.back();
+      if (bytes > 0 && bytes + next->bytes > rounds.at_once) break;
       bytes += next->bytes;
-      lending.left.pop_back();
+      rounds.left.pop_back();
       PERDURE_CHECK(lend(*next, take));
     }
     return {};
@@ -221,7 +221,7 @@ base::Result<bool> SharedChunks::lend_round(Lending& lending, const Take& take) 
   if (!lent && lends) release();  // nobody has asked for them yet
   PERDURE_CHECK(lent);
   const base::Status taken = base::caught("restore", [&]() -> base::Status {
-    if (!lending.takes) return {};
+    if (!rounds.takes) return {};
     PERDURE_TRY(const auto here, guests());
     for (const auto& guest : here) {
       if (!mine_.contains(chunk_of(guest))) continue;
@@ -230,7 +230,7 @@ base::Result<bool> SharedChunks::lend_round(Lending& lending, const Take& take) 
     }
     return {};
   });
-  const auto over = agree_on(job_.comm(), taken, lending.left.empty());
+  const auto over = agree_on(job_.comm(), taken, rounds.left.empty());
   if (lends) release();
   return over;
 }

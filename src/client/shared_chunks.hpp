@@ -25,14 +25,14 @@ class SharedChunks {
  private:
   using Chunks = std::set<plan::StoredChunk>;
   /// What this rank reads for others, too, and has not lent yet: the next one last.
-  struct Lending {
+  struct Rounds {
     std::vector<const plan::ChunkReading*> left;
     std::uint64_t at_once = 0;  ///< bytes
     bool takes = false;         ///< of what other ranks lend
   };
   base::Status read_from_nodes(Chunks wanted, const Take& take);
   base::Status read_shared(const std::vector<const plan::ChunkReading*>& shared, const Take& take);
-  base::Result<bool> lend_round(Lending& lending, const Take& take);
+  base::Result<bool> lend_round(Rounds& rounds, const Take& take);
   base::Status bring(const Chunks& wanted);
   base::Result<std::vector<ipc::GuestChunk>> guests() const;
   base::Status take_guest(const ipc::GuestChunk& guest, const Take& take);
