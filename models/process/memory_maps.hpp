@@ -1,0 +1,32 @@
+#pragma once
+// What /proc/PID/maps says. Pure.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace perdure::process {
+
+/// Addresses [begin, end) of a process, and what is there.
+struct MemoryMap {
+  std::uint64_t begin = 0, end = 0;
+  bool readable = false, writable = false, executable = false, shared = false;
+  std::uint64_t offset = 0;  ///< in the file
+  std::uint32_t device_major = 0, device_minor = 0;
+  std::uint64_t inode = 0;  ///< 0: no file's
+  std::string name;         ///< a path, or "[heap]" and the like; as in the file but for escaped newlines
+  std::uint64_t bytes() const { return end - begin; }
+  bool is_file() const { return inode != 0; }
+  friend bool operator==(const MemoryMap&, const MemoryMap&) = default;
+};
+
+/// One line of the file, without its end; nothing when it is none. What Linux writes: addresses, permissions, offset,
+/// device, inode, name, where newlines of a name are "\\012".
+std::optional<MemoryMap> parse_map(std::string_view line);
+/// All of it, ascending: PERDURE_INTERNAL with the line that is not understood, or out of order.
+base::Result<std::vector<MemoryMap>> parse_maps(std::string_view text, const std::string& object);
+
+}  // namespace perdure::process
