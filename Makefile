@@ -84,10 +84,12 @@ bench: build
 bench-redundancy: bootstrap-required build
 	@bench/redundancy/run
 
-bench-elastic: bootstrap-required build
+bench-elastic: bootstrap-required
+	@tools/build --progress release bench_elastic_programs
 	@bench/elastic/run
 
-bench-mesh: bootstrap-required build
+bench-mesh: bootstrap-required
+	@tools/build --progress release bench_mesh_programs
 	@bench/mesh/run
 
 studies: bootstrap-required
