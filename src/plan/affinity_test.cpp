@@ -170,7 +170,7 @@ Machine any_machine(std::mt19937_64& random) {
 // Of any two machines: whoever was together stays so, and whoever was apart does if there is room, or it is said.
 TEST(Affinity, OfAnyMachinesKeepsTogetherWhatWas) {
   std::mt19937_64 random(1);
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < 1000; ++round) {
     SCOPED_TRACE(round);
     const Machine then = any_machine(random), here = any_machine(random);
     MachineUsage use;
