@@ -14,6 +14,8 @@ namespace perdure::process {
 using Registers = user_regs_struct;
 using SystemCall = std::array<std::uint64_t, 7>;  ///< its number, then the arguments
 
+/// What PTRACE_GETREGSET calls floating point and vectors.
+int extended_register_set();
 /// These registers, but about to carry out `call` by the instruction at `instruction`. Whatever call the thread was in
 /// is not begun again meanwhile.
 Registers asking(Registers registers, std::uint64_t instruction, const SystemCall& call);

@@ -1,8 +1,12 @@
+#include <elf.h>
+
 #include <algorithm>
 
 #include "process/registers.hpp"
 
 namespace perdure::process {
+
+int extended_register_set() { return NT_X86_XSTATE; }
 
 Registers asking(Registers registers, std::uint64_t instruction, const SystemCall& call) {
   registers.rip = instruction;

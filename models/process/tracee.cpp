@@ -202,7 +202,7 @@ base::Result<std::vector<std::byte>> Tracee::extended_registers(pid_t thread) co
   PERDURE_CHECK(known(thread));
   std::vector<std::byte> bytes(16 * base::KiB);  // with the tiles of AMX it is 11 KiB
   iovec where{bytes.data(), bytes.size()};
-  if (trace(PTRACE_GETREGSET, thread, NT_X86_XSTATE, &where) < 0)
+  if (trace(PTRACE_GETREGSET, thread, extended_register_set(), &where) < 0)
     PERDURE_CHECK(failed(thread, "its extended registers cannot be read"));
   bytes.resize(where.iov_len);
   return bytes;

@@ -28,7 +28,7 @@ class Tracee {
   std::vector<pid_t> threads() const;
   /// As they are when it is released, too.
   base::Result<Registers> registers(pid_t thread) const;
-  /// What XSAVE keeps of it: floating point and vectors, as the processor lays them out.
+  /// Floating point and vectors, as the processor lays them out (on x86-64 what XSAVE keeps).
   base::Result<std::vector<std::byte>> extended_registers(pid_t thread) const;
   /// Signals that it blocks, bit n - 1 for signal n.
   base::Result<std::uint64_t> blocked_signals(pid_t thread) const;

@@ -107,6 +107,13 @@ class ArrayRestores : public JobOfThreads {
     }
   }
   static void good(const base::Status& status) { EXPECT_TRUE(status) << status.error().text(); }
+  /// Each rank's part, as region 1 of a version that is at the store.
+  static void store_part(Session& session, Part part, std::int64_t version) {
+    good(part.protect(session, 1));
+    part.fill(version);
+    good(session.checkpoint("app", version));
+    good(session.wait("app", version, PERDURE_LEVEL_STORE, -1));
+  }
 };
 
 TEST_F(ArrayRestores, ComeBackOnAnyNumberOfRanks) {
@@ -155,15 +162,7 @@ TEST_F(ArrayRestores, ComeFromTheStoreWhereNodesHaveNothing) {
     return Part(whole, {array::block(whole, array::even_grid(whole, session.ranks()), session.rank())});
   };
   run(
-      4,
-      [&](Session& session) {
-        Part part = part_of(session);
-        good(part.protect(session, 1));
-        part.fill(1);
-        good(session.checkpoint("app", 1));
-        good(session.wait("app", 1, PERDURE_LEVEL_STORE, -1));
-      },
-      false);
+      4, [&](Session& session) { store_part(session, part_of(session), 1); }, false);
   for (const int ranks : {1, 3, 7, 4})
     run(ranks, [&](Session& session) {
       Part part = part_of(session);
@@ -201,13 +200,7 @@ TEST_F(ArrayRestores, ThatSeveralRanksNeedComeFromTheStoreInRounds) {
   };
   chunks_ = "chunk_bytes=1MiB;";
   more_ = "tier.file.max_bytes=2MiB";
-  run(2, [&](Session& session) {
-    Part part = rows(session.rank(), 2);
-    good(part.protect(session, 1));
-    part.fill(1);
-    good(session.checkpoint("app", 1));
-    good(session.wait("app", 1, PERDURE_LEVEL_STORE, -1));
-  });
+  run(2, [&](Session& session) { store_part(session, rows(session.rank(), 2), 1); });
   ASSERT_GT(std::filesystem::remove_all(directory_ / "node"), 0U);
   CountsReads reads(".pds");
   test_support::InstalledHooks counting(reads);
@@ -230,11 +223,10 @@ TEST_F(ArrayRestores, HaveShortChunksUnlessTheirLengthWasChosen) {
   const auto chunks_of = [&](std::int64_t version) {
     std::vector<std::uint64_t> lengths;
     run(2, [&](Session& session) {
-      Part part(whole, {box_of({{static_cast<std::uint64_t>(session.rank()), session.rank() + 1U}, {0, 1'200'000}})});
-      good(part.protect(session, 1));
-      part.fill(version);
-      good(session.checkpoint("app", version));
-      good(session.wait("app", version, PERDURE_LEVEL_STORE, -1));
+      store_part(
+          session,
+          Part(whole, {box_of({{static_cast<std::uint64_t>(session.rank()), session.rank() + 1U}, {0, 1'200'000}})}),
+          version);
     });
     const auto store = store::make_store(directory_ / "store", {}).value();
     const auto listings = store->list("app").value();
@@ -462,6 +454,40 @@ TEST_F(ArraysOfLostNodes, AreRebuiltByReedSolomonAndOnANewNode) {
   write_and_lose("reed-solomon", 2);
   EXPECT_GT(restored_on(4, "0,3"), 0) << "two more are missing, which is as many as the scheme can do without";
   EXPECT_GT(restored_on(8), 0) << "a new node stands in";
+}
+
+// The rank that has most has chunks of 8 MiB, the others of 4.
+TEST_F(ArraysOfLostNodes, WhoseRanksHaveChunksOfOtherLengthsAreRebuilt) {
+  chunks_ = "";
+  more_ = "redundancy.scheme=xor;tier.memory.max_bytes=1GiB";
+  const auto whole = box_of({{0, 9'000'000}});
+  const auto rows = [&](std::uint64_t rank, std::uint64_t ranks) {
+    const std::uint64_t first = ranks == 4 ? 8'700'000 : 3'000'000, each = (9'000'000 - first) / (ranks - 1);
+    return rank == 0 ? box_of({{0, first}}) : box_of({{first + each * (rank - 1), first + each * rank}});
+  };
+  per_node_ = 1;
+  run(
+      4,
+      [&](Session& session) {
+        Part part(whole, {rows(session.rank(), 4)});
+        good(part.protect(session, 1));
+        part.fill(1);
+        good(session.checkpoint("app", 1));
+        good(session.wait("app", 1, PERDURE_LEVEL_NODE, 60));
+      },
+      false);
+  lose_node(0);
+  more_ += ";node.numbers=1,2,3";
+  run(
+      3,
+      [&](Session& session) {
+        Part part(whole, {rows(session.rank(), 3)});
+        good(part.protect(session, 1));
+        good(session.restore("app", 1, std::nullopt));
+        EXPECT_EQ(part.wrong(1), 0U);
+        good(session.wait("app", 1, PERDURE_LEVEL_PROCESS, -1));
+      },
+      false);
 }
 
 TEST_F(ArraysOfLostNodes, AndMemoryOfRanksElsewhereIsHadByAnyRank) {

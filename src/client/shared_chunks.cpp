@@ -11,7 +11,8 @@
 namespace perdure::client {
 namespace {
 
-// By each rank before the others take it: so much at least, and no more rounds than these if no chunk is larger.
+// By each rank before the others take it: so much at least, and else what makes so many rounds. Chunks are not cut, so
+// that there may be twice as many.
 constexpr std::uint64_t kLentAtOnce = 4 * base::MiB;
 constexpr std::uint64_t kRounds = 16;
 

@@ -55,6 +55,12 @@ struct NodeUsage {
   std::uint64_t needs() const { return std::min(all_cores, cores.size() + anywhere); }
 };
 
+/// A core of then that masks have something of.
+struct CoreInNode {
+  const Machine::Node* node = nullptr;
+  std::size_t core = 0;  ///< in the node
+};
+
 class Planner {
  public:
   Planner(const Machine& then, const MachineUsage& use, const Machine& here)
@@ -151,7 +157,7 @@ class Planner {
         }
       }
     }
-    // Whoever was on a node that nobody used has no place of its own.
+    // What comes to an unused node later may be a thread.
     for (std::size_t n = 0; n < to_.size(); ++n)
       if (!uses_[n].any() && here_.nodes[to_[n]].cores.empty()) to_[n] = node_with_cpus();
   }
@@ -165,7 +171,7 @@ class Planner {
   // Cores of then that go to node m, onto its cores: each one of its own, or neighbours together.
   void place_cores(std::size_t m, std::vector<std::string>& together) {
     const auto& cores = here_.nodes[m].cores;
-    std::vector<const Cpus*> used;
+    std::vector<CoreInNode> used;
     std::string nodes;
     std::size_t count = 0;
     bool same_numbers = true;
@@ -173,7 +179,7 @@ class Planner {
       if (to_[n] != m || !uses_[n].any()) continue;
       nodes += (count++ == 0 ? "" : ", ") + std::to_string(n);
       for (const auto core : uses_[n].cores) {
-        used.push_back(&then_.nodes[n].cores[core]);
+        used.push_back({&then_.nodes[n], core});
         same_numbers = same_numbers && core < cores.size();
       }
     }
@@ -185,14 +191,12 @@ class Planner {
                          std::to_string(cores.size()) + " cores of " + where);
     same_numbers = same_numbers && count == 1;
     std::vector<std::size_t> taken(cores.size());
-    std::size_t shared = 0, next = 0;
-    for (const Cpus* core : used) {
-      const std::size_t number = next++;
-      const std::size_t c = same_numbers                  ? core_number(*core)
-                            : used.size() <= cores.size() ? number
-                                                          : number * cores.size() / used.size();
-      for (const unsigned cpu : *core) {
-        if (!somebody_chose(cpu)) continue;
+    std::size_t shared = 0;
+    for (std::size_t i = 0; i < used.size(); ++i) {
+      const auto& [node, core] = used[i];
+      const std::size_t c = same_numbers ? core : used.size() <= cores.size() ? i : i * cores.size() / used.size();
+      for (const unsigned cpu : node->cores[core]) {
+        if (!somebody_chose(cpu, *node)) continue;
         shared += taken[c] >= cores[c].size() ? 1 : 0;
         cpu_[cpu] = cores[c][taken[c]++ % cores[c].size()];
       }
@@ -201,17 +205,10 @@ class Planner {
       together.push_back(std::to_string(shared) + " hardware threads of node " + nodes + ": on others' of " + where);
   }
 
-  // Of that core in its node.
-  std::size_t core_number(const Cpus& core) const {
-    for (const auto& node : then_.nodes)
-      for (std::size_t c = 0; c < node.cores.size(); ++c)
-        if (&node.cores[c] == &core) return c;
-    return 0;
-  }
-
-  bool somebody_chose(unsigned cpu) const {
+  /// Not with all of its node.
+  bool somebody_chose(unsigned cpu, const Machine::Node& node) const {
     return std::any_of(masks_.begin(), masks_.end(), [&](const Cpus& mask) {
-      return narrow(mask) && std::binary_search(mask.begin(), mask.end(), cpu);
+      return narrow(mask) && std::binary_search(mask.begin(), mask.end(), cpu) && !has_all(mask, node);
     });
   }
 

@@ -128,6 +128,12 @@ TEST(Affinity, OfTooManyCoresTakesTheOtherHardwareThreadsFirst) {
   EXPECT_THAT(plan.together, ElementsAre("4 cores of node 0: on 2 cores of node 0"));
 }
 
+TEST(Affinity, OfAllOfANodeNeedsNoPlaceForEachOfItsHardwareThreads) {
+  const auto plan = plan_affinity(machine(2, 2, 2), {{{0}, {0, 1, 4, 5}, {2}}, {1, 1}}, machine(2, 2));
+  EXPECT_THAT(plan.masks, ElementsAre(Cpus{0}, Cpus{0, 1}, Cpus{2}));
+  EXPECT_THAT(plan.together, IsEmpty()) << "4 is of core 0, too, and nobody runs there alone";
+}
+
 TEST(Affinity, OfPagesHasRoomAndThreadsHaveProcessors) {
   Machine here = machine(3, 2);
   here.nodes[0].cores.clear();  // memory alone
