@@ -5,11 +5,18 @@ namespace perdure::cli {
 
 Enrol enrol_run, enrol_ls, enrol_show, enrol_verify, enrol_prune, enrol_forget, enrol_config, enrol_doctor, enrol_top;
 Enrol enrol_metrics, enrol_calibrate, enrol_simulate;
+#ifdef PERDURE_PROCESSES
+Enrol enrol_capture, enrol_resume;
+#endif
 Enrol enrol_cat, enrol_diff, enrol_export, enrol_import, enrol_plot, enrol_track;
 
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> kVerbs = {
       {"run", "Launch a program, watch it, and launch it again after a failure", enrol_run},
+#ifdef PERDURE_PROCESSES
+      {"capture", "Make a checkpoint of a running program from outside, with its threads", enrol_capture},
+      {"resume", "Bring a captured program back: it goes on where it was", enrol_resume},
+#endif
       {"ls", "List the checkpoints in a store", enrol_ls},
       {"show", "Show everything about a checkpoint: segments, ranks, regions, chunks", enrol_show},
       {"cat", "Print or write the elements of a region of a checkpoint, or a part of them", enrol_cat},

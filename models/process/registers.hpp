@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "base/bytes.hpp"
 
@@ -19,6 +20,20 @@ int extended_register_set();
 /// These registers, but about to carry out `call` by the instruction at `instruction`. Whatever call the thread was in
 /// is not begun again meanwhile.
 Registers asking(Registers registers, std::uint64_t instruction, const SystemCall& call);
+/// The same thread as it is stored: where a system call was interrupted that is to go on with what was left of its
+/// time, which the kernel notes elsewhere, it begins again, or ends with EINTR if a handler runs before.
+Registers to_store(Registers registers);
+/// Where its stack ends, and below which address nothing of it is in use.
+std::uint64_t stack_of(const Registers& registers);
+std::uint64_t unused_below(std::uint64_t stack);
+Registers with_stack(Registers registers, std::uint64_t stack);
+/// Parts of the extended registers that the system keeps for `extended`, bit by bit as the processor numbers them; 0
+/// when it does not say.
+std::uint64_t kept_parts(base::ConstByteSpan extended);
+/// Names of those parts that people know: "AVX-512".
+std::string part_names(std::uint64_t parts);
+/// Machine code that carries out a system call, and nothing else.
+base::ConstByteSpan call_instruction();
 /// What the call came to: below 0 an error number.
 std::int64_t answer_of(const Registers& registers);
 /// The offset of an instruction in `code` that carries out a system call; its size when there is none.

@@ -1,6 +1,8 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include "process/registers.hpp"
 
@@ -21,11 +23,57 @@ Registers asking(Registers registers, std::uint64_t instruction, const SystemCal
   return registers;
 }
 
+Registers to_store(Registers registers) {
+  constexpr std::int64_t kRestartNoHandler = -514, kRestartBlock = -516;  // of the kernel's own, which no program sees
+  if (static_cast<std::int64_t>(registers.orig_rax) >= 0 && answer_of(registers) == kRestartBlock)
+    registers.rax = static_cast<std::uint64_t>(kRestartNoHandler);
+  return registers;
+}
+
+std::uint64_t stack_of(const Registers& registers) { return registers.rsp; }
+
+// The red zone of the System V ABI.
+std::uint64_t unused_below(std::uint64_t stack) { return stack < 128 ? 0 : stack - 128; }
+
+Registers with_stack(Registers registers, std::uint64_t stack) {
+  registers.rsp = stack;
+  return registers;
+}
+
+std::uint64_t kept_parts(base::ConstByteSpan extended) {
+  constexpr std::size_t kKeptParts = 464;  // of what XSAVE writes the bytes that are the system's
+  std::uint64_t parts = 0;
+  if (extended.size() >= kKeptParts + sizeof parts) std::memcpy(&parts, extended.data() + kKeptParts, sizeof parts);
+  return parts;
+}
+
+std::string part_names(std::uint64_t parts) {
+  constexpr std::array<std::pair<std::uint64_t, const char*>, 7> kNames = {{{1 << 2, "AVX"},
+                                                                            {7 << 5, "AVX-512"},
+                                                                            {1 << 9, "protection keys"},
+                                                                            {1 << 11, "user shadow stacks"},
+                                                                            {3 << 3, "MPX"},
+                                                                            {3 << 17, "AMX"},
+                                                                            {1 << 19, "APX"}}};
+  std::string names;
+  for (const auto& [bits, name] : kNames) {
+    if ((parts & bits) != 0) names += std::string(names.empty() ? "" : ", ") + name;
+    parts &= ~bits;
+  }
+  if (parts != 0) names += std::string(names.empty() ? "" : ", ") + "parts " + std::to_string(parts);
+  return names;
+}
+
+base::ConstByteSpan call_instruction() {
+  static constexpr std::array kSyscall = {std::byte{0x0f}, std::byte{0x05}};
+  return kSyscall;
+}
+
 std::int64_t answer_of(const Registers& registers) { return static_cast<std::int64_t>(registers.rax); }
 
 std::size_t find_call_instruction(base::ConstByteSpan code) {
-  constexpr std::array kSyscall = {std::byte{0x0f}, std::byte{0x05}};
-  const auto found = std::search(code.begin(), code.end(), kSyscall.begin(), kSyscall.end());
+  const auto call = call_instruction();
+  const auto found = std::search(code.begin(), code.end(), call.begin(), call.end());
   return static_cast<std::size_t>(found - code.begin());
 }
 

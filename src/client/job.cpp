@@ -28,7 +28,8 @@ using Announced = base::Result<std::string>;
 }  // namespace
 
 // Who has no memory for its own part of the job says so before anybody needs that.
-base::Result<std::unique_ptr<Job>> Job::open(std::unique_ptr<comm::Communicator> comm, const char* options) {
+base::Result<std::unique_ptr<Job>> Job::open(std::unique_ptr<comm::Communicator> comm, const char* options,
+                                             const std::vector<std::string>& settings) {
   std::unique_ptr<Job> job;
   comm::Communicator& members = *comm;
   PERDURE_CHECK(agree_after(members, "perdure", [&]() -> base::Status {
@@ -37,12 +38,12 @@ base::Result<std::unique_ptr<Job>> Job::open(std::unique_ptr<comm::Communicator>
     job = std::move(made);
     return {};
   }));
-  PERDURE_CHECK(job->comm_->call([&] { return job->open_all(options); }));
+  PERDURE_CHECK(job->comm_->call([&] { return job->open_all(options, settings); }));
   return job;
 }
 
-base::Status Job::open_all(const char* options) {
-  const base::Status ready = base::caught("perdure", [&] { return configure(options); });
+base::Status Job::open_all(const char* options, const std::vector<std::string>& settings) {
+  const base::Status ready = base::caught("perdure", [&] { return configure(options, settings); });
   Opening opening;
   opening.operation = Operation::open;
   opening.name = config_.serialise();
@@ -57,10 +58,10 @@ base::Status Job::open_all(const char* options) {
   return attach();
 }
 
-base::Status Job::configure(const char* options) {
+base::Status Job::configure(const char* options, const std::vector<std::string>& settings) {
   base::Status ready = os::arm_crash_point_from_environment();
   if (ready) ready = os::install_faults_from_environment();
-  auto config = config::effective_config(options);
+  auto config = config::effective_config(options, settings);
   if (config) config_ = *config;  // in any case: it is what ranks compare
   PERDURE_CHECK(ready);
   if (!config) return base::fail(config.error());

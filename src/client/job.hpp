@@ -24,8 +24,9 @@ inline constexpr unsigned kMostTries = 5;
 
 class Job {
  public:
-  /// [collective] With engines attached.
-  static base::Result<std::unique_ptr<Job>> open(std::unique_ptr<comm::Communicator> comm, const char* options);
+  /// [collective] With engines attached. `settings` win over all others (config::effective_config).
+  static base::Result<std::unique_ptr<Job>> open(std::unique_ptr<comm::Communicator> comm, const char* options,
+                                                 const std::vector<std::string>& settings = {});
 
   Exchanges& comm() const { return *comm_; }
   const config::Config& config() const { return config_; }
@@ -69,9 +70,9 @@ class Job {
 
  private:
   Job() = default;
-  base::Status configure(const char* options);
+  base::Status configure(const char* options, const std::vector<std::string>& settings);
   base::Status choose_cpus();
-  base::Status open_all(const char* options);
+  base::Status open_all(const char* options, const std::vector<std::string>& settings);
   base::Status attach_once();
   base::Status connect(const std::string& socket);
   base::Result<std::string> find_socket(base::ConstByteSpan mine);

@@ -164,6 +164,36 @@ base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, ca
   return all;
 }
 
+base::Result<Session::Outcome> Session::restore_chosen_to(VersionReader& reader, capture::Target& target) {
+  base::Status outcome = reader.fetch();
+  std::vector<capture::ChunkRange> needed;
+  bool wrong_use = false;
+  const bool fetched = outcome.has_value();  // on all ranks
+  if (outcome)
+    outcome = base::caught("restore", [&]() -> base::Status {
+      PERDURE_TRY(const auto* piece, reader.locate(job_->rank()));
+      auto accepted = target.accept(piece->regions);
+      const auto code = accepted ? PERDURE_OK : accepted.error().code;
+      if (code == PERDURE_MISMATCH || code == PERDURE_NOT_FOUND) wrong_use = true;
+      if (!accepted) return base::fail(accepted.error());
+      needed = std::move(*accepted);
+      return {};
+    });
+  PERDURE_TRY(wrong_use, on_any_rank(job_->comm(), wrong_use));
+  if (!wrong_use) {
+    os::crash_point(os::CrashPoint::restore_located);
+    if (outcome)
+      outcome = base::caught("restore", [&]() -> base::Status {
+        PERDURE_CHECK(reader.commit_fetched());
+        return reader.restore(job_->rank(), needed, target);
+      });
+    os::crash_point(os::CrashPoint::restore_before_agree);
+  }
+  PERDURE_TRY(auto all, ended(reader, outcome, wrong_use, fetched));
+  all.source = reader.fetched() ? 4 : 0;
+  return all;
+}
+
 // How an attempt ended for all ranks, which ended so for this one.
 base::Result<Session::Outcome> Session::ended(VersionReader& reader, const base::Status& outcome, bool wrong_use,
                                               bool touched) {
@@ -274,6 +304,25 @@ base::Status Session::restore_all(const std::string& name, std::int64_t version,
   PERDURE_CHECK(
       restore_newest(reader, opening, ready, [&](VersionReader& chosen) { return restore_chosen(chosen, *target); }));
   return restored(reader, begun);
+}
+
+base::Status Session::restore(std::string_view of_name, std::int64_t version, capture::Target& target) {
+  return job_->comm().call([&]() -> base::Status {
+    const std::uint64_t begun = os::monotonic_ns();
+    left_ns_ = 0;
+    const std::string name(of_name);
+    base::Status ready = segment::check_name(name);
+    if (ready) ready = check_version(version, true);
+    if (ready) ready = job_->hold(name, NameClaims::Access::read);
+    os::crash_point(os::CrashPoint::restore_begin);
+    const SlotPrefaulter::Pause pause(job_->engine().prefaulter());
+    VersionReader reader(*job_);
+    Opening opening{Operation::restore, name, version};
+    opening.regions.local = true;  // what one rank has
+    PERDURE_CHECK(restore_newest(reader, opening, ready,
+                                 [&](VersionReader& chosen) { return restore_chosen_to(chosen, target); }));
+    return restored(reader, begun);
+  });
 }
 
 base::Status Session::restored(VersionReader& reader, std::uint64_t begun) {

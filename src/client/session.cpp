@@ -25,13 +25,14 @@ std::uint64_t seconds_to_ns(double seconds) { return seconds <= 0 ? 0 : static_c
 
 Session::Session() : process_(os::process_id()) { progress_.restored_version = -1; }
 
-base::Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<comm::Communicator> comm, const char* options) {
+base::Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<comm::Communicator> comm, const char* options,
+                                                     const std::vector<std::string>& settings) {
   std::unique_ptr<Session> session;
   PERDURE_CHECK(agree_after(*comm, "perdure", [&]() -> base::Status {
     session.reset(new Session);
     return {};
   }));
-  PERDURE_TRY(session->job_, Job::open(std::move(comm), options));
+  PERDURE_TRY(session->job_, Job::open(std::move(comm), options, settings));
   return session;
 }
 
@@ -66,10 +67,14 @@ base::Status Session::unprotect(std::int32_t id) {
 }
 
 base::Status Session::checkpoint(std::string_view name, std::int64_t version) {
-  return job_->comm().call([&] { return checkpoint_all(std::string(name), version); });
+  return job_->comm().call([&] { return checkpoint_all(std::string(name), version, nullptr); });
 }
 
-base::Status Session::checkpoint_all(const std::string& name, std::int64_t version) {
+base::Status Session::checkpoint(std::string_view name, std::int64_t version, capture::Source& source) {
+  return job_->comm().call([&] { return checkpoint_all(std::string(name), version, &source); });
+}
+
+base::Status Session::checkpoint_all(const std::string& name, std::int64_t version, capture::Source* source) {
   const std::uint64_t begun = os::monotonic_ns();
   os::crash_point(os::CrashPoint::checkpoint_begin);
   tell_step(begun);
@@ -96,7 +101,7 @@ base::Status Session::checkpoint_all(const std::string& name, std::int64_t versi
   PERDURE_CHECK(arrays_.agree(job_->comm(), opened.regions, ArrayAgreement::For::checkpoint, regions_));
   os::crash_point(os::CrashPoint::checkpoint_agreed);
   const segment::VersionId id{name, number, {opened.root_words[0], opened.root_words[1]}};
-  const base::Status outcome = capture(id);
+  const base::Status outcome = capture(id, source);
   os::crash_point(os::CrashPoint::checkpoint_committed);
   if (outcome && job_->rank() == 0) job_->known().written(id);
   if (outcome) job_->known().went_on_from(id);
@@ -105,7 +110,6 @@ base::Status Session::checkpoint_all(const std::string& name, std::int64_t versi
     (void)job_->group().wait_node_level(id, seconds_to_ns(job_->config().real("checkpoint.timeout")));
   left_ns_ = os::monotonic_ns();
   progress_.last_blocking_s = static_cast<double>(left_ns_ - begun) * 1e-9;
-  progress_.last_bytes = regions_.bytes();
   return outcome;
 }
 
@@ -116,14 +120,15 @@ void Session::tell_step(std::uint64_t entered_ns) {
   (void)base::caught("engine", [&] { return job_->engine().channel().tell(ipc::Step{entered_ns - left_ns}); });
 }
 
-base::Status Session::capture(const segment::VersionId& id) {
-  std::optional<capture::MemorySource> source;
+base::Status Session::capture(const segment::VersionId& id, capture::Source* source) {
+  std::optional<capture::MemorySource> regions;
   std::optional<VersionWriter> writer;
   const base::Status captured = base::caught("checkpoint", [&]() -> base::Status {
-    source.emplace(regions_);
+    if (source == nullptr) source = &regions.emplace(regions_);
     writer.emplace(*job_, *source);
     PERDURE_CHECK(writer->begin(id));
     for (std::size_t chunk = 0; chunk < writer->chunks(); ++chunk) PERDURE_CHECK(writer->put(chunk));
+    progress_.last_bytes = writer->bytes();
     return writer->stage();
   });
   os::crash_point(os::CrashPoint::checkpoint_staged);

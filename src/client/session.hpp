@@ -20,13 +20,17 @@ class VersionReader;
 
 class Session {
  public:
-  static base::Result<std::unique_ptr<Session>> open(std::unique_ptr<comm::Communicator> comm, const char* options);
+  /// `settings` win over all others (config::effective_config).
+  static base::Result<std::unique_ptr<Session>> open(std::unique_ptr<comm::Communicator> comm, const char* options,
+                                                     const std::vector<std::string>& settings = {});
 
   base::Status protect(const capture::Region& region);
   base::Status unprotect(std::int32_t id);
   base::Status set_label(std::int32_t id, const segment::Label& label) { return regions_.set_label(id, label); }
   // Collective calls ask for no memory before others may wait for this rank (exchanges.hpp).
   base::Status checkpoint(std::string_view name, std::int64_t version);
+  /// Of what `source` describes once all ranks have agreed, instead of the protected regions.
+  base::Status checkpoint(std::string_view name, std::int64_t version, capture::Source& source);
   base::Result<std::uint64_t> latest(std::string_view name);
   base::Result<segment::RegionEntry> stored_size(std::string_view name, std::int64_t version, std::int32_t id);
   /// Of a version of any number of ranks; without boxes.
@@ -34,6 +38,9 @@ class Session {
   /// `ids` nothing: all protected regions.
   base::Status restore(std::string_view name, std::int64_t version,
                        const std::optional<std::span<const std::int32_t>>& ids);
+  /// This rank's data, of whatever it is, to `target`. Of a version that fails `target` may have got a part; its
+  /// accept() begins anew with the next one.
+  base::Status restore(std::string_view name, std::int64_t version, capture::Target& target);
   /// Region `target.id` of rank `of` of those that wrote the version, to this rank's memory `target`.
   base::Status restore_part(std::string_view name, std::int64_t version, std::uint32_t of,
                             const capture::Region& target);
@@ -54,8 +61,8 @@ class Session {
   Session();
   base::Status check_chunks(const capture::Region& region) const;
   void tell_step(std::uint64_t entered_ns);
-  base::Status checkpoint_all(const std::string& name, std::int64_t version);
-  base::Status capture(const segment::VersionId& id);
+  base::Status checkpoint_all(const std::string& name, std::int64_t version, capture::Source* source);
+  base::Status capture(const segment::VersionId& id, capture::Source* source);
   base::Result<segment::ArrayEntry> read_array(const std::string& name, std::int64_t version, std::int32_t id);
   base::Result<segment::RegionEntry> read_size(const std::string& name, std::int64_t version, std::int32_t id);
   struct Outcome;
@@ -64,6 +71,7 @@ class Session {
                            const std::optional<std::span<const std::int32_t>>& ids);
   using Attempt = std::function<base::Result<Outcome>(VersionReader& reader)>;
   base::Result<Outcome> restore_chosen(VersionReader& reader, capture::MemoryTarget& target);
+  base::Result<Outcome> restore_chosen_to(VersionReader& reader, capture::Target& target);
   base::Result<Outcome> restore_chosen_part(VersionReader& reader, std::uint32_t of, const capture::Region& target);
   base::Result<Outcome> ended(VersionReader& reader, const base::Status& outcome, bool wrong_use, bool touched);
   base::Status restore_newest(VersionReader& reader, const Opening& opening, const base::Status& ready,

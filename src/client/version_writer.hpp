@@ -17,6 +17,7 @@ class VersionWriter {
   /// Tells the engine what this rank will write.
   base::Status begin(const segment::VersionId& id);
   std::size_t chunks() const { return ranges_.size(); }
+  std::uint64_t bytes() const { return ranges_.empty() ? 0 : ranges_.back().end(); }
   /// Copies this chunk of the source to a slot.
   base::Status put(std::size_t chunk);
   /// All chunks are in their slots.

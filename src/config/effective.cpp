@@ -15,8 +15,8 @@ base::Status make_paths_absolute(Config& config) {
   return {};
 }
 
-base::Result<Config> effective_config(const char* options) {
-  PERDURE_TRY(auto config, load(options == nullptr ? "" : options));
+base::Result<Config> effective_config(const char* options, const std::vector<std::string>& command_line) {
+  PERDURE_TRY(auto config, load(options == nullptr ? "" : options, command_line));
   PERDURE_CHECK(make_paths_absolute(config));
   return config;
 }

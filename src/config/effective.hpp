@@ -4,7 +4,8 @@
 
 namespace perdure::config {
 
-base::Result<Config> effective_config(const char* options);
+/// `command_line`: settings that win over all others, as of the --set of a tool.
+base::Result<Config> effective_config(const char* options, const std::vector<std::string>& command_line = {});
 /// Makes the paths that other processes use absolute (Option::absolute), from the working directory; URLs stay.
 base::Status make_paths_absolute(Config& config);
 

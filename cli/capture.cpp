@@ -1,0 +1,118 @@
+// perdure capture: a checkpoint of a running program from outside.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "base/bytes.hpp"
+#include "base/json.hpp"
+#include "cli/arguments.hpp"
+#include "cli/libraries.hpp"
+#include "cli/progress.hpp"
+#include "cli/verb.hpp"
+#include "os/system.hpp"
+#include "process/process_store.hpp"
+
+namespace perdure::cli {
+namespace {
+
+struct CaptureArguments {
+  std::int64_t process = 0;
+  std::string name, store;
+  bool stop = false, json = false;
+};
+
+/// What the program is called, as a name of a checkpoint.
+std::string name_of(pid_t process) {
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/" + std::to_string(process) + "/exe", error);
+  std::string name = error ? "process" : program.filename().string();
+  for (char& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '_' && c != '.') c = '-';
+  return name;
+}
+
+base::Json report_json(const std::string& name, const process::CaptureReport& report) {
+  return {{"name", name},
+          {"version", report.version},
+          {"threads", report.threads},
+          {"mappings", report.maps},
+          {"record_bytes", report.record_bytes},
+          {"page_bytes", report.page_bytes},
+          {"frozen_s", report.frozen_s},
+          {"seize_s", report.seize_s},
+          {"read_s", report.read_s},
+          {"copy_s", report.copy_s}};
+}
+
+/// Until the store has all of it.
+base::Status wait_stored(process::ProcessStore& store, const std::string& name, const process::CaptureReport& report,
+                         Terminal& terminal) {
+  const std::uint64_t bytes = report.record_bytes + report.page_bytes;
+  Progress progress(terminal, "storing", bytes);
+  for (;;) {
+    const auto stored = store.session().wait(name, report.version, PERDURE_LEVEL_STORE, 0.05);
+    if (stored || stored.error().code != PERDURE_TIMEOUT) return stored;
+    perdure_progress known{};
+    if (store.session().progress(known) && known.bytes_flushed > progress.done())
+      progress.add(known.bytes_flushed - progress.done());
+  }
+}
+
+base::Result<process::CaptureReport> capture_and_store(const CaptureArguments& asked, Terminal& terminal) {
+  std::vector<std::string> settings = terminal.settings;
+  if (!asked.store.empty()) settings.push_back("store.path=" + asked.store);
+  PERDURE_TRY(auto store, process::ProcessStore::open(settings));
+  const auto process = static_cast<pid_t>(asked.process);
+  // What is stopped for good stands still until nothing of it can be lost.
+  const auto then = [&](const process::CaptureReport& report) -> base::Status {
+    if (!asked.stop) return {};
+    PERDURE_CHECK(wait_stored(store, asked.name, report, terminal));
+    if (::kill(process, SIGKILL) == 0) return {};
+    return base::fail(base::errno_error(errno, "end it", "process " + std::to_string(process)));
+  };
+  PERDURE_TRY(const auto report, store.capture(process, asked.name, then));
+  if (!asked.stop) PERDURE_CHECK(wait_stored(store, asked.name, report, terminal));
+  PERDURE_CHECK(store.close());
+  return report;
+}
+
+int capture(CaptureArguments asked, Terminal& terminal) {
+  if (asked.name.empty()) asked.name = name_of(static_cast<pid_t>(asked.process));
+  const std::uint64_t begun = os::monotonic_ns();
+  const auto done = capture_and_store(asked, terminal);
+  if (!done) return report(terminal, done.error());
+  const double all_s = static_cast<double>(os::monotonic_ns() - begun) * 1e-9;
+  if (asked.json) {
+    base::Json json = report_json(asked.name, *done);
+    json["stored_s"] = all_s;
+    json["stopped"] = asked.stop;
+    print_json(terminal, json);
+    return kGood;
+  }
+  print(terminal.out, fmt::format("{}@{}: process {} with {} thread{} and {} mappings, {}; it stood still for {:.1f} "
+                                  "ms{}, in the store after {:.2f} s\n",
+                                  asked.name, done->version, asked.process, done->threads,
+                                  done->threads == 1 ? "" : "s", done->maps, base::format_bytes(done->page_bytes),
+                                  done->frozen_s * 1e3, asked.stop ? " and was ended" : "", all_s));
+  return kGood;
+}
+
+}  // namespace
+
+Action enrol_capture(CLI::App& app) {
+  auto arguments = std::make_shared<CaptureArguments>();
+  app.add_option("PID", arguments->process, "number of the process; all of its threads are captured")
+      ->required()
+      ->check(whole_number)
+      ->check(positive);
+  app.add_option("--name", arguments->name, "of the checkpoint; by default that of the program's file");
+  app.add_option("--store", arguments->store, "the store; by default the configured one (store.path)");
+  auto* stop = app.add_flag("--stop", arguments->stop, "end it once the image is in the store");
+  app.add_flag("--leave-running")->description("it goes on; this is the default")->excludes(stop);
+  app.add_flag("--json", arguments->json, "for programs");
+  return [arguments](Terminal& terminal) { return capture(*arguments, terminal); };
+}
+
+}  // namespace perdure::cli

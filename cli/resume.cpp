@@ -1,0 +1,109 @@
+// perdure resume: a captured process goes on where it was.
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/bytes.hpp"
+#include "base/json.hpp"
+#include "cli/libraries.hpp"
+#include "cli/verb.hpp"
+#include "inspect/checkpoints.hpp"
+#include "process/process_store.hpp"
+
+namespace perdure::cli {
+namespace {
+
+struct ResumeArguments {
+  std::string checkpoint, store;
+  bool detach = false, json = false;
+};
+
+base::Result<process::ResumeReport> resume_from_store(const ResumeArguments& asked, const CheckpointSpec& spec,
+                                                      const Terminal& terminal) {
+  std::vector<std::string> settings = terminal.settings;
+  if (!asked.store.empty()) settings.push_back("store.path=" + asked.store);
+  PERDURE_TRY(auto store, process::ProcessStore::open(settings));
+  const std::int64_t version = spec.version ? static_cast<std::int64_t>(*spec.version) : PERDURE_LATEST;
+  PERDURE_TRY(const auto resumed, store.resume(spec.name, version));
+  (void)store.close();  // it runs, whatever becomes of the engine
+  return resumed;
+}
+
+base::Json report_json(const std::string& name, const process::ResumeReport& report) {
+  return {{"name", name},
+          {"version", report.version},
+          {"process", report.process},
+          {"threads", report.threads},
+          {"mappings", report.maps},
+          {"page_bytes", report.page_bytes},
+          {"seconds", report.seconds}};
+}
+
+/// Those that somebody sends to us to have the program end, or do something, and that of its end.
+sigset_t passed_on() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGCHLD, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT})
+    sigaddset(&set, signal);
+  return set;
+}
+
+/// As a shell does: its status, or 128 and the signal that ended it.
+int wait_for(pid_t process) {
+  const sigset_t set = passed_on();
+  for (;;) {
+    int status = 0;
+    const pid_t ended = ::waitpid(process, &status, WNOHANG);
+    if (ended == process) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (ended < 0) return kCannot;
+    siginfo_t information{};
+    const int signal = ::sigwaitinfo(&set, &information);
+    // What a terminal sends it sends to all of the group.
+    const bool from_terminal = information.si_code == SI_KERNEL;
+    if (signal > 0 && signal != SIGCHLD && !from_terminal) ::kill(process, signal);
+  }
+}
+
+int resume(const ResumeArguments& asked, Terminal& terminal) {
+  const auto spec = parse_checkpoint(asked.checkpoint);
+  if (!spec) return report(terminal, spec.error());
+  const sigset_t set = passed_on();
+  sigset_t before;
+  ::pthread_sigmask(SIG_BLOCK, &set, &before);
+  const auto resumed = resume_from_store(asked, *spec, terminal);
+  int status = kGood;
+  if (!resumed) {
+    status = report(terminal, resumed.error());
+  } else {
+    if (asked.json) {
+      print_json(terminal, report_json(spec->name, *resumed));
+    } else {
+      print(terminal.err,
+            fmt::format("perdure: {}@{} goes on as process {}: {} thread{}, {}, after {:.1f} ms\n", spec->name,
+                        resumed->version, resumed->process, resumed->threads, resumed->threads == 1 ? "" : "s",
+                        base::format_bytes(resumed->page_bytes), resumed->seconds * 1e3));
+    }
+    std::fflush(terminal.out);
+    if (!asked.detach) status = wait_for(resumed->process);
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return status;
+}
+
+}  // namespace
+
+Action enrol_resume(CLI::App& app) {
+  auto arguments = std::make_shared<ResumeArguments>();
+  app.add_option("NAME[@VERSION]", arguments->checkpoint,
+                 "the image; without a version the newest that can be had whole")
+      ->required();
+  app.add_option("--store", arguments->store, "the store; by default the configured one (store.path)");
+  app.add_flag("--detach", arguments->detach,
+               "return when it runs; without this the status is its own, and signals are passed on to it");
+  app.add_flag("--json", arguments->json, "for programs");
+  return [arguments](Terminal& terminal) { return resume(*arguments, terminal); };
+}
+
+}  // namespace perdure::cli

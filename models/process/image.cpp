@@ -1,0 +1,133 @@
+#include "process/image.hpp"
+
+#include <numeric>
+
+#include "base/field_codec.hpp"
+#include "process/registers.hpp"
+
+namespace perdure::process {
+namespace {
+
+constexpr std::size_t kSignalInfoBytes = 128;
+constexpr std::uint32_t kSignals = 64;
+constexpr std::size_t kMostThreads = 1 << 20;
+
+bool whole_pages(std::uint64_t begin, std::uint64_t end) {
+  return begin < end && end <= kAddressEnd && begin % kPageBytes == 0 && end % kPageBytes == 0;
+}
+
+bool is_path(const std::string& path) {
+  return !path.empty() && path.front() == '/' && path.find('\0') == std::string::npos;
+}
+
+bool all_signals(const std::vector<std::vector<std::byte>>& signals) {
+  for (const auto& one : signals)
+    if (one.size() != kSignalInfoBytes) return false;
+  return true;
+}
+
+template <class T, class Key>
+bool ascend(const std::vector<T>& list, Key key) {
+  for (std::size_t i = 1; i < list.size(); ++i)
+    if (key(list[i]) <= key(list[i - 1])) return false;
+  return true;
+}
+
+/// Pages of an image are in one of its mappings each, and in one of the nodes' lists.
+std::string wrong_with_pages(const ProcessImage& image) {
+  std::vector<PageRun> all;
+  for (const auto& node : image.pages) all.insert(all.end(), node.runs.begin(), node.runs.end());
+  std::sort(all.begin(), all.end(), [](const PageRun& a, const PageRun& b) { return a.begin < b.begin; });
+  std::size_t map = 0;
+  std::uint64_t end = 0;
+  for (const PageRun& run : all) {
+    if (run.pages == 0 || run.pages > kAddressEnd / kPageBytes || !whole_pages(run.begin, run.end()) || run.begin < end)
+      return "field 'pages' has pages that are none";
+    end = run.end();
+    while (map < image.maps.size() && image.maps[map].end <= run.begin) ++map;
+    if (map == image.maps.size() || run.begin < image.maps[map].begin || run.end() > image.maps[map].end)
+      return "field 'pages' has pages outside of all mappings";
+    if (image.maps[map].shared && image.maps[map].file != 0) return "field 'pages' has pages of a shared file";
+  }
+  return "";
+}
+
+std::string wrong_with_maps(const ProcessImage& image) {
+  for (std::size_t i = 0; i < image.maps.size(); ++i) {
+    const MapImage& map = image.maps[i];
+    if (i > 0 && map.begin < image.maps[i - 1].end) return "field 'maps' does not ascend";
+    if (map.file > image.files.size()) return "field 'maps' names a file that is none";
+    if (map.begin < image.system.vdso_end && map.end > image.system.vdso_begin)
+      return "field 'maps' has the kernel's pages";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string SystemImage::wrong() const { return whole_pages(vdso_begin, vdso_end) ? "" : "field 'vdso_begin' is none"; }
+
+std::string MemoryLayout::wrong() const {
+  for (const auto address : {start_code, end_code, start_data, end_data, start_brk, brk, start_stack, arg_start,
+                             arg_end, env_start, env_end})
+    if (address > kAddressEnd) return "it has an address that is none";
+  return auxiliary.size() % 16 == 0 && auxiliary.size() <= 1024 ? "" : "field 'auxiliary' has a wrong length";
+}
+
+std::string FileImage::wrong() const { return is_path(path) ? "" : "field 'path' is none"; }
+
+std::string MapImage::wrong() const {
+  if (!whole_pages(begin, end)) return "field 'begin' is none of a mapping";
+  if (protection > 7) return "field 'protection' has no such rights";
+  if (offset % kPageBytes != 0 || offset + bytes() < offset) return "field 'offset' is none";
+  return file == 0 || object == 0 ? "" : "field 'object' stands beside a file";
+}
+
+std::uint64_t NodePages::pages() const {
+  return std::accumulate(runs.begin(), runs.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const PageRun& run) { return sum + run.pages; });
+}
+
+std::string ThreadImage::wrong() const {
+  if (number <= 0) return "field 'number' is none of a thread";
+  if (registers.size() != sizeof(Registers)) return "field 'registers' has a wrong length";
+  if (!all_signals(pending_signals)) return "field 'pending_signals' has a wrong length";
+  if (cpus.empty() || !ascend(cpus, [](std::uint32_t cpu) { return std::uint64_t{cpu} + 1; }))
+    return "field 'cpus' does not ascend";
+  return "";
+}
+
+std::uint64_t ProcessImage::page_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& node : pages) bytes += node.pages() * kPageBytes;
+  return bytes;
+}
+
+std::string ProcessImage::wrong() const {
+  if (threads.empty() || threads.size() > kMostThreads || threads[0].number != number)
+    return "field 'threads' does not begin with the process's own";
+  if (!ascend(pages, [](const NodePages& node) { return std::uint64_t{node.node} + 1; }))
+    return "field 'pages' does not ascend";
+  for (const auto& action : actions)
+    if (action.signal == 0 || action.signal > kSignals) return "field 'actions' has no such signal";
+  if (!is_path(directory)) return "field 'directory' is none";
+  if (!all_signals(pending_signals)) return "field 'pending_signals' has a wrong length";
+  if (auto wrong = wrong_with_maps(*this); !wrong.empty()) return wrong;
+  return wrong_with_pages(*this);
+}
+
+std::vector<std::byte> encode_image(const ProcessImage& image) { return base::encode_fields(image); }
+
+base::Result<ProcessImage> decode_image(base::ConstByteSpan bytes, const std::string& object) {
+  base::FieldReader format(bytes.first(std::min(bytes.size(), sizeof(std::uint32_t))));
+  std::uint32_t number = 0;
+  format.read(number);
+  if (format.end(object) && number != kImageFormat)
+    return base::fail(PERDURE_UNSUPPORTED, object,
+                      "it is an image of format " + std::to_string(number) + ", and this Perdure reads format " +
+                          std::to_string(kImageFormat),
+                      "resume it by the release that captured it");
+  return base::decode_fields<ProcessImage>(bytes, object);
+}
+
+}  // namespace perdure::process

@@ -1,0 +1,167 @@
+#pragma once
+// What is said of a captured process beside its pages: the record that an image begins with. Data only. Whoever reads
+// one may have got it from anybody: no value that is wrong leaves the decoder.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "base/fields.hpp"
+#include "base/result.hpp"
+
+namespace perdure::process {
+
+inline constexpr std::uint64_t kPageBytes = 4096;
+inline constexpr std::uint64_t kAddressEnd = 0x7ffffffff000;  ///< behind the last page that a process may have
+inline constexpr std::uint32_t kImageFormat = 1;              ///< goes up with every change of what follows
+
+/// Of the machine and system it was captured on.
+struct SystemImage {
+  std::string architecture;                    ///< as uname says
+  std::string release;                         ///< of the kernel
+  std::uint64_t processor_state = 0;           ///< parts of a thread's extended registers that the system keeps (XCR0)
+  std::array<std::uint64_t, 2> vdso{};         ///< hash of the kernel's own pages in the process
+  std::uint64_t vdso_begin = 0, vdso_end = 0;  ///< with what belongs to them (vvar)
+  PERDURE_FIELDS(architecture, release, processor_state, vdso, vdso_begin, vdso_end)
+  std::string wrong() const;
+};
+
+/// Where parts of a process are, as the kernel wants to know it (prctl, PR_SET_MM_MAP).
+struct MemoryLayout {
+  std::uint64_t start_code = 0, end_code = 0, start_data = 0, end_data = 0, start_brk = 0, brk = 0, start_stack = 0,
+                arg_start = 0, arg_end = 0, env_start = 0, env_end = 0;
+  std::vector<std::byte> auxiliary;  ///< the vector that it got at its start
+  PERDURE_FIELDS(start_code, end_code, start_data, end_data, start_brk, brk, start_stack, arg_start, arg_end, env_start,
+                 env_end, auxiliary)
+  std::string wrong() const;
+};
+
+/// A file as it was, to tell another one by.
+struct FileImage {
+  std::string path;
+  std::uint64_t device = 0, inode = 0, bytes = 0;
+  std::int64_t modified_ns = 0;
+  friend bool operator==(const FileImage&, const FileImage&) = default;
+  PERDURE_FIELDS(path, device, inode, bytes, modified_ns)
+  std::string wrong() const;
+};
+
+/// A mapping.
+struct MapImage {
+  std::uint64_t begin = 0, end = 0;  ///< addresses, whole pages
+  std::uint32_t protection = 0;      ///< PROT_*
+  bool shared = false;
+  std::uint64_t offset = 0;        ///< in the file
+  std::uint32_t file = 0;          ///< number in ProcessImage::files, from 1; 0: memory of its own
+  std::uint32_t object = 0;        ///< shared memory without a file, from 1: mappings of equal numbers share it
+  std::string name;                ///< that the process gave it (prctl, PR_SET_VMA), and the kernel's: [heap], [stack]
+  std::vector<std::string> flags;  ///< the kernel's two letters each, as in smaps
+  std::string policy;              ///< of memory, as in numa_maps: "default", "bind:0", "interleave:0-1"
+  std::uint64_t bytes() const { return end - begin; }
+  bool has(std::string_view flag) const { return std::find(flags.begin(), flags.end(), flag) != flags.end(); }
+  PERDURE_FIELDS(begin, end, protection, shared, offset, file, object, name, flags, policy)
+  std::string wrong() const;
+};
+
+/// Pages that follow each other.
+struct PageRun {
+  std::uint64_t begin = 0;  ///< address
+  std::uint64_t pages = 0;
+  std::uint64_t end() const { return begin + pages * kPageBytes; }
+  friend bool operator==(const PageRun&, const PageRun&) = default;
+  PERDURE_FIELDS(begin, pages)
+};
+
+/// Pages of one node of memory, ascending. Their bytes are an entry of the capture.
+struct NodePages {
+  std::uint32_t node = 0;
+  std::vector<PageRun> runs;
+  std::uint64_t pages() const;
+  PERDURE_FIELDS(node, runs)
+};
+
+/// Where the kernel notes of a thread that it runs on which processor.
+struct RseqImage {
+  std::uint64_t address = 0;  ///< 0: not registered
+  std::uint32_t bytes = 0, signature = 0;
+  PERDURE_FIELDS(address, bytes, signature)
+};
+
+struct ThreadImage {
+  std::int32_t number = 0;
+  std::string name;
+  std::vector<std::byte> registers;                     ///< as the kernel hands them out (NT_PRSTATUS)
+  std::vector<std::byte> extended_registers;            ///< (NT_X86_XSTATE)
+  std::uint64_t blocked_signals = 0;                    ///< bit n - 1 for signal n
+  std::vector<std::vector<std::byte>> pending_signals;  ///< siginfo of each, in order
+  std::array<std::uint64_t, 3> alternate_stack{};       ///< address, flags, bytes
+  std::uint64_t robust_list = 0, robust_list_bytes = 0;
+  std::uint64_t clear_number = 0;  ///< where the kernel writes 0 when it ends
+  RseqImage rseq;
+  std::int32_t policy = 0, priority = 0, nice = 0;  ///< of the scheduler
+  std::uint64_t timer_slack_ns = 0;
+  std::vector<std::uint32_t> cpus;  ///< where it may run, ascending
+  std::int32_t memory_policy = 0;   ///< of set_mempolicy, with its flags
+  std::vector<std::uint32_t> memory_nodes;
+  std::int32_t death_signal = 0;  ///< that it gets when its parent ends
+  PERDURE_FIELDS(number, name, registers, extended_registers, blocked_signals, pending_signals, alternate_stack,
+                 robust_list, robust_list_bytes, clear_number, rseq, policy, priority, nice, timer_slack_ns, cpus,
+                 memory_policy, memory_nodes, death_signal)
+  std::string wrong() const;
+};
+
+/// What it does about a signal, as rt_sigaction has it.
+struct SignalAction {
+  std::uint32_t signal = 0;
+  std::array<std::uint64_t, 4> action{};  ///< handler, flags, restorer, mask
+  PERDURE_FIELDS(signal, action)
+};
+
+struct Limit {
+  std::uint32_t resource = 0;
+  std::uint64_t now = 0, most = 0;
+  PERDURE_FIELDS(resource, now, most)
+};
+
+/// A timer of setitimer.
+struct IntervalTimer {
+  std::uint32_t which = 0;
+  std::array<std::int64_t, 4> value{};  ///< interval in s and us, time left in s and us
+  PERDURE_FIELDS(which, value)
+};
+
+struct ProcessImage {
+  std::uint32_t format = kImageFormat;
+  SystemImage system;
+  std::int32_t number = 0;  ///< of the process
+  std::uint32_t user = 0, group = 0;
+  std::vector<std::string> arguments;  ///< for people
+  std::string directory;               ///< it works in
+  std::uint32_t file_mask = 0;         ///< umask
+  std::uint32_t personality = 0;
+  bool dumpable = true, reaps_orphans = false, no_huge_pages = false, no_new_privileges = false;
+  FileImage program;
+  MemoryLayout layout;
+  std::vector<FileImage> files;  ///< that are mapped
+  std::vector<MapImage> maps;    ///< ascending
+  std::vector<NodePages> pages;
+  std::vector<SignalAction> actions;
+  std::vector<std::vector<std::byte>> pending_signals;  ///< of the process, siginfo of each
+  std::vector<Limit> limits;
+  std::vector<IntervalTimer> timers;
+  std::vector<ThreadImage> threads;  ///< the first one is the process's own
+  std::uint64_t page_bytes() const;
+  PERDURE_FIELDS(format, system, number, user, group, arguments, directory, file_mask, personality, dumpable,
+                 reaps_orphans, no_huge_pages, no_new_privileges, program, layout, files, maps, pages, actions,
+                 pending_signals, limits, timers, threads)
+  std::string wrong() const;
+};
+
+std::vector<std::byte> encode_image(const ProcessImage& image);
+/// PERDURE_UNSUPPORTED: of another format; PERDURE_CORRUPT: it is none, or wrong.
+base::Result<ProcessImage> decode_image(base::ConstByteSpan bytes, const std::string& object);
+
+}  // namespace perdure::process

@@ -1,0 +1,125 @@
+#include "process/image_source.hpp"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "process/remote_memory.hpp"
+
+namespace perdure::process {
+namespace {
+
+// What the processor's own cache holds between the reading and the writing to a slot.
+constexpr std::uint64_t kBlockBytes = 256 * base::KiB;
+constexpr std::size_t kPartsAtOnce = 256;  // the kernel takes 1024
+
+segment::RegionEntry entry_of(std::int32_t id, std::uint64_t element_bytes, std::uint64_t count, std::string name) {
+  segment::RegionEntry entry{id, element_bytes, count, segment::EntryKind::opaque};
+  entry.attributes[std::string("name")] = std::move(name);
+  return entry;
+}
+
+/// Parts of another process's memory that are read by one call.
+class Gathering {
+ public:
+  Gathering(pid_t process, base::ByteSpan block) : process_(process), block_(block) { parts_.reserve(kPartsAtOnce); }
+  bool empty() const { return bytes_ == 0; }
+  bool full() const { return bytes_ == block_.size() || parts_.size() == kPartsAtOnce; }
+  /// As much of it as fits.
+  std::uint64_t add(std::uint64_t address, std::uint64_t length) {
+    const std::uint64_t part = std::min<std::uint64_t>(length, block_.size() - bytes_);
+    parts_.push_back({reinterpret_cast<void*>(address), part});  // NOLINT: an address there
+    bytes_ += part;
+    return part;
+  }
+  /// What was added.
+  base::Result<base::ConstByteSpan> read() {
+    iovec here{block_.data(), bytes_};
+    const auto got = ::process_vm_readv(process_, &here, 1, parts_.data(), parts_.size(), 0);
+    if (got < 0 || static_cast<std::uint64_t>(got) != bytes_) PERDURE_CHECK(read_apart());
+    const base::ConstByteSpan all = block_.first(bytes_);
+    parts_.clear();
+    bytes_ = 0;
+    return all;
+  }
+
+ private:
+  base::Status read_apart() {  // says where it fails
+    std::uint64_t at = 0;
+    for (const iovec& part : parts_) {
+      PERDURE_CHECK(
+          read_memory(process_, reinterpret_cast<std::uint64_t>(part.iov_base), block_.subspan(at, part.iov_len)));
+      at += part.iov_len;
+    }
+    return {};
+  }
+  pid_t process_;
+  base::ByteSpan block_;
+  std::vector<iovec> parts_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+std::vector<segment::RegionEntry> entries_of(std::uint64_t record_bytes, const ProcessImage& image) {
+  std::vector<segment::RegionEntry> entries;
+  entries.push_back(entry_of(kRecordEntry, 1, record_bytes, "process"));
+  for (const NodePages& node : image.pages)
+    entries.push_back(entry_of(static_cast<std::int32_t>(entries.size()), kPageBytes, node.pages(),
+                               "pages_of_node_" + std::to_string(node.node)));
+  return entries;
+}
+
+PageOrder::PageOrder(const ProcessImage& image) {
+  std::uint64_t begin = 0;
+  for (const NodePages& node : image.pages)
+    for (const PageRun& run : node.runs) {
+      runs_.push_back(run);
+      begins_.push_back(begin);
+      begin += run.pages * kPageBytes;
+    }
+}
+
+std::size_t PageOrder::run_of(std::uint64_t begin) const {
+  return static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), begin) - begins_.begin()) - 1;
+}
+
+ImageSource::ImageSource(pid_t process, const ProcessImage& image)
+    : process_(process), record_(encode_image(image)), order_(image), block_(kBlockBytes) {
+  description_.entries = entries_of(record_.size(), image);
+  for (const auto& entry : description_.entries) description_.bytes += entry.bytes();
+}
+
+base::Result<capture::Description> ImageSource::describe() { return description_; }
+
+base::Status ImageSource::read(capture::ChunkRange range,
+                               const std::function<base::Status(base::ConstByteSpan)>& take) {
+  const std::uint64_t of_record =
+      range.begin < record_.size() ? std::min(range.end(), record_.size()) - range.begin : 0;
+  if (of_record > 0) PERDURE_CHECK(take(base::ConstByteSpan(record_).subspan(range.begin, of_record)));
+  if (of_record == range.length) return {};
+  return read_pages(range.begin + of_record - record_.size(), range.length - of_record, take);
+}
+
+base::Status ImageSource::read_pages(std::uint64_t begin, std::uint64_t length,
+                                     const std::function<base::Status(base::ConstByteSpan)>& take) {
+  Gathering gathering(process_, block_);
+  const auto give = [&]() -> base::Status {
+    PERDURE_TRY(const auto bytes, gathering.read());
+    return take(bytes);
+  };
+  const auto gather = [&](std::uint64_t address, std::uint64_t part) -> base::Status {
+    while (part > 0) {
+      const std::uint64_t added = gathering.add(address, part);
+      address += added;
+      part -= added;
+      if (gathering.full()) PERDURE_CHECK(give());
+    }
+    return {};
+  };
+  PERDURE_CHECK(order_.for_each(begin, length, gather));
+  return gathering.empty() ? base::Status() : give();
+}
+
+}  // namespace perdure::process

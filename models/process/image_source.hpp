@@ -1,0 +1,56 @@
+#pragma once
+// A process that stands still as the source of a capture: its image, and its pages from its memory to the slots.
+#include <algorithm>
+
+#include "capture/source.hpp"
+#include "process/image.hpp"
+#include "process/tracee.hpp"
+
+namespace perdure::process {
+
+/// Entries of a capture: the record first, then the pages of each node.
+inline constexpr std::int32_t kRecordEntry = 0;
+std::vector<segment::RegionEntry> entries_of(std::uint64_t record_bytes, const ProcessImage& image);
+
+/// Bytes of pages that are described by an image, in the order of its lists.
+class PageOrder {
+ public:
+  explicit PageOrder(const ProcessImage& image);
+  std::uint64_t bytes() const { return begins_.empty() ? 0 : begins_.back() + runs_.back().pages * kPageBytes; }
+  /// Calls take(address, length) for the memory of bytes [begin, begin + length), until one fails.
+  template <class Take>
+  base::Status for_each(std::uint64_t begin, std::uint64_t length, Take take) const {
+    for (std::size_t run = run_of(begin); length > 0; ++run) {
+      const std::uint64_t skipped = begin - begins_[run];
+      const std::uint64_t part = std::min(length, runs_[run].pages * kPageBytes - skipped);
+      PERDURE_CHECK(take(runs_[run].begin + skipped, part));
+      begin += part;
+      length -= part;
+    }
+    return {};
+  }
+
+ private:
+  std::size_t run_of(std::uint64_t begin) const;
+  std::vector<PageRun> runs_;
+  std::vector<std::uint64_t> begins_;  // where the bytes of each run begin
+};
+
+/// The process is held while this is used.
+class ImageSource : public capture::Source {
+ public:
+  ImageSource(pid_t process, const ProcessImage& image);
+  base::Result<capture::Description> describe() override;
+  base::Status read(capture::ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override;
+
+ private:
+  base::Status read_pages(std::uint64_t begin, std::uint64_t length,
+                          const std::function<base::Status(base::ConstByteSpan)>& take);
+  pid_t process_;
+  std::vector<std::byte> record_;
+  capture::Description description_;
+  PageOrder order_;
+  std::vector<std::byte> block_;
+};
+
+}  // namespace perdure::process

@@ -1,0 +1,105 @@
+#include "process/image_target.hpp"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "process/remote_memory.hpp"
+
+namespace perdure::process {
+namespace {
+
+constexpr std::uint64_t kMostRecordBytes = 256 * base::MiB;
+
+base::Error no_image(const std::string& why) {
+  return {PERDURE_MISMATCH, "image", "what is stored there is no process: " + why,
+          "it is a checkpoint of a program; the program restores it", false};
+}
+
+}  // namespace
+
+base::Result<std::vector<capture::ChunkRange>> ImageTarget::accept(const std::vector<segment::RegionEntry>& stored) {
+  process_.reset();
+  image_.reset();
+  record_.clear();
+  written_ = 0;
+  entries_ = stored;
+  if (stored.empty() || stored[0].kind != segment::EntryKind::opaque || stored[0].id != kRecordEntry)
+    return base::fail(no_image("it does not begin with a record"));
+  if (stored[0].bytes() > kMostRecordBytes) return base::fail(no_image("its record is too long"));
+  std::uint64_t bytes = 0;
+  for (const auto& entry : stored) bytes += entry.bytes();
+  return std::vector<capture::ChunkRange>{{0, bytes}};
+}
+
+base::Status ImageTarget::write(capture::ChunkRange range, base::ConstByteSpan bytes) {
+  if (range.begin != written_) return base::fail(PERDURE_INTERNAL, "image", "its bytes do not come in order");
+  written_ = range.end();
+  const std::uint64_t record = entries_[0].bytes();
+  const std::uint64_t of_record = range.begin < record ? std::min(range.length, record - range.begin) : 0;
+  if (of_record > 0) {
+    record_.insert(record_.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(of_record));
+    if (record_.size() == record) PERDURE_CHECK(begin());
+  }
+  if (of_record == range.length) return {};
+  return write_pages(range.begin + of_record - record, bytes.subspan(of_record));
+}
+
+base::Status ImageTarget::begin() {
+  PERDURE_TRY(auto image, decode_image(record_, "image"));
+  if (entries_ != entries_of(record_.size(), image))
+    return base::fail(PERDURE_CORRUPT, "image", "its record says of its pages something else than the checkpoint");
+  image_ = std::make_unique<ProcessImage>(std::move(image));
+  Operations operations;
+  PERDURE_CHECK(choose_(*image_, operations));
+  add_operations(*image_, operations);
+  order_.emplace(*image_);
+  PERDURE_TRY(auto process, NewProcess::begin(*image_, operations));
+  process_.emplace(std::move(process));
+  return process_->make_memory();
+}
+
+base::Status ImageTarget::write_pages(std::uint64_t begin, base::ConstByteSpan bytes) {
+  std::uint64_t done = 0;
+  return order_->for_each(begin, bytes.size(), [&](std::uint64_t address, std::uint64_t length) -> base::Status {
+    PERDURE_CHECK(process_->write(address, bytes.subspan(done, length)));
+    done += length;
+    return {};
+  });
+}
+
+base::Status ImageTarget::finish() {
+  if (!process_) return base::fail(PERDURE_INTERNAL, "image", "there is nothing to finish");
+  return process_->finish();
+}
+
+base::Status ImageTarget::release() {
+  PERDURE_CHECK(process_->release());
+  process_.reset();
+  return {};
+}
+
+void add_operations(const ProcessImage& image, Operations& operations) {
+  operations.add({SYS_personality, image.personality}, "set its personality");
+  const std::string& directory = image.directory;
+  const auto path = operations.keep(base::as_bytes(std::string_view(directory.c_str(), directory.size() + 1)));
+  operations.add({SYS_chdir, path}, "go to its directory '" + directory + "'");
+  operations.add({SYS_umask, image.file_mask}, "set its umask");
+  if (image.no_huge_pages) operations.add({SYS_prctl, PR_SET_THP_DISABLE, 1, 0, 0, 0}, "do without huge pages");
+  if (image.reaps_orphans) operations.add({SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0}, "have it reap orphans");
+  if (image.no_new_privileges)
+    operations.add({SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0}, "keep it without privileges");
+  for (std::uint32_t signal = 1; signal <= 64; ++signal) {
+    if (signal == SIGKILL || signal == SIGSTOP) continue;
+    const auto found = std::find_if(image.actions.begin(), image.actions.end(),
+                                    [&](const SignalAction& action) { return action.signal == signal; });
+    const SignalAction action = found == image.actions.end() ? SignalAction{signal, {}} : *found;
+    operations.add({SYS_rt_sigaction, signal, operations.keep(bytes_of(action.action)), 0, 8},
+                   "set what it does about signal " + std::to_string(signal));
+  }
+}
+
+}  // namespace perdure::process

@@ -1,0 +1,44 @@
+#pragma once
+// A new process as the target of a restore: it is begun when the record is there, and gets its pages as they come, each
+// verified with the rest of its chunk. (docs/adr/0040)
+#include <functional>
+#include <optional>
+
+#include "capture/target.hpp"
+#include "process/image_source.hpp"
+#include "process/new_process.hpp"
+
+namespace perdure::process {
+
+/// All calls by one thread. Before finish() nothing of the image has run; what was begun and is not released is killed.
+class ImageTarget : public capture::Target {
+ public:
+  /// `choose` sees the record of an image before a process is begun, and may refuse it or change it; what it adds to
+  /// the operations the new process carries out first.
+  using Choose = std::function<base::Status(ProcessImage& image, Operations& operations)>;
+  explicit ImageTarget(Choose choose) : choose_(std::move(choose)) {}
+
+  base::Result<std::vector<capture::ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override;
+  base::Status write(capture::ChunkRange range, base::ConstByteSpan bytes) override;
+  /// Of what write() got all of: the process is whole, and stands still.
+  base::Status finish();
+  base::Status release();
+  const ProcessImage& image() const { return *image_; }
+
+ private:
+  base::Status begin();
+  base::Status write_pages(std::uint64_t begin, base::ConstByteSpan bytes);
+
+  Choose choose_;
+  std::vector<segment::RegionEntry> entries_;
+  std::vector<std::byte> record_;
+  std::uint64_t written_ = 0;  // of all
+  std::unique_ptr<ProcessImage> image_;
+  std::optional<PageOrder> order_;
+  std::optional<NewProcess> process_;
+};
+
+/// What a new process does by itself: directory, umask, handlers of signals, and the like.
+void add_operations(const ProcessImage& image, Operations& operations);
+
+}  // namespace perdure::process

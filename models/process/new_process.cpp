@@ -1,0 +1,321 @@
+#include "process/new_process.hpp"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "process/memory_maps.hpp"
+#include "process/proc_text.hpp"
+#include "process/remote_memory.hpp"
+
+namespace perdure::process {
+namespace {
+
+/// A page of code, and what calls point to.
+constexpr std::uint64_t kFootholdBytes = 16 * kPageBytes;
+constexpr std::uint64_t kLeastAddress = 0x10000;  // vm.mmap_min_addr of all distributions
+
+/// What the child and its maker see.
+struct Meeting {
+  std::atomic<std::int32_t> go{0};
+  std::atomic<std::int32_t> error{0};
+  std::atomic<std::uint32_t> done{0};
+};
+
+/// Of the kernel itself: the child is a copy of one thread of a process that may have many, so that nothing of the
+/// library may be used.
+long raw(const SystemCall& call) {
+  return ::syscall(static_cast<long>(call[0]), call[1], call[2], call[3], call[4], call[5], call[6]);
+}
+
+[[noreturn]] void be_the_child(Meeting& meeting, const Operation* operations, std::size_t count) {
+  (void)raw({SYS_prctl, PR_SET_PDEATHSIG, SIGKILL});
+  while (meeting.go.load() == 0) (void)raw({SYS_futex, reinterpret_cast<std::uint64_t>(&meeting.go), FUTEX_WAIT, 0, 0});
+  for (std::size_t i = 0; i < count; ++i) {
+    const long answer = raw(operations[i].call);
+    if (answer < operations[i].least && !operations[i].may_fail) {
+      meeting.error = answer < 0 ? errno : EBADMSG;
+      (void)raw({SYS_exit_group, 1});
+    }
+    meeting.done = static_cast<std::uint32_t>(i + 1);
+  }
+  for (;;) (void)raw({SYS_kill, static_cast<std::uint64_t>(raw({SYS_getpid})), SIGSTOP});
+}
+
+base::Error cannot_begin(const ProcessImage& image, int error) {
+  const std::string object = process_text(image.number);
+  if (error == EEXIST) {
+    std::string who = proc_text("/proc/" + std::to_string(image.number) + "/comm");
+    if (!who.empty()) who.pop_back();
+    return {PERDURE_EXISTS, object, "its number is taken" + (who.empty() ? "" : ", by '" + who + "'"),
+            "end that one, or wait: a program knows the numbers of its threads", true};
+  }
+  if (error == EPERM)
+    return {PERDURE_PERMISSION, object, "the system does not let this user choose numbers of processes",
+            "have CAP_CHECKPOINT_RESTORE (setcap cap_checkpoint_restore+ep, or root), or resume it in a name space of "
+            "its own",
+            false};
+  return base::errno_error(error, "make it", object);
+}
+
+}  // namespace
+
+std::uint64_t find_gap(std::vector<std::pair<std::uint64_t, std::uint64_t>> taken, std::uint64_t least,
+                       std::uint64_t bytes) {
+  std::sort(taken.begin(), taken.end());
+  std::uint64_t at = least;
+  for (const auto& [begin, end] : taken) {
+    if (begin >= at && begin - at >= bytes) return at;
+    at = std::max(at, end);
+  }
+  return at <= kAddressEnd && kAddressEnd - at >= bytes ? at : 0;
+}
+
+base::Result<NewProcess> NewProcess::begin(const ProcessImage& image, const Operations& operations) {
+  void* shared = ::mmap(nullptr, sizeof(Meeting), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return base::fail(base::errno_error(errno, "map memory for", process_text(image.number)));
+  auto* meeting = new (shared) Meeting;
+  sigset_t all, before;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  pid_t number = image.number;
+  clone_args arguments{};
+  arguments.exit_signal = SIGCHLD;
+  arguments.set_tid = reinterpret_cast<std::uint64_t>(&number);
+  arguments.set_tid_size = 1;
+  const long made = ::syscall(SYS_clone3, &arguments, sizeof arguments);
+  if (made == 0) be_the_child(*meeting, operations.list().data(), operations.list().size());
+  const int error = errno;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  base::Result<NewProcess> begun = [&]() -> base::Result<NewProcess> {
+    if (made < 0) return base::fail(cannot_begin(image, error));
+    NewProcess process(image, static_cast<pid_t>(made));
+    PERDURE_CHECK(process.stop_behind(operations, meeting));
+    return process;
+  }();
+  ::munmap(shared, sizeof(Meeting));
+  return begun;
+}
+
+base::Status NewProcess::stop_behind(const Operations& operations, const void* shared) {
+  auto& meeting = *static_cast<Meeting*>(const_cast<void*>(shared));  // NOLINT: it is the maker's own
+  constexpr std::uintptr_t kOptions = PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE;
+  if (trace(PTRACE_SEIZE, process_, 0, kOptions) < 0) return trace_failed(process_, "it cannot be traced");
+  meeting.go = 1;
+  (void)::syscall(SYS_futex, &meeting.go, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+  const auto stop = wait_for_stop(process_);
+  if (!stop) {
+    const std::uint32_t done = meeting.done;
+    const std::string what =
+        done < operations.list().size() ? operations.list()[done].what : std::string("it was ended by somebody");
+    return base::fail(base::errno_error(meeting.error, what, process_text(process_)));
+  }
+  PERDURE_CHECK(set_blocked_signals(process_, ~std::uint64_t{0}));  // those of the C library, too
+  PERDURE_TRY(registers_, get_registers(process_));
+  PERDURE_TRY(instruction_, find_call_instruction_of(process_));
+  return {};
+}
+
+NewProcess::NewProcess(NewProcess&& other) noexcept
+    : image_(other.image_),
+      process_(std::exchange(other.process_, 0)),
+      registers_(other.registers_),
+      instruction_(other.instruction_),
+      foothold_(other.foothold_) {}
+
+NewProcess::~NewProcess() {
+  if (process_ <= 0) return;
+  ::kill(process_, SIGKILL);
+  while (::waitpid(process_, nullptr, __WALL) < 0 && errno == EINTR) {
+  }
+}
+
+base::Status NewProcess::write(std::uint64_t address, base::ConstByteSpan bytes) {
+  return write_memory(process_, address, bytes);
+}
+
+base::Result<std::int64_t> NewProcess::ask(pid_t thread, const SystemCall& call, const std::string& what) {
+  PERDURE_TRY(const auto answer, carry_out(thread, registers_, instruction_, call));
+  if (answer < 0) return base::fail(base::errno_error(static_cast<int>(-answer), what, process_text(process_)));
+  return answer;
+}
+
+/// Where a call finds them; until the next ones are put there.
+base::Result<std::uint64_t> NewProcess::put(base::ConstByteSpan bytes, std::uint64_t offset) {
+  const std::uint64_t address = foothold_ + kPageBytes + offset;
+  if (offset + bytes.size() > kFootholdBytes - kPageBytes)
+    return base::fail(PERDURE_INTERNAL, process_text(process_), "something is too long for its foothold");
+  PERDURE_CHECK(write_memory(process_, address, bytes));
+  return address;
+}
+
+base::Status NewProcess::make_memory() {
+  PERDURE_CHECK(take_foothold());
+  PERDURE_CHECK(forget_thread_areas());
+  PERDURE_CHECK(take_memory_away());
+  PERDURE_CHECK(move_kernels_pages());
+  std::vector<std::int64_t> files(image_->files.size(), -1), objects;
+  for (std::size_t i = 0; i < image_->maps.size(); ++i) PERDURE_CHECK(map(i, files, objects));
+  files.insert(files.end(), objects.begin(), objects.end());
+  for (const auto file : files)
+    if (file >= 0) PERDURE_CHECK(ask({SYS_close, static_cast<std::uint64_t>(file)}, "close a mapped file of"));
+  return {};
+}
+
+// Where neither the image nor the copy of us has anything.
+base::Status NewProcess::take_foothold() {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> taken = {{image_->system.vdso_begin, image_->system.vdso_end}};
+  for (const MapImage& map : image_->maps) taken.emplace_back(map.begin, map.end);
+  PERDURE_TRY(const auto own,
+              parse_maps(proc_text("/proc/" + std::to_string(process_) + "/maps"), process_text(process_)));
+  for (const MemoryMap& map : own) taken.emplace_back(map.begin, map.end);
+  const std::uint64_t gap = find_gap(std::move(taken), kLeastAddress, kFootholdBytes);
+  if (gap == 0) return base::fail(PERDURE_NO_SPACE, process_text(process_), "its addresses leave no gap of 64 KiB");
+  PERDURE_TRY(const auto mapped, ask({SYS_mmap, gap, kFootholdBytes, PROT_READ | PROT_WRITE,
+                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~0ULL, 0},
+                                     "map a foothold in"));
+  foothold_ = static_cast<std::uint64_t>(mapped);
+  PERDURE_CHECK(write_memory(process_, foothold_, call_instruction()));
+  PERDURE_CHECK(ask({SYS_mprotect, foothold_, kPageBytes, PROT_READ | PROT_EXEC}, "make executable a page of"));
+  instruction_ = foothold_;
+  registers_ = with_stack(registers_, foothold_ + kFootholdBytes);
+  return {};
+}
+
+// The kernel would write to them, or look there, when they are gone.
+base::Status NewProcess::forget_thread_areas() {
+  __ptrace_rseq_configuration rseq{};
+  if (trace(static_cast<__ptrace_request>(PTRACE_GET_RSEQ_CONFIGURATION), process_, sizeof rseq, &rseq) < 0)
+    return trace_failed(process_, "its restartable sequences cannot be read");
+  constexpr std::uint64_t kUnregister = 1;
+  if (rseq.rseq_abi_pointer != 0)
+    PERDURE_CHECK(ask({SYS_rseq, rseq.rseq_abi_pointer, rseq.rseq_abi_size, kUnregister, rseq.signature},
+                      "take back the restartable sequences of"));
+  constexpr std::uint64_t kRobustHeadBytes = 24;
+  PERDURE_CHECK(ask({SYS_set_robust_list, 0, kRobustHeadBytes}, "take back the robust list of"));
+  PERDURE_CHECK(ask({SYS_set_tid_address, 0}, "take back the number's address of"));
+  return {};
+}
+
+base::Status NewProcess::take_memory_away() {
+  PERDURE_TRY(const auto own,
+              parse_maps(proc_text("/proc/" + std::to_string(process_) + "/maps"), process_text(process_)));
+  std::uint64_t at = 0;
+  const auto unmap_until = [&](std::uint64_t end) -> base::Status {
+    if (end <= at) return {};
+    PERDURE_CHECK(ask({SYS_munmap, at, end - at}, "take away memory of"));
+    return {};
+  };
+  for (const MemoryMap& map : own) {
+    const bool kept = map.name == "[vdso]" || map.name.starts_with("[vvar") || map.begin == foothold_ ||
+                      map.begin == foothold_ + kPageBytes;
+    if (!kept || map.name == "[vsyscall]") continue;
+    PERDURE_CHECK(unmap_until(map.begin));
+    at = map.end;
+  }
+  return unmap_until(kAddressEnd);
+}
+
+// The kernel's pages lie elsewhere in each process; the program has their addresses.
+base::Status NewProcess::move_kernels_pages() {
+  PERDURE_TRY(const auto own,
+              parse_maps(proc_text("/proc/" + std::to_string(process_) + "/maps"), process_text(process_)));
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> pages, taken;
+  for (const MemoryMap& map : own) {
+    taken.emplace_back(map.begin, map.end);
+    if (map.name == "[vdso]" || map.name.starts_with("[vvar")) pages.emplace_back(map.begin, map.end);
+  }
+  const auto& system = image_->system;
+  const std::uint64_t bytes = system.vdso_end - system.vdso_begin;
+  if (pages.empty() || pages.back().second - pages.front().first != bytes)
+    return base::fail(PERDURE_UNSUPPORTED, process_text(process_), "this kernel's own pages in a process are others",
+                      "resume it on a machine with kernel " + system.release);
+  taken.emplace_back(system.vdso_begin, system.vdso_end);
+  const std::uint64_t between = find_gap(std::move(taken), kLeastAddress, bytes);  // the places may overlap
+  const auto move = [&](std::uint64_t to, std::uint64_t origin) -> base::Status {
+    for (auto& [begin, end] : pages) {
+      const std::uint64_t target = to + (begin - origin), length = end - begin;
+      if (target != begin)
+        PERDURE_CHECK(ask({SYS_mremap, begin, length, length, MREMAP_MAYMOVE | MREMAP_FIXED, target},
+                          "move the kernel's pages in"));
+      begin = target;
+      end = target + length;
+    }
+    return {};
+  };
+  PERDURE_CHECK(move(between, pages.front().first));
+  return move(system.vdso_begin, between);
+}
+
+bool NewProcess::has_pages(const MapImage& map) const {
+  for (const NodePages& node : image_->pages) {
+    const auto found = std::lower_bound(node.runs.begin(), node.runs.end(), map.begin,
+                                        [](const PageRun& run, std::uint64_t begin) { return run.begin < begin; });
+    if (found != node.runs.end() && found->begin < map.end) return true;
+  }
+  return false;
+}
+
+base::Result<std::int64_t> NewProcess::open(const FileImage& file, bool for_writing) {
+  PERDURE_TRY(const auto path, put(base::as_bytes(std::string_view(file.path.c_str(), file.path.size() + 1))));
+  return ask({SYS_openat, static_cast<std::uint64_t>(AT_FDCWD), path,
+              static_cast<std::uint64_t>((for_writing ? O_RDWR : O_RDONLY) | O_CLOEXEC), 0},
+             "open its mapped file '" + file.path + "' for");
+}
+
+base::Status NewProcess::make_object(std::uint32_t object, std::vector<std::int64_t>& objects) {
+  std::uint64_t bytes = 0;
+  for (const MapImage& map : image_->maps)
+    if (map.object == object) bytes = std::max(bytes, map.offset + map.bytes());
+  objects.resize(std::max<std::size_t>(objects.size(), object + 1), -1);
+  PERDURE_TRY(const auto name, put(base::as_bytes(std::string_view("perdure", 8))));
+  PERDURE_TRY(objects[object], ask({SYS_memfd_create, name, MFD_CLOEXEC}, "make shared memory of"));
+  PERDURE_CHECK(ask({SYS_ftruncate, static_cast<std::uint64_t>(objects[object]), bytes}, "size shared memory of"));
+  return {};
+}
+
+// With the right to write where pages come; rights are set at the end.
+base::Status NewProcess::map(std::size_t index, std::vector<std::int64_t>& files, std::vector<std::int64_t>& objects) {
+  const MapImage& map = image_->maps[index];
+  std::int64_t file = -1;
+  if (map.file != 0) {
+    std::int64_t& opened = files[map.file - 1];
+    const bool for_writing = std::any_of(image_->maps.begin(), image_->maps.end(), [&](const MapImage& other) {
+      return other.file == map.file && other.shared && other.has("mw");
+    });
+    if (opened < 0) {
+      PERDURE_TRY(opened, open(image_->files[map.file - 1], for_writing));
+    }
+    file = opened;
+  } else if (map.object != 0) {
+    if (map.object >= objects.size() || objects[map.object] < 0) PERDURE_CHECK(make_object(map.object, objects));
+    file = objects[map.object];
+  }
+  std::uint64_t flags = MAP_FIXED_NOREPLACE | static_cast<std::uint64_t>(map.shared ? MAP_SHARED : MAP_PRIVATE);
+  if (file < 0) flags |= MAP_ANONYMOUS;
+  if (map.has("gd")) flags |= MAP_GROWSDOWN;
+  if (map.has("nr")) flags |= MAP_NORESERVE;
+  const std::uint64_t rights = map.protection | (has_pages(map) ? PROT_READ | PROT_WRITE : 0U);
+  const std::string what = "map memory of " + (map.file != 0 ? "'" + image_->files[map.file - 1].path + "' in" : "");
+  PERDURE_TRY(
+      const auto mapped,
+      ask({SYS_mmap, map.begin, map.bytes(), rights, flags, static_cast<std::uint64_t>(file), map.offset}, what));
+  if (static_cast<std::uint64_t>(mapped) != map.begin)
+    return base::fail(PERDURE_UNSUPPORTED, process_text(process_), "the kernel maps memory elsewhere than it is told");
+  return advise(map);
+}
+
+}  // namespace perdure::process

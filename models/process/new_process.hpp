@@ -1,0 +1,74 @@
+#pragma once
+// A process in the making: what an image says, step by step. It runs none of its own instructions before the last one,
+// and when the maker ends before, however it does, the kernel kills it. (docs/adr/0040)
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+
+#include "process/image.hpp"
+#include "process/operations.hpp"
+#include "process/stops.hpp"
+
+namespace perdure::process {
+
+/// Where `bytes` are free beside all `taken` ranges, which are in any order: whole pages, from `least` on; 0: nowhere.
+/// Pure.
+std::uint64_t find_gap(std::vector<std::pair<std::uint64_t, std::uint64_t>> taken, std::uint64_t least,
+                       std::uint64_t bytes);
+
+/// All calls by one thread, which the kernel knows as the tracer. In this order: begin(), make_memory(), write() as
+/// often as there are pages, finish(), release().
+class NewProcess {
+ public:
+  /// With the number that it had; it has carried out `operations`, and stands still. PERDURE_EXISTS: the number is
+  /// taken; PERDURE_PERMISSION: the system does not let us choose numbers.
+  static base::Result<NewProcess> begin(const ProcessImage& image, const Operations& operations);
+  NewProcess(NewProcess&& other) noexcept;
+  NewProcess& operator=(NewProcess&&) = delete;
+  /// Kills it, unless it was released.
+  ~NewProcess();
+
+  pid_t process() const { return process_; }
+  /// Its mappings, and nothing else but memory that these steps need.
+  base::Status make_memory();
+  /// Of its pages.
+  base::Status write(std::uint64_t address, base::ConstByteSpan bytes);
+  /// Rights of its mappings, threads, signals, timers, limits, registers.
+  base::Status finish();
+  /// It goes on where it was captured.
+  base::Status release();
+
+ private:
+  NewProcess(const ProcessImage& image, pid_t process) : image_(&image), process_(process) {}
+  base::Status stop_behind(const Operations& operations, const void* shared);
+  base::Result<std::int64_t> ask(pid_t thread, const SystemCall& call, const std::string& what);
+  base::Result<std::int64_t> ask(const SystemCall& call, const std::string& what) { return ask(process_, call, what); }
+  base::Result<std::uint64_t> put(base::ConstByteSpan bytes, std::uint64_t offset = 0);
+  base::Status take_foothold();
+  base::Status forget_thread_areas();
+  base::Status take_memory_away();
+  base::Status move_kernels_pages();
+  base::Status map(std::size_t index, std::vector<std::int64_t>& files, std::vector<std::int64_t>& objects);
+  base::Result<std::int64_t> open(const FileImage& file, bool for_writing);
+  base::Status make_object(std::uint32_t object, std::vector<std::int64_t>& objects);
+  bool has_pages(const MapImage& map) const;
+  base::Status advise(const MapImage& map);
+  base::Status set_rights();
+  base::Status set_layout();
+  base::Status make_threads();
+  base::Status set_thread(const ThreadImage& thread);
+  base::Status set_schedule(const ThreadImage& thread);
+  base::Status queue_signals(pid_t thread, const std::vector<std::vector<std::byte>>& signals, bool of_thread);
+  base::Status set_process();
+  base::Status leave_foothold();
+  base::Status settle(const ThreadImage& thread);
+
+  const ProcessImage* image_;
+  pid_t process_;
+  Registers registers_{};          // of the child when it stood still
+  std::uint64_t instruction_ = 0;  // carries out system calls
+  std::uint64_t foothold_ = 0;     // the only memory that is ours
+};
+
+}  // namespace perdure::process

@@ -1,0 +1,253 @@
+// The last steps of a process in the making: what is set when its memory is there.
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "process/new_process.hpp"
+#include "process/remote_memory.hpp"
+
+namespace perdure::process {
+namespace {
+
+/// As prctl(PR_SET_MM, PR_SET_MM_MAP) has it.
+struct KernelLayout {
+  std::uint64_t start_code, end_code, start_data, end_data, start_brk, brk, start_stack, arg_start, arg_end, env_start,
+      env_end, auxiliary;
+  std::uint32_t auxiliary_bytes;
+  std::int32_t program;
+};
+
+/// A thread of a process; the process is a copy of one thread of ours, which makes the others.
+constexpr std::uint64_t kThreadFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+
+struct Advice {
+  const char* flag;
+  int advice;
+};
+constexpr std::array<Advice, 8> kAdvices = {{{"hg", MADV_HUGEPAGE},
+                                             {"nh", MADV_NOHUGEPAGE},
+                                             {"sr", MADV_SEQUENTIAL},
+                                             {"rr", MADV_RANDOM},
+                                             {"dd", MADV_DONTDUMP},
+                                             {"dc", MADV_DONTFORK},
+                                             {"wf", MADV_WIPEONFORK},
+                                             {"mg", MADV_MERGEABLE}}};
+
+base::Status call_failed(pid_t thread, const char* what) {
+  return base::fail(base::errno_error(errno, what, "thread " + std::to_string(thread)));
+}
+
+}  // namespace
+
+// Before pages come: huge ones are made as such.
+base::Status NewProcess::advise(const MapImage& map) {
+  for (const Advice& one : kAdvices)
+    if (map.has(one.flag))
+      PERDURE_CHECK(ask({SYS_madvise, map.begin, map.bytes(), static_cast<std::uint64_t>(one.advice)},
+                        std::string("say '") + one.flag + "' of memory of"));
+  constexpr std::string_view kNamed = "[anon:";
+  if (!map.name.starts_with(kNamed) || map.name.size() <= kNamed.size()) return {};
+  const std::string name = map.name.substr(kNamed.size(), map.name.size() - kNamed.size() - 1);
+  PERDURE_TRY(const auto at, put(base::as_bytes(std::string_view(name.c_str(), name.size() + 1))));
+  constexpr std::uint64_t kSetName = 0x53564d41;  // PR_SET_VMA; a kernel without names goes on without
+  (void)ask({SYS_prctl, kSetName, 0, map.begin, map.bytes(), at}, "name memory of");
+  return {};
+}
+
+base::Status NewProcess::set_rights() {
+  for (const MapImage& map : image_->maps) {
+    if (has_pages(map) && (map.protection & (PROT_READ | PROT_WRITE)) != (PROT_READ | PROT_WRITE))
+      PERDURE_CHECK(ask({SYS_mprotect, map.begin, map.bytes(), map.protection}, "set rights of memory of"));
+    if (map.has("lo")) PERDURE_CHECK(ask({SYS_mlock, map.begin, map.bytes()}, "lock memory of"));
+  }
+  return {};
+}
+
+// Who may not say which program it is goes on without: it is what ps and /proc/PID/exe show.
+base::Status NewProcess::set_layout() {
+  const MemoryLayout& from = image_->layout;
+  PERDURE_TRY(const auto program, open(image_->program, false));
+  PERDURE_TRY(const auto auxiliary, put(from.auxiliary, 1024));
+  KernelLayout layout{from.start_code,
+                      from.end_code,
+                      from.start_data,
+                      from.end_data,
+                      from.start_brk,
+                      from.brk,
+                      from.start_stack,
+                      from.arg_start,
+                      from.arg_end,
+                      from.env_start,
+                      from.env_end,
+                      auxiliary,
+                      static_cast<std::uint32_t>(from.auxiliary.size()),
+                      static_cast<std::int32_t>(program)};
+  const auto set = [&]() -> base::Result<std::int64_t> {
+    PERDURE_TRY(const auto at, put(bytes_of(layout)));
+    return ask({SYS_prctl, PR_SET_MM, PR_SET_MM_MAP, at, sizeof layout, 0}, "say where parts are of");
+  };
+  auto done = set();
+  if (!done && done.error().code == PERDURE_PERMISSION) {
+    layout.program = -1;
+    done = set();
+  }
+  PERDURE_CHECK(done);
+  PERDURE_CHECK(ask({SYS_close, static_cast<std::uint64_t>(program)}, "close the program of"));
+  return {};
+}
+
+base::Status NewProcess::make_threads() {
+  for (const ThreadImage& thread : image_->threads) {
+    if (thread.number == process_) continue;
+    PERDURE_TRY(const auto number, put(bytes_of(thread.number), 256));
+    clone_args arguments{};
+    arguments.flags = kThreadFlags;
+    arguments.set_tid = number;
+    arguments.set_tid_size = 1;
+    PERDURE_TRY(const auto at, put(bytes_of(arguments)));
+    PERDURE_TRY(const auto made,
+                ask({SYS_clone3, at, sizeof arguments}, "make thread " + std::to_string(thread.number) + " of"));
+    if (made != thread.number || !wait_for_stop(thread.number))
+      return base::fail(PERDURE_INTERNAL, "thread " + std::to_string(thread.number), "it did not begin");
+  }
+  return {};
+}
+
+base::Status NewProcess::queue_signals(pid_t thread, const std::vector<std::vector<std::byte>>& signals,
+                                       bool of_thread) {
+  for (const auto& signal : signals) {
+    PERDURE_TRY(const auto at, put(signal));
+    std::int32_t number = 0;
+    std::memcpy(&number, signal.data(), sizeof number);
+    const auto whose = static_cast<std::uint64_t>(process_), who = static_cast<std::uint64_t>(thread),
+               which = static_cast<std::uint64_t>(number);
+    PERDURE_CHECK(ask(thread,
+                      of_thread ? SystemCall{SYS_rt_tgsigqueueinfo, whose, who, which, at}
+                                : SystemCall{SYS_rt_sigqueueinfo, whose, which, at},
+                      "send the pending signal " + std::to_string(number) + " to"));
+  }
+  return {};
+}
+
+base::Status NewProcess::set_schedule(const ThreadImage& thread) {
+  std::vector<unsigned long> words(thread.cpus.back() / 64 + 1);
+  for (const auto cpu : thread.cpus) words[cpu / 64] |= 1UL << (cpu % 64);
+  if (::syscall(SYS_sched_setaffinity, thread.number, words.size() * sizeof words[0], words.data()) != 0)
+    return call_failed(thread.number, "set its processors");
+  const sched_param parameters{thread.priority};
+  if (thread.policy != SCHED_OTHER && ::sched_setscheduler(thread.number, thread.policy, &parameters) != 0)
+    return call_failed(thread.number, "set how it is scheduled");
+  if (::setpriority(PRIO_PROCESS, static_cast<id_t>(thread.number), thread.nice) != 0)
+    return call_failed(thread.number, "set how nice it is");
+  return {};
+}
+
+base::Status NewProcess::set_thread(const ThreadImage& thread) {
+  const pid_t who = thread.number;
+  const std::string its = "of thread " + std::to_string(who) + " of";
+  PERDURE_CHECK(set_schedule(thread));
+  constexpr std::uint64_t kNameBytes = 16;
+  std::array<char, kNameBytes> name{};
+  std::copy_n(thread.name.data(), std::min<std::size_t>(thread.name.size(), kNameBytes - 1), name.data());
+  PERDURE_TRY(const auto at, put(bytes_of(name)));
+  PERDURE_CHECK(ask(who, {SYS_prctl, PR_SET_NAME, at}, "set the name " + its));
+  PERDURE_CHECK(ask(who, {SYS_prctl, PR_SET_TIMERSLACK, thread.timer_slack_ns}, "set the timer slack " + its));
+  PERDURE_CHECK(ask(who, {SYS_prctl, PR_SET_PDEATHSIG, static_cast<std::uint64_t>(thread.death_signal)},
+                    "set the death signal " + its));
+  constexpr std::uint64_t kDisabled = 2, kDisarms = 1ULL << 31;  // SS_DISABLE, SS_AUTODISARM
+  const std::array<std::uint64_t, 3> stack = {
+      thread.alternate_stack[0], thread.alternate_stack[1] & (kDisabled | kDisarms), thread.alternate_stack[2]};
+  PERDURE_TRY(const auto stack_at, put(bytes_of(stack)));
+  PERDURE_CHECK(ask(who, {SYS_sigaltstack, stack_at, 0}, "set the alternate stack " + its));
+  PERDURE_CHECK(ask(who, {SYS_set_tid_address, thread.clear_number}, "set the number's address " + its));
+  if (thread.robust_list_bytes != 0)
+    PERDURE_CHECK(
+        ask(who, {SYS_set_robust_list, thread.robust_list, thread.robust_list_bytes}, "set the robust list " + its));
+  if (thread.rseq.address != 0)
+    PERDURE_CHECK(ask(who, {SYS_rseq, thread.rseq.address, thread.rseq.bytes, 0, thread.rseq.signature},
+                      "set the restartable sequences " + its));
+  if (thread.memory_policy != 0) {
+    std::array<std::uint64_t, 16> nodes{};
+    for (const auto node : thread.memory_nodes)
+      if (node < nodes.size() * 64) nodes[node / 64] |= std::uint64_t{1} << (node % 64);
+    PERDURE_TRY(const auto nodes_at, put(bytes_of(nodes)));
+    PERDURE_CHECK(
+        ask(who, {SYS_set_mempolicy, static_cast<std::uint64_t>(thread.memory_policy), nodes_at, nodes.size() * 64},
+            "set the memory policy " + its));
+  }
+  return queue_signals(who, thread.pending_signals, true);
+}
+
+base::Status NewProcess::set_process() {
+  PERDURE_CHECK(queue_signals(process_, image_->pending_signals, false));
+  for (const IntervalTimer& timer : image_->timers) {
+    PERDURE_TRY(const auto at, put(bytes_of(timer.value)));
+    PERDURE_CHECK(ask({SYS_setitimer, timer.which, at, 0}, "set a timer of"));
+  }
+  for (const Limit& limit : image_->limits) {
+    const rlimit wanted{limit.now, limit.most};
+    if (::prlimit(process_, static_cast<__rlimit_resource>(limit.resource), &wanted, nullptr) == 0) continue;
+    if (errno != EPERM) return call_failed(process_, "set its limits");
+    // It may have had more than we may give: as much as may be.
+    rlimit ours{};
+    if (::prlimit(process_, static_cast<__rlimit_resource>(limit.resource), nullptr, &ours) != 0) continue;
+    ours.rlim_cur = std::min(limit.now, ours.rlim_max);
+    (void)::prlimit(process_, static_cast<__rlimit_resource>(limit.resource), &ours, nullptr);
+  }
+  return {};
+}
+
+// By the instruction of the kernel's own page, which stays.
+base::Status NewProcess::leave_foothold() {
+  PERDURE_TRY(instruction_, find_call_instruction_of(process_));
+  PERDURE_CHECK(ask({SYS_munmap, foothold_, 16 * kPageBytes}, "take the foothold away from"));
+  return {};
+}
+
+// Where the kernel looks whether an interrupted call is to be begun again, which it is not behind a call.
+base::Status NewProcess::settle(const ThreadImage& thread) {
+  const pid_t who = thread.number;
+  if (trace(PTRACE_INTERRUPT, who, 0, 0) < 0 || trace(PTRACE_CONT, who, 0, 0) < 0)
+    return trace_failed(who, "it cannot be made to go on");
+  for (;;) {
+    const auto stop = wait_for_stop(who);
+    if (!stop) return base::fail(PERDURE_NOT_FOUND, "thread " + std::to_string(who), "it has ended");
+    if (stop->by_us) break;
+    if (trace(PTRACE_CONT, who, 0, 0) < 0) return trace_failed(who, "it cannot be made to go on");
+  }
+  PERDURE_CHECK(set_extended_registers(who, thread.extended_registers));
+  Registers registers{};
+  std::memcpy(&registers, thread.registers.data(), sizeof registers);
+  PERDURE_CHECK(set_registers(who, registers));
+  return set_blocked_signals(who, thread.blocked_signals);
+}
+
+base::Status NewProcess::finish() {
+  PERDURE_CHECK(set_rights());
+  PERDURE_CHECK(set_layout());
+  PERDURE_CHECK(make_threads());
+  for (const ThreadImage& thread : image_->threads) PERDURE_CHECK(set_thread(thread));
+  PERDURE_CHECK(set_process());
+  PERDURE_CHECK(leave_foothold());
+  for (const ThreadImage& thread : image_->threads) PERDURE_CHECK(settle(thread));
+  return {};
+}
+
+base::Status NewProcess::release() {
+  for (const ThreadImage& thread : image_->threads)
+    if (trace(PTRACE_DETACH, thread.number, 0, 0) < 0) return trace_failed(thread.number, "it cannot be released");
+  process_ = 0;
+  return {};
+}
+
+}  // namespace perdure::process

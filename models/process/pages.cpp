@@ -1,0 +1,182 @@
+#include "process/pages.hpp"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include "os/file.hpp"
+#include "os/system.hpp"
+
+namespace perdure::process {
+namespace {
+
+// The kernel's (6.7 and later), which Debian's headers do not have yet.
+struct PageRegion {
+  std::uint64_t begin, end, categories;
+};
+struct PageScan {
+  std::uint64_t size, flags, begin, end, walk_end, regions, region_count, most_pages, inverted, all_of, any_of, tell;
+};
+constexpr unsigned long kPageScan = _IOWR('f', 16, PageScan);
+constexpr std::uint64_t kFilePage = 1 << 2, kPresent = 1 << 3, kSwapped = 1 << 4, kZeroPage = 1 << 5;
+
+constexpr std::uint64_t kEntryPresent = 1ULL << 63, kEntrySwapped = 1ULL << 62, kEntryFile = 1ULL << 61;
+
+void append(std::vector<PageRun>& runs, std::uint64_t begin, std::uint64_t end) {
+  if (!runs.empty() && runs.back().end() == begin) {
+    runs.back().pages += (end - begin) / kPageBytes;
+  } else {
+    runs.push_back({begin, (end - begin) / kPageBytes});
+  }
+}
+
+std::string pagemap_of(pid_t process) { return "/proc/" + std::to_string(process) + "/pagemap"; }
+
+/// Nothing: this kernel cannot, or may not, say it like this.
+std::optional<std::vector<PageRun>> scan(int pagemap, const MemoryMap& map) {
+  std::vector<PageRun> runs;
+  std::array<PageRegion, 1024> regions;
+  for (std::uint64_t at = map.begin; at < map.end;) {
+    PageScan arguments{};
+    arguments.size = sizeof arguments;
+    arguments.begin = at;
+    arguments.end = map.end;
+    arguments.regions = reinterpret_cast<std::uint64_t>(regions.data());
+    arguments.region_count = regions.size();
+    arguments.inverted = arguments.all_of = kFilePage | kZeroPage;
+    arguments.any_of = arguments.tell = kPresent | kSwapped;
+    const int found = ::ioctl(pagemap, kPageScan, &arguments);
+    if (found < 0 || arguments.walk_end <= at) return std::nullopt;
+    for (int i = 0; i < found; ++i)
+      append(runs, regions[static_cast<unsigned>(i)].begin, regions[static_cast<unsigned>(i)].end);
+    at = arguments.walk_end;
+  }
+  return runs;
+}
+
+// 8 bytes a page. Whoever may not see page numbers cannot tell the kernel's page of zeros from others: it is stored.
+base::Result<std::vector<PageRun>> read_entries(const os::File& pagemap, const MemoryMap& map) {
+  std::vector<PageRun> runs;
+  std::vector<std::uint64_t> entries(8192);
+  for (std::uint64_t at = map.begin; at < map.end;) {
+    const std::uint64_t count = std::min<std::uint64_t>(entries.size(), (map.end - at) / kPageBytes);
+    const auto part = std::span(entries).first(count);
+    PERDURE_CHECK(pagemap.read(at / kPageBytes * sizeof(std::uint64_t), std::as_writable_bytes(part)));
+    for (const std::uint64_t entry : part) {
+      if ((entry & (kEntryPresent | kEntrySwapped)) != 0 && (entry & kEntryFile) == 0)
+        append(runs, at, at + kPageBytes);
+      at += kPageBytes;
+    }
+  }
+  return runs;
+}
+
+constexpr std::size_t kPagesAtOnce = 4096;
+
+/// Of each page its node; below 0: it has none now.
+base::Status ask_nodes(pid_t process, const std::vector<void*>& pages, std::vector<int>& nodes) {
+  nodes.assign(pages.size(), -1);
+  if (::syscall(SYS_move_pages, process, pages.size(), pages.data(), nullptr, nodes.data(), 0) >= 0) return {};
+  return base::fail(base::errno_error(errno, "ask on which nodes its pages are", "process " + std::to_string(process)));
+}
+
+}  // namespace
+
+base::Result<std::vector<PageRun>> written_pages(pid_t process, const MemoryMap& map) {
+  PERDURE_TRY(const auto pagemap, os::File::open(pagemap_of(process), os::Open::read));
+  if (auto runs = scan(pagemap.fd(), map)) return std::move(*runs);
+  return read_entries(pagemap, map);
+}
+
+// What this process has not touched may be there all the same, and to read it in its memory would make it touch it.
+// Where the kernel does not let us see the memory itself, all of it is taken.
+base::Result<std::vector<PageRun>> shared_pages(pid_t process, const MemoryMap& map) {
+  std::vector<PageRun> runs;
+  char name[64];
+  std::snprintf(name, sizeof name, "%llx-%llx", static_cast<unsigned long long>(map.begin),
+                static_cast<unsigned long long>(map.end));
+  const std::string path = "/proc/" + std::to_string(process) + "/map_files/" + name;
+  const os::Fd memory(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!memory) return std::vector<PageRun>{{map.begin, map.bytes() / kPageBytes}};
+  const auto end = static_cast<off_t>(map.offset + map.bytes());
+  for (auto at = static_cast<off_t>(map.offset); at < end;) {
+    const off_t data = ::lseek(memory.get(), at, SEEK_DATA);
+    if (data < 0 || data >= end) break;
+    off_t hole = ::lseek(memory.get(), data, SEEK_HOLE);
+    hole = hole < 0 ? end : std::min(hole, end);
+    append(runs, map.begin + static_cast<std::uint64_t>(data) / kPageBytes * kPageBytes - map.offset,
+           map.begin + base::round_up(static_cast<std::uint64_t>(hole), kPageBytes) - map.offset);
+    at = hole;
+  }
+  return runs;
+}
+
+std::vector<PageRun> join_near_runs(std::vector<PageRun> runs, const std::vector<MemoryMap>& maps, std::size_t most) {
+  if (runs.size() <= most) return runs;
+  std::vector<std::uint64_t> gaps(runs.size(), ~std::uint64_t{0});  // before each; the first of a mapping cannot join
+  auto map = maps.begin();
+  for (std::size_t i = 1; i < runs.size(); ++i) {
+    while (map != maps.end() && map->end <= runs[i - 1].begin) ++map;
+    if (map != maps.end() && runs[i].end() <= map->end) gaps[i] = runs[i].begin - runs[i - 1].end();
+  }
+  auto ordered = gaps;
+  const auto last = ordered.begin() + static_cast<std::ptrdiff_t>(runs.size() - most - 1);
+  std::nth_element(ordered.begin(), last, ordered.end());
+  std::vector<PageRun> joined;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (gaps[i] <= *last && gaps[i] != ~std::uint64_t{0}) {
+      joined.back().pages = (runs[i].end() - joined.back().begin) / kPageBytes;
+    } else {
+      joined.push_back(runs[i]);
+    }
+  }
+  return joined;
+}
+
+unsigned count_nodes() {
+  std::error_code error;
+  unsigned count = 0;
+  for (std::filesystem::directory_iterator at("/sys/devices/system/node", error), end; !error && at != end;
+       at.increment(error)) {
+    const std::string name = at->path().filename();
+    if (name.starts_with("node") && name.find_first_not_of("0123456789", 4) == std::string::npos) ++count;
+  }
+  return std::max(count, 1U);
+}
+
+base::Result<std::vector<NodePages>> pages_by_node(pid_t process, const std::vector<PageRun>& runs, unsigned nodes) {
+  if (nodes <= 1) return std::vector<NodePages>{{0, runs}};
+  std::map<std::uint32_t, NodePages> all;
+  std::vector<void*> pages;
+  std::vector<int> places;
+  std::uint32_t last = 0;
+  for (const PageRun& run : runs)
+    for (std::uint64_t done = 0; done < run.pages;) {
+      const std::uint64_t count = std::min<std::uint64_t>(kPagesAtOnce, run.pages - done);
+      pages.clear();
+      for (std::uint64_t i = 0; i < count; ++i)
+        pages.push_back(reinterpret_cast<void*>(run.begin + (done + i) * kPageBytes));  // NOLINT: an address there
+      PERDURE_CHECK(ask_nodes(process, pages, places));
+      for (std::uint64_t i = 0; i < count; ++i) {
+        if (places[i] >= 0) last = static_cast<std::uint32_t>(places[i]);
+        const std::uint64_t at = run.begin + (done + i) * kPageBytes;
+        all[last].node = last;
+        append(all[last].runs, at, at + kPageBytes);
+      }
+      done += count;
+    }
+  std::vector<NodePages> list;
+  for (auto& [node, its] : all) list.push_back(std::move(its));
+  return list;
+}
+
+}  // namespace perdure::process

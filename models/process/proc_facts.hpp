@@ -1,0 +1,39 @@
+#pragma once
+// What files of /proc say of a process. Pure; the texts are the kernel's.
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "process/memory_maps.hpp"
+
+namespace perdure::process {
+
+/// The numbers of /proc/PID/stat behind the name, by the numbers of proc(5), where the state is 3: value(4) is the
+/// parent's. What is not there is 0.
+class StatNumbers {
+ public:
+  explicit StatNumbers(std::string_view text);
+  std::uint64_t value(std::size_t field) const {
+    return field < 3 || field - 3 >= values_.size() ? 0 : values_[field - 3];
+  }
+
+ private:
+  std::vector<std::uint64_t> values_;
+};
+
+/// The line "KEY:" of a text like /proc/PID/status, without blanks around it; empty when there is none.
+std::string line_of(std::string_view text, std::string_view key);
+/// The number that it begins with, in this base; 0 when there is none.
+std::uint64_t number_of(std::string_view text, std::string_view key, int base = 10);
+/// Texts that end with zero bytes, as in cmdline.
+std::vector<std::string> split_at_zeros(std::string_view text);
+
+/// VmFlags of each mapping of /proc/PID/smaps, by its begin: two letters each.
+std::map<std::uint64_t, std::vector<std::string>> parse_smaps_flags(std::string_view text);
+/// Policy of each mapping of /proc/PID/numa_maps, by its begin.
+std::map<std::uint64_t, std::string> parse_policies(std::string_view text);
+
+}  // namespace perdure::process

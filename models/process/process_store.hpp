@@ -1,0 +1,52 @@
+#pragma once
+// Images of processes in a store: captured and made again through the same engine, tiers and store as every checkpoint.
+#include <functional>
+#include <memory>
+
+#include "client/session.hpp"
+#include "process/image.hpp"
+#include "process/operations.hpp"
+
+namespace perdure::process {
+
+/// What a capture did. Times in s.
+struct CaptureReport {
+  std::int64_t version = 0;
+  std::uint64_t threads = 0, maps = 0;
+  std::uint64_t record_bytes = 0, page_bytes = 0;
+  double seize_s = 0, read_s = 0, copy_s = 0;  ///< until all threads stood still, the image was read, pages were copied
+  double frozen_s = 0;                         ///< as long as it stood still
+};
+
+struct ResumeReport {
+  std::int64_t version = 0;
+  pid_t process = 0;
+  std::uint64_t threads = 0, maps = 0, page_bytes = 0;
+  double seconds = 0;  ///< until it ran
+};
+
+/// Of one engine and store. All calls by one thread: the kernel knows it as the tracer of processes.
+class ProcessStore {
+ public:
+  /// `settings`: "key=value", which win over all others.
+  static base::Result<ProcessStore> open(const std::vector<std::string>& settings);
+
+  /// As the next version of `name`, at level `process` when it returns. `then` is called while the process still stands
+  /// still, with what came of the capture; then it goes on, unless `then` ended it. Whatever fails leaves it as it was.
+  base::Result<CaptureReport> capture(pid_t process, const std::string& name,
+                                      const std::function<base::Status(const CaptureReport&)>& then);
+  /// Waits until the version is in the store.
+  base::Status wait_stored(const std::string& name, std::int64_t version);
+  /// A child of this process that goes on where it was captured; of the newest version when `version` is
+  /// PERDURE_LATEST. When it fails nothing of the image has run.
+  base::Result<ResumeReport> resume(const std::string& name, std::int64_t version);
+  client::Session& session() { return *session_; }
+  base::Status close() { return session_->close(); }
+
+ private:
+  explicit ProcessStore(std::unique_ptr<client::Session> session) : session_(std::move(session)) {}
+  base::Result<std::int64_t> next_version(const std::string& name);
+  std::unique_ptr<client::Session> session_;
+};
+
+}  // namespace perdure::process

@@ -1,0 +1,285 @@
+#include "process/read_image.hpp"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <map>
+
+#include "base/hash.hpp"
+#include "process/pages.hpp"
+#include "process/proc_facts.hpp"
+#include "process/proc_text.hpp"
+#include "process/read_thread.hpp"
+
+namespace perdure::process {
+namespace {
+
+/// A reader's limit on the items of a record is some four million: each run is three.
+constexpr std::size_t kMostRuns = 500'000;
+
+/// Of one process, while it is read.
+class Reading {
+ public:
+  Reading(Tracee& tracee, ProcessImage& image) : tracee_(tracee), image_(image), thread_(tracee.threads().front()) {}
+  base::Status read() {
+    PERDURE_CHECK(read_maps());
+    PERDURE_CHECK(read_pages());
+    for (const pid_t thread : tracee_.threads()) {
+      PERDURE_TRY(auto one, read_thread(tracee_, thread, maps_));
+      image_.threads.push_back(std::move(one));
+    }
+    PERDURE_TRY(auto scratch, Scratch::of(tracee_, thread_, maps_));
+    PERDURE_CHECK(read_layout(scratch));
+    PERDURE_CHECK(read_signals(scratch));
+    PERDURE_CHECK(read_timers(scratch));
+    PERDURE_CHECK(read_switches(scratch));
+    PERDURE_CHECK(read_limits());
+    return read_system();
+  }
+
+ private:
+  std::string text(const char* file) const { return proc_text("/proc/" + std::to_string(thread_) + "/" + file); }
+  std::string object() const { return "process " + std::to_string(tracee_.process()); }
+  base::Status refused(const char* what, std::int64_t answer) const {
+    return base::fail(base::errno_error(static_cast<int>(-answer), what, object()));
+  }
+  std::string link(const std::string& file) const;
+  FileImage describe(const std::string& file, const std::string& name) const;
+  base::Status read_maps();
+  base::Status take(const MemoryMap& map, MapImage& taken);
+  base::Status read_pages();
+  base::Status read_layout(Scratch& scratch);
+  base::Status read_signals(Scratch& scratch);
+  base::Status read_timers(Scratch& scratch);
+  base::Status read_switches(Scratch& scratch);
+  base::Status read_limits();
+  base::Status read_system();
+
+  Tracee& tracee_;
+  ProcessImage& image_;
+  pid_t thread_;  // one that lives
+  std::vector<MemoryMap> maps_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> files_, objects_;  // by device and inode
+};
+
+std::string Reading::link(const std::string& file) const {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/" + std::to_string(thread_) + "/" + file, error).string();
+}
+
+FileImage Reading::describe(const std::string& file, const std::string& name) const {
+  FileImage image;
+  image.path = name;
+  struct stat status {};
+  if (::stat(("/proc/" + std::to_string(thread_) + "/" + file).c_str(), &status) != 0 &&
+      ::stat(name.c_str(), &status) != 0)
+    return image;
+  image.device = status.st_dev;
+  image.inode = status.st_ino;
+  image.bytes = static_cast<std::uint64_t>(status.st_size);
+  image.modified_ns = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
+  return image;
+}
+
+bool kernels_own(const MemoryMap& map) {
+  return map.name == "[vdso]" || map.name == "[vvar]" || map.name == "[vvar_vclock]" || map.name == "[vsyscall]";
+}
+
+/// Memory that has an inode because it is shared, and no file that others could open.
+bool is_shared_memory(const MemoryMap& map) {
+  return map.name.starts_with("/dev/zero") || map.name.starts_with("/memfd:") || map.name.starts_with("/SYSV") ||
+         map.name.starts_with("/anon_hugepage");
+}
+
+base::Status Reading::take(const MemoryMap& map, MapImage& taken) {
+  taken.begin = map.begin;
+  taken.end = map.end;
+  taken.protection = static_cast<std::uint32_t>((map.readable ? PROT_READ : 0) | (map.writable ? PROT_WRITE : 0) |
+                                                (map.executable ? PROT_EXEC : 0));
+  taken.shared = map.shared;
+  if (!map.is_file()) {
+    taken.name = map.name;
+    return {};
+  }
+  taken.offset = map.offset;
+  const std::pair key{std::uint64_t{map.device_major} << 32 | map.device_minor, map.inode};
+  if (is_shared_memory(map)) {
+    taken.name = map.name;
+    taken.object = objects_.try_emplace(key, objects_.size() + 1).first->second;
+    return {};
+  }
+  if (map.name.ends_with(" (deleted)"))
+    return base::fail(PERDURE_UNSUPPORTED, object(), "its mapped file '" + map.name + "' was deleted",
+                      "programs and libraries that were replaced while it runs cannot be captured");
+  const auto [known, is_new] = files_.try_emplace(key, image_.files.size() + 1);
+  taken.file = known->second;
+  if (is_new) {
+    char range[64];
+    std::snprintf(range, sizeof range, "map_files/%llx-%llx", static_cast<unsigned long long>(map.begin),
+                  static_cast<unsigned long long>(map.end));
+    image_.files.push_back(describe(range, map.name));
+  }
+  return {};
+}
+
+base::Status Reading::read_maps() {
+  PERDURE_TRY(maps_, parse_maps(text("maps"), object()));
+  const auto flags = parse_smaps_flags(text("smaps"));
+  const auto policies = count_nodes() > 1 ? parse_policies(text("numa_maps")) : std::map<std::uint64_t, std::string>();
+  for (const MemoryMap& map : maps_) {
+    if (map.name == "[vsyscall]") continue;
+    if (kernels_own(map)) {
+      auto& system = image_.system;
+      system.vdso_begin = system.vdso_begin == 0 ? map.begin : system.vdso_begin;
+      system.vdso_end = map.end;
+      continue;
+    }
+    MapImage& taken = image_.maps.emplace_back();
+    PERDURE_CHECK(take(map, taken));
+    if (const auto found = flags.find(map.begin); found != flags.end()) taken.flags = found->second;
+    if (const auto found = policies.find(map.begin); found != policies.end() && found->second != "default")
+      taken.policy = found->second;
+  }
+  return {};
+}
+
+base::Status Reading::read_pages() {
+  std::vector<PageRun> runs;
+
+  for (std::size_t at = 0, image = 0; at < maps_.size(); ++at) {
+    const MemoryMap& map = maps_[at];
+    if (kernels_own(map)) continue;
+    const MapImage& taken = image_.maps[image++];
+    if (map.shared && taken.object == 0) continue;  // a file's, which has them
+    auto pages = map.shared ? shared_pages(thread_, map) : written_pages(thread_, map);
+    if (!pages) return base::fail(pages.error());
+    runs.insert(runs.end(), pages->begin(), pages->end());
+  }
+  runs = join_near_runs(std::move(runs), maps_, kMostRuns);
+  PERDURE_TRY(image_.pages, pages_by_node(tracee_.process(), runs, count_nodes()));
+  return {};
+}
+
+base::Status Reading::read_layout(Scratch& scratch) {
+  const StatNumbers stat(text("stat"));
+  auto& layout = image_.layout;
+  layout.start_code = stat.value(26);
+  layout.end_code = stat.value(27);
+  layout.start_stack = stat.value(28);
+  layout.start_data = stat.value(45);
+  layout.end_data = stat.value(46);
+  layout.start_brk = stat.value(47);
+  layout.arg_start = stat.value(48);
+  layout.arg_end = stat.value(49);
+  layout.env_start = stat.value(50);
+  layout.env_end = stat.value(51);
+  PERDURE_TRY(const auto brk, scratch.ask({SYS_brk, 0}));
+  layout.brk = static_cast<std::uint64_t>(brk);
+  const std::string auxiliary = text("auxv");
+  const auto bytes = base::as_bytes(auxiliary);
+  layout.auxiliary.assign(bytes.begin(), bytes.end());
+  image_.program = describe("exe", link("exe"));
+  image_.directory = link("cwd");
+  image_.arguments = split_at_zeros(text("cmdline"));
+  return {};
+}
+
+// Only what it does something about is asked for.
+base::Status Reading::read_signals(Scratch& scratch) {
+  const std::string status = text("status");
+  const std::uint64_t changed = number_of(status, "SigCgt", 16) | number_of(status, "SigIgn", 16);
+  for (std::uint32_t signal = 1; signal <= 64; ++signal) {
+    if ((changed >> (signal - 1) & 1) == 0) continue;
+    PERDURE_TRY(const auto asked, scratch.ask({SYS_rt_sigaction, signal, 0, scratch.address(), 8}));
+    if (asked < 0) return refused("ask for its signal handlers", asked);
+    SignalAction& action = image_.actions.emplace_back();
+    action.signal = signal;
+    PERDURE_TRY(action.action, scratch.value<decltype(action.action)>());
+  }
+  PERDURE_TRY(image_.pending_signals, read_shared_signals(thread_));
+  return {};
+}
+
+base::Status Reading::read_timers(Scratch& scratch) {
+  for (std::uint32_t which = 0; which < 3; ++which) {
+    PERDURE_TRY(const auto asked, scratch.ask({SYS_getitimer, which, scratch.address()}));
+    if (asked < 0) return refused("ask for its timers", asked);
+    IntervalTimer timer{which};
+    PERDURE_TRY(timer.value, scratch.value<decltype(timer.value)>());
+    if (timer.value[2] != 0 || timer.value[3] != 0) image_.timers.push_back(timer);
+  }
+  return {};
+}
+
+base::Status Reading::read_switches(Scratch& scratch) {
+  const std::string status = text("status");
+  image_.user = static_cast<std::uint32_t>(number_of(status, "Uid"));
+  image_.group = static_cast<std::uint32_t>(number_of(status, "Gid"));
+  image_.file_mask = static_cast<std::uint32_t>(number_of(status, "Umask", 8));
+  image_.no_new_privileges = number_of(status, "NoNewPrivs") != 0;
+  image_.personality = static_cast<std::uint32_t>(std::strtoul(text("personality").c_str(), nullptr, 16));
+  const auto asked = [&](std::uint64_t what) -> base::Result<bool> {
+    PERDURE_TRY(const auto answer, scratch.ask({SYS_prctl, what, 0, 0, 0, 0}));
+    return answer > 0;
+  };
+  PERDURE_TRY(image_.dumpable, asked(PR_GET_DUMPABLE));
+  PERDURE_TRY(image_.no_huge_pages, asked(PR_GET_THP_DISABLE));
+  PERDURE_TRY(const auto answer, scratch.ask({SYS_prctl, PR_GET_CHILD_SUBREAPER, scratch.address(), 0, 0, 0}));
+  if (answer < 0) return refused("ask whether it reaps orphans", answer);
+  PERDURE_TRY(const auto reaps, scratch.value<std::int32_t>());
+  image_.reaps_orphans = reaps != 0;
+  return {};
+}
+
+base::Status Reading::read_limits() {
+  for (std::uint32_t resource = 0; resource < RLIM_NLIMITS; ++resource) {
+    rlimit limit{};
+    if (::prlimit(tracee_.process(), static_cast<__rlimit_resource>(resource), nullptr, &limit) != 0)
+      return refused("ask for its limits", -errno);
+    image_.limits.push_back({resource, limit.rlim_cur, limit.rlim_max});
+  }
+  return {};
+}
+
+base::Status Reading::read_system() {
+  utsname system{};
+  if (::uname(&system) != 0) return refused("ask for the system", -errno);
+  image_.number = tracee_.process();
+  image_.system.architecture = system.machine;
+  image_.system.release = system.release;
+  image_.system.processor_state = kept_parts(image_.threads.front().extended_registers);
+  for (const MemoryMap& map : maps_) {
+    if (map.name != "[vdso]") continue;
+    std::vector<std::byte> code(map.bytes());
+    PERDURE_CHECK(read_memory(thread_, map.begin, code));
+    const auto hash = base::hash128(code);
+    image_.system.vdso = {hash.low, hash.high};
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<ProcessImage> read_image(Tracee& tracee) {
+  if (tracee.threads().front() != tracee.process())
+    return base::fail(PERDURE_UNSUPPORTED, "process " + std::to_string(tracee.process()),
+                      "its first thread has ended while others go on", "such a process cannot be made again yet");
+  ProcessImage image;
+  PERDURE_CHECK(Reading(tracee, image).read());
+  const std::string wrong = image.wrong();
+  if (!wrong.empty())
+    return base::fail(PERDURE_UNSUPPORTED, "process " + std::to_string(tracee.process()),
+                      "its image would be wrong: " + wrong);
+  return image;
+}
+
+}  // namespace perdure::process

@@ -1,0 +1,42 @@
+#include "process/remote_memory.hpp"
+
+#include <sys/uio.h>
+
+#include <cerrno>
+#include <cstdio>
+
+namespace perdure::process {
+namespace {
+
+/// Repeats what was moved in part only.
+template <class Move>
+base::Status move_all(pid_t process, std::uint64_t address, std::byte* here, std::size_t bytes, const char* what,
+                      Move move) {
+  while (bytes > 0) {
+    iovec local{here, bytes}, remote{reinterpret_cast<void*>(address), bytes};  // NOLINT: an address there
+    const ssize_t moved = move(process, &local, 1UL, &remote, 1UL, 0UL);
+    if (moved <= 0) {
+      char at[32];
+      std::snprintf(at, sizeof at, "0x%llx", static_cast<unsigned long long>(address));
+      return base::fail(base::errno_error(moved < 0 ? errno : EFAULT, std::string(what) + " its memory at " + at,
+                                          "process " + std::to_string(process)));
+    }
+    here += moved;
+    address += static_cast<std::uint64_t>(moved);
+    bytes -= static_cast<std::size_t>(moved);
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Status read_memory(pid_t process, std::uint64_t address, base::ByteSpan target) {
+  return move_all(process, address, target.data(), target.size(), "read", ::process_vm_readv);
+}
+
+base::Status write_memory(pid_t process, std::uint64_t address, base::ConstByteSpan bytes) {
+  return move_all(process, address, const_cast<std::byte*>(bytes.data()), bytes.size(), "write",
+                  ::process_vm_writev);  // NOLINT: what is here is only read
+}
+
+}  // namespace perdure::process

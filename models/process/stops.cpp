@@ -1,0 +1,140 @@
+#include "process/stops.hpp"
+
+#include <elf.h>
+#include <signal.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "process/memory_maps.hpp"
+#include "process/proc_text.hpp"
+#include "process/remote_memory.hpp"
+
+namespace perdure::process {
+namespace {
+
+constexpr std::size_t kSignalSetBytes = 8;
+
+/// The tracer is told of the end of each thread, and who made the process of the process's: if that is this one, how it
+/// ended is left to be asked for.
+bool end_is_ours(pid_t thread) {
+  const std::string text = proc_text("/proc/" + std::to_string(thread) + "/status");
+  const auto number = [&](const char* key) {
+    const auto at = text.find(key);
+    return at == std::string::npos ? 0 : std::atoi(text.c_str() + at + std::strlen(key));
+  };
+  return number("\nTgid:") != number("\nPid:") || number("\nPPid:") != ::getpid();
+}
+
+/// To the next stop at a call: where it begins one, or where it has ended. A SIGSTOP that comes meanwhile is the
+/// process's own: it stands still behind the release.
+base::Status run_to_call(pid_t thread) {
+  for (int deliver = 0;;) {
+    if (trace(PTRACE_SYSCALL, thread, 0, deliver) < 0) return trace_failed(thread, "it cannot be made to go on");
+    const auto stop = wait_for_stop(thread);
+    if (!stop) return base::fail(PERDURE_NOT_FOUND, "thread " + std::to_string(thread), "it has ended");
+    if (stop->at_call) return {};
+    deliver = stop->by_us || stop->other_event ? 0 : stop->signal;
+  }
+}
+
+}  // namespace
+
+base::Status trace_failed(pid_t thread, const std::string& what) {
+  const int error = errno;
+  const auto code = error == ESRCH ? PERDURE_NOT_FOUND : error == EPERM ? PERDURE_PERMISSION : PERDURE_INTERNAL;
+  return base::fail(code, "thread " + std::to_string(thread), what + ": " + std::strerror(error));
+}
+
+std::optional<Stop> wait_for_stop(pid_t thread) {
+  for (;;) {
+    siginfo_t seen{};
+    if (::waitid(P_PID, static_cast<id_t>(thread), &seen, WSTOPPED | WEXITED | WNOWAIT | __WALL) < 0) {
+      if (errno == EINTR) continue;
+      return std::nullopt;
+    }
+    const bool ended = seen.si_code == CLD_EXITED || seen.si_code == CLD_KILLED || seen.si_code == CLD_DUMPED;
+    if (ended && !end_is_ours(thread)) return std::nullopt;
+    int status = 0;
+    if (::waitpid(thread, &status, __WALL) != thread || !WIFSTOPPED(status)) return std::nullopt;
+    const int event = status >> 16;
+    Stop stop;
+    stop.signal = WSTOPSIG(status);
+    stop.by_us = event == PTRACE_EVENT_STOP;
+    stop.at_call = event == 0 && stop.signal == (SIGTRAP | 0x80);
+    stop.other_event = event != 0 && !stop.by_us;
+    return stop;
+  }
+}
+
+base::Result<Registers> get_registers(pid_t thread) {
+  Registers registers{};
+  iovec where{&registers, sizeof registers};
+  if (trace(PTRACE_GETREGSET, thread, NT_PRSTATUS, &where) < 0)
+    PERDURE_CHECK(trace_failed(thread, "its registers cannot be read"));
+  if (where.iov_len != sizeof registers)
+    return base::fail(PERDURE_UNSUPPORTED, "thread " + std::to_string(thread), "it is of a program of 32 bits");
+  return registers;
+}
+
+base::Status set_registers(pid_t thread, Registers registers) {
+  iovec from{&registers, sizeof registers};
+  if (trace(PTRACE_SETREGSET, thread, NT_PRSTATUS, &from) == 0) return {};
+  return trace_failed(thread, "its registers cannot be set");
+}
+
+base::Result<std::vector<std::byte>> get_extended_registers(pid_t thread) {
+  std::vector<std::byte> bytes(16 * base::KiB);  // with the tiles of AMX it is 11 KiB
+  iovec where{bytes.data(), bytes.size()};
+  if (trace(PTRACE_GETREGSET, thread, extended_register_set(), &where) < 0)
+    PERDURE_CHECK(trace_failed(thread, "its extended registers cannot be read"));
+  bytes.resize(where.iov_len);
+  return bytes;
+}
+
+base::Status set_extended_registers(pid_t thread, base::ConstByteSpan bytes) {
+  iovec from{const_cast<std::byte*>(bytes.data()), bytes.size()};  // NOLINT: what is here is only read
+  if (trace(PTRACE_SETREGSET, thread, extended_register_set(), &from) == 0) return {};
+  return trace_failed(thread, "its extended registers cannot be set");
+}
+
+base::Result<std::uint64_t> get_blocked_signals(pid_t thread) {
+  std::uint64_t blocked = 0;
+  if (trace(PTRACE_GETSIGMASK, thread, kSignalSetBytes, &blocked) < 0)
+    PERDURE_CHECK(trace_failed(thread, "its signal mask cannot be read"));
+  return blocked;
+}
+
+base::Status set_blocked_signals(pid_t thread, std::uint64_t blocked) {
+  if (trace(PTRACE_SETSIGMASK, thread, kSignalSetBytes, &blocked) == 0) return {};
+  return trace_failed(thread, "its signal mask cannot be set");
+}
+
+base::Result<std::int64_t> carry_out(pid_t thread, const Registers& registers, std::uint64_t instruction,
+                                     const SystemCall& call) {
+  PERDURE_CHECK(set_registers(thread, asking(registers, instruction, call)));
+  PERDURE_CHECK(run_to_call(thread));
+  PERDURE_CHECK(run_to_call(thread));
+  PERDURE_TRY(const Registers after, get_registers(thread));
+  return answer_of(after);
+}
+
+base::Result<std::uint64_t> find_call_instruction_of(pid_t thread) {
+  PERDURE_TRY(const auto maps,
+              parse_maps(proc_text("/proc/" + std::to_string(thread) + "/maps"), "thread " + std::to_string(thread)));
+  for (const auto& map : maps) {
+    if (map.name != "[vdso]" || !map.executable) continue;
+    std::vector<std::byte> code(map.bytes());
+    if (!read_memory(thread, map.begin, code)) continue;
+    if (const auto at = find_call_instruction(code); at < code.size()) return map.begin + at;
+  }
+  return base::fail(PERDURE_UNSUPPORTED, "thread " + std::to_string(thread),
+                    "its vdso has no instruction for system calls");
+}
+
+}  // namespace perdure::process
