@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "os/crash_point.hpp"
 #include "process/remote_memory.hpp"
 
 namespace perdure::process {
@@ -59,7 +60,10 @@ base::Status ImageTarget::begin() {
   order_.emplace(*image_);
   PERDURE_TRY(auto process, NewProcess::begin(*image_, operations));
   process_.emplace(std::move(process));
-  return process_->make_memory();
+  os::crash_point(os::CrashPoint::resume_begun);
+  PERDURE_CHECK(process_->make_memory());
+  os::crash_point(os::CrashPoint::resume_mapped);
+  return {};
 }
 
 base::Status ImageTarget::write_pages(std::uint64_t begin, base::ConstByteSpan bytes) {
@@ -73,12 +77,16 @@ base::Status ImageTarget::write_pages(std::uint64_t begin, base::ConstByteSpan b
 
 base::Status ImageTarget::finish() {
   if (!process_) return base::fail(PERDURE_INTERNAL, "image", "there is nothing to finish");
-  return process_->finish();
+  os::crash_point(os::CrashPoint::resume_written);
+  PERDURE_CHECK(process_->finish());
+  os::crash_point(os::CrashPoint::resume_finished);
+  return {};
 }
 
 base::Status ImageTarget::release() {
   PERDURE_CHECK(process_->release());
   process_.reset();
+  os::crash_point(os::CrashPoint::resume_released);
   return {};
 }
 

@@ -3,32 +3,37 @@
 #include <unistd.h>
 
 #include "comm/communicator.hpp"
+#include "os/crash_point.hpp"
 #include "os/system.hpp"
 #include "process/image_source.hpp"
 #include "process/image_target.hpp"
-#include "process/read_image.hpp"
 
 namespace perdure::process {
 namespace {
 
 double seconds_since(std::uint64_t begun_ns) { return static_cast<double>(os::monotonic_ns() - begun_ns) * 1e-9; }
 
-/// Seizes the process only when everything else is ready, and holds it until it is released.
+/// Has the process held only when everything else is ready, until it is released.
 class HeldProcess : public capture::Source {
  public:
-  explicit HeldProcess(pid_t process) : process_(process) {}
+  HeldProcess(Guard& guard, pid_t process) : guard_(guard), process_(process) {}
+  ~HeldProcess() override { (void)release(); }
+  HeldProcess(const HeldProcess&) = delete;
+  HeldProcess& operator=(const HeldProcess&) = delete;
   base::Result<capture::Description> describe() override {
-    begun_ns_ = os::monotonic_ns();
-    PERDURE_TRY(tracee_, Tracee::seize(process_));
-    report_.seize_s = seconds_since(begun_ns_);
-    PERDURE_TRY(const auto image, read_image(*tracee_));
-    source_.emplace(process_, image);
-    report_.read_s = seconds_since(begun_ns_) - report_.seize_s;
-    report_.threads = image.threads.size();
-    report_.maps = image.maps.size();
-    report_.page_bytes = image.page_bytes();
+    const std::uint64_t begun = os::monotonic_ns();
+    PERDURE_TRY(const auto held, guard_.hold(process_));
+    holds_ = true;
+    seized_ns_ = held.seized_ns;
+    source_.emplace(process_, held.image);
+    report_.seize_s = static_cast<double>(held.seized_ns - begun) * 1e-9;
+    report_.read_s = seconds_since(held.seized_ns);
+    report_.threads = held.image.threads.size();
+    report_.maps = held.image.maps.size();
+    report_.page_bytes = held.image.page_bytes();
     PERDURE_TRY(auto description, source_->describe());
     report_.record_bytes = description.entries[0].bytes();
+    os::crash_point(os::CrashPoint::process_held);
     return description;
   }
   base::Status read(capture::ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override {
@@ -36,16 +41,21 @@ class HeldProcess : public capture::Source {
   }
   CaptureReport report() const {
     CaptureReport report = report_;
-    report.frozen_s = seconds_since(begun_ns_);
-    report.copy_s = report.frozen_s - report.seize_s - report.read_s;
+    report.copy_s = seconds_since(seized_ns_) - report.read_s;
     return report;
   }
-  base::Status release() { return tracee_ ? tracee_->release() : base::Status(); }
+  base::Status release() {
+    if (!std::exchange(holds_, false)) return {};
+    report_.frozen_s = seconds_since(seized_ns_);
+    return guard_.release();
+  }
+  double frozen_s() const { return report_.frozen_s; }
 
  private:
+  Guard& guard_;
   pid_t process_;
-  std::uint64_t begun_ns_ = 0;
-  std::optional<Tracee> tracee_;
+  bool holds_ = false;
+  std::uint64_t seized_ns_ = 0;
   std::optional<ImageSource> source_;
   CaptureReport report_;
 };
@@ -62,8 +72,9 @@ base::Status check(const ProcessImage& image) {
 }  // namespace
 
 base::Result<ProcessStore> ProcessStore::open(const std::vector<std::string>& settings) {
+  PERDURE_TRY(auto guard, Guard::start());  // before there are other threads
   PERDURE_TRY(auto session, client::Session::open(comm::make_solo(), nullptr, settings));
-  return ProcessStore(std::move(session));
+  return ProcessStore(std::move(guard), std::move(session));
 }
 
 base::Result<std::int64_t> ProcessStore::next_version(const std::string& name) {
@@ -78,15 +89,19 @@ base::Result<std::int64_t> ProcessStore::next_version(const std::string& name) {
 base::Result<CaptureReport> ProcessStore::capture(pid_t process, const std::string& name,
                                                   const std::function<base::Status(const CaptureReport&)>& then) {
   PERDURE_TRY(std::int64_t version, next_version(name));
-  HeldProcess held(process);
+  HeldProcess held(guard_, process);
   base::Status done = session_->checkpoint(name, version, held);
   for (int tries = 0; !done && done.error().code == PERDURE_EXISTS && tries < 100; ++tries)
     done = session_->checkpoint(name, ++version, held);
   PERDURE_CHECK(done);
   CaptureReport report = held.report();
   report.version = version;
+  os::crash_point(os::CrashPoint::process_copied);
   const base::Status after = then(report);
+  os::crash_point(os::CrashPoint::process_to_release);
   const base::Status released = held.release();
+  os::crash_point(os::CrashPoint::process_released);
+  report.frozen_s = held.frozen_s();
   PERDURE_CHECK(after);
   if (!released && released.error().code != PERDURE_NOT_FOUND) return base::fail(released.error());
   return report;

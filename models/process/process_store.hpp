@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "client/session.hpp"
-#include "process/image.hpp"
+#include "process/guard.hpp"
 #include "process/operations.hpp"
 
 namespace perdure::process {
@@ -28,7 +28,7 @@ struct ResumeReport {
 /// Of one engine and store. All calls by one thread: the kernel knows it as the tracer of processes.
 class ProcessStore {
  public:
-  /// `settings`: "key=value", which win over all others.
+  /// `settings`: "key=value", which win over all others. To be called while this process has one thread.
   static base::Result<ProcessStore> open(const std::vector<std::string>& settings);
 
   /// As the next version of `name`, at level `process` when it returns. `then` is called while the process still stands
@@ -44,8 +44,10 @@ class ProcessStore {
   base::Status close() { return session_->close(); }
 
  private:
-  explicit ProcessStore(std::unique_ptr<client::Session> session) : session_(std::move(session)) {}
+  ProcessStore(Guard guard, std::unique_ptr<client::Session> session)
+      : guard_(std::move(guard)), session_(std::move(session)) {}
   base::Result<std::int64_t> next_version(const std::string& name);
+  Guard guard_;
   std::unique_ptr<client::Session> session_;
 };
 

@@ -215,6 +215,8 @@ base::Status Reading::read_timers(Scratch& scratch) {
     if (asked < 0) return refused("ask for its timers", asked);
     IntervalTimer timer{which};
     PERDURE_TRY(timer.value, scratch.value<decltype(timer.value)>());
+    // It has expired, its signal is pending, and the kernel starts it again when that is taken.
+    if (timer.value[2] == 0 && timer.value[3] == 0) timer.value[2] = timer.value[0], timer.value[3] = timer.value[1];
     if (timer.value[2] != 0 || timer.value[3] != 0) image_.timers.push_back(timer);
   }
   return {};

@@ -57,7 +57,7 @@ namespace perdure::os {
   X(recover_before_catalog, redundancy)   \
   X(recover_after_catalog, redundancy)
 
-/// What no job passes: perdure export and import, and what of the library does the same.
+/// What no job passes: perdure export and import, and what of the library does the same; perdure capture and resume.
 #define PERDURE_TOOL_CRASH_POINTS(X) \
   X(export_begun, tool)              \
   X(export_chunk, tool)              \
@@ -69,7 +69,16 @@ namespace perdure::os {
   X(import_begun, tool)              \
   X(import_chunk, tool)              \
   X(import_before_commit, tool)      \
-  X(import_committed, tool)
+  X(import_committed, tool)          \
+  X(process_held, tool)              \
+  X(process_copied, tool)            \
+  X(process_to_release, tool)        \
+  X(process_released, tool)          \
+  X(resume_begun, tool)              \
+  X(resume_mapped, tool)             \
+  X(resume_written, tool)            \
+  X(resume_finished, tool)           \
+  X(resume_released, tool)
 
 enum class CrashPoint {
 #define X(name, role) name,

@@ -1,0 +1,114 @@
+#pragma once
+// Programs that are captured into memory, ended, and made again from there; what they write goes to a file.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "process/image_source.hpp"
+#include "process/image_target.hpp"
+#include "process/read_image.hpp"
+
+namespace perdure::process {
+
+/// A program as a child of this process; killed at the end.
+class Program {
+ public:
+  Program(const std::vector<std::string>& command, const std::string& output) {
+    std::vector<char*> arguments;
+    for (const auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    std::array<int, 2> begun{};
+    EXPECT_EQ(::pipe2(begun.data(), O_CLOEXEC), 0);
+    process_ = ::fork();
+    if (process_ == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      const int file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
+      const int nothing = ::open("/dev/null", O_RDWR);
+      ::dup2(nothing, 0);
+      ::dup2(file, 1);
+      ::dup2(nothing, 2);
+      ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+      ::execv(arguments[0], arguments.data());
+      ::_exit(127);
+    }
+    char byte = 0;
+    ::close(begun[1]);
+    EXPECT_EQ(::read(begun[0], &byte, 1), 0) << "closed when the program itself begins";
+    ::close(begun[0]);
+  }
+  ~Program() {
+    if (process_ <= 0) return;
+    ::kill(process_, SIGKILL);
+    (void)end();
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  pid_t process() const { return process_; }
+  /// Its exit status; below 0: the signal that ended it.
+  int end() {
+    int status = 0;
+    EXPECT_EQ(::waitpid(process_, &status, 0), process_) << "it was no child";
+    ended_ = process_;
+    process_ = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+  /// The number is ours again: it was made anew.
+  void lives_again() { process_ = ended_; }
+
+ private:
+  pid_t process_ = 0, ended_ = 0;
+};
+
+struct CapturedImage {
+  std::vector<segment::RegionEntry> entries;
+  std::vector<std::byte> bytes;
+};
+
+inline base::Result<CapturedImage> capture_to_memory(pid_t process) {
+  PERDURE_TRY(auto tracee, Tracee::seize(process));
+  PERDURE_TRY(const auto image, read_image(tracee));
+  ImageSource source(process, image);
+  PERDURE_TRY(const auto described, source.describe());
+  CapturedImage captured{described.entries, {}};
+  captured.bytes.reserve(described.bytes);
+  PERDURE_CHECK(source.read({0, described.bytes}, [&](base::ConstByteSpan part) {
+    captured.bytes.insert(captured.bytes.end(), part.begin(), part.end());
+    return base::Status();
+  }));
+  PERDURE_CHECK(tracee.release());
+  return captured;
+}
+
+/// In pieces of `piece` bytes, as chunks come.
+inline base::Status write_to(ImageTarget& target, const CapturedImage& captured, std::uint64_t piece) {
+  PERDURE_CHECK(target.accept(captured.entries));
+  for (std::uint64_t at = 0; at < captured.bytes.size(); at += piece) {
+    const std::uint64_t length = std::min(piece, captured.bytes.size() - at);
+    PERDURE_CHECK(target.write({at, length}, base::ConstByteSpan(captured.bytes).subspan(at, length)));
+  }
+  return {};
+}
+
+/// Tests beside this one make processes, too: a number that one of them has is free again soon.
+inline base::Status resume_from_memory(const CapturedImage& captured, std::uint64_t piece = 1 << 20) {
+  for (int tries = 0;; ++tries) {
+    ImageTarget target([](ProcessImage&, Operations&) { return base::Status(); });
+    auto resumed = write_to(target, captured, piece);
+    if (resumed) resumed = target.finish();
+    if (resumed) return target.release();
+    if (resumed.error().code != PERDURE_EXISTS || tries == 50) return resumed;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+}  // namespace perdure::process

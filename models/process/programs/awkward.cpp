@@ -1,0 +1,413 @@
+// Programs that are in the middle of something whenever they are captured: `awkward NAME` does what it is called,
+// checks itself as it goes, writes one line of result, and ends with status 0 only if all was right. What it writes
+// does not depend on how long it takes. Without arguments it lists them.
+#include <emmintrin.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cmath>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using Result = std::uint64_t;
+
+/// What went wrong first, as a status.
+std::atomic<int> wrong{0};
+void judge(bool good, int what) {
+  int none = 0;
+  if (!good) wrong.compare_exchange_strong(none, what);
+}
+
+std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+void pause_ms(long ms) {
+  timespec left{ms / 1000, ms % 1000 * 1'000'000};
+  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
+}
+
+/// Several threads hand a number on to each other.
+Result hands_on() {
+  constexpr int kThreads = 6, kRounds = 30'000;
+  std::mutex mutex;
+  std::condition_variable changed;
+  int turn = 0;
+  Result value = 1;
+  std::vector<std::thread> threads;
+  for (int me = 0; me < kThreads; ++me)
+    threads.emplace_back([&, me] {
+      for (;;) {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [&] { return turn >= kRounds || turn % kThreads == me; });
+        if (turn >= kRounds) return;
+        value = mix(value + static_cast<Result>(me));
+        ++turn;
+        changed.notify_all();
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  return value;
+}
+
+/// Calls that wait, with and without an end.
+Result waits() {
+  std::array<int, 2> ends{};
+  judge(pipe(ends.data()) == 0, 20);
+  const int set = epoll_create1(0);
+  epoll_event event{EPOLLIN, {.u64 = 77}};
+  judge(epoll_ctl(set, EPOLL_CTL_ADD, ends[0], &event) == 0, 21);
+  std::atomic<Result> sum{0};
+  std::atomic<bool> over{false};
+  std::thread reader([&] {
+    for (;;) {
+      epoll_event got{};
+      const int ready = epoll_wait(set, &got, 1, -1);
+      if (ready < 0 && errno == EINTR) continue;
+      judge(ready == 1 && got.data.u64 == 77, 22);
+      std::uint32_t word = 0;
+      const ssize_t read_bytes = read(ends[0], &word, sizeof word);
+      judge(read_bytes == sizeof word, 23);
+      if (word == 0 || read_bytes <= 0) return;
+      sum += mix(word);
+    }
+  });
+  std::thread poller([&] {
+    while (!over) judge(poll(nullptr, 0, 3) == 0, 24);
+  });
+  for (std::uint32_t word = 1; word <= 60; ++word) {
+    judge(write(ends[1], &word, sizeof word) == sizeof word, 25);
+    pause_ms(3);
+  }
+  const std::uint32_t last = 0;
+  judge(write(ends[1], &last, sizeof last) == sizeof last, 26);
+  reader.join();
+  over = true;
+  poller.join();
+  close(set);
+  return sum;
+}
+
+volatile sig_atomic_t alarms = 0;
+volatile sig_atomic_t nested = 0;
+alignas(16) char other_stack[64 * 1024];
+
+void on_alarm(int) {
+  char here = 0;
+  const bool on_it = &here >= other_stack && &here < other_stack + sizeof other_stack;
+  judge(on_it, 30);
+  errno = EDOM;
+  ++alarms;
+  nested = 1;
+  volatile double x = 2;
+  for (int i = 0; i < 2000; ++i) x = std::sqrt(x) * 1.4142135623730951;
+  judge(x > 1.99 && x < 2.01, 31);
+  nested = 0;
+  errno = 0;
+}
+
+/// A handler on a stack of its own, called by a timer all the time.
+Result handlers() {
+  stack_t stack{};
+  stack.ss_sp = other_stack;
+  stack.ss_size = sizeof other_stack;
+  judge(sigaltstack(&stack, nullptr) == 0, 32);
+  struct sigaction action = {};
+  action.sa_handler = on_alarm;
+  action.sa_flags = SA_ONSTACK | SA_RESTART;
+  judge(sigaction(SIGALRM, &action, nullptr) == 0, 33);
+  const itimerval often{{0, 1000}, {0, 1000}};
+  judge(setitimer(ITIMER_REAL, &often, nullptr) == 0, 34);
+  Result value = 1;
+  while (alarms < 120) {
+    for (int i = 0; i < 1000; ++i) value = value * 6364136223846793005ULL + 1442695040888963407ULL;
+  }
+  const itimerval never{};
+  judge(setitimer(ITIMER_REAL, &never, nullptr) == 0, 35);
+  stack_t now{};
+  judge(sigaltstack(nullptr, &now) == 0 && now.ss_sp == other_stack, 36);
+  return static_cast<Result>(nested);
+}
+
+/// Signals that are blocked and pending, of the process and of a thread, are delivered once, in order.
+std::atomic<int> values{0};
+std::atomic<Result> order{0};
+void on_queued(int, siginfo_t* information, void*) {
+  order = mix(order + static_cast<Result>(information->si_value.sival_int));
+  ++values;
+}
+Result pending() {
+  struct sigaction action = {};
+  action.sa_sigaction = on_queued;
+  action.sa_flags = SA_SIGINFO;
+  judge(sigaction(SIGRTMIN + 2, &action, nullptr) == 0 && sigaction(SIGUSR1, &action, nullptr) == 0, 40);
+  sigset_t set, before;
+  sigemptyset(&set);
+  sigaddset(&set, SIGRTMIN + 2);
+  sigaddset(&set, SIGUSR1);
+  for (int round = 0; round < 12; ++round) {
+    judge(pthread_sigmask(SIG_BLOCK, &set, &before) == 0, 41);
+    for (int i = 1; i <= 5; ++i) judge(sigqueue(getpid(), SIGRTMIN + 2, {.sival_int = i}) == 0, 42);
+    judge(pthread_kill(pthread_self(), SIGUSR1) == 0, 43);
+    pause_ms(12);
+    sigset_t waiting;
+    judge(sigpending(&waiting) == 0 && sigismember(&waiting, SIGUSR1) == 1, 44);
+    const int had = values;
+    judge(pthread_sigmask(SIG_SETMASK, &before, nullptr) == 0, 45);
+    judge(values == had + 6, 46);
+  }
+  return order + static_cast<Result>(values);
+}
+
+/// A thread waits for signals with another mask than its own.
+std::atomic<int> woken{0};
+Result suspends() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { ++woken; };
+  judge(sigaction(SIGUSR2, &action, nullptr) == 0, 50);
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGUSR2);
+  pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+  std::atomic<bool> over{false};
+  std::thread waiting([&] {
+    sigset_t none;
+    sigemptyset(&none);
+    for (int i = 0; i < 40; ++i) judge(sigsuspend(&none) == -1 && errno == EINTR, 51);
+    over = true;
+  });
+  const pthread_t thread = waiting.native_handle();
+  for (int sent = 0; sent < 40; ++sent) {
+    const int had = woken;
+    judge(pthread_kill(thread, SIGUSR2) == 0, 52);
+    while (woken == had) pause_ms(1);
+    pause_ms(2);
+  }
+  waiting.join();
+  return static_cast<Result>(woken.load());
+}
+
+/// Floating point and vectors are in registers only, with another rounding and masks than usual.
+Result registers() {
+  const unsigned usual = _mm_getcsr();
+  _mm_setcsr((usual & ~0x6000U) | 0x2000U);  // towards minus infinity
+  typedef double Vector __attribute__((vector_size(32)));
+  Vector a = {1, 2, 3, 4}, b = {0.1, 0.2, 0.3, 0.4}, c = {5, 6, 7, 8}, d = {1e-3, 1e-4, 1e-5, 1e-6};
+  for (int i = 0; i < 30'000'000; ++i) {
+    a = a * 0.999999 + b;
+    b = b * 1.0000001 + d;
+    c = c * 0.99999 + a;
+    d = d * 0.9999999;
+    asm volatile("" : "+x"(a), "+x"(b), "+x"(c), "+x"(d));
+  }
+  judge((_mm_getcsr() & 0x6000U) == 0x2000U, 60);
+  _mm_setcsr(usual);
+  Result sum = 0;
+  for (int i = 0; i < 4; ++i) {
+    std::uint64_t bits = 0;
+    const double x = a[i] + b[i] + c[i] + d[i];
+    std::memcpy(&bits, &x, sizeof bits);
+    sum = mix(sum + bits);
+  }
+  return sum;
+}
+
+thread_local Result own = 0;
+/// Exceptions in flight, memory of each thread's own.
+Result throws() {
+  std::atomic<Result> sum{0};
+  std::vector<std::thread> threads;
+  for (unsigned me = 1; me <= 3; ++me)
+    threads.emplace_back([&sum, me] {
+      const std::function<void(int)> deeper = [&](int depth) {
+        const std::vector<char> held(100, static_cast<char>(depth));
+        if (depth == 0) throw std::runtime_error("up");
+        deeper(depth - 1);
+      };
+      for (int round = 0; round < 1500; ++round) {
+        try {
+          deeper(20);
+          judge(false, 70);
+        } catch (const std::runtime_error& error) {
+          judge(std::string(error.what()) == "up", 71);
+          own = mix(own + me);
+        }
+      }
+      sum += own;
+    });
+  for (auto& thread : threads) thread.join();
+  return sum;
+}
+
+/// Many threads, most of which wait.
+Result crowd() {
+  constexpr unsigned kThreads = 200;
+  std::atomic<unsigned> word{0};
+  std::atomic<Result> sum{0};
+  std::vector<std::thread> threads;
+  for (unsigned me = 0; me < kThreads; ++me)
+    threads.emplace_back([&, me] {
+      while (word.load() == 0) syscall(SYS_futex, &word, 0 /* FUTEX_WAIT */, 0, nullptr, nullptr, 0);
+      sum += mix(me);
+      judge(syscall(SYS_gettid) != getpid(), 80);
+    });
+  pause_ms(150);
+  word = 1;
+  syscall(SYS_futex, &word, 1 /* FUTEX_WAKE */, kThreads, nullptr, nullptr, 0);
+  for (auto& thread : threads) thread.join();
+  return sum;
+}
+
+/// Mappings of all kinds, with content, that keep changing.
+Result mappings() {
+  constexpr std::size_t kPage = 4096, kMaps = 1200;
+  std::vector<char*> maps;
+  for (std::size_t i = 0; i < kMaps; ++i) {
+    auto* map =
+        static_cast<char*>(mmap(nullptr, 3 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (map == MAP_FAILED) return 0;
+    map[kPage] = static_cast<char>(i);
+    judge(mprotect(map, kPage, PROT_NONE) == 0 && mprotect(map + 2 * kPage, kPage, PROT_READ) == 0, 90);
+    maps.push_back(map);
+  }
+  Result sum = 0;
+  for (int round = 0; round < 60; ++round) {
+    for (std::size_t i = 0; i < kMaps; ++i) {
+      char& byte = maps[i][kPage + static_cast<std::size_t>(round)];
+      byte = static_cast<char>(maps[i][kPage] + round);
+      if (i % 16 == 0) judge(mprotect(maps[i], kPage, round % 2 == 0 ? PROT_READ : PROT_NONE) == 0, 91);
+    }
+    pause_ms(1);
+  }
+  for (std::size_t i = 0; i < kMaps; ++i)
+    for (std::size_t at = 0; at < kPage; ++at) sum = sum * 31 + static_cast<unsigned char>(maps[i][kPage + at]);
+  return sum;
+}
+
+/// Two views of the same memory, and a file of which pages were changed privately.
+Result views() {
+  constexpr std::size_t kBytes = 64 * 4096;
+  const int memory = memfd_create("views", MFD_CLOEXEC);
+  judge(memory >= 0 && ftruncate(memory, kBytes) == 0, 100);
+  auto* first = static_cast<unsigned char*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0));
+  auto* second = static_cast<unsigned char*>(mmap(nullptr, kBytes, PROT_READ, MAP_SHARED, memory, 0));
+  close(memory);
+  auto* anonymous =
+      static_cast<unsigned char*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  if (first == MAP_FAILED || second == MAP_FAILED || anonymous == MAP_FAILED) return 0;
+  Result sum = 0;
+  for (std::size_t round = 0; round < 120; ++round) {
+    const std::size_t at = mix(round) % kBytes;
+    first[at] = static_cast<unsigned char>(round);
+    judge(second[at] == static_cast<unsigned char>(round), 101);
+    anonymous[at] = static_cast<unsigned char>(round + 1);
+    sum = mix(sum + second[at] + anonymous[at]);
+    pause_ms(1);
+  }
+  for (std::size_t at = 0; at < kBytes; ++at) sum = sum * 31 + second[at] + anonymous[at];
+  return sum;
+}
+
+/// The heap grows by brk, the stack by use.
+int dig(int depth) {
+  volatile char frame[4000];
+  frame[0] = static_cast<char>(depth);
+  frame[3999] = static_cast<char>(depth + 1);
+  const int below = depth == 0 ? 0 : dig(depth - 1);
+  judge(frame[0] == static_cast<char>(depth) && frame[3999] == static_cast<char>(depth + 1), 110);
+  return below + frame[0];
+}
+Result grows() {
+  Result sum = 0;
+  std::vector<std::vector<char>> kept;
+  for (int round = 1; round <= 60; ++round) {
+    void* before = sbrk(0);
+    judge(sbrk(8192) == before, 111);
+    std::memset(before, round, 8192);
+    kept.emplace_back(20'000, static_cast<char>(round));
+    sum =
+        mix(sum + static_cast<Result>(dig(round * 12)) + static_cast<unsigned char>(static_cast<char*>(before)[8191]));
+    pause_ms(2);
+  }
+  for (const auto& one : kept) sum += static_cast<unsigned char>(one[19'999]);
+  return sum;
+}
+
+/// Numbers of processes and threads stay, as robust mutexes and raise() want it.
+Result numbers() {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+  pthread_mutex_t mutex;
+  pthread_mutex_init(&mutex, &attributes);
+  const pid_t process = getpid();
+  const auto thread = syscall(SYS_gettid);
+  Result held = 0;
+  for (int round = 0; round < 40; ++round) {
+    judge(pthread_mutex_lock(&mutex) == 0, 120);
+    judge(pthread_mutex_lock(&mutex) == EDEADLK, 121);
+    pause_ms(3);
+    judge(getpid() == process && syscall(SYS_gettid) == thread, 122);
+    judge(pthread_mutex_unlock(&mutex) == 0, 123);
+    ++held;
+  }
+  std::thread dies([&] { judge(pthread_mutex_lock(&mutex) == 0, 124); });  // with the mutex
+  dies.join();
+  pause_ms(30);
+  judge(pthread_mutex_lock(&mutex) == EOWNERDEAD, 125);
+  return held;
+}
+
+const std::map<std::string, Result (*)()>& programs() {
+  static const std::map<std::string, Result (*)()> all = {
+      {"crowd", crowd},       {"grows", grows},     {"handlers", handlers}, {"hands_on", hands_on},
+      {"mappings", mappings}, {"numbers", numbers}, {"pending", pending},   {"registers", registers},
+      {"suspends", suspends}, {"throws", throws},   {"views", views},       {"waits", waits}};
+  return all;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count < 2) {
+    for (const auto& [name, program] : programs()) std::printf("%s\n", name.c_str());
+    return 0;
+  }
+  const auto found = programs().find(arguments[1]);
+  if (found == programs().end()) return 2;
+  std::printf("begun\n");
+  std::fflush(stdout);
+  const Result result = found->second();
+  std::printf("%s %016llx, wrong %d\n", arguments[1], static_cast<unsigned long long>(result), wrong.load());
+  return wrong.load();
+}

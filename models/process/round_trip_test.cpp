@@ -1,0 +1,165 @@
+// Programs that are in the middle of something are captured, killed, and made again: they end as if nothing had been.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "process/captured_testing.hpp"
+#include "process/proc_text.hpp"
+#include "support/sanitized.hpp"
+#include "support/seeds.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace perdure::process {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::array kPrograms = {"crowd",   "grows",     "handlers", "hands_on", "mappings", "numbers",
+                                  "pending", "registers", "suspends", "throws",   "views",    "waits"};
+
+std::vector<std::string> command(const std::string& name) { return {PERDURE_AWKWARD, name}; }
+
+std::string written(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream all;
+  all << file.rdbuf();
+  return all.str();
+}
+
+class RoundTrips : public testing::TestWithParam<const char*> {
+ protected:
+  /// What it writes when nobody disturbs it.
+  std::string undisturbed() {
+    Program program(command(GetParam()), here_ / "undisturbed");
+    EXPECT_EQ(program.end(), 0);
+    return written(here_ / "undisturbed");
+  }
+  test_support::TemporaryDirectory here_;
+};
+
+TEST_P(RoundTrips, EndAsIfNothingHadBeen) {
+  const std::string expected = undisturbed();
+  ASSERT_THAT(expected, HasSubstr("wrong 0"));
+  const auto seeds = test_support::many_seeds(1, 3, 1, 20);
+  std::uint64_t resumed = 0;
+  for (std::uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    SCOPED_TRACE("PERDURE_TEST_SEEDS=" + std::to_string(seed));
+    std::mt19937_64 rng(seed);
+    Program program(command(GetParam()), here_ / "output");
+    std::this_thread::sleep_for(std::chrono::microseconds(rng() % 120'000));
+    const auto captured = capture_to_memory(program.process());
+    if (!captured) {  // it was quicker
+      ASSERT_EQ(captured.error().code, PERDURE_NOT_FOUND) << captured.error().text();
+      continue;
+    }
+    const std::string so_far = written(here_ / "output");
+    ::kill(program.process(), SIGKILL);
+    if (program.end() != -SIGKILL) continue;
+    // What it wrote between the capture and its end is written again.
+    std::ofstream(here_ / "output") << so_far;
+    const auto again = resume_from_memory(*captured, 4096 << rng() % 10);
+    ASSERT_TRUE(again) << again.error().text();
+    program.lives_again();
+    EXPECT_EQ(program.end(), 0);
+    EXPECT_EQ(written(here_ / "output"), expected);
+    ++resumed;
+  }
+  EXPECT_TRUE(!seeds.usual || resumed > 0) << "none was captured before its end";
+}
+
+TEST_P(RoundTrips, AndThoseThatGoOnNoticeNothing) {
+  const std::string expected = undisturbed();
+  Program program(command(GetParam()), here_ / "output");
+  for (int times = 0; times < 5; ++times) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const auto captured = capture_to_memory(program.process());
+    if (!captured) break;
+  }
+  EXPECT_EQ(program.end(), 0);
+  EXPECT_EQ(written(here_ / "output"), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Awkward, RoundTrips, testing::ValuesIn(kPrograms),
+                         [](const auto& one) { return std::string(one.param); });
+
+TEST(RoundTripsOfAProgram, AreTheSameProgramsThatThereAre) {
+  test_support::TemporaryDirectory here;
+  Program program({PERDURE_AWKWARD}, here / "list");
+  EXPECT_EQ(program.end(), 0);
+  std::string listed;
+  for (const char* name : kPrograms) listed += std::string(name) + "\n";
+  EXPECT_EQ(written(here / "list"), listed);
+}
+
+/// In the middle of something.
+struct InTheMiddle {
+  explicit InTheMiddle(const char* name) : program(command(name), here / "output") {
+    std::this_thread::sleep_for(std::chrono::milliseconds(40));
+  }
+  test_support::TemporaryDirectory here;
+  Program program;
+};
+
+TEST(RoundTripsOfAProgram, WaitForItsNumber) {
+  InTheMiddle middle("suspends");
+  const auto captured = capture_to_memory(middle.program.process());
+  ASSERT_TRUE(captured) << captured.error().text();
+  ImageTarget target([](ProcessImage&, Operations&) { return base::Status(); });
+  const auto refused = write_to(target, *captured, 1 << 20);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PERDURE_EXISTS);
+  EXPECT_THAT(refused.error().text(), HasSubstr("its number is taken, by 'awkward'"));
+  EXPECT_EQ(middle.program.end(), 0) << "the one that lives has noticed it";
+}
+
+TEST(RoundTripsOfAProgram, LeaveNothingWhenTheyEndBefore) {
+  InTheMiddle middle("views");
+  const pid_t number = middle.program.process();
+  const auto captured = capture_to_memory(number);
+  ASSERT_TRUE(captured) << captured.error().text();
+  ::kill(number, SIGKILL);
+  EXPECT_EQ(middle.program.end(), -SIGKILL);
+  const auto lives = [&] { return ::kill(number, 0) == 0; };
+  {
+    ImageTarget target([](ProcessImage&, Operations&) { return base::Status(); });
+    ASSERT_TRUE(write_to(target, *captured, 1 << 20));
+    EXPECT_TRUE(lives());
+    ASSERT_TRUE(target.accept(captured->entries)) << "an attempt anew";
+    EXPECT_FALSE(lives());
+    ASSERT_TRUE(write_to(target, *captured, 1 << 20));
+    ASSERT_TRUE(target.finish());
+    EXPECT_TRUE(lives());
+  }
+  EXPECT_FALSE(lives());
+  ImageTarget refuses([](ProcessImage&, Operations&) { return base::fail(PERDURE_PERMISSION, "image", "no"); });
+  EXPECT_EQ(write_to(refuses, *captured, 1 << 20).error().code, PERDURE_PERMISSION);
+  EXPECT_FALSE(lives());
+}
+
+TEST(RoundTripsOfAProgram, TellWhichFileIsMissing) {
+  test_support::TemporaryDirectory here;
+  const std::string copy = here / "copy";
+  {
+    std::ifstream from(PERDURE_AWKWARD, std::ios::binary);
+    std::ofstream(copy, std::ios::binary) << from.rdbuf();
+    ASSERT_EQ(::chmod(copy.c_str(), 0700), 0);
+  }
+  Program program({copy, "suspends"}, here / "output");
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  const auto captured = capture_to_memory(program.process());
+  ASSERT_TRUE(captured) << captured.error().text();
+  ::kill(program.process(), SIGKILL);
+  EXPECT_EQ(program.end(), -SIGKILL);
+  ASSERT_EQ(::unlink(copy.c_str()), 0);
+  const auto refused = resume_from_memory(*captured);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PERDURE_NOT_FOUND);
+  EXPECT_THAT(refused.error().text(), HasSubstr(copy));
+}
+
+}  // namespace
+}  // namespace perdure::process
