@@ -109,10 +109,30 @@ std::string wrong_items(const OpenFiles& all) {
   return "";
 }
 
+/// What the parts say of themselves: a decoder asked them, who else made them may not have.
+std::string wrong_parts(const OpenFiles& all) {
+  const auto of = [](const auto& part) -> std::string {
+    if constexpr (base::CanBeWrong<std::remove_cvref_t<decltype(part)>>) return part.wrong();
+    return "";
+  };
+  std::string wrong;
+  const auto ask = [&](const auto& part) {
+    if (wrong.empty()) wrong = of(part);
+  };
+  for (const auto& content : all.contents) ask(content);
+  for (const auto& file : all.files) {
+    ask(file);
+    ask(file.owner);
+    std::visit(ask, file.what);
+    if (const auto* fifo = std::get_if<FifoEnd>(&file.what)) ask(fifo->file);
+  }
+  return wrong;
+}
+
 }  // namespace
 
 std::string OpenFiles::wrong() const {
-  for (const auto check : {wrong_numbers, wrong_contents, wrong_bytes, wrong_peers, wrong_polls, wrong_items})
+  for (const auto check : {wrong_parts, wrong_numbers, wrong_contents, wrong_bytes, wrong_peers, wrong_polls, wrong_items})
     if (auto wrong = check(*this); !wrong.empty()) return wrong;
   return "";
 }
