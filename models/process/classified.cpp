@@ -88,8 +88,8 @@ std::optional<SeenFile> classified(pid_t process, int number, const std::string&
   seen.carries_files = info.carried_files != 0;
   seen.semaphore_unknown = info.event && !info.semaphore_known;
   seen.name_lost = seen.known && link.starts_with('/') && facts.st_nlink != 0 && !leads_to(link, facts);
-  const bool carried = std::holds_alternative<UnlinkedFile>(seen.file.what) ||
-                       std::holds_alternative<MemoryFile>(seen.file.what);
+  const bool carried =
+      std::holds_alternative<UnlinkedFile>(seen.file.what) || std::holds_alternative<MemoryFile>(seen.file.what);
   if (carried) seen.content_bytes = static_cast<std::uint64_t>(facts.st_blocks) * 512;
   struct statfs system {};
   seen.on_huge_pages = carried && ::statfs(path.c_str(), &system) == 0 && system.f_type == HUGETLBFS_MAGIC;

@@ -34,7 +34,8 @@ std::string FileContent::wrong() const {
   if (runs.size() > kMostRuns || size > kGreatestOffset) return "its content is larger than files are";
   std::uint64_t end = 0;
   for (const auto& run : runs) {
-    if (run.offset < end || run.offset > kGreatestOffset - run.bytes.size()) return "the runs of a content do not ascend";
+    if (run.offset < end || run.offset > kGreatestOffset - run.bytes.size())
+      return "the runs of a content do not ascend";
     end = run.offset + run.bytes.size();
   }
   if (size != 0 && end > size) return "a content has more than its size";

@@ -19,7 +19,8 @@ constexpr std::array kNamespaces = {"cgroup", "ipc", "mnt", "net", "pid", "pid_f
 std::string directory_of(pid_t process) { return "/proc/" + std::to_string(process); }
 
 base::Status gone(pid_t process) {
-  return base::fail(PERDURE_NOT_FOUND, "process " + std::to_string(process), "there is no such process, or it has ended");
+  return base::fail(PERDURE_NOT_FOUND, "process " + std::to_string(process),
+                    "there is no such process, or it has ended");
 }
 
 template <class Number>
@@ -85,8 +86,8 @@ base::Result<ThreadFacts> thread_facts(pid_t process, pid_t thread) {
 std::vector<pid_t> children_of(const ProcessFacts& facts) {
   std::vector<pid_t> all;
   for (const auto& thread : facts.threads) {
-    const std::string text = proc_text(directory_of(facts.process) + "/task/" +
-                                       std::to_string(thread.status.thread) + "/children");
+    const std::string text =
+        proc_text(directory_of(facts.process) + "/task/" + std::to_string(thread.status.thread) + "/children");
     for (const auto word : words_of(text)) {
       pid_t child = 0;
       if (number_of(word, child)) all.push_back(child);

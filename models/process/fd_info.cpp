@@ -14,7 +14,8 @@ bool parse_time(std::string_view text, std::uint64_t& time) {
   const auto comma = text.find(", ");
   std::uint64_t seconds = 0, rest = 0;
   if (!text.starts_with('(') || !text.ends_with(')') || comma == std::string_view::npos) return false;
-  if (!number_of(text.substr(1, comma - 1), seconds) || !number_of(text.substr(comma + 2, text.size() - comma - 3), rest))
+  if (!number_of(text.substr(1, comma - 1), seconds) ||
+      !number_of(text.substr(comma + 2, text.size() - comma - 3), rest))
     return false;
   if (seconds > INT64_MAX / kSecond - 1 || rest >= kSecond) return false;
   time = seconds * kSecond + rest;

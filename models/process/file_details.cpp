@@ -37,7 +37,8 @@ short ready(int fd) {
 /// A reader is told of writers that have gone by POLLHUP, a writer of readers by POLLERR.
 void add_pipe(SeenFile& seen, int fd) {
   int waiting = 0;
-  if (reads(seen.file) && ::ioctl(fd, FIONREAD, &waiting) == 0) seen.content_bytes = static_cast<std::uint64_t>(waiting);
+  if (reads(seen.file) && ::ioctl(fd, FIONREAD, &waiting) == 0)
+    seen.content_bytes = static_cast<std::uint64_t>(waiting);
   const bool both = reads(seen.file) && writes(seen.file);
   seen.other_end_closed = !both && (ready(fd) & (reads(seen.file) ? POLLHUP : POLLERR)) != 0;
 }
@@ -69,10 +70,14 @@ void add_socket(SeenFile& seen, int fd) {
   const UnixSocket unix_socket = look_at_socket(seen.inode);
   PairSocket pair = options_of(fd);
   pair.shut_down = unix_socket.shut_down;
-  if (!unix_socket.known) seen.socket = "a Unix socket of which the kernel tells nothing (unix_diag)";
-  else if (kind->listens) seen.socket = "a Unix socket that listens";
-  else if (unix_socket.named) seen.socket = "a Unix socket with a name";
-  else if (!unix_socket.connected) seen.socket = "a Unix socket that is connected with none";
+  if (!unix_socket.known)
+    seen.socket = "a Unix socket of which the kernel tells nothing (unix_diag)";
+  else if (kind->listens)
+    seen.socket = "a Unix socket that listens";
+  else if (unix_socket.named)
+    seen.socket = "a Unix socket with a name";
+  else if (!unix_socket.connected)
+    seen.socket = "a Unix socket that is connected with none";
   seen.peer = unix_socket.peer;
   seen.other_end_closed = unix_socket.connected && unix_socket.peer == 0;
   seen.error_waits = (ready(fd) & POLLERR) != 0;
@@ -150,6 +155,9 @@ void find_watched(SeenFiles& seen) {
       item.file = *file;
       items.push_back(item);
     }
+    std::sort(items.begin(), items.end(), [](const PollItem& a, const PollItem& b) {
+      return std::pair(a.number, a.file) < std::pair(b.number, b.file);
+    });
     set->items = std::move(items);
   }
 }

@@ -32,7 +32,8 @@ base::Result<os::Fd> FileDuplicates::duplicate(int number) const {
   if (error == EPERM)
     return base::fail(PERDURE_PERMISSION, object_of(process_), "its descriptors may not be looked at",
                       "be the same user, or have CAP_SYS_PTRACE");
-  return base::fail(base::errno_error(error, "pidfd_getfd", object_of(process_) + " descriptor " + std::to_string(number)));
+  return base::fail(
+      base::errno_error(error, "pidfd_getfd", object_of(process_) + " descriptor " + std::to_string(number)));
 }
 
 }  // namespace perdure::process

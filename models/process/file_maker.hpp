@@ -19,6 +19,7 @@ class FileMaker {
   struct Content {
     os::Fd file;     // also: the end of a pipe that reads
     os::Fd written;  // the other one
+    bool file_taken = false, written_taken = false;
   };
   base::Result<os::Fd> make_of(const NamedFile& what, std::uint32_t file);
   base::Result<os::Fd> make_of(const UnlinkedFile& what, std::uint32_t file);

@@ -111,11 +111,18 @@ base::Status FileMaker::fill_pipe(const Content& pipe, std::uint32_t content, co
   return {};
 }
 
-/// The ends that it was made with first, then others.
+/// The ends that it was made with first, then others. Those of a FIFO are others always.
 base::Result<os::Fd> FileMaker::end_of_pipe(Content& pipe, std::uint32_t file) {
   const auto mode = flags_of(file) & O_ACCMODE;
-  const int any = pipe.file ? pipe.file.get() : pipe.written.get();
-  return reopened(mode == O_WRONLY && pipe.written ? pipe.written.get() : any, flags_of(file), name_of(file));
+  const bool writes = mode == O_WRONLY;
+  const os::Fd& end = writes ? pipe.written : pipe.file;
+  bool& taken = writes ? pipe.written_taken : pipe.file_taken;
+  if (taken || mode == O_RDWR) return reopened(end.get(), flags_of(file), name_of(file));
+  taken = true;
+  os::Fd fd(::fcntl(end.get(), F_DUPFD_CLOEXEC, 0));
+  if (!fd) PERDURE_CHECK(failed("F_DUPFD_CLOEXEC", name_of(file)));
+  PERDURE_CHECK(set_flags(fd.get(), flags_of(file), name_of(file)));
+  return fd;
 }
 
 base::Result<os::Fd> FileMaker::make_of(const PipeEnd& what, std::uint32_t file) {
@@ -123,7 +130,8 @@ base::Result<os::Fd> FileMaker::make_of(const PipeEnd& what, std::uint32_t file)
   if (!pipe.file) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) PERDURE_CHECK(failed("pipe2", name_of(file)));
-    pipe = {os::Fd(ends[0]), os::Fd(ends[1])};
+    pipe.file = os::Fd(ends[0]);
+    pipe.written = os::Fd(ends[1]);
     PERDURE_CHECK(fill_pipe(pipe, what.content, name_of(file)));
   }
   return end_of_pipe(pipe, file);
@@ -134,6 +142,7 @@ base::Result<os::Fd> FileMaker::make_of(const FifoEnd& what, std::uint32_t file)
   if (!pipe.file) {
     PERDURE_TRY(pipe.file, found(what.file, name_of(file)));
     PERDURE_TRY(pipe.written, reopened(pipe.file.get(), O_RDWR | O_NONBLOCK, name_of(file)));
+    pipe.file_taken = pipe.written_taken = true;
     int waiting = 0;
     const bool empty = ::ioctl(pipe.written.get(), FIONREAD, &waiting) == 0 && waiting == 0;
     if (!empty) note(file, "others have written to it meanwhile: what waited in it is not put back");

@@ -50,7 +50,8 @@ base::Status send_unread(int peer, const PairSocket& to, const std::string& obje
   std::size_t bytes = 0;
   for (const auto& message : to.unread) bytes += message.bytes.size();
   if (to.unread.empty()) return {};
-  set_buffer(peer, SO_SNDBUFFORCE, SO_SNDBUF, static_cast<std::uint32_t>(std::min<std::size_t>(4 * bytes + 65536, INT32_MAX)));
+  set_buffer(peer, SO_SNDBUFFORCE, SO_SNDBUF,
+             static_cast<std::uint32_t>(std::min<std::size_t>(4 * bytes + 65536, INT32_MAX)));
   for (const auto& message : to.unread) {
     const ssize_t sent = ::send(peer, message.bytes.data(), message.bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent < 0) return failed("send", object);
@@ -118,6 +119,7 @@ base::Result<os::Fd> FileMaker::make_of(const SignalFile& what, std::uint32_t fi
 base::Result<os::Fd> FileMaker::make_of(const PollSet&, std::uint32_t file) {
   os::Fd fd(::epoll_create1(EPOLL_CLOEXEC));
   if (!fd) PERDURE_CHECK(failed("epoll_create1", name_of(file)));
+  PERDURE_CHECK(set_flags(fd.get(), flags_of(file), name_of(file)));
   return fd;
 }
 

@@ -37,7 +37,8 @@ void add_credentials(const ProcessFacts& facts, std::vector<Obstacle>& all) {
   });
   if (changes(first.users) || changes(first.groups))
     all.push_back({"it is setuid: its real and effective users or groups differ",
-                   "whoever resumes it could get rights that are not theirs", "start it as the user that it is to be", ""});
+                   "whoever resumes it could get rights that are not theirs", "start it as the user that it is to be",
+                   ""});
   if (differ) all.push_back({"its threads have different users or groups", "they are brought back with one", "", ""});
 }
 
@@ -47,18 +48,19 @@ void add_threads(const ProcessFacts& facts, std::vector<Obstacle>& all) {
   if (first.state == 'Z' || first.state == 'X')
     all.push_back({"its first thread has ended", "the kernel shows its descriptors by that thread only", "", ""});
   if (any([](const ThreadFacts& one) { return !one.shares_descriptors; }))
-    all.push_back({"a thread has descriptors of its own (unshare)", "those of the first thread only are captured", "", ""});
+    all.push_back(
+        {"a thread has descriptors of its own (unshare)", "those of the first thread only are captured", "", ""});
   if (any([](const ThreadFacts& one) { return !one.shares_directories; }))
-    all.push_back({"a thread has a working directory of its own (unshare)", "that of the first thread only is captured",
-                   "", ""});
+    all.push_back(
+        {"a thread has a working directory of its own (unshare)", "that of the first thread only is captured", "", ""});
   if (any([](const ThreadFacts& one) { return one.status.seccomp != 0; }))
     all.push_back({"it has seccomp filters", "they would forbid the calls that bring it back, and are not kept",
                    "start it without its sandbox", ""});
   const auto traced = std::find_if(facts.threads.begin(), facts.threads.end(),
                                    [](const ThreadFacts& one) { return one.status.tracer != 0; });
   if (traced != facts.threads.end())
-    all.push_back({"process " + std::to_string(traced->status.tracer) + " traces it", "a process has one tracer at a time",
-                   "end that one: a debugger, strace, or another capture", ""});
+    all.push_back({"process " + std::to_string(traced->status.tracer) + " traces it",
+                   "a process has one tracer at a time", "end that one: a debugger, strace, or another capture", ""});
 }
 
 void add_relatives(const ProcessFacts& facts, const std::set<pid_t>& inside, std::vector<Obstacle>& all) {
@@ -82,7 +84,7 @@ std::vector<Obstacle> obstacles_of_facts(const ProcessFacts& facts, const std::s
   if (facts.threads.empty()) return {{"it has ended", "nothing is left of it", "", ""}};
   if (!facts.is_64_bits) all.push_back({"it is a program of 32 bits", "only those of 64 bits are captured", "", ""});
   if (facts.root != "/" && !facts.root.empty())
-    all.push_back({"its root directory is '" + facts.root + "'", "names of files would mean others", 
+    all.push_back({"its root directory is '" + facts.root + "'", "names of files would mean others",
                    "capture it from inside of it", ""});
   if ((facts.personality & PER_MASK) != PER_LINUX)
     all.push_back({"it has the personality of another system", "it is not brought back", "", ""});

@@ -71,8 +71,8 @@ std::optional<Obstacle> of_known(const SeenFile& seen, pid_t process) {
   const std::string other_end = "its other end is open in other processes, which would not know of a new one";
   if (!seen.socket.empty()) return Obstacle{seen.socket, "only pairs of them within a process are captured", "", ""};
   if (!seen.holders.empty())
-    return Obstacle{name + ", which " + list_of(seen.holders) + " has open, too",
-                    "that would not know of a new one", "capture these with it (--tree), or end them", ""};
+    return Obstacle{name + ", which " + list_of(seen.holders) + " has open, too", "that would not know of a new one",
+                    "capture these with it (--tree), or end them", ""};
   if (seen.other_end_missing) return Obstacle{name, other_end, "", ""};
   if (seen.name_lost)
     return Obstacle{name, "its name leads to another file by now, or to none, and the file has other names", "", ""};
@@ -100,8 +100,8 @@ bool leads_outside(const SeenFile& seen) {
 void settle(SeenFiles& files, const std::set<int>& left_out) {
   constexpr int kLastStandard = 2;
   for (auto& seen : files.files) {
-    const bool out = std::any_of(seen.numbers.begin(), seen.numbers.end(),
-                                 [&](int number) { return left_out.contains(number); });
+    const bool out =
+        std::any_of(seen.numbers.begin(), seen.numbers.end(), [&](int number) { return left_out.contains(number); });
     const bool inherited = !out && seen.numbers.front() <= kLastStandard && leads_outside(seen);
     if (!out && !inherited) continue;
     seen.known = true;
@@ -117,7 +117,8 @@ std::vector<Obstacle> obstacles_of_files(const SeenFiles& files) {
   std::vector<Obstacle> all;
   std::uint64_t content = 0;
   for (const auto& seen : files.files) {
-    if (seen.known && (std::holds_alternative<LeftOut>(seen.file.what) || std::holds_alternative<Inherited>(seen.file.what)))
+    if (seen.known &&
+        (std::holds_alternative<LeftOut>(seen.file.what) || std::holds_alternative<Inherited>(seen.file.what)))
       continue;
     content += seen.content_bytes;
     auto one = seen.known ? of_known(seen, files.process) : std::optional(of_unknown(seen));

@@ -33,14 +33,15 @@ constexpr std::array kRefused = {
 
 bool is_device(const std::string& name) {
   constexpr std::array<std::string_view, 2> kPlain = {"/dev/shm/", "/dev/zero"};
-  const bool plain = std::any_of(kPlain.begin(), kPlain.end(), [&](std::string_view one) { return name.starts_with(one); });
+  const bool plain =
+      std::any_of(kPlain.begin(), kPlain.end(), [&](std::string_view one) { return name.starts_with(one); });
   return name.starts_with("/dev/") && !plain;
 }
 
 bool is_open(const MemoryMap& map, const SeenFiles& files) {
   return std::any_of(files.files.begin(), files.files.end(), [&](const SeenFile& one) {
-    const bool carried = std::holds_alternative<UnlinkedFile>(one.file.what) ||
-                         std::holds_alternative<MemoryFile>(one.file.what);
+    const bool carried =
+        std::holds_alternative<UnlinkedFile>(one.file.what) || std::holds_alternative<MemoryFile>(one.file.what);
     return carried && one.inode == map.inode && one.link == map.name;
   });
 }

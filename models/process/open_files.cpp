@@ -132,7 +132,8 @@ std::string wrong_parts(const OpenFiles& all) {
 }  // namespace
 
 std::string OpenFiles::wrong() const {
-  for (const auto check : {wrong_parts, wrong_numbers, wrong_contents, wrong_bytes, wrong_peers, wrong_polls, wrong_items})
+  for (const auto check :
+       {wrong_parts, wrong_numbers, wrong_contents, wrong_bytes, wrong_peers, wrong_polls, wrong_items})
     if (auto wrong = check(*this); !wrong.empty()) return wrong;
   return "";
 }

@@ -51,7 +51,11 @@ class FileReader {
     PERDURE_TRY(file.hash, hash_of_file(duplicate.get(), file.size));
     return {};
   }
-  base::Status fill(UnlinkedFile& file, const SeenFile& seen) { return read_file(file.content, seen); }
+  base::Status fill(UnlinkedFile& file, const SeenFile& seen) {
+    PERDURE_CHECK(read_file(file.content, seen));
+    read_.files.contents[file.content].seals = 0;  // that it cannot be sealed its file system says
+    return {};
+  }
   base::Status fill(MemoryFile& file, const SeenFile& seen) { return read_file(file.content, seen); }
   base::Status fill(PipeEnd& end, const SeenFile& seen) { return read_pipe(end.content, seen); }
   base::Status fill(FifoEnd& end, const SeenFile& seen) { return read_pipe(end.content, seen); }

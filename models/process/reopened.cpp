@@ -14,7 +14,8 @@
 namespace perdure::process {
 namespace {
 
-constexpr std::uint32_t kAtOpening = O_ACCMODE | O_APPEND | O_DSYNC | O_SYNC | O_DIRECT | O_NOATIME | O_PATH;
+constexpr std::uint32_t kAtOpening =
+    O_ACCMODE | O_APPEND | O_DSYNC | O_SYNC | O_DIRECT | O_NOATIME | O_PATH | O_DIRECTORY;
 constexpr std::uint32_t kSettable = O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME;
 
 const char* kind_of(std::uint32_t mode) {
@@ -45,6 +46,7 @@ bool is_of_the_kernel(int fd) {
 
 base::Result<os::Fd> reopened(int fd, std::uint32_t flags, const std::string& object) {
   const auto path = "/proc/self/fd/" + std::to_string(fd);
+  if ((flags & O_TMPFILE) == O_TMPFILE) flags &= ~static_cast<std::uint32_t>(O_TMPFILE);  // it is made already
   // Without waiting for a lease, or for the other side of a FIFO.
   os::Fd own(::open(path.c_str(), static_cast<int>(flags & kAtOpening) | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   if (!own) return base::fail(base::errno_error(errno, "open", object));
@@ -68,14 +70,14 @@ base::Result<os::Fd> found(const NamedFile& file, const std::string& object) {
   struct stat facts {};
   if (::fstat(fd.get(), &facts) != 0) return base::fail(base::errno_error(errno, "fstat", object));
   if ((facts.st_mode & S_IFMT) != (file.mode & S_IFMT))
-    return base::fail(PERDURE_MISMATCH, object,
-                      std::string("it was ") + kind_of(file.mode) + ", and its name has " + kind_of(facts.st_mode) +
-                          " by now",
-                      "put back what it was, or leave its descriptor out (--force-without)");
+    return base::fail(
+        PERDURE_MISMATCH, object,
+        std::string("it was ") + kind_of(file.mode) + ", and its name has " + kind_of(facts.st_mode) + " by now",
+        "put back what it was, or leave its descriptor out (--force-without)");
   if (S_ISCHR(facts.st_mode) && facts.st_rdev != file.special_device)
-    return base::fail(PERDURE_MISMATCH, object,
-                      "it was device" + device_of(file.special_device) + ", and is device" + device_of(facts.st_rdev) +
-                          " by now");
+    return base::fail(
+        PERDURE_MISMATCH, object,
+        "it was device" + device_of(file.special_device) + ", and is device" + device_of(facts.st_rdev) + " by now");
   return fd;
 }
 
@@ -86,7 +88,8 @@ base::Result<std::vector<std::string>> changes_of(const NamedFile& file, int fd)
   const auto size = static_cast<std::uint64_t>(facts.st_size);
   if (facts.st_dev != file.device || facts.st_ino != file.inode) changes.push_back("another file has its name by now");
   if (size < file.size)
-    changes.push_back("it was shortened: it had " + std::to_string(file.size) + " bytes, and has " + std::to_string(size));
+    changes.push_back("it was shortened: it had " + std::to_string(file.size) + " bytes, and has " +
+                      std::to_string(size));
   if (size > file.size)
     changes.push_back("it has grown: it had " + std::to_string(file.size) + " bytes, and has " + std::to_string(size));
   if (file.hash && size >= file.size) {
@@ -95,7 +98,8 @@ base::Result<std::vector<std::string>> changes_of(const NamedFile& file, int fd)
     return changes;
   }
   const std::int64_t modified = facts.st_mtim.tv_sec * 1'000'000'000 + facts.st_mtim.tv_nsec;
-  if (modified != file.modified_ns && changes.empty()) changes.push_back("it was written to since (its time is another)");
+  if (modified != file.modified_ns && changes.empty())
+    changes.push_back("it was written to since (its time is another)");
   return changes;
 }
 

@@ -84,8 +84,8 @@ base::Result<RestoredDescriptors> RestoredDescriptors::make(const OpenFiles& fil
   restored.choices_ = choices;
   const int above = first_free(files);
   constexpr std::size_t kOthers = 256;  // of this process, and two for each content
-  PERDURE_TRY(restored.limit_, raise_limit(static_cast<std::size_t>(above) + files.files.size() +
-                                           2 * files.contents.size() + kOthers));
+  PERDURE_TRY(restored.limit_,
+              raise_limit(static_cast<std::size_t>(above) + files.files.size() + 2 * files.contents.size() + kOthers));
   FileMaker maker(files, choices);
   for (std::uint32_t i = 0; i < files.files.size(); ++i) {
     PERDURE_TRY(os::Fd fd, maker.make(i));
@@ -169,7 +169,8 @@ void RestoredDescriptors::move(Operations& operations) const {
   std::uint64_t next = 0;
   const auto close_from = [&](std::uint64_t begin, std::uint64_t last) {
     if (begin <= last)
-      operations.add(call(SYS_close_range, begin, last), "descriptors from " + std::to_string(begin) + " on are closed");
+      operations.add(call(SYS_close_range, begin, last),
+                     "descriptors from " + std::to_string(begin) + " on are closed");
   };
   for (const auto& one : descriptors_)
     operations.add(call(SYS_dup3, static_cast<std::uint64_t>(fds_[one.file].get()),
@@ -203,14 +204,16 @@ void RestoredDescriptors::tell_owners(Operations& operations) const {
                        : file.owner.kind == SignalOwner::Kind::process ? F_OWNER_PID
                                                                        : F_OWNER_PGRP;
       const f_owner_ex owner{static_cast<__pid_type>(type), itself ? *choices_.process : file.owner.id};
-      operations.add(call(SYS_fcntl, number, F_SETOWN_EX, kept(operations, owner)), name_of(number_of(i)) + " sends signals");
+      operations.add(call(SYS_fcntl, number, F_SETOWN_EX, kept(operations, owner)),
+                     name_of(number_of(i)) + " sends signals");
     }
     if (file.owner.signal != 0)
       operations.add(call(SYS_fcntl, number, F_SETSIG, static_cast<std::uint64_t>(file.owner.signal)),
                      name_of(number_of(i)) + " gets its signal");
     if ((file.flags & O_ASYNC) == 0) continue;
-    operations.add(call(SYS_fcntl, number, F_SETFL, file.flags & (O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME | O_ASYNC)),
-                   name_of(number_of(i)) + " tells when it is ready");
+    operations.add(
+        call(SYS_fcntl, number, F_SETFL, file.flags & (O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME | O_ASYNC)),
+        name_of(number_of(i)) + " tells when it is ready");
   }
 }
 
@@ -220,28 +223,26 @@ void RestoredDescriptors::lock(Operations& operations) const {
     if (!is_own(files_[i]) || is_left_out(i)) continue;
     for (const auto& lock : files_[i].locks)
       if (lock.kind == FileLock::Kind::process)
-        operations.add(call(SYS_fcntl, static_cast<std::uint64_t>(number_of(i)), F_SETLK,
-                            kept(operations, record_of(lock))),
-                       name_of(number_of(i)) + " gets its lock (another process may have it)");
+        operations.add(
+            call(SYS_fcntl, static_cast<std::uint64_t>(number_of(i)), F_SETLK, kept(operations, record_of(lock))),
+            name_of(number_of(i)) + " gets its lock (another process may have it)");
   }
 }
 
 int RestoredDescriptors::number_of(std::size_t file) const {
-  const auto found = std::find_if(descriptors_.begin(), descriptors_.end(),
-                                  [&](const Descriptor& one) { return one.file == file; });
+  const auto found =
+      std::find_if(descriptors_.begin(), descriptors_.end(), [&](const Descriptor& one) { return one.file == file; });
   return found->number;
 }
 
 bool RestoredDescriptors::is_current(const PollItem& item) const {
-  return std::any_of(descriptors_.begin(), descriptors_.end(), [&](const Descriptor& one) {
-    return one.number == item.number && one.file == item.file;
-  });
+  return std::any_of(descriptors_.begin(), descriptors_.end(),
+                     [&](const Descriptor& one) { return one.number == item.number && one.file == item.file; });
 }
 
 bool RestoredDescriptors::is_left_out(std::size_t file) const {
-  return std::any_of(descriptors_.begin(), descriptors_.end(), [&](const Descriptor& one) {
-    return one.file == file && choices_.left_out.contains(one.number);
-  });
+  return std::any_of(descriptors_.begin(), descriptors_.end(),
+                     [&](const Descriptor& one) { return one.file == file && choices_.left_out.contains(one.number); });
 }
 
 bool RestoredDescriptors::is_replaced(std::size_t file) const { return !is_own(files_[file]) || is_left_out(file); }

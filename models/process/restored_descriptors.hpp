@@ -17,11 +17,11 @@
 namespace perdure::process {
 
 struct RestoreChoices {
-  std::set<int> left_out = {};               ///< files with one of these become /dev/null
-  std::array<int, 3> standard = {0, 1, 2};   ///< of this process, in the place of terminals and inherited ones
-  bool cut_back = false;                     ///< files open for writing that have grown get the size they had
-  std::optional<pid_t> process = {};         ///< its number where it is not the one it had: for F_SETOWN
-  pid_t captured = 0;                        ///< the number it had
+  std::set<int> left_out = {};              ///< files with one of these become /dev/null
+  std::array<int, 3> standard = {0, 1, 2};  ///< of this process, in the place of terminals and inherited ones
+  bool cut_back = false;                    ///< files open for writing that have grown get the size they had
+  std::optional<pid_t> process = {};        ///< its number where it is not the one it had: for F_SETOWN
+  pid_t captured = 0;                       ///< the number it had
 };
 
 class RestoredDescriptors {

@@ -79,8 +79,7 @@ class FileOrder {
 
 /// Adds the descriptor, and its file where none before has it. What is gone meanwhile is left out.
 base::Status add(SeenFiles& seen, FileOrder& order, int number) {
-  const std::string text =
-      proc_text("/proc/" + std::to_string(seen.process) + "/fdinfo/" + std::to_string(number));
+  const std::string text = proc_text("/proc/" + std::to_string(seen.process) + "/fdinfo/" + std::to_string(number));
   const std::string link = link_of(seen.process, number);
   if (text.empty() || link.empty()) return {};
   const auto info = parse_fd_info(text);
@@ -117,7 +116,8 @@ void keep_locks_once(SeenFiles& seen) {
     auto& others = kept[{seen_file.device, seen_file.inode}];
     std::erase_if(seen_file.file.locks, [&](const FileLock& lock) {
       if (lock.kind != FileLock::Kind::process) return false;
-      const bool taken = std::any_of(others.begin(), others.end(), [&](const FileLock& one) { return same(one, lock); });
+      const bool taken =
+          std::any_of(others.begin(), others.end(), [&](const FileLock& one) { return same(one, lock); });
       if (taken || mode == (lock.exclusive ? O_RDONLY : O_WRONLY)) return true;
       others.push_back(lock);
       return false;

@@ -92,7 +92,8 @@ base::Result<std::optional<DataRun>> next_message(int socket, std::size_t room) 
   if (got < 0) return base::fail(cannot_peek());
   if ((header.msg_flags & MSG_CTRUNC) != 0 && integer_option(socket, SO_PASSCRED) == 0)
     return base::fail(PERDURE_UNSUPPORTED, "a Unix socket", "descriptors are on their way through it");
-  if ((header.msg_flags & MSG_TRUNC) != 0) return base::fail(PERDURE_INTERNAL, "a Unix socket", "its message is larger");
+  if ((header.msg_flags & MSG_TRUNC) != 0)
+    return base::fail(PERDURE_INTERNAL, "a Unix socket", "its message is larger");
   message.bytes.resize(static_cast<std::size_t>(got));
   return message;
 }
@@ -131,7 +132,8 @@ UnixSocket look_at_socket(std::uint64_t inode) {
   alignas(nlmsghdr) std::array<std::byte, 8192> answer;
   const ssize_t got = ::recv(link.get(), answer.data(), answer.size(), 0);
   const auto* header = reinterpret_cast<const nlmsghdr*>(answer.data());
-  if (got < 0 || !NLMSG_OK(header, static_cast<std::size_t>(got)) || header->nlmsg_type != SOCK_DIAG_BY_FAMILY) return {};
+  if (got < 0 || !NLMSG_OK(header, static_cast<std::size_t>(got)) || header->nlmsg_type != SOCK_DIAG_BY_FAMILY)
+    return {};
   return answer_in(header);
 }
 

@@ -17,10 +17,10 @@ struct SocketKind {
 std::optional<SocketKind> kind_of_socket(int socket);
 
 struct UnixSocket {
-  bool known = false;       ///< the kernel has told (socket diagnosis)
+  bool known = false;  ///< the kernel has told (socket diagnosis)
   bool named = false;
   bool connected = false;
-  std::uint64_t peer = 0;   ///< its inode; 0: it was closed
+  std::uint64_t peer = 0;  ///< its inode; 0: it was closed
   std::uint32_t shut_down = 0;
   std::uint64_t waiting = 0;  ///< bytes to read
 };
