@@ -37,4 +37,16 @@ class Operations {
   std::deque<std::vector<std::byte>> memory_;
 };
 
+/// How far a list got; in memory that both processes have (MAP_SHARED).
+struct OperationsOutcome {
+  std::uint64_t done = 0;  ///< calls that were made, the one that failed among them
+  bool failed = false;
+  std::int32_t error = 0;  ///< errno; 0: its answer was less than what is right
+};
+
+/// In the new process: one call after the other, until one fails that may not. It allocates nothing and takes no lock.
+void run_operations(const std::vector<Operation>& list, OperationsOutcome* outcome) noexcept;
+/// What failed, for people; empty when nothing did.
+std::string text_of(const OperationsOutcome& outcome, const std::vector<Operation>& list);
+
 }  // namespace perdure::process

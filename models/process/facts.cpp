@@ -1,0 +1,153 @@
+#include "process/facts.hpp"
+
+#include <elf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+#include "process/fields_of_text.hpp"
+#include "process/proc_text.hpp"
+
+namespace perdure::process {
+namespace {
+
+constexpr std::array kNamespaces = {"cgroup", "ipc", "mnt", "net", "pid", "pid_for_children", "time", "user", "uts"};
+
+std::string directory_of(pid_t process) { return "/proc/" + std::to_string(process); }
+
+base::Status gone(pid_t process) {
+  return base::fail(PERDURE_NOT_FOUND, "process " + std::to_string(process),
+                    "there is no such process, or it has ended");
+}
+
+template <class Number>
+bool line_of(std::string_view text, std::string_view key, Number& number, int base = 10) {
+  const auto value = value_of(text, key);
+  return value && number_of(*value, number, base);
+}
+
+bool four_of(std::string_view text, std::string_view key, std::array<std::uint32_t, 4>& numbers) {
+  const auto value = value_of(text, key);
+  const auto words = value ? words_of(*value) : std::vector<std::string_view>();
+  if (words.size() != numbers.size()) return false;
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    if (!number_of(words[i], numbers[i])) return false;
+  return true;
+}
+
+std::vector<pid_t> numbers_in(const std::string& directory) {
+  std::vector<pid_t> numbers;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+    pid_t number = 0;
+    if (number_of(at->path().filename().native(), number)) numbers.push_back(number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+std::string link_at(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::read_symlink(path, error).string();
+}
+
+Namespaces namespaces_of(const std::string& directory) {
+  Namespaces all;
+  for (const std::string kind : kNamespaces) all[kind] = link_at(directory + "/ns/" + kind);
+  return all;
+}
+
+bool is_64_bits(pid_t process) {
+  std::array<char, EI_NIDENT> begin{};
+  std::ifstream program(directory_of(process) + "/exe", std::ios::binary);
+  return !program.read(begin.data(), begin.size()) || begin[EI_CLASS] == ELFCLASS64;
+}
+
+base::Result<ThreadFacts> thread_facts(pid_t process, pid_t thread) {
+  const std::string text = proc_text(directory_of(process) + "/task/" + std::to_string(thread) + "/status");
+  if (text.empty()) return base::fail(gone(process).error());
+  const auto status = parse_status(text);
+  if (!status)
+    return base::fail(PERDURE_UNSUPPORTED, "thread " + std::to_string(thread), "its status is not understood");
+  ThreadFacts facts;
+  facts.status = *status;
+  const auto differs = [&](Shared what) {
+    const auto order = compare(what, process, thread);
+    return order == Order::less || order == Order::greater;
+  };
+  facts.shares_descriptors = !differs(Shared::descriptors);
+  facts.shares_directories = !differs(Shared::directories);
+  return facts;
+}
+
+std::vector<pid_t> children_of(const ProcessFacts& facts) {
+  std::vector<pid_t> all;
+  for (const auto& thread : facts.threads) {
+    const std::string text =
+        proc_text(directory_of(facts.process) + "/task/" + std::to_string(thread.status.thread) + "/children");
+    for (const auto word : words_of(text)) {
+      pid_t child = 0;
+      if (number_of(word, child)) all.push_back(child);
+    }
+  }
+  return all;
+}
+
+/// Processes that a clone made keep what they share for as long as they live, and may be anybody's children by now:
+/// all of the machine are asked about, those that may be.
+std::vector<pid_t> sharing_with(pid_t process) {
+  std::vector<pid_t> all;
+  for (const pid_t other : numbers_in("/proc")) {
+    if (other == process) continue;
+    const auto shares = [&](Shared what) { return compare(what, process, other) == Order::same; };
+    if (shares(Shared::memory) || shares(Shared::descriptors) || shares(Shared::handlers)) all.push_back(other);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::optional<StatusFacts> parse_status(std::string_view text) {
+  StatusFacts facts;
+  unsigned no_new_privileges = 0;
+  const auto state = value_of(text, "State");
+  if (!state || state->empty()) return std::nullopt;
+  facts.state = state->front();
+  const bool understood = line_of(text, "Tgid", facts.process) && line_of(text, "Pid", facts.thread) &&
+                          line_of(text, "PPid", facts.parent) && line_of(text, "TracerPid", facts.tracer) &&
+                          four_of(text, "Uid", facts.users) && four_of(text, "Gid", facts.groups) &&
+                          line_of(text, "CapEff", facts.capabilities, 16);
+  if (!understood) return std::nullopt;
+  line_of(text, "Seccomp", facts.seccomp);  // a kernel without it has none
+  line_of(text, "NoNewPrivs", no_new_privileges);
+  facts.no_new_privileges = no_new_privileges != 0;
+  return facts;
+}
+
+base::Result<ProcessFacts> read_facts(pid_t process) {
+  ProcessFacts facts;
+  facts.process = process;
+  for (const pid_t thread : numbers_in(directory_of(process) + "/task")) {
+    auto one = thread_facts(process, thread);
+    if (one) facts.threads.push_back(std::move(*one));
+    if (!one && one.error().code != PERDURE_NOT_FOUND) return base::fail(one.error());
+  }
+  if (facts.threads.empty()) return base::fail(gone(process).error());
+  facts.root = link_at(directory_of(process) + "/root");
+  if (facts.root.empty() && facts.threads.front().status.state != 'Z')
+    return base::fail(PERDURE_PERMISSION, "process " + std::to_string(process), "it may not be looked at",
+                      "be the same user, or have CAP_SYS_PTRACE");
+  const std::string personality = proc_text(directory_of(process) + "/personality");
+  number_of(trimmed(std::string_view(personality).substr(0, personality.find('\n'))), facts.personality, 16);
+  facts.is_64_bits = is_64_bits(process);
+  facts.namespaces = namespaces_of(directory_of(process));
+  facts.namespaces_here = namespaces_of("/proc/self");
+  facts.sharing = sharing_with(process);
+  facts.children = children_of(facts);
+  return facts;
+}
+
+}  // namespace perdure::process

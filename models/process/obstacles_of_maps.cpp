@@ -1,0 +1,75 @@
+#include <algorithm>
+#include <array>
+
+#include "process/obstacles.hpp"
+
+namespace perdure::process {
+namespace {
+
+struct Refused {
+  std::string_view begin;
+  const char* what;
+  const char* why;
+};
+
+constexpr const char* kOfAKernel = "the kernel's state behind it is not captured";
+constexpr const char* kOfADevice = "what the device keeps for it is not captured";
+
+/// The first that a name begins with.
+constexpr std::array kRefused = {
+    Refused{"/SYSV", "System V shared memory", "other processes may have it, and it stays when they end"},
+    Refused{"anon_inode:[io_uring]", "rings of io_uring", "operations may be under way in it"},
+    Refused{"/[aio]", "a ring of asynchronous I/O", "operations may be under way in it"},
+    Refused{"anon_inode:[perf_event]", "counters of perf", kOfAKernel},
+    Refused{"anon_inode:", "memory of the kernel", kOfAKernel},
+    Refused{"socket:[", "memory of a socket", kOfAKernel},
+    Refused{"/dmabuf:", "memory of a device", kOfADevice},
+    Refused{"/anon_hugepage", "huge pages of hugetlbfs", "they are not brought back"},
+    Refused{"/dev/hugepages/", "huge pages of hugetlbfs", "they are not brought back"},
+    Refused{"/dev/nvidia", "memory of a GPU", kOfADevice},
+    Refused{"/dev/dri/", "memory of a GPU", kOfADevice},
+    Refused{"[uprobes]", "a probe of perf or bpf", "instructions of it are replaced"},
+};
+
+bool is_device(const std::string& name) {
+  constexpr std::array<std::string_view, 2> kPlain = {"/dev/shm/", "/dev/zero"};
+  const bool plain =
+      std::any_of(kPlain.begin(), kPlain.end(), [&](std::string_view one) { return name.starts_with(one); });
+  return name.starts_with("/dev/") && !plain;
+}
+
+bool is_open(const MemoryMap& map, const SeenFiles& files) {
+  return std::any_of(files.files.begin(), files.files.end(), [&](const SeenFile& one) {
+    const bool carried =
+        std::holds_alternative<UnlinkedFile>(one.file.what) || std::holds_alternative<MemoryFile>(one.file.what);
+    return carried && one.inode == map.inode && one.link == map.name;
+  });
+}
+
+/// Memory that processes share without a file shows as this one, too.
+bool is_nameless(const std::string& name) { return name.starts_with("/dev/zero"); }
+
+void add_map(const MemoryMap& map, const SeenFiles& files, std::vector<Obstacle>& all) {
+  const auto add = [&](const std::string& what, const std::string& why, const std::string& remedy) {
+    Obstacle one{"its memory map '" + map.name + "', " + what, why, remedy, ""};
+    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
+  };
+  const auto refused = std::find_if(kRefused.begin(), kRefused.end(),
+                                    [&](const Refused& one) { return map.name.starts_with(one.begin); });
+  if (refused != kRefused.end()) return add(refused->what, refused->why, "");
+  if (is_device(map.name)) return add("memory of a device", kOfADevice, "");
+  const bool deleted = map.shared && map.name.ends_with(" (deleted)") && !is_nameless(map.name);
+  if (deleted && !is_open(map, files))
+    add("which it shares, of a file that has no name and no descriptor", "nobody can open that file again",
+        "keep the descriptor open");
+}
+
+}  // namespace
+
+std::vector<Obstacle> obstacles_of_maps(const std::vector<MemoryMap>& maps, const SeenFiles& files) {
+  std::vector<Obstacle> all;
+  for (const auto& map : maps) add_map(map, files, all);
+  return all;
+}
+
+}  // namespace perdure::process
