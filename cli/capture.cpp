@@ -20,8 +20,16 @@ namespace {
 struct CaptureArguments {
   std::int64_t process = 0;
   std::string name, store;
-  bool stop = false, json = false;
+  std::vector<std::string> without;
+  bool stop = false, json = false, hash = false;
 };
+
+constexpr std::string_view kDescriptor = "fd:";
+
+std::string descriptor(const std::string& text) {
+  if (text.starts_with(kDescriptor) && whole_number(text.substr(kDescriptor.size())).empty()) return "";
+  return "'" + text + "' is not of the form fd:7";
+}
 
 /// What the program is called, as a name of a checkpoint.
 std::string name_of(pid_t process) {
@@ -72,7 +80,9 @@ base::Result<process::CaptureReport> capture_and_store(const CaptureArguments& a
     if (::kill(process, SIGKILL) == 0) return {};
     return base::fail(base::errno_error(errno, "end it", "process " + std::to_string(process)));
   };
-  PERDURE_TRY(const auto report, store.capture(process, asked.name, then));
+  process::Guard::Wanted wanted{process, {}, asked.hash};
+  for (const auto& dropped : asked.without) wanted.left_out.push_back(std::atoi(dropped.c_str() + kDescriptor.size()));
+  PERDURE_TRY(const auto report, store.capture(wanted, asked.name, then));
   if (!asked.stop) PERDURE_CHECK(wait_stored(store, asked.name, report, terminal));
   PERDURE_CHECK(store.close());
   return report;
@@ -84,6 +94,7 @@ int capture(CaptureArguments asked, Terminal& terminal) {
   const auto done = capture_and_store(asked, terminal);
   if (!done) return report(terminal, done.error());
   const double all_s = static_cast<double>(os::monotonic_ns() - begun) * 1e-9;
+  for (const auto& note : done->notes) print(terminal.err, "perdure: " + note + "\n");
   if (asked.json) {
     base::Json json = report_json(asked.name, *done);
     json["stored_s"] = all_s;
@@ -111,6 +122,10 @@ Action enrol_capture(CLI::App& app) {
   app.add_option("--store", arguments->store, "the store; by default the configured one (store.path)");
   auto* stop = app.add_flag("--stop", arguments->stop, "end it once the image is in the store");
   app.add_flag("--leave-running")->description("it goes on; this is the default")->excludes(stop);
+  app.add_option("--force-without", arguments->without,
+                 "leave out this descriptor, which then leads to /dev/null: fd:7; may be given again")
+      ->check(descriptor);
+  app.add_flag("--hash-files", arguments->hash, "hash its open files, so that resume can tell whether they changed");
   app.add_flag("--json", arguments->json, "for programs");
   return [arguments](Terminal& terminal) { return capture(*arguments, terminal); };
 }

@@ -17,7 +17,7 @@ namespace {
 
 struct ResumeArguments {
   std::string checkpoint, store;
-  bool detach = false, json = false;
+  bool detach = false, json = false, cut_back = false;
 };
 
 base::Result<process::ResumeReport> resume_from_store(const ResumeArguments& asked, const CheckpointSpec& spec,
@@ -26,7 +26,9 @@ base::Result<process::ResumeReport> resume_from_store(const ResumeArguments& ask
   if (!asked.store.empty()) settings.push_back("store.path=" + asked.store);
   PERDURE_TRY(auto store, process::ProcessStore::open(settings));
   const std::int64_t version = spec.version ? static_cast<std::int64_t>(*spec.version) : PERDURE_LATEST;
-  PERDURE_TRY(const auto resumed, store.resume(spec.name, version));
+  process::RestoreChoices files;
+  files.cut_back = asked.cut_back;
+  PERDURE_TRY(const auto resumed, store.resume(spec.name, version, files));
   (void)store.close();  // it runs, whatever becomes of the engine
   return resumed;
 }
@@ -77,6 +79,7 @@ int resume(const ResumeArguments& asked, Terminal& terminal) {
   if (!resumed) {
     status = report(terminal, resumed.error());
   } else {
+    for (const auto& note : resumed->notes) print(terminal.err, "perdure: " + note + "\n");
     if (asked.json) {
       print_json(terminal, report_json(spec->name, *resumed));
     } else {
@@ -102,6 +105,8 @@ Action enrol_resume(CLI::App& app) {
   app.add_option("--store", arguments->store, "the store; by default the configured one (store.path)");
   app.add_flag("--detach", arguments->detach,
                "return when it runs; without this the status is its own, and signals are passed on to it");
+  app.add_flag("--cut-back-files", arguments->cut_back,
+               "files that it had open for writing and that have grown get the size they had");
   app.add_flag("--json", arguments->json, "for programs");
   return [arguments](Terminal& terminal) { return resume(*arguments, terminal); };
 }

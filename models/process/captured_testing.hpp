@@ -76,8 +76,8 @@ struct CapturedImage {
 
 inline base::Result<CapturedImage> capture_to_memory(pid_t process) {
   PERDURE_TRY(auto tracee, Tracee::seize(process));
-  PERDURE_TRY(const auto image, read_image(tracee));
-  ImageSource source(process, image);
+  PERDURE_TRY(const auto read, read_image(tracee));
+  ImageSource source(process, read.image);
   PERDURE_TRY(const auto described, source.describe());
   CapturedImage captured{described.entries, {}};
   captured.bytes.reserve(described.bytes);

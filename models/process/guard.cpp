@@ -20,11 +20,6 @@
 namespace perdure::process {
 namespace {
 
-/// What is wanted: to hold this process; 0: to let it go on.
-struct Wanted {
-  std::int32_t process = 0;
-  PERDURE_FIELDS(process)
-};
 /// An answer: a length, and that many bytes.
 using Told = base::Result<Guard::Held>;
 using Released = base::Result<std::uint8_t>;
@@ -70,12 +65,17 @@ base::Result<T> receive_message(int socket) {
   return base::decode_fields<T>(bytes, "guard");
 }
 
-Told hold_here(pid_t process, std::optional<Tracee>& tracee) {
-  PERDURE_TRY(auto seized, Tracee::seize(process));
+Told hold_here(const Guard::Wanted& wanted, std::optional<Tracee>& tracee) {
+  DescriptorChoices choices;
+  choices.left_out.insert(wanted.left_out.begin(), wanted.left_out.end());
+  choices.hash_files = wanted.hash_files;
+  PERDURE_TRY(const SeenFiles seen, look_for_obstacles(wanted.process, choices.left_out));
+  choices.look.before = &seen;
+  PERDURE_TRY(auto seized, Tracee::seize(wanted.process));
   tracee.emplace(std::move(seized));
   Guard::Held held;
   held.seized_ns = os::monotonic_ns();
-  PERDURE_TRY(held.image, read_image(*tracee));
+  PERDURE_TRY(held.read, read_image(*tracee, choices));
   return held;
 }
 
@@ -91,10 +91,10 @@ Released release_here(std::optional<Tracee>& tracee) {
 void serve(int socket) {
   std::optional<Tracee> tracee;
   for (;;) {
-    const auto wanted = receive_message<Wanted>(socket);
+    const auto wanted = receive_message<Guard::Wanted>(socket);
     if (!wanted) return;
     if (wanted->process != 0) {
-      const Told told = base::caught("guard", [&] { return hold_here(wanted->process, tracee); });
+      const Told told = base::caught("guard", [&] { return hold_here(*wanted, tracee); });
       if (!told) tracee.reset();
       if (!send_message(socket, told)) return;
     } else if (!send_message(socket, release_here(tracee))) {
@@ -136,17 +136,17 @@ Guard::~Guard() {
   }
 }
 
-base::Result<Guard::Held> Guard::hold(pid_t process) {
-  if (process == ::getpid())
-    return base::fail(PERDURE_INVALID_ARGUMENT, "process " + std::to_string(process),
+base::Result<Guard::Held> Guard::hold(const Wanted& wanted) {
+  if (wanted.process == ::getpid())
+    return base::fail(PERDURE_INVALID_ARGUMENT, "process " + std::to_string(wanted.process),
                       "a process cannot capture itself like this");
-  if (!send_message(socket_.get(), Wanted{process})) PERDURE_CHECK(lost());
+  if (!send_message(socket_.get(), wanted)) PERDURE_CHECK(lost());
   PERDURE_TRY(auto told, receive_message<Told>(socket_.get()));
   return told;
 }
 
 base::Status Guard::release() {
-  if (!send_message(socket_.get(), Wanted{0})) PERDURE_CHECK(lost());
+  if (!send_message(socket_.get(), Wanted{})) PERDURE_CHECK(lost());
   PERDURE_TRY(const auto released, receive_message<Released>(socket_.get()));
   PERDURE_CHECK(released);
   return {};

@@ -4,7 +4,7 @@
 #include <sys/types.h>
 
 #include "os/file.hpp"
-#include "process/image.hpp"
+#include "process/read_image.hpp"
 
 namespace perdure::process {
 
@@ -18,13 +18,19 @@ class Guard {
   Guard& operator=(Guard&&) = delete;
   ~Guard();
 
-  struct Held {
-    ProcessImage image;
-    std::uint64_t seized_ns = 0;  ///< on the monotonic clock: all threads stood still
-    PERDURE_FIELDS(image, seized_ns)
+  struct Wanted {
+    std::int32_t process = 0;            ///< 0: the one that is held goes on
+    std::vector<std::int32_t> left_out;  ///< --force-without
+    bool hash_files = false;
+    PERDURE_FIELDS(process, left_out, hash_files)
   };
-  /// The process stands still from now on. As Tracee::seize() and read_image().
-  base::Result<Held> hold(pid_t process);
+  struct Held {
+    ReadImage read;
+    std::uint64_t seized_ns = 0;  ///< on the monotonic clock: all threads stood still
+    PERDURE_FIELDS(read, seized_ns)
+  };
+  /// The process stands still from now on. As look_for_obstacles(), Tracee::seize() and read_image().
+  base::Result<Held> hold(const Wanted& wanted);
   /// It goes on as it was.
   base::Status release();
 

@@ -56,7 +56,8 @@ std::string wrong_with_maps(const ProcessImage& image) {
   for (std::size_t i = 0; i < image.maps.size(); ++i) {
     const MapImage& map = image.maps[i];
     if (i > 0 && map.begin < image.maps[i - 1].end) return "field 'maps' does not ascend";
-    if (map.file > image.files.size()) return "field 'maps' names a file that is none";
+    if (map.file > image.files.size() || map.object > image.objects.size())
+      return "field 'maps' names a file that is none";
     if (map.begin < image.system.vdso_end && map.end > image.system.vdso_begin)
       return "field 'maps' has the kernel's pages";
   }

@@ -11,6 +11,7 @@
 #include "base/bytes.hpp"
 #include "base/fields.hpp"
 #include "base/result.hpp"
+#include "process/descriptors.hpp"
 
 namespace perdure::process {
 
@@ -56,7 +57,7 @@ struct MapImage {
   bool shared = false;
   std::uint64_t offset = 0;        ///< in the file
   std::uint32_t file = 0;          ///< number in ProcessImage::files, from 1; 0: memory of its own
-  std::uint32_t object = 0;        ///< shared memory without a file, from 1: mappings of equal numbers share it
+  std::uint32_t object = 0;        ///< number in ProcessImage::objects, from 1: mappings of equal numbers share memory
   std::string name;                ///< that the process gave it (prctl, PR_SET_VMA), and the kernel's: [heap], [stack]
   std::vector<std::string> flags;  ///< the kernel's two letters each, as in smaps
   std::string policy;              ///< of memory, as in numa_maps: "default", "bind:0", "interleave:0-1"
@@ -133,6 +134,12 @@ struct IntervalTimer {
   PERDURE_FIELDS(which, value)
 };
 
+/// Shared memory that is no file's.
+struct SharedMemory {
+  std::int32_t descriptor = -1;  ///< one of the process's that means it, and that has its content; below 0: none
+  PERDURE_FIELDS(descriptor)
+};
+
 struct ProcessImage {
   std::uint32_t format = kImageFormat;
   SystemImage system;
@@ -146,17 +153,19 @@ struct ProcessImage {
   FileImage program;
   MemoryLayout layout;
   std::vector<FileImage> files;  ///< that are mapped
-  std::vector<MapImage> maps;    ///< ascending
+  std::vector<SharedMemory> objects;
+  std::vector<MapImage> maps;  ///< ascending
   std::vector<NodePages> pages;
   std::vector<SignalAction> actions;
   std::vector<std::vector<std::byte>> pending_signals;  ///< of the process, siginfo of each
   std::vector<Limit> limits;
   std::vector<IntervalTimer> timers;
+  OpenFiles open_files;
   std::vector<ThreadImage> threads;  ///< the first one is the process's own
   std::uint64_t page_bytes() const;
   PERDURE_FIELDS(format, system, number, user, group, arguments, directory, file_mask, personality, dumpable,
-                 reaps_orphans, no_huge_pages, no_new_privileges, program, layout, files, maps, pages, actions,
-                 pending_signals, limits, timers, threads)
+                 reaps_orphans, no_huge_pages, no_new_privileges, program, layout, files, objects, maps, pages, actions,
+                 pending_signals, limits, timers, open_files, threads)
   std::string wrong() const;
 };
 

@@ -26,6 +26,7 @@ base::Result<std::vector<capture::ChunkRange>> ImageTarget::accept(const std::ve
   process_.reset();
   image_.reset();
   record_.clear();
+  notes_.clear();
   written_ = 0;
   entries_ = stored;
   if (stored.empty() || stored[0].kind != segment::EntryKind::opaque || stored[0].id != kRecordEntry)
@@ -57,6 +58,10 @@ base::Status ImageTarget::begin() {
   Operations operations;
   PERDURE_CHECK(choose_(*image_, operations));
   add_operations(*image_, operations);
+  files_.captured = image_->number;
+  PERDURE_TRY(const auto files, RestoredDescriptors::make(image_->open_files, files_));
+  files.add_to(operations);
+  notes_ = files.notes();
   order_.emplace(*image_);
   PERDURE_TRY(auto process, NewProcess::begin(*image_, operations));
   process_.emplace(std::move(process));

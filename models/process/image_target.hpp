@@ -7,6 +7,7 @@
 #include "capture/target.hpp"
 #include "process/image_source.hpp"
 #include "process/new_process.hpp"
+#include "process/restored_descriptors.hpp"
 
 namespace perdure::process {
 
@@ -16,7 +17,8 @@ class ImageTarget : public capture::Target {
   /// `choose` sees the record of an image before a process is begun, and may refuse it or change it; what it adds to
   /// the operations the new process carries out first.
   using Choose = std::function<base::Status(ProcessImage& image, Operations& operations)>;
-  explicit ImageTarget(Choose choose) : choose_(std::move(choose)) {}
+  explicit ImageTarget(Choose choose, RestoreChoices files = {})
+      : choose_(std::move(choose)), files_(std::move(files)) {}
 
   base::Result<std::vector<capture::ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override;
   base::Status write(capture::ChunkRange range, base::ConstByteSpan bytes) override;
@@ -24,12 +26,16 @@ class ImageTarget : public capture::Target {
   base::Status finish();
   base::Status release();
   const ProcessImage& image() const { return *image_; }
+  /// For people: files that changed, and the like.
+  const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   base::Status begin();
   base::Status write_pages(std::uint64_t begin, base::ConstByteSpan bytes);
 
   Choose choose_;
+  RestoreChoices files_;
+  std::vector<std::string> notes_;
   std::vector<segment::RegionEntry> entries_;
   std::vector<std::byte> record_;
   std::uint64_t written_ = 0;  // of all

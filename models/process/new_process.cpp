@@ -31,8 +31,7 @@ constexpr std::uint64_t kLeastAddress = 0x10000;  // vm.mmap_min_addr of all dis
 /// What the child and its maker see.
 struct Meeting {
   std::atomic<std::int32_t> go{0};
-  std::atomic<std::int32_t> error{0};
-  std::atomic<std::uint32_t> done{0};
+  OperationsOutcome outcome;
 };
 
 /// Of the kernel itself: the child is a copy of one thread of a process that may have many, so that nothing of the
@@ -41,17 +40,11 @@ long raw(const SystemCall& call) {
   return ::syscall(static_cast<long>(call[0]), call[1], call[2], call[3], call[4], call[5], call[6]);
 }
 
-[[noreturn]] void be_the_child(Meeting& meeting, const Operation* operations, std::size_t count) {
+[[noreturn]] void be_the_child(Meeting& meeting, const std::vector<Operation>& operations) {
   (void)raw({SYS_prctl, PR_SET_PDEATHSIG, SIGKILL});
   while (meeting.go.load() == 0) (void)raw({SYS_futex, reinterpret_cast<std::uint64_t>(&meeting.go), FUTEX_WAIT, 0, 0});
-  for (std::size_t i = 0; i < count; ++i) {
-    const long answer = raw(operations[i].call);
-    if (answer < operations[i].least && !operations[i].may_fail) {
-      meeting.error = answer < 0 ? errno : EBADMSG;
-      (void)raw({SYS_exit_group, 1});
-    }
-    meeting.done = static_cast<std::uint32_t>(i + 1);
-  }
+  run_operations(operations, &meeting.outcome);
+  if (meeting.outcome.failed) (void)raw({SYS_exit_group, 1});
   for (;;) (void)raw({SYS_kill, static_cast<std::uint64_t>(raw({SYS_getpid})), SIGSTOP});
 }
 
@@ -97,7 +90,7 @@ base::Result<NewProcess> NewProcess::begin(const ProcessImage& image, const Oper
   arguments.set_tid = reinterpret_cast<std::uint64_t>(&number);
   arguments.set_tid_size = 1;
   const long made = ::syscall(SYS_clone3, &arguments, sizeof arguments);
-  if (made == 0) be_the_child(*meeting, operations.list().data(), operations.list().size());
+  if (made == 0) be_the_child(*meeting, operations.list());
   const int error = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   base::Result<NewProcess> begun = [&]() -> base::Result<NewProcess> {
@@ -118,10 +111,10 @@ base::Status NewProcess::stop_behind(const Operations& operations, const void* s
   (void)::syscall(SYS_futex, &meeting.go, FUTEX_WAKE, 1, nullptr, nullptr, 0);
   const auto stop = wait_for_stop(process_);
   if (!stop) {
-    const std::uint32_t done = meeting.done;
-    const std::string what =
-        done < operations.list().size() ? operations.list()[done].what : std::string("it was ended by somebody");
-    return base::fail(base::errno_error(meeting.error, what, process_text(process_)));
+    const std::string why = text_of(meeting.outcome, operations.list());
+    if (why.empty()) return base::fail(PERDURE_INTERNAL, process_text(process_), "somebody ended it");
+    const auto code = base::errno_error(meeting.outcome.error, why, process_text(process_)).code;
+    return base::fail(code, process_text(process_), why);
   }
   PERDURE_CHECK(set_blocked_signals(process_, ~std::uint64_t{0}));  // those of the C library, too
   PERDURE_TRY(registers_, get_registers(process_));
@@ -169,7 +162,8 @@ base::Status NewProcess::make_memory() {
   PERDURE_CHECK(move_kernels_pages());
   std::vector<std::int64_t> files(image_->files.size(), -1), objects;
   for (std::size_t i = 0; i < image_->maps.size(); ++i) PERDURE_CHECK(map(i, files, objects));
-  files.insert(files.end(), objects.begin(), objects.end());
+  for (std::size_t i = 1; i < objects.size(); ++i)
+    if (image_->objects[i - 1].descriptor < 0) files.push_back(objects[i]);
   for (const auto file : files)
     if (file >= 0) PERDURE_CHECK(ask({SYS_close, static_cast<std::uint64_t>(file)}, "close a mapped file of"));
   return {};
@@ -281,6 +275,10 @@ base::Status NewProcess::make_object(std::uint32_t object, std::vector<std::int6
   for (const MapImage& map : image_->maps)
     if (map.object == object) bytes = std::max(bytes, map.offset + map.bytes());
   objects.resize(std::max<std::size_t>(objects.size(), object + 1), -1);
+  if (image_->objects[object - 1].descriptor >= 0) {
+    objects[object] = image_->objects[object - 1].descriptor;
+    return {};
+  }
   PERDURE_TRY(const auto name, put(base::as_bytes(std::string_view("perdure", 8))));
   PERDURE_TRY(objects[object], ask({SYS_memfd_create, name, MFD_CLOEXEC}, "make shared memory of"));
   PERDURE_CHECK(ask({SYS_ftruncate, static_cast<std::uint64_t>(objects[object]), bytes}, "size shared memory of"));

@@ -16,21 +16,22 @@ double seconds_since(std::uint64_t begun_ns) { return static_cast<double>(os::mo
 /// Has the process held only when everything else is ready, until it is released.
 class HeldProcess : public capture::Source {
  public:
-  HeldProcess(Guard& guard, pid_t process) : guard_(guard), process_(process) {}
+  HeldProcess(Guard& guard, const Guard::Wanted& wanted) : guard_(guard), wanted_(wanted) {}
   ~HeldProcess() override { (void)release(); }
   HeldProcess(const HeldProcess&) = delete;
   HeldProcess& operator=(const HeldProcess&) = delete;
   base::Result<capture::Description> describe() override {
     const std::uint64_t begun = os::monotonic_ns();
-    PERDURE_TRY(const auto held, guard_.hold(process_));
+    PERDURE_TRY(const auto held, guard_.hold(wanted_));
     holds_ = true;
     seized_ns_ = held.seized_ns;
-    source_.emplace(process_, held.image);
+    source_.emplace(wanted_.process, held.read.image);
     report_.seize_s = static_cast<double>(held.seized_ns - begun) * 1e-9;
     report_.read_s = seconds_since(held.seized_ns);
-    report_.threads = held.image.threads.size();
-    report_.maps = held.image.maps.size();
-    report_.page_bytes = held.image.page_bytes();
+    report_.threads = held.read.image.threads.size();
+    report_.maps = held.read.image.maps.size();
+    report_.page_bytes = held.read.image.page_bytes();
+    report_.notes = held.read.notes;
     PERDURE_TRY(auto description, source_->describe());
     report_.record_bytes = description.entries[0].bytes();
     os::crash_point(os::CrashPoint::process_held);
@@ -53,7 +54,7 @@ class HeldProcess : public capture::Source {
 
  private:
   Guard& guard_;
-  pid_t process_;
+  Guard::Wanted wanted_;
   bool holds_ = false;
   std::uint64_t seized_ns_ = 0;
   std::optional<ImageSource> source_;
@@ -86,7 +87,7 @@ base::Result<std::int64_t> ProcessStore::next_version(const std::string& name) {
 }
 
 // Numbers of versions that are damaged are taken, too.
-base::Result<CaptureReport> ProcessStore::capture(pid_t process, const std::string& name,
+base::Result<CaptureReport> ProcessStore::capture(const Guard::Wanted& process, const std::string& name,
                                                   const std::function<base::Status(const CaptureReport&)>& then) {
   PERDURE_TRY(std::int64_t version, next_version(name));
   HeldProcess held(guard_, process);
@@ -111,9 +112,10 @@ base::Status ProcessStore::wait_stored(const std::string& name, std::int64_t ver
   return session_->wait(name, version, PERDURE_LEVEL_STORE, PERDURE_FOREVER);
 }
 
-base::Result<ResumeReport> ProcessStore::resume(const std::string& name, std::int64_t version) {
+base::Result<ResumeReport> ProcessStore::resume(const std::string& name, std::int64_t version,
+                                                const RestoreChoices& files) {
   const std::uint64_t begun = os::monotonic_ns();
-  ImageTarget target([](ProcessImage& image, Operations&) { return check(image); });
+  ImageTarget target([](ProcessImage& image, Operations&) { return check(image); }, files);
   PERDURE_CHECK(session_->restore(name, version, target));
   PERDURE_CHECK(target.finish());
   perdure_progress progress{};
@@ -125,6 +127,7 @@ base::Result<ResumeReport> ProcessStore::resume(const std::string& name, std::in
   report.threads = image.threads.size();
   report.maps = image.maps.size();
   report.page_bytes = image.page_bytes();
+  report.notes = target.notes();
   PERDURE_CHECK(target.release());
   report.seconds = seconds_since(begun);
   return report;

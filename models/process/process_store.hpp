@@ -5,7 +5,7 @@
 
 #include "client/session.hpp"
 #include "process/guard.hpp"
-#include "process/operations.hpp"
+#include "process/restored_descriptors.hpp"
 
 namespace perdure::process {
 
@@ -16,13 +16,15 @@ struct CaptureReport {
   std::uint64_t record_bytes = 0, page_bytes = 0;
   double seize_s = 0, read_s = 0, copy_s = 0;  ///< until all threads stood still, the image was read, pages were copied
   double frozen_s = 0;                         ///< as long as it stood still
+  std::vector<std::string> notes;              ///< for people: what was left out, or assumed
 };
 
 struct ResumeReport {
   std::int64_t version = 0;
   pid_t process = 0;
   std::uint64_t threads = 0, maps = 0, page_bytes = 0;
-  double seconds = 0;  ///< until it ran
+  double seconds = 0;              ///< until it ran
+  std::vector<std::string> notes;  ///< for people: files that changed, and the like
 };
 
 /// Of one engine and store. All calls by one thread: the kernel knows it as the tracer of processes.
@@ -33,13 +35,13 @@ class ProcessStore {
 
   /// As the next version of `name`, at level `process` when it returns. `then` is called while the process still stands
   /// still, with what came of the capture; then it goes on, unless `then` ended it. Whatever fails leaves it as it was.
-  base::Result<CaptureReport> capture(pid_t process, const std::string& name,
+  base::Result<CaptureReport> capture(const Guard::Wanted& process, const std::string& name,
                                       const std::function<base::Status(const CaptureReport&)>& then);
   /// Waits until the version is in the store.
   base::Status wait_stored(const std::string& name, std::int64_t version);
   /// A child of this process that goes on where it was captured; of the newest version when `version` is
   /// PERDURE_LATEST. When it fails nothing of the image has run.
-  base::Result<ResumeReport> resume(const std::string& name, std::int64_t version);
+  base::Result<ResumeReport> resume(const std::string& name, std::int64_t version, const RestoreChoices& files = {});
   client::Session& session() { return *session_; }
   base::Status close() { return session_->close(); }
 

@@ -1,11 +1,13 @@
 #include "process/read_image.hpp"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -19,6 +21,7 @@
 #include "process/proc_facts.hpp"
 #include "process/proc_text.hpp"
 #include "process/read_thread.hpp"
+#include "process/stops.hpp"
 
 namespace perdure::process {
 namespace {
@@ -29,9 +32,11 @@ constexpr std::size_t kMostRuns = 500'000;
 /// Of one process, while it is read.
 class Reading {
  public:
-  Reading(Tracee& tracee, ProcessImage& image) : tracee_(tracee), image_(image), thread_(tracee.threads().front()) {}
-  base::Status read() {
+  Reading(Tracee& tracee, ReadImage& read)
+      : tracee_(tracee), image_(read.image), notes_(read.notes), thread_(tracee.threads().front()) {}
+  base::Status read(const DescriptorChoices& choices) {
     PERDURE_CHECK(read_maps());
+    PERDURE_CHECK(read_files(choices));
     PERDURE_CHECK(read_pages());
     for (const pid_t thread : tracee_.threads()) {
       PERDURE_TRY(auto one, read_thread(tracee_, thread, maps_));
@@ -56,6 +61,7 @@ class Reading {
   FileImage describe(const std::string& file, const std::string& name) const;
   base::Status read_maps();
   base::Status take(const MemoryMap& map, MapImage& taken);
+  base::Status read_files(const DescriptorChoices& choices);
   base::Status read_pages();
   base::Status read_layout(Scratch& scratch);
   base::Status read_signals(Scratch& scratch);
@@ -66,6 +72,7 @@ class Reading {
 
   Tracee& tracee_;
   ProcessImage& image_;
+  std::vector<std::string>& notes_;
   pid_t thread_;  // one that lives
   std::vector<MemoryMap> maps_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> files_, objects_;  // by device and inode
@@ -106,8 +113,8 @@ base::Status Reading::take(const MemoryMap& map, MapImage& taken) {
   taken.protection = static_cast<std::uint32_t>((map.readable ? PROT_READ : 0) | (map.writable ? PROT_WRITE : 0) |
                                                 (map.executable ? PROT_EXEC : 0));
   taken.shared = map.shared;
-  if (!map.is_file()) {
-    taken.name = map.name;
+  if (!map.is_file() || (is_shared_memory(map) && !map.shared)) {  // what it has of it is its own then
+    taken.name = map.is_file() ? "" : map.name;
     return {};
   }
   taken.offset = map.offset;
@@ -115,6 +122,7 @@ base::Status Reading::take(const MemoryMap& map, MapImage& taken) {
   if (is_shared_memory(map)) {
     taken.name = map.name;
     taken.object = objects_.try_emplace(key, objects_.size() + 1).first->second;
+    image_.objects.resize(objects_.size());
     return {};
   }
   if (map.name.ends_with(" (deleted)"))
@@ -152,6 +160,24 @@ base::Status Reading::read_maps() {
   return {};
 }
 
+// Memory of which there is a descriptor, too, is restored with it.
+base::Status Reading::read_files(const DescriptorChoices& choices) {
+  PERDURE_TRY(auto read, read_descriptors(tracee_.process(), choices));
+  image_.open_files = std::move(read.files);
+  notes_.insert(notes_.end(), read.notes.begin(), read.notes.end());
+  for (const Descriptor& descriptor : image_.open_files.descriptors) {
+    if (!std::holds_alternative<MemoryFile>(image_.open_files.files[descriptor.file].what)) continue;
+    struct stat status {};
+    const std::string path = "/proc/" + std::to_string(thread_) + "/fd/" + std::to_string(descriptor.number);
+    if (::stat(path.c_str(), &status) != 0) continue;
+    const std::pair key{std::uint64_t{major(status.st_dev)} << 32 | minor(status.st_dev), status.st_ino};
+    const bool writes = (image_.open_files.files[descriptor.file].flags & O_ACCMODE) == O_RDWR;
+    if (const auto found = objects_.find(key); found != objects_.end() && writes)
+      image_.objects[found->second - 1].descriptor = descriptor.number;
+  }
+  return {};
+}
+
 base::Status Reading::read_pages() {
   std::vector<PageRun> runs;
 
@@ -160,6 +186,11 @@ base::Status Reading::read_pages() {
     if (kernels_own(map)) continue;
     const MapImage& taken = image_.maps[image++];
     if (map.shared && taken.object == 0) continue;  // a file's, which has them
+    if (map.shared && image_.objects[taken.object - 1].descriptor >= 0) continue;
+    if (!map.shared && is_shared_memory(map)) {  // it may be the file's, which nobody brings back
+      runs.push_back({map.begin, map.bytes() / kPageBytes});
+      continue;
+    }
     auto pages = map.shared ? shared_pages(thread_, map) : written_pages(thread_, map);
     if (!pages) return base::fail(pages.error());
     runs.insert(runs.end(), pages->begin(), pages->end());
@@ -271,17 +302,28 @@ base::Status Reading::read_system() {
 
 }  // namespace
 
-base::Result<ProcessImage> read_image(Tracee& tracee) {
+base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& left_out) {
+  PERDURE_TRY(const auto facts, read_facts(process));
+  PERDURE_TRY(const auto maps,
+              parse_maps(proc_text("/proc/" + std::to_string(process) + "/maps"), process_text(process)));
+  PERDURE_TRY(auto files, look_at_files(process));
+  SeenFiles seen = files;
+  settle(files, left_out);
+  PERDURE_CHECK(refused(process, obstacles(facts, maps, files)));
+  return seen;
+}
+
+base::Result<ReadImage> read_image(Tracee& tracee, const DescriptorChoices& choices) {
   if (tracee.threads().front() != tracee.process())
     return base::fail(PERDURE_UNSUPPORTED, "process " + std::to_string(tracee.process()),
                       "its first thread has ended while others go on", "such a process cannot be made again yet");
-  ProcessImage image;
-  PERDURE_CHECK(Reading(tracee, image).read());
-  const std::string wrong = image.wrong();
+  ReadImage read;
+  PERDURE_CHECK(Reading(tracee, read).read(choices));
+  const std::string wrong = read.image.wrong();
   if (!wrong.empty())
     return base::fail(PERDURE_UNSUPPORTED, "process " + std::to_string(tracee.process()),
                       "its image would be wrong: " + wrong);
-  return image;
+  return read;
 }
 
 }  // namespace perdure::process
