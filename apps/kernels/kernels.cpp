@@ -1,0 +1,27 @@
+#include "cg.hpp"
+
+namespace kernels {
+namespace {
+
+template <class One>
+std::unique_ptr<Kernel> make_kernel(std::int64_t size) {
+  return std::make_unique<One>(size);
+}
+
+template <class One>
+constexpr Description row(const char* name, const char* what, const char* size, std::int64_t usual, std::int64_t least,
+                          std::int64_t most, std::int64_t iterations) {
+  return {name, what, size, usual, least, most, iterations, One::bytes, make_kernel<One>};
+}
+
+constexpr std::int64_t kMillion = 1000000;
+constexpr Description kKernels[] = {
+    row<ConjugateGradients>("cg", "Conjugate gradients with a random sparse matrix", "rows of the matrix", 100000, 100,
+                            2000 * kMillion, 75),
+};
+
+}  // namespace
+
+std::span<const Description> all_kernels() { return kKernels; }
+
+}  // namespace kernels
