@@ -1,4 +1,5 @@
 #include "cg.hpp"
+#include "mg.hpp"
 
 namespace kernels {
 namespace {
@@ -18,6 +19,8 @@ constexpr std::int64_t kMillion = 1000000;
 constexpr Description kKernels[] = {
     row<ConjugateGradients>("cg", "Conjugate gradients with a random sparse matrix", "rows of the matrix", 100000, 100,
                             2000 * kMillion, 75),
+    row<Multigrid>("mg", "Multigrid cycles for Poisson's equation in a periodic cube", "edge in points", 128, 8, 4096,
+                   20),
 };
 
 }  // namespace

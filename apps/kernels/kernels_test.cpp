@@ -24,6 +24,7 @@ struct Small {
 };
 constexpr Small kSmall[] = {
     {"cg", 3000},
+    {"mg", 16},
 };
 
 std::unique_ptr<Kernel> make(const Small& small) {
@@ -87,7 +88,7 @@ TEST(Kernels, NoticeAWrongValueAndGoOnAfterALook) {
 
 TEST(Kernels, SolveOneProblemAfterAnother) {
   use_threads(1);
-  for (const auto& [small, steps] : {std::pair(Small{"cg", 100}, 200)}) {
+  for (const auto& [small, steps] : {std::pair(Small{"cg", 100}, 200), {{"mg", 8}, 20}}) {
     const auto kernel = make(small);
     int begun = 0;
     for (int i = 0; i < steps; ++i) {
@@ -109,6 +110,7 @@ TEST(Kernels, RefuseWrongArguments) {
   EXPECT_THAT(refusal(""), HasSubstr("a kernel must be named, one of cg"));
   EXPECT_THAT(refusal("lu"), HasSubstr("not expected: lu"));
   EXPECT_THAT(refusal("cg --size 99"), HasSubstr("--size: Value 99 not in range"));
+  EXPECT_THAT(refusal("mg --size 22"), HasSubstr("--size: an edge is 2, 3, 5 or 7 by a power of two"));
   EXPECT_THAT(refusal("cg --output /nowhere/file"), HasSubstr("/nowhere/file: No such file"));
 }
 
