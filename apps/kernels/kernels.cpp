@@ -1,4 +1,5 @@
 #include "cg.hpp"
+#include "ep.hpp"
 #include "mg.hpp"
 
 namespace kernels {
@@ -21,6 +22,8 @@ constexpr Description kKernels[] = {
                             2000 * kMillion, 75),
     row<Multigrid>("mg", "Multigrid cycles for Poisson's equation in a periodic cube", "edge in points", 128, 8, 4096,
                    20),
+    row<RandomPairs>("ep", "Pairs of normal random numbers", "pairs of an iteration", 4 * kMillion, 1000,
+                     100000 * kMillion, 20),
 };
 
 }  // namespace

@@ -25,6 +25,7 @@ struct Small {
 constexpr Small kSmall[] = {
     {"cg", 3000},
     {"mg", 16},
+    {"ep", 20000},
 };
 
 std::unique_ptr<Kernel> make(const Small& small) {
@@ -111,6 +112,7 @@ TEST(Kernels, RefuseWrongArguments) {
   EXPECT_THAT(refusal("lu"), HasSubstr("not expected: lu"));
   EXPECT_THAT(refusal("cg --size 99"), HasSubstr("--size: Value 99 not in range"));
   EXPECT_THAT(refusal("mg --size 22"), HasSubstr("--size: an edge is 2, 3, 5 or 7 by a power of two"));
+  EXPECT_THAT(refusal("ep --threads 0"), HasSubstr("--threads"));
   EXPECT_THAT(refusal("cg --output /nowhere/file"), HasSubstr("/nowhere/file: No such file"));
 }
 
