@@ -1,5 +1,6 @@
 #include "cg.hpp"
 #include "ep.hpp"
+#include "is.hpp"
 #include "mg.hpp"
 
 namespace kernels {
@@ -24,6 +25,7 @@ constexpr Description kKernels[] = {
                    20),
     row<RandomPairs>("ep", "Pairs of normal random numbers", "pairs of an iteration", 4 * kMillion, 1000,
                      100000 * kMillion, 20),
+    row<IntegerSort>("is", "Integers sorted by buckets", "number of keys", 8 * kMillion, 1000, 100000 * kMillion, 20),
 };
 
 }  // namespace

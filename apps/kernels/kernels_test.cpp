@@ -26,6 +26,7 @@ constexpr Small kSmall[] = {
     {"cg", 3000},
     {"mg", 16},
     {"ep", 20000},
+    {"is", 5000},
 };
 
 std::unique_ptr<Kernel> make(const Small& small) {
@@ -113,6 +114,7 @@ TEST(Kernels, RefuseWrongArguments) {
   EXPECT_THAT(refusal("cg --size 99"), HasSubstr("--size: Value 99 not in range"));
   EXPECT_THAT(refusal("mg --size 22"), HasSubstr("--size: an edge is 2, 3, 5 or 7 by a power of two"));
   EXPECT_THAT(refusal("ep --threads 0"), HasSubstr("--threads"));
+  EXPECT_THAT(refusal("is --iterations -1"), HasSubstr("--iterations"));
   EXPECT_THAT(refusal("cg --output /nowhere/file"), HasSubstr("/nowhere/file: No such file"));
 }
 
