@@ -1,5 +1,6 @@
 #include "cg.hpp"
 #include "ep.hpp"
+#include "ft.hpp"
 #include "is.hpp"
 #include "mg.hpp"
 
@@ -26,6 +27,7 @@ constexpr Description kKernels[] = {
     row<RandomPairs>("ep", "Pairs of normal random numbers", "pairs of an iteration", 4 * kMillion, 1000,
                      100000 * kMillion, 20),
     row<IntegerSort>("is", "Integers sorted by buckets", "number of keys", 8 * kMillion, 1000, 100000 * kMillion, 20),
+    row<FourierWave>("ft", "A wave in a periodic cube, by Fourier transforms", "edge in points", 128, 4, 4096, 20),
 };
 
 }  // namespace

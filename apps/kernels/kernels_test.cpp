@@ -4,11 +4,13 @@
 #include <sys/wait.h>
 
 #include <bit>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <vector>
 
+#include "fourier.hpp"
 #include "kernel.hpp"
 #include "run.hpp"
 
@@ -23,10 +25,7 @@ struct Small {
   std::int64_t size;
 };
 constexpr Small kSmall[] = {
-    {"cg", 3000},
-    {"mg", 16},
-    {"ep", 20000},
-    {"is", 5000},
+    {"cg", 3000}, {"mg", 16}, {"ep", 20000}, {"is", 5000}, {"ft", 10},
 };
 
 std::unique_ptr<Kernel> make(const Small& small) {
@@ -103,6 +102,22 @@ TEST(Kernels, SolveOneProblemAfterAnother) {
   }
 }
 
+TEST(Kernels, TransformAPlaneWaveToOnePoint) {
+  use_threads(3);
+  for (const std::int64_t n : {8, 9, 30}) {
+    const std::int64_t kx = 1, ky = n - 2, kz = n / 2;
+    Array<Complex> cube(n, n * n);
+    for (std::int64_t i = 0; i < cube.size(); ++i)
+      cube[i] = root_of_unity(-(kx * (i % n) + ky * (i / n % n) + kz * (i / n / n)), n);
+    Fourier(n).transform_cube(cube, Direction::forward);
+    double others = 0;
+    for (std::int64_t i = 0; i < cube.size(); ++i) others += std::sqrt(cube[i].square());
+    const Complex peak = cube[(kz * n + ky) * n + kx];
+    EXPECT_NEAR(peak.re, static_cast<double>(n * n * n), 1e-8);
+    EXPECT_NEAR(others, peak.re, 1e-6) << n;
+  }
+}
+
 TEST(Kernels, RefuseWrongArguments) {
   const auto refusal = [](const std::string& arguments) {
     const Said said = run(arguments);
@@ -113,6 +128,7 @@ TEST(Kernels, RefuseWrongArguments) {
   EXPECT_THAT(refusal("lu"), HasSubstr("not expected: lu"));
   EXPECT_THAT(refusal("cg --size 99"), HasSubstr("--size: Value 99 not in range"));
   EXPECT_THAT(refusal("mg --size 22"), HasSubstr("--size: an edge is 2, 3, 5 or 7 by a power of two"));
+  EXPECT_THAT(refusal("ft --size 14"), HasSubstr("--size: an edge has no prime factors but 2, 3 and 5"));
   EXPECT_THAT(refusal("ep --threads 0"), HasSubstr("--threads"));
   EXPECT_THAT(refusal("is --iterations -1"), HasSubstr("--iterations"));
   EXPECT_THAT(refusal("cg --output /nowhere/file"), HasSubstr("/nowhere/file: No such file"));
