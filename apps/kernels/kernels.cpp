@@ -1,3 +1,4 @@
+#include "bt.hpp"
 #include "cg.hpp"
 #include "ep.hpp"
 #include "ft.hpp"
@@ -28,6 +29,8 @@ constexpr Description kKernels[] = {
                      100000 * kMillion, 20),
     row<IntegerSort>("is", "Integers sorted by buckets", "number of keys", 8 * kMillion, 1000, 100000 * kMillion, 20),
     row<FourierWave>("ft", "A wave in a periodic cube, by Fourier transforms", "edge in points", 128, 4, 4096, 20),
+    row<BlockTridiagonal>("bt", "Block tri-diagonal solutions along the lines of a cube", "edge in points", 64, 4, 4096,
+                          60),
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ struct Small {
   std::int64_t size;
 };
 constexpr Small kSmall[] = {
-    {"cg", 3000}, {"mg", 16}, {"ep", 20000}, {"is", 5000}, {"ft", 10},
+    {"cg", 3000}, {"mg", 16}, {"ep", 20000}, {"is", 5000}, {"ft", 10}, {"bt", 7},
 };
 
 std::unique_ptr<Kernel> make(const Small& small) {
@@ -89,7 +89,7 @@ TEST(Kernels, NoticeAWrongValueAndGoOnAfterALook) {
 
 TEST(Kernels, SolveOneProblemAfterAnother) {
   use_threads(1);
-  for (const auto& [small, steps] : {std::pair(Small{"cg", 100}, 200), {{"mg", 8}, 20}}) {
+  for (const auto& [small, steps] : {std::pair(Small{"cg", 100}, 200), {{"mg", 8}, 20}, {{"bt", 4}, 105}}) {
     const auto kernel = make(small);
     int begun = 0;
     for (int i = 0; i < steps; ++i) {
