@@ -4,6 +4,7 @@
 #include "ft.hpp"
 #include "is.hpp"
 #include "mg.hpp"
+#include "sedov.hpp"
 
 namespace kernels {
 namespace {
@@ -31,6 +32,8 @@ constexpr Description kKernels[] = {
     row<FourierWave>("ft", "A wave in a periodic cube, by Fourier transforms", "edge in points", 128, 4, 4096, 20),
     row<BlockTridiagonal>("bt", "Block tri-diagonal solutions along the lines of a cube", "edge in points", 64, 4, 4096,
                           60),
+    row<SedovBlast>("sedov", "Sedov's explosion on triangles", "edge in squares, of two triangles each", 300, 8, 20000,
+                    200),
 };
 
 }  // namespace

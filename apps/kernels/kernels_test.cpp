@@ -24,9 +24,8 @@ struct Small {
   const char* name;
   std::int64_t size;
 };
-constexpr Small kSmall[] = {
-    {"cg", 3000}, {"mg", 16}, {"ep", 20000}, {"is", 5000}, {"ft", 10}, {"bt", 7},
-};
+constexpr Small kSmall[] = {{"cg", 3000}, {"mg", 16}, {"ep", 20000}, {"is", 5000},
+                            {"ft", 10},   {"bt", 7},  {"sedov", 25}};
 
 std::unique_ptr<Kernel> make(const Small& small) {
   for (const Description& kernel : all_kernels())
