@@ -12,7 +12,8 @@ class ConjugateGradients final : public Kernel {
   static double bytes(double rows) { return rows * (SparseMatrix::kRowBytes + 5 * sizeof(double)); }
   explicit ConjugateGradients(std::int64_t rows);
   void step() override;
-  /// Of the residual, by that of the right-hand side.
+  /// Of the error, measured by the matrix, and by that of 0: by x b, which grows with each step to what the solution
+  /// has. Below 1e-8 it is rounding.
   double norm() const override;
   std::string verify() override;
   void spoil() override { x_[rows_ / 2] += 1e-3; }
@@ -27,8 +28,9 @@ class ConjugateGradients final : public Kernel {
 
   std::int64_t rows_, blocks_, problem_ = 0;
   SparseMatrix a_;
-  Array<double> x_, b_, r_, p_, q_;  // q = A p
-  double squares_ = 0, first_squares_ = 0;
+  Array<double> x_, b_, r_, p_, q_;             // q = A p
+  double squares_ = 0, first_squares_ = 0;      // of the residual
+  double energy_ = 0, energy_of_solution_ = 0;  // x b
 };
 
 }  // namespace kernels

@@ -92,10 +92,10 @@ TEST(Kernels, SolveOneProblemAfterAnother) {
     const auto kernel = make(small);
     int begun = 0;
     for (int i = 0; i < steps; ++i) {
-      const bool solved = kernel->norm() < 1e-10;
+      const double before = kernel->norm();
       kernel->step();
       ASSERT_EQ(kernel->verify(), "") << small.name << " in step " << i;
-      if (solved && kernel->norm() > 1e-10) ++begun;
+      if (kernel->norm() > 1000 * before) ++begun;
     }
     EXPECT_GE(begun, 1) << small.name;
   }

@@ -9,7 +9,7 @@ namespace kernels {
 /// body(i) for i = 0 ... count - 1, at the same time. A thread has the same piece in every loop of `count`: the memory
 /// of what it touched first is near it, where memory has nodes. One thread does it all where it is too little to share.
 template <class Body>
-void each(std::int64_t count, const Body& body, bool is_shared = true) {
+void each(std::int64_t count, const Body& body, [[maybe_unused]] bool is_shared = true) {
 #pragma omp parallel for schedule(static) if (is_shared)
   for (std::int64_t i = 0; i < count; ++i) body(i);
 }
