@@ -1,0 +1,48 @@
+#pragma once
+#include <cstdint>
+
+#include "array.hpp"
+
+namespace kernels {
+
+/// Poisson's equation on a periodic grid of edge^3 points, 6 u - (the six neighbours' u) = f, with the square of the
+/// spacing in f. The edge is even: points have two colours, and neighbours never the same.
+class PoissonLevel {
+ public:
+  static constexpr double kPointBytes = 3 * sizeof(double);
+  explicit PoissonLevel(std::int64_t edge)
+      : n_(edge), u(edge, edge * edge), f(edge, edge * edge), r(edge, edge * edge) {}
+  std::int64_t edge() const { return n_; }
+  std::int64_t at(std::int64_t x, std::int64_t y, std::int64_t z) const { return (z * n_ + y) * n_ + x; }
+  /// Gauss and Seidel's step: first the points of one colour, then those of the other, times.
+  void relax(int times);
+  /// r = f - A u; the sum of its squares.
+  double find_residual();
+  /// f of the coarse level = r, averaged with the neighbours; u of it = 0.
+  void restrict_to(PoissonLevel& coarse) const;
+  /// u += u of the coarse level, interpolated.
+  void correct_from(const PoissonLevel& coarse);
+
+ private:
+  struct Rows {
+    std::int64_t edge;
+    double *here, *south, *north, *below, *above;
+    double neighbours(std::int64_t x) const {
+      return here[x == 0 ? edge - 1 : x - 1] + here[x == edge - 1 ? 0 : x + 1] + south[x] + north[x] + below[x] +
+             above[x];
+    }
+  };
+  Rows rows(std::int64_t y, std::int64_t z);
+  /// By planes of z.
+  template <class Body>
+  void share(const Body& plane) const;
+  bool is_shared() const { return n_ >= 16; }  // else threads would only wait for each other
+  std::int64_t before(std::int64_t i) const { return i == 0 ? n_ - 1 : i - 1; }
+  std::int64_t after(std::int64_t i) const { return i == n_ - 1 ? 0 : i + 1; }
+  std::int64_t n_;
+
+ public:
+  Array<double> u, f, r;
+};
+
+}  // namespace kernels
