@@ -3,7 +3,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo demo-nodes demo-elastic demo-mesh demo-programs test campaign mutants unit build install docs bench bench-redundancy bench-elastic bench-mesh studies format clean \
+.PHONY: help demo demo-nodes demo-elastic demo-mesh demo-process demo-programs test campaign mutants unit build install docs bench bench-redundancy bench-elastic bench-mesh studies format clean \
   bootstrap bootstrap-required
 
 help:
@@ -11,6 +11,7 @@ help:
 	@echo "make demo-nodes        destroy a node and the store's content, restart on a spare node, compare the results"
 	@echo "make demo-elastic      lose a rank and go on with 3 instead of 4, then with 2; compare the results, plot the field"
 	@echo "make demo-mesh         kill a hydrodynamics code that has no checkpoint code, go on with 2 ranks instead of 4, compare the results"
+	@echo "make demo-process      capture a running OpenMP program from outside, kill it, bring it back, compare the results"
 	@echo "make build             everything, optimised, in build/release"
 	@echo "make install PREFIX=P  library, programs and headers below P (default /usr/local)"
 	@echo "make test              everything that CI runs"
@@ -48,6 +49,14 @@ demo-mesh:
 	@tools/build --progress demo clover3d
 	@echo "== 3 of 3: the demonstration, some 60 s"
 	@tools/demo-mesh
+
+demo-process:
+	@echo "== 1 of 3: packages"
+	@tools/bootstrap --demo && echo "  all are here"
+	@echo "== 2 of 3: building the command line and the kernels in build/demo; some 2 min on 2 processors, once"
+	@tools/build --progress demo kernels perdure_cli
+	@echo "== 3 of 3: the demonstration, some 20 s"
+	@tools/demo-process
 
 demo-programs:
 	@echo "== 1 of 3: packages"

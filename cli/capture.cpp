@@ -41,8 +41,9 @@ std::string name_of(pid_t process) {
   return name;
 }
 
-base::Json report_json(const std::string& name, const process::CaptureReport& report) {
-  return {{"name", name},
+base::Json report_json(const CaptureArguments& asked, const process::CaptureReport& report) {
+  return {{"name", asked.name},
+          {"process", asked.process},
           {"version", report.version},
           {"threads", report.threads},
           {"mappings", report.maps},
@@ -96,7 +97,7 @@ int capture(CaptureArguments asked, Terminal& terminal) {
   const double all_s = static_cast<double>(os::monotonic_ns() - begun) * 1e-9;
   for (const auto& note : done->notes) print(terminal.err, "perdure: " + note + "\n");
   if (asked.json) {
-    base::Json json = report_json(asked.name, *done);
+    base::Json json = report_json(asked, *done);
     json["stored_s"] = all_s;
     json["stopped"] = asked.stop;
     print_json(terminal, json);
