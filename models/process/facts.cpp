@@ -60,9 +60,9 @@ Namespaces namespaces_of(const std::string& directory) {
   return all;
 }
 
-bool is_64_bits(pid_t process) {
+bool is_64_bits(const std::string& directory) {
   std::array<char, EI_NIDENT> begin{};
-  std::ifstream program(directory_of(process) + "/exe", std::ios::binary);
+  std::ifstream program(directory + "/exe", std::ios::binary);
   return !program.read(begin.data(), begin.size()) || begin[EI_CLASS] == ELFCLASS64;
 }
 
@@ -148,14 +148,18 @@ base::Result<ProcessFacts> read_facts(pid_t process) {
   if (living == facts.threads.end()) return base::fail(gone(process).error());
   const pid_t reference = living->status.thread;
   compare_threads(facts.threads, reference);
-  facts.root = link_at(directory_of(process) + "/root");
-  if (facts.root.empty() && lives(facts.threads.front()))
+  const std::string directory = directory_of(process) + "/task/" + std::to_string(reference);
+  facts.root = link_at(directory + "/root");
+  if (facts.root.empty()) {
+    const auto now = thread_facts(process, reference);
+    if (!now || !lives(*now)) return read_facts(process);  // it ended meanwhile: by another one
     return base::fail(PERDURE_PERMISSION, "process " + std::to_string(process), "it may not be looked at",
                       "be the same user, or have CAP_SYS_PTRACE");
-  const std::string personality = proc_text(directory_of(process) + "/personality");
+  }
+  const std::string personality = proc_text(directory + "/personality");
   number_of(trimmed(std::string_view(personality).substr(0, personality.find('\n'))), facts.personality, 16);
-  facts.is_64_bits = is_64_bits(process);
-  facts.namespaces = namespaces_of(directory_of(process));
+  facts.is_64_bits = is_64_bits(directory);
+  facts.namespaces = namespaces_of(directory);
   facts.namespaces_here = namespaces_of("/proc/self");
   facts.sharing = sharing_with(process, reference);
   facts.children = children_of(facts);
