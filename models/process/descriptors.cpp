@@ -78,6 +78,11 @@ std::string SignalOwner::wrong() const {
   return (kind == Kind::nobody) == (id == 0) && id >= 0 ? "" : "its owner is none";
 }
 
+bool OpenFile::is_replaced() const {
+  return std::holds_alternative<Terminal>(what) || std::holds_alternative<Inherited>(what) ||
+         std::holds_alternative<LeftOut>(what);
+}
+
 std::string OpenFile::wrong() const {
   constexpr std::uint32_t kMakes = O_CREAT | O_EXCL | O_TRUNC;
   if ((flags & O_CLOEXEC) != 0) return "its flags have that of a descriptor";

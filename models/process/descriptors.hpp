@@ -163,6 +163,8 @@ struct OpenFile {
   SignalOwner owner;
   std::vector<FileLock> locks;  ///< those of the process's are at the first of its open files of that inode
   PERDURE_FIELDS(what, flags, offset, owner, locks)
+  /// Whoever resumes it puts another one in its place: a terminal, /dev/null, or its own.
+  bool is_replaced() const;
   std::string wrong() const;
 };
 

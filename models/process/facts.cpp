@@ -60,9 +60,9 @@ Namespaces namespaces_of(const std::string& directory) {
   return all;
 }
 
-bool is_64_bits(pid_t process) {
+bool is_64_bits(const std::string& directory) {
   std::array<char, EI_NIDENT> begin{};
-  std::ifstream program(directory_of(process) + "/exe", std::ios::binary);
+  std::ifstream program(directory + "/exe", std::ios::binary);
   return !program.read(begin.data(), begin.size()) || begin[EI_CLASS] == ELFCLASS64;
 }
 
@@ -74,13 +74,21 @@ base::Result<ThreadFacts> thread_facts(pid_t process, pid_t thread) {
     return base::fail(PERDURE_UNSUPPORTED, "thread " + std::to_string(thread), "its status is not understood");
   ThreadFacts facts;
   facts.status = *status;
-  const auto differs = [&](Shared what) {
-    const auto order = compare(what, process, thread);
-    return order == Order::less || order == Order::greater;
-  };
-  facts.shares_descriptors = !differs(Shared::descriptors);
-  facts.shares_directories = !differs(Shared::directories);
   return facts;
+}
+
+bool lives(const ThreadFacts& facts) { return facts.status.state != 'Z' && facts.status.state != 'X'; }
+
+/// What threads have together is told by one that lives: one that has ended has nothing any more.
+void compare_threads(std::vector<ThreadFacts>& threads, pid_t reference) {
+  for (auto& one : threads) {
+    const auto differs = [&](Shared what) {
+      const auto order = compare(what, reference, one.status.thread);
+      return lives(one) && (order == Order::less || order == Order::greater);
+    };
+    one.shares_descriptors = !differs(Shared::descriptors);
+    one.shares_directories = !differs(Shared::directories);
+  }
 }
 
 std::vector<pid_t> children_of(const ProcessFacts& facts) {
@@ -98,11 +106,11 @@ std::vector<pid_t> children_of(const ProcessFacts& facts) {
 
 /// Processes that a clone made keep what they share for as long as they live, and may be anybody's children by now:
 /// all of the machine are asked about, those that may be.
-std::vector<pid_t> sharing_with(pid_t process) {
+std::vector<pid_t> sharing_with(pid_t process, pid_t reference) {
   std::vector<pid_t> all;
   for (const pid_t other : numbers_in("/proc")) {
     if (other == process) continue;
-    const auto shares = [&](Shared what) { return compare(what, process, other) == Order::same; };
+    const auto shares = [&](Shared what) { return compare(what, reference, other) == Order::same; };
     if (shares(Shared::memory) || shares(Shared::descriptors) || shares(Shared::handlers)) all.push_back(other);
   }
   return all;
@@ -136,16 +144,24 @@ base::Result<ProcessFacts> read_facts(pid_t process) {
     if (!one && one.error().code != PERDURE_NOT_FOUND) return base::fail(one.error());
   }
   if (facts.threads.empty()) return base::fail(gone(process).error());
-  facts.root = link_at(directory_of(process) + "/root");
-  if (facts.root.empty() && facts.threads.front().status.state != 'Z')
+  const auto living = std::find_if(facts.threads.begin(), facts.threads.end(), lives);
+  if (living == facts.threads.end()) return base::fail(gone(process).error());
+  const pid_t reference = living->status.thread;
+  compare_threads(facts.threads, reference);
+  const std::string directory = directory_of(process) + "/task/" + std::to_string(reference);
+  facts.root = link_at(directory + "/root");
+  if (facts.root.empty()) {
+    const auto now = thread_facts(process, reference);
+    if (!now || !lives(*now)) return read_facts(process);  // it ended meanwhile: by another one
     return base::fail(PERDURE_PERMISSION, "process " + std::to_string(process), "it may not be looked at",
                       "be the same user, or have CAP_SYS_PTRACE");
-  const std::string personality = proc_text(directory_of(process) + "/personality");
+  }
+  const std::string personality = proc_text(directory + "/personality");
   number_of(trimmed(std::string_view(personality).substr(0, personality.find('\n'))), facts.personality, 16);
-  facts.is_64_bits = is_64_bits(process);
-  facts.namespaces = namespaces_of(directory_of(process));
+  facts.is_64_bits = is_64_bits(directory);
+  facts.namespaces = namespaces_of(directory);
   facts.namespaces_here = namespaces_of("/proc/self");
-  facts.sharing = sharing_with(process);
+  facts.sharing = sharing_with(process, reference);
   facts.children = children_of(facts);
   return facts;
 }

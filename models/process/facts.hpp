@@ -32,7 +32,7 @@ using Namespaces = std::map<std::string, std::string>;
 
 struct ThreadFacts {
   StatusFacts status;
-  /// With the first thread: other memory or signal handlers no thread of a process has.
+  /// With the first thread that lives: other memory or signal handlers no thread of a process has.
   bool shares_descriptors = true, shares_directories = true;
 };
 

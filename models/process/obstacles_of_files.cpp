@@ -55,7 +55,7 @@ Obstacle of_unknown(const SeenFile& seen) {
   return {std::string(found->what) + " ('" + seen.link + "')", found->why, "", ""};
 }
 
-std::string list_of(const std::vector<pid_t>& processes) {
+std::string named_all(const std::vector<pid_t>& processes) {
   std::string all = processes.size() == 1 ? "process" : "processes";
   for (const pid_t one : processes) all += " " + std::to_string(one);
   return all;
@@ -71,7 +71,7 @@ std::optional<Obstacle> of_known(const SeenFile& seen, pid_t process) {
   const std::string other_end = "its other end is open in other processes, which would not know of a new one";
   if (!seen.socket.empty()) return Obstacle{seen.socket, "only pairs of them within a process are captured", "", ""};
   if (!seen.holders.empty())
-    return Obstacle{name + ", which " + list_of(seen.holders) + " has open, too", "that would not know of a new one",
+    return Obstacle{name + ", which " + named_all(seen.holders) + " has open, too", "that would not know of a new one",
                     "capture these with it (--tree), or end them", ""};
   if (seen.other_end_missing) return Obstacle{name, other_end, "", ""};
   if (seen.name_lost)

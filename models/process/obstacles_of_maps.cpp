@@ -6,29 +6,29 @@
 namespace perdure::process {
 namespace {
 
-struct Refused {
+struct RefusedMap {
   std::string_view begin;
   const char* what;
   const char* why;
 };
 
-constexpr const char* kOfAKernel = "the kernel's state behind it is not captured";
-constexpr const char* kOfADevice = "what the device keeps for it is not captured";
+constexpr const char* kBehindTheMap = "the kernel's state behind it is not captured";
+constexpr const char* kOfItsDevice = "what the device keeps for it is not captured";
 
 /// The first that a name begins with.
-constexpr std::array kRefused = {
-    Refused{"/SYSV", "System V shared memory", "other processes may have it, and it stays when they end"},
-    Refused{"anon_inode:[io_uring]", "rings of io_uring", "operations may be under way in it"},
-    Refused{"/[aio]", "a ring of asynchronous I/O", "operations may be under way in it"},
-    Refused{"anon_inode:[perf_event]", "counters of perf", kOfAKernel},
-    Refused{"anon_inode:", "memory of the kernel", kOfAKernel},
-    Refused{"socket:[", "memory of a socket", kOfAKernel},
-    Refused{"/dmabuf:", "memory of a device", kOfADevice},
-    Refused{"/anon_hugepage", "huge pages of hugetlbfs", "they are not brought back"},
-    Refused{"/dev/hugepages/", "huge pages of hugetlbfs", "they are not brought back"},
-    Refused{"/dev/nvidia", "memory of a GPU", kOfADevice},
-    Refused{"/dev/dri/", "memory of a GPU", kOfADevice},
-    Refused{"[uprobes]", "a probe of perf or bpf", "instructions of it are replaced"},
+constexpr std::array kRefusedMaps = {
+    RefusedMap{"/SYSV", "System V shared memory", "other processes may have it, and it stays when they end"},
+    RefusedMap{"anon_inode:[io_uring]", "rings of io_uring", "operations may be under way in it"},
+    RefusedMap{"/[aio]", "a ring of asynchronous I/O", "operations may be under way in it"},
+    RefusedMap{"anon_inode:[perf_event]", "counters of perf", kBehindTheMap},
+    RefusedMap{"anon_inode:", "memory of the kernel", kBehindTheMap},
+    RefusedMap{"socket:[", "memory of a socket", kBehindTheMap},
+    RefusedMap{"/dmabuf:", "memory of a device", kOfItsDevice},
+    RefusedMap{"/anon_hugepage", "huge pages of hugetlbfs", "they are not brought back"},
+    RefusedMap{"/dev/hugepages/", "huge pages of hugetlbfs", "they are not brought back"},
+    RefusedMap{"/dev/nvidia", "memory of a GPU", kOfItsDevice},
+    RefusedMap{"/dev/dri/", "memory of a GPU", kOfItsDevice},
+    RefusedMap{"[uprobes]", "a probe of perf or bpf", "instructions of it are replaced"},
 };
 
 bool is_device(const std::string& name) {
@@ -54,10 +54,10 @@ void add_map(const MemoryMap& map, const SeenFiles& files, std::vector<Obstacle>
     Obstacle one{"its memory map '" + map.name + "', " + what, why, remedy, ""};
     if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
   };
-  const auto refused = std::find_if(kRefused.begin(), kRefused.end(),
-                                    [&](const Refused& one) { return map.name.starts_with(one.begin); });
-  if (refused != kRefused.end()) return add(refused->what, refused->why, "");
-  if (is_device(map.name)) return add("memory of a device", kOfADevice, "");
+  const auto refused = std::find_if(kRefusedMaps.begin(), kRefusedMaps.end(),
+                                    [&](const RefusedMap& one) { return map.name.starts_with(one.begin); });
+  if (refused != kRefusedMaps.end()) return add(refused->what, refused->why, "");
+  if (is_device(map.name)) return add("memory of a device", kOfItsDevice, "");
   const bool deleted = map.shared && map.name.ends_with(" (deleted)") && !is_nameless(map.name);
   if (deleted && !is_open(map, files))
     add("which it shares, of a file that has no name and no descriptor", "nobody can open that file again",

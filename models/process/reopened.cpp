@@ -103,4 +103,13 @@ base::Result<std::vector<std::string>> changes_of(const NamedFile& file, int fd)
   return changes;
 }
 
+struct flock record_of(const FileLock& lock) {
+  struct flock record {};
+  record.l_type = static_cast<short>(lock.exclusive ? F_WRLCK : F_RDLCK);
+  record.l_whence = SEEK_SET;
+  record.l_start = static_cast<off_t>(lock.begin);
+  record.l_len = static_cast<off_t>(lock.bytes);
+  return record;
+}
+
 }  // namespace perdure::process

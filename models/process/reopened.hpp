@@ -1,5 +1,7 @@
 #pragma once
 // Opening again what is open, and files that are to be what they were.
+#include <fcntl.h>
+
 #include "os/file.hpp"
 #include "process/descriptors.hpp"
 
@@ -14,5 +16,7 @@ base::Result<os::Fd> found(const NamedFile& file, const std::string& object);
 /// How a regular file differs from what it was, as notes; hashes it where a hash was kept. Nothing of files of the
 /// kernel (/proc, /sys).
 base::Result<std::vector<std::string>> changes_of(const NamedFile& file, int fd);
+/// For F_SETLK and F_OFD_SETLK.
+struct flock record_of(const FileLock& lock);
 
 }  // namespace perdure::process

@@ -572,6 +572,43 @@ TEST(RestoredDescriptors, OfOtherProcessesAreThoseOfWhoeverResumes) {
   for (const int fd : {out[0], out[1], in[0], in[1], null}) ::close(fd);
 }
 
+/// A terminal of a test's own: its name, and the maker's side.
+std::string new_terminal(os::Fd& maker) {
+  maker = os::Fd(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  std::array<char, 64> name{};
+  EXPECT_TRUE(maker && ::grantpt(maker.get()) == 0 && ::unlockpt(maker.get()) == 0);
+  EXPECT_EQ(::ptsname_r(maker.get(), name.data(), name.size()), 0);
+  return name.data();
+}
+
+TEST(RestoredDescriptors, OfTerminalsAreThoseOfWhoeverResumes) {
+  os::Fd maker, maker_here;
+  const std::string there = new_terminal(maker), here = new_terminal(maker_here);
+  DescriptorChild child([&]() -> std::string {
+    PERDURE_EXPECT(::open(there.c_str(), O_RDWR | O_NOCTTY) == 3 && ::dup2(3, 0) == 0 && ::dup2(3, 1) == 1);
+    PERDURE_EXPECT(::close(3) == 0 && ::open(there.c_str(), O_WRONLY | O_NOCTTY) == 3);
+    return "";
+  });
+  ASSERT_EQ(child.said(), "");
+  const auto read = read_held(child.process());
+  const os::Fd terminal(::open(here.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC));
+  RestoreChoices choices;
+  choices.standard = {terminal.get(), terminal.get(), -1};
+  const Work check = []() -> std::string {
+    PERDURE_EXPECT(::isatty(0) == 1 && put(1, "one ") && put(3, "two") &&
+                   (::fcntl(3, F_GETFL) & O_ACCMODE) == O_WRONLY);
+    return "";
+  };
+  const Restored restored(read.files, check, choices);
+  EXPECT_EQ(restored.child->go_on(), "");
+  EXPECT_EQ(text_at(maker_here.get()), "one two");
+  EXPECT_THAT(restored.notes, Contains(AllOf(HasSubstr(there), HasSubstr("of whoever resumes it"))));
+  choices.standard = {-1, -1, -1};
+  const Restored without(read.files, {}, choices);
+  EXPECT_THAT(without.notes, Contains(HasSubstr(there + " is /dev/null: whoever resumes it has no terminal")));
+  EXPECT_THAT(without.notes, Contains(HasSubstr(there + " is /dev/null: whoever resumes it has none")));
+}
+
 OpenFiles one_file(OpenFile::What what, std::uint32_t flags = 0) {
   OpenFiles files;
   files.descriptors = {{3, false, 0}};

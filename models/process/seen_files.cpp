@@ -21,7 +21,7 @@
 namespace perdure::process {
 namespace {
 
-std::string object_of(pid_t process) { return "process " + std::to_string(process); }
+std::string process_named(pid_t process) { return "process " + std::to_string(process); }
 
 base::Result<std::vector<int>> numbers_of(pid_t process) {
   std::vector<int> numbers;
@@ -32,9 +32,9 @@ base::Result<std::vector<int>> numbers_of(pid_t process) {
     if (number_of(at->path().filename().native(), number)) numbers.push_back(number);
   }
   if (error == std::errc::permission_denied)
-    return base::fail(PERDURE_PERMISSION, object_of(process), "its descriptors may not be looked at",
+    return base::fail(PERDURE_PERMISSION, process_named(process), "its descriptors may not be looked at",
                       "be the same user, or have CAP_SYS_PTRACE");
-  if (error) return base::fail(PERDURE_NOT_FOUND, object_of(process), "there is no such process, or it has ended");
+  if (error) return base::fail(PERDURE_NOT_FOUND, process_named(process), "there is no such process, or it has ended");
   std::sort(numbers.begin(), numbers.end());
   return numbers;
 }
@@ -83,7 +83,7 @@ base::Status add(SeenFiles& seen, FileOrder& order, int number) {
   const std::string link = link_of(seen.process, number);
   if (text.empty() || link.empty()) return {};
   const auto info = parse_fd_info(text);
-  const std::string object = object_of(seen.process) + " descriptor " + std::to_string(number);
+  const std::string object = process_named(seen.process) + " descriptor " + std::to_string(number);
   if (!info) return base::fail(PERDURE_UNSUPPORTED, object, "what the kernel says of it is not understood: " + text);
   const auto place = order.find(number);
   if (!place && errno == EBADF) return {};
