@@ -1,70 +1,30 @@
 #include "process/proc_facts.hpp"
 
 #include <algorithm>
-#include <charconv>
+
+#include "process/fields_of_text.hpp"
+#include "process/memory_maps.hpp"
 
 namespace perdure::process {
-namespace {
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\n";
-  const auto begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
-/// Calls `take` with each line, without its end.
-template <class Take>
-void each_line(std::string_view text, Take take) {
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    take(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
-
-/// And each word of a line.
-template <class Take>
-void each_word(std::string_view text, Take take) {
-  for (text = trimmed(text); !text.empty(); text = trimmed(text)) {
-    const auto end = std::min(text.find_first_of(" \t\n"), text.size());
-    take(text.substr(0, end));
-    text.remove_prefix(end);
-  }
-}
-
-}  // namespace
 
 StatNumbers::StatNumbers(std::string_view text) {
   const auto name_end = text.rfind(')');
   if (name_end == std::string_view::npos) return;
-  each_word(text.substr(name_end + 1), [&](std::string_view word) {
-    std::int64_t value = 0;
-    std::uint64_t large = 0;
-    const char* end = word.data() + word.size();
-    if (std::from_chars(word.data(), end, large).ec == std::errc()) {
-      values_.push_back(large);
-    } else {
-      (void)std::from_chars(word.data(), end, value);  // below 0, or the letter of the state: 0
-      values_.push_back(static_cast<std::uint64_t>(value));
-    }
-  });
+  text = text.substr(name_end + 1);
+  for (const auto word : words_of(text.substr(0, text.find('\n')))) {
+    std::uint64_t value = 0;
+    std::int64_t below = 0;
+    if (!number_of(word, value) && number_of(word, below)) value = static_cast<std::uint64_t>(below);
+    values_.push_back(value);  // 0 for the letter of the state
+  }
 }
 
-std::string line_of(std::string_view text, std::string_view key) {
-  std::string found;
-  each_line(text, [&](std::string_view line) {
-    if (found.empty() && line.size() > key.size() && line.starts_with(key) && line[key.size()] == ':')
-      found = trimmed(line.substr(key.size() + 1));
-  });
-  return found;
-}
-
-std::uint64_t number_of(std::string_view text, std::string_view key, int base) {
-  const std::string line = line_of(text, key);
-  std::uint64_t value = 0;
-  (void)std::from_chars(line.data(), line.data() + line.size(), value, base);
-  return value;
+std::uint64_t first_number(std::string_view text, std::string_view key, int base) {
+  const auto value = value_of(text, key);
+  const auto words = value ? words_of(*value) : std::vector<std::string_view>();
+  std::uint64_t number = 0;
+  if (!words.empty()) (void)number_of(words[0], number, base);
+  return number;
 }
 
 std::vector<std::string> split_at_zeros(std::string_view text) {
@@ -83,10 +43,11 @@ std::map<std::uint64_t, std::vector<std::string>> parse_smaps_flags(std::string_
   each_line(text, [&](std::string_view line) {
     constexpr std::string_view kKey = "VmFlags:";
     if (line.starts_with(kKey)) {
-      each_word(line.substr(kKey.size()), [&](std::string_view flag) { all[begin].emplace_back(flag); });
+      for (const auto flag : words_of(line.substr(kKey.size()))) all[begin].emplace_back(flag);
     } else if (const auto map = parse_map(line)) {
       begin = map->begin;
     }
+    return true;
   });
   return all;
 }
@@ -94,12 +55,10 @@ std::map<std::uint64_t, std::vector<std::string>> parse_smaps_flags(std::string_
 std::map<std::uint64_t, std::string> parse_policies(std::string_view text) {
   std::map<std::uint64_t, std::string> all;
   each_line(text, [&](std::string_view line) {
+    const auto words = words_of(line);
     std::uint64_t begin = 0;
-    const auto read = std::from_chars(line.data(), line.data() + line.size(), begin, 16);
-    if (read.ec != std::errc()) return;
-    line.remove_prefix(static_cast<std::size_t>(read.ptr - line.data()));
-    line = trimmed(line);
-    all[begin] = line.substr(0, line.find_first_of(" \t"));
+    if (words.size() >= 2 && number_of(words[0], begin, 16)) all[begin] = words[1];
+    return true;
   });
   return all;
 }

@@ -2,12 +2,9 @@
 // What files of /proc say of a process. Pure; the texts are the kernel's.
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "process/memory_maps.hpp"
 
 namespace perdure::process {
 
@@ -24,10 +21,8 @@ class StatNumbers {
   std::vector<std::uint64_t> values_;
 };
 
-/// The line "KEY:" of a text like /proc/PID/status, without blanks around it; empty when there is none.
-std::string line_of(std::string_view text, std::string_view key);
-/// The number that it begins with, in this base; 0 when there is none.
-std::uint64_t number_of(std::string_view text, std::string_view key, int base = 10);
+/// The first number of the line "key:" of a text like /proc/PID/status; 0 when there is none.
+std::uint64_t first_number(std::string_view text, std::string_view key, int base = 10);
 /// Texts that end with zero bytes, as in cmdline.
 std::vector<std::string> split_at_zeros(std::string_view text);
 

@@ -27,7 +27,7 @@ namespace perdure::process {
 namespace {
 
 /// A reader's limit on the items of a record is some four million: each run is three.
-constexpr std::size_t kMostRuns = 500'000;
+constexpr std::size_t kMostPageRuns = 500'000;
 
 /// Of one process, while it is read.
 class Reading {
@@ -101,10 +101,10 @@ bool kernels_own(const MemoryMap& map) {
   return map.name == "[vdso]" || map.name == "[vvar]" || map.name == "[vvar_vclock]" || map.name == "[vsyscall]";
 }
 
-/// Memory that has an inode because it is shared, and no file that others could open.
-bool is_shared_memory(const MemoryMap& map) {
-  return map.name.starts_with("/dev/zero") || map.name.starts_with("/memfd:") || map.name.starts_with("/SYSV") ||
-         map.name.starts_with("/anon_hugepage");
+/// It has an inode because it is shared, or was a file, and no name by which it could be opened again.
+bool is_nameless(const MemoryMap& map) {
+  return map.name.ends_with(" (deleted)") || map.name.starts_with("/dev/zero") || map.name.starts_with("/memfd:") ||
+         map.name.starts_with("/SYSV") || map.name.starts_with("/anon_hugepage");
 }
 
 base::Status Reading::take(const MemoryMap& map, MapImage& taken) {
@@ -113,21 +113,18 @@ base::Status Reading::take(const MemoryMap& map, MapImage& taken) {
   taken.protection = static_cast<std::uint32_t>((map.readable ? PROT_READ : 0) | (map.writable ? PROT_WRITE : 0) |
                                                 (map.executable ? PROT_EXEC : 0));
   taken.shared = map.shared;
-  if (!map.is_file() || (is_shared_memory(map) && !map.shared)) {  // what it has of it is its own then
+  if (!map.is_file() || (is_nameless(map) && !map.shared)) {  // what it has of it is its own then
     taken.name = map.is_file() ? "" : map.name;
     return {};
   }
   taken.offset = map.offset;
   const std::pair key{std::uint64_t{map.device_major} << 32 | map.device_minor, map.inode};
-  if (is_shared_memory(map)) {
+  if (is_nameless(map)) {
     taken.name = map.name;
     taken.object = objects_.try_emplace(key, objects_.size() + 1).first->second;
     image_.objects.resize(objects_.size());
     return {};
   }
-  if (map.name.ends_with(" (deleted)"))
-    return base::fail(PERDURE_UNSUPPORTED, object(), "its mapped file '" + map.name + "' was deleted",
-                      "programs and libraries that were replaced while it runs cannot be captured");
   const auto [known, is_new] = files_.try_emplace(key, image_.files.size() + 1);
   taken.file = known->second;
   if (is_new) {
@@ -166,7 +163,8 @@ base::Status Reading::read_files(const DescriptorChoices& choices) {
   image_.open_files = std::move(read.files);
   notes_.insert(notes_.end(), read.notes.begin(), read.notes.end());
   for (const Descriptor& descriptor : image_.open_files.descriptors) {
-    if (!std::holds_alternative<MemoryFile>(image_.open_files.files[descriptor.file].what)) continue;
+    const auto& what = image_.open_files.files[descriptor.file].what;
+    if (!std::holds_alternative<MemoryFile>(what) && !std::holds_alternative<UnlinkedFile>(what)) continue;
     struct stat status {};
     const std::string path = "/proc/" + std::to_string(thread_) + "/fd/" + std::to_string(descriptor.number);
     if (::stat(path.c_str(), &status) != 0) continue;
@@ -187,7 +185,7 @@ base::Status Reading::read_pages() {
     const MapImage& taken = image_.maps[image++];
     if (map.shared && taken.object == 0) continue;  // a file's, which has them
     if (map.shared && image_.objects[taken.object - 1].descriptor >= 0) continue;
-    if (!map.shared && is_shared_memory(map)) {  // it may be the file's, which nobody brings back
+    if (!map.shared && is_nameless(map)) {  // it may be the file's, which nobody brings back
       runs.push_back({map.begin, map.bytes() / kPageBytes});
       continue;
     }
@@ -195,7 +193,7 @@ base::Status Reading::read_pages() {
     if (!pages) return base::fail(pages.error());
     runs.insert(runs.end(), pages->begin(), pages->end());
   }
-  runs = join_near_runs(std::move(runs), maps_, kMostRuns);
+  runs = join_near_runs(std::move(runs), maps_, kMostPageRuns);
   PERDURE_TRY(image_.pages, pages_by_node(tracee_.process(), runs, count_nodes()));
   return {};
 }
@@ -227,7 +225,7 @@ base::Status Reading::read_layout(Scratch& scratch) {
 // Only what it does something about is asked for.
 base::Status Reading::read_signals(Scratch& scratch) {
   const std::string status = text("status");
-  const std::uint64_t changed = number_of(status, "SigCgt", 16) | number_of(status, "SigIgn", 16);
+  const std::uint64_t changed = first_number(status, "SigCgt", 16) | first_number(status, "SigIgn", 16);
   for (std::uint32_t signal = 1; signal <= 64; ++signal) {
     if ((changed >> (signal - 1) & 1) == 0) continue;
     PERDURE_TRY(const auto asked, scratch.ask({SYS_rt_sigaction, signal, 0, scratch.address(), 8}));
@@ -255,10 +253,10 @@ base::Status Reading::read_timers(Scratch& scratch) {
 
 base::Status Reading::read_switches(Scratch& scratch) {
   const std::string status = text("status");
-  image_.user = static_cast<std::uint32_t>(number_of(status, "Uid"));
-  image_.group = static_cast<std::uint32_t>(number_of(status, "Gid"));
-  image_.file_mask = static_cast<std::uint32_t>(number_of(status, "Umask", 8));
-  image_.no_new_privileges = number_of(status, "NoNewPrivs") != 0;
+  image_.user = static_cast<std::uint32_t>(first_number(status, "Uid"));
+  image_.group = static_cast<std::uint32_t>(first_number(status, "Gid"));
+  image_.file_mask = static_cast<std::uint32_t>(first_number(status, "Umask", 8));
+  image_.no_new_privileges = first_number(status, "NoNewPrivs") != 0;
   image_.personality = static_cast<std::uint32_t>(std::strtoul(text("personality").c_str(), nullptr, 16));
   const auto asked = [&](std::uint64_t what) -> base::Result<bool> {
     PERDURE_TRY(const auto answer, scratch.ask({SYS_prctl, what, 0, 0, 0, 0}));

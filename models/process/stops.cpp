@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "process/memory_maps.hpp"
+#include "process/proc_facts.hpp"
 #include "process/proc_text.hpp"
 #include "process/remote_memory.hpp"
 
@@ -24,11 +25,8 @@ constexpr std::size_t kSignalSetBytes = 8;
 /// ended is left to be asked for.
 bool end_is_ours(pid_t thread) {
   const std::string text = proc_text("/proc/" + std::to_string(thread) + "/status");
-  const auto number = [&](const char* key) {
-    const auto at = text.find(key);
-    return at == std::string::npos ? 0 : std::atoi(text.c_str() + at + std::strlen(key));
-  };
-  return number("\nTgid:") != number("\nPid:") || number("\nPPid:") != ::getpid();
+  return first_number(text, "Tgid") != first_number(text, "Pid") ||
+         first_number(text, "PPid") != static_cast<std::uint64_t>(::getpid());
 }
 
 /// To the next stop at a call: where it begins one, or where it has ended. A SIGSTOP that comes meanwhile is the

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "process/proc_facts.hpp"
 #include "process/proc_text.hpp"
 #include "process/stops.hpp"
 
@@ -40,8 +41,7 @@ bool has_ended(pid_t process, pid_t thread) {
 
 pid_t tracer_of(pid_t thread) {
   const std::string text = proc_text("/proc/" + std::to_string(thread) + "/status");
-  const auto at = text.find("TracerPid:");
-  return at == std::string::npos ? 0 : static_cast<pid_t>(std::atoi(text.c_str() + at + 10));
+  return static_cast<pid_t>(first_number(text, "TracerPid"));
 }
 
 base::Result<std::vector<pid_t>> list_threads(pid_t process) {

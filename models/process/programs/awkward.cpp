@@ -126,7 +126,7 @@ void on_alarm(int) {
   const bool on_it = &here >= other_stack && &here < other_stack + sizeof other_stack;
   judge(on_it, 30);
   errno = EDOM;
-  ++alarms;
+  alarms = alarms + 1;
   nested = 1;
   volatile double x = 2;
   for (int i = 0; i < 2000; ++i) x = std::sqrt(x) * 1.4142135623730951;
@@ -220,8 +220,8 @@ Result suspends() {
 Result registers() {
   const unsigned usual = _mm_getcsr();
   _mm_setcsr((usual & ~0x6000U) | 0x2000U);  // towards minus infinity
-  typedef double Vector __attribute__((vector_size(32)));
-  Vector a = {1, 2, 3, 4}, b = {0.1, 0.2, 0.3, 0.4}, c = {5, 6, 7, 8}, d = {1e-3, 1e-4, 1e-5, 1e-6};
+  typedef double Vector __attribute__((vector_size(16)));
+  Vector a = {1, 2}, b = {0.1, 0.2}, c = {5, 6}, d = {1e-3, 1e-4};
   for (int i = 0; i < 30'000'000; ++i) {
     a = a * 0.999999 + b;
     b = b * 1.0000001 + d;
@@ -232,7 +232,7 @@ Result registers() {
   judge((_mm_getcsr() & 0x6000U) == 0x2000U, 60);
   _mm_setcsr(usual);
   Result sum = 0;
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 2; ++i) {
     std::uint64_t bits = 0;
     const double x = a[i] + b[i] + c[i] + d[i];
     std::memcpy(&bits, &x, sizeof bits);
