@@ -12,6 +12,7 @@
 #include "base/fields.hpp"
 #include "base/result.hpp"
 #include "process/descriptors.hpp"
+#include "process/posix_timers.hpp"
 
 namespace perdure::process {
 
@@ -23,10 +24,11 @@ inline constexpr std::uint32_t kImageFormat = 1;              ///< goes up with 
 struct SystemImage {
   std::string architecture;                    ///< as uname says
   std::string release;                         ///< of the kernel
+  std::vector<std::string> instructions;       ///< sets of them that the processor has, as /proc/cpuinfo names them
   std::uint64_t processor_state = 0;           ///< parts of a thread's extended registers that the system keeps (XCR0)
   std::array<std::uint64_t, 2> vdso{};         ///< hash of the kernel's own pages in the process
   std::uint64_t vdso_begin = 0, vdso_end = 0;  ///< with what belongs to them (vvar)
-  PERDURE_FIELDS(architecture, release, processor_state, vdso, vdso_begin, vdso_end)
+  PERDURE_FIELDS(architecture, release, instructions, processor_state, vdso, vdso_begin, vdso_end)
   std::string wrong() const;
 };
 
@@ -145,6 +147,7 @@ struct ProcessImage {
   SystemImage system;
   std::int32_t number = 0;  ///< of the process
   std::uint32_t user = 0, group = 0;
+  bool leads_session = false;
   std::vector<std::string> arguments;  ///< for people
   std::string directory;               ///< it works in
   std::uint32_t file_mask = 0;         ///< umask
@@ -160,12 +163,13 @@ struct ProcessImage {
   std::vector<std::vector<std::byte>> pending_signals;  ///< of the process, siginfo of each
   std::vector<Limit> limits;
   std::vector<IntervalTimer> timers;
+  std::vector<PosixTimer> posix_timers;
   OpenFiles open_files;
   std::vector<ThreadImage> threads;  ///< the first one is the process's own
   std::uint64_t page_bytes() const;
-  PERDURE_FIELDS(format, system, number, user, group, arguments, directory, file_mask, personality, dumpable,
-                 reaps_orphans, no_huge_pages, no_new_privileges, program, layout, files, objects, maps, pages, actions,
-                 pending_signals, limits, timers, open_files, threads)
+  PERDURE_FIELDS(format, system, number, user, group, leads_session, arguments, directory, file_mask, personality,
+                 dumpable, reaps_orphans, no_huge_pages, no_new_privileges, program, layout, files, objects, maps,
+                 pages, actions, pending_signals, limits, timers, posix_timers, open_files, threads)
   std::string wrong() const;
 };
 

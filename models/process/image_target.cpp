@@ -100,6 +100,7 @@ void add_operations(const ProcessImage& image, Operations& operations) {
   const std::string& directory = image.directory;
   const auto path = operations.keep(base::as_bytes(std::string_view(directory.c_str(), directory.size() + 1)));
   operations.add({SYS_chdir, path}, "go to its directory '" + directory + "'");
+  if (image.leads_session) operations.add({SYS_setsid}, "begin a session");
   operations.add({SYS_umask, image.file_mask}, "set its umask");
   if (image.no_huge_pages) operations.add({SYS_prctl, PR_SET_THP_DISABLE, 1, 0, 0, 0}, "do without huge pages");
   if (image.reaps_orphans) operations.add({SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0}, "have it reap orphans");

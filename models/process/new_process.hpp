@@ -61,6 +61,8 @@ class NewProcess {
   base::Status set_schedule(const ThreadImage& thread);
   base::Status queue_signals(pid_t thread, const std::vector<std::vector<std::byte>>& signals, bool of_thread);
   base::Status set_process();
+  base::Status make_timer(const PosixTimer& timer);
+  base::Status make_timers();
   base::Status leave_foothold();
   base::Status settle(const ThreadImage& thread);
 

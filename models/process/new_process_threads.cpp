@@ -190,10 +190,7 @@ base::Status NewProcess::set_thread(const ThreadImage& thread) {
 
 base::Status NewProcess::set_process() {
   PERDURE_CHECK(queue_signals(process_, image_->pending_signals, false));
-  for (const IntervalTimer& timer : image_->timers) {
-    PERDURE_TRY(const auto at, put(bytes_of(timer.value)));
-    PERDURE_CHECK(ask({SYS_setitimer, timer.which, at, 0}, "set a timer of"));
-  }
+  PERDURE_CHECK(make_timers());
   for (const Limit& limit : image_->limits) {
     const rlimit wanted{limit.now, limit.most};
     if (::prlimit(process_, static_cast<__rlimit_resource>(limit.resource), &wanted, nullptr) == 0) continue;
@@ -210,6 +207,7 @@ base::Status NewProcess::set_process() {
 // By the instruction of the kernel's own page, which stays.
 base::Status NewProcess::leave_foothold() {
   PERDURE_TRY(instruction_, find_call_instruction_of(process_));
+  if (!image_->dumpable) PERDURE_CHECK(ask({SYS_prctl, PR_SET_DUMPABLE, 0}, "keep from dumps"));
   PERDURE_CHECK(ask({SYS_munmap, foothold_, 16 * kPageBytes}, "take the foothold away from"));
   return {};
 }

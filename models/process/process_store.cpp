@@ -2,11 +2,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "comm/communicator.hpp"
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
 #include "process/image_source.hpp"
 #include "process/image_target.hpp"
+#include "process/proc_text.hpp"
 
 namespace perdure::process {
 namespace {
@@ -67,6 +70,13 @@ base::Status check(const ProcessImage& image) {
   if (image.user != ::geteuid())
     return base::fail(PERDURE_PERMISSION, object, "it is of user " + std::to_string(image.user),
                       "only that user can resume it");
+  const auto here = instruction_sets(proc_text("/proc/cpuinfo"));
+  std::string missing;
+  for (const auto& set : image.system.instructions)
+    if (!std::binary_search(here.begin(), here.end(), set)) missing += (missing.empty() ? "" : ", ") + set;
+  if (!missing.empty())
+    return base::fail(PERDURE_UNSUPPORTED, object, "its processor had instructions that this one lacks: " + missing,
+                      "resume it on a processor that has them: the program chose its code by them");
   return {};
 }
 

@@ -45,7 +45,7 @@ class Reading {
     PERDURE_TRY(auto scratch, Scratch::of(tracee_, thread_, maps_));
     PERDURE_CHECK(read_layout(scratch));
     PERDURE_CHECK(read_signals(scratch));
-    PERDURE_CHECK(read_timers(scratch));
+    PERDURE_CHECK(read_clocks(scratch));
     PERDURE_CHECK(read_switches(scratch));
     PERDURE_CHECK(read_limits());
     return read_system();
@@ -65,7 +65,7 @@ class Reading {
   base::Status read_pages();
   base::Status read_layout(Scratch& scratch);
   base::Status read_signals(Scratch& scratch);
-  base::Status read_timers(Scratch& scratch);
+  base::Status read_clocks(Scratch& scratch);
   base::Status read_switches(Scratch& scratch);
   base::Status read_limits();
   base::Status read_system();
@@ -238,7 +238,7 @@ base::Status Reading::read_signals(Scratch& scratch) {
   return {};
 }
 
-base::Status Reading::read_timers(Scratch& scratch) {
+base::Status Reading::read_clocks(Scratch& scratch) {
   for (std::uint32_t which = 0; which < 3; ++which) {
     PERDURE_TRY(const auto asked, scratch.ask({SYS_getitimer, which, scratch.address()}));
     if (asked < 0) return refused("ask for its timers", asked);
@@ -248,6 +248,7 @@ base::Status Reading::read_timers(Scratch& scratch) {
     if (timer.value[2] == 0 && timer.value[3] == 0) timer.value[2] = timer.value[0], timer.value[3] = timer.value[1];
     if (timer.value[2] != 0 || timer.value[3] != 0) image_.timers.push_back(timer);
   }
+  PERDURE_TRY(image_.posix_timers, read_timers(text("timers"), scratch, object()));
   return {};
 }
 
@@ -287,6 +288,8 @@ base::Status Reading::read_system() {
   image_.number = tracee_.process();
   image_.system.architecture = system.machine;
   image_.system.release = system.release;
+  image_.system.instructions = instruction_sets(proc_text("/proc/cpuinfo"));
+  image_.leads_session = StatNumbers(text("stat")).value(6) == static_cast<std::uint64_t>(image_.number);
   image_.system.processor_state = kept_parts(image_.threads.front().extended_registers);
   for (const MemoryMap& map : maps_) {
     if (map.name != "[vdso]") continue;

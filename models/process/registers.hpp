@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/bytes.hpp"
 
@@ -32,6 +34,8 @@ Registers with_stack(Registers registers, std::uint64_t stack);
 std::uint64_t kept_parts(base::ConstByteSpan extended);
 /// Names of those parts that people know: "AVX-512".
 std::string part_names(std::uint64_t parts);
+/// Of what /proc/cpuinfo says: sets of instructions that programs choose their code by, ascending.
+std::vector<std::string> instruction_sets(std::string_view cpuinfo);
 /// Machine code that carries out a system call, and nothing else.
 base::ConstByteSpan call_instruction();
 /// What the call came to: below 0 an error number.

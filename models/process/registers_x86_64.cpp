@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "process/fields_of_text.hpp"
 #include "process/registers.hpp"
 
 namespace perdure::process {
@@ -62,6 +63,21 @@ std::string part_names(std::uint64_t parts) {
   }
   if (parts != 0) names += std::string(names.empty() ? "" : ", ") + "parts " + std::to_string(parts);
   return names;
+}
+
+std::vector<std::string> instruction_sets(std::string_view cpuinfo) {
+  constexpr std::array<std::string_view, 24> kOne = {"abm",     "adx",    "aes",    "avx",      "avx2",   "bmi1",
+                                                     "bmi2",    "f16c",   "fma",    "fsgsbase", "gfni",   "movbe",
+                                                     "movdiri", "pku",    "pni",    "popcnt",   "rdrand", "rdseed",
+                                                     "sha_ni",  "sse4_1", "sse4_2", "ssse3",    "vaes",   "vpclmulqdq"};
+  const auto flags = value_of(cpuinfo, "flags\t");
+  std::vector<std::string> sets;
+  for (const auto flag : flags ? words_of(*flags) : std::vector<std::string_view>())
+    if (flag.starts_with("avx512") || flag.starts_with("amx_") || flag.starts_with("avx_") ||
+        std::find(kOne.begin(), kOne.end(), flag) != kOne.end())
+      sets.emplace_back(flag);
+  std::sort(sets.begin(), sets.end());
+  return sets;
 }
 
 base::ConstByteSpan call_instruction() {

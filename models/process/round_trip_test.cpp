@@ -18,8 +18,8 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::array kPrograms = {"crowd",   "grows",     "handlers", "hands_on", "mappings", "numbers",
-                                  "pending", "registers", "suspends", "throws",   "views",    "waits"};
+constexpr std::array kPrograms = {"crowd",     "grows",    "handlers", "hands_on", "mappings", "numbers", "pending",
+                                  "registers", "suspends", "throws",   "timers",   "views",    "waits"};
 
 std::vector<std::string> command(const std::string& name) { return {PERDURE_AWKWARD, name}; }
 

@@ -388,11 +388,41 @@ Result numbers() {
   return held;
 }
 
+/// Timers of timer_create, which the C library knows by the kernel's numbers; one of them was taken back.
+std::atomic<int> ticks{0}, thread_ticks{0};
+Result timers() {
+  struct sigaction action = {};
+  action.sa_sigaction = [](int, siginfo_t* information, void*) { ticks += information->si_value.sival_int; };
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  judge(sigaction(SIGRTMIN + 3, &action, nullptr) == 0, 130);
+  sigevent event{};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = SIGRTMIN + 3;
+  event.sigev_value.sival_int = 1;
+  timer_t first{}, gone{}, often{}, by_thread{};
+  judge(timer_create(CLOCK_MONOTONIC, &event, &first) == 0 && timer_create(CLOCK_REALTIME, &event, &gone) == 0, 131);
+  judge(timer_create(CLOCK_MONOTONIC, &event, &often) == 0 && timer_delete(gone) == 0, 132);
+  event.sigev_notify = SIGEV_THREAD;
+  event.sigev_notify_function = [](sigval) { ++thread_ticks; };
+  judge(timer_create(CLOCK_MONOTONIC, &event, &by_thread) == 0, 133);
+  const itimerspec each{{0, 2'000'000}, {0, 2'000'000}};
+  judge(timer_settime(often, 0, &each, nullptr) == 0 && timer_settime(by_thread, 0, &each, nullptr) == 0, 134);
+  while (ticks < 60 || thread_ticks < 40) pause_ms(1);
+  const itimerspec never{}, long_one{{0, 0}, {1000, 0}};
+  itimerspec left{};
+  judge(timer_settime(often, 0, &never, nullptr) == 0 && timer_settime(by_thread, 0, &never, nullptr) == 0, 135);
+  judge(timer_settime(first, 0, &long_one, nullptr) == 0 && timer_gettime(first, &left) == 0, 136);
+  judge(left.it_value.tv_sec >= 900, 137);
+  judge(timer_delete(first) == 0 && timer_delete(often) == 0 && timer_delete(by_thread) == 0, 138);
+  return 1;
+}
+
 const std::map<std::string, Result (*)()>& programs() {
   static const std::map<std::string, Result (*)()> all = {
       {"crowd", crowd},       {"grows", grows},     {"handlers", handlers}, {"hands_on", hands_on},
       {"mappings", mappings}, {"numbers", numbers}, {"pending", pending},   {"registers", registers},
-      {"suspends", suspends}, {"throws", throws},   {"views", views},       {"waits", waits}};
+      {"suspends", suspends}, {"throws", throws},   {"timers", timers},     {"views", views},
+      {"waits", waits}};
   return all;
 }
 

@@ -1,0 +1,34 @@
+#pragma once
+// Timers of timer_create, as an image has them.
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fields.hpp"
+#include "base/result.hpp"
+
+namespace perdure::process {
+
+class Scratch;
+
+struct PosixTimer {
+  std::int32_t id = 0;  ///< the kernel's, which the C library keeps
+  std::int32_t clock = 0;
+  std::int32_t notify = 0;  ///< SIGEV_SIGNAL, SIGEV_NONE, SIGEV_THREAD_ID
+  std::int32_t signal = 0;
+  std::uint64_t value = 0;                ///< that the signal carries
+  std::int32_t thread = 0;                ///< that gets it, with SIGEV_THREAD_ID
+  std::array<std::int64_t, 4> setting{};  ///< interval in s and ns, time left in s and ns; 0 left: it does not run
+  friend bool operator==(const PosixTimer&, const PosixTimer&) = default;
+  PERDURE_FIELDS(id, clock, notify, signal, value, thread, setting)
+  std::string wrong() const;
+};
+
+/// What /proc/PID/timers says, ascending by id; `setting` is not there. Nothing when it is not understood. Pure.
+std::optional<std::vector<PosixTimer>> parse_timers(std::string_view text);
+/// Of a process that stands still: `text` is its file. What is left the thread asks for itself.
+base::Result<std::vector<PosixTimer>> read_timers(std::string_view text, Scratch& scratch, const std::string& object);
+
+}  // namespace perdure::process
