@@ -72,6 +72,7 @@ class Program {
 struct CapturedImage {
   std::vector<segment::RegionEntry> entries;
   std::vector<std::byte> bytes;
+  ProcessImage image;
 };
 
 inline base::Result<CapturedImage> capture_to_memory(pid_t process) {
@@ -79,7 +80,7 @@ inline base::Result<CapturedImage> capture_to_memory(pid_t process) {
   PERDURE_TRY(const auto read, read_image(tracee));
   ImageSource source(process, read.image);
   PERDURE_TRY(const auto described, source.describe());
-  CapturedImage captured{described.entries, {}};
+  CapturedImage captured{described.entries, {}, read.image};
   captured.bytes.reserve(described.bytes);
   PERDURE_CHECK(source.read({0, described.bytes}, [&](base::ConstByteSpan part) {
     captured.bytes.insert(captured.bytes.end(), part.begin(), part.end());

@@ -64,6 +64,16 @@ base::Error cannot_begin(const ProcessImage& image, int error) {
   return base::errno_error(error, "make it", object);
 }
 
+/// Of one that is about to end, or that is none of ours.
+void reap(pid_t thread) {
+  for (;;) {
+    int status = 0;
+    const pid_t told = ::waitpid(thread, &status, __WALL);
+    if (told < 0 && errno == EINTR) continue;
+    if (told != thread || WIFEXITED(status) || WIFSIGNALED(status)) return;
+  }
+}
+
 }  // namespace
 
 std::uint64_t find_gap(std::vector<std::pair<std::uint64_t, std::uint64_t>> taken, std::uint64_t least,
@@ -129,11 +139,13 @@ NewProcess::NewProcess(NewProcess&& other) noexcept
       instruction_(other.instruction_),
       foothold_(other.foothold_) {}
 
+// The tracer is told of the end of each thread, and the process has not ended before it was told of all.
 NewProcess::~NewProcess() {
   if (process_ <= 0) return;
   ::kill(process_, SIGKILL);
-  while (::waitpid(process_, nullptr, __WALL) < 0 && errno == EINTR) {
-  }
+  for (const ThreadImage& thread : image_->threads)
+    if (thread.number != process_) reap(thread.number);
+  reap(process_);
 }
 
 base::Status NewProcess::write(std::uint64_t address, base::ConstByteSpan bytes) {

@@ -1,6 +1,8 @@
 // Programs that are in the middle of something are captured, killed, and made again: they end as if nothing had been.
 #include <gmock/gmock.h>
+#include <linux/sched.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 #include <fstream>
@@ -114,6 +116,54 @@ TEST(RoundTripsOfAProgram, WaitForItsNumber) {
   EXPECT_EQ(refused.error().code, PERDURE_EXISTS);
   EXPECT_THAT(refused.error().text(), HasSubstr("its number is taken, by 'awkward'"));
   EXPECT_EQ(middle.program.end(), 0) << "the one that lives has noticed it";
+}
+
+/// A process that has this number until it goes out of scope.
+class Squatter {
+ public:
+  explicit Squatter(pid_t number) {
+    clone_args arguments{};
+    arguments.exit_signal = SIGCHLD;
+    arguments.set_tid = reinterpret_cast<std::uint64_t>(&number);
+    arguments.set_tid_size = 1;
+    process_ = static_cast<pid_t>(::syscall(SYS_clone3, &arguments, sizeof arguments));
+    if (process_ == 0)
+      for (;;) ::pause();
+  }
+  ~Squatter() {
+    if (process_ <= 0) return;
+    ::kill(process_, SIGKILL);
+    ::waitpid(process_, nullptr, 0);
+  }
+  Squatter(const Squatter&) = delete;
+  Squatter& operator=(const Squatter&) = delete;
+  bool lives() const { return process_ > 0; }
+
+ private:
+  pid_t process_ = 0;
+};
+
+TEST(RoundTripsOfAProgram, WaitForTheNumbersOfItsThreads) {
+  InTheMiddle middle("throws");
+  const pid_t number = middle.program.process();
+  pid_t taken = 0;
+  const auto captured = capture_to_memory(number);
+  ASSERT_TRUE(captured) << captured.error().text();
+  for (const auto& thread : captured->image.threads) taken = std::max(taken, thread.number);
+  ASSERT_NE(taken, number);
+  ::kill(number, SIGKILL);
+  EXPECT_EQ(middle.program.end(), -SIGKILL);
+  const Squatter squatter(taken);
+  if (!squatter.lives()) GTEST_SKIP() << "numbers cannot be chosen here, or somebody was quicker";
+  {
+    ImageTarget target([](ProcessImage&, Operations&) { return base::Status(); });
+    ASSERT_TRUE(write_to(target, *captured, 1 << 20));
+    const auto refused = target.finish();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, PERDURE_EXISTS) << refused.error().text();
+    EXPECT_THAT(refused.error().text(), HasSubstr("make thread " + std::to_string(taken)));
+  }
+  EXPECT_NE(::kill(number, 0), 0) << "its other threads are gone, too";
 }
 
 TEST(RoundTripsOfAProgram, LeaveNothingWhenTheyEndBefore) {
