@@ -137,14 +137,14 @@ NewProcess::NewProcess(NewProcess&& other) noexcept
       process_(std::exchange(other.process_, 0)),
       registers_(other.registers_),
       instruction_(other.instruction_),
-      foothold_(other.foothold_) {}
+      foothold_(other.foothold_),
+      made_threads_(std::move(other.made_threads_)) {}
 
 // The tracer is told of the end of each thread, and the process has not ended before it was told of all.
 NewProcess::~NewProcess() {
   if (process_ <= 0) return;
   ::kill(process_, SIGKILL);
-  for (const ThreadImage& thread : image_->threads)
-    if (thread.number != process_) reap(thread.number);
+  for (const pid_t thread : made_threads_) reap(thread);
   reap(process_);
 }
 

@@ -71,6 +71,7 @@ class NewProcess {
   Registers registers_{};          // of the child when it stood still
   std::uint64_t instruction_ = 0;  // carries out system calls
   std::uint64_t foothold_ = 0;     // the only memory that is ours
+  std::vector<pid_t> made_threads_;
 };
 
 }  // namespace perdure::process

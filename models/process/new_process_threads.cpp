@@ -117,6 +117,7 @@ base::Status NewProcess::make_threads() {
     PERDURE_TRY(const auto at, put(bytes_of(arguments)));
     PERDURE_TRY(const auto made,
                 ask({SYS_clone3, at, sizeof arguments}, "make thread " + std::to_string(thread.number) + " of"));
+    made_threads_.push_back(static_cast<pid_t>(made));
     if (made != thread.number || !wait_for_stop(thread.number))
       return base::fail(PERDURE_INTERNAL, "thread " + std::to_string(thread.number), "it did not begin");
   }

@@ -5,6 +5,8 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -126,7 +128,12 @@ class Squatter {
     arguments.exit_signal = SIGCHLD;
     arguments.set_tid = reinterpret_cast<std::uint64_t>(&number);
     arguments.set_tid_size = 1;
-    process_ = static_cast<pid_t>(::syscall(SYS_clone3, &arguments, sizeof arguments));
+    // The kernel may give back numbers of threads a moment after the end of the process was told.
+    for (int tries = 0; tries < 100; ++tries) {
+      process_ = static_cast<pid_t>(::syscall(SYS_clone3, &arguments, sizeof arguments));
+      if (process_ >= 0 || errno != EEXIST) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
     if (process_ == 0)
       for (;;) ::pause();
   }
@@ -154,7 +161,8 @@ TEST(RoundTripsOfAProgram, WaitForTheNumbersOfItsThreads) {
   ::kill(number, SIGKILL);
   EXPECT_EQ(middle.program.end(), -SIGKILL);
   const Squatter squatter(taken);
-  if (!squatter.lives()) GTEST_SKIP() << "numbers cannot be chosen here, or somebody was quicker";
+  if (!squatter.lives())
+    GTEST_SKIP() << std::strerror(errno) << ": numbers cannot be chosen here, or somebody was quicker";
   {
     ImageTarget target([](ProcessImage&, Operations&) { return base::Status(); });
     ASSERT_TRUE(write_to(target, *captured, 1 << 20));
