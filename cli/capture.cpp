@@ -3,12 +3,12 @@
 #include <signal.h>
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 
 #include "base/bytes.hpp"
 #include "base/json.hpp"
 #include "cli/arguments.hpp"
 #include "cli/libraries.hpp"
+#include "cli/process_arguments.hpp"
 #include "cli/progress.hpp"
 #include "cli/verb.hpp"
 #include "os/system.hpp"
@@ -27,18 +27,9 @@ struct CaptureArguments {
 constexpr std::string_view kDescriptor = "fd:";
 
 std::string descriptor(const std::string& text) {
-  if (text.starts_with(kDescriptor) && whole_number(text.substr(kDescriptor.size())).empty()) return "";
+  const std::string number = text.substr(std::min(text.size(), kDescriptor.size()));
+  if (text.starts_with(kDescriptor) && whole_number(number).empty() && number.size() < 10) return "";
   return "'" + text + "' is not of the form fd:7";
-}
-
-/// What the program is called, as a name of a checkpoint.
-std::string name_of(pid_t process) {
-  std::error_code error;
-  const auto program = std::filesystem::read_symlink("/proc/" + std::to_string(process) + "/exe", error);
-  std::string name = error ? "process" : program.filename().string();
-  for (char& c : name)
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '_' && c != '.') c = '-';
-  return name;
 }
 
 base::Json report_json(const CaptureArguments& asked, const process::CaptureReport& report) {
@@ -90,7 +81,7 @@ base::Result<process::CaptureReport> capture_and_store(const CaptureArguments& a
 }
 
 int capture(CaptureArguments asked, Terminal& terminal) {
-  if (asked.name.empty()) asked.name = name_of(static_cast<pid_t>(asked.process));
+  if (asked.name.empty()) asked.name = name_of_process(static_cast<pid_t>(asked.process));
   const std::uint64_t begun = os::monotonic_ns();
   const auto done = capture_and_store(asked, terminal);
   if (!done) return report(terminal, done.error());
@@ -118,7 +109,7 @@ Action enrol_capture(CLI::App& app) {
   app.add_option("PID", arguments->process, "number of the process; all of its threads are captured")
       ->required()
       ->check(whole_number)
-      ->check(positive);
+      ->check(process_number);
   app.add_option("--name", arguments->name, "of the checkpoint; by default that of the program's file");
   app.add_option("--store", arguments->store, "the store; by default the configured one (store.path)");
   auto* stop = app.add_flag("--stop", arguments->stop, "end it once the image is in the store");
