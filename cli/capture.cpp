@@ -61,10 +61,14 @@ base::Status wait_stored(process::ProcessStore& store, const std::string& name, 
 }
 
 base::Result<process::CaptureReport> capture_and_store(const CaptureArguments& asked, Terminal& terminal) {
+  const auto process = static_cast<pid_t>(asked.process);
+  process::Guard::Wanted wanted{process, {}, asked.hash};
+  for (const auto& dropped : asked.without) wanted.left_out.push_back(std::atoi(dropped.c_str() + kDescriptor.size()));
+  // What cannot be captured leaves nothing in the store, either.
+  PERDURE_CHECK(process::look_for_obstacles(process, {wanted.left_out.begin(), wanted.left_out.end()}));
   std::vector<std::string> settings = terminal.settings;
   if (!asked.store.empty()) settings.push_back("store.path=" + asked.store);
   PERDURE_TRY(auto store, process::ProcessStore::open(settings));
-  const auto process = static_cast<pid_t>(asked.process);
   // What is stopped for good stands still until nothing of it can be lost.
   const auto then = [&](const process::CaptureReport& report) -> base::Status {
     if (!asked.stop) return {};
@@ -72,8 +76,6 @@ base::Result<process::CaptureReport> capture_and_store(const CaptureArguments& a
     if (::kill(process, SIGKILL) == 0) return {};
     return base::fail(base::errno_error(errno, "end it", "process " + std::to_string(process)));
   };
-  process::Guard::Wanted wanted{process, {}, asked.hash};
-  for (const auto& dropped : asked.without) wanted.left_out.push_back(std::atoi(dropped.c_str() + kDescriptor.size()));
   PERDURE_TRY(const auto report, store.capture(wanted, asked.name, then));
   if (!asked.stop) PERDURE_CHECK(wait_stored(store, asked.name, report, terminal));
   PERDURE_CHECK(store.close());

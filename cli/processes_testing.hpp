@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <set>
 #include <sstream>
 
@@ -43,12 +42,13 @@ class Orphans {
     }
     return found;
   }
-  /// Until all but `known` have ended; how the last one did, as wait() says.
-  static std::optional<int> wait_for_others(const std::set<pid_t>& known) {
-    std::optional<int> status;
+  /// Until all but `known` have ended; how many of them were killed.
+  static int wait_for_others(const std::set<pid_t>& known) {
+    int killed = 0;
     for (const pid_t process : all())
-      if (int how = 0; !known.contains(process) && ::waitpid(process, &how, 0) == process) status = how;
-    return status;
+      if (int how = 0; !known.contains(process) && ::waitpid(process, &how, 0) == process)
+        killed += WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL ? 1 : 0;
+    return killed;
   }
 };
 
@@ -161,7 +161,8 @@ inline std::string view_of(pid_t process) {
   for (const auto& entry : std::filesystem::directory_iterator(root + "task")) {
     std::istringstream status(content_of(entry.path() / "status"));
     for (std::string line; std::getline(status, line);)
-      for (const char* kept : {"Name", "Pid", "PPid", "TracerPid", "Sig", "Shd", "Threads", "Cpus_allowed:", "Seccomp"})
+      for (const char* kept : {"Name", "Pid", "PPid", "TracerPid", "SigPnd", "SigBlk", "SigIgn", "SigCgt", "ShdPnd",
+                               "Threads", "Cpus_allowed:", "Seccomp"})
         if (line.starts_with(kept)) lines.insert(entry.path().filename().string() + " " + line);
   }
   std::string all;
