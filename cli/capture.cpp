@@ -1,6 +1,7 @@
 // perdure capture: a checkpoint of a running program from outside.
 #include <fmt/format.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 
@@ -23,14 +24,6 @@ struct CaptureArguments {
   std::vector<std::string> without;
   bool stop = false, json = false, hash = false;
 };
-
-constexpr std::string_view kDescriptor = "fd:";
-
-std::string descriptor(const std::string& text) {
-  const std::string number = text.substr(std::min(text.size(), kDescriptor.size()));
-  if (text.starts_with(kDescriptor) && whole_number(number).empty() && number.size() < 10) return "";
-  return "'" + text + "' is not of the form fd:7";
-}
 
 base::Json report_json(const CaptureArguments& asked, const process::CaptureReport& report) {
   return {{"name", asked.name},
@@ -63,7 +56,10 @@ base::Status wait_stored(process::ProcessStore& store, const std::string& name, 
 base::Result<process::CaptureReport> capture_and_store(const CaptureArguments& asked, Terminal& terminal) {
   const auto process = static_cast<pid_t>(asked.process);
   process::Guard::Wanted wanted{process, {}, asked.hash};
-  for (const auto& dropped : asked.without) wanted.left_out.push_back(std::atoi(dropped.c_str() + kDescriptor.size()));
+  for (const auto& dropped : asked.without) wanted.left_out.push_back(descriptor_of(dropped));
+  if (process == ::getpid())
+    return base::fail(PERDURE_INVALID_ARGUMENT, "process " + std::to_string(process), "it is this one",
+                      "name the process that is to be captured");
   // What cannot be captured leaves nothing in the store, either.
   PERDURE_CHECK(process::look_for_obstacles(process, {wanted.left_out.begin(), wanted.left_out.end()}));
   std::vector<std::string> settings = terminal.settings;
@@ -118,7 +114,7 @@ Action enrol_capture(CLI::App& app) {
   app.add_flag("--leave-running")->description("it goes on; this is the default")->excludes(stop);
   app.add_option("--force-without", arguments->without,
                  "leave out this descriptor, which then leads to /dev/null: fd:7; may be given again")
-      ->check(descriptor);
+      ->check(descriptor_text);
   app.add_flag("--hash-files", arguments->hash, "hash its open files, so that resume can tell whether they changed");
   app.add_flag("--json", arguments->json, "for programs");
   return [arguments](Terminal& terminal) { return capture(*arguments, terminal); };

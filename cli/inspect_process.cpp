@@ -27,9 +27,9 @@ std::string state_text(char state) {
   }
 }
 
-Inspected::Thread inspect_thread(pid_t process, const process::StatusFacts& status) {
+Inspected::ThreadFacts inspect_thread(pid_t process, const process::StatusFacts& status) {
   const std::string directory = "task/" + std::to_string(status.thread) + "/";
-  Inspected::Thread thread;
+  Inspected::ThreadFacts thread;
   thread.number = status.thread;
   thread.name = process::trimmed(of_process(process, directory + "comm"));
   if (thread.name.ends_with('\n')) thread.name.pop_back();

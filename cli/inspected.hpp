@@ -10,7 +10,7 @@
 namespace perdure::cli {
 
 struct Inspected {
-  struct Thread {
+  struct ThreadFacts {
     pid_t number = 0;
     std::string name, processors;
     std::string state;      ///< of one that runs
@@ -26,7 +26,7 @@ struct Inspected {
   bool is_image = false;
   pid_t process = 0;
   std::vector<std::pair<std::string, std::string>> facts;  ///< names and values, for people and programs
-  std::vector<Thread> threads;
+  std::vector<ThreadFacts> threads;
   std::map<std::string, Memory> memory;          ///< by kind
   std::map<std::uint32_t, std::uint64_t> pages;  ///< by node
   std::vector<File> files;

@@ -14,6 +14,7 @@ namespace {
 
 struct LaunchArguments {
   std::string name, store, every, json_file;
+  std::vector<std::string> without;
   bool resume = false;
 };
 
@@ -26,11 +27,11 @@ base::Status nothing_in_the_way(const std::string& program, const std::vector<pr
 }
 
 /// What can never be captured is refused before its first instruction.
-base::Result<process::ProgramStart> prepared(const std::vector<std::string>& command) {
+base::Result<process::ProgramStart> prepared(const std::vector<std::string>& command, const std::set<int>& left_out) {
   PERDURE_TRY(const auto of_program, process::obstacles_of_program(command[0]));
   PERDURE_CHECK(nothing_in_the_way(command[0], of_program));
   PERDURE_TRY(auto start, process::ProgramStart::begin(command));
-  PERDURE_TRY(const auto of_files, start.obstacles_of_its_files());
+  PERDURE_TRY(const auto of_files, start.obstacles_of_its_files(left_out));
   PERDURE_CHECK(nothing_in_the_way(command[0], of_files));
   return start;
 }
@@ -64,14 +65,16 @@ base::Result<pid_t> running(const LaunchArguments& asked, process::ProcessStore&
 }
 
 base::Result<LaunchSummary> launch_it(const LaunchArguments& asked, Terminal& terminal) {
-  PERDURE_TRY(auto start, prepared(terminal.program));
+  std::set<int> left_out;
+  for (const auto& one : asked.without) left_out.insert(descriptor_of(one));
+  PERDURE_TRY(auto start, prepared(terminal.program, left_out));
   const LaunchSignals signals;  // those of threads and of the guard, too
   std::vector<std::string> settings = terminal.settings;
   if (!asked.store.empty()) settings.push_back("store.path=" + asked.store);
   PERDURE_TRY(auto store, process::ProcessStore::open(settings));
   PERDURE_TRY(const pid_t process, running(asked, store, std::move(start), terminal));
   const double every_s = asked.every.empty() ? process::CaptureSchedule::kNever : seconds_of(asked.every);
-  LaunchLoop loop(store, {asked.name, process, every_s}, terminal);
+  LaunchLoop loop(store, {asked.name, {process, {left_out.begin(), left_out.end()}, false}, every_s}, terminal);
   auto summary = loop.run();
   if (const auto closed = store.close(); !closed) warn(terminal, closed.error());
   return summary;
@@ -102,6 +105,10 @@ Action enrol_launch(CLI::App& app) {
       ->check(time_text);
   app.add_option("--name", arguments->name, "of the checkpoints; by default that of the program's file");
   app.add_flag("--resume", arguments->resume, "go on from the newest image of that name, where there is one");
+  app.add_option(
+         "--force-without", arguments->without,
+         "captures leave out this descriptor, which leads to /dev/null after a resume: fd:7; may be given again")
+      ->check(descriptor_text);
   app.add_option("--store", arguments->store, "the store; by default the configured one (store.path)");
   app.add_option("--json", arguments->json_file, "write a summary to this file, for programs");
   app.footer(

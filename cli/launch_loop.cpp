@@ -42,7 +42,7 @@ LaunchSignals::~LaunchSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullp
 
 LaunchLoop::LaunchLoop(process::ProcessStore& store, Program program, Terminal& terminal)
     : store_(store), program_(std::move(program)), terminal_(terminal), schedule_(program_.every_s, launch_now_s()) {
-  summary_.process = program_.process;
+  summary_.process = program_.wanted.process;
 }
 
 LaunchSummary LaunchLoop::run() {
@@ -66,9 +66,9 @@ LaunchSummary LaunchLoop::run() {
 
 bool LaunchLoop::has_ended() {
   int status = 0;
-  const pid_t ended = ::waitpid(program_.process, &status, WNOHANG);
+  const pid_t ended = ::waitpid(program_.wanted.process, &status, WNOHANG);
   if (ended == 0) return false;
-  if (ended == program_.process && !summary_.captured_at_end) summary_.status = status_of(status);
+  if (ended == program_.wanted.process && !summary_.captured_at_end) summary_.status = status_of(status);
   return true;
 }
 
@@ -94,7 +94,7 @@ void LaunchLoop::take(const siginfo_t& information) {
   } else if (signal == SIGTERM && !told_to_end_) {
     schedule_.ask_for_end(launch_now_s());
   } else if (signal != SIGCHLD && information.si_code != SI_KERNEL) {  // a terminal tells all of its group
-    ::kill(program_.process, signal);
+    ::kill(program_.wanted.process, signal);
   }
 }
 
@@ -118,10 +118,10 @@ void LaunchLoop::capture(bool ends) {
   const auto then = [&](const process::CaptureReport& report) -> base::Status {
     if (!ends) return {};
     PERDURE_CHECK(wait_stored(report.version));
-    if (::kill(program_.process, SIGKILL) == 0) return {};
-    return base::fail(base::errno_error(errno, "end it", "process " + std::to_string(program_.process)));
+    if (::kill(program_.wanted.process, SIGKILL) == 0) return {};
+    return base::fail(base::errno_error(errno, "end it", "process " + std::to_string(program_.wanted.process)));
   };
-  const auto done = store_.capture({program_.process, {}, false}, program_.name, then);
+  const auto done = store_.capture(program_.wanted, program_.name, then);
   schedule_.captured(begun_s, launch_now_s(), done.has_value());
   if (!done) {
     if (done.error().code != PERDURE_NOT_FOUND) warn(terminal_, done.error());  // else it has ended meanwhile
@@ -142,7 +142,7 @@ void LaunchLoop::capture(bool ends) {
 void LaunchLoop::end_without_capture() {
   if (!std::exchange(told_to_end_, true)) {
     print(terminal_.err, "perdure: the program is told to end (SIGTERM) without a capture\n");
-    ::kill(program_.process, SIGTERM);
+    ::kill(program_.wanted.process, SIGTERM);
   }
   wait_until(CaptureSchedule::kNever);
 }

@@ -35,7 +35,7 @@ class LaunchLoop {
  public:
   struct Program {
     std::string name;  ///< of its checkpoints
-    pid_t process = 0;
+    process::Guard::Wanted wanted;
     double every_s = 0;
   };
   LaunchLoop(process::ProcessStore& store, Program program, Terminal& terminal);

@@ -113,6 +113,25 @@ TEST_F(Launch, RefusesWhatCouldNeverBeCapturedBeforeItRuns) {
   EXPECT_THAT(old.err, HasSubstr("it is a program of 32 bits"));
 }
 
+TEST_F(Launch, LeavesOutWhatItIsToldTo) {
+  std::vector<std::string> command = {"launch", "--", PERDURE_PATIENT, place_.files, "7", "socket"};
+  Perdure refused(place_, command);  // the socket is the program's own, and seen when it is captured
+  wait_for_file(place_.file("ready"));
+  ::kill(refused.process(), SIGUSR1);
+  while (refused.err().find("TCP") == std::string::npos) os::sleep_ns(2'000'000);
+  touch(place_.file("end"));
+  EXPECT_EQ(refused.wait().status, Patient::kStatus);
+  ProcessPlace other;
+  command[3] = other.files;
+  command.insert(command.begin() + 1, {"--force-without", "fd:3"});
+  Perdure forced(other, command);
+  wait_for_file(other.file("ready"));
+  ::kill(forced.process(), SIGUSR1);
+  while (forced.err().find("captured patient@1") == std::string::npos) os::sleep_ns(2'000'000);
+  touch(other.file("end"));
+  EXPECT_EQ(forced.wait().status, Patient::kStatus);
+}
+
 TEST_F(Launch, RefusesWrongArguments) {
   EXPECT_EQ(run_verb({"launch"}).status, kUsage);
   EXPECT_EQ(run_verb({"launch", "--"}).status, kUsage);

@@ -1,5 +1,6 @@
 #include "cli/process_arguments.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
@@ -7,9 +8,14 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <string_view>
+
+#include "cli/arguments.hpp"
 
 namespace perdure::cli {
 namespace {
+
+constexpr std::string_view kDescriptor = "fd:";
 
 std::optional<double> parsed_time(const std::string& text) {
   constexpr std::array<std::pair<const char*, double>, 4> kUnits = {{{"", 1}, {"s", 1}, {"min", 60}, {"h", 3600}}};
@@ -28,6 +34,14 @@ std::string process_number(const std::string& text) {
   if (number >= 1 && number <= std::numeric_limits<pid_t>::max()) return "";
   return "no process has the number '" + text + "'";
 }
+
+std::string descriptor_text(const std::string& text) {
+  const std::string number = text.substr(std::min(text.size(), kDescriptor.size()));
+  if (text.starts_with(kDescriptor) && whole_number(number).empty() && number.size() < 10) return "";
+  return "'" + text + "' is not of the form fd:7";
+}
+
+int descriptor_of(const std::string& text) { return std::atoi(text.c_str() + kDescriptor.size()); }
 
 std::string time_text(const std::string& text) {
   return parsed_time(text) ? "" : "'" + text + "' is not a time; write 90s, 10min or 2h";

@@ -110,7 +110,7 @@ void ProgramStart::give_up() {
   process_ = 0;
 }
 
-base::Result<std::vector<Obstacle>> ProgramStart::obstacles_of_its_files() const {
+base::Result<std::vector<Obstacle>> ProgramStart::obstacles_of_its_files(const std::set<int>& left_out) const {
   PERDURE_TRY(auto files, look_at_files(process_));
   // What it closes when it becomes the program.
   std::erase_if(files.descriptors, [](const Descriptor& one) { return one.close_on_exec; });
@@ -121,7 +121,7 @@ base::Result<std::vector<Obstacle>> ProgramStart::obstacles_of_its_files() const
     });
   });
   files.descriptors.clear();  // their indexes mean nothing now
-  settle(files, {});
+  settle(files, left_out);
   return obstacles_of_files(files);
 }
 

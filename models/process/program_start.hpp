@@ -24,8 +24,8 @@ class ProgramStart {
   ProgramStart& operator=(ProgramStart&&) = delete;
   ~ProgramStart();
   pid_t process() const { return process_; }
-  /// What it has open, and the program would have.
-  base::Result<std::vector<Obstacle>> obstacles_of_its_files() const;
+  /// What it has open, and the program would have, but for descriptors that captures leave out.
+  base::Result<std::vector<Obstacle>> obstacles_of_its_files(const std::set<int>& left_out = {}) const;
   /// It is the program when this returns. PERDURE_NOT_FOUND, PERDURE_PERMISSION: it cannot be run, and has ended.
   base::Status go();
   /// It ends, and runs nothing.

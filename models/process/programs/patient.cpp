@@ -1,5 +1,5 @@
 // A program that works until it is told to end, and judges itself all the time: `patient DIRECTORY STATUS [socket]`.
-// It makes the file DIRECTORY/ready when all of it works, adds a line to DIRECTORY/beats at each step, makes
+// It makes the file DIRECTORY/ready when all of its threads work, adds a line to DIRECTORY/beats at each step, makes
 // DIRECTORY/heard at SIGUSR2, and ends with STATUS when there is a file DIRECTORY/end; with 99 if anything was wrong.
 // With `socket` it has one of TCP, which cannot be captured.
 #include <fcntl.h>
@@ -21,7 +21,8 @@
 
 namespace {
 
-std::atomic<bool> wrong{false}, over{false};
+std::atomic<bool> wrong{false}, over{false}, computed{false};
+std::atomic<std::uint64_t> numbers_read{0};
 volatile sig_atomic_t heard = 0;
 
 void judge(bool good) {
@@ -58,6 +59,7 @@ void compute() {
     errno = EDOM;
     judge(turned() == first);
     judge(errno == EDOM);
+    computed = true;
     pause_ms(1);
   }
 }
@@ -72,6 +74,7 @@ void read_numbers(int from) {
     judge(got == sizeof number);
     if (number == 0 || got != sizeof number) return;
     judge(number == expected);
+    numbers_read = number;
   }
 }
 
@@ -92,11 +95,12 @@ int main(int count, char** arguments) {
   std::array<int, 2> ends{};
   if (beats < 0 || pipe2(ends.data(), O_CLOEXEC) != 0) return 97;
   std::thread computing(compute), reading(read_numbers, ends[0]);
+  bool ready = false;
   for (std::uint64_t step = 1;; ++step) {
     judge(write(ends[1], &step, sizeof step) == sizeof step);
     const std::string line = std::to_string(step) + "\n";
     judge(write(beats, line.data(), line.size()) == static_cast<ssize_t>(line.size()));
-    if (step == 3) touch(directory + "/ready");
+    if (!ready && computed && numbers_read > 0) touch(directory + "/ready"), ready = true;
     if (heard != 0) touch(directory + "/heard");
     if (is_there(directory + "/end")) break;
     pause_ms(2);
