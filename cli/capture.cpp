@@ -1,14 +1,15 @@
 // perdure capture: a checkpoint of a running program from outside.
 #include <fmt/format.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 
 #include "base/bytes.hpp"
 #include "base/json.hpp"
 #include "cli/arguments.hpp"
 #include "cli/libraries.hpp"
+#include "cli/process_arguments.hpp"
 #include "cli/progress.hpp"
 #include "cli/verb.hpp"
 #include "os/system.hpp"
@@ -23,23 +24,6 @@ struct CaptureArguments {
   std::vector<std::string> without;
   bool stop = false, json = false, hash = false;
 };
-
-constexpr std::string_view kDescriptor = "fd:";
-
-std::string descriptor(const std::string& text) {
-  if (text.starts_with(kDescriptor) && whole_number(text.substr(kDescriptor.size())).empty()) return "";
-  return "'" + text + "' is not of the form fd:7";
-}
-
-/// What the program is called, as a name of a checkpoint.
-std::string name_of(pid_t process) {
-  std::error_code error;
-  const auto program = std::filesystem::read_symlink("/proc/" + std::to_string(process) + "/exe", error);
-  std::string name = error ? "process" : program.filename().string();
-  for (char& c : name)
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '_' && c != '.') c = '-';
-  return name;
-}
 
 base::Json report_json(const CaptureArguments& asked, const process::CaptureReport& report) {
   return {{"name", asked.name},
@@ -70,10 +54,17 @@ base::Status wait_stored(process::ProcessStore& store, const std::string& name, 
 }
 
 base::Result<process::CaptureReport> capture_and_store(const CaptureArguments& asked, Terminal& terminal) {
+  const auto process = static_cast<pid_t>(asked.process);
+  process::Guard::Wanted wanted{process, {}, asked.hash};
+  for (const auto& dropped : asked.without) wanted.left_out.push_back(descriptor_of(dropped));
+  if (process == ::getpid())
+    return base::fail(PERDURE_INVALID_ARGUMENT, "process " + std::to_string(process), "it is this one",
+                      "name the process that is to be captured");
+  // What cannot be captured leaves nothing in the store, either.
+  PERDURE_CHECK(process::look_for_obstacles(process, {wanted.left_out.begin(), wanted.left_out.end()}));
   std::vector<std::string> settings = terminal.settings;
   if (!asked.store.empty()) settings.push_back("store.path=" + asked.store);
   PERDURE_TRY(auto store, process::ProcessStore::open(settings));
-  const auto process = static_cast<pid_t>(asked.process);
   // What is stopped for good stands still until nothing of it can be lost.
   const auto then = [&](const process::CaptureReport& report) -> base::Status {
     if (!asked.stop) return {};
@@ -81,8 +72,6 @@ base::Result<process::CaptureReport> capture_and_store(const CaptureArguments& a
     if (::kill(process, SIGKILL) == 0) return {};
     return base::fail(base::errno_error(errno, "end it", "process " + std::to_string(process)));
   };
-  process::Guard::Wanted wanted{process, {}, asked.hash};
-  for (const auto& dropped : asked.without) wanted.left_out.push_back(std::atoi(dropped.c_str() + kDescriptor.size()));
   PERDURE_TRY(const auto report, store.capture(wanted, asked.name, then));
   if (!asked.stop) PERDURE_CHECK(wait_stored(store, asked.name, report, terminal));
   PERDURE_CHECK(store.close());
@@ -90,7 +79,7 @@ base::Result<process::CaptureReport> capture_and_store(const CaptureArguments& a
 }
 
 int capture(CaptureArguments asked, Terminal& terminal) {
-  if (asked.name.empty()) asked.name = name_of(static_cast<pid_t>(asked.process));
+  if (asked.name.empty()) asked.name = name_of_process(static_cast<pid_t>(asked.process));
   const std::uint64_t begun = os::monotonic_ns();
   const auto done = capture_and_store(asked, terminal);
   if (!done) return report(terminal, done.error());
@@ -118,14 +107,14 @@ Action enrol_capture(CLI::App& app) {
   app.add_option("PID", arguments->process, "number of the process; all of its threads are captured")
       ->required()
       ->check(whole_number)
-      ->check(positive);
+      ->check(process_number);
   app.add_option("--name", arguments->name, "of the checkpoint; by default that of the program's file");
   app.add_option("--store", arguments->store, "the store; by default the configured one (store.path)");
   auto* stop = app.add_flag("--stop", arguments->stop, "end it once the image is in the store");
   app.add_flag("--leave-running")->description("it goes on; this is the default")->excludes(stop);
   app.add_option("--force-without", arguments->without,
                  "leave out this descriptor, which then leads to /dev/null: fd:7; may be given again")
-      ->check(descriptor);
+      ->check(descriptor_text);
   app.add_flag("--hash-files", arguments->hash, "hash its open files, so that resume can tell whether they changed");
   app.add_flag("--json", arguments->json, "for programs");
   return [arguments](Terminal& terminal) { return capture(*arguments, terminal); };

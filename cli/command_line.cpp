@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kFooter =
     "\nExit status: 0 good; 1 the answer is bad (defects, problems); 2 wrong usage; 3 could not be done.\n"
-    "`perdure run` ends with the status of its program (128 + signal when it was killed).\n";
+    "`perdure run` and `launch` end with the status of their program (128 + signal when it was killed).\n";
 
 std::string json_text(const base::Json& json) {
   // In ASCII: it may be shown on a terminal, which no text in it may drive.
@@ -31,7 +31,7 @@ std::string version() {
 
 /// The arguments that are for us. Those of a program to run are split off first: they may look like anything.
 std::vector<std::string> ours(const std::vector<std::string>& arguments, Terminal& terminal, bool& dashes) {
-  if (arguments.front() != "run") return arguments;
+  if (!takes_program(arguments.front())) return arguments;
   const auto at = std::find(arguments.begin(), arguments.end(), "--");
   dashes = at != arguments.end();
   if (dashes) terminal.program.assign(at + 1, arguments.end());
@@ -44,7 +44,7 @@ std::vector<std::string> ours(const std::vector<std::string>& arguments, Termina
 void find_json(const std::vector<std::string>& words, bool dashes, Terminal& terminal) {
   constexpr std::string_view kJson = "--json", kWithFile = "--json=";
   const auto end = std::find(words.begin(), words.end(), "--");
-  const bool run = words.front() == "run";
+  const bool run = takes_program(words.front());
   for (auto word = words.begin(); word != end; ++word) {
     if (run && dashes && word->starts_with(kWithFile)) terminal.json_file = word->substr(kWithFile.size());
     if (*word != kJson) continue;

@@ -22,6 +22,8 @@ std::vector<std::string> called(const Verb& verb, const std::vector<std::string>
   if (arguments[0] == "cat") arguments.insert(arguments.end(), {"nbody", "1"});
   if (arguments[0] == "diff") arguments.insert(arguments.end(), {"nbody@1", "nbody@2"});
   if (arguments[0] == "plot") arguments.insert(arguments.end(), {"nbody", "1"});
+  if (arguments[0] == "capture" || arguments[0] == "inspect") arguments.emplace_back("1");
+  if (arguments[0] == "resume") arguments.emplace_back("nbody");
   if (arguments[0] == "track") arguments.emplace_back("none.json");
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
@@ -99,7 +101,7 @@ base::Json error_of(const Ran& ran, const std::string& about) {
 
 /// A verb's --json: a flag, but of `run` the name of a file.
 Ran run_for_json(std::vector<std::string> arguments, const std::string& file) {
-  const bool run = arguments[0] == "run";
+  const bool run = takes_program(arguments[0]);
   arguments.insert(arguments.begin() + 1, "--json");
   if (run) {
     arguments.insert(arguments.begin() + 2, file);

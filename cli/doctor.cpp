@@ -6,6 +6,9 @@
 #include "base/json.hpp"
 #include "cli/configuration.hpp"
 #include "cli/libraries.hpp"
+#ifdef PERDURE_PROCESSES
+#include "cli/doctor_process.hpp"
+#endif
 #include "cli/verb.hpp"
 #include "inspect/check.hpp"
 #include "inspect/table.hpp"
@@ -14,7 +17,7 @@ namespace perdure::cli {
 namespace {
 
 struct DoctorArguments {
-  bool json = false, quick = false;
+  bool json = false, quick = false, process = false;
 };
 
 std::vector<Check> all_checks(const config::Config& config, const DoctorOptions& options) {
@@ -34,12 +37,21 @@ std::vector<Check> all_checks(const config::Config& config, const DoctorOptions&
   return all;
 }
 
-int examine(const DoctorArguments& arguments, Terminal& terminal) {
-  auto config = configuration(terminal);
-  if (!config) return report(terminal, config.error());
+/// What was asked for.
+base::Result<std::vector<Check>> asked_checks(const DoctorArguments& arguments, const Terminal& terminal) {
+#ifdef PERDURE_PROCESSES
+  if (arguments.process) return judge_facilities(process::try_facilities(), process::trace_scope());
+#endif
+  PERDURE_TRY(const auto config, configuration(terminal));
   DoctorOptions options;
   if (arguments.quick) options.sample_bytes = 0;
-  const auto checks = all_checks(*config, options);
+  return all_checks(config, options);
+}
+
+int examine(const DoctorArguments& arguments, Terminal& terminal) {
+  const auto asked = asked_checks(arguments, terminal);
+  if (!asked) return report(terminal, asked.error());
+  const auto& checks = *asked;
   const auto problems =
       std::count_if(checks.begin(), checks.end(), [](const Check& c) { return c.verdict == Verdict::problem; });
   const auto warnings =
@@ -69,6 +81,10 @@ int examine(const DoctorArguments& arguments, Terminal& terminal) {
 Action enrol_doctor(CLI::App& app) {
   auto arguments = std::make_shared<DoctorArguments>();
   app.add_flag("--quick", arguments->quick, "measure no speeds");
+#ifdef PERDURE_PROCESSES
+  app.add_flag("--process", arguments->process,
+               "which of the kernel's facilities that capture and resume need are here");
+#endif
   app.add_flag("--json", arguments->json, "for programs");
   return [arguments](Terminal& terminal) { return examine(*arguments, terminal); };
 }

@@ -6,17 +6,13 @@ namespace perdure::cli {
 Enrol enrol_run, enrol_ls, enrol_show, enrol_verify, enrol_prune, enrol_forget, enrol_config, enrol_doctor, enrol_top;
 Enrol enrol_metrics, enrol_calibrate, enrol_simulate;
 #ifdef PERDURE_PROCESSES
-Enrol enrol_capture, enrol_resume;
+Enrol enrol_capture, enrol_inspect, enrol_launch, enrol_resume;
 #endif
 Enrol enrol_cat, enrol_diff, enrol_export, enrol_import, enrol_plot, enrol_track;
 
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> kVerbs = {
       {"run", "Launch a program, watch it, and launch it again after a failure", enrol_run},
-#ifdef PERDURE_PROCESSES
-      {"capture", "Make a checkpoint of a running program from outside, with its threads", enrol_capture},
-      {"resume", "Bring a captured program back: it goes on where it was", enrol_resume},
-#endif
       {"ls", "List the checkpoints in a store", enrol_ls},
       {"show", "Show everything about a checkpoint: segments, ranks, regions, chunks", enrol_show},
       {"cat", "Print or write the elements of a region of a checkpoint, or a part of them", enrol_cat},
@@ -26,6 +22,12 @@ const std::vector<Verb>& verbs() {
       {"import", "Bring an HDF5 file into a store, as a version of a checkpoint", enrol_import},
       {"plot", "Show a plane of an array as a picture, or in the terminal", enrol_plot},
       {"track", "Show where a checkpoint of a program on a mesh is smallest, and what it has", enrol_track},
+#ifdef PERDURE_PROCESSES
+      {"launch", "Start a program so that it can be captured, and capture it on schedule", enrol_launch},
+      {"capture", "Make a checkpoint of a running program from outside, with its threads", enrol_capture},
+      {"resume", "Bring a captured program back: it goes on where it was", enrol_resume},
+      {"inspect", "Show what a program, running or captured, consists of, and what is in the way", enrol_inspect},
+#endif
       {"prune", "Retire old versions and remove what killed jobs left", enrol_prune},
       {"forget", "Make a checkpoint's name a first start again, on purpose", enrol_forget},
       {"config", "Show the effective configuration and where each value came from", enrol_config},

@@ -28,7 +28,7 @@ base::Result<process::ResumeReport> resume_from_store(const ResumeArguments& ask
   const std::int64_t version = spec.version ? static_cast<std::int64_t>(*spec.version) : PERDURE_LATEST;
   process::RestoreChoices files;
   files.cut_back = asked.cut_back;
-  PERDURE_TRY(const auto resumed, store.resume(spec.name, version, files));
+  PERDURE_TRY(const auto resumed, store.resume(spec.name, version, files, asked.detach));
   (void)store.close();  // it runs, whatever becomes of the engine
   return resumed;
 }

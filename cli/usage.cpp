@@ -72,14 +72,15 @@ Error missing_dashes(const Words& typed, const Words& left) {
   right.insert(right.end(), typed.begin(), typed.begin() + begins);
   right.emplace_back("--");
   right.insert(right.end(), typed.begin() + begins, typed.end());
-  return {PERDURE_INVALID_ARGUMENT, "perdure run " + shortened(shell_text({typed.begin() + begins, typed.end()})),
+  return {PERDURE_INVALID_ARGUMENT,
+          "perdure " + typed.front() + " " + shortened(shell_text({typed.begin() + begins, typed.end()})),
           "the program to run stands behind --, which is missing", "type: " + shell_text(right), false};
 }
 
 Error unplaced(const CLI::App& app, const std::string& command, const Words& typed, bool dashes) {
   const Words left = leftovers(app);
   if (left.empty()) return {PERDURE_INVALID_ARGUMENT, command, "its arguments cannot be read", help_of(command), false};
-  const bool run = typed.front() == "run";
+  const bool run = takes_program(typed.front());
   if (run && !dashes && !is_option(left.front())) return missing_dashes(typed, left);
   const auto option = std::find_if(left.begin(), left.end(), is_option);
   if (option != left.end()) return unknown_option(app, command, *option);

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/cbor.hpp"
@@ -28,10 +29,10 @@ struct Terminal {
   std::FILE* out = stdout;                 ///< answers: tables or one JSON value
   std::FILE* err = stderr;                 ///< errors and progress
   bool live = false;                       ///< err is a terminal that can redraw a line
-  std::vector<std::string> program = {};   ///< what stands behind "--" of `run`: nothing of ours
+  std::vector<std::string> program = {};   ///< what stands behind "--" of `run` and `launch`: nothing of ours
   std::vector<std::string> settings = {};  ///< of --set, which every verb has; see configuration.hpp
   bool json = false;                       ///< an error is a JSON object on `out`, too
-  std::string json_file = {};              ///< `run`, whose `out` is its program's: it is in this file
+  std::string json_file = {};              ///< `run` and `launch`, whose `out` is the program's: it is in this file
 };
 
 /// The arguments after the verb are parsed when this is called.
@@ -47,6 +48,8 @@ struct Verb {
 };
 
 const std::vector<Verb>& verbs();
+/// Whether a program stands behind "--".
+inline bool takes_program(std::string_view verb) { return verb == "run" || verb == "launch"; }
 
 /// The whole program: parses `arguments` (without the program's name), does what they say, returns the exit status.
 int run_command_line(const std::vector<std::string>& arguments, Terminal& terminal);

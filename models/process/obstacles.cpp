@@ -103,9 +103,9 @@ std::vector<Obstacle> obstacles(const ProcessFacts& facts, const std::vector<Mem
   return all;
 }
 
-base::Status refused(pid_t process, const std::vector<Obstacle>& obstacles) {
+base::Status refused(pid_t process, const std::vector<Obstacle>& obstacles, const char* what) {
   if (obstacles.empty()) return {};
-  std::string cause = "it cannot be captured:", remedy;
+  std::string cause = std::string("it cannot be ") + what + ":", remedy;
   for (const auto& one : obstacles) {
     cause += (&one == &obstacles.front() ? " " : "; ") + one.what + " (" + one.why + ")";
     std::string advice = one.remedy;

@@ -31,7 +31,7 @@ std::vector<Obstacle> obstacles_of_facts(const ProcessFacts& facts, const std::s
 std::vector<Obstacle> obstacles(const ProcessFacts& facts, const std::vector<MemoryMap>& maps, const SeenFiles& files,
                                 const std::set<pid_t>& inside = {});
 
-/// One error that names them all; success when there are none.
-base::Status refused(pid_t process, const std::vector<Obstacle>& obstacles);
+/// One error that names them all, and what it cannot be; success when there are none.
+base::Status refused(pid_t process, const std::vector<Obstacle>& obstacles, const char* what = "captured");
 
 }  // namespace perdure::process

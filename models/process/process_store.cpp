@@ -1,15 +1,15 @@
 #include "process/process_store.hpp"
 
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
-
-#include <algorithm>
 
 #include "comm/communicator.hpp"
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
 #include "process/image_source.hpp"
 #include "process/image_target.hpp"
-#include "process/proc_text.hpp"
+#include "process/machine_facts.hpp"
 
 namespace perdure::process {
 namespace {
@@ -66,18 +66,8 @@ class HeldProcess : public capture::Source {
 
 /// Whether this process, and this machine, may bring it back.
 base::Status check(const ProcessImage& image) {
-  const std::string object = "process " + std::to_string(image.number);
-  if (image.user != ::geteuid())
-    return base::fail(PERDURE_PERMISSION, object, "it is of user " + std::to_string(image.user),
-                      "only that user can resume it");
-  const auto here = instruction_sets(proc_text("/proc/cpuinfo"));
-  std::string missing;
-  for (const auto& set : image.system.instructions)
-    if (!std::binary_search(here.begin(), here.end(), set)) missing += (missing.empty() ? "" : ", ") + set;
-  if (!missing.empty())
-    return base::fail(PERDURE_UNSUPPORTED, object, "its processor had instructions that this one lacks: " + missing,
-                      "resume it on a processor that has them: the program chose its code by them");
-  return {};
+  PERDURE_TRY(const auto facts, facts_for(image));
+  return may_resume(image, facts);
 }
 
 }  // namespace
@@ -123,9 +113,17 @@ base::Status ProcessStore::wait_stored(const std::string& name, std::int64_t ver
 }
 
 base::Result<ResumeReport> ProcessStore::resume(const std::string& name, std::int64_t version,
-                                                const RestoreChoices& files) {
+                                                const RestoreChoices& files, bool outlives) {
   const std::uint64_t begun = os::monotonic_ns();
-  ImageTarget target([](ProcessImage& image, Operations&) { return check(image); }, files);
+  const auto choose = [&](ProcessImage& image, Operations& operations) {
+    // It may be captured again by this process and its children, wherever a user may trace anything (yama).
+    operations.try_to({SYS_prctl, PR_SET_PTRACER, static_cast<std::uint64_t>(::getpid()), 0, 0, 0},
+                      "say who may trace it");
+    if (outlives)
+      for (ThreadImage& thread : image.threads) thread.death_signal = 0;
+    return check(image);
+  };
+  ImageTarget target(choose, files);
   PERDURE_CHECK(session_->restore(name, version, target));
   PERDURE_CHECK(target.finish());
   perdure_progress progress{};

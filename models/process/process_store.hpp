@@ -41,7 +41,9 @@ class ProcessStore {
   base::Status wait_stored(const std::string& name, std::int64_t version);
   /// A child of this process that goes on where it was captured; of the newest version when `version` is
   /// PERDURE_LATEST. When it fails nothing of the image has run.
-  base::Result<ResumeReport> resume(const std::string& name, std::int64_t version, const RestoreChoices& files = {});
+  /// `outlives`: this process ends before it, which then gets none of the signals that it wanted at its parent's end.
+  base::Result<ResumeReport> resume(const std::string& name, std::int64_t version, const RestoreChoices& files = {},
+                                    bool outlives = false);
   client::Session& session() { return *session_; }
   base::Status close() { return session_->close(); }
 

@@ -1,0 +1,48 @@
+// perdure inspect: what a process consists of, running or captured, and what stands in the way.
+#include <CLI/CLI.hpp>
+#include <limits>
+
+#include "cli/arguments.hpp"
+#include "cli/inspected.hpp"
+
+namespace perdure::cli {
+namespace {
+
+struct InspectArguments {
+  std::string what, store;
+  bool json = false;
+};
+
+base::Result<Inspected> look(const InspectArguments& asked, const Terminal& terminal) {
+  if (!whole_number(asked.what).empty()) return inspect_image(asked.what, asked.store, terminal);
+  const long long number = std::atoll(asked.what.c_str());
+  if (number < 1 || number > std::numeric_limits<pid_t>::max())
+    return base::fail(PERDURE_INVALID_ARGUMENT, asked.what, "no process has this number",
+                      "a checkpoint with such a name is typed with its version: " + asked.what + "@1");
+  return inspect_process(static_cast<pid_t>(number));
+}
+
+int inspect_it(const InspectArguments& asked, Terminal& terminal) {
+  const auto inspected = look(asked, terminal);
+  if (!inspected) return report(terminal, inspected.error());
+  if (asked.json)
+    print_json(terminal, json_of(*inspected));
+  else
+    print(terminal.out, text_of(*inspected));
+  return inspected->obstacles.empty() ? kGood : kBad;
+}
+
+}  // namespace
+
+Action enrol_inspect(CLI::App& app) {
+  auto arguments = std::make_shared<InspectArguments>();
+  app.add_option("PID|NAME[@VERSION]", arguments->what,
+                 "a running process, which is not touched, or an image; without a version the newest one that is whole")
+      ->required();
+  app.add_option("--store", arguments->store, "the store of the image; by default the configured one (store.path)");
+  app.add_flag("--json", arguments->json, "for programs");
+  app.footer("\nEnds with 1 when something stands in the way of a capture, or of a resume on this machine.\n");
+  return [arguments](Terminal& terminal) { return inspect_it(*arguments, terminal); };
+}
+
+}  // namespace perdure::cli

@@ -1,0 +1,110 @@
+#include <algorithm>
+
+#include "base/hash.hpp"
+#include "cli/inspected.hpp"
+#include "cli/open_content.hpp"
+#include "process/image_source.hpp"
+#include "process/machine_facts.hpp"
+#include "process/registers.hpp"
+
+namespace perdure::cli {
+namespace {
+
+constexpr std::uint64_t kMostRecordBytes = 256 * base::MiB;
+
+/// For people: what an open file is.
+struct NameOfFile {
+  const process::OpenFiles& files;
+  std::string operator()(const process::NamedFile& file) const { return file.path; }
+  std::string operator()(const process::UnlinkedFile& file) const {
+    return file.path + " (unlinked), " + base::format_bytes(files.contents[file.content].bytes()) + " carried along";
+  }
+  std::string operator()(const process::MemoryFile& file) const { return "memory '" + file.name + "' (memfd)"; }
+  std::string operator()(const process::PipeEnd& end) const {
+    return "pipe, " + base::format_bytes(files.contents[end.content].bytes()) + " in it";
+  }
+  std::string operator()(const process::FifoEnd& end) const { return end.file.path + " (FIFO)"; }
+  std::string operator()(const process::Terminal& terminal) const { return "terminal, was " + terminal.path; }
+  std::string operator()(const process::Inherited& one) const { return "of whoever resumes it; was " + one.was; }
+  std::string operator()(const process::LeftOut& one) const { return "/dev/null; left out: " + one.was; }
+  std::string operator()(const process::EventCount&) const { return "eventfd"; }
+  std::string operator()(const process::TimerFile&) const { return "timerfd"; }
+  std::string operator()(const process::SignalFile&) const { return "signalfd"; }
+  std::string operator()(const process::PollSet& set) const { return "epoll of " + std::to_string(set.items.size()); }
+  std::string operator()(const process::PairSocket&) const { return "socket of a pair"; }
+};
+
+std::string kind_of_map(const process::MapImage& map) {
+  if (map.file != 0) return map.shared ? "files, shared" : "files";
+  if (map.object != 0 || map.shared) return "own, shared";
+  if (map.name == "[heap]") return "heap";
+  return map.name.starts_with("[stack") ? "stack" : "own";
+}
+
+/// The record alone, verified.
+base::Result<process::ProcessImage> read_record(reader::StoredContent& content) {
+  const auto* record = content.local(0, process::kRecordEntry);
+  if (content.ranks() != 1 || record == nullptr || record->kind != segment::EntryKind::opaque ||
+      record->bytes() > kMostRecordBytes)
+    return base::fail(PERDURE_MISMATCH, content.id().name, "what is stored there is no process",
+                      "it is a checkpoint of a program: perdure show " + content.id().name);
+  std::vector<std::byte> bytes(record->bytes());
+  PERDURE_CHECK(content.read_local(*record, 0, bytes));
+  return process::decode_image(bytes, content.id().name);
+}
+
+void add_files(const process::OpenFiles& open, Inspected& inspected) {
+  inspected.files.resize(open.files.size());
+  for (const auto& one : open.descriptors) inspected.files[one.file].numbers.push_back(one.number);
+  for (std::size_t i = 0; i < open.files.size(); ++i)
+    inspected.files[i].what = std::visit(NameOfFile{open}, open.files[i].what);
+  std::erase_if(inspected.files, [](const Inspected::File& file) { return file.numbers.empty(); });
+  std::sort(inspected.files.begin(), inspected.files.end(),
+            [](const auto& a, const auto& b) { return a.numbers < b.numbers; });
+}
+
+std::string words_text(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& one : words) text += (text.empty() ? "" : " ") + one;
+  return text;
+}
+
+Inspected inspected_of(const process::ProcessImage& image, const segment::VersionId& id) {
+  Inspected inspected;
+  inspected.is_image = true;
+  inspected.process = image.number;
+  inspected.facts = {{"name", id.name},
+                     {"version", std::to_string(id.version)},
+                     {"captured", local_time(id.attempt.created_ns)},
+                     {"program", image.program.path},
+                     {"arguments", words_text(image.arguments)},
+                     {"directory", image.directory},
+                     {"user", std::to_string(image.user)},
+                     {"kernel", image.system.release + " " + image.system.architecture}};
+  for (const auto& thread : image.threads) {
+    const std::string parts = process::part_names(process::kept_parts(thread.extended_registers) & ~std::uint64_t{3});
+    inspected.threads.push_back({thread.number, thread.name, ranges_text(thread.cpus), "", parts});
+  }
+  for (const auto& map : image.maps) {
+    auto& memory = inspected.memory[kind_of_map(map)];
+    ++memory.mappings;
+    memory.bytes += map.bytes();
+  }
+  for (const auto& node : image.pages) inspected.pages[node.node] += node.pages();
+  add_files(image.open_files, inspected);
+  return inspected;
+}
+
+}  // namespace
+
+base::Result<Inspected> inspect_image(const std::string& checkpoint, const std::string& store,
+                                      const Terminal& terminal) {
+  PERDURE_TRY(auto open, open_content(checkpoint, store, terminal));
+  PERDURE_TRY(const auto image, read_record(*open.content));
+  PERDURE_TRY(const auto facts, process::facts_for(image));
+  auto inspected = inspected_of(image, open.content->id());
+  inspected.obstacles = process::obstacles_of_resume(image, facts);
+  return inspected;
+}
+
+}  // namespace perdure::cli

@@ -1,0 +1,45 @@
+#pragma once
+// What `perdure inspect` shows, of a process that runs or of one in a store.
+#include <map>
+
+#include "base/json.hpp"
+#include "cli/libraries.hpp"
+#include "cli/verb.hpp"
+#include "process/obstacles.hpp"
+
+namespace perdure::cli {
+
+struct Inspected {
+  struct ThreadFacts {
+    pid_t number = 0;
+    std::string name, processors;
+    std::string state;      ///< of one that runs
+    std::string registers;  ///< parts of those of a stored one
+  };
+  struct Memory {
+    std::uint64_t mappings = 0, bytes = 0;
+  };
+  struct File {
+    std::vector<int> numbers;
+    std::string what;
+  };
+  bool is_image = false;
+  pid_t process = 0;
+  std::vector<std::pair<std::string, std::string>> facts;  ///< names and values, for people and programs
+  std::vector<ThreadFacts> threads;
+  std::map<std::string, Memory> memory;          ///< by kind
+  std::map<std::uint32_t, std::uint64_t> pages;  ///< by node
+  std::vector<File> files;
+  std::vector<process::Obstacle> obstacles;
+};
+
+/// Nothing of it changes. PERDURE_NOT_FOUND, PERDURE_PERMISSION.
+base::Result<Inspected> inspect_process(pid_t process);
+/// Reads the record alone. PERDURE_MISMATCH: it is a checkpoint of another kind.
+base::Result<Inspected> inspect_image(const std::string& checkpoint, const std::string& store,
+                                      const Terminal& terminal);
+
+std::string text_of(const Inspected& inspected);
+base::Json json_of(const Inspected& inspected);
+
+}  // namespace perdure::cli

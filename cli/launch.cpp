@@ -1,0 +1,122 @@
+// perdure launch: starts a program that knows nothing of Perdure so that it can be captured, and captures it on
+// schedule, when it is asked to, and before the end of the allocation.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/json.hpp"
+#include "cli/launch_loop.hpp"
+#include "cli/process_arguments.hpp"
+#include "process/program_start.hpp"
+
+namespace perdure::cli {
+namespace {
+
+struct LaunchArguments {
+  std::string name, store, every, json_file;
+  std::vector<std::string> without;
+  bool resume = false;
+};
+
+base::Status nothing_in_the_way(const std::string& program, const std::vector<process::Obstacle>& obstacles) {
+  auto refused = process::refused(0, obstacles);
+  if (refused) return {};
+  base::Error error = refused.error();
+  error.object = program;
+  return base::fail(error);
+}
+
+/// What can never be captured is refused before its first instruction.
+base::Result<process::ProgramStart> prepared(const std::vector<std::string>& command, const std::set<int>& left_out) {
+  PERDURE_TRY(const auto of_program, process::obstacles_of_program(command[0]));
+  PERDURE_CHECK(nothing_in_the_way(command[0], of_program));
+  PERDURE_TRY(auto start, process::ProgramStart::begin(command));
+  PERDURE_TRY(const auto of_files, start.obstacles_of_its_files(left_out));
+  PERDURE_CHECK(nothing_in_the_way(command[0], of_files));
+  return start;
+}
+
+/// The newest image.
+base::Result<pid_t> brought_back(const LaunchArguments& asked, process::ProcessStore& store, Terminal& terminal) {
+  PERDURE_TRY(const auto resumed, store.resume(asked.name, PERDURE_LATEST));
+  for (const auto& note : resumed.notes) print(terminal.err, "perdure: " + note + "\n");
+  print(terminal.err,
+        fmt::format("perdure: {}@{} goes on as process {}\n", asked.name, resumed.version, resumed.process));
+  return resumed.process;
+}
+
+/// The process that runs: brought back where that was asked for and there is an image, else begun anew.
+base::Result<pid_t> running(const LaunchArguments& asked, process::ProcessStore& store, process::ProgramStart start,
+                            Terminal& terminal) {
+  const auto latest = store.session().latest(asked.name);
+  const bool is_first = !latest && latest.error().code == PERDURE_NOT_FOUND;
+  if (asked.resume && !is_first) {
+    start.give_up();                              // it may have the number that the image needs
+    return brought_back(asked, store, terminal);  // a failure is no new beginning: it would lose what was computed
+  }
+  if (asked.resume)
+    print(terminal.err, fmt::format("perdure: there is no image of {} yet: it begins anew\n", asked.name));
+  if (latest && !asked.resume)
+    print(terminal.err,
+          fmt::format("perdure: it begins anew, although there is {}@{}; --resume would go on from that\n", asked.name,
+                      *latest));
+  PERDURE_CHECK(start.go());
+  return start.take();
+}
+
+base::Result<LaunchSummary> launch_it(const LaunchArguments& asked, Terminal& terminal) {
+  std::set<int> left_out;
+  for (const auto& one : asked.without) left_out.insert(descriptor_of(one));
+  PERDURE_TRY(auto start, prepared(terminal.program, left_out));
+  const LaunchSignals signals;  // those of threads and of the guard, too
+  std::vector<std::string> settings = terminal.settings;
+  if (!asked.store.empty()) settings.push_back("store.path=" + asked.store);
+  PERDURE_TRY(auto store, process::ProcessStore::open(settings));
+  PERDURE_TRY(const pid_t process, running(asked, store, std::move(start), terminal));
+  const double every_s = asked.every.empty() ? process::CaptureSchedule::kNever : seconds_of(asked.every);
+  LaunchLoop loop(store, {asked.name, {process, {left_out.begin(), left_out.end()}, false}, every_s}, terminal);
+  auto summary = loop.run();
+  if (const auto closed = store.close(); !closed) warn(terminal, closed.error());
+  return summary;
+}
+
+int launch_program(LaunchArguments asked, Terminal& terminal) {
+  if (terminal.program.empty())
+    return report(terminal, {PERDURE_INVALID_ARGUMENT, "launch", "no program given",
+                             "perdure launch [OPTIONS] -- PROGRAM [ARGUMENTS]; perdure launch --help", false});
+  if (asked.name.empty()) asked.name = checkpoint_name(terminal.program[0]);
+  const auto done = launch_it(asked, terminal);
+  if (!done) return report(terminal, done.error());
+  const base::Json json = {{"name", asked.name},
+                           {"process", done->process},
+                           {"status", done->status},
+                           {"captured", done->captured_at_end},
+                           {"versions", done->versions}};
+  if (!asked.json_file.empty() && !write_json(json, asked.json_file))
+    warn(terminal, base::errno_error(errno, "open", asked.json_file));
+  return done->status;
+}
+
+}  // namespace
+
+Action enrol_launch(CLI::App& app) {
+  auto arguments = std::make_shared<LaunchArguments>();
+  app.add_option("--every", arguments->every, "capture it so often: 90s, 10min, 2h; without this only when asked")
+      ->check(time_text);
+  app.add_option("--name", arguments->name, "of the checkpoints; by default that of the program's file");
+  app.add_flag("--resume", arguments->resume, "go on from the newest image of that name, where there is one");
+  app.add_option(
+         "--force-without", arguments->without,
+         "captures leave out this descriptor, which leads to /dev/null after a resume: fd:7; may be given again")
+      ->check(descriptor_text);
+  app.add_option("--store", arguments->store, "the store; by default the configured one (store.path)");
+  app.add_option("--json", arguments->json_file, "write a summary to this file, for programs");
+  app.footer(
+      "\nThe program and its arguments stand behind --: perdure launch --every 10min -- ./simulation input\n"
+      "SIGUSR1 has it captured; SIGTERM, which batch systems send before the end, has it captured and ended: status "
+      "0,\n"
+      "and perdure launch --resume goes on. Other signals are passed on. Else it ends with the program's status.\n");
+  return [arguments](Terminal& terminal) { return launch_program(*arguments, terminal); };
+}
+
+}  // namespace perdure::cli

@@ -1,0 +1,150 @@
+#include "cli/launch_loop.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <utility>
+
+#include "base/bytes.hpp"
+#include "os/system.hpp"
+
+namespace perdure::cli {
+namespace {
+
+using process::CaptureSchedule;
+
+double launch_now_s() { return static_cast<double>(os::monotonic_ns()) * 1e-9; }
+
+/// As a shell says it.
+int status_of(int wait_status) {
+  return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+}
+
+}  // namespace
+
+sigset_t LaunchSignals::all() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGCHLD, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT})
+    sigaddset(&set, signal);
+  return set;
+}
+
+LaunchSignals::LaunchSignals() {
+  const sigset_t set = all();
+  ::pthread_sigmask(SIG_BLOCK, &set, &before_);
+}
+
+LaunchSignals::~LaunchSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+LaunchLoop::LaunchLoop(process::ProcessStore& store, Program program, Terminal& terminal)
+    : store_(store), program_(std::move(program)), terminal_(terminal), schedule_(program_.every_s, launch_now_s()) {
+  summary_.process = program_.wanted.process;
+}
+
+LaunchSummary LaunchLoop::run() {
+  while (!has_ended()) {
+    const auto step = schedule_.next(launch_now_s());
+    switch (step.action) {
+      case CaptureSchedule::Action::wait:
+        wait_until(step.until_s);
+        break;
+      case CaptureSchedule::Action::capture:
+      case CaptureSchedule::Action::capture_and_end:
+        capture(step.action == CaptureSchedule::Action::capture_and_end);
+        break;
+      case CaptureSchedule::Action::end:
+        end_without_capture();
+        break;
+    }
+  }
+  return summary_;
+}
+
+bool LaunchLoop::has_ended() {
+  int status = 0;
+  const pid_t ended = ::waitpid(program_.wanted.process, &status, WNOHANG);
+  if (ended == 0) return false;
+  if (ended == program_.wanted.process && !summary_.captured_at_end) summary_.status = status_of(status);
+  return true;
+}
+
+/// Or until a signal came, which is taken.
+void LaunchLoop::wait_until(double until_s) {
+  const sigset_t set = LaunchSignals::all();
+  siginfo_t information{};
+  int signal = 0;
+  if (until_s == CaptureSchedule::kNever) {
+    signal = ::sigwaitinfo(&set, &information);
+  } else {
+    const double left_s = std::max(0.0, until_s - launch_now_s());
+    const timespec left{static_cast<time_t>(left_s), static_cast<long>(std::fmod(left_s, 1) * 1e9)};
+    signal = ::sigtimedwait(&set, &information, &left);
+  }
+  if (signal > 0) take(information);
+}
+
+void LaunchLoop::take(const siginfo_t& information) {
+  const int signal = information.si_signo;
+  if (signal == SIGUSR1) {
+    schedule_.ask();
+  } else if (signal == SIGTERM && !told_to_end_) {
+    schedule_.ask_for_end(launch_now_s());
+  } else if (signal != SIGCHLD && information.si_code != SI_KERNEL) {  // a terminal tells all of its group
+    ::kill(program_.wanted.process, signal);
+  }
+}
+
+/// Until the store has all of it, or nobody wants to wait for that any more.
+base::Status LaunchLoop::wait_stored(std::int64_t version) {
+  for (;;) {
+    const auto stored = store_.session().wait(program_.name, version, PERDURE_LEVEL_STORE, 0.05);
+    if (stored || stored.error().code != PERDURE_TIMEOUT) return stored;
+    const sigset_t set = LaunchSignals::all();
+    const timespec now{};
+    siginfo_t information{};
+    while (::sigtimedwait(&set, &information, &now) > 0) take(information);
+    if (schedule_.next(launch_now_s()).action == CaptureSchedule::Action::end)
+      return base::fail(PERDURE_TIMEOUT, program_.name, "the image was not in the store when the end came");
+  }
+}
+
+/// What is to end stands still until nothing of it can be lost.
+void LaunchLoop::capture(bool ends) {
+  const double begun_s = launch_now_s();
+  const auto then = [&](const process::CaptureReport& report) -> base::Status {
+    if (!ends) return {};
+    PERDURE_CHECK(wait_stored(report.version));
+    if (::kill(program_.wanted.process, SIGKILL) == 0) return {};
+    return base::fail(base::errno_error(errno, "end it", "process " + std::to_string(program_.wanted.process)));
+  };
+  const auto done = store_.capture(program_.wanted, program_.name, then);
+  schedule_.captured(begun_s, launch_now_s(), done.has_value());
+  if (!done) {
+    if (done.error().code != PERDURE_NOT_FOUND) warn(terminal_, done.error());  // else it has ended meanwhile
+    return;
+  }
+  summary_.versions.push_back(done->version);
+  summary_.captured_at_end = ends;
+  const std::string what = fmt::format("{}@{}, {}", program_.name, done->version, base::format_bytes(done->page_bytes));
+  if (ends)
+    print(terminal_.err, fmt::format("perdure: {} is in the store, and the program was ended; to go on: perdure launch "
+                                     "--resume --name {} -- PROGRAM, or perdure resume {}\n",
+                                     what, program_.name, program_.name));
+  else
+    print(terminal_.err,
+          fmt::format("perdure: captured {}; it stood still for {:.1f} ms\n", what, done->frozen_s * 1e3));
+}
+
+void LaunchLoop::end_without_capture() {
+  if (!std::exchange(told_to_end_, true)) {
+    print(terminal_.err, "perdure: the program is told to end (SIGTERM) without a capture\n");
+    ::kill(program_.wanted.process, SIGTERM);
+  }
+  wait_until(CaptureSchedule::kNever);
+}
+
+}  // namespace perdure::cli

@@ -1,0 +1,61 @@
+#pragma once
+// perdure launch, while its program runs.
+#include <signal.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/verb.hpp"
+#include "process/capture_schedule.hpp"
+#include "process/process_store.hpp"
+
+namespace perdure::cli {
+
+/// While it lives, those signals wait to be taken by the loop, in all threads that are made meanwhile.
+class LaunchSignals {
+ public:
+  LaunchSignals();
+  ~LaunchSignals();
+  LaunchSignals(const LaunchSignals&) = delete;
+  LaunchSignals& operator=(const LaunchSignals&) = delete;
+  static sigset_t all();
+
+ private:
+  sigset_t before_;
+};
+
+struct LaunchSummary {
+  pid_t process = 0;
+  int status = 0;  ///< to end with: the program's, as a shell says it; 0 when it was captured and ended
+  bool captured_at_end = false;
+  std::vector<std::int64_t> versions;
+};
+
+class LaunchLoop {
+ public:
+  struct Program {
+    std::string name;  ///< of its checkpoints
+    process::Guard::Wanted wanted;
+    double every_s = 0;
+  };
+  LaunchLoop(process::ProcessStore& store, Program program, Terminal& terminal);
+  /// Until the program has ended.
+  LaunchSummary run();
+
+ private:
+  bool has_ended();
+  void wait_until(double until_s);
+  void take(const siginfo_t& signal);
+  base::Status wait_stored(std::int64_t version);
+  void capture(bool ends);
+  void end_without_capture();
+
+  process::ProcessStore& store_;
+  const Program program_;
+  Terminal& terminal_;
+  process::CaptureSchedule schedule_;
+  LaunchSummary summary_;
+  bool told_to_end_ = false;
+};
+
+}  // namespace perdure::cli

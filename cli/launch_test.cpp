@@ -1,0 +1,152 @@
+// perdure launch, with real programs.
+#include <gtest/gtest.h>
+
+#include "cli/process_arguments.hpp"
+#include "cli/processes_testing.hpp"
+
+namespace perdure::cli {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// `perdure launch` of the program `patient`.
+class LaunchedPatient {
+ public:
+  LaunchedPatient(const ProcessPlace& place, const std::vector<std::string>& options)
+      : place_(place), perdure_(place, command(place, options)) {}
+  void wait_until_it_works() const { wait_for_file(place_.file("ready")); }
+  void signal(int number) const { ::kill(perdure_.process(), number); }
+  void wait_for_text(const std::string& text) const {
+    while (perdure_.err().find(text) == std::string::npos) os::sleep_ns(2'000'000);
+  }
+  Ran wait() { return perdure_.wait(); }
+
+ private:
+  static std::vector<std::string> command(const ProcessPlace& place, const std::vector<std::string>& options) {
+    std::vector<std::string> all = {"launch"};
+    all.insert(all.end(), options.begin(), options.end());
+    all.insert(all.end(), {"--", PERDURE_PATIENT, place.files, "7"});
+    return all;
+  }
+  const ProcessPlace& place_;
+  Perdure perdure_;
+};
+
+class Launch : public testing::Test {
+ protected:
+  Orphans orphans_;
+  ProcessPlace place_;
+};
+
+TEST_F(Launch, EndsWithTheProgramsStatusAndPassesSignalsOn) {
+  LaunchedPatient launched(place_, {"--json", place_.file("json")});
+  launched.wait_until_it_works();
+  launched.signal(SIGUSR2);
+  wait_for_file(place_.file("heard"));
+  touch(place_.file("end"));
+  const Ran ran = launched.wait();
+  EXPECT_EQ(ran.status, Patient::kStatus) << ran.err;
+  EXPECT_EQ(ran.out, "wrong: no\n");
+  const auto json = base::Json::parse(content_of(place_.file("json")), nullptr, false);
+  EXPECT_EQ(json["status"], 7);
+  EXPECT_EQ(json["captured"], false);
+}
+
+TEST_F(Launch, CapturesOnScheduleAndWhenAsked) {
+  LaunchedPatient launched(place_, {"--every", "0.2s", "--name", "image"});
+  launched.wait_for_text("captured image@2");
+  touch(place_.file("end"));
+  EXPECT_EQ(launched.wait().status, Patient::kStatus);
+  ProcessPlace other;
+  LaunchedPatient asked(other, {});
+  asked.wait_until_it_works();
+  asked.signal(SIGUSR1);
+  asked.wait_for_text("captured patient@1");
+  touch(other.file("end"));
+  EXPECT_EQ(asked.wait().status, Patient::kStatus);
+  EXPECT_EQ(resumed(other, {"patient@1"}).status, Patient::kStatus);
+}
+
+TEST_F(Launch, BeforeTheEndOfTheAllocationCapturesAndALaterOneGoesOn) {
+  LaunchedPatient launched(place_, {"--resume"});
+  launched.wait_until_it_works();
+  EXPECT_EQ(content_of(place_.file("heard")), "");
+  launched.signal(SIGTERM);
+  const Ran ended = launched.wait();
+  EXPECT_EQ(ended.status, kGood) << ended.err;
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("there is no image of patient yet"), HasSubstr("patient@1"),
+                               HasSubstr("perdure launch --resume --name patient")));
+  EXPECT_EQ(Orphans::all(), std::set<pid_t>()) << "it was ended";
+  const auto so_far = content_of(place_.file("beats"));
+  LaunchedPatient again(place_, {"--resume", "--every", "0.2s"});
+  again.wait_for_text("captured patient@2");
+  touch(place_.file("end"));
+  const Ran ran = again.wait();
+  EXPECT_EQ(ran.status, Patient::kStatus) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("patient@1 goes on as process"));
+  const auto all = content_of(place_.file("beats"));
+  EXPECT_TRUE(all.starts_with(so_far) && all.size() > so_far.size()) << "it went on, and did not begin anew";
+  EXPECT_EQ(all.find("\n1\n"), std::string::npos);
+}
+
+TEST_F(Launch, WhoseStoreIsFullTellsTheProgramToEndInTheEnd) {
+  Perdure perdure(place_, {"launch", "--set", "flush.give_up_after=0.1", "--", PERDURE_PATIENT, place_.files, "7"},
+                  {"PERDURE_TEST_FAULTS=pwrite:" + place_.store + ":ENOSPC"});
+  wait_for_file(place_.file("ready"));
+  ::kill(perdure.process(), SIGTERM);
+  while (perdure.err().find("perdure: ") == std::string::npos) os::sleep_ns(2'000'000);
+  os::sleep_ns(1'100'000'000);  // what comes together is one
+  ::kill(perdure.process(), SIGTERM);
+  const Ran ran = perdure.wait();
+  EXPECT_EQ(ran.status, 128 + SIGTERM) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("told to end (SIGTERM) without a capture"));
+}
+
+TEST_F(Launch, RefusesWhatCouldNeverBeCapturedBeforeItRuns) {
+  const Ran missing = Perdure(place_, {"launch", "--", place_.file("missing")}).wait();
+  EXPECT_EQ(missing.status, kCannot) << missing.err;
+  std::ofstream(place_.file("old"), std::ios::binary) << std::string("\177ELF\1\1\1", 7) << std::string(100, '\0');
+  std::filesystem::permissions(place_.file("old"), std::filesystem::perms(0700));
+  const Ran old = Perdure(place_, {"launch", "--", place_.file("old")}).wait();
+  EXPECT_EQ(old.status, kCannot);
+  EXPECT_THAT(old.err, HasSubstr("it is a program of 32 bits"));
+}
+
+TEST_F(Launch, LeavesOutWhatItIsToldTo) {
+  std::vector<std::string> command = {"launch", "--", PERDURE_PATIENT, place_.files, "7", "socket"};
+  Perdure refused(place_, command);  // the socket is the program's own, and seen when it is captured
+  wait_for_file(place_.file("ready"));
+  ::kill(refused.process(), SIGUSR1);
+  while (refused.err().find("TCP") == std::string::npos) os::sleep_ns(2'000'000);
+  touch(place_.file("end"));
+  EXPECT_EQ(refused.wait().status, Patient::kStatus);
+  ProcessPlace other;
+  command[3] = other.files;
+  command.insert(command.begin() + 1, {"--force-without", "fd:3"});
+  Perdure forced(other, command);
+  wait_for_file(other.file("ready"));
+  ::kill(forced.process(), SIGUSR1);
+  while (forced.err().find("captured patient@1") == std::string::npos) os::sleep_ns(2'000'000);
+  touch(other.file("end"));
+  EXPECT_EQ(forced.wait().status, Patient::kStatus);
+}
+
+TEST_F(Launch, RefusesWrongArguments) {
+  EXPECT_EQ(run_verb({"launch"}).status, kUsage);
+  EXPECT_EQ(run_verb({"launch", "--"}).status, kUsage);
+  EXPECT_EQ(run_verb({"launch", "true"}).status, kUsage);
+  for (const char* every : {"", "x", "0", "-1s", "10 min", "nan", "1e99h"})
+    EXPECT_EQ(run_verb({"launch", "--every", every, "--", "true"}).status, kUsage) << every;
+}
+
+TEST(TimesOfPeople, AreSecondsMinutesAndHours) {
+  EXPECT_EQ(seconds_of("90"), 90);
+  EXPECT_EQ(seconds_of("1.5s"), 1.5);
+  EXPECT_EQ(seconds_of("10min"), 600);
+  EXPECT_EQ(seconds_of("2h"), 7200);
+  EXPECT_NE(time_text("2 h"), "");
+}
+
+}  // namespace
+}  // namespace perdure::cli

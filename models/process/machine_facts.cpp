@@ -1,0 +1,144 @@
+#include "process/machine_facts.hpp"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <set>
+
+#include "base/hash.hpp"
+#include "process/memory_maps.hpp"
+#include "process/proc_facts.hpp"
+#include "process/proc_text.hpp"
+#include "process/remote_memory.hpp"
+#include "process/stops.hpp"
+
+namespace perdure::process {
+namespace {
+
+// It says what the system keeps of registers by the same call that a capture makes.
+base::Result<std::uint64_t> kept_parts_here() {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) ::pause();
+  }
+  if (child < 0) return base::fail(base::errno_error(errno, "fork", "this program"));
+  const auto parts = [&]() -> base::Result<std::uint64_t> {
+    if (trace(PTRACE_SEIZE, child, 0, PTRACE_O_EXITKILL) < 0 || trace(PTRACE_INTERRUPT, child, 0, 0) < 0 ||
+        !wait_for_stop(child))
+      return base::fail(trace_failed(child, "a child of this program cannot be traced").error());
+    PERDURE_TRY(const auto extended, get_extended_registers(child));
+    return kept_parts(extended);
+  }();
+  ::kill(child, SIGKILL);
+  while (::waitpid(child, nullptr, __WALL) < 0 && errno == EINTR) {
+  }
+  return parts;
+}
+
+base::Status read_vdso(MachineFacts& facts) {
+  PERDURE_TRY(const auto maps, parse_maps(proc_text("/proc/self/maps"), "this program"));
+  for (const MemoryMap& map : maps) {
+    if (map.name != "[vdso]" && !map.name.starts_with("[vvar")) continue;
+    facts.vdso_bytes += map.bytes();
+    if (map.name != "[vdso]") continue;
+    std::vector<std::byte> code(map.bytes());
+    PERDURE_CHECK(read_memory(::getpid(), map.begin, code));
+    const auto hash = base::hash128(code);
+    facts.vdso = {hash.low, hash.high};
+  }
+  return {};
+}
+
+std::vector<std::string> missing_of(const ProcessImage& image) {
+  std::set<std::string> named = {image.program.path, image.directory}, missing;
+  for (const FileImage& file : image.files) named.insert(file.path);
+  for (const OpenFile& file : image.open_files.files) {
+    if (const auto* one = std::get_if<NamedFile>(&file.what)) named.insert(one->path);
+    if (const auto* one = std::get_if<FifoEnd>(&file.what)) named.insert(one->file.path);
+  }
+  for (const auto& path : named)
+    if (::access(path.c_str(), F_OK) != 0) missing.insert(path);
+  return {missing.begin(), missing.end()};
+}
+
+bool chooses_numbers() {
+  constexpr unsigned kSysAdmin = 21, kCheckpointRestore = 40;
+  const std::uint64_t effective = first_number(proc_text("/proc/self/status"), "CapEff", 16);
+  return (effective >> kSysAdmin & 1) != 0 || (effective >> kCheckpointRestore & 1) != 0;
+}
+
+}  // namespace
+
+base::Result<MachineFacts> facts_for(const ProcessImage& image) {
+  MachineFacts facts;
+  utsname system{};
+  if (::uname(&system) != 0) return base::fail(base::errno_error(errno, "ask for the system", "this machine"));
+  facts.architecture = system.machine;
+  facts.instructions = instruction_sets(proc_text("/proc/cpuinfo"));
+  PERDURE_TRY(facts.processor_state, kept_parts_here());
+  PERDURE_CHECK(read_vdso(facts));
+  facts.user = ::geteuid();
+  facts.chooses_numbers = chooses_numbers();
+  facts.number_taken_by = proc_text("/proc/" + std::to_string(image.number) + "/comm");
+  if (!facts.number_taken_by.empty()) facts.number_taken_by.pop_back();
+  facts.missing_files = missing_of(image);
+  return facts;
+}
+
+std::vector<Obstacle> obstacles_of_machine(const ProcessImage& image, const MachineFacts& facts) {
+  const SystemImage& system = image.system;
+  if (facts.architecture != system.architecture)
+    return {{"it is of a processor of another architecture, " + system.architecture,
+             "this one is " + facts.architecture, "resume it on a machine like the one it was captured on", ""}};
+  std::vector<Obstacle> all;
+  if (const auto missing = system.processor_state & ~facts.processor_state; missing != 0)
+    all.push_back({"this processor, or kernel, lacks " + part_names(missing),
+                   "its threads had that in their registers when they were captured",
+                   "resume it on a machine that has it", ""});
+  std::string lacks;
+  for (const auto& set : system.instructions)
+    if (std::find(facts.instructions.begin(), facts.instructions.end(), set) == facts.instructions.end())
+      lacks += (lacks.empty() ? "" : ", ") + set;
+  if (!lacks.empty())
+    all.push_back({"this processor lacks instructions: " + lacks, "the program may have chosen its code by them",
+                   "resume it on a processor that has them", ""});
+  if (facts.vdso != system.vdso || facts.vdso_bytes != system.vdso_end - system.vdso_begin)
+    all.push_back({"this kernel's own pages in a process (vdso) are others",
+                   "the program has addresses of those of kernel " + system.release,
+                   "resume it on a machine with that kernel", ""});
+  return all;
+}
+
+std::vector<Obstacle> obstacles_of_resume(const ProcessImage& image, const MachineFacts& facts) {
+  auto all = obstacles_of_machine(image, facts);
+  if (facts.user != image.user)
+    all.push_back({"it is of user " + std::to_string(image.user), "this one is " + std::to_string(facts.user),
+                   "only that user can resume it", ""});
+  if (!facts.number_taken_by.empty())
+    all.push_back({"its number " + std::to_string(image.number) + " is taken, by '" + facts.number_taken_by + "'",
+                   "a program knows the numbers of its threads", "end that one, or wait", ""});
+  if (!facts.chooses_numbers)
+    all.push_back({"the system does not let this user choose numbers of processes",
+                   "a program knows the numbers of its threads",
+                   "have CAP_CHECKPOINT_RESTORE (setcap cap_checkpoint_restore+ep, or root)", ""});
+  for (const auto& path : facts.missing_files)
+    all.push_back({"'" + path + "' is not here", "it was open, mapped, or its directory", "bring it back", ""});
+  return all;
+}
+
+base::Status may_resume(const ProcessImage& image, const MachineFacts& facts) {
+  const std::string object = process_text(image.number);
+  if (image.user != facts.user)
+    return base::fail(PERDURE_PERMISSION, object, "it is of user " + std::to_string(image.user),
+                      "only that user can resume it");
+  return refused(image.number, obstacles_of_machine(image, facts), "resumed here");
+}
+
+}  // namespace perdure::process

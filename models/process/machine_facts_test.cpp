@@ -1,0 +1,98 @@
+#include "process/machine_facts.hpp"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+namespace perdure::process {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+ProcessImage captured_there() {
+  ProcessImage image;
+  image.number = 4711;
+  image.user = 1000;
+  image.system = {"x86_64", "6.1.0", 0xE7, {1, 2}, 0x7000, 0xB000};
+  return image;
+}
+
+MachineFacts like_there() {
+  MachineFacts facts;
+  facts.architecture = "x86_64";
+  facts.processor_state = 0xE7;
+  facts.vdso = {1, 2};
+  facts.vdso_bytes = 0x4000;
+  facts.user = 1000;
+  facts.chooses_numbers = true;
+  return facts;
+}
+
+TEST(ObstaclesOfAResume, OnAMachineLikeTheOneItWasCapturedOnAreNone) {
+  EXPECT_THAT(obstacles_of_resume(captured_there(), like_there()), IsEmpty());
+  EXPECT_TRUE(may_resume(captured_there(), like_there()));
+  MachineFacts more = like_there();
+  more.processor_state |= 3 << 17;
+  EXPECT_THAT(obstacles_of_resume(captured_there(), more), IsEmpty()) << "a processor that has more";
+}
+
+TEST(ObstaclesOfAResume, OnAnotherMachineNameWhatItLacks) {
+  MachineFacts facts = like_there();
+  facts.processor_state = 0x7;
+  facts.vdso = {1, 3};
+  const auto refused = may_resume(captured_there(), facts);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PERDURE_UNSUPPORTED);
+  EXPECT_THAT(refused.error().text(),
+              AllOf(HasSubstr("it cannot be resumed here"), HasSubstr("lacks AVX-512"), HasSubstr("kernel 6.1.0")));
+  facts = like_there();
+  facts.vdso_bytes = 0x5000;
+  EXPECT_FALSE(may_resume(captured_there(), facts));
+  facts.architecture = "aarch64";
+  ASSERT_THAT(obstacles_of_machine(captured_there(), facts), SizeIs(1)) << "nothing else means anything there";
+  EXPECT_THAT(obstacles_of_machine(captured_there(), facts)[0].what, HasSubstr("x86_64"));
+}
+
+TEST(ObstaclesOfAResume, ByAnotherUserComeFirst) {
+  MachineFacts facts = like_there();
+  facts.user = 0;
+  facts.processor_state = 0;
+  const auto refused = may_resume(captured_there(), facts);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PERDURE_PERMISSION);
+  EXPECT_THAT(obstacles_of_resume(captured_there(), facts), SizeIs(2));
+}
+
+TEST(ObstaclesOfAResume, ThatPassAreToldAndRefuseNothingBeforehand) {
+  MachineFacts facts = like_there();
+  facts.number_taken_by = "sleep";
+  facts.chooses_numbers = false;
+  facts.missing_files = {"/data/input"};
+  EXPECT_TRUE(may_resume(captured_there(), facts));
+  const auto all = obstacles_of_resume(captured_there(), facts);
+  ASSERT_THAT(all, SizeIs(3));
+  EXPECT_THAT(all[0].what, AllOf(HasSubstr("4711"), HasSubstr("sleep")));
+  EXPECT_THAT(all[1].remedy, HasSubstr("CAP_CHECKPOINT_RESTORE"));
+  EXPECT_THAT(all[2].what, HasSubstr("/data/input"));
+}
+
+TEST(ObstaclesOfAResume, AreJudgedByWhatIsHere) {
+  ProcessImage image = captured_there();
+  image.number = ::getpid();
+  image.user = ::geteuid();
+  image.directory = "/";
+  image.program.path = "/nowhere/program";
+  const auto facts = facts_for(image);
+  ASSERT_TRUE(facts) << facts.error().text();
+  EXPECT_THAT(facts->missing_files, testing::ElementsAre("/nowhere/program"));
+  EXPECT_NE(facts->number_taken_by, "");
+  EXPECT_NE(facts->processor_state & 3, 0U);
+  EXPECT_NE(facts->vdso_bytes, 0U);
+  image.system = {facts->architecture, "", facts->processor_state, facts->vdso, 0x1000, 0x1000 + facts->vdso_bytes};
+  EXPECT_THAT(obstacles_of_machine(image, *facts), IsEmpty());
+}
+
+}  // namespace
+}  // namespace perdure::process
