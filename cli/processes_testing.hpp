@@ -170,14 +170,14 @@ inline std::string view_of(pid_t process) {
   return all;
 }
 
-/// Numbers of processes are anybody's: a number that somebody has for a moment is free again soon.
+/// Numbers of processes and threads are anybody's: one that somebody has for a moment is free again soon.
 inline Ran resumed(const ProcessPlace& place, const std::vector<std::string>& arguments,
                    const std::vector<std::string>& variables = {}) {
   for (;;) {
     std::vector<std::string> all = {"resume"};
     all.insert(all.end(), arguments.begin(), arguments.end());
     const Ran ran = Perdure(place, all, variables).wait();
-    if (ran.err.find("its number is taken") == std::string::npos) return ran;
+    if (ran.err.find("(exists)") == std::string::npos) return ran;
     os::sleep_ns(20'000'000);
   }
 }
