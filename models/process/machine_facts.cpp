@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -68,6 +69,25 @@ std::vector<std::string> missing_of(const ProcessImage& image) {
   return {missing.begin(), missing.end()};
 }
 
+bool changed(const FileImage& file) {
+  struct stat status {};
+  if (::stat(file.path.c_str(), &status) != 0) return false;  // it is missing
+  const std::int64_t modified_ns = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
+  return static_cast<std::uint64_t>(status.st_size) != file.bytes || modified_ns != file.modified_ns;
+}
+
+// What a process shares with a file is the file's, whatever that is by now.
+std::vector<std::string> changed_of(const ProcessImage& image) {
+  std::set<std::string> all;
+  if (changed(image.program)) all.insert(image.program.path);
+  for (const MapImage& map : image.maps) {
+    if (map.file == 0 || map.shared) continue;
+    const FileImage& file = image.files[map.file - 1];
+    if (changed(file)) all.insert(file.path);
+  }
+  return {all.begin(), all.end()};
+}
+
 bool chooses_numbers() {
   constexpr unsigned kSysAdmin = 21, kCheckpointRestore = 40;
   const std::uint64_t effective = first_number(proc_text("/proc/self/status"), "CapEff", 16);
@@ -89,6 +109,7 @@ base::Result<MachineFacts> facts_for(const ProcessImage& image) {
   facts.number_taken_by = proc_text("/proc/" + std::to_string(image.number) + "/comm");
   if (!facts.number_taken_by.empty()) facts.number_taken_by.pop_back();
   facts.missing_files = missing_of(image);
+  facts.changed_files = changed_of(image);
   return facts;
 }
 
@@ -113,6 +134,9 @@ std::vector<Obstacle> obstacles_of_machine(const ProcessImage& image, const Mach
     all.push_back({"this kernel's own pages in a process (vdso) are others",
                    "the program has addresses of those of kernel " + system.release,
                    "resume it on a machine with that kernel", ""});
+  for (const auto& path : facts.changed_files)
+    all.push_back({"'" + path + "' has changed since", "only what the process had changed of it is in the image",
+                   "bring back the file that it had, with its time of modification", ""});
   return all;
 }
 

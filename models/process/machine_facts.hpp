@@ -15,6 +15,9 @@ struct MachineFacts {
   bool chooses_numbers = false;            ///< CAP_CHECKPOINT_RESTORE, or CAP_SYS_ADMIN
   std::string number_taken_by;             ///< a program's name, when the number of the process is taken
   std::vector<std::string> missing_files;  ///< of those that the image names
+  /// Programs, libraries and others that were mapped as they were then, and that are others by now: of another length,
+  /// or written to since.
+  std::vector<std::string> changed_files;
 };
 
 /// Of this process, and of what `image` names. Nothing changes. Makes a process for a moment.

@@ -15,13 +15,14 @@ ProcessImage captured_there() {
   ProcessImage image;
   image.number = 4711;
   image.user = 1000;
-  image.system = {"x86_64", "6.1.0", 0xE7, {1, 2}, 0x7000, 0xB000};
+  image.system = {"x86_64", "6.1.0", {"avx", "avx2"}, 0xE7, {1, 2}, 0x7000, 0xB000};
   return image;
 }
 
 MachineFacts like_there() {
   MachineFacts facts;
   facts.architecture = "x86_64";
+  facts.instructions = {"avx", "avx2", "fma"};
   facts.processor_state = 0xE7;
   facts.vdso = {1, 2};
   facts.vdso_bytes = 0x4000;
@@ -47,6 +48,12 @@ TEST(ObstaclesOfAResume, OnAnotherMachineNameWhatItLacks) {
   EXPECT_EQ(refused.error().code, PERDURE_UNSUPPORTED);
   EXPECT_THAT(refused.error().text(),
               AllOf(HasSubstr("it cannot be resumed here"), HasSubstr("lacks AVX-512"), HasSubstr("kernel 6.1.0")));
+  facts = like_there();
+  facts.instructions = {"avx"};
+  EXPECT_THAT(may_resume(captured_there(), facts).error().text(), HasSubstr("lacks instructions: avx2;"));
+  facts = like_there();
+  facts.changed_files = {"/bin/x"};
+  EXPECT_THAT(may_resume(captured_there(), facts).error().text(), HasSubstr("'/bin/x' has changed since"));
   facts = like_there();
   facts.vdso_bytes = 0x5000;
   EXPECT_FALSE(may_resume(captured_there(), facts));
@@ -90,7 +97,8 @@ TEST(ObstaclesOfAResume, AreJudgedByWhatIsHere) {
   EXPECT_NE(facts->number_taken_by, "");
   EXPECT_NE(facts->processor_state & 3, 0U);
   EXPECT_NE(facts->vdso_bytes, 0U);
-  image.system = {facts->architecture, "", facts->processor_state, facts->vdso, 0x1000, 0x1000 + facts->vdso_bytes};
+  image.system = {facts->architecture, "",     facts->instructions,       facts->processor_state,
+                  facts->vdso,         0x1000, 0x1000 + facts->vdso_bytes};
   EXPECT_THAT(obstacles_of_machine(image, *facts), IsEmpty());
 }
 

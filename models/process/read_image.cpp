@@ -315,6 +315,9 @@ base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& l
 }
 
 base::Result<ReadImage> read_image(Tracee& tracee, const DescriptorChoices& choices) {
+  // A process that is about to end may be seen like this, too: then none of its threads can be asked any more.
+  if (tracee.threads().front() != tracee.process() && !get_registers(tracee.threads().front()))
+    return base::fail(PERDURE_NOT_FOUND, process_text(tracee.process()), "it has ended");
   if (tracee.threads().front() != tracee.process())
     return base::fail(PERDURE_UNSUPPORTED, "process " + std::to_string(tracee.process()),
                       "its first thread has ended while others go on", "such a process cannot be made again yet");
