@@ -90,6 +90,23 @@ TEST_F(Launch, BeforeTheEndOfTheAllocationCapturesAndALaterOneGoesOn) {
   EXPECT_EQ(all.find("\n1\n"), std::string::npos);
 }
 
+TEST_F(Launch, ThatIsKilledAnywhereLeavesTheProgramRunning) {
+  for (const char* point : {"", "process_held", "process_copied", "process_released"}) {
+    SCOPED_TRACE(point);
+    ProcessPlace place;
+    Perdure perdure(place, {"launch", "--", PERDURE_PATIENT, place.files, "7"},
+                    {std::string("PERDURE_TEST_CRASH=") + point});
+    wait_for_file(place.file("ready"));
+    ::kill(perdure.process(), *point == '\0' ? SIGKILL : SIGUSR1);
+    EXPECT_EQ(perdure.wait().status, -SIGKILL);
+    touch(place.file("end"));
+    int ended_well = 0;
+    for (const pid_t process : Orphans::all())
+      if (int how = 0; ::waitpid(process, &how, 0) == process && WIFEXITED(how) && WEXITSTATUS(how) == 7) ++ended_well;
+    EXPECT_EQ(ended_well, 1) << "the others are guards, which end with 0";
+  }
+}
+
 TEST_F(Launch, WhoseStoreIsFullTellsTheProgramToEndInTheEnd) {
   Perdure perdure(place_, {"launch", "--set", "flush.give_up_after=0.1", "--", PERDURE_PATIENT, place_.files, "7"},
                   {"PERDURE_TEST_FAULTS=pwrite:" + place_.store + ":ENOSPC"});
