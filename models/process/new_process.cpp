@@ -127,7 +127,8 @@ NewProcess::NewProcess(NewProcess&& other) noexcept
       process_(std::exchange(other.process_, 0)),
       registers_(other.registers_),
       instruction_(other.instruction_),
-      foothold_(other.foothold_) {}
+      foothold_(other.foothold_),
+      notes_(std::move(other.notes_)) {}
 
 NewProcess::~NewProcess() {
   if (process_ <= 0) return;
@@ -136,8 +137,9 @@ NewProcess::~NewProcess() {
   }
 }
 
-base::Status NewProcess::write(std::uint64_t address, base::ConstByteSpan bytes) {
-  return write_memory(process_, address, bytes);
+base::Status NewProcess::allow_huge_pages(bool allowed) {
+  PERDURE_CHECK(ask({SYS_prctl, PR_SET_THP_DISABLE, allowed ? 0U : 1U, 0, 0, 0}, "choose huge pages of"));
+  return {};
 }
 
 base::Result<std::int64_t> NewProcess::ask(pid_t thread, const SystemCall& call, const std::string& what) {

@@ -113,9 +113,9 @@ base::Status ProcessStore::wait_stored(const std::string& name, std::int64_t ver
 }
 
 base::Result<ResumeReport> ProcessStore::resume(const std::string& name, std::int64_t version,
-                                                const RestoreChoices& files) {
+                                                const RestoreChoices& files, AffinityChoices affinity) {
   const std::uint64_t begun = os::monotonic_ns();
-  ImageTarget target([](ProcessImage& image, Operations&) { return check(image); }, files);
+  ImageTarget target([](ProcessImage& image, Operations&) { return check(image); }, files, affinity);
   PERDURE_CHECK(session_->restore(name, version, target));
   PERDURE_CHECK(target.finish());
   perdure_progress progress{};

@@ -5,6 +5,7 @@
 
 #include "client/session.hpp"
 #include "process/guard.hpp"
+#include "process/placement.hpp"
 #include "process/restored_descriptors.hpp"
 
 namespace perdure::process {
@@ -41,7 +42,8 @@ class ProcessStore {
   base::Status wait_stored(const std::string& name, std::int64_t version);
   /// A child of this process that goes on where it was captured; of the newest version when `version` is
   /// PERDURE_LATEST. When it fails nothing of the image has run.
-  base::Result<ResumeReport> resume(const std::string& name, std::int64_t version, const RestoreChoices& files = {});
+  base::Result<ResumeReport> resume(const std::string& name, std::int64_t version, const RestoreChoices& files = {},
+                                    AffinityChoices affinity = {});
   client::Session& session() { return *session_; }
   base::Status close() { return session_->close(); }
 
