@@ -119,9 +119,10 @@ Action enrol_resume(CLI::App& app) {
                "return when it runs; without this the status is its own, and signals are passed on to it");
   app.add_flag("--cut-back-files", arguments->cut_back,
                "files that it had open for writing and that have grown get the size they had");
-  app.add_option("--affinity", arguments->affinity,
-                 "what comes back of where it was: keep (threads and pages), cores, pages, none, reset (threads may run "
-                 "everywhere); by default the configured one (affinity)")
+  app.add_option(
+         "--affinity", arguments->affinity,
+         "what comes back of where it was: keep (threads and pages), cores, pages, none, reset (threads may run "
+         "everywhere); by default the configured one (affinity)")
       ->check(CLI::IsMember({"keep", "cores", "pages", "none", "reset"}));
   app.add_flag("--json", arguments->json, "for programs");
   return [arguments](Terminal& terminal) { return resume(*arguments, terminal); };

@@ -60,7 +60,8 @@ void keep_only(std::vector<T>& list, const std::vector<bool>& kept) {
 }  // namespace
 
 std::string MachineImage::wrong() const {
-  if (numbers.size() != machine.nodes.size() || numbers.size() > kMostNodesOfAMachine) return "field 'numbers' is not one a node";
+  if (numbers.size() != machine.nodes.size() || numbers.size() > kMostNodesOfAMachine)
+    return "field 'numbers' is not one a node";
   for (std::size_t n = 1; n < numbers.size(); ++n)
     if (numbers[n] <= numbers[n - 1]) return "field 'numbers' does not ascend";
   std::set<unsigned> all;

@@ -10,8 +10,8 @@ namespace perdure::process {
 namespace {
 
 // Of the kernel's interface, by their numbers there.
-constexpr std::array<std::string_view, 7> kPolicyModes = {"default", "prefer",        "bind",               "interleave",
-                                                    "local",   "prefer (many)", "weighted interleave"};
+constexpr std::array<std::string_view, 7> kPolicyModes = {
+    "default", "prefer", "bind", "interleave", "local", "prefer (many)", "weighted interleave"};
 constexpr std::int32_t kStatic = 1 << 15, kRelative = 1 << 14, kModeBits = (1 << 13) - 1;
 constexpr std::uint32_t kMostPolicyNodes = 1024;
 
@@ -61,8 +61,7 @@ std::string policy_text(const MemoryPolicy& policy) {
   std::string text(mode < kPolicyModes.size() ? kPolicyModes[mode] : kPolicyModes[0]);
   if ((policy.mode & kStatic) != 0) text += "=static";
   if ((policy.mode & kRelative) != 0) text += "=relative";
-  for (std::size_t i = 0; i < policy.nodes.size(); ++i)
-    text += (i == 0 ? ":" : ",") + std::to_string(policy.nodes[i]);
+  for (std::size_t i = 0; i < policy.nodes.size(); ++i) text += (i == 0 ? ":" : ",") + std::to_string(policy.nodes[i]);
   return text;
 }
 

@@ -17,7 +17,8 @@ namespace perdure::process {
 std::uint64_t find_gap(std::vector<std::pair<std::uint64_t, std::uint64_t>> taken, std::uint64_t least,
                        std::uint64_t bytes);
 
-/// All calls by one thread, which the kernel knows as the tracer. In this order: begin(), make_memory(), pages (PageWriter), finish(), release().
+/// All calls by one thread, which the kernel knows as the tracer. In this order: begin(), make_memory(), pages
+/// (PageWriter), finish(), release().
 class NewProcess {
  public:
   /// With the number that it had; it has carried out `operations`, and stands still. PERDURE_EXISTS: the number is

@@ -72,9 +72,9 @@ base::Status NewProcess::set_policies() {
     if (!policy || policy->mode == 0) continue;
     const auto nodes = node_words(policy->nodes);
     PERDURE_TRY(const auto at, put(std::as_bytes(std::span(nodes))));
-    const auto done = ask({SYS_mbind, map.begin, map.bytes(), static_cast<std::uint64_t>(policy->mode), at,
-                           nodes.size() * 64, 0},
-                          "set the policy '" + map.policy + "' of memory of");
+    const auto done =
+        ask({SYS_mbind, map.begin, map.bytes(), static_cast<std::uint64_t>(policy->mode), at, nodes.size() * 64, 0},
+            "set the policy '" + map.policy + "' of memory of");
     if (!done) notes_.push_back(done.error().text());
   }
   return {};
@@ -175,8 +175,7 @@ base::Status NewProcess::set_memory_policy(const ThreadImage& thread) {
   const auto nodes = node_words(thread.memory_nodes);
   PERDURE_TRY(const auto at, put(std::as_bytes(std::span(nodes))));
   const auto done =
-      ask(thread.number,
-          {SYS_set_mempolicy, static_cast<std::uint64_t>(thread.memory_policy), at, nodes.size() * 64},
+      ask(thread.number, {SYS_set_mempolicy, static_cast<std::uint64_t>(thread.memory_policy), at, nodes.size() * 64},
           "set the memory policy of thread " + std::to_string(thread.number) + " of");
   if (!done) notes_.push_back(done.error().text());
   return {};

@@ -171,8 +171,8 @@ base::Status PageWriter::write_parts(pid_t process, const Part* parts, std::size
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < some; ++i) {
       const Part& part = parts[done + i];
-      here[i] = {const_cast<std::byte*>(part.bytes.data()), part.bytes.size()};          // NOLINT: it is only read
-      there[i] = {reinterpret_cast<void*>(part.address), part.bytes.size()};  // NOLINT: an address there
+      here[i] = {const_cast<std::byte*>(part.bytes.data()), part.bytes.size()};  // NOLINT: it is only read
+      there[i] = {reinterpret_cast<void*>(part.address), part.bytes.size()};     // NOLINT: an address there
       bytes += part.bytes.size();
     }
     const auto written = ::process_vm_writev(process, here.data(), some, there.data(), some, 0);

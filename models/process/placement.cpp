@@ -11,10 +11,10 @@ namespace perdure::process {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, AffinityMode>, 5> kAffinityModes = {{{"keep", AffinityMode::keep},
-                                                                                     {"cores", AffinityMode::cores},
-                                                                                     {"pages", AffinityMode::pages},
-                                                                                     {"none", AffinityMode::none},
-                                                                                     {"reset", AffinityMode::reset}}};
+                                                                                      {"cores", AffinityMode::cores},
+                                                                                      {"pages", AffinityMode::pages},
+                                                                                      {"none", AffinityMode::none},
+                                                                                      {"reset", AffinityMode::reset}}};
 
 plan::MachineUsage usage_of(const ProcessImage& image) {
   plan::MachineUsage use;
@@ -60,9 +60,11 @@ std::optional<AffinityMode> affinity_mode(std::string_view text) {
 Placement place(const ProcessImage& image, const MachineImage& here, AffinityChoices choices) {
   Placement placement = as_it_was(image);
   placement.of_memory = choices.places_memory();
-  if ((choices.places_threads() || placement.of_memory) && image.machine.known() && here.known() && image.machine != here) {
+  if ((choices.places_threads() || placement.of_memory) && image.machine.known() && here.known() &&
+      image.machine != here) {
     const auto plan = plan::plan_affinity(image.machine.machine, usage_of(image), here.machine);
-    for (std::size_t t = 0; t < plan.masks.size(); ++t) placement.cpus[t].assign(plan.masks[t].begin(), plan.masks[t].end());
+    for (std::size_t t = 0; t < plan.masks.size(); ++t)
+      placement.cpus[t].assign(plan.masks[t].begin(), plan.masks[t].end());
     placement.nodes.clear();
     for (std::size_t n = 0; n < plan.nodes.size(); ++n)
       placement.nodes[image.machine.numbers[n]] = here.numbers[plan.nodes[n]];

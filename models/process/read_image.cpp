@@ -80,6 +80,7 @@ class Reading {
   std::vector<std::string>& notes_;
   pid_t thread_;  // one that lives
   std::vector<MemoryMap> maps_;
+  SoleNodes nodes_;                                                                   // of mappings
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> files_, objects_;  // by device and inode
 };
 
@@ -144,7 +145,9 @@ base::Status Reading::take(const MemoryMap& map, MapImage& taken) {
 base::Status Reading::read_maps() {
   PERDURE_TRY(maps_, parse_maps(text("maps"), object()));
   const auto flags = parse_smaps_flags(text("smaps"));
-  const auto policies = count_nodes() > 1 ? parse_policies(text("numa_maps")) : std::map<std::uint64_t, std::string>();
+  const std::string numa = count_nodes() > 1 ? text("numa_maps") : "";
+  const auto policies = parse_policies(numa);
+  nodes_ = parse_sole_nodes(numa);
   for (const MemoryMap& map : maps_) {
     if (map.name == "[vsyscall]") continue;
     if (kernels_own(map)) {
@@ -199,7 +202,7 @@ base::Status Reading::read_pages() {
     runs.insert(runs.end(), pages->begin(), pages->end());
   }
   runs = join_near_runs(std::move(runs), maps_, kMostPageRuns);
-  PERDURE_TRY(image_.pages, pages_by_node(tracee_.process(), runs, count_nodes()));
+  PERDURE_TRY(image_.pages, pages_by_node(tracee_.process(), runs, count_nodes(), nodes_));
   return {};
 }
 

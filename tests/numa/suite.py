@@ -97,7 +97,11 @@ def judge(machine, threads, output, travels):
     several = machine.nodes > 1
     if "perdure-numa: end\n" not in output.replace("\r", ""):
         wrong.append(f"{machine.name()}: it did not come to its end")
+    if output.count("perdure-numa: captured 0") != (1 if travels else 2):
+        wrong.append(f"{machine.name()}: a capture failed")
     for mode in MODES:
+        if f"perdure-numa: status {name} {mode} 0" not in output:
+            wrong.append(f"{machine.name()}, {mode}: the resume failed, or what was resumed")
         report = section(output, f"report {name} {mode}")
         wrong += judge_mode(machine, mode, report, several)
         rows.append((machine.name(), threads, mode, report))

@@ -161,7 +161,8 @@ Region mixed(unsigned one, unsigned other) {
   Region region{"mixed", map(kHuge, true), kHuge, {}, {}};
   syscall(SYS_madvise, region.memory, kHuge, MADV_NOHUGEPAGE);
   for (std::size_t at = 0; at < kHuge; at += kPage)
-    bind(region.memory + at, kPage, MPOL_BIND, 1UL << (at / kPage % 2 == 0 ? one : other)), touch(region.memory + at, 1);
+    bind(region.memory + at, kPage, MPOL_BIND, 1UL << (at / kPage % 2 == 0 ? one : other)),
+        touch(region.memory + at, 1);
   bind(region.memory, kHuge, MPOL_DEFAULT, 0);
   touch(region.memory, kHuge);
   return region;
@@ -193,7 +194,8 @@ void report(std::FILE* out, std::vector<Worker>& workers, std::vector<Region>& r
     const auto same = count(region);
     const bool policy = policy_at(region.memory) == region.policy;
     policies += policy;
-    std::fprintf(out, "region_%s %zu of %zu policy %s\n", region.name.c_str(), same, region.nodes.size(), policy ? "kept" : "other");
+    std::fprintf(out, "region_%s %zu of %zu policy %s\n", region.name.c_str(), same, region.nodes.size(),
+                 policy ? "kept" : "other");
   }
   for (Worker& worker : workers) {
     count(worker.own);
@@ -205,15 +207,16 @@ void report(std::FILE* out, std::vector<Worker>& workers, std::vector<Region>& r
   policies += policy_at(nullptr) == own;
   for (const auto& [then, here] : moved)
     for (const auto& [node, pages] : here) std::fprintf(out, "pages_of_node %d on %d: %u\n", then, node, pages);
-  std::fprintf(out, "pages_kept %zu of %zu\nmasks_kept %zu of %zu\npolicies_kept %zu of %zu\nlocal %zu of %zu\n", kept, all, masks,
-               workers.size(), policies, workers.size() + regions.size() + 1, local, of_workers);
+  std::fprintf(out, "pages_kept %zu of %zu\nmasks_kept %zu of %zu\npolicies_kept %zu of %zu\nlocal %zu of %zu\n", kept,
+               all, masks, workers.size(), policies, workers.size() + regions.size() + 1, local, of_workers);
   // What is touched now goes where the policies say.
   for (Region& region : regions)
     if (region.policy.mode != MPOL_DEFAULT) {
       touch(region.memory + region.bytes, region.bytes);
       std::size_t right = 0;
       const Policy policy = policy_at(region.memory);
-      for (const int node : nodes_of(region.memory + region.bytes, region.bytes)) right += node >= 0 && (policy.nodes >> node & 1) != 0;
+      for (const int node : nodes_of(region.memory + region.bytes, region.bytes))
+        right += node >= 0 && (policy.nodes >> node & 1) != 0;
       std::fprintf(out, "later_%s %zu of %zu\n", region.name.c_str(), right, region.bytes / kPage);
     }
   std::fprintf(out, "huge_kib %lu\ncontent %s\n", huge_kib(regions[0].memory), content ? "right" : "wrong");
@@ -250,12 +253,14 @@ int main(int count, char** arguments) {
   const unsigned long preferred = 1UL << other;
   syscall(SYS_set_mempolicy, MPOL_PREFERRED, &preferred, kMost);
   const Policy own = policy_at(nullptr);
-  for (Region& region : regions) region.nodes = nodes_of(region.memory, region.bytes), region.policy = policy_at(region.memory);
+  for (Region& region : regions)
+    region.nodes = nodes_of(region.memory, region.bytes), region.policy = policy_at(region.memory);
   for (Worker& worker : workers) worker.own.nodes = nodes_of(worker.own.memory, worker.own.bytes);
   std::printf("ready, huge_kib %lu\n", huge_kib(regions[0].memory));
   std::fflush(stdout);
   std::string path;
-  while (!std::getline(std::ifstream(arguments[1]) >> std::ws, path)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  while (!std::getline(std::ifstream(arguments[1]) >> std::ws, path))
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   go = true;
   for (auto& thread : threads) thread.join();
   std::FILE* out = std::fopen(path.c_str(), "w");
