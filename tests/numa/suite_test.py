@@ -19,15 +19,15 @@ def console(**reports):
             "pages": report(masks="0 of 4"), "none": report(pages="300 of 1000", masks="0 of 4", policies="1 of 9"),
             "reset": report(pages="300 of 1000", masks="0 of 4")}
     text = "perdure-numa: captured 0\r\n" + "".join(
-        f"perdure-numa: status here2 {mode} 0\r\n" for mode in suite.MODES)
-    text += "".join(f"perdure-numa: begin report here2 {mode}\r\n{said}perdure-numa: end report here2 {mode}\r\n"
+        f"perdure-numa: status here {mode} 0\r\n" for mode in suite.MODES)
+    text += "".join(f"perdure-numa: begin report here {mode}\r\n{said}perdure-numa: end report here {mode}\r\n"
                    for mode, said in {**good, **reports}.items())
     return text + "perdure-numa: end\r\n"
 
 
 def wrong(text, travels=True):
     """Of a machine that is not the first, but for what has travelled."""
-    found = suite.judge(Machine(2, 4), 4, text, travels)[0]
+    found = suite.judge(Machine(2, 4), 4, suite.MODES, text, travels)[0]
     return [line for line in found if "nobody says" not in line and "of another machine" not in line]
 
 
@@ -51,16 +51,16 @@ class Judging(unittest.TestCase):
     def test_wants_to_be_told_what_was_folded(self):
         text = console()
         notes = "perdure: this machine is another one: nodes 0, 1: all on node 0\r\n"
-        travels = (f"perdure-numa: begin notes travels keep\r\n{notes}perdure-numa: end notes travels keep\r\n"
-                   f"perdure-numa: begin report travels keep\r\n{report()}perdure-numa: end report travels keep\r\n")
-        judged = lambda said: suite.judge(Machine(2, 4), 4, said, True)[0]  # noqa: E731
+        travels = (f"perdure-numa: begin notes first keep\r\n{notes}perdure-numa: end notes first keep\r\n"
+                   f"perdure-numa: begin report first keep\r\n{report()}perdure-numa: end report first keep\r\n")
+        judged = lambda said: suite.judge(Machine(2, 4), 4, suite.MODES, said, True)[0]  # noqa: E731
         self.assertEqual(judged(travels + text), [])
         self.assertIn("nobody says", judged(travels.replace(notes, "") + text)[0])
         self.assertIn("beside their threads", judged(travels.replace("local 10", "local 9") + text)[0])
 
     def test_notices_captures_and_resumes_that_fail(self):
         self.assertIn("a capture failed", wrong(console().replace("captured 0", "captured 3"))[0])
-        self.assertIn("keep: the resume failed", wrong(console().replace("here2 keep 0", "here2 keep 3"))[0])
+        self.assertIn("keep: the resume failed", wrong(console().replace("here keep 0", "here keep 3"))[0])
 
     def test_notices_unit_tests_that_fail(self):
         self.assertEqual(wrong("perdure-numa: tests 0\r\n" + console()), [])
@@ -69,9 +69,9 @@ class Judging(unittest.TestCase):
 
 class Tables(unittest.TestCase):
     def test_have_a_row_for_each_mode(self):
-        rows = suite.judge(Machine(2, 4), 4, console(), False)[1]
+        rows = suite.judge(Machine(2, 4), 4, suite.MODES, console(), True)[1]
         lines = suite.table(rows).splitlines()
-        self.assertEqual(len(lines), 2 + len(suite.MODES))
+        self.assertEqual(len(lines), 3 + len(suite.MODES))
         self.assertIn("| 2 nodes, 4 processors | 4 | `keep` | 1000 of 1000 | 4 of 4 | 9 of 9 | 10 of 10 |", lines)
 
 
