@@ -5,10 +5,10 @@ import shutil
 import stat
 import subprocess
 
-TIMEOUT_S = 900  # far beyond what a loaded host without KVM needs
+TIMEOUT_S = 600  # far beyond what a loaded host without KVM needs
 
 # What Debian has everywhere; the script needs them.
-TOOLS = ["sh", "mount", "mkdir", "cat", "sleep", "tar", "rm", "ls", "grep", "env", "date", "dd"]
+TOOLS = ["sh", "mount", "mkdir", "cat", "sleep", "tar", "rm", "ls", "grep", "env", "sync", "timeout"]
 
 INIT = """#!/bin/sh
 export PATH=/bin HOME=/tmp
@@ -145,14 +145,20 @@ def boot(kernel, machine, programs, script, work, disk):
     if not os.path.exists(disk):
         with open(disk, "wb") as file:
             file.truncate(256 << 20)
+    console = os.path.join(work, "console")
     options = "console=ttyS0 quiet panic=-1 numa_balancing=disable"
-    command = [qemu, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-serial", "stdio",
+    command = [qemu, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-serial", f"file:{console}",
                *accelerator(), "-cpu", "max", *machine.arguments(),
                "-drive", f"file={disk},format=raw,if=none,id=disk", "-device", "nvme,drive=disk,serial=perdure",
                "-kernel", kernel, "-initrd", archive, "-append", options]
+    said = ""
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
                               timeout=TIMEOUT_S, check=False)
-    except subprocess.TimeoutExpired as late:
-        return (late.stdout or b"").decode(errors="replace") + "\nit did not end\n"
-    return done.stdout + done.stderr
+        said = done.stderr
+    except subprocess.TimeoutExpired:
+        said = f"it did not end within {TIMEOUT_S} s\n"
+    if not os.path.exists(console):
+        return said
+    with open(console, encoding="utf-8", errors="replace", newline="") as file:
+        return file.read().replace("\r", "") + said

@@ -15,7 +15,7 @@ show() { say "begin $1"; cat "$2"; say "end $1"; }
 resumed() {
   rm -f /tmp/report /tmp/go-$1
   echo /tmp/report > /tmp/go-$1
-  PERDURE_AFFINITY=$2 perdure resume $1 > /tmp/resume.log 2>&1
+  PERDURE_AFFINITY=$2 timeout 200 perdure resume $1 > /tmp/resume.log 2>&1
   say "status $1 $2 $?"
   show "notes $1 $2" /tmp/resume.log
   show "report $1 $2" /tmp/report
@@ -44,7 +44,7 @@ def script(threads, modes, travels, tests):
         text += "tar xf /dev/nvme0n1 -C /tmp\n"
     text += CAPTURE.replace("NAME", name).replace("THREADS", str(threads))
     text += "".join(f"resumed {name} {mode}\n" for mode in modes)
-    text += f"resumed {FIRST} keep\n" if travels else "tar cf /dev/nvme0n1 -C /tmp store\n"
+    text += f"resumed {FIRST} keep\n" if travels else "tar cf /dev/nvme0n1 -C /tmp store\nsync\n"
     return text + (TESTS if tests else "")
 
 
