@@ -7,6 +7,7 @@
 
 #include "base/bytes.hpp"
 #include "base/json.hpp"
+#include "cli/configuration.hpp"
 #include "cli/libraries.hpp"
 #include "cli/verb.hpp"
 #include "inspect/checkpoints.hpp"
@@ -16,19 +17,32 @@ namespace perdure::cli {
 namespace {
 
 struct ResumeArguments {
-  std::string checkpoint, store;
+  std::string checkpoint, store, affinity;
   bool detach = false, json = false, cut_back = false;
 };
+
+/// As the command line says, else as configured.
+base::Result<process::AffinityChoices> affinity_of(const ResumeArguments& asked, const Terminal& terminal) {
+  std::string mode = asked.affinity;
+  if (mode.empty()) {
+    PERDURE_TRY(const auto config, configuration(terminal));
+    mode = config.text("affinity");
+  }
+  return process::AffinityChoices{process::affinity_mode(mode).value_or(process::AffinityMode::keep)};
+}
 
 base::Result<process::ResumeReport> resume_from_store(const ResumeArguments& asked, const CheckpointSpec& spec,
                                                       const Terminal& terminal) {
   std::vector<std::string> settings = terminal.settings;
   if (!asked.store.empty()) settings.push_back("store.path=" + asked.store);
+  PERDURE_TRY(const auto affinity, affinity_of(asked, terminal));
   PERDURE_TRY(auto store, process::ProcessStore::open(settings));
   const std::int64_t version = spec.version ? static_cast<std::int64_t>(*spec.version) : PERDURE_LATEST;
-  process::RestoreChoices files;
-  files.cut_back = asked.cut_back;
-  PERDURE_TRY(const auto resumed, store.resume(spec.name, version, files, asked.detach));
+  process::ResumeChoices choices;
+  choices.files.cut_back = asked.cut_back;
+  choices.affinity = affinity;
+  choices.outlives = asked.detach;
+  PERDURE_TRY(const auto resumed, store.resume(spec.name, version, choices));
   (void)store.close();  // it runs, whatever becomes of the engine
   return resumed;
 }
@@ -107,6 +121,11 @@ Action enrol_resume(CLI::App& app) {
                "return when it runs; without this the status is its own, and signals are passed on to it");
   app.add_flag("--cut-back-files", arguments->cut_back,
                "files that it had open for writing and that have grown get the size they had");
+  app.add_option(
+         "--affinity", arguments->affinity,
+         "what comes back of where it was: keep (threads and pages), cores, pages, none, reset (threads may run "
+         "everywhere); by default the configured one (affinity)")
+      ->check(CLI::IsMember({"keep", "cores", "pages", "none", "reset"}));
   app.add_flag("--json", arguments->json, "for programs");
   return [arguments](Terminal& terminal) { return resume(*arguments, terminal); };
 }

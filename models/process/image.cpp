@@ -1,6 +1,7 @@
 #include "process/image.hpp"
 
 #include <numeric>
+#include <set>
 
 #include "base/field_codec.hpp"
 #include "process/registers.hpp"
@@ -107,8 +108,9 @@ std::uint64_t ProcessImage::page_bytes() const {
 std::string ProcessImage::wrong() const {
   if (threads.empty() || threads.size() > kMostThreads || threads[0].number != number)
     return "field 'threads' does not begin with the process's own";
-  if (!ascend(pages, [](const NodePages& node) { return std::uint64_t{node.node} + 1; }))
-    return "field 'pages' does not ascend";
+  std::set<std::uint32_t> nodes;
+  for (const auto& node : pages)
+    if (!nodes.insert(node.node).second) return "field 'pages' has a node twice";
   for (const auto& action : actions)
     if (action.signal == 0 || action.signal > kSignals) return "field 'actions' has no such signal";
   if (!is_path(directory)) return "field 'directory' is none";

@@ -12,6 +12,7 @@
 #include "base/fields.hpp"
 #include "base/result.hpp"
 #include "process/descriptors.hpp"
+#include "process/machine.hpp"
 #include "process/posix_timers.hpp"
 
 namespace perdure::process {
@@ -145,6 +146,7 @@ struct SharedMemory {
 struct ProcessImage {
   std::uint32_t format = kImageFormat;
   SystemImage system;
+  MachineImage machine;     ///< what it could use of it
   std::int32_t number = 0;  ///< of the process
   std::uint32_t user = 0, group = 0;
   bool leads_session = false;
@@ -157,8 +159,8 @@ struct ProcessImage {
   MemoryLayout layout;
   std::vector<FileImage> files;  ///< that are mapped
   std::vector<SharedMemory> objects;
-  std::vector<MapImage> maps;  ///< ascending
-  std::vector<NodePages> pages;
+  std::vector<MapImage> maps;    ///< ascending
+  std::vector<NodePages> pages;  ///< of each node once, in the order in which they are stored
   std::vector<SignalAction> actions;
   std::vector<std::vector<std::byte>> pending_signals;  ///< of the process, siginfo of each
   std::vector<Limit> limits;
@@ -167,9 +169,9 @@ struct ProcessImage {
   OpenFiles open_files;
   std::vector<ThreadImage> threads;  ///< the first one is the process's own
   std::uint64_t page_bytes() const;
-  PERDURE_FIELDS(format, system, number, user, group, leads_session, arguments, directory, file_mask, personality,
-                 dumpable, reaps_orphans, no_huge_pages, no_new_privileges, program, layout, files, objects, maps,
-                 pages, actions, pending_signals, limits, timers, posix_timers, open_files, threads)
+  PERDURE_FIELDS(format, system, machine, number, user, group, leads_session, arguments, directory, file_mask,
+                 personality, dumpable, reaps_orphans, no_huge_pages, no_new_privileges, program, layout, files,
+                 objects, maps, pages, actions, pending_signals, limits, timers, posix_timers, open_files, threads)
   std::string wrong() const;
 };
 

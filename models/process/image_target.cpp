@@ -47,7 +47,15 @@ base::Status ImageTarget::write(capture::ChunkRange range, base::ConstByteSpan b
     if (record_.size() == record) PERDURE_CHECK(begin());
   }
   if (of_record == range.length) return {};
-  return write_pages(range.begin + of_record - record, bytes.subspan(of_record));
+  return writer_->write(process_->process(), range.begin + of_record - record, bytes.subspan(of_record),
+                        [&](bool allowed) { return process_->allow_huge_pages(allowed); });
+}
+
+void ImageTarget::place_here() {
+  Placement placement = place(*image_, machine_here(), affinity_);
+  apply(placement, *image_);
+  notes_.insert(notes_.end(), placement.notes.begin(), placement.notes.end());
+  writer_.emplace(*image_, placement, machine_here());
 }
 
 base::Status ImageTarget::begin() {
@@ -57,12 +65,13 @@ base::Status ImageTarget::begin() {
   image_ = std::make_unique<ProcessImage>(std::move(image));
   Operations operations;
   PERDURE_CHECK(choose_(*image_, operations));
+  place_here();
+  if (affinity_.places_memory()) operations.try_to({SYS_set_mempolicy, 0, 0, 0}, "have no policy of memory of ours");
   add_operations(*image_, operations);
   files_.captured = image_->number;
   PERDURE_TRY(const auto files, RestoredDescriptors::make(image_->open_files, files_));
   files.add_to(operations);
-  notes_ = files.notes();
-  order_.emplace(*image_);
+  notes_.insert(notes_.end(), files.notes().begin(), files.notes().end());
   PERDURE_TRY(auto process, NewProcess::begin(*image_, operations));
   process_.emplace(std::move(process));
   os::crash_point(os::CrashPoint::resume_begun);
@@ -71,19 +80,14 @@ base::Status ImageTarget::begin() {
   return {};
 }
 
-base::Status ImageTarget::write_pages(std::uint64_t begin, base::ConstByteSpan bytes) {
-  std::uint64_t done = 0;
-  return order_->for_each(begin, bytes.size(), [&](std::uint64_t address, std::uint64_t length) -> base::Status {
-    PERDURE_CHECK(process_->write(address, bytes.subspan(done, length)));
-    done += length;
-    return {};
-  });
-}
-
 base::Status ImageTarget::finish() {
   if (!process_) return base::fail(PERDURE_INTERNAL, "image", "there is nothing to finish");
   os::crash_point(os::CrashPoint::resume_written);
+  PERDURE_CHECK(writer_->end([&](bool allowed) { return process_->allow_huge_pages(allowed); }));
   PERDURE_CHECK(process_->finish());
+  const auto& more = process_->notes();
+  notes_.insert(notes_.end(), more.begin(), more.end());
+  if (writer_->refused()) notes_.push_back("some pages may not be on their nodes: the system refuses them to us");
   os::crash_point(os::CrashPoint::resume_finished);
   return {};
 }

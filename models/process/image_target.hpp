@@ -7,6 +7,7 @@
 #include "capture/target.hpp"
 #include "process/image_source.hpp"
 #include "process/new_process.hpp"
+#include "process/page_writer.hpp"
 #include "process/restored_descriptors.hpp"
 
 namespace perdure::process {
@@ -17,8 +18,8 @@ class ImageTarget : public capture::Target {
   /// `choose` sees the record of an image before a process is begun, and may refuse it or change it; what it adds to
   /// the operations the new process carries out first.
   using Choose = std::function<base::Status(ProcessImage& image, Operations& operations)>;
-  explicit ImageTarget(Choose choose, RestoreChoices files = {})
-      : choose_(std::move(choose)), files_(std::move(files)) {}
+  explicit ImageTarget(Choose choose, RestoreChoices files = {}, AffinityChoices affinity = {})
+      : choose_(std::move(choose)), files_(std::move(files)), affinity_(affinity) {}
 
   base::Result<std::vector<capture::ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override;
   base::Status write(capture::ChunkRange range, base::ConstByteSpan bytes) override;
@@ -31,16 +32,17 @@ class ImageTarget : public capture::Target {
 
  private:
   base::Status begin();
-  base::Status write_pages(std::uint64_t begin, base::ConstByteSpan bytes);
+  void place_here();
 
   Choose choose_;
   RestoreChoices files_;
+  AffinityChoices affinity_;
   std::vector<std::string> notes_;
   std::vector<segment::RegionEntry> entries_;
   std::vector<std::byte> record_;
   std::uint64_t written_ = 0;  // of all
   std::unique_ptr<ProcessImage> image_;
-  std::optional<PageOrder> order_;
+  std::optional<PageWriter> writer_;
   std::optional<NewProcess> process_;
 };
 

@@ -138,7 +138,8 @@ NewProcess::NewProcess(NewProcess&& other) noexcept
       registers_(other.registers_),
       instruction_(other.instruction_),
       foothold_(other.foothold_),
-      made_threads_(std::move(other.made_threads_)) {}
+      made_threads_(std::move(other.made_threads_)),
+      notes_(std::move(other.notes_)) {}
 
 // The tracer is told of the end of each thread, and the process has not ended before it was told of all.
 NewProcess::~NewProcess() {
@@ -148,8 +149,9 @@ NewProcess::~NewProcess() {
   reap(process_);
 }
 
-base::Status NewProcess::write(std::uint64_t address, base::ConstByteSpan bytes) {
-  return write_memory(process_, address, bytes);
+base::Status NewProcess::allow_huge_pages(bool allowed) {
+  PERDURE_CHECK(ask({SYS_prctl, PR_SET_THP_DISABLE, allowed ? 0U : 1U, 0, 0, 0}, "choose huge pages of"));
+  return {};
 }
 
 base::Result<std::int64_t> NewProcess::ask(pid_t thread, const SystemCall& call, const std::string& what) {

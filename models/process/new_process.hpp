@@ -17,8 +17,8 @@ namespace perdure::process {
 std::uint64_t find_gap(std::vector<std::pair<std::uint64_t, std::uint64_t>> taken, std::uint64_t least,
                        std::uint64_t bytes);
 
-/// All calls by one thread, which the kernel knows as the tracer. In this order: begin(), make_memory(), write() as
-/// often as there are pages, finish(), release().
+/// All calls by one thread, which the kernel knows as the tracer. In this order: begin(), make_memory(), pages
+/// (PageWriter), finish(), release().
 class NewProcess {
  public:
   /// With the number that it had; it has carried out `operations`, and stands still. PERDURE_EXISTS: the number is
@@ -32,12 +32,14 @@ class NewProcess {
   pid_t process() const { return process_; }
   /// Its mappings, and nothing else but memory that these steps need.
   base::Status make_memory();
-  /// Of its pages.
-  base::Status write(std::uint64_t address, base::ConstByteSpan bytes);
-  /// Rights of its mappings, threads, signals, timers, limits, registers.
+  /// Whether its memory may be huge pages from now on; its image says it at the end.
+  base::Status allow_huge_pages(bool allowed);
+  /// Policies and rights of its mappings, threads, signals, timers, limits, registers.
   base::Status finish();
   /// It goes on where it was captured.
   base::Status release();
+  /// For people, of what finish() did: policies of memory that this kernel does not take.
+  const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   NewProcess(const ProcessImage& image, pid_t process) : image_(&image), process_(process) {}
@@ -54,11 +56,13 @@ class NewProcess {
   base::Status make_object(std::uint32_t object, std::vector<std::int64_t>& objects);
   bool has_pages(const MapImage& map) const;
   base::Status advise(const MapImage& map);
+  base::Status set_policies();
   base::Status set_rights();
   base::Status set_layout();
   base::Status make_threads();
   base::Status set_thread(const ThreadImage& thread);
   base::Status set_schedule(const ThreadImage& thread);
+  base::Status set_memory_policy(const ThreadImage& thread);
   base::Status queue_signals(pid_t thread, const std::vector<std::vector<std::byte>>& signals, bool of_thread);
   base::Status set_process();
   base::Status make_timer(const PosixTimer& timer);
@@ -72,6 +76,7 @@ class NewProcess {
   std::uint64_t instruction_ = 0;  // carries out system calls
   std::uint64_t foothold_ = 0;     // the only memory that is ours
   std::vector<pid_t> made_threads_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace perdure::process

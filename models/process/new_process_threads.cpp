@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "process/memory_policy.hpp"
 #include "process/new_process.hpp"
 #include "process/remote_memory.hpp"
 
@@ -61,6 +62,21 @@ base::Status NewProcess::advise(const MapImage& map) {
   PERDURE_TRY(const auto at, put(base::as_bytes(std::string_view(name.c_str(), name.size() + 1))));
   constexpr std::uint64_t kSetName = 0x53564d41;  // PR_SET_VMA; a kernel without names goes on without
   (void)ask({SYS_prctl, kSetName, 0, map.begin, map.bytes(), at}, "name memory of");
+  return {};
+}
+
+// After pages have come: those that are there stay where they are.
+base::Status NewProcess::set_policies() {
+  for (const MapImage& map : image_->maps) {
+    const auto policy = parse_policy(map.policy);
+    if (!policy || policy->mode == 0) continue;
+    const auto nodes = node_words(policy->nodes);
+    PERDURE_TRY(const auto at, put(std::as_bytes(std::span(nodes))));
+    const auto done =
+        ask({SYS_mbind, map.begin, map.bytes(), static_cast<std::uint64_t>(policy->mode), at, nodes.size() * 64, 0},
+            "set the policy '" + map.policy + "' of memory of");
+    if (!done) notes_.push_back(done.error().text());
+  }
   return {};
 }
 
@@ -140,16 +156,29 @@ base::Status NewProcess::queue_signals(pid_t thread, const std::vector<std::vect
   return {};
 }
 
+// Without processors of its own it may run where we may: it was made by us.
 base::Status NewProcess::set_schedule(const ThreadImage& thread) {
-  std::vector<unsigned long> words(thread.cpus.back() / 64 + 1);
+  std::vector<unsigned long> words(thread.cpus.empty() ? 0 : thread.cpus.back() / 64 + 1);
   for (const auto cpu : thread.cpus) words[cpu / 64] |= 1UL << (cpu % 64);
-  if (::syscall(SYS_sched_setaffinity, thread.number, words.size() * sizeof words[0], words.data()) != 0)
+  if (!words.empty() &&
+      ::syscall(SYS_sched_setaffinity, thread.number, words.size() * sizeof words[0], words.data()) != 0)
     return call_failed(thread.number, "set its processors");
   const sched_param parameters{thread.priority};
   if (thread.policy != SCHED_OTHER && ::sched_setscheduler(thread.number, thread.policy, &parameters) != 0)
     return call_failed(thread.number, "set how it is scheduled");
   if (::setpriority(PRIO_PROCESS, static_cast<id_t>(thread.number), thread.nice) != 0)
     return call_failed(thread.number, "set how nice it is");
+  return {};
+}
+
+base::Status NewProcess::set_memory_policy(const ThreadImage& thread) {
+  if (thread.memory_policy == 0) return {};
+  const auto nodes = node_words(thread.memory_nodes);
+  PERDURE_TRY(const auto at, put(std::as_bytes(std::span(nodes))));
+  const auto done =
+      ask(thread.number, {SYS_set_mempolicy, static_cast<std::uint64_t>(thread.memory_policy), at, nodes.size() * 64},
+          "set the memory policy of thread " + std::to_string(thread.number) + " of");
+  if (!done) notes_.push_back(done.error().text());
   return {};
 }
 
@@ -177,15 +206,7 @@ base::Status NewProcess::set_thread(const ThreadImage& thread) {
   if (thread.rseq.address != 0)
     PERDURE_CHECK(ask(who, {SYS_rseq, thread.rseq.address, thread.rseq.bytes, 0, thread.rseq.signature},
                       "set the restartable sequences " + its));
-  if (thread.memory_policy != 0) {
-    std::array<std::uint64_t, 16> nodes{};
-    for (const auto node : thread.memory_nodes)
-      if (node < nodes.size() * 64) nodes[node / 64] |= std::uint64_t{1} << (node % 64);
-    PERDURE_TRY(const auto nodes_at, put(bytes_of(nodes)));
-    PERDURE_CHECK(
-        ask(who, {SYS_set_mempolicy, static_cast<std::uint64_t>(thread.memory_policy), nodes_at, nodes.size() * 64},
-            "set the memory policy " + its));
-  }
+  PERDURE_CHECK(set_memory_policy(thread));
   return queue_signals(who, thread.pending_signals, true);
 }
 
@@ -232,6 +253,7 @@ base::Status NewProcess::settle(const ThreadImage& thread) {
 }
 
 base::Status NewProcess::finish() {
+  PERDURE_CHECK(set_policies());
   PERDURE_CHECK(set_rights());
   PERDURE_CHECK(set_layout());
   PERDURE_CHECK(make_threads());

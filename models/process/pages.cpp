@@ -89,6 +89,34 @@ base::Status ask_nodes(pid_t process, const std::vector<void*>& pages, std::vect
   return base::fail(base::errno_error(errno, "ask on which nodes its pages are", "process " + std::to_string(process)));
 }
 
+std::optional<std::uint32_t> sole_node(const SoleNodes& known, const PageRun& run) {
+  const auto behind = known.upper_bound(run.begin);
+  return behind == known.begin() ? std::nullopt : std::prev(behind)->second;
+}
+
+base::Status add_by_node(pid_t process, const PageRun& run, std::map<std::uint32_t, NodePages>& all,
+                         std::uint32_t& last) {
+  std::vector<void*> pages;
+  std::vector<int> places;
+  for (std::uint64_t done = 0; done < run.pages; done += pages.size()) {
+    const std::uint64_t count = std::min<std::uint64_t>(kPagesAtOnce, run.pages - done);
+    pages.clear();
+    for (std::uint64_t i = 0; i < count; ++i)
+      pages.push_back(reinterpret_cast<void*>(run.begin + (done + i) * kPageBytes));  // NOLINT: an address there
+    PERDURE_CHECK(ask_nodes(process, pages, places));
+    for (std::uint64_t i = 0; i < count; ++i) {
+      if (places[i] >= 0) last = static_cast<std::uint32_t>(places[i]);
+      const std::uint64_t at = run.begin + (done + i) * kPageBytes;
+      if (at == run.begin) {  // what ends there may be of another mapping
+        all[last].runs.push_back({at, 1});
+      } else {
+        append(all[last].runs, at, at + kPageBytes);
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 base::Result<std::vector<PageRun>> written_pages(pid_t process, const MemoryMap& map) {
@@ -153,29 +181,24 @@ unsigned count_nodes() {
   return std::max(count, 1U);
 }
 
-base::Result<std::vector<NodePages>> pages_by_node(pid_t process, const std::vector<PageRun>& runs, unsigned nodes) {
+base::Result<std::vector<NodePages>> pages_by_node(pid_t process, const std::vector<PageRun>& runs, unsigned nodes,
+                                                   const SoleNodes& known) {
   if (nodes <= 1) return std::vector<NodePages>{{0, runs}};
   std::map<std::uint32_t, NodePages> all;
-  std::vector<void*> pages;
-  std::vector<int> places;
   std::uint32_t last = 0;
-  for (const PageRun& run : runs)
-    for (std::uint64_t done = 0; done < run.pages;) {
-      const std::uint64_t count = std::min<std::uint64_t>(kPagesAtOnce, run.pages - done);
-      pages.clear();
-      for (std::uint64_t i = 0; i < count; ++i)
-        pages.push_back(reinterpret_cast<void*>(run.begin + (done + i) * kPageBytes));  // NOLINT: an address there
-      PERDURE_CHECK(ask_nodes(process, pages, places));
-      for (std::uint64_t i = 0; i < count; ++i) {
-        if (places[i] >= 0) last = static_cast<std::uint32_t>(places[i]);
-        const std::uint64_t at = run.begin + (done + i) * kPageBytes;
-        all[last].node = last;
-        append(all[last].runs, at, at + kPageBytes);
-      }
-      done += count;
+  for (const PageRun& run : runs) {
+    if (const auto sole = sole_node(known, run)) {
+      last = *sole;
+      all[last].runs.push_back(run);
+    } else {
+      PERDURE_CHECK(add_by_node(process, run, all, last));
     }
+  }
   std::vector<NodePages> list;
-  for (auto& [node, its] : all) list.push_back(std::move(its));
+  for (auto& [node, its] : all) {
+    its.node = node;
+    list.push_back(std::move(its));
+  }
   return list;
 }
 

@@ -6,6 +6,7 @@
 
 #include "process/image.hpp"
 #include "process/memory_maps.hpp"
+#include "process/proc_facts.hpp"
 
 namespace perdure::process {
 
@@ -21,7 +22,9 @@ std::vector<PageRun> join_near_runs(std::vector<PageRun> runs, const std::vector
 
 /// How many nodes of memory this machine has; at least 1.
 unsigned count_nodes();
-/// The same pages by node, nodes ascending. What is nowhere now (swapped out) is where the page before it is.
-base::Result<std::vector<NodePages>> pages_by_node(pid_t process, const std::vector<PageRun>& runs, unsigned nodes);
+/// The same pages by node, nodes ascending. Asked for are those of mappings of which `known` does not say it: some 100
+/// ns each. What is nowhere now (swapped out) is where the page before it is.
+base::Result<std::vector<NodePages>> pages_by_node(pid_t process, const std::vector<PageRun>& runs, unsigned nodes,
+                                                   const SoleNodes& known = {});
 
 }  // namespace perdure::process

@@ -57,7 +57,29 @@ std::map<std::uint64_t, std::string> parse_policies(std::string_view text) {
   each_line(text, [&](std::string_view line) {
     const auto words = words_of(line);
     std::uint64_t begin = 0;
-    if (words.size() >= 2 && number_of(words[0], begin, 16)) all[begin] = words[1];
+    if (words.size() < 2 || !number_of(words[0], begin, 16)) return true;
+    std::string policy(words[1]);  // "prefer (many):0", "weighted interleave:0" and those of one word
+    const bool two_words = words.size() > 2 && ((policy == "prefer" && words[2].starts_with("(many)")) ||
+                                                (policy == "weighted" && words[2].starts_with("interleave")));
+    all[begin] = two_words ? policy + " " + std::string(words[2]) : policy;
+    return true;
+  });
+  return all;
+}
+
+SoleNodes parse_sole_nodes(std::string_view text) {
+  SoleNodes all;
+  each_line(text, [&](std::string_view line) {
+    const auto words = words_of(line);
+    std::uint64_t begin = 0;
+    if (words.empty() || !number_of(words[0], begin, 16)) return true;
+    std::size_t nodes = 0;
+    std::uint32_t last = 0;
+    for (const auto word : words) {  // "N1=12"
+      const auto equal = word.find('=');
+      if (word.front() == 'N' && equal != std::string_view::npos && number_of(word.substr(1, equal - 1), last)) ++nodes;
+    }
+    all[begin] = nodes == 1 ? std::optional(last) : std::nullopt;
     return true;
   });
   return all;

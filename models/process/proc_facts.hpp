@@ -2,6 +2,7 @@
 // What files of /proc say of a process. Pure; the texts are the kernel's.
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,5 +31,9 @@ std::vector<std::string> split_at_zeros(std::string_view text);
 std::map<std::uint64_t, std::vector<std::string>> parse_smaps_flags(std::string_view text);
 /// Policy of each mapping of /proc/PID/numa_maps, by its begin.
 std::map<std::uint64_t, std::string> parse_policies(std::string_view text);
+/// Of each mapping of /proc/PID/numa_maps, by its begin: the node that has all of its pages; nothing: several have, or
+/// none.
+using SoleNodes = std::map<std::uint64_t, std::optional<std::uint32_t>>;
+SoleNodes parse_sole_nodes(std::string_view text);
 
 }  // namespace perdure::process

@@ -47,5 +47,13 @@ TEST(Policies, AreTheSecondWord) {
               ElementsAre(Pair(0x7f00, "bind:0-1"), Pair(0x400000, "default")));
 }
 
+TEST(SoleNodes, AreThoseWithAllPagesOfAMapping) {
+  const auto nodes = parse_sole_nodes(
+      "55d000 default file=/usr/bin/N0=1 mapped=2 N1=2 kernelpagesize_kB=4\n"
+      "7f0000 bind:0-1 anon=3 dirty=3 N0=1 N1=2 kernelpagesize_kB=4\n"
+      "7f8000 default\n7f9000 default anon=1 N12=1\nnothing\n");
+  EXPECT_EQ(nodes, (SoleNodes{{0x55d000, 1}, {0x7f0000, std::nullopt}, {0x7f8000, std::nullopt}, {0x7f9000, 12}}));
+}
+
 }  // namespace
 }  // namespace perdure::process

@@ -113,17 +113,17 @@ base::Status ProcessStore::wait_stored(const std::string& name, std::int64_t ver
 }
 
 base::Result<ResumeReport> ProcessStore::resume(const std::string& name, std::int64_t version,
-                                                const RestoreChoices& files, bool outlives) {
+                                                const ResumeChoices& choices) {
   const std::uint64_t begun = os::monotonic_ns();
   const auto choose = [&](ProcessImage& image, Operations& operations) {
     // It may be captured again by this process and its children, wherever a user may trace anything (yama).
     operations.try_to({SYS_prctl, PR_SET_PTRACER, static_cast<std::uint64_t>(::getpid()), 0, 0, 0},
                       "say who may trace it");
-    if (outlives)
+    if (choices.outlives)
       for (ThreadImage& thread : image.threads) thread.death_signal = 0;
     return check(image);
   };
-  ImageTarget target(choose, files);
+  ImageTarget target(choose, choices.files, choices.affinity);
   PERDURE_CHECK(session_->restore(name, version, target));
   PERDURE_CHECK(target.finish());
   perdure_progress progress{};

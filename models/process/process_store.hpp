@@ -5,6 +5,7 @@
 
 #include "client/session.hpp"
 #include "process/guard.hpp"
+#include "process/placement.hpp"
 #include "process/restored_descriptors.hpp"
 
 namespace perdure::process {
@@ -27,6 +28,13 @@ struct ResumeReport {
   std::vector<std::string> notes;  ///< for people: files that changed, and the like
 };
 
+struct ResumeChoices {
+  RestoreChoices files = {};
+  AffinityChoices affinity = {};
+  /// This process ends before it, which then gets none of the signals that it wanted at its parent's end.
+  bool outlives = false;
+};
+
 /// Of one engine and store. All calls by one thread: the kernel knows it as the tracer of processes.
 class ProcessStore {
  public:
@@ -41,9 +49,7 @@ class ProcessStore {
   base::Status wait_stored(const std::string& name, std::int64_t version);
   /// A child of this process that goes on where it was captured; of the newest version when `version` is
   /// PERDURE_LATEST. When it fails nothing of the image has run.
-  /// `outlives`: this process ends before it, which then gets none of the signals that it wanted at its parent's end.
-  base::Result<ResumeReport> resume(const std::string& name, std::int64_t version, const RestoreChoices& files = {},
-                                    bool outlives = false);
+  base::Result<ResumeReport> resume(const std::string& name, std::int64_t version, const ResumeChoices& choices = {});
   client::Session& session() { return *session_; }
   base::Status close() { return session_->close(); }
 

@@ -18,6 +18,7 @@
 
 #include "base/hash.hpp"
 #include "process/pages.hpp"
+#include "process/placement.hpp"
 #include "process/proc_facts.hpp"
 #include "process/proc_text.hpp"
 #include "process/read_thread.hpp"
@@ -42,7 +43,9 @@ class Reading {
       PERDURE_TRY(auto one, read_thread(tracee_, thread, maps_));
       image_.threads.push_back(std::move(one));
     }
+    read_machine();
     PERDURE_TRY(auto scratch, Scratch::of(tracee_, thread_, maps_));
+    PERDURE_CHECK(read_policies(scratch));
     PERDURE_CHECK(read_layout(scratch));
     PERDURE_CHECK(read_signals(scratch));
     PERDURE_CHECK(read_clocks(scratch));
@@ -63,6 +66,8 @@ class Reading {
   base::Status take(const MemoryMap& map, MapImage& taken);
   base::Status read_files(const DescriptorChoices& choices);
   base::Status read_pages();
+  void read_machine();
+  base::Status read_policies(Scratch& scratch);
   base::Status read_layout(Scratch& scratch);
   base::Status read_signals(Scratch& scratch);
   base::Status read_clocks(Scratch& scratch);
@@ -75,6 +80,7 @@ class Reading {
   std::vector<std::string>& notes_;
   pid_t thread_;  // one that lives
   std::vector<MemoryMap> maps_;
+  SoleNodes nodes_;                                                                   // of mappings
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> files_, objects_;  // by device and inode
 };
 
@@ -139,7 +145,9 @@ base::Status Reading::take(const MemoryMap& map, MapImage& taken) {
 base::Status Reading::read_maps() {
   PERDURE_TRY(maps_, parse_maps(text("maps"), object()));
   const auto flags = parse_smaps_flags(text("smaps"));
-  const auto policies = count_nodes() > 1 ? parse_policies(text("numa_maps")) : std::map<std::uint64_t, std::string>();
+  const std::string numa = count_nodes() > 1 ? text("numa_maps") : "";
+  const auto policies = parse_policies(numa);
+  nodes_ = parse_sole_nodes(numa);
   for (const MemoryMap& map : maps_) {
     if (map.name == "[vsyscall]") continue;
     if (kernels_own(map)) {
@@ -194,7 +202,35 @@ base::Status Reading::read_pages() {
     runs.insert(runs.end(), pages->begin(), pages->end());
   }
   runs = join_near_runs(std::move(runs), maps_, kMostPageRuns);
-  PERDURE_TRY(image_.pages, pages_by_node(tracee_.process(), runs, count_nodes()));
+  PERDURE_TRY(image_.pages, pages_by_node(tracee_.process(), runs, count_nodes(), nodes_));
+  return {};
+}
+
+// Of what is in use it has all, whether we may use it, too, or not.
+void Reading::read_machine() {
+  std::vector<unsigned long> cpus, nodes;
+  const auto add = [](std::vector<unsigned long>& words, std::uint32_t number) {
+    words.resize(std::max<std::size_t>(words.size(), number / 64 + 1));
+    words[number / 64] |= 1UL << (number % 64);
+  };
+  for (const auto& thread : image_.threads)
+    for (const auto cpu : thread.cpus) add(cpus, cpu);
+  for (const auto& node : image_.pages) add(nodes, node.node);
+  image_.machine = machine_here_with(os::CpuSet::from_words(cpus), os::CpuSet::from_words(nodes));
+  put_orphans_last(image_);
+}
+
+// numa_maps says that of the thread where a mapping has none.
+base::Status Reading::read_policies(Scratch& scratch) {
+  if (image_.threads.front().memory_policy == 0) return {};
+  constexpr std::uint64_t kOfAddress = 2;  // MPOL_F_ADDR
+  for (MapImage& map : image_.maps) {
+    if (map.policy.empty()) continue;
+    PERDURE_TRY(const auto asked, scratch.ask({SYS_get_mempolicy, scratch.address(), 0, 0, map.begin, kOfAddress}));
+    if (asked < 0) return refused("ask for policies of its memory", asked);
+    PERDURE_TRY(const auto mode, scratch.value<std::int32_t>());
+    if (mode == 0) map.policy.clear();
+  }
   return {};
 }
 
@@ -304,6 +340,7 @@ base::Status Reading::read_system() {
 }  // namespace
 
 base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& left_out) {
+  (void)machine_here();  // read before anything has to stand still for it
   PERDURE_TRY(const auto facts, read_facts(process));
   PERDURE_TRY(const auto maps,
               parse_maps(proc_text("/proc/" + std::to_string(process) + "/maps"), process_text(process)));

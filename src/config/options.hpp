@@ -48,6 +48,17 @@ inline constexpr auto kOptions = std::to_array<Option>({
          "Where a call that waits for long says what it waits for: closing for a store that is full or slow, an open "
          "or a first checkpoint for another launch. `none`: the library prints nothing. `stderr`: one line now and "
          "then on the standard error output, of one rank for all. `perdure run` sets that."},
+    {.key = "affinity",
+     .type = Type::choice,
+     .default_value = "keep",
+     .environment = "PERDURE_AFFINITY",
+     .choices = "keep|cores|pages|none|reset",
+     .documentation =
+         "What `perdure resume` brings back of where a captured program was. `keep`: each thread may run on the "
+         "processors that it had, and each page and policy of memory is on its node. `cores`: the threads only. "
+         "`pages`: pages and policies only. `none`: threads run where `perdure resume` may, and pages are wherever "
+         "the system puts them. `reset`: as `none`, but threads may run on all processors. On another machine "
+         "what was together stays together."},
     {.key = "chunk_bytes",
      .type = Type::bytes,
      .default_value = "64MiB",

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.hpp"
+
 namespace perdure::plan {
 
 /// Numbers of hardware threads, ascending.
@@ -16,10 +18,14 @@ struct Machine {
   struct Node {
     std::vector<Cpus> cores;  ///< hardware threads of each core; none of them: a node of memory alone
     std::uint64_t bytes = 0;  ///< of memory; 0: not known
+    friend bool operator==(const Node&, const Node&) = default;
+    PERDURE_FIELDS(cores, bytes)
   };
   std::vector<Node> nodes;
   /// Of memory, between nodes, as the firmware says them: 10 is near. Empty: all others are equally far.
   std::vector<std::vector<unsigned>> distances;
+  friend bool operator==(const Machine&, const Machine&) = default;
+  PERDURE_FIELDS(nodes, distances)
 };
 
 /// What a process had there.

@@ -1,0 +1,124 @@
+"""What a machine is to do, and what is right."""
+import re
+
+MODES = ["keep", "cores", "pages", "none", "reset"]
+EVERYDAY = ["keep", "none"]  # each takes seconds where processors are emulated
+FIRST = "first"  # the image that travels
+LEAST = 0.999  # of pages on their nodes
+
+COMMON = """
+export PERDURE_STORE_PATH=/tmp/store PERDURE_CHUNK_BYTES=4MiB PERDURE_TIER_ORDER=memory
+export PERDURE_TIER_MEMORY_PATH=/dev/shm/perdure PERDURE_TIER_MEMORY_MAX_BYTES=128MiB
+say() { echo "perdure-numa: $*"; }
+show() { say "begin $1"; cat "$2"; say "end $1"; }
+# NAME MODE: resumed in this mode; it writes what is where it was.
+resumed() {
+  rm -f /tmp/report /tmp/go-$1
+  echo /tmp/report > /tmp/go-$1
+  PERDURE_AFFINITY=$2 timeout 200 perdure resume $1 > /tmp/resume.log 2>&1
+  say "status $1 $2 $?"
+  show "notes $1 $2" /tmp/resume.log
+  show "report $1 $2" /tmp/report
+}
+"""
+
+CAPTURE = """
+spread /tmp/go-NAME THREADS > /tmp/ready &
+while ! grep -q ready /tmp/ready; do sleep 0.1; done
+show ready /tmp/ready
+perdure capture $! --name NAME --stop
+say "captured $?"
+"""
+
+TESTS = """
+test_process --gtest_brief=1 --gtest_filter='RoundTrips*:Tracee*:MemoryPolicies*:Machines*:PageWriters*'
+say "tests $?"
+"""
+
+
+def script(threads, modes, travels, tests):
+    """`travels`: the image of the first machine is resumed here, too; else this is the first one."""
+    name = "here" if travels else FIRST
+    text = COMMON
+    if travels:
+        text += "tar xf /dev/nvme0n1 -C /tmp\n"
+    text += CAPTURE.replace("NAME", name).replace("THREADS", str(threads))
+    text += "".join(f"resumed {name} {mode}\n" for mode in modes)
+    text += f"resumed {FIRST} keep\n" if travels else "tar cf /dev/nvme0n1 -C /tmp store\nsync\n"
+    return text + (TESTS if tests else "")
+
+
+def section(output, title):
+    found = re.search(rf"perdure-numa: begin {title}\r?\n(.*?)perdure-numa: end {title}", output, re.S)
+    return found.group(1) if found else ""
+
+
+def of(text, key):
+    """'key 3 of 4' as numbers."""
+    found = re.search(rf"^{key} (\d+) of (\d+)", text, re.M)
+    return (int(found.group(1)), int(found.group(2))) if found else (0, 0)
+
+
+def all_of(text, key):
+    some, every = of(text, key)
+    return every > 0 and some == every
+
+
+def share(text, key):
+    some, every = of(text, key)
+    return some / every if every else 0
+
+
+def judge_mode(machine, mode, report, several):
+    """Texts of what is wrong."""
+    wrong = []
+    if "content right" not in report:
+        wrong.append("its memory has another content")
+    if mode in ("keep", "cores") and not all_of(report, "masks_kept"):
+        wrong.append(f"masks: {of(report, 'masks_kept')}")
+    if mode in ("keep", "pages"):
+        if share(report, "pages_kept") < LEAST:
+            wrong.append(f"pages: {of(report, 'pages_kept')}")
+        wrong += [f"policies: {of(report, 'policies_kept')}"] if several and not all_of(report, "policies_kept") else []
+        wrong += [f"memory touched later: {line}" for line in re.findall(r"^later_\w+ .*$", report, re.M)
+                  if several and not all_of(line, line.split()[0])]
+    if mode == "none" and several and share(report, "pages_kept") > 0.9:
+        wrong.append(f"the test shows nothing: {of(report, 'pages_kept')} pages without affinity")
+    return [f"{machine.name()}, {mode}: {text}" for text in wrong]
+
+
+def judge(machine, threads, modes, output, travels):
+    """What is wrong, and rows of the table."""
+    wrong, rows = [], []
+    name = "here" if travels else FIRST
+    several = machine.nodes > 1
+    if "perdure-numa: end\n" not in output.replace("\r", ""):
+        wrong.append(f"{machine.name()}: it did not come to its end")
+    if "perdure-numa: captured 0" not in output:
+        wrong.append(f"{machine.name()}: a capture failed")
+    for mode in modes:
+        if f"perdure-numa: status {name} {mode} 0" not in output:
+            wrong.append(f"{machine.name()}, {mode}: the resume failed, or what was resumed")
+        report = section(output, f"report {name} {mode}")
+        wrong += judge_mode(machine, mode, report, several)
+        rows.append((machine.name(), threads, mode, report))
+    if travels:
+        report, notes = section(output, f"report {FIRST} keep"), section(output, f"notes {FIRST} keep")
+        rows.append((machine.name(), "of the first machine", "keep", report))
+        if "content right" not in report or not all_of(report, "local"):
+            wrong.append(f"{machine.name()}: of another machine: {of(report, 'local')} pages beside their threads")
+        if "this machine is another one: nodes " not in notes:
+            wrong.append(f"{machine.name()}: nobody says which nodes were folded: {notes}")
+    if "perdure-numa: tests" in output and "perdure-numa: tests 0" not in output:
+        wrong.append(f"{machine.name()}: unit tests fail there")
+    return wrong, rows
+
+
+def table(rows):
+    lines = ["| machine | threads | mode | pages on their node | masks | policies | pages beside their thread |",
+             "| --- | --- | --- | --- | --- | --- | --- |"]
+    for name, threads, mode, report in rows:
+        cells = [f"{of(report, key)[0]} of {of(report, key)[1]}"
+                 for key in ("pages_kept", "masks_kept", "policies_kept", "local")]
+        lines.append(f"| {name} | {threads} | `{mode}` | " + " | ".join(cells) + " |")
+    return "\n".join(lines)

@@ -1,0 +1,105 @@
+"""What judges a machine notices what is wrong there."""
+import os
+import subprocess
+import tempfile
+import unittest
+
+import suite
+from machine import Archive, Machine
+
+
+def report(pages="1000 of 1000", masks="4 of 4", policies="9 of 9", later="256 of 256", content="right"):
+    return (f"region_bind 256 of 256 policy kept\npages_kept {pages}\nmasks_kept {masks}\npolicies_kept {policies}\n"
+            f"local 10 of 10\nlater_bind {later}\ncontent {content}\n")
+
+
+def console(**reports):
+    """What a machine of two nodes says; by default all is right."""
+    good = {"keep": report(), "cores": report(pages="300 of 1000", policies="1 of 9"),
+            "pages": report(masks="0 of 4"), "none": report(pages="300 of 1000", masks="0 of 4", policies="1 of 9"),
+            "reset": report(pages="300 of 1000", masks="0 of 4")}
+    text = "perdure-numa: captured 0\r\n" + "".join(
+        f"perdure-numa: status here {mode} 0\r\n" for mode in suite.MODES)
+    text += "".join(f"perdure-numa: begin report here {mode}\r\n{said}perdure-numa: end report here {mode}\r\n"
+                   for mode, said in {**good, **reports}.items())
+    return text + "perdure-numa: end\r\n"
+
+
+def wrong(text, travels=True):
+    """Of a machine that is not the first, but for what has travelled."""
+    found = suite.judge(Machine(2, 4), 4, suite.MODES, text, travels)[0]
+    return [line for line in found if "nobody says" not in line and "of another machine" not in line]
+
+
+class Judging(unittest.TestCase):
+    def test_finds_nothing_where_all_is_right(self):
+        self.assertEqual(wrong(console()), [])
+
+    def test_notices_what_is_not(self):
+        for mode, said in [("keep", report(pages="998 of 1000")), ("keep", report(masks="3 of 4")),
+                           ("cores", report(masks="3 of 4")), ("pages", report(pages="998 of 1000")),
+                           ("keep", report(policies="8 of 9")), ("pages", report(later="255 of 256")),
+                           ("reset", report(content="wrong")), ("none", report(pages="901 of 1000")), ("keep", "")]:
+            with self.subTest(mode=mode, said=said):
+                found = wrong(console(**{mode: said}))
+                self.assertTrue(found)
+                self.assertIn(f"2 nodes, 4 processors, {mode}: ", found[0])
+
+    def test_notices_a_machine_that_ends_early(self):
+        self.assertIn("did not come to its end", wrong(console().replace("perdure-numa: end\r\n", ""))[0])
+
+    def test_wants_to_be_told_what_was_folded(self):
+        text = console()
+        notes = "perdure: this machine is another one: nodes 0, 1: all on node 0\r\n"
+        travels = (f"perdure-numa: begin notes first keep\r\n{notes}perdure-numa: end notes first keep\r\n"
+                   f"perdure-numa: begin report first keep\r\n{report()}perdure-numa: end report first keep\r\n")
+        judged = lambda said: suite.judge(Machine(2, 4), 4, suite.MODES, said, True)[0]  # noqa: E731
+        self.assertEqual(judged(travels + text), [])
+        self.assertIn("nobody says", judged(travels.replace(notes, "") + text)[0])
+        self.assertIn("beside their threads", judged(travels.replace("local 10", "local 9") + text)[0])
+
+    def test_notices_captures_and_resumes_that_fail(self):
+        self.assertIn("a capture failed", wrong(console().replace("captured 0", "captured 3"))[0])
+        self.assertIn("keep: the resume failed", wrong(console().replace("here keep 0", "here keep 3"))[0])
+
+    def test_notices_unit_tests_that_fail(self):
+        self.assertEqual(wrong("perdure-numa: tests 0\r\n" + console()), [])
+        self.assertIn("unit tests", wrong("perdure-numa: tests 1\r\n" + console())[0])
+
+
+class Tables(unittest.TestCase):
+    def test_have_a_row_for_each_mode(self):
+        rows = suite.judge(Machine(2, 4), 4, suite.MODES, console(), True)[1]
+        lines = suite.table(rows).splitlines()
+        self.assertEqual(len(lines), 3 + len(suite.MODES))
+        self.assertIn("| 2 nodes, 4 processors | 4 | `keep` | 1000 of 1000 | 4 of 4 | 9 of 9 | 10 of 10 |", lines)
+
+
+class Machines(unittest.TestCase):
+    def test_share_their_processors_among_their_nodes(self):
+        words = " ".join(Machine(3, 8).arguments())
+        for cpus in ["nodeid=0,memdev=m0,cpus=0-1", "nodeid=1,memdev=m1,cpus=2-3", "nodeid=2,memdev=m2,cpus=4-7"]:
+            self.assertIn(cpus, words)
+        self.assertIn("dist,src=0,dst=2,val=32", words)
+
+
+class Archives(unittest.TestCase):
+    def test_are_such_as_cpio_reads(self):
+        with tempfile.TemporaryDirectory() as work:
+            path = os.path.join(work, "archive")
+            archive = Archive(path)
+            archive.program("bin/one", b"12345")
+            archive.close()
+            with open(path, "rb") as file:
+                content = file.read()
+            self.assertEqual(content.count(b"070701"), 3)  # folder, file, end
+            self.assertEqual(len(content) % 4, 0)
+            try:
+                listed = subprocess.run(["cpio", "-it", "--quiet"], input=content, capture_output=True, check=True)
+            except OSError:
+                return  # there is no cpio
+            self.assertEqual(listed.stdout.decode().split(), ["bin", "bin/one"])
+
+
+if __name__ == "__main__":
+    unittest.main()
