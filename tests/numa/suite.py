@@ -42,6 +42,8 @@ def script(threads, modes, travels, tests):
     text = COMMON
     if travels:
         text += "tar xf /dev/nvme0n1 -C /tmp\n"
+    if not travels:
+        text += "echo 5000 > /proc/sys/kernel/ns_last_pid\n"  # so that its numbers are free on the other machines
     text += CAPTURE.replace("NAME", name).replace("THREADS", str(threads))
     text += "".join(f"resumed {name} {mode}\n" for mode in modes)
     text += f"resumed {FIRST} keep\n" if travels else "tar cf /dev/nvme0n1 -C /tmp store\nsync\n"
