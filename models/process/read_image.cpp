@@ -15,8 +15,10 @@
 #include <cerrno>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "base/hash.hpp"
+#include "process/fields_of_text.hpp"
 #include "process/pages.hpp"
 #include "process/proc_facts.hpp"
 #include "process/proc_text.hpp"
@@ -34,8 +36,8 @@ class Reading {
  public:
   Reading(Tracee& tracee, ReadImage& read)
       : tracee_(tracee), image_(read.image), notes_(read.notes), thread_(tracee.threads().front()) {}
-  base::Status read(const DescriptorChoices& choices) {
-    PERDURE_CHECK(read_maps());
+  base::Status read(const DescriptorChoices& choices, const SeenFlags* flags) {
+    PERDURE_CHECK(read_maps(flags));
     PERDURE_CHECK(read_files(choices));
     PERDURE_CHECK(read_pages());
     for (const pid_t thread : tracee_.threads()) {
@@ -59,7 +61,7 @@ class Reading {
   }
   std::string link(const std::string& file) const;
   FileImage describe(const std::string& file, const std::string& name) const;
-  base::Status read_maps();
+  base::Status read_maps(const SeenFlags* seen);
   base::Status take(const MemoryMap& map, MapImage& taken);
   base::Status read_files(const DescriptorChoices& choices);
   base::Status read_pages();
@@ -136,9 +138,10 @@ base::Status Reading::take(const MemoryMap& map, MapImage& taken) {
   return {};
 }
 
-base::Status Reading::read_maps() {
-  PERDURE_TRY(maps_, parse_maps(text("maps"), object()));
-  const auto flags = parse_smaps_flags(text("smaps"));
+base::Status Reading::read_maps(const SeenFlags* seen) {
+  const std::string listed = text("maps");
+  PERDURE_TRY(maps_, parse_maps(listed, object()));
+  const auto flags = seen != nullptr && seen->maps == listed ? seen->flags : parse_smaps_flags(text("smaps"));
   const auto policies = count_nodes() > 1 ? parse_policies(text("numa_maps")) : std::map<std::uint64_t, std::string>();
   for (const MemoryMap& map : maps_) {
     if (map.name == "[vsyscall]") continue;
@@ -311,12 +314,33 @@ base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& l
   return seen;
 }
 
-base::Result<ReadImage> read_image(Tracee& tracee, const DescriptorChoices& choices) {
+SeenFlags look_at_flags(pid_t process) {
+  const std::string directory = "/proc/" + std::to_string(process);
+  SeenFlags seen{proc_text(directory + "/maps"), parse_smaps_flags(proc_text(directory + "/smaps"))};
+  for (auto& [begin, flags] : seen.flags) std::erase(flags, "uw");  // it is followed, which ends before it is read
+  return seen;
+}
+
+bool SeenFlags::contradicts(const SeenFlags& later) const {
+  std::set<std::string_view> lines;
+  each_line(maps, [&](std::string_view line) { return lines.insert(line), true; });
+  bool differ = false;
+  each_line(later.maps, [&](std::string_view line) {
+    const auto map = lines.contains(line) ? parse_map(line) : std::nullopt;
+    if (!map) return true;
+    const auto before = flags.find(map->begin), now = later.flags.find(map->begin);
+    differ = differ || (before != flags.end() && now != later.flags.end() && before->second != now->second);
+    return true;
+  });
+  return differ;
+}
+
+base::Result<ReadImage> read_image(Tracee& tracee, const DescriptorChoices& choices, const SeenFlags* flags) {
   if (tracee.threads().front() != tracee.process())
     return base::fail(PERDURE_UNSUPPORTED, "process " + std::to_string(tracee.process()),
                       "its first thread has ended while others go on", "such a process cannot be made again yet");
   ReadImage read;
-  PERDURE_CHECK(Reading(tracee, read).read(choices));
+  PERDURE_CHECK(Reading(tracee, read).read(choices, flags));
   const std::string wrong = read.image.wrong();
   if (!wrong.empty())
     return base::fail(PERDURE_UNSUPPORTED, "process " + std::to_string(tracee.process()),
