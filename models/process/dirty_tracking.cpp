@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -87,16 +88,18 @@ base::Result<std::vector<PageRun>> DirtyTracking::take_written() {
   return written;
 }
 
-std::vector<PageRun> DirtyTracking::unwritten(pid_t process) const {
-  std::vector<PageRun> unwritten;
+FollowedPages DirtyTracking::look(pid_t process) const {
   const auto pagemap = os::File::open("/proc/" + std::to_string(process) + "/pagemap", os::Open::read);
-  if (!pagemap) return unwritten;
-  const PageCategories wanted{.has_all = PageCategories::followed, .has_none = kNoneOfThese | PageCategories::written};
-  for (const PageRun& map : followed_) {
-    const auto runs = scan_pages(pagemap->fd(), map.begin, map.end(), wanted);
-    if (runs) unwritten.insert(unwritten.end(), runs->begin(), runs->end());
-  }
-  return unwritten;
+  return pagemap ? look_at_followed(pagemap->fd(), followed_) : FollowedPages();
+}
+
+void DirtyTracking::unprotect() {
+  constexpr std::uint64_t kAtOnce = 8 * base::MiB;
+  for (const PageRun& map : followed_)
+    for (std::uint64_t at = map.begin; at < map.end(); at += kAtOnce) {
+      uffdio_writeprotect part{{at, std::min(kAtOnce, map.end() - at)}, 0};
+      (void)::ioctl(faults_.get(), UFFDIO_WRITEPROTECT, &part);  // or it is gone
+    }
 }
 
 }  // namespace perdure::process

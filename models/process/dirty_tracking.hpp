@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "os/file.hpp"
-#include "process/image.hpp"
+#include "process/page_scan.hpp"
 #include "process/tracee.hpp"
 
 namespace perdure::process {
@@ -21,9 +21,11 @@ class DirtyTracking {
 
   /// Pages that were written since the last call, ascending; at the first one all that there are. The process may run.
   base::Result<std::vector<PageRun>> take_written();
-  /// Pages that nobody wrote since take_written() named them. The process stands still. Memory that has come since, or
-  /// that was moved, has none.
-  std::vector<PageRun> unwritten(pid_t process) const;
+  /// The process stands still. Memory that has come since, or that was moved, is not unwritten.
+  FollowedPages look(pid_t process) const;
+  /// Takes the protection away in small parts, between which a process that runs is not kept from anything. To be
+  /// called before the end of a long-lived process's tracking, which does it at once else.
+  void unprotect();
 
  private:
   explicit DirtyTracking(os::Fd faults) : faults_(std::move(faults)) {}

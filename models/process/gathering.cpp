@@ -12,7 +12,7 @@
 namespace perdure::process {
 namespace {
 
-constexpr unsigned kMostThreads = 4;
+constexpr unsigned kMostCopiers = 4;
 constexpr std::size_t kPartsAtOnce = 512;  // the kernel takes 1024
 constexpr std::uint64_t kBytesAtOnce = 1 * base::MiB;
 constexpr std::uint64_t kPerThread = 4 * base::MiB;  // to begin a thread takes as long as to copy some hundred KiB
@@ -51,7 +51,7 @@ void gather_some(pid_t process, std::span<const GatheredPart> parts, std::vector
 
 }  // namespace
 
-unsigned copying_threads() { return std::clamp(static_cast<unsigned>(os::own_cpus().count()), 1U, kMostThreads); }
+unsigned copying_threads() { return std::clamp(static_cast<unsigned>(os::own_cpus().count()), 1U, kMostCopiers); }
 
 base::Result<std::vector<GatheredPart>> gather(pid_t process, const std::vector<GatheredPart>& parts,
                                                unsigned threads) {

@@ -89,9 +89,10 @@ Told hold_here(const Guard::Wanted& wanted, Hands& hands) {
   hands.tracee.emplace(std::move(seized));
   Guard::Held held;
   held.seized_ns = os::monotonic_ns();
-  if (hands.tracking) held.unwritten = hands.tracking->unwritten(wanted.process);
-  hands.tracking.reset();  // so that its memory is again what it was
-  PERDURE_TRY(held.read, read_image(*hands.tracee, choices, hands.flags ? &*hands.flags : nullptr));
+  FollowedPages pages;
+  if (hands.tracking) pages = hands.tracking->look(wanted.process);
+  PERDURE_TRY(held.read, read_image(*hands.tracee, choices, {hands.flags ? &*hands.flags : nullptr, &pages}));
+  held.unwritten = std::move(pages.unwritten);
   return held;
 }
 
@@ -122,6 +123,8 @@ Released release_here(Hands& hands) {
   const auto released = hands.tracee->release();
   const pid_t process = hands.tracee->process();
   hands.tracee.reset();
+  if (hands.tracking) hands.tracking->unprotect();
+  hands.tracking.reset();
   PERDURE_CHECK(released);
   const auto flags = std::exchange(hands.flags, {});
   return std::uint8_t{!flags || !flags->contradicts(look_at_flags(process))};

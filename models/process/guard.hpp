@@ -29,7 +29,7 @@ class Guard {
   struct Held {
     ReadImage read;
     std::uint64_t seized_ns = 0;     ///< on the monotonic clock: all threads stood still
-    std::vector<PageRun> unwritten;  ///< of a process that was followed: as DirtyTracking::unwritten()
+    std::vector<PageRun> unwritten;  ///< of a process that was followed: as FollowedPages
     PERDURE_FIELDS(read, seized_ns, unwritten)
   };
   struct Followed {

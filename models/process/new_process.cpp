@@ -14,8 +14,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "process/memory_maps.hpp"
 #include "process/proc_text.hpp"
@@ -132,8 +135,17 @@ NewProcess::NewProcess(NewProcess&& other) noexcept
 NewProcess::~NewProcess() {
   if (process_ <= 0) return;
   ::kill(process_, SIGKILL);
-  while (::waitpid(process_, nullptr, __WALL) < 0 && errno == EINTR) {
-  }
+  // Its end can be waited for when that of all of its other threads, which are traced, was.
+  std::error_code error;
+  std::vector<pid_t> threads;
+  for (std::filesystem::directory_iterator at("/proc/" + std::to_string(process_) + "/task", error), end;
+       !error && at != end; at.increment(error))
+    threads.push_back(static_cast<pid_t>(std::atoi(at->path().filename().c_str())));
+  std::sort(threads.begin(), threads.end(), [this](pid_t a, pid_t b) { return b == process_ && a != process_; });
+  if (threads.empty()) threads.push_back(process_);
+  for (const pid_t thread : threads)
+    while (::waitpid(thread, nullptr, __WALL) < 0 && errno == EINTR) {
+    }
 }
 
 base::Status NewProcess::write(std::uint64_t address, base::ConstByteSpan bytes) {

@@ -25,4 +25,16 @@ void append_pages(std::vector<PageRun>& runs, std::uint64_t begin, std::uint64_t
 std::optional<std::vector<PageRun>> scan_pages(int pagemap, std::uint64_t begin, std::uint64_t end,
                                                const PageCategories& wanted, bool protect = false);
 
+/// As the pages of a process that is followed are now.
+struct FollowedPages {
+  std::vector<PageRun> memory;     ///< where they were looked for
+  std::vector<PageRun> present;    ///< that have content that is nowhere else, ascending
+  std::vector<PageRun> unwritten;  ///< of them, since they were protected
+  bool looked_at(std::uint64_t begin, std::uint64_t end) const;
+  /// Those of `present` in [begin, end).
+  std::vector<PageRun> present_in(std::uint64_t begin, std::uint64_t end) const;
+};
+/// Of the memory in `memory`, ascending, by as many threads as there is work for. What is missing nobody knows about.
+FollowedPages look_at_followed(int pagemap, const std::vector<PageRun>& memory);
+
 }  // namespace perdure::process

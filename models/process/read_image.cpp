@@ -31,15 +31,21 @@ namespace {
 /// A reader's limit on the items of a record is some four million: each run is three.
 constexpr std::size_t kMostPageRuns = 500'000;
 
+std::map<std::uint64_t, std::vector<std::string>> smaps_flags(pid_t process) {
+  auto all = parse_smaps_flags(proc_text("/proc/" + std::to_string(process) + "/smaps"));
+  for (auto& [begin, flags] : all) std::erase(flags, "uw");  // we follow it, for a while
+  return all;
+}
+
 /// Of one process, while it is read.
 class Reading {
  public:
   Reading(Tracee& tracee, ReadImage& read)
       : tracee_(tracee), image_(read.image), notes_(read.notes), thread_(tracee.threads().front()) {}
-  base::Status read(const DescriptorChoices& choices, const SeenFlags* flags) {
-    PERDURE_CHECK(read_maps(flags));
+  base::Status read(const DescriptorChoices& choices, const KnownOfMemory& known) {
+    PERDURE_CHECK(read_maps(known.flags));
     PERDURE_CHECK(read_files(choices));
-    PERDURE_CHECK(read_pages());
+    PERDURE_CHECK(read_pages(known.pages));
     for (const pid_t thread : tracee_.threads()) {
       PERDURE_TRY(auto one, read_thread(tracee_, thread, maps_));
       image_.threads.push_back(std::move(one));
@@ -64,7 +70,7 @@ class Reading {
   base::Status read_maps(const SeenFlags* seen);
   base::Status take(const MemoryMap& map, MapImage& taken);
   base::Status read_files(const DescriptorChoices& choices);
-  base::Status read_pages();
+  base::Status read_pages(const FollowedPages* followed);
   base::Status read_layout(Scratch& scratch);
   base::Status read_signals(Scratch& scratch);
   base::Status read_timers(Scratch& scratch);
@@ -141,7 +147,7 @@ base::Status Reading::take(const MemoryMap& map, MapImage& taken) {
 base::Status Reading::read_maps(const SeenFlags* seen) {
   const std::string listed = text("maps");
   PERDURE_TRY(maps_, parse_maps(listed, object()));
-  const auto flags = seen != nullptr && seen->maps == listed ? seen->flags : parse_smaps_flags(text("smaps"));
+  const auto flags = seen != nullptr && seen->maps == listed ? seen->flags : smaps_flags(thread_);
   const auto policies = count_nodes() > 1 ? parse_policies(text("numa_maps")) : std::map<std::uint64_t, std::string>();
   for (const MemoryMap& map : maps_) {
     if (map.name == "[vsyscall]") continue;
@@ -179,9 +185,8 @@ base::Status Reading::read_files(const DescriptorChoices& choices) {
   return {};
 }
 
-base::Status Reading::read_pages() {
+base::Status Reading::read_pages(const FollowedPages* followed) {
   std::vector<PageRun> runs;
-
   for (std::size_t at = 0, image = 0; at < maps_.size(); ++at) {
     const MemoryMap& map = maps_[at];
     if (kernels_own(map)) continue;
@@ -190,6 +195,11 @@ base::Status Reading::read_pages() {
     if (map.shared && image_.objects[taken.object - 1].descriptor >= 0) continue;
     if (!map.shared && is_nameless(map)) {  // it may be the file's, which nobody brings back
       runs.push_back({map.begin, map.bytes() / kPageBytes});
+      continue;
+    }
+    if (!map.shared && followed != nullptr && followed->looked_at(map.begin, map.end)) {
+      const auto present = followed->present_in(map.begin, map.end);
+      runs.insert(runs.end(), present.begin(), present.end());
       continue;
     }
     auto pages = map.shared ? shared_pages(thread_, map) : written_pages(thread_, map);
@@ -315,10 +325,7 @@ base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& l
 }
 
 SeenFlags look_at_flags(pid_t process) {
-  const std::string directory = "/proc/" + std::to_string(process);
-  SeenFlags seen{proc_text(directory + "/maps"), parse_smaps_flags(proc_text(directory + "/smaps"))};
-  for (auto& [begin, flags] : seen.flags) std::erase(flags, "uw");  // it is followed, which ends before it is read
-  return seen;
+  return {proc_text("/proc/" + std::to_string(process) + "/maps"), smaps_flags(process)};
 }
 
 bool SeenFlags::contradicts(const SeenFlags& later) const {
@@ -335,12 +342,12 @@ bool SeenFlags::contradicts(const SeenFlags& later) const {
   return differ;
 }
 
-base::Result<ReadImage> read_image(Tracee& tracee, const DescriptorChoices& choices, const SeenFlags* flags) {
+base::Result<ReadImage> read_image(Tracee& tracee, const DescriptorChoices& choices, const KnownOfMemory& known) {
   if (tracee.threads().front() != tracee.process())
     return base::fail(PERDURE_UNSUPPORTED, "process " + std::to_string(tracee.process()),
                       "its first thread has ended while others go on", "such a process cannot be made again yet");
   ReadImage read;
-  PERDURE_CHECK(Reading(tracee, read).read(choices, flags));
+  PERDURE_CHECK(Reading(tracee, read).read(choices, known));
   const std::string wrong = read.image.wrong();
   if (!wrong.empty())
     return base::fail(PERDURE_UNSUPPORTED, "process " + std::to_string(tracee.process()),

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "process/image.hpp"
+#include "process/page_scan.hpp"
 #include "process/read_descriptors.hpp"
 #include "process/tracee.hpp"
 
@@ -27,9 +28,13 @@ SeenFlags look_at_flags(pid_t process);
 /// Before it is seized: PERDURE_UNSUPPORTED with all that stands in the way. What was seen of its files makes
 /// read_image() quicker.
 base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& left_out);
-/// PERDURE_UNSUPPORTED: it has what cannot be captured. The process is as before. `flags`: those of a moment ago are
-/// taken, unless its mappings are others now.
+/// What somebody else has found out.
+struct KnownOfMemory {
+  const SeenFlags* flags = nullptr;      ///< a moment ago: taken unless its mappings are others now
+  const FollowedPages* pages = nullptr;  ///< since it stands still
+};
+/// PERDURE_UNSUPPORTED: it has what cannot be captured. The process is as before.
 base::Result<ReadImage> read_image(Tracee& tracee, const DescriptorChoices& choices = {},
-                                   const SeenFlags* flags = nullptr);
+                                   const KnownOfMemory& known = {});
 
 }  // namespace perdure::process

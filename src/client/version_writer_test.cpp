@@ -60,8 +60,6 @@ TEST_F(VersionWriting, ReadsASourceByAsManyThreadsAsItLikes) {
         write_and_read(job, version, source, kBytes);
         EXPECT_LE(source.most(), static_cast<int>(threads));
       });
-      lose_node(0);
-      lose_node(1);
     }
 }
 
