@@ -67,7 +67,7 @@ constexpr std::uint64_t kNoneOfThese = PageCategories::file | PageCategories::ze
 
 base::Result<DirtyTracking> DirtyTracking::begin(Tracee& tracee) {
   PERDURE_TRY(auto faults, open_faults_of(tracee));
-  DirtyTracking tracking(std::move(faults));
+  DirtyTracking tracking(tracee.process(), std::move(faults));
   const std::string directory = "/proc/" + std::to_string(tracee.process());
   PERDURE_TRY(tracking.pagemap_, os::File::open(directory + "/pagemap", os::Open::read));
   PERDURE_TRY(const auto maps, parse_maps(proc_text(directory + "/maps"), process_text(tracee.process())));
@@ -77,13 +77,15 @@ base::Result<DirtyTracking> DirtyTracking::begin(Tracee& tracee) {
   return tracking;
 }
 
-// Memory that is gone meanwhile, or is other memory now, says that it is not followed.
+// Memory that is gone meanwhile, or is other memory now, is passed over.
 base::Result<std::vector<PageRun>> DirtyTracking::take_written() {
   std::vector<PageRun> written;
   const PageCategories wanted{.has_all = PageCategories::followed | PageCategories::written, .has_none = kNoneOfThese};
   for (const PageRun& map : followed_) {
     const auto runs = scan_pages(pagemap_.fd(), map.begin, map.end(), wanted, true);
-    if (runs) written.insert(written.end(), runs->begin(), runs->end());
+    // Some may be protected that were not told of: nobody knows any more what was written.
+    if (!runs) PERDURE_CHECK(cannot_follow(process_, "PAGEMAP_SCAN", errno));
+    written.insert(written.end(), runs->begin(), runs->end());
   }
   return written;
 }

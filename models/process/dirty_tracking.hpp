@@ -28,7 +28,8 @@ class DirtyTracking {
   void unprotect();
 
  private:
-  explicit DirtyTracking(os::Fd faults) : faults_(std::move(faults)) {}
+  DirtyTracking(pid_t process, os::Fd faults) : process_(process), faults_(std::move(faults)) {}
+  pid_t process_;
   os::Fd faults_;
   os::File pagemap_;
   std::vector<PageRun> followed_;

@@ -20,7 +20,7 @@ struct PageScan {
   std::uint64_t size, flags, begin, end, walk_end, regions, region_count, most_pages, inverted, all_of, any_of, tell;
 };
 constexpr unsigned long kPageScan = _IOWR('f', 16, PageScan);
-constexpr std::uint64_t kProtect = 1 << 0, kFollowedOnly = 1 << 1;
+constexpr std::uint64_t kProtect = 1 << 0;  // what is followed; what is not is passed over
 
 }  // namespace
 
@@ -52,10 +52,13 @@ bool scan_each(int pagemap, std::uint64_t begin, std::uint64_t end, const PageCa
     arguments.any_of = wanted.has_any;
     arguments.tell = tell;
     const int found = ::ioctl(pagemap, kPageScan, &arguments);
-    if (found < 0 || arguments.walk_end <= at) return false;
-    for (const PageRegion& region : std::span(regions).first(static_cast<std::size_t>(found)))
-      take(region.begin, region.end, region.categories);
-    at = arguments.walk_end;
+    if (found < 0) return false;
+    const auto told = std::span(regions).first(static_cast<std::size_t>(found));
+    for (const PageRegion& region : told) take(region.begin, region.end, region.categories);
+    if (told.size() < regions.size()) return true;
+    // Where the kernel says that it ended is, when it has copied regions to us several times, where it did so first
+    // (seen in 6.18).
+    at = std::max(arguments.walk_end, told.back().end);
   }
   return true;
 }
@@ -98,7 +101,7 @@ std::optional<std::vector<PageRun>> scan_pages(int pagemap, std::uint64_t begin,
                                                const PageCategories& wanted, bool protect) {
   std::vector<PageRun> runs;
   const bool all =
-      scan_each(pagemap, begin, end, wanted, wanted.has_any, protect ? kProtect | kFollowedOnly : 0,
+      scan_each(pagemap, begin, end, wanted, wanted.has_any, protect ? kProtect : 0,
                 [&](std::uint64_t from, std::uint64_t to, std::uint64_t) { append_pages(runs, from, to); });
   if (!all) return std::nullopt;
   return runs;

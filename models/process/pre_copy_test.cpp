@@ -173,7 +173,7 @@ TEST(FollowedProcess, GoesOnWhenWhoFollowsItIsKilled) {
 
 /// A child with pages that it writes when it is told, and itself.
 struct Writer {
-  static constexpr std::size_t kPages = 1000;
+  static constexpr std::size_t kPages = 1500;
   Writer() {
     memory = static_cast<std::uint64_t*>(
         ::mmap(nullptr, kPages * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -241,6 +241,24 @@ TEST(FollowedProcess, SaysWhatItWrote) {
   EXPECT_EQ(unwritten.size(), Writer::kPages - 2);
   EXPECT_FALSE(std::binary_search(unwritten.begin(), unwritten.end(), 0));
   EXPECT_FALSE(std::binary_search(unwritten.begin(), unwritten.end(), 5));
+  EXPECT_EQ(numbers_of(tracking.take_written().value(), writer), std::vector<std::size_t>{5});
+}
+
+TEST(FollowedProcess, HasEachPageOnceHoweverScatteredItWrites) {
+  if (!kernel_follows()) GTEST_SKIP() << "this kernel cannot follow what a process writes";
+  const Writer writer;
+  writer.wait();
+  auto tracee = Tracee::seize(writer.process).value();
+  auto tracking = DirtyTracking::begin(tracee).value();
+  ASSERT_TRUE(tracee.release());
+  (void)tracking.take_written();
+  constexpr std::size_t kWritten = Writer::kPages / 2 - 100;  // more runs than the kernel lists at once
+  for (std::size_t page = 0; page < 2 * kWritten; page += 2) writer.write(page);
+  tracee = Tracee::seize(writer.process).value();
+  const auto pages = tracking.look(writer.process);
+  EXPECT_EQ(numbers_of(pages.present, writer).size(), Writer::kPages);
+  EXPECT_EQ(numbers_of(pages.unwritten, writer).size(), Writer::kPages - kWritten);
+  EXPECT_EQ(numbers_of(tracking.take_written().value(), writer).size(), kWritten);
 }
 
 TEST(Gathering, NamesWhatCannotBeRead) {
