@@ -49,6 +49,25 @@ void gather_some(pid_t process, std::span<const GatheredPart> parts, std::vector
   if (!here.empty()) copy(parts.size());
 }
 
+/// Parts for each of at most `most` threads, about as many bytes for each.
+std::vector<std::span<const GatheredPart>> shares_of(std::span<const GatheredPart> parts, unsigned most) {
+  std::uint64_t left = 0;
+  for (const GatheredPart& part : parts) left += part.length;
+  std::vector<std::span<const GatheredPart>> shares;
+  for (std::uint64_t threads = std::clamp<std::uint64_t>(left / kPerThread, 1, most); threads > 0; --threads) {
+    std::size_t count = 0;
+    std::uint64_t share = left / threads;
+    while (count < parts.size() && (share > 0 || threads == 1)) {
+      left -= parts[count].length;
+      share -= std::min(share, parts[count].length);
+      ++count;
+    }
+    shares.push_back(parts.first(count));
+    parts = parts.subspan(count);
+  }
+  return shares;
+}
+
 }  // namespace
 
 unsigned copying_threads() { return std::clamp(static_cast<unsigned>(os::own_cpus().count()), 1U, kMostCopiers); }
@@ -56,41 +75,23 @@ unsigned copying_threads() { return std::clamp(static_cast<unsigned>(os::own_cpu
 base::Result<std::vector<GatheredPart>> gather(pid_t process, const std::vector<GatheredPart>& parts,
                                                unsigned threads) {
   const auto all = short_parts(parts);
-  std::uint64_t left = 0;
-  for (const GatheredPart& part : all) left += part.length;
-  threads = static_cast<unsigned>(std::clamp<std::uint64_t>(left / kPerThread, 1, threads));
-  std::vector<std::vector<GatheredPart>> failed(threads);
-  std::vector<base::Status> outcomes(threads);
+  const auto shares = shares_of(all, threads);
+  std::vector<std::vector<GatheredPart>> failed(shares.size());
+  std::vector<base::Status> outcomes(shares.size());
   os::Threads others;
-  std::size_t begin = 0;
-  base::Status begun;
-  for (unsigned thread = 0; thread < threads && begun; ++thread) {
-    std::size_t end = begin;
-    for (std::uint64_t share = left / (threads - thread); end < all.size() && share > 0; ++end) {
-      const std::uint64_t length = all[end].length;
-      left -= length;
-      share -= std::min(share, length);
-    }
-    if (thread + 1 == threads) end = all.size();
-    const auto its = std::span(all).subspan(begin, end - begin);
-    begin = end;
-    if (thread + 1 == threads) {
-      gather_some(process, its, failed[thread]);
-      break;
-    }
-    begun = others.start(
-        "copy pages", [&failed, process, its, thread] { gather_some(process, its, failed[thread]); },
-        [&outcomes, thread](const base::Error& why) {
-          outcomes[thread] = base::fail(why);
+  for (std::size_t i = 1; i < shares.size() && outcomes[0]; ++i)
+    outcomes[0] = others.start(
+        "copy pages", [&, i] { gather_some(process, shares[i], failed[i]); },
+        [&outcomes, i](const base::Error& why) {
+          outcomes[i] = base::fail(why);
           return false;
         });
-  }
+  gather_some(process, shares[0], failed[0]);
   others.join();
-  PERDURE_CHECK(begun);
   std::vector<GatheredPart> all_failed;
-  for (unsigned thread = 0; thread < threads; ++thread) {
-    PERDURE_CHECK(outcomes[thread]);
-    all_failed.insert(all_failed.end(), failed[thread].begin(), failed[thread].end());
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    PERDURE_CHECK(outcomes[i]);
+    all_failed.insert(all_failed.end(), failed[i].begin(), failed[i].end());
   }
   return all_failed;
 }
