@@ -3,7 +3,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo demo-nodes demo-elastic demo-mesh demo-process demo-programs test campaign mutants unit build install docs bench bench-redundancy bench-elastic bench-mesh studies format clean \
+.PHONY: help demo demo-nodes demo-elastic demo-mesh demo-process demo-programs test campaign mutants unit build install docs bench bench-redundancy bench-elastic bench-mesh bench-process studies format clean \
   bootstrap bootstrap-required
 
 help:
@@ -26,6 +26,7 @@ help:
 	@echo "make bench-redundancy  what redundancy between nodes costs and gives; figures in build/bench/redundancy.json"
 	@echo "make bench-elastic     what arrays that ranks have together cost and give; figures in build/bench/elastic.json"
 	@echo "make bench-mesh        what the mesh library and its checkpoints cost and give; figures in build/bench/mesh.json"
+	@echo "make bench-process     what it costs to capture a running process and to bring it back; figures in build/bench/process.json"
 	@echo "make studies           the six studies of adaptive checkpointing, in virtual time and some by the engine; in build/studies"
 	@echo "make format            clang-format over the tree"
 	@echo "make clean             removes build/"
@@ -100,6 +101,10 @@ bench-elastic: bootstrap-required
 bench-mesh: bootstrap-required
 	@tools/build --progress release bench_mesh_programs
 	@bench/mesh/run
+
+bench-process: bootstrap-required
+	@tools/build --progress release bench_process_programs
+	@bench/process/run
 
 studies: bootstrap-required
 	@bench/studies/run all --driver both

@@ -22,7 +22,7 @@ struct CaptureArguments {
   std::int64_t process = 0;
   std::string name, store;
   std::vector<std::string> without;
-  bool stop = false, json = false, hash = false;
+  bool stop = false, json = false, hash = false, pre_copy = false;
 };
 
 base::Json report_json(const CaptureArguments& asked, const process::CaptureReport& report) {
@@ -36,7 +36,10 @@ base::Json report_json(const CaptureArguments& asked, const process::CaptureRepo
           {"frozen_s", report.frozen_s},
           {"seize_s", report.seize_s},
           {"read_s", report.read_s},
-          {"copy_s", report.copy_s}};
+          {"copy_s", report.copy_s},
+          {"frozen_bytes", report.frozen_bytes},
+          {"rounds", report.rounds},
+          {"checkpoint_s", report.seconds}};
 }
 
 /// Until the store has all of it.
@@ -66,13 +69,15 @@ base::Result<process::CaptureReport> capture_and_store(const CaptureArguments& a
   if (!asked.store.empty()) settings.push_back("store.path=" + asked.store);
   PERDURE_TRY(auto store, process::ProcessStore::open(settings));
   // What is stopped for good stands still until nothing of it can be lost.
-  const auto then = [&](const process::CaptureReport& report) -> base::Status {
-    if (!asked.stop) return {};
+  const auto stop = [&](const process::CaptureReport& report) -> base::Status {
     PERDURE_CHECK(wait_stored(store, asked.name, report, terminal));
     if (::kill(process, SIGKILL) == 0) return {};
     return base::fail(base::errno_error(errno, "end it", "process " + std::to_string(process)));
   };
-  PERDURE_TRY(const auto report, store.capture(wanted, asked.name, then));
+  process::CaptureChoices choices{wanted, asked.pre_copy};
+  std::function<base::Status(const process::CaptureReport&)> then;
+  if (asked.stop) then = stop;
+  PERDURE_TRY(const auto report, store.capture(choices, asked.name, then));
   if (!asked.stop) PERDURE_CHECK(wait_stored(store, asked.name, report, terminal));
   PERDURE_CHECK(store.close());
   return report;
@@ -115,6 +120,8 @@ Action enrol_capture(CLI::App& app) {
   app.add_option("--force-without", arguments->without,
                  "leave out this descriptor, which then leads to /dev/null: fd:7; may be given again")
       ->check(descriptor_text);
+  app.add_flag("--pre-copy", arguments->pre_copy,
+               "copy its pages while it runs, so that it stands still for those only that it writes meanwhile");
   app.add_flag("--hash-files", arguments->hash, "hash its open files, so that resume can tell whether they changed");
   app.add_flag("--json", arguments->json, "for programs");
   return [arguments](Terminal& terminal) { return capture(*arguments, terminal); };

@@ -22,7 +22,8 @@ namespace {
 
 /// An answer: a length, and that many bytes.
 using Told = base::Result<Guard::Held>;
-using Released = base::Result<std::uint8_t>;
+using ToldOfPages = base::Result<Guard::Followed>;
+using Released = base::Result<std::uint8_t>;  // whether flags are those that were seen
 
 base::Status lost() {
   return base::fail(PERDURE_INTERNAL, "guard", "the process that holds the captured one has ended",
@@ -65,41 +66,89 @@ base::Result<T> receive_message(int socket) {
   return base::decode_fields<T>(bytes, "guard");
 }
 
-Told hold_here(const Guard::Wanted& wanted, std::optional<Tracee>& tracee) {
+/// What the guard's process has of another one. Whatever ends it lets go of that: nobody is left to be told.
+struct Hands {
+  std::optional<Tracee> tracee;
+  std::optional<DirtyTracking> tracking;
+  std::optional<SeenFlags> flags;
+};
+
+base::Result<SeenFiles> look(const Guard::Wanted& wanted) {
+  return look_for_obstacles(wanted.process, {wanted.left_out.begin(), wanted.left_out.end()});
+}
+
+Told hold_here(const Guard::Wanted& wanted, Hands& hands) {
   DescriptorChoices choices;
   choices.left_out.insert(wanted.left_out.begin(), wanted.left_out.end());
   choices.hash_files = wanted.hash_files;
-  PERDURE_TRY(const SeenFiles seen, look_for_obstacles(wanted.process, choices.left_out));
+  PERDURE_TRY(const SeenFiles seen, look(wanted));
   choices.look.before = &seen;
+  hands.flags.reset();
+  if (wanted.flags_before) hands.flags = look_at_flags(wanted.process);
   PERDURE_TRY(auto seized, Tracee::seize(wanted.process));
-  tracee.emplace(std::move(seized));
+  hands.tracee.emplace(std::move(seized));
   Guard::Held held;
   held.seized_ns = os::monotonic_ns();
-  PERDURE_TRY(held.read, read_image(*tracee, choices));
+  FollowedPages pages;
+  if (hands.tracking) pages = hands.tracking->look(wanted.process);
+  PERDURE_TRY(held.read, read_image(*hands.tracee, choices, {hands.flags ? &*hands.flags : nullptr, &pages}));
+  held.unwritten = std::move(pages.unwritten);
   return held;
 }
 
-Released release_here(std::optional<Tracee>& tracee) {
-  if (!tracee) return base::fail(PERDURE_INVALID_ARGUMENT, "guard", "nothing is held");
-  const auto released = tracee->release();
-  tracee.reset();
-  PERDURE_CHECK(released);
-  return std::uint8_t{1};
+ToldOfPages follow_here(const Guard::Wanted& wanted, Hands& hands) {
+  PERDURE_CHECK(look(wanted));
+  Guard::Followed followed;
+  const std::uint64_t begun = os::monotonic_ns();
+  {
+    PERDURE_TRY(auto tracee, Tracee::seize(wanted.process));
+    PERDURE_TRY(auto tracking, DirtyTracking::begin(tracee));
+    hands.tracking.emplace(std::move(tracking));
+    PERDURE_CHECK(tracee.release());
+  }
+  followed.stopped_s = static_cast<double>(os::monotonic_ns() - begun) * 1e-9;
+  PERDURE_TRY(followed.written, hands.tracking->take_written());
+  return followed;
 }
 
-/// Whatever ends this lets go of what is held: at its end nobody is left to be told.
+ToldOfPages written_here(Hands& hands) {
+  if (!hands.tracking) return base::fail(PERDURE_INVALID_ARGUMENT, "guard", "nothing is followed");
+  Guard::Followed followed;
+  PERDURE_TRY(followed.written, hands.tracking->take_written());
+  return followed;
+}
+
+Released release_here(Hands& hands) {
+  if (!hands.tracee) return base::fail(PERDURE_INVALID_ARGUMENT, "guard", "nothing is held");
+  const auto released = hands.tracee->release();
+  const pid_t process = hands.tracee->process();
+  hands.tracee.reset();
+  if (hands.tracking) hands.tracking->unprotect();
+  hands.tracking.reset();
+  PERDURE_CHECK(released);
+  const auto flags = std::exchange(hands.flags, {});
+  return std::uint8_t{!flags || !flags->contradicts(look_at_flags(process))};
+}
+
+bool answer(int socket, const Guard::Asked& asked, Hands& hands) {
+  if (asked.what == Guard::Asked::release) return send_message(socket, release_here(hands));
+  if (asked.what == Guard::Asked::hold) {
+    const Told told = base::caught("guard", [&] { return hold_here(asked.wanted, hands); });
+    if (!told) hands = {};
+    return send_message(socket, told);
+  }
+  const bool begins = asked.what == Guard::Asked::follow;
+  const ToldOfPages told =
+      base::caught("guard", [&] { return begins ? follow_here(asked.wanted, hands) : written_here(hands); });
+  if (!told) hands.tracking.reset();
+  return send_message(socket, told);
+}
+
 void serve(int socket) {
-  std::optional<Tracee> tracee;
+  Hands hands;
   for (;;) {
-    const auto wanted = receive_message<Guard::Wanted>(socket);
-    if (!wanted) return;
-    if (wanted->process != 0) {
-      const Told told = base::caught("guard", [&] { return hold_here(*wanted, tracee); });
-      if (!told) tracee.reset();
-      if (!send_message(socket, told)) return;
-    } else if (!send_message(socket, release_here(tracee))) {
-      return;
-    }
+    const auto asked = receive_message<Guard::Asked>(socket);
+    if (!asked || !answer(socket, *asked, hands)) return;
   }
 }
 
@@ -136,20 +185,25 @@ Guard::~Guard() {
   }
 }
 
-base::Result<Guard::Held> Guard::hold(const Wanted& wanted) {
-  if (wanted.process == ::getpid())
-    return base::fail(PERDURE_INVALID_ARGUMENT, "process " + std::to_string(wanted.process),
+template <class Answer>
+base::Result<Answer> Guard::ask(const Asked& asked) {
+  if (asked.wanted.process == ::getpid())
+    return base::fail(PERDURE_INVALID_ARGUMENT, "process " + std::to_string(asked.wanted.process),
                       "a process cannot capture itself like this");
-  if (!send_message(socket_.get(), wanted)) PERDURE_CHECK(lost());
-  PERDURE_TRY(auto told, receive_message<Told>(socket_.get()));
+  if (!send_message(socket_.get(), asked)) PERDURE_CHECK(lost());
+  PERDURE_TRY(auto told, receive_message<base::Result<Answer>>(socket_.get()));
   return told;
 }
 
-base::Status Guard::release() {
-  if (!send_message(socket_.get(), Wanted{})) PERDURE_CHECK(lost());
-  PERDURE_TRY(const auto released, receive_message<Released>(socket_.get()));
-  PERDURE_CHECK(released);
-  return {};
+base::Result<Guard::Held> Guard::hold(const Wanted& wanted) { return ask<Held>({Asked::hold, wanted}); }
+
+base::Result<Guard::Followed> Guard::follow(const Wanted& wanted) { return ask<Followed>({Asked::follow, wanted}); }
+
+base::Result<Guard::Followed> Guard::written() { return ask<Followed>({Asked::written, {}}); }
+
+base::Result<bool> Guard::release() {
+  PERDURE_TRY(const std::uint8_t same, ask<std::uint8_t>({Asked::release, {}}));
+  return same != 0;
 }
 
 }  // namespace perdure::process

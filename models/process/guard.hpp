@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include "os/file.hpp"
+#include "process/dirty_tracking.hpp"
 #include "process/read_image.hpp"
 
 namespace perdure::process {
@@ -19,22 +20,44 @@ class Guard {
   ~Guard();
 
   struct Wanted {
-    std::int32_t process = 0;            ///< 0: the one that is held goes on
+    std::int32_t process = 0;
     std::vector<std::int32_t> left_out;  ///< --force-without
     bool hash_files = false;
-    PERDURE_FIELDS(process, left_out, hash_files)
+    bool flags_before = false;  ///< flags of its mappings are looked at before it stands still
+    PERDURE_FIELDS(process, left_out, hash_files, flags_before)
   };
   struct Held {
     ReadImage read;
-    std::uint64_t seized_ns = 0;  ///< on the monotonic clock: all threads stood still
-    PERDURE_FIELDS(read, seized_ns)
+    std::uint64_t seized_ns = 0;     ///< on the monotonic clock: all threads stood still
+    std::vector<PageRun> unwritten;  ///< of a process that was followed: as FollowedPages
+    PERDURE_FIELDS(read, seized_ns, unwritten)
   };
+  struct Followed {
+    std::vector<PageRun> written;  ///< as DirtyTracking::take_written()
+    double stopped_s = 0;          ///< so long it stood still for this
+    PERDURE_FIELDS(written, stopped_s)
+  };
+  /// It stands still for a moment; from then on, until it is held, what it writes is followed. Refused as by hold(),
+  /// and as by DirtyTracking::begin().
+  base::Result<Followed> follow(const Wanted& wanted);
+  /// What it wrote since this was asked last.
+  base::Result<Followed> written();
   /// The process stands still from now on. As look_for_obstacles(), Tracee::seize() and read_image().
   base::Result<Held> hold(const Wanted& wanted);
-  /// It goes on as it was.
-  base::Status release();
+  /// It goes on as it was. False: it was held with flags_before, and they changed meanwhile.
+  base::Result<bool> release();
+
+  /// What is asked of the guard's process.
+  struct Asked {
+    enum What : std::uint8_t { release, hold, follow, written };
+    std::uint8_t what = release;
+    Wanted wanted;
+    PERDURE_FIELDS(what, wanted)
+  };
 
  private:
+  template <class Answer>
+  base::Result<Answer> ask(const Asked& asked);
   Guard(pid_t guard, os::Fd socket) : guard_(guard), socket_(std::move(socket)) {}
   pid_t guard_;
   os::Fd socket_;

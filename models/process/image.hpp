@@ -19,7 +19,7 @@ namespace perdure::process {
 
 inline constexpr std::uint64_t kPageBytes = 4096;
 inline constexpr std::uint64_t kAddressEnd = 0x7ffffffff000;  ///< behind the last page that a process may have
-inline constexpr std::uint32_t kImageFormat = 1;              ///< goes up with every change of what follows
+inline constexpr std::uint32_t kImageFormat = 2;              ///< goes up with every change of what follows
 
 /// Of the machine and system it was captured on.
 struct SystemImage {

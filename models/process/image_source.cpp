@@ -12,7 +12,7 @@ namespace {
 
 // What the processor's own cache holds between the reading and the writing to a slot.
 constexpr std::uint64_t kBlockBytes = 256 * base::KiB;
-constexpr std::size_t kPartsAtOnce = 256;  // the kernel takes 1024
+constexpr std::size_t kMostParts = 256;  // the kernel takes 1024
 
 segment::RegionEntry entry_of(std::int32_t id, std::uint64_t element_bytes, std::uint64_t count, std::string name) {
   segment::RegionEntry entry{id, element_bytes, count, segment::EntryKind::opaque};
@@ -23,9 +23,9 @@ segment::RegionEntry entry_of(std::int32_t id, std::uint64_t element_bytes, std:
 /// Parts of another process's memory that are read by one call.
 class Gathering {
  public:
-  Gathering(pid_t process, base::ByteSpan block) : process_(process), block_(block) { parts_.reserve(kPartsAtOnce); }
+  Gathering(pid_t process, base::ByteSpan block) : process_(process), block_(block) { parts_.reserve(kMostParts); }
   bool empty() const { return bytes_ == 0; }
-  bool full() const { return bytes_ == block_.size() || parts_.size() == kPartsAtOnce; }
+  bool full() const { return bytes_ == block_.size() || parts_.size() == kMostParts; }
   /// As much of it as fits.
   std::uint64_t add(std::uint64_t address, std::uint64_t length) {
     const std::uint64_t part = std::min<std::uint64_t>(length, block_.size() - bytes_);
@@ -86,7 +86,7 @@ std::size_t PageOrder::run_of(std::uint64_t begin) const {
 }
 
 ImageSource::ImageSource(pid_t process, const ProcessImage& image)
-    : process_(process), record_(encode_image(image)), order_(image), block_(kBlockBytes) {
+    : process_(process), record_(encode_image(image)), order_(image) {
   description_.entries = entries_of(record_.size(), image);
   for (const auto& entry : description_.entries) description_.bytes += entry.bytes();
 }
@@ -103,8 +103,9 @@ base::Status ImageSource::read(capture::ChunkRange range,
 }
 
 base::Status ImageSource::read_pages(std::uint64_t begin, std::uint64_t length,
-                                     const std::function<base::Status(base::ConstByteSpan)>& take) {
-  Gathering gathering(process_, block_);
+                                     const std::function<base::Status(base::ConstByteSpan)>& take) const {
+  std::vector<std::byte> block(kBlockBytes);
+  Gathering gathering(process_, block);
   const auto give = [&]() -> base::Status {
     PERDURE_TRY(const auto bytes, gathering.read());
     return take(bytes);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "capture/source.hpp"
+#include "process/gathering.hpp"
 #include "process/image.hpp"
 #include "process/tracee.hpp"
 
@@ -41,16 +42,16 @@ class ImageSource : public capture::Source {
  public:
   ImageSource(pid_t process, const ProcessImage& image);
   base::Result<capture::Description> describe() override;
+  capture::Manner manner() const override { return {copying_threads(), true}; }
   base::Status read(capture::ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override;
 
  private:
   base::Status read_pages(std::uint64_t begin, std::uint64_t length,
-                          const std::function<base::Status(base::ConstByteSpan)>& take);
+                          const std::function<base::Status(base::ConstByteSpan)>& take) const;
   pid_t process_;
   std::vector<std::byte> record_;
   capture::Description description_;
   PageOrder order_;
-  std::vector<std::byte> block_;
 };
 
 }  // namespace perdure::process

@@ -14,8 +14,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "process/memory_maps.hpp"
 #include "process/proc_text.hpp"

@@ -1,67 +1,25 @@
 #include "process/pages.hpp"
 
 #include <fcntl.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <map>
-#include <optional>
 
 #include "os/file.hpp"
 #include "os/system.hpp"
+#include "process/page_scan.hpp"
 
 namespace perdure::process {
 namespace {
 
-// The kernel's (6.7 and later), which Debian's headers do not have yet.
-struct PageRegion {
-  std::uint64_t begin, end, categories;
-};
-struct PageScan {
-  std::uint64_t size, flags, begin, end, walk_end, regions, region_count, most_pages, inverted, all_of, any_of, tell;
-};
-constexpr unsigned long kPageScan = _IOWR('f', 16, PageScan);
-constexpr std::uint64_t kFilePage = 1 << 2, kPresent = 1 << 3, kSwapped = 1 << 4, kZeroPage = 1 << 5;
-
 constexpr std::uint64_t kEntryPresent = 1ULL << 63, kEntrySwapped = 1ULL << 62, kEntryFile = 1ULL << 61;
 
-void append(std::vector<PageRun>& runs, std::uint64_t begin, std::uint64_t end) {
-  if (!runs.empty() && runs.back().end() == begin) {
-    runs.back().pages += (end - begin) / kPageBytes;
-  } else {
-    runs.push_back({begin, (end - begin) / kPageBytes});
-  }
-}
-
 std::string pagemap_of(pid_t process) { return "/proc/" + std::to_string(process) + "/pagemap"; }
-
-/// Nothing: this kernel cannot, or may not, say it like this.
-std::optional<std::vector<PageRun>> scan(int pagemap, const MemoryMap& map) {
-  std::vector<PageRun> runs;
-  std::array<PageRegion, 1024> regions;
-  for (std::uint64_t at = map.begin; at < map.end;) {
-    PageScan arguments{};
-    arguments.size = sizeof arguments;
-    arguments.begin = at;
-    arguments.end = map.end;
-    arguments.regions = reinterpret_cast<std::uint64_t>(regions.data());
-    arguments.region_count = regions.size();
-    arguments.inverted = arguments.all_of = kFilePage | kZeroPage;
-    arguments.any_of = arguments.tell = kPresent | kSwapped;
-    const int found = ::ioctl(pagemap, kPageScan, &arguments);
-    if (found < 0 || arguments.walk_end <= at) return std::nullopt;
-    for (int i = 0; i < found; ++i)
-      append(runs, regions[static_cast<unsigned>(i)].begin, regions[static_cast<unsigned>(i)].end);
-    at = arguments.walk_end;
-  }
-  return runs;
-}
 
 // 8 bytes a page. Whoever may not see page numbers cannot tell the kernel's page of zeros from others: it is stored.
 base::Result<std::vector<PageRun>> read_entries(const os::File& pagemap, const MemoryMap& map) {
@@ -73,7 +31,7 @@ base::Result<std::vector<PageRun>> read_entries(const os::File& pagemap, const M
     PERDURE_CHECK(pagemap.read(at / kPageBytes * sizeof(std::uint64_t), std::as_writable_bytes(part)));
     for (const std::uint64_t entry : part) {
       if ((entry & (kEntryPresent | kEntrySwapped)) != 0 && (entry & kEntryFile) == 0)
-        append(runs, at, at + kPageBytes);
+        append_pages(runs, at, at + kPageBytes);
       at += kPageBytes;
     }
   }
@@ -121,7 +79,8 @@ base::Status add_by_node(pid_t process, const PageRun& run, std::map<std::uint32
 
 base::Result<std::vector<PageRun>> written_pages(pid_t process, const MemoryMap& map) {
   PERDURE_TRY(const auto pagemap, os::File::open(pagemap_of(process), os::Open::read));
-  if (auto runs = scan(pagemap.fd(), map)) return std::move(*runs);
+  constexpr auto kNotItsOwn = PageCategories::file | PageCategories::zero_page;
+  if (auto runs = scan_pages(pagemap.fd(), map.begin, map.end, {.has_none = kNotItsOwn})) return std::move(*runs);
   return read_entries(pagemap, map);
 }
 
@@ -141,8 +100,8 @@ base::Result<std::vector<PageRun>> shared_pages(pid_t process, const MemoryMap& 
     if (data < 0 || data >= end) break;
     off_t hole = ::lseek(memory.get(), data, SEEK_HOLE);
     hole = hole < 0 ? end : std::min(hole, end);
-    append(runs, map.begin + static_cast<std::uint64_t>(data) / kPageBytes * kPageBytes - map.offset,
-           map.begin + base::round_up(static_cast<std::uint64_t>(hole), kPageBytes) - map.offset);
+    append_pages(runs, map.begin + static_cast<std::uint64_t>(data) / kPageBytes * kPageBytes - map.offset,
+                 map.begin + base::round_up(static_cast<std::uint64_t>(hole), kPageBytes) - map.offset);
     at = hole;
   }
   return runs;

@@ -7,7 +7,7 @@
 #include "comm/communicator.hpp"
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
-#include "process/image_source.hpp"
+#include "process/held_process.hpp"
 #include "process/image_target.hpp"
 #include "process/machine_facts.hpp"
 
@@ -15,54 +15,6 @@ namespace perdure::process {
 namespace {
 
 double seconds_since(std::uint64_t begun_ns) { return static_cast<double>(os::monotonic_ns() - begun_ns) * 1e-9; }
-
-/// Has the process held only when everything else is ready, until it is released.
-class HeldProcess : public capture::Source {
- public:
-  HeldProcess(Guard& guard, const Guard::Wanted& wanted) : guard_(guard), wanted_(wanted) {}
-  ~HeldProcess() override { (void)release(); }
-  HeldProcess(const HeldProcess&) = delete;
-  HeldProcess& operator=(const HeldProcess&) = delete;
-  base::Result<capture::Description> describe() override {
-    const std::uint64_t begun = os::monotonic_ns();
-    PERDURE_TRY(const auto held, guard_.hold(wanted_));
-    holds_ = true;
-    seized_ns_ = held.seized_ns;
-    source_.emplace(wanted_.process, held.read.image);
-    report_.seize_s = static_cast<double>(held.seized_ns - begun) * 1e-9;
-    report_.read_s = seconds_since(held.seized_ns);
-    report_.threads = held.read.image.threads.size();
-    report_.maps = held.read.image.maps.size();
-    report_.page_bytes = held.read.image.page_bytes();
-    report_.notes = held.read.notes;
-    PERDURE_TRY(auto description, source_->describe());
-    report_.record_bytes = description.entries[0].bytes();
-    os::crash_point(os::CrashPoint::process_held);
-    return description;
-  }
-  base::Status read(capture::ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override {
-    return source_->read(range, take);
-  }
-  CaptureReport report() const {
-    CaptureReport report = report_;
-    report.copy_s = seconds_since(seized_ns_) - report.read_s;
-    return report;
-  }
-  base::Status release() {
-    if (!std::exchange(holds_, false)) return {};
-    report_.frozen_s = seconds_since(seized_ns_);
-    return guard_.release();
-  }
-  double frozen_s() const { return report_.frozen_s; }
-
- private:
-  Guard& guard_;
-  Guard::Wanted wanted_;
-  bool holds_ = false;
-  std::uint64_t seized_ns_ = 0;
-  std::optional<ImageSource> source_;
-  CaptureReport report_;
-};
 
 /// Whether this process, and this machine, may bring it back.
 base::Status check(const ProcessImage& image) {
@@ -87,18 +39,20 @@ base::Result<std::int64_t> ProcessStore::next_version(const std::string& name) {
 }
 
 // Numbers of versions that are damaged are taken, too.
-base::Result<CaptureReport> ProcessStore::capture(const Guard::Wanted& process, const std::string& name,
+base::Result<CaptureReport> ProcessStore::capture(const CaptureChoices& choices, const std::string& name,
                                                   const std::function<base::Status(const CaptureReport&)>& then) {
+  const std::uint64_t begun = os::monotonic_ns();
   PERDURE_TRY(std::int64_t version, next_version(name));
-  HeldProcess held(guard_, process);
+  HeldProcess held(guard_, choices, !then);
   base::Status done = session_->checkpoint(name, version, held);
   for (int tries = 0; !done && done.error().code == PERDURE_EXISTS && tries < 100; ++tries)
     done = session_->checkpoint(name, ++version, held);
   PERDURE_CHECK(done);
   CaptureReport report = held.report();
   report.version = version;
+  report.seconds = seconds_since(begun);
   os::crash_point(os::CrashPoint::process_copied);
-  const base::Status after = then(report);
+  const base::Status after = then ? then(report) : base::Status();
   os::crash_point(os::CrashPoint::process_to_release);
   const base::Status released = held.release();
   os::crash_point(os::CrashPoint::process_released);

@@ -10,13 +10,24 @@
 
 namespace perdure::process {
 
+struct CaptureChoices {
+  Guard::Wanted process;
+  /// Pages are copied while it runs, and again what it writes meanwhile, so that it stands still for the last ones
+  /// only. Takes memory for one more copy of them; where that is not there, or the kernel cannot tell what is written,
+  /// it stands still for all, and a note says so.
+  bool pre_copy = false;
+};
+
 /// What a capture did. Times in s.
 struct CaptureReport {
   std::int64_t version = 0;
   std::uint64_t threads = 0, maps = 0;
   std::uint64_t record_bytes = 0, page_bytes = 0;
   double seize_s = 0, read_s = 0, copy_s = 0;  ///< until all threads stood still, the image was read, pages were copied
-  double frozen_s = 0;                         ///< as long as it stood still
+  double frozen_s = 0;                         ///< as long as it stood still, both times together with pre-copy
+  std::uint64_t frozen_bytes = 0;              ///< of pages that were copied while it stood still
+  std::uint64_t rounds = 0;                    ///< of copies while it ran
+  double seconds = 0;                          ///< until it was whole in the tiers, all of the above included
   std::vector<std::string> notes;              ///< for people: what was left out, or assumed
 };
 
@@ -42,9 +53,10 @@ class ProcessStore {
   static base::Result<ProcessStore> open(const std::vector<std::string>& settings);
 
   /// As the next version of `name`, at level `process` when it returns. `then` is called while the process still stands
-  /// still, with what came of the capture; then it goes on, unless `then` ended it. Whatever fails leaves it as it was.
-  base::Result<CaptureReport> capture(const Guard::Wanted& process, const std::string& name,
-                                      const std::function<base::Status(const CaptureReport&)>& then);
+  /// still, with what came of the capture; then it goes on, unless `then` ended it. With none it goes on as soon as its
+  /// pages are copied. Whatever fails leaves it as it was.
+  base::Result<CaptureReport> capture(const CaptureChoices& choices, const std::string& name,
+                                      const std::function<base::Status(const CaptureReport&)>& then = {});
   /// Waits until the version is in the store.
   base::Status wait_stored(const std::string& name, std::int64_t version);
   /// A child of this process that goes on where it was captured; of the newest version when `version` is

@@ -15,8 +15,10 @@
 #include <cerrno>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "base/hash.hpp"
+#include "process/fields_of_text.hpp"
 #include "process/pages.hpp"
 #include "process/placement.hpp"
 #include "process/proc_facts.hpp"
@@ -30,15 +32,21 @@ namespace {
 /// A reader's limit on the items of a record is some four million: each run is three.
 constexpr std::size_t kMostPageRuns = 500'000;
 
+std::map<std::uint64_t, std::vector<std::string>> smaps_flags(pid_t process) {
+  auto all = parse_smaps_flags(proc_text("/proc/" + std::to_string(process) + "/smaps"));
+  for (auto& [begin, flags] : all) std::erase(flags, "uw");  // we follow it, for a while
+  return all;
+}
+
 /// Of one process, while it is read.
 class Reading {
  public:
   Reading(Tracee& tracee, ReadImage& read)
       : tracee_(tracee), image_(read.image), notes_(read.notes), thread_(tracee.threads().front()) {}
-  base::Status read(const DescriptorChoices& choices) {
-    PERDURE_CHECK(read_maps());
+  base::Status read(const DescriptorChoices& choices, const KnownOfMemory& known) {
+    PERDURE_CHECK(read_maps(known.flags));
     PERDURE_CHECK(read_files(choices));
-    PERDURE_CHECK(read_pages());
+    PERDURE_CHECK(read_pages(known.pages));
     for (const pid_t thread : tracee_.threads()) {
       PERDURE_TRY(auto one, read_thread(tracee_, thread, maps_));
       image_.threads.push_back(std::move(one));
@@ -62,10 +70,10 @@ class Reading {
   }
   std::string link(const std::string& file) const;
   FileImage describe(const std::string& file, const std::string& name) const;
-  base::Status read_maps();
+  base::Status read_maps(const SeenFlags* seen);
   base::Status take(const MemoryMap& map, MapImage& taken);
   base::Status read_files(const DescriptorChoices& choices);
-  base::Status read_pages();
+  base::Status read_pages(const FollowedPages* followed);
   void read_machine();
   base::Status read_policies(Scratch& scratch);
   base::Status read_layout(Scratch& scratch);
@@ -142,9 +150,10 @@ base::Status Reading::take(const MemoryMap& map, MapImage& taken) {
   return {};
 }
 
-base::Status Reading::read_maps() {
-  PERDURE_TRY(maps_, parse_maps(text("maps"), object()));
-  const auto flags = parse_smaps_flags(text("smaps"));
+base::Status Reading::read_maps(const SeenFlags* seen) {
+  const std::string listed = text("maps");
+  PERDURE_TRY(maps_, parse_maps(listed, object()));
+  const auto flags = seen != nullptr && seen->maps == listed ? seen->flags : smaps_flags(thread_);
   const std::string numa = count_nodes() > 1 ? text("numa_maps") : "";
   const auto policies = parse_policies(numa);
   nodes_ = parse_sole_nodes(numa);
@@ -184,9 +193,8 @@ base::Status Reading::read_files(const DescriptorChoices& choices) {
   return {};
 }
 
-base::Status Reading::read_pages() {
+base::Status Reading::read_pages(const FollowedPages* followed) {
   std::vector<PageRun> runs;
-
   for (std::size_t at = 0, image = 0; at < maps_.size(); ++at) {
     const MemoryMap& map = maps_[at];
     if (kernels_own(map)) continue;
@@ -195,6 +203,11 @@ base::Status Reading::read_pages() {
     if (map.shared && image_.objects[taken.object - 1].descriptor >= 0) continue;
     if (!map.shared && is_nameless(map)) {  // it may be the file's, which nobody brings back
       runs.push_back({map.begin, map.bytes() / kPageBytes});
+      continue;
+    }
+    if (!map.shared && followed != nullptr && followed->looked_at(map.begin, map.end)) {
+      const auto present = followed->present_in(map.begin, map.end);
+      runs.insert(runs.end(), present.begin(), present.end());
       continue;
     }
     auto pages = map.shared ? shared_pages(thread_, map) : written_pages(thread_, map);
@@ -351,7 +364,25 @@ base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& l
   return seen;
 }
 
-base::Result<ReadImage> read_image(Tracee& tracee, const DescriptorChoices& choices) {
+SeenFlags look_at_flags(pid_t process) {
+  return {proc_text("/proc/" + std::to_string(process) + "/maps"), smaps_flags(process)};
+}
+
+bool SeenFlags::contradicts(const SeenFlags& later) const {
+  std::set<std::string_view> lines;
+  each_line(maps, [&](std::string_view line) { return lines.insert(line), true; });
+  bool differ = false;
+  each_line(later.maps, [&](std::string_view line) {
+    const auto map = lines.contains(line) ? parse_map(line) : std::nullopt;
+    if (!map) return true;
+    const auto before = flags.find(map->begin), now = later.flags.find(map->begin);
+    differ = differ || (before != flags.end() && now != later.flags.end() && before->second != now->second);
+    return true;
+  });
+  return differ;
+}
+
+base::Result<ReadImage> read_image(Tracee& tracee, const DescriptorChoices& choices, const KnownOfMemory& known) {
   // A process that is about to end may be seen like this, too: then none of its threads can be asked any more.
   if (tracee.threads().front() != tracee.process() && !get_registers(tracee.threads().front()))
     return base::fail(PERDURE_NOT_FOUND, process_text(tracee.process()), "it has ended");
@@ -359,7 +390,7 @@ base::Result<ReadImage> read_image(Tracee& tracee, const DescriptorChoices& choi
     return base::fail(PERDURE_UNSUPPORTED, "process " + std::to_string(tracee.process()),
                       "its first thread has ended while others go on", "such a process cannot be made again yet");
   ReadImage read;
-  PERDURE_CHECK(Reading(tracee, read).read(choices));
+  PERDURE_CHECK(Reading(tracee, read).read(choices, known));
   const std::string wrong = read.image.wrong();
   if (!wrong.empty())
     return base::fail(PERDURE_UNSUPPORTED, "process " + std::to_string(tracee.process()),

@@ -1,6 +1,9 @@
 #pragma once
 // The image of a process that stands still, without the bytes of its pages.
+#include <map>
+
 #include "process/image.hpp"
+#include "process/page_scan.hpp"
 #include "process/read_descriptors.hpp"
 #include "process/tracee.hpp"
 
@@ -12,10 +15,26 @@ struct ReadImage {
   PERDURE_FIELDS(image, notes)
 };
 
+/// Flags of mappings. To read them takes the kernel some 14 ms for each GiB that a process has, because it counts all
+/// pages then.
+struct SeenFlags {
+  std::string maps;  ///< as /proc/PID/maps was
+  std::map<std::uint64_t, std::vector<std::string>> flags;
+  /// Of mappings that both have, alike in all but flags.
+  bool contradicts(const SeenFlags& later) const;
+};
+SeenFlags look_at_flags(pid_t process);
+
 /// Before it is seized: PERDURE_UNSUPPORTED with all that stands in the way. What was seen of its files makes
 /// read_image() quicker.
 base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& left_out);
+/// What somebody else has found out.
+struct KnownOfMemory {
+  const SeenFlags* flags = nullptr;      ///< a moment ago: taken unless its mappings are others now
+  const FollowedPages* pages = nullptr;  ///< since it stands still
+};
 /// PERDURE_UNSUPPORTED: it has what cannot be captured. The process is as before.
-base::Result<ReadImage> read_image(Tracee& tracee, const DescriptorChoices& choices = {});
+base::Result<ReadImage> read_image(Tracee& tracee, const DescriptorChoices& choices = {},
+                                   const KnownOfMemory& known = {});
 
 }  // namespace perdure::process

@@ -34,10 +34,21 @@ struct Description {
   std::uint64_t bytes = 0;                    ///< the sum of theirs
 };
 
-/// One capture of one rank. Used by one thread at a time.
+/// How a source is read best.
+struct Manner {
+  /// So many threads may call read() at a time, each for a range of its own.
+  unsigned threads = 1;
+  /// Nothing like it follows by the same process. Slots that have no memory yet get it with what is written to them,
+  /// which takes less than memory that is cleared and mapped first: for captures that follow that would be done once.
+  bool once = false;
+};
+
+/// One capture of one rank. Used by one thread at a time, unless manner() says otherwise.
 class Source {
  public:
   virtual ~Source() = default;
+  /// Called after describe().
+  virtual Manner manner() const { return {}; }
   /// Called once before a capture is read; what it says holds until the capture is over.
   virtual base::Result<Description> describe() = 0;
   /// The ranges in which read() will be asked for what was described, in this order.

@@ -164,7 +164,35 @@ base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, ca
   return all;
 }
 
-base::Result<Session::Outcome> Session::restore_chosen_to(VersionReader& reader, capture::Target& target) {
+namespace {
+
+/// Notes what the target itself refuses: that is neither the version's fault nor the machine's, and no other attempt
+/// would end otherwise. What it says of the version's content (PERDURE_CORRUPT) is about the version.
+class JudgedTarget : public capture::Target {
+ public:
+  explicit JudgedTarget(capture::Target& target) : target_(target) {}
+  base::Result<std::vector<capture::ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override {
+    auto accepted = target_.accept(stored);
+    refuses_ = !accepted && accepted.error().code != PERDURE_CORRUPT;
+    return accepted;
+  }
+  std::vector<capture::MemorySpan> memory(capture::ChunkRange range) override { return target_.memory(range); }
+  base::Status write(capture::ChunkRange range, base::ConstByteSpan bytes) override {
+    auto written = target_.write(range, bytes);
+    refuses_ = refuses_ || (!written && written.error().code != PERDURE_CORRUPT);
+    return written;
+  }
+  bool refuses() const { return refuses_; }
+
+ private:
+  capture::Target& target_;
+  bool refuses_ = false;
+};
+
+}  // namespace
+
+base::Result<Session::Outcome> Session::restore_chosen_to(VersionReader& reader, capture::Target& of_caller) {
+  JudgedTarget target(of_caller);
   base::Status outcome = reader.fetch();
   std::vector<capture::ChunkRange> needed;
   bool wrong_use = false;
@@ -173,13 +201,11 @@ base::Result<Session::Outcome> Session::restore_chosen_to(VersionReader& reader,
     outcome = base::caught("restore", [&]() -> base::Status {
       PERDURE_TRY(const auto* piece, reader.locate(job_->rank()));
       auto accepted = target.accept(piece->regions);
-      const auto code = accepted ? PERDURE_OK : accepted.error().code;
-      if (code == PERDURE_MISMATCH || code == PERDURE_NOT_FOUND) wrong_use = true;
       if (!accepted) return base::fail(accepted.error());
       needed = std::move(*accepted);
       return {};
     });
-  PERDURE_TRY(wrong_use, on_any_rank(job_->comm(), wrong_use));
+  PERDURE_TRY(wrong_use, on_any_rank(job_->comm(), target.refuses()));
   if (!wrong_use) {
     os::crash_point(os::CrashPoint::restore_located);
     if (outcome)
@@ -188,6 +214,7 @@ base::Result<Session::Outcome> Session::restore_chosen_to(VersionReader& reader,
         return reader.restore(job_->rank(), needed, target);
       });
     os::crash_point(os::CrashPoint::restore_before_agree);
+    PERDURE_TRY(wrong_use, on_any_rank(job_->comm(), target.refuses()));
   }
   PERDURE_TRY(auto all, ended(reader, outcome, wrong_use, fetched));
   all.source = reader.fetched() ? 4 : 0;

@@ -127,7 +127,7 @@ base::Status Session::capture(const segment::VersionId& id, capture::Source* sou
     if (source == nullptr) source = &regions.emplace(regions_);
     writer.emplace(*job_, *source);
     PERDURE_CHECK(writer->begin(id));
-    for (std::size_t chunk = 0; chunk < writer->chunks(); ++chunk) PERDURE_CHECK(writer->put(chunk));
+    PERDURE_CHECK(writer->put_all());
     progress_.last_bytes = writer->bytes();
     return writer->stage();
   });

@@ -26,6 +26,7 @@ base::Status VersionWriter::begin(const segment::VersionId& id) {
                   [](const segment::RegionEntry& entry) { return entry.kind == segment::EntryKind::array; });
   const std::uint64_t chunk_bytes = engine.chunk_bytes_of(described.bytes, has_parts);
   ranges_ = capture::Source::cut(described, chunk_bytes);
+  manner_ = source_.manner();
   piece_ = {job_.rank(), chunk_bytes, described.entries, {}};
   grant_ = {id, 0, timeout_ns(job_.config()), {}, {}};
   // First of all: the others may have to wait for slots until every rank has said what it will write.
@@ -68,27 +69,103 @@ base::Status VersionWriter::tell_written(std::size_t index, const segment::Chunk
   return {};
 }
 
+base::Result<segment::ChunkEntry> VersionWriter::put_somewhere(tier::SlotAddress slot, capture::ChunkRange range) {
+  auto chunk = copy(slot, range);
+  if (chunk) return chunk;
+  PERDURE_CHECK(give_back(slot));
+  return put_elsewhere(slot.tier, chunk.error(), range);
+}
+
 // A slot that cannot be written (a full memory file system, a failing disk) is no reason to give up while another tier
 // takes the chunk. Who waits for another one keeps none that is not written, so that nobody, not even this rank, waits
 // for a slot that never comes back; therefore what was asked for ahead goes, too.
-base::Result<segment::ChunkEntry> VersionWriter::put_somewhere(tier::SlotAddress slot, capture::ChunkRange range) {
+base::Result<segment::ChunkEntry> VersionWriter::put_elsewhere(std::uint32_t tier, const base::Error& why,
+                                                               capture::ChunkRange range) {
   ipc::Channel& channel = job_.engine().channel();
+  base::Result<segment::ChunkEntry> chunk = base::fail(why);
   for (;;) {
-    auto chunk = copy(slot, range);
-    if (chunk) return chunk;
-    if (std::find(grant_.avoid.begin(), grant_.avoid.end(), slot.tier) == grant_.avoid.end())
-      grant_.avoid.push_back(slot.tier);
+    if (std::find(grant_.avoid.begin(), grant_.avoid.end(), tier) == grant_.avoid.end()) grant_.avoid.push_back(tier);
     grant_.why = chunk.error().text();
     grant_.bytes = range.length;
-    PERDURE_CHECK(give_back(slot));
     if (outstanding_) {
       const auto ahead = channel.await(std::exchange(outstanding_, {}));
       if (ahead) PERDURE_CHECK(give_back(slot_of(ahead->slot)));
     }
     auto reply = channel.call(grant_);
     if (!reply) return base::fail(reply.error());
-    slot = slot_of(reply->slot);
+    const tier::SlotAddress slot = slot_of(reply->slot);
+    chunk = copy(slot, range);
+    if (chunk) return chunk;
+    PERDURE_CHECK(give_back(slot));
+    tier = slot.tier;
   }
+}
+
+base::Status VersionWriter::put_all() {
+  const bool side_by_side = manner_.threads > 1 && ranges_.size() > 1 && !job_.engine().paced();
+  for (std::size_t chunk = 0; chunk < ranges_.size(); ++chunk)
+    PERDURE_CHECK(side_by_side ? begin_put(chunk) : put(chunk));
+  return finish_all();
+}
+
+// Whoever waits for a slot holds none whose chunk is written and not told of: it may be the one to come back. An engine
+// that has slots answers within a fraction of this.
+constexpr int kAnswerMs = 20;
+
+base::Status VersionWriter::begin_put(std::size_t chunk) {
+  NodeEngine& engine = job_.engine();
+  if (copying_.size() == manner_.threads) PERDURE_CHECK(finish_first());
+  if (!outstanding_) PERDURE_CHECK(ask_for_slot(chunk));  // it was given back, because another one could not be written
+  while (!copying_.empty() && !engine.channel().has_come(outstanding_, kAnswerMs)) PERDURE_CHECK(finish_first());
+  if (!outstanding_) PERDURE_CHECK(ask_for_slot(chunk));
+  PERDURE_TRY(const auto reply, engine.channel().await(std::exchange(outstanding_, {})));
+  os::crash_point(os::CrashPoint::checkpoint_slot_granted);
+  PERDURE_CHECK(ask_for_slot(chunk + 1));
+  Copying& copying = copying_.emplace_back();
+  copying.chunk = chunk;
+  copying.slot = slot_of(reply.slot);
+  auto begun = os::Thread::start(
+      "capture", [this, &copying] { copying.entry = copy(copying.slot, ranges_[copying.chunk]); },
+      [&copying](const base::Error& why) {
+        copying.entry = base::fail(why);
+        return false;
+      });
+  if (begun)
+    copying.thread = std::move(*begun);
+  else
+    copying.entry = copy(copying.slot, ranges_[chunk]);
+  return {};
+}
+
+// When its copy is over.
+base::Status VersionWriter::settle(Copying& one) {
+  one.thread.join();
+  if (std::exchange(one.settled, true)) return {};
+  if (!*one.entry) return give_back(one.slot);
+  os::crash_point(os::CrashPoint::checkpoint_chunk_written);
+  return tell_written(one.chunk, **one.entry);
+}
+
+base::Status VersionWriter::finish_first() {
+  PERDURE_CHECK(settle(copying_.front()));
+  const auto range = ranges_[copying_.front().chunk];
+  const std::size_t chunk = copying_.front().chunk;
+  const std::uint32_t tier = copying_.front().slot.tier;
+  auto entry = std::move(*copying_.front().entry);
+  copying_.pop_front();
+  if (!entry) {
+    for (Copying& other : copying_) PERDURE_CHECK(settle(other));
+    entry = put_elsewhere(tier, entry.error(), range);
+    PERDURE_CHECK(entry);
+    PERDURE_CHECK(tell_written(chunk, *entry));
+  }
+  piece_.chunks.push_back(*entry);
+  return {};
+}
+
+base::Status VersionWriter::finish_all() {
+  while (!copying_.empty()) PERDURE_CHECK(finish_first());
+  return {};
 }
 
 base::Status VersionWriter::give_back(const tier::SlotAddress& slot) {
@@ -97,9 +174,10 @@ base::Status VersionWriter::give_back(const tier::SlotAddress& slot) {
 
 base::Result<segment::ChunkEntry> VersionWriter::copy(const tier::SlotAddress& slot, capture::ChunkRange range) {
   tier::SlotIo& io = job_.engine().slots();
-  if (auto prepared = io.prepare(slot, range.length); !prepared) return base::fail(prepared.error());
+  const bool as_file = manner_.once && slot.fresh;
+  if (!as_file) PERDURE_CHECK(io.prepare(slot, range.length));
   base::Hasher hasher;
-  PERDURE_TRY(auto fill, io.fill(slot, range.length, hasher));
+  PERDURE_TRY(auto fill, as_file ? io.fill_file(slot, range.length, hasher) : io.fill(slot, range.length, hasher));
   const auto take = [&](base::ConstByteSpan bytes) -> base::Status {
     PERDURE_CHECK(fill.append(bytes));
     os::crash_point(os::CrashPoint::checkpoint_chunk_half);
@@ -132,6 +210,7 @@ base::Status VersionWriter::commit() {
 }
 
 void VersionWriter::abort() {
+  copying_.clear();
   NodeEngine& engine = job_.engine();
   if (engine.connected()) (void)engine.channel().call(ipc::Abort{grant_.id});
   // A slot that was asked for ahead: the engine has answered it by now, with a slot that it took back or with a

@@ -1,13 +1,17 @@
 #pragma once
 // A version that is written: this rank's part of it. (VeloC IPDPS'19, Algorithm 1: for every chunk the engine is asked
 // for a slot, and the chunk is copied and hashed there.)
+#include <deque>
+#include <optional>
+
 #include "capture/source.hpp"
 #include "client/job.hpp"
+#include "os/thread.hpp"
 
 namespace perdure::client {
 
-/// begin(), put() for every chunk in order, stage(); then, when all ranks agreed, commit(), and otherwise abort(),
-/// which also follows a failure of the others. No call waits for another rank but for slots that it holds.
+/// begin(), put() for every chunk in order or put_all(), stage(); then, when all ranks agreed, commit(), and otherwise
+/// abort(), which also follows a failure of the others. No call waits for another rank but for slots that it holds.
 class VersionWriter {
  public:
   VersionWriter(Job& job, capture::Source& source) : job_(job), source_(source) {}
@@ -20,6 +24,8 @@ class VersionWriter {
   std::uint64_t bytes() const { return ranges_.empty() ? 0 : ranges_.back().end(); }
   /// Copies this chunk of the source to a slot.
   base::Status put(std::size_t chunk);
+  /// All of them, on as many threads as the source likes.
+  base::Status put_all();
   /// All chunks are in their slots.
   base::Status stage();
   /// The version exists: level `process`.
@@ -28,8 +34,23 @@ class VersionWriter {
   void abort();
 
  private:
+  /// A chunk that is copied by a thread of its own.
+  struct Copying {
+    std::size_t chunk = 0;
+    tier::SlotAddress slot;
+    std::optional<base::Result<segment::ChunkEntry>> entry;  // the thread's, until it is joined
+    bool settled = false;                                    // the engine knows what became of the slot
+    os::Thread thread;
+  };
+
   base::Status ask_for_slot(std::size_t chunk);
   base::Result<segment::ChunkEntry> put_somewhere(tier::SlotAddress slot, capture::ChunkRange range);
+  base::Result<segment::ChunkEntry> put_elsewhere(std::uint32_t tier, const base::Error& why,
+                                                  capture::ChunkRange range);
+  base::Status begin_put(std::size_t chunk);
+  base::Status settle(Copying& one);
+  base::Status finish_first();
+  base::Status finish_all();
   base::Result<segment::ChunkEntry> copy(const tier::SlotAddress& slot, capture::ChunkRange range);
   base::Status give_back(const tier::SlotAddress& slot);
   base::Status tell_written(std::size_t index, const segment::ChunkEntry& chunk);
@@ -40,6 +61,8 @@ class VersionWriter {
   std::vector<capture::ChunkRange> ranges_;
   ipc::Grant grant_;                       // what is asked for; also names the version
   ipc::Posted<ipc::Granted> outstanding_;  // a request for a slot that was posted and not awaited yet
+  capture::Manner manner_;
+  std::deque<Copying> copying_;  // in the order of the chunks
 };
 
 }  // namespace perdure::client

@@ -1,5 +1,6 @@
 #include "ipc/channel.hpp"
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -52,22 +53,28 @@ base::Status Channel::send(const std::vector<std::byte>& frame) {
   return base::fail(gone());
 }
 
+base::Result<std::optional<base::ConstByteSpan>> Channel::received_reply() {
+  auto frame = decoder_.next();
+  if (!frame) {
+    close();
+    return base::fail(frame.error());
+  }
+  if (!frame->has_value()) return std::nullopt;
+  if ((*frame)->outdated) {
+    close();
+    return base::fail(PERDURE_UNSUPPORTED, "engine",
+                      "it speaks an older protocol than " + std::to_string(kProtocol) + ", that of the client",
+                      "use the same release of Perdure for library and perdured");
+  }
+  return (*frame)->payload;
+}
+
 base::Result<base::ConstByteSpan> Channel::next_reply(std::uint64_t timeout_ns) {
   std::array<std::byte, 16384> bytes;
   const std::uint64_t deadline = timeout_ns == 0 ? 0 : os::monotonic_ns() + timeout_ns;
   for (;;) {
-    auto frame = decoder_.next();
-    if (!frame) {
-      close();
-      return base::fail(frame.error());
-    }
-    if (frame->has_value() && (*frame)->outdated) {
-      close();
-      return base::fail(PERDURE_UNSUPPORTED, "engine",
-                        "it speaks an older protocol than " + std::to_string(kProtocol) + ", that of the client",
-                        "use the same release of Perdure for library and perdured");
-    }
-    if (frame->has_value()) return (*frame)->payload;
+    PERDURE_TRY(const auto reply, received_reply());
+    if (reply) return *reply;
     const std::uint64_t now = os::monotonic_ns();
     const std::uint64_t left = deadline == 0 ? 0 : (deadline > now ? deadline - now : 1);
     auto got = os::receive_some(socket_, bytes, left);
@@ -99,6 +106,23 @@ base::Result<base::ConstByteSpan> Channel::receive(std::uint64_t sequence, std::
     if (*whose == sequence) return reply;
     early_->replies[*whose].assign(reply.begin(), reply.end());
   }
+}
+
+// What ends the connection is for await() to say.
+bool Channel::has_reply(std::uint64_t sequence, int within_ms) {
+  while (socket_ && !early_->replies.contains(sequence)) {
+    const auto received = received_reply();
+    if (received && !*received) {
+      pollfd readable{socket_.get(), POLLIN, 0};
+      if (::poll(&readable, 1, within_ms) <= 0) return false;
+    }
+    auto reply = received && *received ? base::Result<base::ConstByteSpan>(**received) : next_reply(0);
+    if (!reply) break;
+    const auto whose = take_sequence(*reply);
+    if (!whose) close();
+    if (whose) early_->replies[*whose].assign(reply->begin(), reply->end());
+  }
+  return true;
 }
 
 bool Channel::engine_gone() {

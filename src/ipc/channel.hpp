@@ -2,6 +2,7 @@
 // A client's connection to an engine, with calls that block.
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,11 @@ class Channel {
     PERDURE_TRY(const base::ConstByteSpan fields, receive(posted.sequence, timeout_ns));
     return decode_reply<Reply>(fields);
   }
+  /// Whether await() would return at once, or does within `within_ms`.
+  template <class Reply>
+  bool has_come(Posted<Reply> posted, int within_ms) {
+    return has_reply(posted.sequence, within_ms);
+  }
   template <Answered M>
   base::Result<typename M::Reply> call(const M& message, std::uint64_t timeout_ns = 0) {
     PERDURE_TRY(const auto posted, post(message));
@@ -59,7 +65,9 @@ class Channel {
   base::Status send(const std::vector<std::byte>& frame);
   /// The reply of this number, without the number; until the next call.
   base::Result<base::ConstByteSpan> receive(std::uint64_t sequence, std::uint64_t timeout_ns);
+  base::Result<std::optional<base::ConstByteSpan>> received_reply();
   base::Result<base::ConstByteSpan> next_reply(std::uint64_t timeout_ns);
+  bool has_reply(std::uint64_t sequence, int within_ms);
 
   os::Fd socket_;
   Decoder decoder_;

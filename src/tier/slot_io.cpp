@@ -71,6 +71,15 @@ base::Result<SlotFill> SlotIo::fill(const SlotAddress& slot, std::uint64_t bytes
   return SlotFill(std::move(access), bytes, hasher);
 }
 
+base::Result<SlotFill> SlotIo::fill_file(const SlotAddress& slot, std::uint64_t bytes, base::Hasher& hasher) {
+  if (!slot.mapped) return fill(slot, bytes, hasher);
+  PERDURE_CHECK(check_range(slot, 0, bytes));
+  SlotAddress in_file = slot;
+  in_file.mapped = false;
+  PERDURE_TRY(std::shared_ptr<SlotAccess> access, open_slot(in_file));
+  return SlotFill(std::move(access), bytes, hasher);
+}
+
 base::Status SlotIo::scatter(const SlotAddress& slot, std::span<const base::MemorySpan> spans, base::Hasher& hasher) {
   std::uint64_t bytes = 0;
   for (const auto& span : spans) bytes += span.length;

@@ -42,6 +42,9 @@ class SlotIo {
   base::Status write(const SlotAddress& slot, std::uint64_t offset, base::ConstByteSpan data, base::Hasher& hasher);
   /// The way to write up to `bytes` bytes from its beginning on, piece by piece.
   base::Result<SlotFill> fill(const SlotAddress& slot, std::uint64_t bytes, base::Hasher& hasher);
+  /// The same without mapping a slot that is memory: what is written gets its memory then, which is neither cleared
+  /// nor mapped before. For a slot that is fresh.
+  base::Result<SlotFill> fill_file(const SlotAddress& slot, std::uint64_t bytes, base::Hasher& hasher);
   /// Reads the slot from its beginning on, one span after the other; `hasher` gets all that they cover.
   base::Status scatter(const SlotAddress& slot, std::span<const base::MemorySpan> spans, base::Hasher& hasher);
   /// Reads bytes [offset, offset + target.size()) of the slot into `target`. `hasher` gets what was read.

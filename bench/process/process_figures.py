@@ -1,0 +1,109 @@
+"""What bench/process/run measured, as figures beside their goals. Pure: what programs printed in, figures out."""
+import pathlib
+import re
+import statistics
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "redundancy"))
+from figures import figure, missing
+
+GOALS = {"checkpoint_s": 0.25, "frozen_s": 0.02, "restart_s": 0.25, "masks_kept": 1.0, "pages_kept": 0.999, "size_overhead": 0.002,
+         "checkpoint_overhead": 0.02, "restart_overhead": 0.02}
+OTHERS = {"checkpoint_s": "CRIU 0.46 s, DMTCP 0.78 s", "frozen_s": "CRIU 0.45 s, DMTCP 0.40 s", "restart_s": "CRIU 0.49 s, DMTCP 0.67 s"}
+
+
+def median(values):
+    return round(statistics.median(values), 4)
+
+
+def at_most(key, value, **others):
+    one = figure(value, GOALS[key], at_least=False, **others)
+    one.update(comparison="<=", reached="yes" if value <= GOALS[key] else "no")
+    return one
+
+
+def beside(turns, key):
+    """Medians of the ratios with a plain copy and a plain write of as many bytes, each measured in the same turn."""
+    return (f"{statistics.median(one[key] / one['plain']['memcpy_s'] for one in turns):.2f} times a memcpy and "
+            f"{statistics.median(one[key] / one['plain']['write_s'] for one in turns):.2f} times a write of as many bytes to the same file "
+            "system")
+
+
+def speed_figures(turns, command):
+    """`turns`: [{"checkpoint_s", "frozen_s", "pre_copy_frozen_s", "restart_s", "plain", ...}]; each is one process."""
+    size = f"{turns[0]['mib']} MiB touched by {turns[0]['threads']} threads; "
+    figures = {}
+    for key, measured, what in (("checkpoint_s", "checkpoint_s", "until the image is whole in memory that outlives the process; "),
+                                ("frozen_s", "pre_copy_frozen_s", "with --pre-copy, 1 % of the pages written all the time; "),
+                                ("restart_s", "restart_s", "until it runs; ")):
+        figures[key] = at_most(key, median([one[measured] for one in turns]), unit="s", command=command,
+                               reference=f"{size}{what}{OTHERS[key]} (elsewhere); here {beside(turns, measured)}")
+    figures["lazy_first_instruction_s"] = missing(0.03, "nothing is brought back lazily yet", unit="s", command=command,
+                                                  reference=size + "until the first instruction")
+    return figures
+
+
+def share(kept, of):
+    return round(kept / of, 5) if of else None
+
+
+def overhead(turns, key):
+    """Median of the ratios of modes in turn, less 1."""
+    return round(statistics.median(one["keep"][key] / one["none"][key] for one in turns) - 1, 4)
+
+
+def affinity_figures(turns, command):
+    """`turns`: [{"keep": {"restart_s", "masks", "masks_kept", "pages", "pages_kept"}, "none": ...}], of one process each."""
+    keep, none = ({key: sum(one[mode][key] for one in turns) for key in ("masks", "masks_kept", "pages", "pages_kept")}
+                  for mode in ("keep", "none"))
+    others = {"unit": "share", "at_least": True, "command": command}
+    nodes = f"{turns[0]['nodes']} node{'s' if turns[0]['nodes'] > 1 else ''} of memory"
+    figures = {
+        "masks_kept": figure(share(keep["masks_kept"], keep["masks"]), GOALS["masks_kept"],
+                             reference="threads whose processors are those that they had", **others),
+        "pages_kept": figure(share(keep["pages_kept"], keep["pages"]), GOALS["pages_kept"],
+                             reference=f"pages on the node where they were; {nodes}", **others),
+        "pages_kept_agnostic": figure(share(none["pages_kept"], none["pages"]), 0, reference=f"the same with none; {nodes}", **others),
+        "restart_overhead": at_most("restart_overhead", overhead(turns, "restart_s"), unit="more time", command=command,
+                                    reference="keep beside none, in turn; median of the ratios")}
+    why = "a capture records nodes and masks in any case: there is none without to measure beside"
+    for key, unit in (("size_overhead", "more bytes"), ("checkpoint_overhead", "more time")):
+        figures[key] = missing(GOALS[key], why, unit=unit, command=command, reference="a capture without affinity")
+    return figures
+
+
+def no_affinity(why, command):
+    return {key: missing(GOALS.get(key, 0), why, unit="share", command=command, reference="keep beside none") for key in
+            ("masks_kept", "pages_kept", "pages_kept_agnostic", "size_overhead", "checkpoint_overhead", "restart_overhead")}
+
+
+def iterations(lines):
+    """{number: seconds} of what a kernel printed with --times."""
+    found = (re.match(r"\s*(\d+) \S+ ([\d.]+) s$", line) for line in lines)
+    return {int(one[1]): float(one[2]) for one in found if one}
+
+
+def before_and_after(lines, captured_behind):
+    """Medians of seconds per iteration until the capture, and from the second one behind it on."""
+    seconds = iterations(lines)
+    before = [value for number, value in seconds.items() if number <= captured_behind]
+    after = [value for number, value in seconds.items() if number > captured_behind + 1]
+    return median(before), median(after)
+
+
+def change(agnostic, keep):
+    """As the paper has it: by how much of the agnostic one it is less, in percent."""
+    return None if not agnostic else round(100 * (agnostic - keep) / agnostic, 2)
+
+
+def kernel_table(kernels):
+    """Tables like 5.2 and 5.3. `kernels`: {name: {"keep": {...}, "agnostic": {...}}}, medians."""
+    lines = ["| kernel | pages | checkpoint s | frozen s | restart s keep / agnostic | migrations keep / agnostic | s per iteration before | "
+             "after, keep | after, agnostic | change of it |", "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
+    for name, one in kernels.items():
+        keep, other = one["keep"], one.get("agnostic")
+        pair = lambda key: f"{keep[key]} / {other[key] if other else '-'}"
+        lines.append(f"| `{name}` | {keep['page_bytes'] / 2**20:.1f} MiB | {keep['checkpoint_s']} | {keep['frozen_s']} | {pair('restart_s')} | "
+                     f"{pair('migrations')} | {keep['before_s']} | {keep['after_s']} | {other['after_s'] if other else '-'} | "
+                     f"{str(change(other['after_s'], keep['after_s'])) + ' %' if other else '-'} |")
+    return "\n".join(lines)

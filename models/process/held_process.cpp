@@ -1,0 +1,123 @@
+#include "process/held_process.hpp"
+
+#include <utility>
+
+#include "os/crash_point.hpp"
+#include "os/system.hpp"
+#include "process/proc_facts.hpp"
+#include "process/proc_text.hpp"
+
+namespace perdure::process {
+namespace {
+
+double seconds_from(std::uint64_t begun_ns) { return static_cast<double>(os::monotonic_ns() - begun_ns) * 1e-9; }
+
+constexpr std::uint64_t kMostRounds = 4;
+/// What is left is copied in a few ms.
+constexpr std::uint64_t kFewPages = 16 * base::MiB / kPageBytes;
+
+std::uint64_t pages_of(const std::vector<PageRun>& runs) {
+  std::uint64_t pages = 0;
+  for (const PageRun& run : runs) pages += run.pages;
+  return pages;
+}
+
+/// There is room for a copy of all that it has in memory, beside the image itself.
+base::Status room_for_copies(pid_t process) {
+  const std::string status = proc_text("/proc/" + std::to_string(process) + "/status");
+  const std::uint64_t needed = 2 * first_number(status, "RssAnon") * base::KiB;
+  const std::uint64_t there = os::available_memory_bytes();
+  if (needed <= there) return {};
+  return base::fail(
+      PERDURE_NO_SPACE, "process " + std::to_string(process),
+      "copies of its pages need " + base::format_bytes(needed) + " of memory, there are " + base::format_bytes(there));
+}
+
+}  // namespace
+
+base::Result<capture::Description> HeldProcess::describe() {
+  std::unique_ptr<StagedPages> staged;
+  if (choices_.pre_copy) {
+    auto begun = stage();
+    if (begun)
+      staged = std::move(*begun);
+    else if (begun.error().code == PERDURE_UNSUPPORTED || begun.error().code == PERDURE_NO_SPACE)
+      report_.notes.push_back("it stood still for all of its pages: " + begun.error().text());
+    else
+      return base::fail(begun.error());
+  }
+  PERDURE_CHECK(hold(staged && let_go_));
+  if (staged) PERDURE_CHECK(complete(std::move(staged)));
+  if (!source_) {
+    source_ = std::make_unique<ImageSource>(choices_.process.process, held_.read.image);
+    report_.frozen_bytes = report_.page_bytes;
+  }
+  PERDURE_TRY(auto description, source_->describe());
+  report_.record_bytes = description.entries[0].bytes();
+  os::crash_point(os::CrashPoint::process_held);
+  return description;
+}
+
+// Rounds go on while they make it fewer pages.
+base::Result<std::unique_ptr<StagedPages>> HeldProcess::stage() {
+  PERDURE_CHECK(room_for_copies(choices_.process.process));
+  PERDURE_TRY(auto followed, guard_.follow(choices_.process));
+  report_.frozen_s = followed.stopped_s;
+  PERDURE_TRY(auto made, StagedPages::make(choices_.process.process, followed.written));
+  auto staged = std::make_unique<StagedPages>(std::move(made));
+  for (std::uint64_t before = ~std::uint64_t{0}; ++report_.rounds <= kMostRounds;) {
+    PERDURE_CHECK(staged->take(followed.written));
+    const std::uint64_t pages = pages_of(followed.written);
+    if (report_.rounds > 1 && (pages <= kFewPages || pages > before / 2)) break;
+    before = pages;
+    PERDURE_TRY(followed, guard_.written());
+  }
+  return staged;
+}
+
+base::Status HeldProcess::hold(bool flags_before) {
+  const std::uint64_t begun = os::monotonic_ns();
+  Guard::Wanted wanted = choices_.process;
+  wanted.flags_before = flags_before;
+  PERDURE_TRY(held_, guard_.hold(wanted));
+  holds_ = true;
+  report_.seize_s = static_cast<double>(held_.seized_ns - begun) * 1e-9;
+  report_.read_s = seconds_from(held_.seized_ns);
+  report_.threads = held_.read.image.threads.size();
+  report_.maps = held_.read.image.maps.size();
+  report_.page_bytes = held_.read.image.page_bytes();
+  return {};
+}
+
+// Where flags of its mappings changed just when it was held, it is held once more, for all of its pages.
+base::Status HeldProcess::complete(std::unique_ptr<StagedPages> staged) {
+  PERDURE_TRY(report_.frozen_bytes, staged->complete(held_.read.image, held_.unwritten));
+  report_.copy_s = seconds_from(held_.seized_ns) - report_.read_s;
+  if (let_go_) {
+    PERDURE_TRY(const bool same, let_go());
+    if (!same) return hold(false);
+  }
+  source_ = std::move(staged);
+  return {};
+}
+
+CaptureReport HeldProcess::report() const {
+  CaptureReport report = report_;
+  report.notes.insert(report.notes.end(), held_.read.notes.begin(), held_.read.notes.end());
+  if (holds_) report.copy_s = seconds_from(held_.seized_ns) - report.read_s;
+  return report;
+}
+
+base::Result<bool> HeldProcess::let_go() {
+  holds_ = false;
+  report_.frozen_s += seconds_from(held_.seized_ns);
+  return guard_.release();
+}
+
+base::Status HeldProcess::release() {
+  if (!holds_) return {};
+  PERDURE_CHECK(let_go());
+  return {};
+}
+
+}  // namespace perdure::process

@@ -1,0 +1,46 @@
+#pragma once
+// A process that is captured, as the source of a capture: held when everything else is ready, until it is released.
+#include <memory>
+
+#include "capture/source.hpp"
+#include "process/image_source.hpp"
+#include "process/process_store.hpp"
+#include "process/staged_pages.hpp"
+
+namespace perdure::process {
+
+class HeldProcess : public capture::Source {
+ public:
+  /// `let_go`: it is released as soon as nothing is read from it any more.
+  HeldProcess(Guard& guard, const CaptureChoices& choices, bool let_go)
+      : guard_(guard), choices_(choices), let_go_(let_go) {}
+  ~HeldProcess() override { (void)release(); }
+  HeldProcess(const HeldProcess&) = delete;
+  HeldProcess& operator=(const HeldProcess&) = delete;
+
+  base::Result<capture::Description> describe() override;
+  capture::Manner manner() const override { return source_->manner(); }
+  base::Status read(capture::ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override {
+    return source_->read(range, take);
+  }
+  /// All of it was read.
+  CaptureReport report() const;
+  base::Status release();
+  double frozen_s() const { return report_.frozen_s; }
+
+ private:
+  base::Status hold(bool flags_before);
+  base::Result<std::unique_ptr<StagedPages>> stage();
+  base::Status complete(std::unique_ptr<StagedPages> staged);
+  base::Result<bool> let_go();
+
+  Guard& guard_;
+  CaptureChoices choices_;
+  bool let_go_;
+  bool holds_ = false;
+  Guard::Held held_;
+  std::unique_ptr<capture::Source> source_;
+  CaptureReport report_;
+};
+
+}  // namespace perdure::process

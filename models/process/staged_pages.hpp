@@ -1,0 +1,43 @@
+#pragma once
+// Copies of a process's pages that are taken while it runs; what was written since is copied again when it stands
+// still, and then all of it is the source of a capture, whatever the process does.
+#include <vector>
+
+#include "capture/source.hpp"
+#include "os/memory_map.hpp"
+#include "process/gathering.hpp"
+#include "process/image.hpp"
+
+namespace perdure::process {
+
+class StagedPages : public capture::Source {
+ public:
+  /// Of pages `runs`, ascending. PERDURE_NO_SPACE: there is no memory for their copies.
+  static base::Result<StagedPages> make(pid_t process, std::vector<PageRun> runs);
+  /// Copies those of `runs` that are among its pages. What cannot be read, it has not got.
+  base::Status take(const std::vector<PageRun>& runs);
+  /// The process stands still: copies what `image` has beyond what was taken and is not among `unwritten`, ascending.
+  /// Nothing is read from the process afterwards. Returns how many bytes that were.
+  base::Result<std::uint64_t> complete(const ProcessImage& image, const std::vector<PageRun>& unwritten);
+
+  /// After complete(), as those of an ImageSource.
+  base::Result<capture::Description> describe() override { return description_; }
+  capture::Manner manner() const override { return {copying_threads(), true}; }
+  base::Status read(capture::ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override;
+
+ private:
+  StagedPages(pid_t process, std::vector<PageRun> runs, os::Mapping memory);
+  std::byte* copy_of(std::uint64_t address) const;
+
+  pid_t process_;
+  std::vector<PageRun> runs_;          // whose copies follow each other
+  std::vector<std::uint64_t> places_;  // where the copies of each run begin
+  std::vector<PageRun> lost_;          // of them, which could not be read
+  os::Mapping memory_, more_;          // copies; and of pages that are none of theirs
+  std::vector<std::byte> record_;
+  std::vector<base::ConstByteSpan> parts_;  // of the pages of the image, in its order
+  std::vector<std::uint64_t> begins_;       // in the capture, of each
+  capture::Description description_;
+};
+
+}  // namespace perdure::process

@@ -1,0 +1,101 @@
+// Captures that several threads read at a time are the same versions as those that one reads.
+#include "client/version_writer.hpp"
+
+#include <atomic>
+
+#include "client/ranks_testing.hpp"
+
+namespace perdure::client {
+namespace {
+
+/// Notes how many read it at a time, and may fail at first.
+class SideBySide : public capture::GeneratedSource {
+ public:
+  SideBySide(std::uint64_t bytes, std::uint64_t seed, capture::Manner manner)
+      : GeneratedSource(bytes, seed), manner_(manner) {}
+  capture::Manner manner() const override { return manner_; }
+  base::Status read(capture::ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override {
+    const int now = ++reading_;
+    for (int most = most_; now > most && !most_.compare_exchange_weak(most, now);) {
+    }
+    base::Status done;
+    if (failures_-- > 0) done = base::fail(PERDURE_NO_SPACE, "slot", "it is full");
+    if (done) done = GeneratedSource::read(range, take);
+    --reading_;
+    return done;
+  }
+  int most() const { return most_; }
+  void fail_times(int times) { failures_ = times; }
+
+ private:
+  capture::Manner manner_;
+  std::atomic<int> reading_{0}, most_{0}, failures_{0};
+};
+
+class VersionWriting : public JobOfThreads {
+ protected:
+  static void write_and_read(Job& job, std::int64_t version, SideBySide& source, std::uint64_t bytes) {
+    VersionWriter writer(job, source);
+    const auto id = attempt_at(job, version);
+    base::Status outcome = writer.begin(id);
+    if (outcome) outcome = writer.put_all();
+    if (outcome) outcome = writer.stage();
+    ASSERT_TRUE(agree(job.comm(), outcome)) << (outcome ? "" : outcome.error().text());
+    ASSERT_TRUE(writer.commit());
+    VersionReader reader(job);
+    choose(reader);
+    ASSERT_TRUE(reader.fetch());
+    expect_reads(reader, job.rank(), 0, bytes);
+    reader.release();
+  }
+};
+
+TEST_F(VersionWriting, ReadsASourceByAsManyThreadsAsItLikes) {
+  for (const bool once : {false, true})
+    for (const unsigned threads : {1U, 2U, 3U, 8U}) {
+      SCOPED_TRACE(std::to_string(threads) + (once ? " threads, once" : " threads"));
+      const std::int64_t version = 2 * threads + (once ? 1 : 0);
+      on_ranks([&](Job& job) {
+        SideBySide source(kBytes, seed(job.rank()), {threads, once});
+        write_and_read(job, version, source, kBytes);
+        EXPECT_LE(source.most(), static_cast<int>(threads));
+      });
+    }
+}
+
+TEST_F(VersionWriting, HoldsNoSlotWhileItWaitsForAnother) {
+  more_ = "tier.order=file;tier.file.max_bytes=192KiB;node.ranks_per_node=1;";  // three chunks of ten
+  constexpr std::uint64_t kMuch = 10 * kChunk - 1000;
+  ranks_ = per_node_ = 1;
+  on_ranks([&](Job& job) {
+    SideBySide source(kMuch, seed(job.rank()), {8, true});
+    write_and_read(job, 1, source, kMuch);
+  });
+}
+
+TEST_F(VersionWriting, TakesAnotherTierForWhatCannotBeWritten) {
+  constexpr std::uint64_t kMuch = 10 * kChunk;
+  ranks_ = per_node_ = 1;
+  on_ranks([&](Job& job) {
+    SideBySide source(kMuch, seed(job.rank()), {3, true});
+    source.fail_times(1);
+    write_and_read(job, 1, source, kMuch);
+  });
+}
+
+TEST_F(VersionWriting, LeavesNothingWhenItFails) {
+  ranks_ = per_node_ = 1;
+  on_ranks([&](Job& job) {
+    SideBySide source(kBytes, seed(job.rank()), {3, true});
+    source.fail_times(100);
+    VersionWriter writer(job, source);
+    ASSERT_TRUE(writer.begin(attempt_at(job, 1)));
+    EXPECT_EQ(writer.put_all().error().code, PERDURE_NO_SPACE);
+    writer.abort();
+    source.fail_times(0);
+    write_and_read(job, 1, source, kBytes);
+  });
+}
+
+}  // namespace
+}  // namespace perdure::client
