@@ -115,13 +115,14 @@ base::Status LaunchLoop::wait_stored(std::int64_t version) {
 /// What is to end stands still until nothing of it can be lost.
 void LaunchLoop::capture(bool ends) {
   const double begun_s = launch_now_s();
-  const auto then = [&](const process::CaptureReport& report) -> base::Status {
-    if (!ends) return {};
+  const auto end_it = [&](const process::CaptureReport& report) -> base::Status {
     PERDURE_CHECK(wait_stored(report.version));
     if (::kill(program_.wanted.process, SIGKILL) == 0) return {};
     return base::fail(base::errno_error(errno, "end it", "process " + std::to_string(program_.wanted.process)));
   };
-  const auto done = store_.capture(program_.wanted, program_.name, then);
+  std::function<base::Status(const process::CaptureReport&)> then;
+  if (ends) then = end_it;
+  const auto done = store_.capture({program_.wanted}, program_.name, then);
   schedule_.captured(begun_s, launch_now_s(), done.has_value());
   if (!done) {
     if (done.error().code != PERDURE_NOT_FOUND) warn(terminal_, done.error());  // else it has ended meanwhile

@@ -68,7 +68,7 @@ base::Status add_by_node(pid_t process, const PageRun& run, std::map<std::uint32
       if (at == run.begin) {  // what ends there may be of another mapping
         all[last].runs.push_back({at, 1});
       } else {
-        append(all[last].runs, at, at + kPageBytes);
+        append_pages(all[last].runs, at, at + kPageBytes);
       }
     }
   }

@@ -54,7 +54,7 @@ TEST_P(RoundTrips, EndAsIfNothingHadBeen) {
     SCOPED_TRACE("PERDURE_TEST_SEEDS=" + std::to_string(seed));
     std::mt19937_64 rng(seed);
     Program program(command(GetParam()), here_ / "output");
-    std::this_thread::sleep_for(std::chrono::microseconds(rng() % 120'000));
+    std::this_thread::sleep_for(std::chrono::microseconds(rng() % 60'000));
     const auto captured = capture_to_memory(program.process());
     if (!captured) {  // it was quicker
       ASSERT_EQ(captured.error().code, PERDURE_NOT_FOUND) << captured.error().text();

@@ -253,7 +253,7 @@ Result throws() {
         if (depth == 0) throw std::runtime_error("up");
         deeper(depth - 1);
       };
-      for (int round = 0; round < 1500; ++round) {
+      for (int round = 0; round < 4000; ++round) {
         try {
           deeper(20);
           judge(false, 70);
