@@ -109,10 +109,10 @@ base::Status PageWriter::write(pid_t process, std::uint64_t begin, base::ConstBy
   std::uint64_t done = 0;
   for (const Section& section : sections_) {
     if (section.end <= begin + done || done == bytes.size()) continue;
-    auto& [small, huge] = of_nodes[section.node];
+    auto& parts_of_node = of_nodes[section.node];
     const std::uint64_t length = std::min(bytes.size() - done, section.end - begin - done);
     PERDURE_CHECK(order_.for_each(begin + done, length, [&](std::uint64_t address, std::uint64_t part) {
-      add(small, huge, address, bytes.subspan(done, part));
+      add(parts_of_node[false], parts_of_node[true], address, bytes.subspan(done, part));
       done += part;
       return base::Status();
     }));
