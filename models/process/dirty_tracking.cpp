@@ -24,6 +24,7 @@ constexpr std::uint64_t kUnpopulated = 1 << 13, kWithoutHandler = 1 << 15;
 constexpr std::uint64_t kOfTheProgramOnly = 1;
 
 base::Status cannot_follow(pid_t process, const std::string& what, int error) {
+  if (error == ESRCH) return base::fail(PERDURE_NOT_FOUND, process_text(process), "it has ended");
   return base::fail(PERDURE_UNSUPPORTED, process_text(process),
                     "what it writes cannot be followed: " + what + ": " + std::strerror(error));
 }
