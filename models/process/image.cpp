@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/field_codec.hpp"
+#include "os/cpu_set.hpp"
 #include "process/registers.hpp"
 
 namespace perdure::process {
@@ -94,7 +95,8 @@ std::string ThreadImage::wrong() const {
   if (number <= 0) return "field 'number' is none of a thread";
   if (registers.size() != sizeof(Registers)) return "field 'registers' has a wrong length";
   if (!all_signals(pending_signals)) return "field 'pending_signals' has a wrong length";
-  if (cpus.empty() || !ascend(cpus, [](std::uint32_t cpu) { return std::uint64_t{cpu} + 1; }))
+  if (cpus.empty() || cpus.back() >= os::CpuSet::kMost ||
+      !ascend(cpus, [](std::uint32_t cpu) { return std::uint64_t{cpu} + 1; }))
     return "field 'cpus' does not ascend";
   return "";
 }

@@ -31,6 +31,7 @@ base::Result<std::vector<capture::ChunkRange>> ImageTarget::accept(const std::ve
   entries_ = stored;
   if (stored.empty() || stored[0].kind != segment::EntryKind::opaque || stored[0].id != kRecordEntry)
     return base::fail(no_image("it does not begin with a record"));
+  if (stored[0].bytes() == 0) return base::fail(no_image("its record is empty"));
   if (stored[0].bytes() > kMostRecordBytes) return base::fail(no_image("its record is too long"));
   std::uint64_t bytes = 0;
   for (const auto& entry : stored) bytes += entry.bytes();

@@ -1,7 +1,13 @@
 #include "process/machine_facts.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <fstream>
+
+#include "support/temporary_directory.hpp"
 
 namespace perdure::process {
 namespace {
@@ -85,6 +91,29 @@ TEST(ObstaclesOfAResume, ThatPassAreToldAndRefuseNothingBeforehand) {
   EXPECT_THAT(all[2].what, HasSubstr("/data/input"));
 }
 
+TEST(ObstaclesOfAResume, AreFilesThatHaveChangedSince) {
+  test_support::TemporaryDirectory here;
+  const std::string library = here / "library", data = here / "data";
+  for (const auto& path : {library, data}) std::ofstream(path) << "as it was";
+  struct stat status {};
+  ASSERT_EQ(::stat(library.c_str(), &status), 0);
+  const std::int64_t modified = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
+  ProcessImage image = captured_there();
+  image.program = {library, 0, 0, 9, modified};
+  image.files = {{library, 0, 0, 9, modified}, {data, 0, 0, 4, 1}};
+  image.maps.resize(2);
+  image.maps[0].file = 1;
+  image.maps[1].file = 2;
+  image.maps[1].shared = true;
+  EXPECT_THAT(facts_for(image)->changed_files, IsEmpty()) << "what is shared is the file's";
+  image.maps[1].shared = false;
+  EXPECT_THAT(facts_for(image)->changed_files, testing::ElementsAre(data));
+  std::ofstream(library) << "another!!";
+  timespec times[2] = {{1, 0}, {1, 0}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, library.c_str(), times, 0), 0);
+  EXPECT_THAT(facts_for(image)->changed_files, testing::ElementsAre(data, library)) << "as long as it was";
+}
+
 TEST(ObstaclesOfAResume, AreJudgedByWhatIsHere) {
   ProcessImage image = captured_there();
   image.number = ::getpid();
@@ -94,6 +123,7 @@ TEST(ObstaclesOfAResume, AreJudgedByWhatIsHere) {
   const auto facts = facts_for(image);
   ASSERT_TRUE(facts) << facts.error().text();
   EXPECT_THAT(facts->missing_files, testing::ElementsAre("/nowhere/program"));
+  EXPECT_THAT(facts->changed_files, IsEmpty());
   EXPECT_NE(facts->number_taken_by, "");
   EXPECT_NE(facts->processor_state & 3, 0U);
   EXPECT_NE(facts->vdso_bytes, 0U);

@@ -19,6 +19,21 @@ StatNumbers::StatNumbers(std::string_view text) {
   }
 }
 
+MemoryLayout layout_of(const StatNumbers& stat) {
+  MemoryLayout layout;
+  layout.start_code = stat.value(26);
+  layout.end_code = stat.value(27);
+  layout.start_stack = stat.value(28);
+  layout.start_data = stat.value(45);
+  layout.end_data = stat.value(46);
+  layout.start_brk = stat.value(47);
+  layout.arg_start = stat.value(48);
+  layout.arg_end = stat.value(49);
+  layout.env_start = stat.value(50);
+  layout.env_end = stat.value(51);
+  return layout;
+}
+
 std::uint64_t first_number(std::string_view text, std::string_view key, int base) {
   const auto value = value_of(text, key);
   const auto words = value ? words_of(*value) : std::vector<std::string_view>();

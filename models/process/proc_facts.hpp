@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "process/image.hpp"
+
 namespace perdure::process {
 
 /// The numbers of /proc/PID/stat behind the name, by the numbers of proc(5), where the state is 3: value(4) is the
@@ -21,6 +23,9 @@ class StatNumbers {
  private:
   std::vector<std::uint64_t> values_;
 };
+
+/// Where parts of a process are, of /proc/PID/stat; `brk` and `auxiliary` are not there.
+MemoryLayout layout_of(const StatNumbers& stat);
 
 /// The first number of the line "key:" of a text like /proc/PID/status; 0 when there is none.
 std::uint64_t first_number(std::string_view text, std::string_view key, int base = 10);

@@ -248,18 +248,8 @@ base::Status Reading::read_policies(Scratch& scratch) {
 }
 
 base::Status Reading::read_layout(Scratch& scratch) {
-  const StatNumbers stat(text("stat"));
   auto& layout = image_.layout;
-  layout.start_code = stat.value(26);
-  layout.end_code = stat.value(27);
-  layout.start_stack = stat.value(28);
-  layout.start_data = stat.value(45);
-  layout.end_data = stat.value(46);
-  layout.start_brk = stat.value(47);
-  layout.arg_start = stat.value(48);
-  layout.arg_end = stat.value(49);
-  layout.env_start = stat.value(50);
-  layout.env_end = stat.value(51);
+  layout = layout_of(StatNumbers(text("stat")));
   PERDURE_TRY(const auto brk, scratch.ask({SYS_brk, 0}));
   layout.brk = static_cast<std::uint64_t>(brk);
   const std::string auxiliary = text("auxv");

@@ -47,6 +47,40 @@ TEST_F(Checkpoint, ThatOneRankCannotCaptureIsAnErrorOfAllAndNowhere) {
   });
 }
 
+/// Takes everything, and refuses it then with this code.
+class RefusingTarget : public capture::Target {
+ public:
+  explicit RefusingTarget(base::ErrorCode code) : code_(code) {}
+  base::Result<std::vector<capture::ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override {
+    ++attempts;
+    return std::vector<capture::ChunkRange>{{0, stored[0].bytes()}};
+  }
+  base::Status write(capture::ChunkRange, base::ConstByteSpan) override {
+    return base::fail(code_, "target", "it is not wanted", "", true);
+  }
+  int attempts = 0;
+
+ private:
+  base::ErrorCode code_;
+};
+
+TEST_F(Checkpoint, ThatItsTargetRefusesIsNotTriedAgain) {
+  on_sessions([](Session& session, std::uint32_t) {
+    std::vector<std::byte> memory(1000);
+    ASSERT_TRUE(session.protect({1, memory.data(), 1, memory.size()}));
+    ASSERT_TRUE(session.checkpoint("app", 1) && session.checkpoint("app", 2));
+    RefusingTarget refuses(PERDURE_EXISTS);
+    const auto refused = session.restore("app", PERDURE_LATEST, refuses);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, PERDURE_EXISTS);
+    EXPECT_EQ(refused.error().cause, "it is not wanted");
+    EXPECT_EQ(refuses.attempts, 1);
+    RefusingTarget damaged(PERDURE_CORRUPT);
+    EXPECT_FALSE(session.restore("app", PERDURE_LATEST, damaged));
+    EXPECT_GE(damaged.attempts, 2) << "an older version may be whole";
+  });
+}
+
 TEST_F(Checkpoint, SizesAreToldOfVersionsThatCanBeOnly) {
   on_sessions([](Session& session, std::uint32_t) {
     for (const auto& [name, version] : {std::pair("app", -5), std::pair("", 1)}) {
