@@ -22,6 +22,7 @@ namespace {
 
 /// An answer: a length, and that many bytes.
 using Told = base::Result<Guard::Held>;
+using ToldOfTree = base::Result<Guard::HeldWithAll>;
 using ToldOfPages = base::Result<Guard::Followed>;
 using Released = base::Result<std::uint8_t>;  // whether flags are those that were seen
 
@@ -69,6 +70,7 @@ base::Result<T> receive_message(int socket) {
 /// What the guard's process has of another one. Whatever ends it lets go of that: nobody is left to be told.
 struct Hands {
   std::optional<Tracee> tracee;
+  std::optional<HeldTree> tree;
   std::optional<DirtyTracking> tracking;
   std::optional<SeenFlags> flags;
 };
@@ -96,6 +98,19 @@ Told hold_here(const Guard::Wanted& wanted, Hands& hands) {
   return held;
 }
 
+ToldOfTree hold_tree_here(const Guard::Wanted& wanted, Hands& hands) {
+  DescriptorChoices choices;
+  choices.left_out.insert(wanted.left_out.begin(), wanted.left_out.end());
+  choices.hash_files = wanted.hash_files;
+  PERDURE_TRY(const SeenTree seen, look_at_tree(wanted.process, choices.left_out));
+  PERDURE_TRY(auto tree, HeldTree::seize(wanted.process));
+  hands.tree.emplace(std::move(tree));
+  Guard::HeldWithAll held;
+  held.seized_ns = os::monotonic_ns();
+  PERDURE_TRY(held.read, hands.tree->read(choices, seen));
+  return held;
+}
+
 ToldOfPages follow_here(const Guard::Wanted& wanted, Hands& hands) {
   PERDURE_CHECK(look(wanted));
   Guard::Followed followed;
@@ -119,6 +134,12 @@ ToldOfPages written_here(Hands& hands) {
 }
 
 Released release_here(Hands& hands) {
+  if (hands.tree) {
+    const auto released = hands.tree->release();
+    hands.tree.reset();
+    PERDURE_CHECK(released);
+    return std::uint8_t{1};
+  }
   if (!hands.tracee) return base::fail(PERDURE_INVALID_ARGUMENT, "guard", "nothing is held");
   const auto released = hands.tracee->release();
   const pid_t process = hands.tracee->process();
@@ -135,6 +156,11 @@ bool answer(int socket, const Guard::Asked& asked, Hands& hands) {
   if (asked.what == Guard::Asked::hold) {
     const Told told = base::caught("guard", [&] { return hold_here(asked.wanted, hands); });
     if (!told) hands = {};
+    return send_message(socket, told);
+  }
+  if (asked.what == Guard::Asked::hold_tree) {
+    const ToldOfTree told = base::caught("guard", [&] { return hold_tree_here(asked.wanted, hands); });
+    if (!told) hands.tree.reset();
     return send_message(socket, told);
   }
   const bool begins = asked.what == Guard::Asked::follow;
@@ -196,6 +222,10 @@ base::Result<Answer> Guard::ask(const Asked& asked) {
 }
 
 base::Result<Guard::Held> Guard::hold(const Wanted& wanted) { return ask<Held>({Asked::hold, wanted}); }
+
+base::Result<Guard::HeldWithAll> Guard::hold_tree(const Wanted& wanted) {
+  return ask<HeldWithAll>({Asked::hold_tree, wanted});
+}
 
 base::Result<Guard::Followed> Guard::follow(const Wanted& wanted) { return ask<Followed>({Asked::follow, wanted}); }
 

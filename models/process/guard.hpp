@@ -5,6 +5,7 @@
 
 #include "os/file.hpp"
 #include "process/dirty_tracking.hpp"
+#include "process/held_tree.hpp"
 #include "process/read_image.hpp"
 
 namespace perdure::process {
@@ -32,6 +33,11 @@ class Guard {
     std::vector<PageRun> unwritten;  ///< of a process that was followed: as FollowedPages
     PERDURE_FIELDS(read, seized_ns, unwritten)
   };
+  struct HeldWithAll {
+    ReadTree read;
+    std::uint64_t seized_ns = 0;  ///< on the monotonic clock: all threads of all processes stood still
+    PERDURE_FIELDS(read, seized_ns)
+  };
   struct Followed {
     std::vector<PageRun> written;  ///< as DirtyTracking::take_written()
     double stopped_s = 0;          ///< so long it stood still for this
@@ -44,12 +50,14 @@ class Guard {
   base::Result<Followed> written();
   /// The process stands still from now on. As look_for_obstacles(), Tracee::seize() and read_image().
   base::Result<Held> hold(const Wanted& wanted);
-  /// It goes on as it was. False: it was held with flags_before, and they changed meanwhile.
+  /// The process and all that descend from it stand still from now on. As look_at_tree(), HeldTree::seize() and read().
+  base::Result<HeldWithAll> hold_tree(const Wanted& wanted);
+  /// It, or they, go on as they were. False: it was held with flags_before, and they changed meanwhile.
   base::Result<bool> release();
 
   /// What is asked of the guard's process.
   struct Asked {
-    enum What : std::uint8_t { release, hold, follow, written };
+    enum What : std::uint8_t { release, hold, follow, written, hold_tree };
     std::uint8_t what = release;
     Wanted wanted;
     PERDURE_FIELDS(what, wanted)

@@ -6,6 +6,7 @@
 #include "os/system.hpp"
 #include "process/proc_facts.hpp"
 #include "process/proc_text.hpp"
+#include "process/tree_source.hpp"
 
 namespace perdure::process {
 namespace {
@@ -37,7 +38,8 @@ base::Status room_for_copies(pid_t process) {
 
 base::Result<capture::Description> HeldProcess::describe() {
   std::unique_ptr<StagedPages> staged;
-  if (choices_.pre_copy) {
+  if (choices_.tree) PERDURE_CHECK(hold_tree());
+  if (choices_.pre_copy && !choices_.tree) {
     auto begun = stage();
     if (begun)
       staged = std::move(*begun);
@@ -46,7 +48,7 @@ base::Result<capture::Description> HeldProcess::describe() {
     else
       return base::fail(begun.error());
   }
-  PERDURE_CHECK(hold(staged && let_go_));
+  if (!choices_.tree) PERDURE_CHECK(hold(staged && let_go_));
   if (staged) PERDURE_CHECK(complete(std::move(staged)));
   if (!source_) {
     source_ = std::make_unique<ImageSource>(choices_.process.process, held_.read.image);
@@ -86,6 +88,33 @@ base::Status HeldProcess::hold(bool flags_before) {
   report_.threads = held_.read.image.threads.size();
   report_.maps = held_.read.image.maps.size();
   report_.page_bytes = held_.read.image.page_bytes();
+  report_.processes = {held_.read.image.number};
+  return {};
+}
+
+// One that has nobody is an image like any other.
+base::Status HeldProcess::hold_tree() {
+  PERDURE_CHECK(release());
+  report_ = {};
+  const std::uint64_t begun = os::monotonic_ns();
+  if (choices_.pre_copy) report_.notes.push_back("pages of several processes are not copied while they run");
+  PERDURE_TRY(tree_, guard_.hold_tree(choices_.process));
+  holds_ = true;
+  held_.seized_ns = tree_.seized_ns;
+  held_.read.notes = tree_.read.notes;
+  report_.seize_s = static_cast<double>(tree_.seized_ns - begun) * 1e-9;
+  report_.read_s = seconds_from(tree_.seized_ns);
+  const TreeImage& tree = tree_.read.tree;
+  for (const ProcessImage& image : tree.processes) {
+    report_.threads += image.threads.size();
+    report_.maps += image.maps.size();
+    report_.processes.push_back(image.number);
+  }
+  report_.page_bytes = report_.frozen_bytes = tree.page_bytes();
+  if (tree.processes.size() == 1 && tree.ended.empty())
+    source_ = std::make_unique<ImageSource>(choices_.process.process, tree.processes.front());
+  else
+    source_ = std::make_unique<TreeSource>(tree);
   return {};
 }
 

@@ -30,6 +30,7 @@ class HeldProcess : public capture::Source {
 
  private:
   base::Status hold(bool flags_before);
+  base::Status hold_tree();
   base::Result<std::unique_ptr<StagedPages>> stage();
   base::Status complete(std::unique_ptr<StagedPages> staged);
   base::Result<bool> let_go();
@@ -39,6 +40,7 @@ class HeldProcess : public capture::Source {
   bool let_go_;
   bool holds_ = false;
   Guard::Held held_;
+  Guard::HeldWithAll tree_;
   std::unique_ptr<capture::Source> source_;
   CaptureReport report_;
 };

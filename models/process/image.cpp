@@ -123,7 +123,7 @@ std::string ProcessImage::wrong() const {
 
 std::vector<std::byte> encode_image(const ProcessImage& image) { return base::encode_fields(image); }
 
-base::Result<ProcessImage> decode_image(base::ConstByteSpan bytes, const std::string& object) {
+base::Status check_format(base::ConstByteSpan bytes, const std::string& object) {
   base::FieldReader format(bytes.first(std::min(bytes.size(), sizeof(std::uint32_t))));
   std::uint32_t number = 0;
   format.read(number);
@@ -132,6 +132,11 @@ base::Result<ProcessImage> decode_image(base::ConstByteSpan bytes, const std::st
                       "it is an image of format " + std::to_string(number) + ", and this Perdure reads format " +
                           std::to_string(kImageFormat),
                       "resume it by the release that captured it");
+  return {};
+}
+
+base::Result<ProcessImage> decode_image(base::ConstByteSpan bytes, const std::string& object) {
+  PERDURE_CHECK(check_format(bytes, object));
   return base::decode_fields<ProcessImage>(bytes, object);
 }
 

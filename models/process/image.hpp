@@ -19,7 +19,7 @@ namespace perdure::process {
 
 inline constexpr std::uint64_t kPageBytes = 4096;
 inline constexpr std::uint64_t kAddressEnd = 0x7ffffffff000;  ///< behind the last page that a process may have
-inline constexpr std::uint32_t kImageFormat = 2;              ///< goes up with every change of what follows
+inline constexpr std::uint32_t kImageFormat = 3;              ///< goes up with every change of what follows
 
 /// Of the machine and system it was captured on.
 struct SystemImage {
@@ -175,6 +175,8 @@ struct ProcessImage {
   std::string wrong() const;
 };
 
+/// PERDURE_UNSUPPORTED: a record that begins with another format than ours.
+base::Status check_format(base::ConstByteSpan bytes, const std::string& object);
 std::vector<std::byte> encode_image(const ProcessImage& image);
 /// PERDURE_UNSUPPORTED: of another format; PERDURE_CORRUPT: it is none, or wrong.
 base::Result<ProcessImage> decode_image(base::ConstByteSpan bytes, const std::string& object);

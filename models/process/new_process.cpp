@@ -51,6 +51,8 @@ long raw(const SystemCall& call) {
   for (;;) (void)raw({SYS_kill, static_cast<std::uint64_t>(raw({SYS_getpid})), SIGSTOP});
 }
 
+}  // namespace
+
 base::Error cannot_begin(const ProcessImage& image, int error) {
   const std::string object = process_text(image.number);
   if (error == EEXIST) {
@@ -66,6 +68,8 @@ base::Error cannot_begin(const ProcessImage& image, int error) {
             false};
   return base::errno_error(error, "make it", object);
 }
+
+namespace {
 
 /// Of one that is about to end, or that is none of ours.
 void reap(pid_t thread) {
@@ -118,7 +122,8 @@ base::Result<NewProcess> NewProcess::begin(const ProcessImage& image, const Oper
 
 base::Status NewProcess::stop_behind(const Operations& operations, const void* shared) {
   auto& meeting = *static_cast<Meeting*>(const_cast<void*>(shared));  // NOLINT: it is the maker's own
-  constexpr std::uintptr_t kOptions = PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE;
+  constexpr std::uintptr_t kOptions =
+      PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK;
   if (trace(PTRACE_SEIZE, process_, 0, kOptions) < 0) return trace_failed(process_, "it cannot be traced");
   meeting.go = 1;
   (void)::syscall(SYS_futex, &meeting.go, FUTEX_WAKE, 1, nullptr, nullptr, 0);
@@ -172,12 +177,16 @@ base::Result<std::uint64_t> NewProcess::put(base::ConstByteSpan bytes, std::uint
   return address;
 }
 
-base::Status NewProcess::make_memory() {
+base::Status NewProcess::make_memory(const GivenObjects& given) {
   PERDURE_CHECK(take_foothold());
   PERDURE_CHECK(forget_thread_areas());
   PERDURE_CHECK(take_memory_away());
   PERDURE_CHECK(move_kernels_pages());
   std::vector<std::int64_t> files(image_->files.size(), -1), objects;
+  for (const auto& [object, descriptor] : given) {
+    objects.resize(std::max<std::size_t>(objects.size(), object + 1), -1);
+    objects[object] = descriptor;
+  }
   for (std::size_t i = 0; i < image_->maps.size(); ++i) PERDURE_CHECK(map(i, files, objects));
   for (std::size_t i = 1; i < objects.size(); ++i)
     if (image_->objects[i - 1].descriptor < 0) files.push_back(objects[i]);

@@ -3,6 +3,7 @@
 // and when the maker ends before, however it does, the kernel kills it. (docs/adr/0040)
 #include <sys/types.h>
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -17,6 +18,9 @@ namespace perdure::process {
 std::uint64_t find_gap(std::vector<std::pair<std::uint64_t, std::uint64_t>> taken, std::uint64_t least,
                        std::uint64_t bytes);
 
+/// Why a process with the number of `image` cannot be made.
+base::Error cannot_begin(const ProcessImage& image, int error);
+
 /// All calls by one thread, which the kernel knows as the tracer. In this order: begin(), make_memory(), pages
 /// (PageWriter), finish(), release().
 class NewProcess {
@@ -24,14 +28,25 @@ class NewProcess {
   /// With the number that it had; it has carried out `operations`, and stands still. PERDURE_EXISTS: the number is
   /// taken; PERDURE_PERMISSION: the system does not let us choose numbers.
   static base::Result<NewProcess> begin(const ProcessImage& image, const Operations& operations);
+  /// A child of `parent`, which has carried out nothing yet; `call` makes it, with the number that it had. It stands
+  /// still, and is a copy of its parent.
+  static base::Result<NewProcess> begin_child(NewProcess& parent, const ProcessImage& image, const SystemCall& call);
   NewProcess(NewProcess&& other) noexcept;
   NewProcess& operator=(NewProcess&&) = delete;
   /// Kills it, unless it was released.
   ~NewProcess();
 
   pid_t process() const { return process_; }
+  /// While it is a copy of this process.
+  base::Status perform(const Operations& operations);
+  /// It ends, with the status that its parent is to be told (wait). `memory`, in this process and in the copy, has its
+  /// name in kNameOfEnded bytes, and 32 zeros.
+  base::Status end_with(std::int32_t status, std::uint64_t memory);
+  static constexpr std::uint64_t kNameOfEnded = 16;
+  /// By number of an object: a descriptor that it has, which is taken from it when its memory is made.
+  using GivenObjects = std::map<std::uint32_t, std::int64_t>;
   /// Its mappings, and nothing else but memory that these steps need.
-  base::Status make_memory();
+  base::Status make_memory(const GivenObjects& given = {});
   /// Whether its memory may be huge pages from now on; its image says it at the end.
   base::Status allow_huge_pages(bool allowed);
   /// Policies and rights of its mappings, threads, signals, timers, limits, registers.

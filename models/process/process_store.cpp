@@ -10,11 +10,56 @@
 #include "process/held_process.hpp"
 #include "process/image_target.hpp"
 #include "process/machine_facts.hpp"
+#include "process/tree_target.hpp"
 
 namespace perdure::process {
 namespace {
 
 double seconds_since(std::uint64_t begun_ns) { return static_cast<double>(os::monotonic_ns() - begun_ns) * 1e-9; }
+
+void add_to(ResumeReport& report, const ProcessImage& image) {
+  report.threads += image.threads.size();
+  report.maps += image.maps.size();
+  report.page_bytes += image.page_bytes();
+  report.processes.push_back(image.number);
+}
+
+/// Of an image of one process, or of several: which it is its first entry says.
+class AnyTarget : public capture::Target {
+ public:
+  using Choose = std::function<base::Status(ProcessImage&, Operations&, bool is_root)>;
+  AnyTarget(Choose choose, const ResumeChoices& choices)
+      : one_([choose](auto& image, auto& operations) { return choose(image, operations, true); }, choices.files,
+             choices.affinity),
+        several_([choose, this](auto& image, auto& operations) { return choose(image, operations, is_root(image)); },
+                 choices.files, choices.affinity) {}
+
+  base::Result<std::vector<capture::ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override {
+    is_tree_ = is_tree(stored);
+    return target().accept(stored);
+  }
+  base::Status write(capture::ChunkRange range, base::ConstByteSpan bytes) override {
+    return target().write(range, bytes);
+  }
+  base::Status finish() { return is_tree_ ? several_.finish() : one_.finish(); }
+  base::Status release() { return is_tree_ ? several_.release() : one_.release(); }
+  ResumeReport report() const {
+    ResumeReport report;
+    report.notes = is_tree_ ? several_.notes() : one_.notes();
+    if (!is_tree_) add_to(report, one_.image());
+    if (is_tree_)
+      for (const ProcessImage& image : several_.image().processes) add_to(report, image);
+    report.process = report.processes.front();
+    return report;
+  }
+
+ private:
+  capture::Target& target() { return is_tree_ ? static_cast<capture::Target&>(several_) : one_; }
+  bool is_root(const ProcessImage& image) const { return &image == &several_.image().processes.front(); }
+  bool is_tree_ = false;
+  ImageTarget one_;
+  TreeTarget several_;
+};
 
 /// Whether this process, and this machine, may bring it back.
 base::Status check(const ProcessImage& image) {
@@ -69,27 +114,21 @@ base::Status ProcessStore::wait_stored(const std::string& name, std::int64_t ver
 base::Result<ResumeReport> ProcessStore::resume(const std::string& name, std::int64_t version,
                                                 const ResumeChoices& choices) {
   const std::uint64_t begun = os::monotonic_ns();
-  const auto choose = [&](ProcessImage& image, Operations& operations) {
+  const auto choose = [&](ProcessImage& image, Operations& operations, bool is_root) {
     // It may be captured again by this process and its children, wherever a user may trace anything (yama).
     operations.try_to({SYS_prctl, PR_SET_PTRACER, static_cast<std::uint64_t>(::getpid()), 0, 0, 0},
                       "say who may trace it");
-    if (choices.outlives)
+    if (choices.outlives && is_root)
       for (ThreadImage& thread : image.threads) thread.death_signal = 0;
     return check(image);
   };
-  ImageTarget target(choose, choices.files, choices.affinity);
+  AnyTarget target(choose, choices);
   PERDURE_CHECK(session_->restore(name, version, target));
   PERDURE_CHECK(target.finish());
   perdure_progress progress{};
   (void)session_->progress(progress);
-  ResumeReport report;
-  const ProcessImage& image = target.image();
+  ResumeReport report = target.report();
   report.version = progress.restored_version;
-  report.process = image.number;
-  report.threads = image.threads.size();
-  report.maps = image.maps.size();
-  report.page_bytes = image.page_bytes();
-  report.notes = target.notes();
   PERDURE_CHECK(target.release());
   report.seconds = seconds_since(begun);
   return report;

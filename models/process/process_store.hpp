@@ -16,6 +16,7 @@ struct CaptureChoices {
   /// only. Takes memory for one more copy of them; where that is not there, or the kernel cannot tell what is written,
   /// it stands still for all, and a note says so.
   bool pre_copy = false;
+  bool tree = false;  ///< with all that descend from it
 };
 
 /// What a capture did. Times in s.
@@ -29,14 +30,16 @@ struct CaptureReport {
   std::uint64_t rounds = 0;                    ///< of copies while it ran
   double seconds = 0;                          ///< until it was whole in the tiers, all of the above included
   std::vector<std::string> notes;              ///< for people: what was left out, or assumed
+  std::vector<std::int32_t> processes;         ///< all that were captured, and live; the first is the one asked for
 };
 
 struct ResumeReport {
   std::int64_t version = 0;
   pid_t process = 0;
   std::uint64_t threads = 0, maps = 0, page_bytes = 0;
-  double seconds = 0;              ///< until it ran
-  std::vector<std::string> notes;  ///< for people: files that changed, and the like
+  double seconds = 0;                   ///< until it ran
+  std::vector<std::string> notes;       ///< for people: files that changed, and the like
+  std::vector<std::int32_t> processes;  ///< all that live, as in CaptureReport
 };
 
 struct ResumeChoices {

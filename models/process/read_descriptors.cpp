@@ -134,9 +134,14 @@ class FileReader {
 }  // namespace
 
 base::Result<ReadDescriptors> read_descriptors(pid_t process, const DescriptorChoices& choices) {
-  PERDURE_TRY(auto seen, look_at_files(process, choices.look));
-  settle(seen, choices.left_out);
-  PERDURE_CHECK(refused(process, obstacles_of_files(seen)));
+  SeenFiles seen;
+  if (choices.seen != nullptr) {
+    seen = *choices.seen;
+  } else {
+    PERDURE_TRY(seen, look_at_files(process, choices.look));
+    settle(seen, choices.left_out);
+    PERDURE_CHECK(refused(process, obstacles_of_files(seen)));
+  }
   PERDURE_TRY(const auto duplicates, FileDuplicates::of(process));
   FileReader reader(seen, duplicates, choices.hash_files);
   for (const auto& file : seen.files) PERDURE_CHECK(reader.read(file));

@@ -8,6 +8,7 @@ struct DescriptorChoices {
   std::set<int> left_out = {};  ///< --force-without
   bool hash_files = false;      ///< so that a resume can tell whether content of regular files changed
   LookChoices look = {};
+  const SeenFiles* seen = nullptr;  ///< of one that is captured with others: looked at since it stands still, settled
 };
 
 struct ReadDescriptors {

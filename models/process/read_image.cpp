@@ -29,9 +29,6 @@
 namespace perdure::process {
 namespace {
 
-/// A reader's limit on the items of a record is some four million: each run is three.
-constexpr std::size_t kMostPageRuns = 500'000;
-
 std::map<std::uint64_t, std::vector<std::string>> smaps_flags(pid_t process) {
   auto all = parse_smaps_flags(proc_text("/proc/" + std::to_string(process) + "/smaps"));
   for (auto& [begin, flags] : all) std::erase(flags, "uw");  // we follow it, for a while
@@ -46,7 +43,7 @@ class Reading {
   base::Status read(const DescriptorChoices& choices, const KnownOfMemory& known) {
     PERDURE_CHECK(read_maps(known.flags));
     PERDURE_CHECK(read_files(choices));
-    PERDURE_CHECK(read_pages(known.pages));
+    PERDURE_CHECK(read_pages(known));
     for (const pid_t thread : tracee_.threads()) {
       PERDURE_TRY(auto one, read_thread(tracee_, thread, maps_));
       image_.threads.push_back(std::move(one));
@@ -73,7 +70,7 @@ class Reading {
   base::Status read_maps(const SeenFlags* seen);
   base::Status take(const MemoryMap& map, MapImage& taken);
   base::Status read_files(const DescriptorChoices& choices);
-  base::Status read_pages(const FollowedPages* followed);
+  base::Status read_pages(const KnownOfMemory& known);
   void read_machine();
   base::Status read_policies(Scratch& scratch);
   base::Status read_layout(Scratch& scratch);
@@ -193,7 +190,8 @@ base::Status Reading::read_files(const DescriptorChoices& choices) {
   return {};
 }
 
-base::Status Reading::read_pages(const FollowedPages* followed) {
+base::Status Reading::read_pages(const KnownOfMemory& known) {
+  const FollowedPages* followed = known.pages;
   std::vector<PageRun> runs;
   for (std::size_t at = 0, image = 0; at < maps_.size(); ++at) {
     const MemoryMap& map = maps_[at];
@@ -214,7 +212,7 @@ base::Status Reading::read_pages(const FollowedPages* followed) {
     if (!pages) return base::fail(pages.error());
     runs.insert(runs.end(), pages->begin(), pages->end());
   }
-  runs = join_near_runs(std::move(runs), maps_, kMostPageRuns);
+  runs = join_near_runs(std::move(runs), maps_, known.most_runs);
   PERDURE_TRY(image_.pages, pages_by_node(tracee_.process(), runs, count_nodes(), nodes_));
   return {};
 }

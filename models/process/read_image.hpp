@@ -32,6 +32,7 @@ base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& l
 struct KnownOfMemory {
   const SeenFlags* flags = nullptr;      ///< a moment ago: taken unless its mappings are others now
   const FollowedPages* pages = nullptr;  ///< since it stands still
+  std::size_t most_runs = 500'000;       ///< of pages: a reader's limit on the items of a record is some four million
 };
 /// PERDURE_UNSUPPORTED: it has what cannot be captured. The process is as before.
 base::Result<ReadImage> read_image(Tracee& tracee, const DescriptorChoices& choices = {},

@@ -63,12 +63,18 @@ base::Status take_locks(int fd, const OpenFile& file, std::size_t index) {
 
 base::Result<RestoredDescriptors> RestoredDescriptors::make(const OpenFiles& files, const RestoreChoices& choices) {
   if (auto wrong = files.wrong(); !wrong.empty()) return base::fail(PERDURE_CORRUPT, "the image's descriptors", wrong);
+  return make_together(files, choices);
+}
+
+base::Result<RestoredDescriptors> RestoredDescriptors::make_together(const OpenFiles& files,
+                                                                     const RestoreChoices& choices) {
   RestoredDescriptors restored;
   restored.choices_ = choices;
   const int above = first_free(files);
+  restored.unused_ = above;
   constexpr std::size_t kOthers = 256;  // of this process, and two for each content
-  PERDURE_TRY(restored.limit_,
-              raise_limit(static_cast<std::size_t>(above) + files.files.size() + 2 * files.contents.size() + kOthers));
+  PERDURE_TRY(restored.limit_, raise_limit(static_cast<std::size_t>(above) + files.files.size() +
+                                           files.descriptors.size() + 2 * files.contents.size() + kOthers));
   FileMaker maker(files, choices);
   for (std::uint32_t i = 0; i < files.files.size(); ++i) {
     PERDURE_TRY(os::Fd fd, maker.make(i));
@@ -84,13 +90,33 @@ base::Result<RestoredDescriptors> RestoredDescriptors::make(const OpenFiles& fil
   return restored;
 }
 
+base::Result<RestoredDescriptors> RestoredDescriptors::part(const Part& part) const {
+  RestoredDescriptors own;
+  own.choices_ = choices_;
+  own.descriptors_ = part.files->descriptors;
+  own.files_ = part.files->files;
+  own.kept_ = part.kept;
+  own.unused_ = unused_;
+  for (std::size_t i = 0; i < own.files_.size(); ++i) {
+    os::Fd same(::fcntl(fds_[(*part.of)[i]].get(), F_DUPFD_CLOEXEC, unused_));
+    if (!same) return base::fail(base::errno_error(errno, "F_DUPFD_CLOEXEC", "a descriptor"));
+    own.fds_.push_back(std::move(same));
+    if (auto* socket = std::get_if<PairSocket>(&own.files_[i].what)) socket->unread.clear();
+    if (auto* set = std::get_if<PollSet>(&own.files_[i].what); set != nullptr && !(*part.watches)[i])
+      set->items.clear();
+  }
+  return own;
+}
+
 RestoredDescriptors::RestoredDescriptors(RestoredDescriptors&& other) noexcept
     : descriptors_(std::move(other.descriptors_)),
       files_(std::move(other.files_)),
       fds_(std::move(other.fds_)),
       notes_(std::move(other.notes_)),
       choices_(std::move(other.choices_)),
-      limit_(std::exchange(other.limit_, std::nullopt)) {}
+      limit_(std::exchange(other.limit_, std::nullopt)),
+      kept_(std::move(other.kept_)),
+      unused_(other.unused_) {}
 
 RestoredDescriptors::~RestoredDescriptors() {
   if (limit_) ::setrlimit(RLIMIT_NOFILE, &*limit_);

@@ -31,6 +31,20 @@ class RestoredDescriptors {
   /// PERDURE_NOT_FOUND with its path: it is not there any more; PERDURE_MISMATCH: its name has something else by
   /// now; PERDURE_BUSY: another process has a lock; PERDURE_CORRUPT: what files.wrong() says. Then nothing is left.
   static base::Result<RestoredDescriptors> make(const OpenFiles& files, const RestoreChoices& choices = {});
+  /// Of several processes: `files` are those of all, and no process has all of them. Those of one are a part of it.
+  static base::Result<RestoredDescriptors> make_together(const OpenFiles& files, const RestoreChoices& choices);
+  /// Part of those of several processes.
+  struct Part {
+    const OpenFiles* files = nullptr;                ///< of the one
+    const std::vector<std::uint32_t>* of = nullptr;  ///< of each of its open files: the index among those of all
+    const std::vector<bool>* watches = nullptr;  ///< of each: it is this one that has an epoll watch what it watches
+    std::vector<int> kept;  ///< descriptors of this process that stay open, ascending and above all that it uses
+  };
+  /// For a child that begins before this, and what it is part of, are destroyed.
+  base::Result<RestoredDescriptors> part(const Part& part) const;
+  /// A descriptor of this process for the open file, and the least number that no process uses.
+  int descriptor(std::size_t file) const { return fds_[file].get(); }
+  int unused() const { return unused_; }
   RestoredDescriptors(RestoredDescriptors&&) noexcept;
   RestoredDescriptors& operator=(RestoredDescriptors&&) = delete;
   /// Closes what is open here; a child keeps what it has.
@@ -62,6 +76,8 @@ class RestoredDescriptors {
   std::vector<std::string> notes_;
   RestoreChoices choices_;
   std::optional<rlimit> limit_;  // that there was before it was raised
+  std::vector<int> kept_;
+  int unused_ = 0;
 };
 
 }  // namespace perdure::process

@@ -79,6 +79,11 @@ void RestoredDescriptors::move(Operations& operations) const {
     if (number > next) close_from(next, number - 1);
     next = number + 1;
   }
+  for (const int kept : kept_) {
+    const auto number = static_cast<std::uint64_t>(kept);
+    if (number > next) close_from(next, number - 1);
+    next = number + 1;
+  }
   close_from(next, ~0U);
 }
 

@@ -1,0 +1,319 @@
+#include "process/held_tree.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "os/system.hpp"
+#include "process/fields_of_text.hpp"
+#include "process/proc_facts.hpp"
+#include "process/proc_text.hpp"
+#include "process/stops.hpp"
+#include "process/tree_links.hpp"
+#include "process/tree_order.hpp"
+
+namespace perdure::process {
+namespace {
+
+/// A reader's limit on the items of a record is some four million: each run is three.
+constexpr std::size_t kMostRunsOfTree = 500'000;
+
+std::string proc_of(pid_t process, const std::string& file) {
+  return proc_text("/proc/" + std::to_string(process) + "/" + file);
+}
+
+std::vector<pid_t> threads_of(pid_t process) {
+  std::vector<pid_t> threads;
+  std::error_code error;
+  const std::string path = "/proc/" + std::to_string(process) + "/task";
+  for (std::filesystem::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
+    threads.push_back(static_cast<pid_t>(std::atoi(at->path().filename().c_str())));
+  return threads;
+}
+
+std::vector<pid_t> children_of_process(pid_t process) {
+  std::vector<pid_t> children;
+  for (const pid_t thread : threads_of(process)) {
+    const std::string text = proc_of(process, "task/" + std::to_string(thread) + "/children");
+    for (const auto word : words_of(text))
+      if (pid_t child = 0; number_of(word, child)) children.push_back(child);
+  }
+  std::sort(children.begin(), children.end());
+  return children;
+}
+
+Kin kin_of(pid_t process) {
+  const StatNumbers stat(proc_of(process, "stat"));
+  const auto number = [&](std::size_t field) { return static_cast<std::int32_t>(stat.value(field)); };
+  return {process, number(4), number(5), number(6), number(38)};
+}
+
+/// One that is about to end has nothing any more that could be looked at.
+bool is_ending(pid_t process) {
+  constexpr int kTries = 100;
+  for (int tries = 0; tries < kTries; ++tries, os::sleep_ns(1'000'000))
+    if (has_process_ended(process)) return true;
+  return false;
+}
+
+/// Or it is gone. One that began meanwhile is no stranger.
+bool descends_from(pid_t process, pid_t root) {
+  while (process > 0 && process != root) {
+    if (has_process_ended(process)) return true;
+    process = kin_of(process).parent;
+  }
+  return process == root;
+}
+
+EndedProcess ended_of(pid_t process) {
+  EndedProcess ended;
+  ended.kin = kin_of(process);
+  ended.name = proc_of(process, "comm");
+  if (!ended.name.empty()) ended.name.pop_back();  // the newline
+  constexpr std::int32_t kDumped = 0x80;           // nobody dumps it again
+  const auto status = static_cast<std::int32_t>(StatNumbers(proc_of(process, "stat")).value(52));
+  ended.status = (status & 0x7f) != 0 ? status & ~kDumped : status;
+  return ended;
+}
+
+/// What is seen of the processes of a tree, whether they stand still or not.
+class TreeLook {
+ public:
+  explicit TreeLook(const std::vector<pid_t>& processes) : root_(processes.front()) {
+    for (const pid_t process : processes) {
+      inside_.insert(process);
+      if (has_process_ended(process) && process != root_)
+        ended_.push_back(process);
+      else
+        living_.push_back(process);
+    }
+  }
+
+  base::Status look(const SeenTree* before) {
+    for (std::size_t i = 0; i < living_.size();) {
+      const auto looked = look_at(living_[i], before);
+      if (looked) {
+        ++i;
+        continue;
+      }
+      if (before != nullptr || living_[i] == root_ || !is_ending(living_[i])) return looked;
+      ended_.push_back(living_[i]);  // meanwhile; it may be waited for, too
+      living_.erase(living_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    for (auto& one : files) raw[one.process] = one;
+    return {};
+  }
+
+  /// All that stands in the way, of all of them.
+  std::vector<Obstacle> find_obstacles(const std::set<int>& left_out) {
+    std::vector<SeenFiles*> all_files;
+    SeenFiles together;  // a map's file may be open in another of them
+    for (auto& one : files) all_files.push_back(&one);
+    join_other_ends(all_files);
+    for (auto& one : files) {
+      settle(one, left_out);
+      together.files.insert(together.files.end(), one.files.begin(), one.files.end());
+    }
+    std::vector<Obstacle> all;
+    for (std::size_t i = 0; i < living_.size(); ++i) {
+      const auto add = [&](std::vector<Obstacle> some) {
+        for (auto& one : some) {
+          if (living_[i] != root_) one.what = process_text(living_[i]) + ": " + one.what;
+          all.push_back(std::move(one));
+        }
+      };
+      if (facts_[i]) add(obstacles_of_facts(*facts_[i], inside_));
+      add(obstacles_of_maps(maps[i], together));
+      add(obstacles_of_files(files[i]));
+      add(of_packets(files[i]));
+    }
+    add_kinship(all);
+    return all;
+  }
+
+  const std::vector<pid_t>& living() const { return living_; }
+  std::vector<SeenFiles> files;  // of each that lives
+  std::vector<std::vector<MemoryMap>> maps;
+  SeenTree raw;  // files before they were settled
+
+ private:
+  base::Status look_at(pid_t process, const SeenTree* before) {
+    std::optional<ProcessFacts> facts;
+    LookChoices choices;
+    choices.inside = inside_;
+    const auto known = before != nullptr ? before->find(process) : SeenTree::const_iterator();
+    const bool is_known = before != nullptr && known != before->end();
+    if (is_known) choices.before = &known->second;
+    if (!is_known) {
+      PERDURE_TRY(facts, read_facts(process));
+      facts->children.clear();  // they are captured with it, those that it makes meanwhile, too
+      for (auto& thread : facts->threads)
+        if (thread.status.tracer == ::getpid()) thread.status.tracer = 0;  // it stands still for us
+    }
+    PERDURE_TRY(auto its_maps, parse_maps(proc_of(process, "maps"), process_text(process)));
+    PERDURE_TRY(auto its_files, look_at_files(process, choices));
+    for (auto& file : its_files.files)
+      std::erase_if(file.holders,
+                    [&](pid_t holder) { return inside_.contains(holder) || descends_from(holder, root_); });
+    facts_.push_back(std::move(facts));
+    maps.push_back(std::move(its_maps));
+    files.push_back(std::move(its_files));
+    return {};
+  }
+
+  /// Who reads from a pipe of messages has to know that it is one by an end of its own.
+  std::vector<Obstacle> of_packets(const SeenFiles& its) const {
+    std::vector<Obstacle> all;
+    for (const auto& file : its.files) {
+      if (!std::holds_alternative<PipeEnd>(file.file.what) || (file.file.flags & O_DIRECT) == 0) continue;
+      const auto has = [&](const SeenFiles& other) {
+        return &other != &its && std::any_of(other.files.begin(), other.files.end(), [&](const SeenFile& one) {
+          return one.device == file.device && one.inode == file.inode;
+        });
+      };
+      if (std::any_of(files.begin(), files.end(), has))
+        all.push_back({"descriptor " + std::to_string(file.numbers.front()) + ", a pipe of packets (O_DIRECT)",
+                       "several processes have it", "", ""});
+    }
+    return all;
+  }
+
+  void add_kinship(std::vector<Obstacle>& all) const {
+    std::vector<Kin> kin;
+    for (const pid_t one : living_) kin.push_back(kin_of(one));
+    for (const pid_t one : ended_)
+      if (has_process_ended(one)) kin.push_back(kin_of(one));
+    std::erase_if(kin, [&](const Kin& one) { return one.parent == 0 && one.number != root_; });  // it is gone
+    const auto order = order_of_tree(kin);
+    if (!order)
+      all.push_back({order.error().object + ": " + order.error().cause, "it could not get there again",
+                     order.error().remedy, ""});
+    if (kin.size() > TreeImage::kMostProcesses)
+      all.push_back({"it has more than " + std::to_string(TreeImage::kMostProcesses) + " descendants",
+                     "an image keeps no more", "", ""});
+  }
+
+  pid_t root_;
+  std::set<pid_t> inside_;
+  std::vector<pid_t> living_, ended_;
+  std::vector<std::optional<ProcessFacts>> facts_;  // of each that lives; nothing: known
+};
+
+base::Status check_not_ours(const std::vector<pid_t>& processes) {
+  if (std::find(processes.begin(), processes.end(), ::getpid()) == processes.end()) return {};
+  return base::fail(PERDURE_INVALID_ARGUMENT, process_text(processes.front()),
+                    "this program is one of its descendants, and cannot capture itself",
+                    "start perdure from elsewhere");
+}
+
+}  // namespace
+
+bool has_process_ended(pid_t process) {
+  const auto threads = threads_of(process);
+  return std::all_of(threads.begin(), threads.end(), [&](pid_t thread) {
+    const std::string text = proc_of(process, "task/" + std::to_string(thread) + "/stat");
+    const auto end = text.rfind(')');
+    const char state = end == std::string::npos || end + 2 >= text.size() ? 'X' : text[end + 2];
+    return state == 'Z' || state == 'X' || state == 'x';
+  });
+}
+
+std::vector<pid_t> list_tree(pid_t root) {
+  std::vector<pid_t> all = {root};
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (const pid_t child : children_of_process(all[i]))
+      if (std::find(all.begin(), all.end(), child) == all.end()) all.push_back(child);
+  return all;
+}
+
+// Processes that run make and close what others of them have while one is looked at after the other: what stands in the
+// way is what is there each time.
+base::Result<SeenTree> look_at_tree(pid_t root, const std::set<int>& left_out) {
+  constexpr int kTries = 12;
+  for (int tries = 1;; ++tries) {
+    const auto processes = list_tree(root);
+    PERDURE_CHECK(check_not_ours(processes));
+    TreeLook look(processes);
+    PERDURE_CHECK(look.look(nullptr));
+    SeenTree seen = look.raw;
+    auto free = refused(root, look.find_obstacles(left_out));
+    if (free) return seen;
+    if (tries == kTries) return base::fail(free.error());
+    os::sleep_ns(static_cast<std::uint64_t>(tries) * 1'000'000);
+  }
+}
+
+// A child that was not there yet when its parent was looked at is there when that stands still.
+base::Result<HeldTree> HeldTree::seize(pid_t root) {
+  PERDURE_CHECK(check_not_ours(list_tree(root)));
+  HeldTree held;
+  PERDURE_TRY(auto first, Tracee::seize(root));
+  held.processes_.push_back(std::move(first));
+  for (bool any = true; any;) {
+    any = false;
+    for (std::size_t i = 0; i < held.processes_.size(); ++i) PERDURE_CHECK(held.seize_children_of(i, any));
+  }
+  const auto living = held.all();
+  for (const pid_t process : living)
+    for (const pid_t child : children_of_process(process))
+      if (std::find(living.begin(), living.end(), child) == living.end()) held.ended_.push_back(child);
+  return held;
+}
+
+base::Status HeldTree::seize_children_of(std::size_t process, bool& any) {
+  const auto known = all();
+  for (const pid_t child : children_of_process(processes_[process].process())) {
+    if (std::find(known.begin(), known.end(), child) != known.end()) continue;
+    auto seized = Tracee::seize(child);
+    if (!seized && seized.error().code == PERDURE_NOT_FOUND) continue;  // it has ended
+    if (!seized) return base::fail(seized.error());
+    processes_.push_back(std::move(*seized));
+    any = true;
+  }
+  return {};
+}
+
+std::vector<pid_t> HeldTree::all() const {
+  std::vector<pid_t> processes;
+  for (const auto& one : processes_) processes.push_back(one.process());
+  return processes;
+}
+
+base::Result<ReadTree> HeldTree::read(const DescriptorChoices& choices, const SeenTree& before) {
+  auto processes = all();
+  processes.insert(processes.end(), ended_.begin(), ended_.end());
+  TreeLook look(processes);
+  PERDURE_CHECK(look.look(&before));
+  PERDURE_CHECK(refused(processes.front(), look.find_obstacles(choices.left_out)));
+  ReadTree read;
+  for (std::size_t i = 0; i < processes_.size(); ++i) {
+    DescriptorChoices its = choices;
+    its.seen = &look.files[i];
+    KnownOfMemory known;
+    known.most_runs = kMostRunsOfTree / processes_.size();
+    PERDURE_TRY(auto one, read_image(processes_[i], its, known));
+    for (const auto& note : one.notes) read.notes.push_back(process_text(one.image.number) + ": " + note);
+    read.tree.processes.push_back(std::move(one.image));
+    read.tree.kin.push_back(kin_of(processes_[i].process()));
+  }
+  for (const pid_t process : ended_) read.tree.ended.push_back(ended_of(process));
+  PERDURE_CHECK(link_processes(read.tree, look.files, look.maps));
+  if (const std::string wrong = read.tree.wrong(); !wrong.empty())
+    return base::fail(PERDURE_UNSUPPORTED, process_text(processes.front()), "its image would be wrong: " + wrong);
+  return read;
+}
+
+base::Status HeldTree::release() {
+  base::Status all;
+  for (auto& process : processes_) {
+    auto released = process.release();
+    if (!released && all) all = std::move(released);
+  }
+  processes_.clear();
+  return all;
+}
+
+}  // namespace perdure::process

@@ -1,0 +1,34 @@
+#pragma once
+// A tree of processes that stand still as the source of a capture: one record, then the pages of each, as ImageSource
+// has them.
+#include <memory>
+
+#include "process/image_source.hpp"
+#include "process/tree_image.hpp"
+
+namespace perdure::process {
+
+std::vector<segment::RegionEntry> entries_of_tree(std::uint64_t record_bytes, const TreeImage& tree);
+/// Whether what is stored is of entries_of_tree().
+bool is_tree(const std::vector<segment::RegionEntry>& stored);
+
+/// The processes are held while this is used.
+class TreeSource : public capture::Source {
+ public:
+  explicit TreeSource(const TreeImage& tree);
+  base::Result<capture::Description> describe() override { return description_; }
+  capture::Manner manner() const override { return {copying_threads(), true}; }
+  base::Status read(capture::ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override;
+
+ private:
+  struct Process {
+    std::unique_ptr<ImageSource> source;
+    std::uint64_t record_bytes = 0;    // of that
+    std::uint64_t begin = 0, end = 0;  // of its pages among all bytes of the tree
+  };
+  std::vector<std::byte> record_;
+  capture::Description description_;
+  std::vector<Process> processes_;
+};
+
+}  // namespace perdure::process

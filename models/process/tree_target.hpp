@@ -1,0 +1,54 @@
+#pragma once
+// A tree of new processes as the target of a restore, as ImageTarget is one: all of them are made, each by its parent,
+// before any gets its memory, and all are whole before any goes on. (docs/adr/0040)
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "process/image_target.hpp"
+#include "process/new_tree.hpp"
+#include "process/tree_files.hpp"
+#include "process/tree_source.hpp"
+
+namespace perdure::process {
+
+/// All calls by one thread. Before finish() nothing of the image has run; what was begun and is not released is killed.
+class TreeTarget : public capture::Target {
+ public:
+  /// `choose`, of each process, as of ImageTarget.
+  explicit TreeTarget(ImageTarget::Choose choose, RestoreChoices files = {}, AffinityChoices affinity = {})
+      : choose_(std::move(choose)), files_(std::move(files)), affinity_(affinity) {}
+
+  base::Result<std::vector<capture::ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override;
+  base::Status write(capture::ChunkRange range, base::ConstByteSpan bytes) override;
+  /// Of what write() got all of: the processes are whole, and stand still.
+  base::Status finish();
+  base::Status release();
+  const TreeImage& image() const { return *image_; }
+  /// For people: files that changed, and the like.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  base::Status begin();
+  base::Status prepare(std::vector<Operations>& operations);
+  base::Status make_descriptors(std::vector<Operations>& operations);
+  base::Status make_objects(const TreeFiles& files, const RestoredDescriptors& all);
+  base::Status make_memory();
+  void note_of(std::size_t process, const std::vector<std::string>& notes);
+
+  ImageTarget::Choose choose_;
+  RestoreChoices files_;
+  AffinityChoices affinity_;
+  std::vector<std::string> notes_;
+  std::vector<segment::RegionEntry> entries_;
+  std::vector<std::byte> record_;
+  std::uint64_t written_ = 0;  // of all
+  std::unique_ptr<TreeImage> image_;
+  std::vector<std::uint64_t> ends_;                // of each process's pages among all bytes behind the record
+  std::vector<PageWriter> writers_;                // of each process
+  std::vector<NewProcess::GivenObjects> objects_;  // likewise: what it shares with others
+  std::vector<os::Fd> shared_;                     // memory of these
+  std::optional<NewTree> processes_;
+};
+
+}  // namespace perdure::process
