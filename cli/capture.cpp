@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <set>
 
 #include "base/bytes.hpp"
 #include "base/json.hpp"
@@ -22,7 +23,7 @@ struct CaptureArguments {
   std::int64_t process = 0;
   std::string name, store;
   std::vector<std::string> without;
-  bool stop = false, json = false, hash = false, pre_copy = false;
+  bool stop = false, json = false, hash = false, pre_copy = false, tree = false;
 };
 
 base::Json report_json(const CaptureArguments& asked, const process::CaptureReport& report) {
@@ -39,7 +40,8 @@ base::Json report_json(const CaptureArguments& asked, const process::CaptureRepo
           {"copy_s", report.copy_s},
           {"frozen_bytes", report.frozen_bytes},
           {"rounds", report.rounds},
-          {"checkpoint_s", report.seconds}};
+          {"checkpoint_s", report.seconds},
+          {"processes", report.processes}};
 }
 
 /// Until the store has all of it.
@@ -64,17 +66,21 @@ base::Result<process::CaptureReport> capture_and_store(const CaptureArguments& a
     return base::fail(PERDURE_INVALID_ARGUMENT, "process " + std::to_string(process), "it is this one",
                       "name the process that is to be captured");
   // What cannot be captured leaves nothing in the store, either.
-  PERDURE_CHECK(process::look_for_obstacles(process, {wanted.left_out.begin(), wanted.left_out.end()}));
+  const std::set<int> left_out(wanted.left_out.begin(), wanted.left_out.end());
+  if (asked.tree) PERDURE_CHECK(process::look_at_tree(process, left_out));
+  if (!asked.tree) PERDURE_CHECK(process::look_for_obstacles(process, left_out));
   std::vector<std::string> settings = terminal.settings;
   if (!asked.store.empty()) settings.push_back("store.path=" + asked.store);
   PERDURE_TRY(auto store, process::ProcessStore::open(settings));
   // What is stopped for good stands still until nothing of it can be lost.
   const auto stop = [&](const process::CaptureReport& report) -> base::Status {
     PERDURE_CHECK(wait_stored(store, asked.name, report, terminal));
-    if (::kill(process, SIGKILL) == 0) return {};
-    return base::fail(base::errno_error(errno, "end it", "process " + std::to_string(process)));
+    for (const pid_t one : report.processes)
+      if (::kill(one, SIGKILL) != 0)
+        return base::fail(base::errno_error(errno, "end it", "process " + std::to_string(one)));
+    return {};
   };
-  process::CaptureChoices choices{wanted, asked.pre_copy};
+  process::CaptureChoices choices{wanted, asked.pre_copy, asked.tree};
   std::function<base::Status(const process::CaptureReport&)> then;
   if (asked.stop) then = stop;
   PERDURE_TRY(const auto report, store.capture(choices, asked.name, then));
@@ -97,9 +103,11 @@ int capture(CaptureArguments asked, Terminal& terminal) {
     print_json(terminal, json);
     return kGood;
   }
-  print(terminal.out, fmt::format("{}@{}: process {} with {} thread{} and {} mappings, {}; it stood still for {:.1f} "
+  const std::string others =
+      done->processes.size() < 2 ? "" : fmt::format(" and {} others", done->processes.size() - 1);
+  print(terminal.out, fmt::format("{}@{}: process {}{} with {} thread{} and {} mappings, {}; it stood still for {:.1f} "
                                   "ms{}, in the store after {:.2f} s\n",
-                                  asked.name, done->version, asked.process, done->threads,
+                                  asked.name, done->version, asked.process, others, done->threads,
                                   done->threads == 1 ? "" : "s", done->maps, base::format_bytes(done->page_bytes),
                                   done->frozen_s * 1e3, asked.stop ? " and was ended" : "", all_s));
   return kGood;
@@ -122,6 +130,8 @@ Action enrol_capture(CLI::App& app) {
       ->check(descriptor_text);
   app.add_flag("--pre-copy", arguments->pre_copy,
                "copy its pages while it runs, so that it stands still for those only that it writes meanwhile");
+  app.add_flag("--tree", arguments->tree,
+               "with its children and theirs: all stand still together, and come back together");
   app.add_flag("--hash-files", arguments->hash, "hash its open files, so that resume can tell whether they changed");
   app.add_flag("--json", arguments->json, "for programs");
   return [arguments](Terminal& terminal) { return capture(*arguments, terminal); };

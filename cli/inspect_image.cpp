@@ -6,6 +6,7 @@
 #include "process/image_source.hpp"
 #include "process/machine_facts.hpp"
 #include "process/registers.hpp"
+#include "process/tree_image.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -41,8 +42,8 @@ std::string kind_of_map(const process::MapImage& map) {
   return map.name.starts_with("[stack") ? "stack" : "own";
 }
 
-/// The record alone, verified.
-base::Result<process::ProcessImage> read_record(reader::StoredContent& content) {
+/// The record alone, verified: of one process, or of several that are a tree, the first one its root.
+base::Result<std::vector<process::ProcessImage>> read_record(reader::StoredContent& content) {
   const auto* record = content.local(0, process::kRecordEntry);
   if (content.ranks() != 1 || record == nullptr || record->kind != segment::EntryKind::opaque ||
       record->bytes() > kMostRecordBytes)
@@ -50,7 +51,12 @@ base::Result<process::ProcessImage> read_record(reader::StoredContent& content) 
                       "it is a checkpoint of a program: perdure show " + content.id().name);
   std::vector<std::byte> bytes(record->bytes());
   PERDURE_CHECK(content.read_local(*record, 0, bytes));
-  return process::decode_image(bytes, content.id().name);
+  auto image = process::decode_image(bytes, content.id().name);
+  if (image) return std::vector<process::ProcessImage>{std::move(*image)};
+  // What is no record of one process may be that of several.
+  auto tree = process::decode_tree(bytes, content.id().name);
+  if (!tree) return base::fail(image.error());
+  return std::move(tree->processes);
 }
 
 void add_files(const process::OpenFiles& open, Inspected& inspected) {
@@ -69,7 +75,23 @@ std::string words_text(const std::vector<std::string>& words) {
   return text;
 }
 
-Inspected inspected_of(const process::ProcessImage& image, const segment::VersionId& id) {
+/// What is counted of each process of an image.
+void add_memory(const process::ProcessImage& image, Inspected& inspected) {
+  for (const auto& thread : image.threads) {
+    const std::string parts = process::part_names(process::kept_parts(thread.extended_registers) & ~std::uint64_t{3});
+    inspected.threads.push_back({thread.number, thread.name, ranges_text(thread.cpus), "", parts});
+  }
+  for (const auto& map : image.maps) {
+    auto& memory = inspected.memory[kind_of_map(map)];
+    ++memory.mappings;
+    memory.bytes += map.bytes();
+  }
+  for (const auto& node : image.pages) inspected.pages[node.node] += node.pages();
+}
+
+/// Of a tree descriptors are those of the first process.
+Inspected inspected_of(const std::vector<process::ProcessImage>& images, const segment::VersionId& id) {
+  const process::ProcessImage& image = images.front();
   Inspected inspected;
   inspected.is_image = true;
   inspected.process = image.number;
@@ -81,16 +103,12 @@ Inspected inspected_of(const process::ProcessImage& image, const segment::Versio
                      {"directory", image.directory},
                      {"user", std::to_string(image.user)},
                      {"kernel", image.system.release + " " + image.system.architecture}};
-  for (const auto& thread : image.threads) {
-    const std::string parts = process::part_names(process::kept_parts(thread.extended_registers) & ~std::uint64_t{3});
-    inspected.threads.push_back({thread.number, thread.name, ranges_text(thread.cpus), "", parts});
+  for (const auto& one : images) add_memory(one, inspected);
+  if (images.size() > 1) {
+    std::string numbers;
+    for (const auto& one : images) numbers += (numbers.empty() ? "" : ", ") + std::to_string(one.number);
+    inspected.facts.emplace_back("processes", numbers);
   }
-  for (const auto& map : image.maps) {
-    auto& memory = inspected.memory[kind_of_map(map)];
-    ++memory.mappings;
-    memory.bytes += map.bytes();
-  }
-  for (const auto& node : image.pages) inspected.pages[node.node] += node.pages();
   add_files(image.open_files, inspected);
   return inspected;
 }
@@ -100,10 +118,15 @@ Inspected inspected_of(const process::ProcessImage& image, const segment::Versio
 base::Result<Inspected> inspect_image(const std::string& checkpoint, const std::string& store,
                                       const Terminal& terminal) {
   PERDURE_TRY(auto open, open_content(checkpoint, store, terminal));
-  PERDURE_TRY(const auto image, read_record(*open.content));
-  PERDURE_TRY(const auto facts, process::facts_for(image));
-  auto inspected = inspected_of(image, open.content->id());
-  inspected.obstacles = process::obstacles_of_resume(image, facts);
+  PERDURE_TRY(const auto images, read_record(*open.content));
+  auto inspected = inspected_of(images, open.content->id());
+  for (const auto& image : images) {
+    PERDURE_TRY(const auto facts, process::facts_for(image));
+    for (auto& one : process::obstacles_of_resume(image, facts)) {
+      if (images.size() > 1) one.what = "process " + std::to_string(image.number) + ": " + one.what;
+      inspected.obstacles.push_back(std::move(one));
+    }
+  }
   return inspected;
 }
 

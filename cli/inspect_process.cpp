@@ -1,5 +1,6 @@
 #include "cli/inspected.hpp"
 #include "process/fields_of_text.hpp"
+#include "process/held_tree.hpp"
 #include "process/proc_facts.hpp"
 #include "process/proc_text.hpp"
 
@@ -92,6 +93,10 @@ base::Result<Inspected> inspect_process(pid_t process) {
   const std::uint32_t user = facts.threads.empty() ? 0 : facts.threads.front().status.users[1];
   inspected.facts = {{"arguments", arguments_text(process::split_at_zeros(of_process(process, "cmdline")))},
                      {"user", std::to_string(user)}};
+  std::string others;
+  for (const pid_t one : process::list_tree(process))
+    if (one != process) others += (others.empty() ? "" : ", ") + std::to_string(one);
+  if (!others.empty()) inspected.facts.emplace_back("descendants", others);
   return inspected;
 }
 

@@ -54,7 +54,8 @@ base::Json report_json(const std::string& name, const process::ResumeReport& rep
           {"threads", report.threads},
           {"mappings", report.maps},
           {"page_bytes", report.page_bytes},
-          {"seconds", report.seconds}};
+          {"seconds", report.seconds},
+          {"processes", report.processes}};
 }
 
 /// Those that somebody sends to us to have the program end, or do something, and that of its end.
@@ -97,9 +98,11 @@ int resume(const ResumeArguments& asked, Terminal& terminal) {
     if (asked.json) {
       print_json(terminal, report_json(spec->name, *resumed));
     } else {
+      const std::size_t more = resumed->processes.size() - 1;
+      const std::string others = more == 0 ? "" : fmt::format(" and {} more", more);
       print(terminal.err,
-            fmt::format("perdure: {}@{} goes on as process {}: {} thread{}, {}, after {:.1f} ms\n", spec->name,
-                        resumed->version, resumed->process, resumed->threads, resumed->threads == 1 ? "" : "s",
+            fmt::format("perdure: {}@{} goes on as process {}{}: {} thread{}, {}, after {:.1f} ms\n", spec->name,
+                        resumed->version, resumed->process, others, resumed->threads, resumed->threads == 1 ? "" : "s",
                         base::format_bytes(resumed->page_bytes), resumed->seconds * 1e3));
     }
     std::fflush(terminal.out);

@@ -1,0 +1,96 @@
+// perdure capture --tree and resume of it: a program with its children, by the real programs.
+#include <gmock/gmock.h>
+
+#include "cli/processes_testing.hpp"
+#include "os/crash_point.hpp"
+#include "process/held_tree.hpp"
+
+namespace perdure::cli {
+namespace {
+
+using testing::HasSubstr;
+
+/// The program `family`, going round until it is told to end.
+class Family {
+ public:
+  explicit Family(const ProcessPlace& place) : program_({PERDURE_FAMILY, "0", "wait"}, place.file("output")) {
+    while (process::list_tree(process()).size() < kProcesses) os::sleep_ns(2'000'000);
+  }
+  static constexpr std::size_t kProcesses = 6;  // two of them have ended
+  pid_t process() const { return program_.process(); }
+  std::string number() const { return std::to_string(process()); }
+  /// What /proc shows of those that live.
+  std::string view() const {
+    std::string all;
+    for (const pid_t one : process::list_tree(process()))
+      if (!process::has_process_ended(one)) all += view_of(one);
+    return all;
+  }
+  int end() {
+    ::kill(process(), SIGUSR1);
+    return program_.end();
+  }
+  int was_killed() { return program_.end(); }
+
+ private:
+  process::Program program_;
+};
+
+class CapturedTrees : public testing::Test {
+ protected:
+  Orphans orphans_;
+  ProcessPlace place_;
+};
+
+TEST_F(CapturedTrees, ComeBackAsOneAfterTheyWereStoppedAsOne) {
+  std::set<pid_t> processes;
+  {
+    Family family(place_);
+    const Ran alone = Perdure(place_, {"capture", family.number(), "--name", "family"}).wait();
+    EXPECT_EQ(alone.status, kCannot);
+    EXPECT_THAT(alone.err, HasSubstr("--tree"));
+    for (const pid_t one : process::list_tree(family.process())) processes.insert(one);
+    const Ran ran =
+        Perdure(place_, {"capture", family.number(), "--tree", "--stop", "--json", "--name", "family"}).wait();
+    ASSERT_EQ(ran.status, kGood) << ran.err;
+    EXPECT_EQ(ran.json()["processes"].size(), 4U);
+    EXPECT_EQ(family.was_killed(), -SIGKILL);
+    const Ran inspected = Perdure(place_, {"inspect", "family"}).wait();
+    EXPECT_THAT(inspected.out, HasSubstr("processes")) << inspected.err;
+    Orphans::wait_for_others({});
+    for (const pid_t one : processes) EXPECT_NE(::kill(one, 0), 0) << one;
+  }
+  for (;;) {
+    Perdure resume(place_, {"resume", "family"});
+    while (resume.err().find("goes on") == std::string::npos && resume.err().find("(exists)") == std::string::npos)
+      os::sleep_ns(5'000'000);
+    const bool taken = resume.err().find("goes on") == std::string::npos;
+    if (!taken) ::kill(resume.process(), SIGUSR1);
+    const Ran ended = resume.wait();
+    if (taken) continue;
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("and 3 more"));
+    break;
+  }
+  EXPECT_THAT(content_of(place_.file("output")), HasSubstr("wrong 0"));
+}
+
+TEST_F(CapturedTrees, GoOnWhenTheCaptureIsKilled) {
+  Family family(place_);
+  const std::string before = family.view();
+  for (const auto& point : os::kToolCrashPoints) {
+    if (!std::string_view(point.name).starts_with("process_")) continue;
+    SCOPED_TRACE(point.name);
+    const Ran killed = Perdure(place_, {"capture", family.number(), "--tree", "--name", "family"},
+                               {"PERDURE_TEST_CRASH=" + std::string(point.name)})
+                           .wait();
+    EXPECT_EQ(killed.status, -SIGKILL) << killed.err;
+    Orphans::wait_for_others({family.process()});
+    EXPECT_EQ(family.view(), before);
+  }
+  EXPECT_EQ(family.end(), 0);
+  EXPECT_THAT(content_of(place_.file("output")), HasSubstr("wrong 0"));
+}
+
+}  // namespace
+}  // namespace perdure::cli
