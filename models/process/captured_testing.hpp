@@ -75,7 +75,9 @@ struct CapturedImage {
   ProcessImage image;
 };
 
-inline base::Result<CapturedImage> capture_to_memory(pid_t process) {
+/// Calls `while_it_stands` before it goes on.
+template <typename WhileItStands>
+base::Result<CapturedImage> capture_to_memory(pid_t process, WhileItStands&& while_it_stands) {
   PERDURE_TRY(auto tracee, Tracee::seize(process));
   PERDURE_TRY(const auto read, read_image(tracee));
   ImageSource source(process, read.image);
@@ -86,8 +88,13 @@ inline base::Result<CapturedImage> capture_to_memory(pid_t process) {
     captured.bytes.insert(captured.bytes.end(), part.begin(), part.end());
     return base::Status();
   }));
+  while_it_stands();
   PERDURE_CHECK(tracee.release());
   return captured;
+}
+
+inline base::Result<CapturedImage> capture_to_memory(pid_t process) {
+  return capture_to_memory(process, [] {});
 }
 
 /// In pieces of `piece` bytes, as chunks come.

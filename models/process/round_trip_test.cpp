@@ -55,12 +55,12 @@ TEST_P(RoundTrips, EndAsIfNothingHadBeen) {
     std::mt19937_64 rng(seed);
     Program program(command(GetParam()), here_ / "output");
     std::this_thread::sleep_for(std::chrono::microseconds(rng() % 60'000));
-    const auto captured = capture_to_memory(program.process());
+    std::string so_far;
+    const auto captured = capture_to_memory(program.process(), [&] { so_far = written(here_ / "output"); });
     if (!captured) {  // it was quicker
       ASSERT_EQ(captured.error().code, PERDURE_NOT_FOUND) << captured.error().text();
       continue;
     }
-    const std::string so_far = written(here_ / "output");
     ::kill(program.process(), SIGKILL);
     if (program.end() != -SIGKILL) continue;
     // What it wrote between the capture and its end is written again.
