@@ -62,6 +62,8 @@ class Program {
     process_ = 0;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
+  /// The number that it has, or had.
+  pid_t last() const { return process_ > 0 ? process_ : ended_; }
   /// The number is ours again: it was made anew.
   void lives_again() { process_ = ended_; }
 
@@ -75,11 +77,12 @@ struct CapturedImage {
   ProcessImage image;
 };
 
-/// Calls `while_it_stands` before it goes on.
+/// `while_it_stands` is called with the record before anything is copied, and may change it.
 template <typename WhileItStands>
 base::Result<CapturedImage> capture_to_memory(pid_t process, WhileItStands&& while_it_stands) {
   PERDURE_TRY(auto tracee, Tracee::seize(process));
-  PERDURE_TRY(const auto read, read_image(tracee));
+  PERDURE_TRY(auto read, read_image(tracee));
+  while_it_stands(read.image);
   ImageSource source(process, read.image);
   PERDURE_TRY(const auto described, source.describe());
   CapturedImage captured{described.entries, {}, read.image};
@@ -88,13 +91,12 @@ base::Result<CapturedImage> capture_to_memory(pid_t process, WhileItStands&& whi
     captured.bytes.insert(captured.bytes.end(), part.begin(), part.end());
     return base::Status();
   }));
-  while_it_stands();
   PERDURE_CHECK(tracee.release());
   return captured;
 }
 
 inline base::Result<CapturedImage> capture_to_memory(pid_t process) {
-  return capture_to_memory(process, [] {});
+  return capture_to_memory(process, [](const ProcessImage&) {});
 }
 
 /// In pieces of `piece` bytes, as chunks come.
