@@ -9,7 +9,6 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::StartsWith;
 
 std::string options_of(const ProcessPlace& place) {
   return "store.path=" + place.store + ";node.path=" + place.node + ";tier.file.path=" + place.node + "-files";
@@ -89,9 +88,11 @@ TEST(CaptureOfOneself, ThatFailsSaysWhyAndTheProgramGoesOn) {
 TEST(CaptureOfOneself, InAFullStoreFailsAndTheProgramGoesOn) {
   const ProcessPlace place;
   touch(place.file("go"));
-  Selfish selfish(place, "3", "2", options_of(place) + ";tier.memory.max_bytes=1MiB;tier.file.max_bytes=1MiB");
+  ::setenv("PERDURE_TEST_FAULTS", ("pwrite:" + place.store + ":ENOSPC").c_str(), 1);
+  Selfish selfish(place, "3", "2", options_of(place) + ";flush.give_up_after=0.2");
+  ::unsetenv("PERDURE_TEST_FAULTS");
   EXPECT_EQ(selfish.program().end(), Selfish::kStatus);
-  EXPECT_THAT(selfish.log(), HasSubstr("step 1: failed " + std::to_string(PERDURE_NO_SPACE)));
+  EXPECT_THAT(selfish.log(), AllOf(HasSubstr("step 1: failed"), HasSubstr("step 2: failed"), HasSubstr("No space")));
   EXPECT_EQ(content_of(place.file("result")), Selfish::result("3"));
 }
 

@@ -20,12 +20,13 @@ std::string innermost_number(pid_t process) {
   return last;
 }
 
-/// The whole of it, as a user without rights may do it; false: something was not as expected.
+/// The whole of it, as a user without rights may do it.
 void capture_and_bring_back() {
   const Orphans orphans;
   ProcessPlace place;
   Patient patient(place);
-  const Ran captured = Perdure(place, {"capture", patient.number(), "--stop"}).wait();
+  const std::string number = patient.number();
+  const Ran captured = Perdure(place, {"capture", number, "--stop"}).wait();
   ASSERT_EQ(captured.status, kGood) << captured.err;
   ASSERT_EQ(patient.was_killed(), -SIGKILL);
   Perdure perdure(place, {"resume", "patient"});
@@ -34,7 +35,7 @@ void capture_and_bring_back() {
     ASSERT_THAT(perdure.err(), testing::Not(HasSubstr("permission"))) << perdure.err();
     os::sleep_ns(2'000'000);
   }
-  EXPECT_THAT(perdure.err(), HasSubstr("it knows itself by the number " + patient.number()));
+  EXPECT_THAT(perdure.err(), HasSubstr("it knows itself by the number " + number));
   ::kill(perdure.process(), SIGUSR2);
   wait_for_file(place.file("heard"));
   touch(place.file("end"));

@@ -61,7 +61,8 @@ PERDURE_API perdure_status perdure_capture_process(int process, const char* name
 
 /** Brings `version` of `name` back, or the newest whole one (PERDURE_LATEST): it runs when this returns, and *process
  * is its number. It is no child of the caller: where that wants to wait for its end, it makes itself its parent first
- *  (prctl, PR_SET_CHILD_SUBREAPER). PERDURE_EXISTS: its number is taken; PERDURE_BUSY: one of that name runs, on this
+ *  (prctl, PR_SET_CHILD_SUBREAPER). A user who may not choose numbers gets it in a name space of its own, where it has
+ *  the number that it had. PERDURE_EXISTS: its number is taken; PERDURE_BUSY: one of that name runs, on this
  *  machine or another one. When it fails nothing of the image has run.
  *  `choices`: NULL: none. */
 PERDURE_API perdure_status perdure_resume_process(const char* name, int64_t version,
