@@ -18,7 +18,7 @@ namespace {
 
 struct ResumeArguments {
   std::string checkpoint, store, affinity;
-  bool detach = false, json = false, cut_back = false;
+  bool detach = false, json = false, cut_back = false, again = false, name_space = false;
 };
 
 /// As the command line says, else as configured.
@@ -42,7 +42,9 @@ base::Result<process::ResumeReport> resume_from_store(const ResumeArguments& ask
   choices.files.cut_back = asked.cut_back;
   choices.affinity = affinity;
   choices.outlives = asked.detach;
-  PERDURE_TRY(const auto resumed, store.resume(spec.name, version, choices));
+  choices.again = asked.again;
+  choices.numbering = asked.name_space ? process::Numbering::itself : process::Numbering::itself_if_needed;
+  PERDURE_TRY(auto resumed, store.resume(spec.name, version, choices));
   (void)store.close();  // it runs, whatever becomes of the engine
   return resumed;
 }
@@ -66,13 +68,13 @@ sigset_t passed_on() {
   return set;
 }
 
-/// As a shell does: its status, or 128 and the signal that ended it.
-int wait_for(pid_t process) {
+/// As a shell does: its status, or 128 and the signal that ended it. Of a name space its first process says that.
+int wait_for(pid_t process, pid_t child) {
   const sigset_t set = passed_on();
   for (;;) {
     int status = 0;
-    const pid_t ended = ::waitpid(process, &status, WNOHANG);
-    if (ended == process) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    if (ended == child) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (ended < 0) return kCannot;
     siginfo_t information{};
     const int signal = ::sigwaitinfo(&set, &information);
@@ -103,7 +105,7 @@ int resume(const ResumeArguments& asked, Terminal& terminal) {
                         base::format_bytes(resumed->page_bytes), resumed->seconds * 1e3));
     }
     std::fflush(terminal.out);
-    if (!asked.detach) status = wait_for(resumed->process);
+    if (!asked.detach) status = wait_for(resumed->process, resumed->child);
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return status;
@@ -121,6 +123,11 @@ Action enrol_resume(CLI::App& app) {
                "return when it runs; without this the status is its own, and signals are passed on to it");
   app.add_flag("--cut-back-files", arguments->cut_back,
                "files that it had open for writing and that have grown get the size they had");
+  app.add_flag(
+      "--again", arguments->again,
+      "although what was brought back of that name runs, here or on another machine: both write the same files");
+  app.add_flag("--name-space", arguments->name_space,
+               "its numbers are those of a name space of its own; so they are anyway where nobody may choose them");
   app.add_option(
          "--affinity", arguments->affinity,
          "what comes back of where it was: keep (threads and pages), cores, pages, none, reset (threads may run "

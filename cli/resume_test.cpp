@@ -50,7 +50,8 @@ TEST_F(Resume, DetachedReturnsWhileItRuns) {
   patient_.works();
   const Ran twice = Perdure(place_, {"resume", "patient"}).wait();
   EXPECT_EQ(twice.status, kCannot);
-  EXPECT_THAT(twice.err, AllOf(HasSubstr("its number is taken, by 'patient'"), HasSubstr("end that one")));
+  EXPECT_THAT(twice.err,
+              AllOf(HasSubstr("it runs already"), HasSubstr("process " + patient_.number()), HasSubstr("end it")));
   EXPECT_EQ(patient_.end(), Patient::kStatus);
 }
 

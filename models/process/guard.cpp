@@ -74,7 +74,7 @@ struct Hands {
 };
 
 base::Result<SeenFiles> look(const Guard::Wanted& wanted) {
-  return look_for_obstacles(wanted.process, {wanted.left_out.begin(), wanted.left_out.end()});
+  return look_for_obstacles(wanted.process, {wanted.left_out.begin(), wanted.left_out.end()}, {wanted.captor});
 }
 
 Told hold_here(const Guard::Wanted& wanted, Hands& hands) {

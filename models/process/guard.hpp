@@ -24,7 +24,8 @@ class Guard {
     std::vector<std::int32_t> left_out;  ///< --force-without
     bool hash_files = false;
     bool flags_before = false;  ///< flags of its mappings are looked at before it stands still
-    PERDURE_FIELDS(process, left_out, hash_files, flags_before)
+    std::int32_t captor = 0;    ///< a child of it that has it captured, and is not captured with it; 0: none
+    PERDURE_FIELDS(process, left_out, hash_files, flags_before, captor)
   };
   struct Held {
     ReadImage read;

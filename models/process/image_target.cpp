@@ -73,7 +73,7 @@ base::Status ImageTarget::begin() {
   PERDURE_TRY(const auto files, RestoredDescriptors::make(image_->open_files, files_));
   files.add_to(operations);
   notes_.insert(notes_.end(), files.notes().begin(), files.notes().end());
-  PERDURE_TRY(auto process, NewProcess::begin(*image_, operations));
+  PERDURE_TRY(auto process, NewProcess::begin(*image_, operations, numbering_));
   process_.emplace(std::move(process));
   os::crash_point(os::CrashPoint::resume_begun);
   PERDURE_CHECK(process_->make_memory());

@@ -18,8 +18,9 @@ class ImageTarget : public capture::Target {
   /// `choose` sees the record of an image before a process is begun, and may refuse it or change it; what it adds to
   /// the operations the new process carries out first.
   using Choose = std::function<base::Status(ProcessImage& image, Operations& operations)>;
-  explicit ImageTarget(Choose choose, RestoreChoices files = {}, AffinityChoices affinity = {})
-      : choose_(std::move(choose)), files_(std::move(files)), affinity_(affinity) {}
+  explicit ImageTarget(Choose choose, RestoreChoices files = {}, AffinityChoices affinity = {},
+                       Numbering numbering = Numbering::everybody)
+      : choose_(std::move(choose)), files_(std::move(files)), affinity_(affinity), numbering_(numbering) {}
 
   base::Result<std::vector<capture::ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override;
   base::Status write(capture::ChunkRange range, base::ConstByteSpan bytes) override;
@@ -27,6 +28,8 @@ class ImageTarget : public capture::Target {
   base::Status finish();
   base::Status release();
   const ProcessImage& image() const { return *image_; }
+  /// Until it is released.
+  const NewProcess& process() const { return *process_; }
   /// For people: files that changed, and the like.
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -37,6 +40,7 @@ class ImageTarget : public capture::Target {
   Choose choose_;
   RestoreChoices files_;
   AffinityChoices affinity_;
+  Numbering numbering_;
   std::vector<std::string> notes_;
   std::vector<segment::RegionEntry> entries_;
   std::vector<std::byte> record_;

@@ -87,8 +87,11 @@ base::Error cannot_begin(const ProcessImage& image, int error) {
   if (error == EEXIST) {
     std::string who = proc_text("/proc/" + std::to_string(image.number) + "/comm");
     if (!who.empty()) who.pop_back();
-    return {PERDURE_EXISTS, object, "its number is taken" + (who.empty() ? "" : ", by '" + who + "'"),
-            "end that one, or wait: a program knows the numbers of its threads", true};
+    return {
+        PERDURE_EXISTS, object, "its number is taken" + (who.empty() ? "" : ", by '" + who + "'"),
+        "end that one, or wait: a program knows the numbers of its threads; or resume it in a name space of its own "
+        "(--name-space)",
+        true};
   }
   if (error == EPERM)
     return {PERDURE_PERMISSION, object, "the system does not let this user choose numbers of processes",
@@ -96,6 +99,38 @@ base::Error cannot_begin(const ProcessImage& image, int error) {
             "its own",
             false};
   return base::errno_error(error, "make it", object);
+}
+
+struct ChildTask {
+  Meeting* meeting;
+  const std::vector<Operation>* operations;
+};
+
+[[noreturn]] void run_child(void* given) {
+  const auto& task = *static_cast<const ChildTask*>(given);
+  be_the_child(*task.meeting, *task.operations);
+}
+
+struct MadeChild {
+  pid_t process = 0;
+  std::optional<NameSpace> space;
+};
+
+base::Result<MadeChild> make_child(const ProcessImage& image, ChildTask& task, Numbering numbering) {
+  pid_t number = image.number;
+  clone_args arguments{};
+  arguments.exit_signal = SIGCHLD;
+  arguments.set_tid = reinterpret_cast<std::uint64_t>(&number);
+  arguments.set_tid_size = 1;
+  if (numbering != Numbering::itself) {
+    const long made = ::syscall(SYS_clone3, &arguments, sizeof arguments);
+    if (made == 0) run_child(&task);
+    if (made > 0) return MadeChild{static_cast<pid_t>(made), {}};
+    if (errno != EPERM || numbering == Numbering::everybody) return base::fail(cannot_begin(image, errno));
+  }
+  PERDURE_TRY(auto space, NameSpace::make(number, run_child, &task));
+  const pid_t process = space.process();
+  return MadeChild{process, std::move(space)};
 }
 
 /// Of one that is about to end, or that is none of ours.
@@ -121,25 +156,22 @@ std::uint64_t find_gap(std::vector<std::pair<std::uint64_t, std::uint64_t>> take
   return at <= kAddressEnd && kAddressEnd - at >= bytes ? at : 0;
 }
 
-base::Result<NewProcess> NewProcess::begin(const ProcessImage& image, const Operations& operations) {
+base::Result<NewProcess> NewProcess::begin(const ProcessImage& image, const Operations& operations,
+                                           Numbering numbering) {
   void* shared = ::mmap(nullptr, sizeof(Meeting), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return base::fail(base::errno_error(errno, "map memory for", process_text(image.number)));
   auto* meeting = new (shared) Meeting;
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  pid_t number = image.number;
-  clone_args arguments{};
-  arguments.exit_signal = SIGCHLD;
-  arguments.set_tid = reinterpret_cast<std::uint64_t>(&number);
-  arguments.set_tid_size = 1;
-  const long made = ::syscall(SYS_clone3, &arguments, sizeof arguments);
-  if (made == 0) be_the_child(*meeting, operations.list());
-  const int error = errno;
+  ChildTask task{meeting, &operations.list()};
+  auto made = make_child(image, task, numbering);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   base::Result<NewProcess> begun = [&]() -> base::Result<NewProcess> {
-    if (made < 0) return base::fail(cannot_begin(image, error));
-    NewProcess process(image, static_cast<pid_t>(made));
+    if (!made) return base::fail(made.error());
+    NewProcess process(image, made->process);
+    if (made->space) process.space_.emplace(std::move(*made->space));
+    if (process.space_) process.numbers_.emplace(image.number, made->process);
     PERDURE_CHECK(process.stop_behind(operations, meeting));
     return process;
   }();
@@ -173,6 +205,8 @@ NewProcess::NewProcess(NewProcess&& other) noexcept
       instruction_(other.instruction_),
       foothold_(other.foothold_),
       made_threads_(std::move(other.made_threads_)),
+      space_(std::move(other.space_)),
+      numbers_(std::move(other.numbers_)),
       notes_(std::move(other.notes_)) {}
 
 // The tracer is told of the end of each thread, and the process has not ended before it was told of all.
@@ -181,6 +215,11 @@ NewProcess::~NewProcess() {
   ::kill(process_, SIGKILL);
   for (const pid_t thread : made_threads_) reap(thread);
   reap(process_);
+}
+
+pid_t NewProcess::here(std::int32_t number) const {
+  const auto found = numbers_.find(number);
+  return found == numbers_.end() ? number : found->second;
 }
 
 base::Status NewProcess::allow_huge_pages(bool allowed) {

@@ -3,10 +3,13 @@
 // and when the maker ends before, however it does, the kernel kills it. (docs/adr/0040)
 #include <sys/types.h>
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "process/image.hpp"
+#include "process/name_space.hpp"
 #include "process/operations.hpp"
 #include "process/stops.hpp"
 
@@ -17,19 +20,30 @@ namespace perdure::process {
 std::uint64_t find_gap(std::vector<std::pair<std::uint64_t, std::uint64_t>> taken, std::uint64_t least,
                        std::uint64_t bytes);
 
+/// Who knows a new process and its threads by the numbers that they had.
+enum class Numbering {
+  everybody,
+  itself_if_needed,  ///< those of a name space of its own, if nobody may choose others
+  itself             ///< in any case
+};
+
 /// All calls by one thread, which the kernel knows as the tracer. In this order: begin(), make_memory(), pages
 /// (PageWriter), finish(), release().
 class NewProcess {
  public:
   /// With the number that it had; it has carried out `operations`, and stands still. PERDURE_EXISTS: the number is
   /// taken; PERDURE_PERMISSION: the system does not let us choose numbers.
-  static base::Result<NewProcess> begin(const ProcessImage& image, const Operations& operations);
+  static base::Result<NewProcess> begin(const ProcessImage& image, const Operations& operations,
+                                        Numbering numbering = Numbering::everybody);
   NewProcess(NewProcess&& other) noexcept;
   NewProcess& operator=(NewProcess&&) = delete;
   /// Kills it, unless it was released.
   ~NewProcess();
 
+  /// Its number for us.
   pid_t process() const { return process_; }
+  /// The child of ours that ends when it does, and with its status.
+  pid_t child() const { return space_ ? space_->first() : process_; }
   /// Its mappings, and nothing else but memory that these steps need.
   base::Status make_memory();
   /// Whether its memory may be huge pages from now on; its image says it at the end.
@@ -44,6 +58,10 @@ class NewProcess {
  private:
   NewProcess(const ProcessImage& image, pid_t process) : image_(&image), process_(process) {}
   base::Status stop_behind(const Operations& operations, const void* shared);
+  /// For us, of one that the image knows.
+  pid_t here(std::int32_t number) const;
+  base::Result<pid_t> newest_thread() const;
+  base::Status drop_rights();
   base::Result<std::int64_t> ask(pid_t thread, const SystemCall& call, const std::string& what);
   base::Result<std::int64_t> ask(const SystemCall& call, const std::string& what) { return ask(process_, call, what); }
   base::Result<std::uint64_t> put(base::ConstByteSpan bytes, std::uint64_t offset = 0);
@@ -77,6 +95,8 @@ class NewProcess {
   std::uint64_t instruction_ = 0;  // carries out system calls
   std::uint64_t foothold_ = 0;     // the only memory that is ours
   std::vector<pid_t> made_threads_;
+  std::optional<NameSpace> space_;
+  std::map<std::int32_t, pid_t> numbers_;  // where they are others for us
   std::vector<std::string> notes_;
 };
 

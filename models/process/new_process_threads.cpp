@@ -9,9 +9,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "process/memory_policy.hpp"
 #include "process/new_process.hpp"
@@ -122,9 +125,38 @@ base::Status NewProcess::set_layout() {
   return {};
 }
 
+// What the one who made it was told is its number in the name space.
+base::Result<pid_t> NewProcess::newest_thread() const {
+  std::error_code error;
+  const std::string tasks = "/proc/" + std::to_string(process_) + "/task";
+  for (std::filesystem::directory_iterator at(tasks, error), end; !error && at != end; at.increment(error)) {
+    const pid_t thread = std::atoi(at->path().filename().c_str());
+    const bool known =
+        thread == process_ || std::find(made_threads_.begin(), made_threads_.end(), thread) != made_threads_.end();
+    if (!known) return thread;
+  }
+  return base::fail(PERDURE_INTERNAL, process_text(process_), "a new thread of it is not to be seen");
+}
+
+// In a name space of users it had them all, for what was to be done; the program had none of them.
+base::Status NewProcess::drop_rights() {
+  if (!space_ || !space_->of_users()) return {};
+  struct {
+    std::uint32_t version = 0x20080522;  // _LINUX_CAPABILITY_VERSION_3
+    std::int32_t thread = 0;             // the calling one
+  } constexpr kHeader;
+  constexpr std::array<std::uint32_t, 6> kNone{};
+  for (const ThreadImage& thread : image_->threads) {
+    PERDURE_TRY(const auto header, put(bytes_of(kHeader)));
+    PERDURE_TRY(const auto none, put(bytes_of(kNone), 64));
+    PERDURE_CHECK(ask(here(thread.number), {SYS_capset, header, none}, "take rights from"));
+  }
+  return {};
+}
+
 base::Status NewProcess::make_threads() {
   for (const ThreadImage& thread : image_->threads) {
-    if (thread.number == process_) continue;
+    if (thread.number == image_->number) continue;
     PERDURE_TRY(const auto number, put(bytes_of(thread.number), 256));
     clone_args arguments{};
     arguments.flags = kThreadFlags;
@@ -133,8 +165,11 @@ base::Status NewProcess::make_threads() {
     PERDURE_TRY(const auto at, put(bytes_of(arguments)));
     PERDURE_TRY(const auto made,
                 ask({SYS_clone3, at, sizeof arguments}, "make thread " + std::to_string(thread.number) + " of"));
-    made_threads_.push_back(static_cast<pid_t>(made));
-    if (made != thread.number || !wait_for_stop(thread.number))
+    if (space_) {
+      PERDURE_TRY(numbers_[thread.number], newest_thread());
+    }
+    made_threads_.push_back(here(thread.number));
+    if (made != thread.number || !wait_for_stop(here(thread.number)))
       return base::fail(PERDURE_INTERNAL, "thread " + std::to_string(thread.number), "it did not begin");
   }
   return {};
@@ -146,9 +181,9 @@ base::Status NewProcess::queue_signals(pid_t thread, const std::vector<std::vect
     PERDURE_TRY(const auto at, put(signal));
     std::int32_t number = 0;
     std::memcpy(&number, signal.data(), sizeof number);
-    const auto whose = static_cast<std::uint64_t>(process_), who = static_cast<std::uint64_t>(thread),
+    const auto whose = static_cast<std::uint64_t>(image_->number), who = static_cast<std::uint64_t>(thread),
                which = static_cast<std::uint64_t>(number);
-    PERDURE_CHECK(ask(thread,
+    PERDURE_CHECK(ask(here(thread),
                       of_thread ? SystemCall{SYS_rt_tgsigqueueinfo, whose, who, which, at}
                                 : SystemCall{SYS_rt_sigqueueinfo, whose, which, at},
                       "send the pending signal " + std::to_string(number) + " to"));
@@ -158,16 +193,16 @@ base::Status NewProcess::queue_signals(pid_t thread, const std::vector<std::vect
 
 // Without processors of its own it may run where we may: it was made by us.
 base::Status NewProcess::set_schedule(const ThreadImage& thread) {
+  const pid_t who = here(thread.number);
   std::vector<unsigned long> words(thread.cpus.empty() ? 0 : thread.cpus.back() / 64 + 1);
   for (const auto cpu : thread.cpus) words[cpu / 64] |= 1UL << (cpu % 64);
-  if (!words.empty() &&
-      ::syscall(SYS_sched_setaffinity, thread.number, words.size() * sizeof words[0], words.data()) != 0)
-    return call_failed(thread.number, "set its processors");
+  if (!words.empty() && ::syscall(SYS_sched_setaffinity, who, words.size() * sizeof words[0], words.data()) != 0)
+    return call_failed(who, "set its processors");
   const sched_param parameters{thread.priority};
-  if (thread.policy != SCHED_OTHER && ::sched_setscheduler(thread.number, thread.policy, &parameters) != 0)
-    return call_failed(thread.number, "set how it is scheduled");
-  if (::setpriority(PRIO_PROCESS, static_cast<id_t>(thread.number), thread.nice) != 0)
-    return call_failed(thread.number, "set how nice it is");
+  if (thread.policy != SCHED_OTHER && ::sched_setscheduler(who, thread.policy, &parameters) != 0)
+    return call_failed(who, "set how it is scheduled");
+  if (::setpriority(PRIO_PROCESS, static_cast<id_t>(who), thread.nice) != 0)
+    return call_failed(who, "set how nice it is");
   return {};
 }
 
@@ -175,15 +210,15 @@ base::Status NewProcess::set_memory_policy(const ThreadImage& thread) {
   if (thread.memory_policy == 0) return {};
   const auto nodes = node_words(thread.memory_nodes);
   PERDURE_TRY(const auto at, put(std::as_bytes(std::span(nodes))));
-  const auto done =
-      ask(thread.number, {SYS_set_mempolicy, static_cast<std::uint64_t>(thread.memory_policy), at, nodes.size() * 64},
-          "set the memory policy of thread " + std::to_string(thread.number) + " of");
+  const auto done = ask(here(thread.number),
+                        {SYS_set_mempolicy, static_cast<std::uint64_t>(thread.memory_policy), at, nodes.size() * 64},
+                        "set the memory policy of thread " + std::to_string(thread.number) + " of");
   if (!done) notes_.push_back(done.error().text());
   return {};
 }
 
 base::Status NewProcess::set_thread(const ThreadImage& thread) {
-  const pid_t who = thread.number;
+  const pid_t who = here(thread.number);
   const std::string its = "of thread " + std::to_string(who) + " of";
   PERDURE_CHECK(set_schedule(thread));
   constexpr std::uint64_t kNameBytes = 16;
@@ -207,11 +242,11 @@ base::Status NewProcess::set_thread(const ThreadImage& thread) {
     PERDURE_CHECK(ask(who, {SYS_rseq, thread.rseq.address, thread.rseq.bytes, 0, thread.rseq.signature},
                       "set the restartable sequences " + its));
   PERDURE_CHECK(set_memory_policy(thread));
-  return queue_signals(who, thread.pending_signals, true);
+  return queue_signals(thread.number, thread.pending_signals, true);
 }
 
 base::Status NewProcess::set_process() {
-  PERDURE_CHECK(queue_signals(process_, image_->pending_signals, false));
+  PERDURE_CHECK(queue_signals(image_->number, image_->pending_signals, false));
   PERDURE_CHECK(make_timers());
   for (const Limit& limit : image_->limits) {
     const rlimit wanted{limit.now, limit.most};
@@ -236,7 +271,7 @@ base::Status NewProcess::leave_foothold() {
 
 // Where the kernel looks whether an interrupted call is to be begun again, which it is not behind a call.
 base::Status NewProcess::settle(const ThreadImage& thread) {
-  const pid_t who = thread.number;
+  const pid_t who = here(thread.number);
   if (trace(PTRACE_INTERRUPT, who, 0, 0) < 0 || trace(PTRACE_CONT, who, 0, 0) < 0)
     return trace_failed(who, "it cannot be made to go on");
   for (;;) {
@@ -259,14 +294,17 @@ base::Status NewProcess::finish() {
   PERDURE_CHECK(make_threads());
   for (const ThreadImage& thread : image_->threads) PERDURE_CHECK(set_thread(thread));
   PERDURE_CHECK(set_process());
+  PERDURE_CHECK(drop_rights());
   PERDURE_CHECK(leave_foothold());
   for (const ThreadImage& thread : image_->threads) PERDURE_CHECK(settle(thread));
   return {};
 }
 
 base::Status NewProcess::release() {
+  if (space_) PERDURE_CHECK(space_->release());
   for (const ThreadImage& thread : image_->threads)
-    if (trace(PTRACE_DETACH, thread.number, 0, 0) < 0) return trace_failed(thread.number, "it cannot be released");
+    if (trace(PTRACE_DETACH, here(thread.number), 0, 0) < 0)
+      return trace_failed(here(thread.number), "it cannot be released");
   process_ = 0;
   return {};
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "comm/communicator.hpp"
+#include "config/effective.hpp"
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
 #include "process/held_process.hpp"
@@ -24,10 +25,11 @@ base::Status check(const ProcessImage& image) {
 
 }  // namespace
 
-base::Result<ProcessStore> ProcessStore::open(const std::vector<std::string>& settings) {
+base::Result<ProcessStore> ProcessStore::open(const std::vector<std::string>& settings, const char* options) {
   PERDURE_TRY(auto guard, Guard::start());  // before there are other threads
-  PERDURE_TRY(auto session, client::Session::open(comm::make_solo(), nullptr, settings));
-  return ProcessStore(std::move(guard), std::move(session));
+  PERDURE_TRY(auto session, client::Session::open(comm::make_solo(), options, settings));
+  PERDURE_TRY(auto config, config::effective_config(options, settings));
+  return ProcessStore(std::move(guard), std::move(session), std::move(config));
 }
 
 base::Result<std::int64_t> ProcessStore::next_version(const std::string& name) {
@@ -77,7 +79,8 @@ base::Result<ResumeReport> ProcessStore::resume(const std::string& name, std::in
       for (ThreadImage& thread : image.threads) thread.death_signal = 0;
     return check(image);
   };
-  ImageTarget target(choose, choices.files, choices.affinity);
+  PERDURE_TRY(std::shared_ptr<client::RunClaim> claim, client::RunClaim::take(config_, name, choices.again));
+  ImageTarget target(choose, choices.files, choices.affinity, choices.numbering);
   PERDURE_CHECK(session_->restore(name, version, target));
   PERDURE_CHECK(target.finish());
   perdure_progress progress{};
@@ -85,12 +88,22 @@ base::Result<ResumeReport> ProcessStore::resume(const std::string& name, std::in
   ResumeReport report;
   const ProcessImage& image = target.image();
   report.version = progress.restored_version;
-  report.process = image.number;
+  report.process = target.process().process();
+  report.child = target.process().child();
   report.threads = image.threads.size();
   report.maps = image.maps.size();
   report.page_bytes = image.page_bytes();
   report.notes = target.notes();
+  if (report.child != report.process)
+    report.notes.push_back("it knows itself by the number " + std::to_string(image.number) +
+                           ", in a name space of its own; elsewhere that is " + std::to_string(report.process));
+  if (!claim->note().empty()) report.notes.push_back(claim->note());
+  claim->runs(report.process);
   PERDURE_CHECK(target.release());
+  if (choices.outlives)
+    claim->leave();
+  else
+    report.claim = std::move(claim);
   report.seconds = seconds_since(begun);
   return report;
 }

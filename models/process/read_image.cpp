@@ -346,7 +346,8 @@ base::Status Reading::read_system() {
 
 }  // namespace
 
-base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& left_out) {
+base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& left_out,
+                                           const std::set<pid_t>& inside) {
   (void)machine_here();  // read before anything has to stand still for it
   PERDURE_TRY(const auto facts, read_facts(process));
   PERDURE_TRY(const auto maps,
@@ -354,7 +355,7 @@ base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& l
   PERDURE_TRY(auto files, look_at_files(process));
   SeenFiles seen = files;
   settle(files, left_out);
-  PERDURE_CHECK(refused(process, obstacles(facts, maps, files)));
+  PERDURE_CHECK(refused(process, obstacles(facts, maps, files, inside)));
   return seen;
 }
 
