@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "os/file.hpp"
 #include "process/image.hpp"
 #include "process/operations.hpp"
 #include "process/stops.hpp"
@@ -34,6 +35,9 @@ class NewProcess {
   base::Status make_memory();
   /// Whether its memory may be huge pages from now on; its image says it at the end.
   base::Status allow_huge_pages(bool allowed);
+  /// After make_memory(), for follow_missing() (page_faults.hpp). PERDURE_UNSUPPORTED: the kernel cannot, or does not
+  /// let us; PERDURE_PERMISSION: it lets only who may trace everything.
+  base::Result<os::Fd> take_faults();
   /// Policies and rights of its mappings, threads, signals, timers, limits, registers.
   base::Status finish();
   /// It goes on where it was captured.

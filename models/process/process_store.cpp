@@ -22,6 +22,23 @@ base::Status check(const ProcessImage& image) {
   return may_resume(image, facts);
 }
 
+ResumeReport report_of(const ImageTarget& target, std::int64_t version) {
+  ResumeReport report;
+  const ProcessImage& image = target.image();
+  report.version = version;
+  report.process = image.number;
+  report.threads = image.threads.size();
+  report.maps = image.maps.size();
+  report.page_bytes = image.page_bytes();
+  report.notes = target.notes();
+  return report;
+}
+
+base::Error ended_before_use(base::Error why) {
+  why.cause += "; it ran already, and was killed before it saw anything that did not come";
+  return why;
+}
+
 }  // namespace
 
 base::Result<ProcessStore> ProcessStore::open(const std::vector<std::string>& settings) {
@@ -78,20 +95,24 @@ base::Result<ResumeReport> ProcessStore::resume(const std::string& name, std::in
     return check(image);
   };
   ImageTarget target(choose, choices.files, choices.affinity);
-  PERDURE_CHECK(session_->restore(name, version, target));
+  std::optional<ResumeReport> of_run;
+  if (choices.lazy)
+    target.be_lazy(guard_, [&](const segment::VersionId& id) {
+      of_run = report_of(target, static_cast<std::int64_t>(id.version));
+      of_run->seconds = seconds_since(begun);
+      if (choices.runs) choices.runs(*of_run);
+    });
+  const base::Status restored = session_->restore(name, version, target);
+  if (!restored && target.runs() && !target.has_ended()) return base::fail(ended_before_use(restored.error()));
+  if (!restored && !target.has_ended()) return base::fail(restored.error());
   PERDURE_CHECK(target.finish());
   perdure_progress progress{};
   (void)session_->progress(progress);
-  ResumeReport report;
-  const ProcessImage& image = target.image();
-  report.version = progress.restored_version;
-  report.process = image.number;
-  report.threads = image.threads.size();
-  report.maps = image.maps.size();
-  report.page_bytes = image.page_bytes();
-  report.notes = target.notes();
+  ResumeReport report = of_run ? *of_run : report_of(target, progress.restored_version);
   PERDURE_CHECK(target.release());
-  report.seconds = seconds_since(begun);
+  report.complete_s = seconds_since(begun);
+  if (!of_run) report.seconds = report.complete_s;
+  if (!of_run && choices.runs) choices.runs(report);
   return report;
 }
 

@@ -36,6 +36,7 @@ struct ResumeReport {
   pid_t process = 0;
   std::uint64_t threads = 0, maps = 0, page_bytes = 0;
   double seconds = 0;              ///< until it ran
+  double complete_s = 0;           ///< until all of its pages were there
   std::vector<std::string> notes;  ///< for people: files that changed, and the like
 };
 
@@ -44,6 +45,10 @@ struct ResumeChoices {
   AffinityChoices affinity = {};
   /// This process ends before it, which then gets none of the signals that it wanted at its parent's end.
   bool outlives = false;
+  /// It runs as soon as it can, and its pages come afterwards, those first that it waits for. `runs` is called when it
+  /// does; resume() returns when all are there. When that fails it is killed before it sees a page that is not.
+  bool lazy = false;
+  std::function<void(const ResumeReport&)> runs = {};
 };
 
 /// Of one engine and store. All calls by one thread: the kernel knows it as the tracer of processes.
