@@ -9,11 +9,13 @@
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "base/field_codec.hpp"
 #include "os/system.hpp"
+#include "process/page_faults.hpp"
 #include "process/read_image.hpp"
 #include "process/tracee.hpp"
 
@@ -50,6 +52,47 @@ bool receive_all(int socket, base::ByteSpan bytes) {
   return true;
 }
 
+/// A byte with descriptors.
+constexpr std::size_t kTwoDescriptors = CMSG_SPACE(2 * sizeof(int));
+
+bool send_descriptors(int socket, std::array<int, 2> fds) {
+  char byte = 0;
+  iovec data{&byte, 1};
+  alignas(cmsghdr) std::array<char, kTwoDescriptors> control{};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof fds);
+  std::memcpy(CMSG_DATA(header), fds.data(), sizeof fds);
+  ssize_t sent = 0;
+  do sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  return sent == 1;
+}
+
+bool receive_descriptors(int socket, std::array<int, 2>& fds) {
+  char byte = 0;
+  iovec data{&byte, 1};
+  alignas(cmsghdr) std::array<char, kTwoDescriptors> control{};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  ssize_t got = 0;
+  do got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  while (got < 0 && errno == EINTR);
+  const cmsghdr* header = got == 1 ? CMSG_FIRSTHDR(&message) : nullptr;
+  if (header == nullptr || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof fds)) return false;
+  std::memcpy(fds.data(), CMSG_DATA(header), sizeof fds);
+  return true;
+}
+
 template <class T>
 bool send_message(int socket, const T& value) {
   const auto bytes = base::encode_fields(value);
@@ -66,11 +109,28 @@ base::Result<T> receive_message(int socket) {
   return base::decode_fields<T>(bytes, "guard");
 }
 
+/// A process that is to end with our peer.
+struct Kept {
+  pid_t process = 0;
+  os::Fd pidfd;
+  std::vector<os::Fd> faults;
+  Kept() = default;
+  Kept(Kept&&) = default;
+  Kept& operator=(Kept&&) = default;
+  ~Kept() {
+    if (faults.empty()) return;
+    std::vector<int> all;
+    for (const os::Fd& one : faults) all.push_back(one.get());
+    end_unserved(process, pidfd.get(), all);
+  }
+};
+
 /// What the guard's process has of another one. Whatever ends it lets go of that: nobody is left to be told.
 struct Hands {
   std::optional<Tracee> tracee;
   std::optional<DirtyTracking> tracking;
   std::optional<SeenFlags> flags;
+  Kept kept;
 };
 
 base::Result<SeenFiles> look(const Guard::Wanted& wanted) {
@@ -130,11 +190,31 @@ Released release_here(Hands& hands) {
   return std::uint8_t{!flags || !flags->contradicts(look_at_flags(process))};
 }
 
+Released keep_here(int socket, const Guard::Wanted& wanted, Kept& kept) {
+  std::array<int, 2> fds{};
+  if (!receive_descriptors(socket, fds)) return base::fail(PERDURE_INTERNAL, "guard", "no descriptors came");
+  kept.process = wanted.process;
+  kept.pidfd = os::Fd(fds[0]);
+  kept.faults.emplace_back(fds[1]);
+  return std::uint8_t{1};
+}
+
+Released forget_here(Kept& kept) {
+  kept.faults.clear();
+  return std::uint8_t{1};
+}
+
 bool answer(int socket, const Guard::Asked& asked, Hands& hands) {
+  if (asked.what == Guard::Asked::keep) return send_message(socket, keep_here(socket, asked.wanted, hands.kept));
+  if (asked.what == Guard::Asked::forget) return send_message(socket, forget_here(hands.kept));
   if (asked.what == Guard::Asked::release) return send_message(socket, release_here(hands));
   if (asked.what == Guard::Asked::hold) {
     const Told told = base::caught("guard", [&] { return hold_here(asked.wanted, hands); });
-    if (!told) hands = {};
+    if (!told) {
+      hands.tracee.reset();
+      hands.tracking.reset();
+      hands.flags.reset();
+    }
     return send_message(socket, told);
   }
   const bool begins = asked.what == Guard::Asked::follow;
@@ -200,6 +280,20 @@ base::Result<Guard::Held> Guard::hold(const Wanted& wanted) { return ask<Held>({
 base::Result<Guard::Followed> Guard::follow(const Wanted& wanted) { return ask<Followed>({Asked::follow, wanted}); }
 
 base::Result<Guard::Followed> Guard::written() { return ask<Followed>({Asked::written, {}}); }
+
+base::Status Guard::keep(pid_t process, int pidfd, int faults) {
+  Asked asked{Asked::keep, {}};
+  asked.wanted.process = process;
+  if (!send_message(socket_.get(), asked) || !send_descriptors(socket_.get(), {pidfd, faults})) return lost();
+  PERDURE_TRY(auto told, receive_message<Released>(socket_.get()));
+  PERDURE_CHECK(told);
+  return {};
+}
+
+base::Status Guard::forget() {
+  PERDURE_CHECK(ask<std::uint8_t>({Asked::forget, {}}));
+  return {};
+}
 
 base::Result<bool> Guard::release() {
   PERDURE_TRY(const std::uint8_t same, ask<std::uint8_t>({Asked::release, {}}));

@@ -48,9 +48,15 @@ class Guard {
   /// It goes on as it was. False: it was held with flags_before, and they changed meanwhile.
   base::Result<bool> release();
 
+  /// Of a process that runs before its pages are there (LazyPages): when this process ends, that one, which `pidfd`
+  /// means, is killed, and the descriptors that it waits at stay open until it is dead. Once for each of them.
+  base::Status keep(pid_t process, int pidfd, int faults);
+  /// All of its pages have come.
+  base::Status forget();
+
   /// What is asked of the guard's process.
   struct Asked {
-    enum What : std::uint8_t { release, hold, follow, written };
+    enum What : std::uint8_t { release, hold, follow, written, keep, forget };
     std::uint8_t what = release;
     Wanted wanted;
     PERDURE_FIELDS(what, wanted)

@@ -71,6 +71,11 @@ std::vector<segment::RegionEntry> entries_of(std::uint64_t record_bytes, const P
   return entries;
 }
 
+std::uint64_t chunk_bytes_of_image(std::uint64_t bytes) {
+  constexpr std::uint64_t kUnit = 4 * base::MiB, kChunks = 256;
+  return std::max(kUnit, base::round_up(bytes / kChunks, kUnit));
+}
+
 PageOrder::PageOrder(const ProcessImage& image) {
   std::uint64_t begin = 0;
   for (const NodePages& node : image.pages)

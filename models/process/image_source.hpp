@@ -13,6 +13,10 @@ namespace perdure::process {
 inline constexpr std::int32_t kRecordEntry = 0;
 std::vector<segment::RegionEntry> entries_of(std::uint64_t record_bytes, const ProcessImage& image);
 
+/// How long chunks of an image of so many bytes are, where nobody chose: who waits for a page of a process that runs
+/// already waits for its chunk.
+std::uint64_t chunk_bytes_of_image(std::uint64_t bytes);
+
 /// Bytes of pages that are described by an image, in the order of its lists.
 class PageOrder {
  public:
@@ -42,7 +46,7 @@ class ImageSource : public capture::Source {
  public:
   ImageSource(pid_t process, const ProcessImage& image);
   base::Result<capture::Description> describe() override;
-  capture::Manner manner() const override { return {copying_threads(), true}; }
+  capture::Manner manner() const override { return {copying_threads(), true, chunk_bytes_of_image(description_.bytes)}; }
   base::Status read(capture::ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override;
 
  private:

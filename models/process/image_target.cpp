@@ -22,7 +22,14 @@ base::Error no_image(const std::string& why) {
 
 }  // namespace
 
+void ImageTarget::comes_from(const segment::VersionId& id) {
+  if (lazy_) lazy_->comes_from(id);
+}
+
+std::optional<std::uint64_t> ImageTarget::wanted() { return lazy_ ? lazy_->wanted() : std::nullopt; }
+
 base::Result<std::vector<capture::ChunkRange>> ImageTarget::accept(const std::vector<segment::RegionEntry>& stored) {
+  if (runs()) return lazy_->left();
   process_.reset();
   image_.reset();
   record_.clear();
@@ -35,21 +42,36 @@ base::Result<std::vector<capture::ChunkRange>> ImageTarget::accept(const std::ve
   if (stored[0].bytes() > kMostRecordBytes) return base::fail(no_image("its record is too long"));
   std::uint64_t bytes = 0;
   for (const auto& entry : stored) bytes += entry.bytes();
+  if (lazy_) lazy_->begin_anew(bytes);
   return std::vector<capture::ChunkRange>{{0, bytes}};
 }
 
 base::Status ImageTarget::write(capture::ChunkRange range, base::ConstByteSpan bytes) {
-  if (range.begin != written_) return base::fail(PERDURE_INTERNAL, "image", "its bytes do not come in order");
-  written_ = range.end();
   const std::uint64_t record = entries_[0].bytes();
+  const bool any_order = lazy_ && image_;
+  if (range.begin != written_ && !any_order)
+    return base::fail(PERDURE_INTERNAL, "image", "its bytes do not come in order");
+  written_ = range.end();
   const std::uint64_t of_record = range.begin < record ? std::min(range.length, record - range.begin) : 0;
   if (of_record > 0) {
     record_.insert(record_.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(of_record));
     if (record_.size() == record) PERDURE_CHECK(begin());
   }
-  if (of_record == range.length) return {};
-  return writer_->write(process_->process(), range.begin + of_record - record, bytes.subspan(of_record),
-                        [&](bool allowed) { return process_->allow_huge_pages(allowed); });
+  if (of_record < range.length) PERDURE_CHECK(write_pages(range.begin + of_record - record, bytes.subspan(of_record)));
+  if (!lazy_) return {};
+  lazy_->has_come(range);
+  return lazy_->may_run() ? run_lazily() : base::Status();
+}
+
+base::Status ImageTarget::write_pages(std::uint64_t begin, base::ConstByteSpan bytes) {
+  const auto write = [&](std::uint64_t from, base::ConstByteSpan pages) {
+    return writer_->write(image_->number, from, pages,
+                          [&](bool allowed) { return process_->allow_huge_pages(allowed); });
+  };
+  if (!lazy_) return write(begin, bytes);
+  PERDURE_CHECK(lazy_->join(begin, bytes, write));
+  if (runs()) os::crash_point(os::CrashPoint::lazy_placed);
+  return {};
 }
 
 void ImageTarget::place_here() {
@@ -78,10 +100,31 @@ base::Status ImageTarget::begin() {
   os::crash_point(os::CrashPoint::resume_begun);
   PERDURE_CHECK(process_->make_memory());
   os::crash_point(os::CrashPoint::resume_mapped);
+  if (lazy_) begin_lazily();
   return {};
 }
 
-base::Status ImageTarget::finish() {
+void ImageTarget::begin_lazily() {
+  auto faults = process_->take_faults();
+  if (faults)
+    lazy_->know(*image_, record_.size(), std::move(*faults));
+  else
+    notes_.push_back("all pages came before it ran: " + faults.error().text());
+}
+
+base::Status ImageTarget::run_lazily() {
+  PERDURE_CHECK(finish_process());
+  PERDURE_CHECK(lazy_->follow(process_->process()));
+  writer_->give_by([this](std::uint64_t address, base::ConstByteSpan bytes) { return lazy_->put(address, bytes); });
+  os::crash_point(os::CrashPoint::lazy_registered);
+  PERDURE_CHECK(release());
+  lazy_->begun();
+  return {};
+}
+
+base::Status ImageTarget::finish() { return runs() ? lazy_->end() : finish_process(); }
+
+base::Status ImageTarget::finish_process() {
   if (!process_) return base::fail(PERDURE_INTERNAL, "image", "there is nothing to finish");
   os::crash_point(os::CrashPoint::resume_written);
   PERDURE_CHECK(writer_->end([&](bool allowed) { return process_->allow_huge_pages(allowed); }));
@@ -94,6 +137,7 @@ base::Status ImageTarget::finish() {
 }
 
 base::Status ImageTarget::release() {
+  if (!process_) return {};  // it runs
   PERDURE_CHECK(process_->release());
   process_.reset();
   os::crash_point(os::CrashPoint::resume_released);

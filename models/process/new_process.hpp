@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "os/file.hpp"
 #include "process/image.hpp"
 #include "process/name_space.hpp"
 #include "process/operations.hpp"
@@ -48,6 +49,9 @@ class NewProcess {
   base::Status make_memory();
   /// Whether its memory may be huge pages from now on; its image says it at the end.
   base::Status allow_huge_pages(bool allowed);
+  /// After make_memory(), for follow_missing() (page_faults.hpp). PERDURE_UNSUPPORTED: the kernel cannot, or does not
+  /// let us; PERDURE_PERMISSION: it lets only who may trace everything.
+  base::Result<os::Fd> take_faults();
   /// Policies and rights of its mappings, threads, signals, timers, limits, registers.
   base::Status finish();
   /// It goes on where it was captured.

@@ -23,6 +23,28 @@ base::Status check(const ProcessImage& image) {
   return may_resume(image, facts);
 }
 
+ResumeReport report_of(const ImageTarget& target, std::int64_t version, const client::RunClaim& claim) {
+  ResumeReport report;
+  const ProcessImage& image = target.image();
+  report.version = version;
+  report.process = target.process().process();
+  report.child = target.process().child();
+  report.threads = image.threads.size();
+  report.maps = image.maps.size();
+  report.page_bytes = image.page_bytes();
+  report.notes = target.notes();
+  if (report.child != report.process)
+    report.notes.push_back("it knows itself by the number " + std::to_string(image.number) +
+                           ", in a name space of its own; elsewhere that is " + std::to_string(report.process));
+  if (!claim.note().empty()) report.notes.push_back(claim.note());
+  return report;
+}
+
+base::Error ended_before_use(base::Error why) {
+  why.cause += "; it ran already, and was killed before it saw anything that did not come";
+  return why;
+}
+
 }  // namespace
 
 base::Result<ProcessStore> ProcessStore::open(const std::vector<std::string>& settings, const char* options) {
@@ -81,30 +103,29 @@ base::Result<ResumeReport> ProcessStore::resume(const std::string& name, std::in
   };
   PERDURE_TRY(std::shared_ptr<client::RunClaim> claim, client::RunClaim::take(config_, name, choices.again));
   ImageTarget target(choose, choices.files, choices.affinity, choices.numbering);
-  PERDURE_CHECK(session_->restore(name, version, target));
+  std::optional<ResumeReport> of_run;
+  if (choices.lazy)
+    target.be_lazy(guard_, [&](const segment::VersionId& id) {
+      of_run = report_of(target, static_cast<std::int64_t>(id.version), *claim);
+      of_run->seconds = seconds_since(begun);
+      if (choices.runs) choices.runs(*of_run);
+    });
+  const base::Status restored = session_->restore(name, version, target);
+  if (!restored && target.runs() && !target.has_ended()) return base::fail(ended_before_use(restored.error()));
+  if (!restored && !target.has_ended()) return base::fail(restored.error());
   PERDURE_CHECK(target.finish());
   perdure_progress progress{};
   (void)session_->progress(progress);
-  ResumeReport report;
-  const ProcessImage& image = target.image();
-  report.version = progress.restored_version;
-  report.process = target.process().process();
-  report.child = target.process().child();
-  report.threads = image.threads.size();
-  report.maps = image.maps.size();
-  report.page_bytes = image.page_bytes();
-  report.notes = target.notes();
-  if (report.child != report.process)
-    report.notes.push_back("it knows itself by the number " + std::to_string(image.number) +
-                           ", in a name space of its own; elsewhere that is " + std::to_string(report.process));
-  if (!claim->note().empty()) report.notes.push_back(claim->note());
+  ResumeReport report = of_run ? *of_run : report_of(target, progress.restored_version, *claim);
   claim->runs(report.process);
   PERDURE_CHECK(target.release());
+  report.complete_s = seconds_since(begun);
+  if (!of_run) report.seconds = report.complete_s;
+  if (!of_run && choices.runs) choices.runs(report);
   if (choices.outlives)
     claim->leave();
   else
     report.claim = std::move(claim);
-  report.seconds = seconds_since(begun);
   return report;
 }
 

@@ -40,6 +40,7 @@ struct ResumeReport {
   pid_t child = 0;  ///< of this process: ends when it does, with its status; it itself, or the first of its name space
   std::uint64_t threads = 0, maps = 0, page_bytes = 0;
   double seconds = 0;              ///< until it ran
+  double complete_s = 0;           ///< until all of its pages were there
   std::vector<std::string> notes;  ///< for people: files that changed, and the like
   /// Who watches over it keeps this until it has ended: meanwhile nobody else resumes that name. Nothing where it was
   /// to outlive this process.
@@ -53,6 +54,10 @@ struct ResumeChoices {
   bool outlives = false;
   bool again = false;  ///< although another one that was brought back of that name runs
   Numbering numbering = Numbering::everybody;
+  /// It runs as soon as it can, and its pages come afterwards, those first that it waits for. `runs` is called when it
+  /// does; resume() returns when all are there. When that fails it is killed before it sees a page that is not.
+  bool lazy = false;
+  std::function<void(const ResumeReport&)> runs = {};
 };
 
 /// Of one engine and store. All calls by one thread: the kernel knows it as the tracer of processes.

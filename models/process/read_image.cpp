@@ -168,6 +168,9 @@ base::Status Reading::read_maps(const SeenFlags* seen) {
     MapImage& taken = image_.maps.emplace_back();
     PERDURE_CHECK(take(map, taken));
     if (const auto found = flags.find(map.begin); found != flags.end()) taken.flags = found->second;
+    if (taken.has("um"))
+      return base::fail(PERDURE_BUSY, object(), "pages of its memory are still to come: it was brought back lazily",
+                        "capture it when all of them are there", true);
     if (const auto found = policies.find(map.begin); found != policies.end() && found->second != "default")
       taken.policy = found->second;
   }

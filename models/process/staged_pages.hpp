@@ -7,6 +7,7 @@
 #include "os/memory_map.hpp"
 #include "process/gathering.hpp"
 #include "process/image.hpp"
+#include "process/image_source.hpp"
 
 namespace perdure::process {
 
@@ -22,7 +23,7 @@ class StagedPages : public capture::Source {
 
   /// After complete(), as those of an ImageSource.
   base::Result<capture::Description> describe() override { return description_; }
-  capture::Manner manner() const override { return {copying_threads(), true}; }
+  capture::Manner manner() const override { return {copying_threads(), true, chunk_bytes_of_image(description_.bytes)}; }
   base::Status read(capture::ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override;
 
  private:

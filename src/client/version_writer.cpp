@@ -24,16 +24,16 @@ base::Status VersionWriter::begin(const segment::VersionId& id) {
   const bool has_parts =
       std::any_of(described.entries.begin(), described.entries.end(),
                   [](const segment::RegionEntry& entry) { return entry.kind == segment::EntryKind::array; });
-  const std::uint64_t chunk_bytes = engine.chunk_bytes_of(described.bytes, has_parts);
-  ranges_ = capture::Source::cut(described, chunk_bytes);
   manner_ = source_.manner();
+  const std::uint64_t chunk_bytes = engine.chunk_bytes_of(described.bytes, has_parts, manner_.most_chunk_bytes);
+  ranges_ = capture::Source::cut(described, chunk_bytes);
   piece_ = {job_.rank(), chunk_bytes, described.entries, {}};
   grant_ = {id, 0, timeout_ns(job_.config()), {}, {}};
   // First of all: the others may have to wait for slots until every rank has said what it will write.
   segment::Piece expected = piece_;
   for (const auto& range : ranges_) expected.chunks.push_back({0, range.length, {}, 0});
   PERDURE_CHECK(engine.channel().tell(ipc::Begin{id, job_.ranks(), std::move(expected), job_.my_segments()}));
-  engine.expect(described.bytes, has_parts);
+  engine.expect(described.bytes, has_parts, manner_.most_chunk_bytes);
   PERDURE_CHECK(engine.announce());
   return ask_for_slot(0);
 }

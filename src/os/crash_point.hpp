@@ -78,7 +78,11 @@ namespace perdure::os {
   X(resume_mapped, tool)             \
   X(resume_written, tool)            \
   X(resume_finished, tool)           \
-  X(resume_released, tool)
+  X(resume_released, tool)           \
+  X(lazy_registered, tool)           \
+  X(lazy_placed, tool)               \
+  X(lazy_complete, tool)             \
+  X(lazy_over, tool)
 
 enum class CrashPoint {
 #define X(name, role) name,
