@@ -23,7 +23,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr std::array kPrograms = {"crowd",     "grows",    "handlers", "hands_on", "mappings", "numbers", "pending",
-                                  "registers", "suspends", "throws",   "timers",   "views",    "waits"};
+                                  "registers", "suspends", "throws",   "timers",   "views",    "waits",   "zeros"};
 
 std::vector<std::string> command(const std::string& name) { return {PERDURE_AWKWARD, name}; }
 
