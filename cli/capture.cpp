@@ -33,6 +33,7 @@ base::Json report_json(const CaptureArguments& asked, const process::CaptureRepo
           {"mappings", report.maps},
           {"record_bytes", report.record_bytes},
           {"page_bytes", report.page_bytes},
+          {"zero_bytes", report.zero_bytes},
           {"frozen_s", report.frozen_s},
           {"seize_s", report.seize_s},
           {"read_s", report.read_s},

@@ -37,6 +37,7 @@ base::Status room_for_copies(pid_t process) {
 
 base::Result<capture::Description> HeldProcess::describe() {
   std::unique_ptr<StagedPages> staged;
+  source_.reset();
   if (choices_.pre_copy) {
     auto begun = stage();
     if (begun)
@@ -48,12 +49,13 @@ base::Result<capture::Description> HeldProcess::describe() {
   }
   PERDURE_CHECK(hold(staged && let_go_));
   if (staged) PERDURE_CHECK(complete(std::move(staged)));
-  if (!source_) {
-    source_ = std::make_unique<ImageSource>(choices_.process.process, held_.read.image);
-    report_.frozen_bytes = report_.page_bytes;
-  }
+  const bool none_staged = !source_;
+  if (none_staged) source_ = std::make_unique<ImageSource>(choices_.process.process, held_.read.image);
   PERDURE_TRY(auto description, source_->describe());
   report_.record_bytes = description.entries[0].bytes();
+  report_.zero_bytes = report_.page_bytes - (description.bytes - report_.record_bytes);
+  report_.page_bytes -= report_.zero_bytes;
+  if (none_staged) report_.frozen_bytes = report_.page_bytes;
   os::crash_point(os::CrashPoint::process_held);
   return description;
 }

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
+#include "process/pages.hpp"
 #include "process/remote_memory.hpp"
+#include "process/zero_pages.hpp"
 
 namespace perdure::process {
 namespace {
@@ -60,6 +63,12 @@ class Gathering {
   std::uint64_t bytes_ = 0;
 };
 
+ProcessImage without_zeros(pid_t process, ProcessImage image) {
+  const auto zeros = zero_blocks(process, blocks_of(image), copying_threads());
+  image.pages = pages_without(image.pages, zeros, kMostPageRuns);
+  return image;
+}
+
 }  // namespace
 
 std::vector<segment::RegionEntry> entries_of(std::uint64_t record_bytes, const ProcessImage& image) {
@@ -90,7 +99,10 @@ std::size_t PageOrder::run_of(std::uint64_t begin) const {
   return static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), begin) - begins_.begin()) - 1;
 }
 
-ImageSource::ImageSource(pid_t process, const ProcessImage& image)
+ImageSource::ImageSource(pid_t process, ProcessImage image)
+    : ImageSource(process, without_zeros(process, std::move(image)), Ready()) {}
+
+ImageSource::ImageSource(pid_t process, const ProcessImage& image, Ready)
     : process_(process), record_(encode_image(image)), order_(image) {
   description_.entries = entries_of(record_.size(), image);
   for (const auto& entry : description_.entries) description_.bytes += entry.bytes();

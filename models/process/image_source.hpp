@@ -41,10 +41,10 @@ class PageOrder {
   std::vector<std::uint64_t> begins_;  // where the bytes of each run begin
 };
 
-/// The process is held while this is used.
+/// The process is held while this is used. Of the pages of `image` those are left out that hold only zeros.
 class ImageSource : public capture::Source {
  public:
-  ImageSource(pid_t process, const ProcessImage& image);
+  ImageSource(pid_t process, ProcessImage image);
   base::Result<capture::Description> describe() override;
   capture::Manner manner() const override { return {copying_threads(), true, chunk_bytes_of_image(description_.bytes)}; }
   base::Status read(capture::ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override;
@@ -52,6 +52,8 @@ class ImageSource : public capture::Source {
  private:
   base::Status read_pages(std::uint64_t begin, std::uint64_t length,
                           const std::function<base::Status(base::ConstByteSpan)>& take) const;
+  struct Ready {};  // nothing is to be left out of it any more
+  ImageSource(pid_t process, const ProcessImage& image, Ready);
   pid_t process_;
   std::vector<std::byte> record_;
   capture::Description description_;

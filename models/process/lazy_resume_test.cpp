@@ -117,9 +117,10 @@ TEST_P(LazyRoundTrips, EndAsIfNothingHadBeen) {
     std::mt19937_64 rng(seed);
     Program program({PERDURE_AWKWARD, GetParam()}, here / "output");
     std::this_thread::sleep_for(std::chrono::microseconds(rng() % 60'000));
-    const auto captured = capture_to_memory(program.process());
+    std::string so_far;
+    const auto captured =
+        capture_to_memory(program.process(), [&](const ProcessImage&) { so_far = everything_in(here / "output"); });
     if (!captured) continue;  // it was quicker
-    const std::string so_far = everything_in(here / "output");
     ::kill(program.process(), SIGKILL);
     if (program.end() != -SIGKILL) continue;
     std::ofstream(here / "output") << so_far;

@@ -16,6 +16,9 @@ base::Result<std::vector<PageRun>> written_pages(pid_t process, const MemoryMap&
 /// Of shared memory that is no file's: what some process wrote, whether this one has it mapped now or not.
 base::Result<std::vector<PageRun>> shared_pages(pid_t process, const MemoryMap& map);
 
+/// A reader's limit on the items of a record is some four million: each run is three.
+inline constexpr std::size_t kMostPageRuns = 500'000;
+
 /// Runs, so that at most `most` are left: those that are nearest to each other become one, within `maps` only. The
 /// pages between them read as zeros or as the file's. Pure.
 std::vector<PageRun> join_near_runs(std::vector<PageRun> runs, const std::vector<MemoryMap>& maps, std::size_t most);

@@ -26,6 +26,7 @@ struct CaptureReport {
   std::int64_t version = 0;
   std::uint64_t threads = 0, maps = 0;
   std::uint64_t record_bytes = 0, page_bytes = 0;
+  std::uint64_t zero_bytes = 0;                ///< of pages that held only zeros, and are not stored
   double seize_s = 0, read_s = 0, copy_s = 0;  ///< until all threads stood still, the image was read, pages were copied
   double frozen_s = 0;                         ///< as long as it stood still, both times together with pre-copy
   std::uint64_t frozen_bytes = 0;              ///< of pages that were copied while it stood still

@@ -29,9 +29,6 @@
 namespace perdure::process {
 namespace {
 
-/// A reader's limit on the items of a record is some four million: each run is three.
-constexpr std::size_t kMostPageRuns = 500'000;
-
 std::map<std::uint64_t, std::vector<std::string>> smaps_flags(pid_t process) {
   auto all = parse_smaps_flags(proc_text("/proc/" + std::to_string(process) + "/smaps"));
   for (auto& [begin, flags] : all) std::erase(flags, "uw");  // we follow it, for a while

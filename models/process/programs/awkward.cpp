@@ -451,12 +451,49 @@ Result timers() {
   return 1;
 }
 
+/// Much of its memory was written and holds only zeros; which of it that is changes. So does a file's, privately.
+Result zeros() {
+  constexpr std::size_t kBlock = 64 * 1024, kBlocks = 48, kOfFile = 32 * 1024;
+  const auto map = [](int flags, int file) {
+    return static_cast<unsigned char*>(mmap(nullptr, kBlock * kBlocks, PROT_READ | PROT_WRITE, flags, file, 0));
+  };
+  const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  const std::array<unsigned char*, 3> memories{map(MAP_PRIVATE | MAP_ANONYMOUS, -1),
+                                               map(MAP_SHARED | MAP_ANONYMOUS, -1), map(MAP_PRIVATE, file)};
+  close(file);
+  for (auto* memory : memories) {
+    judge(memory != MAP_FAILED, 140);
+    if (wrong != 0) return 0;
+    std::memset(memory, 0, memory == memories[2] ? kOfFile : kBlock * kBlocks);
+  }
+  std::array<std::array<unsigned char, kBlocks>, 2> ends{};  // first and last byte of each
+  Result sum = 0;
+  for (std::size_t round = 0; round < 80; ++round) {
+    const std::size_t changed = mix(round) % kBlocks;
+    for (auto* memory : {memories[0], memories[1]}) {
+      unsigned char* const block = memory + changed * kBlock;
+      std::memset(block, 0, kBlock);
+      block[0] = ends[0][changed] = round % 3 == 0 ? static_cast<unsigned char>(round + 1) : 0;
+      block[kBlock - 1] = ends[1][changed] = round % 5 == 0 ? static_cast<unsigned char>(round + 2) : 0;
+    }
+    for (auto* memory : {memories[0], memories[1]})
+      for (std::size_t i = 0; i < kBlocks; ++i)
+        judge(memory[i * kBlock] == ends[0][i] && memory[(i + 1) * kBlock - 1] == ends[1][i] &&
+                  std::memcmp(memory + i * kBlock + 1, memory + i * kBlock + 2, kBlock - 3) == 0,
+              141);
+    for (std::size_t at = 0; at < kOfFile; at += 512) judge(memories[2][at] == 0, 142);
+    sum = mix(sum + ends[0][changed] + ends[1][changed]);
+    pause_ms(1);
+  }
+  return sum;
+}
+
 const std::map<std::string, Result (*)()>& programs() {
   static const std::map<std::string, Result (*)()> all = {
       {"clocks", clocks},       {"crowd", crowd},       {"grows", grows},     {"handlers", handlers},
       {"hands_on", hands_on},   {"mappings", mappings}, {"numbers", numbers}, {"pending", pending},
       {"registers", registers}, {"suspends", suspends}, {"throws", throws},   {"timers", timers},
-      {"views", views},         {"waits", waits}};
+      {"views", views},         {"waits", waits},         {"zeros", zeros}};
   return all;
 }
 
