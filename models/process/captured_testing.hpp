@@ -16,6 +16,7 @@
 
 #include "process/image_source.hpp"
 #include "process/image_target.hpp"
+#include "process/new_children.hpp"
 #include "process/read_image.hpp"
 
 namespace perdure::process {
@@ -77,6 +78,7 @@ struct CapturedImage {
 
 inline base::Result<CapturedImage> capture_to_memory(pid_t process) {
   PERDURE_TRY(auto tracee, Tracee::seize(process));
+  PERDURE_CHECK(refuse_new_children(tracee));
   PERDURE_TRY(const auto read, read_image(tracee));
   ImageSource source(process, read.image);
   PERDURE_TRY(const auto described, source.describe());
