@@ -63,6 +63,8 @@ class Program {
     process_ = 0;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
+  /// The number that it has, or had.
+  pid_t last() const { return process_ > 0 ? process_ : ended_; }
   /// The number is ours again: it was made anew.
   void lives_again() { process_ = ended_; }
 
@@ -76,10 +78,13 @@ struct CapturedImage {
   ProcessImage image;
 };
 
-inline base::Result<CapturedImage> capture_to_memory(pid_t process) {
+/// `while_it_stands` is called with the record before anything is copied, and may change it.
+template <typename WhileItStands>
+base::Result<CapturedImage> capture_to_memory(pid_t process, WhileItStands&& while_it_stands) {
   PERDURE_TRY(auto tracee, Tracee::seize(process));
   PERDURE_CHECK(refuse_new_children(tracee));
-  PERDURE_TRY(const auto read, read_image(tracee));
+  PERDURE_TRY(auto read, read_image(tracee));
+  while_it_stands(read.image);
   ImageSource source(process, read.image);
   PERDURE_TRY(const auto described, source.describe());
   CapturedImage captured{described.entries, {}, read.image};
@@ -90,6 +95,10 @@ inline base::Result<CapturedImage> capture_to_memory(pid_t process) {
   }));
   PERDURE_CHECK(tracee.release());
   return captured;
+}
+
+inline base::Result<CapturedImage> capture_to_memory(pid_t process) {
+  return capture_to_memory(process, [](const ProcessImage&) {});
 }
 
 /// In pieces of `piece` bytes, as chunks come.

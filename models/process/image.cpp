@@ -68,7 +68,12 @@ std::string wrong_with_maps(const ProcessImage& image) {
 
 }  // namespace
 
-std::string SystemImage::wrong() const { return whole_pages(vdso_begin, vdso_end) ? "" : "field 'vdso_begin' is none"; }
+std::string SystemImage::wrong() const {
+  if (!whole_pages(vdso_begin, vdso_end)) return "field 'vdso_begin' is none";
+  return vdso_code.size() % kPageBytes == 0 && vdso_code.size() <= vdso_end - vdso_begin
+             ? ""
+             : "field 'vdso_code' has a wrong length";
+}
 
 std::string MemoryLayout::wrong() const {
   for (const auto address : {start_code, end_code, start_data, end_data, start_brk, brk, start_stack, arg_start,

@@ -19,7 +19,7 @@ namespace perdure::process {
 
 inline constexpr std::uint64_t kPageBytes = 4096;
 inline constexpr std::uint64_t kAddressEnd = 0x7ffffffff000;  ///< behind the last page that a process may have
-inline constexpr std::uint32_t kImageFormat = 2;              ///< goes up with every change of what follows
+inline constexpr std::uint32_t kImageFormat = 3;              ///< goes up with every change of what follows
 
 /// Of the machine and system it was captured on.
 struct SystemImage {
@@ -29,7 +29,9 @@ struct SystemImage {
   std::uint64_t processor_state = 0;           ///< parts of a thread's extended registers that the system keeps (XCR0)
   std::array<std::uint64_t, 2> vdso{};         ///< hash of the kernel's own pages in the process
   std::uint64_t vdso_begin = 0, vdso_end = 0;  ///< with what belongs to them (vvar)
-  PERDURE_FIELDS(architecture, release, instructions, processor_state, vdso, vdso_begin, vdso_end)
+  std::vector<std::byte> vdso_code;            ///< what of them is code; it ends where they do
+  std::uint64_t vdso_code_begin() const { return vdso_end - vdso_code.size(); }
+  PERDURE_FIELDS(architecture, release, instructions, processor_state, vdso, vdso_begin, vdso_end, vdso_code)
   std::string wrong() const;
 };
 

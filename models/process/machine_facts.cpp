@@ -9,10 +9,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <set>
 
 #include "base/hash.hpp"
+#include "process/kernel_functions.hpp"
 #include "process/memory_maps.hpp"
 #include "process/proc_facts.hpp"
 #include "process/proc_text.hpp"
@@ -53,6 +55,7 @@ base::Status read_vdso(MachineFacts& facts) {
     PERDURE_CHECK(read_memory(::getpid(), map.begin, code));
     const auto hash = base::hash128(code);
     facts.vdso = {hash.low, hash.high};
+    facts.vdso_code = std::move(code);
   }
   return {};
 }
@@ -86,6 +89,23 @@ std::vector<std::string> changed_of(const ProcessImage& image) {
     if (changed(file)) all.insert(file.path);
   }
   return {all.begin(), all.end()};
+}
+
+/// Why a program that has addresses of another kernel's own pages cannot go on under this one; empty: it can.
+std::string why_no_other_kernel(const ProcessImage& image, const MachineFacts& facts) {
+  const SystemImage& system = image.system;
+  if (facts.vdso == system.vdso && facts.vdso_bytes == system.vdso_end - system.vdso_begin) return "";
+  for (const ThreadImage& thread : image.threads) {
+    Registers registers{};
+    std::memcpy(&registers, thread.registers.data(), std::min(sizeof registers, thread.registers.size()));
+    const auto at = next_instruction(registers);
+    if (at >= system.vdso_begin && at < system.vdso_end)
+      return "its thread " + std::to_string(thread.number) + " was amid a function of those of kernel " +
+             system.release;
+  }
+  if (const auto led = lead_to(system.vdso_code, facts.vdso_code, 0); !led)
+    return "the program has addresses of those of kernel " + system.release + ": " + led.error().cause;
+  return "";
 }
 
 bool chooses_numbers() {
@@ -130,10 +150,9 @@ std::vector<Obstacle> obstacles_of_machine(const ProcessImage& image, const Mach
   if (!lacks.empty())
     all.push_back({"this processor lacks instructions: " + lacks, "the program may have chosen its code by them",
                    "resume it on a processor that has them", ""});
-  if (facts.vdso != system.vdso || facts.vdso_bytes != system.vdso_end - system.vdso_begin)
-    all.push_back({"this kernel's own pages in a process (vdso) are others",
-                   "the program has addresses of those of kernel " + system.release,
-                   "resume it on a machine with that kernel", ""});
+  if (auto why = why_no_other_kernel(image, facts); !why.empty())
+    all.push_back({"this kernel's own pages in a process (vdso) are others", std::move(why),
+                   "resume it on a machine with kernel " + system.release, ""});
   for (const auto& path : facts.changed_files)
     all.push_back({"'" + path + "' has changed since", "only what the process had changed of it is in the image",
                    "bring back the file that it had, with its time of modification", ""});

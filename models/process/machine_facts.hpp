@@ -11,6 +11,7 @@ struct MachineFacts {
   std::uint64_t processor_state = 0;       ///< as in SystemImage
   std::array<std::uint64_t, 2> vdso{};     ///< as in SystemImage
   std::uint64_t vdso_bytes = 0;            ///< with what belongs to it (vvar)
+  std::vector<std::byte> vdso_code;        ///< as in SystemImage
   std::uint32_t user = 0;                  ///< whose right counts for files
   bool chooses_numbers = false;            ///< CAP_CHECKPOINT_RESTORE, or CAP_SYS_ADMIN
   std::string number_taken_by;             ///< a program's name, when the number of the process is taken

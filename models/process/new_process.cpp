@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -20,6 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash.hpp"
+#include "process/kernel_functions.hpp"
 #include "process/memory_maps.hpp"
 #include "process/proc_text.hpp"
 #include "process/remote_memory.hpp"
@@ -30,6 +33,34 @@ namespace {
 /// A page of code, and what calls point to.
 constexpr std::uint64_t kFootholdBytes = 16 * kPageBytes;
 constexpr std::uint64_t kLeastAddress = 0x10000;  // vm.mmap_min_addr of all distributions
+
+/// What every process has of the kernel: its code (vdso), and behind which pages of that code's own it lies.
+struct KernelsPages {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> pages, taken;  ///< these, and whatever else is mapped
+  std::vector<std::byte> code;
+  std::array<std::uint64_t, 2> hash() const {
+    const auto hash = base::hash128(code);
+    return {hash.low, hash.high};
+  }
+};
+
+base::Result<KernelsPages> kernels_pages_of(pid_t process) {
+  PERDURE_TRY(const auto maps,
+              parse_maps(proc_text("/proc/" + std::to_string(process) + "/maps"), process_text(process)));
+  KernelsPages here;
+  for (const MemoryMap& map : maps) {
+    here.taken.emplace_back(map.begin, map.end);
+    if (map.name != "[vdso]" && !map.name.starts_with("[vvar")) continue;
+    here.pages.emplace_back(map.begin, map.end);
+    if (map.name != "[vdso]") continue;
+    here.code.resize(map.bytes());
+    PERDURE_CHECK(read_memory(process, map.begin, here.code));
+  }
+  if (here.code.empty())
+    return base::fail(PERDURE_UNSUPPORTED, process_text(process),
+                      "this kernel has no code of its own in a process (vdso)");
+  return here;
+}
 
 /// What the child and its maker see.
 struct Meeting {
@@ -242,20 +273,19 @@ base::Status NewProcess::take_memory_away() {
 
 // The kernel's pages lie elsewhere in each process; the program has their addresses.
 base::Status NewProcess::move_kernels_pages() {
-  PERDURE_TRY(const auto own,
-              parse_maps(proc_text("/proc/" + std::to_string(process_) + "/maps"), process_text(process_)));
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> pages, taken;
-  for (const MemoryMap& map : own) {
-    taken.emplace_back(map.begin, map.end);
-    if (map.name == "[vdso]" || map.name.starts_with("[vvar")) pages.emplace_back(map.begin, map.end);
-  }
+  PERDURE_TRY(const KernelsPages here, kernels_pages_of(process_));
   const auto& system = image_->system;
-  const std::uint64_t bytes = system.vdso_end - system.vdso_begin;
-  if (pages.empty() || pages.back().second - pages.front().first != bytes)
-    return base::fail(PERDURE_UNSUPPORTED, process_text(process_), "this kernel's own pages in a process are others",
-                      "resume it on a machine with kernel " + system.release);
+  const std::uint64_t bytes = here.pages.back().second - here.pages.front().first;
+  const bool same = system.vdso == here.hash() && bytes == system.vdso_end - system.vdso_begin;
+  auto taken = here.taken;
   taken.emplace_back(system.vdso_begin, system.vdso_end);
+  if (!same)
+    for (const MapImage& map : image_->maps) taken.emplace_back(map.begin, map.end);
   const std::uint64_t between = find_gap(std::move(taken), kLeastAddress, bytes);  // the places may overlap
+  if (between == 0)
+    return base::fail(PERDURE_NO_SPACE, process_text(process_),
+                      "its addresses leave no gap for the kernel's own pages");
+  auto pages = here.pages;
   const auto move = [&](std::uint64_t to, std::uint64_t origin) -> base::Status {
     for (auto& [begin, end] : pages) {
       const std::uint64_t target = to + (begin - origin), length = end - begin;
@@ -268,7 +298,23 @@ base::Status NewProcess::move_kernels_pages() {
     return {};
   };
   PERDURE_CHECK(move(between, pages.front().first));
-  return move(system.vdso_begin, between);
+  return same ? move(system.vdso_begin, between)
+              : lead_from_old_code(here.code, pages.back().second - here.code.size());
+}
+
+// The program calls the functions of the kernel that it had: they are where they were, and go on in those of this
+// kernel.
+base::Status NewProcess::lead_from_old_code(base::ConstByteSpan code, std::uint64_t code_begin) {
+  const auto& system = image_->system;
+  PERDURE_TRY(const auto led, lead_to(system.vdso_code, code, code_begin));
+  const std::uint64_t at = system.vdso_code_begin(), bytes = led.size();
+  PERDURE_CHECK(
+      ask({SYS_mmap, at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~0ULL, 0},
+          "map what was the kernel's in"));
+  PERDURE_CHECK(write_memory(process_, at, led));
+  PERDURE_CHECK(ask({SYS_mprotect, at, bytes, PROT_READ | PROT_EXEC}, "make executable what was the kernel's in"));
+  notes_.push_back("it had the kernel " + system.release + ": where it reads clocks, its code leads to this kernel's");
+  return {};
 }
 
 bool NewProcess::has_pages(const MapImage& map) const {
@@ -319,7 +365,9 @@ base::Status NewProcess::map(std::size_t index, std::vector<std::int64_t>& files
     if (map.object >= objects.size() || objects[map.object] < 0) PERDURE_CHECK(make_object(map.object, objects));
     file = objects[map.object];
   }
-  std::uint64_t flags = MAP_FIXED_NOREPLACE | static_cast<std::uint64_t>(map.shared ? MAP_SHARED : MAP_PRIVATE);
+  constexpr std::uint64_t kDroppable = 8;  // MAP_DROPPABLE (Linux 6.11)
+  std::uint64_t flags = MAP_FIXED_NOREPLACE;
+  flags |= map.has("dp") ? kDroppable : static_cast<std::uint64_t>(map.shared ? MAP_SHARED : MAP_PRIVATE);
   if (file < 0) flags |= MAP_ANONYMOUS;
   if (map.has("gd")) flags |= MAP_GROWSDOWN;
   if (map.has("nr")) flags |= MAP_NORESERVE;

@@ -38,7 +38,7 @@ class NewProcess {
   base::Status finish();
   /// It goes on where it was captured.
   base::Status release();
-  /// For people, of what finish() did: policies of memory that this kernel does not take.
+  /// For people, policies of memory that this kernel does not take, and what is otherwise here.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
@@ -51,6 +51,7 @@ class NewProcess {
   base::Status forget_thread_areas();
   base::Status take_memory_away();
   base::Status move_kernels_pages();
+  base::Status lead_from_old_code(base::ConstByteSpan code, std::uint64_t code_begin);
   base::Status map(std::size_t index, std::vector<std::int64_t>& files, std::vector<std::int64_t>& objects);
   base::Result<std::int64_t> open(const FileImage& file, bool for_writing);
   base::Status make_object(std::uint32_t object, std::vector<std::int64_t>& objects);

@@ -200,6 +200,9 @@ base::Status Reading::read_pages(const FollowedPages* followed) {
     if (kernels_own(map)) continue;
     const MapImage& taken = image_.maps[image++];
     if (map.shared && taken.object == 0) continue;  // a file's, which has them
+    // The kernel may drop it at any time. What the C library keeps there must not be used twice: states of random
+    // numbers.
+    if (taken.has("dp")) continue;
     if (map.shared && image_.objects[taken.object - 1].descriptor >= 0) continue;
     if (!map.shared && is_nameless(map)) {  // it may be the file's, which nobody brings back
       runs.push_back({map.begin, map.bytes() / kPageBytes});
@@ -336,6 +339,7 @@ base::Status Reading::read_system() {
     PERDURE_CHECK(read_memory(thread_, map.begin, code));
     const auto hash = base::hash128(code);
     image_.system.vdso = {hash.low, hash.high};
+    image_.system.vdso_code = std::move(code);
   }
   return {};
 }

@@ -80,6 +80,16 @@ std::vector<std::string> instruction_sets(std::string_view cpuinfo) {
   return sets;
 }
 
+std::uint64_t next_instruction(const Registers& registers) { return registers.rip; }
+
+// movabs $address, %r11; jmp *%r11: functions may do as they like with that register.
+std::vector<std::byte> jump_to(std::uint64_t address) {
+  std::vector<std::byte> code = {std::byte{0x49}, std::byte{0xbb}};
+  for (int i = 0; i < 8; ++i) code.push_back(static_cast<std::byte>(address >> 8 * i));
+  code.insert(code.end(), {std::byte{0x41}, std::byte{0xff}, std::byte{0xe3}});
+  return code;
+}
+
 base::ConstByteSpan call_instruction() {
   static constexpr std::array kSyscall = {std::byte{0x0f}, std::byte{0x05}};
   return kSyscall;

@@ -56,6 +56,40 @@ void pause_ms(long ms) {
   }
 }
 
+std::int64_t in_ns(const timespec& time) { return time.tv_sec * 1'000'000'000LL + time.tv_nsec; }
+
+std::int64_t asked_of_the_kernel() {
+  timespec time{};
+  judge(syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &time) == 0, 140);
+  return in_ns(time);
+}
+
+/// Clocks that the C library reads in code of the kernel's (vdso) are those that the kernel itself tells. Memory that
+/// the kernel may drop, where generators of random numbers have their state, is as it was or zero.
+Result clocks() {
+  constexpr int kDroppable = 8;
+  constexpr std::int64_t kSlackNs = 1'000;
+  void* mapped = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, kDroppable | MAP_ANONYMOUS, -1, 0);
+  auto* state = mapped == MAP_FAILED ? nullptr : static_cast<volatile int*>(mapped);
+  for (int round = 1; round < 4'000; ++round) {
+    if (state != nullptr) {
+      judge(*state == 0 || *state == round - 1, 141);
+      *state = round;
+    }
+    const std::int64_t before = asked_of_the_kernel();
+    timespec time{};
+    judge(clock_gettime(CLOCK_MONOTONIC, &time) == 0, 142);
+    const std::int64_t after = asked_of_the_kernel();
+    judge(before <= in_ns(time) + kSlackNs && in_ns(time) <= after + kSlackNs, 143);
+    timeval day{};
+    const time_t second = ::time(nullptr);
+    judge(gettimeofday(&day, nullptr) == 0 && day.tv_sec >= second, 144);
+    judge(clock_getres(CLOCK_MONOTONIC, &time) == 0 && sched_getcpu() >= 0, 145);
+    if (round % 40 == 0) pause_ms(1);
+  }
+  return 1;
+}
+
 /// Several threads hand a number on to each other.
 Result hands_on() {
   constexpr int kThreads = 6, kRounds = 30'000;
@@ -419,10 +453,10 @@ Result timers() {
 
 const std::map<std::string, Result (*)()>& programs() {
   static const std::map<std::string, Result (*)()> all = {
-      {"crowd", crowd},       {"grows", grows},     {"handlers", handlers}, {"hands_on", hands_on},
-      {"mappings", mappings}, {"numbers", numbers}, {"pending", pending},   {"registers", registers},
-      {"suspends", suspends}, {"throws", throws},   {"timers", timers},     {"views", views},
-      {"waits", waits}};
+      {"clocks", clocks},       {"crowd", crowd},       {"grows", grows},     {"handlers", handlers},
+      {"hands_on", hands_on},   {"mappings", mappings}, {"numbers", numbers}, {"pending", pending},
+      {"registers", registers}, {"suspends", suspends}, {"throws", throws},   {"timers", timers},
+      {"views", views},         {"waits", waits}};
   return all;
 }
 
