@@ -25,7 +25,8 @@ inline std::string text_in(const std::string& path) {
 /// Files that it had open for writing get the size that they had: what it wrote after its capture is written again.
 inline void cut_back_files(const ProcessImage& image) {
   for (const OpenFile& file : image.open_files.files)
-    if (const auto* named = std::get_if<NamedFile>(&file.what); named != nullptr && (file.flags & O_ACCMODE) != O_RDONLY)
+    if (const auto* named = std::get_if<NamedFile>(&file.what);
+        named != nullptr && (file.flags & O_ACCMODE) != O_RDONLY)
       if (std::error_code error; std::filesystem::is_regular_file(named->path, error))
         std::filesystem::resize_file(named->path, named->size, error);
 }

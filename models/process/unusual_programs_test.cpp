@@ -1,6 +1,7 @@
 // Programs that use what few programs use, and programs of other languages and kinds: captured, killed and made again,
 // they end as if nothing had been.
 #include "process/guard.hpp"
+#include "process/proc_facts.hpp"
 #include "process/proc_text.hpp"
 #include "process/round_trip_testing.hpp"
 #include "support/sanitized.hpp"
@@ -10,9 +11,21 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::array kUnusual = {"advised",       "breeds",    "digs",        "five_hundred",  "four_thousand",
-                                 "generated",     "grows_down", "guarded",    "in_flight",     "libraries",
-                                 "pending_alarm", "robust",    "thousand_descriptors", "thread_memory", "wide"};
+constexpr std::array kUnusual = {"advised",
+                                 "breeds",
+                                 "digs",
+                                 "five_hundred",
+                                 "four_thousand",
+                                 "generated",
+                                 "grows_down",
+                                 "guarded",
+                                 "in_flight",
+                                 "libraries",
+                                 "pending_alarm",
+                                 "robust",
+                                 "thousand_descriptors",
+                                 "thread_memory",
+                                 "wide"};
 
 class UnusualPrograms : public testing::TestWithParam<const char*> {};
 
@@ -85,7 +98,8 @@ void wait_for_state(pid_t process, const std::string& letters) {
 pid_t only_child_of(pid_t process) {
   const std::string number = std::to_string(process);
   for (;;)
-    if (const pid_t child = std::atoi(proc_text("/proc/" + number + "/task/" + number + "/children").c_str()); child > 0)
+    if (const pid_t child = std::atoi(proc_text("/proc/" + number + "/task/" + number + "/children").c_str());
+        child > 0)
       return child;
 }
 

@@ -68,18 +68,22 @@ unsigned char* map_pages(std::size_t pages, int protection = PROT_READ | PROT_WR
 
 // All vector registers that the processor has, its masks, and the old stack of floating point are in use for a long
 // time without any of it being in memory. What is added forwards is taken away backwards: all has to be as it was.
-#define EACH_16(X, last)                                                                                              \
-  X(0, 1) X(1, 2) X(2, 3) X(3, 4) X(4, 5) X(5, 6) X(6, 7) X(7, 8) X(8, 9) X(9, 10) X(10, 11) X(11, 12) X(12, 13) \
-  X(13, 14) X(14, 15) X(15, last)
+#define EACH_16(X, last)                                                                                           \
+  X(0, 1)                                                                                                          \
+  X(1, 2) X(2, 3) X(3, 4) X(4, 5) X(5, 6) X(6, 7) X(7, 8) X(8, 9) X(9, 10) X(10, 11) X(11, 12) X(12, 13) X(13, 14) \
+      X(14, 15) X(15, last)
 #define BACK_16(X, last)                                                                                             \
-  X(15, last) X(14, 15) X(13, 14) X(12, 13) X(11, 12) X(10, 11) X(9, 10) X(8, 9) X(7, 8) X(6, 7) X(5, 6) X(4, 5) \
-  X(3, 4) X(2, 3) X(1, 2) X(0, 1)
-#define MORE_16(X)                                                                                            \
-  X(16, 17) X(17, 18) X(18, 19) X(19, 20) X(20, 21) X(21, 22) X(22, 23) X(23, 24) X(24, 25) X(25, 26) X(26, 27) \
-  X(27, 28) X(28, 29) X(29, 30) X(30, 31) X(31, 0)
-#define MORE_BACK_16(X)                                                                                       \
-  X(31, 0) X(30, 31) X(29, 30) X(28, 29) X(27, 28) X(26, 27) X(25, 26) X(24, 25) X(23, 24) X(22, 23) X(21, 22) \
-  X(20, 21) X(19, 20) X(18, 19) X(17, 18) X(16, 17)
+  X(15, last)                                                                                                        \
+  X(14, 15) X(13, 14) X(12, 13) X(11, 12) X(10, 11) X(9, 10) X(8, 9) X(7, 8) X(6, 7) X(5, 6) X(4, 5) X(3, 4) X(2, 3) \
+      X(1, 2) X(0, 1)
+#define MORE_16(X)                                                                                              \
+  X(16, 17)                                                                                                     \
+  X(17, 18) X(18, 19) X(19, 20) X(20, 21) X(21, 22) X(22, 23) X(23, 24) X(24, 25) X(25, 26) X(26, 27) X(27, 28) \
+      X(28, 29) X(29, 30) X(30, 31) X(31, 0)
+#define MORE_BACK_16(X)                                                                                         \
+  X(31, 0)                                                                                                      \
+  X(30, 31) X(29, 30) X(28, 29) X(27, 28) X(26, 27) X(25, 26) X(24, 25) X(23, 24) X(22, 23) X(21, 22) X(20, 21) \
+      X(19, 20) X(18, 19) X(17, 18) X(16, 17)
 #define LOAD_512(a, b) "vmovdqu64 " #a "*64(%[memory]), %%zmm" #a "\n"
 #define KEEP_512(a, b) "vmovdqu64 %%zmm" #a ", " #a "*64(%[memory])\n"
 #define ADD_512(a, b) "vpaddq %%zmm" #b ", %%zmm" #a ", %%zmm" #a "\n"
@@ -90,12 +94,13 @@ unsigned char* map_pages(std::size_t pages, int protection = PROT_READ | PROT_WR
 #define TAKE_256(a, b) "vpsubq %%ymm" #b ", %%ymm" #a ", %%ymm" #a "\n"
 #define OLD_IN \
   "fildl 0(%[old])\n fildl 4(%[old])\n fildl 8(%[old])\n fildl 12(%[old])\n fildl 16(%[old])\n fildl 20(%[old])\n"
-#define OLD_OUT \
-  "fistpl 20(%[old])\n fistpl 16(%[old])\n fistpl 12(%[old])\n fistpl 8(%[old])\n fistpl 4(%[old])\n fistpl 0(%[old])\n"
-#define MASKS_IN                                                                                           \
+#define OLD_OUT                                                                                               \
+  "fistpl 20(%[old])\n fistpl 16(%[old])\n fistpl 12(%[old])\n fistpl 8(%[old])\n fistpl 4(%[old])\n fistpl " \
+  "0(%[old])\n"
+#define MASKS_IN                                                                                            \
   "kmovw 0(%[masks]), %%k1\n kmovw 2(%[masks]), %%k2\n kmovw 4(%[masks]), %%k3\n kmovw 6(%[masks]), %%k4\n" \
   "kmovw 8(%[masks]), %%k5\n kmovw 10(%[masks]), %%k6\n kmovw 12(%[masks]), %%k7\n"
-#define MASKS_OUT                                                                                          \
+#define MASKS_OUT                                                                                           \
   "kmovw %%k1, 0(%[masks])\n kmovw %%k2, 2(%[masks])\n kmovw %%k3, 4(%[masks])\n kmovw %%k4, 6(%[masks])\n" \
   "kmovw %%k5, 8(%[masks])\n kmovw %%k6, 10(%[masks])\n kmovw %%k7, 12(%[masks])\n"
 #define TURNS(what) "mov %[turns], %%rcx\n 1:\n" what "dec %%rcx\n jnz 1b\n"
@@ -108,20 +113,20 @@ struct AllRegisters {
 };
 
 void turn_512(AllRegisters& all, std::uint64_t turns) {
-  asm volatile(OLD_IN MASKS_IN EACH_16(LOAD_512, 16) MORE_16(LOAD_512)  //
-               TURNS(EACH_16(ADD_512, 16) MORE_16(ADD_512)) TURNS(MORE_BACK_16(TAKE_512) BACK_16(TAKE_512, 16))
-                   EACH_16(KEEP_512, 16) MORE_16(KEEP_512) MASKS_OUT OLD_OUT "vzeroupper\n"
-               :
-               : [memory] "r"(all.vectors.data()), [old] "r"(all.old.data()), [masks] "r"(all.masks.data()),
-                 [turns] "r"(turns)
-               : "rcx", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
-                 "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "st", "st(1)", "st(2)", "st(3)", "st(4)",
-                 "st(5)", "st(6)", "st(7)");
+  asm volatile(
+      OLD_IN MASKS_IN EACH_16(LOAD_512, 16) MORE_16(LOAD_512)  //
+      TURNS(EACH_16(ADD_512, 16) MORE_16(ADD_512)) TURNS(MORE_BACK_16(TAKE_512) BACK_16(TAKE_512, 16))
+          EACH_16(KEEP_512, 16) MORE_16(KEEP_512) MASKS_OUT OLD_OUT "vzeroupper\n"
+      :
+      : [memory] "r"(all.vectors.data()), [old] "r"(all.old.data()), [masks] "r"(all.masks.data()), [turns] "r"(turns)
+      : "rcx", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
+        "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)",
+        "st(7)");
 }
 
 void turn_256(AllRegisters& all, std::uint64_t turns) {
-  asm volatile(OLD_IN EACH_16(LOAD_256, 0) TURNS(EACH_16(ADD_256, 0)) TURNS(BACK_16(TAKE_256, 0))
-                   EACH_16(KEEP_256, 0) OLD_OUT "vzeroupper\n"
+  asm volatile(OLD_IN EACH_16(LOAD_256, 0) TURNS(EACH_16(ADD_256, 0)) TURNS(BACK_16(TAKE_256, 0)) EACH_16(KEEP_256, 0)
+                   OLD_OUT "vzeroupper\n"
                :
                : [memory] "r"(all.vectors.data()), [old] "r"(all.old.data()), [turns] "r"(turns)
                : "rcx", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
@@ -532,7 +537,8 @@ Result guarded() {
   judge(sigaction(SIGSEGV, &action, nullptr) == 0, 140);
   Result sum = 0;
   for (int round = 1; round <= 30; ++round) {
-    for (std::size_t page = 0; page < kGuarded; ++page) guarded_pages[page * kPage + 5] += static_cast<unsigned char>(page);
+    for (std::size_t page = 0; page < kGuarded; ++page)
+      guarded_pages[page * kPage + 5] += static_cast<unsigned char>(page);
     judge(mprotect(guarded_pages, kGuarded * kPage, PROT_NONE) == 0, 141);
     pause_ms(5);
     for (std::size_t page = 0; page < kGuarded; page += 2) sum = mix(sum + guarded_pages[page * kPage + 5]);
@@ -585,7 +591,7 @@ std::string flags_at(const void* address) {
 
 /// Advice that is given for mappings stays, as their content does.
 Result advised() {
-  constexpr std::array kAdvice = {MADV_DONTDUMP, MADV_WIPEONFORK, MADV_DONTFORK,    MADV_NOHUGEPAGE,
+  constexpr std::array kAdvice = {MADV_DONTDUMP, MADV_WIPEONFORK, MADV_DONTFORK,   MADV_NOHUGEPAGE,
                                   MADV_HUGEPAGE, MADV_RANDOM,     MADV_SEQUENTIAL, MADV_MERGEABLE};
   std::vector<unsigned char*> maps;
   std::vector<std::string> flags;

@@ -1,4 +1,5 @@
-// A library that a program loads while it runs: memory of its own, of each thread's own, and what it does when it is loaded.
+// A library that a program loads while it runs: memory of its own, of each thread's own, and what it does when it is
+// loaded.
 #include <cstdint>
 
 namespace {
