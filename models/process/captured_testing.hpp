@@ -16,6 +16,7 @@
 
 #include "process/image_source.hpp"
 #include "process/image_target.hpp"
+#include "process/new_children.hpp"
 #include "process/read_image.hpp"
 
 namespace perdure::process {
@@ -81,6 +82,7 @@ struct CapturedImage {
 template <typename WhileItStands>
 base::Result<CapturedImage> capture_to_memory(pid_t process, WhileItStands&& while_it_stands) {
   PERDURE_TRY(auto tracee, Tracee::seize(process));
+  PERDURE_CHECK(refuse_new_children(tracee));
   PERDURE_TRY(auto read, read_image(tracee));
   while_it_stands(read.image);
   ImageSource source(process, read.image);

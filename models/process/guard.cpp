@@ -15,6 +15,7 @@
 
 #include "base/field_codec.hpp"
 #include "os/system.hpp"
+#include "process/new_children.hpp"
 #include "process/page_faults.hpp"
 #include "process/read_image.hpp"
 #include "process/tracee.hpp"
@@ -149,6 +150,7 @@ Told hold_here(const Guard::Wanted& wanted, Hands& hands) {
   hands.tracee.emplace(std::move(seized));
   Guard::Held held;
   held.seized_ns = os::monotonic_ns();
+  PERDURE_CHECK(refuse_new_children(*hands.tracee));
   FollowedPages pages;
   if (hands.tracking) pages = hands.tracking->look(wanted.process);
   PERDURE_TRY(held.read, read_image(*hands.tracee, choices, {hands.flags ? &*hands.flags : nullptr, &pages}));

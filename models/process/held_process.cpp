@@ -63,17 +63,23 @@ base::Result<capture::Description> HeldProcess::describe() {
 // Rounds go on while they make it fewer pages.
 base::Result<std::unique_ptr<StagedPages>> HeldProcess::stage() {
   PERDURE_CHECK(room_for_copies(choices_.process.process));
+  os::crash_point(os::CrashPoint::precopy_to_follow);
   PERDURE_TRY(auto followed, guard_.follow(choices_.process));
+  os::crash_point(os::CrashPoint::precopy_followed);
   report_.frozen_s = followed.stopped_s;
   PERDURE_TRY(auto made, StagedPages::make(choices_.process.process, followed.written));
   auto staged = std::make_unique<StagedPages>(std::move(made));
   for (std::uint64_t before = ~std::uint64_t{0}; ++report_.rounds <= kMostRounds;) {
+    os::crash_point(os::CrashPoint::precopy_round);
     PERDURE_CHECK(staged->take(followed.written));
+    os::crash_point(os::CrashPoint::precopy_copied);
     const std::uint64_t pages = pages_of(followed.written);
     if (report_.rounds > 1 && (pages <= kFewPages || pages > before / 2)) break;
     before = pages;
     PERDURE_TRY(followed, guard_.written());
+    os::crash_point(os::CrashPoint::precopy_listed);
   }
+  os::crash_point(os::CrashPoint::precopy_to_hold);
   return staged;
 }
 
@@ -95,8 +101,10 @@ base::Status HeldProcess::hold(bool flags_before) {
 base::Status HeldProcess::complete(std::unique_ptr<StagedPages> staged) {
   PERDURE_TRY(report_.frozen_bytes, staged->complete(held_.read.image, held_.unwritten));
   report_.copy_s = seconds_from(held_.seized_ns) - report_.read_s;
+  os::crash_point(os::CrashPoint::precopy_completed);
   if (let_go_) {
     PERDURE_TRY(const bool same, let_go());
+    os::crash_point(os::CrashPoint::precopy_released);
     if (!same) return hold(false);
   }
   source_ = std::move(staged);

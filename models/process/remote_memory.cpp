@@ -1,9 +1,13 @@
 #include "process/remote_memory.hpp"
 
+#include <fcntl.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+
+#include "os/file.hpp"
 
 namespace perdure::process {
 namespace {
@@ -28,10 +32,24 @@ base::Status move_all(pid_t process, std::uint64_t address, std::byte* here, std
   return {};
 }
 
+/// Pages that the process itself may not read (PROT_NONE) have content, too, which its file shows.
+bool read_by_file(pid_t process, std::uint64_t address, base::ByteSpan target) {
+  const os::Fd memory(::open(("/proc/" + std::to_string(process) + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
+  while (memory && !target.empty()) {
+    const ssize_t got = ::pread(memory.get(), target.data(), target.size(), static_cast<off_t>(address));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    address += static_cast<std::uint64_t>(got);
+    target = target.subspan(static_cast<std::size_t>(got));
+  }
+  return target.empty();
+}
+
 }  // namespace
 
 base::Status read_memory(pid_t process, std::uint64_t address, base::ByteSpan target) {
-  return move_all(process, address, target.data(), target.size(), "read", ::process_vm_readv);
+  auto read = move_all(process, address, target.data(), target.size(), "read", ::process_vm_readv);
+  return read || read_by_file(process, address, target) ? base::Status() : read;
 }
 
 base::Status write_memory(pid_t process, std::uint64_t address, base::ConstByteSpan bytes) {

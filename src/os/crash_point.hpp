@@ -70,6 +70,14 @@ namespace perdure::os {
   X(import_chunk, tool)              \
   X(import_before_commit, tool)      \
   X(import_committed, tool)          \
+  X(precopy_to_follow, tool)         \
+  X(precopy_followed, tool)          \
+  X(precopy_round, tool)             \
+  X(precopy_copied, tool)            \
+  X(precopy_listed, tool)            \
+  X(precopy_to_hold, tool)           \
+  X(precopy_completed, tool)         \
+  X(precopy_released, tool)          \
   X(process_held, tool)              \
   X(process_copied, tool)            \
   X(process_to_release, tool)        \
