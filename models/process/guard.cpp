@@ -150,7 +150,7 @@ Told hold_here(const Guard::Wanted& wanted, Hands& hands) {
   hands.tracee.emplace(std::move(seized));
   Guard::Held held;
   held.seized_ns = os::monotonic_ns();
-  PERDURE_CHECK(refuse_new_children(*hands.tracee));
+  PERDURE_CHECK(refuse_new_children(*hands.tracee, wanted.captor));
   FollowedPages pages;
   if (hands.tracking) pages = hands.tracking->look(wanted.process);
   PERDURE_TRY(held.read, read_image(*hands.tracee, choices, {hands.flags ? &*hands.flags : nullptr, &pages}));

@@ -23,8 +23,9 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::array kPrograms = {"clocks",  "crowd",     "grows",    "handlers", "hands_on", "mappings", "numbers",
-                                  "pending", "registers", "suspends", "throws",   "timers",   "views",    "waits", "zeros"};
+constexpr std::array kPrograms = {"clocks",   "crowd",   "grows",   "handlers",  "hands_on",
+                                  "mappings", "numbers", "pending", "registers", "suspends",
+                                  "throws",   "timers",  "views",   "waits",     "zeros"};
 
 std::vector<std::string> command(const std::string& name) { return {PERDURE_AWKWARD, name}; }
 

@@ -493,7 +493,7 @@ const std::map<std::string, Result (*)()>& programs() {
       {"clocks", clocks},       {"crowd", crowd},       {"grows", grows},     {"handlers", handlers},
       {"hands_on", hands_on},   {"mappings", mappings}, {"numbers", numbers}, {"pending", pending},
       {"registers", registers}, {"suspends", suspends}, {"throws", throws},   {"timers", timers},
-      {"views", views},         {"waits", waits},         {"zeros", zeros}};
+      {"views", views},         {"waits", waits},       {"zeros", zeros}};
   return all;
 }
 
