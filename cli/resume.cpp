@@ -100,6 +100,9 @@ base::Result<process::ResumeReport> resume_from_store(const ResumeArguments& ask
   std::vector<std::string> settings = terminal.settings;
   if (!asked.store.empty()) settings.push_back("store.path=" + asked.store);
   PERDURE_TRY(const auto affinity, affinity_of(asked, terminal));
+  PERDURE_TRY(const auto config, configuration(terminal));
+  if (config.value("messages").origin == config::Origin::default_value)
+    settings.emplace_back("messages=stderr");  // that it waits for a lease, and for how long
   PERDURE_TRY(auto store, process::ProcessStore::open(settings));
   const std::int64_t version = spec.version ? static_cast<std::int64_t>(*spec.version) : PERDURE_LATEST;
   process::ResumeChoices choices;

@@ -11,13 +11,25 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// The last number of a process in /proc/PID/status: that by which it knows itself.
-std::string innermost_number(pid_t process) {
+/// A line of /proc/PID/status, behind its name.
+std::string status_of(pid_t process, const std::string& name) {
   std::istringstream status(content_of("/proc/" + std::to_string(process) + "/status"));
-  std::string last;
   for (std::string line; std::getline(status, line);)
-    if (line.starts_with("NSpid:")) last = line.substr(line.find_last_of("\t ") + 1);
-  return last;
+    if (line.starts_with(name + ":")) return line.substr(line.find_first_not_of("\t ", name.size() + 1));
+  return "";
+}
+
+/// By which a process knows itself.
+std::string innermost_number(pid_t process) {
+  const std::string all = status_of(process, "NSpid");
+  return all.substr(all.find_last_of("\t ") + 1);
+}
+
+/// What `perdure resume` says of its number for others.
+pid_t number_elsewhere(const std::string& said) {
+  const std::string before = "elsewhere that is ";
+  const auto at = said.find(before);
+  return at == std::string::npos ? 0 : std::atoi(said.c_str() + at + before.size());
 }
 
 /// The whole of it, as a user without rights may do it.
@@ -36,6 +48,10 @@ void capture_and_bring_back() {
     os::sleep_ns(2'000'000);
   }
   EXPECT_THAT(perdure.err(), HasSubstr("it knows itself by the number " + number));
+  const pid_t elsewhere = number_elsewhere(perdure.err());
+  EXPECT_EQ(innermost_number(elsewhere), number);
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(elsewhere) + "/task"))
+    EXPECT_EQ(status_of(std::atoi(entry.path().filename().c_str()), "CapEff"), "0000000000000000");
   ::kill(perdure.process(), SIGUSR2);
   wait_for_file(place.file("heard"));
   touch(place.file("end"));

@@ -1,5 +1,6 @@
 #include "client/run_claim.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -45,21 +46,25 @@ base::Result<std::unique_ptr<RunClaim>> RunClaim::take(const config::Config& con
   const auto lease_ns = static_cast<std::uint64_t>(config.real("checkpoint.lease") * 1e9);
   std::unique_ptr<RunClaim> claim(
       new RunClaim(std::move(store), name, this_launch(config.text("job"), "", "", lease_ns)));
-  PERDURE_CHECK(claim->try_all(again));
+  PERDURE_CHECK(claim->try_all(again, Messages(config)));
   if (claim->held_) PERDURE_CHECK(claim->renew_in_background());
   return claim;
 }
 
 // What a store cannot say, or does not take, is in nobody's way: the restore says what is wrong with it.
-base::Status RunClaim::try_all(bool again) {
+base::Status RunClaim::try_all(bool again, const Messages& messages) {
   store::OwnerWatch watch(written_.host);
-  for (;; os::sleep_ns(kRunWatch_ns)) {
+  for (bool told = false;; os::sleep_ns(kRunWatch_ns)) {
     const auto there = store_->runner(name_);
     if (!there && there.error().code != PERDURE_CORRUPT) return {};
     const std::optional<store::Owner> known = there ? *there : std::nullopt;
     const auto verdict = known && !again ? judge(*known, watch, written_.lease_ns) : plan::LeaseVerdict::take;
     if (verdict == plan::LeaseVerdict::busy) return base::fail(runs_already(name_, *known));
     if (verdict == plan::LeaseVerdict::take && try_to_take(known)) return {};
+    if (verdict == plan::LeaseVerdict::wait && !std::exchange(told, true))
+      messages.say("checkpoint " + name_ + " may be running: " + known->text() + "; waiting for up to " +
+                   std::to_string(std::max(known->lease_ns, written_.lease_ns) / 1'000'000'000) +
+                   " s whether that still lives");
   }
 }
 

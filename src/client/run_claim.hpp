@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 
+#include "client/messages.hpp"
 #include "config/config.hpp"
 #include "os/thread.hpp"
 #include "store/store.hpp"
@@ -33,7 +34,7 @@ class RunClaim {
 
  private:
   RunClaim(std::unique_ptr<store::Store> store, std::string name, store::Owner self);
-  base::Status try_all(bool again);
+  base::Status try_all(bool again, const Messages& messages);
   bool try_to_take(const std::optional<store::Owner>& there);
   base::Status renew_in_background();
   void set(const store::Owner& next);
