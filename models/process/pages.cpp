@@ -21,7 +21,8 @@ constexpr std::uint64_t kEntryPresent = 1ULL << 63, kEntrySwapped = 1ULL << 62, 
 
 std::string pagemap_of(pid_t process) { return "/proc/" + std::to_string(process) + "/pagemap"; }
 
-// 8 bytes a page. Whoever may not see page numbers cannot tell the kernel's page of zeros from others: it is stored.
+// 8 bytes a page. Whoever may not see page numbers cannot tell the kernel's page of zeros from others; what is zero is
+// found later (zero_pages.hpp).
 base::Result<std::vector<PageRun>> read_entries(const os::File& pagemap, const MemoryMap& map) {
   std::vector<PageRun> runs;
   std::vector<std::uint64_t> entries(8192);

@@ -21,24 +21,24 @@ constexpr std::uint64_t kSampleBytes = 64;  // to read one byte takes the kernel
 /// Somewhere in the middle of its first page: what begins with a length or a zero may have more there.
 std::uint64_t sampled_at(const PageRun& block) { return block.begin + kPageBytes / 2; }
 
-/// Those of `blocks`, by their places, that may hold only zeros.
-void sample(pid_t process, std::span<const PageRun> blocks, std::size_t first, std::vector<char>& is_zero) {
+/// Whether those of `blocks` may hold only zeros. Behind one that cannot be read the kernel has not looked.
+void sample(pid_t process, std::span<const PageRun> blocks, std::span<char> may_be_zero) {
   std::array<std::byte, kBlocksAtOnce * kSampleBytes> samples;
   std::array<iovec, kBlocksAtOnce> there{};
   for (std::size_t i = 0; i < blocks.size(); ++i)
     there[i] = {reinterpret_cast<void*>(sampled_at(blocks[i])), kSampleBytes};  // NOLINT: an address there
-  iovec here{samples.data(), blocks.size() * kSampleBytes};
-  const auto got = ::process_vm_readv(process, &here, 1, there.data(), blocks.size(), 0);
-  const auto seen = got < 0 ? 0 : static_cast<std::size_t>(got) / kSampleBytes;
-  for (std::size_t i = 0; i < seen; ++i)
-    is_zero[first + i] = only_zeros(base::ConstByteSpan(samples).subspan(i * kSampleBytes, kSampleBytes));
-  // Behind one that cannot be read the kernel has not looked.
-  if (seen + 1 < blocks.size()) sample(process, blocks.subspan(seen + 1), first + seen + 1, is_zero);
+  for (std::size_t first = 0; first < blocks.size(); ++first) {
+    iovec here{samples.data(), (blocks.size() - first) * kSampleBytes};
+    const auto got = ::process_vm_readv(process, &here, 1, there.data() + first, blocks.size() - first, 0);
+    const std::size_t seen = got < 0 ? 0 : static_cast<std::size_t>(got) / kSampleBytes;
+    for (std::size_t i = 0; i < seen; ++i, ++first)
+      may_be_zero[first] = only_zeros(base::ConstByteSpan(samples).subspan(i * kSampleBytes, kSampleBytes));
+  }
 }
 
 void look_at_some(pid_t process, const std::vector<PageRun>& blocks, std::size_t first, std::vector<char>& is_zero) {
   const std::size_t count = std::min(kBlocksAtOnce, blocks.size() - first);
-  sample(process, std::span(blocks).subspan(first, count), first, is_zero);
+  sample(process, std::span(blocks).subspan(first, count), std::span(is_zero).subspan(first, count));
   std::vector<std::byte> content(kZeroBlockBytes);
   for (std::size_t i = first; i < first + count; ++i) {
     if (is_zero[i] == 0) continue;

@@ -2,7 +2,6 @@
 // Pages that hold nothing but zeros: no image has them, because memory that nobody has touched holds the same.
 #include <sys/types.h>
 
-#include <functional>
 #include <vector>
 
 #include "process/image.hpp"

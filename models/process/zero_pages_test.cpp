@@ -138,6 +138,16 @@ TEST(ZeroBlocks, AreNoneOfThoseThatCannotBeRead) {
   EXPECT_THAT(zero_blocks(::getpid(), all, 1), ElementsAre(all[1], all[2], all[5]));
 }
 
+TEST(ZeroBlocks, MayLieAmongManyThatCannotBeRead) {
+  constexpr std::uint64_t kCount = 1500;
+  const Blocks blocks(kCount);
+  std::vector<PageRun> all;
+  for (std::uint64_t block = 0; block < kCount; ++block) all.push_back(blocks.run(block));
+  ASSERT_EQ(::mprotect(blocks.at(1), (kCount - 2) * kZeroBlockBytes, PROT_NONE), 0);
+  ASSERT_EQ(::mprotect(blocks.at(700), kZeroBlockBytes, PROT_READ), 0);
+  EXPECT_THAT(zero_blocks(::getpid(), all, 1), ElementsAre(all[0], all[700], all[kCount - 1]));
+}
+
 TEST(ZeroBlocks, MayBeShort) {
   const Blocks blocks(2);
   const PageRun first{blocks.begin + kZeroBlockBytes - kPageBytes, 1}, second{blocks.begin + kZeroBlockBytes, 1};
@@ -213,6 +223,7 @@ struct Zeroing {
 std::vector<int> stored_of(capture::Source& source, const Blocks& blocks) {
   const auto described = source.describe().value();
   std::vector<std::byte> bytes;
+  bytes.reserve(described.bytes);
   for (std::uint64_t at = 0; at < described.bytes; at += 100'000)
     EXPECT_TRUE(
         source.read({at, std::min<std::uint64_t>(100'000, described.bytes - at)}, [&](base::ConstByteSpan part) {
