@@ -451,7 +451,8 @@ Result timers() {
   return 1;
 }
 
-/// Much of its memory was written and holds only zeros; which of it that is changes. So does a file's, privately.
+/// Much of its memory was written and holds only zeros; which of it that is changes. So does a file's, privately. Of
+/// some it has no right to anything, but what is there has to stay.
 Result zeros() {
   constexpr std::size_t kBlock = 64 * 1024, kBlocks = 48, kOfFile = 32 * 1024;
   const auto map = [](int flags, int file) {
@@ -466,6 +467,9 @@ Result zeros() {
     if (wrong != 0) return 0;
     std::memset(memory, 0, memory == memories[2] ? kOfFile : kBlock * kBlocks);
   }
+  unsigned char* const hidden = map(MAP_PRIVATE | MAP_ANONYMOUS, -1);
+  std::memset(hidden, 77, kBlock * kBlocks);
+  judge(mprotect(hidden + kBlock, kBlock, PROT_NONE) == 0, 143);
   std::array<std::array<unsigned char, kBlocks>, 2> ends{};  // first and last byte of each
   Result sum = 0;
   for (std::size_t round = 0; round < 80; ++round) {
@@ -485,6 +489,8 @@ Result zeros() {
     sum = mix(sum + ends[0][changed] + ends[1][changed]);
     pause_ms(1);
   }
+  judge(mprotect(hidden + kBlock, kBlock, PROT_READ) == 0, 144);
+  for (std::size_t at = 0; at < kBlock * kBlocks; ++at) judge(hidden[at] == 77, 145);
   return sum;
 }
 
