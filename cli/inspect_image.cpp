@@ -92,6 +92,7 @@ Inspected inspected_of(const process::ProcessImage& image, const segment::Versio
   }
   for (const auto& node : image.pages) inspected.pages[node.node] += node.pages();
   add_files(image.open_files, inspected);
+  inspected.machine = image.machine;
   return inspected;
 }
 

@@ -92,6 +92,7 @@ base::Result<Inspected> inspect_process(pid_t process) {
   const std::uint32_t user = facts.threads.empty() ? 0 : facts.threads.front().status.users[1];
   inspected.facts = {{"arguments", arguments_text(process::split_at_zeros(of_process(process, "cmdline")))},
                      {"user", std::to_string(user)}};
+  inspected.machine = process::machine_here();
   return inspected;
 }
 

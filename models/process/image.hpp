@@ -11,6 +11,7 @@
 #include "base/bytes.hpp"
 #include "base/fields.hpp"
 #include "base/result.hpp"
+#include "process/architecture.hpp"
 #include "process/descriptors.hpp"
 #include "process/machine.hpp"
 #include "process/posix_timers.hpp"
@@ -18,8 +19,7 @@
 namespace perdure::process {
 
 inline constexpr std::uint64_t kPageBytes = 4096;
-inline constexpr std::uint64_t kAddressEnd = 0x7ffffffff000;  ///< behind the last page that a process may have
-inline constexpr std::uint32_t kImageFormat = 3;              ///< goes up with every change of what follows
+inline constexpr std::uint32_t kImageFormat = 3;  ///< goes up with every change of what follows
 
 /// Of the machine and system it was captured on.
 struct SystemImage {
@@ -100,7 +100,7 @@ struct ThreadImage {
   std::int32_t number = 0;
   std::string name;
   std::vector<std::byte> registers;                     ///< as the kernel hands them out (NT_PRSTATUS)
-  std::vector<std::byte> extended_registers;            ///< (NT_X86_XSTATE)
+  std::vector<std::byte> extended_registers;            ///< what else it has (NT_X86_XSTATE)
   std::uint64_t blocked_signals = 0;                    ///< bit n - 1 for signal n
   std::vector<std::vector<std::byte>> pending_signals;  ///< siginfo of each, in order
   std::array<std::uint64_t, 3> alternate_stack{};       ///< address, flags, bytes

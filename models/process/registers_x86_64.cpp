@@ -9,7 +9,11 @@
 
 namespace perdure::process {
 
-int extended_register_set() { return NT_X86_XSTATE; }
+// Bases of thread-local storage are among Registers.
+std::span<const RegisterSet> extended_register_sets() {
+  static constexpr std::array<RegisterSet, 1> kSets = {{{NT_X86_XSTATE, false}}};
+  return kSets;
+}
 
 Registers asking(Registers registers, std::uint64_t instruction, const SystemCall& call) {
   registers.rip = instruction;

@@ -87,18 +87,29 @@ base::Status set_registers(pid_t thread, Registers registers) {
 }
 
 base::Result<std::vector<std::byte>> get_extended_registers(pid_t thread) {
-  std::vector<std::byte> bytes(16 * base::KiB);  // with the tiles of AMX it is 11 KiB
-  iovec where{bytes.data(), bytes.size()};
-  if (trace(PTRACE_GETREGSET, thread, extended_register_set(), &where) < 0)
-    PERDURE_CHECK(trace_failed(thread, "its extended registers cannot be read"));
-  bytes.resize(where.iov_len);
-  return bytes;
+  std::vector<std::byte> all;
+  for (const auto& set : extended_register_sets()) {
+    std::vector<std::byte> bytes(16 * base::KiB);  // with the tiles of AMX it is 11 KiB
+    iovec where{bytes.data(), bytes.size()};
+    if (trace(PTRACE_GETREGSET, thread, set.number, &where) < 0) {
+      if (set.may_lack && (errno == EINVAL || errno == ENODEV)) continue;
+      PERDURE_CHECK(trace_failed(thread, "its extended registers cannot be read"));
+    }
+    bytes.resize(where.iov_len);
+    add_register_set(all, extended_register_sets(), set.number, bytes);
+  }
+  return all;
 }
 
 base::Status set_extended_registers(pid_t thread, base::ConstByteSpan bytes) {
-  iovec from{const_cast<std::byte*>(bytes.data()), bytes.size()};  // NOLINT: what is here is only read
-  if (trace(PTRACE_SETREGSET, thread, extended_register_set(), &from) == 0) return {};
-  return trace_failed(thread, "its extended registers cannot be set");
+  base::Status outcome;
+  const bool whole = each_register_set(bytes, extended_register_sets(), [&](int set, base::ConstByteSpan values) {
+    iovec from{const_cast<std::byte*>(values.data()), values.size()};  // NOLINT: what is here is only read
+    if (outcome && trace(PTRACE_SETREGSET, thread, set, &from) < 0)
+      outcome = trace_failed(thread, "its extended registers cannot be set");
+  });
+  if (whole) return outcome;
+  return base::fail(PERDURE_CORRUPT, "thread " + std::to_string(thread), "its extended registers are none");
 }
 
 base::Result<std::uint64_t> get_blocked_signals(pid_t thread) {

@@ -151,6 +151,8 @@ base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, ca
       outcome = base::caught("restore", [&]() -> base::Status {
         PERDURE_CHECK(reader.commit_fetched());
         if (reader.of_other_ranks()) return {};
+        PERDURE_TRY(const auto* piece, reader.locate(job_->rank()));
+        places_->bring_back(regions_, piece->regions, target.direct());
         return reader.restore(job_->rank(), needed, target);
       });
     if (arrays) {
