@@ -8,6 +8,7 @@
 #include "base/bytes.hpp"
 #include "base/json.hpp"
 #include "cli/configuration.hpp"
+#include "cli/launch_loop.hpp"
 #include "cli/libraries.hpp"
 #include "cli/verb.hpp"
 #include "inspect/checkpoints.hpp"
@@ -36,7 +37,7 @@ base::Result<process::ResumeReport> resume_from_store(const ResumeArguments& ask
   std::vector<std::string> settings = terminal.settings;
   if (!asked.store.empty()) settings.push_back("store.path=" + asked.store);
   PERDURE_TRY(const auto affinity, affinity_of(asked, terminal));
-  PERDURE_TRY(auto store, process::ProcessStore::open(settings));
+  PERDURE_TRY(auto store, process::ProcessStore::open(settings, false));
   const std::int64_t version = spec.version ? static_cast<std::int64_t>(*spec.version) : PERDURE_LATEST;
   process::ResumeChoices choices;
   choices.files.cut_back = asked.cut_back;
@@ -57,18 +58,9 @@ base::Json report_json(const std::string& name, const process::ResumeReport& rep
           {"seconds", report.seconds}};
 }
 
-/// Those that somebody sends to us to have the program end, or do something, and that of its end.
-sigset_t passed_on() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : {SIGCHLD, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT})
-    sigaddset(&set, signal);
-  return set;
-}
-
 /// As a shell does: its status, or 128 and the signal that ended it.
 int wait_for(pid_t process) {
-  const sigset_t set = passed_on();
+  const sigset_t set = LaunchSignals::all();
   for (;;) {
     int status = 0;
     const pid_t ended = ::waitpid(process, &status, WNOHANG);
@@ -85,9 +77,7 @@ int wait_for(pid_t process) {
 int resume(const ResumeArguments& asked, Terminal& terminal) {
   const auto spec = parse_checkpoint(asked.checkpoint);
   if (!spec) return report(terminal, spec.error());
-  const sigset_t set = passed_on();
-  sigset_t before;
-  ::pthread_sigmask(SIG_BLOCK, &set, &before);
+  const LaunchSignals signals;  // those that somebody sends to us to have the program end, or do something
   const auto resumed = resume_from_store(asked, *spec, terminal);
   int status = kGood;
   if (!resumed) {
@@ -105,7 +95,6 @@ int resume(const ResumeArguments& asked, Terminal& terminal) {
     std::fflush(terminal.out);
     if (!asked.detach) status = wait_for(resumed->process);
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return status;
 }
 

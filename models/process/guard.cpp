@@ -14,8 +14,10 @@
 
 #include "base/field_codec.hpp"
 #include "os/system.hpp"
+#include "os/thread.hpp"
 #include "process/read_image.hpp"
 #include "process/tracee.hpp"
+#include "process/wait_limit.hpp"
 
 namespace perdure::process {
 namespace {
@@ -66,6 +68,9 @@ base::Result<T> receive_message(int socket) {
   return base::decode_fields<T>(bytes, "guard");
 }
 
+/// Longer than any thread takes that is only slow.
+constexpr std::uint64_t kLongestWait_ns = 10'000'000'000;
+
 /// What the guard's process has of another one. Whatever ends it lets go of that: nobody is left to be told.
 struct Hands {
   std::optional<Tracee> tracee;
@@ -89,6 +94,9 @@ Told hold_here(const Guard::Wanted& wanted, Hands& hands) {
   hands.tracee.emplace(std::move(seized));
   Guard::Held held;
   held.seized_ns = os::monotonic_ns();
+  // Between the look at it and this moment it may have made children, which would be missed where it is brought back.
+  PERDURE_TRY(const auto now, read_facts_again(wanted.process));
+  PERDURE_CHECK(refused(wanted.process, obstacles_of_facts(now)));
   FollowedPages pages;
   if (hands.tracking) pages = hands.tracking->look(wanted.process);
   PERDURE_TRY(held.read, read_image(*hands.tracee, choices, {hands.flags ? &*hands.flags : nullptr, &pages}));
@@ -130,7 +138,9 @@ Released release_here(Hands& hands) {
   return std::uint8_t{!flags || !flags->contradicts(look_at_flags(process))};
 }
 
+/// False: nobody is left to answer to.
 bool answer(int socket, const Guard::Asked& asked, Hands& hands) {
+  const WaitLimit limit(kLongestWait_ns);
   if (asked.what == Guard::Asked::release) return send_message(socket, release_here(hands));
   if (asked.what == Guard::Asked::hold) {
     const Told told = base::caught("guard", [&] { return hold_here(asked.wanted, hands); });
@@ -144,11 +154,17 @@ bool answer(int socket, const Guard::Asked& asked, Hands& hands) {
   return send_message(socket, told);
 }
 
-void serve(int socket) {
+enum class Served { all, anew };
+
+/// What could not be held may be traced all the same, where it ended, changed or did not stop meanwhile. The system
+/// lets go of everything when the thread that traces ends: after a failure another one goes on. (ptrace(2))
+Served serve(int socket) {
   Hands hands;
   for (;;) {
     const auto asked = receive_message<Guard::Asked>(socket);
-    if (!asked || !answer(socket, *asked, hands)) return;
+    if (!asked || !answer(socket, *asked, hands)) return Served::all;
+    const bool holds = hands.tracee || hands.tracking;
+    if (!holds && asked->what != Guard::Asked::release) return Served::anew;
   }
 }
 
@@ -159,7 +175,11 @@ void serve(int socket) {
   ::prctl(PR_SET_NAME, "perdure-guard");
   if (socket != 3) ::dup3(socket, 3, O_CLOEXEC);
   ::close_range(4, ~0U, 0);
-  base::attempt([] { serve(3); });
+  for (Served served = Served::anew; served == Served::anew;) {
+    const auto aside = os::run_aside("hold a process", [&] { served = serve(3); });
+    if (!aside) base::attempt([&] { served = serve(3); });  // no thread to be had
+    if (!aside) break;
+  }
   ::_exit(0);
 }
 

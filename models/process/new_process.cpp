@@ -43,8 +43,9 @@ long raw(const SystemCall& call) {
   return ::syscall(static_cast<long>(call[0]), call[1], call[2], call[3], call[4], call[5], call[6]);
 }
 
-[[noreturn]] void be_the_child(Meeting& meeting, const std::vector<Operation>& operations) {
+[[noreturn]] void be_the_child(Meeting& meeting, const std::vector<Operation>& operations, pid_t parent) {
   (void)raw({SYS_prctl, PR_SET_PDEATHSIG, SIGKILL});
+  if (raw({SYS_getppid}) != parent) (void)raw({SYS_exit_group, 1});  // which has ended before it was told that
   while (meeting.go.load() == 0) (void)raw({SYS_futex, reinterpret_cast<std::uint64_t>(&meeting.go), FUTEX_WAIT, 0, 0});
   run_operations(operations, &meeting.outcome);
   if (meeting.outcome.failed) (void)raw({SYS_exit_group, 1});
@@ -53,28 +54,15 @@ long raw(const SystemCall& call) {
 
 base::Error cannot_begin(const ProcessImage& image, int error) {
   const std::string object = process_text(image.number);
-  if (error == EEXIST) {
-    std::string who = proc_text("/proc/" + std::to_string(image.number) + "/comm");
-    if (!who.empty()) who.pop_back();
-    return {PERDURE_EXISTS, object, "its number is taken" + (who.empty() ? "" : ", by '" + who + "'"),
+  if (error == EEXIST)
+    return {PERDURE_EXISTS, object, taken_text(image.number),
             "end that one, or wait: a program knows the numbers of its threads", true};
-  }
   if (error == EPERM)
     return {PERDURE_PERMISSION, object, "the system does not let this user choose numbers of processes",
             "have CAP_CHECKPOINT_RESTORE (setcap cap_checkpoint_restore+ep, or root), or resume it in a name space of "
             "its own",
             false};
   return base::errno_error(error, "make it", object);
-}
-
-/// Of one that is about to end, or that is none of ours.
-void reap(pid_t thread) {
-  for (;;) {
-    int status = 0;
-    const pid_t told = ::waitpid(thread, &status, __WALL);
-    if (told < 0 && errno == EINTR) continue;
-    if (told != thread || WIFEXITED(status) || WIFSIGNALED(status)) return;
-  }
 }
 
 }  // namespace
@@ -91,6 +79,7 @@ std::uint64_t find_gap(std::vector<std::pair<std::uint64_t, std::uint64_t>> take
 }
 
 base::Result<NewProcess> NewProcess::begin(const ProcessImage& image, const Operations& operations) {
+  let_children_be_traced();
   void* shared = ::mmap(nullptr, sizeof(Meeting), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return base::fail(base::errno_error(errno, "map memory for", process_text(image.number)));
   auto* meeting = new (shared) Meeting;
@@ -102,8 +91,9 @@ base::Result<NewProcess> NewProcess::begin(const ProcessImage& image, const Oper
   arguments.exit_signal = SIGCHLD;
   arguments.set_tid = reinterpret_cast<std::uint64_t>(&number);
   arguments.set_tid_size = 1;
+  const pid_t parent = ::getpid();
   const long made = ::syscall(SYS_clone3, &arguments, sizeof arguments);
-  if (made == 0) be_the_child(*meeting, operations.list());
+  if (made == 0) be_the_child(*meeting, operations.list(), parent);
   const int error = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   base::Result<NewProcess> begun = [&]() -> base::Result<NewProcess> {

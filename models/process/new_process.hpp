@@ -67,6 +67,8 @@ class NewProcess {
   base::Status set_process();
   base::Status make_timer(const PosixTimer& timer);
   base::Status make_timers();
+  base::Status give_up_bounding(const Privileges& has);
+  base::Status give_up_capabilities(pid_t thread, const Privileges& has);
   base::Status leave_foothold();
   base::Status settle(const ThreadImage& thread);
 

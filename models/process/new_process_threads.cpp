@@ -15,6 +15,7 @@
 
 #include "process/memory_policy.hpp"
 #include "process/new_process.hpp"
+#include "process/proc_text.hpp"
 #include "process/remote_memory.hpp"
 
 namespace perdure::process {
@@ -81,6 +82,9 @@ base::Status NewProcess::set_policies() {
 }
 
 base::Status NewProcess::set_rights() {
+  constexpr std::uint64_t kGuard = 102;  // MADV_GUARD_INSTALL; not in locked memory
+  for (const PageRun& guard : image_->guards)
+    PERDURE_CHECK(ask({SYS_madvise, guard.begin, guard.pages * kPageBytes, kGuard}, "guard memory of"));
   for (const MapImage& map : image_->maps) {
     if (has_pages(map) && (map.protection & (PROT_READ | PROT_WRITE)) != (PROT_READ | PROT_WRITE))
       PERDURE_CHECK(ask({SYS_mprotect, map.begin, map.bytes(), map.protection}, "set rights of memory of"));
@@ -92,7 +96,11 @@ base::Status NewProcess::set_rights() {
 // Who may not say which program it is goes on without: it is what ps and /proc/PID/exe show.
 base::Status NewProcess::set_layout() {
   const MemoryLayout& from = image_->layout;
-  PERDURE_TRY(const auto program, open(image_->program, false));
+  std::int64_t program = -1;
+  auto opened = open(image_->program, false);
+  if (!opened && !was_deleted(image_->program.path)) return base::fail(opened.error());
+  if (opened) program = *opened;
+  if (!opened) notes_.push_back("'" + image_->program.path + "' was captured so: ps and /proc/PID/exe show perdure");
   PERDURE_TRY(const auto auxiliary, put(from.auxiliary, 1024));
   KernelLayout layout{from.start_code,
                       from.end_code,
@@ -113,12 +121,13 @@ base::Status NewProcess::set_layout() {
     return ask({SYS_prctl, PR_SET_MM, PR_SET_MM_MAP, at, sizeof layout, 0}, "say where parts are of");
   };
   auto done = set();
-  if (!done && done.error().code == PERDURE_PERMISSION) {
+  // The kernel keeps the maker's program as its own while it is mapped: both are the same then.
+  if (!done && (done.error().code == PERDURE_PERMISSION || done.error().code == PERDURE_BUSY)) {
     layout.program = -1;
     done = set();
   }
   PERDURE_CHECK(done);
-  PERDURE_CHECK(ask({SYS_close, static_cast<std::uint64_t>(program)}, "close the program of"));
+  if (program >= 0) PERDURE_CHECK(ask({SYS_close, static_cast<std::uint64_t>(program)}, "close the program of"));
   return {};
 }
 
@@ -131,10 +140,14 @@ base::Status NewProcess::make_threads() {
     arguments.set_tid = number;
     arguments.set_tid_size = 1;
     PERDURE_TRY(const auto at, put(bytes_of(arguments)));
-    PERDURE_TRY(const auto made,
-                ask({SYS_clone3, at, sizeof arguments}, "make thread " + std::to_string(thread.number) + " of"));
-    made_threads_.push_back(static_cast<pid_t>(made));
-    if (made != thread.number || !wait_for_stop(thread.number))
+    const std::string what = "make thread " + std::to_string(thread.number);
+    const auto made = ask({SYS_clone3, at, sizeof arguments}, what + " of");
+    if (!made && made.error().code == PERDURE_EXISTS)
+      return base::fail(PERDURE_EXISTS, process_text(process_), what + ": " + taken_text(thread.number),
+                        "end that one, or wait: a program knows the numbers of its threads", true);
+    if (!made) return base::fail(made.error());
+    made_threads_.push_back(static_cast<pid_t>(*made));
+    if (*made != thread.number || !wait_for_stop(thread.number))
       return base::fail(PERDURE_INTERNAL, "thread " + std::to_string(thread.number), "it did not begin");
   }
   return {};
@@ -256,18 +269,29 @@ base::Status NewProcess::finish() {
   PERDURE_CHECK(set_policies());
   PERDURE_CHECK(set_rights());
   PERDURE_CHECK(set_layout());
+  const Privileges has = parse_privileges(proc_text("/proc/" + std::to_string(process_) + "/status"));
+  PERDURE_CHECK(give_up_bounding(has));
   PERDURE_CHECK(make_threads());
   for (const ThreadImage& thread : image_->threads) PERDURE_CHECK(set_thread(thread));
   PERDURE_CHECK(set_process());
+  for (const ThreadImage& thread : image_->threads) PERDURE_CHECK(give_up_capabilities(thread.number, has));
+  for (auto& one : differences(image_->privileges, has)) notes_.push_back(std::move(one));
   PERDURE_CHECK(leave_foothold());
   for (const ThreadImage& thread : image_->threads) PERDURE_CHECK(settle(thread));
   return {};
 }
 
+// From the first one on that runs it may end, or begin another program, before the others are released: it is the
+// program's own doing then, and of the others there is nothing left but what whoever traced them takes note of.
 base::Status NewProcess::release() {
-  for (const ThreadImage& thread : image_->threads)
-    if (trace(PTRACE_DETACH, thread.number, 0, 0) < 0) return trace_failed(thread.number, "it cannot be released");
-  process_ = 0;
+  for (const ThreadImage& thread : image_->threads) {
+    const bool is_first = process_ != 0;
+    if (trace(PTRACE_DETACH, thread.number, 0, 0) < 0) {
+      if (is_first) return trace_failed(thread.number, "it cannot be released");
+      if (thread.number != image_->number) reap(thread.number);
+    }
+    process_ = 0;
+  }
   return {};
 }
 

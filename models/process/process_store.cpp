@@ -24,8 +24,12 @@ base::Status check(const ProcessImage& image) {
 
 }  // namespace
 
-base::Result<ProcessStore> ProcessStore::open(const std::vector<std::string>& settings) {
-  PERDURE_TRY(auto guard, Guard::start());  // before there are other threads
+base::Result<ProcessStore> ProcessStore::open(const std::vector<std::string>& settings, bool captures) {
+  std::optional<Guard> guard;
+  if (captures) {
+    PERDURE_TRY(auto started, Guard::start());  // before there are other threads
+    guard.emplace(std::move(started));
+  }
   PERDURE_TRY(auto session, client::Session::open(comm::make_solo(), nullptr, settings));
   return ProcessStore(std::move(guard), std::move(session));
 }
@@ -42,8 +46,9 @@ base::Result<std::int64_t> ProcessStore::next_version(const std::string& name) {
 base::Result<CaptureReport> ProcessStore::capture(const CaptureChoices& choices, const std::string& name,
                                                   const std::function<base::Status(const CaptureReport&)>& then) {
   const std::uint64_t begun = os::monotonic_ns();
+  if (!guard_) return base::fail(PERDURE_INVALID_ARGUMENT, name, "this was opened for resumes only");
   PERDURE_TRY(std::int64_t version, next_version(name));
-  HeldProcess held(guard_, choices, !then);
+  HeldProcess held(*guard_, choices, !then);
   base::Status done = session_->checkpoint(name, version, held);
   for (int tries = 0; !done && done.error().code == PERDURE_EXISTS && tries < 100; ++tries)
     done = session_->checkpoint(name, ++version, held);

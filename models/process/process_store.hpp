@@ -2,6 +2,7 @@
 // Images of processes in a store: captured and made again through the same engine, tiers and store as every checkpoint.
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "client/session.hpp"
 #include "process/guard.hpp"
@@ -49,8 +50,9 @@ struct ResumeChoices {
 /// Of one engine and store. All calls by one thread: the kernel knows it as the tracer of processes.
 class ProcessStore {
  public:
-  /// `settings`: "key=value", which win over all others. To be called while this process has one thread.
-  static base::Result<ProcessStore> open(const std::vector<std::string>& settings);
+  /// `settings`: "key=value", which win over all others. To be called while this process has one thread. One that does
+  /// not capture makes no guard, which could get the number that a resume needs.
+  static base::Result<ProcessStore> open(const std::vector<std::string>& settings, bool captures = true);
 
   /// As the next version of `name`, at level `process` when it returns. `then` is called while the process still stands
   /// still, with what came of the capture; then it goes on, unless `then` ended it. With none it goes on as soon as its
@@ -66,10 +68,10 @@ class ProcessStore {
   base::Status close() { return session_->close(); }
 
  private:
-  ProcessStore(Guard guard, std::unique_ptr<client::Session> session)
+  ProcessStore(std::optional<Guard> guard, std::unique_ptr<client::Session> session)
       : guard_(std::move(guard)), session_(std::move(session)) {}
   base::Result<std::int64_t> next_version(const std::string& name);
-  Guard guard_;
+  std::optional<Guard> guard_;
   std::unique_ptr<client::Session> session_;
 };
 
