@@ -121,7 +121,9 @@ Action enrol_launch(CLI::App& app) {
       "\nThe program and its arguments stand behind --: perdure launch --every 10min -- ./simulation input\n"
       "SIGUSR1 has it captured; SIGTERM, which batch systems send before the end, has it captured and ended: status "
       "0,\n"
-      "and perdure launch --resume goes on. Other signals are passed on. Else it ends with the program's status.\n");
+      "and perdure launch --resume goes on; 143 where it could not be captured, however it ended itself. Other signals "
+      "are\n"
+      "passed on. Else it ends with the program's status.\n");
   return [arguments](Terminal& terminal) { return launch_program(*arguments, terminal); };
 }
 

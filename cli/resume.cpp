@@ -9,6 +9,7 @@
 #include "base/bytes.hpp"
 #include "base/json.hpp"
 #include "cli/configuration.hpp"
+#include "cli/launch_loop.hpp"
 #include "cli/libraries.hpp"
 #include "cli/verb.hpp"
 #include "inspect/checkpoints.hpp"
@@ -30,15 +31,6 @@ struct ResumeArguments {
   Place place;
   bool json = false, cut_back = false;
 };
-
-/// Those that somebody sends to us to have the program end, or do something, and that of its end.
-sigset_t passed_on() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : {SIGCHLD, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT})
-    sigaddset(&set, signal);
-  return set;
-}
 
 /// What a terminal sends it sends to all of the group.
 void pass_on(const siginfo_t& signal, pid_t process) {
@@ -62,7 +54,7 @@ class SignalsMeanwhile {
 
  private:
   void pass(pid_t process) const {
-    sigset_t set = passed_on();
+    sigset_t set = LaunchSignals::all();
     sigdelset(&set, SIGCHLD);  // of whoever waits for its end
     const timespec soon{0, 20'000'000};
     while (!over_) {
@@ -103,7 +95,7 @@ base::Result<process::ResumeReport> resume_from_store(const ResumeArguments& ask
   PERDURE_TRY(const auto config, configuration(terminal));
   if (config.value("messages").origin == config::Origin::default_value)
     settings.emplace_back("messages=stderr");  // that it waits for a lease, and for how long
-  PERDURE_TRY(auto store, process::ProcessStore::open(settings));
+  PERDURE_TRY(auto store, process::ProcessStore::open(settings, nullptr, asked.manner.lazy));
   const std::int64_t version = spec.version ? static_cast<std::int64_t>(*spec.version) : PERDURE_LATEST;
   process::ResumeChoices choices;
   choices.files.cut_back = asked.cut_back;
@@ -135,7 +127,7 @@ base::Json report_json(const std::string& name, const process::ResumeReport& rep
 
 /// As a shell does: its status, or 128 and the signal that ended it. Of a name space its first process says that.
 int wait_for(pid_t process, pid_t child) {
-  const sigset_t set = passed_on();
+  const sigset_t set = LaunchSignals::all();
   for (;;) {
     int status = 0;
     const pid_t ended = ::waitpid(child, &status, WNOHANG);
@@ -149,9 +141,7 @@ int wait_for(pid_t process, pid_t child) {
 int resume(const ResumeArguments& asked, Terminal& terminal) {
   const auto spec = parse_checkpoint(asked.checkpoint);
   if (!spec) return report(terminal, spec.error());
-  const sigset_t set = passed_on();
-  sigset_t before;
-  ::pthread_sigmask(SIG_BLOCK, &set, &before);
+  const LaunchSignals signals;  // those that somebody sends to us to have the program end, or do something
   const auto resumed = resume_from_store(asked, *spec, terminal);
   int status = kGood;
   if (!resumed) {
@@ -161,7 +151,6 @@ int resume(const ResumeArguments& asked, Terminal& terminal) {
     std::fflush(terminal.out);
     if (!asked.manner.detach) status = wait_for(resumed->process, resumed->child);
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return status;
 }
 

@@ -14,9 +14,10 @@
 #include <thread>
 #include <vector>
 
+#include "process/facts.hpp"
 #include "process/image_source.hpp"
 #include "process/image_target.hpp"
-#include "process/new_children.hpp"
+#include "process/obstacles.hpp"
 #include "process/read_image.hpp"
 
 namespace perdure::process {
@@ -78,11 +79,17 @@ struct CapturedImage {
   ProcessImage image;
 };
 
+/// As the guard looks once more at what stands still.
+inline base::Status still_nothing_in_the_way(pid_t process) {
+  PERDURE_TRY(const auto now, read_facts_again(process));
+  return refused(process, obstacles_of_facts(now));
+}
+
 /// `while_it_stands` is called with the record before anything is copied, and may change it.
 template <typename WhileItStands>
 base::Result<CapturedImage> capture_to_memory(pid_t process, WhileItStands&& while_it_stands) {
   PERDURE_TRY(auto tracee, Tracee::seize(process));
-  PERDURE_CHECK(refuse_new_children(tracee));
+  PERDURE_CHECK(still_nothing_in_the_way(process));
   PERDURE_TRY(auto read, read_image(tracee));
   while_it_stands(read.image);
   ImageSource source(process, read.image);

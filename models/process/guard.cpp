@@ -15,10 +15,11 @@
 
 #include "base/field_codec.hpp"
 #include "os/system.hpp"
-#include "process/new_children.hpp"
+#include "os/thread.hpp"
 #include "process/page_faults.hpp"
 #include "process/read_image.hpp"
 #include "process/tracee.hpp"
+#include "process/wait_limit.hpp"
 
 namespace perdure::process {
 namespace {
@@ -110,6 +111,9 @@ base::Result<T> receive_message(int socket) {
   return base::decode_fields<T>(bytes, "guard");
 }
 
+/// Longer than any thread takes that is only slow.
+constexpr std::uint64_t kLongestWait_ns = 10'000'000'000;
+
 /// A process that is to end with our peer.
 struct Kept {
   pid_t process = 0;
@@ -150,7 +154,9 @@ Told hold_here(const Guard::Wanted& wanted, Hands& hands) {
   hands.tracee.emplace(std::move(seized));
   Guard::Held held;
   held.seized_ns = os::monotonic_ns();
-  PERDURE_CHECK(refuse_new_children(*hands.tracee, wanted.captor));
+  // Between the look at it and this moment it may have made children, which would be missed where it is brought back.
+  PERDURE_TRY(const auto now, read_facts_again(wanted.process));
+  PERDURE_CHECK(refused(wanted.process, obstacles_of_facts(now, {wanted.captor})));
   FollowedPages pages;
   if (hands.tracking) pages = hands.tracking->look(wanted.process);
   PERDURE_TRY(held.read, read_image(*hands.tracee, choices, {hands.flags ? &*hands.flags : nullptr, &pages}));
@@ -206,7 +212,9 @@ Released forget_here(Kept& kept) {
   return std::uint8_t{1};
 }
 
+/// False: nobody is left to answer to.
 bool answer(int socket, const Guard::Asked& asked, Hands& hands) {
+  const WaitLimit limit(kLongestWait_ns);
   if (asked.what == Guard::Asked::keep) return send_message(socket, keep_here(socket, asked.wanted, hands.kept));
   if (asked.what == Guard::Asked::forget) return send_message(socket, forget_here(hands.kept));
   if (asked.what == Guard::Asked::release) return send_message(socket, release_here(hands));
@@ -226,11 +234,17 @@ bool answer(int socket, const Guard::Asked& asked, Hands& hands) {
   return send_message(socket, told);
 }
 
-void serve(int socket) {
+enum class Served { all, anew };
+
+/// What could not be held may be traced all the same, where it ended, changed or did not stop meanwhile. The system
+/// lets go of everything when the thread that traces ends: after a failure another one goes on. (ptrace(2))
+Served serve(int socket) {
   Hands hands;
   for (;;) {
     const auto asked = receive_message<Guard::Asked>(socket);
-    if (!asked || !answer(socket, *asked, hands)) return;
+    if (!asked || !answer(socket, *asked, hands)) return Served::all;
+    const bool holds = hands.tracee || hands.tracking || !hands.kept.faults.empty();
+    if (!holds && asked->what != Guard::Asked::release) return Served::anew;
   }
 }
 
@@ -241,7 +255,11 @@ void serve(int socket) {
   ::prctl(PR_SET_NAME, "perdure-guard");
   if (socket != 3) ::dup3(socket, 3, O_CLOEXEC);
   ::close_range(4, ~0U, 0);
-  base::attempt([] { serve(3); });
+  for (Served served = Served::anew; served == Served::anew;) {
+    const auto aside = os::run_aside("hold a process", [&] { served = serve(3); });
+    if (!aside) base::attempt([&] { served = serve(3); });  // no thread to be had
+    if (!aside) break;
+  }
   ::_exit(0);
 }
 

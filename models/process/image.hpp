@@ -15,6 +15,7 @@
 #include "process/descriptors.hpp"
 #include "process/machine.hpp"
 #include "process/posix_timers.hpp"
+#include "process/privileges.hpp"
 
 namespace perdure::process {
 
@@ -54,6 +55,9 @@ struct FileImage {
   PERDURE_FIELDS(path, device, inode, bytes, modified_ns)
   std::string wrong() const;
 };
+
+/// The kernel's name of a program or directory that had no name any more when it was captured.
+inline bool was_deleted(std::string_view path) { return path.ends_with(" (deleted)"); }
 
 /// A mapping.
 struct MapImage {
@@ -170,10 +174,13 @@ struct ProcessImage {
   std::vector<PosixTimer> posix_timers;
   OpenFiles open_files;
   std::vector<ThreadImage> threads;  ///< the first one is the process's own
+  Privileges privileges;
+  std::vector<PageRun> guards;  ///< memory that the kernel refuses it (MADV_GUARD_INSTALL), ascending
   std::uint64_t page_bytes() const;
   PERDURE_FIELDS(format, system, machine, number, user, group, leads_session, arguments, directory, file_mask,
                  personality, dumpable, reaps_orphans, no_huge_pages, no_new_privileges, program, layout, files,
-                 objects, maps, pages, actions, pending_signals, limits, timers, posix_timers, open_files, threads)
+                 objects, maps, pages, actions, pending_signals, limits, timers, posix_timers, open_files, threads,
+                 privileges, guards)
   std::string wrong() const;
 };
 

@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "os/crash_point.hpp"
+#include "os/system.hpp"
 #include "process/remote_memory.hpp"
 
 namespace perdure::process {
@@ -144,11 +146,26 @@ base::Status ImageTarget::release() {
   return {};
 }
 
+namespace {
+
+// One that was deleted while the process worked in it is one of that kind again.
+void go_to_directory(const std::string& directory, Operations& operations) {
+  const bool deleted = was_deleted(directory) && ::access(directory.c_str(), F_OK) != 0;
+  std::error_code error;
+  const std::string name = "perdure-" + std::to_string(::getpid()) + "-" + std::to_string(os::monotonic_ns());
+  const std::string where = deleted ? (std::filesystem::temp_directory_path(error) / name).string() : directory;
+  const auto path = operations.keep(base::as_bytes(std::string_view(where.c_str(), where.size() + 1)));
+  constexpr std::uint64_t kOwnersOnly = 0700;
+  if (deleted) operations.add({SYS_mkdir, path, kOwnersOnly}, "make a directory in the place of '" + directory + "'");
+  operations.add({SYS_chdir, path}, "go to its directory '" + directory + "'");
+  if (deleted) operations.add({SYS_rmdir, path}, "delete its directory");
+}
+
+}  // namespace
+
 void add_operations(const ProcessImage& image, Operations& operations) {
   operations.add({SYS_personality, image.personality}, "set its personality");
-  const std::string& directory = image.directory;
-  const auto path = operations.keep(base::as_bytes(std::string_view(directory.c_str(), directory.size() + 1)));
-  operations.add({SYS_chdir, path}, "go to its directory '" + directory + "'");
+  go_to_directory(image.directory, operations);
   if (image.leads_session) operations.add({SYS_setsid}, "begin a session");
   operations.add({SYS_umask, image.file_mask}, "set its umask");
   if (image.no_huge_pages) operations.add({SYS_prctl, PR_SET_THP_DISABLE, 1, 0, 0, 0}, "do without huge pages");

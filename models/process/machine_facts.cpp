@@ -26,6 +26,7 @@ namespace {
 
 // It says what the system keeps of registers by the same call that a capture makes.
 base::Result<std::uint64_t> kept_parts_here() {
+  let_children_be_traced();
   const pid_t child = ::fork();
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -61,7 +62,9 @@ base::Status read_vdso(MachineFacts& facts) {
 }
 
 std::vector<std::string> missing_of(const ProcessImage& image) {
-  std::set<std::string> named = {image.program.path, image.directory}, missing;
+  std::set<std::string> named, missing;
+  for (const auto& path : {image.program.path, image.directory})
+    if (!was_deleted(path)) named.insert(path);  // else it goes on without
   for (const FileImage& file : image.files) named.insert(file.path);
   for (const OpenFile& file : image.open_files.files) {
     if (const auto* one = std::get_if<NamedFile>(&file.what)) named.insert(one->path);
@@ -125,6 +128,7 @@ base::Result<MachineFacts> facts_for(const ProcessImage& image) {
   PERDURE_TRY(facts.processor_state, kept_parts_here());
   PERDURE_CHECK(read_vdso(facts));
   facts.user = ::geteuid();
+  facts.group = ::getegid();
   facts.chooses_numbers = chooses_numbers();
   facts.number_taken_by = proc_text("/proc/" + std::to_string(image.number) + "/comm");
   if (!facts.number_taken_by.empty()) facts.number_taken_by.pop_back();
@@ -164,6 +168,9 @@ std::vector<Obstacle> obstacles_of_resume(const ProcessImage& image, const Machi
   if (facts.user != image.user)
     all.push_back({"it is of user " + std::to_string(image.user), "this one is " + std::to_string(facts.user),
                    "only that user can resume it", ""});
+  if (facts.group != image.group)
+    all.push_back({"it is of group " + std::to_string(image.group), "this one is " + std::to_string(facts.group),
+                   "resume it as that group: newgrp, or setpriv --regid", ""});
   if (!facts.number_taken_by.empty())
     all.push_back({"its number " + std::to_string(image.number) + " is taken, by '" + facts.number_taken_by + "'",
                    "a program knows the numbers of its threads", "end that one, or wait", ""});
@@ -181,6 +188,10 @@ base::Status may_resume(const ProcessImage& image, const MachineFacts& facts) {
   if (image.user != facts.user)
     return base::fail(PERDURE_PERMISSION, object, "it is of user " + std::to_string(image.user),
                       "only that user can resume it");
+  if (image.group != facts.group)
+    return base::fail(PERDURE_PERMISSION, object,
+                      "it is of group " + std::to_string(image.group) + ", and this is " + std::to_string(facts.group),
+                      "resume it as that group: newgrp, or setpriv --regid");
   return refused(image.number, obstacles_of_machine(image, facts), "resumed here");
 }
 

@@ -74,8 +74,9 @@ long raw(const SystemCall& call) {
   return ::syscall(static_cast<long>(call[0]), call[1], call[2], call[3], call[4], call[5], call[6]);
 }
 
-[[noreturn]] void be_the_child(Meeting& meeting, const std::vector<Operation>& operations) {
+[[noreturn]] void be_the_child(Meeting& meeting, const std::vector<Operation>& operations, pid_t parent) {
   (void)raw({SYS_prctl, PR_SET_PDEATHSIG, SIGKILL});
+  if (raw({SYS_getppid}) != parent) (void)raw({SYS_exit_group, 1});  // which has ended before it was told that
   while (meeting.go.load() == 0) (void)raw({SYS_futex, reinterpret_cast<std::uint64_t>(&meeting.go), FUTEX_WAIT, 0, 0});
   run_operations(operations, &meeting.outcome);
   if (meeting.outcome.failed) (void)raw({SYS_exit_group, 1});
@@ -84,15 +85,11 @@ long raw(const SystemCall& call) {
 
 base::Error cannot_begin(const ProcessImage& image, int error) {
   const std::string object = process_text(image.number);
-  if (error == EEXIST) {
-    std::string who = proc_text("/proc/" + std::to_string(image.number) + "/comm");
-    if (!who.empty()) who.pop_back();
-    return {
-        PERDURE_EXISTS, object, "its number is taken" + (who.empty() ? "" : ", by '" + who + "'"),
-        "end that one, or wait: a program knows the numbers of its threads; or resume it in a name space of its own "
-        "(--name-space)",
-        true};
-  }
+  if (error == EEXIST)
+    return {PERDURE_EXISTS, object, taken_text(image.number),
+            "end that one, or wait: a program knows the numbers of its threads; or resume it in a name space of its own "
+            "(--name-space)",
+            true};
   if (error == EPERM)
     return {PERDURE_PERMISSION, object, "the system does not let this user choose numbers of processes",
             "have CAP_CHECKPOINT_RESTORE (setcap cap_checkpoint_restore+ep, or root), or resume it in a name space of "
@@ -104,11 +101,12 @@ base::Error cannot_begin(const ProcessImage& image, int error) {
 struct ChildTask {
   Meeting* meeting;
   const std::vector<Operation>* operations;
+  pid_t parent;  ///< as the child sees it
 };
 
 [[noreturn]] void run_child(void* given) {
   const auto& task = *static_cast<const ChildTask*>(given);
-  be_the_child(*task.meeting, *task.operations);
+  be_the_child(*task.meeting, *task.operations, task.parent);
 }
 
 struct MadeChild {
@@ -128,19 +126,10 @@ base::Result<MadeChild> make_child(const ProcessImage& image, ChildTask& task, N
     if (made > 0) return MadeChild{static_cast<pid_t>(made), {}};
     if (errno != EPERM || numbering == Numbering::everybody) return base::fail(cannot_begin(image, errno));
   }
+  task.parent = 1;  // the first one there
   PERDURE_TRY(auto space, NameSpace::make(number, run_child, &task));
   const pid_t process = space.process();
   return MadeChild{process, std::move(space)};
-}
-
-/// Of one that is about to end, or that is none of ours.
-void reap(pid_t thread) {
-  for (;;) {
-    int status = 0;
-    const pid_t told = ::waitpid(thread, &status, __WALL);
-    if (told < 0 && errno == EINTR) continue;
-    if (told != thread || WIFEXITED(status) || WIFSIGNALED(status)) return;
-  }
 }
 
 }  // namespace
@@ -158,13 +147,14 @@ std::uint64_t find_gap(std::vector<std::pair<std::uint64_t, std::uint64_t>> take
 
 base::Result<NewProcess> NewProcess::begin(const ProcessImage& image, const Operations& operations,
                                            Numbering numbering) {
+  let_children_be_traced();
   void* shared = ::mmap(nullptr, sizeof(Meeting), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return base::fail(base::errno_error(errno, "map memory for", process_text(image.number)));
   auto* meeting = new (shared) Meeting;
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  ChildTask task{meeting, &operations.list()};
+  ChildTask task{meeting, &operations.list(), ::getpid()};
   auto made = make_child(image, task, numbering);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   base::Result<NewProcess> begun = [&]() -> base::Result<NewProcess> {

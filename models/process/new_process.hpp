@@ -65,7 +65,6 @@ class NewProcess {
   /// For us, of one that the image knows.
   pid_t here(std::int32_t number) const;
   base::Result<pid_t> newest_thread() const;
-  base::Status drop_rights();
   base::Result<std::int64_t> ask(pid_t thread, const SystemCall& call, const std::string& what);
   base::Result<std::int64_t> ask(const SystemCall& call, const std::string& what) { return ask(process_, call, what); }
   base::Result<std::uint64_t> put(base::ConstByteSpan bytes, std::uint64_t offset = 0);
@@ -90,6 +89,8 @@ class NewProcess {
   base::Status set_process();
   base::Status make_timer(const PosixTimer& timer);
   base::Status make_timers();
+  base::Status give_up_bounding(const Privileges& has);
+  base::Status give_up_capabilities(pid_t thread, const Privileges& has);
   base::Status leave_foothold();
   base::Status settle(const ThreadImage& thread);
 

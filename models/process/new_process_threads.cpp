@@ -18,6 +18,7 @@
 
 #include "process/memory_policy.hpp"
 #include "process/new_process.hpp"
+#include "process/proc_text.hpp"
 #include "process/remote_memory.hpp"
 
 namespace perdure::process {
@@ -84,6 +85,9 @@ base::Status NewProcess::set_policies() {
 }
 
 base::Status NewProcess::set_rights() {
+  constexpr std::uint64_t kGuard = 102;  // MADV_GUARD_INSTALL; not in locked memory
+  for (const PageRun& guard : image_->guards)
+    PERDURE_CHECK(ask({SYS_madvise, guard.begin, guard.pages * kPageBytes, kGuard}, "guard memory of"));
   for (const MapImage& map : image_->maps) {
     if (has_pages(map) && (map.protection & (PROT_READ | PROT_WRITE)) != (PROT_READ | PROT_WRITE))
       PERDURE_CHECK(ask({SYS_mprotect, map.begin, map.bytes(), map.protection}, "set rights of memory of"));
@@ -95,7 +99,11 @@ base::Status NewProcess::set_rights() {
 // Who may not say which program it is goes on without: it is what ps and /proc/PID/exe show.
 base::Status NewProcess::set_layout() {
   const MemoryLayout& from = image_->layout;
-  PERDURE_TRY(const auto program, open(image_->program, false));
+  std::int64_t program = -1;
+  auto opened = open(image_->program, false);
+  if (!opened && !was_deleted(image_->program.path)) return base::fail(opened.error());
+  if (opened) program = *opened;
+  if (!opened) notes_.push_back("'" + image_->program.path + "' was captured so: ps and /proc/PID/exe show perdure");
   PERDURE_TRY(const auto auxiliary, put(from.auxiliary, 1024));
   KernelLayout layout{from.start_code,
                       from.end_code,
@@ -116,12 +124,13 @@ base::Status NewProcess::set_layout() {
     return ask({SYS_prctl, PR_SET_MM, PR_SET_MM_MAP, at, sizeof layout, 0}, "say where parts are of");
   };
   auto done = set();
-  if (!done && done.error().code == PERDURE_PERMISSION) {
+  // The kernel keeps the maker's program as its own while it is mapped: both are the same then.
+  if (!done && (done.error().code == PERDURE_PERMISSION || done.error().code == PERDURE_BUSY)) {
     layout.program = -1;
     done = set();
   }
   PERDURE_CHECK(done);
-  PERDURE_CHECK(ask({SYS_close, static_cast<std::uint64_t>(program)}, "close the program of"));
+  if (program >= 0) PERDURE_CHECK(ask({SYS_close, static_cast<std::uint64_t>(program)}, "close the program of"));
   return {};
 }
 
@@ -138,22 +147,6 @@ base::Result<pid_t> NewProcess::newest_thread() const {
   return base::fail(PERDURE_INTERNAL, process_text(process_), "a new thread of it is not to be seen");
 }
 
-// In a name space of users it had them all, for what was to be done; the program had none of them.
-base::Status NewProcess::drop_rights() {
-  if (!space_ || !space_->of_users()) return {};
-  struct {
-    std::uint32_t version = 0x20080522;  // _LINUX_CAPABILITY_VERSION_3
-    std::int32_t thread = 0;             // the calling one
-  } constexpr kHeader;
-  constexpr std::array<std::uint32_t, 6> kNone{};
-  for (const ThreadImage& thread : image_->threads) {
-    PERDURE_TRY(const auto header, put(bytes_of(kHeader)));
-    PERDURE_TRY(const auto none, put(bytes_of(kNone), 64));
-    PERDURE_CHECK(ask(here(thread.number), {SYS_capset, header, none}, "take rights from"));
-  }
-  return {};
-}
-
 base::Status NewProcess::make_threads() {
   for (const ThreadImage& thread : image_->threads) {
     if (thread.number == image_->number) continue;
@@ -163,13 +156,17 @@ base::Status NewProcess::make_threads() {
     arguments.set_tid = number;
     arguments.set_tid_size = 1;
     PERDURE_TRY(const auto at, put(bytes_of(arguments)));
-    PERDURE_TRY(const auto made,
-                ask({SYS_clone3, at, sizeof arguments}, "make thread " + std::to_string(thread.number) + " of"));
+    const std::string what = "make thread " + std::to_string(thread.number);
+    const auto made = ask({SYS_clone3, at, sizeof arguments}, what + " of");
+    if (!made && made.error().code == PERDURE_EXISTS)
+      return base::fail(PERDURE_EXISTS, process_text(process_), what + ": " + taken_text(thread.number),
+                        "end that one, or wait: a program knows the numbers of its threads", true);
+    if (!made) return base::fail(made.error());
     if (space_) {
       PERDURE_TRY(numbers_[thread.number], newest_thread());
     }
     made_threads_.push_back(here(thread.number));
-    if (made != thread.number || !wait_for_stop(here(thread.number)))
+    if (*made != thread.number || !wait_for_stop(here(thread.number)))
       return base::fail(PERDURE_INTERNAL, "thread " + std::to_string(thread.number), "it did not begin");
   }
   return {};
@@ -291,21 +288,30 @@ base::Status NewProcess::finish() {
   PERDURE_CHECK(set_policies());
   PERDURE_CHECK(set_rights());
   PERDURE_CHECK(set_layout());
+  const Privileges has = parse_privileges(proc_text("/proc/" + std::to_string(process_) + "/status"));
+  PERDURE_CHECK(give_up_bounding(has));
   PERDURE_CHECK(make_threads());
   for (const ThreadImage& thread : image_->threads) PERDURE_CHECK(set_thread(thread));
   PERDURE_CHECK(set_process());
-  PERDURE_CHECK(drop_rights());
+  for (const ThreadImage& thread : image_->threads) PERDURE_CHECK(give_up_capabilities(here(thread.number), has));
+  for (auto& one : differences(image_->privileges, has)) notes_.push_back(std::move(one));
   PERDURE_CHECK(leave_foothold());
   for (const ThreadImage& thread : image_->threads) PERDURE_CHECK(settle(thread));
   return {};
 }
 
+// From the first one on that runs it may end, or begin another program, before the others are released: it is the
+// program's own doing then, and of the others there is nothing left but what whoever traced them takes note of.
 base::Status NewProcess::release() {
   if (space_) PERDURE_CHECK(space_->release());
-  for (const ThreadImage& thread : image_->threads)
-    if (trace(PTRACE_DETACH, here(thread.number), 0, 0) < 0)
-      return trace_failed(here(thread.number), "it cannot be released");
-  process_ = 0;
+  for (const ThreadImage& thread : image_->threads) {
+    const bool is_first = process_ != 0;
+    if (trace(PTRACE_DETACH, here(thread.number), 0, 0) < 0) {
+      if (is_first) return trace_failed(here(thread.number), "it cannot be released");
+      if (thread.number != image_->number) reap(here(thread.number));
+    }
+    process_ = 0;
+  }
   return {};
 }
 

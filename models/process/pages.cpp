@@ -78,10 +78,11 @@ base::Status add_by_node(pid_t process, const PageRun& run, std::map<std::uint32
 
 }  // namespace
 
-base::Result<std::vector<PageRun>> written_pages(pid_t process, const MemoryMap& map) {
+base::Result<std::vector<PageRun>> written_pages(pid_t process, const MemoryMap& map, std::vector<PageRun>& guards) {
   PERDURE_TRY(const auto pagemap, os::File::open(pagemap_of(process), os::Open::read));
   constexpr auto kNotItsOwn = PageCategories::file | PageCategories::zero_page;
-  if (auto runs = scan_pages(pagemap.fd(), map.begin, map.end, {.has_none = kNotItsOwn})) return std::move(*runs);
+  if (auto runs = scan_pages(pagemap.fd(), map.begin, map.end, {.has_none = kNotItsOwn}, guards))
+    return std::move(*runs);
   return read_entries(pagemap, map);
 }
 

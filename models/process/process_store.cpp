@@ -47,8 +47,13 @@ base::Error ended_before_use(base::Error why) {
 
 }  // namespace
 
-base::Result<ProcessStore> ProcessStore::open(const std::vector<std::string>& settings, const char* options) {
-  PERDURE_TRY(auto guard, Guard::start());  // before there are other threads
+base::Result<ProcessStore> ProcessStore::open(const std::vector<std::string>& settings, const char* options,
+                                              bool holds) {
+  std::optional<Guard> guard;
+  if (holds) {
+    PERDURE_TRY(auto started, Guard::start());  // before there are other threads
+    guard.emplace(std::move(started));
+  }
   PERDURE_TRY(auto session, client::Session::open(comm::make_solo(), options, settings));
   PERDURE_TRY(auto config, config::effective_config(options, settings));
   return ProcessStore(std::move(guard), std::move(session), std::move(config));
@@ -66,8 +71,9 @@ base::Result<std::int64_t> ProcessStore::next_version(const std::string& name) {
 base::Result<CaptureReport> ProcessStore::capture(const CaptureChoices& choices, const std::string& name,
                                                   const std::function<base::Status(const CaptureReport&)>& then) {
   const std::uint64_t begun = os::monotonic_ns();
+  if (!guard_) return base::fail(PERDURE_INVALID_ARGUMENT, name, "this was opened for resumes only");
   PERDURE_TRY(std::int64_t version, next_version(name));
-  HeldProcess held(guard_, choices, !then);
+  HeldProcess held(*guard_, choices, !then);
   base::Status done = session_->checkpoint(name, version, held);
   for (int tries = 0; !done && done.error().code == PERDURE_EXISTS && tries < 100; ++tries)
     done = session_->checkpoint(name, ++version, held);
@@ -101,11 +107,13 @@ base::Result<ResumeReport> ProcessStore::resume(const std::string& name, std::in
       for (ThreadImage& thread : image.threads) thread.death_signal = 0;
     return check(image);
   };
+  if (choices.lazy && !guard_)
+    return base::fail(PERDURE_INVALID_ARGUMENT, name, "this was opened for resumes that are not lazy");
   PERDURE_TRY(std::shared_ptr<client::RunClaim> claim, client::RunClaim::take(config_, name, choices.again));
   ImageTarget target(choose, choices.files, choices.affinity, choices.numbering);
   std::optional<ResumeReport> of_run;
   if (choices.lazy)
-    target.be_lazy(guard_, [&](const segment::VersionId& id) {
+    target.be_lazy(*guard_, [&](const segment::VersionId& id) {
       of_run = report_of(target, static_cast<std::int64_t>(id.version), *claim);
       of_run->seconds = seconds_since(begun);
       if (choices.runs) choices.runs(*of_run);

@@ -65,8 +65,10 @@ struct ResumeChoices {
 class ProcessStore {
  public:
   /// `settings`: "key=value", which win over all others; `options`: those of a program (perdure_open()). To be called
-  /// while this process has one thread.
-  static base::Result<ProcessStore> open(const std::vector<std::string>& settings, const char* options = nullptr);
+  /// while this process has one thread. `holds`: processes, for a capture, or while their pages come to them (lazy); else
+  /// there is no guard, which could get the number that a resume needs.
+  static base::Result<ProcessStore> open(const std::vector<std::string>& settings, const char* options = nullptr,
+                                         bool holds = true);
 
   /// As the next version of `name`, at level `process` when it returns. `then` is called while the process still stands
   /// still, with what came of the capture; then it goes on, unless `then` ended it. With none it goes on as soon as its
@@ -82,10 +84,10 @@ class ProcessStore {
   base::Status close() { return session_->close(); }
 
  private:
-  ProcessStore(Guard guard, std::unique_ptr<client::Session> session, config::Config config)
+  ProcessStore(std::optional<Guard> guard, std::unique_ptr<client::Session> session, config::Config config)
       : guard_(std::move(guard)), session_(std::move(session)), config_(std::move(config)) {}
   base::Result<std::int64_t> next_version(const std::string& name);
-  Guard guard_;
+  std::optional<Guard> guard_;
   std::unique_ptr<client::Session> session_;
   config::Config config_;
 };

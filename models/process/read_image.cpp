@@ -211,9 +211,10 @@ base::Status Reading::read_pages(const FollowedPages* followed) {
     if (!map.shared && followed != nullptr && followed->looked_at(map.begin, map.end)) {
       const auto present = followed->present_in(map.begin, map.end);
       runs.insert(runs.end(), present.begin(), present.end());
+      for (const PageRun& guard : followed->guards_in(map.begin, map.end)) image_.guards.push_back(guard);
       continue;
     }
-    auto pages = map.shared ? shared_pages(thread_, map) : written_pages(thread_, map);
+    auto pages = map.shared ? shared_pages(thread_, map) : written_pages(thread_, map, image_.guards);
     if (!pages) return base::fail(pages.error());
     runs.insert(runs.end(), pages->begin(), pages->end());
   }
@@ -298,6 +299,7 @@ base::Status Reading::read_switches(Scratch& scratch) {
   const std::string status = text("status");
   image_.user = static_cast<std::uint32_t>(first_number(status, "Uid"));
   image_.group = static_cast<std::uint32_t>(first_number(status, "Gid"));
+  image_.privileges = parse_privileges(status);
   image_.file_mask = static_cast<std::uint32_t>(first_number(status, "Umask", 8));
   image_.no_new_privileges = first_number(status, "NoNewPrivs") != 0;
   image_.personality = static_cast<std::uint32_t>(std::strtoul(text("personality").c_str(), nullptr, 16));

@@ -38,6 +38,9 @@ Registers asking(Registers registers, std::uint64_t instruction, const SystemCal
 /// The same thread as it is stored: where a system call was interrupted that is to go on with what was left of its
 /// time, which the kernel notes elsewhere, it begins again, or ends with EINTR if a handler runs before.
 Registers to_store(Registers registers);
+/// Where it goes on.
+std::uint64_t next_instruction(const Registers& registers);
+Registers with_next_instruction(Registers registers, std::uint64_t address);
 /// Where its stack ends, and below which address nothing of it is in use.
 std::uint64_t stack_of(const Registers& registers);
 std::uint64_t unused_below(std::uint64_t stack);

@@ -35,6 +35,13 @@ Registers to_store(Registers registers) {
   return registers;
 }
 
+std::uint64_t next_instruction(const Registers& registers) { return registers.rip; }
+
+Registers with_next_instruction(Registers registers, std::uint64_t address) {
+  registers.rip = address;
+  return registers;
+}
+
 std::uint64_t stack_of(const Registers& registers) { return registers.rsp; }
 
 // The red zone of the System V ABI.

@@ -32,24 +32,24 @@ base::Status move_all(pid_t process, std::uint64_t address, std::byte* here, std
   return {};
 }
 
-/// Pages that the process itself may not read (PROT_NONE) have content, too, which its file shows.
-bool read_by_file(pid_t process, std::uint64_t address, base::ByteSpan target) {
+/// What the process itself may not read, but had written before: as debuggers read it. As process_vm_readv.
+ssize_t read_protected(pid_t process, const iovec* here, unsigned long, const iovec* there, unsigned long,
+                       unsigned long) {
   const os::Fd memory(::open(("/proc/" + std::to_string(process) + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
-  while (memory && !target.empty()) {
-    const ssize_t got = ::pread(memory.get(), target.data(), target.size(), static_cast<off_t>(address));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    address += static_cast<std::uint64_t>(got);
-    target = target.subspan(static_cast<std::size_t>(got));
-  }
-  return target.empty();
+  if (!memory) return -1;
+  return ::pread(memory.get(), here->iov_base, here->iov_len, reinterpret_cast<off_t>(there->iov_base));
+}
+
+ssize_t read_some(pid_t process, const iovec* here, unsigned long parts, const iovec* there, unsigned long parts_there,
+                  unsigned long flags) {
+  const ssize_t got = ::process_vm_readv(process, here, parts, there, parts_there, flags);
+  return got < 0 && errno == EFAULT ? read_protected(process, here, parts, there, parts_there, flags) : got;
 }
 
 }  // namespace
 
 base::Status read_memory(pid_t process, std::uint64_t address, base::ByteSpan target) {
-  auto read = move_all(process, address, target.data(), target.size(), "read", ::process_vm_readv);
-  return read || read_by_file(process, address, target) ? base::Status() : read;
+  return move_all(process, address, target.data(), target.size(), "read", read_some);
 }
 
 base::Status write_memory(pid_t process, std::uint64_t address, base::ConstByteSpan bytes) {

@@ -128,14 +128,14 @@ TEST(ProgramsWithChildren, AreRefusedWhenTheyStandStill) {
   const auto of = [&] {
     auto tracee = Tracee::seize(parent);
     EXPECT_TRUE(tracee);
-    const auto refused = refuse_new_children(*tracee);
+    const auto refused = still_nothing_in_the_way(parent);
     EXPECT_TRUE(tracee->release());
     return refused;
   };
   auto refused = of();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, PERDURE_UNSUPPORTED);
-  EXPECT_THAT(refused.error().text(), HasSubstr("it has made a child"));
+  EXPECT_THAT(refused.error().text(), HasSubstr("children that are not captured"));
   ::kill(child, SIGKILL);
   EXPECT_EQ(::read(ends[0], &byte, 1), 1) << "it has heard of its end, which was not taken away";
   refused = of();

@@ -125,7 +125,7 @@ base::Status resume(const Asked& asked, HelperAnswer& answer) {
   choices.outlives = true;
   choices.again = asked.has("again");
   choices.numbering = asked.has("name_space") ? Numbering::itself : Numbering::itself_if_needed;
-  PERDURE_TRY(auto store, ProcessStore::open({}, asked.options()));
+  PERDURE_TRY(auto store, ProcessStore::open({}, asked.options(), false));
   wait_until_asked();
   PERDURE_TRY(const auto report, store.resume(asked.text("name"), asked.number("version"), choices));
   answer.version = report.version;
