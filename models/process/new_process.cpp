@@ -86,10 +86,11 @@ long raw(const SystemCall& call) {
 base::Error cannot_begin(const ProcessImage& image, int error) {
   const std::string object = process_text(image.number);
   if (error == EEXIST)
-    return {PERDURE_EXISTS, object, taken_text(image.number),
-            "end that one, or wait: a program knows the numbers of its threads; or resume it in a name space of its own "
-            "(--name-space)",
-            true};
+    return {
+        PERDURE_EXISTS, object, taken_text(image.number),
+        "end that one, or wait: a program knows the numbers of its threads; or resume it in a name space of its own "
+        "(--name-space)",
+        true};
   if (error == EPERM)
     return {PERDURE_PERMISSION, object, "the system does not let this user choose numbers of processes",
             "have CAP_CHECKPOINT_RESTORE (setcap cap_checkpoint_restore+ep, or root), or resume it in a name space of "

@@ -65,8 +65,8 @@ struct ResumeChoices {
 class ProcessStore {
  public:
   /// `settings`: "key=value", which win over all others; `options`: those of a program (perdure_open()). To be called
-  /// while this process has one thread. `holds`: processes, for a capture, or while their pages come to them (lazy); else
-  /// there is no guard, which could get the number that a resume needs.
+  /// while this process has one thread. `holds`: processes, for a capture, or while their pages come to them (lazy);
+  /// else there is no guard, which could get the number that a resume needs.
   static base::Result<ProcessStore> open(const std::vector<std::string>& settings, const char* options = nullptr,
                                          bool holds = true);
 

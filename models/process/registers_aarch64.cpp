@@ -91,7 +91,8 @@ std::uint64_t next_instruction(const Registers& registers) { return registers.pc
 // ldr x16, [pc, #8]; br x16; the address: calls may go through that register (AAPCS64).
 std::vector<std::byte> jump_to(std::uint64_t address) {
   std::vector<std::byte> code;
-  for (const std::uint32_t word : {0x58000050U, 0xd61f0200U, static_cast<std::uint32_t>(address), static_cast<std::uint32_t>(address >> 32)})
+  for (const std::uint32_t word :
+       {0x58000050U, 0xd61f0200U, static_cast<std::uint32_t>(address), static_cast<std::uint32_t>(address >> 32)})
     for (int i = 0; i < 4; ++i) code.push_back(static_cast<std::byte>(word >> 8 * i));
   return code;
 }
