@@ -46,7 +46,9 @@ class ImageSource : public capture::Source {
  public:
   ImageSource(pid_t process, const ProcessImage& image);
   base::Result<capture::Description> describe() override;
-  capture::Manner manner() const override { return {copying_threads(), true, chunk_bytes_of_image(description_.bytes)}; }
+  capture::Manner manner() const override {
+    return {copying_threads(), true, chunk_bytes_of_image(description_.bytes)};
+  }
   base::Status read(capture::ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override;
 
  private:

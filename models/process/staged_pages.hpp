@@ -23,7 +23,9 @@ class StagedPages : public capture::Source {
 
   /// After complete(), as those of an ImageSource.
   base::Result<capture::Description> describe() override { return description_; }
-  capture::Manner manner() const override { return {copying_threads(), true, chunk_bytes_of_image(description_.bytes)}; }
+  capture::Manner manner() const override {
+    return {copying_threads(), true, chunk_bytes_of_image(description_.bytes)};
+  }
   base::Status read(capture::ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override;
 
  private:
