@@ -43,12 +43,12 @@ void pass_on(const siginfo_t& signal, pid_t process) {
 }
 
 /// Passes signals on while pages come to a process that runs.
-class SignalsMeanwhile {
+class PassedSignals {
  public:
-  SignalsMeanwhile() = default;
-  SignalsMeanwhile(const SignalsMeanwhile&) = delete;
-  SignalsMeanwhile& operator=(const SignalsMeanwhile&) = delete;
-  ~SignalsMeanwhile() { over_ = true; }
+  PassedSignals() = default;
+  PassedSignals(const PassedSignals&) = delete;
+  PassedSignals& operator=(const PassedSignals&) = delete;
+  ~PassedSignals() { over_ = true; }
   /// Where the system refuses a thread they wait until the pages are there.
   void begin(pid_t process) {
     auto begun = os::Thread::start(
@@ -103,7 +103,7 @@ base::Result<process::ResumeReport> resume_from_store(const ResumeArguments& ask
   choices.affinity = affinity;
   choices.outlives = asked.manner.detach;
   choices.lazy = asked.manner.lazy;
-  SignalsMeanwhile signals;
+  PassedSignals signals;
   choices.runs = [&](const process::ResumeReport& report) {
     say(asked, spec.name, report, terminal);
     if (asked.manner.lazy) signals.begin(report.process);
