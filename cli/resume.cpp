@@ -81,8 +81,8 @@ base::Result<process::AffinityChoices> affinity_of(const ResumeArguments& asked,
 }
 
 /// As soon as it runs.
-void say(const ResumeArguments& asked, const std::string& name, const process::ResumeReport& report,
-         const Terminal& terminal) {
+void say_that_it_runs(const ResumeArguments& asked, const std::string& name, const process::ResumeReport& report,
+                      const Terminal& terminal) {
   for (const auto& note : report.notes) print(terminal.err, "perdure: " + note + "\n");
   if (!asked.json)
     print(terminal.err, fmt::format("perdure: {}@{} goes on as process {}: {} thread{}, {}, after {:.1f} ms\n", name,
@@ -105,7 +105,7 @@ base::Result<process::ResumeReport> resume_from_store(const ResumeArguments& ask
   choices.lazy = asked.manner.lazy;
   PassedSignals signals;
   choices.runs = [&](const process::ResumeReport& report) {
-    say(asked, spec.name, report, terminal);
+    say_that_it_runs(asked, spec.name, report, terminal);
     if (asked.manner.lazy) signals.begin(report.process);
   };
   PERDURE_TRY(const auto resumed, store.resume(spec.name, version, choices));
