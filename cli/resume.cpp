@@ -39,12 +39,12 @@ void pass_on(const siginfo_t& signal, pid_t process) {
 }
 
 /// Passes signals on while pages come to a process that runs.
-class SignalsMeanwhile {
+class PassedSignals {
  public:
-  SignalsMeanwhile() = default;
-  SignalsMeanwhile(const SignalsMeanwhile&) = delete;
-  SignalsMeanwhile& operator=(const SignalsMeanwhile&) = delete;
-  ~SignalsMeanwhile() { over_ = true; }
+  PassedSignals() = default;
+  PassedSignals(const PassedSignals&) = delete;
+  PassedSignals& operator=(const PassedSignals&) = delete;
+  ~PassedSignals() { over_ = true; }
   /// Where the system refuses a thread they wait until the pages are there.
   void begin(pid_t process) {
     auto begun = os::Thread::start(
@@ -77,8 +77,8 @@ base::Result<process::AffinityChoices> affinity_of(const ResumeArguments& asked,
 }
 
 /// As soon as it runs.
-void say(const ResumeArguments& asked, const std::string& name, const process::ResumeReport& report,
-         const Terminal& terminal) {
+void say_that_it_runs(const ResumeArguments& asked, const std::string& name, const process::ResumeReport& report,
+                      const Terminal& terminal) {
   for (const auto& note : report.notes) print(terminal.err, "perdure: " + note + "\n");
   if (!asked.json)
     print(terminal.err, fmt::format("perdure: {}@{} goes on as process {}: {} thread{}, {}, after {:.1f} ms\n", name,
@@ -104,9 +104,9 @@ base::Result<process::ResumeReport> resume_from_store(const ResumeArguments& ask
   choices.lazy = asked.manner.lazy;
   choices.again = asked.place.again;
   choices.numbering = asked.place.name_space ? process::Numbering::itself : process::Numbering::itself_if_needed;
-  SignalsMeanwhile signals;
+  PassedSignals signals;
   choices.runs = [&](const process::ResumeReport& report) {
-    say(asked, spec.name, report, terminal);
+    say_that_it_runs(asked, spec.name, report, terminal);
     if (asked.manner.lazy) signals.begin(report.process);
   };
   PERDURE_TRY(auto resumed, store.resume(spec.name, version, choices));

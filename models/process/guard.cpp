@@ -212,9 +212,28 @@ Released forget_here(Kept& kept) {
   return std::uint8_t{1};
 }
 
+/// An answer: events as they are, then the descriptor of each fork.
+using ToldOfEvents = base::Result<std::vector<std::byte>>;
+
+bool tell_events(int socket, std::size_t number, Kept& kept) {
+  if (number >= kept.faults.size())
+    return send_message(socket, ToldOfEvents(base::fail(PERDURE_INVALID_ARGUMENT, "guard", "nothing is kept")));
+  const auto events = read_events(kept.faults[number].get());
+  const std::size_t before = kept.faults.size();
+  for (const uffd_msg& event : events)
+    if (event.event == UFFD_EVENT_FORK) kept.faults.emplace_back(static_cast<int>(event.arg.fork.ufd));
+  const auto bytes = std::as_bytes(std::span(events));
+  if (!send_message(socket, ToldOfEvents(std::vector<std::byte>(bytes.begin(), bytes.end())))) return false;
+  for (std::size_t made = before; made < kept.faults.size(); ++made)
+    if (!send_descriptors(socket, {kept.faults[made].get(), kept.pidfd.get()})) return false;
+  return true;
+}
+
 /// False: nobody is left to answer to.
 bool answer(int socket, const Guard::Asked& asked, Hands& hands) {
   const WaitLimit limit(kLongestWait_ns);
+  if (asked.what == Guard::Asked::events)
+    return tell_events(socket, static_cast<std::size_t>(asked.wanted.process), hands.kept);
   if (asked.what == Guard::Asked::keep) return send_message(socket, keep_here(socket, asked.wanted, hands.kept));
   if (asked.what == Guard::Asked::forget) return send_message(socket, forget_here(hands.kept));
   if (asked.what == Guard::Asked::release) return send_message(socket, release_here(hands));
@@ -308,6 +327,25 @@ base::Status Guard::keep(pid_t process, int pidfd, int faults) {
   PERDURE_TRY(auto told, receive_message<Released>(socket_.get()));
   PERDURE_CHECK(told);
   return {};
+}
+
+base::Result<Guard::Events> Guard::take_events(std::size_t number) {
+  Asked asked{Asked::events, {}};
+  asked.wanted.process = static_cast<std::int32_t>(number);
+  if (!send_message(socket_.get(), asked)) PERDURE_CHECK(lost());
+  PERDURE_TRY(const auto told, receive_message<ToldOfEvents>(socket_.get()));
+  PERDURE_TRY(const auto bytes, told);
+  Events events;
+  events.all.resize(bytes.size() / sizeof(uffd_msg));
+  std::memcpy(events.all.data(), bytes.data(), events.all.size() * sizeof(uffd_msg));
+  for (const uffd_msg& event : events.all) {
+    if (event.event != UFFD_EVENT_FORK) continue;
+    std::array<int, 2> fds{};
+    if (!receive_descriptors(socket_.get(), fds)) PERDURE_CHECK(lost());
+    const os::Fd process(fds[1]);
+    events.made.emplace_back(fds[0]);
+  }
+  return events;
 }
 
 base::Status Guard::forget() {

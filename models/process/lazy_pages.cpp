@@ -18,7 +18,7 @@ namespace perdure::process {
 namespace {
 
 // With the lock held: whoever drops memory waits as long.
-constexpr std::uint64_t kAtOnce = 256 * base::KiB;
+constexpr std::uint64_t kBytesAtOnce = 256 * base::KiB;
 constexpr int kSoonMs = 1;
 
 }  // namespace
@@ -129,14 +129,17 @@ base::Status LazyPages::serve() {
 
 // Who has dropped memory goes on when the event is read: nothing is put there meanwhile, because the lock is held.
 base::Status LazyPages::take_events(State& state, std::size_t space) {
-  for (const uffd_msg& event : read_events(state.spaces[space].faults.get()))
-    PERDURE_CHECK(take_event(state, space, event));
+  PERDURE_TRY(auto events, guard_.take_events(space));
+  std::size_t made = 0;
+  for (const uffd_msg& event : events.all)
+    if (event.event == UFFD_EVENT_FORK)  // what it made is missing what it is missing itself
+      state.spaces.push_back({std::move(events.made[made++]), state.spaces[space].missing, {}, false});
+    else
+      take_event(state, state.spaces[space], event);
   return {};
 }
 
-base::Status LazyPages::take_event(State& state, std::size_t number, const uffd_msg& event) {
-  if (event.event == UFFD_EVENT_FORK) return take_fork(state, number, event);
-  Space& space = state.spaces[number];
+void LazyPages::take_event(State& state, Space& space, const uffd_msg& event) {
   if (event.event == UFFD_EVENT_PAGEFAULT) {
     const std::uint64_t page = event.arg.pagefault.address / kPageBytes * kPageBytes;
     if (const auto origin = space.missing.origin_of(page))
@@ -148,16 +151,6 @@ base::Status LazyPages::take_event(State& state, std::size_t number, const uffd_
     space.missing.move(event.arg.remap.from, event.arg.remap.to, event.arg.remap.len);
   if (event.event == UFFD_EVENT_REMOVE || event.event == UFFD_EVENT_UNMAP)
     space.missing.drop(event.arg.remove.start, event.arg.remove.end);
-  return {};
-}
-
-// What it made is missing what it is missing itself.
-base::Status LazyPages::take_fork(State& state, std::size_t space, const uffd_msg& event) {
-  os::Fd faults(static_cast<int>(event.arg.fork.ufd));
-  const auto kept = guard_.keep(process_, pidfd_.get(), faults.get());
-  Space made{std::move(faults), state.spaces[space].missing, {}, false};
-  state.spaces.push_back(std::move(made));
-  return kept;
 }
 
 // Memory that was never written, or dropped.
@@ -218,7 +211,7 @@ base::Result<LazyPages::Step> LazyPages::put_now(State& state, std::uint64_t ori
 
 base::Status LazyPages::put(std::uint64_t origin, base::ConstByteSpan bytes) {
   while (!bytes.empty()) {
-    const auto some = bytes.first(std::min<std::size_t>(kAtOnce, bytes.size()));
+    const auto some = bytes.first(std::min<std::size_t>(kBytesAtOnce, bytes.size()));
     Step step = Step::done;
     {
       const auto state = state_.lock();

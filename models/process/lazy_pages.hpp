@@ -55,8 +55,7 @@ class LazyPages {
   base::Status serve();
   std::vector<int> served();
   base::Status take_events(State& state, std::size_t space);
-  base::Status take_event(State& state, std::size_t space, const uffd_msg& event);
-  base::Status take_fork(State& state, std::size_t space, const uffd_msg& event);
+  static void take_event(State& state, Space& space, const uffd_msg& event);
   static base::Status zero(Space& space, std::uint64_t page);
   enum class Step { done, again };
   static base::Result<Step> put_now(State& state, std::uint64_t origin, base::ConstByteSpan bytes);

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr std::array kLazyPrograms = {"crowd",   "grows",     "handlers", "hands_on", "mappings", "numbers",
                                       "pending", "registers", "suspends", "throws",   "timers",   "waits"};
 
-void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+void breathe() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
 void make_directory(const fs::path& path) { fs::create_directory(path); }
 
@@ -57,7 +57,7 @@ base::Status restore(ImageTarget& target, const CapturedImage& captured, const M
                           [&](const auto& one) { return one.begin <= *wanted && *wanted < one.end(); });
       if (next == chunks.end()) next = chunks.begin();
     } else if (target.runs() && manner.holds_back()) {
-      pause();
+      breathe();
       continue;
     }
     if (come++ == manner.most && target.runs()) return base::fail(PERDURE_CORRUPT, "chunk", "it is damaged");
@@ -142,7 +142,7 @@ class MissingMemory : public testing::Test {
  protected:
   void begin(const char* what) {
     program_.emplace(std::vector<std::string>{PERDURE_MISSING, here_.path(), what}, here_ / "output");
-    while (!has("ready")) pause();
+    while (!has("ready")) breathe();
     auto captured = capture_to_memory(program_->process());
     ASSERT_TRUE(captured) << captured.error().text();
     captured_ = std::move(*captured);

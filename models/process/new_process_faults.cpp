@@ -20,9 +20,9 @@ base::Error cannot_wait_for_pages(pid_t process, const std::string& what, int er
           refused ? "have CAP_SYS_PTRACE (setcap cap_sys_ptrace+ep, or root)" : "", false};
 }
 
-/// What it forks, moves and drops is told of.
-constexpr std::uint64_t kEvents =
-    UFFD_FEATURE_EVENT_FORK | UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_EVENT_REMOVE | UFFD_FEATURE_EVENT_UNMAP;
+/// What it forks, moves and drops is told of, and who waits.
+constexpr std::uint64_t kEvents = UFFD_FEATURE_THREAD_ID | UFFD_FEATURE_EVENT_FORK | UFFD_FEATURE_EVENT_REMAP |
+                                  UFFD_FEATURE_EVENT_REMOVE | UFFD_FEATURE_EVENT_UNMAP;
 
 }  // namespace
 

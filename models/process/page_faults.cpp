@@ -44,6 +44,17 @@ void add_children(pid_t process, std::set<pid_t>& all) {
   }
 }
 
+/// Orphans: whoever waits for a page says its number when it is made to look again.
+void end_who_waits(int faults, std::vector<int>& all, std::vector<os::Fd>& made) {
+  constexpr std::uint64_t kLeastAddress = 0x10000;
+  uffdio_range everything{kLeastAddress, kAddressEnd - kLeastAddress};
+  (void)::ioctl(faults, UFFDIO_WAKE, &everything);
+  for (const uffd_msg& event : read_events(faults)) {
+    if (event.event == UFFD_EVENT_PAGEFAULT) ::kill(static_cast<pid_t>(event.arg.pagefault.feat.ptid), SIGKILL);
+    if (event.event == UFFD_EVENT_FORK) all.push_back(made.emplace_back(static_cast<int>(event.arg.fork.ufd)).get());
+  }
+}
+
 }  // namespace
 
 base::Result<std::optional<GivenPages>> give_pages(int faults, std::uint64_t address, base::ConstByteSpan bytes) {
@@ -105,6 +116,9 @@ std::vector<uffd_msg> read_events(int faults) {
 }
 
 void end_unserved(pid_t number, int process, const std::vector<int>& faults) {
+  // Who stands still forks no more: what it made is still its child.
+  (void)::syscall(SYS_pidfd_send_signal, process, SIGSTOP, nullptr, 0);
+  os::sleep_ns(1'000'000);
   std::set<pid_t> children;
   add_children(number, children);
   std::vector<os::Fd> family;
@@ -113,8 +127,14 @@ void end_unserved(pid_t number, int process, const std::vector<int>& faults) {
   (void)::syscall(SYS_pidfd_send_signal, process, SIGKILL, nullptr, 0);
   for (const os::Fd& child : family)
     if (child) (void)::syscall(SYS_pidfd_send_signal, child.get(), SIGKILL, nullptr, 0);
-  for (const int one : faults)
-    while (!is_gone(one)) os::sleep_ns(1'000'000);
+  std::vector<os::Fd> made;
+  std::vector<int> left = faults;
+  while (!left.empty()) {
+    std::erase_if(left, is_gone);
+    const auto now = left;
+    for (const int one : now) end_who_waits(one, left, made);
+    if (!left.empty()) os::sleep_ns(1'000'000);
+  }
 }
 
 }  // namespace perdure::process
