@@ -144,6 +144,8 @@ base::Result<ProcessFacts> read_facts(pid_t process) {
   if (const pid_t whole = facts.threads.front().status.process; whole != process)
     return base::fail(PERDURE_INVALID_ARGUMENT, "process " + std::to_string(process),
                       "it is a thread of process " + std::to_string(whole), "name that process: all of it is captured");
+  std::stable_partition(facts.threads.begin(), facts.threads.end(),
+                        [&](const ThreadFacts& one) { return one.status.thread == process; });
   const auto living = std::find_if(facts.threads.begin(), facts.threads.end(), lives);
   if (living == facts.threads.end()) return base::fail(gone(process).error());
   const pid_t reference = living->status.thread;

@@ -39,7 +39,7 @@ struct ThreadFacts {
 
 struct ProcessFacts {
   pid_t process = 0;
-  std::vector<ThreadFacts> threads;  ///< ascending; one that has ended may be among them
+  std::vector<ThreadFacts> threads;  ///< the process's own first; one that has ended may be among them
   std::string root;                  ///< its root directory, "/" mostly
   std::uint32_t personality = 0;
   bool is_64_bits = true;

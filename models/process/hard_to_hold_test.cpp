@@ -1,6 +1,7 @@
 // Processes that are in the middle of what is lost, or ends them, when somebody holds them without care.
 #include <gmock/gmock.h>
 #include <linux/rseq.h>
+#include <linux/sched.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -36,9 +37,14 @@ struct Seen {
 /// A child that does `work` and ends with its answer; it has no descriptors of ours.
 class Alone {
  public:
-  explicit Alone(const std::function<int(Seen&)>& work)
+  /// With the number, where that is chosen and may be.
+  explicit Alone(const std::function<int(Seen&)>& work, pid_t number = 0)
       : seen_(new (::mmap(nullptr, sizeof(Seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Seen) {
-    process_ = ::fork();
+    clone_args arguments{};
+    arguments.exit_signal = SIGCHLD;
+    arguments.set_tid = reinterpret_cast<std::uint64_t>(&number);
+    arguments.set_tid_size = 1;
+    process_ = number == 0 ? ::fork() : static_cast<pid_t>(::syscall(SYS_clone3, &arguments, sizeof arguments));
     if (process_ != 0) return;
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::close_range(0, ~0U, 0);
@@ -218,6 +224,37 @@ TEST(HardToHold, AreThreadsThatAreTakenForTheirProcess) {
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().text(), HasSubstr("a thread of process " + std::to_string(child.process())));
   EXPECT_EQ(child.tell_end(), 7);
+}
+
+TEST(HardToHold, AreThoseWhoseThreadsHaveLesserNumbers) {
+  pid_t greatest = 0;
+  std::ifstream("/proc/sys/kernel/pid_max") >> greatest;
+  test_support::TemporaryDirectory here;
+  const std::string over = here / "over";
+  Alone child(
+      [&](Seen& seen) {
+        std::thread other([&] {
+          seen.works = ::gettid() < ::getpid() ? 1 : -1;
+          while (::access(over.c_str(), F_OK) != 0) ::usleep(500);
+        });
+        other.join();
+        return 7;
+      },
+      greatest - 1 - ::getpid() % 50);
+  if (child.process() < 0) GTEST_SKIP() << "numbers cannot be chosen here";
+  child.wait();
+  if (child.seen().works < 0) GTEST_SKIP() << "the system has begun numbers anew just now";
+  const pid_t number = child.process();
+  EXPECT_TRUE(look_for_obstacles(number, {0, 1, 2}));
+  const auto captured = capture_to_memory(number);
+  ASSERT_TRUE(captured) << captured.error().text();
+  ::kill(number, SIGKILL);
+  ASSERT_EQ(child.end(), -SIGKILL);
+  const auto again = resume_from_memory(*captured);
+  ASSERT_TRUE(again) << again.error().text();
+  child.lives_again(number);
+  std::ofstream(over) << "now";
+  EXPECT_EQ(child.end(), 7);
 }
 
 TEST(HardToHold, AreThoseThatBeginAnotherProgram) {

@@ -128,7 +128,9 @@ Tracee::~Tracee() { (void)release(); }
 
 std::vector<pid_t> Tracee::threads() const {
   std::vector<pid_t> all;
-  for (const auto& [thread, state] : threads_) all.push_back(thread);
+  if (threads_.contains(process_)) all.push_back(process_);
+  for (const auto& [thread, state] : threads_)
+    if (thread != process_) all.push_back(thread);
   return all;
 }
 

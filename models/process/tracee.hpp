@@ -26,7 +26,8 @@ class Tracee {
   ~Tracee();
 
   pid_t process() const { return process_; }
-  /// Ascending. One that has ended, and that others still wait for, is not among them.
+  /// The process's own first, the others ascending: numbers begin anew when the greatest has been given. One that has
+  /// ended, and that others still wait for, is not among them.
   std::vector<pid_t> threads() const;
   /// As they are when it is released, too.
   base::Result<Registers> registers(pid_t thread) const;
