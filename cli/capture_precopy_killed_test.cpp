@@ -85,6 +85,8 @@ TEST_P(KilledPreCopy, OfItsGuardLeavesNothingInTheProgram) {
   while (!stands_still(perdure.process())) os::sleep_ns(2'000'000);
   const pid_t guard = guard_of(perdure.process());
   ASSERT_GT(guard, 0);
+  const bool follows_now = GetParam() != "precopy_to_follow" && GetParam() != "precopy_released";
+  EXPECT_EQ(is_followed_by_anybody(patient_.process()), follows_now) << "this is how one sees it";
   ::kill(guard, SIGKILL);
   ::kill(perdure.process(), SIGCONT);
   const Ran ran = perdure.wait();

@@ -1,5 +1,7 @@
 // Programs that use what few programs use, and programs of other languages and kinds: captured, killed and made again,
 // they end as if nothing had been.
+#include <sys/mman.h>
+
 #include "process/guard.hpp"
 #include "process/proc_facts.hpp"
 #include "process/proc_text.hpp"
@@ -27,17 +29,20 @@ constexpr std::array kUnusual = {"advised",
                                  "thread_memory",
                                  "wide"};
 
+/// Some have a child at times, or a file about themselves.
+bool now_and_then(const std::string& name) { return name == "breeds" || name == "advised"; }
+
 class UnusualPrograms : public testing::TestWithParam<const char*> {};
 
 TEST_P(UnusualPrograms, EndAsIfNothingHadBeen) {
   RoundTripper program({PERDURE_UNUSUAL, GetParam()});
-  program.may_be_refused = std::string(GetParam()) == "breeds";
+  program.may_be_refused = now_and_then(GetParam());
   expect_round_trips(program);
 }
 
 TEST_P(UnusualPrograms, ThatGoOnNoticeNothing) {
   RoundTripper program({PERDURE_UNUSUAL, GetParam()});
-  program.may_be_refused = std::string(GetParam()) == "breeds";
+  program.may_be_refused = now_and_then(GetParam());
   program.go_on(test_support::unless_sanitized(3, 1));
 }
 
@@ -143,6 +148,30 @@ TEST(ProgramsWithChildren, AreRefusedWhenTheyStandStill) {
   ::kill(parent, SIGKILL);
   ::waitpid(parent, nullptr, 0);
   for (const int end : ends) ::close(end);
+}
+
+// The kernel lists mappings in pieces: one that grows meanwhile may be there twice.
+TEST(ProgramsWhoseMappingsChange, CanBeLookedAtWhileTheyRun) {
+  constexpr std::size_t kPages = 600;
+  auto* const memory = static_cast<char*>(
+      ::mmap(nullptr, kPages * kPageBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  const pid_t process = ::fork();
+  if (process == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::close_range(0, ~0U, 0);
+    for (;;)
+      for (const int rights : {PROT_READ, PROT_NONE})
+        for (std::size_t page = 0; page < kPages; page += 2)
+          (void)::mprotect(memory + page * kPageBytes, kPageBytes, rights);
+  }
+  for (int times = 0; times < test_support::unless_sanitized(300, 30); ++times) {
+    const auto looked = look_for_obstacles(process, {});
+    ASSERT_TRUE(looked) << looked.error().text();
+  }
+  ::kill(process, SIGKILL);
+  ::waitpid(process, nullptr, 0);
+  ::munmap(memory, kPages * kPageBytes);
 }
 
 // The parent cannot be stopped in vfork, and its child has its memory: it is refused before it is touched.

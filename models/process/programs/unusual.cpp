@@ -68,29 +68,28 @@ unsigned char* map_pages(std::size_t pages, int protection = PROT_READ | PROT_WR
 
 // All vector registers that the processor has, its masks, and the old stack of floating point are in use for a long
 // time without any of it being in memory. What is added forwards is taken away backwards: all has to be as it was.
-#define EACH_16(X, last)                                                                                     \
-  X(0, 1)                                                                                                    \
-  X(1, 2)                                                                                                    \
-  X(2, 3)                                                                                                    \
-  X(3, 4) X(4, 5) X(5, 6) X(6, 7) X(7, 8) X(8, 9) X(9, 10) X(10, 11) X(11, 12) X(12, 13) X(13, 14) X(14, 15) \
+// clang-format off
+#define EACH_16(X, last)                                                                                             \
+  X(0, 1)                                                                                                            \
+  X(1, 2)                                                                                                            \
+  X(2, 3) X(3, 4) X(4, 5) X(5, 6) X(6, 7) X(7, 8) X(8, 9) X(9, 10) X(10, 11) X(11, 12) X(12, 13) X(13, 14) X(14, 15) \
       X(15, last)
-#define BACK_16(X, last) \
-  X(15, last)            \
-  X(14, 15)              \
-  X(13, 14)              \
-  X(12, 13) X(11, 12) X(10, 11) X(9, 10) X(8, 9) X(7, 8) X(6, 7) X(5, 6) X(4, 5) X(3, 4) X(2, 3) X(1, 2) X(0, 1)
+#define BACK_16(X, last)                                                                                           \
+  X(15, last)                                                                                                      \
+  X(14, 15)                                                                                                        \
+  X(13, 14) X(12, 13) X(11, 12) X(10, 11) X(9, 10) X(8, 9) X(7, 8) X(6, 7) X(5, 6) X(4, 5) X(3, 4) X(2, 3) X(1, 2) \
+      X(0, 1)
 #define MORE_16(X)                                                                                              \
   X(16, 17)                                                                                                     \
   X(17, 18)                                                                                                     \
-  X(18, 19)                                                                                                     \
-  X(19, 20) X(20, 21) X(21, 22) X(22, 23) X(23, 24) X(24, 25) X(25, 26) X(26, 27) X(27, 28) X(28, 29) X(29, 30) \
-      X(30, 31) X(31, 0)
+  X(18, 19) X(19, 20) X(20, 21) X(21, 22) X(22, 23) X(23, 24) X(24, 25) X(25, 26) X(26, 27) X(27, 28) X(28, 29) \
+      X(29, 30) X(30, 31) X(31, 0)
 #define MORE_BACK_16(X)                                                                                         \
   X(31, 0)                                                                                                      \
   X(30, 31)                                                                                                     \
-  X(29, 30)                                                                                                     \
-  X(28, 29) X(27, 28) X(26, 27) X(25, 26) X(24, 25) X(23, 24) X(22, 23) X(21, 22) X(20, 21) X(19, 20) X(18, 19) \
-      X(17, 18) X(16, 17)
+  X(29, 30) X(28, 29) X(27, 28) X(26, 27) X(25, 26) X(24, 25) X(23, 24) X(22, 23) X(21, 22) X(20, 21) X(19, 20) \
+      X(18, 19) X(17, 18) X(16, 17)
+// clang-format on
 #define LOAD_512(a, b) "vmovdqu64 " #a "*64(%[memory]), %%zmm" #a "\n"
 #define KEEP_512(a, b) "vmovdqu64 %%zmm" #a ", " #a "*64(%[memory])\n"
 #define ADD_512(a, b) "vpaddq %%zmm" #b ", %%zmm" #a ", %%zmm" #a "\n"
