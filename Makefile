@@ -3,7 +3,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo demo-nodes demo-elastic demo-mesh demo-process demo-programs test campaign mutants unit build install docs bench bench-redundancy bench-elastic bench-mesh bench-process studies format clean \
+.PHONY: help demo demo-nodes demo-elastic demo-mesh demo-process demo-programs test campaign campaign-process mutants unit build install docs bench bench-redundancy bench-elastic bench-mesh bench-process studies format clean \
   bootstrap bootstrap-required
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make campaign RUNS=N SEED=S  N drawn scenarios of several failures at once, from seed S on (1), against a model of what was promised"
 	@echo "make campaign RUNS=N ELASTIC=yes  of arrays on other numbers of ranks, with one failure at most"
 	@echo "make campaign KILLED=N  each mini-application killed anywhere, from N seeds, on other numbers of ranks and threads"
+	@echo "make campaign-process SEEDS=N  each kernel and each awkward program captured at N random moments (500), killed, brought back, compared"
 	@echo "make mutants           would a test notice? Changes the code in hundreds of places, one at a time, and runs the tests that reach each"
 	@echo "make docs              the documentation as a site, in build/site"
 	@echo "make bench             the asynchronous checkpointing benchmark on 1, 2 and 4 ranks"
@@ -84,6 +85,10 @@ unit:
 
 campaign: bootstrap
 	@tools/campaign $(if $(RUNS),--runs $(RUNS)) $(if $(SEED),--seed $(SEED)) $(if $(ELASTIC),--elastic) $(if $(KILLED),--killed $(KILLED))
+
+campaign-process: bootstrap-required
+	@tools/build --progress release campaign_process_programs
+	@tools/campaign-process $(if $(SEEDS),--seeds $(SEEDS)) $(if $(MINUTES),--minutes $(MINUTES))
 
 mutants: bootstrap-required
 	@tools/mutants

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <limits>
 #include <set>
 
 #include "base/bytes.hpp"
@@ -18,6 +19,8 @@
 
 namespace perdure::cli {
 namespace {
+
+constexpr double kPatienceOfTheStopped_s = 30, kPatience_s = std::numeric_limits<double>::infinity();
 
 struct CaptureArguments {
   std::int64_t process = 0;
@@ -34,6 +37,7 @@ base::Json report_json(const CaptureArguments& asked, const process::CaptureRepo
           {"mappings", report.maps},
           {"record_bytes", report.record_bytes},
           {"page_bytes", report.page_bytes},
+          {"zero_bytes", report.zero_bytes},
           {"frozen_s", report.frozen_s},
           {"seize_s", report.seize_s},
           {"read_s", report.read_s},
@@ -44,17 +48,24 @@ base::Json report_json(const CaptureArguments& asked, const process::CaptureRepo
           {"processes", report.processes}};
 }
 
-/// Until the store has all of it.
+/// Until the store has all of it, or has taken nothing for so long: who stands still meanwhile is not kept for as long
+/// as tries are made.
 base::Status wait_stored(process::ProcessStore& store, const std::string& name, const process::CaptureReport& report,
-                         Terminal& terminal) {
+                         Terminal& terminal, double patience_s) {
   const std::uint64_t bytes = report.record_bytes + report.page_bytes;
   Progress progress(terminal, "storing", bytes);
-  for (;;) {
+  for (double last_s = 0;;) {
     const auto stored = store.session().wait(name, report.version, PERDURE_LEVEL_STORE, 0.05);
     if (stored || stored.error().code != PERDURE_TIMEOUT) return stored;
     perdure_progress known{};
-    if (store.session().progress(known) && known.bytes_flushed > progress.done())
+    if (store.session().progress(known) && known.bytes_flushed > progress.done()) {
       progress.add(known.bytes_flushed - progress.done());
+      last_s = progress.elapsed_s();
+    }
+    if (progress.elapsed_s() - last_s > patience_s)
+      return base::fail(PERDURE_TIMEOUT, fmt::format("{}@{}", name, report.version),
+                        fmt::format("the store has taken nothing of it for {:.0f} s: the process goes on", patience_s),
+                        "look whether the store is full or away (perdure doctor), and try again", true);
   }
 }
 
@@ -74,7 +85,7 @@ base::Result<process::CaptureReport> capture_and_store(const CaptureArguments& a
   PERDURE_TRY(auto store, process::ProcessStore::open(settings));
   // What is stopped for good stands still until nothing of it can be lost.
   const auto stop = [&](const process::CaptureReport& report) -> base::Status {
-    PERDURE_CHECK(wait_stored(store, asked.name, report, terminal));
+    PERDURE_CHECK(wait_stored(store, asked.name, report, terminal, kPatienceOfTheStopped_s));
     for (const pid_t one : report.processes)
       if (::kill(one, SIGKILL) != 0)
         return base::fail(base::errno_error(errno, "end it", "process " + std::to_string(one)));
@@ -84,7 +95,7 @@ base::Result<process::CaptureReport> capture_and_store(const CaptureArguments& a
   std::function<base::Status(const process::CaptureReport&)> then;
   if (asked.stop) then = stop;
   PERDURE_TRY(const auto report, store.capture(choices, asked.name, then));
-  if (!asked.stop) PERDURE_CHECK(wait_stored(store, asked.name, report, terminal));
+  if (!asked.stop) PERDURE_CHECK(wait_stored(store, asked.name, report, terminal, kPatience_s));
   PERDURE_CHECK(store.close());
   return report;
 }

@@ -49,9 +49,8 @@ constexpr std::array<FacilityText, process::kFacilities> kFacilityTexts = {{
     {Facility::user_faults_write, "userfaultfd, write-protection",
      "could copy pages before a process has to stand still", Verdict::warning,
      "nothing that there is needs it yet; kernels from 6.7 on have it"},
-    {Facility::user_namespace, "user name spaces", "could give a resumed process its numbers without privileges",
-     Verdict::warning,
-     "nothing that there is needs it yet; see user.max_user_namespaces and kernel.unprivileged_userns_clone"},
+    {Facility::user_namespace, "user name spaces", "gives a resumed process its numbers where nobody may choose them",
+     Verdict::warning, "see user.max_user_namespaces and kernel.unprivileged_userns_clone (sysctl)"},
 }};
 
 std::string finding_of(const FacilityText& text, int error, const std::string& trace_scope) {

@@ -4,13 +4,14 @@
 
 #include "cli/arguments.hpp"
 #include "cli/inspected.hpp"
+#include "cli/topology_xml.hpp"
 
 namespace perdure::cli {
 namespace {
 
 struct InspectArguments {
   std::string what, store;
-  bool json = false;
+  bool json = false, topology = false;
 };
 
 base::Result<Inspected> look(const InspectArguments& asked, const Terminal& terminal) {
@@ -25,6 +26,12 @@ base::Result<Inspected> look(const InspectArguments& asked, const Terminal& term
 int inspect_it(const InspectArguments& asked, Terminal& terminal) {
   const auto inspected = look(asked, terminal);
   if (!inspected) return report(terminal, inspected.error());
+  if (asked.topology && !inspected->machine.known())
+    return report(terminal, {PERDURE_NOT_FOUND, asked.what, "the machine that it ran on is not known", "", false});
+  if (asked.topology) {
+    print(terminal.out, topology_xml(inspected->machine));
+    return kGood;
+  }
   if (asked.json)
     print_json(terminal, json_of(*inspected));
   else
@@ -40,7 +47,11 @@ Action enrol_inspect(CLI::App& app) {
                  "a running process, which is not touched, or an image; without a version the newest one that is whole")
       ->required();
   app.add_option("--store", arguments->store, "the store of the image; by default the configured one (store.path)");
-  app.add_flag("--json", arguments->json, "for programs");
+  auto* json = app.add_flag("--json", arguments->json, "for programs");
+  app.add_flag("--topology", arguments->topology,
+               "only the machine, as XML of hwloc: cores, hardware threads, nodes of memory and their distances; "
+               "lstopo --input FILE shows it")
+      ->excludes(json);
   app.footer("\nEnds with 1 when something stands in the way of a capture, or of a resume on this machine.\n");
   return [arguments](Terminal& terminal) { return inspect_it(*arguments, terminal); };
 }

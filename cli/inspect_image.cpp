@@ -110,6 +110,7 @@ Inspected inspected_of(const std::vector<process::ProcessImage>& images, const s
     inspected.facts.emplace_back("processes", numbers);
   }
   add_files(image.open_files, inspected);
+  inspected.machine = image.machine;
   return inspected;
 }
 

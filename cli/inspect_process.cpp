@@ -97,6 +97,7 @@ base::Result<Inspected> inspect_process(pid_t process) {
   for (const pid_t one : process::list_tree(process))
     if (one != process) others += (others.empty() ? "" : ", ") + std::to_string(one);
   if (!others.empty()) inspected.facts.emplace_back("descendants", others);
+  inspected.machine = process::machine_here();
   return inspected;
 }
 

@@ -25,6 +25,8 @@ TEST(Inspect, OfARunningProcessShowsWhatItHasAndTouchesNothing) {
   EXPECT_NE(json["threads"][0]["processors"], "");
   EXPECT_EQ(json["obstacles"].size(), 0U);
   EXPECT_EQ(view_of(patient.process()), before);
+  EXPECT_THAT(run_verb({"inspect", patient.number(), "--topology"}).out, HasSubstr("<object type=\"NUMANode\""));
+  EXPECT_EQ(run_verb({"inspect", patient.number(), "--topology", "--json"}).status, kUsage);
   EXPECT_EQ(patient.end(), Patient::kStatus);
 }
 
@@ -47,6 +49,8 @@ TEST(Inspect, OfAnImageShowsItsRecordAndWhatStandsInTheWayHere) {
   EXPECT_EQ(taken.status, kBad);
   EXPECT_THAT(taken.out, HasSubstr("its number " + patient.number() + " is taken, by 'patient'"));
   const auto there = run_verb({"inspect", patient.number(), "--json"}).json();
+  const std::string machine = run_verb({"inspect", patient.number(), "--topology"}).out;
+  EXPECT_EQ(run_verb({"inspect", "patient@1", "--store", place.store, "--topology"}).out, machine);
   patient.kill();
   const Ran ran = run_verb({"inspect", "patient@1", "--store", place.store, "--json"});
   const auto image = ran.json();

@@ -5,6 +5,7 @@
 #include "base/json.hpp"
 #include "cli/libraries.hpp"
 #include "cli/verb.hpp"
+#include "process/machine.hpp"
 #include "process/obstacles.hpp"
 
 namespace perdure::cli {
@@ -31,6 +32,7 @@ struct Inspected {
   std::map<std::uint32_t, std::uint64_t> pages;  ///< by node
   std::vector<File> files;
   std::vector<process::Obstacle> obstacles;
+  process::MachineImage machine;  ///< what it may use of its machine, or could
 };
 
 /// Nothing of it changes. PERDURE_NOT_FOUND, PERDURE_PERMISSION.

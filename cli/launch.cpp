@@ -36,18 +36,24 @@ base::Result<process::ProgramStart> prepared(const std::vector<std::string>& com
   return start;
 }
 
+/// What runs, and what tells others that it was brought back here.
+struct Running {
+  pid_t process = 0;
+  std::shared_ptr<client::RunClaim> claim;
+};
+
 /// The newest image.
-base::Result<pid_t> brought_back(const LaunchArguments& asked, process::ProcessStore& store, Terminal& terminal) {
-  PERDURE_TRY(const auto resumed, store.resume(asked.name, PERDURE_LATEST));
+base::Result<Running> brought_back(const LaunchArguments& asked, process::ProcessStore& store, Terminal& terminal) {
+  PERDURE_TRY(auto resumed, store.resume(asked.name, PERDURE_LATEST));
   for (const auto& note : resumed.notes) print(terminal.err, "perdure: " + note + "\n");
   print(terminal.err,
         fmt::format("perdure: {}@{} goes on as process {}\n", asked.name, resumed.version, resumed.process));
-  return resumed.process;
+  return Running{resumed.process, std::move(resumed.claim)};
 }
 
 /// The process that runs: brought back where that was asked for and there is an image, else begun anew.
-base::Result<pid_t> running(const LaunchArguments& asked, process::ProcessStore& store, process::ProgramStart start,
-                            Terminal& terminal) {
+base::Result<Running> running(const LaunchArguments& asked, process::ProcessStore& store, process::ProgramStart start,
+                              Terminal& terminal) {
   const auto latest = store.session().latest(asked.name);
   const bool is_first = !latest && latest.error().code == PERDURE_NOT_FOUND;
   if (asked.resume && !is_first) {
@@ -61,7 +67,7 @@ base::Result<pid_t> running(const LaunchArguments& asked, process::ProcessStore&
           fmt::format("perdure: it begins anew, although there is {}@{}; --resume would go on from that\n", asked.name,
                       *latest));
   PERDURE_CHECK(start.go());
-  return start.take();
+  return Running{start.take(), {}};
 }
 
 base::Result<LaunchSummary> launch_it(const LaunchArguments& asked, Terminal& terminal) {
@@ -72,9 +78,9 @@ base::Result<LaunchSummary> launch_it(const LaunchArguments& asked, Terminal& te
   std::vector<std::string> settings = terminal.settings;
   if (!asked.store.empty()) settings.push_back("store.path=" + asked.store);
   PERDURE_TRY(auto store, process::ProcessStore::open(settings));
-  PERDURE_TRY(const pid_t process, running(asked, store, std::move(start), terminal));
+  PERDURE_TRY(const auto begun, running(asked, store, std::move(start), terminal));
   const double every_s = asked.every.empty() ? process::CaptureSchedule::kNever : seconds_of(asked.every);
-  LaunchLoop loop(store, {asked.name, {process, {left_out.begin(), left_out.end()}, false}, every_s}, terminal);
+  LaunchLoop loop(store, {asked.name, {begun.process, {left_out.begin(), left_out.end()}, false}, every_s}, terminal);
   auto summary = loop.run();
   if (const auto closed = store.close(); !closed) warn(terminal, closed.error());
   return summary;
@@ -115,7 +121,9 @@ Action enrol_launch(CLI::App& app) {
       "\nThe program and its arguments stand behind --: perdure launch --every 10min -- ./simulation input\n"
       "SIGUSR1 has it captured; SIGTERM, which batch systems send before the end, has it captured and ended: status "
       "0,\n"
-      "and perdure launch --resume goes on. Other signals are passed on. Else it ends with the program's status.\n");
+      "and perdure launch --resume goes on; 143 where it could not be captured, however it ended itself. Other signals "
+      "are\n"
+      "passed on. Else it ends with the program's status.\n");
   return [arguments](Terminal& terminal) { return launch_program(*arguments, terminal); };
 }
 

@@ -36,9 +36,15 @@ sigset_t LaunchSignals::all() {
 LaunchSignals::LaunchSignals() {
   const sigset_t set = all();
   ::pthread_sigmask(SIG_BLOCK, &set, &before_);
+  struct sigaction plain {};
+  plain.sa_handler = SIG_DFL;
+  ::sigaction(SIGCHLD, &plain, &child_action_);  // an inherited SIG_IGN would make children vanish unseen
 }
 
-LaunchSignals::~LaunchSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+LaunchSignals::~LaunchSignals() {
+  ::sigaction(SIGCHLD, &child_action_, nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
 
 LaunchLoop::LaunchLoop(process::ProcessStore& store, Program program, Terminal& terminal)
     : store_(store), program_(std::move(program)), terminal_(terminal), schedule_(program_.every_s, launch_now_s()) {
@@ -69,6 +75,8 @@ bool LaunchLoop::has_ended() {
   const pid_t ended = ::waitpid(program_.wanted.process, &status, WNOHANG);
   if (ended == 0) return false;
   if (ended == program_.wanted.process && !summary_.captured_at_end) summary_.status = status_of(status);
+  // 0 would say that it is done, or can go on: a program that ends well when it is told to end is not.
+  if (told_to_end_ && summary_.status == 0 && !summary_.captured_at_end) summary_.status = 128 + SIGTERM;
   return true;
 }
 

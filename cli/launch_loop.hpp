@@ -22,6 +22,7 @@ class LaunchSignals {
 
  private:
   sigset_t before_;
+  struct sigaction child_action_ {};
 };
 
 struct LaunchSummary {

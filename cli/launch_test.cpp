@@ -120,6 +120,25 @@ TEST_F(Launch, WhoseStoreIsFullTellsTheProgramToEndInTheEnd) {
   EXPECT_THAT(ran.err, HasSubstr("told to end (SIGTERM) without a capture"));
 }
 
+TEST_F(Launch, OfAProgramThatEndedWellWithoutACaptureDoesNotSayThatItIsDone) {
+  const std::string script = "trap 'exit 0' TERM; mkdir " + place_.file("ready") + "; while :; do :; done";
+  Perdure perdure(place_, {"launch", "--set", "flush.give_up_after=0.1", "--", "/bin/sh", "-c", script},
+                  {"PERDURE_TEST_FAULTS=pwrite:" + place_.store + ":ENOSPC"});
+  wait_for_file(place_.file("ready"));
+  while (::kill(perdure.process(), SIGTERM) == 0 && perdure.err().find("without a capture") == std::string::npos)
+    os::sleep_ns(1'100'000'000);  // what comes together is one
+  const Ran ran = perdure.wait();
+  EXPECT_EQ(ran.status, 128 + SIGTERM) << ran.err;
+}
+
+TEST_F(Launch, HearsOfTheProgramsEndWhereItsMakerIgnoresChildren) {
+  const auto before = ::signal(SIGCHLD, SIG_IGN);  // which programs inherit
+  Perdure perdure(place_, {"launch", "--", "/bin/sh", "-c", "exit 3"});
+  ::signal(SIGCHLD, before);
+  const Ran ran = perdure.wait();
+  EXPECT_EQ(ran.status, 3) << ran.err;
+}
+
 TEST_F(Launch, RefusesWhatCouldNeverBeCapturedBeforeItRuns) {
   const Ran missing = Perdure(place_, {"launch", "--", place_.file("missing")}).wait();
   EXPECT_EQ(missing.status, kCannot) << missing.err;

@@ -4,13 +4,16 @@
 #include <sys/wait.h>
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 
 #include "base/bytes.hpp"
 #include "base/json.hpp"
 #include "cli/configuration.hpp"
+#include "cli/launch_loop.hpp"
 #include "cli/libraries.hpp"
 #include "cli/verb.hpp"
 #include "inspect/checkpoints.hpp"
+#include "os/thread.hpp"
 #include "process/process_store.hpp"
 
 namespace perdure::cli {
@@ -18,7 +21,49 @@ namespace {
 
 struct ResumeArguments {
   std::string checkpoint, store, affinity;
-  bool detach = false, json = false, cut_back = false;
+  struct Manner {
+    bool detach = false, lazy = false;
+  };
+  Manner manner;
+  struct Place {
+    bool again = false, name_space = false;
+  };
+  Place place;
+  bool json = false, cut_back = false;
+};
+
+/// What a terminal sends it sends to all of the group.
+void pass_on(const siginfo_t& signal, pid_t process) {
+  if (signal.si_signo > 0 && signal.si_signo != SIGCHLD && signal.si_code != SI_KERNEL)
+    ::kill(process, signal.si_signo);
+}
+
+/// Passes signals on while pages come to a process that runs.
+class PassedSignals {
+ public:
+  PassedSignals() = default;
+  PassedSignals(const PassedSignals&) = delete;
+  PassedSignals& operator=(const PassedSignals&) = delete;
+  ~PassedSignals() { over_ = true; }
+  /// Where the system refuses a thread they wait until the pages are there.
+  void begin(pid_t process) {
+    auto begun = os::Thread::start(
+        "pass signals on", [this, process] { pass(process); }, [](const base::Error&) { return false; });
+    if (begun) thread_ = std::move(*begun);
+  }
+
+ private:
+  void pass(pid_t process) const {
+    sigset_t set = LaunchSignals::all();
+    sigdelset(&set, SIGCHLD);  // of whoever waits for its end
+    const timespec soon{0, 20'000'000};
+    while (!over_) {
+      siginfo_t information{};
+      if (::sigtimedwait(&set, &information, &soon) > 0) pass_on(information, process);
+    }
+  }
+  std::atomic<bool> over_{false};
+  os::Thread thread_;
 };
 
 /// As the command line says, else as configured.
@@ -31,18 +76,43 @@ base::Result<process::AffinityChoices> affinity_of(const ResumeArguments& asked,
   return process::AffinityChoices{process::affinity_mode(mode).value_or(process::AffinityMode::keep)};
 }
 
+/// As soon as it runs.
+void say_that_it_runs(const ResumeArguments& asked, const std::string& name, const process::ResumeReport& report,
+                      const Terminal& terminal) {
+  for (const auto& note : report.notes) print(terminal.err, "perdure: " + note + "\n");
+  const std::size_t more = report.processes.size() - 1;
+  const std::string others = more == 0 ? "" : fmt::format(" and {} more", more);
+  if (!asked.json)
+    print(terminal.err, fmt::format("perdure: {}@{} goes on as process {}{}: {} thread{}, {}, after {:.1f} ms\n", name,
+                                    report.version, report.process, others, report.threads,
+                                    report.threads == 1 ? "" : "s", base::format_bytes(report.page_bytes),
+                                    report.seconds * 1e3));
+  std::fflush(terminal.err);
+}
+
 base::Result<process::ResumeReport> resume_from_store(const ResumeArguments& asked, const CheckpointSpec& spec,
                                                       const Terminal& terminal) {
   std::vector<std::string> settings = terminal.settings;
   if (!asked.store.empty()) settings.push_back("store.path=" + asked.store);
   PERDURE_TRY(const auto affinity, affinity_of(asked, terminal));
-  PERDURE_TRY(auto store, process::ProcessStore::open(settings));
+  PERDURE_TRY(const auto config, configuration(terminal));
+  if (config.value("messages").origin == config::Origin::default_value)
+    settings.emplace_back("messages=stderr");  // that it waits for a lease, and for how long
+  PERDURE_TRY(auto store, process::ProcessStore::open(settings, nullptr, asked.manner.lazy));
   const std::int64_t version = spec.version ? static_cast<std::int64_t>(*spec.version) : PERDURE_LATEST;
   process::ResumeChoices choices;
   choices.files.cut_back = asked.cut_back;
   choices.affinity = affinity;
-  choices.outlives = asked.detach;
-  PERDURE_TRY(const auto resumed, store.resume(spec.name, version, choices));
+  choices.outlives = asked.manner.detach;
+  choices.lazy = asked.manner.lazy;
+  choices.again = asked.place.again;
+  choices.numbering = asked.place.name_space ? process::Numbering::itself : process::Numbering::itself_if_needed;
+  PassedSignals signals;
+  choices.runs = [&](const process::ResumeReport& report) {
+    say_that_it_runs(asked, spec.name, report, terminal);
+    if (asked.manner.lazy) signals.begin(report.process);
+  };
+  PERDURE_TRY(auto resumed, store.resume(spec.name, version, choices));
   (void)store.close();  // it runs, whatever becomes of the engine
   return resumed;
 }
@@ -55,60 +125,36 @@ base::Json report_json(const std::string& name, const process::ResumeReport& rep
           {"mappings", report.maps},
           {"page_bytes", report.page_bytes},
           {"seconds", report.seconds},
+          {"complete_s", report.complete_s},
           {"processes", report.processes}};
 }
 
-/// Those that somebody sends to us to have the program end, or do something, and that of its end.
-sigset_t passed_on() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : {SIGCHLD, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT})
-    sigaddset(&set, signal);
-  return set;
-}
-
-/// As a shell does: its status, or 128 and the signal that ended it.
-int wait_for(pid_t process) {
-  const sigset_t set = passed_on();
+/// As a shell does: its status, or 128 and the signal that ended it. Of a name space its first process says that.
+int wait_for(pid_t process, pid_t child) {
+  const sigset_t set = LaunchSignals::all();
   for (;;) {
     int status = 0;
-    const pid_t ended = ::waitpid(process, &status, WNOHANG);
-    if (ended == process) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    if (ended == child) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (ended < 0) return kCannot;
     siginfo_t information{};
-    const int signal = ::sigwaitinfo(&set, &information);
-    // What a terminal sends it sends to all of the group.
-    const bool from_terminal = information.si_code == SI_KERNEL;
-    if (signal > 0 && signal != SIGCHLD && !from_terminal) ::kill(process, signal);
+    if (::sigwaitinfo(&set, &information) > 0) pass_on(information, process);
   }
 }
 
 int resume(const ResumeArguments& asked, Terminal& terminal) {
   const auto spec = parse_checkpoint(asked.checkpoint);
   if (!spec) return report(terminal, spec.error());
-  const sigset_t set = passed_on();
-  sigset_t before;
-  ::pthread_sigmask(SIG_BLOCK, &set, &before);
+  const LaunchSignals signals;  // those that somebody sends to us to have the program end, or do something
   const auto resumed = resume_from_store(asked, *spec, terminal);
   int status = kGood;
   if (!resumed) {
     status = report(terminal, resumed.error());
   } else {
-    for (const auto& note : resumed->notes) print(terminal.err, "perdure: " + note + "\n");
-    if (asked.json) {
-      print_json(terminal, report_json(spec->name, *resumed));
-    } else {
-      const std::size_t more = resumed->processes.size() - 1;
-      const std::string others = more == 0 ? "" : fmt::format(" and {} more", more);
-      print(terminal.err,
-            fmt::format("perdure: {}@{} goes on as process {}{}: {} thread{}, {}, after {:.1f} ms\n", spec->name,
-                        resumed->version, resumed->process, others, resumed->threads, resumed->threads == 1 ? "" : "s",
-                        base::format_bytes(resumed->page_bytes), resumed->seconds * 1e3));
-    }
+    if (asked.json) print_json(terminal, report_json(spec->name, *resumed));
     std::fflush(terminal.out);
-    if (!asked.detach) status = wait_for(resumed->process);
+    if (!asked.manner.detach) status = wait_for(resumed->process, resumed->child);
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return status;
 }
 
@@ -120,10 +166,18 @@ Action enrol_resume(CLI::App& app) {
                  "the image; without a version the newest that can be had whole")
       ->required();
   app.add_option("--store", arguments->store, "the store; by default the configured one (store.path)");
-  app.add_flag("--detach", arguments->detach,
+  app.add_flag("--detach", arguments->manner.detach,
                "return when it runs; without this the status is its own, and signals are passed on to it");
+  app.add_flag("--lazy", arguments->manner.lazy,
+               "it runs as soon as it can, and its pages come afterwards, those first that it waits for; with --detach "
+               "this returns when all of them are there");
   app.add_flag("--cut-back-files", arguments->cut_back,
                "files that it had open for writing and that have grown get the size they had");
+  app.add_flag(
+      "--again", arguments->place.again,
+      "although what was brought back of that name runs, here or on another machine: both write the same files");
+  app.add_flag("--name-space", arguments->place.name_space,
+               "its numbers are those of a name space of its own; so they are anyway where nobody may choose them");
   app.add_option(
          "--affinity", arguments->affinity,
          "what comes back of where it was: keep (threads and pages), cores, pages, none, reset (threads may run "

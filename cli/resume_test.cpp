@@ -1,5 +1,10 @@
 // perdure resume, with real programs.
+#include <grp.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+
+#include <array>
 
 #include "cli/processes_testing.hpp"
 
@@ -50,7 +55,8 @@ TEST_F(Resume, DetachedReturnsWhileItRuns) {
   patient_.works();
   const Ran twice = Perdure(place_, {"resume", "patient"}).wait();
   EXPECT_EQ(twice.status, kCannot);
-  EXPECT_THAT(twice.err, AllOf(HasSubstr("its number is taken, by 'patient'"), HasSubstr("end that one")));
+  EXPECT_THAT(twice.err,
+              AllOf(HasSubstr("it runs already"), HasSubstr("process " + patient_.number()), HasSubstr("end it")));
   EXPECT_EQ(patient_.end(), Patient::kStatus);
 }
 
@@ -98,6 +104,58 @@ TEST_F(Resume, TellsThatFilesHaveChanged) {
   const Ran ran = resumed(place_, {"patient"});
   EXPECT_EQ(ran.status, Patient::kStatus);
   EXPECT_THAT(ran.err, HasSubstr(place_.file("beats")));
+}
+
+/// As setcap does: cap_checkpoint_restore+ep.
+bool give_capability(const std::string& program) {
+  constexpr std::array<std::uint32_t, 5> kData = {0x02000001, 0, 0, 1U << (40 - 32), 0};  // low and high words in turn
+  return ::setxattr(program.c_str(), "security.capability", kData.data(), sizeof kData, 0) == 0;
+}
+
+/// Captures, ends and brings back a program, and says what that may do then. Numbers may be somebody's for a moment.
+constexpr const char* kByAUser = R"(
+cd "$1" || exit 10
+./patient "$1" 7 </dev/null >/dev/null 2>&1 & pid=$!
+until [ -d ready ]; do sleep 0.05; done
+./perdure capture $pid --name p --stop >capture 2>&1 || { cat capture; exit 11; }
+wait $pid
+until ./perdure resume p --detach >resume 2>&1; do grep -q '(exists)' resume || { cat resume; exit 12; }; done
+grep -E '^Cap(Prm|Eff)' /proc/$pid/status
+[ -O /proc/$pid/maps ] || echo 'it is not its own'
+touch end
+)";
+
+TEST(ResumeByAUser, WithTheOneCapabilityGivesItToNobody) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  ProcessPlace place;
+  const Orphans orphans;
+  const auto known = Orphans::all();
+  ::chmod(std::string(place.directory / ".").c_str(), 0755);
+  ::chmod(place.files.c_str(), 0777);
+  std::filesystem::copy_file(PERDURE_PROGRAM, place.file("perdure"));
+  std::filesystem::copy_file(PERDURE_PATIENT, place.file("patient"));
+  if (!give_capability(place.file("perdure"))) GTEST_SKIP() << "this file system keeps no capabilities of programs";
+  const std::string output = place.directory / "said";
+  const pid_t user = ::fork();
+  if (user == 0) {
+    ::dup2(::open("/dev/null", O_RDONLY), 0);
+    ::dup2(::open(output.c_str(), O_WRONLY | O_CREAT, 0600), 1);
+    ::dup2(1, 2);
+    ::close_range(3, ~0U, 0);
+    ::setenv("PERDURE_STORE_PATH", place.file("store").c_str(), 1);
+    ::setenv("PERDURE_NODE_PATH", place.file("node").c_str(), 1);
+    ::setenv("PERDURE_TIER_FILE_PATH", place.file("node-files").c_str(), 1);
+    if (::setgroups(0, nullptr) != 0 || ::setgid(12345) != 0 || ::setuid(12345) != 0) ::_exit(126);
+    ::execl("/bin/sh", "sh", "-c", kByAUser, "sh", place.files.c_str(), nullptr);
+    ::_exit(127);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(user, &status, 0), user);
+  const std::string said = content_of(output);
+  EXPECT_EQ(status, 0) << said;
+  EXPECT_EQ(said, "CapPrm:\t0000000000000000\nCapEff:\t0000000000000000\n");
+  touch(place.file("end"));
+  Orphans::wait_for_others(known);
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ perdure_module(store TEST_LIBRARIES perdure_test_support)
 perdure_module(calibration TEST_LIBRARIES perdure_test_support)
 perdure_module(plot LIBRARIES PNG::PNG)
 perdure_module(plan)
+perdure_module(affinity TEST_LIBRARIES perdure_test_support)
 perdure_module(reader TEST_LIBRARIES perdure_test_support)
 perdure_module(portable TEST_LIBRARIES perdure_test_support LIBRARIES ${CMAKE_DL_LIBS})
 # Headers only: the library is loaded at run time (src/portable/hdf5_library.cpp). Without them `export` says so.

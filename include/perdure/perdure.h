@@ -140,6 +140,14 @@ PERDURE_API perdure_status perdure_protect(perdure_t* handle, int id, void* addr
 /** Forgets a region; its memory may be freed. [local] PERDURE_NOT_FOUND when the id is not protected. */
 PERDURE_API perdure_status perdure_unprotect(perdure_t* handle, int id);
 
+/** Registers the calling thread: it is number `id` of this rank. [local]
+ *  Checkpoints note on which processors their rank's registered threads may run at that moment, and a restore lets
+ * threads of the same numbers run there again, before it fills any region: on another machine, near the pages that they
+ * were near (docs/process.md, Affinity). Registering a number again replaces it; a thread that has ended is forgotten.
+ *  What is noted goes with the regions: a rank without any notes nothing. Numbers are not negative, and at most 4096 of
+ *  a rank. Option `affinity` turns it off. */
+PERDURE_API perdure_status perdure_protect_thread(perdure_t* handle, int id);
+
 /** What people call a region that is registered already, its unit and what they have to know of it. [local]
  *  Each may be NULL. A name has 1 to 64 of the characters A-Z a-z 0-9 . _ -, beginning with a letter; messages and the
  *  command line show it. Registering the same id again keeps it. Arrays (below) say theirs when they are declared. */

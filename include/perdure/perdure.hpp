@@ -374,6 +374,10 @@ class Handle {
     return status(perdure_unprotect(native_, id));
   }
 
+  /// The calling thread is number `id` of this rank: a restore lets it run on the processors that the thread of this
+  /// number had at the checkpoint. [local]
+  Status protect_thread(int id) { return status(perdure_protect_thread(native_, id)); }
+
   /// Captures all protected regions; returns at level `process`. [collective]
   Status checkpoint(const std::string& name, std::int64_t version) {
     return status(perdure_checkpoint(native_, name.c_str(), version));

@@ -14,8 +14,10 @@
 #include <thread>
 #include <vector>
 
+#include "process/facts.hpp"
 #include "process/image_source.hpp"
 #include "process/image_target.hpp"
+#include "process/obstacles.hpp"
 #include "process/read_image.hpp"
 
 namespace perdure::process {
@@ -62,6 +64,8 @@ class Program {
     process_ = 0;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
+  /// The number that it has, or had.
+  pid_t last() const { return process_ > 0 ? process_ : ended_; }
   /// The number is ours again: it was made anew.
   void lives_again() { process_ = ended_; }
 
@@ -75,9 +79,19 @@ struct CapturedImage {
   ProcessImage image;
 };
 
-inline base::Result<CapturedImage> capture_to_memory(pid_t process) {
+/// As the guard looks once more at what stands still.
+inline base::Status still_nothing_in_the_way(pid_t process) {
+  PERDURE_TRY(const auto now, read_facts_again(process));
+  return refused(process, obstacles_of_facts(now));
+}
+
+/// `while_it_stands` is called with the record before anything is copied, and may change it.
+template <typename WhileItStands>
+base::Result<CapturedImage> capture_to_memory(pid_t process, WhileItStands&& while_it_stands) {
   PERDURE_TRY(auto tracee, Tracee::seize(process));
-  PERDURE_TRY(const auto read, read_image(tracee));
+  PERDURE_CHECK(still_nothing_in_the_way(process));
+  PERDURE_TRY(auto read, read_image(tracee));
+  while_it_stands(read.image);
   ImageSource source(process, read.image);
   PERDURE_TRY(const auto described, source.describe());
   CapturedImage captured{described.entries, {}, read.image};
@@ -88,6 +102,10 @@ inline base::Result<CapturedImage> capture_to_memory(pid_t process) {
   }));
   PERDURE_CHECK(tracee.release());
   return captured;
+}
+
+inline base::Result<CapturedImage> capture_to_memory(pid_t process) {
+  return capture_to_memory(process, [](const ProcessImage&) {});
 }
 
 /// In pieces of `piece` bytes, as chunks come.

@@ -137,6 +137,7 @@ std::string trace_scope() {
 }
 
 FacilityErrors try_facilities() {
+  let_children_be_traced();
   FacilityErrors errors{};
   const IdleChild child;
   const pid_t process = child.process();

@@ -1,6 +1,7 @@
 #include "process/facts.hpp"
 
 #include <elf.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -74,6 +75,7 @@ base::Result<ThreadFacts> thread_facts(pid_t process, pid_t thread) {
     return base::fail(PERDURE_UNSUPPORTED, "thread " + std::to_string(thread), "its status is not understood");
   ThreadFacts facts;
   facts.status = *status;
+  facts.policy = std::max(::sched_getscheduler(thread), 0);  // or it has ended
   return facts;
 }
 
@@ -91,17 +93,12 @@ void compare_threads(std::vector<ThreadFacts>& threads, pid_t reference) {
   }
 }
 
-std::vector<pid_t> children_of(const ProcessFacts& facts) {
-  std::vector<pid_t> all;
-  for (const auto& thread : facts.threads) {
-    const std::string text =
-        proc_text(directory_of(facts.process) + "/task/" + std::to_string(thread.status.thread) + "/children");
-    for (const auto word : words_of(text)) {
-      pid_t child = 0;
-      if (number_of(word, child)) all.push_back(child);
-    }
+void add_children(pid_t process, pid_t thread, std::vector<pid_t>& all) {
+  const std::string text = proc_text(directory_of(process) + "/task/" + std::to_string(thread) + "/children");
+  for (const auto word : words_of(text)) {
+    pid_t child = 0;
+    if (number_of(word, child)) all.push_back(child);
   }
-  return all;
 }
 
 /// Processes that a clone made keep what they share for as long as they live, and may be anybody's children by now:
@@ -144,6 +141,11 @@ base::Result<ProcessFacts> read_facts(pid_t process) {
     if (!one && one.error().code != PERDURE_NOT_FOUND) return base::fail(one.error());
   }
   if (facts.threads.empty()) return base::fail(gone(process).error());
+  if (const pid_t whole = facts.threads.front().status.process; whole != process)
+    return base::fail(PERDURE_INVALID_ARGUMENT, "process " + std::to_string(process),
+                      "it is a thread of process " + std::to_string(whole), "name that process: all of it is captured");
+  std::stable_partition(facts.threads.begin(), facts.threads.end(),
+                        [&](const ThreadFacts& one) { return one.status.thread == process; });
   const auto living = std::find_if(facts.threads.begin(), facts.threads.end(), lives);
   if (living == facts.threads.end()) return base::fail(gone(process).error());
   const pid_t reference = living->status.thread;
@@ -162,7 +164,18 @@ base::Result<ProcessFacts> read_facts(pid_t process) {
   facts.namespaces = namespaces_of(directory);
   facts.namespaces_here = namespaces_of("/proc/self");
   facts.sharing = sharing_with(process, reference);
-  facts.children = children_of(facts);
+  for (const auto& thread : facts.threads) add_children(process, thread.status.thread, facts.children);
+  return facts;
+}
+
+base::Result<ProcessFacts> read_facts_again(pid_t process) {
+  ProcessFacts facts;
+  facts.process = process;
+  PERDURE_TRY(auto first, thread_facts(process, process));
+  first.status.tracer = 0;
+  facts.threads.push_back(std::move(first));
+  for (const pid_t thread : numbers_in(directory_of(process) + "/task")) add_children(process, thread, facts.children);
+  facts.root = link_at(directory_of(process) + "/root");
   return facts;
 }
 

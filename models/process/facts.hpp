@@ -34,11 +34,12 @@ struct ThreadFacts {
   StatusFacts status;
   /// With the first thread that lives: other memory or signal handlers no thread of a process has.
   bool shares_descriptors = true, shares_directories = true;
+  int policy = 0;  ///< of the scheduler
 };
 
 struct ProcessFacts {
   pid_t process = 0;
-  std::vector<ThreadFacts> threads;  ///< ascending; one that has ended may be among them
+  std::vector<ThreadFacts> threads;  ///< the process's own first; one that has ended may be among them
   std::string root;                  ///< its root directory, "/" mostly
   std::uint32_t personality = 0;
   bool is_64_bits = true;
@@ -51,5 +52,8 @@ struct ProcessFacts {
 /// PERDURE_NOT_FOUND: no such process, or it has ended; PERDURE_PERMISSION: it may not be looked at. Nothing of it
 /// changes.
 base::Result<ProcessFacts> read_facts(pid_t process);
+/// Once more, of one that stands still: what of it can have changed since it was looked at, and is read in no time. The
+/// first thread speaks for all, and whoever traces it is nobody.
+base::Result<ProcessFacts> read_facts_again(pid_t process);
 
 }  // namespace perdure::process

@@ -9,13 +9,17 @@
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "base/field_codec.hpp"
 #include "os/system.hpp"
+#include "os/thread.hpp"
+#include "process/page_faults.hpp"
 #include "process/read_image.hpp"
 #include "process/tracee.hpp"
+#include "process/wait_limit.hpp"
 
 namespace perdure::process {
 namespace {
@@ -51,6 +55,47 @@ bool receive_all(int socket, base::ByteSpan bytes) {
   return true;
 }
 
+/// A byte with descriptors.
+constexpr std::size_t kTwoDescriptors = CMSG_SPACE(2 * sizeof(int));
+
+bool send_descriptors(int socket, std::array<int, 2> fds) {
+  char byte = 0;
+  iovec data{&byte, 1};
+  alignas(cmsghdr) std::array<char, kTwoDescriptors> control{};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof fds);
+  std::memcpy(CMSG_DATA(header), fds.data(), sizeof fds);
+  ssize_t sent = 0;
+  do sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  return sent == 1;
+}
+
+bool receive_descriptors(int socket, std::array<int, 2>& fds) {
+  char byte = 0;
+  iovec data{&byte, 1};
+  alignas(cmsghdr) std::array<char, kTwoDescriptors> control{};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  ssize_t got = 0;
+  do got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  while (got < 0 && errno == EINTR);
+  const cmsghdr* header = got == 1 ? CMSG_FIRSTHDR(&message) : nullptr;
+  if (header == nullptr || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof fds)) return false;
+  std::memcpy(fds.data(), CMSG_DATA(header), sizeof fds);
+  return true;
+}
+
 template <class T>
 bool send_message(int socket, const T& value) {
   const auto bytes = base::encode_fields(value);
@@ -67,16 +112,36 @@ base::Result<T> receive_message(int socket) {
   return base::decode_fields<T>(bytes, "guard");
 }
 
+/// Longer than any thread takes that is only slow.
+constexpr std::uint64_t kLongestWait_ns = 10'000'000'000;
+
+/// A process that is to end with our peer.
+struct Kept {
+  pid_t process = 0;
+  os::Fd pidfd;
+  std::vector<os::Fd> faults;
+  Kept() = default;
+  Kept(Kept&&) = default;
+  Kept& operator=(Kept&&) = default;
+  ~Kept() {
+    if (faults.empty()) return;
+    std::vector<int> all;
+    for (const os::Fd& one : faults) all.push_back(one.get());
+    end_unserved(process, pidfd.get(), all);
+  }
+};
+
 /// What the guard's process has of another one. Whatever ends it lets go of that: nobody is left to be told.
 struct Hands {
   std::optional<Tracee> tracee;
   std::optional<HeldTree> tree;
   std::optional<DirtyTracking> tracking;
   std::optional<SeenFlags> flags;
+  Kept kept;
 };
 
 base::Result<SeenFiles> look(const Guard::Wanted& wanted) {
-  return look_for_obstacles(wanted.process, {wanted.left_out.begin(), wanted.left_out.end()});
+  return look_for_obstacles(wanted.process, {wanted.left_out.begin(), wanted.left_out.end()}, {wanted.captor});
 }
 
 Told hold_here(const Guard::Wanted& wanted, Hands& hands) {
@@ -91,6 +156,9 @@ Told hold_here(const Guard::Wanted& wanted, Hands& hands) {
   hands.tracee.emplace(std::move(seized));
   Guard::Held held;
   held.seized_ns = os::monotonic_ns();
+  // Between the look at it and this moment it may have made children, which would be missed where it is brought back.
+  PERDURE_TRY(const auto now, read_facts_again(wanted.process));
+  PERDURE_CHECK(refused(wanted.process, obstacles_of_facts(now, {wanted.captor})));
   FollowedPages pages;
   if (hands.tracking) pages = hands.tracking->look(wanted.process);
   PERDURE_TRY(held.read, read_image(*hands.tracee, choices, {hands.flags ? &*hands.flags : nullptr, &pages}));
@@ -151,11 +219,52 @@ Released release_here(Hands& hands) {
   return std::uint8_t{!flags || !flags->contradicts(look_at_flags(process))};
 }
 
+Released keep_here(int socket, const Guard::Wanted& wanted, Kept& kept) {
+  std::array<int, 2> fds{};
+  if (!receive_descriptors(socket, fds)) return base::fail(PERDURE_INTERNAL, "guard", "no descriptors came");
+  kept.process = wanted.process;
+  kept.pidfd = os::Fd(fds[0]);
+  kept.faults.emplace_back(fds[1]);
+  return std::uint8_t{1};
+}
+
+Released forget_here(Kept& kept) {
+  kept.faults.clear();
+  return std::uint8_t{1};
+}
+
+/// An answer: events as they are, then the descriptor of each fork.
+using ToldOfEvents = base::Result<std::vector<std::byte>>;
+
+bool tell_events(int socket, std::size_t number, Kept& kept) {
+  if (number >= kept.faults.size())
+    return send_message(socket, ToldOfEvents(base::fail(PERDURE_INVALID_ARGUMENT, "guard", "nothing is kept")));
+  const auto events = read_events(kept.faults[number].get());
+  const std::size_t before = kept.faults.size();
+  for (const uffd_msg& event : events)
+    if (event.event == UFFD_EVENT_FORK) kept.faults.emplace_back(static_cast<int>(event.arg.fork.ufd));
+  const auto bytes = std::as_bytes(std::span(events));
+  if (!send_message(socket, ToldOfEvents(std::vector<std::byte>(bytes.begin(), bytes.end())))) return false;
+  for (std::size_t made = before; made < kept.faults.size(); ++made)
+    if (!send_descriptors(socket, {kept.faults[made].get(), kept.pidfd.get()})) return false;
+  return true;
+}
+
+/// False: nobody is left to answer to.
 bool answer(int socket, const Guard::Asked& asked, Hands& hands) {
+  const WaitLimit limit(kLongestWait_ns);
+  if (asked.what == Guard::Asked::events)
+    return tell_events(socket, static_cast<std::size_t>(asked.wanted.process), hands.kept);
+  if (asked.what == Guard::Asked::keep) return send_message(socket, keep_here(socket, asked.wanted, hands.kept));
+  if (asked.what == Guard::Asked::forget) return send_message(socket, forget_here(hands.kept));
   if (asked.what == Guard::Asked::release) return send_message(socket, release_here(hands));
   if (asked.what == Guard::Asked::hold) {
     const Told told = base::caught("guard", [&] { return hold_here(asked.wanted, hands); });
-    if (!told) hands = {};
+    if (!told) {
+      hands.tracee.reset();
+      hands.tracking.reset();
+      hands.flags.reset();
+    }
     return send_message(socket, told);
   }
   if (asked.what == Guard::Asked::hold_tree) {
@@ -170,11 +279,17 @@ bool answer(int socket, const Guard::Asked& asked, Hands& hands) {
   return send_message(socket, told);
 }
 
-void serve(int socket) {
+enum class Served { all, anew };
+
+/// What could not be held may be traced all the same, where it ended, changed or did not stop meanwhile. The system
+/// lets go of everything when the thread that traces ends: after a failure another one goes on. (ptrace(2))
+Served serve(int socket) {
   Hands hands;
   for (;;) {
     const auto asked = receive_message<Guard::Asked>(socket);
-    if (!asked || !answer(socket, *asked, hands)) return;
+    if (!asked || !answer(socket, *asked, hands)) return Served::all;
+    const bool holds = hands.tracee || hands.tree || hands.tracking || !hands.kept.faults.empty();
+    if (!holds && asked->what != Guard::Asked::release) return Served::anew;
   }
 }
 
@@ -185,7 +300,11 @@ void serve(int socket) {
   ::prctl(PR_SET_NAME, "perdure-guard");
   if (socket != 3) ::dup3(socket, 3, O_CLOEXEC);
   ::close_range(4, ~0U, 0);
-  base::attempt([] { serve(3); });
+  for (Served served = Served::anew; served == Served::anew;) {
+    const auto aside = os::run_aside("hold a process", [&] { served = serve(3); });
+    if (!aside) base::attempt([&] { served = serve(3); });  // no thread to be had
+    if (!aside) break;
+  }
   ::_exit(0);
 }
 
@@ -230,6 +349,39 @@ base::Result<Guard::HeldWithAll> Guard::hold_tree(const Wanted& wanted) {
 base::Result<Guard::Followed> Guard::follow(const Wanted& wanted) { return ask<Followed>({Asked::follow, wanted}); }
 
 base::Result<Guard::Followed> Guard::written() { return ask<Followed>({Asked::written, {}}); }
+
+base::Status Guard::keep(pid_t process, int pidfd, int faults) {
+  Asked asked{Asked::keep, {}};
+  asked.wanted.process = process;
+  if (!send_message(socket_.get(), asked) || !send_descriptors(socket_.get(), {pidfd, faults})) return lost();
+  PERDURE_TRY(auto told, receive_message<Released>(socket_.get()));
+  PERDURE_CHECK(told);
+  return {};
+}
+
+base::Result<Guard::Events> Guard::take_events(std::size_t number) {
+  Asked asked{Asked::events, {}};
+  asked.wanted.process = static_cast<std::int32_t>(number);
+  if (!send_message(socket_.get(), asked)) PERDURE_CHECK(lost());
+  PERDURE_TRY(const auto told, receive_message<ToldOfEvents>(socket_.get()));
+  PERDURE_TRY(const auto bytes, told);
+  Events events;
+  events.all.resize(bytes.size() / sizeof(uffd_msg));
+  std::memcpy(events.all.data(), bytes.data(), events.all.size() * sizeof(uffd_msg));
+  for (const uffd_msg& event : events.all) {
+    if (event.event != UFFD_EVENT_FORK) continue;
+    std::array<int, 2> fds{};
+    if (!receive_descriptors(socket_.get(), fds)) PERDURE_CHECK(lost());
+    const os::Fd process(fds[1]);
+    events.made.emplace_back(fds[0]);
+  }
+  return events;
+}
+
+base::Status Guard::forget() {
+  PERDURE_CHECK(ask<std::uint8_t>({Asked::forget, {}}));
+  return {};
+}
 
 base::Result<bool> Guard::release() {
   PERDURE_TRY(const std::uint8_t same, ask<std::uint8_t>({Asked::release, {}}));

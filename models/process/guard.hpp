@@ -1,6 +1,7 @@
 #pragma once
 // A process of ours that holds another one while it is captured, and lets it go on when this one is done, however that
 // ends: killed, too. It is the tracer; all that it needs is in its own memory. (docs/adr/0040)
+#include <linux/userfaultfd.h>
 #include <sys/types.h>
 
 #include "os/file.hpp"
@@ -25,7 +26,8 @@ class Guard {
     std::vector<std::int32_t> left_out;  ///< --force-without
     bool hash_files = false;
     bool flags_before = false;  ///< flags of its mappings are looked at before it stands still
-    PERDURE_FIELDS(process, left_out, hash_files, flags_before)
+    std::int32_t captor = 0;    ///< a child of it that has it captured, and is not captured with it; 0: none
+    PERDURE_FIELDS(process, left_out, hash_files, flags_before, captor)
   };
   struct Held {
     ReadImage read;
@@ -55,9 +57,22 @@ class Guard {
   /// It, or they, go on as they were. False: it was held with flags_before, and they changed meanwhile.
   base::Result<bool> release();
 
+  /// Of a process that runs before its pages are there (LazyPages): when this process ends, that one, which `pidfd`
+  /// means, is killed, and the descriptors that it waits at stay open until it is dead. Once for each of them.
+  base::Status keep(pid_t process, int pidfd, int faults);
+  /// What has come of the memory of `number` (from 0, in the order in which they were kept). Forked memory is kept,
+  /// too, before whoever forks goes on: so it is the guard that reads this.
+  struct Events {
+    std::vector<uffd_msg> all;
+    std::vector<os::Fd> made;  ///< of each fork among them
+  };
+  base::Result<Events> take_events(std::size_t number);
+  /// All of its pages have come.
+  base::Status forget();
+
   /// What is asked of the guard's process.
   struct Asked {
-    enum What : std::uint8_t { release, hold, follow, written, hold_tree };
+    enum What : std::uint8_t { release, hold, follow, written, hold_tree, keep, events, forget };
     std::uint8_t what = release;
     Wanted wanted;
     PERDURE_FIELDS(what, wanted)

@@ -38,6 +38,7 @@ base::Status room_for_copies(pid_t process) {
 
 base::Result<capture::Description> HeldProcess::describe() {
   std::unique_ptr<StagedPages> staged;
+  source_.reset();
   if (choices_.tree) PERDURE_CHECK(hold_tree());
   if (choices_.pre_copy && !choices_.tree) {
     auto begun = stage();
@@ -50,12 +51,13 @@ base::Result<capture::Description> HeldProcess::describe() {
   }
   if (!choices_.tree) PERDURE_CHECK(hold(staged && let_go_));
   if (staged) PERDURE_CHECK(complete(std::move(staged)));
-  if (!source_) {
-    source_ = std::make_unique<ImageSource>(choices_.process.process, held_.read.image);
-    report_.frozen_bytes = report_.page_bytes;
-  }
+  const bool none_staged = !source_;
+  if (none_staged) source_ = std::make_unique<ImageSource>(choices_.process.process, held_.read.image);
   PERDURE_TRY(auto description, source_->describe());
   report_.record_bytes = description.entries[0].bytes();
+  report_.zero_bytes = report_.page_bytes - (description.bytes - report_.record_bytes);
+  report_.page_bytes -= report_.zero_bytes;
+  if (none_staged || choices_.tree) report_.frozen_bytes = report_.page_bytes;
   os::crash_point(os::CrashPoint::process_held);
   return description;
 }
@@ -63,17 +65,23 @@ base::Result<capture::Description> HeldProcess::describe() {
 // Rounds go on while they make it fewer pages.
 base::Result<std::unique_ptr<StagedPages>> HeldProcess::stage() {
   PERDURE_CHECK(room_for_copies(choices_.process.process));
+  os::crash_point(os::CrashPoint::precopy_to_follow);
   PERDURE_TRY(auto followed, guard_.follow(choices_.process));
+  os::crash_point(os::CrashPoint::precopy_followed);
   report_.frozen_s = followed.stopped_s;
   PERDURE_TRY(auto made, StagedPages::make(choices_.process.process, followed.written));
   auto staged = std::make_unique<StagedPages>(std::move(made));
   for (std::uint64_t before = ~std::uint64_t{0}; ++report_.rounds <= kMostRounds;) {
+    os::crash_point(os::CrashPoint::precopy_round);
     PERDURE_CHECK(staged->take(followed.written));
+    os::crash_point(os::CrashPoint::precopy_copied);
     const std::uint64_t pages = pages_of(followed.written);
     if (report_.rounds > 1 && (pages <= kFewPages || pages > before / 2)) break;
     before = pages;
     PERDURE_TRY(followed, guard_.written());
+    os::crash_point(os::CrashPoint::precopy_listed);
   }
+  os::crash_point(os::CrashPoint::precopy_to_hold);
   return staged;
 }
 
@@ -104,17 +112,17 @@ base::Status HeldProcess::hold_tree() {
   held_.read.notes = tree_.read.notes;
   report_.seize_s = static_cast<double>(tree_.seized_ns - begun) * 1e-9;
   report_.read_s = seconds_from(tree_.seized_ns);
-  const TreeImage& tree = tree_.read.tree;
+  TreeImage& tree = tree_.read.tree;
   for (const ProcessImage& image : tree.processes) {
     report_.threads += image.threads.size();
     report_.maps += image.maps.size();
     report_.processes.push_back(image.number);
   }
-  report_.page_bytes = report_.frozen_bytes = tree.page_bytes();
+  report_.page_bytes = tree.page_bytes();
   if (tree.processes.size() == 1 && tree.ended.empty())
-    source_ = std::make_unique<ImageSource>(choices_.process.process, tree.processes.front());
+    source_ = std::make_unique<ImageSource>(choices_.process.process, std::move(tree.processes.front()));
   else
-    source_ = std::make_unique<TreeSource>(tree);
+    source_ = std::make_unique<TreeSource>(std::move(tree));
   return {};
 }
 
@@ -122,8 +130,10 @@ base::Status HeldProcess::hold_tree() {
 base::Status HeldProcess::complete(std::unique_ptr<StagedPages> staged) {
   PERDURE_TRY(report_.frozen_bytes, staged->complete(held_.read.image, held_.unwritten));
   report_.copy_s = seconds_from(held_.seized_ns) - report_.read_s;
+  os::crash_point(os::CrashPoint::precopy_completed);
   if (let_go_) {
     PERDURE_TRY(const bool same, let_go());
+    os::crash_point(os::CrashPoint::precopy_released);
     if (!same) return hold(false);
   }
   source_ = std::move(staged);

@@ -18,9 +18,6 @@
 namespace perdure::process {
 namespace {
 
-/// A reader's limit on the items of a record is some four million: each run is three.
-constexpr std::size_t kMostRunsOfTree = 500'000;
-
 std::string proc_of(pid_t process, const std::string& file) {
   return proc_text("/proc/" + std::to_string(process) + "/" + file);
 }
@@ -125,7 +122,7 @@ class TreeLook {
           all.push_back(std::move(one));
         }
       };
-      if (facts_[i]) add(obstacles_of_facts(*facts_[i], inside_));
+      add(obstacles_of_facts(facts_[i], inside_));
       add(obstacles_of_maps(maps[i], together));
       add(obstacles_of_files(files[i]));
       add(of_packets(files[i]));
@@ -141,18 +138,15 @@ class TreeLook {
 
  private:
   base::Status look_at(pid_t process, const SeenTree* before) {
-    std::optional<ProcessFacts> facts;
     LookChoices choices;
     choices.inside = inside_;
     const auto known = before != nullptr ? before->find(process) : SeenTree::const_iterator();
     const bool is_known = before != nullptr && known != before->end();
     if (is_known) choices.before = &known->second;
-    if (!is_known) {
-      PERDURE_TRY(facts, read_facts(process));
-      facts->children.clear();  // they are captured with it, those that it makes meanwhile, too
-      for (auto& thread : facts->threads)
-        if (thread.status.tracer == ::getpid()) thread.status.tracer = 0;  // it stands still for us
-    }
+    PERDURE_TRY(auto facts, is_known ? read_facts_again(process) : read_facts(process));
+    facts.children.clear();  // they are captured with it, those that it makes meanwhile, too
+    for (auto& thread : facts.threads)
+      if (thread.status.tracer == ::getpid()) thread.status.tracer = 0;  // it stands still for us
     PERDURE_TRY(auto its_maps, parse_maps(proc_of(process, "maps"), process_text(process)));
     PERDURE_TRY(auto its_files, look_at_files(process, choices));
     for (auto& file : its_files.files)
@@ -199,7 +193,7 @@ class TreeLook {
   pid_t root_;
   std::set<pid_t> inside_;
   std::vector<pid_t> living_, ended_;
-  std::vector<std::optional<ProcessFacts>> facts_;  // of each that lives; nothing: known
+  std::vector<ProcessFacts> facts_;  // of each that lives
 };
 
 base::Status check_not_ours(const std::vector<pid_t>& processes) {

@@ -54,6 +54,20 @@ std::string wrong_with_pages(const ProcessImage& image) {
   return "";
 }
 
+std::string wrong_with_guards(const ProcessImage& image) {
+  std::size_t map = 0;
+  std::uint64_t end = 0;
+  for (const PageRun& run : image.guards) {
+    if (run.pages == 0 || run.pages > kAddressEnd / kPageBytes || !whole_pages(run.begin, run.end()) || run.begin < end)
+      return "field 'guards' has pages that are none";
+    end = run.end();
+    while (map < image.maps.size() && image.maps[map].end <= run.begin) ++map;
+    if (map == image.maps.size() || run.begin < image.maps[map].begin || run.end() > image.maps[map].end)
+      return "field 'guards' has pages outside of all mappings";
+  }
+  return "";
+}
+
 std::string wrong_with_maps(const ProcessImage& image) {
   for (std::size_t i = 0; i < image.maps.size(); ++i) {
     const MapImage& map = image.maps[i];
@@ -68,7 +82,12 @@ std::string wrong_with_maps(const ProcessImage& image) {
 
 }  // namespace
 
-std::string SystemImage::wrong() const { return whole_pages(vdso_begin, vdso_end) ? "" : "field 'vdso_begin' is none"; }
+std::string SystemImage::wrong() const {
+  if (!whole_pages(vdso_begin, vdso_end)) return "field 'vdso_begin' is none";
+  return vdso_code.size() % kPageBytes == 0 && vdso_code.size() <= vdso_end - vdso_begin
+             ? ""
+             : "field 'vdso_code' has a wrong length";
+}
 
 std::string MemoryLayout::wrong() const {
   for (const auto address : {start_code, end_code, start_data, end_data, start_brk, brk, start_stack, arg_start,
@@ -118,6 +137,7 @@ std::string ProcessImage::wrong() const {
   if (!is_path(directory)) return "field 'directory' is none";
   if (!all_signals(pending_signals)) return "field 'pending_signals' has a wrong length";
   if (auto wrong = wrong_with_maps(*this); !wrong.empty()) return wrong;
+  if (auto wrong = wrong_with_guards(*this); !wrong.empty()) return wrong;
   return wrong_with_pages(*this);
 }
 

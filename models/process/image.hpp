@@ -11,15 +11,16 @@
 #include "base/bytes.hpp"
 #include "base/fields.hpp"
 #include "base/result.hpp"
+#include "process/architecture.hpp"
 #include "process/descriptors.hpp"
 #include "process/machine.hpp"
 #include "process/posix_timers.hpp"
+#include "process/privileges.hpp"
 
 namespace perdure::process {
 
 inline constexpr std::uint64_t kPageBytes = 4096;
-inline constexpr std::uint64_t kAddressEnd = 0x7ffffffff000;  ///< behind the last page that a process may have
-inline constexpr std::uint32_t kImageFormat = 3;              ///< goes up with every change of what follows
+inline constexpr std::uint32_t kImageFormat = 3;  ///< goes up with every change of what follows
 
 /// Of the machine and system it was captured on.
 struct SystemImage {
@@ -29,7 +30,9 @@ struct SystemImage {
   std::uint64_t processor_state = 0;           ///< parts of a thread's extended registers that the system keeps (XCR0)
   std::array<std::uint64_t, 2> vdso{};         ///< hash of the kernel's own pages in the process
   std::uint64_t vdso_begin = 0, vdso_end = 0;  ///< with what belongs to them (vvar)
-  PERDURE_FIELDS(architecture, release, instructions, processor_state, vdso, vdso_begin, vdso_end)
+  std::vector<std::byte> vdso_code;            ///< what of them is code; it ends where they do
+  std::uint64_t vdso_code_begin() const { return vdso_end - vdso_code.size(); }
+  PERDURE_FIELDS(architecture, release, instructions, processor_state, vdso, vdso_begin, vdso_end, vdso_code)
   std::string wrong() const;
 };
 
@@ -52,6 +55,9 @@ struct FileImage {
   PERDURE_FIELDS(path, device, inode, bytes, modified_ns)
   std::string wrong() const;
 };
+
+/// The kernel's name of a program or directory that had no name any more when it was captured.
+inline bool was_deleted(std::string_view path) { return path.ends_with(" (deleted)"); }
 
 /// A mapping.
 struct MapImage {
@@ -98,7 +104,7 @@ struct ThreadImage {
   std::int32_t number = 0;
   std::string name;
   std::vector<std::byte> registers;                     ///< as the kernel hands them out (NT_PRSTATUS)
-  std::vector<std::byte> extended_registers;            ///< (NT_X86_XSTATE)
+  std::vector<std::byte> extended_registers;            ///< what else it has (NT_X86_XSTATE)
   std::uint64_t blocked_signals = 0;                    ///< bit n - 1 for signal n
   std::vector<std::vector<std::byte>> pending_signals;  ///< siginfo of each, in order
   std::array<std::uint64_t, 3> alternate_stack{};       ///< address, flags, bytes
@@ -168,10 +174,13 @@ struct ProcessImage {
   std::vector<PosixTimer> posix_timers;
   OpenFiles open_files;
   std::vector<ThreadImage> threads;  ///< the first one is the process's own
+  Privileges privileges;
+  std::vector<PageRun> guards;  ///< memory that the kernel refuses it (MADV_GUARD_INSTALL), ascending
   std::uint64_t page_bytes() const;
   PERDURE_FIELDS(format, system, machine, number, user, group, leads_session, arguments, directory, file_mask,
                  personality, dumpable, reaps_orphans, no_huge_pages, no_new_privileges, program, layout, files,
-                 objects, maps, pages, actions, pending_signals, limits, timers, posix_timers, open_files, threads)
+                 objects, maps, pages, actions, pending_signals, limits, timers, posix_timers, open_files, threads,
+                 privileges, guards)
   std::string wrong() const;
 };
 

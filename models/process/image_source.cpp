@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
+#include "process/pages.hpp"
 #include "process/remote_memory.hpp"
+#include "process/zero_pages.hpp"
 
 namespace perdure::process {
 namespace {
@@ -62,6 +65,12 @@ class Gathering {
 
 }  // namespace
 
+ProcessImage without_zeros(pid_t process, ProcessImage image, std::size_t most_runs) {
+  const auto zeros = zero_blocks(process, blocks_of(image), copying_threads());
+  image.pages = pages_without(image.pages, zeros, most_runs);
+  return image;
+}
+
 std::vector<segment::RegionEntry> entries_of(std::uint64_t record_bytes, const ProcessImage& image) {
   std::vector<segment::RegionEntry> entries;
   entries.push_back(entry_of(kRecordEntry, 1, record_bytes, "process"));
@@ -69,6 +78,11 @@ std::vector<segment::RegionEntry> entries_of(std::uint64_t record_bytes, const P
     entries.push_back(entry_of(static_cast<std::int32_t>(entries.size()), kPageBytes, node.pages(),
                                "pages_of_node_" + std::to_string(node.node)));
   return entries;
+}
+
+std::uint64_t chunk_bytes_of_image(std::uint64_t bytes) {
+  constexpr std::uint64_t kUnit = 4 * base::MiB, kChunks = 256;
+  return std::max(kUnit, base::round_up(bytes / kChunks, kUnit));
 }
 
 PageOrder::PageOrder(const ProcessImage& image) {
@@ -85,7 +99,10 @@ std::size_t PageOrder::run_of(std::uint64_t begin) const {
   return static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), begin) - begins_.begin()) - 1;
 }
 
-ImageSource::ImageSource(pid_t process, const ProcessImage& image)
+ImageSource::ImageSource(pid_t process, ProcessImage image)
+    : ImageSource(process, without_zeros(process, std::move(image)), Ready()) {}
+
+ImageSource::ImageSource(pid_t process, const ProcessImage& image, Ready)
     : process_(process), record_(encode_image(image)), order_(image) {
   description_.entries = entries_of(record_.size(), image);
   for (const auto& entry : description_.entries) description_.bytes += entry.bytes();

@@ -5,6 +5,7 @@
 #include "capture/source.hpp"
 #include "process/gathering.hpp"
 #include "process/image.hpp"
+#include "process/pages.hpp"
 #include "process/tracee.hpp"
 
 namespace perdure::process {
@@ -12,6 +13,10 @@ namespace perdure::process {
 /// Entries of a capture: the record first, then the pages of each node.
 inline constexpr std::int32_t kRecordEntry = 0;
 std::vector<segment::RegionEntry> entries_of(std::uint64_t record_bytes, const ProcessImage& image);
+
+/// How long chunks of an image of so many bytes are, where nobody chose: who waits for a page of a process that runs
+/// already waits for its chunk.
+std::uint64_t chunk_bytes_of_image(std::uint64_t bytes);
 
 /// Bytes of pages that are described by an image, in the order of its lists.
 class PageOrder {
@@ -37,12 +42,20 @@ class PageOrder {
   std::vector<std::uint64_t> begins_;  // where the bytes of each run begin
 };
 
-/// The process is held while this is used.
+/// Of its pages those are left out that hold only zeros, as far as at most `most_runs` of them all are left. The process
+/// stands still.
+ProcessImage without_zeros(pid_t process, ProcessImage image, std::size_t most_runs = kMostPageRuns);
+
+/// The process is held while this is used. Of the pages of `image` those are left out that hold only zeros.
 class ImageSource : public capture::Source {
  public:
-  ImageSource(pid_t process, const ProcessImage& image);
+  ImageSource(pid_t process, ProcessImage image);
+  struct Ready {};  ///< nothing is to be left out of it any more
+  ImageSource(pid_t process, const ProcessImage& image, Ready);
   base::Result<capture::Description> describe() override;
-  capture::Manner manner() const override { return {copying_threads(), true}; }
+  capture::Manner manner() const override {
+    return {copying_threads(), true, chunk_bytes_of_image(description_.bytes)};
+  }
   base::Status read(capture::ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override;
 
  private:

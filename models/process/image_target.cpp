@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "os/crash_point.hpp"
+#include "os/system.hpp"
 #include "process/remote_memory.hpp"
 
 namespace perdure::process {
@@ -22,12 +24,23 @@ base::Error no_image(const std::string& why) {
 
 }  // namespace
 
-base::Result<std::vector<capture::ChunkRange>> ImageTarget::accept(const std::vector<segment::RegionEntry>& stored) {
+void ImageTarget::comes_from(const segment::VersionId& id) {
+  if (lazy_) lazy_->comes_from(id);
+}
+
+std::optional<std::uint64_t> ImageTarget::wanted() { return lazy_ ? lazy_->wanted() : std::nullopt; }
+
+void ImageTarget::drop() {
   process_.reset();
   image_.reset();
   record_.clear();
   notes_.clear();
   written_ = 0;
+}
+
+base::Result<std::vector<capture::ChunkRange>> ImageTarget::accept(const std::vector<segment::RegionEntry>& stored) {
+  if (runs()) return lazy_->left();
+  drop();
   entries_ = stored;
   if (stored.empty() || stored[0].kind != segment::EntryKind::opaque || stored[0].id != kRecordEntry)
     return base::fail(no_image("it does not begin with a record"));
@@ -35,21 +48,36 @@ base::Result<std::vector<capture::ChunkRange>> ImageTarget::accept(const std::ve
   if (stored[0].bytes() > kMostRecordBytes) return base::fail(no_image("its record is too long"));
   std::uint64_t bytes = 0;
   for (const auto& entry : stored) bytes += entry.bytes();
+  if (lazy_) lazy_->begin_anew(bytes);
   return std::vector<capture::ChunkRange>{{0, bytes}};
 }
 
 base::Status ImageTarget::write(capture::ChunkRange range, base::ConstByteSpan bytes) {
-  if (range.begin != written_) return base::fail(PERDURE_INTERNAL, "image", "its bytes do not come in order");
-  written_ = range.end();
   const std::uint64_t record = entries_[0].bytes();
+  const bool any_order = lazy_ && image_;
+  if (range.begin != written_ && !any_order)
+    return base::fail(PERDURE_INTERNAL, "image", "its bytes do not come in order");
+  written_ = range.end();
   const std::uint64_t of_record = range.begin < record ? std::min(range.length, record - range.begin) : 0;
   if (of_record > 0) {
     record_.insert(record_.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(of_record));
     if (record_.size() == record) PERDURE_CHECK(begin());
   }
-  if (of_record == range.length) return {};
-  return writer_->write(process_->process(), range.begin + of_record - record, bytes.subspan(of_record),
-                        [&](bool allowed) { return process_->allow_huge_pages(allowed); });
+  if (of_record < range.length) PERDURE_CHECK(write_pages(range.begin + of_record - record, bytes.subspan(of_record)));
+  if (!lazy_) return {};
+  lazy_->has_come(range);
+  return lazy_->may_run() ? run_lazily() : base::Status();
+}
+
+base::Status ImageTarget::write_pages(std::uint64_t begin, base::ConstByteSpan bytes) {
+  const auto write = [&](std::uint64_t from, base::ConstByteSpan pages) {
+    return writer_->write(image_->number, from, pages,
+                          [&](bool allowed) { return process_->allow_huge_pages(allowed); });
+  };
+  if (!lazy_) return write(begin, bytes);
+  PERDURE_CHECK(lazy_->join(begin, bytes, write));
+  if (runs()) os::crash_point(os::CrashPoint::lazy_placed);
+  return {};
 }
 
 void ImageTarget::place_here() {
@@ -73,15 +101,36 @@ base::Status ImageTarget::begin() {
   PERDURE_TRY(const auto files, RestoredDescriptors::make(image_->open_files, files_));
   files.add_to(operations);
   notes_.insert(notes_.end(), files.notes().begin(), files.notes().end());
-  PERDURE_TRY(auto process, NewProcess::begin(*image_, operations));
+  PERDURE_TRY(auto process, NewProcess::begin(*image_, operations, numbering_));
   process_.emplace(std::move(process));
   os::crash_point(os::CrashPoint::resume_begun);
   PERDURE_CHECK(process_->make_memory());
   os::crash_point(os::CrashPoint::resume_mapped);
+  if (lazy_) begin_lazily();
   return {};
 }
 
-base::Status ImageTarget::finish() {
+void ImageTarget::begin_lazily() {
+  auto faults = process_->take_faults();
+  if (faults)
+    lazy_->know(*image_, record_.size(), std::move(*faults));
+  else
+    notes_.push_back("all pages came before it ran: " + faults.error().text());
+}
+
+base::Status ImageTarget::run_lazily() {
+  PERDURE_CHECK(finish_process());
+  PERDURE_CHECK(lazy_->follow(process_->process()));
+  writer_->give_by([this](std::uint64_t address, base::ConstByteSpan bytes) { return lazy_->put(address, bytes); });
+  os::crash_point(os::CrashPoint::lazy_registered);
+  PERDURE_CHECK(release());
+  lazy_->begun();
+  return {};
+}
+
+base::Status ImageTarget::finish() { return runs() ? lazy_->end() : finish_process(); }
+
+base::Status ImageTarget::finish_process() {
   if (!process_) return base::fail(PERDURE_INTERNAL, "image", "there is nothing to finish");
   os::crash_point(os::CrashPoint::resume_written);
   PERDURE_CHECK(writer_->end([&](bool allowed) { return process_->allow_huge_pages(allowed); }));
@@ -94,17 +143,33 @@ base::Status ImageTarget::finish() {
 }
 
 base::Status ImageTarget::release() {
+  if (!process_) return {};  // it runs
   PERDURE_CHECK(process_->release());
   process_.reset();
   os::crash_point(os::CrashPoint::resume_released);
   return {};
 }
 
+namespace {
+
+// One that was deleted while the process worked in it is one of that kind again.
+void go_to_directory(const std::string& directory, Operations& operations) {
+  const bool deleted = was_deleted(directory) && ::access(directory.c_str(), F_OK) != 0;
+  std::error_code error;
+  const std::string name = "perdure-" + std::to_string(::getpid()) + "-" + std::to_string(os::monotonic_ns());
+  const std::string where = deleted ? (std::filesystem::temp_directory_path(error) / name).string() : directory;
+  const auto path = operations.keep(base::as_bytes(std::string_view(where.c_str(), where.size() + 1)));
+  constexpr std::uint64_t kOwnersOnly = 0700;
+  if (deleted) operations.add({SYS_mkdir, path, kOwnersOnly}, "make a directory in the place of '" + directory + "'");
+  operations.add({SYS_chdir, path}, "go to its directory '" + directory + "'");
+  if (deleted) operations.add({SYS_rmdir, path}, "delete its directory");
+}
+
+}  // namespace
+
 void add_operations(const ProcessImage& image, Operations& operations) {
   operations.add({SYS_personality, image.personality}, "set its personality");
-  const std::string& directory = image.directory;
-  const auto path = operations.keep(base::as_bytes(std::string_view(directory.c_str(), directory.size() + 1)));
-  operations.add({SYS_chdir, path}, "go to its directory '" + directory + "'");
+  go_to_directory(image.directory, operations);
   if (image.leads_session) operations.add({SYS_setsid}, "begin a session");
   operations.add({SYS_umask, image.file_mask}, "set its umask");
   if (image.no_huge_pages) operations.add({SYS_prctl, PR_SET_THP_DISABLE, 1, 0, 0, 0}, "do without huge pages");

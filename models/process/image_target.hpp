@@ -6,6 +6,7 @@
 
 #include "capture/target.hpp"
 #include "process/image_source.hpp"
+#include "process/lazy_resume.hpp"
 #include "process/new_process.hpp"
 #include "process/page_writer.hpp"
 #include "process/restored_descriptors.hpp"
@@ -18,25 +19,48 @@ class ImageTarget : public capture::Target {
   /// `choose` sees the record of an image before a process is begun, and may refuse it or change it; what it adds to
   /// the operations the new process carries out first.
   using Choose = std::function<base::Status(ProcessImage& image, Operations& operations)>;
-  explicit ImageTarget(Choose choose, RestoreChoices files = {}, AffinityChoices affinity = {})
-      : choose_(std::move(choose)), files_(std::move(files)), affinity_(affinity) {}
+  explicit ImageTarget(Choose choose, RestoreChoices files = {}, AffinityChoices affinity = {},
+                       Numbering numbering = Numbering::everybody)
+      : choose_(std::move(choose)), files_(std::move(files)), affinity_(affinity), numbering_(numbering) {}
 
+  /// The process is to run as soon as it can, and gets the rest of its pages afterwards. It is held to `guard`, which
+  /// kills it when this process ends before. Where the kernel does not let us, a note says so, and all pages come
+  /// first.
+  void be_lazy(Guard& guard, std::function<void(const segment::VersionId&)> runs) {
+    lazy_.emplace(guard, std::move(runs));
+  }
+  /// It ran before its pages were there.
+  bool runs() const { return lazy_ && lazy_->runs(); }
+  /// It did, and has ended since.
+  bool has_ended() const { return lazy_ && lazy_->has_ended(); }
+
+  /// Of what came so far nothing is left. Not of one that runs.
+  void drop();
+  void comes_from(const segment::VersionId& id) override;
+  std::optional<std::uint64_t> wanted() override;
   base::Result<std::vector<capture::ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override;
   base::Status write(capture::ChunkRange range, base::ConstByteSpan bytes) override;
   /// Of what write() got all of: the process is whole, and stands still.
   base::Status finish();
   base::Status release();
   const ProcessImage& image() const { return *image_; }
+  /// Until it is released.
+  const NewProcess& process() const { return *process_; }
   /// For people: files that changed, and the like.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   base::Status begin();
   void place_here();
+  void begin_lazily();
+  base::Status write_pages(std::uint64_t begin, base::ConstByteSpan bytes);
+  base::Status finish_process();
+  base::Status run_lazily();
 
   Choose choose_;
   RestoreChoices files_;
   AffinityChoices affinity_;
+  Numbering numbering_;
   std::vector<std::string> notes_;
   std::vector<segment::RegionEntry> entries_;
   std::vector<std::byte> record_;
@@ -44,6 +68,7 @@ class ImageTarget : public capture::Target {
   std::unique_ptr<ProcessImage> image_;
   std::optional<PageWriter> writer_;
   std::optional<NewProcess> process_;
+  std::optional<LazyResume> lazy_;
 };
 
 /// What a new process does by itself: directory, umask, handlers of signals, and the like.

@@ -9,10 +9,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <set>
 
 #include "base/hash.hpp"
+#include "process/kernel_functions.hpp"
 #include "process/memory_maps.hpp"
 #include "process/proc_facts.hpp"
 #include "process/proc_text.hpp"
@@ -24,6 +26,7 @@ namespace {
 
 // It says what the system keeps of registers by the same call that a capture makes.
 base::Result<std::uint64_t> kept_parts_here() {
+  let_children_be_traced();
   const pid_t child = ::fork();
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -53,12 +56,15 @@ base::Status read_vdso(MachineFacts& facts) {
     PERDURE_CHECK(read_memory(::getpid(), map.begin, code));
     const auto hash = base::hash128(code);
     facts.vdso = {hash.low, hash.high};
+    facts.vdso_code = std::move(code);
   }
   return {};
 }
 
 std::vector<std::string> missing_of(const ProcessImage& image) {
-  std::set<std::string> named = {image.program.path, image.directory}, missing;
+  std::set<std::string> named, missing;
+  for (const auto& path : {image.program.path, image.directory})
+    if (!was_deleted(path)) named.insert(path);  // else it goes on without
   for (const FileImage& file : image.files) named.insert(file.path);
   for (const OpenFile& file : image.open_files.files) {
     if (const auto* one = std::get_if<NamedFile>(&file.what)) named.insert(one->path);
@@ -88,6 +94,23 @@ std::vector<std::string> changed_of(const ProcessImage& image) {
   return {all.begin(), all.end()};
 }
 
+/// Why a program that has addresses of another kernel's own pages cannot go on under this one; empty: it can.
+std::string why_no_other_kernel(const ProcessImage& image, const MachineFacts& facts) {
+  const SystemImage& system = image.system;
+  if (facts.vdso == system.vdso && facts.vdso_bytes == system.vdso_end - system.vdso_begin) return "";
+  for (const ThreadImage& thread : image.threads) {
+    Registers registers{};
+    std::memcpy(&registers, thread.registers.data(), std::min(sizeof registers, thread.registers.size()));
+    const auto at = next_instruction(registers);
+    if (at >= system.vdso_begin && at < system.vdso_end)
+      return "its thread " + std::to_string(thread.number) + " was amid a function of those of kernel " +
+             system.release;
+  }
+  if (const auto led = lead_to(system.vdso_code, facts.vdso_code, 0); !led)
+    return "the program has addresses of those of kernel " + system.release + ": " + led.error().cause;
+  return "";
+}
+
 bool chooses_numbers() {
   constexpr unsigned kSysAdmin = 21, kCheckpointRestore = 40;
   const std::uint64_t effective = first_number(proc_text("/proc/self/status"), "CapEff", 16);
@@ -105,6 +128,7 @@ base::Result<MachineFacts> facts_for(const ProcessImage& image) {
   PERDURE_TRY(facts.processor_state, kept_parts_here());
   PERDURE_CHECK(read_vdso(facts));
   facts.user = ::geteuid();
+  facts.group = ::getegid();
   facts.chooses_numbers = chooses_numbers();
   facts.number_taken_by = proc_text("/proc/" + std::to_string(image.number) + "/comm");
   if (!facts.number_taken_by.empty()) facts.number_taken_by.pop_back();
@@ -130,10 +154,9 @@ std::vector<Obstacle> obstacles_of_machine(const ProcessImage& image, const Mach
   if (!lacks.empty())
     all.push_back({"this processor lacks instructions: " + lacks, "the program may have chosen its code by them",
                    "resume it on a processor that has them", ""});
-  if (facts.vdso != system.vdso || facts.vdso_bytes != system.vdso_end - system.vdso_begin)
-    all.push_back({"this kernel's own pages in a process (vdso) are others",
-                   "the program has addresses of those of kernel " + system.release,
-                   "resume it on a machine with that kernel", ""});
+  if (auto why = why_no_other_kernel(image, facts); !why.empty())
+    all.push_back({"this kernel's own pages in a process (vdso) are others", std::move(why),
+                   "resume it on a machine with kernel " + system.release, ""});
   for (const auto& path : facts.changed_files)
     all.push_back({"'" + path + "' has changed since", "only what the process had changed of it is in the image",
                    "bring back the file that it had, with its time of modification", ""});
@@ -145,6 +168,9 @@ std::vector<Obstacle> obstacles_of_resume(const ProcessImage& image, const Machi
   if (facts.user != image.user)
     all.push_back({"it is of user " + std::to_string(image.user), "this one is " + std::to_string(facts.user),
                    "only that user can resume it", ""});
+  if (facts.group != image.group)
+    all.push_back({"it is of group " + std::to_string(image.group), "this one is " + std::to_string(facts.group),
+                   "resume it as that group: newgrp, or setpriv --regid", ""});
   if (!facts.number_taken_by.empty())
     all.push_back({"its number " + std::to_string(image.number) + " is taken, by '" + facts.number_taken_by + "'",
                    "a program knows the numbers of its threads", "end that one, or wait", ""});
@@ -162,6 +188,10 @@ base::Status may_resume(const ProcessImage& image, const MachineFacts& facts) {
   if (image.user != facts.user)
     return base::fail(PERDURE_PERMISSION, object, "it is of user " + std::to_string(image.user),
                       "only that user can resume it");
+  if (image.group != facts.group)
+    return base::fail(PERDURE_PERMISSION, object,
+                      "it is of group " + std::to_string(image.group) + ", and this is " + std::to_string(facts.group),
+                      "resume it as that group: newgrp, or setpriv --regid");
   return refused(image.number, obstacles_of_machine(image, facts), "resumed here");
 }
 

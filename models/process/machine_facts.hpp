@@ -11,7 +11,8 @@ struct MachineFacts {
   std::uint64_t processor_state = 0;       ///< as in SystemImage
   std::array<std::uint64_t, 2> vdso{};     ///< as in SystemImage
   std::uint64_t vdso_bytes = 0;            ///< with what belongs to it (vvar)
-  std::uint32_t user = 0;                  ///< whose right counts for files
+  std::vector<std::byte> vdso_code;        ///< as in SystemImage
+  std::uint32_t user = 0, group = 0;       ///< whose right counts for files
   bool chooses_numbers = false;            ///< CAP_CHECKPOINT_RESTORE, or CAP_SYS_ADMIN
   std::string number_taken_by;             ///< a program's name, when the number of the process is taken
   std::vector<std::string> missing_files;  ///< of those that the image names
@@ -27,7 +28,7 @@ base::Result<MachineFacts> facts_for(const ProcessImage& image);
 std::vector<Obstacle> obstacles_of_machine(const ProcessImage& image, const MachineFacts& facts);
 /// All that stands in the way. Pure.
 std::vector<Obstacle> obstacles_of_resume(const ProcessImage& image, const MachineFacts& facts);
-/// PERDURE_PERMISSION: it is another user's; PERDURE_UNSUPPORTED: what obstacles_of_machine() says.
+/// PERDURE_PERMISSION: it is another user's, or group's; PERDURE_UNSUPPORTED: what obstacles_of_machine() says.
 base::Status may_resume(const ProcessImage& image, const MachineFacts& facts);
 
 }  // namespace perdure::process

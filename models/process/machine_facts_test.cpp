@@ -21,7 +21,7 @@ ProcessImage captured_there() {
   ProcessImage image;
   image.number = 4711;
   image.user = 1000;
-  image.system = {"x86_64", "6.1.0", {"avx", "avx2"}, 0xE7, {1, 2}, 0x7000, 0xB000};
+  image.system = {"x86_64", "6.1.0", {"avx", "avx2"}, 0xE7, {1, 2}, 0x7000, 0xB000, {}};
   return image;
 }
 
@@ -127,9 +127,18 @@ TEST(ObstaclesOfAResume, AreJudgedByWhatIsHere) {
   EXPECT_NE(facts->number_taken_by, "");
   EXPECT_NE(facts->processor_state & 3, 0U);
   EXPECT_NE(facts->vdso_bytes, 0U);
-  image.system = {facts->architecture, "",     facts->instructions,       facts->processor_state,
-                  facts->vdso,         0x1000, 0x1000 + facts->vdso_bytes};
+  image.system = {facts->architecture, "6.1.0", facts->instructions,         facts->processor_state,
+                  facts->vdso,         0x10000, 0x10000 + facts->vdso_bytes, facts->vdso_code};
   EXPECT_THAT(obstacles_of_machine(image, *facts), IsEmpty());
+  image.system.vdso = {1, 2};
+  EXPECT_THAT(obstacles_of_machine(image, *facts), IsEmpty()) << "another kernel's functions lead to ours";
+  Registers registers{};
+  registers.rip = image.system.vdso_end - 8;
+  image.threads.resize(1);
+  image.threads.front().registers.resize(sizeof registers);
+  std::memcpy(image.threads.front().registers.data(), &registers, sizeof registers);
+  ASSERT_THAT(obstacles_of_machine(image, *facts), SizeIs(1));
+  EXPECT_THAT(obstacles_of_machine(image, *facts)[0].why, HasSubstr("was amid a function of those of kernel 6.1.0"));
 }
 
 }  // namespace

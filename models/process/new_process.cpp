@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -20,6 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash.hpp"
+#include "process/kernel_functions.hpp"
 #include "process/memory_maps.hpp"
 #include "process/proc_text.hpp"
 #include "process/remote_memory.hpp"
@@ -30,6 +33,34 @@ namespace {
 /// A page of code, and what calls point to.
 constexpr std::uint64_t kFootholdBytes = 16 * kPageBytes;
 constexpr std::uint64_t kLeastAddress = 0x10000;  // vm.mmap_min_addr of all distributions
+
+/// What every process has of the kernel: its code (vdso), and behind which pages of that code's own it lies.
+struct KernelsPages {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> pages, taken;  ///< these, and whatever else is mapped
+  std::vector<std::byte> code;
+  std::array<std::uint64_t, 2> hash() const {
+    const auto hash = base::hash128(code);
+    return {hash.low, hash.high};
+  }
+};
+
+base::Result<KernelsPages> kernels_pages_of(pid_t process) {
+  PERDURE_TRY(const auto maps,
+              parse_maps(proc_text("/proc/" + std::to_string(process) + "/maps"), process_text(process)));
+  KernelsPages here;
+  for (const MemoryMap& map : maps) {
+    here.taken.emplace_back(map.begin, map.end);
+    if (map.name != "[vdso]" && !map.name.starts_with("[vvar")) continue;
+    here.pages.emplace_back(map.begin, map.end);
+    if (map.name != "[vdso]") continue;
+    here.code.resize(map.bytes());
+    PERDURE_CHECK(read_memory(process, map.begin, here.code));
+  }
+  if (here.code.empty())
+    return base::fail(PERDURE_UNSUPPORTED, process_text(process),
+                      "this kernel has no code of its own in a process (vdso)");
+  return here;
+}
 
 /// What the child and its maker see.
 struct Meeting {
@@ -43,8 +74,9 @@ long raw(const SystemCall& call) {
   return ::syscall(static_cast<long>(call[0]), call[1], call[2], call[3], call[4], call[5], call[6]);
 }
 
-[[noreturn]] void be_the_child(Meeting& meeting, const std::vector<Operation>& operations) {
+[[noreturn]] void be_the_child(Meeting& meeting, const std::vector<Operation>& operations, pid_t parent) {
   (void)raw({SYS_prctl, PR_SET_PDEATHSIG, SIGKILL});
+  if (raw({SYS_getppid}) != parent) (void)raw({SYS_exit_group, 1});  // which has ended before it was told that
   while (meeting.go.load() == 0) (void)raw({SYS_futex, reinterpret_cast<std::uint64_t>(&meeting.go), FUTEX_WAIT, 0, 0});
   run_operations(operations, &meeting.outcome);
   if (meeting.outcome.failed) (void)raw({SYS_exit_group, 1});
@@ -55,12 +87,12 @@ long raw(const SystemCall& call) {
 
 base::Error cannot_begin(const ProcessImage& image, int error) {
   const std::string object = process_text(image.number);
-  if (error == EEXIST) {
-    std::string who = proc_text("/proc/" + std::to_string(image.number) + "/comm");
-    if (!who.empty()) who.pop_back();
-    return {PERDURE_EXISTS, object, "its number is taken" + (who.empty() ? "" : ", by '" + who + "'"),
-            "end that one, or wait: a program knows the numbers of its threads", true};
-  }
+  if (error == EEXIST)
+    return {
+        PERDURE_EXISTS, object, taken_text(image.number),
+        "end that one, or wait: a program knows the numbers of its threads; or resume it in a name space of its own "
+        "(--name-space)",
+        true};
   if (error == EPERM)
     return {PERDURE_PERMISSION, object, "the system does not let this user choose numbers of processes",
             "have CAP_CHECKPOINT_RESTORE (setcap cap_checkpoint_restore+ep, or root), or resume it in a name space of "
@@ -71,14 +103,38 @@ base::Error cannot_begin(const ProcessImage& image, int error) {
 
 namespace {
 
-/// Of one that is about to end, or that is none of ours.
-void reap(pid_t thread) {
-  for (;;) {
-    int status = 0;
-    const pid_t told = ::waitpid(thread, &status, __WALL);
-    if (told < 0 && errno == EINTR) continue;
-    if (told != thread || WIFEXITED(status) || WIFSIGNALED(status)) return;
+struct ChildTask {
+  Meeting* meeting;
+  const std::vector<Operation>* operations;
+  pid_t parent;  ///< as the child sees it
+};
+
+[[noreturn]] void run_child(void* given) {
+  const auto& task = *static_cast<const ChildTask*>(given);
+  be_the_child(*task.meeting, *task.operations, task.parent);
+}
+
+struct MadeChild {
+  pid_t process = 0;
+  std::optional<NameSpace> space;
+};
+
+base::Result<MadeChild> make_child(const ProcessImage& image, ChildTask& task, Numbering numbering) {
+  pid_t number = image.number;
+  clone_args arguments{};
+  arguments.exit_signal = SIGCHLD;
+  arguments.set_tid = reinterpret_cast<std::uint64_t>(&number);
+  arguments.set_tid_size = 1;
+  if (numbering != Numbering::itself) {
+    const long made = ::syscall(SYS_clone3, &arguments, sizeof arguments);
+    if (made == 0) run_child(&task);
+    if (made > 0) return MadeChild{static_cast<pid_t>(made), {}};
+    if (errno != EPERM || numbering == Numbering::everybody) return base::fail(cannot_begin(image, errno));
   }
+  task.parent = 1;  // the first one there
+  PERDURE_TRY(auto space, NameSpace::make(number, run_child, &task));
+  const pid_t process = space.process();
+  return MadeChild{process, std::move(space)};
 }
 
 }  // namespace
@@ -94,25 +150,23 @@ std::uint64_t find_gap(std::vector<std::pair<std::uint64_t, std::uint64_t>> take
   return at <= kAddressEnd && kAddressEnd - at >= bytes ? at : 0;
 }
 
-base::Result<NewProcess> NewProcess::begin(const ProcessImage& image, const Operations& operations) {
+base::Result<NewProcess> NewProcess::begin(const ProcessImage& image, const Operations& operations,
+                                           Numbering numbering) {
+  let_children_be_traced();
   void* shared = ::mmap(nullptr, sizeof(Meeting), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return base::fail(base::errno_error(errno, "map memory for", process_text(image.number)));
   auto* meeting = new (shared) Meeting;
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  pid_t number = image.number;
-  clone_args arguments{};
-  arguments.exit_signal = SIGCHLD;
-  arguments.set_tid = reinterpret_cast<std::uint64_t>(&number);
-  arguments.set_tid_size = 1;
-  const long made = ::syscall(SYS_clone3, &arguments, sizeof arguments);
-  if (made == 0) be_the_child(*meeting, operations.list());
-  const int error = errno;
+  ChildTask task{meeting, &operations.list(), ::getpid()};
+  auto made = make_child(image, task, numbering);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   base::Result<NewProcess> begun = [&]() -> base::Result<NewProcess> {
-    if (made < 0) return base::fail(cannot_begin(image, error));
-    NewProcess process(image, static_cast<pid_t>(made));
+    if (!made) return base::fail(made.error());
+    NewProcess process(image, made->process);
+    if (made->space) process.space_.emplace(std::move(*made->space));
+    if (process.space_) process.numbers_.emplace(image.number, made->process);
     PERDURE_CHECK(process.stop_behind(operations, meeting));
     return process;
   }();
@@ -147,6 +201,8 @@ NewProcess::NewProcess(NewProcess&& other) noexcept
       instruction_(other.instruction_),
       foothold_(other.foothold_),
       made_threads_(std::move(other.made_threads_)),
+      space_(std::move(other.space_)),
+      numbers_(std::move(other.numbers_)),
       notes_(std::move(other.notes_)) {}
 
 // The tracer is told of the end of each thread, and the process has not ended before it was told of all.
@@ -155,6 +211,11 @@ NewProcess::~NewProcess() {
   ::kill(process_, SIGKILL);
   for (const pid_t thread : made_threads_) reap(thread);
   reap(process_);
+}
+
+pid_t NewProcess::here(std::int32_t number) const {
+  const auto found = numbers_.find(number);
+  return found == numbers_.end() ? number : found->second;
 }
 
 base::Status NewProcess::allow_huge_pages(bool allowed) {
@@ -251,20 +312,19 @@ base::Status NewProcess::take_memory_away() {
 
 // The kernel's pages lie elsewhere in each process; the program has their addresses.
 base::Status NewProcess::move_kernels_pages() {
-  PERDURE_TRY(const auto own,
-              parse_maps(proc_text("/proc/" + std::to_string(process_) + "/maps"), process_text(process_)));
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> pages, taken;
-  for (const MemoryMap& map : own) {
-    taken.emplace_back(map.begin, map.end);
-    if (map.name == "[vdso]" || map.name.starts_with("[vvar")) pages.emplace_back(map.begin, map.end);
-  }
+  PERDURE_TRY(const KernelsPages here, kernels_pages_of(process_));
   const auto& system = image_->system;
-  const std::uint64_t bytes = system.vdso_end - system.vdso_begin;
-  if (pages.empty() || pages.back().second - pages.front().first != bytes)
-    return base::fail(PERDURE_UNSUPPORTED, process_text(process_), "this kernel's own pages in a process are others",
-                      "resume it on a machine with kernel " + system.release);
+  const std::uint64_t bytes = here.pages.back().second - here.pages.front().first;
+  const bool same = system.vdso == here.hash() && bytes == system.vdso_end - system.vdso_begin;
+  auto taken = here.taken;
   taken.emplace_back(system.vdso_begin, system.vdso_end);
+  if (!same)
+    for (const MapImage& map : image_->maps) taken.emplace_back(map.begin, map.end);
   const std::uint64_t between = find_gap(std::move(taken), kLeastAddress, bytes);  // the places may overlap
+  if (between == 0)
+    return base::fail(PERDURE_NO_SPACE, process_text(process_),
+                      "its addresses leave no gap for the kernel's own pages");
+  auto pages = here.pages;
   const auto move = [&](std::uint64_t to, std::uint64_t origin) -> base::Status {
     for (auto& [begin, end] : pages) {
       const std::uint64_t target = to + (begin - origin), length = end - begin;
@@ -277,7 +337,23 @@ base::Status NewProcess::move_kernels_pages() {
     return {};
   };
   PERDURE_CHECK(move(between, pages.front().first));
-  return move(system.vdso_begin, between);
+  return same ? move(system.vdso_begin, between)
+              : lead_from_old_code(here.code, pages.back().second - here.code.size());
+}
+
+// The program calls the functions of the kernel that it had: they are where they were, and go on in those of this
+// kernel.
+base::Status NewProcess::lead_from_old_code(base::ConstByteSpan code, std::uint64_t code_begin) {
+  const auto& system = image_->system;
+  PERDURE_TRY(const auto led, lead_to(system.vdso_code, code, code_begin));
+  const std::uint64_t at = system.vdso_code_begin(), bytes = led.size();
+  PERDURE_CHECK(
+      ask({SYS_mmap, at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~0ULL, 0},
+          "map what was the kernel's in"));
+  PERDURE_CHECK(write_memory(process_, at, led));
+  PERDURE_CHECK(ask({SYS_mprotect, at, bytes, PROT_READ | PROT_EXEC}, "make executable what was the kernel's in"));
+  notes_.push_back("it had the kernel " + system.release + ": where it reads clocks, its code leads to this kernel's");
+  return {};
 }
 
 bool NewProcess::has_pages(const MapImage& map) const {
@@ -328,7 +404,9 @@ base::Status NewProcess::map(std::size_t index, std::vector<std::int64_t>& files
     if (map.object >= objects.size() || objects[map.object] < 0) PERDURE_CHECK(make_object(map.object, objects));
     file = objects[map.object];
   }
-  std::uint64_t flags = MAP_FIXED_NOREPLACE | static_cast<std::uint64_t>(map.shared ? MAP_SHARED : MAP_PRIVATE);
+  constexpr std::uint64_t kDroppable = 8;  // MAP_DROPPABLE (Linux 6.11)
+  std::uint64_t flags = MAP_FIXED_NOREPLACE;
+  flags |= map.has("dp") ? kDroppable : static_cast<std::uint64_t>(map.shared ? MAP_SHARED : MAP_PRIVATE);
   if (file < 0) flags |= MAP_ANONYMOUS;
   if (map.has("gd")) flags |= MAP_GROWSDOWN;
   if (map.has("nr")) flags |= MAP_NORESERVE;

@@ -9,12 +9,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "process/memory_policy.hpp"
 #include "process/new_process.hpp"
+#include "process/proc_text.hpp"
 #include "process/remote_memory.hpp"
 
 namespace perdure::process {
@@ -81,6 +85,9 @@ base::Status NewProcess::set_policies() {
 }
 
 base::Status NewProcess::set_rights() {
+  constexpr std::uint64_t kGuard = 102;  // MADV_GUARD_INSTALL; not in locked memory
+  for (const PageRun& guard : image_->guards)
+    PERDURE_CHECK(ask({SYS_madvise, guard.begin, guard.pages * kPageBytes, kGuard}, "guard memory of"));
   for (const MapImage& map : image_->maps) {
     if (has_pages(map) && (map.protection & (PROT_READ | PROT_WRITE)) != (PROT_READ | PROT_WRITE))
       PERDURE_CHECK(ask({SYS_mprotect, map.begin, map.bytes(), map.protection}, "set rights of memory of"));
@@ -92,7 +99,11 @@ base::Status NewProcess::set_rights() {
 // Who may not say which program it is goes on without: it is what ps and /proc/PID/exe show.
 base::Status NewProcess::set_layout() {
   const MemoryLayout& from = image_->layout;
-  PERDURE_TRY(const auto program, open(image_->program, false));
+  std::int64_t program = -1;
+  auto opened = open(image_->program, false);
+  if (!opened && !was_deleted(image_->program.path)) return base::fail(opened.error());
+  if (opened) program = *opened;
+  if (!opened) notes_.push_back("'" + image_->program.path + "' was captured so: ps and /proc/PID/exe show perdure");
   PERDURE_TRY(const auto auxiliary, put(from.auxiliary, 1024));
   KernelLayout layout{from.start_code,
                       from.end_code,
@@ -113,28 +124,49 @@ base::Status NewProcess::set_layout() {
     return ask({SYS_prctl, PR_SET_MM, PR_SET_MM_MAP, at, sizeof layout, 0}, "say where parts are of");
   };
   auto done = set();
-  if (!done && done.error().code == PERDURE_PERMISSION) {
+  // The kernel keeps the maker's program as its own while it is mapped: both are the same then.
+  if (!done && (done.error().code == PERDURE_PERMISSION || done.error().code == PERDURE_BUSY)) {
     layout.program = -1;
     done = set();
   }
   PERDURE_CHECK(done);
-  PERDURE_CHECK(ask({SYS_close, static_cast<std::uint64_t>(program)}, "close the program of"));
+  if (program >= 0) PERDURE_CHECK(ask({SYS_close, static_cast<std::uint64_t>(program)}, "close the program of"));
   return {};
+}
+
+// What the one who made it was told is its number in the name space.
+base::Result<pid_t> NewProcess::newest_thread() const {
+  std::error_code error;
+  const std::string tasks = "/proc/" + std::to_string(process_) + "/task";
+  for (std::filesystem::directory_iterator at(tasks, error), end; !error && at != end; at.increment(error)) {
+    const pid_t thread = std::atoi(at->path().filename().c_str());
+    const bool known =
+        thread == process_ || std::find(made_threads_.begin(), made_threads_.end(), thread) != made_threads_.end();
+    if (!known) return thread;
+  }
+  return base::fail(PERDURE_INTERNAL, process_text(process_), "a new thread of it is not to be seen");
 }
 
 base::Status NewProcess::make_threads() {
   for (const ThreadImage& thread : image_->threads) {
-    if (thread.number == process_) continue;
+    if (thread.number == image_->number) continue;
     PERDURE_TRY(const auto number, put(bytes_of(thread.number), 256));
     clone_args arguments{};
     arguments.flags = kThreadFlags;
     arguments.set_tid = number;
     arguments.set_tid_size = 1;
     PERDURE_TRY(const auto at, put(bytes_of(arguments)));
-    PERDURE_TRY(const auto made,
-                ask({SYS_clone3, at, sizeof arguments}, "make thread " + std::to_string(thread.number) + " of"));
-    made_threads_.push_back(static_cast<pid_t>(made));
-    if (made != thread.number || !wait_for_stop(thread.number))
+    const std::string what = "make thread " + std::to_string(thread.number);
+    const auto made = ask({SYS_clone3, at, sizeof arguments}, what + " of");
+    if (!made && made.error().code == PERDURE_EXISTS)
+      return base::fail(PERDURE_EXISTS, process_text(process_), what + ": " + taken_text(thread.number),
+                        "end that one, or wait: a program knows the numbers of its threads", true);
+    if (!made) return base::fail(made.error());
+    if (space_) {
+      PERDURE_TRY(numbers_[thread.number], newest_thread());
+    }
+    made_threads_.push_back(here(thread.number));
+    if (*made != thread.number || !wait_for_stop(here(thread.number)))
       return base::fail(PERDURE_INTERNAL, "thread " + std::to_string(thread.number), "it did not begin");
   }
   return {};
@@ -146,9 +178,9 @@ base::Status NewProcess::queue_signals(pid_t thread, const std::vector<std::vect
     PERDURE_TRY(const auto at, put(signal));
     std::int32_t number = 0;
     std::memcpy(&number, signal.data(), sizeof number);
-    const auto whose = static_cast<std::uint64_t>(process_), who = static_cast<std::uint64_t>(thread),
+    const auto whose = static_cast<std::uint64_t>(image_->number), who = static_cast<std::uint64_t>(thread),
                which = static_cast<std::uint64_t>(number);
-    PERDURE_CHECK(ask(thread,
+    PERDURE_CHECK(ask(here(thread),
                       of_thread ? SystemCall{SYS_rt_tgsigqueueinfo, whose, who, which, at}
                                 : SystemCall{SYS_rt_sigqueueinfo, whose, which, at},
                       "send the pending signal " + std::to_string(number) + " to"));
@@ -158,16 +190,16 @@ base::Status NewProcess::queue_signals(pid_t thread, const std::vector<std::vect
 
 // Without processors of its own it may run where we may: it was made by us.
 base::Status NewProcess::set_schedule(const ThreadImage& thread) {
+  const pid_t who = here(thread.number);
   std::vector<unsigned long> words(thread.cpus.empty() ? 0 : thread.cpus.back() / 64 + 1);
   for (const auto cpu : thread.cpus) words[cpu / 64] |= 1UL << (cpu % 64);
-  if (!words.empty() &&
-      ::syscall(SYS_sched_setaffinity, thread.number, words.size() * sizeof words[0], words.data()) != 0)
-    return call_failed(thread.number, "set its processors");
+  if (!words.empty() && ::syscall(SYS_sched_setaffinity, who, words.size() * sizeof words[0], words.data()) != 0)
+    return call_failed(who, "set its processors");
   const sched_param parameters{thread.priority};
-  if (thread.policy != SCHED_OTHER && ::sched_setscheduler(thread.number, thread.policy, &parameters) != 0)
-    return call_failed(thread.number, "set how it is scheduled");
-  if (::setpriority(PRIO_PROCESS, static_cast<id_t>(thread.number), thread.nice) != 0)
-    return call_failed(thread.number, "set how nice it is");
+  if (thread.policy != SCHED_OTHER && ::sched_setscheduler(who, thread.policy, &parameters) != 0)
+    return call_failed(who, "set how it is scheduled");
+  if (::setpriority(PRIO_PROCESS, static_cast<id_t>(who), thread.nice) != 0)
+    return call_failed(who, "set how nice it is");
   return {};
 }
 
@@ -175,15 +207,15 @@ base::Status NewProcess::set_memory_policy(const ThreadImage& thread) {
   if (thread.memory_policy == 0) return {};
   const auto nodes = node_words(thread.memory_nodes);
   PERDURE_TRY(const auto at, put(std::as_bytes(std::span(nodes))));
-  const auto done =
-      ask(thread.number, {SYS_set_mempolicy, static_cast<std::uint64_t>(thread.memory_policy), at, nodes.size() * 64},
-          "set the memory policy of thread " + std::to_string(thread.number) + " of");
+  const auto done = ask(here(thread.number),
+                        {SYS_set_mempolicy, static_cast<std::uint64_t>(thread.memory_policy), at, nodes.size() * 64},
+                        "set the memory policy of thread " + std::to_string(thread.number) + " of");
   if (!done) notes_.push_back(done.error().text());
   return {};
 }
 
 base::Status NewProcess::set_thread(const ThreadImage& thread) {
-  const pid_t who = thread.number;
+  const pid_t who = here(thread.number);
   const std::string its = "of thread " + std::to_string(who) + " of";
   PERDURE_CHECK(set_schedule(thread));
   constexpr std::uint64_t kNameBytes = 16;
@@ -207,11 +239,11 @@ base::Status NewProcess::set_thread(const ThreadImage& thread) {
     PERDURE_CHECK(ask(who, {SYS_rseq, thread.rseq.address, thread.rseq.bytes, 0, thread.rseq.signature},
                       "set the restartable sequences " + its));
   PERDURE_CHECK(set_memory_policy(thread));
-  return queue_signals(who, thread.pending_signals, true);
+  return queue_signals(thread.number, thread.pending_signals, true);
 }
 
 base::Status NewProcess::set_process() {
-  PERDURE_CHECK(queue_signals(process_, image_->pending_signals, false));
+  PERDURE_CHECK(queue_signals(image_->number, image_->pending_signals, false));
   PERDURE_CHECK(make_timers());
   for (const Limit& limit : image_->limits) {
     const rlimit wanted{limit.now, limit.most};
@@ -236,7 +268,7 @@ base::Status NewProcess::leave_foothold() {
 
 // Where the kernel looks whether an interrupted call is to be begun again, which it is not behind a call.
 base::Status NewProcess::settle(const ThreadImage& thread) {
-  const pid_t who = thread.number;
+  const pid_t who = here(thread.number);
   if (trace(PTRACE_INTERRUPT, who, 0, 0) < 0 || trace(PTRACE_CONT, who, 0, 0) < 0)
     return trace_failed(who, "it cannot be made to go on");
   for (;;) {
@@ -256,18 +288,30 @@ base::Status NewProcess::finish() {
   PERDURE_CHECK(set_policies());
   PERDURE_CHECK(set_rights());
   PERDURE_CHECK(set_layout());
+  const Privileges has = parse_privileges(proc_text("/proc/" + std::to_string(process_) + "/status"));
+  PERDURE_CHECK(give_up_bounding(has));
   PERDURE_CHECK(make_threads());
   for (const ThreadImage& thread : image_->threads) PERDURE_CHECK(set_thread(thread));
   PERDURE_CHECK(set_process());
+  for (const ThreadImage& thread : image_->threads) PERDURE_CHECK(give_up_capabilities(here(thread.number), has));
+  for (auto& one : differences(image_->privileges, has)) notes_.push_back(std::move(one));
   PERDURE_CHECK(leave_foothold());
   for (const ThreadImage& thread : image_->threads) PERDURE_CHECK(settle(thread));
   return {};
 }
 
+// From the first one on that runs it may end, or begin another program, before the others are released: it is the
+// program's own doing then, and of the others there is nothing left but what whoever traced them takes note of.
 base::Status NewProcess::release() {
-  for (const ThreadImage& thread : image_->threads)
-    if (trace(PTRACE_DETACH, thread.number, 0, 0) < 0) return trace_failed(thread.number, "it cannot be released");
-  process_ = 0;
+  if (space_) PERDURE_CHECK(space_->release());
+  for (const ThreadImage& thread : image_->threads) {
+    const bool is_first = process_ != 0;
+    if (trace(PTRACE_DETACH, here(thread.number), 0, 0) < 0) {
+      if (is_first) return trace_failed(here(thread.number), "it cannot be released");
+      if (thread.number != image_->number) reap(here(thread.number));
+    }
+    process_ = 0;
+  }
   return {};
 }
 

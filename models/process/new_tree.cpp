@@ -33,6 +33,14 @@ class Orphanage {
   int before_ = 0;
 };
 
+/// Several processes do not come back in a name space of their own: nobody is told to try that.
+base::Error without_name_space(base::Error why) {
+  if (why.code == PERDURE_EXISTS) why.remedy = "end that one, or wait: programs know the numbers of their processes";
+  if (why.code == PERDURE_PERMISSION && !why.remedy.empty())
+    why.remedy = "have CAP_CHECKPOINT_RESTORE (setcap cap_checkpoint_restore+ep, or root)";
+  return why;
+}
+
 }  // namespace
 
 /// What it takes to make each, and to end some: there before the first copy of this process is made, so that all copies
@@ -92,7 +100,7 @@ const ProcessImage& NewTree::image_of(std::size_t process) const {
 base::Result<NewTree> NewTree::begin(const TreeImage& tree, const std::vector<Kin>& kin,
                                      const std::vector<Operations>& operations) {
   NewTree made(tree);
-  PERDURE_CHECK(made.make_all(kin));
+  if (const auto all = made.make_all(kin); !all) return base::fail(without_name_space(all.error()));
   for (std::size_t i = 0; i < tree.processes.size(); ++i) PERDURE_CHECK(made.process(i).perform(operations[i]));
   return made;
 }

@@ -1,5 +1,6 @@
 #include "process/obstacles.hpp"
 
+#include <sched.h>
 #include <sys/personality.h>
 
 #include <algorithm>
@@ -39,6 +40,12 @@ void add_credentials(const ProcessFacts& facts, std::vector<Obstacle>& all) {
     all.push_back({"it is setuid: its real and effective users or groups differ",
                    "whoever resumes it could get rights that are not theirs", "start it as the user that it is to be",
                    ""});
+  const bool may_differ = std::any_of(facts.threads.begin(), facts.threads.end(), [&](const ThreadFacts& one) {
+    const bool ended = one.status.state == 'Z' || one.status.state == 'X';
+    return !ended && one.status.capabilities != first.capabilities;
+  });
+  if (may_differ)
+    all.push_back({"its threads have different capabilities", "they are brought back with those of the first", "", ""});
   if (differ) all.push_back({"its threads have different users or groups", "they are brought back with one", "", ""});
 }
 
@@ -56,6 +63,10 @@ void add_threads(const ProcessFacts& facts, std::vector<Obstacle>& all) {
   if (any([](const ThreadFacts& one) { return one.status.seccomp != 0; }))
     all.push_back({"it has seccomp filters", "they would forbid the calls that bring it back, and are not kept",
                    "start it without its sandbox", ""});
+  constexpr int kDeadline = 6;  // SCHED_DEADLINE, of the kernel's headers
+  if (any([](const ThreadFacts& one) { return (one.policy & ~SCHED_RESET_ON_FORK) == kDeadline; }))
+    all.push_back({"a thread is scheduled by deadlines (SCHED_DEADLINE)", "its times are not captured",
+                   "chrt --other --pid 0 THREAD", ""});
   const auto traced = std::find_if(facts.threads.begin(), facts.threads.end(),
                                    [](const ThreadFacts& one) { return one.status.tracer != 0; });
   if (traced != facts.threads.end())
@@ -97,6 +108,9 @@ std::vector<Obstacle> obstacles_of_facts(const ProcessFacts& facts, const std::s
 
 std::vector<Obstacle> obstacles(const ProcessFacts& facts, const std::vector<MemoryMap>& maps, const SeenFiles& files,
                                 const std::set<pid_t>& inside) {
+  const char state = facts.threads.empty() ? 'X' : facts.threads.front().status.state;
+  if (maps.empty() && state != 'Z' && state != 'X')
+    return {{"it has no memory: it is a thread of the kernel, or about to end", "there is nothing to capture", "", ""}};
   auto all = obstacles_of_facts(facts, inside);
   for (auto& one : obstacles_of_maps(maps, files)) all.push_back(std::move(one));
   for (auto& one : obstacles_of_files(files)) all.push_back(std::move(one));

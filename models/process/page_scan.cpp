@@ -1,6 +1,8 @@
 #include "process/page_scan.hpp"
 
+#include <fcntl.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -77,20 +79,34 @@ constexpr unsigned kMostScanners = 4;
 
 struct Scanned {
   bool whole = false;
-  std::vector<PageRun> present, unwritten;
+  std::vector<PageRun> present, unwritten, guards;
 };
+
+/// What a kernel may be asked to tell: one that does not know guards refuses to be asked about them.
+std::uint64_t guards_known() {
+  static const std::uint64_t known = [] {
+    const int own = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    const auto here = reinterpret_cast<std::uint64_t>(&own) / kPageBytes * kPageBytes;
+    const auto nothing = [](std::uint64_t, std::uint64_t, std::uint64_t) {};
+    const bool good = own >= 0 && scan_each(own, here, here + kPageBytes, {}, PageCategories::guard, 0, nothing);
+    if (own >= 0) ::close(own);
+    return good ? PageCategories::guard : 0;
+  }();
+  return known;
+}
 
 Scanned scan_followed(int pagemap, const PageRun& memory) {
   constexpr std::uint64_t kTold = PageCategories::followed | PageCategories::written;
   const PageCategories wanted{.has_none = PageCategories::file | PageCategories::zero_page};
   Scanned scanned;
   const auto take = [&](std::uint64_t begin, std::uint64_t end, std::uint64_t categories) {
+    if ((categories & PageCategories::guard) != 0) return append_pages(scanned.guards, begin, end);
     append_pages(scanned.present, begin, end);
     if ((categories & kTold) == PageCategories::followed) append_pages(scanned.unwritten, begin, end);
   };
   // Present and swapped are told of, too: the kernel names no page of which it has nothing to tell.
-  constexpr std::uint64_t kTell = kTold | PageCategories::present | PageCategories::swapped;
-  if (!scan_each(pagemap, memory.begin, memory.end(), wanted, kTell, 0, take)) return {};
+  const std::uint64_t tell = kTold | PageCategories::present | PageCategories::swapped | guards_known();
+  if (!scan_each(pagemap, memory.begin, memory.end(), wanted, tell, 0, take)) return {};
   scanned.whole = true;
   return scanned;
 }
@@ -107,6 +123,16 @@ std::optional<std::vector<PageRun>> scan_pages(int pagemap, std::uint64_t begin,
   return runs;
 }
 
+std::optional<std::vector<PageRun>> scan_pages(int pagemap, std::uint64_t begin, std::uint64_t end,
+                                               const PageCategories& wanted, std::vector<PageRun>& guards) {
+  std::vector<PageRun> runs;
+  const auto take = [&](std::uint64_t from, std::uint64_t to, std::uint64_t categories) {
+    append_pages((categories & PageCategories::guard) != 0 ? guards : runs, from, to);
+  };
+  if (!scan_each(pagemap, begin, end, wanted, wanted.has_any | guards_known(), 0, take)) return std::nullopt;
+  return runs;
+}
+
 bool FollowedPages::looked_at(std::uint64_t begin, std::uint64_t end) const {
   const auto all = part_of(memory, begin, end);
   return all.size() == 1 && all[0].begin == begin && all[0].end() == end;
@@ -114,6 +140,10 @@ bool FollowedPages::looked_at(std::uint64_t begin, std::uint64_t end) const {
 
 std::vector<PageRun> FollowedPages::present_in(std::uint64_t begin, std::uint64_t end) const {
   return part_of(present, begin, end);
+}
+
+std::vector<PageRun> FollowedPages::guards_in(std::uint64_t begin, std::uint64_t end) const {
+  return part_of(guards, begin, end);
 }
 
 FollowedPages look_at_followed(int pagemap, const std::vector<PageRun>& memory) {
@@ -140,6 +170,7 @@ FollowedPages look_at_followed(int pagemap, const std::vector<PageRun>& memory) 
     if (part.whole) append_pages(all.memory, pieces[i].begin, pieces[i].end());
     for (const PageRun& run : part.present) append_pages(all.present, run.begin, run.end());
     for (const PageRun& run : part.unwritten) append_pages(all.unwritten, run.begin, run.end());
+    for (const PageRun& run : part.guards) append_pages(all.guards, run.begin, run.end());
   }
   return all;
 }

@@ -164,7 +164,11 @@ base::Status PageWriter::write_on(std::optional<std::uint32_t> node, pid_t proce
   return {};
 }
 
-base::Status PageWriter::write_parts(pid_t process, const Part* parts, std::size_t count) {
+base::Status PageWriter::write_parts(pid_t process, const Part* parts, std::size_t count) const {
+  if (give_) {
+    for (std::size_t i = 0; i < count; ++i) PERDURE_CHECK(give_(parts[i].address, parts[i].bytes));
+    return {};
+  }
   std::array<iovec, kPartsOfACall> here, there;
   for (std::size_t done = 0; done < count;) {
     const std::size_t some = std::min(kPartsOfACall, count - done);

@@ -27,6 +27,9 @@ class PageWriter {
   /// Of pages that `placement` has no nodes for: wherever the kernel puts them.
   PageWriter(const ProcessImage& image, const Placement& placement, const MachineImage& here);
 
+  /// From now on pages go to `give`, from the same threads, and huge ones are not chosen any more.
+  using Give = std::function<base::Status(std::uint64_t address, base::ConstByteSpan bytes)>;
+  void give_by(Give give) { give_ = std::move(give); }
   /// `bytes`: those from `begin` on of all pages, in the order of the image.
   base::Status write(pid_t process, std::uint64_t begin, base::ConstByteSpan bytes, const AllowHuge& allow_huge);
   /// After the last one: huge pages are as the process had them.
@@ -44,11 +47,11 @@ class PageWriter {
     base::ConstByteSpan bytes;
   };
   using Parts = std::vector<Part>;
-  bool chooses_huge() const { return places_ && !no_huge_pages_; }
+  bool chooses_huge() const { return places_ && !no_huge_pages_ && !give_; }
   void add(Parts& small, Parts& huge, std::uint64_t address, base::ConstByteSpan bytes) const;
   base::Status allow(bool huge, const AllowHuge& allow_huge);
   base::Status write_on(std::optional<std::uint32_t> node, pid_t process, const Parts& parts);
-  static base::Status write_parts(pid_t process, const Part* parts, std::size_t count);
+  base::Status write_parts(pid_t process, const Part* parts, std::size_t count) const;
 
   PageOrder order_;
   std::vector<Section> sections_;
@@ -56,6 +59,7 @@ class PageWriter {
   const MachineImage* here_;
   bool places_ = false, no_huge_pages_ = false, refused_ = false;
   std::optional<bool> allowed_;  // what the process was told last
+  Give give_;
 };
 
 }  // namespace perdure::process

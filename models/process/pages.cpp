@@ -21,7 +21,8 @@ constexpr std::uint64_t kEntryPresent = 1ULL << 63, kEntrySwapped = 1ULL << 62, 
 
 std::string pagemap_of(pid_t process) { return "/proc/" + std::to_string(process) + "/pagemap"; }
 
-// 8 bytes a page. Whoever may not see page numbers cannot tell the kernel's page of zeros from others: it is stored.
+// 8 bytes a page. Whoever may not see page numbers cannot tell the kernel's page of zeros from others; what is zero is
+// found later (zero_pages.hpp).
 base::Result<std::vector<PageRun>> read_entries(const os::File& pagemap, const MemoryMap& map) {
   std::vector<PageRun> runs;
   std::vector<std::uint64_t> entries(8192);
@@ -77,10 +78,11 @@ base::Status add_by_node(pid_t process, const PageRun& run, std::map<std::uint32
 
 }  // namespace
 
-base::Result<std::vector<PageRun>> written_pages(pid_t process, const MemoryMap& map) {
+base::Result<std::vector<PageRun>> written_pages(pid_t process, const MemoryMap& map, std::vector<PageRun>& guards) {
   PERDURE_TRY(const auto pagemap, os::File::open(pagemap_of(process), os::Open::read));
   constexpr auto kNotItsOwn = PageCategories::file | PageCategories::zero_page;
-  if (auto runs = scan_pages(pagemap.fd(), map.begin, map.end, {.has_none = kNotItsOwn})) return std::move(*runs);
+  if (auto runs = scan_pages(pagemap.fd(), map.begin, map.end, {.has_none = kNotItsOwn}, guards))
+    return std::move(*runs);
   return read_entries(pagemap, map);
 }
 

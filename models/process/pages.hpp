@@ -11,10 +11,13 @@
 namespace perdure::process {
 
 /// Pages of memory of the process's own in `map`, ascending: those that it wrote, swapped out or not. Not those that
-/// were never touched, or only read, and none of a file. The process stands still.
-base::Result<std::vector<PageRun>> written_pages(pid_t process, const MemoryMap& map);
+/// were never touched, or only read, and none of a file. Guards are added to `guards`. The process stands still.
+base::Result<std::vector<PageRun>> written_pages(pid_t process, const MemoryMap& map, std::vector<PageRun>& guards);
 /// Of shared memory that is no file's: what some process wrote, whether this one has it mapped now or not.
 base::Result<std::vector<PageRun>> shared_pages(pid_t process, const MemoryMap& map);
+
+/// A reader's limit on the items of a record is some four million: each run is three.
+inline constexpr std::size_t kMostPageRuns = 500'000;
 
 /// Runs, so that at most `most` are left: those that are nearest to each other become one, within `maps` only. The
 /// pages between them read as zeros or as the file's. Pure.

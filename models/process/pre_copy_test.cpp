@@ -19,7 +19,8 @@
 namespace perdure::process {
 namespace {
 
-constexpr std::array kPreCopied = {"crowd", "grows", "handlers", "mappings", "numbers", "registers", "throws", "waits"};
+constexpr std::array kPreCopied = {"crowd",     "grows",  "handlers", "mappings", "numbers",
+                                   "registers", "throws", "waits",    "zeros"};
 
 std::string all_of_file(const std::string& path) {
   std::ifstream file(path);

@@ -5,61 +5,17 @@
 #include <unistd.h>
 
 #include "comm/communicator.hpp"
+#include "config/effective.hpp"
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
+#include "process/any_target.hpp"
 #include "process/held_process.hpp"
-#include "process/image_target.hpp"
 #include "process/machine_facts.hpp"
-#include "process/tree_target.hpp"
 
 namespace perdure::process {
 namespace {
 
 double seconds_since(std::uint64_t begun_ns) { return static_cast<double>(os::monotonic_ns() - begun_ns) * 1e-9; }
-
-void add_to(ResumeReport& report, const ProcessImage& image) {
-  report.threads += image.threads.size();
-  report.maps += image.maps.size();
-  report.page_bytes += image.page_bytes();
-  report.processes.push_back(image.number);
-}
-
-/// Of an image of one process, or of several: which it is its first entry says.
-class AnyTarget : public capture::Target {
- public:
-  using Choose = std::function<base::Status(ProcessImage&, Operations&, bool is_root)>;
-  AnyTarget(Choose choose, const ResumeChoices& choices)
-      : one_([choose](auto& image, auto& operations) { return choose(image, operations, true); }, choices.files,
-             choices.affinity),
-        several_([choose, this](auto& image, auto& operations) { return choose(image, operations, is_root(image)); },
-                 choices.files, choices.affinity) {}
-
-  base::Result<std::vector<capture::ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override {
-    is_tree_ = is_tree(stored);
-    return target().accept(stored);
-  }
-  base::Status write(capture::ChunkRange range, base::ConstByteSpan bytes) override {
-    return target().write(range, bytes);
-  }
-  base::Status finish() { return is_tree_ ? several_.finish() : one_.finish(); }
-  base::Status release() { return is_tree_ ? several_.release() : one_.release(); }
-  ResumeReport report() const {
-    ResumeReport report;
-    report.notes = is_tree_ ? several_.notes() : one_.notes();
-    if (!is_tree_) add_to(report, one_.image());
-    if (is_tree_)
-      for (const ProcessImage& image : several_.image().processes) add_to(report, image);
-    report.process = report.processes.front();
-    return report;
-  }
-
- private:
-  capture::Target& target() { return is_tree_ ? static_cast<capture::Target&>(several_) : one_; }
-  bool is_root(const ProcessImage& image) const { return &image == &several_.image().processes.front(); }
-  bool is_tree_ = false;
-  ImageTarget one_;
-  TreeTarget several_;
-};
 
 /// Whether this process, and this machine, may bring it back.
 base::Status check(const ProcessImage& image) {
@@ -67,12 +23,30 @@ base::Status check(const ProcessImage& image) {
   return may_resume(image, facts);
 }
 
+ResumeReport report_of(const AnyTarget& target, std::int64_t version, const client::RunClaim& claim) {
+  ResumeReport report = target.report();
+  report.version = version;
+  if (!claim.note().empty()) report.notes.push_back(claim.note());
+  return report;
+}
+
+base::Error ended_before_use(base::Error why) {
+  why.cause += "; it ran already, and was killed before it saw anything that did not come";
+  return why;
+}
+
 }  // namespace
 
-base::Result<ProcessStore> ProcessStore::open(const std::vector<std::string>& settings) {
-  PERDURE_TRY(auto guard, Guard::start());  // before there are other threads
-  PERDURE_TRY(auto session, client::Session::open(comm::make_solo(), nullptr, settings));
-  return ProcessStore(std::move(guard), std::move(session));
+base::Result<ProcessStore> ProcessStore::open(const std::vector<std::string>& settings, const char* options,
+                                              bool holds) {
+  std::optional<Guard> guard;
+  if (holds) {
+    PERDURE_TRY(auto started, Guard::start());  // before there are other threads
+    guard.emplace(std::move(started));
+  }
+  PERDURE_TRY(auto session, client::Session::open(comm::make_solo(), options, settings));
+  PERDURE_TRY(auto config, config::effective_config(options, settings));
+  return ProcessStore(std::move(guard), std::move(session), std::move(config));
 }
 
 base::Result<std::int64_t> ProcessStore::next_version(const std::string& name) {
@@ -87,8 +61,9 @@ base::Result<std::int64_t> ProcessStore::next_version(const std::string& name) {
 base::Result<CaptureReport> ProcessStore::capture(const CaptureChoices& choices, const std::string& name,
                                                   const std::function<base::Status(const CaptureReport&)>& then) {
   const std::uint64_t begun = os::monotonic_ns();
+  if (!guard_) return base::fail(PERDURE_INVALID_ARGUMENT, name, "this was opened for resumes only");
   PERDURE_TRY(std::int64_t version, next_version(name));
-  HeldProcess held(guard_, choices, !then);
+  HeldProcess held(*guard_, choices, !then);
   base::Status done = session_->checkpoint(name, version, held);
   for (int tries = 0; !done && done.error().code == PERDURE_EXISTS && tries < 100; ++tries)
     done = session_->checkpoint(name, ++version, held);
@@ -122,15 +97,33 @@ base::Result<ResumeReport> ProcessStore::resume(const std::string& name, std::in
       for (ThreadImage& thread : image.threads) thread.death_signal = 0;
     return check(image);
   };
+  if (choices.lazy && !guard_)
+    return base::fail(PERDURE_INVALID_ARGUMENT, name, "this was opened for resumes that are not lazy");
+  PERDURE_TRY(std::shared_ptr<client::RunClaim> claim, client::RunClaim::take(config_, name, choices.again));
   AnyTarget target(choose, choices);
-  PERDURE_CHECK(session_->restore(name, version, target));
+  std::optional<ResumeReport> of_run;
+  if (choices.lazy)
+    target.be_lazy(*guard_, [&](const segment::VersionId& id) {
+      of_run = report_of(target, static_cast<std::int64_t>(id.version), *claim);
+      of_run->seconds = seconds_since(begun);
+      if (choices.runs) choices.runs(*of_run);
+    });
+  const base::Status restored = session_->restore(name, version, target);
+  if (!restored && target.runs() && !target.has_ended()) return base::fail(ended_before_use(restored.error()));
+  if (!restored && !target.has_ended()) return base::fail(restored.error());
   PERDURE_CHECK(target.finish());
   perdure_progress progress{};
   (void)session_->progress(progress);
-  ResumeReport report = target.report();
-  report.version = progress.restored_version;
+  ResumeReport report = of_run ? *of_run : report_of(target, progress.restored_version, *claim);
+  claim->runs(report.process);
   PERDURE_CHECK(target.release());
-  report.seconds = seconds_since(begun);
+  report.complete_s = seconds_since(begun);
+  if (!of_run) report.seconds = report.complete_s;
+  if (!of_run && choices.runs) choices.runs(report);
+  if (choices.outlives)
+    claim->leave();
+  else
+    report.claim = std::move(claim);
   return report;
 }
 

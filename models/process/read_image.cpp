@@ -165,6 +165,9 @@ base::Status Reading::read_maps(const SeenFlags* seen) {
     MapImage& taken = image_.maps.emplace_back();
     PERDURE_CHECK(take(map, taken));
     if (const auto found = flags.find(map.begin); found != flags.end()) taken.flags = found->second;
+    if (taken.has("um"))
+      return base::fail(PERDURE_BUSY, object(), "pages of its memory are still to come: it was brought back lazily",
+                        "capture it when all of them are there", true);
     if (const auto found = policies.find(map.begin); found != policies.end() && found->second != "default")
       taken.policy = found->second;
   }
@@ -198,6 +201,9 @@ base::Status Reading::read_pages(const KnownOfMemory& known) {
     if (kernels_own(map)) continue;
     const MapImage& taken = image_.maps[image++];
     if (map.shared && taken.object == 0) continue;  // a file's, which has them
+    // The kernel may drop it at any time. What the C library keeps there must not be used twice: states of random
+    // numbers.
+    if (taken.has("dp")) continue;
     if (map.shared && image_.objects[taken.object - 1].descriptor >= 0) continue;
     if (!map.shared && is_nameless(map)) {  // it may be the file's, which nobody brings back
       runs.push_back({map.begin, map.bytes() / kPageBytes});
@@ -206,9 +212,10 @@ base::Status Reading::read_pages(const KnownOfMemory& known) {
     if (!map.shared && followed != nullptr && followed->looked_at(map.begin, map.end)) {
       const auto present = followed->present_in(map.begin, map.end);
       runs.insert(runs.end(), present.begin(), present.end());
+      for (const PageRun& guard : followed->guards_in(map.begin, map.end)) image_.guards.push_back(guard);
       continue;
     }
-    auto pages = map.shared ? shared_pages(thread_, map) : written_pages(thread_, map);
+    auto pages = map.shared ? shared_pages(thread_, map) : written_pages(thread_, map, image_.guards);
     if (!pages) return base::fail(pages.error());
     runs.insert(runs.end(), pages->begin(), pages->end());
   }
@@ -293,6 +300,7 @@ base::Status Reading::read_switches(Scratch& scratch) {
   const std::string status = text("status");
   image_.user = static_cast<std::uint32_t>(first_number(status, "Uid"));
   image_.group = static_cast<std::uint32_t>(first_number(status, "Gid"));
+  image_.privileges = parse_privileges(status);
   image_.file_mask = static_cast<std::uint32_t>(first_number(status, "Umask", 8));
   image_.no_new_privileges = first_number(status, "NoNewPrivs") != 0;
   image_.personality = static_cast<std::uint32_t>(std::strtoul(text("personality").c_str(), nullptr, 16));
@@ -334,21 +342,35 @@ base::Status Reading::read_system() {
     PERDURE_CHECK(read_memory(thread_, map.begin, code));
     const auto hash = base::hash128(code);
     image_.system.vdso = {hash.low, hash.high};
+    image_.system.vdso_code = std::move(code);
   }
   return {};
 }
 
 }  // namespace
 
-base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& left_out) {
+namespace {
+
+/// Of a process that runs: mappings that it changes while the kernel lists them may be there twice.
+base::Result<std::vector<MemoryMap>> maps_of_running(pid_t process) {
+  constexpr int kMostTries = 100;
+  for (int tries = 1;; ++tries) {
+    auto maps = parse_maps(proc_text("/proc/" + std::to_string(process) + "/maps"), process_text(process));
+    if (maps || tries == kMostTries) return maps;
+  }
+}
+
+}  // namespace
+
+base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& left_out,
+                                           const std::set<pid_t>& inside) {
   (void)machine_here();  // read before anything has to stand still for it
   PERDURE_TRY(const auto facts, read_facts(process));
-  PERDURE_TRY(const auto maps,
-              parse_maps(proc_text("/proc/" + std::to_string(process) + "/maps"), process_text(process)));
+  PERDURE_TRY(const auto maps, maps_of_running(process));
   PERDURE_TRY(auto files, look_at_files(process));
   SeenFiles seen = files;
   settle(files, left_out);
-  PERDURE_CHECK(refused(process, obstacles(facts, maps, files)));
+  PERDURE_CHECK(refused(process, obstacles(facts, maps, files, inside)));
   return seen;
 }
 

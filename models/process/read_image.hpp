@@ -26,8 +26,9 @@ struct SeenFlags {
 SeenFlags look_at_flags(pid_t process);
 
 /// Before it is seized: PERDURE_UNSUPPORTED with all that stands in the way. What was seen of its files makes
-/// read_image() quicker.
-base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& left_out);
+/// read_image() quicker. `inside`: other processes that are in nobody's way.
+base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& left_out,
+                                           const std::set<pid_t>& inside = {});
 /// What somebody else has found out.
 struct KnownOfMemory {
   const SeenFlags* flags = nullptr;      ///< a moment ago: taken unless its mappings are others now

@@ -9,7 +9,11 @@
 
 namespace perdure::process {
 
-int extended_register_set() { return NT_X86_XSTATE; }
+// Bases of thread-local storage are among Registers.
+std::span<const RegisterSet> extended_register_sets() {
+  static constexpr std::array<RegisterSet, 1> kSets = {{{NT_X86_XSTATE, false}}};
+  return kSets;
+}
 
 Registers asking(Registers registers, std::uint64_t instruction, const SystemCall& call) {
   registers.rip = instruction;
@@ -28,6 +32,13 @@ Registers to_store(Registers registers) {
   constexpr std::int64_t kRestartNoHandler = -514, kRestartBlock = -516;  // of the kernel's own, which no program sees
   if (static_cast<std::int64_t>(registers.orig_rax) >= 0 && answer_of(registers) == kRestartBlock)
     registers.rax = static_cast<std::uint64_t>(kRestartNoHandler);
+  return registers;
+}
+
+std::uint64_t next_instruction(const Registers& registers) { return registers.rip; }
+
+Registers with_next_instruction(Registers registers, std::uint64_t address) {
+  registers.rip = address;
   return registers;
 }
 
@@ -78,6 +89,16 @@ std::vector<std::string> instruction_sets(std::string_view cpuinfo) {
       sets.emplace_back(flag);
   std::sort(sets.begin(), sets.end());
   return sets;
+}
+
+std::uint64_t next_instruction(const Registers& registers) { return registers.rip; }
+
+// movabs $address, %r11; jmp *%r11: functions may do as they like with that register.
+std::vector<std::byte> jump_to(std::uint64_t address) {
+  std::vector<std::byte> code = {std::byte{0x49}, std::byte{0xbb}};
+  for (int i = 0; i < 8; ++i) code.push_back(static_cast<std::byte>(address >> 8 * i));
+  code.insert(code.end(), {std::byte{0x41}, std::byte{0xff}, std::byte{0xe3}});
+  return code;
 }
 
 base::ConstByteSpan call_instruction() {

@@ -1,9 +1,13 @@
 #include "process/remote_memory.hpp"
 
+#include <fcntl.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+
+#include "os/file.hpp"
 
 namespace perdure::process {
 namespace {
@@ -28,10 +32,24 @@ base::Status move_all(pid_t process, std::uint64_t address, std::byte* here, std
   return {};
 }
 
+/// What the process itself may not read, but had written before: as debuggers read it. As process_vm_readv.
+ssize_t read_protected(pid_t process, const iovec* here, unsigned long, const iovec* there, unsigned long,
+                       unsigned long) {
+  const os::Fd memory(::open(("/proc/" + std::to_string(process) + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!memory) return -1;
+  return ::pread(memory.get(), here->iov_base, here->iov_len, reinterpret_cast<off_t>(there->iov_base));
+}
+
+ssize_t read_some(pid_t process, const iovec* here, unsigned long parts, const iovec* there, unsigned long parts_there,
+                  unsigned long flags) {
+  const ssize_t got = ::process_vm_readv(process, here, parts, there, parts_there, flags);
+  return got < 0 && errno == EFAULT ? read_protected(process, here, parts, there, parts_there, flags) : got;
+}
+
 }  // namespace
 
 base::Status read_memory(pid_t process, std::uint64_t address, base::ByteSpan target) {
-  return move_all(process, address, target.data(), target.size(), "read", ::process_vm_readv);
+  return move_all(process, address, target.data(), target.size(), "read", read_some);
 }
 
 base::Status write_memory(pid_t process, std::uint64_t address, base::ConstByteSpan bytes) {

@@ -11,7 +11,7 @@
 
 namespace perdure::process {
 
-/// As many bytes as `target` has, from `address` on.
+/// As many bytes as `target` has, from `address` on; of pages that the process may not read itself, too.
 base::Status read_memory(pid_t process, std::uint64_t address, base::ByteSpan target);
 /// To memory that the process may write itself.
 base::Status write_memory(pid_t process, std::uint64_t address, base::ConstByteSpan bytes);

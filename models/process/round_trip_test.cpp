@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "process/captured_testing.hpp"
+#include "process/memory_maps.hpp"
 #include "process/proc_text.hpp"
 #include "support/sanitized.hpp"
 #include "support/seeds.hpp"
@@ -22,8 +23,9 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::array kPrograms = {"crowd",     "grows",    "handlers", "hands_on", "mappings", "numbers", "pending",
-                                  "registers", "suspends", "throws",   "timers",   "views",    "waits"};
+constexpr std::array kPrograms = {"clocks",   "crowd",   "grows",   "handlers",  "hands_on",
+                                  "mappings", "numbers", "pending", "registers", "suspends",
+                                  "throws",   "timers",  "views",   "waits",     "zeros"};
 
 std::vector<std::string> command(const std::string& name) { return {PERDURE_AWKWARD, name}; }
 
@@ -55,12 +57,13 @@ TEST_P(RoundTrips, EndAsIfNothingHadBeen) {
     std::mt19937_64 rng(seed);
     Program program(command(GetParam()), here_ / "output");
     std::this_thread::sleep_for(std::chrono::microseconds(rng() % 60'000));
-    const auto captured = capture_to_memory(program.process());
+    std::string so_far;
+    const auto captured =
+        capture_to_memory(program.process(), [&](const ProcessImage&) { so_far = written(here_ / "output"); });
     if (!captured) {  // it was quicker
       ASSERT_EQ(captured.error().code, PERDURE_NOT_FOUND) << captured.error().text();
       continue;
     }
-    const std::string so_far = written(here_ / "output");
     ::kill(program.process(), SIGKILL);
     if (program.end() != -SIGKILL) continue;
     // What it wrote between the capture and its end is written again.
@@ -196,6 +199,64 @@ TEST(RoundTripsOfAProgram, LeaveNothingWhenTheyEndBefore) {
   ImageTarget refuses([](ProcessImage&, Operations&) { return base::fail(PERDURE_PERMISSION, "image", "no"); });
   EXPECT_EQ(write_to(refuses, *captured, 1 << 20).error().code, PERDURE_PERMISSION);
   EXPECT_FALSE(lives());
+}
+
+bool amid_kernels_code(const ProcessImage& image) {
+  Registers registers{};
+  std::memcpy(&registers, image.threads.front().registers.data(), sizeof registers);
+  return next_instruction(registers) >= image.system.vdso_begin && next_instruction(registers) < image.system.vdso_end;
+}
+
+// The code that the program has is ours, under the name of another: whatever it calls of it has to lead to ours.
+TEST(RoundTripsOfAProgram, UnderAnotherKernelReadItsClocks) {
+  test_support::TemporaryDirectory here;
+  Program program(command("clocks"), here / "output");
+  base::Result<CapturedImage> captured = base::fail(PERDURE_INTERNAL, "", "");
+  do {
+    captured = capture_to_memory(program.process(), [](ProcessImage& image) { image.system.vdso = {1, 2}; });
+    ASSERT_TRUE(captured) << captured.error().text();
+  } while (amid_kernels_code(captured->image));
+  ::kill(program.process(), SIGKILL);
+  ASSERT_EQ(program.end(), -SIGKILL);
+  ImageTarget target([](ProcessImage&, Operations&) { return base::Status(); });
+  base::Status made = write_to(target, *captured, 1 << 20);
+  for (int tries = 0; !made && made.error().code == PERDURE_EXISTS && tries < 500; ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // a process of another test has its number
+    made = write_to(target, *captured, 1 << 20);
+  }
+  ASSERT_TRUE(made) << made.error().text();
+  const auto finished = target.finish();
+  ASSERT_TRUE(finished) << finished.error().text();
+  EXPECT_THAT(target.notes(), testing::Contains(HasSubstr("its code leads to this kernel's")));
+  const auto maps = parse_maps(proc_text("/proc/" + std::to_string(program.last()) + "/maps"), "it");
+  ASSERT_TRUE(maps);
+  const auto& system = captured->image.system;
+  for (const MemoryMap& map : *maps)
+    if (map.begin >= system.vdso_begin && map.begin < system.vdso_end) {
+      EXPECT_EQ(map.begin, system.vdso_code_begin());
+      EXPECT_EQ(map.name, "") << "the kernel's lie elsewhere";
+      EXPECT_TRUE(map.executable && !map.writable);
+    }
+  ASSERT_TRUE(target.release());
+  program.lives_again();
+  EXPECT_EQ(program.end(), 0);
+  EXPECT_THAT(written(here / "output"), HasSubstr("wrong 0"));
+}
+
+TEST(RoundTripsOfAProgram, LeaveOutWhatTheKernelMayDrop) {
+  test_support::TemporaryDirectory here;
+  Program program(command("clocks"), here / "output");
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const auto captured = capture_to_memory(program.process());
+  ASSERT_TRUE(captured) << captured.error().text();
+  int droppable = 0;
+  for (const MapImage& map : captured->image.maps) {
+    if (!map.has("dp")) continue;
+    ++droppable;
+    for (const NodePages& node : captured->image.pages)
+      for (const PageRun& run : node.runs) EXPECT_TRUE(run.end() <= map.begin || run.begin >= map.end);
+  }
+  if (droppable == 0) GTEST_SKIP() << "this kernel has no memory that it may drop (6.11)";
 }
 
 TEST(RoundTripsOfAProgram, TellWhichFileIsMissing) {

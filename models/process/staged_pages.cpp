@@ -4,6 +4,8 @@
 
 #include "process/image_source.hpp"
 #include "process/page_scan.hpp"
+#include "process/pages.hpp"
+#include "process/zero_pages.hpp"
 
 namespace perdure::process {
 namespace {
@@ -102,26 +104,60 @@ base::Result<std::uint64_t> StagedPages::complete(const ProcessImage& image, con
   if (more > 0) {
     PERDURE_TRY(more_, os::Mapping::anonymous(more, "copies of pages"));
   }
-  record_ = encode_image(image);
-  description_ = {};
-  description_.entries = entries_of(record_.size(), image);
-  for (const auto& entry : description_.entries) description_.bytes += entry.bytes();
-  std::uint64_t begin = record_.size(), next = 0, bytes = 0;
+  image_ = &image;
+  copies_.clear();
+  std::uint64_t next = 0, bytes = 0;
   std::vector<GatheredPart> wanted;
   for_each_part(image, runs_, unwritten, lost_, [&](std::uint64_t at, std::uint64_t end, bool has_place, bool kept) {
     std::byte* const copy = has_place ? copy_of(at) : more_.data() + next;
     if (!has_place) next += end - at;
     if (!kept) wanted.push_back({at, end - at, copy});
     if (!kept) bytes += end - at;
-    parts_.emplace_back(copy, end - at);
-    begins_.push_back(begin);
-    begin += end - at;
+    copies_.push_back({at, {copy, end - at}});
   });
   PERDURE_TRY(const auto failed, gather(process_, wanted, copying_threads()));
   if (!failed.empty())
     return base::fail(PERDURE_INTERNAL, "process " + std::to_string(process_),
                       std::to_string(failed.size()) + " parts of its memory cannot be read");
   return bytes;
+}
+
+template <class Each>
+void StagedPages::for_each_copy(const PageRun& pages, std::size_t& at, Each each) const {
+  for (std::uint64_t address = pages.begin; address < pages.end();) {
+    while (address < copies_[at].address || address >= copies_[at].end()) ++at;
+    const std::uint64_t end = std::min(pages.end(), copies_[at].end());
+    each(copies_[at].bytes.subspan(address - copies_[at].address, end - address));
+    address = end;
+  }
+}
+
+base::Result<capture::Description> StagedPages::describe() {
+  std::vector<PageRun> zeros;
+  std::size_t at = 0;
+  for (const PageRun& block : blocks_of(*image_)) {
+    bool is_zero = true;
+    for_each_copy(block, at, [&](base::ConstByteSpan part) { is_zero = is_zero && only_zeros(part); });
+    if (is_zero) zeros.push_back(block);
+  }
+  ProcessImage stored = *image_;
+  stored.pages = pages_without(image_->pages, zeros, kMostPageRuns);
+  record_ = encode_image(stored);
+  parts_.clear();
+  begins_.clear();
+  description_ = {};
+  description_.entries = entries_of(record_.size(), stored);
+  for (const auto& entry : description_.entries) description_.bytes += entry.bytes();
+  std::uint64_t begin = record_.size();
+  at = 0;
+  for (const NodePages& node : stored.pages)
+    for (const PageRun& run : node.runs)
+      for_each_copy(run, at, [&](base::ConstByteSpan part) {
+        parts_.push_back(part);
+        begins_.push_back(begin);
+        begin += part.size();
+      });
+  return description_;
 }
 
 base::Status StagedPages::read(capture::ChunkRange range,

@@ -7,6 +7,7 @@
 #include "os/memory_map.hpp"
 #include "process/gathering.hpp"
 #include "process/image.hpp"
+#include "process/image_source.hpp"
 
 namespace perdure::process {
 
@@ -17,25 +18,37 @@ class StagedPages : public capture::Source {
   /// Copies those of `runs` that are among its pages. What cannot be read, it has not got.
   base::Status take(const std::vector<PageRun>& runs);
   /// The process stands still: copies what `image` has beyond what was taken and is not among `unwritten`, ascending.
-  /// Nothing is read from the process afterwards. Returns how many bytes that were.
+  /// Nothing is read from the process afterwards. Returns how many bytes that were. `image` is there until describe().
   base::Result<std::uint64_t> complete(const ProcessImage& image, const std::vector<PageRun>& unwritten);
 
-  /// After complete(), as those of an ImageSource.
-  base::Result<capture::Description> describe() override { return description_; }
-  capture::Manner manner() const override { return {copying_threads(), true}; }
+  /// After complete(), as those of an ImageSource. Pages that hold only zeros are found here.
+  base::Result<capture::Description> describe() override;
+  capture::Manner manner() const override {
+    return {copying_threads(), true, chunk_bytes_of_image(description_.bytes)};
+  }
   base::Status read(capture::ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override;
 
  private:
+  struct Copy {
+    std::uint64_t address = 0;  // there
+    base::ConstByteSpan bytes;
+    std::uint64_t end() const { return address + bytes.size(); }
+  };
   StagedPages(pid_t process, std::vector<PageRun> runs, os::Mapping memory);
   std::byte* copy_of(std::uint64_t address) const;
+  /// Calls each(part) for the copies of [begin, end), in the order of the image: `at` is where those before it ended.
+  template <class Each>
+  void for_each_copy(const PageRun& pages, std::size_t& at, Each each) const;
 
   pid_t process_;
-  std::vector<PageRun> runs_;          // whose copies follow each other
-  std::vector<std::uint64_t> places_;  // where the copies of each run begin
-  std::vector<PageRun> lost_;          // of them, which could not be read
-  os::Mapping memory_, more_;          // copies; and of pages that are none of theirs
+  std::vector<PageRun> runs_;            // whose copies follow each other
+  std::vector<std::uint64_t> places_;    // where the copies of each run begin
+  std::vector<PageRun> lost_;            // of them, which could not be read
+  os::Mapping memory_, more_;            // copies; and of pages that are none of theirs
+  const ProcessImage* image_ = nullptr;  // complete()'s
+  std::vector<Copy> copies_;             // of all of its pages, in its order
   std::vector<std::byte> record_;
-  std::vector<base::ConstByteSpan> parts_;  // of the pages of the image, in its order
+  std::vector<base::ConstByteSpan> parts_;  // of the pages that are stored, in their order
   std::vector<std::uint64_t> begins_;       // in the capture, of each
   capture::Description description_;
 };

@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,10 +12,12 @@
 #include <cstring>
 #include <vector>
 
+#include "os/system.hpp"
 #include "process/memory_maps.hpp"
 #include "process/proc_facts.hpp"
 #include "process/proc_text.hpp"
 #include "process/remote_memory.hpp"
+#include "process/wait_limit.hpp"
 
 namespace perdure::process {
 namespace {
@@ -29,13 +32,27 @@ bool end_is_ours(pid_t thread) {
          first_number(text, "PPid") != static_cast<std::uint64_t>(::getpid());
 }
 
+/// The state letter of its stat: behind the name, which may have anything in it.
+char state_of(pid_t thread) {
+  const std::string text = proc_text("/proc/" + std::to_string(thread) + "/stat");
+  const auto end = text.rfind(')');
+  return end == std::string::npos || end + 2 >= text.size() ? 'X' : text[end + 2];
+}
+
+/// Its registers are to be set back, for which it has to stand still, wherever that is.
+base::Error stopped_at_last(pid_t thread) {
+  auto why = no_stop(thread);
+  if (trace(PTRACE_INTERRUPT, thread, 0, 0) == 0) (void)wait_for_stop(thread);
+  return why;
+}
+
 /// To the next stop at a call: where it begins one, or where it has ended. A SIGSTOP that comes meanwhile is the
 /// process's own: it stands still behind the release.
 base::Status run_to_call(pid_t thread) {
   for (int deliver = 0;;) {
     if (trace(PTRACE_SYSCALL, thread, 0, deliver) < 0) return trace_failed(thread, "it cannot be made to go on");
     const auto stop = wait_for_stop(thread);
-    if (!stop) return base::fail(PERDURE_NOT_FOUND, "thread " + std::to_string(thread), "it has ended");
+    if (!stop) return base::fail(stopped_at_last(thread));
     if (stop->at_call) return {};
     deliver = stop->by_us || stop->other_event ? 0 : stop->signal;
   }
@@ -43,17 +60,48 @@ base::Status run_to_call(pid_t thread) {
 
 }  // namespace
 
+std::string taken_text(pid_t number) {
+  const std::string directory = "/proc/" + std::to_string(number);
+  std::string who = proc_text(directory + "/comm");
+  if (who.empty()) return "its number is taken";
+  who.pop_back();
+  const auto process = first_number(proc_text(directory + "/status"), "Tgid");
+  const bool is_thread = process != 0 && process != static_cast<std::uint64_t>(number);
+  return "its number is taken, by '" + who + "'" +
+         (is_thread ? ", a thread of process " + std::to_string(process) : "");
+}
+
+void let_children_be_traced() {
+  if (::getuid() == ::geteuid() && ::getgid() == ::getegid()) (void)::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+}
+
 base::Status trace_failed(pid_t thread, const std::string& what) {
   const int error = errno;
   const auto code = error == ESRCH ? PERDURE_NOT_FOUND : error == EPERM ? PERDURE_PERMISSION : PERDURE_INTERNAL;
   return base::fail(code, "thread " + std::to_string(thread), what + ": " + std::strerror(error));
 }
 
+bool has_ended(pid_t thread) {
+  const char state = state_of(thread);
+  return state == 'Z' || state == 'X' || state == 'x';
+}
+
+base::Error no_stop(pid_t thread) {
+  const std::string object = "thread " + std::to_string(thread);
+  const char state = state_of(thread);
+  if (state == 'Z' || state == 'X' || state == 'x') return {PERDURE_NOT_FOUND, object, "it has ended", "", false};
+  return {PERDURE_BUSY, object,
+          std::string("it does not come to a stop, its state is ") + state +
+              (state == 'D' ? ": it waits for a device, for a file system, or in vfork" : ""),
+          "try again later; a frozen control group has to be thawed", true};
+}
+
 std::optional<Stop> wait_for_stop(pid_t thread) {
+  const std::uint64_t begun = os::monotonic_ns();
   for (;;) {
     siginfo_t seen{};
     if (::waitid(P_PID, static_cast<id_t>(thread), &seen, WSTOPPED | WEXITED | WNOWAIT | __WALL) < 0) {
-      if (errno == EINTR) continue;
+      if (errno == EINTR && !WaitLimit::is_over(begun)) continue;
       return std::nullopt;
     }
     const bool ended = seen.si_code == CLD_EXITED || seen.si_code == CLD_KILLED || seen.si_code == CLD_DUMPED;
@@ -67,6 +115,15 @@ std::optional<Stop> wait_for_stop(pid_t thread) {
     stop.at_call = event == 0 && stop.signal == (SIGTRAP | 0x80);
     stop.other_event = event != 0 && !stop.by_us;
     return stop;
+  }
+}
+
+void reap(pid_t thread) {
+  for (;;) {
+    int status = 0;
+    const pid_t told = ::waitpid(thread, &status, __WALL);
+    if (told < 0 && errno == EINTR) continue;
+    if (told != thread || WIFEXITED(status) || WIFSIGNALED(status)) return;
   }
 }
 
@@ -87,18 +144,29 @@ base::Status set_registers(pid_t thread, Registers registers) {
 }
 
 base::Result<std::vector<std::byte>> get_extended_registers(pid_t thread) {
-  std::vector<std::byte> bytes(16 * base::KiB);  // with the tiles of AMX it is 11 KiB
-  iovec where{bytes.data(), bytes.size()};
-  if (trace(PTRACE_GETREGSET, thread, extended_register_set(), &where) < 0)
-    PERDURE_CHECK(trace_failed(thread, "its extended registers cannot be read"));
-  bytes.resize(where.iov_len);
-  return bytes;
+  std::vector<std::byte> all;
+  for (const auto& set : extended_register_sets()) {
+    std::vector<std::byte> bytes(16 * base::KiB);  // with the tiles of AMX it is 11 KiB
+    iovec where{bytes.data(), bytes.size()};
+    if (trace(PTRACE_GETREGSET, thread, set.number, &where) < 0) {
+      if (set.may_lack && (errno == EINVAL || errno == ENODEV)) continue;
+      PERDURE_CHECK(trace_failed(thread, "its extended registers cannot be read"));
+    }
+    bytes.resize(where.iov_len);
+    add_register_set(all, extended_register_sets(), set.number, bytes);
+  }
+  return all;
 }
 
 base::Status set_extended_registers(pid_t thread, base::ConstByteSpan bytes) {
-  iovec from{const_cast<std::byte*>(bytes.data()), bytes.size()};  // NOLINT: what is here is only read
-  if (trace(PTRACE_SETREGSET, thread, extended_register_set(), &from) == 0) return {};
-  return trace_failed(thread, "its extended registers cannot be set");
+  base::Status outcome;
+  const bool whole = each_register_set(bytes, extended_register_sets(), [&](int set, base::ConstByteSpan values) {
+    iovec from{const_cast<std::byte*>(values.data()), values.size()};  // NOLINT: what is here is only read
+    if (outcome && trace(PTRACE_SETREGSET, thread, set, &from) < 0)
+      outcome = trace_failed(thread, "its extended registers cannot be set");
+  });
+  if (whole) return outcome;
+  return base::fail(PERDURE_CORRUPT, "thread " + std::to_string(thread), "its extended registers are none");
 }
 
 base::Result<std::uint64_t> get_blocked_signals(pid_t thread) {

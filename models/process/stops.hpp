@@ -21,6 +21,14 @@ long trace(__ptrace_request request, pid_t thread, Address address, Data data) {
 /// "process 1234"
 inline std::string process_text(pid_t process) { return "process " + std::to_string(process); }
 
+/// For people: "its number is taken, by 'name'", of a process or thread.
+std::string taken_text(pid_t number);
+
+/// This process may have got capabilities from its file (setcap): the kernel lets nobody trace such a one, nor what is
+/// a copy of it, its own maker included, before it says otherwise. Nobody else who lacks these capabilities may, even
+/// so.
+void let_children_be_traced();
+
 /// Why a request to trace `thread` has just failed (errno).
 base::Status trace_failed(pid_t thread, const std::string& what);
 
@@ -32,8 +40,17 @@ struct Stop {
   bool other_event = false;  ///< of the kernel's events that nobody asked for
 };
 
-/// Its next stop. Nothing: it has ended; where this process made it, how is left to be asked for.
+/// Its next stop. Nothing: it has ended; where this process made it, how is left to be asked for. Or the time for it is
+/// over (WaitLimit).
 std::optional<Stop> wait_for_stop(pid_t thread);
+
+/// Also when there is no such thread any more.
+bool has_ended(pid_t thread);
+/// Why wait_for_stop() had nothing: it has ended, or, PERDURE_BUSY, the time for it was over.
+base::Error no_stop(pid_t thread);
+
+/// Waits until it has ended, of one that is about to; of one that is none of ours it does nothing.
+void reap(pid_t thread);
 
 base::Result<Registers> get_registers(pid_t thread);
 base::Status set_registers(pid_t thread, Registers registers);

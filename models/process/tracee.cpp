@@ -12,6 +12,7 @@
 
 #include "process/proc_facts.hpp"
 #include "process/proc_text.hpp"
+#include "process/seized_thread.hpp"
 #include "process/stops.hpp"
 
 namespace perdure::process {
@@ -23,20 +24,9 @@ std::optional<Stop> wait_for_ours(pid_t thread) {
   for (;;) {
     const auto stop = wait_for_stop(thread);
     if (!stop || stop->by_us) return stop;
-    if (trace(PTRACE_CONT, thread, 0, stop->at_call || stop->other_event ? 0 : stop->signal) < 0) return std::nullopt;
+    // Where that fails it was killed, and its end comes next.
+    (void)trace(PTRACE_CONT, thread, 0, stop->at_call || stop->other_event ? 0 : stop->signal);
   }
-}
-
-/// The state letter of /proc/PID/task/TID/stat: behind the name, which may have anything in it.
-char state_of(pid_t process, pid_t thread) {
-  const std::string text = proc_text("/proc/" + std::to_string(process) + "/task/" + std::to_string(thread) + "/stat");
-  const auto end = text.rfind(')');
-  return end == std::string::npos || end + 2 >= text.size() ? 'X' : text[end + 2];
-}
-
-bool has_ended(pid_t process, pid_t thread) {
-  const char state = state_of(process, thread);
-  return state == 'Z' || state == 'X' || state == 'x';
 }
 
 pid_t tracer_of(pid_t thread) {
@@ -78,7 +68,22 @@ base::Result<Tracee> Tracee::seize(pid_t process) {
   Tracee tracee(process);
   for (bool any = true; any;) PERDURE_CHECK(tracee.seize_new_threads(any));
   if (tracee.threads_.empty()) return base::fail(PERDURE_NOT_FOUND, process_text(process), "it has ended");
+  PERDURE_CHECK(tracee.is_the_same());
   return tracee;
+}
+
+// The thread that begins another program gets the number of the first one, which was held: nothing that is known of
+// that is true of it.
+base::Status Tracee::is_the_same() const {
+  for (const auto& [thread, state] : threads_) {
+    const auto now = get_registers(thread);
+    if (!now) return base::fail(PERDURE_NOT_FOUND, process_text(process_), "it ended, or began another program (exec)");
+    const Registers same = with_next_instruction(*now, next_instruction(state.registers));
+    if (std::memcmp(&same, &state.registers, sizeof same) != 0)
+      return base::fail(PERDURE_BUSY, process_text(process_), "it began another program meanwhile (exec)", "try again",
+                        true);
+  }
+  return {};
 }
 
 // A thread that still runs may make others: until there is none that is new.
@@ -86,16 +91,20 @@ base::Status Tracee::seize_new_threads(bool& any) {
   any = false;
   PERDURE_TRY(const auto listed, list_threads(process_));
   for (const pid_t thread : listed) {
-    if (threads_.contains(thread) || has_ended(process_, thread)) continue;
+    if (threads_.contains(thread) || has_ended(thread)) continue;
     if (trace(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACESYSGOOD) < 0) {
       const int error = errno;
-      if (error == ESRCH || has_ended(process_, thread)) continue;
+      if (error == ESRCH || has_ended(thread)) continue;
       return base::fail(cannot_seize(process_, error));
     }
     any = true;
-    if (trace(PTRACE_INTERRUPT, thread, 0, 0) < 0 || !wait_for_ours(thread)) continue;  // it ended meanwhile
+    if (trace(PTRACE_INTERRUPT, thread, 0, 0) < 0) continue;  // it ended meanwhile
+    if (!wait_for_ours(thread)) {
+      if (has_ended(thread)) continue;
+      return base::fail(no_stop(thread));
+    }
     Thread& state = threads_[thread];
-    PERDURE_TRY(state.registers, get_registers(thread));
+    PERDURE_TRY(state.registers, registers_to_go_on(thread));
   }
   return {};
 }
@@ -119,7 +128,9 @@ Tracee::~Tracee() { (void)release(); }
 
 std::vector<pid_t> Tracee::threads() const {
   std::vector<pid_t> all;
-  for (const auto& [thread, state] : threads_) all.push_back(thread);
+  if (threads_.contains(process_)) all.push_back(process_);
+  for (const auto& [thread, state] : threads_)
+    if (thread != process_) all.push_back(thread);
   return all;
 }
 
@@ -163,16 +174,20 @@ base::Result<std::int64_t> Tracee::ask(pid_t thread, const SystemCall& call) {
 // where the kernel does.
 base::Status Tracee::go_on(pid_t thread, Thread& state) {
   // It was killed, and nobody else is told of its end before this one was.
-  const auto gone = [&](const char* what) {
+  const auto gone = [&](const char* what) -> base::Status {
     auto failed = trace_failed(thread, what);
-    (void)wait_for_stop(thread);
+    // Or it has the number of another one, which runs: ours, or nobody's.
+    if (trace(PTRACE_INTERRUPT, thread, 0, 0) < 0) return failed;
+    while (const auto stop = wait_for_stop(thread)) {
+      const bool sent = !stop->by_us && !stop->at_call && !stop->other_event;
+      if (trace(PTRACE_DETACH, thread, 0, sent ? stop->signal : 0) == 0) break;
+    }
     return failed;
   };
   if (state.asked) {
     if (trace(PTRACE_INTERRUPT, thread, 0, 0) < 0 || trace(PTRACE_CONT, thread, 0, 0) < 0)
       return gone("it cannot be made to go on");
-    if (!wait_for_ours(thread))
-      return base::fail(PERDURE_NOT_FOUND, "thread " + std::to_string(thread), "it has ended");
+    if (!wait_for_ours(thread)) return base::fail(no_stop(thread));
     state.asked = false;
   }
   if (trace(PTRACE_DETACH, thread, 0, 0) == 0) return {};

@@ -16,7 +16,9 @@ class Tracee {
  public:
   /// Returns when no thread of the process runs any more, those that it made meanwhile included. PERDURE_NOT_FOUND: no
   /// such process; PERDURE_PERMISSION: it is another user's, or the system lets a process trace its children only;
-  /// PERDURE_BUSY: another process traces it. Then none of its threads was changed, and all go on.
+  /// PERDURE_BUSY: another process traces it, or it became another program meanwhile, or one of its threads did not
+  /// come to a stop in time (WaitLimit): the system lets go of that one when this thread ends. Then none of its threads
+  /// was changed, and all go on.
   static base::Result<Tracee> seize(pid_t process);
   Tracee(Tracee&&) noexcept;
   Tracee& operator=(Tracee&&) noexcept;
@@ -24,7 +26,8 @@ class Tracee {
   ~Tracee();
 
   pid_t process() const { return process_; }
-  /// Ascending. One that has ended, and that others still wait for, is not among them.
+  /// The process's own first, the others ascending: numbers begin anew when the greatest has been given. One that has
+  /// ended, and that others still wait for, is not among them.
   std::vector<pid_t> threads() const;
   /// As they are when it is released, too.
   base::Result<Registers> registers(pid_t thread) const;
@@ -47,6 +50,7 @@ class Tracee {
   };
   explicit Tracee(pid_t process) : process_(process) {}
   base::Status seize_new_threads(bool& any);
+  base::Status is_the_same() const;
   base::Status go_on(pid_t thread, Thread& state);
   base::Result<const Thread*> known(pid_t thread) const;
 

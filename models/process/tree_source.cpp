@@ -1,6 +1,7 @@
 #include "process/tree_source.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace perdure::process {
 namespace {
@@ -34,12 +35,15 @@ bool is_tree(const std::vector<segment::RegionEntry>& stored) {
   return name != attributes.end() && name->second == segment::AttributeValue(kNameOfTree);
 }
 
-TreeSource::TreeSource(const TreeImage& tree) : record_(encode_tree(tree)) {
+TreeSource::TreeSource(TreeImage tree) {
+  for (ProcessImage& image : tree.processes)
+    image = without_zeros(image.number, std::move(image), kMostRunsOfTree / tree.processes.size());
+  record_ = encode_tree(tree);
   description_.entries = entries_of_tree(record_.size(), tree);
   description_.bytes = record_.size();
   for (const ProcessImage& image : tree.processes) {
     Process& process = processes_.emplace_back();
-    process.source = std::make_unique<ImageSource>(image.number, image);
+    process.source = std::make_unique<ImageSource>(image.number, image, ImageSource::Ready());
     process.record_bytes = encode_image(image).size();
     process.begin = description_.bytes;
     process.end = description_.bytes += image.page_bytes();

@@ -12,10 +12,10 @@ std::vector<segment::RegionEntry> entries_of_tree(std::uint64_t record_bytes, co
 /// Whether what is stored is of entries_of_tree().
 bool is_tree(const std::vector<segment::RegionEntry>& stored);
 
-/// The processes are held while this is used.
+/// The processes are held while this is used. As ImageSource it leaves out pages that hold only zeros.
 class TreeSource : public capture::Source {
  public:
-  explicit TreeSource(const TreeImage& tree);
+  explicit TreeSource(TreeImage tree);
   base::Result<capture::Description> describe() override { return description_; }
   capture::Manner manner() const override { return {copying_threads(), true}; }
   base::Status read(capture::ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override;

@@ -46,7 +46,7 @@ std::uint64_t bytes_of_object(const ProcessImage& image, std::uint32_t object) {
 
 }  // namespace
 
-base::Result<std::vector<capture::ChunkRange>> TreeTarget::accept(const std::vector<segment::RegionEntry>& stored) {
+void TreeTarget::drop() {
   processes_.reset();
   writers_.clear();
   objects_.clear();
@@ -56,6 +56,10 @@ base::Result<std::vector<capture::ChunkRange>> TreeTarget::accept(const std::vec
   record_.clear();
   notes_.clear();
   written_ = 0;
+}
+
+base::Result<std::vector<capture::ChunkRange>> TreeTarget::accept(const std::vector<segment::RegionEntry>& stored) {
+  drop();
   entries_ = stored;
   if (!is_tree(stored) || stored[0].kind != segment::EntryKind::opaque || stored[0].id != kRecordEntry ||
       stored[0].bytes() == 0 || stored[0].bytes() > kMostBytesOfRecord)

@@ -19,6 +19,8 @@ class TreeTarget : public capture::Target {
   explicit TreeTarget(ImageTarget::Choose choose, RestoreChoices files = {}, AffinityChoices affinity = {})
       : choose_(std::move(choose)), files_(std::move(files)), affinity_(affinity) {}
 
+  /// Of what came so far nothing is left.
+  void drop();
   base::Result<std::vector<capture::ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override;
   base::Status write(capture::ChunkRange range, base::ConstByteSpan bytes) override;
   /// Of what write() got all of: the processes are whole, and stand still.

@@ -105,6 +105,10 @@ perdure_status perdure_unprotect(perdure_t* handle, int id) {
   return on_session(handle, [&](client::Session& s) { return s.unprotect(id); });
 }
 
+perdure_status perdure_protect_thread(perdure_t* handle, int id) {
+  return on_session(handle, [&](client::Session& s) { return s.name_thread(id); });
+}
+
 perdure_status perdure_describe(perdure_t* handle, int id, const char* name, const char* unit,
                                 const char* description) {
   const auto text = [](const char* given) { return std::string(given == nullptr ? "" : given); };

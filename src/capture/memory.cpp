@@ -71,13 +71,14 @@ base::Result<std::vector<ChunkRange>> MemoryTarget::accept(const std::vector<seg
     if (!as_wanted(*table_.find(entry.id)->part, entry)) elsewhere_.push_back(entry.id);
   }
   std::sort(elsewhere_.begin(), elsewhere_.end());
-  std::vector<std::int32_t> direct;
-  std::set_difference(wanted_.begin(), wanted_.end(), elsewhere_.begin(), elsewhere_.end(), std::back_inserter(direct));
-  memory_ = restored_memory(table_, stored, direct);
+  direct_.clear();
+  std::set_difference(wanted_.begin(), wanted_.end(), elsewhere_.begin(), elsewhere_.end(),
+                      std::back_inserter(direct_));
+  memory_ = restored_memory(table_, stored, direct_);
   std::vector<ChunkRange> needed;
   std::uint64_t begin = 0;
   for (const auto& entry : stored) {
-    const bool wanted = std::binary_search(direct.begin(), direct.end(), entry.id);
+    const bool wanted = std::binary_search(direct_.begin(), direct_.end(), entry.id);
     if (wanted && entry.bytes() > 0) needed.push_back({begin, entry.bytes()});
     begin += entry.bytes();
   }

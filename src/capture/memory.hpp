@@ -34,6 +34,8 @@ class MemoryTarget : public Target {
   base::Status write(ChunkRange range, base::ConstByteSpan bytes) override;
   /// Ascending.
   const std::vector<std::int32_t>& wanted() const { return wanted_; }
+  /// Those that accept() took, ascending: of this rank's capture.
+  const std::vector<std::int32_t>& direct() const { return direct_; }
   /// Arrays that accept() left out, ascending: they are gathered from what other ranks stored.
   const std::vector<std::int32_t>& elsewhere() const { return elsewhere_; }
   /// All arrays are: nothing of this rank's is to be accepted.
@@ -42,7 +44,7 @@ class MemoryTarget : public Target {
  private:
   const RegionTable& table_;
   std::vector<std::int32_t> wanted_;  // ascending
-  std::vector<std::int32_t> elsewhere_;
+  std::vector<std::int32_t> elsewhere_, direct_;
   CapturedMemory memory_;  // of what was accepted
 };
 

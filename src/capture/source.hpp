@@ -41,6 +41,9 @@ struct Manner {
   /// Nothing like it follows by the same process. Slots that have no memory yet get it with what is written to them,
   /// which takes less than memory that is cleared and mapped first: for captures that follow that would be done once.
   bool once = false;
+  /// Chunks are no longer than this, where nobody chose how long they are: for what may be restored a chunk at a time,
+  /// in the order in which somebody waits for it. 0: as long as any.
+  std::uint64_t most_chunk_bytes = 0;
 };
 
 /// One capture of one rank. Used by one thread at a time, unless manner() says otherwise.

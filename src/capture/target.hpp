@@ -1,5 +1,7 @@
 #pragma once
 // What a version is restored to (source.hpp).
+#include <optional>
+
 #include "capture/source.hpp"
 
 namespace perdure::capture {
@@ -10,6 +12,8 @@ using base::MemorySpan;
 class Target {
  public:
   virtual ~Target() = default;
+  /// Before accept(): which attempt at a version it will be.
+  virtual void comes_from([[maybe_unused]] const segment::VersionId& id) {}
   /// Compares what is stored with what is wanted, before anything is written. The ranges of the capture whose bytes are
   /// needed: ascending, without overlaps. PERDURE_NOT_FOUND or PERDURE_MISMATCH: it is not what is wanted, and this is
   /// the caller's mistake, not the version's.
@@ -18,7 +22,11 @@ class Target {
   /// that together are as long as the range. What turns out to be damaged is copied again from the next place that has
   /// it, or the restore fails. Without spans there is no such memory: then write() gets the bytes.
   virtual std::vector<MemorySpan> memory([[maybe_unused]] ChunkRange range) { return {}; }
-  /// Verified bytes of `range`, in order of the ranges; those of a chunk of which anything is needed come as a whole.
+  /// Asked before each chunk: a byte of the capture that somebody waits for. Its chunk comes next, if it is needed and
+  /// has not come; else, and where nobody waits, the first one that has not.
+  virtual std::optional<std::uint64_t> wanted() { return std::nullopt; }
+  /// Verified bytes of `range`, in order of the ranges but for what was wanted; those of a chunk of which anything is
+  /// needed come as a whole.
   virtual base::Status write(ChunkRange range, base::ConstByteSpan bytes) = 0;
 };
 

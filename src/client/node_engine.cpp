@@ -1,5 +1,7 @@
 #include "client/node_engine.hpp"
 
+#include <algorithm>
+
 #include "capture/source.hpp"
 #include "client/slot_codec.hpp"
 
@@ -22,13 +24,16 @@ void NodeEngine::disconnect() {
   announced_.clear();
 }
 
-std::uint64_t NodeEngine::chunk_bytes_of(std::uint64_t capture_bytes, bool has_parts) const {
-  return short_parts_ && has_parts ? capture::chunk_bytes_of_parts(capture_bytes, chunk_bytes_) : chunk_bytes_;
+std::uint64_t NodeEngine::chunk_bytes_of(std::uint64_t capture_bytes, bool has_parts, std::uint64_t most) const {
+  if (!short_parts_) return chunk_bytes_;
+  if (most > 0) return std::min(most, chunk_bytes_);
+  return has_parts ? capture::chunk_bytes_of_parts(capture_bytes, chunk_bytes_) : chunk_bytes_;
 }
 
 base::Status NodeEngine::announce() {
   std::vector<std::uint64_t> sizes;
-  for (const auto& range : capture::cut(expected_.bytes, chunk_bytes_of(expected_.bytes, expected_.has_parts)))
+  for (const auto& range :
+       capture::cut(expected_.bytes, chunk_bytes_of(expected_.bytes, expected_.has_parts, expected_.most)))
     sizes.push_back(range.length);
   if (sizes == announced_) return {};
   PERDURE_TRY(const auto reply, channel_.call(ipc::Reserve{sizes}));

@@ -33,12 +33,15 @@ class NodeEngine {
   /// The longest that a chunk may be.
   std::uint64_t chunk_bytes() const { return chunk_bytes_; }
   /// How long chunks are of a capture of so many bytes.
-  std::uint64_t chunk_bytes_of(std::uint64_t capture_bytes, bool has_parts) const;
+  /// `most`: as in capture::Manner.
+  std::uint64_t chunk_bytes_of(std::uint64_t capture_bytes, bool has_parts, std::uint64_t most = 0) const;
   bool paced() const { return paced_; }
   const std::string& directory() const { return directory_; }
 
   /// This rank's next capture. The engine is told by the next announce(), or when it is another one.
-  void expect(std::uint64_t capture_bytes, bool has_parts) { expected_ = {capture_bytes, has_parts}; }
+  void expect(std::uint64_t capture_bytes, bool has_parts, std::uint64_t most = 0) {
+    expected_ = {capture_bytes, has_parts, most};
+  }
   /// Tells the engine the sizes of the chunks that are expected, where they changed.
   base::Status announce();
   /// What this node holds of the name; of all names when it is empty.
@@ -56,6 +59,7 @@ class NodeEngine {
   struct Expected {
     std::uint64_t bytes = 0;
     bool has_parts = false;  // of arrays
+    std::uint64_t most = 0;  // bytes of a chunk; 0: as many as any may have
   };
   Expected expected_;                     // the next capture
   std::vector<std::uint64_t> announced_;  // sizes of chunks

@@ -151,6 +151,8 @@ base::Result<Session::Outcome> Session::restore_chosen(VersionReader& reader, ca
       outcome = base::caught("restore", [&]() -> base::Status {
         PERDURE_CHECK(reader.commit_fetched());
         if (reader.of_other_ranks()) return {};
+        PERDURE_TRY(const auto* piece, reader.locate(job_->rank()));
+        places_->bring_back(regions_, piece->regions, target.direct());
         return reader.restore(job_->rank(), needed, target);
       });
     if (arrays) {
@@ -176,7 +178,9 @@ class JudgedTarget : public capture::Target {
     refuses_ = !accepted && accepted.error().code != PERDURE_CORRUPT;
     return accepted;
   }
+  void comes_from(const segment::VersionId& id) override { target_.comes_from(id); }
   std::vector<capture::MemorySpan> memory(capture::ChunkRange range) override { return target_.memory(range); }
+  std::optional<std::uint64_t> wanted() override { return target_.wanted(); }
   base::Status write(capture::ChunkRange range, base::ConstByteSpan bytes) override {
     auto written = target_.write(range, bytes);
     refuses_ = refuses_ || (!written && written.error().code != PERDURE_CORRUPT);
@@ -200,6 +204,7 @@ base::Result<Session::Outcome> Session::restore_chosen_to(VersionReader& reader,
   if (outcome)
     outcome = base::caught("restore", [&]() -> base::Status {
       PERDURE_TRY(const auto* piece, reader.locate(job_->rank()));
+      target.comes_from(reader.id());
       auto accepted = target.accept(piece->regions);
       if (!accepted) return base::fail(accepted.error());
       needed = std::move(*accepted);

@@ -33,6 +33,7 @@ base::Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<comm::Commu
     return {};
   }));
   PERDURE_TRY(session->job_, Job::open(std::move(comm), options, settings));
+  session->places_.emplace(session->job_->config());
   return session;
 }
 
@@ -121,10 +122,10 @@ void Session::tell_step(std::uint64_t entered_ns) {
 }
 
 base::Status Session::capture(const segment::VersionId& id, capture::Source* source) {
-  std::optional<capture::MemorySource> regions;
+  std::optional<PlacedSource> regions;
   std::optional<VersionWriter> writer;
   const base::Status captured = base::caught("checkpoint", [&]() -> base::Status {
-    if (source == nullptr) source = &regions.emplace(regions_);
+    if (source == nullptr) source = &regions.emplace(regions_, *places_);
     writer.emplace(*job_, *source);
     PERDURE_CHECK(writer->begin(id));
     PERDURE_CHECK(writer->put_all());

@@ -13,6 +13,7 @@
 #include "capture/memory.hpp"
 #include "client/array_agreement.hpp"
 #include "client/job.hpp"
+#include "client/region_places.hpp"
 
 namespace perdure::client {
 
@@ -26,6 +27,7 @@ class Session {
 
   base::Status protect(const capture::Region& region);
   base::Status unprotect(std::int32_t id);
+  base::Status name_thread(std::int32_t id) { return places_->name_thread(id); }
   base::Status set_label(std::int32_t id, const segment::Label& label) { return regions_.set_label(id, label); }
   // Collective calls ask for no memory before others may wait for this rank (exchanges.hpp).
   base::Status checkpoint(std::string_view name, std::int64_t version);
@@ -80,6 +82,7 @@ class Session {
 
   std::unique_ptr<Job> job_;
   capture::RegionTable regions_;
+  std::optional<RegionPlaces> places_;  // from open() on
   ArrayAgreement arrays_;
   std::uint64_t left_ns_ = 0;  // the last checkpoint; 0: the time since says nothing
   perdure_progress progress_{};

@@ -61,6 +61,27 @@ bool newer_is_stored(const JobInventory& all, const segment::VersionId& id) {
   });
 }
 
+std::set<std::size_t> chunks_of(const std::vector<capture::ChunkRange>& chunks,
+                                const std::vector<capture::ChunkRange>& needed) {
+  std::set<std::size_t> found;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const auto next = std::partition_point(needed.begin(), needed.end(),
+                                           [&](const auto& range) { return range.end() <= chunks[i].begin; });
+    if (next != needed.end() && next->begin < chunks[i].end()) found.insert(i);
+  }
+  return found;
+}
+
+// The one with the byte that is wanted, or the first.
+std::size_t next_chunk(const std::vector<capture::ChunkRange>& chunks, const std::set<std::size_t>& left,
+                       std::optional<std::uint64_t> wanted) {
+  if (!wanted) return *left.begin();
+  const auto at =
+      std::partition_point(chunks.begin(), chunks.end(), [&](const auto& chunk) { return chunk.end() <= *wanted; });
+  const auto chunk = static_cast<std::size_t>(at - chunks.begin());
+  return left.contains(chunk) ? chunk : *left.begin();
+}
+
 constexpr const char* kNotTheLatest =
     ", and it has a newer version than the nodes; bring it back, or restore a version by its number";
 
@@ -420,12 +441,12 @@ base::Status VersionReader::restore(std::uint32_t rank, const std::vector<captur
                                     capture::Target& target) {
   PERDURE_TRY(RankImage * found, image(rank));
   const auto chunks = found->ranges();
+  std::set<std::size_t> left = chunks_of(chunks, needed);
   std::vector<std::byte> buffer;
-  for (std::size_t i = 0; i < chunks.size(); ++i) {
+  while (!left.empty()) {
+    const std::size_t i = next_chunk(chunks, left, target.wanted());
+    left.erase(i);
     const auto& chunk = chunks[i];
-    const auto next = std::partition_point(needed.begin(), needed.end(),
-                                           [&](const auto& range) { return range.end() <= chunk.begin; });
-    if (next == needed.end() || next->begin >= chunk.end()) continue;
     auto spans = target.memory(chunk);
     if (spans.empty()) {
       buffer.resize(chunk.length);

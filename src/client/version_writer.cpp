@@ -24,18 +24,25 @@ base::Status VersionWriter::begin(const segment::VersionId& id) {
   const bool has_parts =
       std::any_of(described.entries.begin(), described.entries.end(),
                   [](const segment::RegionEntry& entry) { return entry.kind == segment::EntryKind::array; });
-  const std::uint64_t chunk_bytes = engine.chunk_bytes_of(described.bytes, has_parts);
-  ranges_ = capture::Source::cut(described, chunk_bytes);
   manner_ = source_.manner();
+  const std::uint64_t chunk_bytes = engine.chunk_bytes_of(described.bytes, has_parts, manner_.most_chunk_bytes);
+  ranges_ = capture::Source::cut(described, chunk_bytes);
   piece_ = {job_.rank(), chunk_bytes, described.entries, {}};
   grant_ = {id, 0, timeout_ns(job_.config()), {}, {}};
   // First of all: the others may have to wait for slots until every rank has said what it will write.
   segment::Piece expected = piece_;
   for (const auto& range : ranges_) expected.chunks.push_back({0, range.length, {}, 0});
   PERDURE_CHECK(engine.channel().tell(ipc::Begin{id, job_.ranks(), std::move(expected), job_.my_segments()}));
-  engine.expect(described.bytes, has_parts);
-  PERDURE_CHECK(engine.announce());
+  PERDURE_CHECK(reserve(described.bytes, has_parts));
   return ask_for_slot(0);
+}
+
+// Slots that the engine is told of are backed and mapped by another thread from now on. Of those of a source whose like
+// does not follow that is work which takes processors from who fills them as files.
+base::Status VersionWriter::reserve(std::uint64_t bytes, bool has_parts) {
+  if (manner_.once) return {};
+  job_.engine().expect(bytes, has_parts, manner_.most_chunk_bytes);
+  return job_.engine().announce();
 }
 
 base::Status VersionWriter::ask_for_slot(std::size_t chunk) {

@@ -43,6 +43,7 @@ class VersionWriter {
     os::Thread thread;
   };
 
+  base::Status reserve(std::uint64_t bytes, bool has_parts);
   base::Status ask_for_slot(std::size_t chunk);
   base::Result<segment::ChunkEntry> put_somewhere(tier::SlotAddress slot, capture::ChunkRange range);
   base::Result<segment::ChunkEntry> put_elsewhere(std::uint32_t tier, const base::Error& why,

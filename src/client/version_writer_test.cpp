@@ -2,6 +2,8 @@
 #include "client/version_writer.hpp"
 
 #include <atomic>
+#include <filesystem>
+#include <map>
 
 #include "client/ranks_testing.hpp"
 
@@ -94,6 +96,28 @@ TEST_F(VersionWriting, LeavesNothingWhenItFails) {
     writer.abort();
     source.fail_times(0);
     write_and_read(job, 1, source, kBytes);
+  });
+}
+
+TEST_F(VersionWriting, HasNoSlotsMadeAheadForWhatIsWrittenOnce) {
+  ranks_ = per_node_ = 1;
+  const auto bytes_of_slots = [&] {
+    std::uint64_t bytes = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_ / "node"))
+      if (entry.path().filename() == "arena") bytes += entry.file_size() - 2 * base::MiB;  // a header
+    return bytes;
+  };
+  on_ranks([&](Job& job) {
+    std::map<bool, std::uint64_t> made;
+    for (const bool once : {true, false}) {
+      SideBySide source(kBytes, seed(job.rank()), {1, once});
+      VersionWriter writer(job, source);
+      ASSERT_TRUE(writer.begin(attempt_at(job, once ? 1 : 2)));
+      made[once] = bytes_of_slots();
+      writer.abort();
+    }
+    EXPECT_GT(made[false], 0U);
+    EXPECT_LE(4 * made[true], made[false]) << "of four chunks the first one is asked for";
   });
 }
 

@@ -54,7 +54,8 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .environment = "PERDURE_AFFINITY",
      .choices = "keep|cores|pages|none|reset",
      .documentation =
-         "What `perdure resume` brings back of where a captured program was. `keep`: each thread may run on the "
+         "What `perdure resume` brings back of where a captured program was, and a checkpoint of where threads with "
+         "numbers (perdure_protect_thread) and regions were. `keep`: each thread may run on the "
          "processors that it had, and each page and policy of memory is on its node. `cores`: the threads only. "
          "`pages`: pages and policies only. `none`: threads run where `perdure resume` may, and pages are wherever "
          "the system puts them. `reset`: as `none`, but threads may run on all processors. On another machine "
@@ -325,6 +326,13 @@ inline constexpr auto kOptions = std::to_array<Option>({
          "Directory in which every restore that succeeds leaves an empty file `NAME@VERSION`, which tells the "
          "one who started the program what it went on from. `perdure run --check-protection` sets it. Empty: none.",
      .absolute = true},
+    {.key = "restore.move_pages",
+     .type = Type::boolean,
+     .default_value = "false",
+     .environment = "PERDURE_RESTORE_MOVE_PAGES",
+     .documentation =
+         "Regions whose memory has pages already, because the program has written to it, get them moved to the nodes "
+         "of memory that they were on at the checkpoint. Without it only untouched memory gets its pages there."},
     {.key = "node.topology",
      .environment = "PERDURE_NODE_TOPOLOGY",
      .documentation = "File that says which nodes fail together: lines `node chassis rack`, as many names as there are "

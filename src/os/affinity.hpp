@@ -22,6 +22,12 @@ CpuSet read_cpus(const std::string& path);
 /// Moves the calling thread to those of `cpus` that it may have; with none of them, or none given, it stays where it
 /// is. Threads and processes that it starts later inherit them.
 void use_cpus(const CpuSet& cpus);
+/// The kernel's number of the calling thread.
+int thread_number();
+/// Of another thread of this process; empty: there is none of this number any more.
+CpuSet cpus_of_thread(int thread);
+/// Moves it to those of `cpus` that it may have; nothing where there is none of this number, or no such processor.
+void set_cpus_of_thread(int thread, const CpuSet& cpus);
 /// Of the memory's nodes that the processors `cpus` belong to, all processors; `cpus` where the system does not say.
 CpuSet cpus_near(const CpuSet& cpus, const std::string& nodes = "/sys/devices/system/node");
 

@@ -70,6 +70,14 @@ namespace perdure::os {
   X(import_chunk, tool)              \
   X(import_before_commit, tool)      \
   X(import_committed, tool)          \
+  X(precopy_to_follow, tool)         \
+  X(precopy_followed, tool)          \
+  X(precopy_round, tool)             \
+  X(precopy_copied, tool)            \
+  X(precopy_listed, tool)            \
+  X(precopy_to_hold, tool)           \
+  X(precopy_completed, tool)         \
+  X(precopy_released, tool)          \
   X(process_held, tool)              \
   X(process_copied, tool)            \
   X(process_to_release, tool)        \
@@ -78,7 +86,11 @@ namespace perdure::os {
   X(resume_mapped, tool)             \
   X(resume_written, tool)            \
   X(resume_finished, tool)           \
-  X(resume_released, tool)
+  X(resume_released, tool)           \
+  X(lazy_registered, tool)           \
+  X(lazy_placed, tool)               \
+  X(lazy_complete, tool)             \
+  X(lazy_over, tool)
 
 enum class CrashPoint {
 #define X(name, role) name,

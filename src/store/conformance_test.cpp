@@ -130,6 +130,25 @@ TEST_P(StoreConformance, ANameHasOneOwnerWhichIsReplacedOnlyByWhoKnewIt) {
   EXPECT_EQ(store_->owner("nbody").value(), std::nullopt);
 }
 
+TEST_P(StoreConformance, WhoRunsANameIsKeptBesideItsOwnerOrNotAtAll) {
+  const Owner owner = sample_owner("owner"), first = sample_owner("first"), second = sample_owner("second");
+  EXPECT_EQ(store_->runner("nbody").value(), std::nullopt);
+  const auto refused = store_->set_runner("nbody", std::nullopt, first);
+  ASSERT_FALSE(refused);
+  if (refused.error().code == PERDURE_UNSUPPORTED) return;
+  EXPECT_EQ(refused.error().code, PERDURE_NOT_FOUND) << "there is nothing of that name";
+  ASSERT_TRUE(store_->set_owner("nbody", std::nullopt, owner));
+  ASSERT_TRUE(store_->set_runner("nbody", std::nullopt, first));
+  EXPECT_EQ(open()->runner("nbody").value(), first);
+  EXPECT_EQ(store_->set_runner("nbody", std::nullopt, second).error().code, PERDURE_EXISTS);
+  ASSERT_TRUE(store_->set_runner("nbody", first, second));
+  EXPECT_EQ(store_->runner("nbody").value(), second);
+  EXPECT_EQ(store_->owner("nbody").value(), owner);
+  EXPECT_THAT(store_->residue().value(), IsEmpty());
+  ASSERT_TRUE(store_->forget("nbody", 1));
+  EXPECT_EQ(store_->runner("nbody").value(), std::nullopt);
+}
+
 TEST_P(StoreConformance, AnIncarnationLastsUntilTheStoreIsRemoved) {
   EXPECT_EQ(store_->incarnation("nbody", Missing::leave).value(), kNoIncarnation);
   const auto first = store_->incarnation("nbody", Missing::make).value();

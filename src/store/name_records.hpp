@@ -9,6 +9,7 @@
 namespace perdure::store {
 
 inline constexpr const char* kOwnerRecord = ".owner";              ///< owner.hpp
+inline constexpr const char* kRunnerRecord = ".runner";            ///< owner.hpp
 inline constexpr const char* kIncarnationRecord = ".incarnation";  ///< incarnation.hpp
 
 /// Held, as long as the file lives, while a record in a name's directory is read, compared and written with

@@ -89,26 +89,50 @@ base::Result<Owner> decode_owner(const std::string& content, const std::string& 
   return owner;
 }
 
+namespace {
+
 // Opened anew each time: that is what makes network file systems ask their server.
-base::Result<std::optional<Owner>> read_owner(const os::Directory& directory) {
-  auto content = directory.read_file(kOwnerRecord, kMostBytes);
+base::Result<std::optional<Owner>> read_record(const os::Directory& directory, const char* record) {
+  auto content = directory.read_file(record, kMostBytes);
   if (!content && content.error().code == PERDURE_NOT_FOUND) return std::nullopt;
   if (!content) return base::fail(content.error());
   const std::string text(reinterpret_cast<const char*>(content->data()), content->size());
-  PERDURE_TRY(auto owner, decode_owner(text, directory.path_of(kOwnerRecord)));
+  PERDURE_TRY(auto owner, decode_owner(text, directory.path_of(record)));
   return std::optional(std::move(owner));
 }
 
-base::Status replace_owner(const os::Directory& directory, const std::optional<Owner>& expected, const Owner& next) {
+base::Status replace_record(const os::Directory& directory, const char* record, const std::optional<Owner>& expected,
+                            const Owner& next, const char* changed) {
   PERDURE_TRY(const auto locked, lock_records(directory));
-  PERDURE_TRY(const auto there, read_owner(directory));
+  PERDURE_TRY(const auto there, read_record(directory, record));
   if (there != expected)
     return base::fail(PERDURE_EXISTS, directory.path(),
-                      "another launch has become the owner of this checkpoint: " +
-                          (there ? there->text() : std::string("it was forgotten")));
-  return directory.write_file_atomically(kOwnerRecord, base::as_bytes(encode(next)));
+                      changed + (there ? there->text() : std::string("it was forgotten")));
+  return directory.write_file_atomically(record, base::as_bytes(encode(next)));
 }
 
-base::Status remove_owner(const os::Directory& directory) { return directory.remove_file(kOwnerRecord); }
+}  // namespace
+
+base::Result<std::optional<Owner>> read_owner(const os::Directory& directory) {
+  return read_record(directory, kOwnerRecord);
+}
+
+base::Status replace_owner(const os::Directory& directory, const std::optional<Owner>& expected, const Owner& next) {
+  return replace_record(directory, kOwnerRecord, expected, next,
+                        "another launch has become the owner of this checkpoint: ");
+}
+
+base::Status remove_owner(const os::Directory& directory) {
+  PERDURE_CHECK(directory.remove_file(kRunnerRecord));
+  return directory.remove_file(kOwnerRecord);
+}
+
+base::Result<std::optional<Owner>> read_runner(const os::Directory& directory) {
+  return read_record(directory, kRunnerRecord);
+}
+
+base::Status replace_runner(const os::Directory& directory, const std::optional<Owner>& expected, const Owner& next) {
+  return replace_record(directory, kRunnerRecord, expected, next, "somebody else runs this checkpoint by now: ");
+}
 
 }  // namespace perdure::store

@@ -35,7 +35,11 @@ base::Result<std::optional<Owner>> read_owner(const os::Directory& directory);
 /// See Store::set_owner. Compared and written under a lock; where files cannot be locked, somebody who does so in the
 /// same millisecond is missed.
 base::Status replace_owner(const os::Directory& directory, const std::optional<Owner>& expected, const Owner& next);
-/// Nobody owns the name any more. Repeatable.
+/// Nobody owns the name any more, or runs it. Repeatable.
 base::Status remove_owner(const os::Directory& directory);
+
+/// The same of who runs what was brought back of the name: the file `.runner`.
+base::Result<std::optional<Owner>> read_runner(const os::Directory& directory);
+base::Status replace_runner(const os::Directory& directory, const std::optional<Owner>& expected, const Owner& next);
 
 }  // namespace perdure::store

@@ -5,6 +5,7 @@
 //   hides an attempt being removed:                <root>/<name>/.retired-<version>-<attempt>/
 //   attempts up to then are gone:                  <root>/<name>/.forgotten-<time>/          (both: posix_removal.cpp)
 //   who writes the versions (owner.cpp):           <root>/<name>/.owner
+//   who runs what was brought back (owner.cpp):    <root>/<name>/.runner
 //   which place this is (incarnation.cpp):         <root>/<name>/.incarnation        (both: name_records.cpp)
 //   set aside with its report:                     <root>/.quarantine/<name>.<version>.<file name>[.json]
 //     by others than who made that directory:      <root>/.quarantine-<number of the user>/...
@@ -210,6 +211,22 @@ Status PosixStore::set_owner(const std::string& name, const std::optional<Owner>
   PERDURE_CHECK(segment::check_name(name));
   PERDURE_TRY(const auto place, place_.make_name(name));
   return replace_owner(place, expected, next);
+}
+
+Result<std::optional<Owner>> PosixStore::runner(const std::string& name) {
+  PERDURE_CHECK(segment::check_name(name));
+  PERDURE_CHECK(place_.root());
+  PERDURE_TRY(const auto place, name_if_there(place_, name));
+  if (!place) return std::nullopt;
+  return read_runner(*place);
+}
+
+Status PosixStore::set_runner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) {
+  PERDURE_CHECK(segment::check_name(name));
+  PERDURE_CHECK(place_.root());
+  PERDURE_TRY(const auto place, name_if_there(place_, name));
+  if (!place) return base::fail(PERDURE_NOT_FOUND, "checkpoint " + name, "there is nothing of it in this store");
+  return replace_runner(*place, expected, next);
 }
 
 Result<std::uint64_t> PosixStore::incarnation(const std::string& name, Missing missing) {

@@ -32,6 +32,8 @@ class PosixStore : public Store {
   base::Result<std::uint64_t> forgotten(const std::string& name) override;
   base::Result<std::optional<Owner>> owner(const std::string& name) override;
   base::Status set_owner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) override;
+  base::Result<std::optional<Owner>> runner(const std::string& name) override;
+  base::Status set_runner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) override;
   base::Result<std::uint64_t> incarnation(const std::string& name, Missing missing) override;
   base::Result<std::vector<Residue>> residue() override;
   base::Result<std::vector<Residue>> quarantined() override;

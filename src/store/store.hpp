@@ -152,6 +152,14 @@ class Store {
   /// that no engine writes them any more.
   virtual base::Status clean(
       const std::function<bool(const segment::VersionId&, std::uint32_t segment_index)>& abandoned) = 0;
+  /// Who runs what was brought back of `name` (images of processes): a record beside the owner's, of the same form,
+  /// that says nothing of who writes versions. Nobody, or a store that cannot say: no value.
+  virtual base::Result<std::optional<Owner>> runner(const std::string&) { return std::nullopt; }
+  /// As set_owner(), of runner(). PERDURE_NOT_FOUND: there is nothing of that name; PERDURE_UNSUPPORTED: the store
+  /// keeps no such record.
+  virtual base::Status set_runner(const std::string& name, const std::optional<Owner>&, const Owner&) {
+    return base::fail(PERDURE_UNSUPPORTED, "checkpoint " + name, "this store does not keep who runs it");
+  }
 };
 
 /// Options of the stores, store.*, without that prefix: "s3.endpoint".

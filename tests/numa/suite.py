@@ -30,6 +30,17 @@ perdure capture $! --name NAME --stop
 say "captured $?"
 """
 
+# A checkpoint that a program makes of its own regions and threads, and restores of it.
+REGIONS = """
+regions write > /tmp/regions 2>&1
+show "regions write" /tmp/regions
+again() { regions $2 > /tmp/regions 2>&1; show "regions $1" /tmp/regions; }
+again keep read
+PERDURE_AFFINITY=none again none read
+again touched read-touched
+PERDURE_RESTORE_MOVE_PAGES=true again moved read-touched
+"""
+
 TESTS = """
 test_process --gtest_brief=1 --gtest_filter='RoundTrips*:Tracee*:MemoryPolicies*:Machines*:PageWriters*'
 say "tests $?"
@@ -47,7 +58,7 @@ def script(threads, modes, travels, tests):
     text += CAPTURE.replace("NAME", name).replace("THREADS", str(threads))
     text += "".join(f"resumed {name} {mode}\n" for mode in modes)
     text += f"resumed {FIRST} keep\n" if travels else "tar cf /dev/nvme0n1 -C /tmp store\nsync\n"
-    return text + (TESTS if tests else "")
+    return text + REGIONS + (TESTS if tests else "")
 
 
 def section(output, title):
@@ -89,6 +100,24 @@ def judge_mode(machine, mode, report, several):
     return [f"{machine.name()}, {mode}: {text}" for text in wrong]
 
 
+def judge_regions(machine, output):
+    """What is wrong with checkpoints of the ordinary API."""
+    wrong, several = [], machine.nodes > 1
+    for title in ["write", "keep", "none", "touched", "moved"]:
+        report = section(output, f"regions {title}")
+        if "content right" not in report:
+            wrong.append(f"{title}: no content, or another one: {report}")
+        if title != "none" and not all_of(report, "masks_kept"):
+            wrong.append(f"{title}: masks: {of(report, 'masks_kept')}")
+        if title in ("write", "keep", "moved") and several and share(report, "pages_kept") < LEAST:
+            wrong.append(f"{title}: pages: {of(report, 'pages_kept')}")
+        if title in ("none", "touched") and several and share(report, "pages_kept") > 0.9:
+            wrong.append(f"{title}: the test shows nothing: {of(report, 'pages_kept')} pages")
+        if title == "none" and machine.cpus > 1 and of(report, "masks_kept")[0] > 0:
+            wrong.append(f"{title}: masks came back: {of(report, 'masks_kept')}")
+    return [f"{machine.name()}, regions, {text}" for text in wrong]
+
+
 def judge(machine, threads, modes, output, travels):
     """What is wrong, and rows of the table."""
     wrong, rows = [], []
@@ -111,6 +140,7 @@ def judge(machine, threads, modes, output, travels):
             wrong.append(f"{machine.name()}: of another machine: {of(report, 'local')} pages beside their threads")
         if "this machine is another one: nodes " not in notes:
             wrong.append(f"{machine.name()}: nobody says which nodes were folded: {notes}")
+    wrong += judge_regions(machine, output)
     if "perdure-numa: tests" in output and "perdure-numa: tests 0" not in output:
         wrong.append(f"{machine.name()}: unit tests fail there")
     return wrong, rows

@@ -13,8 +13,14 @@ def report(pages="1000 of 1000", masks="4 of 4", policies="9 of 9", later="256 o
             f"local 10 of 10\nlater_bind {later}\ncontent {content}\n")
 
 
-def console(**reports):
+def of_regions(pages="90 of 90", masks="4 of 4", content="right"):
+    return f"pages_kept {pages}\nmasks_kept {masks}\ncontent {content}\n"
+
+
+def console(regions=None, **reports):
     """What a machine of two nodes says; by default all is right."""
+    regions = {"write": of_regions(), "keep": of_regions(), "none": of_regions("45 of 90", "0 of 4"),
+               "touched": of_regions("45 of 90"), "moved": of_regions(), **(regions or {})}
     good = {"keep": report(), "cores": report(pages="300 of 1000", policies="1 of 9"),
             "pages": report(masks="0 of 4"), "none": report(pages="300 of 1000", masks="0 of 4", policies="1 of 9"),
             "reset": report(pages="300 of 1000", masks="0 of 4")}
@@ -22,6 +28,8 @@ def console(**reports):
         f"perdure-numa: status here {mode} 0\r\n" for mode in suite.MODES)
     text += "".join(f"perdure-numa: begin report here {mode}\r\n{said}perdure-numa: end report here {mode}\r\n"
                    for mode, said in {**good, **reports}.items())
+    for title in ["write", "keep", "none", "touched", "moved"]:
+        text += f"perdure-numa: begin regions {title}\r\n{regions.get(title)}perdure-numa: end regions {title}\r\n"
     return text + "perdure-numa: end\r\n"
 
 
@@ -44,6 +52,16 @@ class Judging(unittest.TestCase):
                 found = wrong(console(**{mode: said}))
                 self.assertTrue(found)
                 self.assertIn(f"2 nodes, 4 processors, {mode}: ", found[0])
+
+    def test_notices_regions_and_threads_that_are_elsewhere(self):
+        for title, said in [("write", of_regions("80 of 90")), ("keep", of_regions("80 of 90")),
+                            ("keep", of_regions(masks="3 of 4")), ("keep", of_regions(content="wrong")),
+                            ("none", of_regions("90 of 90", "0 of 4")), ("none", of_regions("45 of 90", "4 of 4")),
+                            ("touched", of_regions("90 of 90")), ("moved", of_regions("80 of 90")), ("moved", "")]:
+            with self.subTest(title=title, said=said):
+                found = wrong(console(regions={title: said}))
+                self.assertTrue(found)
+                self.assertIn(f"2 nodes, 4 processors, regions, {title}: ", found[0])
 
     def test_notices_a_machine_that_ends_early(self):
         self.assertIn("did not come to its end", wrong(console().replace("perdure-numa: end\r\n", ""))[0])

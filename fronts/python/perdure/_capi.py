@@ -58,6 +58,7 @@ perdure_status perdure_open_communicator(const perdure_communicator* communicato
                                          perdure_t** out, char* message, size_t message_bytes);
 perdure_status perdure_protect(perdure_t* handle, int id, void* address, size_t element_bytes, size_t count);
 perdure_status perdure_unprotect(perdure_t* handle, int id);
+perdure_status perdure_protect_thread(perdure_t* handle, int id);
 perdure_status perdure_describe(perdure_t* handle, int id, const char* name, const char* unit, const char* description);
 typedef struct perdure_array {
   const char* name;

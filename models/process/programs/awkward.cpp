@@ -56,6 +56,40 @@ void pause_ms(long ms) {
   }
 }
 
+std::int64_t in_ns(const timespec& time) { return time.tv_sec * 1'000'000'000LL + time.tv_nsec; }
+
+std::int64_t asked_of_the_kernel() {
+  timespec time{};
+  judge(syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &time) == 0, 140);
+  return in_ns(time);
+}
+
+/// Clocks that the C library reads in code of the kernel's (vdso) are those that the kernel itself tells. Memory that
+/// the kernel may drop, where generators of random numbers have their state, is as it was or zero.
+Result clocks() {
+  constexpr int kDroppable = 8;
+  constexpr std::int64_t kSlackNs = 1'000;
+  void* mapped = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, kDroppable | MAP_ANONYMOUS, -1, 0);
+  auto* state = mapped == MAP_FAILED ? nullptr : static_cast<volatile int*>(mapped);
+  for (int round = 1; round < 4'000; ++round) {
+    if (state != nullptr) {
+      judge(*state == 0 || *state == round - 1, 141);
+      *state = round;
+    }
+    const std::int64_t before = asked_of_the_kernel();
+    timespec time{};
+    judge(clock_gettime(CLOCK_MONOTONIC, &time) == 0, 142);
+    const std::int64_t after = asked_of_the_kernel();
+    judge(before <= in_ns(time) + kSlackNs && in_ns(time) <= after + kSlackNs, 143);
+    timeval day{};
+    const time_t second = ::time(nullptr);
+    judge(gettimeofday(&day, nullptr) == 0 && day.tv_sec >= second, 144);
+    judge(clock_getres(CLOCK_MONOTONIC, &time) == 0 && sched_getcpu() >= 0, 145);
+    if (round % 40 == 0) pause_ms(1);
+  }
+  return 1;
+}
+
 /// Several threads hand a number on to each other.
 Result hands_on() {
   constexpr int kThreads = 6, kRounds = 30'000;
@@ -417,12 +451,55 @@ Result timers() {
   return 1;
 }
 
+/// Much of its memory was written and holds only zeros; which of it that is changes. So does a file's, privately. Of
+/// some it has no right to anything, but what is there has to stay.
+Result zeros() {
+  constexpr std::size_t kBlock = 64 * 1024, kBlocks = 48, kOfFile = 32 * 1024;
+  const auto map = [](int flags, int file) {
+    return static_cast<unsigned char*>(mmap(nullptr, kBlock * kBlocks, PROT_READ | PROT_WRITE, flags, file, 0));
+  };
+  const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  const std::array<unsigned char*, 3> memories{map(MAP_PRIVATE | MAP_ANONYMOUS, -1),
+                                               map(MAP_SHARED | MAP_ANONYMOUS, -1), map(MAP_PRIVATE, file)};
+  close(file);
+  for (auto* memory : memories) {
+    judge(memory != MAP_FAILED, 140);
+    if (wrong != 0) return 0;
+    std::memset(memory, 0, memory == memories[2] ? kOfFile : kBlock * kBlocks);
+  }
+  unsigned char* const hidden = map(MAP_PRIVATE | MAP_ANONYMOUS, -1);
+  std::memset(hidden, 77, kBlock * kBlocks);
+  judge(mprotect(hidden + kBlock, kBlock, PROT_NONE) == 0, 143);
+  std::array<std::array<unsigned char, kBlocks>, 2> ends{};  // first and last byte of each
+  Result sum = 0;
+  for (std::size_t round = 0; round < 80; ++round) {
+    const std::size_t changed = mix(round) % kBlocks;
+    for (auto* memory : {memories[0], memories[1]}) {
+      unsigned char* const block = memory + changed * kBlock;
+      std::memset(block, 0, kBlock);
+      block[0] = ends[0][changed] = round % 3 == 0 ? static_cast<unsigned char>(round + 1) : 0;
+      block[kBlock - 1] = ends[1][changed] = round % 5 == 0 ? static_cast<unsigned char>(round + 2) : 0;
+    }
+    for (auto* memory : {memories[0], memories[1]})
+      for (std::size_t i = 0; i < kBlocks; ++i)
+        judge(memory[i * kBlock] == ends[0][i] && memory[(i + 1) * kBlock - 1] == ends[1][i] &&
+                  std::memcmp(memory + i * kBlock + 1, memory + i * kBlock + 2, kBlock - 3) == 0,
+              141);
+    for (std::size_t at = 0; at < kOfFile; at += 512) judge(memories[2][at] == 0, 142);
+    sum = mix(sum + ends[0][changed] + ends[1][changed]);
+    pause_ms(1);
+  }
+  judge(mprotect(hidden + kBlock, kBlock, PROT_READ) == 0, 144);
+  for (std::size_t at = 0; at < kBlock * kBlocks; ++at) judge(hidden[at] == 77, 145);
+  return sum;
+}
+
 const std::map<std::string, Result (*)()>& programs() {
   static const std::map<std::string, Result (*)()> all = {
-      {"crowd", crowd},       {"grows", grows},     {"handlers", handlers}, {"hands_on", hands_on},
-      {"mappings", mappings}, {"numbers", numbers}, {"pending", pending},   {"registers", registers},
-      {"suspends", suspends}, {"throws", throws},   {"timers", timers},     {"views", views},
-      {"waits", waits}};
+      {"clocks", clocks},       {"crowd", crowd},       {"grows", grows},     {"handlers", handlers},
+      {"hands_on", hands_on},   {"mappings", mappings}, {"numbers", numbers}, {"pending", pending},
+      {"registers", registers}, {"suspends", suspends}, {"throws", throws},   {"timers", timers},
+      {"views", views},         {"waits", waits},       {"zeros", zeros}};
   return all;
 }
 

@@ -1,4 +1,4 @@
-#include "process/machine.hpp"
+#include "affinity/machine.hpp"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@
 
 #include "support/temporary_directory.hpp"
 
-namespace perdure::process {
+namespace perdure::affinity {
 namespace {
 
 using testing::ElementsAre;
@@ -111,4 +111,4 @@ TEST(Machines, ThatWeRunOnAreKnown) {
 }
 
 }  // namespace
-}  // namespace perdure::process
+}  // namespace perdure::affinity

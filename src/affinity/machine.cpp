@@ -1,13 +1,13 @@
-#include "process/machine.hpp"
+#include "affinity/machine.hpp"
 
 #include <algorithm>
+#include <fstream>
 #include <set>
+#include <sstream>
 
 #include "os/affinity.hpp"
-#include "process/fields_of_text.hpp"
-#include "process/proc_text.hpp"
 
-namespace perdure::process {
+namespace perdure::affinity {
 namespace {
 
 constexpr std::size_t kMostNodesOfAMachine = 256;  // planning looks at each pair of them
@@ -35,20 +35,34 @@ std::vector<plan::Cpus> read_cores(const std::string& folder, const os::CpuSet& 
 }
 
 std::uint64_t memory_of(const std::string& node) {
+  std::ifstream file(node + "/meminfo");
+  std::string word, number, key;
   std::uint64_t kib = 0;
-  each_line(proc_text(node + "/meminfo"), [&](std::string_view line) {
-    const auto words = words_of(line);  // "Node 0 MemTotal:  1000 kB"
-    return words.size() < 4 || words[2] != "MemTotal:" || !number_of(words[3], kib);
-  });
-  return kib * 1024;
+  for (std::string line; std::getline(file, line);)  // "Node 0 MemTotal:  1000 kB"
+    if (std::istringstream words(line); words >> word >> number >> key && key == "MemTotal:")
+      return words >> kib ? kib * 1024 : 0;
+  return 0;
 }
 
 std::vector<unsigned> read_distances(const std::string& node) {
+  std::ifstream file(node + "/distance");
+  std::string line;
+  std::getline(file, line);
+  std::istringstream words(line);
   std::vector<unsigned> distances;
-  const std::string text = proc_text(node + "/distance");
-  for (const auto word : words_of(trimmed(std::string_view(text).substr(0, text.find('\n')))))
-    if (!number_of(word, distances.emplace_back())) return {};
-  return distances;
+  for (unsigned distance = 0; words >> distance;) distances.push_back(distance);
+  return words.eof() ? distances : std::vector<unsigned>();
+}
+
+/// Nodes of memory that this process may use.
+os::CpuSet allowed_nodes() {
+  constexpr std::string_view kKey = "Mems_allowed_list:";
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(kKey))
+      return os::CpuSet::parse(std::string_view(line).substr(line.find_first_not_of("\t ", kKey.size())))
+          .value_or(os::CpuSet{0});
+  return os::CpuSet{0};
 }
 
 template <class T>
@@ -121,10 +135,7 @@ const MachineImage& machine_here() {
 MachineImage machine_here_with(const os::CpuSet& cpus, const os::CpuSet& nodes) {
   static const MachineImage all = read_machine("/sys/devices/system");
   static const os::CpuSet reachable = os::reachable_cpus();
-  static const os::CpuSet allowed = [] {
-    const std::string status = proc_text("/proc/self/status");
-    return os::CpuSet::parse(value_of(status, "Mems_allowed_list").value_or("0")).value_or(os::CpuSet{0});
-  }();
+  static const os::CpuSet allowed = allowed_nodes();
   return limited(all, reachable | cpus, allowed | nodes);
 }
 
@@ -136,4 +147,4 @@ std::vector<std::uint32_t> cpus_of(const MachineImage& machine) {
   return all;
 }
 
-}  // namespace perdure::process
+}  // namespace perdure::affinity

@@ -1,0 +1,59 @@
+// Any bytes as the record that an image of a process begins with: it is refused, or has nothing that is wrong, and is
+// the same when it is written again.
+#include "process/image.hpp"
+#include "support/sample_image.hpp"
+#include "target.hpp"
+
+namespace perdure::fuzz {
+namespace {
+
+bool in_one_of(const process::PageRun& run, const std::vector<process::MapImage>& maps) {
+  return std::any_of(maps.begin(), maps.end(),
+                     [&](const auto& map) { return run.begin >= map.begin && run.end() <= map.end; });
+}
+
+/// Whoever makes a process of it writes pages and maps without asking again.
+void check_addresses(const process::ProcessImage& image) {
+  std::uint64_t end = 0;
+  for (const auto& map : image.maps) {
+    require(map.begin >= end && map.begin < map.end && map.end <= process::kAddressEnd);
+    require(map.begin % process::kPageBytes == 0 && map.end % process::kPageBytes == 0);
+    require(map.file <= image.files.size() && map.object <= image.objects.size());
+    end = map.end;
+  }
+  for (const auto& node : image.pages)
+    for (const auto& run : node.runs) require(run.pages > 0 && in_one_of(run, image.maps));
+}
+
+}  // namespace
+
+void run_one(base::ConstByteSpan input) {
+  const auto image = process::decode_image(input, "input");
+  if (!image) return;
+  require(image->wrong().empty() && !image->threads.empty());
+  check_addresses(*image);
+  for (const auto& descriptor : image->open_files.descriptors)
+    require(descriptor.file < image->open_files.files.size() && descriptor.number >= 0);
+  const Bytes again = process::encode_image(*image);
+  require(std::equal(again.begin(), again.end(), input.begin(), input.end()));
+}
+
+std::vector<Bytes> seeds() {
+  const auto whole = test_support::sample_image();
+  std::vector<Bytes> list = {process::encode_image(whole)};
+  auto small = whole;  // each byte of it is cut off
+  small.threads.resize(1);
+  small.open_files = {};
+  small.objects[0].descriptor = -1;
+  list.push_back(process::encode_image(small));
+  auto only_files = small;
+  only_files.open_files = whole.open_files;
+  only_files.maps.clear();
+  only_files.pages.clear();
+  list.push_back(process::encode_image(only_files));
+  require(process::decode_image(list[0], "seed") && process::decode_image(list[1], "seed") &&
+          process::decode_image(list[2], "seed"));
+  return list;
+}
+
+}  // namespace perdure::fuzz

@@ -1,0 +1,127 @@
+#include "process/zero_pages.hpp"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <numeric>
+#include <span>
+
+#include "os/thread.hpp"
+#include "process/remote_memory.hpp"
+
+namespace perdure::process {
+namespace {
+
+constexpr std::size_t kBlocksAtOnce = 512;  // the kernel takes 1024
+constexpr std::uint64_t kSampleBytes = 64;  // to read one byte takes the kernel as long
+
+/// Somewhere in the middle of its first page: what begins with a length or a zero may have more there.
+std::uint64_t sampled_at(const PageRun& block) { return block.begin + kPageBytes / 2; }
+
+/// Whether those of `blocks` may hold only zeros. Behind one that cannot be read the kernel has not looked.
+void sample(pid_t process, std::span<const PageRun> blocks, std::span<char> may_be_zero) {
+  std::array<std::byte, kBlocksAtOnce * kSampleBytes> samples;
+  std::array<iovec, kBlocksAtOnce> there{};
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    there[i] = {reinterpret_cast<void*>(sampled_at(blocks[i])), kSampleBytes};  // NOLINT: an address there
+  for (std::size_t first = 0; first < blocks.size(); ++first) {
+    iovec here{samples.data(), (blocks.size() - first) * kSampleBytes};
+    const auto got = ::process_vm_readv(process, &here, 1, there.data() + first, blocks.size() - first, 0);
+    const std::size_t seen = got < 0 ? 0 : static_cast<std::size_t>(got) / kSampleBytes;
+    for (std::size_t i = 0; i < seen; ++i, ++first)
+      may_be_zero[first] = only_zeros(base::ConstByteSpan(samples).subspan(i * kSampleBytes, kSampleBytes));
+  }
+}
+
+void look_at_some(pid_t process, const std::vector<PageRun>& blocks, std::size_t first, std::vector<char>& is_zero) {
+  const std::size_t count = std::min(kBlocksAtOnce, blocks.size() - first);
+  sample(process, std::span(blocks).subspan(first, count), std::span(is_zero).subspan(first, count));
+  std::vector<std::byte> content(kZeroBlockBytes);
+  for (std::size_t i = first; i < first + count; ++i) {
+    if (is_zero[i] == 0) continue;
+    const auto its = base::ByteSpan(content).first(blocks[i].pages * kPageBytes);
+    is_zero[i] = read_memory(process, blocks[i].begin, its) && only_zeros(its);
+  }
+}
+
+const MapImage* map_of(const ProcessImage& image, std::uint64_t address) {
+  const auto behind = std::upper_bound(image.maps.begin(), image.maps.end(), address,
+                                       [](std::uint64_t at, const MapImage& map) { return at < map.begin; });
+  return behind == image.maps.begin() ? nullptr : &*std::prev(behind);
+}
+
+std::size_t count_runs(const std::vector<NodePages>& pages) {
+  return std::accumulate(pages.begin(), pages.end(), std::size_t{0},
+                         [](std::size_t sum, const NodePages& node) { return sum + node.runs.size(); });
+}
+
+}  // namespace
+
+bool only_zeros(base::ConstByteSpan bytes) {
+  return bytes.empty() ||
+         (bytes[0] == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
+}
+
+std::vector<PageRun> blocks_of(const ProcessImage& image) {
+  std::vector<PageRun> blocks;
+  for (const NodePages& node : image.pages)
+    for (const PageRun& run : node.runs) {
+      const MapImage* const map = map_of(image, run.begin);
+      if (map == nullptr || map->file != 0) continue;
+      for (std::uint64_t at = run.begin; at < run.end();) {
+        const std::uint64_t end = std::min(run.end(), at / kZeroBlockBytes * kZeroBlockBytes + kZeroBlockBytes);
+        blocks.push_back({at, (end - at) / kPageBytes});
+        at = end;
+      }
+    }
+  return blocks;
+}
+
+// A thread that cannot be begun is not missed.
+std::vector<PageRun> zero_blocks(pid_t process, const std::vector<PageRun>& blocks, unsigned threads) {
+  std::vector<char> is_zero(blocks.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t first = next.fetch_add(kBlocksAtOnce); first < blocks.size();
+         first = next.fetch_add(kBlocksAtOnce))
+      look_at_some(process, blocks, first, is_zero);
+  };
+  os::Threads others;
+  const std::size_t shares = blocks.size() / (4 * kBlocksAtOnce);  // fewer are quicker than a thread begins
+  for (std::size_t i = 1; i < std::min<std::size_t>(threads, shares); ++i)
+    (void)others.start("look for zeros", work, [](const base::Error&) { return false; });
+  work();
+  others.join();
+  std::vector<PageRun> zeros;
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    if (is_zero[i] != 0) zeros.push_back(blocks[i]);
+  return zeros;
+}
+
+std::vector<NodePages> pages_without(const std::vector<NodePages>& pages, const std::vector<PageRun>& zeros,
+                                     std::size_t most_runs) {
+  std::size_t more = most_runs - std::min(most_runs, count_runs(pages));
+  std::vector<NodePages> left;
+  auto zero = zeros.begin();
+  for (const NodePages& node : pages) {
+    NodePages& its = left.emplace_back(NodePages{node.node, {}});
+    for (const PageRun& run : node.runs) {
+      std::uint64_t at = run.begin;
+      for (; zero != zeros.end() && zero->begin >= run.begin && zero->end() <= run.end(); ++zero) {
+        if (zero->begin > at) {
+          if (more == 0) continue;
+          its.runs.push_back({at, (zero->begin - at) / kPageBytes});
+          --more;
+        }
+        at = zero->end();
+      }
+      if (at < run.end()) its.runs.push_back({at, (run.end() - at) / kPageBytes});
+    }
+  }
+  return left;
+}
+
+}  // namespace perdure::process

@@ -1,0 +1,29 @@
+// A program that captures itself, by perdure/process.h alone.
+#include <perdure/process.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1  // such a program has more memory mapped than can be brought back
+#else
+#define SANITIZED 0
+#endif
+
+int main(int count, char** arguments) {
+  char text[4096], message[4096] = "", options[4096];
+  snprintf(options, sizeof options, "store.path=%s", count > 1 ? arguments[1] : "store");
+  const perdure_capture_choices choices = {.options = options};
+  if (perdure_process_obstacles(getpid(), &choices, text, sizeof text, message, sizeof message) != PERDURE_OK) {
+    fprintf(stderr, "%s\n", message);
+    return 1;
+  }
+  if (SANITIZED) return 0;
+  int64_t version = 0;
+  int came_back = 7;
+  const perdure_status status = perdure_capture_self("itself", &choices, &version, &came_back, message, sizeof message);
+  printf("%s%s\n", text, message);
+  // Where it is run something may stand in the way, or be forbidden: then that is said.
+  if (status == PERDURE_OK) return version == 1 && came_back == 0 ? 0 : 2;
+  return (status == PERDURE_UNSUPPORTED || status == PERDURE_PERMISSION) && message[0] != 0 ? 0 : 3;
+}
