@@ -18,7 +18,7 @@ namespace perdure::process {
 namespace {
 
 // With the lock held: whoever drops memory waits as long.
-constexpr std::uint64_t kBytesAtOnce = 256 * base::KiB;
+constexpr std::uint64_t kGivenAtOnce = 256 * base::KiB;
 constexpr int kSoonMs = 1;
 
 }  // namespace
@@ -211,7 +211,7 @@ base::Result<LazyPages::Step> LazyPages::put_now(State& state, std::uint64_t ori
 
 base::Status LazyPages::put(std::uint64_t origin, base::ConstByteSpan bytes) {
   while (!bytes.empty()) {
-    const auto some = bytes.first(std::min<std::size_t>(kBytesAtOnce, bytes.size()));
+    const auto some = bytes.first(std::min<std::size_t>(kGivenAtOnce, bytes.size()));
     Step step = Step::done;
     {
       const auto state = state_.lock();

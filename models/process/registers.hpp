@@ -52,8 +52,6 @@ std::uint64_t kept_parts(base::ConstByteSpan extended);
 std::string part_names(std::uint64_t parts);
 /// Of what /proc/cpuinfo says: sets of instructions that programs choose their code by, ascending.
 std::vector<std::string> instruction_sets(std::string_view cpuinfo);
-/// Where its next instruction is.
-std::uint64_t next_instruction(const Registers& registers);
 /// Machine code that goes on at `address`, and changes nothing that a function's caller keeps.
 std::vector<std::byte> jump_to(std::uint64_t address);
 /// Machine code that carries out a system call, and nothing else.

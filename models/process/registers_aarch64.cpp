@@ -88,6 +88,11 @@ std::vector<std::string> instruction_sets(std::string_view cpuinfo) {
 
 std::uint64_t next_instruction(const Registers& registers) { return registers.pc; }
 
+Registers with_next_instruction(Registers registers, std::uint64_t address) {
+  registers.pc = address;
+  return registers;
+}
+
 // ldr x16, [pc, #8]; br x16; the address: calls may go through that register (AAPCS64).
 std::vector<std::byte> jump_to(std::uint64_t address) {
   std::vector<std::byte> code;

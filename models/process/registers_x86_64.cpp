@@ -91,8 +91,6 @@ std::vector<std::string> instruction_sets(std::string_view cpuinfo) {
   return sets;
 }
 
-std::uint64_t next_instruction(const Registers& registers) { return registers.rip; }
-
 // movabs $address, %r11; jmp *%r11: functions may do as they like with that register.
 std::vector<std::byte> jump_to(std::uint64_t address) {
   std::vector<std::byte> code = {std::byte{0x49}, std::byte{0xbb}};

@@ -165,7 +165,7 @@ TEST(ProgramsWhoseMappingsChange, CanBeLookedAtWhileTheyRun) {
         for (std::size_t page = 0; page < kPages; page += 2)
           (void)::mprotect(memory + page * kPageBytes, kPageBytes, rights);
   }
-  for (int times = 0; times < test_support::unless_sanitized(300, 30); ++times) {
+  for (int times = 0; times < test_support::unless_sanitized(100, 30); ++times) {
     const auto looked = look_for_obstacles(process, {});
     ASSERT_TRUE(looked) << looked.error().text();
   }
