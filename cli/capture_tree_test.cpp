@@ -38,6 +38,26 @@ class Family {
 
 class CapturedTrees : public testing::Test {
  protected:
+  /// `meanwhile`: while it runs. Tests beside this one make processes, too: a number of it is free again soon.
+  Ran resumed_and_told_to_end(
+      const std::vector<std::string>& more = {}, const std::function<void()>& meanwhile = [] {}) {
+    std::vector<std::string> words = {"resume", "family"};
+    words.insert(words.end(), more.begin(), more.end());
+    for (;;) {
+      Perdure resume(place_, words);
+      const auto says = [&](const char* what) { return resume.err().find(what) != std::string::npos; };
+      siginfo_t how{};
+      while (!says("goes on") && how.si_pid == 0) {
+        os::sleep_ns(5'000'000);
+        (void)::waitid(P_PID, static_cast<id_t>(resume.process()), &how, WEXITED | WNOHANG | WNOWAIT);
+      }
+      const bool runs = says("goes on");
+      if (runs) meanwhile();
+      if (runs) ::kill(resume.process(), SIGUSR1);
+      Ran ended = resume.wait();
+      if (runs || ended.err.find("(exists)") == std::string::npos) return ended;
+    }
+  }
   Orphans orphans_;
   ProcessPlace place_;
 };
@@ -60,18 +80,30 @@ TEST_F(CapturedTrees, ComeBackAsOneAfterTheyWereStoppedAsOne) {
     Orphans::wait_for_others({});
     for (const pid_t one : processes) EXPECT_NE(::kill(one, 0), 0) << one;
   }
-  for (;;) {
-    Perdure resume(place_, {"resume", "family"});
-    while (resume.err().find("goes on") == std::string::npos && resume.err().find("(exists)") == std::string::npos)
-      os::sleep_ns(5'000'000);
-    const bool taken = resume.err().find("goes on") == std::string::npos;
-    if (!taken) ::kill(resume.process(), SIGUSR1);
-    const Ran ended = resume.wait();
-    if (taken) continue;
-    EXPECT_EQ(ended.status, 0) << ended.err;
-    EXPECT_THAT(ended.err, HasSubstr("and 3 more"));
-    break;
+  const Ran ended = resumed_and_told_to_end();
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("and 3 more"));
+  EXPECT_THAT(content_of(place_.file("output")), HasSubstr("wrong 0"));
+}
+
+TEST_F(CapturedTrees, ComeBackOnceAndWithTheirOwnNumbersAndPages) {
+  {
+    Family family(place_);
+    const Ran ran = Perdure(place_, {"capture", family.number(), "--tree", "--stop", "--name", "family"}).wait();
+    ASSERT_EQ(ran.status, kGood) << ran.err;
+    EXPECT_EQ(family.was_killed(), -SIGKILL);
+    Orphans::wait_for_others({});
   }
+  const Ran elsewhere = Perdure(place_, {"resume", "family", "--name-space"}).wait();
+  EXPECT_EQ(elsewhere.status, kCannot);
+  EXPECT_THAT(elsewhere.err, HasSubstr("without --name-space"));
+  const Ran ended = resumed_and_told_to_end({"--lazy"}, [&] {
+    const Ran second = Perdure(place_, {"resume", "family"}).wait();
+    EXPECT_EQ(second.status, kCannot);
+    EXPECT_THAT(second.err, HasSubstr("(busy)"));
+  });
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("all pages came before they ran"));
   EXPECT_THAT(content_of(place_.file("output")), HasSubstr("wrong 0"));
 }
 

@@ -83,10 +83,10 @@ void say_that_it_runs(const ResumeArguments& asked, const std::string& name, con
   const std::size_t more = report.processes.size() - 1;
   const std::string others = more == 0 ? "" : fmt::format(" and {} more", more);
   if (!asked.json)
-    print(terminal.err, fmt::format("perdure: {}@{} goes on as process {}{}: {} thread{}, {}, after {:.1f} ms\n", name,
-                                    report.version, report.process, others, report.threads,
-                                    report.threads == 1 ? "" : "s", base::format_bytes(report.page_bytes),
-                                    report.seconds * 1e3));
+    print(terminal.err,
+          fmt::format("perdure: {}@{} goes on as process {}{}: {} thread{}, {}, after {:.1f} ms\n", name,
+                      report.version, report.process, others, report.threads, report.threads == 1 ? "" : "s",
+                      base::format_bytes(report.page_bytes), report.seconds * 1e3));
   std::fflush(terminal.err);
 }
 

@@ -42,8 +42,8 @@ class PageOrder {
   std::vector<std::uint64_t> begins_;  // where the bytes of each run begin
 };
 
-/// Of its pages those are left out that hold only zeros, as far as at most `most_runs` of them all are left. The process
-/// stands still.
+/// Of its pages those are left out that hold only zeros, as far as at most `most_runs` of them all are left. The
+/// process stands still.
 ProcessImage without_zeros(pid_t process, ProcessImage image, std::size_t most_runs = kMostPageRuns);
 
 /// The process is held while this is used. Of the pages of `image` those are left out that hold only zeros.

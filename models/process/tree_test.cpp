@@ -23,7 +23,7 @@ constexpr int kRounds = 60;
 
 std::vector<std::string> family() { return {PERDURE_FAMILY, std::to_string(kRounds)}; }
 
-std::string text_in(const std::string& path) {
+std::string whole_text_of(const std::string& path) {
   std::ostringstream all;
   all << std::ifstream(path).rdbuf();
   return all.str();
@@ -91,7 +91,7 @@ class Trees : public testing::Test {
   std::string undisturbed() {
     Program program(family(), out("undisturbed"));
     EXPECT_EQ(program.end(), 0);
-    return text_in(out("undisturbed"));
+    return whole_text_of(out("undisturbed"));
   }
   Adoption adoption_;
   test_support::TemporaryDirectory here_;
@@ -109,7 +109,7 @@ TEST_F(Trees, EndAsIfNothingHadBeen) {
     std::this_thread::sleep_for(std::chrono::microseconds(rng() % 60'000));
     std::string so_far;
     const auto captured = capture_tree_to_memory(program.process(), [&] {
-      so_far = text_in(out("output"));
+      so_far = whole_text_of(out("output"));
       ::kill(program.process(), SIGKILL);
     });
     if (!captured) {  // it was quicker
@@ -118,12 +118,12 @@ TEST_F(Trees, EndAsIfNothingHadBeen) {
     }
     EXPECT_EQ(program.end(), -SIGKILL);
     Adoption::wait_for_all();
-    EXPECT_EQ(text_in(out("output")), so_far);
+    EXPECT_EQ(whole_text_of(out("output")), so_far);
     const auto again = resume_tree_from_memory(*captured, 4096 << rng() % 10);
     ASSERT_TRUE(again) << again.error().text();
     program.lives_again();
     EXPECT_EQ(program.end(), 0);
-    EXPECT_EQ(text_in(out("output")), expected);
+    EXPECT_EQ(whole_text_of(out("output")), expected);
     Adoption::wait_for_all();
     ++resumed;
     whole += captured->tree.processes.size() == 4 && captured->tree.ended.size() == 2 ? 1 : 0;
@@ -142,7 +142,7 @@ TEST_F(Trees, ThatGoOnNoticeNothing) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   EXPECT_EQ(program.end(), 0);
-  EXPECT_EQ(text_in(out("output")), expected);
+  EXPECT_EQ(whole_text_of(out("output")), expected);
 }
 
 TEST_F(Trees, KeepTogetherWhatTheyHaveTogether) {
@@ -162,6 +162,8 @@ TEST_F(Trees, KeepTogetherWhatTheyHaveTogether) {
       for (const auto& node : image.pages)
         for (const auto& run : node.runs) pages += map.object != 0 && run.begin >= map.begin && run.begin < map.end;
   EXPECT_EQ(pages, 1U) << "is kept once";
+  constexpr std::uint64_t kZeros = 256 * base::KiB;  // at least, of each
+  EXPECT_LT(captured->bytes.size() + tree.processes.size() * kZeros, tree.page_bytes()) << "zeros are left out";
   ASSERT_EQ(tree.ended.size(), 2U);
   EXPECT_EQ(tree.ended[0].status, 42 << 8);
   EXPECT_EQ(tree.ended[1].status, SIGTERM);
@@ -170,7 +172,7 @@ TEST_F(Trees, KeepTogetherWhatTheyHaveTogether) {
   program.lives_again();
   ::kill(program.process(), SIGUSR1);
   EXPECT_EQ(program.end(), 0);
-  EXPECT_THAT(text_in(out("output")), HasSubstr("wrong 0"));
+  EXPECT_THAT(whole_text_of(out("output")), HasSubstr("wrong 0"));
 }
 
 /// What is left of one that has ended.

@@ -1,8 +1,8 @@
 // Processes that work together: `family ROUNDS [wait]` hands a number round by pipes, counts in memory that all share,
 // writes to a file by one offset that all share, and talks over a pair of sockets. Each checks where it belongs:
-// parent, group, session. Two children end at the beginning, and are waited for at the end. It writes one line, which
-// does not depend on how long it takes, and ends with status 0 only if all was right; with `wait` it goes round until
-// it gets SIGUSR1. It dies as a whole.
+// parent, group, session; and that memory which is zero stays so. Two children end at the beginning, and are waited for
+// at the end. It writes one line, which does not depend on how long it takes, and ends with status 0 only if all was
+// right; with `wait` it goes round until it gets SIGUSR1. It dies as a whole.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -29,11 +29,25 @@ struct Together {
   std::atomic<int> wrong{0};
 };
 Together* together = nullptr;
+/// Written to, and zero again but for the middle: each has its own.
+std::array<volatile std::uint64_t, 65536> blank{};
 volatile sig_atomic_t children_ended = 0, is_over = 0;
 
 void judge(bool good, int what) {
   int none = 0;
   if (!good) together->wrong.compare_exchange_strong(none, what);
+}
+
+void write_blank() {
+  for (auto& one : blank) one = 1;
+  for (auto& one : blank) one = 0;
+  blank[blank.size() / 2] = 7;
+}
+
+void check_blank(int what) {
+  std::uint64_t sum = 0;
+  for (const auto& one : blank) sum += one;
+  judge(sum == 7 && blank[blank.size() / 2] == 7, what);
 }
 
 void pause_us(long us) {
@@ -105,6 +119,7 @@ std::uint64_t take_turn(const Ends& ends, std::uint64_t number, int member) {
     pause_us(150);
     judge(put(ends.ring[(member + 1) % kMembers][1], take_turn(ends, number, member)), 27);
   }
+  check_blank(28);
   _exit(40 + member);
 }
 
@@ -148,6 +163,7 @@ int main(int count, char** words) {
   together = new (mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Together;
   signal(SIGCHLD, [](int) { children_ended = children_ended + 1; });
   signal(SIGUSR1, [](int) { is_over = 1; });
+  write_blank();
   Ends ends;
   for (auto& one : ends.ring) judge(pipe(one.data()) == 0, 1);
   judge(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.pair.data()) == 0, 2);
@@ -190,6 +206,7 @@ int main(int count, char** words) {
   judge(WIFEXITED(how_exited) && WEXITSTATUS(how_exited) == 42, 40);
   judge(WIFSIGNALED(how_killed) && WTERMSIG(how_killed) == SIGTERM, 41);
   judge(together->turns == rounds_done * kMembers && file_is_right(ends.file, rounds_done * kMembers), 42);
+  check_blank(43);
   if (waits) number = 0;
   std::printf("number %llx wrong %d\n", static_cast<unsigned long long>(number), together->wrong.load());
   std::fflush(stdout);
