@@ -72,12 +72,6 @@ pid_t guard_of(pid_t process) {
   return std::atoi(content_of("/proc/" + number + "/task/" + number + "/children").c_str());
 }
 
-bool stands_still(pid_t process) {
-  const std::string stat = content_of("/proc/" + std::to_string(process) + "/stat");
-  const auto behind_name = stat.rfind(") ");
-  return behind_name != std::string::npos && stat[behind_name + 2] == 'T';
-}
-
 TEST_P(KilledPreCopy, OfItsGuardLeavesNothingInTheProgram) {
   if (!follows()) GTEST_SKIP() << "this kernel cannot follow what a process writes";
   Perdure perdure(place_, {"capture", patient_.number(), "--pre-copy"},

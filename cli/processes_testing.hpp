@@ -182,4 +182,9 @@ inline Ran resumed(const ProcessPlace& place, const std::vector<std::string>& ar
   }
 }
 
+/// It was stopped by a signal.
+inline bool stands_still(pid_t process) {
+  return content_of("/proc/" + std::to_string(process) + "/stat").find(") T ") != std::string::npos;
+}
+
 }  // namespace perdure::cli

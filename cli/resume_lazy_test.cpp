@@ -106,10 +106,6 @@ TEST_F(ResumeLazily, KilledWhenAllPagesAreThereItGoesOn) {
   Orphans::wait_for_others({});
 }
 
-bool stands_still(pid_t process) {
-  return content_of("/proc/" + std::to_string(process) + "/stat").find(") T ") != std::string::npos;
-}
-
 // The resumer stands still at some chunk, before or after the program forks, and is killed then.
 TEST_F(ResumeLazily, WhatItForkedMeanwhileEndsWithItToo) {
   touch(place_.file("fork"));

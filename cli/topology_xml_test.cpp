@@ -50,7 +50,7 @@ class Hwloc {
   void* library_;
   void* topology_ = nullptr;
 };
-constexpr int kCore = 2, kThread = 3, kNode = 13;  // of hwloc's interface, version 2
+constexpr int kCore = 2, kThread = 3, kNumaNode = 13;  // of hwloc's interface, version 2
 
 TEST(TopologyXml, HasWhatTheMachineHas) {
   const std::string xml = topology_xml(three_nodes());
@@ -73,7 +73,7 @@ TEST(TopologyXml, IsReadByHwlocAsTheSameMachine) {
   hwloc.check();
   EXPECT_EQ(hwloc.count(kThread), 8U);
   EXPECT_EQ(hwloc.count(kCore), 4U);
-  EXPECT_EQ(hwloc.count(kNode), 3U);
+  EXPECT_EQ(hwloc.count(kNumaNode), 3U);
 }
 
 TEST(TopologyXml, OfThisMachineIsReadByHwloc) {
