@@ -9,6 +9,9 @@
 #include <random>
 #include <sstream>
 
+#include "process/guard.hpp"
+#include "process/proc_facts.hpp"
+#include "process/proc_text.hpp"
 #include "process/tree_testing.hpp"
 #include "support/sanitized.hpp"
 #include "support/seeds.hpp"
@@ -170,6 +173,26 @@ TEST_F(Trees, KeepTogetherWhatTheyHaveTogether) {
   const auto again = resume_tree_from_memory(*captured);
   ASSERT_TRUE(again) << again.error().text();
   program.lives_again();
+  ::kill(program.process(), SIGUSR1);
+  EXPECT_EQ(program.end(), 0);
+  EXPECT_THAT(whole_text_of(out("output")), HasSubstr("wrong 0"));
+}
+
+TEST_F(Trees, AreHeldByTheGuardUntilItIsToldToLetThemGo) {
+  auto guard = Guard::start();
+  ASSERT_TRUE(guard) << guard.error().text();
+  Program program({PERDURE_FAMILY, "0", "wait"}, out("output"));
+  const auto tracer_of = [](const ProcessImage& image) {
+    return first_number(proc_text("/proc/" + std::to_string(image.number) + "/status"), "TracerPid");
+  };
+  for (bool whole = false; !whole;) {
+    const auto held = guard->hold_tree({program.process(), {}});
+    ASSERT_TRUE(held) << held.error().text();
+    for (const ProcessImage& image : held->read.tree.processes) EXPECT_NE(tracer_of(image), 0U);
+    ASSERT_TRUE(guard->release());
+    for (const ProcessImage& image : held->read.tree.processes) EXPECT_EQ(tracer_of(image), 0U);
+    whole = held->read.tree.processes.size() == 4;
+  }
   ::kill(program.process(), SIGUSR1);
   EXPECT_EQ(program.end(), 0);
   EXPECT_THAT(whole_text_of(out("output")), HasSubstr("wrong 0"));
