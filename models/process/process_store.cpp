@@ -27,8 +27,8 @@ ResumeReport report_of(const ImageTarget& target, std::int64_t version, const cl
   ResumeReport report;
   const ProcessImage& image = target.image();
   report.version = version;
-  report.process = target.process().process();
-  report.child = target.process().child();
+  report.process = target.made().process;
+  report.child = target.made().child;
   report.threads = image.threads.size();
   report.maps = image.maps.size();
   report.page_bytes = image.page_bytes();
