@@ -56,8 +56,8 @@ ResumeReport AnyTarget::report() const {
     return report;
   }
   add_to(report, one_.image());
-  report.process = one_.process().process();
-  report.child = one_.process().child();
+  report.process = one_.made().process;
+  report.child = one_.made().child;
   report.processes.push_back(report.process);
   report.notes = one_.notes();
   if (report.child != report.process)

@@ -71,7 +71,7 @@ base::Status ImageTarget::write(capture::ChunkRange range, base::ConstByteSpan b
 
 base::Status ImageTarget::write_pages(std::uint64_t begin, base::ConstByteSpan bytes) {
   const auto write = [&](std::uint64_t from, base::ConstByteSpan pages) {
-    return writer_->write(image_->number, from, pages,
+    return writer_->write(made_.process, from, pages,
                           [&](bool allowed) { return process_->allow_huge_pages(allowed); });
   };
   if (!lazy_) return write(begin, bytes);
@@ -102,6 +102,7 @@ base::Status ImageTarget::begin() {
   files.add_to(operations);
   notes_.insert(notes_.end(), files.notes().begin(), files.notes().end());
   PERDURE_TRY(auto process, NewProcess::begin(*image_, operations, numbering_));
+  made_ = {process.process(), process.child()};
   process_.emplace(std::move(process));
   os::crash_point(os::CrashPoint::resume_begun);
   PERDURE_CHECK(process_->make_memory());
@@ -120,7 +121,7 @@ void ImageTarget::begin_lazily() {
 
 base::Status ImageTarget::run_lazily() {
   PERDURE_CHECK(finish_process());
-  PERDURE_CHECK(lazy_->follow(process_->process()));
+  PERDURE_CHECK(lazy_->follow(made_.process));
   writer_->give_by([this](std::uint64_t address, base::ConstByteSpan bytes) { return lazy_->put(address, bytes); });
   os::crash_point(os::CrashPoint::lazy_registered);
   PERDURE_CHECK(release());

@@ -44,8 +44,12 @@ class ImageTarget : public capture::Target {
   base::Status finish();
   base::Status release();
   const ProcessImage& image() const { return *image_; }
-  /// Until it is released.
-  const NewProcess& process() const { return *process_; }
+  /// Numbers that the new process has for us, which are not the image's where it has a name space of its own.
+  struct Made {
+    pid_t process = 0;
+    pid_t child = 0;  ///< of ours: ends when it does, with its status
+  };
+  const Made& made() const { return made_; }
   /// For people: files that changed, and the like.
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -68,6 +72,7 @@ class ImageTarget : public capture::Target {
   std::unique_ptr<ProcessImage> image_;
   std::optional<PageWriter> writer_;
   std::optional<NewProcess> process_;
+  Made made_;
   std::optional<LazyResume> lazy_;
 };
 
