@@ -1,6 +1,8 @@
 // perdure capture --tree and resume of it: a program with its children, by the real programs.
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "cli/processes_testing.hpp"
 #include "os/crash_point.hpp"
 #include "process/held_tree.hpp"
@@ -14,7 +16,7 @@ using testing::HasSubstr;
 class Family {
  public:
   explicit Family(const ProcessPlace& place) : program_({PERDURE_FAMILY, "0", "wait"}, place.file("output")) {
-    while (process::list_tree(process()).size() < kProcesses) os::sleep_ns(2'000'000);
+    while (process::list_tree(process()).size() < kProcesses || !goes_round()) os::sleep_ns(2'000'000);
   }
   static constexpr std::size_t kProcesses = 6;  // two of them have ended
   pid_t process() const { return program_.process(); }
@@ -33,6 +35,17 @@ class Family {
   int was_killed() { return program_.end(); }
 
  private:
+  /// From its first turn on nobody makes or closes anything.
+  bool goes_round() const {
+    const std::string descriptors = "/proc/" + number() + "/fd";
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(descriptors, error), end; !error && at != end; at.increment(error)) {
+      std::error_code gone;
+      if (std::filesystem::read_symlink(at->path(), gone).string().starts_with("/memfd:together"))
+        return std::filesystem::file_size(at->path(), gone) > 0 && !gone;
+    }
+    return false;
+  }
   process::Program program_;
 };
 
