@@ -150,6 +150,7 @@ class MissingMemory : public testing::Test {
     captured_ = std::move(*captured);
     ::kill(program_->process(), SIGKILL);
     ASSERT_EQ(program_->end(), -SIGKILL);
+    make("watch");
   }
   bool has(const char* name) const { return fs::exists(here_ / name); }
   void make(const char* name) const { make_directory(here_ / name); }

@@ -91,8 +91,11 @@ bool zeros(const char* at, std::size_t bytes) {
   return true;
 }
 
+// Whoever wants to know whether it has looked at all of its memory since it was brought back makes "watch" before: it
+// may have been captured near the end of a round.
 [[noreturn]] void look(const Memory& memory, bool forks) {
   for (;;) {
+    const bool watched = is_there("watch");
     for (std::size_t page = 0; page < memory.pages(); ++page) {
       if (!memory.right(page, memory.at())) {
         make("lie");
@@ -104,7 +107,7 @@ bool zeros(const char* at, std::size_t bytes) {
         if (fork() == 0) make("forked");
       }
     }
-    make("looked");
+    if (watched) make("looked");
     if (is_there("end")) _exit(7);
   }
 }
