@@ -367,7 +367,7 @@ base::Result<Guard::Events> Guard::take_events(std::size_t number) {
   PERDURE_TRY(const auto bytes, told);
   Events events;
   events.all.resize(bytes.size() / sizeof(uffd_msg));
-  std::memcpy(events.all.data(), bytes.data(), events.all.size() * sizeof(uffd_msg));
+  if (!events.all.empty()) std::memcpy(events.all.data(), bytes.data(), events.all.size() * sizeof(uffd_msg));
   for (const uffd_msg& event : events.all) {
     if (event.event != UFFD_EVENT_FORK) continue;
     std::array<int, 2> fds{};

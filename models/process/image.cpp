@@ -1,11 +1,11 @@
 #include "process/image.hpp"
 
+#include <cstring>
 #include <numeric>
 #include <set>
 
 #include "base/field_codec.hpp"
 #include "os/cpu_set.hpp"
-#include "process/registers.hpp"
 
 namespace perdure::process {
 namespace {
@@ -118,6 +118,12 @@ std::string ThreadImage::wrong() const {
       !ascend(cpus, [](std::uint32_t cpu) { return std::uint64_t{cpu} + 1; }))
     return "field 'cpus' does not ascend";
   return "";
+}
+
+Registers registers_of(const ThreadImage& thread) {
+  Registers registers{};
+  if (thread.registers.size() == sizeof registers) std::memcpy(&registers, thread.registers.data(), sizeof registers);
+  return registers;
 }
 
 std::uint64_t ProcessImage::page_bytes() const {

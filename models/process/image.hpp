@@ -16,6 +16,7 @@
 #include "process/machine.hpp"
 #include "process/posix_timers.hpp"
 #include "process/privileges.hpp"
+#include "process/registers.hpp"
 
 namespace perdure::process {
 
@@ -122,6 +123,9 @@ struct ThreadImage {
                  memory_policy, memory_nodes, death_signal)
   std::string wrong() const;
 };
+
+/// Zeros where an image has none, as in the making.
+Registers registers_of(const ThreadImage& thread);
 
 /// What it does about a signal, as rt_sigaction has it.
 struct SignalAction {

@@ -15,9 +15,7 @@ std::vector<std::uint64_t> touched_at_once(const ProcessImage& image) {
     if (thread.rseq.address != 0)
       for (const std::uint64_t at : {thread.rseq.address, thread.rseq.address + thread.rseq.bytes - 1})
         pages.push_back(at / kPageBytes * kPageBytes);
-    Registers registers{};
-    std::memcpy(&registers, thread.registers.data(), std::min(sizeof registers, thread.registers.size()));
-    pages.push_back(stack_of(registers) / kPageBytes * kPageBytes);
+    pages.push_back(stack_of(registers_of(thread)) / kPageBytes * kPageBytes);
   }
   std::sort(pages.begin(), pages.end());
   return pages;

@@ -99,9 +99,7 @@ std::string why_no_other_kernel(const ProcessImage& image, const MachineFacts& f
   const SystemImage& system = image.system;
   if (facts.vdso == system.vdso && facts.vdso_bytes == system.vdso_end - system.vdso_begin) return "";
   for (const ThreadImage& thread : image.threads) {
-    Registers registers{};
-    std::memcpy(&registers, thread.registers.data(), std::min(sizeof registers, thread.registers.size()));
-    const auto at = next_instruction(registers);
+    const auto at = next_instruction(registers_of(thread));
     if (at >= system.vdso_begin && at < system.vdso_end)
       return "its thread " + std::to_string(thread.number) + " was amid a function of those of kernel " +
              system.release;

@@ -279,7 +279,7 @@ base::Status NewProcess::settle(const ThreadImage& thread) {
   }
   PERDURE_CHECK(set_extended_registers(who, thread.extended_registers));
   Registers registers{};
-  std::memcpy(&registers, thread.registers.data(), sizeof registers);
+  registers = registers_of(thread);
   PERDURE_CHECK(set_registers(who, registers));
   return set_blocked_signals(who, thread.blocked_signals);
 }

@@ -202,8 +202,7 @@ TEST(RoundTripsOfAProgram, LeaveNothingWhenTheyEndBefore) {
 }
 
 bool amid_kernels_code(const ProcessImage& image) {
-  Registers registers{};
-  std::memcpy(&registers, image.threads.front().registers.data(), sizeof registers);
+  const Registers registers = registers_of(image.threads.front());
   return next_instruction(registers) >= image.system.vdso_begin && next_instruction(registers) < image.system.vdso_end;
 }
 

@@ -13,7 +13,7 @@ add_custom_target(process_programs)
 perdure_captured_program(unusual unusual.cpp ${CMAKE_DL_LIBS})
 add_library(unusual_part MODULE process/programs/unusual_part.cpp)
 target_compile_options(unusual_part PRIVATE -O1 -fno-sanitize=all)
-target_link_options(unusual_part PRIVATE -fno-sanitize=all)
+target_link_options(unusual_part PRIVATE -fno-sanitize=all -Wl,--as-needed)  # each time it is loaded so are they
 set_target_properties(unusual_part PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${programs})
 add_dependencies(process_programs unusual_part)
 

@@ -477,7 +477,10 @@ Result libraries() {
   for (std::uint64_t round = 1; round <= 12; ++round) {
     void* const other = dlmopen(LM_ID_NEWLM, path.c_str(), RTLD_NOW | RTLD_LOCAL);
     void* const mathematics = dlopen("libm.so.6", RTLD_LAZY);
-    if (other == nullptr || mathematics == nullptr) _exit(8);
+    if (other == nullptr || mathematics == nullptr) {
+      std::fprintf(stderr, "libraries: %s\n", dlerror());
+      _exit(8);
+    }
     pause_ms(4);
     judge(step_of(other)(round) == 1 * 31 + 11 + round, 120);
     Result of_thread = 0;
