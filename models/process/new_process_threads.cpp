@@ -278,8 +278,7 @@ base::Status NewProcess::settle(const ThreadImage& thread) {
     if (trace(PTRACE_CONT, who, 0, 0) < 0) return trace_failed(who, "it cannot be made to go on");
   }
   PERDURE_CHECK(set_extended_registers(who, thread.extended_registers));
-  Registers registers{};
-  registers = registers_of(thread);
+  const Registers registers = registers_of(thread);
   PERDURE_CHECK(set_registers(who, registers));
   return set_blocked_signals(who, thread.blocked_signals);
 }
