@@ -76,7 +76,7 @@ std::string arguments_text(const std::vector<std::string>& arguments) {
 
 base::Result<Inspected> inspect_process(pid_t process) {
   PERDURE_TRY(const auto facts, process::read_facts(process));
-  PERDURE_TRY(const auto maps, process::parse_maps(of_process(process, "maps"), "process " + std::to_string(process)));
+  PERDURE_TRY(const auto maps, process::read_maps(process));
   PERDURE_TRY(auto files, process::look_at_files(process));
   process::settle(files, {});
   Inspected inspected;

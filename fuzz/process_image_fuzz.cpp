@@ -1,6 +1,7 @@
-// Any bytes as the record that an image of a process begins with: it is refused, or has nothing that is wrong, and is
-// the same when it is written again.
+// Any bytes as the record that an image of a process, or of a tree of them, begins with: it is refused, or has nothing
+// that is wrong, and is the same when it is written again.
 #include "process/image.hpp"
+#include "process/tree_image.hpp"
 #include "support/sample_image.hpp"
 #include "target.hpp"
 
@@ -25,9 +26,39 @@ void check_addresses(const process::ProcessImage& image) {
     for (const auto& run : node.runs) require(run.pages > 0 && in_one_of(run, image.maps));
 }
 
+void run_tree(base::ConstByteSpan input) {
+  const auto tree = process::decode_tree(input, "input");
+  if (!tree) return;
+  require(tree->wrong().empty() && tree->kin.size() == tree->processes.size());
+  for (const auto& image : tree->processes) check_addresses(image);
+  for (const auto& one : tree->objects)
+    require(one.thing < tree->processes[one.process].objects.size() &&
+            one.of_thing < tree->processes[one.of_process].objects.size());
+  const Bytes again = process::encode_tree(*tree);
+  require(std::equal(again.begin(), again.end(), input.begin(), input.end()));
+}
+
+/// A parent and its child, with memory that both have, and one that has ended.
+process::TreeImage sample_tree(const process::ProcessImage& parent) {
+  process::TreeImage tree;
+  tree.processes = {parent, parent};
+  for (auto& image : tree.processes) image.open_files = {};
+  for (auto& image : tree.processes)
+    for (auto& object : image.objects) object.descriptor = -1;
+  process::ProcessImage& child = tree.processes[1];
+  child.number = parent.number + 1000;
+  for (auto& thread : child.threads) thread.number += 1000;
+  tree.kin = {{parent.number, 1, parent.number, parent.number, 0},
+              {child.number, parent.number, parent.number, parent.number, 17}};
+  tree.ended = {{{parent.number + 2000, parent.number, parent.number, parent.number, 17}, "ended", 256}};
+  tree.objects = {{1, 0, 0, 0}};
+  return tree;
+}
+
 }  // namespace
 
 void run_one(base::ConstByteSpan input) {
+  run_tree(input);
   const auto image = process::decode_image(input, "input");
   if (!image) return;
   require(image->wrong().empty() && !image->threads.empty());
@@ -51,6 +82,8 @@ std::vector<Bytes> seeds() {
   only_files.maps.clear();
   only_files.pages.clear();
   list.push_back(process::encode_image(only_files));
+  list.push_back(process::encode_tree(sample_tree(small)));
+  require(process::decode_tree(list.back(), "seed").has_value());
   require(process::decode_image(list[0], "seed") && process::decode_image(list[1], "seed") &&
           process::decode_image(list[2], "seed"));
   return list;

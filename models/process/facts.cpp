@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "process/fields_of_text.hpp"
+#include "process/proc_lists.hpp"
 #include "process/proc_text.hpp"
 
 namespace perdure::process {
@@ -93,14 +94,6 @@ void compare_threads(std::vector<ThreadFacts>& threads, pid_t reference) {
   }
 }
 
-void add_children(pid_t process, pid_t thread, std::vector<pid_t>& all) {
-  const std::string text = proc_text(directory_of(process) + "/task/" + std::to_string(thread) + "/children");
-  for (const auto word : words_of(text)) {
-    pid_t child = 0;
-    if (number_of(word, child)) all.push_back(child);
-  }
-}
-
 /// Processes that a clone made keep what they share for as long as they live, and may be anybody's children by now:
 /// all of the machine are asked about, those that may be.
 std::vector<pid_t> sharing_with(pid_t process, pid_t reference) {
@@ -135,7 +128,7 @@ std::optional<StatusFacts> parse_status(std::string_view text) {
 base::Result<ProcessFacts> read_facts(pid_t process) {
   ProcessFacts facts;
   facts.process = process;
-  for (const pid_t thread : numbers_in(directory_of(process) + "/task")) {
+  for (const pid_t thread : threads_of(process)) {
     auto one = thread_facts(process, thread);
     if (one) facts.threads.push_back(std::move(*one));
     if (!one && one.error().code != PERDURE_NOT_FOUND) return base::fail(one.error());
@@ -164,7 +157,7 @@ base::Result<ProcessFacts> read_facts(pid_t process) {
   facts.namespaces = namespaces_of(directory);
   facts.namespaces_here = namespaces_of("/proc/self");
   facts.sharing = sharing_with(process, reference);
-  for (const auto& thread : facts.threads) add_children(process, thread.status.thread, facts.children);
+  facts.children = children_of(process);
   return facts;
 }
 
@@ -174,7 +167,7 @@ base::Result<ProcessFacts> read_facts_again(pid_t process) {
   PERDURE_TRY(auto first, thread_facts(process, process));
   first.status.tracer = 0;
   facts.threads.push_back(std::move(first));
-  for (const pid_t thread : numbers_in(directory_of(process) + "/task")) add_children(process, thread, facts.children);
+  facts.children = children_of(process);
   facts.root = link_at(directory_of(process) + "/root");
   return facts;
 }

@@ -55,42 +55,41 @@ bool receive_all(int socket, base::ByteSpan bytes) {
   return true;
 }
 
-/// A byte with descriptors.
-constexpr std::size_t kTwoDescriptors = CMSG_SPACE(2 * sizeof(int));
-
-bool send_descriptors(int socket, std::array<int, 2> fds) {
+/// A byte with two descriptors, as sendmsg and recvmsg want it.
+struct DescriptorMessage {
   char byte = 0;
   iovec data{&byte, 1};
-  alignas(cmsghdr) std::array<char, kTwoDescriptors> control{};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> control{};
   msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  DescriptorMessage() {
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+  }
+  DescriptorMessage(const DescriptorMessage&) = delete;
+  DescriptorMessage& operator=(const DescriptorMessage&) = delete;
+};
+
+bool send_descriptors(int socket, std::array<int, 2> fds) {
+  DescriptorMessage one;
+  cmsghdr* header = CMSG_FIRSTHDR(&one.message);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof fds);
   std::memcpy(CMSG_DATA(header), fds.data(), sizeof fds);
   ssize_t sent = 0;
-  do sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
+  do sent = ::sendmsg(socket, &one.message, MSG_NOSIGNAL);
   while (sent < 0 && errno == EINTR);
   return sent == 1;
 }
 
 bool receive_descriptors(int socket, std::array<int, 2>& fds) {
-  char byte = 0;
-  iovec data{&byte, 1};
-  alignas(cmsghdr) std::array<char, kTwoDescriptors> control{};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
+  DescriptorMessage one;
   ssize_t got = 0;
-  do got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  do got = ::recvmsg(socket, &one.message, MSG_CMSG_CLOEXEC);
   while (got < 0 && errno == EINTR);
-  const cmsghdr* header = got == 1 ? CMSG_FIRSTHDR(&message) : nullptr;
+  const cmsghdr* header = got == 1 ? CMSG_FIRSTHDR(&one.message) : nullptr;
   if (header == nullptr || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof fds)) return false;
   std::memcpy(fds.data(), CMSG_DATA(header), sizeof fds);
   return true;
@@ -144,10 +143,15 @@ base::Result<SeenFiles> look(const Guard::Wanted& wanted) {
   return look_for_obstacles(wanted.process, {wanted.left_out.begin(), wanted.left_out.end()}, {wanted.captor});
 }
 
-Told hold_here(const Guard::Wanted& wanted, Hands& hands) {
+DescriptorChoices choices_of(const Guard::Wanted& wanted) {
   DescriptorChoices choices;
   choices.left_out.insert(wanted.left_out.begin(), wanted.left_out.end());
   choices.hash_files = wanted.hash_files;
+  return choices;
+}
+
+Told hold_here(const Guard::Wanted& wanted, Hands& hands) {
+  DescriptorChoices choices = choices_of(wanted);
   PERDURE_TRY(const SeenFiles seen, look(wanted));
   choices.look.before = &seen;
   hands.flags.reset();
@@ -167,9 +171,7 @@ Told hold_here(const Guard::Wanted& wanted, Hands& hands) {
 }
 
 ToldOfTree hold_tree_here(const Guard::Wanted& wanted, Hands& hands) {
-  DescriptorChoices choices;
-  choices.left_out.insert(wanted.left_out.begin(), wanted.left_out.end());
-  choices.hash_files = wanted.hash_files;
+  const DescriptorChoices choices = choices_of(wanted);
   PERDURE_TRY(const SeenTree seen, look_at_tree(wanted.process, choices.left_out));
   PERDURE_TRY(auto tree, HeldTree::seize(wanted.process));
   hands.tree.emplace(std::move(tree));

@@ -226,6 +226,20 @@ TEST(HardToHold, AreThreadsThatAreTakenForTheirProcess) {
   EXPECT_EQ(child.tell_end(), 7);
 }
 
+/// It is captured, killed and brought back, and ends as it would have.
+void goes_on_elsewhere(Alone& child, const std::string& over) {
+  const pid_t number = child.process();
+  const auto captured = capture_to_memory(number);
+  ASSERT_TRUE(captured) << captured.error().text();
+  ::kill(number, SIGKILL);
+  ASSERT_EQ(child.end(), -SIGKILL);
+  const auto again = resume_from_memory(*captured);
+  ASSERT_TRUE(again) << again.error().text();
+  child.lives_again(number);
+  std::ofstream(over) << "now";
+  EXPECT_EQ(child.end(), 7);
+}
+
 TEST(HardToHold, AreThoseWhoseThreadsHaveLesserNumbers) {
   pid_t greatest = 0;
   std::ifstream("/proc/sys/kernel/pid_max") >> greatest;
@@ -246,15 +260,7 @@ TEST(HardToHold, AreThoseWhoseThreadsHaveLesserNumbers) {
   if (child.seen().works < 0) GTEST_SKIP() << "the system has begun numbers anew just now";
   const pid_t number = child.process();
   EXPECT_TRUE(look_for_obstacles(number, {0, 1, 2}));
-  const auto captured = capture_to_memory(number);
-  ASSERT_TRUE(captured) << captured.error().text();
-  ::kill(number, SIGKILL);
-  ASSERT_EQ(child.end(), -SIGKILL);
-  const auto again = resume_from_memory(*captured);
-  ASSERT_TRUE(again) << again.error().text();
-  child.lives_again(number);
-  std::ofstream(over) << "now";
-  EXPECT_EQ(child.end(), 7);
+  goes_on_elsewhere(child, over);
 }
 
 TEST(HardToHold, AreThoseThatBeginAnotherProgram) {
@@ -374,16 +380,7 @@ void is_the_same_brought_back(const std::function<int(Seen&, const std::string& 
   Alone child([&](Seen& seen) { return work(seen, over); });
   child.wait();
   if (child.seen().works < 0) GTEST_SKIP() << "this kernel cannot";
-  const pid_t number = child.process();
-  const auto captured = capture_to_memory(number);
-  ASSERT_TRUE(captured) << captured.error().text();
-  ::kill(number, SIGKILL);
-  ASSERT_EQ(child.end(), -SIGKILL);
-  const auto again = resume_from_memory(*captured);
-  ASSERT_TRUE(again) << again.error().text();
-  child.lives_again(number);
-  std::ofstream(over) << "now";
-  EXPECT_EQ(child.end(), 7);
+  goes_on_elsewhere(child, over);
 }
 
 /// Memory that it may not read itself any more, and has content.

@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "os/system.hpp"
-#include "process/fields_of_text.hpp"
+#include "process/pages.hpp"
 #include "process/proc_facts.hpp"
+#include "process/proc_lists.hpp"
 #include "process/proc_text.hpp"
 #include "process/stops.hpp"
 #include "process/tree_links.hpp"
@@ -20,26 +20,6 @@ namespace {
 
 std::string proc_of(pid_t process, const std::string& file) {
   return proc_text("/proc/" + std::to_string(process) + "/" + file);
-}
-
-std::vector<pid_t> threads_of(pid_t process) {
-  std::vector<pid_t> threads;
-  std::error_code error;
-  const std::string path = "/proc/" + std::to_string(process) + "/task";
-  for (std::filesystem::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
-    threads.push_back(static_cast<pid_t>(std::atoi(at->path().filename().c_str())));
-  return threads;
-}
-
-std::vector<pid_t> children_of_process(pid_t process) {
-  std::vector<pid_t> children;
-  for (const pid_t thread : threads_of(process)) {
-    const std::string text = proc_of(process, "task/" + std::to_string(thread) + "/children");
-    for (const auto word : words_of(text))
-      if (pid_t child = 0; number_of(word, child)) children.push_back(child);
-  }
-  std::sort(children.begin(), children.end());
-  return children;
 }
 
 Kin kin_of(pid_t process) {
@@ -147,7 +127,7 @@ class TreeLook {
     facts.children.clear();  // they are captured with it, those that it makes meanwhile, too
     for (auto& thread : facts.threads)
       if (thread.status.tracer == ::getpid()) thread.status.tracer = 0;  // it stands still for us
-    PERDURE_TRY(auto its_maps, parse_maps(proc_of(process, "maps"), process_text(process)));
+    PERDURE_TRY(auto its_maps, read_maps(process));
     PERDURE_TRY(auto its_files, look_at_files(process, choices));
     for (auto& file : its_files.files)
       std::erase_if(file.holders,
@@ -205,24 +185,6 @@ base::Status check_not_ours(const std::vector<pid_t>& processes) {
 
 }  // namespace
 
-bool has_process_ended(pid_t process) {
-  const auto threads = threads_of(process);
-  return std::all_of(threads.begin(), threads.end(), [&](pid_t thread) {
-    const std::string text = proc_of(process, "task/" + std::to_string(thread) + "/stat");
-    const auto end = text.rfind(')');
-    const char state = end == std::string::npos || end + 2 >= text.size() ? 'X' : text[end + 2];
-    return state == 'Z' || state == 'X' || state == 'x';
-  });
-}
-
-std::vector<pid_t> list_tree(pid_t root) {
-  std::vector<pid_t> all = {root};
-  for (std::size_t i = 0; i < all.size(); ++i)
-    for (const pid_t child : children_of_process(all[i]))
-      if (std::find(all.begin(), all.end(), child) == all.end()) all.push_back(child);
-  return all;
-}
-
 // Processes that run make and close what others of them have while one is looked at after the other: what stands in the
 // way is what is there each time.
 base::Result<SeenTree> look_at_tree(pid_t root, const std::set<int>& left_out) {
@@ -252,14 +214,14 @@ base::Result<HeldTree> HeldTree::seize(pid_t root) {
   }
   const auto living = held.all();
   for (const pid_t process : living)
-    for (const pid_t child : children_of_process(process))
+    for (const pid_t child : children_of(process))
       if (std::find(living.begin(), living.end(), child) == living.end()) held.ended_.push_back(child);
   return held;
 }
 
 base::Status HeldTree::seize_children_of(std::size_t process, bool& any) {
   const auto known = all();
-  for (const pid_t child : children_of_process(processes_[process].process())) {
+  for (const pid_t child : children_of(processes_[process].process())) {
     if (std::find(known.begin(), known.end(), child) != known.end()) continue;
     auto seized = Tracee::seize(child);
     if (!seized && seized.error().code == PERDURE_NOT_FOUND) continue;  // it has ended
@@ -287,7 +249,7 @@ base::Result<ReadTree> HeldTree::read(const DescriptorChoices& choices, const Se
     DescriptorChoices its = choices;
     its.seen = &look.files[i];
     KnownOfMemory known;
-    known.most_runs = kMostRunsOfTree / processes_.size();
+    known.most_runs = kMostPageRuns / processes_.size();
     PERDURE_TRY(auto one, read_image(processes_[i], its, known));
     for (const auto& note : one.notes) read.notes.push_back(process_text(one.image.number) + ": " + note);
     read.tree.processes.push_back(std::move(one.image));

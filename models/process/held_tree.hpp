@@ -3,16 +3,11 @@
 #include <map>
 #include <set>
 
+#include "process/proc_lists.hpp"
 #include "process/read_image.hpp"
 #include "process/tree_image.hpp"
 
 namespace perdure::process {
-
-/// The process and its descendants, parents before their children, those that have ended and are not waited for yet
-/// among them. What begins and ends meanwhile may be missing, or be gone.
-std::vector<pid_t> list_tree(pid_t root);
-/// All threads of it have ended.
-bool has_process_ended(pid_t process);
 
 /// What was seen of each process of a tree that ran, before it was touched.
 using SeenTree = std::map<pid_t, SeenFiles>;

@@ -126,6 +126,13 @@ Registers registers_of(const ThreadImage& thread) {
   return registers;
 }
 
+std::uint64_t ProcessImage::object_bytes(std::uint32_t object) const {
+  std::uint64_t bytes = 0;
+  for (const MapImage& map : maps)
+    if (map.object == object) bytes = std::max(bytes, map.offset + map.bytes());
+  return bytes;
+}
+
 std::uint64_t ProcessImage::page_bytes() const {
   std::uint64_t bytes = 0;
   for (const auto& node : pages) bytes += node.pages() * kPageBytes;

@@ -181,6 +181,8 @@ struct ProcessImage {
   Privileges privileges;
   std::vector<PageRun> guards;  ///< memory that the kernel refuses it (MADV_GUARD_INSTALL), ascending
   std::uint64_t page_bytes() const;
+  /// How much of shared memory `object`, from 1, is mapped.
+  std::uint64_t object_bytes(std::uint32_t object) const;
   PERDURE_FIELDS(format, system, machine, number, user, group, leads_session, arguments, directory, file_mask,
                  personality, dumpable, reaps_orphans, no_huge_pages, no_new_privileges, program, layout, files,
                  objects, maps, pages, actions, pending_signals, limits, timers, posix_timers, open_files, threads,

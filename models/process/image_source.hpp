@@ -12,6 +12,7 @@ namespace perdure::process {
 
 /// Entries of a capture: the record first, then the pages of each node.
 inline constexpr std::int32_t kRecordEntry = 0;
+inline constexpr std::uint64_t kMostRecordBytes = 256 * base::MiB;
 std::vector<segment::RegionEntry> entries_of(std::uint64_t record_bytes, const ProcessImage& image);
 
 /// How long chunks of an image of so many bytes are, where nobody chose: who waits for a page of a process that runs

@@ -15,8 +15,6 @@
 namespace perdure::process {
 namespace {
 
-constexpr std::uint64_t kMostRecordBytes = 256 * base::MiB;
-
 base::Error no_image(const std::string& why) {
   return {PERDURE_MISMATCH, "image", "what is stored there is no process: " + why,
           "it is a checkpoint of a program; the program restores it", false};

@@ -45,8 +45,7 @@ struct KernelsPages {
 };
 
 base::Result<KernelsPages> kernels_pages_of(pid_t process) {
-  PERDURE_TRY(const auto maps,
-              parse_maps(proc_text("/proc/" + std::to_string(process) + "/maps"), process_text(process)));
+  PERDURE_TRY(const auto maps, read_maps(process));
   KernelsPages here;
   for (const MemoryMap& map : maps) {
     here.taken.emplace_back(map.begin, map.end);
@@ -260,8 +259,7 @@ base::Status NewProcess::make_memory(const GivenObjects& given) {
 base::Status NewProcess::take_foothold() {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> taken = {{image_->system.vdso_begin, image_->system.vdso_end}};
   for (const MapImage& map : image_->maps) taken.emplace_back(map.begin, map.end);
-  PERDURE_TRY(const auto own,
-              parse_maps(proc_text("/proc/" + std::to_string(process_) + "/maps"), process_text(process_)));
+  PERDURE_TRY(const auto own, read_maps(process_));
   for (const MemoryMap& map : own) taken.emplace_back(map.begin, map.end);
   const std::uint64_t gap = find_gap(std::move(taken), kLeastAddress, kFootholdBytes);
   if (gap == 0) return base::fail(PERDURE_NO_SPACE, process_text(process_), "its addresses leave no gap of 64 KiB");
@@ -292,8 +290,7 @@ base::Status NewProcess::forget_thread_areas() {
 }
 
 base::Status NewProcess::take_memory_away() {
-  PERDURE_TRY(const auto own,
-              parse_maps(proc_text("/proc/" + std::to_string(process_) + "/maps"), process_text(process_)));
+  PERDURE_TRY(const auto own, read_maps(process_));
   std::uint64_t at = 0;
   const auto unmap_until = [&](std::uint64_t end) -> base::Status {
     if (end <= at) return {};
@@ -373,9 +370,7 @@ base::Result<std::int64_t> NewProcess::open(const FileImage& file, bool for_writ
 }
 
 base::Status NewProcess::make_object(std::uint32_t object, std::vector<std::int64_t>& objects) {
-  std::uint64_t bytes = 0;
-  for (const MapImage& map : image_->maps)
-    if (map.object == object) bytes = std::max(bytes, map.offset + map.bytes());
+  const std::uint64_t bytes = image_->object_bytes(object);
   objects.resize(std::max<std::size_t>(objects.size(), object + 1), -1);
   if (image_->objects[object - 1].descriptor >= 0) {
     objects[object] = image_->objects[object - 1].descriptor;

@@ -12,9 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include "process/memory_policy.hpp"
 #include "process/new_process.hpp"
@@ -136,10 +134,7 @@ base::Status NewProcess::set_layout() {
 
 // What the one who made it was told is its number in the name space.
 base::Result<pid_t> NewProcess::newest_thread() const {
-  std::error_code error;
-  const std::string tasks = "/proc/" + std::to_string(process_) + "/task";
-  for (std::filesystem::directory_iterator at(tasks, error), end; !error && at != end; at.increment(error)) {
-    const pid_t thread = std::atoi(at->path().filename().c_str());
+  for (const pid_t thread : threads_of(process_)) {
     const bool known =
         thread == process_ || std::find(made_threads_.begin(), made_threads_.end(), thread) != made_threads_.end();
     if (!known) return thread;

@@ -8,14 +8,13 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <filesystem>
-#include <set>
 #include <sstream>
 #include <string>
 
 #include "os/file.hpp"
 #include "os/system.hpp"
 #include "process/image.hpp"
+#include "process/proc_lists.hpp"
 #include "process/proc_text.hpp"
 
 namespace perdure::process {
@@ -33,15 +32,6 @@ bool waits_for_pages(pid_t process) {
   for (std::string line; std::getline(lines, line);)
     if (line.starts_with("VmFlags:") && (line + " ").find(" um ") != std::string::npos) return true;
   return false;
-}
-
-void add_children(pid_t process, std::set<pid_t>& all) {
-  std::error_code error;
-  for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task", error)) {
-    std::istringstream children(proc_text((thread.path() / "children").string()));
-    for (pid_t child = 0; children >> child;)
-      if (all.insert(child).second) add_children(child, all);
-  }
 }
 
 /// Orphans: whoever waits for a page says its number when it is made to look again.
@@ -119,11 +109,10 @@ void end_unserved(pid_t number, int process, const std::vector<int>& faults) {
   // Who stands still forks no more: what it made is still its child.
   (void)::syscall(SYS_pidfd_send_signal, process, SIGSTOP, nullptr, 0);
   os::sleep_ns(1'000'000);
-  std::set<pid_t> children;
-  add_children(number, children);
   std::vector<os::Fd> family;
-  for (const pid_t child : children)
-    if (waits_for_pages(child)) family.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+  for (const pid_t child : list_tree(number))
+    if (child != number && waits_for_pages(child))
+      family.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
   (void)::syscall(SYS_pidfd_send_signal, process, SIGKILL, nullptr, 0);
   for (const os::Fd& child : family)
     if (child) (void)::syscall(SYS_pidfd_send_signal, child.get(), SIGKILL, nullptr, 0);

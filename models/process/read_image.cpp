@@ -349,24 +349,11 @@ base::Status Reading::read_system() {
 
 }  // namespace
 
-namespace {
-
-/// Of a process that runs: mappings that it changes while the kernel lists them may be there twice.
-base::Result<std::vector<MemoryMap>> maps_of_running(pid_t process) {
-  constexpr int kMostTries = 100;
-  for (int tries = 1;; ++tries) {
-    auto maps = parse_maps(proc_text("/proc/" + std::to_string(process) + "/maps"), process_text(process));
-    if (maps || tries == kMostTries) return maps;
-  }
-}
-
-}  // namespace
-
 base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& left_out,
                                            const std::set<pid_t>& inside) {
   (void)machine_here();  // read before anything has to stand still for it
   PERDURE_TRY(const auto facts, read_facts(process));
-  PERDURE_TRY(const auto maps, maps_of_running(process));
+  PERDURE_TRY(const auto maps, read_maps(process));
   PERDURE_TRY(auto files, look_at_files(process));
   SeenFiles seen = files;
   settle(files, left_out);

@@ -32,13 +32,6 @@ bool end_is_ours(pid_t thread) {
          first_number(text, "PPid") != static_cast<std::uint64_t>(::getpid());
 }
 
-/// The state letter of its stat: behind the name, which may have anything in it.
-char state_of(pid_t thread) {
-  const std::string text = proc_text("/proc/" + std::to_string(thread) + "/stat");
-  const auto end = text.rfind(')');
-  return end == std::string::npos || end + 2 >= text.size() ? 'X' : text[end + 2];
-}
-
 /// Its registers are to be set back, for which it has to stand still, wherever that is.
 base::Error stopped_at_last(pid_t thread) {
   auto why = no_stop(thread);
@@ -81,15 +74,10 @@ base::Status trace_failed(pid_t thread, const std::string& what) {
   return base::fail(code, "thread " + std::to_string(thread), what + ": " + std::strerror(error));
 }
 
-bool has_ended(pid_t thread) {
-  const char state = state_of(thread);
-  return state == 'Z' || state == 'X' || state == 'x';
-}
-
 base::Error no_stop(pid_t thread) {
   const std::string object = "thread " + std::to_string(thread);
   const char state = state_of(thread);
-  if (state == 'Z' || state == 'X' || state == 'x') return {PERDURE_NOT_FOUND, object, "it has ended", "", false};
+  if (has_ended(thread)) return {PERDURE_NOT_FOUND, object, "it has ended", "", false};
   return {PERDURE_BUSY, object,
           std::string("it does not come to a stop, its state is ") + state +
               (state == 'D' ? ": it waits for a device, for a file system, or in vfork" : ""),
@@ -191,8 +179,7 @@ base::Result<std::int64_t> carry_out(pid_t thread, const Registers& registers, s
 }
 
 base::Result<std::uint64_t> find_call_instruction_of(pid_t thread) {
-  PERDURE_TRY(const auto maps,
-              parse_maps(proc_text("/proc/" + std::to_string(thread) + "/maps"), "thread " + std::to_string(thread)));
+  PERDURE_TRY(const auto maps, read_maps(thread));
   for (const auto& map : maps) {
     if (map.name != "[vdso]" || !map.executable) continue;
     std::vector<std::byte> code(map.bytes());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "process/proc_lists.hpp"
 #include "process/registers.hpp"
 
 namespace perdure::process {
@@ -44,8 +45,6 @@ struct Stop {
 /// over (WaitLimit).
 std::optional<Stop> wait_for_stop(pid_t thread);
 
-/// Also when there is no such thread any more.
-bool has_ended(pid_t thread);
 /// Why wait_for_stop() had nothing: it has ended, or, PERDURE_BUSY, the time for it was over.
 base::Error no_stop(pid_t thread);
 

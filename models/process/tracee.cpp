@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -32,17 +31,6 @@ std::optional<Stop> wait_for_ours(pid_t thread) {
 pid_t tracer_of(pid_t thread) {
   const std::string text = proc_text("/proc/" + std::to_string(thread) + "/status");
   return static_cast<pid_t>(first_number(text, "TracerPid"));
-}
-
-base::Result<std::vector<pid_t>> list_threads(pid_t process) {
-  std::error_code error;
-  std::vector<pid_t> threads;
-  const std::string path = "/proc/" + std::to_string(process) + "/task";
-  for (std::filesystem::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
-    threads.push_back(static_cast<pid_t>(std::atoi(at->path().filename().c_str())));
-  if (error || threads.empty())
-    return base::fail(PERDURE_NOT_FOUND, process_text(process), "there is no such process, or it has ended");
-  return threads;
 }
 
 base::Error cannot_seize(pid_t process, int error) {
@@ -89,7 +77,9 @@ base::Status Tracee::is_the_same() const {
 // A thread that still runs may make others: until there is none that is new.
 base::Status Tracee::seize_new_threads(bool& any) {
   any = false;
-  PERDURE_TRY(const auto listed, list_threads(process_));
+  const auto listed = threads_of(process_);
+  if (listed.empty())
+    return base::fail(PERDURE_NOT_FOUND, process_text(process_), "there is no such process, or it has ended");
   for (const pid_t thread : listed) {
     if (threads_.contains(thread) || has_ended(thread)) continue;
     if (trace(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACESYSGOOD) < 0) {

@@ -32,9 +32,6 @@ struct SameThing {
   PERDURE_FIELDS(process, thing, of_process, of_thing)
 };
 
-/// Of pages: a reader's limit on the items of a record is some four million, and each run is three.
-inline constexpr std::size_t kMostRunsOfTree = 500'000;
-
 struct TreeImage {
   static constexpr std::size_t kMostProcesses = 4096;
   std::uint32_t format = kImageFormat;

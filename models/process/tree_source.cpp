@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "process/pages.hpp"
+
 namespace perdure::process {
 namespace {
 
@@ -37,7 +39,7 @@ bool is_tree(const std::vector<segment::RegionEntry>& stored) {
 
 TreeSource::TreeSource(TreeImage tree) {
   for (ProcessImage& image : tree.processes)
-    image = without_zeros(image.number, std::move(image), kMostRunsOfTree / tree.processes.size());
+    image = without_zeros(image.number, std::move(image), kMostPageRuns / tree.processes.size());
   record_ = encode_tree(tree);
   description_.entries = entries_of_tree(record_.size(), tree);
   description_.bytes = record_.size();

@@ -15,8 +15,6 @@
 namespace perdure::process {
 namespace {
 
-constexpr std::uint64_t kMostBytesOfRecord = 256 * base::MiB;
-
 /// This process is where its terminal's input goes, which nobody in another group could read.
 bool has_terminal() {
   const os::Fd terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
@@ -36,14 +34,6 @@ bool leads_group_only(const Kin& root) { return root.group == root.number && roo
 
 using Place = std::pair<std::uint32_t, std::uint32_t>;  // process and thing
 
-/// How much of an object is mapped.
-std::uint64_t bytes_of_object(const ProcessImage& image, std::uint32_t object) {
-  std::uint64_t bytes = 0;
-  for (const MapImage& map : image.maps)
-    if (map.object == object + 1) bytes = std::max(bytes, map.offset + map.bytes());
-  return bytes;
-}
-
 }  // namespace
 
 void TreeTarget::drop() {
@@ -62,7 +52,7 @@ base::Result<std::vector<capture::ChunkRange>> TreeTarget::accept(const std::vec
   drop();
   entries_ = stored;
   if (!is_tree(stored) || stored[0].kind != segment::EntryKind::opaque || stored[0].id != kRecordEntry ||
-      stored[0].bytes() == 0 || stored[0].bytes() > kMostBytesOfRecord)
+      stored[0].bytes() == 0 || stored[0].bytes() > kMostRecordBytes)
     return base::fail(PERDURE_MISMATCH, "image", "what is stored there is no tree of processes",
                       "it is a checkpoint of a program; the program restores it");
   std::uint64_t bytes = 0;
@@ -165,7 +155,7 @@ base::Status TreeTarget::make_objects(const TreeFiles& files, const RestoredDesc
   for (const Place& first : several) firsts[first] = first;
   std::map<Place, std::uint64_t> sizes;
   for (const auto& [object, first] : firsts)
-    sizes[first] = std::max(sizes[first], bytes_of_object(image_->processes[object.first], object.second));
+    sizes[first] = std::max(sizes[first], image_->processes[object.first].object_bytes(object.second + 1));
   const auto keep = [&](os::Fd fd, const char* call) -> base::Result<int> {
     os::Fd high(fd ? ::fcntl(fd.get(), F_DUPFD_CLOEXEC, all.unused()) : -1);
     if (!high) return base::fail(base::errno_error(errno, call, "shared memory"));

@@ -326,6 +326,45 @@ TEST_F(VersionReading, RestoresToATargetThatIsNoMemory) {
   });
 }
 
+/// Somebody waits for some bytes, one after the other.
+class AwaitedBytes : public capture::CollectingTarget {
+ public:
+  explicit AwaitedBytes(std::vector<std::uint64_t> awaited) : awaited_(std::move(awaited)) {}
+  std::optional<std::uint64_t> wanted() override {
+    if (order.size() >= awaited_.size()) return std::nullopt;
+    return awaited_[order.size()];
+  }
+  base::Status write(capture::ChunkRange range, base::ConstByteSpan bytes) override {
+    order.push_back(range.begin);
+    return CollectingTarget::write(range, bytes);
+  }
+  std::vector<std::uint64_t> order;  // where chunks begin
+
+ private:
+  std::vector<std::uint64_t> awaited_;
+};
+
+TEST_F(VersionReading, BringsTheChunkThatIsWaitedForFirst) {
+  on_ranks([&](Job& job) {
+    wait_for_store(job, write(job, 0));
+    VersionReader reader(job);
+    choose(reader);
+    const auto order_of = [&](std::vector<std::uint64_t> awaited) {
+      AwaitedBytes target(std::move(awaited));
+      EXPECT_TRUE(reader.restore(job.rank(), target.accept((*reader.locate(job.rank()))->regions).value(), target));
+      EXPECT_EQ(target.written.size(), kBytes);
+      for (auto& begin : target.order) begin /= kChunk;
+      return target.order;
+    };
+    using Order = std::vector<std::uint64_t>;
+    EXPECT_EQ(order_of({}), (Order{0, 1, 2, 3}));
+    EXPECT_EQ(order_of({3 * kChunk + 1, kChunk}), (Order{3, 1, 0, 2}));
+    EXPECT_EQ(order_of({2 * kChunk, 2 * kChunk + 1}), (Order{2, 0, 1, 3})) << "it is there already";
+    EXPECT_EQ(order_of({kBytes}), (Order{0, 1, 2, 3})) << "no byte of it";
+    reader.release();
+  });
+}
+
 TEST_F(VersionReading, RefusesToFillMemoryFromWhatWasNone) {
   on_ranks([&](Job& job) { wait_for_store(job, write(job, 0)); });
   test_support::ThreadGroup group(ranks_);

@@ -99,6 +99,25 @@ TEST_F(VersionWriting, LeavesNothingWhenItFails) {
   });
 }
 
+TEST_F(VersionWriting, CutsNoLongerChunksThanItsSourceLikesUnlessSomebodyChose) {
+  ranks_ = per_node_ = 1;
+  for (const bool chosen : {true, false}) {
+    if (!chosen) chunks_.clear();
+    on_ranks([&](Job& job) {
+      SideBySide source(kBytes, seed(job.rank()), {1, true, 2 * kChunk});
+      VersionWriter writer(job, source);
+      ASSERT_TRUE(writer.begin(attempt_at(job, chosen ? 1 : 2)));
+      ASSERT_TRUE(writer.put_all());
+      ASSERT_TRUE(writer.stage());
+      ASSERT_TRUE(writer.commit());
+      VersionReader reader(job);
+      choose(reader);
+      EXPECT_EQ((*reader.locate(job.rank()))->chunks.size(), chosen ? 4U : 2U);
+      reader.release();
+    });
+  }
+}
+
 TEST_F(VersionWriting, HasNoSlotsMadeAheadForWhatIsWrittenOnce) {
   ranks_ = per_node_ = 1;
   const auto bytes_of_slots = [&] {

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,8 +15,7 @@
 #include "config/effective.hpp"
 #include "process/capi/answer.hpp"
 #include "process/obstacles.hpp"
-#include "process/proc_facts.hpp"
-#include "process/proc_text.hpp"
+#include "process/proc_lists.hpp"
 #include "process/process_store.hpp"
 #include "process/remote_memory.hpp"
 
@@ -69,11 +67,9 @@ void wait_until_asked() {
 void use_processors_of(pid_t process) {
   cpu_set_t all;
   CPU_ZERO(&all);
-  std::error_code error;
-  const std::string tasks = "/proc/" + std::to_string(process) + "/task";
-  for (std::filesystem::directory_iterator at(tasks, error), end; !error && at != end; at.increment(error)) {
+  for (const pid_t thread : threads_of(process)) {
     cpu_set_t one;
-    if (::sched_getaffinity(std::atoi(at->path().filename().c_str()), sizeof one, &one) == 0) CPU_OR(&all, &all, &one);
+    if (::sched_getaffinity(thread, sizeof one, &one) == 0) CPU_OR(&all, &all, &one);
   }
   if (CPU_COUNT(&all) > 0) (void)::sched_setaffinity(0, sizeof all, &all);
 }
@@ -141,8 +137,7 @@ base::Status tell_obstacles(const Asked& asked, HelperAnswer& answer) {
   if (asked.captures_its_parent()) inside.insert(::getpid());
   const auto without = asked.numbers("without");
   PERDURE_TRY(const auto facts, read_facts(process));
-  PERDURE_TRY(const auto maps,
-              parse_maps(proc_text("/proc/" + std::to_string(process) + "/maps"), process_text(process)));
+  PERDURE_TRY(const auto maps, read_maps(process));
   PERDURE_TRY(auto files, look_at_files(process, {inside}));
   settle(files, {without.begin(), without.end()});
   std::string text;

@@ -33,28 +33,11 @@
 #include <thread>
 #include <vector>
 
+#include "judge.hpp"
+
 namespace {
 
 using Result = std::uint64_t;
-
-/// What went wrong first, as a status.
-std::atomic<int> wrong{0};
-void judge(bool good, int what) {
-  int none = 0;
-  if (!good) wrong.compare_exchange_strong(none, what);
-}
-
-std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-
-void pause_ms(long ms) {
-  timespec left{ms / 1000, ms % 1000 * 1'000'000};
-  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
-  }
-}
 
 std::int64_t in_ns(const timespec& time) { return time.tv_sec * 1'000'000'000LL + time.tv_nsec; }
 

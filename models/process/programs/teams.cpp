@@ -7,16 +7,12 @@
 #include <cstdio>
 #include <vector>
 
+#include "judge.hpp"
+
 namespace {
 
 std::uint64_t own = 0;
 #pragma omp threadprivate(own)
-
-std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
 
 std::uint64_t fibonacci(unsigned n) {
   if (n < 2) return n;

@@ -35,29 +35,12 @@
 #include <thread>
 #include <vector>
 
+#include "judge.hpp"
+
 namespace {
 
 using Result = std::uint64_t;
 constexpr std::size_t kPage = 4096;
-
-/// What went wrong first, as a status.
-std::atomic<int> wrong{0};
-void judge(bool good, int what) {
-  int none = 0;
-  if (!good) wrong.compare_exchange_strong(none, what);
-}
-
-std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-
-void pause_ms(long ms) {
-  timespec left{ms / 1000, ms % 1000 * 1'000'000};
-  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
-  }
-}
 
 unsigned char* map_pages(std::size_t pages, int protection = PROT_READ | PROT_WRITE,
                          int flags = MAP_PRIVATE | MAP_ANONYMOUS, int file = -1) {
