@@ -22,6 +22,7 @@ class AnyTarget : public capture::Target {
 
   void comes_from(const segment::VersionId& id) override { one_.comes_from(id); }
   std::optional<std::uint64_t> wanted() override { return is_tree_ ? std::nullopt : one_.wanted(); }
+  bool is_read_ahead() const override { return is_tree_ ? several_.is_read_ahead() : one_.is_read_ahead(); }
   base::Result<std::vector<capture::ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override;
   base::Status write(capture::ChunkRange range, base::ConstByteSpan bytes) override;
   base::Status finish() { return is_tree_ ? several_.finish() : one_.finish(); }

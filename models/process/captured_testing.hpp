@@ -8,8 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,6 +21,7 @@
 #include "process/image_target.hpp"
 #include "process/obstacles.hpp"
 #include "process/read_image.hpp"
+#include "support/seeds.hpp"
 
 namespace perdure::process {
 
@@ -72,6 +75,18 @@ class Program {
  private:
   pid_t process_ = 0, ended_ = 0;
 };
+
+/// Waits for a drawn moment in the life of a program that takes some tens of milliseconds: sooner, the more others were
+/// too late, as they are on a machine that does other things.
+inline void wait_for_a_moment(std::mt19937_64& rng, std::uint64_t too_late) {
+  std::this_thread::sleep_for(std::chrono::microseconds(rng() % (60'000U >> std::min<std::uint64_t>(too_late / 2, 6))));
+}
+
+/// The seeds of a test of which some have to meet the program while it runs: more than are `drawn`, as long as none
+/// did.
+inline bool goes_on(const test_support::ManySeeds& drawn, std::uint64_t seed, bool met) {
+  return seed < drawn.end || (drawn.usual && !met && seed < drawn.begin + 60);
+}
 
 struct CapturedImage {
   std::vector<segment::RegionEntry> entries;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "os/affinity.hpp"
 #include "os/system.hpp"
 #include "process/pages.hpp"
 #include "process/proc_facts.hpp"
@@ -126,7 +127,7 @@ class TreeLook {
     PERDURE_TRY(auto facts, is_known ? read_facts_again(process) : read_facts(process));
     facts.children.clear();  // they are captured with it, those that it makes meanwhile, too
     for (auto& thread : facts.threads)
-      if (thread.status.tracer == ::getpid()) thread.status.tracer = 0;  // it stands still for us
+      if (thread.status.tracer == os::thread_number()) thread.status.tracer = 0;  // it stands still for this thread
     PERDURE_TRY(auto its_maps, read_maps(process));
     PERDURE_TRY(auto its_files, look_at_files(process, choices));
     for (auto& file : its_files.files)

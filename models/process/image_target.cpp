@@ -44,8 +44,7 @@ base::Result<std::vector<capture::ChunkRange>> ImageTarget::accept(const std::ve
     return base::fail(no_image("it does not begin with a record"));
   if (stored[0].bytes() == 0) return base::fail(no_image("its record is empty"));
   if (stored[0].bytes() > kMostRecordBytes) return base::fail(no_image("its record is too long"));
-  std::uint64_t bytes = 0;
-  for (const auto& entry : stored) bytes += entry.bytes();
+  const std::uint64_t bytes = bytes_of(stored);
   if (lazy_) lazy_->begin_anew(bytes);
   return std::vector<capture::ChunkRange>{{0, bytes}};
 }
@@ -127,7 +126,25 @@ base::Status ImageTarget::run_lazily() {
   return {};
 }
 
-base::Status ImageTarget::finish() { return runs() ? lazy_->end() : finish_process(); }
+std::uint64_t bytes_of(const std::vector<segment::RegionEntry>& entries) {
+  std::uint64_t bytes = 0;
+  for (const auto& entry : entries) bytes += entry.bytes();
+  return bytes;
+}
+
+base::Status came_whole(bool whole) {
+  if (whole) return {};
+  return base::fail(PERDURE_INTERNAL, "image", "not all of its bytes came", "the process was not brought back", false);
+}
+
+base::Status ImageTarget::finish() {
+  if (lazy_ && !has_ended()) {
+    PERDURE_TRY(const auto left, lazy_->left());
+    PERDURE_CHECK(came_whole(left.empty()));
+  }
+  if (!lazy_) PERDURE_CHECK(came_whole(written_ == bytes_of(entries_)));
+  return runs() ? lazy_->end() : finish_process();
+}
 
 base::Status ImageTarget::finish_process() {
   if (!process_) return base::fail(PERDURE_INTERNAL, "image", "there is nothing to finish");

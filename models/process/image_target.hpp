@@ -38,6 +38,8 @@ class ImageTarget : public capture::Target {
   void drop();
   void comes_from(const segment::VersionId& id) override;
   std::optional<std::uint64_t> wanted() override;
+  /// As soon as the process is made, which is a copy of this one: who maps memory here meanwhile takes its places.
+  bool is_read_ahead() const override { return !lazy_ && process_.has_value(); }
   base::Result<std::vector<capture::ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override;
   base::Status write(capture::ChunkRange range, base::ConstByteSpan bytes) override;
   /// Of what write() got all of: the process is whole, and stands still.
@@ -75,6 +77,11 @@ class ImageTarget : public capture::Target {
   Made made_;
   std::optional<LazyResume> lazy_;
 };
+
+/// Of all entries together.
+std::uint64_t bytes_of(const std::vector<segment::RegionEntry>& entries);
+/// PERDURE_INTERNAL when not all of an image was written: whoever reads a version has to bring all of it.
+base::Status came_whole(bool whole);
 
 /// What a new process does by itself: directory, umask, handlers of signals, and the like.
 void add_operations(const ProcessImage& image, Operations& operations);

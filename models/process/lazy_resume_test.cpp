@@ -111,18 +111,20 @@ TEST_P(LazyRoundTrips, EndAsIfNothingHadBeen) {
   Program undisturbed({PERDURE_AWKWARD, GetParam()}, here / "undisturbed");
   EXPECT_EQ(undisturbed.end(), 0);
   const auto seeds = test_support::many_seeds(1, 1, 1, 20);
-  std::uint64_t early = 0;
-  for (std::uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+  std::uint64_t early = 0, too_late = 0;
+  for (std::uint64_t seed = seeds.begin; goes_on(seeds, seed, too_late < seed - seeds.begin); ++seed) {
     SCOPED_TRACE("PERDURE_TEST_SEEDS=" + std::to_string(seed));
     std::mt19937_64 rng(seed);
     Program program({PERDURE_AWKWARD, GetParam()}, here / "output");
-    std::this_thread::sleep_for(std::chrono::microseconds(rng() % 60'000));
+    wait_for_a_moment(rng, too_late);
     std::string so_far;
     const auto captured =
         capture_to_memory(program.process(), [&](const ProcessImage&) { so_far = everything_in(here / "output"); });
-    if (!captured) continue;  // it was quicker
-    ::kill(program.process(), SIGKILL);
-    if (program.end() != -SIGKILL) continue;
+    if (captured) ::kill(program.process(), SIGKILL);
+    if (!captured || program.end() != -SIGKILL) {  // it was quicker
+      ++too_late;
+      continue;
+    }
     std::ofstream(here / "output") << so_far;
     const auto resumed = resume_lazily(*captured, {.piece = std::uint64_t{4096} << rng() % 5});
     ASSERT_TRUE(resumed.outcome) << resumed.outcome.error().text();

@@ -89,11 +89,8 @@ base::Status PageWriter::allow(bool huge, const AllowHuge& allow_huge) {
 
 base::Status PageWriter::end(const AllowHuge& allow_huge) { return allow(true, allow_huge); }
 
+// In parts that lie in one huge page each, of which every writer gets some.
 void PageWriter::add(Parts& small, Parts& huge, std::uint64_t address, base::ConstByteSpan bytes) const {
-  if (!places_) {
-    small.push_back({address, bytes});
-    return;
-  }
   for (std::uint64_t done = 0; done < bytes.size();) {
     const std::uint64_t at = address + done, block = at / kHugePageBytes * kHugePageBytes;
     const std::uint64_t length = std::min(bytes.size() - done, block + kHugePageBytes - at);
@@ -130,7 +127,7 @@ base::Status PageWriter::write(pid_t process, std::uint64_t begin, base::ConstBy
 base::Status PageWriter::write_on(std::optional<std::uint32_t> node, pid_t process, const Parts& parts) {
   std::uint64_t bytes = 0;
   for (const Part& part : parts) bytes += part.bytes.size();
-  const os::CpuSet cpus = node ? cpus_on(*here_, *node) : os::CpuSet();
+  const os::CpuSet cpus = node ? cpus_on(*here_, *node) : os::own_cpus();
   const std::size_t most = std::min({kMostWriters, parts.size(), std::max<std::size_t>(cpus.count(), 1),
                                      static_cast<std::size_t>(bytes / kLeastBytesOfAWriter + 1)});
   std::vector<base::Status> outcomes(most);
@@ -139,14 +136,16 @@ base::Status PageWriter::write_on(std::optional<std::uint32_t> node, pid_t proce
     const std::size_t first = parts.size() * writer / most, last = parts.size() * (writer + 1) / most;
     return write_parts(process, parts.data() + first, last - first);
   };
-  if (!node) return share(0);
+  if (!node && most == 1) return share(0);
   os::Threads writers;
   for (std::size_t writer = 0; writer < most; ++writer) {
     const auto begun = writers.start(
         "write pages",
         [&, writer] {
-          os::use_cpus(cpus);
-          if (!prefer_node(*node)) refused = true;
+          if (node) {
+            os::use_cpus(cpus);
+            if (!prefer_node(*node)) refused = true;
+          }
           outcomes[writer] = share(writer);
         },
         [&, writer](const base::Error& why) {
@@ -155,7 +154,7 @@ base::Status PageWriter::write_on(std::optional<std::uint32_t> node, pid_t proce
         });
     if (!begun) {
       outcomes[writer] = share(writer);
-      refused = true;
+      if (node) refused = true;
     }
   }
   writers.join();

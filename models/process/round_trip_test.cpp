@@ -51,21 +51,25 @@ TEST_P(RoundTrips, EndAsIfNothingHadBeen) {
   const std::string expected = undisturbed();
   ASSERT_THAT(expected, HasSubstr("wrong 0"));
   const auto seeds = test_support::many_seeds(1, 3, 1, 20);
-  std::uint64_t resumed = 0;
-  for (std::uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+  std::uint64_t resumed = 0, too_late = 0;
+  for (std::uint64_t seed = seeds.begin; goes_on(seeds, seed, resumed > 0); ++seed) {
     SCOPED_TRACE("PERDURE_TEST_SEEDS=" + std::to_string(seed));
     std::mt19937_64 rng(seed);
     Program program(command(GetParam()), here_ / "output");
-    std::this_thread::sleep_for(std::chrono::microseconds(rng() % 60'000));
+    wait_for_a_moment(rng, too_late);
     std::string so_far;
     const auto captured =
         capture_to_memory(program.process(), [&](const ProcessImage&) { so_far = written(here_ / "output"); });
     if (!captured) {  // it was quicker
       ASSERT_EQ(captured.error().code, PERDURE_NOT_FOUND) << captured.error().text();
+      ++too_late;
       continue;
     }
     ::kill(program.process(), SIGKILL);
-    if (program.end() != -SIGKILL) continue;
+    if (program.end() != -SIGKILL) {
+      ++too_late;
+      continue;
+    }
     // What it wrote between the capture and its end is written again.
     std::ofstream(here_ / "output") << so_far;
     const auto again = resume_from_memory(*captured, 4096 << rng() % 10);

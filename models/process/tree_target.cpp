@@ -55,9 +55,7 @@ base::Result<std::vector<capture::ChunkRange>> TreeTarget::accept(const std::vec
       stored[0].bytes() == 0 || stored[0].bytes() > kMostRecordBytes)
     return base::fail(PERDURE_MISMATCH, "image", "what is stored there is no tree of processes",
                       "it is a checkpoint of a program; the program restores it");
-  std::uint64_t bytes = 0;
-  for (const auto& entry : stored) bytes += entry.bytes();
-  return std::vector<capture::ChunkRange>{{0, bytes}};
+  return std::vector<capture::ChunkRange>{{0, bytes_of(stored)}};
 }
 
 base::Status TreeTarget::write(capture::ChunkRange range, base::ConstByteSpan bytes) {
@@ -195,6 +193,7 @@ base::Status TreeTarget::make_memory() {
 
 base::Status TreeTarget::finish() {
   if (!processes_) return base::fail(PERDURE_INTERNAL, "image", "there is nothing to finish");
+  PERDURE_CHECK(came_whole(written_ == bytes_of(entries_)));
   os::crash_point(os::CrashPoint::resume_written);
   for (std::size_t i = 0; i < writers_.size(); ++i) {
     NewProcess& process = processes_->process(i);

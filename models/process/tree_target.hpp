@@ -21,6 +21,8 @@ class TreeTarget : public capture::Target {
 
   /// Of what came so far nothing is left.
   void drop();
+  /// As ImageTarget.
+  bool is_read_ahead() const override { return processes_.has_value(); }
   base::Result<std::vector<capture::ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override;
   base::Status write(capture::ChunkRange range, base::ConstByteSpan bytes) override;
   /// Of what write() got all of: the processes are whole, and stand still.

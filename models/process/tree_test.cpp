@@ -104,12 +104,12 @@ TEST_F(Trees, EndAsIfNothingHadBeen) {
   const std::string expected = undisturbed();
   ASSERT_THAT(expected, HasSubstr("wrong 0"));
   const auto seeds = test_support::many_seeds(1, 8, 2, 100);
-  std::uint64_t resumed = 0, whole = 0;
-  for (std::uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+  std::uint64_t resumed = 0, whole = 0, too_late = 0;
+  for (std::uint64_t seed = seeds.begin; goes_on(seeds, seed, whole > 0); ++seed) {
     SCOPED_TRACE("PERDURE_TEST_SEEDS=" + std::to_string(seed));
     std::mt19937_64 rng(seed);
     Program program(family(), out("output"));
-    std::this_thread::sleep_for(std::chrono::microseconds(rng() % 60'000));
+    wait_for_a_moment(rng, too_late);
     std::string so_far;
     const auto captured = capture_tree_to_memory(program.process(), [&] {
       so_far = whole_text_of(out("output"));
@@ -117,6 +117,7 @@ TEST_F(Trees, EndAsIfNothingHadBeen) {
     });
     if (!captured) {  // it was quicker
       ASSERT_EQ(captured.error().code, PERDURE_NOT_FOUND) << captured.error().text();
+      ++too_late;
       continue;
     }
     EXPECT_EQ(program.end(), -SIGKILL);

@@ -25,6 +25,9 @@ class Target {
   /// Asked before each chunk: a byte of the capture that somebody waits for. Its chunk comes next, if it is needed and
   /// has not come; else, and where nobody waits, the first one that has not.
   virtual std::optional<std::uint64_t> wanted() { return std::nullopt; }
+  /// The next chunk may be read by another thread while write() has one: wanted() is asked before that, so that whoever
+  /// waits is served a chunk later.
+  virtual bool is_read_ahead() const { return false; }
   /// Verified bytes of `range`, in order of the ranges but for what was wanted; those of a chunk of which anything is
   /// needed come as a whole.
   virtual base::Status write(ChunkRange range, base::ConstByteSpan bytes) = 0;

@@ -181,6 +181,7 @@ class JudgedTarget : public capture::Target {
   void comes_from(const segment::VersionId& id) override { target_.comes_from(id); }
   std::vector<capture::MemorySpan> memory(capture::ChunkRange range) override { return target_.memory(range); }
   std::optional<std::uint64_t> wanted() override { return target_.wanted(); }
+  bool is_read_ahead() const override { return target_.is_read_ahead(); }
   base::Status write(capture::ChunkRange range, base::ConstByteSpan bytes) override {
     auto written = target_.write(range, bytes);
     refuses_ = refuses_ || (!written && written.error().code != PERDURE_CORRUPT);

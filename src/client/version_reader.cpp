@@ -5,6 +5,7 @@
 
 #include "base/field_codec.hpp"
 #include "client/absence.hpp"
+#include "client/read_ahead.hpp"
 #include "client/second_reading.hpp"
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
@@ -442,20 +443,21 @@ base::Status VersionReader::restore(std::uint32_t rank, const std::vector<captur
   PERDURE_TRY(RankImage * found, image(rank));
   const auto chunks = found->ranges();
   std::set<std::size_t> left = chunks_of(chunks, needed);
-  std::vector<std::byte> buffer;
-  while (!left.empty()) {
-    const std::size_t i = next_chunk(chunks, left, target.wanted());
-    left.erase(i);
-    const auto& chunk = chunks[i];
-    auto spans = target.memory(chunk);
-    if (spans.empty()) {
-      buffer.resize(chunk.length);
-      PERDURE_CHECK(found->read_chunk(i, {{buffer.data(), chunk.length}}));
-      PERDURE_CHECK(target.write(chunk, buffer));
-    } else {
-      PERDURE_CHECK(found->read_chunk(i, spans));
-    }
+  ReadAhead ahead(*found);
+  const auto begin_next = [&] {
+    if (left.empty()) return;
+    const std::size_t next = next_chunk(chunks, left, target.wanted());
+    left.erase(next);
+    ahead.begin(next, target.memory(chunks[next]), target.is_read_ahead());
+  };
+  begin_next();
+  while (const auto chunk = ahead.chunk()) {
+    PERDURE_TRY(const auto bytes, ahead.take());
+    const bool ahead_of_it = target.is_read_ahead();
+    if (ahead_of_it) begin_next();
+    if (bytes) PERDURE_CHECK(target.write(chunks[*chunk], *bytes));
     os::crash_point(os::CrashPoint::restore_chunk);
+    if (!ahead_of_it) begin_next();
   }
   return {};
 }

@@ -329,7 +329,9 @@ TEST_F(VersionReading, RestoresToATargetThatIsNoMemory) {
 /// Somebody waits for some bytes, one after the other.
 class AwaitedBytes : public capture::CollectingTarget {
  public:
-  explicit AwaitedBytes(std::vector<std::uint64_t> awaited) : awaited_(std::move(awaited)) {}
+  explicit AwaitedBytes(std::vector<std::uint64_t> awaited, std::size_t ahead_from = ~std::size_t{0})
+      : awaited_(std::move(awaited)), ahead_from_(ahead_from) {}
+  bool is_read_ahead() const override { return order.size() >= ahead_from_; }
   std::optional<std::uint64_t> wanted() override {
     if (order.size() >= awaited_.size()) return std::nullopt;
     return awaited_[order.size()];
@@ -342,6 +344,7 @@ class AwaitedBytes : public capture::CollectingTarget {
 
  private:
   std::vector<std::uint64_t> awaited_;
+  std::size_t ahead_from_;  // chunks are read ahead when so many were written
 };
 
 TEST_F(VersionReading, BringsTheChunkThatIsWaitedForFirst) {
@@ -361,6 +364,61 @@ TEST_F(VersionReading, BringsTheChunkThatIsWaitedForFirst) {
     EXPECT_EQ(order_of({3 * kChunk + 1, kChunk}), (Order{3, 1, 0, 2}));
     EXPECT_EQ(order_of({2 * kChunk, 2 * kChunk + 1}), (Order{2, 0, 1, 3})) << "it is there already";
     EXPECT_EQ(order_of({kBytes}), (Order{0, 1, 2, 3})) << "no byte of it";
+    reader.release();
+  });
+}
+
+TEST_F(VersionReading, ReadsTheNextChunkWhileOneIsWritten) {
+  on_ranks([&](Job& job) {
+    wait_for_store(job, write(job, 0));
+    VersionReader reader(job);
+    choose(reader);
+    using Order = std::vector<std::uint64_t>;
+    for (const std::uint32_t rank : {job.rank(), elsewhere(job)}) {  // out of slots, and of the store
+      const auto order_of = [&](std::vector<std::uint64_t> awaited, std::size_t ahead_from) {
+        AwaitedBytes target(std::move(awaited), ahead_from);
+        EXPECT_TRUE(reader.restore(rank, target.accept((*reader.locate(rank))->regions).value(), target));
+        const auto bytes = expected(rank, 0, kBytes);
+        EXPECT_EQ(target.written.size(), kBytes);
+        for (const auto& [at, byte] : target.written) EXPECT_EQ(byte, bytes[at]) << at;
+        for (auto& begin : target.order) begin /= kChunk;
+        return target.order;
+      };
+      for (const std::size_t from : {0, 1, 2, 3, 4}) EXPECT_EQ(order_of({}, from), (Order{0, 1, 2, 3})) << from;
+      EXPECT_EQ(order_of({3 * kChunk + 1, kChunk}, 0), (Order{3, 0, 1, 2})) << "who waits is asked a chunk before";
+    }
+    reader.release();
+  });
+}
+
+/// What comes fails to be written, or is not what it was.
+TEST_F(VersionReading, EndsWhileAChunkIsReadAhead) {
+  class Full : public AwaitedBytes {
+   public:
+    Full() : AwaitedBytes({}, 0) {}
+    base::Status write(capture::ChunkRange range, base::ConstByteSpan bytes) override {
+      if (range.begin >= kChunk) return base::fail(PERDURE_NO_SPACE, "target", "full");
+      return AwaitedBytes::write(range, bytes);
+    }
+  };
+  on_ranks([&](Job& job) {
+    wait_for_store(job, write(job, 0));
+    VersionReader reader(job);
+    choose(reader);
+    damage_slot(job, reader.id(), job.rank(), 2);
+    const std::uint64_t slots = reader.bytes_read().slots, store = reader.bytes_read().store;
+    AwaitedBytes repaired({}, 0);
+    EXPECT_TRUE(reader.restore(job.rank(), repaired.accept((*reader.locate(job.rank()))->regions).value(), repaired));
+    const auto bytes = expected(job.rank(), 0, kBytes);
+    EXPECT_EQ(repaired.written.size(), kBytes);
+    for (const auto& [at, byte] : repaired.written) ASSERT_EQ(byte, bytes[at]) << at;
+    EXPECT_EQ(reader.bytes_read().slots - slots, kBytes - kChunk);
+    EXPECT_EQ(reader.bytes_read().store - store, kChunk) << "whose slot is damaged";
+    Full target;
+    const auto full = reader.restore(job.rank(), target.accept((*reader.locate(job.rank()))->regions).value(), target);
+    ASSERT_FALSE(full);
+    EXPECT_EQ(full.error().code, PERDURE_NO_SPACE);
+    EXPECT_EQ(target.order, std::vector<std::uint64_t>{0});
     reader.release();
   });
 }
