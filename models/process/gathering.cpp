@@ -70,6 +70,8 @@ std::vector<std::span<const GatheredPart>> shares_of(std::span<const GatheredPar
 
 }  // namespace
 
+unsigned chunks_at_once() { return copying_threads() + 1; }
+
 unsigned copying_threads() { return std::clamp(static_cast<unsigned>(os::own_cpus().count()), 1U, kMostCopiers); }
 
 base::Result<std::vector<GatheredPart>> gather(pid_t process, const std::vector<GatheredPart>& parts,

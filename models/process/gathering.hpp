@@ -17,6 +17,8 @@ struct GatheredPart {
 
 /// How many threads copy best: as many as there are processors, but few.
 unsigned copying_threads();
+/// Of chunks that are copied side by side: one more, so that no processor waits until the oldest is done.
+unsigned chunks_at_once();
 /// Those that could not be read whole.
 base::Result<std::vector<GatheredPart>> gather(pid_t process, const std::vector<GatheredPart>& parts, unsigned threads);
 

@@ -54,9 +54,7 @@ class ImageSource : public capture::Source {
   struct Ready {};  ///< nothing is to be left out of it any more
   ImageSource(pid_t process, const ProcessImage& image, Ready);
   base::Result<capture::Description> describe() override;
-  capture::Manner manner() const override {
-    return {copying_threads(), true, chunk_bytes_of_image(description_.bytes)};
-  }
+  capture::Manner manner() const override { return {chunks_at_once(), true, chunk_bytes_of_image(description_.bytes)}; }
   base::Status read(capture::ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override;
 
  private:

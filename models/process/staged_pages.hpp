@@ -23,9 +23,7 @@ class StagedPages : public capture::Source {
 
   /// After complete(), as those of an ImageSource. Pages that hold only zeros are found here.
   base::Result<capture::Description> describe() override;
-  capture::Manner manner() const override {
-    return {copying_threads(), true, chunk_bytes_of_image(description_.bytes)};
-  }
+  capture::Manner manner() const override { return {chunks_at_once(), true, chunk_bytes_of_image(description_.bytes)}; }
   base::Status read(capture::ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override;
 
  private:

@@ -17,7 +17,7 @@ class TreeSource : public capture::Source {
  public:
   explicit TreeSource(TreeImage tree);
   base::Result<capture::Description> describe() override { return description_; }
-  capture::Manner manner() const override { return {copying_threads(), true}; }
+  capture::Manner manner() const override { return {chunks_at_once(), true}; }
   base::Status read(capture::ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override;
 
  private:

@@ -1,6 +1,7 @@
-// The memory tier: one sparse shared-memory file (the arena) cut into slots. A slot's address range is as large as a
+// The memory tier: sparse shared-memory files (the arena) cut into slots. A slot's address range is as large as a
 // chunk may be, its backing grows to what chunks really needed and is recycled with it, so that copies run at memory
-// speed and not at page-fault speed.
+// speed and not at page-fault speed. Slots that follow each other are in several files: the kernel lets one thread at a
+// time write to a file.
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,10 +23,15 @@ constexpr std::uint64_t kPage = 2 * MiB;  // backing grows by huge pages
 constexpr std::uint64_t kFirstSlot = kPage;
 constexpr char kMagic[8] = {'P', 'D', 'A', 'R', 'E', 'N', 'A', '1'};
 
+constexpr std::uint64_t kFresh_ns = 20'000'000;
+
+constexpr std::uint64_t kParts = 4;  // of a new arena
+
 struct ArenaHeader {
   char magic[8];
   std::uint64_t incarnation;
   std::uint64_t stride;  // distance of slots in bytes
+  std::uint64_t parts;   // files; 0, as arenas once were made: one
 };
 
 struct MemorySlot {
@@ -35,10 +41,49 @@ struct MemorySlot {
   std::uint64_t backed = 0;  // bytes from the slot's beginning that have, or were promised, memory
 };
 
+/// The files of an arena: the first one has its header, and slots go round.
+class ArenaFiles {
+ public:
+  ArenaFiles(std::vector<os::File> files, std::uint64_t stride) : files_(std::move(files)), stride_(stride) {}
+
+  const os::File& of(std::uint64_t slot) const { return files_[slot % files_.size()]; }
+  std::uint64_t offset_of(std::uint64_t slot) const { return kFirstSlot + slot / files_.size() * stride_; }
+  /// How many slots there are, when each file is as long as the others' slots ask for: one may have been lost.
+  base::Result<std::uint64_t> complete() const {
+    std::uint64_t slots = 0;
+    for (std::size_t part = 0; part < files_.size(); ++part) {
+      PERDURE_TRY(const std::uint64_t size, files_[part].size());
+      const std::uint64_t its = size < kFirstSlot ? 0 : (size - kFirstSlot) / stride_;
+      if (its > 0) slots = std::max<std::uint64_t>(slots, (its - 1) * files_.size() + part + 1);
+    }
+    for (std::uint64_t slot = slots; slot > 0 && slot + files_.size() > slots; --slot) PERDURE_CHECK(have(slot - 1));
+    return slots;
+  }
+  /// The slot's file reaches to its end.
+  base::Status have(std::uint64_t slot) const {
+    PERDURE_TRY(const std::uint64_t size, of(slot).size());
+    const std::uint64_t end = offset_of(slot) + stride_;
+    return size >= end ? base::Status() : of(slot).truncate(end);
+  }
+  /// The header's first: whoever meets the others without it begins them anew.
+  base::Status remove() const {
+    base::Status outcome;
+    for (const os::File& file : files_) {
+      const auto removed = os::remove_file(file.path());
+      if (outcome) outcome = removed;
+    }
+    return outcome;
+  }
+
+ private:
+  std::vector<os::File> files_;
+  std::uint64_t stride_;
+};
+
 class MemoryTier final : public Tier {
  public:
-  MemoryTier(const TierOptions& options, os::File file, const ArenaHeader& header)
-      : number_(options.number), file_(std::move(file)), incarnation_(header.incarnation) {
+  MemoryTier(const TierOptions& options, ArenaFiles files, const ArenaHeader& header)
+      : number_(options.number), files_(std::move(files)), incarnation_(header.incarnation) {
     properties_ = {"memory", options.directory, options.max_bytes, header.stride, true};
     if (properties_.max_bytes == 0) properties_.max_bytes = os::total_memory_bytes() / 5;
   }
@@ -48,12 +93,14 @@ class MemoryTier final : public Tier {
 
   // What an earlier engine left: slots beyond the header, with the backing that they already have.
   base::Status discover() {
-    PERDURE_TRY(const std::uint64_t size, file_.size());
-    for (std::uint64_t at = kFirstSlot; at + properties_.slot_bytes <= size; at += properties_.slot_bytes) {
+    PERDURE_TRY(const std::uint64_t slots, files_.complete());
+    for (std::uint64_t number = 0; number < slots; ++number) {
       MemorySlot slot;
-      const off_t data = ::lseek(file_.fd(), static_cast<off_t>(at), SEEK_DATA);
+      const int file = files_.of(number).fd();
+      const std::uint64_t at = files_.offset_of(number);
+      const off_t data = ::lseek(file, static_cast<off_t>(at), SEEK_DATA);
       if (data == static_cast<off_t>(at)) {
-        const off_t hole = ::lseek(file_.fd(), static_cast<off_t>(at), SEEK_HOLE);
+        const off_t hole = ::lseek(file, static_cast<off_t>(at), SEEK_HOLE);
         const auto end = hole < 0 ? at : static_cast<std::uint64_t>(hole);
         slot.backed = std::min(end - at, properties_.slot_bytes) / kPage * kPage;
       }
@@ -110,8 +157,8 @@ class MemoryTier final : public Tier {
   SlotAddress address(std::uint64_t slot) const override {
     return {number_,
             slot,
-            file_.path(),
-            kFirstSlot + slot * properties_.slot_bytes,
+            files_.of(slot).path(),
+            files_.offset_of(slot),
             properties_.slot_bytes,
             true,
             slot < slots_.size() && slots_[slot].fresh};
@@ -154,7 +201,7 @@ class MemoryTier final : public Tier {
       if (slot.owner == owner) slot.owner = 0;
   }
 
-  base::Status remove_all() override { return os::remove_file(file_.path()); }
+  base::Status remove_all() override { return files_.remove(); }
 
  private:
   // The free slot with the least backing that suffices, the owner's before nobody's before others'; slots_.size() when
@@ -183,9 +230,8 @@ class MemoryTier final : public Tier {
   }
 
   base::Status add_slot(std::uint64_t need) {
-    PERDURE_CHECK(file_.truncate(kFirstSlot + (slots_.size() + 1) * properties_.slot_bytes));
-    slots_.push_back({.used = false, .fresh = true, .owner = 0, .backed = need});
-    backed_ += need;
+    PERDURE_CHECK(files_.have(slots_.size()));
+    back(slots_.emplace_back(), need);
     return {};
   }
 
@@ -202,10 +248,23 @@ class MemoryTier final : public Tier {
     return SystemRoom{space->available_bytes, os::available_memory_bytes(), os::total_memory_bytes()};
   }
 
-  bool system_has(std::uint64_t bytes) const {
+  // What was seen a moment ago is good for a yes, less what was given since: slots of one checkpoint are asked for one
+  // after the other, and the system says it in dozens of files.
+  bool system_has(std::uint64_t bytes) {
     if (bytes == 0) return true;
-    const auto room = system_room();
-    return room && memory_allows(*room, bytes);
+    const std::uint64_t now = os::monotonic_ns();
+    if (room_ && now - seen_ns_ < kFresh_ns && memory_allows(*room_, given_ + bytes)) return true;
+    room_ = system_room();
+    seen_ns_ = now;
+    given_ = 0;
+    return room_ && memory_allows(*room_, bytes);
+  }
+
+  void back(MemorySlot& slot, std::uint64_t bytes) {
+    backed_ += bytes - slot.backed;
+    given_ += bytes - slot.backed;
+    slot.backed = bytes;
+    slot.fresh = true;
   }
 
   // Extends a free slot, or adds one, so that it has `need` bytes; takes backing from other free slots when the limit
@@ -218,7 +277,7 @@ class MemoryTier final : public Tier {
     for (std::size_t i = 0;
          i < slots_.size() && (backed_ - has + need > properties_.max_bytes || !system_has(need - has)); ++i) {
       if (slots_[i].used || i == slot || slots_[i].backed == 0) continue;
-      PERDURE_CHECK(file_.punch(address(i).offset, properties_.slot_bytes));
+      PERDURE_CHECK(files_.of(i).punch(files_.offset_of(i), properties_.slot_bytes));
       backed_ -= slots_[i].backed;
       slots_[i].backed = 0;
       slots_[i].fresh = true;
@@ -227,26 +286,32 @@ class MemoryTier final : public Tier {
       PERDURE_CHECK(add_slot(need));
       return slot;
     }
-    backed_ += need - slots_[slot].backed;
-    slots_[slot].backed = need;
-    slots_[slot].fresh = true;
+    back(slots_[slot], need);
     return slot;
   }
 
   std::uint32_t number_;
-  os::File file_;
+  ArenaFiles files_;
   std::uint64_t incarnation_;
   Properties properties_;
   std::vector<MemorySlot> slots_;
   std::uint64_t backed_ = 0;
+  std::optional<SystemRoom> room_;  // as it was seen then
+  std::uint64_t seen_ns_ = 0;
+  std::uint64_t given_ = 0;  // of it since, in bytes
 };
 
 bool is_good(const ArenaHeader& header) {
   return std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 && header.stride >= kPage &&
-         header.stride % kPage == 0 && header.stride <= (1ULL << 40);
+         header.stride % kPage == 0 && header.stride <= (1ULL << 40) && header.parts <= 64;
+}
+
+std::string path_of_part(const std::string& directory, std::uint64_t part) {
+  return directory + "/arena" + (part == 0 ? "" : "-" + std::to_string(part));
 }
 
 // What cannot be read now may be there all the same: an arena is begun anew only where there is none, or no whole one.
+// Its other files are empty before it has a header.
 base::Result<ArenaHeader> read_or_make_header(const os::File& file, const TierOptions& options) {
   ArenaHeader header{};
   auto raw = std::as_writable_bytes(std::span(&header, 1));
@@ -257,10 +322,15 @@ base::Result<ArenaHeader> read_or_make_header(const os::File& file, const TierOp
   }
   if (options.existing) return base::fail(PERDURE_NOT_FOUND, file.path(), "it is no whole arena");
   PERDURE_CHECK(file.truncate(0));
+  for (std::uint64_t part = 1; part < kParts; ++part) {
+    PERDURE_TRY(const auto other, os::File::open(path_of_part(options.directory, part), os::Open::create));
+    PERDURE_CHECK(other.truncate(0));
+  }
   PERDURE_CHECK(file.truncate(kFirstSlot));
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.incarnation = os::random_u64();
   header.stride = std::max(base::round_up(options.slot_bytes, kPage), kPage);
+  header.parts = kParts;
   PERDURE_CHECK(file.write(0, raw));
   return header;
 }
@@ -270,9 +340,15 @@ base::Result<ArenaHeader> read_or_make_header(const os::File& file, const TierOp
 base::Result<std::unique_ptr<Tier>> make_memory_tier(const TierOptions& options) {
   PERDURE_CHECK(os::make_private_directory(options.directory));
   const auto mode = options.existing ? os::Open::read_write : os::Open::create;
-  PERDURE_TRY(auto file, os::File::open(options.directory + "/arena", mode));
-  PERDURE_TRY(const auto header, read_or_make_header(file, options));
-  auto tier = std::make_unique<MemoryTier>(options, std::move(file), header);
+  std::vector<os::File> files;
+  PERDURE_TRY(auto first, os::File::open(path_of_part(options.directory, 0), mode));
+  files.push_back(std::move(first));
+  PERDURE_TRY(const auto header, read_or_make_header(files[0], options));
+  for (std::uint64_t part = 1; part < header.parts; ++part) {
+    PERDURE_TRY(auto other, os::File::open(path_of_part(options.directory, part), mode));
+    files.push_back(std::move(other));
+  }
+  auto tier = std::make_unique<MemoryTier>(options, ArenaFiles(std::move(files), header.stride), header);
   PERDURE_CHECK(tier->discover());
   return std::unique_ptr<Tier>(std::move(tier));
 }

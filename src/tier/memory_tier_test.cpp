@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <cstring>
+#include <set>
 
 #include "base/bytes.hpp"
 #include "os/file.hpp"
@@ -79,6 +80,131 @@ TEST(MemoryTier, AForeignOrDamagedArenaIsBegunAnew) {
   ASSERT_TRUE(second);
   EXPECT_NE((*second)->incarnation(), incarnation);
   EXPECT_EQ((*second)->usage().slots, 0u);
+}
+
+/// Slots with what they hold, as whoever gets them fills them.
+class Arena : public testing::Test {
+ protected:
+  std::unique_ptr<Tier> open(bool existing = false) {
+    TierOptions options{0, directory_.path(), 2 * MiB, 64 * MiB};
+    options.existing = existing;
+    auto tier = make_tier("memory", options);
+    EXPECT_TRUE(tier) << (tier ? "" : tier.error().text());
+    return tier ? std::move(*tier) : nullptr;
+  }
+  static std::vector<std::byte> content(std::uint64_t slot) {
+    return std::vector<std::byte>(3000, static_cast<std::byte>(slot + 1));
+  }
+  static void fill(Tier& tier, std::uint64_t slot) {
+    SlotIo io;
+    base::Hasher hasher;
+    EXPECT_TRUE(io.write(tier.address(slot), 0, content(slot), hasher));
+    tier.written(slot);
+  }
+  static bool holds(Tier& tier, std::uint64_t slot) {
+    SlotIo io;
+    base::Hasher hasher;
+    std::vector<std::byte> read(content(slot).size());
+    return io.read(tier.address(slot), 0, read, hasher) && read == content(slot);
+  }
+  test_support::TemporaryDirectory directory_{test_support::TemporaryDirectory::Place::memory};
+};
+
+// The kernel lets one thread at a time write to a file.
+TEST_F(Arena, HasSlotsThatFollowEachOtherInSeveralFiles) {
+  auto tier = open();
+  std::set<std::string> files;
+  std::set<std::pair<std::string, std::uint64_t>> places;
+  for (std::uint64_t slot = 0; slot < 9; ++slot) {
+    ASSERT_EQ(*tier->acquire(MiB), slot);
+    fill(*tier, slot);
+    files.insert(tier->address(slot).path);
+    places.insert({tier->address(slot).path, tier->address(slot).offset});
+    if (slot == 3) {
+      EXPECT_EQ(files.size(), 4U);
+    }
+  }
+  EXPECT_EQ(files.size(), 4U);
+  EXPECT_EQ(places.size(), 9U);
+  for (const bool existing : {false, true}) {
+    const auto again = open(existing);
+    EXPECT_EQ(again->incarnation(), tier->incarnation());
+    ASSERT_EQ(again->usage().slots, 9U);
+    for (std::uint64_t slot = 0; slot < 9; ++slot) {
+      EXPECT_TRUE(again->adopt(slot, MiB));
+      EXPECT_TRUE(holds(*again, slot)) << slot;
+    }
+  }
+  ASSERT_TRUE(tier->remove_all());
+  for (const auto& file : files) EXPECT_FALSE(os::File::open(file, os::Open::read));
+}
+
+TEST_F(Arena, OfOneFileGoesOnAsItIs) {
+  {
+    const auto file = os::File::open(directory_ / "arena", os::Open::create).value();
+    ASSERT_TRUE(file.truncate(2 * MiB + 3 * 2 * MiB));
+    struct {
+      char magic[8] = {'P', 'D', 'A', 'R', 'E', 'N', 'A', '1'};
+      std::uint64_t incarnation = 77, stride = 2 * MiB;
+    } header;
+    ASSERT_TRUE(file.write(0, std::as_bytes(std::span(&header, 1))));
+    for (std::uint64_t slot = 0; slot < 3; ++slot) ASSERT_TRUE(file.write((slot + 1) * 2 * MiB, content(slot)));
+  }
+  const auto tier = open();
+  EXPECT_EQ(tier->incarnation(), 77U);
+  ASSERT_EQ(tier->usage().slots, 3U);
+  for (std::uint64_t slot = 0; slot < 3; ++slot) {
+    EXPECT_TRUE(tier->adopt(slot, MiB));
+    EXPECT_TRUE(holds(*tier, slot)) << slot;
+  }
+  ASSERT_EQ(*tier->acquire(MiB), 3U);
+  fill(*tier, 3);
+  EXPECT_EQ(tier->address(3).path, directory_ / "arena");
+  for (std::uint64_t slot = 0; slot < 4; ++slot) EXPECT_TRUE(holds(*tier, slot)) << slot;
+}
+
+TEST_F(Arena, OfWhichAFileIsLostKeepsWhatIsInTheOthers) {
+  std::string lost;
+  {
+    auto tier = open();
+    for (std::uint64_t slot = 0; slot < 7; ++slot) {
+      ASSERT_EQ(*tier->acquire(MiB), slot);
+      fill(*tier, slot);
+    }
+    lost = tier->address(2).path;
+  }
+  ASSERT_TRUE(os::remove_file(lost));
+  TierOptions as_it_is{0, directory_.path(), 2 * MiB, 64 * MiB};
+  as_it_is.existing = true;
+  const auto refused = make_tier("memory", as_it_is);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PERDURE_NOT_FOUND);
+  const auto tier = open();
+  ASSERT_EQ(tier->usage().slots, 6U) << "behind the last one that is known there is nothing";
+  EXPECT_EQ(tier->adopt(6, MiB).error().code, PERDURE_CORRUPT);
+  for (std::uint64_t slot = 0; slot < 6; ++slot) {
+    EXPECT_TRUE(tier->adopt(slot, MiB));
+    EXPECT_EQ(holds(*tier, slot), slot != 2) << slot;
+  }
+}
+
+// What is in its other files belongs to an arena that nobody knows any more.
+TEST_F(Arena, WithoutAHeaderIsBegunAnewWhole) {
+  {
+    auto tier = open();
+    for (std::uint64_t slot = 0; slot < 4; ++slot) {
+      ASSERT_EQ(*tier->acquire(MiB), slot);
+      fill(*tier, slot);
+    }
+  }
+  ASSERT_TRUE(os::remove_file(directory_ / "arena"));
+  const auto tier = open();
+  EXPECT_EQ(tier->usage().slots, 0U);
+  for (std::uint64_t slot = 0; slot < 4; ++slot) {
+    ASSERT_EQ(*tier->acquire(MiB), slot);
+    EXPECT_TRUE(tier->address(slot).fresh);
+    EXPECT_FALSE(holds(*tier, slot));
+  }
 }
 
 TEST(MemoryTier, RefusesWhatTheSystemDoesNotHaveHoweverLargeItsLimit) {

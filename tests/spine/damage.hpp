@@ -75,7 +75,7 @@ inline std::vector<FoundState> find_bytes(const std::string& directory, const st
     if (!fs::exists(directory + tier)) continue;
     for (const auto& entry : fs::recursive_directory_iterator(directory + tier)) {
       const std::string name = entry.path().filename().string();
-      if (!entry.is_regular_file() || (name != "arena" && !name.starts_with("slot-"))) continue;
+      if (!entry.is_regular_file() || (!name.starts_with("arena") && !name.starts_with("slot-"))) continue;
       const auto bytes = read_bytes(entry.path());
       const void* at = ::memmem(bytes.data(), bytes.size(), wanted.data(), wanted.size());
       if (at != nullptr)
