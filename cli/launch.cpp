@@ -15,7 +15,7 @@ namespace {
 struct LaunchArguments {
   std::string name, store, every, json_file;
   std::vector<std::string> without;
-  bool resume = false;
+  bool resume = false, again = false, tree = false, pre_copy = false;
 };
 
 base::Status nothing_in_the_way(const std::string& program, const std::vector<process::Obstacle>& obstacles) {
@@ -40,15 +40,18 @@ base::Result<process::ProgramStart> prepared(const std::vector<std::string>& com
 struct Running {
   pid_t process = 0;
   std::shared_ptr<client::RunClaim> claim;
+  bool is_tree = false;  ///< it was several processes
 };
 
 /// The newest image.
 base::Result<Running> brought_back(const LaunchArguments& asked, process::ProcessStore& store, Terminal& terminal) {
-  PERDURE_TRY(auto resumed, store.resume(asked.name, PERDURE_LATEST));
+  process::ResumeChoices choices;
+  choices.again = asked.again;
+  PERDURE_TRY(auto resumed, store.resume(asked.name, PERDURE_LATEST, choices));
   for (const auto& note : resumed.notes) print(terminal.err, "perdure: " + note + "\n");
   print(terminal.err,
         fmt::format("perdure: {}@{} goes on as process {}\n", asked.name, resumed.version, resumed.process));
-  return Running{resumed.process, std::move(resumed.claim)};
+  return Running{resumed.process, std::move(resumed.claim), resumed.processes.size() > 1};
 }
 
 /// The process that runs: brought back where that was asked for and there is an image, else begun anew.
@@ -67,7 +70,7 @@ base::Result<Running> running(const LaunchArguments& asked, process::ProcessStor
           fmt::format("perdure: it begins anew, although there is {}@{}; --resume would go on from that\n", asked.name,
                       *latest));
   PERDURE_CHECK(start.go());
-  return Running{start.take(), {}};
+  return Running{start.take(), {}, false};
 }
 
 base::Result<LaunchSummary> launch_it(const LaunchArguments& asked, Terminal& terminal) {
@@ -80,7 +83,9 @@ base::Result<LaunchSummary> launch_it(const LaunchArguments& asked, Terminal& te
   PERDURE_TRY(auto store, process::ProcessStore::open(settings));
   PERDURE_TRY(const auto begun, running(asked, store, std::move(start), terminal));
   const double every_s = asked.every.empty() ? process::CaptureSchedule::kNever : seconds_of(asked.every);
-  LaunchLoop loop(store, {asked.name, {begun.process, {left_out.begin(), left_out.end()}, false}, every_s}, terminal);
+  const process::CaptureChoices choices{
+      {begun.process, {left_out.begin(), left_out.end()}, false}, asked.pre_copy, asked.tree || begun.is_tree};
+  LaunchLoop loop(store, {asked.name, choices, every_s}, terminal);
   auto summary = loop.run();
   if (const auto closed = store.close(); !closed) warn(terminal, closed.error());
   return summary;
@@ -110,7 +115,16 @@ Action enrol_launch(CLI::App& app) {
   app.add_option("--every", arguments->every, "capture it so often: 90s, 10min, 2h; without this only when asked")
       ->check(time_text);
   app.add_option("--name", arguments->name, "of the checkpoints; by default that of the program's file");
-  app.add_flag("--resume", arguments->resume, "go on from the newest image of that name, where there is one");
+  auto* resume =
+      app.add_flag("--resume", arguments->resume, "go on from the newest image of that name, where there is one");
+  app.add_flag("--again", arguments->again,
+               "although another one that was brought back of that name runs: both write the same files")
+      ->needs(resume);
+  app.add_flag("--tree", arguments->tree,
+               "captures are of the program with its children and theirs: all stand still together, and end together");
+  app.add_flag(
+      "--pre-copy", arguments->pre_copy,
+      "captures copy its pages while it runs, so that it stands still for those only that it writes meanwhile");
   app.add_option(
          "--force-without", arguments->without,
          "captures leave out this descriptor, which leads to /dev/null after a resume: fd:7; may be given again")

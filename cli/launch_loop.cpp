@@ -48,7 +48,7 @@ LaunchSignals::~LaunchSignals() {
 
 LaunchLoop::LaunchLoop(process::ProcessStore& store, Program program, Terminal& terminal)
     : store_(store), program_(std::move(program)), terminal_(terminal), schedule_(program_.every_s, launch_now_s()) {
-  summary_.process = program_.wanted.process;
+  summary_.process = process();
 }
 
 LaunchSummary LaunchLoop::run() {
@@ -72,9 +72,9 @@ LaunchSummary LaunchLoop::run() {
 
 bool LaunchLoop::has_ended() {
   int status = 0;
-  const pid_t ended = ::waitpid(program_.wanted.process, &status, WNOHANG);
+  const pid_t ended = ::waitpid(process(), &status, WNOHANG);
   if (ended == 0) return false;
-  if (ended == program_.wanted.process && !summary_.captured_at_end) summary_.status = status_of(status);
+  if (ended == process() && !summary_.captured_at_end) summary_.status = status_of(status);
   // 0 would say that it is done, or can go on: a program that ends well when it is told to end is not.
   if (told_to_end_ && summary_.status == 0 && !summary_.captured_at_end) summary_.status = 128 + SIGTERM;
   return true;
@@ -102,7 +102,7 @@ void LaunchLoop::take(const siginfo_t& information) {
   } else if (signal == SIGTERM && !told_to_end_) {
     schedule_.ask_for_end(launch_now_s());
   } else if (signal != SIGCHLD && information.si_code != SI_KERNEL) {  // a terminal tells all of its group
-    ::kill(program_.wanted.process, signal);
+    ::kill(process(), signal);
   }
 }
 
@@ -125,12 +125,14 @@ void LaunchLoop::capture(bool ends) {
   const double begun_s = launch_now_s();
   const auto end_it = [&](const process::CaptureReport& report) -> base::Status {
     PERDURE_CHECK(wait_stored(report.version));
-    if (::kill(program_.wanted.process, SIGKILL) == 0) return {};
-    return base::fail(base::errno_error(errno, "end it", "process " + std::to_string(program_.wanted.process)));
+    for (const pid_t one : report.processes)
+      if (::kill(one, SIGKILL) != 0)
+        return base::fail(base::errno_error(errno, "end it", "process " + std::to_string(one)));
+    return {};
   };
   std::function<base::Status(const process::CaptureReport&)> then;
   if (ends) then = end_it;
-  const auto done = store_.capture({program_.wanted}, program_.name, then);
+  const auto done = store_.capture(program_.choices, program_.name, then);
   schedule_.captured(begun_s, launch_now_s(), done.has_value());
   if (!done) {
     if (done.error().code != PERDURE_NOT_FOUND) warn(terminal_, done.error());  // else it has ended meanwhile
@@ -138,7 +140,11 @@ void LaunchLoop::capture(bool ends) {
   }
   summary_.versions.push_back(done->version);
   summary_.captured_at_end = ends;
-  const std::string what = fmt::format("{}@{}, {}", program_.name, done->version, base::format_bytes(done->page_bytes));
+  for (const auto& note : done->notes)
+    if (notes_.insert(note).second) print(terminal_.err, "perdure: " + note + "\n");
+  const std::string others = done->processes.size() < 2 ? "" : fmt::format(" of {} processes", done->processes.size());
+  const std::string what =
+      fmt::format("{}@{}, {}{}", program_.name, done->version, base::format_bytes(done->page_bytes), others);
   if (ends)
     print(terminal_.err, fmt::format("perdure: {} is in the store, and the program was ended; to go on: perdure launch "
                                      "--resume --name {} -- PROGRAM, or perdure resume {}\n",
@@ -151,7 +157,7 @@ void LaunchLoop::capture(bool ends) {
 void LaunchLoop::end_without_capture() {
   if (!std::exchange(told_to_end_, true)) {
     print(terminal_.err, "perdure: the program is told to end (SIGTERM) without a capture\n");
-    ::kill(program_.wanted.process, SIGTERM);
+    ::kill(process(), SIGTERM);
   }
   wait_until(CaptureSchedule::kNever);
 }

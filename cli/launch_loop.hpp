@@ -2,6 +2,7 @@
 // perdure launch, while its program runs.
 #include <signal.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ class LaunchLoop {
  public:
   struct Program {
     std::string name;  ///< of its checkpoints
-    process::Guard::Wanted wanted;
+    process::CaptureChoices choices;
     double every_s = 0;
   };
   LaunchLoop(process::ProcessStore& store, Program program, Terminal& terminal);
@@ -44,6 +45,7 @@ class LaunchLoop {
   LaunchSummary run();
 
  private:
+  pid_t process() const { return program_.choices.process.process; }
   bool has_ended();
   void wait_until(double until_s);
   void take(const siginfo_t& signal);
@@ -57,6 +59,7 @@ class LaunchLoop {
   process::CaptureSchedule schedule_;
   LaunchSummary summary_;
   bool told_to_end_ = false;
+  std::set<std::string> notes_;  // that were said: captures say the same again and again
 };
 
 }  // namespace perdure::cli

@@ -3,6 +3,7 @@
 
 #include "cli/process_arguments.hpp"
 #include "cli/processes_testing.hpp"
+#include "process/proc_lists.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -88,6 +89,80 @@ TEST_F(Launch, BeforeTheEndOfTheAllocationCapturesAndALaterOneGoesOn) {
   const auto all = content_of(place_.file("beats"));
   EXPECT_TRUE(all.starts_with(so_far) && all.size() > so_far.size()) << "it went on, and did not begin anew";
   EXPECT_EQ(all.find("\n1\n"), std::string::npos);
+}
+
+TEST_F(Launch, OfATreeCapturesEndsAndBringsBackAllOfIt) {
+  const auto launched = [&](const std::vector<std::string>& options, const auto& meanwhile) {
+    std::vector<std::string> words = {"launch", "--name", "family"};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"--", PERDURE_FAMILY, "0", "wait"});
+    Perdure perdure(place_, words);
+    meanwhile(perdure);
+    return perdure.wait();
+  };
+  const auto wait_for_text = [](const Perdure& perdure, const std::string& text) {
+    while (perdure.err().find(text) == std::string::npos) os::sleep_ns(2'000'000);
+  };
+  const Ran alone = launched({}, [&](Perdure& perdure) {
+    // As soon as it has children, of which its image would have nothing.
+    while (perdure.err().find("--tree") == std::string::npos) {
+      os::sleep_ns(50'000'000);
+      ::kill(perdure.process(), SIGUSR1);
+    }
+    for (const pid_t one : process::list_tree(perdure.process()))
+      if (name_of_process(one) == "family") ::kill(one, SIGKILL);
+  });
+  EXPECT_EQ(alone.status, 128 + SIGKILL) << alone.err;
+  Orphans::wait_for_others({});
+  std::filesystem::remove_all(place_.store);
+  const Ran ended = launched({"--tree"}, [&](Perdure& perdure) {
+    const auto count = [&] {
+      int living = 0;
+      for (const pid_t one : process::list_tree(perdure.process()))
+        living += name_of_process(one) == "family" && !process::has_process_ended(one) ? 1 : 0;
+      return living;
+    };
+    while (count() < 4) os::sleep_ns(2'000'000);
+    os::sleep_ns(20'000'000);
+    ::kill(perdure.process(), SIGTERM);
+  });
+  EXPECT_EQ(ended.status, kGood) << ended.err;
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("family@1"), HasSubstr(" of 4 processes is in the store")));
+  for (const pid_t one : Orphans::all()) EXPECT_TRUE(process::has_process_ended(one)) << "all were ended";
+  Orphans::wait_for_others({});
+  const Ran again = launched({"--resume"}, [&](Perdure& perdure) {
+    wait_for_text(perdure, "family@1 goes on as process ");
+    ::kill(perdure.process(), SIGUSR1);
+    wait_for_text(perdure, "captured family@2");
+    const std::string said = perdure.err();
+    ::kill(std::stoi(said.substr(said.find("goes on as process ") + 19)), SIGUSR1);
+  });
+  EXPECT_EQ(again.status, kGood) << again.err << "it judges itself";
+  EXPECT_THAT(again.err, HasSubstr(" of 4 processes; it stood still")) << "what came back as several is captured so";
+}
+
+TEST_F(Launch, BringsBackWhatRunsOnlyWhenItIsToldTwice) {
+  LaunchedPatient launched(place_, {"--resume"});
+  launched.wait_until_it_works();
+  launched.signal(SIGTERM);
+  ASSERT_EQ(launched.wait().status, kGood);
+  Perdure first(place_, {"resume", "patient"});
+  while (first.err().find("goes on as process") == std::string::npos) os::sleep_ns(2'000'000);
+  const Ran busy = LaunchedPatient(place_, {"--resume"}).wait();
+  EXPECT_THAT(busy.err, HasSubstr("--again"));
+  const Ran told = LaunchedPatient(place_, {"--resume", "--again"}).wait();
+  EXPECT_THAT(told.err, HasSubstr("its number is taken")) << "it got so far";
+  touch(place_.file("end"));
+  EXPECT_EQ(first.wait().status, Patient::kStatus);
+  EXPECT_EQ(run_verb({"launch", "--again", "--", "true"}).status, kUsage);
+}
+
+TEST_F(Launch, CopiesPagesWhileItRunsWhereItIsTold) {
+  LaunchedPatient launched(place_, {"--pre-copy", "--every", "0.2s"});
+  launched.wait_for_text("captured patient@2");
+  touch(place_.file("end"));
+  EXPECT_EQ(launched.wait().status, Patient::kStatus);
+  EXPECT_EQ(resumed(place_, {"patient@2"}).status, Patient::kStatus);
 }
 
 TEST_F(Launch, ThatIsKilledAnywhereLeavesTheProgramRunning) {

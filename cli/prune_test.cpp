@@ -119,6 +119,20 @@ TEST(Prune, NeverRemovesTheLastVerifiedVersionUnlessTold) {
   EXPECT_THAT(versions_left(store, "nbody"), ElementsAre(2));
 }
 
+TEST(Prune, LeavesAStoreWhereNothingIsLeft) {
+  SampleStore store;
+  store.add("nbody", 1);
+  for (const char* record : {".owner", ".owner.lock", ".runner", ".incarnation", ".owner.tmp-1"})
+    std::ofstream(store.path() + "/nbody/" + record) << "x";
+  fs::create_directory(store.path() + "/nbody/.forgotten-0000000000000001");
+  ASSERT_EQ(run_verb({"prune", "nbody@1", "--even-the-last", "--yes", "--store", store.path()}).status, kGood);
+  const Ran listed = run_verb({"ls", "--store", store.path()});
+  EXPECT_EQ(listed.status, kGood) << listed.err;
+  EXPECT_THAT(run_verb({"verify", "--store", store.path()}).err, HasSubstr("there is no checkpoint in this store"));
+  std::ofstream(store.path() + "/nbody/somebody.else") << "x";
+  EXPECT_NE(run_verb({"ls", "--store", store.path()}).status, kGood);
+}
+
 TEST(Prune, RemovesLeftoversButKeepsWhatMayStillBeWritten) {
   SampleStore store;
   store.add("nbody", 1, 2, {0});

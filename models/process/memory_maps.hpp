@@ -10,6 +10,9 @@
 
 namespace perdure::process {
 
+/// What the file is called that is behind memory that processes share without one, once they were brought back.
+inline constexpr const char* kSharedMemory = "perdure-shared";
+
 /// Addresses [begin, end) of a process, and what is there.
 struct MemoryMap {
   std::uint64_t begin = 0, end = 0;

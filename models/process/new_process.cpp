@@ -376,7 +376,7 @@ base::Status NewProcess::make_object(std::uint32_t object, std::vector<std::int6
     objects[object] = image_->objects[object - 1].descriptor;
     return {};
   }
-  PERDURE_TRY(const auto name, put(base::as_bytes(std::string_view("perdure", 8))));
+  PERDURE_TRY(const auto name, put(base::as_bytes(std::string_view(kSharedMemory, std::strlen(kSharedMemory) + 1))));
   PERDURE_TRY(objects[object], ask({SYS_memfd_create, name, MFD_CLOEXEC}, "make shared memory of"));
   PERDURE_CHECK(ask({SYS_ftruncate, static_cast<std::uint64_t>(objects[object]), bytes}, "size shared memory of"));
   return {};

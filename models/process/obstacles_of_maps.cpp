@@ -46,8 +46,10 @@ bool is_open(const MemoryMap& map, const SeenFiles& files) {
   });
 }
 
-/// Memory that processes share without a file shows as this one, too.
-bool is_nameless(const std::string& name) { return name.starts_with("/dev/zero"); }
+/// Memory that processes share without a file shows as this one, too; or, once they were brought back, as one of ours.
+bool is_nameless(const std::string& name) {
+  return name.starts_with("/dev/zero") || name == std::string("/memfd:") + kSharedMemory + " (deleted)";
+}
 
 void add_map(const MemoryMap& map, const SeenFiles& files, std::vector<Obstacle>& all) {
   const auto add = [&](const std::string& what, const std::string& why, const std::string& remedy) {

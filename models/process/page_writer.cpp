@@ -128,8 +128,9 @@ base::Status PageWriter::write_on(std::optional<std::uint32_t> node, pid_t proce
   std::uint64_t bytes = 0;
   for (const Part& part : parts) bytes += part.bytes.size();
   const os::CpuSet cpus = node ? cpus_on(*here_, *node) : os::own_cpus();
-  const std::size_t most = std::min({kMostWriters, parts.size(), std::max<std::size_t>(cpus.count(), 1),
-                                     static_cast<std::size_t>(bytes / kLeastBytesOfAWriter + 1)});
+  const std::size_t most = give_ ? 1
+                                 : std::min({kMostWriters, parts.size(), std::max<std::size_t>(cpus.count(), 1),
+                                             static_cast<std::size_t>(bytes / kLeastBytesOfAWriter + 1)});
   std::vector<base::Status> outcomes(most);
   std::atomic<bool> refused{false};
   const auto share = [&](std::size_t writer) {

@@ -82,6 +82,46 @@ TEST_P(RoundTrips, EndAsIfNothingHadBeen) {
   EXPECT_TRUE(!seeds.usual || resumed > 0) << "none was captured before its end";
 }
 
+TEST_P(RoundTrips, ComeBackASecondTimeFromWhatCameBack) {
+  const std::string expected = undisturbed();
+  const auto seeds = test_support::many_seeds(1, 1, 1, 40);
+  bool twice = false;
+  std::uint64_t too_late = 0;
+  for (std::uint64_t seed = seeds.begin; goes_on(seeds, seed, twice); ++seed) {
+    SCOPED_TRACE("PERDURE_TEST_SEEDS=" + std::to_string(seed));
+    std::mt19937_64 rng(seed);
+    Program program(command(GetParam()), here_ / "output");
+    bool over = false;
+    for (int times = 0; times < 2 && !over; ++times) {
+      if (times == 0) wait_for_a_moment(rng, too_late);
+      std::string so_far;
+      const auto captured =
+          capture_to_memory(program.process(), [&](const ProcessImage&) { so_far = written(here_ / "output"); });
+      if (captured)
+        ::kill(program.process(), SIGKILL);
+      else
+        ASSERT_EQ(captured.error().code, PERDURE_NOT_FOUND) << captured.error().text();
+      const int status = program.end();
+      over = status != -SIGKILL;
+      if (over) {
+        EXPECT_EQ(status, 0);
+        ++too_late;
+        break;
+      }
+      std::ofstream(here_ / "output") << so_far;
+      const auto again = resume_from_memory(*captured, 4096 << rng() % 10);
+      ASSERT_TRUE(again) << again.error().text();
+      program.lives_again();
+      twice = twice || times == 1;
+    }
+    if (!over) {
+      EXPECT_EQ(program.end(), 0);
+    }
+    EXPECT_EQ(written(here_ / "output"), expected);
+  }
+  EXPECT_TRUE(!seeds.usual || twice) << "none was captured twice before its end";
+}
+
 TEST_P(RoundTrips, AndThoseThatGoOnNoticeNothing) {
   const std::string expected = undisturbed();
   Program program(command(GetParam()), here_ / "output");

@@ -162,7 +162,7 @@ base::Status TreeTarget::make_objects(const TreeFiles& files, const RestoredDesc
   };
   std::map<Place, int> made;
   for (const auto& [first, bytes] : sizes) {
-    PERDURE_TRY(made[first], keep(os::Fd(::memfd_create("perdure", MFD_CLOEXEC)), "memfd_create"));
+    PERDURE_TRY(made[first], keep(os::Fd(::memfd_create(kSharedMemory, MFD_CLOEXEC)), "memfd_create"));
     if (::ftruncate(made[first], static_cast<off_t>(bytes)) != 0)
       return base::fail(base::errno_error(errno, "ftruncate", "shared memory"));
   }

@@ -115,8 +115,9 @@ TEST_F(Trees, EndAsIfNothingHadBeen) {
       so_far = whole_text_of(out("output"));
       ::kill(program.process(), SIGKILL);
     });
-    if (!captured) {  // it was quicker
-      ASSERT_EQ(captured.error().code, PERDURE_NOT_FOUND) << captured.error().text();
+    if (!captured) {  // it was quicker; at its end the leader of a group may be gone before the others
+      const bool is_ending = captured.error().text().find("whose leader has ended") != std::string::npos;
+      ASSERT_TRUE(is_ending || captured.error().code == PERDURE_NOT_FOUND) << captured.error().text();
       ++too_late;
       continue;
     }

@@ -126,21 +126,6 @@ base::Status RankImage::read_chunk(std::size_t chunk, const std::vector<capture:
   return !stored && unread_.contains(chunk) ? outcome : stored;
 }
 
-// What is wrong with its slot read_chunk() finds, too, and does about it what there is to do.
-base::Result<base::ConstByteSpan> RankImage::take_chunk(std::size_t chunk, std::vector<std::byte>& buffer) {
-  const std::uint64_t length = piece_.chunks[chunk].length;
-  if (!slots_.empty() && !bad_[chunk] && !slots_[chunk].path.empty()) {
-    const auto view = job_->engine().slots().view(slots_[chunk], length);
-    if (view && !view->empty() && read_from_slot(chunk, {{nullptr, length}})) {
-      read_.slots += length;
-      return *view;
-    }
-  }
-  buffer.resize(length);
-  PERDURE_CHECK(read_chunk(chunk, {{buffer.data(), length}}));
-  return base::ConstByteSpan(buffer);
-}
-
 void RankImage::set_aside(std::size_t chunk, const base::Error& why) {
   if (!job_->engine().connected()) return;
   (void)job_->engine().channel().call(ipc::Quarantine{id_, piece_.rank, static_cast<std::uint32_t>(chunk), why.cause});

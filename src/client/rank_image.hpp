@@ -28,9 +28,6 @@ class RankImage {
   /// The whole chunk to `spans`, which together are as long; where they have no address it is only verified. Its
   /// content is undefined there after a failure, which comes when no place has the chunk as it was captured.
   base::Status read_chunk(std::size_t chunk, const std::vector<capture::MemorySpan>& spans);
-  /// The whole chunk, verified: as it is in its slot where that is memory, so that nothing is copied, else in `buffer`.
-  /// It is good as long as the slot and the buffer are as they are.
-  base::Result<base::ConstByteSpan> take_chunk(std::size_t chunk, std::vector<std::byte>& buffer);
   const BytesRead& bytes_read() const { return read_; }
   /// The next chunk of the store opens it again.
   void close_store() { bytes_.reset(); }

@@ -5,22 +5,15 @@
 namespace perdure::client {
 
 void ReadAhead::read(Reading& reading) {
-  reading.outcome.reset();
-  if (!reading.spans.empty()) {
-    const auto done = image_.read_chunk(reading.chunk, reading.spans);
-    if (done)
-      reading.outcome.emplace(std::nullopt);
-    else
-      reading.outcome.emplace(base::fail(done.error()));
-    return;
+  if (reading.spans.empty()) {
+    reading.buffer.resize(image_.piece().chunks[reading.chunk].length);
+    reading.outcome = image_.read_chunk(reading.chunk, {{reading.buffer.data(), reading.buffer.size()}});
+  } else {
+    reading.outcome = image_.read_chunk(reading.chunk, reading.spans);
   }
-  const auto bytes = image_.take_chunk(reading.chunk, reading.buffer);
-  if (bytes)
-    reading.outcome.emplace(*bytes);
-  else
-    reading.outcome.emplace(base::fail(bytes.error()));
 }
 
+// What a thread could not do for want of memory take() tries once more.
 void ReadAhead::begin(std::size_t chunk, std::vector<capture::MemorySpan> spans, bool aside) {
   last_ = 1 - last_;
   begun_ = true;
@@ -30,11 +23,7 @@ void ReadAhead::begin(std::size_t chunk, std::vector<capture::MemorySpan> spans,
   reading.outcome.reset();
   if (!aside) return;
   auto begun = os::Thread::start(
-      "read ahead", [this, &reading] { read(reading); },
-      [&reading](const base::Error& why) {
-        reading.outcome.emplace(base::fail(why));
-        return false;
-      });
+      "read ahead", [this, &reading] { read(reading); }, [](const base::Error&) { return false; });
   if (begun) thread_ = std::move(*begun);
 }
 
@@ -42,12 +31,13 @@ std::optional<std::size_t> ReadAhead::chunk() const {
   return begun_ ? std::optional(readings_[last_].chunk) : std::nullopt;
 }
 
-base::Result<std::optional<base::ConstByteSpan>> ReadAhead::take() {
+base::Result<base::ConstByteSpan> ReadAhead::take() {
   thread_.join();
   begun_ = false;
   Reading& reading = readings_[last_];
   if (!reading.outcome) read(reading);
-  return std::move(*reading.outcome);
+  PERDURE_CHECK(*reading.outcome);
+  return reading.spans.empty() ? base::ConstByteSpan(reading.buffer) : base::ConstByteSpan();
 }
 
 }  // namespace perdure::client

@@ -9,7 +9,8 @@
 
 namespace perdure::client {
 
-/// The image is nobody else's meanwhile.
+/// The image is nobody else's meanwhile. What was verified is a copy: a slot may get another chunk while its bytes are
+/// used, when another client of the engine gives its version up.
 class ReadAhead {
  public:
   explicit ReadAhead(RankImage& image) : image_(image) {}
@@ -21,15 +22,15 @@ class ReadAhead {
   void begin(std::size_t chunk, std::vector<capture::MemorySpan> spans, bool aside);
   /// The one that was begun and not taken.
   std::optional<std::size_t> chunk() const;
-  /// When it is read: its bytes, which are good until the second begin() from now on; nothing where they went to spans.
-  base::Result<std::optional<base::ConstByteSpan>> take();
+  /// When it is read: its bytes, which are good until the second begin() from now on; none where they went to spans.
+  base::Result<base::ConstByteSpan> take();
 
  private:
   struct Reading {
     std::size_t chunk = 0;
     std::vector<capture::MemorySpan> spans;
-    std::optional<base::Result<std::optional<base::ConstByteSpan>>> outcome;
     std::vector<std::byte> buffer;
+    std::optional<base::Status> outcome;
   };
   void read(Reading& reading);
 

@@ -455,7 +455,7 @@ base::Status VersionReader::restore(std::uint32_t rank, const std::vector<captur
     PERDURE_TRY(const auto bytes, ahead.take());
     const bool ahead_of_it = target.is_read_ahead();
     if (ahead_of_it) begin_next();
-    if (bytes) PERDURE_CHECK(target.write(chunks[*chunk], *bytes));
+    if (!bytes.empty()) PERDURE_CHECK(target.write(chunks[*chunk], bytes));
     os::crash_point(os::CrashPoint::restore_chunk);
     if (!ahead_of_it) begin_next();
   }

@@ -6,6 +6,7 @@
 #include "os/file.hpp"
 #include "segment/manifest_codec.hpp"
 #include "segment/segment.hpp"
+#include "store/name_records.hpp"
 #include "store/posix_layout.hpp"
 
 namespace perdure::inspect {
@@ -51,7 +52,9 @@ bool may_be_in_store(const std::string& directory, const os::Entry& entry) {
   if (!segment::check_name(entry.name)) return false;
   const auto inner = entries_of(directory + "/" + entry.name);
   return std::all_of(inner.begin(), inner.end(), [](const os::Entry& one) {
-    return is_version(one) || (one.directory && store::parse_retired_mark(one.name));
+    return is_version(one) ||
+           (one.directory && (store::parse_retired_mark(one.name) || store::parse_forgotten_mark(one.name))) ||
+           (!one.directory && store::is_name_record(one.name));
   });
 }
 

@@ -21,7 +21,8 @@ using base::MiB;
 
 constexpr std::uint64_t kPage = 2 * MiB;  // backing grows by huge pages
 constexpr std::uint64_t kFirstSlot = kPage;
-constexpr char kMagic[8] = {'P', 'D', 'A', 'R', 'E', 'N', 'A', '1'};
+constexpr char kMagic[8] = {'P', 'D', 'A', 'R', 'E', 'N', 'A', '2'};
+constexpr char kMagicOfOneFile[8] = {'P', 'D', 'A', 'R', 'E', 'N', 'A', '1'};  // whose header ends before `parts`
 
 constexpr std::uint64_t kFresh_ns = 20'000'000;
 
@@ -31,7 +32,7 @@ struct ArenaHeader {
   char magic[8];
   std::uint64_t incarnation;
   std::uint64_t stride;  // distance of slots in bytes
-  std::uint64_t parts;   // files; 0, as arenas once were made: one
+  std::uint64_t parts;   // files
 };
 
 struct MemorySlot {
@@ -65,11 +66,11 @@ class ArenaFiles {
     const std::uint64_t end = offset_of(slot) + stride_;
     return size >= end ? base::Status() : of(slot).truncate(end);
   }
-  /// The header's first: whoever meets the others without it begins them anew.
+  /// The header's last: without it nobody would look for the others.
   base::Status remove() const {
     base::Status outcome;
-    for (const os::File& file : files_) {
-      const auto removed = os::remove_file(file.path());
+    for (auto file = files_.rbegin(); file != files_.rend(); ++file) {
+      const auto removed = os::remove_file(file->path());
       if (outcome) outcome = removed;
     }
     return outcome;
@@ -303,7 +304,14 @@ class MemoryTier final : public Tier {
 
 bool is_good(const ArenaHeader& header) {
   return std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 && header.stride >= kPage &&
-         header.stride % kPage == 0 && header.stride <= (1ULL << 40) && header.parts <= 64;
+         header.stride % kPage == 0 && header.stride <= (1ULL << 40) && header.parts >= 1 && header.parts <= 64;
+}
+
+ArenaHeader of_any_age(ArenaHeader header) {
+  if (std::memcmp(header.magic, kMagicOfOneFile, sizeof kMagicOfOneFile) != 0) return header;
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  header.parts = 1;
+  return header;
 }
 
 std::string path_of_part(const std::string& directory, std::uint64_t part) {
@@ -318,7 +326,9 @@ base::Result<ArenaHeader> read_or_make_header(const os::File& file, const TierOp
   PERDURE_TRY(const std::uint64_t size, file.size());
   if (size >= kFirstSlot) {
     PERDURE_CHECK(file.read(0, raw));
+    header = of_any_age(header);
     if (is_good(header)) return header;
+    header = {};
   }
   if (options.existing) return base::fail(PERDURE_NOT_FOUND, file.path(), "it is no whole arena");
   PERDURE_CHECK(file.truncate(0));
@@ -344,8 +354,10 @@ base::Result<std::unique_ptr<Tier>> make_memory_tier(const TierOptions& options)
   PERDURE_TRY(auto first, os::File::open(path_of_part(options.directory, 0), mode));
   files.push_back(std::move(first));
   PERDURE_TRY(const auto header, read_or_make_header(files[0], options));
+  // One that is lost is made again: its slots hold zeros, which no chunk's hash agrees with, and the others are as they
+  // were.
   for (std::uint64_t part = 1; part < header.parts; ++part) {
-    PERDURE_TRY(auto other, os::File::open(path_of_part(options.directory, part), mode));
+    PERDURE_TRY(auto other, os::File::open(path_of_part(options.directory, part), os::Open::create));
     files.push_back(std::move(other));
   }
   auto tier = std::make_unique<MemoryTier>(options, ArenaFiles(std::move(files), header.stride), header);

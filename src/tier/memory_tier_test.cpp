@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <cstring>
+#include <filesystem>
 #include <set>
 
 #include "base/bytes.hpp"
@@ -174,18 +175,24 @@ TEST_F(Arena, OfWhichAFileIsLostKeepsWhatIsInTheOthers) {
     lost = tier->address(2).path;
   }
   ASSERT_TRUE(os::remove_file(lost));
-  TierOptions as_it_is{0, directory_.path(), 2 * MiB, 64 * MiB};
-  as_it_is.existing = true;
-  const auto refused = make_tier("memory", as_it_is);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, PERDURE_NOT_FOUND);
-  const auto tier = open();
-  ASSERT_EQ(tier->usage().slots, 6U) << "behind the last one that is known there is nothing";
-  EXPECT_EQ(tier->adopt(6, MiB).error().code, PERDURE_CORRUPT);
-  for (std::uint64_t slot = 0; slot < 6; ++slot) {
-    EXPECT_TRUE(tier->adopt(slot, MiB));
-    EXPECT_EQ(holds(*tier, slot), slot != 2) << slot;
+  for (const bool existing : {false, true}) {
+    SCOPED_TRACE(existing);
+    const auto tier = open(existing);
+    ASSERT_EQ(tier->usage().slots, 6U) << "behind the last one that is known there is nothing";
+    EXPECT_EQ(tier->adopt(6, MiB).error().code, PERDURE_CORRUPT);
+    for (std::uint64_t slot = 0; slot < 6; ++slot) {
+      EXPECT_TRUE(tier->adopt(slot, MiB));
+      EXPECT_EQ(holds(*tier, slot), slot != 2) << slot;
+    }
   }
+}
+
+// Whatever it was killed at, the next one finds all of it.
+TEST_F(Arena, ThatIsRemovedHalfIsRemovedWholeByTheNext) {
+  auto tier = open();
+  for (const char* file : {"arena-3", "arena-2"}) ASSERT_TRUE(os::remove_file(directory_ / file));
+  ASSERT_TRUE(open(true)->remove_all());
+  EXPECT_TRUE(std::filesystem::is_empty(directory_.path()));
 }
 
 // What is in its other files belongs to an arena that nobody knows any more.
