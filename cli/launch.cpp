@@ -7,6 +7,7 @@
 #include "base/json.hpp"
 #include "cli/launch_loop.hpp"
 #include "cli/process_arguments.hpp"
+#include "process/facilities.hpp"
 #include "process/program_start.hpp"
 
 namespace perdure::cli {
@@ -26,6 +27,14 @@ base::Status nothing_in_the_way(const std::string& program, const std::vector<pr
   return base::fail(error);
 }
 
+base::Status children_may_be_captured(const std::string& program) {
+  const std::string scope = process::trace_scope();
+  if (process::may_trace_descendants(scope, process::own_capabilities())) return {};
+  return base::fail(PERDURE_PERMISSION, program,
+                    "kernel.yama.ptrace_scope is " + scope + ": what it starts itself may not be captured (--tree)",
+                    "have CAP_SYS_PTRACE, or set that to 0; or launch it without --tree, where it starts nothing");
+}
+
 /// What can never be captured is refused before its first instruction.
 base::Result<process::ProgramStart> prepared(const std::vector<std::string>& command, const std::set<int>& left_out) {
   PERDURE_TRY(const auto of_program, process::obstacles_of_program(command[0]));
@@ -40,18 +49,19 @@ base::Result<process::ProgramStart> prepared(const std::vector<std::string>& com
 struct Running {
   pid_t process = 0;
   std::shared_ptr<client::RunClaim> claim;
-  bool is_tree = false;  ///< it was several processes
+  bool is_tree = false;  ///< it had children
 };
 
 /// The newest image.
 base::Result<Running> brought_back(const LaunchArguments& asked, process::ProcessStore& store, Terminal& terminal) {
   process::ResumeChoices choices;
   choices.again = asked.again;
+  PERDURE_TRY(choices.affinity, affinity_choices("", terminal));
   PERDURE_TRY(auto resumed, store.resume(asked.name, PERDURE_LATEST, choices));
   for (const auto& note : resumed.notes) print(terminal.err, "perdure: " + note + "\n");
   print(terminal.err,
         fmt::format("perdure: {}@{} goes on as process {}\n", asked.name, resumed.version, resumed.process));
-  return Running{resumed.process, std::move(resumed.claim), resumed.processes.size() > 1};
+  return Running{resumed.process, std::move(resumed.claim), resumed.is_tree};
 }
 
 /// The process that runs: brought back where that was asked for and there is an image, else begun anew.
@@ -76,10 +86,14 @@ base::Result<Running> running(const LaunchArguments& asked, process::ProcessStor
 base::Result<LaunchSummary> launch_it(const LaunchArguments& asked, Terminal& terminal) {
   std::set<int> left_out;
   for (const auto& one : asked.without) left_out.insert(descriptor_of(one));
+  if (asked.tree) PERDURE_CHECK(children_may_be_captured(terminal.program[0]));
   PERDURE_TRY(auto start, prepared(terminal.program, left_out));
   const LaunchSignals signals;  // those of threads and of the guard, too
   std::vector<std::string> settings = terminal.settings;
   if (!asked.store.empty()) settings.push_back("store.path=" + asked.store);
+  if (asked.resume) {
+    PERDURE_TRY(settings, settings_of_resume(asked.store, terminal));
+  }
   PERDURE_TRY(auto store, process::ProcessStore::open(settings));
   PERDURE_TRY(const auto begun, running(asked, store, std::move(start), terminal));
   const double every_s = asked.every.empty() ? process::CaptureSchedule::kNever : seconds_of(asked.every);

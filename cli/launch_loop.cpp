@@ -1,6 +1,7 @@
 #include "cli/launch_loop.hpp"
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 
 #include "base/bytes.hpp"
 #include "os/system.hpp"
+#include "process/proc_lists.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -120,6 +122,19 @@ base::Status LaunchLoop::wait_stored(std::int64_t version) {
   }
 }
 
+/// But for the first, for which has_ended() waits. Their numbers are free then, as are those of its children that had
+/// ended before.
+void LaunchLoop::reap(const std::vector<std::int32_t>& processes) const {
+  siginfo_t how{};
+  while (::waitid(P_PID, static_cast<id_t>(process()), &how, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+  for (const pid_t one : processes)
+    while (one != process() && ::waitpid(one, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  for (const pid_t one : process::children_of(::getpid()))
+    if (one != process() && process::has_process_ended(one)) ::waitpid(one, nullptr, WNOHANG);
+}
+
 /// What is to end stands still until nothing of it can be lost.
 void LaunchLoop::capture(bool ends) {
   const double begun_s = launch_now_s();
@@ -132,7 +147,10 @@ void LaunchLoop::capture(bool ends) {
   };
   std::function<base::Status(const process::CaptureReport&)> then;
   if (ends) then = end_it;
+  if (ends) ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // who is ended with the program is seen to be gone
   const auto done = store_.capture(program_.choices, program_.name, then);
+  if (ends && done) reap(done->processes);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
   schedule_.captured(begun_s, launch_now_s(), done.has_value());
   if (!done) {
     if (done.error().code != PERDURE_NOT_FOUND) warn(terminal_, done.error());  // else it has ended meanwhile
@@ -157,7 +175,10 @@ void LaunchLoop::capture(bool ends) {
 void LaunchLoop::end_without_capture() {
   if (!std::exchange(told_to_end_, true)) {
     print(terminal_.err, "perdure: the program is told to end (SIGTERM) without a capture\n");
-    ::kill(process(), SIGTERM);
+    if (program_.choices.tree)
+      for (const pid_t one : process::list_tree(process())) ::kill(one, SIGTERM);
+    else
+      ::kill(process(), SIGTERM);
   }
   wait_until(CaptureSchedule::kNever);
 }

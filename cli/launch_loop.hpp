@@ -51,6 +51,7 @@ class LaunchLoop {
   void take(const siginfo_t& signal);
   base::Status wait_stored(std::int64_t version);
   void capture(bool ends);
+  void reap(const std::vector<std::int32_t>& processes) const;
   void end_without_capture();
 
   process::ProcessStore& store_;

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "cli/arguments.hpp"
+#include "cli/configuration.hpp"
 
 namespace perdure::cli {
 namespace {
@@ -60,6 +61,23 @@ std::string name_of_process(pid_t process) {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/" + std::to_string(process) + "/exe", error);
   return error ? "process" : checkpoint_name(program.string());
+}
+
+base::Result<process::AffinityChoices> affinity_choices(const std::string& asked, const Terminal& terminal) {
+  std::string mode = asked;
+  if (mode.empty()) {
+    PERDURE_TRY(const auto config, configuration(terminal));
+    mode = config.text("affinity");
+  }
+  return process::AffinityChoices{process::affinity_mode(mode).value_or(process::AffinityMode::keep)};
+}
+
+base::Result<std::vector<std::string>> settings_of_resume(const std::string& store, const Terminal& terminal) {
+  std::vector<std::string> settings = terminal.settings;
+  if (!store.empty()) settings.push_back("store.path=" + store);
+  PERDURE_TRY(const auto config, configuration(terminal));
+  if (config.value("messages").origin == config::Origin::default_value) settings.emplace_back("messages=stderr");
+  return settings;
 }
 
 }  // namespace perdure::cli

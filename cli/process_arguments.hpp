@@ -3,6 +3,10 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
+
+#include "cli/verb.hpp"
+#include "process/placement.hpp"
 
 namespace perdure::cli {
 
@@ -16,6 +20,12 @@ int descriptor_of(const std::string& text);
 std::string time_text(const std::string& text);
 /// In s, of what time_text() took.
 double seconds_of(const std::string& text);
+
+/// Of a resume: as the command line says (empty: nothing), else as configured.
+base::Result<process::AffinityChoices> affinity_choices(const std::string& asked, const Terminal& terminal);
+/// Of a verb that resumes: `store`, where it is not empty, and what else the user has set, with messages on standard
+/// error where nothing is said of them: that it waits for a lease, and for how long.
+base::Result<std::vector<std::string>> settings_of_resume(const std::string& store, const Terminal& terminal);
 
 /// A program's file, as a name of a checkpoint.
 std::string checkpoint_name(const std::string& program);

@@ -11,6 +11,7 @@
 #include "cli/configuration.hpp"
 #include "cli/launch_loop.hpp"
 #include "cli/libraries.hpp"
+#include "cli/process_arguments.hpp"
 #include "cli/verb.hpp"
 #include "inspect/checkpoints.hpp"
 #include "os/thread.hpp"
@@ -66,16 +67,6 @@ class PassedSignals {
   os::Thread thread_;
 };
 
-/// As the command line says, else as configured.
-base::Result<process::AffinityChoices> affinity_of(const ResumeArguments& asked, const Terminal& terminal) {
-  std::string mode = asked.affinity;
-  if (mode.empty()) {
-    PERDURE_TRY(const auto config, configuration(terminal));
-    mode = config.text("affinity");
-  }
-  return process::AffinityChoices{process::affinity_mode(mode).value_or(process::AffinityMode::keep)};
-}
-
 /// As soon as it runs.
 void say_that_it_runs(const ResumeArguments& asked, const std::string& name, const process::ResumeReport& report,
                       const Terminal& terminal) {
@@ -92,12 +83,8 @@ void say_that_it_runs(const ResumeArguments& asked, const std::string& name, con
 
 base::Result<process::ResumeReport> resume_from_store(const ResumeArguments& asked, const CheckpointSpec& spec,
                                                       const Terminal& terminal) {
-  std::vector<std::string> settings = terminal.settings;
-  if (!asked.store.empty()) settings.push_back("store.path=" + asked.store);
-  PERDURE_TRY(const auto affinity, affinity_of(asked, terminal));
-  PERDURE_TRY(const auto config, configuration(terminal));
-  if (config.value("messages").origin == config::Origin::default_value)
-    settings.emplace_back("messages=stderr");  // that it waits for a lease, and for how long
+  PERDURE_TRY(const auto settings, settings_of_resume(asked.store, terminal));
+  PERDURE_TRY(const auto affinity, affinity_choices(asked.affinity, terminal));
   PERDURE_TRY(auto store, process::ProcessStore::open(settings, nullptr, asked.manner.lazy));
   const std::int64_t version = spec.version ? static_cast<std::int64_t>(*spec.version) : PERDURE_LATEST;
   process::ResumeChoices choices;

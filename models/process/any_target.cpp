@@ -45,6 +45,7 @@ base::Status AnyTarget::write(capture::ChunkRange range, base::ConstByteSpan byt
 
 ResumeReport AnyTarget::report() const {
   ResumeReport report;
+  report.is_tree = is_tree_;
   if (is_tree_) {
     for (const ProcessImage& image : several_.image().processes) {
       add_to(report, image);

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/kcmp.h>
 #include <linux/sched.h>
 #include <sched.h>
@@ -17,6 +18,7 @@
 
 #include "os/file.hpp"
 #include "process/facilities_kernel.hpp"
+#include "process/privileges.hpp"
 #include "process/proc_text.hpp"
 #include "process/stops.hpp"
 
@@ -135,6 +137,13 @@ std::string trace_scope() {
   while (scope.ends_with('\n')) scope.pop_back();
   return scope;
 }
+
+bool may_trace_descendants(const std::string& scope, std::uint64_t capabilities) {
+  if (scope.empty() || scope == "0") return true;
+  return scope != "3" && (capabilities >> CAP_SYS_PTRACE & 1) != 0;
+}
+
+std::uint64_t own_capabilities() { return parse_privileges(proc_text("/proc/self/status")).effective; }
 
 FacilityErrors try_facilities() {
   let_children_be_traced();

@@ -33,5 +33,10 @@ FacilityErrors try_facilities();
 
 /// kernel.yama.ptrace_scope: who may trace whom; empty: it is not there, and the same user may.
 std::string trace_scope();
+/// Whether it lets us trace what a program that we start makes itself: leave to trace a process (PR_SET_PTRACER) is not
+/// inherited, and children of ours that trace are no ancestors of it. `capabilities`: effective ones of this process.
+/// Pure.
+bool may_trace_descendants(const std::string& scope, std::uint64_t capabilities);
+std::uint64_t own_capabilities();
 
 }  // namespace perdure::process

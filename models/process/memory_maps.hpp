@@ -13,6 +13,9 @@ namespace perdure::process {
 /// What the file is called that is behind memory that processes share without one, once they were brought back.
 inline constexpr const char* kSharedMemory = "perdure-shared";
 
+/// What names of memory begin with that a program gave it (PR_SET_VMA_ANON_NAME), behind which comes "NAME]".
+inline constexpr std::string_view kNamedMemory = "[anon:", kNamedSharedMemory = "[anon_shmem:";
+
 /// Addresses [begin, end) of a process, and what is there.
 struct MemoryMap {
   std::uint64_t begin = 0, end = 0;

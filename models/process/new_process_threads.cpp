@@ -58,9 +58,9 @@ base::Status NewProcess::advise(const MapImage& map) {
     if (map.has(one.flag))
       PERDURE_CHECK(ask({SYS_madvise, map.begin, map.bytes(), static_cast<std::uint64_t>(one.advice)},
                         std::string("say '") + one.flag + "' of memory of"));
-  constexpr std::string_view kNamed = "[anon:";
-  if (!map.name.starts_with(kNamed) || map.name.size() <= kNamed.size()) return {};
-  const std::string name = map.name.substr(kNamed.size(), map.name.size() - kNamed.size() - 1);
+  const std::string_view named = map.name.starts_with(kNamedMemory) ? kNamedMemory : kNamedSharedMemory;
+  if (!map.name.starts_with(named) || map.name.size() <= named.size()) return {};
+  const std::string name = map.name.substr(named.size(), map.name.size() - named.size() - 1);
   PERDURE_TRY(const auto at, put(base::as_bytes(std::string_view(name.c_str(), name.size() + 1))));
   constexpr std::uint64_t kSetName = 0x53564d41;  // PR_SET_VMA; a kernel without names goes on without
   (void)ask({SYS_prctl, kSetName, 0, map.begin, map.bytes(), at}, "name memory of");

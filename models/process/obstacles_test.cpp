@@ -199,7 +199,7 @@ TEST(Obstacles, AreMapsOfWhatIsNotCaptured) {
     return obstacles_of_maps({map(name, shared)}, files);
   };
   for (const std::string name : {"/usr/lib/x.so", "/dev/shm/x", "[heap]", "", "/dev/zero (deleted)", "/dev/zero",
-                                 "/memfd:perdure-shared (deleted)"})
+                                 "/memfd:perdure-shared (deleted)", "[anon_shmem:mine]"})
     EXPECT_THAT(of(name), IsEmpty()) << name;
   for (const std::string name : {"/SYSV00000000 (deleted)", "anon_inode:[io_uring]", "/[aio] (deleted)", "socket:[5]",
                                  "/dev/nvidia0", "/dev/dri/card0", "/dev/mem", "/dev/infiniband/uverbs0",

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <sched.h>
 
+#include "process/facilities.hpp"
 #include "process/image.hpp"
 #include "process/obstacles.hpp"
 
@@ -22,6 +23,14 @@ TEST(Privileges, AreReadFromAStatus) {
   EXPECT_EQ(read.inheritable, 1U);
   EXPECT_EQ(read.bounding, 0x1ffffffffffU);
   EXPECT_THAT(read.groups, ElementsAre(4, 27, 1000));
+}
+
+TEST(Privileges, OfWhomDescendantsMayBeTraced) {
+  constexpr std::uint64_t kTraces = 1ULL << 19;  // CAP_SYS_PTRACE
+  for (const char* scope : {"", "0"}) EXPECT_TRUE(may_trace_descendants(scope, 0)) << scope;
+  for (const char* scope : {"1", "2", "3", "?"}) EXPECT_FALSE(may_trace_descendants(scope, ~kTraces)) << scope;
+  for (const char* scope : {"1", "2"}) EXPECT_TRUE(may_trace_descendants(scope, kTraces)) << scope;
+  EXPECT_FALSE(may_trace_descendants("3", kTraces)) << "nobody may";
 }
 
 TEST(Privileges, AreNoMoreThanBothHaveOfThem) {

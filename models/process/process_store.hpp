@@ -46,6 +46,7 @@ struct ResumeReport {
   double complete_s = 0;                ///< until all of its pages were there
   std::vector<std::string> notes;       ///< for people: files that changed, and the like
   std::vector<std::int32_t> processes;  ///< all that live, as in CaptureReport
+  bool is_tree = false;                 ///< it had children, if only such as have ended
   /// Who watches over it keeps this until it has ended: meanwhile nobody else resumes that name. Nothing where it was
   /// to outlive this process.
   std::shared_ptr<client::RunClaim> claim;

@@ -115,7 +115,8 @@ bool kernels_own(const MemoryMap& map) {
 /// It has an inode because it is shared, or was a file, and no name by which it could be opened again.
 bool is_nameless(const MemoryMap& map) {
   return map.name.ends_with(" (deleted)") || map.name.starts_with("/dev/zero") || map.name.starts_with("/memfd:") ||
-         map.name.starts_with("/SYSV") || map.name.starts_with("/anon_hugepage");
+         map.name.starts_with("/SYSV") || map.name.starts_with("/anon_hugepage") ||
+         map.name.starts_with(kNamedSharedMemory);
 }
 
 base::Status Reading::take(const MemoryMap& map, MapImage& taken) {

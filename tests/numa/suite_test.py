@@ -65,6 +65,7 @@ class Judging(unittest.TestCase):
 
     def test_notices_a_machine_that_ends_early(self):
         self.assertIn("did not come to its end", wrong(console().replace("perdure-numa: end\r\n", ""))[0])
+        self.assertEqual(wrong(console().replace("perdure-numa: end\r\n", "perdure-numa: end[   56.7] sysrq: Power Off\r\n")), wrong(console()))
 
     def test_wants_to_be_told_what_was_folded(self):
         text = console()
