@@ -80,16 +80,11 @@ base::Result<process::CaptureReport> capture_and_store(const CaptureArguments& a
   const std::set<int> left_out(wanted.left_out.begin(), wanted.left_out.end());
   if (asked.tree) PERDURE_CHECK(process::look_at_tree(process, left_out));
   if (!asked.tree) PERDURE_CHECK(process::look_for_obstacles(process, left_out));
-  std::vector<std::string> settings = terminal.settings;
-  if (!asked.store.empty()) settings.push_back("store.path=" + asked.store);
-  PERDURE_TRY(auto store, process::ProcessStore::open(settings));
+  PERDURE_TRY(auto store, process::ProcessStore::open(settings_with(asked.store, terminal)));
   // What is stopped for good stands still until nothing of it can be lost.
   const auto stop = [&](const process::CaptureReport& report) -> base::Status {
     PERDURE_CHECK(wait_stored(store, asked.name, report, terminal, kPatienceOfTheStopped_s));
-    for (const pid_t one : report.processes)
-      if (::kill(one, SIGKILL) != 0)
-        return base::fail(base::errno_error(errno, "end it", "process " + std::to_string(one)));
-    return {};
+    return end_all(report);
   };
   process::CaptureChoices choices{wanted, asked.pre_copy, asked.tree};
   std::function<base::Status(const process::CaptureReport&)> then;

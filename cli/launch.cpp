@@ -89,8 +89,7 @@ base::Result<LaunchSummary> launch_it(const LaunchArguments& asked, Terminal& te
   if (asked.tree) PERDURE_CHECK(children_may_be_captured(terminal.program[0]));
   PERDURE_TRY(auto start, prepared(terminal.program, left_out));
   const LaunchSignals signals;  // those of threads and of the guard, too
-  std::vector<std::string> settings = terminal.settings;
-  if (!asked.store.empty()) settings.push_back("store.path=" + asked.store);
+  std::vector<std::string> settings = settings_with(asked.store, terminal);
   if (asked.resume) {
     PERDURE_TRY(settings, settings_of_resume(asked.store, terminal));
   }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/bytes.hpp"
+#include "cli/process_arguments.hpp"
 #include "os/system.hpp"
 #include "process/proc_lists.hpp"
 
@@ -122,8 +123,8 @@ base::Status LaunchLoop::wait_stored(std::int64_t version) {
   }
 }
 
-/// But for the first, for which has_ended() waits. Their numbers are free then, as are those of its children that had
-/// ended before.
+/// Frees the numbers of `processes`, which were killed, and of children of theirs that had ended before. The first one
+/// is left to has_ended().
 void LaunchLoop::reap(const std::vector<std::int32_t>& processes) const {
   siginfo_t how{};
   while (::waitid(P_PID, static_cast<id_t>(process()), &how, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
@@ -140,17 +141,14 @@ void LaunchLoop::capture(bool ends) {
   const double begun_s = launch_now_s();
   const auto end_it = [&](const process::CaptureReport& report) -> base::Status {
     PERDURE_CHECK(wait_stored(report.version));
-    for (const pid_t one : report.processes)
-      if (::kill(one, SIGKILL) != 0)
-        return base::fail(base::errno_error(errno, "end it", "process " + std::to_string(one)));
-    return {};
+    return end_all(report);
   };
   std::function<base::Status(const process::CaptureReport&)> then;
   if (ends) then = end_it;
-  if (ends) ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // who is ended with the program is seen to be gone
+  if (ends) ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // those that lose their parent by it come to us, who see that they end
   const auto done = store_.capture(program_.choices, program_.name, then);
   if (ends && done) reap(done->processes);
-  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+  if (ends) ::prctl(PR_SET_CHILD_SUBREAPER, 0);
   schedule_.captured(begun_s, launch_now_s(), done.has_value());
   if (!done) {
     if (done.error().code != PERDURE_NOT_FOUND) warn(terminal_, done.error());  // else it has ended meanwhile

@@ -1,5 +1,6 @@
 // perdure launch, with real programs.
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
 
@@ -20,6 +21,7 @@ class LaunchedPatient {
       : place_(place), perdure_(place, command(place, options)) {}
   void wait_until_it_works() const { wait_for_file(place_.file("ready")); }
   void signal(int number) const { ::kill(perdure_.process(), number); }
+  pid_t process() const { return perdure_.process(); }
   void wait_for_text(const std::string& text) const {
     while (perdure_.err().find(text) == std::string::npos) os::sleep_ns(2'000'000);
   }
@@ -152,6 +154,110 @@ TEST_F(Launch, OfATreeCapturesEndsAndBringsBackAllOfIt) {
   } while (again.err.find("(exists)") != std::string::npos);
   EXPECT_EQ(again.status, kGood) << again.err << "it judges itself";
   EXPECT_THAT(again.err, HasSubstr(" of 4 processes; it stood still")) << "what came back as several is captured so";
+}
+
+/// `perdure launch` of a shell's command, as a tree.
+std::vector<std::string> launched_tree(const std::vector<std::string>& options, const std::string& script) {
+  std::vector<std::string> words = {"launch", "--name", "tree"};
+  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), {"--", "/bin/sh", "-c", script});
+  return words;
+}
+
+TEST_F(Launch, OfATreeOfWhichOneLivesKnowsThatItIsOne) {
+  const std::string script = "/bin/sleep 0.1 & mkdir " + place_.file("ready") + "; exec /bin/sleep 1000";
+  Ran again;
+  {
+    Perdure perdure(place_, launched_tree({"--tree"}, script));
+    wait_for_file(place_.file("ready"));
+    for (bool one_ended = false; !one_ended; os::sleep_ns(2'000'000)) {  // nobody waits for it
+      const auto all = process::list_tree(perdure.process());
+      one_ended = std::any_of(all.begin(), all.end(), process::has_process_ended);
+    }
+    ::kill(perdure.process(), SIGTERM);
+    const Ran ended = perdure.wait();
+    ASSERT_EQ(ended.status, kGood) << ended.err;
+  }
+  do {  // tests beside this one make processes, too: a number of it is free again soon
+    Perdure perdure(place_, launched_tree({"--resume"}, script));
+    siginfo_t how{};
+    bool captured = false;
+    while (!captured && how.si_pid == 0) {
+      const std::string said = perdure.err();
+      captured = said.find("captured tree@2") != std::string::npos;
+      if (const auto at = said.find("goes on as process "); at != std::string::npos) {
+        EXPECT_FALSE(process::children_of(std::stoi(said.substr(at + 19))).empty()) << "the one that has ended";
+        ::kill(perdure.process(), captured ? SIGINT : SIGUSR1);
+      }
+      if (said.find("cannot be captured") != std::string::npos) ::kill(perdure.process(), SIGINT);
+      os::sleep_ns(20'000'000);
+      (void)::waitid(P_PID, static_cast<id_t>(perdure.process()), &how, WEXITED | WNOHANG | WNOWAIT);
+    }
+    again = perdure.wait();
+  } while (again.err.find("(exists)") != std::string::npos);
+  EXPECT_THAT(again.err, HasSubstr("captured tree@2"));
+}
+
+TEST_F(Launch, OfATreeThatCannotBeCapturedEndsAllOfIt) {
+  const std::string script = "/bin/sleep 1000 & mkdir " + place_.file("ready") + "; wait";
+  Perdure perdure(place_, launched_tree({"--tree", "--set", "flush.give_up_after=0.1"}, script),
+                  {"PERDURE_TEST_FAULTS=pwrite:" + place_.store + ":ENOSPC"});
+  wait_for_file(place_.file("ready"));
+  while (::kill(perdure.process(), SIGTERM) == 0 && perdure.err().find("without a capture") == std::string::npos)
+    os::sleep_ns(1'100'000'000);  // what comes together is one
+  const Ran ran = perdure.wait();
+  EXPECT_EQ(ran.status, 128 + SIGTERM) << ran.err;
+  for (int tries = 0; tries < 100 && !Orphans::all().empty(); ++tries) {
+    for (const pid_t one : Orphans::all()) (void)::waitpid(one, nullptr, WNOHANG);
+    os::sleep_ns(20'000'000);
+  }
+  EXPECT_EQ(Orphans::all(), std::set<pid_t>());
+  for (const pid_t one : Orphans::all()) ::kill(one, SIGKILL);
+}
+
+TEST_F(Launch, GivesWhatItBringsBackTheAffinityThatIsConfigured) {
+  const auto allowed = [](pid_t process) {
+    cpu_set_t set;
+    return ::sched_getaffinity(process, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+  };
+  if (allowed(0) < 2) GTEST_SKIP() << "masks need two processors";
+  {
+    LaunchedPatient launched(place_, {"--resume"});
+    launched.wait_until_it_works();
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    cpu_set_t all;
+    ::sched_getaffinity(0, sizeof all, &all);
+    for (int cpu = 0; CPU_COUNT(&one) == 0; ++cpu)
+      if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
+    for (const pid_t process : process::list_tree(launched.process()))
+      if (name_of_process(process) == "patient") {
+        ASSERT_EQ(::sched_setaffinity(process, sizeof one, &one), 0);
+      }
+    launched.signal(SIGTERM);
+    ASSERT_EQ(launched.wait().status, kGood);
+  }
+  for (const bool reset : {false, true}) {
+    SCOPED_TRACE(reset);
+    Ran ran;
+    do {
+      Perdure perdure(place_, {"launch", "--resume", "--name", "patient", "--", PERDURE_PATIENT, place_.files, "7"},
+                      {std::string("PERDURE_AFFINITY=") + (reset ? "reset" : "keep")});
+      siginfo_t how{};
+      while (perdure.err().find("goes on as process ") == std::string::npos && how.si_pid == 0) {
+        os::sleep_ns(2'000'000);
+        (void)::waitid(P_PID, static_cast<id_t>(perdure.process()), &how, WEXITED | WNOHANG | WNOWAIT);
+      }
+      const std::string said = perdure.err();
+      if (const auto at = said.find("goes on as process "); at != std::string::npos) {
+        const pid_t back = std::stoi(said.substr(at + 19));
+        EXPECT_EQ(allowed(back) > 1, reset);
+        ::kill(back, SIGKILL);
+      }
+      ran = perdure.wait();
+    } while (ran.err.find("(exists)") != std::string::npos);
+    EXPECT_THAT(ran.err, HasSubstr("goes on as process "));
+  }
 }
 
 TEST_F(Launch, BringsBackWhatRunsOnlyWhenItIsToldTwice) {

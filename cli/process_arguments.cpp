@@ -1,8 +1,11 @@
 #include "cli/process_arguments.hpp"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -72,12 +75,24 @@ base::Result<process::AffinityChoices> affinity_choices(const std::string& asked
   return process::AffinityChoices{process::affinity_mode(mode).value_or(process::AffinityMode::keep)};
 }
 
-base::Result<std::vector<std::string>> settings_of_resume(const std::string& store, const Terminal& terminal) {
+std::vector<std::string> settings_with(const std::string& store, const Terminal& terminal) {
   std::vector<std::string> settings = terminal.settings;
   if (!store.empty()) settings.push_back("store.path=" + store);
+  return settings;
+}
+
+base::Result<std::vector<std::string>> settings_of_resume(const std::string& store, const Terminal& terminal) {
+  std::vector<std::string> settings = settings_with(store, terminal);
   PERDURE_TRY(const auto config, configuration(terminal));
   if (config.value("messages").origin == config::Origin::default_value) settings.emplace_back("messages=stderr");
   return settings;
+}
+
+base::Status end_all(const process::CaptureReport& report) {
+  for (const pid_t one : report.processes)
+    if (::kill(one, SIGKILL) != 0)
+      return base::fail(base::errno_error(errno, "end it", "process " + std::to_string(one)));
+  return {};
 }
 
 }  // namespace perdure::cli

@@ -7,6 +7,7 @@
 
 #include "cli/verb.hpp"
 #include "process/placement.hpp"
+#include "process/process_store.hpp"
 
 namespace perdure::cli {
 
@@ -23,9 +24,14 @@ double seconds_of(const std::string& text);
 
 /// Of a resume: as the command line says (empty: nothing), else as configured.
 base::Result<process::AffinityChoices> affinity_choices(const std::string& asked, const Terminal& terminal);
+/// What the user has set, and `store`, where it is not empty.
+std::vector<std::string> settings_with(const std::string& store, const Terminal& terminal);
 /// Of a verb that resumes: `store`, where it is not empty, and what else the user has set, with messages on standard
 /// error where nothing is said of them: that it waits for a lease, and for how long.
 base::Result<std::vector<std::string>> settings_of_resume(const std::string& store, const Terminal& terminal);
+
+/// Kills all that a capture holds.
+base::Status end_all(const process::CaptureReport& report);
 
 /// A program's file, as a name of a checkpoint.
 std::string checkpoint_name(const std::string& program);

@@ -99,13 +99,19 @@ std::size_t PageOrder::run_of(std::uint64_t begin) const {
   return static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), begin) - begins_.begin()) - 1;
 }
 
+std::uint64_t bytes_of(const std::vector<segment::RegionEntry>& entries) {
+  std::uint64_t bytes = 0;
+  for (const auto& entry : entries) bytes += entry.bytes();
+  return bytes;
+}
+
 ImageSource::ImageSource(pid_t process, ProcessImage image)
     : ImageSource(process, without_zeros(process, std::move(image)), Ready()) {}
 
 ImageSource::ImageSource(pid_t process, const ProcessImage& image, Ready)
     : process_(process), record_(encode_image(image)), order_(image) {
   description_.entries = entries_of(record_.size(), image);
-  for (const auto& entry : description_.entries) description_.bytes += entry.bytes();
+  description_.bytes = bytes_of(description_.entries);
 }
 
 base::Result<capture::Description> ImageSource::describe() { return description_; }

@@ -14,6 +14,8 @@ namespace perdure::process {
 inline constexpr std::int32_t kRecordEntry = 0;
 inline constexpr std::uint64_t kMostRecordBytes = 256 * base::MiB;
 std::vector<segment::RegionEntry> entries_of(std::uint64_t record_bytes, const ProcessImage& image);
+/// Of all entries together.
+std::uint64_t bytes_of(const std::vector<segment::RegionEntry>& entries);
 
 /// How long chunks of an image of so many bytes are, where nobody chose: who waits for a page of a process that runs
 /// already waits for its chunk.

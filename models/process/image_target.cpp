@@ -126,12 +126,6 @@ base::Status ImageTarget::run_lazily() {
   return {};
 }
 
-std::uint64_t bytes_of(const std::vector<segment::RegionEntry>& entries) {
-  std::uint64_t bytes = 0;
-  for (const auto& entry : entries) bytes += entry.bytes();
-  return bytes;
-}
-
 base::Status came_whole(bool whole) {
   if (whole) return {};
   return base::fail(PERDURE_INTERNAL, "image", "not all of its bytes came", "the process was not brought back", false);

@@ -78,8 +78,6 @@ class ImageTarget : public capture::Target {
   std::optional<LazyResume> lazy_;
 };
 
-/// Of all entries together.
-std::uint64_t bytes_of(const std::vector<segment::RegionEntry>& entries);
 /// PERDURE_INTERNAL when not all of an image was written: whoever reads a version has to bring all of it.
 base::Status came_whole(bool whole);
 

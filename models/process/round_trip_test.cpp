@@ -245,6 +245,24 @@ TEST(RoundTripsOfAProgram, LeaveNothingWhenTheyEndBefore) {
   EXPECT_FALSE(lives());
 }
 
+TEST(RoundTripsOfAProgram, OfWhichNotAllCameDoNotGoOn) {
+  InTheMiddle middle("views");
+  const auto captured = capture_to_memory(middle.program.process());
+  ASSERT_TRUE(captured) << captured.error().text();
+  ::kill(middle.program.process(), SIGKILL);
+  EXPECT_EQ(middle.program.end(), -SIGKILL);
+  {
+    CapturedImage cut = *captured;
+    cut.bytes.resize(cut.bytes.size() - 4096);
+    ImageTarget target([](ProcessImage&, Operations&) { return base::Status(); });
+    ASSERT_TRUE(write_to(target, cut, 4096));
+    const auto refused = target.finish();
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().text(), HasSubstr("not all of its bytes came"));
+  }
+  EXPECT_NE(::kill(middle.program.last(), 0), 0) << "nothing of it is left";
+}
+
 bool amid_kernels_code(const ProcessImage& image) {
   const Registers registers = registers_of(image.threads.front());
   return next_instruction(registers) >= image.system.vdso_begin && next_instruction(registers) < image.system.vdso_end;

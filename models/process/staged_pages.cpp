@@ -147,7 +147,7 @@ base::Result<capture::Description> StagedPages::describe() {
   begins_.clear();
   description_ = {};
   description_.entries = entries_of(record_.size(), stored);
-  for (const auto& entry : description_.entries) description_.bytes += entry.bytes();
+  description_.bytes = bytes_of(description_.entries);
   std::uint64_t begin = record_.size();
   at = 0;
   for (const NodePages& node : stored.pages)

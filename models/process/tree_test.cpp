@@ -9,7 +9,9 @@
 #include <random>
 #include <sstream>
 
+#include "os/thread.hpp"
 #include "process/guard.hpp"
+#include "process/held_tree.hpp"
 #include "process/proc_facts.hpp"
 #include "process/proc_text.hpp"
 #include "process/tree_testing.hpp"
@@ -198,6 +200,29 @@ TEST_F(Trees, AreHeldByTheGuardUntilItIsToldToLetThemGo) {
   ::kill(program.process(), SIGUSR1);
   EXPECT_EQ(program.end(), 0);
   EXPECT_THAT(whole_text_of(out("output")), HasSubstr("wrong 0"));
+}
+
+// A thread of the guard holds it: that is what the kernel calls the tracer of a child that nobody has looked at before.
+TEST(HeldTrees, TakeAChildThatBeganSinceTheyWereLookedAt) {
+  Ancestor ancestor([] {
+    ::signal(SIGUSR1, [](int) {
+      if (::fork() == 0)
+        for (;;) ::pause();
+    });
+  });
+  const auto aside = os::run_aside("hold", [&] {
+    const auto seen = look_at_tree(ancestor.process(), {});
+    ASSERT_TRUE(seen) << seen.error().text();
+    ::kill(ancestor.process(), SIGUSR1);
+    while (children_of(ancestor.process()).empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    auto held = HeldTree::seize(ancestor.process());
+    ASSERT_TRUE(held) << held.error().text();
+    const auto read = held->read({}, *seen);
+    ASSERT_TRUE(read) << read.error().text();
+    EXPECT_EQ(read->tree.processes.size(), 2U);
+    EXPECT_TRUE(held->release());
+  });
+  EXPECT_TRUE(aside);
 }
 
 /// What is left of one that has ended.

@@ -453,7 +453,7 @@ base::Status VersionReader::restore(std::uint32_t rank, const std::vector<captur
   begin_next();
   while (const auto chunk = ahead.chunk()) {
     PERDURE_TRY(const auto bytes, ahead.take());
-    const bool ahead_of_it = target.is_read_ahead();
+    const bool ahead_of_it = target.is_read_ahead();  // as it was asked before write(), which may change it
     if (ahead_of_it) begin_next();
     if (!bytes.empty()) PERDURE_CHECK(target.write(chunks[*chunk], bytes));
     os::crash_point(os::CrashPoint::restore_chunk);

@@ -24,7 +24,7 @@ constexpr std::uint64_t kFirstSlot = kPage;
 constexpr char kMagic[8] = {'P', 'D', 'A', 'R', 'E', 'N', 'A', '2'};
 constexpr char kMagicOfOneFile[8] = {'P', 'D', 'A', 'R', 'E', 'N', 'A', '1'};  // whose header ends before `parts`
 
-constexpr std::uint64_t kFresh_ns = 20'000'000;
+constexpr std::uint64_t kFresh_ns = 20'000'000;  // so long what the system has is taken to be as it was
 
 constexpr std::uint64_t kParts = 4;  // of a new arena
 
