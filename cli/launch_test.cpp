@@ -170,9 +170,14 @@ TEST_F(Launch, OfATreeOfWhichOneLivesKnowsThatItIsOne) {
   {
     Perdure perdure(place_, launched_tree({"--tree"}, script));
     wait_for_file(place_.file("ready"));
-    for (bool one_ended = false; !one_ended; os::sleep_ns(2'000'000)) {  // nobody waits for it
-      const auto all = process::list_tree(perdure.process());
-      one_ended = std::any_of(all.begin(), all.end(), process::has_process_ended);
+    // The shell has become a program that waits for nobody, and its only child has ended.
+    const auto has_one_ended = [](pid_t root) {
+      const auto children = process::children_of(root);
+      return name_of_process(root) == "sleep" && children.size() == 1 && process::has_process_ended(children[0]);
+    };
+    for (bool one_ended = false; !one_ended; os::sleep_ns(2'000'000)) {
+      const auto all = process::children_of(perdure.process());
+      one_ended = std::any_of(all.begin(), all.end(), has_one_ended);
     }
     ::kill(perdure.process(), SIGTERM);
     const Ran ended = perdure.wait();
