@@ -44,7 +44,14 @@ LaunchSignals::LaunchSignals() {
   ::sigaction(SIGCHLD, &plain, &child_action_);  // an inherited SIG_IGN would make children vanish unseen
 }
 
+// What came for a program that has ended is too late, and must not end us, who have its status to tell.
 LaunchSignals::~LaunchSignals() {
+  sigset_t taken = all();
+  for (int signal = 1; signal < SIGRTMIN; ++signal)
+    if (::sigismember(&before_, signal) == 1) sigdelset(&taken, signal);
+  const timespec now{};
+  while (::sigtimedwait(&taken, nullptr, &now) > 0) {
+  }
   ::sigaction(SIGCHLD, &child_action_, nullptr);
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }

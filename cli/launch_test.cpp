@@ -330,6 +330,17 @@ TEST_F(Launch, OfAProgramThatEndedWellWithoutACaptureDoesNotSayThatItIsDone) {
   EXPECT_EQ(ran.status, 128 + SIGTERM) << ran.err;
 }
 
+TEST_F(Launch, TellsTheStatusOfAProgramAlsoWhereSignalsCameTooLate) {
+  Perdure perdure(place_, {"launch", "--", "/bin/sh", "-c", "mkdir " + place_.file("ready") + "; while :; do :; done"});
+  wait_for_file(place_.file("ready"));
+  ::kill(perdure.process(), SIGSTOP);  // so that all of it has happened when it looks
+  for (const pid_t one : process::children_of(perdure.process()))
+    if (name_of_process(one) != "perdure") ::kill(one, SIGKILL);
+  for (const int signal : {SIGUSR1, SIGUSR2, SIGTERM}) ::kill(perdure.process(), signal);
+  ::kill(perdure.process(), SIGCONT);
+  EXPECT_EQ(perdure.wait().status, 128 + SIGKILL);
+}
+
 TEST_F(Launch, HearsOfTheProgramsEndWhereItsMakerIgnoresChildren) {
   const auto before = ::signal(SIGCHLD, SIG_IGN);  // which programs inherit
   Perdure perdure(place_, {"launch", "--", "/bin/sh", "-c", "exit 3"});
