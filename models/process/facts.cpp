@@ -82,12 +82,16 @@ base::Result<ThreadFacts> thread_facts(pid_t process, pid_t thread) {
 
 bool lives(const ThreadFacts& facts) { return facts.status.state != 'Z' && facts.status.state != 'X'; }
 
-/// What threads have together is told by one that lives: one that has ended has nothing any more.
+bool is_ending(const ThreadFacts& facts) {
+  return !lives(facts) || is_thread_ending(facts.status.process, facts.status.thread);
+}
+
+/// What threads have together is told by one that lives: one that ends has nothing any more.
 void compare_threads(std::vector<ThreadFacts>& threads, pid_t reference) {
   for (auto& one : threads) {
     const auto differs = [&](Shared what) {
       const auto order = compare(what, reference, one.status.thread);
-      return lives(one) && (order == Order::less || order == Order::greater);
+      return (order == Order::less || order == Order::greater) && !is_ending(one);
     };
     one.shares_descriptors = !differs(Shared::descriptors);
     one.shares_directories = !differs(Shared::directories);
@@ -139,24 +143,22 @@ base::Result<ProcessFacts> read_facts(pid_t process) {
                       "it is a thread of process " + std::to_string(whole), "name that process: all of it is captured");
   std::stable_partition(facts.threads.begin(), facts.threads.end(),
                         [&](const ThreadFacts& one) { return one.status.thread == process; });
-  const auto living = std::find_if(facts.threads.begin(), facts.threads.end(), lives);
+  const auto living = std::find_if_not(facts.threads.begin(), facts.threads.end(), is_ending);
   if (living == facts.threads.end()) return base::fail(gone(process).error());
   const pid_t reference = living->status.thread;
   compare_threads(facts.threads, reference);
   const std::string directory = directory_of(process) + "/task/" + std::to_string(reference);
   facts.root = link_at(directory + "/root");
-  if (facts.root.empty()) {
-    const auto now = thread_facts(process, reference);
-    if (!now || !lives(*now)) return read_facts(process);  // it ended meanwhile: by another one
+  facts.namespaces = namespaces_of(directory);
+  facts.sharing = sharing_with(process, reference);
+  if (is_thread_ending(process, reference)) return read_facts(process);  // by another one
+  if (facts.root.empty())
     return base::fail(PERDURE_PERMISSION, "process " + std::to_string(process), "it may not be looked at",
                       "be the same user, or have CAP_SYS_PTRACE");
-  }
   const std::string personality = proc_text(directory + "/personality");
   number_of(trimmed(std::string_view(personality).substr(0, personality.find('\n'))), facts.personality, 16);
   facts.is_64_bits = is_64_bits(directory);
-  facts.namespaces = namespaces_of(directory);
   facts.namespaces_here = namespaces_of("/proc/self");
-  facts.sharing = sharing_with(process, reference);
   facts.children = children_of(process);
   return facts;
 }

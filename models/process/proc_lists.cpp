@@ -6,6 +6,7 @@
 #include <string>
 
 #include "process/fields_of_text.hpp"
+#include "process/proc_facts.hpp"
 #include "process/proc_text.hpp"
 
 namespace perdure::process {
@@ -61,10 +62,23 @@ bool has_process_ended(pid_t process) {
   return std::all_of(threads.begin(), threads.end(), has_ended);
 }
 
+bool is_thread_ending(pid_t process, pid_t thread) {
+  constexpr std::uint64_t kExiting = 0x4;  // PF_EXITING, of the kernel's sources: told by proc(5) as a flag
+  const std::string text = proc_text(path_of(process, "task/" + std::to_string(thread) + "/stat"));
+  return text.empty() || (StatNumbers(text).value(9) & kExiting) != 0;
+}
+
+bool is_process_ending(pid_t process) {
+  const auto threads = threads_of(process);
+  return std::all_of(threads.begin(), threads.end(), [&](pid_t thread) { return is_thread_ending(process, thread); });
+}
+
 base::Result<std::vector<MemoryMap>> read_maps(pid_t process) {
   constexpr int kMostTries = 100;
   for (int tries = 1;; ++tries) {
     auto maps = parse_maps(proc_text(path_of(process, "maps")), "process " + std::to_string(process));
+    if (maps && maps->empty() && is_process_ending(process))
+      return base::fail(PERDURE_NOT_FOUND, "process " + std::to_string(process), "it has ended");
     if (maps || tries == kMostTries) return maps;
   }
 }

@@ -23,8 +23,13 @@ char state_of(pid_t thread);
 bool has_ended(pid_t thread);
 /// All of its threads have.
 bool has_process_ended(pid_t process);
+/// It has ended, or is on its way out: it runs the program no more, and has let go of some of what threads share.
+bool is_thread_ending(pid_t process, pid_t thread);
+/// All of its threads are.
+bool is_process_ending(pid_t process);
 
-/// Mappings that it changes while the kernel lists them may be there twice: then they are read again.
+/// Mappings that it changes while the kernel lists them may be there twice: then they are read again. Empty: it is a
+/// thread of the kernel, or its first thread has ended. PERDURE_NOT_FOUND: it is ending.
 base::Result<std::vector<MemoryMap>> read_maps(pid_t process);
 
 }  // namespace perdure::process

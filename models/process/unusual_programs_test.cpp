@@ -174,6 +174,33 @@ TEST(ProgramsWhoseMappingsChange, CanBeLookedAtWhileTheyRun) {
   ::munmap(memory, kPages * kPageBytes);
 }
 
+// Between its last instruction and its end a process has threads, and no memory any more: the more it had, the longer.
+TEST(ProgramsThatEnd, AreGoneFromTheirLastInstructionOn) {
+  constexpr std::size_t kBytes = 64 << 20;
+  auto* const has_begun = static_cast<std::atomic<bool>*>(
+      ::mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(has_begun, MAP_FAILED);
+  for (int times = 0; times < test_support::unless_sanitized(30, 10); ++times) {
+    *has_begun = false;
+    const pid_t process = ::fork();
+    if (process == 0) {
+      ::close_range(0, ~0U, 0);
+      void* const memory = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      *has_begun = true;
+      if (memory != MAP_FAILED) std::memset(memory, 1, kBytes);
+      ::_exit(0);
+    }
+    while (!*has_begun) ::usleep(100);
+    for (bool ended = false; !ended;) {
+      const auto looked = look_for_obstacles(process, {});
+      ended = !looked;
+      EXPECT_TRUE(looked || looked.error().code == PERDURE_NOT_FOUND) << looked.error().text();
+    }
+    ::waitpid(process, nullptr, 0);
+  }
+  ::munmap(has_begun, kPageBytes);
+}
+
 // The parent cannot be stopped in vfork, and its child has its memory: it is refused before it is touched.
 TEST(ProgramsInVfork, AreRefusedAndNotTouched) {
   test_support::TemporaryDirectory here;
