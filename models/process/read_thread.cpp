@@ -13,6 +13,7 @@
 
 #include "process/pages.hpp"
 #include "process/proc_text.hpp"
+#include "process/remote_memory.hpp"
 #include "process/stops.hpp"
 
 namespace perdure::process {
@@ -96,6 +97,14 @@ base::Status read_rseq(ThreadImage& image) {
   return {};
 }
 
+/// As many bytes as are in one page with the last of them.
+std::vector<std::byte> code_before(pid_t thread, std::uint64_t address) {
+  const std::uint64_t here = std::min<std::uint64_t>(kCodeBefore, (address - 1) % kPageBytes + 1);
+  std::vector<std::byte> code(here);
+  if (!read_memory(thread, address - here, code)) code.clear();
+  return code;
+}
+
 }  // namespace
 
 base::Result<std::vector<std::vector<std::byte>>> read_shared_signals(pid_t thread) {
@@ -109,7 +118,7 @@ base::Result<ThreadImage> read_thread(Tracee& tracee, pid_t thread, const std::v
   image.name = proc_text(folder + "/comm");
   if (!image.name.empty()) image.name.pop_back();  // the newline
   PERDURE_TRY(const Registers registers, tracee.registers(thread));
-  const Registers stored = to_store(registers);
+  const Registers stored = to_store(registers, code_before(thread, next_instruction(registers)));
   const auto bytes = bytes_of(stored);
   image.registers.assign(bytes.begin(), bytes.end());
   PERDURE_TRY(image.extended_registers, tracee.extended_registers(thread));

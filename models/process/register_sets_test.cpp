@@ -1,4 +1,5 @@
 #include <gmock/gmock.h>
+#include <sys/syscall.h>
 
 #include "process/registers.hpp"
 
@@ -44,6 +45,60 @@ TEST(RegisterSets, OfThisArchitectureHaveOneThatIsAlwaysThere) {
   const auto sets = extended_register_sets();
   EXPECT_TRUE(std::any_of(sets.begin(), sets.end(), [](const RegisterSet& set) { return !set.may_lack; }));
 }
+
+#if defined(__x86_64__)
+constexpr std::int64_t kNoHandler = -514, kRestartBlock = -516;
+
+Registers interrupted(std::uint64_t call, std::uint64_t first, std::uint64_t second, std::uint64_t third,
+                      std::int64_t answer = kRestartBlock) {
+  Registers registers{};
+  registers.orig_rax = call;
+  registers.rdi = first;
+  registers.rsi = second;
+  registers.rdx = third;
+  registers.rax = static_cast<std::uint64_t>(answer);
+  return registers;
+}
+
+std::vector<std::byte> code_of(std::initializer_list<int> bytes) {
+  std::vector<std::byte> code;
+  for (const int one : bytes) code.push_back(static_cast<std::byte>(one));
+  return code;
+}
+
+TEST(StoredRegisters, OfACallThatWasInterruptedBeginItAgain) {
+  const Registers stored = to_store(interrupted(SYS_poll, 0, 0, 5), {});
+  EXPECT_EQ(stored.orig_rax, SYS_poll);
+  EXPECT_EQ(answer_of(stored), kNoHandler);
+  EXPECT_EQ(answer_of(to_store(interrupted(SYS_read, 0, 0, 5, 17), {})), 17) << "it is over";
+}
+
+TEST(StoredRegisters, OfACallThatWasInterruptedTwiceBeginTheProgramsOwn) {
+  const auto polls = code_of({0xb8, 7, 0, 0, 0, 0x0f, 5});
+  const auto apart = code_of({0x90, 0xb8, 7, 0, 0, 0, 0x89, 0xd6, 0x0f, 5});
+  for (const auto& code : {polls, apart}) {
+    const Registers stored = to_store(interrupted(SYS_restart_syscall, 0, 0, 5), code);
+    EXPECT_EQ(stored.orig_rax, SYS_poll);
+    EXPECT_EQ(answer_of(stored), kNoHandler);
+  }
+  const auto sleeps = code_of({0xb8, 7, 0, 0, 0, 0xb8, 35, 0, 0, 0, 0x0f, 5});
+  EXPECT_EQ(to_store(interrupted(SYS_restart_syscall, 1, 0, 5), sleeps).orig_rax, SYS_nanosleep) << "the last counts";
+}
+
+TEST(StoredRegisters, OfACallThatNobodyKnowsAreTheKernelsOwn) {
+  const auto asked = [](std::initializer_list<int> code, std::uint64_t third = 5) {
+    const Registers stored = to_store(interrupted(SYS_restart_syscall, 0, 0, third), code_of(code));
+    EXPECT_EQ(answer_of(stored), kNoHandler);
+    return stored.orig_rax;
+  };
+  EXPECT_EQ(asked({}), SYS_restart_syscall);
+  EXPECT_EQ(asked({0x0f, 5}), SYS_restart_syscall);
+  EXPECT_EQ(asked({7, 0, 0, 0, 0x0f, 5}), SYS_restart_syscall) << "its begin cannot be read";
+  EXPECT_EQ(asked({0xb8, 7, 0, 0, 0, 0x0f, 0x34}), SYS_restart_syscall) << "another instruction";
+  EXPECT_EQ(asked({0xb8, 1, 0, 0, 0, 0x0f, 5}), SYS_restart_syscall) << "a call that is never gone on with";
+  EXPECT_EQ(asked({0xb8, 7, 0, 0, 0, 0x0f, 5}, 0), SYS_restart_syscall) << "which would not have waited";
+}
+#endif
 
 }  // namespace
 }  // namespace perdure::process

@@ -47,11 +47,16 @@ class RoundTripper {
   int status() const { return status_; }
   const std::string& expected() const { return expected_; }
 
-  /// At a moment of its life that the seed says. What cannot be captured now, because it has a child, is tried again.
+  /// At a moment of its life that the seed says, and after captures just before, of which nothing is kept: what it waits
+  /// for was interrupted then, too. What cannot be captured now, because it has a child, is tried again.
   RoundTrip go(std::uint64_t seed) {
     std::mt19937_64 rng(seed);
     Program program(command_, here_ / "output");
     std::this_thread::sleep_for(std::chrono::nanoseconds(rng() % takes_ns_));
+    for (auto before = rng() % 3; before > 0; --before) {
+      (void)capture_to_memory(program.process());
+      std::this_thread::sleep_for(std::chrono::microseconds(rng() % 3000));
+    }
     auto captured = capture_to_memory(program.process());
     while (!captured && captured.error().code == PERDURE_UNSUPPORTED && may_be_refused) {
       std::this_thread::sleep_for(std::chrono::microseconds(rng() % 1000));

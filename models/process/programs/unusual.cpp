@@ -632,6 +632,50 @@ Result breeds() {
   return sum;
 }
 
+/// Calls that wait for a while, which is longer than it takes to be captured several times: none ends before.
+Result long_waits() {
+  constexpr int kTimes = 8, kWait_ms = 45;
+  const timespec wait{0, kWait_ms * 1'000'000};
+  const auto now = [] {
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * std::int64_t{1'000} + time.tv_nsec / 1'000'000;
+  };
+  std::atomic<Result> sum{0};
+  const auto repeat = [&](int number, auto call) {
+    return std::thread([&, number, call] {
+      for (int time = 0; time < kTimes; ++time) {
+        const std::int64_t begun = now();
+        judge(call(), number);
+        judge(now() - begun >= kWait_ms - 1, number);
+        sum += mix(static_cast<Result>(number * 100 + time));
+      }
+    });
+  };
+  std::vector<std::thread> threads;
+  threads.push_back(repeat(190, [] { return poll(nullptr, 0, kWait_ms) == 0; }));
+  threads.push_back(repeat(191, [=] { return nanosleep(&wait, nullptr) == 0; }));
+  threads.push_back(repeat(192, [=] { return clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, nullptr) == 0; }));
+  threads.push_back(repeat(193, [=] {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    timespec until{};
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += wait.tv_nsec;
+    if (until.tv_nsec >= 1'000'000'000) until.tv_nsec -= 1'000'000'000, ++until.tv_sec;
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_t condition;
+    pthread_cond_init(&condition, &attributes);
+    pthread_mutex_lock(&mutex);
+    const int ended = pthread_cond_timedwait(&condition, &mutex, &until);
+    pthread_mutex_unlock(&mutex);
+    return ended == ETIMEDOUT;
+  }));
+  for (auto& thread : threads) thread.join();
+  return sum;
+}
+
 /// In vfork: its child has its memory, and it waits until that ends, at SIGUSR1 to the process group.
 Result in_vfork() {
   sigset_t set, before;
@@ -663,6 +707,7 @@ const std::map<std::string, Result (*)()>& programs() {
                                                           {"guarded", guarded},
                                                           {"in_flight", in_flight},
                                                           {"libraries", libraries},
+                                                          {"long_waits", long_waits},
                                                           {"pending_alarm", pending_alarm},
                                                           {"robust", robust},
                                                           {"thousand_descriptors", thousand_descriptors},
