@@ -36,14 +36,18 @@ namespace {
 bool may_be(std::uint32_t call, const Registers& registers) {
   constexpr std::uint64_t kMostPolled = 1 << 24, kWaits = 0, kWaitsForBits = 9, kCommand = 0x7f;
   switch (call) {
-    case SYS_poll: return registers.rsi <= kMostPolled && static_cast<std::int32_t>(registers.rdx) > 0;
-    case SYS_nanosleep: return registers.rdi != 0;
-    case SYS_clock_nanosleep: return static_cast<std::uint32_t>(registers.rsi) == 0 && registers.rdx != 0;
+    case SYS_poll:
+      return registers.rsi <= kMostPolled && static_cast<std::int32_t>(registers.rdx) > 0;
+    case SYS_nanosleep:
+      return registers.rdi != 0;
+    case SYS_clock_nanosleep:
+      return static_cast<std::uint32_t>(registers.rsi) == 0 && registers.rdx != 0;
     case SYS_futex: {
       const std::uint64_t command = registers.rsi & kCommand;
       return (command == kWaits || command == kWaitsForBits) && registers.r10 != 0;
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 

@@ -47,8 +47,8 @@ class RoundTripper {
   int status() const { return status_; }
   const std::string& expected() const { return expected_; }
 
-  /// At a moment of its life that the seed says, and after captures just before, of which nothing is kept: what it waits
-  /// for was interrupted then, too. What cannot be captured now, because it has a child, is tried again.
+  /// At a moment of its life that the seed says, and after captures just before, of which nothing is kept: what it
+  /// waits for was interrupted then, too. What cannot be captured now, because it has a child, is tried again.
   RoundTrip go(std::uint64_t seed) {
     std::mt19937_64 rng(seed);
     Program program(command_, here_ / "output");

@@ -13,22 +13,10 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::array kUnusual = {"advised",
-                                 "breeds",
-                                 "digs",
-                                 "five_hundred",
-                                 "four_thousand",
-                                 "generated",
-                                 "grows_down",
-                                 "guarded",
-                                 "in_flight",
-                                 "libraries",
-                                 "long_waits",
-                                 "pending_alarm",
-                                 "robust",
-                                 "thousand_descriptors",
-                                 "thread_memory",
-                                 "wide"};
+constexpr std::array kUnusual = {
+    "advised",       "breeds",    "digs",      "five_hundred", "four_thousand", "generated", "grows_down",
+    "guarded",       "in_flight", "libraries", "long_waits",   "pending_alarm", "robust",    "thousand_descriptors",
+    "thread_memory", "wide"};
 
 /// Some have a child at times, or a file about themselves.
 bool now_and_then(const std::string& name) { return name == "breeds" || name == "advised"; }
