@@ -186,10 +186,7 @@ base::Status check_not_ours(const std::vector<pid_t>& processes) {
 
 }  // namespace
 
-// Processes that run make and close what others of them have while one is looked at after the other: what stands in the
-// way is what is there each time.
 base::Result<SeenTree> look_at_tree(pid_t root, const std::set<int>& left_out) {
-  constexpr int kTries = 12;
   for (int tries = 1;; ++tries) {
     const auto processes = list_tree(root);
     PERDURE_CHECK(check_not_ours(processes));
@@ -198,7 +195,7 @@ base::Result<SeenTree> look_at_tree(pid_t root, const std::set<int>& left_out) {
     SeenTree seen = look.raw;
     auto free = refused(root, look.find_obstacles(left_out));
     if (free) return seen;
-    if (tries == kTries) return base::fail(free.error());
+    if (tries == kLooks) return base::fail(free.error());
     os::sleep_ns(static_cast<std::uint64_t>(tries) * 1'000'000);
   }
 }

@@ -120,12 +120,16 @@ std::vector<Obstacle> obstacles(const ProcessFacts& facts, const std::vector<Mem
 base::Status refused(pid_t process, const std::vector<Obstacle>& obstacles, const char* what) {
   if (obstacles.empty()) return {};
   std::string cause = std::string("it cannot be ") + what + ":", remedy;
-  for (const auto& one : obstacles) {
-    cause += (&one == &obstacles.front() ? " " : "; ") + one.what + " (" + one.why + ")";
+  constexpr std::size_t kMostNamed = 12;
+  for (std::size_t i = 0; i < std::min(obstacles.size(), kMostNamed); ++i) {
+    const Obstacle& one = obstacles[i];
+    cause += (i == 0 ? " " : "; ") + one.what + " (" + one.why + ")";
     std::string advice = one.remedy;
     if (!one.drop.empty()) advice += (advice.empty() ? "" : ", or ") + ("--force-without " + one.drop);
     if (!advice.empty() && remedy.find(advice) == std::string::npos) remedy += (remedy.empty() ? "" : "; ") + advice;
   }
+  if (obstacles.size() > kMostNamed)
+    cause += "; and " + std::to_string(obstacles.size() - kMostNamed) + " more (perdure inspect has all)";
   return base::fail(PERDURE_UNSUPPORTED, "process " + std::to_string(process), cause, remedy);
 }
 

@@ -31,6 +31,10 @@ std::vector<Obstacle> obstacles_of_facts(const ProcessFacts& facts, const std::s
 std::vector<Obstacle> obstacles(const ProcessFacts& facts, const std::vector<MemoryMap>& maps, const SeenFiles& files,
                                 const std::set<pid_t>& inside = {});
 
+/// Processes that run make and close what else of them is looked at a moment before or after: what stands in the way is
+/// what is there at each of so many looks, with a pause of one more millisecond between them each time.
+inline constexpr int kLooks = 12;
+
 /// One error that names them all, and what it cannot be; success when there are none.
 base::Status refused(pid_t process, const std::vector<Obstacle>& obstacles, const char* what = "captured");
 

@@ -66,6 +66,17 @@ TEST(Obstacles, AreDescriptorsOfKindsThatAreNotCaptured) {
   EXPECT_THAT(error.error().text(), AllOf(HasSubstr("a TCP socket"), HasSubstr("--force-without fd:3")));
 }
 
+TEST(Obstacles, ThatAreManyAreCountedBehindTheFirst) {
+  std::vector<Obstacle> many;
+  for (int number = 1; number <= 14; ++number)
+    many.push_back({"descriptor " + std::to_string(number), "no", "", "fd:" + std::to_string(number)});
+  const auto error = refused(7, many);
+  ASSERT_FALSE(error);
+  EXPECT_THAT(error.error().text(),
+              AllOf(HasSubstr("descriptor 12 (no); and 2 more (perdure inspect has all)"), HasSubstr("fd:12"),
+                    testing::Not(HasSubstr("fd:13"))));
+}
+
 TEST(Obstacles, AreRingsThatMayHaveOperationsUnderWay) {
   DescriptorChild child([]() -> std::string {
     io_uring_params params{};

@@ -18,6 +18,7 @@
 #include <set>
 
 #include "base/hash.hpp"
+#include "os/system.hpp"
 #include "process/fields_of_text.hpp"
 #include "process/pages.hpp"
 #include "process/placement.hpp"
@@ -348,11 +349,7 @@ base::Status Reading::read_system() {
   return {};
 }
 
-}  // namespace
-
-base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& left_out,
-                                           const std::set<pid_t>& inside) {
-  (void)machine_here();  // read before anything has to stand still for it
+base::Result<SeenFiles> look_once(pid_t process, const std::set<int>& left_out, const std::set<pid_t>& inside) {
   PERDURE_TRY(const auto facts, read_facts(process));
   PERDURE_TRY(const auto maps, read_maps(process));
   PERDURE_TRY(auto files, look_at_files(process));
@@ -360,6 +357,18 @@ base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& l
   settle(files, left_out);
   PERDURE_CHECK(refused(process, obstacles(facts, maps, files, inside)));
   return seen;
+}
+
+}  // namespace
+
+base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& left_out,
+                                           const std::set<pid_t>& inside) {
+  (void)machine_here();  // read before anything has to stand still for it
+  for (int tries = 1;; ++tries) {
+    auto seen = look_once(process, left_out, inside);
+    if (seen || seen.error().code != PERDURE_UNSUPPORTED || tries == kLooks) return seen;
+    os::sleep_ns(static_cast<std::uint64_t>(tries) * 1'000'000);
+  }
 }
 
 SeenFlags look_at_flags(pid_t process) {

@@ -185,8 +185,8 @@ Result pending_alarm() {
   for (int round = 0; round < 12; ++round) {
     siginfo_t information{};
     judge(setitimer(ITIMER_REAL, &once, nullptr) == 0, 41);
-    judge(sigtimedwait(&set, &information, &long_time) == SIGALRM || errno == EINTR, 42);
-    if (information.si_signo == 0) judge(sigtimedwait(&set, &information, &long_time) == SIGALRM, 43);
+    while (sigtimedwait(&set, &information, &long_time) < 0) judge(errno == EINTR, 42);  // at each stop
+    judge(information.si_signo == SIGALRM, 43);
     judge(information.si_code == SI_KERNEL, 44);
     judge(setitimer(ITIMER_REAL, &once, nullptr) == 0, 45);
     sigset_t waiting;
