@@ -19,6 +19,15 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .documentation = "Directory of the store, where checkpoints are durable. Relative to the working directory.",
      .absolute = true,
      .refuse = refuse_empty},
+    {.key = "store.direct",
+     .type = Type::boolean,
+     .default_value = "true",
+     .environment = "PERDURE_STORE_DIRECT",
+     .engine = true,
+     .documentation =
+         "Write to the store past the memory that the system keeps of files (O_DIRECT), where its file system can: "
+         "sooner durable, and nothing that programs have cached is pushed out. Where it refuses, or for a file system "
+         "that does it badly (false), through that memory."},
     {.key = "job",
      .default_value = "default",
      .environment = "PERDURE_JOB",

@@ -18,8 +18,6 @@ namespace perdure::os {
 namespace {
 
 constexpr mode_t kPrivateFile = 0600;
-// The kernel transfers at most 0x7ffff000 bytes per call; a round number below keeps transfers aligned.
-constexpr std::size_t kMostPerCall = 1U << 30;
 
 int flags_of(Open mode) {
   // O_NONBLOCK: opening a FIFO that somebody put there must not hang; it changes nothing for regular files.
@@ -42,10 +40,6 @@ rlim_t size_limit() {
   return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
 }
 
-// Asked before a file grows: the kernel's answer would be a signal, SIGXFSZ, that ends the application. Its handling of
-// signals is its own.
-bool beyond_limit(std::uint64_t bytes) { return bytes > size_limit(); }
-
 base::Error too_large(const std::string& path, std::uint64_t bytes) {
   return {PERDURE_NO_SPACE, path,
           "it would have " + base::format_bytes(bytes) + ", files may have " + base::format_bytes(size_limit()) +
@@ -56,6 +50,10 @@ base::Error too_large(const std::string& path, std::uint64_t bytes) {
 bool cannot(int error_number) { return error_number == EOPNOTSUPP || error_number == ENOSYS; }
 
 }  // namespace
+
+// Asked before a file grows: the kernel's answer would be a signal, SIGXFSZ, that ends the application. Its handling of
+// signals is its own.
+bool may_have_size(std::uint64_t bytes) { return bytes <= size_limit(); }
 
 Fd& Fd::operator=(Fd&& other) noexcept {
   if (this != &other) {
@@ -148,7 +146,7 @@ std::uint64_t File::next_data(std::uint64_t offset) const {
 base::Status File::write(std::uint64_t offset, base::ConstByteSpan data) const {
   while (!data.empty()) {
     const base::ConstByteSpan piece = data.first(std::min(data.size(), kMostPerCall));
-    if (beyond_limit(offset + piece.size())) return base::fail(too_large(path_, offset + piece.size()));
+    if (!may_have_size(offset + piece.size())) return base::fail(too_large(path_, offset + piece.size()));
     const Call call{.call = "pwrite", .path = path_, .offset = offset, .data = piece};
     const ssize_t put = system_call(call, [&] {
       return ::pwrite(fd(), piece.data(), transferable(call, piece.size()), static_cast<off_t>(offset));
@@ -163,7 +161,7 @@ base::Status File::write(std::uint64_t offset, base::ConstByteSpan data) const {
 }
 
 base::Status File::truncate(std::uint64_t bytes) const {
-  if (beyond_limit(bytes))  // a file that is longer already may be shortened
+  if (!may_have_size(bytes))  // a file that is longer already may be shortened
     if (const auto now = size(); !now || *now < bytes) return base::fail(too_large(path_, bytes));
   return checked_call({.call = "ftruncate", .path = path_, .length = bytes},
                       [&] { return ::ftruncate(fd(), static_cast<off_t>(bytes)); });
@@ -171,7 +169,7 @@ base::Status File::truncate(std::uint64_t bytes) const {
 
 base::Status File::preallocate(std::uint64_t bytes) const {
   if (bytes == 0) return {};
-  if (beyond_limit(bytes)) return base::fail(too_large(path_, bytes));
+  if (!may_have_size(bytes)) return base::fail(too_large(path_, bytes));
   // Not posix_fallocate: where the file system cannot, that would write every block.
   const int result = system_call({.call = "fallocate", .path = path_, .length = bytes},
                                  [&] { return ::fallocate(fd(), 0, 0, static_cast<off_t>(bytes)); });

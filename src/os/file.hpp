@@ -87,6 +87,9 @@ class File {
   std::string path_;
 };
 
+/// Whether RLIMIT_FSIZE lets files be so long.
+bool may_have_size(std::uint64_t bytes);
+
 struct Entry {
   std::string name;
   bool directory = false;

@@ -45,6 +45,9 @@ auto system_call(const Call& call, Function&& function) -> decltype(function()) 
   }
 }
 
+/// The kernel transfers at most 0x7ffff000 bytes per call; a round number below keeps transfers aligned.
+inline constexpr std::size_t kMostPerCall = 1U << 30;
+
 /// How many of the `asked` bytes this transfer may move: all of them, unless the hooks cut it short.
 inline std::size_t transferable(const Call& call, std::size_t asked) {
   const HeldHooks hooks;

@@ -29,7 +29,6 @@
 #include "store/posix_quarantine.hpp"
 #include "store/posix_removal.hpp"
 #include "store/posix_residue.hpp"
-#include "store/posix_sink.hpp"
 
 namespace perdure::store {
 namespace {
@@ -61,25 +60,29 @@ Result<std::vector<os::Entry>> list_in(const PosixPlace& place, const os::Direct
 base::Result<std::unique_ptr<Store>> make_posix_store(const std::string& place, const StoreOptions& options,
                                                       Whose whose) {
   PERDURE_TRY(std::string absolute, os::absolute_path(place));
-  const auto writer = options.find(kWriter);
-  return std::make_unique<PosixStore>(std::move(absolute), whose,
-                                      writer == options.end() ? std::string() : writer->second);
+  const auto option = [&](const char* key) {
+    const auto found = options.find(key);
+    return found == options.end() ? std::string() : found->second;
+  };
+  const DirectIo direct = option("direct") == "false" ? DirectIo::no : DirectIo::where_possible;
+  return std::make_unique<PosixStore>(std::move(absolute), whose, option(kWriter), direct);
 }
 
-PosixStore::PosixStore(const std::string& root, Whose whose, const std::string& writer)
+PosixStore::PosixStore(const std::string& root, Whose whose, const std::string& writer, DirectIo direct)
     : place_(root, whose, static_cast<std::uint32_t>(base::hash64(base::as_bytes(writer)))),
-      properties_{"posix", root, true, true, root} {}
+      properties_{"posix", root, true, true, root},
+      direct_(direct) {}
 
 Status PosixStore::prepare() { return place_.make_root(); }
 
 Result<std::unique_ptr<SegmentSink>> PosixStore::begin(const segment::Manifest& manifest, std::uint64_t file_bytes) {
   PERDURE_CHECK(segment::check_name(manifest.id.name));
-  return PosixSink::begin(place_, manifest, file_bytes);
+  return PosixSink::begin(place_, manifest, file_bytes, direct_);
 }
 
 Result<std::unique_ptr<SegmentSink>> PosixStore::resume(const segment::Manifest& manifest, std::uint64_t file_bytes) {
   PERDURE_CHECK(segment::check_name(manifest.id.name));
-  return PosixSink::resume(place_, manifest, file_bytes);
+  return PosixSink::resume(place_, manifest, file_bytes, direct_);
 }
 
 Status PosixStore::discard(const segment::VersionId& id, std::uint32_t index, std::uint32_t count) {

@@ -2,6 +2,7 @@
 // A store in a directory of a file system that several nodes see. Inside this module only; made by
 // make_store.
 #include "store/posix_place.hpp"
+#include "store/posix_sink.hpp"
 #include "store/store.hpp"
 
 namespace perdure::store {
@@ -9,7 +10,8 @@ namespace perdure::store {
 class PosixStore : public Store {
  public:
   /// `root`: an absolute path; need not exist. `writer`: see store::kWriter.
-  explicit PosixStore(const std::string& root, Whose whose = Whose::trusted, const std::string& writer = {});
+  explicit PosixStore(const std::string& root, Whose whose = Whose::trusted, const std::string& writer = {},
+                      DirectIo direct = DirectIo::where_possible);
   const Properties& properties() const override { return properties_; }
   base::Status prepare() override;
   base::Result<std::unique_ptr<SegmentSink>> begin(const segment::Manifest& manifest,
@@ -42,6 +44,7 @@ class PosixStore : public Store {
  private:
   const PosixPlace place_;
   const Properties properties_;
+  const DirectIo direct_;
 };
 
 }  // namespace perdure::store

@@ -3,7 +3,10 @@
 //      have died before the sync)
 //   2. create <name>/<version>/.tmp-<writer><random>-<file name>, lock it while this process lives, and reserve its
 //      room; no two writers ever have the same file, and none touches what another one left: chunks may be nowhere else
-//   3. write; every 8 MiB the system is asked to start writing back, so that the sync has little left to wait for
+//   3. write: past the system's cache what begins and ends at its pages, where the file system can (O_DIRECT); else,
+//   and
+//      the rest, through it, where every 8 MiB the system is asked to start writing back. Either way the sync has
+//      little left to wait for
 //   4. sync the file's data
 //   5. rename it to <file name>, if there is none of that name: from here on it is visible
 //   6. sync <name>/<version>: from here on it stays visible
@@ -73,7 +76,7 @@ PosixSink::PosixSink(const PosixPlace& place, const segment::Manifest& manifest,
       final_(place_.layout().version_directory(id_) + "/" + final_name_) {}
 
 base::Result<std::unique_ptr<SegmentSink>> PosixSink::begin(const PosixPlace& place, const segment::Manifest& manifest,
-                                                            std::uint64_t file_bytes) {
+                                                            std::uint64_t file_bytes, DirectIo direct) {
   std::unique_ptr<PosixSink> sink(new PosixSink(place, manifest, file_bytes));
   PERDURE_CHECK(check_root(place));
   PERDURE_CHECK(sink->check_wanted());
@@ -85,6 +88,7 @@ base::Result<std::unique_ptr<SegmentSink>> PosixSink::begin(const PosixPlace& pl
     if (created || created.error().code != PERDURE_NOT_FOUND) break;
   }
   PERDURE_CHECK(vanished(std::move(created)));
+  sink->open_direct(direct);
   return sink;
 }
 
@@ -116,13 +120,14 @@ Status PosixSink::create_file(const os::Directory& version) {
 }
 
 base::Result<std::unique_ptr<SegmentSink>> PosixSink::resume(const PosixPlace& place, const segment::Manifest& manifest,
-                                                             std::uint64_t file_bytes) {
+                                                             std::uint64_t file_bytes, DirectIo direct) {
   std::unique_ptr<PosixSink> sink(new PosixSink(place, manifest, file_bytes));
   sink->kept_ = true;
   PERDURE_CHECK(check_root(place));
   PERDURE_CHECK(sink->check_wanted());
   PERDURE_CHECK(sink->reopen(manifest));
   sink->kept_ = false;
+  sink->open_direct(direct);
   return sink;
 }
 
@@ -205,15 +210,36 @@ Status PosixSink::read(std::uint64_t offset, base::ByteSpan target) {
   return file_.read(offset, target);
 }
 
-Status PosixSink::write(std::uint64_t offset, base::ConstByteSpan data) {
-  PERDURE_CHECK(check_range(offset, data.size()));
+void PosixSink::open_direct(DirectIo direct) {
+  if (direct == DirectIo::where_possible) direct_ = os::DirectFile::beside(file_);
+  is_direct_ = static_cast<bool>(direct_);
+}
+
+/// False: nothing of it is written for certain. What the file system refused once it refuses always.
+base::Result<bool> PosixSink::write_direct(std::uint64_t offset, base::ConstByteSpan data) {
+  if (data.empty() || !is_direct_) return false;
+  PERDURE_TRY(const bool written, direct_.write(offset, data));
+  if (!written) is_direct_ = false;
+  return written;
+}
+
+Status PosixSink::write_cached(std::uint64_t offset, base::ConstByteSpan data) const {
   for (std::size_t done = 0; done < data.size();) {
     const auto block = data.subspan(done, std::min<std::size_t>(kWritebackBytes, data.size() - done));
-    PERDURE_CHECK(vanished(file_.write(offset + done, block)));
+    PERDURE_CHECK(file_.write(offset + done, block));
     file_.start_writeback(offset + done, block.size());
     done += block.size();
   }
   return {};
+}
+
+Status PosixSink::write(std::uint64_t offset, base::ConstByteSpan data) {
+  PERDURE_CHECK(check_range(offset, data.size()));
+  const auto aligned = data.first(os::DirectFile::aligned_part(offset, data));
+  const auto written = write_direct(offset, aligned);
+  if (!written) return vanished(base::fail(written.error()));
+  const std::size_t done = *written ? aligned.size() : 0;
+  return vanished(write_cached(offset + done, data.subspan(done)));
 }
 
 Status PosixSink::check_whole() const {
@@ -264,6 +290,7 @@ Status PosixSink::commit() {
   Status published = vanished(publish());
   published_ = published.has_value();
   file_ = os::File();
+  direct_ = os::DirectFile();
   // At once, not in the destructor, so that a retry finds room for the next attempt.
   if (!published && !kept_) discard();
   return published;

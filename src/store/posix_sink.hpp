@@ -2,17 +2,21 @@
 // Writes one segment of a posix store. Inside this module only.
 #include <atomic>
 
+#include "os/direct_file.hpp"
 #include "store/posix_place.hpp"
 #include "store/store.hpp"
 
 namespace perdure::store {
 
+/// Whether what is aligned is written past the memory that the system keeps of files, where the file system can.
+enum class DirectIo { no, where_possible };
+
 class PosixSink : public SegmentSink {
  public:
   static base::Result<std::unique_ptr<SegmentSink>> begin(const PosixPlace& place, const segment::Manifest& manifest,
-                                                          std::uint64_t file_bytes);
+                                                          std::uint64_t file_bytes, DirectIo direct);
   static base::Result<std::unique_ptr<SegmentSink>> resume(const PosixPlace& place, const segment::Manifest& manifest,
-                                                           std::uint64_t file_bytes);
+                                                           std::uint64_t file_bytes, DirectIo direct);
   ~PosixSink() override;
   base::Status write(std::uint64_t offset, base::ConstByteSpan data) override;
   base::Status commit() override;
@@ -27,6 +31,9 @@ class PosixSink : public SegmentSink {
   base::Status reopen(const segment::Manifest& manifest);
   base::Status take_up(const os::Directory& version);
   base::Status copy_published(const os::Directory& version);
+  void open_direct(DirectIo direct);
+  base::Result<bool> write_direct(std::uint64_t offset, base::ConstByteSpan data);
+  base::Status write_cached(std::uint64_t offset, base::ConstByteSpan data) const;
   base::Status check_range(std::uint64_t offset, std::uint64_t bytes) const;
   base::Status check_whole() const;
   base::Status publish();
@@ -38,9 +45,11 @@ class PosixSink : public SegmentSink {
   const segment::FileName segment_;
   const std::uint64_t file_bytes_;
   const std::string final_name_;
-  std::string temporary_;    ///< its name, beside the final one
-  const std::string final_;  ///< the path, for messages
-  os::File file_;            ///< closed once the segment was committed or given up
+  std::string temporary_;                ///< its name, beside the final one
+  const std::string final_;              ///< the path, for messages
+  os::File file_;                        ///< closed once the segment was committed or given up
+  os::DirectFile direct_;                ///< the same file
+  std::atomic<bool> is_direct_ = false;  ///< until the file system refuses
   std::atomic<bool> kept_ = false;
   bool published_ = false;
 };

@@ -1,8 +1,10 @@
 // What only the posix store promises: its files, its errors, and what it does with things that it did not make.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -11,6 +13,7 @@
 
 #include "base/cbor.hpp"
 #include "base/json.hpp"
+#include "os/direct_file.hpp"
 #include "os/fault_rules.hpp"
 #include "os/file.hpp"
 #include "os/hooks.hpp"
@@ -358,13 +361,130 @@ TEST_F(ResumedBesideAnotherFile, IsRefusedWhereThatIsAnotherSegmentAndLeavesBoth
 
 TEST_F(PosixStoreTest, SyncsDataBeforeTheNameAndReservesRoomOnce) {
   Failing hooks("", "", 0);
-  ASSERT_TRUE(write_segment(*store_, test_support::sample_manifest(kFirst, 1, 0, 1, {0}, 20 * base::MiB, base::MiB),
+  const auto through_the_cache = make_store(root_, {{"direct", "false"}}).value();
+  ASSERT_TRUE(write_segment(*through_the_cache,
+                            test_support::sample_manifest(kFirst, 1, 0, 1, {0}, 20 * base::MiB, base::MiB),
                             64 * base::MiB));
   EXPECT_EQ(hooks.count("fallocate"), 1);
   EXPECT_EQ(hooks.count("fdatasync"), 1);
   EXPECT_EQ(hooks.count("rename"), 1);
   EXPECT_EQ(hooks.count("fsync_dir"), 3);
   EXPECT_EQ(hooks.count("sync_file_range"), 3);  // 8 + 8 + the rest of 20 MiB and a manifest
+}
+
+/// Counts what is written past the cache and through it, and makes the first fail.
+class DirectCalls : public os::Hooks {
+ public:
+  /// `opens`: an error of each open; `writes`: of each write from the `from`-th on.
+  explicit DirectCalls(int opens = 0, int writes = 0, int from = 0) : opens_(opens), writes_(writes), from_(from) {
+    os::install_hooks(this);
+  }
+  ~DirectCalls() override { os::install_hooks(nullptr); }
+  int before(const os::Operation& operation) override {
+    const bool direct = (operation.flags & O_DIRECT) != 0;
+    if (operation.call == std::string_view("open")) return direct ? opens_ : 0;
+    if (operation.call == std::string_view("sync_file_range")) write_backs += 1;
+    if (operation.call != std::string_view("pwrite")) return 0;
+    if (!direct) {
+      cached_bytes += operation.data.size();
+      return 0;
+    }
+    if (writes_ != 0 && calls++ >= from_) return writes_;
+    direct_bytes += operation.data.size();
+    return 0;
+  }
+  std::atomic<std::uint64_t> direct_bytes = 0, cached_bytes = 0;
+  std::atomic<int> write_backs = 0, calls = 0;
+
+ private:
+  int opens_, writes_, from_;
+};
+
+class WrittenDirectly : public PosixStoreTest {
+ protected:
+  void SetUp() override {
+    ASSERT_NO_FATAL_FAILURE(PosixStoreTest::SetUp());
+    const auto probe = os::File::open(directory_ / "probe", os::Open::create).value();
+    if (!os::DirectFile::beside(probe)) GTEST_SKIP() << "this file system has no direct I/O";
+  }
+  base::Status write() { return write_segment(*store_, manifest_, 64 * base::KiB); }
+  std::string stored() { return check_version(*store_, store_->list("nbody").value().at(0)); }
+
+  /// 1000 bytes of each chunk are no whole page.
+  const Manifest manifest_ = test_support::sample_manifest(kFirst, 1, 0, 1, {0}, 20 * 65'000, 65'000);
+  const std::uint64_t bytes_ = test_support::sample_file(manifest_).size();
+};
+
+TEST_F(WrittenDirectly, IsWhatIsAlignedAndTheRestThroughTheCache) {
+  DirectCalls calls;
+  ASSERT_TRUE(write());
+  EXPECT_EQ(calls.direct_bytes, bytes_ / 4096 * 4096);
+  EXPECT_EQ(calls.cached_bytes, bytes_ % 4096);
+  EXPECT_LE(calls.write_backs, 1) << "of the rest";
+  EXPECT_EQ(stored(), "");
+}
+
+TEST_F(WrittenDirectly, IsNothingThatIsNotAligned) {
+  DirectCalls calls;
+  const test_support::PageAligned file(test_support::sample_file(manifest_));
+  auto sink = store_->begin(manifest_, bytes_).value();
+  for (std::uint64_t done = 0; done < bytes_; done += 1000)
+    ASSERT_TRUE(sink->write(done, file.span().subspan(done, std::min<std::uint64_t>(1000, bytes_ - done))));
+  ASSERT_TRUE(sink->commit());
+  EXPECT_EQ(calls.direct_bytes, 0U);
+  EXPECT_EQ(stored(), "");
+}
+
+TEST_F(WrittenDirectly, IsNothingWhereItIsNotWanted) {
+  DirectCalls calls;
+  const auto store = make_store(root_, {{"direct", "false"}}).value();
+  ASSERT_TRUE(write_segment(*store, manifest_, 64 * base::KiB));
+  EXPECT_EQ(calls.direct_bytes, 0U);
+  EXPECT_EQ(stored(), "");
+}
+
+TEST_F(WrittenDirectly, IsNothingWhereTheFileSystemRefusesToOpen) {
+  DirectCalls calls(EINVAL);
+  ASSERT_TRUE(write());
+  EXPECT_EQ(calls.cached_bytes, bytes_);
+  EXPECT_EQ(stored(), "");
+}
+
+TEST_F(WrittenDirectly, GoesOnThroughTheCacheWhereTheFileSystemRefusesAtSomeBlock) {
+  for (const int refused_from : {0, 1, 7}) {
+    DirectCalls calls(0, EINVAL, refused_from);
+    ASSERT_TRUE(write()) << refused_from;
+    EXPECT_EQ(calls.calls, refused_from + 1) << "it is asked no more";
+    EXPECT_EQ(stored(), "");
+    ASSERT_TRUE(store_->remove(kFirst));
+  }
+}
+
+TEST_F(WrittenDirectly, FailsAsAnyWriteDoes) {
+  for (const int error : {EIO, ENOSPC}) {
+    DirectCalls calls(0, error, 2);
+    const auto written = write();
+    ASSERT_FALSE(written);
+    EXPECT_EQ(written.error().code, error == EIO ? PERDURE_IO : PERDURE_NO_SPACE) << written.error().text();
+    EXPECT_THAT(store_->list("nbody").value(), IsEmpty());
+  }
+}
+
+TEST_F(WrittenDirectly, IsReadByWhoGoesOnWithIt) {
+  {
+    const test_support::PageAligned file(test_support::sample_file(manifest_));
+    auto sink = store_->begin(manifest_, bytes_).value();
+    ASSERT_TRUE(sink->write(0, file.span().first(bytes_ / 2)));
+    std::vector<std::byte> read(bytes_ / 2);
+    ASSERT_TRUE(sink->read(0, read));
+    EXPECT_TRUE(std::equal(read.begin(), read.end(), file.span().begin()));
+    sink->keep(true);
+  }
+  const test_support::PageAligned file(test_support::sample_file(manifest_));
+  auto sink = store_->resume(manifest_, bytes_).value();
+  ASSERT_TRUE(sink->write(bytes_ / 2, file.span().subspan(bytes_ / 2)));
+  ASSERT_TRUE(sink->commit());
+  EXPECT_EQ(stored(), "");
 }
 
 TEST_F(PosixStoreTest, StoresAllOfASegmentHoweverLittleTheSystemTakesAtATime) {

@@ -1,5 +1,6 @@
 #pragma once
 // Puts sample segments into any store, and checks versions against what the samples hold.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -8,12 +9,29 @@
 
 namespace perdure::test_support {
 
+/// Bytes at the begin of a page, as those of a tier's slots are.
+class PageAligned {
+ public:
+  explicit PageAligned(base::ConstByteSpan bytes) : memory_(bytes.size() + kPage), size_(bytes.size()) {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
+    skipped_ = (kPage - address % kPage) % kPage;
+    std::copy(bytes.begin(), bytes.end(), memory_.begin() + static_cast<std::ptrdiff_t>(skipped_));
+  }
+  base::ConstByteSpan span() const { return base::ConstByteSpan(memory_).subspan(skipped_, size_); }
+
+ private:
+  static constexpr std::size_t kPage = 4096;
+  std::vector<std::byte> memory_;
+  std::size_t size_, skipped_ = 0;
+};
+
 /// Writes the segment in blocks of `block` bytes and commits it.
 inline base::Status write_segment(store::Store& store, const segment::Manifest& manifest, std::size_t block = 4096) {
-  const std::vector<std::byte> file = sample_file(manifest);
+  const PageAligned aligned(sample_file(manifest));
+  const base::ConstByteSpan file = aligned.span();
   PERDURE_TRY(auto sink, store.begin(manifest, file.size()));
   for (std::size_t done = 0; done < file.size(); done += block)
-    PERDURE_CHECK(sink->write(done, base::ConstByteSpan(file).subspan(done, std::min(block, file.size() - done))));
+    PERDURE_CHECK(sink->write(done, file.subspan(done, std::min(block, file.size() - done))));
   return sink->commit();
 }
 

@@ -1,0 +1,58 @@
+#include "os/direct_file.hpp"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "os/system_call.hpp"
+
+namespace perdure::os {
+namespace {
+
+bool is_memory(int fd) {
+  struct statfs facts {};
+  return ::fstatfs(fd, &facts) == 0 && (facts.f_type == TMPFS_MAGIC || facts.f_type == RAMFS_MAGIC);
+}
+
+}  // namespace
+
+// A descriptor of its own: O_DIRECT is a property of what is open, which others write by, too.
+DirectFile DirectFile::beside(const File& file) {
+  DirectFile direct;
+  if (is_memory(file.fd())) return direct;
+  constexpr int kFlags = O_WRONLY | O_DIRECT | O_CLOEXEC | O_NONBLOCK;
+  const std::string again = "/proc/self/fd/" + std::to_string(file.fd());
+  direct.fd_ = Fd(system_call({.call = "open", .path = file.path(), .flags = kFlags},
+                              [&] { return ::open(again.c_str(), kFlags); }));
+  direct.path_ = file.path();
+  return direct;
+}
+
+std::uint64_t DirectFile::aligned_part(std::uint64_t offset, base::ConstByteSpan data) {
+  const auto address = reinterpret_cast<std::uintptr_t>(data.data());
+  if (offset % kAlignment != 0 || address % kAlignment != 0) return 0;
+  return data.size() / kAlignment * kAlignment;
+}
+
+// A call that wrote less than a whole block leaves a rest that is not aligned, which is refused in its turn.
+base::Result<bool> DirectFile::write(std::uint64_t offset, base::ConstByteSpan data) const {
+  while (!data.empty()) {
+    const base::ConstByteSpan piece = data.first(std::min(data.size(), kMostPerCall));
+    if (!may_have_size(offset + piece.size())) return false;  // who writes it otherwise says why
+    const Call call{.call = "pwrite", .path = path_, .offset = offset, .data = piece, .flags = O_DIRECT};
+    const ssize_t put = system_call(call, [&] {
+      return ::pwrite(fd_.get(), piece.data(), transferable(call, piece.size()), static_cast<off_t>(offset));
+    });
+    if (put == 0 || (put < 0 && (errno == EINVAL || errno == EOPNOTSUPP))) return false;
+    if (put < 0) return call_failed("pwrite", offset, path_);
+    data = data.subspan(static_cast<std::size_t>(put));
+    offset += static_cast<std::uint64_t>(put);
+  }
+  return true;
+}
+
+}  // namespace perdure::os

@@ -1,0 +1,32 @@
+#pragma once
+// Writing past the memory that the system keeps of files (O_DIRECT): no copy, and nothing left for the sync to write.
+#include <cstdint>
+
+#include "os/file.hpp"
+
+namespace perdure::os {
+
+/// A second way into a file that is open. Thread-safe: all positions are explicit. Hooks see its calls as "open" and
+/// "pwrite" with O_DIRECT among their flags.
+class DirectFile {
+ public:
+  /// What memory, offset and length must be multiples of: no file system that takes O_DIRECT on disks with blocks of up
+  /// to 4 KiB asks for more.
+  static constexpr std::uint64_t kAlignment = 4096;
+
+  DirectFile() = default;  ///< no way
+  /// None where the file system refuses, or is memory itself.
+  static DirectFile beside(const File& file);
+  explicit operator bool() const { return static_cast<bool>(fd_); }
+  /// Bytes of `data`, from its beginning, that can be written at `offset` like this; 0 unless both are aligned.
+  static std::uint64_t aligned_part(std::uint64_t offset, base::ConstByteSpan data);
+  /// All of it, aligned. False: the file system refuses; some of it may be written, and all has to be written by
+  /// File::write. What is written is in the file for all who read it, and durable after File::sync_data.
+  base::Result<bool> write(std::uint64_t offset, base::ConstByteSpan data) const;
+
+ private:
+  Fd fd_;
+  std::string path_;
+};
+
+}  // namespace perdure::os
