@@ -23,10 +23,7 @@ constexpr std::uint64_t kPage = 2 * MiB;  // backing grows by huge pages
 constexpr std::uint64_t kFirstSlot = kPage;
 constexpr char kMagic[8] = {'P', 'D', 'A', 'R', 'E', 'N', 'A', '2'};
 constexpr char kMagicOfOneFile[8] = {'P', 'D', 'A', 'R', 'E', 'N', 'A', '1'};  // whose header ends before `parts`
-
-constexpr std::uint64_t kFresh_ns = 20'000'000;  // so long what the system has is taken to be as it was
-
-constexpr std::uint64_t kParts = 4;  // of a new arena
+constexpr std::uint64_t kParts = 4;                                            // of a new arena
 
 struct ArenaHeader {
   char magic[8];
@@ -254,7 +251,7 @@ class MemoryTier final : public Tier {
   bool system_has(std::uint64_t bytes) {
     if (bytes == 0) return true;
     const std::uint64_t now = os::monotonic_ns();
-    if (room_ && now - seen_ns_ < kFresh_ns && memory_allows(*room_, given_ + bytes)) return true;
+    if (room_ && still_allows(*room_, given_ + bytes, now - seen_ns_)) return true;
     room_ = system_room();
     seen_ns_ = now;
     given_ = 0;

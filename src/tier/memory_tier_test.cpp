@@ -231,6 +231,14 @@ TEST(MemoryAllows, LeavesAMarginForTheApplicationAndTheKernel) {
   EXPECT_TRUE(memory_allows({10 * MiB, 1000 * MiB, 1000 * MiB}, 9 * MiB));
   EXPECT_FALSE(memory_allows({1000 * MiB, 10 * MiB, 100 * MiB}, 11 * MiB));
   EXPECT_FALSE(memory_allows(room, ~0ULL));
+  constexpr std::uint64_t kMs = 1'000'000;
+  const SystemRoom much{1024 * MiB, 2048 * MiB, 4096 * MiB};
+  EXPECT_TRUE(still_allows(much, 500 * MiB, 19 * kMs));
+  EXPECT_FALSE(still_allows(much, 500 * MiB, 20 * kMs)) << "others may have taken it";
+  EXPECT_TRUE(still_allows(much, 4 * MiB, 999 * kMs)) << "so little will be there";
+  EXPECT_FALSE(still_allows(much, 4 * MiB, 1000 * kMs));
+  EXPECT_FALSE(still_allows(much, 5 * MiB, 20 * kMs));
+  EXPECT_FALSE(still_allows({1024 * MiB, 100 * MiB, 4096 * MiB}, 100'000, kMs)) << "it was not there then, either";
 }
 
 }  // namespace

@@ -74,4 +74,12 @@ bool memory_allows(const SystemRoom& room, std::uint64_t bytes) {
          room.memory_bytes >= bytes && room.memory_bytes - bytes >= margin;
 }
 
+// Slots of one checkpoint are asked for one after the other. Of what is little, and leaves as much again, nobody else
+// takes the rest within a second.
+bool still_allows(const SystemRoom& room, std::uint64_t bytes, std::uint64_t age_ns) {
+  constexpr std::uint64_t kFresh_ns = 20'000'000, kFreshForLittle_ns = 1'000'000'000, kLittle = 256;
+  const bool is_little = bytes <= std::min(room.file_system_bytes, room.memory_bytes) / kLittle;
+  return age_ns < (is_little ? kFreshForLittle_ns : kFresh_ns) && memory_allows(room, bytes);
+}
+
 }  // namespace perdure::tier

@@ -136,5 +136,8 @@ struct SystemRoom {
   std::uint64_t total_memory_bytes = 0;
 };
 bool memory_allows(const SystemRoom& room, std::uint64_t bytes);
+/// The same of what was seen so long ago, and `bytes` that were given since or are to be given: whether that is certain
+/// enough without another look. A look is some 0.1 ms; a small checkpoint takes no longer.
+bool still_allows(const SystemRoom& room, std::uint64_t bytes, std::uint64_t age_ns);
 
 }  // namespace perdure::tier
