@@ -129,7 +129,10 @@ std::optional<StatusFacts> parse_status(std::string_view text) {
   return facts;
 }
 
-base::Result<ProcessFacts> read_facts(pid_t process) {
+namespace {
+
+/// Nothing: the thread that was to tell for all of them ended meanwhile.
+std::optional<base::Result<ProcessFacts>> read_facts_once(pid_t process) {
   ProcessFacts facts;
   facts.process = process;
   for (const pid_t thread : threads_of(process)) {
@@ -151,7 +154,7 @@ base::Result<ProcessFacts> read_facts(pid_t process) {
   facts.root = link_at(directory + "/root");
   facts.namespaces = namespaces_of(directory);
   facts.sharing = sharing_with(process, reference);
-  if (is_thread_ending(process, reference)) return read_facts(process);  // by another one
+  if (is_thread_ending(process, reference)) return std::nullopt;
   if (facts.root.empty())
     return base::fail(PERDURE_PERMISSION, "process " + std::to_string(process), "it may not be looked at",
                       "be the same user, or have CAP_SYS_PTRACE");
@@ -161,6 +164,16 @@ base::Result<ProcessFacts> read_facts(pid_t process) {
   facts.namespaces_here = namespaces_of("/proc/self");
   facts.children = children_of(process);
   return facts;
+}
+
+}  // namespace
+
+base::Result<ProcessFacts> read_facts(pid_t process) {
+  constexpr int kTries = 12;
+  for (int tries = 0; tries < kTries; ++tries)
+    if (auto facts = read_facts_once(process)) return std::move(*facts);
+  return base::fail(PERDURE_UNSUPPORTED, "process " + std::to_string(process),
+                    "its threads end while they are looked at", "try again");
 }
 
 base::Result<ProcessFacts> read_facts_again(pid_t process) {

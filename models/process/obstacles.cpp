@@ -128,8 +128,7 @@ base::Status refused(pid_t process, const std::vector<Obstacle>& obstacles, cons
     if (!one.drop.empty()) advice += (advice.empty() ? "" : ", or ") + ("--force-without " + one.drop);
     if (!advice.empty() && remedy.find(advice) == std::string::npos) remedy += (remedy.empty() ? "" : "; ") + advice;
   }
-  if (obstacles.size() > kMostNamed)
-    cause += "; and " + std::to_string(obstacles.size() - kMostNamed) + " more (perdure inspect has all)";
+  if (obstacles.size() > kMostNamed) cause += "; and " + std::to_string(obstacles.size() - kMostNamed) + " more";
   return base::fail(PERDURE_UNSUPPORTED, "process " + std::to_string(process), cause, remedy);
 }
 

@@ -1,5 +1,7 @@
 #include "process/proc_lists.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -64,8 +66,11 @@ bool has_process_ended(pid_t process) {
 
 bool is_thread_ending(pid_t process, pid_t thread) {
   constexpr std::uint64_t kExiting = 0x4;  // PF_EXITING, of the kernel's sources: told by proc(5) as a flag
-  const std::string text = proc_text(path_of(process, "task/" + std::to_string(thread) + "/stat"));
-  return text.empty() || (StatNumbers(text).value(9) & kExiting) != 0;
+  const std::string path = path_of(process, "task/" + std::to_string(thread) + "/stat");
+  const std::string text = proc_text(path);
+  if (text.empty())
+    return ::access(path.c_str(), F_OK) != 0;  // else it could not be opened: of descriptors are too few
+  return (StatNumbers(text).value(9) & kExiting) != 0;
 }
 
 bool is_process_ending(pid_t process) {

@@ -97,12 +97,14 @@ base::Status read_rseq(ThreadImage& image) {
   return {};
 }
 
-/// As many bytes as are in one page with the last of them.
+/// Where the page before cannot be read, as many as are in one with the last of them.
 std::vector<std::byte> code_before(pid_t thread, std::uint64_t address) {
-  const std::uint64_t here = std::min<std::uint64_t>(kCodeBefore, (address - 1) % kPageBytes + 1);
-  std::vector<std::byte> code(here);
-  if (!read_memory(thread, address - here, code)) code.clear();
-  return code;
+  const std::uint64_t in_page = std::min<std::uint64_t>(kCodeBefore, (address - 1) % kPageBytes + 1);
+  for (const std::uint64_t length : {std::uint64_t{kCodeBefore}, in_page}) {
+    std::vector<std::byte> code(length);
+    if (read_memory(thread, address - length, code)) return code;
+  }
+  return {};
 }
 
 }  // namespace
@@ -118,7 +120,7 @@ base::Result<ThreadImage> read_thread(Tracee& tracee, pid_t thread, const std::v
   image.name = proc_text(folder + "/comm");
   if (!image.name.empty()) image.name.pop_back();  // the newline
   PERDURE_TRY(const Registers registers, tracee.registers(thread));
-  const Registers stored = to_store(registers, code_before(thread, next_instruction(registers)));
+  const Registers stored = to_store(registers, [&] { return code_before(thread, next_instruction(registers)); });
   const auto bytes = bytes_of(stored);
   image.registers.assign(bytes.begin(), bytes.end());
   PERDURE_TRY(image.extended_registers, tracee.extended_registers(thread));

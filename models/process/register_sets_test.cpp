@@ -66,28 +66,38 @@ std::vector<std::byte> code_of(std::initializer_list<int> bytes) {
   return code;
 }
 
+Registers stored_with(const Registers& registers, const std::vector<std::byte>& code) {
+  return to_store(registers, [&] { return code; });
+}
+
 TEST(StoredRegisters, OfACallThatWasInterruptedBeginItAgain) {
-  const Registers stored = to_store(interrupted(SYS_poll, 0, 0, 5), {});
+  const auto nobody_asks = []() -> std::vector<std::byte> {
+    ADD_FAILURE() << "the code is not needed";
+    return {};
+  };
+  const Registers stored = to_store(interrupted(SYS_poll, 0, 0, 5), nobody_asks);
   EXPECT_EQ(stored.orig_rax, SYS_poll);
   EXPECT_EQ(answer_of(stored), kNoHandler);
-  EXPECT_EQ(answer_of(to_store(interrupted(SYS_read, 0, 0, 5, 17), {})), 17) << "it is over";
+  EXPECT_EQ(answer_of(to_store(interrupted(SYS_read, 0, 0, 5, 17), nobody_asks)), 17) << "it is over";
 }
 
 TEST(StoredRegisters, OfACallThatWasInterruptedTwiceBeginTheProgramsOwn) {
   const auto polls = code_of({0xb8, 7, 0, 0, 0, 0x0f, 5});
   const auto apart = code_of({0x90, 0xb8, 7, 0, 0, 0, 0x89, 0xd6, 0x0f, 5});
   for (const auto& code : {polls, apart}) {
-    const Registers stored = to_store(interrupted(SYS_restart_syscall, 0, 0, 5), code);
+    const Registers stored = stored_with(interrupted(SYS_restart_syscall, 0, 0, 5), code);
     EXPECT_EQ(stored.orig_rax, SYS_poll);
     EXPECT_EQ(answer_of(stored), kNoHandler);
   }
   const auto sleeps = code_of({0xb8, 7, 0, 0, 0, 0xb8, 35, 0, 0, 0, 0x0f, 5});
-  EXPECT_EQ(to_store(interrupted(SYS_restart_syscall, 1, 0, 5), sleeps).orig_rax, SYS_nanosleep) << "the last counts";
+  EXPECT_EQ(stored_with(interrupted(SYS_restart_syscall, 4096, 0, 5), sleeps).orig_rax, SYS_nanosleep)
+      << "the last counts";
+  EXPECT_EQ(stored_with(interrupted(SYS_restart_syscall, 4096, 3, ~0U), polls).orig_rax, SYS_poll) << "without an end";
 }
 
 TEST(StoredRegisters, OfACallThatNobodyKnowsAreTheKernelsOwn) {
   const auto asked = [](std::initializer_list<int> code, std::uint64_t third = 5) {
-    const Registers stored = to_store(interrupted(SYS_restart_syscall, 0, 0, third), code_of(code));
+    const Registers stored = stored_with(interrupted(SYS_restart_syscall, 0, 0, third), code_of(code));
     EXPECT_EQ(answer_of(stored), kNoHandler);
     return stored.orig_rax;
   };
@@ -97,6 +107,8 @@ TEST(StoredRegisters, OfACallThatNobodyKnowsAreTheKernelsOwn) {
   EXPECT_EQ(asked({0xb8, 7, 0, 0, 0, 0x0f, 0x34}), SYS_restart_syscall) << "another instruction";
   EXPECT_EQ(asked({0xb8, 1, 0, 0, 0, 0x0f, 5}), SYS_restart_syscall) << "a call that is never gone on with";
   EXPECT_EQ(asked({0xb8, 7, 0, 0, 0, 0x0f, 5}, 0), SYS_restart_syscall) << "which would not have waited";
+  EXPECT_EQ(asked({0xb8, 7, 0, 0, 0, 0x0f, 5, 0x0f, 5}), SYS_restart_syscall) << "another call's";
+  EXPECT_EQ(asked({0xb8, 7, 0, 0, 0, 0xb8, 1, 0, 0, 0, 0x0f, 5}), SYS_restart_syscall) << "it was overwritten";
 }
 #endif
 

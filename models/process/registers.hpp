@@ -37,9 +37,10 @@ bool each_register_set(base::ConstByteSpan extended, std::span<const RegisterSet
 Registers asking(Registers registers, std::uint64_t instruction, const SystemCall& call);
 /// The same thread as it is stored: where a system call was interrupted that is to go on with what was left of its
 /// time, which the kernel notes elsewhere, it begins again, or ends with EINTR if a handler runs before. One that was
-/// interrupted before is the kernel's own restart_syscall by now: which call it was, `code` tells, which are as many
-/// bytes as can be read before next_instruction(), up to kCodeBefore. Where that does not tell, it ends with EINTR.
-Registers to_store(Registers registers, base::ConstByteSpan code);
+/// interrupted before is the kernel's own restart_syscall by now: which call it was, the program's code tells. `code`
+/// is asked for it then: the bytes before next_instruction(), up to kCodeBefore, as many as can be read. Where they do
+/// not tell, it ends with EINTR.
+Registers to_store(Registers registers, const std::function<std::vector<std::byte>()>& code);
 constexpr std::size_t kCodeBefore = 32;
 /// Where it goes on.
 std::uint64_t next_instruction(const Registers& registers);

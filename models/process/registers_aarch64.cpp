@@ -46,7 +46,7 @@ Registers asking(Registers registers, std::uint64_t instruction, const SystemCal
   return registers;
 }
 
-Registers to_store(Registers registers, base::ConstByteSpan) { return registers; }
+Registers to_store(Registers registers, const std::function<std::vector<std::byte>()>&) { return registers; }
 
 std::uint64_t stack_of(const Registers& registers) { return registers.sp; }
 

@@ -34,47 +34,52 @@ namespace {
 
 /// Whether these can be its arguments. The calls are those that the kernel goes on with by restart_syscall.
 bool may_be(std::uint32_t call, const Registers& registers) {
-  constexpr std::uint64_t kMostPolled = 1 << 24, kWaits = 0, kWaitsForBits = 9, kCommand = 0x7f;
+  constexpr std::uint64_t kMostPolled = 1 << 24, kWaits = 0, kWaitsForBits = 9, kCommand = 0x7f, kFirstAddress = 4096;
+  const bool first_is_one = registers.rdi >= kFirstAddress;
   switch (call) {
     case SYS_poll:
-      return registers.rsi <= kMostPolled && static_cast<std::int32_t>(registers.rdx) > 0;
+      return (first_is_one || registers.rsi == 0) && registers.rsi <= kMostPolled &&
+             static_cast<std::int32_t>(registers.rdx) != 0;
     case SYS_nanosleep:
-      return registers.rdi != 0;
+      return first_is_one;
     case SYS_clock_nanosleep:
-      return static_cast<std::uint32_t>(registers.rsi) == 0 && registers.rdx != 0;
+      return static_cast<std::uint32_t>(registers.rsi) == 0 && registers.rdx >= kFirstAddress;
     case SYS_futex: {
       const std::uint64_t command = registers.rsi & kCommand;
-      return (command == kWaits || command == kWaitsForBits) && registers.r10 != 0;
+      return first_is_one && (command == kWaits || command == kWaitsForBits) && registers.r10 >= kFirstAddress;
     }
     default:
       return false;
   }
 }
 
-/// By the instruction that put its number into eax (B8, and four bytes), of those before `syscall` the last.
+/// By the instruction that put its number into eax (B8, and four bytes): the last one before `syscall`, and behind any
+/// call before that.
 std::optional<std::uint32_t> call_begun_by(base::ConstByteSpan code, const Registers& registers) {
   constexpr std::size_t kCall = 2, kNumber = 4;
-  constexpr std::byte kToEax{0xb8};
-  if (code.size() < kCall || code[code.size() - 2] != std::byte{0x0f} || code[code.size() - 1] != std::byte{0x05})
-    return std::nullopt;
+  constexpr std::uint32_t kNumbers = 1024;  // there are fewer calls
+  constexpr std::byte kToEax{0xb8}, kFirst{0x0f}, kSecond{0x05};
+  if (code.size() < kCall || code[code.size() - 2] != kFirst || code[code.size() - 1] != kSecond) return std::nullopt;
   code = code.first(code.size() - kCall);
-  for (std::size_t length = 1 + kNumber; length <= code.size(); ++length) {
+  for (std::size_t length = 2; length <= code.size(); ++length) {
     const auto at = code.last(length);
+    if (at[0] == kFirst && at[1] == kSecond) return std::nullopt;
+    if (at[0] != kToEax || length < 1 + kNumber) continue;
     std::uint32_t call = 0;
     std::memcpy(&call, at.data() + 1, sizeof call);
-    if (at[0] == kToEax && may_be(call, registers)) return call;
+    if (call < kNumbers) return may_be(call, registers) ? std::optional(call) : std::nullopt;
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-Registers to_store(Registers registers, base::ConstByteSpan code) {
+Registers to_store(Registers registers, const std::function<std::vector<std::byte>()>& code) {
   constexpr std::int64_t kRestartNoHandler = -514, kRestartBlock = -516;  // of the kernel's own, which no program sees
   if (static_cast<std::int64_t>(registers.orig_rax) < 0 || answer_of(registers) != kRestartBlock) return registers;
   registers.rax = static_cast<std::uint64_t>(kRestartNoHandler);
   if (registers.orig_rax == SYS_restart_syscall)
-    if (const auto call = call_begun_by(code, registers)) registers.orig_rax = *call;
+    if (const auto call = call_begun_by(code(), registers)) registers.orig_rax = *call;
   return registers;
 }
 

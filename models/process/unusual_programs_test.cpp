@@ -2,8 +2,10 @@
 // they end as if nothing had been.
 #include <sys/mman.h>
 
+#include "process/facts.hpp"
 #include "process/guard.hpp"
 #include "process/proc_facts.hpp"
+#include "process/proc_lists.hpp"
 #include "process/proc_text.hpp"
 #include "process/round_trip_testing.hpp"
 #include "support/sanitized.hpp"
@@ -169,7 +171,7 @@ TEST(ProgramsThatEnd, AreGoneFromTheirLastInstructionOn) {
   auto* const has_begun = static_cast<std::atomic<bool>*>(
       ::mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(has_begun, MAP_FAILED);
-  for (int times = 0; times < test_support::unless_sanitized(30, 10); ++times) {
+  for (int times = 0; times < test_support::unless_sanitized(12, 4); ++times) {
     *has_begun = false;
     const pid_t process = ::fork();
     if (process == 0) {
@@ -179,11 +181,15 @@ TEST(ProgramsThatEnd, AreGoneFromTheirLastInstructionOn) {
       if (memory != MAP_FAILED) std::memset(memory, 1, kBytes);
       ::_exit(0);
     }
+    ASSERT_GT(process, 0);
     while (!*has_begun) ::usleep(100);
     for (bool ended = false; !ended;) {
-      const auto looked = look_for_obstacles(process, {});
-      ended = !looked;
-      EXPECT_TRUE(looked || looked.error().code == PERDURE_NOT_FOUND) << looked.error().text();
+      const auto facts = read_facts(process);
+      const auto maps = read_maps(process);
+      ended = !facts || !maps;
+      EXPECT_TRUE(facts || facts.error().code == PERDURE_NOT_FOUND) << facts.error().text();
+      EXPECT_TRUE(maps || maps.error().code == PERDURE_NOT_FOUND) << maps.error().text();
+      if (maps) EXPECT_THAT(*maps, testing::Not(testing::IsEmpty()));
     }
     ::waitpid(process, nullptr, 0);
   }

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 
 #include "os/system_call.hpp"
 
@@ -39,16 +38,15 @@ std::uint64_t DirectFile::aligned_part(std::uint64_t offset, base::ConstByteSpan
 }
 
 // A call that wrote less than a whole block leaves a rest that is not aligned, which is refused in its turn.
-base::Result<bool> DirectFile::write(std::uint64_t offset, base::ConstByteSpan data) const {
+bool DirectFile::write(std::uint64_t offset, base::ConstByteSpan data) const {
   while (!data.empty()) {
     const base::ConstByteSpan piece = data.first(std::min(data.size(), kMostPerCall));
-    if (!may_have_size(offset + piece.size())) return false;  // who writes it otherwise says why
+    if (!may_have_size(offset + piece.size())) return false;
     const Call call{.call = "pwrite", .path = path_, .offset = offset, .data = piece, .flags = O_DIRECT};
     const ssize_t put = system_call(call, [&] {
       return ::pwrite(fd_.get(), piece.data(), transferable(call, piece.size()), static_cast<off_t>(offset));
     });
-    if (put == 0 || (put < 0 && (errno == EINVAL || errno == EOPNOTSUPP))) return false;
-    if (put < 0) return call_failed("pwrite", offset, path_);
+    if (put <= 0) return false;
     data = data.subspan(static_cast<std::size_t>(put));
     offset += static_cast<std::uint64_t>(put);
   }

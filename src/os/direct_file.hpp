@@ -20,9 +20,10 @@ class DirectFile {
   explicit operator bool() const { return static_cast<bool>(fd_); }
   /// Bytes of `data`, from its beginning, that can be written at `offset` like this; 0 unless both are aligned.
   static std::uint64_t aligned_part(std::uint64_t offset, base::ConstByteSpan data);
-  /// All of it, aligned. False: the file system refuses; some of it may be written, and all has to be written by
-  /// File::write. What is written is in the file for all who read it, and durable after File::sync_data.
-  base::Result<bool> write(std::uint64_t offset, base::ConstByteSpan data) const;
+  /// All of it, aligned. False: the file system refuses, or something failed; some of it may be written, and all has to
+  /// be written by File::write, which tells why where that is not only a matter of O_DIRECT. What is written is in the
+  /// file for all who read it, and durable after File::sync_data.
+  bool write(std::uint64_t offset, base::ConstByteSpan data) const;
 
  private:
   Fd fd_;

@@ -33,6 +33,7 @@ namespace {
 using base::Status;
 
 constexpr std::uint64_t kWritebackBytes = 8 * base::MiB;
+constexpr std::uint64_t kLeastDirectBytes = 256 * base::KiB;  // of less the cache makes fewer, longer writes
 constexpr const char* kBringBack = "bring the store's directory back (is its file system mounted?)";
 
 /// A path that is missing while we write is a store that vanished, and may return.
@@ -215,10 +216,10 @@ void PosixSink::open_direct(DirectIo direct) {
   is_direct_ = static_cast<bool>(direct_);
 }
 
-/// False: nothing of it is written for certain. What the file system refused once it refuses always.
-base::Result<bool> PosixSink::write_direct(std::uint64_t offset, base::ConstByteSpan data) {
-  if (data.empty() || !is_direct_) return false;
-  PERDURE_TRY(const bool written, direct_.write(offset, data));
+/// False: nothing of it is written for certain. What the file system refused once is not tried again.
+bool PosixSink::write_direct(std::uint64_t offset, base::ConstByteSpan data) {
+  if (data.size() < kLeastDirectBytes || !is_direct_) return false;
+  const bool written = direct_.write(offset, data);
   if (!written) is_direct_ = false;
   return written;
 }
@@ -227,7 +228,8 @@ Status PosixSink::write_cached(std::uint64_t offset, base::ConstByteSpan data) c
   for (std::size_t done = 0; done < data.size();) {
     const auto block = data.subspan(done, std::min<std::size_t>(kWritebackBytes, data.size() - done));
     PERDURE_CHECK(file_.write(offset + done, block));
-    file_.start_writeback(offset + done, block.size());
+    // The rest of what was written otherwise waits for the sync.
+    if (block.size() >= os::DirectFile::kAlignment) file_.start_writeback(offset + done, block.size());
     done += block.size();
   }
   return {};
@@ -236,9 +238,7 @@ Status PosixSink::write_cached(std::uint64_t offset, base::ConstByteSpan data) c
 Status PosixSink::write(std::uint64_t offset, base::ConstByteSpan data) {
   PERDURE_CHECK(check_range(offset, data.size()));
   const auto aligned = data.first(os::DirectFile::aligned_part(offset, data));
-  const auto written = write_direct(offset, aligned);
-  if (!written) return vanished(base::fail(written.error()));
-  const std::size_t done = *written ? aligned.size() : 0;
+  const std::size_t done = write_direct(offset, aligned) ? aligned.size() : 0;
   return vanished(write_cached(offset + done, data.subspan(done)));
 }
 

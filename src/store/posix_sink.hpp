@@ -32,7 +32,7 @@ class PosixSink : public SegmentSink {
   base::Status take_up(const os::Directory& version);
   base::Status copy_published(const os::Directory& version);
   void open_direct(DirectIo direct);
-  base::Result<bool> write_direct(std::uint64_t offset, base::ConstByteSpan data);
+  bool write_direct(std::uint64_t offset, base::ConstByteSpan data);
   base::Status write_cached(std::uint64_t offset, base::ConstByteSpan data) const;
   base::Status check_range(std::uint64_t offset, std::uint64_t bytes) const;
   base::Status check_whole() const;

@@ -372,11 +372,12 @@ TEST_F(PosixStoreTest, SyncsDataBeforeTheNameAndReservesRoomOnce) {
   EXPECT_EQ(hooks.count("sync_file_range"), 3);  // 8 + 8 + the rest of 20 MiB and a manifest
 }
 
-/// Counts what is written past the cache and through it, and makes the first fail.
+/// Counts what is written past the cache and through it, and makes the first, or both, fail.
 class DirectCalls : public os::Hooks {
  public:
-  /// `opens`: an error of each open; `writes`: of each write from the `from`-th on.
-  explicit DirectCalls(int opens = 0, int writes = 0, int from = 0) : opens_(opens), writes_(writes), from_(from) {
+  /// `opens`: an error of each open; `writes`: of each write from the `from`-th on; `cached`: of each other write.
+  explicit DirectCalls(int opens = 0, int writes = 0, int from = 0, int cached = 0)
+      : opens_(opens), writes_(writes), from_(from), cached_(cached) {
     os::install_hooks(this);
   }
   ~DirectCalls() override { os::install_hooks(nullptr); }
@@ -387,7 +388,7 @@ class DirectCalls : public os::Hooks {
     if (operation.call != std::string_view("pwrite")) return 0;
     if (!direct) {
       cached_bytes += operation.data.size();
-      return 0;
+      return cached_;
     }
     if (writes_ != 0 && calls++ >= from_) return writes_;
     direct_bytes += operation.data.size();
@@ -397,7 +398,7 @@ class DirectCalls : public os::Hooks {
   std::atomic<int> write_backs = 0, calls = 0;
 
  private:
-  int opens_, writes_, from_;
+  int opens_, writes_, from_, cached_;
 };
 
 class WrittenDirectly : public PosixStoreTest {
@@ -407,20 +408,20 @@ class WrittenDirectly : public PosixStoreTest {
     const auto probe = os::File::open(directory_ / "probe", os::Open::create).value();
     if (!os::DirectFile::beside(probe)) GTEST_SKIP() << "this file system has no direct I/O";
   }
-  base::Status write() { return write_segment(*store_, manifest_, 64 * base::KiB); }
+  base::Status write() { return write_segment(*store_, manifest_, kBlock); }
   std::string stored() { return check_version(*store_, store_->list("nbody").value().at(0)); }
 
-  /// 1000 bytes of each chunk are no whole page.
-  const Manifest manifest_ = test_support::sample_manifest(kFirst, 1, 0, 1, {0}, 20 * 65'000, 65'000);
+  static constexpr std::size_t kBlock = 512 * base::KiB;
+  const Manifest manifest_ = test_support::sample_manifest(kFirst, 1, 0, 1, {0}, 10 * kBlock, kBlock);
   const std::uint64_t bytes_ = test_support::sample_file(manifest_).size();
 };
 
 TEST_F(WrittenDirectly, IsWhatIsAlignedAndTheRestThroughTheCache) {
   DirectCalls calls;
   ASSERT_TRUE(write());
-  EXPECT_EQ(calls.direct_bytes, bytes_ / 4096 * 4096);
-  EXPECT_EQ(calls.cached_bytes, bytes_ % 4096);
-  EXPECT_LE(calls.write_backs, 1) << "of the rest";
+  EXPECT_EQ(calls.direct_bytes, bytes_ / kBlock * kBlock);
+  EXPECT_EQ(calls.cached_bytes, bytes_ % kBlock) << "which is short";
+  EXPECT_LE(calls.write_backs, 1);
   EXPECT_EQ(stored(), "");
 }
 
@@ -428,8 +429,10 @@ TEST_F(WrittenDirectly, IsNothingThatIsNotAligned) {
   DirectCalls calls;
   const test_support::PageAligned file(test_support::sample_file(manifest_));
   auto sink = store_->begin(manifest_, bytes_).value();
-  for (std::uint64_t done = 0; done < bytes_; done += 1000)
-    ASSERT_TRUE(sink->write(done, file.span().subspan(done, std::min<std::uint64_t>(1000, bytes_ - done))));
+  constexpr std::uint64_t kAwry = kBlock + 8;
+  ASSERT_TRUE(sink->write(0, file.span().first(8)));
+  for (std::uint64_t done = 8; done < bytes_; done += kAwry)
+    ASSERT_TRUE(sink->write(done, file.span().subspan(done, std::min<std::uint64_t>(kAwry, bytes_ - done))));
   ASSERT_TRUE(sink->commit());
   EXPECT_EQ(calls.direct_bytes, 0U);
   EXPECT_EQ(stored(), "");
@@ -438,7 +441,7 @@ TEST_F(WrittenDirectly, IsNothingThatIsNotAligned) {
 TEST_F(WrittenDirectly, IsNothingWhereItIsNotWanted) {
   DirectCalls calls;
   const auto store = make_store(root_, {{"direct", "false"}}).value();
-  ASSERT_TRUE(write_segment(*store, manifest_, 64 * base::KiB));
+  ASSERT_TRUE(write_segment(*store, manifest_, kBlock));
   EXPECT_EQ(calls.direct_bytes, 0U);
   EXPECT_EQ(stored(), "");
 }
@@ -460,9 +463,28 @@ TEST_F(WrittenDirectly, GoesOnThroughTheCacheWhereTheFileSystemRefusesAtSomeBloc
   }
 }
 
-TEST_F(WrittenDirectly, FailsAsAnyWriteDoes) {
+TEST_F(WrittenDirectly, EndsInItsRestThroughTheCache) {
+  DirectCalls calls;
+  const std::uint64_t whole = bytes_ / 4096 * 4096 - 4096, odd = whole + 100;
+  const test_support::PageAligned file(test_support::sample_file(manifest_));
+  auto sink = store_->begin(manifest_, bytes_).value();
+  ASSERT_TRUE(sink->write(0, file.span().first(odd)));
+  EXPECT_EQ(calls.direct_bytes, whole);
+  EXPECT_EQ(calls.cached_bytes, 100U);
+  ASSERT_TRUE(sink->write(odd, file.span().subspan(odd)));
+  ASSERT_TRUE(sink->commit());
+  EXPECT_EQ(stored(), "");
+}
+
+TEST_F(WrittenDirectly, FailsAsAnyWriteDoesWhereTheCacheFailsToo) {
   for (const int error : {EIO, ENOSPC}) {
-    DirectCalls calls(0, error, 2);
+    {
+      DirectCalls calls(0, error, 2);
+      ASSERT_TRUE(write()) << "only O_DIRECT is the matter";
+      EXPECT_EQ(stored(), "");
+      ASSERT_TRUE(store_->remove(kFirst));
+    }
+    DirectCalls calls(0, error, 2, error);
     const auto written = write();
     ASSERT_FALSE(written);
     EXPECT_EQ(written.error().code, error == EIO ? PERDURE_IO : PERDURE_NO_SPACE) << written.error().text();

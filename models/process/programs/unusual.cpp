@@ -632,6 +632,15 @@ Result breeds() {
   return sum;
 }
 
+/// Whether the code around each of the C library's calls says which one it is (models/process/registers.hpp): since
+/// glibc 2.41 calls that may be cancelled have one place.
+constexpr bool kCallsAreKnown =
+#if defined(__x86_64__) && defined(__GLIBC__) && !__GLIBC_PREREQ(2, 41)
+    true;
+#else
+    false;
+#endif
+
 /// Calls that wait for a while, which is longer than it takes to be captured several times: none ends before.
 Result long_waits() {
   constexpr int kTimes = 8, kWait_ms = 45;
@@ -646,8 +655,9 @@ Result long_waits() {
     return std::thread([&, number, call] {
       for (int time = 0; time < kTimes; ++time) {
         const std::int64_t begun = now();
-        judge(call(), number);
-        judge(now() - begun >= kWait_ms - 1, number);
+        const bool good = call(), interrupted = !kCallsAreKnown && errno == EINTR;
+        judge(good || interrupted, number);
+        judge(now() - begun >= kWait_ms - 1 || interrupted, number);
         sum += mix(static_cast<Result>(number * 100 + time));
       }
     });
@@ -672,7 +682,18 @@ Result long_waits() {
     pthread_mutex_unlock(&mutex);
     return ended == ETIMEDOUT;
   }));
+  std::array<int, 2> ends{};
+  judge(pipe(ends.data()) == 0, 194);
+  std::thread without_end([&] {
+    pollfd readable{ends[0], POLLIN, 0};
+    int ready = 0;
+    do ready = poll(&readable, 1, -1);
+    while (ready < 0 && errno == EINTR && !kCallsAreKnown);
+    judge(ready == 1, 195);
+  });
   for (auto& thread : threads) thread.join();
+  judge(write(ends[1], "x", 1) == 1, 196);
+  without_end.join();
   return sum;
 }
 
