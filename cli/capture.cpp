@@ -24,7 +24,7 @@ constexpr double kPatienceOfTheStopped_s = 30, kPatience_s = std::numeric_limits
 
 struct CaptureArguments {
   std::int64_t process = 0;
-  std::string name, store;
+  std::string name, store, affinity;
   std::vector<std::string> without;
   bool stop = false, json = false, hash = false, pre_copy = false, tree = false;
 };
@@ -73,6 +73,7 @@ base::Result<process::CaptureReport> capture_and_store(const CaptureArguments& a
   const auto process = static_cast<pid_t>(asked.process);
   process::Guard::Wanted wanted{process, {}, asked.hash};
   for (const auto& dropped : asked.without) wanted.left_out.push_back(descriptor_of(dropped));
+  PERDURE_TRY(wanted.places, records_places(asked.affinity, terminal));
   if (process == ::getpid())
     return base::fail(PERDURE_INVALID_ARGUMENT, "process " + std::to_string(process), "it is this one",
                       "name the process that is to be captured");
@@ -138,6 +139,11 @@ Action enrol_capture(CLI::App& app) {
                "copy its pages while it runs, so that it stands still for those only that it writes meanwhile");
   app.add_flag("--tree", arguments->tree,
                "with its children and theirs: all stand still together, and come back together");
+  app.add_option(
+         "--affinity", arguments->affinity,
+         "none: on which nodes of memory its pages are, and on what machine, is not recorded, so that no resume can "
+         "bring it back there; keep: it is; by default the configured one (affinity)")
+      ->check(CLI::IsMember({"keep", "none"}));
   app.add_flag("--hash-files", arguments->hash, "hash its open files, so that resume can tell whether they changed");
   app.add_flag("--json", arguments->json, "for programs");
   return [arguments](Terminal& terminal) { return capture(*arguments, terminal); };

@@ -44,6 +44,21 @@ TEST(Capture, ThatIsToStopItEndsItAndNothingOfItIsLost) {
   EXPECT_TRUE(all.starts_with(beats)) << "it stood still until it was ended";
 }
 
+TEST(Capture, WithoutPlacesIsSmallerAndComesBack) {
+  ProcessPlace place;
+  Patient patient(place);
+  const Ran keep = Perdure(place, {"capture", patient.number(), "--name", "image", "--json"}).wait();
+  ASSERT_EQ(keep.status, kGood) << keep.err;
+  const Ran none =
+      Perdure(place, {"capture", patient.number(), "--name", "image", "--affinity", "none", "--json"}).wait();
+  ASSERT_EQ(none.status, kGood) << none.err;
+  EXPECT_LT(none.json()["record_bytes"], keep.json()["record_bytes"]) << "it says nothing of the machine";
+  EXPECT_EQ(Perdure(place, {"capture", patient.number(), "--affinity", "cores"}).wait().status, kUsage);
+  EXPECT_EQ(patient.end(), Patient::kStatus);
+  for (const char* mode : {"keep", "none"})
+    EXPECT_EQ(resumed(place, {"image@2", "--affinity", mode}).status, Patient::kStatus) << mode;
+}
+
 TEST(Capture, IsACheckpointForAllOtherVerbs) {
   ProcessPlace place;
   Patient patient(place);

@@ -75,6 +75,11 @@ base::Result<process::AffinityChoices> affinity_choices(const std::string& asked
   return process::AffinityChoices{process::affinity_mode(mode).value_or(process::AffinityMode::keep)};
 }
 
+base::Result<bool> records_places(const std::string& asked, const Terminal& terminal) {
+  PERDURE_TRY(const auto choices, affinity_choices(asked, terminal));
+  return choices.mode != process::AffinityMode::none;
+}
+
 std::vector<std::string> settings_with(const std::string& store, const Terminal& terminal) {
   std::vector<std::string> settings = terminal.settings;
   if (!store.empty()) settings.push_back("store.path=" + store);

@@ -24,6 +24,8 @@ double seconds_of(const std::string& text);
 
 /// Of a resume: as the command line says (empty: nothing), else as configured.
 base::Result<process::AffinityChoices> affinity_choices(const std::string& asked, const Terminal& terminal);
+/// Whether an image is to say where pages are: not with mode `none`.
+base::Result<bool> records_places(const std::string& asked, const Terminal& terminal);
 /// What the user has set, and `store`, where it is not empty.
 std::vector<std::string> settings_with(const std::string& store, const Terminal& terminal);
 /// Of a verb that resumes: `store`, where it is not empty, and what else the user has set, with messages on standard

@@ -46,13 +46,14 @@ def share(kept, of):
     return round(kept / of, 5) if of else None
 
 
-def overhead(turns, key):
+def overhead(turns, key, digits=4):
     """Median of the ratios of modes in turn, less 1."""
-    return round(statistics.median(one["keep"][key] / one["none"][key] for one in turns) - 1, 4)
+    return round(statistics.median(one["keep"][key] / one["none"][key] for one in turns) - 1, digits)
 
 
 def affinity_figures(turns, command):
-    """`turns`: [{"keep": {"restart_s", "masks", "masks_kept", "pages", "pages_kept"}, "none": ...}], of one process each."""
+    """`turns`: [{"keep": {"restart_s", "masks", "masks_kept", "pages", "pages_kept"}, "none": ..., "captured": {"keep": {"checkpoint_s",
+    "record_bytes", "page_bytes"}, "none": ...}}], of one process each."""
     keep, none = ({key: sum(one[mode][key] for one in turns) for key in ("masks", "masks_kept", "pages", "pages_kept")}
                   for mode in ("keep", "none"))
     others = {"unit": "share", "at_least": True, "command": command}
@@ -65,9 +66,11 @@ def affinity_figures(turns, command):
         "pages_kept_agnostic": figure(share(none["pages_kept"], none["pages"]), 0, reference=f"the same with none; {nodes}", **others),
         "restart_overhead": at_most("restart_overhead", overhead(turns, "restart_s"), unit="more time", command=command,
                                     reference="keep beside none, in turn; median of the ratios")}
-    why = "a capture records nodes and masks in any case: there is none without to measure beside"
-    for key, unit in (("size_overhead", "more bytes"), ("checkpoint_overhead", "more time")):
-        figures[key] = missing(GOALS[key], why, unit=unit, command=command, reference="a capture without affinity")
+    captured = [one["captured"] for one in turns]
+    bytes_of = lambda one: {"bytes": one["record_bytes"] + one["page_bytes"]}
+    sizes = [{mode: bytes_of(one[mode]) for mode in one} for one in captured]
+    for key, value, unit in (("size_overhead", overhead(sizes, "bytes", 6), "more bytes"), ("checkpoint_overhead", overhead(captured, "checkpoint_s"), "more time")):
+        figures[key] = at_most(key, value, unit=unit, command=command, reference="captures with keep beside none, in turn; median of the ratios")
     return figures
 
 

@@ -26,11 +26,14 @@ class Figures(unittest.TestCase):
         self.assertEqual((figures["lazy_first_instruction_s"]["value"], figures["lazy_first_instruction_s"]["goal"]), (0.025, 0.03))
 
     def test_affinity_is_what_was_kept_of_all(self):
-        turns = [{"nodes": 2, "keep": mode(1000, 0.21), "none": mode(400, 0.2)}]
+        of = lambda seconds, record: {"checkpoint_s": seconds, "record_bytes": record, "page_bytes": 10_000}
+        turns = [{"nodes": 2, "keep": mode(1000, 0.21), "none": mode(400, 0.2), "captured": {"keep": of(0.51, 10), "none": of(0.5, 0)}}]
         figures = process_figures.affinity_figures(turns, "x")
         self.assertEqual(figures["pages_kept"]["value"], 1.0)
         self.assertEqual(figures["pages_kept_agnostic"]["value"], 0.4)
         self.assertEqual((figures["restart_overhead"]["value"], figures["restart_overhead"]["reached"]), (0.05, "no"))
+        self.assertEqual((figures["checkpoint_overhead"]["value"], figures["checkpoint_overhead"]["reached"]), (0.02, "yes"))
+        self.assertEqual((figures["size_overhead"]["value"], figures["size_overhead"]["reached"]), (0.001, "yes"))
 
     def test_iterations_are_those_before_and_behind_the_capture(self):
         lines = ["# cg: size 1", *(f"{i:6} 1.5e-01 {0.1 if i <= 3 else 0.2:.6f} s" for i in range(1, 7)), "verified: yes"]

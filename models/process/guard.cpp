@@ -165,7 +165,9 @@ Told hold_here(const Guard::Wanted& wanted, Hands& hands) {
   PERDURE_CHECK(refused(wanted.process, obstacles_of_facts(now, {wanted.captor})));
   FollowedPages pages;
   if (hands.tracking) pages = hands.tracking->look(wanted.process);
-  PERDURE_TRY(held.read, read_image(*hands.tracee, choices, {hands.flags ? &*hands.flags : nullptr, &pages}));
+  PERDURE_TRY(held.read,
+              read_image(*hands.tracee, choices,
+                         {.flags = hands.flags ? &*hands.flags : nullptr, .pages = &pages, .places = wanted.places}));
   held.unwritten = std::move(pages.unwritten);
   return held;
 }
@@ -177,7 +179,7 @@ ToldOfTree hold_tree_here(const Guard::Wanted& wanted, Hands& hands) {
   hands.tree.emplace(std::move(tree));
   Guard::HeldWithAll held;
   held.seized_ns = os::monotonic_ns();
-  PERDURE_TRY(held.read, hands.tree->read(choices, seen));
+  PERDURE_TRY(held.read, hands.tree->read(choices, seen, wanted.places));
   return held;
 }
 

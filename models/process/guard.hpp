@@ -27,7 +27,8 @@ class Guard {
     bool hash_files = false;
     bool flags_before = false;  ///< flags of its mappings are looked at before it stands still
     std::int32_t captor = 0;    ///< a child of it that has it captured, and is not captured with it; 0: none
-    PERDURE_FIELDS(process, left_out, hash_files, flags_before, captor)
+    bool places = true;         ///< as KnownOfMemory::places
+    PERDURE_FIELDS(process, left_out, hash_files, flags_before, captor, places)
   };
   struct Held {
     ReadImage read;

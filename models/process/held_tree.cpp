@@ -236,7 +236,7 @@ std::vector<pid_t> HeldTree::all() const {
   return processes;
 }
 
-base::Result<ReadTree> HeldTree::read(const DescriptorChoices& choices, const SeenTree& before) {
+base::Result<ReadTree> HeldTree::read(const DescriptorChoices& choices, const SeenTree& before, bool places) {
   auto processes = all();
   processes.insert(processes.end(), ended_.begin(), ended_.end());
   TreeLook look(processes);
@@ -248,6 +248,7 @@ base::Result<ReadTree> HeldTree::read(const DescriptorChoices& choices, const Se
     its.seen = &look.files[i];
     KnownOfMemory known;
     known.most_runs = kMostPageRuns / processes_.size();
+    known.places = places;
     PERDURE_TRY(auto one, read_image(processes_[i], its, known));
     for (const auto& note : one.notes) read.notes.push_back(process_text(one.image.number) + ": " + note);
     read.tree.processes.push_back(std::move(one.image));

@@ -29,7 +29,7 @@ class HeldTree {
   HeldTree(HeldTree&&) = default;
   HeldTree& operator=(HeldTree&&) = default;
   /// As read_image(). Processes that are not in `before` are looked at as by look_at_tree().
-  base::Result<ReadTree> read(const DescriptorChoices& choices, const SeenTree& before);
+  base::Result<ReadTree> read(const DescriptorChoices& choices, const SeenTree& before, bool places = true);
   /// All go on, as by Tracee::release().
   base::Status release();
 

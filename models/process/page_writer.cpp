@@ -69,7 +69,7 @@ std::vector<std::uint64_t> huge_blocks(const ProcessImage& image, const Placemen
 
 PageWriter::PageWriter(const ProcessImage& image, const Placement& placement, const MachineImage& here)
     : order_(image), here_(&here), no_huge_pages_(image.no_huge_pages) {
-  places_ = placement.of_memory && here.numbers.size() > 1;
+  places_ = placement.of_memory && here.numbers.size() > 1 && image.machine.known();
   std::uint64_t end = 0;
   for (const NodePages& pages : image.pages) {
     Section section{end += pages.pages() * kPageBytes, std::nullopt};

@@ -49,7 +49,7 @@ class Reading {
       PERDURE_TRY(auto one, read_thread(tracee_, thread, maps_));
       image_.threads.push_back(std::move(one));
     }
-    read_machine();
+    if (known.places) read_machine();
     PERDURE_TRY(auto scratch, Scratch::of(tracee_, thread_, maps_));
     PERDURE_CHECK(read_policies(scratch));
     PERDURE_CHECK(read_layout(scratch));
@@ -222,7 +222,7 @@ base::Status Reading::read_pages(const KnownOfMemory& known) {
     runs.insert(runs.end(), pages->begin(), pages->end());
   }
   runs = join_near_runs(std::move(runs), maps_, known.most_runs);
-  PERDURE_TRY(image_.pages, pages_by_node(tracee_.process(), runs, count_nodes(), nodes_));
+  PERDURE_TRY(image_.pages, pages_by_node(tracee_.process(), runs, known.places ? count_nodes() : 1, nodes_));
   return {};
 }
 

@@ -29,11 +29,12 @@ SeenFlags look_at_flags(pid_t process);
 /// read_image() quicker. `inside`: other processes that are in nobody's way.
 base::Result<SeenFiles> look_for_obstacles(pid_t process, const std::set<int>& left_out,
                                            const std::set<pid_t>& inside = {});
-/// What somebody else has found out.
+/// What somebody else has found out, and what is wanted.
 struct KnownOfMemory {
   const SeenFlags* flags = nullptr;      ///< a moment ago: taken unless its mappings are others now
   const FollowedPages* pages = nullptr;  ///< since it stands still
   std::size_t most_runs = 500'000;       ///< of pages: a reader's limit on the items of a record is some four million
+  bool places = true;                    ///< false: nodes of pages, and the machine, are not recorded
 };
 /// PERDURE_UNSUPPORTED: it has what cannot be captured. The process is as before.
 base::Result<ReadImage> read_image(Tracee& tracee, const DescriptorChoices& choices = {},
