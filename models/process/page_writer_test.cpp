@@ -57,10 +57,11 @@ struct Written {
 };
 
 /// Pages [0, 4) and [12, 16) of node 0, and those between of node 1, in two pieces.
-Written write_sixteen(const MachineImage& here, bool of_memory) {
+Written write_sixteen(const MachineImage& here, bool of_memory, const MachineImage& then) {
   constexpr std::uint64_t kPages = 16;
   const OwnMemory memory(kPages);
   ProcessImage image;
+  image.machine = then;
   image.pages = {{0, {{memory.page(0), 4}, {memory.page(12), 4}}}, {1, {{memory.page(4), 8}}}};
   Placement placement = to_nodes({{0, 0}, {1, here.numbers.back()}});
   placement.of_memory = of_memory;
@@ -89,6 +90,8 @@ Written write_sixteen(const MachineImage& here, bool of_memory) {
   return written;
 }
 
+Written write_sixteen(const MachineImage& here, bool of_memory) { return write_sixteen(here, of_memory, here); }
+
 TEST(PageWriters, WriteAllOfThem) {
   const auto written = write_sixteen({{0}, {{{{{0}}, 0}}, {}}}, true);
   EXPECT_TRUE(written.whole);
@@ -104,6 +107,13 @@ TEST(PageWriters, WriteThemWhereTheSystemRefusesANode) {
   EXPECT_THAT(written.huge, ElementsAre(false, true)) << "none of these pages is part of a huge one";
   EXPECT_THAT(write_sixteen(two, false).huge, IsEmpty());
   EXPECT_TRUE(write_sixteen(two, false).whole);
+}
+
+TEST(PageWriters, WriteWhereverTheSystemPutsThemWhatWasCapturedWithoutPlaces) {
+  const MachineImage two{{0, 900}, {{{{{0}}, 0}, {{{1}}, 0}}, {}}};
+  const auto written = write_sixteen(two, true, {});
+  EXPECT_TRUE(written.whole);
+  EXPECT_FALSE(written.refused) << "no node was asked for";
 }
 
 TEST(PageWriters, SayWhichPagesCannotBeWritten) {

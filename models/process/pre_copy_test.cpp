@@ -116,9 +116,15 @@ bool is_followed(pid_t process) {
   return proc_text("/proc/" + std::to_string(process) + "/smaps").find(" uw") != std::string::npos;
 }
 
+/// It lives until it is told to end.
 struct Followable {
-  Followable() : program(awkward("suspends"), here / "output") {
-    std::this_thread::sleep_for(std::chrono::milliseconds(40));
+  Followable() : program({PERDURE_UNUSUAL, "until_told"}, here / "output") {
+    while (all_of_file(here / "output").find("ready") == std::string::npos)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  int end() {
+    ::kill(program.process(), SIGUSR1);
+    return program.end();
   }
   test_support::TemporaryDirectory here;
   Program program;
@@ -131,7 +137,9 @@ TEST(FollowedProcess, HasNothingLeftBehind) {
   const std::size_t descriptors = count_descriptors(process);
   {
     auto guard = Guard::start();
-    ASSERT_TRUE(guard && guard->follow({process, {}}));
+    ASSERT_TRUE(guard);
+    const auto followed = guard->follow({process, {}});
+    ASSERT_TRUE(followed) << followed.error().text();
     EXPECT_TRUE(is_followed(process));
     EXPECT_EQ(count_descriptors(process), descriptors) << "it has closed its own";
     ASSERT_TRUE(guard->hold({process, {}}));
@@ -142,7 +150,7 @@ TEST(FollowedProcess, HasNothingLeftBehind) {
   }
   EXPECT_FALSE(is_followed(process)) << "nobody follows it any more";
   EXPECT_EQ(count_descriptors(process), descriptors);
-  EXPECT_EQ(one.program.end(), 0);
+  EXPECT_EQ(one.end(), 0);
   EXPECT_THAT(all_of_file(one.here / "output"), testing::HasSubstr("wrong 0"));
 }
 
@@ -167,7 +175,7 @@ TEST(FollowedProcess, GoesOnWhenWhoFollowsItIsKilled) {
   ::kill(follower, SIGKILL);
   ::waitpid(follower, nullptr, 0);
   EXPECT_FALSE(is_followed(process));
-  EXPECT_EQ(one.program.end(), 0);
+  EXPECT_EQ(one.end(), 0);
   EXPECT_THAT(all_of_file(one.here / "output"), testing::HasSubstr("wrong 0"));
   for (const int end : ready) ::close(end);
 }

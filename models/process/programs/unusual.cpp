@@ -1,7 +1,7 @@
 // Programs that use what few programs use, and are in the middle of it whenever they are captured: as awkward.cpp.
 // `unusual NAME` does what it is called, checks itself as it goes, writes one line of result, and ends with status 0
 // only if all was right. What it writes does not depend on how long it takes. Without arguments it lists them.
-// `in_vfork` waits in vfork until it gets SIGUSR1.
+// `in_vfork` waits in vfork until it gets SIGUSR1, `until_told` writes to its memory until then.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -717,6 +717,21 @@ Result in_vfork() {
   return static_cast<Result>(word);
 }
 
+Result until_told() {
+  std::vector<Result> words(8 * kPage);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  const timespec moment{0, 1'000'000};
+  judge(sigprocmask(SIG_BLOCK, &set, nullptr) == 0, 175);
+  std::printf("ready\n");
+  std::fflush(stdout);
+  Result rounds = 0;
+  for (; sigtimedwait(&set, nullptr, &moment) != SIGUSR1; ++rounds)
+    for (auto& word : words) judge(word++ == rounds, 176);
+  return 1;
+}
+
 const std::map<std::string, Result (*)()>& programs() {
   static const std::map<std::string, Result (*)()> all = {{"advised", advised},
                                                           {"breeds", breeds},
@@ -745,11 +760,12 @@ int main(int count, char** arguments) {
     return 0;
   }
   const auto found = programs().find(arguments[1]);
-  const bool vforks = std::string(arguments[1]) == "in_vfork";
-  if (found == programs().end() && !vforks) return 2;
+  const std::map<std::string, Result (*)()> told = {{"in_vfork", in_vfork}, {"until_told", until_told}};
+  const auto waits = told.find(arguments[1]);
+  if (found == programs().end() && waits == told.end()) return 2;
   std::printf("begun\n");
   std::fflush(stdout);
-  const Result result = vforks ? in_vfork() : found->second();
+  const Result result = waits != told.end() ? waits->second() : found->second();
   std::printf("%s %016llx, wrong %d\n", arguments[1], static_cast<unsigned long long>(result), wrong.load());
   return wrong.load();
 }
