@@ -3,10 +3,9 @@
 //      have died before the sync)
 //   2. create <name>/<version>/.tmp-<writer><random>-<file name>, lock it while this process lives, and reserve its
 //      room; no two writers ever have the same file, and none touches what another one left: chunks may be nowhere else
-//   3. write: past the system's cache what begins and ends at its pages, where the file system can (O_DIRECT); else,
-//   and
-//      the rest, through it, where every 8 MiB the system is asked to start writing back. Either way the sync has
-//      little left to wait for
+//   3. write: long blocks past the system's cache, as far as they begin and end at pages and where the file system can
+//      (O_DIRECT). Everything else goes through the cache; every 8 MiB of it the system is asked to start writing back.
+//      So the sync has little left to wait for
 //   4. sync the file's data
 //   5. rename it to <file name>, if there is none of that name: from here on it is visible
 //   6. sync <name>/<version>: from here on it stays visible
@@ -143,7 +142,7 @@ Status PosixSink::reopen(const segment::Manifest& manifest) {
   bool published = there;
   if (there) {
     PERDURE_TRY(const auto source, published_source(*version, final_name_));
-    const Status same = check_published(*source, manifest);
+    Status same = check_published(*source, manifest);
     if (!same && same.error().code != PERDURE_CORRUPT) return same;
     published = same.has_value();
   }
@@ -267,7 +266,7 @@ Status PosixSink::accept_published(const os::Directory& version) {
   PERDURE_TRY(const auto published, published_source(version, final_name_));
   PERDURE_TRY(os::File written, version.open_file(temporary_, os::Open::read));
   PERDURE_TRY(const auto mine, segment::open_file(std::move(written)));
-  const Status same = check_published(*published, *mine);
+  Status same = check_published(*published, *mine);
   if (same) {  // its writer synced it, says the protocol; this one's word must not depend on that
     PERDURE_TRY(const os::File file, version.open_file(final_name_, os::Open::read));
     PERDURE_CHECK(file.sync_data());
