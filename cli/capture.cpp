@@ -27,6 +27,7 @@ struct CaptureArguments {
   std::string name, store, affinity;
   std::vector<std::string> without;
   bool stop = false, json = false, hash = false, pre_copy = false, tree = false;
+  unsigned increments = 0;
 };
 
 base::Json report_json(const CaptureArguments& asked, const process::CaptureReport& report) {
@@ -38,6 +39,7 @@ base::Json report_json(const CaptureArguments& asked, const process::CaptureRepo
           {"record_bytes", report.record_bytes},
           {"page_bytes", report.page_bytes},
           {"zero_bytes", report.zero_bytes},
+          {"borrowed_bytes", report.borrowed_bytes},
           {"frozen_s", report.frozen_s},
           {"seize_s", report.seize_s},
           {"read_s", report.read_s},
@@ -87,7 +89,7 @@ base::Result<process::CaptureReport> capture_and_store(const CaptureArguments& a
     PERDURE_CHECK(wait_stored(store, asked.name, report, terminal, kPatienceOfTheStopped_s));
     return end_all(report);
   };
-  process::CaptureChoices choices{wanted, asked.pre_copy, asked.tree};
+  process::CaptureChoices choices{wanted, asked.pre_copy, asked.tree, asked.increments};
   std::function<base::Status(const process::CaptureReport&)> then;
   if (asked.stop) then = stop;
   PERDURE_TRY(const auto report, store.capture(choices, asked.name, then));
@@ -112,10 +114,11 @@ int capture(CaptureArguments asked, Terminal& terminal) {
   }
   const std::string others =
       done->processes.size() < 2 ? "" : fmt::format(" and {} others", done->processes.size() - 1);
-  print(terminal.out, fmt::format("{}@{}: process {}{} with {} thread{} and {} mappings, {}; it stood still for {:.1f} "
+  const std::string earlier = done->borrowed_bytes == 0 ? "" : " beside " + base::format_bytes(done->borrowed_bytes) + " that earlier images have";
+  print(terminal.out, fmt::format("{}@{}: process {}{} with {} thread{} and {} mappings, {}{}; it stood still for {:.1f} "
                                   "ms{}, in the store after {:.2f} s\n",
                                   asked.name, done->version, asked.process, others, done->threads,
-                                  done->threads == 1 ? "" : "s", done->maps, base::format_bytes(done->page_bytes),
+                                  done->threads == 1 ? "" : "s", done->maps, base::format_bytes(done->page_bytes), earlier,
                                   done->frozen_s * 1e3, asked.stop ? " and was ended" : "", all_s));
   return kGood;
 }
@@ -139,6 +142,7 @@ Action enrol_capture(CLI::App& app) {
                "copy its pages while it runs, so that it stands still for those only that it writes meanwhile");
   app.add_flag("--tree", arguments->tree,
                "with its children and theirs: all stand still together, and come back together");
+  app.add_option("--increments", arguments->increments, kIncrementsHelp)->check(CLI::Range(0U, kMostIncrements));
   app.add_option(
          "--affinity", arguments->affinity,
          "none: on which nodes of memory its pages are, and on what machine, is not recorded, so that no resume can "

@@ -69,8 +69,9 @@ TEST(Capture, IsACheckpointForAllOtherVerbs) {
   EXPECT_EQ(show.status, kGood) << show.err;
   EXPECT_THAT(show.out, AllOf(HasSubstr("process"), HasSubstr("pages_of_node_0")));
   EXPECT_EQ(run_verb({"verify", "image@2", "--store", place.store}).status, kGood);
-  const Ran pruned = run_verb({"prune", "--store", place.store, "--keep-last", "1", "--force"});
-  EXPECT_EQ(run_verb({"verify", place.store}).status, kGood) << pruned.err << pruned.out;
+  const Ran pruned = run_verb({"prune", "--store", place.store, "--keep-last", "1", "--yes"});
+  EXPECT_EQ(pruned.status, kGood) << pruned.err << pruned.out;
+  EXPECT_EQ(run_verb({"verify", place.store}).status, kGood);
   EXPECT_EQ(patient.end(), Patient::kStatus);
   EXPECT_EQ(resumed(place, {"image"}).status, Patient::kStatus);
 }

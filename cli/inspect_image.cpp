@@ -86,7 +86,7 @@ void add_memory(const process::ProcessImage& image, Inspected& inspected) {
     ++memory.mappings;
     memory.bytes += map.bytes();
   }
-  for (const auto& node : image.pages) inspected.pages[node.node] += node.pages();
+  for (const auto& node : image.all_pages()) inspected.pages[node.node] += node.pages();
 }
 
 /// Of a tree descriptors are those of the first process.

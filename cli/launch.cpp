@@ -17,6 +17,7 @@ struct LaunchArguments {
   std::string name, store, every, json_file;
   std::vector<std::string> without;
   bool resume = false, again = false, tree = false, pre_copy = false;
+  unsigned increments = 0;
 };
 
 base::Status nothing_in_the_way(const std::string& program, const std::vector<process::Obstacle>& obstacles) {
@@ -97,7 +98,8 @@ base::Result<LaunchSummary> launch_it(const LaunchArguments& asked, Terminal& te
   PERDURE_TRY(const auto begun, running(asked, store, std::move(start), terminal));
   const double every_s = asked.every.empty() ? process::CaptureSchedule::kNever : seconds_of(asked.every);
   process::CaptureChoices choices{
-      {begun.process, {left_out.begin(), left_out.end()}, false}, asked.pre_copy, asked.tree || begun.is_tree};
+      {begun.process, {left_out.begin(), left_out.end()}, false}, asked.pre_copy, asked.tree || begun.is_tree,
+      asked.increments};
   PERDURE_TRY(choices.process.places, records_places("", terminal));
   LaunchLoop loop(store, {asked.name, choices, every_s}, terminal);
   auto summary = loop.run();
@@ -139,6 +141,7 @@ Action enrol_launch(CLI::App& app) {
   app.add_flag(
       "--pre-copy", arguments->pre_copy,
       "captures copy its pages while it runs, so that it stands still for those only that it writes meanwhile");
+  app.add_option("--increments", arguments->increments, kIncrementsHelp)->check(CLI::Range(0U, kMostIncrements));
   app.add_option(
          "--force-without", arguments->without,
          "captures leave out this descriptor, which leads to /dev/null after a resume: fd:7; may be given again")

@@ -13,6 +13,11 @@ namespace perdure::cli {
 
 /// For CLI::Option::check, after whole_number: whether a process can have this number.
 std::string process_number(const std::string& text);
+/// Of --increments.
+inline constexpr unsigned kMostIncrements = 16;
+inline constexpr const char* kIncrementsHelp =
+    "what an earlier image in the store has is not stored again; images then have pages of this many earlier ones at "
+    "most, which the store keeps for them (1 to 16; 0, the default: each image is whole)";
 /// Of --force-without: "fd:7"; for CLI::Option::check.
 std::string descriptor_text(const std::string& text);
 /// 7, of what descriptor_text() took.

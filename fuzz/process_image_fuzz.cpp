@@ -22,7 +22,7 @@ void check_addresses(const process::ProcessImage& image) {
     require(map.file <= image.files.size() && map.object <= image.objects.size());
     end = map.end;
   }
-  for (const auto& node : image.pages)
+  for (const auto& node : image.all_pages())
     for (const auto& run : node.runs) require(run.pages > 0 && in_one_of(run, image.maps));
 }
 

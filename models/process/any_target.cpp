@@ -8,7 +8,7 @@ namespace {
 void add_to(ResumeReport& report, const ProcessImage& image) {
   report.threads += image.threads.size();
   report.maps += image.maps.size();
-  report.page_bytes += image.page_bytes();
+  report.page_bytes += image.page_bytes() + image.borrowed_bytes();
 }
 
 }  // namespace

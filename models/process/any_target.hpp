@@ -17,6 +17,8 @@ class AnyTarget : public capture::Target {
 
   /// As of ImageTarget. The pages of several processes come before they run, and a note says so.
   void be_lazy(Guard& guard, std::function<void(const segment::VersionId&)> runs);
+  /// As of ImageTarget. An image of several processes borrows nothing.
+  void borrow_by(ImageTarget::Borrow borrow) { one_.borrow_by(std::move(borrow)); }
   bool runs() const { return one_.runs(); }
   bool has_ended() const { return one_.has_ended(); }
 

@@ -6,6 +6,7 @@
 #include "os/system.hpp"
 #include "process/proc_facts.hpp"
 #include "process/proc_text.hpp"
+#include "process/remote_memory.hpp"
 #include "process/tree_source.hpp"
 
 namespace perdure::process {
@@ -39,6 +40,8 @@ base::Status room_for_copies(pid_t process) {
 base::Result<capture::Description> HeldProcess::describe() {
   std::unique_ptr<StagedPages> staged;
   source_.reset();
+  PERDURE_CHECK(release());
+  report_ = {};
   if (choices_.tree) PERDURE_CHECK(hold_tree());
   if (choices_.pre_copy && !choices_.tree) {
     auto begun = stage();
@@ -52,14 +55,36 @@ base::Result<capture::Description> HeldProcess::describe() {
   if (!choices_.tree) PERDURE_CHECK(hold(staged && let_go_));
   if (staged) PERDURE_CHECK(complete(std::move(staged)));
   const bool none_staged = !source_;
-  if (none_staged) source_ = std::make_unique<ImageSource>(choices_.process.process, held_.read.image);
+  if (none_staged) PERDURE_CHECK(use_pages_there());
   PERDURE_TRY(auto description, source_->describe());
   report_.record_bytes = description.entries[0].bytes();
-  report_.zero_bytes = report_.page_bytes - (description.bytes - report_.record_bytes);
-  report_.page_bytes -= report_.zero_bytes;
+  const std::uint64_t stored = description.bytes - report_.record_bytes;
+  report_.zero_bytes = report_.page_bytes - stored - report_.borrowed_bytes;
+  report_.page_bytes = stored;
   if (none_staged || choices_.tree) report_.frozen_bytes = report_.page_bytes;
   os::crash_point(os::CrashPoint::process_held);
   return description;
+}
+
+base::Status HeldProcess::use_pages_there() {
+  const pid_t process = choices_.process.process;
+  if (earlier_ == nullptr) {
+    source_ = std::make_unique<ImageSource>(process, held_.read.image);
+    return {};
+  }
+  const auto read = [process](const PageRun& block, base::ByteSpan bytes) {
+    return read_memory(process, block.begin, bytes);
+  };
+  PERDURE_TRY(const auto image, shorten(without_zeros(process, held_.read.image), read));
+  source_ = std::make_unique<ImageSource>(process, image, ImageSource::Ready());
+  return {};
+}
+
+base::Result<ProcessImage> HeldProcess::shorten(ProcessImage image, const ReadBlock& read) {
+  if (!earlier_->note().empty()) report_.notes.push_back("all of it is stored: " + earlier_->note());
+  PERDURE_TRY(image, earlier_->shorten(std::move(image), read));
+  report_.borrowed_bytes = image.borrowed_bytes();
+  return image;
 }
 
 // Rounds go on while they make it fewer pages.
@@ -102,9 +127,8 @@ base::Status HeldProcess::hold(bool flags_before) {
 
 // One that has nobody is an image like any other.
 base::Status HeldProcess::hold_tree() {
-  PERDURE_CHECK(release());
-  report_ = {};
   const std::uint64_t begun = os::monotonic_ns();
+  if (earlier_ != nullptr) report_.notes.push_back("images of several processes are stored whole each time");
   if (choices_.pre_copy) report_.notes.push_back("pages of several processes are not copied while they run");
   PERDURE_TRY(tree_, guard_.hold_tree(choices_.process));
   holds_ = true;
@@ -136,6 +160,8 @@ base::Status HeldProcess::complete(std::unique_ptr<StagedPages> staged) {
     os::crash_point(os::CrashPoint::precopy_released);
     if (!same) return hold(false);
   }
+  if (earlier_ != nullptr)
+    staged->change_by([this](ProcessImage image, const ReadBlock& read) { return shorten(std::move(image), read); });
   source_ = std::move(staged);
   return {};
 }

@@ -38,7 +38,7 @@ bool ascend(const std::vector<T>& list, Key key) {
 /// Pages of an image are in one of its mappings each, and in one of the nodes' lists.
 std::string wrong_with_pages(const ProcessImage& image) {
   std::vector<PageRun> all;
-  for (const auto& node : image.pages) all.insert(all.end(), node.runs.begin(), node.runs.end());
+  for (const auto& node : image.all_pages()) all.insert(all.end(), node.runs.begin(), node.runs.end());
   std::sort(all.begin(), all.end(), [](const PageRun& a, const PageRun& b) { return a.begin < b.begin; });
   std::size_t map = 0;
   std::uint64_t end = 0;
@@ -52,6 +52,16 @@ std::string wrong_with_pages(const ProcessImage& image) {
     if (image.maps[map].shared && image.maps[map].file != 0) return "field 'pages' has pages of a shared file";
   }
   return "";
+}
+
+/// Whether one mark is there for each block.
+std::string wrong_with_marks(const ProcessImage& image) {
+  const Increment& increment = image.increment;
+  if (increment.key.empty()) return "";
+  std::uint64_t blocks = 0;
+  for (const auto& node : image.all_pages())
+    for (const PageRun& run : node.runs) blocks += (run.end() - 1) / kBlockBytes - run.begin / kBlockBytes + 1;
+  return increment.marks.size() == blocks * kMarkBytes ? "" : "field 'marks' has a wrong length";
 }
 
 std::string wrong_with_guards(const ProcessImage& image) {
@@ -110,6 +120,23 @@ std::uint64_t NodePages::pages() const {
                          [](std::uint64_t sum, const PageRun& run) { return sum + run.pages; });
 }
 
+std::uint64_t BorrowedPages::pages() const {
+  return std::accumulate(runs.begin(), runs.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const BorrowedRun& run) { return sum + run.pages; });
+}
+
+std::string Increment::wrong() const {
+  constexpr std::uint64_t kMostOffset = std::uint64_t{1} << 62;
+  if (lenders.size() > kMostLenders) return "field 'lenders' has too many";
+  for (const BorrowedPages& pages : borrowed) {
+    if (pages.lender >= lenders.size()) return "field 'borrowed' names a lender that is none";
+    for (const BorrowedRun& run : pages.runs)
+      if (run.offset > kMostOffset) return "field 'borrowed' has an offset that is none";
+  }
+  if (!key.empty() && key.size() != kMarkKeyBytes) return "field 'key' has a wrong length";
+  return key.empty() && !marks.empty() ? "field 'marks' has marks without a key" : "";
+}
+
 std::string ThreadImage::wrong() const {
   if (number <= 0) return "field 'number' is none of a thread";
   if (registers.size() != sizeof(Registers)) return "field 'registers' has a wrong length";
@@ -124,6 +151,21 @@ Registers registers_of(const ThreadImage& thread) {
   Registers registers{};
   if (thread.registers.size() == sizeof registers) std::memcpy(&registers, thread.registers.data(), sizeof registers);
   return registers;
+}
+
+std::uint64_t ProcessImage::borrowed_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& one : increment.borrowed) bytes += one.pages() * kPageBytes;
+  return bytes;
+}
+
+std::vector<NodePages> ProcessImage::all_pages() const {
+  std::vector<NodePages> all = pages;
+  for (const BorrowedPages& one : increment.borrowed) {
+    NodePages& its = all.emplace_back(NodePages{one.node, {}});
+    for (const BorrowedRun& run : one.runs) its.runs.push_back(run.run());
+  }
+  return all;
 }
 
 std::uint64_t ProcessImage::object_bytes(std::uint32_t object) const {
@@ -151,7 +193,8 @@ std::string ProcessImage::wrong() const {
   if (!all_signals(pending_signals)) return "field 'pending_signals' has a wrong length";
   if (auto wrong = wrong_with_maps(*this); !wrong.empty()) return wrong;
   if (auto wrong = wrong_with_guards(*this); !wrong.empty()) return wrong;
-  return wrong_with_pages(*this);
+  if (auto wrong = wrong_with_pages(*this); !wrong.empty()) return wrong;
+  return wrong_with_marks(*this);
 }
 
 std::vector<std::byte> encode_image(const ProcessImage& image) { return base::encode_fields(image); }

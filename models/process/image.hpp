@@ -21,7 +21,9 @@
 namespace perdure::process {
 
 inline constexpr std::uint64_t kPageBytes = 4096;
-inline constexpr std::uint32_t kImageFormat = 3;  ///< goes up with every change of what follows
+/// Pages are looked at in whole blocks, by their addresses: whether they hold only zeros, or changed.
+inline constexpr std::uint64_t kBlockBytes = 64 * base::KiB;
+inline constexpr std::uint32_t kImageFormat = 4;  ///< goes up with every change of what follows
 
 /// Of the machine and system it was captured on.
 struct SystemImage {
@@ -91,8 +93,48 @@ struct NodePages {
   std::uint32_t node = 0;
   std::vector<PageRun> runs;
   std::uint64_t pages() const;
+  friend bool operator==(const NodePages&, const NodePages&) = default;
   PERDURE_FIELDS(node, runs)
 };
+
+/// Pages that follow each other, here and among the bytes of another image.
+struct BorrowedRun {
+  std::uint64_t begin = 0;   ///< address
+  std::uint64_t pages = 0;
+  std::uint64_t offset = 0;  ///< in the capture of the other image
+  PageRun run() const { return {begin, pages}; }
+  friend bool operator==(const BorrowedRun&, const BorrowedRun&) = default;
+  PERDURE_FIELDS(begin, pages, offset)
+};
+
+/// Pages of one node that are stored in another image, of which nothing else is needed.
+struct BorrowedPages {
+  std::uint32_t lender = 0;  ///< number in Increment::lenders, from 0
+  std::uint32_t node = 0;    ///< they were on, when this image was captured
+  std::vector<BorrowedRun> runs;
+  std::uint64_t pages() const;
+  PERDURE_FIELDS(lender, node, runs)
+};
+
+/// An attempt at an earlier version of the same name.
+struct Lender {
+  std::uint64_t version = 0, created_ns = 0, nonce = 0;
+  friend bool operator==(const Lender&, const Lender&) = default;
+  PERDURE_FIELDS(version, created_ns, nonce)
+};
+inline constexpr std::size_t kMostLenders = 16;
+
+/// What of an image is stored in earlier ones, and what a later one needs to know so that it can leave out what has not
+/// changed since. (docs/adr/0041)
+struct Increment {
+  std::vector<Lender> lenders;
+  std::vector<BorrowedPages> borrowed;
+  std::vector<std::byte> key;    ///< of the marks; empty: there are none
+  std::vector<std::byte> marks;  ///< of each block of all pages (blocks_of_pages), kMarkBytes each
+  PERDURE_FIELDS(lenders, borrowed, key, marks)
+  std::string wrong() const;
+};
+inline constexpr std::size_t kMarkBytes = 16, kMarkKeyBytes = 32;
 
 /// Where the kernel notes of a thread that it runs on which processor.
 struct RseqImage {
@@ -180,13 +222,17 @@ struct ProcessImage {
   std::vector<ThreadImage> threads;  ///< the first one is the process's own
   Privileges privileges;
   std::vector<PageRun> guards;  ///< memory that the kernel refuses it (MADV_GUARD_INSTALL), ascending
-  std::uint64_t page_bytes() const;
+  Increment increment;          ///< pages that others have, and how to tell what changed
+  std::uint64_t page_bytes() const;      ///< of `pages`, which this image has itself
+  std::uint64_t borrowed_bytes() const;  ///< of those that others have
+  /// Those that it has itself, and then those that others have.
+  std::vector<NodePages> all_pages() const;
   /// How much of shared memory `object`, from 1, is mapped.
   std::uint64_t object_bytes(std::uint32_t object) const;
   PERDURE_FIELDS(format, system, machine, number, user, group, leads_session, arguments, directory, file_mask,
                  personality, dumpable, reaps_orphans, no_huge_pages, no_new_privileges, program, layout, files,
                  objects, maps, pages, actions, pending_signals, limits, timers, posix_timers, open_files, threads,
-                 privileges, guards)
+                 privileges, guards, increment)
   std::string wrong() const;
 };
 

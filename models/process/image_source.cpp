@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "process/increment.hpp"
 #include "process/pages.hpp"
 #include "process/remote_memory.hpp"
 #include "process/zero_pages.hpp"
@@ -14,7 +15,7 @@ namespace perdure::process {
 namespace {
 
 // What the processor's own cache holds between the reading and the writing to a slot.
-constexpr std::uint64_t kBlockBytes = 256 * base::KiB;
+constexpr std::uint64_t kGatheredBytes = 256 * base::KiB;
 constexpr std::size_t kMostParts = 256;  // the kernel takes 1024
 
 segment::RegionEntry entry_of(std::int32_t id, std::uint64_t element_bytes, std::uint64_t count, std::string name) {
@@ -74,6 +75,7 @@ ProcessImage without_zeros(pid_t process, ProcessImage image, std::size_t most_r
 std::vector<segment::RegionEntry> entries_of(std::uint64_t record_bytes, const ProcessImage& image) {
   std::vector<segment::RegionEntry> entries;
   entries.push_back(entry_of(kRecordEntry, 1, record_bytes, "process"));
+  segment::set_borrowed(entries.back(), lent_segments(image.increment));
   for (const NodePages& node : image.pages)
     entries.push_back(entry_of(static_cast<std::int32_t>(entries.size()), kPageBytes, node.pages(),
                                "pages_of_node_" + std::to_string(node.node)));
@@ -85,9 +87,9 @@ std::uint64_t chunk_bytes_of_image(std::uint64_t bytes) {
   return std::max(kUnit, base::round_up(bytes / kChunks, kUnit));
 }
 
-PageOrder::PageOrder(const ProcessImage& image) {
+PageOrder::PageOrder(const std::vector<NodePages>& pages) {
   std::uint64_t begin = 0;
-  for (const NodePages& node : image.pages)
+  for (const NodePages& node : pages)
     for (const PageRun& run : node.runs) {
       runs_.push_back(run);
       begins_.push_back(begin);
@@ -109,7 +111,7 @@ ImageSource::ImageSource(pid_t process, ProcessImage image)
     : ImageSource(process, without_zeros(process, std::move(image)), Ready()) {}
 
 ImageSource::ImageSource(pid_t process, const ProcessImage& image, Ready)
-    : process_(process), record_(encode_image(image)), order_(image) {
+    : process_(process), record_(encode_image(image)), order_(image.pages) {
   description_.entries = entries_of(record_.size(), image);
   description_.bytes = bytes_of(description_.entries);
 }
@@ -127,7 +129,7 @@ base::Status ImageSource::read(capture::ChunkRange range,
 
 base::Status ImageSource::read_pages(std::uint64_t begin, std::uint64_t length,
                                      const std::function<base::Status(base::ConstByteSpan)>& take) const {
-  std::vector<std::byte> block(kBlockBytes);
+  std::vector<std::byte> block(kGatheredBytes);
   Gathering gathering(process_, block);
   const auto give = [&]() -> base::Status {
     PERDURE_TRY(const auto bytes, gathering.read());

@@ -21,10 +21,10 @@ std::uint64_t bytes_of(const std::vector<segment::RegionEntry>& entries);
 /// already waits for its chunk.
 std::uint64_t chunk_bytes_of_image(std::uint64_t bytes);
 
-/// Bytes of pages that are described by an image, in the order of its lists.
+/// Bytes of pages of an image, in the order of its lists.
 class PageOrder {
  public:
-  explicit PageOrder(const ProcessImage& image);
+  explicit PageOrder(const std::vector<NodePages>& pages);
   std::uint64_t bytes() const { return begins_.empty() ? 0 : begins_.back() + runs_.back().pages * kPageBytes; }
   /// Calls take(address, length) for the memory of bytes [begin, begin + length), until one fails.
   template <class Take>

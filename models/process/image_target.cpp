@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
@@ -23,6 +24,7 @@ base::Error no_image(const std::string& why) {
 }  // namespace
 
 void ImageTarget::comes_from(const segment::VersionId& id) {
+  coming_.id = id;
   if (lazy_) lazy_->comes_from(id);
 }
 
@@ -33,6 +35,7 @@ void ImageTarget::drop() {
   image_.reset();
   record_.clear();
   notes_.clear();
+  coming_.lent.reset();
   written_ = 0;
 }
 
@@ -61,9 +64,31 @@ base::Status ImageTarget::write(capture::ChunkRange range, base::ConstByteSpan b
     if (record_.size() == record) PERDURE_CHECK(begin());
   }
   if (of_record < range.length) PERDURE_CHECK(write_pages(range.begin + of_record - record, bytes.subspan(of_record)));
+  if (coming_.lent && written_ == bytes_of(entries_)) PERDURE_CHECK(write_lent());
   if (!lazy_) return {};
   lazy_->has_come(range);
   return lazy_->may_run() ? run_lazily() : base::Status();
+}
+
+// Before a process is made: without them there will be none.
+base::Status ImageTarget::find_lent() {
+  if (image_->increment.lenders.empty()) return {};
+  if (!borrow_)
+    return base::fail(PERDURE_UNSUPPORTED, "image", "other images have pages of it",
+                      "perdure resume brings it back from its store");
+  PERDURE_TRY(coming_.lent, borrow_(coming_.id, image_->increment));
+  if (!lazy_) return {};
+  lazy_.reset();
+  notes_.emplace_back("all pages came before it ran: earlier images have some of them");
+  return {};
+}
+
+base::Status ImageTarget::write_lent() {
+  std::uint64_t at = image_->page_bytes();
+  return coming_.lent->for_each(image_->increment, [&](base::ConstByteSpan bytes) {
+    const std::uint64_t begin = std::exchange(at, at + bytes.size());
+    return write_pages(begin, bytes);
+  });
 }
 
 base::Status ImageTarget::write_pages(std::uint64_t begin, base::ConstByteSpan bytes) {
@@ -91,6 +116,7 @@ base::Status ImageTarget::begin() {
   image_ = std::make_unique<ProcessImage>(std::move(image));
   Operations operations;
   PERDURE_CHECK(choose_(*image_, operations));
+  PERDURE_CHECK(find_lent());
   place_here();
   if (affinity_.places_memory()) operations.try_to({SYS_set_mempolicy, 0, 0, 0}, "have no policy of memory of ours");
   add_operations(*image_, operations);

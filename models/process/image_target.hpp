@@ -7,6 +7,7 @@
 #include "capture/target.hpp"
 #include "process/image_source.hpp"
 #include "process/lazy_resume.hpp"
+#include "process/lent_pages.hpp"
 #include "process/new_process.hpp"
 #include "process/page_writer.hpp"
 #include "process/restored_descriptors.hpp"
@@ -29,6 +30,10 @@ class ImageTarget : public capture::Target {
   void be_lazy(Guard& guard, std::function<void(const segment::VersionId&)> runs) {
     lazy_.emplace(guard, std::move(runs));
   }
+  /// Where pages come from that its image has not itself. Without it such an image is refused.
+  using Borrow = std::function<base::Result<std::unique_ptr<LentPages>>(const segment::VersionId& borrower,
+                                                                        const Increment& increment)>;
+  void borrow_by(Borrow borrow) { borrow_ = std::move(borrow); }
   /// It ran before its pages were there.
   bool runs() const { return lazy_ && lazy_->runs(); }
   /// It did, and has ended since.
@@ -62,11 +67,21 @@ class ImageTarget : public capture::Target {
   base::Status write_pages(std::uint64_t begin, base::ConstByteSpan bytes);
   base::Status finish_process();
   base::Status run_lazily();
+  base::Status find_lent();
+  base::Status write_lent();
+
+  /// The image that comes: which it is, and what of it others have.
+  struct Coming {
+    segment::VersionId id;
+    std::unique_ptr<LentPages> lent;
+  };
 
   Choose choose_;
   RestoreChoices files_;
   AffinityChoices affinity_;
   Numbering numbering_;
+  Borrow borrow_;
+  Coming coming_;
   std::vector<std::string> notes_;
   std::vector<segment::RegionEntry> entries_;
   std::vector<std::byte> record_;

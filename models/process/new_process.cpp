@@ -354,12 +354,14 @@ base::Status NewProcess::lead_from_old_code(base::ConstByteSpan code, std::uint6
 }
 
 bool NewProcess::has_pages(const MapImage& map) const {
-  for (const NodePages& node : image_->pages) {
-    const auto found = std::lower_bound(node.runs.begin(), node.runs.end(), map.begin,
-                                        [](const PageRun& run, std::uint64_t begin) { return run.begin < begin; });
-    if (found != node.runs.end() && found->begin < map.end) return true;
-  }
-  return false;
+  const auto in_map = [&](const auto& runs) {  // which ascend
+    const auto found = std::lower_bound(runs.begin(), runs.end(), map.begin,
+                                        [](const auto& run, std::uint64_t begin) { return run.begin < begin; });
+    return found != runs.end() && found->begin < map.end;
+  };
+  const auto& borrowed = image_->increment.borrowed;
+  return std::any_of(image_->pages.begin(), image_->pages.end(), [&](const auto& one) { return in_map(one.runs); }) ||
+         std::any_of(borrowed.begin(), borrowed.end(), [&](const auto& one) { return in_map(one.runs); });
 }
 
 base::Result<std::int64_t> NewProcess::open(const FileImage& file, bool for_writing) {

@@ -47,7 +47,7 @@ std::vector<std::uint64_t> huge_blocks(const ProcessImage& image, const Placemen
     bool mixed = false;
   };
   std::map<std::uint64_t, Block> blocks;
-  for (const NodePages& pages : image.pages) {
+  for (const NodePages& pages : image.all_pages()) {
     const auto found = placement.nodes.find(pages.node);
     const std::uint32_t node = found == placement.nodes.end() ? pages.node : found->second;
     for (const PageRun& run : pages.runs)
@@ -68,10 +68,11 @@ std::vector<std::uint64_t> huge_blocks(const ProcessImage& image, const Placemen
 }
 
 PageWriter::PageWriter(const ProcessImage& image, const Placement& placement, const MachineImage& here)
-    : order_(image), here_(&here), no_huge_pages_(image.no_huge_pages) {
+    
+    : order_(image.all_pages()), here_(&here), no_huge_pages_(image.no_huge_pages) {
   places_ = placement.of_memory && here.numbers.size() > 1 && image.machine.known();
   std::uint64_t end = 0;
-  for (const NodePages& pages : image.pages) {
+  for (const NodePages& pages : image.all_pages()) {
     Section section{end += pages.pages() * kPageBytes, std::nullopt};
     const auto found = placement.nodes.find(pages.node);
     if (places_ && found != placement.nodes.end()) section.node = found->second;

@@ -30,7 +30,7 @@ class PageWriter {
   /// From now on pages go to `give`, from the same threads, and huge ones are not chosen any more.
   using Give = std::function<base::Status(std::uint64_t address, base::ConstByteSpan bytes)>;
   void give_by(Give give) { give_ = std::move(give); }
-  /// `bytes`: those from `begin` on of all pages, in the order of the image.
+  /// `bytes`: those from `begin` on of all pages (ProcessImage::all_pages).
   base::Status write(pid_t process, std::uint64_t begin, base::ConstByteSpan bytes, const AllowHuge& allow_huge);
   /// After the last one: huge pages are as the process had them.
   base::Status end(const AllowHuge& allow_huge);

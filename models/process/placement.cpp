@@ -20,7 +20,7 @@ plan::MachineUsage usage_of(const ProcessImage& image) {
   plan::MachineUsage use;
   for (const auto& thread : image.threads) use.masks.emplace_back(thread.cpus.begin(), thread.cpus.end());
   use.bytes.resize(image.machine.numbers.size());
-  for (const auto& node : image.pages) {
+  for (const auto& node : image.all_pages()) {
     const auto& numbers = image.machine.numbers;
     const auto found = std::lower_bound(numbers.begin(), numbers.end(), node.node);
     if (found != numbers.end() && *found == node.node)
@@ -33,7 +33,7 @@ plan::MachineUsage usage_of(const ProcessImage& image) {
 Placement as_it_was(const ProcessImage& image) {
   Placement same;
   for (const auto& thread : image.threads) same.cpus.push_back(thread.cpus);
-  for (const auto& node : image.pages) same.nodes[node.node] = node.node;
+  for (const auto& node : image.all_pages()) same.nodes[node.node] = node.node;
   for (const auto number : image.machine.numbers) same.nodes[number] = number;
   return same;
 }

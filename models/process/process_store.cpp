@@ -63,8 +63,14 @@ base::Result<CaptureReport> ProcessStore::capture(const CaptureChoices& choices,
   const std::uint64_t begun = os::monotonic_ns();
   if (!guard_) return base::fail(PERDURE_INVALID_ARGUMENT, name, "this was opened for resumes only");
   PERDURE_TRY(std::int64_t version, next_version(name));
-  HeldProcess held(*guard_, choices, !then);
+  std::unique_ptr<EarlierImage> earlier;
+  if (choices.increments > 0) {
+    PERDURE_TRY(earlier, EarlierImage::open(config_, name, choices.increments));
+  }
+  HeldProcess held(*guard_, choices, !then, earlier.get());
   base::Status done = session_->checkpoint(name, version, held);
+  // What it would have borrowed is gone, or the store keeps nothing for others.
+  if (!done && earlier && earlier->gave_up()) done = session_->checkpoint(name, version, held);
   for (int tries = 0; !done && done.error().code == PERDURE_EXISTS && tries < 100; ++tries)
     done = session_->checkpoint(name, ++version, held);
   PERDURE_CHECK(done);
@@ -101,6 +107,10 @@ base::Result<ResumeReport> ProcessStore::resume(const std::string& name, std::in
     return base::fail(PERDURE_INVALID_ARGUMENT, name, "this was opened for resumes that are not lazy");
   PERDURE_TRY(std::shared_ptr<client::RunClaim> claim, client::RunClaim::take(config_, name, choices.again));
   AnyTarget target(choose, choices);
+  target.borrow_by([&](const segment::VersionId& id, const Increment& increment) -> base::Result<std::unique_ptr<LentPages>> {
+    PERDURE_TRY(auto store, store::make_store(config_.text("store.path"), config_.below("store.")));
+    return LentPages::open(std::move(store), id, increment);
+  });
   std::optional<ResumeReport> of_run;
   if (choices.lazy)
     target.be_lazy(*guard_, [&](const segment::VersionId& id) {

@@ -20,6 +20,10 @@ struct CaptureChoices {
   /// it stands still for all, and a note says so.
   bool pre_copy = false;
   bool tree = false;  ///< with all that descend from it
+  /// What an earlier image of the name that its store has holds already is not stored again; it is kept for this one,
+  /// whatever becomes of that version. So many earlier ones at most, 16 at the very most; then all is stored again. 0:
+  /// each image has all of its pages itself.
+  unsigned increments = 0;
 };
 
 /// What a capture did. Times in s.
@@ -27,6 +31,7 @@ struct CaptureReport {
   std::int64_t version = 0;
   std::uint64_t threads = 0, maps = 0;
   std::uint64_t record_bytes = 0, page_bytes = 0;
+  std::uint64_t borrowed_bytes = 0;            ///< of pages that earlier images have, and are not stored again
   std::uint64_t zero_bytes = 0;                ///< of pages that held only zeros, and are not stored
   double seize_s = 0, read_s = 0, copy_s = 0;  ///< until all threads stood still, the image was read, pages were copied
   double frozen_s = 0;                         ///< as long as it stood still, both times together with pre-copy

@@ -132,6 +132,26 @@ void StagedPages::for_each_copy(const PageRun& pages, std::size_t& at, Each each
   }
 }
 
+// In any order, by several threads.
+ReadBlock StagedPages::read_copies() const {
+  auto by_address = std::make_shared<std::vector<Copy>>(copies_);
+  std::sort(by_address->begin(), by_address->end(),
+            [](const Copy& a, const Copy& b) { return a.address < b.address; });
+  return [copies = std::move(by_address)](const PageRun& block, base::ByteSpan bytes) -> base::Status {
+    auto at = std::upper_bound(copies->begin(), copies->end(), block.begin,
+                               [](std::uint64_t address, const Copy& copy) { return address < copy.address; });
+    if (at != copies->begin()) --at;
+    for (std::uint64_t address = block.begin; address < block.end(); ++at) {
+      const std::uint64_t end = at == copies->end() ? address : std::min(block.end(), at->end());
+      if (end <= address || at->address > address)
+        return base::fail(PERDURE_INTERNAL, "image", "a page that was to be marked was not copied");
+      std::memcpy(bytes.data() + (address - block.begin), at->bytes.data() + (address - at->address), end - address);
+      address = end;
+    }
+    return {};
+  };
+}
+
 base::Result<capture::Description> StagedPages::describe() {
   std::vector<PageRun> zeros;
   std::size_t at = 0;
@@ -142,6 +162,9 @@ base::Result<capture::Description> StagedPages::describe() {
   }
   ProcessImage stored = *image_;
   stored.pages = pages_without(image_->pages, zeros, kMostPageRuns);
+  if (change_) {
+    PERDURE_TRY(stored, change_(std::move(stored), read_copies()));
+  }
   record_ = encode_image(stored);
   parts_.clear();
   begins_.clear();

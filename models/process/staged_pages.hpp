@@ -5,6 +5,7 @@
 
 #include "capture/source.hpp"
 #include "os/memory_map.hpp"
+#include "process/block_marks.hpp"
 #include "process/gathering.hpp"
 #include "process/image.hpp"
 #include "process/image_source.hpp"
@@ -21,6 +22,9 @@ class StagedPages : public capture::Source {
   /// Nothing is read from the process afterwards. Returns how many bytes that were. `image` is there until describe().
   base::Result<std::uint64_t> complete(const ProcessImage& image, const std::vector<PageRun>& unwritten);
 
+  /// What describe() does to the image when the zeros are left out.
+  using Change = std::function<base::Result<ProcessImage>(ProcessImage image, const ReadBlock& read)>;
+  void change_by(Change change) { change_ = std::move(change); }
   /// After complete(), as those of an ImageSource. Pages that hold only zeros are found here.
   base::Result<capture::Description> describe() override;
   capture::Manner manner() const override { return {chunks_at_once(), true, chunk_bytes_of_image(description_.bytes)}; }
@@ -34,6 +38,7 @@ class StagedPages : public capture::Source {
   };
   StagedPages(pid_t process, std::vector<PageRun> runs, os::Mapping memory);
   std::byte* copy_of(std::uint64_t address) const;
+  ReadBlock read_copies() const;
   /// Calls each(part) for the copies of [begin, end), in the order of the image: `at` is where those before it ended.
   template <class Each>
   void for_each_copy(const PageRun& pages, std::size_t& at, Each each) const;
@@ -49,6 +54,7 @@ class StagedPages : public capture::Source {
   std::vector<base::ConstByteSpan> parts_;  // of the pages that are stored, in their order
   std::vector<std::uint64_t> begins_;       // in the capture, of each
   capture::Description description_;
+  Change change_;
 };
 
 }  // namespace perdure::process

@@ -133,6 +133,8 @@ std::uint64_t TreeImage::page_bytes() const {
 std::string TreeImage::wrong() const {
   if (auto wrong = wrong_kin(*this); !wrong.empty()) return wrong;
   if (auto wrong = wrong_objects(*this); !wrong.empty()) return wrong;
+  for (const auto& one : processes)
+    if (!one.increment.lenders.empty()) return "field 'increment' is of an image of one process";
   const auto together = files_of_tree(*this);
   return together ? "" : together.error().cause;
 }

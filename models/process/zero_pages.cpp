@@ -39,7 +39,7 @@ void sample(pid_t process, std::span<const PageRun> blocks, std::span<char> may_
 void look_at_some(pid_t process, const std::vector<PageRun>& blocks, std::size_t first, std::vector<char>& is_zero) {
   const std::size_t count = std::min(kBlocksAtOnce, blocks.size() - first);
   sample(process, std::span(blocks).subspan(first, count), std::span(is_zero).subspan(first, count));
-  std::vector<std::byte> content(kZeroBlockBytes);
+  std::vector<std::byte> content(kBlockBytes);
   for (std::size_t i = first; i < first + count; ++i) {
     if (is_zero[i] == 0) continue;
     const auto its = base::ByteSpan(content).first(blocks[i].pages * kPageBytes);
@@ -72,7 +72,7 @@ std::vector<PageRun> blocks_of(const ProcessImage& image) {
       const MapImage* const map = map_of(image, run.begin);
       if (map == nullptr || map->file != 0) continue;
       for (std::uint64_t at = run.begin; at < run.end();) {
-        const std::uint64_t end = std::min(run.end(), at / kZeroBlockBytes * kZeroBlockBytes + kZeroBlockBytes);
+        const std::uint64_t end = std::min(run.end(), at / kBlockBytes * kBlockBytes + kBlockBytes);
         blocks.push_back({at, (end - at) / kPageBytes});
         at = end;
       }

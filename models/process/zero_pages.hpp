@@ -8,9 +8,8 @@
 
 namespace perdure::process {
 
-/// Whole blocks of so much, by their addresses, are looked at: one word of each says of most that it is none. What is
-/// shorter than a block and lies between other pages would cost a run of its own.
-inline constexpr std::uint64_t kZeroBlockBytes = 64 * base::KiB;
+// Whole blocks (kBlockBytes) are looked at: one word of each says of most that it is none. What is shorter than a block
+// and lies between other pages would cost a run of its own.
 
 bool only_zeros(base::ConstByteSpan bytes);
 

@@ -18,10 +18,10 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr std::uint64_t kZeroBlockPages = kZeroBlockBytes / kPageBytes;
+constexpr std::uint64_t kZeroBlockPages = kBlockBytes / kPageBytes;
 
 PageRun run_of_blocks(std::uint64_t begin, std::uint64_t end) {
-  return {begin * kZeroBlockBytes, (end - begin) * kZeroBlockPages};
+  return {begin * kBlockBytes, (end - begin) * kZeroBlockPages};
 }
 
 std::vector<PageRun> left_of(const PageRun& run, const std::vector<PageRun>& zeros, std::size_t most = 100) {
@@ -56,7 +56,7 @@ TEST(PagesWithout, AreNotMoreRunsThanARecordTakes) {
     const auto left = left_of(run, zeros, most);
     EXPECT_LE(left.size(), most);
     EXPECT_GE(left.size() + 1, std::min<std::size_t>(most, 50));
-    EXPECT_EQ(left.front().begin, kZeroBlockBytes) << "what makes no run more is left out";
+    EXPECT_EQ(left.front().begin, kBlockBytes) << "what makes no run more is left out";
     EXPECT_EQ(left.back().end(), run.end());
   }
   EXPECT_THAT(left_of(run, zeros, 0), ElementsAre(run_of_blocks(1, 100)));
@@ -64,8 +64,8 @@ TEST(PagesWithout, AreNotMoreRunsThanARecordTakes) {
 
 MapImage map_of_blocks(std::uint64_t begin, std::uint64_t end, std::uint32_t file) {
   MapImage map;
-  map.begin = begin * kZeroBlockBytes;
-  map.end = end * kZeroBlockBytes;
+  map.begin = begin * kBlockBytes;
+  map.end = end * kBlockBytes;
   map.file = file;
   return map;
 }
@@ -73,28 +73,28 @@ MapImage map_of_blocks(std::uint64_t begin, std::uint64_t end, std::uint32_t fil
 TEST(BlocksOfAnImage, AreWholeByTheirAddressesAndOfNoFile) {
   ProcessImage image;
   image.maps = {map_of_blocks(1, 4, 0), map_of_blocks(4, 5, 1), map_of_blocks(5, 6, 0)};
-  const std::uint64_t begin = 2 * kZeroBlockBytes - kPageBytes;
+  const std::uint64_t begin = 2 * kBlockBytes - kPageBytes;
   image.pages = {{0, {{begin, kZeroBlockPages + 3}, run_of_blocks(4, 5), run_of_blocks(5, 6)}}};
-  EXPECT_THAT(blocks_of(image), ElementsAre(PageRun{begin, 1}, run_of_blocks(2, 3), PageRun{3 * kZeroBlockBytes, 2},
+  EXPECT_THAT(blocks_of(image), ElementsAre(PageRun{begin, 1}, run_of_blocks(2, 3), PageRun{3 * kBlockBytes, 2},
                                             run_of_blocks(5, 6)));
 }
 
 /// Memory of this process that begins with a block.
 struct Blocks {
-  explicit Blocks(std::uint64_t count) : bytes((count + 1) * kZeroBlockBytes) {
+  explicit Blocks(std::uint64_t count) : bytes((count + 1) * kBlockBytes) {
     mapped =
         static_cast<std::byte*>(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     EXPECT_NE(mapped, MAP_FAILED);
     ::madvise(mapped, bytes, MADV_NOHUGEPAGE);  // what nobody has touched takes no memory
-    begin = base::round_up(reinterpret_cast<std::uint64_t>(mapped), kZeroBlockBytes);
+    begin = base::round_up(reinterpret_cast<std::uint64_t>(mapped), kBlockBytes);
   }
   ~Blocks() { ::munmap(mapped, bytes); }
   Blocks(const Blocks&) = delete;
   Blocks& operator=(const Blocks&) = delete;
   std::byte* at(std::uint64_t block) const {
-    return mapped + (begin - reinterpret_cast<std::uint64_t>(mapped)) + block * kZeroBlockBytes;
+    return mapped + (begin - reinterpret_cast<std::uint64_t>(mapped)) + block * kBlockBytes;
   }
-  PageRun run(std::uint64_t block) const { return {begin + block * kZeroBlockBytes, kZeroBlockPages}; }
+  PageRun run(std::uint64_t block) const { return {begin + block * kBlockBytes, kZeroBlockPages}; }
   std::uint64_t bytes, begin = 0;
   std::byte* mapped = nullptr;
 };
@@ -107,19 +107,19 @@ TEST(ZeroBlocks, AreThoseWhereNoByteIsAnother) {
     all.push_back(blocks.run(block));
     switch (block % 50) {  // the others nobody has touched
       case 10:
-        std::memset(blocks.at(block), 7, kZeroBlockBytes);
+        std::memset(blocks.at(block), 7, kBlockBytes);
         break;
       case 20:
         *blocks.at(block) = std::byte{1};
         break;
       case 30:
-        blocks.at(block)[kZeroBlockBytes - 1] = std::byte{1};
+        blocks.at(block)[kBlockBytes - 1] = std::byte{1};
         break;
       case 40:
-        blocks.at(block)[kZeroBlockBytes / 2] = std::byte{1};
+        blocks.at(block)[kBlockBytes / 2] = std::byte{1};
         break;
       case 45:
-        std::memset(blocks.at(block), 0, kZeroBlockBytes);
+        std::memset(blocks.at(block), 0, kBlockBytes);
         [[fallthrough]];
       default:
         expected.push_back(all.back());
@@ -132,9 +132,9 @@ TEST(ZeroBlocks, AreNoneOfThoseThatCannotBeRead) {
   const Blocks blocks(6);
   std::vector<PageRun> all;
   for (std::uint64_t block = 0; block < 6; ++block) all.push_back(blocks.run(block));
-  ASSERT_EQ(::munmap(blocks.at(0), kZeroBlockBytes), 0);
-  ASSERT_EQ(::munmap(blocks.at(3), kZeroBlockBytes), 0);
-  ASSERT_EQ(::munmap(blocks.at(4) + kZeroBlockBytes - kPageBytes, kPageBytes), 0) << "the last page of one";
+  ASSERT_EQ(::munmap(blocks.at(0), kBlockBytes), 0);
+  ASSERT_EQ(::munmap(blocks.at(3), kBlockBytes), 0);
+  ASSERT_EQ(::munmap(blocks.at(4) + kBlockBytes - kPageBytes, kPageBytes), 0) << "the last page of one";
   EXPECT_THAT(zero_blocks(::getpid(), all, 1), ElementsAre(all[1], all[2], all[5]));
 }
 
@@ -143,14 +143,14 @@ TEST(ZeroBlocks, MayLieAmongManyThatCannotBeRead) {
   const Blocks blocks(kCount);
   std::vector<PageRun> all;
   for (std::uint64_t block = 0; block < kCount; ++block) all.push_back(blocks.run(block));
-  ASSERT_EQ(::mprotect(blocks.at(1), (kCount - 2) * kZeroBlockBytes, PROT_NONE), 0);
-  ASSERT_EQ(::mprotect(blocks.at(700), kZeroBlockBytes, PROT_READ), 0);
+  ASSERT_EQ(::mprotect(blocks.at(1), (kCount - 2) * kBlockBytes, PROT_NONE), 0);
+  ASSERT_EQ(::mprotect(blocks.at(700), kBlockBytes, PROT_READ), 0);
   EXPECT_THAT(zero_blocks(::getpid(), all, 1), ElementsAre(all[0], all[700], all[kCount - 1]));
 }
 
 TEST(ZeroBlocks, MayBeShort) {
   const Blocks blocks(2);
-  const PageRun first{blocks.begin + kZeroBlockBytes - kPageBytes, 1}, second{blocks.begin + kZeroBlockBytes, 1};
+  const PageRun first{blocks.begin + kBlockBytes - kPageBytes, 1}, second{blocks.begin + kBlockBytes, 1};
   blocks.at(1)[kPageBytes] = std::byte{1};
   EXPECT_THAT(zero_blocks(::getpid(), {first, second}, 1), ElementsAre(first, second));
   blocks.at(1)[kPageBytes - 1] = std::byte{1};
@@ -203,7 +203,7 @@ struct Zeroing {
   Zeroing(const Zeroing&) = delete;
   Zeroing& operator=(const Zeroing&) = delete;
   void fill(std::uint64_t block, bool with_number) const {
-    std::memset(blocks.at(block), with_number ? static_cast<int>(block + 1) : 0, kZeroBlockBytes);
+    std::memset(blocks.at(block), with_number ? static_cast<int>(block + 1) : 0, kBlockBytes);
   }
   void wait() const {
     while (told->done <= told->times) ::usleep(100);
@@ -240,8 +240,8 @@ std::vector<int> stored_of(capture::Source& source, const Blocks& blocks) {
   for (const NodePages& node : image.pages)
     for (const PageRun& run : node.runs)
       for (std::uint64_t page = run.begin; page < run.end(); page += kPageBytes, at += kPageBytes) {
-        if (page < blocks.begin || page >= blocks.begin + Zeroing::kCount * kZeroBlockBytes) continue;
-        int& its = stored[(page - blocks.begin) / kZeroBlockBytes];
+        if (page < blocks.begin || page >= blocks.begin + Zeroing::kCount * kBlockBytes) continue;
+        int& its = stored[(page - blocks.begin) / kBlockBytes];
         const auto first = static_cast<int>(bytes[at]);
         const bool alike = std::memcmp(&bytes[at], &bytes[at + 1], kPageBytes - 1) == 0;
         its = alike && (its == -1 || its == first) ? first : -2;
@@ -259,7 +259,7 @@ TEST(CapturedZeros, AreNotInTheImage) {
   ASSERT_TRUE(read) << read.error().text();
   ImageSource source(child.process, read->image);
   EXPECT_THAT(stored_of(source, child.blocks), ElementsAre(-1, 2, 3, -1, -1, 6, 7, 8, 9, -1, 11, 12));
-  EXPECT_LE(source.describe()->bytes + 4 * kZeroBlockBytes - kPageBytes,  // a run takes some of the record
+  EXPECT_LE(source.describe()->bytes + 4 * kBlockBytes - kPageBytes,  // a run takes some of the record
             read->image.page_bytes() + encode_image(read->image).size());
 }
 

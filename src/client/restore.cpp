@@ -72,6 +72,11 @@ class Attempts {
     if (hindered_ && (chosen ? id != *hindered_ : is_about_the_version(chosen.error().code)))
       return hindered_at(hindrance_, *hindered_);
     if (chosen) return std::nullopt;
+    if (chosen.error().code == PERDURE_CORRUPT && why_) {
+      base::Error all = chosen.error();
+      all.cause += ". What was wrong with it: " + *why_;
+      return base::fail(std::move(all));
+    }
     return !newest_ && chosen.error().code == PERDURE_MISMATCH ? not_replaced(newest_, chosen.error()) : chosen;
   }
   /// What becomes of an attempt at a version that failed. `failed`: as far as the reader and the engines know.
@@ -83,6 +88,7 @@ class Attempts {
     failed.hindrances = counts.hindrances += failed.hindered ? 1 : 0;
     failed.repairs = counts.repairs;
     if (touched && newest_) newest_ = told;
+    if (!why_ && told.error().code != PERDURE_PEER_FAILED) why_ = told.error().text();
     if (hindered_ == id) hindered_.reset();  // if it is damaged after all
     if (failed.hindered) hindered_ = id, hindrance_ = told;
     const auto after = plan::after_failed_restore(failed);
@@ -106,7 +112,8 @@ class Attempts {
   bool latest_;
   unsigned engines_lost_ = 0;
   std::map<segment::VersionId, Counts> counts_;
-  base::Status newest_;  // of the version that was tried first, once regions were touched
+  std::optional<std::string> why_;  // of the version that was tried first, where this rank knows it
+  base::Status newest_;             // of the version that was tried first, once regions were touched
   std::optional<segment::VersionId> hindered_;
   base::Status hindrance_;
 };
@@ -175,7 +182,7 @@ class JudgedTarget : public capture::Target {
   explicit JudgedTarget(capture::Target& target) : target_(target) {}
   base::Result<std::vector<capture::ChunkRange>> accept(const std::vector<segment::RegionEntry>& stored) override {
     auto accepted = target_.accept(stored);
-    refuses_ = !accepted && accepted.error().code != PERDURE_CORRUPT;
+    refuses_ = !accepted && !is_about_its_bytes(accepted.error().code);
     return accepted;
   }
   void comes_from(const segment::VersionId& id) override { target_.comes_from(id); }
@@ -184,12 +191,14 @@ class JudgedTarget : public capture::Target {
   bool is_read_ahead() const override { return target_.is_read_ahead(); }
   base::Status write(capture::ChunkRange range, base::ConstByteSpan bytes) override {
     auto written = target_.write(range, bytes);
-    refuses_ = refuses_ || (!written && written.error().code != PERDURE_CORRUPT);
+    refuses_ = refuses_ || (!written && !is_about_its_bytes(written.error().code));
     return written;
   }
   bool refuses() const { return refuses_; }
 
  private:
+  /// Damaged, or what it borrows is: an older version may be whole.
+  static bool is_about_its_bytes(base::ErrorCode code) { return code == PERDURE_CORRUPT || code == PERDURE_INCOMPLETE; }
   capture::Target& target_;
   bool refuses_ = false;
 };

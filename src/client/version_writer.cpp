@@ -33,6 +33,7 @@ base::Status VersionWriter::begin(const segment::VersionId& id) {
   segment::Piece expected = piece_;
   for (const auto& range : ranges_) expected.chunks.push_back({0, range.length, {}, 0});
   PERDURE_CHECK(engine.channel().tell(ipc::Begin{id, job_.ranks(), std::move(expected), job_.my_segments()}));
+  PERDURE_CHECK(source_.goes_to(id));
   PERDURE_CHECK(reserve(described.bytes, has_parts));
   return ask_for_slot(0);
 }

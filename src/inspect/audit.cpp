@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <set>
 #include <tuple>
 
 #include "os/thread.hpp"
@@ -63,6 +64,23 @@ void audit_whole(store::Store& store, const store::VersionListing& listing, bool
   }
 }
 
+/// What versions borrowed, but for segments that are read as their own versions' anyway, and each once.
+base::Status plan_borrowed(store::Store& store, AuditPlan& plan) {
+  std::set<std::tuple<std::string, std::uint64_t, segment::Attempt, std::uint32_t>> read;
+  for (const SegmentTask& task : plan.segments)
+    read.emplace(task.id.name, task.id.version, task.id.attempt, task.ref.index);
+  for (const auto& listing : plan.versions) {
+    PERDURE_TRY(const auto borrowed, store.borrowed(listing.id));
+    for (const auto& [version, ref] : borrowed) {
+      if (!read.emplace(listing.id.name, version, ref.attempt, ref.index).second) continue;
+      auto source = store.open(ref);
+      plan.segments.push_back({ref, {listing.id.name, version, ref.attempt}, source ? (*source)->size() : 0});
+      plan.bytes += plan.segments.back().bytes;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 base::Result<AuditPlan> plan_audit(store::Store& store, const std::string& name, std::optional<std::uint64_t> version) {
@@ -83,6 +101,7 @@ base::Result<AuditPlan> plan_audit(store::Store& store, const std::string& name,
       plan.bytes += plan.segments.back().bytes;
     }
   }
+  PERDURE_CHECK(plan_borrowed(store, plan));
   std::stable_sort(plan.segments.begin(), plan.segments.end(),
                    [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
   return plan;

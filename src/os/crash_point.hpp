@@ -79,6 +79,8 @@ namespace perdure::os {
   X(precopy_completed, tool)         \
   X(precopy_released, tool)          \
   X(process_held, tool)              \
+  X(borrow_linked, tool)             \
+  X(increment_borrowed, tool)        \
   X(process_copied, tool)            \
   X(process_to_release, tool)        \
   X(process_released, tool)          \

@@ -30,6 +30,9 @@ class Directory {
   /// As os::rename_to_free.
   base::Status rename_to_free(const std::string& name, const Directory& to, const std::string& new_name) const;
   base::Status rename(const std::string& name, const std::string& new_name) const;  ///< within it; replaces
+  /// One more name of the same file: its content stays as long as any of its names does. PERDURE_EXISTS when there is
+  /// something of that name; PERDURE_UNSUPPORTED: the file system has no such names, or no more of this file.
+  base::Status link(const std::string& name, const Directory& to, const std::string& new_name) const;
   /// As os::read_file and os::write_file_atomically.
   base::Result<std::vector<std::byte>> read_file(const std::string& name, std::uint64_t limit_bytes) const;
   base::Status write_file_atomically(const std::string& name, base::ConstByteSpan data) const;

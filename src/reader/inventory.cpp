@@ -36,10 +36,11 @@ void find_missing(VersionFacts& facts) {
 }
 
 // By the manifests that were read already.
-base::Status check(const VersionFacts& facts) {
+base::Status check(store::Store& store, const VersionFacts& facts) {
   std::vector<const segment::Manifest*> manifests;
   for (const SegmentFacts& segment : facts.segments) manifests.push_back(&*segment.manifest);
-  return store::check_version(facts.listing, manifests);
+  PERDURE_CHECK(store::check_version(facts.listing, manifests));
+  return store::check_borrowed(store, facts.listing.id, manifests);
 }
 
 bool vanished(const VersionFacts& facts) {
@@ -91,7 +92,7 @@ VersionFacts judge(store::Store& store, const store::VersionListing& listing) {
   if (bad != facts.segments.end()) {
     facts.state = VersionFacts::State::damaged;
     facts.reason = bad->error->text();
-  } else if (const auto whole = check(facts); whole) {
+  } else if (const auto whole = check(store, facts); whole) {
     facts.state = VersionFacts::State::complete;
   } else {
     const bool lacking = whole.error().code == PERDURE_NOT_FOUND;

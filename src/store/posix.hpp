@@ -36,6 +36,8 @@ class PosixStore : public Store {
   base::Status set_owner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) override;
   base::Result<std::optional<Owner>> runner(const std::string& name) override;
   base::Status set_runner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) override;
+  base::Status borrow(const segment::VersionId& borrower, const BorrowedSegment& lent) override;
+  base::Result<std::vector<BorrowedSegment>> borrowed(const segment::VersionId& id) override;
   base::Result<std::uint64_t> incarnation(const std::string& name, Missing missing) override;
   base::Result<std::vector<Residue>> residue() override;
   base::Result<std::vector<Residue>> quarantined() override;

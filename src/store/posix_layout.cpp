@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view kRetiredPrefix = ".retired-";
 constexpr std::string_view kForgottenPrefix = ".forgotten-";
+constexpr std::string_view kBorrowedPrefix = ".borrowed-";
 
 std::string mark_name(std::uint64_t version, const segment::Attempt& attempt) {
   return std::string(kRetiredPrefix) + std::to_string(version) + "-" + attempt.hex();
@@ -66,6 +67,24 @@ std::optional<RetiredMark> parse_retired_mark(std::string_view name) {
   std::from_chars(hex + 16, hex + 32, mark.attempt.nonce, 16);
   if (mark_name(mark.version, mark.attempt) != name) return std::nullopt;
   return mark;
+}
+
+std::string borrowed_name(const segment::Attempt& borrower, const segment::Borrowed& segment) {
+  return std::string(kBorrowedPrefix) + borrower.hex() + "-" + segment.text();
+}
+
+std::optional<BorrowedName> parse_borrowed(std::string_view name) {
+  constexpr std::size_t kHexDigits = 32;
+  if (!name.starts_with(kBorrowedPrefix)) return std::nullopt;
+  const std::string_view rest = name.substr(kBorrowedPrefix.size());
+  if (rest.size() <= kHexDigits) return std::nullopt;
+  const auto segment = segment::parse_borrowed_segment(rest.substr(kHexDigits + 1));
+  if (!segment) return std::nullopt;
+  BorrowedName parsed{{}, *segment};
+  std::from_chars(rest.data(), rest.data() + kHexDigits / 2, parsed.borrower.created_ns, 16);
+  std::from_chars(rest.data() + kHexDigits / 2, rest.data() + kHexDigits, parsed.borrower.nonce, 16);
+  if (borrowed_name(parsed.borrower, *segment) != name) return std::nullopt;
+  return parsed;
 }
 
 std::string forgotten_mark(std::uint64_t until_ns) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "segment/segment.hpp"
+#include "segment/borrowed.hpp"
 
 namespace perdure::store {
 
@@ -28,6 +28,13 @@ std::string temporary_name(std::uint32_t writer, std::uint32_t random, const std
 std::optional<segment::FileName> parse_temporary(std::string_view name);
 /// This writer's, or one whose writer is not known.
 bool is_temporary_of(std::uint32_t writer, std::string_view name);
+/// A segment of another version that an attempt borrowed: ".borrowed-<attempt hex>-<version>-<file name>".
+struct BorrowedName {
+  segment::Attempt borrower;
+  segment::Borrowed segment;
+};
+std::string borrowed_name(const segment::Attempt& borrower, const segment::Borrowed& segment);
+std::optional<BorrowedName> parse_borrowed(std::string_view name);
 /// The marker that a name was forgotten: ".forgotten-<time, 16 hex digits>". Of several the latest counts.
 std::string forgotten_mark(std::uint64_t until_ns);
 std::optional<std::uint64_t> parse_forgotten_mark(std::string_view name);

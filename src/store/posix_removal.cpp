@@ -17,6 +17,7 @@
 #include <algorithm>
 
 #include "os/crash_point.hpp"
+#include "store/posix_borrowed.hpp"
 
 namespace perdure::store {
 namespace {
@@ -45,6 +46,8 @@ Result<std::vector<std::string>> segments_of(const std::optional<os::Directory>&
   for (const os::Entry& entry : entries)
     if (auto parsed = segment::parse_file_name(entry.name); parsed && parsed->attempt == id.attempt)
       files.push_back(entry.name);
+  for (const os::Entry& entry : entries)  // after the segments, which need them
+    if (auto parsed = parse_borrowed(entry.name); parsed && parsed->borrower == id.attempt) files.push_back(entry.name);
   return files;
 }
 
@@ -62,7 +65,7 @@ Status delete_segments(const PosixPlace& place, const segment::VersionId& id) {
 Status clean_version(const PosixPlace& store_place, const segment::VersionId& place, const Abandoned& abandoned) {
   PERDURE_TRY(const auto version, version_if_there(store_place, place));
   PERDURE_TRY(auto entries, list_if_there(version));
-  bool deleted = false;
+  PERDURE_TRY(bool deleted, version ? clean_borrowed(*version, place, abandoned) : false);
   for (const os::Entry& entry : entries) {
     const auto parsed = parse_temporary(entry.name);
     if (!parsed || !abandoned({place.name, place.version, parsed->attempt}, parsed->index)) continue;
@@ -183,7 +186,10 @@ Status finish_forgetting(const PosixPlace& store_place, const os::Directory& nam
     PERDURE_TRY(const auto files, list_if_there(version));
     for (const os::Entry& file : files) {
       const auto parsed = segment::parse_file_name(file.name);
-      if (parsed && parsed->attempt.created_ns <= forgotten_ns) PERDURE_CHECK(version->remove_file(file.name));
+      const auto borrowed = parse_borrowed(file.name);
+      const bool goes = (parsed && parsed->attempt.created_ns <= forgotten_ns) ||
+                        (borrowed && borrowed->borrower.created_ns <= forgotten_ns);
+      if (goes) PERDURE_CHECK(version->remove_file(file.name));
     }
   }
   for (const os::Entry& entry : entries) {

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "base/result.hpp"
+#include "store/posix_borrowed.hpp"
 #include "store/posix_place.hpp"
 
 namespace perdure::store {
@@ -35,7 +36,6 @@ base::Result<std::vector<std::string>> temporaries_of(const PosixPlace& place, W
 /// Removes a temporary segment unless its writer lives (it has it locked); true if it did.
 base::Result<bool> remove_abandoned(const os::Directory& version, const std::string& temporary);
 
-using Abandoned = std::function<bool(const segment::VersionId&, std::uint32_t segment_index)>;
 /// Store::clean for one name.
 base::Status clean_name(const PosixPlace& place, const std::string& name, const Abandoned& abandoned);
 

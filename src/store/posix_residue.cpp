@@ -1,7 +1,11 @@
 #include "store/posix_residue.hpp"
 
+#include <algorithm>
+
+#include "os/system.hpp"
 #include "segment/manifest_codec.hpp"
 #include "store/name_records.hpp"
+#include "store/posix_borrowed.hpp"
 #include "store/posix_quarantine.hpp"
 
 namespace perdure::store {
@@ -85,8 +89,16 @@ class Scan {
     if (!directory && directory.error().code == PERDURE_NOT_FOUND) return {};  // removed meanwhile
     if (!directory) return base::fail(directory.error());
     PERDURE_TRY(const auto entries, directory->list());
+    const auto stale = stale_borrowed(entries, os::wall_clock_ns());
     for (const os::Entry& entry : entries) {
       if (!entry.directory && segment::parse_file_name(entry.name)) continue;
+      const auto borrowed = entry.directory ? std::nullopt : parse_borrowed(entry.name);
+      if (borrowed) {
+        if (std::find(stale.begin(), stale.end(), entry.name) != stale.end())
+          found.push_back(
+              {Residue::Kind::temporary, directory->path_of(entry.name), 0, name, version, borrowed->borrower, {}});
+        continue;
+      }
       if (entry.directory || !entry.name.starts_with(kTemporaryPrefix)) {
         add_stray(*directory, entry, name);
         continue;

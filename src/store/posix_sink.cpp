@@ -7,7 +7,7 @@
 //      (O_DIRECT). Everything else goes through the cache; every 8 MiB of it the system is asked to start writing back.
 //      So the sync has little left to wait for
 //   4. sync the file's data
-//   5. rename it to <file name>, if there is none of that name: from here on it is visible
+//   5. look whether what it borrows of other versions is there (posix_borrowed.cpp), and rename it to <file name>, if there is none of that name: from here on it is visible
 //   6. sync <name>/<version>: from here on it stays visible
 // Every result is checked. A failed sync may have dropped data that a second one would not miss: after any failure of
 // 4 to 6 the segment is given up and must be written again from 1. What is published is never overwritten: where step 5
@@ -22,6 +22,7 @@
 #include "os/crash_point.hpp"
 #include "os/system.hpp"
 #include "segment/file_source.hpp"
+#include "store/posix_borrowed.hpp"
 #include "store/posix_quarantine.hpp"
 #include "store/posix_removal.hpp"
 #include "store/published.hpp"
@@ -78,6 +79,7 @@ PosixSink::PosixSink(const PosixPlace& place, const segment::Manifest& manifest,
 base::Result<std::unique_ptr<SegmentSink>> PosixSink::begin(const PosixPlace& place, const segment::Manifest& manifest,
                                                             std::uint64_t file_bytes, DirectIo direct) {
   std::unique_ptr<PosixSink> sink(new PosixSink(place, manifest, file_bytes));
+  PERDURE_TRY(sink->borrowed_, segment::borrowed_of(manifest, sink->final_));
   PERDURE_CHECK(check_root(place));
   PERDURE_CHECK(sink->check_wanted());
   PERDURE_CHECK(vanished(finish_removal(place, manifest.id)));
@@ -122,6 +124,7 @@ Status PosixSink::create_file(const os::Directory& version) {
 base::Result<std::unique_ptr<SegmentSink>> PosixSink::resume(const PosixPlace& place, const segment::Manifest& manifest,
                                                              std::uint64_t file_bytes, DirectIo direct) {
   std::unique_ptr<PosixSink> sink(new PosixSink(place, manifest, file_bytes));
+  PERDURE_TRY(sink->borrowed_, segment::borrowed_of(manifest, sink->final_));
   sink->kept_ = true;
   PERDURE_CHECK(check_root(place));
   PERDURE_CHECK(sink->check_wanted());
@@ -255,6 +258,7 @@ Status PosixSink::publish() {
   PERDURE_CHECK(file_.sync_data());
   os::crash_point(os::CrashPoint::flush_before_rename);
   PERDURE_TRY(const auto version, place_.version(id_));
+  PERDURE_CHECK(check_borrowed_there(version, id_.attempt, borrowed_));
   Status named = version.rename_to_free(temporary_, version, final_name_);
   if (!named && named.error().code == PERDURE_EXISTS) named = accept_published(version);
   PERDURE_CHECK(named);

@@ -52,6 +52,7 @@ class PosixSink : public SegmentSink {
   std::atomic<bool> is_direct_ = false;  ///< until the file system refuses
   std::atomic<bool> kept_ = false;
   bool published_ = false;
+  std::vector<segment::Borrowed> borrowed_;  ///< of other versions
 };
 
 }  // namespace perdure::store

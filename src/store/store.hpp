@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "segment/borrowed.hpp"
 #include "segment/manifest.hpp"
 #include "segment/reader.hpp"
 #include "store/owner.hpp"
@@ -56,6 +57,13 @@ struct VersionListing {
   std::uint32_t segment_count = 0;   ///< how many it needs
   std::vector<SegmentRef> segments;  ///< what is there, ascending by index
   bool all_present() const { return segment_count > 0 && segments.size() == segment_count; }
+};
+
+/// A segment of another version of the same name that one consists of, too.
+struct BorrowedSegment {
+  std::uint64_t version = 0;  ///< whose it is
+  SegmentRef segment;
+  segment::Borrowed described() const { return {version, {segment.index, segment.count, segment.attempt}}; }
 };
 
 /// A segment in quarantine.
@@ -152,6 +160,16 @@ class Store {
   /// that no engine writes them any more.
   virtual base::Status clean(
       const std::function<bool(const segment::VersionId&, std::uint32_t segment_index)>& abandoned) = 0;
+  /// What `lent` has stays as long as attempt `borrower`, also when its own version is removed before: for versions
+  /// that consist of others' bytes, too. Durable when it returns; a borrower that is never published is given a day.
+  /// Repeatable. PERDURE_UNSUPPORTED: the store cannot; PERDURE_NOT_FOUND: the segment is not there any more.
+  virtual base::Status borrow(const segment::VersionId& borrower, const BorrowedSegment& lent) {
+    return base::fail(PERDURE_UNSUPPORTED, lent.segment.path, "this store does not keep it for " + borrower.text());
+  }
+  /// What it borrowed, by their versions and attempts. The paths are good for open(), and for borrow().
+  virtual base::Result<std::vector<BorrowedSegment>> borrowed(const segment::VersionId&) {
+    return std::vector<BorrowedSegment>();
+  }
   /// Who runs what was brought back of `name` (images of processes): a record beside the owner's, of the same form,
   /// that says nothing of who writes versions. Nobody, or a store that cannot say: no value.
   virtual base::Result<std::optional<Owner>> runner(const std::string&) { return std::nullopt; }
@@ -180,12 +198,15 @@ base::Result<std::unique_ptr<Store>> make_store(const std::string& location, con
 using MakeStore = base::Result<std::unique_ptr<Store>>(const std::string& place, const StoreOptions& options,
                                                        Whose whose);
 
-/// Reads what all segments of a version say of themselves and judges: complete exactly when every segment is there, its
-/// manifest verifies, all agree, and every rank appears once. Returns the manifests in segment order. The chunks are
+/// Reads what all segments of a version say of themselves and judges: complete exactly when every segment is there and what it
+/// borrows, its manifest verifies, all agree, and every rank appears once. Returns the manifests in segment order. The chunks are
 /// not read, nor are the tables of format 3: at 4,096 nodes of 128 ranks the indexes are 25 MB together, the tables of
 /// 100,000 regions per rank half a terabyte.
 base::Result<std::vector<segment::Manifest>> read_version(Store& store, const VersionListing& listing);
-/// The same judgement for who has read the manifests, in the order of the listing.
+/// Whether the store has what the segments of a version borrow. PERDURE_NOT_FOUND: one is missing.
+base::Status check_borrowed(Store& store, const segment::VersionId& id,
+                            const std::vector<const segment::Manifest*>& manifests);
+/// The same judgement for who has read the manifests, in the order of the listing; but for what they borrow.
 base::Status check_version(const VersionListing& listing, const std::vector<const segment::Manifest*>& manifests);
 
 }  // namespace perdure::store

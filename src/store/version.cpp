@@ -1,5 +1,6 @@
 // Whether a version is complete: judged from its segments alone, without MPI and without the application.
 #include <algorithm>
+#include <set>
 
 #include "store/store.hpp"
 
@@ -62,6 +63,19 @@ base::Status check_version(const VersionListing& listing, const std::vector<cons
   return check_ranks(manifests, listing.id.text());
 }
 
+base::Status check_borrowed(Store& store, const segment::VersionId& id, const std::vector<const Manifest*>& manifests) {
+  std::set<std::string> wanted;
+  for (const Manifest* manifest : manifests) {
+    PERDURE_TRY(const auto list, segment::borrowed_of(*manifest, id.text()));
+    for (const auto& one : list) wanted.insert(one.text());
+  }
+  if (wanted.empty()) return {};
+  PERDURE_TRY(const auto there, store.borrowed(id));
+  for (const auto& one : there) wanted.erase(one.described().text());
+  if (wanted.empty()) return {};
+  return base::fail(PERDURE_NOT_FOUND, id.text(), "incomplete: what it has of another version is missing, segment " + *wanted.begin());
+}
+
 base::Result<std::vector<Manifest>> read_version(Store& store, const VersionListing& listing) {
   PERDURE_CHECK(check_present(listing));
   std::vector<Manifest> manifests;
@@ -74,6 +88,7 @@ base::Result<std::vector<Manifest>> read_version(Store& store, const VersionList
   std::vector<const Manifest*> all;
   for (const Manifest& manifest : manifests) all.push_back(&manifest);
   PERDURE_CHECK(check_version(listing, all));
+  PERDURE_CHECK(check_borrowed(store, listing.id, all));
   return manifests;
 }
 

@@ -88,6 +88,11 @@ base::Status capture(const Asked& asked, HelperAnswer& answer) {
   choices.process.left_out = asked.numbers("without");
   choices.process.hash_files = asked.has("hash_files");
   choices.pre_copy = asked.has("pre_copy");
+  if (const auto increments = asked.numbers("increments"); !increments.empty()) {
+    if (increments.front() < 0 || increments.front() > static_cast<int>(kMostLenders))
+      return base::fail(PERDURE_INVALID_ARGUMENT, "increments", "there are 1 to 16 earlier images, or 0");
+    choices.increments = static_cast<unsigned>(increments.front());
+  }
   if (asked.captures_its_parent()) choices.process.captor = ::getpid();
   const std::string name = asked.text("name");
   PERDURE_TRY(auto store, ProcessStore::open({}, asked.options()));  // its guard is made while we have one thread

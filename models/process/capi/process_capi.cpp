@@ -62,6 +62,7 @@ std::vector<std::string> words_of(const char* what, const perdure_capture_choice
     words.push_back("without=" + std::to_string(choices.without[i]));
   if (choices.hash_files != 0) words.emplace_back("hash_files=1");
   if (choices.pre_copy != 0) words.emplace_back("pre_copy=1");
+  if (choices.increments != 0) words.push_back("increments=" + std::to_string(choices.increments));
   if (choices.stop != 0) words.emplace_back("stop=1");
   return words;
 }

@@ -1,0 +1,74 @@
+#include "process/earlier_image.hpp"
+
+#include <algorithm>
+
+#include "os/crash_point.hpp"
+#include "process/gathering.hpp"
+#include "process/image_source.hpp"
+#include "reader/stored_content.hpp"
+
+namespace perdure::process {
+
+base::Result<std::unique_ptr<EarlierImage>> EarlierImage::open(const config::Config& config, const std::string& name,
+                                                               unsigned most_lenders) {
+  PERDURE_TRY(auto store, store::make_store(config.text("store.path"), config.below("store.")));
+  std::unique_ptr<EarlierImage> earlier(new EarlierImage(std::move(store), most_lenders));
+  const base::Status read = base::caught("image", [&] { return earlier->read(name); });
+  if (!read) earlier->before_.reset();
+  if (!read && read.error().code != PERDURE_NOT_FOUND) earlier->note_ = read.error().text();
+  return earlier;
+}
+
+// The record alone: its chunk is verified as a whole.
+base::Status EarlierImage::read(const std::string& name) {
+  PERDURE_TRY(const auto listing, reader::find_version(*store_, name, std::nullopt));
+  constexpr std::uint64_t kKept = 1;  // one chunk
+  PERDURE_TRY(auto content, reader::StoredContent::open(*store_, listing, kKept));
+  const reader::LocalRegion* const record = content.local(0, kRecordEntry);
+  if (record == nullptr || record->bytes() > kMostRecordBytes || listing.segments.size() != 1)
+    return base::fail(PERDURE_MISMATCH, listing.id.text(), "it is no image of a process");
+  std::vector<std::byte> bytes(record->bytes());
+  PERDURE_CHECK(content.read_local(*record, 0, bytes));
+  PERDURE_TRY(auto image, decode_image(bytes, listing.id.text()));
+  const auto& id = listing.id;
+  segments_ = {{id.version, listing.segments.front()}};
+  PERDURE_TRY(auto borrowed, store_->borrowed(id));
+  segments_.insert(segments_.end(), borrowed.begin(), borrowed.end());
+  before_ = StoredImage{{id.version, id.attempt.created_ns, id.attempt.nonce}, bytes.size(), std::move(image)};
+  return {};
+}
+
+base::Result<ProcessImage> EarlierImage::shorten(ProcessImage image, const ReadBlock& read) {
+  std::vector<std::byte> key = before_ ? before_->image.increment.key : std::vector<std::byte>();
+  if (key.empty()) key = new_mark_key();
+  PERDURE_TRY(auto marks, marks_of(blocks_of_pages(image.pages), key, read, copying_threads()));
+  image = shortened(std::move(image), std::move(key), std::move(marks), before_ ? &*before_ : nullptr, most_lenders_);
+  lent_ = {image.increment.lenders, {}, {}, {}};
+  return image;
+}
+
+base::Result<store::BorrowedSegment> EarlierImage::segment_of(const segment::Borrowed& wanted) const {
+  const auto found = std::find_if(segments_.begin(), segments_.end(),
+                                  [&](const auto& one) { return one.described().text() == wanted.text(); });
+  if (found == segments_.end())
+    return base::fail(PERDURE_NOT_FOUND, "segment " + wanted.text(), "the store does not have it any more");
+  return *found;
+}
+
+base::Status EarlierImage::lend_to(const segment::VersionId& borrower) {
+  failed_ = true;
+  for (const segment::Borrowed& one : lent_segments(lent_)) {
+    PERDURE_TRY(const auto segment, segment_of(one));
+    PERDURE_CHECK(store_->borrow(borrower, segment));
+  }
+  failed_ = false;
+  if (!lent_.lenders.empty()) os::crash_point(os::CrashPoint::increment_borrowed);
+  return {};
+}
+
+bool EarlierImage::gave_up() {
+  if (failed_) before_.reset();
+  return std::exchange(failed_, false);
+}
+
+}  // namespace perdure::process

@@ -1,0 +1,187 @@
+#include "process/increment.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include "process/pages.hpp"
+
+namespace perdure::process {
+namespace {
+
+using Mark = std::array<std::byte, kMarkBytes>;
+
+Mark mark_at(const std::vector<std::byte>& marks, std::size_t block) {
+  Mark mark;
+  std::memcpy(mark.data(), marks.data() + block * kMarkBytes, kMarkBytes);
+  return mark;
+}
+
+void add_blocks(const PageRun& run, std::vector<PageRun>& blocks) {
+  for (std::uint64_t at = run.begin; at < run.end();) {
+    const std::uint64_t end = std::min(run.end(), at / kBlockBytes * kBlockBytes + kBlockBytes);
+    blocks.push_back({at, (end - at) / kPageBytes});
+    at = end;
+  }
+}
+
+/// Where a block is stored.
+struct Stored {
+  std::uint64_t pages = 0;
+  Mark mark{};
+  Lender lender;
+  std::uint64_t offset = 0;  // in that one's capture
+};
+
+using StoredBlocks = std::map<std::uint64_t, Stored>;  // by address
+
+StoredBlocks blocks_of_stored(const StoredImage& stored) {
+  StoredBlocks all;
+  std::size_t number = 0;
+  const auto add = [&](const PageRun& run, const Lender& lender, std::uint64_t offset) {
+    std::vector<PageRun> blocks;
+    add_blocks(run, blocks);
+    for (const PageRun& block : blocks)
+      all[block.begin] = {block.pages, mark_at(stored.image.increment.marks, number++), lender,
+                          offset + (block.begin - run.begin)};
+  };
+  std::uint64_t offset = stored.record_bytes;
+  for (const NodePages& node : stored.image.pages)
+    for (const PageRun& run : node.runs) {
+      add(run, stored.lender, offset);
+      offset += run.pages * kPageBytes;
+    }
+  for (const BorrowedPages& one : stored.image.increment.borrowed)
+    for (const BorrowedRun& run : one.runs) add(run.run(), stored.image.increment.lenders[one.lender], run.offset);
+  return all;
+}
+
+class Shortening {
+ public:
+  Shortening(const ProcessImage& image, const std::vector<std::byte>& marks, const StoredBlocks& stored)
+      : marks_(&marks), stored_(&stored) {
+    for (const NodePages& node : image.pages) {
+      own_.push_back({node.node, {}});
+      of_node_.clear();
+      for (const PageRun& run : node.runs) add(node.node, run);
+    }
+  }
+  std::vector<NodePages> own() const { return own_; }
+  const Increment& increment() const { return increment_; }
+  std::size_t runs() const {
+    std::size_t runs = 0;
+    for (const auto& one : own_) runs += one.runs.size();
+    for (const auto& one : increment_.borrowed) runs += one.runs.size();
+    return runs;
+  }
+  /// Marks of the blocks in the order in which they are now.
+  std::vector<std::byte> marks(const ProcessImage& shorter) const {
+    std::vector<std::byte> all;
+    for (const PageRun& block : blocks_of_pages(shorter.all_pages())) {
+      const Mark mark = mark_at(*marks_, numbers_.at(block.begin));
+      all.insert(all.end(), mark.begin(), mark.end());
+    }
+    return all;
+  }
+
+ private:
+  // Runs are those of mappings: what is joined here was one before.
+  void add(std::uint32_t node, const PageRun& run) {
+    std::vector<PageRun> blocks;
+    add_blocks(run, blocks);
+    bool own_before = false;
+    std::optional<std::size_t> lent_before;
+    for (const PageRun& block : blocks) {
+      numbers_[block.begin] = next_;
+      const auto found = stored_->find(block.begin);
+      const bool same = found != stored_->end() && found->second.pages == block.pages &&
+                        found->second.mark == mark_at(*marks_, next_);
+      ++next_;
+      if (!same) {
+        auto& runs = own_.back().runs;
+        if (own_before)
+          runs.back().pages += block.pages;
+        else
+          runs.push_back(block);
+      } else {
+        lent_before = borrow(node, block, found->second, lent_before);
+      }
+      own_before = !same;
+      if (own_before) lent_before.reset();
+    }
+  }
+
+  /// Where in the list; `before`: where the block before it is.
+  std::size_t borrow(std::uint32_t node, const PageRun& block, const Stored& from, std::optional<std::size_t> before) {
+    const std::size_t number = number_of(node, from.lender);
+    BorrowedPages& its = increment_.borrowed[number];
+    BorrowedRun* const last = its.runs.empty() ? nullptr : &its.runs.back();
+    const bool goes_on = before == number && last != nullptr && last->offset + last->pages * kPageBytes == from.offset;
+    if (goes_on)
+      last->pages += block.pages;
+    else
+      its.runs.push_back({block.begin, block.pages, from.offset});
+    return number;
+  }
+
+  /// Of this node's pages that are borrowed from there.
+  std::size_t number_of(std::uint32_t node, const Lender& from) {
+    auto& lenders = increment_.lenders;
+    const auto lender = static_cast<std::uint32_t>(std::find(lenders.begin(), lenders.end(), from) - lenders.begin());
+    if (lender == lenders.size()) lenders.push_back(from);
+    const auto [found, fresh] = of_node_.try_emplace(lender, increment_.borrowed.size());
+    if (fresh) increment_.borrowed.push_back({lender, node, {}});
+    return found->second;
+  }
+
+  const std::vector<std::byte>* marks_;
+  const StoredBlocks* stored_;
+  std::vector<NodePages> own_;
+  Increment increment_;
+  std::map<std::uint32_t, std::size_t> of_node_;  // by lender, in increment_.borrowed
+  std::map<std::uint64_t, std::size_t> numbers_;  // of blocks, by address
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+std::vector<PageRun> blocks_of_pages(const std::vector<NodePages>& pages) {
+  std::vector<PageRun> blocks;
+  for (const NodePages& node : pages)
+    for (const PageRun& run : node.runs) add_blocks(run, blocks);
+  return blocks;
+}
+
+ProcessImage shortened(ProcessImage image, std::vector<std::byte> key, std::vector<std::byte> marks,
+                       const StoredImage* before, std::size_t most_lenders) {
+  image.increment = {};
+  const bool comparable = before != nullptr && !key.empty() && before->image.increment.key == key;
+  if (comparable) {
+    const StoredBlocks stored = blocks_of_stored(*before);
+    const Shortening shortening(image, marks, stored);
+    ProcessImage shorter = image;
+    shorter.pages = shortening.own();
+    shorter.increment = shortening.increment();
+    const bool worth_it = shorter.page_bytes() <= image.page_bytes() / 2 &&
+                          shorter.increment.lenders.size() <= std::min(most_lenders, kMostLenders) &&
+                          shortening.runs() <= kMostPageRuns;
+    if (worth_it && !shorter.increment.lenders.empty()) {
+      shorter.increment.marks = shortening.marks(shorter);
+      shorter.increment.key = std::move(key);
+      return shorter;
+    }
+  }
+  image.increment.key = std::move(key);
+  image.increment.marks = std::move(marks);
+  return image;
+}
+
+std::vector<segment::Borrowed> lent_segments(const Increment& increment) {
+  std::vector<segment::Borrowed> segments;
+  for (const Lender& lender : increment.lenders)
+    segments.push_back({lender.version, {0, 1, {lender.created_ns, lender.nonce}}});
+  return segments;
+}
+
+}  // namespace perdure::process

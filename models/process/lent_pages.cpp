@@ -1,0 +1,90 @@
+#include "process/lent_pages.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace perdure::process {
+namespace {
+
+constexpr std::uint64_t kKeptBytes = 256 * base::MiB;
+constexpr std::uint64_t kPieceBytes = 4 * base::MiB;
+
+base::Error missing(const segment::VersionId& borrower, const segment::Borrowed& wanted, const std::string& why) {
+  return {PERDURE_INCOMPLETE, borrower.text(), "what it has of version " + std::to_string(wanted.version) + " is not there: " + why,
+          "perdure verify " + borrower.name + " says what of it is whole", false};
+}
+
+}  // namespace
+
+LentPages::LentPages(std::unique_ptr<store::Store> store, segment::VersionId borrower)
+    : store_(std::move(store)), borrower_(std::move(borrower)), chunks_(*store_, kKeptBytes) {}
+
+base::Result<std::unique_ptr<LentPages>> LentPages::open(std::unique_ptr<store::Store> store,
+                                                         const segment::VersionId& borrower,
+                                                         const Increment& increment) {
+  std::unique_ptr<LentPages> lent(new LentPages(std::move(store), borrower));
+  for (const segment::Borrowed& one : lent_segments(increment)) {
+    PERDURE_TRY(auto source, lent->find(one));
+    lent->sources_.push_back(std::move(source));
+  }
+  return lent;
+}
+
+// The lender's own version, where it is still there, has the same file: a borrower that was only captured has no other.
+base::Result<LentPages::Source> LentPages::find(const segment::Borrowed& wanted) {
+  PERDURE_TRY(auto candidates, store_->borrowed(borrower_));
+  PERDURE_TRY(const auto listings, store_->list(borrower_.name));
+  for (const auto& listing : listings)
+    for (const auto& segment : listing.segments) candidates.push_back({listing.id.version, segment});
+  base::Error why = missing(borrower_, wanted, "the store does not have it");
+  for (const auto& candidate : candidates) {
+    if (candidate.described().text() != wanted.text()) continue;
+    const auto read = [&]() -> base::Result<Source> {
+      PERDURE_TRY(const auto source, store_->open(candidate.segment));
+      PERDURE_TRY(auto manifest, segment::read_rank(*source, 0));
+      const segment::VersionId lender{borrower_.name, wanted.version, wanted.file.attempt};
+      if (manifest.id != lender || manifest.pieces.size() != 1)
+        return base::fail(PERDURE_CORRUPT, source->name(), "it is another segment than its name says");
+      return Source{wanted, candidate.segment, std::move(manifest.pieces.front())};
+    };
+    auto found = read();
+    if (found) return found;
+    why = missing(borrower_, wanted, found.error().text());
+  }
+  return base::fail(why);
+}
+
+base::Status LentPages::read(const Source& source, std::uint64_t offset, base::ByteSpan target) {
+  const segment::Piece& piece = source.piece;
+  if (offset > piece.capture_bytes() || target.size() > piece.capture_bytes() - offset)
+    return base::fail(missing(borrower_, source.wanted, "its segment is shorter than that"));
+  while (!target.empty()) {
+    const std::size_t chunk = offset / piece.chunk_bytes;
+    const std::uint64_t from = offset % piece.chunk_bytes;
+    const auto part = target.first(std::min<std::uint64_t>(target.size(), piece.chunks[chunk].length - from));
+    if (const auto given = chunks_.read({&source.segment, &piece, chunk}, from, part); !given)
+      return base::fail(missing(borrower_, source.wanted, given.error().text()));
+    offset += part.size();
+    target = target.subspan(part.size());
+  }
+  return {};
+}
+
+base::Status LentPages::for_each(const Increment& increment, const Take& take) {
+  std::vector<std::byte> buffer(kPieceBytes);
+  std::uint64_t filled = 0;
+  for (const BorrowedPages& pages : increment.borrowed)
+    for (const BorrowedRun& run : pages.runs)
+      for (std::uint64_t done = 0, bytes = run.pages * kPageBytes; done < bytes;) {
+        const auto part = base::ByteSpan(buffer).subspan(filled, std::min(kPieceBytes - filled, bytes - done));
+        PERDURE_CHECK(read(sources_[pages.lender], run.offset + done, part));
+        done += part.size();
+        filled += part.size();
+        if (filled < kPieceBytes) continue;
+        PERDURE_CHECK(take(buffer));
+        filled = 0;
+      }
+  return filled > 0 ? take(base::ConstByteSpan(buffer).first(filled)) : base::Status();
+}
+
+}  // namespace perdure::process

@@ -1,0 +1,39 @@
+#pragma once
+// Pages that an image borrows from earlier ones, read from the store and verified. (docs/adr/0041)
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "process/increment.hpp"
+#include "reader/verified_chunks.hpp"
+#include "store/store.hpp"
+
+namespace perdure::process {
+
+class LentPages {
+ public:
+  /// What attempt `borrower` needs: all of it is there, says the store. PERDURE_INCOMPLETE: something is missing.
+  static base::Result<std::unique_ptr<LentPages>> open(std::unique_ptr<store::Store> store,
+                                                       const segment::VersionId& borrower, const Increment& increment);
+  /// All of them in the order of the increment, in pieces of at most 4 MiB: each was verified with its whole chunk.
+  /// Ends with the first error of `take`. PERDURE_INCOMPLETE: what was wanted is damaged.
+  using Take = std::function<base::Status(base::ConstByteSpan bytes)>;
+  base::Status for_each(const Increment& increment, const Take& take);
+
+ private:
+  struct Source {
+    segment::Borrowed wanted;
+    store::SegmentRef segment;
+    segment::Piece piece;
+  };
+  LentPages(std::unique_ptr<store::Store> store, segment::VersionId borrower);
+  base::Result<Source> find(const segment::Borrowed& wanted);
+  base::Status read(const Source& source, std::uint64_t offset, base::ByteSpan target);
+
+  std::unique_ptr<store::Store> store_;
+  segment::VersionId borrower_;
+  std::vector<Source> sources_;  // of each lender; does not change any more when anything is read
+  reader::VerifiedChunks chunks_;
+};
+
+}  // namespace perdure::process
