@@ -87,21 +87,31 @@ TEST_F(SmallCaptures, AreRefusedWhenTheirBytesAreNotThoseOfTheirChunk) {
   for (std::uint64_t version = 1; version < 4; ++version) EXPECT_FALSE(rank.call(ipc::Locate{id(version), 0}));
 }
 
-// Room for one chunk: rank 1 gets a slot when rank 0's is in the temporary segment, which needs to know of both.
+// Room for one chunk: who waits gets the slot when its chunk is in the temporary segment, which all have to be known
+// for.
 TEST_F(SmallCaptures, AreKnownOfWhileTheyWaitForASlotAndGetOneInTheirTurn) {
-  ASSERT_TRUE(start("chunk_bytes=64KiB;tier.order=memory;tier.memory.max_bytes=64KiB;flush.during_capture=auto"));
-  auto first = client(0), second = client(1), third = client(2);
-  ASSERT_TRUE(first.call(capture(1, 0, 3, 64 * base::KiB)));
-  const auto waiting = second.post(capture(1, 1, 3, 64 * base::KiB)).value();
-  EXPECT_FALSE(second.has_come(waiting, 50)) << "nobody knows yet what rank 2 will write";
-  const auto behind = third.post(capture(1, 2, 3, 64 * base::KiB)).value();
-  EXPECT_TRUE(second.await(waiting, kWait_ns));
-  EXPECT_TRUE(third.await(behind, kWait_ns));
-  EXPECT_TRUE(first.call(ipc::Commit{id(1), {{0, 1, {0, 1, 2}}}}));
+  ASSERT_TRUE(start("chunk_bytes=64KiB;tier.order=file;tier.file.max_bytes=64KiB"));
+  std::vector<ipc::Channel> ranks;
+  std::vector<ipc::Posted<ipc::Placed>> posted;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    ranks.push_back(client(rank));
+    posted.push_back(ranks[rank].post(capture(1, rank, 3, 64 * base::KiB)).value());
+  }
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    const auto placed = ranks[rank].await(posted[rank], kWait_ns);
+    ASSERT_TRUE(placed) << rank << ": " << placed.error().text();
+    ASSERT_TRUE(placed->slot);
+    const auto message = capture(1, rank, 3, 64 * base::KiB);
+    base::Hasher hasher;
+    tier::SlotIo io;
+    ASSERT_TRUE(io.write(address_of(*placed->slot), 0, message.bytes, hasher));
+    ASSERT_TRUE(ranks[rank].tell(
+        ipc::Written{id(1), rank, 0, placed->slot->tier, placed->slot->slot, message.bytes.size(), hasher.digest()}));
+  }
 }
 
 TEST_F(SmallCaptures, ThatWaitTooLongAreRefusedAndTakeNoSlot) {
-  ASSERT_TRUE(start("chunk_bytes=64KiB;tier.order=memory;tier.memory.max_bytes=64KiB;flush.during_capture=never"));
+  ASSERT_TRUE(start("chunk_bytes=64KiB;tier.order=file;tier.file.max_bytes=64KiB;flush.during_capture=never"));
   auto rank = client(0), other = client(1);
   const auto granted = other.call(ipc::Grant{id(1), 64 * base::KiB, 0, {}, {}});
   ASSERT_TRUE(granted);
