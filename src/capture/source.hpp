@@ -54,7 +54,7 @@ class Source {
   virtual Manner manner() const { return {}; }
   /// Called once before a capture is read; what it says holds until the capture is over.
   virtual base::Result<Description> describe() = 0;
-  /// Before it is read: which attempt at a version it will be. The engine knows of it by then.
+  /// Before it is read: which attempt at a version it will be.
   virtual base::Status goes_to([[maybe_unused]] const segment::VersionId& id) { return {}; }
   /// The ranges in which read() will be asked for what was described, in this order.
   static std::vector<ChunkRange> cut(const Description& described, std::uint64_t chunk_bytes) {

@@ -190,7 +190,8 @@ base::Result<Opened> Job::exchange(Opening opening, const base::Status& mine) {
 }
 
 base::Result<Opened> Job::begin(Opening opening, const base::Status& mine) {
-  const base::Status ready = mine ? announce() : mine;
+  base::Status ready = mine ? base::caught("engine", [this] { return engine_.take_commit(); }) : mine;
+  if (ready) ready = announce();
   const bool begins = opening.operation == Operation::checkpoint;
   if (ready && begins)
     (void)base::caught("level node", [&]() -> base::Status {

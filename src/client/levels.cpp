@@ -245,6 +245,7 @@ base::Status retire_version(Job& job, const std::string& name, std::int64_t vers
 }
 
 base::Status close_job(Job& job) {
+  const base::Status committed = base::caught("close", [&] { return job.engine().take_commit(); });
   Opening opening;
   opening.operation = Operation::close;
   opening.engine_lost = job.engine().gone();
@@ -252,6 +253,7 @@ base::Status close_job(Job& job) {
   base::Status outcome = opened ? base::Status() : base::Status(base::fail(opened.error()));
   const bool embedded = job.config().text("engine.mode") != "daemon";
   if (opened && embedded) outcome = drain_engines(job);
+  if (outcome) outcome = committed;
   base::Status agreed = opened ? agree(job.comm(), outcome) : outcome;
   if (agreed && embedded && job.group().network_open()) agreed = drop_redundancy(job);
   job.leave();

@@ -1,6 +1,7 @@
 #include "client/node_engine.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "capture/source.hpp"
 #include "client/slot_codec.hpp"
@@ -22,6 +23,7 @@ void NodeEngine::disconnect() {
   prefaulter_.stop();
   slots_.clear();
   announced_.clear();
+  committing_ = {};
 }
 
 std::uint64_t NodeEngine::chunk_bytes_of(std::uint64_t capture_bytes, bool has_parts, std::uint64_t most) const {
@@ -41,6 +43,25 @@ base::Status NodeEngine::announce() {
   if (!prefault_) return {};
   for (const auto& [address, bytes] : reply.slots) prefaulter_.add(slot_of(address), bytes);
   return {};
+}
+
+base::Status NodeEngine::post_commit(const ipc::Commit& commit) {
+  PERDURE_CHECK(take_commit());
+  std::string version = commit.id.text();
+  PERDURE_TRY(const auto posted, channel_.post(commit));
+  committing_ = {std::move(version), posted};
+  return {};
+}
+
+// Every piece is in a catalog by then: what an engine that ended has not heard, settle() finds out. One that does not
+// hold the version any more had it committed by another rank, and has let go of it since.
+base::Status NodeEngine::take_commit() {
+  if (!committing_.posted) return {};
+  const Committing committing = std::exchange(committing_, {});
+  const auto done = channel_.await(committing.posted);
+  if (done || done.error().code == PERDURE_UNAVAILABLE || done.error().code == PERDURE_NOT_FOUND) return {};
+  return base::fail(done.error().code, committing.version,
+                    "its checkpoint was agreed, and could not be committed: " + done.error().text());
 }
 
 base::Result<std::vector<ipc::HeldSummary>> NodeEngine::inventory(const std::string& name) {

@@ -44,6 +44,10 @@ class NodeEngine {
   }
   /// Tells the engine the sizes of the chunks that are expected, where they changed.
   base::Status announce();
+  /// A version that all ranks have agreed on exists. Nobody waits for the engine's answer: take_commit() does.
+  base::Status post_commit(const ipc::Commit& commit);
+  /// What the engine said to it, if that was not taken yet. Whatever follows on the channel finds it committed.
+  base::Status take_commit();
   /// What this node holds of the name; of all names when it is empty.
   base::Result<std::vector<ipc::HeldSummary>> inventory(const std::string& name);
 
@@ -63,6 +67,11 @@ class NodeEngine {
   };
   Expected expected_;                     // the next capture
   std::vector<std::uint64_t> announced_;  // sizes of chunks
+  struct Committing {
+    std::string version = {};
+    ipc::Posted<ipc::Done> posted = {};
+  };
+  Committing committing_;
 };
 
 }  // namespace perdure::client

@@ -29,13 +29,14 @@ base::Status VersionWriter::begin(const segment::VersionId& id) {
   ranges_ = capture::Source::cut(described, chunk_bytes);
   piece_ = {job_.rank(), chunk_bytes, described.entries, {}};
   grant_ = {id, 0, timeout_ns(job_.config()), {}, {}};
+  begin_ = {id, job_.ranks(), piece_, job_.my_segments()};
+  for (const auto& range : ranges_) begin_.piece.chunks.push_back({0, range.length, {}, 0});
+  small_ = ranges_.size() == 1 && ranges_[0].length <= ipc::kMostInMessage && !engine.paced();
   // First of all: the others may have to wait for slots until every rank has said what it will write.
-  segment::Piece expected = piece_;
-  for (const auto& range : ranges_) expected.chunks.push_back({0, range.length, {}, 0});
-  PERDURE_CHECK(engine.channel().tell(ipc::Begin{id, job_.ranks(), std::move(expected), job_.my_segments()}));
+  if (!small_) PERDURE_CHECK(engine.channel().tell(begin_));
   PERDURE_CHECK(source_.goes_to(id));
   PERDURE_CHECK(reserve(described.bytes, has_parts));
-  return ask_for_slot(0);
+  return small_ ? base::Status() : ask_for_slot(0);
 }
 
 // Slots that the engine is told of are backed and mapped by another thread from now on. Of those of a source whose like
@@ -57,8 +58,15 @@ base::Status VersionWriter::ask_for_slot(std::size_t chunk) {
 // The next slot is asked for before the current chunk is copied, so that the engine's answer costs no time. An emulated
 // tier writes from the grant on: there it is asked for afterwards, so that no rank writes two chunks at once.
 base::Status VersionWriter::put(std::size_t chunk) {
-  PERDURE_TRY(const auto reply, job_.engine().channel().await(std::exchange(outstanding_, {})));
-  tier::SlotAddress slot = slot_of(reply.slot);
+  tier::SlotAddress slot;
+  if (small_) {
+    PERDURE_TRY(const auto placed, put_in_message());
+    if (!placed) return {};
+    slot = slot_of(*placed);
+  } else {
+    PERDURE_TRY(const auto reply, job_.engine().channel().await(std::exchange(outstanding_, {})));
+    slot = slot_of(reply.slot);
+  }
   os::crash_point(os::CrashPoint::checkpoint_slot_granted);
   if (!job_.engine().paced()) PERDURE_CHECK(ask_for_slot(chunk + 1));
   PERDURE_TRY(const auto entry, put_somewhere(std::move(slot), ranges_[chunk]));
@@ -66,6 +74,23 @@ base::Status VersionWriter::put(std::size_t chunk) {
   os::crash_point(os::CrashPoint::checkpoint_chunk_written);
   PERDURE_CHECK(tell_written(chunk, entry));
   return outstanding_ ? base::Status() : ask_for_slot(chunk + 1);
+}
+
+// All that is to be said of it, its bytes included, in one message. Nothing: that was all there is to do.
+base::Result<std::optional<ipc::SlotAddress>> VersionWriter::put_in_message() {
+  ipc::SmallCapture message{begin_, {}, job_.nodes().launch, grant_.timeout_ns};
+  message.bytes.reserve(ranges_[0].length);
+  PERDURE_CHECK(source_.read(ranges_[0], [&](base::ConstByteSpan bytes) -> base::Status {
+    message.bytes.insert(message.bytes.end(), bytes.begin(), bytes.end());
+    os::crash_point(os::CrashPoint::checkpoint_chunk_half);
+    return {};
+  }));
+  PERDURE_CHECK(check_all_came(message.bytes.size(), ranges_[0]));
+  message.begin.piece.chunks[0].hash = base::hash128(message.bytes);
+  PERDURE_TRY(auto placed, job_.engine().channel().call(message));
+  staged_ = !placed.slot;
+  if (staged_) os::crash_point(os::CrashPoint::checkpoint_chunk_written);
+  return std::move(placed.slot);
 }
 
 base::Status VersionWriter::tell_written(std::size_t index, const segment::ChunkEntry& chunk) {
@@ -180,6 +205,12 @@ base::Status VersionWriter::give_back(const tier::SlotAddress& slot) {
   return job_.engine().channel().tell(ipc::GiveBack{grant_.id, slot.tier, slot.slot});
 }
 
+base::Status VersionWriter::check_all_came(std::uint64_t bytes, capture::ChunkRange range) const {
+  if (bytes == range.length) return {};
+  return base::fail(PERDURE_INTERNAL, grant_.id.text(),
+                    "its source gave " + std::to_string(bytes) + " bytes of " + std::to_string(range.length));
+}
+
 base::Result<segment::ChunkEntry> VersionWriter::copy(const tier::SlotAddress& slot, capture::ChunkRange range) {
   tier::SlotIo& io = job_.engine().slots();
   const bool as_file = manner_.once && slot.fresh;
@@ -193,28 +224,23 @@ base::Result<segment::ChunkEntry> VersionWriter::copy(const tier::SlotAddress& s
   };
   PERDURE_CHECK(source_.read(range, take));
   PERDURE_CHECK(fill.finish());
-  if (fill.appended() != range.length)
-    return base::fail(
-        PERDURE_INTERNAL, grant_.id.text(),
-        "its source gave " + std::to_string(fill.appended()) + " bytes of " + std::to_string(range.length));
+  PERDURE_CHECK(check_all_came(fill.appended(), range));
   return segment::ChunkEntry{slot.slot, range.length, hasher.digest(), slot.tier};
 }
 
 base::Status VersionWriter::stage() {
   os::crash_point(os::CrashPoint::checkpoint_before_stage);
+  if (staged_) return {};
   PERDURE_CHECK(
       job_.engine().channel().call(ipc::Stage{grant_.id, job_.ranks(), std::move(piece_), job_.nodes().launch}));
   return {};
 }
 
-// Where that message gets lost, settle() finds out the same.
+// Where that message gets lost, settle() finds out the same: the piece is in the engine's catalog.
 base::Status VersionWriter::commit() {
   os::crash_point(os::CrashPoint::checkpoint_before_commit);
-  // An engine that dies here has the piece in its catalog: the checkpoint holds, and the next collective call settles
-  // the rest.
-  auto done = job_.engine().channel().call(ipc::Commit{grant_.id, job_.my_segments()});
-  if (!done && done.error().code != PERDURE_UNAVAILABLE) return base::fail(done.error());
-  return {};
+  auto posted = job_.engine().post_commit({grant_.id, job_.my_segments()});
+  return posted || posted.error().code == PERDURE_UNAVAILABLE ? base::Status() : posted;
 }
 
 void VersionWriter::abort() {

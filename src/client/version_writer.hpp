@@ -28,7 +28,7 @@ class VersionWriter {
   base::Status put_all();
   /// All chunks are in their slots.
   base::Status stage();
-  /// The version exists: level `process`.
+  /// The version exists: level `process`. The engine is told, and its answer taken by the next collective call.
   base::Status commit();
   /// Nothing of it remains.
   void abort();
@@ -45,6 +45,7 @@ class VersionWriter {
 
   base::Status reserve(std::uint64_t bytes, bool has_parts);
   base::Status ask_for_slot(std::size_t chunk);
+  base::Result<std::optional<ipc::SlotAddress>> put_in_message();
   base::Result<segment::ChunkEntry> put_somewhere(tier::SlotAddress slot, capture::ChunkRange range);
   base::Result<segment::ChunkEntry> put_elsewhere(std::uint32_t tier, const base::Error& why,
                                                   capture::ChunkRange range);
@@ -53,6 +54,7 @@ class VersionWriter {
   base::Status finish_first();
   base::Status finish_all();
   base::Result<segment::ChunkEntry> copy(const tier::SlotAddress& slot, capture::ChunkRange range);
+  base::Status check_all_came(std::uint64_t bytes, capture::ChunkRange range) const;
   base::Status give_back(const tier::SlotAddress& slot);
   base::Status tell_written(std::size_t index, const segment::ChunkEntry& chunk);
 
@@ -60,6 +62,9 @@ class VersionWriter {
   capture::Source& source_;
   segment::Piece piece_;
   std::vector<capture::ChunkRange> ranges_;
+  ipc::Begin begin_;                       // what the engine is told of it first
+  bool small_ = false;                     // together with all else
+  bool staged_ = false;                    // so it is
   ipc::Grant grant_;                       // what is asked for; also names the version
   ipc::Posted<ipc::Granted> outstanding_;  // a request for a slot that was posted and not awaited yet
   capture::Manner manner_;

@@ -1,6 +1,7 @@
 #pragma once
 // What a rank tells its engine while it writes a checkpoint.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -118,6 +119,27 @@ struct Stage {
     return piece.rank < ranks ? "" : "field 'piece': its rank is not below the number of ranks";
   }
 };
+/// Bytes of a chunk that may come in a message: to copy more costs more than to ask for a slot and to wait for it.
+inline constexpr std::uint64_t kMostInMessage = 16 * base::KiB;
+/// Where the chunk is; nothing: all of it is done.
+struct Placed {
+  std::optional<SlotAddress> slot;
+  PERDURE_FIELDS(slot)
+};
+/// All of a capture whose piece has one chunk, and that a short one, in one message: what Begin, Grant, Written and
+/// Stage say, and the chunk's bytes, which the engine puts into a slot. A slot that only the rank should write, or
+/// can, it answers as Grant does: then it has taken this for Begin and Grant only.
+struct SmallCapture {
+  static constexpr const char* kName = "small_capture";
+  static constexpr Kind kKind = Kind::may_wait;
+  using Reply = Placed;
+  Begin begin;  ///< with the chunk's hash
+  std::vector<std::byte> bytes;
+  std::uint64_t launch = 0;  ///< as Stage::launch
+  std::uint64_t timeout_ns = 0;
+  PERDURE_FIELDS(begin, bytes, launch, timeout_ns)
+  Grant grant() const { return {begin.id, bytes.size(), timeout_ns, {}, {}}; }
+};
 /// So long a rank was the application's own: from leaving its last checkpoint to entering this one, nothing else of
 /// Perdure in between.
 struct Step {
@@ -156,7 +178,7 @@ struct KeepRemains {
   PERDURE_FIELDS(id)
 };
 
-using CaptureMessages = Messages<LaunchNodes, Reserve, Begin, Grant, GiveBack, Written, AwaitWritten, Stage, Step,
-                                 Commit, Abort, KeepRemains>;
+using CaptureMessages = Messages<LaunchNodes, Reserve, Begin, Grant, GiveBack, Written, AwaitWritten, Stage,
+                                 SmallCapture, Step, Commit, Abort, KeepRemains>;
 
 }  // namespace perdure::ipc

@@ -23,6 +23,7 @@ struct Case {
   os::CrashPoint point;
   int hit;
   bool overflow = false;  ///< the tiers are smaller than one checkpoint
+  bool small = false;     ///< a checkpoint is one message to the engine
 };
 
 // The first time that the scenario below passes a point, with slots in memory, and a later one, with slots in files and
@@ -61,10 +62,24 @@ std::vector<Case> overflow_cases() {
   return cases;
 }
 
+// A checkpoint that is told in one message passes the points of a capture in it, but for its rank being granted a slot.
+std::vector<Case> small_cases() {
+  std::vector<Case> cases;
+  for (const char* mode : {"embedded", "daemon"})
+    for (std::size_t i = 0; i < os::kCrashPoints.size(); ++i) {
+      const std::string_view point = os::kCrashPoints[i].name;
+      const bool captures = point.starts_with("checkpoint_") || point.starts_with("engine_stage_") ||
+                            point.starts_with("engine_commit_") || point == "engine_grant" || point == "engine_written";
+      if (captures && point != "checkpoint_slot_granted")
+        for (const int hit : {1, 3}) cases.push_back({mode, static_cast<os::CrashPoint>(i), hit, false, true});
+    }
+  return cases;
+}
+
 std::string case_name(const ::testing::TestParamInfo<Case>& info) {
   const auto& c = info.param;
   return c.mode + "_" + std::string(os::kCrashPoints[static_cast<std::size_t>(c.point)].name) + "_" +
-         std::to_string(c.hit) + (c.overflow ? "_overflow" : "");
+         std::to_string(c.hit) + (c.overflow ? "_overflow" : "") + (c.small ? "_small" : "");
 }
 
 void PrintTo(const Case& c, std::ostream* out) {
@@ -74,6 +89,7 @@ void PrintTo(const Case& c, std::ostream* out) {
 class CrashMatrix : public ::testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Every, CrashMatrix, ::testing::ValuesIn(all_cases()), case_name);
 INSTANTIATE_TEST_SUITE_P(Overflow, CrashMatrix, ::testing::ValuesIn(overflow_cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(Small, CrashMatrix, ::testing::ValuesIn(small_cases()), case_name);
 
 // Two nodes of one rank each (rank 0's node also does retention); the second rank's process, or both engines, die.
 TEST_P(CrashMatrix, RestoresTheNewestCompleteVersionAndLeavesNothingPartial) {
@@ -82,8 +98,8 @@ TEST_P(CrashMatrix, RestoresTheNewestCompleteVersionAndLeavesNothingPartial) {
   TemporaryDirectory directory;
   // Room for two versions while three are kept at the store, and a catalog that is compacted often: so each point is
   // passed.
-  std::string tier =
-      c.hit == 1 ? "tier.order=memory;tier.memory.max_bytes=8MiB" : "tier.order=file;tier.file.max_bytes=512KiB";
+  std::string tier = c.hit == 1 || c.small ? "tier.order=memory;tier.memory.max_bytes=8MiB"
+                                           : "tier.order=file;tier.file.max_bytes=512KiB";
   if (c.overflow)
     tier =
         c.hit % 2 == 1 ? "tier.order=memory;tier.memory.max_bytes=4MiB" : "tier.order=file;tier.file.max_bytes=256KiB";
@@ -91,7 +107,7 @@ TEST_P(CrashMatrix, RestoresTheNewestCompleteVersionAndLeavesNothingPartial) {
                              (name.starts_with("spill_") ? "" : "node.ranks_per_node=1;") +
                                  std::string("retention.keep_last=3;catalog.compact_above=1KiB;") + tier)};
   program.restore_at_end = true;
-  program.words = c.overflow ? 70000 : 24000;  // five chunks, or two
+  program.words = c.overflow ? 70000 : c.small ? 500 : 24000;  // five chunks, a short one, or two
   program.acknowledged = directory.path() + "/acknowledged";
   // The rank with less is ready long before the other, which then needs its slots.
   const bool uneven = name.starts_with("spill_");

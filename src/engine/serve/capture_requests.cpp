@@ -1,7 +1,7 @@
 // Requests of ranks that write a checkpoint.
 #include "engine/flush/flusher.hpp"
-#include "engine/peers/node_group.hpp"
 #include "engine/pipeline/pipeline.hpp"
+#include "engine/serve/capture_steps.hpp"
 #include "engine/serve/handlers.hpp"
 #include "engine/serve/reply_parts.hpp"
 #include "os/crash_point.hpp"
@@ -11,10 +11,6 @@ namespace perdure::engine {
 namespace {
 
 using ipc::Done;
-
-void tell_group_capturing(ServeContext& context, const segment::VersionId& id) {
-  if (context.options.group != nullptr) context.options.group->capturing(id);
-}
 
 base::Result<Done> launch_nodes(ServeContext& context, ClientId, const ipc::LaunchNodes& launch) {
   const auto ledger = context.ledger.lock();
@@ -30,60 +26,13 @@ base::Result<ipc::Reserved> reserve(ServeContext& context, ClientId client, cons
   return reply;
 }
 
-void begin(ServeContext& context, ClientId client, const ipc::Begin& begin) {
-  {
-    const auto ledger = context.ledger.lock();
-    ledger->grants.begin_capture(client, begin);
-  }
-  tell_group_capturing(context, begin.id);
-}
-
-std::optional<base::Result<ipc::Granted>> try_grant(ServeContext& context, const Asked& asked,
-                                                    const ipc::Grant& grant) {
-  const auto ledger = context.ledger.lock();
-  const std::uint64_t waiting = std::max<std::uint64_t>(context.waiting.in_turn(), 1);
-  const GrantOutcome outcome =
-      ledger->grants.grant(asked.client, grant, {waiting, context.rank_of(asked.client), asked.timed_out});
-  if (outcome.kind == GrantOutcome::Kind::granted) return ipc::Granted{address_in_message(outcome.address)};
-  if (outcome.kind == GrantOutcome::Kind::refused) return base::fail(outcome.error);
-  if (asked.timed_out)
-    return base::fail(
-        timed_out(grant.id.text(), "no slot became free in time: the store takes data too slowly, or not at all"));
-  return std::nullopt;
-}
-
-std::optional<base::Result<ipc::Granted>> answer_grant(ServeContext& context, const Asked& asked,
-                                                       const ipc::Grant& grant) {
-  auto answer = try_grant(context, asked, grant);
-  if (!answer && context.options.group != nullptr) {
-    context.options.group->release_room();
-    context.flusher.notify();  // a flush that waits for this version's redundancy waits no longer
-  }
-  return answer;
-}
-
 WaitReason why_grant(NodeState& ledger, const Queued& who, const ipc::Grant&) {
   return why_no_slot(ledger, who.client, who.head);
-}
-
-void grant_waited(ServeContext& context, double seconds) {
-  const auto ledger = context.ledger.lock();
-  ledger->counters().slot_wait_s.observe(seconds);
 }
 
 void give_back(ServeContext& context, ClientId client, const ipc::GiveBack& back) {
   const auto ledger = context.ledger.lock();
   ledger->writes.give_back(client, back);
-}
-
-std::optional<base::Status> take_written(ServeContext& context, ClientId client, const ipc::Written& written) {
-  std::optional<base::Status> status;
-  {
-    const auto ledger = context.ledger.lock();
-    status = ledger->writes.written(client, written);
-  }
-  if (status) tell_group_capturing(context, written.id);
-  return status;
 }
 
 void note_written(ServeContext& context, ClientId client, const ipc::Written& written) {
@@ -110,8 +59,7 @@ std::uint64_t written_again_ns(ServeContext& context, const ipc::AwaitWritten& m
 }
 
 base::Result<Done> stage(ServeContext& context, ClientId client, const ipc::Stage& stage) {
-  const auto ledger = context.ledger.lock();
-  return done(ledger->held.stage(client, stage));
+  return done(stage_piece(context, client, stage));
 }
 
 void step(ServeContext& context, ClientId client, const ipc::Step& step) {
@@ -159,7 +107,7 @@ base::Result<Done> keep_remains(ServeContext& context, ClientId, const ipc::Keep
 void enrol_capture_handlers(Handlers& handlers) {
   handlers.on<ipc::LaunchNodes>(launch_nodes);
   handlers.on<ipc::Reserve>(reserve);
-  handlers.on<ipc::Begin>(begin);
+  handlers.on<ipc::Begin>(begin_capture);
   handlers.on(Waiter<ipc::Grant>{answer_grant, why_grant, {true, true}, nullptr, grant_waited});
   handlers.on<ipc::GiveBack>(give_back);
   handlers.on<ipc::Written>(note_written);

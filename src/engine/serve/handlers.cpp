@@ -5,6 +5,7 @@ namespace perdure::engine {
 Handlers::Handlers() {
   enrol_inspection_handlers(*this);
   enrol_capture_handlers(*this);
+  enrol_small_capture_handler(*this);
   enrol_version_handlers(*this);
   enrol_level_handlers(*this);
   enrol_group_handlers(*this);

@@ -39,6 +39,8 @@ struct Waiter {
   /// When to look again, where nobody wakes the server; nullptr: somebody does.
   std::uint64_t (*again_ns)(ServeContext& context, const M& message) = nullptr;
   void (*waited)(ServeContext& context, double seconds) = nullptr;  ///< it was answered after it had to wait
+  /// What others are to know of it even before its turn; nullptr: nothing.
+  void (*arrived)(ServeContext& context, ClientId client, const M& message) = nullptr;
 };
 
 /// How a request that needs other nodes is answered: at once, or by a job that a thread carries out, which may take its
@@ -77,6 +79,7 @@ class Handlers {
     take_[ipc::kOperation<M>] = [waiter](ServeContext& context, const Request& request) {
       auto message = ipc::decode_request<M>(request.fields);
       if (!message) return reply<M>(context, request, base::fail(message.error()));
+      if (waiter.arrived != nullptr) waiter.arrived(context, request.client, *message);
       const bool behind = waiter.traits.in_turn && context.waiting.in_turn() > 0;
       if (!behind)
         if (const auto answer = waiter.answer(context, {request.client, true, false}, *message))
@@ -199,6 +202,7 @@ class Handlers {
 
 // One file a family.
 void enrol_capture_handlers(Handlers& handlers);
+void enrol_small_capture_handler(Handlers& handlers);
 void enrol_version_handlers(Handlers& handlers);
 void enrol_level_handlers(Handlers& handlers);
 void enrol_group_handlers(Handlers& handlers);

@@ -8,6 +8,7 @@
 #include "engine/serve/connections.hpp"
 #include "engine/serve/exporter.hpp"
 #include "engine/serve/lifetime.hpp"
+#include "tier/slot_io.hpp"
 
 namespace perdure::engine {
 
@@ -41,6 +42,7 @@ struct ServeContext {
   Background& background;
   std::map<ClientId, Client> clients = {};  ///< those that greeted
   ClientId network_client = 0;              ///< who opened the network
+  tier::SlotIo slots = {};                  ///< for what comes in messages
 
   std::uint32_t rank_of(ClientId id) const {
     const auto client = clients.find(id);

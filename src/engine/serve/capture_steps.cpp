@@ -1,0 +1,71 @@
+#include "engine/serve/capture_steps.hpp"
+
+#include <algorithm>
+
+#include "engine/flush/flusher.hpp"
+#include "engine/ledger/slot_message.hpp"
+#include "engine/peers/node_group.hpp"
+#include "engine/serve/reply_parts.hpp"
+
+namespace perdure::engine {
+namespace {
+
+std::optional<base::Result<ipc::Granted>> try_grant(ServeContext& context, const Asked& asked,
+                                                    const ipc::Grant& grant) {
+  const auto ledger = context.ledger.lock();
+  const std::uint64_t waiting = std::max<std::uint64_t>(context.waiting.in_turn(), 1);
+  const GrantOutcome outcome =
+      ledger->grants.grant(asked.client, grant, {waiting, context.rank_of(asked.client), asked.timed_out});
+  if (outcome.kind == GrantOutcome::Kind::granted) return ipc::Granted{address_in_message(outcome.address)};
+  if (outcome.kind == GrantOutcome::Kind::refused) return base::fail(outcome.error);
+  if (asked.timed_out)
+    return base::fail(
+        timed_out(grant.id.text(), "no slot became free in time: the store takes data too slowly, or not at all"));
+  return std::nullopt;
+}
+
+}  // namespace
+
+void tell_group_capturing(ServeContext& context, const segment::VersionId& id) {
+  if (context.options.group != nullptr) context.options.group->capturing(id);
+}
+
+void begin_capture(ServeContext& context, ClientId client, const ipc::Begin& begin) {
+  {
+    const auto ledger = context.ledger.lock();
+    ledger->grants.begin_capture(client, begin);
+  }
+  tell_group_capturing(context, begin.id);
+}
+
+std::optional<base::Result<ipc::Granted>> answer_grant(ServeContext& context, const Asked& asked,
+                                                       const ipc::Grant& grant) {
+  auto answer = try_grant(context, asked, grant);
+  if (!answer && context.options.group != nullptr) {
+    context.options.group->release_room();
+    context.flusher.notify();  // a flush that waits for this version's redundancy waits no longer
+  }
+  return answer;
+}
+
+void grant_waited(ServeContext& context, double seconds) {
+  const auto ledger = context.ledger.lock();
+  ledger->counters().slot_wait_s.observe(seconds);
+}
+
+std::optional<base::Status> take_written(ServeContext& context, ClientId client, const ipc::Written& written) {
+  std::optional<base::Status> status;
+  {
+    const auto ledger = context.ledger.lock();
+    status = ledger->writes.written(client, written);
+  }
+  if (status) tell_group_capturing(context, written.id);
+  return status;
+}
+
+base::Status stage_piece(ServeContext& context, ClientId client, const ipc::Stage& stage) {
+  const auto ledger = context.ledger.lock();
+  return ledger->held.stage(client, stage);
+}
+
+}  // namespace perdure::engine

@@ -1,0 +1,17 @@
+#pragma once
+// What the steps of a capture do, whether each comes in a message of its own or all in one.
+#include "engine/serve/waiting_requests.hpp"
+
+namespace perdure::engine {
+
+void tell_group_capturing(ServeContext& context, const segment::VersionId& id);
+void begin_capture(ServeContext& context, ClientId client, const ipc::Begin& begin);
+/// Nothing: there is no slot yet.
+std::optional<base::Result<ipc::Granted>> answer_grant(ServeContext& context, const Asked& asked,
+                                                       const ipc::Grant& grant);
+void grant_waited(ServeContext& context, double seconds);
+/// Nothing: an emulated tier still writes it.
+std::optional<base::Status> take_written(ServeContext& context, ClientId client, const ipc::Written& written);
+base::Status stage_piece(ServeContext& context, ClientId client, const ipc::Stage& stage);
+
+}  // namespace perdure::engine
