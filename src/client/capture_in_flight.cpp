@@ -16,10 +16,10 @@ CaptureInFlight::CaptureInFlight(Job& job, segment::VersionId id, const capture:
                                  RegionPlaces& places)
     : job_(job), id_(std::move(id)), source_(regions, places), writer_(job, source_) {}
 
-base::Result<bool> CaptureInFlight::begin(os::WriteReach least_reach) {
+base::Result<bool> CaptureInFlight::begin(std::optional<os::WriteReach> least_reach) {
   PERDURE_CHECK(writer_.begin(id_));
   PERDURE_CHECK(writer_.take_slots(later_));
-  if (!protect(least_reach)) {
+  if (!least_reach || !protect(*least_reach)) {
     PERDURE_CHECK(writer_.put_now(std::exchange(later_, {})));
     PERDURE_CHECK(writer_.stage());
     return true;
@@ -27,7 +27,7 @@ base::Result<bool> CaptureInFlight::begin(os::WriteReach least_reach) {
   auto begun = os::Thread::start(
       "capture",
       [this] {
-        os::use_cpus(job_.engine_cpus());
+        os::use_cpus(job_.engine().prefaulter().cpus());
         ended(base::caught("checkpoint", [this] { return finish(); }));
       },
       [this](const base::Error& why) {
@@ -78,7 +78,7 @@ base::Status CaptureInFlight::finish() {
 }
 
 // Hashed in the order of its bytes, as soon as they are there.
-base::Status CaptureInFlight::finish_chunk(const VersionWriter::Later& chunk) {
+base::Status CaptureInFlight::finish_chunk(const VersionWriter::SlotToFill& chunk) {
   const std::byte* const begin = chunk.memory.data();
   const std::byte* const end = begin + chunk.memory.size();
   const auto& ranges = copy_->ranges();

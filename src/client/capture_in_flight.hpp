@@ -3,6 +3,7 @@
 // somebody is about to write to it, or when this comes to it. Its thread talks to the engine and never to other ranks.
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "base/guarded.hpp"
@@ -19,8 +20,11 @@ class CaptureInFlight {
   CaptureInFlight& operator=(const CaptureInFlight&) = delete;
   ~CaptureInFlight() { (void)wait(); }
 
-  /// What has to be done before the program goes on. True: that was all, and the piece is staged.
-  base::Result<bool> begin(os::WriteReach least_reach);
+  /// What has to be done before the program goes on. True: that was all, and the piece is staged. `least_reach`
+  /// nothing: protects nothing.
+  base::Result<bool> begin(std::optional<os::WriteReach> least_reach);
+  /// After wait(): what copying met.
+  CopyCounts counts() { return copy_ ? copy_->counts() : CopyCounts{}; }
   /// Why none of it was protected; empty: nothing hindered it.
   const std::string& hindered() const { return hindered_; }
   /// Returns when the regions are not needed any more, and their piece is staged or cannot be. [local]
@@ -42,14 +46,14 @@ class CaptureInFlight {
   };
   bool protect(os::WriteReach least_reach);
   base::Status finish();
-  base::Status finish_chunk(const VersionWriter::Later& chunk);
+  base::Status finish_chunk(const VersionWriter::SlotToFill& chunk);
   void ended(const base::Status& outcome);
 
   Job& job_;
   segment::VersionId id_;
   PlacedSource source_;
   VersionWriter writer_;
-  std::vector<VersionWriter::Later> later_;
+  std::vector<VersionWriter::SlotToFill> later_;
   std::unique_ptr<ProtectedCopy> copy_;
   std::size_t range_ = 0;  // of the copy: the next one
   std::string hindered_;

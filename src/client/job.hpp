@@ -34,8 +34,6 @@ class Job {
   store::Store& store() const { return *store_; }
   const Nodes& nodes() const { return nodes_; }
   NodeEngine& engine() { return engine_; }
-  /// That background work runs on; empty: as the application.
-  const os::CpuSet& engine_cpus() const { return engine_cpus_; }
   GroupMembership& group() { return group_; }
   KnownVersions& known() { return known_; }
   /// [local] Rank 0 takes the name from the store, for all ranks; to be called before the call's agreement.

@@ -43,8 +43,8 @@ class HeldCopiers : public os::Hooks {
 class Pages {
  public:
   explicit Pages(std::size_t bytes) : bytes_(bytes) {
-    memory_ = static_cast<std::byte*>(
-        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    memory_ =
+        static_cast<std::byte*>(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   }
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
@@ -203,6 +203,31 @@ TEST_F(OnWrite, MemoryThatIsUnmappedMeanwhileIsAnErrorOfAllAndTheVersionBeforeSt
   os::install_hooks(nullptr);
 }
 
+TEST_F(OnWrite, ChosenByWhatTheLastOneMetCopiesInTheCallWhereTheProgramWaitedForAllOfIt) {
+  more_ = "capture.mode=auto;tier.memory.max_bytes=64MiB;";
+  ranks_ = 1;
+  if (os::WriteProtection::open()->reach() != os::WriteReach::all) GTEST_SKIP() << "auto protects nothing here";
+  HeldCopiers held;
+  const test_support::InstalledHooks installed(held);
+  on_sessions([&](Session& session, std::uint32_t) {
+    const Pages pages(kMemory);
+    ASSERT_TRUE(session.protect(pages.region(1)));
+    pages.fill(1);
+    ASSERT_TRUE(session.checkpoint("app", 1));
+    EXPECT_EQ(session.level_reached("app", 1).value(), PERDURE_LEVEL_NONE);
+    pages.fill(2);  // every block by a write that waits
+    held.let_go();
+    for (int version = 2; version < 6; ++version) {
+      ASSERT_TRUE(session.checkpoint("app", version));
+      EXPECT_GE(session.level_reached("app", version).value(), PERDURE_LEVEL_PROCESS);
+      pages.fill(50);
+      expect_restores(session, pages, version, version == 2 ? 2 : 50);
+      pages.fill(50);
+    }
+    expect_restores(session, pages, 1, 1);
+  });
+}
+
 TEST_F(OnWrite, TwoHandlesOverTheSameMemoryAreBothExact) {
   ranks_ = 1;
   const Pages pages(kMemory);
@@ -210,8 +235,8 @@ TEST_F(OnWrite, TwoHandlesOverTheSameMemoryAreBothExact) {
     test_support::TemporaryDirectory elsewhere;
     const std::string at = elsewhere.path();
     auto other = Session::open(comm::make_solo(), (options(more_) + "store.path=" + at + "/store;node.path=" + at +
-                                                     "/node;tier.file.path=" + at + "/file;")
-                                                        .c_str());
+                                                   "/node;tier.file.path=" + at + "/file;")
+                                                      .c_str());
     ASSERT_TRUE(other) << other.error().text();
     ASSERT_TRUE(session.protect(pages.region(1)));
     ASSERT_TRUE((*other)->protect(pages.region(1)));
@@ -337,6 +362,27 @@ TEST_F(OnWrite, ClosingFinishesWhatIsInFlight) {
     ASSERT_TRUE(session.checkpoint("app", 1));
     pages.fill(8);
     EXPECT_TRUE(session.close());
+  });
+}
+
+// Their end is that of processes that die: they agree on nothing any more.
+TEST_F(OnWrite, WhatAllRanksHaveCopiedOutlivesThemWithoutAnotherCall) {
+  test_support::ThreadGroup group(ranks_);
+  group.run([&](const perdure_communicator& c) {
+    const Pages pages(kMemory);
+    pages.fill(11 + c.rank);
+    auto session = Session::open(comm::make_from_c(c).value(), options(more_).c_str());
+    ASSERT_TRUE(session);
+    ASSERT_TRUE((*session)->protect(pages.region(1)));
+    ASSERT_TRUE((*session)->checkpoint("app", 1));
+    pages.fill(50);
+    EXPECT_EQ((*session)->level_reached("app", 1).value(), PERDURE_LEVEL_NONE);
+    ASSERT_TRUE((*session)->unprotect(1));  // waits for this rank's copy only
+  });
+  on_sessions([](Session& session, std::uint32_t rank) {
+    const Pages pages(kMemory);
+    ASSERT_TRUE(session.protect(pages.region(1)));
+    expect_restores(session, pages, PERDURE_LATEST, 11 + static_cast<int>(rank));
   });
 }
 

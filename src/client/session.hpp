@@ -15,6 +15,7 @@
 #include "client/capture_in_flight.hpp"
 #include "client/job.hpp"
 #include "client/region_places.hpp"
+#include "plan/capture_choice.hpp"
 
 namespace perdure::client {
 
@@ -78,9 +79,7 @@ class Session {
     (void)finish_capture();
     return job_->comm().call(std::move(body));
   }
-  std::unique_lock<std::mutex> engine_alone() {
-    return flight_ ? flight_->engine() : std::unique_lock<std::mutex>();
-  }
+  std::unique_lock<std::mutex> engine_alone() { return flight_ ? flight_->engine() : std::unique_lock<std::mutex>(); }
   base::Result<segment::ArrayEntry> read_array(const std::string& name, std::int64_t version, std::int32_t id);
   base::Result<segment::RegionEntry> read_size(const std::string& name, std::int64_t version, std::int32_t id);
   struct Outcome;
@@ -106,6 +105,7 @@ class Session {
   std::unique_ptr<CaptureInFlight> flight_;                           // begun by the last checkpoint, and not agreed on
   std::optional<std::pair<segment::VersionId, base::Error>> failed_;  // the last that failed after its call
   std::string hindered_;                                              // why the last one was copied by its call
+  plan::CaptureChoice choice_;                                        // of capture.mode=auto
 };
 
 }  // namespace perdure::client

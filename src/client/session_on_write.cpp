@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "client/session.hpp"
+#include "os/affinity.hpp"
 #include "os/crash_point.hpp"
 
 namespace perdure::client {
@@ -17,7 +18,10 @@ bool Session::on_write() const {
 
 // With the exchange that every checkpoint has at its end: it says whether all ranks are done, too.
 base::Status Session::capture_on_write(const segment::VersionId& id) {
-  const auto reach = job_->config().text("capture.mode") == "auto" ? os::WriteReach::all : os::WriteReach::program;
+  const bool chooses = job_->config().text("capture.mode") == "auto";
+  std::optional<os::WriteReach> reach;
+  if (!chooses) reach = os::WriteReach::program;
+  if (chooses && choice_.next()) reach = os::WriteReach::all;
   std::unique_ptr<CaptureInFlight> flight;
   bool whole = false;
   const base::Status begun = base::caught("checkpoint", [&]() -> base::Status {
@@ -56,6 +60,9 @@ base::Status Session::finish_capture() {
   if (!flight_) return {};
   const auto flight = std::move(flight_);
   const base::Status mine = flight->wait();
+  const CopyCounts counts = flight->counts();
+  const auto beside = job_->engine().prefaulter().cpus();
+  choice_.met({counts.blocks, counts.waited_for, !beside.empty() && !(os::own_cpus() == beside)});
   os::crash_point(os::CrashPoint::checkpoint_staged);
   const base::Status agreed = base::caught("checkpoint", [&] { return agree(job_->comm(), mine); });
   base::Status outcome = base::caught("checkpoint", [&]() -> base::Status {

@@ -27,19 +27,19 @@ class VersionWriter {
   /// All of them, on as many threads as the source likes.
   base::Status put_all();
   /// A chunk whose slot is memory that is filled later.
-  struct Later {
+  struct SlotToFill {
     std::size_t chunk = 0;
     tier::SlotAddress slot;
     base::ByteSpan memory;  // of the slot
   };
-  /// In place of putting them: a slot for every chunk, of which those in `later` are to be filled. What does not get one
-  /// that is memory at once is copied now, and all that were to be filled later with it: nobody waits with slots.
-  base::Status take_slots(std::vector<Later>& later);
+  /// In place of putting them: a slot for every chunk, of which those in `later` are to be filled. What does not get
+  /// one that is memory at once is copied now, and all that were to be filled later with it: nobody waits with slots.
+  base::Status take_slots(std::vector<SlotToFill>& later);
   capture::ChunkRange range(std::size_t chunk) const { return ranges_[chunk]; }
   /// Copies these chunks now.
-  base::Status put_now(const std::vector<Later>& chunks);
+  base::Status put_now(const std::vector<SlotToFill>& chunks);
   /// This one's slot is filled.
-  base::Status filled(const Later& chunk, const base::Hash128& hash);
+  base::Status filled(const SlotToFill& chunk, const base::Hash128& hash);
   /// All chunks are in their slots.
   base::Status stage();
   /// The version exists: level `process`.

@@ -19,7 +19,7 @@ base::Status VersionWriter::note(std::size_t chunk, const segment::ChunkEntry& e
   return tell_written(chunk, entry);
 }
 
-base::Status VersionWriter::take_slots(std::vector<Later>& later) {
+base::Status VersionWriter::take_slots(std::vector<SlotToFill>& later) {
   piece_.chunks.resize(ranges_.size());
   ipc::Channel& channel = job_.engine().channel();
   tier::SlotIo& io = job_.engine().slots();
@@ -29,7 +29,8 @@ base::Status VersionWriter::take_slots(std::vector<Later>& later) {
       PERDURE_CHECK(put_now(later));
       later.clear();
     }
-    if (!outstanding_) PERDURE_CHECK(ask_for_slot(chunk));  // it was given back, because another one could not be written
+    if (!outstanding_)
+      PERDURE_CHECK(ask_for_slot(chunk));  // it was given back, because another one could not be written
     PERDURE_TRY(const auto reply, channel.await(std::exchange(outstanding_, {})));
     const tier::SlotAddress slot = slot_of(reply.slot);
     os::crash_point(os::CrashPoint::checkpoint_slot_granted);
@@ -49,9 +50,9 @@ base::Status VersionWriter::take_slots(std::vector<Later>& later) {
 }
 
 // Those that can be written first: a slot elsewhere may be one of these, written and flushed.
-base::Status VersionWriter::put_now(const std::vector<Later>& chunks) {
-  std::vector<std::pair<const Later*, base::Error>> elsewhere;
-  for (const Later& one : chunks) {
+base::Status VersionWriter::put_now(const std::vector<SlotToFill>& chunks) {
+  std::vector<std::pair<const SlotToFill*, base::Error>> elsewhere;
+  for (const SlotToFill& one : chunks) {
     const auto entry = copy(one.slot, ranges_[one.chunk]);
     if (entry) {
       PERDURE_CHECK(note(one.chunk, *entry));
@@ -67,7 +68,7 @@ base::Status VersionWriter::put_now(const std::vector<Later>& chunks) {
   return {};
 }
 
-base::Status VersionWriter::filled(const Later& chunk, const base::Hash128& hash) {
+base::Status VersionWriter::filled(const SlotToFill& chunk, const base::Hash128& hash) {
   return note(chunk.chunk, {chunk.slot.slot, ranges_[chunk.chunk].length, hash, chunk.slot.tier});
 }
 
