@@ -204,7 +204,7 @@ TEST_F(OnWrite, MemoryThatIsUnmappedMeanwhileIsAnErrorOfAllAndTheVersionBeforeSt
 }
 
 TEST_F(OnWrite, ChosenByWhatTheLastOneMetCopiesInTheCallWhereTheProgramWaitedForAllOfIt) {
-  more_ = "capture.mode=auto;tier.memory.max_bytes=64MiB;";
+  more_ = "capture.mode=auto;tier.memory.max_bytes=64MiB;retention.keep_last=10;";
   ranks_ = 1;
   if (os::WriteProtection::open()->reach() != os::WriteReach::all) GTEST_SKIP() << "auto protects nothing here";
   HeldCopiers held;

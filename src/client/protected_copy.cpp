@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -62,6 +63,8 @@ ProtectedCopy::ProtectedCopy(os::WriteProtection protection, std::vector<capture
 base::Result<std::unique_ptr<ProtectedCopy>> ProtectedCopy::begin(const std::vector<capture::CopyPart>& parts,
                                                                   os::WriteReach least_reach,
                                                                   const CopyLimits& limits) {
+  const auto is_long = [&](const capture::CopyPart& part) { return part.bytes() >= limits.least_bytes; };
+  if (std::none_of(parts.begin(), parts.end(), is_long)) return nullptr;  // the list of all memory costs more
   PERDURE_TRY(const auto memory, os::private_memory());
   capture::CopyChoiceLimits choice_limits;
   choice_limits.page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
