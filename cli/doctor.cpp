@@ -30,6 +30,7 @@ std::vector<Check> all_checks(const config::Config& config, const DoctorOptions&
   add(check_store(config, options));
   add(check_limits(config));
   add(check_processors(config));
+  add(check_copy_on_write(config));
   add(check_sockets(config));
   add(check_network(config));
   add(check_programs(config));

@@ -137,7 +137,7 @@ PERDURE_API perdure_status perdure_open_communicator(const perdure_communicator*
  *  them in the next collective call. */
 PERDURE_API perdure_status perdure_protect(perdure_t* handle, int id, void* address, size_t element_bytes,
                                            size_t count);
-/** Forgets a region; its memory may be freed. [local] PERDURE_NOT_FOUND when the id is not protected. */
+/** Forgets a region; its memory may be freed. [local] Waits where a checkpoint still copies it. PERDURE_NOT_FOUND when the id is not protected. */
 PERDURE_API perdure_status perdure_unprotect(perdure_t* handle, int id);
 
 /** Registers the calling thread: it is number `id` of this rank. [local]
@@ -235,7 +235,10 @@ PERDURE_API perdure_status perdure_stored_array(perdure_t* handle, const char* n
 
 /** Captures all protected regions of all ranks as `name`, `version`; returns at level `process`. [collective]
  *  The content is that at the moment of the call; the regions may change as soon as it returns. If any rank fails, all
- *  ranks get an error and nothing of this version remains. */
+ *  ranks get an error and nothing of this version remains. With the option `capture.mode` `cow` or `auto` it may return
+ *  at level `none`, before all is copied: the next collective call on this handle finishes it first, perdure_wait() for
+ *  level `process` waits for it and returns what went wrong, and the memory of regions stays mapped until then or until
+ *  perdure_unprotect(). */
 PERDURE_API perdure_status perdure_checkpoint(perdure_t* handle, const char* name, int64_t version);
 
 /** The newest version of `name` that every rank can restore; the errors are those of perdure_restore(). [collective]
@@ -276,7 +279,8 @@ PERDURE_API perdure_status perdure_restore_part(perdure_t* handle, const char* n
                                                 void* address, size_t element_bytes, size_t count);
 
 /** Waits until the checkpoint has reached `level` on all ranks. [collective]
- *  PERDURE_TIMEOUT when `timeout_s` passed; the flush's own error when it was given up; PERDURE_UNAVAILABLE when level
+ *  Copying that is still under way (`capture.mode`) is waited for whatever the timeout. PERDURE_TIMEOUT when `timeout_s`
+ *  passed; the flush's own error when it was given up; PERDURE_UNAVAILABLE when level
  *  `node` needs the engine of a node that is gone, which the text names. */
 PERDURE_API perdure_status perdure_wait(perdure_t* handle, const char* name, int64_t version, perdure_level level,
                                         double timeout_s);

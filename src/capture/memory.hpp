@@ -14,6 +14,7 @@ class MemorySource : public Source {
   explicit MemorySource(const RegionTable& table) : table_(table), memory_(captured_memory(table)) {}
   base::Result<Description> describe() override { return Description{table_.entries(), table_.bytes()}; }
   base::Status read(ChunkRange range, const std::function<base::Status(base::ConstByteSpan)>& take) override;
+  const CapturedMemory& memory() const { return memory_; }
 
  private:
   const RegionTable& table_;

@@ -318,7 +318,7 @@ void Session::tell_regions(Opening& opening, const RegionNews& declared,
 
 base::Status Session::restore(std::string_view name, std::int64_t version,
                               const std::optional<std::span<const std::int32_t>>& ids) {
-  return job_->comm().call([&] { return restore_all(std::string(name), version, ids); });
+  return collective([&] { return restore_all(std::string(name), version, ids); });
 }
 
 base::Status Session::restore_all(const std::string& name, std::int64_t version,
@@ -349,7 +349,7 @@ base::Status Session::restore_all(const std::string& name, std::int64_t version,
 }
 
 base::Status Session::restore(std::string_view of_name, std::int64_t version, capture::Target& target) {
-  return job_->comm().call([&]() -> base::Status {
+  return collective([&]() -> base::Status {
     const std::uint64_t begun = os::monotonic_ns();
     left_ns_ = 0;
     const std::string name(of_name);
@@ -383,7 +383,7 @@ base::Status Session::restored(VersionReader& reader, std::uint64_t begun) {
 
 base::Status Session::restore_part(std::string_view name, std::int64_t version, std::uint32_t of,
                                    const capture::Region& target) {
-  return job_->comm().call([&]() -> base::Status {
+  return collective([&]() -> base::Status {
     const std::uint64_t begun = os::monotonic_ns();
     left_ns_ = 0;
     base::Status ready = segment::check_name(name);

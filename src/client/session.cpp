@@ -52,6 +52,7 @@ base::Status Session::check_chunks(const capture::Region& region) const {
 
 base::Status Session::protect(const capture::Region& region) {
   PERDURE_CHECK(check_chunks(region));
+  if (flight_ && regions_.find(region.id) != nullptr) (void)flight_->wait();
   if (regions_.regions().size() == kMaxRegions && regions_.find(region.id) == nullptr)
     return base::fail(PERDURE_INVALID_ARGUMENT, "region " + std::to_string(region.id),
                       "this rank has " + std::to_string(kMaxRegions) + " regions already, the most there can be",
@@ -62,17 +63,18 @@ base::Status Session::protect(const capture::Region& region) {
 }
 
 base::Status Session::unprotect(std::int32_t id) {
+  if (flight_) (void)flight_->wait();  // its memory may be given back
   PERDURE_CHECK(regions_.unprotect(id));
   job_->engine().expect(regions_.bytes(), regions_.has_parts());
   return {};
 }
 
 base::Status Session::checkpoint(std::string_view name, std::int64_t version) {
-  return job_->comm().call([&] { return checkpoint_all(std::string(name), version, nullptr); });
+  return collective([&] { return checkpoint_all(std::string(name), version, nullptr); });
 }
 
 base::Status Session::checkpoint(std::string_view name, std::int64_t version, capture::Source& source) {
-  return job_->comm().call([&] { return checkpoint_all(std::string(name), version, &source); });
+  return collective([&] { return checkpoint_all(std::string(name), version, &source); });
 }
 
 base::Status Session::checkpoint_all(const std::string& name, std::int64_t version, capture::Source* source) {
@@ -104,8 +106,7 @@ base::Status Session::checkpoint_all(const std::string& name, std::int64_t versi
   const segment::VersionId id{name, number, {opened.root_words[0], opened.root_words[1]}};
   const base::Status outcome = capture(id, source);
   os::crash_point(os::CrashPoint::checkpoint_committed);
-  if (outcome && job_->rank() == 0) job_->known().written(id);
-  if (outcome) job_->known().went_on_from(id);
+  if (outcome && !flight_) (void)note_captured(id);
   // Whoever failed at its commit would not wait with the others.
   if (job_->group().joined() && job_->config().boolean("redundancy.in_call") && agree(job_->comm(), outcome))
     (void)job_->group().wait_node_level(id, seconds_to_ns(job_->config().real("checkpoint.timeout")));
@@ -122,6 +123,7 @@ void Session::tell_step(std::uint64_t entered_ns) {
 }
 
 base::Status Session::capture(const segment::VersionId& id, capture::Source* source) {
+  if (source == nullptr && on_write()) return capture_on_write(id);
   std::optional<PlacedSource> regions;
   std::optional<VersionWriter> writer;
   const base::Status captured = base::caught("checkpoint", [&]() -> base::Status {
@@ -145,7 +147,7 @@ base::Status Session::capture(const segment::VersionId& id, capture::Source* sou
 }
 
 base::Result<std::uint64_t> Session::latest(std::string_view of_name) {
-  return job_->comm().call([&]() -> base::Result<std::uint64_t> {
+  return collective([&]() -> base::Result<std::uint64_t> {
     const std::string name(of_name);
     VersionReader reader(*job_);
     base::Status ready = segment::check_name(name);
@@ -160,7 +162,7 @@ base::Result<std::uint64_t> Session::latest(std::string_view of_name) {
 }
 
 base::Result<segment::RegionEntry> Session::stored_size(std::string_view name, std::int64_t version, std::int32_t id) {
-  return job_->comm().call([&] { return read_size(std::string(name), version, id); });
+  return collective([&] { return read_size(std::string(name), version, id); });
 }
 
 base::Result<segment::RegionEntry> Session::read_size(const std::string& name, std::int64_t version, std::int32_t id) {
@@ -193,7 +195,7 @@ base::Result<segment::RegionEntry> Session::read_size(const std::string& name, s
 }
 
 base::Result<segment::ArrayEntry> Session::stored_array(std::string_view name, std::int64_t version, std::int32_t id) {
-  return job_->comm().call([&] { return read_array(std::string(name), version, id); });
+  return collective([&] { return read_array(std::string(name), version, id); });
 }
 
 base::Result<segment::ArrayEntry> Session::read_array(const std::string& name, std::int64_t version, std::int32_t id) {
@@ -219,27 +221,38 @@ base::Result<segment::ArrayEntry> Session::read_array(const std::string& name, s
 
 base::Status Session::wait(std::string_view name, std::int64_t version, int level, double timeout_s) {
   left_ns_ = 0;  // what is between checkpoints now is not only the application's own time
-  return job_->comm().call([&] { return wait_level(*job_, std::string(name), version, level, timeout_s); });
+  (void)finish_capture();
+  if (failed_ && failed_->first.name == name && failed_->first.version == static_cast<std::uint64_t>(version))
+    return base::fail(failed_->second);
+  return collective([&] { return wait_level(*job_, std::string(name), version, level, timeout_s); });
 }
 
 base::Result<perdure_level> Session::level_reached(const std::string& name, std::int64_t version) {
+  const auto alone = engine_alone();
+  const bool in_flight = flight_ && flight_->id().name == name &&
+                         flight_->id().version == static_cast<std::uint64_t>(version) && !flight_->committed();
+  if (in_flight) return PERDURE_LEVEL_NONE;
   return client::level_reached(*job_, name, version);
 }
 
 base::Status Session::progress(perdure_progress& known) {
+  const auto alone = engine_alone();
   const base::Status asked = read_progress(*job_, progress_);
   known = progress_;
   return asked;
 }
 
-base::Result<std::string> Session::next_report() { return client::next_report(*job_); }
+base::Result<std::string> Session::next_report() {
+  const auto alone = engine_alone();
+  return client::next_report(*job_);
+}
 
 base::Status Session::retire(std::string_view name, std::int64_t version) {
-  return job_->comm().call([&] { return retire_version(*job_, std::string(name), version); });
+  return collective([&] { return retire_version(*job_, std::string(name), version); });
 }
 
 base::Result<bool> Session::any(bool here) {
-  return job_->comm().call([&]() -> base::Result<bool> {
+  return collective([&]() -> base::Result<bool> {
     Opening opening;
     opening.operation = Operation::any;
     opening.wish = here;
@@ -249,7 +262,9 @@ base::Result<bool> Session::any(bool here) {
 }
 
 base::Status Session::close() {
-  return job_->comm().call([&] { return close_job(*job_); });
+  const base::Status finished = finish_capture();
+  const base::Status closed = collective([&] { return close_job(*job_); });
+  return closed ? finished : closed;
 }
 
 }  // namespace perdure::client

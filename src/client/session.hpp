@@ -12,8 +12,10 @@
 
 #include "capture/memory.hpp"
 #include "client/array_agreement.hpp"
+#include "client/capture_in_flight.hpp"
 #include "client/job.hpp"
 #include "client/region_places.hpp"
+#include "plan/capture_choice.hpp"
 
 namespace perdure::client {
 
@@ -25,6 +27,7 @@ class Session {
   static base::Result<std::unique_ptr<Session>> open(std::unique_ptr<comm::Communicator> comm, const char* options,
                                                      const std::vector<std::string>& settings = {});
 
+  ~Session();
   base::Status protect(const capture::Region& region);
   base::Status unprotect(std::int32_t id);
   base::Status name_thread(std::int32_t id) { return places_->name_thread(id); }
@@ -65,6 +68,18 @@ class Session {
   void tell_step(std::uint64_t entered_ns);
   base::Status checkpoint_all(const std::string& name, std::int64_t version, capture::Source* source);
   base::Status capture(const segment::VersionId& id, capture::Source* source);
+  bool on_write() const;
+  base::Status capture_on_write(const segment::VersionId& id);
+  void tell_hindered(CaptureInFlight& flight);
+  base::Status note_captured(const segment::VersionId& id);
+  base::Status finish_capture();
+  /// [collective] As every collective call begins: what is in flight is finished first.
+  template <class Body>
+  auto collective(Body body) {
+    (void)finish_capture();
+    return job_->comm().call(std::move(body));
+  }
+  std::unique_lock<std::mutex> engine_alone() { return flight_ ? flight_->engine() : std::unique_lock<std::mutex>(); }
   base::Result<segment::ArrayEntry> read_array(const std::string& name, std::int64_t version, std::int32_t id);
   base::Result<segment::RegionEntry> read_size(const std::string& name, std::int64_t version, std::int32_t id);
   struct Outcome;
@@ -87,6 +102,10 @@ class Session {
   std::uint64_t left_ns_ = 0;  // the last checkpoint; 0: the time since says nothing
   perdure_progress progress_{};
   std::int32_t process_ = 0;
+  std::unique_ptr<CaptureInFlight> flight_;                           // begun by the last checkpoint, and not agreed on
+  std::optional<std::pair<segment::VersionId, base::Error>> failed_;  // the last that failed after its call
+  std::string hindered_;                                              // why the last one was copied by its call
+  plan::CaptureChoice choice_;                                        // of capture.mode=auto
 };
 
 }  // namespace perdure::client

@@ -18,6 +18,8 @@ class SlotPrefaulter {
   ~SlotPrefaulter() { stop(); }
   /// Before the first add(). Empty, as without this call: on those of who calls add().
   void run_on(const os::CpuSet& cpus) { cpus_ = cpus; }
+  /// Those of the engine that are near the rank; empty: as the application.
+  const os::CpuSet& cpus() const { return cpus_; }
   /// Prepares `bytes` of the slot soon. A failure is no loss: the capture prepares again and hears the reason.
   void add(const tier::SlotAddress& slot, std::uint64_t bytes);
   void stop();  ///< forgets what was not begun; add() starts anew

@@ -20,12 +20,28 @@ class VersionWriter {
 
   /// Tells the engine what this rank will write.
   base::Status begin(const segment::VersionId& id);
+  /// After begin(): all of it goes to the engine in one message (put(), put_all()), and there are no slots to take.
+  bool is_small() const { return small_; }
   std::size_t chunks() const { return ranges_.size(); }
   std::uint64_t bytes() const { return ranges_.empty() ? 0 : ranges_.back().end(); }
   /// Copies this chunk of the source to a slot.
   base::Status put(std::size_t chunk);
   /// All of them, on as many threads as the source likes.
   base::Status put_all();
+  /// A chunk whose slot is memory that is filled later.
+  struct SlotToFill {
+    std::size_t chunk = 0;
+    tier::SlotAddress slot;
+    base::ByteSpan memory;  // of the slot
+  };
+  /// In place of putting them: a slot for every chunk, of which those in `later` are to be filled. What does not get
+  /// one that is memory at once is copied now, and all that were to be filled later with it: nobody waits with slots.
+  base::Status take_slots(std::vector<SlotToFill>& later);
+  capture::ChunkRange range(std::size_t chunk) const { return ranges_[chunk]; }
+  /// Copies these chunks now.
+  base::Status put_now(const std::vector<SlotToFill>& chunks);
+  /// This one's slot is filled.
+  base::Status filled(const SlotToFill& chunk, const base::Hash128& hash);
   /// All chunks are in their slots.
   base::Status stage();
   /// The version exists: level `process`. The engine is told, and its answer taken by the next collective call.
@@ -49,6 +65,7 @@ class VersionWriter {
   base::Result<segment::ChunkEntry> put_somewhere(tier::SlotAddress slot, capture::ChunkRange range);
   base::Result<segment::ChunkEntry> put_elsewhere(std::uint32_t tier, const base::Error& why,
                                                   capture::ChunkRange range);
+  base::Status note(std::size_t chunk, const segment::ChunkEntry& entry);
   base::Status begin_put(std::size_t chunk);
   base::Status settle(Copying& one);
   base::Status finish_first();

@@ -228,6 +228,18 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .documentation = "Directory of the tiers' models, which `perdure calibrate` makes and engines start from. Empty: "
                       "`perdure-models` beside the configuration file; without one in `~/.config/perdure`.",
      .absolute = true},
+    {.key = "capture.mode",
+     .type = Type::choice,
+     .default_value = "copy",
+     .environment = "PERDURE_CAPTURE_MODE",
+     .choices = "copy|cow|auto",
+     .documentation =
+         "How a checkpoint takes what is in memory. `copy`: the call copies it. `cow` (copy on write): the call "
+         "protects it against writes and returns at level `none`; threads copy it in the background, and who writes to "
+         "what is not copied waits until that part of it is (docs/copy-on-write.md). Memory that cannot be protected "
+         "is "
+         "copied by the call. `auto`: `cow` where the system handles writes of the kernel itself, too "
+         "(`perdure doctor`), and where the last checkpoints say that it costs the program less."},
     {.key = "checkpoint.timeout",
      .type = Type::real,
      .default_value = "600",

@@ -10,6 +10,7 @@
 #include "os/cpu_facts.hpp"
 #include "os/file.hpp"
 #include "os/interfaces.hpp"
+#include "os/write_protection.hpp"
 
 namespace perdure::inspect {
 
@@ -54,6 +55,10 @@ Check judge_processors(const std::string& option, const os::CpuFacts& facts);
 std::vector<Check> check_network(const config::Config& config);
 /// The same for this network.bind on a node that has these interfaces.
 Check judge_interface(const std::string& bind, const std::vector<os::Interface>& there);
+/// Whether checkpoints can go on copying after their call (capture.mode).
+std::vector<Check> check_copy_on_write(const config::Config& config);
+/// The same for this mode, from what opening it came to.
+Check judge_copy_on_write(const std::string& mode, const base::Result<os::WriteReach>& reach);
 std::vector<Check> check_sockets(const config::Config& config);
 std::vector<Check> check_programs(const config::Config& config);
 std::vector<Check> check_node_directories(const config::Config& config);

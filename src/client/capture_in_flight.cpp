@@ -1,0 +1,124 @@
+#include "client/capture_in_flight.hpp"
+
+#include <utility>
+
+#include "os/affinity.hpp"
+
+namespace perdure::client {
+namespace {
+
+// So many pieces of memory are not worth their list.
+constexpr std::size_t kMostParts = 100'000;
+
+}  // namespace
+
+CaptureInFlight::CaptureInFlight(Job& job, segment::VersionId id, const capture::RegionTable& regions,
+                                 RegionPlaces& places)
+    : job_(job), id_(std::move(id)), source_(regions, places), writer_(job, source_) {}
+
+base::Result<bool> CaptureInFlight::begin(std::optional<os::WriteReach> least_reach) {
+  PERDURE_CHECK(writer_.begin(id_));
+  if (writer_.is_small()) {  // less than is worth protecting
+    PERDURE_CHECK(writer_.put_all());
+    PERDURE_CHECK(writer_.stage());
+    return true;
+  }
+  PERDURE_CHECK(writer_.take_slots(later_));
+  if (!least_reach || !protect(*least_reach)) {
+    PERDURE_CHECK(writer_.put_now(std::exchange(later_, {})));
+    PERDURE_CHECK(writer_.stage());
+    return true;
+  }
+  auto begun = os::Thread::start(
+      "capture",
+      [this] {
+        os::use_cpus(job_.engine().prefaulter().cpus());
+        ended(base::caught("checkpoint", [this] { return finish(); }));
+      },
+      [this](const base::Error& why) {
+        ended(base::fail(why));
+        return false;
+      });
+  if (begun)
+    thread_ = std::move(*begun);
+  else
+    ended(finish());
+  return false;
+}
+
+// False: nothing is protected, and nothing copied.
+bool CaptureInFlight::protect(os::WriteReach least_reach) {
+  if (source_.memory().scattered()) return false;
+  std::vector<capture::CopyPart> parts;
+  for (const auto& one : later_) {
+    std::byte* to = one.memory.data();
+    const auto listed = source_.memory().each(
+        writer_.range(one.chunk), [&](const std::byte* address, std::uint64_t bytes) -> base::Status {
+          const auto at = reinterpret_cast<std::uint64_t>(address);
+          parts.push_back({at, at + bytes, std::exchange(to, to + bytes)});
+          return parts.size() < kMostParts ? base::Status() : base::fail(PERDURE_NO_SPACE, "regions", "too many");
+        });
+    if (!listed) return false;
+  }
+  auto begun = ProtectedCopy::begin(parts, least_reach);
+  if (!begun) hindered_ = begun.error().text();
+  if (begun) copy_ = std::move(*begun);
+  return copy_ != nullptr;
+}
+
+base::Status CaptureInFlight::finish() {
+  const auto copied = [&]() -> base::Status {
+    for (const auto& one : later_) PERDURE_CHECK(finish_chunk(one));
+    return {};
+  }();
+  copy_->end();
+  PERDURE_CHECK(copied);
+  const auto engine = this->engine();
+  PERDURE_CHECK(writer_.stage());
+  if (job_.ranks() > 1) return {};  // they agree in their next collective call
+  PERDURE_CHECK(writer_.commit());
+  const auto state = state_.lock();
+  state->committed = true;
+  return {};
+}
+
+// Hashed in the order of its bytes, as soon as they are there.
+base::Status CaptureInFlight::finish_chunk(const VersionWriter::SlotToFill& chunk) {
+  const std::byte* const begin = chunk.memory.data();
+  const std::byte* const end = begin + chunk.memory.size();
+  const auto& ranges = copy_->ranges();
+  base::Hasher hasher;
+  const std::byte* hashed = begin;
+  const auto hash_until = [&](const std::byte* until) {
+    hasher.update({hashed, static_cast<std::size_t>(until - hashed)});
+    hashed = until;
+  };
+  for (; range_ < ranges.size() && ranges[range_].to >= begin && ranges[range_].to < end; ++range_)
+    for (std::size_t block = copy_->first_of(range_); block < copy_->first_of(range_ + 1); ++block) {
+      PERDURE_CHECK(copy_->complete(block));
+      const auto part = copy_->block(block);
+      hash_until(part.to + part.bytes());
+    }
+  hash_until(end);
+  const auto engine = this->engine();
+  return writer_.filled(chunk, hasher.digest());
+}
+
+void CaptureInFlight::ended(const base::Status& outcome) {
+  const auto state = state_.lock();
+  state->outcome = outcome;
+}
+
+base::Status CaptureInFlight::wait() {
+  thread_.join();
+  if (copy_) copy_->end();
+  const auto state = state_.lock();
+  return state->outcome;
+}
+
+bool CaptureInFlight::committed() {
+  const auto state = state_.lock();
+  return state->committed;
+}
+
+}  // namespace perdure::client

@@ -1,0 +1,65 @@
+#pragma once
+// A capture of protected regions that goes on while the program does (docs/copy-on-write.md): memory is copied when
+// somebody is about to write to it, or when this comes to it. Its thread talks to the engine and never to other ranks.
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/guarded.hpp"
+#include "client/protected_copy.hpp"
+#include "client/region_places.hpp"
+#include "client/version_writer.hpp"
+
+namespace perdure::client {
+
+class CaptureInFlight {
+ public:
+  CaptureInFlight(Job& job, segment::VersionId id, const capture::RegionTable& regions, RegionPlaces& places);
+  CaptureInFlight(const CaptureInFlight&) = delete;
+  CaptureInFlight& operator=(const CaptureInFlight&) = delete;
+  ~CaptureInFlight() { (void)wait(); }
+
+  /// What has to be done before the program goes on. True: that was all, and the piece is staged. `least_reach`
+  /// nothing: protects nothing.
+  base::Result<bool> begin(std::optional<os::WriteReach> least_reach);
+  /// After wait(): what copying met.
+  CopyCounts counts() { return copy_ ? copy_->counts() : CopyCounts{}; }
+  /// Why none of it was protected; empty: nothing hindered it.
+  const std::string& hindered() const { return hindered_; }
+  /// Returns when the regions are not needed any more, and their piece is staged or cannot be. [local]
+  base::Status wait();
+  const segment::VersionId& id() const { return id_; }
+  std::uint64_t bytes() const { return writer_.bytes(); }
+  /// By the only rank there is.
+  bool committed();
+  /// Who talks to the engine meanwhile holds this.
+  std::unique_lock<std::mutex> engine() { return std::unique_lock(engine_); }
+  /// After wait(): as VersionWriter does.
+  base::Status commit() { return committed() ? base::Status() : writer_.commit(); }
+  void abort() { writer_.abort(); }
+
+ private:
+  struct State {
+    base::Status outcome;
+    bool committed = false;
+  };
+  bool protect(os::WriteReach least_reach);
+  base::Status finish();
+  base::Status finish_chunk(const VersionWriter::SlotToFill& chunk);
+  void ended(const base::Status& outcome);
+
+  Job& job_;
+  segment::VersionId id_;
+  PlacedSource source_;
+  VersionWriter writer_;
+  std::vector<VersionWriter::SlotToFill> later_;
+  std::unique_ptr<ProtectedCopy> copy_;
+  std::size_t range_ = 0;  // of the copy: the next one
+  std::string hindered_;
+  std::mutex engine_;
+  base::Guarded<State> state_;
+  os::Thread thread_;
+};
+
+}  // namespace perdure::client

@@ -1,0 +1,245 @@
+#include "client/protected_copy.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "os/crash_point.hpp"
+#include "os/own_memory.hpp"
+#include "os/system.hpp"
+
+namespace perdure::client {
+namespace {
+
+using capture::BlockEvent;
+using capture::BlockState;
+
+constexpr std::uint64_t kSoonNs = 20'000;
+
+std::vector<std::pair<std::uint64_t, std::uint64_t>> pairs_of(const std::vector<os::AddressRange>& memory) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> pairs;
+  for (const auto& one : memory) pairs.emplace_back(one.begin, one.end);
+  return pairs;
+}
+
+void copy_now(const capture::CopyPart& part) {
+  std::memcpy(part.to, reinterpret_cast<const std::byte*>(part.begin), part.bytes());
+}
+
+// Sandboxes forbid it: then what the program unmaps meanwhile would end it.
+base::Status can_copy() {
+  const std::byte from{1};
+  std::byte to{0};
+  const int error = os::copy_own_memory(reinterpret_cast<std::uint64_t>(&from), &to, 1);
+  if (error == 0) return {};
+  return base::fail(PERDURE_UNSUPPORTED, "process_vm_readv", base::errno_error(error, "", "").cause);
+}
+
+base::Status can_protect() {
+  const std::uint64_t pinned = os::pinned_bytes();
+  if (pinned == 0) return can_copy();
+  return base::fail(
+      PERDURE_UNSUPPORTED, "memory of the program",
+      base::format_bytes(pinned) + " of it are registered with devices, whose writes nothing can hold up");
+}
+
+}  // namespace
+
+ProtectedCopy::ProtectedCopy(os::WriteProtection protection, std::vector<capture::CopyPart> ranges,
+                             std::uint64_t block_bytes)
+    : protection_(std::move(protection)),
+      ranges_(std::move(ranges)),
+      blocks_(ranges_, block_bytes),
+      state_(State{blocks_}),
+      stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  for (std::size_t range = 0; range <= ranges_.size(); ++range) first_.push_back(blocks_.first_of(range));
+}
+
+base::Result<std::unique_ptr<ProtectedCopy>> ProtectedCopy::begin(const std::vector<capture::CopyPart>& parts,
+                                                                  os::WriteReach least_reach,
+                                                                  const CopyLimits& limits) {
+  const auto is_long = [&](const capture::CopyPart& part) { return part.bytes() >= limits.least_bytes; };
+  if (std::none_of(parts.begin(), parts.end(), is_long)) return nullptr;  // the list of all memory costs more
+  PERDURE_TRY(const auto memory, os::private_memory());
+  capture::CopyChoiceLimits choice_limits;
+  choice_limits.page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  choice_limits.least_bytes = limits.least_bytes;
+  auto choice = capture::choose_copy(parts, pairs_of(memory), choice_limits);
+  if (choice.later.empty()) return nullptr;
+  PERDURE_CHECK(can_protect());
+  PERDURE_TRY(auto protection, os::WriteProtection::open());
+  if (protection.reach() < least_reach)
+    return base::fail(PERDURE_UNSUPPORTED, "userfaultfd",
+                      "writes of the kernel would fail (capture.mode=cow allows it)");
+  std::unique_ptr<ProtectedCopy> copy(
+      new ProtectedCopy(std::move(protection), std::move(choice.later), limits.block_bytes));
+  PERDURE_CHECK(copy->start());
+  copy->protect_all();
+  std::uint64_t at_once = 0;
+  for (const auto& part : choice.now) {
+    copy_now(part);
+    at_once += part.bytes();
+  }
+  const auto state = copy->state_.lock();
+  state->counts.copied_at_once += at_once;
+  return std::move(copy);
+}
+
+// Before anything is protected: a write that waits is answered.
+base::Status ProtectedCopy::start() {
+  if (!stop_) return base::fail(base::errno_error(errno, "eventfd", "copy on write"));
+  PERDURE_TRY(thread_, os::Thread::start(
+                           "copy on write", [this] { serve(); }, [](const base::Error&) { return true; }));
+  return {};
+}
+
+void ProtectedCopy::protect_all() {
+  for (std::size_t range = 0; range < ranges_.size(); ++range)
+    if (!protection_.protect(ranges_[range].begin, ranges_[range].end)) copy_at_once(range);
+}
+
+// Another handle protects it, or there can be no more mappings.
+void ProtectedCopy::copy_at_once(std::size_t range) {
+  copy_now(ranges_[range]);
+  const auto state = state_.lock();
+  state->counts.copied_at_once += ranges_[range].bytes();
+  for (std::size_t block = first_[range]; block < first_[range + 1]; ++block) {
+    (void)state->plan.happens(block, BlockEvent::take);
+    (void)state->plan.happens(block, BlockEvent::finish);
+  }
+}
+
+// Which block to copy now; nothing: the one that is wanted is there.
+std::optional<std::size_t> ProtectedCopy::take(std::size_t wanted) {
+  auto state = state_.lock();
+  state.wait(changed_, [&] { return state->gone || state->plan.state(wanted) != BlockState::copying; });
+  if (state->gone || state->plan.state(wanted) == BlockState::copied) return std::nullopt;
+  const std::size_t block = state->plan.next(wanted);
+  (void)state->plan.happens(block, BlockEvent::take);
+  return block;
+}
+
+base::Status ProtectedCopy::complete(std::size_t wanted) {
+  for (;;) {
+    const auto block = take(wanted);
+    if (!block) break;
+    const auto part = blocks_.block(*block);
+    const int error = os::copy_own_memory(part.begin, part.to, part.bytes());
+    os::crash_point(os::CrashPoint::checkpoint_chunk_half);
+    while (finish(*block, error) == Answer::later) os::sleep_ns(kSoonNs);
+  }
+  if (!gone()) return {};
+  return base::fail(PERDURE_INVALID_ARGUMENT, "protected regions",
+                    "memory of them was unmapped, moved or dropped while it was captured",
+                    "unprotect a region before its memory is given back");
+}
+
+bool ProtectedCopy::gone() {
+  const auto state = state_.lock();
+  return state->gone;
+}
+
+// With the lock held from the look at the block's state until it is known that nobody drops memory: what was copied is
+// what was there at the call. Whoever drops memory has it dropped only when its event is read, with the lock held, or
+// keeps the kernel from allowing writes until then.
+ProtectedCopy::Answer ProtectedCopy::finish(std::size_t block, int error) {
+  const auto part = blocks_.block(block);
+  const auto state = state_.lock();
+  if (state->plan.state(block) != BlockState::copying) return Answer::yes;  // lost
+  const auto allowed = protection_.allow(part.begin, part.end);
+  if (allowed == os::WriteProtection::Answer::not_now) return Answer::later;
+  if (error == 0 && allowed == os::WriteProtection::Answer::done) {
+    (void)state->plan.happens(block, BlockEvent::finish);
+  } else {
+    lose(*state, part.begin, part.end);
+  }
+  changed_.notify_all();
+  return Answer::yes;
+}
+
+// Who waits there goes on, into whatever is there now.
+void ProtectedCopy::lose(State& state, std::uint64_t begin, std::uint64_t end) {
+  if (state.plan.lose(begin, end)) state.gone = true;
+  if (protection_.allow(begin, end) != os::WriteProtection::Answer::done) protection_.wake(begin, end);
+  changed_.notify_all();
+}
+
+// The thread that answers allocates nothing, and takes no lock under which anybody allocates: who holds the allocator's
+// lock may be the one who waits for an answer.
+void ProtectedCopy::serve() {
+  bool stopped = false;
+  while (!stopped || protection_.changes()) {
+    std::array<pollfd, 2> both = {{{protection_.fd(), POLLIN, 0}, {stop_.get(), POLLIN, 0}}};
+    (void)::poll(both.data(), both.size(), stopped ? 1 : -1);
+    stopped = (both[1].revents & POLLIN) != 0;
+    take_events();
+    while (waiting_.count > 0) serve_write(waiting_.writes[--waiting_.count]);
+  }
+}
+
+void ProtectedCopy::take_events() {
+  std::array<os::WriteEvent, os::WriteProtection::kMostEvents> events;
+  const auto state = state_.lock();
+  const std::size_t count = protection_.read(events);
+  for (std::size_t i = 0; i < count; ++i) {
+    const os::WriteEvent& event = events[i];
+    // One write too many is answered when its block is copied.
+    if (event.what == os::WriteEvent::What::write) {
+      if (waiting_.count < waiting_.writes.size()) waiting_.writes[waiting_.count++] = event;
+      continue;
+    }
+    lose(*state, event.begin, event.end);
+    if (event.moved_to != 0) (void)protection_.release(event.moved_to, event.moved_to + (event.end - event.begin));
+  }
+}
+
+void ProtectedCopy::serve_write(const os::WriteEvent& write) {
+  std::size_t block = 0;
+  {
+    const auto state = state_.lock();
+    const auto at = state->plan.at(write.begin);
+    if (at && state->plan.state(*at) == BlockState::copying) return;  // who copies it answers
+    if (!at || !state->plan.happens(*at, BlockEvent::take)) {
+      if (protection_.allow(write.begin, write.end) != os::WriteProtection::Answer::done)
+        protection_.wake(write.begin, write.end);
+      return;
+    }
+    block = *at;
+    state->plan.waited_for(block);
+    ++state->counts.waited_for;
+  }
+  const auto part = blocks_.block(block);
+  const int error = os::copy_own_memory(part.begin, part.to, part.bytes());
+  while (finish(block, error) == Answer::later) take_events();
+}
+
+CopyCounts ProtectedCopy::counts() {
+  const auto state = state_.lock();
+  CopyCounts counts = state->counts;
+  counts.blocks = state->plan.size();
+  return counts;
+}
+
+// The descriptor is closed last: who drops memory waits for its event to be read. What was moved and grew is let go of
+// then.
+void ProtectedCopy::end() {
+  if (std::exchange(over_, true)) return;
+  for (std::size_t range = 0; range < ranges_.size(); ++range) {
+    if (protection_.release(ranges_[range].begin, ranges_[range].end)) continue;
+    for (std::size_t block = first_[range]; block < first_[range + 1]; ++block) {
+      const auto part = blocks_.block(block);
+      (void)protection_.release(part.begin, part.end);
+    }
+  }
+  const std::uint64_t one = 1;
+  if (thread_.joinable()) (void)!::write(stop_.get(), &one, sizeof one);
+  thread_.join();
+  protection_.close();
+}
+
+}  // namespace perdure::client

@@ -1,0 +1,288 @@
+// What is captured on write is what was there at the call, to the byte, whatever the program does meanwhile.
+#include "client/protected_copy.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "support/sanitized.hpp"
+#include "support/seeds.hpp"
+
+namespace perdure::client {
+namespace {
+
+using capture::CopyPart;
+
+class Copying : public ::testing::Test {
+ protected:
+  static constexpr std::size_t kPage = 4096, kMemory = 4 << 20, kBlock = 16 << 10;
+  static constexpr CopyLimits kLimits{kBlock, kPage};
+
+  void SetUp() override {
+    if (const auto opened = os::WriteProtection::open(); !opened) GTEST_SKIP() << opened.error().text();
+    memory_ = map(MAP_PRIVATE | MAP_ANONYMOUS);
+    std::mt19937_64 random(1);
+    for (std::size_t i = 0; i < kMemory / 2; i += 8) put(i, random());  // the rest was never touched
+  }
+  void TearDown() override {
+    if (memory_ != nullptr) ::munmap(memory_, kMemory);
+  }
+  static std::byte* map(int flags, void* at = nullptr) {
+    void* memory = ::mmap(at, kMemory, PROT_READ | PROT_WRITE, flags, -1, 0);
+    EXPECT_NE(memory, MAP_FAILED);
+    return static_cast<std::byte*>(memory);
+  }
+  static void fill_gap(std::byte* at, std::size_t pages) {
+    void* const filled =
+        ::mmap(at, pages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    EXPECT_EQ(filled, at);
+  }
+  void put(std::size_t at, std::uint64_t word) const { std::memcpy(memory_ + at, &word, 8); }
+  std::uint64_t address(std::size_t at = 0) const { return reinterpret_cast<std::uint64_t>(memory_) + at; }
+
+  /// Parts with edges, one after the other in the copy, and what they hold.
+  void take_parts(const std::vector<std::pair<std::size_t, std::size_t>>& ranges) {
+    std::size_t bytes = 0;
+    for (const auto& [begin, end] : ranges) bytes += end - begin;
+    copy_.assign(bytes, std::byte{0xee});
+    expected_.clear();
+    parts_.clear();
+    for (const auto& [begin, end] : ranges) {
+      parts_.push_back({address(begin), address(end), copy_.data() + expected_.size()});
+      expected_.insert(expected_.end(), memory_ + begin, memory_ + end);
+    }
+  }
+  void take_all() { take_parts({{0, kMemory}}); }
+  std::unique_ptr<ProtectedCopy> begin() const {
+    auto begun = ProtectedCopy::begin(parts_, os::WriteReach::program, kLimits);
+    EXPECT_TRUE(begun) << begun.error().text();
+    return begun ? std::move(*begun) : nullptr;
+  }
+  static base::Status complete(ProtectedCopy& copy) {
+    const std::size_t blocks = copy.first_of(copy.ranges().size());
+    for (std::size_t block = 0; block < blocks; ++block) PERDURE_CHECK(copy.complete(block));
+    return {};
+  }
+  void expect_exact() const {
+    for (std::size_t i = 0; i < expected_.size(); ++i)
+      ASSERT_EQ(copy_[i], expected_[i]) << "byte " << i << " of " << expected_.size();
+  }
+
+  std::byte* memory_ = nullptr;
+  std::vector<std::byte> copy_, expected_;
+  std::vector<CopyPart> parts_;
+};
+
+// Each writes where no other one does: what races is they and the copier.
+TEST_F(Copying, IsExactWhileEightThreadsWriteAtRandom) {
+  constexpr std::size_t kThreads = 8;
+  const auto seeds = test_support::many_seeds(1, 20, 5);
+  for (std::uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    take_parts({{8, 1'000'000}, {1'000'000, 1'000'400}, {1'003'000, 2'800'001}, {2'900'000, kMemory}});
+    std::atomic<bool> stop = false;
+    std::vector<std::thread> writers;
+    const auto copy = begin();
+    ASSERT_NE(copy, nullptr);
+    for (std::size_t thread = 0; thread < kThreads; ++thread)
+      writers.emplace_back([&, thread, own = std::mt19937_64(random())]() mutable {
+        do {
+          const std::size_t word = own() % (kMemory / 8 / kThreads) * kThreads + thread;
+          put(word * 8, own());
+        } while (!stop);
+      });
+    const auto completed = complete(*copy);
+    copy->end();
+    stop = true;
+    for (auto& writer : writers) writer.join();
+    ASSERT_TRUE(completed) << completed.error().text();
+    expect_exact();
+    EXPECT_NE(std::memcmp(memory_ + 8, copy_.data(), 900'000), 0) << "nobody wrote";
+  }
+}
+
+TEST_F(Copying, IsExactWhereAllWasWrittenBeforeTheCopierCame) {
+  take_all();
+  const auto copy = begin();
+  ASSERT_NE(copy, nullptr);
+  for (std::size_t i = 0; i < kMemory; i += 64) put(i, ~std::uint64_t{0});
+  EXPECT_EQ(copy->counts().waited_for, kMemory / kBlock);
+  ASSERT_TRUE(complete(*copy));
+  EXPECT_EQ(copy->counts().waited_for, kMemory / kBlock);
+  expect_exact();
+}
+
+TEST_F(Copying, LetsAllBeWrittenWhenItHasEnded) {
+  take_all();
+  auto copy = begin();
+  ASSERT_NE(copy, nullptr);
+  ASSERT_TRUE(copy->complete(3));
+  std::thread writer([&] {
+    for (std::size_t i = 0; i < kMemory; i += kPage) put(i, 1);
+  });
+  copy.reset();
+  writer.join();
+  const auto again = begin();  // nothing of the first one is left in its way
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(again->counts().copied_at_once, 0U);
+}
+
+TEST_F(Copying, TakesWhatTheKernelWritesForTheProgramAsAnyWrite) {
+  const auto opened = os::WriteProtection::open();
+  if (opened->reach() != os::WriteReach::all) GTEST_SKIP() << "writes of the kernel are refused here";
+  take_all();
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const std::vector<char> text(3 * kPage, 'x');
+  ASSERT_EQ(::write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  const auto copy = begin();
+  ASSERT_NE(copy, nullptr);
+  EXPECT_EQ(::read(ends[0], memory_ + 100 * kPage + 7, text.size()), static_cast<ssize_t>(text.size()));
+  EXPECT_EQ(std::memcmp(memory_ + 100 * kPage + 7, text.data(), text.size()), 0);
+  ASSERT_TRUE(complete(*copy));
+  expect_exact();
+  for (const int end : ends) ::close(end);
+}
+
+TEST_F(Copying, IsAnErrorWhereMemoryIsDroppedAndTheProgramGoesOn) {
+  for (const int way : {0, 1, 2, 3}) {
+    SCOPED_TRACE("way " + std::to_string(way));
+    take_all();
+    const auto copy = begin();
+    ASSERT_NE(copy, nullptr);
+    std::byte* const at = memory_ + 200 * kPage;
+    void* moved = nullptr;
+    if (way == 0) ::madvise(at, 10 * kPage, MADV_DONTNEED);
+    if (way == 1) ::munmap(at, 10 * kPage);
+    if (way == 2) moved = ::mremap(at, 10 * kPage, 20 * kPage, MREMAP_MAYMOVE);
+    if (way == 3) fill_gap(at, 10);  // another one in its place
+    std::thread writer([&] {
+      if (moved != nullptr) std::memset(moved, 1, 20 * kPage);
+      if (way == 0 || way == 3) std::memset(at, 1, 10 * kPage);
+      std::memset(memory_, 1, 200 * kPage);
+    });
+    const auto completed = complete(*copy);
+    ASSERT_FALSE(completed);
+    EXPECT_EQ(completed.error().code, PERDURE_INVALID_ARGUMENT);
+    copy->end();
+    writer.join();
+    if (moved != nullptr) ::munmap(moved, 20 * kPage);
+    if (way == 1 || way == 2) fill_gap(at, 10);
+  }
+}
+
+TEST_F(Copying, IsExactOrAnErrorWhenItsMemoryIsReplacedAtAnyMoment) {
+  unsigned exact = 0;
+  const auto seeds = test_support::many_seeds(1, 60, 10);
+  for (std::uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    for (std::size_t i = 0; i < kMemory; i += 8) put(i, random());
+    take_all();
+    const auto copy = begin();
+    ASSERT_NE(copy, nullptr);
+    std::byte* const at = memory_ + random() % 1000 * kPage;
+    const std::uint64_t way = random() % 3;
+    std::thread changing([&, pause = random() % 1'000'000] {
+      std::this_thread::sleep_for(std::chrono::nanoseconds(pause));
+      if (way == 0) ::madvise(at, 8 * kPage, MADV_DONTNEED);
+      if (way == 1) fill_gap(at, 8);
+      if (way == 2) ::mremap(at, 8 * kPage, 8 * kPage, MREMAP_MAYMOVE | MREMAP_FIXED, memory_ + 1010 * kPage);
+    });
+    const auto completed = complete(*copy);
+    copy->end();
+    changing.join();
+    if (completed) {
+      expect_exact();
+      ++exact;
+    }
+    if (way == 2) fill_gap(at, 8);
+  }
+  RecordProperty("exact", static_cast<int>(exact));
+}
+
+TEST_F(Copying, IsExactWhenTheProgramForksAndTheChildNeitherWaitsNorKeepsAnybody) {
+  take_all();
+  auto copy = begin();
+  ASSERT_NE(copy, nullptr);
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (std::size_t i = 0; i < kMemory; i += kPage) put(i, 5);
+    char byte = 0;
+    ::_exit(::read(ends[0], &byte, 1) == 1 ? 0 : 1);  // it outlives the capture
+  }
+  for (std::size_t i = 0; i < kMemory; i += 3 * kPage) put(i, 6);
+  ASSERT_TRUE(complete(*copy));
+  copy.reset();
+  for (std::size_t i = 0; i < kMemory; i += kPage) put(i, 7);
+  ASSERT_EQ(::write(ends[1], "x", 1), 1);
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  expect_exact();
+  for (const int end : ends) ::close(end);
+}
+
+TEST_F(Copying, OfMemoryThatAnotherOneProtectsIsDoneAtOnce) {
+  take_all();
+  const auto first = begin();
+  ASSERT_NE(first, nullptr);
+  const auto first_copy = std::move(copy_);
+  take_all();
+  const auto second = begin();
+  ASSERT_NE(second, nullptr);
+  EXPECT_EQ(second->counts().copied_at_once, kMemory);
+  for (std::size_t i = 0; i < kMemory; i += kPage) put(i, 9);
+  ASSERT_TRUE(complete(*second));
+  ASSERT_TRUE(complete(*first));
+  expect_exact();
+  EXPECT_EQ(first_copy, expected_);
+}
+
+TEST_F(Copying, LeavesMemoryOfOtherMappingsToWhoCopiesAtOnce) {
+  std::byte* const shared = map(MAP_SHARED | MAP_ANONYMOUS);
+  const auto at = reinterpret_cast<std::uint64_t>(shared);
+  std::vector<std::byte> target(kMemory);
+  auto begun = ProtectedCopy::begin({{at, at + kMemory, target.data()}}, os::WriteReach::program, kLimits);
+  ASSERT_TRUE(begun);
+  EXPECT_EQ(*begun, nullptr);
+  ASSERT_EQ(::mprotect(memory_, kMemory, PROT_READ), 0);
+  begun = ProtectedCopy::begin({{address(), address(kMemory), target.data()}}, os::WriteReach::program, kLimits);
+  ASSERT_TRUE(begun);
+  EXPECT_EQ(*begun, nullptr);
+  ::munmap(shared, kMemory);
+}
+
+// Who holds the allocator's lock may be the one who waits: freed memory of a region is written to by the allocator.
+TEST_F(Copying, AnswersAnAllocatorThatWaitsWithItsLockHeld) {
+  for (int round = 0; round < test_support::unless_sanitized(50, 5); ++round) {
+    constexpr std::size_t kBytes = 100'000;  // below what malloc maps by itself
+    std::vector<void*> all;
+    for (int i = 0; i < 20; ++i) all.push_back(std::memset(std::malloc(kBytes), round, kBytes));
+    std::vector<std::byte> target(20 * kBytes);
+    std::vector<CopyPart> parts;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto at = reinterpret_cast<std::uint64_t>(all[i]);
+      parts.push_back({at, at + kBytes, target.data() + i * kBytes});
+    }
+    const auto begun = ProtectedCopy::begin(parts, os::WriteReach::program, kLimits);
+    ASSERT_TRUE(begun);
+    ASSERT_NE(*begun, nullptr);
+    for (void* one : all) std::free(one);
+    (void)complete(**begun);  // exact where nothing was given back to the system, an error where it was
+    (*begun)->end();
+  }
+}
+
+}  // namespace
+}  // namespace perdure::client

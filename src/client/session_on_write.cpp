@@ -1,0 +1,88 @@
+// Checkpoints whose copying goes on after the call (docs/copy-on-write.md, docs/adr/0043): this rank's part ends in a
+// thread of its own, and all ranks agree on it at the beginning of their next collective call.
+#include <utility>
+
+#include "client/session.hpp"
+#include "os/affinity.hpp"
+#include "os/crash_point.hpp"
+
+namespace perdure::client {
+
+Session::~Session() = default;
+
+bool Session::on_write() const {
+  const auto& config = job_->config();
+  const bool in_call = job_->group().joined() && config.boolean("redundancy.in_call");
+  return config.text("capture.mode") != "copy" && !in_call && !job_->engine().paced();
+}
+
+// With the exchange that every checkpoint has at its end: it says whether all ranks are done, too.
+base::Status Session::capture_on_write(const segment::VersionId& id) {
+  const bool chooses = job_->config().text("capture.mode") == "auto";
+  std::optional<os::WriteReach> reach;
+  if (!chooses) reach = os::WriteReach::program;
+  if (chooses && choice_.next()) reach = os::WriteReach::all;
+  std::unique_ptr<CaptureInFlight> flight;
+  bool whole = false;
+  const base::Status begun = base::caught("checkpoint", [&]() -> base::Status {
+    flight = std::make_unique<CaptureInFlight>(*job_, id, regions_, *places_);
+    PERDURE_TRY(whole, flight->begin(reach));
+    progress_.last_bytes = flight->bytes();
+    if (flight->hindered() != hindered_) tell_hindered(*flight);
+    return {};
+  });
+  const auto agreed = agree_on(job_->comm(), begun, whole);
+  if (agreed) job_->comm().last();
+  return base::caught("checkpoint", [&]() -> base::Status {
+    if (agreed && *agreed) return flight->commit();
+    if (agreed) {
+      flight_ = std::move(flight);
+      return {};
+    }
+    if (flight) {
+      (void)flight->wait();
+      flight->abort();
+    }
+    return base::fail(agreed.error());
+  });
+}
+
+// Once, not at every checkpoint.
+void Session::tell_hindered(CaptureInFlight& flight) {
+  hindered_ = flight.hindered();
+  if (hindered_.empty()) return;
+  const auto engine = flight.engine();
+  (void)job_->engine().channel().call(ipc::Note{"memory is copied by the checkpoint's call: " + hindered_});
+}
+
+// [collective] Outside of a call: it is no opening of one.
+base::Status Session::finish_capture() {
+  if (!flight_) return {};
+  const auto flight = std::move(flight_);
+  const base::Status mine = flight->wait();
+  const CopyCounts counts = flight->counts();
+  const auto beside = job_->engine().prefaulter().cpus();
+  choice_.met({counts.blocks, counts.waited_for, !beside.empty() && !(os::own_cpus() == beside)});
+  os::crash_point(os::CrashPoint::checkpoint_staged);
+  const base::Status agreed = base::caught("checkpoint", [&] { return agree(job_->comm(), mine); });
+  base::Status outcome = base::caught("checkpoint", [&]() -> base::Status {
+    if (agreed) return flight->commit();
+    flight->abort();
+    if (!mine && job_->engine().connected())
+      (void)job_->engine().channel().call(ipc::Note{flight->id().text() + " was not captured: " + mine.error().text()});
+    return agreed;
+  });
+  os::crash_point(os::CrashPoint::checkpoint_committed);
+  if (outcome) outcome = base::caught("checkpoint", [&] { return note_captured(flight->id()); });
+  if (!outcome) failed_.emplace(flight->id(), outcome.error());
+  return outcome;
+}
+
+base::Status Session::note_captured(const segment::VersionId& id) {
+  if (job_->rank() == 0) job_->known().written(id);
+  job_->known().went_on_from(id);
+  if (failed_ && failed_->first.name == id.name && failed_->first.version == id.version) failed_.reset();
+  return {};
+}
+
+}  // namespace perdure::client

@@ -1,0 +1,32 @@
+#pragma once
+// What the kernel says of this process's own memory, and reading it where it may be gone.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace perdure::os {
+
+/// Addresses [begin, end).
+struct AddressRange {
+  std::uint64_t begin = 0, end = 0;
+  friend bool operator==(const AddressRange&, const AddressRange&) = default;
+};
+
+/// Memory that is private, anonymous and writable, and no stack; of pages of the usual size. Ascending; what is side by
+/// side is one.
+base::Result<std::vector<AddressRange>> private_memory();
+/// The same of the text of /proc/PID/maps. Lines that it does not understand are left out.
+std::vector<AddressRange> private_memory_in(const std::string& maps);
+
+/// Bytes that devices may write to without asking the processor (RDMA, registered buffers of io_uring); 0 where the
+/// kernel does not say.
+std::uint64_t pinned_bytes();
+
+/// Copies what is at `from`. 0, or an error number where that cannot be read or `to` not be written: no signal.
+/// Allocates nothing.
+int copy_own_memory(std::uint64_t from, std::byte* to, std::uint64_t bytes);
+
+}  // namespace perdure::os

@@ -1,0 +1,66 @@
+#include "os/own_memory.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <vector>
+
+namespace perdure::os {
+namespace {
+
+constexpr std::size_t kOwnBytes = 1 << 20;
+
+std::uint64_t address_of(const void* at) { return reinterpret_cast<std::uint64_t>(at); }
+
+bool has(const std::vector<AddressRange>& all, const void* at, std::uint64_t bytes) {
+  return std::any_of(all.begin(), all.end(), [&](const AddressRange& one) {
+    return one.begin <= address_of(at) && address_of(at) + bytes <= one.end;
+  });
+}
+
+TEST(OwnMemory, IsPrivateAnonymousAndWritable) {
+  const std::string maps =
+      "00400000-00452000 rw-p 00000000 08:02 173521      /usr/bin/prog\n"
+      "00e03000-00e24000 rw-p 00000000 00:00 0           [heap]\n"
+      "00e24000-00f7f000 rw-p 00000000 00:00 0 \n"
+      "35b1800000-35b1820000 r--p 00000000 00:00 0 \n"
+      "35b1a21000-35b1a22000 rw-s 00000000 00:00 0 \n"
+      "35b1a22000-35b1a23000 rw-p 00000000 00:0f 77      /anon_hugepage (deleted)\n"
+      "7f2c6ff8c000-7f2c7078c000 rw-p 00000000 00:00 0   [anon:arena]\n"
+      "7fffb2c0d000-7fffb2c2e000 rw-p 00000000 00:00 0   [stack]\n"
+      "7fffb2d48000-7fffb2d49000 r-xp 00000000 00:00 0   [vdso]\n"
+      "nothing that anybody understands\n";
+  EXPECT_EQ(private_memory_in(maps),
+            (std::vector<AddressRange>{{0xe03000, 0xf7f000}, {0x7f2c6ff8c000, 0x7f2c7078c000}}));
+}
+
+TEST(OwnMemory, OfThisProcessIsToldFromWhatItShares) {
+  void* mine = ::mmap(nullptr, kOwnBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* shared = ::mmap(nullptr, kOwnBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* fixed = ::mmap(nullptr, kOwnBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const auto all = private_memory();
+  ASSERT_TRUE(all) << all.error().text();
+  EXPECT_TRUE(has(*all, mine, kOwnBytes));
+  EXPECT_FALSE(has(*all, shared, 1));
+  EXPECT_FALSE(has(*all, fixed, 1));
+  int on_the_stack = 0;
+  EXPECT_FALSE(has(*all, &on_the_stack, sizeof on_the_stack));
+  for (void* one : {mine, shared, fixed}) ::munmap(one, kOwnBytes);
+}
+
+TEST(OwnMemory, ThatIsGoneIsAnErrorAndNoSignal) {
+  auto* memory =
+      static_cast<std::byte*>(::mmap(nullptr, kOwnBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  memory[kOwnBytes / 2 - 1] = std::byte{7};
+  ::munmap(memory + kOwnBytes / 2, kOwnBytes / 2);
+  std::vector<std::byte> copy(kOwnBytes);
+  EXPECT_EQ(copy_own_memory(address_of(memory), copy.data(), kOwnBytes / 2), 0);
+  EXPECT_EQ(copy[kOwnBytes / 2 - 1], std::byte{7});
+  EXPECT_EQ(copy_own_memory(address_of(memory), copy.data(), kOwnBytes), EFAULT);
+  ::munmap(memory, kOwnBytes / 2);
+}
+
+}  // namespace
+}  // namespace perdure::os
