@@ -114,12 +114,15 @@ int capture(CaptureArguments asked, Terminal& terminal) {
   }
   const std::string others =
       done->processes.size() < 2 ? "" : fmt::format(" and {} others", done->processes.size() - 1);
-  const std::string earlier = done->borrowed_bytes == 0 ? "" : " beside " + base::format_bytes(done->borrowed_bytes) + " that earlier images have";
-  print(terminal.out, fmt::format("{}@{}: process {}{} with {} thread{} and {} mappings, {}{}; it stood still for {:.1f} "
-                                  "ms{}, in the store after {:.2f} s\n",
-                                  asked.name, done->version, asked.process, others, done->threads,
-                                  done->threads == 1 ? "" : "s", done->maps, base::format_bytes(done->page_bytes), earlier,
-                                  done->frozen_s * 1e3, asked.stop ? " and was ended" : "", all_s));
+  const std::string earlier = done->borrowed_bytes == 0
+                                  ? ""
+                                  : " beside " + base::format_bytes(done->borrowed_bytes) + " that earlier images have";
+  print(terminal.out,
+        fmt::format("{}@{}: process {}{} with {} thread{} and {} mappings, {}{}; it stood still for {:.1f} "
+                    "ms{}, in the store after {:.2f} s\n",
+                    asked.name, done->version, asked.process, others, done->threads, done->threads == 1 ? "" : "s",
+                    done->maps, base::format_bytes(done->page_bytes), earlier, done->frozen_s * 1e3,
+                    asked.stop ? " and was ended" : "", all_s));
   return kGood;
 }
 

@@ -153,7 +153,9 @@ TEST(Increments, AreTakenWithPreCopyToo) {
   ProcessPlace place;
   Patient patient(place);
   const auto capture = [&] {
-    const Ran ran = Perdure(place, {"capture", patient.number(), "--name", "image", "--increments", "8", "--pre-copy", "--json"}).wait();
+    const Ran ran =
+        Perdure(place, {"capture", patient.number(), "--name", "image", "--increments", "8", "--pre-copy", "--json"})
+            .wait();
     EXPECT_EQ(ran.status, kGood) << ran.err;
     return ran.json();
   };

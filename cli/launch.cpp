@@ -97,9 +97,10 @@ base::Result<LaunchSummary> launch_it(const LaunchArguments& asked, Terminal& te
   PERDURE_TRY(auto store, process::ProcessStore::open(settings));
   PERDURE_TRY(const auto begun, running(asked, store, std::move(start), terminal));
   const double every_s = asked.every.empty() ? process::CaptureSchedule::kNever : seconds_of(asked.every);
-  process::CaptureChoices choices{
-      {begun.process, {left_out.begin(), left_out.end()}, false}, asked.pre_copy, asked.tree || begun.is_tree,
-      asked.increments};
+  process::CaptureChoices choices{{begun.process, {left_out.begin(), left_out.end()}, false},
+                                  asked.pre_copy,
+                                  asked.tree || begun.is_tree,
+                                  asked.increments};
   PERDURE_TRY(choices.process.places, records_places("", terminal));
   LaunchLoop loop(store, {asked.name, choices, every_s}, terminal);
   auto summary = loop.run();

@@ -137,7 +137,8 @@ PERDURE_API perdure_status perdure_open_communicator(const perdure_communicator*
  *  them in the next collective call. */
 PERDURE_API perdure_status perdure_protect(perdure_t* handle, int id, void* address, size_t element_bytes,
                                            size_t count);
-/** Forgets a region; its memory may be freed. [local] Waits where a checkpoint still copies it. PERDURE_NOT_FOUND when the id is not protected. */
+/** Forgets a region; its memory may be freed. [local] Waits where a checkpoint still copies it. PERDURE_NOT_FOUND when
+ * the id is not protected. */
 PERDURE_API perdure_status perdure_unprotect(perdure_t* handle, int id);
 
 /** Registers the calling thread: it is number `id` of this rank. [local]
@@ -279,9 +280,9 @@ PERDURE_API perdure_status perdure_restore_part(perdure_t* handle, const char* n
                                                 void* address, size_t element_bytes, size_t count);
 
 /** Waits until the checkpoint has reached `level` on all ranks. [collective]
- *  Copying that is still under way (`capture.mode`) is waited for whatever the timeout. PERDURE_TIMEOUT when `timeout_s`
- *  passed; the flush's own error when it was given up; PERDURE_UNAVAILABLE when level
- *  `node` needs the engine of a node that is gone, which the text names. */
+ *  Copying that is still under way (`capture.mode`) is waited for whatever the timeout. PERDURE_TIMEOUT when
+ * `timeout_s` passed; the flush's own error when it was given up; PERDURE_UNAVAILABLE when level `node` needs the
+ * engine of a node that is gone, which the text names. */
 PERDURE_API perdure_status perdure_wait(perdure_t* handle, const char* name, int64_t version, perdure_level level,
                                         double timeout_s);
 

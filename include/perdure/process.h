@@ -34,7 +34,7 @@ typedef struct perdure_capture_choices {
   int hash_files;       /**< not 0: open files are hashed, so that a resume can tell whether they changed */
   int pre_copy;         /**< not 0: pages are copied while it runs; it stands still for what it writes meanwhile */
   int stop;             /**< not 0: it stands still until the image is in the store, and is killed then */
-  int increments;       /**< 1 to 16: what so many earlier images of the name have at most is not stored again; 0: all is */
+  int increments; /**< 1 to 16: what so many earlier images of the name have at most is not stored again; 0: all is */
 } perdure_capture_choices;
 
 /** How a process is brought back. What is 0 or NULL is as said. */

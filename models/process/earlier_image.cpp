@@ -32,7 +32,7 @@ base::Status EarlierImage::read(const std::string& name) {
   PERDURE_TRY(auto image, decode_image(bytes, listing.id.text()));
   const auto& id = listing.id;
   segments_ = {{id.version, listing.segments.front()}};
-  PERDURE_TRY(auto borrowed, store_->borrowed(id));
+  PERDURE_TRY(auto borrowed, store::borrowed(*store_, id));
   segments_.insert(segments_.end(), borrowed.begin(), borrowed.end());
   before_ = StoredImage{{id.version, id.attempt.created_ns, id.attempt.nonce}, bytes.size(), std::move(image)};
   return {};
@@ -59,7 +59,7 @@ base::Status EarlierImage::lend_to(const segment::VersionId& borrower) {
   failed_ = true;
   for (const segment::Borrowed& one : lent_segments(lent_)) {
     PERDURE_TRY(const auto segment, segment_of(one));
-    PERDURE_CHECK(store_->borrow(borrower, segment));
+    PERDURE_CHECK(store::borrow(*store_, borrower, segment));
   }
   failed_ = false;
   if (!lent_.lenders.empty()) os::crash_point(os::CrashPoint::increment_borrowed);

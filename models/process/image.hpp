@@ -99,7 +99,7 @@ struct NodePages {
 
 /// Pages that follow each other, here and among the bytes of another image.
 struct BorrowedRun {
-  std::uint64_t begin = 0;   ///< address
+  std::uint64_t begin = 0;  ///< address
   std::uint64_t pages = 0;
   std::uint64_t offset = 0;  ///< in the capture of the other image
   PageRun run() const { return {begin, pages}; }
@@ -221,8 +221,8 @@ struct ProcessImage {
   OpenFiles open_files;
   std::vector<ThreadImage> threads;  ///< the first one is the process's own
   Privileges privileges;
-  std::vector<PageRun> guards;  ///< memory that the kernel refuses it (MADV_GUARD_INSTALL), ascending
-  Increment increment;          ///< pages that others have, and how to tell what changed
+  std::vector<PageRun> guards;           ///< memory that the kernel refuses it (MADV_GUARD_INSTALL), ascending
+  Increment increment;                   ///< pages that others have, and how to tell what changed
   std::uint64_t page_bytes() const;      ///< of `pages`, which this image has itself
   std::uint64_t borrowed_bytes() const;  ///< of those that others have
   /// Those that it has itself, and then those that others have.

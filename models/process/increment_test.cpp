@@ -92,8 +92,7 @@ TEST(Increments, HaveTheBlocksThatChangedAndBorrowTheOthers) {
   const ProcessImage whole = with_pages({{0, {{kBlockBytes, 10 * kBlockPages}}}});
   auto content = filled(whole, 3);
   Stores stores;
-  const auto first =
-      stores.store(shortened(whole, kKey, Memory::marks(whole, content), nullptr, 8), content);
+  const auto first = stores.store(shortened(whole, kKey, Memory::marks(whole, content), nullptr, 8), content);
   EXPECT_EQ(first.image.pages, whole.pages);
   content[5 * kBlockBytes] = 200;
   const ProcessImage second = shortened(whole, kKey, Memory::marks(whole, content), &first, 8);
@@ -140,7 +139,9 @@ TEST(Increments, OfRandomMemoryHaveExactlyItsContent) {
   for (std::uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     SCOPED_TRACE("PERDURE_TEST_SEEDS=" + std::to_string(seed));
     std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
-    const auto draw = [&](std::uint64_t below) { return std::uniform_int_distribution<std::uint64_t>(0, below - 1)(random); };
+    const auto draw = [&](std::uint64_t below) {
+      return std::uniform_int_distribution<std::uint64_t>(0, below - 1)(random);
+    };
     Stores stores;
     std::optional<StoredImage> before;
     Memory::Content content;

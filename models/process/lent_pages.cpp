@@ -10,7 +10,8 @@ constexpr std::uint64_t kKeptBytes = 256 * base::MiB;
 constexpr std::uint64_t kPieceBytes = 4 * base::MiB;
 
 base::Error missing(const segment::VersionId& borrower, const segment::Borrowed& wanted, const std::string& why) {
-  return {PERDURE_INCOMPLETE, borrower.text(), "what it has of version " + std::to_string(wanted.version) + " is not there: " + why,
+  return {PERDURE_INCOMPLETE, borrower.text(),
+          "what it has of version " + std::to_string(wanted.version) + " is not there: " + why,
           "perdure verify " + borrower.name + " says what of it is whole", false};
 }
 
@@ -32,7 +33,7 @@ base::Result<std::unique_ptr<LentPages>> LentPages::open(std::unique_ptr<store::
 
 // The lender's own version, where it is still there, has the same file: a borrower that was only captured has no other.
 base::Result<LentPages::Source> LentPages::find(const segment::Borrowed& wanted) {
-  PERDURE_TRY(auto candidates, store_->borrowed(borrower_));
+  PERDURE_TRY(auto candidates, store::borrowed(*store_, borrower_));
   PERDURE_TRY(const auto listings, store_->list(borrower_.name));
   for (const auto& listing : listings)
     for (const auto& segment : listing.segments) candidates.push_back({listing.id.version, segment});

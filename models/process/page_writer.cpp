@@ -68,7 +68,7 @@ std::vector<std::uint64_t> huge_blocks(const ProcessImage& image, const Placemen
 }
 
 PageWriter::PageWriter(const ProcessImage& image, const Placement& placement, const MachineImage& here)
-    
+
     : order_(image.all_pages()), here_(&here), no_huge_pages_(image.no_huge_pages) {
   places_ = placement.of_memory && here.numbers.size() > 1 && image.machine.known();
   std::uint64_t end = 0;

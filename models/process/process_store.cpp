@@ -107,10 +107,11 @@ base::Result<ResumeReport> ProcessStore::resume(const std::string& name, std::in
     return base::fail(PERDURE_INVALID_ARGUMENT, name, "this was opened for resumes that are not lazy");
   PERDURE_TRY(std::shared_ptr<client::RunClaim> claim, client::RunClaim::take(config_, name, choices.again));
   AnyTarget target(choose, choices);
-  target.borrow_by([&](const segment::VersionId& id, const Increment& increment) -> base::Result<std::unique_ptr<LentPages>> {
-    PERDURE_TRY(auto store, store::make_store(config_.text("store.path"), config_.below("store.")));
-    return LentPages::open(std::move(store), id, increment);
-  });
+  target.borrow_by(
+      [&](const segment::VersionId& id, const Increment& increment) -> base::Result<std::unique_ptr<LentPages>> {
+        PERDURE_TRY(auto store, store::make_store(config_.text("store.path"), config_.below("store.")));
+        return LentPages::open(std::move(store), id, increment);
+      });
   std::optional<ResumeReport> of_run;
   if (choices.lazy)
     target.be_lazy(*guard_, [&](const segment::VersionId& id) {

@@ -135,8 +135,7 @@ void StagedPages::for_each_copy(const PageRun& pages, std::size_t& at, Each each
 // In any order, by several threads.
 ReadBlock StagedPages::read_copies() const {
   auto by_address = std::make_shared<std::vector<Copy>>(copies_);
-  std::sort(by_address->begin(), by_address->end(),
-            [](const Copy& a, const Copy& b) { return a.address < b.address; });
+  std::sort(by_address->begin(), by_address->end(), [](const Copy& a, const Copy& b) { return a.address < b.address; });
   return [copies = std::move(by_address)](const PageRun& block, base::ByteSpan bytes) -> base::Status {
     auto at = std::upper_bound(copies->begin(), copies->end(), block.begin,
                                [](std::uint64_t address, const Copy& copy) { return address < copy.address; });

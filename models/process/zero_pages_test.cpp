@@ -75,8 +75,8 @@ TEST(BlocksOfAnImage, AreWholeByTheirAddressesAndOfNoFile) {
   image.maps = {map_of_blocks(1, 4, 0), map_of_blocks(4, 5, 1), map_of_blocks(5, 6, 0)};
   const std::uint64_t begin = 2 * kBlockBytes - kPageBytes;
   image.pages = {{0, {{begin, kZeroBlockPages + 3}, run_of_blocks(4, 5), run_of_blocks(5, 6)}}};
-  EXPECT_THAT(blocks_of(image), ElementsAre(PageRun{begin, 1}, run_of_blocks(2, 3), PageRun{3 * kBlockBytes, 2},
-                                            run_of_blocks(5, 6)));
+  EXPECT_THAT(blocks_of(image),
+              ElementsAre(PageRun{begin, 1}, run_of_blocks(2, 3), PageRun{3 * kBlockBytes, 2}, run_of_blocks(5, 6)));
 }
 
 /// Memory of this process that begins with a block.

@@ -70,7 +70,7 @@ base::Status plan_borrowed(store::Store& store, AuditPlan& plan) {
   for (const SegmentTask& task : plan.segments)
     read.emplace(task.id.name, task.id.version, task.id.attempt, task.ref.index);
   for (const auto& listing : plan.versions) {
-    PERDURE_TRY(const auto borrowed, store.borrowed(listing.id));
+    PERDURE_TRY(const auto borrowed, store::borrowed(store, listing.id));
     for (const auto& [version, ref] : borrowed) {
       if (!read.emplace(listing.id.name, version, ref.attempt, ref.index).second) continue;
       auto source = store.open(ref);

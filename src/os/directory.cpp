@@ -341,12 +341,11 @@ base::Status Directory::rename(const std::string& name, const std::string& new_n
 
 base::Status Directory::link(const std::string& name, const Directory& to, const std::string& new_name) const {
   const std::string from = path_of(name), path = to.path_of(new_name);
-  const int result =
-      system_call({.call = "link", .path = from, .new_path = path},
-                  [&] { return ::linkat(fd_.get(), name.c_str(), to.fd_.get(), new_name.c_str(), 0); });
+  const int result = system_call({.call = "link", .path = from, .new_path = path},
+                                 [&] { return ::linkat(fd_.get(), name.c_str(), to.fd_.get(), new_name.c_str(), 0); });
   if (result == 0) return {};
-  const bool refused = errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM ||
-                       errno == EMLINK || errno == EXDEV;
+  const bool refused =
+      errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM || errno == EMLINK || errno == EXDEV;
   if (refused)
     return base::fail(PERDURE_UNSUPPORTED, from,
                       std::string("the file system gives it no second name: ") + ::strerrordesc_np(errno));

@@ -10,7 +10,8 @@ constexpr const char* kBorrows = "borrows";
 constexpr char kBetween = ' ';
 
 base::Error wrongly_said(const std::string& object) {
-  return {PERDURE_CORRUPT, object, "what it says of the segments that it borrows from other versions is no such list", "", false};
+  return {PERDURE_CORRUPT, object, "what it says of the segments that it borrows from other versions is no such list",
+          "", false};
 }
 
 base::Status add_borrowed(const RegionEntry& entry, const std::string& object, std::vector<Borrowed>& all) {

@@ -1,4 +1,6 @@
 // Segments that versions borrow from earlier ones.
+#include "segment/borrowed.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +8,6 @@
 #include <fstream>
 
 #include "os/system.hpp"
-#include "segment/borrowed.hpp"
 #include "segment/entry_codec.hpp"
 #include "segment/manifest_codec.hpp"
 #include "store/posix.hpp"
@@ -73,22 +74,23 @@ TEST_F(BorrowedTest, StayWhenTheirVersionIsRemovedAndGoWithTheLastWhoNeedsThem) 
   const auto one = version(1), two = version(2), three = version(3);
   ASSERT_TRUE(write(one));
   const auto lent = segment_of(1);
-  ASSERT_TRUE(store_.borrow(two, lent));
-  ASSERT_TRUE(store_.borrow(two, lent)) << "once more";
+  ASSERT_TRUE(store_.lending()->borrow(two, lent));
+  ASSERT_TRUE(store_.lending()->borrow(two, lent)) << "once more";
   ASSERT_TRUE(write(two, {lent}));
   ASSERT_TRUE(read_version(store_, listed(2)));
   ASSERT_TRUE(store_.remove(one));
   ASSERT_TRUE(read_version(store_, listed(2)));
-  const auto kept = store_.borrowed(two).value();
+  const auto kept = store_.lending()->borrowed(two).value();
   ASSERT_EQ(kept.size(), 1);
   EXPECT_EQ(kept[0].described().text(), lent.described().text());
   EXPECT_TRUE(segment::verify(*store_.open(kept[0].segment).value(), nullptr).empty());
   // From there it is lent again.
-  ASSERT_TRUE(store_.borrow(three, kept[0]));
+  ASSERT_TRUE(store_.lending()->borrow(three, kept[0]));
   ASSERT_TRUE(write(three, kept));
   ASSERT_TRUE(store_.remove(two));
   EXPECT_EQ(files(2), 0);
-  EXPECT_TRUE(segment::verify(*store_.open(store_.borrowed(three).value().at(0).segment).value(), nullptr).empty());
+  EXPECT_TRUE(
+      segment::verify(*store_.open(store_.lending()->borrowed(three).value().at(0).segment).value(), nullptr).empty());
   ASSERT_TRUE(store_.remove(three));
   EXPECT_EQ(files(3), 0);
 }
@@ -101,9 +103,9 @@ TEST_F(BorrowedTest, ThatAreMissingMakeAVersionIncompleteAndAreNotPublishedWitho
   ASSERT_FALSE(refused) << "it did not borrow what it says";
   EXPECT_THAT(refused.error().text(), HasSubstr("what it has of another version is not there"));
   EXPECT_EQ(store_.list("image").value().size(), 1);
-  ASSERT_TRUE(store_.borrow(three, lent));
+  ASSERT_TRUE(store_.lending()->borrow(three, lent));
   ASSERT_TRUE(write(three, {lent}));
-  fs::remove(directory_.path() + "/" + store_.borrowed(three).value().at(0).segment.path);
+  fs::remove(directory_.path() + "/" + store_.lending()->borrowed(three).value().at(0).segment.path);
   const auto read = read_version(store_, listed(3));
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, PERDURE_NOT_FOUND);
@@ -114,10 +116,10 @@ TEST_F(BorrowedTest, OfWhatIsGoneOrElsewhereAreRefused) {
   ASSERT_TRUE(write(version(1)));
   auto lent = segment_of(1);
   ASSERT_TRUE(store_.remove(listed(1).id));
-  EXPECT_EQ(store_.borrow(version(2), lent).error().code, PERDURE_NOT_FOUND);
+  EXPECT_EQ(store_.lending()->borrow(version(2), lent).error().code, PERDURE_NOT_FOUND);
   for (const char* path : {"", "image", "image/1", "/etc/passwd", "image/x/y", "../../etc/passwd", "a/1/b/c"}) {
     lent.segment.path = path;
-    EXPECT_FALSE(store_.borrow(version(2), lent)) << path;
+    EXPECT_FALSE(store_.lending()->borrow(version(2), lent)) << path;
   }
   EXPECT_EQ(files(2), 0);
 }
@@ -125,9 +127,9 @@ TEST_F(BorrowedTest, OfWhatIsGoneOrElsewhereAreRefused) {
 TEST_F(BorrowedTest, AreForgottenWithTheirName) {
   const auto one = version(1), two = version(2), three = version(3);
   ASSERT_TRUE(write(one));
-  ASSERT_TRUE(store_.borrow(two, segment_of(1)));
+  ASSERT_TRUE(store_.lending()->borrow(two, segment_of(1)));
   ASSERT_TRUE(write(two, {segment_of(1)}));
-  ASSERT_TRUE(store_.borrow(three, segment_of(1)));  // never published
+  ASSERT_TRUE(store_.lending()->borrow(three, segment_of(1)));  // never published
   ASSERT_TRUE(store_.forget("image", os::wall_clock_ns()));
   for (const std::uint64_t number : {1, 2, 3}) EXPECT_EQ(files(number), 0) << number;
 }
@@ -136,7 +138,7 @@ TEST_F(BorrowedTest, OfWhoWasNeverPublishedAreCleanedADayLater) {
   const auto one = version(1), young = version(2), old = version(3, os::wall_clock_ns() - 2 * kDayNs),
              published = version(4, os::wall_clock_ns() - 2 * kDayNs);
   ASSERT_TRUE(write(one));
-  for (const auto& id : {young, old, published}) ASSERT_TRUE(store_.borrow(id, segment_of(1)));
+  for (const auto& id : {young, old, published}) ASSERT_TRUE(store_.lending()->borrow(id, segment_of(1)));
   ASSERT_TRUE(write(published, {segment_of(1)}));
   const auto residue = store_.residue().value();
   ASSERT_EQ(residue.size(), 1);
@@ -156,10 +158,10 @@ TEST_F(BorrowedTest, AreNoneOfAnotherAttempt) {
   auto other = two;
   other.attempt.nonce = 99;
   ASSERT_TRUE(write(one));
-  ASSERT_TRUE(store_.borrow(two, segment_of(1)));
-  EXPECT_THAT(store_.borrowed(other).value(), IsEmpty());
+  ASSERT_TRUE(store_.lending()->borrow(two, segment_of(1)));
+  EXPECT_THAT(store_.lending()->borrowed(other).value(), IsEmpty());
   ASSERT_TRUE(store_.remove(other));
-  EXPECT_EQ(store_.borrowed(two).value().size(), 1);
+  EXPECT_EQ(store_.lending()->borrowed(two).value().size(), 1);
 }
 
 TEST(BorrowedNames, HaveOneSpelling) {

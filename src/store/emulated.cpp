@@ -75,12 +75,7 @@ class EmulatedStore final : public Store {
   }
   base::Result<std::uint64_t> forgotten(const std::string& name) override { return real_->forgotten(name); }
   base::Result<std::optional<Owner>> owner(const std::string& name) override { return real_->owner(name); }
-  base::Status borrow(const segment::VersionId& borrower, const BorrowedSegment& lent) override {
-    return real_->borrow(borrower, lent);
-  }
-  base::Result<std::vector<BorrowedSegment>> borrowed(const segment::VersionId& id) override {
-    return real_->borrowed(id);
-  }
+  Lending* lending() override { return real_->lending(); }
   base::Result<std::optional<Owner>> runner(const std::string& name) override { return real_->runner(name); }
   base::Status set_runner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) override {
     return real_->set_runner(name, expected, next);

@@ -2,13 +2,13 @@
 //
 //   a segment, complete and durable or not there:  <root>/<name>/<version>/<index>-of-<count>.<attempt>.pds
 //   a segment being written (posix_sink.cpp):      <root>/<name>/<version>/.tmp-<writer, random>-<file name>
-//   of another version, kept for it (posix_borrowed.cpp): <root>/<name>/<version>/.borrowed-<attempt>-<version>-<file name>
-//   hides an attempt being removed:                <root>/<name>/.retired-<version>-<attempt>/
-//   attempts up to then are gone:                  <root>/<name>/.forgotten-<time>/          (both: posix_removal.cpp)
-//   who writes the versions (owner.cpp):           <root>/<name>/.owner
-//   who runs what was brought back (owner.cpp):    <root>/<name>/.runner
-//   which place this is (incarnation.cpp):         <root>/<name>/.incarnation        (both: name_records.cpp)
-//   set aside with its report:                     <root>/.quarantine/<name>.<version>.<file name>[.json]
+//   of another version, kept for it (posix_borrowed.cpp): <root>/<name>/<version>/.borrowed-<attempt>-<version>-<file
+//   name> hides an attempt being removed:                <root>/<name>/.retired-<version>-<attempt>/ attempts up to
+//   then are gone:                  <root>/<name>/.forgotten-<time>/          (both: posix_removal.cpp) who writes the
+//   versions (owner.cpp):           <root>/<name>/.owner who runs what was brought back (owner.cpp):
+//   <root>/<name>/.runner which place this is (incarnation.cpp):         <root>/<name>/.incarnation        (both:
+//   name_records.cpp) set aside with its report:                     <root>/.quarantine/<name>.<version>.<file
+//   name>[.json]
 //     by others than who made that directory:      <root>/.quarantine-<number of the user>/...
 //                                                                                            (posix_quarantine.cpp)
 //
@@ -27,7 +27,6 @@
 #include "segment/file_source.hpp"
 #include "segment/manifest_codec.hpp"
 #include "store/incarnation.hpp"
-#include "store/posix_borrowed.hpp"
 #include "store/posix_quarantine.hpp"
 #include "store/posix_removal.hpp"
 #include "store/posix_residue.hpp"
@@ -232,16 +231,6 @@ Status PosixStore::set_runner(const std::string& name, const std::optional<Owner
   PERDURE_TRY(const auto place, name_if_there(place_, name));
   if (!place) return base::fail(PERDURE_NOT_FOUND, "checkpoint " + name, "there is nothing of it in this store");
   return replace_runner(*place, expected, next);
-}
-
-Status PosixStore::borrow(const segment::VersionId& borrower, const BorrowedSegment& lent) {
-  PERDURE_CHECK(segment::check_name(borrower.name));
-  return borrow_segment(place_, borrower, lent);
-}
-
-Result<std::vector<BorrowedSegment>> PosixStore::borrowed(const segment::VersionId& id) {
-  PERDURE_CHECK(segment::check_name(id.name));
-  return borrowed_segments(place_, id);
 }
 
 Result<std::uint64_t> PosixStore::incarnation(const std::string& name, Missing missing) {

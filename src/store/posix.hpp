@@ -1,6 +1,7 @@
 #pragma once
 // A store in a directory of a file system that several nodes see. Inside this module only; made by
 // make_store.
+#include "store/posix_borrowed.hpp"
 #include "store/posix_place.hpp"
 #include "store/posix_sink.hpp"
 #include "store/store.hpp"
@@ -36,8 +37,7 @@ class PosixStore : public Store {
   base::Status set_owner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) override;
   base::Result<std::optional<Owner>> runner(const std::string& name) override;
   base::Status set_runner(const std::string& name, const std::optional<Owner>& expected, const Owner& next) override;
-  base::Status borrow(const segment::VersionId& borrower, const BorrowedSegment& lent) override;
-  base::Result<std::vector<BorrowedSegment>> borrowed(const segment::VersionId& id) override;
+  Lending* lending() override { return &lending_; }
   base::Result<std::uint64_t> incarnation(const std::string& name, Missing missing) override;
   base::Result<std::vector<Residue>> residue() override;
   base::Result<std::vector<Residue>> quarantined() override;
@@ -47,6 +47,7 @@ class PosixStore : public Store {
   const PosixPlace place_;
   const Properties properties_;
   const DirectIo direct_;
+  PosixLending lending_{place_};
 };
 
 }  // namespace perdure::store

@@ -2,7 +2,8 @@
 //   1. make <name>/<version> of the borrower, each synced into its parent
 //   2. give the segment the name .borrowed-<attempt>-<its version>-<its file name> there, too
 //   3. sync that directory
-//   4. the borrower's segment is written and published as any other (posix_sink.cpp), which looks once more that 2 is so
+//   4. the borrower's segment is written and published as any other (posix_sink.cpp), which looks once more that 2 is
+//   so
 // A borrower that dies before 4 leaves names of files, no bytes of its own. They are cleaned a day later: until then it
 // may be a capture that waits for its flush, which has no file yet that it could have locked.
 #include "store/posix_borrowed.hpp"
@@ -36,14 +37,15 @@ Result<std::pair<os::Directory, std::string>> find(const PosixPlace& place, cons
 
 }  // namespace
 
-Status borrow_segment(const PosixPlace& place, const segment::VersionId& borrower, const BorrowedSegment& lent) {
-  PERDURE_TRY(const auto found, find(place, lent.segment.path));
+Status PosixLending::borrow(const segment::VersionId& borrower, const BorrowedSegment& lent) {
+  PERDURE_CHECK(segment::check_name(borrower.name));
+  PERDURE_TRY(const auto found, find(place_, lent.segment.path));
   const std::string name = borrowed_name(borrower.attempt, lent.described());
   Status linked;
   // A cleaner may remove the still empty directory: then again.
   for (int attempt = 0; attempt < 3; ++attempt) {
-    PERDURE_TRY(const os::Directory version, place.make_version(borrower));  // 1
-    linked = found.first.link(found.second, version, name);                  // 2
+    PERDURE_TRY(const os::Directory version, place_.make_version(borrower));  // 1
+    linked = found.first.link(found.second, version, name);                   // 2
     if (!linked && linked.error().code == PERDURE_EXISTS) linked = {};
     if (linked) {
       os::crash_point(os::CrashPoint::borrow_linked);
@@ -54,9 +56,10 @@ Status borrow_segment(const PosixPlace& place, const segment::VersionId& borrowe
   return linked;
 }
 
-Result<std::vector<BorrowedSegment>> borrowed_segments(const PosixPlace& place, const segment::VersionId& id) {
+Result<std::vector<BorrowedSegment>> PosixLending::borrowed(const segment::VersionId& id) {
+  PERDURE_CHECK(segment::check_name(id.name));
   std::vector<BorrowedSegment> found;
-  PERDURE_TRY(const auto version, version_if_there(place, id));
+  PERDURE_TRY(const auto version, version_if_there(place_, id));
   if (!version) return found;
   auto entries = version->list();
   if (!entries && entries.error().code == PERDURE_NOT_FOUND) return found;  // removed meanwhile
@@ -81,7 +84,8 @@ Status check_borrowed_there(const os::Directory& version, const segment::Attempt
     const std::string name = borrowed_name(borrower, segment);
     PERDURE_TRY(const bool there, version.contains(name));
     if (!there)
-      return base::fail(PERDURE_NOT_FOUND, version.path_of(name), "what it has of another version is not there any more");
+      return base::fail(PERDURE_NOT_FOUND, version.path_of(name),
+                        "what it has of another version is not there any more");
   }
   return {};
 }

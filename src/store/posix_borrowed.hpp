@@ -10,10 +10,16 @@ namespace perdure::store {
 
 using Abandoned = std::function<bool(const segment::VersionId&, std::uint32_t segment_index)>;
 
-/// Store::borrow.
-base::Status borrow_segment(const PosixPlace& place, const segment::VersionId& borrower, const BorrowedSegment& lent);
-/// Store::borrowed, in the order of versions and attempts.
-base::Result<std::vector<BorrowedSegment>> borrowed_segments(const PosixPlace& place, const segment::VersionId& id);
+class PosixLending : public Lending {
+ public:
+  /// `place` outlives it.
+  explicit PosixLending(const PosixPlace& place) : place_(place) {}
+  base::Status borrow(const segment::VersionId& borrower, const BorrowedSegment& lent) override;
+  base::Result<std::vector<BorrowedSegment>> borrowed(const segment::VersionId& id) override;
+
+ private:
+  const PosixPlace& place_;
+};
 
 /// Whether the attempt has all of these in its directory. PERDURE_NOT_FOUND: one is missing.
 base::Status check_borrowed_there(const os::Directory& version, const segment::Attempt& borrower,

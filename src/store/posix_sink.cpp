@@ -7,7 +7,8 @@
 //      (O_DIRECT). Everything else goes through the cache; every 8 MiB of it the system is asked to start writing back.
 //      So the sync has little left to wait for
 //   4. sync the file's data
-//   5. look whether what it borrows of other versions is there (posix_borrowed.cpp), and rename it to <file name>, if there is none of that name: from here on it is visible
+//   5. look whether what it borrows of other versions is there (posix_borrowed.cpp), and rename it to <file name>, if
+//   there is none of that name: from here on it is visible
 //   6. sync <name>/<version>: from here on it stays visible
 // Every result is checked. A failed sync may have dropped data that a second one would not miss: after any failure of
 // 4 to 6 the segment is given up and must be written again from 1. What is published is never overwritten: where step 5

@@ -66,6 +66,18 @@ struct BorrowedSegment {
   segment::Borrowed described() const { return {version, {segment.index, segment.count, segment.attempt}}; }
 };
 
+/// Of versions that consist of others' bytes, too.
+class Lending {
+ public:
+  virtual ~Lending() = default;
+  /// What `lent` has stays as long as attempt `borrower`, also when its own version is removed before. Durable when it
+  /// returns; a borrower that is never published is given a day. Repeatable. PERDURE_UNSUPPORTED: this file system
+  /// cannot; PERDURE_NOT_FOUND: the segment is not there any more.
+  virtual base::Status borrow(const segment::VersionId& borrower, const BorrowedSegment& lent) = 0;
+  /// What it borrowed, by their versions and attempts. The paths are good for Store::open(), and for borrow().
+  virtual base::Result<std::vector<BorrowedSegment>> borrowed(const segment::VersionId& id) = 0;
+};
+
 /// A segment in quarantine.
 struct QuarantinedSegment {
   segment::VersionId id;
@@ -160,16 +172,8 @@ class Store {
   /// that no engine writes them any more.
   virtual base::Status clean(
       const std::function<bool(const segment::VersionId&, std::uint32_t segment_index)>& abandoned) = 0;
-  /// What `lent` has stays as long as attempt `borrower`, also when its own version is removed before: for versions
-  /// that consist of others' bytes, too. Durable when it returns; a borrower that is never published is given a day.
-  /// Repeatable. PERDURE_UNSUPPORTED: the store cannot; PERDURE_NOT_FOUND: the segment is not there any more.
-  virtual base::Status borrow(const segment::VersionId& borrower, const BorrowedSegment& lent) {
-    return base::fail(PERDURE_UNSUPPORTED, lent.segment.path, "this store does not keep it for " + borrower.text());
-  }
-  /// What it borrowed, by their versions and attempts. The paths are good for open(), and for borrow().
-  virtual base::Result<std::vector<BorrowedSegment>> borrowed(const segment::VersionId&) {
-    return std::vector<BorrowedSegment>();
-  }
+  /// Of a store that keeps segments for other versions than their own; else nothing.
+  virtual Lending* lending() { return nullptr; }
   /// Who runs what was brought back of `name` (images of processes): a record beside the owner's, of the same form,
   /// that says nothing of who writes versions. Nobody, or a store that cannot say: no value.
   virtual base::Result<std::optional<Owner>> runner(const std::string&) { return std::nullopt; }
@@ -179,6 +183,10 @@ class Store {
     return base::fail(PERDURE_UNSUPPORTED, "checkpoint " + name, "this store does not keep who runs it");
   }
 };
+
+/// Lending::borrow and Lending::borrowed of any store: one that has no such thing refuses it, and has nothing.
+base::Status borrow(Store& store, const segment::VersionId& borrower, const BorrowedSegment& lent);
+base::Result<std::vector<BorrowedSegment>> borrowed(Store& store, const segment::VersionId& id);
 
 /// Options of the stores, store.*, without that prefix: "s3.endpoint".
 using StoreOptions = std::map<std::string, std::string>;
@@ -198,10 +206,10 @@ base::Result<std::unique_ptr<Store>> make_store(const std::string& location, con
 using MakeStore = base::Result<std::unique_ptr<Store>>(const std::string& place, const StoreOptions& options,
                                                        Whose whose);
 
-/// Reads what all segments of a version say of themselves and judges: complete exactly when every segment is there and what it
-/// borrows, its manifest verifies, all agree, and every rank appears once. Returns the manifests in segment order. The chunks are
-/// not read, nor are the tables of format 3: at 4,096 nodes of 128 ranks the indexes are 25 MB together, the tables of
-/// 100,000 regions per rank half a terabyte.
+/// Reads what all segments of a version say of themselves and judges: complete exactly when every segment is there and
+/// what it borrows, its manifest verifies, all agree, and every rank appears once. Returns the manifests in segment
+/// order. The chunks are not read, nor are the tables of format 3: at 4,096 nodes of 128 ranks the indexes are 25 MB
+/// together, the tables of 100,000 regions per rank half a terabyte.
 base::Result<std::vector<segment::Manifest>> read_version(Store& store, const VersionListing& listing);
 /// Whether the store has what the segments of a version borrow. PERDURE_NOT_FOUND: one is missing.
 base::Status check_borrowed(Store& store, const segment::VersionId& id,

@@ -63,6 +63,16 @@ base::Status check_version(const VersionListing& listing, const std::vector<cons
   return check_ranks(manifests, listing.id.text());
 }
 
+base::Status borrow(Store& store, const segment::VersionId& borrower, const BorrowedSegment& lent) {
+  if (Lending* lending = store.lending(); lending != nullptr) return lending->borrow(borrower, lent);
+  return base::fail(PERDURE_UNSUPPORTED, lent.segment.path, "this store does not keep it for " + borrower.text());
+}
+
+base::Result<std::vector<BorrowedSegment>> borrowed(Store& store, const segment::VersionId& id) {
+  Lending* const lending = store.lending();
+  return lending != nullptr ? lending->borrowed(id) : std::vector<BorrowedSegment>();
+}
+
 base::Status check_borrowed(Store& store, const segment::VersionId& id, const std::vector<const Manifest*>& manifests) {
   std::set<std::string> wanted;
   for (const Manifest* manifest : manifests) {
@@ -70,10 +80,11 @@ base::Status check_borrowed(Store& store, const segment::VersionId& id, const st
     for (const auto& one : list) wanted.insert(one.text());
   }
   if (wanted.empty()) return {};
-  PERDURE_TRY(const auto there, store.borrowed(id));
+  PERDURE_TRY(const auto there, borrowed(store, id));
   for (const auto& one : there) wanted.erase(one.described().text());
   if (wanted.empty()) return {};
-  return base::fail(PERDURE_NOT_FOUND, id.text(), "incomplete: what it has of another version is missing, segment " + *wanted.begin());
+  return base::fail(PERDURE_NOT_FOUND, id.text(),
+                    "incomplete: what it has of another version is missing, segment " + *wanted.begin());
 }
 
 base::Result<std::vector<Manifest>> read_version(Store& store, const VersionListing& listing) {
